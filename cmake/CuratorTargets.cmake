@@ -1,0 +1,29 @@
+include(GoogleTest)
+
+# curator_library(NAME SOURCES a.cc ... DEPENDS x y ...): one room, or one part of a room, as a static library.
+# Includes are written from the root of the repository's server/ or client/ folder, e.g. "dp/noise/bit_source.h".
+function(curator_library name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS" ${ARGN})
+  add_library(${name} STATIC ${ARG_SOURCES})
+  target_include_directories(${name} PUBLIC ${CMAKE_SOURCE_DIR}/server)
+  target_link_libraries(${name} PUBLIC ${ARG_DEPENDS} PRIVATE curator_warnings)
+endfunction()
+
+# curator_test(NAME SOURCES a_test.cc ... DEPENDS x ... [SINGLE_PROCESS] [LABELS ...]): a GoogleTest program.
+# Each test is a ctest test of its own, unless SINGLE_PROCESS says that the program is one ctest test
+# (for suites with an expensive fixture, such as a PostgreSQL cluster).
+function(curator_test name)
+  cmake_parse_arguments(ARG "SINGLE_PROCESS" "TIMEOUT" "SOURCES;DEPENDS;LABELS" ${ARGN})
+  if(NOT ARG_TIMEOUT)
+    set(ARG_TIMEOUT 300)
+  endif()
+  add_executable(${name} ${ARG_SOURCES})
+  target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR}/server ${CMAKE_SOURCE_DIR})
+  target_link_libraries(${name} PRIVATE ${ARG_DEPENDS} GTest::gmock GTest::gtest_main curator_warnings)
+  if(ARG_SINGLE_PROCESS)
+    add_test(NAME ${name} COMMAND ${name})
+    set_tests_properties(${name} PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS "${ARG_LABELS}")
+  else()
+    gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS "${ARG_LABELS}")
+  endif()
+endfunction()

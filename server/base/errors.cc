@@ -1,0 +1,110 @@
+#include "base/errors.h"
+
+#include <charconv>
+
+#include "absl/strings/cord.h"
+#include "absl/strings/str_cat.h"
+
+namespace curator {
+namespace {
+
+constexpr char kFieldViolationUrl[] = "curator/field-violation";
+constexpr char kFullAccountsUrl[] = "curator/full-accounts";
+
+// Payloads are lists of strings, each preceded by its length: "5:hello3:abc".
+void AppendString(std::string& bytes, std::string_view value) {
+  absl::StrAppend(&bytes, value.size(), ":");
+  bytes.append(value);
+}
+
+std::string TakeString(std::string_view& bytes) {
+  size_t length = 0;
+  const auto [end, error] = std::from_chars(bytes.data(), bytes.data() + bytes.size(), length);
+  const size_t start = static_cast<size_t>(end - bytes.data()) + 1;
+  if (error != std::errc() || start > bytes.size() || length > bytes.size() - start) {
+    bytes = {};
+    return {};
+  }
+  std::string value(bytes.substr(start, length));
+  bytes.remove_prefix(start + length);
+  return value;
+}
+
+int64_t TakeInteger(std::string_view& bytes) {
+  const std::string text = TakeString(bytes);
+  int64_t value = 0;
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
+}
+
+std::optional<std::string> PayloadOf(const absl::Status& status, const char* url) {
+  const auto payload = status.GetPayload(url);
+  if (!payload.has_value()) return std::nullopt;
+  return std::string(*payload);
+}
+
+}  // namespace
+
+absl::Status InvalidField(std::string_view field, std::string_view description) {
+  absl::Status status = absl::InvalidArgumentError(
+      absl::StrCat(std::string(field), ": ", std::string(description)));
+  std::string bytes;
+  AppendString(bytes, field);
+  AppendString(bytes, description);
+  status.SetPayload(kFieldViolationUrl, absl::Cord(bytes));
+  return status;
+}
+
+std::optional<FieldViolation> FieldViolationOf(const absl::Status& status) {
+  const std::optional<std::string> payload = PayloadOf(status, kFieldViolationUrl);
+  if (!payload) return std::nullopt;
+  std::string_view bytes = *payload;
+  FieldViolation violation;
+  violation.field = TakeString(bytes);
+  violation.description = TakeString(bytes);
+  return violation;
+}
+
+absl::Status WithinField(std::string_view prefix, const absl::Status& status) {
+  const std::optional<FieldViolation> violation = FieldViolationOf(status);
+  if (!violation) return status;
+  return InvalidField(violation->field.empty() ? std::string(prefix) : absl::StrCat(std::string(prefix), ".", violation->field),
+                      violation->description);
+}
+
+absl::Status BudgetFull(const std::vector<FullAccount>& accounts) {
+  std::string message = "the budget is full:";
+  std::string bytes;
+  for (const FullAccount& account : accounts) {
+    absl::StrAppend(&message, " account ", account.account, " (", account.rule, ", counter ", account.counter,
+                    ") was asked for ", account.asked, " and has ", account.remaining, " left;");
+    AppendString(bytes, account.account);
+    AppendString(bytes, account.rule);
+    AppendString(bytes, account.counter);
+    AppendString(bytes, absl::StrCat(account.asked));
+    AppendString(bytes, absl::StrCat(account.remaining));
+  }
+  absl::StrAppend(&message, " nothing was charged");
+  absl::Status status = absl::ResourceExhaustedError(message);
+  status.SetPayload(kFullAccountsUrl, absl::Cord(bytes));
+  return status;
+}
+
+std::vector<FullAccount> FullAccountsOf(const absl::Status& status) {
+  std::vector<FullAccount> accounts;
+  const std::optional<std::string> payload = PayloadOf(status, kFullAccountsUrl);
+  if (!payload) return accounts;
+  std::string_view bytes = *payload;
+  while (!bytes.empty()) {
+    FullAccount account;
+    account.account = TakeString(bytes);
+    account.rule = TakeString(bytes);
+    account.counter = TakeString(bytes);
+    account.asked = TakeInteger(bytes);
+    account.remaining = TakeInteger(bytes);
+    accounts.push_back(std::move(account));
+  }
+  return accounts;
+}
+
+}  // namespace curator

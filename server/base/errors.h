@@ -1,0 +1,55 @@
+// The two kinds of error that carry more than a sentence, in the one error language of this program, absl::Status.
+//
+// A status carries its details as payloads, so rooms without protobuf can make them and the RPC edge can turn them
+// into google.rpc error details without guessing.
+//
+// Thread-safe: pure functions.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+
+namespace curator {
+
+// One bad field of a request: where it is (a path such as "schema.attributes[2].integer.bin_width"), and what was
+// wrong and what would be right.
+struct FieldViolation {
+  std::string field;
+  std::string description;
+
+  bool operator==(const FieldViolation&) const = default;
+};
+
+// INVALID_ARGUMENT whose message is "field: description".
+absl::Status InvalidField(std::string_view field, std::string_view description);
+
+// The violation that InvalidField() put there; none for any other status.
+std::optional<FieldViolation> FieldViolationOf(const absl::Status& status);
+
+// The same error with its field's path put below `prefix` ("schema" + "attributes[0]" = "schema.attributes[0]").
+// Statuses without a violation are returned unchanged.
+absl::Status WithinField(std::string_view prefix, const absl::Status& status);
+
+// One account that cannot take a charge. Amounts are in the units of the counter (see dp/accounting/rule.h).
+struct FullAccount {
+  std::string account;  // e.g. "dataset/census"
+  std::string rule;     // e.g. "ZCDP"
+  std::string counter;  // e.g. "rho"
+  int64_t asked = 0;
+  int64_t remaining = 0;
+
+  bool operator==(const FullAccount&) const = default;
+};
+
+// RESOURCE_EXHAUSTED that names every full account. Nothing has been charged when a function returns this.
+absl::Status BudgetFull(const std::vector<FullAccount>& accounts);
+
+// The accounts that BudgetFull() named; empty for any other status.
+std::vector<FullAccount> FullAccountsOf(const absl::Status& status);
+
+}  // namespace curator

@@ -1,0 +1,35 @@
+#include "base/errors.h"
+
+#include <gtest/gtest.h>
+
+namespace curator {
+namespace {
+
+TEST(Errors, AFieldViolationSurvivesInsideAStatus) {
+  const absl::Status status = InvalidField("epsilon", "must be positive: got 3:-1");
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(FieldViolationOf(status), (FieldViolation{"epsilon", "must be positive: got 3:-1"}));
+}
+
+TEST(Errors, APathGrowsFromTheInside) {
+  const absl::Status status = WithinField("schema", WithinField("attributes[2]", InvalidField("min", "is above max")));
+  EXPECT_EQ(FieldViolationOf(status)->field, "schema.attributes[2].min");
+  EXPECT_EQ(status.message(), "schema.attributes[2].min: is above max");
+}
+
+TEST(Errors, AStatusWithoutAViolationIsLeftAlone) {
+  EXPECT_EQ(WithinField("schema", absl::NotFoundError("x")), absl::NotFoundError("x"));
+  EXPECT_FALSE(FieldViolationOf(absl::NotFoundError("x")).has_value());
+}
+
+TEST(Errors, EveryFullAccountIsNamed) {
+  const std::vector<FullAccount> full = {{"dataset/census", "PURE", "epsilon", 5, 3},
+                                         {"analyst/ana", "ZCDP", "rho", INT64_MAX, 0}};
+  const absl::Status status = BudgetFull(full);
+  EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(FullAccountsOf(status), full);
+  EXPECT_TRUE(FullAccountsOf(absl::OkStatus()).empty());
+}
+
+}  // namespace
+}  // namespace curator

@@ -1,0 +1,69 @@
+// The units in which privacy is counted: integers, so that every machine and every compiler decides alike.
+//
+// Epsilon and Rho count steps of 1e-12, Delta steps of 1e-18; all fit an int64. The types are distinct and do not
+// convert into each other. Thread-safe: plain values and pure functions.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+
+namespace curator::dp {
+
+// A quotient of integers, numerator >= 0, denominator > 0. Not kept in lowest terms unless Reduced() made it.
+struct Rational {
+  int64_t numerator = 0;
+  int64_t denominator = 1;
+
+  bool operator==(const Rational&) const = default;
+};
+
+// The same value in lowest terms.
+Rational Reduced(Rational value);
+
+// One amount of a kind that `Tag` names. Never negative when made by Parse().
+template <typename Tag>
+class Amount {
+ public:
+  static constexpr int kDecimals = Tag::kDecimals;
+
+  constexpr Amount() = default;
+  constexpr explicit Amount(int64_t units) : units_(units) {}
+
+  // Reads a decimal ("0.1", "3", "2.5e-3") exactly. Errors: INVALID_ARGUMENT, naming `field`, for text that is no
+  // decimal, NaN or infinity, a negative amount, an amount finer than one unit, or one beyond int64. Zero is accepted:
+  // whoever needs a positive amount says so.
+  static absl::StatusOr<Amount> Parse(std::string_view text, std::string_view field);
+
+  // The shortest decimal that Parse() reads back as the same amount.
+  std::string ToString() const;
+
+  constexpr int64_t units() const { return units_; }
+  auto operator<=>(const Amount&) const = default;
+
+ private:
+  int64_t units_ = 0;
+};
+
+struct EpsilonTag {
+  static constexpr int kDecimals = 12;
+};
+struct RhoTag {
+  static constexpr int kDecimals = 12;
+};
+struct DeltaTag {
+  static constexpr int kDecimals = 18;
+};
+
+using Epsilon = Amount<EpsilonTag>;
+using Rho = Amount<RhoTag>;
+using Delta = Amount<DeltaTag>;
+
+inline constexpr int64_t kEpsilonUnitsPerOne = 1'000'000'000'000;
+inline constexpr int64_t kRhoUnitsPerOne = 1'000'000'000'000;
+inline constexpr int64_t kDeltaUnitsPerOne = 1'000'000'000'000'000'000;
+
+}  // namespace curator::dp

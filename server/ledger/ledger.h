@@ -1,0 +1,236 @@
+// A durable record of who spent how much of which account, and of every answer that left the building.
+//
+// The ledger knows accounts as additive integer counters with limits, and bytes. It does not know rules, mechanisms or
+// epsilons: what a counter counts, what an event says and what a release holds is its callers' business.
+//
+// Thread-safe. Every method may block on the store; none holds a lock of its own while it does.
+// Errors: RESOURCE_EXHAUSTED (an account is full: base/errors.h names it, nothing was written), ALREADY_EXISTS (the name or
+// the request id is taken by another request), NOT_FOUND, FAILED_PRECONDITION (the dataset or charge is not in a state that
+// allows this), ABORTED (a stale attempt token, or a transaction that lost: ask again), UNAVAILABLE (the store is away or
+// the outcome is unknown: ask again with the same request id), DATA_LOSS (the history contradicts its anchor or its own
+// hashes: the ledger has turned read-only).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+namespace curator::ledger {
+
+// ---- Datasets and accounts ----------------------------------------------------------------------------------------------
+
+enum class ScopeType { kDataset, kAnalyst, kAnalystGroup, kPart };
+
+struct CounterLimit {
+  std::string counter;
+  int64_t limit = 0;
+  bool operator==(const CounterLimit&) const = default;
+};
+
+// An account to be made together with its dataset.
+struct AccountSpec {
+  ScopeType scope_type = ScopeType::kDataset;
+  std::string scope_key;  // empty for the dataset itself; else the analyst, the group, or the part
+  std::string rule;       // canonical bytes of the rule (codec/rule_codec.h), opaque here
+  std::string rule_name;  // "ZCDP", for messages
+  std::vector<CounterLimit> limits;
+};
+
+struct CounterBalance {
+  std::string counter;
+  int64_t limit = 0;
+  int64_t spent = 0;
+  int64_t held = 0;
+  bool operator==(const CounterBalance&) const = default;
+};
+
+struct Account {
+  int64_t id = 0;
+  std::string lineage_id;
+  ScopeType scope_type = ScopeType::kDataset;
+  std::string scope_key;
+  std::string rule;
+  std::string rule_name;
+  std::vector<CounterBalance> counters;
+};
+
+enum class DatasetState { kCreated, kSealed, kArchived };
+
+struct DatasetSpec {
+  std::string request_id;  // a UUID the client made: the same one gives the same dataset, once
+  std::string name;
+  std::string owner;
+  std::string schema;       // canonical bytes (codec/schema_codec.h), opaque here
+  std::string schema_hash;  // SHA-256 of them
+  std::string neighbour_relation;
+  std::string privacy_unit;
+  int64_t max_records_per_unit = 1;
+  bool is_public = false;            // no accounts, no charges
+  std::string partition_attribute;   // empty: not partitioned
+  std::string successor_of;          // a dataset id: its lineage and accounts are shared, `accounts` must be empty
+  std::vector<AccountSpec> accounts;
+};
+
+struct Dataset {
+  std::string id;  // a UUID
+  std::string lineage_id;
+  std::string name;
+  std::string owner;
+  DatasetState state = DatasetState::kCreated;
+  std::string schema;
+  std::string schema_hash;
+  std::string neighbour_relation;
+  std::string privacy_unit;
+  int64_t max_records_per_unit = 1;
+  bool is_public = false;
+  std::string partition_attribute;
+  int64_t version = 0;       // 0 until sealed
+  std::string content_hash;  // HMAC of the sealed records under a server key: never exported
+  int64_t created_at_us = 0;
+  std::vector<std::string> grantees;
+};
+
+// ---- Charges ------------------------------------------------------------------------------------------------------------
+
+enum class ChargeState { kReserved, kStarted, kCommitted, kCancelled, kForfeited };
+
+struct Posting {
+  int64_t account_id = 0;
+  std::string counter;
+  int64_t cost = 0;  // >= 0
+  bool operator==(const Posting&) const = default;
+};
+
+struct ChargeRequest {
+  std::string dataset_id;
+  int64_t dataset_version = 0;
+  std::string principal;
+  std::string request_id;   // a UUID the client made; the key together with the principal
+  std::string fingerprint;  // SHA-256 over dataset, version, plan and price: tells a retry from another request
+  std::string kind;         // "workload", "synthesis", "reservation"
+  std::string event;        // canonical bytes of what will be done (codec/event_codec.h)
+  std::string label;        // one public line for people, e.g. "all 2-way marginals, discrete Gaussian"
+  std::string sealed_key;   // the draw's key, sealed under a server key; erased when the charge ends
+  std::vector<Posting> postings;
+};
+
+struct Release {
+  std::string id;  // a UUID
+  std::string charge_id;
+  std::string dataset_id;
+  std::string principal;
+  std::string kind;
+  std::string label;
+  std::string payload;  // canonical bytes (codec/release_codec.h); empty in listings
+  std::string payload_hash;
+  int64_t payload_size = 0;
+  int64_t created_at_us = 0;
+};
+
+struct Charge {
+  std::string id;  // a UUID
+  std::string dataset_id;
+  int64_t dataset_version = 0;
+  std::string principal;
+  std::string request_id;
+  std::string fingerprint;
+  std::string kind;
+  std::string event;
+  std::string label;
+  ChargeState state = ChargeState::kStarted;
+  std::string reason;  // why it was forfeited, cancelled or committed by expiry; public words only
+  std::vector<Posting> postings;
+  std::string release_id;  // empty unless there is one
+  int64_t created_at_us = 0;
+};
+
+// The right to make one draw for one charge.
+struct Attempt {
+  Charge charge;
+  std::string token;       // guards Store() and Forfeit(): a later attempt makes this one stale
+  std::string sealed_key;  // the one that the FIRST attempt stored, so that a repeated draw is the same draw
+  bool newly_charged = false;
+  std::optional<Release> release;  // present: this is a replay, there is nothing to draw and `token` is empty
+};
+
+// ---- History ------------------------------------------------------------------------------------------------------------
+
+struct Entry {
+  std::string dataset_id;
+  int64_t seq = 0;  // 1, 2, 3, ... per dataset
+  std::string kind;  // "DATASET_CREATED", "SEALED", "GRANTED", "CHARGED", "COMMITTED", "FORFEITED", ...
+  std::string charge_id;
+  std::string payload;  // canonical bytes that the hash covers; from them alone all balances can be recomputed
+  std::string actor;
+  int64_t created_at_us = 0;
+  std::string prev_hash;
+  std::string hash;  // 32 bytes
+};
+
+struct Verification {
+  bool ok = false;
+  int64_t entries_checked = 0;
+  std::string head_hash;
+  int64_t anchored_seq = 0;
+  std::vector<std::string> findings;  // what contradicts what, in words; empty when ok
+};
+
+struct Page {
+  int64_t after_seq = 0;
+  int64_t limit = 1000;
+};
+
+class Ledger {
+ public:
+  virtual ~Ledger() = default;
+
+  // OK when a charge could be made now. Cheap enough for a health check.
+  virtual absl::Status Health() = 0;
+
+  virtual absl::StatusOr<Dataset> CreateDataset(const DatasetSpec& spec) = 0;
+  virtual absl::StatusOr<Dataset> GetDataset(std::string_view name) = 0;
+  virtual absl::StatusOr<std::vector<Dataset>> ListDatasets() = 0;
+  // Once; a second seal is FAILED_PRECONDITION unless it repeats the same content hash (then it is a replay). Equal content under
+  // another name is written into the history as a warning.
+  virtual absl::StatusOr<Dataset> SealDataset(std::string_view dataset_id, std::string_view content_hash,
+                                              std::string_view actor) = 0;
+  virtual absl::Status ArchiveDataset(std::string_view dataset_id, std::string_view actor) = 0;
+  virtual absl::Status Grant(std::string_view dataset_id, std::string_view grantee, std::string_view actor) = 0;
+  // The accounts of the dataset's lineage, in id order.
+  virtual absl::StatusOr<std::vector<Account>> ListAccounts(std::string_view dataset_id) = 0;
+
+  // Charges and starts in one transaction (T1), or finds what the same (principal, request id) did before:
+  //   unknown                 -> charged, STARTED, a fresh token; every posting is admitted or none is
+  //   same fingerprint        -> COMMITTED: its release. STARTED: a fresh token (the older one is now stale) and the sealed key of
+  //                              the first attempt. FORFEITED: FAILED_PRECONDITION, the charge stands.
+  //   another fingerprint     -> ALREADY_EXISTS
+  // On return the charge is durable and the anchor covers its entry.
+  virtual absl::StatusOr<Attempt> Begin(const ChargeRequest& request) = 0;
+
+  // Stores the release and commits the charge (T2), erases the sealed key, and returns the release as read back.
+  // ABORTED when the token is stale: another attempt has taken over.
+  virtual absl::StatusOr<Release> Store(const Attempt& attempt, std::string_view payload) = 0;
+
+  // Ends a started charge without a release: the cost stands, the key is erased. `reason` is public.
+  virtual absl::Status Forfeit(const Attempt& attempt, std::string_view reason) = 0;
+
+  virtual absl::StatusOr<Charge> GetCharge(std::string_view charge_id) = 0;
+  virtual absl::StatusOr<Charge> FindCharge(std::string_view principal, std::string_view request_id) = 0;
+  virtual absl::StatusOr<std::vector<Charge>> ListCharges(std::string_view principal) = 0;  // newest first, at most 1,000
+
+  virtual absl::StatusOr<Release> GetRelease(std::string_view release_id) = 0;
+  virtual absl::StatusOr<std::vector<Release>> ListReleases(std::string_view dataset_id) = 0;  // without payloads
+
+  virtual absl::StatusOr<std::vector<Entry>> ListEntries(std::string_view dataset_id, const Page& page) = 0;
+
+  // Recomputes the hash chain and every balance from the entries alone, and compares with the tables and with the anchor.
+  virtual absl::StatusOr<Verification> Verify(std::string_view dataset_id) = 0;
+};
+
+}  // namespace curator::ledger
