@@ -46,8 +46,8 @@ std::optional<std::string> PayloadOf(const absl::Status& status, const char* url
 }  // namespace
 
 absl::Status InvalidField(std::string_view field, std::string_view description) {
-  absl::Status status = absl::InvalidArgumentError(
-      absl::StrCat(std::string(field), ": ", std::string(description)));
+  absl::Status status =
+      absl::InvalidArgumentError(absl::StrCat(std::string(field), ": ", std::string(description)));
   std::string bytes;
   AppendString(bytes, field);
   AppendString(bytes, description);
@@ -68,7 +68,8 @@ std::optional<FieldViolation> FieldViolationOf(const absl::Status& status) {
 absl::Status WithinField(std::string_view prefix, const absl::Status& status) {
   const std::optional<FieldViolation> violation = FieldViolationOf(status);
   if (!violation) return status;
-  return InvalidField(violation->field.empty() ? std::string(prefix) : absl::StrCat(std::string(prefix), ".", violation->field),
+  return InvalidField(violation->field.empty() ? std::string(prefix)
+                                               : absl::StrCat(std::string(prefix), ".", violation->field),
                       violation->description);
 }
 

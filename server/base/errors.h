@@ -1,7 +1,8 @@
-// The two kinds of error that carry more than a sentence, in the one error language of this program, absl::Status.
+// The two kinds of error that carry more than a sentence, in the one error language of this program,
+// absl::Status.
 //
-// A status carries its details as payloads, so rooms without protobuf can make them and the RPC edge can turn them
-// into google.rpc error details without guessing.
+// A status carries its details as payloads, so rooms without protobuf can make them and the RPC edge can turn
+// them into google.rpc error details without guessing.
 //
 // Thread-safe: pure functions.
 #pragma once
@@ -16,8 +17,8 @@
 
 namespace curator {
 
-// One bad field of a request: where it is (a path such as "schema.attributes[2].integer.bin_width"), and what was
-// wrong and what would be right.
+// One bad field of a request: where it is (a path such as "schema.attributes[2].integer.bin_width"), and what
+// was wrong and what would be right.
 struct FieldViolation {
   std::string field;
   std::string description;
@@ -31,8 +32,8 @@ absl::Status InvalidField(std::string_view field, std::string_view description);
 // The violation that InvalidField() put there; none for any other status.
 std::optional<FieldViolation> FieldViolationOf(const absl::Status& status);
 
-// The same error with its field's path put below `prefix` ("schema" + "attributes[0]" = "schema.attributes[0]").
-// Statuses without a violation are returned unchanged.
+// The same error with its field's path put below `prefix` ("schema" + "attributes[0]" =
+// "schema.attributes[0]"). Statuses without a violation are returned unchanged.
 absl::Status WithinField(std::string_view prefix, const absl::Status& status);
 
 // One account that cannot take a charge. Amounts are in the units of the counter (see dp/accounting/rule.h).

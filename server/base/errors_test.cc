@@ -12,7 +12,8 @@ TEST(Errors, AFieldViolationSurvivesInsideAStatus) {
 }
 
 TEST(Errors, APathGrowsFromTheInside) {
-  const absl::Status status = WithinField("schema", WithinField("attributes[2]", InvalidField("min", "is above max")));
+  const absl::Status status =
+      WithinField("schema", WithinField("attributes[2]", InvalidField("min", "is above max")));
   EXPECT_EQ(FieldViolationOf(status)->field, "schema.attributes[2].min");
   EXPECT_EQ(status.message(), "schema.attributes[2].min: is above max");
 }

@@ -10,12 +10,11 @@
 #define CURATOR_CONCAT(a, b) CURATOR_CONCAT_INNER(a, b)
 
 // Returns from the enclosing function when `expression`, an absl::Status, is not OK.
-#define RETURN_IF_ERROR(expression)                     \
-  do {                                                  \
-    if (absl::Status status_macro_value = (expression); \
-        !status_macro_value.ok()) {                     \
-      return status_macro_value;                        \
-    }                                                   \
+#define RETURN_IF_ERROR(expression)                                                 \
+  do {                                                                              \
+    if (absl::Status status_macro_value = (expression); !status_macro_value.ok()) { \
+      return status_macro_value;                                                    \
+    }                                                                               \
   } while (false)
 
 // Declares or assigns `target` from the value of an absl::StatusOr, or returns its status.

@@ -1,14 +1,16 @@
 // A durable record of who spent how much of which account, and of every answer that left the building.
 //
-// The ledger knows accounts as additive integer counters with limits, and bytes. It does not know rules, mechanisms or
-// epsilons: what a counter counts, what an event says and what a release holds is its callers' business.
+// The ledger knows accounts as additive integer counters with limits, and bytes. It does not know rules,
+// mechanisms or epsilons: what a counter counts, what an event says and what a release holds is its callers'
+// business.
 //
 // Thread-safe. Every method may block on the store; none holds a lock of its own while it does.
-// Errors: RESOURCE_EXHAUSTED (an account is full: base/errors.h names it, nothing was written), ALREADY_EXISTS (the name or
-// the request id is taken by another request), NOT_FOUND, FAILED_PRECONDITION (the dataset or charge is not in a state that
-// allows this), ABORTED (a stale attempt token, or a transaction that lost: ask again), UNAVAILABLE (the store is away or
-// the outcome is unknown: ask again with the same request id), DATA_LOSS (the history contradicts its anchor or its own
-// hashes: the ledger has turned read-only).
+// Errors: RESOURCE_EXHAUSTED (an account is full: base/errors.h names it, nothing was written),
+// ALREADY_EXISTS (the name or the request id is taken by another request), NOT_FOUND, FAILED_PRECONDITION
+// (the dataset or charge is not in a state that allows this), ABORTED (a stale attempt token, or a
+// transaction that lost: ask again), UNAVAILABLE (the store is away or the outcome is unknown: ask again with
+// the same request id), DATA_LOSS (the history contradicts its anchor or its own hashes: the ledger has
+// turned read-only).
 #pragma once
 
 #include <cstdint>
@@ -23,7 +25,8 @@
 
 namespace curator::ledger {
 
-// ---- Datasets and accounts ----------------------------------------------------------------------------------------------
+// ---- Datasets and accounts
+// ----------------------------------------------------------------------------------------------
 
 enum class ScopeType { kDataset, kAnalyst, kAnalystGroup, kPart };
 
@@ -71,9 +74,9 @@ struct DatasetSpec {
   std::string neighbour_relation;
   std::string privacy_unit;
   int64_t max_records_per_unit = 1;
-  bool is_public = false;            // no accounts, no charges
-  std::string partition_attribute;   // empty: not partitioned
-  std::string successor_of;          // a dataset id: its lineage and accounts are shared, `accounts` must be empty
+  bool is_public = false;           // no accounts, no charges
+  std::string partition_attribute;  // empty: not partitioned
+  std::string successor_of;  // a dataset id: its lineage and accounts are shared, `accounts` must be empty
   std::vector<AccountSpec> accounts;
 };
 
@@ -96,7 +99,8 @@ struct Dataset {
   std::vector<std::string> grantees;
 };
 
-// ---- Charges ------------------------------------------------------------------------------------------------------------
+// ---- Charges
+// ------------------------------------------------------------------------------------------------------------
 
 enum class ChargeState { kReserved, kStarted, kCommitted, kCancelled, kForfeited };
 
@@ -111,12 +115,13 @@ struct ChargeRequest {
   std::string dataset_id;
   int64_t dataset_version = 0;
   std::string principal;
-  std::string request_id;   // a UUID the client made; the key together with the principal
-  std::string fingerprint;  // SHA-256 over dataset, version, plan and price: tells a retry from another request
-  std::string kind;         // "workload", "synthesis", "reservation"
-  std::string event;        // canonical bytes of what will be done (codec/event_codec.h)
-  std::string label;        // one public line for people, e.g. "all 2-way marginals, discrete Gaussian"
-  std::string sealed_key;   // the draw's key, sealed under a server key; erased when the charge ends
+  std::string request_id;  // a UUID the client made; the key together with the principal
+  std::string
+      fingerprint;    // SHA-256 over dataset, version, plan and price: tells a retry from another request
+  std::string kind;   // "workload", "synthesis", "reservation"
+  std::string event;  // canonical bytes of what will be done (codec/event_codec.h)
+  std::string label;  // one public line for people, e.g. "all 2-way marginals, discrete Gaussian"
+  std::string sealed_key;  // the draw's key, sealed under a server key; erased when the charge ends
   std::vector<Posting> postings;
 };
 
@@ -159,14 +164,16 @@ struct Attempt {
   std::optional<Release> release;  // present: this is a replay, there is nothing to draw and `token` is empty
 };
 
-// ---- History ------------------------------------------------------------------------------------------------------------
+// ---- History
+// ------------------------------------------------------------------------------------------------------------
 
 struct Entry {
   std::string dataset_id;
-  int64_t seq = 0;  // 1, 2, 3, ... per dataset
+  int64_t seq = 0;   // 1, 2, 3, ... per dataset
   std::string kind;  // "DATASET_CREATED", "SEALED", "GRANTED", "CHARGED", "COMMITTED", "FORFEITED", ...
   std::string charge_id;
-  std::string payload;  // canonical bytes that the hash covers; from them alone all balances can be recomputed
+  std::string
+      payload;  // canonical bytes that the hash covers; from them alone all balances can be recomputed
   std::string actor;
   int64_t created_at_us = 0;
   std::string prev_hash;
@@ -196,25 +203,27 @@ class Ledger {
   virtual absl::StatusOr<Dataset> CreateDataset(const DatasetSpec& spec) = 0;
   virtual absl::StatusOr<Dataset> GetDataset(std::string_view name) = 0;
   virtual absl::StatusOr<std::vector<Dataset>> ListDatasets() = 0;
-  // Once; a second seal is FAILED_PRECONDITION unless it repeats the same content hash (then it is a replay). Equal content under
-  // another name is written into the history as a warning.
+  // Once; a second seal is FAILED_PRECONDITION unless it repeats the same content hash (then it is a replay).
+  // Equal content under another name is written into the history as a warning.
   virtual absl::StatusOr<Dataset> SealDataset(std::string_view dataset_id, std::string_view content_hash,
                                               std::string_view actor) = 0;
   virtual absl::Status ArchiveDataset(std::string_view dataset_id, std::string_view actor) = 0;
-  virtual absl::Status Grant(std::string_view dataset_id, std::string_view grantee, std::string_view actor) = 0;
+  virtual absl::Status Grant(std::string_view dataset_id, std::string_view grantee,
+                             std::string_view actor) = 0;
   // The accounts of the dataset's lineage, in id order.
   virtual absl::StatusOr<std::vector<Account>> ListAccounts(std::string_view dataset_id) = 0;
 
   // Charges and starts in one transaction (T1), or finds what the same (principal, request id) did before:
   //   unknown                 -> charged, STARTED, a fresh token; every posting is admitted or none is
-  //   same fingerprint        -> COMMITTED: its release. STARTED: a fresh token (the older one is now stale) and the sealed key of
+  //   same fingerprint        -> COMMITTED: its release. STARTED: a fresh token (the older one is now stale)
+  //   and the sealed key of
   //                              the first attempt. FORFEITED: FAILED_PRECONDITION, the charge stands.
   //   another fingerprint     -> ALREADY_EXISTS
   // On return the charge is durable and the anchor covers its entry.
   virtual absl::StatusOr<Attempt> Begin(const ChargeRequest& request) = 0;
 
-  // Stores the release and commits the charge (T2), erases the sealed key, and returns the release as read back.
-  // ABORTED when the token is stale: another attempt has taken over.
+  // Stores the release and commits the charge (T2), erases the sealed key, and returns the release as read
+  // back. ABORTED when the token is stale: another attempt has taken over.
   virtual absl::StatusOr<Release> Store(const Attempt& attempt, std::string_view payload) = 0;
 
   // Ends a started charge without a release: the cost stands, the key is erased. `reason` is public.
@@ -222,14 +231,17 @@ class Ledger {
 
   virtual absl::StatusOr<Charge> GetCharge(std::string_view charge_id) = 0;
   virtual absl::StatusOr<Charge> FindCharge(std::string_view principal, std::string_view request_id) = 0;
-  virtual absl::StatusOr<std::vector<Charge>> ListCharges(std::string_view principal) = 0;  // newest first, at most 1,000
+  virtual absl::StatusOr<std::vector<Charge>> ListCharges(
+      std::string_view principal) = 0;  // newest first, at most 1,000
 
   virtual absl::StatusOr<Release> GetRelease(std::string_view release_id) = 0;
-  virtual absl::StatusOr<std::vector<Release>> ListReleases(std::string_view dataset_id) = 0;  // without payloads
+  virtual absl::StatusOr<std::vector<Release>> ListReleases(
+      std::string_view dataset_id) = 0;  // without payloads
 
   virtual absl::StatusOr<std::vector<Entry>> ListEntries(std::string_view dataset_id, const Page& page) = 0;
 
-  // Recomputes the hash chain and every balance from the entries alone, and compares with the tables and with the anchor.
+  // Recomputes the hash chain and every balance from the entries alone, and compares with the tables and with
+  // the anchor.
   virtual absl::StatusOr<Verification> Verify(std::string_view dataset_id) = 0;
 };
 

@@ -1,8 +1,9 @@
-// What was done to the data, independent of how it is counted. The ledger stores events (codec/event_codec.h), so that
-// history can be recounted under another rule. A rule that cannot count an event refuses it.
+// What was done to the data, independent of how it is counted. The ledger stores events
+// (codec/event_codec.h), so that history can be recounted under another rule. A rule that cannot count an
+// event refuses it.
 //
-// Sensitivities are those under the dataset's own neighbour relation and privacy unit: whoever makes an event has already
-// doubled or multiplied them. Thread-safe: plain values.
+// Sensitivities are those under the dataset's own neighbour relation and privacy unit: whoever makes an event
+// has already doubled or multiplied them. Thread-safe: plain values.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +33,8 @@ struct DiscreteGaussianEvent {
   bool operator==(const DiscreteGaussianEvent&) const = default;
 };
 
-// Continuous Laplace and Gaussian noise: not drawn by this program, but counted for callers of AccountantService.
+// Continuous Laplace and Gaussian noise: not drawn by this program, but counted for callers of
+// AccountantService.
 struct LaplaceEvent {
   Rational scale;
   Rational l1_sensitivity{1, 1};
@@ -44,7 +46,8 @@ struct GaussianEvent {
   bool operator==(const GaussianEvent&) const = default;
 };
 
-// The exponential mechanism whose log-probability ratios span at most `range` ("bounded range" eta; it is eta-DP).
+// The exponential mechanism whose log-probability ratios span at most `range` ("bounded range" eta; it is
+// eta-DP).
 struct ExponentialMechanismEvent {
   Epsilon range;
   bool operator==(const ExponentialMechanismEvent&) const = default;
@@ -64,7 +67,8 @@ struct ZcdpEvent {  // any rho-zCDP mechanism
   bool operator==(const ZcdpEvent&) const = default;
 };
 
-// Each part done `count` >= 1 times, in any order, each chosen by whatever came before (the counts and parts are fixed).
+// Each part done `count` >= 1 times, in any order, each chosen by whatever came before (the counts and parts
+// are fixed).
 struct CountedEvent;
 struct ComposedEvent {
   std::vector<CountedEvent> parts;
@@ -85,8 +89,9 @@ struct GroupEvent {
 };
 
 struct Event {
-  std::variant<DiscreteLaplaceEvent, DiscreteGaussianEvent, LaplaceEvent, GaussianEvent, ExponentialMechanismEvent,
-               PureEvent, ApproximateEvent, ZcdpEvent, ComposedEvent, ParallelEvent, GroupEvent>
+  std::variant<DiscreteLaplaceEvent, DiscreteGaussianEvent, LaplaceEvent, GaussianEvent,
+               ExponentialMechanismEvent, PureEvent, ApproximateEvent, ZcdpEvent, ComposedEvent,
+               ParallelEvent, GroupEvent>
       what;
   bool operator==(const Event&) const = default;
 };

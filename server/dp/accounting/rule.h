@@ -1,13 +1,16 @@
 // How an account counts: a rule is a set of additive integer counters with limits (a privacy filter).
 //
-// Limits are computed once, when the account is made, with outward rounding and rounded down; costs round up, and a nonzero
-// cost is at least one unit. Admission is `cost <= limit - spent - held` for each counter and nothing else, so it is the
-// same on every machine, O(1), and valid when analysts choose mechanisms and parameters adaptively.
+// Limits are computed once, when the account is made, with outward rounding and rounded down; costs round up,
+// and a nonzero cost is at least one unit. Admission is `cost <= limit - spent - held` for each counter and
+// nothing else, so it is the same on every machine, O(1), and valid when analysts choose mechanisms and
+// parameters adaptively.
 //
-//   PURE      counter "epsilon" (1e-12): sum of epsilons <= epsilon_B. Basic composition (Dwork, McSherry, Nissim, Smith 2006).
-//   ADVANCED  counters "epsilon_squared" (1e-12) and "delta" (1e-18): the largest S2 with sqrt(2 ln(1/d') S2) + S2/2 <=
+//   PURE      counter "epsilon" (1e-12): sum of epsilons <= epsilon_B. Basic composition (Dwork, McSherry,
+//   Nissim, Smith 2006). ADVANCED  counters "epsilon_squared" (1e-12) and "delta" (1e-18): the largest S2
+//   with sqrt(2 ln(1/d') S2) + S2/2 <=
 //             epsilon_B, and the rest of delta_B (Whitehouse, Ramdas, Rogers, Wu 2023, Theorem 1).
-//   ZCDP      counter "rho" (1e-12): the largest rho whose tight conversion at delta_B is <= epsilon_B (Canonne, Kamath,
+//   ZCDP      counter "rho" (1e-12): the largest rho whose tight conversion at delta_B is <= epsilon_B
+//   (Canonne, Kamath,
 //             Steinke 2020).
 //   RDP       counter "rdp" (1e-12) at ONE order alpha, fixed when the account is made.
 //
@@ -49,12 +52,13 @@ std::string_view RuleName(RuleKind kind);
 absl::StatusOr<RuleKind> RuleFromName(std::string_view name);
 
 // The limits of an account under `spec`, in the rule's fixed order of counters.
-// Errors: INVALID_ARGUMENT with a field (epsilon, delta, order) when the promise is empty, contradictory or out of range.
+// Errors: INVALID_ARGUMENT with a field (epsilon, delta, order) when the promise is empty, contradictory or
+// out of range.
 absl::StatusOr<std::vector<CounterAmount>> LimitsOf(const RuleSpec& spec);
 
-// What `event` costs under `spec`, counter by counter, rounded up. A counter that the event does not touch costs 0.
-// Errors: FAILED_PRECONDITION when the rule cannot count the event; INVALID_ARGUMENT for a malformed event;
-// OUT_OF_RANGE when the cost does not fit an int64 (it is refused, never wrapped).
+// What `event` costs under `spec`, counter by counter, rounded up. A counter that the event does not touch
+// costs 0. Errors: FAILED_PRECONDITION when the rule cannot count the event; INVALID_ARGUMENT for a malformed
+// event; OUT_OF_RANGE when the cost does not fit an int64 (it is refused, never wrapped).
 absl::StatusOr<std::vector<CounterAmount>> CostOf(const RuleSpec& spec, const Event& event);
 
 // A counter's amount as an exact decimal, e.g. FormatCounter("rho", 100000000000) = "0.1".

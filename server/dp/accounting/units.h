@@ -1,7 +1,7 @@
 // The units in which privacy is counted: integers, so that every machine and every compiler decides alike.
 //
-// Epsilon and Rho count steps of 1e-12, Delta steps of 1e-18; all fit an int64. The types are distinct and do not
-// convert into each other. Thread-safe: plain values and pure functions.
+// Epsilon and Rho count steps of 1e-12, Delta steps of 1e-18; all fit an int64. The types are distinct and do
+// not convert into each other. Thread-safe: plain values and pure functions.
 #pragma once
 
 #include <compare>
@@ -33,9 +33,9 @@ class Amount {
   constexpr Amount() = default;
   constexpr explicit Amount(int64_t units) : units_(units) {}
 
-  // Reads a decimal ("0.1", "3", "2.5e-3") exactly. Errors: INVALID_ARGUMENT, naming `field`, for text that is no
-  // decimal, NaN or infinity, a negative amount, an amount finer than one unit, or one beyond int64. Zero is accepted:
-  // whoever needs a positive amount says so.
+  // Reads a decimal ("0.1", "3", "2.5e-3") exactly. Errors: INVALID_ARGUMENT, naming `field`, for text that
+  // is no decimal, NaN or infinity, a negative amount, an amount finer than one unit, or one beyond int64.
+  // Zero is accepted: whoever needs a positive amount says so.
   static absl::StatusOr<Amount> Parse(std::string_view text, std::string_view field);
 
   // The shortest decimal that Parse() reads back as the same amount.

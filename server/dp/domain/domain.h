@@ -26,7 +26,8 @@ struct IntegerKind {  // bins of `bin_width` integers from `min`; the last may b
   int64_t bin_width = 1;
   bool operator==(const IntegerKind&) const = default;
 };
-struct NumericKind {  // intervals [edges[i], edges[i+1]), the last one closed; edges finite and strictly rising
+struct NumericKind {  // intervals [edges[i], edges[i+1]), the last one closed; edges finite and strictly
+                      // rising
   std::vector<double> edges;
   bool operator==(const NumericKind&) const = default;
 };
@@ -47,8 +48,8 @@ class Attribute {
   const AttributeKind& kind() const { return kind_; }
   int64_t size() const { return size_; }  // >= 1 and <= kMaxAttributeSize
 
-  // The code of a cell of a CSV file (without surrounding blanks), or none when the value lies outside the domain and there
-  // is no catch-all.
+  // The code of a cell of a CSV file (without surrounding blanks), or none when the value lies outside the
+  // domain and there is no catch-all.
   std::optional<uint32_t> Encode(std::string_view cell) const;
 
   // A bin for people: the category, "[30, 35)", "17", or the code.
@@ -95,7 +96,8 @@ enum class NeighbourRelation { kAddRemove, kReplaceOne };
 struct RecordUnit {
   bool operator==(const RecordUnit&) const = default;
 };
-struct PersonUnit {  // a person owns at most max_records records; which, the id column says (it is never released)
+struct PersonUnit {  // a person owns at most max_records records; which, the id column says (it is never
+                     // released)
   std::string id_column;
   int64_t max_records = 1;
   bool operator==(const PersonUnit&) const = default;

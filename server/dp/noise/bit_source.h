@@ -1,4 +1,5 @@
-// Where random bits come from. Injected: the server passes a Drbg keyed for one release, tests pass what they like.
+// Where random bits come from. Injected: the server passes a Drbg keyed for one release, tests pass what they
+// like.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +12,8 @@ class BitSource {
  public:
   virtual ~BitSource() = default;
 
-  // Fills `words` with independent uniform 64-bit words. Cannot fail: a source that can no longer give good bits ends the
-  // process rather than give bad ones.
+  // Fills `words` with independent uniform 64-bit words. Cannot fail: a source that can no longer give good
+  // bits ends the process rather than give bad ones.
   virtual void Fill(std::span<uint64_t> words) = 0;
 };
 
