@@ -1,12 +1,13 @@
-#include "codec/canonical_bytes.h"
+#include "base/canonical_bytes.h"
 
 #include <openssl/evp.h>
 
 #include <bit>
+#include <cstdlib>
 
 #include "absl/strings/str_cat.h"
 
-namespace curator::codec {
+namespace curator {
 
 CanonicalWriter::CanonicalWriter(std::string_view tag, int64_t version) {
   Text(tag);
@@ -74,9 +75,12 @@ absl::Status CanonicalReader::Finish() const {
 
 std::string Sha256(std::string_view bytes) {
   std::string digest(32, '\0');
-  EVP_Digest(bytes.data(), bytes.size(), reinterpret_cast<unsigned char*>(digest.data()), nullptr,
-             EVP_sha256(), nullptr);
+  // A library that cannot hash must not leave us with a digest that equals every other failed one.
+  if (EVP_Digest(bytes.data(), bytes.size(), reinterpret_cast<unsigned char*>(digest.data()), nullptr,
+                 EVP_sha256(), nullptr) != 1) {
+    std::abort();
+  }
   return digest;
 }
 
-}  // namespace curator::codec
+}  // namespace curator

@@ -1,4 +1,4 @@
-#include "codec/canonical_bytes.h"
+#include "base/canonical_bytes.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 
 #include "absl/strings/escaping.h"
 
-namespace curator::codec {
+namespace curator {
 namespace {
 
 std::string Document() {
@@ -73,4 +73,4 @@ TEST(CanonicalBytes, Sha256IsTheStandardsOwn) {
 }
 
 }  // namespace
-}  // namespace curator::codec
+}  // namespace curator
