@@ -1,0 +1,79 @@
+// THE DOOR. Nothing outside this room reads a sealed table; whatever leaves this room is a draw of one of the
+// operators below, paid for out of the meter before the table is looked at.
+//
+// Each operator states its claim: neighbours, sensitivity, why it is private. Sensitivities are computed
+// here, from the structure of the question and the dataset's unit (dp/workload/sensitivity.h), never taken
+// from the caller. Arguments must not depend on the table except through earlier draws; the layout guarantees
+// that, because no caller can see it.
+//
+// Errors before the look (nothing drawn, nothing debited unless said): INVALID_ARGUMENT for a malformed
+// question, OUT_OF_RANGE where public facts do not exclude an overflow, FAILED_PRECONDITION when the draw is
+// not on the meter's schedule.
+//
+// Not thread-safe: one release, one thread, one kernel.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "dp/accounting/units.h"
+#include "dp/data/sealed_table_handle.h"
+#include "dp/domain/domain.h"
+#include "dp/kernel/meter.h"
+#include "dp/kernel/transcript.h"
+#include "dp/noise/bit_source.h"
+#include "dp/workload/noise_spec.h"
+
+namespace curator::dp {
+
+class Kernel {
+ public:
+  // `bits` must outlive the kernel and be used by nobody else meanwhile.
+  Kernel(SealedTableHandle table, Domain domain, UnitBound unit, Meter meter, BitSource& bits);
+
+  // Public facts.
+  const Domain& domain() const { return domain_; }
+  UnitBound unit_bound() const { return unit_; }
+
+  // The counts of every cell of every given marginal, each with independent noise, marginal by marginal in
+  // row-major order of the set's attributes (the last one runs fastest).
+  //
+  // Claim: discrete Laplace noise of scale s on k marginals is (L1/s)-DP, discrete Gaussian noise of variance
+  // parameter sigma^2 is (L2^2 / (2 sigma^2))-zCDP, with the sensitivities of MarginalsSensitivity(unit, k).
+  // Proof: the exact discrete Laplace mechanism on an integer vector (Ghosh, Roughgarden, Sundararajan 2009)
+  // and the discrete Gaussian mechanism (Canonne, Kamath, Steinke 2020, Theorem 4 for the vector form).
+  // Answers beyond +-2^62 are clamped there: post-processing.
+  absl::StatusOr<std::vector<std::vector<int64_t>>> NoisyCounts(std::span<const AttributeSet> marginals,
+                                                                const NoiseSpec& noise);
+
+  // The candidate whose estimate is (noisily) the worst: index i with probability proportional to
+  // exp(epsilon score_i / (2 D)), score_i = (sum over cells |count - estimate|) - penalty.
+  //
+  // Claim: epsilon-DP with range epsilon (bounded range, so zCDP at its exact cost, see
+  // ExponentialMechanismEvent). D is the score's sensitivity: the L1 sensitivity of one marginal, because ||c
+  // - e|_1 - |c' - e|_1| <= |c - c'|_1. Scores of different candidates may move in opposite directions, hence
+  // the factor 2 (McSherry, Talwar 2007). Estimates and penalties are public and rounded to the lattice 2^-10
+  // first, so scores are integers (times 2^-10) and the claim is exact. Errors: INVALID_ARGUMENT for no
+  // candidates, an estimate that is not finite or not of the marginal's size, epsilon <= 0; OUT_OF_RANGE when
+  // sum |estimate| or |penalty| exceeds 2^50.
+  absl::StatusOr<size_t> SelectWorstApproximated(std::span<const ApproximatedMarginal> candidates,
+                                                 Epsilon epsilon);
+
+  // The number of records with noise. It is private under both relations: import may reject a replaced
+  // record, and a replaced person may own fewer records.
+  //
+  // Claim: as NoisyCounts, with RecordCountSensitivity(unit).
+  absl::StatusOr<int64_t> NoisyRecordCount(const NoiseSpec& noise);
+
+ private:
+  SealedTableHandle table_;
+  Domain domain_;
+  UnitBound unit_;
+  Meter meter_;
+  BitSource& bits_;
+};
+
+}  // namespace curator::dp

@@ -1,0 +1,50 @@
+// What the kernel released, draw by draw, before any post-processing: each operator's public question and its
+// noisy answer.
+//
+// A transcript is exactly what a claim is about, so it holds nothing that is not released. Thread-safe: plain
+// values.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <variant>
+#include <vector>
+
+#include "dp/accounting/units.h"
+#include "dp/domain/domain.h"
+#include "dp/workload/noise_spec.h"
+
+namespace curator::dp {
+
+// A candidate of a selection: a marginal, a public estimate of its cells (in the order of the marginal's
+// cells) and a public handicap. All finite.
+struct ApproximatedMarginal {
+  AttributeSet attributes;
+  std::vector<double> estimate;
+  double penalty = 0;
+
+  bool operator==(const ApproximatedMarginal&) const = default;
+};
+
+struct CountsDraw {
+  std::vector<AttributeSet> marginals;
+  NoiseSpec noise;
+  std::vector<std::vector<int64_t>> values;
+  bool operator==(const CountsDraw&) const = default;
+};
+struct RecordCountDraw {
+  NoiseSpec noise;
+  int64_t value = 0;
+  bool operator==(const RecordCountDraw&) const = default;
+};
+struct SelectionDraw {
+  std::vector<ApproximatedMarginal> candidates;
+  Epsilon epsilon;
+  size_t selected = 0;
+  bool operator==(const SelectionDraw&) const = default;
+};
+
+using Draw = std::variant<CountsDraw, RecordCountDraw, SelectionDraw>;
+using Transcript = std::vector<Draw>;
+
+}  // namespace curator::dp

@@ -1,0 +1,117 @@
+// The contract of every method that makes a synthetic population.
+//
+// A synthesizer sees public facts and the kernel's noisy answers, nothing else; so whatever it computes is
+// post-processing, and its price is the schedule of draws that Plan() lists. The laws that every synthesizer
+// obeys run over Synthesizers() by themselves (synthesizer_laws_test.cc).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "base/progress.h"
+#include "dp/accounting/event.h"
+#include "dp/accounting/rule.h"
+#include "dp/domain/domain.h"
+#include "dp/kernel/kernel.h"
+#include "dp/noise/bit_source.h"
+#include "dp/workload/spend.h"
+
+namespace curator::dp {
+
+// A request, all of it public.
+struct SynthesisInput {
+  Domain domain;
+  UnitBound unit_bound;
+  RuleSpec rule;
+  Spend spend;
+  std::vector<AttributeSet> workload;  // what the synthetic data should get right; not empty
+  std::map<std::string, std::string>
+      settings;                           // keys of Synthesizer::settings(); absent ones get their defaults
+  std::optional<int64_t> assume_records;  // the caller's public guess, for defaults and forecasts only
+};
+
+// What a request will do and cost, before any look at the data.
+struct SynthesisPlan {
+  std::vector<CountedEvent> draws;              // what the kernel's meter admits
+  Event event;                                  // what is charged and recorded
+  std::map<std::string, std::string> settings;  // every key, defaults filled in
+  std::vector<std::string> schedule;            // lines for people
+  int64_t model_cells = 0;                      // cells of the largest table that the method holds in memory
+};
+
+// Gets one record: the code of each attribute of SynthesisModel::attributes(), in that order. An error ends
+// the sampling.
+using RecordSink = std::function<absl::Status(std::span<const uint32_t> codes)>;
+
+// A fitted population: public, because it was made from noisy answers. Immutable and thread-safe.
+class SynthesisModel {
+ public:
+  virtual ~SynthesisModel() = default;
+
+  // The estimated number of records, at least 1.
+  virtual int64_t records() const = 0;
+
+  // The attributes of the domain that the model covers.
+  virtual const AttributeSet& attributes() const = 0;
+
+  // Estimated counts of a marginal's cells, row-major, summing to records() up to rounding.
+  // Errors: INVALID_ARGUMENT for a set that the model does not cover or whose table would be too large.
+  virtual absl::StatusOr<std::vector<double>> Marginal(const AttributeSet& set) const = 0;
+
+  // Draws `rows` records independently from the model and hands them to `sink`, one by one, in constant
+  // memory. Errors: INVALID_ARGUMENT for rows < 0; CANCELLED when `stop` is asked to; otherwise the sink's
+  // own.
+  virtual absl::Status Sample(BitSource& bits, int64_t rows, std::stop_token stop,
+                              const RecordSink& sink) const = 0;
+
+  // Versioned bytes from which Restore() makes the same model. A function of the model alone.
+  virtual std::string Serialize() const = 0;
+
+  // One line for each measurement, for people.
+  virtual std::vector<std::string> Transcript() const = 0;
+};
+
+struct Setting {
+  std::string key;
+  std::string summary;
+  std::string default_value;  // for people, e.g. "chosen from the workload"
+};
+
+// A method. Stateless and thread-safe.
+class Synthesizer {
+ public:
+  virtual ~Synthesizer() = default;
+
+  virtual std::string_view name() const = 0;     // the name on the wire, e.g. "mwem"
+  virtual std::string_view summary() const = 0;  // one sentence
+  virtual const std::vector<Setting>& settings() const = 0;
+
+  // Public facts only, so it works before a record exists. The price of `event` never exceeds the spend, nor
+  // does that of `draws`. Errors: INVALID_ARGUMENT with a field ("settings.rounds", "spend.rho", "workload",
+  // "domain") when the request cannot be carried out; the message has the numbers.
+  virtual absl::StatusOr<SynthesisPlan> Plan(const SynthesisInput& input) const = 0;
+
+  // Draws no more than Plan(input) lists, whose draws the kernel's meter admits, and fits. Polls `stop` at
+  // least every 2^20 elementary steps. The result is a function of `input` and of the kernel's answers, to
+  // the last bit. Errors: those of Plan() and of the kernel; CANCELLED when `stop` is asked to.
+  virtual absl::StatusOr<std::unique_ptr<SynthesisModel>> Fit(const SynthesisInput& input, Kernel& kernel,
+                                                              std::stop_token stop,
+                                                              const Progress& progress) const = 0;
+
+  // The model that Serialize() wrote. Errors: DATA_LOSS for bytes that it did not write, or for another
+  // domain.
+  virtual absl::StatusOr<std::unique_ptr<SynthesisModel>> Restore(const Domain& domain,
+                                                                  std::string_view bytes) const = 0;
+};
+
+}  // namespace curator::dp

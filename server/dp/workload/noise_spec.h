@@ -1,0 +1,49 @@
+// Which noise is added to a count, and how large the error is that it makes.
+//
+// The forecasts are for people and for choosing parameters; nothing is admitted or charged by them, so they
+// are doubles. Thread-safe: plain values and pure functions.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "dp/accounting/units.h"
+
+namespace curator::dp {
+
+enum class Mechanism {
+  kDiscreteLaplace,   // P(x) ~ exp(-|x| / scale)
+  kDiscreteGaussian,  // P(x) ~ exp(-x^2 / (2 sigma^2))
+};
+
+// "discrete Laplace", "discrete Gaussian".
+std::string_view MechanismName(Mechanism mechanism);
+
+// Independent noise of one kind on every value.
+struct NoiseSpec {
+  Mechanism mechanism = Mechanism::kDiscreteLaplace;
+  Rational parameter{1, 1};  // in lowest terms, positive: the scale, or sigma squared
+
+  bool operator==(const NoiseSpec&) const = default;
+};
+
+// INVALID_ARGUMENT unless the parameter is a positive quotient of positive integers.
+absl::Status Validate(const NoiseSpec& noise);
+
+// The error of one value, in counts.
+struct ErrorForecast {
+  double standard_deviation = 0;
+  double expected_absolute_error = 0;
+};
+
+// Exact up to rounding: with p = exp(-1/s) the discrete Laplace has variance 2p/(1-p)^2 and E|X| =
+// 2p/(1-p^2); the discrete Gaussian is summed, or, where sigma^2 > 2^20, given by its limits (which differ by
+// less than 1e-6 of it). `noise` must be valid.
+ErrorForecast ForecastError(const NoiseSpec& noise);
+
+// The smallest integer w with P(|X| <= w) >= level. Errors: INVALID_ARGUMENT ("confidence_level") unless 0 <
+// level < 1.
+absl::StatusOr<int64_t> ConfidenceHalfWidth(const NoiseSpec& noise, double level);
+
+}  // namespace curator::dp

@@ -1,0 +1,62 @@
+// What a request offers to pay, and what it may buy with it under the rule of its dataset.
+//
+// Thread-safe: plain values and pure functions.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <variant>
+
+#include "absl/status/statusor.h"
+#include "dp/accounting/event.h"
+#include "dp/accounting/rule.h"
+#include "dp/accounting/units.h"
+
+namespace curator::dp {
+
+// As the caller wrote it: which of the three are set says what is bought.
+struct Spend {
+  std::optional<Epsilon> epsilon;
+  std::optional<Delta> delta;
+  std::optional<Rho> rho;
+
+  bool operator==(const Spend&) const = default;
+};
+
+// Mechanisms whose epsilons sum to at most `epsilon`: discrete Laplace noise and the exponential mechanism.
+struct PureBudget {
+  Epsilon epsilon;
+  bool operator==(const PureBudget&) const = default;
+};
+
+// Mechanisms whose rhos sum to at most `rho`: discrete Gaussian noise and the exponential mechanism. When
+// `charged_as` is set, the account is charged with that (epsilon, delta) instead, of which `rho` is the tight
+// conversion, rounded down.
+struct ZcdpBudget {
+  Rho rho;
+  std::optional<ApproximateEvent> charged_as;
+  bool operator==(const ZcdpBudget&) const = default;
+};
+
+using Budget = std::variant<PureBudget, ZcdpBudget>;
+
+// What `spend` buys under `rule`:
+//
+//   PURE       epsilon            PureBudget
+//   ZCDP, RDP  epsilon            PureBudget, counted at its tight cost
+//              rho                ZcdpBudget
+//   ADVANCED   epsilon            PureBudget
+//              epsilon and delta  ZcdpBudget of the largest rho whose tight conversion at delta is at most
+//              epsilon
+//                                 (Canonne, Kamath, Steinke 2020), charged as ApproximateEvent{epsilon,
+//                                 delta}
+//
+// Errors: INVALID_ARGUMENT with a field ("spend", "spend.epsilon", "spend.delta", "spend.rho") for anything
+// else: nothing set, a combination that the rule does not know, an amount that is zero or negative.
+absl::StatusOr<Budget> BudgetOf(const RuleSpec& rule, const Spend& spend);
+
+// The spend as one event: what its owner agreed to lose. The price of whatever is bought with it never
+// exceeds CostOf() of this event, counter by counter.
+Event EventOf(const Budget& budget);
+
+}  // namespace curator::dp
