@@ -2,6 +2,8 @@
 // like.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 
@@ -15,6 +17,24 @@ class BitSource {
   // Fills `words` with independent uniform 64-bit words. Cannot fail: a source that can no longer give good
   // bits ends the process rather than give bad ones.
   virtual void Fill(std::span<uint64_t> words) = 0;
+};
+
+// The secret from which every draw of one release follows (see drbg.h). Fresh from the operating system for
+// each release (host/entropy.h), stored only sealed (host/key_sealer.h), wiped when destroyed.
+class DrawKey {
+ public:
+  static constexpr size_t kSize = 32;
+  using Bytes = std::array<uint8_t, kSize>;
+
+  explicit DrawKey(const Bytes& bytes) : bytes_(bytes) {}
+  DrawKey(const DrawKey&) = default;
+  DrawKey& operator=(const DrawKey&) = default;
+  ~DrawKey();
+
+  const Bytes& bytes() const { return bytes_; }
+
+ private:
+  Bytes bytes_;
 };
 
 }  // namespace curator::dp

@@ -1,0 +1,71 @@
+// Words taken from a BitSource in blocks, handed out one by one.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "base/int128.h"
+#include "dp/noise/bit_source.h"
+
+namespace curator::dp {
+
+// Lives for one call of a sampler. Not thread-safe. Words that are left over are thrown away; all are wiped
+// at the end.
+class BitBuffer {
+ public:
+  // `expected_words`: how many the caller will need, about; it sets the size of a block and nothing else.
+  BitBuffer(BitSource& source, size_t expected_words)
+      : source_(source), block_(std::clamp<size_t>(expected_words, 1, kMaxBlock)) {}
+  ~BitBuffer();
+  BitBuffer(const BitBuffer&) = delete;
+  BitBuffer& operator=(const BitBuffer&) = delete;
+
+  uint64_t NextWord() {
+    if (next_ == end_) Refill();
+    return words_[next_++];
+  }
+
+  // 0 or 1; a word gives 64 of them.
+  uint64_t NextBit() {
+    if (bits_left_ == 0) {
+      bits_ = NextWord();
+      bits_left_ = 64;
+    }
+    const uint64_t bit = bits_ & 1;
+    bits_ >>= 1;
+    --bits_left_;
+    return bit;
+  }
+
+  // Uniform over 0..bound - 1, exactly, for bound >= 1: multiply and reject (Lemire 2019, "Fast Random
+  // Integer Generation in an Interval", algorithm 5). The high half of word * bound takes each value for
+  // equally many words once the words whose low half is below 2^64 mod bound are rejected.
+  uint64_t NextBelow(uint64_t bound) {
+    auto product = static_cast<Uint128>(NextWord()) * bound;
+    if (static_cast<uint64_t>(product) < bound) {
+      const uint64_t rejected = (0 - bound) % bound;
+      while (static_cast<uint64_t>(product) < rejected) {
+        product = static_cast<Uint128>(NextWord()) * bound;
+      }
+    }
+    return static_cast<uint64_t>(product >> 64);
+  }
+
+ private:
+  static constexpr size_t kMaxBlock = 512;
+
+  void Refill();
+
+  BitSource& source_;
+  size_t block_;
+  size_t next_ = 0;
+  size_t end_ = 0;
+  uint64_t bits_ = 0;
+  int bits_left_ = 0;
+  std::array<uint64_t, kMaxBlock> words_;
+};
+
+}  // namespace curator::dp
