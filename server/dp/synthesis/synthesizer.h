@@ -69,10 +69,9 @@ class SynthesisModel {
   virtual absl::StatusOr<std::vector<double>> Marginal(const AttributeSet& set) const = 0;
 
   // Draws `rows` records independently from the model and hands them to `sink`, one by one, in constant
-  // memory. Errors: INVALID_ARGUMENT for rows < 0; CANCELLED when `stop` is asked to; otherwise the sink's
-  // own.
-  virtual absl::Status Sample(BitSource& bits, int64_t rows, std::stop_token stop,
-                              const RecordSink& sink) const = 0;
+  // memory. Whoever wants to stop early returns an error from the sink. Errors: INVALID_ARGUMENT for rows <
+  // 0; otherwise the sink's own.
+  virtual absl::Status Sample(BitSource& bits, int64_t rows, const RecordSink& sink) const = 0;
 
   // Versioned bytes from which Restore() makes the same model. A function of the model alone.
   virtual std::string Serialize() const = 0;

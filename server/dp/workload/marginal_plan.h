@@ -31,7 +31,7 @@ struct MarginalPlan {
 // discrete Laplace noise of scale L1 / epsilon, a zCDP budget discrete Gaussian noise of sigma^2 = L2^2 / (2
 // rho), both exactly. The price of `event` under `rule` never exceeds that of the spend. `mechanism`, when
 // given, must be the one that the spend buys. Errors: INVALID_ARGUMENT with a field ("spend...",
-// "workload...", "mechanism"); OUT_OF_RANGE as in sensitivity.h.
+// "workload...", "mechanism").
 absl::StatusOr<MarginalPlan> PlanMarginals(const Domain& domain, const UnitBound& unit, const RuleSpec& rule,
                                            std::vector<AttributeSet> marginals, const Spend& spend,
                                            std::optional<Mechanism> mechanism);

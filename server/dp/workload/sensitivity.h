@@ -53,12 +53,13 @@ Event NoiseEvent(const NoiseSpec& noise, const Sensitivity& sensitivity);
 // exceeds kMaxNoiseScale.
 absl::StatusOr<NoiseSpec> LaplaceNoiseFor(const Sensitivity& sensitivity, Epsilon epsilon);
 
-// The noise that costs exactly `rho`: discrete Gaussian of sigma^2 = L2^2 / (2 rho). Errors likewise, with
-// kMaxNoiseScale^2 as the limit of sigma^2.
+// The noise that costs exactly `rho`: discrete Gaussian of sigma^2 = L2^2 / (2 rho). Errors likewise
+// ("spend.rho"), with kMaxNoiseVariance as the limit of sigma^2.
 absl::StatusOr<NoiseSpec> GaussianNoiseFor(const Sensitivity& sensitivity, Rho rho);
 
 // Noise larger than this is refused: it would be useless, and the limit keeps all sums of counts and noise
 // far from 2^63.
 inline constexpr int64_t kMaxNoiseScale = int64_t{1} << 30;
+inline constexpr int64_t kMaxNoiseVariance = int64_t{1} << 60;
 
 }  // namespace curator::dp
