@@ -1,0 +1,338 @@
+#include "client/client.h"
+
+#include <algorithm>
+#include <sstream>
+#include <utility>
+
+#include "client/connection.h"
+#include "client/error.h"
+#include "client/request_id.h"
+#include "client/streams.h"
+#include "curator/v1/budget.grpc.pb.h"
+#include "curator/v1/dataset.grpc.pb.h"
+#include "curator/v1/operation.grpc.pb.h"
+#include "curator/v1/query.grpc.pb.h"
+#include "curator/v1/synthesis.grpc.pb.h"
+#include "curator/v1/version.grpc.pb.h"
+
+namespace curator {
+
+using client::Connection;
+using client::CsvSource;
+using client::FromGrpc;
+using client::ReadAll;
+
+struct Client::Wire {
+  explicit Wire(ClientOptions options)
+      : connection(std::move(options.server), std::move(options.principal), options.retry),
+        version(connection.channel()),
+        datasets(connection.channel()),
+        queries(connection.channel()),
+        synthesis(connection.channel()),
+        operations(connection.channel()),
+        budgets(connection.channel()) {}
+
+  Connection connection;
+  // Calls are not const in the generated stubs, though they are thread-safe.
+  mutable v1::VersionService::Stub version;
+  mutable v1::DatasetService::Stub datasets;
+  mutable v1::QueryService::Stub queries;
+  mutable v1::SynthesisService::Stub synthesis;
+  mutable v1::OperationService::Stub operations;
+  mutable v1::BudgetService::Stub budgets;
+};
+
+namespace {
+
+template <typename Stub, typename Request, typename Response>
+using UnaryMethod = grpc::Status (Stub::*)(grpc::ClientContext*, const Request&, Response*);
+
+template <typename Stub, typename Request, typename Response>
+absl::StatusOr<Response> Unary(const Connection& connection, Stub& stub,
+                               UnaryMethod<Stub, Request, Response> method, const Request& request,
+                               std::string_view request_id) {
+  Response response;
+  const absl::Status status = connection.Run(request_id, [&](grpc::ClientContext& context) {
+    response.Clear();
+    return FromGrpc((stub.*method)(&context, request, &response));
+  });
+  if (!status.ok()) return status;
+  return response;
+}
+
+template <typename Stub, typename Request, typename Response>
+absl::StatusOr<Response> Read(const Connection& connection, Stub& stub,
+                              UnaryMethod<Stub, Request, Response> method, const Request& request) {
+  return Unary(connection, stub, method, request, "");
+}
+
+// A message or a header with a request_id; one of its own when it has none.
+template <typename Message>
+absl::Status EnsureRequestId(Message& message) {
+  if (!message.request_id().empty()) return absl::OkStatus();
+  absl::StatusOr<std::string> id = client::NewRequestId();
+  if (!id.ok()) return id.status();
+  message.set_request_id(*std::move(id));
+  return absl::OkStatus();
+}
+
+template <typename Stub, typename Request, typename Response>
+absl::StatusOr<Response> Change(const Connection& connection, Stub& stub,
+                                UnaryMethod<Stub, Request, Response> method, Request request) {
+  if (absl::Status status = EnsureRequestId(request); !status.ok()) return status;
+  return Unary(connection, stub, method, request, request.request_id());
+}
+
+}  // namespace
+
+Client::Client(ClientOptions options) : wire_(std::make_unique<Wire>(std::move(options))) {}
+Client::~Client() = default;
+
+absl::StatusOr<v1::GetVersionResponse> Client::GetVersion() const {
+  return Read(wire_->connection, wire_->version, &v1::VersionService::Stub::GetVersion,
+              v1::GetVersionRequest());
+}
+
+absl::StatusOr<v1::Dataset> Client::CreateDataset(v1::CreateDatasetRequest request) const {
+  return Change(wire_->connection, wire_->datasets, &v1::DatasetService::Stub::CreateDataset,
+                std::move(request));
+}
+
+absl::StatusOr<v1::ImportRecordsResponse> Client::ImportRecords(v1::ImportRecordsRequest::Header header,
+                                                                std::istream& csv) const {
+  if (absl::Status status = EnsureRequestId(header); !status.ok()) return status;
+  CsvSource source(csv);
+  v1::ImportRecordsResponse response;
+  const absl::Status status = wire_->connection.Run(header.request_id(), [&](grpc::ClientContext& context) {
+    if (absl::Status rewound = source.Rewind(); !rewound.ok()) return rewound;
+    response.Clear();
+    const auto writer = wire_->datasets.ImportRecords(&context, &response);
+    v1::ImportRecordsRequest first;
+    *first.mutable_header() = header;
+    if (!writer->Write(first)) return FromGrpc(writer->Finish());
+    return source.SendTo(*writer, context, [](v1::ImportRecordsRequest& request, std::string piece) {
+      request.set_csv(std::move(piece));
+    });
+  });
+  if (!status.ok()) return status;
+  return response;
+}
+
+absl::StatusOr<v1::SealDatasetResponse> Client::SealDataset(v1::SealDatasetRequest request) const {
+  return Change(wire_->connection, wire_->datasets, &v1::DatasetService::Stub::SealDataset,
+                std::move(request));
+}
+
+absl::StatusOr<v1::GrantAccessResponse> Client::GrantAccess(v1::GrantAccessRequest request) const {
+  return Change(wire_->connection, wire_->datasets, &v1::DatasetService::Stub::GrantAccess,
+                std::move(request));
+}
+
+absl::StatusOr<v1::Dataset> Client::GetDataset(const std::string& dataset) const {
+  v1::GetDatasetRequest request;
+  request.set_dataset(dataset);
+  return Read(wire_->connection, wire_->datasets, &v1::DatasetService::Stub::GetDataset, request);
+}
+
+absl::StatusOr<v1::ListDatasetsResponse> Client::ListDatasets() const {
+  return Read(wire_->connection, wire_->datasets, &v1::DatasetService::Stub::ListDatasets,
+              v1::ListDatasetsRequest());
+}
+
+absl::StatusOr<v1::Dataset> Client::ArchiveDataset(v1::ArchiveDatasetRequest request) const {
+  return Change(wire_->connection, wire_->datasets, &v1::DatasetService::Stub::ArchiveDataset,
+                std::move(request));
+}
+
+absl::StatusOr<v1::CheckSchemaResponse> Client::CheckSchema(const v1::Schema& schema) const {
+  std::istringstream nothing;
+  return CheckSchema(schema, nothing, Compression::kNone);
+}
+
+absl::StatusOr<v1::CheckSchemaResponse> Client::CheckSchema(const v1::Schema& schema, std::istream& csv,
+                                                            Compression compression) const {
+  CsvSource source(csv);
+  v1::CheckSchemaResponse response;
+  const absl::Status status = wire_->connection.Run("", [&](grpc::ClientContext& context) {
+    if (absl::Status rewound = source.Rewind(); !rewound.ok()) return rewound;
+    response.Clear();
+    const auto writer = wire_->datasets.CheckSchema(&context, &response);
+    v1::CheckSchemaRequest first;
+    *first.mutable_schema() = schema;
+    first.set_gzip(compression == Compression::kGzip);
+    if (!writer->Write(first)) return FromGrpc(writer->Finish());
+    return source.SendTo(*writer, context, [](v1::CheckSchemaRequest& request, std::string piece) {
+      request.set_csv(std::move(piece));
+    });
+  });
+  if (!status.ok()) return status;
+  return response;
+}
+
+absl::StatusOr<v1::EstimateWorkloadResponse> Client::EstimateWorkload(
+    const v1::EstimateWorkloadRequest& request) const {
+  return Read(wire_->connection, wire_->queries, &v1::QueryService::Stub::EstimateWorkload, request);
+}
+
+absl::StatusOr<Answer> Client::AnswerWorkload(v1::AnswerWorkloadRequest request) const {
+  if (absl::Status status = EnsureRequestId(request); !status.ok()) return status;
+  client::AnswerAssembler assembler;
+  const absl::Status status = wire_->connection.Run(request.request_id(), [&](grpc::ClientContext& context) {
+    assembler = {};
+    const auto reader = wire_->queries.AnswerWorkload(&context, request);
+    return ReadAll(context, *reader, [&](v1::AnswerChunk chunk) { return assembler.Add(std::move(chunk)); });
+  });
+  if (!status.ok()) return status;
+  return assembler.Finish();
+}
+
+absl::StatusOr<ReleaseContent> Client::GetRelease(const v1::GetReleaseRequest& request) const {
+  ReleaseContent content;
+  std::optional<client::AnswerAssembler> assembler;
+  const absl::Status status = wire_->connection.Run("", [&](grpc::ClientContext& context) {
+    content = {};
+    assembler.reset();
+    const auto reader = wire_->queries.GetRelease(&context, request);
+    return ReadAll(context, *reader, [&](v1::GetReleaseChunk chunk) {
+      if (chunk.has_release()) content.release = std::move(*chunk.mutable_release());
+      if (chunk.has_synthesis()) content.synthesis = std::move(*chunk.mutable_synthesis());
+      if (!chunk.has_answer()) return absl::OkStatus();
+      if (!assembler) assembler.emplace();
+      return assembler->Add(std::move(*chunk.mutable_answer()));
+    });
+  });
+  if (!status.ok()) return status;
+  if (content.release.id().empty()) return absl::DataLossError("the release came without its description");
+  if (assembler) {
+    absl::StatusOr<Answer> answer = assembler->Finish();
+    if (!answer.ok()) return answer.status();
+    content.answer = *std::move(answer);
+  }
+  return content;
+}
+
+absl::StatusOr<v1::ListReleasesResponse> Client::ListReleases(const std::string& dataset) const {
+  v1::ListReleasesRequest request;
+  request.set_dataset(dataset);
+  return Read(wire_->connection, wire_->queries, &v1::QueryService::Stub::ListReleases, request);
+}
+
+absl::StatusOr<v1::ListSynthesizersResponse> Client::ListSynthesizers() const {
+  return Read(wire_->connection, wire_->synthesis, &v1::SynthesisService::Stub::ListSynthesizers,
+              v1::ListSynthesizersRequest());
+}
+
+absl::StatusOr<v1::EstimateSynthesisResponse> Client::EstimateSynthesis(
+    const v1::EstimateSynthesisRequest& request) const {
+  return Read(wire_->connection, wire_->synthesis, &v1::SynthesisService::Stub::EstimateSynthesis, request);
+}
+
+absl::StatusOr<v1::Operation> Client::CreateSynthesis(v1::CreateSynthesisRequest request) const {
+  return Change(wire_->connection, wire_->synthesis, &v1::SynthesisService::Stub::CreateSynthesis,
+                std::move(request));
+}
+
+absl::Status Client::SampleModel(const v1::SampleModelRequest& request, const ByteSink& sink) const {
+  size_t delivered = 0;
+  return wire_->connection.Run("", [&](grpc::ClientContext& context) {
+    size_t position = 0;  // the same request gives the same bytes: what was delivered before is skipped
+    const auto reader = wire_->synthesis.SampleModel(&context, request);
+    return ReadAll(context, *reader, [&](const v1::SampleModelChunk& chunk) {
+      std::string_view bytes = chunk.csv();
+      const size_t known = std::min(bytes.size(), delivered - position);
+      position += bytes.size();
+      bytes.remove_prefix(known);
+      if (bytes.empty()) return absl::OkStatus();
+      delivered += bytes.size();
+      return sink(bytes);
+    });
+  });
+}
+
+absl::StatusOr<Answer> Client::QueryModel(const v1::QueryModelRequest& request) const {
+  client::AnswerAssembler assembler;
+  const absl::Status status = wire_->connection.Run("", [&](grpc::ClientContext& context) {
+    assembler = {};
+    const auto reader = wire_->synthesis.QueryModel(&context, request);
+    return ReadAll(context, *reader, [&](v1::AnswerChunk chunk) { return assembler.Add(std::move(chunk)); });
+  });
+  if (!status.ok()) return status;
+  return assembler.Finish();
+}
+
+absl::StatusOr<v1::Operation> Client::GetOperation(const std::string& operation_id) const {
+  v1::GetOperationRequest request;
+  request.set_operation_id(operation_id);
+  return Read(wire_->connection, wire_->operations, &v1::OperationService::Stub::GetOperation, request);
+}
+
+absl::StatusOr<v1::ListOperationsResponse> Client::ListOperations() const {
+  return Read(wire_->connection, wire_->operations, &v1::OperationService::Stub::ListOperations,
+              v1::ListOperationsRequest());
+}
+
+absl::StatusOr<v1::Operation> Client::WaitOperation(const std::string& operation_id,
+                                                    std::chrono::milliseconds timeout) const {
+  v1::WaitOperationRequest request;
+  request.set_operation_id(operation_id);
+  request.mutable_timeout()->set_seconds(timeout.count() / 1000);
+  request.mutable_timeout()->set_nanos(static_cast<int32_t>(timeout.count() % 1000) * 1'000'000);
+  return Read(wire_->connection, wire_->operations, &v1::OperationService::Stub::WaitOperation, request);
+}
+
+absl::StatusOr<v1::Operation> Client::WatchOperation(const std::string& operation_id,
+                                                     const OperationObserver& observe) const {
+  v1::WatchOperationRequest request;
+  request.set_operation_id(operation_id);
+  v1::Operation last;
+  const absl::Status status = wire_->connection.Run("", [&](grpc::ClientContext& context) {
+    const auto reader = wire_->operations.WatchOperation(&context, request);
+    return ReadAll(context, *reader, [&](v1::Operation operation) {
+      last = std::move(operation);
+      observe(last);
+      return absl::OkStatus();
+    });
+  });
+  if (!status.ok()) return status;
+  if (last.id().empty())
+    return absl::DataLossError("the operation was watched and nothing was said about it");
+  return last;
+}
+
+absl::StatusOr<v1::Operation> Client::CancelOperation(const std::string& operation_id) const {
+  v1::CancelOperationRequest request;
+  request.set_operation_id(operation_id);
+  return Read(wire_->connection, wire_->operations, &v1::OperationService::Stub::CancelOperation, request);
+}
+
+absl::StatusOr<v1::GetBudgetResponse> Client::GetBudget(const std::string& dataset) const {
+  v1::GetBudgetRequest request;
+  request.set_dataset(dataset);
+  return Read(wire_->connection, wire_->budgets, &v1::BudgetService::Stub::GetBudget, request);
+}
+
+absl::Status Client::ListLedgerEntries(const std::string& dataset, int64_t after_sequence,
+                                       const EntrySink& take) const {
+  v1::ListLedgerEntriesRequest request;
+  request.set_dataset(dataset);
+  request.set_after_sequence(after_sequence);
+  bool stopped = false;
+  const absl::Status status = wire_->connection.Run("", [&](grpc::ClientContext& context) {
+    const auto reader = wire_->budgets.ListLedgerEntries(&context, request);
+    return ReadAll(context, *reader, [&](const v1::LedgerEntry& entry) {
+      request.set_after_sequence(entry.sequence());
+      const absl::Status taken = take(entry);
+      stopped = absl::IsCancelled(taken);
+      return taken;
+    });
+  });
+  return stopped ? absl::OkStatus() : status;
+}
+
+absl::StatusOr<v1::VerifyLedgerResponse> Client::VerifyLedger(const std::string& dataset) const {
+  v1::VerifyLedgerRequest request;
+  request.set_dataset(dataset);
+  return Read(wire_->connection, wire_->budgets, &v1::BudgetService::Stub::VerifyLedger, request);
+}
+
+}  // namespace curator

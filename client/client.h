@@ -1,0 +1,121 @@
+// The C++ client of a Curator server: one method for each call, with request ids and retries made safe.
+//
+// Messages are those of proto/curator/v1; their comments say what each call does. Streams are put together
+// here: an answer, a release or an import is one call.
+//
+// Request ids: a request whose request_id is empty gets a new UUID. Set it yourself (client/request_id.h) to
+// be able to ask again after a failure: the same id never costs twice and returns the same bytes.
+//
+// Retries: attempts that end with UNAVAILABLE, or with ABORTED and RetryInfo, are repeated under the same
+// request id with growing delays until ClientOptions::retry closes (client/retry.h). No other error is
+// retried. No call has a deadline of its own: the charge of a request that a client gives up on is not
+// refunded.
+//
+// Errors: what the server sent, with its details (client/error.h); UNAVAILABLE with IsUnreachable() when no
+// server answers; DATA_LOSS when a stream ends before everything has arrived.
+//
+// Thread-safe. Every method blocks.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <istream>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "client/answer.h"
+#include "client/retry.h"
+#include "curator/v1/budget.pb.h"
+#include "curator/v1/dataset.pb.h"
+#include "curator/v1/operation.pb.h"
+#include "curator/v1/query.pb.h"
+#include "curator/v1/synthesis.pb.h"
+#include "curator/v1/version.pb.h"
+
+namespace curator {
+
+struct ClientOptions {
+  std::string server = "127.0.0.1:7878";
+  // The identity that a development server believes; empty for none. No security at all.
+  std::string principal;
+  client::RetryPolicy retry;
+};
+
+// What GetRelease() returns: who made the release and, by its kind, the answer or what is known about the
+// model.
+struct ReleaseContent {
+  v1::Release release;
+  std::optional<Answer> answer;
+  std::optional<v1::SynthesisSummary> synthesis;
+};
+
+class Client {
+ public:
+  // Connects at the first call.
+  explicit Client(ClientOptions options);
+  ~Client();
+  Client(const Client&) = delete;
+  Client& operator=(const Client&) = delete;
+
+  absl::StatusOr<v1::GetVersionResponse> GetVersion() const;
+
+  absl::StatusOr<v1::Dataset> CreateDataset(v1::CreateDatasetRequest request) const;
+  // Sends `csv` to its end in pieces of 256 KiB; it is never in memory whole. A retry reads it again from
+  // where it stood, so a stream that cannot seek is sent at most once.
+  absl::StatusOr<v1::ImportRecordsResponse> ImportRecords(v1::ImportRecordsRequest::Header header,
+                                                          std::istream& csv) const;
+  absl::StatusOr<v1::SealDatasetResponse> SealDataset(v1::SealDatasetRequest request) const;
+  absl::StatusOr<v1::GrantAccessResponse> GrantAccess(v1::GrantAccessRequest request) const;
+  absl::StatusOr<v1::Dataset> GetDataset(const std::string& dataset) const;
+  absl::StatusOr<v1::ListDatasetsResponse> ListDatasets() const;
+  absl::StatusOr<v1::Dataset> ArchiveDataset(v1::ArchiveDatasetRequest request) const;
+  // Nothing is kept. With `csv`, its rows are tried against the schema, read as in ImportRecords().
+  absl::StatusOr<v1::CheckSchemaResponse> CheckSchema(const v1::Schema& schema) const;
+  enum class Compression { kNone, kGzip };
+  absl::StatusOr<v1::CheckSchemaResponse> CheckSchema(const v1::Schema& schema, std::istream& csv,
+                                                      Compression compression) const;
+
+  absl::StatusOr<v1::EstimateWorkloadResponse> EstimateWorkload(
+      const v1::EstimateWorkloadRequest& request) const;
+  absl::StatusOr<Answer> AnswerWorkload(v1::AnswerWorkloadRequest request) const;
+  absl::StatusOr<ReleaseContent> GetRelease(const v1::GetReleaseRequest& request) const;
+  absl::StatusOr<v1::ListReleasesResponse> ListReleases(const std::string& dataset) const;
+
+  absl::StatusOr<v1::ListSynthesizersResponse> ListSynthesizers() const;
+  absl::StatusOr<v1::EstimateSynthesisResponse> EstimateSynthesis(
+      const v1::EstimateSynthesisRequest& request) const;
+  absl::StatusOr<v1::Operation> CreateSynthesis(v1::CreateSynthesisRequest request) const;
+  // Hands the CSV bytes to `sink` in order, each once, also across retries. Stops with the sink's error.
+  using ByteSink = std::function<absl::Status(std::string_view bytes)>;
+  absl::Status SampleModel(const v1::SampleModelRequest& request, const ByteSink& sink) const;
+  absl::StatusOr<Answer> QueryModel(const v1::QueryModelRequest& request) const;
+
+  absl::StatusOr<v1::Operation> GetOperation(const std::string& operation_id) const;
+  absl::StatusOr<v1::ListOperationsResponse> ListOperations() const;
+  // The operation as it is when it has ended or `timeout` has passed.
+  absl::StatusOr<v1::Operation> WaitOperation(const std::string& operation_id,
+                                              std::chrono::milliseconds timeout) const;
+  // Calls `observe` whenever something changes; the operation as it was last seen, normally ended.
+  using OperationObserver = std::function<void(const v1::Operation& operation)>;
+  absl::StatusOr<v1::Operation> WatchOperation(const std::string& operation_id,
+                                               const OperationObserver& observe) const;
+  absl::StatusOr<v1::Operation> CancelOperation(const std::string& operation_id) const;
+
+  absl::StatusOr<v1::GetBudgetResponse> GetBudget(const std::string& dataset) const;
+  // Hands over the entries after `after_sequence` in order, each once, also across retries, while `take`
+  // returns OK. CANCELLED from `take` ends the listing without an error.
+  using EntrySink = std::function<absl::Status(const v1::LedgerEntry& entry)>;
+  absl::Status ListLedgerEntries(const std::string& dataset, int64_t after_sequence,
+                                 const EntrySink& take) const;
+  absl::StatusOr<v1::VerifyLedgerResponse> VerifyLedger(const std::string& dataset) const;
+
+ private:
+  struct Wire;
+  const std::unique_ptr<const Wire> wire_;
+};
+
+}  // namespace curator

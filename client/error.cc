@@ -1,0 +1,96 @@
+#include "client/error.h"
+
+#include <grpcpp/support/status.h>
+
+#include "absl/strings/cord.h"
+#include "absl/strings/str_cat.h"
+#include "google/rpc/error_details.pb.h"
+#include "google/rpc/status.pb.h"
+
+namespace curator::client {
+namespace {
+
+constexpr char kUnreachableUrl[] = "curator/unreachable";
+
+template <typename Detail>
+std::string UrlOf() {
+  return absl::StrCat("type.googleapis.com/", Detail::descriptor()->full_name());
+}
+
+template <typename Detail>
+std::optional<Detail> DetailOf(const absl::Status& status) {
+  const auto payload = status.GetPayload(UrlOf<Detail>());
+  Detail detail;
+  if (!payload.has_value() || !detail.ParseFromString(std::string(*payload))) return std::nullopt;
+  return detail;
+}
+
+std::string DimensionOf(const google::rpc::QuotaFailure::Violation& violation, const char* key) {
+  const auto found = violation.quota_dimensions().find(key);
+  return found == violation.quota_dimensions().end() ? std::string() : found->second;
+}
+
+}  // namespace
+
+absl::Status FromGrpc(const grpc::Status& status) {
+  if (status.ok()) return absl::OkStatus();
+  const int code = status.error_code();
+  const bool known = code > grpc::StatusCode::OK && code <= grpc::StatusCode::UNAUTHENTICATED;
+  absl::Status result(known ? static_cast<absl::StatusCode>(code) : absl::StatusCode::kUnknown,
+                      status.error_message());
+
+  google::rpc::Status detailed;
+  if (!detailed.ParseFromString(status.error_details())) return result;
+  for (const google::protobuf::Any& detail : detailed.details()) {
+    result.SetPayload(detail.type_url(), absl::Cord(detail.value()));
+  }
+  return result;
+}
+
+std::vector<FieldViolation> FieldViolations(const absl::Status& status) {
+  std::vector<FieldViolation> violations;
+  if (const auto detail = DetailOf<google::rpc::BadRequest>(status)) {
+    for (const auto& violation : detail->field_violations()) {
+      violations.push_back({violation.field(), violation.description()});
+    }
+  }
+  return violations;
+}
+
+std::vector<FullAccount> FullAccounts(const absl::Status& status) {
+  std::vector<FullAccount> accounts;
+  if (const auto detail = DetailOf<google::rpc::QuotaFailure>(status)) {
+    for (const auto& violation : detail->violations()) {
+      accounts.push_back({violation.subject(), DimensionOf(violation, "rule"), violation.quota_metric(),
+                          DimensionOf(violation, "asked"), DimensionOf(violation, "remaining"),
+                          violation.description()});
+    }
+  }
+  return accounts;
+}
+
+std::optional<std::chrono::milliseconds> RetryDelay(const absl::Status& status) {
+  const auto detail = DetailOf<google::rpc::RetryInfo>(status);
+  if (!detail) return std::nullopt;
+  const auto delay = std::chrono::seconds(detail->retry_delay().seconds()) +
+                     std::chrono::nanoseconds(detail->retry_delay().nanos());
+  return std::chrono::ceil<std::chrono::milliseconds>(delay);
+}
+
+std::string Reason(const absl::Status& status) {
+  const auto detail = DetailOf<google::rpc::ErrorInfo>(status);
+  return detail ? detail->reason() : std::string();
+}
+
+absl::Status Unreachable(std::string_view server, std::string_view cause) {
+  absl::Status status = absl::UnavailableError(absl::StrCat("no server answers at ", std::string(server),
+                                                            cause.empty() ? "" : ": ", std::string(cause)));
+  status.SetPayload(kUnreachableUrl, absl::Cord());
+  return status;
+}
+
+bool IsUnreachable(const absl::Status& status) {
+  return status.GetPayload(kUnreachableUrl).has_value();
+}
+
+}  // namespace curator::client
