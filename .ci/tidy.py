@@ -1,0 +1,267 @@
+#!/usr/bin/env python3
+"""Checks the house rules that no compiler checks.
+
+  directions   which room may include which (docs/ARCHITECTURE.md)
+  table        who may include the sealed table: the one door to private records
+  libraries    where protobuf, gRPC, SQL drivers, clocks, threads and logging end
+  randomness   who may make random bits
+  admission    no floating point where it is decided whether a budget fits
+  threads      no detached thread
+  size         files and functions stay short
+  words        no notes to self
+  pairs        every .cc has a header, or is a program or a test
+
+Prints each finding as path:line: [rule] message. Exit status: 0 clean, 1 findings, 2 wrong usage.
+"""
+
+import argparse
+import os
+import re
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import tidy_cpp
+
+MOST_FILE_LINES = 500
+MOST_FUNCTION_LINES = 70
+
+SKIPPED_FOLDERS = re.compile(r"^(build.*|\.git|\.cache|\.quickstart|__pycache__)$")
+CPP_SUFFIXES = (".h", ".cc")
+TEXT_SUFFIXES = CPP_SUFFIXES + (".py", ".proto", ".sql", ".cmake", ".md", ".json", ".txt", "")
+
+# What a room may include besides itself: rooms ("dp/domain") or single headers ("dp/noise/bit_source.h").
+_DP = ["dp/domain", "dp/accounting", "dp/noise", "dp/data", "dp/workload", "dp/kernel", "dp/synthesis"]
+MAY_INCLUDE = {
+    "base": [],
+    "host": ["base", "dp/noise/bit_source.h"],
+    "dp/domain": ["base"],
+    "dp/accounting": ["base", "dp/domain"],
+    "dp/noise": ["base", "dp/domain", "dp/accounting/units.h"],
+    "dp/data": ["base", "dp/domain"],
+    "dp/workload": ["base", "dp/domain", "dp/accounting", "dp/noise"],
+    "dp/kernel": ["base", "dp/domain", "dp/accounting", "dp/noise", "dp/workload", "dp/data"],
+    "dp/synthesis": ["base", "dp/domain", "dp/accounting", "dp/noise/bit_source.h", "dp/workload", "dp/kernel", "dp/data"],
+    "codec": ["base", *_DP],
+    "data": ["base", "dp/domain", "dp/data"],
+    "ledger": ["base"],
+    "service": ["base", "host", "codec", "data", "ledger", *_DP],
+    "rpc": ["base", "service", "codec", "data", "ledger", *_DP],
+    "http": ["base", "rpc"],
+    "app": ["base", "host", "codec", "data", "ledger", "service", "rpc", "http", *_DP],
+    "main": ["base", "host", "app"],
+    "client": [],
+}
+
+TABLE_HEADER = "dp/data/sealed_table.h"
+TABLE_READERS = ("dp/kernel", "dp/data", "data")
+
+
+@dataclass(frozen=True)
+class Library:
+    """Headers of other people's libraries, and the rooms where they may be used."""
+
+    name: str
+    headers: re.Pattern
+    rooms: tuple  # rooms, or folders below them
+
+
+LIBRARIES = [
+    Library("protobuf", re.compile(r"^google/(protobuf|rpc)/|\.pb\.h$"), ("rpc", "http", "app", "main", "client")),
+    Library("gRPC", re.compile(r"^(grpc|grpcpp|grpc\+\+)/"), ("rpc", "http", "app", "main", "client")),
+    Library("PostgreSQL", re.compile(r"^pqxx(/|$)|^libpq"), ("ledger/postgres",)),
+    Library("SQLite", re.compile(r"^sqlite3"), ("ledger/sqlite",)),
+]
+# dp is pure: what it computes depends on its arguments alone.
+IMPURE = re.compile(r"^(chrono|ctime|time\.h|sys/time\.h|thread|future|iostream|absl/time/.*|spdlog/.*)$")
+
+_GENERATORS = r"std::(mt19937(_64)?|minstd_rand0?|random_device|default_random_engine|\w+_distribution|shuffle)\b"
+_CALLS = r"(s?rand|d?rand48|random|getentropy|arc4random\w*|RAND_(priv_)?bytes{})\s*\("
+RANDOMNESS = re.compile(_GENERATORS + r"|\b" + _CALLS.format("|getrandom"))
+# The client makes request ids: they must be unique, and they come from the system.
+CLIENT_RANDOMNESS = re.compile(_GENERATORS + r"|\b" + _CALLS.format(""))
+RANDOM_DEVICE = re.compile(r"/dev/u?random\b")
+RANDOM_ROOMS = ("dp/noise", "host")
+
+ADMISSION = re.compile(r"^server/(dp/accounting/(units|rule|event)\w*|ledger/.*|service/release_once\w*)\.(h|cc)$")
+FLOATING_POINT = re.compile(r"\b(double|float)\b")
+FORBIDDEN_WORDS = re.compile(r"\b(TODO|FIXME|XXX|HACK)\b")
+DETACH = re.compile(r"(\.|->)\s*detach\s*\(")
+PROGRAM = re.compile(r"^(int|auto) main\(", re.MULTILINE)
+
+
+@dataclass(frozen=True, order=True)
+class Finding:
+    path: str
+    line: int
+    rule: str
+    message: str
+
+    def __str__(self):
+        return f"{self.path}:{self.line}: [{self.rule}] {self.message}"
+
+
+def is_test(path):
+    return path.endswith("_test.cc") or path.startswith("tests/")
+
+
+def place_of(path):
+    """Where a file of the repository lives: "dp/noise", "ledger/sqlite", "app", "client/cli"; "" outside of the rooms."""
+    parts = path.split("/")
+    if parts[0] == "client":
+        return "/".join(parts[:-1])
+    if parts[0] != "server":
+        return ""
+    if len(parts) == 2:
+        return parts[1].split(".")[0].removesuffix("_test")
+    return "/".join(parts[1:-1])
+
+
+def within(place, rooms):
+    return any(place == room or place.startswith(room + "/") for room in rooms)
+
+
+def room_of(place):
+    """The room of a place: the longest one that it lies in; "" if none."""
+    return max((room for room in MAY_INCLUDE if within(place, [room])), key=len, default="")
+
+
+def included_place(include, including_place):
+    """The place that an include names; "" for other people's headers."""
+    if include.system or include.path.endswith(".pb.h"):
+        return ""
+    folder, _, name = include.path.rpartition("/")
+    if not folder:
+        stem = name.split(".")[0]
+        return stem if stem in ("app", "main") else including_place
+    return folder if room_of(folder) or folder.startswith("tests") else ""
+
+
+def check_direction(path, include):
+    place = place_of(path)
+    room, target = room_of(place), included_place(include, place)
+    if not room or not target:
+        return None
+    if target.split("/")[0] == "tests":
+        return None if is_test(path) else f"{room} must not include {include.path}: only tests may"
+    allowed = MAY_INCLUDE[room]
+    if within(target, [room]) and room_of(target) == room or within(target, allowed) or include.path in allowed:
+        return None
+    return f"{room} must not include {include.path}: it may include {', '.join(allowed) or 'nothing of ours'}"
+
+
+def check_table(path, include):
+    if include.path != TABLE_HEADER or is_test(path) or within(place_of(path), TABLE_READERS):
+        return None
+    return f"{path} must not include {TABLE_HEADER}: only {', '.join(TABLE_READERS)} read private records"
+
+
+def check_libraries(path, include):
+    place = place_of(path)
+    if not place or is_test(path):
+        return None
+    if place.startswith("dp/") and IMPURE.match(include.path):
+        return f"dp is pure and must not include {include.path}"
+    for library in LIBRARIES:
+        if library.headers.search(include.path) and not within(place, library.rooms):
+            return f"{library.name} ({include.path}) may be used in {', '.join(library.rooms)} only"
+    return None
+
+
+INCLUDE_CHECKS = {"directions": check_direction, "table": check_table, "libraries": check_libraries}
+
+
+def include_findings(path, text):
+    for include in tidy_cpp.includes(text):
+        for rule, check in INCLUDE_CHECKS.items():
+            message = check(path, include)
+            if message:
+                yield Finding(path, include.line, rule, message)
+
+
+def pattern_findings(path, text, pattern, rule, message):
+    for match in pattern.finditer(text):
+        yield Finding(path, text.count("\n", 0, match.start()) + 1, rule, message.format(match.group(0).strip()))
+
+
+def allows_randomness(path):
+    place = place_of(path)
+    return not place or is_test(path) or within(place, RANDOM_ROOMS)
+
+
+def random_calls(path):
+    return CLIENT_RANDOMNESS if within(place_of(path), ["client"]) else RANDOMNESS
+
+
+def code_findings(path, text):
+    code = tidy_cpp.code_only(text)
+    if not allows_randomness(path):
+        # The kernel's random device is named in a string, which code_only() blanks.
+        for pattern, where in ((random_calls(path), code), (RANDOM_DEVICE, text)):
+            yield from pattern_findings(path, where, pattern, "randomness", "{}: random bits come from dp/noise only")
+    if ADMISSION.match(path) and not is_test(path):
+        yield from pattern_findings(path, code, FLOATING_POINT, "admission", "{} in a file that decides what fits a budget")
+    yield from pattern_findings(path, code, DETACH, "threads", "a detached thread outlives what it uses")
+
+
+def size_findings(path, text):
+    lines = text.count("\n")
+    if lines > MOST_FILE_LINES:
+        yield Finding(path, lines, "size", f"{lines} lines; at most {MOST_FILE_LINES}")
+    for function in tidy_cpp.functions(text):
+        if function.lines > MOST_FUNCTION_LINES:
+            message = f"a function of {function.lines} lines; at most {MOST_FUNCTION_LINES}: {function.head[:60]}"
+            yield Finding(path, function.line, "size", message)
+
+
+def pair_findings(path, text, root):
+    if is_test(path) or PROGRAM.search(text) or (root / path).with_suffix(".h").exists():
+        return
+    # One of a family that shares a contract, such as the rules of accounting.
+    place = place_of(path)
+    if place and any(included_place(include, place) == place for include in tidy_cpp.includes(text)):
+        return
+    yield Finding(path, 1, "pairs", "no header: neither its own nor one of its folder; and no main(), no test")
+
+
+def findings_of(root, path):
+    text = (root / path).read_text(encoding="utf-8", errors="replace")
+    if not path.startswith(".ci/tidy"):
+        yield from pattern_findings(path, text, FORBIDDEN_WORDS, "words", "{}: finish it, or write it down as a decision")
+    if path.endswith(CPP_SUFFIXES):
+        yield from include_findings(path, text)
+        yield from code_findings(path, text)
+        yield from size_findings(path, text)
+    if path.endswith(".cc"):
+        yield from pair_findings(path, text, root)
+
+
+def text_files(root):
+    for folder, folders, names in os.walk(root):
+        folders[:] = sorted(name for name in folders if not SKIPPED_FOLDERS.match(name))
+        for name in sorted(names):
+            if Path(name).suffix in TEXT_SUFFIXES and name != ".git":
+                yield str((Path(folder) / name).relative_to(root))
+
+
+def check_tree(root):
+    root = Path(root)
+    return sorted(finding for path in text_files(root) for finding in findings_of(root, path))
+
+
+def main(arguments):
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("root", nargs="?", default=Path(__file__).resolve().parent.parent, help="the repository")
+    root = Path(parser.parse_args(arguments).root)
+    if not root.is_dir():
+        parser.error(f"{root} is no folder")
+    findings = check_tree(root)
+    for finding in findings:
+        print(finding)
+    files = sum(1 for _ in text_files(root))
+    print(f"tidy: {files} files, {len(findings)} findings", file=sys.stderr)
+    return 1 if findings else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

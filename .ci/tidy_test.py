@@ -1,0 +1,248 @@
+"""Plants one violation of each house rule in a small tree, and expects tidy.py to find it and nothing else."""
+
+import contextlib
+import io
+import tempfile
+import unittest
+from pathlib import Path
+
+import tidy
+import tidy_cpp
+
+# A tree that keeps every rule; each test changes one thing.
+CLEAN = {
+    "README.md": "# A house\n",
+    "server/main.cc": '#include "app.h"\n\nint main() { return 0; }\n',
+    "server/app.h": '#include "rpc/query_rpc.h"\n#include "host/entropy.h"\n',
+    "server/app.cc": '#include "app.h"\n#include "ledger/sqlite/sqlite_ledger.h"\n#include <grpcpp/server.h>\n',
+    "server/rpc/query_rpc.h": '#include "service/answer.h"\n#include <grpcpp/server_context.h>\n',
+    "server/service/answer.h": '#include "codec/event_codec.h"\n#include "dp/kernel/kernel.h"\n#include "ledger/ledger.h"\n',
+    "server/codec/event_codec.h": '#include "dp/accounting/event.h"\n',
+    "server/data/store.h": '#include "dp/data/sealed_table.h"\n#include "dp/domain/domain.h"\n',
+    "server/ledger/ledger.h": '#include "base/errors.h"\n',
+    "server/ledger/sqlite/sqlite_ledger.h": '#include "ledger/ledger.h"\n#include <sqlite3.h>\n',
+    "server/dp/kernel/kernel.h": '#include "dp/data/sealed_table.h"\n#include "dp/workload/plan.h"\n',
+    "server/dp/synthesis/mwem.h": '#include "dp/kernel/kernel.h"\n#include "dp/noise/bit_source.h"\n',
+    "server/dp/noise/drbg.h": "#include <openssl/evp.h>\nint Fill() { return RAND_bytes(nullptr, 0); }\n",
+    "server/dp/noise/drbg_test.cc": '#include "dp/noise/drbg.h"\nstd::mt19937_64 twister;\n',
+    "server/dp/accounting/rule.h": "// No double decides.\nint64_t Cost();\n",
+    "client/client.h": '#include "curator/v1/query.pb.h"\n#include "client/request_id.h"\n',
+    "client/request_id.h": "inline void Draw() { getrandom(nullptr, 0, 0); }\n",
+    "deploy/demo.cc": "#include <random>\nstd::mt19937_64 bits;\nint main() {}\n",
+}
+
+
+def write_tree(root, files):
+    for name, text in files.items():
+        path = Path(root) / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+
+class TidyTest(unittest.TestCase):
+    def findings(self, changes):
+        with tempfile.TemporaryDirectory() as root:
+            write_tree(root, {**CLEAN, **changes})
+            return tidy.check_tree(root)
+
+    def assert_caught(self, rule, path, text):
+        found = {(finding.rule, finding.path) for finding in self.findings({path: text})}
+        self.assertEqual(found, {(rule, path)})
+
+    def assert_clean(self, path, text):
+        self.assertEqual(self.findings({path: text}), [])
+
+
+class Directions(TidyTest):
+    def test_the_clean_tree_is_clean(self):
+        self.assertEqual(self.findings({}), [])
+
+    def test_every_forbidden_direction_is_caught(self):
+        for path, include in [
+            ("server/base/errors.h", "ledger/ledger.h"),
+            ("server/dp/domain/domain.h", "dp/accounting/units.h"),
+            ("server/dp/accounting/event.h", "dp/noise/drbg.h"),
+            ("server/dp/noise/laplace.h", "dp/workload/plan.h"),
+            ("server/dp/data/columns.h", "dp/kernel/kernel.h"),
+            ("server/dp/workload/plan.h", "dp/kernel/kernel.h"),
+            ("server/dp/workload/plan.h", "dp/data/public_table.h"),
+            ("server/dp/kernel/meter.h", "dp/synthesis/mwem.h"),
+            ("server/dp/kernel/meter.h", "codec/event_codec.h"),
+            ("server/dp/synthesis/rap.h", "dp/noise/discrete_laplace.h"),
+            ("server/codec/plan_codec.h", "ledger/ledger.h"),
+            ("server/data/ingest.h", "ledger/ledger.h"),
+            ("server/data/ingest.h", "dp/kernel/kernel.h"),
+            ("server/ledger/open_ledger.h", "dp/accounting/units.h"),
+            ("server/ledger/sqlite/schema.h", "codec/event_codec.h"),
+            ("server/host/clock.h", "dp/noise/drbg.h"),
+            ("server/service/access.h", "rpc/convert.h"),
+            ("server/http/gateway.h", "service/answer.h"),
+            ("client/cli/budget.h", "base/errors.h"),
+            ("server/service/access.h", "app.h"),
+            ("server/rpc/convert.h", "tests/testing/bits.h"),
+        ]:
+            with self.subTest(path=path, include=include):
+                self.assert_caught("directions", path, f'#include "{include}"\n')
+
+    def test_a_table_entry_is_not_a_prefix_of_names(self):
+        self.assert_caught("directions", "server/ledger/x.h", '#include "data/store.h"\n')
+
+    def test_an_include_in_a_comment_is_none(self):
+        self.assert_clean("server/base/errors.h", '// #include "ledger/ledger.h"\n')
+
+    def test_tests_may_use_fixtures(self):
+        self.assert_clean("server/ledger/ledger_test.cc", '#include "tests/testing/cluster.h"\n')
+
+
+class Table(TidyTest):
+    def test_only_the_kernel_and_the_data_rooms_see_the_table(self):
+        for path in ["server/dp/synthesis/rap.h", "server/service/answer.h", "server/codec/table_codec.h", "server/app.h"]:
+            with self.subTest(path=path):
+                self.assert_caught("table", path, '#include "dp/data/sealed_table.h"\n')
+
+    def test_the_handle_is_open_to_all_who_may_ask(self):
+        self.assert_clean("server/dp/synthesis/rap.h", '#include "dp/data/sealed_table_handle.h"\n')
+
+    def test_tests_are_exempt(self):
+        self.assert_clean("server/dp/synthesis/rap_test.cc", '#include "dp/data/sealed_table.h"\n')
+
+
+class Libraries(TidyTest):
+    def test_dp_is_pure(self):
+        for header in ["chrono", "thread", "iostream", "absl/time/clock.h", "spdlog/spdlog.h"]:
+            with self.subTest(header=header):
+                self.assert_caught("libraries", "server/dp/kernel/meter.h", f"#include <{header}>\n")
+
+    def test_protobuf_and_grpc_end_at_the_edge(self):
+        for include in ['"curator/v1/query.pb.h"', "<grpcpp/server.h>", "<google/protobuf/message.h>"]:
+            with self.subTest(include=include):
+                self.assert_caught("libraries", "server/service/answer.h", f"#include {include}\n")
+
+    def test_drivers_stay_in_their_backends(self):
+        self.assert_caught("libraries", "server/ledger/open_ledger.h", "#include <sqlite3.h>\n")
+        self.assert_caught("libraries", "server/ledger/sqlite/store.h", "#include <pqxx/pqxx>\n")
+
+
+class Randomness(TidyTest):
+    def test_random_bits_come_from_the_noise_room_only(self):
+        for code in [
+            "std::mt19937 bits;",
+            "std::random_device device;",
+            "int x = rand();",
+            "int y = RAND_bytes(p, 8);",
+            "auto z = getrandom(p, 8, 0);",
+            'auto f = open("/dev/urandom");',
+            "std::normal_distribution<> noise;",
+        ]:
+            with self.subTest(code=code):
+                self.assert_caught("randomness", "server/dp/synthesis/rap.h", code + "\n")
+
+    def test_the_client_draws_request_ids_and_nothing_else(self):
+        self.assert_caught("randomness", "client/client.h", "std::random_device device;\n")
+
+    def test_words_that_contain_the_names_are_not_calls(self):
+        self.assert_clean("server/ledger/grants.h", "int Operand(int); int brand(int);  // rand() is forbidden\n")
+
+
+class Admission(TidyTest):
+    def test_no_floating_point_where_budgets_are_decided(self):
+        for path in [
+            "server/dp/accounting/rule.h",
+            "server/dp/accounting/units.h",
+            "server/ledger/ledger.h",
+            "server/ledger/sqlite/store.h",
+            "server/service/release_once.h",
+        ]:
+            for code in ["double spent = 0;", "float left;", "long double sum;"]:
+                with self.subTest(path=path, code=code):
+                    self.assert_caught("admission", path, code + "\n")
+
+    def test_forecasts_may_use_floating_point(self):
+        self.assert_clean("server/dp/workload/plan.h", "double expected_error;\n")
+
+    def test_a_canary_in_a_test_may_sum_doubles(self):
+        self.assert_clean("server/dp/accounting/rule_test.cc", "double sum = 0;\n")
+
+
+class Sizes(TidyTest):
+    def function_of(self, lines, head="int Long(int x) {"):
+        return head + "\n" + "  x += 1;\n" * (lines - 2) + "}\n"
+
+    def test_a_long_function_is_caught(self):
+        self.assert_clean("server/base/long.h", self.function_of(tidy.MOST_FUNCTION_LINES))
+        self.assert_caught("size", "server/base/long.h", self.function_of(tidy.MOST_FUNCTION_LINES + 1))
+
+    def test_a_long_method_of_a_nested_class_is_caught(self):
+        method = self.function_of(80, head="  template <class T>\n  int Long(T x) const {")
+        text = "namespace a::b {\nclass C : public D {\n public:\n  struct E {\n" + method + "};\n};\n}\n"
+        self.assert_caught("size", "server/base/long.h", text)
+
+    def test_a_long_class_and_a_long_table_are_no_functions(self):
+        self.assert_clean("server/base/long.h", "class C {\n" + "  int x();\n" * 90 + "};\n")
+        self.assert_clean("server/base/long.h", "constexpr int kTable[] = {\n" + "  1,\n" * 90 + "};\n")
+
+    def test_a_long_file_is_caught(self):
+        self.assert_caught("size", "server/base/long.h", "int x();\n" * (tidy.MOST_FILE_LINES + 1))
+
+
+class Words(TidyTest):
+    def test_notes_to_self_are_caught_everywhere(self):
+        for path in ["server/base/a.h", "docs/X.md", "deploy/start", "migrations/sqlite/0001_a.sql", ".ci/gate.py"]:
+            for word in ["TO" + "DO", "FIX" + "ME", "XX" + "X", "HA" + "CK"]:
+                with self.subTest(path=path, word=word):
+                    self.assert_caught("words", path, f"// {word}: later\n")
+
+    def test_a_template_for_temporary_names_is_no_note(self):
+        self.assert_clean("deploy/start", "mktemp -d /tmp/curator.XXXXXX\n")
+
+
+class Threads(TidyTest):
+    def test_a_detached_thread_is_caught(self):
+        self.assert_caught("threads", "server/service/queue.h", "void F() { worker.detach(); }\n")
+
+
+class Pairs(TidyTest):
+    def test_an_orphan_is_caught(self):
+        self.assert_caught("pairs", "server/base/orphan.cc", "int x = 0;\n")
+
+    def test_a_family_shares_a_header(self):
+        self.assert_clean("server/dp/accounting/rules/pure.cc", '#include "dp/accounting/rules/definition.h"\n')
+
+
+class ReadingCpp(unittest.TestCase):
+    def test_comments_and_literals_are_blanked_and_lines_kept(self):
+        text = 'a /* b\nc */ "d // e" R"x(f\n)" g)x" \'"\' 1\'000 // h\ni'
+        code = tidy_cpp.code_only(text)
+        self.assertEqual(code.count("\n"), text.count("\n"))
+        for letter in "bcdefgh":
+            self.assertNotIn(letter, code.replace("R", ""))
+        self.assertIn("000", code)
+        self.assertTrue(code.endswith("i"))
+
+    def test_functions_are_found_with_their_lengths(self):
+        text = "namespace n {\nint F(int a,\n      int b) {\n  if (a) { return 1; }\n  return b;\n}\nstruct S {\n  S() : x(1) {}\n};\n}\n"
+        self.assertEqual([(f.line, f.lines) for f in tidy_cpp.functions(text)], [(2, 5), (8, 1)])
+
+
+class Command(unittest.TestCase):
+    def run_main(self, changes):
+        with tempfile.TemporaryDirectory() as root:
+            write_tree(root, {**CLEAN, **changes})
+            output = io.StringIO()
+            with contextlib.redirect_stdout(output), contextlib.redirect_stderr(io.StringIO()):
+                return tidy.main([root]), output.getvalue()
+
+    def test_findings_fail_the_command_and_name_the_line(self):
+        status, output = self.run_main({"server/base/a.h": '\n#include "ledger/ledger.h"\n'})
+        self.assertEqual(status, 1)
+        self.assertIn("server/base/a.h:2: [directions]", output)
+
+    def test_a_clean_tree_passes(self):
+        self.assertEqual(self.run_main({}), (0, ""))
+
+    def test_build_folders_are_not_read(self):
+        self.assertEqual(self.run_main({"build/dev/a.cc": "int x;\n", ".git/b.cc": "int y;\n"}), (0, ""))
+
+
+if __name__ == "__main__":
+    unittest.main()
