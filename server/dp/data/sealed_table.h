@@ -1,0 +1,98 @@
+// The private table itself. Only dp/kernel, dp/data and data may include this header: everybody else carries
+// a SealedTableHandle.
+//
+// Its columns lie in pages that can be read only through a ReadableScope; outside of a draw they are
+// unreachable.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "dp/data/coded_columns.h"
+#include "dp/data/protected_pages.h"
+#include "dp/data/sealed_table_handle.h"
+#include "dp/domain/domain.h"
+
+namespace curator::dp {
+
+// Immutable and thread-safe. The number of rows and of units is as private as the rows are.
+class SealedTable {
+ public:
+  int64_t rows() const { return rows_; }
+  const std::vector<int64_t>& sizes() const { return sizes_; }
+
+  // How many persons or groups own the rows; none when each row is a unit of its own.
+  std::optional<int64_t> units() const { return units_; }
+
+ private:
+  friend class ReadableScope;
+  friend class SealedTableBuilder;
+  SealedTable() = default;
+
+  int64_t rows_ = 0;
+  std::vector<int64_t> sizes_;
+  std::optional<int64_t> units_;
+  std::vector<size_t> column_starts_;  // where each column begins in `pages_`
+  size_t units_start_ = 0;
+  std::unique_ptr<ProtectedPages> pages_;
+};
+
+// While it lives, `table` can be read; the table must outlive it. Scopes may nest and overlap on several
+// threads.
+class ReadableScope {
+ public:
+  explicit ReadableScope(const SealedTable& table);
+  ~ReadableScope();
+  ReadableScope(const ReadableScope&) = delete;
+  ReadableScope& operator=(const ReadableScope&) = delete;
+
+  // Pointers into the table, valid while the scope lives.
+  const ColumnsView& columns() const { return columns_; }
+
+  // The unit (0..units-1) that owns each row; empty when each row is a unit of its own.
+  std::span<const uint32_t> unit_of_row() const { return unit_of_row_; }
+
+ private:
+  const SealedTable& table_;
+  ColumnsView columns_;
+  std::span<const uint32_t> unit_of_row_;
+};
+
+enum class RowOwner { kItself, kUnit };  // whether a unit's number comes with each row
+
+// Fills a table and seals it. Not thread-safe.
+class SealedTableBuilder {
+ public:
+  // `sizes`: of each attribute, from 1 to kMaxAttributeSize.
+  explicit SealedTableBuilder(std::vector<int64_t> sizes, RowOwner owner = RowOwner::kItself);
+  explicit SealedTableBuilder(const Domain& domain, RowOwner owner = RowOwner::kItself)
+      : SealedTableBuilder(SizesOf(domain), owner) {}
+
+  // One more row, with its unit's number under kUnit. INVALID_ARGUMENT for codes that are not below their
+  // size.
+  absl::Status AppendRow(std::span<const uint32_t> codes, std::optional<uint32_t> unit = std::nullopt);
+
+  // Takes whole columns (and the units of their rows, under kUnit) in place of what was appended.
+  void SetColumns(CodedColumns columns, std::vector<uint32_t> unit_of_row);
+
+  // INVALID_ARGUMENT when columns differ in length, codes are not below their sizes, or the units in use are
+  // not exactly 0..units-1. RESOURCE_EXHAUSTED when there is no memory.
+  absl::StatusOr<SealedTableHandle> Build() &&;
+
+ private:
+  absl::StatusOr<std::optional<int64_t>> CheckedUnits() const;
+
+  RowOwner owner_;
+  CodedColumns columns_;
+  std::vector<uint32_t> unit_of_row_;
+};
+
+// A table of the given rows, each a unit of its own: for small tables.
+absl::StatusOr<SealedTableHandle> SealRows(const Domain& domain,
+                                           const std::vector<std::vector<uint32_t>>& rows);
+
+}  // namespace curator::dp
