@@ -37,9 +37,7 @@ struct ErrorForecast {
   double expected_absolute_error = 0;
 };
 
-// Exact up to rounding: with p = exp(-1/s) the discrete Laplace has variance 2p/(1-p)^2 and E|X| =
-// 2p/(1-p^2); the discrete Gaussian is summed, or, where sigma^2 > 2^20, given by its limits (which differ by
-// less than 1e-6 of it). `noise` must be valid.
+// Correct to 1e-9 relative (dp/noise/discrete_distributions.h). `noise` must be valid.
 ErrorForecast ForecastError(const NoiseSpec& noise);
 
 // The smallest integer w with P(|X| <= w) >= level. Errors: INVALID_ARGUMENT ("confidence_level") unless 0 <

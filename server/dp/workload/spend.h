@@ -16,9 +16,9 @@ namespace curator::dp {
 
 // As the caller wrote it: which of the three are set says what is bought.
 struct Spend {
-  std::optional<Epsilon> epsilon;
-  std::optional<Delta> delta;
-  std::optional<Rho> rho;
+  std::optional<Epsilon> epsilon = std::nullopt;
+  std::optional<Delta> delta = std::nullopt;
+  std::optional<Rho> rho = std::nullopt;
 
   bool operator==(const Spend&) const = default;
 };
@@ -34,7 +34,7 @@ struct PureBudget {
 // conversion, rounded down.
 struct ZcdpBudget {
   Rho rho;
-  std::optional<ApproximateEvent> charged_as;
+  std::optional<ApproximateEvent> charged_as = std::nullopt;
   bool operator==(const ZcdpBudget&) const = default;
 };
 

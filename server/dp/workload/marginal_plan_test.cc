@@ -1,0 +1,126 @@
+#include "dp/workload/marginal_plan.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+#include "base/errors.h"
+#include "dp/workload/sensitivity.h"
+#include "dp/workload/testing_domain.h"
+
+namespace curator::dp {
+namespace {
+
+constexpr UnitBound kRecord{NeighbourRelation::kAddRemove, 1};
+
+RuleSpec Rule(RuleKind kind) {
+  RuleSpec rule;
+  rule.kind = kind;
+  rule.epsilon = Epsilon(1000 * kEpsilonUnitsPerOne);
+  if (kind != RuleKind::kPure) rule.delta = Delta(1'000'000'000'000);
+  return rule;
+}
+
+bool CostsAtMost(const RuleSpec& rule, const Event& event, const Event& limit) {
+  const auto cost = CostOf(rule, event).value();
+  const auto most = CostOf(rule, limit).value();
+  for (size_t i = 0; i < cost.size(); ++i) {
+    if (cost[i].amount > most[i].amount) return false;
+  }
+  return true;
+}
+
+TEST(PlanMarginals, SplitsEpsilonEquallyOverTheMarginals) {
+  const Domain domain = CodedDomain({2, 3, 4});
+  const MarginalPlan plan = PlanMarginals(domain, kRecord, Rule(RuleKind::kPure), {{0, 1}, {1, 2}, {0, 2}},
+                                          {.epsilon = Epsilon(kEpsilonUnitsPerOne)}, std::nullopt)
+                                .value();
+  EXPECT_EQ(plan.noise, (NoiseSpec{Mechanism::kDiscreteLaplace, {3, 1}}));
+  EXPECT_EQ(plan.total_cells, 6 + 12 + 8);
+  EXPECT_EQ(plan.event,
+            (Event{DiscreteLaplaceEvent{.scale = {3, 1}, .l1_sensitivity = 3, .linf_sensitivity = 1}}));
+  ASSERT_EQ(plan.draws.size(), 1u);
+  EXPECT_EQ(plan.draws[0], (CountedEvent{plan.event, 1}));
+}
+
+TEST(PlanMarginals, BuysGaussianNoiseWithRho) {
+  const MarginalPlan plan =
+      PlanMarginals(CodedDomain({2, 3}), {NeighbourRelation::kReplaceOne, 3}, Rule(RuleKind::kZcdp),
+                    {{0}, {1}}, {.rho = Rho(kRhoUnitsPerOne / 10)}, std::nullopt)
+          .value();
+  // L2^2 = 2 marginals * 2 * 3^2 = 36; sigma^2 = 36 / 0.2.
+  EXPECT_EQ(plan.noise, (NoiseSpec{Mechanism::kDiscreteGaussian, {180, 1}}));
+  EXPECT_EQ(CostOf(Rule(RuleKind::kZcdp), plan.event).value()[0].amount, kRhoUnitsPerOne / 10);
+}
+
+TEST(PlanMarginals, ChargesEpsilonAndDeltaForAGaussianUnderAdvanced) {
+  const Spend spend{.epsilon = Epsilon(kEpsilonUnitsPerOne), .delta = Delta(1'000'000'000)};
+  const MarginalPlan plan =
+      PlanMarginals(CodedDomain({2, 3}), kRecord, Rule(RuleKind::kAdvanced), {{0}, {1}}, spend, std::nullopt)
+          .value();
+  EXPECT_EQ(plan.event, (Event{ApproximateEvent{*spend.epsilon, *spend.delta}}));
+  const auto& drawn = std::get<DiscreteGaussianEvent>(plan.draws[0].event.what);
+  EXPECT_EQ(drawn.l2_sensitivity_squared, 2);
+  EXPECT_EQ(drawn.sigma_squared, plan.noise.parameter);
+}
+
+// Budgets without a pattern, in every unit, under every rule: the price never exceeds the offer, not by one
+// unit.
+TEST(PlanMarginals, NeverCostsMoreThanTheSpend) {
+  std::mt19937_64 random(20261101);
+  const Domain domain = CodedDomain({2, 3, 4, 5, 6});
+  int planned = 0;
+  for (int trial = 0; trial < 600; ++trial) {
+    const int64_t magnitude = static_cast<int64_t>(std::pow(10.0, 5 + static_cast<double>(random() % 8)));
+    const int64_t units = 1 + static_cast<int64_t>(random() % static_cast<uint64_t>(magnitude));
+    const UnitBound unit{random() % 2 == 0 ? NeighbourRelation::kAddRemove : NeighbourRelation::kReplaceOne,
+                         1 + static_cast<int64_t>(random() % 7)};
+    auto sets = AllKWayMarginals(domain, 1 + static_cast<int>(random() % 5), {}).value();
+    const std::pair<RuleKind, Spend> offers[] = {
+        {RuleKind::kPure, {.epsilon = Epsilon(units)}},
+        {RuleKind::kZcdp, {.epsilon = Epsilon(units)}},
+        {RuleKind::kZcdp, {.rho = Rho(units)}},
+        {RuleKind::kAdvanced, {.epsilon = Epsilon(units)}},
+        {RuleKind::kAdvanced,
+         {.epsilon = Epsilon(units), .delta = Delta(1 + static_cast<int64_t>(random() % 1'000'000'000))}}};
+    for (const auto& [kind, spend] : offers) {
+      const auto plan = PlanMarginals(domain, unit, Rule(kind), sets, spend, std::nullopt);
+      if (!plan.ok()) {
+        EXPECT_EQ(plan.status().code(), absl::StatusCode::kInvalidArgument) << plan.status();
+        continue;
+      }
+      ++planned;
+      const Event offer = EventOf(BudgetOf(Rule(kind), spend).value());
+      EXPECT_TRUE(CostsAtMost(Rule(kind), plan->event, offer))
+          << Describe(plan->event) << " for " << Describe(offer);
+    }
+  }
+  EXPECT_GT(planned, 1000);
+}
+
+TEST(PlanMarginalsCanary, NoiseFiveHundredthsTooSmallIsCaughtByThePrice) {
+  const RuleSpec rule = Rule(RuleKind::kPure);
+  const MarginalPlan plan = PlanMarginals(CodedDomain({2, 3}), kRecord, rule, {{0}, {1}},
+                                          {.epsilon = Epsilon(kEpsilonUnitsPerOne)}, std::nullopt)
+                                .value();
+  auto broken = std::get<DiscreteLaplaceEvent>(plan.event.what);
+  broken.scale = {broken.scale.numerator * 95, broken.scale.denominator * 100};
+  EXPECT_FALSE(CostsAtMost(rule, {broken}, {PureEvent{Epsilon(kEpsilonUnitsPerOne)}}));
+}
+
+TEST(PlanMarginals, RefusesAMechanismThatTheSpendDoesNotBuy) {
+  const auto plan = PlanMarginals(CodedDomain({2}), kRecord, Rule(RuleKind::kPure), {{0}},
+                                  {.epsilon = Epsilon(kEpsilonUnitsPerOne)}, Mechanism::kDiscreteGaussian);
+  EXPECT_EQ(FieldViolationOf(plan.status())->field, "mechanism");
+}
+
+TEST(PlanMarginals, RefusesABudgetThatBuysOnlyNoise) {
+  const auto plan = PlanMarginals(CodedDomain({2}), kRecord, Rule(RuleKind::kPure), {{0}},
+                                  {.epsilon = Epsilon(1)}, std::nullopt);
+  EXPECT_EQ(FieldViolationOf(plan.status())->field, "spend.epsilon");
+}
+
+}  // namespace
+}  // namespace curator::dp
