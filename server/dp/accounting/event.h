@@ -12,6 +12,7 @@
 #include <variant>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "dp/accounting/units.h"
 
 namespace curator::dp {
@@ -101,6 +102,17 @@ struct CountedEvent {
   int64_t count = 1;
   bool operator==(const CountedEvent&) const = default;
 };
+
+// Events nest at most this deep (a plain mechanism is 1 deep) and have at most this many nodes, so that no
+// history can exhaust the stack or the time of whoever counts it.
+inline constexpr int kMaxEventDepth = 16;
+inline constexpr int64_t kMaxEventNodes = 1 << 17;
+
+// INVALID_ARGUMENT, naming the field, unless every number of `event` is in its range: scales, variances and
+// sensitivities positive, linf_sensitivity <= l1_sensitivity, amounts not negative, counts and group sizes at
+// least 1, a group of exactly one event, depth and size within the bounds above. No parts at all is a valid
+// event: nothing was done.
+absl::Status ValidateEvent(const Event& event);
 
 // One line for people: "64 x discrete Gaussian (sigma^2 = 320, L2^2 = 1)".
 std::string Describe(const Event& event);

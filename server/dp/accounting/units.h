@@ -38,7 +38,8 @@ class Amount {
   // Zero is accepted: whoever needs a positive amount says so.
   static absl::StatusOr<Amount> Parse(std::string_view text, std::string_view field);
 
-  // The shortest decimal that Parse() reads back as the same amount.
+  // The decimal, without needless zeros, that Parse() reads back as the same amount; below 0.0001 as
+  // "2.5e-6".
   std::string ToString() const;
 
   constexpr int64_t units() const { return units_; }
@@ -57,6 +58,9 @@ struct RhoTag {
 struct DeltaTag {
   static constexpr int kDecimals = 18;
 };
+
+// `units` steps of 10^-decimals as ToString() writes them.
+std::string DecimalText(int64_t units, int decimals);
 
 using Epsilon = Amount<EpsilonTag>;
 using Rho = Amount<RhoTag>;

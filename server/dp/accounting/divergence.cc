@@ -1,0 +1,85 @@
+#include "dp/accounting/divergence.h"
+
+namespace curator::dp {
+namespace {
+
+// The largest sum of a convex function of the shift, 0 at 0, over integer vectors within both sensitivities.
+template <typename Function>
+Interval WorstOverShifts(const DiscreteLaplaceEvent& event, const Function& of_shift) {
+  const int64_t full = event.l1_sensitivity / event.linf_sensitivity;
+  const int64_t rest = event.l1_sensitivity % event.linf_sensitivity;
+  Interval sum = Interval(full) * of_shift(event.linf_sensitivity);
+  if (rest != 0) sum = sum + of_shift(rest);
+  return sum;
+}
+
+// alpha/(2 alpha - 1) and the like need both.
+struct Order {
+  Interval minus_one;
+  Interval twice_minus_one;
+  explicit Order(const Interval& order_minus_one)
+      : minus_one(order_minus_one), twice_minus_one(Interval(2) * order_minus_one + Interval(1)) {}
+};
+
+}  // namespace
+
+Interval ZcdpOfPure(const Interval& epsilon) {
+  return epsilon * Tanh(epsilon / Interval(2));
+}
+
+Interval ZcdpOfBoundedRange(const Interval& range) {
+  const Interval loose = range * range / Interval(8);
+  const Interval ratio = range / Expm1(range);
+  const Interval tight = ratio - Interval(1) - Log(ratio);
+  return TighterUpperBound(tight, loose);
+}
+
+Interval ZcdpOfDiscreteLaplace(const DiscreteLaplaceEvent& event) {
+  const Interval rate = Quotient({event.scale.denominator}, {event.scale.numerator});  // 1/s
+  const Interval slope = rate / Sinh(rate);
+  const Interval by_coordinate = WorstOverShifts(event, [&](int64_t shift) {
+    const Interval epsilon = Interval(shift) * rate;
+    return epsilon + slope * Expm1(-epsilon);
+  });
+  return TighterUpperBound(by_coordinate, ZcdpOfPure(Interval(event.l1_sensitivity) * rate));
+}
+
+Interval RenyiOfPure(const Interval& order_minus_one, const Interval& epsilon) {
+  // ln((e^(alpha eps) + e^((1 - alpha) eps)) / (1 + e^eps)) / (alpha - 1), with e^((alpha - 1) eps) taken
+  // out.
+  const Order order(order_minus_one);
+  const Interval correction = Log1p(Exp(-(order.twice_minus_one * epsilon))) - Log1p(Exp(-epsilon));
+  return TighterUpperBound(epsilon + correction / order.minus_one, epsilon);
+}
+
+Interval RenyiOfLaplace(const Interval& order_minus_one, const Interval& epsilon) {
+  // ln(alpha/(2 alpha - 1) e^((alpha - 1) eps) + (alpha - 1)/(2 alpha - 1) e^(-alpha eps)) / (alpha - 1),
+  // likewise.
+  const Order order(order_minus_one);
+  const Interval alpha = order.minus_one + Interval(1);
+  const Interval mass =
+      (alpha + order.minus_one * Exp(-(order.twice_minus_one * epsilon))) / order.twice_minus_one;
+  return TighterUpperBound(epsilon + Log(mass) / order.minus_one, epsilon);
+}
+
+Interval RenyiOfDiscreteLaplace(const Interval& order_minus_one, const DiscreteLaplaceEvent& event) {
+  // With t = 1/s, q = e^-t, w = e^(-(2 alpha - 1) t), the integers up to 0, between, and from D on contribute
+  // geometric sums; together ((1-q)/(1+q)) [ e^((alpha-1) t D) (1/(1-q) + w/(1-w)) + e^(-alpha t D) (1/(1-q)
+  // - 1/(1-w)) ]. Both coefficients are positive, so its logarithm is convex in D.
+  const Order order(order_minus_one);
+  const Interval rate = Quotient({event.scale.denominator}, {event.scale.numerator});
+  const Interval one_minus_q = -Expm1(-rate);
+  const Interval one_minus_w = -Expm1(-(order.twice_minus_one * rate));
+  const Interval normalizer = one_minus_q / (Interval(2) - one_minus_q);
+  const Interval rising = Interval(1) / one_minus_q + (Interval(1) - one_minus_w) / one_minus_w;
+  const Interval falling = Interval(1) / one_minus_q - Interval(1) / one_minus_w;
+  const Interval by_coordinate = WorstOverShifts(event, [&](int64_t shift) {
+    const Interval epsilon = Interval(shift) * rate;
+    const Interval mass = normalizer * (rising + falling * Exp(-(order.twice_minus_one * epsilon)));
+    return TighterUpperBound(epsilon + Log(mass) / order.minus_one, epsilon);
+  });
+  const Interval whole = Interval(event.l1_sensitivity) * rate;
+  return TighterUpperBound(by_coordinate, RenyiOfPure(order_minus_one, whole));
+}
+
+}  // namespace curator::dp

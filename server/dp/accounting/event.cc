@@ -1,0 +1,179 @@
+#include "dp/accounting/event.h"
+
+#include <string_view>
+
+#include "base/errors.h"
+#include "base/status_macros.h"
+#include "dp/accounting/overloaded.h"
+
+namespace curator::dp {
+namespace {
+
+absl::Status CheckPositive(Rational value, std::string_view field) {
+  if (value.numerator <= 0) return InvalidField(field, "must be positive");
+  if (value.denominator <= 0) return InvalidField(field, "must have a positive denominator");
+  return absl::OkStatus();
+}
+
+absl::Status CheckAtLeastOne(int64_t value, std::string_view field) {
+  if (value < 1) return InvalidField(field, "must be at least 1");
+  return absl::OkStatus();
+}
+
+template <typename AnyAmount>
+absl::Status CheckNotNegative(AnyAmount amount, std::string_view field) {
+  if (amount.units() < 0) return InvalidField(field, "must not be negative");
+  return absl::OkStatus();
+}
+
+absl::Status CheckMechanism(const DiscreteLaplaceEvent& e) {
+  RETURN_IF_ERROR(CheckPositive(e.scale, "scale"));
+  RETURN_IF_ERROR(CheckAtLeastOne(e.l1_sensitivity, "l1_sensitivity"));
+  RETURN_IF_ERROR(CheckAtLeastOne(e.linf_sensitivity, "linf_sensitivity"));
+  if (e.linf_sensitivity > e.l1_sensitivity) {
+    return InvalidField("linf_sensitivity", "must be at most l1_sensitivity");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckMechanism(const DiscreteGaussianEvent& e) {
+  RETURN_IF_ERROR(CheckPositive(e.sigma_squared, "sigma_squared"));
+  return CheckAtLeastOne(e.l2_sensitivity_squared, "l2_sensitivity_squared");
+}
+
+absl::Status CheckMechanism(const LaplaceEvent& e) {
+  RETURN_IF_ERROR(CheckPositive(e.scale, "scale"));
+  return CheckPositive(e.l1_sensitivity, "l1_sensitivity");
+}
+
+absl::Status CheckMechanism(const GaussianEvent& e) {
+  RETURN_IF_ERROR(CheckPositive(e.sigma_squared, "sigma_squared"));
+  return CheckPositive(e.l2_sensitivity_squared, "l2_sensitivity_squared");
+}
+
+absl::Status CheckMechanism(const ExponentialMechanismEvent& e) {
+  return CheckNotNegative(e.range, "range");
+}
+absl::Status CheckMechanism(const PureEvent& e) {
+  return CheckNotNegative(e.epsilon, "epsilon");
+}
+absl::Status CheckMechanism(const ZcdpEvent& e) {
+  return CheckNotNegative(e.rho, "rho");
+}
+absl::Status CheckMechanism(const ApproximateEvent& e) {
+  RETURN_IF_ERROR(CheckNotNegative(e.epsilon, "epsilon"));
+  RETURN_IF_ERROR(CheckNotNegative(e.delta, "delta"));
+  if (e.delta.units() > kDeltaUnitsPerOne) return InvalidField("delta", "must be at most 1");
+  return absl::OkStatus();
+}
+
+// Walks an event once, from the root, and counts its nodes.
+class Validation {
+ public:
+  absl::Status Check(const Event& event, int depth) {
+    if (depth > kMaxEventDepth) return InvalidField("event", "is nested too deeply");
+    if (++nodes_ > kMaxEventNodes) return InvalidField("event", "has too many parts");
+    return std::visit(Overloaded{[&](const ComposedEvent& e) { return CheckComposed(e, depth); },
+                                 [&](const ParallelEvent& e) { return CheckParallel(e, depth); },
+                                 [&](const GroupEvent& e) { return CheckGroup(e, depth); },
+                                 [&](const auto& mechanism) { return CheckMechanism(mechanism); }},
+                      event.what);
+  }
+
+ private:
+  absl::Status CheckComposed(const ComposedEvent& e, int depth) {
+    for (const CountedEvent& part : e.parts) {
+      RETURN_IF_ERROR(CheckAtLeastOne(part.count, "count"));
+      RETURN_IF_ERROR(Check(part.event, depth + 1));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status CheckParallel(const ParallelEvent& e, int depth) {
+    for (const Event& part : e.parts) RETURN_IF_ERROR(Check(part, depth + 1));
+    return absl::OkStatus();
+  }
+
+  absl::Status CheckGroup(const GroupEvent& e, int depth) {
+    RETURN_IF_ERROR(CheckAtLeastOne(e.group_size, "group_size"));
+    if (e.event.size() != 1) return InvalidField("event", "a group event holds exactly one event");
+    return Check(e.event.front(), depth + 1);
+  }
+
+  int64_t nodes_ = 0;
+};
+
+std::string Text(Rational value) {
+  const Rational reduced = Reduced(value);
+  std::string text = std::to_string(reduced.numerator);
+  if (reduced.denominator != 1) text += "/" + std::to_string(reduced.denominator);
+  return text;
+}
+
+std::string DescribeComposed(const ComposedEvent& e) {
+  if (e.parts.empty()) return "nothing";
+  std::string text;
+  for (const CountedEvent& part : e.parts) {
+    if (!text.empty()) text += " + ";
+    if (part.count != 1) text += std::to_string(part.count) + " x ";
+    const bool compound = std::holds_alternative<ComposedEvent>(part.event.what);
+    text += compound ? "(" + Describe(part.event) + ")" : Describe(part.event);
+  }
+  return text;
+}
+
+std::string DescribeParallel(const ParallelEvent& e) {
+  std::string text;
+  for (const Event& part : e.parts) {
+    if (!text.empty()) text += " | ";
+    text += Describe(part);
+  }
+  return "on disjoint parts (" + text + ")";
+}
+
+}  // namespace
+
+bool ComposedEvent::operator==(const ComposedEvent&) const = default;
+bool ParallelEvent::operator==(const ParallelEvent&) const = default;
+bool GroupEvent::operator==(const GroupEvent&) const = default;
+
+absl::Status ValidateEvent(const Event& event) {
+  return Validation().Check(event, 1);
+}
+
+std::string Describe(const Event& event) {
+  return std::visit(
+      Overloaded{[](const DiscreteLaplaceEvent& e) {
+                   return "discrete Laplace (scale = " + Text(e.scale) +
+                          ", L1 = " + std::to_string(e.l1_sensitivity) +
+                          ", Linf = " + std::to_string(e.linf_sensitivity) + ")";
+                 },
+                 [](const DiscreteGaussianEvent& e) {
+                   return "discrete Gaussian (sigma^2 = " + Text(e.sigma_squared) +
+                          ", L2^2 = " + std::to_string(e.l2_sensitivity_squared) + ")";
+                 },
+                 [](const LaplaceEvent& e) {
+                   return "Laplace (scale = " + Text(e.scale) + ", L1 = " + Text(e.l1_sensitivity) + ")";
+                 },
+                 [](const GaussianEvent& e) {
+                   return "Gaussian (sigma^2 = " + Text(e.sigma_squared) +
+                          ", L2^2 = " + Text(e.l2_sensitivity_squared) + ")";
+                 },
+                 [](const ExponentialMechanismEvent& e) {
+                   return "exponential mechanism (range = " + e.range.ToString() + ")";
+                 },
+                 [](const PureEvent& e) { return e.epsilon.ToString() + "-DP"; },
+                 [](const ApproximateEvent& e) {
+                   return "(" + e.epsilon.ToString() + ", " + e.delta.ToString() + ")-DP";
+                 },
+                 [](const ZcdpEvent& e) { return e.rho.ToString() + "-zCDP"; },
+                 [](const ComposedEvent& e) { return DescribeComposed(e); },
+                 [](const ParallelEvent& e) { return DescribeParallel(e); },
+                 [](const GroupEvent& e) {
+                   const std::string inner = e.event.empty() ? "nothing" : Describe(e.event.front());
+                   return "for groups of " + std::to_string(e.group_size) + " (" + inner + ")";
+                 }},
+      event.what);
+}
+
+}  // namespace curator::dp
