@@ -1,0 +1,136 @@
+#include "dp/data/count_marginals.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace curator::dp {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+using Rows = std::vector<std::vector<uint32_t>>;
+
+Domain DomainOf(const std::vector<int64_t>& sizes) {
+  std::vector<Attribute> attributes;
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    attributes.push_back(Attribute::Create("a" + std::to_string(i), CodedKind{sizes[i]}).value());
+  }
+  return Domain::Create(std::move(attributes)).value();
+}
+
+Rows RandomRows(const std::vector<int64_t>& sizes, size_t rows, std::mt19937_64& random) {
+  Rows result(rows);
+  for (std::vector<uint32_t>& row : result) {
+    for (const int64_t size : sizes)
+      row.push_back(static_cast<uint32_t>(random() % static_cast<uint64_t>(size)));
+  }
+  return result;
+}
+
+// The definition, written down once more and as plainly as can be.
+std::vector<int64_t> CountedByDefinition(const Rows& rows, const Domain& domain, const AttributeSet& set) {
+  std::vector<int64_t> counts(static_cast<size_t>(domain.CellCount(set).value()));
+  for (const std::vector<uint32_t>& row : rows) {
+    size_t cell = 0;
+    for (const uint32_t attribute : set) {
+      cell = cell * static_cast<size_t>(domain.attributes()[attribute].size()) + row[attribute];
+    }
+    ++counts[cell];
+  }
+  return counts;
+}
+
+TEST(CountMarginals, TheLastAttributeVariesFastest) {
+  const Domain domain = DomainOf({2, 3});
+  const SealedTableHandle table = SealRows(domain, {{0, 2}, {1, 0}, {1, 0}}).value();
+  EXPECT_THAT(CountMarginal(*table, domain, {0, 1}).value(), ElementsAre(0, 0, 1, 2, 0, 0));
+  EXPECT_THAT(CountMarginal(*table, domain, {1}).value(), ElementsAre(2, 0, 1));
+  EXPECT_THAT(CountMarginal(*table, domain, {}).value(), ElementsAre(3));
+}
+
+TEST(CountMarginals, AgreeWithTheDefinitionOnEveryWidthAndLength) {
+  std::mt19937_64 random(1);
+  const std::vector<int64_t> sizes = {2, 300, 1, 70000, 5, 256, 7};
+  const Domain domain = DomainOf(sizes);
+  const std::vector<AttributeSet> sets = {{},        {0},          {1},          {3},
+                                          {5},       {0, 4},       {4, 5},       {0, 4, 6},
+                                          {0, 1, 4}, {0, 2, 4, 6}, {2, 3, 4, 6}, {0, 1, 2, 4, 5}};
+  for (const size_t rows_wanted : {0, 1, 3, 4, 5, 4095, 4096, 4097, 10000}) {
+    const Rows rows = RandomRows(sizes, rows_wanted, random);
+    const SealedTableHandle table = SealRows(domain, rows).value();
+    const auto counts = CountMarginals(*table, domain, sets).value();
+    ASSERT_EQ(counts.size(), sets.size());
+    for (size_t i = 0; i < sets.size(); ++i) {
+      ASSERT_EQ(counts[i], CountedByDefinition(rows, domain, sets[i]))
+          << "set " << i << ", rows " << rows_wanted;
+    }
+  }
+}
+
+TEST(CountMarginals, AgreeWithTheDefinitionOnRandomDomains) {
+  std::mt19937_64 random(2);
+  for (int round = 0; round < 300; ++round) {
+    std::vector<int64_t> sizes(1 + random() % 8);
+    for (int64_t& size : sizes) size = static_cast<int64_t>(1 + random() % (random() % 4 == 0 ? 400 : 12));
+    const Domain domain = DomainOf(sizes);
+    const Rows rows = RandomRows(sizes, random() % 60, random);
+    const SealedTableHandle table = SealRows(domain, rows).value();
+    std::vector<AttributeSet> sets(1 + random() % 10);
+    for (AttributeSet& set : sets) {
+      for (uint32_t attribute = 0; attribute < sizes.size() && set.size() < 3; ++attribute) {
+        if (random() % 2 == 0) set.push_back(attribute);
+      }
+      if (*domain.CellCount(set) > 100'000) set.clear();
+    }
+    const auto counts = CountMarginals(*table, domain, sets).value();
+    for (size_t i = 0; i < sets.size(); ++i) {
+      ASSERT_EQ(counts[i], CountedByDefinition(rows, domain, sets[i])) << "round " << round << ", set " << i;
+    }
+  }
+}
+
+TEST(CountMarginalsCanary, ACountThatSwapsTheOrderOfAttributesIsCaught) {
+  const Domain domain = DomainOf({2, 3});
+  const Rows rows = {{0, 2}, {1, 0}, {1, 0}};
+  Rows swapped;
+  for (const std::vector<uint32_t>& row : rows) swapped.push_back({row[1], row[0]});
+  const Domain swapped_domain = DomainOf({3, 2});
+  const SealedTableHandle table = SealRows(swapped_domain, swapped).value();
+  EXPECT_NE(CountMarginal(*table, swapped_domain, {0, 1}).value(), CountedByDefinition(rows, domain, {0, 1}));
+}
+
+TEST(CountMarginals, RowsThatAllShareOneCellAreCountedOnce) {
+  const Domain domain = DomainOf({4, 4});
+  const Rows rows(9001, {3, 1});
+  const SealedTableHandle table = SealRows(domain, rows).value();
+  EXPECT_EQ(CountMarginal(*table, domain, {0, 1}).value(), CountedByDefinition(rows, domain, {0, 1}));
+}
+
+TEST(CountMarginals, PublicTablesAreCountedAlike) {
+  const Domain domain = DomainOf({2, 3});
+  CodedColumns columns(SizesOf(domain));
+  ASSERT_TRUE(columns.AppendRow(std::vector<uint32_t>{1, 2}).ok());
+  const PublicTable table = PublicTable::Create(std::move(columns)).value();
+  EXPECT_THAT(CountMarginal(table, domain, {0, 1}).value(), ElementsAre(0, 0, 0, 0, 0, 1));
+}
+
+TEST(CountMarginals, RefuseBadSetsAndTooManyCellsFromPublicFacts) {
+  const Domain domain = DomainOf({1 << 20, 1 << 20, 2});
+  const SealedTableHandle table = SealRows(domain, {}).value();
+  EXPECT_EQ(CountMarginal(*table, domain, {1, 0}).status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(CountMarginal(*table, domain, {3}).status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(CountMarginal(*table, domain, {0, 1}).status().message(), HasSubstr("268435456 cells"));
+  const std::vector<AttributeSet> many(300, AttributeSet{0});
+  EXPECT_THAT(CountMarginals(*table, domain, many).status().message(), HasSubstr("268435456 cells"));
+  EXPECT_EQ(CountMarginal(*table, DomainOf({2}), {0}).status().code(), absl::StatusCode::kFailedPrecondition);
+}
+
+}  // namespace
+}  // namespace curator::dp
