@@ -1,0 +1,144 @@
+#include "codec/schema_codec.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "codec/canonical_bytes.h"
+
+namespace curator::codec {
+namespace {
+
+dp::AttributeKind RandomKind(std::mt19937_64& random) {
+  const auto text = [&random](size_t i) {
+    return std::to_string(i) + std::string(random() % 5, 'x') + "\xc3\xa9";
+  };
+  switch (random() % 4) {
+    case 0: {
+      dp::CategoricalKind kind;
+      const size_t values = 1 + random() % 6;
+      for (size_t i = 0; i < values; ++i) kind.values.push_back(text(i));
+      if (random() % 2 == 0) kind.catch_all = text(values);
+      return kind;
+    }
+    case 1: {
+      const int64_t min = static_cast<int64_t>(random());
+      const int64_t span = static_cast<int64_t>(random() % 1000);
+      return dp::IntegerKind{std::min(min, std::numeric_limits<int64_t>::max() - span),
+                             std::min(min, std::numeric_limits<int64_t>::max() - span) + span,
+                             static_cast<int64_t>(1 + random() % 50)};
+    }
+    case 2: {
+      dp::NumericKind kind;
+      double edge = static_cast<double>(random()) / 3 - 1e18;
+      for (size_t left = 2 + random() % 5; left > 0; --left) {
+        kind.edges.push_back(edge);
+        edge = left % 2 == 0 ? std::nextafter(edge, 1e300) : edge + 1e6 / 7;
+      }
+      return kind;
+    }
+    default:
+      return dp::CodedKind{static_cast<int64_t>(1 + random() % dp::kMaxAttributeSize)};
+  }
+}
+
+dp::PrivacyUnit RandomUnit(std::mt19937_64& random) {
+  const int64_t records = static_cast<int64_t>(1 + random() % dp::kMaxRecordsPerUnit);
+  if (random() % 3 == 0) return dp::PersonUnit{"pid", records};
+  if (random() % 2 == 0) return dp::GroupUnit{"household", records};
+  return dp::RecordUnit{};
+}
+
+dp::Schema RandomSchema(std::mt19937_64& random) {
+  std::vector<dp::Attribute> attributes;
+  for (size_t i = 0, size = 1 + random() % 6; i < size; ++i) {
+    attributes.push_back(dp::Attribute::Create("a" + std::to_string(i), RandomKind(random)).value());
+  }
+  return dp::CreateSchema(dp::Domain::Create(std::move(attributes)).value(), RandomUnit(random)).value();
+}
+
+TEST(SchemaCodec, EverySchemaComesBackAsItWas) {
+  std::mt19937_64 random(3);
+  for (int round = 0; round < 500; ++round) {
+    const dp::Schema schema = RandomSchema(random);
+    const absl::StatusOr<dp::Schema> decoded = DecodeSchema(EncodeSchema(schema));
+    ASSERT_TRUE(decoded.ok()) << decoded.status();
+    ASSERT_EQ(*decoded, schema);
+    ASSERT_EQ(EncodeSchema(*decoded), EncodeSchema(schema));
+  }
+}
+
+TEST(SchemaCodec, EveryPrefixAndEveryExtraByteIsRefused) {
+  std::mt19937_64 random(4);
+  for (int round = 0; round < 20; ++round) {
+    const std::string bytes = EncodeSchema(RandomSchema(random));
+    for (size_t length = 0; length < bytes.size(); ++length) {
+      ASSERT_EQ(DecodeSchema(bytes.substr(0, length)).status().code(), absl::StatusCode::kDataLoss);
+    }
+    ASSERT_EQ(DecodeSchema(bytes + '\0').status().code(), absl::StatusCode::kDataLoss);
+  }
+}
+
+TEST(SchemaCodec, AChangedByteIsRefusedOrReadAsAnotherSchema) {
+  std::mt19937_64 random(5);
+  for (int round = 0; round < 20; ++round) {
+    const dp::Schema schema = RandomSchema(random);
+    const std::string bytes = EncodeSchema(schema);
+    for (size_t i = 0; i < bytes.size(); ++i) {
+      std::string changed = bytes;
+      changed[i] = static_cast<char>(changed[i] ^ (1 << (random() % 8)));
+      const absl::StatusOr<dp::Schema> decoded = DecodeSchema(changed);
+      if (decoded.ok()) {
+        ASSERT_NE(*decoded, schema);
+      }
+    }
+  }
+}
+
+TEST(SchemaCodec, UnknownVersionsAndOtherDocumentsAreRefused) {
+  CanonicalWriter future("curator.schema", 2);
+  EXPECT_EQ(DecodeSchema(std::move(future).Take()).status().code(), absl::StatusCode::kDataLoss);
+  CanonicalWriter other("curator.release", 1);
+  EXPECT_EQ(DecodeSchema(std::move(other).Take()).status().code(), absl::StatusCode::kDataLoss);
+}
+
+TEST(SchemaCodec, ASecondEncodingOfTheSameSchemaIsRefused) {
+  CanonicalWriter writer("curator.schema", 1);
+  writer.Integer(1);
+  writer.Text("a");
+  writer.Integer(3);  // numeric
+  writer.Integer(2);
+  writer.Real(-0.0);
+  writer.Real(1);
+  writer.Integer(1);  // unit: record
+  EXPECT_EQ(DecodeSchema(std::move(writer).Take()).status().code(), absl::StatusCode::kDataLoss);
+}
+
+// The bytes are hashed into ledgers: they may never change without a new version.
+TEST(SchemaCodec, VersionOneIsFrozen) {
+  const dp::Schema schema =
+      dp::CreateSchema(
+          dp::Domain::Create(
+              {dp::Attribute::Create("sex", dp::CategoricalKind{{"Female", "Male"}, "?"}).value(),
+               dp::Attribute::Create("age", dp::IntegerKind{17, 90, 5}).value(),
+               dp::Attribute::Create("income", dp::NumericKind{{0, 0.1}}).value(),
+               dp::Attribute::Create("zone", dp::CodedKind{7}).value()})
+              .value(),
+          dp::PersonUnit{"pid", 3})
+          .value();
+  std::string hex;
+  for (const char byte : Sha256(EncodeSchema(schema))) {
+    constexpr char kDigits[] = "0123456789abcdef";
+    hex += {kDigits[static_cast<unsigned char>(byte) >> 4], kDigits[static_cast<unsigned char>(byte) & 15]};
+  }
+  EXPECT_EQ(hex, "021e867515b8d6562273308da589ba26a144c6fe59ae69f6447f8247c6f627c6");
+}
+
+}  // namespace
+}  // namespace curator::codec

@@ -1,0 +1,82 @@
+// The records of all datasets, on disk: segments as they were imported, then one sealed snapshot for each
+// dataset.
+//
+// Below the data directory each dataset has a folder, named by its id, with `manifest` (which imports there
+// were, in which order, with their reports), `segments/<request id>`, and `snapshot`. All are binary,
+// checksummed, mode 0600, and made durable before they get their names; a file in the making is called
+// `*.making` and is removed when found abandoned. Ids of persons and groups are stored as keyed hashes only,
+// and not at all once a dataset is sealed.
+//
+// Thread-safe, also between processes on one data directory. Methods may block on the disk.
+// Errors everywhere: UNAVAILABLE when the disk fails, DATA_LOSS when a file contradicts its checksum.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
+#include "data/import.h"
+#include "dp/data/sealed_table_handle.h"
+#include "dp/domain/domain.h"
+
+namespace curator::data {
+
+// A pseudorandom function under the server's key, at least 16 bytes long, the same in every run
+// (HMAC-SHA-256).
+using KeyedHash = std::function<std::string(std::string_view bytes)>;
+
+// For the owner's eyes, except that `content_hash` may be kept in the ledger: without the key it tells
+// nothing.
+struct SealedContent {
+  std::string content_hash;     // keyed, 16 to 32 bytes
+  int64_t records = 0;          // in the table
+  int64_t records_dropped = 0;  // beyond their unit's bound
+  bool operator==(const SealedContent&) const = default;
+};
+
+class DatasetStore {
+ public:
+  // Makes the directory if need be. `keyed_hash` may be called on any thread.
+  // INVALID_ARGUMENT when the path is no directory or cannot be written.
+  static absl::StatusOr<std::unique_ptr<DatasetStore>> Open(const std::filesystem::path& data_dir,
+                                                            KeyedHash keyed_hash);
+
+  // Starts an import; the schema must be the dataset's own on each call. The store must outlive the import.
+  // A request id that has been imported already is recognised at Finish(): the same bytes get the stored
+  // report, also after sealing, others ALREADY_EXISTS. Errors: INVALID_ARGUMENT for ids that are not 1 to 128
+  // of letters, digits, '-' and '_'; FAILED_PRECONDITION when the dataset is sealed.
+  absl::StatusOr<std::unique_ptr<RecordImport>> BeginImport(const std::string& dataset_id,
+                                                            const dp::Schema& schema,
+                                                            const std::string& request_id,
+                                                            const ImportOptions& options);
+
+  // Puts all imports together, in their order, keeping of each unit the first records up to its bound; none
+  // or empty ones make an empty table. Takes no imports from here on. Idempotent: sealing again returns the
+  // same.
+  absl::StatusOr<SealedContent> Seal(const std::string& dataset_id, const dp::Schema& schema);
+
+  // The sealed table, read once and kept in memory. NOT_FOUND when it is not sealed; DATA_LOSS when it is not
+  // the content that `content_hash` was made of.
+  absl::StatusOr<dp::SealedTableHandle> Load(const std::string& dataset_id, const std::string& content_hash);
+
+  // Lets go of the memory of a dataset that will not be asked again; tables in use live on.
+  void Forget(const std::string& dataset_id);
+
+ private:
+  struct LoadedTable;
+  DatasetStore(std::filesystem::path data_dir, KeyedHash keyed_hash);
+
+  const std::filesystem::path data_dir_;
+  const KeyedHash keyed_hash_;
+  absl::Mutex mutex_;
+  std::map<std::string, std::shared_ptr<LoadedTable>> loaded_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace curator::data
