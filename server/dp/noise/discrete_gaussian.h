@@ -1,6 +1,7 @@
 // The exact discrete Gaussian distribution: P(x) ~ exp(-x^2 / (2 sigma_squared)) over the integers.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 
@@ -36,6 +37,8 @@ class DiscreteGaussian {
   Rational sigma_squared() const { return sigma_squared_; }
 
  private:
+  static constexpr size_t kWordsPerDraw = 8;  // about; the size of a block of bits, nothing else
+
   DiscreteGaussian(Rational reduced_sigma_squared, DiscreteLaplace proposal);
 
   int64_t Draw(BitBuffer& bits) const;
@@ -44,12 +47,11 @@ class DiscreteGaussian {
 
   Rational sigma_squared_;
   DiscreteLaplace proposal_;  // of scale t = floor(sigma) + 1
-  // Fixed-point lower ends for Accept(); each true value lies within one unit in the last place above.
+  // For Accept(), in fixed point, rounded down.
   uint64_t slope_ = 0;  // 2^(60 + slope_shift_) / (sigma sqrt(2)), in [2^62, 2^63)
   int slope_shift_ = 0;
-  uint64_t offset_ = 0;  // 2^60 sigma / (t sqrt(2))
-  uint64_t largest_near_ =
-      0;  // the largest magnitude whose fixed-point form fits: beyond it the exponent exceeds 60
+  uint64_t offset_ = 0;        // 2^60 sigma / (t sqrt(2))
+  uint64_t largest_near_ = 0;  // the largest magnitude with magnitude / (sigma sqrt(2)) below 8
 };
 
 }  // namespace curator::dp

@@ -2,6 +2,7 @@
 // exp(-1/scale).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 
@@ -9,6 +10,7 @@
 #include "dp/accounting/units.h"
 #include "dp/noise/bit_buffer.h"
 #include "dp/noise/bit_source.h"
+#include "dp/noise/linear_exponent.h"
 
 namespace curator::dp {
 
@@ -38,11 +40,14 @@ class DiscreteLaplace {
   int64_t Draw(BitBuffer& bits) const;
 
  private:
+  static constexpr size_t kWordsPerDraw = 6;  // about; the size of a block of bits, nothing else
+
   explicit DiscreteLaplace(Rational reduced_scale);
 
+  bool KeepRemainder(BitBuffer& bits, uint64_t remainder) const;
+
   Rational scale_;
-  int numerator_log2_ = 0;   // floor(log2(scale_.numerator))
-  uint64_t reciprocal_ = 0;  // floor((2^(64 + numerator_log2_) - 1) / scale_.numerator)
+  LinearExponent remainder_exponent_;  // u -> u / scale_.numerator
 };
 
 }  // namespace curator::dp

@@ -1,0 +1,87 @@
+#include "dp/noise/drbg.h"
+
+#include <openssl/crypto.h>
+#include <openssl/evp.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+namespace curator::dp {
+namespace {
+
+static_assert(std::endian::native == std::endian::little,
+              "the words of a key's stream are read as little-endian");
+
+constexpr uint64_t kAlive = 0x64726267'2d616c76;  // any nonzero mark: a wiped page reads as zero
+
+[[noreturn]] void Die(const char* reason) {
+  std::fprintf(stderr, "curator: random bit generator: %s\n", reason);
+  std::abort();
+}
+
+}  // namespace
+
+// Lives in pages of its own, so that a fork wipes the mark and the words together.
+struct Drbg::State {
+  static constexpr size_t kWords = 512;
+
+  uint64_t alive = kAlive;
+  pid_t owner = getpid();
+  EVP_CIPHER_CTX* cipher = EVP_CIPHER_CTX_new();
+  size_t next = kWords;
+  std::array<uint64_t, kWords> words;
+
+  void Refill() {
+    words.fill(0);
+    int written = 0;
+    auto* bytes = reinterpret_cast<unsigned char*>(words.data());
+    if (EVP_EncryptUpdate(cipher, bytes, &written, bytes, static_cast<int>(sizeof(words))) != 1 ||
+        written != static_cast<int>(sizeof(words))) {
+      Die("encryption failed");
+    }
+    next = 0;
+  }
+};
+
+void Drbg::StateUnmapper::operator()(State* state) const {
+  EVP_CIPHER_CTX_free(state->cipher);  // wipes the key schedule; null in a forked child, whose pages are zero
+  OPENSSL_cleanse(state, sizeof(State));
+  munmap(state, sizeof(State));
+}
+
+Drbg::Drbg(const DrawKey& key) {
+  void* pages = mmap(nullptr, sizeof(State), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (pages == MAP_FAILED) Die("no memory");
+  // Both are advice that an old kernel may refuse; the comparison of process ids in Fill() remains.
+  madvise(pages, sizeof(State), MADV_WIPEONFORK);
+  madvise(pages, sizeof(State), MADV_DONTDUMP);
+  state_.reset(new (pages) State);
+  constexpr std::array<unsigned char, 16> kFirstBlock{};
+  if (state_->cipher == nullptr || EVP_EncryptInit_ex(state_->cipher, EVP_aes_256_ctr(), nullptr,
+                                                      key.bytes().data(), kFirstBlock.data()) != 1) {
+    Die("no AES-256-CTR");
+  }
+}
+
+Drbg::~Drbg() = default;
+
+void Drbg::Fill(std::span<uint64_t> words) {
+  if (state_->alive != kAlive || state_->owner != getpid()) Die("used in a forked process");
+  while (!words.empty()) {
+    if (state_->next == State::kWords) state_->Refill();
+    const size_t count = std::min(words.size(), State::kWords - state_->next);
+    uint64_t* const source = state_->words.data() + state_->next;
+    std::copy_n(source, count, words.data());
+    std::memset(source, 0, count * sizeof(uint64_t));  // what was handed out is not kept
+    state_->next += count;
+    words = words.subspan(count);
+  }
+}
+
+}  // namespace curator::dp

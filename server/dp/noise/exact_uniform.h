@@ -1,0 +1,47 @@
+// A uniform real number of which more bits are drawn as a comparison needs them: the exact end of every
+// sampler here.
+//
+// Inside the noise room only.
+#pragma once
+
+#include <gmpxx.h>
+
+#include <cstdint>
+
+#include "base/int128.h"
+#include "dp/noise/bit_buffer.h"
+
+namespace curator::dp {
+
+mpz_class ToMpz(Uint128 value);
+
+// Integers with lower <= 2^fraction_bits exp(-exponent) <= upper and upper - lower <= 2.
+struct ExpEnclosure {
+  mpz_class lower;
+  mpz_class upper;
+};
+ExpEnclosure EncloseExpOfMinus(const mpq_class& exponent, unsigned fraction_bits);
+
+// U uniform in [0, 1). Not thread-safe.
+class ExactUniform {
+ public:
+  // U begins with the 64 bits of `first_word`; the rest comes from `bits`, which must outlive this.
+  ExactUniform(BitBuffer& bits, uint64_t first_word);
+
+  // U < exp(-exponent), for a rational exponent >= 0. Exact: ends with probability one, because exp(-x) is
+  // irrational for rational x > 0 and U < 1 always; each further word settles it with probability 1 - 2^-63
+  // or better.
+  bool IsBelowExpOfMinus(const mpq_class& exponent);
+
+  // prefix() <= 2^bit_count() U < prefix() + 1.
+  const mpz_class& prefix() const { return prefix_; }
+  unsigned bit_count() const { return bit_count_; }
+  void DrawAnotherWord();
+
+ private:
+  BitBuffer& bits_;
+  mpz_class prefix_;
+  unsigned bit_count_ = 64;
+};
+
+}  // namespace curator::dp
