@@ -125,6 +125,7 @@ std::string DecimalText(int64_t units, int decimals) {
 }
 
 Rational Reduced(Rational value) {
+  if (value.numerator < 0 || value.denominator <= 0) return value;
   const int64_t divisor = std::gcd(value.numerator, value.denominator);
   if (divisor <= 1) return value;
   return {value.numerator / divisor, value.denominator / divisor};

@@ -10,18 +10,23 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
+#include "base/int128.h"
 
 namespace curator::dp {
 
-// A quotient of integers, numerator >= 0, denominator > 0. Not kept in lowest terms unless Reduced() made it.
+// A quotient of integers, numerator >= 0, denominator > 0. Not kept in lowest terms unless Reduced() made it;
+// equal when the values are.
 struct Rational {
   int64_t numerator = 0;
   int64_t denominator = 1;
 
-  bool operator==(const Rational&) const = default;
+  constexpr bool operator==(const Rational& other) const {
+    return static_cast<Int128>(numerator) * other.denominator ==
+           static_cast<Int128>(other.numerator) * denominator;
+  }
 };
 
-// The same value in lowest terms.
+// The same value in lowest terms; a value out of range is returned unchanged.
 Rational Reduced(Rational value);
 
 // One amount of a kind that `Tag` names. Never negative when made by Parse().

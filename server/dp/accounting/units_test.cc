@@ -109,9 +109,17 @@ TEST(UnitsCanary, AParserThatGoesThroughADoubleIsCaught) {
 }
 
 TEST(Rationals, AreReducedByTheirDivisor) {
-  EXPECT_EQ(Reduced({6, 4}), (Rational{3, 2}));
-  EXPECT_EQ(Reduced({0, 4}), (Rational{0, 1}));
-  EXPECT_EQ(Reduced({7, 5}), (Rational{7, 5}));
+  EXPECT_EQ(Reduced({6, 4}).numerator, 3);
+  EXPECT_EQ(Reduced({6, 4}).denominator, 2);
+  EXPECT_EQ(Reduced({0, 4}).denominator, 1);
+  EXPECT_EQ(Reduced({7, 5}).denominator, 5);
+  EXPECT_EQ(Reduced({std::numeric_limits<int64_t>::min(), -2}).denominator, -2);
+}
+
+TEST(Rationals, AreEqualWhenTheirValuesAre) {
+  constexpr int64_t kBig = std::numeric_limits<int64_t>::max();
+  EXPECT_EQ((Rational{6, 4}), (Rational{3, 2}));
+  EXPECT_NE((Rational{kBig, kBig - 1}), (Rational{kBig - 1, kBig - 2}));
 }
 
 }  // namespace

@@ -1,0 +1,212 @@
+#include "codec/event_codec.h"
+
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "base/status_macros.h"
+#include "codec/canonical_bytes.h"
+#include "codec/rational_codec.h"
+#include "dp/accounting/overloaded.h"
+
+namespace curator::codec {
+namespace {
+
+constexpr std::string_view kDocument = "curator.event";
+constexpr int64_t kVersion = 1;
+
+// Kinds of events in the stored form. A number, once given, keeps its meaning for ever.
+enum class Kind : int64_t {
+  kDiscreteLaplace = 1,
+  kDiscreteGaussian = 2,
+  kLaplace = 3,
+  kGaussian = 4,
+  kExponentialMechanism = 5,
+  kPure = 6,
+  kApproximate = 7,
+  kZcdp = 8,
+  kComposed = 9,
+  kParallel = 10,
+  kGroup = 11,
+};
+
+// The shortest event: a kind and one more integer.
+constexpr int64_t kLeastEventBytes = 16;
+
+class EventWriter {
+ public:
+  explicit EventWriter(CanonicalWriter& out) : out_(out) {}
+
+  void operator()(const dp::DiscreteLaplaceEvent& e) const {
+    Begin(Kind::kDiscreteLaplace);
+    WriteRational(e.scale, out_);
+    out_.Integer(e.l1_sensitivity);
+    out_.Integer(e.linf_sensitivity);
+  }
+  void operator()(const dp::DiscreteGaussianEvent& e) const {
+    Begin(Kind::kDiscreteGaussian);
+    WriteRational(e.sigma_squared, out_);
+    out_.Integer(e.l2_sensitivity_squared);
+  }
+  void operator()(const dp::LaplaceEvent& e) const {
+    Begin(Kind::kLaplace);
+    WriteRational(e.scale, out_);
+    WriteRational(e.l1_sensitivity, out_);
+  }
+  void operator()(const dp::GaussianEvent& e) const {
+    Begin(Kind::kGaussian);
+    WriteRational(e.sigma_squared, out_);
+    WriteRational(e.l2_sensitivity_squared, out_);
+  }
+  void operator()(const dp::ExponentialMechanismEvent& e) const {
+    Begin(Kind::kExponentialMechanism);
+    out_.Integer(e.range.units());
+  }
+  void operator()(const dp::PureEvent& e) const {
+    Begin(Kind::kPure);
+    out_.Integer(e.epsilon.units());
+  }
+  void operator()(const dp::ApproximateEvent& e) const {
+    Begin(Kind::kApproximate);
+    out_.Integer(e.epsilon.units());
+    out_.Integer(e.delta.units());
+  }
+  void operator()(const dp::ZcdpEvent& e) const {
+    Begin(Kind::kZcdp);
+    out_.Integer(e.rho.units());
+  }
+  void operator()(const dp::ComposedEvent& e) const {
+    Begin(Kind::kComposed);
+    out_.Integer(static_cast<int64_t>(e.parts.size()));
+    for (const dp::CountedEvent& part : e.parts) {
+      out_.Integer(part.count);
+      std::visit(*this, part.event.what);
+    }
+  }
+  void operator()(const dp::ParallelEvent& e) const {
+    Begin(Kind::kParallel);
+    out_.Integer(static_cast<int64_t>(e.parts.size()));
+    for (const dp::Event& part : e.parts) std::visit(*this, part.what);
+  }
+  void operator()(const dp::GroupEvent& e) const {
+    Begin(Kind::kGroup);
+    out_.Integer(e.group_size);
+    out_.Integer(static_cast<int64_t>(e.event.size()));
+    for (const dp::Event& event : e.event) std::visit(*this, event.what);
+  }
+
+ private:
+  void Begin(Kind kind) const { out_.Integer(static_cast<int64_t>(kind)); }
+
+  CanonicalWriter& out_;
+};
+
+// Reads nodes until the first thing that no writer would have written; the reader then knows.
+class EventReader {
+ public:
+  explicit EventReader(CanonicalReader& in) : in_(in) {}
+
+  dp::Event Read(int depth) {
+    if (!in_.ok()) return {};
+    if (depth > dp::kMaxEventDepth || ++nodes_ > dp::kMaxEventNodes) {
+      in_.Refuse();
+      return {};
+    }
+    const auto kind = static_cast<Kind>(in_.Integer());
+    switch (kind) {
+      case Kind::kComposed:
+        return ReadComposed(depth);
+      case Kind::kParallel:
+        return ReadParallel(depth);
+      case Kind::kGroup:
+        return ReadGroup(depth);
+      default:
+        return ReadMechanism(kind);
+    }
+  }
+
+ private:
+  dp::Event ReadMechanism(Kind kind) {
+    switch (kind) {
+      case Kind::kDiscreteLaplace: {
+        const dp::Rational scale = ReadRational(in_);
+        const int64_t l1 = in_.Integer();
+        return {dp::DiscreteLaplaceEvent{scale, l1, in_.Integer()}};
+      }
+      case Kind::kDiscreteGaussian: {
+        const dp::Rational sigma_squared = ReadRational(in_);
+        return {dp::DiscreteGaussianEvent{sigma_squared, in_.Integer()}};
+      }
+      case Kind::kLaplace: {
+        const dp::Rational scale = ReadRational(in_);
+        return {dp::LaplaceEvent{scale, ReadRational(in_)}};
+      }
+      case Kind::kGaussian: {
+        const dp::Rational sigma_squared = ReadRational(in_);
+        return {dp::GaussianEvent{sigma_squared, ReadRational(in_)}};
+      }
+      case Kind::kExponentialMechanism:
+        return {dp::ExponentialMechanismEvent{dp::Epsilon(in_.Integer())}};
+      case Kind::kPure:
+        return {dp::PureEvent{dp::Epsilon(in_.Integer())}};
+      case Kind::kApproximate: {
+        const dp::Epsilon epsilon(in_.Integer());
+        return {dp::ApproximateEvent{epsilon, dp::Delta(in_.Integer())}};
+      }
+      case Kind::kZcdp:
+        return {dp::ZcdpEvent{dp::Rho(in_.Integer())}};
+      default:
+        in_.Refuse();
+        return {};
+    }
+  }
+
+  dp::Event ReadComposed(int depth) {
+    dp::ComposedEvent event;
+    const int64_t parts = in_.Count(8 + kLeastEventBytes);
+    for (int64_t i = 0; i < parts && in_.ok(); ++i) {
+      const int64_t count = in_.Integer();
+      event.parts.push_back({Read(depth + 1), count});
+    }
+    return {std::move(event)};
+  }
+
+  dp::Event ReadParallel(int depth) {
+    dp::ParallelEvent event;
+    const int64_t parts = in_.Count(kLeastEventBytes);
+    for (int64_t i = 0; i < parts && in_.ok(); ++i) event.parts.push_back(Read(depth + 1));
+    return {std::move(event)};
+  }
+
+  dp::Event ReadGroup(int depth) {
+    dp::GroupEvent event;
+    event.group_size = in_.Integer();
+    if (in_.Count(kLeastEventBytes) != 1) in_.Refuse();
+    event.event.push_back(Read(depth + 1));
+    return {std::move(event)};
+  }
+
+  CanonicalReader& in_;
+  int64_t nodes_ = 0;
+};
+
+}  // namespace
+
+std::string EncodeEvent(const dp::Event& event) {
+  CanonicalWriter out(kDocument, kVersion);
+  std::visit(EventWriter(out), event.what);
+  return std::move(out).Take();
+}
+
+absl::StatusOr<dp::Event> DecodeEvent(std::string_view bytes) {
+  CanonicalReader in(bytes, kDocument, kVersion);
+  dp::Event event = EventReader(in).Read(1);
+  RETURN_IF_ERROR(in.Finish());
+  const absl::Status valid = dp::ValidateEvent(event);
+  if (!valid.ok()) {
+    return absl::DataLossError("malformed " + std::string(kDocument) + ": " + std::string(valid.message()));
+  }
+  return event;
+}
+
+}  // namespace curator::codec
