@@ -33,6 +33,9 @@ class Secret {
   Bytes bytes_;
 };
 
+// The key for one purpose: HMAC-SHA-256 of `purpose` under `key`. Keys of different purposes are independent.
+Secret Derive(const Secret& key, std::string_view purpose);
+
 // Immutable and thread-safe.
 class ServerKey {
  public:
@@ -43,9 +46,8 @@ class ServerKey {
   // read or written.
   static absl::StatusOr<ServerKey> OpenOrCreate(const std::string& path);
 
-  // The key for one purpose: HMAC-SHA-256 of `purpose` under the server's key. Keys of different purposes are
-  // independent.
-  Secret Derive(std::string_view purpose) const;
+  // The server's key for one purpose.
+  Secret Derive(std::string_view purpose) const { return host::Derive(secret_, purpose); }
 
  private:
   explicit ServerKey(const Secret& secret) : secret_(secret) {}

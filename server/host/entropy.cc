@@ -1,0 +1,32 @@
+#include "host/entropy.h"
+
+#include <openssl/crypto.h>
+#include <sys/random.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+
+namespace curator::host {
+
+void FillWithEntropy(std::span<uint8_t> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t count = getrandom(bytes.data(), bytes.size(), 0);
+    if (count > 0) {
+      bytes = bytes.subspan(static_cast<size_t>(count));
+    } else if (errno != EINTR) {
+      std::fputs("curator: the operating system gives no entropy\n", stderr);
+      std::abort();
+    }
+  }
+}
+
+dp::DrawKey NewDrawKey() {
+  dp::DrawKey::Bytes bytes;
+  FillWithEntropy(bytes);
+  const dp::DrawKey key(bytes);
+  OPENSSL_cleanse(bytes.data(), bytes.size());
+  return key;
+}
+
+}  // namespace curator::host

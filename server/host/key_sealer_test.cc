@@ -1,0 +1,72 @@
+#include "host/key_sealer.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <string>
+
+#include "host/entropy.h"
+#include "host/uuid.h"
+
+namespace curator::host {
+namespace {
+
+class KeySealerTest : public testing::Test {
+ protected:
+  KeySealerTest() { std::filesystem::create_directory(folder_); }
+  ~KeySealerTest() override { std::filesystem::remove_all(folder_); }
+
+  KeySealer Open(const std::string& name) const {
+    return KeySealer::OpenOrCreate(folder_ + "/" + name).value();
+  }
+
+  const std::string folder_ = testing::TempDir() + "key_sealer_test." + NewUuid();
+};
+
+TEST_F(KeySealerTest, OpensWhatItSealedAfterARestart) {
+  const dp::DrawKey key = NewDrawKey();
+  const std::string sealed = Open("server.key").Seal(key, "fingerprint");
+  const absl::StatusOr<dp::DrawKey> opened = Open("server.key").Unseal(sealed, "fingerprint");
+  ASSERT_TRUE(opened.ok()) << opened.status();
+  EXPECT_EQ(opened->bytes(), key.bytes());
+}
+
+TEST_F(KeySealerTest, TwoSealsOfOneKeyShareNothing) {
+  const KeySealer sealer = Open("server.key");
+  const dp::DrawKey key = NewDrawKey();
+  const std::string first = sealer.Seal(key, "");
+  const std::string second = sealer.Seal(key, "");
+  EXPECT_EQ(first.size(), 81u);
+  EXPECT_NE(first.substr(1, 32), second.substr(1, 32));
+  EXPECT_NE(first.substr(33, 32), second.substr(33, 32));
+}
+
+TEST_F(KeySealerTest, RefusesAnotherContextAndAnotherServersSeal) {
+  const KeySealer sealer = Open("server.key");
+  const std::string sealed = sealer.Seal(NewDrawKey(), "charge 1");
+  EXPECT_EQ(sealer.Unseal(sealed, "charge 2").status().code(), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(sealer.Unseal(sealed, "").status().code(), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(Open("other.key").Unseal(sealed, "charge 1").status().code(), absl::StatusCode::kDataLoss);
+}
+
+TEST_F(KeySealerTest, RefusesASealWithAnyBitFlipped) {
+  const KeySealer sealer = Open("server.key");
+  const std::string sealed = sealer.Seal(NewDrawKey(), "charge");
+  for (size_t bit = 0; bit < 8 * sealed.size(); ++bit) {
+    std::string altered = sealed;
+    altered[bit / 8] = static_cast<char>(altered[bit / 8] ^ (1 << (bit % 8)));
+    EXPECT_EQ(sealer.Unseal(altered, "charge").status().code(), absl::StatusCode::kDataLoss) << bit;
+  }
+}
+
+TEST_F(KeySealerTest, RefusesASealOfAnyOtherLength) {
+  const KeySealer sealer = Open("server.key");
+  const std::string sealed = sealer.Seal(NewDrawKey(), "charge");
+  for (size_t size = 0; size < sealed.size(); ++size) {
+    EXPECT_FALSE(sealer.Unseal(sealed.substr(0, size), "charge").ok()) << size;
+  }
+  EXPECT_FALSE(sealer.Unseal(sealed + '\0', "charge").ok());
+}
+
+}  // namespace
+}  // namespace curator::host
