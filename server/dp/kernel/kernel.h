@@ -6,9 +6,9 @@
 // from the caller. Arguments must not depend on the table except through earlier draws; the layout guarantees
 // that, because no caller can see it.
 //
-// Errors before the look (nothing drawn, nothing debited unless said): INVALID_ARGUMENT for a malformed
-// question, OUT_OF_RANGE where public facts do not exclude an overflow, FAILED_PRECONDITION when the draw is
-// not on the meter's schedule.
+// Errors, all before the look and before the debit: INVALID_ARGUMENT for a malformed question, OUT_OF_RANGE
+// where public facts do not exclude an overflow; then FAILED_PRECONDITION when the draw is not on the meter's
+// schedule. No error depends on the records.
 //
 // Not thread-safe: one release, one thread, one kernel.
 #pragma once
@@ -31,8 +31,17 @@ namespace curator::dp {
 
 class Kernel {
  public:
-  // `bits` must outlive the kernel and be used by nobody else meanwhile.
+  // `table` must have been sealed under `domain`. `bits` must outlive the kernel and be used by nobody else
+  // meanwhile.
   Kernel(SealedTableHandle table, Domain domain, UnitBound unit, Meter meter, BitSource& bits);
+
+  // A kernel without a table that gives the recorded answers again, as long as the same questions are asked
+  // in the same order (FAILED_PRECONDITION otherwise). Whatever is computed with it is post-processing beyond
+  // doubt.
+  static Kernel Replaying(Transcript transcript, Domain domain, UnitBound unit, Meter meter);
+
+  // From now on, appends every draw to `transcript`, which must outlive the kernel.
+  void RecordTo(Transcript& transcript) { record_ = &transcript; }
 
   // Public facts.
   const Domain& domain() const { return domain_; }
@@ -44,8 +53,8 @@ class Kernel {
   // Claim: discrete Laplace noise of scale s on k marginals is (L1/s)-DP, discrete Gaussian noise of variance
   // parameter sigma^2 is (L2^2 / (2 sigma^2))-zCDP, with the sensitivities of MarginalsSensitivity(unit, k).
   // Proof: the exact discrete Laplace mechanism on an integer vector (Ghosh, Roughgarden, Sundararajan 2009)
-  // and the discrete Gaussian mechanism (Canonne, Kamath, Steinke 2020, Theorem 4 for the vector form).
-  // Answers beyond +-2^62 are clamped there: post-processing.
+  // and the discrete Gaussian mechanism (Canonne, Kamath, Steinke 2020). |count| < 2^31 and |noise| < 2^62,
+  // so the sum is exact.
   absl::StatusOr<std::vector<std::vector<int64_t>>> NoisyCounts(std::span<const AttributeSet> marginals,
                                                                 const NoiseSpec& noise);
 
@@ -53,12 +62,12 @@ class Kernel {
   // exp(epsilon score_i / (2 D)), score_i = (sum over cells |count - estimate|) - penalty.
   //
   // Claim: epsilon-DP with range epsilon (bounded range, so zCDP at its exact cost, see
-  // ExponentialMechanismEvent). D is the score's sensitivity: the L1 sensitivity of one marginal, because ||c
-  // - e|_1 - |c' - e|_1| <= |c - c'|_1. Scores of different candidates may move in opposite directions, hence
-  // the factor 2 (McSherry, Talwar 2007). Estimates and penalties are public and rounded to the lattice 2^-10
-  // first, so scores are integers (times 2^-10) and the claim is exact. Errors: INVALID_ARGUMENT for no
-  // candidates, an estimate that is not finite or not of the marginal's size, epsilon <= 0; OUT_OF_RANGE when
-  // sum |estimate| or |penalty| exceeds 2^50.
+  // ExponentialMechanismEvent). D is the score's sensitivity: the L1 sensitivity of one marginal, because
+  // ||c - e|_1 - |c' - e|_1| <= |c - c'|_1. Scores of different candidates may move in opposite directions,
+  // hence the factor 2 (McSherry, Talwar 2007). Estimates and penalties are public and rounded to the lattice
+  // 2^-10 first, so scores are integers (in its steps), D is D * 2^10 of them, and the claim is exact.
+  // Errors: INVALID_ARGUMENT for no candidates, a malformed marginal, an estimate that is not finite or not
+  // of the marginal's size, epsilon <= 0; OUT_OF_RANGE when sum |estimate| or |penalty| exceeds 2^50.
   absl::StatusOr<size_t> SelectWorstApproximated(std::span<const ApproximatedMarginal> candidates,
                                                  Epsilon epsilon);
 
@@ -69,11 +78,20 @@ class Kernel {
   absl::StatusOr<int64_t> NoisyRecordCount(const NoiseSpec& noise);
 
  private:
-  SealedTableHandle table_;
+  Kernel(Domain domain, UnitBound unit, Meter meter);
+
+  // The next recorded draw, when this kernel replays one of the kind D.
+  template <typename D>
+  absl::StatusOr<D> NextRecorded();
+
   Domain domain_;
   UnitBound unit_;
   Meter meter_;
-  BitSource& bits_;
+  SealedTableHandle table_;    // null when replaying
+  BitSource* bits_ = nullptr;  // null when replaying
+  Transcript replayed_;
+  size_t next_replayed_ = 0;
+  Transcript* record_ = nullptr;
 };
 
 }  // namespace curator::dp

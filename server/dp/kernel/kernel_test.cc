@@ -1,0 +1,243 @@
+#include "dp/kernel/kernel.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <memory>
+#include <numeric>
+
+#include "dp/data/sealed_table.h"
+#include "dp/noise/drbg.h"
+#include "dp/workload/sensitivity.h"
+#include "dp/workload/testing_domain.h"
+
+namespace curator::dp {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr UnitBound kRecord{NeighbourRelation::kAddRemove, 1};
+const NoiseSpec kLaplace{Mechanism::kDiscreteLaplace, {2, 1}};
+const NoiseSpec kGaussian{Mechanism::kDiscreteGaussian, {5, 1}};
+
+Drbg Bits(uint8_t seed) {
+  DrawKey::Bytes bytes{};
+  bytes[0] = seed;
+  return Drbg(DrawKey(bytes));
+}
+
+// A source that must not be asked.
+class NoBits : public BitSource {
+ public:
+  void Fill(std::span<uint64_t>) override { ADD_FAILURE() << "noise was drawn"; }
+};
+
+SealedTableHandle SmallTable(const Domain& domain) {
+  std::vector<std::vector<uint32_t>> rows;
+  for (uint32_t i = 0; i < 600; ++i) rows.push_back({i % 2, i % 3});
+  return SealRows(domain, rows).value();
+}
+
+std::vector<CountedEvent> ScheduleOf(const NoiseSpec& noise, const UnitBound& unit, int64_t marginals,
+                                     int64_t times) {
+  return {{NoiseEvent(noise, MarginalsSensitivity(unit, marginals).value()), times}};
+}
+
+TEST(NoisyCounts, AddsNoiseOfTheStatedSpreadToEveryCell) {
+  const Domain domain = CodedDomain({2, 3});
+  const std::vector<AttributeSet> sets = {{0}, {1}, {0, 1}};
+  const std::vector<int64_t> truth = {300, 300, 200, 200, 200, 100, 100, 100, 100, 100, 100};
+  for (const NoiseSpec& noise : {kLaplace, kGaussian}) {
+    const int times = 3000;
+    Drbg bits = Bits(1);
+    Kernel kernel(SmallTable(domain), domain, kRecord, Meter(ScheduleOf(noise, kRecord, 3, times)), bits);
+    std::vector<double> squares(truth.size());
+    for (int i = 0; i < times; ++i) {
+      const auto counts = kernel.NoisyCounts(sets, noise).value();
+      std::vector<int64_t> flat;
+      for (const auto& marginal : counts) flat.insert(flat.end(), marginal.begin(), marginal.end());
+      ASSERT_EQ(flat.size(), truth.size());
+      for (size_t c = 0; c < truth.size(); ++c) {
+        squares[c] += std::pow(static_cast<double>(flat[c] - truth[c]), 2) / times;
+      }
+    }
+    const double variance = std::pow(ForecastError(noise).standard_deviation, 2);
+    // The estimate of a variance from 3,000 draws of kurtosis at most 6 has a relative deviation of 0.041.
+    for (const double square : squares) EXPECT_NEAR(square / variance, 1, 0.29);
+  }
+}
+
+TEST(NoisyCountsCanary, OneCellWithoutNoiseIsCaughtByItsSpread) {
+  // What the test above asserts of each cell fails for a cell that is released exactly.
+  const double square_of_the_bare_cell = 0;
+  EXPECT_GT(std::abs(square_of_the_bare_cell - 1), 0.29);
+}
+
+TEST(NoisyCounts, IsRefusedBeforeAnyLookWhenNotOnTheSchedule) {
+  const Domain domain = CodedDomain({2, 3});
+  NoBits bits;
+  const std::vector<AttributeSet> one = {{0}};
+  const std::vector<AttributeSet> two = {{0}, {1}};
+  Kernel kernel(SmallTable(domain), domain, kRecord, Meter(ScheduleOf(kLaplace, kRecord, 1, 1)), bits);
+  EXPECT_EQ(kernel.NoisyCounts(two, kLaplace).status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(kernel.NoisyCounts(one, kGaussian).status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(kernel.NoisyCounts(one, {Mechanism::kDiscreteLaplace, {1, 1}}).status().code(),
+            absl::StatusCode::kFailedPrecondition);
+}
+
+TEST(NoisyCounts, IsRefusedOneDrawBeyondTheSchedule) {
+  const Domain domain = CodedDomain({2, 3});
+  Drbg bits = Bits(2);
+  const std::vector<AttributeSet> sets = {{0}};
+  Kernel kernel(SmallTable(domain), domain, kRecord, Meter(ScheduleOf(kLaplace, kRecord, 1, 2)), bits);
+  EXPECT_TRUE(kernel.NoisyCounts(sets, kLaplace).ok());
+  EXPECT_TRUE(kernel.NoisyCounts(sets, kLaplace).ok());
+  EXPECT_EQ(kernel.NoisyCounts(sets, kLaplace).status().code(), absl::StatusCode::kFailedPrecondition);
+}
+
+// A schedule priced with the sensitivity of one relation must not pay for draws under the other.
+TEST(KernelCanary, AddRemoveSensitivityUsedUnderReplacementIsRefused) {
+  const Domain domain = CodedDomain({2, 3});
+  NoBits bits;
+  const std::vector<AttributeSet> sets = {{0}};
+  Kernel kernel(SmallTable(domain), domain, {NeighbourRelation::kReplaceOne, 1},
+                Meter(ScheduleOf(kLaplace, kRecord, 1, 1)), bits);
+  EXPECT_FALSE(kernel.NoisyCounts(sets, kLaplace).ok());
+}
+
+TEST(KernelCanary, APersonsBoundForgottenIsRefused) {
+  const Domain domain = CodedDomain({2, 3});
+  NoBits bits;
+  const std::vector<AttributeSet> sets = {{0}};
+  Kernel kernel(SmallTable(domain), domain, {NeighbourRelation::kAddRemove, 2},
+                Meter(ScheduleOf(kGaussian, kRecord, 1, 1)), bits);
+  EXPECT_FALSE(kernel.NoisyCounts(sets, kGaussian).ok());
+  EXPECT_FALSE(kernel.NoisyRecordCount(kGaussian).ok());
+}
+
+TEST(KernelCanary, EpsilonNotSplitOverTheMarginalsIsRefused) {
+  const Domain domain = CodedDomain({2, 3});
+  NoBits bits;
+  const std::vector<AttributeSet> sets = {{0}, {1}};
+  Kernel kernel(SmallTable(domain), domain, kRecord, Meter(ScheduleOf(kLaplace, kRecord, 1, 100)), bits);
+  EXPECT_FALSE(kernel.NoisyCounts(sets, kLaplace).ok());
+}
+
+TEST(NoisyRecordCount, IsNoisyUnderBothRelations) {
+  const Domain domain = CodedDomain({2, 3});
+  for (const auto relation : {NeighbourRelation::kAddRemove, NeighbourRelation::kReplaceOne}) {
+    const UnitBound unit{relation, 3};
+    Drbg bits = Bits(3);
+    const Event event = NoiseEvent(kLaplace, RecordCountSensitivity(unit).value());
+    Kernel kernel(SmallTable(domain), domain, unit, Meter({{event, 100}}), bits);
+    double squares = 0;
+    for (int i = 0; i < 100; ++i)
+      squares += std::pow(kernel.NoisyRecordCount(kLaplace).value() - 600.0, 2) / 100;
+    EXPECT_GT(squares, 2);
+    EXPECT_LT(squares, 30);
+  }
+}
+
+ApproximatedMarginal Estimate(AttributeSet set, std::vector<double> cells) {
+  return {.attributes = std::move(set), .estimate = std::move(cells), .penalty = 0};
+}
+
+TEST(SelectWorstApproximated, PrefersTheWorstAndHeedsPenalties) {
+  const Domain domain = CodedDomain({2, 3});
+  Drbg bits = Bits(4);
+  const Epsilon epsilon(kEpsilonUnitsPerOne);
+  Kernel kernel(SmallTable(domain), domain, kRecord, Meter({{{ExponentialMechanismEvent{epsilon}}, 2}}),
+                bits);
+  std::vector<ApproximatedMarginal> candidates = {Estimate({0}, {300, 300}), Estimate({1}, {400, 100, 100})};
+  EXPECT_EQ(kernel.SelectWorstApproximated(candidates, epsilon).value(), 1u);
+  candidates[1].penalty = 1000;
+  EXPECT_EQ(kernel.SelectWorstApproximated(candidates, epsilon).value(), 0u);
+}
+
+TEST(SelectWorstApproximated, FollowsTheExponentialMechanismsProbabilities) {
+  const Domain domain = CodedDomain({2, 3});
+  Drbg bits = Bits(5);
+  const Epsilon epsilon(kEpsilonUnitsPerOne / 2);
+  constexpr int kTimes = 20000;
+  Kernel kernel(SmallTable(domain), domain, kRecord, Meter({{{ExponentialMechanismEvent{epsilon}}, kTimes}}),
+                bits);
+  // Errors 0 and 4: the odds are exp(0.5 * 4 / 2) = e.
+  const std::vector<ApproximatedMarginal> candidates = {Estimate({0}, {300, 300}),
+                                                        Estimate({1}, {202, 198, 200})};
+  int second = 0;
+  for (int i = 0; i < kTimes; ++i) second += kernel.SelectWorstApproximated(candidates, epsilon).value() == 1;
+  const double expected = std::exp(1.0) / (1 + std::exp(1.0));
+  // Seven standard deviations of a share of 20,000 draws; twice the epsilon would give 0.88.
+  EXPECT_NEAR(static_cast<double>(second) / kTimes, expected, 7 * std::sqrt(0.2 / kTimes));
+}
+
+TEST(SelectWorstApproximated, RefusesMalformedQuestionsBeforeTheDebit) {
+  const Domain domain = CodedDomain({2, 3});
+  const Epsilon epsilon(kEpsilonUnitsPerOne);
+  Drbg bits = Bits(6);
+  Kernel kernel(SmallTable(domain), domain, kRecord, Meter({{{ExponentialMechanismEvent{epsilon}}, 1}}),
+                bits);
+  const std::vector<ApproximatedMarginal> none;
+  const std::vector<ApproximatedMarginal> nan = {Estimate({0}, {std::nan(""), 1})};
+  const std::vector<ApproximatedMarginal> outside = {Estimate({2}, {1, 1})};
+  const std::vector<ApproximatedMarginal> good = {Estimate({0}, {1, 1})};
+  EXPECT_EQ(kernel.SelectWorstApproximated(none, epsilon).status().code(),
+            absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(kernel.SelectWorstApproximated(nan, epsilon).status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(kernel.SelectWorstApproximated(outside, epsilon).status().code(),
+            absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(kernel.SelectWorstApproximated(good, Epsilon(0)).status().code(),
+            absl::StatusCode::kInvalidArgument);
+  EXPECT_TRUE(kernel.SelectWorstApproximated(good, epsilon).ok());
+}
+
+std::vector<CountedEvent> MixedSchedule(Epsilon epsilon) {
+  std::vector<CountedEvent> schedule = ScheduleOf(kLaplace, kRecord, 1, 1);
+  schedule.push_back({{ExponentialMechanismEvent{epsilon}}, 1});
+  schedule.push_back({NoiseEvent(kLaplace, RecordCountSensitivity(kRecord).value()), 1});
+  return schedule;
+}
+
+TEST(KernelTranscript, ReplaysTheSameAnswersWithoutATable) {
+  const Domain domain = CodedDomain({2, 3});
+  const Epsilon epsilon(kEpsilonUnitsPerOne);
+  const std::vector<AttributeSet> sets = {{0, 1}};
+  const std::vector<ApproximatedMarginal> candidates = {Estimate({0}, {1, 1}), Estimate({1}, {2, 2, 2})};
+  Transcript transcript;
+  Drbg bits = Bits(7);
+  Kernel live(SmallTable(domain), domain, kRecord, Meter(MixedSchedule(epsilon)), bits);
+  live.RecordTo(transcript);
+  const auto counts = live.NoisyCounts(sets, kLaplace).value();
+  const auto selected = live.SelectWorstApproximated(candidates, epsilon).value();
+  const auto records = live.NoisyRecordCount(kLaplace).value();
+
+  Kernel replay = Kernel::Replaying(transcript, domain, kRecord, Meter(MixedSchedule(epsilon)));
+  EXPECT_EQ(replay.NoisyCounts(sets, kLaplace).value(), counts);
+  EXPECT_EQ(replay.SelectWorstApproximated(candidates, epsilon).value(), selected);
+  EXPECT_EQ(replay.NoisyRecordCount(kLaplace).value(), records);
+}
+
+TEST(KernelTranscript, RefusesToAnswerAnotherQuestion) {
+  const Domain domain = CodedDomain({2, 3});
+  const std::vector<AttributeSet> asked = {{0}};
+  const std::vector<AttributeSet> other = {{1}};
+  const Transcript transcript = {CountsDraw{asked, kLaplace, {{5, 5}}}};
+  const auto schedule = ScheduleOf(kLaplace, kRecord, 1, 2);
+  Kernel replay = Kernel::Replaying(transcript, domain, kRecord, Meter(schedule));
+  const auto refused = replay.NoisyCounts(other, kLaplace);
+  EXPECT_EQ(refused.status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(refused.status().message()), HasSubstr("another question"));
+}
+
+TEST(Kernel, AnErrorSaysTheSameForEveryTable) {
+  const Domain domain = CodedDomain({2, 3});
+  NoBits bits;
+  const std::vector<AttributeSet> sets = {{0}, {1}};
+  Kernel full(SmallTable(domain), domain, kRecord, Meter({}), bits);
+  Kernel empty(SealRows(domain, {}).value(), domain, kRecord, Meter({}), bits);
+  EXPECT_EQ(full.NoisyCounts(sets, kLaplace).status(), empty.NoisyCounts(sets, kLaplace).status());
+}
+
+}  // namespace
+}  // namespace curator::dp

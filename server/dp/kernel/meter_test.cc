@@ -1,0 +1,48 @@
+#include "dp/kernel/meter.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace curator::dp {
+namespace {
+
+const Event kSelection{ExponentialMechanismEvent{Epsilon(500)}};
+const Event kCounts{DiscreteLaplaceEvent{.scale = {3, 1}, .l1_sensitivity = 1, .linf_sensitivity = 1}};
+
+TEST(Meter, PaysForExactlyTheScheduleAndNotOneDrawMore) {
+  Meter meter({{kSelection, 2}, {kCounts, 1}});
+  EXPECT_TRUE(meter.Debit(kSelection).ok());
+  EXPECT_TRUE(meter.Debit(kCounts).ok());
+  EXPECT_TRUE(meter.Debit(kSelection).ok());
+  EXPECT_EQ(meter.Debit(kSelection).code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(meter.Debit(kCounts).code(), absl::StatusCode::kFailedPrecondition);
+}
+
+TEST(Meter, RefusesADrawThatIsALittleDearer) {
+  Meter meter({{kSelection, 1}, {kCounts, 1}});
+  EXPECT_FALSE(meter.Debit({ExponentialMechanismEvent{Epsilon(501)}}).ok());
+  EXPECT_FALSE(
+      meter.Debit({DiscreteLaplaceEvent{.scale = {3, 1}, .l1_sensitivity = 2, .linf_sensitivity = 1}}).ok());
+  EXPECT_FALSE(
+      meter.Debit({DiscreteLaplaceEvent{.scale = {2, 1}, .l1_sensitivity = 1, .linf_sensitivity = 1}}).ok());
+  EXPECT_EQ(meter.left()[0].count, 1);
+  EXPECT_EQ(meter.left()[1].count, 1);
+}
+
+TEST(Meter, SpendsTheSameEventListedTwiceAsOftenAsBothSay) {
+  Meter meter({{kCounts, 1}, {kSelection, 1}, {kCounts, 1}});
+  EXPECT_TRUE(meter.Debit(kCounts).ok());
+  EXPECT_TRUE(meter.Debit(kCounts).ok());
+  EXPECT_FALSE(meter.Debit(kCounts).ok());
+}
+
+TEST(Meter, AdmitsNothingOnAnEmptyOrNegativeSchedule) {
+  Meter empty({});
+  Meter negative({{kCounts, -1}, {kSelection, 0}});
+  EXPECT_FALSE(empty.Debit(kCounts).ok());
+  EXPECT_FALSE(negative.Debit(kCounts).ok());
+  EXPECT_FALSE(negative.Debit(kSelection).ok());
+}
+
+}  // namespace
+}  // namespace curator::dp
