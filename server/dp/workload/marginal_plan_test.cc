@@ -72,7 +72,7 @@ TEST(PlanMarginals, NeverCostsMoreThanTheSpend) {
   std::mt19937_64 random(20261101);
   const Domain domain = CodedDomain({2, 3, 4, 5, 6});
   int planned = 0;
-  for (int trial = 0; trial < 600; ++trial) {
+  for (int trial = 0; trial < 150; ++trial) {
     const int64_t magnitude = static_cast<int64_t>(std::pow(10.0, 5 + static_cast<double>(random() % 8)));
     const int64_t units = 1 + static_cast<int64_t>(random() % static_cast<uint64_t>(magnitude));
     const UnitBound unit{random() % 2 == 0 ? NeighbourRelation::kAddRemove : NeighbourRelation::kReplaceOne,
@@ -97,7 +97,7 @@ TEST(PlanMarginals, NeverCostsMoreThanTheSpend) {
           << Describe(plan->event) << " for " << Describe(offer);
     }
   }
-  EXPECT_GT(planned, 1000);
+  EXPECT_GT(planned, 300);
 }
 
 TEST(PlanMarginalsCanary, NoiseFiveHundredthsTooSmallIsCaughtByThePrice) {
