@@ -59,7 +59,8 @@ Releases DrawReleases(const NoiseSpec& noise) {
   Releases releases;
   for (int i = 0; i < kReleases; ++i) {
     std::vector<int64_t> flat;
-    for (const auto& marginal : kernel.NoisyCounts(kThreeSets, noise).value()) {
+    const auto counts = kernel.NoisyCounts(kThreeSets, noise).value();
+    for (const auto& marginal : counts) {
       flat.insert(flat.end(), marginal.begin(), marginal.end());
     }
     releases.push_back(std::move(flat));
