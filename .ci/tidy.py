@@ -113,7 +113,7 @@ def place_of(path):
     if parts[0] != "server":
         return ""
     if len(parts) == 2:
-        return parts[1].split(".")[0].removesuffix("_test")
+        return "app" if parts[1].startswith("app") else "main"
     return "/".join(parts[1:-1])
 
 
@@ -132,8 +132,7 @@ def included_place(include, including_place):
         return ""
     folder, _, name = include.path.rpartition("/")
     if not folder:
-        stem = name.split(".")[0]
-        return stem if stem in ("app", "main") else including_place
+        return "app" if name == "app.h" else including_place
     return folder if room_of(folder) or folder.startswith("tests") else ""
 
 
