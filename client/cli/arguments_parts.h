@@ -1,0 +1,53 @@
+// What the files that describe the command groups share.
+//
+// Internal to the parser. CLI11 is slow to compile, so it is included here and in these files only.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "client/cli/commands.h"
+
+namespace curator::cli {
+
+// The command that was named, once the line is read.
+using Chosen = std::optional<Command>;
+
+// A subcommand with its help. `example` is a whole command line.
+CLI::App* AddCommand(CLI::App& group, const std::string& name, const std::string& summary,
+                     const std::string& example);
+
+// Makes `options` the chosen command when `command` is named.
+template <typename Options>
+void Choose(CLI::App* command, const std::shared_ptr<Options>& options, Chosen& chosen) {
+  command->final_callback([options, &chosen] { chosen = *options; });
+}
+
+// A subcommand whose only argument is a name.
+template <typename Options>
+void AddNameCommand(CLI::App& group, const std::string& name, const std::string& summary,
+                    const std::string& example, std::string Options::*member, const std::string& placeholder,
+                    Chosen& chosen) {
+  const auto options = std::make_shared<Options>();
+  CLI::App* command = AddCommand(group, name, summary, example);
+  command->add_option(placeholder, (*options).*member)->required();
+  Choose(command, options, chosen);
+}
+
+void AddRequestId(CLI::App* command, std::string& request_id);
+void AddSpend(CLI::App* command, SpendChoice& spend);
+void AddMechanism(CLI::App* command, v1::Mechanism& mechanism);
+void AddConfidence(CLI::App* command, std::optional<double>& confidence);
+void AddWorkload(CLI::App* command, WorkloadChoice& workload);
+// The same options where a workload may be left out.
+void AddOptionalWorkload(CLI::App* command, std::optional<WorkloadChoice>& workload);
+
+// The groups, each in its own file.
+void AddDatasetGroups(CLI::App& app, Chosen& chosen);  // dataset, schema
+void AddQueryGroups(CLI::App& app, Chosen& chosen);    // workload, synth
+void AddRecordGroups(CLI::App& app, Chosen& chosen);   // release, operation, budget, ledger, version
+
+}  // namespace curator::cli

@@ -1,0 +1,198 @@
+// Every command of `curator`: what it takes, as plain data, and what runs it.
+//
+// The parser (arguments.h) fills these in; Run() is one function for each, in the file of its group. Money
+// stays text: exact decimals, judged by the server alone.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "curator/v1/budget.pb.h"
+#include "curator/v1/dataset.pb.h"
+#include "curator/v1/workload.pb.h"
+
+namespace curator::cli {
+
+struct Session;
+
+// --marginals K [--attributes a,b,c]
+struct WorkloadChoice {
+  int marginals = 0;
+  std::vector<std::string> attributes;  // all of the dataset when empty
+};
+
+// --epsilon E [--delta D] | --rho R
+struct SpendChoice {
+  std::string epsilon;
+  std::string delta;
+  std::string rho;
+};
+
+// dataset_commands.cc
+struct CreateDataset {
+  std::string name;
+  std::string schema_file;
+  v1::Rule rule = v1::RULE_UNSPECIFIED;
+  std::string epsilon;
+  std::string delta;
+  v1::NeighbourRelation neighbours = v1::NEIGHBOUR_RELATION_ADD_REMOVE;
+  bool is_public = false;
+  bool confirmed = false;
+  std::string successor_of;
+  std::string request_id;
+};
+struct ImportRecords {
+  std::string dataset;
+  std::string file;
+  std::string request_id;
+};
+struct SealDataset {
+  std::string dataset;
+  std::string request_id;
+};
+struct GrantAccess {
+  std::string dataset;
+  std::string principal;
+  std::string request_id;
+};
+struct ListDatasets {};
+struct ShowDataset {
+  std::string dataset;
+};
+struct ArchiveDataset {
+  std::string dataset;
+  std::string request_id;
+};
+struct CheckSchema {
+  std::string schema_file;
+  std::string csv_file;  // empty for none
+};
+
+// workload_commands.cc
+struct EstimateWorkload {
+  std::string dataset;
+  WorkloadChoice workload;
+  SpendChoice spend;
+  v1::Mechanism mechanism = v1::MECHANISM_UNSPECIFIED;
+  std::optional<double> confidence;
+  std::optional<int64_t> assumed_rows;
+};
+struct AnswerWorkload {
+  std::string dataset;
+  WorkloadChoice workload;
+  SpendChoice spend;
+  v1::Mechanism mechanism = v1::MECHANISM_UNSPECIFIED;
+  std::optional<double> confidence;
+  std::string request_id;
+  std::string out;  // empty for tables on standard output
+};
+
+// synthesis_commands.cc
+struct SynthesisChoice {
+  std::string method;
+  SpendChoice spend;
+  std::map<std::string, std::string> settings;
+  std::optional<WorkloadChoice> workload;
+};
+struct ListSynthesizers {};
+struct EstimateSynthesis {
+  std::string dataset;
+  SynthesisChoice choice;
+  std::optional<int64_t> assumed_rows;
+};
+struct RunSynthesis {
+  std::string dataset;
+  SynthesisChoice choice;
+  std::optional<int64_t> rows;
+  bool as_bins = false;
+  std::string request_id;
+  std::string out;  // empty: nothing is sampled
+};
+
+// release_commands.cc
+struct ListReleases {
+  std::string dataset;
+};
+struct ShowRelease {
+  std::string release;
+  std::optional<double> confidence;
+  std::string out;
+};
+struct QueryRelease {
+  std::string release;
+  WorkloadChoice workload;
+  std::string out;
+};
+struct SampleRelease {
+  std::string release;
+  std::optional<int64_t> rows;
+  bool as_bins = false;
+  std::string out;
+};
+
+// operation_commands.cc
+struct ListOperations {};
+struct ShowOperation {
+  std::string operation;
+};
+struct WaitOperation {
+  std::string operation;
+  std::optional<int64_t> timeout_seconds;  // until it ends, when absent
+};
+struct CancelOperation {
+  std::string operation;
+};
+
+// budget_commands.cc
+struct ShowBudget {
+  std::string dataset;
+};
+struct ShowLedger {
+  std::string dataset;
+  int64_t after = 0;
+  std::optional<int64_t> limit;
+};
+struct VerifyLedger {
+  std::string dataset;
+};
+struct ShowVersion {};
+
+using Command = std::variant<CreateDataset, ImportRecords, SealDataset, GrantAccess, ListDatasets,
+                             ShowDataset, ArchiveDataset, CheckSchema, EstimateWorkload, AnswerWorkload,
+                             ListSynthesizers, EstimateSynthesis, RunSynthesis, ListReleases, ShowRelease,
+                             QueryRelease, SampleRelease, ListOperations, ShowOperation, WaitOperation,
+                             CancelOperation, ShowBudget, ShowLedger, VerifyLedger, ShowVersion>;
+
+// Each prints its result to the session, or returns the error that the caller prints.
+absl::Status Run(Session& session, const CreateDataset& command);
+absl::Status Run(Session& session, const ImportRecords& command);
+absl::Status Run(Session& session, const SealDataset& command);
+absl::Status Run(Session& session, const GrantAccess& command);
+absl::Status Run(Session& session, const ListDatasets& command);
+absl::Status Run(Session& session, const ShowDataset& command);
+absl::Status Run(Session& session, const ArchiveDataset& command);
+absl::Status Run(Session& session, const CheckSchema& command);
+absl::Status Run(Session& session, const EstimateWorkload& command);
+absl::Status Run(Session& session, const AnswerWorkload& command);
+absl::Status Run(Session& session, const ListSynthesizers& command);
+absl::Status Run(Session& session, const EstimateSynthesis& command);
+absl::Status Run(Session& session, const RunSynthesis& command);
+absl::Status Run(Session& session, const ListReleases& command);
+absl::Status Run(Session& session, const ShowRelease& command);
+absl::Status Run(Session& session, const QueryRelease& command);
+absl::Status Run(Session& session, const SampleRelease& command);
+absl::Status Run(Session& session, const ListOperations& command);
+absl::Status Run(Session& session, const ShowOperation& command);
+absl::Status Run(Session& session, const WaitOperation& command);
+absl::Status Run(Session& session, const CancelOperation& command);
+absl::Status Run(Session& session, const ShowBudget& command);
+absl::Status Run(Session& session, const ShowLedger& command);
+absl::Status Run(Session& session, const VerifyLedger& command);
+absl::Status Run(Session& session, const ShowVersion& command);
+
+}  // namespace curator::cli

@@ -1,0 +1,247 @@
+#include <google/protobuf/util/json_util.h>
+
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "client/cli/commands.h"
+#include "client/cli/document.h"
+#include "client/cli/files.h"
+#include "client/cli/labels.h"
+#include "client/cli/names.h"
+#include "client/cli/session.h"
+#include "client/cli/text.h"
+#include "client/client.h"
+
+namespace curator::cli {
+namespace {
+
+std::string UnitOf(const v1::Schema& schema) {
+  if (!schema.unit().has_person()) return "record";
+  const v1::PersonUnit& person = schema.unit().person();
+  return absl::StrCat("person (column ", person.id_column(), ", at most ", person.max_records(),
+                      " records each)");
+}
+
+RawJson SchemaAsJson(const v1::Schema& schema) {
+  std::string json;
+  if (!google::protobuf::util::MessageToJsonString(schema, &json).ok()) json = "null";
+  return {json};
+}
+
+Document DatasetDocument(const v1::Dataset& dataset) {
+  Document document;
+  document.fields = {{"name", "dataset", dataset.name()},
+                     {"owner", "owner", dataset.owner()},
+                     {"state", "state", NameOf(dataset.state())},
+                     {"public", "public", dataset.public_()},
+                     {"neighbours", "neighbours", NameOf(dataset.neighbours())},
+                     {"unit", "protects one", UnitOf(dataset.schema())},
+                     {"grantees", "others who may ask",
+                      std::vector<std::string>(dataset.grantees().begin(), dataset.grantees().end())},
+                     {"create_time", "created", TextOfTime(dataset.create_time())},
+                     {"schema", "schema", SchemaAsJson(dataset.schema()), Audience::kPrograms}};
+  Table attributes{
+      "attributes", "", {{"name", "attribute"}, {"kind", "kind"}, {"bins", "bins", Align::kRight}}, {}};
+  for (const v1::Attribute& attribute : dataset.schema().attributes()) {
+    attributes.rows.push_back({attribute.name(), KindOf(attribute), BinsOf(attribute)});
+  }
+  document.tables.push_back(std::move(attributes));
+  return document;
+}
+
+// What an import reports: rows, and the first that were rejected. For the owner's eyes.
+void AddImport(Document& document, const v1::ImportRecordsResponse& import) {
+  const std::vector<std::string> ignored(import.ignored_columns().begin(), import.ignored_columns().end());
+  document.fields.push_back({"rows_read", "rows read", import.rows_read()});
+  document.fields.push_back({"rows_accepted", "accepted", import.rows_accepted()});
+  document.fields.push_back({"rows_rejected", "rejected", import.rows_rejected()});
+  document.fields.push_back({"ignored_columns", "columns ignored", ignored});
+  Table rejected{"rejected_rows",
+                 "first rejected rows",
+                 {{"line", "line", Align::kRight}, {"attribute", "attribute"}, {"reason", "reason"}},
+                 {}};
+  for (const v1::RejectedRow& row : import.examples()) {
+    rejected.rows.push_back({row.line(), row.attribute(), row.reason()});
+  }
+  if (!rejected.rows.empty()) document.tables.push_back(std::move(rejected));
+}
+
+void AddRequestId(Document& document, const Session& session) {
+  document.fields.push_back({"request_id", "request id", session.request_id});
+}
+
+// --public cannot be taken back: it is asked for on a terminal and needs --yes elsewhere.
+absl::Status ConfirmPublic(Session& session, const std::string& name) {
+  const std::string warning = absl::StrCat(
+      "a public dataset has no privacy guarantee, no account and no charge; this cannot be taken back");
+  if (!session.terminal.in_is_terminal || !session.terminal.error_is_terminal) {
+    return absl::CancelledError(absl::StrCat("--public needs --yes here: ", warning));
+  }
+  session.error << warning << "\nType the dataset's name to make it public: " << std::flush;
+  std::string typed;
+  std::getline(session.in, typed);
+  if (typed != name) return absl::CancelledError("not confirmed: nothing has been created");
+  return absl::OkStatus();
+}
+
+v1::CreateDatasetRequest RequestOf(const CreateDataset& command, v1::Schema schema) {
+  v1::CreateDatasetRequest request;
+  request.set_name(command.name);
+  *request.mutable_schema() = std::move(schema);
+  request.set_neighbours(command.neighbours);
+  request.set_public_(command.is_public);
+  request.set_successor_of(command.successor_of);
+  if (command.rule != v1::RULE_UNSPECIFIED) {
+    request.mutable_limit()->set_rule(command.rule);
+    request.mutable_limit()->set_epsilon(command.epsilon);
+    request.mutable_limit()->set_delta(command.delta);
+  }
+  return request;
+}
+
+}  // namespace
+
+absl::Status Run(Session& session, const CreateDataset& command) {
+  absl::StatusOr<v1::Schema> schema = ReadSchema(command.schema_file);
+  if (!schema.ok()) return schema.status();
+  if (command.is_public && !command.confirmed) {
+    if (absl::Status status = ConfirmPublic(session, command.name); !status.ok()) return status;
+  }
+  v1::CreateDatasetRequest request = RequestOf(command, *std::move(schema));
+  if (absl::Status status = session.SetRequestId(request, command.request_id); !status.ok()) return status;
+  const absl::StatusOr<v1::Dataset> dataset = session.client.CreateDataset(std::move(request));
+  if (!dataset.ok()) return dataset.status();
+
+  Document document = DatasetDocument(*dataset);
+  AddRequestId(document, session);
+  document.notes.push_back(absl::StrCat("next: curator dataset import ", dataset->name(), " FILE.csv"));
+  session.Print(document);
+  return absl::OkStatus();
+}
+
+absl::Status Run(Session& session, const ImportRecords& command) {
+  absl::StatusOr<InputFile> file = OpenInput(command.file);
+  if (!file.ok()) return file.status();
+  v1::ImportRecordsRequest::Header header;
+  if (absl::Status status = session.SetRequestId(header, command.request_id); !status.ok()) return status;
+  header.set_dataset(command.dataset);
+  header.set_gzip(file->compression == Client::Compression::kGzip);
+  const absl::StatusOr<v1::ImportRecordsResponse> import =
+      session.client.ImportRecords(std::move(header), file->stream);
+  if (!import.ok()) return import.status();
+
+  Document document;
+  document.fields.push_back({"dataset", "dataset", command.dataset});
+  AddImport(document, *import);
+  AddRequestId(document, session);
+  document.notes.push_back("these figures depend on the records: for the owner's eyes only");
+  session.Print(document);
+  return absl::OkStatus();
+}
+
+absl::Status Run(Session& session, const SealDataset& command) {
+  v1::SealDatasetRequest request;
+  if (absl::Status status = session.SetRequestId(request, command.request_id); !status.ok()) return status;
+  request.set_dataset(command.dataset);
+  const absl::StatusOr<v1::SealDatasetResponse> sealed = session.client.SealDataset(std::move(request));
+  if (!sealed.ok()) return sealed.status();
+
+  Document document;
+  document.fields = {{"dataset", "dataset", sealed->dataset().name()},
+                     {"state", "state", NameOf(sealed->dataset().state())},
+                     {"records", "records", sealed->records()},
+                     {"records_dropped", "beyond a person's bound", sealed->records_dropped()}};
+  AddRequestId(document, session);
+  document.notes.push_back("these figures depend on the records: for the owner's eyes only");
+  session.Print(document);
+  return absl::OkStatus();
+}
+
+absl::Status Run(Session& session, const GrantAccess& command) {
+  v1::GrantAccessRequest request;
+  if (absl::Status status = session.SetRequestId(request, command.request_id); !status.ok()) return status;
+  request.set_dataset(command.dataset);
+  request.set_principal(command.principal);
+  const absl::StatusOr<v1::GrantAccessResponse> granted = session.client.GrantAccess(std::move(request));
+  if (!granted.ok()) return granted.status();
+
+  Document document;
+  document.fields = {{"dataset", "dataset", command.dataset},
+                     {"principal", "may ask now", command.principal}};
+  AddRequestId(document, session);
+  session.Print(document);
+  return absl::OkStatus();
+}
+
+absl::Status Run(Session& session, const ListDatasets&) {
+  const absl::StatusOr<v1::ListDatasetsResponse> list = session.client.ListDatasets();
+  if (!list.ok()) return list.status();
+  Table table{"datasets",
+              "",
+              {{"name", "dataset"},
+               {"owner", "owner"},
+               {"state", "state"},
+               {"public", "public"},
+               {"neighbours", "neighbours"},
+               {"attributes", "attributes", Align::kRight},
+               {"create_time", "created"}},
+              {}};
+  for (const v1::Dataset& dataset : list->datasets()) {
+    table.rows.push_back({dataset.name(), dataset.owner(), NameOf(dataset.state()), dataset.public_(),
+                          NameOf(dataset.neighbours()), int64_t{dataset.schema().attributes_size()},
+                          TextOfTime(dataset.create_time())});
+  }
+  Document document;
+  document.tables.push_back(std::move(table));
+  session.Print(document);
+  return absl::OkStatus();
+}
+
+absl::Status Run(Session& session, const ShowDataset& command) {
+  const absl::StatusOr<v1::Dataset> dataset = session.client.GetDataset(command.dataset);
+  if (!dataset.ok()) return dataset.status();
+  session.Print(DatasetDocument(*dataset));
+  return absl::OkStatus();
+}
+
+absl::Status Run(Session& session, const ArchiveDataset& command) {
+  v1::ArchiveDatasetRequest request;
+  if (absl::Status status = session.SetRequestId(request, command.request_id); !status.ok()) return status;
+  request.set_dataset(command.dataset);
+  const absl::StatusOr<v1::Dataset> dataset = session.client.ArchiveDataset(std::move(request));
+  if (!dataset.ok()) return dataset.status();
+  Document document = DatasetDocument(*dataset);
+  AddRequestId(document, session);
+  session.Print(document);
+  return absl::OkStatus();
+}
+
+absl::Status Run(Session& session, const CheckSchema& command) {
+  const absl::StatusOr<v1::Schema> schema = ReadSchema(command.schema_file);
+  if (!schema.ok()) return schema.status();
+  absl::StatusOr<v1::CheckSchemaResponse> checked;
+  if (command.csv_file.empty()) {
+    checked = session.client.CheckSchema(*schema);
+  } else {
+    absl::StatusOr<InputFile> file = OpenInput(command.csv_file);
+    if (!file.ok()) return file.status();
+    checked = session.client.CheckSchema(*schema, file->stream, file->compression);
+  }
+  if (!checked.ok()) return checked.status();
+
+  Document document;
+  document.fields = {{"unit", "protects one", UnitOf(*schema)}, {"cells", "cells in all", checked->cells()}};
+  Table attributes{
+      "attributes", "", {{"name", "attribute"}, {"kind", "kind"}, {"bins", "bins", Align::kRight}}, {}};
+  for (int i = 0; i < checked->attributes_size(); ++i) {
+    const std::string kind = i < schema->attributes_size() ? KindOf(schema->attributes(i)) : "";
+    attributes.rows.push_back({checked->attributes(i).name(), kind, checked->attributes(i).bins()});
+  }
+  document.tables.push_back(std::move(attributes));
+  if (checked->has_import()) AddImport(document, checked->import());
+  session.Print(document);
+  return absl::OkStatus();
+}
+
+}  // namespace curator::cli

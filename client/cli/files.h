@@ -1,0 +1,60 @@
+// Files that commands read and write.
+//
+// Not thread-safe: one command runs at a time.
+#pragma once
+
+#include <fstream>
+#include <memory>
+#include <ostream>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "client/client.h"
+#include "curator/v1/schema.pb.h"
+
+namespace curator::cli {
+
+// An input file, opened; gzip is told by its first byte.
+struct InputFile {
+  std::ifstream stream;
+  Client::Compression compression = Client::Compression::kNone;
+};
+
+// NOT_FOUND, PERMISSION_DENIED or FAILED_PRECONDITION (a directory), each with the path.
+absl::StatusOr<InputFile> OpenInput(const std::string& path);
+
+// Reads a schema in proto3's JSON form. INVALID_ARGUMENT names the file and what is wrong where: line and
+// column of a syntax error, or the path of a field that a schema does not have.
+absl::StatusOr<v1::Schema> ReadSchema(const std::string& path);
+absl::StatusOr<v1::Schema> ParseSchema(const std::string& json, const std::string& path);
+
+// A result file that appears whole or not at all: written under a temporary name beside it, renamed by
+// Commit().
+// "-" is standard output; devices and pipes are written directly.
+class OutputFile {
+ public:
+  // `standard_output` must outlive the file.
+  static absl::StatusOr<std::unique_ptr<OutputFile>> Create(const std::string& path,
+                                                            std::ostream& standard_output);
+  // Removes what was not committed.
+  ~OutputFile();
+  OutputFile(const OutputFile&) = delete;
+  OutputFile& operator=(const OutputFile&) = delete;
+
+  std::ostream& stream() { return *stream_; }
+
+  // Whether everything written so far has been taken. A full disk shows here first.
+  absl::Status Check() const;
+  absl::Status Commit();
+
+ private:
+  OutputFile(std::string path, std::string temporary);
+
+  const std::string path_;
+  std::string temporary_;  // empty when written directly
+  std::ofstream file_;
+  std::ostream* stream_ = &file_;
+};
+
+}  // namespace curator::cli

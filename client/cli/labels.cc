@@ -1,0 +1,125 @@
+#include "client/cli/labels.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "client/cli/text.h"
+
+namespace curator::cli {
+namespace {
+
+int64_t WidthOf(const v1::Integer& integer) {
+  return integer.has_bin_width() ? integer.bin_width() : 1;
+}
+
+int64_t BinsOf(const v1::Integer& integer) {
+  const int64_t width = WidthOf(integer);
+  if (integer.max() < integer.min() || width < 1) return 0;
+  // The span of two 64-bit integers fits only unsigned.
+  const uint64_t span = static_cast<uint64_t>(integer.max()) - static_cast<uint64_t>(integer.min());
+  return static_cast<int64_t>(std::min<uint64_t>(span / static_cast<uint64_t>(width), INT64_MAX - 1)) + 1;
+}
+
+std::string LabelOf(const v1::Integer& integer, int64_t code) {
+  const int64_t width = WidthOf(integer);
+  const int64_t low = integer.min() + code * width;
+  if (width == 1) return absl::StrCat(low);
+  const int64_t last = integer.max() - low < width ? integer.max() : low + width - 1;
+  return absl::StrCat("[", low, ", ", last + 1, ")");
+}
+
+std::string LabelOf(const v1::Numeric& numeric, int64_t code) {
+  const int low = static_cast<int>(code);
+  const bool closed = low + 2 == numeric.edges_size();
+  return absl::StrCat("[", ExactText(numeric.edges(low)), ", ", ExactText(numeric.edges(low + 1)),
+                      closed ? "]" : ")");
+}
+
+std::string LabelOf(const v1::Categorical& categorical, int64_t code) {
+  if (code < categorical.values_size()) return categorical.values(static_cast<int>(code));
+  return categorical.catch_all();
+}
+
+// Marginals with more cells than this do not exist; a larger size is refused before labels are made for it.
+constexpr int64_t kMostLabels = int64_t{1} << 24;
+
+}  // namespace
+
+int64_t BinsOf(const v1::Attribute& attribute) {
+  switch (attribute.kind_case()) {
+    case v1::Attribute::kCategorical:
+      return attribute.categorical().values_size() + (attribute.categorical().has_catch_all() ? 1 : 0);
+    case v1::Attribute::kInteger:
+      return BinsOf(attribute.integer());
+    case v1::Attribute::kNumeric:
+      return std::max(attribute.numeric().edges_size() - 1, 0);
+    case v1::Attribute::kCoded:
+      return std::max<int64_t>(attribute.coded().size(), 0);
+    default:
+      return 0;
+  }
+}
+
+std::string LabelOf(const v1::Attribute& attribute, int64_t code) {
+  switch (attribute.kind_case()) {
+    case v1::Attribute::kCategorical:
+      return LabelOf(attribute.categorical(), code);
+    case v1::Attribute::kInteger:
+      return LabelOf(attribute.integer(), code);
+    case v1::Attribute::kNumeric:
+      return LabelOf(attribute.numeric(), code);
+    default:
+      return absl::StrCat(code);
+  }
+}
+
+std::string KindOf(const v1::Attribute& attribute) {
+  switch (attribute.kind_case()) {
+    case v1::Attribute::kCategorical: {
+      const v1::Categorical& categorical = attribute.categorical();
+      const std::string others =
+          categorical.has_catch_all() ? absl::StrCat(" and \"", categorical.catch_all(), "\"") : "";
+      return absl::StrCat("categorical, ", categorical.values_size(), " values", others);
+    }
+    case v1::Attribute::kInteger: {
+      const v1::Integer& integer = attribute.integer();
+      const std::string bins = WidthOf(integer) == 1 ? "" : absl::StrCat(" by ", WidthOf(integer));
+      return absl::StrCat("integer, ", integer.min(), " to ", integer.max(), bins);
+    }
+    case v1::Attribute::kNumeric: {
+      const v1::Numeric& numeric = attribute.numeric();
+      if (numeric.edges_size() < 2) return "numeric";
+      return absl::StrCat("numeric, ", ExactText(numeric.edges(0)), " to ",
+                          ExactText(numeric.edges(numeric.edges_size() - 1)));
+    }
+    case v1::Attribute::kCoded:
+      return absl::StrCat("coded, 0 to ", attribute.coded().size() - 1);
+    default:
+      return "unknown";
+  }
+}
+
+absl::StatusOr<CellLabels> CellLabels::Create(const v1::Schema& schema, const v1::MarginalHeader& marginal) {
+  CellLabels result;
+  for (int i = 0; i < marginal.attributes_size(); ++i) {
+    const std::string& name = marginal.attributes(i);
+    const auto attribute =
+        std::find_if(schema.attributes().begin(), schema.attributes().end(),
+                     [&name](const v1::Attribute& candidate) { return candidate.name() == name; });
+    const int64_t bins = attribute == schema.attributes().end() ? 0 : BinsOf(*attribute);
+    if (bins < 1 || bins > kMostLabels || bins != marginal.sizes(i)) {
+      return absl::DataLossError(absl::StrCat("the answer's attribute ", name, " with ", marginal.sizes(i),
+                                              " bins is not the schema's"));
+    }
+    std::vector<std::string>& labels = result.labels_.emplace_back();
+    labels.reserve(static_cast<size_t>(bins));
+    for (int64_t code = 0; code < bins; ++code) labels.push_back(LabelOf(*attribute, code));
+  }
+  result.strides_.assign(result.labels_.size(), 1);
+  for (size_t i = result.labels_.size(); i-- > 1;) {
+    result.strides_[i - 1] = result.strides_[i] * result.labels_[i].size();
+  }
+  return result;
+}
+
+}  // namespace curator::cli

@@ -1,0 +1,89 @@
+#include <algorithm>
+#include <chrono>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "client/cli/commands.h"
+#include "client/cli/document.h"
+#include "client/cli/names.h"
+#include "client/cli/session.h"
+#include "client/cli/tables.h"
+#include "client/client.h"
+
+namespace curator::cli {
+namespace {
+
+// One call waits at most this long; the server may cut it further.
+constexpr std::chrono::seconds kOneWait{30};
+
+absl::StatusOr<v1::Operation> WaitUntilEnded(Session& session, const WaitOperation& command) {
+  using Clock = std::chrono::steady_clock;
+  const auto deadline = command.timeout_seconds
+                            ? Clock::now() + std::chrono::seconds(*command.timeout_seconds)
+                            : Clock::time_point::max();
+  while (true) {
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now());
+    const auto wait = std::clamp<std::chrono::milliseconds>(left, std::chrono::milliseconds(0), kOneWait);
+    absl::StatusOr<v1::Operation> operation = session.client.WaitOperation(command.operation, wait);
+    if (!operation.ok() || operation->state() != v1::Operation::RUNNING) return operation;
+    if (Clock::now() >= deadline) {
+      return absl::DeadlineExceededError(absl::StrCat("operation ", command.operation,
+                                                      " is still running, at ",
+                                                      static_cast<int>(operation->percent()), "%"));
+    }
+  }
+}
+
+}  // namespace
+
+absl::Status Run(Session& session, const ListOperations&) {
+  const absl::StatusOr<v1::ListOperationsResponse> list = session.client.ListOperations();
+  if (!list.ok()) return list.status();
+  Table table{"operations",
+              "",
+              {{"operation_id", "operation"},
+               {"state", "state"},
+               {"percent", "percent", Align::kRight},
+               {"dataset", "dataset"},
+               {"kind", "kind"},
+               {"summary", "what"},
+               {"create_time", "started"},
+               {"release_id", "release"},
+               {"request_id", "request id", Align::kLeft, Audience::kPrograms}},
+              {}};
+  for (const v1::Operation& operation : list->operations()) {
+    table.rows.push_back({operation.id(), NameOf(operation.state()), operation.percent(), operation.dataset(),
+                          operation.kind(), operation.summary(), TextOfTime(operation.create_time()),
+                          operation.release_id(), operation.request_id()});
+  }
+  Document document;
+  document.tables.push_back(std::move(table));
+  session.Print(document);
+  return absl::OkStatus();
+}
+
+absl::Status Run(Session& session, const ShowOperation& command) {
+  const absl::StatusOr<v1::Operation> operation = session.client.GetOperation(command.operation);
+  if (!operation.ok()) return operation.status();
+  session.Print(OperationDocument(*operation));
+  return absl::OkStatus();
+}
+
+absl::Status Run(Session& session, const WaitOperation& command) {
+  const absl::StatusOr<v1::Operation> operation = WaitUntilEnded(session, command);
+  if (!operation.ok()) return operation.status();
+  session.Print(OperationDocument(*operation));
+  return StatusOf(*operation);
+}
+
+absl::Status Run(Session& session, const CancelOperation& command) {
+  const absl::StatusOr<v1::Operation> operation = session.client.CancelOperation(command.operation);
+  if (!operation.ok()) return operation.status();
+  Document document = OperationDocument(*operation);
+  document.notes.push_back("the charge of a started operation is not refunded");
+  session.Print(document);
+  return absl::OkStatus();
+}
+
+}  // namespace curator::cli

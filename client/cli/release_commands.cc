@@ -1,0 +1,135 @@
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "client/cli/answer_output.h"
+#include "client/cli/commands.h"
+#include "client/cli/document.h"
+#include "client/cli/names.h"
+#include "client/cli/sample_output.h"
+#include "client/cli/session.h"
+#include "client/cli/tables.h"
+#include "client/client.h"
+
+namespace curator::cli {
+namespace {
+
+absl::StatusOr<ReleaseContent> Fetch(Session& session, const std::string& release,
+                                     std::optional<double> confidence) {
+  v1::GetReleaseRequest request;
+  request.set_release_id(release);
+  if (confidence) request.set_confidence_level(*confidence);
+  return session.client.GetRelease(request);
+}
+
+std::vector<Field> FactsOf(const v1::Release& release) {
+  return {{"release_id", "release", release.id()},
+          {"dataset", "dataset", release.dataset()},
+          {"kind", "kind", release.kind()},
+          {"summary", "what", release.summary()},
+          {"principal", "asked by", release.principal()},
+          {"create_time", "made", TextOfTime(release.create_time())},
+          {"charge_id", "charge", release.charge_id()},
+          {"request_id", "request id", release.request_id()},
+          {"size_bytes", "bytes", release.size_bytes()},
+          {"payload_hash", "hash", Hex(release.payload_hash())}};
+}
+
+Document SynthesisDocument(const ReleaseContent& content) {
+  const v1::SynthesisSummary& synthesis = *content.synthesis;
+  Document document;
+  document.fields = FactsOf(content.release);
+  document.fields.push_back({"method", "method", synthesis.method()});
+  document.fields.push_back(
+      {"attributes", "attributes",
+       std::vector<std::string>(synthesis.attributes().begin(), synthesis.attributes().end())});
+  document.fields.push_back({"records", "records (noisy)", synthesis.records()});
+  document.fields.push_back({"event", "recorded as", synthesis.event()});
+  Table settings{"settings", "settings", {{"key", "key"}, {"value", "value"}}, {}};
+  const std::map<std::string, std::string> sorted(synthesis.settings().begin(), synthesis.settings().end());
+  for (const auto& [key, value] : sorted) settings.rows.push_back({key, value});
+  Table transcript{"transcript", "transcript", {{"step", "step", Align::kRight}, {"what", "what"}}, {}};
+  for (int i = 0; i < synthesis.transcript_size(); ++i) {
+    transcript.rows.push_back({int64_t{i} + 1, synthesis.transcript(i)});
+  }
+  document.tables = {std::move(settings), std::move(transcript)};
+  return document;
+}
+
+}  // namespace
+
+absl::Status Run(Session& session, const ListReleases& command) {
+  const absl::StatusOr<v1::ListReleasesResponse> list = session.client.ListReleases(command.dataset);
+  if (!list.ok()) return list.status();
+  Table table{"releases",
+              "",
+              {{"release_id", "release"},
+               {"kind", "kind"},
+               {"summary", "what"},
+               {"principal", "asked by"},
+               {"create_time", "made"},
+               {"size_bytes", "bytes", Align::kRight},
+               {"request_id", "request id"},
+               {"charge_id", "charge", Align::kLeft, Audience::kPrograms},
+               {"payload_hash", "hash", Align::kLeft, Audience::kPrograms}},
+              {}};
+  for (const v1::Release& release : list->releases()) {
+    table.rows.push_back({release.id(), release.kind(), release.summary(), release.principal(),
+                          TextOfTime(release.create_time()), release.size_bytes(), release.request_id(),
+                          release.charge_id(), Hex(release.payload_hash())});
+  }
+  Document document;
+  document.tables.push_back(std::move(table));
+  session.Print(document);
+  return absl::OkStatus();
+}
+
+absl::Status Run(Session& session, const ShowRelease& command) {
+  const absl::StatusOr<ReleaseContent> content = Fetch(session, command.release, command.confidence);
+  if (!content.ok()) return content.status();
+  if (content->answer) {
+    const absl::StatusOr<v1::Dataset> dataset = session.client.GetDataset(content->release.dataset());
+    if (!dataset.ok()) return dataset.status();
+    return DeliverAnswer(session, *content->answer, dataset->schema(), command.out);
+  }
+  if (!command.out.empty()) {
+    return absl::FailedPreconditionError(absl::StrCat("this release is a model: curator release sample ",
+                                                      command.release, " --out ", command.out));
+  }
+  Document document;
+  document.fields = FactsOf(content->release);
+  if (content->synthesis) document = SynthesisDocument(*content);
+  session.Print(document);
+  return absl::OkStatus();
+}
+
+absl::Status Run(Session& session, const QueryRelease& command) {
+  const absl::StatusOr<ReleaseContent> content = Fetch(session, command.release, std::nullopt);
+  if (!content.ok()) return content.status();
+  const absl::StatusOr<v1::Dataset> dataset = session.client.GetDataset(content->release.dataset());
+  if (!dataset.ok()) return dataset.status();
+  v1::QueryModelRequest request;
+  request.set_release_id(command.release);
+  *request.mutable_workload() = WorkloadOf(command.workload);
+  const absl::StatusOr<Answer> answer = session.client.QueryModel(request);
+  if (!answer.ok()) return answer.status();
+  return DeliverAnswer(session, *answer, dataset->schema(), command.out);
+}
+
+absl::Status Run(Session& session, const SampleRelease& command) {
+  const absl::StatusOr<int64_t> bytes =
+      WriteSample(session, {command.release, command.rows, command.as_bins}, command.out);
+  if (!bytes.ok()) return bytes.status();
+  if (command.out == "-") return absl::OkStatus();
+  Document document;
+  document.fields = {{"release_id", "release", command.release},
+                     {"out", "written to", command.out},
+                     {"out_bytes", "bytes", *bytes}};
+  session.Print(document);
+  return absl::OkStatus();
+}
+
+}  // namespace curator::cli
