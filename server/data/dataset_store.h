@@ -35,7 +35,7 @@ using KeyedHash = std::function<std::string(std::string_view bytes)>;
 // For the owner's eyes, except that `content_hash` may be kept in the ledger: without the key it tells
 // nothing.
 struct SealedContent {
-  std::string content_hash;     // keyed, 16 to 32 bytes
+  std::string content_hash;     // keyed, as long as the keyed hash
   int64_t records = 0;          // in the table
   int64_t records_dropped = 0;  // beyond their unit's bound
   bool operator==(const SealedContent&) const = default;
@@ -72,6 +72,7 @@ class DatasetStore {
  private:
   struct LoadedTable;
   DatasetStore(std::filesystem::path data_dir, KeyedHash keyed_hash);
+  std::string ContentHash(std::string_view snapshot_digest) const;
 
   const std::filesystem::path data_dir_;
   const KeyedHash keyed_hash_;

@@ -52,6 +52,9 @@ class CodedColumns {
   // One more row. INVALID_ARGUMENT, and no row, unless there is one code below its size for each attribute.
   absl::Status AppendRow(std::span<const uint32_t> codes);
 
+  // Makes room for so many bytes of one column at once.
+  void Reserve(size_t attribute, size_t bytes) { codes_[attribute].reserve(bytes); }
+
   // More codes of one column, as raw bytes in its width. Unchecked until Check().
   void AppendCodes(size_t attribute, std::span<const std::byte> codes);
 

@@ -1,0 +1,101 @@
+#include "data/combine.h"
+
+#include <cstring>
+#include <memory>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "data/segment.h"
+
+namespace curator::data {
+namespace {
+
+// Keys are bytes of a keyed hash already: any eight of them are as good as a hash of all.
+struct UnitKeyHash {
+  size_t operator()(const UnitKey& key) const {
+    size_t hash = 0;
+    std::memcpy(&hash, key.data(), sizeof(hash));
+    return hash;
+  }
+};
+
+// Numbers units as they come and says when one has had all of its records.
+class UnitBounds {
+ public:
+  explicit UnitBounds(int64_t max_records) : max_records_(static_cast<uint32_t>(max_records)) {}
+
+  // The number of the unit, or none when it is full.
+  std::optional<uint32_t> Admit(const UnitKey& key) {
+    const auto [entry, is_new] = numbers_.emplace(key, static_cast<uint32_t>(records_.size()));
+    if (is_new) records_.push_back(0);
+    if (records_[entry->second] == max_records_) return std::nullopt;
+    ++records_[entry->second];
+    return entry->second;
+  }
+
+ private:
+  uint32_t max_records_;
+  absl::flat_hash_map<UnitKey, uint32_t, UnitKeyHash> numbers_;
+  std::vector<uint32_t> records_;  // of each unit, so far
+};
+
+void AppendWhole(const RowBlock& block, CombinedRecords& combined) {
+  for (size_t i = 0; i < block.codes.size(); ++i) combined.columns.AppendCodes(i, block.codes[i]);
+}
+
+void AppendWithinBounds(const RowBlock& block, UnitBounds& bounds, CombinedRecords& combined) {
+  std::vector<size_t> kept;
+  for (size_t row = 0; row < block.rows; ++row) {
+    const std::optional<uint32_t> unit = bounds.Admit(block.units[row]);
+    if (!unit) continue;
+    kept.push_back(row);
+    combined.unit_of_row.push_back(*unit);
+  }
+  combined.records_dropped += static_cast<int64_t>(block.rows - kept.size());
+  if (kept.size() == block.rows) return AppendWhole(block, combined);
+
+  std::vector<std::byte> kept_codes;
+  for (size_t i = 0; i < block.codes.size(); ++i) {
+    const size_t width = dp::BytesOf(combined.columns.width(i));
+    kept_codes.resize(kept.size() * width);
+    for (size_t k = 0; k < kept.size(); ++k) {
+      std::memcpy(kept_codes.data() + k * width, block.codes[i].data() + kept[k] * width, width);
+    }
+    combined.columns.AppendCodes(i, kept_codes);
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<CombinedRecords> CombineSegments(const std::filesystem::path& folder, const Manifest& manifest,
+                                                const dp::Schema& schema) {
+  if (manifest.RowsAccepted() > dp::kMaxRows) {
+    return absl::FailedPreconditionError(absl::StrCat("a dataset holds at most ", dp::kMaxRows, " records"));
+  }
+  const TableShape shape = ShapeOf(schema);
+  CombinedRecords combined{.columns = dp::CodedColumns(shape.sizes),
+                           .owner = shape.owner,
+                           .unit_of_row = {},
+                           .records_dropped = 0};
+  UnitBounds bounds(dp::UnitBoundOf(schema, dp::NeighbourRelation::kAddRemove).max_records);
+
+  for (const ImportEntry& entry : manifest.imports) {
+    ASSIGN_OR_RETURN(const std::unique_ptr<SegmentReader> segment,
+                     SegmentReader::Open(folder / entry.request_id, shape));
+    while (true) {
+      ASSIGN_OR_RETURN(const RowBlock* const block, segment->Next());
+      if (block == nullptr) break;
+      if (shape.owner == dp::RowOwner::kUnit) {
+        AppendWithinBounds(*block, bounds, combined);
+      } else {
+        AppendWhole(*block, combined);
+      }
+    }
+    RETURN_IF_ERROR(segment->Finish(entry.segment_digest));
+  }
+  return combined;
+}
+
+}  // namespace curator::data

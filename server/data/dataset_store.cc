@@ -1,0 +1,144 @@
+#include "data/dataset_store.h"
+
+#include <algorithm>
+#include <system_error>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "base/errors.h"
+#include "base/status_macros.h"
+#include "data/combine.h"
+#include "data/files.h"
+#include "data/manifest.h"
+#include "data/segment_import.h"
+#include "data/snapshot.h"
+
+namespace curator::data {
+namespace {
+
+// Ids become names of files.
+absl::Status CheckId(std::string_view field, std::string_view id) {
+  const auto is_allowed = [](unsigned char c) { return absl::ascii_isalnum(c) || c == '-' || c == '_'; };
+  if (!id.empty() && id.size() <= 128 && std::all_of(id.begin(), id.end(), is_allowed))
+    return absl::OkStatus();
+  return InvalidField(field, "must be 1 to 128 of letters, digits, '-' and '_'");
+}
+
+// Under the folder's lock: what a crash has left, and what no import stands for.
+absl::Status RemoveLeftovers(const std::filesystem::path& folder, const Manifest& manifest) {
+  RETURN_IF_ERROR(RemoveAbandoned(folder));
+  RETURN_IF_ERROR(RemoveAbandoned(SegmentsPath(folder)));
+  ASSIGN_OR_RETURN(const bool is_sealed, Exists(SnapshotPath(folder)));
+  std::error_code error;
+  for (std::filesystem::directory_iterator entry(SegmentsPath(folder), error), end; !error && entry != end;
+       entry.increment(error)) {
+    if (entry->path().has_extension()) continue;  // in the making
+    if (!is_sealed && manifest.Find(entry->path().filename().string()) != nullptr) continue;
+    std::error_code ignored;  // tried again on the next occasion
+    std::filesystem::remove(entry->path(), ignored);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+struct DatasetStore::LoadedTable {
+  absl::Mutex mutex;
+  std::string content_hash ABSL_GUARDED_BY(mutex);
+  dp::SealedTableHandle table ABSL_GUARDED_BY(mutex);
+};
+
+DatasetStore::DatasetStore(std::filesystem::path data_dir, KeyedHash keyed_hash)
+    : data_dir_(std::move(data_dir)), keyed_hash_(std::move(keyed_hash)) {}
+
+absl::StatusOr<std::unique_ptr<DatasetStore>> DatasetStore::Open(const std::filesystem::path& data_dir,
+                                                                 KeyedHash keyed_hash) {
+  absl::Status made = MakeFolder(data_dir);
+  if (made.ok()) made = FolderLock::Take(data_dir).status();  // also shows that the folder can be written
+  if (!made.ok()) return InvalidField("data_dir", std::string(made.message()));
+
+  std::error_code error;
+  for (std::filesystem::directory_iterator entry(data_dir, error), end; !error && entry != end;
+       entry.increment(error)) {
+    if (!entry->is_directory(error)) continue;
+    ASSIGN_OR_RETURN(const FolderLock lock, FolderLock::Take(entry->path()));
+    const absl::StatusOr<Manifest> manifest = ReadManifest(ManifestPath(entry->path()));
+    // A damaged dataset is told of when it is asked for; the others are served.
+    if (manifest.ok()) RETURN_IF_ERROR(RemoveLeftovers(entry->path(), *manifest));
+  }
+  return std::unique_ptr<DatasetStore>(new DatasetStore(data_dir, std::move(keyed_hash)));
+}
+
+absl::StatusOr<std::unique_ptr<RecordImport>> DatasetStore::BeginImport(const std::string& dataset_id,
+                                                                        const dp::Schema& schema,
+                                                                        const std::string& request_id,
+                                                                        const ImportOptions& options) {
+  RETURN_IF_ERROR(CheckId("dataset", dataset_id));
+  RETURN_IF_ERROR(CheckId("request_id", request_id));
+  ImportPlace place{.folder = data_dir_ / dataset_id,
+                    .dataset_id = dataset_id,
+                    .request_id = request_id,
+                    .keyed_hash = keyed_hash_};
+  RETURN_IF_ERROR(MakeFolder(SegmentsPath(place.folder)));
+  ASSIGN_OR_RETURN(const Manifest manifest, ReadManifest(ManifestPath(place.folder)));
+  if (const ImportEntry* const twin = manifest.Find(request_id))
+    return RepeatedImport(std::move(place), *twin);
+  ASSIGN_OR_RETURN(const bool is_sealed, Exists(SnapshotPath(place.folder)));
+  if (is_sealed) return absl::FailedPreconditionError("the dataset is sealed: it takes no more records");
+  return NewImport(std::move(place), schema, options);
+}
+
+absl::StatusOr<SealedContent> DatasetStore::Seal(const std::string& dataset_id, const dp::Schema& schema) {
+  RETURN_IF_ERROR(CheckId("dataset", dataset_id));
+  const std::filesystem::path folder = data_dir_ / dataset_id;
+  RETURN_IF_ERROR(MakeFolder(SegmentsPath(folder)));
+  ASSIGN_OR_RETURN(const FolderLock lock, FolderLock::Take(folder));
+  ASSIGN_OR_RETURN(const Manifest manifest, ReadManifest(ManifestPath(folder)));
+
+  absl::StatusOr<SnapshotFacts> facts = ReadSnapshotFacts(SnapshotPath(folder));
+  if (absl::IsNotFound(facts.status())) {
+    ASSIGN_OR_RETURN(const CombinedRecords records, CombineSegments(SegmentsPath(folder), manifest, schema));
+    facts = WriteSnapshot(SnapshotPath(folder), records);
+  }
+  RETURN_IF_ERROR(facts.status());
+  RETURN_IF_ERROR(RemoveLeftovers(folder, manifest));
+  return SealedContent{.content_hash = ContentHash(facts->digest),
+                       .records = facts->records,
+                       .records_dropped = facts->records_dropped};
+}
+
+absl::StatusOr<dp::SealedTableHandle> DatasetStore::Load(const std::string& dataset_id,
+                                                         const std::string& content_hash) {
+  RETURN_IF_ERROR(CheckId("dataset", dataset_id));
+  std::shared_ptr<LoadedTable> loaded;
+  {
+    absl::MutexLock lock(&mutex_);
+    std::shared_ptr<LoadedTable>& entry = loaded_[dataset_id];
+    if (entry == nullptr) entry = std::make_shared<LoadedTable>();
+    loaded = entry;
+  }
+  absl::MutexLock lock(&loaded->mutex);  // others wait for the one who reads
+  if (loaded->table == nullptr) {
+    absl::StatusOr<Snapshot> snapshot = ReadSnapshot(SnapshotPath(data_dir_ / dataset_id));
+    if (absl::IsNotFound(snapshot.status())) return absl::NotFoundError("the dataset has no sealed records");
+    RETURN_IF_ERROR(snapshot.status());
+    loaded->content_hash = ContentHash(snapshot->facts.digest);
+    loaded->table = std::move(snapshot->table);
+  }
+  if (loaded->content_hash != content_hash) {
+    return absl::DataLossError("a sealed dataset is not the one that was sealed");
+  }
+  return loaded->table;
+}
+
+void DatasetStore::Forget(const std::string& dataset_id) {
+  absl::MutexLock lock(&mutex_);
+  loaded_.erase(dataset_id);
+}
+
+std::string DatasetStore::ContentHash(std::string_view snapshot_digest) const {
+  return keyed_hash_(absl::StrCat("curator sealed content:", std::string(snapshot_digest)));
+}
+
+}  // namespace curator::data

@@ -1,0 +1,109 @@
+#include "data/encoder.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "base/errors.h"
+#include "base/status_macros.h"
+#include "dp/domain/numbers.h"
+
+namespace curator::data {
+namespace {
+
+constexpr int32_t kIgnored = -1;
+constexpr int32_t kUnitId = -2;
+
+constexpr size_t kMaxNamed = 10;  // columns named in one message
+
+std::string Quoted(const std::vector<std::string>& names) {
+  std::vector<std::string> quoted;
+  for (size_t i = 0; i < std::min(names.size(), kMaxNamed); ++i)
+    quoted.push_back(absl::StrCat("\"", names[i], "\""));
+  std::string list = absl::StrJoin(quoted, ", ");
+  if (names.size() > kMaxNamed) absl::StrAppend(&list, " and ", names.size() - kMaxNamed, " more");
+  return list;
+}
+
+}  // namespace
+
+RecordEncoder::RecordEncoder(const dp::Schema& schema, OutsideDomain outside_domain, RowSink sink)
+    : schema_(schema),
+      outside_domain_(outside_domain),
+      sink_(std::move(sink)),
+      id_column_(dp::IdColumnOf(schema.unit)),
+      codes_(schema.domain.size()) {}
+
+absl::Status RecordEncoder::TakeHeader(const std::vector<std::string>& columns) {
+  absl::flat_hash_map<std::string, int32_t> wanted;
+  for (size_t i = 0; i < schema_.domain.size(); ++i) {
+    wanted.emplace(schema_.domain.attributes()[i].name(), static_cast<int32_t>(i));
+  }
+  if (id_column_) wanted.emplace(*id_column_, kUnitId);
+
+  absl::flat_hash_map<std::string, size_t> seen;
+  for (size_t i = 0; i < columns.size(); ++i) {
+    const std::string name(dp::TrimBlanks(columns[i]));
+    const auto [first, is_new] = seen.emplace(name, i);
+    if (!is_new && !name.empty()) {
+      return CsvError(1, absl::StrCat("the header names \"", name, "\" twice, as columns ", first->second + 1,
+                                      " and ", i + 1));
+    }
+    const auto role = wanted.find(name);
+    role_of_column_.push_back(role == wanted.end() ? kIgnored : role->second);
+    if (role == wanted.end()) report_.ignored_columns.push_back(name);
+  }
+
+  std::vector<std::string> missing;
+  for (const dp::Attribute& attribute : schema_.domain.attributes()) {
+    if (!seen.contains(attribute.name())) missing.push_back(attribute.name());
+  }
+  if (id_column_ && !seen.contains(*id_column_)) missing.push_back(*id_column_);
+  if (missing.empty()) return absl::OkStatus();
+  return InvalidField("csv",
+                      absl::StrCat("the header lacks ", missing.size() == 1 ? "the column " : "the columns ",
+                                   Quoted(missing)));
+}
+
+void RecordEncoder::TakeField(size_t column, std::string_view text) {
+  const int32_t role = role_of_column_[column];
+  if (role == kIgnored || rejection_) return;
+  if (role == kUnitId) {
+    unit_id_ = dp::TrimBlanks(text);
+    if (unit_id_.empty()) Reject(*id_column_, "is empty");
+    return;
+  }
+  const dp::Attribute& attribute = schema_.domain.attributes()[static_cast<size_t>(role)];
+  if (const std::optional<uint32_t> code = attribute.Encode(text)) {
+    codes_[static_cast<size_t>(role)] = *code;
+  } else {
+    Reject(attribute.name(), attribute.WhyOutside(text));
+  }
+}
+
+absl::Status RecordEncoder::TakeRow(int64_t line) {
+  ++report_.rows_read;
+  if (rejection_) return RefuseRow(line);
+  ++report_.rows_accepted;
+  return sink_(codes_, unit_id_);
+}
+
+void RecordEncoder::Reject(const std::string& attribute, std::string reason) {
+  rejection_ = RejectedRow{.line = 0, .attribute = attribute, .reason = std::move(reason)};
+}
+
+absl::Status RecordEncoder::RefuseRow(int64_t line) {
+  RejectedRow rejected = *std::exchange(rejection_, std::nullopt);
+  if (outside_domain_ == OutsideDomain::kFailImport) {
+    return CsvError(line, absl::StrCat("\"", rejected.attribute, "\" ", rejected.reason,
+                                       "; this dataset drops no row, so the whole file is refused"));
+  }
+  rejected.line = line;
+  ++report_.rows_rejected;
+  if (report_.examples.size() < kMaxExamples) report_.examples.push_back(std::move(rejected));
+  return absl::OkStatus();
+}
+
+}  // namespace curator::data

@@ -1,0 +1,94 @@
+// The records of one import on disk, as codes: a header, then blocks of columns.
+//
+// A segment proves nothing by itself: whoever reads it compares its digest with the one in the manifest.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "data/digest.h"
+#include "data/files.h"
+#include "dp/data/sealed_table.h"
+
+namespace curator::data {
+
+// A person's or group's id, as stored: the first bytes of its keyed hash.
+using UnitKey = std::array<char, 16>;
+
+// What a segment must agree on with its dataset.
+struct TableShape {
+  std::vector<int64_t> sizes;  // of each attribute
+  dp::RowOwner owner = dp::RowOwner::kItself;
+  bool operator==(const TableShape&) const = default;
+};
+
+TableShape ShapeOf(const dp::Schema& schema);
+
+// Rows that lie together in a file: of each attribute one run of codes, in its width.
+struct RowBlock {
+  size_t rows = 0;
+  std::vector<std::vector<std::byte>> codes;
+  std::vector<UnitKey> units;  // one for each row, when units own them
+};
+
+// Not thread-safe. Memory: one block.
+class SegmentWriter {
+ public:
+  static absl::StatusOr<std::unique_ptr<SegmentWriter>> Create(const std::filesystem::path& path,
+                                                               TableShape shape);
+
+  // `unit` exactly when units own rows.
+  absl::Status Append(std::span<const uint32_t> codes, const UnitKey* unit);
+
+  // Writes what is left; the digest is that of the whole file.
+  absl::StatusOr<std::string> Finish();
+
+  // Gives the file its name, durably. After Finish().
+  absl::Status Commit() { return file_->Commit(); }
+
+ private:
+  SegmentWriter(std::unique_ptr<FileInTheMaking> file, TableShape shape);
+  absl::Status Write(std::span<const std::byte> bytes);
+  absl::Status WriteBlock();
+
+  std::unique_ptr<FileInTheMaking> file_;
+  TableShape shape_;
+  std::vector<dp::CodeWidth> widths_;
+  RowBlock block_;
+  size_t block_rows_;
+  Digest digest_;
+};
+
+// Not thread-safe. Memory: one block.
+class SegmentReader {
+ public:
+  // FAILED_PRECONDITION when the segment has another shape.
+  static absl::StatusOr<std::unique_ptr<SegmentReader>> Open(const std::filesystem::path& path,
+                                                             TableShape shape);
+
+  // The next block, or none at the end. Unproved until Finish() says so.
+  absl::StatusOr<const RowBlock*> Next();
+
+  // DATA_LOSS unless all was read and has this digest.
+  absl::Status Finish(std::string_view digest);
+
+ private:
+  SegmentReader(File file, int64_t left, TableShape shape);
+  absl::Status Read(std::span<std::byte> bytes);
+
+  File file_;
+  int64_t left_;  // bytes not read yet
+  TableShape shape_;
+  RowBlock block_;
+  Digest digest_;
+};
+
+}  // namespace curator::data

@@ -1,0 +1,36 @@
+// The three ways an import can go: into a new segment, against one that is there already, or nowhere.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "data/import.h"
+#include "data/manifest.h"
+#include "data/segment.h"
+#include "dp/domain/domain.h"
+
+namespace curator::data {
+
+// What an import needs to know of its dataset.
+struct ImportPlace {
+  std::filesystem::path folder;  // of the dataset; it exists, with its folder of segments
+  std::string dataset_id;
+  std::string request_id;
+  std::function<std::string(std::string_view)> keyed_hash;
+};
+
+std::filesystem::path ManifestPath(const std::filesystem::path& folder);
+std::filesystem::path SegmentsPath(const std::filesystem::path& folder);
+std::filesystem::path SnapshotPath(const std::filesystem::path& folder);
+
+// Writes a segment; Finish() enters it into the manifest.
+absl::StatusOr<std::unique_ptr<RecordImport>> NewImport(ImportPlace place, const dp::Schema& schema,
+                                                        const ImportOptions& options);
+
+// Writes nothing: Finish() returns the report of `entry` when the bytes are the same.
+std::unique_ptr<RecordImport> RepeatedImport(ImportPlace place, ImportEntry entry);
+
+}  // namespace curator::data
