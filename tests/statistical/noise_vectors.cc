@@ -1,0 +1,66 @@
+#include "tests/statistical/noise_vectors.h"
+
+#include <cstdlib>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "tests/testing/shared_folder.h"
+
+namespace curator::statistics {
+namespace {
+
+dp::Rational ParseRational(const std::string& text) {
+  const size_t slash = text.find('/');
+  return {std::stoll(text), slash == std::string::npos ? 1 : std::stoll(text.substr(slash + 1))};
+}
+
+// Below 1e-308, zero: events so rare must not be seen at all.
+double ParseReal(const nlohmann::json& decimal) {
+  return std::strtod(decimal.get<std::string>().c_str(), nullptr);
+}
+
+std::map<int64_t, double> ParseTable(const nlohmann::json& table) {
+  std::map<int64_t, double> result;
+  for (const auto& [key, value] : table.items()) result[std::stoll(key)] = ParseReal(value);
+  return result;
+}
+
+}  // namespace
+
+std::vector<Event> NoiseVector::Events() const {
+  std::vector<Event> events;
+  for (const auto& [x, p] : probability) {
+    events.push_back({x, x, p});
+    if (x != 0) events.push_back({-x, -x, p});
+  }
+  for (const auto& [k, p] : at_least) {
+    events.push_back({k, Event::kNoLimit, p});
+    events.push_back({-Event::kNoLimit, -k, p});
+  }
+  for (const auto& [k, p] : at_most) {
+    events.push_back({-Event::kNoLimit, k, p});
+    events.push_back({-k, Event::kNoLimit, p});
+  }
+  return events;
+}
+
+std::vector<NoiseVector> ReadNoiseVectors(const std::string& name) {
+  std::ifstream file(shared::PathOf(name));
+  const nlohmann::json document = nlohmann::json::parse(file);
+  std::vector<NoiseVector> vectors;
+  for (const nlohmann::json& entry : document.at("cases")) {
+    const bool laplace = entry.at("dist") == "discrete_laplace";
+    NoiseVector vector;
+    vector.id = entry.at("id");
+    vector.law = laplace ? NoiseVector::Law::kDiscreteLaplace : NoiseVector::Law::kDiscreteGaussian;
+    vector.parameter = ParseRational(entry.at(laplace ? "scale_t_over_s" : "sigma2"));
+    vector.variance = ParseReal(entry.at("variance"));
+    vector.probability = ParseTable(entry.at("pmf_abs_x"));
+    vector.at_least = ParseTable(entry.at("tail_ge"));
+    vector.at_most = ParseTable(entry.at("cdf_le"));
+    vectors.push_back(std::move(vector));
+  }
+  return vectors;
+}
+
+}  // namespace curator::statistics
