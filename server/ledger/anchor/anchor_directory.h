@@ -1,0 +1,79 @@
+// The anchor: a folder outside the database that remembers how far each history had come, so that a restored
+// backup, which is a budget reset, is noticed.
+//
+// Each server writes one file, <ledger uuid>.<host>-<n>.anchor, and reads all files of its ledger: the
+// highest head binds. The number n is the lowest one whose lock file nobody holds, so a restarted server
+// continues its own file. Several servers of one ledger share a folder; it is best on a disk that is not
+// restored together with the database.
+//
+// Thread-safe.
+#pragma once
+
+#include <sys/types.h>
+
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "ledger/anchor/anchor_state.h"
+
+namespace curator::ledger {
+
+class AnchorDirectory {
+ public:
+  // Makes the folder if it is missing, takes a file of its own and reads all. Errors: FAILED_PRECONDITION
+  // (the folder cannot be made or written; names it), DATA_LOSS (a file of this ledger is damaged, or two
+  // contradict each other).
+  static absl::StatusOr<std::unique_ptr<AnchorDirectory>> Open(std::string_view directory,
+                                                               std::string_view ledger_uuid);
+  ~AnchorDirectory();
+  AnchorDirectory(const AnchorDirectory&) = delete;
+  AnchorDirectory& operator=(const AnchorDirectory&) = delete;
+
+  // The maximum over all files as they are now. Unchanged files are not read again.
+  absl::StatusOr<AnchorState> Read();
+
+  // Makes `state` durable: on return this server's file vouches for it (written, fsynced, renamed, folder
+  // fsynced). Callers that come while another writes share the next write. UNAVAILABLE when it cannot be
+  // written.
+  absl::Status RaiseTo(const AnchorState& state);
+
+  const std::string& path() const { return directory_; }
+
+ private:
+  // A file is replaced, never rewritten, so these tell whether it is the one read before.
+  struct ReadFile {
+    ino_t inode = 0;
+    int64_t modified_ns = 0;
+    AnchorState state;
+  };
+
+  AnchorDirectory(std::string_view directory, std::string_view ledger_uuid);
+  absl::Status TakeFile();
+  absl::Status ReadOthers() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::Status ReadOneFile(const std::string& name) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::Status WriteFile(const AnchorState& state) const;
+
+  const std::string directory_;
+  const std::string ledger_uuid_;
+  std::string own_name_;
+  int lock_descriptor_ = -1;
+  int directory_descriptor_ = -1;
+
+  std::mutex mutex_;
+  std::condition_variable written_;
+  AnchorState own_ ABSL_GUARDED_BY(mutex_);
+  std::unordered_map<std::string, ReadFile> others_ ABSL_GUARDED_BY(mutex_);
+  bool writing_ ABSL_GUARDED_BY(mutex_) = false;
+  int64_t own_generation_ ABSL_GUARDED_BY(mutex_) = 0;      // grows with every change of own_
+  int64_t durable_generation_ ABSL_GUARDED_BY(mutex_) = 0;  // the generation that the file holds
+};
+
+}  // namespace curator::ledger

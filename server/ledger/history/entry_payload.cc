@@ -1,0 +1,273 @@
+#include "ledger/history/entry_payload.h"
+
+#include <array>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/canonical_bytes.h"
+#include "base/status_macros.h"
+
+namespace curator::ledger {
+namespace {
+
+constexpr std::array<std::pair<ChargeState, std::string_view>, 5> kStateNames = {{
+    {ChargeState::kReserved, "RESERVED"},
+    {ChargeState::kStarted, "STARTED"},
+    {ChargeState::kCommitted, "COMMITTED"},
+    {ChargeState::kCancelled, "CANCELLED"},
+    {ChargeState::kForfeited, "FORFEITED"},
+}};
+constexpr std::array<std::pair<ScopeType, std::string_view>, 4> kScopeNames = {{
+    {ScopeType::kDataset, "DATASET"},
+    {ScopeType::kAnalyst, "ANALYST"},
+    {ScopeType::kAnalystGroup, "ANALYST_GROUP"},
+    {ScopeType::kPart, "PART"},
+}};
+constexpr std::array<std::pair<DatasetState, std::string_view>, 3> kDatasetStateNames = {{
+    {DatasetState::kCreated, "CREATED"},
+    {DatasetState::kSealed, "SEALED"},
+    {DatasetState::kArchived, "ARCHIVED"},
+}};
+
+template <typename Names, typename Value>
+std::string_view NameIn(const Names& names, Value value) {
+  for (const auto& [known, name] : names) {
+    if (known == value) return name;
+  }
+  return "UNKNOWN";
+}
+
+template <typename Value, size_t size>
+absl::StatusOr<Value> ValueIn(const std::array<std::pair<Value, std::string_view>, size>& names,
+                              std::string_view name) {
+  for (const auto& [value, known] : names) {
+    if (known == name) return value;
+  }
+  return absl::DataLossError(absl::StrCat("the ledger holds the unknown name \"", std::string(name), "\""));
+}
+
+void WritePostings(CanonicalWriter& writer, const std::vector<Posting>& postings) {
+  writer.Integer(static_cast<int64_t>(postings.size()));
+  for (const Posting& posting : postings) {
+    writer.Integer(posting.account_id);
+    writer.Text(posting.counter);
+    writer.Integer(posting.cost);
+  }
+}
+
+std::vector<Posting> ReadPostings(CanonicalReader& reader) {
+  constexpr int64_t kLeastBytes = 24;
+  std::vector<Posting> postings(static_cast<size_t>(reader.Count(kLeastBytes)));
+  for (Posting& posting : postings) {
+    posting.account_id = reader.Integer();
+    posting.counter = reader.Text();
+    posting.cost = reader.Integer();
+  }
+  return postings;
+}
+
+void WriteAccount(CanonicalWriter& writer, const OpenedAccount& account) {
+  writer.Integer(account.id);
+  writer.Text(ScopeName(account.spec.scope_type));
+  writer.Text(account.spec.scope_key);
+  writer.Text(account.spec.rule);
+  writer.Text(account.spec.rule_name);
+  writer.Integer(static_cast<int64_t>(account.spec.limits.size()));
+  for (const CounterLimit& limit : account.spec.limits) {
+    writer.Text(limit.counter);
+    writer.Integer(limit.limit);
+  }
+}
+
+OpenedAccount ReadAccount(CanonicalReader& reader) {
+  OpenedAccount account;
+  account.id = reader.Integer();
+  const absl::StatusOr<ScopeType> scope = ScopeFromName(reader.Text());
+  if (scope.ok()) {
+    account.spec.scope_type = *scope;
+  } else {
+    reader.Refuse();
+  }
+  account.spec.scope_key = reader.Text();
+  account.spec.rule = reader.Text();
+  account.spec.rule_name = reader.Text();
+  constexpr int64_t kLeastBytes = 16;
+  account.spec.limits.resize(static_cast<size_t>(reader.Count(kLeastBytes)));
+  for (CounterLimit& limit : account.spec.limits) {
+    limit.counter = reader.Text();
+    limit.limit = reader.Integer();
+  }
+  return account;
+}
+
+}  // namespace
+
+std::string_view StateName(ChargeState state) {
+  return NameIn(kStateNames, state);
+}
+std::string_view ScopeName(ScopeType scope) {
+  return NameIn(kScopeNames, scope);
+}
+std::string_view DatasetStateName(DatasetState state) {
+  return NameIn(kDatasetStateNames, state);
+}
+absl::StatusOr<ChargeState> ChargeStateFromName(std::string_view name) {
+  return ValueIn(kStateNames, name);
+}
+absl::StatusOr<ScopeType> ScopeFromName(std::string_view name) {
+  return ValueIn(kScopeNames, name);
+}
+absl::StatusOr<DatasetState> DatasetStateFromName(std::string_view name) {
+  return ValueIn(kDatasetStateNames, name);
+}
+
+std::string Bytes(const DatasetCreated& document) {
+  CanonicalWriter writer("curator.ledger.dataset_created", 1);
+  writer.Text(document.name);
+  writer.Text(document.owner);
+  writer.Text(document.lineage_id);
+  writer.Text(document.successor_of);
+  writer.Text(document.schema_hash);
+  writer.Text(document.neighbour_relation);
+  writer.Text(document.privacy_unit);
+  writer.Integer(document.max_records_per_unit);
+  writer.Integer(document.is_public);
+  writer.Text(document.partition_attribute);
+  writer.Integer(static_cast<int64_t>(document.accounts.size()));
+  for (const OpenedAccount& account : document.accounts) WriteAccount(writer, account);
+  return std::move(writer).Take();
+}
+
+absl::StatusOr<DatasetCreated> ParseDatasetCreated(std::string_view bytes) {
+  CanonicalReader reader(bytes, "curator.ledger.dataset_created", 1);
+  DatasetCreated document;
+  document.name = reader.Text();
+  document.owner = reader.Text();
+  document.lineage_id = reader.Text();
+  document.successor_of = reader.Text();
+  document.schema_hash = reader.Text();
+  document.neighbour_relation = reader.Text();
+  document.privacy_unit = reader.Text();
+  document.max_records_per_unit = reader.Integer();
+  document.is_public = reader.Integer();
+  document.partition_attribute = reader.Text();
+  constexpr int64_t kLeastBytes = 48;
+  const int64_t count = reader.Count(kLeastBytes);
+  for (int64_t i = 0; i < count; ++i) document.accounts.push_back(ReadAccount(reader));
+  RETURN_IF_ERROR(reader.Finish());
+  return document;
+}
+
+std::string Bytes(const DatasetSealed& document) {
+  CanonicalWriter writer("curator.ledger.sealed", 1);
+  writer.Integer(document.version);
+  writer.Text(document.content_commitment);
+  return std::move(writer).Take();
+}
+
+absl::StatusOr<DatasetSealed> ParseDatasetSealed(std::string_view bytes) {
+  CanonicalReader reader(bytes, "curator.ledger.sealed", 1);
+  DatasetSealed document;
+  document.version = reader.Integer();
+  document.content_commitment = reader.Text();
+  RETURN_IF_ERROR(reader.Finish());
+  return document;
+}
+
+std::string ContentCommitment(std::string_view dataset_id, std::string_view content_hash) {
+  CanonicalWriter writer("curator.ledger.content", 1);
+  writer.Text(dataset_id);
+  writer.Text(content_hash);
+  return Sha256(std::move(writer).Take());
+}
+
+std::string NoteBytes(std::string_view text) {
+  CanonicalWriter writer("curator.ledger.note", 1);
+  writer.Text(text);
+  return std::move(writer).Take();
+}
+
+absl::StatusOr<std::string> ParseNote(std::string_view bytes) {
+  CanonicalReader reader(bytes, "curator.ledger.note", 1);
+  std::string text = reader.Text();
+  RETURN_IF_ERROR(reader.Finish());
+  return text;
+}
+
+std::string Bytes(const ChargeMade& document) {
+  CanonicalWriter writer("curator.ledger.charge", 1);
+  writer.Text(document.principal);
+  writer.Text(document.request_id);
+  writer.Text(document.fingerprint);
+  writer.Integer(document.dataset_version);
+  writer.Text(document.kind);
+  writer.Text(document.event);
+  writer.Text(document.label);
+  writer.Integer(document.deadline_us);
+  WritePostings(writer, document.postings);
+  return std::move(writer).Take();
+}
+
+absl::StatusOr<ChargeMade> ParseChargeMade(std::string_view bytes) {
+  CanonicalReader reader(bytes, "curator.ledger.charge", 1);
+  ChargeMade document;
+  document.principal = reader.Text();
+  document.request_id = reader.Text();
+  document.fingerprint = reader.Text();
+  document.dataset_version = reader.Integer();
+  document.kind = reader.Text();
+  document.event = reader.Text();
+  document.label = reader.Text();
+  document.deadline_us = reader.Integer();
+  document.postings = ReadPostings(reader);
+  RETURN_IF_ERROR(reader.Finish());
+  return document;
+}
+
+std::string Bytes(const ChargeChanged& document) {
+  CanonicalWriter writer("curator.ledger.charge_changed", 1);
+  writer.Text(document.reason);
+  writer.Text(document.release_id);
+  writer.Text(document.payload_hash);
+  writer.Integer(document.deadline_us);
+  WritePostings(writer, document.postings);
+  return std::move(writer).Take();
+}
+
+absl::StatusOr<ChargeChanged> ParseChargeChanged(std::string_view bytes) {
+  CanonicalReader reader(bytes, "curator.ledger.charge_changed", 1);
+  ChargeChanged document;
+  document.reason = reader.Text();
+  document.release_id = reader.Text();
+  document.payload_hash = reader.Text();
+  document.deadline_us = reader.Integer();
+  document.postings = ReadPostings(reader);
+  RETURN_IF_ERROR(reader.Finish());
+  return document;
+}
+
+std::string Bytes(const LimitChange& document) {
+  CanonicalWriter writer("curator.ledger.limit", 1);
+  writer.Text(document.proposal_id);
+  writer.Integer(document.account_id);
+  writer.Text(document.counter);
+  writer.Integer(document.old_limit);
+  writer.Integer(document.new_limit);
+  writer.Text(document.reason);
+  return std::move(writer).Take();
+}
+
+absl::StatusOr<LimitChange> ParseLimitChange(std::string_view bytes) {
+  CanonicalReader reader(bytes, "curator.ledger.limit", 1);
+  LimitChange document;
+  document.proposal_id = reader.Text();
+  document.account_id = reader.Integer();
+  document.counter = reader.Text();
+  document.old_limit = reader.Integer();
+  document.new_limit = reader.Integer();
+  document.reason = reader.Text();
+  RETURN_IF_ERROR(reader.Finish());
+  return document;
+}
+
+}  // namespace curator::ledger

@@ -1,0 +1,125 @@
+// What each kind of entry says: the canonical bytes (base/canonical_bytes.h) that its hash covers. From these
+// alone every account, balance and state can be recomputed.
+//
+// Each struct below is one document: Text(tag) Integer(1), then its fields in the order of declaration; a
+// list is its length as an Integer, then its items field by field. Which kinds carry which document stands
+// above each struct.
+//
+// Thread-safe: pure functions. Parse functions return DATA_LOSS for bytes that the matching Bytes() would not
+// write.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "ledger/ledger.h"
+
+namespace curator::ledger {
+
+// The kinds of entries.
+inline constexpr char kDatasetCreated[] = "DATASET_CREATED";
+inline constexpr char kSealed[] = "SEALED";
+inline constexpr char kEqualContent[] = "EQUAL_CONTENT";
+inline constexpr char kArchived[] = "ARCHIVED";
+inline constexpr char kGranted[] = "GRANTED";
+inline constexpr char kCharged[] = "CHARGED";
+inline constexpr char kReserved[] = "RESERVED";
+inline constexpr char kStarted[] = "STARTED";
+inline constexpr char kExtended[] = "EXTENDED";
+inline constexpr char kCommitted[] = "COMMITTED";
+inline constexpr char kExpired[] = "EXPIRED";
+inline constexpr char kCancelled[] = "CANCELLED";
+inline constexpr char kForfeited[] = "FORFEITED";
+inline constexpr char kLimitProposed[] = "LIMIT_PROPOSED";
+inline constexpr char kLimitChanged[] = "LIMIT_CHANGED";
+
+// The names that states, scopes and datasets' states have in the tables and in entries ("STARTED",
+// "ANALYST_GROUP").
+std::string_view StateName(ChargeState state);
+std::string_view ScopeName(ScopeType scope);
+std::string_view DatasetStateName(DatasetState state);
+absl::StatusOr<ChargeState> ChargeStateFromName(std::string_view name);
+absl::StatusOr<ScopeType> ScopeFromName(std::string_view name);
+absl::StatusOr<DatasetState> DatasetStateFromName(std::string_view name);
+
+// An account as it was opened. In documents: id, scope name, scope key, rule, rule name, [counter, limit].
+struct OpenedAccount {
+  int64_t id = 0;
+  AccountSpec spec;
+};
+
+// DATASET_CREATED, tag "curator.ledger.dataset_created".
+struct DatasetCreated {
+  std::string name;
+  std::string owner;
+  std::string lineage_id;
+  std::string successor_of;  // empty, or the dataset whose accounts this one shares
+  std::string schema_hash;
+  std::string neighbour_relation;
+  std::string privacy_unit;
+  int64_t max_records_per_unit = 1;
+  int64_t is_public = 0;
+  std::string partition_attribute;
+  std::vector<OpenedAccount> accounts;
+};
+std::string Bytes(const DatasetCreated& document);
+absl::StatusOr<DatasetCreated> ParseDatasetCreated(std::string_view bytes);
+
+// SEALED, tag "curator.ledger.sealed". The content hash itself stays out of the history, which is exported:
+// content_commitment = SHA-256 of the document "curator.ledger.content" of Text(dataset_id)
+// Text(content_hash).
+struct DatasetSealed {
+  int64_t version = 1;
+  std::string content_commitment;
+};
+std::string Bytes(const DatasetSealed& document);
+absl::StatusOr<DatasetSealed> ParseDatasetSealed(std::string_view bytes);
+std::string ContentCommitment(std::string_view dataset_id, std::string_view content_hash);
+
+// EQUAL_CONTENT (the other dataset's name), GRANTED (the grantee), ARCHIVED (empty): tag
+// "curator.ledger.note".
+std::string NoteBytes(std::string_view text);
+absl::StatusOr<std::string> ParseNote(std::string_view bytes);
+
+// CHARGED (started at once) and RESERVED, tag "curator.ledger.charge".
+struct ChargeMade {
+  std::string principal;
+  std::string request_id;
+  std::string fingerprint;
+  int64_t dataset_version = 0;
+  std::string kind;
+  std::string event;
+  std::string label;
+  int64_t deadline_us = 0;  // 0 unless reserved
+  std::vector<Posting> postings;
+};
+std::string Bytes(const ChargeMade& document);
+absl::StatusOr<ChargeMade> ParseChargeMade(std::string_view bytes);
+
+// STARTED, EXTENDED, COMMITTED, EXPIRED, CANCELLED, FORFEITED, tag "curator.ledger.charge_changed".
+struct ChargeChanged {
+  std::string reason;
+  std::string release_id;         // COMMITTED with a release
+  std::string payload_hash;       // of that release
+  int64_t deadline_us = 0;        // EXTENDED
+  std::vector<Posting> postings;  // STARTED after a reservation: the final cost
+};
+std::string Bytes(const ChargeChanged& document);
+absl::StatusOr<ChargeChanged> ParseChargeChanged(std::string_view bytes);
+
+// LIMIT_PROPOSED, LIMIT_CHANGED, tag "curator.ledger.limit". The entry's actor is who proposed, or approved.
+struct LimitChange {
+  std::string proposal_id;
+  int64_t account_id = 0;
+  std::string counter;
+  int64_t old_limit = 0;
+  int64_t new_limit = 0;
+  std::string reason;
+};
+std::string Bytes(const LimitChange& document);
+absl::StatusOr<LimitChange> ParseLimitChange(std::string_view bytes);
+
+}  // namespace curator::ledger

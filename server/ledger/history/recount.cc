@@ -1,0 +1,155 @@
+#include "ledger/history/recount.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+
+namespace curator::ledger {
+
+void Recount::Find(const Entry& entry, std::string_view what) {
+  findings_.push_back(absl::StrCat("dataset ", entry.dataset_id, ": entry ", entry.seq, " (", entry.kind,
+                                   ") ", std::string(what)));
+}
+
+void Recount::Add(const Entry& entry) {
+  ++entries_;
+  ChainHead& head = heads_[entry.dataset_id];
+  for (std::string& finding : BrokenLinks(head, entry)) findings_.push_back(std::move(finding));
+  head = {entry.seq, entry.hash};
+
+  if (entry.kind == kDatasetCreated) {
+    OpenAccounts(entry);
+  } else if (entry.kind == kCharged || entry.kind == kReserved) {
+    AddCharge(entry);
+  } else if (entry.kind == kLimitChanged) {
+    ChangeLimit(entry);
+  } else if (entry.kind == kStarted || entry.kind == kExtended || entry.kind == kCommitted ||
+             entry.kind == kExpired || entry.kind == kCancelled || entry.kind == kForfeited) {
+    ChangeCharge(entry);
+  } else if (entry.kind == kSealed) {
+    if (!ParseDatasetSealed(entry.payload).ok()) Find(entry, "is malformed");
+  } else if (entry.kind == kLimitProposed) {
+    if (!ParseLimitChange(entry.payload).ok()) Find(entry, "is malformed");
+  } else if (entry.kind == kEqualContent || entry.kind == kArchived || entry.kind == kGranted) {
+    if (!ParseNote(entry.payload).ok()) Find(entry, "is malformed");
+  } else {
+    Find(entry, "is of an unknown kind");
+  }
+}
+
+void Recount::Finish() {
+  for (const auto& [key, counter] : counters_) CheckWithinLimit(key, counter);
+}
+
+void Recount::CheckWithinLimit(const CounterKey& key, const RecountedCounter& counter) {
+  if (counter.spent >= 0 && counter.held >= 0 && counter.spent <= counter.limit - counter.held) return;
+  findings_.push_back(absl::StrCat("account ", key.first, ", counter ", key.second, ": spent ", counter.spent,
+                                   " and held ", counter.held, " do not fit its limit ", counter.limit));
+}
+
+void Recount::OpenAccounts(const Entry& entry) {
+  const absl::StatusOr<DatasetCreated> created = ParseDatasetCreated(entry.payload);
+  if (!created.ok()) return Find(entry, "is malformed");
+  if (entry.seq != 1) Find(entry, "is not the first of its dataset");
+  for (const OpenedAccount& account : created->accounts) {
+    for (const CounterLimit& limit : account.spec.limits) {
+      const auto [counter, fresh] = counters_.try_emplace({account.id, limit.counter});
+      if (!fresh) Find(entry, absl::StrCat("opens account ", account.id, " again"));
+      counter->second.limit = limit.limit;
+    }
+  }
+}
+
+void Recount::AddCharge(const Entry& entry) {
+  const absl::StatusOr<ChargeMade> made = ParseChargeMade(entry.payload);
+  if (!made.ok()) return Find(entry, "is malformed");
+  const bool reserved = entry.kind == kReserved;
+  const auto [charge, fresh] = charges_.try_emplace(entry.charge_id);
+  if (!fresh) return Find(entry, "makes a charge that was made before");
+  charge->second = {.dataset_id = entry.dataset_id,
+                    .state = reserved ? ChargeState::kReserved : ChargeState::kStarted,
+                    .fingerprint = made->fingerprint,
+                    .postings = made->postings,
+                    .release_id = {},
+                    .payload_hash = {}};
+  Post(entry, made->postings, reserved ? 0 : 1, reserved ? 1 : 0);
+}
+
+void Recount::ChangeCharge(const Entry& entry) {
+  const absl::StatusOr<ChargeChanged> changed = ParseChargeChanged(entry.payload);
+  if (!changed.ok()) return Find(entry, "is malformed");
+  const auto found = charges_.find(entry.charge_id);
+  if (found == charges_.end() || found->second.dataset_id != entry.dataset_id) {
+    return Find(entry, "changes a charge that was never made");
+  }
+  RecountedCharge& charge = found->second;
+  const bool reserved = charge.state == ChargeState::kReserved;
+  const bool started = charge.state == ChargeState::kStarted;
+  if (entry.kind == kStarted && reserved) {
+    StartReserved(entry, charge, changed->postings);
+  } else if (entry.kind == kExtended && reserved) {
+    return;
+  } else if ((entry.kind == kCommitted || entry.kind == kExpired) && reserved) {
+    Post(entry, charge.postings, 1, -1);
+    charge.state = ChargeState::kCommitted;
+  } else if (entry.kind == kCommitted && started) {
+    charge.state = ChargeState::kCommitted;
+    charge.release_id = changed->release_id;
+    charge.payload_hash = changed->payload_hash;
+  } else if (entry.kind == kCancelled && reserved) {
+    Post(entry, charge.postings, 0, -1);
+    charge.state = ChargeState::kCancelled;
+  } else if (entry.kind == kForfeited && started) {
+    charge.state = ChargeState::kForfeited;
+  } else {
+    Find(entry, absl::StrCat("cannot follow the state ", std::string(StateName(charge.state))));
+  }
+}
+
+void Recount::StartReserved(const Entry& entry, RecountedCharge& charge,
+                            const std::vector<Posting>& final_cost) {
+  for (const Posting& posting : final_cost) {
+    const bool covered =
+        std::any_of(charge.postings.begin(), charge.postings.end(), [&](const Posting& held) {
+          return held.account_id == posting.account_id && held.counter == posting.counter &&
+                 posting.cost <= held.cost;
+        });
+    if (!covered) Find(entry, "costs more than was reserved");
+  }
+  Post(entry, charge.postings, 0, -1);
+  Post(entry, final_cost, 1, 0);
+  charge.postings = final_cost;
+  charge.state = ChargeState::kStarted;
+}
+
+void Recount::ChangeLimit(const Entry& entry) {
+  const absl::StatusOr<LimitChange> change = ParseLimitChange(entry.payload);
+  if (!change.ok()) return Find(entry, "is malformed");
+  const auto counter = counters_.find({change->account_id, change->counter});
+  if (counter == counters_.end()) return Find(entry, "changes the limit of an unknown account");
+  if (counter->second.limit != change->old_limit)
+    Find(entry, "does not start from the limit that held before");
+  counter->second.limit = change->new_limit;
+}
+
+void Recount::Post(const Entry& entry, const std::vector<Posting>& postings, int spent_factor,
+                   int held_factor) {
+  for (const Posting& posting : postings) {
+    const auto counter = counters_.find({posting.account_id, posting.counter});
+    if (counter == counters_.end()) {
+      Find(entry, absl::StrCat("posts to the unknown account ", posting.account_id));
+      continue;
+    }
+    const int64_t spent_change = spent_factor == 0 ? 0 : posting.cost;
+    const int64_t held_change = held_factor < 0 ? -posting.cost : held_factor == 0 ? 0 : posting.cost;
+    if (posting.cost < 0 ||
+        __builtin_add_overflow(counter->second.spent, spent_change, &counter->second.spent) ||
+        __builtin_add_overflow(counter->second.held, held_change, &counter->second.held)) {
+      Find(entry, "has a cost that is negative or too large");
+      continue;
+    }
+    if (datasets_in_lineage_ == 1) CheckWithinLimit(counter->first, counter->second);
+  }
+}
+
+}  // namespace curator::ledger

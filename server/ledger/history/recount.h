@@ -1,0 +1,74 @@
+// Recomputes accounts, balances and the states of all charges of one lineage from its entries alone, and says
+// what in them cannot be: broken links, edited content, impossible changes of state, overdrawn accounts.
+//
+// Not thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "ledger/history/entry_payload.h"
+#include "ledger/history/hash_chain.h"
+#include "ledger/ledger.h"
+
+namespace curator::ledger {
+
+using CounterKey = std::pair<int64_t, std::string>;  // account id, counter
+
+struct RecountedCounter {
+  int64_t spent = 0;
+  int64_t held = 0;
+  int64_t limit = 0;
+  bool operator==(const RecountedCounter&) const = default;
+};
+
+struct RecountedCharge {
+  std::string dataset_id;
+  ChargeState state = ChargeState::kStarted;
+  std::string fingerprint;
+  std::vector<Posting> postings;
+  std::string release_id;
+  std::string payload_hash;
+};
+
+class Recount {
+ public:
+  // Where one dataset is the whole lineage, its entries tell the order of all charges, so the limit is
+  // checked after each of them; else once, at the end.
+  explicit Recount(size_t datasets_in_lineage) : datasets_in_lineage_(datasets_in_lineage) {}
+
+  // Entries of one dataset come in the order of their seq; the dataset that opened the accounts comes first.
+  void Add(const Entry& entry);
+  // Checks what can only be said after the last entry.
+  void Finish();
+
+  const std::map<std::string, ChainHead>& heads() const { return heads_; }
+  const std::map<CounterKey, RecountedCounter>& counters() const { return counters_; }
+  const std::unordered_map<std::string, RecountedCharge>& charges() const { return charges_; }
+  int64_t entries() const { return entries_; }
+  const std::vector<std::string>& findings() const { return findings_; }
+
+ private:
+  void Find(const Entry& entry, std::string_view what);
+  void OpenAccounts(const Entry& entry);
+  void AddCharge(const Entry& entry);
+  void ChangeCharge(const Entry& entry);
+  void StartReserved(const Entry& entry, RecountedCharge& charge, const std::vector<Posting>& final_cost);
+  void ChangeLimit(const Entry& entry);
+  // Adds to spent and held of each posting's counter; a negative factor takes away.
+  void Post(const Entry& entry, const std::vector<Posting>& postings, int spent_factor, int held_factor);
+  void CheckWithinLimit(const CounterKey& key, const RecountedCounter& counter);
+
+  const size_t datasets_in_lineage_;
+  std::map<std::string, ChainHead> heads_;
+  std::map<CounterKey, RecountedCounter> counters_;
+  std::unordered_map<std::string, RecountedCharge> charges_;
+  int64_t entries_ = 0;
+  std::vector<std::string> findings_;
+};
+
+}  // namespace curator::ledger

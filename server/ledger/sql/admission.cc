@@ -1,0 +1,112 @@
+#include "ledger/sql/admission.h"
+
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "base/errors.h"
+#include "base/status_macros.h"
+#include "ledger/history/entry_payload.h"
+
+namespace curator::ledger::sql {
+namespace {
+
+absl::Status CheckDataset(const LockedDataset& dataset, const ChargeRequest& request) {
+  if (dataset.state != DatasetState::kSealed) {
+    return absl::FailedPreconditionError(absl::StrCat("dataset ", dataset.name, " is ",
+                                                      std::string(DatasetStateName(dataset.state)),
+                                                      ": only a SEALED dataset can be charged"));
+  }
+  if (dataset.version != request.dataset_version) {
+    return absl::FailedPreconditionError(absl::StrCat("dataset ", dataset.name, " has version ",
+                                                      dataset.version, ", not ", request.dataset_version));
+  }
+  if (dataset.is_public != request.postings.empty()) {
+    return InvalidField("postings", dataset.is_public ? "a public dataset has no accounts"
+                                                      : "a private dataset is never answered for nothing");
+  }
+  return absl::OkStatus();
+}
+
+Value BytesOrNull(const std::string& bytes) {
+  Value value;
+  if (!bytes.empty()) value = Bytes{bytes};
+  return value;
+}
+
+Value DeadlineOrNull(const ChargeIdentity& identity) {
+  Value value;
+  if (identity.deadline_us > 0) value = identity.deadline_us;
+  return value;
+}
+
+}  // namespace
+
+absl::Status CheckAdmission(Change& change, const ChargeRequest& request) {
+  ASSIGN_OR_RETURN(const LockedDataset dataset, change.dataset(request.dataset_id));
+  RETURN_IF_ERROR(CheckDataset(dataset, request));
+  std::vector<FullAccount> full;
+  for (size_t i = 0; i < request.postings.size(); ++i) {
+    const Posting& posting = request.postings[i];
+    const LockedCounter* counter = change.counter({posting.account_id, posting.counter});
+    if (counter == nullptr || counter->lineage_id != dataset.lineage_id) {
+      return InvalidField(absl::StrCat("postings[", i, "]"),
+                          absl::StrCat("dataset ", dataset.name, " has no such account or counter"));
+    }
+    if (posting.cost <= counter->remaining()) continue;
+    full.push_back({.account = counter->account_name,
+                    .rule = counter->rule_name,
+                    .counter = posting.counter,
+                    .asked = posting.cost,
+                    .remaining = counter->remaining()});
+  }
+  return full.empty() ? absl::OkStatus() : BudgetFull(full);
+}
+
+absl::Status InsertCharge(Change& change, const ChargeRequest& request, const ChargeIdentity& identity) {
+  const bool reserved = identity.deadline_us > 0;
+  RETURN_IF_ERROR(
+      change.transaction()
+          .Execute("INSERT INTO charges (id, dataset_id, dataset_version, principal, request_id, "
+                   "fingerprint, kind, event, label, state, attempt_token, sealed_key, deadline_us, "
+                   "created_at_us) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)",
+                   {identity.id, request.dataset_id, request.dataset_version, request.principal,
+                    request.request_id, Bytes{request.fingerprint}, request.kind, Bytes{request.event},
+                    request.label, std::string(reserved ? "RESERVED" : "STARTED"), identity.token,
+                    BytesOrNull(request.sealed_key), DeadlineOrNull(identity), change.now_us()})
+          .status());
+  std::vector<Parameters> postings;
+  for (const Posting& posting : request.postings) {
+    postings.push_back({identity.id, posting.account_id, posting.counter, posting.cost});
+  }
+  RETURN_IF_ERROR(change.transaction()
+                      .ExecuteEach("INSERT INTO postings (charge_id, account_id, counter, cost) "
+                                   "VALUES ($1, $2, $3, $4)",
+                                   postings)
+                      .status());
+  change.Append({.dataset_id = request.dataset_id,
+                 .kind = reserved ? kReserved : kCharged,
+                 .charge_id = identity.id,
+                 .payload = ledger::Bytes(ChargeMade{.principal = request.principal,
+                                                     .request_id = request.request_id,
+                                                     .fingerprint = request.fingerprint,
+                                                     .dataset_version = request.dataset_version,
+                                                     .kind = request.kind,
+                                                     .event = request.event,
+                                                     .label = request.label,
+                                                     .deadline_us = identity.deadline_us,
+                                                     .postings = request.postings}),
+                 .actor = request.principal,
+                 .prev_hash = {},
+                 .hash = {}});
+  return absl::OkStatus();
+}
+
+absl::Status EndCharge(Change& change, const Charge& charge, ChargeState state, std::string_view reason) {
+  return change.transaction()
+      .Execute(
+          "UPDATE charges SET state = $2, reason = $3, sealed_key = NULL, ended_at_us = $4 WHERE id = $1",
+          {charge.id, std::string(StateName(state)), std::string(reason), change.now_us()})
+      .status();
+}
+
+}  // namespace curator::ledger::sql

@@ -1,0 +1,32 @@
+// The decision whether a charge fits, and the rows that make it durable.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "ledger/ledger.h"
+#include "ledger/sql/change.h"
+
+namespace curator::ledger::sql {
+
+// What the ledger itself gives to a new charge.
+struct ChargeIdentity {
+  std::string id;
+  std::string token;
+  int64_t deadline_us = 0;  // 0: it starts at once; else it is reserved until then
+};
+
+// Whether every posting of `request` fits, with its dataset's chain and its counters locked. Errors:
+// RESOURCE_EXHAUSTED naming every full account, FAILED_PRECONDITION (not sealed, archived, another version),
+// INVALID_ARGUMENT (an account of another dataset, a private dataset without a posting).
+absl::Status CheckAdmission(Change& change, const ChargeRequest& request);
+
+// Writes the charge, its postings and its entry. The counters are the caller's to move.
+absl::Status InsertCharge(Change& change, const ChargeRequest& request, const ChargeIdentity& identity);
+
+// Moves a charge into its last state and erases the draw's key. Its entry is the caller's to append.
+absl::Status EndCharge(Change& change, const Charge& charge, ChargeState state, std::string_view reason);
+
+}  // namespace curator::ledger::sql

@@ -1,0 +1,91 @@
+#include "ledger/sql/anchor_comparison.h"
+
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "base/status_macros.h"
+#include "ledger/history/hash_chain.h"
+#include "ledger/sql/change.h"
+#include "ledger/sql/rows.h"
+
+namespace curator::ledger::sql {
+namespace {
+
+constexpr int64_t kEntriesAtOnce = 1000;
+
+// Follows the chain from the anchored entry (or from its start) to the head.
+absl::StatusOr<std::vector<std::string>> CheckContinuation(Transaction& transaction,
+                                                           const std::string& dataset_id,
+                                                           const ChainHead& head, const ChainHead& anchored) {
+  std::vector<std::string> findings;
+  if (head.seq < anchored.seq) {
+    findings.push_back(absl::StrCat("the history of dataset ", dataset_id, " ends with entry ", head.seq,
+                                    ", and the anchor knows entry ", anchored.seq));
+    return findings;
+  }
+  ChainHead reached = anchored;
+  if (anchored.seq > 0) {
+    ASSIGN_OR_RETURN(const std::vector<Entry> entries,
+                     ReadEntries(transaction, dataset_id, anchored.seq - 1, 1));
+    if (entries.empty() || entries.front().seq != anchored.seq ||
+        EntryHash(entries.front()) != anchored.hash) {
+      findings.push_back(absl::StrCat("entry ", anchored.seq, " of dataset ", dataset_id,
+                                      " is not the one that the anchor knows"));
+      return findings;
+    }
+  }
+  while (true) {
+    ASSIGN_OR_RETURN(const std::vector<Entry> entries,
+                     ReadEntries(transaction, dataset_id, reached.seq, kEntriesAtOnce));
+    if (entries.empty()) break;
+    for (const Entry& entry : entries) {
+      for (std::string& finding : BrokenLinks(reached, entry)) findings.push_back(std::move(finding));
+      reached = {entry.seq, entry.hash};
+    }
+  }
+  if (!(reached == head)) {
+    findings.push_back(absl::StrCat("the head of dataset ", dataset_id, " is not its last entry"));
+  }
+  return findings;
+}
+
+}  // namespace
+
+absl::StatusOr<AnchorState> CompareWithStore(Transaction& transaction, const AnchorState& anchored) {
+  AnchorState reached;
+  std::vector<std::string> findings;
+  ASSIGN_OR_RETURN(
+      const std::vector<Row> heads,
+      transaction.Execute("SELECT dataset_id, seq, hash FROM chain_heads ORDER BY dataset_id", {}));
+  for (const Row& row : heads) reached.heads[row.Text(0)] = {row.Integer(1), row.Blob(2)};
+  for (const auto& [dataset_id, head] : reached.heads) {
+    const auto known = anchored.heads.find(dataset_id);
+    ASSIGN_OR_RETURN(const std::vector<std::string> found,
+                     CheckContinuation(transaction, dataset_id, head,
+                                       known == anchored.heads.end() ? ChainHead() : known->second));
+    findings.insert(findings.end(), found.begin(), found.end());
+  }
+  for (const auto& [dataset_id, head] : anchored.heads) {
+    if (reached.heads.count(dataset_id) == 0) {
+      findings.push_back(absl::StrCat("the anchor knows ", head.seq, " entries of dataset ", dataset_id,
+                                      ", which the database does not have"));
+    }
+  }
+  ASSIGN_OR_RETURN(const std::vector<Row> counters,
+                   transaction.Execute("SELECT account_id, counter, spent FROM account_counters", {}));
+  for (const Row& row : counters) reached.spent[{row.Integer(0), row.Text(1)}] = row.Integer(2);
+  for (const auto& [key, spent] : anchored.spent) {
+    const auto stored = reached.spent.find(key);
+    if (stored == reached.spent.end() || stored->second < spent) {
+      findings.push_back(absl::StrCat("account ", key.first, " has spent ",
+                                      stored == reached.spent.end() ? 0 : stored->second, " of ", key.second,
+                                      ", and the anchor knows of ", spent));
+    }
+  }
+  if (!findings.empty()) return BehindAnchor(absl::StrJoin(findings, "; "));
+  return reached;
+}
+
+}  // namespace curator::ledger::sql

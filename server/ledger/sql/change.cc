@@ -1,0 +1,206 @@
+#include "ledger/sql/change.h"
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "ledger/history/entry_payload.h"
+
+namespace curator::ledger::sql {
+
+absl::Status BehindAnchor(std::string_view what_was_found) {
+  return absl::DataLossError(absl::StrCat(
+      "the ledger is read-only because its database contradicts its anchor: ", std::string(what_was_found),
+      ". A restored backup would be a budget reset. Stop the server, put back the newest copy of the "
+      "database and "
+      "start again; stored releases can still be read"));
+}
+
+std::string AccountName(std::string_view dataset_name, ScopeType scope, std::string_view scope_key) {
+  const std::string dataset = absl::StrCat("dataset/", std::string(dataset_name));
+  switch (scope) {
+    case ScopeType::kDataset:
+      return dataset;
+    case ScopeType::kAnalyst:
+      return absl::StrCat(dataset, "/analyst/", std::string(scope_key));
+    case ScopeType::kAnalystGroup:
+      return absl::StrCat(dataset, "/group/", std::string(scope_key));
+    case ScopeType::kPart:
+      return absl::StrCat(dataset, "/part/", std::string(scope_key));
+  }
+  return dataset;
+}
+
+absl::Status Change::LockChains(const std::set<std::string>& dataset_ids) {
+  std::vector<Parameters> each;
+  for (const std::string& dataset_id : dataset_ids) each.push_back({dataset_id});
+  const std::string lock = absl::StrCat("SELECT h.dataset_id FROM chain_heads h WHERE h.dataset_id = $1",
+                                        LockingRowsOf(dialect_, "h"));
+  RETURN_IF_ERROR(transaction_.ExecuteEach(lock, each).status());
+  // Read by a second statement, which sees what was committed while the first one waited.
+  const std::string select = absl::StrCat(
+      "SELECT d.id, d.name, d.lineage_id, d.state, d.is_public, h.seq, h.hash, "
+      "(SELECT COALESCE(MAX(v.version), 0) FROM dataset_versions v WHERE v.dataset_id = d.id), ",
+      std::string(dialect_.now_us),
+      " FROM chain_heads h JOIN datasets d ON d.id = h.dataset_id WHERE h.dataset_id = $1");
+  ASSIGN_OR_RETURN(const std::vector<std::vector<Row>> answers, transaction_.ExecuteEach(select, each));
+  for (const std::vector<Row>& rows : answers) {
+    if (rows.empty()) continue;
+    const Row& row = rows.front();
+    ASSIGN_OR_RETURN(const DatasetState state, DatasetStateFromName(row.Text(3)));
+    LockedDataset dataset{.id = row.Text(0),
+                          .name = row.Text(1),
+                          .lineage_id = row.Text(2),
+                          .state = state,
+                          .is_public = row.Integer(4) != 0,
+                          .version = row.Integer(7),
+                          .head = {row.Integer(5), row.Blob(6)}};
+    RETURN_IF_ERROR(CheckAgainstAnchor(dataset));
+    now_us_ = row.Integer(8);
+    reached_.heads[dataset.id] = dataset.head;
+    datasets_.emplace(dataset.id, std::move(dataset));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Change::CheckAgainstAnchor(const LockedDataset& dataset) {
+  const auto anchored = anchored_.heads.find(dataset.id);
+  if (anchored == anchored_.heads.end()) return absl::OkStatus();
+  const ChainHead& expected = anchored->second;
+  if (dataset.head.seq < expected.seq) {
+    return BehindAnchor(absl::StrCat("the history of dataset ", dataset.name, " ends with entry ",
+                                     dataset.head.seq, ", and the anchor knows entry ", expected.seq));
+  }
+  std::string hash = dataset.head.hash;
+  if (dataset.head.seq > expected.seq) {
+    ASSIGN_OR_RETURN(const std::vector<Row> rows,
+                     transaction_.Execute("SELECT hash FROM entries WHERE dataset_id = $1 AND seq = $2",
+                                          {dataset.id, expected.seq}));
+    hash = rows.empty() ? std::string() : rows.front().Blob(0);
+  }
+  if (hash == expected.hash) return absl::OkStatus();
+  return BehindAnchor(absl::StrCat("entry ", expected.seq, " of dataset ", dataset.name, " has the hash ",
+                                   absl::BytesToHexString(hash), ", and the anchor knows ",
+                                   absl::BytesToHexString(expected.hash)));
+}
+
+absl::StatusOr<LockedDataset> Change::dataset(std::string_view dataset_id) const {
+  const auto found = datasets_.find(dataset_id);
+  if (found == datasets_.end()) return absl::NotFoundError("there is no such dataset");
+  return found->second;
+}
+
+absl::Status Change::StartChain(std::string_view dataset_id) {
+  const std::string id(dataset_id);
+  const ChainHead empty;
+  ASSIGN_OR_RETURN(
+      const std::vector<Row> rows,
+      transaction_.Execute(absl::StrCat("INSERT INTO chain_heads (dataset_id, seq, hash) VALUES ($1, "
+                                        "$2, $3) RETURNING ",
+                                        std::string(dialect_.now_us)),
+                           {id, empty.seq, Bytes{empty.hash}}));
+  now_us_ = rows.at(0).Integer(0);
+  datasets_[id] = {.id = id, .name = {}, .lineage_id = {}, .head = empty};
+  return absl::OkStatus();
+}
+
+absl::Status Change::LockCounters(const std::set<int64_t>& account_ids) {
+  const std::string select = absl::StrCat(
+      "SELECT c.account_id, c.counter, c.spent, c.held, c.limit_value, a.lineage_id, a.rule_name, "
+      "a.scope_type, "
+      "a.scope_key, d.name FROM account_counters c JOIN accounts a ON a.id = c.account_id "
+      "JOIN datasets d ON d.id = a.dataset_id WHERE c.account_id = $1 ORDER BY c.counter",
+      LockingRowsOf(dialect_, "c"));
+  std::vector<Parameters> each;
+  for (const int64_t account_id : account_ids) each.push_back({account_id});
+  ASSIGN_OR_RETURN(const std::vector<std::vector<Row>> answers, transaction_.ExecuteEach(select, each));
+  for (const std::vector<Row>& rows : answers) {
+    for (const Row& row : rows) {
+      const CounterKey key(row.Integer(0), row.Text(1));
+      ASSIGN_OR_RETURN(const ScopeType scope, ScopeFromName(row.Text(7)));
+      LockedCounter counter{.spent = row.Integer(2),
+                            .held = row.Integer(3),
+                            .limit = row.Integer(4),
+                            .lineage_id = row.Text(5),
+                            .account_name = AccountName(row.Text(9), scope, row.Text(8)),
+                            .rule_name = row.Text(6)};
+      const auto anchored = anchored_.spent.find(key);
+      if (anchored != anchored_.spent.end() && counter.spent < anchored->second) {
+        return BehindAnchor(absl::StrCat("account ", counter.account_name, " has spent ", counter.spent,
+                                         " of ", key.second, ", and the anchor knows of ", anchored->second));
+      }
+      counters_.emplace(key, std::move(counter));
+    }
+  }
+  return absl::OkStatus();
+}
+
+LockedCounter* Change::counter(const CounterKey& key) {
+  const auto found = counters_.find(key);
+  return found == counters_.end() ? nullptr : &found->second;
+}
+
+void Change::AddSpent(const CounterKey& key, int64_t amount) {
+  LockedCounter& counter = counters_.at(key);
+  counter.spent += amount;
+  counter.spent_added += amount;
+}
+
+void Change::AddHeld(const CounterKey& key, int64_t amount) {
+  LockedCounter& counter = counters_.at(key);
+  counter.held += amount;
+  counter.held_added += amount;
+}
+
+void Change::Append(Entry entry) {
+  LockedDataset& dataset = datasets_.find(entry.dataset_id)->second;
+  entry.created_at_us = now_us_;
+  dataset.head = ledger::Append(dataset.head, entry);
+  reached_.heads[dataset.id] = dataset.head;
+  appended_.push_back(std::move(entry));
+}
+
+absl::Status Change::WriteCounters() {
+  // The rows are locked and the amounts were compared; the condition and the CHECK compare them again, by
+  // another path.
+  constexpr char kUpdate[] =
+      "UPDATE account_counters SET spent = spent + $3, held = held + $4 WHERE account_id = $1 AND counter = "
+      "$2 "
+      "AND $3 <= limit_value - held - $4 - spent RETURNING spent";
+  std::vector<Parameters> each;
+  for (const auto& [key, counter] : counters_) {
+    if (counter.spent_added == 0 && counter.held_added == 0) continue;
+    each.push_back({key.first, key.second, counter.spent_added, counter.held_added});
+    reached_.spent[key] = counter.spent;
+  }
+  ASSIGN_OR_RETURN(const std::vector<std::vector<Row>> answers, transaction_.ExecuteEach(kUpdate, each));
+  for (const std::vector<Row>& rows : answers) {
+    if (rows.size() != 1) return absl::InternalError("the store refused a cost that had been found to fit");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Change::Flush() {
+  RETURN_IF_ERROR(WriteCounters());
+  std::vector<Parameters> entries;
+  std::set<std::string> dataset_ids;
+  for (const Entry& entry : appended_) {
+    entries.push_back({entry.dataset_id, entry.seq, entry.kind, entry.charge_id, Bytes{entry.payload},
+                       entry.actor, entry.created_at_us, Bytes{entry.prev_hash}, Bytes{entry.hash}});
+    dataset_ids.insert(entry.dataset_id);
+  }
+  RETURN_IF_ERROR(
+      transaction_
+          .ExecuteEach("INSERT INTO entries (dataset_id, seq, kind, charge_id, payload, actor, "
+                       "created_at_us, prev_hash, hash) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
+                       entries)
+          .status());
+  std::vector<Parameters> heads;
+  for (const std::string& dataset_id : dataset_ids) {
+    const ChainHead& head = datasets_.find(dataset_id)->second.head;
+    heads.push_back({dataset_id, head.seq, Bytes{head.hash}});
+  }
+  return transaction_.ExecuteEach("UPDATE chain_heads SET seq = $2, hash = $3 WHERE dataset_id = $1", heads)
+      .status();
+}
+
+}  // namespace curator::ledger::sql

@@ -1,0 +1,104 @@
+// One attempt at one change of the ledger: what it has locked, what it will append, and how far its chains
+// then reach.
+//
+// Order of locks, everywhere: the chains of all datasets concerned by id, then all counters by account id. So
+// changes wait for each other, but never in a ring.
+//
+// Belongs to one transaction and one thread.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "ledger/anchor/anchor_state.h"
+#include "ledger/history/hash_chain.h"
+#include "ledger/sql/database.h"
+
+namespace curator::ledger::sql {
+
+// A counter whose row is locked, with what this change has already added to it.
+struct LockedCounter {
+  int64_t spent = 0;
+  int64_t held = 0;
+  int64_t limit = 0;
+  std::string lineage_id;
+  std::string account_name;  // for messages: "dataset/census", "dataset/census/analyst/ana"
+  std::string rule_name;
+  int64_t spent_added = 0;
+  int64_t held_added = 0;
+
+  int64_t remaining() const { return limit - held - spent; }
+};
+
+// What a locked chain's dataset is like.
+struct LockedDataset {
+  std::string id;
+  std::string name;
+  std::string lineage_id;
+  DatasetState state = DatasetState::kCreated;
+  bool is_public = false;
+  int64_t version = 0;
+  ChainHead head;
+};
+
+class Change {
+ public:
+  // `anchored` was read before the transaction began, so the store can only be further than it.
+  Change(Transaction& transaction, const Dialect& dialect, const AnchorState& anchored)
+      : transaction_(transaction), dialect_(dialect), anchored_(anchored) {}
+
+  Transaction& transaction() { return transaction_; }
+  // The database's time, read when the first chain was locked.
+  int64_t now_us() const { return now_us_; }
+
+  // Locks the chains of these datasets and reads the time. A dataset that does not exist is simply not among
+  // dataset(). DATA_LOSS when a chain is behind the anchor or contradicts it.
+  absl::Status LockChains(const std::set<std::string>& dataset_ids);
+  // NOT_FOUND unless LockChains() found it.
+  absl::StatusOr<LockedDataset> dataset(std::string_view dataset_id) const;
+  // Begins the chain of a dataset that this transaction has inserted.
+  absl::Status StartChain(std::string_view dataset_id);
+
+  // Locks all counters of these accounts. DATA_LOSS when one is below the anchor.
+  absl::Status LockCounters(const std::set<int64_t>& account_ids);
+  // Null when no such counter is locked.
+  LockedCounter* counter(const CounterKey& key);
+  void AddSpent(const CounterKey& key, int64_t amount);
+  void AddHeld(const CounterKey& key, int64_t amount);
+
+  // Remembers an entry for the end of its dataset's chain (locked). Sets its seq, time and hashes.
+  void Append(Entry entry);
+
+  // Writes counters, entries and heads. The last step of a body.
+  absl::Status Flush();
+
+  // What the anchor has to vouch for before anyone is told of this change. Complete after Flush().
+  const AnchorState& reached() const { return reached_; }
+
+ private:
+  absl::Status CheckAgainstAnchor(const LockedDataset& dataset);
+  absl::Status WriteCounters();
+
+  Transaction& transaction_;
+  const Dialect& dialect_;
+  const AnchorState& anchored_;
+  int64_t now_us_ = 0;
+  std::map<std::string, LockedDataset, std::less<>> datasets_;
+  std::map<CounterKey, LockedCounter> counters_;
+  std::vector<Entry> appended_;
+  AnchorState reached_;
+};
+
+// DATA_LOSS that says what the store and the anchor say, and what the owner can do.
+absl::Status BehindAnchor(std::string_view what_was_found);
+
+// "dataset/NAME", "dataset/NAME/analyst/KEY", "dataset/NAME/group/KEY", "dataset/NAME/part/KEY".
+std::string AccountName(std::string_view dataset_name, ScopeType scope, std::string_view scope_key);
+
+}  // namespace curator::ledger::sql

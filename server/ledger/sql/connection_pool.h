@@ -1,0 +1,86 @@
+// A bounded set of connections that are made when first needed and kept.
+//
+// Thread-safe. A caller that finds none free and the bound reached waits for one.
+#pragma once
+
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/statusor.h"
+
+namespace curator::ledger::sql {
+
+template <typename Connection>
+class ConnectionPool {
+ public:
+  using Connect = std::function<absl::StatusOr<std::unique_ptr<Connection>>()>;
+
+  ConnectionPool(size_t most, Connect connect) : connect_(std::move(connect)), free_places_(most) {}
+
+  // A connection on loan: it goes back when the lease ends, unless it was dropped as broken.
+  class Lease {
+   public:
+    Lease(ConnectionPool& pool, std::unique_ptr<Connection> connection)
+        : pool_(&pool), connection_(std::move(connection)) {}
+    Lease(Lease&& other) noexcept
+        : pool_(std::exchange(other.pool_, nullptr)), connection_(std::move(other.connection_)) {}
+    Lease& operator=(Lease&&) = delete;
+    ~Lease() {
+      if (pool_ != nullptr) pool_->GiveBack(std::move(connection_));
+    }
+
+    Connection& operator*() const { return *connection_; }
+    Connection* operator->() const { return connection_.get(); }
+    void Drop() { connection_.reset(); }
+
+   private:
+    ConnectionPool* pool_;
+    std::unique_ptr<Connection> connection_;
+  };
+
+  absl::StatusOr<Lease> Take() {
+    std::unique_lock lock(mutex_);
+    given_back_.wait(lock, [this] { return free_places_ > 0; });
+    --free_places_;
+    if (!idle_.empty()) {
+      std::unique_ptr<Connection> connection = std::move(idle_.back());
+      idle_.pop_back();
+      return Lease(*this, std::move(connection));
+    }
+    lock.unlock();
+    absl::StatusOr<std::unique_ptr<Connection>> connection = connect_();
+    if (!connection.ok()) {
+      GiveBack(nullptr);
+      return connection.status();
+    }
+    return Lease(*this, *std::move(connection));
+  }
+
+  // Forgets all idle connections: after one broke, the others have most likely broken with it.
+  void DropIdle() {
+    std::vector<std::unique_ptr<Connection>> dropped;
+    const std::scoped_lock lock(mutex_);
+    dropped.swap(idle_);
+  }
+
+ private:
+  void GiveBack(std::unique_ptr<Connection> connection) {
+    const std::scoped_lock lock(mutex_);
+    ++free_places_;
+    if (connection != nullptr) idle_.push_back(std::move(connection));
+    given_back_.notify_one();
+  }
+
+  const Connect connect_;
+  std::mutex mutex_;
+  std::condition_variable given_back_;
+  size_t free_places_ ABSL_GUARDED_BY(mutex_);
+  std::vector<std::unique_ptr<Connection>> idle_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace curator::ledger::sql

@@ -1,0 +1,110 @@
+// What the ledger needs of a SQL store. Everything that is not a driver (keys, chains, admission, states) is
+// written once above this, in the SQL that both stores understand; a backend brings connections, transactions
+// and the few words in which its dialect differs.
+//
+// Statements have numbered parameters ($1, $2, ...), are prepared once per connection and remembered by their
+// text, so texts must be few and constant.
+//
+// Thread-safe: Database. A Transaction belongs to the thread that runs the body.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+namespace curator::ledger::sql {
+
+// A byte string, as opposed to text.
+struct Bytes {
+  std::string value;
+  bool operator==(const Bytes&) const = default;
+};
+
+using Null = std::monostate;
+using Value = std::variant<Null, int64_t, std::string, Bytes>;
+using Parameters = std::vector<Value>;
+
+// One row of a result. A body that asks a column for another type than its own fails as INTERNAL.
+class Row {
+ public:
+  explicit Row(std::vector<Value> values) : values_(std::move(values)) {}
+
+  bool IsNull(size_t column) const { return std::holds_alternative<Null>(values_.at(column)); }
+  int64_t Integer(size_t column) const { return std::get<int64_t>(values_.at(column)); }
+  const std::string& Text(size_t column) const { return std::get<std::string>(values_.at(column)); }
+  const std::string& Blob(size_t column) const { return std::get<Bytes>(values_.at(column)).value; }
+
+ private:
+  std::vector<Value> values_;
+};
+
+class Transaction {
+ public:
+  virtual ~Transaction() = default;
+
+  // Runs one statement and returns its rows. After an error the transaction can only be given up: return the
+  // status.
+  virtual absl::StatusOr<std::vector<Row>> Execute(std::string_view statement,
+                                                   const Parameters& parameters) = 0;
+
+  // Runs one statement once for each set of parameters, in order, in as few round trips as the driver can.
+  // Returns the rows of each run.
+  virtual absl::StatusOr<std::vector<std::vector<Row>>> ExecuteEach(std::string_view statement,
+                                                                    const std::vector<Parameters>& each) = 0;
+
+  // Runs a text of several statements without parameters: migrations.
+  virtual absl::Status ExecuteScript(const std::string& script) = 0;
+};
+
+// How a transaction ended, which is more than its status tells.
+enum class Ending {
+  kDone,      // committed, or read
+  kRefused,   // the body returned an error of its own; rolled back
+  kConflict,  // lost against another transaction (serialization, deadlock, a key taken meanwhile); nothing
+              // written
+  kUnknown,   // the connection broke, perhaps after COMMIT was sent: only a look-up by key tells what is
+              // written
+  kFailed,    // the store refused (disk full, no rights, corrupt): nothing written, running it again will not
+              // do
+};
+
+struct Outcome {
+  Ending ending = Ending::kDone;
+  absl::Status status;
+};
+
+// Runs once per attempt and keeps no state between attempts, because it may run again.
+using Body = std::function<absl::Status(Transaction&)>;
+
+// The words in which dialects differ.
+struct Dialect {
+  std::string_view name;    // the folder below migrations/
+  std::string_view now_us;  // an expression: microseconds since 1970 by the database's clock, now
+  // Before a table's alias, ends a SELECT that locks that table's rows; empty where writers are alone anyway.
+  std::string_view for_update_of;
+  // A script that creates what migrations need before the first one, and makes concurrent migrators wait.
+  std::string_view migration_prologue;
+};
+
+// The end of a SELECT that locks the rows of `alias` until the transaction ends.
+std::string LockingRowsOf(const Dialect& dialect, std::string_view alias);
+
+class Database {
+ public:
+  virtual ~Database() = default;
+
+  virtual const Dialect& dialect() const = 0;
+
+  // Runs `body` in one durable read-write transaction.
+  virtual Outcome Write(const Body& body) = 0;
+  // Runs `body` in one read-only transaction that sees one state of the store throughout.
+  virtual Outcome Read(const Body& body) = 0;
+};
+
+}  // namespace curator::ledger::sql

@@ -1,0 +1,298 @@
+// The life of a dataset: created, granted, sealed once, archived.
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "base/canonical_bytes.h"
+#include "base/errors.h"
+#include "base/status_macros.h"
+#include "ledger/history/entry_payload.h"
+#include "ledger/sql/request_checks.h"
+#include "ledger/sql/sql_ledger.h"
+
+namespace curator::ledger::sql {
+namespace {
+
+// Tells a retry from another request under the same id.
+std::string FingerprintOf(const DatasetSpec& spec) {
+  CanonicalWriter writer("curator.ledger.create_dataset", 1);
+  DatasetCreated created{.name = spec.name,
+                         .owner = spec.owner,
+                         .lineage_id = {},
+                         .successor_of = spec.successor_of,
+                         .schema_hash = spec.schema_hash,
+                         .neighbour_relation = spec.neighbour_relation,
+                         .privacy_unit = spec.privacy_unit,
+                         .max_records_per_unit = spec.max_records_per_unit,
+                         .is_public = spec.is_public ? 1 : 0,
+                         .partition_attribute = spec.partition_attribute,
+                         .accounts = {}};
+  for (const AccountSpec& account : spec.accounts) created.accounts.push_back({0, account});
+  writer.Text(ledger::Bytes(created));
+  writer.Text(spec.schema);
+  return Sha256(std::move(writer).Take());
+}
+
+// The dataset that an earlier run of the same request made; empty when there was none.
+absl::StatusOr<std::string> FindByRequest(Transaction& transaction, const DatasetSpec& spec,
+                                          const std::string& fingerprint) {
+  ASSIGN_OR_RETURN(const std::vector<Row> rows,
+                   transaction.Execute("SELECT dataset_id, fingerprint FROM dataset_requests "
+                                       "WHERE principal = $1 AND request_id = $2",
+                                       {spec.owner, spec.request_id}));
+  if (rows.empty()) return std::string();
+  if (rows.front().Blob(1) != fingerprint) {
+    return absl::AlreadyExistsError(
+        absl::StrCat("request id ", spec.request_id, " was used by another request of ", spec.owner));
+  }
+  return rows.front().Text(0);
+}
+
+// The lineage that `spec` joins: its predecessor's, or a new one named like the dataset itself.
+absl::StatusOr<std::string> LineageOf(Transaction& transaction, const DatasetSpec& spec,
+                                      const std::string& dataset_id) {
+  if (spec.successor_of.empty()) return dataset_id;
+  absl::StatusOr<Dataset> predecessor = ReadDataset(transaction, spec.successor_of);
+  if (absl::IsNotFound(predecessor.status())) return InvalidField("successor_of", "there is no such dataset");
+  RETURN_IF_ERROR(predecessor.status());
+  const bool counts_alike = predecessor->neighbour_relation == spec.neighbour_relation &&
+                            predecessor->privacy_unit == spec.privacy_unit &&
+                            predecessor->max_records_per_unit == spec.max_records_per_unit &&
+                            predecessor->is_public == spec.is_public &&
+                            predecessor->partition_attribute == spec.partition_attribute;
+  if (!counts_alike) {
+    return InvalidField(
+        "successor_of",
+        "a successor shares its predecessor's accounts, so its neighbours, privacy unit, records per "
+        "unit, partition and publicity must be the same");
+  }
+  return predecessor->lineage_id;
+}
+
+absl::StatusOr<OpenedAccount> OpenAccount(Transaction& transaction, const AccountSpec& spec,
+                                          const std::string& dataset_id, const std::string& lineage_id) {
+  ASSIGN_OR_RETURN(
+      const std::vector<Row> rows,
+      transaction.Execute("INSERT INTO accounts (lineage_id, dataset_id, scope_type, scope_key, rule, "
+                          "rule_name) VALUES ($1, $2, $3, $4, $5, $6) RETURNING id",
+                          {lineage_id, dataset_id, std::string(ScopeName(spec.scope_type)), spec.scope_key,
+                           Bytes{spec.rule}, spec.rule_name}));
+  const int64_t id = rows.at(0).Integer(0);
+  std::vector<Parameters> counters;
+  for (const CounterLimit& limit : spec.limits) {
+    counters.push_back({id, limit.counter, static_cast<int64_t>(counters.size()), limit.limit});
+  }
+  RETURN_IF_ERROR(
+      transaction
+          .ExecuteEach("INSERT INTO account_counters (account_id, counter, position, limit_value) "
+                       "VALUES ($1, $2, $3, $4)",
+                       counters)
+          .status());
+  return OpenedAccount{id, spec};
+}
+
+absl::Status InsertDataset(Change& change, const DatasetSpec& spec, const std::string& dataset_id,
+                           const std::string& fingerprint) {
+  Transaction& transaction = change.transaction();
+  ASSIGN_OR_RETURN(const std::vector<Row> same_name,
+                   transaction.Execute("SELECT 1 FROM datasets WHERE name = $1", {spec.name}));
+  if (!same_name.empty()) {
+    return absl::AlreadyExistsError(absl::StrCat("there is a dataset named ", spec.name, " already"));
+  }
+  ASSIGN_OR_RETURN(const std::string lineage_id, LineageOf(transaction, spec, dataset_id));
+  // The chain's time is the dataset's, so the row is inserted with no time first.
+  RETURN_IF_ERROR(
+      transaction
+          .Execute("INSERT INTO datasets (id, name, owner, lineage_id, successor_of, state, schema_bytes, "
+                   "schema_hash, "
+                   "neighbour_relation, privacy_unit, max_records_per_unit, is_public, partition_attribute, "
+                   "created_at_us) VALUES ($1, $2, $3, $4, $5, 'CREATED', $6, $7, $8, $9, $10, $11, $12, 0)",
+                   {dataset_id, spec.name, spec.owner, lineage_id, spec.successor_of, Bytes{spec.schema},
+                    Bytes{spec.schema_hash}, spec.neighbour_relation, spec.privacy_unit,
+                    spec.max_records_per_unit, int64_t{spec.is_public ? 1 : 0}, spec.partition_attribute})
+          .status());
+  RETURN_IF_ERROR(change.StartChain(dataset_id));
+  RETURN_IF_ERROR(
+      transaction
+          .Execute("UPDATE datasets SET created_at_us = $2 WHERE id = $1", {dataset_id, change.now_us()})
+          .status());
+  RETURN_IF_ERROR(
+      transaction
+          .Execute("INSERT INTO dataset_requests (principal, request_id, fingerprint, dataset_id) "
+                   "VALUES ($1, $2, $3, $4)",
+                   {spec.owner, spec.request_id, Bytes{fingerprint}, dataset_id})
+          .status());
+  DatasetCreated created{.name = spec.name,
+                         .owner = spec.owner,
+                         .lineage_id = lineage_id,
+                         .successor_of = spec.successor_of,
+                         .schema_hash = spec.schema_hash,
+                         .neighbour_relation = spec.neighbour_relation,
+                         .privacy_unit = spec.privacy_unit,
+                         .max_records_per_unit = spec.max_records_per_unit,
+                         .is_public = spec.is_public ? 1 : 0,
+                         .partition_attribute = spec.partition_attribute,
+                         .accounts = {}};
+  for (const AccountSpec& account : spec.accounts) {
+    ASSIGN_OR_RETURN(OpenedAccount opened, OpenAccount(transaction, account, dataset_id, lineage_id));
+    created.accounts.push_back(std::move(opened));
+  }
+  change.Append({.dataset_id = dataset_id,
+                 .kind = kDatasetCreated,
+                 .charge_id = {},
+                 .payload = ledger::Bytes(created),
+                 .actor = spec.owner,
+                 .prev_hash = {},
+                 .hash = {}});
+  return absl::OkStatus();
+}
+
+void AppendNote(Change& change, std::string_view dataset_id, const char* kind, std::string_view note,
+                std::string_view actor) {
+  change.Append({.dataset_id = std::string(dataset_id),
+                 .kind = kind,
+                 .charge_id = {},
+                 .payload = NoteBytes(note),
+                 .actor = std::string(actor),
+                 .prev_hash = {},
+                 .hash = {}});
+}
+
+// Other lineages' datasets with the same content: the same people under another name.
+absl::Status NoteEqualContent(Change& change, const LockedDataset& dataset, std::string_view content_hash,
+                              std::string_view actor) {
+  ASSIGN_OR_RETURN(const std::vector<Row> twins,
+                   change.transaction().Execute(
+                       "SELECT d.name FROM dataset_versions v JOIN datasets d ON d.id = v.dataset_id "
+                       "WHERE v.content_hash = $1 AND d.lineage_id <> $2 ORDER BY d.name",
+                       {Bytes{std::string(content_hash)}, dataset.lineage_id}));
+  for (const Row& twin : twins) AppendNote(change, dataset.id, kEqualContent, twin.Text(0), actor);
+  return absl::OkStatus();
+}
+
+absl::Status Seal(Change& change, const LockedDataset& dataset, std::string_view content_hash,
+                  std::string_view actor) {
+  constexpr int64_t kFirstVersion = 1;
+  RETURN_IF_ERROR(
+      change.transaction()
+          .Execute("INSERT INTO dataset_versions (dataset_id, version, content_hash, sealed_at_us) "
+                   "VALUES ($1, $2, $3, $4)",
+                   {dataset.id, kFirstVersion, Bytes{std::string(content_hash)}, change.now_us()})
+          .status());
+  RETURN_IF_ERROR(change.transaction()
+                      .Execute("UPDATE datasets SET state = 'SEALED' WHERE id = $1", {dataset.id})
+                      .status());
+  change.Append(
+      {.dataset_id = dataset.id,
+       .kind = kSealed,
+       .charge_id = {},
+       .payload = ledger::Bytes(DatasetSealed{kFirstVersion, ContentCommitment(dataset.id, content_hash)}),
+       .actor = std::string(actor),
+       .prev_hash = {},
+       .hash = {}});
+  return NoteEqualContent(change, dataset, content_hash, actor);
+}
+
+}  // namespace
+
+absl::StatusOr<Dataset> SqlLedger::CreateDataset(const DatasetSpec& spec) {
+  RETURN_IF_ERROR(CheckDatasetSpec(spec));
+  const std::string fingerprint = FingerprintOf(spec);
+  const std::string fresh_id = NewUuid();
+  Dataset dataset;
+  RETURN_IF_ERROR(Write([&](Change& change) -> absl::Status {
+    ASSIGN_OR_RETURN(std::string dataset_id, FindByRequest(change.transaction(), spec, fingerprint));
+    if (dataset_id.empty()) {
+      dataset_id = fresh_id;
+      RETURN_IF_ERROR(InsertDataset(change, spec, dataset_id, fingerprint));
+    }
+    ASSIGN_OR_RETURN(dataset, ReadDataset(change.transaction(), dataset_id));
+    return absl::OkStatus();
+  }));
+  return dataset;
+}
+
+absl::StatusOr<Dataset> SqlLedger::GetDataset(std::string_view name) {
+  std::vector<Dataset> found;
+  RETURN_IF_ERROR(Read([&](Transaction& transaction) -> absl::Status {
+    ASSIGN_OR_RETURN(found, ReadDatasets(transaction, "d.name = $1", {std::string(name)}));
+    return absl::OkStatus();
+  }));
+  if (found.empty())
+    return absl::NotFoundError(absl::StrCat("there is no dataset named ", std::string(name)));
+  return std::move(found.front());
+}
+
+absl::StatusOr<std::vector<Dataset>> SqlLedger::ListDatasets() {
+  std::vector<Dataset> datasets;
+  RETURN_IF_ERROR(Read([&](Transaction& transaction) -> absl::Status {
+    ASSIGN_OR_RETURN(datasets, ReadDatasets(transaction, "1 = 1", {}));
+    return absl::OkStatus();
+  }));
+  return datasets;
+}
+
+absl::StatusOr<Dataset> SqlLedger::SealDataset(std::string_view dataset_id, std::string_view content_hash,
+                                               std::string_view actor) {
+  RETURN_IF_ERROR(CheckText("actor", actor));
+  if (content_hash.empty()) return InvalidField("content_hash", "is empty");
+  Dataset sealed;
+  RETURN_IF_ERROR(Write([&](Change& change) -> absl::Status {
+    RETURN_IF_ERROR(change.LockChains({std::string(dataset_id)}));
+    ASSIGN_OR_RETURN(const LockedDataset dataset, change.dataset(dataset_id));
+    ASSIGN_OR_RETURN(sealed, ReadDataset(change.transaction(), dataset_id));
+    const bool is_replay = sealed.version > 0 && sealed.content_hash == content_hash;
+    if (is_replay) return absl::OkStatus();
+    if (dataset.state != DatasetState::kCreated) {
+      return absl::FailedPreconditionError(
+          absl::StrCat("dataset ", dataset.name, " is ", std::string(DatasetStateName(dataset.state)),
+                       ": a dataset is sealed once. Create a successor for new records"));
+    }
+    RETURN_IF_ERROR(Seal(change, dataset, content_hash, actor));
+    ASSIGN_OR_RETURN(sealed, ReadDataset(change.transaction(), dataset_id));
+    return absl::OkStatus();
+  }));
+  return sealed;
+}
+
+absl::Status SqlLedger::ArchiveDataset(std::string_view dataset_id, std::string_view actor) {
+  RETURN_IF_ERROR(CheckText("actor", actor));
+  return Write([&](Change& change) -> absl::Status {
+    RETURN_IF_ERROR(change.LockChains({std::string(dataset_id)}));
+    ASSIGN_OR_RETURN(const LockedDataset dataset, change.dataset(dataset_id));
+    if (dataset.state == DatasetState::kArchived) return absl::OkStatus();
+    RETURN_IF_ERROR(change.transaction()
+                        .Execute("UPDATE datasets SET state = 'ARCHIVED' WHERE id = $1", {dataset.id})
+                        .status());
+    AppendNote(change, dataset_id, kArchived, "", actor);
+    return absl::OkStatus();
+  });
+}
+
+absl::Status SqlLedger::Grant(std::string_view dataset_id, std::string_view grantee, std::string_view actor) {
+  RETURN_IF_ERROR(CheckText("grantee", grantee));
+  RETURN_IF_ERROR(CheckText("actor", actor));
+  return Write([&](Change& change) -> absl::Status {
+    RETURN_IF_ERROR(change.LockChains({std::string(dataset_id)}));
+    RETURN_IF_ERROR(change.dataset(dataset_id).status());
+    ASSIGN_OR_RETURN(
+        const std::vector<Row> granted,
+        change.transaction().Execute(
+            "INSERT INTO grants (dataset_id, grantee, granted_by, granted_at_us) VALUES ($1, $2, $3, $4) "
+            "ON CONFLICT (dataset_id, grantee) DO NOTHING RETURNING grantee",
+            {std::string(dataset_id), std::string(grantee), std::string(actor), change.now_us()}));
+    if (!granted.empty()) AppendNote(change, dataset_id, kGranted, grantee, actor);
+    return absl::OkStatus();
+  });
+}
+
+absl::StatusOr<std::vector<Account>> SqlLedger::ListAccounts(std::string_view dataset_id) {
+  std::vector<Account> accounts;
+  RETURN_IF_ERROR(Read([&](Transaction& transaction) -> absl::Status {
+    ASSIGN_OR_RETURN(const Dataset dataset, ReadDataset(transaction, dataset_id));
+    ASSIGN_OR_RETURN(accounts, ReadAccounts(transaction, dataset.lineage_id));
+    return absl::OkStatus();
+  }));
+  return accounts;
+}
+
+}  // namespace curator::ledger::sql

@@ -1,0 +1,150 @@
+#include "ledger/sql/request_checks.h"
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/errors.h"
+#include "base/status_macros.h"
+
+namespace curator::ledger::sql {
+namespace {
+
+constexpr size_t kMostTextBytes = 1000;
+constexpr size_t kMostDocumentBytes = size_t{16} << 20;
+
+// How many bytes of well-formed UTF-8 stand at the start of `text` as one character; 0 when none do (RFC
+// 3629).
+size_t CharacterLength(std::string_view text) {
+  const auto byte = [&](size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
+  const auto continues = [&](size_t i) { return (byte(i) & 0xC0U) == 0x80U; };
+  const unsigned first = byte(0);
+  if (first == 0) return 0;
+  if (first < 0x80) return 1;
+  if (first >= 0xC2 && first <= 0xDF) return continues(1) ? 2 : 0;
+  if (first >= 0xE0 && first <= 0xEF) {
+    const bool overlong = first == 0xE0 && byte(1) < 0xA0;
+    const bool surrogate = first == 0xED && byte(1) > 0x9F;
+    return !overlong && !surrogate && continues(1) && continues(2) ? 3 : 0;
+  }
+  if (first >= 0xF0 && first <= 0xF4) {
+    const bool out_of_range = (first == 0xF0 && byte(1) < 0x90) || (first == 0xF4 && byte(1) > 0x8F);
+    return !out_of_range && continues(1) && continues(2) && continues(3) ? 4 : 0;
+  }
+  return 0;
+}
+
+// Counters are words in anchors and messages.
+bool IsCounterName(std::string_view name) {
+  constexpr size_t kMostBytes = 64;
+  return !name.empty() && name.size() <= kMostBytes && std::all_of(name.begin(), name.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '-' || c == '.';
+  });
+}
+
+absl::Status CheckDocument(std::string_view field, std::string_view bytes) {
+  if (bytes.size() <= kMostDocumentBytes) return absl::OkStatus();
+  return InvalidField(field, absl::StrCat("is ", bytes.size(), " bytes long; at most ", kMostDocumentBytes));
+}
+
+absl::Status CheckAccountSpec(const AccountSpec& account) {
+  RETURN_IF_ERROR(CheckOptionalText("scope_key", account.scope_key));
+  if ((account.scope_type == ScopeType::kDataset) != account.scope_key.empty()) {
+    return InvalidField("scope_key",
+                        "is empty for the dataset itself, and names whose account it is otherwise");
+  }
+  RETURN_IF_ERROR(CheckText("rule_name", account.rule_name));
+  RETURN_IF_ERROR(CheckDocument("rule", account.rule));
+  if (account.limits.empty()) return InvalidField("limits", "an account needs at least one counter");
+  std::set<std::string> counters;
+  for (const CounterLimit& limit : account.limits) {
+    if (!IsCounterName(limit.counter)) {
+      return InvalidField("counter", "is a word of at most 64 letters, digits, '_', '-' and '.'");
+    }
+    if (limit.limit < 0) return InvalidField("limit", "is negative");
+    if (!counters.insert(limit.counter).second)
+      return InvalidField("counter", "appears twice in one account");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status CheckOptionalText(std::string_view field, std::string_view text) {
+  if (text.size() > kMostTextBytes) {
+    return InvalidField(field, absl::StrCat("is ", text.size(), " bytes long; at most ", kMostTextBytes));
+  }
+  while (!text.empty()) {
+    const size_t length = CharacterLength(text);
+    if (length == 0) return InvalidField(field, "is not UTF-8 text without zero bytes");
+    text.remove_prefix(length);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckText(std::string_view field, std::string_view text) {
+  if (text.empty()) return InvalidField(field, "is empty");
+  return CheckOptionalText(field, text);
+}
+
+absl::Status CheckDatasetSpec(const DatasetSpec& spec) {
+  RETURN_IF_ERROR(CheckText("request_id", spec.request_id));
+  RETURN_IF_ERROR(CheckText("name", spec.name));
+  RETURN_IF_ERROR(CheckText("owner", spec.owner));
+  RETURN_IF_ERROR(CheckDocument("schema", spec.schema));
+  RETURN_IF_ERROR(CheckDocument("schema_hash", spec.schema_hash));
+  RETURN_IF_ERROR(CheckText("neighbour_relation", spec.neighbour_relation));
+  RETURN_IF_ERROR(CheckText("privacy_unit", spec.privacy_unit));
+  RETURN_IF_ERROR(CheckOptionalText("partition_attribute", spec.partition_attribute));
+  RETURN_IF_ERROR(CheckOptionalText("successor_of", spec.successor_of));
+  if (spec.max_records_per_unit < 1) return InvalidField("max_records_per_unit", "is less than 1");
+  const bool has_own_accounts = !spec.is_public && spec.successor_of.empty();
+  if (has_own_accounts == spec.accounts.empty()) {
+    return InvalidField("accounts", has_own_accounts
+                                        ? "a private dataset needs at least one account"
+                                        : "a public dataset has none, and a successor shares those of "
+                                          "its predecessor");
+  }
+  std::set<std::pair<ScopeType, std::string>> scopes;
+  for (size_t i = 0; i < spec.accounts.size(); ++i) {
+    const std::string field = absl::StrCat("accounts[", i, "]");
+    const absl::Status status = CheckAccountSpec(spec.accounts[i]);
+    if (!status.ok()) return WithinField(field, status);
+    if (!scopes.emplace(spec.accounts[i].scope_type, spec.accounts[i].scope_key).second) {
+      return InvalidField(field, "is the second account of the same scope");
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckPostings(const std::vector<Posting>& postings) {
+  std::set<std::pair<int64_t, std::string>> seen;
+  for (size_t i = 0; i < postings.size(); ++i) {
+    const std::string field = absl::StrCat("postings[", i, "]");
+    if (postings[i].cost < 0) return InvalidField(absl::StrCat(field, ".cost"), "is negative");
+    if (!IsCounterName(postings[i].counter))
+      return InvalidField(absl::StrCat(field, ".counter"), "is no counter");
+    if (!seen.emplace(postings[i].account_id, postings[i].counter).second) {
+      return InvalidField(field, "names a counter that another posting names");
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckChargeRequest(const ChargeRequest& request) {
+  RETURN_IF_ERROR(CheckText("dataset_id", request.dataset_id));
+  RETURN_IF_ERROR(CheckText("principal", request.principal));
+  RETURN_IF_ERROR(CheckText("request_id", request.request_id));
+  RETURN_IF_ERROR(CheckText("kind", request.kind));
+  RETURN_IF_ERROR(CheckOptionalText("label", request.label));
+  if (request.fingerprint.empty()) return InvalidField("fingerprint", "is empty");
+  RETURN_IF_ERROR(CheckDocument("fingerprint", request.fingerprint));
+  RETURN_IF_ERROR(CheckDocument("event", request.event));
+  RETURN_IF_ERROR(CheckDocument("sealed_key", request.sealed_key));
+  return CheckPostings(request.postings);
+}
+
+}  // namespace curator::ledger::sql

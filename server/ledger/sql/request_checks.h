@@ -1,0 +1,23 @@
+// What a request to the ledger must look like before the store is asked. INVALID_ARGUMENT names the field.
+//
+// Thread-safe: pure functions.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "ledger/ledger.h"
+
+namespace curator::ledger::sql {
+
+// Text that both stores keep unchanged: 1 to 1,000 bytes of UTF-8 without zero bytes.
+absl::Status CheckText(std::string_view field, std::string_view text);
+// The same, or empty.
+absl::Status CheckOptionalText(std::string_view field, std::string_view text);
+
+absl::Status CheckDatasetSpec(const DatasetSpec& spec);
+absl::Status CheckChargeRequest(const ChargeRequest& request);
+absl::Status CheckPostings(const std::vector<Posting>& postings);
+
+}  // namespace curator::ledger::sql

@@ -1,0 +1,222 @@
+#include "ledger/sql/rows.h"
+
+#include <unordered_map>
+
+#include "absl/strings/str_cat.h"
+#include "base/canonical_bytes.h"
+#include "base/status_macros.h"
+#include "ledger/history/entry_payload.h"
+
+namespace curator::ledger::sql {
+namespace {
+
+constexpr char kSelectDatasets[] =
+    "SELECT d.id, d.lineage_id, d.name, d.owner, d.state, d.schema_bytes, d.schema_hash, "
+    "d.neighbour_relation, "
+    "d.privacy_unit, d.max_records_per_unit, d.is_public, d.partition_attribute, v.version, v.content_hash, "
+    "d.created_at_us FROM datasets d LEFT JOIN dataset_versions v ON v.dataset_id = d.id WHERE ";
+
+absl::StatusOr<Dataset> DatasetOf(const Row& row) {
+  ASSIGN_OR_RETURN(const DatasetState state, DatasetStateFromName(row.Text(4)));
+  return Dataset{.id = row.Text(0),
+                 .lineage_id = row.Text(1),
+                 .name = row.Text(2),
+                 .owner = row.Text(3),
+                 .state = state,
+                 .schema = row.Blob(5),
+                 .schema_hash = row.Blob(6),
+                 .neighbour_relation = row.Text(7),
+                 .privacy_unit = row.Text(8),
+                 .max_records_per_unit = row.Integer(9),
+                 .is_public = row.Integer(10) != 0,
+                 .partition_attribute = row.Text(11),
+                 .version = row.IsNull(12) ? 0 : row.Integer(12),
+                 .content_hash = row.IsNull(13) ? std::string() : row.Blob(13),
+                 .created_at_us = row.Integer(14),
+                 .grantees = {}};
+}
+
+constexpr char kSelectCharges[] =
+    "SELECT c.id, c.dataset_id, c.dataset_version, c.principal, c.request_id, c.fingerprint, c.kind, "
+    "c.event, c.label, "
+    "c.state, c.reason, r.id, c.created_at_us, c.attempt_token, c.sealed_key, c.deadline_us FROM charges c "
+    "LEFT JOIN releases r ON r.charge_id = c.id WHERE ";
+
+absl::StatusOr<StoredCharge> ChargeOf(const Row& row) {
+  ASSIGN_OR_RETURN(const ChargeState state, ChargeStateFromName(row.Text(9)));
+  return StoredCharge{.charge = {.id = row.Text(0),
+                                 .dataset_id = row.Text(1),
+                                 .dataset_version = row.Integer(2),
+                                 .principal = row.Text(3),
+                                 .request_id = row.Text(4),
+                                 .fingerprint = row.Blob(5),
+                                 .kind = row.Text(6),
+                                 .event = row.Blob(7),
+                                 .label = row.Text(8),
+                                 .state = state,
+                                 .reason = row.Text(10),
+                                 .postings = {},
+                                 .release_id = row.IsNull(11) ? std::string() : row.Text(11),
+                                 .created_at_us = row.Integer(12)},
+                      .attempt_token = row.Text(13),
+                      .sealed_key = row.IsNull(14) ? std::string() : row.Blob(14),
+                      .deadline_us = row.IsNull(15) ? 0 : row.Integer(15)};
+}
+
+constexpr char kReleaseColumns[] =
+    "SELECT r.id, r.charge_id, r.dataset_id, c.principal, c.kind, c.label, r.payload_hash, r.payload_size, "
+    "r.created_at_us";
+
+Release ReleaseOf(const Row& row) {
+  return {.id = row.Text(0),
+          .charge_id = row.Text(1),
+          .dataset_id = row.Text(2),
+          .principal = row.Text(3),
+          .kind = row.Text(4),
+          .label = row.Text(5),
+          .payload = {},
+          .payload_hash = row.Blob(6),
+          .payload_size = row.Integer(7),
+          .created_at_us = row.Integer(8)};
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<Dataset>> ReadDatasets(Transaction& transaction, std::string_view condition,
+                                                  const Parameters& parameters) {
+  ASSIGN_OR_RETURN(
+      const std::vector<Row> rows,
+      transaction.Execute(absl::StrCat(kSelectDatasets, std::string(condition), " ORDER BY d.name"),
+                          parameters));
+  std::vector<Dataset> datasets;
+  std::vector<Parameters> ids;
+  for (const Row& row : rows) {
+    ASSIGN_OR_RETURN(Dataset dataset, DatasetOf(row));
+    ids.push_back({dataset.id});
+    datasets.push_back(std::move(dataset));
+  }
+  ASSIGN_OR_RETURN(
+      const std::vector<std::vector<Row>> grants,
+      transaction.ExecuteEach("SELECT grantee FROM grants WHERE dataset_id = $1 ORDER BY grantee", ids));
+  for (size_t i = 0; i < datasets.size(); ++i) {
+    for (const Row& grant : grants[i]) datasets[i].grantees.push_back(grant.Text(0));
+  }
+  return datasets;
+}
+
+absl::StatusOr<Dataset> ReadDataset(Transaction& transaction, std::string_view dataset_id) {
+  ASSIGN_OR_RETURN(std::vector<Dataset> datasets,
+                   ReadDatasets(transaction, "d.id = $1", {std::string(dataset_id)}));
+  if (datasets.empty()) return absl::NotFoundError("there is no such dataset");
+  return std::move(datasets.front());
+}
+
+absl::StatusOr<std::vector<Account>> ReadAccounts(Transaction& transaction, std::string_view lineage_id) {
+  ASSIGN_OR_RETURN(
+      const std::vector<Row> rows,
+      transaction.Execute(
+          "SELECT a.id, a.lineage_id, a.scope_type, a.scope_key, a.rule, a.rule_name, c.counter, "
+          "c.limit_value, c.spent, c.held FROM accounts a JOIN account_counters c "
+          "ON c.account_id = a.id WHERE a.lineage_id = $1 ORDER BY a.id, c.position",
+          {std::string(lineage_id)}));
+  std::vector<Account> accounts;
+  for (const Row& row : rows) {
+    if (accounts.empty() || accounts.back().id != row.Integer(0)) {
+      ASSIGN_OR_RETURN(const ScopeType scope, ScopeFromName(row.Text(2)));
+      accounts.push_back({.id = row.Integer(0),
+                          .lineage_id = row.Text(1),
+                          .scope_type = scope,
+                          .scope_key = row.Text(3),
+                          .rule = row.Blob(4),
+                          .rule_name = row.Text(5),
+                          .counters = {}});
+    }
+    accounts.back().counters.push_back(
+        {.counter = row.Text(6), .limit = row.Integer(7), .spent = row.Integer(8), .held = row.Integer(9)});
+  }
+  return accounts;
+}
+
+absl::StatusOr<std::vector<StoredCharge>> ReadCharges(Transaction& transaction, std::string_view condition,
+                                                      const Parameters& parameters) {
+  ASSIGN_OR_RETURN(const std::vector<Row> rows,
+                   transaction.Execute(absl::StrCat(kSelectCharges, std::string(condition)), parameters));
+  std::vector<StoredCharge> charges;
+  std::vector<Parameters> ids;
+  for (const Row& row : rows) {
+    ASSIGN_OR_RETURN(StoredCharge charge, ChargeOf(row));
+    ids.push_back({charge.charge.id});
+    charges.push_back(std::move(charge));
+  }
+  ASSIGN_OR_RETURN(
+      const std::vector<std::vector<Row>> postings,
+      transaction.ExecuteEach("SELECT account_id, counter, cost FROM postings WHERE charge_id = $1 "
+                              "ORDER BY account_id, counter",
+                              ids));
+  for (size_t i = 0; i < charges.size(); ++i) {
+    for (const Row& row : postings[i]) {
+      charges[i].charge.postings.push_back({row.Integer(0), row.Text(1), row.Integer(2)});
+    }
+  }
+  return charges;
+}
+
+absl::StatusOr<StoredCharge> ReadCharge(Transaction& transaction, std::string_view charge_id) {
+  ASSIGN_OR_RETURN(std::vector<StoredCharge> charges,
+                   ReadCharges(transaction, "c.id = $1", {std::string(charge_id)}));
+  if (charges.empty()) return absl::NotFoundError("there is no such charge");
+  return std::move(charges.front());
+}
+
+absl::StatusOr<Release> ReadRelease(Transaction& transaction, std::string_view release_id) {
+  ASSIGN_OR_RETURN(const std::vector<Row> rows,
+                   transaction.Execute(absl::StrCat(kReleaseColumns,
+                                                    ", r.payload FROM releases r JOIN charges c "
+                                                    "ON c.id = r.charge_id WHERE r.id = $1"),
+                                       {std::string(release_id)}));
+  if (rows.empty()) return absl::NotFoundError("there is no such release");
+  Release release = ReleaseOf(rows.front());
+  release.payload = rows.front().Blob(9);
+  if (Sha256(release.payload) != release.payload_hash) {
+    return absl::DataLossError(absl::StrCat("the stored release ", release.id, " does not have its hash"));
+  }
+  return release;
+}
+
+absl::StatusOr<std::vector<Release>> ReadReleasesWithoutPayloads(Transaction& transaction,
+                                                                 std::string_view dataset_id) {
+  ASSIGN_OR_RETURN(const std::vector<Row> rows,
+                   transaction.Execute(absl::StrCat(kReleaseColumns,
+                                                    " FROM releases r JOIN charges c ON "
+                                                    "c.id = r.charge_id WHERE r.dataset_id = $1 "
+                                                    "ORDER BY r.created_at_us DESC, c.number DESC"),
+                                       {std::string(dataset_id)}));
+  std::vector<Release> releases;
+  for (const Row& row : rows) releases.push_back(ReleaseOf(row));
+  return releases;
+}
+
+absl::StatusOr<std::vector<Entry>> ReadEntries(Transaction& transaction, std::string_view dataset_id,
+                                               int64_t after_seq, int64_t limit) {
+  ASSIGN_OR_RETURN(
+      const std::vector<Row> rows,
+      transaction.Execute("SELECT dataset_id, seq, kind, charge_id, payload, actor, created_at_us, "
+                          "prev_hash, hash FROM entries WHERE dataset_id = $1 AND seq > $2 "
+                          "ORDER BY seq LIMIT $3",
+                          {std::string(dataset_id), after_seq, limit}));
+  std::vector<Entry> entries;
+  for (const Row& row : rows) {
+    entries.push_back({.dataset_id = row.Text(0),
+                       .seq = row.Integer(1),
+                       .kind = row.Text(2),
+                       .charge_id = row.Text(3),
+                       .payload = row.Blob(4),
+                       .actor = row.Text(5),
+                       .created_at_us = row.Integer(6),
+                       .prev_hash = row.Blob(7),
+                       .hash = row.Blob(8)});
+  }
+  return entries;
+}
+
+}  // namespace curator::ledger::sql

@@ -1,0 +1,46 @@
+// Reading what the tables hold.
+//
+// Errors: NOT_FOUND, or the store's.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "ledger/ledger.h"
+#include "ledger/sql/database.h"
+
+namespace curator::ledger::sql {
+
+// The datasets for which `condition` (on the alias d, with parameters) holds, by name, with their grantees.
+absl::StatusOr<std::vector<Dataset>> ReadDatasets(Transaction& transaction, std::string_view condition,
+                                                  const Parameters& parameters);
+absl::StatusOr<Dataset> ReadDataset(Transaction& transaction, std::string_view dataset_id);
+
+// The accounts of a lineage, in id order.
+absl::StatusOr<std::vector<Account>> ReadAccounts(Transaction& transaction, std::string_view lineage_id);
+
+// A charge with what never leaves the ledger.
+struct StoredCharge {
+  Charge charge;
+  std::string attempt_token;
+  std::string sealed_key;   // empty once the charge has ended
+  int64_t deadline_us = 0;  // 0 unless reserved
+};
+// The charges for which `condition` (on the alias c, with parameters) holds, oldest first unless it ends with
+// an order.
+absl::StatusOr<std::vector<StoredCharge>> ReadCharges(Transaction& transaction, std::string_view condition,
+                                                      const Parameters& parameters);
+absl::StatusOr<StoredCharge> ReadCharge(Transaction& transaction, std::string_view charge_id);
+
+// DATA_LOSS when the stored payload does not have its hash.
+absl::StatusOr<Release> ReadRelease(Transaction& transaction, std::string_view release_id);
+absl::StatusOr<std::vector<Release>> ReadReleasesWithoutPayloads(Transaction& transaction,
+                                                                 std::string_view dataset_id);
+
+// At most `limit` entries after `after_seq`, in order.
+absl::StatusOr<std::vector<Entry>> ReadEntries(Transaction& transaction, std::string_view dataset_id,
+                                               int64_t after_seq, int64_t limit);
+
+}  // namespace curator::ledger::sql

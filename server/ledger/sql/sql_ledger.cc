@@ -1,0 +1,119 @@
+#include "ledger/sql/sql_ledger.h"
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "ledger/sql/anchor_comparison.h"
+
+namespace curator::ledger::sql {
+
+absl::StatusOr<std::unique_ptr<SqlLedger>> SqlLedger::Open(std::unique_ptr<Database> database,
+                                                           std::string_view anchor_directory,
+                                                           Entropy entropy) {
+  std::unique_ptr<SqlLedger> ledger(new SqlLedger(std::move(database), std::move(entropy)));
+  ASSIGN_OR_RETURN(const std::string uuid, ledger->ReadOrMakeIdentity());
+  ASSIGN_OR_RETURN(ledger->anchor_, AnchorDirectory::Open(anchor_directory, uuid));
+  RETURN_IF_ERROR(ledger->CompareWithAnchor());
+  return ledger;
+}
+
+absl::StatusOr<std::string> SqlLedger::ReadOrMakeIdentity() {
+  const std::string fresh = NewUuid();
+  const std::string insert = absl::StrCat(
+      "INSERT INTO ledger_identity (only_row, ledger_uuid, created_at_us) SELECT 1, $1, ",
+      std::string(database_->dialect().now_us), " WHERE NOT EXISTS (SELECT 1 FROM ledger_identity)");
+  std::string uuid;
+  const auto read = [&](Transaction& transaction) -> absl::Status {
+    ASSIGN_OR_RETURN(const std::vector<Row> rows,
+                     transaction.Execute("SELECT ledger_uuid FROM ledger_identity", {}));
+    uuid = rows.empty() ? std::string() : rows.front().Text(0);
+    return absl::OkStatus();
+  };
+  RETURN_IF_ERROR(Read(read));
+  if (!uuid.empty()) return uuid;
+  // A conflict means that another server made it meanwhile: it is read below either way.
+  const Outcome made = database_->Write(
+      [&](Transaction& transaction) { return transaction.Execute(insert, {fresh}).status(); });
+  if (made.ending != Ending::kConflict) RETURN_IF_ERROR(made.status);
+  RETURN_IF_ERROR(Read(read));
+  return uuid;
+}
+
+absl::Status SqlLedger::CompareWithAnchor() {
+  ASSIGN_OR_RETURN(const AnchorState anchored, anchor_->Read());
+  AnchorState reached;
+  const absl::Status compared = Read([&](Transaction& transaction) -> absl::Status {
+    ASSIGN_OR_RETURN(reached, CompareWithStore(transaction, anchored));
+    return absl::OkStatus();
+  });
+  if (absl::IsDataLoss(compared)) {
+    TurnReadOnly(compared).IgnoreError();
+    return absl::OkStatus();
+  }
+  RETURN_IF_ERROR(compared);
+  return anchor_->RaiseTo(reached);
+}
+
+absl::Status SqlLedger::Write(const ChangeBody& body) {
+  // A lost race ends, because somebody won it; a lost connection is worth one new one.
+  constexpr int kMostConflicts = 50;
+  constexpr int kMostLostConnections = 2;
+  int conflicts = 0;
+  int lost_connections = 0;
+  while (true) {
+    RETURN_IF_ERROR(CheckWritable());
+    ASSIGN_OR_RETURN(const AnchorState anchored, anchor_->Read());
+    AnchorState reached;
+    const Outcome outcome = database_->Write([&](Transaction& transaction) -> absl::Status {
+      Change change(transaction, database_->dialect(), anchored);
+      RETURN_IF_ERROR(body(change));
+      RETURN_IF_ERROR(change.Flush());
+      reached = change.reached();
+      return absl::OkStatus();
+    });
+    if (outcome.ending == Ending::kDone) return anchor_->RaiseTo(reached);
+    if (outcome.ending == Ending::kConflict && ++conflicts < kMostConflicts) continue;
+    if (outcome.ending == Ending::kUnknown && ++lost_connections < kMostLostConnections) continue;
+    if (absl::IsDataLoss(outcome.status)) return TurnReadOnly(outcome.status);
+    return outcome.status;
+  }
+}
+
+absl::Status SqlLedger::Read(const Body& body) {
+  Outcome outcome = database_->Read(body);
+  if (outcome.ending == Ending::kUnknown || outcome.ending == Ending::kConflict)
+    outcome = database_->Read(body);
+  return outcome.status;
+}
+
+absl::Status SqlLedger::CheckWritable() {
+  const std::scoped_lock lock(mutex_);
+  return read_only_reason_;
+}
+
+absl::Status SqlLedger::TurnReadOnly(const absl::Status& reason) {
+  const std::scoped_lock lock(mutex_);
+  if (read_only_reason_.ok()) read_only_reason_ = reason;
+  return read_only_reason_;
+}
+
+absl::Status SqlLedger::Health() {
+  RETURN_IF_ERROR(CheckWritable());
+  RETURN_IF_ERROR(anchor_->Read().status());
+  return Read([](Transaction& transaction) {
+    return transaction.Execute("SELECT ledger_uuid FROM ledger_identity", {}).status();
+  });
+}
+
+std::string SqlLedger::NewUuid() {
+  // RFC 4122, version 4.
+  std::string bytes = entropy_(16);
+  bytes.resize(16);
+  bytes[6] = static_cast<char>((bytes[6] & 0x0f) | 0x40);
+  bytes[8] = static_cast<char>((bytes[8] & 0x3f) | 0x80);
+  std::string uuid = absl::BytesToHexString(bytes);
+  for (const size_t place : {20, 16, 12, 8}) uuid.insert(place, "-");
+  return uuid;
+}
+
+}  // namespace curator::ledger::sql

@@ -1,0 +1,87 @@
+// The ledger over any sql::Database: keys, admission, states, chains and the anchor, written once for all
+// stores.
+//
+// Thread-safe, as its contract says.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "ledger/anchor/anchor_directory.h"
+#include "ledger/ledger.h"
+#include "ledger/sql/change.h"
+#include "ledger/sql/database.h"
+#include "ledger/sql/rows.h"
+
+namespace curator::ledger::sql {
+
+// Gives as many unpredictable bytes as it is asked for. Thread-safe.
+using Entropy = std::function<std::string(size_t)>;
+
+class SqlLedger final : public Ledger {
+ public:
+  // `database` has its schema. Compares all histories with the anchor; where they contradict it the ledger
+  // opens read-only, so that stored releases stay within reach.
+  static absl::StatusOr<std::unique_ptr<SqlLedger>> Open(std::unique_ptr<Database> database,
+                                                         std::string_view anchor_directory, Entropy entropy);
+
+  absl::Status Health() override;
+  absl::StatusOr<Dataset> CreateDataset(const DatasetSpec& spec) override;
+  absl::StatusOr<Dataset> GetDataset(std::string_view name) override;
+  absl::StatusOr<std::vector<Dataset>> ListDatasets() override;
+  absl::StatusOr<Dataset> SealDataset(std::string_view dataset_id, std::string_view content_hash,
+                                      std::string_view actor) override;
+  absl::Status ArchiveDataset(std::string_view dataset_id, std::string_view actor) override;
+  absl::Status Grant(std::string_view dataset_id, std::string_view grantee, std::string_view actor) override;
+  absl::StatusOr<std::vector<Account>> ListAccounts(std::string_view dataset_id) override;
+  absl::StatusOr<Attempt> Begin(const ChargeRequest& request) override;
+  absl::StatusOr<Release> Store(const Attempt& attempt, std::string_view payload) override;
+  absl::Status Forfeit(const Attempt& attempt, std::string_view reason) override;
+  absl::StatusOr<Charge> GetCharge(std::string_view charge_id) override;
+  absl::StatusOr<Charge> FindCharge(std::string_view principal, std::string_view request_id) override;
+  absl::StatusOr<std::vector<Charge>> ListCharges(std::string_view principal) override;
+  absl::StatusOr<Release> GetRelease(std::string_view release_id) override;
+  absl::StatusOr<std::vector<Release>> ListReleases(std::string_view dataset_id) override;
+  absl::StatusOr<std::vector<Entry>> ListEntries(std::string_view dataset_id, const Page& page) override;
+  absl::StatusOr<Verification> Verify(std::string_view dataset_id) override;
+
+ private:
+  using ChangeBody = std::function<absl::Status(Change&)>;
+
+  SqlLedger(std::unique_ptr<Database> database, Entropy entropy)
+      : database_(std::move(database)), entropy_(std::move(entropy)) {}
+
+  absl::StatusOr<std::string> ReadOrMakeIdentity();
+  // Compares every chain and counter with the anchor, and raises the anchor to chains that continue it.
+  absl::Status CompareWithAnchor();
+
+  // Runs `body` until it is decided, then makes the anchor cover what it reached. `body` may run several
+  // times, and may find on a later run what an earlier one wrote: it looks up its key first.
+  absl::Status Write(const ChangeBody& body);
+  absl::Status Read(const Body& body);
+  // DATA_LOSS once the ledger has turned read-only.
+  absl::Status CheckWritable();
+  absl::Status TurnReadOnly(const absl::Status& reason);
+
+  // Looks up `request`'s key, or charges it: T1 as one step of a transaction.
+  absl::StatusOr<Attempt> ChargeOrFind(Change& change, const ChargeRequest& request,
+                                       const std::string& charge_id, const std::string& token);
+  absl::Status EndStarted(Change& change, const Attempt& attempt, ChargeState state, std::string_view reason);
+
+  std::string NewUuid();
+
+  const std::unique_ptr<Database> database_;
+  const Entropy entropy_;
+  std::unique_ptr<AnchorDirectory> anchor_;
+  std::mutex mutex_;
+  absl::Status read_only_reason_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace curator::ledger::sql

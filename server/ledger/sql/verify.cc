@@ -1,0 +1,199 @@
+// The whole truth of a lineage: recounted from its entries alone, then compared with tables and anchor.
+#include <algorithm>
+#include <string>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "base/canonical_bytes.h"
+#include "base/status_macros.h"
+#include "ledger/history/recount.h"
+#include "ledger/sql/sql_ledger.h"
+
+namespace curator::ledger::sql {
+namespace {
+
+constexpr int64_t kRowsAtOnce = 1000;
+using Findings = std::vector<std::string>;
+
+absl::Status AddEntries(Transaction& transaction, const std::string& dataset_id, Recount& recount) {
+  int64_t seq = 0;
+  while (true) {
+    ASSIGN_OR_RETURN(const std::vector<Entry> entries,
+                     ReadEntries(transaction, dataset_id, seq, kRowsAtOnce));
+    if (entries.empty()) return absl::OkStatus();
+    for (const Entry& entry : entries) recount.Add(entry);
+    seq = entries.back().seq;
+  }
+}
+
+absl::StatusOr<Findings> CompareHeads(Transaction& transaction, const std::vector<std::string>& dataset_ids,
+                                      const Recount& recount, const AnchorState& anchored) {
+  Findings findings;
+  for (const std::string& dataset_id : dataset_ids) {
+    const auto counted = recount.heads().find(dataset_id);
+    const ChainHead reached = counted == recount.heads().end() ? ChainHead() : counted->second;
+    ASSIGN_OR_RETURN(
+        const std::vector<Row> rows,
+        transaction.Execute("SELECT seq, hash FROM chain_heads WHERE dataset_id = $1", {dataset_id}));
+    if (rows.empty() || rows.front().Integer(0) != reached.seq || rows.front().Blob(1) != reached.hash) {
+      findings.push_back(
+          absl::StrCat("dataset ", dataset_id, ": the stored head is not the last entry, ", reached.seq));
+    }
+    const auto anchor = anchored.heads.find(dataset_id);
+    if (anchor == anchored.heads.end()) continue;
+    const ChainHead& expected = anchor->second;
+    if (expected.seq > reached.seq) {
+      findings.push_back(absl::StrCat("dataset ", dataset_id, ": the history ends with entry ", reached.seq,
+                                      ", and the anchor knows entry ", expected.seq));
+      continue;
+    }
+    ASSIGN_OR_RETURN(const std::vector<Entry> entries,
+                     ReadEntries(transaction, dataset_id, expected.seq - 1, 1));
+    if (entries.empty() || EntryHash(entries.front()) != expected.hash) {
+      findings.push_back(absl::StrCat("dataset ", dataset_id, ": entry ", expected.seq,
+                                      " is not the one that the anchor knows"));
+    }
+  }
+  return findings;
+}
+
+absl::StatusOr<Findings> CompareCounters(Transaction& transaction, const std::string& lineage_id,
+                                         const Recount& recount, const AnchorState& anchored) {
+  Findings findings;
+  ASSIGN_OR_RETURN(const std::vector<Account> accounts, ReadAccounts(transaction, lineage_id));
+  size_t compared = 0;
+  for (const Account& account : accounts) {
+    for (const CounterBalance& stored : account.counters) {
+      const CounterKey key(account.id, stored.counter);
+      const std::string name = absl::StrCat("account ", account.id, ", counter ", stored.counter);
+      const auto counted = recount.counters().find(key);
+      if (counted == recount.counters().end()) {
+        findings.push_back(absl::StrCat(name, ": no entry opened it"));
+        continue;
+      }
+      ++compared;
+      const RecountedCounter expected = counted->second;
+      if (expected != RecountedCounter{stored.spent, stored.held, stored.limit}) {
+        findings.push_back(absl::StrCat(name, ": the table says spent ", stored.spent, ", held ", stored.held,
+                                        ", limit ", stored.limit, "; the entries say spent ", expected.spent,
+                                        ", held ", expected.held, ", limit ", expected.limit));
+      }
+      const auto anchor = anchored.spent.find(key);
+      if (anchor != anchored.spent.end() && stored.spent < anchor->second) {
+        findings.push_back(absl::StrCat(name, ": the table says spent ", stored.spent,
+                                        ", and the anchor knows of ", anchor->second));
+      }
+    }
+  }
+  if (compared != recount.counters().size()) {
+    findings.push_back("the entries opened accounts that the tables do not have");
+  }
+  return findings;
+}
+
+std::string Difference(const StoredCharge& stored, const RecountedCharge& counted) {
+  const auto by_key = [](const Posting& a, const Posting& b) {
+    return std::tie(a.account_id, a.counter) < std::tie(b.account_id, b.counter);
+  };
+  std::vector<Posting> expected = counted.postings;
+  std::sort(expected.begin(), expected.end(), by_key);
+  std::vector<Posting> found = stored.charge.postings;
+  std::sort(found.begin(), found.end(), by_key);
+  if (stored.charge.state != counted.state) return "its state";
+  if (stored.charge.fingerprint != counted.fingerprint) return "its fingerprint";
+  if (stored.charge.release_id != counted.release_id) return "its release";
+  if (found != expected) return "its postings";
+  return {};
+}
+
+absl::StatusOr<Findings> CompareCharges(Transaction& transaction, const std::vector<std::string>& dataset_ids,
+                                        const Recount& recount) {
+  Findings findings;
+  size_t compared = 0;
+  for (const std::string& dataset_id : dataset_ids) {
+    int64_t offset = 0;
+    while (true) {
+      ASSIGN_OR_RETURN(const std::vector<StoredCharge> charges,
+                       ReadCharges(transaction, "c.dataset_id = $1 ORDER BY c.number LIMIT $2 OFFSET $3",
+                                   {dataset_id, kRowsAtOnce, offset}));
+      if (charges.empty()) break;
+      offset += static_cast<int64_t>(charges.size());
+      for (const StoredCharge& stored : charges) {
+        const auto counted = recount.charges().find(stored.charge.id);
+        if (counted == recount.charges().end()) {
+          findings.push_back(absl::StrCat("charge ", stored.charge.id, ": no entry made it"));
+          continue;
+        }
+        ++compared;
+        const std::string difference = Difference(stored, counted->second);
+        if (!difference.empty()) {
+          findings.push_back(
+              absl::StrCat("charge ", stored.charge.id, ": the entries say otherwise about ", difference));
+        }
+      }
+    }
+  }
+  if (compared != recount.charges().size())
+    findings.push_back("the entries made charges that the tables do not have");
+  return findings;
+}
+
+absl::StatusOr<Findings> CompareReleases(Transaction& transaction,
+                                         const std::vector<std::string>& dataset_ids,
+                                         const Recount& recount) {
+  Findings findings;
+  for (const std::string& dataset_id : dataset_ids) {
+    ASSIGN_OR_RETURN(const std::vector<Release> releases,
+                     ReadReleasesWithoutPayloads(transaction, dataset_id));
+    for (const Release& release : releases) {
+      const auto counted = recount.charges().find(release.charge_id);
+      const bool is_known = counted != recount.charges().end() && counted->second.release_id == release.id &&
+                            counted->second.payload_hash == release.payload_hash;
+      if (!is_known || !ReadRelease(transaction, release.id).ok()) {
+        findings.push_back(absl::StrCat("release ", release.id, ": is not the one that the entries tell of"));
+      }
+    }
+  }
+  return findings;
+}
+
+}  // namespace
+
+absl::StatusOr<Verification> SqlLedger::Verify(std::string_view dataset_id) {
+  Verification result;
+  const auto take = [&result](absl::StatusOr<Findings> findings) -> absl::Status {
+    RETURN_IF_ERROR(findings.status());
+    result.findings.insert(result.findings.end(), findings->begin(), findings->end());
+    return absl::OkStatus();
+  };
+  // Read first: the store can only be further than it.
+  ASSIGN_OR_RETURN(const AnchorState anchored, anchor_->Read());
+  RETURN_IF_ERROR(Read([&](Transaction& transaction) -> absl::Status {
+    result = {};
+    ASSIGN_OR_RETURN(const Dataset dataset, ReadDataset(transaction, dataset_id));
+    ASSIGN_OR_RETURN(
+        const std::vector<Row> rows,
+        transaction.Execute("SELECT id FROM datasets WHERE lineage_id = $1 "
+                            "ORDER BY CASE WHEN successor_of = '' THEN 0 ELSE 1 END, created_at_us, id",
+                            {dataset.lineage_id}));
+    std::vector<std::string> dataset_ids;
+    for (const Row& row : rows) dataset_ids.push_back(row.Text(0));
+    Recount recount(dataset_ids.size());
+    for (const std::string& id : dataset_ids) RETURN_IF_ERROR(AddEntries(transaction, id, recount));
+    recount.Finish();
+    result.findings = recount.findings();
+    result.entries_checked = recount.entries();
+    const auto head = recount.heads().find(dataset.id);
+    if (head != recount.heads().end()) result.head_hash = head->second.hash;
+    const auto anchor = anchored.heads.find(dataset.id);
+    result.anchored_seq = anchor == anchored.heads.end() ? 0 : anchor->second.seq;
+    RETURN_IF_ERROR(take(CompareHeads(transaction, dataset_ids, recount, anchored)));
+    RETURN_IF_ERROR(take(CompareCounters(transaction, dataset.lineage_id, recount, anchored)));
+    RETURN_IF_ERROR(take(CompareCharges(transaction, dataset_ids, recount)));
+    return take(CompareReleases(transaction, dataset_ids, recount));
+  }));
+  result.ok = result.findings.empty();
+  return result;
+}
+
+}  // namespace curator::ledger::sql
