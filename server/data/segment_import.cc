@@ -42,7 +42,9 @@ class EncodedRecords {
                                                           : PlainStream(ToReader())) {}
 
   // After an error, both return that error.
-  absl::Status Append(std::string_view bytes) { return failure_.ok() ? Note(stream_->Append(bytes)) : failure_; }
+  absl::Status Append(std::string_view bytes) {
+    return failure_.ok() ? Note(stream_->Append(bytes)) : failure_;
+  }
 
   absl::Status Finish() {
     RETURN_IF_ERROR(failure_);
