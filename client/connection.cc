@@ -55,7 +55,7 @@ absl::Status Connection::AttemptOnce(const Attempt& attempt) const {
 absl::Status Connection::Run(std::string_view request_id, const Attempt& attempt) const {
   if (!IsHeaderText(principal_))
     return absl::InvalidArgumentError("principal: only printable ASCII can be sent");
-  absl::Status last_failure = Unreachable(server_, "");
+  absl::Status last_failure = NeverReached(server_);
   auto deadline = std::chrono::steady_clock::now() + policy_.window;
   for (int failures = 1; ConnectBefore(deadline); ++failures) {
     const absl::Status status = AttemptOnce(attempt);

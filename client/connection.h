@@ -32,7 +32,8 @@ class Connection {
   // Makes attempts until one ends with OK or with an error that must not be retried. `request_id` only
   // spreads the delays
   // ("" for reads). An attempt may have reached the server even when this fails with UNAVAILABLE.
-  // Errors: those of the attempt; Unreachable() when no connection could be made.
+  // Errors: those of the attempt; Unreachable() when the connection was lost, NeverReached() when none could
+  // be made.
   absl::Status Run(std::string_view request_id, const Attempt& attempt) const;
 
  private:

@@ -11,6 +11,7 @@ namespace curator::client {
 namespace {
 
 constexpr char kUnreachableUrl[] = "curator/unreachable";
+constexpr char kNeverReachedUrl[] = "curator/never-reached";
 
 template <typename Detail>
 std::string UrlOf() {
@@ -83,10 +84,22 @@ std::string Reason(const absl::Status& status) {
 }
 
 absl::Status Unreachable(std::string_view server, std::string_view cause) {
-  absl::Status status = absl::UnavailableError(absl::StrCat("no server answers at ", std::string(server),
-                                                            cause.empty() ? "" : ": ", std::string(cause)));
+  absl::Status status = absl::UnavailableError(
+      absl::StrCat("the server at ", std::string(server), " is gone: ", std::string(cause)));
   status.SetPayload(kUnreachableUrl, absl::Cord());
   return status;
+}
+
+absl::Status NeverReached(std::string_view server) {
+  absl::Status status = absl::UnavailableError(
+      absl::StrCat("no server answers at ", std::string(server), "; nothing was sent"));
+  status.SetPayload(kUnreachableUrl, absl::Cord());
+  status.SetPayload(kNeverReachedUrl, absl::Cord());
+  return status;
+}
+
+bool IsNeverReached(const absl::Status& status) {
+  return status.GetPayload(kNeverReachedUrl).has_value();
 }
 
 bool IsUnreachable(const absl::Status& status) {

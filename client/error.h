@@ -52,10 +52,15 @@ std::optional<std::chrono::milliseconds> RetryDelay(const absl::Status& status);
 // The constant that names the cause ("LEDGER_BEHIND_ANCHOR"); empty when the server named none.
 std::string Reason(const absl::Status& status);
 
-// UNAVAILABLE because no server answers at `server`; `cause` says what was seen last.
+// UNAVAILABLE because the connection to `server` was lost; `cause` says what was seen last.
 absl::Status Unreachable(std::string_view server, std::string_view cause);
 
-// Whether the status was made by Unreachable(), unlike an UNAVAILABLE that a server sent.
+// UNAVAILABLE because no connection was ever made: nothing was sent, so nothing can have been charged.
+absl::Status NeverReached(std::string_view server);
+
+// Whether the status was made by one of the two above, unlike an UNAVAILABLE that a server sent.
 bool IsUnreachable(const absl::Status& status);
+
+bool IsNeverReached(const absl::Status& status);
 
 }  // namespace curator::client

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <map>
 #include <sstream>
 #include <utility>
 
@@ -65,6 +64,13 @@ void AddAttributes(CLI::App* command, Target set_names) {
       ->check(CheckNames);
 }
 
+// A word that is no command leaves a required subcommand missing; what was typed says more than that.
+std::string UnknownCommand(const CLI::App& app, const CLI::ParseError& error) {
+  const std::vector<std::string> unread = app.remaining(/*recurse=*/true);
+  const bool missing = error.get_exit_code() == static_cast<int>(CLI::ExitCodes::RequiredError);
+  return missing && !unread.empty() ? "'" + unread.front() + "' is not known here. " : "";
+}
+
 void AddGlobals(CLI::App& app, Invocation& invocation) {
   app.add_option("--server", invocation.server, "Address of the server")
       ->type_name("HOST:PORT")
@@ -75,12 +81,10 @@ void AddGlobals(CLI::App& app, Invocation& invocation) {
       ->type_name("PRINCIPAL")
       ->envname("CURATOR_AS")
       ->capture_default_str();
-  const std::map<std::string, OutputForm> forms = {
-      {"table", OutputForm::kTable}, {"json", OutputForm::kJson}, {"csv", OutputForm::kCsv}};
-  app.add_option("--output", invocation.form,
-                 "Form of the output: table (for people), json, csv. Default: table")
-      ->type_name("FORM")
-      ->transform(CLI::CheckedTransformer(forms, CLI::ignore_case).description(""));
+  AddChoice<OutputForm>(
+      app, "--output", "table|json|csv", invocation.form,
+      {{"table", OutputForm::kTable}, {"json", OutputForm::kJson}, {"csv", OutputForm::kCsv}},
+      "Form of the output: tables are rounded and shortened, the others exact and whole. Default: table");
 }
 
 }  // namespace
@@ -120,15 +124,11 @@ void AddSpend(CLI::App* command, SpendChoice& spend) {
 }
 
 void AddMechanism(CLI::App* command, v1::Mechanism& mechanism) {
-  const std::map<std::string, v1::Mechanism> names = {{"auto", v1::MECHANISM_UNSPECIFIED},
-                                                      {"laplace", v1::MECHANISM_DISCRETE_LAPLACE},
-                                                      {"gaussian", v1::MECHANISM_DISCRETE_GAUSSIAN}};
-  command
-      ->add_option("--mechanism", mechanism,
-                   "Noise: auto (the least expected error that the account allows), laplace or gaussian. "
-                   "Default: auto")
-      ->type_name("NOISE")
-      ->transform(CLI::CheckedTransformer(names, CLI::ignore_case).description(""));
+  AddChoice<v1::Mechanism>(*command, "--mechanism", "auto|laplace|gaussian", mechanism,
+                           {{"auto", v1::MECHANISM_UNSPECIFIED},
+                            {"laplace", v1::MECHANISM_DISCRETE_LAPLACE},
+                            {"gaussian", v1::MECHANISM_DISCRETE_GAUSSIAN}},
+                           "Noise; auto is the least expected error that the account allows. Default: auto");
 }
 
 void AddConfidence(CLI::App* command, std::optional<double>& confidence) {
@@ -186,7 +186,7 @@ std::variant<Invocation, HelpText, UsageError> Parse(const std::vector<std::stri
     std::ostringstream err;
     app.exit(error, out, err);
     if (error.get_exit_code() == 0) return HelpText{out.str()};
-    return UsageError{"curator: " + err.str()};
+    return UsageError{"curator: " + UnknownCommand(app, error) + err.str()};
   }
   if (!chosen) return UsageError{"curator: no command was named\nRun with --help for more information.\n"};
   invocation.command = *std::move(chosen);

@@ -1,5 +1,3 @@
-#include <map>
-
 #include "client/cli/arguments_parts.h"
 
 namespace curator::cli {
@@ -31,26 +29,18 @@ void AddCreate(CLI::App& group, Chosen& chosen) {
       ->add_option("--schema", options->schema_file, "The schema in JSON (see: curator schema check --help)")
       ->type_name("FILE.json")
       ->required();
-  const std::map<std::string, v1::Rule> rules = {
-      {"pure", v1::RULE_PURE}, {"advanced", v1::RULE_ADVANCED}, {"zcdp", v1::RULE_ZCDP}};
-  command
-      ->add_option("--rule", options->rule,
-                   "How the account counts: pure (sum of epsilons), advanced (adaptive composition), zcdp "
-                   "(sum of rhos)")
-      ->type_name("RULE")
-      ->transform(CLI::CheckedTransformer(rules, CLI::ignore_case).description(""));
+  AddChoice<v1::Rule>(
+      *command, "--rule", "pure|advanced|zcdp", options->rule,
+      {{"pure", v1::RULE_PURE}, {"advanced", v1::RULE_ADVANCED}, {"zcdp", v1::RULE_ZCDP}},
+      "How the account counts: the sum of epsilons, adaptive composition, or the sum of rhos");
   command->add_option("--epsilon", options->epsilon, "The promise for all answers together, an exact decimal")
       ->type_name("E");
   command->add_option("--delta", options->delta, "The promise's delta, e.g. 1e-9; for advanced and zcdp")
       ->type_name("D");
-  const std::map<std::string, v1::NeighbourRelation> relations = {
-      {"add-remove", v1::NEIGHBOUR_RELATION_ADD_REMOVE}, {"replace-one", v1::NEIGHBOUR_RELATION_REPLACE_ONE}};
-  command
-      ->add_option(
-          "--neighbours", options->neighbours,
-          "add-remove (the number of records is private) or replace-one (it is public). Default: add-remove")
-      ->type_name("RELATION")
-      ->transform(CLI::CheckedTransformer(relations, CLI::ignore_case).description(""));
+  AddChoice<v1::NeighbourRelation>(*command, "--neighbours", "add-remove|replace-one", options->neighbours,
+                                   {{"add-remove", v1::NEIGHBOUR_RELATION_ADD_REMOVE},
+                                    {"replace-one", v1::NEIGHBOUR_RELATION_REPLACE_ONE}},
+                                   "Whether the number of records is private or public. Default: add-remove");
   command->add_flag("--public", options->is_public,
                     "No guarantee, no account, no charge; cannot be taken back");
   command->add_flag("--yes", options->confirmed, "Do not ask before making a dataset public");
@@ -59,8 +49,10 @@ void AddCreate(CLI::App& group, Chosen& chosen) {
                    "An earlier dataset about the same people, whose budget is shared")
       ->type_name("NAME");
   AddRequestId(command, options->request_id);
-  command->callback([options] { CheckBudget(*options); });
-  Choose(command, options, chosen);
+  command->final_callback([options, &chosen] {
+    CheckBudget(*options);
+    chosen = *options;
+  });
 }
 
 void AddImport(CLI::App& group, Chosen& chosen) {

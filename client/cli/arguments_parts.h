@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "client/cli/commands.h"
@@ -35,6 +36,26 @@ void AddNameCommand(CLI::App& group, const std::string& name, const std::string&
   CLI::App* command = AddCommand(group, name, summary, example);
   command->add_option(placeholder, (*options).*member)->required();
   Choose(command, options, chosen);
+}
+
+// An option whose value is one of a few words, each of which stands for a value.
+template <typename Value>
+void AddChoice(CLI::App& command, const std::string& option, const std::string& placeholder, Value& target,
+               const std::vector<std::pair<std::string, Value>>& choices, const std::string& summary) {
+  const auto value_of = [choices](const std::string& word) -> std::optional<Value> {
+    for (const auto& [name, value] : choices) {
+      if (name == word) return value;
+    }
+    return std::nullopt;
+  };
+  const auto check = [placeholder, value_of](const std::string& word) {
+    return value_of(word) ? std::string() : "'" + word + "' is none of " + placeholder;
+  };
+  command
+      .add_option_function<std::string>(
+          option, [value_of, &target](const std::string& word) { target = *value_of(word); }, summary)
+      ->type_name(placeholder)
+      ->check(check);
 }
 
 void AddRequestId(CLI::App* command, std::string& request_id);

@@ -20,11 +20,20 @@ int64_t BinsOf(const v1::Integer& integer) {
   return static_cast<int64_t>(std::min<uint64_t>(span / static_cast<uint64_t>(width), INT64_MAX - 1)) + 1;
 }
 
+// The last integer of the bin that starts at `low`.
+int64_t BinEnd(const v1::Integer& integer, int64_t low) {
+  const uint64_t left = static_cast<uint64_t>(integer.max()) - static_cast<uint64_t>(low);
+  return low + static_cast<int64_t>(std::min(left, static_cast<uint64_t>(WidthOf(integer)) - 1));
+}
+
 std::string LabelOf(const v1::Integer& integer, int64_t code) {
-  const int64_t width = WidthOf(integer);
-  const int64_t low = integer.min() + code * width;
-  if (width == 1) return absl::StrCat(low);
-  const int64_t last = integer.max() - low < width ? integer.max() : low + width - 1;
+  // Unsigned: min + code * width lies between min and max, though code * width may not fit a signed integer.
+  const int64_t low =
+      static_cast<int64_t>(static_cast<uint64_t>(integer.min()) +
+                           static_cast<uint64_t>(code) * static_cast<uint64_t>(WidthOf(integer)));
+  const int64_t last = BinEnd(integer, low);
+  if (low == last) return absl::StrCat(low);
+  if (last == integer.max()) return absl::StrCat("[", low, ", ", last, "]");
   return absl::StrCat("[", low, ", ", last + 1, ")");
 }
 

@@ -17,8 +17,8 @@ namespace curator::cli {
 // intervals between edges, or the codes. 0 for an attribute that no server would accept.
 int64_t BinsOf(const v1::Attribute& attribute);
 
-// A bin for people: the category, "17", "[30, 35)", "[1000, 5000]" (the last of a numeric attribute), or the
-// code. `code` is 0 .. BinsOf()-1; the catch-all is the last one.
+// A bin for people: the category, "17", "[30, 35)", "[85, 90]" (the last of several), or the code. `code` is
+// 0 .. BinsOf()-1; the catch-all is the last one.
 std::string LabelOf(const v1::Attribute& attribute, int64_t code);
 
 // What an attribute is, in words: "integer 17..90 by 5", "4 values and ?", ...

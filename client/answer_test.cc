@@ -1,0 +1,101 @@
+#include "client/answer.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace curator::client {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+v1::AnswerChunk Header(int marginals) {
+  v1::AnswerChunk chunk;
+  chunk.mutable_header()->set_release_id("r1");
+  chunk.mutable_header()->set_marginal_count(marginals);
+  return chunk;
+}
+
+v1::AnswerChunk MarginalOf(std::vector<int64_t> sizes) {
+  v1::AnswerChunk chunk;
+  for (const int64_t size : sizes) {
+    chunk.mutable_marginal()->add_attributes("a");
+    chunk.mutable_marginal()->add_sizes(size);
+  }
+  return chunk;
+}
+
+v1::AnswerChunk Counts(int64_t offset, std::vector<int64_t> counts) {
+  v1::AnswerChunk chunk;
+  chunk.mutable_cells()->set_offset(offset);
+  for (const int64_t count : counts) chunk.mutable_cells()->add_counts(count);
+  return chunk;
+}
+
+v1::AnswerChunk Estimates(int64_t offset, std::vector<double> estimates) {
+  v1::AnswerChunk chunk;
+  chunk.mutable_cells()->set_offset(offset);
+  for (const double estimate : estimates) chunk.mutable_cells()->add_estimates(estimate);
+  return chunk;
+}
+
+absl::StatusOr<Answer> Assemble(const std::vector<v1::AnswerChunk>& chunks) {
+  AnswerAssembler assembler;
+  for (const v1::AnswerChunk& chunk : chunks) {
+    if (absl::Status status = assembler.Add(chunk); !status.ok()) return status;
+  }
+  return assembler.Finish();
+}
+
+TEST(Answer, IsPutTogetherFromItsSlices) {
+  const auto answer = Assemble({Header(2), MarginalOf({2, 2}), Counts(0, {1, -2, 3}), Counts(3, {4}),
+                                MarginalOf({3}), Counts(0, {5, 6, 7})});
+  ASSERT_TRUE(answer.ok()) << answer.status();
+  EXPECT_EQ(answer->header.release_id(), "r1");
+  ASSERT_EQ(answer->marginals.size(), 2u);
+  EXPECT_THAT(answer->marginals[0].counts, ElementsAre(1, -2, 3, 4));
+  EXPECT_THAT(answer->marginals[1].counts, ElementsAre(5, 6, 7));
+}
+
+TEST(Answer, OfAModelHasEstimates) {
+  const auto answer = Assemble({Header(1), MarginalOf({2}), Estimates(0, {0.5, 1.5})});
+  ASSERT_TRUE(answer.ok()) << answer.status();
+  EXPECT_THAT(answer->marginals[0].estimates, ElementsAre(0.5, 1.5));
+  EXPECT_EQ(answer->marginals[0].cells(), 2u);
+}
+
+TEST(Answer, WithoutMarginalsIsWholeToo) {
+  EXPECT_TRUE(Assemble({Header(0)}).ok());
+}
+
+struct Broken {
+  const char* what;
+  std::vector<v1::AnswerChunk> chunks;
+};
+
+TEST(AnswerCanary, NothingIncompleteOrOutOfOrderIsHandedOut) {
+  const std::vector<Broken> broken = {
+      {"empty", {}},
+      {"no header", {MarginalOf({1}), Counts(0, {1})}},
+      {"two headers", {Header(0), Header(0)}},
+      {"a marginal short of its announced number", {Header(2), MarginalOf({1}), Counts(0, {1})}},
+      {"a marginal too many", {Header(0), MarginalOf({1}), Counts(0, {1})}},
+      {"the last cell missing", {Header(1), MarginalOf({2}), Counts(0, {1})}},
+      {"a middle cell missing", {Header(1), MarginalOf({3}), Counts(0, {1}), Counts(2, {3})}},
+      {"the same cells twice", {Header(1), MarginalOf({2}), Counts(0, {1}), Counts(0, {1})}},
+      {"a cell too many", {Header(1), MarginalOf({1}), Counts(0, {1, 2})}},
+      {"cells of the first marginal missing", {Header(2), MarginalOf({1}), MarginalOf({1}), Counts(0, {1})}},
+      {"cells before a marginal", {Header(1), Counts(0, {1})}},
+      {"counts and estimates", {Header(1), MarginalOf({2}), Counts(0, {1}), Estimates(1, {1})}},
+      {"estimates and counts", {Header(1), MarginalOf({2}), Estimates(0, {1}), Counts(1, {1})}},
+      {"an empty size", {Header(1), MarginalOf({0})}},
+      {"sizes beyond 64 bits", {Header(1), MarginalOf({int64_t{1} << 40, int64_t{1} << 40})}},
+      {"a part of no kind", {Header(0), v1::AnswerChunk()}}};
+  for (const Broken& one : broken) {
+    const auto answer = Assemble(one.chunks);
+    EXPECT_EQ(answer.status().code(), absl::StatusCode::kDataLoss) << one.what;
+  }
+}
+
+}  // namespace
+}  // namespace curator::client
