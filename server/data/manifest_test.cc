@@ -19,8 +19,7 @@ Manifest TwoImports() {
                             .rows_rejected = 2,
                             .examples = {{4, "age", "is empty"}},
                             .ignored_columns = {"note"}};
-  return {.imports = {{"second", "c1", "s1", report},
-                      {"first", "c2", "s2", {1, 1, 0, {}, {}}}}};
+  return {.imports = {{"second", "c1", "s1", report}, {"first", "c2", "s2", {1, 1, 0, {}, {}}}}};
 }
 
 TEST(Manifest, ComesBackAsItWasInItsOrder) {
