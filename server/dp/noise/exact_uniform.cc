@@ -34,13 +34,6 @@ mpz_class ScaledExp(const mpq_class& exponent, unsigned fraction_bits, mpfr_rnd_
 
 }  // namespace
 
-mpz_class ToMpz(Uint128 value) {
-  mpz_class result(static_cast<unsigned long>(value >> 64));
-  result <<= 64;
-  result += static_cast<unsigned long>(value);
-  return result;
-}
-
 ExpEnclosure EncloseExpOfMinus(const mpq_class& exponent, unsigned fraction_bits) {
   return {ScaledExp(exponent, fraction_bits, MPFR_RNDD), ScaledExp(exponent, fraction_bits, MPFR_RNDU)};
 }

@@ -8,12 +8,9 @@
 
 #include <cstdint>
 
-#include "base/int128.h"
 #include "dp/noise/bit_buffer.h"
 
 namespace curator::dp {
-
-mpz_class ToMpz(Uint128 value);
 
 // Integers with lower <= 2^fraction_bits exp(-exponent) <= upper and upper - lower <= 2.
 struct ExpEnclosure {
