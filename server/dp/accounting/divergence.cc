@@ -13,6 +13,12 @@ Interval WorstOverShifts(const DiscreteLaplaceEvent& event, const Function& of_s
   return sum;
 }
 
+// r - 1 - ln r with r = eta/(e^eta - 1); NaN at eta = 0, where the other bounds are 0.
+Interval MeanLossOfBoundedRange(const Interval& range) {
+  const Interval ratio = range / Expm1(range);
+  return ratio - Interval(1) - Log(ratio);
+}
+
 // alpha/(2 alpha - 1) and the like need both.
 struct Order {
   Interval minus_one;
@@ -28,10 +34,11 @@ Interval ZcdpOfPure(const Interval& epsilon) {
 }
 
 Interval ZcdpOfBoundedRange(const Interval& range) {
-  const Interval loose = range * range / Interval(8);
-  const Interval ratio = range / Expm1(range);
-  const Interval tight = ratio - Interval(1) - Log(ratio);
-  return TighterUpperBound(tight, loose);
+  return TighterUpperBound(MeanLossOfBoundedRange(range), range * range / Interval(8));
+}
+
+Interval ZcdpOfContinuousLaplace(const Interval& epsilon) {
+  return epsilon + Expm1(-epsilon);
 }
 
 Interval ZcdpOfDiscreteLaplace(const DiscreteLaplaceEvent& event) {
@@ -60,6 +67,11 @@ Interval RenyiOfLaplace(const Interval& order_minus_one, const Interval& epsilon
   const Interval mass =
       (alpha + order.minus_one * Exp(-(order.twice_minus_one * epsilon))) / order.twice_minus_one;
   return TighterUpperBound(epsilon + Log(mass) / order.minus_one, epsilon);
+}
+
+Interval RenyiOfBoundedRange(const Interval& order_minus_one, const Interval& range) {
+  const Interval spread = order_minus_one * range * range / Interval(8);
+  return TighterUpperBound(MeanLossOfBoundedRange(range) + spread, range);
 }
 
 Interval RenyiOfDiscreteLaplace(const Interval& order_minus_one, const DiscreteLaplaceEvent& event) {

@@ -16,6 +16,10 @@ Interval ZcdpOfPure(const Interval& epsilon);
 // r - 1 - ln r with r = eta/(e^eta - 1) (Harrison, Manurangsi 2025).
 Interval ZcdpOfBoundedRange(const Interval& range);
 
+// The rho of continuous Laplace noise with epsilon = L1/scale: epsilon + e^-epsilon - 1, its Kullback-Leibler
+// divergence (Harrison, Manurangsi 2025). For calculators only: no noise that a computer draws is continuous.
+Interval ZcdpOfContinuousLaplace(const Interval& epsilon);
+
 // The rho of discrete Laplace noise on an integer vector: per coordinate shifted by the integer D, with eps =
 // D/s,
 //   eps - (1/s)(1 - e^-eps)/sinh(1/s),
@@ -32,6 +36,11 @@ Interval RenyiOfPure(const Interval& order_minus_one, const Interval& epsilon);
 // Of continuous Laplace noise with epsilon = L1/scale (Mironov 2017, Prop. 6). It is convex in the shift and
 // 0 at 0, so one coordinate taking the whole L1 sensitivity is the worst.
 Interval RenyiOfLaplace(const Interval& order_minus_one, const Interval& epsilon);
+
+// Of an exponential mechanism of bounded range eta: at most KL + (alpha - 1) eta^2/8 with KL = r - 1 - ln r,
+// r = eta/(e^eta - 1), by Hoeffding's lemma on the privacy loss, which lies in an interval of length eta and
+// has mean at most KL (Dong, Durfee, Rogers 2020); and at most eta.
+Interval RenyiOfBoundedRange(const Interval& order_minus_one, const Interval& range);
 
 // Of discrete Laplace noise: the geometric sums of p(x)^alpha q(x)^(1-alpha) in closed form. Convex in the
 // shift, as above.

@@ -80,6 +80,12 @@ Interval Interval::Pi() {
   return result;
 }
 
+Interval Interval::ZeroUpTo(const Interval& bound) {
+  Interval result = bound;
+  if (!bound.IsNan()) mpfr_set_zero(result.lower_, 1);
+  return result;
+}
+
 Interval operator+(const Interval& a, const Interval& b) {
   Interval result;
   mpfr_add(result.lower_, a.lower_, b.lower_, MPFR_RNDD);
@@ -100,6 +106,11 @@ Interval operator-(const Interval& a) {
 
 Interval operator*(const Interval& a, const Interval& b) {
   Interval result;
+  if (mpfr_sgn(a.lower_) > 0 && mpfr_sgn(b.lower_) > 0) {  // the common case needs no corners
+    mpfr_mul(result.lower_, a.lower_, b.lower_, MPFR_RNDD);
+    mpfr_mul(result.upper_, a.upper_, b.upper_, MPFR_RNDU);
+    return result;
+  }
   Interval corner;
   mpfr_mul(result.lower_, a.lower_, b.lower_, MPFR_RNDD);
   mpfr_mul(result.upper_, a.lower_, b.lower_, MPFR_RNDU);
@@ -187,6 +198,15 @@ Interval Erfc(const Interval& a) {  // falling: the ends change places
   Interval result;
   mpfr_erfc(result.lower_, a.upper_, MPFR_RNDD);
   mpfr_erfc(result.upper_, a.lower_, MPFR_RNDU);
+  return result;
+}
+
+Interval Max(const Interval& a, const Interval& b) {
+  if (a.IsNan()) return a;
+  if (b.IsNan()) return b;
+  Interval result;
+  mpfr_max(result.lower_, a.lower_, b.lower_, MPFR_RNDD);
+  mpfr_max(result.upper_, a.upper_, b.upper_, MPFR_RNDU);
   return result;
 }
 

@@ -30,6 +30,8 @@ class Interval {
   // The double itself, which is a number like any other; NaN for NaN.
   static Interval OfDouble(double value);
   static Interval Pi();
+  // Everything from 0 to the upper end of `bound`: an unknown remainder that is at most that.
+  static Interval ZeroUpTo(const Interval& bound);
 
   friend Interval operator+(const Interval& a, const Interval& b);
   friend Interval operator-(const Interval& a, const Interval& b);
@@ -48,6 +50,8 @@ class Interval {
   friend Interval Sinh(const Interval& a);
   friend Interval Tanh(const Interval& a);
   friend Interval Erfc(const Interval& a);  // complementary error function
+
+  friend Interval Max(const Interval& a, const Interval& b);
 
   // One point in the middle. Not an enclosure of `this`: for searches whose result is verified afterwards.
   Interval Midpoint() const;

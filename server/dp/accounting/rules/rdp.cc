@@ -66,9 +66,7 @@ absl::StatusOr<Interval> RdpUnits(const RuleSpec& spec, const Event& mechanism) 
             return RenyiOfLaplace(x, *PureEpsilonUnits(mechanism) / Interval(kEpsilonUnitsPerOne)) * one;
           },
           [&](const ExponentialMechanismEvent& e) -> Result {
-            const Interval range = Interval::Of(e.range);
-            return TighterUpperBound((x + Interval(1)) * ZcdpOfBoundedRange(range), RenyiOfPure(x, range)) *
-                   one;
+            return RenyiOfBoundedRange(x, Interval::Of(e.range)) * one;
           },
           [&](const PureEvent& e) -> Result { return RenyiOfPure(x, Interval::Of(e.epsilon)) * one; },
           [&](const auto&) -> Result {

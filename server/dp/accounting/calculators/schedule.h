@@ -1,0 +1,32 @@
+// A schedule fixed beforehand: mechanisms with counts. What the calculators compose.
+//
+// Calculators are for reports, for planning, and for the price of one request whose whole schedule is fixed
+// before it runs. None of them gates adaptive admission across requests: that is what the filters of rule.h
+// are for.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "dp/accounting/event.h"
+#include "dp/accounting/interval.h"
+
+namespace curator::dp {
+
+// Mechanisms only: no part is composed, parallel or group. Equal mechanisms that follow each other are
+// merged.
+using Schedule = std::vector<CountedEvent>;
+
+// The schedule of `event`: counts multiplied out, groups restated. A parallel event is the schedule of its
+// parts when these are all equal. Errors: INVALID_ARGUMENT for a malformed event; OUT_OF_RANGE on overflow;
+// FAILED_PRECONDITION for a parallel event of different parts, which is no sequence of mechanisms.
+absl::StatusOr<Schedule> ScheduleOf(const Event& event);
+
+// The epsilon of a mechanism that has one at delta = 0 (see PureEpsilonUnits).
+std::optional<Interval> EpsilonOf(const Event& mechanism);
+
+// (L2 sensitivity / sigma)^2 of a Gaussian or discrete Gaussian mechanism; none for others.
+std::optional<Interval> SquaredMuOf(const Event& mechanism);
+
+}  // namespace curator::dp
