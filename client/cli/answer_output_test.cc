@@ -1,0 +1,142 @@
+#include "client/cli/answer_output.h"
+
+#include <gmock/gmock.h>
+#include <google/protobuf/util/json_util.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+namespace curator::cli {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+v1::Schema TheSchema() {
+  v1::Schema schema;
+  EXPECT_TRUE(google::protobuf::util::JsonStringToMessage(
+                  R"({"attributes":[{"name":"age","integer":{"min":20,"max":29,"binWidth":5}},
+                                    {"name":"sex","categorical":{"values":["f","m"],"catchAll":"?"}},
+                                    {"name":"zone","coded":{"size":100}}]})",
+                  &schema)
+                  .ok());
+  return schema;
+}
+
+Marginal MarginalOf(std::vector<std::pair<std::string, int64_t>> attributes, double half_width) {
+  Marginal marginal;
+  for (const auto& [name, size] : attributes) {
+    marginal.header.add_attributes(name);
+    marginal.header.add_sizes(size);
+  }
+  if (half_width > 0) {
+    marginal.header.mutable_noise()->set_mechanism(v1::MECHANISM_DISCRETE_LAPLACE);
+    marginal.header.mutable_noise()->set_scale("3/2");
+    marginal.header.mutable_noise()->set_confidence_half_width(half_width);
+    marginal.header.mutable_noise()->set_confidence_level(0.95);
+  }
+  return marginal;
+}
+
+Answer TheAnswer() {
+  Answer answer;
+  answer.header.set_release_id("r1");
+  answer.header.set_request_id("1b4e28ba-2fa1-4d3b-a3f5-ef19b5a7633b");
+  answer.header.set_marginal_count(2);
+  auto* cost = answer.header.add_costs();
+  cost->set_account("dataset/census");
+  cost->set_rule(v1::RULE_ZCDP);
+  cost->set_counter("rho");
+  cost->set_amount("0.1");
+  cost->set_remaining("0.05");
+  answer.marginals.push_back(MarginalOf({{"age", 2}, {"sex", 3}}, 4.5));
+  answer.marginals.back().counts = {10, -2, 0, 7, 8, 9};
+  answer.marginals.push_back(MarginalOf({{"zone", 100}}, 4.5));
+  answer.marginals.back().counts.assign(100, 1);
+  return answer;
+}
+
+std::string Csv(const Answer& answer) {
+  std::ostringstream out;
+  const absl::Status status = WriteAnswerCsv(answer, TheSchema(), out);
+  EXPECT_TRUE(status.ok()) << status;
+  return out.str();
+}
+
+TEST(AnswerOutput, CsvNamesEveryValueAndItsInterval) {
+  EXPECT_THAT(Csv(TheAnswer()), ::testing::StartsWith("marginal,age,sex,zone,count,lower,upper\n"
+                                                      "\"age,sex\",\"[20, 25)\",f,,10,5.5,14.5\n"
+                                                      "\"age,sex\",\"[20, 25)\",m,,-2,-6.5,2.5\n"
+                                                      "\"age,sex\",\"[20, 25)\",?,,0,-4.5,4.5\n"
+                                                      "\"age,sex\",\"[25, 29]\",f,,7,2.5,11.5\n"
+                                                      "\"age,sex\",\"[25, 29]\",m,,8,3.5,12.5\n"
+                                                      "\"age,sex\",\"[25, 29]\",?,,9,4.5,13.5\n"
+                                                      "zone,,,0,1,-3.5,5.5\n"));
+}
+
+TEST(AnswerOutput, EstimatesOfAModelHaveNoInterval) {
+  Answer answer;
+  answer.header.set_marginal_count(1);
+  answer.marginals.push_back(MarginalOf({{"age", 2}}, 0));
+  answer.marginals.back().estimates = {0.5, 12.25};
+  EXPECT_EQ(Csv(answer), "marginal,age,count\nage,\"[20, 25)\",0.5\nage,\"[25, 29]\",12.25\n");
+}
+
+TEST(AnswerOutput, JsonHoldsEverythingExactly) {
+  std::ostringstream out;
+  ASSERT_TRUE(WriteAnswerJson(TheAnswer(), TheSchema(), out).ok());
+  const auto json = nlohmann::json::parse(out.str());
+  EXPECT_EQ(json["release_id"], "r1");
+  EXPECT_EQ(json["replayed"], false);
+  EXPECT_EQ(json["costs"][0]["amount"], "0.1");
+  EXPECT_EQ(json["costs"][0]["remaining"], "0.05");
+  ASSERT_EQ(json["marginals"].size(), 2u);
+  EXPECT_EQ(json["marginals"][0]["noise"]["scale"], "3/2");
+  const auto cell = nlohmann::json::parse(
+      R"json({"values": ["[20, 25)", "m"], "count": -2, "lower": -6.5, "upper": 2.5})json");
+  EXPECT_EQ(json["marginals"][0]["cells"][1], cell);
+  EXPECT_EQ(json["marginals"][1]["cells"].size(), 100u);
+}
+
+TEST(AnswerOutput, TablesAreShortenedAndSaySo) {
+  std::ostringstream out;
+  ASSERT_TRUE(WriteAnswerTables(TheAnswer(), TheSchema(), Terminal(), out).ok());
+  EXPECT_THAT(out.str(),
+              AllOf(HasSubstr("age x sex  (6 cells, laplace noise, 95% within +-4.5)"),
+                    HasSubstr("age       sex  count  from    to\n[20, 25)  f       10   5.5  14.5\n"),
+                    HasSubstr("... 80 more rows")));
+}
+
+TEST(AnswerOutput, ManyMarginalsAreShortenedToo) {
+  Answer answer = TheAnswer();
+  while (answer.marginals.size() < 25) answer.marginals.push_back(answer.marginals.front());
+  std::ostringstream out;
+  ASSERT_TRUE(WriteAnswerTables(answer, TheSchema(), Terminal(), out).ok());
+  EXPECT_THAT(out.str(), HasSubstr("15 more marginals (--out FILE.csv writes all)"));
+}
+
+TEST(AnswerOutput, AnAnswerThatDoesNotFitTheSchemaIsDataLoss) {
+  Answer answer = TheAnswer();
+  answer.marginals[0].header.set_sizes(0, 3);
+  std::ostringstream out;
+  EXPECT_EQ(WriteAnswerCsv(answer, TheSchema(), out).code(), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(WriteAnswerJson(answer, TheSchema(), out).code(), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(WriteAnswerTables(answer, TheSchema(), Terminal(), out).code(), absl::StatusCode::kDataLoss);
+}
+
+TEST(AnswerOutput, TheSummaryNamesTheRequestIdAndTheCost) {
+  std::ostringstream out;
+  std::ostringstream error;
+  Answer answer = TheAnswer();
+  Print(SummaryOf(answer), OutputForm::kTable, Terminal(), out, error);
+  EXPECT_THAT(out.str(), AllOf(HasSubstr("1b4e28ba-2fa1-4d3b-a3f5-ef19b5a7633b"), HasSubstr("dataset/census"),
+                               HasSubstr("0.05"), Not(HasSubstr("nothing was charged now"))));
+  answer.header.set_replayed(true);
+  Print(SummaryOf(answer), OutputForm::kTable, Terminal(), out, error);
+  EXPECT_THAT(out.str(), HasSubstr("nothing was charged now"));
+}
+
+}  // namespace
+}  // namespace curator::cli

@@ -1,0 +1,202 @@
+#include "client/cli/arguments.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+namespace curator::cli {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Pair;
+
+constexpr char kId[] = "1b4e28ba-2fa1-4d3b-a3f5-ef19b5a7633b";
+
+// Words are separated by single blanks.
+std::vector<std::string> Words(const std::string& line) {
+  std::vector<std::string> words;
+  std::istringstream stream(line);
+  for (std::string word; stream >> word;) words.push_back(word);
+  return words;
+}
+
+template <typename Options>
+Options Chosen(const std::string& line) {
+  const auto parsed = Parse(Words(line));
+  if (const auto* error = std::get_if<UsageError>(&parsed)) ADD_FAILURE() << line << ": " << error->text;
+  const auto* invocation = std::get_if<Invocation>(&parsed);
+  const Options* options = invocation == nullptr ? nullptr : std::get_if<Options>(&invocation->command);
+  if (options == nullptr) {
+    ADD_FAILURE() << line << " is not that command";
+    return {};
+  }
+  return *options;
+}
+
+TEST(Arguments, GlobalOptionsWorkBeforeAndAfterTheCommand) {
+  for (const char* line : {"--server h:1 --as ana --output json budget show census",
+                           "budget show census --server h:1 --as ana --output json",
+                           "budget --as ana show --output json census --server h:1"}) {
+    const auto parsed = Parse(Words(line));
+    const auto* invocation = std::get_if<Invocation>(&parsed);
+    ASSERT_NE(invocation, nullptr) << line;
+    EXPECT_EQ(invocation->server, "h:1");
+    EXPECT_EQ(invocation->principal, "ana");
+    EXPECT_EQ(invocation->form, OutputForm::kJson);
+    EXPECT_EQ(std::get<ShowBudget>(invocation->command).dataset, "census");
+  }
+}
+
+TEST(Arguments, CreateTakesTheWholePromise) {
+  const auto options = Chosen<CreateDataset>(
+      "dataset create census --schema s.json --rule zcdp --epsilon 3 --delta 1e-9 --neighbours replace-one");
+  EXPECT_EQ(options.name, "census");
+  EXPECT_EQ(options.schema_file, "s.json");
+  EXPECT_EQ(options.rule, v1::RULE_ZCDP);
+  EXPECT_EQ(options.epsilon, "3");
+  EXPECT_EQ(options.delta, "1e-9");
+  EXPECT_EQ(options.neighbours, v1::NEIGHBOUR_RELATION_REPLACE_ONE);
+  EXPECT_FALSE(options.is_public);
+}
+
+TEST(Arguments, AddRemoveIsTheDefault) {
+  EXPECT_EQ(Chosen<CreateDataset>("dataset create c --schema s --rule pure --epsilon 1").neighbours,
+            v1::NEIGHBOUR_RELATION_ADD_REMOVE);
+}
+
+TEST(Arguments, APublicDatasetAndASuccessorTakeNoBudget) {
+  EXPECT_TRUE(Chosen<CreateDataset>("dataset create c --schema s --public --yes").confirmed);
+  EXPECT_EQ(Chosen<CreateDataset>("dataset create c --schema s --successor-of b").successor_of, "b");
+}
+
+TEST(Arguments, MoneyStaysTheTextThatWasTyped) {
+  const std::string exact = "0.1000000000000000000000000000000000000001";
+  EXPECT_EQ(Chosen<AnswerWorkload>("workload answer c --marginals 2 --epsilon " + exact).spend.epsilon,
+            exact);
+  EXPECT_EQ(Chosen<AnswerWorkload>("workload answer c --marginals 2 --rho 1e400").spend.rho, "1e400");
+  EXPECT_EQ(Chosen<AnswerWorkload>("workload answer c --marginals 2 --epsilon -1").spend.epsilon, "-1");
+  EXPECT_EQ(Chosen<AnswerWorkload>("workload answer c --marginals 2 --epsilon NaN").spend.epsilon, "NaN");
+}
+
+TEST(Arguments, AWorkloadNamesItsAttributes) {
+  const auto options = Chosen<EstimateWorkload>(
+      "workload estimate c --marginals 3 --attributes age,sex,zone --rho 0.1 --mechanism gaussian "
+      "--confidence 0.9 "
+      "--assume-rows 1000");
+  EXPECT_EQ(options.workload.marginals, 3);
+  EXPECT_THAT(options.workload.attributes, ElementsAre("age", "sex", "zone"));
+  EXPECT_EQ(options.mechanism, v1::MECHANISM_DISCRETE_GAUSSIAN);
+  EXPECT_EQ(options.confidence, 0.9);
+  EXPECT_EQ(options.assumed_rows, 1000);
+}
+
+TEST(Arguments, AnswerTakesARequestIdAndAFile) {
+  const auto options =
+      Chosen<AnswerWorkload>(std::string("workload answer c --marginals 2 --epsilon 1 --delta 1e-9 "
+                                         "--out a.csv --request-id ") +
+                             kId);
+  EXPECT_EQ(options.request_id, kId);
+  EXPECT_EQ(options.out, "a.csv");
+  EXPECT_EQ(options.spend.delta, "1e-9");
+}
+
+TEST(Arguments, SettingsMayBeRepeatedAndHoldEqualsSigns) {
+  const auto options = Chosen<RunSynthesis>(
+      "synth run --set rounds=10 --set note=a=b census --method mwem --epsilon 1 --rows 5 --as-bins --out "
+      "s.csv");
+  EXPECT_EQ(options.dataset, "census");
+  EXPECT_THAT(options.choice.settings, ElementsAre(Pair("note", "a=b"), Pair("rounds", "10")));
+  EXPECT_FALSE(options.choice.workload.has_value());
+  EXPECT_EQ(options.rows, 5);
+  EXPECT_TRUE(options.as_bins);
+}
+
+TEST(Arguments, ASynthesisMayNameItsWorkload) {
+  const auto options = Chosen<EstimateSynthesis>("synth estimate c --method mwem --rho 1 --attributes a,b");
+  ASSERT_TRUE(options.choice.workload.has_value());
+  EXPECT_EQ(options.choice.workload->marginals, 2);
+  EXPECT_THAT(options.choice.workload->attributes, ElementsAre("a", "b"));
+}
+
+TEST(Arguments, EveryCommandIsKnown) {
+  EXPECT_EQ(Chosen<ImportRecords>("dataset import c f.csv.gz").file, "f.csv.gz");
+  EXPECT_EQ(Chosen<SealDataset>("dataset seal c").dataset, "c");
+  EXPECT_EQ(Chosen<GrantAccess>("dataset grant c ana").principal, "ana");
+  Chosen<ListDatasets>("dataset list");
+  EXPECT_EQ(Chosen<ShowDataset>("dataset show c").dataset, "c");
+  EXPECT_EQ(Chosen<ArchiveDataset>("dataset archive c").dataset, "c");
+  EXPECT_EQ(Chosen<CheckSchema>("schema check s.json").csv_file, "");
+  EXPECT_EQ(Chosen<CheckSchema>("schema check s.json f.csv").csv_file, "f.csv");
+  Chosen<ListSynthesizers>("synth list");
+  EXPECT_EQ(Chosen<ListReleases>("release list c").dataset, "c");
+  EXPECT_EQ(Chosen<ShowRelease>("release show r1").release, "r1");
+  EXPECT_EQ(Chosen<QueryRelease>("release query r1 --marginals 1").workload.marginals, 1);
+  EXPECT_EQ(Chosen<SampleRelease>("release sample r1 --rows 9 --out f").rows, 9);
+  Chosen<ListOperations>("operation list");
+  EXPECT_EQ(Chosen<ShowOperation>("operation show o1").operation, "o1");
+  EXPECT_EQ(Chosen<WaitOperation>("operation wait o1 --timeout 5").timeout_seconds, 5);
+  EXPECT_EQ(Chosen<CancelOperation>("operation cancel o1").operation, "o1");
+  EXPECT_EQ(Chosen<ShowLedger>("ledger show c --after 7 --limit 2").after, 7);
+  EXPECT_EQ(Chosen<VerifyLedger>("ledger verify c").dataset, "c");
+  Chosen<ShowVersion>("version");
+}
+
+TEST(Arguments, WrongUsageIsRefusedWithAReason) {
+  struct Wrong {
+    std::string line;
+    std::string reason;
+  };
+  const std::vector<Wrong> lines = {
+      {"", "subcommand"},
+      {"bogus", "'bogus'"},
+      {"dataset frobnicate x", "'frobnicate'"},
+      {"dataset create c --schema s", "--rule"},
+      {"dataset create c --schema s --rule pure", "--epsilon"},
+      {"dataset create c --rule pure --epsilon 1", "--schema"},
+      {"dataset create c --schema s --rule best --epsilon 1", "pure|advanced|zcdp"},
+      {"dataset create c --schema s --public --epsilon 1", "no budget"},
+      {"dataset create c --schema s --successor-of b --rule pure --epsilon 1", "successor"},
+      {"dataset import c", "FILE"},
+      {"workload answer c --marginals 2", "--epsilon"},
+      {"workload answer c --marginals 2 --epsilon 1 --rho 1", "1 option"},
+      {"workload answer c --marginals 2 --rho 1 --delta 1", "--delta"},
+      {"workload answer c --epsilon 1", "--marginals"},
+      {"workload answer c --marginals 0 --epsilon 1", "--marginals"},
+      {"workload answer c --marginals two --epsilon 1", "--marginals"},
+      {"workload answer c --marginals 2 --epsilon 1 --attributes a,,b", "empty"},
+      {"workload answer c --marginals 2 --epsilon 1 --attributes a,b,a", "twice"},
+      {"workload answer c --marginals 2 --epsilon 1 --confidence 95", "between 0 and 1"},
+      {"workload answer c --marginals 2 --epsilon 1 --confidence nan", "between 0 and 1"},
+      {"workload answer c --marginals 2 --epsilon 1 --request-id 7", "UUID"},
+      {"workload answer c d --marginals 2 --epsilon 1", "d"},
+      {"synth run c --method m --epsilon 1 --set rounds", "key=value"},
+      {"synth run c --method m --epsilon 1 --set a=1 --set a=2", "twice"},
+      {"synth run c --method m --epsilon 1 --rows 5", "--out"},
+      {"synth run c --method m --epsilon 1 --rows 0 --out f", "--rows"},
+      {"release sample r1 --rows 5", "--out"},
+      {"--output xml version", "table|json|csv"},
+      {"version --frobnicate", "--frobnicate"}};
+  for (const Wrong& wrong : lines) {
+    const auto parsed = Parse(Words(wrong.line));
+    const auto* error = std::get_if<UsageError>(&parsed);
+    ASSERT_NE(error, nullptr) << wrong.line;
+    EXPECT_THAT(error->text, HasSubstr(wrong.reason)) << wrong.line;
+    EXPECT_THAT(error->text, HasSubstr("--help")) << wrong.line;
+  }
+}
+
+TEST(Arguments, HelpSaysUnitsDefaultsAndAnExample) {
+  const auto parsed = Parse(Words("workload answer --help"));
+  const auto* help = std::get_if<HelpText>(&parsed);
+  ASSERT_NE(help, nullptr);
+  for (const char* part : {"--rho", "zcdp", "Default: 0.95", "Example:", "curator workload answer census"}) {
+    EXPECT_THAT(help->text, HasSubstr(part));
+  }
+  const auto version = Parse({"--version"});
+  EXPECT_THAT(std::get<HelpText>(version).text, HasSubstr("curator " CURATOR_VERSION));
+}
+
+}  // namespace
+}  // namespace curator::cli

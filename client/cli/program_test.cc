@@ -1,0 +1,308 @@
+#include "client/cli/program.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "client/testing/fake_server.h"
+#include "google/rpc/error_details.pb.h"
+
+namespace curator::cli {
+namespace {
+
+using client::testing::DetailedError;
+using client::testing::FakeServer;
+using client::testing::Log;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+constexpr char kId[] = "1b4e28ba-2fa1-4d3b-a3f5-ef19b5a7633b";
+
+class Program : public ::testing::Test {
+ protected:
+  Program() {
+    std::string name = (std::filesystem::temp_directory_path() / "curator-program-XXXXXX").string();
+    folder_ = mkdtemp(name.data());
+    server_.services.on_get_dataset = [](auto&, const v1::GetDatasetRequest& request, v1::Dataset& dataset) {
+      dataset.set_name(request.dataset());
+      dataset.set_state(v1::DATASET_STATE_SEALED);
+      v1::Attribute& attribute = *dataset.mutable_schema()->add_attributes();
+      attribute.set_name("sex");
+      attribute.mutable_categorical()->add_values("f");
+      attribute.mutable_categorical()->add_values("m");
+      return grpc::Status::OK;
+    };
+  }
+  ~Program() override { std::filesystem::remove_all(folder_); }
+
+  // Runs a line whose words are separated by single blanks, with --server added.
+  ExitStatus Run(const std::string& line, const std::string& typed = "") {
+    std::vector<std::string> arguments = {"--server", server_.address(), "--as", "ana"};
+    std::istringstream words(line);
+    for (std::string word; words >> word;) arguments.push_back(word);
+    out_.str("");
+    error_.str("");
+    std::istringstream in(typed);
+    return RunProgram(arguments, terminal_, {in, out_, error_});
+  }
+
+  std::string Path(const std::string& name) const { return (folder_ / name).string(); }
+  static std::string Read(const std::string& path) {
+    std::ostringstream content;
+    content << std::ifstream(path, std::ios::binary).rdbuf();
+    return content.str();
+  }
+
+  FakeServer server_;
+  Terminal terminal_;
+  std::filesystem::path folder_;
+  std::ostringstream out_;
+  std::ostringstream error_;
+};
+
+google::rpc::QuotaFailure FullBudget() {
+  google::rpc::QuotaFailure quota;
+  auto* violation = quota.add_violations();
+  violation->set_subject("dataset/census");
+  violation->set_quota_metric("rho");
+  (*violation->mutable_quota_dimensions())["asked"] = "0.1";
+  (*violation->mutable_quota_dimensions())["remaining"] = "0.05";
+  return quota;
+}
+
+TEST_F(Program, AFullBudgetEndsWith3AndNamesTheAccount) {
+  const google::rpc::QuotaFailure quota = FullBudget();
+  server_.services.on_answer = [&](auto&, auto&, auto&) {
+    return DetailedError(grpc::StatusCode::RESOURCE_EXHAUSTED, "the budget is full", {&quota});
+  };
+  EXPECT_EQ(Run("workload answer census --marginals 1 --rho 0.1"), ExitStatus::kBudgetFull);
+  EXPECT_EQ(error_.str(),
+            "curator: RESOURCE_EXHAUSTED: the budget is full\n"
+            "  account dataset/census: asked 0.1 of rho, left 0.05\n");
+  EXPECT_THAT(out_.str(), IsEmpty());
+}
+
+TEST_F(Program, ErrorsAreJsonWhereTheOutputIs) {
+  const google::rpc::QuotaFailure quota = FullBudget();
+  server_.services.on_answer = [&](auto&, auto&, auto&) {
+    return DetailedError(grpc::StatusCode::RESOURCE_EXHAUSTED, "the budget is full", {&quota});
+  };
+  Run(std::string("workload answer census --marginals 1 --rho 0.1 --output json --request-id ") + kId);
+  const auto error = nlohmann::json::parse(error_.str())["error"];
+  EXPECT_EQ(error["code"], "RESOURCE_EXHAUSTED");
+  EXPECT_EQ(error["request_id"], kId);
+  EXPECT_EQ(error["full_accounts"][0]["account"], "dataset/census");
+  EXPECT_EQ(error["full_accounts"][0]["asked"], "0.1");
+  EXPECT_EQ(error["full_accounts"][0]["remaining"], "0.05");
+}
+
+TEST_F(Program, AMessageThatIsTooLargeIsNoFullBudget) {
+  server_.services.on_get_version = [](auto&, auto&, auto&) {
+    return grpc::Status(grpc::StatusCode::RESOURCE_EXHAUSTED, "Received message larger than max");
+  };
+  EXPECT_EQ(Run("version"), ExitStatus::kRefused);
+}
+
+TEST_F(Program, ARefusalEndsWith1AndSaysItsName) {
+  server_.services.on_estimate_workload = [](auto&, auto&, auto&) {
+    return grpc::Status(grpc::StatusCode::INVALID_ARGUMENT, "spend.rho: must be positive");
+  };
+  EXPECT_EQ(Run("workload estimate census --marginals 1 --rho 0"), ExitStatus::kRefused);
+  EXPECT_EQ(error_.str(), "curator: INVALID_ARGUMENT: spend.rho: must be positive\n");
+}
+
+TEST_F(Program, AnAnswerIsWrittenToAFileAndSummedUp) {
+  server_.services.on_answer = [](auto&, const v1::AnswerWorkloadRequest& request, auto& writer) {
+    v1::AnswerChunk chunk;
+    chunk.mutable_header()->set_marginal_count(1);
+    chunk.mutable_header()->set_request_id(request.request_id());
+    writer.Write(chunk);
+    chunk.mutable_marginal()->add_attributes("sex");
+    chunk.mutable_marginal()->add_sizes(2);
+    writer.Write(chunk);
+    chunk.mutable_cells()->add_counts(5);
+    chunk.mutable_cells()->add_counts(-1);
+    writer.Write(chunk);
+    return grpc::Status::OK;
+  };
+  ASSERT_EQ(
+      Run("workload answer census --marginals 1 --rho 0.1 --out " + Path("a.csv") + " --request-id " + kId),
+      ExitStatus::kDone)
+      << error_.str();
+  EXPECT_EQ(Read(Path("a.csv")), "marginal,sex,count\nsex,f,5\nsex,m,-1\n");
+  EXPECT_THAT(out_.str(), AllOf(HasSubstr(kId), HasSubstr(Path("a.csv"))));
+
+  ASSERT_EQ(Run("workload answer census --marginals 1 --rho 0.1 --output csv"), ExitStatus::kDone);
+  EXPECT_EQ(out_.str(), "marginal,sex,count\nsex,f,5\nsex,m,-1\n");
+  EXPECT_THAT(error_.str(), HasSubstr("request id "));
+
+  ASSERT_EQ(Run("workload answer census --marginals 1 --rho 0.1 --output json"), ExitStatus::kDone);
+  EXPECT_EQ(nlohmann::json::parse(out_.str())["marginals"][0]["cells"][1]["count"], -1);
+}
+
+TEST_F(Program, SynthesisIsFollowedAndSampled) {
+  server_.services.on_create_synthesis = [](auto&, const v1::CreateSynthesisRequest& request,
+                                            v1::Operation& operation) {
+    operation.set_id("o1");
+    operation.set_request_id(request.request_id());
+    const auto& settings = request.spec().settings();
+    return settings.at("rounds") == "10" ? grpc::Status::OK : grpc::Status::CANCELLED;
+  };
+  server_.services.on_watch = [](auto&, auto&, auto& writer) {
+    v1::Operation operation;
+    operation.set_id("o1");
+    operation.set_state(v1::Operation::DONE);
+    operation.set_release_id("r1");
+    writer.Write(operation);
+    return grpc::Status::OK;
+  };
+  server_.services.on_sample = [](auto&, const v1::SampleModelRequest& request, auto& writer) {
+    v1::SampleModelChunk chunk;
+    chunk.set_csv("sex\n" + request.release_id() + " " + std::to_string(request.rows()) + "\n");
+    writer.Write(chunk);
+    return grpc::Status::OK;
+  };
+  ASSERT_EQ(Run("synth run census --method mwem --epsilon 1 --set rounds=10 --rows 7 --out " + Path("s.csv")),
+            ExitStatus::kDone)
+      << error_.str();
+  EXPECT_EQ(Read(Path("s.csv")), "sex\nr1 7\n");
+  EXPECT_THAT(error_.str(), AllOf(HasSubstr("operation o1, request id "), Not(HasSubstr("\r"))));
+  EXPECT_THAT(out_.str(), HasSubstr("r1"));
+}
+
+TEST_F(Program, ASynthesisThatFailedEndsWith1AndItsChargeStands) {
+  server_.services.on_create_synthesis = [](auto&, auto&, v1::Operation& operation) {
+    operation.set_id("o1");
+    return grpc::Status::OK;
+  };
+  server_.services.on_watch = [](auto&, auto&, auto& writer) {
+    v1::Operation operation;
+    operation.set_id("o1");
+    operation.set_state(v1::Operation::FAILED);
+    operation.set_error("the work failed");
+    writer.Write(operation);
+    return grpc::Status::OK;
+  };
+  EXPECT_EQ(Run("synth run census --method mwem --epsilon 1 --out " + Path("s.csv")), ExitStatus::kRefused);
+  EXPECT_THAT(error_.str(),
+              AllOf(HasSubstr("INTERNAL"), HasSubstr("the work failed"), HasSubstr("charge stands")));
+  EXPECT_FALSE(std::filesystem::exists(Path("s.csv")));
+}
+
+TEST_F(Program, TheBudgetIsShownExactlyAndWithABarOnATerminal) {
+  server_.services.on_get_budget = [](auto&, auto&, v1::GetBudgetResponse& budget) {
+    v1::Account& account = *budget.add_accounts();
+    account.set_name("dataset/census");
+    account.mutable_promise()->set_rule(v1::RULE_ZCDP);
+    account.mutable_promise()->set_epsilon("3");
+    account.mutable_promise()->set_delta("1e-9");
+    v1::Counter& counter = *account.add_counters();
+    counter.set_name("rho");
+    counter.set_limit("0.100000000000000000001");
+    counter.set_spent("0.05");
+    counter.set_held("0");
+    counter.set_remaining("0.050000000000000000001");
+    return grpc::Status::OK;
+  };
+  ASSERT_EQ(Run("budget show census"), ExitStatus::kDone);
+  EXPECT_EQ(out_.str(),
+            "account         rule  promise                counter                    limit  spent  held      "
+            "               left\n"
+            "dataset/census  zcdp  epsilon 3, delta 1e-9  rho      0.100000000000000000001   0.05     0  "
+            "0.050000000000000000001\n");
+  ASSERT_EQ(Run("budget show census --output csv"), ExitStatus::kDone);
+  EXPECT_EQ(out_.str(),
+            "account,rule,epsilon,delta,counter,limit,spent,held,remaining\n"
+            "dataset/census,zcdp,3,1e-9,rho,0.100000000000000000001,0.05,0,0.050000000000000000001\n");
+  terminal_.out_is_terminal = true;
+  ASSERT_EQ(Run("budget show census"), ExitStatus::kDone);
+  EXPECT_THAT(out_.str(), HasSubstr("██████████░░░░░░░░░░"));
+}
+
+TEST_F(Program, TheLedgerIsStreamedInEveryForm) {
+  server_.services.on_list_entries = [](auto&, const v1::ListLedgerEntriesRequest& request, auto& writer) {
+    for (int64_t sequence = request.after_sequence() + 1; sequence <= 5; ++sequence) {
+      v1::LedgerEntry entry;
+      entry.set_sequence(sequence);
+      entry.set_kind("CHARGE");
+      entry.set_hash("\x01\xab");
+      entry.mutable_time()->set_seconds(1793696400);
+      writer.Write(entry);
+    }
+    return grpc::Status::OK;
+  };
+  ASSERT_EQ(Run("ledger show census --after 2 --limit 2 --output json"), ExitStatus::kDone);
+  const auto entries = nlohmann::json::parse(out_.str())["entries"];
+  ASSERT_EQ(entries.size(), 2u);
+  EXPECT_EQ(entries[0]["sequence"], 3);
+  EXPECT_EQ(entries[0]["hash"], "01ab");
+  ASSERT_EQ(Run("ledger show census"), ExitStatus::kDone);
+  EXPECT_THAT(out_.str(), AllOf(HasSubstr("2026-11-03T09:00:00Z"), HasSubstr("CHARGE")));
+}
+
+TEST_F(Program, ALedgerThatContradictsItselfEndsWith1) {
+  server_.services.on_verify = [](auto&, auto&, v1::VerifyLedgerResponse& response) {
+    response.set_ok(false);
+    response.add_findings("entry 3: the hash is not that of its payload");
+    return grpc::Status::OK;
+  };
+  EXPECT_EQ(Run("ledger verify census"), ExitStatus::kRefused);
+  EXPECT_THAT(out_.str(), HasSubstr("entry 3"));
+  EXPECT_THAT(error_.str(), HasSubstr("DATA_LOSS"));
+}
+
+TEST_F(Program, APublicDatasetIsConfirmedByItsName) {
+  Log created;
+  server_.services.on_create_dataset = [&](auto&, const v1::CreateDatasetRequest& request, v1::Dataset&) {
+    created.Add(request.name());
+    return request.has_limit() ? grpc::Status::CANCELLED : grpc::Status::OK;
+  };
+  std::ofstream(Path("s.json")) << R"({"attributes":[{"name":"zone","coded":{"size":7}}]})";
+  const std::string line = "dataset create open --public --schema " + Path("s.json");
+  EXPECT_EQ(Run(line, "open\n"), ExitStatus::kRefused);  // no terminal: typing does not count
+  EXPECT_THAT(error_.str(), HasSubstr("--yes"));
+  terminal_.in_is_terminal = terminal_.error_is_terminal = true;
+  EXPECT_EQ(Run(line, "yes\n"), ExitStatus::kRefused);
+  EXPECT_THAT(created.entries(), IsEmpty());
+  EXPECT_EQ(Run(line, "open\n"), ExitStatus::kDone) << error_.str();
+  EXPECT_EQ(Run(line + " --yes"), ExitStatus::kDone) << error_.str();
+  EXPECT_EQ(created.entries().size(), 2u);
+}
+
+TEST_F(Program, AnUnknownOutcomeSaysHowToAskAgain) {
+  server_.services.on_answer = [](auto&, auto&, auto&) {
+    return grpc::Status(grpc::StatusCode::UNKNOWN, "lost");
+  };
+  EXPECT_EQ(Run(std::string("workload answer census --marginals 1 --rho 0.1 --request-id ") + kId),
+            ExitStatus::kRefused);
+  EXPECT_THAT(error_.str(), HasSubstr(std::string("--request-id ") + kId));
+}
+
+// What a shell sees.
+int StatusOfShell(const std::string& arguments) {
+  const std::string line = std::string(CURATOR_PROGRAM) + " " + arguments + " >/dev/null 2>&1";
+  return WEXITSTATUS(std::system(line.c_str()));
+}
+
+TEST(ProgramInAShell, EndsWithTheStatusThatTheManualPromises) {
+  std::string gone;
+  {
+    FakeServer server;
+    gone = server.address();
+  }
+  EXPECT_EQ(StatusOfShell("--help"), 0);
+  EXPECT_EQ(StatusOfShell("schema check /nonexistent.json"), 1);
+  EXPECT_EQ(StatusOfShell("workload answer census"), 2);
+  EXPECT_EQ(StatusOfShell("version --server " + gone), 4);
+}
+
+}  // namespace
+}  // namespace curator::cli
