@@ -1,0 +1,116 @@
+#include <atomic>
+#include <thread>
+
+#include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
+#include "ledger/conformance/ledger_conformance.h"
+
+namespace curator::ledger {
+namespace {
+
+using ::testing::ElementsAre;
+
+constexpr int kThreads = 32;
+
+class ConcurrencyConformance : public LedgerConformance {};
+
+void InParallel(const std::function<void(int thread)>& work) {
+  std::vector<std::thread> threads;
+  for (int i = 0; i < kThreads; ++i) threads.emplace_back(work, i);
+  for (std::thread& thread : threads) thread.join();
+}
+
+TEST_P(ConcurrencyConformance, ThirtyTwoClientsOfTwoServersAreAdmittedExactlyAsOftenAsFits) {
+  auto one_server = Open();
+  auto another = Open();
+  constexpr int kFit = 100;
+  constexpr int kCost = 3;
+  const Dataset dataset = MakeDataset(*one_server, "census", kFit * kCost + kCost - 1);
+  const int64_t account = FirstAccount(*one_server, dataset);
+  std::atomic<int> admitted = 0;
+  std::atomic<int> refused = 0;
+  InParallel([&](int thread) {
+    Ledger& ledger = thread % 2 == 0 ? *one_server : *another;
+    for (int i = 0; i < 6; ++i) {
+      const auto begun = ledger.Begin(RequestOf(dataset, absl::StrCat(thread, "/", i), account, kCost));
+      if (begun.ok()) {
+        ++admitted;
+      } else if (absl::IsResourceExhausted(begun.status())) {
+        ++refused;
+      } else {
+        ADD_FAILURE() << begun.status();
+      }
+    }
+  });
+  EXPECT_EQ(admitted, kFit);
+  EXPECT_EQ(refused, kThreads * 6 - kFit);
+  EXPECT_EQ(BalanceOf(*one_server, dataset).spent, kFit * kCost);
+  EXPECT_THAT(Must(one_server->Verify(dataset.id)).findings, ElementsAre());
+}
+
+TEST_P(ConcurrencyConformance, ManyClientsWithOneRequestIdAreChargedOnce) {
+  auto ledger = Open();
+  const Dataset dataset = MakeDataset(*ledger, "census", 100);
+  const int64_t account = FirstAccount(*ledger, dataset);
+  std::atomic<int> newly_charged = 0;
+  std::atomic<int> stored = 0;
+  InParallel([&](int) {
+    const auto attempt = ledger->Begin(RequestOf(dataset, "the same", account, 7));
+    ASSERT_TRUE(attempt.ok()) << attempt.status();
+    if (attempt->newly_charged) ++newly_charged;
+    if (attempt->release) return;
+    const auto release = ledger->Store(*attempt, "answer");
+    if (release.ok()) {
+      ++stored;
+    } else {
+      EXPECT_STATUS_IS(absl::StatusCode::kAborted, release.status());
+    }
+  });
+  EXPECT_EQ(newly_charged, 1);
+  EXPECT_EQ(stored, 1);
+  EXPECT_EQ(BalanceOf(*ledger, dataset).spent, 7);
+  EXPECT_EQ(AskStore("SELECT COUNT(*) FROM releases"), 1);
+  EXPECT_THAT(Must(ledger->Verify(dataset.id)).findings, ElementsAre());
+}
+
+TEST_P(ConcurrencyConformance, DatasetsOfOneLineageDoNotLockEachOtherOut) {
+  auto ledger = Open();
+  const Dataset first = MakeDataset(*ledger, "census", 1000);
+  DatasetSpec spec = SpecOf("census-2", 0);
+  spec.accounts.clear();
+  spec.successor_of = first.id;
+  const Dataset created = Must(ledger->CreateDataset(spec));
+  const Dataset second = Must(ledger->SealDataset(created.id, "newer", "olga"));
+  const int64_t account = FirstAccount(*ledger, first);
+  InParallel([&](int thread) {
+    const Dataset& dataset = thread % 2 == 0 ? first : second;
+    for (int i = 0; i < 4; ++i) {
+      const auto begun = ledger->Begin(RequestOf(dataset, absl::StrCat(thread, "/", i), account, 1));
+      ASSERT_TRUE(begun.ok()) << begun.status();
+      ASSERT_TRUE(ledger->Store(*begun, "answer").ok());
+    }
+  });
+  EXPECT_EQ(BalanceOf(*ledger, first).spent, kThreads * 4);
+  EXPECT_THAT(Must(ledger->Verify(first.id)).findings, ElementsAre());
+}
+
+TEST_P(ConcurrencyConformance, AnotherServerTakesACrashedServersChargeOver) {
+  auto crashed = Open();
+  const Dataset dataset = MakeDataset(*crashed, "census", 10);
+  const ChargeRequest request = RequestOf(dataset, "r1", FirstAccount(*crashed, dataset), 4);
+  const Attempt before = Must(crashed->Begin(request));
+  auto other = Open();
+  const Attempt after = Must(other->Begin(request));
+  EXPECT_EQ(after.sealed_key, before.sealed_key);
+  EXPECT_EQ(Must(other->Store(after, "answer")).payload, "answer");
+  // The stopped process resumes.
+  EXPECT_STATUS_IS(absl::StatusCode::kAborted, crashed->Store(before, "answer").status());
+  EXPECT_EQ(Must(crashed->Begin(request)).release->payload, "answer");
+  EXPECT_EQ(BalanceOf(*other, dataset).spent, 4);
+}
+
+INSTANTIATE_TEST_SUITE_P(EveryBackend, ConcurrencyConformance, ::testing::ValuesIn(LedgerBackendNames()),
+                         [](const auto& test) { return test.param; });
+
+}  // namespace
+}  // namespace curator::ledger

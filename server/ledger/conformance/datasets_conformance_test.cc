@@ -1,0 +1,229 @@
+#include "base/errors.h"
+#include "gmock/gmock.h"
+#include "ledger/conformance/ledger_conformance.h"
+
+namespace curator::ledger {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+class DatasetConformance : public LedgerConformance {};
+
+std::vector<std::string> KindsOf(Ledger& ledger, const Dataset& dataset) {
+  std::vector<std::string> kinds;
+  for (const Entry& entry : Must(ledger.ListEntries(dataset.id, {}))) kinds.push_back(entry.kind);
+  return kinds;
+}
+
+TEST_P(DatasetConformance, KeepsEveryFieldOfADataset) {
+  auto ledger = Open();
+  DatasetSpec spec = SpecOf("census", 10);
+  spec.privacy_unit = "PERSON";
+  spec.max_records_per_unit = 3;
+  spec.partition_attribute = "zone";
+  spec.accounts = {{.scope_type = ScopeType::kPart,
+                    .scope_key = "north",
+                    .rule = "r",
+                    .rule_name = "ADVANCED",
+                    .limits = {{"epsilon_squared", 5}, {"delta", 7}}},
+                   {.scope_type = ScopeType::kAnalyst,
+                    .scope_key = "änne",
+                    .rule = "",
+                    .rule_name = "PURE",
+                    .limits = {{"epsilon", 9}}}};
+  const Dataset made = Must(ledger->CreateDataset(spec));
+  const Dataset found = Must(ledger->GetDataset("census"));
+  EXPECT_EQ(found.id, made.id);
+  EXPECT_EQ(found.owner, "olga");
+  EXPECT_EQ(found.schema, spec.schema);
+  EXPECT_EQ(found.schema_hash, spec.schema_hash);
+  EXPECT_EQ(found.privacy_unit, "PERSON");
+  EXPECT_EQ(found.max_records_per_unit, 3);
+  EXPECT_EQ(found.partition_attribute, "zone");
+  EXPECT_EQ(found.state, DatasetState::kCreated);
+  EXPECT_EQ(found.version, 0);
+  EXPECT_GT(found.created_at_us, 1'500'000'000'000'000);
+
+  const std::vector<Account> accounts = Must(ledger->ListAccounts(made.id));
+  ASSERT_EQ(accounts.size(), 2U);
+  EXPECT_EQ(accounts[0].scope_type, ScopeType::kPart);
+  EXPECT_EQ(accounts[0].scope_key, "north");
+  EXPECT_EQ(accounts[0].rule_name, "ADVANCED");
+  EXPECT_THAT(accounts[0].counters,
+              ElementsAre(CounterBalance{"epsilon_squared", 5, 0, 0}, CounterBalance{"delta", 7, 0, 0}));
+  EXPECT_EQ(accounts[1].scope_key, "änne");
+  EXPECT_LT(accounts[0].id, accounts[1].id);
+}
+
+TEST_P(DatasetConformance, OneRequestIdMakesOneDataset) {
+  auto ledger = Open();
+  const Dataset first = Must(ledger->CreateDataset(SpecOf("census", 10)));
+  const Dataset again = Must(ledger->CreateDataset(SpecOf("census", 10)));
+  EXPECT_EQ(first.id, again.id);
+  EXPECT_EQ(Must(ledger->ListDatasets()).size(), 1U);
+  EXPECT_THAT(KindsOf(*ledger, first), ElementsAre("DATASET_CREATED"));
+}
+
+TEST_P(DatasetConformance, AnotherDatasetUnderTheSameRequestIdIsRefused) {
+  auto ledger = Open();
+  Must(ledger->CreateDataset(SpecOf("census", 10)));
+  EXPECT_STATUS_IS(absl::StatusCode::kAlreadyExists, ledger->CreateDataset(SpecOf("census", 11)).status());
+}
+
+TEST_P(DatasetConformance, ANameIsTakenOnce) {
+  auto ledger = Open();
+  Must(ledger->CreateDataset(SpecOf("census", 10)));
+  DatasetSpec other = SpecOf("census", 10);
+  other.request_id = "another";
+  EXPECT_STATUS_IS(absl::StatusCode::kAlreadyExists, ledger->CreateDataset(other).status());
+  EXPECT_STATUS_IS(absl::StatusCode::kNotFound, ledger->GetDataset("nowhere").status());
+}
+
+TEST_P(DatasetConformance, ASealIsMadeOnceAndMayBeRepeated) {
+  auto ledger = Open();
+  const Dataset created = Must(ledger->CreateDataset(SpecOf("census", 10)));
+  const Dataset sealed = Must(ledger->SealDataset(created.id, "content", "olga"));
+  EXPECT_EQ(sealed.state, DatasetState::kSealed);
+  EXPECT_EQ(sealed.version, 1);
+  EXPECT_EQ(sealed.content_hash, "content");
+  EXPECT_EQ(Must(ledger->SealDataset(created.id, "content", "olga")).version, 1);
+  EXPECT_STATUS_IS(absl::StatusCode::kFailedPrecondition,
+                   ledger->SealDataset(created.id, "other content", "olga").status());
+  EXPECT_STATUS_IS(absl::StatusCode::kNotFound, ledger->SealDataset("nothing", "content", "olga").status());
+  EXPECT_THAT(KindsOf(*ledger, created), ElementsAre("DATASET_CREATED", "SEALED"));
+}
+
+TEST_P(DatasetConformance, TheContentHashNeverEntersTheHistory) {
+  auto ledger = Open();
+  const Dataset dataset = MakeDataset(*ledger, "census", 10);
+  for (const Entry& entry : Must(ledger->ListEntries(dataset.id, {}))) {
+    EXPECT_EQ(entry.payload.find(dataset.content_hash), std::string::npos);
+  }
+}
+
+TEST_P(DatasetConformance, EqualContentUnderAnotherNameIsWrittenIntoTheHistory) {
+  auto ledger = Open();
+  const Dataset first = Must(ledger->CreateDataset(SpecOf("census", 10)));
+  const Dataset twin = Must(ledger->CreateDataset(SpecOf("census-again", 10)));
+  Must(ledger->SealDataset(first.id, "content", "olga"));
+  Must(ledger->SealDataset(twin.id, "content", "olga"));
+  EXPECT_THAT(KindsOf(*ledger, first), ElementsAre("DATASET_CREATED", "SEALED"));
+  EXPECT_THAT(KindsOf(*ledger, twin), ElementsAre("DATASET_CREATED", "SEALED", "EQUAL_CONTENT"));
+}
+
+TEST_P(DatasetConformance, ASuccessorSharesTheAccounts) {
+  auto ledger = Open();
+  const Dataset first = MakeDataset(*ledger, "census", 10);
+  DatasetSpec spec = SpecOf("census-2", 0);
+  spec.accounts.clear();
+  spec.successor_of = first.id;
+  const Dataset second = Must(ledger->CreateDataset(spec));
+  const Dataset sealed = Must(ledger->SealDataset(second.id, "newer content", "olga"));
+  EXPECT_EQ(sealed.lineage_id, first.lineage_id);
+  const int64_t account = FirstAccount(*ledger, first);
+  EXPECT_EQ(FirstAccount(*ledger, sealed), account);
+  Must(ledger->Begin(RequestOf(first, "r1", account, 6)));
+  EXPECT_STATUS_IS(absl::StatusCode::kResourceExhausted,
+                   ledger->Begin(RequestOf(sealed, "r2", account, 5)).status());
+  Must(ledger->Begin(RequestOf(sealed, "r3", account, 4)));
+  EXPECT_EQ(BalanceOf(*ledger, first).spent, 10);
+  const Verification verification = Must(ledger->Verify(sealed.id));
+  EXPECT_THAT(verification.findings, ElementsAre());
+  EXPECT_EQ(verification.entries_checked, 6);
+}
+
+TEST_P(DatasetConformance, ASuccessorCountsItsPeopleAsItsPredecessorDid) {
+  auto ledger = Open();
+  const Dataset first = MakeDataset(*ledger, "census", 10);
+  DatasetSpec spec = SpecOf("census-2", 0);
+  spec.successor_of = first.id;
+  EXPECT_STATUS_IS(absl::StatusCode::kInvalidArgument,
+                   ledger->CreateDataset(spec).status());  // accounts of its own
+  spec.accounts.clear();
+  spec.neighbour_relation = "REPLACE_ONE";
+  EXPECT_STATUS_IS(absl::StatusCode::kInvalidArgument, ledger->CreateDataset(spec).status());
+  spec.successor_of = "nothing";
+  EXPECT_STATUS_IS(absl::StatusCode::kInvalidArgument, ledger->CreateDataset(spec).status());
+}
+
+TEST_P(DatasetConformance, AGrantIsMadeOnce) {
+  auto ledger = Open();
+  const Dataset dataset = MakeDataset(*ledger, "census", 10);
+  ASSERT_TRUE(ledger->Grant(dataset.id, "zoe", "olga").ok());
+  ASSERT_TRUE(ledger->Grant(dataset.id, "ana", "olga").ok());
+  ASSERT_TRUE(ledger->Grant(dataset.id, "ana", "olga").ok());
+  EXPECT_THAT(Must(ledger->GetDataset("census")).grantees, ElementsAre("ana", "zoe"));
+  EXPECT_THAT(KindsOf(*ledger, dataset), ElementsAre("DATASET_CREATED", "SEALED", "GRANTED", "GRANTED"));
+  EXPECT_STATUS_IS(absl::StatusCode::kNotFound, ledger->Grant("nothing", "ana", "olga"));
+}
+
+TEST_P(DatasetConformance, AnArchivedDatasetTakesNoChargeAndStillReplays) {
+  auto ledger = Open();
+  const Dataset dataset = MakeDataset(*ledger, "census", 10);
+  const int64_t account = FirstAccount(*ledger, dataset);
+  const Attempt attempt = Must(ledger->Begin(RequestOf(dataset, "r1", account, 1)));
+  Must(ledger->Store(attempt, "answer"));
+  ASSERT_TRUE(ledger->ArchiveDataset(dataset.id, "olga").ok());
+  ASSERT_TRUE(ledger->ArchiveDataset(dataset.id, "olga").ok());
+  EXPECT_EQ(Must(ledger->GetDataset("census")).state, DatasetState::kArchived);
+  EXPECT_STATUS_IS(absl::StatusCode::kFailedPrecondition,
+                   ledger->Begin(RequestOf(dataset, "r2", account, 1)).status());
+  EXPECT_EQ(Must(ledger->Begin(RequestOf(dataset, "r1", account, 1))).release->payload, "answer");
+}
+
+TEST_P(DatasetConformance, APublicDatasetHasNoAccountsAndIsAnsweredForNothing) {
+  auto ledger = Open();
+  DatasetSpec spec = SpecOf("open-data", 0);
+  spec.is_public = true;
+  EXPECT_STATUS_IS(absl::StatusCode::kInvalidArgument, ledger->CreateDataset(spec).status());
+  spec.accounts.clear();
+  const Dataset created = Must(ledger->CreateDataset(spec));
+  const Dataset dataset = Must(ledger->SealDataset(created.id, "content", "olga"));
+  EXPECT_TRUE(dataset.is_public);
+  ChargeRequest request = RequestOf(dataset, "r1", 0, 0);
+  request.postings.clear();
+  EXPECT_TRUE(Must(ledger->Begin(request)).newly_charged);
+}
+
+TEST_P(DatasetConformance, AMalformedDatasetIsRefusedByItsField) {
+  auto ledger = Open();
+  const auto violation = [&](const std::function<void(DatasetSpec&)>& spoil) {
+    DatasetSpec spec = SpecOf("census", 10);
+    spoil(spec);
+    const absl::Status status = ledger->CreateDataset(spec).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << status;
+    return FieldViolationOf(status).value_or(FieldViolation()).field;
+  };
+  EXPECT_EQ(violation([](DatasetSpec& spec) { spec.name.clear(); }), "name");
+  EXPECT_EQ(violation([](DatasetSpec& spec) { spec.name = std::string("a\0b", 3); }), "name");
+  EXPECT_EQ(violation([](DatasetSpec& spec) { spec.owner = "\xff"; }), "owner");
+  EXPECT_EQ(violation([](DatasetSpec& spec) { spec.accounts.clear(); }), "accounts");
+  EXPECT_EQ(violation([](DatasetSpec& spec) { spec.max_records_per_unit = 0; }), "max_records_per_unit");
+  EXPECT_EQ(violation([](DatasetSpec& spec) { spec.accounts[0].limits[0].limit = -1; }), "accounts[0].limit");
+  EXPECT_EQ(violation([](DatasetSpec& spec) { spec.accounts[0].limits[0].counter = "two words"; }),
+            "accounts[0].counter");
+  EXPECT_EQ(violation([](DatasetSpec& spec) { spec.accounts.push_back(spec.accounts[0]); }), "accounts[1]");
+  EXPECT_TRUE(Must(ledger->ListDatasets()).empty());
+}
+
+TEST_P(DatasetConformance, EntriesArePagedInOrder) {
+  auto ledger = Open();
+  const Dataset dataset = MakeDataset(*ledger, "census", 10);
+  ASSERT_TRUE(ledger->Grant(dataset.id, "ana", "olga").ok());
+  const std::vector<Entry> page = Must(ledger->ListEntries(dataset.id, {.after_seq = 1, .limit = 1}));
+  ASSERT_EQ(page.size(), 1U);
+  EXPECT_EQ(page[0].seq, 2);
+  EXPECT_EQ(page[0].kind, "SEALED");
+  EXPECT_EQ(page[0].actor, "olga");
+  EXPECT_TRUE(Must(ledger->ListEntries(dataset.id, {.after_seq = 3})).empty());
+  EXPECT_STATUS_IS(absl::StatusCode::kInvalidArgument,
+                   ledger->ListEntries(dataset.id, {.limit = 0}).status());
+  EXPECT_STATUS_IS(absl::StatusCode::kNotFound, ledger->ListEntries("nothing", {}).status());
+}
+
+INSTANTIATE_TEST_SUITE_P(EveryBackend, DatasetConformance, ::testing::ValuesIn(LedgerBackendNames()),
+                         [](const auto& test) { return test.param; });
+
+}  // namespace
+}  // namespace curator::ledger

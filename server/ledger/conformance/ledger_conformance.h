@@ -1,0 +1,82 @@
+// The executable half of the ledger's contract: what every backend in LedgerBackends() must do. A new backend
+// adds a line to that list and a place for its databases here, and no test.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "ledger/ledger.h"
+#include "ledger/open_ledger.h"
+#include "ledger/sql/database.h"
+#include "tests/testing/scratch_folder.h"
+
+namespace curator::ledger {
+
+// Bytes that look random and are the same in every run, different for every seed. Thread-safe.
+std::function<std::string(size_t)> SeededEntropy(uint64_t seed);
+
+// Runs once for each backend's name.
+class LedgerConformance : public ::testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override;
+
+  // Opens the test's ledger (again). Several may be open at once, like several servers.
+  std::unique_ptr<Ledger> Open();
+  absl::StatusOr<std::unique_ptr<Ledger>> TryOpen();
+  // Opens another database under the same anchor: a restored backup.
+  absl::StatusOr<std::unique_ptr<Ledger>> TryOpenCopy(const std::string& url);
+  // A byte-for-byte copy of the database, as a backup is. Nobody may have it open.
+  std::string CopyDatabase();
+
+  // Runs SQL past the ledger, as an intruder with the database's password would.
+  void Tamper(const std::string& script);
+  // The only value of the only row that `query` gives.
+  int64_t AskStore(const std::string& query);
+  // Whether the store itself accepts `statement`.
+  absl::Status TryInStore(const std::string& statement);
+
+  // A sealed private dataset with one account of the given limit for the counter "rho", owned by olga.
+  Dataset MakeDataset(Ledger& ledger, const std::string& name, int64_t limit);
+  static DatasetSpec SpecOf(const std::string& name, int64_t limit);
+  // A charge of `cost` on the dataset's first account by ana.
+  static ChargeRequest RequestOf(const Dataset& dataset, const std::string& request_id, int64_t account_id,
+                                 int64_t cost);
+  static int64_t FirstAccount(Ledger& ledger, const Dataset& dataset);
+  static CounterBalance BalanceOf(Ledger& ledger, const Dataset& dataset);
+
+  const std::string& anchor_dir() const { return anchor_dir_; }
+  const std::string& url() const { return url_; }
+
+ private:
+  const LedgerBackend& backend() const;
+
+  const testing::ScratchFolder scratch_;
+  const std::string& folder_ = scratch_.path();
+  std::string anchor_dir_;
+  std::string url_;
+  uint64_t opened_ = 0;
+};
+
+// gtest's EXPECT on a status, with its text.
+#define EXPECT_STATUS_IS(expected, expression)                    \
+  do {                                                            \
+    const absl::Status checked_status = (expression);             \
+    EXPECT_EQ(checked_status.code(), expected) << checked_status; \
+  } while (false)
+
+// The value of a StatusOr that must be OK.
+template <typename Value>
+Value Must(absl::StatusOr<Value> value) {
+  EXPECT_TRUE(value.ok()) << value.status();
+  return value.ok() ? *std::move(value) : Value();
+}
+
+std::vector<std::string> LedgerBackendNames();
+
+}  // namespace curator::ledger

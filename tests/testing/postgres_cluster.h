@@ -1,0 +1,56 @@
+// A real PostgreSQL server of one's own, for tests: a fresh cluster in a temporary folder, on a free loopback
+// port and a private socket, gone when the test program is gone, however it ends.
+//
+// Durability is on, because the ledger refuses to work without it. A machine without PostgreSQL is a failed
+// test, not a skipped one: CURATOR_POSTGRES_BIN names the folder of its programs where they are not at
+// Debian's place.
+#pragma once
+
+#include <sys/types.h>
+
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "tests/testing/scratch_folder.h"
+
+namespace curator::testing {
+
+// Call from the main thread: the server is killed when the thread that started it ends.
+class PostgresCluster {
+ public:
+  // The cluster of this process, started at the first call. Ends the program with a message when it cannot be
+  // started.
+  static PostgresCluster& Shared();
+
+  static absl::StatusOr<std::unique_ptr<PostgresCluster>> Start();
+  ~PostgresCluster();
+  PostgresCluster(const PostgresCluster&) = delete;
+  PostgresCluster& operator=(const PostgresCluster&) = delete;
+
+  // The URL of a new, empty database; ends the program with a message when there is none to be had.
+  std::string CreateDatabase();
+  // The URL of a copy of `url`'s database, which nobody may be connected to.
+  std::string CopyDatabase(const std::string& url);
+
+  // Stops the server as a crash would (no shutdown checkpoint), and starts it again on the same port.
+  absl::Status CrashAndRestart();
+
+ private:
+  PostgresCluster(std::string programs, int port) : programs_(std::move(programs)), port_(port) {}
+  absl::Status Initialize();
+  absl::Status Launch();
+  void Kill(int signal);
+  absl::Status Execute(const std::string& statement) const;
+  std::string UrlOf(const std::string& database) const;
+
+  const ScratchFolder scratch_;
+  const std::string& folder_ = scratch_.path();
+  const std::string programs_;
+  const int port_;
+  pid_t server_ = -1;
+  int databases_ = 0;
+};
+
+}  // namespace curator::testing
