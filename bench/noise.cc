@@ -126,4 +126,8 @@ BENCHMARK(Selection)->Args({1'000, 0})->Args({1'000'000, 0})->Args({1'000'000, 1
 }  // namespace
 }  // namespace curator::dp
 
-BENCHMARK_MAIN();
+int main(int argument_count, char** arguments) {
+  benchmark::Initialize(&argument_count, arguments);
+  if (benchmark::ReportUnrecognizedArguments(argument_count, arguments)) return 2;
+  benchmark::RunSpecifiedBenchmarks();
+}

@@ -1,6 +1,6 @@
 // Layer 2 of the audit: the samplers against the exact laws of the reference values, and broken samplers that
-// the same check catches. Seeds are fixed; for fresh ones the false alarm of each check is at most
-// kFalseAlarm.
+// the same check catches. Seeds are fixed unless asked otherwise (audit_mode.h); for fresh ones the false
+// alarm of each check is at most kFalseAlarm.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -10,6 +10,7 @@
 #include "dp/noise/discrete_distributions.h"
 #include "dp/noise/discrete_gaussian.h"
 #include "dp/noise/discrete_laplace.h"
+#include "tests/statistical/audit_mode.h"
 #include "tests/statistical/noise_vectors.h"
 #include "tests/testing/seeded_bits.h"
 #include "tests/testing/shared_folder.h"
@@ -17,13 +18,13 @@
 namespace curator::statistics {
 namespace {
 
-constexpr size_t kSampleSize = 400'000;
+const size_t kSampleSize = AuditSize(400'000);
 constexpr char kVectors[] = "vectors/discrete_noise.json";
 
 using Law = NoiseVector::Law;
 
 std::vector<int64_t> Sample(Law law, dp::Rational parameter, uint64_t seed) {
-  seeded::SeededBits bits(seed);
+  seeded::SeededBits bits(AuditSeed(seed));
   std::vector<int64_t> values(kSampleSize);
   if (law == Law::kDiscreteLaplace) {
     dp::DiscreteLaplace::Create(parameter).value().Fill(bits, values);
@@ -58,10 +59,11 @@ TEST(SamplerLaws, SamplesHaveTheReferenceVarianceAndMeanZero) {
       squares += static_cast<double>(value) * static_cast<double>(value);
     }
     const double root_n = std::sqrt(static_cast<double>(kSampleSize));
-    EXPECT_NEAR(sum / kSampleSize, 0, 8 * std::sqrt(vector.variance) / root_n) << vector.id;
+    EXPECT_NEAR(sum / static_cast<double>(kSampleSize), 0, 8 * std::sqrt(vector.variance) / root_n)
+        << vector.id;
     // A kurtosis of at most 6 + 1/variance holds for both laws.
     const double deviation = vector.variance * std::sqrt(5 + 1 / vector.variance) / root_n;
-    EXPECT_NEAR(squares / kSampleSize, vector.variance, 8 * deviation) << vector.id;
+    EXPECT_NEAR(squares / static_cast<double>(kSampleSize), vector.variance, 8 * deviation) << vector.id;
   }
 }
 
@@ -143,7 +145,7 @@ double NaiveExponential(const NoiseVector& vector, uint64_t word) {
 
 std::vector<int64_t> FromWords(uint64_t seed,
                                const std::function<int64_t(uint64_t magnitude, uint64_t sign)>& draw) {
-  seeded::SeededBits bits(seed);
+  seeded::SeededBits bits(AuditSeed(seed));
   std::vector<uint64_t> words(2 * kSampleSize);
   bits.Fill(words);
   std::vector<int64_t> values(kSampleSize);
