@@ -46,13 +46,22 @@ absl::Status WriteAll(int descriptor, std::string_view bytes, const std::string&
   return absl::OkStatus();
 }
 
+// A renamed file is only there for good once its folder is.
+absl::Status SyncFolder(const std::string& folder) {
+  const int descriptor = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) return CannotWrite(folder, "open the folder of");
+  const absl::Status synced =
+      fsync(descriptor) == 0 ? absl::OkStatus() : CannotWrite(folder, "fsync the folder of");
+  close(descriptor);
+  return synced;
+}
+
 }  // namespace
 
 AnchorDirectory::AnchorDirectory(std::string_view directory, std::string_view ledger_uuid)
     : directory_(directory), ledger_uuid_(ledger_uuid) {}
 
 AnchorDirectory::~AnchorDirectory() {
-  if (directory_descriptor_ >= 0) close(directory_descriptor_);
   if (lock_descriptor_ >= 0) close(lock_descriptor_);
 }
 
@@ -61,10 +70,9 @@ absl::StatusOr<std::unique_ptr<AnchorDirectory>> AnchorDirectory::Open(std::stri
   std::unique_ptr<AnchorDirectory> anchor(new AnchorDirectory(directory, ledger_uuid));
   std::error_code error;
   std::filesystem::create_directories(anchor->directory_, error);
-  anchor->directory_descriptor_ = open(anchor->directory_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (anchor->directory_descriptor_ < 0) {
-    return absl::FailedPreconditionError(absl::StrCat("the anchor folder ", anchor->directory_,
-                                                      " cannot be made or opened: ", std::strerror(errno)));
+  if (error) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("the anchor folder ", anchor->directory_, " cannot be made: ", error.message()));
   }
   RETURN_IF_ERROR(anchor->TakeFile());
   ASSIGN_OR_RETURN(const AnchorState known, anchor->Read());

@@ -65,7 +65,6 @@ class AnchorDirectory {
   const std::string ledger_uuid_;
   std::string own_name_;
   int lock_descriptor_ = -1;
-  int directory_descriptor_ = -1;
 
   std::mutex mutex_;
   std::condition_variable written_;

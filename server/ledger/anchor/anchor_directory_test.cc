@@ -1,0 +1,161 @@
+#include "ledger/anchor/anchor_directory.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <thread>
+
+#include "absl/strings/str_cat.h"
+#include "tests/testing/scratch_folder.h"
+
+namespace curator::ledger {
+namespace {
+
+using ::testing::HasSubstr;
+namespace fs = std::filesystem;
+
+constexpr char kLedger[] = "11111111-2222-4333-8444-555555555555";
+
+std::string HashOf(char c) {
+  return std::string(32, c);
+}
+
+class AnchorDirectoryTest : public ::testing::Test {
+ protected:
+  std::unique_ptr<AnchorDirectory> Open(const char* ledger = kLedger) {
+    absl::StatusOr<std::unique_ptr<AnchorDirectory>> anchor = AnchorDirectory::Open(path(), ledger);
+    EXPECT_TRUE(anchor.ok()) << anchor.status();
+    return anchor.ok() ? *std::move(anchor) : nullptr;
+  }
+  std::string path() const { return absl::StrCat(scratch_.path(), "/deep/anchor"); }
+  std::vector<fs::path> Files() const {
+    std::vector<fs::path> files;
+    for (const auto& file : fs::directory_iterator(path())) {
+      if (file.path().extension() == ".anchor") files.push_back(file.path());
+    }
+    return files;
+  }
+
+  const testing::ScratchFolder scratch_;
+};
+
+TEST_F(AnchorDirectoryTest, RemembersOverARestart) {
+  AnchorState state;
+  state.heads["d"] = {3, HashOf('a')};
+  state.spent[{1, "rho"}] = 7;
+  ASSERT_TRUE(Open()->RaiseTo(state).ok());
+  EXPECT_EQ(*Open()->Read(), state);
+  EXPECT_EQ(Files().size(), 1U);
+}
+
+TEST_F(AnchorDirectoryTest, TheHighestHeadOfAllServersBinds) {
+  auto one = Open();
+  auto other = Open();
+  AnchorState lower;
+  lower.heads["d"] = {3, HashOf('a')};
+  lower.spent[{1, "rho"}] = 9;
+  AnchorState higher;
+  higher.heads["d"] = {4, HashOf('b')};
+  higher.spent[{1, "rho"}] = 8;
+  ASSERT_TRUE(one->RaiseTo(higher).ok());
+  ASSERT_TRUE(other->RaiseTo(lower).ok());
+  EXPECT_EQ(Files().size(), 2U);
+  for (AnchorDirectory* server : {one.get(), other.get()}) {
+    const AnchorState read = *server->Read();
+    EXPECT_EQ(read.heads.at("d"), (ChainHead{4, HashOf('b')}));
+    EXPECT_EQ((read.spent.at({1, "rho"})), 9);
+  }
+}
+
+TEST_F(AnchorDirectoryTest, NothingEverFalls) {
+  auto anchor = Open();
+  AnchorState state;
+  state.heads["d"] = {3, HashOf('a')};
+  state.spent[{1, "rho"}] = 7;
+  ASSERT_TRUE(anchor->RaiseTo(state).ok());
+  AnchorState lower;
+  lower.heads["d"] = {2, HashOf('b')};
+  lower.spent[{1, "rho"}] = 6;
+  ASSERT_TRUE(anchor->RaiseTo(lower).ok());
+  EXPECT_EQ(*anchor->Read(), state);
+}
+
+TEST_F(AnchorDirectoryTest, TwoHistoriesAreDataLoss) {
+  auto one = Open();
+  auto other = Open();
+  AnchorState state;
+  state.heads["d"] = {3, HashOf('a')};
+  ASSERT_TRUE(one->RaiseTo(state).ok());
+  state.heads["d"] = {3, HashOf('b')};
+  ASSERT_TRUE(other->RaiseTo(state).ok());
+  EXPECT_EQ(one->Read().status().code(), absl::StatusCode::kDataLoss);
+}
+
+TEST_F(AnchorDirectoryTest, OtherLedgersAreLeftAlone) {
+  AnchorState state;
+  state.heads["d"] = {3, HashOf('a')};
+  ASSERT_TRUE(Open("99999999-2222-4333-8444-555555555555")->RaiseTo(state).ok());
+  EXPECT_EQ(*Open()->Read(), AnchorState());
+}
+
+TEST_F(AnchorDirectoryTest, ATornOrEditedFileIsDataLoss) {
+  AnchorState state;
+  state.heads["d"] = {3, HashOf('a')};
+  state.spent[{1, "rho"}] = 7;
+  ASSERT_TRUE(Open()->RaiseTo(state).ok());
+  const fs::path file = Files().at(0);
+  std::ostringstream whole;
+  whole << std::ifstream(file).rdbuf();
+  const std::string text = whole.str();
+  for (size_t length = 0; length < text.size(); length += 7) {
+    std::ofstream(file, std::ios::trunc) << text.substr(0, length);
+    const absl::Status status = AnchorDirectory::Open(path(), kLedger).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss) << length;
+    EXPECT_THAT(std::string(status.message()), HasSubstr(file.string()));
+  }
+  std::string edited = text;
+  edited[edited.find("rho 7") + 4] = '6';
+  std::ofstream(file, std::ios::trunc) << edited;
+  EXPECT_EQ(AnchorDirectory::Open(path(), kLedger).status().code(), absl::StatusCode::kDataLoss);
+}
+
+TEST_F(AnchorDirectoryTest, AFolderThatCannotBeWrittenIsNamed) {
+  std::ofstream(absl::StrCat(scratch_.path(), "/file")) << "x";
+  const absl::Status status =
+      AnchorDirectory::Open(absl::StrCat(scratch_.path(), "/file/anchor"), kLedger).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("/file/anchor"));
+}
+
+TEST_F(AnchorDirectoryTest, AnUnwritableAnchorIsTold) {
+  auto anchor = Open();
+  fs::remove_all(path());
+  AnchorState state;
+  state.heads["d"] = {1, HashOf('a')};
+  EXPECT_EQ(anchor->RaiseTo(state).code(), absl::StatusCode::kUnavailable);
+  // What could not be written is not forgotten: the next one writes it.
+  fs::create_directories(path());
+  ASSERT_TRUE(anchor->RaiseTo(AnchorState()).ok());
+  EXPECT_EQ(Open()->Read()->heads.at("d").seq, 1);
+}
+
+TEST_F(AnchorDirectoryTest, WhatIsAcknowledgedToManyThreadsIsInTheFile) {
+  auto anchor = Open();
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 16; ++i) {
+    threads.emplace_back([&anchor, i] {
+      AnchorState state;
+      state.heads[absl::StrCat("d", i)] = {i + 1, HashOf('a')};
+      EXPECT_TRUE(anchor->RaiseTo(state).ok());
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  anchor.reset();
+  EXPECT_EQ(Open()->Read()->heads.size(), 16U);
+}
+
+}  // namespace
+}  // namespace curator::ledger

@@ -1,0 +1,98 @@
+#include "ledger/history/entry_payload.h"
+
+#include <gtest/gtest.h>
+
+namespace curator::ledger {
+namespace {
+
+// Every document refuses what its writer would not have written.
+template <typename Parse>
+void ExpectOnlyWholeDocuments(const std::string& bytes, const Parse& parse) {
+  EXPECT_TRUE(parse(bytes).ok());
+  for (size_t length = 0; length < bytes.size(); ++length) {
+    EXPECT_EQ(parse(bytes.substr(0, length)).status().code(), absl::StatusCode::kDataLoss) << length;
+  }
+  EXPECT_EQ(parse(bytes + "x").status().code(), absl::StatusCode::kDataLoss);
+}
+
+TEST(EntryPayload, ACreatedDatasetComesBackWhole) {
+  const DatasetCreated document{.name = "census",
+                                .owner = "olga",
+                                .lineage_id = "l",
+                                .successor_of = "s",
+                                .schema_hash = "h",
+                                .neighbour_relation = "ADD_REMOVE",
+                                .privacy_unit = "PERSON",
+                                .max_records_per_unit = 3,
+                                .is_public = 0,
+                                .partition_attribute = "zone",
+                                .accounts = {{7,
+                                              {.scope_type = ScopeType::kPart,
+                                               .scope_key = "north",
+                                               .rule = "r",
+                                               .rule_name = "ZCDP",
+                                               .limits = {{"rho", 5}, {"delta", 6}}}}}};
+  const DatasetCreated back = *ParseDatasetCreated(Bytes(document));
+  EXPECT_EQ(back.name, "census");
+  EXPECT_EQ(back.max_records_per_unit, 3);
+  EXPECT_EQ(back.partition_attribute, "zone");
+  ASSERT_EQ(back.accounts.size(), 1U);
+  EXPECT_EQ(back.accounts[0].id, 7);
+  EXPECT_EQ(back.accounts[0].spec.scope_type, ScopeType::kPart);
+  EXPECT_EQ(back.accounts[0].spec.limits, document.accounts[0].spec.limits);
+  EXPECT_EQ(Bytes(back), Bytes(document));
+  ExpectOnlyWholeDocuments(Bytes(document), ParseDatasetCreated);
+}
+
+TEST(EntryPayload, AChargeComesBackWhole) {
+  const ChargeMade document{.principal = "ana",
+                            .request_id = "r",
+                            .fingerprint = "f",
+                            .dataset_version = 1,
+                            .kind = "workload",
+                            .event = std::string("\0e", 2),
+                            .label = "l",
+                            .deadline_us = 9,
+                            .postings = {{1, "rho", 2}, {3, "delta", 4}}};
+  const ChargeMade back = *ParseChargeMade(Bytes(document));
+  EXPECT_EQ(back.postings, document.postings);
+  EXPECT_EQ(Bytes(back), Bytes(document));
+  ExpectOnlyWholeDocuments(Bytes(document), ParseChargeMade);
+}
+
+TEST(EntryPayload, SmallDocumentsComeBackWhole) {
+  ExpectOnlyWholeDocuments(Bytes(DatasetSealed{1, "commitment"}), ParseDatasetSealed);
+  ExpectOnlyWholeDocuments(NoteBytes("note"), ParseNote);
+  ExpectOnlyWholeDocuments(Bytes(LimitChange{"p", 1, "rho", 2, 3, "why"}), ParseLimitChange);
+  ExpectOnlyWholeDocuments(Bytes(ChargeChanged{"reason", "release", "hash", 5, {{1, "rho", 2}}}),
+                           ParseChargeChanged);
+}
+
+TEST(EntryPayload, OneDocumentIsNeverReadAsAnother) {
+  EXPECT_FALSE(ParseChargeMade(NoteBytes("note")).ok());
+  EXPECT_FALSE(ParseNote(Bytes(DatasetSealed{1, "commitment"})).ok());
+}
+
+TEST(EntryPayload, ACommitmentDependsOnTheDatasetAndItsContent) {
+  EXPECT_EQ(ContentCommitment("d", "c"), ContentCommitment("d", "c"));
+  EXPECT_NE(ContentCommitment("d", "c"), ContentCommitment("e", "c"));
+  EXPECT_NE(ContentCommitment("d", "c"), ContentCommitment("d", "e"));
+}
+
+TEST(EntryPayload, EveryNameIsReadBackAndNoOther) {
+  for (const ChargeState state : {ChargeState::kReserved, ChargeState::kStarted, ChargeState::kCommitted,
+                                  ChargeState::kCancelled, ChargeState::kForfeited}) {
+    EXPECT_EQ(*ChargeStateFromName(StateName(state)), state);
+  }
+  for (const ScopeType scope :
+       {ScopeType::kDataset, ScopeType::kAnalyst, ScopeType::kAnalystGroup, ScopeType::kPart}) {
+    EXPECT_EQ(*ScopeFromName(ScopeName(scope)), scope);
+  }
+  for (const DatasetState state : {DatasetState::kCreated, DatasetState::kSealed, DatasetState::kArchived}) {
+    EXPECT_EQ(*DatasetStateFromName(DatasetStateName(state)), state);
+  }
+  EXPECT_FALSE(ChargeStateFromName("started").ok());
+}
+
+}  // namespace
+}  // namespace curator::ledger

@@ -1,0 +1,167 @@
+#include "ledger/history/recount.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+
+namespace curator::ledger {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+// A history of one dataset with one account (1) of limit 10, written by hand, as an intruder could who forges
+// hashes, too.
+class History {
+ public:
+  History() {
+    Write(kDatasetCreated, "",
+          Bytes(DatasetCreated{
+              .name = "census",
+              .owner = "olga",
+              .lineage_id = "d",
+              .successor_of = {},
+              .schema_hash = {},
+              .neighbour_relation = {},
+              .privacy_unit = {},
+              .partition_attribute = {},
+              .accounts = {{1, {.scope_key = {}, .rule = {}, .rule_name = {}, .limits = {{"rho", 10}}}}}}));
+  }
+  void Charge(const char* kind, const std::string& charge_id, int64_t cost) {
+    Write(kind, charge_id,
+          Bytes(ChargeMade{.principal = {},
+                           .request_id = {},
+                           .fingerprint = {},
+                           .kind = {},
+                           .event = {},
+                           .label = {},
+                           .postings = {{1, "rho", cost}}}));
+  }
+  void Change(const char* kind, const std::string& charge_id, std::vector<Posting> postings = {}) {
+    Write(kind, charge_id,
+          Bytes(ChargeChanged{
+              .reason = {}, .release_id = {}, .payload_hash = {}, .postings = std::move(postings)}));
+  }
+  void ChangeLimit(int64_t old_limit, int64_t new_limit) {
+    Write(kLimitChanged, "", Bytes(LimitChange{"p", 1, "rho", old_limit, new_limit, "why"}));
+  }
+  void Write(const std::string& kind, const std::string& charge_id, const std::string& payload) {
+    Entry entry{.dataset_id = "d",
+                .kind = kind,
+                .charge_id = charge_id,
+                .payload = payload,
+                .actor = "ana",
+                .prev_hash = {},
+                .hash = {}};
+    head_ = Append(head_, entry);
+    recount_.Add(entry);
+  }
+  Recount& Finish() {
+    recount_.Finish();
+    return recount_;
+  }
+  RecountedCounter Balance() { return recount_.counters().at({1, "rho"}); }
+
+ private:
+  ChainHead head_;
+  Recount recount_{1};
+};
+
+TEST(Recount, EveryStateMovesTheBalanceAsItShould) {
+  History history;
+  history.Charge(kCharged, "direct", 1);
+  EXPECT_EQ(history.Balance(), (RecountedCounter{1, 0, 10}));
+  history.Charge(kReserved, "reserved", 4);
+  EXPECT_EQ(history.Balance(), (RecountedCounter{1, 4, 10}));
+  history.Change(kExtended, "reserved");
+  history.Change(kStarted, "reserved", {{1, "rho", 2}});
+  EXPECT_EQ(history.Balance(), (RecountedCounter{3, 0, 10}));
+  history.Change(kCommitted, "reserved");
+  history.Change(kForfeited, "direct");
+  history.Charge(kReserved, "cancelled", 3);
+  history.Change(kCancelled, "cancelled");
+  EXPECT_EQ(history.Balance(), (RecountedCounter{3, 0, 10}));
+  history.Charge(kReserved, "expired", 5);
+  history.Change(kExpired, "expired");
+  EXPECT_EQ(history.Balance(), (RecountedCounter{8, 0, 10}));
+  EXPECT_THAT(history.Finish().findings(), ElementsAre());
+}
+
+TEST(Recount, AnOverdrawnAccountIsFoundEvenWhenEveryHashIsRight) {
+  History history;
+  history.Charge(kCharged, "c1", 8);
+  history.Charge(kCharged, "c2", 3);
+  EXPECT_THAT(history.Finish().findings(),
+              Contains(HasSubstr("spent 11 and held 0 do not fit its limit 10")));
+}
+
+TEST(Recount, AnOverdraftThatALaterLimitWouldCoverIsFound) {
+  History history;
+  history.Charge(kCharged, "c1", 11);
+  history.ChangeLimit(10, 20);
+  EXPECT_THAT(history.Finish().findings(), ElementsAre(HasSubstr("do not fit its limit 10")));
+}
+
+TEST(Recount, AHoldThatDoesNotFitIsFound) {
+  History history;
+  history.Charge(kCharged, "c1", 6);
+  history.Charge(kReserved, "c2", 5);
+  history.Change(kCancelled, "c2");
+  EXPECT_THAT(history.Finish().findings(), ElementsAre(HasSubstr("held 5 do not fit")));
+}
+
+TEST(Recount, AmountsThatOverflowAreFound) {
+  History history;
+  history.Charge(kCharged, "c1", std::numeric_limits<int64_t>::max());
+  history.Charge(kCharged, "c2", std::numeric_limits<int64_t>::max());
+  EXPECT_THAT(history.Finish().findings(), Contains(HasSubstr("negative or too large")));
+  History negative;
+  negative.Charge(kCharged, "c1", -5);
+  EXPECT_THAT(negative.Finish().findings(), Contains(HasSubstr("negative or too large")));
+}
+
+TEST(Recount, ThereIsNoWayBackFromAnEnd) {
+  for (const char* end : {kForfeited, kCommitted}) {
+    for (const char* next : {kStarted, kCancelled, kForfeited, kCommitted, kExpired, kExtended}) {
+      History history;
+      history.Charge(kCharged, "c1", 1);
+      history.Change(end, "c1");
+      history.Change(next, "c1");
+      EXPECT_THAT(history.Finish().findings(), ElementsAre(HasSubstr("cannot follow the state")))
+          << end << next;
+    }
+  }
+}
+
+TEST(Recount, AStartedChargeIsNeverCancelled) {
+  History history;
+  history.Charge(kCharged, "c1", 1);
+  history.Change(kCancelled, "c1");
+  EXPECT_THAT(history.Finish().findings(), ElementsAre(HasSubstr("cannot follow the state STARTED")));
+  EXPECT_EQ(history.Balance().spent, 1);
+}
+
+TEST(Recount, AStartMayNotCostMoreThanWasReserved) {
+  History history;
+  history.Charge(kReserved, "c1", 3);
+  history.Change(kStarted, "c1", {{1, "rho", 4}});
+  EXPECT_THAT(history.Finish().findings(), ElementsAre(HasSubstr("more than was reserved")));
+}
+
+TEST(Recount, UnknownThingsAreFound) {
+  History history;
+  history.Change(kCommitted, "never made");
+  history.Write("REFUNDED", "", NoteBytes(""));
+  history.Write(kGranted, "", "not a document");
+  history.ChangeLimit(11, 12);
+  history.Charge(kCharged, "c1", 1);
+  history.Charge(kCharged, "c1", 1);
+  EXPECT_THAT(history.Finish().findings(),
+              ElementsAre(HasSubstr("never made"), HasSubstr("unknown kind"), HasSubstr("malformed"),
+                          HasSubstr("does not start from the limit"), HasSubstr("made before")));
+}
+
+}  // namespace
+}  // namespace curator::ledger

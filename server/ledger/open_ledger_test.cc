@@ -1,0 +1,173 @@
+#include "ledger/open_ledger.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <map>
+
+#include "absl/strings/str_cat.h"
+#include "ledger/sql/migrations.h"
+#include "ledger/sqlite/sqlite_database.h"
+#include "tests/testing/scratch_folder.h"
+
+namespace curator::ledger {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class OpenLedgerTest : public ::testing::Test {
+ protected:
+  absl::Status StatusOf(const std::string& url, const std::string& anchor_dir = "") const {
+    return OpenLedger({.url = url,
+                       .anchor_dir = anchor_dir,
+                       .entropy = [](size_t bytes) { return std::string(bytes, 'x'); }})
+        .status();
+  }
+  std::string Path(const std::string& name) const { return absl::StrCat(scratch_.path(), "/", name); }
+
+  const testing::ScratchFolder scratch_;
+};
+
+TEST_F(OpenLedgerTest, AnUnknownSchemeIsAnInvalidArgumentThatListsTheKnownOnes) {
+  const absl::Status status = StatusOf("mysql://localhost/x");
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(status.message()), AllOf(HasSubstr("sqlite:PATH"), HasSubstr("postgresql://")));
+  EXPECT_EQ(StatusOf("").code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(StatusOf("sqlite:").code(), absl::StatusCode::kInvalidArgument);
+}
+
+TEST_F(OpenLedgerTest, AnUnwritablePathIsNamed) {
+  for (const std::string& path :
+       {Path("missing/ledger.db"), scratch_.path(), std::string("/proc/ledger.db")}) {
+    const absl::Status status = StatusOf(absl::StrCat("sqlite:", path));
+    EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition) << status;
+    EXPECT_THAT(std::string(status.message()), HasSubstr(path));
+  }
+}
+
+TEST_F(OpenLedgerTest, AFileThatIsNoDatabaseIsLeftAsItIs) {
+  std::ofstream(Path("notes.txt")) << std::string(5000, 'x');
+  const absl::Status status = StatusOf(absl::StrCat("sqlite:", Path("notes.txt")));
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition) << status;
+  EXPECT_EQ(std::filesystem::file_size(Path("notes.txt")), 5000U);
+}
+
+TEST_F(OpenLedgerTest, AbsentPostgresSaysWhereItWasSoughtAndNeverThePassword) {
+  const absl::Status status = StatusOf("postgresql://curator:s3cret@127.0.0.1:1/ledger", Path("anchor"));
+  EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable);
+  EXPECT_THAT(std::string(status.message()), AllOf(HasSubstr("host 127.0.0.1, port 1"),
+                                                   HasSubstr("Start the server"), Not(HasSubstr("s3cret"))));
+  const absl::Status malformed =
+      StatusOf("postgresql://curator:s3cret@127.0.0.1:port:port/%zz", Path("anchor"));
+  EXPECT_EQ(malformed.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(malformed.message()), Not(HasSubstr("s3cret")));
+}
+
+TEST_F(OpenLedgerTest, PostgresNeedsAPlaceForItsAnchor) {
+  EXPECT_EQ(StatusOf("postgresql://127.0.0.1:1/ledger").code(), absl::StatusCode::kInvalidArgument);
+}
+
+TEST_F(OpenLedgerTest, SqliteKeepsItsAnchorBesideItselfUnlessTold) {
+  ASSERT_TRUE(StatusOf(absl::StrCat("sqlite:", Path("ledger.db"))).ok());
+  EXPECT_TRUE(std::filesystem::is_directory(Path("ledger.db.anchor")));
+  ASSERT_TRUE(StatusOf(absl::StrCat("sqlite:", Path("other.db")), Path("elsewhere")).ok());
+  EXPECT_FALSE(std::filesystem::exists(Path("other.db.anchor")));
+}
+
+TEST(NetworkFileSystems, AreToldFromLocalOnes) {
+  constexpr int64_t kNfs = 0x6969;
+  constexpr int64_t kCifs = 0xFF534D42;
+  constexpr int64_t kCifsSignExtended = static_cast<int32_t>(0xFF534D42);
+  constexpr int64_t kExt4 = 0xEF53;
+  constexpr int64_t kTmpfs = 0x01021994;
+  EXPECT_TRUE(sqlite::IsNetworkFileSystem(kNfs));
+  EXPECT_TRUE(sqlite::IsNetworkFileSystem(kCifs));
+  EXPECT_TRUE(sqlite::IsNetworkFileSystem(kCifsSignExtended));
+  EXPECT_FALSE(sqlite::IsNetworkFileSystem(kExt4));
+  EXPECT_FALSE(sqlite::IsNetworkFileSystem(kTmpfs));
+}
+
+class MigrationTest : public OpenLedgerTest {
+ protected:
+  std::unique_ptr<sql::Database> OpenStore() const { return *sqlite::OpenSqliteDatabase(Path("ledger.db")); }
+  static void Run(sql::Database& store, const std::string& script) {
+    const sql::Outcome outcome =
+        store.Write([&](sql::Transaction& transaction) { return transaction.ExecuteScript(script); });
+    ASSERT_TRUE(outcome.status.ok()) << outcome.status;
+  }
+  static int64_t Ask(sql::Database& store, const std::string& query) {
+    int64_t answer = -1;
+    const sql::Outcome outcome = store.Read([&](sql::Transaction& transaction) -> absl::Status {
+      auto rows = transaction.Execute(query, {});
+      if (rows.ok()) answer = rows->at(0).Integer(0);
+      return rows.status();
+    });
+    EXPECT_TRUE(outcome.status.ok()) << outcome.status;
+    return answer;
+  }
+};
+
+TEST_F(MigrationTest, AreAppliedOnce) {
+  auto store = OpenStore();
+  ASSERT_TRUE(sql::Migrate(*store, sql::EmbeddedMigrations()).ok());
+  ASSERT_TRUE(sql::Migrate(*store, sql::EmbeddedMigrations()).ok());
+  const auto of_sqlite =
+      std::count_if(sql::EmbeddedMigrations().begin(), sql::EmbeddedMigrations().end(),
+                    [](const sql::Migration& migration) { return migration.dialect == "sqlite"; });
+  EXPECT_EQ(Ask(*store, "SELECT COUNT(*) FROM schema_migrations"), of_sqlite);
+}
+
+TEST_F(MigrationTest, EveryDialectHasTheSameSteps) {
+  std::map<std::string, std::vector<std::string>> names;
+  for (const sql::Migration& migration : sql::EmbeddedMigrations())
+    names[migration.dialect].push_back(migration.name);
+  ASSERT_EQ(names.size(), LedgerBackends().size());
+  for (const auto& [dialect, steps] : names) EXPECT_EQ(steps, names.begin()->second) << dialect;
+}
+
+TEST_F(MigrationTest, DriftIsRefused) {
+  auto store = OpenStore();
+  ASSERT_TRUE(sql::Migrate(*store, sql::EmbeddedMigrations()).ok());
+  Run(*store, "UPDATE schema_migrations SET sha256 = 'another text' WHERE version = 1");
+  const absl::Status status = sql::Migrate(*store, sql::EmbeddedMigrations());
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("migration 1 was applied with another text"));
+}
+
+TEST_F(MigrationTest, ASchemaOfANewerProgramIsRefused) {
+  auto store = OpenStore();
+  ASSERT_TRUE(sql::Migrate(*store, sql::EmbeddedMigrations()).ok());
+  Run(*store, "INSERT INTO schema_migrations VALUES (9999, 'from the future', 'x', 0)");
+  const absl::Status status = sql::Migrate(*store, sql::EmbeddedMigrations());
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("newer program"));
+}
+
+TEST_F(MigrationTest, ATextThatDoesNotHaveItsChecksumIsRefused) {
+  auto store = OpenStore();
+  std::vector<sql::Migration> edited = sql::EmbeddedMigrations();
+  for (sql::Migration& migration : edited) migration.script += " ";
+  EXPECT_EQ(sql::Migrate(*store, edited).code(), absl::StatusCode::kFailedPrecondition);
+}
+
+TEST_F(MigrationTest, AStepThatFailsLeavesNothingBehind) {
+  auto store = OpenStore();
+  // SHA-256 of the script below.
+  const std::string script = "CREATE TABLE half (x INTEGER); CREATE TABLE half (x INTEGER);";
+  const sql::Migration broken{.dialect = "sqlite",
+                              .version = 1,
+                              .name = "broken",
+                              .sha256 = "20f48d24e50a6090df09422374b86ebc4bab9d398d7a22fa7cafbe559690bbfb",
+                              .script = script};
+  EXPECT_FALSE(sql::Migrate(*store, {broken}).ok());
+  EXPECT_EQ(Ask(*store, "SELECT COUNT(*) FROM sqlite_master WHERE name = 'half'"), 0);
+  EXPECT_TRUE(sql::Migrate(*store, sql::EmbeddedMigrations()).ok());
+}
+
+}  // namespace
+}  // namespace curator::ledger
