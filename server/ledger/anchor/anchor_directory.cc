@@ -187,9 +187,8 @@ absl::Status AnchorDirectory::WriteFile(const AnchorState& state) const {
   if (written.ok() && fsync(descriptor) != 0) written = CannotWrite(draft, "fsync");
   if (close(descriptor) != 0 && written.ok()) written = CannotWrite(draft, "close");
   if (written.ok() && rename(draft.c_str(), path.c_str()) != 0) written = CannotWrite(path, "replace");
-  if (written.ok() && fsync(directory_descriptor_) != 0)
-    written = CannotWrite(directory_, "fsync the folder of");
-  return written;
+  RETURN_IF_ERROR(written);
+  return SyncFolder(directory_);
 }
 
 }  // namespace curator::ledger
