@@ -96,6 +96,21 @@ absl::StatusOr<std::vector<std::vector<int64_t>>> Kernel::NoisyCounts(std::span<
   return values;
 }
 
+absl::StatusOr<std::vector<std::span<const int64_t>>> Kernel::CountsForSelection(
+    const std::vector<AttributeSet>& sets) {
+  std::vector<AttributeSet> missing;
+  for (const AttributeSet& set : sets) {
+    if (!counted_.contains(set)) missing.push_back(set);
+  }
+  if (!missing.empty()) {
+    ASSIGN_OR_RETURN(std::vector<std::vector<int64_t>> counts, CountMarginals(*table_, domain_, missing));
+    for (size_t i = 0; i < missing.size(); ++i) counted_.emplace(std::move(missing[i]), std::move(counts[i]));
+  }
+  std::vector<std::span<const int64_t>> found;
+  for (const AttributeSet& set : sets) found.emplace_back(counted_.at(set));
+  return found;
+}
+
 absl::StatusOr<size_t> Kernel::SelectWorstApproximated(std::span<const ApproximatedMarginal> candidates,
                                                        Epsilon epsilon) {
   if (epsilon.units() <= 0) return absl::InvalidArgumentError("a selection needs an epsilon greater than 0");
@@ -115,7 +130,7 @@ absl::StatusOr<size_t> Kernel::SelectWorstApproximated(std::span<const Approxima
     if (recorded.candidates != draw.candidates || recorded.epsilon != epsilon) return AnotherQuestion();
     return recorded.selected;
   }
-  ASSIGN_OR_RETURN(const std::vector<std::vector<int64_t>> counts, CountMarginals(*table_, domain_, sets));
+  ASSIGN_OR_RETURN(const std::vector<std::span<const int64_t>> counts, CountsForSelection(sets));
   std::vector<int64_t> scores;
   scores.reserve(counts.size());
   for (size_t i = 0; i < counts.size(); ++i) scores.push_back(ScoreOf(counts[i], estimates[i]));

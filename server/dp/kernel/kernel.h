@@ -15,6 +15,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <span>
 #include <vector>
 
@@ -80,6 +81,11 @@ class Kernel {
  private:
   Kernel(Domain domain, UnitBound unit, Meter meter);
 
+  // The exact counts of `sets`, from this kernel's memory where an earlier selection asked for them:
+  // selections ask for nearly the same marginals round after round.
+  absl::StatusOr<std::vector<std::span<const int64_t>>> CountsForSelection(
+      const std::vector<AttributeSet>& sets);
+
   // The next recorded draw, when this kernel replays one of the kind D.
   template <typename D>
   absl::StatusOr<D> NextRecorded();
@@ -87,8 +93,9 @@ class Kernel {
   Domain domain_;
   UnitBound unit_;
   Meter meter_;
-  SealedTableHandle table_;    // null when replaying
-  BitSource* bits_ = nullptr;  // null when replaying
+  SealedTableHandle table_;                               // null when replaying
+  BitSource* bits_ = nullptr;                             // null when replaying
+  std::map<AttributeSet, std::vector<int64_t>> counted_;  // as private as the table
   Transcript replayed_;
   size_t next_replayed_ = 0;
   Transcript* record_ = nullptr;

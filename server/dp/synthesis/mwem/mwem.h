@@ -1,0 +1,26 @@
+// MWEM (Hardt, Ligett, McSherry 2012) over whole marginals, on dense weights.
+//
+// Each round chooses the marginal of the workload that the weights approximate worst (exponential mechanism),
+// measures it, and replays all measurements as multiplicative updates until they settle (product_fit.h). A
+// marginal costs what one query costs, because a record lies in one of its cells. The score of a marginal is
+// its L1 error less the error that a measurement would have by itself.
+#pragma once
+
+#include "dp/synthesis/synthesizer.h"
+
+namespace curator::dp {
+
+class Mwem : public Synthesizer {
+ public:
+  std::string_view name() const override { return "mwem"; }
+  std::string_view summary() const override;
+  const std::vector<Setting>& settings() const override;
+  absl::StatusOr<SynthesisPlan> Plan(const SynthesisInput& input) const override;
+  absl::StatusOr<std::unique_ptr<SynthesisModel>> Fit(const SynthesisInput& input, Kernel& kernel,
+                                                      std::stop_token stop,
+                                                      const Progress& progress) const override;
+  absl::StatusOr<std::unique_ptr<SynthesisModel>> Restore(const Domain& domain,
+                                                          std::string_view bytes) const override;
+};
+
+}  // namespace curator::dp

@@ -1,0 +1,22 @@
+#include "dp/synthesis/synthesizers.h"
+
+#include <array>
+
+#include "dp/synthesis/mwem/mwem.h"
+
+namespace curator::dp {
+
+std::span<const Synthesizer* const> Synthesizers() {
+  static const Mwem mwem;
+  static const std::array<const Synthesizer*, 1> all = {&mwem};
+  return all;
+}
+
+const Synthesizer* FindSynthesizer(std::string_view name) {
+  for (const Synthesizer* synthesizer : Synthesizers()) {
+    if (synthesizer->name() == name) return synthesizer;
+  }
+  return nullptr;
+}
+
+}  // namespace curator::dp
