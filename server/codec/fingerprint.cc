@@ -1,0 +1,53 @@
+#include "codec/fingerprint.h"
+
+#include "base/canonical_bytes.h"
+#include "codec/event_codec.h"
+
+namespace curator::codec {
+namespace {
+
+void WriteSets(CanonicalWriter& writer, const std::vector<dp::AttributeSet>& sets) {
+  writer.Integer(static_cast<int64_t>(sets.size()));
+  for (const dp::AttributeSet& set : sets) {
+    writer.Integer(static_cast<int64_t>(set.size()));
+    for (const uint32_t attribute : set) writer.Integer(attribute);
+  }
+}
+
+}  // namespace
+
+std::string WorkloadFingerprint(std::string_view dataset_id, int64_t dataset_version,
+                                const std::vector<dp::AttributeSet>& marginals, const dp::NoiseSpec& noise,
+                                const dp::Event& event, std::string_view price) {
+  CanonicalWriter writer("curator.fingerprint.workload", 1);
+  writer.Text(dataset_id);
+  writer.Integer(dataset_version);
+  WriteSets(writer, marginals);
+  writer.Integer(noise.mechanism == dp::Mechanism::kDiscreteLaplace ? 1 : 2);
+  writer.Integer(noise.parameter.numerator);
+  writer.Integer(noise.parameter.denominator);
+  writer.Text(EncodeEvent(event));
+  writer.Text(price);
+  return Sha256(std::move(writer).Take());
+}
+
+std::string SynthesisFingerprint(std::string_view dataset_id, int64_t dataset_version,
+                                 std::string_view method, const std::map<std::string, std::string>& settings,
+                                 const std::vector<dp::AttributeSet>& workload, const dp::Event& event,
+                                 std::string_view price) {
+  CanonicalWriter writer("curator.fingerprint.synthesis", 1);
+  writer.Text(dataset_id);
+  writer.Integer(dataset_version);
+  writer.Text(method);
+  writer.Integer(static_cast<int64_t>(settings.size()));
+  for (const auto& [key, value] : settings) {
+    writer.Text(key);
+    writer.Text(value);
+  }
+  WriteSets(writer, workload);
+  writer.Text(EncodeEvent(event));
+  writer.Text(price);
+  return Sha256(std::move(writer).Take());
+}
+
+}  // namespace curator::codec

@@ -1,0 +1,27 @@
+// What makes two requests the same request: SHA-256 over dataset, version, plan and price, and nothing of the
+// wire.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "dp/accounting/event.h"
+#include "dp/domain/domain.h"
+#include "dp/workload/noise_spec.h"
+
+namespace curator::codec {
+
+// `price` is the list of costs as canonical text, account by account.
+std::string WorkloadFingerprint(std::string_view dataset_id, int64_t dataset_version,
+                                const std::vector<dp::AttributeSet>& marginals, const dp::NoiseSpec& noise,
+                                const dp::Event& event, std::string_view price);
+
+std::string SynthesisFingerprint(std::string_view dataset_id, int64_t dataset_version,
+                                 std::string_view method, const std::map<std::string, std::string>& settings,
+                                 const std::vector<dp::AttributeSet>& workload, const dp::Event& event,
+                                 std::string_view price);
+
+}  // namespace curator::codec
