@@ -1,0 +1,112 @@
+#include "service/access.h"
+
+#include <algorithm>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "base/errors.h"
+#include "base/status_macros.h"
+#include "codec/schema_codec.h"
+#include "host/uuid.h"
+
+namespace curator::service {
+namespace {
+
+constexpr size_t kMaxPrincipalLength = 128;
+
+bool IsPrincipalCharacter(char c) {
+  return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '.' || c == '_' || c == '@' || c == '-';
+}
+
+absl::Status NoSuchDataset(std::string_view name) {
+  return absl::NotFoundError(
+      absl::StrCat("there is no dataset \"", std::string(name), "\" that you may see"));
+}
+
+constexpr std::string_view kAddRemove = "ADD_REMOVE";
+constexpr std::string_view kReplaceOne = "REPLACE_ONE";
+
+absl::StatusOr<dp::NeighbourRelation> RelationFromName(std::string_view name) {
+  if (name == kAddRemove) return dp::NeighbourRelation::kAddRemove;
+  if (name == kReplaceOne) return dp::NeighbourRelation::kReplaceOne;
+  return absl::DataLossError(absl::StrCat("unknown neighbour relation \"", std::string(name), "\""));
+}
+
+}  // namespace
+
+absl::StatusOr<DatasetView> ViewOf(ledger::Dataset record) {
+  ASSIGN_OR_RETURN(dp::Schema schema, codec::DecodeSchema(record.schema));
+  ASSIGN_OR_RETURN(const dp::NeighbourRelation relation, RelationFromName(record.neighbour_relation));
+  const dp::UnitBound bound{relation, record.max_records_per_unit};
+  return DatasetView{std::move(record), std::move(schema), bound};
+}
+
+absl::Status CheckPrincipal(std::string_view principal) {
+  if (principal.empty() || principal.size() > kMaxPrincipalLength ||
+      !std::all_of(principal.begin(), principal.end(), IsPrincipalCharacter)) {
+    return InvalidField("principal", "must be 1 to 128 letters, digits, or any of \"._@-\"");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckRequestId(std::string_view request_id) {
+  // One spelling for one id: upper case would be another key to the ledger.
+  const bool is_lower_case =
+      std::none_of(request_id.begin(), request_id.end(), [](char c) { return c >= 'A' && c <= 'Z'; });
+  if (host::IsUuid(request_id) && is_lower_case) return absl::OkStatus();
+  return InvalidField("request_id",
+                      "must be a UUID in lower case, such as \"3f2504e0-4f89-41d3-9a0c-0305e82c3301\"");
+}
+
+std::string_view RelationName(dp::NeighbourRelation relation) {
+  return relation == dp::NeighbourRelation::kReplaceOne ? kReplaceOne : kAddRemove;
+}
+
+bool MaySee(const ledger::Dataset& dataset, std::string_view principal) {
+  return dataset.owner == principal ||
+         std::find(dataset.grantees.begin(), dataset.grantees.end(), principal) != dataset.grantees.end();
+}
+
+absl::Status CheckAnswersQuestions(const ledger::Dataset& dataset) {
+  switch (dataset.state) {
+    case ledger::DatasetState::kSealed:
+      return absl::OkStatus();
+    case ledger::DatasetState::kCreated:
+      return absl::FailedPreconditionError(absl::StrCat(
+          "dataset \"", dataset.name, "\" is not sealed yet: its owner imports records, then seals it"));
+    case ledger::DatasetState::kArchived:
+      return absl::FailedPreconditionError(
+          absl::StrCat("dataset \"", dataset.name, "\" is archived: it answers no new questions"));
+  }
+  return absl::InternalError("unknown dataset state");
+}
+
+absl::StatusOr<DatasetView> FindVisible(ledger::Ledger& ledger, std::string_view principal,
+                                        std::string_view name) {
+  absl::StatusOr<ledger::Dataset> dataset = ledger.GetDataset(name);
+  if (absl::IsNotFound(dataset.status())) return NoSuchDataset(name);
+  RETURN_IF_ERROR(dataset.status());
+  if (!MaySee(*dataset, principal)) return NoSuchDataset(name);
+  return ViewOf(*std::move(dataset));
+}
+
+absl::StatusOr<DatasetView> FindOwned(ledger::Ledger& ledger, std::string_view principal,
+                                      std::string_view name) {
+  ASSIGN_OR_RETURN(DatasetView view, FindVisible(ledger, principal, name));
+  if (view.record.owner != principal) {
+    return absl::PermissionDeniedError(
+        absl::StrCat("only the owner of dataset \"", std::string(name), "\" may do this"));
+  }
+  return view;
+}
+
+absl::StatusOr<DatasetView> FindVisibleById(ledger::Ledger& ledger, std::string_view principal,
+                                            std::string_view dataset_id) {
+  ASSIGN_OR_RETURN(const std::vector<ledger::Dataset> datasets, ledger.ListDatasets());
+  for (const ledger::Dataset& dataset : datasets) {
+    if (dataset.id == dataset_id && MaySee(dataset, principal)) return ViewOf(dataset);
+  }
+  return absl::NotFoundError("there is no such dataset that you may see");
+}
+
+}  // namespace curator::service

@@ -1,0 +1,38 @@
+// Budgets and history as those with access see them.
+//
+// Thread-safe. The owner sees the whole history; a grantee sees the accounts (what is left concerns everybody
+// who asks) and no history.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "dp/accounting/rule.h"
+#include "ledger/ledger.h"
+#include "service/access.h"
+
+namespace curator::service {
+
+struct AccountView {
+  std::string name;
+  dp::RuleSpec rule;
+  std::vector<ledger::CounterBalance> counters;
+};
+
+absl::StatusOr<std::vector<AccountView>> GetBudget(ledger::Ledger& ledger, std::string_view principal,
+                                                   std::string_view dataset);
+
+absl::StatusOr<std::vector<ledger::Entry>> ListLedgerEntries(ledger::Ledger& ledger,
+                                                             std::string_view principal,
+                                                             std::string_view dataset,
+                                                             const ledger::Page& page);
+
+// One line for people: what the entry says beside its kind. Empty where there is nothing more.
+std::string Summary(const ledger::Entry& entry);
+
+absl::StatusOr<ledger::Verification> VerifyLedger(ledger::Ledger& ledger, std::string_view principal,
+                                                  std::string_view dataset);
+
+}  // namespace curator::service

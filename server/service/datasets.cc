@@ -1,0 +1,174 @@
+#include "service/datasets.h"
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "base/canonical_bytes.h"
+#include "base/errors.h"
+#include "base/status_macros.h"
+#include "codec/rule_codec.h"
+#include "codec/schema_codec.h"
+
+namespace curator::service {
+namespace {
+
+constexpr size_t kMaxNameLength = 63;
+
+absl::Status CheckDatasetName(std::string_view name) {
+  bool is_valid = !name.empty() && name.size() <= kMaxNameLength &&
+                  absl::ascii_islower(static_cast<unsigned char>(name[0]));
+  for (const char c : name) {
+    is_valid = is_valid && (absl::ascii_islower(static_cast<unsigned char>(c)) ||
+                            absl::ascii_isdigit(static_cast<unsigned char>(c)) || c == '_' || c == '-');
+  }
+  if (is_valid) return absl::OkStatus();
+  return InvalidField("name",
+                      "must be 1 to 63 of the characters a-z, 0-9, '_' and '-', and start with a letter");
+}
+
+absl::Status CheckWhoPays(const NewDataset& dataset) {
+  if (dataset.is_public && !dataset.successor_of.empty()) {
+    return InvalidField("public",
+                        "a successor of a private dataset is about the same people and cannot be public");
+  }
+  if (dataset.is_public && dataset.limit)
+    return InvalidField("limit", "a public dataset has no budget: leave it out");
+  if (!dataset.successor_of.empty() && dataset.limit) {
+    return InvalidField("limit", "a successor shares the budget of its predecessor: leave it out");
+  }
+  if (!dataset.is_public && dataset.successor_of.empty() && !dataset.limit) {
+    return InvalidField("limit", "a private dataset needs a rule and an epsilon that it may spend in all");
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<ledger::AccountSpec>> NewAccounts(const NewDataset& dataset) {
+  if (!dataset.limit) return std::vector<ledger::AccountSpec>{};
+  absl::StatusOr<std::vector<dp::CounterAmount>> limits = dp::LimitsOf(*dataset.limit);
+  if (!limits.ok()) return WithinField("limit", limits.status());
+  ledger::AccountSpec account{.scope_type = ledger::ScopeType::kDataset,
+                              .scope_key = "",
+                              .rule = codec::EncodeRule(*dataset.limit),
+                              .rule_name = std::string(dp::RuleName(dataset.limit->kind)),
+                              .limits = {}};
+  for (const dp::CounterAmount& limit : *limits) account.limits.push_back({limit.counter, limit.amount});
+  return std::vector<ledger::AccountSpec>{std::move(account)};
+}
+
+std::string UnitName(const dp::PrivacyUnit& unit) {
+  if (std::holds_alternative<dp::PersonUnit>(unit)) return "PERSON";
+  if (std::holds_alternative<dp::GroupUnit>(unit)) return "GROUP";
+  return "RECORD";
+}
+
+// A successor protects the same people in the same way: what one of them can change must not grow unseen.
+absl::Status CheckSuccessor(const DatasetView& predecessor, const NewDataset& dataset, int64_t max_records) {
+  if (predecessor.record.is_public) {
+    return InvalidField("successor_of", "is a public dataset: it has no budget to share");
+  }
+  if (predecessor.unit_bound.relation != dataset.relation) {
+    return InvalidField("neighbours", "must be those of the predecessor, whose budget is shared");
+  }
+  if (predecessor.record.privacy_unit != UnitName(dataset.schema.unit) ||
+      predecessor.unit_bound.max_records != max_records) {
+    return InvalidField("schema.unit", "must be that of the predecessor, whose budget is shared");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<DatasetView> CreateDataset(ledger::Ledger& ledger, const NewDataset& dataset, Intent intent) {
+  RETURN_IF_ERROR(CheckRequestId(dataset.request_id));
+  RETURN_IF_ERROR(CheckDatasetName(dataset.name));
+  RETURN_IF_ERROR(CheckWhoPays(dataset));
+  const dp::UnitBound bound = dp::UnitBoundOf(dataset.schema, dataset.relation);
+  ledger::DatasetSpec spec{.request_id = dataset.request_id,
+                           .name = dataset.name,
+                           .owner = dataset.principal,
+                           .schema = codec::EncodeSchema(dataset.schema),
+                           .schema_hash = {},
+                           .neighbour_relation = std::string(RelationName(dataset.relation)),
+                           .privacy_unit = UnitName(dataset.schema.unit),
+                           .max_records_per_unit = bound.max_records,
+                           .is_public = dataset.is_public,
+                           .partition_attribute = {},
+                           .successor_of = {},
+                           .accounts = {}};
+  spec.schema_hash = Sha256(spec.schema);
+  ASSIGN_OR_RETURN(spec.accounts, NewAccounts(dataset));
+  if (!dataset.successor_of.empty()) {
+    absl::StatusOr<DatasetView> predecessor = FindOwned(ledger, dataset.principal, dataset.successor_of);
+    RETURN_IF_ERROR(predecessor.status());
+    RETURN_IF_ERROR(CheckSuccessor(*predecessor, dataset, bound.max_records));
+    spec.successor_of = predecessor->record.id;
+  }
+  if (intent == Intent::kValidateOnly) {
+    DatasetView view{.record = {}, .schema = dataset.schema, .unit_bound = bound};
+    view.record.name = dataset.name;
+    view.record.owner = dataset.principal;
+    view.record.neighbour_relation = spec.neighbour_relation;
+    view.record.is_public = dataset.is_public;
+    return view;
+  }
+  absl::StatusOr<ledger::Dataset> record = ledger.CreateDataset(spec);
+  RETURN_IF_ERROR(record.status());
+  return DatasetView{*std::move(record), dataset.schema, bound};
+}
+
+absl::StatusOr<std::vector<DatasetView>> ListVisibleDatasets(ledger::Ledger& ledger,
+                                                             std::string_view principal) {
+  ASSIGN_OR_RETURN(const std::vector<ledger::Dataset> datasets, ledger.ListDatasets());
+  std::vector<DatasetView> visible;
+  for (const ledger::Dataset& dataset : datasets) {
+    if (!MaySee(dataset, principal)) continue;
+    ASSIGN_OR_RETURN(DatasetView view, ViewOf(dataset));
+    visible.push_back(std::move(view));
+  }
+  return visible;
+}
+
+absl::Status GrantAccess(ledger::Ledger& ledger, std::string_view principal, std::string_view name,
+                         std::string_view grantee, Intent intent) {
+  ASSIGN_OR_RETURN(const DatasetView dataset, FindOwned(ledger, principal, name));
+  RETURN_IF_ERROR(CheckPrincipal(grantee));
+  if (intent == Intent::kValidateOnly) return absl::OkStatus();
+  return ledger.Grant(dataset.record.id, grantee, principal);
+}
+
+absl::StatusOr<DatasetView> ArchiveDataset(ledger::Ledger& ledger, std::string_view principal,
+                                           std::string_view name, Intent intent) {
+  ASSIGN_OR_RETURN(const DatasetView dataset, FindOwned(ledger, principal, name));
+  if (intent == Intent::kValidateOnly) return dataset;
+  RETURN_IF_ERROR(ledger.ArchiveDataset(dataset.record.id, principal));
+  return FindOwned(ledger, principal, name);
+}
+
+absl::StatusOr<std::unique_ptr<data::RecordImport>> BeginImport(
+    ledger::Ledger& ledger, data::DatasetStore& store, std::string_view principal, std::string_view name,
+    const std::string& request_id, const data::ImportOptions& options, Intent intent) {
+  RETURN_IF_ERROR(CheckRequestId(request_id));
+  ASSIGN_OR_RETURN(const DatasetView dataset, FindOwned(ledger, principal, name));
+  if (dataset.record.state != ledger::DatasetState::kCreated) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("dataset \"", dataset.record.name, "\" takes no more records: it has been sealed"));
+  }
+  if (intent == Intent::kValidateOnly) return data::CheckRecords(dataset.schema, options);
+  return store.BeginImport(dataset.record.id, dataset.schema, request_id, options);
+}
+
+absl::StatusOr<Sealed> SealDataset(ledger::Ledger& ledger, data::DatasetStore& store,
+                                   std::string_view principal, std::string_view name, Intent intent) {
+  ASSIGN_OR_RETURN(const DatasetView dataset, FindOwned(ledger, principal, name));
+  if (dataset.record.state == ledger::DatasetState::kArchived) {
+    return absl::FailedPreconditionError(absl::StrCat("dataset \"", dataset.record.name, "\" is archived"));
+  }
+  if (intent == Intent::kValidateOnly) return Sealed{.dataset = dataset};
+  ASSIGN_OR_RETURN(const data::SealedContent content, store.Seal(dataset.record.id, dataset.schema));
+  ASSIGN_OR_RETURN(ledger::Dataset record,
+                   ledger.SealDataset(dataset.record.id, content.content_hash, principal));
+  return Sealed{.dataset = {std::move(record), dataset.schema, dataset.unit_bound},
+                .records = content.records,
+                .records_dropped = content.records_dropped};
+}
+
+}  // namespace curator::service

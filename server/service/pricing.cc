@@ -1,0 +1,113 @@
+#include "service/pricing.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "codec/rule_codec.h"
+
+namespace curator::service {
+namespace {
+
+absl::StatusOr<int64_t> RemainingIn(const ledger::Account& account, std::string_view counter) {
+  for (const ledger::CounterBalance& balance : account.counters) {
+    if (balance.counter == counter) return balance.limit - balance.spent - balance.held;
+  }
+  return absl::DataLossError(absl::StrCat("account ", account.id, " has no counter ", std::string(counter)));
+}
+
+}  // namespace
+
+bool Price::Fits() const {
+  return std::all_of(counters.begin(), counters.end(),
+                     [](const PricedCounter& counter) { return counter.Fits(); });
+}
+
+std::vector<ledger::Posting> Price::Postings() const {
+  std::vector<ledger::Posting> postings;
+  for (const PricedCounter& counter : counters) {
+    postings.push_back({.account_id = counter.account_id, .counter = counter.counter, .cost = counter.cost});
+  }
+  return postings;
+}
+
+std::string Price::Text() const {
+  std::string text;
+  for (const PricedCounter& counter : counters) {
+    absl::StrAppend(&text, counter.account_id, "/", counter.counter, "=", counter.cost, ";");
+  }
+  return text;
+}
+
+std::string AccountName(const DatasetView& dataset, const ledger::Account& account) {
+  const std::string name = absl::StrCat("dataset/", dataset.record.name);
+  switch (account.scope_type) {
+    case ledger::ScopeType::kDataset:
+      return name;
+    case ledger::ScopeType::kAnalyst:
+      return absl::StrCat(name, "/analyst/", account.scope_key);
+    case ledger::ScopeType::kAnalystGroup:
+      return absl::StrCat(name, "/group/", account.scope_key);
+    case ledger::ScopeType::kPart:
+      return absl::StrCat(name, "/part/", account.scope_key);
+  }
+  return name;
+}
+
+absl::StatusOr<std::vector<ledger::Account>> AccountsOf(ledger::Ledger& ledger, const DatasetView& dataset) {
+  if (dataset.record.is_public) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "dataset \"", dataset.record.name,
+        "\" is public: it has no privacy budget, and nothing about it needs to be asked with noise"));
+  }
+  ASSIGN_OR_RETURN(std::vector<ledger::Account> accounts, ledger.ListAccounts(dataset.record.id));
+  if (accounts.empty()) return absl::DataLossError("a private dataset without accounts");
+  return accounts;
+}
+
+absl::StatusOr<dp::RuleSpec> GoverningRule(const std::vector<ledger::Account>& accounts) {
+  for (const ledger::Account& account : accounts) {
+    if (account.scope_type == ledger::ScopeType::kDataset) return codec::DecodeRule(account.rule);
+  }
+  return absl::DataLossError("a private dataset without an account of its own");
+}
+
+absl::StatusOr<Price> PriceOf(const DatasetView& dataset, const std::vector<ledger::Account>& accounts,
+                              const dp::Event& event) {
+  Price price;
+  for (const ledger::Account& account : accounts) {
+    ASSIGN_OR_RETURN(const dp::RuleSpec rule, codec::DecodeRule(account.rule));
+    ASSIGN_OR_RETURN(const std::vector<dp::CounterAmount> costs, dp::CostOf(rule, event));
+    for (const dp::CounterAmount& cost : costs) {
+      ASSIGN_OR_RETURN(const int64_t remaining, RemainingIn(account, cost.counter));
+      price.counters.push_back({.account = AccountName(dataset, account),
+                                .rule = rule.kind,
+                                .account_id = account.id,
+                                .counter = cost.counter,
+                                .cost = cost.amount,
+                                .remaining_before = remaining});
+    }
+  }
+  return price;
+}
+
+absl::StatusOr<Price> PricePaid(const DatasetView& dataset, const std::vector<ledger::Account>& accounts,
+                                const ledger::Charge& charge) {
+  Price price;
+  for (const ledger::Posting& posting : charge.postings) {
+    for (const ledger::Account& account : accounts) {
+      if (account.id != posting.account_id) continue;
+      ASSIGN_OR_RETURN(const dp::RuleSpec rule, codec::DecodeRule(account.rule));
+      ASSIGN_OR_RETURN(const int64_t remaining, RemainingIn(account, posting.counter));
+      price.counters.push_back({.account = AccountName(dataset, account),
+                                .rule = rule.kind,
+                                .account_id = account.id,
+                                .counter = posting.counter,
+                                .cost = posting.cost,
+                                .remaining_before = remaining + posting.cost});
+    }
+  }
+  return price;
+}
+
+}  // namespace curator::service

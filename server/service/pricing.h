@@ -1,0 +1,59 @@
+// What an event costs each account that it concerns, in the account's own counters.
+//
+// A price is a function of public facts only: the event, and the rules of the accounts.
+// Thread-safe: pure functions over the ledger.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "dp/accounting/event.h"
+#include "dp/accounting/rule.h"
+#include "ledger/ledger.h"
+#include "service/access.h"
+
+namespace curator::service {
+
+// One counter of one account.
+struct PricedCounter {
+  std::string account;  // "dataset/census"
+  dp::RuleKind rule = dp::RuleKind::kPure;
+  int64_t account_id = 0;
+  std::string counter;
+  int64_t cost = 0;
+  int64_t remaining_before = 0;  // when it was looked up: others may charge meanwhile
+
+  bool Fits() const { return cost <= remaining_before; }
+};
+
+struct Price {
+  std::vector<PricedCounter> counters;
+
+  bool Fits() const;
+  std::vector<ledger::Posting> Postings() const;
+  // Account, counter and cost of each, as text that a request's fingerprint covers. What is left is no part
+  // of it.
+  std::string Text() const;
+};
+
+// The accounts that a question about the whole of `dataset` concerns.
+// Errors: FAILED_PRECONDITION for a public dataset, which has none.
+absl::StatusOr<std::vector<ledger::Account>> AccountsOf(ledger::Ledger& ledger, const DatasetView& dataset);
+
+// The rule of the dataset's own account: it decides which mechanisms a request's money can buy.
+absl::StatusOr<dp::RuleSpec> GoverningRule(const std::vector<ledger::Account>& accounts);
+
+// Errors: FAILED_PRECONDITION when an account's rule cannot count the event.
+absl::StatusOr<Price> PriceOf(const DatasetView& dataset, const std::vector<ledger::Account>& accounts,
+                              const dp::Event& event);
+
+// The price that a charge paid, as its postings tell it, beside what is left now.
+absl::StatusOr<Price> PricePaid(const DatasetView& dataset, const std::vector<ledger::Account>& accounts,
+                                const ledger::Charge& charge);
+
+// How an account is called in messages: "dataset/census", "dataset/census/analyst/ana".
+std::string AccountName(const DatasetView& dataset, const ledger::Account& account);
+
+}  // namespace curator::service

@@ -1,0 +1,200 @@
+// The invariants, over a real ledger: charge first, store before reply, replay, no refund after a look.
+#include "service/release_once.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <filesystem>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "base/canonical_bytes.h"
+#include "base/errors.h"
+#include "host/entropy.h"
+#include "host/server_key.h"
+#include "ledger/open_ledger.h"
+
+namespace curator::service {
+namespace {
+
+constexpr char kRequestId[] = "3f2504e0-4f89-41d3-9a0c-0305e82c3301";
+
+std::string Entropy(size_t size) {
+  std::string bytes(size, '\0');
+  host::FillWithEntropy({reinterpret_cast<uint8_t*>(bytes.data()), bytes.size()});
+  return bytes;
+}
+
+class ReleaseOnceTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = (std::filesystem::temp_directory_path() / "release-once-XXXXXX").string();
+    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+    directory_ = pattern;
+    auto opened = ledger::OpenLedger({.url = "sqlite:" + (directory_ / "ledger.db").string(),
+                                      .anchor_dir = directory_ / "anchor",
+                                      .entropy = Entropy});
+    ASSERT_TRUE(opened.ok()) << opened.status();
+    ledger_ = *std::move(opened);
+    auto key = host::ServerKey::OpenOrCreate(directory_ / "server.key");
+    ASSERT_TRUE(key.ok()) << key.status();
+    sealer_ = std::make_unique<host::KeySealer>(*key);
+    MakeDataset();
+  }
+
+  void TearDown() override {
+    ledger_.reset();
+    std::filesystem::remove_all(directory_);
+  }
+
+  void MakeDataset() {
+    const auto dataset = ledger_->CreateDataset(
+        {.request_id = "11111111-1111-4111-8111-111111111111",
+         .name = "census",
+         .owner = "owner",
+         .schema = "schema",
+         .schema_hash = Sha256("schema"),
+         .neighbour_relation = "ADD_REMOVE",
+         .privacy_unit = "RECORD",
+         .accounts = {{.rule = "rule", .rule_name = "PURE", .limits = {{"epsilon", 10}}}}});
+    ASSERT_TRUE(dataset.ok()) << dataset.status();
+    dataset_id_ = dataset->id;
+    ASSERT_TRUE(ledger_->SealDataset(dataset_id_, std::string(32, 'c'), "owner").ok());
+    account_id_ = ledger_->ListAccounts(dataset_id_)->at(0).id;
+  }
+
+  ChargeOrder Order(int64_t cost, const std::string& plan = "plan",
+                    const std::string& request_id = kRequestId) const {
+    return {.dataset_id = dataset_id_,
+            .dataset_version = 1,
+            .principal = "ana",
+            .request_id = request_id,
+            .fingerprint = Sha256(plan),
+            .kind = "workload",
+            .event = "event",
+            .label = "label",
+            .postings = {{account_id_, "epsilon", cost}}};
+  }
+
+  int64_t Spent() const { return ledger_->ListAccounts(dataset_id_)->at(0).counters.at(0).spent; }
+
+  // A draw that says which key it had, and counts itself.
+  Draw CountedDraw() {
+    return [this](const dp::DrawKey& key) -> absl::StatusOr<std::string> {
+      ++draws_;
+      spent_at_draw_ = Spent();
+      return std::string(key.bytes().begin(), key.bytes().end());
+    };
+  }
+
+  std::filesystem::path directory_;
+  std::unique_ptr<ledger::Ledger> ledger_;
+  std::unique_ptr<host::KeySealer> sealer_;
+  std::string dataset_id_;
+  int64_t account_id_ = 0;
+  int draws_ = 0;
+  int64_t spent_at_draw_ = -1;
+};
+
+TEST_F(ReleaseOnceTest, TheChargeIsDurableBeforeTheDraw) {
+  ASSERT_TRUE(ReleaseOnce(*ledger_, *sealer_, Order(3), CountedDraw()).ok());
+  EXPECT_EQ(spent_at_draw_, 3);
+}
+
+TEST_F(ReleaseOnceTest, ReplayReturnsStoredBytesWithoutDrawing) {
+  const auto first = ReleaseOnce(*ledger_, *sealer_, Order(3), CountedDraw());
+  const auto second = ReleaseOnce(*ledger_, *sealer_, Order(3), CountedDraw());
+  ASSERT_TRUE(first.ok() && second.ok());
+  EXPECT_FALSE(first->replayed);
+  EXPECT_TRUE(second->replayed);
+  EXPECT_EQ(second->release.payload, first->release.payload);
+  EXPECT_EQ(draws_, 1);
+  EXPECT_EQ(Spent(), 3);
+}
+
+TEST_F(ReleaseOnceTest, AnotherRequestUnderTheSameIdIsRefused) {
+  ASSERT_TRUE(ReleaseOnce(*ledger_, *sealer_, Order(3), CountedDraw()).ok());
+  const auto other = ReleaseOnce(*ledger_, *sealer_, Order(3, "another plan"), CountedDraw());
+  EXPECT_EQ(other.status().code(), absl::StatusCode::kAlreadyExists);
+  EXPECT_EQ(draws_, 1);
+}
+
+TEST_F(ReleaseOnceTest, ARefusedChargeIsNeverDrawn) {
+  const auto refused = ReleaseOnce(*ledger_, *sealer_, Order(11), CountedDraw());
+  EXPECT_EQ(refused.status().code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_FALSE(FullAccountsOf(refused.status()).empty());
+  EXPECT_EQ(draws_, 0);
+  EXPECT_EQ(Spent(), 0);
+}
+
+TEST_F(ReleaseOnceTest, AFailureAfterTheLookForfeitsTheCostAndSaysNothingOfItsCause) {
+  const auto failed =
+      ReleaseOnce(*ledger_, *sealer_, Order(3), [](const dp::DrawKey&) -> absl::StatusOr<std::string> {
+        return absl::OutOfRangeError("record 17 is strange");
+      });
+  EXPECT_EQ(failed.status().code(), absl::StatusCode::kInternal);
+  EXPECT_EQ(failed.status().message().find("17"), std::string_view::npos);
+  EXPECT_EQ(Spent(), 3);
+  const auto again = ReleaseOnce(*ledger_, *sealer_, Order(3), CountedDraw());
+  EXPECT_EQ(again.status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(draws_, 0) << "a forfeited draw is never repeated";
+}
+
+TEST_F(ReleaseOnceTest, AnAttemptThatWasLostIsRepeatedWithTheSameKey) {
+  const auto lost = BeginOnce(*ledger_, *sealer_, Order(3));
+  ASSERT_TRUE(lost.ok()) << lost.status();
+  const auto lost_key = sealer_->Unseal(lost->sealed_key, lost->charge.fingerprint);
+  const auto repeated = ReleaseOnce(*ledger_, *sealer_, Order(3), CountedDraw());
+  ASSERT_TRUE(repeated.ok()) << repeated.status();
+  EXPECT_EQ(repeated->release.payload, std::string(lost_key->bytes().begin(), lost_key->bytes().end()));
+  EXPECT_EQ(Spent(), 3);
+  // The lost attempt wakes up and finds that it has been taken over.
+  EXPECT_EQ(ledger_->Store(*lost, "late").status().code(), absl::StatusCode::kAborted);
+}
+
+// The canary of the test above: a server that draws a fresh key for a repeated attempt would be seen.
+TEST_F(ReleaseOnceTest, CanaryAFreshKeyForARepeatedAttemptWouldBeAnotherDraw) {
+  const auto lost = BeginOnce(*ledger_, *sealer_, Order(3));
+  const auto lost_key = sealer_->Unseal(lost->sealed_key, lost->charge.fingerprint);
+  EXPECT_NE(host::NewDrawKey().bytes(), lost_key->bytes());
+}
+
+TEST_F(ReleaseOnceTest, AnAbandonedAttemptStaysStartedForTheNextProcess) {
+  const auto attempt = BeginOnce(*ledger_, *sealer_, Order(3));
+  const auto abandoned = FinishOnce(
+      *ledger_, *sealer_, *attempt,
+      [](const dp::DrawKey&) -> absl::StatusOr<std::string> { return absl::CancelledError("stopping"); },
+      [] { return Failure::kAbandon; });
+  EXPECT_FALSE(abandoned.ok());
+  EXPECT_EQ(ledger_->GetCharge(attempt->charge.id)->state, ledger::ChargeState::kStarted);
+  EXPECT_TRUE(ReleaseOnce(*ledger_, *sealer_, Order(3), CountedDraw()).ok());
+}
+
+TEST_F(ReleaseOnceTest, AnUnfinishedChargeCanBeForfeitedByWhoeverCancelsIt) {
+  const auto attempt = BeginOnce(*ledger_, *sealer_, Order(3));
+  ASSERT_TRUE(ForfeitUnfinished(*ledger_, attempt->charge).ok());
+  EXPECT_EQ(ledger_->GetCharge(attempt->charge.id)->state, ledger::ChargeState::kForfeited);
+  EXPECT_EQ(ledger_->Store(*attempt, "late").status().code(), absl::StatusCode::kAborted);
+  EXPECT_EQ(Spent(), 3);
+}
+
+TEST_F(ReleaseOnceTest, ManyThreadsAskingTheSameQuestionShareOneDraw) {
+  KeyedLock requests;
+  std::atomic<int> replays = 0;
+  {
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < 8; ++i) {
+      threads.emplace_back([&] {
+        const KeyedLock::Holder one_at_a_time(requests, kRequestId);
+        const auto released = ReleaseOnce(*ledger_, *sealer_, Order(3), CountedDraw());
+        if (released.ok() && released->replayed) ++replays;
+      });
+    }
+  }
+  EXPECT_EQ(draws_, 1);
+  EXPECT_EQ(replays, 7);
+}
+
+}  // namespace
+}  // namespace curator::service

@@ -1,0 +1,173 @@
+#include "service/releases.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "base/canonical_bytes.h"
+#include "base/errors.h"
+#include "base/status_macros.h"
+#include "dp/noise/drbg.h"
+#include "dp/synthesis/synthesizers.h"
+
+namespace curator::service {
+namespace {
+
+constexpr size_t kPieceSize = 64 * 1024;
+
+absl::Status NoSuchRelease() {
+  return absl::NotFoundError("there is no release with this id that you may see");
+}
+
+bool BelongsTo(const ledger::Release& release, const ledger::Dataset& dataset, std::string_view principal) {
+  return release.principal == principal || dataset.owner == principal;
+}
+
+absl::StatusOr<std::unique_ptr<dp::SynthesisModel>> RestoreModel(const ReleaseView& release) {
+  const auto* synthesis = std::get_if<codec::SynthesisRelease>(&release.content);
+  if (synthesis == nullptr) {
+    return absl::FailedPreconditionError(
+        "this release is the answer to a workload, not a model: read it with GetRelease");
+  }
+  const dp::Synthesizer* synthesizer = dp::FindSynthesizer(synthesis->method);
+  if (synthesizer == nullptr) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("this server has no method \"", synthesis->method, "\""));
+  }
+  return synthesizer->Restore(release.dataset.schema.domain, synthesis->model);
+}
+
+// Sampling is post-processing, so its bits may be known to all: they are a function of what is asked for.
+dp::DrawKey SamplingKey(const ReleaseView& release, int64_t rows, BinStyle style) {
+  CanonicalWriter writer("curator.sampling", 1);
+  writer.Text(release.release.id);
+  writer.Text(release.release.payload_hash);
+  writer.Integer(rows);
+  writer.Integer(style == BinStyle::kInterval ? 1 : 0);
+  const std::string digest = Sha256(std::move(writer).Take());
+  dp::DrawKey::Bytes bytes;
+  std::copy(digest.begin(), digest.end(), bytes.begin());
+  return dp::DrawKey(bytes);
+}
+
+// A CSV field, quoted only where it must be (RFC 4180).
+void AppendField(std::string& csv, std::string_view field) {
+  if (field.find_first_of(",\"\r\n") == std::string_view::npos) {
+    csv.append(field);
+    return;
+  }
+  csv.push_back('"');
+  for (const char c : field) {
+    if (c == '"') csv.push_back('"');
+    csv.push_back(c);
+  }
+  csv.push_back('"');
+}
+
+class CsvPieces {
+ public:
+  explicit CsvPieces(const std::function<absl::Status(std::string_view)>& sink) : sink_(sink) {}
+
+  std::string& buffer() { return buffer_; }
+  absl::Status FlushIfFull() { return buffer_.size() < kPieceSize ? absl::OkStatus() : Flush(); }
+  absl::Status Flush() {
+    if (buffer_.empty()) return absl::OkStatus();
+    const absl::Status status = sink_(buffer_);
+    buffer_.clear();
+    return status;
+  }
+
+ private:
+  const std::function<absl::Status(std::string_view)>& sink_;
+  std::string buffer_;
+};
+
+std::string PrintedBin(const dp::Attribute& attribute, uint32_t code, BinStyle style, dp::BitSource& bits) {
+  if (style == BinStyle::kInterval) return attribute.Label(code);
+  uint64_t randomness = 0;
+  bits.Fill({&randomness, 1});
+  return attribute.ValueInside(code, randomness);
+}
+
+}  // namespace
+
+absl::StatusOr<ReleaseView> GetRelease(Curator& curator, std::string_view principal,
+                                       std::string_view release_id) {
+  absl::StatusOr<ledger::Release> release = curator.ledger.GetRelease(release_id);
+  if (absl::IsNotFound(release.status())) return NoSuchRelease();
+  RETURN_IF_ERROR(release.status());
+  absl::StatusOr<DatasetView> dataset = FindVisibleById(curator.ledger, principal, release->dataset_id);
+  if (absl::IsNotFound(dataset.status())) return NoSuchRelease();
+  RETURN_IF_ERROR(dataset.status());
+  if (!BelongsTo(*release, dataset->record, principal)) return NoSuchRelease();
+
+  ReleaseView view{.dataset = *std::move(dataset),
+                   .release = *std::move(release),
+                   .charge = {},
+                   .price = {},
+                   .content = {}};
+  if (view.release.kind == "workload") {
+    ASSIGN_OR_RETURN(view.content, codec::DecodeWorkloadRelease(view.release.payload));
+  } else {
+    ASSIGN_OR_RETURN(view.content, codec::DecodeSynthesisRelease(view.release.payload));
+  }
+  view.release.payload.clear();
+  ASSIGN_OR_RETURN(view.charge, curator.ledger.GetCharge(view.release.charge_id));
+  ASSIGN_OR_RETURN(const std::vector<ledger::Account> accounts, AccountsOf(curator.ledger, view.dataset));
+  ASSIGN_OR_RETURN(view.price, PricePaid(view.dataset, accounts, view.charge));
+  return view;
+}
+
+absl::StatusOr<std::vector<ReleaseListing>> ListReleases(Curator& curator, std::string_view principal,
+                                                         std::string_view dataset) {
+  ASSIGN_OR_RETURN(const DatasetView view, FindVisible(curator.ledger, principal, dataset));
+  ASSIGN_OR_RETURN(std::vector<ledger::Release> releases, curator.ledger.ListReleases(view.record.id));
+  std::vector<ReleaseListing> listings;
+  for (ledger::Release& release : releases) {
+    if (!BelongsTo(release, view.record, principal)) continue;
+    ASSIGN_OR_RETURN(const ledger::Charge charge, curator.ledger.GetCharge(release.charge_id));
+    listings.push_back({std::move(release), charge.request_id});
+  }
+  return listings;
+}
+
+absl::StatusOr<std::vector<ModelMarginal>> QueryModel(const ReleaseView& release,
+                                                      const std::vector<MarginalsQuery>& queries) {
+  ASSIGN_OR_RETURN(const std::unique_ptr<dp::SynthesisModel> model, RestoreModel(release));
+  ASSIGN_OR_RETURN(std::vector<dp::AttributeSet> marginals,
+                   ResolveMarginals(release.dataset.schema.domain, queries));
+  std::vector<ModelMarginal> answers;
+  for (dp::AttributeSet& marginal : marginals) {
+    ASSIGN_OR_RETURN(std::vector<double> estimates, model->Marginal(marginal));
+    answers.push_back({std::move(marginal), std::move(estimates)});
+  }
+  return answers;
+}
+
+absl::Status SampleModel(const ReleaseView& release, std::optional<int64_t> rows, BinStyle style,
+                         const std::function<absl::Status(std::string_view csv)>& sink) {
+  if (rows && (*rows < 0 || *rows > kMaxSampledRows)) {
+    return InvalidField("rows", absl::StrCat("must be between 0 and ", kMaxSampledRows));
+  }
+  ASSIGN_OR_RETURN(const std::unique_ptr<dp::SynthesisModel> model, RestoreModel(release));
+  const std::vector<dp::Attribute>& attributes = release.dataset.schema.domain.attributes();
+  const int64_t row_count = std::min(rows.value_or(model->records()), kMaxSampledRows);
+  dp::Drbg bits(SamplingKey(release, row_count, style));
+
+  CsvPieces pieces(sink);
+  for (size_t i = 0; i < model->attributes().size(); ++i) {
+    if (i > 0) pieces.buffer().push_back(',');
+    AppendField(pieces.buffer(), attributes[model->attributes()[i]].name());
+  }
+  pieces.buffer().push_back('\n');
+  RETURN_IF_ERROR(model->Sample(bits, row_count, [&](std::span<const uint32_t> codes) {
+    for (size_t i = 0; i < codes.size(); ++i) {
+      if (i > 0) pieces.buffer().push_back(',');
+      AppendField(pieces.buffer(), PrintedBin(attributes[model->attributes()[i]], codes[i], style, bits));
+    }
+    pieces.buffer().push_back('\n');
+    return pieces.FlushIfFull();
+  }));
+  return pieces.Flush();
+}
+
+}  // namespace curator::service

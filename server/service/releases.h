@@ -1,0 +1,68 @@
+// What has been released: free to read again, to query and to sample, by whoever may see the dataset and paid
+// for it.
+//
+// Post-processing of stored bytes: no private data is touched and nothing is charged. Thread-safe.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "codec/release_codec.h"
+#include "dp/synthesis/synthesizer.h"
+#include "service/access.h"
+#include "service/curator.h"
+#include "service/pricing.h"
+#include "service/workloads.h"
+
+namespace curator::service {
+
+struct ReleaseView {
+  DatasetView dataset;
+  ledger::Release release;  // without its payload
+  ledger::Charge charge;
+  Price price;  // what was paid
+  std::variant<codec::WorkloadRelease, codec::SynthesisRelease> content;
+};
+
+// A release belongs to the principal who paid for it and to the dataset's owner; NOT_FOUND for all others.
+absl::StatusOr<ReleaseView> GetRelease(Curator& curator, std::string_view principal,
+                                       std::string_view release_id);
+
+struct ReleaseListing {
+  ledger::Release release;  // without its payload
+  std::string request_id;
+};
+absl::StatusOr<std::vector<ReleaseListing>> ListReleases(Curator& curator, std::string_view principal,
+                                                         std::string_view dataset);
+
+// One marginal of a model, in estimated counts.
+struct ModelMarginal {
+  dp::AttributeSet marginal;
+  std::vector<double> estimates;
+};
+// Errors: FAILED_PRECONDITION for a release that is no model; INVALID_ARGUMENT for attributes that it does
+// not cover.
+absl::StatusOr<std::vector<ModelMarginal>> QueryModel(const ReleaseView& release,
+                                                      const std::vector<MarginalsQuery>& queries);
+
+// How the bins of sampled records are printed.
+enum class BinStyle {
+  kValueInside,  // a value drawn inside the bin
+  kInterval,     // the bin itself
+};
+
+// Samples `rows` records (the model's own noisy number when absent) as CSV with a header line, handed to
+// `sink` in pieces of at most 64 KiB. The same release, rows and style give the same bytes. Errors:
+// FAILED_PRECONDITION for a release that is no model; INVALID_ARGUMENT for rows < 0 or beyond
+// kMaxSampledRows; the sink's own.
+inline constexpr int64_t kMaxSampledRows = 1'000'000'000;
+absl::Status SampleModel(const ReleaseView& release, std::optional<int64_t> rows, BinStyle style,
+                         const std::function<absl::Status(std::string_view csv)>& sink);
+
+}  // namespace curator::service

@@ -1,0 +1,142 @@
+#include "service/synthesis.h"
+
+#include <atomic>
+#include <memory>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "base/errors.h"
+#include "base/status_macros.h"
+#include "codec/event_codec.h"
+#include "codec/fingerprint.h"
+#include "codec/release_codec.h"
+#include "dp/kernel/kernel.h"
+#include "dp/noise/drbg.h"
+#include "dp/synthesis/synthesizers.h"
+#include "dp/workload/marginals.h"
+#include "host/logging.h"
+
+namespace curator::service {
+namespace {
+
+constexpr char kKind[] = "synthesis";
+
+absl::StatusOr<const dp::Synthesizer*> FindMethod(const std::string& method) {
+  if (const dp::Synthesizer* synthesizer = dp::FindSynthesizer(method)) return synthesizer;
+  const std::string known = absl::StrJoin(
+      dp::Synthesizers(), ", ",
+      [](std::string* out, const dp::Synthesizer* each) { absl::StrAppend(out, std::string(each->name())); });
+  return InvalidField("method", absl::StrCat("there is no method \"", method, "\"; there are: ", known));
+}
+
+absl::StatusOr<std::vector<dp::AttributeSet>> WorkloadOf(const dp::Domain& domain,
+                                                         const SynthesisRequest& request) {
+  if (!request.workload.empty()) return ResolveMarginals(domain, request.workload);
+  return dp::AllKWayMarginals(domain, domain.size() == 1 ? 1 : 2, {});
+}
+
+absl::StatusOr<std::string> DrawModel(Curator& curator, const SynthesisEstimate& estimate,
+                                      const dp::DrawKey& key, std::stop_token stop,
+                                      const Progress& progress) {
+  ASSIGN_OR_RETURN(const dp::SealedTableHandle table,
+                   curator.store.Load(estimate.dataset.record.id, estimate.dataset.record.content_hash));
+  dp::Drbg bits(key);
+  dp::Kernel kernel(table, estimate.input.domain, estimate.input.unit_bound, dp::Meter(estimate.plan.draws),
+                    bits);
+  ASSIGN_OR_RETURN(const std::unique_ptr<dp::SynthesisModel> model,
+                   estimate.synthesizer->Fit(estimate.input, kernel, stop, progress));
+  return codec::EncodeRelease(codec::SynthesisRelease{.method = std::string(estimate.synthesizer->name()),
+                                                      .settings = estimate.plan.settings,
+                                                      .attributes = model->attributes(),
+                                                      .records = model->records(),
+                                                      .transcript = model->Transcript(),
+                                                      .event = dp::Describe(estimate.plan.event),
+                                                      .model = model->Serialize()});
+}
+
+ChargeOrder OrderFor(const SynthesisEstimate& estimate, const SynthesisRequest& request,
+                     const std::string& request_id) {
+  const ledger::Dataset& dataset = estimate.dataset.record;
+  return {.dataset_id = dataset.id,
+          .dataset_version = dataset.version,
+          .principal = request.principal,
+          .request_id = request_id,
+          .fingerprint = codec::SynthesisFingerprint(dataset.id, dataset.version, request.method,
+                                                     estimate.plan.settings, estimate.input.workload,
+                                                     estimate.plan.event, estimate.price.Text()),
+          .kind = kKind,
+          .event = codec::EncodeEvent(estimate.plan.event),
+          .label = absl::StrCat(request.method, " over ", estimate.input.workload.size(),
+                                estimate.input.workload.size() == 1 ? " marginal" : " marginals"),
+          .postings = estimate.price.Postings()};
+}
+
+// Everything that one background run needs, kept alive until it ends.
+struct Run {
+  Curator& curator;
+  SynthesisEstimate estimate;
+  ledger::Attempt attempt;
+  std::shared_ptr<RunningOperations::Ticket> ticket;
+  absl::Time deadline;
+
+  void operator()() const {
+    const auto progress = [this](double share) {
+      ticket->SetShareDone(share);
+      if (absl::Now() > deadline) ticket->RequestStop();
+    };
+    const absl::StatusOr<ledger::Release> release = FinishOnce(
+        curator.ledger, curator.sealer, attempt,
+        [&](const dp::DrawKey& key) {
+          return DrawModel(curator, estimate, key, ticket->stop_token(), progress);
+        },
+        [this] { return curator.operations.abandoning() ? Failure::kAbandon : Failure::kForfeit; });
+    host::Log(release.ok() ? host::LogLevel::kInfo : host::LogLevel::kWarning, "synthesis_ended",
+              {{"charge", attempt.charge.id}, {"status", absl::StatusCodeToString(release.status().code())}});
+  }
+};
+
+}  // namespace
+
+absl::StatusOr<SynthesisEstimate> EstimateSynthesis(Curator& curator, const SynthesisRequest& request) {
+  ASSIGN_OR_RETURN(DatasetView dataset, FindVisible(curator.ledger, request.principal, request.dataset));
+  ASSIGN_OR_RETURN(const std::vector<ledger::Account> accounts, AccountsOf(curator.ledger, dataset));
+  ASSIGN_OR_RETURN(const dp::RuleSpec rule, GoverningRule(accounts));
+  ASSIGN_OR_RETURN(const dp::Synthesizer* synthesizer, FindMethod(request.method));
+  ASSIGN_OR_RETURN(std::vector<dp::AttributeSet> workload, WorkloadOf(dataset.schema.domain, request));
+  dp::SynthesisInput input{.domain = dataset.schema.domain,
+                           .unit_bound = dataset.unit_bound,
+                           .rule = rule,
+                           .spend = request.spend,
+                           .workload = std::move(workload),
+                           .settings = request.settings,
+                           .assume_records = request.assume_records};
+  ASSIGN_OR_RETURN(dp::SynthesisPlan plan, synthesizer->Plan(input));
+  ASSIGN_OR_RETURN(Price price, PriceOf(dataset, accounts, plan.event));
+  return SynthesisEstimate{std::move(dataset), synthesizer, std::move(input), std::move(plan),
+                           std::move(price)};
+}
+
+absl::StatusOr<OperationView> CreateSynthesis(Curator& curator, const SynthesisRequest& request,
+                                              const std::string& request_id, Intent intent) {
+  RETURN_IF_ERROR(CheckRequestId(request_id));
+  ASSIGN_OR_RETURN(SynthesisEstimate estimate, EstimateSynthesis(curator, request));
+  if (intent == Intent::kValidateOnly) return OperationView{.dataset = request.dataset, .kind = kKind};
+  RETURN_IF_ERROR(CheckAnswersQuestions(estimate.dataset.record));
+
+  const KeyedLock::Holder one_at_a_time(curator.requests, absl::StrCat(request.principal, "/", request_id));
+  ChargeOrder order = OrderFor(estimate, request, request_id);
+  ASSIGN_OR_RETURN(const std::optional<OperationView> running,
+                   FindRunning(curator, request.principal, request_id, order.fingerprint));
+  if (running) return *running;
+  ASSIGN_OR_RETURN(WorkQueue::Place place, curator.work.Reserve());
+  ASSIGN_OR_RETURN(ledger::Attempt attempt, BeginOnce(curator.ledger, curator.sealer, std::move(order)));
+  const std::string charge_id = attempt.charge.id;
+  if (!attempt.release) {
+    Run run{curator, std::move(estimate), std::move(attempt), curator.operations.Start(charge_id),
+            absl::Now() + curator.synthesis_timeout};
+    curator.work.Run(std::move(place), std::move(run));
+  }
+  return GetOperation(curator, request.principal, charge_id);
+}
+
+}  // namespace curator::service

@@ -1,0 +1,50 @@
+// Synthesis: planned and priced from public facts, charged, then learned in the background as an operation.
+//
+// Thread-safe. Errors as in workloads.h.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "dp/synthesis/synthesizer.h"
+#include "dp/workload/spend.h"
+#include "service/access.h"
+#include "service/curator.h"
+#include "service/datasets.h"
+#include "service/operation_view.h"
+#include "service/pricing.h"
+#include "service/workloads.h"
+
+namespace curator::service {
+
+struct SynthesisRequest {
+  std::string principal;
+  std::string dataset;
+  std::string method;
+  dp::Spend spend;
+  std::map<std::string, std::string> settings;
+  std::vector<MarginalsQuery>
+      workload;  // all two-way marginals when empty (the one-way, of a single attribute)
+  std::optional<int64_t> assume_records;
+};
+
+struct SynthesisEstimate {
+  DatasetView dataset;
+  const dp::Synthesizer* synthesizer = nullptr;
+  dp::SynthesisInput input;
+  dp::SynthesisPlan plan;
+  Price price;
+};
+
+// From public facts alone.
+absl::StatusOr<SynthesisEstimate> EstimateSynthesis(Curator& curator, const SynthesisRequest& request);
+
+// Returns once the charge is durable; the learning goes on in the background. The same request id finds the
+// same operation: running, done, or (after the loss of a process) taken up again with the same draw.
+absl::StatusOr<OperationView> CreateSynthesis(Curator& curator, const SynthesisRequest& request,
+                                              const std::string& request_id, Intent intent);
+
+}  // namespace curator::service

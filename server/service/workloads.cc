@@ -1,0 +1,145 @@
+#include "service/workloads.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "base/errors.h"
+#include "base/status_macros.h"
+#include "codec/event_codec.h"
+#include "codec/fingerprint.h"
+#include "dp/kernel/kernel.h"
+#include "dp/noise/drbg.h"
+#include "dp/workload/marginals.h"
+
+namespace curator::service {
+namespace {
+
+constexpr char kKind[] = "workload";
+
+absl::StatusOr<dp::AttributeSet> ResolveNames(const dp::Domain& domain,
+                                              const std::vector<std::string>& names) {
+  dp::AttributeSet set;
+  for (size_t i = 0; i < names.size(); ++i) {
+    absl::StatusOr<uint32_t> index = domain.IndexOf(names[i]);
+    if (!index.ok()) return WithinField(absl::StrCat("names[", i, "]"), index.status());
+    set.push_back(*index);
+  }
+  std::sort(set.begin(), set.end());
+  return set;
+}
+
+absl::StatusOr<std::vector<dp::AttributeSet>> ResolveQuery(const dp::Domain& domain,
+                                                           const MarginalsQuery& query) {
+  if (query.k.has_value() == !query.sets.empty()) {
+    return InvalidField("", "needs either explicit sets of attributes or all_k_way, and not both");
+  }
+  if (query.k) {
+    absl::StatusOr<dp::AttributeSet> over = ResolveNames(domain, query.attributes);
+    if (!over.ok()) return WithinField("all_k_way", over.status());
+    if (over->empty()) {
+      for (uint32_t i = 0; i < domain.size(); ++i) over->push_back(i);
+    }
+    absl::StatusOr<std::vector<dp::AttributeSet>> sets = dp::AllKWayMarginals(domain, *query.k, *over);
+    if (!sets.ok()) return WithinField("all_k_way", sets.status());
+    return sets;
+  }
+  std::vector<dp::AttributeSet> sets;
+  for (size_t i = 0; i < query.sets.size(); ++i) {
+    absl::StatusOr<dp::AttributeSet> set = ResolveNames(domain, query.sets[i]);
+    if (!set.ok()) return WithinField(absl::StrCat("sets[", i, "]"), set.status());
+    sets.push_back(*std::move(set));
+  }
+  return sets;
+}
+
+// "3 marginals, 1204 cells": public words for listings.
+std::string LabelOf(const dp::MarginalPlan& plan) {
+  return absl::StrCat(plan.marginals.size(), plan.marginals.size() == 1 ? " marginal, " : " marginals, ",
+                      plan.total_cells, plan.total_cells == 1 ? " cell" : " cells");
+}
+
+absl::StatusOr<std::string> DrawAnswer(Curator& curator, const WorkloadEstimate& estimate,
+                                       const dp::DrawKey& key) {
+  const DatasetView& dataset = estimate.dataset;
+  ASSIGN_OR_RETURN(const dp::SealedTableHandle table,
+                   curator.store.Load(dataset.record.id, dataset.record.content_hash));
+  dp::Drbg bits(key);
+  dp::Kernel kernel(table, dataset.schema.domain, dataset.unit_bound, dp::Meter(estimate.plan.draws), bits);
+  codec::WorkloadRelease release{.marginals = estimate.plan.marginals,
+                                 .noise = estimate.plan.noise,
+                                 .counts = {},
+                                 .event = dp::Describe(estimate.plan.event)};
+  ASSIGN_OR_RETURN(release.counts, kernel.NoisyCounts(estimate.plan.marginals, estimate.plan.noise));
+  return codec::EncodeRelease(release);
+}
+
+ChargeOrder OrderFor(const WorkloadEstimate& estimate, const WorkloadRequest& request,
+                     const std::string& request_id) {
+  const ledger::Dataset& dataset = estimate.dataset.record;
+  return {.dataset_id = dataset.id,
+          .dataset_version = dataset.version,
+          .principal = request.principal,
+          .request_id = request_id,
+          .fingerprint =
+              codec::WorkloadFingerprint(dataset.id, dataset.version, estimate.plan.marginals,
+                                         estimate.plan.noise, estimate.plan.event, estimate.price.Text()),
+          .kind = kKind,
+          .event = codec::EncodeEvent(estimate.plan.event),
+          .label = LabelOf(estimate.plan),
+          .postings = estimate.price.Postings()};
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<dp::AttributeSet>> ResolveMarginals(const dp::Domain& domain,
+                                                               const std::vector<MarginalsQuery>& queries) {
+  std::vector<dp::AttributeSet> marginals;
+  for (size_t i = 0; i < queries.size(); ++i) {
+    absl::StatusOr<std::vector<dp::AttributeSet>> sets = ResolveQuery(domain, queries[i]);
+    if (!sets.ok()) return WithinField(absl::StrCat("workload.query_sets[", i, "].marginals"), sets.status());
+    marginals.insert(marginals.end(), sets->begin(), sets->end());
+  }
+  RETURN_IF_ERROR(dp::ValidateMarginals(domain, marginals));
+  return marginals;
+}
+
+absl::StatusOr<WorkloadEstimate> EstimateWorkload(Curator& curator, const WorkloadRequest& request) {
+  ASSIGN_OR_RETURN(DatasetView dataset, FindVisible(curator.ledger, request.principal, request.dataset));
+  ASSIGN_OR_RETURN(const std::vector<ledger::Account> accounts, AccountsOf(curator.ledger, dataset));
+  ASSIGN_OR_RETURN(const dp::RuleSpec rule, GoverningRule(accounts));
+  ASSIGN_OR_RETURN(std::vector<dp::AttributeSet> marginals,
+                   ResolveMarginals(dataset.schema.domain, request.queries));
+  ASSIGN_OR_RETURN(dp::MarginalPlan plan,
+                   dp::PlanMarginals(dataset.schema.domain, dataset.unit_bound, rule, std::move(marginals),
+                                     request.spend, request.mechanism));
+  ASSIGN_OR_RETURN(Price price, PriceOf(dataset, accounts, plan.event));
+  return WorkloadEstimate{std::move(dataset), std::move(plan), std::move(price)};
+}
+
+absl::StatusOr<WorkloadAnswer> AnswerWorkload(Curator& curator, const WorkloadRequest& request,
+                                              const std::string& request_id, Intent intent) {
+  RETURN_IF_ERROR(CheckRequestId(request_id));
+  ASSIGN_OR_RETURN(const WorkloadEstimate estimate, EstimateWorkload(curator, request));
+  WorkloadAnswer answer{.dataset = estimate.dataset,
+                        .release = {},
+                        .answer = {},
+                        .price = estimate.price,
+                        .request_id = request_id};
+  if (intent == Intent::kValidateOnly) return answer;
+  RETURN_IF_ERROR(CheckAnswersQuestions(estimate.dataset.record));
+
+  const KeyedLock::Holder one_at_a_time(curator.requests, absl::StrCat(request.principal, "/", request_id));
+  ASSIGN_OR_RETURN(ReleasedOnce released,
+                   ReleaseOnce(curator.ledger, curator.sealer, OrderFor(estimate, request, request_id),
+                               [&](const dp::DrawKey& key) { return DrawAnswer(curator, estimate, key); }));
+  ASSIGN_OR_RETURN(answer.answer, codec::DecodeWorkloadRelease(released.release.payload));
+  released.release.payload.clear();
+  answer.release = std::move(released.release);
+  answer.replayed = released.replayed;
+  ASSIGN_OR_RETURN(const std::vector<ledger::Account> accounts, AccountsOf(curator.ledger, answer.dataset));
+  ASSIGN_OR_RETURN(const ledger::Charge charge, curator.ledger.GetCharge(answer.release.charge_id));
+  ASSIGN_OR_RETURN(answer.price, PricePaid(answer.dataset, accounts, charge));
+  return answer;
+}
+
+}  // namespace curator::service
