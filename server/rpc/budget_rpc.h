@@ -1,0 +1,24 @@
+// curator.v1.BudgetService: one use case behind each method.
+#pragma once
+
+#include "curator/v1/budget.grpc.pb.h"
+#include "service/curator.h"
+
+namespace curator::rpc {
+
+class BudgetRpc final : public v1::BudgetService::Service {
+ public:
+  explicit BudgetRpc(service::Curator& curator) : curator_(curator) {}
+
+  grpc::Status GetBudget(grpc::ServerContext* context, const v1::GetBudgetRequest* request,
+                         v1::GetBudgetResponse* response) override;
+  grpc::Status ListLedgerEntries(grpc::ServerContext* context, const v1::ListLedgerEntriesRequest* request,
+                                 grpc::ServerWriter<v1::LedgerEntry>* writer) override;
+  grpc::Status VerifyLedger(grpc::ServerContext* context, const v1::VerifyLedgerRequest* request,
+                            v1::VerifyLedgerResponse* response) override;
+
+ private:
+  service::Curator& curator_;
+};
+
+}  // namespace curator::rpc

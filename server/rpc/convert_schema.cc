@@ -1,0 +1,184 @@
+#include "rpc/convert_schema.h"
+
+#include "absl/strings/str_cat.h"
+#include "base/errors.h"
+#include "base/status_macros.h"
+#include "google/protobuf/util/time_util.h"
+
+namespace curator::rpc {
+namespace {
+
+absl::StatusOr<dp::AttributeKind> KindFromProto(const v1::Attribute& attribute) {
+  switch (attribute.kind_case()) {
+    case v1::Attribute::kCategorical: {
+      dp::CategoricalKind kind;
+      kind.values.assign(attribute.categorical().values().begin(), attribute.categorical().values().end());
+      if (attribute.categorical().has_catch_all()) kind.catch_all = attribute.categorical().catch_all();
+      return kind;
+    }
+    case v1::Attribute::kInteger:
+      return dp::IntegerKind{
+          .min = attribute.integer().min(),
+          .max = attribute.integer().max(),
+          .bin_width = attribute.integer().has_bin_width() ? attribute.integer().bin_width() : 1};
+    case v1::Attribute::kNumeric:
+      return dp::NumericKind{{attribute.numeric().edges().begin(), attribute.numeric().edges().end()}};
+    case v1::Attribute::kCoded:
+      return dp::CodedKind{attribute.coded().size()};
+    case v1::Attribute::KIND_NOT_SET:
+      break;
+  }
+  return InvalidField("", "needs one of categorical, integer, numeric or coded");
+}
+
+absl::StatusOr<dp::PrivacyUnit> UnitFromProto(const v1::PrivacyUnit& unit) {
+  if (unit.unit_case() != v1::PrivacyUnit::kPerson) return dp::RecordUnit{};
+  if (unit.person().id_column().empty()) {
+    return InvalidField("person.id_column", "must name the column that tells persons apart");
+  }
+  if (unit.person().max_records() < 1) return InvalidField("person.max_records", "must be at least 1");
+  return dp::PersonUnit{unit.person().id_column(), unit.person().max_records()};
+}
+
+struct KindToProto {
+  v1::Attribute& attribute;
+
+  void operator()(const dp::CategoricalKind& kind) const {
+    for (const std::string& value : kind.values) attribute.mutable_categorical()->add_values(value);
+    if (kind.catch_all) attribute.mutable_categorical()->set_catch_all(*kind.catch_all);
+  }
+  void operator()(const dp::IntegerKind& kind) const {
+    attribute.mutable_integer()->set_min(kind.min);
+    attribute.mutable_integer()->set_max(kind.max);
+    attribute.mutable_integer()->set_bin_width(kind.bin_width);
+  }
+  void operator()(const dp::NumericKind& kind) const {
+    for (const double edge : kind.edges) attribute.mutable_numeric()->add_edges(edge);
+  }
+  void operator()(const dp::CodedKind& kind) const { attribute.mutable_coded()->set_size(kind.size); }
+};
+
+v1::DatasetState ToProto(ledger::DatasetState state) {
+  switch (state) {
+    case ledger::DatasetState::kCreated:
+      return v1::DATASET_STATE_CREATED;
+    case ledger::DatasetState::kSealed:
+      return v1::DATASET_STATE_SEALED;
+    case ledger::DatasetState::kArchived:
+      return v1::DATASET_STATE_ARCHIVED;
+  }
+  return v1::DATASET_STATE_UNSPECIFIED;
+}
+
+}  // namespace
+
+absl::StatusOr<dp::Schema> FromProto(const v1::Schema& schema) {
+  std::vector<dp::Attribute> attributes;
+  for (int i = 0; i < schema.attributes_size(); ++i) {
+    const std::string path = absl::StrCat("attributes[", i, "]");
+    absl::StatusOr<dp::AttributeKind> kind = KindFromProto(schema.attributes(i));
+    if (!kind.ok()) return WithinField(path, kind.status());
+    absl::StatusOr<dp::Attribute> attribute =
+        dp::Attribute::Create(schema.attributes(i).name(), *std::move(kind));
+    if (!attribute.ok()) return WithinField(path, attribute.status());
+    attributes.push_back(*std::move(attribute));
+  }
+  ASSIGN_OR_RETURN(dp::Domain domain, dp::Domain::Create(std::move(attributes)));
+  absl::StatusOr<dp::PrivacyUnit> unit = UnitFromProto(schema.unit());
+  if (!unit.ok()) return WithinField("unit", unit.status());
+  return dp::Schema{std::move(domain), *std::move(unit)};
+}
+
+v1::Schema ToProto(const dp::Schema& schema) {
+  v1::Schema proto;
+  for (const dp::Attribute& attribute : schema.domain.attributes()) {
+    v1::Attribute* each = proto.add_attributes();
+    each->set_name(attribute.name());
+    std::visit(KindToProto{*each}, attribute.kind());
+  }
+  if (const auto* person = std::get_if<dp::PersonUnit>(&schema.unit)) {
+    proto.mutable_unit()->mutable_person()->set_id_column(person->id_column);
+    proto.mutable_unit()->mutable_person()->set_max_records(person->max_records);
+  } else {
+    proto.mutable_unit()->mutable_record();
+  }
+  return proto;
+}
+
+absl::StatusOr<dp::NeighbourRelation> FromProto(v1::NeighbourRelation relation) {
+  switch (relation) {
+    case v1::NEIGHBOUR_RELATION_UNSPECIFIED:
+    case v1::NEIGHBOUR_RELATION_ADD_REMOVE:
+      return dp::NeighbourRelation::kAddRemove;
+    case v1::NEIGHBOUR_RELATION_REPLACE_ONE:
+      return dp::NeighbourRelation::kReplaceOne;
+    default:
+      return InvalidField("neighbours",
+                          "must be NEIGHBOUR_RELATION_ADD_REMOVE or NEIGHBOUR_RELATION_REPLACE_ONE");
+  }
+}
+
+absl::StatusOr<dp::RuleSpec> FromProto(const v1::BudgetLimit& limit) {
+  dp::RuleSpec rule;
+  switch (limit.rule()) {
+    case v1::RULE_PURE:
+      rule.kind = dp::RuleKind::kPure;
+      break;
+    case v1::RULE_ADVANCED:
+      rule.kind = dp::RuleKind::kAdvanced;
+      break;
+    case v1::RULE_ZCDP:
+      rule.kind = dp::RuleKind::kZcdp;
+      break;
+    default:
+      return InvalidField("rule", "must be RULE_PURE, RULE_ADVANCED or RULE_ZCDP");
+  }
+  ASSIGN_OR_RETURN(rule.epsilon, dp::Epsilon::Parse(limit.epsilon(), "epsilon"));
+  if (!limit.delta().empty()) {
+    ASSIGN_OR_RETURN(rule.delta, dp::Delta::Parse(limit.delta(), "delta"));
+  }
+  return rule;
+}
+
+v1::Rule ToProto(dp::RuleKind kind) {
+  switch (kind) {
+    case dp::RuleKind::kPure:
+      return v1::RULE_PURE;
+    case dp::RuleKind::kAdvanced:
+      return v1::RULE_ADVANCED;
+    case dp::RuleKind::kZcdp:
+      return v1::RULE_ZCDP;
+    case dp::RuleKind::kRdp:
+      break;
+  }
+  return v1::RULE_UNSPECIFIED;
+}
+
+v1::BudgetLimit ToProto(const dp::RuleSpec& rule) {
+  v1::BudgetLimit limit;
+  limit.set_rule(ToProto(rule.kind));
+  limit.set_epsilon(rule.epsilon.ToString());
+  if (rule.delta.units() > 0) limit.set_delta(rule.delta.ToString());
+  return limit;
+}
+
+v1::Dataset ToProto(const service::DatasetView& dataset, std::string_view viewer) {
+  const ledger::Dataset& record = dataset.record;
+  v1::Dataset proto;
+  proto.set_name(record.name);
+  proto.set_owner(record.owner);
+  proto.set_state(ToProto(record.state));
+  *proto.mutable_schema() = ToProto(dataset.schema);
+  proto.set_neighbours(dataset.unit_bound.relation == dp::NeighbourRelation::kReplaceOne
+                           ? v1::NEIGHBOUR_RELATION_REPLACE_ONE
+                           : v1::NEIGHBOUR_RELATION_ADD_REMOVE);
+  proto.set_public_(record.is_public);
+  *proto.mutable_create_time() =
+      google::protobuf::util::TimeUtil::MicrosecondsToTimestamp(record.created_at_us);
+  if (viewer == record.owner) {
+    for (const std::string& grantee : record.grantees) proto.add_grantees(grantee);
+  }
+  return proto;
+}
+
+}  // namespace curator::rpc

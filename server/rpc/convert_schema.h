@@ -1,0 +1,29 @@
+// Schemas, rules and relations between the wire and the inside. Protobuf ends here.
+//
+// Errors: INVALID_ARGUMENT with the field's path as the caller wrote it. Thread-safe: pure functions.
+#pragma once
+
+#include "absl/status/statusor.h"
+#include "curator/v1/budget.pb.h"
+#include "curator/v1/dataset.pb.h"
+#include "curator/v1/schema.pb.h"
+#include "dp/accounting/rule.h"
+#include "dp/domain/domain.h"
+#include "service/access.h"
+
+namespace curator::rpc {
+
+absl::StatusOr<dp::Schema> FromProto(const v1::Schema& schema);
+v1::Schema ToProto(const dp::Schema& schema);
+
+// ADD_REMOVE when unspecified.
+absl::StatusOr<dp::NeighbourRelation> FromProto(v1::NeighbourRelation relation);
+
+absl::StatusOr<dp::RuleSpec> FromProto(const v1::BudgetLimit& limit);
+v1::BudgetLimit ToProto(const dp::RuleSpec& rule);
+v1::Rule ToProto(dp::RuleKind kind);
+
+// What `viewer` may see of it.
+v1::Dataset ToProto(const service::DatasetView& dataset, std::string_view viewer);
+
+}  // namespace curator::rpc

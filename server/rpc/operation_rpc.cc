@@ -1,0 +1,100 @@
+#include "rpc/operation_rpc.h"
+
+#include <algorithm>
+#include <string>
+
+#include "absl/time/clock.h"
+#include "base/errors.h"
+#include "base/status_macros.h"
+#include "google/protobuf/util/time_util.h"
+#include "rpc/caller.h"
+#include "rpc/convert_operation.h"
+#include "rpc/grpc_status.h"
+#include "service/operation_view.h"
+
+namespace curator::rpc {
+namespace {
+
+constexpr absl::Duration kDefaultWait = absl::Seconds(60);
+constexpr absl::Duration kLongestWait = absl::Minutes(10);
+
+absl::Status Get(service::Curator& curator, const grpc::ServerContext& context,
+                 const v1::GetOperationRequest& request, v1::Operation& response) {
+  ASSIGN_OR_RETURN(const std::string principal, CallerOf(context));
+  ASSIGN_OR_RETURN(const service::OperationView operation,
+                   service::GetOperation(curator, principal, request.operation_id()));
+  response = ToProto(operation);
+  return absl::OkStatus();
+}
+
+absl::Status List(service::Curator& curator, const grpc::ServerContext& context,
+                  v1::ListOperationsResponse& response) {
+  ASSIGN_OR_RETURN(const std::string principal, CallerOf(context));
+  ASSIGN_OR_RETURN(const std::vector<service::OperationView> operations,
+                   service::ListOperations(curator, principal));
+  for (const service::OperationView& operation : operations) *response.add_operations() = ToProto(operation);
+  return absl::OkStatus();
+}
+
+absl::Status Wait(service::Curator& curator, const grpc::ServerContext& context,
+                  const v1::WaitOperationRequest& request, v1::Operation& response) {
+  ASSIGN_OR_RETURN(const std::string principal, CallerOf(context));
+  absl::Duration timeout = kDefaultWait;
+  if (request.has_timeout()) {
+    timeout = absl::Milliseconds(google::protobuf::util::TimeUtil::DurationToMilliseconds(request.timeout()));
+    if (timeout < absl::ZeroDuration()) return InvalidField("timeout", "must not be negative");
+  }
+  ASSIGN_OR_RETURN(const service::OperationView operation,
+                   service::WaitOperation(curator, principal, request.operation_id(),
+                                          absl::Now() + std::min(timeout, kLongestWait)));
+  response = ToProto(operation);
+  return absl::OkStatus();
+}
+
+absl::Status Watch(service::Curator& curator, const grpc::ServerContext& context,
+                   const v1::WatchOperationRequest& request, grpc::ServerWriter<v1::Operation>& writer) {
+  ASSIGN_OR_RETURN(const std::string principal, CallerOf(context));
+  return service::WatchOperation(
+      curator, principal, request.operation_id(),
+      [&](const service::OperationView& operation) { return writer.Write(ToProto(operation)); });
+}
+
+absl::Status Cancel(service::Curator& curator, const grpc::ServerContext& context,
+                    const v1::CancelOperationRequest& request, v1::Operation& response) {
+  ASSIGN_OR_RETURN(const std::string principal, CallerOf(context));
+  ASSIGN_OR_RETURN(const service::OperationView operation,
+                   service::CancelOperation(curator, principal, request.operation_id()));
+  response = ToProto(operation);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+grpc::Status OperationRpc::GetOperation(grpc::ServerContext* context, const v1::GetOperationRequest* request,
+                                        v1::Operation* response) {
+  return ToGrpcStatus(Get(curator_, *context, *request, *response));
+}
+
+grpc::Status OperationRpc::ListOperations(grpc::ServerContext* context, const v1::ListOperationsRequest*,
+                                          v1::ListOperationsResponse* response) {
+  return ToGrpcStatus(List(curator_, *context, *response));
+}
+
+grpc::Status OperationRpc::WaitOperation(grpc::ServerContext* context,
+                                         const v1::WaitOperationRequest* request, v1::Operation* response) {
+  return ToGrpcStatus(Wait(curator_, *context, *request, *response));
+}
+
+grpc::Status OperationRpc::WatchOperation(grpc::ServerContext* context,
+                                          const v1::WatchOperationRequest* request,
+                                          grpc::ServerWriter<v1::Operation>* writer) {
+  return ToGrpcStatus(Watch(curator_, *context, *request, *writer));
+}
+
+grpc::Status OperationRpc::CancelOperation(grpc::ServerContext* context,
+                                           const v1::CancelOperationRequest* request,
+                                           v1::Operation* response) {
+  return ToGrpcStatus(Cancel(curator_, *context, *request, *response));
+}
+
+}  // namespace curator::rpc

@@ -1,0 +1,28 @@
+// curator.v1.OperationService: one use case behind each method.
+#pragma once
+
+#include "curator/v1/operation.grpc.pb.h"
+#include "service/curator.h"
+
+namespace curator::rpc {
+
+class OperationRpc final : public v1::OperationService::Service {
+ public:
+  explicit OperationRpc(service::Curator& curator) : curator_(curator) {}
+
+  grpc::Status GetOperation(grpc::ServerContext* context, const v1::GetOperationRequest* request,
+                            v1::Operation* response) override;
+  grpc::Status ListOperations(grpc::ServerContext* context, const v1::ListOperationsRequest* request,
+                              v1::ListOperationsResponse* response) override;
+  grpc::Status WaitOperation(grpc::ServerContext* context, const v1::WaitOperationRequest* request,
+                             v1::Operation* response) override;
+  grpc::Status WatchOperation(grpc::ServerContext* context, const v1::WatchOperationRequest* request,
+                              grpc::ServerWriter<v1::Operation>* writer) override;
+  grpc::Status CancelOperation(grpc::ServerContext* context, const v1::CancelOperationRequest* request,
+                               v1::Operation* response) override;
+
+ private:
+  service::Curator& curator_;
+};
+
+}  // namespace curator::rpc

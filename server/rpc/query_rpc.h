@@ -1,0 +1,26 @@
+// curator.v1.QueryService: one use case behind each method.
+#pragma once
+
+#include "curator/v1/query.grpc.pb.h"
+#include "service/curator.h"
+
+namespace curator::rpc {
+
+class QueryRpc final : public v1::QueryService::Service {
+ public:
+  explicit QueryRpc(service::Curator& curator) : curator_(curator) {}
+
+  grpc::Status EstimateWorkload(grpc::ServerContext* context, const v1::EstimateWorkloadRequest* request,
+                                v1::EstimateWorkloadResponse* response) override;
+  grpc::Status AnswerWorkload(grpc::ServerContext* context, const v1::AnswerWorkloadRequest* request,
+                              grpc::ServerWriter<v1::AnswerChunk>* writer) override;
+  grpc::Status GetRelease(grpc::ServerContext* context, const v1::GetReleaseRequest* request,
+                          grpc::ServerWriter<v1::GetReleaseChunk>* writer) override;
+  grpc::Status ListReleases(grpc::ServerContext* context, const v1::ListReleasesRequest* request,
+                            v1::ListReleasesResponse* response) override;
+
+ private:
+  service::Curator& curator_;
+};
+
+}  // namespace curator::rpc

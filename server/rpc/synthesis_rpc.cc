@@ -1,0 +1,147 @@
+#include "rpc/synthesis_rpc.h"
+
+#include <optional>
+#include <string>
+
+#include "base/status_macros.h"
+#include "dp/accounting/event.h"
+#include "dp/synthesis/synthesizers.h"
+#include "rpc/caller.h"
+#include "rpc/convert_operation.h"
+#include "rpc/convert_workload.h"
+#include "rpc/grpc_status.h"
+#include "service/releases.h"
+#include "service/synthesis.h"
+
+namespace curator::rpc {
+namespace {
+
+absl::Status ClientLeft() {
+  return absl::CancelledError("the client left before the end of the answer");
+}
+
+absl::StatusOr<service::SynthesisRequest> FromProto(const grpc::ServerContext& context,
+                                                    const std::string& dataset,
+                                                    const v1::SynthesisSpec& spec) {
+  service::SynthesisRequest request;
+  ASSIGN_OR_RETURN(request.principal, CallerOf(context));
+  request.dataset = dataset;
+  request.method = spec.method();
+  request.settings.insert(spec.settings().begin(), spec.settings().end());
+  ASSIGN_OR_RETURN(request.spend, rpc::FromProto(spec.spend()));
+  ASSIGN_OR_RETURN(request.workload, rpc::FromProto(spec.workload()));
+  return request;
+}
+
+void List(v1::ListSynthesizersResponse& response) {
+  for (const dp::Synthesizer* synthesizer : dp::Synthesizers()) {
+    v1::Synthesizer* proto = response.add_synthesizers();
+    proto->set_method(std::string(synthesizer->name()));
+    proto->set_summary(std::string(synthesizer->summary()));
+    for (const dp::Setting& setting : synthesizer->settings()) {
+      v1::Setting* each = proto->add_settings();
+      each->set_key(setting.key);
+      each->set_summary(setting.summary);
+      each->set_default_value(setting.default_value);
+    }
+  }
+}
+
+absl::Status Estimate(service::Curator& curator, const grpc::ServerContext& context,
+                      const v1::EstimateSynthesisRequest& request, v1::EstimateSynthesisResponse& response) {
+  ASSIGN_OR_RETURN(service::SynthesisRequest synthesis,
+                   FromProto(context, request.dataset(), request.spec()));
+  if (request.has_assume_rows()) synthesis.assume_records = request.assume_rows();
+  ASSIGN_OR_RETURN(const service::SynthesisEstimate estimate, service::EstimateSynthesis(curator, synthesis));
+  for (v1::Cost& cost : ToProto(estimate.price, PriceTense::kWouldCost))
+    *response.add_costs() = std::move(cost);
+  response.set_event(dp::Describe(estimate.plan.event));
+  for (const std::string& line : estimate.plan.schedule) response.add_schedule(line);
+  response.mutable_settings()->insert(estimate.plan.settings.begin(), estimate.plan.settings.end());
+  response.set_fits(estimate.price.Fits());
+  response.set_model_cells(estimate.plan.model_cells);
+  return absl::OkStatus();
+}
+
+absl::Status Create(service::Curator& curator, const grpc::ServerContext& context,
+                    const v1::CreateSynthesisRequest& request, v1::Operation& response) {
+  ASSIGN_OR_RETURN(const service::SynthesisRequest synthesis,
+                   FromProto(context, request.dataset(), request.spec()));
+  const service::Intent intent =
+      request.validate_only() ? service::Intent::kValidateOnly : service::Intent::kDo;
+  ASSIGN_OR_RETURN(const service::OperationView operation,
+                   service::CreateSynthesis(curator, synthesis, request.request_id(), intent));
+  response = ToProto(operation);
+  return absl::OkStatus();
+}
+
+absl::Status Sample(service::Curator& curator, const grpc::ServerContext& context,
+                    const v1::SampleModelRequest& request, grpc::ServerWriter<v1::SampleModelChunk>& writer) {
+  ASSIGN_OR_RETURN(const std::string principal, CallerOf(context));
+  ASSIGN_OR_RETURN(const service::ReleaseView release,
+                   service::GetRelease(curator, principal, request.release_id()));
+  const std::optional<int64_t> rows =
+      request.has_rows() ? std::optional<int64_t>(request.rows()) : std::nullopt;
+  const service::BinStyle style =
+      request.as_bins() ? service::BinStyle::kInterval : service::BinStyle::kValueInside;
+  return service::SampleModel(release, rows, style, [&](std::string_view csv) {
+    v1::SampleModelChunk chunk;
+    chunk.set_csv(std::string(csv));
+    return writer.Write(chunk) ? absl::OkStatus() : ClientLeft();
+  });
+}
+
+absl::Status Query(service::Curator& curator, const grpc::ServerContext& context,
+                   const v1::QueryModelRequest& request, grpc::ServerWriter<v1::AnswerChunk>& writer) {
+  ASSIGN_OR_RETURN(const std::string principal, CallerOf(context));
+  ASSIGN_OR_RETURN(const service::ReleaseView release,
+                   service::GetRelease(curator, principal, request.release_id()));
+  ASSIGN_OR_RETURN(const std::vector<service::MarginalsQuery> queries, rpc::FromProto(request.workload()));
+  ASSIGN_OR_RETURN(const std::vector<service::ModelMarginal> answers, service::QueryModel(release, queries));
+  v1::AnswerChunk first;
+  first.mutable_header()->set_release_id(release.release.id);
+  first.mutable_header()->set_charge_id(release.release.charge_id);
+  first.mutable_header()->set_request_id(release.charge.request_id);
+  first.mutable_header()->set_replayed(true);
+  first.mutable_header()->set_marginal_count(static_cast<int32_t>(answers.size()));
+  if (!writer.Write(first)) return ClientLeft();
+  for (const service::ModelMarginal& answer : answers) {
+    if (!WriteMarginal(release.dataset.schema.domain, answer.marginal, answer.estimates,
+                       [&](const v1::AnswerChunk& chunk) { return writer.Write(chunk); })) {
+      return ClientLeft();
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+grpc::Status SynthesisRpc::ListSynthesizers(grpc::ServerContext*, const v1::ListSynthesizersRequest*,
+                                            v1::ListSynthesizersResponse* response) {
+  List(*response);
+  return grpc::Status::OK;
+}
+
+grpc::Status SynthesisRpc::EstimateSynthesis(grpc::ServerContext* context,
+                                             const v1::EstimateSynthesisRequest* request,
+                                             v1::EstimateSynthesisResponse* response) {
+  return ToGrpcStatus(Estimate(curator_, *context, *request, *response));
+}
+
+grpc::Status SynthesisRpc::CreateSynthesis(grpc::ServerContext* context,
+                                           const v1::CreateSynthesisRequest* request,
+                                           v1::Operation* response) {
+  return ToGrpcStatus(Create(curator_, *context, *request, *response));
+}
+
+grpc::Status SynthesisRpc::SampleModel(grpc::ServerContext* context, const v1::SampleModelRequest* request,
+                                       grpc::ServerWriter<v1::SampleModelChunk>* writer) {
+  return ToGrpcStatus(Sample(curator_, *context, *request, *writer));
+}
+
+grpc::Status SynthesisRpc::QueryModel(grpc::ServerContext* context, const v1::QueryModelRequest* request,
+                                      grpc::ServerWriter<v1::AnswerChunk>* writer) {
+  return ToGrpcStatus(Query(curator_, *context, *request, *writer));
+}
+
+}  // namespace curator::rpc
