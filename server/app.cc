@@ -1,0 +1,174 @@
+#include "app.h"
+
+#include <grpcpp/grpcpp.h>
+
+#include <filesystem>
+#include <thread>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/errors.h"
+#include "base/status_macros.h"
+#include "data/dataset_store.h"
+#include "host/entropy.h"
+#include "host/key_sealer.h"
+#include "host/keyed_hash.h"
+#include "host/server_key.h"
+#include "ledger/open_ledger.h"
+#include "listen_address.h"
+#include "rpc/budget_rpc.h"
+#include "rpc/dataset_rpc.h"
+#include "rpc/health_rpc.h"
+#include "rpc/operation_rpc.h"
+#include "rpc/query_rpc.h"
+#include "rpc/synthesis_rpc.h"
+#include "rpc/version_rpc.h"
+#include "service/curator.h"
+
+namespace curator {
+namespace {
+
+constexpr int kMaxMessageBytes = 4 * 1024 * 1024;
+constexpr int kMaxThreads = 256;
+constexpr absl::Duration kGraceForAnswers = absl::Seconds(5);
+
+std::string Entropy(size_t size) {
+  std::string bytes(size, '\0');
+  host::FillWithEntropy({reinterpret_cast<uint8_t*>(bytes.data()), bytes.size()});
+  return bytes;
+}
+
+data::KeyedHash TableHash(const host::ServerKey& key) {
+  return [key](std::string_view bytes) {
+    host::KeyedHash hash(key, "table content");
+    hash.Update(bytes);
+    const host::HashBytes digest = hash.Finish();
+    return std::string(digest.begin(), digest.end());
+  };
+}
+
+v1::GetVersionResponse VersionOf(const AppOptions& options) {
+  v1::GetVersionResponse version;
+  version.set_version(CURATOR_VERSION);
+  version.set_ledger_backend(options.ledger.starts_with("sqlite:") ? "sqlite" : "postgresql");
+  version.set_development_mode(options.development);
+  return version;
+}
+
+absl::Status CheckOptions(const AppOptions& options) {
+  if (!options.development) {
+    return absl::FailedPreconditionError(
+        "this version has no authentication, so it serves only with --dev, on loopback, where every client "
+        "is believed");
+  }
+  if (options.data_directory.empty()) return InvalidField("--data-dir", "must name a directory");
+  if (options.ledger.empty()) return InvalidField("--ledger", "must be sqlite:PATH or postgresql://...");
+  return CheckLoopback(options.listen);
+}
+
+class RunningApp final : public App {
+ public:
+  RunningApp(const AppOptions& options, const host::ServerKey& key, std::unique_ptr<data::DatasetStore> store,
+             std::unique_ptr<ledger::Ledger> ledger)
+      : options_(options),
+        sealer_(key),
+        store_(std::move(store)),
+        ledger_(std::move(ledger)),
+        work_(options.synthesis_threads, options.synthesis_places),
+        curator_{*ledger_, *store_, sealer_, operations_, work_, requests_, options.synthesis_timeout},
+        budget_rpc_(curator_),
+        dataset_rpc_(curator_),
+        health_rpc_(*ledger_),
+        operation_rpc_(curator_),
+        query_rpc_(curator_),
+        synthesis_rpc_(curator_),
+        version_rpc_(VersionOf(options)) {}
+
+  ~RunningApp() override { Drain(); }
+
+  absl::Status Serve() {
+    int port = 0;
+    grpc::ServerBuilder builder;
+    // Without this two servers could share a port, and each would get some of the calls.
+    builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
+    builder.AddListeningPort(options_.listen, grpc::InsecureServerCredentials(), &port);
+    builder.SetMaxReceiveMessageSize(kMaxMessageBytes);
+    grpc::ResourceQuota quota("curatord");
+    quota.SetMaxThreads(kMaxThreads);
+    builder.SetResourceQuota(quota);
+    for (grpc::Service* service :
+         std::initializer_list<grpc::Service*>{&budget_rpc_, &dataset_rpc_, &health_rpc_, &operation_rpc_,
+                                               &query_rpc_, &synthesis_rpc_, &version_rpc_}) {
+      builder.RegisterService(service);
+    }
+    server_ = builder.BuildAndStart();
+    if (server_ == nullptr || port == 0) {
+      return absl::UnavailableError(absl::StrCat("--listen: cannot listen on ", options_.listen,
+                                                 ": is another server using the port?"));
+    }
+    address_ = absl::StrCat(options_.listen.substr(0, options_.listen.rfind(':')), ":", port);
+    return absl::OkStatus();
+  }
+
+  std::string address() const override { return address_; }
+
+  void Drain() override {
+    if (server_ == nullptr) return;
+    work_.Close();
+    health_rpc_.ShutDown();
+    const absl::Time deadline = absl::Now() + options_.drain_grace;
+    std::thread patience([this, deadline] {
+      if (!operations_.AwaitAllEnded(deadline)) operations_.Abandon();
+    });
+    server_->Shutdown(absl::ToChronoTime(deadline + kGraceForAnswers));
+    server_->Wait();
+    patience.join();
+    operations_.AwaitAllEnded(absl::InfiniteFuture());
+    server_.reset();
+  }
+
+ private:
+  const AppOptions options_;
+  const host::KeySealer sealer_;
+  const std::unique_ptr<data::DatasetStore> store_;
+  const std::unique_ptr<ledger::Ledger> ledger_;
+  service::RunningOperations operations_;
+  service::KeyedLock requests_;
+  service::WorkQueue work_;  // destroyed before what its work uses
+  service::Curator curator_;
+  rpc::BudgetRpc budget_rpc_;
+  rpc::DatasetRpc dataset_rpc_;
+  rpc::HealthRpc health_rpc_;
+  rpc::OperationRpc operation_rpc_;
+  rpc::QueryRpc query_rpc_;
+  rpc::SynthesisRpc synthesis_rpc_;
+  rpc::VersionRpc version_rpc_;
+  std::unique_ptr<grpc::Server> server_;
+  std::string address_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<App>> App::Start(const AppOptions& options) {
+  RETURN_IF_ERROR(CheckOptions(options));
+  const std::filesystem::path data_directory = options.data_directory;
+  std::error_code error;
+  std::filesystem::create_directories(data_directory, error);
+  if (error) {
+    return InvalidField("--data-dir", absl::StrCat("cannot make the directory ", options.data_directory, ": ",
+                                                   error.message()));
+  }
+  ASSIGN_OR_RETURN(const host::ServerKey key, host::ServerKey::OpenOrCreate(data_directory / "server.key"));
+  ASSIGN_OR_RETURN(std::unique_ptr<data::DatasetStore> store,
+                   data::DatasetStore::Open(data_directory / "datasets", TableHash(key)));
+  const std::string anchor_directory =
+      options.anchor_directory.empty() ? std::string(data_directory / "anchor") : options.anchor_directory;
+  ASSIGN_OR_RETURN(
+      std::unique_ptr<ledger::Ledger> ledger,
+      ledger::OpenLedger({.url = options.ledger, .anchor_dir = anchor_directory, .entropy = Entropy}));
+  auto app = std::make_unique<RunningApp>(options, key, std::move(store), std::move(ledger));
+  RETURN_IF_ERROR(app->Serve());
+  return app;
+}
+
+}  // namespace curator

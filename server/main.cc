@@ -1,0 +1,71 @@
+// curatord: flags, build, serve, drain.
+#include <CLI/CLI.hpp>
+#include <csignal>
+#include <iostream>
+
+#include "app.h"
+#include "host/logging.h"
+
+namespace {
+
+// Signals are waited for, not handled: no code runs in a signal handler.
+sigset_t BlockTermination() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGTERM);
+  sigaddset(&signals, SIGINT);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  return signals;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  curator::AppOptions options;
+  double grace_seconds = 10;
+  double synthesis_minutes = 360;
+  CLI::App flags{"curatord: holds private tables, charges their budgets, answers with noise"};
+  flags.add_option("--listen", options.listen, "HOST:PORT to serve on; port 0 picks a free one")
+      ->capture_default_str();
+  flags.add_option("--ledger", options.ledger, "sqlite:PATH or postgresql://...")->required();
+  flags
+      .add_option("--data-dir", options.data_directory,
+                  "Directory of the private tables and the server's key")
+      ->required();
+  flags.add_option("--anchor", options.anchor_directory,
+                   "Directory of the ledger's anchor (default: below --data-dir)");
+  flags.add_flag("--dev", options.development,
+                 "Believe the principal that a client names; loopback only; no security");
+  flags.add_option("--drain-seconds", grace_seconds, "What long work gets to finish at shutdown")
+      ->check(CLI::Range(0.0, 3600.0))
+      ->capture_default_str();
+  flags
+      .add_option("--synthesis-minutes", synthesis_minutes,
+                  "Limit for one synthesis, after which it is forfeited")
+      ->check(CLI::Range(0.01, 100000.0))
+      ->capture_default_str();
+  flags.set_version_flag("--version", CURATOR_VERSION);
+  try {
+    flags.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return flags.exit(error) == 0 ? 0 : 2;
+  }
+  options.drain_grace = absl::Seconds(grace_seconds);
+  options.synthesis_timeout = absl::Minutes(synthesis_minutes);
+
+  const sigset_t termination = BlockTermination();
+  curator::host::SetUpLogging(curator::host::LogLevel::kInfo);
+  const absl::StatusOr<std::unique_ptr<curator::App>> app = curator::App::Start(options);
+  if (!app.ok()) {
+    std::cerr << "curatord: " << absl::StatusCodeToString(app.status().code()) << ": "
+              << app.status().message() << "\n";
+    return 1;
+  }
+  curator::host::Log(curator::host::LogLevel::kInfo, "serving", {{"address", (*app)->address()}});
+  int signal = 0;
+  sigwait(&termination, &signal);
+  curator::host::Log(curator::host::LogLevel::kInfo, "draining", {{"signal", signal}});
+  (*app)->Drain();
+  curator::host::Log(curator::host::LogLevel::kInfo, "stopped");
+  return 0;
+}
