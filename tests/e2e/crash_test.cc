@@ -1,0 +1,156 @@
+// What happens when the server is killed in the middle of a synthesis, or told to stop.
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <string>
+
+#include "tests/testing/postgres_cluster.h"
+#include "tests/testing/scratch_folder.h"
+#include "tests/testing/server_process.h"
+#include "tests/testing/small_table.h"
+#include "tests/testing/test_server.h"
+
+namespace curator::testing {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<std::string> Arguments(const AppOptions& options) {
+  return {"--listen=127.0.0.1:0", "--dev", "--ledger=" + options.ledger,
+          "--data-dir=" + options.data_directory, "--drain-seconds=0"};
+}
+
+// A second state that equals the first to the last bit, as a crashed machine leaves it.
+AppOptions CopyOf(const AppOptions& options, Backend backend, const fs::path& directory) {
+  fs::copy(options.data_directory, directory / "data", fs::copy_options::recursive);
+  AppOptions copy = options;
+  copy.data_directory = directory / "data";
+  if (backend == Backend::kPostgres) {
+    copy.ledger = PostgresCluster::Shared().CopyDatabase(options.ledger);
+    return copy;
+  }
+  const fs::path original = options.ledger.substr(std::string("sqlite:").size());
+  for (const char* suffix : {"", "-wal", "-shm"}) {
+    if (fs::exists(original.string() + suffix))
+      fs::copy(original.string() + suffix, directory / ("ledger.db" + std::string(suffix)));
+  }
+  copy.ledger = "sqlite:" + (directory / "ledger.db").string();
+  return copy;
+}
+
+// What LongSynthesis() costs, a few 1e-12 below the 4 that it offers, because its schedule's parts are
+// rounded.
+std::string PriceOf(const Client& client) {
+  v1::EstimateSynthesisRequest estimate;
+  estimate.set_dataset("census");
+  *estimate.mutable_spec() = LongSynthesis().spec();
+  return client.EstimateSynthesis(estimate)->costs(0).amount();
+}
+
+struct Finished {
+  std::string release;
+  std::string transcript;
+};
+
+// Starts the server again, asks again under the same request id, and tells what came of it.
+Finished FinishAfterCrash(const AppOptions& options, const v1::CreateSynthesisRequest& request) {
+  ServerProcess server(Arguments(options));
+  const std::optional<std::string> address = server.Address();
+  EXPECT_TRUE(address.has_value()) << server.log();
+  if (!address) return {};
+  const Client client({.server = *address, .principal = "owner"});
+  const std::string price = PriceOf(client);
+  EXPECT_EQ(client.GetBudget("census")->accounts(0).counters(0).spent(), price) << "the charge stands";
+  EXPECT_EQ(client.ListOperations()->operations(0).state(), v1::Operation::INTERRUPTED);
+  EXPECT_EQ(client.ListReleases("census")->releases_size(), 0);
+
+  const absl::StatusOr<v1::Operation> again = client.CreateSynthesis(request);
+  EXPECT_TRUE(again.ok()) << again.status();
+  const absl::StatusOr<v1::Operation> done = client.WaitOperation(again->id(), std::chrono::minutes(5));
+  EXPECT_EQ(done->state(), v1::Operation::DONE) << done->DebugString();
+  EXPECT_EQ(client.GetBudget("census")->accounts(0).counters(0).spent(), price) << "and is made once";
+  EXPECT_EQ(client.ListReleases("census")->releases_size(), 1);
+  EXPECT_TRUE(client.VerifyLedger("census")->ok());
+  v1::GetReleaseRequest get;
+  get.set_release_id(done->release_id());
+  std::string transcript;
+  const absl::StatusOr<ReleaseContent> content = client.GetRelease(get);
+  for (const std::string& line : content->synthesis->transcript()) transcript += line + "\n";
+  v1::QueryModelRequest query;
+  query.set_release_id(done->release_id());
+  *query.mutable_workload() = AllMarginals(2);
+  const absl::StatusOr<Answer> answer = client.QueryModel(query);
+  for (const Marginal& marginal : answer->marginals) {
+    for (const double estimate : marginal.estimates) transcript += std::to_string(estimate) + " ";
+  }
+  EXPECT_EQ(server.Stop(SIGTERM), 0) << server.log();
+  return {done->release_id(), transcript};
+}
+
+class Crash : public ::testing::TestWithParam<Backend> {};
+
+INSTANTIATE_TEST_SUITE_P(Ledgers, Crash, ::testing::Values(Backend::kSqlite, Backend::kPostgres),
+                         [](const auto& backend) { return BackendName(backend.param); });
+
+TEST_P(Crash, AKilledSynthesisIsFinishedByItsRequestIdWithTheVerySameDraw) {
+  const ScratchFolder directory;
+  const AppOptions options = FreshOptions(GetParam(), directory.path());
+  const v1::CreateSynthesisRequest request = LongSynthesis();
+  {
+    ServerProcess server(Arguments(options));
+    const std::optional<std::string> address = server.Address();
+    ASSERT_TRUE(address.has_value()) << server.log();
+    const Client client({.server = *address, .principal = "owner"});
+    MakeSealed(client, LargeDataset(), LargeCsv());
+    const absl::StatusOr<v1::Operation> started = client.CreateSynthesis(request);
+    ASSERT_TRUE(started.ok()) << started.status();
+    ASSERT_EQ(started->state(), v1::Operation::RUNNING);
+    ASSERT_EQ(server.Stop(SIGKILL), -SIGKILL);
+  }
+  // Two machines that inherit the same crashed state make the same draw: nothing can be won by crashing.
+  const ScratchFolder other_directory;
+  const AppOptions other = CopyOf(options, GetParam(), other_directory.path());
+  const Finished first = FinishAfterCrash(options, request);
+  const Finished second = FinishAfterCrash(other, request);
+  EXPECT_FALSE(first.transcript.empty());
+  EXPECT_EQ(first.transcript, second.transcript);
+}
+
+TEST_P(Crash, AServerToldToStopAbandonsLongWorkWhichItsRequestIdTakesUpAgain) {
+  const ScratchFolder directory;
+  const AppOptions options = FreshOptions(GetParam(), directory.path());
+  const v1::CreateSynthesisRequest request = LongSynthesis();
+  {
+    ServerProcess server(Arguments(options));
+    const std::optional<std::string> address = server.Address();
+    ASSERT_TRUE(address.has_value()) << server.log();
+    const Client client({.server = *address, .principal = "owner"});
+    MakeSealed(client, LargeDataset(), LargeCsv());
+    ASSERT_TRUE(client.CreateSynthesis(request).ok());
+    EXPECT_EQ(server.Stop(SIGTERM), 0) << server.log();
+  }
+  FinishAfterCrash(options, request);
+}
+
+TEST(ServerProcess, SaysWhichOptionItCannotMeetAndEndsWithOne) {
+  const ScratchFolder directory;
+  const std::string data = "--data-dir=" + directory.path() + "/data";
+  const auto refused = [](const std::vector<std::string>& arguments) {
+    ServerProcess server(arguments);
+    EXPECT_EQ(server.WaitForEnd(), 1) << server.log();
+    return server.log();
+  };
+  EXPECT_NE(
+      refused({data, "--ledger=sqlite:/proc/nowhere/ledger.db", "--dev"}).find("/proc/nowhere/ledger.db"),
+      std::string::npos);
+  EXPECT_NE(refused({data, "--ledger=postgresql://127.0.0.1:1/curator", "--dev"}).find("UNAVAILABLE"),
+            std::string::npos);
+  const std::string ledger = "--ledger=sqlite:" + directory.path() + "/ledger.db";
+  EXPECT_NE(refused({data, ledger}).find("--dev"), std::string::npos);
+  EXPECT_NE(refused({data, ledger, "--dev", "--listen=0.0.0.0:0"}).find("loopback"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace curator::testing

@@ -1,0 +1,32 @@
+// Private tables and the calls that put them into a server: what most end-to-end tests begin with.
+#pragma once
+
+#include <string>
+
+#include "client/client.h"
+#include "curator/v1/dataset.pb.h"
+#include "curator/v1/synthesis.pb.h"
+
+namespace curator::testing {
+
+// sex (Female, Male), age (0..99 in bins of ten), region (codes 0..3).
+v1::Schema SmallSchema();
+
+// `rows` records of SmallSchema() as CSV: deterministic, every cell of its 2 x 10 x 4 domain occupied alike.
+std::string SmallCsv(int rows);
+
+v1::CreateDatasetRequest NewDataset(const std::string& name, v1::Rule rule, const std::string& epsilon,
+                                    const std::string& delta = "");
+
+// Creates, imports and seals. Fails the test when one of them fails.
+void MakeSealed(const Client& owner, const v1::CreateDatasetRequest& dataset, const std::string& csv);
+
+// "census" over a domain so large that LongSynthesis() of it lasts for seconds, and records for it.
+v1::CreateDatasetRequest LargeDataset();
+std::string LargeCsv();
+v1::CreateSynthesisRequest LongSynthesis();  // costs epsilon 4 of the 10 that LargeDataset() has
+
+// All k-way marginals over all attributes.
+v1::Workload AllMarginals(int k);
+
+}  // namespace curator::testing
