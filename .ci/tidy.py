@@ -53,6 +53,7 @@ MAY_INCLUDE = {
     "client": [],
 }
 
+TEST_FILE = re.compile(r"_test\.cc$|(^|/)tests/|/(testing|conformance)/|/testing\w*\.(h|cc)$")
 TABLE_HEADER = "dp/data/sealed_table.h"
 TABLE_READERS = ("dp/kernel", "dp/data", "data")
 
@@ -102,7 +103,8 @@ class Finding:
 
 
 def is_test(path):
-    return path.endswith("_test.cc") or path.startswith("tests/")
+    """Whether a file is no part of the product: tests, fixtures, conformance suites, benchmarks."""
+    return bool(TEST_FILE.search(path))
 
 
 def place_of(path):
@@ -133,16 +135,16 @@ def included_place(include, including_place):
     folder, _, name = include.path.rpartition("/")
     if not folder:
         return "app" if name == "app.h" else including_place
-    return folder if room_of(folder) or folder.startswith("tests") else ""
+    return folder if room_of(folder) else ""
 
 
 def check_direction(path, include):
     place = place_of(path)
     room, target = room_of(place), included_place(include, place)
+    if room and is_test(include.path):
+        return None if is_test(path) else f"{room} must not include {include.path}: only tests may"
     if not room or not target:
         return None
-    if target.split("/")[0] == "tests":
-        return None if is_test(path) else f"{room} must not include {include.path}: only tests may"
     allowed = MAY_INCLUDE[room]
     if within(target, [room]) and room_of(target) == room or within(target, allowed) or include.path in allowed:
         return None

@@ -90,8 +90,15 @@ class Directions(TidyTest):
     def test_an_include_in_a_comment_is_none(self):
         self.assert_clean("server/base/errors.h", '// #include "ledger/ledger.h"\n')
 
-    def test_tests_may_use_fixtures(self):
-        self.assert_clean("server/ledger/ledger_test.cc", '#include "tests/testing/cluster.h"\n')
+    def test_tests_and_what_they_share_may_use_fixtures(self):
+        for path in ["ledger_test.cc", "conformance/suite.h", "testing/clock.h", "testing_clock.h"]:
+            with self.subTest(path=path):
+                self.assert_clean(f"server/ledger/{path}", '#include "tests/testing/cluster.h"\n')
+
+    def test_the_product_uses_no_fixtures(self):
+        for include in ["tests/testing/cluster.h", "ledger/conformance/suite.h", "ledger/testing/clock.h"]:
+            with self.subTest(include=include):
+                self.assert_caught("directions", "server/ledger/open_ledger.h", f'#include "{include}"\n')
 
 
 class Table(TidyTest):
