@@ -44,7 +44,7 @@ absl::Status RemoveLeftovers(const std::filesystem::path& folder, const Manifest
 }  // namespace
 
 struct DatasetStore::LoadedTable {
-  absl::Mutex mutex;
+  std::mutex mutex;
   std::string content_hash ABSL_GUARDED_BY(mutex);
   dp::SealedTableHandle table ABSL_GUARDED_BY(mutex);
 };
@@ -113,12 +113,12 @@ absl::StatusOr<dp::SealedTableHandle> DatasetStore::Load(const std::string& data
   RETURN_IF_ERROR(CheckId("dataset", dataset_id));
   std::shared_ptr<LoadedTable> loaded;
   {
-    absl::MutexLock lock(&mutex_);
+    const std::lock_guard lock(mutex_);
     std::shared_ptr<LoadedTable>& entry = loaded_[dataset_id];
     if (entry == nullptr) entry = std::make_shared<LoadedTable>();
     loaded = entry;
   }
-  absl::MutexLock lock(&loaded->mutex);  // others wait for the one who reads
+  const std::lock_guard lock(loaded->mutex);  // others wait for the one who reads
   if (loaded->table == nullptr) {
     absl::StatusOr<Snapshot> snapshot = ReadSnapshot(SnapshotPath(data_dir_ / dataset_id));
     if (absl::IsNotFound(snapshot.status())) return absl::NotFoundError("the dataset has no sealed records");
@@ -133,7 +133,7 @@ absl::StatusOr<dp::SealedTableHandle> DatasetStore::Load(const std::string& data
 }
 
 void DatasetStore::Forget(const std::string& dataset_id) {
-  absl::MutexLock lock(&mutex_);
+  const std::lock_guard lock(mutex_);
   loaded_.erase(dataset_id);
 }
 

@@ -16,12 +16,12 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
-#include "absl/synchronization/mutex.h"
 #include "data/import.h"
 #include "dp/data/sealed_table_handle.h"
 #include "dp/domain/domain.h"
@@ -76,7 +76,7 @@ class DatasetStore {
 
   const std::filesystem::path data_dir_;
   const KeyedHash keyed_hash_;
-  absl::Mutex mutex_;
+  std::mutex mutex_;
   std::map<std::string, std::shared_ptr<LoadedTable>> loaded_ ABSL_GUARDED_BY(mutex_);
 };
 

@@ -21,7 +21,8 @@
 
 namespace curator::data::testing {
 
-// A new folder, gone at the end. In memory where that is possible: these tests make thousands of files durable.
+// A new folder, gone at the end. In memory where that is possible: these tests make thousands of files
+// durable.
 class TemporaryFolder {
  public:
   TemporaryFolder() {

@@ -35,17 +35,17 @@ ProtectedPages::~ProtectedPages() {
 }
 
 void ProtectedPages::Seal() {
-  absl::MutexLock lock(&mutex_);
+  const std::lock_guard lock(mutex_);
   if (readers_ == 0) Protect(PROT_NONE);
 }
 
 void ProtectedPages::AllowReading() {
-  absl::MutexLock lock(&mutex_);
+  const std::lock_guard lock(mutex_);
   if (readers_++ == 0) Protect(PROT_READ);
 }
 
 void ProtectedPages::ForbidReading() {
-  absl::MutexLock lock(&mutex_);
+  const std::lock_guard lock(mutex_);
   if (--readers_ == 0) Protect(PROT_NONE);
 }
 

@@ -6,11 +6,11 @@
 
 #include <cstddef>
 #include <memory>
+#include <mutex>
 #include <span>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
-#include "absl/synchronization/mutex.h"
 
 namespace curator::dp {
 
@@ -30,17 +30,17 @@ class ProtectedPages {
   // From here on the pages can be neither read nor written, except between AllowReading() and
   // ForbidReading(), which may nest and overlap on several threads. All three end the process when the system
   // refuses.
-  void Seal() ABSL_LOCKS_EXCLUDED(mutex_);
-  void AllowReading() ABSL_LOCKS_EXCLUDED(mutex_);
-  void ForbidReading() ABSL_LOCKS_EXCLUDED(mutex_);
+  void Seal();
+  void AllowReading();
+  void ForbidReading();
 
  private:
   ProtectedPages(std::byte* start, size_t size) : start_(start), size_(size) {}
-  void Protect(int protection) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Protect(int protection);  // with the mutex held
 
   std::byte* const start_;
   const size_t size_;
-  absl::Mutex mutex_;
+  std::mutex mutex_;
   int readers_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
