@@ -53,7 +53,7 @@ MAY_INCLUDE = {
     "client": [],
 }
 
-TEST_FILE = re.compile(r"_test\.cc$|(^|/)tests/|/(testing|conformance)/|/testing\w*\.(h|cc)$")
+TEST_FILE = re.compile(r"_test\.cc$|^(tests|bench)/|/(testing|conformance)/|/testing\w*\.(h|cc)$")
 TABLE_HEADER = "dp/data/sealed_table.h"
 TABLE_READERS = ("dp/kernel", "dp/data", "data")
 
