@@ -26,7 +26,6 @@
 namespace curator::ledger {
 
 // ---- Datasets and accounts
-// ----------------------------------------------------------------------------------------------
 
 enum class ScopeType { kDataset, kAnalyst, kAnalystGroup, kPart };
 
@@ -100,7 +99,6 @@ struct Dataset {
 };
 
 // ---- Charges
-// ------------------------------------------------------------------------------------------------------------
 
 enum class ChargeState { kReserved, kStarted, kCommitted, kCancelled, kForfeited };
 
@@ -116,11 +114,11 @@ struct ChargeRequest {
   int64_t dataset_version = 0;
   std::string principal;
   std::string request_id;  // a UUID the client made; the key together with the principal
-  std::string
-      fingerprint;    // SHA-256 over dataset, version, plan and price: tells a retry from another request
-  std::string kind;   // "workload", "synthesis", "reservation"
-  std::string event;  // canonical bytes of what will be done (codec/event_codec.h)
-  std::string label;  // one public line for people, e.g. "all 2-way marginals, discrete Gaussian"
+  // SHA-256 over dataset, version, plan and price: tells a retry from another request.
+  std::string fingerprint;
+  std::string kind;        // "workload", "synthesis", "reservation"
+  std::string event;       // canonical bytes of what will be done (codec/event_codec.h)
+  std::string label;       // one public line for people, e.g. "all 2-way marginals, discrete Gaussian"
   std::string sealed_key;  // the draw's key, sealed under a server key; erased when the charge ends
   std::vector<Posting> postings;
 };
@@ -153,6 +151,30 @@ struct Charge {
   std::vector<Posting> postings;
   std::string release_id;  // empty unless there is one
   int64_t created_at_us = 0;
+  int64_t deadline_us = 0;  // of a reservation, by the database's clock; 0 for what started at once
+};
+
+// A wish to change the limit of one counter of one account.
+struct LimitProposalSpec {
+  std::string request_id;  // a UUID the client made: the same one gives the same proposal
+  int64_t account_id = 0;
+  std::string counter;
+  int64_t new_limit = 0;
+  std::string reason;
+  std::string proposed_by;
+};
+
+struct LimitProposal {
+  std::string id;  // a UUID
+  std::string dataset_id;
+  int64_t account_id = 0;
+  std::string counter;
+  int64_t old_limit = 0;
+  int64_t new_limit = 0;
+  std::string reason;
+  std::string proposed_by;
+  int64_t proposed_at_us = 0;
+  std::string approved_by;  // empty until approved
 };
 
 // The right to make one draw for one charge.
@@ -165,15 +187,14 @@ struct Attempt {
 };
 
 // ---- History
-// ------------------------------------------------------------------------------------------------------------
 
 struct Entry {
   std::string dataset_id;
   int64_t seq = 0;   // 1, 2, 3, ... per dataset
   std::string kind;  // "DATASET_CREATED", "SEALED", "GRANTED", "CHARGED", "COMMITTED", "FORFEITED", ...
   std::string charge_id;
-  std::string
-      payload;  // canonical bytes that the hash covers; from them alone all balances can be recomputed
+  // Canonical bytes (history/entry_payload.h); from them alone all balances can be recomputed.
+  std::string payload;
   std::string actor;
   int64_t created_at_us = 0;
   std::string prev_hash;
@@ -216,8 +237,8 @@ class Ledger {
   // Charges and starts in one transaction (T1), or finds what the same (principal, request id) did before:
   //   unknown                 -> charged, STARTED, a fresh token; every posting is admitted or none is
   //   same fingerprint        -> COMMITTED: its release. STARTED: a fresh token (the older one is now stale)
-  //   and the sealed key of
-  //                              the first attempt. FORFEITED: FAILED_PRECONDITION, the charge stands.
+  //                              and the sealed key of the first attempt. FORFEITED: FAILED_PRECONDITION, the
+  //                              charge stands.
   //   another fingerprint     -> ALREADY_EXISTS
   // On return the charge is durable and the anchor covers its entry.
   virtual absl::StatusOr<Attempt> Begin(const ChargeRequest& request) = 0;
@@ -229,14 +250,50 @@ class Ledger {
   // Ends a started charge without a release: the cost stands, the key is erased. `reason` is public.
   virtual absl::Status Forfeit(const Attempt& attempt, std::string_view reason) = 0;
 
+  // Reservations: for callers who run a mechanism of their own and use the ledger as their accountant.
+  // Whether they have published nobody can see, so a reservation that is not started in time is spent, not
+  // freed: it becomes COMMITTED with the reason "EXPIRED".
+  //
+  // Holds the cost of every request for `lifetime_us` (at most 366 days), or finds what the same (principal,
+  // request_id) reserved before, as it is now. All requests are admitted, in one transaction, or none is.
+  virtual absl::StatusOr<std::vector<Charge>> Reserve(const std::vector<ChargeRequest>& requests,
+                                                      int64_t lifetime_us) = 0;
+  // RESERVED -> STARTED, before the caller reads anything. `final_cost` names counters that the reservation
+  // holds, at most their held cost; what it leaves out is freed. Repeating it with the same cost is harmless.
+  virtual absl::StatusOr<Charge> StartReserved(std::string_view charge_id,
+                                               const std::vector<Posting>& final_cost,
+                                               std::string_view actor) = 0;
+  // RESERVED or STARTED -> COMMITTED. Repeating it is harmless.
+  virtual absl::StatusOr<Charge> CommitReserved(std::string_view charge_id, std::string_view actor) = 0;
+  // RESERVED -> CANCELLED, and frees what was held. A started charge stands: FAILED_PRECONDITION.
+  virtual absl::StatusOr<Charge> CancelReserved(std::string_view charge_id, std::string_view reason,
+                                                std::string_view actor) = 0;
+  // RESERVED: expires no sooner than `lifetime_us` from now.
+  virtual absl::StatusOr<Charge> ExtendReserved(std::string_view charge_id, int64_t lifetime_us,
+                                                std::string_view actor) = 0;
+  // Spends the reservations that are past their deadline, at most 1,000 at a time, and returns how many.
+  // Every call on a reservation does this for it first, so this only keeps tables tidy.
+  virtual absl::StatusOr<int64_t> ExpireReservations() = 0;
+
+  // Limits change only when a second principal approves. The entry lies in the history of the dataset that
+  // opened the account.
+  virtual absl::StatusOr<LimitProposal> ProposeLimit(const LimitProposalSpec& spec) = 0;
+  // FAILED_PRECONDITION when `actor` is who proposed, when the limit has changed since, or when the new limit
+  // is below what is spent and held. Repeating it is harmless.
+  virtual absl::StatusOr<LimitProposal> ApproveLimit(std::string_view proposal_id,
+                                                     std::string_view actor) = 0;
+  // Those of the accounts that this dataset opened, newest first.
+  virtual absl::StatusOr<std::vector<LimitProposal>> ListLimitProposals(std::string_view dataset_id) = 0;
+
+  // The truth about a charge after any error.
   virtual absl::StatusOr<Charge> GetCharge(std::string_view charge_id) = 0;
   virtual absl::StatusOr<Charge> FindCharge(std::string_view principal, std::string_view request_id) = 0;
-  virtual absl::StatusOr<std::vector<Charge>> ListCharges(
-      std::string_view principal) = 0;  // newest first, at most 1,000
+  // Newest first, at most 1,000.
+  virtual absl::StatusOr<std::vector<Charge>> ListCharges(std::string_view principal) = 0;
 
   virtual absl::StatusOr<Release> GetRelease(std::string_view release_id) = 0;
-  virtual absl::StatusOr<std::vector<Release>> ListReleases(
-      std::string_view dataset_id) = 0;  // without payloads
+  // Without payloads, newest first.
+  virtual absl::StatusOr<std::vector<Release>> ListReleases(std::string_view dataset_id) = 0;
 
   virtual absl::StatusOr<std::vector<Entry>> ListEntries(std::string_view dataset_id, const Page& page) = 0;
 

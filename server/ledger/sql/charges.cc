@@ -21,6 +21,9 @@ absl::StatusOr<Attempt> Resume(Transaction& transaction, StoredCharge stored, co
     return absl::AlreadyExistsError(absl::StrCat("request id ", request.request_id,
                                                  " was used by another request of ", request.principal));
   }
+  if (stored.charge.deadline_us > 0) {
+    return absl::FailedPreconditionError("this request id belongs to a reservation");
+  }
   Attempt attempt;
   switch (stored.charge.state) {
     case ChargeState::kCommitted: {
@@ -50,9 +53,10 @@ absl::StatusOr<Attempt> Resume(Transaction& transaction, StoredCharge stored, co
                                                         "): it is never drawn again. Use a new request id"));
     case ChargeState::kReserved:
     case ChargeState::kCancelled:
-      return absl::FailedPreconditionError("this request id belongs to a reservation");
+      break;
   }
-  return absl::InternalError("unknown state of a charge");
+  return absl::InternalError(
+      absl::StrCat("a charge that was not reserved is ", std::string(StateName(stored.charge.state))));
 }
 
 absl::Status CheckToken(const StoredCharge& stored, const Attempt& attempt) {

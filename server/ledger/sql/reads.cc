@@ -11,7 +11,7 @@ absl::StatusOr<Charge> SqlLedger::GetCharge(std::string_view charge_id) {
     ASSIGN_OR_RETURN(stored, ReadCharge(transaction, charge_id));
     return absl::OkStatus();
   }));
-  return std::move(stored.charge);
+  return UpToDate(std::move(stored.charge));
 }
 
 absl::StatusOr<Charge> SqlLedger::FindCharge(std::string_view principal, std::string_view request_id) {
@@ -22,7 +22,7 @@ absl::StatusOr<Charge> SqlLedger::FindCharge(std::string_view principal, std::st
     return absl::OkStatus();
   }));
   if (found.empty()) return absl::NotFoundError("there is no charge under this request id");
-  return std::move(found.front().charge);
+  return UpToDate(std::move(found.front().charge));
 }
 
 absl::StatusOr<std::vector<Charge>> SqlLedger::ListCharges(std::string_view principal) {

@@ -57,10 +57,10 @@ absl::StatusOr<StoredCharge> ChargeOf(const Row& row) {
                                  .reason = row.Text(10),
                                  .postings = {},
                                  .release_id = row.IsNull(11) ? std::string() : row.Text(11),
-                                 .created_at_us = row.Integer(12)},
+                                 .created_at_us = row.Integer(12),
+                                 .deadline_us = row.IsNull(15) ? 0 : row.Integer(15)},
                       .attempt_token = row.Text(13),
-                      .sealed_key = row.IsNull(14) ? std::string() : row.Blob(14),
-                      .deadline_us = row.IsNull(15) ? 0 : row.Integer(15)};
+                      .sealed_key = row.IsNull(14) ? std::string() : row.Blob(14)};
 }
 
 constexpr char kReleaseColumns[] =

@@ -25,8 +25,7 @@ absl::StatusOr<std::vector<Account>> ReadAccounts(Transaction& transaction, std:
 struct StoredCharge {
   Charge charge;
   std::string attempt_token;
-  std::string sealed_key;   // empty once the charge has ended
-  int64_t deadline_us = 0;  // 0 unless reserved
+  std::string sealed_key;  // empty once the charge has ended
 };
 // The charges for which `condition` (on the alias c, with parameters) holds, oldest first unless it ends with
 // an order.

@@ -44,6 +44,19 @@ class SqlLedger final : public Ledger {
   absl::StatusOr<Attempt> Begin(const ChargeRequest& request) override;
   absl::StatusOr<Release> Store(const Attempt& attempt, std::string_view payload) override;
   absl::Status Forfeit(const Attempt& attempt, std::string_view reason) override;
+  absl::StatusOr<std::vector<Charge>> Reserve(const std::vector<ChargeRequest>& requests,
+                                              int64_t lifetime_us) override;
+  absl::StatusOr<Charge> StartReserved(std::string_view charge_id, const std::vector<Posting>& final_cost,
+                                       std::string_view actor) override;
+  absl::StatusOr<Charge> CommitReserved(std::string_view charge_id, std::string_view actor) override;
+  absl::StatusOr<Charge> CancelReserved(std::string_view charge_id, std::string_view reason,
+                                        std::string_view actor) override;
+  absl::StatusOr<Charge> ExtendReserved(std::string_view charge_id, int64_t lifetime_us,
+                                        std::string_view actor) override;
+  absl::StatusOr<int64_t> ExpireReservations() override;
+  absl::StatusOr<LimitProposal> ProposeLimit(const LimitProposalSpec& spec) override;
+  absl::StatusOr<LimitProposal> ApproveLimit(std::string_view proposal_id, std::string_view actor) override;
+  absl::StatusOr<std::vector<LimitProposal>> ListLimitProposals(std::string_view dataset_id) override;
   absl::StatusOr<Charge> GetCharge(std::string_view charge_id) override;
   absl::StatusOr<Charge> FindCharge(std::string_view principal, std::string_view request_id) override;
   absl::StatusOr<std::vector<Charge>> ListCharges(std::string_view principal) override;
@@ -73,7 +86,12 @@ class SqlLedger final : public Ledger {
   // Looks up `request`'s key, or charges it: T1 as one step of a transaction.
   absl::StatusOr<Attempt> ChargeOrFind(Change& change, const ChargeRequest& request,
                                        const std::string& charge_id, const std::string& token);
-  absl::Status EndStarted(Change& change, const Attempt& attempt, ChargeState state, std::string_view reason);
+
+  // One step of one reservation, decided with its chain and its counters locked and its expiry applied.
+  using ReservationStep = std::function<absl::Status(Change& change, const Charge& charge)>;
+  absl::StatusOr<Charge> ChangeReservation(std::string_view charge_id, const ReservationStep& step);
+  // The charge as it is now: expired first, if it is overdue.
+  absl::StatusOr<Charge> UpToDate(Charge charge);
 
   std::string NewUuid();
 
