@@ -16,40 +16,59 @@ namespace {
 
 constexpr char kKind[] = "workload";
 
-absl::StatusOr<dp::AttributeSet> ResolveNames(const dp::Domain& domain,
-                                              const std::vector<std::string>& names) {
+// The same error, told of the field that the caller wrote: `path`, and below it what followed `inner`.
+absl::Status AtPath(const std::string& path, std::string_view inner, const absl::Status& status) {
+  const std::optional<FieldViolation> violation = FieldViolationOf(status);
+  if (!violation)
+    return absl::IsInvalidArgument(status) ? InvalidField(path, std::string(status.message())) : status;
+  const bool is_inside = violation->field.starts_with(inner);
+  return InvalidField(is_inside ? path + violation->field.substr(inner.size()) : path,
+                      violation->description);
+}
+
+absl::StatusOr<dp::AttributeSet> ResolveNames(const dp::Domain& domain, const std::vector<std::string>& names,
+                                              const std::string& path) {
   dp::AttributeSet set;
   for (size_t i = 0; i < names.size(); ++i) {
-    absl::StatusOr<uint32_t> index = domain.IndexOf(names[i]);
-    if (!index.ok()) return WithinField(absl::StrCat("names[", i, "]"), index.status());
+    const absl::StatusOr<uint32_t> index = domain.IndexOf(names[i]);
+    if (!index.ok()) return AtPath(absl::StrCat(path, "[", i, "]"), "", index.status());
     set.push_back(*index);
   }
   std::sort(set.begin(), set.end());
   return set;
 }
 
-absl::StatusOr<std::vector<dp::AttributeSet>> ResolveQuery(const dp::Domain& domain,
-                                                           const MarginalsQuery& query) {
-  if (query.k.has_value() == !query.sets.empty()) {
-    return InvalidField("", "needs either explicit sets of attributes or all_k_way, and not both");
-  }
-  if (query.k) {
-    absl::StatusOr<dp::AttributeSet> over = ResolveNames(domain, query.attributes);
-    if (!over.ok()) return WithinField("all_k_way", over.status());
-    if (over->empty()) {
-      for (uint32_t i = 0; i < domain.size(); ++i) over->push_back(i);
-    }
-    absl::StatusOr<std::vector<dp::AttributeSet>> sets = dp::AllKWayMarginals(domain, *query.k, *over);
-    if (!sets.ok()) return WithinField("all_k_way", sets.status());
-    return sets;
-  }
+absl::StatusOr<std::vector<dp::AttributeSet>> ResolveAllKWay(const dp::Domain& domain,
+                                                             const MarginalsQuery& query,
+                                                             const std::string& path) {
+  ASSIGN_OR_RETURN(const dp::AttributeSet over, ResolveNames(domain, query.attributes, path + ".attributes"));
+  absl::StatusOr<std::vector<dp::AttributeSet>> sets = dp::AllKWayMarginals(domain, *query.k, over);
+  if (!sets.ok()) return AtPath(path, "workload", sets.status());
+  return sets;
+}
+
+absl::StatusOr<std::vector<dp::AttributeSet>> ResolveSets(const dp::Domain& domain,
+                                                          const MarginalsQuery& query,
+                                                          const std::string& path) {
   std::vector<dp::AttributeSet> sets;
   for (size_t i = 0; i < query.sets.size(); ++i) {
-    absl::StatusOr<dp::AttributeSet> set = ResolveNames(domain, query.sets[i]);
-    if (!set.ok()) return WithinField(absl::StrCat("sets[", i, "]"), set.status());
-    sets.push_back(*std::move(set));
+    ASSIGN_OR_RETURN(dp::AttributeSet set,
+                     ResolveNames(domain, query.sets[i], absl::StrCat(path, "[", i, "].names")));
+    sets.push_back(std::move(set));
   }
+  const absl::Status valid = dp::ValidateMarginals(domain, sets);
+  if (!valid.ok()) return AtPath(path, "workload.marginals", valid);
   return sets;
+}
+
+absl::StatusOr<std::vector<dp::AttributeSet>> ResolveQuery(const dp::Domain& domain,
+                                                           const MarginalsQuery& query,
+                                                           const std::string& path) {
+  if (query.k.has_value() == !query.sets.empty()) {
+    return InvalidField(path, "needs either explicit sets of attributes or all_k_way, and not both");
+  }
+  return query.k ? ResolveAllKWay(domain, query, path + ".all_k_way")
+                 : ResolveSets(domain, query, path + ".sets");
 }
 
 // "3 marginals, 1204 cells": public words for listings.
@@ -95,11 +114,13 @@ absl::StatusOr<std::vector<dp::AttributeSet>> ResolveMarginals(const dp::Domain&
                                                                const std::vector<MarginalsQuery>& queries) {
   std::vector<dp::AttributeSet> marginals;
   for (size_t i = 0; i < queries.size(); ++i) {
-    absl::StatusOr<std::vector<dp::AttributeSet>> sets = ResolveQuery(domain, queries[i]);
-    if (!sets.ok()) return WithinField(absl::StrCat("workload.query_sets[", i, "].marginals"), sets.status());
-    marginals.insert(marginals.end(), sets->begin(), sets->end());
+    ASSIGN_OR_RETURN(
+        const std::vector<dp::AttributeSet> sets,
+        ResolveQuery(domain, queries[i], absl::StrCat("workload.query_sets[", i, "].marginals")));
+    marginals.insert(marginals.end(), sets.begin(), sets.end());
   }
-  RETURN_IF_ERROR(dp::ValidateMarginals(domain, marginals));
+  const absl::Status valid = dp::ValidateMarginals(domain, marginals);
+  if (!valid.ok()) return AtPath("workload", "workload.marginals", valid);
   return marginals;
 }
 

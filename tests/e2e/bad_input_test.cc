@@ -82,20 +82,26 @@ TEST_F(BadInput, ASpendThatTheRuleDoesNotSellIsRefused) {
 TEST_F(BadInput, AWorkloadThatTheDomainCannotAnswerIsRefusedByItsPath) {
   MakeSealed(owner_, NewDataset("census", v1::RULE_PURE, "1"), SmallCsv(80));
   v1::AnswerWorkloadRequest request = Question("0.1");
-  request.mutable_workload()->mutable_query_sets(0)->mutable_marginals()->mutable_all_k_way()->set_k(4);
-  EXPECT_THAT(std::string(owner_.AnswerWorkload(request).status().message()), HasSubstr("k"));
-  EXPECT_EQ(owner_.AnswerWorkload(request).status().code(), absl::StatusCode::kInvalidArgument);
+  v1::Marginals* marginals = request.mutable_workload()->mutable_query_sets(0)->mutable_marginals();
+  marginals->mutable_all_k_way()->set_k(4);
+  ExpectInvalid(owner_.AnswerWorkload(request).status(), "workload.query_sets[0].marginals.all_k_way.k");
 
-  request.mutable_workload()->mutable_query_sets(0)->mutable_marginals()->mutable_all_k_way()->set_k(1);
-  request.mutable_workload()->mutable_query_sets(0)->mutable_marginals()->mutable_all_k_way()->add_attributes(
-      "agee");
+  marginals->mutable_all_k_way()->set_k(1);
+  marginals->mutable_all_k_way()->add_attributes("agee");
   const absl::Status unknown = owner_.AnswerWorkload(request).status();
-  EXPECT_EQ(unknown.code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_THAT(std::string(unknown.message()), HasSubstr("agee"));
-  EXPECT_THAT(std::string(unknown.message()), HasSubstr("age"));
+  ExpectInvalid(unknown, "workload.query_sets[0].marginals.all_k_way.attributes[0]");
+  EXPECT_THAT(std::string(unknown.message()), HasSubstr("did you mean \"age\"?"));
+
+  marginals->clear_all_k_way();
+  marginals->add_sets()->add_names("sex");
+  marginals->add_sets()->add_names("height");
+  ExpectInvalid(owner_.AnswerWorkload(request).status(), "workload.query_sets[0].marginals.sets[1].names[0]");
+  marginals->mutable_sets(1)->set_names(0, "sex");
+  EXPECT_EQ(owner_.AnswerWorkload(request).status().code(), absl::StatusCode::kInvalidArgument)
+      << "asked twice";
 
   request.mutable_workload()->clear_query_sets();
-  EXPECT_EQ(owner_.AnswerWorkload(request).status().code(), absl::StatusCode::kInvalidArgument);
+  ExpectInvalid(owner_.AnswerWorkload(request).status(), "workload");
   ExpectUnharmed();
 }
 

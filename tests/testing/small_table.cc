@@ -70,7 +70,7 @@ v1::CreateDatasetRequest LargeDataset() {
   for (int i = 0; i < 4; ++i) {
     v1::Attribute* attribute = dataset.mutable_schema()->add_attributes();
     attribute->set_name("flag" + std::to_string(i));
-    attribute->mutable_coded()->set_size(i == 3 ? 4 : 16);
+    attribute->mutable_coded()->set_size(i < 2 ? 16 : 5);
   }
   return dataset;
 }
@@ -79,8 +79,8 @@ std::string LargeCsv() {
   std::string csv = "sex,age,region,flag0,flag1,flag2,flag3\n";
   for (int i = 0; i < 4000; ++i) {
     csv += (i % 3 == 0 ? "Female," : "Male,") + std::to_string(i % 100) + "," + std::to_string(i % 4);
-    for (const int prime : {7, 11, 13}) csv += "," + std::to_string(i / prime % 16);
-    csv += "," + std::to_string(i / 5 % 4);
+    for (const int prime : {7, 11}) csv += "," + std::to_string(i / prime % 16);
+    for (const int prime : {13, 3}) csv += "," + std::to_string(i / prime % 5);
     csv += "\n";
   }
   return csv;
