@@ -266,12 +266,11 @@ Document SummaryOf(const Answer& answer) {
                      {"charge_id", "charge", header.charge_id()},
                      {"request_id", "request id", header.request_id()},
                      {"replayed", "replayed", header.replayed()},
-                     {"event", "recorded as", header.event()},
+                     {"event", "recorded as", header.event().empty() ? Value() : Value(header.event())},
                      {"marginal_count", "marginals", int64_t{header.marginal_count()}},
                      {"cell_count", "cells", cells}};
   if (!header.costs().empty()) document.tables.push_back(CostTable(header.costs()));
-  if (header.replayed())
-    document.notes.push_back("the stored bytes of an earlier request: nothing was charged now");
+  if (header.replayed()) document.notes.push_back("from a stored release: nothing was charged now");
   return document;
 }
 

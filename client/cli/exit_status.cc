@@ -68,9 +68,14 @@ void PrintErrorAsJson(const absl::Status& status, const std::string& request_id,
 }
 
 std::string TextOf(const client::FullAccount& full) {
-  std::string text = "  account " + full.account;
-  if (full.asked.empty()) return text + ": " + full.description;
-  return text + ": asked " + full.asked + " of " + full.counter + ", left " + full.remaining;
+  const std::string text = "  account " + full.account + ": ";
+  if (full.asked.empty()) return text + full.description;
+  return text + "asked " + full.asked + " of " + full.counter + ", left " + full.remaining;
+}
+
+bool IsSaidIn(const std::string& message, const client::FullAccount& full) {
+  return message.find(full.account) != std::string::npos && message.find(full.asked) != std::string::npos &&
+         message.find(full.remaining) != std::string::npos;
 }
 
 }  // namespace
@@ -88,8 +93,9 @@ void PrintError(const absl::Status& status, const std::string& request_id, Outpu
   if (form == OutputForm::kJson) return PrintErrorAsJson(status, request_id, error);
   error << Styled(terminal, Style::kRed, "curator: " + absl::StatusCodeToString(status.code()) + ":") << " "
         << Printable(MessageOf(status)) << "\n";
-  for (const client::FullAccount& full : client::FullAccounts(status))
-    error << Printable(TextOf(full)) << "\n";
+  for (const client::FullAccount& full : client::FullAccounts(status)) {
+    if (!IsSaidIn(MessageOf(status), full)) error << Printable(TextOf(full)) << "\n";
+  }
   const std::vector<client::FieldViolation> violations = client::FieldViolations(status);
   if (violations.size() > 1) {
     for (const auto& violation : violations) {

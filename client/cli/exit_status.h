@@ -22,9 +22,9 @@ enum class ExitStatus {
 
 ExitStatus ExitStatusOf(const absl::Status& status);
 
-// "curator: INVALID_ARGUMENT: ...", then each full account, then how to ask again when it may have been
-// charged; or, in JSON form, {"error": {"code", "message", "reason", "request_id", "field_violations",
-// "full_accounts"}}. `request_id` is empty for commands that only read.
+// "curator: INVALID_ARGUMENT: ...", then each full account that the message does not name, then how to ask
+// again when the outcome is unknown; or, in JSON form, {"error": {"code", "message", "reason", "request_id",
+// "field_violations", "full_accounts"}}. `request_id` is empty for commands that only read.
 void PrintError(const absl::Status& status, const std::string& request_id, OutputForm form,
                 const Terminal& terminal, std::ostream& error);
 

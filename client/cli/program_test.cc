@@ -90,6 +90,17 @@ TEST_F(Program, AFullBudgetEndsWith3AndNamesTheAccount) {
   EXPECT_THAT(out_.str(), IsEmpty());
 }
 
+TEST_F(Program, AnAccountThatTheMessageNamesIsNotNamedTwice) {
+  const google::rpc::QuotaFailure quota = FullBudget();
+  server_.services.on_answer = [&](auto&, auto&, auto&) {
+    return DetailedError(grpc::StatusCode::RESOURCE_EXHAUSTED,
+                         "dataset/census was asked for 0.1 and has 0.05 left", {&quota});
+  };
+  EXPECT_EQ(Run("workload answer census --marginals 1 --rho 0.1"), ExitStatus::kBudgetFull);
+  EXPECT_EQ(error_.str(),
+            "curator: RESOURCE_EXHAUSTED: dataset/census was asked for 0.1 and has 0.05 left\n");
+}
+
 TEST_F(Program, ErrorsAreJsonWhereTheOutputIs) {
   const google::rpc::QuotaFailure quota = FullBudget();
   server_.services.on_answer = [&](auto&, auto&, auto&) {

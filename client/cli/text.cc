@@ -25,7 +25,7 @@ struct ForPeople {
   std::string operator()(double value) const { return RoundedText(value); }
   std::string operator()(const std::string& value) const { return Printable(value); }
   std::string operator()(const std::vector<std::string>& value) const {
-    return Printable(Joined(value, ", "));
+    return value.empty() ? "-" : Printable(Joined(value, ", "));
   }
   std::string operator()(const RawJson&) const { return ""; }
 };

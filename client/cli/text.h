@@ -24,7 +24,7 @@ std::string Printable(std::string_view text);
 // Columns that the text takes in a terminal: one for each code point.
 size_t DisplayWidth(std::string_view text);
 
-// A cell for people: "-" for none, "yes" and "no", rounded numbers, lists with ", ".
+// A cell for people: "-" for none and for an empty list, "yes" and "no", rounded numbers, lists with ", ".
 std::string TextOf(const Value& value);
 
 // A CSV field, quoted where RFC 4180 asks for it: exact numbers, "true" and "false", lists with ",".

@@ -48,6 +48,7 @@ TEST(Text, CsvQuotesOnlyWhereItMust) {
 
 TEST(Text, CellsForPeople) {
   EXPECT_EQ(TextOf(Value()), "-");
+  EXPECT_EQ(TextOf(Value(std::vector<std::string>())), "-");
   EXPECT_EQ(TextOf(Value(false)), "no");
   EXPECT_EQ(TextOf(Value(int64_t{-12})), "-12");
   EXPECT_EQ(TextOf(Value(std::vector<std::string>{"a", "b"})), "a, b");
