@@ -2,9 +2,10 @@
 
 #include <grpcpp/grpcpp.h>
 
+#include <chrono>
 #include <filesystem>
-#include <thread>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "base/errors.h"
@@ -17,6 +18,7 @@
 #include "ledger/open_ledger.h"
 #include "listen_address.h"
 #include "rpc/budget_rpc.h"
+#include "rpc/calls_in_flight.h"
 #include "rpc/dataset_rpc.h"
 #include "rpc/health_rpc.h"
 #include "rpc/operation_rpc.h"
@@ -101,6 +103,9 @@ class RunningApp final : public App {
                                                &query_rpc_, &synthesis_rpc_, &version_rpc_}) {
       builder.RegisterService(service);
     }
+    std::vector<std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface>> interceptors;
+    interceptors.push_back(calls_.MakeInterceptorFactory());
+    builder.experimental().SetInterceptorCreators(std::move(interceptors));
     server_ = builder.BuildAndStart();
     if (server_ == nullptr || port == 0) {
       return absl::UnavailableError(absl::StrCat("--listen: cannot listen on ", options_.listen,
@@ -116,14 +121,11 @@ class RunningApp final : public App {
     if (server_ == nullptr) return;
     work_.Close();
     health_rpc_.ShutDown();
-    const absl::Time deadline = absl::Now() + options_.drain_grace;
-    std::thread patience([this, deadline] {
-      if (!operations_.AwaitAllEnded(deadline)) operations_.Abandon();
-    });
-    server_->Shutdown(absl::ToChronoTime(deadline + kGraceForAnswers));
-    server_->Wait();
-    patience.join();
+    if (!operations_.AwaitAllEnded(absl::Now() + options_.drain_grace)) operations_.Abandon();
     operations_.AwaitAllEnded(absl::InfiniteFuture());
+    calls_.AwaitNone(absl::Now() + kGraceForAnswers);
+    server_->Shutdown(std::chrono::system_clock::now());
+    server_->Wait();
     server_.reset();
   }
 
@@ -132,6 +134,7 @@ class RunningApp final : public App {
   const host::KeySealer sealer_;
   const std::unique_ptr<data::DatasetStore> store_;
   const std::unique_ptr<ledger::Ledger> ledger_;
+  rpc::CallsInFlight calls_;
   service::RunningOperations operations_;
   service::KeyedLock requests_;
   service::WorkQueue work_;  // destroyed before what its work uses

@@ -1,0 +1,35 @@
+// How many calls are being answered right now.
+//
+// A server that is told to stop waits for these. It cannot wait for its connections to close instead: a
+// client that keeps an idle one open notices nothing until it asks again.
+#pragma once
+
+#include <grpcpp/support/server_interceptor.h>
+
+#include <memory>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
+
+namespace curator::rpc {
+
+// Thread-safe. Must outlive the server whose calls it counts.
+class CallsInFlight {
+ public:
+  // What counts them; given to the server's builder.
+  std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface> MakeInterceptorFactory();
+
+  // Waits until no call is being answered, or until `deadline`.
+  void AwaitNone(absl::Time deadline) const;
+
+ private:
+  class Interceptor;
+  class Factory;
+  void Add(int calls);
+
+  mutable absl::Mutex mutex_;
+  int count_ ABSL_GUARDED_BY(mutex_) = 0;
+};
+
+}  // namespace curator::rpc
