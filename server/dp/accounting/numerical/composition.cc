@@ -1,0 +1,320 @@
+#include "dp/accounting/numerical/composition.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "base/errors.h"
+#include "base/status_macros.h"
+#include "dp/accounting/calculators/gaussian.h"
+#include "dp/accounting/numerical/grid_measure.h"
+#include "dp/accounting/numerical/privacy_loss.h"
+
+namespace curator::dp {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+constexpr double kMostCellsAtOnce = 1 << 22;
+constexpr double kMostCellsInAll = 1 << 27;
+constexpr double kWidestStep = 0.05;
+constexpr double kMostMechanisms = 1e9;
+// Of a mechanism, the tilt times the range of losses: beyond, its exponentials would underflow.
+constexpr double kMostTiltedRange = 600;
+// What truncation may add to delta, and to the tilted measure, relatively, in all.
+constexpr double kRightShare = 1e-6;
+constexpr double kLeftShare = 1e-8;
+constexpr double kLevels = 64;
+// Relative error of the sums over the final measure and of its scale.
+constexpr double kSumSlack = 1e-9;
+
+// How a schedule is composed: fixed before anything is computed.
+struct Frame {
+  std::vector<CountedLoss> losses;
+  double mechanisms = 0;
+  double target = 0;  // the delta that matters, about
+  LossGrid grid;
+
+  // What one step may cut off that concerns `share` mechanisms.
+  CutOff Allowance(double share) const {
+    const double part = share / (mechanisms * kLevels);
+    return {target * kRightShare * part, kLeftShare * part};
+  }
+};
+
+double RoughMean(const std::vector<CountedLoss>& losses) {
+  double mean = 0;
+  for (const CountedLoss& loss : losses) mean += static_cast<double>(loss.count) * loss.loss.rough_mean;
+  return mean;
+}
+
+// A Gaussian far narrower than a step is widened to a part of it (upper: a larger mu dominates) or left out
+// (lower).
+void AdmitNarrowGaussian(Frame& frame) {
+  const double least = frame.grid.step / 1000;
+  for (auto at = frame.losses.begin(); at != frame.losses.end(); ++at) {
+    if (!at->loss.gaussian_mu || *at->loss.gaussian_mu >= least) continue;
+    if (frame.grid.bound == Bound::kLower) {
+      frame.losses.erase(at);
+      return;
+    }
+    at->loss.gaussian_mu = least;
+    return;
+  }
+}
+
+absl::StatusOr<Frame> FrameOf(std::vector<CountedLoss> losses, double target, Bound bound, double step) {
+  Frame frame;
+  frame.losses = std::move(losses);
+  frame.target = target;
+  frame.grid.bound = bound;
+  for (const CountedLoss& loss : frame.losses) frame.mechanisms += static_cast<double>(loss.count);
+  if (frame.mechanisms > kMostMechanisms) return absl::OutOfRangeError("too many mechanisms");
+  const double mean = std::max(RoughMean(frame.losses), 1e-30);
+  frame.grid.tilt = std::sqrt(std::max(-std::log(target), 1.0) / mean);
+  frame.grid.step = std::min(step, std::sqrt(2 * mean) / 50);
+  for (const CountedLoss& loss : frame.losses) {
+    const double range =
+        loss.loss.gaussian_mu ? 27 * *loss.loss.gaussian_mu : loss.loss.largest - loss.loss.least;
+    frame.grid.tilt = std::min(frame.grid.tilt, kMostTiltedRange / std::max(range, 1e-30));
+  }
+  // Coarser until it fits: still valid.
+  for (;; frame.grid.step *= 2) {
+    if (frame.grid.step > kWidestStep) return absl::OutOfRangeError("the schedule's losses range too far");
+    double most = 20 * std::sqrt(2 * mean) / frame.grid.step;
+    double all = most;
+    for (const CountedLoss& loss : frame.losses) {
+      const double cells = CellsOf(loss.loss, frame.grid, frame.Allowance(1));
+      most = std::max(most, cells);
+      all += cells;
+    }
+    if (most <= kMostCellsAtOnce && all <= kMostCellsInAll) break;
+  }
+  AdmitNarrowGaussian(frame);
+  return frame;
+}
+
+absl::StatusOr<GridMeasure> ConvolvedAndTrimmed(const GridMeasure& a, const GridMeasure& b,
+                                                const Frame& frame, double share) {
+  if (static_cast<double>(a.mass.size() + b.mass.size()) > 2 * kMostCellsAtOnce) {
+    return absl::OutOfRangeError("the schedule's losses range too far");
+  }
+  GridMeasure both = Convolved(a, b, frame.grid);
+  Trim(both, frame.grid, frame.Allowance(share));
+  return both;
+}
+
+// `count` times the same, by repeated squaring.
+absl::StatusOr<GridMeasure> Power(GridMeasure base, int64_t count, const Frame& frame) {
+  std::optional<GridMeasure> product;
+  double base_share = 1;
+  double product_share = 0;
+  for (int64_t rest = count;; rest /= 2) {
+    if (rest % 2 == 1) {
+      product_share += base_share;
+      if (product) {
+        ASSIGN_OR_RETURN(product, ConvolvedAndTrimmed(*product, base, frame, product_share));
+      } else {
+        product = base;
+      }
+    }
+    if (rest <= 1) break;
+    base_share *= 2;
+    ASSIGN_OR_RETURN(base, ConvolvedAndTrimmed(base, base, frame, base_share));
+  }
+  return *std::move(product);
+}
+
+// A subtree of the composition.
+struct Branch {
+  GridMeasure measure;
+  double share = 0;
+  int rank = 0;
+};
+
+absl::Status MergeLastTwo(std::vector<Branch>& branches, const Frame& frame) {
+  Branch last = std::move(branches.back());
+  branches.pop_back();
+  Branch& before = branches.back();
+  before.share += last.share;
+  before.rank = std::max(before.rank, last.rank) + 1;
+  ASSIGN_OR_RETURN(before.measure, ConvolvedAndTrimmed(before.measure, last.measure, frame, before.share));
+  return absl::OkStatus();
+}
+
+// All of them, short ones first, in a balanced tree of which only one path is held at a time.
+absl::StatusOr<GridMeasure> Composed(const Frame& frame) {
+  std::vector<const CountedLoss*> order;
+  for (const CountedLoss& loss : frame.losses) order.push_back(&loss);
+  const auto length = [&](const CountedLoss* loss) {
+    return CellsOf(loss->loss, frame.grid, frame.Allowance(1)) * std::sqrt(static_cast<double>(loss->count));
+  };
+  std::stable_sort(order.begin(), order.end(),
+                   [&](const CountedLoss* a, const CountedLoss* b) { return length(a) < length(b); });
+  std::vector<Branch> branches;
+  for (const CountedLoss* loss : order) {
+    GridMeasure once = Discretized(loss->loss, frame.grid, frame.Allowance(1));
+    Trim(once, frame.grid, frame.Allowance(1));
+    ASSIGN_OR_RETURN(GridMeasure all, Power(std::move(once), loss->count, frame));
+    branches.push_back({std::move(all), static_cast<double>(loss->count), 0});
+    while (branches.size() > 1 && branches[branches.size() - 2].rank == branches.back().rank) {
+      RETURN_IF_ERROR(MergeLastTwo(branches, frame));
+    }
+  }
+  while (branches.size() > 1) RETURN_IF_ERROR(MergeLastTwo(branches, frame));
+  return std::move(branches.front().measure);
+}
+
+// The sums over all losses from i h on of P-mass and of Q-mass, cell by cell from the top, in the original
+// measure.
+class TailSums {
+ public:
+  TailSums(const GridMeasure& measure, const LossGrid& grid) : measure_(measure), grid_(grid) {
+    next_ = static_cast<int64_t>(measure.mass.size()) - 1;
+  }
+
+  // Takes in one more cell; false when there is none.
+  bool Next() {
+    if (next_ < 0) return false;
+    loss_ = static_cast<double>(measure_.first + next_) * grid_.step;
+    const double mass =
+        measure_.mass[static_cast<size_t>(next_)] * std::exp(measure_.log_scale - grid_.tilt * loss_);
+    mass_ += mass;
+    other_ += mass * std::exp(-loss_);
+    --next_;
+    return true;
+  }
+
+  double loss() const { return loss_; }
+  double mass() const { return mass_; }
+  double other() const { return other_; }
+
+ private:
+  const GridMeasure& measure_;
+  LossGrid grid_;
+  int64_t next_;
+  double loss_ = 0;
+  double mass_ = 0;
+  double other_ = 0;
+};
+
+// delta(epsilon) is the largest of (mass - e^epsilon other) over all tails; so epsilon is the largest of
+// ln((mass - delta)/other).
+double UpperEpsilon(const GridMeasure& measure, const Frame& frame, double delta) {
+  const double infinity = measure.infinity_mass * (1 + kSumSlack);
+  if (!(infinity < delta)) return kInfinity;
+  TailSums tail(measure, frame.grid);
+  double epsilon = 0;
+  while (tail.Next() && tail.loss() > epsilon) {
+    const double excess = tail.mass() * (1 + kSumSlack) + infinity - delta;
+    if (excess <= 0) continue;
+    epsilon = std::max(epsilon, std::log(excess / (tail.other() * (1 - kSumSlack))) + 1e-14);
+  }
+  return std::isnan(epsilon) ? kInfinity : epsilon;
+}
+
+double LowerEpsilon(const GridMeasure& measure, const Frame& frame, double delta) {
+  const double infinity = measure.infinity_mass * (1 - kSumSlack);
+  if (infinity > delta) return kInfinity;
+  TailSums tail(measure, frame.grid);
+  double epsilon = 0;
+  while (tail.Next() && tail.loss() > epsilon) {
+    const double excess = tail.mass() * (1 - kSumSlack) + infinity - delta;
+    if (excess <= 0) continue;
+    epsilon = std::max(epsilon, std::log(excess / (tail.other() * (1 + kSumSlack))) - 1e-14);
+  }
+  return std::max(0.0, epsilon - frame.mechanisms * kLowerSnap * frame.grid.step);
+}
+
+double UpperDelta(const GridMeasure& measure, const Frame& frame, double epsilon) {
+  TailSums tail(measure, frame.grid);
+  double delta = 0;
+  while (tail.Next() && tail.loss() > epsilon) {
+    const double here = tail.mass() * (1 + kSumSlack) - std::exp(epsilon) * tail.other() * (1 - kSumSlack);
+    delta = std::max(delta, here);
+  }
+  return std::min(1.0, delta + measure.infinity_mass * (1 + kSumSlack));
+}
+
+double LowerDelta(const GridMeasure& measure, const Frame& frame, double epsilon) {
+  const double shifted = epsilon + frame.mechanisms * kLowerSnap * frame.grid.step;
+  TailSums tail(measure, frame.grid);
+  double delta = 0;
+  while (tail.Next() && tail.loss() > shifted) {
+    const double here = tail.mass() * (1 - kSumSlack) - std::exp(shifted) * tail.other() * (1 + kSumSlack);
+    delta = std::max(delta, here);
+  }
+  return std::clamp(delta + measure.infinity_mass * (1 - kSumSlack), 0.0, 1.0);
+}
+
+// The squared mu when all that is left is one Gaussian: its curve is known exactly.
+std::optional<double> OnlyGaussian(const std::vector<CountedLoss>& losses) {
+  if (losses.size() != 1 || losses.front().count != 1) return std::nullopt;
+  return losses.front().loss.gaussian_mu;
+}
+
+// Both sides of an answer by `read`, which takes a composed measure and its frame.
+template <typename Read>
+absl::StatusOr<CertifiedBounds> BothSides(const ScheduledLosses& scheduled, double target,
+                                          const NumericalOptions& options, const Read& read) {
+  CertifiedBounds bounds;
+  ASSIGN_OR_RETURN(const Frame above, FrameOf(scheduled.losses, target, Bound::kUpper, options.step));
+  ASSIGN_OR_RETURN(const GridMeasure upper, Composed(above));
+  bounds.upper = read(upper, above);
+  if (options.sides == Sides::kUpper || scheduled.attained == Attained::kNo) return bounds;
+  ASSIGN_OR_RETURN(const Frame below, FrameOf(scheduled.losses, target, Bound::kLower, options.step));
+  if (below.losses.empty()) return bounds;
+  ASSIGN_OR_RETURN(const GridMeasure lower, Composed(below));
+  bounds.lower = read(lower, below);
+  return bounds;
+}
+
+absl::Status CheckStep(const NumericalOptions& options) {
+  if (!(options.step > 0 && options.step <= kWidestStep)) {
+    return InvalidField("step", "must be positive and at most 0.05");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<CertifiedBounds> NumericalEpsilon(const Schedule& schedule, double delta,
+                                                 const NumericalOptions& options) {
+  if (!(delta > 0 && delta < 1)) return InvalidField("delta", "must be between 0 and 1");
+  RETURN_IF_ERROR(CheckStep(options));
+  ASSIGN_OR_RETURN(const ScheduledLosses scheduled, LossesOf(schedule));
+  if (scheduled.losses.empty()) return CertifiedBounds{0, 0};
+  if (const std::optional<double> mu = OnlyGaussian(scheduled.losses)) {
+    const double epsilon = GaussianEpsilon(Interval::OfDouble(*mu), Interval::OfDouble(delta));
+    return CertifiedBounds{epsilon, epsilon * (1 - 1e-9)};
+  }
+  return BothSides(scheduled, delta, options, [&](const GridMeasure& measure, const Frame& frame) {
+    return frame.grid.bound == Bound::kUpper ? UpperEpsilon(measure, frame, delta)
+                                             : LowerEpsilon(measure, frame, delta);
+  });
+}
+
+absl::StatusOr<CertifiedBounds> NumericalDelta(const Schedule& schedule, double epsilon,
+                                               const NumericalOptions& options) {
+  if (!(epsilon >= 0 && epsilon <= 1e6)) return InvalidField("epsilon", "must be between 0 and 1e6");
+  RETURN_IF_ERROR(CheckStep(options));
+  ASSIGN_OR_RETURN(const ScheduledLosses scheduled, LossesOf(schedule));
+  if (scheduled.losses.empty()) return CertifiedBounds{0, 0};
+  if (const std::optional<double> mu = OnlyGaussian(scheduled.losses)) {
+    const Interval delta = GaussianDelta(Interval::OfDouble(*mu), Interval::OfDouble(epsilon));
+    return CertifiedBounds{delta.Upper(), std::max(0.0, delta.Lower() * (1 - 1e-9))};
+  }
+  // By the tail of a normal loss, about: only the effort depends on it, not the validity.
+  const double mean = RoughMean(scheduled.losses);
+  const double beyond = std::max(0.0, epsilon - mean);
+  const double target = std::max(1e-200, 0.5 * std::exp(-beyond * beyond / (4 * mean)));
+  return BothSides(scheduled, target, options, [&](const GridMeasure& measure, const Frame& frame) {
+    return frame.grid.bound == Bound::kUpper ? UpperDelta(measure, frame, epsilon)
+                                             : LowerDelta(measure, frame, epsilon);
+  });
+}
+
+}  // namespace curator::dp
