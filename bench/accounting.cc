@@ -95,4 +95,8 @@ BENCHMARK(BM_ComposeThousandLaplace)->Unit(benchmark::kMillisecond);
 }  // namespace
 }  // namespace curator::dp
 
-BENCHMARK_MAIN();
+int main(int argument_count, char** arguments) {
+  benchmark::Initialize(&argument_count, arguments);
+  if (benchmark::ReportUnrecognizedArguments(argument_count, arguments)) return 2;
+  benchmark::RunSpecifiedBenchmarks();
+}

@@ -256,6 +256,18 @@ std::optional<double> OnlyGaussian(const std::vector<CountedLoss>& losses) {
   return losses.front().loss.gaussian_mu;
 }
 
+// When no finite loss can exceed `epsilon`, delta is the mass at infinity.
+std::optional<double> OnlyInfinity(const std::vector<CountedLoss>& losses, double epsilon) {
+  double largest = 0;
+  double infinity = 0;
+  for (const CountedLoss& loss : losses) {
+    largest += static_cast<double>(loss.count) * loss.loss.largest * (1 + kSumSlack);
+    infinity += static_cast<double>(loss.count) * loss.loss.infinity_mass * (1 + kSumSlack);
+  }
+  if (largest > epsilon) return std::nullopt;
+  return std::min(1.0, infinity);
+}
+
 // Both sides of an answer by `read`, which takes a composed measure and its frame.
 template <typename Read>
 absl::StatusOr<CertifiedBounds> BothSides(const ScheduledLosses& scheduled, double target,
@@ -306,6 +318,9 @@ absl::StatusOr<CertifiedBounds> NumericalDelta(const Schedule& schedule, double 
   if (const std::optional<double> mu = OnlyGaussian(scheduled.losses)) {
     const Interval delta = GaussianDelta(Interval::OfDouble(*mu), Interval::OfDouble(epsilon));
     return CertifiedBounds{delta.Upper(), std::max(0.0, delta.Lower() * (1 - 1e-9))};
+  }
+  if (const std::optional<double> infinity = OnlyInfinity(scheduled.losses, epsilon)) {
+    return CertifiedBounds{*infinity, std::nullopt};
   }
   // By the tail of a normal loss, about: only the effort depends on it, not the validity.
   const double mean = RoughMean(scheduled.losses);
