@@ -15,6 +15,7 @@
 // 1024 t/s <= 2^10 kMaxScale = 2^62.
 #include "dp/noise/discrete_laplace.h"
 
+#include <array>
 #include <numeric>
 
 #include "base/errors.h"
@@ -27,16 +28,24 @@ namespace {
 
 constexpr uint64_t kLargestGeometric = 1023;
 
-// P(k) = e^-k (1 - 1/e), cut at kLargestGeometric.
+// P(k) = e^-k (1 - 1/e), cut at kLargestGeometric: the number of k >= 1 for which a uniform real U is below
+// e^-k.
+//
+// The first thresholds are counted without branches, so that the time of a draw does not tell its size (but
+// for the one draw in 160,000 that is larger).
 uint64_t DrawGeometric(BitBuffer& bits) {
+  constexpr uint64_t kCounted = 12;
+  const std::array<uint64_t, 64>& threshold = fixed_point::kTables.whole;
   const uint64_t word = bits.NextWord();
   uint64_t count = 0;
-  for (; count + 1 < fixed_point::kTables.whole.size(); ++count) {
-    const Comparison comparison =
-        CompareUniform(word, fixed_point::kTables.whole[count + 1], fixed_point::kTableError);
-    if (comparison == Comparison::kNotBelow) return count;
-    if (comparison == Comparison::kUndecided) break;
+  for (uint64_t k = 1; k <= kCounted; ++k) {
+    count += static_cast<uint64_t>(CompareUniform(word, threshold[k], fixed_point::kTableError) ==
+                                   Comparison::kBelow);
   }
+  // The thresholds fall: what is not surely below the next one is either surely above it, and above all
+  // others, or undecided.
+  if (CompareUniform(word, threshold[count + 1], fixed_point::kTableError) == Comparison::kNotBelow)
+    return count;
   ExactUniform uniform(bits, word);
   while (count < kLargestGeometric && uniform.IsBelowExpOfMinus(mpq_class(count + 1))) ++count;
   return count;

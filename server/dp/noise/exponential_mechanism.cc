@@ -29,12 +29,19 @@
 namespace curator::dp {
 namespace {
 
+// All ones or zero: choices by masks take the same time either way, so that time does not tell the scores.
+uint64_t Mask(bool condition) {
+  return 0 - static_cast<uint64_t>(condition);
+}
+
 // The gaps m - s_i, without overflow.
 std::vector<uint64_t> GapsToLargest(std::span<const int64_t> scores) {
-  const auto largest = static_cast<uint64_t>(*std::max_element(scores.begin(), scores.end()));
+  int64_t largest = scores.front();
+  for (const int64_t score : scores) largest = std::max(largest, score);
   std::vector<uint64_t> gaps(scores.size());
-  std::transform(scores.begin(), scores.end(), gaps.begin(),
-                 [largest](int64_t score) { return largest - static_cast<uint64_t>(score); });
+  std::transform(scores.begin(), scores.end(), gaps.begin(), [largest](int64_t score) {
+    return static_cast<uint64_t>(largest) - static_cast<uint64_t>(score);
+  });
   return gaps;
 }
 
@@ -53,7 +60,7 @@ std::optional<size_t> DecideInFixedPoint(uint64_t word, std::span<const uint64_t
   Uint128 total = 0;
   for (size_t i = 0; i < gaps.size(); ++i) {
     const uint64_t weight = ExpOfMinus(exponent(gaps[i]));
-    lower[i] = weight - std::min(weight, kError);
+    lower[i] = (weight - kError) & Mask(weight > kError);
     total += lower[i];
   }
   const Uint128 total_above = total + static_cast<Uint128>(kWidth) * gaps.size();
@@ -63,12 +70,12 @@ std::optional<size_t> DecideInFixedPoint(uint64_t word, std::span<const uint64_t
 
   size_t answer = 0;  // the number of i with C_i <= U C, if U C is taken as `below`
   Uint128 sum = 0;
-  Uint128 sum_before = 0;  // of the weights before the answer
+  Uint128 sum_before = 0;  // of the weights of those
   for (const uint64_t weight : lower) {
     sum += weight;
-    const bool before = sum < below;
-    answer += before ? 1 : 0;
-    sum_before = before ? sum : sum_before;
+    const uint64_t before = Mask(sum < below);
+    answer += before & 1;
+    sum_before += weight & before;
   }
   if (answer == gaps.size()) return std::nullopt;
   if (sum_before + static_cast<Uint128>(kWidth) * answer > from) return std::nullopt;

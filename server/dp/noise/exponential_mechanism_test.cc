@@ -34,7 +34,8 @@ double PValue(const std::vector<int64_t>& scores, Rational drawn_factor, Rationa
       static_cast<double>(claimed_factor.numerator) / static_cast<double>(claimed_factor.denominator);
   const int64_t best = *std::max_element(scores.begin(), scores.end());
   std::vector<double> weights;
-  for (const int64_t score : scores) weights.push_back(std::exp(-factor * static_cast<double>(best - score)));
+  for (const int64_t score : scores)
+    weights.push_back(std::exp(-factor * (static_cast<double>(best) - static_cast<double>(score))));
   const double total = std::accumulate(weights.begin(), weights.end(), 0.0);
   double smallest = 1;
   for (size_t i = 0; i < scores.size(); ++i) {
@@ -141,7 +142,7 @@ size_t DrawByExactSums(uint64_t word, const std::vector<int64_t>& scores, Ration
   std::vector<mpz_class> sums;
   mpz_class sum;
   for (const int64_t score : scores) {
-    mpq_class exponent(mpz_class(best - score) * factor.numerator, mpz_class(factor.denominator));
+    mpq_class exponent((mpz_class(best) - score) * factor.numerator, mpz_class(factor.denominator));
     exponent.canonicalize();
     sums.push_back(sum += EncloseExpOfMinus(exponent, 200).lower);
   }

@@ -42,9 +42,10 @@ class LinearExponent {
   }
 
   // Error, for d <= limit_: that of slope_ counts d / 2^shift_ <= 2^64 / slope_ <= 2 units, the rounding one.
+  // Without a branch on d, so that its time does not tell d.
   constexpr FixedExponent operator()(uint64_t d) const {
-    if (d > limit_) return {FixedExponent::kLargest};
-    return {static_cast<uint64_t>((static_cast<Uint128>(d) * slope_) >> shift_)};
+    const uint64_t all_ones_beyond_limit = 0 - static_cast<uint64_t>(d > limit_);
+    return {static_cast<uint64_t>((static_cast<Uint128>(d) * slope_) >> shift_) | all_ones_beyond_limit};
   }
 
  private:
