@@ -256,16 +256,22 @@ std::optional<double> OnlyGaussian(const std::vector<CountedLoss>& losses) {
   return losses.front().loss.gaussian_mu;
 }
 
-// When no finite loss can exceed `epsilon`, delta is the mass at infinity.
-std::optional<double> OnlyInfinity(const std::vector<CountedLoss>& losses, double epsilon) {
-  double largest = 0;
-  double infinity = 0;
+// What follows from the largest losses alone: at this epsilon, delta is the mass at infinity (basic
+// composition).
+struct Extremes {
+  double epsilon = 0;
+  double infinity_mass = 0;
+};
+
+Extremes ExtremesOf(const std::vector<CountedLoss>& losses) {
+  Extremes extremes;
   for (const CountedLoss& loss : losses) {
-    largest += static_cast<double>(loss.count) * loss.loss.largest * (1 + kSumSlack);
-    infinity += static_cast<double>(loss.count) * loss.loss.infinity_mass * (1 + kSumSlack);
+    const double count = static_cast<double>(loss.count) * (1 + 1e-12);
+    extremes.epsilon += count * loss.loss.largest;
+    extremes.infinity_mass += count * loss.loss.infinity_mass;
   }
-  if (largest > epsilon) return std::nullopt;
-  return std::min(1.0, infinity);
+  extremes.infinity_mass = std::min(1.0, extremes.infinity_mass);
+  return extremes;
 }
 
 // Both sides of an answer by `read`, which takes a composed measure and its frame.
@@ -303,10 +309,14 @@ absl::StatusOr<CertifiedBounds> NumericalEpsilon(const Schedule& schedule, doubl
     const double epsilon = GaussianEpsilon(Interval::OfDouble(*mu), Interval::OfDouble(delta));
     return CertifiedBounds{epsilon, epsilon * (1 - 1e-9)};
   }
-  return BothSides(scheduled, delta, options, [&](const GridMeasure& measure, const Frame& frame) {
-    return frame.grid.bound == Bound::kUpper ? UpperEpsilon(measure, frame, delta)
-                                             : LowerEpsilon(measure, frame, delta);
-  });
+  ASSIGN_OR_RETURN(CertifiedBounds bounds,
+                   BothSides(scheduled, delta, options, [&](const GridMeasure& measure, const Frame& frame) {
+                     return frame.grid.bound == Bound::kUpper ? UpperEpsilon(measure, frame, delta)
+                                                              : LowerEpsilon(measure, frame, delta);
+                   }));
+  const Extremes extremes = ExtremesOf(scheduled.losses);
+  if (extremes.infinity_mass <= delta) bounds.upper = std::min(bounds.upper, extremes.epsilon);
+  return bounds;
 }
 
 absl::StatusOr<CertifiedBounds> NumericalDelta(const Schedule& schedule, double epsilon,
@@ -319,9 +329,8 @@ absl::StatusOr<CertifiedBounds> NumericalDelta(const Schedule& schedule, double 
     const Interval delta = GaussianDelta(Interval::OfDouble(*mu), Interval::OfDouble(epsilon));
     return CertifiedBounds{delta.Upper(), std::max(0.0, delta.Lower() * (1 - 1e-9))};
   }
-  if (const std::optional<double> infinity = OnlyInfinity(scheduled.losses, epsilon)) {
-    return CertifiedBounds{*infinity, std::nullopt};
-  }
+  const Extremes extremes = ExtremesOf(scheduled.losses);
+  if (extremes.epsilon <= epsilon) return CertifiedBounds{extremes.infinity_mass, std::nullopt};
   // By the tail of a normal loss, about: only the effort depends on it, not the validity.
   const double mean = RoughMean(scheduled.losses);
   const double beyond = std::max(0.0, epsilon - mean);

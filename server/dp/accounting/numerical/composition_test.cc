@@ -171,8 +171,9 @@ TEST(NumericalComposition, EpsilonAndDeltaAgree) {
   for (int i = 0; i < 8; ++i) {
     const Schedule schedule = SmallSchedule(random);
     const double epsilon = EpsilonBounds(schedule, 1e-7).upper;
+    EXPECT_LE(DeltaBounds(schedule, epsilon).upper, 1e-7 * (1 + 1e-5));
     if (epsilon > 0) {
-      EXPECT_NEAR(DeltaBounds(schedule, epsilon).upper, 1e-7, 1e-10);
+      EXPECT_GE(DeltaBounds(schedule, epsilon * (1 - 1e-5)).upper, 1e-7);
     }
   }
 }
