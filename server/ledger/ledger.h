@@ -35,13 +35,22 @@ struct CounterLimit {
   bool operator==(const CounterLimit&) const = default;
 };
 
-// An account to be made together with its dataset.
+// An account to be made, together with its dataset or later.
 struct AccountSpec {
   ScopeType scope_type = ScopeType::kDataset;
   std::string scope_key;  // empty for the dataset itself; else the analyst, the group, or the part
   std::string rule;       // canonical bytes of the rule (codec/rule_codec.h), opaque here
   std::string rule_name;  // "ZCDP", for messages
   std::vector<CounterLimit> limits;
+  std::vector<std::string> members = {};  // of a kAnalystGroup, ascending; else empty
+};
+
+// An account to be opened in the lineage of a dataset that is there already.
+struct NewAccount {
+  std::string request_id;  // a UUID the client made: the same one gives the same account, once
+  std::string dataset_id;
+  AccountSpec account;  // kAnalyst or kAnalystGroup
+  std::string actor;
 };
 
 struct CounterBalance {
@@ -60,6 +69,7 @@ struct Account {
   std::string rule;
   std::string rule_name;
   std::vector<CounterBalance> counters;
+  std::vector<std::string> members = {};  // of a kAnalystGroup, ascending
 };
 
 enum class DatasetState { kCreated, kSealed, kArchived };
@@ -231,6 +241,13 @@ class Ledger {
   virtual absl::Status ArchiveDataset(std::string_view dataset_id, std::string_view actor) = 0;
   virtual absl::Status Grant(std::string_view dataset_id, std::string_view grantee,
                              std::string_view actor) = 0;
+  // Opens an account for an analyst or for a group of analysts, with nothing spent: what they spent before is
+  // not counted again. Its entry lies in the history of the lineage's first dataset. From here on a charge by
+  // this analyst, or by a member, on any dataset of the lineage has to post to it: Begin() and Reserve()
+  // refuse one that does not with ABORTED, because it was priced before the account was opened.
+  // ALREADY_EXISTS when the analyst, or the group's name, has an account; FAILED_PRECONDITION for a public
+  // dataset.
+  virtual absl::StatusOr<Account> CreateAccount(const NewAccount& account) = 0;
   // The accounts of the dataset's lineage, in id order.
   virtual absl::StatusOr<std::vector<Account>> ListAccounts(std::string_view dataset_id) = 0;
 

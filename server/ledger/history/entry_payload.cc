@@ -158,6 +158,24 @@ absl::StatusOr<DatasetCreated> ParseDatasetCreated(std::string_view bytes) {
   return document;
 }
 
+std::string Bytes(const OpenedAccount& document) {
+  CanonicalWriter writer("curator.ledger.account_opened", 1);
+  WriteAccount(writer, document);
+  writer.Integer(static_cast<int64_t>(document.spec.members.size()));
+  for (const std::string& member : document.spec.members) writer.Text(member);
+  return std::move(writer).Take();
+}
+
+absl::StatusOr<OpenedAccount> ParseOpenedAccount(std::string_view bytes) {
+  CanonicalReader reader(bytes, "curator.ledger.account_opened", 1);
+  OpenedAccount document = ReadAccount(reader);
+  constexpr int64_t kLeastBytes = 8;
+  document.spec.members.resize(static_cast<size_t>(reader.Count(kLeastBytes)));
+  for (std::string& member : document.spec.members) member = reader.Text();
+  RETURN_IF_ERROR(reader.Finish());
+  return document;
+}
+
 std::string Bytes(const DatasetSealed& document) {
   CanonicalWriter writer("curator.ledger.sealed", 1);
   writer.Integer(document.version);

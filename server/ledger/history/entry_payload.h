@@ -33,6 +33,7 @@ inline constexpr char kCommitted[] = "COMMITTED";
 inline constexpr char kExpired[] = "EXPIRED";
 inline constexpr char kCancelled[] = "CANCELLED";
 inline constexpr char kForfeited[] = "FORFEITED";
+inline constexpr char kAccountOpened[] = "ACCOUNT_OPENED";
 inline constexpr char kLimitProposed[] = "LIMIT_PROPOSED";
 inline constexpr char kLimitChanged[] = "LIMIT_CHANGED";
 
@@ -67,6 +68,11 @@ struct DatasetCreated {
 };
 std::string Bytes(const DatasetCreated& document);
 absl::StatusOr<DatasetCreated> ParseDatasetCreated(std::string_view bytes);
+
+// ACCOUNT_OPENED, tag "curator.ledger.account_opened": an account and its members. The accounts of a
+// DATASET_CREATED have none.
+std::string Bytes(const OpenedAccount& document);
+absl::StatusOr<OpenedAccount> ParseOpenedAccount(std::string_view bytes);
 
 // SEALED, tag "curator.ledger.sealed". The content hash itself stays out of the history, which is exported:
 // content_commitment = SHA-256 of the document "curator.ledger.content" of Text(dataset_id)

@@ -44,6 +44,21 @@ TEST(EntryPayload, ACreatedDatasetComesBackWhole) {
   ExpectOnlyWholeDocuments(Bytes(document), ParseDatasetCreated);
 }
 
+TEST(EntryPayload, AnOpenedAccountComesBackWhole) {
+  const OpenedAccount document{8,
+                               {.scope_type = ScopeType::kAnalystGroup,
+                                .scope_key = "interns",
+                                .rule = "r",
+                                .rule_name = "PURE",
+                                .limits = {{"epsilon", 5}},
+                                .members = {"ana", "bob"}}};
+  const OpenedAccount back = *ParseOpenedAccount(Bytes(document));
+  EXPECT_EQ(back.id, 8);
+  EXPECT_EQ(back.spec.members, document.spec.members);
+  EXPECT_EQ(Bytes(back), Bytes(document));
+  ExpectOnlyWholeDocuments(Bytes(document), ParseOpenedAccount);
+}
+
 TEST(EntryPayload, AChargeComesBackWhole) {
   const ChargeMade document{.principal = "ana",
                             .request_id = "r",

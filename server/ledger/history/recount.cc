@@ -18,7 +18,11 @@ void Recount::Add(const Entry& entry) {
   head = {entry.seq, entry.hash};
 
   if (entry.kind == kDatasetCreated) {
-    OpenAccounts(entry);
+    CreateDataset(entry);
+  } else if (entry.kind == kAccountOpened) {
+    const absl::StatusOr<OpenedAccount> opened = ParseOpenedAccount(entry.payload);
+    if (!opened.ok()) return Find(entry, "is malformed");
+    OpenAccount(entry, *opened);
   } else if (entry.kind == kCharged || entry.kind == kReserved) {
     AddCharge(entry);
   } else if (entry.kind == kLimitChanged) {
@@ -47,16 +51,19 @@ void Recount::CheckWithinLimit(const CounterKey& key, const RecountedCounter& co
                                    " and held ", counter.held, " do not fit its limit ", counter.limit));
 }
 
-void Recount::OpenAccounts(const Entry& entry) {
+void Recount::CreateDataset(const Entry& entry) {
   const absl::StatusOr<DatasetCreated> created = ParseDatasetCreated(entry.payload);
   if (!created.ok()) return Find(entry, "is malformed");
   if (entry.seq != 1) Find(entry, "is not the first of its dataset");
-  for (const OpenedAccount& account : created->accounts) {
-    for (const CounterLimit& limit : account.spec.limits) {
-      const auto [counter, fresh] = counters_.try_emplace({account.id, limit.counter});
-      if (!fresh) Find(entry, absl::StrCat("opens account ", account.id, " again"));
-      counter->second.limit = limit.limit;
-    }
+  for (const OpenedAccount& account : created->accounts) OpenAccount(entry, account);
+}
+
+void Recount::OpenAccount(const Entry& entry, const OpenedAccount& account) {
+  if (!accounts_.try_emplace(account.id, account.spec).second) {
+    return Find(entry, absl::StrCat("opens account ", account.id, " again"));
+  }
+  for (const CounterLimit& limit : account.spec.limits) {
+    counters_[{account.id, limit.counter}].limit = limit.limit;
   }
 }
 

@@ -48,13 +48,16 @@ class Recount {
 
   const std::map<std::string, ChainHead>& heads() const { return heads_; }
   const std::map<CounterKey, RecountedCounter>& counters() const { return counters_; }
+  // By account id.
+  const std::map<int64_t, AccountSpec>& accounts() const { return accounts_; }
   const std::unordered_map<std::string, RecountedCharge>& charges() const { return charges_; }
   int64_t entries() const { return entries_; }
   const std::vector<std::string>& findings() const { return findings_; }
 
  private:
   void Find(const Entry& entry, std::string_view what);
-  void OpenAccounts(const Entry& entry);
+  void CreateDataset(const Entry& entry);
+  void OpenAccount(const Entry& entry, const OpenedAccount& account);
   void AddCharge(const Entry& entry);
   void ChangeCharge(const Entry& entry);
   void StartReserved(const Entry& entry, RecountedCharge& charge, const std::vector<Posting>& final_cost);
@@ -65,6 +68,7 @@ class Recount {
 
   const size_t datasets_in_lineage_;
   std::map<std::string, ChainHead> heads_;
+  std::map<int64_t, AccountSpec> accounts_;
   std::map<CounterKey, RecountedCounter> counters_;
   std::unordered_map<std::string, RecountedCharge> charges_;
   int64_t entries_ = 0;

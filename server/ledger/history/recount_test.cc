@@ -69,6 +69,23 @@ class History {
   Recount recount_{1};
 };
 
+TEST(Recount, AnAccountOpenedLaterIsCountedFromThenOnAndOpenedOnce) {
+  History history;
+  const OpenedAccount account{2,
+                              {.scope_type = ScopeType::kAnalystGroup,
+                               .scope_key = "interns",
+                               .rule = {},
+                               .rule_name = {},
+                               .limits = {{"epsilon", 4}},
+                               .members = {"ana"}}};
+  history.Write(kAccountOpened, "", Bytes(account));
+  EXPECT_THAT(history.Finish().findings(), ElementsAre());
+  EXPECT_EQ(history.Finish().counters().at({2, "epsilon"}), (RecountedCounter{0, 0, 4}));
+  EXPECT_THAT(history.Finish().accounts().at(2).members, ElementsAre("ana"));
+  history.Write(kAccountOpened, "", Bytes(account));
+  EXPECT_THAT(history.Finish().findings(), Contains(HasSubstr("opens account 2 again")));
+}
+
 TEST(Recount, EveryStateMovesTheBalanceAsItShould) {
   History history;
   history.Charge(kCharged, "direct", 1);

@@ -6,6 +6,7 @@
 #include "base/errors.h"
 #include "base/status_macros.h"
 #include "ledger/history/entry_payload.h"
+#include "ledger/sql/accounts.h"
 
 namespace curator::ledger::sql {
 namespace {
@@ -44,6 +45,9 @@ Value DeadlineOrNull(const ChargeIdentity& identity) {
 absl::Status CheckAdmission(Change& change, const ChargeRequest& request) {
   ASSIGN_OR_RETURN(const LockedDataset dataset, change.dataset(request.dataset_id));
   RETURN_IF_ERROR(CheckDataset(dataset, request));
+  if (dataset.has_analyst_accounts) {
+    RETURN_IF_ERROR(CheckPostsToAllConcerned(change.transaction(), dataset.lineage_id, request));
+  }
   std::vector<FullAccount> full;
   for (size_t i = 0; i < request.postings.size(); ++i) {
     const Posting& posting = request.postings[i];

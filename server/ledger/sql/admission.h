@@ -20,7 +20,8 @@ struct ChargeIdentity {
 
 // Whether every posting of `request` fits, with its dataset's chain and its counters locked. Errors:
 // RESOURCE_EXHAUSTED naming every full account, FAILED_PRECONDITION (not sealed, archived, another version),
-// INVALID_ARGUMENT (an account of another dataset, a private dataset without a posting).
+// INVALID_ARGUMENT (an account of another dataset, a private dataset without a posting), ABORTED (an account
+// that concerns the principal is missing among the postings).
 absl::Status CheckAdmission(Change& change, const ChargeRequest& request);
 
 // Writes the charge, its postings and its entry. The counters are the caller's to move.

@@ -41,6 +41,8 @@ absl::Status Change::LockChains(const std::set<std::string>& dataset_ids) {
       "SELECT d.id, d.name, d.lineage_id, d.state, d.is_public, h.seq, h.hash, "
       "(SELECT COALESCE(MAX(v.version), 0) FROM dataset_versions v WHERE v.dataset_id = d.id), ",
       std::string(dialect_.now_us),
+      ", CASE WHEN EXISTS (SELECT 1 FROM accounts a WHERE a.lineage_id = d.lineage_id AND a.scope_type IN "
+      "('ANALYST', 'ANALYST_GROUP')) THEN 1 ELSE 0 END"
       " FROM chain_heads h JOIN datasets d ON d.id = h.dataset_id WHERE h.dataset_id = $1");
   ASSIGN_OR_RETURN(const std::vector<std::vector<Row>> answers, transaction_.ExecuteEach(select, each));
   for (const std::vector<Row>& rows : answers) {
@@ -52,6 +54,7 @@ absl::Status Change::LockChains(const std::set<std::string>& dataset_ids) {
                           .lineage_id = row.Text(2),
                           .state = state,
                           .is_public = row.Integer(4) != 0,
+                          .has_analyst_accounts = row.Integer(9) != 0,
                           .version = row.Integer(7),
                           .head = {row.Integer(5), row.Blob(6)}};
     RETURN_IF_ERROR(CheckAgainstAnchor(dataset));

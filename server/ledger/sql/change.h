@@ -43,6 +43,7 @@ struct LockedDataset {
   std::string lineage_id;
   DatasetState state = DatasetState::kCreated;
   bool is_public = false;
+  bool has_analyst_accounts = false;  // the lineage has accounts of analysts or groups
   int64_t version = 0;
   ChainHead head;
 };

@@ -6,6 +6,8 @@
 #include "base/errors.h"
 #include "base/status_macros.h"
 #include "ledger/history/entry_payload.h"
+#include "ledger/sql/accounts.h"
+#include "ledger/sql/dataset_requests.h"
 #include "ledger/sql/request_checks.h"
 #include "ledger/sql/sql_ledger.h"
 
@@ -32,21 +34,6 @@ std::string FingerprintOf(const DatasetSpec& spec) {
   return Sha256(std::move(writer).Take());
 }
 
-// The dataset that an earlier run of the same request made; empty when there was none.
-absl::StatusOr<std::string> FindByRequest(Transaction& transaction, const DatasetSpec& spec,
-                                          const std::string& fingerprint) {
-  ASSIGN_OR_RETURN(const std::vector<Row> rows,
-                   transaction.Execute("SELECT dataset_id, fingerprint FROM dataset_requests "
-                                       "WHERE principal = $1 AND request_id = $2",
-                                       {spec.owner, spec.request_id}));
-  if (rows.empty()) return std::string();
-  if (rows.front().Blob(1) != fingerprint) {
-    return absl::AlreadyExistsError(
-        absl::StrCat("request id ", spec.request_id, " was used by another request of ", spec.owner));
-  }
-  return rows.front().Text(0);
-}
-
 // The lineage that `spec` joins: its predecessor's, or a new one named like the dataset itself.
 absl::StatusOr<std::string> LineageOf(Transaction& transaction, const DatasetSpec& spec,
                                       const std::string& dataset_id) {
@@ -66,28 +53,6 @@ absl::StatusOr<std::string> LineageOf(Transaction& transaction, const DatasetSpe
         "unit, partition and publicity must be the same");
   }
   return predecessor->lineage_id;
-}
-
-absl::StatusOr<OpenedAccount> OpenAccount(Transaction& transaction, const AccountSpec& spec,
-                                          const std::string& dataset_id, const std::string& lineage_id) {
-  ASSIGN_OR_RETURN(
-      const std::vector<Row> rows,
-      transaction.Execute("INSERT INTO accounts (lineage_id, dataset_id, scope_type, scope_key, rule, "
-                          "rule_name) VALUES ($1, $2, $3, $4, $5, $6) RETURNING id",
-                          {lineage_id, dataset_id, std::string(ScopeName(spec.scope_type)), spec.scope_key,
-                           Bytes{spec.rule}, spec.rule_name}));
-  const int64_t id = rows.at(0).Integer(0);
-  std::vector<Parameters> counters;
-  for (const CounterLimit& limit : spec.limits) {
-    counters.push_back({id, limit.counter, static_cast<int64_t>(counters.size()), limit.limit});
-  }
-  RETURN_IF_ERROR(
-      transaction
-          .ExecuteEach("INSERT INTO account_counters (account_id, counter, position, limit_value) "
-                       "VALUES ($1, $2, $3, $4)",
-                       counters)
-          .status());
-  return OpenedAccount{id, spec};
 }
 
 absl::Status InsertDataset(Change& change, const DatasetSpec& spec, const std::string& dataset_id,
@@ -115,12 +80,7 @@ absl::Status InsertDataset(Change& change, const DatasetSpec& spec, const std::s
       transaction
           .Execute("UPDATE datasets SET created_at_us = $2 WHERE id = $1", {dataset_id, change.now_us()})
           .status());
-  RETURN_IF_ERROR(
-      transaction
-          .Execute("INSERT INTO dataset_requests (principal, request_id, fingerprint, dataset_id) "
-                   "VALUES ($1, $2, $3, $4)",
-                   {spec.owner, spec.request_id, Bytes{fingerprint}, dataset_id})
-          .status());
+  RETURN_IF_ERROR(RecordRequest(transaction, {spec.owner, spec.request_id, fingerprint}, dataset_id));
   DatasetCreated created{.name = spec.name,
                          .owner = spec.owner,
                          .lineage_id = lineage_id,
@@ -200,7 +160,8 @@ absl::StatusOr<Dataset> SqlLedger::CreateDataset(const DatasetSpec& spec) {
   const std::string fresh_id = NewUuid();
   Dataset dataset;
   RETURN_IF_ERROR(Write([&](Change& change) -> absl::Status {
-    ASSIGN_OR_RETURN(std::string dataset_id, FindByRequest(change.transaction(), spec, fingerprint));
+    ASSIGN_OR_RETURN(std::string dataset_id,
+                     FindByRequest(change.transaction(), {spec.owner, spec.request_id, fingerprint}));
     if (dataset_id.empty()) {
       dataset_id = fresh_id;
       RETURN_IF_ERROR(InsertDataset(change, spec, dataset_id, fingerprint));
@@ -283,16 +244,6 @@ absl::Status SqlLedger::Grant(std::string_view dataset_id, std::string_view gran
     if (!granted.empty()) AppendNote(change, dataset_id, kGranted, grantee, actor);
     return absl::OkStatus();
   });
-}
-
-absl::StatusOr<std::vector<Account>> SqlLedger::ListAccounts(std::string_view dataset_id) {
-  std::vector<Account> accounts;
-  RETURN_IF_ERROR(Read([&](Transaction& transaction) -> absl::Status {
-    ASSIGN_OR_RETURN(const Dataset dataset, ReadDataset(transaction, dataset_id));
-    ASSIGN_OR_RETURN(accounts, ReadAccounts(transaction, dataset.lineage_id));
-    return absl::OkStatus();
-  }));
-  return accounts;
 }
 
 }  // namespace curator::ledger::sql

@@ -14,6 +14,7 @@ namespace {
 
 constexpr size_t kMostTextBytes = 1000;
 constexpr size_t kMostDocumentBytes = size_t{16} << 20;
+constexpr size_t kMostMembers = 1000;
 
 // How many bytes of well-formed UTF-8 stand at the start of `text` as one character; 0 when none do (RFC
 // 3629).
@@ -113,8 +114,35 @@ absl::Status CheckDatasetSpec(const DatasetSpec& spec) {
     const std::string field = absl::StrCat("accounts[", i, "]");
     const absl::Status status = CheckAccountSpec(spec.accounts[i]);
     if (!status.ok()) return WithinField(field, status);
+    if (spec.accounts[i].scope_type == ScopeType::kAnalystGroup || !spec.accounts[i].members.empty()) {
+      return InvalidField(field, "a group's account is opened after its dataset is created");
+    }
     if (!scopes.emplace(spec.accounts[i].scope_type, spec.accounts[i].scope_key).second) {
       return InvalidField(field, "is the second account of the same scope");
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckNewAccount(const NewAccount& account) {
+  RETURN_IF_ERROR(CheckText("request_id", account.request_id));
+  RETURN_IF_ERROR(CheckText("dataset_id", account.dataset_id));
+  RETURN_IF_ERROR(CheckText("actor", account.actor));
+  const AccountSpec& spec = account.account;
+  if (spec.scope_type != ScopeType::kAnalyst && spec.scope_type != ScopeType::kAnalystGroup) {
+    return InvalidField("scope_type", "only analysts and groups of them get accounts later");
+  }
+  RETURN_IF_ERROR(CheckAccountSpec(spec));
+  if ((spec.scope_type == ScopeType::kAnalystGroup) == spec.members.empty()) {
+    return InvalidField("members", "a group has at least one member, and an analyst has none");
+  }
+  if (spec.members.size() > kMostMembers) {
+    return InvalidField("members", absl::StrCat("are more than ", kMostMembers));
+  }
+  for (size_t i = 0; i < spec.members.size(); ++i) {
+    RETURN_IF_ERROR(CheckText(absl::StrCat("members[", i, "]"), spec.members[i]));
+    if (i > 0 && spec.members[i - 1] >= spec.members[i]) {
+      return InvalidField("members", "must be in ascending order, each once");
     }
   }
   return absl::OkStatus();

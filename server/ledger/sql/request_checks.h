@@ -17,6 +17,7 @@ absl::Status CheckText(std::string_view field, std::string_view text);
 absl::Status CheckOptionalText(std::string_view field, std::string_view text);
 
 absl::Status CheckDatasetSpec(const DatasetSpec& spec);
+absl::Status CheckNewAccount(const NewAccount& account);
 absl::Status CheckChargeRequest(const ChargeRequest& request);
 absl::Status CheckPostings(const std::vector<Posting>& postings);
 

@@ -1,5 +1,6 @@
 #include "ledger/sql/rows.h"
 
+#include <algorithm>
 #include <unordered_map>
 
 #include "absl/strings/str_cat.h"
@@ -133,6 +134,15 @@ absl::StatusOr<std::vector<Account>> ReadAccounts(Transaction& transaction, std:
     }
     accounts.back().counters.push_back(
         {.counter = row.Text(6), .limit = row.Integer(7), .spent = row.Integer(8), .held = row.Integer(9)});
+  }
+  for (Account& account : accounts) {
+    if (account.scope_type != ScopeType::kAnalystGroup) continue;
+    ASSIGN_OR_RETURN(
+        const std::vector<Row> members,
+        transaction.Execute("SELECT member FROM account_members WHERE account_id = $1", {account.id}));
+    for (const Row& member : members) account.members.push_back(member.Text(0));
+    // By bytes, as the entries have them: stores sort text by rules of their own.
+    std::sort(account.members.begin(), account.members.end());
   }
   return accounts;
 }

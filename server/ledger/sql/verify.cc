@@ -57,10 +57,26 @@ absl::StatusOr<Findings> CompareHeads(Transaction& transaction, const std::vecto
   return findings;
 }
 
-absl::StatusOr<Findings> CompareCounters(Transaction& transaction, const std::string& lineage_id,
-                                         const Recount& recount, const AnchorState& anchored) {
+// Whose accounts they are, and how they count.
+Findings CompareAccounts(const std::vector<Account>& accounts, const Recount& recount) {
   Findings findings;
-  ASSIGN_OR_RETURN(const std::vector<Account> accounts, ReadAccounts(transaction, lineage_id));
+  for (const Account& stored : accounts) {
+    const auto opened = recount.accounts().find(stored.id);
+    if (opened == recount.accounts().end()) continue;  // told of by its counters
+    const AccountSpec& expected = opened->second;
+    if (stored.scope_type != expected.scope_type || stored.scope_key != expected.scope_key ||
+        stored.rule != expected.rule || stored.members != expected.members) {
+      findings.push_back(absl::StrCat("account ", stored.id,
+                                      ": its scope, its members or its rule are not those that the entries "
+                                      "tell of"));
+    }
+  }
+  return findings;
+}
+
+Findings CompareCounters(const std::vector<Account>& accounts, const Recount& recount,
+                         const AnchorState& anchored) {
+  Findings findings;
   size_t compared = 0;
   for (const Account& account : accounts) {
     for (const CounterBalance& stored : account.counters) {
@@ -188,7 +204,9 @@ absl::StatusOr<Verification> SqlLedger::Verify(std::string_view dataset_id) {
     const auto anchor = anchored.heads.find(dataset.id);
     result.anchored_seq = anchor == anchored.heads.end() ? 0 : anchor->second.seq;
     RETURN_IF_ERROR(take(CompareHeads(transaction, dataset_ids, recount, anchored)));
-    RETURN_IF_ERROR(take(CompareCounters(transaction, dataset.lineage_id, recount, anchored)));
+    ASSIGN_OR_RETURN(const std::vector<Account> accounts, ReadAccounts(transaction, dataset.lineage_id));
+    RETURN_IF_ERROR(take(CompareAccounts(accounts, recount)));
+    RETURN_IF_ERROR(take(CompareCounters(accounts, recount, anchored)));
     RETURN_IF_ERROR(take(CompareCharges(transaction, dataset_ids, recount)));
     return take(CompareReleases(transaction, dataset_ids, recount));
   }));
