@@ -1,20 +1,26 @@
 #include "dp/data/cell_index.h"
 
 #include <algorithm>
+#include <array>
 
 namespace curator::dp {
 namespace {
 
-// Written once, compiled for each instruction set: `inline` functions take over the target of their caller.
-template <typename Code>
-[[gnu::always_inline]] inline void AddDigits(const Code* __restrict codes, uint32_t size,
-                                             uint32_t* __restrict cells, size_t rows) {
-  for (size_t row = 0; row < rows; ++row) cells[row] = cells[row] * size + codes[row];
+// Everything here is written once and compiled for each instruction set: inlined functions take over the
+// target of their caller. Arithmetic is modulo the width of Number; results fit it.
+
+template <typename Number, typename Code>
+[[gnu::always_inline]] inline void AddDigits(const Code* __restrict codes, Number size,
+                                             Number* __restrict cells, size_t rows) {
+  for (size_t row = 0; row < rows; ++row) {
+    cells[row] = static_cast<Number>(cells[row] * size + static_cast<Number>(codes[row]));
+  }
 }
 
+template <typename Number>
 [[gnu::always_inline]] inline void AddColumn(const ColumnView& column, int64_t first_row,
-                                             std::span<uint32_t> cells) {
-  const uint32_t size = static_cast<uint32_t>(column.size);
+                                             std::span<Number> cells) {
+  const Number size = static_cast<Number>(column.size);
   const std::byte* const start = column.codes + first_row * static_cast<int64_t>(BytesOf(column.width));
   if (column.width == CodeWidth::kOneByte) {
     AddDigits(reinterpret_cast<const uint8_t*>(start), size, cells.data(), cells.size());
@@ -25,53 +31,83 @@ template <typename Code>
   }
 }
 
-// Three narrow columns, by far the most common case, without a round trip through memory for each column.
-[[gnu::always_inline]] inline void AddThreeNarrow(std::span<const ColumnView> columns, int64_t first_row,
-                                                  std::span<uint32_t> cells) {
-  const auto* __restrict const a = reinterpret_cast<const uint8_t*>(columns[0].codes + first_row);
-  const auto* __restrict const b = reinterpret_cast<const uint8_t*>(columns[1].codes + first_row);
-  const auto* __restrict const c = reinterpret_cast<const uint8_t*>(columns[2].codes + first_row);
-  const uint32_t size_b = static_cast<uint32_t>(columns[1].size);
-  const uint32_t size_c = static_cast<uint32_t>(columns[2].size);
-  uint32_t* __restrict const out = cells.data();
-  for (size_t row = 0; row < cells.size(); ++row) {
-    out[row] = (uint32_t{a[row]} * size_b + b[row]) * size_c + c[row];
+// A few columns of one byte each, by far the most common case, without a round trip through memory for each
+// column.
+template <typename Number, size_t kColumns>
+[[gnu::always_inline]] inline void AllNarrow(std::span<const ColumnView> columns, int64_t first_row,
+                                             std::span<Number> cells) {
+  std::array<const uint8_t*, kColumns> codes;
+  std::array<Number, kColumns> sizes;
+  for (size_t i = 0; i < kColumns; ++i) {
+    codes[i] = reinterpret_cast<const uint8_t*>(columns[i].codes + first_row);
+    sizes[i] = static_cast<Number>(columns[i].size);
+  }
+  Number* __restrict const out = cells.data();
+  const size_t rows = cells.size();
+#pragma GCC ivdep
+  for (size_t row = 0; row < rows; ++row) {
+    Number cell = codes[0][row];
+#pragma GCC unroll 8
+    for (size_t i = 1; i < kColumns; ++i) cell = static_cast<Number>(cell * sizes[i] + codes[i][row]);
+    out[row] = cell;
   }
 }
 
+template <typename Number>
 [[gnu::always_inline]] inline void Compute(std::span<const ColumnView> columns, int64_t first_row,
-                                           std::span<uint32_t> cells) {
+                                           std::span<Number> cells) {
   const auto is_narrow = [](const ColumnView& column) { return column.width == CodeWidth::kOneByte; };
-  if (columns.size() == 3 && std::all_of(columns.begin(), columns.end(), is_narrow)) {
-    AddThreeNarrow(columns, first_row, cells);
-    return;
+  if (std::all_of(columns.begin(), columns.end(), is_narrow)) {
+    switch (columns.size()) {
+      case 1:
+        return AllNarrow<Number, 1>(columns, first_row, cells);
+      case 2:
+        return AllNarrow<Number, 2>(columns, first_row, cells);
+      case 3:
+        return AllNarrow<Number, 3>(columns, first_row, cells);
+      case 4:
+        return AllNarrow<Number, 4>(columns, first_row, cells);
+      case 5:
+        return AllNarrow<Number, 5>(columns, first_row, cells);
+      case 6:
+        return AllNarrow<Number, 6>(columns, first_row, cells);
+      default:
+        break;
+    }
   }
-  std::fill(cells.begin(), cells.end(), 0);
+  std::fill(cells.begin(), cells.end(), Number{0});
   for (const ColumnView& column : columns) AddColumn(column, first_row, cells);
 }
 
 #if defined(__x86_64__)
-[[gnu::target("avx2")]] void ComputeAvx2(std::span<const ColumnView> columns, int64_t first_row,
-                                         std::span<uint32_t> cells) {
-  Compute(columns, first_row, cells);
-}
-
 bool MachineHasAvx2() {
   static const bool has_avx2 = __builtin_cpu_supports("avx2") != 0;
   return has_avx2;
 }
+
+template <typename Number>
+[[gnu::target("avx2")]] void ComputeWithAvx2(std::span<const ColumnView> columns, int64_t first_row,
+                                             std::span<Number> cells) {
+  Compute(columns, first_row, cells);
+}
 #endif
+
+template <typename Number>
+void ComputeHere(std::span<const ColumnView> columns, int64_t first_row, std::span<Number> cells) {
+#if defined(__x86_64__)
+  if (MachineHasAvx2()) return ComputeWithAvx2(columns, first_row, cells);
+#endif
+  Compute(columns, first_row, cells);
+}
 
 }  // namespace
 
+void CellsOfRows(std::span<const ColumnView> columns, int64_t first_row, std::span<uint16_t> cells) {
+  ComputeHere(columns, first_row, cells);
+}
+
 void CellsOfRows(std::span<const ColumnView> columns, int64_t first_row, std::span<uint32_t> cells) {
-#if defined(__x86_64__)
-  if (MachineHasAvx2()) {
-    ComputeAvx2(columns, first_row, cells);
-    return;
-  }
-#endif
-  Compute(columns, first_row, cells);
+  ComputeHere(columns, first_row, cells);
 }
 
 }  // namespace curator::dp
