@@ -79,6 +79,10 @@ absl::StatusOr<CombinedRecords> CombineSegments(const std::filesystem::path& fol
                            .owner = shape.owner,
                            .unit_of_row = {},
                            .records_dropped = 0};
+  for (size_t i = 0; i < shape.sizes.size(); ++i) {
+    combined.columns.Reserve(
+        i, static_cast<size_t>(manifest.RowsAccepted()) * dp::BytesOf(combined.columns.width(i)));
+  }
   UnitBounds bounds(dp::UnitBoundOf(schema, dp::NeighbourRelation::kAddRemove).max_records);
 
   for (const ImportEntry& entry : manifest.imports) {

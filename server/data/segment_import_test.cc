@@ -1,6 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
+#include <csignal>
 #include <random>
 #include <string>
 #include <thread>
@@ -14,8 +16,8 @@ namespace curator::data {
 namespace {
 
 using testing::CodeRows;
+using ::testing::Contains;
 using testing::ContentOf;
-using ::testing::Each;
 using ::testing::ElementsAre;
 using testing::FilesBelow;
 using testing::Gzipped;
@@ -97,6 +99,44 @@ TEST(RecordImport, AnImportThatIsGivenUpLeavesNothing) {
   }
   EXPECT_THAT(FilesBelow(folder.path()), IsEmpty());
   EXPECT_EQ(store->Seal("people", SexAge()).value().records, 0);
+}
+
+// While it lives, files cannot grow beyond a few bytes, as on a full disk.
+class FullDisk {
+ public:
+  explicit FullDisk(rlim_t bytes) {
+    before_ = std::signal(SIGXFSZ, SIG_IGN);
+    getrlimit(RLIMIT_FSIZE, &limit_);
+    const rlimit small = {bytes, limit_.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &small);
+  }
+  ~FullDisk() {
+    setrlimit(RLIMIT_FSIZE, &limit_);
+    std::signal(SIGXFSZ, before_);
+  }
+
+ private:
+  void (*before_)(int);
+  rlimit limit_;
+};
+
+TEST(RecordImport, AFullDiskLeavesNothingAndTheSameRequestSucceedsLater) {
+  const TemporaryFolder folder;
+  const auto store = OpenStore(folder);
+  for (const rlim_t bytes : {0, 10, 100, 140, 250}) {  // full at the segment's start, in it, at the manifest
+    const FullDisk full(bytes);
+    const absl::Status status = Import(*store, SexAge(), "r1", kCsv).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable) << status;
+    EXPECT_THAT(FilesBelow(folder.path()), Not(Contains("people/manifest"))) << bytes;
+    EXPECT_THAT(FilesBelow(folder.path()), Not(Contains(HasSubstr("making")))) << bytes;
+  }
+  EXPECT_EQ(Import(*store, SexAge(), "r1", kCsv).value().rows_accepted, 3);
+  {
+    const FullDisk full(50);
+    EXPECT_EQ(store->Seal("people", SexAge()).status().code(), absl::StatusCode::kUnavailable);
+  }
+  EXPECT_THAT(FilesBelow(folder.path()), ElementsAre("people/manifest", "people/segments/r1"));
+  EXPECT_EQ(SealedRows(*store, SexAge()), kRows);
 }
 
 TEST(RecordImport, AfterAnErrorEveryCallReturnsIt) {
