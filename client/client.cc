@@ -8,6 +8,7 @@
 #include "client/error.h"
 #include "client/request_id.h"
 #include "client/streams.h"
+#include "curator/v1/accountant.grpc.pb.h"
 #include "curator/v1/budget.grpc.pb.h"
 #include "curator/v1/dataset.grpc.pb.h"
 #include "curator/v1/operation.grpc.pb.h"
@@ -30,7 +31,8 @@ struct Client::Wire {
         queries(connection.channel()),
         synthesis(connection.channel()),
         operations(connection.channel()),
-        budgets(connection.channel()) {}
+        budgets(connection.channel()),
+        accountant(connection.channel()) {}
 
   Connection connection;
   // Calls are not const in the generated stubs, though they are thread-safe.
@@ -40,6 +42,7 @@ struct Client::Wire {
   mutable v1::SynthesisService::Stub synthesis;
   mutable v1::OperationService::Stub operations;
   mutable v1::BudgetService::Stub budgets;
+  mutable v1::AccountantService::Stub accountant;
 };
 
 namespace {
@@ -303,6 +306,48 @@ absl::StatusOr<v1::Operation> Client::CancelOperation(const std::string& operati
   v1::CancelOperationRequest request;
   request.set_operation_id(operation_id);
   return Read(wire_->connection, wire_->operations, &v1::OperationService::Stub::CancelOperation, request);
+}
+
+absl::StatusOr<v1::EstimateCostResponse> Client::EstimateCost(const v1::EstimateCostRequest& request) const {
+  return Read(wire_->connection, wire_->accountant, &v1::AccountantService::Stub::EstimateCost, request);
+}
+
+absl::StatusOr<v1::Charge> Client::ReserveBudget(v1::ReserveBudgetRequest request) const {
+  return Change(wire_->connection, wire_->accountant, &v1::AccountantService::Stub::ReserveBudget,
+                std::move(request));
+}
+
+absl::StatusOr<v1::BatchReserveBudgetResponse> Client::BatchReserveBudget(
+    v1::BatchReserveBudgetRequest request) const {
+  for (v1::ReserveBudgetRequest& each : *request.mutable_requests()) {
+    if (absl::Status status = EnsureRequestId(each); !status.ok()) return status;
+  }
+  return Read(wire_->connection, wire_->accountant, &v1::AccountantService::Stub::BatchReserveBudget,
+              request);
+}
+
+// The changes below are harmless when repeated: the charge's id and its state make them so.
+
+absl::StatusOr<v1::Charge> Client::StartCharge(const v1::StartChargeRequest& request) const {
+  return Read(wire_->connection, wire_->accountant, &v1::AccountantService::Stub::StartCharge, request);
+}
+
+absl::StatusOr<v1::Charge> Client::CommitBudget(const std::string& charge_id) const {
+  v1::CommitBudgetRequest request;
+  request.set_charge_id(charge_id);
+  return Read(wire_->connection, wire_->accountant, &v1::AccountantService::Stub::CommitBudget, request);
+}
+
+absl::StatusOr<v1::Charge> Client::CancelReservation(const v1::CancelReservationRequest& request) const {
+  return Read(wire_->connection, wire_->accountant, &v1::AccountantService::Stub::CancelReservation, request);
+}
+
+absl::StatusOr<v1::Charge> Client::ExtendReservation(const v1::ExtendReservationRequest& request) const {
+  return Read(wire_->connection, wire_->accountant, &v1::AccountantService::Stub::ExtendReservation, request);
+}
+
+absl::StatusOr<v1::Charge> Client::GetCharge(const v1::GetChargeRequest& request) const {
+  return Read(wire_->connection, wire_->accountant, &v1::AccountantService::Stub::GetCharge, request);
 }
 
 absl::StatusOr<v1::GetBudgetResponse> Client::GetBudget(const std::string& dataset) const {

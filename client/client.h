@@ -29,6 +29,7 @@
 #include "absl/status/statusor.h"
 #include "client/answer.h"
 #include "client/retry.h"
+#include "curator/v1/accountant.pb.h"
 #include "curator/v1/budget.pb.h"
 #include "curator/v1/dataset.pb.h"
 #include "curator/v1/operation.pb.h"
@@ -104,6 +105,17 @@ class Client {
   absl::StatusOr<v1::Operation> WatchOperation(const std::string& operation_id,
                                                const OperationObserver& observe) const;
   absl::StatusOr<v1::Operation> CancelOperation(const std::string& operation_id) const;
+
+  absl::StatusOr<v1::EstimateCostResponse> EstimateCost(const v1::EstimateCostRequest& request) const;
+  absl::StatusOr<v1::Charge> ReserveBudget(v1::ReserveBudgetRequest request) const;
+  absl::StatusOr<v1::BatchReserveBudgetResponse> BatchReserveBudget(
+      v1::BatchReserveBudgetRequest request) const;
+  // Look at the data only after this has returned OK.
+  absl::StatusOr<v1::Charge> StartCharge(const v1::StartChargeRequest& request) const;
+  absl::StatusOr<v1::Charge> CommitBudget(const std::string& charge_id) const;
+  absl::StatusOr<v1::Charge> CancelReservation(const v1::CancelReservationRequest& request) const;
+  absl::StatusOr<v1::Charge> ExtendReservation(const v1::ExtendReservationRequest& request) const;
+  absl::StatusOr<v1::Charge> GetCharge(const v1::GetChargeRequest& request) const;
 
   absl::StatusOr<v1::GetBudgetResponse> GetBudget(const std::string& dataset) const;
   // Hands over the entries after `after_sequence` in order, each once, also across retries, while `take`

@@ -17,6 +17,7 @@
 #include "host/server_key.h"
 #include "ledger/open_ledger.h"
 #include "listen_address.h"
+#include "rpc/accountant_rpc.h"
 #include "rpc/budget_rpc.h"
 #include "rpc/calls_in_flight.h"
 #include "rpc/dataset_rpc.h"
@@ -78,6 +79,7 @@ class RunningApp final : public App {
         ledger_(std::move(ledger)),
         work_(options.synthesis_threads, options.synthesis_places),
         curator_{*ledger_, *store_, sealer_, operations_, work_, requests_, options.synthesis_timeout},
+        accountant_rpc_(*ledger_),
         budget_rpc_(curator_),
         dataset_rpc_(curator_),
         health_rpc_(*ledger_),
@@ -98,9 +100,9 @@ class RunningApp final : public App {
     grpc::ResourceQuota quota("curatord");
     quota.SetMaxThreads(kMaxThreads);
     builder.SetResourceQuota(quota);
-    for (grpc::Service* service :
-         std::initializer_list<grpc::Service*>{&budget_rpc_, &dataset_rpc_, &health_rpc_, &operation_rpc_,
-                                               &query_rpc_, &synthesis_rpc_, &version_rpc_}) {
+    for (grpc::Service* service : std::initializer_list<grpc::Service*>{
+             &accountant_rpc_, &budget_rpc_, &dataset_rpc_, &health_rpc_, &operation_rpc_, &query_rpc_,
+             &synthesis_rpc_, &version_rpc_}) {
       builder.RegisterService(service);
     }
     std::vector<std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface>> interceptors;
@@ -139,6 +141,7 @@ class RunningApp final : public App {
   service::KeyedLock requests_;
   service::WorkQueue work_;  // destroyed before what its work uses
   service::Curator curator_;
+  rpc::AccountantRpc accountant_rpc_;
   rpc::BudgetRpc budget_rpc_;
   rpc::DatasetRpc dataset_rpc_;
   rpc::HealthRpc health_rpc_;

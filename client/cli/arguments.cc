@@ -178,6 +178,7 @@ std::variant<Invocation, HelpText, UsageError> Parse(const std::vector<std::stri
   AddGlobals(app, invocation);
   AddDatasetGroups(app, chosen);
   AddQueryGroups(app, chosen);
+  AddChargeGroup(app, chosen);
   AddRecordGroups(app, chosen);
   try {
     app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));

@@ -69,6 +69,7 @@ void AddOptionalWorkload(CLI::App* command, std::optional<WorkloadChoice>& workl
 // The groups, each in its own file.
 void AddDatasetGroups(CLI::App& app, Chosen& chosen);  // dataset, schema
 void AddQueryGroups(CLI::App& app, Chosen& chosen);    // workload, synth
+void AddChargeGroup(CLI::App& app, Chosen& chosen);    // charge
 void AddRecordGroups(CLI::App& app, Chosen& chosen);   // release, operation, budget, ledger, version
 
 }  // namespace curator::cli

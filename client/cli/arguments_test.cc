@@ -120,6 +120,23 @@ TEST(Arguments, ASynthesisMayNameItsWorkload) {
   EXPECT_THAT(options.choice.workload->attributes, ElementsAre("a", "b"));
 }
 
+TEST(Arguments, AChargeIsReservedByAGuaranteeOrAnEventFile) {
+  const auto reserve =
+      Chosen<ReserveCharge>("charge reserve census --epsilon 0.1 --delta 1e-9 --lifetime 60");
+  EXPECT_EQ(reserve.dataset, "census");
+  EXPECT_EQ(reserve.event.guarantee.epsilon, "0.1");
+  EXPECT_EQ(reserve.event.guarantee.delta, "1e-9");
+  EXPECT_EQ(reserve.lifetime_seconds, 60);
+  EXPECT_EQ(Chosen<ReserveCharge>("charge reserve census --event e.json").event.file, "e.json");
+  EXPECT_FALSE(Chosen<StartCharge>("charge start c1").final_event.has_value());
+  EXPECT_EQ(Chosen<StartCharge>("charge start c1 --rho 0.1").final_event->guarantee.rho, "0.1");
+  EXPECT_EQ(Chosen<CommitCharge>("charge commit c1").charge, "c1");
+  EXPECT_EQ(Chosen<CancelCharge>("charge cancel c1 --reason x").reason, "x");
+  EXPECT_EQ(Chosen<ExtendCharge>("charge extend c1 --lifetime 5").lifetime_seconds, 5);
+  EXPECT_EQ(Chosen<ShowCharge>("charge show c1").charge, "c1");
+  EXPECT_EQ(Chosen<ShowCharge>("charge show --request-id u1").request_id, "u1");
+}
+
 TEST(Arguments, EveryCommandIsKnown) {
   EXPECT_EQ(Chosen<ImportRecords>("dataset import c f.csv.gz").file, "f.csv.gz");
   EXPECT_EQ(Chosen<SealDataset>("dataset seal c").dataset, "c");

@@ -148,6 +148,41 @@ struct CancelOperation {
   std::string operation;
 };
 
+// charge_commands.cc
+// What is done: --event FILE.json, or --epsilon E [--delta D] | --rho R for any mechanism with that
+// guarantee.
+struct EventChoice {
+  std::string file;
+  SpendChoice guarantee;
+};
+struct ReserveCharge {
+  std::string dataset;
+  EventChoice event;
+  std::string summary;
+  std::optional<int64_t> lifetime_seconds;
+  bool estimate = false;  // the price alone
+  std::string request_id;
+};
+struct StartCharge {
+  std::string charge;
+  std::optional<EventChoice> final_event;
+};
+struct CommitCharge {
+  std::string charge;
+};
+struct CancelCharge {
+  std::string charge;
+  std::string reason;
+};
+struct ExtendCharge {
+  std::string charge;
+  int64_t lifetime_seconds = 0;
+};
+struct ShowCharge {
+  std::string charge;
+  std::string request_id;
+};
+
 // budget_commands.cc
 struct ShowBudget {
   std::string dataset;
@@ -166,7 +201,8 @@ using Command = std::variant<CreateDataset, ImportRecords, SealDataset, GrantAcc
                              ShowDataset, ArchiveDataset, CheckSchema, EstimateWorkload, AnswerWorkload,
                              ListSynthesizers, EstimateSynthesis, RunSynthesis, ListReleases, ShowRelease,
                              QueryRelease, SampleRelease, ListOperations, ShowOperation, WaitOperation,
-                             CancelOperation, ShowBudget, ShowLedger, VerifyLedger, ShowVersion>;
+                             CancelOperation, ReserveCharge, StartCharge, CommitCharge, CancelCharge,
+                             ExtendCharge, ShowCharge, ShowBudget, ShowLedger, VerifyLedger, ShowVersion>;
 
 // Each prints its result to the session, or returns the error that the caller prints.
 absl::Status Run(Session& session, const CreateDataset& command);
@@ -190,6 +226,12 @@ absl::Status Run(Session& session, const ListOperations& command);
 absl::Status Run(Session& session, const ShowOperation& command);
 absl::Status Run(Session& session, const WaitOperation& command);
 absl::Status Run(Session& session, const CancelOperation& command);
+absl::Status Run(Session& session, const ReserveCharge& command);
+absl::Status Run(Session& session, const StartCharge& command);
+absl::Status Run(Session& session, const CommitCharge& command);
+absl::Status Run(Session& session, const CancelCharge& command);
+absl::Status Run(Session& session, const ExtendCharge& command);
+absl::Status Run(Session& session, const ShowCharge& command);
 absl::Status Run(Session& session, const ShowBudget& command);
 absl::Status Run(Session& session, const ShowLedger& command);
 absl::Status Run(Session& session, const VerifyLedger& command);

@@ -44,6 +44,29 @@ absl::Status SyntaxOf(const std::string& json) {
   }
 }
 
+template <typename Message>
+absl::StatusOr<Message> ParseMessage(const std::string& json, const std::string& path, const char* what) {
+  if (const absl::Status syntax = SyntaxOf(json); !syntax.ok()) {
+    return absl::InvalidArgumentError(absl::StrCat(path, ": this is not JSON: ", syntax.message()));
+  }
+  Message message;
+  const auto parsed = google::protobuf::util::JsonStringToMessage(json, &message);
+  if (!parsed.ok()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(path, ": this is not ", what, ": ", parsed.message().ToString()));
+  }
+  return message;
+}
+
+absl::StatusOr<std::string> ReadWhole(const std::string& path) {
+  absl::StatusOr<InputFile> file = OpenInput(path);
+  if (!file.ok()) return file.status();
+  std::ostringstream text;
+  text << file->stream.rdbuf();
+  if (text.str().empty()) return absl::InvalidArgumentError(absl::StrCat(path, ": the file is empty"));
+  return text.str();
+}
+
 }  // namespace
 
 absl::StatusOr<InputFile> OpenInput(const std::string& path) {
@@ -58,25 +81,19 @@ absl::StatusOr<InputFile> OpenInput(const std::string& path) {
 }
 
 absl::StatusOr<v1::Schema> ParseSchema(const std::string& json, const std::string& path) {
-  if (const absl::Status syntax = SyntaxOf(json); !syntax.ok()) {
-    return absl::InvalidArgumentError(absl::StrCat(path, ": this is not JSON: ", syntax.message()));
-  }
-  v1::Schema schema;
-  const auto parsed = google::protobuf::util::JsonStringToMessage(json, &schema);
-  if (!parsed.ok()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(path, ": this is not a schema: ", parsed.message().ToString()));
-  }
-  return schema;
+  return ParseMessage<v1::Schema>(json, path, "a schema");
 }
 
 absl::StatusOr<v1::Schema> ReadSchema(const std::string& path) {
-  absl::StatusOr<InputFile> file = OpenInput(path);
-  if (!file.ok()) return file.status();
-  std::ostringstream json;
-  json << file->stream.rdbuf();
-  if (json.str().empty()) return absl::InvalidArgumentError(absl::StrCat(path, ": the file is empty"));
-  return ParseSchema(json.str(), path);
+  const absl::StatusOr<std::string> json = ReadWhole(path);
+  if (!json.ok()) return json.status();
+  return ParseSchema(*json, path);
+}
+
+absl::StatusOr<v1::Event> ReadEvent(const std::string& path) {
+  const absl::StatusOr<std::string> json = ReadWhole(path);
+  if (!json.ok()) return json.status();
+  return ParseMessage<v1::Event>(*json, path, "an event");
 }
 
 OutputFile::OutputFile(std::string path, std::string temporary)

@@ -11,6 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "client/client.h"
+#include "curator/v1/event.pb.h"
 #include "curator/v1/schema.pb.h"
 
 namespace curator::cli {
@@ -24,10 +25,11 @@ struct InputFile {
 // NOT_FOUND, PERMISSION_DENIED or FAILED_PRECONDITION (a directory), each with the path.
 absl::StatusOr<InputFile> OpenInput(const std::string& path);
 
-// Reads a schema in proto3's JSON form. INVALID_ARGUMENT names the file and what is wrong where: line and
-// column of a syntax error, or the path of a field that a schema does not have.
+// Reads a schema, or an event, in proto3's JSON form. INVALID_ARGUMENT names the file and what is wrong
+// where: line and column of a syntax error, or the path of a field that a schema or event does not have.
 absl::StatusOr<v1::Schema> ReadSchema(const std::string& path);
 absl::StatusOr<v1::Schema> ParseSchema(const std::string& json, const std::string& path);
+absl::StatusOr<v1::Event> ReadEvent(const std::string& path);
 
 // A result file that appears whole or not at all: written under a temporary name beside it, renamed by
 // Commit().

@@ -58,6 +58,23 @@ std::string NameOf(v1::Mechanism mechanism) {
   }
 }
 
+std::string NameOf(v1::Charge::State state) {
+  switch (state) {
+    case v1::Charge::RESERVED:
+      return "reserved";
+    case v1::Charge::STARTED:
+      return "started";
+    case v1::Charge::COMMITTED:
+      return "committed";
+    case v1::Charge::CANCELLED:
+      return "cancelled";
+    case v1::Charge::FORFEITED:
+      return "forfeited";
+    default:
+      return "unknown";
+  }
+}
+
 std::string NameOf(v1::Operation::State state) {
   switch (state) {
     case v1::Operation::RUNNING:

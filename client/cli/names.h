@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "curator/v1/accountant.pb.h"
 #include "curator/v1/budget.pb.h"
 #include "curator/v1/dataset.pb.h"
 #include "curator/v1/operation.pb.h"
@@ -18,6 +19,7 @@ std::string NameOf(v1::Rule rule);                     // "pure", "advanced", "z
 std::string NameOf(v1::NeighbourRelation neighbours);  // "add-remove", "replace-one"
 std::string NameOf(v1::DatasetState state);            // "created", "sealed", "archived"
 std::string NameOf(v1::Mechanism mechanism);           // "laplace", "gaussian", "auto"
+std::string NameOf(v1::Charge::State state);           // "reserved", "started", "committed", ...
 std::string NameOf(v1::Operation::State state);        // "running", "done", "failed", "interrupted"
 
 // UTC to the second: "2026-11-03T09:15:00Z". Empty when there is none.

@@ -7,11 +7,6 @@
 namespace curator::cli {
 namespace {
 
-Value TextOrNone(const std::string& text) {
-  if (text.empty()) return std::monostate();
-  return text;
-}
-
 std::vector<std::string> NamesOf(const google::protobuf::RepeatedPtrField<std::string>& names) {
   return {names.begin(), names.end()};
 }
@@ -23,6 +18,11 @@ std::string ScaleForPeople(const v1::Noise& noise) {
 }
 
 }  // namespace
+
+Value TextOrNone(const std::string& text) {
+  if (text.empty()) return std::monostate();
+  return text;
+}
 
 Table CostTable(const google::protobuf::RepeatedPtrField<v1::Cost>& costs) {
   Table table{"costs",

@@ -15,6 +15,9 @@
 
 namespace curator::cli {
 
+// The text, or nothing where it is empty.
+Value TextOrNone(const std::string& text);
+
 // What a request costs each account, and what is left after it.
 Table CostTable(const google::protobuf::RepeatedPtrField<v1::Cost>& costs);
 

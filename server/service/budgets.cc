@@ -15,8 +15,11 @@ std::string ChargeSummary(std::string_view payload) {
   if (!charge.ok()) return "";
   std::string summary = charge->label;
   for (const ledger::Posting& posting : charge->postings) {
-    absl::StrAppend(&summary, &posting == charge->postings.data() ? ": " : ", ", posting.counter, " ",
-                    dp::FormatCounter(posting.counter, posting.cost));
+    absl::StrAppend(&summary,
+                    summary.empty()                       ? ""
+                    : &posting == charge->postings.data() ? ": "
+                                                          : ", ",
+                    posting.counter, " ", dp::FormatCounter(posting.counter, posting.cost));
   }
   return summary;
 }

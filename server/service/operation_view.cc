@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "base/status_macros.h"
+#include "service/accountant.h"
 
 namespace curator::service {
 namespace {
@@ -13,7 +14,8 @@ constexpr absl::Duration kWatchInterval = absl::Seconds(5);
 absl::StatusOr<ledger::Charge> FindOwnCharge(Curator& curator, std::string_view principal,
                                              std::string_view id) {
   absl::StatusOr<ledger::Charge> charge = curator.ledger.GetCharge(id);
-  if (absl::IsNotFound(charge.status()) || (charge.ok() && charge->principal != principal)) {
+  const bool is_foreign = charge.ok() && (charge->principal != principal || charge->kind == kReservationKind);
+  if (absl::IsNotFound(charge.status()) || is_foreign) {
     return absl::NotFoundError("there is no operation of yours with this id");
   }
   return charge;
@@ -78,6 +80,7 @@ absl::StatusOr<std::vector<OperationView>> ListOperations(Curator& curator, std:
   ASSIGN_OR_RETURN(const std::vector<ledger::Dataset> datasets, curator.ledger.ListDatasets());
   std::vector<OperationView> views;
   for (const ledger::Charge& charge : charges) {
+    if (charge.kind == kReservationKind) continue;  // its work is done elsewhere
     ASSIGN_OR_RETURN(OperationView view, ViewOfCharge(curator, charge, datasets));
     views.push_back(std::move(view));
   }
