@@ -18,7 +18,7 @@ void WriteSets(CanonicalWriter& writer, const std::vector<dp::AttributeSet>& set
 
 std::string WorkloadFingerprint(std::string_view dataset_id, int64_t dataset_version,
                                 const std::vector<dp::AttributeSet>& marginals, const dp::NoiseSpec& noise,
-                                const dp::Event& event, std::string_view price) {
+                                const dp::Event& event) {
   CanonicalWriter writer("curator.fingerprint.workload", 1);
   writer.Text(dataset_id);
   writer.Integer(dataset_version);
@@ -27,14 +27,12 @@ std::string WorkloadFingerprint(std::string_view dataset_id, int64_t dataset_ver
   writer.Integer(noise.parameter.numerator);
   writer.Integer(noise.parameter.denominator);
   writer.Text(EncodeEvent(event));
-  writer.Text(price);
   return Sha256(std::move(writer).Take());
 }
 
 std::string SynthesisFingerprint(std::string_view dataset_id, int64_t dataset_version,
                                  std::string_view method, const std::map<std::string, std::string>& settings,
-                                 const std::vector<dp::AttributeSet>& workload, const dp::Event& event,
-                                 std::string_view price) {
+                                 const std::vector<dp::AttributeSet>& workload, const dp::Event& event) {
   CanonicalWriter writer("curator.fingerprint.synthesis", 1);
   writer.Text(dataset_id);
   writer.Integer(dataset_version);
@@ -46,7 +44,6 @@ std::string SynthesisFingerprint(std::string_view dataset_id, int64_t dataset_ve
   }
   WriteSets(writer, workload);
   writer.Text(EncodeEvent(event));
-  writer.Text(price);
   return Sha256(std::move(writer).Take());
 }
 

@@ -14,14 +14,12 @@
 
 namespace curator::codec {
 
-// `price` is the list of costs as canonical text, account by account.
 std::string WorkloadFingerprint(std::string_view dataset_id, int64_t dataset_version,
                                 const std::vector<dp::AttributeSet>& marginals, const dp::NoiseSpec& noise,
-                                const dp::Event& event, std::string_view price);
+                                const dp::Event& event);
 
 std::string SynthesisFingerprint(std::string_view dataset_id, int64_t dataset_version,
                                  std::string_view method, const std::map<std::string, std::string>& settings,
-                                 const std::vector<dp::AttributeSet>& workload, const dp::Event& event,
-                                 std::string_view price);
+                                 const std::vector<dp::AttributeSet>& workload, const dp::Event& event);
 
 }  // namespace curator::codec

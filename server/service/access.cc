@@ -67,7 +67,11 @@ bool MaySee(const ledger::Dataset& dataset, std::string_view principal) {
          std::find(dataset.grantees.begin(), dataset.grantees.end(), principal) != dataset.grantees.end();
 }
 
-absl::Status CheckAnswersQuestions(const ledger::Dataset& dataset) {
+absl::Status CheckAnswersOrReplays(ledger::Ledger& ledger, const ledger::Dataset& dataset,
+                                   std::string_view principal, std::string_view request_id) {
+  if (dataset.state != ledger::DatasetState::kSealed && ledger.FindCharge(principal, request_id).ok()) {
+    return absl::OkStatus();
+  }
   switch (dataset.state) {
     case ledger::DatasetState::kSealed:
       return absl::OkStatus();

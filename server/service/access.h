@@ -48,7 +48,9 @@ std::string_view RelationName(dp::NeighbourRelation relation);
 // Whether `principal` is the owner or a grantee.
 bool MaySee(const ledger::Dataset& dataset, std::string_view principal);
 
-// FAILED_PRECONDITION unless the dataset is sealed and not archived: only then are questions answered.
-absl::Status CheckAnswersQuestions(const ledger::Dataset& dataset);
+// FAILED_PRECONDITION unless the dataset is sealed and not archived: only then are new questions answered.
+// What (principal, request_id) asked before is answered again in any state.
+absl::Status CheckAnswersOrReplays(ledger::Ledger& ledger, const ledger::Dataset& dataset,
+                                   std::string_view principal, std::string_view request_id);
 
 }  // namespace curator::service

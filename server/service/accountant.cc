@@ -15,12 +15,11 @@ namespace {
 
 constexpr size_t kMaxSummaryLength = 200;
 
-// Two calls under one request id are the same reservation when dataset, event and price are the same.
-std::string ReservationFingerprint(const DatasetView& dataset, const dp::Event& event, const Price& price) {
+// Two calls under one request id are the same reservation when dataset and event are the same.
+std::string ReservationFingerprint(const DatasetView& dataset, const dp::Event& event) {
   CanonicalWriter writer("curator.fingerprint.reservation", 1);
   writer.Text(dataset.record.id);
   writer.Text(codec::EncodeEvent(event));
-  writer.Text(price.Text());
   return Sha256(std::move(writer).Take());
 }
 
@@ -50,7 +49,8 @@ absl::StatusOr<ledger::Charge> FindOwn(ledger::Ledger& ledger, std::string_view 
   return charge;
 }
 
-// Only what was reserved here may be moved here: the charge of a question to Curator belongs to the draw that it pays for.
+// Only what was reserved here may be moved here: the charge of a question to Curator belongs to the draw that
+// it pays for.
 absl::StatusOr<ledger::Charge> FindOwnReservation(ledger::Ledger& ledger, std::string_view principal,
                                                   std::string_view charge_id) {
   ASSIGN_OR_RETURN(ledger::Charge charge, FindOwn(ledger, principal, charge_id));
@@ -72,14 +72,14 @@ absl::StatusOr<Priced> PriceReservation(ledger::Ledger& ledger, std::string_view
   RETURN_IF_ERROR(CheckLifetime(reservation.lifetime));
   RETURN_IF_ERROR(WithinField("event", dp::ValidateEvent(reservation.event)));
   ASSIGN_OR_RETURN(const DatasetView dataset, FindVisible(ledger, principal, reservation.dataset));
-  RETURN_IF_ERROR(CheckAnswersQuestions(dataset.record));
+  RETURN_IF_ERROR(CheckAnswersOrReplays(ledger, dataset.record, principal, reservation.request_id));
   ASSIGN_OR_RETURN(const std::vector<ledger::Account> accounts, AccountsOf(ledger, dataset));
   ASSIGN_OR_RETURN(Price price, PriceOf(dataset, accounts, reservation.event));
   Priced priced{.request = {.dataset_id = dataset.record.id,
                             .dataset_version = dataset.record.version,
                             .principal = std::string(principal),
                             .request_id = reservation.request_id,
-                            .fingerprint = ReservationFingerprint(dataset, reservation.event, price),
+                            .fingerprint = ReservationFingerprint(dataset, reservation.event),
                             .kind = kReservationKind,
                             .event = codec::EncodeEvent(reservation.event),
                             .label = reservation.summary,
@@ -169,7 +169,8 @@ absl::StatusOr<ChargeView> CancelReservation(ledger::Ledger& ledger, std::string
   if (reason.size() > kMaxSummaryLength) {
     return InvalidField("reason", absl::StrCat("is longer than ", kMaxSummaryLength, " bytes"));
   }
-  ASSIGN_OR_RETURN(ledger::Charge charge, ledger.CancelReserved(charge_id, reason.empty() ? "cancelled" : reason, principal));
+  ASSIGN_OR_RETURN(ledger::Charge charge,
+                   ledger.CancelReserved(charge_id, reason.empty() ? "cancelled" : reason, principal));
   return ViewOfCharge(ledger, principal, std::move(charge));
 }
 

@@ -8,6 +8,9 @@
 namespace curator::service {
 namespace {
 
+// An operation that still waits for its turn ends when it gets it.
+constexpr absl::Duration kCancelPatience = absl::Seconds(10);
+
 // How often a watcher hears of an operation at which nothing changes.
 constexpr absl::Duration kWatchInterval = absl::Seconds(5);
 
@@ -120,7 +123,7 @@ absl::StatusOr<OperationView> CancelOperation(Curator& curator, std::string_view
                                               std::string_view id) {
   ASSIGN_OR_RETURN(const ledger::Charge charge, FindOwnCharge(curator, principal, id));
   if (curator.operations.RequestStop(id)) {
-    curator.operations.AwaitEnd(id, absl::InfiniteFuture());
+    curator.operations.AwaitEnd(id, absl::Now() + kCancelPatience);
   } else if (charge.state == ledger::ChargeState::kStarted) {
     RETURN_IF_ERROR(ForfeitUnfinished(curator.ledger, charge));
   }

@@ -52,8 +52,9 @@ absl::StatusOr<OperationView> WaitOperation(Curator& curator, std::string_view p
 absl::Status WatchOperation(Curator& curator, std::string_view principal, std::string_view id,
                             const std::function<bool(const OperationView&)>& on_change);
 
-// Stops the operation: it will give no release, and what it was charged stays charged. An operation that no
-// process works on is forfeited likewise. One that has ended is returned as it is.
+// Stops the operation: it will give no release, and what it was charged stays charged. Waits a little for its
+// end, which comes later where it still waits for its turn. An operation that no process works on is
+// forfeited likewise. One that has ended is returned as it is.
 absl::StatusOr<OperationView> CancelOperation(Curator& curator, std::string_view principal,
                                               std::string_view id);
 

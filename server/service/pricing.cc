@@ -31,14 +31,6 @@ std::vector<ledger::Posting> Price::Postings() const {
   return postings;
 }
 
-std::string Price::Text() const {
-  std::string text;
-  for (const PricedCounter& counter : counters) {
-    absl::StrAppend(&text, counter.account_id, "/", counter.counter, "=", counter.cost, ";");
-  }
-  return text;
-}
-
 std::string AccountName(const DatasetView& dataset, const ledger::Account& account) {
   const std::string name = absl::StrCat("dataset/", dataset.record.name);
   switch (account.scope_type) {

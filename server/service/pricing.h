@@ -33,9 +33,6 @@ struct Price {
 
   bool Fits() const;
   std::vector<ledger::Posting> Postings() const;
-  // Account, counter and cost of each, as text that a request's fingerprint covers. What is left is no part
-  // of it.
-  std::string Text() const;
 };
 
 // The accounts that a question about the whole of `dataset` concerns.

@@ -61,9 +61,9 @@ ChargeOrder OrderFor(const SynthesisEstimate& estimate, const SynthesisRequest& 
           .dataset_version = dataset.version,
           .principal = request.principal,
           .request_id = request_id,
-          .fingerprint = codec::SynthesisFingerprint(dataset.id, dataset.version, request.method,
-                                                     estimate.plan.settings, estimate.input.workload,
-                                                     estimate.plan.event, estimate.price.Text()),
+          .fingerprint =
+              codec::SynthesisFingerprint(dataset.id, dataset.version, request.method, estimate.plan.settings,
+                                          estimate.input.workload, estimate.plan.event),
           .kind = kKind,
           .event = codec::EncodeEvent(estimate.plan.event),
           .label = absl::StrCat(request.method, " over ", estimate.input.workload.size(),
@@ -121,7 +121,8 @@ absl::StatusOr<OperationView> CreateSynthesis(Curator& curator, const SynthesisR
   RETURN_IF_ERROR(CheckRequestId(request_id));
   ASSIGN_OR_RETURN(SynthesisEstimate estimate, EstimateSynthesis(curator, request));
   if (intent == Intent::kValidateOnly) return OperationView{.dataset = request.dataset, .kind = kKind};
-  RETURN_IF_ERROR(CheckAnswersQuestions(estimate.dataset.record));
+  RETURN_IF_ERROR(
+      CheckAnswersOrReplays(curator.ledger, estimate.dataset.record, request.principal, request_id));
 
   const KeyedLock::Holder one_at_a_time(curator.requests, absl::StrCat(request.principal, "/", request_id));
   ChargeOrder order = OrderFor(estimate, request, request_id);

@@ -16,6 +16,9 @@ namespace {
 
 constexpr char kKind[] = "workload";
 
+// A release is stored whole, 8 bytes a cell: this is 128 MiB.
+constexpr dp::WorkloadLimits kReleaseLimits{.max_cells = int64_t{1} << 24};
+
 // The same error, told of the field that the caller wrote: `path`, and below it what followed `inner`.
 absl::Status AtPath(const std::string& path, std::string_view inner, const absl::Status& status) {
   const std::optional<FieldViolation> violation = FieldViolationOf(status);
@@ -42,7 +45,8 @@ absl::StatusOr<std::vector<dp::AttributeSet>> ResolveAllKWay(const dp::Domain& d
                                                              const MarginalsQuery& query,
                                                              const std::string& path) {
   ASSIGN_OR_RETURN(const dp::AttributeSet over, ResolveNames(domain, query.attributes, path + ".attributes"));
-  absl::StatusOr<std::vector<dp::AttributeSet>> sets = dp::AllKWayMarginals(domain, *query.k, over);
+  absl::StatusOr<std::vector<dp::AttributeSet>> sets =
+      dp::AllKWayMarginals(domain, *query.k, over, kReleaseLimits);
   if (!sets.ok()) return AtPath(path, "workload", sets.status());
   return sets;
 }
@@ -56,7 +60,7 @@ absl::StatusOr<std::vector<dp::AttributeSet>> ResolveSets(const dp::Domain& doma
                      ResolveNames(domain, query.sets[i], absl::StrCat(path, "[", i, "].names")));
     sets.push_back(std::move(set));
   }
-  const absl::Status valid = dp::ValidateMarginals(domain, sets);
+  const absl::Status valid = dp::ValidateMarginals(domain, sets, kReleaseLimits);
   if (!valid.ok()) return AtPath(path, "workload.marginals", valid);
   return sets;
 }
@@ -99,9 +103,8 @@ ChargeOrder OrderFor(const WorkloadEstimate& estimate, const WorkloadRequest& re
           .dataset_version = dataset.version,
           .principal = request.principal,
           .request_id = request_id,
-          .fingerprint =
-              codec::WorkloadFingerprint(dataset.id, dataset.version, estimate.plan.marginals,
-                                         estimate.plan.noise, estimate.plan.event, estimate.price.Text()),
+          .fingerprint = codec::WorkloadFingerprint(dataset.id, dataset.version, estimate.plan.marginals,
+                                                    estimate.plan.noise, estimate.plan.event),
           .kind = kKind,
           .event = codec::EncodeEvent(estimate.plan.event),
           .label = LabelOf(estimate.plan),
@@ -119,7 +122,7 @@ absl::StatusOr<std::vector<dp::AttributeSet>> ResolveMarginals(const dp::Domain&
         ResolveQuery(domain, queries[i], absl::StrCat("workload.query_sets[", i, "].marginals")));
     marginals.insert(marginals.end(), sets.begin(), sets.end());
   }
-  const absl::Status valid = dp::ValidateMarginals(domain, marginals);
+  const absl::Status valid = dp::ValidateMarginals(domain, marginals, kReleaseLimits);
   if (!valid.ok()) return AtPath("workload", "workload.marginals", valid);
   return marginals;
 }
@@ -147,7 +150,8 @@ absl::StatusOr<WorkloadAnswer> AnswerWorkload(Curator& curator, const WorkloadRe
                         .price = estimate.price,
                         .request_id = request_id};
   if (intent == Intent::kValidateOnly) return answer;
-  RETURN_IF_ERROR(CheckAnswersQuestions(estimate.dataset.record));
+  RETURN_IF_ERROR(
+      CheckAnswersOrReplays(curator.ledger, estimate.dataset.record, request.principal, request_id));
 
   const KeyedLock::Holder one_at_a_time(curator.requests, absl::StrCat(request.principal, "/", request_id));
   ASSIGN_OR_RETURN(ReleasedOnce released,

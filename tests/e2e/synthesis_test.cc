@@ -158,6 +158,24 @@ TEST_P(Synthesis, ACancelledOperationGivesNoReleaseAndItsChargeStands) {
   EXPECT_EQ(other_owner.GetBudget("large")->accounts(0).counters(0).spent(), spent);
 }
 
+TEST_P(Synthesis, ASynthesisThatOutlivesItsTimeLimitIsForfeited) {
+  AppOptions options = server_.options();
+  options.synthesis_timeout = absl::ZeroDuration();
+  server_.RestartWith(options);
+  const Client other_owner = server_.ClientFor("other");
+  v1::CreateDatasetRequest dataset = LargeDataset();
+  dataset.set_name("large");
+  MakeSealed(other_owner, dataset, LargeCsv());
+  v1::CreateSynthesisRequest request = LongSynthesis();
+  request.set_dataset("large");
+  const absl::StatusOr<v1::Operation> started = other_owner.CreateSynthesis(request);
+  ASSERT_TRUE(started.ok()) << started.status();
+  EXPECT_EQ(other_owner.WaitOperation(started->id(), std::chrono::minutes(2))->state(),
+            v1::Operation::FAILED);
+  EXPECT_NE(other_owner.GetBudget("large")->accounts(0).counters(0).spent(), "0");
+  EXPECT_EQ(other_owner.CreateSynthesis(request).status().code(), absl::StatusCode::kFailedPrecondition);
+}
+
 TEST_P(Synthesis, ARequestRepeatedWhileItRunsFindsTheRunningOperation) {
   const Client other_owner = server_.ClientFor("other");
   v1::CreateDatasetRequest dataset = LargeDataset();

@@ -96,6 +96,21 @@ TEST_P(Workload, TheSameRequestIdReturnsTheSameBytesOnceChargedAlsoAfterARestart
   EXPECT_EQ(owner.GetBudget("census")->accounts(0).counters(0).spent(), "0.25");
 }
 
+TEST_P(Workload, AnArchivedDatasetAnswersAgainWhatItAnsweredAndNothingNew) {
+  MakeSealed(owner_, NewDataset("census", v1::RULE_PURE, "1"), SmallCsv(80));
+  v1::AnswerWorkloadRequest question = Question("census", 1, "0.25");
+  question.set_request_id(*client::NewRequestId());
+  const absl::StatusOr<Answer> first = owner_.AnswerWorkload(question);
+  v1::ArchiveDatasetRequest archive;
+  archive.set_dataset("census");
+  ASSERT_TRUE(owner_.ArchiveDataset(archive).ok());
+  const absl::StatusOr<Answer> again = owner_.AnswerWorkload(question);
+  ASSERT_TRUE(again.ok()) << again.status();
+  EXPECT_EQ(again->header.release_id(), first->header.release_id());
+  EXPECT_EQ(owner_.AnswerWorkload(Question("census", 1, "0.25")).status().code(),
+            absl::StatusCode::kFailedPrecondition);
+}
+
 TEST_P(Workload, TwoRequestsOfTheSameQuestionGetDifferentNoise) {
   MakeSealed(owner_, NewDataset("census", v1::RULE_PURE, "1"), SmallCsv(800));
   const absl::StatusOr<Answer> first = owner_.AnswerWorkload(Question("census", 3, "0.1"));

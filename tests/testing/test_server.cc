@@ -30,6 +30,12 @@ void TestServer::Restart() {
   Start();
 }
 
+void TestServer::RestartWith(const AppOptions& options) {
+  app_.reset();
+  options_ = options;
+  Start();
+}
+
 void TestServer::Start() {
   absl::StatusOr<std::unique_ptr<App>> app = App::Start(options_);
   if (!app.ok()) {

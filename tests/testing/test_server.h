@@ -20,8 +20,9 @@ class TestServer {
  public:
   explicit TestServer(Backend backend);
 
-  // Drains and starts again on the same state, on another port.
+  // Drains and starts again on the same state, on another port; with other options if need be.
   void Restart();
+  void RestartWith(const AppOptions& options);
 
   Client ClientFor(const std::string& principal) const;
   const AppOptions& options() const { return options_; }
