@@ -76,7 +76,8 @@ absl::StatusOr<MwemSettings> ReadSettings(const SynthesisInput& input, const Bud
   ASSIGN_OR_RETURN(settings.selection_percent,
                    reader.Integer("selection_percent", settings.selection_percent, 1, 99));
   ASSIGN_OR_RETURN(settings.sweeps, reader.Integer("sweeps", settings.sweeps, 1, 1000));
-  ASSIGN_OR_RETURN(settings.slack, reader.Real("slack", settings.slack, 0.001, 1000));
+  ASSIGN_OR_RETURN(settings.slack,
+                   reader.Real("slack", static_cast<double>(settings.rounds) / 100, 0.001, 1000));
   ASSIGN_OR_RETURN(const std::string iterate, reader.Choice("iterate", {"last", "average"}));
   settings.iterate = iterate == "average" ? MwemIterate::kAverage : MwemIterate::kLast;
   return settings;
@@ -127,7 +128,7 @@ int64_t DefaultRounds(const Budget& budget, size_t attributes, size_t marginals,
     rounds *= std::sqrt(std::sqrt(signal));
   } else {
     const double rho = static_cast<double>(std::get<ZcdpBudget>(budget).rho.units()) / 1e12;
-    const double fourth_root = std::sqrt(std::sqrt(static_cast<double>(records) * std::sqrt(2 * rho) / 400));
+    const double fourth_root = std::sqrt(std::sqrt(static_cast<double>(records) * std::sqrt(2 * rho) / 200));
     rounds *= fourth_root * std::sqrt(fourth_root);
   }
   const auto all = static_cast<double>(marginals);
@@ -175,8 +176,9 @@ const std::vector<Setting>& MwemSettingsForPeople() {
       {"selection_percent", "the share of a round's budget that chooses which marginal to measure, 1 to 99",
        "30"},
       {"iterate", "last: the final weights; average: of the weights after every round", "last"},
-      {"sweeps", "how often all measurements are replayed in a round at most", "8"},
-      {"slack", "how far answers may be missed in favour of uniformity, in units of their noise", "0.25"},
+      {"sweeps", "how often all measurements are replayed in a round at most", "10"},
+      {"slack", "how far answers may be missed in favour of uniformity, in units of their noise",
+       "a hundredth of the rounds"},
       {"max_cells", "the largest domain that is held in memory, 4 bytes a cell",
        absl::StrCat(kMostDenseCells)}};
   return *settings;

@@ -24,8 +24,8 @@ enum class MwemIterate { kLast, kAverage };
 struct MwemSettings {
   int64_t rounds = 1;
   int64_t selection_percent = 30;  // of a round's budget; the rest measures
-  int64_t sweeps = 8;              // over all measurements, in each round at most
-  double slack = 0.25;             // see ReplayRule::prior_weight: prior_weight = slack / sigma
+  int64_t sweeps = 10;             // over all measurements, in each round at most
+  double slack = 0.1;              // see ReplayRule::prior_weight: prior_weight = slack / sigma
   MwemIterate iterate = MwemIterate::kLast;
 };
 
