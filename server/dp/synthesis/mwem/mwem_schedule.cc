@@ -53,9 +53,18 @@ absl::StatusOr<std::optional<Epsilon>> SelectionFor(Rho rho) {
                      CostOf(zcdp, {ExponentialMechanismEvent{Epsilon(units)}}));
     return cost[0].amount <= rho.units();
   };
-  int64_t low = 0;
-  int64_t high = int64_t{1} << 50;
-  while (high - low > 1) {
+  // The cost is at most epsilon^2 / 8, so the search starts there; it ends a 2^-24 part below the true value.
+  auto low = static_cast<int64_t>(std::sqrt(8.0 * static_cast<double>(rho.units()) * 1e12) * (1 - 1e-9));
+  ASSIGN_OR_RETURN(const bool starts_below, fits(low));
+  if (!starts_below) low = 0;
+  int64_t high = 2 * low + 2;
+  while (true) {
+    ASSIGN_OR_RETURN(const bool affordable, fits(high));
+    if (!affordable) break;
+    low = high;
+    high *= 2;
+  }
+  while (high - low > std::max<int64_t>(1, low >> 24)) {
     const int64_t middle = low + (high - low) / 2;
     ASSIGN_OR_RETURN(const bool affordable, fits(middle));
     (affordable ? low : high) = middle;
@@ -111,7 +120,10 @@ absl::Status CheckPrice(const RuleSpec& rule, const Event& event, const Event& o
   ASSIGN_OR_RETURN(const std::vector<CounterAmount> cost, CostOf(rule, event));
   ASSIGN_OR_RETURN(const std::vector<CounterAmount> most, CostOf(rule, offer));
   for (size_t i = 0; i < cost.size(); ++i) {
-    if (cost[i].amount > most[i].amount) return absl::InternalError("a schedule costs more than its budget");
+    if (cost[i].amount > most[i].amount) {
+      return InvalidField("spend",
+                          "is too small to be split: every draw costs at least one unit of the account");
+    }
   }
   return absl::OkStatus();
 }

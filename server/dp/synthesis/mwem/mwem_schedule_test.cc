@@ -1,0 +1,179 @@
+#include "dp/synthesis/mwem/mwem_schedule.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+#include "base/errors.h"
+#include "dp/workload/marginals.h"
+#include "dp/workload/testing_domain.h"
+
+namespace curator::dp {
+namespace {
+
+using ::testing::HasSubstr;
+
+RuleSpec Rule(RuleKind kind) {
+  RuleSpec rule;
+  rule.kind = kind;
+  rule.epsilon = Epsilon(1000 * kEpsilonUnitsPerOne);
+  if (kind != RuleKind::kPure) rule.delta = Delta(1'000'000'000'000);
+  return rule;
+}
+
+SynthesisInput Input(RuleKind kind, Spend spend) {
+  const Domain domain = CodedDomain({2, 3, 4, 5});
+  return {.domain = domain,
+          .unit_bound = {},
+          .rule = Rule(kind),
+          .spend = spend,
+          .workload = AllKWayMarginals(domain, 2, {}).value(),
+          .settings = {},
+          .assume_records = std::nullopt};
+}
+
+std::string RefusedField(const SynthesisInput& input) {
+  const auto schedule = MakeMwemSchedule(input);
+  if (schedule.ok()) return "accepted";
+  const auto violation = FieldViolationOf(schedule.status());
+  return violation ? violation->field : schedule.status().ToString();
+}
+
+TEST(MwemSchedule, SplitsAPureBudgetAsThePaperDoes) {
+  SynthesisInput input = Input(RuleKind::kPure, {.epsilon = Epsilon(kEpsilonUnitsPerOne)});
+  input.settings = {{"rounds", "5"}, {"selection_percent", "50"}};
+  const MwemSchedule schedule = MakeMwemSchedule(input).value();
+  EXPECT_EQ(schedule.record_noise.parameter, (Rational{20, 1}));
+  // Half of 0.95/5 each.
+  EXPECT_EQ(schedule.selection, Epsilon(95'000'000'000));
+  EXPECT_EQ(schedule.marginal_noise.parameter, (Rational{200, 19}));
+  ASSERT_EQ(schedule.draws.size(), 3u);
+  EXPECT_EQ(schedule.draws[1].count, 5);
+  EXPECT_EQ(schedule.draws[2].count, 5);
+}
+
+TEST(MwemSchedule, ChoosesNothingWhereAllIsMeasured) {
+  SynthesisInput input = Input(RuleKind::kPure, {.epsilon = Epsilon(kEpsilonUnitsPerOne)});
+  input.settings = {{"rounds", "6"}};
+  const MwemSchedule schedule = MakeMwemSchedule(input).value();
+  EXPECT_FALSE(schedule.selection.has_value());
+  ASSERT_EQ(schedule.draws.size(), 2u);
+  EXPECT_EQ(schedule.draws[1].count, 6);
+}
+
+TEST(MwemSchedule, DoublesTheNoiseUnderReplacementAndMultipliesItForPersons) {
+  SynthesisInput input = Input(RuleKind::kPure, {.epsilon = Epsilon(kEpsilonUnitsPerOne)});
+  input.settings = {{"rounds", "5"}, {"selection_percent", "50"}};
+  input.unit_bound = {NeighbourRelation::kReplaceOne, 3};
+  const MwemSchedule schedule = MakeMwemSchedule(input).value();
+  EXPECT_EQ(schedule.record_noise.parameter, (Rational{60, 1}));
+  EXPECT_EQ(schedule.marginal_noise.parameter, (Rational{1200, 19}));
+}
+
+bool CostsAtMost(const RuleSpec& rule, const Event& event, const Event& limit) {
+  const auto cost = CostOf(rule, event).value();
+  const auto most = CostOf(rule, limit).value();
+  for (size_t i = 0; i < cost.size(); ++i) {
+    if (cost[i].amount > most[i].amount) return false;
+  }
+  return true;
+}
+
+// What is drawn is priced, and the price stays within the offer, for budgets without a pattern.
+TEST(MwemSchedule, NeverCostsMoreThanTheSpend) {
+  std::mt19937_64 random(4);
+  int made = 0;
+  for (int trial = 0; trial < 25; ++trial) {
+    const auto magnitude = static_cast<uint64_t>(std::pow(10.0, 6 + static_cast<double>(random() % 8)));
+    const auto units = static_cast<int64_t>(1 + random() % magnitude);
+    const std::pair<RuleKind, Spend> offers[] = {
+        {RuleKind::kPure, {.epsilon = Epsilon(units)}},
+        {RuleKind::kZcdp, {.epsilon = Epsilon(units)}},
+        {RuleKind::kZcdp, {.rho = Rho(units)}},
+        {RuleKind::kAdvanced, {.epsilon = Epsilon(units)}},
+        {RuleKind::kAdvanced, {.epsilon = Epsilon(units), .delta = Delta(1'000'000'007)}}};
+    for (const auto& [kind, spend] : offers) {
+      SynthesisInput input = Input(kind, spend);
+      input.unit_bound = {random() % 2 == 0 ? NeighbourRelation::kAddRemove : NeighbourRelation::kReplaceOne,
+                          static_cast<int64_t>(1 + random() % 4)};
+      input.settings = {{"rounds", std::to_string(1 + random() % 6)},
+                        {"selection_percent", std::to_string(1 + random() % 99)}};
+      const auto schedule = MakeMwemSchedule(input);
+      if (!schedule.ok()) {
+        EXPECT_EQ(schedule.status().code(), absl::StatusCode::kInvalidArgument) << schedule.status();
+        continue;
+      }
+      ++made;
+      const Budget budget = BudgetOf(input.rule, spend).value();
+      EXPECT_TRUE(CostsAtMost(input.rule, schedule->event, EventOf(budget)));
+      // Under a charged (epsilon, delta) the draws themselves must fit the rho that it stands for.
+      if (const auto* zcdp = std::get_if<ZcdpBudget>(&budget)) {
+        EXPECT_TRUE(
+            CostsAtMost(Rule(RuleKind::kZcdp), {ComposedEvent{schedule->draws}}, {ZcdpEvent{zcdp->rho}}));
+      }
+    }
+  }
+  EXPECT_GT(made, 50);
+}
+
+TEST(MwemScheduleCanary, OneUnpaidRoundIsCaughtByThePrice) {
+  for (const auto& [kind, spend] :
+       {std::pair{RuleKind::kPure, Spend{.epsilon = Epsilon(kEpsilonUnitsPerOne)}},
+        std::pair{RuleKind::kZcdp, Spend{.rho = Rho(kRhoUnitsPerOne / 10)}}}) {
+    const SynthesisInput input = Input(kind, spend);
+    std::vector<CountedEvent> draws = MakeMwemSchedule(input)->draws;
+    ++draws.back().count;
+    EXPECT_FALSE(
+        CostsAtMost(input.rule, {ComposedEvent{draws}}, EventOf(BudgetOf(input.rule, spend).value())));
+  }
+}
+
+TEST(MwemSchedule, SpendsNearlyAllOfARho) {
+  SynthesisInput input = Input(RuleKind::kZcdp, {.rho = Rho(kRhoUnitsPerOne / 10)});
+  input.settings = {{"rounds", "4"}};
+  const MwemSchedule schedule = MakeMwemSchedule(input).value();
+  const int64_t cost = CostOf(input.rule, schedule.event).value()[0].amount;
+  EXPECT_GT(cost, kRhoUnitsPerOne / 10 - 1'000'000);
+  EXPECT_LE(cost, kRhoUnitsPerOne / 10);
+}
+
+TEST(MwemSchedule, RefusesWhatCannotBeCarriedOut) {
+  SynthesisInput input = Input(RuleKind::kPure, {.epsilon = Epsilon(kEpsilonUnitsPerOne)});
+  input.settings = {{"rounds", "7"}};
+  EXPECT_EQ(RefusedField(input), "settings.rounds");
+  input.settings = {{"colour", "red"}};
+  EXPECT_EQ(RefusedField(input), "settings.colour");
+  input.settings = {{"max_cells", "100"}};
+  EXPECT_EQ(RefusedField(input), "workload");
+  input.settings = {};
+  input.spend = {.epsilon = Epsilon(1)};
+  EXPECT_EQ(RefusedField(input), "spend.epsilon");
+  input.spend = {.rho = Rho(5)};
+  EXPECT_EQ(RefusedField(input), "spend.rho");
+  input.spend = {.epsilon = Epsilon(kEpsilonUnitsPerOne)};
+  input.workload = {};
+  EXPECT_EQ(RefusedField(input), "workload");
+}
+
+TEST(MwemSchedule, SaysHowManyCellsAreTooMany) {
+  SynthesisInput input = Input(RuleKind::kPure, {.epsilon = Epsilon(kEpsilonUnitsPerOne)});
+  input.domain = CodedDomain({1 << 14, 1 << 14});
+  input.workload = {{0}, {1}};
+  const absl::Status refused = MakeMwemSchedule(input).status();
+  EXPECT_THAT(std::string(refused.message()), HasSubstr("268435456"));
+  EXPECT_THAT(std::string(refused.message()), HasSubstr("67108864"));
+}
+
+TEST(DefaultRounds, GrowWithTheSignalAndStayWithinTheWorkload) {
+  const PureBudget small{Epsilon(kEpsilonUnitsPerOne / 10)};
+  const PureBudget large{Epsilon(10 * kEpsilonUnitsPerOne)};
+  EXPECT_LT(DefaultRounds(small, 16, 560, 20'000), DefaultRounds(large, 16, 560, 20'000));
+  EXPECT_EQ(DefaultRounds(large, 16, 20, 20'000), 20);
+  EXPECT_EQ(DefaultRounds(PureBudget{Epsilon(1)}, 2, 100, 1), 1);
+  EXPECT_GE(DefaultRounds(ZcdpBudget{.rho = Rho(kRhoUnitsPerOne / 100)}, 16, 560, 20'000), 20);
+}
+
+}  // namespace
+}  // namespace curator::dp
