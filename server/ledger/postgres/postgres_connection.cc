@@ -140,6 +140,7 @@ sql::Outcome PostgresConnection::Run(const char* begin, const sql::Body& body) {
     if (status.ok()) return {sql::Ending::kFailed, absl::InternalError("PostgreSQL rolled back at COMMIT")};
   }
   const sql::Ending ending = failure_ == sql::Ending::kDone ? sql::Ending::kRefused : failure_;
+  if (status.ok()) status = absl::InternalError("a failed statement was passed over");
   if (ending != sql::Ending::kUnknown && PQtransactionStatus(connection_.get()) != PQTRANS_IDLE) {
     const Result rolled_back(PQexec(connection_.get(), "ROLLBACK"));
   }
@@ -234,6 +235,24 @@ absl::StatusOr<PostgresConnection::Answers> PostgresConnection::ReadPipeline() {
   if (status.ok()) return answers;
   PQexitPipelineMode(raw);
   return status;
+}
+
+absl::Status PostgresConnection::InsertRows(std::string_view table, const std::vector<sql::Column>& columns,
+                                            const std::vector<sql::Parameters>& rows) {
+  if (rows.empty()) return absl::OkStatus();
+  std::string names;
+  std::string arrays;
+  sql::Parameters parameters;
+  for (size_t i = 0; i < columns.size(); ++i) {
+    absl::StrAppend(&names, i == 0 ? "" : ", ", std::string(columns[i].name));
+    absl::StrAppend(&arrays, i == 0 ? "$" : ", $", i + 1, "::", std::string(ArrayTypeOf(columns[i].type)));
+    parameters.emplace_back(ArrayText(rows, i));
+  }
+  // One statement for all rows: its rows keep their order, so generated numbers follow it.
+  return Execute(absl::StrCat("INSERT INTO ", std::string(table), " (", names, ") SELECT * FROM unnest(",
+                              arrays, ")"),
+                 parameters)
+      .status();
 }
 
 absl::Status PostgresConnection::ExecuteScript(const std::string& script) {

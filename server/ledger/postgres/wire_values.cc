@@ -2,6 +2,9 @@
 
 #include <cstdint>
 
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+
 namespace curator::ledger::postgres {
 namespace {
 
@@ -43,6 +46,24 @@ sql::Value ValueOf(const PGresult* result, int row, int column) {
   }
 }
 
+// Quoted, because NULL, braces and commas mean something where they are not.
+void AppendElement(std::string& text, const sql::Value& value) {
+  if (const auto* integer = std::get_if<int64_t>(&value)) {
+    absl::StrAppend(&text, *integer);
+  } else if (const auto* bytes = std::get_if<sql::Bytes>(&value)) {
+    absl::StrAppend(&text, "\"\\\\x", absl::BytesToHexString(bytes->value), "\"");
+  } else if (const auto* characters = std::get_if<std::string>(&value)) {
+    text.push_back('"');
+    for (const char c : *characters) {
+      if (c == '"' || c == '\\') text.push_back('\\');
+      text.push_back(c);
+    }
+    text.push_back('"');
+  } else {
+    text.append("NULL");
+  }
+}
+
 }  // namespace
 
 WireParameters::WireParameters(const sql::Parameters& parameters) {
@@ -61,6 +82,28 @@ WireParameters::WireParameters(const sql::Parameters& parameters) {
     lengths_.push_back(bytes == nullptr ? 0 : static_cast<int>(bytes->size()));
     formats_.push_back(format);
   }
+}
+
+std::string_view ArrayTypeOf(sql::ColumnType type) {
+  switch (type) {
+    case sql::ColumnType::kInteger:
+      return "bigint[]";
+    case sql::ColumnType::kText:
+      return "text[]";
+    case sql::ColumnType::kBytes:
+      return "bytea[]";
+  }
+  return "text[]";
+}
+
+std::string ArrayText(const std::vector<sql::Parameters>& rows, size_t column) {
+  std::string text = "{";
+  for (const sql::Parameters& row : rows) {
+    if (text.size() > 1) text.push_back(',');
+    AppendElement(text, row.at(column));
+  }
+  text.push_back('}');
+  return text;
 }
 
 std::vector<sql::Row> RowsOf(const PGresult* result) {

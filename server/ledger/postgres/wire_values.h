@@ -6,6 +6,7 @@
 #include <libpq-fe.h>
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "ledger/sql/database.h"
@@ -31,6 +32,12 @@ class WireParameters {
   std::vector<int> lengths_;
   std::vector<int> formats_;
 };
+
+// "bigint[]", "text[]", "bytea[]".
+std::string_view ArrayTypeOf(sql::ColumnType type);
+
+// The `column`-th value of every row as the text of a PostgreSQL array.
+std::string ArrayText(const std::vector<sql::Parameters>& rows, size_t column);
 
 // The rows of a binary result. Integers and booleans come as integers, bytea as bytes, everything else as
 // text.

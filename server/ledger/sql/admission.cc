@@ -1,5 +1,7 @@
 #include "ledger/sql/admission.h"
 
+#include <algorithm>
+#include <tuple>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -40,6 +42,24 @@ Value DeadlineOrNull(const ChargeIdentity& identity) {
   return value;
 }
 
+void AppendMade(Change& change, const ChargeRequest& request, const ChargeIdentity& identity) {
+  change.Append({.dataset_id = request.dataset_id,
+                 .kind = identity.deadline_us > 0 ? kReserved : kCharged,
+                 .charge_id = identity.id,
+                 .payload = ledger::Bytes(ChargeMade{.principal = request.principal,
+                                                     .request_id = request.request_id,
+                                                     .fingerprint = request.fingerprint,
+                                                     .dataset_version = request.dataset_version,
+                                                     .kind = request.kind,
+                                                     .event = request.event,
+                                                     .label = request.label,
+                                                     .deadline_us = identity.deadline_us,
+                                                     .postings = request.postings}),
+                 .actor = request.principal,
+                 .prev_hash = {},
+                 .hash = {}});
+}
+
 }  // namespace
 
 absl::Status CheckAdmission(Change& change, const ChargeRequest& request) {
@@ -66,43 +86,63 @@ absl::Status CheckAdmission(Change& change, const ChargeRequest& request) {
   return full.empty() ? absl::OkStatus() : BudgetFull(full);
 }
 
-absl::Status InsertCharge(Change& change, const ChargeRequest& request, const ChargeIdentity& identity) {
-  const bool reserved = identity.deadline_us > 0;
-  RETURN_IF_ERROR(
-      change.transaction()
-          .Execute("INSERT INTO charges (id, dataset_id, dataset_version, principal, request_id, "
-                   "fingerprint, kind, event, label, state, attempt_token, sealed_key, deadline_us, "
-                   "created_at_us) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)",
-                   {identity.id, request.dataset_id, request.dataset_version, request.principal,
-                    request.request_id, Bytes{request.fingerprint}, request.kind, Bytes{request.event},
-                    request.label, std::string(reserved ? "RESERVED" : "STARTED"), identity.token,
-                    BytesOrNull(request.sealed_key), DeadlineOrNull(identity), change.now_us()})
-          .status());
+absl::Status InsertCharges(Change& change, const std::vector<AdmittedCharge>& charges) {
+  static const std::vector<Column> kChargeColumns = {{"id", ColumnType::kText},
+                                                     {"dataset_id", ColumnType::kText},
+                                                     {"dataset_version", ColumnType::kInteger},
+                                                     {"principal", ColumnType::kText},
+                                                     {"request_id", ColumnType::kText},
+                                                     {"fingerprint", ColumnType::kBytes},
+                                                     {"kind", ColumnType::kText},
+                                                     {"event", ColumnType::kBytes},
+                                                     {"label", ColumnType::kText},
+                                                     {"state", ColumnType::kText},
+                                                     {"attempt_token", ColumnType::kText},
+                                                     {"sealed_key", ColumnType::kBytes},
+                                                     {"deadline_us", ColumnType::kInteger},
+                                                     {"created_at_us", ColumnType::kInteger}};
+  static const std::vector<Column> kPostingColumns = {{"charge_id", ColumnType::kText},
+                                                      {"account_id", ColumnType::kInteger},
+                                                      {"counter", ColumnType::kText},
+                                                      {"cost", ColumnType::kInteger}};
+  std::vector<Parameters> rows;
   std::vector<Parameters> postings;
-  for (const Posting& posting : request.postings) {
-    postings.push_back({identity.id, posting.account_id, posting.counter, posting.cost});
+  for (const auto& [request, identity] : charges) {
+    const bool reserved = identity.deadline_us > 0;
+    rows.push_back({identity.id, request->dataset_id, request->dataset_version, request->principal,
+                    request->request_id, Bytes{request->fingerprint}, request->kind, Bytes{request->event},
+                    request->label, std::string(reserved ? "RESERVED" : "STARTED"), identity.token,
+                    BytesOrNull(request->sealed_key), DeadlineOrNull(identity), change.now_us()});
+    for (const Posting& posting : request->postings) {
+      postings.push_back({identity.id, posting.account_id, posting.counter, posting.cost});
+    }
+    AppendMade(change, *request, identity);
   }
-  RETURN_IF_ERROR(change.transaction()
-                      .ExecuteEach("INSERT INTO postings (charge_id, account_id, counter, cost) "
-                                   "VALUES ($1, $2, $3, $4)",
-                                   postings)
-                      .status());
-  change.Append({.dataset_id = request.dataset_id,
-                 .kind = reserved ? kReserved : kCharged,
-                 .charge_id = identity.id,
-                 .payload = ledger::Bytes(ChargeMade{.principal = request.principal,
-                                                     .request_id = request.request_id,
-                                                     .fingerprint = request.fingerprint,
-                                                     .dataset_version = request.dataset_version,
-                                                     .kind = request.kind,
-                                                     .event = request.event,
-                                                     .label = request.label,
-                                                     .deadline_us = identity.deadline_us,
-                                                     .postings = request.postings}),
-                 .actor = request.principal,
-                 .prev_hash = {},
-                 .hash = {}});
-  return absl::OkStatus();
+  RETURN_IF_ERROR(change.transaction().InsertRows("charges", kChargeColumns, rows));
+  return change.transaction().InsertRows("postings", kPostingColumns, postings);
+}
+
+Charge ChargeOf(const Change& change, const AdmittedCharge& admitted) {
+  const ChargeRequest& request = *admitted.request;
+  Charge charge{.id = admitted.identity.id,
+                .dataset_id = request.dataset_id,
+                .dataset_version = request.dataset_version,
+                .principal = request.principal,
+                .request_id = request.request_id,
+                .fingerprint = request.fingerprint,
+                .kind = request.kind,
+                .event = request.event,
+                .label = request.label,
+                .state = admitted.identity.deadline_us > 0 ? ChargeState::kReserved : ChargeState::kStarted,
+                .reason = {},
+                .postings = request.postings,
+                .release_id = {},
+                .created_at_us = change.now_us(),
+                .deadline_us = admitted.identity.deadline_us};
+  std::sort(charge.postings.begin(), charge.postings.end(), [](const Posting& a, const Posting& b) {
+    return std::tie(a.account_id, a.counter) < std::tie(b.account_id, b.counter);
+  });
+  return charge;
 }
 
 absl::Status EndCharge(Change& change, const Charge& charge, ChargeState state, std::string_view reason) {

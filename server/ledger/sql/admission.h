@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "ledger/ledger.h"
@@ -24,8 +25,17 @@ struct ChargeIdentity {
 // that concerns the principal is missing among the postings).
 absl::Status CheckAdmission(Change& change, const ChargeRequest& request);
 
-// Writes the charge, its postings and its entry. The counters are the caller's to move.
-absl::Status InsertCharge(Change& change, const ChargeRequest& request, const ChargeIdentity& identity);
+// A charge that was found to fit.
+struct AdmittedCharge {
+  const ChargeRequest* request = nullptr;  // outlives it
+  ChargeIdentity identity;
+};
+
+// Writes these charges, their postings and their entries. The counters are the caller's to move.
+absl::Status InsertCharges(Change& change, const std::vector<AdmittedCharge>& charges);
+
+// The charge as GetCharge() will show it once it is inserted.
+Charge ChargeOf(const Change& change, const AdmittedCharge& admitted);
 
 // Moves a charge into its last state and erases the draw's key. Its entry is the caller's to append.
 absl::Status EndCharge(Change& change, const Charge& charge, ChargeState state, std::string_view reason);

@@ -191,12 +191,16 @@ absl::Status Change::Flush() {
                        entry.actor, entry.created_at_us, Bytes{entry.prev_hash}, Bytes{entry.hash}});
     dataset_ids.insert(entry.dataset_id);
   }
-  RETURN_IF_ERROR(
-      transaction_
-          .ExecuteEach("INSERT INTO entries (dataset_id, seq, kind, charge_id, payload, actor, "
-                       "created_at_us, prev_hash, hash) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
-                       entries)
-          .status());
+  static const std::vector<Column> kEntryColumns = {{"dataset_id", ColumnType::kText},
+                                                    {"seq", ColumnType::kInteger},
+                                                    {"kind", ColumnType::kText},
+                                                    {"charge_id", ColumnType::kText},
+                                                    {"payload", ColumnType::kBytes},
+                                                    {"actor", ColumnType::kText},
+                                                    {"created_at_us", ColumnType::kInteger},
+                                                    {"prev_hash", ColumnType::kBytes},
+                                                    {"hash", ColumnType::kBytes}};
+  RETURN_IF_ERROR(transaction_.InsertRows("entries", kEntryColumns, entries));
   std::vector<Parameters> heads;
   for (const std::string& dataset_id : dataset_ids) {
     const ChainHead& head = datasets_.find(dataset_id)->second.head;

@@ -1,5 +1,4 @@
 // T1 and T2: the charge before the draw, the release after it.
-#include <set>
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -14,51 +13,6 @@
 namespace curator::ledger::sql {
 namespace {
 
-// What the key's first request left for this one.
-absl::StatusOr<Attempt> Resume(Transaction& transaction, StoredCharge stored, const ChargeRequest& request,
-                               const std::string& charge_id, const std::string& token) {
-  if (stored.charge.fingerprint != request.fingerprint) {
-    return absl::AlreadyExistsError(absl::StrCat("request id ", request.request_id,
-                                                 " was used by another request of ", request.principal));
-  }
-  if (stored.charge.deadline_us > 0) {
-    return absl::FailedPreconditionError("this request id belongs to a reservation");
-  }
-  Attempt attempt;
-  switch (stored.charge.state) {
-    case ChargeState::kCommitted: {
-      if (stored.charge.release_id.empty()) {
-        return absl::FailedPreconditionError(
-            "this charge was committed without a release: there is nothing to repeat");
-      }
-      ASSIGN_OR_RETURN(attempt.release, ReadRelease(transaction, stored.charge.release_id));
-      attempt.charge = std::move(stored.charge);
-      return attempt;
-    }
-    case ChargeState::kStarted: {
-      // The same id means that this very call charged on an earlier run, whose outcome it did not learn.
-      attempt.newly_charged = stored.charge.id == charge_id;
-      attempt.sealed_key = std::move(stored.sealed_key);
-      attempt.token = token;
-      attempt.charge = std::move(stored.charge);
-      RETURN_IF_ERROR(
-          transaction
-              .Execute("UPDATE charges SET attempt_token = $2 WHERE id = $1", {attempt.charge.id, token})
-              .status());
-      return attempt;
-    }
-    case ChargeState::kForfeited:
-      return absl::FailedPreconditionError(absl::StrCat("this request was charged and forfeited (",
-                                                        stored.charge.reason,
-                                                        "): it is never drawn again. Use a new request id"));
-    case ChargeState::kReserved:
-    case ChargeState::kCancelled:
-      break;
-  }
-  return absl::InternalError(
-      absl::StrCat("a charge that was not reserved is ", std::string(StateName(stored.charge.state))));
-}
-
 absl::Status CheckToken(const StoredCharge& stored, const Attempt& attempt) {
   if (!attempt.token.empty() && stored.attempt_token == attempt.token) return absl::OkStatus();
   return absl::AbortedError("another attempt has taken this charge over: its outcome is the one that counts");
@@ -66,39 +20,26 @@ absl::Status CheckToken(const StoredCharge& stored, const Attempt& attempt) {
 
 }  // namespace
 
-absl::StatusOr<Attempt> SqlLedger::ChargeOrFind(Change& change, const ChargeRequest& request,
-                                                const std::string& charge_id, const std::string& token) {
-  RETURN_IF_ERROR(change.LockChains({request.dataset_id}));
-  ASSIGN_OR_RETURN(std::vector<StoredCharge> known,
-                   ReadCharges(change.transaction(), "c.principal = $1 AND c.request_id = $2",
-                               {request.principal, request.request_id}));
-  if (!known.empty())
-    return Resume(change.transaction(), std::move(known.front()), request, charge_id, token);
-
-  std::set<int64_t> account_ids;
-  for (const Posting& posting : request.postings) account_ids.insert(posting.account_id);
-  RETURN_IF_ERROR(change.LockCounters(account_ids));
-  RETURN_IF_ERROR(CheckAdmission(change, request));
-  for (const Posting& posting : request.postings)
-    change.AddSpent({posting.account_id, posting.counter}, posting.cost);
-  RETURN_IF_ERROR(InsertCharge(change, request, {.id = charge_id, .token = token, .deadline_us = 0}));
-  ASSIGN_OR_RETURN(StoredCharge stored, ReadCharge(change.transaction(), charge_id));
-  return Attempt{.charge = std::move(stored.charge),
-                 .token = token,
-                 .sealed_key = std::move(stored.sealed_key),
-                 .newly_charged = true,
-                 .release = std::nullopt};
+ChargeCombiner::Results SqlLedger::ChargeTogether(const std::vector<WantedCharge>& wanted,
+                                                  const std::function<void()>& committed) {
+  ChargeCombiner::Results results;
+  const absl::Status written = Write(
+      [&](Change& change) -> absl::Status {
+        ASSIGN_OR_RETURN(results, DecideBatch(change, wanted));
+        return absl::OkStatus();
+      },
+      committed);
+  if (!written.ok()) results.assign(wanted.size(), written);
+  return results;
 }
 
 absl::StatusOr<Attempt> SqlLedger::Begin(const ChargeRequest& request) {
   RETURN_IF_ERROR(CheckChargeRequest(request));
-  const std::string charge_id = NewUuid();
-  const std::string token = NewUuid();
-  Attempt attempt;
-  RETURN_IF_ERROR(Write([&](Change& change) -> absl::Status {
-    ASSIGN_OR_RETURN(attempt, ChargeOrFind(change, request, charge_id, token));
-    return absl::OkStatus();
-  }));
+  ASSIGN_OR_RETURN(Attempt attempt,
+                   combiner_.Charge({.request = &request, .charge_id = NewUuid(), .token = NewUuid()}));
+  if (!attempt.charge.release_id.empty()) {
+    ASSIGN_OR_RETURN(attempt.release, GetRelease(attempt.charge.release_id));
+  }
   return attempt;
 }
 

@@ -44,6 +44,12 @@ class Row {
   std::vector<Value> values_;
 };
 
+enum class ColumnType { kInteger, kText, kBytes };
+struct Column {
+  std::string_view name;
+  ColumnType type = ColumnType::kText;
+};
+
 class Transaction {
  public:
   virtual ~Transaction() = default;
@@ -57,6 +63,11 @@ class Transaction {
   // Returns the rows of each run.
   virtual absl::StatusOr<std::vector<std::vector<Row>>> ExecuteEach(std::string_view statement,
                                                                     const std::vector<Parameters>& each) = 0;
+
+  // Inserts rows into `table` at once; each row has one value for each column. A column's type must be told
+  // because a value may be null.
+  virtual absl::Status InsertRows(std::string_view table, const std::vector<Column>& columns,
+                                  const std::vector<Parameters>& rows) = 0;
 
   // Runs a text of several statements without parameters: migrations.
   virtual absl::Status ExecuteScript(const std::string& script) = 0;

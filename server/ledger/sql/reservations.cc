@@ -120,16 +120,16 @@ absl::Status HoldAll(Change& change, const std::vector<ChargeRequest>& requests,
     postings.insert(postings.end(), requests[i].postings.begin(), requests[i].postings.end());
   }
   RETURN_IF_ERROR(LockAccountsOf(change, postings));
+  std::vector<AdmittedCharge> admitted;
   for (const size_t i : fresh) {
     RETURN_IF_ERROR(CheckAdmission(change, requests[i]));
     for (const Posting& posting : requests[i].postings) {
       change.AddHeld({posting.account_id, posting.counter}, posting.cost);
     }
-    RETURN_IF_ERROR(
-        InsertCharge(change, requests[i],
-                     {.id = charge_ids[i], .token = {}, .deadline_us = change.now_us() + lifetime_us}));
+    admitted.push_back(
+        {&requests[i], {.id = charge_ids[i], .token = {}, .deadline_us = change.now_us() + lifetime_us}});
   }
-  return absl::OkStatus();
+  return InsertCharges(change, admitted);
 }
 
 }  // namespace

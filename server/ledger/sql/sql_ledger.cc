@@ -7,6 +7,14 @@
 
 namespace curator::ledger::sql {
 
+SqlLedger::SqlLedger(std::unique_ptr<Database> database, Entropy entropy)
+    : database_(std::move(database)),
+      entropy_(std::move(entropy)),
+      combiner_(ChargeCombiner::Bounds(),
+                [this](const std::vector<WantedCharge>& wanted, const std::function<void()>& committed) {
+                  return ChargeTogether(wanted, committed);
+                }) {}
+
 absl::StatusOr<std::unique_ptr<SqlLedger>> SqlLedger::Open(std::unique_ptr<Database> database,
                                                            std::string_view anchor_directory,
                                                            Entropy entropy) {
@@ -54,7 +62,7 @@ absl::Status SqlLedger::CompareWithAnchor() {
   return anchor_->RaiseTo(reached);
 }
 
-absl::Status SqlLedger::Write(const ChangeBody& body) {
+absl::Status SqlLedger::Write(const ChangeBody& body, const std::function<void()>& committed) {
   // A lost race ends, because somebody won it; a lost connection is worth one new one.
   constexpr int kMostConflicts = 50;
   constexpr int kMostLostConnections = 2;
@@ -71,7 +79,10 @@ absl::Status SqlLedger::Write(const ChangeBody& body) {
       reached = change.reached();
       return absl::OkStatus();
     });
-    if (outcome.ending == Ending::kDone) return anchor_->RaiseTo(reached);
+    if (outcome.ending == Ending::kDone) {
+      committed();
+      return anchor_->RaiseTo(reached);
+    }
     if (outcome.ending == Ending::kConflict && ++conflicts < kMostConflicts) continue;
     if (outcome.ending == Ending::kUnknown && ++lost_connections < kMostLostConnections) continue;
     if (absl::IsDataLoss(outcome.status)) return TurnReadOnly(outcome.status);

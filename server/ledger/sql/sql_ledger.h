@@ -17,6 +17,7 @@
 #include "ledger/anchor/anchor_directory.h"
 #include "ledger/ledger.h"
 #include "ledger/sql/change.h"
+#include "ledger/sql/charge_combiner.h"
 #include "ledger/sql/database.h"
 #include "ledger/sql/rows.h"
 
@@ -69,8 +70,7 @@ class SqlLedger final : public Ledger {
  private:
   using ChangeBody = std::function<absl::Status(Change&)>;
 
-  SqlLedger(std::unique_ptr<Database> database, Entropy entropy)
-      : database_(std::move(database)), entropy_(std::move(entropy)) {}
+  SqlLedger(std::unique_ptr<Database> database, Entropy entropy);
 
   absl::StatusOr<std::string> ReadOrMakeIdentity();
   // Compares every chain and counter with the anchor, and raises the anchor to chains that continue it.
@@ -78,15 +78,16 @@ class SqlLedger final : public Ledger {
 
   // Runs `body` until it is decided, then makes the anchor cover what it reached. `body` may run several
   // times, and may find on a later run what an earlier one wrote: it looks up its key first.
-  absl::Status Write(const ChangeBody& body);
+  absl::Status Write(
+      const ChangeBody& body, const std::function<void()>& committed = [] {});
   absl::Status Read(const Body& body);
   // DATA_LOSS once the ledger has turned read-only.
   absl::Status CheckWritable();
   absl::Status TurnReadOnly(const absl::Status& reason);
 
-  // Looks up `request`'s key, or charges it: T1 as one step of a transaction.
-  absl::StatusOr<Attempt> ChargeOrFind(Change& change, const ChargeRequest& request,
-                                       const std::string& charge_id, const std::string& token);
+  // T1 of all of `wanted`; calls `committed` between the commit and the anchor.
+  ChargeCombiner::Results ChargeTogether(const std::vector<WantedCharge>& wanted,
+                                         const std::function<void()>& committed);
 
   // One step of one reservation, decided with its chain and its counters locked and its expiry applied.
   using ReservationStep = std::function<absl::Status(Change& change, const Charge& charge)>;
@@ -99,6 +100,7 @@ class SqlLedger final : public Ledger {
   const std::unique_ptr<Database> database_;
   const Entropy entropy_;
   std::unique_ptr<AnchorDirectory> anchor_;
+  ChargeCombiner combiner_;
   std::mutex mutex_;
   absl::Status read_only_reason_ ABSL_GUARDED_BY(mutex_);
 };

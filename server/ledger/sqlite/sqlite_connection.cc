@@ -117,11 +117,12 @@ sql::Outcome SqliteConnection::Run(const char* begin, const sql::Body& body) {
         absl::InternalError(absl::StrCat("the ledger holds a value of an unexpected type: ", error.what()));
     failure_ = sql::Ending::kFailed;
   }
-  if (status.ok()) {
+  if (status.ok() && failure_ == sql::Ending::kDone) {
     status = ExecuteScript("COMMIT");
     if (status.ok()) return {sql::Ending::kDone, status};
   }
   const sql::Ending ending = failure_ == sql::Ending::kDone ? sql::Ending::kRefused : failure_;
+  if (status.ok()) status = absl::InternalError("a failed statement was passed over");
   if (sqlite3_get_autocommit(connection_) == 0)
     sqlite3_exec(connection_, "ROLLBACK", nullptr, nullptr, nullptr);
   return {ending, status};
@@ -183,6 +184,20 @@ absl::StatusOr<std::vector<std::vector<sql::Row>>> SqliteConnection::ExecuteEach
     answers.push_back(std::move(rows));
   }
   return answers;
+}
+
+absl::Status SqliteConnection::InsertRows(std::string_view table, const std::vector<sql::Column>& columns,
+                                          const std::vector<sql::Parameters>& rows) {
+  std::string names;
+  std::string places;
+  for (size_t i = 0; i < columns.size(); ++i) {
+    absl::StrAppend(&names, i == 0 ? "" : ", ", std::string(columns[i].name));
+    absl::StrAppend(&places, i == 0 ? "$" : ", $", i + 1);
+  }
+  const std::string insert =
+      absl::StrCat("INSERT INTO ", std::string(table), " (", names, ") VALUES (", places, ")");
+  for (const sql::Parameters& row : rows) RETURN_IF_ERROR(Execute(insert, row).status());
+  return absl::OkStatus();
 }
 
 absl::Status SqliteConnection::ExecuteScript(const std::string& script) {

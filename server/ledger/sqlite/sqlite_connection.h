@@ -28,6 +28,8 @@ class SqliteConnection final : public sql::Transaction {
                                                 const sql::Parameters& parameters) override;
   absl::StatusOr<std::vector<std::vector<sql::Row>>> ExecuteEach(
       std::string_view statement, const std::vector<sql::Parameters>& each) override;
+  absl::Status InsertRows(std::string_view table, const std::vector<sql::Column>& columns,
+                          const std::vector<sql::Parameters>& rows) override;
   absl::Status ExecuteScript(const std::string& script) override;
 
  private:

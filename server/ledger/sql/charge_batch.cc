@@ -1,0 +1,125 @@
+#include "ledger/sql/charge_batch.h"
+
+#include <set>
+
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "ledger/history/entry_payload.h"
+#include "ledger/sql/admission.h"
+#include "ledger/sql/rows.h"
+
+namespace curator::ledger::sql {
+namespace {
+
+// What the key's first request left for this one.
+absl::StatusOr<Attempt> Resume(StoredCharge stored, const WantedCharge& wanted) {
+  if (stored.charge.fingerprint != wanted.request->fingerprint) {
+    return absl::AlreadyExistsError(absl::StrCat("request id ", wanted.request->request_id,
+                                                 " was used by another request of ",
+                                                 wanted.request->principal));
+  }
+  if (stored.charge.deadline_us > 0) {
+    return absl::FailedPreconditionError("this request id belongs to a reservation");
+  }
+  Attempt attempt;
+  switch (stored.charge.state) {
+    case ChargeState::kCommitted:
+      if (stored.charge.release_id.empty())
+        return absl::DataLossError("a charge was committed without its release");
+      attempt.charge = std::move(stored.charge);
+      return attempt;
+    case ChargeState::kStarted:
+      // The same id means that this very call charged on an earlier run, whose outcome it did not learn.
+      attempt.newly_charged = stored.charge.id == wanted.charge_id;
+      attempt.sealed_key = std::move(stored.sealed_key);
+      attempt.token = wanted.token;
+      attempt.charge = std::move(stored.charge);
+      return attempt;
+    case ChargeState::kForfeited:
+      return absl::FailedPreconditionError(absl::StrCat("this request was charged and forfeited (",
+                                                        stored.charge.reason,
+                                                        "): it is never drawn again. Use a new request id"));
+    case ChargeState::kReserved:
+    case ChargeState::kCancelled:
+      break;
+  }
+  return absl::InternalError(
+      absl::StrCat("a charge that was not reserved is ", std::string(StateName(stored.charge.state))));
+}
+
+// The charges that exist under the keys of `wanted`, by principal and request id.
+using Known = std::map<std::pair<std::string, std::string>, StoredCharge>;
+absl::StatusOr<Known> FindKnown(Transaction& transaction, const std::vector<WantedCharge>& wanted) {
+  std::vector<Parameters> keys;
+  for (const WantedCharge& one : wanted) keys.push_back({one.request->principal, one.request->request_id});
+  ASSIGN_OR_RETURN(
+      const std::vector<std::vector<Row>> answers,
+      transaction.ExecuteEach("SELECT id FROM charges WHERE principal = $1 AND request_id = $2", keys));
+  Known known;
+  for (const std::vector<Row>& rows : answers) {
+    if (rows.empty()) continue;
+    ASSIGN_OR_RETURN(StoredCharge stored, ReadCharge(transaction, rows.front().Text(0)));
+    const std::pair<std::string, std::string> key(stored.charge.principal, stored.charge.request_id);
+    known.emplace(key, std::move(stored));
+  }
+  return known;
+}
+
+bool IsKnown(const Known& known, const ChargeRequest& request) {
+  return known.count({request.principal, request.request_id}) > 0;
+}
+
+Attempt Fresh(const Change& change, const WantedCharge& wanted, const AdmittedCharge& admitted) {
+  return {.charge = ChargeOf(change, admitted),
+          .token = wanted.token,
+          .sealed_key = wanted.request->sealed_key,
+          .newly_charged = true,
+          .release = std::nullopt};
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<absl::StatusOr<Attempt>>> DecideBatch(Change& change,
+                                                                 const std::vector<WantedCharge>& wanted) {
+  std::set<std::string> dataset_ids;
+  for (const WantedCharge& one : wanted) dataset_ids.insert(one.request->dataset_id);
+  RETURN_IF_ERROR(change.LockChains(dataset_ids));
+  ASSIGN_OR_RETURN(Known known, FindKnown(change.transaction(), wanted));
+
+  std::set<int64_t> account_ids;
+  for (const WantedCharge& one : wanted) {
+    if (IsKnown(known, *one.request)) continue;
+    for (const Posting& posting : one.request->postings) account_ids.insert(posting.account_id);
+  }
+  RETURN_IF_ERROR(change.LockCounters(account_ids));
+
+  std::vector<absl::StatusOr<Attempt>> results;
+  std::vector<AdmittedCharge> admitted;
+  std::vector<Parameters> tokens;
+  for (const WantedCharge& one : wanted) {
+    const ChargeRequest& request = *one.request;
+    if (const auto found = known.find({request.principal, request.request_id}); found != known.end()) {
+      results.push_back(Resume(std::move(found->second), one));
+      if (results.back().ok() && !results.back()->token.empty()) {
+        tokens.push_back({results.back()->charge.id, one.token});
+      }
+      continue;
+    }
+    if (const absl::Status fits = CheckAdmission(change, request); !fits.ok()) {
+      results.emplace_back(fits);
+      continue;
+    }
+    for (const Posting& posting : request.postings) {
+      change.AddSpent({posting.account_id, posting.counter}, posting.cost);
+    }
+    admitted.push_back({&request, {.id = one.charge_id, .token = one.token, .deadline_us = 0}});
+    results.emplace_back(Fresh(change, one, admitted.back()));
+  }
+  RETURN_IF_ERROR(InsertCharges(change, admitted));
+  RETURN_IF_ERROR(change.transaction()
+                      .ExecuteEach("UPDATE charges SET attempt_token = $2 WHERE id = $1", tokens)
+                      .status());
+  return results;
+}
+
+}  // namespace curator::ledger::sql
