@@ -151,7 +151,8 @@ absl::Status PostgresConnection::Check(const PGresult* result) {
   const ExecStatusType type = PQresultStatus(result);
   if (type == PGRES_COMMAND_OK || type == PGRES_TUPLES_OK) return absl::OkStatus();
   const std::string state = SqlState(result);
-  failure_ = EndingOf(state);
+  // The first failure is the cause; what follows in a broken transaction only says that it is broken.
+  if (failure_ == sql::Ending::kDone) failure_ = EndingOf(state);
   const char* primary = result == nullptr ? nullptr : PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
   return absl::Status(
       CodeOf(state), absl::StrCat("the ledger's store answered: ",

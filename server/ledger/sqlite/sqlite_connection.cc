@@ -129,7 +129,8 @@ sql::Outcome SqliteConnection::Run(const char* begin, const sql::Body& body) {
 }
 
 absl::Status SqliteConnection::Fail(int code) {
-  failure_ = EndingOf(code);
+  // The first failure is the cause.
+  if (failure_ == sql::Ending::kDone) failure_ = EndingOf(code);
   return StatusOf(code, absl::StrCat("the ledger's store answered: ", sqlite3_errmsg(connection_)));
 }
 
