@@ -78,6 +78,14 @@ void AddLedgerGroup(CLI::App& app, Chosen& chosen) {
       ->type_name("N")
       ->check(CLI::NonNegativeNumber);
   Choose(command, show, chosen);
+  const auto exported = std::make_shared<ExportLedger>();
+  command = AddCommand(*group, "export",
+                       "The whole history as JSON lines, enough to verify it with a program of your own",
+                       "curator ledger export census --out census.jsonl");
+  command->add_option("NAME", exported->dataset, "The dataset")->required();
+  command->add_option("--out", exported->out, "The file to write. Default: standard output")
+      ->type_name("FILE.jsonl");
+  Choose(command, exported, chosen);
   AddNameCommand(
       *group, "verify",
       "Recompute the hash chain and all balances from the entries alone; exit status 1 when they contradict",

@@ -156,6 +156,7 @@ TEST(Arguments, EveryCommandIsKnown) {
   EXPECT_EQ(Chosen<WaitOperation>("operation wait o1 --timeout 5").timeout_seconds, 5);
   EXPECT_EQ(Chosen<CancelOperation>("operation cancel o1").operation, "o1");
   EXPECT_EQ(Chosen<ShowLedger>("ledger show c --after 7 --limit 2").after, 7);
+  EXPECT_EQ(Chosen<ExportLedger>("ledger export census --out c.jsonl").out, "c.jsonl");
   EXPECT_EQ(Chosen<VerifyLedger>("ledger verify c").dataset, "c");
   Chosen<ShowVersion>("version");
 }

@@ -192,17 +192,23 @@ struct ShowLedger {
   int64_t after = 0;
   std::optional<int64_t> limit;
 };
+// One JSON object a line, with everything that the hashes cover.
+struct ExportLedger {
+  std::string dataset;
+  std::string out;  // standard output when empty
+};
 struct VerifyLedger {
   std::string dataset;
 };
 struct ShowVersion {};
 
-using Command = std::variant<CreateDataset, ImportRecords, SealDataset, GrantAccess, ListDatasets,
-                             ShowDataset, ArchiveDataset, CheckSchema, EstimateWorkload, AnswerWorkload,
-                             ListSynthesizers, EstimateSynthesis, RunSynthesis, ListReleases, ShowRelease,
-                             QueryRelease, SampleRelease, ListOperations, ShowOperation, WaitOperation,
-                             CancelOperation, ReserveCharge, StartCharge, CommitCharge, CancelCharge,
-                             ExtendCharge, ShowCharge, ShowBudget, ShowLedger, VerifyLedger, ShowVersion>;
+using Command =
+    std::variant<CreateDataset, ImportRecords, SealDataset, GrantAccess, ListDatasets, ShowDataset,
+                 ArchiveDataset, CheckSchema, EstimateWorkload, AnswerWorkload, ListSynthesizers,
+                 EstimateSynthesis, RunSynthesis, ListReleases, ShowRelease, QueryRelease, SampleRelease,
+                 ListOperations, ShowOperation, WaitOperation, CancelOperation, ReserveCharge, StartCharge,
+                 CommitCharge, CancelCharge, ExtendCharge, ShowCharge, ShowBudget, ShowLedger, ExportLedger,
+                 VerifyLedger, ShowVersion>;
 
 // Each prints its result to the session, or returns the error that the caller prints.
 absl::Status Run(Session& session, const CreateDataset& command);
@@ -234,6 +240,7 @@ absl::Status Run(Session& session, const ExtendCharge& command);
 absl::Status Run(Session& session, const ShowCharge& command);
 absl::Status Run(Session& session, const ShowBudget& command);
 absl::Status Run(Session& session, const ShowLedger& command);
+absl::Status Run(Session& session, const ExportLedger& command);
 absl::Status Run(Session& session, const VerifyLedger& command);
 absl::Status Run(Session& session, const ShowVersion& command);
 

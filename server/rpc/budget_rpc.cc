@@ -40,6 +40,7 @@ v1::LedgerEntry ToProto(const ledger::Entry& entry) {
   proto.set_payload(entry.payload);
   proto.set_previous_hash(entry.prev_hash);
   proto.set_hash(entry.hash);
+  proto.set_dataset_id(entry.dataset_id);
   return proto;
 }
 

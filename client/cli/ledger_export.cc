@@ -1,0 +1,54 @@
+#include <memory>
+#include <string>
+
+#include "client/cli/commands.h"
+#include "client/cli/document.h"
+#include "client/cli/files.h"
+#include "client/cli/json_writer.h"
+#include "client/cli/names.h"
+#include "client/cli/session.h"
+#include "client/client.h"
+#include "google/protobuf/util/time_util.h"
+
+namespace curator::cli {
+namespace {
+
+// The fields that the entry's hash covers, in its order, and the hash. Bytes are in hexadecimal.
+void WriteEntry(JsonWriter& json, const v1::LedgerEntry& entry) {
+  const Row row = {entry.dataset_id(),
+                   entry.sequence(),
+                   entry.kind(),
+                   entry.charge_id(),
+                   Hex(entry.payload()),
+                   entry.actor(),
+                   google::protobuf::util::TimeUtil::TimestampToMicroseconds(entry.time()),
+                   Hex(entry.previous_hash()),
+                   Hex(entry.hash())};
+  static constexpr const char* kKeys[] = {"dataset_id", "sequence", "kind",          "charge_id", "payload",
+                                          "actor",      "time_us",  "previous_hash", "hash"};
+  json.BeginObject();
+  for (size_t i = 0; i < row.size(); ++i) {
+    json.Key(kKeys[i]);
+    json.Write(row[i]);
+  }
+  json.EndObject();
+}
+
+}  // namespace
+
+absl::Status Run(Session& session, const ExportLedger& command) {
+  absl::StatusOr<std::unique_ptr<OutputFile>> file =
+      OutputFile::Create(command.out.empty() ? "-" : command.out, session.out);
+  if (!file.ok()) return file.status();
+  const absl::Status listed =
+      session.client.ListLedgerEntries(command.dataset, 0, [&](const v1::LedgerEntry& entry) {
+        JsonWriter json((*file)->stream());
+        WriteEntry(json, entry);
+        (*file)->stream() << "\n";
+        return (*file)->Check();
+      });
+  if (!listed.ok()) return listed;
+  return (*file)->Commit();
+}
+
+}  // namespace curator::cli

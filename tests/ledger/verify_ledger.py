@@ -1,0 +1,229 @@
+#!/usr/bin/env python3
+"""Verifies the history of a ledger from its export alone, independently of the program that wrote it.
+
+    curator ledger export NAME --out NAME.jsonl
+    tests/ledger/verify_ledger.py NAME.jsonl [SUCCESSOR.jsonl ...]
+
+It recomputes the hash chain of every dataset and the balance of every account, and prints both. Datasets that share accounts
+(successors) are given together, the one that opened the accounts first. Exit status: 0 when all holds, 1 when something
+contradicts something, 2 for wrong usage.
+
+The formats are those that the comments of server/base/canonical_bytes.h, server/ledger/history/hash_chain.h and
+server/ledger/history/entry_payload.h describe; nothing here is shared with the C++ code.
+"""
+import hashlib
+import json
+import struct
+import sys
+
+NO_HASH = bytes(32)
+
+
+class Contradiction(Exception):
+    """What contradicts what, in words."""
+
+
+class Document:
+    """Reads one canonical document: integers of 8 bytes, texts after their length, a tag and a version first."""
+
+    def __init__(self, data, tag):
+        self.data = data
+        self.position = 0
+        if self.text() != tag or self.integer() != 1:
+            raise Contradiction(f"a payload is no {tag} of version 1")
+
+    def integer(self):
+        if len(self.data) - self.position < 8:
+            raise Contradiction("a payload ends too early")
+        (value,) = struct.unpack_from(">q", self.data, self.position)
+        self.position += 8
+        return value
+
+    def bytes(self):
+        length = self.integer()
+        if not 0 <= length <= len(self.data) - self.position:
+            raise Contradiction("a payload has a text beyond its end")
+        self.position += length
+        return self.data[self.position - length:self.position]
+
+    def text(self):
+        return self.bytes().decode("utf-8", "replace")
+
+    def list(self, read_item):
+        return [read_item() for _ in range(self.integer())]
+
+    def posting(self):
+        return (self.integer(), self.text()), self.integer()
+
+    def postings(self):
+        return dict(self.list(self.posting))
+
+    def end(self):
+        if self.position != len(self.data):
+            raise Contradiction("a payload has bytes left over")
+
+
+def write_integer(value):
+    return struct.pack(">q", value)
+
+
+def write_text(value):
+    data = value if isinstance(value, bytes) else value.encode()
+    return write_integer(len(data)) + data
+
+
+def entry_hash(entry):
+    document = write_text("curator.ledger.entry") + write_integer(1)
+    document += write_text(entry["dataset_id"]) + write_integer(entry["sequence"]) + write_text(entry["kind"])
+    document += write_text(entry["charge_id"]) + write_text(bytes.fromhex(entry["payload"])) + write_text(entry["actor"])
+    document += write_integer(entry["time_us"]) + write_text(bytes.fromhex(entry["previous_hash"]))
+    return hashlib.sha256(document).digest()
+
+
+class Ledger:
+    """Accounts, balances and charges, as the entries make them."""
+
+    def __init__(self):
+        self.heads = {}  # dataset id -> (sequence, hash)
+        self.limits = {}  # (account id, counter) -> limit
+        self.spent = {}
+        self.held = {}
+        self.charges = {}  # charge id -> [state, postings]
+
+    def add(self, entry):
+        self.check_link(entry)
+        payload = bytes.fromhex(entry["payload"])
+        kind = entry["kind"]
+        if kind == "DATASET_CREATED":
+            self.create_dataset(Document(payload, "curator.ledger.dataset_created"))
+        elif kind == "ACCOUNT_OPENED":
+            document = Document(payload, "curator.ledger.account_opened")
+            self.open_account(document)
+        elif kind in ("CHARGED", "RESERVED"):
+            self.charge(entry["charge_id"], kind, Document(payload, "curator.ledger.charge"))
+        elif kind in ("STARTED", "EXTENDED", "COMMITTED", "EXPIRED", "CANCELLED", "FORFEITED"):
+            self.change(entry["charge_id"], kind, Document(payload, "curator.ledger.charge_changed"))
+        elif kind == "LIMIT_CHANGED":
+            self.change_limit(Document(payload, "curator.ledger.limit"))
+        elif kind not in ("SEALED", "EQUAL_CONTENT", "ARCHIVED", "GRANTED", "LIMIT_PROPOSED"):
+            raise Contradiction(f"unknown kind of entry {kind}")
+
+    def check_link(self, entry):
+        sequence, head = self.heads.get(entry["dataset_id"], (0, NO_HASH))
+        if entry["sequence"] != sequence + 1:
+            raise Contradiction(f"entry {sequence + 1} is missing")
+        if bytes.fromhex(entry["previous_hash"]) != head:
+            raise Contradiction("does not continue the entry before it")
+        if entry_hash(entry) != bytes.fromhex(entry["hash"]):
+            raise Contradiction("was edited: its content does not have its hash")
+        self.heads[entry["dataset_id"]] = (entry["sequence"], bytes.fromhex(entry["hash"]))
+
+    def create_dataset(self, document):
+        for _ in range(4):  # name, owner, lineage, successor of
+            document.text()
+        document.bytes()  # schema hash
+        document.text()  # neighbour relation
+        document.text()  # privacy unit
+        document.integer()  # records of a unit
+        document.integer()  # public
+        document.text()  # partition attribute
+        document.list(lambda: self.open_account(document))
+        document.end()
+
+    def open_account(self, document):
+        account = document.integer()
+        for _ in range(2):  # scope, key
+            document.text()
+        document.bytes()  # rule
+        document.text()  # the rule's name
+        for counter, limit in document.list(lambda: (document.text(), document.integer())):
+            self.limits[account, counter] = limit
+            self.spent[account, counter] = self.held[account, counter] = 0
+
+    def charge(self, charge_id, kind, document):
+        for _ in range(2):  # principal, request id
+            document.text()
+        document.bytes()  # fingerprint
+        document.integer()  # dataset version
+        document.text()  # kind of work
+        document.bytes()  # event
+        document.text()  # label
+        document.integer()  # deadline
+        postings = document.postings()
+        document.end()
+        if charge_id in self.charges:
+            raise Contradiction(f"charge {charge_id} is made twice")
+        self.charges[charge_id] = ["RESERVED" if kind == "RESERVED" else "STARTED", postings]
+        self.post(postings, self.held if kind == "RESERVED" else self.spent, 1)
+
+    def change(self, charge_id, kind, document):
+        for _ in range(2):  # reason, release
+            document.text()
+        document.bytes()  # hash of the release
+        document.integer()  # deadline
+        final = document.postings()
+        document.end()
+        if charge_id not in self.charges:
+            raise Contradiction(f"charge {charge_id} ends before it is made")
+        state, postings = self.charges[charge_id]
+        allowed = {"RESERVED": ("STARTED", "EXTENDED", "EXPIRED", "CANCELLED", "COMMITTED"), "STARTED": ("COMMITTED", "FORFEITED")}
+        if kind not in allowed.get(state, ()):
+            raise Contradiction(f"a charge that is {state} cannot become {kind}")
+        if kind == "EXTENDED":
+            return
+        if state == "RESERVED":
+            self.post(postings, self.held, -1)
+            if kind == "STARTED":
+                if any(cost > postings.get(key, 0) for key, cost in final.items()):
+                    raise Contradiction("a final cost is above what was held")
+                postings = final
+            if kind != "CANCELLED":
+                self.post(postings, self.spent, 1)
+        self.charges[charge_id] = ["COMMITTED" if kind == "EXPIRED" else kind, postings]
+
+    def change_limit(self, document):
+        document.text()  # proposal
+        key = (document.integer(), document.text())
+        old, new = document.integer(), document.integer()
+        if self.limits.get(key) != old:
+            raise Contradiction("a limit changes from what it was not")
+        self.limits[key] = new
+        self.check_limit(key)
+
+    def post(self, postings, balances, sign):
+        for key, cost in postings.items():
+            if key not in self.limits or cost < 0:
+                raise Contradiction(f"a posting to account {key[0]}, counter {key[1]}, that cannot be")
+            balances[key] += sign * cost
+            self.check_limit(key)
+
+    def check_limit(self, key):
+        if self.held[key] < 0 or self.spent[key] + self.held[key] > self.limits[key]:
+            raise Contradiction(f"account {key[0]}, counter {key[1]}: spent and held exceed the limit")
+
+
+def main(paths):
+    if not paths:
+        print(__doc__, file=sys.stderr)
+        return 2
+    ledger = Ledger()
+    entries = 0
+    for path in paths:
+        with open(path, encoding="utf-8") as lines:
+            for number, line in enumerate(lines, 1):
+                try:
+                    ledger.add(json.loads(line))
+                    entries += 1
+                except (Contradiction, ValueError, KeyError, TypeError) as error:
+                    print(f"{path}, line {number}: {error}")
+                    return 1
+    for dataset, (sequence, head) in sorted(ledger.heads.items()):
+        print(f"dataset {dataset}: {sequence} entries, head {head.hex()}")
+    for key in sorted(ledger.limits):
+        print(f"account {key[0]} {key[1]}: limit {ledger.limits[key]}, spent {ledger.spent[key]}, held {ledger.held[key]}")
+    print(f"{entries} entries hold")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
