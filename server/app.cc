@@ -19,7 +19,7 @@
 #include "listen_address.h"
 #include "rpc/accountant_rpc.h"
 #include "rpc/budget_rpc.h"
-#include "rpc/calls_in_flight.h"
+#include "rpc/call_observer.h"
 #include "rpc/dataset_rpc.h"
 #include "rpc/health_rpc.h"
 #include "rpc/operation_rpc.h"
@@ -136,7 +136,7 @@ class RunningApp final : public App {
   const host::KeySealer sealer_;
   const std::unique_ptr<data::DatasetStore> store_;
   const std::unique_ptr<ledger::Ledger> ledger_;
-  rpc::CallsInFlight calls_;
+  rpc::CallObserver calls_;
   service::RunningOperations operations_;
   service::KeyedLock requests_;
   service::WorkQueue work_;  // destroyed before what its work uses

@@ -195,6 +195,49 @@ TEST_P(Workload, TheErrorThatIsForecastIsTheErrorThatIsMeasured) {
   }
 }
 
+TEST_P(Workload, NoiseGrowsWithWhatOneUnitCanChange) {
+  const auto scale_of = [this](v1::CreateDatasetRequest dataset) {
+    EXPECT_TRUE(owner_.CreateDataset(dataset).ok());
+    v1::EstimateWorkloadRequest estimate;
+    estimate.set_dataset(dataset.name());
+    *estimate.mutable_workload() = AllMarginals(1);  // three marginals
+    estimate.mutable_spend()->set_epsilon("0.5");
+    return owner_.EstimateWorkload(estimate)->marginals(0).noise().scale();
+  };
+  v1::CreateDatasetRequest dataset = NewDataset("added", v1::RULE_PURE, "1");
+  EXPECT_EQ(scale_of(dataset), "6");
+  dataset = NewDataset("replaced", v1::RULE_PURE, "1");
+  dataset.set_neighbours(v1::NEIGHBOUR_RELATION_REPLACE_ONE);
+  EXPECT_EQ(scale_of(dataset), "12");
+  dataset = NewDataset("persons", v1::RULE_PURE, "1");
+  dataset.mutable_schema()->mutable_unit()->mutable_person()->set_id_column("pid");
+  dataset.mutable_schema()->mutable_unit()->mutable_person()->set_max_records(4);
+  EXPECT_EQ(scale_of(dataset), "24");
+}
+
+TEST_P(Workload, OfAPersonsRecordsTheFirstAreKeptAcrossImports) {
+  v1::CreateDatasetRequest dataset = NewDataset("persons", v1::RULE_PURE, "1000000");
+  dataset.mutable_schema()->mutable_unit()->mutable_person()->set_id_column("pid");
+  dataset.mutable_schema()->mutable_unit()->mutable_person()->set_max_records(2);
+  ASSERT_TRUE(owner_.CreateDataset(dataset).ok());
+  for (const char* file : {"pid,sex,age,region\nann,Female,5,0\nbob,Male,5,0\n",
+                           "pid,sex,age,region\nann,Female,5,1\nann,Female,5,2\nbob,Male,5,3\n"}) {
+    v1::ImportRecordsRequest::Header header;
+    header.set_dataset("persons");
+    std::istringstream csv(file);
+    ASSERT_TRUE(owner_.ImportRecords(header, csv).ok());
+  }
+  v1::SealDatasetRequest seal;
+  seal.set_dataset("persons");
+  const absl::StatusOr<v1::SealDatasetResponse> sealed = owner_.SealDataset(seal);
+  EXPECT_EQ(sealed->records(), 4);
+  EXPECT_EQ(sealed->records_dropped(), 1);
+  // At epsilon 1,000 a marginal of scale 2 / 333 has no noise to speak of: exp(-166) a cell.
+  const absl::StatusOr<Answer> answer = owner_.AnswerWorkload(Question("persons", 1, "1000"));
+  ASSERT_TRUE(answer.ok()) << answer.status();
+  EXPECT_EQ(answer->marginals[2].counts, (std::vector<int64_t>{2, 1, 0, 1}));
+}
+
 TEST_P(Workload, WhoWasNotGrantedAccessSeesNothing) {
   MakeSealed(owner_, NewDataset("census", v1::RULE_PURE, "1"), SmallCsv(80));
   const Client analyst = server_.ClientFor("analyst");

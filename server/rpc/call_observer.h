@@ -1,7 +1,10 @@
-// How many calls are being answered right now.
+// Every call, seen from outside: how many are being answered right now, and a log line for each that ends.
 //
-// A server that is told to stop waits for these. It cannot wait for its connections to close instead: a
-// client that keeps an idle one open notices nothing until it asks again.
+// A server that is told to stop waits for the calls that are being answered. It cannot wait for its
+// connections to close instead: a client that keeps an idle one open notices nothing until it asks again.
+//
+// A log line has the method, who called and the status. It has no duration and no size: those of an import
+// tell of the records.
 #pragma once
 
 #include <grpcpp/support/server_interceptor.h>
@@ -14,10 +17,10 @@
 
 namespace curator::rpc {
 
-// Thread-safe. Must outlive the server whose calls it counts.
-class CallsInFlight {
+// Thread-safe. Must outlive the server whose calls it observes.
+class CallObserver {
  public:
-  // What counts them; given to the server's builder.
+  // What observes them; given to the server's builder.
   std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface> MakeInterceptorFactory();
 
   // Waits until no call is being answered, or until `deadline`.

@@ -1,0 +1,82 @@
+#include "rpc/call_observer.h"
+
+#include <grpcpp/server_context.h>
+
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "host/logging.h"
+#include "rpc/caller.h"
+
+namespace curator::rpc {
+namespace {
+
+using grpc::experimental::InterceptionHookPoints;
+using grpc::experimental::InterceptorBatchMethods;
+using grpc::experimental::ServerRpcInfo;
+
+constexpr char kHealthPrefix[] = "/grpc.health.";
+
+void LogCall(ServerRpcInfo& info, const grpc::Status& status) {
+  const std::string method = info.method();
+  // A health check every second would drown the rest.
+  if (method.starts_with(kHealthPrefix)) return;
+  const auto* context = dynamic_cast<const grpc::ServerContext*>(info.server_context());
+  const absl::StatusOr<std::string> caller =
+      context == nullptr ? absl::UnknownError("no context") : CallerOf(*context);
+  const auto code = static_cast<absl::StatusCode>(status.error_code());
+  host::Log(
+      host::LogLevel::kInfo, "call",
+      {{"method", method}, {"principal", caller.value_or("")}, {"status", absl::StatusCodeToString(code)}});
+}
+
+}  // namespace
+
+// One lives for as long as its call does.
+class CallObserver::Interceptor final : public grpc::experimental::Interceptor {
+ public:
+  Interceptor(CallObserver& calls, ServerRpcInfo& info) : calls_(calls), info_(info) { calls_.Add(1); }
+  ~Interceptor() override { calls_.Add(-1); }
+
+  void Intercept(InterceptorBatchMethods* methods) override {
+    if (methods->QueryInterceptionHookPoint(InterceptionHookPoints::PRE_SEND_STATUS)) {
+      LogCall(info_, methods->GetSendStatus());
+    }
+    methods->Proceed();
+  }
+
+ private:
+  CallObserver& calls_;
+  ServerRpcInfo& info_;
+};
+
+class CallObserver::Factory final : public grpc::experimental::ServerInterceptorFactoryInterface {
+ public:
+  explicit Factory(CallObserver& calls) : calls_(calls) {}
+
+  grpc::experimental::Interceptor* CreateServerInterceptor(ServerRpcInfo* info) override {
+    return new CallObserver::Interceptor(calls_, *info);
+  }
+
+ private:
+  CallObserver& calls_;
+};
+
+std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface>
+CallObserver::MakeInterceptorFactory() {
+  return std::make_unique<Factory>(*this);
+}
+
+void CallObserver::Add(int calls) {
+  const absl::MutexLock lock(&mutex_);
+  count_ += calls;
+}
+
+void CallObserver::AwaitNone(absl::Time deadline) const {
+  const absl::MutexLock lock(&mutex_);
+  const auto is_none = [this]() ABSL_SHARED_LOCKS_REQUIRED(mutex_) { return count_ == 0; };
+  mutex_.AwaitWithDeadline(absl::Condition(&is_none), deadline);
+}
+
+}  // namespace curator::rpc
