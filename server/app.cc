@@ -14,6 +14,7 @@
 #include "host/entropy.h"
 #include "host/key_sealer.h"
 #include "host/keyed_hash.h"
+#include "host/logging.h"
 #include "host/server_key.h"
 #include "ledger/open_ledger.h"
 #include "listen_address.h"
@@ -56,6 +57,15 @@ v1::GetVersionResponse VersionOf(const AppOptions& options) {
   version.set_ledger_backend(options.ledger.starts_with("sqlite:") ? "sqlite" : "postgresql");
   version.set_development_mode(options.development);
   return version;
+}
+
+void LogCall(const rpc::CallEnd& call) {
+  // A health check every second would drown the rest.
+  if (call.method.starts_with("/grpc.health.")) return;
+  host::Log(host::LogLevel::kInfo, "call",
+            {{"method", call.method},
+             {"principal", call.principal},
+             {"status", absl::StatusCodeToString(call.status)}});
 }
 
 absl::Status CheckOptions(const AppOptions& options) {
@@ -136,7 +146,7 @@ class RunningApp final : public App {
   const host::KeySealer sealer_;
   const std::unique_ptr<data::DatasetStore> store_;
   const std::unique_ptr<ledger::Ledger> ledger_;
-  rpc::CallObserver calls_;
+  rpc::CallObserver calls_{LogCall};
   service::RunningOperations operations_;
   service::KeyedLock requests_;
   service::WorkQueue work_;  // destroyed before what its work uses

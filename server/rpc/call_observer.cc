@@ -5,8 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "absl/status/status.h"
-#include "host/logging.h"
+#include "absl/status/statusor.h"
 #include "rpc/caller.h"
 
 namespace curator::rpc {
@@ -16,19 +15,11 @@ using grpc::experimental::InterceptionHookPoints;
 using grpc::experimental::InterceptorBatchMethods;
 using grpc::experimental::ServerRpcInfo;
 
-constexpr char kHealthPrefix[] = "/grpc.health.";
-
-void LogCall(ServerRpcInfo& info, const grpc::Status& status) {
-  const std::string method = info.method();
-  // A health check every second would drown the rest.
-  if (method.starts_with(kHealthPrefix)) return;
+CallEnd EndOf(ServerRpcInfo& info, const grpc::Status& status) {
   const auto* context = dynamic_cast<const grpc::ServerContext*>(info.server_context());
   const absl::StatusOr<std::string> caller =
       context == nullptr ? absl::UnknownError("no context") : CallerOf(*context);
-  const auto code = static_cast<absl::StatusCode>(status.error_code());
-  host::Log(
-      host::LogLevel::kInfo, "call",
-      {{"method", method}, {"principal", caller.value_or("")}, {"status", absl::StatusCodeToString(code)}});
+  return {info.method(), caller.value_or(""), static_cast<absl::StatusCode>(status.error_code())};
 }
 
 }  // namespace
@@ -41,7 +32,7 @@ class CallObserver::Interceptor final : public grpc::experimental::Interceptor {
 
   void Intercept(InterceptorBatchMethods* methods) override {
     if (methods->QueryInterceptionHookPoint(InterceptionHookPoints::PRE_SEND_STATUS)) {
-      LogCall(info_, methods->GetSendStatus());
+      calls_.on_end_(EndOf(info_, methods->GetSendStatus()));
     }
     methods->Proceed();
   }

@@ -1,4 +1,4 @@
-// Every call, seen from outside: how many are being answered right now, and a log line for each that ends.
+// Every call, seen from outside: how many are being answered right now, and how each ended.
 //
 // A server that is told to stop waits for the calls that are being answered. It cannot wait for its
 // connections to close instead: a client that keeps an idle one open notices nothing until it asks again.
@@ -9,17 +9,30 @@
 
 #include <grpcpp/support/server_interceptor.h>
 
+#include <functional>
 #include <memory>
+#include <string>
+#include <utility>
 
 #include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 
 namespace curator::rpc {
 
+struct CallEnd {
+  std::string method;     // "/curator.v1.QueryService/AnswerWorkload"
+  std::string principal;  // empty when the call named none
+  absl::StatusCode status = absl::StatusCode::kOk;
+};
+
 // Thread-safe. Must outlive the server whose calls it observes.
 class CallObserver {
  public:
+  // `on_end` may be called from any thread and must not block.
+  explicit CallObserver(std::function<void(const CallEnd&)> on_end) : on_end_(std::move(on_end)) {}
+
   // What observes them; given to the server's builder.
   std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface> MakeInterceptorFactory();
 
@@ -31,6 +44,7 @@ class CallObserver {
   class Factory;
   void Add(int calls);
 
+  const std::function<void(const CallEnd&)> on_end_;
   mutable absl::Mutex mutex_;
   int count_ ABSL_GUARDED_BY(mutex_) = 0;
 };
