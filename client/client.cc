@@ -356,6 +356,17 @@ absl::StatusOr<v1::GetBudgetResponse> Client::GetBudget(const std::string& datas
   return Read(wire_->connection, wire_->budgets, &v1::BudgetService::Stub::GetBudget, request);
 }
 
+absl::StatusOr<v1::ListAccountsResponse> Client::ListAccounts(const std::string& dataset) const {
+  v1::ListAccountsRequest request;
+  request.set_dataset(dataset);
+  return Read(wire_->connection, wire_->budgets, &v1::BudgetService::Stub::ListAccounts, request);
+}
+
+absl::StatusOr<v1::Account> Client::CreateAccount(v1::CreateAccountRequest request) const {
+  return Change(wire_->connection, wire_->budgets, &v1::BudgetService::Stub::CreateAccount,
+                std::move(request));
+}
+
 absl::Status Client::ListLedgerEntries(const std::string& dataset, int64_t after_sequence,
                                        const EntrySink& take) const {
   v1::ListLedgerEntriesRequest request;

@@ -118,6 +118,8 @@ class Client {
   absl::StatusOr<v1::Charge> GetCharge(const v1::GetChargeRequest& request) const;
 
   absl::StatusOr<v1::GetBudgetResponse> GetBudget(const std::string& dataset) const;
+  absl::StatusOr<v1::ListAccountsResponse> ListAccounts(const std::string& dataset) const;
+  absl::StatusOr<v1::Account> CreateAccount(v1::CreateAccountRequest request) const;
   // Hands over the entries after `after_sequence` in order, each once, also across retries, while `take`
   // returns OK. CANCELLED from `take` ends the listing without an error.
   using EntrySink = std::function<absl::Status(const v1::LedgerEntry& entry)>;

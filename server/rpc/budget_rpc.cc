@@ -9,6 +9,7 @@
 #include "rpc/caller.h"
 #include "rpc/convert_schema.h"
 #include "rpc/grpc_status.h"
+#include "service/accounts.h"
 #include "service/budgets.h"
 
 namespace curator::rpc {
@@ -25,6 +26,11 @@ v1::Account ToProto(const service::AccountView& account) {
     counter->set_spent(dp::FormatCounter(balance.counter, balance.spent));
     counter->set_held(dp::FormatCounter(balance.counter, balance.held));
     counter->set_remaining(dp::FormatCounter(balance.counter, balance.limit - balance.spent - balance.held));
+  }
+  if (account.scope_type == ledger::ScopeType::kAnalyst) proto.set_analyst(account.scope_key);
+  if (account.scope_type == ledger::ScopeType::kAnalystGroup) {
+    proto.mutable_group()->set_name(account.scope_key);
+    for (const std::string& member : account.members) proto.mutable_group()->add_members(member);
   }
   return proto;
 }
@@ -50,6 +56,38 @@ absl::Status Get(service::Curator& curator, const grpc::ServerContext& context,
   ASSIGN_OR_RETURN(const std::vector<service::AccountView> accounts,
                    service::GetBudget(curator.ledger, principal, request.dataset()));
   for (const service::AccountView& account : accounts) *response.add_accounts() = ToProto(account);
+  return absl::OkStatus();
+}
+
+absl::Status ListAll(service::Curator& curator, const grpc::ServerContext& context,
+                     const v1::ListAccountsRequest& request, v1::ListAccountsResponse& response) {
+  ASSIGN_OR_RETURN(const std::string principal, CallerOf(context));
+  ASSIGN_OR_RETURN(const std::vector<service::AccountView> accounts,
+                   service::GetBudget(curator.ledger, principal, request.dataset()));
+  for (const service::AccountView& account : accounts) *response.add_accounts() = ToProto(account);
+  return absl::OkStatus();
+}
+
+absl::Status Create(service::Curator& curator, const grpc::ServerContext& context,
+                    const v1::CreateAccountRequest& request, v1::Account& response) {
+  ASSIGN_OR_RETURN(const std::string principal, CallerOf(context));
+  if (request.holder_case() == v1::CreateAccountRequest::HOLDER_NOT_SET) {
+    return InvalidField("analyst", "name either an analyst or a group");
+  }
+  const absl::StatusOr<dp::RuleSpec> limit = rpc::FromProto(request.limit());
+  if (!limit.ok()) return WithinField("limit", limit.status());
+  const service::AccountOrder order{
+      .request_id = request.request_id(),
+      .principal = principal,
+      .dataset = request.dataset(),
+      .is_group = request.has_group(),
+      .holder = request.has_group() ? request.group().name() : request.analyst(),
+      .members = {request.group().members().begin(), request.group().members().end()},
+      .limit = *limit};
+  const service::Intent intent =
+      request.validate_only() ? service::Intent::kValidateOnly : service::Intent::kDo;
+  ASSIGN_OR_RETURN(const service::AccountView account, service::CreateAccount(curator.ledger, order, intent));
+  response = ToProto(account);
   return absl::OkStatus();
 }
 
@@ -88,6 +126,16 @@ absl::Status Verify(service::Curator& curator, const grpc::ServerContext& contex
 grpc::Status BudgetRpc::GetBudget(grpc::ServerContext* context, const v1::GetBudgetRequest* request,
                                   v1::GetBudgetResponse* response) {
   return ToGrpcStatus(Get(curator_, *context, *request, *response));
+}
+
+grpc::Status BudgetRpc::ListAccounts(grpc::ServerContext* context, const v1::ListAccountsRequest* request,
+                                     v1::ListAccountsResponse* response) {
+  return ToGrpcStatus(ListAll(curator_, *context, *request, *response));
+}
+
+grpc::Status BudgetRpc::CreateAccount(grpc::ServerContext* context, const v1::CreateAccountRequest* request,
+                                      v1::Account* response) {
+  return ToGrpcStatus(Create(curator_, *context, *request, *response));
 }
 
 grpc::Status BudgetRpc::ListLedgerEntries(grpc::ServerContext* context,

@@ -12,6 +12,10 @@ class BudgetRpc final : public v1::BudgetService::Service {
 
   grpc::Status GetBudget(grpc::ServerContext* context, const v1::GetBudgetRequest* request,
                          v1::GetBudgetResponse* response) override;
+  grpc::Status ListAccounts(grpc::ServerContext* context, const v1::ListAccountsRequest* request,
+                            v1::ListAccountsResponse* response) override;
+  grpc::Status CreateAccount(grpc::ServerContext* context, const v1::CreateAccountRequest* request,
+                             v1::Account* response) override;
   grpc::Status ListLedgerEntries(grpc::ServerContext* context, const v1::ListLedgerEntriesRequest* request,
                                  grpc::ServerWriter<v1::LedgerEntry>* writer) override;
   grpc::Status VerifyLedger(grpc::ServerContext* context, const v1::VerifyLedgerRequest* request,

@@ -73,7 +73,8 @@ absl::StatusOr<Priced> PriceReservation(ledger::Ledger& ledger, std::string_view
   RETURN_IF_ERROR(WithinField("event", dp::ValidateEvent(reservation.event)));
   ASSIGN_OR_RETURN(const DatasetView dataset, FindVisible(ledger, principal, reservation.dataset));
   RETURN_IF_ERROR(CheckAnswersOrReplays(ledger, dataset.record, principal, reservation.request_id));
-  ASSIGN_OR_RETURN(const std::vector<ledger::Account> accounts, AccountsOf(ledger, dataset));
+  ASSIGN_OR_RETURN(const std::vector<ledger::Account> accounts,
+                   AccountsConcerned(ledger, dataset, principal, reservation.request_id));
   ASSIGN_OR_RETURN(Price price, PriceOf(dataset, accounts, reservation.event));
   Priced priced{.request = {.dataset_id = dataset.record.id,
                             .dataset_version = dataset.record.version,
@@ -113,7 +114,8 @@ absl::StatusOr<CostEstimate> EstimateCost(ledger::Ledger& ledger, std::string_vi
                                           std::string_view dataset, const dp::Event& event) {
   RETURN_IF_ERROR(WithinField("event", dp::ValidateEvent(event)));
   ASSIGN_OR_RETURN(const DatasetView view, FindVisible(ledger, principal, dataset));
-  ASSIGN_OR_RETURN(const std::vector<ledger::Account> accounts, AccountsOf(ledger, view));
+  ASSIGN_OR_RETURN(const std::vector<ledger::Account> accounts,
+                   AccountsConcerned(ledger, view, principal, ""));
   ASSIGN_OR_RETURN(Price price, PriceOf(view, accounts, event));
   return CostEstimate{std::move(price), dp::Describe(event)};
 }

@@ -24,16 +24,45 @@ std::string ChargeSummary(std::string_view payload) {
   return summary;
 }
 
+// "analyst ana: epsilon 0.5", "group interns (2 members): rho 0.1"
+std::string OpeningSummary(std::string_view payload) {
+  const absl::StatusOr<ledger::OpenedAccount> opened = ledger::ParseOpenedAccount(payload);
+  if (!opened.ok()) return "";
+  const ledger::AccountSpec& account = opened->spec;
+  std::string summary = account.scope_type == ledger::ScopeType::kAnalystGroup
+                            ? absl::StrCat("group ", account.scope_key, " (", account.members.size(),
+                                           account.members.size() == 1 ? " member)" : " members)")
+                            : absl::StrCat("analyst ", account.scope_key);
+  for (const ledger::CounterLimit& limit : account.limits) {
+    absl::StrAppend(&summary, &limit == account.limits.data() ? ": " : ", ", limit.counter, " ",
+                    dp::FormatCounter(limit.counter, limit.limit));
+  }
+  return summary;
+}
+
 }  // namespace
+
+absl::StatusOr<AccountView> ViewOf(const DatasetView& dataset, const ledger::Account& account,
+                                   std::string_view viewer) {
+  ASSIGN_OR_RETURN(const dp::RuleSpec rule, codec::DecodeRule(account.rule));
+  return AccountView{
+      .name = AccountName(dataset, account),
+      .rule = rule,
+      .counters = account.counters,
+      .scope_type = account.scope_type,
+      .scope_key = account.scope_key,
+      .members = viewer == dataset.record.owner ? account.members : std::vector<std::string>()};
+}
 
 absl::StatusOr<std::vector<AccountView>> GetBudget(ledger::Ledger& ledger, std::string_view principal,
                                                    std::string_view dataset) {
   ASSIGN_OR_RETURN(const DatasetView view, FindVisible(ledger, principal, dataset));
-  ASSIGN_OR_RETURN(std::vector<ledger::Account> accounts, AccountsOf(ledger, view));
+  ASSIGN_OR_RETURN(const std::vector<ledger::Account> accounts, AccountsOf(ledger, view));
   std::vector<AccountView> views;
-  for (ledger::Account& account : accounts) {
-    ASSIGN_OR_RETURN(const dp::RuleSpec rule, codec::DecodeRule(account.rule));
-    views.push_back({AccountName(view, account), rule, std::move(account.counters)});
+  for (const ledger::Account& account : accounts) {
+    if (view.record.owner != principal && !Concerns(account, principal)) continue;
+    ASSIGN_OR_RETURN(AccountView account_view, ViewOf(view, account, principal));
+    views.push_back(std::move(account_view));
   }
   return views;
 }
@@ -51,6 +80,7 @@ std::string Summary(const ledger::Entry& entry) {
   if (entry.kind == ledger::kGranted || entry.kind == ledger::kEqualContent) {
     return ledger::ParseNote(entry.payload).value_or("");
   }
+  if (entry.kind == ledger::kAccountOpened) return OpeningSummary(entry.payload);
   const absl::StatusOr<ledger::ChargeChanged> change = ledger::ParseChargeChanged(entry.payload);
   if (!change.ok()) return "";
   return change->release_id.empty() ? change->reason : absl::StrCat("release ", change->release_id);

@@ -1,7 +1,7 @@
 // Budgets and history as those with access see them.
 //
-// Thread-safe. The owner sees the whole history; a grantee sees the accounts (what is left concerns everybody
-// who asks) and no history.
+// Thread-safe. The owner sees all accounts and the whole history; a grantee sees the accounts that his
+// charges concern, and no history.
 #pragma once
 
 #include <string>
@@ -19,7 +19,13 @@ struct AccountView {
   std::string name;
   dp::RuleSpec rule;
   std::vector<ledger::CounterBalance> counters;
+  ledger::ScopeType scope_type = ledger::ScopeType::kDataset;
+  std::string scope_key;             // the analyst, or the group
+  std::vector<std::string> members;  // of a group; for the owner's eyes
 };
+
+absl::StatusOr<AccountView> ViewOf(const DatasetView& dataset, const ledger::Account& account,
+                                   std::string_view viewer);
 
 absl::StatusOr<std::vector<AccountView>> GetBudget(ledger::Ledger& ledger, std::string_view principal,
                                                    std::string_view dataset);

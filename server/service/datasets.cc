@@ -5,8 +5,8 @@
 #include "base/canonical_bytes.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
-#include "codec/rule_codec.h"
 #include "codec/schema_codec.h"
+#include "service/accounts.h"
 
 namespace curator::service {
 namespace {
@@ -43,15 +43,9 @@ absl::Status CheckWhoPays(const NewDataset& dataset) {
 
 absl::StatusOr<std::vector<ledger::AccountSpec>> NewAccounts(const NewDataset& dataset) {
   if (!dataset.limit) return std::vector<ledger::AccountSpec>{};
-  absl::StatusOr<std::vector<dp::CounterAmount>> limits = dp::LimitsOf(*dataset.limit);
-  if (!limits.ok()) return WithinField("limit", limits.status());
-  ledger::AccountSpec account{.scope_type = ledger::ScopeType::kDataset,
-                              .scope_key = "",
-                              .rule = codec::EncodeRule(*dataset.limit),
-                              .rule_name = std::string(dp::RuleName(dataset.limit->kind)),
-                              .limits = {}};
-  for (const dp::CounterAmount& limit : *limits) account.limits.push_back({limit.counter, limit.amount});
-  return std::vector<ledger::AccountSpec>{std::move(account)};
+  absl::StatusOr<ledger::AccountSpec> account = AccountUnder(*dataset.limit, ledger::ScopeType::kDataset, "");
+  if (!account.ok()) return WithinField("limit", account.status());
+  return std::vector<ledger::AccountSpec>{*std::move(account)};
 }
 
 std::string UnitName(const dp::PrivacyUnit& unit) {

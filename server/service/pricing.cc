@@ -57,6 +57,43 @@ absl::StatusOr<std::vector<ledger::Account>> AccountsOf(ledger::Ledger& ledger, 
   return accounts;
 }
 
+bool Concerns(const ledger::Account& account, std::string_view principal) {
+  switch (account.scope_type) {
+    case ledger::ScopeType::kDataset:
+    case ledger::ScopeType::kPart:
+      return true;
+    case ledger::ScopeType::kAnalyst:
+      return account.scope_key == principal;
+    case ledger::ScopeType::kAnalystGroup:
+      return std::find(account.members.begin(), account.members.end(), principal) != account.members.end();
+  }
+  return true;
+}
+
+absl::StatusOr<std::vector<ledger::Account>> AccountsConcerned(ledger::Ledger& ledger,
+                                                               const DatasetView& dataset,
+                                                               std::string_view principal,
+                                                               std::string_view request_id) {
+  ASSIGN_OR_RETURN(std::vector<ledger::Account> accounts, AccountsOf(ledger, dataset));
+  const bool has_only_its_own = std::all_of(
+      accounts.begin(), accounts.end(),
+      [](const ledger::Account& account) { return account.scope_type == ledger::ScopeType::kDataset; });
+  if (has_only_its_own) return accounts;
+  if (!request_id.empty()) {
+    const absl::StatusOr<ledger::Charge> charge = ledger.FindCharge(principal, request_id);
+    if (!charge.ok() && !absl::IsNotFound(charge.status())) return charge.status();
+    if (charge.ok() && charge->dataset_id == dataset.record.id) {
+      std::erase_if(accounts, [&](const ledger::Account& account) {
+        return std::none_of(charge->postings.begin(), charge->postings.end(),
+                            [&](const ledger::Posting& posting) { return posting.account_id == account.id; });
+      });
+      return accounts;
+    }
+  }
+  std::erase_if(accounts, [&](const ledger::Account& account) { return !Concerns(account, principal); });
+  return accounts;
+}
+
 absl::StatusOr<dp::RuleSpec> GoverningRule(const std::vector<ledger::Account>& accounts) {
   for (const ledger::Account& account : accounts) {
     if (account.scope_type == ledger::ScopeType::kDataset) return codec::DecodeRule(account.rule);
@@ -69,8 +106,13 @@ absl::StatusOr<Price> PriceOf(const DatasetView& dataset, const std::vector<ledg
   Price price;
   for (const ledger::Account& account : accounts) {
     ASSIGN_OR_RETURN(const dp::RuleSpec rule, codec::DecodeRule(account.rule));
-    ASSIGN_OR_RETURN(const std::vector<dp::CounterAmount> costs, dp::CostOf(rule, event));
-    for (const dp::CounterAmount& cost : costs) {
+    const absl::StatusOr<std::vector<dp::CounterAmount>> costs = dp::CostOf(rule, event);
+    if (absl::IsFailedPrecondition(costs.status())) {
+      return absl::FailedPreconditionError(absl::StrCat("the account ", AccountName(dataset, account),
+                                                        " cannot count this: ", costs.status().message()));
+    }
+    RETURN_IF_ERROR(costs.status());
+    for (const dp::CounterAmount& cost : *costs) {
       ASSIGN_OR_RETURN(const int64_t remaining, RemainingIn(account, cost.counter));
       price.counters.push_back({.account = AccountName(dataset, account),
                                 .rule = rule.kind,

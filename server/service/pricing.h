@@ -6,6 +6,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -35,14 +36,26 @@ struct Price {
   std::vector<ledger::Posting> Postings() const;
 };
 
-// The accounts that a question about the whole of `dataset` concerns.
+// All accounts of `dataset`, its analysts' among them.
 // Errors: FAILED_PRECONDITION for a public dataset, which has none.
 absl::StatusOr<std::vector<ledger::Account>> AccountsOf(ledger::Ledger& ledger, const DatasetView& dataset);
+
+// Whether a charge by `principal` on the whole of the dataset posts to `account`: the dataset's own account
+// always, an analyst's if it is theirs, a group's if they belong to it.
+bool Concerns(const ledger::Account& account, std::string_view principal);
+
+// The accounts that a question of `principal` is to be priced for. A request that was charged before is priced
+// for the accounts that it was charged to then: it is replayed also where an account that was opened later
+// could not count it. `request_id` is empty for a question that is only estimated.
+absl::StatusOr<std::vector<ledger::Account>> AccountsConcerned(ledger::Ledger& ledger,
+                                                               const DatasetView& dataset,
+                                                               std::string_view principal,
+                                                               std::string_view request_id);
 
 // The rule of the dataset's own account: it decides which mechanisms a request's money can buy.
 absl::StatusOr<dp::RuleSpec> GoverningRule(const std::vector<ledger::Account>& accounts);
 
-// Errors: FAILED_PRECONDITION when an account's rule cannot count the event.
+// Errors: FAILED_PRECONDITION, naming the account, when its rule cannot count the event.
 absl::StatusOr<Price> PriceOf(const DatasetView& dataset, const std::vector<ledger::Account>& accounts,
                               const dp::Event& event);
 

@@ -95,11 +95,12 @@ struct Run {
   }
 };
 
-}  // namespace
-
-absl::StatusOr<SynthesisEstimate> EstimateSynthesis(Curator& curator, const SynthesisRequest& request) {
+// `request_id` is empty where nothing is going to be charged.
+absl::StatusOr<SynthesisEstimate> PlanAndPrice(Curator& curator, const SynthesisRequest& request,
+                                               std::string_view request_id) {
   ASSIGN_OR_RETURN(DatasetView dataset, FindVisible(curator.ledger, request.principal, request.dataset));
-  ASSIGN_OR_RETURN(const std::vector<ledger::Account> accounts, AccountsOf(curator.ledger, dataset));
+  ASSIGN_OR_RETURN(const std::vector<ledger::Account> accounts,
+                   AccountsConcerned(curator.ledger, dataset, request.principal, request_id));
   ASSIGN_OR_RETURN(const dp::RuleSpec rule, GoverningRule(accounts));
   ASSIGN_OR_RETURN(const dp::Synthesizer* synthesizer, FindMethod(request.method));
   ASSIGN_OR_RETURN(std::vector<dp::AttributeSet> workload, WorkloadOf(dataset.schema.domain, request));
@@ -116,10 +117,16 @@ absl::StatusOr<SynthesisEstimate> EstimateSynthesis(Curator& curator, const Synt
                            std::move(price)};
 }
 
+}  // namespace
+
+absl::StatusOr<SynthesisEstimate> EstimateSynthesis(Curator& curator, const SynthesisRequest& request) {
+  return PlanAndPrice(curator, request, "");
+}
+
 absl::StatusOr<OperationView> CreateSynthesis(Curator& curator, const SynthesisRequest& request,
                                               const std::string& request_id, Intent intent) {
   RETURN_IF_ERROR(CheckRequestId(request_id));
-  ASSIGN_OR_RETURN(SynthesisEstimate estimate, EstimateSynthesis(curator, request));
+  ASSIGN_OR_RETURN(SynthesisEstimate estimate, PlanAndPrice(curator, request, request_id));
   if (intent == Intent::kValidateOnly) return OperationView{.dataset = request.dataset, .kind = kKind};
   RETURN_IF_ERROR(
       CheckAnswersOrReplays(curator.ledger, estimate.dataset.record, request.principal, request_id));

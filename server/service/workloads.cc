@@ -111,6 +111,22 @@ ChargeOrder OrderFor(const WorkloadEstimate& estimate, const WorkloadRequest& re
           .postings = estimate.price.Postings()};
 }
 
+// `request_id` is empty where nothing is going to be charged.
+absl::StatusOr<WorkloadEstimate> PlanAndPrice(Curator& curator, const WorkloadRequest& request,
+                                              std::string_view request_id) {
+  ASSIGN_OR_RETURN(DatasetView dataset, FindVisible(curator.ledger, request.principal, request.dataset));
+  ASSIGN_OR_RETURN(const std::vector<ledger::Account> accounts,
+                   AccountsConcerned(curator.ledger, dataset, request.principal, request_id));
+  ASSIGN_OR_RETURN(const dp::RuleSpec rule, GoverningRule(accounts));
+  ASSIGN_OR_RETURN(std::vector<dp::AttributeSet> marginals,
+                   ResolveMarginals(dataset.schema.domain, request.queries));
+  ASSIGN_OR_RETURN(dp::MarginalPlan plan,
+                   dp::PlanMarginals(dataset.schema.domain, dataset.unit_bound, rule, std::move(marginals),
+                                     request.spend, request.mechanism));
+  ASSIGN_OR_RETURN(Price price, PriceOf(dataset, accounts, plan.event));
+  return WorkloadEstimate{std::move(dataset), std::move(plan), std::move(price)};
+}
+
 }  // namespace
 
 absl::StatusOr<std::vector<dp::AttributeSet>> ResolveMarginals(const dp::Domain& domain,
@@ -128,22 +144,13 @@ absl::StatusOr<std::vector<dp::AttributeSet>> ResolveMarginals(const dp::Domain&
 }
 
 absl::StatusOr<WorkloadEstimate> EstimateWorkload(Curator& curator, const WorkloadRequest& request) {
-  ASSIGN_OR_RETURN(DatasetView dataset, FindVisible(curator.ledger, request.principal, request.dataset));
-  ASSIGN_OR_RETURN(const std::vector<ledger::Account> accounts, AccountsOf(curator.ledger, dataset));
-  ASSIGN_OR_RETURN(const dp::RuleSpec rule, GoverningRule(accounts));
-  ASSIGN_OR_RETURN(std::vector<dp::AttributeSet> marginals,
-                   ResolveMarginals(dataset.schema.domain, request.queries));
-  ASSIGN_OR_RETURN(dp::MarginalPlan plan,
-                   dp::PlanMarginals(dataset.schema.domain, dataset.unit_bound, rule, std::move(marginals),
-                                     request.spend, request.mechanism));
-  ASSIGN_OR_RETURN(Price price, PriceOf(dataset, accounts, plan.event));
-  return WorkloadEstimate{std::move(dataset), std::move(plan), std::move(price)};
+  return PlanAndPrice(curator, request, "");
 }
 
 absl::StatusOr<WorkloadAnswer> AnswerWorkload(Curator& curator, const WorkloadRequest& request,
                                               const std::string& request_id, Intent intent) {
   RETURN_IF_ERROR(CheckRequestId(request_id));
-  ASSIGN_OR_RETURN(const WorkloadEstimate estimate, EstimateWorkload(curator, request));
+  ASSIGN_OR_RETURN(const WorkloadEstimate estimate, PlanAndPrice(curator, request, request_id));
   WorkloadAnswer answer{.dataset = estimate.dataset,
                         .release = {},
                         .answer = {},
