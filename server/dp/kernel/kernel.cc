@@ -1,5 +1,6 @@
 #include "dp/kernel/kernel.h"
 
+#include <algorithm>
 #include <utility>
 #include <variant>
 
@@ -79,20 +80,23 @@ absl::StatusOr<std::vector<std::vector<int64_t>>> Kernel::NoisyCounts(std::span<
                    MarginalsSensitivity(unit_, static_cast<int64_t>(marginals.size())));
   RETURN_IF_ERROR(meter_.Debit(NoiseEvent(noise, sensitivity)));
 
-  CountsDraw draw{.marginals = {marginals.begin(), marginals.end()}, .noise = noise, .values = {}};
   if (table_ == nullptr) {
     ASSIGN_OR_RETURN(const CountsDraw recorded, NextRecorded<CountsDraw>());
-    if (recorded.marginals != draw.marginals || recorded.noise != noise) return AnotherQuestion();
+    if (!std::equal(marginals.begin(), marginals.end(), recorded.marginals.begin(),
+                    recorded.marginals.end()) ||
+        recorded.noise != noise) {
+      return AnotherQuestion();
+    }
     return recorded.values;
   }
   const std::vector<int64_t> noises = DrawNoise(sampler, *bits_, total_cells);
-  ASSIGN_OR_RETURN(draw.values, CountMarginals(*table_, domain_, draw.marginals));
+  const std::vector<AttributeSet> sets(marginals.begin(), marginals.end());
+  ASSIGN_OR_RETURN(std::vector<std::vector<int64_t>> values, CountMarginals(*table_, domain_, sets));
   size_t next = 0;
-  for (std::vector<int64_t>& marginal : draw.values) {
+  for (std::vector<int64_t>& marginal : values) {
     for (int64_t& count : marginal) count += noises[next++];
   }
-  std::vector<std::vector<int64_t>> values = draw.values;
-  if (record_ != nullptr) record_->push_back(std::move(draw));
+  if (record_ != nullptr) record_->push_back(CountsDraw{.marginals = sets, .noise = noise, .values = values});
   return values;
 }
 
@@ -124,19 +128,25 @@ absl::StatusOr<size_t> Kernel::SelectWorstApproximated(std::span<const Approxima
   ASSIGN_OR_RETURN(const Sensitivity one_marginal, MarginalsSensitivity(unit_, 1));
   RETURN_IF_ERROR(meter_.Debit({ExponentialMechanismEvent{epsilon}}));
 
-  SelectionDraw draw{.candidates = {candidates.begin(), candidates.end()}, .epsilon = epsilon, .selected = 0};
   if (table_ == nullptr) {
     ASSIGN_OR_RETURN(const SelectionDraw recorded, NextRecorded<SelectionDraw>());
-    if (recorded.candidates != draw.candidates || recorded.epsilon != epsilon) return AnotherQuestion();
+    if (!std::equal(candidates.begin(), candidates.end(), recorded.candidates.begin(),
+                    recorded.candidates.end()) ||
+        recorded.epsilon != epsilon) {
+      return AnotherQuestion();
+    }
     return recorded.selected;
   }
   ASSIGN_OR_RETURN(const std::vector<std::span<const int64_t>> counts, CountsForSelection(sets));
   std::vector<int64_t> scores;
   scores.reserve(counts.size());
   for (size_t i = 0; i < counts.size(); ++i) scores.push_back(ScoreOf(counts[i], estimates[i]));
-  ASSIGN_OR_RETURN(draw.selected, DrawExponential(*bits_, scores, SelectionFactor(epsilon, one_marginal)));
-  const size_t selected = draw.selected;
-  if (record_ != nullptr) record_->push_back(std::move(draw));
+  ASSIGN_OR_RETURN(const size_t selected,
+                   DrawExponential(*bits_, scores, SelectionFactor(epsilon, one_marginal)));
+  if (record_ != nullptr) {
+    record_->push_back(SelectionDraw{
+        .candidates = {candidates.begin(), candidates.end()}, .epsilon = epsilon, .selected = selected});
+  }
   return selected;
 }
 
