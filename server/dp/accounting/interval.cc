@@ -188,6 +188,9 @@ Interval Sinh(const Interval& a) {
 }
 
 Interval Tanh(const Interval& a) {
+  // Near 1 MPFR would look for the first bit below 1, which for large arguments takes a precision as large as
+  // they are.
+  if (mpfr_cmp_ui(a.lower_, 1) > 0) return Interval(1) - Interval(2) / (Exp(Interval(2) * a) + Interval(1));
   Interval result;
   mpfr_tanh(result.lower_, a.lower_, MPFR_RNDD);
   mpfr_tanh(result.upper_, a.upper_, MPFR_RNDU);

@@ -74,5 +74,19 @@ TEST(Intervals, FunctionsEncloseKnownValues) {
   EXPECT_NEAR((Log1p(Expm1(kThird))).Upper(), 1.0 / 3, 1e-16);
 }
 
+TEST(Intervals, LargeArgumentsNeedNoLongArithmetic) {
+  for (const int64_t large :
+       {int64_t{2}, int64_t{300}, int64_t{9'000'000}, std::numeric_limits<int64_t>::max()}) {
+    const Interval x(large);
+    EXPECT_LE(Tanh(x).Upper(), 1);
+    EXPECT_GT(Tanh(x).Lower(), 0.96);
+    EXPECT_EQ(*(-Expm1(-x)).RoundedUp(), 1);
+    EXPECT_GE(Log1p(Exp(-x)).Upper(), 0);
+    EXPECT_LE(Erfc(x).Upper(), 0.005);
+    EXPECT_LE(Erfc(-x).Upper(), 2);
+    EXPECT_GE(Sinh(x).Upper(), 3);
+  }
+}
+
 }  // namespace
 }  // namespace curator::dp

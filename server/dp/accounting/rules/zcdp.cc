@@ -16,17 +16,15 @@
 namespace curator::dp {
 namespace {
 
-// The floor of the safe end, verified once more as an integer at an order of its own.
+// The floor of the safe end, verified once more as an integer. Any order gives a valid conversion; this one
+// is the best.
 absl::StatusOr<int64_t> LargestRhoUnits(Epsilon epsilon, Delta delta) {
   const Interval promise = Interval::Of(epsilon);
-  const Interval per_query = Interval::Of(delta);
-  ASSIGN_OR_RETURN(int64_t units,
-                   (LargestZcdp(promise, per_query) * Interval(kRhoUnitsPerOne)).RoundedDown());
-  const Interval x = BestOrderMinusOneForEpsilon(promise, per_query);
-  const Interval penalty = ConversionPenalty(x, per_query);
-  while (units > 0 && !((x + Interval(1)) * Interval::Of(Rho(units)) + penalty).CertainlyAtMost(promise)) {
-    --units;
-  }
+  const Interval x = BestOrderMinusOneForEpsilon(promise, Interval::Of(delta));
+  const Interval order = x + Interval(1);
+  const Interval penalty = ConversionPenalty(x, Interval::Of(delta));
+  ASSIGN_OR_RETURN(int64_t units, ((promise - penalty) / order * Interval(kRhoUnitsPerOne)).RoundedDown());
+  while (units > 0 && !(order * Interval::Of(Rho(units)) + penalty).CertainlyAtMost(promise)) --units;
   return units;
 }
 
