@@ -180,6 +180,7 @@ std::variant<Invocation, HelpText, UsageError> Parse(const std::vector<std::stri
   AddQueryGroups(app, chosen);
   AddChargeGroup(app, chosen);
   AddRecordGroups(app, chosen);
+  AddCalculatorGroup(app, chosen);
   try {
     app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
   } catch (const CLI::ParseError& error) {

@@ -71,5 +71,6 @@ void AddDatasetGroups(CLI::App& app, Chosen& chosen);  // dataset, schema
 void AddQueryGroups(CLI::App& app, Chosen& chosen);    // workload, synth
 void AddChargeGroup(CLI::App& app, Chosen& chosen);    // charge
 void AddRecordGroups(CLI::App& app, Chosen& chosen);   // release, operation, budget, ledger, version
+void AddCalculatorGroup(CLI::App& app, Chosen& chosen);  // calc
 
 }  // namespace curator::cli

@@ -202,13 +202,32 @@ struct VerifyLedger {
 };
 struct ShowVersion {};
 
+// calc_compose.cc, calc_convert.cc, calc_calibrate.cc: without a server. Numbers are text, as typed.
+struct ComposeEvents {
+  std::vector<std::string> events;  // "gaussian:sigma=10,count=20" (calc_schedule.h)
+  std::string file;                 // the same in JSON; empty for none
+  std::string delta;                // may be empty when the file has one
+};
+struct ConvertPrivacy {
+  std::string epsilon;
+  std::string delta;
+  std::string rho;
+  std::optional<int64_t> group;
+};
+struct CalibrateNoise {
+  std::string epsilon;
+  std::string delta;
+  std::string rho;  // instead of both
+  std::string sensitivity = "1";
+};
+
 using Command =
     std::variant<CreateDataset, ImportRecords, SealDataset, GrantAccess, ListDatasets, ShowDataset,
                  ArchiveDataset, CheckSchema, EstimateWorkload, AnswerWorkload, ListSynthesizers,
                  EstimateSynthesis, RunSynthesis, ListReleases, ShowRelease, QueryRelease, SampleRelease,
                  ListOperations, ShowOperation, WaitOperation, CancelOperation, ReserveCharge, StartCharge,
                  CommitCharge, CancelCharge, ExtendCharge, ShowCharge, ShowBudget, ShowLedger, ExportLedger,
-                 VerifyLedger, ShowVersion>;
+                 VerifyLedger, ShowVersion, ComposeEvents, ConvertPrivacy, CalibrateNoise>;
 
 // Each prints its result to the session, or returns the error that the caller prints.
 absl::Status Run(Session& session, const CreateDataset& command);
@@ -243,5 +262,8 @@ absl::Status Run(Session& session, const ShowLedger& command);
 absl::Status Run(Session& session, const ExportLedger& command);
 absl::Status Run(Session& session, const VerifyLedger& command);
 absl::Status Run(Session& session, const ShowVersion& command);
+absl::Status Run(Session& session, const ComposeEvents& command);
+absl::Status Run(Session& session, const ConvertPrivacy& command);
+absl::Status Run(Session& session, const CalibrateNoise& command);
 
 }  // namespace curator::cli

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <variant>
 
 namespace curator::cli {
@@ -40,6 +41,29 @@ struct ForCsv {
   std::string operator()(const RawJson&) const { return ""; }
 };
 
+constexpr int kBoundDigits = 6;
+// What outward rounding adds to a number such as 10 on its way through doubles.
+constexpr double kDoubleRounding = 1e-12;
+
+std::string SixDigits(double number) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.*g", kBoundDigits, number);
+  return text.data();
+}
+
+// The nearest text, or the neighbouring one on the safe side; exact where neither is safe.
+template <typename IsSafe>
+std::string SafeText(double number, double towards, const IsSafe& is_safe) {
+  if (std::isinf(number)) return "infinity";
+  if (number == 0 || std::isnan(number)) return ExactText(number);
+  const double last_digit = std::pow(10.0, std::floor(std::log10(std::abs(number))) - (kBoundDigits - 1));
+  for (const double shift : {0.0, 0.5, 1.0}) {
+    const std::string text = SixDigits(number + towards * shift * last_digit);
+    if (is_safe(std::strtod(text.c_str(), nullptr))) return text;
+  }
+  return ExactText(number);
+}
+
 }  // namespace
 
 std::string ExactText(double number) {
@@ -53,6 +77,16 @@ std::string RoundedText(double number) {
   const bool whole = std::isfinite(number) && std::abs(number) >= 1000 && std::abs(number) < 1e15;
   std::snprintf(text.data(), text.size(), whole ? "%.0f" : "%.4g", number);
   return text.data();
+}
+
+std::string RoundedUpText(double number) {
+  const double least = number - std::abs(number) * kDoubleRounding;
+  return SafeText(number, 1, [least](double shown) { return shown >= least; });
+}
+
+std::string RoundedDownText(double number) {
+  const double most = number + std::abs(number) * kDoubleRounding;
+  return SafeText(number, -1, [most](double shown) { return shown <= most; });
 }
 
 std::string Printable(std::string_view text) {

@@ -17,6 +17,11 @@ std::string ExactText(double number);
 // Four significant digits, integers from a thousand up whole: "0.01235", "12.35", "48213".
 std::string RoundedText(double number);
 
+// Six significant digits that are not below (above) `number`, but for the rounding of doubles, relatively
+// 1e-12: "0.993692". "infinity" for what is infinite.
+std::string RoundedUpText(double number);
+std::string RoundedDownText(double number);
+
 // The text with control characters replaced, so that names from elsewhere cannot drive a terminal. UTF-8
 // stays.
 std::string Printable(std::string_view text);

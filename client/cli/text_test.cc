@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
 
 namespace curator::cli {
@@ -52,6 +53,19 @@ TEST(Text, CellsForPeople) {
   EXPECT_EQ(TextOf(Value(false)), "no");
   EXPECT_EQ(TextOf(Value(int64_t{-12})), "-12");
   EXPECT_EQ(TextOf(Value(std::vector<std::string>{"a", "b"})), "a, b");
+}
+
+TEST(Text, PeopleNeverSeeLessThanTheBound) {
+  EXPECT_EQ(RoundedUpText(0.9936911767), "0.993692");
+  EXPECT_EQ(RoundedUpText(0.9936919999), "0.993692");
+  EXPECT_EQ(RoundedUpText(12.0), "12");
+  EXPECT_EQ(RoundedUpText(std::nextafter(10.0, 11.0)), "10");
+  EXPECT_EQ(RoundedUpText(10.00000001), "10.0001");
+  EXPECT_EQ(RoundedUpText(999999.5), "1e+06");
+  EXPECT_EQ(RoundedUpText(1.0000001e-9), "1.00001e-09");
+  EXPECT_EQ(RoundedDownText(0.9936919999), "0.993691");
+  EXPECT_EQ(RoundedDownText(1.0), "1");
+  EXPECT_EQ(RoundedUpText(std::numeric_limits<double>::infinity()), "infinity");
 }
 
 }  // namespace

@@ -1,0 +1,119 @@
+// `curator calc compose`: one schedule by every calculator, on this machine, without a server.
+#include <cmath>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "client/cli/calc_number.h"
+#include "client/cli/calc_schedule.h"
+#include "client/cli/commands.h"
+#include "client/cli/files.h"
+#include "client/cli/session.h"
+#include "client/cli/text.h"
+#include "dp/accounting/calculators/comparison.h"
+
+namespace curator::cli {
+namespace {
+
+// From the file, the command line, or both: then the command line's delta counts.
+absl::StatusOr<PlannedSchedule> Planned(const ComposeEvents& command) {
+  if (command.file.empty()) {
+    absl::StatusOr<dp::Schedule> schedule = ParseEvents(command.events);
+    if (!schedule.ok()) return schedule.status();
+    return PlannedSchedule{*std::move(schedule), command.delta};
+  }
+  absl::StatusOr<InputFile> file = OpenInput(command.file);
+  if (!file.ok()) return file.status();
+  const std::string text(std::istreambuf_iterator<char>(file->stream), {});
+  absl::StatusOr<PlannedSchedule> planned = ParseEventsJson(text);
+  if (!planned.ok()) {
+    return absl::Status(planned.status().code(),
+                        absl::StrCat(command.file, ": ", std::string(planned.status().message())));
+  }
+  if (!command.delta.empty()) planned->delta = command.delta;
+  return planned;
+}
+
+std::string_view TextOfValidity(dp::Validity validity) {
+  return validity == dp::Validity::kAdaptive ? "adaptive" : "fixed schedule";
+}
+
+Row RowOf(const dp::CalculatedEpsilon& row) {
+  const bool lower = row.side == dp::BoundSide::kLower;
+  Row cells = {std::string(row.calculator),
+               std::string(lower ? "lower" : "upper"),
+               std::monostate(),
+               std::monostate(),
+               std::string(TextOfValidity(row.validity)),
+               row.remark};
+  if (row.epsilon.ok()) {
+    cells[2] = lower ? RoundedDownText(*row.epsilon) : RoundedUpText(*row.epsilon);
+    if (std::isfinite(*row.epsilon)) cells[3] = *row.epsilon;
+  } else {
+    cells[5] = std::string(row.epsilon.status().message());
+  }
+  return cells;
+}
+
+// The least upper bound of one validity.
+const dp::CalculatedEpsilon* LeastOf(const std::vector<dp::CalculatedEpsilon>& rows, dp::Validity needed) {
+  const dp::CalculatedEpsilon* least = nullptr;
+  for (const dp::CalculatedEpsilon& row : rows) {
+    const bool valid = needed == dp::Validity::kFixedSchedule || row.validity == dp::Validity::kAdaptive;
+    if (!valid || row.side == dp::BoundSide::kLower || !row.epsilon.ok()) continue;
+    if (least == nullptr || *row.epsilon < *least->epsilon) least = &row;
+  }
+  return least;
+}
+
+void AddLeast(const std::vector<dp::CalculatedEpsilon>& rows, dp::Validity needed, const std::string& key,
+              const std::string& title, Document& document) {
+  const dp::CalculatedEpsilon* least = LeastOf(rows, needed);
+  if (least == nullptr || !std::isfinite(*least->epsilon)) return;
+  document.fields.push_back({key, title, *least->epsilon, Audience::kPrograms});
+  document.fields.push_back(
+      {key + "_text", title,
+       absl::StrCat(RoundedUpText(*least->epsilon), " (", std::string(least->calculator), ")"),
+       Audience::kPeople});
+}
+
+}  // namespace
+
+absl::Status Run(Session& session, const ComposeEvents& command) {
+  const absl::StatusOr<PlannedSchedule> planned = Planned(command);
+  if (!planned.ok()) return planned.status();
+  if (planned->delta.empty()) return absl::InvalidArgumentError("delta: is missing; give --delta");
+  const absl::StatusOr<dp::Delta> delta = ParseDelta(planned->delta);
+  if (!delta.ok()) return delta.status();
+  const auto rows = dp::CompareCalculators(planned->schedule, *delta, dp::Effort::kThorough);
+  if (!rows.ok()) return rows.status();
+
+  Document document;
+  std::vector<std::string> mechanisms;
+  for (const dp::CountedEvent& part : planned->schedule) {
+    mechanisms.push_back(absl::StrCat(part.count, " x ", dp::Describe(part.event)));
+  }
+  document.fields = {{"schedule", "schedule", mechanisms}, {"delta", "delta", delta->ToString()}};
+  AddLeast(*rows, dp::Validity::kFixedSchedule, "least_fixed", "least for this schedule", document);
+  AddLeast(*rows, dp::Validity::kAdaptive, "least_adaptive", "least if chosen adaptively", document);
+  Table table{"calculators",
+              "",
+              {{"calculator", "calculator"},
+               {"bound", "bound"},
+               ColumnForPeople("epsilon", "epsilon"),
+               ColumnForPrograms("epsilon", "epsilon"),
+               {"valid", "valid"},
+               {"remark", "remark"}},
+              {}};
+  for (const dp::CalculatedEpsilon& row : *rows) table.rows.push_back(RowOf(row));
+  document.tables.push_back(std::move(table));
+  document.notes = {
+      "adaptive: also when each mechanism is chosen after the earlier answers; fixed schedule: only when "
+      "all is fixed beforehand"};
+  session.Print(document);
+  return absl::OkStatus();
+}
+
+}  // namespace curator::cli

@@ -1,0 +1,279 @@
+#include "client/cli/calc_schedule.h"
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string_view>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "client/cli/calc_number.h"
+#include "dp/accounting/checked.h"
+#include "dp/accounting/event.h"
+
+namespace curator::cli {
+namespace {
+
+using nlohmann::json;
+
+// One event as it was written: from either form, before any of it is understood.
+struct WrittenEvent {
+  std::string where;  // "events[1]"
+  std::string mechanism;
+  std::map<std::string, std::string> values;
+
+  bool Has(const std::string& key) const { return values.contains(key); }
+  std::string FieldOf(const std::string& key) const { return where + "." + key; }
+  // The value, or `otherwise` when it is not written.
+  std::string Text(const std::string& key, const std::string& otherwise) const {
+    const auto found = values.find(key);
+    return found == values.end() ? otherwise : found->second;
+  }
+  absl::StatusOr<dp::Rational> Number(const std::string& key, const std::string& otherwise) const {
+    return ParsePositive(Text(key, otherwise), FieldOf(key));
+  }
+  absl::StatusOr<int64_t> Integer(const std::string& key, const std::string& otherwise) const {
+    const absl::StatusOr<dp::Rational> number = Number(key, otherwise);
+    if (!number.ok()) return number.status();
+    if (number->denominator != 1) {
+      return absl::InvalidArgumentError(FieldOf(key) + ": must be a whole number");
+    }
+    return number->numerator;
+  }
+};
+
+absl::StatusOr<dp::Rational> Square(const dp::Rational& number, const std::string& field) {
+  const absl::StatusOr<int64_t> numerator = dp::CheckedMultiply(number.numerator, number.numerator);
+  const absl::StatusOr<int64_t> denominator = dp::CheckedMultiply(number.denominator, number.denominator);
+  if (!numerator.ok() || !denominator.ok()) {
+    return absl::InvalidArgumentError(field + ": its square has too many digits; at most nine are possible");
+  }
+  return dp::Rational{*numerator, *denominator};
+}
+
+absl::StatusOr<dp::Rational> Variance(const WrittenEvent& written) {
+  if (written.Has("sigma") == written.Has("sigma_squared")) {
+    return absl::InvalidArgumentError(written.where + ": takes one of sigma and sigma_squared");
+  }
+  if (written.Has("sigma_squared")) return written.Number("sigma_squared", "");
+  const absl::StatusOr<dp::Rational> sigma = written.Number("sigma", "");
+  if (!sigma.ok()) return sigma.status();
+  return Square(*sigma, written.FieldOf("sigma"));
+}
+
+absl::StatusOr<dp::Event> MakeLaplace(const WrittenEvent& written) {
+  const absl::StatusOr<dp::Rational> scale = written.Number("scale", "");
+  if (!scale.ok()) return scale.status();
+  const absl::StatusOr<dp::Rational> l1 = written.Number("l1", "1");
+  if (!l1.ok()) return l1.status();
+  return dp::Event{dp::LaplaceEvent{*scale, *l1}};
+}
+
+absl::StatusOr<dp::Event> MakeDiscreteLaplace(const WrittenEvent& written) {
+  const absl::StatusOr<dp::Rational> scale = written.Number("scale", "");
+  if (!scale.ok()) return scale.status();
+  const absl::StatusOr<int64_t> l1 = written.Integer("l1", "1");
+  if (!l1.ok()) return l1.status();
+  const absl::StatusOr<int64_t> linf = written.Integer("linf", absl::StrCat(*l1));
+  if (!linf.ok()) return linf.status();
+  return dp::Event{dp::DiscreteLaplaceEvent{*scale, *l1, *linf}};
+}
+
+absl::StatusOr<dp::Event> MakeGaussian(const WrittenEvent& written) {
+  const absl::StatusOr<dp::Rational> variance = Variance(written);
+  if (!variance.ok()) return variance.status();
+  const absl::StatusOr<dp::Rational> l2 = written.Number("l2", "1");
+  if (!l2.ok()) return l2.status();
+  const absl::StatusOr<dp::Rational> l2_squared = Square(*l2, written.FieldOf("l2"));
+  if (!l2_squared.ok()) return l2_squared.status();
+  return dp::Event{dp::GaussianEvent{*variance, *l2_squared}};
+}
+
+absl::StatusOr<dp::Event> MakeDiscreteGaussian(const WrittenEvent& written) {
+  const absl::StatusOr<dp::Rational> variance = Variance(written);
+  if (!variance.ok()) return variance.status();
+  const absl::StatusOr<int64_t> l2_squared = written.Integer("l2_squared", "1");
+  if (!l2_squared.ok()) return l2_squared.status();
+  return dp::Event{dp::DiscreteGaussianEvent{*variance, *l2_squared}};
+}
+
+absl::StatusOr<dp::Event> MakeExponential(const WrittenEvent& written) {
+  const auto range = dp::Epsilon::Parse(written.Text("range", ""), written.FieldOf("range"));
+  if (!range.ok()) return range.status();
+  return dp::Event{dp::ExponentialMechanismEvent{*range}};
+}
+
+absl::StatusOr<dp::Event> MakePure(const WrittenEvent& written) {
+  const auto epsilon = dp::Epsilon::Parse(written.Text("epsilon", ""), written.FieldOf("epsilon"));
+  if (!epsilon.ok()) return epsilon.status();
+  return dp::Event{dp::PureEvent{*epsilon}};
+}
+
+absl::StatusOr<dp::Event> MakeApproximate(const WrittenEvent& written) {
+  const auto epsilon = dp::Epsilon::Parse(written.Text("epsilon", ""), written.FieldOf("epsilon"));
+  if (!epsilon.ok()) return epsilon.status();
+  const auto delta = dp::Delta::Parse(written.Text("delta", ""), written.FieldOf("delta"));
+  if (!delta.ok()) return delta.status();
+  return dp::Event{dp::ApproximateEvent{*epsilon, *delta}};
+}
+
+absl::StatusOr<dp::Event> MakeZcdp(const WrittenEvent& written) {
+  const auto rho = dp::Rho::Parse(written.Text("rho", ""), written.FieldOf("rho"));
+  if (!rho.ok()) return rho.status();
+  return dp::Event{dp::ZcdpEvent{*rho}};
+}
+
+struct Mechanism {
+  std::string name;
+  std::vector<std::string> required;
+  std::vector<std::string> others;  // besides count and group
+  absl::StatusOr<dp::Event> (*make)(const WrittenEvent&);
+};
+
+const std::vector<Mechanism>& Mechanisms() {
+  static const std::vector<Mechanism> mechanisms = {
+      {"laplace", {"scale"}, {"l1"}, &MakeLaplace},
+      {"discrete-laplace", {"scale"}, {"l1", "linf"}, &MakeDiscreteLaplace},
+      {"gaussian", {}, {"sigma", "sigma_squared", "l2"}, &MakeGaussian},
+      {"discrete-gaussian", {}, {"sigma", "sigma_squared", "l2_squared"}, &MakeDiscreteGaussian},
+      {"exponential", {"range"}, {}, &MakeExponential},
+      {"pure", {"epsilon"}, {}, &MakePure},
+      {"approximate", {"epsilon", "delta"}, {}, &MakeApproximate},
+      {"zcdp", {"rho"}, {}, &MakeZcdp}};
+  return mechanisms;
+}
+
+absl::Status UnknownMechanism(const WrittenEvent& written) {
+  const std::string known = absl::StrJoin(
+      Mechanisms(), ", ", [](std::string* out, const Mechanism& m) { absl::StrAppend(out, m.name); });
+  return absl::InvalidArgumentError(
+      absl::StrCat(written.where, ": '", written.mechanism, "' is none of ", known));
+}
+
+absl::Status CheckKeys(const WrittenEvent& written, const Mechanism& mechanism) {
+  for (const std::string& key : mechanism.required) {
+    if (!written.Has(key)) return absl::InvalidArgumentError(written.FieldOf(key) + ": is missing");
+  }
+  std::vector<std::string> known = mechanism.required;
+  known.insert(known.end(), mechanism.others.begin(), mechanism.others.end());
+  known.insert(known.end(), {"count", "group"});
+  for (const auto& [key, value] : written.values) {
+    if (std::find(known.begin(), known.end(), key) == known.end()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(written.FieldOf(key), ": ", mechanism.name, " takes ", absl::StrJoin(known, ", ")));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<dp::CountedEvent> EventOf(const WrittenEvent& written) {
+  const auto mechanism = std::find_if(Mechanisms().begin(), Mechanisms().end(),
+                                      [&](const Mechanism& m) { return m.name == written.mechanism; });
+  if (mechanism == Mechanisms().end()) return UnknownMechanism(written);
+  if (absl::Status keys = CheckKeys(written, *mechanism); !keys.ok()) return keys;
+  absl::StatusOr<dp::Event> event = mechanism->make(written);
+  if (!event.ok()) return event.status();
+  const absl::StatusOr<int64_t> count = written.Integer("count", "1");
+  if (!count.ok()) return count.status();
+  const absl::StatusOr<int64_t> group = written.Integer("group", "1");
+  if (!group.ok()) return group.status();
+  if (*group > 1) event = dp::Event{dp::GroupEvent{{*event}, *group}};
+  if (absl::Status valid = dp::ValidateEvent(*event); !valid.ok()) {
+    return absl::InvalidArgumentError(absl::StrCat(written.where, ".", std::string(valid.message())));
+  }
+  return dp::CountedEvent{*std::move(event), *count};
+}
+
+absl::StatusOr<dp::Schedule> ScheduleOfWritten(const std::vector<WrittenEvent>& written) {
+  if (written.empty()) return absl::InvalidArgumentError("events: there are none");
+  dp::ComposedEvent all;
+  for (const WrittenEvent& one : written) {
+    absl::StatusOr<dp::CountedEvent> event = EventOf(one);
+    if (!event.ok()) return event.status();
+    all.parts.push_back(*std::move(event));
+  }
+  return dp::ScheduleOf({std::move(all)});
+}
+
+// "gaussian:sigma=10,count=20"
+absl::StatusOr<WrittenEvent> ReadEvent(const std::string& text, const std::string& where) {
+  const size_t colon = std::min(text.find(':'), text.size());
+  WrittenEvent written{where, text.substr(0, colon), {}};
+  for (size_t start = colon + 1; start <= text.size();) {
+    const size_t end = std::min(text.find(',', start), text.size());
+    const std::string pair = text.substr(start, end - start);
+    const size_t equals = pair.find('=');
+    if (equals == std::string::npos || equals == 0) {
+      return absl::InvalidArgumentError(absl::StrCat(where, ": '", pair, "' is not KEY=VALUE"));
+    }
+    if (!written.values.emplace(pair.substr(0, equals), pair.substr(equals + 1)).second) {
+      return absl::InvalidArgumentError(written.FieldOf(pair.substr(0, equals)) + ": is given twice");
+    }
+    start = end + 1;
+  }
+  return written;
+}
+
+absl::StatusOr<std::string> DecimalOf(const json& value, const std::string& field) {
+  if (value.is_string()) return value.get<std::string>();
+  if (value.is_number_integer()) return value.dump();
+  return absl::InvalidArgumentError(field + ": must be a decimal written as text, such as \"0.1\"");
+}
+
+absl::StatusOr<WrittenEvent> ReadEvent(const json& object, const std::string& where) {
+  if (!object.is_object()) return absl::InvalidArgumentError(where + ": must be an object");
+  WrittenEvent written{where, "", {}};
+  for (const auto& [key, value] : object.items()) {
+    absl::StatusOr<std::string> text = DecimalOf(value, written.FieldOf(key));
+    if (!text.ok()) return text.status();
+    if (key == "mechanism") {
+      written.mechanism = *std::move(text);
+    } else {
+      written.values.emplace(key, *std::move(text));
+    }
+  }
+  return written;
+}
+
+template <typename Items>
+absl::StatusOr<dp::Schedule> ScheduleOfItems(const Items& items) {
+  std::vector<WrittenEvent> written;
+  for (const auto& item : items) {
+    absl::StatusOr<WrittenEvent> event = ReadEvent(item, absl::StrCat("events[", written.size(), "]"));
+    if (!event.ok()) return event.status();
+    written.push_back(*std::move(event));
+  }
+  return ScheduleOfWritten(written);
+}
+
+}  // namespace
+
+absl::StatusOr<dp::Schedule> ParseEvents(const std::vector<std::string>& events) {
+  return ScheduleOfItems(events);
+}
+
+absl::StatusOr<PlannedSchedule> ParseEventsJson(const std::string& text) {
+  const json document = json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (!document.is_object()) return absl::InvalidArgumentError("the file is no JSON object");
+  for (const auto& [key, value] : document.items()) {
+    if (key != "events" && key != "delta") {
+      return absl::InvalidArgumentError(key + ": is not known here; a file has events and delta");
+    }
+  }
+  if (!document.contains("events") || !document["events"].is_array()) {
+    return absl::InvalidArgumentError("events: must be a list");
+  }
+  PlannedSchedule planned;
+  if (document.contains("delta")) {
+    absl::StatusOr<std::string> delta = DecimalOf(document["delta"], "delta");
+    if (!delta.ok()) return delta.status();
+    planned.delta = *std::move(delta);
+  }
+  absl::StatusOr<dp::Schedule> schedule = ScheduleOfItems(document["events"]);
+  if (!schedule.ok()) return schedule.status();
+  planned.schedule = *std::move(schedule);
+  return planned;
+}
+
+}  // namespace curator::cli

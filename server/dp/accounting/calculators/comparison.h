@@ -1,0 +1,57 @@
+// One schedule at one delta by every calculator that can count it: for reports, and for whoever plans or
+// checks.
+//
+// None of these numbers gates an admission. Each is an epsilon at which the whole schedule is (epsilon,
+// delta)-DP, rounded up; the one lower bound is rounded down. Thread-safe: pure functions.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "dp/accounting/calculators/schedule.h"
+#include "dp/accounting/units.h"
+
+namespace curator::dp {
+
+// Whether the same number would also hold had each mechanism been chosen after seeing the earlier answers.
+enum class Validity { kAdaptive, kFixedSchedule };
+
+enum class BoundSide { kUpper, kLower };
+
+struct CalculatedEpsilon {
+  std::string_view calculator;  // as listed below
+  Validity validity = Validity::kFixedSchedule;
+  BoundSide side = BoundSide::kUpper;
+  // Infinite where the stated deltas alone use up delta. FAILED_PRECONDITION or OUT_OF_RANGE, in words, where
+  // the calculator cannot count the schedule or would have to work too long.
+  absl::StatusOr<double> epsilon;
+  std::string remark;  // the rho, the order; may be empty
+};
+
+enum class Effort {
+  kThorough,  // up to some seconds and 1 GiB: for a program of one's own
+  kBounded,   // what takes longer than about a tenth of a second is left out: for a server
+};
+
+// At most this many different mechanisms are counted by more than closed forms under Effort::kBounded.
+inline constexpr size_t kMostMechanismsBounded = 64;
+
+// In a fixed order:
+//   basic                  the sum of epsilons, each Gaussian at its share of delta; adaptive where all is
+//   stated dwork-rothblum-vadhan  equal mechanisms of stated privacy only kairouz-oh-viswanath   the least of
+//   their closed forms (2015, Thms 3.4 and 3.5) optimal                the exact optimum for stated privacy;
+//   not under kBounded advanced               the value of the fully adaptive filter (Whitehouse et al. 2023)
+//   zcdp-loose, zcdp-tight the sum of tight rhos by either conversion; a sum is a filter, so adaptive. A
+//                          continuous Laplace counts with its own rho, where the ZCDP rule charges more.
+//   rdp                    the best of all orders, chosen afterwards
+//   gaussian-dp            exact, continuous Gaussians only
+//   numerical              certified composition of privacy losses
+//   numerical-lower        what no calculator can go below; only where the losses are attained
+// The order of `schedule` does not matter. Errors: INVALID_ARGUMENT unless 0 < delta < 1; OUT_OF_RANGE when
+// counts do not add up in an int64.
+absl::StatusOr<std::vector<CalculatedEpsilon>> CompareCalculators(const Schedule& schedule, Delta delta,
+                                                                  Effort effort);
+
+}  // namespace curator::dp

@@ -1,0 +1,107 @@
+#include "dp/accounting/calculators/comparison.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <map>
+
+namespace curator::dp {
+namespace {
+
+constexpr Delta kDelta(1'000'000'000'000);  // 1e-6
+
+Schedule Pures(int64_t count) {
+  return {{{PureEvent{Epsilon(kEpsilonUnitsPerOne / 10)}}, count}};
+}
+Schedule Gaussians(int64_t count) {
+  return {{{GaussianEvent{.sigma_squared = {100, 1}}}, count}};
+}
+
+std::map<std::string, CalculatedEpsilon> Compared(const Schedule& schedule, Effort effort) {
+  const auto rows = CompareCalculators(schedule, kDelta, effort);
+  EXPECT_TRUE(rows.ok()) << rows.status();
+  std::map<std::string, CalculatedEpsilon> by_name;
+  for (const CalculatedEpsilon& row : *rows) by_name.emplace(row.calculator, row);
+  return by_name;
+}
+
+TEST(CompareCalculators, SumsAndTheoremsAgreeWithTheirClosedForms) {
+  const auto rows = Compared(Pures(100), Effort::kThorough);
+  EXPECT_NEAR(*rows.at("basic").epsilon, 10, 1e-12);
+  const double root = std::sqrt(2 * 100 * std::log(1e6)) * 0.1;
+  EXPECT_NEAR(*rows.at("dwork-rothblum-vadhan").epsilon, root + 100 * 0.1 * std::expm1(0.1), 1e-9);
+  EXPECT_NEAR(*rows.at("advanced").epsilon, root + 0.5, 1e-9);
+  const double rho = 100 * 0.1 * std::tanh(0.05);
+  EXPECT_NEAR(*rows.at("zcdp-loose").epsilon, rho + 2 * std::sqrt(rho * std::log(1e6)), 1e-9);
+  EXPECT_FALSE(rows.at("gaussian-dp").epsilon.ok());
+}
+
+TEST(CompareCalculators, NoUpperBoundIsBelowTheLowerBound) {
+  for (const Schedule& schedule : {Pures(100), Gaussians(20)}) {
+    const auto rows = Compared(schedule, Effort::kThorough);
+    const double least = *rows.at("numerical-lower").epsilon;
+    EXPECT_GT(least, 0);
+    for (const auto& [name, row] : rows) {
+      if (row.side == BoundSide::kUpper && row.epsilon.ok()) {
+        EXPECT_GE(*row.epsilon, least) << name;
+      }
+    }
+    EXPECT_LE(*rows.at("numerical").epsilon, least * (1 + 2e-3));
+  }
+}
+
+TEST(CompareCalculators, OnlyFiltersAreCalledAdaptive) {
+  const auto pure = Compared(Pures(100), Effort::kBounded);
+  const auto gaussian = Compared(Gaussians(20), Effort::kBounded);
+  for (const char* filter : {"basic", "advanced", "zcdp-loose", "zcdp-tight"}) {
+    EXPECT_EQ(pure.at(filter).validity, Validity::kAdaptive) << filter;
+  }
+  for (const char* fixed : {"dwork-rothblum-vadhan", "kairouz-oh-viswanath", "rdp", "numerical"}) {
+    EXPECT_EQ(pure.at(fixed).validity, Validity::kFixedSchedule) << fixed;
+  }
+  EXPECT_EQ(gaussian.at("basic").validity, Validity::kFixedSchedule)
+      << "shares of delta are fixed beforehand";
+}
+
+TEST(CompareCalculators, BoundedEffortLeavesOutWhatMayTakeLong) {
+  Schedule many;
+  for (int64_t i = 1; i <= static_cast<int64_t>(kMostMechanismsBounded) + 1; ++i) {
+    many.push_back({{PureEvent{Epsilon(i)}}, 1});
+  }
+  const auto rows = Compared(many, Effort::kBounded);
+  EXPECT_TRUE(absl::IsOutOfRange(rows.at("numerical").epsilon.status()));
+  EXPECT_TRUE(absl::IsOutOfRange(rows.at("rdp").epsilon.status()));
+  EXPECT_TRUE(absl::IsOutOfRange(rows.at("optimal").epsilon.status()));
+  EXPECT_TRUE(rows.at("basic").epsilon.ok());
+}
+
+TEST(CompareCalculators, StatedDeltasThatUseUpDeltaLeaveNoEpsilon) {
+  const Schedule schedule = {{{ApproximateEvent{Epsilon(1), Delta(kDelta.units())}}, 2}};
+  const auto rows = Compared(schedule, Effort::kThorough);
+  EXPECT_TRUE(std::isinf(*rows.at("basic").epsilon));
+  EXPECT_TRUE(std::isinf(*rows.at("numerical").epsilon));
+}
+
+TEST(CompareCalculators, EqualMechanismsAreOneHoweverTheyAreListed) {
+  Schedule scattered = Pures(3);
+  scattered.push_back({{PureEvent{Epsilon(kEpsilonUnitsPerOne)}}, 1});
+  scattered.push_back(Pures(2).front());
+  Schedule gathered = Pures(5);
+  gathered.push_back(scattered[1]);
+  const auto rows = Compared(scattered, Effort::kThorough);
+  for (const auto& [name, row] : Compared(gathered, Effort::kThorough)) {
+    ASSERT_EQ(rows.at(name).epsilon.ok(), row.epsilon.ok()) << name;
+    if (row.epsilon.ok()) {
+      EXPECT_EQ(*rows.at(name).epsilon, *row.epsilon) << name;
+    }
+  }
+}
+
+TEST(CompareCalculators, RefusesADeltaThatIsNone) {
+  EXPECT_TRUE(absl::IsInvalidArgument(CompareCalculators(Pures(1), Delta(0), Effort::kBounded).status()));
+  EXPECT_TRUE(absl::IsInvalidArgument(
+      CompareCalculators(Pures(1), Delta(kDeltaUnitsPerOne), Effort::kBounded).status()));
+}
+
+}  // namespace
+}  // namespace curator::dp
