@@ -1,0 +1,112 @@
+// Layer 1 of the audit, whole schedules: a run of counts, selections and measurements that depend on one
+// another loses no more than the sum of what its meter took.
+#include <gtest/gtest.h>
+
+#include "dp/accounting/rule.h"
+#include "dp/data/sealed_table.h"
+#include "dp/kernel/kernel.h"
+#include "dp/kernel/likelihood.h"
+#include "dp/workload/sensitivity.h"
+#include "dp/workload/testing_domain.h"
+#include "tests/statistical/neighbours.h"
+#include "tests/testing/seeded_bits.h"
+
+namespace curator::statistics {
+namespace {
+
+using dp::Interval;
+
+constexpr dp::UnitBound kUnit{dp::NeighbourRelation::kAddRemove, 2};
+constexpr int kRounds = 3;
+const dp::Epsilon kRecordCount(dp::kEpsilonUnitsPerOne / 2);
+const dp::Epsilon kSelection(dp::kEpsilonUnitsPerOne / 16);
+const dp::Epsilon kMeasurement(dp::kEpsilonUnitsPerOne / 4);
+
+const dp::Domain& Questions() {
+  static const dp::Domain domain = dp::CodedDomain({3, 2, 4});
+  return domain;
+}
+
+dp::Sensitivity OneMarginal() {
+  return dp::MarginalsSensitivity(kUnit, 1).value();
+}
+dp::NoiseSpec RecordNoise() {
+  return dp::LaplaceNoiseFor(dp::RecordCountSensitivity(kUnit).value(), kRecordCount).value();
+}
+dp::NoiseSpec RoundNoise() {
+  return dp::LaplaceNoiseFor(OneMarginal(), kMeasurement).value();
+}
+
+std::vector<dp::CountedEvent> Schedule(int rounds) {
+  return {{dp::NoiseEvent(RecordNoise(), dp::RecordCountSensitivity(kUnit).value()), 1},
+          {{dp::ExponentialMechanismEvent{kSelection}}, rounds},
+          {dp::NoiseEvent(RoundNoise(), OneMarginal()), rounds}};
+}
+
+Interval PriceOf(int rounds) {
+  const dp::RuleSpec pure{
+      .kind = dp::RuleKind::kPure, .epsilon = dp::Epsilon(1), .delta = {}, .order = {}, .delta_slack = {}};
+  const dp::Event event{dp::ComposedEvent{Schedule(rounds)}};
+  return Interval::Of(dp::Epsilon(dp::CostOf(pure, event).value()[0].amount));
+}
+
+// A round selects the marginal that a uniform guess from the noisy number of records misses most, and
+// measures it.
+dp::Transcript RunOn(const dp::SealedTableHandle& table, uint64_t seed) {
+  seeded::SeededBits bits(seed);
+  dp::Kernel kernel(table, Questions(), kUnit, dp::Meter(Schedule(kRounds)), bits);
+  dp::Transcript transcript;
+  kernel.RecordTo(transcript);
+  double records = static_cast<double>(kernel.NoisyRecordCount(RecordNoise()).value());
+  for (int round = 0; round < kRounds; ++round) {
+    std::vector<dp::ApproximatedMarginal> candidates;
+    for (uint32_t i = 0; i < 3; ++i) {
+      const auto cells = static_cast<size_t>(Questions().CellCount({i}).value());
+      candidates.push_back({{i}, std::vector<double>(cells, records / static_cast<double>(cells)), 0});
+    }
+    const size_t worst = kernel.SelectWorstApproximated(candidates, kSelection).value();
+    const std::vector<dp::AttributeSet> measured = {candidates[worst].attributes};
+    const auto counts = kernel.NoisyCounts(measured, RoundNoise()).value();
+    records = static_cast<double>(counts[0][0]);
+  }
+  return transcript;
+}
+
+// The same questions with the answers that tell the most: all numbers far off, and always the same choice.
+dp::Transcript MostTelling(dp::Transcript transcript, int64_t shift, size_t choice) {
+  for (dp::Draw& draw : transcript) {
+    if (auto* count = std::get_if<dp::RecordCountDraw>(&draw)) count->value += shift;
+    if (auto* selection = std::get_if<dp::SelectionDraw>(&draw)) selection->selected = choice;
+    if (auto* counts = std::get_if<dp::CountsDraw>(&draw)) {
+      for (int64_t& value : counts->values[0]) value += shift;
+    }
+  }
+  return transcript;
+}
+
+bool SomeRunLosesMoreThan(const Interval& price) {
+  for (const Neighbours& pair : NeighboursOf(Questions(), kUnit, 20, 41)) {
+    const dp::Transcript drawn = RunOn(pair.table, 42);
+    std::vector<dp::Transcript> transcripts = {drawn};
+    for (const int64_t shift : {int64_t{100'000}, int64_t{-100'000}}) {
+      for (const size_t choice : {0, 1, 2}) transcripts.push_back(MostTelling(drawn, shift, choice));
+    }
+    for (const dp::Transcript& transcript : transcripts) {
+      const Interval loss = dp::LogProbability(transcript, *pair.table, Questions(), kUnit).value() -
+                            dp::LogProbability(transcript, *pair.neighbour, Questions(), kUnit).value();
+      if (loss.CertainlyAbove(price) || (-loss).CertainlyAbove(price)) return true;
+    }
+  }
+  return false;
+}
+
+TEST(ExactRatioOfTranscripts, ARunThatDependsOnItsOwnAnswersLosesNoMoreThanItsSchedule) {
+  EXPECT_FALSE(SomeRunLosesMoreThan(PriceOf(kRounds)));
+}
+
+TEST(ExactRatioOfTranscriptsCanary, OneUnpaidRoundIsCaught) {
+  EXPECT_TRUE(SomeRunLosesMoreThan(PriceOf(kRounds - 1)));
+}
+
+}  // namespace
+}  // namespace curator::statistics
