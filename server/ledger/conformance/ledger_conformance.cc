@@ -52,7 +52,7 @@ absl::StatusOr<std::unique_ptr<Ledger>> LedgerConformance::TryOpen() {
 }
 
 absl::StatusOr<std::unique_ptr<Ledger>> LedgerConformance::TryOpenCopy(const std::string& url) {
-  return OpenLedger({.url = url, .anchor_dir = anchor_dir_, .entropy = SeededEntropy(++opened_)});
+  return OpenLedger({.url = url, .anchor_dir = anchor_dir_, .entropy = SeededEntropy(NextSeed())});
 }
 
 std::unique_ptr<Ledger> LedgerConformance::Open() {
@@ -81,6 +81,10 @@ void LedgerConformance::Tamper(const std::string& script) {
                                     "ALTER TABLE account_counters DROP CONSTRAINT IF EXISTS within_limit; ";
   const absl::Status done = TryInStore(absl::StrCat(unguard, script));
   ASSERT_TRUE(done.ok()) << done;
+}
+
+std::unique_ptr<sql::Database> LedgerConformance::OpenStore() {
+  return Must(backend().open(url_));
 }
 
 absl::Status LedgerConformance::TryInStore(const std::string& statement) {

@@ -38,6 +38,9 @@ class LedgerConformance : public ::testing::TestWithParam<std::string> {
   void Tamper(const std::string& script);
   // The only value of the only row that `query` gives.
   int64_t AskStore(const std::string& query);
+  // The test's database without the ledger.
+  std::unique_ptr<sql::Database> OpenStore();
+  uint64_t NextSeed() { return ++opened_; }
   // Whether the store itself accepts `statement`.
   absl::Status TryInStore(const std::string& statement);
 

@@ -1,0 +1,75 @@
+#include "ledger/conformance/faulty_database.h"
+
+#include <csignal>
+
+namespace curator::ledger {
+
+class FaultyDatabase::FaultyTransaction final : public sql::Transaction {
+ public:
+  FaultyTransaction(sql::Transaction& real, FaultyDatabase& database) : real_(real), database_(database) {}
+
+  absl::StatusOr<std::vector<sql::Row>> Execute(std::string_view statement,
+                                                const sql::Parameters& parameters) override {
+    if (Fails()) return database_.Injected().status;
+    return real_.Execute(statement, parameters);
+  }
+  absl::StatusOr<std::vector<std::vector<sql::Row>>> ExecuteEach(
+      std::string_view statement, const std::vector<sql::Parameters>& each) override {
+    if (Fails()) return database_.Injected().status;
+    return real_.ExecuteEach(statement, each);
+  }
+  absl::Status InsertRows(std::string_view table, const std::vector<sql::Column>& columns,
+                          const std::vector<sql::Parameters>& rows) override {
+    if (Fails()) return database_.Injected().status;
+    return real_.InsertRows(table, columns, rows);
+  }
+  absl::Status ExecuteScript(const std::string& script) override { return real_.ExecuteScript(script); }
+
+  bool has_failed() const { return has_failed_; }
+
+ private:
+  bool Fails() {
+    has_failed_ = has_failed_ || database_.IsStruck(Moment::kBeforeStatement);
+    return has_failed_;
+  }
+
+  sql::Transaction& real_;
+  FaultyDatabase& database_;
+  bool has_failed_ = false;
+};
+
+bool FaultyDatabase::IsStruck(Moment moment) {
+  if (steps_left_ < 0 || steps_left_-- > 0) return false;
+  has_struck_ = true;
+  if (fault_ == Fault::kKill) std::raise(SIGKILL);
+  return moment != Moment::kAfterCommit || fault_ == Fault::kLost;
+}
+
+sql::Outcome FaultyDatabase::Injected() const {
+  switch (fault_) {
+    case Fault::kConflict:
+      return {sql::Ending::kConflict, absl::AbortedError("injected conflict")};
+    case Fault::kLost:
+      return {sql::Ending::kUnknown, absl::UnavailableError("injected loss of the connection")};
+    case Fault::kKill:
+    case Fault::kFail:
+      break;
+  }
+  return {sql::Ending::kFailed, absl::UnavailableError("injected refusal")};
+}
+
+sql::Outcome FaultyDatabase::Write(const sql::Body& body) {
+  bool was_injected = false;
+  const sql::Outcome outcome = real_->Write([&](sql::Transaction& real) -> absl::Status {
+    was_injected = false;
+    FaultyTransaction transaction(real, *this);
+    absl::Status status = body(transaction);
+    was_injected = transaction.has_failed() || (status.ok() && IsStruck(Moment::kBeforeCommit));
+    return was_injected ? Injected().status : status;
+  });
+  if (was_injected) return Injected();
+  if (outcome.ending == sql::Ending::kDone && IsStruck(Moment::kAfterCommit)) return Injected();
+  return outcome;
+}
+
+}  // namespace curator::ledger
