@@ -96,6 +96,17 @@ CLI::App* AddCommand(CLI::App& group, const std::string& name, const std::string
   return command;
 }
 
+void AddPromise(CLI::App* command, v1::Rule& rule, std::string& epsilon, std::string& delta) {
+  AddChoice<v1::Rule>(
+      *command, "--rule", "pure|advanced|zcdp", rule,
+      {{"pure", v1::RULE_PURE}, {"advanced", v1::RULE_ADVANCED}, {"zcdp", v1::RULE_ZCDP}},
+      "How the account counts: the sum of epsilons, adaptive composition, or the sum of rhos");
+  command->add_option("--epsilon", epsilon, "The promise for all answers together, an exact decimal")
+      ->type_name("E");
+  command->add_option("--delta", delta, "The promise's delta, e.g. 1e-9; for advanced and zcdp")
+      ->type_name("D");
+}
+
 void AddRequestId(CLI::App* command, std::string& request_id) {
   command
       ->add_option(
@@ -179,6 +190,7 @@ std::variant<Invocation, HelpText, UsageError> Parse(const std::vector<std::stri
   AddDatasetGroups(app, chosen);
   AddQueryGroups(app, chosen);
   AddChargeGroup(app, chosen);
+  AddAccountGroup(app, chosen);
   AddRecordGroups(app, chosen);
   AddCalculatorGroup(app, chosen);
   try {

@@ -29,14 +29,7 @@ void AddCreate(CLI::App& group, Chosen& chosen) {
       ->add_option("--schema", options->schema_file, "The schema in JSON (see: curator schema check --help)")
       ->type_name("FILE.json")
       ->required();
-  AddChoice<v1::Rule>(
-      *command, "--rule", "pure|advanced|zcdp", options->rule,
-      {{"pure", v1::RULE_PURE}, {"advanced", v1::RULE_ADVANCED}, {"zcdp", v1::RULE_ZCDP}},
-      "How the account counts: the sum of epsilons, adaptive composition, or the sum of rhos");
-  command->add_option("--epsilon", options->epsilon, "The promise for all answers together, an exact decimal")
-      ->type_name("E");
-  command->add_option("--delta", options->delta, "The promise's delta, e.g. 1e-9; for advanced and zcdp")
-      ->type_name("D");
+  AddPromise(command, options->rule, options->epsilon, options->delta);
   AddChoice<v1::NeighbourRelation>(*command, "--neighbours", "add-remove|replace-one", options->neighbours,
                                    {{"add-remove", v1::NEIGHBOUR_RELATION_ADD_REMOVE},
                                     {"replace-one", v1::NEIGHBOUR_RELATION_REPLACE_ONE}},

@@ -58,6 +58,8 @@ void AddChoice(CLI::App& command, const std::string& option, const std::string& 
       ->check(check);
 }
 
+// --rule, --epsilon, --delta: how an account counts, and its promise.
+void AddPromise(CLI::App* command, v1::Rule& rule, std::string& epsilon, std::string& delta);
 void AddRequestId(CLI::App* command, std::string& request_id);
 void AddSpend(CLI::App* command, SpendChoice& spend);
 void AddMechanism(CLI::App* command, v1::Mechanism& mechanism);
@@ -70,6 +72,7 @@ void AddOptionalWorkload(CLI::App* command, std::optional<WorkloadChoice>& workl
 void AddDatasetGroups(CLI::App& app, Chosen& chosen);  // dataset, schema
 void AddQueryGroups(CLI::App& app, Chosen& chosen);    // workload, synth
 void AddChargeGroup(CLI::App& app, Chosen& chosen);    // charge
+void AddAccountGroup(CLI::App& app, Chosen& chosen);   // account
 void AddRecordGroups(CLI::App& app, Chosen& chosen);   // release, operation, budget, ledger, version
 void AddCalculatorGroup(CLI::App& app, Chosen& chosen);  // calc
 

@@ -66,6 +66,19 @@ TEST(Arguments, AddRemoveIsTheDefault) {
             v1::NEIGHBOUR_RELATION_ADD_REMOVE);
 }
 
+TEST(Arguments, AnAccountIsAnAnalystsOrAGroupsWithMembers) {
+  const auto accepted = [](const std::string& line) {
+    return std::holds_alternative<Invocation>(
+        Parse(Words("account create census --rule pure --epsilon 1 " + line)));
+  };
+  EXPECT_TRUE(accepted("--analyst ana"));
+  EXPECT_TRUE(accepted("--group interns --members ana,bob"));
+  EXPECT_FALSE(accepted(""));
+  EXPECT_FALSE(accepted("--group interns"));
+  EXPECT_FALSE(accepted("--analyst ana --members bob"));
+  EXPECT_FALSE(accepted("--analyst ana --group interns --members bob"));
+}
+
 TEST(Arguments, APublicDatasetAndASuccessorTakeNoBudget) {
   EXPECT_TRUE(Chosen<CreateDataset>("dataset create c --schema s --public --yes").confirmed);
   EXPECT_EQ(Chosen<CreateDataset>("dataset create c --schema s --successor-of b").successor_of, "b");

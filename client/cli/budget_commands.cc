@@ -1,4 +1,3 @@
-#include <cstdlib>
 #include <memory>
 #include <string>
 #include <utility>
@@ -8,47 +7,11 @@
 #include "client/cli/document.h"
 #include "client/cli/names.h"
 #include "client/cli/session.h"
+#include "client/cli/tables.h"
 #include "client/client.h"
 
 namespace curator::cli {
 namespace {
-
-// For a bar only; amounts that decide anything stay decimals.
-double Share(const std::string& amount, const std::string& limit) {
-  const double whole = std::strtod(limit.c_str(), nullptr);
-  return whole > 0 ? std::strtod(amount.c_str(), nullptr) / whole : 0;
-}
-
-Table AccountTable(const v1::GetBudgetResponse& budget, const Terminal& terminal) {
-  constexpr int kBarWidth = 20;
-  Table table{"accounts",
-              "",
-              {{"account", "account"},
-               {"rule", "rule"},
-               {"promise", "promise", Align::kLeft, Audience::kPeople},
-               {"epsilon", "epsilon", Align::kRight, Audience::kPrograms},
-               {"delta", "delta", Align::kRight, Audience::kPrograms},
-               {"counter", "counter"},
-               {"limit", "limit", Align::kRight},
-               {"spent", "spent", Align::kRight},
-               {"held", "held", Align::kRight},
-               {"remaining", "left", Align::kRight}},
-              {}};
-  if (terminal.out_is_terminal) table.columns.push_back({"bar", "", Align::kLeft, Audience::kPeople});
-  for (const v1::Account& account : budget.accounts()) {
-    for (const v1::Counter& counter : account.counters()) {
-      table.rows.push_back(
-          {account.name(), NameOf(account.promise().rule()), TextOfPromise(account.promise()),
-           account.promise().epsilon(), account.promise().delta().empty() ? "0" : account.promise().delta(),
-           counter.name(), counter.limit(), counter.spent(), counter.held(), counter.remaining()});
-      if (terminal.out_is_terminal) {
-        table.rows.back().emplace_back(BudgetBar(Share(counter.spent(), counter.limit()),
-                                                 Share(counter.held(), counter.limit()), kBarWidth));
-      }
-    }
-  }
-  return table;
-}
 
 const std::vector<Column>& LedgerColumns() {
   static const std::vector<Column> columns = {
@@ -79,7 +42,7 @@ absl::Status Run(Session& session, const ShowBudget& command) {
   const absl::StatusOr<v1::GetBudgetResponse> budget = session.client.GetBudget(command.dataset);
   if (!budget.ok()) return budget.status();
   Document document;
-  document.tables.push_back(AccountTable(*budget, session.terminal));
+  document.tables.push_back(AccountTable(budget->accounts(), session.terminal));
   if (budget->accounts().empty()) document.notes.push_back("no account: a public dataset has no budget");
   session.Print(document);
   return absl::OkStatus();

@@ -183,6 +183,21 @@ struct ShowCharge {
   std::string request_id;
 };
 
+// account_commands.cc
+struct CreateAccount {
+  std::string dataset;
+  std::string analyst;  // or
+  std::string group;    // with its members
+  std::vector<std::string> members;
+  v1::Rule rule = v1::RULE_UNSPECIFIED;
+  std::string epsilon;
+  std::string delta;
+  std::string request_id;
+};
+struct ListAccounts {
+  std::string dataset;
+};
+
 // budget_commands.cc
 struct ShowBudget {
   std::string dataset;
@@ -226,8 +241,9 @@ using Command =
                  ArchiveDataset, CheckSchema, EstimateWorkload, AnswerWorkload, ListSynthesizers,
                  EstimateSynthesis, RunSynthesis, ListReleases, ShowRelease, QueryRelease, SampleRelease,
                  ListOperations, ShowOperation, WaitOperation, CancelOperation, ReserveCharge, StartCharge,
-                 CommitCharge, CancelCharge, ExtendCharge, ShowCharge, ShowBudget, ShowLedger, ExportLedger,
-                 VerifyLedger, ShowVersion, ComposeEvents, ConvertPrivacy, CalibrateNoise>;
+                 CommitCharge, CancelCharge, ExtendCharge, ShowCharge, CreateAccount, ListAccounts,
+                 ShowBudget, ShowLedger, ExportLedger, VerifyLedger, ShowVersion, ComposeEvents,
+                 ConvertPrivacy, CalibrateNoise>;
 
 // Each prints its result to the session, or returns the error that the caller prints.
 absl::Status Run(Session& session, const CreateDataset& command);
@@ -257,6 +273,8 @@ absl::Status Run(Session& session, const CommitCharge& command);
 absl::Status Run(Session& session, const CancelCharge& command);
 absl::Status Run(Session& session, const ExtendCharge& command);
 absl::Status Run(Session& session, const ShowCharge& command);
+absl::Status Run(Session& session, const CreateAccount& command);
+absl::Status Run(Session& session, const ListAccounts& command);
 absl::Status Run(Session& session, const ShowBudget& command);
 absl::Status Run(Session& session, const ShowLedger& command);
 absl::Status Run(Session& session, const ExportLedger& command);

@@ -238,6 +238,29 @@ TEST_F(Program, TheBudgetIsShownExactlyAndWithABarOnATerminal) {
   EXPECT_THAT(out_.str(), HasSubstr("██████████░░░░░░░░░░"));
 }
 
+TEST_F(Program, AnAccountIsOpenedForAGroupWithItsMembers) {
+  server_.services.on_create_account = [](auto&, const v1::CreateAccountRequest& request,
+                                          v1::Account& account) {
+    account.set_name("dataset/" + request.dataset() + "/group/" + request.group().name());
+    *account.mutable_promise() = request.limit();
+    *account.mutable_group() = request.group();
+    v1::Counter& counter = *account.add_counters();
+    counter.set_name("epsilon");
+    counter.set_limit(request.limit().epsilon());
+    counter.set_spent("0");
+    counter.set_held("0");
+    counter.set_remaining(request.limit().epsilon());
+    return grpc::Status::OK;
+  };
+  ASSERT_EQ(Run("account create census --group interns --members bob,carl --rule pure --epsilon 0.5 "
+                "--output csv"),
+            ExitStatus::kDone)
+      << error_.str();
+  EXPECT_EQ(out_.str(),
+            "account,rule,epsilon,delta,counter,limit,spent,held,remaining,members\n"
+            "dataset/census/group/interns,pure,0.5,0,epsilon,0.5,0,0,0.5,\"bob,carl\"\n");
+}
+
 TEST_F(Program, TheLedgerIsStreamedInEveryForm) {
   server_.services.on_list_entries = [](auto&, const v1::ListLedgerEntriesRequest& request, auto& writer) {
     for (int64_t sequence = request.after_sequence() + 1; sequence <= 5; ++sequence) {

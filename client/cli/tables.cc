@@ -1,5 +1,7 @@
 #include "client/cli/tables.h"
 
+#include <cstdlib>
+
 #include "absl/strings/str_cat.h"
 #include "client/cli/names.h"
 #include "client/cli/text.h"
@@ -17,7 +19,45 @@ std::string ScaleForPeople(const v1::Noise& noise) {
   return "sigma^2 " + TextOfFraction(noise.sigma_squared());
 }
 
+// For a bar only; amounts that decide anything stay decimals.
+double Share(const std::string& amount, const std::string& limit) {
+  const double whole = std::strtod(limit.c_str(), nullptr);
+  return whole > 0 ? std::strtod(amount.c_str(), nullptr) / whole : 0;
+}
+
 }  // namespace
+
+Table AccountTable(const google::protobuf::RepeatedPtrField<v1::Account>& accounts,
+                   const Terminal& terminal) {
+  constexpr int kBarWidth = 20;
+  Table table{"accounts",
+              "",
+              {{"account", "account"},
+               {"rule", "rule"},
+               {"promise", "promise", Align::kLeft, Audience::kPeople},
+               {"epsilon", "epsilon", Align::kRight, Audience::kPrograms},
+               {"delta", "delta", Align::kRight, Audience::kPrograms},
+               {"counter", "counter"},
+               {"limit", "limit", Align::kRight},
+               {"spent", "spent", Align::kRight},
+               {"held", "held", Align::kRight},
+               {"remaining", "left", Align::kRight}},
+              {}};
+  if (terminal.out_is_terminal) table.columns.push_back({"bar", "", Align::kLeft, Audience::kPeople});
+  for (const v1::Account& account : accounts) {
+    for (const v1::Counter& counter : account.counters()) {
+      table.rows.push_back(
+          {account.name(), NameOf(account.promise().rule()), TextOfPromise(account.promise()),
+           account.promise().epsilon(), account.promise().delta().empty() ? "0" : account.promise().delta(),
+           counter.name(), counter.limit(), counter.spent(), counter.held(), counter.remaining()});
+      if (terminal.out_is_terminal) {
+        table.rows.back().emplace_back(BudgetBar(Share(counter.spent(), counter.limit()),
+                                                 Share(counter.held(), counter.limit()), kBarWidth));
+      }
+    }
+  }
+  return table;
+}
 
 Value TextOrNone(const std::string& text) {
   if (text.empty()) return std::monostate();

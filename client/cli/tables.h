@@ -18,6 +18,9 @@ namespace curator::cli {
 // The text, or nothing where it is empty.
 Value TextOrNone(const std::string& text);
 
+// Each counter of each account; on a terminal with a bar.
+Table AccountTable(const google::protobuf::RepeatedPtrField<v1::Account>& accounts, const Terminal& terminal);
+
 // What a request costs each account, and what is left after it.
 Table CostTable(const google::protobuf::RepeatedPtrField<v1::Cost>& costs);
 

@@ -70,6 +70,10 @@ grpc::Status FakeServices::GetBudget(Context* context, const v1::GetBudgetReques
                                      v1::GetBudgetResponse* response) {
   return Do(on_get_budget, *context, *request, *response);
 }
+grpc::Status FakeServices::CreateAccount(Context* context, const v1::CreateAccountRequest* request,
+                                         v1::Account* response) {
+  return Do(on_create_account, *context, *request, *response);
+}
 grpc::Status FakeServices::ListLedgerEntries(Context* context, const v1::ListLedgerEntriesRequest* request,
                                              grpc::ServerWriter<v1::LedgerEntry>* writer) {
   return Do(on_list_entries, *context, *request, *writer);

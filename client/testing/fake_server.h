@@ -53,6 +53,7 @@ struct FakeServices : v1::DatasetService::Service,
   Streaming<v1::SampleModelRequest, v1::SampleModelChunk> on_sample;
   Streaming<v1::WatchOperationRequest, v1::Operation> on_watch;
   Unary<v1::GetBudgetRequest, v1::GetBudgetResponse> on_get_budget;
+  Unary<v1::CreateAccountRequest, v1::Account> on_create_account;
   Streaming<v1::ListLedgerEntriesRequest, v1::LedgerEntry> on_list_entries;
   Unary<v1::VerifyLedgerRequest, v1::VerifyLedgerResponse> on_verify;
 
@@ -76,6 +77,8 @@ struct FakeServices : v1::DatasetService::Service,
                               grpc::ServerWriter<v1::Operation>* writer) override;
   grpc::Status GetBudget(Context* context, const v1::GetBudgetRequest* request,
                          v1::GetBudgetResponse* response) override;
+  grpc::Status CreateAccount(Context* context, const v1::CreateAccountRequest* request,
+                             v1::Account* response) override;
   grpc::Status ListLedgerEntries(Context* context, const v1::ListLedgerEntriesRequest* request,
                                  grpc::ServerWriter<v1::LedgerEntry>* writer) override;
   grpc::Status VerifyLedger(Context* context, const v1::VerifyLedgerRequest* request,
