@@ -207,6 +207,23 @@ TEST_P(Accounts, ARequestMadeBeforeAnAccountWasOpenedIsStillReplayed) {
   EXPECT_EQ(ana_.AnswerWorkload(question).status().code(), absl::StatusCode::kAlreadyExists);
 }
 
+TEST_P(Accounts, ARequestIsReplayedAlsoWhereALaterAccountCouldNotCountIt) {
+  MakeSealed(owner_, NewDataset("survey", v1::RULE_ZCDP, "3", "1e-9"), SmallCsv(80));
+  v1::AnswerWorkloadRequest gaussian = Question("0.1");
+  gaussian.set_dataset("survey");
+  gaussian.mutable_spend()->clear_epsilon();
+  gaussian.mutable_spend()->set_rho("0.01");
+  gaussian.set_request_id(*client::NewRequestId());
+  const absl::StatusOr<Answer> first = owner_.AnswerWorkload(gaussian);
+  ASSERT_TRUE(first.ok()) << first.status();
+  v1::CreateAccountRequest account = ForAnalyst("owner", "0.5");
+  account.set_dataset("survey");
+  ASSERT_TRUE(owner_.CreateAccount(account).ok());
+  const absl::StatusOr<Answer> again = owner_.AnswerWorkload(gaussian);
+  ASSERT_TRUE(again.ok()) << again.status();
+  EXPECT_TRUE(again->header.replayed());
+}
+
 TEST_P(Accounts, AReservationHoldsAndSpendsAllThatConcernsItsPrincipal) {
   ASSERT_TRUE(owner_.CreateAccount(ForAnalyst("ana", "0.5")).ok());
   ASSERT_TRUE(owner_.CreateAccount(ForAnalyst("bob", "0.5")).ok());
