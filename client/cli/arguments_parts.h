@@ -69,11 +69,11 @@ void AddWorkload(CLI::App* command, WorkloadChoice& workload);
 void AddOptionalWorkload(CLI::App* command, std::optional<WorkloadChoice>& workload);
 
 // The groups, each in its own file.
-void AddDatasetGroups(CLI::App& app, Chosen& chosen);  // dataset, schema
-void AddQueryGroups(CLI::App& app, Chosen& chosen);    // workload, synth
-void AddChargeGroup(CLI::App& app, Chosen& chosen);    // charge
-void AddAccountGroup(CLI::App& app, Chosen& chosen);   // account
-void AddRecordGroups(CLI::App& app, Chosen& chosen);   // release, operation, budget, ledger, version
+void AddDatasetGroups(CLI::App& app, Chosen& chosen);    // dataset, schema
+void AddQueryGroups(CLI::App& app, Chosen& chosen);      // workload, synth
+void AddChargeGroup(CLI::App& app, Chosen& chosen);      // charge
+void AddAccountGroup(CLI::App& app, Chosen& chosen);     // account
+void AddRecordGroups(CLI::App& app, Chosen& chosen);     // release, operation, budget, ledger, version
 void AddCalculatorGroup(CLI::App& app, Chosen& chosen);  // calc
 
 }  // namespace curator::cli

@@ -44,9 +44,9 @@ absl::StatusOr<std::vector<ledger::Account>> AccountsOf(ledger::Ledger& ledger, 
 // always, an analyst's if it is theirs, a group's if they belong to it.
 bool Concerns(const ledger::Account& account, std::string_view principal);
 
-// The accounts that a question of `principal` is to be priced for. A request that was charged before is priced
-// for the accounts that it was charged to then: it is replayed also where an account that was opened later
-// could not count it. `request_id` is empty for a question that is only estimated.
+// The accounts that a question of `principal` is to be priced for. A request that was charged before is
+// priced for the accounts that it was charged to then: it is replayed also where an account that was opened
+// later could not count it. `request_id` is empty for a question that is only estimated.
 absl::StatusOr<std::vector<ledger::Account>> AccountsConcerned(ledger::Ledger& ledger,
                                                                const DatasetView& dataset,
                                                                std::string_view principal,
