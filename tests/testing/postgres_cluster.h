@@ -29,6 +29,8 @@ class PostgresCluster {
   PostgresCluster(const PostgresCluster&) = delete;
   PostgresCluster& operator=(const PostgresCluster&) = delete;
 
+  int port() const { return port_; }
+
   // The URL of a new, empty database; ends the program with a message when there is none to be had.
   std::string CreateDatabase();
   // The URL of a copy of `url`'s database, which nobody may be connected to.

@@ -1,0 +1,190 @@
+#include "ledger/conformance/invariants.h"
+
+#include <map>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/canonical_bytes.h"
+#include "base/status_macros.h"
+#include "ledger/history/entry_payload.h"
+#include "ledger/history/hash_chain.h"
+
+namespace curator::ledger {
+namespace {
+
+using Findings = std::vector<std::string>;
+using sql::Row;
+using sql::Transaction;
+
+absl::Status CheckCounters(Transaction& store, Findings& findings) {
+  const auto sum_over = [](const char* states) {
+    return absl::StrCat(
+        "(SELECT CAST(COALESCE(SUM(p.cost), 0) AS BIGINT) FROM postings p JOIN charges c ON c.id = "
+        "p.charge_id WHERE p.account_id = k.account_id AND p.counter = k.counter AND c.state IN (",
+        states, "))");
+  };
+  const std::string query = absl::StrCat("SELECT k.account_id, k.counter, k.spent, k.held, k.limit_value, ",
+                                         sum_over("'STARTED', 'COMMITTED', 'FORFEITED'"), ", ",
+                                         sum_over("'RESERVED'"), " FROM account_counters k");
+  ASSIGN_OR_RETURN(const std::vector<Row> rows, store.Execute(query, {}));
+  for (const Row& row : rows) {
+    const std::string name = absl::StrCat("account ", row.Integer(0), ", counter ", row.Text(1));
+    const int64_t spent = row.Integer(2);
+    const int64_t held = row.Integer(3);
+    const int64_t limit = row.Integer(4);
+    if (spent < 0 || held < 0 || spent > limit - held) {
+      findings.push_back(absl::StrCat(name, ": spent ", spent, " and held ", held, " of ", limit));
+    }
+    if (spent != row.Integer(5) || held != row.Integer(6)) {
+      findings.push_back(absl::StrCat(name, ": spent ", spent, " and held ", held,
+                                      ", and its postings add up to ", row.Integer(5), " and ",
+                                      row.Integer(6)));
+    }
+  }
+  return absl::OkStatus();
+}
+
+// Every row of `query` is a violation: `what`, and the row's text.
+absl::Status CheckNone(Transaction& store, const char* what, const char* query, Findings& findings) {
+  ASSIGN_OR_RETURN(const std::vector<Row> rows, store.Execute(query, {}));
+  for (const Row& row : rows) findings.push_back(absl::StrCat(what, ": ", row.Text(0)));
+  return absl::OkStatus();
+}
+
+absl::Status CheckCharges(Transaction& store, Findings& findings) {
+  RETURN_IF_ERROR(CheckNone(
+      store, "several charges under one key",
+      "SELECT request_id FROM charges GROUP BY principal, request_id HAVING COUNT(*) > 1", findings));
+  RETURN_IF_ERROR(CheckNone(store, "several releases of one charge",
+                            "SELECT charge_id FROM releases GROUP BY charge_id HAVING COUNT(*) > 1",
+                            findings));
+  RETURN_IF_ERROR(CheckNone(store, "a release of a charge that is not committed",
+                            "SELECT r.charge_id FROM releases r LEFT JOIN charges c ON c.id = r.charge_id "
+                            "WHERE c.id IS NULL OR c.state <> 'COMMITTED'",
+                            findings));
+  RETURN_IF_ERROR(CheckNone(store, "a key kept after the draw, or lost before it",
+                            "SELECT request_id FROM charges WHERE (sealed_key IS NOT NULL AND state NOT IN "
+                            "('RESERVED', 'STARTED')) OR (sealed_key IS NULL AND state = 'STARTED' AND "
+                            "deadline_us IS NULL)",
+                            findings));
+  return CheckNone(
+      store, "not exactly one entry that makes a charge",
+      "SELECT c.request_id FROM charges c WHERE (SELECT COUNT(*) FROM entries e WHERE e.dataset_id "
+      "= c.dataset_id AND e.charge_id = c.id AND e.kind IN ('CHARGED', 'RESERVED')) <> 1",
+      findings);
+}
+
+absl::Status CheckChains(Transaction& store, Findings& findings) {
+  ASSIGN_OR_RETURN(const std::vector<Row> rows,
+                   store.Execute("SELECT dataset_id, seq, kind, charge_id, payload, actor, created_at_us, "
+                                 "prev_hash, hash FROM entries ORDER BY dataset_id, seq",
+                                 {}));
+  std::map<std::string, ChainHead> ends;
+  for (const Row& row : rows) {
+    const Entry entry{.dataset_id = row.Text(0),
+                      .seq = row.Integer(1),
+                      .kind = row.Text(2),
+                      .charge_id = row.Text(3),
+                      .payload = row.Blob(4),
+                      .actor = row.Text(5),
+                      .created_at_us = row.Integer(6),
+                      .prev_hash = row.Blob(7),
+                      .hash = row.Blob(8)};
+    ChainHead& end = ends[entry.dataset_id];
+    if (entry.seq != end.seq + 1 || entry.prev_hash != end.hash || entry.hash != EntryHash(entry)) {
+      findings.push_back(absl::StrCat("entry ", entry.seq, " is not chained to the one before it"));
+    }
+    end = {entry.seq, entry.hash};
+  }
+  ASSIGN_OR_RETURN(const std::vector<Row> heads,
+                   store.Execute("SELECT dataset_id, seq, hash FROM chain_heads", {}));
+  for (const Row& row : heads) {
+    if (!(ends[row.Text(0)] == ChainHead{row.Integer(1), row.Blob(2)})) {
+      findings.push_back(absl::StrCat("the head ", row.Integer(1), " is not the last entry"));
+    }
+  }
+  if (heads.size() != ends.size()) findings.push_back("a history without a head");
+  return absl::OkStatus();
+}
+
+bool MayBecome(ChargeState told, ChargeState found) {
+  switch (told) {
+    case ChargeState::kReserved:
+      return true;
+    case ChargeState::kStarted:
+      return found != ChargeState::kReserved && found != ChargeState::kCancelled;
+    default:
+      return found == told;
+  }
+}
+
+absl::Status CheckAcknowledged(Transaction& store, const std::vector<Acknowledged>& acknowledged,
+                               Findings& findings) {
+  struct Found {
+    ChargeState state = ChargeState::kReserved;
+    std::string payload;
+  };
+  std::map<std::pair<std::string, std::string>, Found> found;
+  ASSIGN_OR_RETURN(const std::vector<Row> rows,
+                   store.Execute("SELECT c.principal, c.request_id, c.state, r.payload, r.payload_hash FROM "
+                                 "charges c LEFT JOIN releases r ON r.charge_id = c.id",
+                                 {}));
+  for (const Row& row : rows) {
+    Found& one = found[{row.Text(0), row.Text(1)}];
+    ASSIGN_OR_RETURN(one.state, ChargeStateFromName(row.Text(2)));
+    if (row.IsNull(3)) continue;
+    one.payload = row.Blob(3);
+    if (Sha256(one.payload) != row.Blob(4)) {
+      findings.push_back(absl::StrCat("the release of ", row.Text(1), " is not what its hash says"));
+    }
+  }
+  for (const Acknowledged& told : acknowledged) {
+    const std::string name(StateName(told.state));
+    const auto one = found.find({told.principal, told.request_id});
+    if (one == found.end()) {
+      findings.push_back(absl::StrCat("lost: ", told.request_id, ", acknowledged as ", name));
+    } else if (!MayBecome(told.state, one->second.state)) {
+      findings.push_back(absl::StrCat("undone: ", told.request_id, ", acknowledged as ", name, ", is ",
+                                      std::string(StateName(one->second.state))));
+    } else if (!told.payload.empty() && told.payload != one->second.payload) {
+      findings.push_back(absl::StrCat("another release of ", told.request_id, " than was acknowledged"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+std::vector<std::string> ViolationsIn(sql::Database& store, const std::vector<Acknowledged>& acknowledged) {
+  Findings findings;
+  const sql::Outcome outcome = store.Read([&](Transaction& transaction) -> absl::Status {
+    findings.clear();
+    RETURN_IF_ERROR(CheckCounters(transaction, findings));
+    RETURN_IF_ERROR(CheckCharges(transaction, findings));
+    RETURN_IF_ERROR(CheckChains(transaction, findings));
+    return CheckAcknowledged(transaction, acknowledged, findings);
+  });
+  if (!outcome.status.ok()) findings.push_back(absl::StrCat("unreadable: ", outcome.status.ToString()));
+  return findings;
+}
+
+std::vector<std::string> ViolationsIn(Ledger& ledger, sql::Database& store,
+                                      const std::vector<Acknowledged>& acknowledged) {
+  Findings findings = ViolationsIn(store, acknowledged);
+  const absl::StatusOr<std::vector<Dataset>> datasets = ledger.ListDatasets();
+  if (!datasets.ok()) findings.push_back(absl::StrCat("unreadable: ", datasets.status().ToString()));
+  for (const Dataset& dataset : datasets.ok() ? *datasets : std::vector<Dataset>()) {
+    const absl::StatusOr<Verification> verification = ledger.Verify(dataset.id);
+    if (!verification.ok()) {
+      findings.push_back(absl::StrCat("unverifiable: ", verification.status().ToString()));
+      continue;
+    }
+    findings.insert(findings.end(), verification->findings.begin(), verification->findings.end());
+    if (verification->anchored_seq > verification->entries_checked) {
+      findings.push_back(absl::StrCat("the anchor of ", dataset.name, " is ahead of its history"));
+    }
+  }
+  return findings;
+}
+
+}  // namespace curator::ledger
