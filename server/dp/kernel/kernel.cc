@@ -8,6 +8,8 @@
 #include "dp/data/count_marginals.h"
 #include "dp/data/sealed_table.h"
 #include "dp/kernel/selection_score.h"
+#include "dp/kernel/utility/lattice_utility.h"
+#include "dp/kernel/utility/utility_scores.h"
 #include "dp/noise/discrete_gaussian.h"
 #include "dp/noise/discrete_laplace.h"
 #include "dp/noise/exponential_mechanism.h"
@@ -146,6 +148,33 @@ absl::StatusOr<size_t> Kernel::SelectWorstApproximated(std::span<const Approxima
   if (record_ != nullptr) {
     record_->push_back(SelectionDraw{
         .candidates = {candidates.begin(), candidates.end()}, .epsilon = epsilon, .selected = selected});
+  }
+  return selected;
+}
+
+absl::StatusOr<size_t> Kernel::SelectByUtility(const Utility& utility, std::span<const double> bonuses,
+                                               Epsilon epsilon) {
+  if (epsilon.units() <= 0) return absl::InvalidArgumentError("a selection needs an epsilon greater than 0");
+  ASSIGN_OR_RETURN(const LatticeUtility lattice, ToLattice(utility, bonuses, domain_, unit_));
+  if (table_ != nullptr) RETURN_IF_ERROR(CheckGrouping(lattice, *table_, unit_));
+  RETURN_IF_ERROR(meter_.Debit({ExponentialMechanismEvent{epsilon}}));
+
+  if (table_ == nullptr) {
+    ASSIGN_OR_RETURN(const UtilityDraw recorded, NextRecorded<UtilityDraw>());
+    if (recorded.utility != utility || recorded.epsilon != epsilon ||
+        !std::equal(bonuses.begin(), bonuses.end(), recorded.bonuses.begin(), recorded.bonuses.end())) {
+      return AnotherQuestion();
+    }
+    return recorded.selected;
+  }
+  ASSIGN_OR_RETURN(const std::vector<int64_t> scores, ScoresOf(lattice, *table_, domain_));
+  ASSIGN_OR_RETURN(const size_t selected,
+                   DrawExponential(*bits_, scores, FactorForRange(epsilon, lattice.range)));
+  if (record_ != nullptr) {
+    record_->push_back(UtilityDraw{.utility = utility,
+                                   .bonuses = {bonuses.begin(), bonuses.end()},
+                                   .epsilon = epsilon,
+                                   .selected = selected});
   }
   return selected;
 }

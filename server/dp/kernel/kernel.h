@@ -25,6 +25,7 @@
 #include "dp/domain/domain.h"
 #include "dp/kernel/meter.h"
 #include "dp/kernel/transcript.h"
+#include "dp/kernel/utility/utility.h"
 #include "dp/noise/bit_source.h"
 #include "dp/workload/noise_spec.h"
 
@@ -71,6 +72,20 @@ class Kernel {
   // of the marginal's size, epsilon <= 0; OUT_OF_RANGE when sum |estimate| or |penalty| exceeds 2^50.
   absl::StatusOr<size_t> SelectWorstApproximated(std::span<const ApproximatedMarginal> candidates,
                                                  Epsilon epsilon);
+
+  // The candidate of `utility` (dp/kernel/utility/utility.h) with index i with probability proportional to
+  // exp(epsilon (score_i + bonus_i) / R). `bonuses` are public, one for each candidate or none at all. R is
+  // the range of the utility, computed here: how far apart one unit can move two scores.
+  //
+  // Claim: epsilon-DP with range epsilon (bounded range, so zCDP at its exact cost, see
+  // ExponentialMechanismEvent). Proof: ToLattice() shows |d_i - d_j| <= R for the changes d of all scores,
+  // FactorForRange() what follows. Where all scores are sums over units that are clipped to a width w, R is w
+  // under ADD_REMOVE, half of what scores that move by w in either direction would need, and 2 w under
+  // REPLACE_ONE.
+  // Errors: those of ToLattice(); INVALID_ARGUMENT for epsilon <= 0; FAILED_PRECONDITION when a unit may own
+  // several records and the table does not say whose each one is.
+  absl::StatusOr<size_t> SelectByUtility(const Utility& utility, std::span<const double> bonuses,
+                                         Epsilon epsilon);
 
   // The number of records with noise. It is private under both relations: import may reject a replaced
   // record, and a replaced person may own fewer records.

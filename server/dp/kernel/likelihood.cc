@@ -9,6 +9,8 @@
 #include "base/status_macros.h"
 #include "dp/data/count_marginals.h"
 #include "dp/kernel/selection_score.h"
+#include "dp/kernel/utility/lattice_utility.h"
+#include "dp/kernel/utility/utility_scores.h"
 #include "dp/workload/marginals.h"
 #include "dp/workload/sensitivity.h"
 
@@ -98,6 +100,16 @@ absl::StatusOr<Interval> Of(const SelectionDraw& draw, const Context& context) {
     scores.push_back(ScoreOf(counts[i], estimate));
   }
   return SelectionLogProbability(scores, SelectionFactor(draw.epsilon, one_marginal), draw.selected);
+}
+
+absl::StatusOr<Interval> Of(const UtilityDraw& draw, const Context& context) {
+  ASSIGN_OR_RETURN(const LatticeUtility utility,
+                   ToLattice(draw.utility, draw.bonuses, context.domain, context.unit));
+  if (draw.epsilon.units() <= 0 || draw.selected >= utility.candidates)
+    return absl::InvalidArgumentError("a selection without an epsilon, or of none of its candidates");
+  RETURN_IF_ERROR(CheckGrouping(utility, context.table, context.unit));
+  ASSIGN_OR_RETURN(const std::vector<int64_t> scores, ScoresOf(utility, context.table, context.domain));
+  return SelectionLogProbability(scores, FactorForRange(draw.epsilon, utility.range), draw.selected);
 }
 
 }  // namespace

@@ -48,9 +48,9 @@ int64_t ScoreOf(std::span<const int64_t> counts, const LatticeEstimate& estimate
   return score;
 }
 
-Rational SelectionFactor(Epsilon epsilon, const Sensitivity& one_marginal) {
+Rational FactorForRange(Epsilon epsilon, int64_t range) {
   Int128 numerator = epsilon.units();
-  Int128 denominator = (static_cast<Int128>(one_marginal.l1) * 2 << kScoreLatticeBits) * kEpsilonUnitsPerOne;
+  Int128 denominator = static_cast<Int128>(range) * kEpsilonUnitsPerOne;
   for (const int64_t prime : {2, 5}) {
     while (numerator % prime == 0 && denominator % prime == 0 && numerator > 0) {
       numerator /= prime;
@@ -62,6 +62,10 @@ Rational SelectionFactor(Epsilon epsilon, const Sensitivity& one_marginal) {
     denominator = (denominator + 1) / 2;
   }
   return Reduced({static_cast<int64_t>(numerator), static_cast<int64_t>(denominator)});
+}
+
+Rational SelectionFactor(Epsilon epsilon, const Sensitivity& one_marginal) {
+  return FactorForRange(epsilon, one_marginal.l1 * 2 << kScoreLatticeBits);
 }
 
 }  // namespace curator::dp

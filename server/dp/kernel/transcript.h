@@ -12,6 +12,7 @@
 
 #include "dp/accounting/units.h"
 #include "dp/domain/domain.h"
+#include "dp/kernel/utility/utility.h"
 #include "dp/workload/noise_spec.h"
 
 namespace curator::dp {
@@ -44,7 +45,15 @@ struct SelectionDraw {
   bool operator==(const SelectionDraw&) const = default;
 };
 
-using Draw = std::variant<CountsDraw, RecordCountDraw, SelectionDraw>;
+struct UtilityDraw {
+  Utility utility;
+  std::vector<double> bonuses;
+  Epsilon epsilon;
+  size_t selected = 0;
+  bool operator==(const UtilityDraw&) const = default;
+};
+
+using Draw = std::variant<CountsDraw, RecordCountDraw, SelectionDraw, UtilityDraw>;
 using Transcript = std::vector<Draw>;
 
 }  // namespace curator::dp
