@@ -8,8 +8,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
+#include <utility>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -30,33 +29,75 @@ std::string HostName() {
   return host.empty() ? "host" : host;
 }
 
-absl::Status CannotWrite(const std::string& path, const char* step) {
-  return absl::UnavailableError(absl::StrCat("cannot ", step, " the anchor ", path, ": ",
-                                             std::strerror(errno),
-                                             "; nothing is answered until it can be written"));
+absl::Status CannotRead(const std::string& path) {
+  return absl::UnavailableError(absl::StrCat("cannot read the anchor ", path, ": ", std::strerror(errno)));
 }
 
-absl::Status WriteAll(int descriptor, std::string_view bytes, const std::string& path) {
-  while (!bytes.empty()) {
-    const ssize_t written = write(descriptor, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return CannotWrite(path, "write");
-    bytes.remove_prefix(static_cast<size_t>(written));
-  }
-  return absl::OkStatus();
-}
-
-// A renamed file is only there for good once its folder is.
-absl::Status SyncFolder(const std::string& folder) {
-  const int descriptor = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (descriptor < 0) return CannotWrite(folder, "open the folder of");
-  const absl::Status synced =
-      fsync(descriptor) == 0 ? absl::OkStatus() : CannotWrite(folder, "fsync the folder of");
-  close(descriptor);
-  return synced;
+// `status` of a damaged file, with its name and what can be done.
+absl::Status Damaged(const std::string& path, const absl::Status& status) {
+  return absl::DataLossError(absl::StrCat(path, ": ", std::string(status.message()),
+                                          ". Put the file back from where it was kept, or, when another file "
+                                          "of this folder vouches for the newest charges, move it away"));
 }
 
 }  // namespace
+
+// Remembers how far it has read. The file grows in place and is sometimes replaced by a new one.
+class AnchorDirectory::OtherFile {
+ public:
+  OtherFile(std::string_view path, std::string_view ledger_uuid)
+      : path_(path), ledger_uuid_(ledger_uuid), log_(ledger_uuid) {}
+  ~OtherFile() { Close(); }
+  OtherFile(const OtherFile&) = delete;
+  OtherFile& operator=(const OtherFile&) = delete;
+
+  absl::Status Refresh() {
+    struct stat status = {};
+    if (stat(path_.c_str(), &status) != 0) return CannotRead(path_);
+    if (descriptor_ >= 0 && status.st_ino == inode_) {
+      ASSIGN_OR_RETURN(const std::string news, ReadFrom(log_.end()));
+      const absl::Status extended = log_.Extend(news);
+      return extended.ok() ? extended : Damaged(path_, extended);
+    }
+    Close();
+    descriptor_ = open(path_.c_str(), O_RDONLY | O_CLOEXEC);
+    if (descriptor_ < 0 || fstat(descriptor_, &status) != 0) return CannotRead(path_);
+    inode_ = status.st_ino;
+    absl::StatusOr<std::string> whole = ReadFrom(0);
+    absl::StatusOr<AnchorLog> log = whole.ok() ? AnchorLog::Parse(ledger_uuid_, *whole) : whole.status();
+    if (!log.ok()) Close();
+    if (absl::IsDataLoss(log.status())) return Damaged(path_, log.status());
+    RETURN_IF_ERROR(log.status());
+    log_ = *std::move(log);
+    return absl::OkStatus();
+  }
+  const AnchorState& state() const { return log_.state(); }
+
+ private:
+  // What stands in the file from `offset` on; little, when it begins with a zero byte, because nothing
+  // follows.
+  absl::StatusOr<std::string> ReadFrom(size_t offset) const {
+    std::string bytes;
+    while (true) {
+      char block[kAnchorBlockBytes];
+      const ssize_t got = pread(descriptor_, block, sizeof(block), static_cast<off_t>(offset + bytes.size()));
+      if (got < 0 && errno == EINTR) continue;
+      if (got < 0) return CannotRead(path_);
+      bytes.append(block, static_cast<size_t>(got));
+      const bool is_known = offset > 0;
+      if (got == 0 || (is_known && bytes.front() == '\0')) return bytes;
+    }
+  }
+  void Close() {
+    if (descriptor_ >= 0) close(std::exchange(descriptor_, -1));
+  }
+
+  const std::string path_;
+  const std::string ledger_uuid_;
+  AnchorLog log_;
+  int descriptor_ = -1;
+  ino_t inode_ = 0;
+};
 
 AnchorDirectory::AnchorDirectory(std::string_view directory, std::string_view ledger_uuid)
     : directory_(directory), ledger_uuid_(ledger_uuid) {}
@@ -90,7 +131,10 @@ absl::Status AnchorDirectory::TakeFile() {
       return absl::FailedPreconditionError(
           absl::StrCat("the anchor folder ", directory_, " cannot be written: ", std::strerror(errno)));
     }
-    if (flock(lock_descriptor_, LOCK_EX | LOCK_NB) == 0) return absl::OkStatus();
+    if (flock(lock_descriptor_, LOCK_EX | LOCK_NB) == 0) {
+      file_ = std::make_unique<AnchorFile>(directory_, own_name_, ledger_uuid_);
+      return absl::OkStatus();
+    }
     close(lock_descriptor_);
     lock_descriptor_ = -1;
   }
@@ -101,7 +145,7 @@ absl::StatusOr<AnchorState> AnchorDirectory::Read() {
   const std::scoped_lock lock(mutex_);
   RETURN_IF_ERROR(ReadOthers());
   AnchorState all = own_;
-  for (const auto& [name, file] : others_) RETURN_IF_ERROR(Raise(all, file.state));
+  for (const auto& [name, file] : others_) RETURN_IF_ERROR(Raise(all, file->state()));
   return all;
 }
 
@@ -111,7 +155,7 @@ absl::Status AnchorDirectory::ReadOthers() {
   for (; !error && files != std::filesystem::directory_iterator(); files.increment(error)) {
     const std::string name = files->path().filename().string();
     // Its own file is read once, when it is taken; from then on memory is ahead of it.
-    if (name == own_name_ && own_generation_ > 0) continue;
+    if (name == own_name_ && has_begun_) continue;
     if (absl::StartsWith(name, absl::StrCat(ledger_uuid_, ".")) && absl::EndsWith(name, kSuffix)) {
       RETURN_IF_ERROR(ReadOneFile(name));
     }
@@ -124,38 +168,21 @@ absl::Status AnchorDirectory::ReadOthers() {
 }
 
 absl::Status AnchorDirectory::ReadOneFile(const std::string& name) {
-  const std::string path = absl::StrCat(directory_, "/", name);
-  struct stat status = {};
-  if (stat(path.c_str(), &status) != 0) {
-    return absl::UnavailableError(absl::StrCat("cannot read the anchor ", path, ": ", std::strerror(errno)));
+  std::unique_ptr<OtherFile>& file = others_[name];
+  if (file == nullptr) {
+    file = std::make_unique<OtherFile>(absl::StrCat(directory_, "/", name), ledger_uuid_);
   }
-  const int64_t modified_ns = int64_t{status.st_mtim.tv_sec} * 1'000'000'000 + status.st_mtim.tv_nsec;
-  const auto known = others_.find(name);
-  if (known != others_.end() && known->second.inode == status.st_ino &&
-      known->second.modified_ns == modified_ns) {
-    return absl::OkStatus();
-  }
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  if (!file) return absl::UnavailableError(absl::StrCat("cannot read the anchor ", path));
-  absl::StatusOr<AnchorState> state = ParseAnchorText(ledger_uuid_, text.str());
-  if (!state.ok()) {
-    return absl::DataLossError(
-        absl::StrCat(path, ": ", std::string(state.status().message()),
-                     ". Put the file back from where it was kept, or, when another file "
-                     "of this folder vouches for the newest charges, move it away"));
-  }
-  others_[name] = {status.st_ino, modified_ns, *std::move(state)};
-  return absl::OkStatus();
+  return file->Refresh();
 }
 
 absl::Status AnchorDirectory::RaiseTo(const AnchorState& state) {
   std::unique_lock lock(mutex_);
-  AnchorState raised = own_;
-  RETURN_IF_ERROR(Raise(raised, state));
-  if (own_generation_ == 0 || !(raised == own_)) {
-    own_ = std::move(raised);
+  const AnchorState missing = Missing(own_, state);
+  RETURN_IF_ERROR(Raise(own_, state));
+  if (!has_begun_ || !(missing == AnchorState())) {
+    RETURN_IF_ERROR(Raise(unwritten_, missing));
+    has_begun_ = true;
+    others_.erase(own_name_);
     ++own_generation_;
   }
   const int64_t wanted = own_generation_;
@@ -165,10 +192,10 @@ absl::Status AnchorDirectory::RaiseTo(const AnchorState& state) {
       continue;
     }
     writing_ = true;
-    const AnchorState snapshot = own_;
+    const AnchorState change = std::exchange(unwritten_, {});
     const int64_t generation = own_generation_;
     lock.unlock();
-    const absl::Status written = WriteFile(snapshot);
+    const absl::Status written = file_->Append(change);
     lock.lock();
     writing_ = false;
     if (written.ok()) durable_generation_ = generation;
@@ -176,19 +203,6 @@ absl::Status AnchorDirectory::RaiseTo(const AnchorState& state) {
     RETURN_IF_ERROR(written);
   }
   return absl::OkStatus();
-}
-
-absl::Status AnchorDirectory::WriteFile(const AnchorState& state) const {
-  const std::string path = absl::StrCat(directory_, "/", own_name_);
-  const std::string draft = absl::StrCat(path, ".draft");
-  const int descriptor = open(draft.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-  if (descriptor < 0) return CannotWrite(draft, "create");
-  absl::Status written = WriteAll(descriptor, AnchorText(ledger_uuid_, state), draft);
-  if (written.ok() && fsync(descriptor) != 0) written = CannotWrite(draft, "fsync");
-  if (close(descriptor) != 0 && written.ok()) written = CannotWrite(draft, "close");
-  if (written.ok() && rename(draft.c_str(), path.c_str()) != 0) written = CannotWrite(path, "replace");
-  RETURN_IF_ERROR(written);
-  return SyncFolder(directory_);
 }
 
 }  // namespace curator::ledger

@@ -2,14 +2,12 @@
 // backup, which is a budget reset, is noticed.
 //
 // Each server writes one file, <ledger uuid>.<host>-<n>.anchor, and reads all files of its ledger: the
-// highest head binds. The number n is the lowest one whose lock file nobody holds, so a restarted server
-// continues its own file. Several servers of one ledger share a folder; it is best on a disk that is not
-// restored together with the database.
+// highest head binds (anchor_log.h says what is in them). The number n is the lowest one whose lock file
+// nobody holds, so a restarted server continues its own file. Several servers of one ledger share a folder;
+// it is best on a disk that is not restored together with the database.
 //
 // Thread-safe.
 #pragma once
-
-#include <sys/types.h>
 
 #include <condition_variable>
 #include <cstdint>
@@ -22,6 +20,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "ledger/anchor/anchor_file.h"
 #include "ledger/anchor/anchor_state.h"
 
 namespace curator::ledger {
@@ -37,29 +36,24 @@ class AnchorDirectory {
   AnchorDirectory(const AnchorDirectory&) = delete;
   AnchorDirectory& operator=(const AnchorDirectory&) = delete;
 
-  // The maximum over all files as they are now. Unchanged files are not read again.
+  // The maximum over all files as they are now. Of the files of others only what is new is read.
   absl::StatusOr<AnchorState> Read();
 
-  // Makes `state` durable: on return this server's file vouches for it (written, fsynced, renamed, folder
-  // fsynced). Callers that come while another writes share the next write. UNAVAILABLE when it cannot be
-  // written.
+  // Makes `state` durable: on return this server's file vouches for it. Costs what `state` is large, not what
+  // the file is. Callers that come while another writes share the next write and its sync. UNAVAILABLE when
+  // it cannot be written.
   absl::Status RaiseTo(const AnchorState& state);
 
   const std::string& path() const { return directory_; }
 
  private:
-  // A file is replaced, never rewritten, so these tell whether it is the one read before.
-  struct ReadFile {
-    ino_t inode = 0;
-    int64_t modified_ns = 0;
-    AnchorState state;
-  };
+  // The file of another server, or of an earlier run of this one.
+  class OtherFile;
 
   AnchorDirectory(std::string_view directory, std::string_view ledger_uuid);
   absl::Status TakeFile();
   absl::Status ReadOthers() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status ReadOneFile(const std::string& name) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  absl::Status WriteFile(const AnchorState& state) const;
 
   const std::string directory_;
   const std::string ledger_uuid_;
@@ -69,7 +63,10 @@ class AnchorDirectory {
   std::mutex mutex_;
   std::condition_variable written_;
   AnchorState own_ ABSL_GUARDED_BY(mutex_);
-  std::unordered_map<std::string, ReadFile> others_ ABSL_GUARDED_BY(mutex_);
+  AnchorState unwritten_ ABSL_GUARDED_BY(mutex_);  // the part of own_ that the file does not hold yet
+  std::unique_ptr<AnchorFile> file_;               // belongs to whoever has set writing_
+  std::unordered_map<std::string, std::unique_ptr<OtherFile>> others_ ABSL_GUARDED_BY(mutex_);
+  bool has_begun_ ABSL_GUARDED_BY(mutex_) = false;  // its own file is only written from now on, not read
   bool writing_ ABSL_GUARDED_BY(mutex_) = false;
   int64_t own_generation_ ABSL_GUARDED_BY(mutex_) = 0;      // grows with every change of own_
   int64_t durable_generation_ ABSL_GUARDED_BY(mutex_) = 0;  // the generation that the file holds

@@ -1,12 +1,4 @@
-// What an anchor vouches for, and the text it is written as.
-//
-//   curator-anchor 1
-//   ledger <uuid of the ledger>
-//   head <dataset id> <seq> <hash, 64 hex digits>          one line for each dataset, by id
-//   spent <account id> <counter> <spent>                   one line for each counter, by account id and
-//   counter end <SHA-256 of all lines above with their line ends, 64 hex digits>
-//
-// The last line tells a torn or damaged file from a whole one; it is no signature.
+// What an anchor vouches for.
 //
 // Thread-safe: pure functions.
 #pragma once
@@ -14,10 +6,8 @@
 #include <cstdint>
 #include <map>
 #include <string>
-#include <string_view>
 
 #include "absl/status/status.h"
-#include "absl/status/statusor.h"
 #include "ledger/history/hash_chain.h"
 #include "ledger/history/recount.h"
 
@@ -29,12 +19,11 @@ struct AnchorState {
   bool operator==(const AnchorState&) const = default;
 };
 
-// Raises `state` to the maximum of both. DATA_LOSS, with `state` half raised, when the two vouch for
-// different histories: the same dataset and seq with different hashes.
+// Raises `state` to the maximum of both, at a price proportional to `other`. DATA_LOSS, with `state` as it
+// was, when the two vouch for different histories: the same dataset and seq with different hashes.
 absl::Status Raise(AnchorState& state, const AnchorState& other);
 
-std::string AnchorText(std::string_view ledger_uuid, const AnchorState& state);
-// DATA_LOSS for a text that AnchorText() would not write for this ledger.
-absl::StatusOr<AnchorState> ParseAnchorText(std::string_view ledger_uuid, std::string_view text);
+// The part of `wanted` that `state` does not vouch for yet.
+AnchorState Missing(const AnchorState& state, const AnchorState& wanted);
 
 }  // namespace curator::ledger

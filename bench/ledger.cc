@@ -1,0 +1,172 @@
+// Durable charges per second on one hot dataset, beside what a plain transaction for each charge manages on
+// the same store in the same run.
+//
+//   bench_ledger compare BACKEND [SECONDS [ROUNDS]]   1, 8, 32 and 128 clients, ledger and plain by turns
+//   bench_ledger history BACKEND [CHARGES]            the price of a charge after 10^3, 10^5, ... CHARGES
+//   charges bench_ledger beside BACKEND [SECONDS]             one client, while 0, 1 and 2 threads compute
+//   without pause
+//
+// BACKEND is sqlite or postgres. The stores and the anchor lie below $CURATOR_SCRATCH, or else below /tmp,
+// which must be a disk: in memory nothing is durable and nothing is measured. Each figure is the best of its
+// rounds: what disturbs a machine only slows it.
+#include <sys/resource.h>
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <thread>
+
+#include "absl/strings/str_cat.h"
+#include "bench/ledger_load.h"
+#include "bench/plain_charges.h"
+#include "host/entropy.h"
+#include "ledger/open_ledger.h"
+#include "tests/testing/postgres_cluster.h"
+#include "tests/testing/scratch_folder.h"
+
+namespace curator::bench {
+namespace {
+
+// A store for the ledger and one for the plain transactions: two files, or two databases of one cluster.
+class Stores {
+ public:
+  explicit Stores(const std::string& backend) {
+    if (backend == "postgres") {
+      auto& cluster = testing::PostgresCluster::Shared();
+      ledger_url_ = cluster.CreateDatabase();
+      plain_ = cluster.CreateDatabase();
+    } else if (backend == "sqlite") {
+      ledger_url_ = absl::StrCat("sqlite:", scratch_.path(), "/ledger.db");
+      plain_ = absl::StrCat(scratch_.path(), "/plain.db");
+    } else {
+      std::fprintf(stderr, "no such backend: %s\n", backend.c_str());
+      std::exit(2);
+    }
+    auto opened =
+        ledger::OpenLedger({.url = ledger_url_,
+                            .anchor_dir = absl::StrCat(scratch_.path(), "/anchor"),
+                            .entropy = [](size_t size) {
+                              std::string bytes(size, '\0');
+                              host::FillWithEntropy({reinterpret_cast<uint8_t*>(bytes.data()), size});
+                              return bytes;
+                            }});
+    if (!opened.ok()) {
+      std::fprintf(stderr, "%s\n", opened.status().ToString().c_str());
+      std::exit(1);
+    }
+    ledger_ = *std::move(opened);
+  }
+
+  ledger::Ledger& ledger() { return *ledger_; }
+  Observed ChargePlainly(const Load& load) const {
+    return plain_.rfind("postgres", 0) == 0 ? ChargePlainlyOnPostgres(plain_, load)
+                                            : ChargePlainlyOnSqlite(plain_, load);
+  }
+
+ private:
+  const testing::ScratchFolder scratch_;
+  std::string ledger_url_;
+  std::string plain_;
+  std::unique_ptr<ledger::Ledger> ledger_;
+};
+
+void KeepBest(Observed& best, const Observed& seen) {
+  if (seen.per_second > best.per_second) best = seen;
+}
+
+void Compare(Stores& stores, double seconds, int rounds) {
+  HotDataset dataset(stores.ledger());
+  std::printf("clients | plain/s  p50 us | ledger/s  p50 us  p99 us | ledger : plain\n");
+  for (const int clients : {1, 8, 32, 128}) {
+    Observed plain;
+    Observed ours;
+    for (int round = 0; round < rounds; ++round) {
+      KeepBest(plain, stores.ChargePlainly({clients, seconds}));
+      KeepBest(ours, dataset.Charge({clients, seconds}));
+    }
+    std::printf(
+        "%7d | %7.0f %7.0f | %8.0f %7.0f %7.0f | %.1f times the charges, %.2f times the median latency\n",
+        clients, plain.per_second, plain.median_us, ours.per_second, ours.median_us, ours.p99_us,
+        ours.per_second / plain.per_second, ours.median_us / plain.median_us);
+    std::fflush(stdout);
+  }
+}
+
+void MeasureHistory(Stores& stores, int64_t most) {
+  HotDataset dataset(stores.ledger());
+  std::printf("charges before | 1 client: p50 us | 32 clients: charges/s\n");
+  for (int64_t charges = 1000; charges <= most; charges *= charges == 1000 ? 100 : 10) {
+    dataset.FillTo(charges);
+    Observed one;
+    Observed many;
+    for (int round = 0; round < 3; ++round) {
+      KeepBest(one, dataset.Charge({1, 0.5}));
+      KeepBest(many, dataset.Charge({32, 0.5}));
+    }
+    std::printf("%14lld | %16.0f | %21.0f\n", static_cast<long long>(charges), one.median_us,
+                many.per_second);
+    std::fflush(stdout);
+  }
+}
+
+// Threads that compute and never wait, as a synthesis does.
+class Computing {
+ public:
+  explicit Computing(int threads) {
+    for (int i = 0; i < threads; ++i) {
+      threads_.emplace_back([this] {
+        double x = 1;
+        while (!ending_.load(std::memory_order_relaxed)) x = x * 1.0000001 + 1e-9;
+        sink_.store(x);
+      });
+    }
+  }
+  ~Computing() {
+    ending_ = true;
+    for (std::thread& thread : threads_) thread.join();
+  }
+  Computing(const Computing&) = delete;
+  Computing& operator=(const Computing&) = delete;
+
+ private:
+  std::atomic<bool> ending_ = false;
+  std::atomic<double> sink_ = 0;
+  std::vector<std::thread> threads_;
+};
+
+void MeasureBeside(Stores& stores, double seconds) {
+  HotDataset dataset(stores.ledger());
+  std::printf("computing threads | 1 client: p50 us  p99 us | 32 clients: charges/s  p99 us\n");
+  for (const int threads : {0, 1, 2}) {
+    const Computing computing(threads);
+    const Observed one = dataset.Charge({1, seconds});
+    const Observed many = dataset.Charge({32, seconds});
+    std::printf("%17d | %16.0f %7.0f | %21.0f %7.0f\n", threads, one.median_us, one.p99_us, many.per_second,
+                many.p99_us);
+    std::fflush(stdout);
+  }
+}
+
+}  // namespace
+}  // namespace curator::bench
+
+int main(int argc, char** argv) {
+  const std::string mode = argc > 1 ? argv[1] : "";
+  const std::string backend = argc > 2 ? argv[2] : "";
+  const auto number = [&](int place, double otherwise) {
+    return argc > place ? std::atof(argv[place]) : otherwise;
+  };
+  if (mode != "compare" && mode != "history" && mode != "beside") {
+    std::fprintf(stderr, "bench_ledger compare|history|beside sqlite|postgres ...\n");
+    return 2;
+  }
+  setenv("CURATOR_SCRATCH", "/tmp", 0);
+  curator::bench::Stores stores(backend);
+  if (mode == "compare") curator::bench::Compare(stores, number(3, 2), static_cast<int>(number(4, 3)));
+  if (mode == "history") curator::bench::MeasureHistory(stores, static_cast<int64_t>(number(3, 1e6)));
+  if (mode == "beside") curator::bench::MeasureBeside(stores, number(3, 2));
+  return 0;
+}

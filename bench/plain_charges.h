@@ -1,0 +1,19 @@
+// What the ledger is compared with: one transaction with one UPDATE and one INSERT for each charge, and
+// nothing else: no request ids, no history, no anchor.
+#pragma once
+
+#include <string>
+
+#include "bench/ledger_load.h"
+
+namespace curator::bench {
+
+// pgbench with its prepared protocol on `url`'s database, whose tables it makes first. Ends the program with
+// a message when pgbench is not there.
+Observed ChargePlainlyOnPostgres(const std::string& url, const Load& load);
+
+// The same loop on a SQLite file, with WAL and synchronous = FULL. The clients take turns at one connection,
+// which is faster than a connection each, because SQLite polls a locked file.
+Observed ChargePlainlyOnSqlite(const std::string& path, const Load& load);
+
+}  // namespace curator::bench

@@ -1,0 +1,105 @@
+#include "ledger/anchor/anchor_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+
+namespace curator::ledger {
+namespace {
+
+// Room for about a thousand records: zero bytes that are on the disk already, so that a record changes no
+// metadata and its sync waits for nothing else.
+constexpr size_t kRoomBytes = size_t{256} << 10;
+
+absl::Status CannotWrite(const std::string& path, const char* step) {
+  return absl::UnavailableError(absl::StrCat("cannot ", step, " the anchor ", path, ": ",
+                                             std::strerror(errno),
+                                             "; nothing is answered until it can be written"));
+}
+
+absl::Status WriteAt(int descriptor, std::string_view bytes, size_t offset, const std::string& path) {
+  while (!bytes.empty()) {
+    const ssize_t written = pwrite(descriptor, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return CannotWrite(path, "write");
+    bytes.remove_prefix(static_cast<size_t>(written));
+    offset += static_cast<size_t>(written);
+  }
+  return absl::OkStatus();
+}
+
+// A renamed file is only there for good once its folder is.
+absl::Status SyncFolder(const std::string& folder) {
+  const int descriptor = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) return CannotWrite(folder, "open the folder of");
+  const absl::Status synced =
+      fsync(descriptor) == 0 ? absl::OkStatus() : CannotWrite(folder, "fsync the folder of");
+  close(descriptor);
+  return synced;
+}
+
+}  // namespace
+
+AnchorFile::AnchorFile(std::string_view folder, std::string_view name, std::string_view ledger_uuid)
+    : folder_(folder),
+      path_(absl::StrCat(folder_, "/", std::string(name))),
+      ledger_uuid_(ledger_uuid),
+      log_(ledger_uuid) {}
+
+AnchorFile::~AnchorFile() {
+  Close();
+}
+
+void AnchorFile::Close() {
+  if (descriptor_ >= 0) close(std::exchange(descriptor_, -1));
+}
+
+bool AnchorFile::IsInPlace() const {
+  struct stat status = {};
+  return stat(path_.c_str(), &status) == 0 && status.st_ino == inode_;
+}
+
+absl::Status AnchorFile::Start() {
+  Close();
+  const AnchorState whole = log_.state();
+  log_ = AnchorLog(ledger_uuid_);
+  std::string content = log_.Append(whole);
+  capacity_ = (content.size() + kRoomBytes) / kAnchorBlockBytes * kAnchorBlockBytes;
+  content.resize(capacity_, '\0');
+  const std::string draft = absl::StrCat(path_, ".draft");
+  const int descriptor = open(draft.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  if (descriptor < 0) return CannotWrite(draft, "create");
+  struct stat status = {};
+  absl::Status written = WriteAt(descriptor, content, 0, draft);
+  if (written.ok() && fsync(descriptor) != 0) written = CannotWrite(draft, "fsync");
+  if (written.ok() && fstat(descriptor, &status) != 0) written = CannotWrite(draft, "look at");
+  if (written.ok() && rename(draft.c_str(), path_.c_str()) != 0) written = CannotWrite(path_, "replace");
+  if (written.ok()) written = SyncFolder(folder_);
+  if (!written.ok()) {
+    close(descriptor);
+    return written;
+  }
+  descriptor_ = descriptor;
+  inode_ = status.st_ino;
+  return absl::OkStatus();
+}
+
+absl::Status AnchorFile::Append(const AnchorState& change) {
+  const size_t end = log_.end();
+  const std::string record = log_.Append(change);
+  if (descriptor_ < 0 || log_.end() > capacity_ || !IsInPlace()) return Start();
+  absl::Status written = WriteAt(descriptor_, record, end, path_);
+  if (written.ok() && fdatasync(descriptor_) != 0) written = CannotWrite(path_, "fsync");
+  // What a failed write or sync has left is unknown: nothing is written behind it, the file is replaced.
+  if (!written.ok()) Close();
+  return written;
+}
+
+}  // namespace curator::ledger

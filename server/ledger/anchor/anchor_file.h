@@ -1,0 +1,44 @@
+// The anchor file that this server writes. Each change costs one write and one sync, however large the file
+// is.
+//
+// Not thread-safe.
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "ledger/anchor/anchor_log.h"
+
+namespace curator::ledger {
+
+class AnchorFile {
+ public:
+  AnchorFile(std::string_view folder, std::string_view name, std::string_view ledger_uuid);
+  ~AnchorFile();
+  AnchorFile(const AnchorFile&) = delete;
+  AnchorFile& operator=(const AnchorFile&) = delete;
+
+  // Makes `change` durable, behind all that was appended before. Starts a new file (with everything: written,
+  // synced, renamed, folder synced) for the first change, and when the old one is full, has failed, or is not
+  // the one in the folder any more. UNAVAILABLE when it cannot be done: the change is then part of the next
+  // one.
+  absl::Status Append(const AnchorState& change);
+
+ private:
+  absl::Status Start();
+  bool IsInPlace() const;
+  void Close();
+
+  const std::string folder_;
+  const std::string path_;
+  const std::string ledger_uuid_;
+  AnchorLog log_;        // with what could not be written
+  int descriptor_ = -1;  // -1: the next change starts a new file
+  ino_t inode_ = 0;
+  size_t capacity_ = 0;
+};
+
+}  // namespace curator::ledger
