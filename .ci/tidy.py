@@ -2,7 +2,7 @@
 """Checks the house rules that no compiler checks.
 
   directions   which room may include which (docs/ARCHITECTURE.md)
-  table        who may include the sealed table: the one door to private records
+  table        who may include the sealed table, directly or through another header: the one door to private records
   libraries    where protobuf, gRPC, SQL drivers, clocks, threads and logging end
   randomness   who may make random bits
   admission    no floating point where it is decided whether a budget fits
@@ -157,10 +157,30 @@ def check_direction(path, include):
     return f"{room} must not include {include.path}: it may include {', '.join(allowed) or 'nothing of ours'}"
 
 
-def check_table(path, include):
-    if include.path != TABLE_HEADER or is_test(path) or within(place_of(path), TABLE_READERS):
-        return None
-    return f"{path} must not include {TABLE_HEADER}: only {', '.join(TABLE_READERS)} read private records"
+def table_headers(root):
+    """The headers from which the sealed table can be read: its own, and those of its rooms that include one of them."""
+    included_by = {}
+    for room in TABLE_READERS:
+        for path in sorted((root / "server" / room).rglob("*.h")):
+            name = path.relative_to(root / "server").as_posix()
+            for include in tidy_cpp.includes(path.read_text(encoding="utf-8", errors="replace")):
+                included_by.setdefault(include.path, []).append(name)
+    found, left = {TABLE_HEADER}, [TABLE_HEADER]
+    while left:
+        for name in included_by.get(left.pop(), []):
+            if name not in found:
+                found.add(name)
+                left.append(name)
+    return found
+
+
+def table_findings(path, text, closed_headers):
+    if is_test(path) or within(place_of(path), TABLE_READERS):
+        return
+    for include in tidy_cpp.includes(text):
+        if include.path in closed_headers:
+            message = f"{path} must not include {include.path}: only {', '.join(TABLE_READERS)} read private records"
+            yield Finding(path, include.line, "table", message)
 
 
 def check_libraries(path, include):
@@ -175,7 +195,7 @@ def check_libraries(path, include):
     return None
 
 
-INCLUDE_CHECKS = {"directions": check_direction, "table": check_table, "libraries": check_libraries}
+INCLUDE_CHECKS = {"directions": check_direction, "libraries": check_libraries}
 
 
 def include_findings(path, text):
@@ -231,12 +251,13 @@ def pair_findings(path, text, root):
     yield Finding(path, 1, "pairs", "no header: neither its own nor one of its folder; and no main(), no test")
 
 
-def findings_of(root, path):
+def findings_of(root, path, closed_headers):
     text = (root / path).read_text(encoding="utf-8", errors="replace")
     if not path.startswith(".ci/tidy"):
         yield from pattern_findings(path, text, FORBIDDEN_WORDS, "words", "{}: finish it, or write it down as a decision")
     if path.endswith(CPP_SUFFIXES):
         yield from include_findings(path, text)
+        yield from table_findings(path, text, closed_headers)
         yield from code_findings(path, text)
         yield from size_findings(path, text)
     if path.endswith(".cc"):
@@ -253,7 +274,8 @@ def text_files(root):
 
 def check_tree(root):
     root = Path(root)
-    return sorted(finding for path in text_files(root) for finding in findings_of(root, path))
+    closed_headers = table_headers(root)
+    return sorted(finding for path in text_files(root) for finding in findings_of(root, path, closed_headers))
 
 
 def main(arguments):

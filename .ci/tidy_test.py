@@ -18,10 +18,12 @@ CLEAN = {
     "server/rpc/query_rpc.h": '#include "service/answer.h"\n#include <grpcpp/server_context.h>\n',
     "server/service/answer.h": '#include "codec/event_codec.h"\n#include "dp/kernel/kernel.h"\n#include "ledger/ledger.h"\n',
     "server/codec/event_codec.h": '#include "dp/accounting/event.h"\n',
-    "server/data/store.h": '#include "dp/data/sealed_table.h"\n#include "dp/domain/domain.h"\n',
+    "server/data/store.h": '#include "dp/data/sealed_table_handle.h"\n#include "dp/domain/domain.h"\n',
+    "server/data/store.cc": '#include "data/store.h"\n#include "dp/data/sealed_table.h"\n',
     "server/ledger/ledger.h": '#include "base/errors.h"\n',
     "server/ledger/sqlite/sqlite_ledger.h": '#include "ledger/ledger.h"\n#include <sqlite3.h>\n',
-    "server/dp/kernel/kernel.h": '#include "dp/data/sealed_table.h"\n#include "dp/workload/plan.h"\n',
+    "server/dp/kernel/kernel.h": '#include "dp/data/sealed_table_handle.h"\n#include "dp/workload/plan.h"\n',
+    "server/dp/kernel/kernel.cc": '#include "dp/kernel/kernel.h"\n#include "dp/data/sealed_table.h"\n',
     "server/dp/synthesis/mwem.h": '#include "dp/kernel/kernel.h"\n#include "dp/noise/bit_source.h"\n',
     "server/dp/noise/drbg.h": "#include <openssl/evp.h>\nint Fill() { return RAND_bytes(nullptr, 0); }\n",
     "server/dp/noise/drbg_test.cc": '#include "dp/noise/drbg.h"\nstd::mt19937_64 twister;\n',
@@ -114,6 +116,20 @@ class Table(TidyTest):
         for path in ["server/dp/synthesis/rap.h", "server/service/answer.h", "server/codec/table_codec.h", "server/app.h"]:
             with self.subTest(path=path):
                 self.assert_caught("table", path, '#include "dp/data/sealed_table.h"\n')
+
+    def test_a_header_that_brings_the_table_along_is_closed_too(self):
+        closed = {
+            "server/dp/kernel/scores.h": '#include "dp/data/sealed_table.h"\n',
+            "server/dp/kernel/likelihood.h": '#include "dp/kernel/scores.h"\n',
+        }
+        for header in ["dp/kernel/scores.h", "dp/kernel/likelihood.h"]:
+            for path in ["server/service/answer.h", "server/dp/synthesis/rap.cc", "server/app.cc"]:
+                with self.subTest(path=path, header=header):
+                    findings = self.findings({**closed, path: f'#include "{header}"\n'})
+                    self.assertIn(("table", path), {(finding.rule, finding.path) for finding in findings})
+
+    def test_a_source_that_reads_the_table_closes_no_header(self):
+        self.assert_clean("server/dp/synthesis/rap.h", '#include "dp/kernel/kernel.h"\n')
 
     def test_the_handle_is_open_to_all_who_may_ask(self):
         self.assert_clean("server/dp/synthesis/rap.h", '#include "dp/data/sealed_table_handle.h"\n')

@@ -14,7 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "data/testing.h"
-#include "dp/data/count_marginals.h"
+#include "dp/data/count_sealed_marginals.h"
 #include "tests/testing/shared_folder.h"
 
 namespace curator::data {

@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "dp/accounting/rule.h"
-#include "dp/data/count_marginals.h"
+#include "dp/data/count_sealed_marginals.h"
 #include "dp/data/sealed_table.h"
 #include "dp/kernel/kernel.h"
 #include "dp/kernel/likelihood.h"

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "dp/data/cell_index.h"
+#include "dp/data/count_sealed_marginals.h"
 #include "dp/data/joint_plan.h"
 #include "dp/data/project_counts.h"
 

@@ -1,5 +1,4 @@
-// Exact counts of the cells of marginals: the raw material of every noisy answer, and as private as the table
-// itself.
+// Exact counts of the cells of marginals. Of public tables here; of private ones in count_sealed_marginals.h.
 //
 // The cells of a marginal are in the order of its attributes, the last one varying fastest; the empty set has
 // one cell, the number of rows. Thread-safe: pure functions of immutable tables. They take time proportional
@@ -12,7 +11,6 @@
 
 #include "absl/status/statusor.h"
 #include "dp/data/public_table.h"
-#include "dp/data/sealed_table.h"
 #include "dp/domain/domain.h"
 
 namespace curator::dp {
@@ -22,15 +20,10 @@ inline constexpr int64_t kMaxCountedCells = int64_t{1} << 28;
 
 // Errors: INVALID_ARGUMENT when a set is not rising or not within the domain, or there are too many cells;
 // FAILED_PRECONDITION when the table has another domain. None of them depends on the rows.
-absl::StatusOr<std::vector<int64_t>> CountMarginal(const SealedTable& table, const Domain& domain,
-                                                   const AttributeSet& set);
 absl::StatusOr<std::vector<int64_t>> CountMarginal(const PublicTable& table, const Domain& domain,
                                                    const AttributeSet& set);
 
 // The same for many sets in one pass over the rows: result[i] belongs to sets[i].
-absl::StatusOr<std::vector<std::vector<int64_t>>> CountMarginals(const SealedTable& table,
-                                                                 const Domain& domain,
-                                                                 const std::vector<AttributeSet>& sets);
 absl::StatusOr<std::vector<std::vector<int64_t>>> CountMarginals(const PublicTable& table,
                                                                  const Domain& domain,
                                                                  const std::vector<AttributeSet>& sets);

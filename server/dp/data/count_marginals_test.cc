@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "dp/data/count_sealed_marginals.h"
+
 namespace curator::dp {
 namespace {
 

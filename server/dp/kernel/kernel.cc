@@ -5,7 +5,7 @@
 #include <variant>
 
 #include "base/status_macros.h"
-#include "dp/data/count_marginals.h"
+#include "dp/data/count_sealed_marginals.h"
 #include "dp/data/sealed_table.h"
 #include "dp/kernel/selection_score.h"
 #include "dp/kernel/utility/lattice_utility.h"

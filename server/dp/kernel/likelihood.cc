@@ -7,7 +7,7 @@
 
 #include "base/int128.h"
 #include "base/status_macros.h"
-#include "dp/data/count_marginals.h"
+#include "dp/data/count_sealed_marginals.h"
 #include "dp/kernel/selection_score.h"
 #include "dp/kernel/utility/lattice_utility.h"
 #include "dp/kernel/utility/utility_scores.h"

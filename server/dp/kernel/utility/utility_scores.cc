@@ -7,8 +7,7 @@
 #include "base/status_macros.h"
 #include "dp/accounting/overloaded.h"
 #include "dp/data/cell_index.h"
-#include "dp/data/count_marginals.h"
-#include "dp/data/sealed_table.h"
+#include "dp/data/count_sealed_marginals.h"
 
 namespace curator::dp {
 namespace {

@@ -1,13 +1,14 @@
 // The exact scores of a question: as private as the table.
 //
-// Inside the kernel room only. Thread-safe: pure functions of immutable tables.
+// Inside the kernel room only: it includes the table's own header, which is closed to all others.
+// Thread-safe: pure functions of immutable tables.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "dp/data/sealed_table_handle.h"
+#include "dp/data/sealed_table.h"
 #include "dp/domain/domain.h"
 #include "dp/kernel/utility/lattice_utility.h"
 

@@ -1,0 +1,25 @@
+// Exact counts of private tables: the raw material of every noisy answer, and as private as the table itself.
+// So this header is closed to the same rooms as the table's own.
+//
+// Cells, costs, thread-safety and errors are those of count_marginals.h.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "dp/data/count_marginals.h"
+#include "dp/data/sealed_table.h"
+#include "dp/domain/domain.h"
+
+namespace curator::dp {
+
+absl::StatusOr<std::vector<int64_t>> CountMarginal(const SealedTable& table, const Domain& domain,
+                                                   const AttributeSet& set);
+
+// The same for many sets in one pass over the rows: result[i] belongs to sets[i].
+absl::StatusOr<std::vector<std::vector<int64_t>>> CountMarginals(const SealedTable& table,
+                                                                 const Domain& domain,
+                                                                 const std::vector<AttributeSet>& sets);
+
+}  // namespace curator::dp
