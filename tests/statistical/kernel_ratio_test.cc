@@ -2,17 +2,16 @@
 // by no more than the price that its meter took. No false alarms: nothing here is estimated.
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <functional>
-#include <optional>
 
-#include "dp/accounting/rule.h"
 #include "dp/data/count_sealed_marginals.h"
 #include "dp/data/sealed_table.h"
 #include "dp/kernel/kernel.h"
 #include "dp/kernel/likelihood.h"
 #include "dp/workload/sensitivity.h"
 #include "dp/workload/testing_domain.h"
+#include "tests/statistical/audit_mode.h"
+#include "tests/statistical/exact_ratio.h"
 #include "tests/statistical/neighbours.h"
 #include "tests/testing/seeded_bits.h"
 
@@ -20,7 +19,6 @@ namespace curator::statistics {
 namespace {
 
 using dp::AttributeSet;
-using dp::Interval;
 using dp::NeighbourRelation;
 using dp::NoiseSpec;
 using dp::UnitBound;
@@ -37,32 +35,13 @@ const dp::Domain& SmallDomain() {
   return domain;
 }
 
-// ln P(draw | table); none where the draw is impossible on that table.
-using Likelihood = std::function<std::optional<Interval>(const dp::Draw&, const dp::SealedTable&)>;
+// How probable a draw is on a table.
+using Likelihood = std::function<LogLikelihood(const dp::Draw&, const dp::SealedTable&)>;
 
 Likelihood LikelihoodFor(const UnitBound& unit) {
   return [unit](const dp::Draw& draw, const dp::SealedTable& table) {
     return dp::LogProbability(draw, table, SmallDomain(), unit).value();
   };
-}
-
-// What an event costs under the pure rule, as a bound on |ln P - ln P'|.
-Interval PureLossOf(const dp::Event& event) {
-  const dp::RuleSpec pure{
-      .kind = dp::RuleKind::kPure, .epsilon = dp::Epsilon(1), .delta = {}, .order = {}, .delta_slack = {}};
-  return Interval::Of(dp::Epsilon(dp::CostOf(pure, event).value()[0].amount));
-}
-
-Interval Magnitude(const Interval& value) {
-  return Max(value, -value);
-}
-
-// The loss of one draw on one pair: |ln P(draw | table) - ln P(draw | neighbour)|; none when infinite.
-std::optional<Interval> LossOf(const dp::Draw& draw, const Neighbours& pair, const Likelihood& likelihood) {
-  const std::optional<Interval> one = likelihood(draw, *pair.table);
-  const std::optional<Interval> other = likelihood(draw, *pair.neighbour);
-  if (!one || !other) return std::nullopt;
-  return Magnitude(*one - *other);
 }
 
 // Draws of `sets` on the pair's table: what the kernel drew, and answers far above and far below the counts
@@ -71,7 +50,7 @@ std::vector<dp::Draw> CountsDraws(const Neighbours& pair, const UnitBound& unit,
                                   const std::vector<AttributeSet>& sets, const NoiseSpec& noise) {
   constexpr int kTimes = 4;
   const auto sensitivity = dp::MarginalsSensitivity(unit, static_cast<int64_t>(sets.size())).value();
-  seeded::SeededBits bits(sets.size());
+  seeded::SeededBits bits(AuditSeed(sets.size()));
   dp::Kernel kernel(pair.table, SmallDomain(), unit,
                     dp::Meter({{dp::NoiseEvent(noise, sensitivity), kTimes}}), bits);
   dp::Transcript transcript;
@@ -91,6 +70,17 @@ std::vector<dp::Draw> CountsDraws(const Neighbours& pair, const UnitBound& unit,
   return transcript;
 }
 
+// What becomes of a draw before it is released, and how probable the outcome is: the kernel releases its
+// draws as they are.
+struct Outcome {
+  std::function<dp::Draw(const dp::Draw&, const dp::SealedTable&)> released;
+  Likelihood likelihood;
+};
+
+Outcome SoundOutcome(const UnitBound& unit) {
+  return {[](const dp::Draw& draw, const dp::SealedTable&) { return draw; }, LikelihoodFor(unit)};
+}
+
 struct Audit {
   UnitBound unit;  // the neighbours
   std::vector<AttributeSet> sets;
@@ -98,27 +88,20 @@ struct Audit {
   dp::Event priced;
 };
 
-struct Finding {
-  bool exceeds = false;  // some loss is above the price
-  bool reaches = false;  // some loss is the price: it is not too high either
-  std::string worst;     // the pair that exceeds
-};
-
-Finding AuditPureCounts(const Audit& audit, const Likelihood& likelihood) {
-  const Interval price = PureLossOf(audit.priced);
-  Finding finding;
+RatioAudit AuditPureCounts(const Audit& audit, const Outcome& outcome) {
+  RatioAudit finding(PureLossOf(audit.priced));
   for (const Neighbours& pair : NeighboursOf(SmallDomain(), audit.unit, 12, 1)) {
     for (const dp::Draw& draw : CountsDraws(pair, audit.unit, audit.sets, audit.noise)) {
-      const std::optional<Interval> loss = LossOf(draw, pair, likelihood);
-      if (!loss || loss->CertainlyAbove(price)) {
-        finding.exceeds = true;
-        finding.worst = pair.what;
-      } else if (!price.CertainlyAbove(*loss)) {
-        finding.reaches = true;
-      }
+      const dp::Draw released = outcome.released(draw, *pair.table);
+      finding.Compare(pair.what, outcome.likelihood(released, *pair.table),
+                      outcome.likelihood(released, *pair.neighbour));
     }
   }
   return finding;
+}
+
+RatioAudit AuditPureCounts(const Audit& audit) {
+  return AuditPureCounts(audit, SoundOutcome(audit.unit));
 }
 
 dp::Sensitivity SensitivityOf(const UnitBound& unit, const std::vector<AttributeSet>& sets) {
@@ -136,10 +119,9 @@ TEST(ExactRatio, NoisyCountsLoseWhatTheMeterTookAndReachIt) {
       for (const dp::Epsilon epsilon : kEpsilons) {
         const auto sensitivity = SensitivityOf(unit, sets);
         const NoiseSpec noise = dp::LaplaceNoiseFor(sensitivity, epsilon).value();
-        const Finding finding =
-            AuditPureCounts({unit, sets, noise, dp::NoiseEvent(noise, sensitivity)}, LikelihoodFor(unit));
-        EXPECT_FALSE(finding.exceeds) << finding.worst;
-        EXPECT_TRUE(finding.reaches) << "the price is higher than it need be";
+        const RatioAudit finding = AuditPureCounts({unit, sets, noise, dp::NoiseEvent(noise, sensitivity)});
+        EXPECT_FALSE(finding.exceeds()) << finding.worst();
+        EXPECT_TRUE(finding.reaches()) << "the price is higher than it need be";
       }
     }
   }
@@ -150,10 +132,9 @@ TEST(ExactRatio, NoisyRecordCountsLoseWhatTheMeterTookAndReachIt) {
     const auto sensitivity = dp::RecordCountSensitivity(unit).value();
     const NoiseSpec noise = dp::LaplaceNoiseFor(sensitivity, dp::Epsilon(dp::kEpsilonUnitsPerOne)).value();
     const dp::Event event = dp::NoiseEvent(noise, sensitivity);
-    const Interval price = PureLossOf(event);
-    bool reaches = false;
+    RatioAudit finding(PureLossOf(event));
     for (const Neighbours& pair : NeighboursOf(SmallDomain(), unit, 12, 2)) {
-      seeded::SeededBits bits(3);
+      seeded::SeededBits bits(AuditSeed(3));
       dp::Kernel kernel(pair.table, SmallDomain(), unit, dp::Meter({{event, 1}}), bits);
       dp::Transcript draws;
       kernel.RecordTo(draws);
@@ -161,12 +142,12 @@ TEST(ExactRatio, NoisyRecordCountsLoseWhatTheMeterTookAndReachIt) {
       draws.emplace_back(dp::RecordCountDraw{noise, 1'000'000});
       draws.emplace_back(dp::RecordCountDraw{noise, -1'000'000});
       for (const dp::Draw& draw : draws) {
-        const std::optional<Interval> loss = LossOf(draw, pair, LikelihoodFor(unit));
-        EXPECT_FALSE(loss->CertainlyAbove(price)) << pair.what;
-        reaches = reaches || !price.CertainlyAbove(*loss);
+        finding.Compare(pair.what, LikelihoodFor(unit)(draw, *pair.table),
+                        LikelihoodFor(unit)(draw, *pair.neighbour));
       }
     }
-    EXPECT_TRUE(reaches);
+    EXPECT_FALSE(finding.exceeds()) << finding.worst();
+    EXPECT_TRUE(finding.reaches());
   }
 }
 
@@ -181,44 +162,36 @@ NoiseSpec Laplace(dp::Rational scale) {
 }
 
 TEST(ExactRatioCanary, NoiseScaledDownByATwentiethIsCaught) {
-  EXPECT_TRUE(AuditPureCounts({kRecord, kOneSet, Laplace({95, 100}), LaplacePrice(Laplace({1, 1}), 1)},
-                              LikelihoodFor(kRecord))
-                  .exceeds);
+  EXPECT_TRUE(
+      AuditPureCounts({kRecord, kOneSet, Laplace({95, 100}), LaplacePrice(Laplace({1, 1}), 1)}).exceeds());
 }
 
 TEST(ExactRatioCanary, HalfTheNoiseScaleIsCaught) {
-  EXPECT_TRUE(AuditPureCounts({kRecord, kOneSet, Laplace({1, 2}), LaplacePrice(Laplace({1, 1}), 1)},
-                              LikelihoodFor(kRecord))
-                  .exceeds);
+  EXPECT_TRUE(
+      AuditPureCounts({kRecord, kOneSet, Laplace({1, 2}), LaplacePrice(Laplace({1, 1}), 1)}).exceeds());
 }
 
 TEST(ExactRatioCanary, EpsilonNotSplitOverTheMarginalsIsCaught) {
   const NoiseSpec noise = Laplace({1, 1});
-  EXPECT_TRUE(
-      AuditPureCounts({kRecord, kFourSets, noise, LaplacePrice(noise, 1)}, LikelihoodFor(kRecord)).exceeds);
+  EXPECT_TRUE(AuditPureCounts({kRecord, kFourSets, noise, LaplacePrice(noise, 1)}).exceeds());
 }
 
 TEST(ExactRatioCanary, L2SensitivityUsedForL1IsCaught) {
   const NoiseSpec noise = Laplace({1, 1});  // four marginals: L1 is 4, L2 is 2
-  EXPECT_TRUE(
-      AuditPureCounts({kRecord, kFourSets, noise, LaplacePrice(noise, 2)}, LikelihoodFor(kRecord)).exceeds);
+  EXPECT_TRUE(AuditPureCounts({kRecord, kFourSets, noise, LaplacePrice(noise, 2)}).exceeds());
 }
 
 TEST(ExactRatioCanary, AddRemoveSensitivityUsedUnderReplacementIsCaught) {
   const NoiseSpec noise = Laplace({1, 1});
-  EXPECT_TRUE(AuditPureCounts(
-                  {kReplacedRecord, kOneSet, noise, dp::NoiseEvent(noise, SensitivityOf(kRecord, kOneSet))},
-                  LikelihoodFor(kReplacedRecord))
-                  .exceeds);
+  const dp::Event priced = dp::NoiseEvent(noise, SensitivityOf(kRecord, kOneSet));
+  EXPECT_TRUE(AuditPureCounts({kReplacedRecord, kOneSet, noise, priced}).exceeds());
 }
 
 TEST(ExactRatioCanary, APersonsBoundForgottenIsCaught) {
   const UnitBound person{NeighbourRelation::kAddRemove, 3};
   const NoiseSpec noise = Laplace({1, 1});
-  EXPECT_TRUE(
-      AuditPureCounts({person, kOneSet, noise, dp::NoiseEvent(noise, SensitivityOf(kRecord, kOneSet))},
-                      LikelihoodFor(person))
-          .exceeds);
+  const dp::Event priced = dp::NoiseEvent(noise, SensitivityOf(kRecord, kOneSet));
+  EXPECT_TRUE(AuditPureCounts({person, kOneSet, noise, priced}).exceeds());
 }
 
 // A release whose first cell is the exact count: where the neighbour counts otherwise, it is impossible.
@@ -227,22 +200,16 @@ TEST(ExactRatioCanary, OneCellWithoutNoiseIsCaught) {
   const auto with_exact_first_cell = [](const dp::Draw& draw, const dp::SealedTable& table) {
     dp::CountsDraw exact = std::get<dp::CountsDraw>(draw);
     exact.values[0][0] = dp::CountMarginal(table, SmallDomain(), exact.marginals[0]).value()[0];
-    return exact;
+    return dp::Draw(exact);
   };
-  const std::vector<Neighbours> pairs = NeighboursOf(SmallDomain(), kRecord, 0, 1);
-  int impossible = 0;
-  for (const Neighbours& pair : pairs) {
-    for (const dp::Draw& drawn : CountsDraws(pair, kRecord, kOneSet, noise)) {
-      const dp::CountsDraw released = with_exact_first_cell(drawn, *pair.table);
-      const Likelihood broken = [&](const dp::Draw& draw,
-                                    const dp::SealedTable& table) -> std::optional<Interval> {
-        if (with_exact_first_cell(draw, table) != std::get<dp::CountsDraw>(draw)) return std::nullopt;
-        return LikelihoodFor(kRecord)(draw, table);
-      };
-      impossible += LossOf(released, pair, broken) ? 0 : 1;
-    }
-  }
-  EXPECT_GT(impossible, 0);
+  const Outcome broken{with_exact_first_cell,
+                       [&](const dp::Draw& draw, const dp::SealedTable& table) -> LogLikelihood {
+                         if (with_exact_first_cell(draw, table) != draw) return std::nullopt;
+                         return LikelihoodFor(kRecord)(draw, table);
+                       }};
+  const Audit audit{kRecord, kOneSet, noise, LaplacePrice(noise, 1)};
+  EXPECT_FALSE(AuditPureCounts(audit).exceeds());
+  EXPECT_TRUE(AuditPureCounts(audit, broken).exceeds());
 }
 
 }  // namespace

@@ -3,11 +3,11 @@
 // rests on).
 #include <gtest/gtest.h>
 
-#include "dp/accounting/rule.h"
 #include "dp/data/sealed_table.h"
 #include "dp/kernel/kernel.h"
 #include "dp/kernel/likelihood.h"
 #include "dp/workload/testing_domain.h"
+#include "tests/statistical/exact_ratio.h"
 #include "tests/statistical/neighbours.h"
 #include "tests/testing/seeded_bits.h"
 
@@ -81,10 +81,7 @@ Finding Compare(const LogProbabilities& one, const LogProbabilities& other, cons
 Finding AuditSelection(const UnitBound& unit, const std::vector<ApproximatedMarginal>& candidates,
                        dp::Epsilon drawn, dp::Epsilon priced, int random_pairs) {
   const dp::Domain domain = Questions(candidates.size());
-  const dp::RuleSpec pure{
-      .kind = dp::RuleKind::kPure, .epsilon = dp::Epsilon(1), .delta = {}, .order = {}, .delta_slack = {}};
-  const Interval price =
-      Interval::Of(dp::Epsilon(dp::CostOf(pure, {dp::ExponentialMechanismEvent{priced}}).value()[0].amount));
+  const Interval price = PureLossOf({dp::ExponentialMechanismEvent{priced}});
   Finding worst;
   for (const Neighbours& pair : NeighboursOf(domain, unit, random_pairs, 11)) {
     const Finding finding = Compare(OfEveryChoice(candidates, drawn, *pair.table, domain, unit),

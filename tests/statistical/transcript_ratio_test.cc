@@ -2,12 +2,13 @@
 // another loses no more than the sum of what its meter took.
 #include <gtest/gtest.h>
 
-#include "dp/accounting/rule.h"
 #include "dp/data/sealed_table.h"
 #include "dp/kernel/kernel.h"
 #include "dp/kernel/likelihood.h"
 #include "dp/workload/sensitivity.h"
 #include "dp/workload/testing_domain.h"
+#include "tests/statistical/audit_mode.h"
+#include "tests/statistical/exact_ratio.h"
 #include "tests/statistical/neighbours.h"
 #include "tests/testing/seeded_bits.h"
 
@@ -44,10 +45,7 @@ std::vector<dp::CountedEvent> Schedule(int rounds) {
 }
 
 Interval PriceOf(int rounds) {
-  const dp::RuleSpec pure{
-      .kind = dp::RuleKind::kPure, .epsilon = dp::Epsilon(1), .delta = {}, .order = {}, .delta_slack = {}};
-  const dp::Event event{dp::ComposedEvent{Schedule(rounds)}};
-  return Interval::Of(dp::Epsilon(dp::CostOf(pure, event).value()[0].amount));
+  return PureLossOf({dp::ComposedEvent{Schedule(rounds)}});
 }
 
 // A round selects the marginal that a uniform guess from the noisy number of records misses most, and
@@ -85,19 +83,19 @@ dp::Transcript MostTelling(dp::Transcript transcript, int64_t shift, size_t choi
 }
 
 bool SomeRunLosesMoreThan(const Interval& price) {
+  RatioAudit finding(price);
   for (const Neighbours& pair : NeighboursOf(Questions(), kUnit, 20, 41)) {
-    const dp::Transcript drawn = RunOn(pair.table, 42);
+    const dp::Transcript drawn = RunOn(pair.table, AuditSeed(42));
     std::vector<dp::Transcript> transcripts = {drawn};
     for (const int64_t shift : {int64_t{100'000}, int64_t{-100'000}}) {
       for (const size_t choice : {0, 1, 2}) transcripts.push_back(MostTelling(drawn, shift, choice));
     }
     for (const dp::Transcript& transcript : transcripts) {
-      const Interval loss = dp::LogProbability(transcript, *pair.table, Questions(), kUnit).value() -
-                            dp::LogProbability(transcript, *pair.neighbour, Questions(), kUnit).value();
-      if (loss.CertainlyAbove(price) || (-loss).CertainlyAbove(price)) return true;
+      finding.Compare(pair.what, dp::LogProbability(transcript, *pair.table, Questions(), kUnit).value(),
+                      dp::LogProbability(transcript, *pair.neighbour, Questions(), kUnit).value());
     }
   }
-  return false;
+  return finding.exceeds();
 }
 
 TEST(ExactRatioOfTranscripts, ARunThatDependsOnItsOwnAnswersLosesNoMoreThanItsSchedule) {

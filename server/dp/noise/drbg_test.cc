@@ -92,25 +92,5 @@ TEST(Drbg, MayBeDestroyedInAForkedChildAndMadeAnewThere) {
   EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
-// Why the check is needed: a generator without it gives parent and child the same bits.
-TEST(DrbgCanary, WithoutTheCheckAForkedChildRepeatsTheParentsBits) {
-  struct Unchecked : BitSource {
-    uint64_t next = 1;
-    void Fill(std::span<uint64_t> words) override {
-      for (uint64_t& word : words) word = next++;
-    }
-  };
-  Unchecked source;
-  const int status = StatusOfChild([&source] {
-    uint64_t word = 0;
-    source.Fill(std::span(&word, 1));
-    _exit(static_cast<int>(word));
-  });
-  uint64_t word = 0;
-  source.Fill(std::span(&word, 1));
-  ASSERT_TRUE(WIFEXITED(status));
-  EXPECT_EQ(static_cast<uint64_t>(WEXITSTATUS(status)), word);
-}
-
 }  // namespace
 }  // namespace curator::dp

@@ -1,0 +1,100 @@
+"""Every known mistake has a test that catches it.
+
+The mistakes are listed here; docs/PRIVACY.md says which tests catch each of them; those tests must exist, in a file that is
+compiled, in a suite whose name says that it holds canaries. The canaries of the check itself are at the end.
+"""
+
+import re
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+
+MISTAKES = (
+    "noise scale x 0.95",
+    "half the noise scale",
+    "add/remove sensitivity used under replacement",
+    "L2 sensitivity used for L1",
+    "epsilon not split over k marginals",
+    "one cell without noise",
+    "values rounded to float before noise",
+    "naive floating-point Laplace",
+    "exponential mechanism with twice the epsilon",
+    "the winning noisy score released unpaid",
+    "selection and measurement sharing noise",
+    "the same seed for two requests",
+    "a fork sharing a bit buffer",
+    "MWEM using the exact n",
+    "one unpaid round",
+    "early stop on the true error",
+    "a model initialised from the data",
+    "thresholding raw counts",
+    "a number of rows that is the exact n",
+    "a domain learned from the data",
+    "unclipped likelihood",
+    "twice the temperature",
+)
+
+ROW = re.compile(r"^\| ([^|]+?) \| ((?:`\w+\.\w+`(?:, )?)+) \|$", re.MULTILINE)
+NAME = re.compile(r"`(\w+\.\w+)`")
+TEST = re.compile(r"^TEST(?:_F|_P)?\((\w+), (\w+)\)", re.MULTILINE)
+
+
+def catchers(page):
+    """Of each mistake in the table of `page`, the tests that are said to catch it."""
+    start = page.index("### Known mistakes")
+    table = page[start:page.index("\n## ", start)]
+    return {mistake: NAME.findall(tests) for mistake, tests in ROW.findall(table)}
+
+
+def compiled_tests(root):
+    """The names of all tests under tests/ and server/ whose file is listed where it is built."""
+    names = set()
+    for path in [*root.glob("tests/*/*_test.cc"), *root.glob("server/**/*_test.cc")]:
+        build = path.parent / "CMakeLists.txt"
+        if not build.exists():
+            build = path.parent.parent / "CMakeLists.txt"
+        suite = path.stem.removesuffix("_test")
+        text = build.read_text()
+        if path.name not in text and not re.search(rf"foreach\(suite [^)]*\b{suite}\b", text):
+            continue
+        names.update(f"{suite}.{name}" for suite, name in TEST.findall(path.read_text()))
+    return names
+
+
+def findings(page, compiled):
+    table = catchers(page)
+    found = [f"no test is named for: {mistake}" for mistake in MISTAKES if mistake not in table]
+    found += [f"not a known mistake: {mistake}" for mistake in table if mistake not in MISTAKES]
+    for mistake, tests in table.items():
+        for test in tests:
+            if test not in compiled:
+                found.append(f"{mistake}: there is no test {test}")
+            if not test.split(".")[0].endswith("Canary"):
+                found.append(f"{mistake}: {test} is not in a suite of canaries")
+    return found
+
+
+class Canaries(unittest.TestCase):
+    def setUp(self):
+        self.page = (ROOT / "docs" / "PRIVACY.md").read_text()
+        self.compiled = compiled_tests(ROOT)
+
+    def test_every_known_mistake_is_caught_by_a_test_that_exists(self):
+        self.assertEqual(findings(self.page, self.compiled), [])
+
+    def test_a_mistake_without_a_row_is_found(self):
+        page = re.sub(r"(?m)^\| one unpaid round \|.*\n", "", self.page)
+        self.assertEqual(findings(page, self.compiled), ["no test is named for: one unpaid round"])
+
+    def test_a_test_that_was_removed_is_found(self):
+        test = catchers(self.page)["one unpaid round"][0]
+        self.assertEqual(findings(self.page, self.compiled - {test}), [f"one unpaid round: there is no test {test}"])
+
+    def test_a_sound_test_does_not_count_as_a_canary(self):
+        page = self.page.replace("| one unpaid round | `", "| one unpaid round | `Sound.Passes`, `")
+        self.assertEqual(len(findings(page, self.compiled | {"Sound.Passes"})), 1)
+
+
+if __name__ == "__main__":
+    unittest.main()
