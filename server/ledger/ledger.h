@@ -53,6 +53,31 @@ struct NewAccount {
   std::string actor;
 };
 
+// One part of a partitioned dataset, to be made. A part holds the records whose partition attribute falls
+// into its bins, and has an account of its own.
+struct PartSpec {
+  std::vector<int64_t> bins;  // numbers of bins, ascending; no bin lies in two parts
+  AccountSpec account;        // kPart; its key is the part's name
+};
+
+// A part to be added to a partitioned dataset that is there already.
+struct NewPart {
+  std::string request_id;  // a UUID the client made: the same one adds the same part, once
+  std::string dataset_id;
+  PartSpec part;
+  std::string actor;
+};
+
+struct Part {
+  int64_t number = 0;  // 1, 2, 3, ... in the order of their making
+  std::string name;
+  std::vector<int64_t> bins;
+  int64_t account_id = 0;
+  int64_t sealed_version = 0;  // the version of the dataset that sealing this part made; 0 until then
+  std::string content_hash;    // as the dataset's
+  bool operator==(const Part&) const = default;
+};
+
 struct CounterBalance {
   std::string counter;
   int64_t limit = 0;
@@ -87,6 +112,8 @@ struct DatasetSpec {
   std::string partition_attribute;  // empty: not partitioned
   std::string successor_of;  // a dataset id: its lineage and accounts are shared, `accounts` must be empty
   std::vector<AccountSpec> accounts;
+  std::vector<PartSpec> parts =
+      {};  // of a partitioned dataset, at least one; their accounts are its accounts
 };
 
 struct Dataset {
@@ -102,10 +129,13 @@ struct Dataset {
   int64_t max_records_per_unit = 1;
   bool is_public = false;
   std::string partition_attribute;
-  int64_t version = 0;       // 0 until sealed
+  // 0 until sealed. A partitioned dataset has the version v once v of its parts are sealed: they are what the
+  // version consists of, for ever.
+  int64_t version = 0;
   std::string content_hash;  // HMAC of the sealed records under a server key: never exported
   int64_t created_at_us = 0;
   std::vector<std::string> grantees;
+  std::vector<Part> parts = {};  // by number
 };
 
 // ---- Charges
@@ -238,6 +268,13 @@ class Ledger {
   // Equal content under another name is written into the history as a warning.
   virtual absl::StatusOr<Dataset> SealDataset(std::string_view dataset_id, std::string_view content_hash,
                                               std::string_view actor) = 0;
+  // Adds a part with a fresh account to a partitioned dataset, before or after other parts are sealed.
+  // ALREADY_EXISTS when the name is taken; INVALID_ARGUMENT when a bin lies in another part;
+  // FAILED_PRECONDITION for a dataset that is not partitioned, or archived.
+  virtual absl::StatusOr<Dataset> AddPart(const NewPart& part) = 0;
+  // Once, and makes the dataset's next version; like SealDataset(), which is not for partitioned datasets.
+  virtual absl::StatusOr<Dataset> SealPart(std::string_view dataset_id, std::string_view part,
+                                           std::string_view content_hash, std::string_view actor) = 0;
   virtual absl::Status ArchiveDataset(std::string_view dataset_id, std::string_view actor) = 0;
   virtual absl::Status Grant(std::string_view dataset_id, std::string_view grantee,
                              std::string_view actor) = 0;
@@ -257,6 +294,7 @@ class Ledger {
   //                              and the sealed key of the first attempt. FORFEITED: FAILED_PRECONDITION, the
   //                              charge stands.
   //   another fingerprint     -> ALREADY_EXISTS
+  // A charge on a partitioned dataset names a version of it and posts to the account of at least one part.
   // On return the charge is durable and the anchor covers its entry.
   virtual absl::StatusOr<Attempt> Begin(const ChargeRequest& request) = 0;
 

@@ -89,6 +89,8 @@ class Ledger:
         self.spent = {}
         self.held = {}
         self.charges = {}  # charge id -> [state, postings]
+        self.bins = {}  # (dataset id, bin of its partition attribute) -> part
+        self.parts = {}  # dataset id -> the version that sealed each part, by number; 0 for none
 
     def add(self, entry):
         self.check_link(entry)
@@ -99,6 +101,10 @@ class Ledger:
         elif kind == "ACCOUNT_OPENED":
             document = Document(payload, "curator.ledger.account_opened")
             self.open_account(document)
+        elif kind == "PART_ADDED":
+            self.add_part(entry["dataset_id"], Document(payload, "curator.ledger.part_added"))
+        elif kind == "PART_SEALED":
+            self.seal_part(entry["dataset_id"], Document(payload, "curator.ledger.part_sealed"))
         elif kind in ("CHARGED", "RESERVED"):
             self.charge(entry["charge_id"], kind, Document(payload, "curator.ledger.charge"))
         elif kind in ("STARTED", "EXTENDED", "COMMITTED", "EXPIRED", "CANCELLED", "FORFEITED"):
@@ -139,6 +145,29 @@ class Ledger:
         for counter, limit in document.list(lambda: (document.text(), document.integer())):
             self.limits[account, counter] = limit
             self.spent[account, counter] = self.held[account, counter] = 0
+
+    def add_part(self, dataset, document):
+        number = document.integer()
+        versions = self.parts.setdefault(dataset, [])
+        if number != len(versions) + 1:
+            raise Contradiction(f"part {number} is not the next one")
+        versions.append(0)
+        for part_bin in document.list(document.integer):
+            if self.bins.setdefault((dataset, part_bin), number) != number:
+                raise Contradiction(f"bin {part_bin} lies in two parts")
+        self.open_account(document)
+        document.end()
+
+    def seal_part(self, dataset, document):
+        number, version = document.integer(), document.integer()
+        document.bytes()  # commitment to the content
+        document.end()
+        versions = self.parts.get(dataset, [])
+        if not 1 <= number <= len(versions) or versions[number - 1] != 0:
+            raise Contradiction(f"part {number} cannot be sealed")
+        if version != max(versions) + 1:
+            raise Contradiction(f"sealing part {number} does not make version {version}")
+        versions[number - 1] = version
 
     def charge(self, charge_id, kind, document):
         for _ in range(2):  # principal, request id

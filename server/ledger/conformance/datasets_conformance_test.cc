@@ -21,9 +21,8 @@ TEST_P(DatasetConformance, KeepsEveryFieldOfADataset) {
   DatasetSpec spec = SpecOf("census", 10);
   spec.privacy_unit = "PERSON";
   spec.max_records_per_unit = 3;
-  spec.partition_attribute = "zone";
-  spec.accounts = {{.scope_type = ScopeType::kPart,
-                    .scope_key = "north",
+  spec.accounts = {{.scope_type = ScopeType::kDataset,
+                    .scope_key = {},
                     .rule = "r",
                     .rule_name = "ADVANCED",
                     .limits = {{"epsilon_squared", 5}, {"delta", 7}}},
@@ -40,15 +39,14 @@ TEST_P(DatasetConformance, KeepsEveryFieldOfADataset) {
   EXPECT_EQ(found.schema_hash, spec.schema_hash);
   EXPECT_EQ(found.privacy_unit, "PERSON");
   EXPECT_EQ(found.max_records_per_unit, 3);
-  EXPECT_EQ(found.partition_attribute, "zone");
+  EXPECT_EQ(found.partition_attribute, "");
   EXPECT_EQ(found.state, DatasetState::kCreated);
   EXPECT_EQ(found.version, 0);
   EXPECT_GT(found.created_at_us, 1'500'000'000'000'000);
 
   const std::vector<Account> accounts = Must(ledger->ListAccounts(made.id));
   ASSERT_EQ(accounts.size(), 2U);
-  EXPECT_EQ(accounts[0].scope_type, ScopeType::kPart);
-  EXPECT_EQ(accounts[0].scope_key, "north");
+  EXPECT_EQ(accounts[0].scope_type, ScopeType::kDataset);
   EXPECT_EQ(accounts[0].rule_name, "ADVANCED");
   EXPECT_THAT(accounts[0].counters,
               ElementsAre(CounterBalance{"epsilon_squared", 5, 0, 0}, CounterBalance{"delta", 7, 0, 0}));

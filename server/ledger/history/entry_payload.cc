@@ -199,6 +199,45 @@ std::string ContentCommitment(std::string_view dataset_id, std::string_view cont
   return Sha256(std::move(writer).Take());
 }
 
+std::string Bytes(const PartAdded& document) {
+  CanonicalWriter writer("curator.ledger.part_added", 1);
+  writer.Integer(document.number);
+  writer.Integer(static_cast<int64_t>(document.bins.size()));
+  for (const int64_t bin : document.bins) writer.Integer(bin);
+  WriteAccount(writer, document.account);
+  return std::move(writer).Take();
+}
+
+absl::StatusOr<PartAdded> ParsePartAdded(std::string_view bytes) {
+  CanonicalReader reader(bytes, "curator.ledger.part_added", 1);
+  PartAdded document;
+  document.number = reader.Integer();
+  constexpr int64_t kLeastBytes = 8;
+  document.bins.resize(static_cast<size_t>(reader.Count(kLeastBytes)));
+  for (int64_t& bin : document.bins) bin = reader.Integer();
+  document.account = ReadAccount(reader);
+  RETURN_IF_ERROR(reader.Finish());
+  return document;
+}
+
+std::string Bytes(const PartSealed& document) {
+  CanonicalWriter writer("curator.ledger.part_sealed", 1);
+  writer.Integer(document.number);
+  writer.Integer(document.version);
+  writer.Text(document.content_commitment);
+  return std::move(writer).Take();
+}
+
+absl::StatusOr<PartSealed> ParsePartSealed(std::string_view bytes) {
+  CanonicalReader reader(bytes, "curator.ledger.part_sealed", 1);
+  PartSealed document;
+  document.number = reader.Integer();
+  document.version = reader.Integer();
+  document.content_commitment = reader.Text();
+  RETURN_IF_ERROR(reader.Finish());
+  return document;
+}
+
 std::string NoteBytes(std::string_view text) {
   CanonicalWriter writer("curator.ledger.note", 1);
   writer.Text(text);

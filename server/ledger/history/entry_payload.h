@@ -34,6 +34,8 @@ inline constexpr char kExpired[] = "EXPIRED";
 inline constexpr char kCancelled[] = "CANCELLED";
 inline constexpr char kForfeited[] = "FORFEITED";
 inline constexpr char kAccountOpened[] = "ACCOUNT_OPENED";
+inline constexpr char kPartAdded[] = "PART_ADDED";
+inline constexpr char kPartSealed[] = "PART_SEALED";
 inline constexpr char kLimitProposed[] = "LIMIT_PROPOSED";
 inline constexpr char kLimitChanged[] = "LIMIT_CHANGED";
 
@@ -84,6 +86,24 @@ struct DatasetSealed {
 std::string Bytes(const DatasetSealed& document);
 absl::StatusOr<DatasetSealed> ParseDatasetSealed(std::string_view bytes);
 std::string ContentCommitment(std::string_view dataset_id, std::string_view content_hash);
+
+// PART_ADDED, tag "curator.ledger.part_added": Integer(number), the list of bins (Integers), the account.
+struct PartAdded {
+  int64_t number = 0;
+  std::vector<int64_t> bins;
+  OpenedAccount account;  // its scope key is the part's name
+};
+std::string Bytes(const PartAdded& document);
+absl::StatusOr<PartAdded> ParsePartAdded(std::string_view bytes);
+
+// PART_SEALED, tag "curator.ledger.part_sealed".
+struct PartSealed {
+  int64_t number = 0;
+  int64_t version = 0;  // of the dataset, which this made
+  std::string content_commitment;
+};
+std::string Bytes(const PartSealed& document);
+absl::StatusOr<PartSealed> ParsePartSealed(std::string_view bytes);
 
 // EQUAL_CONTENT (the other dataset's name), GRANTED (the grantee), ARCHIVED (empty): tag
 // "curator.ledger.note".

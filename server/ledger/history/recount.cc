@@ -23,6 +23,10 @@ void Recount::Add(const Entry& entry) {
     const absl::StatusOr<OpenedAccount> opened = ParseOpenedAccount(entry.payload);
     if (!opened.ok()) return Find(entry, "is malformed");
     OpenAccount(entry, *opened);
+  } else if (entry.kind == kPartAdded) {
+    AddPart(entry);
+  } else if (entry.kind == kPartSealed) {
+    SealPart(entry);
   } else if (entry.kind == kCharged || entry.kind == kReserved) {
     AddCharge(entry);
   } else if (entry.kind == kLimitChanged) {
@@ -65,6 +69,45 @@ void Recount::OpenAccount(const Entry& entry, const OpenedAccount& account) {
   for (const CounterLimit& limit : account.spec.limits) {
     counters_[{account.id, limit.counter}].limit = limit.limit;
   }
+}
+
+void Recount::AddPart(const Entry& entry) {
+  const absl::StatusOr<PartAdded> added = ParsePartAdded(entry.payload);
+  if (!added.ok()) return Find(entry, "is malformed");
+  std::vector<RecountedPart>& parts = parts_[entry.dataset_id];
+  if (added->number != static_cast<int64_t>(parts.size()) + 1) Find(entry, "is not the next part");
+  for (const RecountedPart& other : parts) {
+    if (other.part.name == added->account.spec.scope_key) Find(entry, "names a part that is there already");
+    for (const int64_t bin : added->bins) {
+      if (std::binary_search(other.part.bins.begin(), other.part.bins.end(), bin)) {
+        Find(entry, absl::StrCat("takes bin ", bin, ", which lies in another part"));
+      }
+    }
+  }
+  parts.push_back({.part = {.number = added->number,
+                            .name = added->account.spec.scope_key,
+                            .bins = added->bins,
+                            .account_id = added->account.id,
+                            .sealed_version = 0,
+                            .content_hash = {}},
+                   .content_commitment = {}});
+  OpenAccount(entry, added->account);
+}
+
+void Recount::SealPart(const Entry& entry) {
+  const absl::StatusOr<PartSealed> sealed = ParsePartSealed(entry.payload);
+  if (!sealed.ok()) return Find(entry, "is malformed");
+  std::vector<RecountedPart>& parts = parts_[entry.dataset_id];
+  int64_t version = 0;
+  for (const RecountedPart& part : parts) version = std::max(version, part.part.sealed_version);
+  if (sealed->version != version + 1) Find(entry, "does not make the next version");
+  const auto found = std::find_if(parts.begin(), parts.end(), [&](const RecountedPart& part) {
+    return part.part.number == sealed->number;
+  });
+  if (found == parts.end()) return Find(entry, "seals a part that was never added");
+  if (found->part.sealed_version != 0) return Find(entry, "seals a part again");
+  found->part.sealed_version = sealed->version;
+  found->content_commitment = sealed->content_commitment;
 }
 
 void Recount::AddCharge(const Entry& entry) {

@@ -26,6 +26,12 @@ struct RecountedCounter {
   bool operator==(const RecountedCounter&) const = default;
 };
 
+// The parts of a dataset, as its entries tell of them: their content by its commitment.
+struct RecountedPart {
+  Part part;  // without its content hash
+  std::string content_commitment;
+};
+
 struct RecountedCharge {
   std::string dataset_id;
   ChargeState state = ChargeState::kStarted;
@@ -51,6 +57,8 @@ class Recount {
   // By account id.
   const std::map<int64_t, AccountSpec>& accounts() const { return accounts_; }
   const std::unordered_map<std::string, RecountedCharge>& charges() const { return charges_; }
+  // By dataset id, in the order of their numbers.
+  const std::map<std::string, std::vector<RecountedPart>>& parts() const { return parts_; }
   int64_t entries() const { return entries_; }
   const std::vector<std::string>& findings() const { return findings_; }
 
@@ -58,6 +66,8 @@ class Recount {
   void Find(const Entry& entry, std::string_view what);
   void CreateDataset(const Entry& entry);
   void OpenAccount(const Entry& entry, const OpenedAccount& account);
+  void AddPart(const Entry& entry);
+  void SealPart(const Entry& entry);
   void AddCharge(const Entry& entry);
   void ChangeCharge(const Entry& entry);
   void StartReserved(const Entry& entry, RecountedCharge& charge, const std::vector<Posting>& final_cost);
@@ -71,6 +81,7 @@ class Recount {
   std::map<int64_t, AccountSpec> accounts_;
   std::map<CounterKey, RecountedCounter> counters_;
   std::unordered_map<std::string, RecountedCharge> charges_;
+  std::map<std::string, std::vector<RecountedPart>> parts_;
   int64_t entries_ = 0;
   std::vector<std::string> findings_;
 };

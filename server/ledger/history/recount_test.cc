@@ -69,6 +69,39 @@ class History {
   Recount recount_{1};
 };
 
+std::string PartBytes(int64_t number, const std::string& name, std::vector<int64_t> bins) {
+  return Bytes(PartAdded{number,
+                         std::move(bins),
+                         {10 + number,
+                          {.scope_type = ScopeType::kPart,
+                           .scope_key = name,
+                           .rule = {},
+                           .rule_name = {},
+                           .limits = {{"rho", 5}}}}});
+}
+
+TEST(Recount, PartsAreAddedInOrderWithBinsOfTheirOwnAndSealedOnce) {
+  History history;
+  history.Write(kPartAdded, "", PartBytes(1, "early", {0, 1}));
+  history.Write(kPartAdded, "", PartBytes(2, "late", {2}));
+  history.Write(kPartSealed, "", Bytes(PartSealed{2, 1, "commitment"}));
+  EXPECT_THAT(history.Finish().findings(), ElementsAre());
+  EXPECT_EQ(history.Finish().accounts().at(12).scope_key, "late");
+  EXPECT_EQ(history.Finish().parts().at("d").at(1).part.sealed_version, 1);
+
+  history.Write(kPartAdded, "", PartBytes(3, "greedy", {1, 3}));
+  EXPECT_THAT(history.Finish().findings(), Contains(HasSubstr("takes bin 1, which lies in another part")));
+  history.Write(kPartAdded, "", PartBytes(5, "late", {9}));
+  EXPECT_THAT(history.Finish().findings(), Contains(HasSubstr("is not the next part")));
+  EXPECT_THAT(history.Finish().findings(), Contains(HasSubstr("names a part that is there already")));
+  history.Write(kPartSealed, "", Bytes(PartSealed{2, 2, "another"}));
+  EXPECT_THAT(history.Finish().findings(), Contains(HasSubstr("seals a part again")));
+  history.Write(kPartSealed, "", Bytes(PartSealed{1, 7, "commitment"}));
+  EXPECT_THAT(history.Finish().findings(), Contains(HasSubstr("does not make the next version")));
+  history.Write(kPartSealed, "", Bytes(PartSealed{8, 2, "commitment"}));
+  EXPECT_THAT(history.Finish().findings(), Contains(HasSubstr("seals a part that was never added")));
+}
+
 TEST(Recount, AnAccountOpenedLaterIsCountedFromThenOnAndOpenedOnce) {
   History history;
   const OpenedAccount account{2,

@@ -19,7 +19,11 @@ absl::Status CheckDataset(const LockedDataset& dataset, const ChargeRequest& req
                                                       std::string(DatasetStateName(dataset.state)),
                                                       ": only a SEALED dataset can be charged"));
   }
-  if (dataset.version != request.dataset_version) {
+  // Every version of a partitioned dataset stays: it is made of the parts that were sealed until then.
+  const bool has_version = dataset.is_partitioned
+                               ? request.dataset_version >= 1 && request.dataset_version <= dataset.version
+                               : request.dataset_version == dataset.version;
+  if (!has_version) {
     return absl::FailedPreconditionError(absl::StrCat("dataset ", dataset.name, " has version ",
                                                       dataset.version, ", not ", request.dataset_version));
   }
@@ -69,6 +73,7 @@ absl::Status CheckAdmission(Change& change, const ChargeRequest& request) {
     RETURN_IF_ERROR(CheckPostsToAllConcerned(change.transaction(), dataset.lineage_id, request));
   }
   std::vector<FullAccount> full;
+  bool posts_to_part = false;
   for (size_t i = 0; i < request.postings.size(); ++i) {
     const Posting& posting = request.postings[i];
     const LockedCounter* counter = change.counter({posting.account_id, posting.counter});
@@ -76,12 +81,16 @@ absl::Status CheckAdmission(Change& change, const ChargeRequest& request) {
       return InvalidField(absl::StrCat("postings[", i, "]"),
                           absl::StrCat("dataset ", dataset.name, " has no such account or counter"));
     }
+    posts_to_part = posts_to_part || counter->scope_type == ScopeType::kPart;
     if (posting.cost <= counter->remaining()) continue;
     full.push_back({.account = counter->account_name,
                     .rule = counter->rule_name,
                     .counter = posting.counter,
                     .asked = posting.cost,
                     .remaining = counter->remaining()});
+  }
+  if (dataset.is_partitioned && !posts_to_part) {
+    return InvalidField("postings", "name no part, and no partitioned dataset is answered for nothing");
   }
   return full.empty() ? absl::OkStatus() : BudgetFull(full);
 }

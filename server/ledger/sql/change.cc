@@ -39,10 +39,12 @@ absl::Status Change::LockChains(const std::set<std::string>& dataset_ids) {
   // Read by a second statement, which sees what was committed while the first one waited.
   const std::string select = absl::StrCat(
       "SELECT d.id, d.name, d.lineage_id, d.state, d.is_public, h.seq, h.hash, "
-      "(SELECT COALESCE(MAX(v.version), 0) FROM dataset_versions v WHERE v.dataset_id = d.id), ",
+      "COALESCE((SELECT MAX(v.version) FROM dataset_versions v WHERE v.dataset_id = d.id), "
+      "(SELECT MAX(p.sealed_version) FROM dataset_parts p WHERE p.dataset_id = d.id), 0), ",
       std::string(dialect_.now_us),
       ", CASE WHEN EXISTS (SELECT 1 FROM accounts a WHERE a.lineage_id = d.lineage_id AND a.scope_type IN "
-      "('ANALYST', 'ANALYST_GROUP')) THEN 1 ELSE 0 END"
+      "('ANALYST', 'ANALYST_GROUP')) THEN 1 ELSE 0 END, "
+      "CASE WHEN d.partition_attribute = '' THEN 0 ELSE 1 END"
       " FROM chain_heads h JOIN datasets d ON d.id = h.dataset_id WHERE h.dataset_id = $1");
   ASSIGN_OR_RETURN(const std::vector<std::vector<Row>> answers, transaction_.ExecuteEach(select, each));
   for (const std::vector<Row>& rows : answers) {
@@ -54,6 +56,7 @@ absl::Status Change::LockChains(const std::set<std::string>& dataset_ids) {
                           .lineage_id = row.Text(2),
                           .state = state,
                           .is_public = row.Integer(4) != 0,
+                          .is_partitioned = row.Integer(10) != 0,
                           .has_analyst_accounts = row.Integer(9) != 0,
                           .version = row.Integer(7),
                           .head = {row.Integer(5), row.Blob(6)}};
@@ -124,6 +127,7 @@ absl::Status Change::LockCounters(const std::set<int64_t>& account_ids) {
                             .held = row.Integer(3),
                             .limit = row.Integer(4),
                             .lineage_id = row.Text(5),
+                            .scope_type = scope,
                             .account_name = AccountName(row.Text(9), scope, row.Text(8)),
                             .rule_name = row.Text(6)};
       const auto anchored = anchored_.spent.find(key);

@@ -28,6 +28,7 @@ struct LockedCounter {
   int64_t held = 0;
   int64_t limit = 0;
   std::string lineage_id;
+  ScopeType scope_type = ScopeType::kDataset;
   std::string account_name;  // for messages: "dataset/census", "dataset/census/analyst/ana"
   std::string rule_name;
   int64_t spent_added = 0;
@@ -43,6 +44,7 @@ struct LockedDataset {
   std::string lineage_id;
   DatasetState state = DatasetState::kCreated;
   bool is_public = false;
+  bool is_partitioned = false;
   bool has_analyst_accounts = false;  // the lineage has accounts of analysts or groups
   int64_t version = 0;
   ChainHead head;

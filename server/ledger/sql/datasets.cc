@@ -7,7 +7,9 @@
 #include "base/status_macros.h"
 #include "ledger/history/entry_payload.h"
 #include "ledger/sql/accounts.h"
+#include "ledger/sql/content.h"
 #include "ledger/sql/dataset_requests.h"
+#include "ledger/sql/parts.h"
 #include "ledger/sql/request_checks.h"
 #include "ledger/sql/sql_ledger.h"
 
@@ -31,6 +33,9 @@ std::string FingerprintOf(const DatasetSpec& spec) {
   for (const AccountSpec& account : spec.accounts) created.accounts.push_back({0, account});
   writer.Text(ledger::Bytes(created));
   writer.Text(spec.schema);
+  for (const PartSpec& part : spec.parts) {
+    writer.Text(ledger::Bytes(PartAdded{0, part.bins, {0, part.account}}));
+  }
   return Sha256(std::move(writer).Take());
 }
 
@@ -41,16 +46,18 @@ absl::StatusOr<std::string> LineageOf(Transaction& transaction, const DatasetSpe
   absl::StatusOr<Dataset> predecessor = ReadDataset(transaction, spec.successor_of);
   if (absl::IsNotFound(predecessor.status())) return InvalidField("successor_of", "there is no such dataset");
   RETURN_IF_ERROR(predecessor.status());
+  if (!predecessor->partition_attribute.empty()) {
+    return InvalidField("successor_of", "is partitioned: new records go into a new part of it");
+  }
   const bool counts_alike = predecessor->neighbour_relation == spec.neighbour_relation &&
                             predecessor->privacy_unit == spec.privacy_unit &&
                             predecessor->max_records_per_unit == spec.max_records_per_unit &&
-                            predecessor->is_public == spec.is_public &&
-                            predecessor->partition_attribute == spec.partition_attribute;
+                            predecessor->is_public == spec.is_public;
   if (!counts_alike) {
     return InvalidField(
         "successor_of",
         "a successor shares its predecessor's accounts, so its neighbours, privacy unit, records per "
-        "unit, partition and publicity must be the same");
+        "unit and publicity must be the same");
   }
   return predecessor->lineage_id;
 }
@@ -103,29 +110,10 @@ absl::Status InsertDataset(Change& change, const DatasetSpec& spec, const std::s
                  .actor = spec.owner,
                  .prev_hash = {},
                  .hash = {}});
-  return absl::OkStatus();
-}
-
-void AppendNote(Change& change, std::string_view dataset_id, const char* kind, std::string_view note,
-                std::string_view actor) {
-  change.Append({.dataset_id = std::string(dataset_id),
-                 .kind = kind,
-                 .charge_id = {},
-                 .payload = NoteBytes(note),
-                 .actor = std::string(actor),
-                 .prev_hash = {},
-                 .hash = {}});
-}
-
-// Other lineages' datasets with the same content: the same people under another name.
-absl::Status NoteEqualContent(Change& change, const LockedDataset& dataset, std::string_view content_hash,
-                              std::string_view actor) {
-  ASSIGN_OR_RETURN(const std::vector<Row> twins,
-                   change.transaction().Execute(
-                       "SELECT d.name FROM dataset_versions v JOIN datasets d ON d.id = v.dataset_id "
-                       "WHERE v.content_hash = $1 AND d.lineage_id <> $2 ORDER BY d.name",
-                       {Bytes{std::string(content_hash)}, dataset.lineage_id}));
-  for (const Row& twin : twins) AppendNote(change, dataset.id, kEqualContent, twin.Text(0), actor);
+  for (size_t i = 0; i < spec.parts.size(); ++i) {
+    const absl::Status inserted = InsertPart(change, spec.parts[i], dataset_id, lineage_id, spec.owner);
+    if (!inserted.ok()) return WithinField(absl::StrCat("parts[", i, "]"), inserted);
+  }
   return absl::OkStatus();
 }
 
@@ -201,6 +189,10 @@ absl::StatusOr<Dataset> SqlLedger::SealDataset(std::string_view dataset_id, std:
     RETURN_IF_ERROR(change.LockChains({std::string(dataset_id)}));
     ASSIGN_OR_RETURN(const LockedDataset dataset, change.dataset(dataset_id));
     ASSIGN_OR_RETURN(sealed, ReadDataset(change.transaction(), dataset_id));
+    if (dataset.is_partitioned) {
+      return absl::FailedPreconditionError(
+          absl::StrCat("dataset ", dataset.name, " is partitioned: its parts are sealed, one by one"));
+    }
     const bool is_replay = sealed.version > 0 && sealed.content_hash == content_hash;
     if (is_replay) return absl::OkStatus();
     if (dataset.state != DatasetState::kCreated) {

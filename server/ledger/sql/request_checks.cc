@@ -15,6 +15,8 @@ namespace {
 constexpr size_t kMostTextBytes = 1000;
 constexpr size_t kMostDocumentBytes = size_t{16} << 20;
 constexpr size_t kMostMembers = 1000;
+constexpr size_t kMostParts = 1000;
+constexpr size_t kMostPartBins = 10'000;
 
 // How many bytes of well-formed UTF-8 stand at the start of `text` as one character; 0 when none do (RFC
 // 3629).
@@ -72,7 +74,56 @@ absl::Status CheckAccountSpec(const AccountSpec& account) {
   return absl::OkStatus();
 }
 
+absl::Status CheckPartSpec(const PartSpec& part) {
+  if (part.account.scope_type != ScopeType::kPart || !part.account.members.empty()) {
+    return InvalidField("account.scope_type", "a part has an account of its own scope, without members");
+  }
+  if (const absl::Status status = CheckAccountSpec(part.account); !status.ok()) {
+    return WithinField("account", status);
+  }
+  if (part.bins.empty()) return InvalidField("bins", "are none: a part holds at least one bin");
+  if (part.bins.size() > kMostPartBins) {
+    return InvalidField("bins", absl::StrCat("are more than ", kMostPartBins));
+  }
+  for (size_t i = 0; i < part.bins.size(); ++i) {
+    if (part.bins[i] < 0 || (i > 0 && part.bins[i - 1] >= part.bins[i])) {
+      return InvalidField("bins", "must be numbers of bins in ascending order, each once");
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckParts(const DatasetSpec& spec) {
+  if (spec.partition_attribute.empty() && !spec.parts.empty()) {
+    return InvalidField("parts", "only a partitioned dataset has parts");
+  }
+  if (spec.partition_attribute.empty()) return absl::OkStatus();
+  if (spec.is_public || !spec.successor_of.empty()) {
+    return InvalidField("partition_attribute",
+                        "a public dataset has no accounts, and a successor has those of its predecessor: "
+                        "neither is partitioned");
+  }
+  if (spec.parts.empty()) return InvalidField("parts", "a partitioned dataset needs at least one part");
+  for (size_t i = 0; i < spec.parts.size(); ++i) {
+    const absl::Status status = CheckPartSpec(spec.parts[i]);
+    if (!status.ok()) return WithinField(absl::StrCat("parts[", i, "]"), status);
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
+
+absl::Status CheckPartCount(size_t parts) {
+  if (parts <= kMostParts) return absl::OkStatus();
+  return absl::FailedPreconditionError(absl::StrCat("a dataset has at most ", kMostParts, " parts"));
+}
+
+absl::Status CheckNewPart(const NewPart& part) {
+  RETURN_IF_ERROR(CheckText("request_id", part.request_id));
+  RETURN_IF_ERROR(CheckText("dataset_id", part.dataset_id));
+  RETURN_IF_ERROR(CheckText("actor", part.actor));
+  return CheckPartSpec(part.part);
+}
 
 absl::Status CheckOptionalText(std::string_view field, std::string_view text) {
   if (text.size() > kMostTextBytes) {
@@ -102,18 +153,23 @@ absl::Status CheckDatasetSpec(const DatasetSpec& spec) {
   RETURN_IF_ERROR(CheckOptionalText("partition_attribute", spec.partition_attribute));
   RETURN_IF_ERROR(CheckOptionalText("successor_of", spec.successor_of));
   if (spec.max_records_per_unit < 1) return InvalidField("max_records_per_unit", "is less than 1");
-  const bool has_own_accounts = !spec.is_public && spec.successor_of.empty();
+  RETURN_IF_ERROR(CheckParts(spec));
+  const bool has_own_accounts =
+      !spec.is_public && spec.successor_of.empty() && spec.partition_attribute.empty();
   if (has_own_accounts == spec.accounts.empty()) {
     return InvalidField("accounts", has_own_accounts
                                         ? "a private dataset needs at least one account"
-                                        : "a public dataset has none, and a successor shares those of "
-                                          "its predecessor");
+                                        : "a public dataset has none, a successor shares those of "
+                                          "its predecessor, and a partitioned one has those of its parts");
   }
   std::set<std::pair<ScopeType, std::string>> scopes;
   for (size_t i = 0; i < spec.accounts.size(); ++i) {
     const std::string field = absl::StrCat("accounts[", i, "]");
     const absl::Status status = CheckAccountSpec(spec.accounts[i]);
     if (!status.ok()) return WithinField(field, status);
+    if (spec.accounts[i].scope_type == ScopeType::kPart) {
+      return InvalidField(field, "the account of a part is made with its part");
+    }
     if (spec.accounts[i].scope_type == ScopeType::kAnalystGroup || !spec.accounts[i].members.empty()) {
       return InvalidField(field, "a group's account is opened after its dataset is created");
     }

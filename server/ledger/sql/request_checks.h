@@ -17,6 +17,9 @@ absl::Status CheckText(std::string_view field, std::string_view text);
 absl::Status CheckOptionalText(std::string_view field, std::string_view text);
 
 absl::Status CheckDatasetSpec(const DatasetSpec& spec);
+absl::Status CheckNewPart(const NewPart& part);
+// FAILED_PRECONDITION when a dataset has no room for so many parts.
+absl::Status CheckPartCount(size_t parts);
 absl::Status CheckNewAccount(const NewAccount& account);
 absl::Status CheckChargeRequest(const ChargeRequest& request);
 absl::Status CheckPostings(const std::vector<Posting>& postings);

@@ -1,6 +1,7 @@
 #include "ledger/sql/rows.h"
 
 #include <algorithm>
+#include <map>
 #include <unordered_map>
 
 #include "absl/strings/str_cat.h"
@@ -83,6 +84,30 @@ Release ReleaseOf(const Row& row) {
 
 }  // namespace
 
+absl::StatusOr<std::vector<Part>> ReadParts(Transaction& transaction, std::string_view dataset_id) {
+  ASSIGN_OR_RETURN(const std::vector<Row> rows,
+                   transaction.Execute("SELECT number, name, account_id, sealed_version, content_hash "
+                                       "FROM dataset_parts WHERE dataset_id = $1 ORDER BY number",
+                                       {std::string(dataset_id)}));
+  std::map<int64_t, Part> parts;
+  for (const Row& row : rows) {
+    parts[row.Integer(0)] = {.number = row.Integer(0),
+                             .name = row.Text(1),
+                             .bins = {},
+                             .account_id = row.Integer(2),
+                             .sealed_version = row.IsNull(3) ? 0 : row.Integer(3),
+                             .content_hash = row.IsNull(4) ? std::string() : row.Blob(4)};
+  }
+  ASSIGN_OR_RETURN(
+      const std::vector<Row> bins,
+      transaction.Execute("SELECT part_number, bin FROM part_bins WHERE dataset_id = $1 ORDER BY bin",
+                          {std::string(dataset_id)}));
+  for (const Row& bin : bins) parts[bin.Integer(0)].bins.push_back(bin.Integer(1));
+  std::vector<Part> in_order;
+  for (auto& [number, part] : parts) in_order.push_back(std::move(part));
+  return in_order;
+}
+
 absl::StatusOr<std::vector<Dataset>> ReadDatasets(Transaction& transaction, std::string_view condition,
                                                   const Parameters& parameters) {
   ASSIGN_OR_RETURN(
@@ -101,6 +126,11 @@ absl::StatusOr<std::vector<Dataset>> ReadDatasets(Transaction& transaction, std:
       transaction.ExecuteEach("SELECT grantee FROM grants WHERE dataset_id = $1 ORDER BY grantee", ids));
   for (size_t i = 0; i < datasets.size(); ++i) {
     for (const Row& grant : grants[i]) datasets[i].grantees.push_back(grant.Text(0));
+    if (datasets[i].partition_attribute.empty()) continue;
+    ASSIGN_OR_RETURN(datasets[i].parts, ReadParts(transaction, datasets[i].id));
+    for (const Part& part : datasets[i].parts) {
+      datasets[i].version = std::max(datasets[i].version, part.sealed_version);
+    }
   }
   return datasets;
 }

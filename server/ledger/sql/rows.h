@@ -18,6 +18,9 @@ absl::StatusOr<std::vector<Dataset>> ReadDatasets(Transaction& transaction, std:
                                                   const Parameters& parameters);
 absl::StatusOr<Dataset> ReadDataset(Transaction& transaction, std::string_view dataset_id);
 
+// The parts of a partitioned dataset, by number.
+absl::StatusOr<std::vector<Part>> ReadParts(Transaction& transaction, std::string_view dataset_id);
+
 // The accounts of a lineage, in id order.
 absl::StatusOr<std::vector<Account>> ReadAccounts(Transaction& transaction, std::string_view lineage_id);
 

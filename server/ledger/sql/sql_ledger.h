@@ -39,6 +39,9 @@ class SqlLedger final : public Ledger {
   absl::StatusOr<std::vector<Dataset>> ListDatasets() override;
   absl::StatusOr<Dataset> SealDataset(std::string_view dataset_id, std::string_view content_hash,
                                       std::string_view actor) override;
+  absl::StatusOr<Dataset> AddPart(const NewPart& part) override;
+  absl::StatusOr<Dataset> SealPart(std::string_view dataset_id, std::string_view part,
+                                   std::string_view content_hash, std::string_view actor) override;
   absl::Status ArchiveDataset(std::string_view dataset_id, std::string_view actor) override;
   absl::Status Grant(std::string_view dataset_id, std::string_view grantee, std::string_view actor) override;
   absl::StatusOr<Account> CreateAccount(const NewAccount& account) override;

@@ -107,6 +107,34 @@ Findings CompareCounters(const std::vector<Account>& accounts, const Recount& re
   return findings;
 }
 
+// Which parts there are, what lies in them, and which version sealed them with which content.
+absl::StatusOr<Findings> CompareParts(Transaction& transaction, const std::vector<std::string>& dataset_ids,
+                                      const Recount& recount) {
+  Findings findings;
+  for (const std::string& dataset_id : dataset_ids) {
+    ASSIGN_OR_RETURN(const std::vector<Part> stored, ReadParts(transaction, dataset_id));
+    const auto found = recount.parts().find(dataset_id);
+    const std::vector<RecountedPart> counted =
+        found == recount.parts().end() ? std::vector<RecountedPart>() : found->second;
+    if (stored.size() != counted.size()) {
+      findings.push_back(
+          absl::StrCat("dataset ", dataset_id, ": the entries tell of another number of parts"));
+      continue;
+    }
+    for (size_t i = 0; i < stored.size(); ++i) {
+      Part without_content = stored[i];
+      without_content.content_hash.clear();
+      const std::string commitment = stored[i].sealed_version == 0
+                                         ? std::string()
+                                         : ContentCommitment(dataset_id, stored[i].content_hash);
+      if (without_content == counted[i].part && commitment == counted[i].content_commitment) continue;
+      findings.push_back(absl::StrCat("dataset ", dataset_id, ", part ", stored[i].number,
+                                      ": the entries say otherwise about it"));
+    }
+  }
+  return findings;
+}
+
 std::string Difference(const StoredCharge& stored, const RecountedCharge& counted) {
   const auto by_key = [](const Posting& a, const Posting& b) {
     return std::tie(a.account_id, a.counter) < std::tie(b.account_id, b.counter);
@@ -207,6 +235,7 @@ absl::StatusOr<Verification> SqlLedger::Verify(std::string_view dataset_id) {
     ASSIGN_OR_RETURN(const std::vector<Account> accounts, ReadAccounts(transaction, dataset.lineage_id));
     RETURN_IF_ERROR(take(CompareAccounts(accounts, recount)));
     RETURN_IF_ERROR(take(CompareCounters(accounts, recount, anchored)));
+    RETURN_IF_ERROR(take(CompareParts(transaction, dataset_ids, recount)));
     RETURN_IF_ERROR(take(CompareCharges(transaction, dataset_ids, recount)));
     return take(CompareReleases(transaction, dataset_ids, recount));
   }));
