@@ -98,4 +98,14 @@ LowerBound DeltaLowerBound(const PairOfSamples& samples, double epsilon) {
   return BestLowerBound(samples, [epsilon](double p, double q) { return p - std::exp(epsilon) * q; });
 }
 
+double DeltaOfCount(const std::function<double(int64_t x)>& log_probability, double epsilon) {
+  double delta = 0;
+  for (int64_t x = -2000; x <= 2000; ++x) {
+    const double p = std::exp(log_probability(x));
+    const double q = std::exp(log_probability(x - 1));
+    delta += std::max(0.0, p - std::exp(epsilon) * q);
+  }
+  return delta;
+}
+
 }  // namespace curator::statistics

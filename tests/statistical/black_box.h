@@ -31,4 +31,8 @@ LowerBound PureLossLowerBound(const PairOfSamples& samples);
 // some event E.
 LowerBound DeltaLowerBound(const PairOfSamples& samples, double epsilon);
 
+// The exact delta(epsilon) of a count that moves by one, with integer noise whose ln P(x) is given: the sum
+// of the positive parts of P - e^epsilon Q, over |x| up to 2000.
+double DeltaOfCount(const std::function<double(int64_t x)>& log_probability, double epsilon);
+
 }  // namespace curator::statistics

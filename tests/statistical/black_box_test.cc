@@ -57,16 +57,9 @@ PairOfSamples Selections(size_t size, size_t candidates, dp::Rational factor, ui
   return {draw(scores, seed), draw(neighbour, seed + 1)};
 }
 
-// The exact delta(epsilon) of a count with discrete Gaussian noise: the sum of the positive parts of P -
-// e^epsilon Q.
 double ExactGaussianDelta(dp::Rational sigma_squared, double epsilon) {
-  double delta = 0;
-  for (int64_t x = -2000; x <= 2000; ++x) {
-    const double p = std::exp(dp::DiscreteGaussianLogProbability(sigma_squared, x));
-    const double q = std::exp(dp::DiscreteGaussianLogProbability(sigma_squared, x - 1));
-    delta += std::max(0.0, p - std::exp(epsilon) * q);
-  }
-  return delta;
+  return DeltaOfCount(
+      [sigma_squared](int64_t x) { return dp::DiscreteGaussianLogProbability(sigma_squared, x); }, epsilon);
 }
 
 TEST(BlackBox, LaplaceCountsKeepTheirEpsilon) {
