@@ -28,6 +28,8 @@ enum class Kind : int64_t {
   kComposed = 9,
   kParallel = 10,
   kGroup = 11,
+  kCertified = 12,
+  kBoundedDiscreteGaussian = 13,  // with the sensitivity of one coordinate
 };
 
 // The shortest event: a kind and one more integer.
@@ -44,9 +46,10 @@ class EventWriter {
     out_.Integer(e.linf_sensitivity);
   }
   void operator()(const dp::DiscreteGaussianEvent& e) const {
-    Begin(Kind::kDiscreteGaussian);
+    Begin(e.linf_sensitivity == 0 ? Kind::kDiscreteGaussian : Kind::kBoundedDiscreteGaussian);
     WriteRational(e.sigma_squared, out_);
     out_.Integer(e.l2_sensitivity_squared);
+    if (e.linf_sensitivity != 0) out_.Integer(e.linf_sensitivity);
   }
   void operator()(const dp::LaplaceEvent& e) const {
     Begin(Kind::kLaplace);
@@ -94,6 +97,13 @@ class EventWriter {
     out_.Integer(static_cast<int64_t>(e.event.size()));
     for (const dp::Event& event : e.event) std::visit(*this, event.what);
   }
+  void operator()(const dp::CertifiedEvent& e) const {
+    Begin(Kind::kCertified);
+    out_.Integer(e.epsilon.units());
+    out_.Integer(e.delta.units());
+    out_.Integer(static_cast<int64_t>(e.schedule.size()));
+    for (const dp::Event& event : e.schedule) std::visit(*this, event.what);
+  }
 
  private:
   void Begin(Kind kind) const { out_.Integer(static_cast<int64_t>(kind)); }
@@ -120,6 +130,8 @@ class EventReader {
         return ReadParallel(depth);
       case Kind::kGroup:
         return ReadGroup(depth);
+      case Kind::kCertified:
+        return ReadCertified(depth);
       default:
         return ReadMechanism(kind);
     }
@@ -136,6 +148,13 @@ class EventReader {
       case Kind::kDiscreteGaussian: {
         const dp::Rational sigma_squared = ReadRational(in_);
         return {dp::DiscreteGaussianEvent{sigma_squared, in_.Integer()}};
+      }
+      case Kind::kBoundedDiscreteGaussian: {
+        const dp::Rational sigma_squared = ReadRational(in_);
+        const int64_t l2_squared = in_.Integer();
+        const int64_t linf = in_.Integer();
+        if (linf == 0) in_.Refuse();  // would have been written without
+        return {dp::DiscreteGaussianEvent{sigma_squared, l2_squared, linf}};
       }
       case Kind::kLaplace: {
         const dp::Rational scale = ReadRational(in_);
@@ -183,6 +202,15 @@ class EventReader {
     event.group_size = in_.Integer();
     if (in_.Count(kLeastEventBytes) != 1) in_.Refuse();
     event.event.push_back(Read(depth + 1));
+    return {std::move(event)};
+  }
+
+  dp::Event ReadCertified(int depth) {
+    dp::CertifiedEvent event;
+    event.epsilon = dp::Epsilon(in_.Integer());
+    event.delta = dp::Delta(in_.Integer());
+    if (in_.Count(kLeastEventBytes) != 1) in_.Refuse();
+    event.schedule.push_back(Read(depth + 1));
     return {std::move(event)};
   }
 

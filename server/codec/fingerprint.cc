@@ -2,6 +2,7 @@
 
 #include "base/canonical_bytes.h"
 #include "codec/event_codec.h"
+#include "dp/accounting/calculators/certification.h"
 
 namespace curator::codec {
 namespace {
@@ -26,7 +27,7 @@ std::string WorkloadFingerprint(std::string_view dataset_id, int64_t dataset_ver
   writer.Integer(noise.mechanism == dp::Mechanism::kDiscreteLaplace ? 1 : 2);
   writer.Integer(noise.parameter.numerator);
   writer.Integer(noise.parameter.denominator);
-  writer.Text(EncodeEvent(event));
+  writer.Text(EncodeEvent(dp::AsAsked(event)));
   return Sha256(std::move(writer).Take());
 }
 
@@ -43,7 +44,7 @@ std::string SynthesisFingerprint(std::string_view dataset_id, int64_t dataset_ve
     writer.Text(value);
   }
   WriteSets(writer, workload);
-  writer.Text(EncodeEvent(event));
+  writer.Text(EncodeEvent(dp::AsAsked(event)));
   return Sha256(std::move(writer).Take());
 }
 

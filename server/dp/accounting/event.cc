@@ -38,7 +38,13 @@ absl::Status CheckMechanism(const DiscreteLaplaceEvent& e) {
 
 absl::Status CheckMechanism(const DiscreteGaussianEvent& e) {
   RETURN_IF_ERROR(CheckPositive(e.sigma_squared, "sigma_squared"));
-  return CheckAtLeastOne(e.l2_sensitivity_squared, "l2_sensitivity_squared");
+  RETURN_IF_ERROR(CheckAtLeastOne(e.l2_sensitivity_squared, "l2_sensitivity_squared"));
+  if (e.linf_sensitivity == 0) return absl::OkStatus();
+  RETURN_IF_ERROR(CheckAtLeastOne(e.linf_sensitivity, "linf_sensitivity"));
+  if (e.linf_sensitivity > e.l2_sensitivity_squared / e.linf_sensitivity) {
+    return InvalidField("linf_sensitivity", "must be at most the root of l2_sensitivity_squared");
+  }
+  return absl::OkStatus();
 }
 
 absl::Status CheckMechanism(const LaplaceEvent& e) {
@@ -60,11 +66,14 @@ absl::Status CheckMechanism(const PureEvent& e) {
 absl::Status CheckMechanism(const ZcdpEvent& e) {
   return CheckNotNegative(e.rho, "rho");
 }
-absl::Status CheckMechanism(const ApproximateEvent& e) {
-  RETURN_IF_ERROR(CheckNotNegative(e.epsilon, "epsilon"));
-  RETURN_IF_ERROR(CheckNotNegative(e.delta, "delta"));
-  if (e.delta.units() > kDeltaUnitsPerOne) return InvalidField("delta", "must be at most 1");
+absl::Status CheckStatement(Epsilon epsilon, Delta delta) {
+  RETURN_IF_ERROR(CheckNotNegative(epsilon, "epsilon"));
+  RETURN_IF_ERROR(CheckNotNegative(delta, "delta"));
+  if (delta.units() > kDeltaUnitsPerOne) return InvalidField("delta", "must be at most 1");
   return absl::OkStatus();
+}
+absl::Status CheckMechanism(const ApproximateEvent& e) {
+  return CheckStatement(e.epsilon, e.delta);
 }
 
 // Walks an event once, from the root, and counts its nodes.
@@ -76,6 +85,7 @@ class Validation {
     return std::visit(Overloaded{[&](const ComposedEvent& e) { return CheckComposed(e, depth); },
                                  [&](const ParallelEvent& e) { return CheckParallel(e, depth); },
                                  [&](const GroupEvent& e) { return CheckGroup(e, depth); },
+                                 [&](const CertifiedEvent& e) { return CheckCertified(e, depth); },
                                  [&](const auto& mechanism) { return CheckMechanism(mechanism); }},
                       event.what);
   }
@@ -98,6 +108,13 @@ class Validation {
     RETURN_IF_ERROR(CheckAtLeastOne(e.group_size, "group_size"));
     if (e.event.size() != 1) return InvalidField("event", "a group event holds exactly one event");
     return Check(e.event.front(), depth + 1);
+  }
+
+  absl::Status CheckCertified(const CertifiedEvent& e, int depth) {
+    RETURN_IF_ERROR(CheckStatement(e.epsilon, e.delta));
+    if (e.schedule.size() != 1)
+      return InvalidField("schedule", "a certified event holds exactly one schedule");
+    return Check(e.schedule.front(), depth + 1);
   }
 
   int64_t nodes_ = 0;
@@ -136,6 +153,7 @@ std::string DescribeParallel(const ParallelEvent& e) {
 bool ComposedEvent::operator==(const ComposedEvent&) const = default;
 bool ParallelEvent::operator==(const ParallelEvent&) const = default;
 bool GroupEvent::operator==(const GroupEvent&) const = default;
+bool CertifiedEvent::operator==(const CertifiedEvent&) const = default;
 
 absl::Status ValidateEvent(const Event& event) {
   return Validation().Check(event, 1);
@@ -150,7 +168,9 @@ std::string Describe(const Event& event) {
                  },
                  [](const DiscreteGaussianEvent& e) {
                    return "discrete Gaussian (sigma^2 = " + Text(e.sigma_squared) +
-                          ", L2^2 = " + std::to_string(e.l2_sensitivity_squared) + ")";
+                          ", L2^2 = " + std::to_string(e.l2_sensitivity_squared) +
+                          (e.linf_sensitivity == 0 ? "" : ", Linf = " + std::to_string(e.linf_sensitivity)) +
+                          ")";
                  },
                  [](const LaplaceEvent& e) {
                    return "Laplace (scale = " + Text(e.scale) + ", L1 = " + Text(e.l1_sensitivity) + ")";
@@ -172,6 +192,11 @@ std::string Describe(const Event& event) {
                  [](const GroupEvent& e) {
                    const std::string inner = e.event.empty() ? "nothing" : Describe(e.event.front());
                    return "for groups of " + std::to_string(e.group_size) + " (" + inner + ")";
+                 },
+                 [](const CertifiedEvent& e) {
+                   const std::string inner = e.schedule.empty() ? "nothing" : Describe(e.schedule.front());
+                   return "(" + e.epsilon.ToString() + ", " + e.delta.ToString() + ")-DP, certified for (" +
+                          inner + ")";
                  }},
       event.what);
 }

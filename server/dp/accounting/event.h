@@ -31,6 +31,8 @@ struct DiscreteLaplaceEvent {
 struct DiscreteGaussianEvent {
   Rational sigma_squared;
   int64_t l2_sensitivity_squared = 1;  // of the whole vector
+  // Of one coordinate: at most the root of l2_sensitivity_squared. 0: no more is known than that.
+  int64_t linf_sensitivity = 0;
   bool operator==(const DiscreteGaussianEvent&) const = default;
 };
 
@@ -89,10 +91,20 @@ struct GroupEvent {
   bool operator==(const GroupEvent&) const;
 };
 
+// A schedule that was fixed before it ran, with one (epsilon, delta) that a calculator certified for the
+// whole of it (calculators/certification.h). A rule that counts deltas counts this statement; every other
+// rule counts the schedule, as if nothing had been stated.
+struct CertifiedEvent {
+  std::vector<Event> schedule;  // exactly one
+  Epsilon epsilon;
+  Delta delta;
+  bool operator==(const CertifiedEvent&) const;
+};
+
 struct Event {
   std::variant<DiscreteLaplaceEvent, DiscreteGaussianEvent, LaplaceEvent, GaussianEvent,
                ExponentialMechanismEvent, PureEvent, ApproximateEvent, ZcdpEvent, ComposedEvent,
-               ParallelEvent, GroupEvent>
+               ParallelEvent, GroupEvent, CertifiedEvent>
       what;
   bool operator==(const Event&) const = default;
 };
@@ -110,8 +122,8 @@ inline constexpr int64_t kMaxEventNodes = 1 << 17;
 
 // INVALID_ARGUMENT, naming the field, unless every number of `event` is in its range: scales, variances and
 // sensitivities positive, linf_sensitivity <= l1_sensitivity, amounts not negative, counts and group sizes at
-// least 1, a group of exactly one event, depth and size within the bounds above. No parts at all is a valid
-// event: nothing was done.
+// least 1, a group or a certificate of exactly one event, depth and size within the bounds above. No parts at
+// all is a valid event: nothing was done.
 absl::Status ValidateEvent(const Event& event);
 
 // One line for people: "64 x discrete Gaussian (sigma^2 = 320, L2^2 = 1)".

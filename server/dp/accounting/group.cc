@@ -38,6 +38,7 @@ class Magnifier {
   absl::StatusOr<Event> operator()(DiscreteGaussianEvent e) const {
     ASSIGN_OR_RETURN(const int64_t k_squared, CheckedMultiply(k_, k_));
     ASSIGN_OR_RETURN(e.l2_sensitivity_squared, CheckedMultiply(e.l2_sensitivity_squared, k_squared));
+    ASSIGN_OR_RETURN(e.linf_sensitivity, CheckedMultiply(e.linf_sensitivity, k_));
     return Event{e};
   }
   absl::StatusOr<Event> operator()(LaplaceEvent e) const {
@@ -70,6 +71,7 @@ class Magnifier {
   absl::StatusOr<Event> operator()(const ComposedEvent&) const { return NotAMechanism(); }
   absl::StatusOr<Event> operator()(const ParallelEvent&) const { return NotAMechanism(); }
   absl::StatusOr<Event> operator()(const GroupEvent&) const { return NotAMechanism(); }
+  absl::StatusOr<Event> operator()(const CertifiedEvent&) const { return NotAMechanism(); }
 
  private:
   static absl::Status NotAMechanism() { return absl::InternalError("a group is formed of one mechanism"); }

@@ -39,6 +39,7 @@ class Costing {
     return std::visit(Overloaded{[&](const ComposedEvent& e) { return Sum(e, group_size); },
                                  [&](const ParallelEvent& e) { return Largest(e, group_size); },
                                  [&](const GroupEvent& e) { return OfGroup(e, group_size); },
+                                 [&](const CertifiedEvent& e) { return OfCertified(e, group_size); },
                                  [&](const auto&) { return OfMechanism(event, group_size); }},
                       event.what);
   }
@@ -71,6 +72,11 @@ class Costing {
   absl::StatusOr<Amounts> OfGroup(const GroupEvent& event, int64_t group_size) const {
     ASSIGN_OR_RETURN(const int64_t records, CheckedMultiply(event.group_size, group_size));
     return Cost(event.event.front(), records);
+  }
+
+  absl::StatusOr<Amounts> OfCertified(const CertifiedEvent& event, int64_t group_size) const {
+    if (rule_.certificates == Certificates::kIgnored) return Cost(event.schedule.front(), group_size);
+    return OfMechanism({ApproximateEvent{event.epsilon, event.delta}}, group_size);
   }
 
   absl::StatusOr<Amounts> OfMechanism(const Event& event, int64_t group_size) const {

@@ -29,9 +29,10 @@ struct MarginalPlan {
 // Answers all of `marginals` as one vector query: the budget is split equally over the marginals, which is
 // the same as one draw at the sensitivity of the whole vector (see sensitivity.h). A pure budget buys
 // discrete Laplace noise of scale L1 / epsilon, a zCDP budget discrete Gaussian noise of sigma^2 = L2^2 / (2
-// rho), both exactly. The price of `event` under `rule` never exceeds that of the spend. `mechanism`, when
-// given, must be the one that the spend buys. Errors: INVALID_ARGUMENT with a field ("spend...",
-// "workload...", "mechanism").
+// rho), both exactly; under a promise of (epsilon, delta) the least discrete Gaussian noise that is certified
+// to keep it. The price of `event` under `rule` never exceeds that of the spend. `mechanism`, when given,
+// must be the one that the spend buys. Errors: INVALID_ARGUMENT with a field ("spend...", "workload...",
+// "mechanism").
 absl::StatusOr<MarginalPlan> PlanMarginals(const Domain& domain, const UnitBound& unit, const RuleSpec& rule,
                                            std::vector<AttributeSet> marginals, const Spend& spend,
                                            std::optional<Mechanism> mechanism);

@@ -75,8 +75,11 @@ Event NoiseEvent(const NoiseSpec& noise, const Sensitivity& sensitivity) {
     return {DiscreteLaplaceEvent{
         .scale = noise.parameter, .l1_sensitivity = sensitivity.l1, .linf_sensitivity = sensitivity.linf}};
   }
-  return {DiscreteGaussianEvent{.sigma_squared = noise.parameter,
-                                .l2_sensitivity_squared = sensitivity.l2_squared}};
+  DiscreteGaussianEvent event{.sigma_squared = noise.parameter,
+                              .l2_sensitivity_squared = sensitivity.l2_squared};
+  const Int128 above = static_cast<Int128>(sensitivity.linf) + 1;
+  if (above * above <= sensitivity.l2_squared) event.linf_sensitivity = sensitivity.linf;
+  return {event};
 }
 
 absl::StatusOr<NoiseSpec> LaplaceNoiseFor(const Sensitivity& sensitivity, Epsilon epsilon) {

@@ -45,7 +45,8 @@ absl::StatusOr<Sensitivity> MarginalsSensitivity(const UnitBound& unit, int64_t 
 // Of the number of records.
 absl::StatusOr<Sensitivity> RecordCountSensitivity(const UnitBound& unit);
 
-// What adding `noise` to a vector of `sensitivity` is, for the accountant.
+// What adding `noise` to a vector of `sensitivity` is, for the accountant. A discrete Gaussian's Linf is
+// stated where its L2 does not imply it.
 Event NoiseEvent(const NoiseSpec& noise, const Sensitivity& sensitivity);
 
 // The noise that costs exactly `epsilon` on a vector of `sensitivity`: discrete Laplace of scale L1 /

@@ -3,6 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
+#include "dp/accounting/calculators/certification.h"
 
 namespace curator::dp {
 namespace {
@@ -32,7 +33,20 @@ absl::StatusOr<Budget> ApproximateBudget(Epsilon epsilon, Delta delta) {
   if (rho.units() <= 0) {
     return InvalidField("spend.epsilon", "is too small to buy any noise at this delta; raise one of them");
   }
-  return ZcdpBudget{.rho = rho, .charged_as = ApproximateEvent{.epsilon = epsilon, .delta = delta}};
+  return ZcdpBudget{.rho = rho, .promise = ApproximateEvent{.epsilon = epsilon, .delta = delta}};
+}
+
+// What the draws cost may not exceed what was offered, counter by counter.
+absl::Status CheckPrice(const RuleSpec& rule, const Event& event, const Event& offer) {
+  ASSIGN_OR_RETURN(const std::vector<CounterAmount> cost, CostOf(rule, event));
+  ASSIGN_OR_RETURN(const std::vector<CounterAmount> most, CostOf(rule, offer));
+  for (size_t i = 0; i < cost.size(); ++i) {
+    if (cost[i].amount > most[i].amount) {
+      return InvalidField("spend",
+                          "is too small to be split: every draw costs at least one unit of the account");
+    }
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -57,7 +71,7 @@ absl::StatusOr<Budget> BudgetOf(const RuleSpec& rule, const Spend& spend) {
         return InvalidField("spend",
                             "give rho (discrete Gaussian noise) or epsilon (a pure mechanism), not both");
       }
-      if (spend.rho) return ZcdpBudget{.rho = *spend.rho, .charged_as = std::nullopt};
+      if (spend.rho) return ZcdpBudget{.rho = *spend.rho, .promise = std::nullopt};
       if (spend.epsilon) return PureBudget{*spend.epsilon};
       return InvalidField("spend", absl::StrCat("is empty: ", std::string(RuleName(rule.kind)),
                                                 " is paid in rho or epsilon"));
@@ -76,8 +90,22 @@ absl::StatusOr<Budget> BudgetOf(const RuleSpec& rule, const Spend& spend) {
 Event EventOf(const Budget& budget) {
   if (const auto* pure = std::get_if<PureBudget>(&budget)) return {PureEvent{pure->epsilon}};
   const auto& zcdp = std::get<ZcdpBudget>(budget);
-  if (zcdp.charged_as) return {*zcdp.charged_as};
+  if (zcdp.promise) return {*zcdp.promise};
   return {ZcdpEvent{zcdp.rho}};
+}
+
+absl::StatusOr<Event> ChargeFor(const RuleSpec& rule, const Budget& budget,
+                                const std::vector<CountedEvent>& draws) {
+  const auto* zcdp = std::get_if<ZcdpBudget>(&budget);
+  if (zcdp != nullptr && zcdp->promise) {
+    absl::StatusOr<Event> certified = CheapestCertified(draws, zcdp->promise->epsilon, zcdp->promise->delta);
+    if (!certified.ok()) return WithinField("spend", certified.status());
+    return certified;
+  }
+  Event charge =
+      draws.size() == 1 && draws.front().count == 1 ? draws.front().event : Event{ComposedEvent{draws}};
+  RETURN_IF_ERROR(CheckPrice(rule, charge, EventOf(budget)));
+  return charge;
 }
 
 }  // namespace curator::dp

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "dp/accounting/event.h"
@@ -30,11 +31,11 @@ struct PureBudget {
 };
 
 // Mechanisms whose rhos sum to at most `rho`: discrete Gaussian noise and the exponential mechanism. When
-// `charged_as` is set, the account is charged with that (epsilon, delta) instead, of which `rho` is the tight
-// conversion, rounded down.
+// `promise` is set, the account counts deltas: the whole of the mechanisms is to be (epsilon, delta)-DP, of
+// which `rho` is the tight conversion, rounded down, and it is charged with what is certified for it.
 struct ZcdpBudget {
   Rho rho;
-  std::optional<ApproximateEvent> charged_as = std::nullopt;
+  std::optional<ApproximateEvent> promise = std::nullopt;
   bool operator==(const ZcdpBudget&) const = default;
 };
 
@@ -48,8 +49,7 @@ using Budget = std::variant<PureBudget, ZcdpBudget>;
 //   ADVANCED   epsilon            PureBudget
 //              epsilon and delta  ZcdpBudget of the largest rho whose tight conversion at delta is at most
 //              epsilon
-//                                 (Canonne, Kamath, Steinke 2020), charged as ApproximateEvent{epsilon,
-//                                 delta}
+//                                 (Canonne, Kamath, Steinke 2020)
 //
 // Errors: INVALID_ARGUMENT with a field ("spend", "spend.epsilon", "spend.delta", "spend.rho") for anything
 // else: nothing set, a combination that the rule does not know, an amount that is zero or negative.
@@ -58,5 +58,12 @@ absl::StatusOr<Budget> BudgetOf(const RuleSpec& rule, const Spend& spend);
 // The spend as one event: what its owner agreed to lose. The price of whatever is bought with it never
 // exceeds CostOf() of this event, counter by counter.
 Event EventOf(const Budget& budget);
+
+// What is charged for `draws`, fixed beforehand, which `budget` bought: the draws; under a promise of
+// (epsilon, delta) the cheapest certified form of them (calculators/certification.h). Errors:
+// INVALID_ARGUMENT ("spend...") when they are not certified to keep the promise, or when they cost more than
+// EventOf(budget) in some counter of `rule`: computed by the accountant, not believed.
+absl::StatusOr<Event> ChargeFor(const RuleSpec& rule, const Budget& budget,
+                                const std::vector<CountedEvent>& draws);
 
 }  // namespace curator::dp

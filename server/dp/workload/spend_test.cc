@@ -37,7 +37,7 @@ TEST(BudgetOf, EpsilonBuysAPureMechanismUnderEveryRule) {
 
 TEST(BudgetOf, RhoBuysAZcdpMechanismUnderZcdp) {
   EXPECT_EQ(BudgetOf(RuleOf(RuleKind::kZcdp), {.rho = kTenthRho}).value(),
-            Budget(ZcdpBudget{.rho = kTenthRho, .charged_as = std::nullopt}));
+            Budget(ZcdpBudget{.rho = kTenthRho, .promise = std::nullopt}));
 }
 
 TEST(BudgetOf, EpsilonWithDeltaBuysTheTightRhoUnderAdvanced) {

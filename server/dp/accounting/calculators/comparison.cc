@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
+#include "dp/accounting/calculators/discrete_gaussian.h"
 #include "dp/accounting/calculators/gaussian.h"
 #include "dp/accounting/calculators/randomized_response.h"
 #include "dp/accounting/calculators/renyi.h"
@@ -113,6 +114,26 @@ absl::StatusOr<double> GaussianDpOf(const Schedule& schedule, const Interval& de
   return GaussianEpsilon(Sqrt(*squared_mu), delta);
 }
 
+absl::Status NotOneVariance() {
+  return absl::FailedPreconditionError(
+      "counts discrete Gaussians of one variance whose coordinates shift by at most 1 only");
+}
+
+absl::StatusOr<double> DiscreteGaussianOf(const Schedule& schedule, const Interval& delta) {
+  Rational variance;
+  int64_t shifted = 0;
+  for (const CountedEvent& part : schedule) {
+    const auto* e = std::get_if<DiscreteGaussianEvent>(&part.event.what);
+    if (e == nullptr || !HasUnitShifts(*e)) return NotOneVariance();
+    if (shifted != 0 && !(variance == e->sigma_squared)) return NotOneVariance();
+    variance = e->sigma_squared;
+    ASSIGN_OR_RETURN(const int64_t more, CheckedMultiply(e->l2_sensitivity_squared, part.count));
+    ASSIGN_OR_RETURN(shifted, CheckedAdd(shifted, more));
+  }
+  if (shifted == 0) return NotOneVariance();
+  return UnitShiftsEpsilon(variance, shifted, delta);
+}
+
 absl::StatusOr<double> NumericalUpper(const Schedule& schedule, const Interval& delta, Effort effort) {
   if (const std::optional<absl::Status> too_much = TooMuch(schedule, effort)) return *too_much;
   // Epsilon falls as delta grows, so the lower end of delta gives an upper bound, and the other way round.
@@ -122,11 +143,20 @@ absl::StatusOr<double> NumericalUpper(const Schedule& schedule, const Interval& 
   return bounds->upper;
 }
 
-void AddNumerical(const Schedule& schedule, const Interval& delta, Effort effort, Rows& rows) {
-  absl::StatusOr<double> upper = NumericalUpper(schedule, delta, effort);
-  const bool counted = upper.ok();
-  rows.push_back({"numerical", Validity::kFixedSchedule, BoundSide::kUpper, std::move(upper), "certified"});
-  if (!counted) return;
+void AddExact(const Schedule& schedule, const Interval& delta, Rows& rows) {
+  rows.push_back(
+      {"gaussian-dp", Validity::kFixedSchedule, BoundSide::kUpper, GaussianDpOf(schedule, delta), "exact"});
+  rows.push_back({"discrete-gaussian", Validity::kFixedSchedule, BoundSide::kUpper,
+                  DiscreteGaussianOf(schedule, delta), "its own curve"});
+}
+
+void AddNumericalUpper(const Schedule& schedule, const Interval& delta, Effort effort, Rows& rows) {
+  rows.push_back({"numerical", Validity::kFixedSchedule, BoundSide::kUpper,
+                  NumericalUpper(schedule, delta, effort), "certified"});
+}
+
+void AddNumericalLower(const Schedule& schedule, const Interval& delta, Rows& rows) {
+  if (!rows.back().epsilon.ok()) return;
   const absl::StatusOr<CertifiedBounds> bounds = NumericalEpsilon(schedule, delta.Upper(), {});
   if (!bounds.ok() || !bounds->lower) return;
   rows.push_back({"numerical-lower", Validity::kFixedSchedule, BoundSide::kLower, *bounds->lower,
@@ -158,24 +188,54 @@ void RefuseNan(Rows& rows) {
   }
 }
 
+absl::Status CheckDelta(Delta delta) {
+  if (delta.units() > 0 && delta.units() < kDeltaUnitsPerOne) return absl::OkStatus();
+  return InvalidField("delta", "must lie between 0 and 1");
+}
+
+Rows ClosedForms(const Schedule& schedule, const Interval& delta, Effort effort) {
+  Rows rows;
+  AddStated(schedule, delta, effort, rows);
+  AddZcdp(schedule, delta, rows);
+  AddRenyi(schedule, delta, effort, rows);
+  AddExact(schedule, delta, rows);
+  return rows;
+}
+
 }  // namespace
 
 absl::StatusOr<std::vector<CalculatedEpsilon>> CompareCalculators(const Schedule& listed, Delta delta,
                                                                   Effort effort) {
-  if (delta.units() <= 0 || delta.units() >= kDeltaUnitsPerOne) {
-    return InvalidField("delta", "must lie between 0 and 1");
-  }
+  RETURN_IF_ERROR(CheckDelta(delta));
+  ASSIGN_OR_RETURN(const Schedule schedule, Gathered(listed));
+  const Interval target = Interval::Of(delta);
+  Rows rows = ClosedForms(schedule, target, effort);
+  AddNumericalUpper(schedule, target, effort, rows);
+  AddNumericalLower(schedule, target, rows);
+  RefuseNan(rows);
+  return rows;
+}
+
+absl::StatusOr<CalculatedEpsilon> LeastUpperBound(const Schedule& listed, Delta delta) {
+  RETURN_IF_ERROR(CheckDelta(delta));
   ASSIGN_OR_RETURN(const Schedule schedule, Gathered(listed));
   const Interval target = Interval::Of(delta);
   Rows rows;
-  AddStated(schedule, target, effort, rows);
-  AddZcdp(schedule, target, rows);
-  AddRenyi(schedule, target, effort, rows);
-  rows.push_back(
-      {"gaussian-dp", Validity::kFixedSchedule, BoundSide::kUpper, GaussianDpOf(schedule, target), "exact"});
-  AddNumerical(schedule, target, effort, rows);
+  AddExact(schedule, target, rows);
+  const bool is_exact =
+      std::any_of(rows.begin(), rows.end(), [](const auto& row) { return row.epsilon.ok(); });
+  if (!is_exact) {
+    rows = ClosedForms(schedule, target, Effort::kBounded);
+    AddNumericalUpper(schedule, target, Effort::kBounded, rows);
+  }
   RefuseNan(rows);
-  return rows;
+  const CalculatedEpsilon* least = nullptr;
+  for (const CalculatedEpsilon& row : rows) {
+    if (row.epsilon.ok() && (least == nullptr || *row.epsilon < *least->epsilon)) least = &row;
+  }
+  if (least == nullptr) return absl::FailedPreconditionError("no calculator can count this schedule");
+  if (!std::isfinite(*least->epsilon)) return absl::OutOfRangeError("no finite epsilon holds at this delta");
+  return *least;
 }
 
 }  // namespace curator::dp

@@ -47,11 +47,17 @@ inline constexpr size_t kMostMechanismsBounded = 64;
 //                          continuous Laplace counts with its own rho, where the ZCDP rule charges more.
 //   rdp                    the best of all orders, chosen afterwards
 //   gaussian-dp            exact, continuous Gaussians only
-//   numerical              certified composition of privacy losses
-//   numerical-lower        what no calculator can go below; only where the losses are attained
+//   discrete-gaussian      exact but for a hair: discrete Gaussians of one variance whose coordinates shift
+//   by 1 numerical              certified composition of privacy losses numerical-lower        what no
+//   calculator can go below; only where the losses are attained
 // The order of `schedule` does not matter. Errors: INVALID_ARGUMENT unless 0 < delta < 1; OUT_OF_RANGE when
 // counts do not add up in an int64.
 absl::StatusOr<std::vector<CalculatedEpsilon>> CompareCalculators(const Schedule& schedule, Delta delta,
                                                                   Effort effort);
+
+// What of CompareCalculators() under Effort::kBounded states the least upper bound; where a calculator is
+// exact, it. Errors: as above; FAILED_PRECONDITION when no calculator can count the schedule; OUT_OF_RANGE
+// when none finds a finite epsilon.
+absl::StatusOr<CalculatedEpsilon> LeastUpperBound(const Schedule& schedule, Delta delta);
 
 }  // namespace curator::dp

@@ -1,7 +1,8 @@
 // The discrete Gaussian mechanism's own privacy curve (Canonne, Kamath, Steinke 2020, Thm 7) and calibration.
 //
 // It is not the curve of the continuous Gaussian of the same variance: at integer shifts it lies now above,
-// now below. One coordinate only, shifted by an integer; answers are certified. Thread-safe: pure functions.
+// now below. One coordinate shifted by an integer, or many shifted by 1; answers are certified. Thread-safe:
+// pure functions.
 #pragma once
 
 #include <cstdint>
@@ -15,10 +16,29 @@ namespace curator::dp {
 // delta at `epsilon` >= 0, enclosed, of noise with parameter sigma^2 (P(x) ~ e^(-x^2/(2 sigma^2))) on a count
 // that a neighbour changes by `shift` >= 1:
 //   P[X > epsilon sigma^2/shift - shift/2] - e^epsilon P[X > epsilon sigma^2/shift + shift/2].
-// Errors: INVALID_ARGUMENT for numbers out of range; OUT_OF_RANGE when sigma^2 exceeds 1e8 (the sum would be
-// too long).
+// Sums of more than some thousand terms are evaluated by the Euler-Maclaurin formula with its remainder.
+// Errors: INVALID_ARGUMENT for numbers out of range; OUT_OF_RANGE when sigma^2 exceeds 1e18.
 absl::StatusOr<Interval> DiscreteGaussianDelta(Rational sigma_squared, int64_t shift,
                                                const Interval& epsilon);
+
+// delta at `epsilon`, rounded up, when at most `shifted` >= 1 coordinates of a vector shift, each by 1, and
+// every coordinate gets noise of its own; several draws are one longer vector.
+//
+// Proof. The loss is (n - 2K)/(2 sigma^2), where K is the sum of the n shifted coordinates' noise, so only
+// the law of K counts; fewer shifted coordinates are a projection of more. Let K_j be the sum of j. Adding
+// one more,
+//   P[K_j = i] P[X = k - i] = F(i) exp(-k^2/(2 (j+1) sigma^2)) exp(-(i - c_k)^2/(2 v)),  v = sigma^2 j/(j+1),
+// and by Poisson summation the sum over i of the last factor is, for every c_k, within 1 +- e of one
+// constant, e = 2 sum of exp(-2 pi^2 v i^2) over i >= 1. So the law of K_n is at most ((1+e)/(1-e))^(n-1)
+// times the discrete Gaussian's of variance n sigma^2, point by point, with e taken at v = sigma^2/2, the
+// least; and for that law shifted by n the loss at k is (n - 2k)/(2 sigma^2) too: delta is at most that
+// factor times DiscreteGaussianDelta(n sigma^2, n, epsilon). (The factor is the one of Kairouz, Liu, Steinke
+// 2021 for sums of discrete Gaussians.) Errors: as above; OUT_OF_RANGE when sigma^2 is so small (about 2)
+// that the factor exceeds 1 by 1e-6.
+absl::StatusOr<Interval> UnitShiftsDelta(Rational sigma_squared, int64_t shifted, const Interval& epsilon);
+
+// The least epsilon >= 0, to about 50 bits and rounded up, at which UnitShiftsDelta() is at most `delta`.
+absl::StatusOr<double> UnitShiftsEpsilon(Rational sigma_squared, int64_t shifted, const Interval& delta);
 
 // The least sigma, in thousandths, that is (epsilon, delta)-DP together with every larger one tried up to a
 // little above the continuous Gaussian's sigma (delta is not monotone in sigma, so a lone lucky value is not

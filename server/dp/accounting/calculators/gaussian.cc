@@ -48,6 +48,26 @@ double GaussianSigma(const Interval& epsilon, const Interval& delta) {
   });
 }
 
+Rho LargestGaussianRho(Epsilon epsilon, Delta delta) {
+  const Interval promise = Interval::Of(epsilon);
+  const Interval target = Interval::Of(delta);
+  const auto holds = [&](int64_t units) {
+    return GaussianDelta(Sqrt(Interval(2) * Interval::Of(Rho(units))), promise).CertainlyAtMost(target);
+  };
+  int64_t low = 0;
+  int64_t high = 1;
+  constexpr int64_t kMost = int64_t{1} << 60;
+  while (high < kMost && holds(high)) {
+    low = high;
+    high *= 2;
+  }
+  while (high - low > 1) {
+    const int64_t middle = low + (high - low) / 2;
+    (holds(middle) ? low : high) = middle;
+  }
+  return Rho(low);
+}
+
 absl::StatusOr<double> ClassicGaussianSigma(const Interval& epsilon, const Interval& delta) {
   if (!epsilon.CertainlyAtMost(Interval(1))) {
     return InvalidField("epsilon",

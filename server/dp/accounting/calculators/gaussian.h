@@ -23,6 +23,10 @@ double GaussianEpsilon(const Interval& mu, const Interval& delta);
 // The least sigma for L2 sensitivity 1 that is (epsilon, delta)-DP; multiply by the sensitivity. epsilon > 0.
 double GaussianSigma(const Interval& epsilon, const Interval& delta);
 
+// The largest rho = 1/(2 sigma^2), in units, that is (epsilon, delta)-DP for L2 sensitivity 1; 0 when not
+// even one unit is. Searched over integers with certified answers, so it is the same on every machine.
+Rho LargestGaussianRho(Epsilon epsilon, Delta delta);
+
 // sqrt(2 ln(1.25/delta))/epsilon, the textbook's sigma for L2 sensitivity 1 (Dwork, Roth 2014, Thm A.1). Its
 // proof needs epsilon <= 1: INVALID_ARGUMENT above, where the result would not be private.
 absl::StatusOr<double> ClassicGaussianSigma(const Interval& epsilon, const Interval& delta);

@@ -16,11 +16,13 @@ namespace {
 class Flattening {
  public:
   absl::Status Add(const Event& event, int64_t count, int64_t group_size) {
-    return std::visit(Overloaded{[&](const ComposedEvent& e) { return AddComposed(e, count, group_size); },
-                                 [&](const ParallelEvent& e) { return AddParallel(e, count, group_size); },
-                                 [&](const GroupEvent& e) { return AddGroup(e, count, group_size); },
-                                 [&](const auto&) { return AddMechanism(event, count, group_size); }},
-                      event.what);
+    return std::visit(
+        Overloaded{[&](const ComposedEvent& e) { return AddComposed(e, count, group_size); },
+                   [&](const ParallelEvent& e) { return AddParallel(e, count, group_size); },
+                   [&](const GroupEvent& e) { return AddGroup(e, count, group_size); },
+                   [&](const CertifiedEvent& e) { return Add(e.schedule.front(), count, group_size); },
+                   [&](const auto&) { return AddMechanism(event, count, group_size); }},
+        event.what);
   }
 
   Schedule Take() && { return std::move(schedule_); }
@@ -75,6 +77,11 @@ std::optional<Interval> EpsilonOf(const Event& mechanism) {
   std::optional<Interval> units = PureEpsilonUnits(mechanism);
   if (!units) return std::nullopt;
   return *units / Interval(kEpsilonUnitsPerOne);
+}
+
+bool HasUnitShifts(const DiscreteGaussianEvent& mechanism) {
+  constexpr int64_t kLeastSquareAboveOne = 4;
+  return mechanism.linf_sensitivity == 1 || mechanism.l2_sensitivity_squared < kLeastSquareAboveOne;
 }
 
 std::optional<Interval> SquaredMuOf(const Event& mechanism) {

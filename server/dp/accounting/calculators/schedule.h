@@ -14,17 +14,21 @@
 
 namespace curator::dp {
 
-// Mechanisms only: no part is composed, parallel or group. Equal mechanisms that follow each other are
-// merged.
+// Mechanisms only: no part is composed, parallel, group or certified. Equal mechanisms that follow each other
+// are merged.
 using Schedule = std::vector<CountedEvent>;
 
-// The schedule of `event`: counts multiplied out, groups restated. A parallel event is the schedule of its
-// parts when these are all equal. Errors: INVALID_ARGUMENT for a malformed event; OUT_OF_RANGE on overflow;
-// FAILED_PRECONDITION for a parallel event of different parts, which is no sequence of mechanisms.
+// The schedule of `event`: counts multiplied out, groups restated, certificates taken off. A parallel event
+// is the schedule of its parts when these are all equal. Errors: INVALID_ARGUMENT for a malformed event;
+// OUT_OF_RANGE on overflow; FAILED_PRECONDITION for a parallel event of different parts, which is no sequence
+// of mechanisms.
 absl::StatusOr<Schedule> ScheduleOf(const Event& event);
 
 // The epsilon of a mechanism that has one at delta = 0 (see PureEpsilonUnits).
 std::optional<Interval> EpsilonOf(const Event& mechanism);
+
+// Whether every coordinate shifts by at most 1, so that at most l2_sensitivity_squared of them shift.
+bool HasUnitShifts(const DiscreteGaussianEvent& mechanism);
 
 // (L2 sensitivity / sigma)^2 of a Gaussian or discrete Gaussian mechanism; none for others.
 std::optional<Interval> SquaredMuOf(const Event& mechanism);

@@ -18,7 +18,6 @@ constexpr int64_t kMostAtoms = 1 << 20;
 constexpr double kMostEpsilon = 600;
 // Discrete Gaussian noise beyond this many sigmas goes to infinity (less than 1e-60 of it).
 constexpr double kMostSigmas = 17;
-constexpr int64_t kMostUnitShifts = 3;
 
 PrivacyLoss RandomizedResponse(double epsilon, double delta) {
   PrivacyLoss loss;
@@ -148,7 +147,7 @@ class Gathering {
   }
 
   absl::Status AddDiscreteGaussian(const DiscreteGaussianEvent& e, int64_t count) {
-    if (e.l2_sensitivity_squared > kMostUnitShifts) {
+    if (!HasUnitShifts(e)) {
       return absl::FailedPreconditionError("no dominating pair is known for " + Describe(Event{e}));
     }
     const double variance = Interval::Of(e.sigma_squared).Lower();

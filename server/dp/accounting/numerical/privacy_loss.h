@@ -21,9 +21,9 @@
 //                            No mechanism attains it at every epsilon: there is no lower bound from it.
 //   Gaussian                 normal with mean mu^2/2 and variance mu^2; several are one.
 //   Discrete Gaussian        atoms at (1 - 2y)/(2 sigma^2), integer y, for each coordinate that shifts by 1.
-//   With squared L2
-//                            sensitivity k <= 3 at most k coordinates shift, each by 1. Above, shifts are not
-//                            comparable: refused.
+//   With
+//                            Linf = 1 at most as many shift as the squared L2 sensitivity says (without a
+//                            stated Linf: up to 3). Other shifts are not comparable: refused.
 #pragma once
 
 #include <cstdint>
@@ -77,8 +77,8 @@ struct ScheduledLosses {
 };
 
 // The losses of a schedule, equal ones and all continuous Gaussians merged. Errors: FAILED_PRECONDITION for
-// what has no dominating pair here (zCDP mechanisms, discrete Gaussians of squared sensitivity above 3);
-// OUT_OF_RANGE for more than 2^20 atoms.
+// what has no dominating pair here (zCDP mechanisms, discrete Gaussians whose coordinates may shift by more
+// than 1); OUT_OF_RANGE for more than 2^20 atoms.
 absl::StatusOr<ScheduledLosses> LossesOf(const Schedule& schedule);
 
 }  // namespace curator::dp

@@ -81,11 +81,9 @@ absl::StatusOr<Amounts> AdvancedCost(const RuleSpec&, const Event& mechanism) {
 }  // namespace
 
 const RuleDefinition& AdvancedRule() {
-  static const RuleDefinition rule = {RuleKind::kAdvanced,
-                                      "ADVANCED",
-                                      {{"epsilon_squared", 12}, {"delta", 18}},
-                                      &AdvancedLimits,
-                                      &AdvancedCost};
+  static const RuleDefinition rule = {
+      RuleKind::kAdvanced, "ADVANCED",    {{"epsilon_squared", 12}, {"delta", 18}},
+      &AdvancedLimits,     &AdvancedCost, Certificates::kCounted};
   return rule;
 }
 

@@ -25,15 +25,20 @@ struct CounterUnit {
 // Amounts in the order of the rule's counters.
 using Amounts = std::vector<int64_t>;
 
+// What a rule counts of a schedule with a certificate: the schedule, or the (epsilon, delta) that is
+// certified.
+enum class Certificates { kIgnored, kCounted };
+
 struct RuleDefinition {
   RuleKind kind;
   std::string_view name;
   std::vector<CounterUnit> counters;
   // The limits, rounded down. INVALID_ARGUMENT with a field for a promise that this rule cannot keep.
   absl::StatusOr<Amounts> (*limits)(const RuleSpec& spec);
-  // The cost, rounded up, of a mechanism: an event that is not composed, parallel or group, and that is
-  // valid. FAILED_PRECONDITION for a mechanism that this rule cannot count.
+  // The cost, rounded up, of a mechanism: an event that is not composed, parallel, group or certified, and
+  // that is valid. FAILED_PRECONDITION for a mechanism that this rule cannot count.
   absl::StatusOr<Amounts> (*mechanism_cost)(const RuleSpec& spec, const Event& mechanism);
+  Certificates certificates = Certificates::kIgnored;
 };
 
 const RuleDefinition& PureRule();

@@ -131,9 +131,11 @@ const std::vector<Setting>& Mwem::settings() const {
 
 absl::StatusOr<SynthesisPlan> Mwem::Plan(const SynthesisInput& input) const {
   ASSIGN_OR_RETURN(MwemSchedule schedule, MakeMwemSchedule(input));
+  ASSIGN_OR_RETURN(const Budget budget, BudgetOf(input.rule, input.spend));
+  ASSIGN_OR_RETURN(Event event, ChargeFor(input.rule, budget, schedule.draws));
   std::vector<std::string> lines = DescribeSchedule(schedule);
   return SynthesisPlan{.draws = std::move(schedule.draws),
-                       .event = std::move(schedule.event),
+                       .event = std::move(event),
                        .settings = std::move(schedule.used_settings),
                        .schedule = std::move(lines),
                        .model_cells = schedule.layout.cells()};

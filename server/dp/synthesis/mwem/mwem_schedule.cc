@@ -114,20 +114,6 @@ absl::Status BuyNoise(const Budget& budget, bool selects, const Sensitivity& one
   return absl::OkStatus();
 }
 
-// What the draws cost may not exceed what was offered, counter by counter: computed by the accountant, not
-// believed.
-absl::Status CheckPrice(const RuleSpec& rule, const Event& event, const Event& offer) {
-  ASSIGN_OR_RETURN(const std::vector<CounterAmount> cost, CostOf(rule, event));
-  ASSIGN_OR_RETURN(const std::vector<CounterAmount> most, CostOf(rule, offer));
-  for (size_t i = 0; i < cost.size(); ++i) {
-    if (cost[i].amount > most[i].amount) {
-      return InvalidField("spend",
-                          "is too small to be split: every draw costs at least one unit of the account");
-    }
-  }
-  return absl::OkStatus();
-}
-
 }  // namespace
 
 int64_t DefaultRounds(const Budget& budget, size_t attributes, size_t marginals, int64_t records) {
@@ -166,17 +152,12 @@ absl::StatusOr<MwemSchedule> MakeMwemSchedule(const SynthesisInput& input) {
                         .marginal_noise = {},
                         .selection = std::nullopt,
                         .draws = {},
-                        .event = {},
                         .layout = std::move(layout)};
   const bool selects = settings.rounds < static_cast<int64_t>(input.workload.size());
   RETURN_IF_ERROR(BuyNoise(budget, selects, one_marginal, records, schedule));
   schedule.draws.push_back({NoiseEvent(schedule.record_noise, records), 1});
   if (selects) schedule.draws.push_back({{ExponentialMechanismEvent{*schedule.selection}}, settings.rounds});
   schedule.draws.push_back({NoiseEvent(schedule.marginal_noise, one_marginal), settings.rounds});
-  const auto* zcdp = std::get_if<ZcdpBudget>(&budget);
-  schedule.event =
-      zcdp != nullptr && zcdp->charged_as ? Event{*zcdp->charged_as} : Event{ComposedEvent{schedule.draws}};
-  RETURN_IF_ERROR(CheckPrice(input.rule, schedule.event, EventOf(budget)));
   return schedule;
 }
 

@@ -38,7 +38,6 @@ struct MwemSchedule {
   NoiseSpec marginal_noise;
   std::optional<Epsilon> selection;
   std::vector<CountedEvent> draws;
-  Event event;  // what is charged
   DenseLayout layout;
 };
 

@@ -107,8 +107,13 @@ TEST(MwemSchedule, NeverCostsMoreThanTheSpend) {
       }
       ++made;
       const Budget budget = BudgetOf(input.rule, spend).value();
-      EXPECT_TRUE(CostsAtMost(input.rule, schedule->event, EventOf(budget)));
-      // Under a charged (epsilon, delta) the draws themselves must fit the rho that it stands for.
+      const auto charge = ChargeFor(input.rule, budget, schedule->draws);
+      if (!charge.ok()) {
+        EXPECT_EQ(charge.status().code(), absl::StatusCode::kInvalidArgument) << charge.status();
+        continue;
+      }
+      EXPECT_TRUE(CostsAtMost(input.rule, *charge, EventOf(budget)));
+      // Under a promise of (epsilon, delta) the draws themselves must fit the rho that it stands for.
       if (const auto* zcdp = std::get_if<ZcdpBudget>(&budget)) {
         EXPECT_TRUE(
             CostsAtMost(Rule(RuleKind::kZcdp), {ComposedEvent{schedule->draws}}, {ZcdpEvent{zcdp->rho}}));
@@ -134,7 +139,7 @@ TEST(MwemSchedule, SpendsNearlyAllOfARho) {
   SynthesisInput input = Input(RuleKind::kZcdp, {.rho = Rho(kRhoUnitsPerOne / 10)});
   input.settings = {{"rounds", "4"}};
   const MwemSchedule schedule = MakeMwemSchedule(input).value();
-  const int64_t cost = CostOf(input.rule, schedule.event).value()[0].amount;
+  const int64_t cost = CostOf(input.rule, {ComposedEvent{schedule.draws}}).value()[0].amount;
   EXPECT_GT(cost, kRhoUnitsPerOne / 10 - 1'000'000);
   EXPECT_LE(cost, kRhoUnitsPerOne / 10);
 }
