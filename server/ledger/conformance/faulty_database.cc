@@ -6,7 +6,8 @@ namespace curator::ledger {
 
 class FaultyDatabase::FaultyTransaction final : public sql::Transaction {
  public:
-  FaultyTransaction(sql::Transaction& real, FaultyDatabase& database) : real_(real), database_(database) {}
+  FaultyTransaction(sql::Transaction& real, FaultyDatabase& database, Moment moment)
+      : real_(real), database_(database), moment_(moment) {}
 
   absl::StatusOr<std::vector<sql::Row>> Execute(std::string_view statement,
                                                 const sql::Parameters& parameters) override {
@@ -29,18 +30,35 @@ class FaultyDatabase::FaultyTransaction final : public sql::Transaction {
 
  private:
   bool Fails() {
-    has_failed_ = has_failed_ || database_.IsStruck(Moment::kBeforeStatement);
+    has_failed_ = has_failed_ || database_.IsStruck(moment_);
     return has_failed_;
   }
 
   sql::Transaction& real_;
   FaultyDatabase& database_;
+  const Moment moment_;
   bool has_failed_ = false;
 };
+
+void FaultyDatabase::Arm(Fault fault, int step) {
+  fault_ = fault;
+  meanwhile_ = nullptr;
+  steps_left_ = step;
+  has_struck_ = false;
+}
+
+void FaultyDatabase::ArmPause(int step, Meanwhile meanwhile) {
+  Arm(Fault::kFail, step);
+  meanwhile_ = std::move(meanwhile);
+}
 
 bool FaultyDatabase::IsStruck(Moment moment) {
   if (steps_left_ < 0 || steps_left_-- > 0) return false;
   has_struck_ = true;
+  if (meanwhile_) {
+    meanwhile_(moment);
+    return false;
+  }
   if (fault_ == Fault::kKill) std::raise(SIGKILL);
   return moment != Moment::kAfterCommit || fault_ == Fault::kLost;
 }
@@ -58,13 +76,24 @@ sql::Outcome FaultyDatabase::Injected() const {
   return {sql::Ending::kFailed, absl::UnavailableError("injected refusal")};
 }
 
+sql::Outcome FaultyDatabase::Read(const sql::Body& body) {
+  bool was_injected = false;
+  const sql::Outcome outcome = real_->Read([&](sql::Transaction& real) -> absl::Status {
+    FaultyTransaction transaction(real, *this, Moment::kInRead);
+    absl::Status status = body(transaction);
+    was_injected = transaction.has_failed();
+    return status;
+  });
+  return was_injected ? Injected() : outcome;
+}
+
 sql::Outcome FaultyDatabase::Write(const sql::Body& body) {
+  ++writes_;
   bool was_injected = false;
   const sql::Outcome outcome = real_->Write([&](sql::Transaction& real) -> absl::Status {
-    was_injected = false;
-    FaultyTransaction transaction(real, *this);
+    FaultyTransaction transaction(real, *this, Moment::kInWrite);
     absl::Status status = body(transaction);
-    was_injected = transaction.has_failed() || (status.ok() && IsStruck(Moment::kBeforeCommit));
+    was_injected = transaction.has_failed() || (status.ok() && IsStruck(Moment::kInWrite));
     return was_injected ? Injected().status : status;
   });
   if (was_injected) return Injected();

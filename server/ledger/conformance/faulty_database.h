@@ -1,9 +1,11 @@
-// A store that fails at one chosen step, for tests: before each statement, before the commit, after the
-// commit.
+// A store that fails, or holds its caller up, at one chosen step, for tests: before each statement, before
+// the commit, after the commit (which is the step before the anchor).
 //
-// Not thread-safe.
+// Not thread-safe, but for writes().
 #pragma once
 
+#include <atomic>
+#include <functional>
 #include <memory>
 
 #include "ledger/sql/database.h"
@@ -19,23 +21,27 @@ enum class Fault {
 
 class FaultyDatabase final : public sql::Database {
  public:
+  enum class Moment { kInRead, kInWrite, kAfterCommit };
+  // Runs in the middle of a step. In a write, locks are held: whoever needs them cannot be waited for.
+  using Meanwhile = std::function<void(Moment)>;
+
   explicit FaultyDatabase(std::unique_ptr<sql::Database> real) : real_(std::move(real)) {}
 
-  // From now on the `step`-th step (0, 1, ...) of read-write transactions has the fault, once.
-  void Arm(Fault fault, int step) {
-    fault_ = fault;
-    steps_left_ = step;
-    has_struck_ = false;
-  }
+  // From now on the `step`-th step (0, 1, ...) has the fault, once.
+  void Arm(Fault fault, int step);
+  // From now on the `step`-th step is held up until `meanwhile` returns, once.
+  void ArmPause(int step, Meanwhile meanwhile);
+  void Disarm() { steps_left_ = -1; }
   bool has_struck() const { return has_struck_; }
+  // How many write transactions have been asked for. Thread-safe.
+  int64_t writes() const { return writes_; }
 
   const sql::Dialect& dialect() const override { return real_->dialect(); }
   sql::Outcome Write(const sql::Body& body) override;
-  sql::Outcome Read(const sql::Body& body) override { return real_->Read(body); }
+  sql::Outcome Read(const sql::Body& body) override;
 
  private:
   class FaultyTransaction;
-  enum class Moment { kBeforeStatement, kBeforeCommit, kAfterCommit };
 
   // Counts a step; true when it is the one that fails.
   bool IsStruck(Moment moment);
@@ -43,8 +49,10 @@ class FaultyDatabase final : public sql::Database {
 
   const std::unique_ptr<sql::Database> real_;
   Fault fault_ = Fault::kFail;
+  Meanwhile meanwhile_;
   int steps_left_ = -1;
   bool has_struck_ = false;
+  std::atomic<int64_t> writes_ = 0;
 };
 
 }  // namespace curator::ledger

@@ -8,6 +8,7 @@
 #include "base/status_macros.h"
 #include "ledger/history/entry_payload.h"
 #include "ledger/history/hash_chain.h"
+#include "ledger/history/recount.h"
 
 namespace curator::ledger {
 namespace {
@@ -16,17 +17,33 @@ using Findings = std::vector<std::string>;
 using sql::Row;
 using sql::Transaction;
 
+struct Sums {
+  int64_t spent = 0;
+  int64_t held = 0;
+};
+
+// Of the postings that count, by account and counter.
+absl::StatusOr<std::map<CounterKey, Sums>> SumPostings(Transaction& store) {
+  ASSIGN_OR_RETURN(const std::vector<Row> rows,
+                   store.Execute("SELECT p.account_id, p.counter, c.state, CAST(SUM(p.cost) AS BIGINT) FROM "
+                                 "postings p JOIN charges c ON c.id = p.charge_id GROUP BY p.account_id, "
+                                 "p.counter, c.state",
+                                 {}));
+  std::map<CounterKey, Sums> sums;
+  for (const Row& row : rows) {
+    Sums& sum = sums[{row.Integer(0), row.Text(1)}];
+    ASSIGN_OR_RETURN(const ChargeState state, ChargeStateFromName(row.Text(2)));
+    if (state == ChargeState::kCancelled) continue;
+    (state == ChargeState::kReserved ? sum.held : sum.spent) += row.Integer(3);
+  }
+  return sums;
+}
+
 absl::Status CheckCounters(Transaction& store, Findings& findings) {
-  const auto sum_over = [](const char* states) {
-    return absl::StrCat(
-        "(SELECT CAST(COALESCE(SUM(p.cost), 0) AS BIGINT) FROM postings p JOIN charges c ON c.id = "
-        "p.charge_id WHERE p.account_id = k.account_id AND p.counter = k.counter AND c.state IN (",
-        states, "))");
-  };
-  const std::string query = absl::StrCat("SELECT k.account_id, k.counter, k.spent, k.held, k.limit_value, ",
-                                         sum_over("'STARTED', 'COMMITTED', 'FORFEITED'"), ", ",
-                                         sum_over("'RESERVED'"), " FROM account_counters k");
-  ASSIGN_OR_RETURN(const std::vector<Row> rows, store.Execute(query, {}));
+  ASSIGN_OR_RETURN(const auto sums, SumPostings(store));
+  ASSIGN_OR_RETURN(
+      const std::vector<Row> rows,
+      store.Execute("SELECT account_id, counter, spent, held, limit_value FROM account_counters", {}));
   for (const Row& row : rows) {
     const std::string name = absl::StrCat("account ", row.Integer(0), ", counter ", row.Text(1));
     const int64_t spent = row.Integer(2);
@@ -35,10 +52,11 @@ absl::Status CheckCounters(Transaction& store, Findings& findings) {
     if (spent < 0 || held < 0 || spent > limit - held) {
       findings.push_back(absl::StrCat(name, ": spent ", spent, " and held ", held, " of ", limit));
     }
-    if (spent != row.Integer(5) || held != row.Integer(6)) {
+    const auto found = sums.find({row.Integer(0), row.Text(1)});
+    const Sums sum = found == sums.end() ? Sums() : found->second;
+    if (spent != sum.spent || held != sum.held) {
       findings.push_back(absl::StrCat(name, ": spent ", spent, " and held ", held,
-                                      ", and its postings add up to ", row.Integer(5), " and ",
-                                      row.Integer(6)));
+                                      ", and its postings add up to ", sum.spent, " and ", sum.held));
     }
   }
   return absl::OkStatus();
@@ -67,11 +85,10 @@ absl::Status CheckCharges(Transaction& store, Findings& findings) {
                             "('RESERVED', 'STARTED')) OR (sealed_key IS NULL AND state = 'STARTED' AND "
                             "deadline_us IS NULL)",
                             findings));
-  return CheckNone(
-      store, "not exactly one entry that makes a charge",
-      "SELECT c.request_id FROM charges c WHERE (SELECT COUNT(*) FROM entries e WHERE e.dataset_id "
-      "= c.dataset_id AND e.charge_id = c.id AND e.kind IN ('CHARGED', 'RESERVED')) <> 1",
-      findings);
+  return CheckNone(store, "not exactly one entry that makes a charge",
+                   "SELECT c.request_id FROM charges c LEFT JOIN entries e ON e.charge_id = c.id AND e.kind "
+                   "IN ('CHARGED', 'RESERVED') GROUP BY c.number, c.request_id HAVING COUNT(e.seq) <> 1",
+                   findings);
 }
 
 absl::Status CheckChains(Transaction& store, Findings& findings) {

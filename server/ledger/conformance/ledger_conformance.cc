@@ -42,8 +42,15 @@ const LedgerBackend& LedgerConformance::backend() const {
 }
 
 void LedgerConformance::SetUp() {
-  anchor_dir_ = absl::StrCat(folder_, "/anchor");
-  url_ = GetParam() == kSqlite ? absl::StrCat("sqlite:", folder_, "/ledger.db")
+  RenewLedger();
+}
+
+void LedgerConformance::RenewLedger() {
+  if (!place_.empty()) fs::remove_all(place_);
+  place_ = absl::StrCat(folder_, "/", ++ledgers_);
+  fs::create_directory(place_);
+  anchor_dir_ = absl::StrCat(place_, "/anchor");
+  url_ = GetParam() == kSqlite ? absl::StrCat("sqlite:", place_, "/ledger.db")
                                : PostgresCluster::Shared().CreateDatabase();
 }
 
@@ -66,9 +73,9 @@ std::unique_ptr<Ledger> LedgerConformance::Open() {
 
 std::string LedgerConformance::CopyDatabase() {
   if (GetParam() != kSqlite) return PostgresCluster::Shared().CopyDatabase(url_);
-  const std::string copy = absl::StrCat(folder_, "/copy.db");
+  const std::string copy = absl::StrCat(place_, "/copy.db");
   // The last connection to close has folded the write-ahead log into the file.
-  fs::copy_file(absl::StrCat(folder_, "/ledger.db"), copy);
+  fs::copy_file(absl::StrCat(place_, "/ledger.db"), copy);
   return absl::StrCat("sqlite:", copy);
 }
 

@@ -25,6 +25,8 @@ std::function<std::string(size_t)> SeededEntropy(uint64_t seed);
 class LedgerConformance : public ::testing::TestWithParam<std::string> {
  protected:
   void SetUp() override;
+  // Goes on with an empty ledger of its own; the one before is gone.
+  void RenewLedger();
 
   // Opens the test's ledger (again). Several may be open at once, like several servers.
   std::unique_ptr<Ledger> Open();
@@ -61,6 +63,8 @@ class LedgerConformance : public ::testing::TestWithParam<std::string> {
 
   const testing::ScratchFolder scratch_;
   const std::string& folder_ = scratch_.path();
+  std::string place_;  // of the ledger's files
+  int ledgers_ = 0;
   std::string anchor_dir_;
   std::string url_;
   uint64_t opened_ = 0;

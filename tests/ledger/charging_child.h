@@ -1,0 +1,43 @@
+// charging_process (see there) as a child of the test.
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+#include <vector>
+
+namespace curator::ledger {
+
+class ChargingChild {
+ public:
+  // Starts it with these arguments. It dies with the test.
+  explicit ChargingChild(const std::vector<std::string>& arguments);
+  ~ChargingChild();
+  ChargingChild(const ChargingChild&) = delete;
+  ChargingChild& operator=(const ChargingChild&) = delete;
+
+  // Waits until it has told at least this many lines, or has ended.
+  void WaitForLines(size_t lines);
+  void Send(char byte);
+  void Signal(int signal);
+  // Waits until it has been stopped by a signal.
+  void WaitUntilStopped();
+  // Waits for its end, reading what it still tells. The exit status, or minus the signal that ended it.
+  int WaitForEnd();
+
+  // What it has told so far, and what it has complained of once it has ended.
+  const std::string& told() const { return told_; }
+  const std::string& complaints() const { return complaints_; }
+
+ private:
+  bool ReadMore();
+
+  pid_t pid_ = -1;
+  int input_ = -1;
+  int output_ = -1;
+  int errors_ = -1;
+  std::string told_;
+  std::string complaints_;
+};
+
+}  // namespace curator::ledger
