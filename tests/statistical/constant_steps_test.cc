@@ -1,0 +1,165 @@
+// Layer 5 of the audit, without a clock: for the same random bits, the kernel executes the same instructions
+// whatever the records are. So its time tells of a table no more than its number of rows (see "What Curator
+// does not protect" in docs/PRIVACY.md), apart from caches.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <random>
+#include <vector>
+
+#include "dp/data/sealed_table.h"
+#include "dp/kernel/kernel.h"
+#include "dp/noise/bernoulli_exp.h"
+#include "dp/noise/bit_buffer.h"
+#include "dp/workload/sensitivity.h"
+#include "dp/workload/testing_domain.h"
+#include "tests/statistical/audit_mode.h"
+#include "tests/statistical/instruction_trace.h"
+#include "tests/testing/seeded_bits.h"
+
+namespace curator::statistics {
+namespace {
+
+using Row = std::vector<uint32_t>;
+using Rows = std::vector<Row>;
+
+constexpr dp::UnitBound kRecord{dp::NeighbourRelation::kReplaceOne, 1};
+constexpr dp::Epsilon kEpsilon(dp::kEpsilonUnitsPerOne / 10);
+constexpr size_t kRows = 40;
+
+const dp::Domain& SmallDomain() {
+  static const dp::Domain domain = dp::CodedDomain({3, 2, 4});
+  return domain;
+}
+
+Rows RandomRows() {
+  std::mt19937_64 random(AuditSeed(71));
+  Rows rows(kRows);
+  for (Row& row : rows) {
+    for (const uint64_t size : {3, 2, 4}) row.push_back(static_cast<uint32_t>(random() % size));
+  }
+  return rows;
+}
+
+// Tables of as many rows as RandomRows(): one record replaced, and none left as it was.
+std::vector<dp::SealedTableHandle> TablesOfOneSize() {
+  Rows replaced = RandomRows();
+  replaced[7] = {2, 1, 3};
+  std::vector<dp::SealedTableHandle> tables;
+  for (const Rows& rows : {RandomRows(), replaced, Rows(kRows, {2, 1, 3})})
+    tables.push_back(dp::SealRows(SmallDomain(), rows).value());
+  return tables;
+}
+
+// One question to a kernel, which is ready when the stepping begins.
+using Question = std::function<bool(dp::Kernel& kernel)>;
+
+Trace TraceOfQuestion(const dp::SealedTableHandle& table, const dp::Event& price, const Question& ask) {
+  const std::optional<Trace> trace = TraceOf([&]() -> std::function<void()> {
+    const auto bits = std::make_shared<seeded::SeededBits>(AuditSeed(72));
+    const auto kernel =
+        std::make_shared<dp::Kernel>(table, SmallDomain(), kRecord, dp::Meter({{price, 1}}), *bits);
+    return [bits, kernel, &ask] {
+      if (!ask(*kernel)) std::abort();
+    };
+  });
+  EXPECT_TRUE(trace.has_value());
+  return trace.value_or(Trace{});
+}
+
+void ExpectTheSameSteps(const dp::Event& price, const Question& ask) {
+  const std::vector<dp::SealedTableHandle> tables = TablesOfOneSize();
+  const Trace first = TraceOfQuestion(tables[0], price, ask);
+  EXPECT_GT(first.instructions, 1000u);
+  for (size_t i = 1; i < tables.size(); ++i)
+    EXPECT_EQ(TraceOfQuestion(tables[i], price, ask), first) << first.instructions;
+}
+
+const std::vector<dp::AttributeSet> kSets = {{0}, {1, 2}};
+
+dp::Event CountsPrice(const dp::NoiseSpec& noise) {
+  return dp::NoiseEvent(noise, dp::MarginalsSensitivity(kRecord, 2).value());
+}
+Question Counts(const dp::NoiseSpec& noise) {
+  return [noise](dp::Kernel& kernel) { return kernel.NoisyCounts(kSets, noise).ok(); };
+}
+
+const dp::NoiseSpec kLaplace{dp::Mechanism::kDiscreteLaplace, {10, 1}};
+const dp::NoiseSpec kGaussian{dp::Mechanism::kDiscreteGaussian, {100, 1}};
+
+TEST(ConstantSteps, CountsWithLaplaceNoise) {
+  ExpectTheSameSteps(CountsPrice(kLaplace), Counts(kLaplace));
+}
+
+TEST(ConstantSteps, CountsWithGaussianNoise) {
+  ExpectTheSameSteps(CountsPrice(kGaussian), Counts(kGaussian));
+}
+
+TEST(ConstantSteps, SelectionsOfTheWorstApproximated) {
+  const std::vector<dp::ApproximatedMarginal> candidates = {{{0}, {10, 20, 10}, 0},
+                                                            {{1, 2}, std::vector<double>(8, 5.0), 2}};
+  ExpectTheSameSteps({dp::ExponentialMechanismEvent{kEpsilon}}, [&candidates](dp::Kernel& kernel) {
+    return kernel.SelectWorstApproximated(candidates, kEpsilon).ok();
+  });
+}
+
+TEST(ConstantSteps, SelectionsByAUtility) {
+  const dp::Utility frequency = dp::CellFrequency{{1, 2}, 1};
+  ExpectTheSameSteps({dp::ExponentialMechanismEvent{kEpsilon}}, [&frequency](dp::Kernel& kernel) {
+    return kernel.SelectByUtility(frequency, {}, kEpsilon).ok();
+  });
+}
+
+// What remains under ADD_REMOVE: a row more takes a few instructions more, the same whatever it holds.
+TEST(ConstantSteps, OneRecordMoreTakesTheSameFewInstructionsWhateverItHolds) {
+  const auto steps = [](const Rows& rows) {
+    const auto table = dp::SealRows(SmallDomain(), rows).value();
+    return TraceOfQuestion(table, CountsPrice(kLaplace), Counts(kLaplace)).instructions;
+  };
+  Rows first = RandomRows();
+  first.push_back({0, 0, 0});
+  Rows last = RandomRows();
+  last.push_back({2, 1, 3});
+  const uint64_t without = steps(RandomRows());
+  const uint64_t with = steps(first);
+  EXPECT_EQ(with, steps(last));
+  EXPECT_GT(with, without);
+  EXPECT_LT(with - without, 200u);
+}
+
+// A mechanism that is exact and private, but whose steps tell the scores.
+TEST(ConstantStepsCanary, ASelectionByRejectionIsCaught) {
+  const auto trace = [](const std::vector<int64_t>& scores) {
+    return TraceOf([&scores]() -> std::function<void()> {
+      const auto bits = std::make_shared<seeded::SeededBits>(AuditSeed(73));
+      return [bits, &scores] {
+        const int64_t best = *std::max_element(scores.begin(), scores.end());
+        dp::BitBuffer buffer(*bits, 1);
+        while (!dp::DrawBernoulliExp(*bits, {best - scores[buffer.NextBelow(scores.size())], 2}).value()) {
+        }
+      };
+    });
+  };
+  std::vector<int64_t> dominated(6, -10);
+  dominated[4] = 0;
+  EXPECT_NE(trace(std::vector<int64_t>(6, 0)), trace(dominated));
+}
+
+TEST(ConstantStepsCanary, ACountThatBranchesOnARecordIsCaught) {
+  const auto trace = [](const std::vector<uint8_t>& codes) {
+    return TraceOf([&codes]() -> std::function<void()> {
+      return [&codes] {
+        volatile int64_t first = 0;
+        for (const uint8_t code : codes) {
+          if (code == 0) first = first + 1;
+        }
+      };
+    });
+  };
+  EXPECT_NE(trace({0, 1, 0, 1}), trace({0, 1, 0, 0}));
+}
+
+}  // namespace
+}  // namespace curator::statistics
