@@ -367,6 +367,22 @@ absl::StatusOr<v1::Account> Client::CreateAccount(v1::CreateAccountRequest reque
                 std::move(request));
 }
 
+absl::StatusOr<v1::LimitProposal> Client::ProposeLimitChange(v1::ProposeLimitChangeRequest request) const {
+  return Change(wire_->connection, wire_->budgets, &v1::BudgetService::Stub::ProposeLimitChange,
+                std::move(request));
+}
+
+absl::StatusOr<v1::LimitProposal> Client::ApproveLimitChange(v1::ApproveLimitChangeRequest request) const {
+  return Change(wire_->connection, wire_->budgets, &v1::BudgetService::Stub::ApproveLimitChange,
+                std::move(request));
+}
+
+absl::StatusOr<v1::ListLimitProposalsResponse> Client::ListLimitProposals(const std::string& dataset) const {
+  v1::ListLimitProposalsRequest request;
+  request.set_dataset(dataset);
+  return Read(wire_->connection, wire_->budgets, &v1::BudgetService::Stub::ListLimitProposals, request);
+}
+
 absl::Status Client::ListLedgerEntries(const std::string& dataset, int64_t after_sequence,
                                        const EntrySink& take) const {
   v1::ListLedgerEntriesRequest request;

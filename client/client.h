@@ -120,6 +120,9 @@ class Client {
   absl::StatusOr<v1::GetBudgetResponse> GetBudget(const std::string& dataset) const;
   absl::StatusOr<v1::ListAccountsResponse> ListAccounts(const std::string& dataset) const;
   absl::StatusOr<v1::Account> CreateAccount(v1::CreateAccountRequest request) const;
+  absl::StatusOr<v1::LimitProposal> ProposeLimitChange(v1::ProposeLimitChangeRequest request) const;
+  absl::StatusOr<v1::LimitProposal> ApproveLimitChange(v1::ApproveLimitChangeRequest request) const;
+  absl::StatusOr<v1::ListLimitProposalsResponse> ListLimitProposals(const std::string& dataset) const;
   // Hands over the entries after `after_sequence` in order, each once, also across retries, while `take`
   // returns OK. CANCELLED from `take` ends the listing without an error.
   using EntrySink = std::function<absl::Status(const v1::LedgerEntry& entry)>;

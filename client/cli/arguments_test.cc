@@ -79,6 +79,24 @@ TEST(Arguments, AnAccountIsAnAnalystsOrAGroupsWithMembers) {
   EXPECT_FALSE(accepted("--analyst ana --group interns --members bob"));
 }
 
+TEST(Arguments, ALimitIsProposedWithAReasonAndOnePromise) {
+  const auto accepted = [](const std::string& line) {
+    return std::holds_alternative<Invocation>(Parse(Words("account limit " + line)));
+  };
+  EXPECT_TRUE(accepted("propose census --epsilon 2 --reason more"));
+  EXPECT_TRUE(accepted("propose census --group interns --epsilon 2 --reason more"));
+  EXPECT_TRUE(accepted("propose census --delta 1e-6 --reason more"));
+  EXPECT_TRUE(accepted("approve census 1b4e"));
+  EXPECT_TRUE(accepted("show census 1b4e"));
+  EXPECT_TRUE(accepted("list census"));
+  EXPECT_FALSE(accepted("propose census --epsilon 2")) << "without a reason";
+  EXPECT_FALSE(accepted("propose census --reason more")) << "without a promise";
+  EXPECT_FALSE(accepted("propose census --epsilon 2 --delta 1e-6 --reason more"));
+  EXPECT_FALSE(accepted("propose census --analyst ana --group interns --epsilon 2 --reason more"));
+  EXPECT_FALSE(accepted("approve census"));
+  EXPECT_FALSE(accepted("approve census 1b4e --epsilon 3")) << "it is approved as it is";
+}
+
 TEST(Arguments, APublicDatasetAndASuccessorTakeNoBudget) {
   EXPECT_TRUE(Chosen<CreateDataset>("dataset create c --schema s --public --yes").confirmed);
   EXPECT_EQ(Chosen<CreateDataset>("dataset create c --schema s --successor-of b").successor_of, "b");

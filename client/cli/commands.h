@@ -198,6 +198,27 @@ struct ListAccounts {
   std::string dataset;
 };
 
+// limit_commands.cc
+struct ProposeLimit {
+  std::string dataset;
+  std::string account;  // as ListAccounts names it; empty: the dataset's own
+  std::string epsilon;  // or
+  std::string delta;
+  std::string reason;
+  std::string request_id;
+};
+struct ShowLimitProposal {
+  std::string dataset;
+  std::string proposal;
+};
+struct ApproveLimit {
+  std::string dataset;
+  std::string proposal;
+};
+struct ListLimitProposals {
+  std::string dataset;
+};
+
 // budget_commands.cc
 struct ShowBudget {
   std::string dataset;
@@ -242,8 +263,8 @@ using Command =
                  EstimateSynthesis, RunSynthesis, ListReleases, ShowRelease, QueryRelease, SampleRelease,
                  ListOperations, ShowOperation, WaitOperation, CancelOperation, ReserveCharge, StartCharge,
                  CommitCharge, CancelCharge, ExtendCharge, ShowCharge, CreateAccount, ListAccounts,
-                 ShowBudget, ShowLedger, ExportLedger, VerifyLedger, ShowVersion, ComposeEvents,
-                 ConvertPrivacy, CalibrateNoise>;
+                 ProposeLimit, ShowLimitProposal, ApproveLimit, ListLimitProposals, ShowBudget, ShowLedger,
+                 ExportLedger, VerifyLedger, ShowVersion, ComposeEvents, ConvertPrivacy, CalibrateNoise>;
 
 // Each prints its result to the session, or returns the error that the caller prints.
 absl::Status Run(Session& session, const CreateDataset& command);
@@ -275,6 +296,10 @@ absl::Status Run(Session& session, const ExtendCharge& command);
 absl::Status Run(Session& session, const ShowCharge& command);
 absl::Status Run(Session& session, const CreateAccount& command);
 absl::Status Run(Session& session, const ListAccounts& command);
+absl::Status Run(Session& session, const ProposeLimit& command);
+absl::Status Run(Session& session, const ShowLimitProposal& command);
+absl::Status Run(Session& session, const ApproveLimit& command);
+absl::Status Run(Session& session, const ListLimitProposals& command);
 absl::Status Run(Session& session, const ShowBudget& command);
 absl::Status Run(Session& session, const ShowLedger& command);
 absl::Status Run(Session& session, const ExportLedger& command);

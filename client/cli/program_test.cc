@@ -261,6 +261,38 @@ TEST_F(Program, AnAccountIsOpenedForAGroupWithItsMembers) {
             "dataset/census/group/interns,pure,0.5,0,epsilon,0.5,0,0,0.5,\"bob,carl\"\n");
 }
 
+TEST_F(Program, AProposedLimitNamesItsAccountAndWhoCanApproveIt) {
+  server_.services.on_propose_limit = [](auto&, const v1::ProposeLimitChangeRequest& request,
+                                         v1::LimitProposal& proposal) {
+    proposal.set_id("1b4e");
+    proposal.set_state(v1::LimitProposal::PENDING);
+    proposal.set_account(request.account());
+    proposal.mutable_old_promise()->set_epsilon("0.5");
+    proposal.mutable_new_promise()->set_epsilon(request.epsilon());
+    proposal.set_reason(request.reason());
+    return grpc::Status::OK;
+  };
+  const std::string line = "account limit propose census --analyst ana --epsilon 0.7 --reason more";
+  ASSERT_EQ(Run(line), ExitStatus::kDone) << error_.str();
+  EXPECT_THAT(out_.str(), AllOf(HasSubstr("dataset/census/analyst/ana"), HasSubstr("epsilon 0.7"),
+                                HasSubstr("curator account limit approve census 1b4e")));
+  ASSERT_EQ(Run(line + " --output json"), ExitStatus::kDone);
+  const auto json = nlohmann::json::parse(out_.str());
+  EXPECT_EQ(json["new_epsilon"], "0.7");
+  EXPECT_TRUE(json["approved_by"].is_null());
+}
+
+TEST_F(Program, LookingAtAProposalDoesNotApproveIt) {
+  Log seen;
+  server_.services.on_approve_limit = [&](auto&, const v1::ApproveLimitChangeRequest& request, auto&) {
+    seen.Add(request.proposal_id() + (request.validate_only() ? " looked at" : " approved"));
+    return grpc::Status::OK;
+  };
+  ASSERT_EQ(Run("account limit show census 1b4e"), ExitStatus::kDone);
+  ASSERT_EQ(Run("account limit approve census 1b4e"), ExitStatus::kDone);
+  EXPECT_THAT(seen.entries(), testing::ElementsAre("1b4e looked at", "1b4e approved"));
+}
+
 TEST_F(Program, TheLedgerIsStreamedInEveryForm) {
   server_.services.on_list_entries = [](auto&, const v1::ListLedgerEntriesRequest& request, auto& writer) {
     for (int64_t sequence = request.after_sequence() + 1; sequence <= 5; ++sequence) {

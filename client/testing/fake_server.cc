@@ -74,6 +74,14 @@ grpc::Status FakeServices::CreateAccount(Context* context, const v1::CreateAccou
                                          v1::Account* response) {
   return Do(on_create_account, *context, *request, *response);
 }
+grpc::Status FakeServices::ProposeLimitChange(Context* context, const v1::ProposeLimitChangeRequest* request,
+                                              v1::LimitProposal* response) {
+  return Do(on_propose_limit, *context, *request, *response);
+}
+grpc::Status FakeServices::ApproveLimitChange(Context* context, const v1::ApproveLimitChangeRequest* request,
+                                              v1::LimitProposal* response) {
+  return Do(on_approve_limit, *context, *request, *response);
+}
 grpc::Status FakeServices::ListLedgerEntries(Context* context, const v1::ListLedgerEntriesRequest* request,
                                              grpc::ServerWriter<v1::LedgerEntry>* writer) {
   return Do(on_list_entries, *context, *request, *writer);

@@ -54,6 +54,8 @@ struct FakeServices : v1::DatasetService::Service,
   Streaming<v1::WatchOperationRequest, v1::Operation> on_watch;
   Unary<v1::GetBudgetRequest, v1::GetBudgetResponse> on_get_budget;
   Unary<v1::CreateAccountRequest, v1::Account> on_create_account;
+  Unary<v1::ProposeLimitChangeRequest, v1::LimitProposal> on_propose_limit;
+  Unary<v1::ApproveLimitChangeRequest, v1::LimitProposal> on_approve_limit;
   Streaming<v1::ListLedgerEntriesRequest, v1::LedgerEntry> on_list_entries;
   Unary<v1::VerifyLedgerRequest, v1::VerifyLedgerResponse> on_verify;
 
@@ -79,6 +81,10 @@ struct FakeServices : v1::DatasetService::Service,
                          v1::GetBudgetResponse* response) override;
   grpc::Status CreateAccount(Context* context, const v1::CreateAccountRequest* request,
                              v1::Account* response) override;
+  grpc::Status ProposeLimitChange(Context* context, const v1::ProposeLimitChangeRequest* request,
+                                  v1::LimitProposal* response) override;
+  grpc::Status ApproveLimitChange(Context* context, const v1::ApproveLimitChangeRequest* request,
+                                  v1::LimitProposal* response) override;
   grpc::Status ListLedgerEntries(Context* context, const v1::ListLedgerEntriesRequest* request,
                                  grpc::ServerWriter<v1::LedgerEntry>* writer) override;
   grpc::Status VerifyLedger(Context* context, const v1::VerifyLedgerRequest* request,

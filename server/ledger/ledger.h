@@ -215,6 +215,7 @@ struct LimitProposal {
   std::string proposed_by;
   int64_t proposed_at_us = 0;
   std::string approved_by;  // empty until approved
+  std::string request_id = {};
 };
 
 // The right to make one draw for one charge.
@@ -334,7 +335,7 @@ class Ledger {
   // opened the account.
   virtual absl::StatusOr<LimitProposal> ProposeLimit(const LimitProposalSpec& spec) = 0;
   // FAILED_PRECONDITION when `actor` is who proposed, when the limit has changed since, or when the new limit
-  // is below what is spent and held. Repeating it is harmless.
+  // is below what is spent and held; no balance is named. Repeating it is harmless.
   virtual absl::StatusOr<LimitProposal> ApproveLimit(std::string_view proposal_id,
                                                      std::string_view actor) = 0;
   // Those of the accounts that this dataset opened, newest first.

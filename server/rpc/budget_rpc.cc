@@ -11,6 +11,7 @@
 #include "rpc/grpc_status.h"
 #include "service/accounts.h"
 #include "service/budgets.h"
+#include "service/limits.h"
 
 namespace curator::rpc {
 namespace {
@@ -32,6 +33,43 @@ v1::Account ToProto(const service::AccountView& account) {
     proto.mutable_group()->set_name(account.scope_key);
     for (const std::string& member : account.members) proto.mutable_group()->add_members(member);
   }
+  return proto;
+}
+
+service::Intent IntentOf(bool validate_only) {
+  return validate_only ? service::Intent::kValidateOnly : service::Intent::kDo;
+}
+
+v1::LimitProposal::State ToProto(service::ProposalState state) {
+  switch (state) {
+    case service::ProposalState::kPending:
+      return v1::LimitProposal::PENDING;
+    case service::ProposalState::kApproved:
+      return v1::LimitProposal::APPROVED;
+    case service::ProposalState::kOutdated:
+      return v1::LimitProposal::OUTDATED;
+  }
+  return v1::LimitProposal::STATE_UNSPECIFIED;
+}
+
+v1::LimitProposal ToProto(const service::LimitView& view) {
+  const ledger::LimitProposal& proposal = view.proposal;
+  v1::LimitProposal proto;
+  proto.set_id(proposal.id);
+  proto.set_state(ToProto(view.state));
+  proto.set_account(view.account);
+  *proto.mutable_old_promise() = rpc::ToProto(view.before);
+  *proto.mutable_new_promise() = rpc::ToProto(view.after);
+  proto.set_counter(proposal.counter);
+  proto.set_old_limit(dp::FormatCounter(proposal.counter, proposal.old_limit));
+  proto.set_new_limit(dp::FormatCounter(proposal.counter, proposal.new_limit));
+  proto.set_reason(proposal.reason);
+  proto.set_proposed_by(proposal.proposed_by);
+  if (proposal.proposed_at_us != 0) {
+    *proto.mutable_propose_time() =
+        google::protobuf::util::TimeUtil::MicrosecondsToTimestamp(proposal.proposed_at_us);
+  }
+  proto.set_approved_by(proposal.approved_by);
   return proto;
 }
 
@@ -84,10 +122,52 @@ absl::Status Create(service::Curator& curator, const grpc::ServerContext& contex
       .holder = request.has_group() ? request.group().name() : request.analyst(),
       .members = {request.group().members().begin(), request.group().members().end()},
       .limit = *limit};
-  const service::Intent intent =
-      request.validate_only() ? service::Intent::kValidateOnly : service::Intent::kDo;
-  ASSIGN_OR_RETURN(const service::AccountView account, service::CreateAccount(curator.ledger, order, intent));
+  ASSIGN_OR_RETURN(const service::AccountView account,
+                   service::CreateAccount(curator.ledger, order, IntentOf(request.validate_only())));
   response = ToProto(account);
+  return absl::OkStatus();
+}
+
+absl::Status Propose(service::Curator& curator, const grpc::ServerContext& context,
+                     const v1::ProposeLimitChangeRequest& request, v1::LimitProposal& response) {
+  ASSIGN_OR_RETURN(const std::string principal, CallerOf(context));
+  service::LimitOrder order{.request_id = request.request_id(),
+                            .principal = principal,
+                            .dataset = request.dataset(),
+                            .account = request.account(),
+                            .epsilon = std::nullopt,
+                            .delta = std::nullopt,
+                            .reason = request.reason()};
+  if (request.has_epsilon()) {
+    ASSIGN_OR_RETURN(order.epsilon, dp::Epsilon::Parse(request.epsilon(), "epsilon"));
+  }
+  if (request.has_delta()) {
+    ASSIGN_OR_RETURN(order.delta, dp::Delta::Parse(request.delta(), "delta"));
+  }
+  ASSIGN_OR_RETURN(const service::LimitView proposal,
+                   service::ProposeLimit(curator.ledger, order, IntentOf(request.validate_only())));
+  response = ToProto(proposal);
+  return absl::OkStatus();
+}
+
+absl::Status Approve(service::Curator& curator, const grpc::ServerContext& context,
+                     const v1::ApproveLimitChangeRequest& request, v1::LimitProposal& response) {
+  ASSIGN_OR_RETURN(const std::string principal, CallerOf(context));
+  RETURN_IF_ERROR(service::CheckRequestId(request.request_id()));
+  ASSIGN_OR_RETURN(const service::LimitView approved,
+                   service::ApproveLimit(curator.ledger, principal, request.dataset(), request.proposal_id(),
+                                         IntentOf(request.validate_only())));
+  response = ToProto(approved);
+  return absl::OkStatus();
+}
+
+absl::Status ListProposals(service::Curator& curator, const grpc::ServerContext& context,
+                           const v1::ListLimitProposalsRequest& request,
+                           v1::ListLimitProposalsResponse& response) {
+  ASSIGN_OR_RETURN(const std::string principal, CallerOf(context));
+  ASSIGN_OR_RETURN(const std::vector<service::LimitView> proposals,
+                   service::ListLimitProposals(curator.ledger, principal, request.dataset()));
+  for (const service::LimitView& proposal : proposals) *response.add_proposals() = ToProto(proposal);
   return absl::OkStatus();
 }
 
@@ -136,6 +216,24 @@ grpc::Status BudgetRpc::ListAccounts(grpc::ServerContext* context, const v1::Lis
 grpc::Status BudgetRpc::CreateAccount(grpc::ServerContext* context, const v1::CreateAccountRequest* request,
                                       v1::Account* response) {
   return ToGrpcStatus(Create(curator_, *context, *request, *response));
+}
+
+grpc::Status BudgetRpc::ProposeLimitChange(grpc::ServerContext* context,
+                                           const v1::ProposeLimitChangeRequest* request,
+                                           v1::LimitProposal* response) {
+  return ToGrpcStatus(Propose(curator_, *context, *request, *response));
+}
+
+grpc::Status BudgetRpc::ApproveLimitChange(grpc::ServerContext* context,
+                                           const v1::ApproveLimitChangeRequest* request,
+                                           v1::LimitProposal* response) {
+  return ToGrpcStatus(Approve(curator_, *context, *request, *response));
+}
+
+grpc::Status BudgetRpc::ListLimitProposals(grpc::ServerContext* context,
+                                           const v1::ListLimitProposalsRequest* request,
+                                           v1::ListLimitProposalsResponse* response) {
+  return ToGrpcStatus(ListProposals(curator_, *context, *request, *response));
 }
 
 grpc::Status BudgetRpc::ListLedgerEntries(grpc::ServerContext* context,

@@ -16,6 +16,12 @@ class BudgetRpc final : public v1::BudgetService::Service {
                             v1::ListAccountsResponse* response) override;
   grpc::Status CreateAccount(grpc::ServerContext* context, const v1::CreateAccountRequest* request,
                              v1::Account* response) override;
+  grpc::Status ProposeLimitChange(grpc::ServerContext* context, const v1::ProposeLimitChangeRequest* request,
+                                  v1::LimitProposal* response) override;
+  grpc::Status ApproveLimitChange(grpc::ServerContext* context, const v1::ApproveLimitChangeRequest* request,
+                                  v1::LimitProposal* response) override;
+  grpc::Status ListLimitProposals(grpc::ServerContext* context, const v1::ListLimitProposalsRequest* request,
+                                  v1::ListLimitProposalsResponse* response) override;
   grpc::Status ListLedgerEntries(grpc::ServerContext* context, const v1::ListLedgerEntriesRequest* request,
                                  grpc::ServerWriter<v1::LedgerEntry>* writer) override;
   grpc::Status VerifyLedger(grpc::ServerContext* context, const v1::VerifyLedgerRequest* request,

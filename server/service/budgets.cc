@@ -2,8 +2,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
-#include "codec/rule_codec.h"
 #include "ledger/history/entry_payload.h"
+#include "service/limits.h"
 #include "service/pricing.h"
 
 namespace curator::service {
@@ -40,11 +40,19 @@ std::string OpeningSummary(std::string_view payload) {
   return summary;
 }
 
+// "epsilon 0.5 to 0.7: a second study"
+std::string LimitSummary(std::string_view payload) {
+  const absl::StatusOr<ledger::LimitChange> change = ledger::ParseLimitChange(payload);
+  if (!change.ok()) return "";
+  return absl::StrCat(change->counter, " ", dp::FormatCounter(change->counter, change->old_limit), " to ",
+                      dp::FormatCounter(change->counter, change->new_limit), ": ", change->reason);
+}
+
 }  // namespace
 
 absl::StatusOr<AccountView> ViewOf(const DatasetView& dataset, const ledger::Account& account,
                                    std::string_view viewer) {
-  ASSIGN_OR_RETURN(const dp::RuleSpec rule, codec::DecodeRule(account.rule));
+  ASSIGN_OR_RETURN(const dp::RuleSpec rule, PromiseOf(account));
   return AccountView{
       .name = AccountName(dataset, account),
       .rule = rule,
@@ -79,6 +87,9 @@ std::string Summary(const ledger::Entry& entry) {
   if (entry.kind == ledger::kCharged || entry.kind == ledger::kReserved) return ChargeSummary(entry.payload);
   if (entry.kind == ledger::kGranted || entry.kind == ledger::kEqualContent) {
     return ledger::ParseNote(entry.payload).value_or("");
+  }
+  if (entry.kind == ledger::kLimitProposed || entry.kind == ledger::kLimitChanged) {
+    return LimitSummary(entry.payload);
   }
   if (entry.kind == ledger::kAccountOpened) return OpeningSummary(entry.payload);
   const absl::StatusOr<ledger::ChargeChanged> change = ledger::ParseChargeChanged(entry.payload);

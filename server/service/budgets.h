@@ -17,7 +17,7 @@ namespace curator::service {
 
 struct AccountView {
   std::string name;
-  dp::RuleSpec rule;
+  dp::RuleSpec rule;  // with the promise that its present limits keep
   std::vector<ledger::CounterBalance> counters;
   ledger::ScopeType scope_type = ledger::ScopeType::kDataset;
   std::string scope_key;             // the analyst, or the group

@@ -12,13 +12,6 @@
 namespace curator::dp {
 namespace {
 
-const RuleDefinition* DefinitionOf(RuleKind kind) {
-  for (const RuleDefinition* rule : AllRules()) {
-    if (rule->kind == kind) return rule;
-  }
-  return nullptr;
-}
-
 absl::StatusOr<std::vector<CounterAmount>> Named(const RuleDefinition& rule,
                                                  absl::StatusOr<Amounts> amounts) {
   if (!amounts.ok()) return amounts.status();

@@ -13,7 +13,7 @@ namespace {
 
 constexpr char kSelectProposals[] =
     "SELECT id, dataset_id, account_id, counter, old_limit, new_limit, reason, proposed_by, proposed_at_us, "
-    "approved_by FROM limit_proposals WHERE ";
+    "approved_by, request_id FROM limit_proposals WHERE ";
 
 absl::StatusOr<std::vector<LimitProposal>> ReadProposals(Transaction& transaction, std::string_view condition,
                                                          const Parameters& parameters) {
@@ -30,7 +30,8 @@ absl::StatusOr<std::vector<LimitProposal>> ReadProposals(Transaction& transactio
                          .reason = row.Text(6),
                          .proposed_by = row.Text(7),
                          .proposed_at_us = row.Integer(8),
-                         .approved_by = row.Text(9)});
+                         .approved_by = row.Text(9),
+                         .request_id = row.Text(10)});
   }
   return proposals;
 }
@@ -96,7 +97,8 @@ absl::StatusOr<LimitProposal> FindOrPropose(Change& change, const LimitProposalS
                                .reason = spec.reason,
                                .proposed_by = spec.proposed_by,
                                .proposed_at_us = change.now_us(),
-                               .approved_by = {}};
+                               .approved_by = {},
+                               .request_id = spec.request_id};
   RETURN_IF_ERROR(
       transaction
           .Execute("INSERT INTO limit_proposals (id, dataset_id, account_id, counter, old_limit, "
@@ -120,13 +122,11 @@ absl::Status CheckApproval(const LimitProposal& proposal, const LockedCounter& c
         absl::StrCat("this proposal was approved by ", proposal.approved_by));
   }
   if (counter.limit != proposal.old_limit) {
-    return absl::FailedPreconditionError(absl::StrCat("the limit has changed since: it is ", counter.limit,
-                                                      ", and the proposal starts from ", proposal.old_limit));
+    return absl::FailedPreconditionError("the limit has changed since this was proposed: propose it anew");
   }
   if (counter.spent > proposal.new_limit - counter.held) {
-    return absl::FailedPreconditionError(absl::StrCat("the new limit ", proposal.new_limit,
-                                                      " is below what is spent (", counter.spent,
-                                                      ") and held (", counter.held, ")"));
+    // Without the balance, which is not for everybody's eyes.
+    return absl::FailedPreconditionError("the new limit is below what is spent and held by now");
   }
   return absl::OkStatus();
 }

@@ -42,11 +42,17 @@ absl::StatusOr<Amounts> AdvancedLimits(const RuleSpec& spec) {
   RETURN_IF_ERROR(CheckEpsilon(spec));
   RETURN_IF_ERROR(CheckDelta(spec));
   RETURN_IF_ERROR(CheckNoOrder(spec, "ADVANCED"));
-  const Delta slack = spec.delta_slack.value_or(Delta(spec.delta.units() / 2));
+  const Delta slack = DeltaSlackOf(spec);
   if (slack.units() <= 0) return InvalidField("delta_slack", "must be positive");
   if (slack > spec.delta) return InvalidField("delta_slack", "must be at most delta");
   ASSIGN_OR_RETURN(const int64_t squared, UsableLimit(LargestSquaredSum(spec.epsilon, slack), "epsilon"));
   return Amounts{squared, spec.delta.units() - slack.units()};
+}
+
+Interval AdvancedEpsilonNear(const RuleSpec& spec, int64_t squared_limit) {
+  const Interval spread = Sqrt(Interval(-2) * Log(Interval::Of(DeltaSlackOf(spec))));
+  return FilterValue(spread, Quotient({squared_limit}, {kSquaredUnitsPerOne})) *
+         Interval(kEpsilonUnitsPerOne);
 }
 
 // The square of an epsilon in units of 1e-12, in units of 1e-12.
@@ -82,8 +88,9 @@ absl::StatusOr<Amounts> AdvancedCost(const RuleSpec&, const Event& mechanism) {
 
 const RuleDefinition& AdvancedRule() {
   static const RuleDefinition rule = {
-      RuleKind::kAdvanced, "ADVANCED",    {{"epsilon_squared", 12}, {"delta", 18}},
-      &AdvancedLimits,     &AdvancedCost, Certificates::kCounted};
+      RuleKind::kAdvanced,   "ADVANCED",           {{"epsilon_squared", 12}, {"delta", 18}},
+      &AdvancedLimits,       &AdvancedEpsilonNear, &AdvancedCost,
+      Certificates::kCounted};
   return rule;
 }
 

@@ -27,6 +27,10 @@ absl::Status CheckNoSlack(const RuleSpec& spec, std::string_view rule) {
   return absl::OkStatus();
 }
 
+Delta DeltaSlackOf(const RuleSpec& spec) {
+  return spec.delta_slack.value_or(Delta(spec.delta.units() / 2));
+}
+
 absl::StatusOr<int64_t> UsableLimit(absl::StatusOr<int64_t> limit, std::string_view field) {
   if (!limit.ok() || *limit < 1) {
     return InvalidField(field, "leaves no budget at all under this rule");

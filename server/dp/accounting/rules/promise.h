@@ -14,6 +14,9 @@ absl::Status CheckDelta(const RuleSpec& spec);
 absl::Status CheckNoOrder(const RuleSpec& spec, std::string_view rule);
 absl::Status CheckNoSlack(const RuleSpec& spec, std::string_view rule);
 
+// How much of delta an ADVANCED account leaves to composition itself (d' in rule.h).
+Delta DeltaSlackOf(const RuleSpec& spec);
+
 // The limit, when it is at least one unit. Otherwise INVALID_ARGUMENT on `field`: nothing could ever be
 // admitted.
 absl::StatusOr<int64_t> UsableLimit(absl::StatusOr<int64_t> limit, std::string_view field);

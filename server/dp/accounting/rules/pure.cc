@@ -19,6 +19,10 @@ absl::StatusOr<Amounts> PureLimits(const RuleSpec& spec) {
   return Amounts{spec.epsilon.units()};
 }
 
+Interval PureEpsilonNear(const RuleSpec&, int64_t epsilon_limit) {
+  return Interval(epsilon_limit);
+}
+
 absl::StatusOr<Amounts> PureCost(const RuleSpec&, const Event& mechanism) {
   const std::optional<Interval> epsilon = PureEpsilonUnits(mechanism);
   if (!epsilon) {
@@ -34,7 +38,8 @@ absl::StatusOr<Amounts> PureCost(const RuleSpec&, const Event& mechanism) {
 }  // namespace
 
 const RuleDefinition& PureRule() {
-  static const RuleDefinition rule = {RuleKind::kPure, "PURE", {{"epsilon", 12}}, &PureLimits, &PureCost};
+  static const RuleDefinition rule = {RuleKind::kPure, "PURE",           {{"epsilon", 12}},
+                                      &PureLimits,     &PureEpsilonNear, &PureCost};
   return rule;
 }
 

@@ -42,6 +42,11 @@ absl::StatusOr<Amounts> RdpLimits(const RuleSpec& spec) {
   return Amounts{units};
 }
 
+Interval RdpEpsilonNear(const RuleSpec& spec, int64_t rdp_limit) {
+  const Interval penalty = ConversionPenalty(OrderMinusOne(spec), Interval::Of(spec.delta));
+  return (Quotient({rdp_limit}, {kRdpUnitsPerOne}) + penalty) * Interval(kEpsilonUnitsPerOne);
+}
+
 absl::StatusOr<Interval> RdpUnits(const RuleSpec& spec, const Event& mechanism) {
   const Interval one(kRdpUnitsPerOne);
   const Interval x = OrderMinusOne(spec);
@@ -86,7 +91,8 @@ absl::StatusOr<Amounts> RdpCost(const RuleSpec& spec, const Event& mechanism) {
 }  // namespace
 
 const RuleDefinition& RdpRule() {
-  static const RuleDefinition rule = {RuleKind::kRdp, "RDP", {{"rdp", 12}}, &RdpLimits, &RdpCost};
+  static const RuleDefinition rule = {RuleKind::kRdp, "RDP",           {{"rdp", 12}},
+                                      &RdpLimits,     &RdpEpsilonNear, &RdpCost};
   return rule;
 }
 

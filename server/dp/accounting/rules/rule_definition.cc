@@ -14,6 +14,13 @@ std::span<const RuleDefinition* const> AllRules() {
   return rules;
 }
 
+const RuleDefinition* DefinitionOf(RuleKind kind) {
+  for (const RuleDefinition* rule : AllRules()) {
+    if (rule->kind == kind) return rule;
+  }
+  return nullptr;
+}
+
 absl::Status CannotCount(std::string_view rule, const Event& mechanism, std::string_view counts,
                          std::string_view remedy) {
   std::string message(rule);

@@ -35,6 +35,9 @@ struct RuleDefinition {
   std::vector<CounterUnit> counters;
   // The limits, rounded down. INVALID_ARGUMENT with a field for a promise that this rule cannot keep.
   absl::StatusOr<Amounts> (*limits)(const RuleSpec& spec);
+  // About the epsilon of the promise whose first limit this is, in units of 1e-12: where a search for the
+  // promise starts. Nothing is promised on its strength.
+  Interval (*epsilon_units_near)(const RuleSpec& spec, int64_t first_limit);
   // The cost, rounded up, of a mechanism: an event that is not composed, parallel, group or certified, and
   // that is valid. FAILED_PRECONDITION for a mechanism that this rule cannot count.
   absl::StatusOr<Amounts> (*mechanism_cost)(const RuleSpec& spec, const Event& mechanism);
@@ -45,6 +48,9 @@ const RuleDefinition& PureRule();
 const RuleDefinition& AdvancedRule();
 const RuleDefinition& ZcdpRule();
 const RuleDefinition& RdpRule();
+
+// The definition of `kind`; null when there is none.
+const RuleDefinition* DefinitionOf(RuleKind kind);
 
 // Every rule there is.
 std::span<const RuleDefinition* const> AllRules();

@@ -37,6 +37,11 @@ absl::StatusOr<Amounts> ZcdpLimits(const RuleSpec& spec) {
   return Amounts{rho};
 }
 
+Interval ZcdpEpsilonNear(const RuleSpec& spec, int64_t rho_limit) {
+  return EpsilonOfZcdp(Interval::Of(Rho(rho_limit)), Interval::Of(spec.delta)) *
+         Interval(kEpsilonUnitsPerOne);
+}
+
 absl::StatusOr<Interval> RhoUnits(const Event& mechanism) {
   const Interval one(kRhoUnitsPerOne);
   using Result = absl::StatusOr<Interval>;
@@ -77,7 +82,8 @@ absl::StatusOr<Amounts> ZcdpCost(const RuleSpec&, const Event& mechanism) {
 }  // namespace
 
 const RuleDefinition& ZcdpRule() {
-  static const RuleDefinition rule = {RuleKind::kZcdp, "ZCDP", {{"rho", 12}}, &ZcdpLimits, &ZcdpCost};
+  static const RuleDefinition rule = {RuleKind::kZcdp, "ZCDP",           {{"rho", 12}},
+                                      &ZcdpLimits,     &ZcdpEpsilonNear, &ZcdpCost};
   return rule;
 }
 

@@ -1,0 +1,31 @@
+// The promise that an account keeps when its limits are no longer those it was opened with.
+//
+// Thread-safe: pure functions.
+#pragma once
+
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "dp/accounting/rule.h"
+
+namespace curator::dp {
+
+// A promise, in epsilon and delta, close to the least one of an account opened under `opened` whose counters
+// are limited by `limits` (in the rule's order, with its counters). Rounded up: to the fewest decimals that
+// give the same limits, so that a limit which was set from "epsilon 2.5" reads as 2.5 again.
+//
+// Claim: whatever such an account admits is (epsilon, delta)-DP for the epsilon and delta that are returned.
+// Proof: the returned promise P has LimitsOf(P) >= limits, counter by counter, under the same rule, order and
+// slack. So what the account admits, an account opened under P would admit too, and that one keeps P (the
+// filter theorems of rules/). Nothing here rests on arithmetic of its own.
+//
+// Errors: DATA_LOSS when the counters are not the rule's, or when no promise has limits this high.
+absl::StatusOr<RuleSpec> KeptPromise(const RuleSpec& opened, const std::vector<CounterAmount>& limits);
+
+// `opened` with another epsilon, or with another delta: order and slack stay what they were, so the limit of
+// one counter changes at most. Errors: INVALID_ARGUMENT (epsilon, delta) when the rule cannot keep it, or
+// when its limits do not depend on delta alone (every rule but ADVANCED).
+absl::StatusOr<RuleSpec> WithEpsilon(const RuleSpec& opened, Epsilon epsilon);
+absl::StatusOr<RuleSpec> WithDelta(const RuleSpec& opened, Delta delta);
+
+}  // namespace curator::dp
