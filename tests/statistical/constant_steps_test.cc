@@ -105,11 +105,24 @@ TEST(ConstantSteps, SelectionsOfTheWorstApproximated) {
   });
 }
 
-TEST(ConstantSteps, SelectionsByAUtility) {
-  const dp::Utility frequency = dp::CellFrequency{{1, 2}, 1};
-  ExpectTheSameSteps({dp::ExponentialMechanismEvent{kEpsilon}}, [&frequency](dp::Kernel& kernel) {
-    return kernel.SelectByUtility(frequency, {}, kEpsilon).ok();
+// By each utility, where a unit is one record. (Of a person with several, the steps tell how many.)
+void ExpectTheSameStepsBy(const dp::Utility& utility) {
+  ExpectTheSameSteps({dp::ExponentialMechanismEvent{kEpsilon}}, [&utility](dp::Kernel& kernel) {
+    return kernel.SelectByUtility(utility, {}, kEpsilon).ok();
   });
+}
+
+TEST(ConstantSteps, SelectionsByACellFrequency) {
+  ExpectTheSameStepsBy(dp::CellFrequency{{1, 2}, 1});
+}
+TEST(ConstantSteps, SelectionsByAClippedSum) {
+  ExpectTheSameStepsBy(dp::ClippedSum{{0}, {{0, 1, 2}, {2, 0, 1}}, 0, 1});
+}
+TEST(ConstantSteps, SelectionsByAClippedLogLikelihood) {
+  ExpectTheSameStepsBy(dp::ClippedLogLikelihood{{0}, {{-1, -2, -0.5}, {-3, -0.1, -4}}, 1});
+}
+TEST(ConstantSteps, SelectionsByAQuantile) {
+  ExpectTheSameStepsBy(dp::QuantileValue{2, 1, 2});
 }
 
 // What remains under ADD_REMOVE: a row more takes a few instructions more, the same whatever it holds.

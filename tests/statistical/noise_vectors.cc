@@ -9,9 +9,15 @@
 namespace curator::statistics {
 namespace {
 
+// "7", "10/3" or "0.25".
 dp::Rational ParseRational(const std::string& text) {
   const size_t slash = text.find('/');
-  return {std::stoll(text), slash == std::string::npos ? 1 : std::stoll(text.substr(slash + 1))};
+  if (slash != std::string::npos) return {std::stoll(text), std::stoll(text.substr(slash + 1))};
+  const size_t point = text.find('.');
+  if (point == std::string::npos) return {std::stoll(text), 1};
+  int64_t denominator = 1;
+  for (size_t i = point + 1; i < text.size(); ++i) denominator *= 10;
+  return {std::stoll(text.substr(0, point) + text.substr(point + 1)), denominator};
 }
 
 // Below 1e-308, zero: events so rare must not be seen at all.
@@ -41,11 +47,12 @@ std::vector<Event> NoiseVector::Events() const {
     events.push_back({-Event::kNoLimit, k, p});
     events.push_back({-k, Event::kNoLimit, p});
   }
+  for (const auto& [k, p] : beyond) events.push_back({-k, k, 1 - p});
   return events;
 }
 
-std::vector<NoiseVector> ReadNoiseVectors(const std::string& name) {
-  std::ifstream file(shared::PathOf(name));
+std::vector<NoiseVector> ReadNoiseVectors() {
+  std::ifstream file(shared::PathOf(kNoiseVectors));
   const nlohmann::json document = nlohmann::json::parse(file);
   std::vector<NoiseVector> vectors;
   for (const nlohmann::json& entry : document.at("cases")) {
@@ -58,6 +65,8 @@ std::vector<NoiseVector> ReadNoiseVectors(const std::string& name) {
     vector.probability = ParseTable(entry.at("pmf_abs_x"));
     vector.at_least = ParseTable(entry.at("tail_ge"));
     vector.at_most = ParseTable(entry.at("cdf_le"));
+    if (entry.contains("abs_tail_gt")) vector.beyond = ParseTable(entry.at("abs_tail_gt"));
+    if (entry.contains("normalizer")) vector.normaliser = ParseReal(entry.at("normalizer"));
     vectors.push_back(std::move(vector));
   }
   return vectors;

@@ -22,12 +22,16 @@ struct NoiseVector {
   std::map<int64_t, double> probability;  // of x and of -x
   std::map<int64_t, double> at_least;     // P(X >= k)
   std::map<int64_t, double> at_most;      // P(X <= k)
+  std::map<int64_t, double> beyond;       // P(|X| > k), where it is given
+  std::optional<double> normaliser;       // the sum over x of exp(-x^2 / (2 sigma^2)), where it is given
 
   // All of it as events, on both sides of zero.
   std::vector<Event> Events() const;
 };
 
-// The cases of `name` ("vectors/discrete_noise.json") in the shared folder. The file must exist.
-std::vector<NoiseVector> ReadNoiseVectors(const std::string& name);
+inline constexpr char kNoiseVectors[] = "vectors/discrete_noise.json";
+
+// All cases of the file kNoiseVectors in the shared folder, which must exist.
+std::vector<NoiseVector> ReadNoiseVectors();
 
 }  // namespace curator::statistics
