@@ -5,6 +5,7 @@ set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 
 option(CURATOR_BUILD_BENCHMARKS "Build the programs in bench/" OFF)
+option(CURATOR_FUZZ "Build the fuzz targets as libFuzzer programs (Clang)" OFF)
 set(CURATOR_SANITIZE "" CACHE STRING "Sanitizers to build with, as for -fsanitize=, e.g. address,undefined")
 
 find_program(CCACHE_PROGRAM ccache)

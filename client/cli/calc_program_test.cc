@@ -12,6 +12,7 @@
 #include <sstream>
 
 #include "client/cli/program.h"
+#include "tests/testing/reference_vectors.h"
 #include "tests/testing/shared_folder.h"
 
 namespace curator::cli {
@@ -65,16 +66,6 @@ double EpsilonOf(const json& composed, const std::string& calculator) {
 }
 
 // The cases of a file of reference values. Infinity is no JSON; no case that is compared has one.
-json CasesOf(const std::string& name) {
-  std::ifstream file(shared::PathOf(name));
-  std::string text(std::istreambuf_iterator<char>(file), {});
-  const std::string infinity = ": Infinity";
-  for (size_t at = 0; (at = text.find(infinity, at)) != std::string::npos;) {
-    text.replace(at, infinity.size(), ": null");
-  }
-  return json::parse(text).at("cases");
-}
-
 void ExpectClose(double computed, double expected) {
   EXPECT_NEAR(computed, expected, 1e-9 * std::abs(expected));
 }
@@ -123,7 +114,7 @@ std::string EventsOf(const json& mechanisms) {
 
 TEST(CalcCompose, AgreesWithTheReferenceValues) {
   REQUIRE_SHARED("vectors/composition.json");
-  const json cases = CasesOf("vectors/composition.json");
+  const json cases = shared::ReferenceCases("vectors/composition.json");
   const std::vector<std::string> chosen = {
       "pure_hom_e0.1_k10_d1e-5", "pure_het_2_d1e-6",  "approx_1_d1e-6", "laplace_b10_s1_k10_d1e-6",
       "gauss_s3_d2_k4_d1e-9",    "br_e0.1_k10_d1e-5", "mix_1_d1e-5"};
@@ -209,7 +200,7 @@ TEST(CalcConvert, GroupsPay) {
 
 TEST(CalcConvert, AgreesWithTheReferenceValues) {
   REQUIRE_SHARED("vectors/conversion.json");
-  const json cases = CasesOf("vectors/conversion.json");
+  const json cases = shared::ReferenceCases("vectors/conversion.json");
   int checked = 0;
   for (const json& c : cases) {
     if (c.at("kind") != "zcdp_to_eps" || checked == 5) continue;
@@ -232,7 +223,7 @@ TEST(CalcCalibrate, LaplaceIsSensitivityOverEpsilon) {
 
 TEST(CalcCalibrate, AgreesWithTheReferenceValues) {
   REQUIRE_SHARED("vectors/conversion.json");
-  const json cases = CasesOf("vectors/conversion.json");
+  const json cases = shared::ReferenceCases("vectors/conversion.json");
   int checked = 0;
   for (const json& c : cases) {
     if (c.at("kind") != "calibrate_gaussian" || checked == 5) continue;

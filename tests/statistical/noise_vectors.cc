@@ -1,10 +1,9 @@
 #include "tests/statistical/noise_vectors.h"
 
 #include <cstdlib>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "tests/testing/shared_folder.h"
+#include "tests/testing/reference_vectors.h"
 
 namespace curator::statistics {
 namespace {
@@ -52,10 +51,8 @@ std::vector<Event> NoiseVector::Events() const {
 }
 
 std::vector<NoiseVector> ReadNoiseVectors() {
-  std::ifstream file(shared::PathOf(kNoiseVectors));
-  const nlohmann::json document = nlohmann::json::parse(file);
   std::vector<NoiseVector> vectors;
-  for (const nlohmann::json& entry : document.at("cases")) {
+  for (const nlohmann::json& entry : shared::ReferenceCases(kNoiseVectors)) {
     const bool laplace = entry.at("dist") == "discrete_laplace";
     NoiseVector vector;
     vector.id = entry.at("id");

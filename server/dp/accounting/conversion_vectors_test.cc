@@ -1,6 +1,8 @@
 // The calculators for single mechanisms and conversions, against reference values (conversion.json).
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "dp/accounting/calculators/discrete_gaussian.h"
 #include "dp/accounting/calculators/gaussian.h"
 #include "dp/accounting/calculators/renyi.h"
@@ -36,6 +38,22 @@ class ConversionVectors : public ::testing::Test {
     EXPECT_GT(checked, 0) << kind;
   }
 };
+
+TEST_F(ConversionVectors, HaveNoKindThatIsNotChecked) {
+  LOAD_CASES_OR_SKIP(cases, "conversion.json");
+  const std::set<std::string> checked = {"zcdp_to_eps",
+                                         "eps_delta_to_zcdp_budget",
+                                         "zcdp_to_delta",
+                                         "pure_to_zcdp",
+                                         "rdp_curve",
+                                         "calibrate_gaussian",
+                                         "gaussian_exact",
+                                         "calibrate_laplace",
+                                         "group_privacy",
+                                         "discrete_gaussian_delta",
+                                         "calibrate_discrete_gaussian"};
+  for (const json& c : cases) EXPECT_TRUE(checked.contains(c.at("kind"))) << c.at("id");
+}
 
 TEST_F(ConversionVectors, ZcdpToEpsilon) {
   ForEach("zcdp_to_eps", [](const json& in, const json& out, const std::string& id) {
@@ -100,7 +118,7 @@ TEST_F(ConversionVectors, GaussianNoiseIsCalibrated) {
   ForEach("calibrate_gaussian", [](const json& in, const json& out, const std::string& id) {
     const Interval epsilon = RealOf(in.at("eps"));
     const Interval delta = RealOf(in.at("delta"));
-    const double sensitivity = std::stod(in.at("l2_sensitivity").get<std::string>());
+    const double sensitivity = Exactly(in.at("l2_sensitivity")).get_d();
     const double sigma = GaussianSigma(epsilon, delta);
     ExpectClose(sigma * sensitivity, out.at("sigma_analytic"), kClosedForm, id);
     EXPECT_TRUE(GaussianDelta(Interval(1) / Interval::OfDouble(sigma), epsilon).CertainlyAtMost(delta)) << id;
@@ -109,7 +127,7 @@ TEST_F(ConversionVectors, GaussianNoiseIsCalibrated) {
     ExpectClose(sensitivity * GaussianSigmaOfZcdp(LooseZcdpBudget(epsilon, delta)),
                 out.at("sigma_via_bs_zcdp"), kClosedForm, id);
     const absl::StatusOr<double> classic = ClassicGaussianSigma(epsilon, delta);
-    EXPECT_EQ(classic.ok(), std::stod(in.at("eps").get<std::string>()) <= 1) << id;
+    EXPECT_EQ(classic.ok(), Exactly(in.at("eps")) <= 1) << id;
     if (classic.ok()) {
       ExpectClose(*classic * sensitivity, out.at("sigma_classic_valid_only_eps_le_1"), kClosedForm, id);
     }
@@ -146,7 +164,7 @@ TEST_F(ConversionVectors, DiscreteGaussianHasItsOwnCurve) {
 
 TEST_F(ConversionVectors, DiscreteGaussianNoiseIsCalibrated) {
   ForEach("calibrate_discrete_gaussian", [](const json& in, const json& out, const std::string& id) {
-    if (in.at("dimension") != 1) return;
+    ASSERT_EQ(in.at("dimension"), 1) << id;
     const absl::StatusOr<int64_t> sigma =
         DiscreteGaussianSigmaThousandths(RealOf(in.at("eps")), RealOf(in.at("delta")), in.at("sensitivity"));
     ASSERT_TRUE(sigma.ok()) << sigma.status();

@@ -1,6 +1,9 @@
 // The filters that gate admission, against reference values (filters.json).
 #include <gtest/gtest.h>
 
+#include <set>
+
+#include "dp/accounting/calculators/gaussian.h"
 #include "dp/accounting/calculators/parallel.h"
 #include "dp/accounting/rule.h"
 #include "dp/accounting/testing/counter_account.h"
@@ -54,6 +57,14 @@ std::optional<Event> StatedEvent(const json& query) {
 const RuleSpec kPure{RuleKind::kPure, Epsilon(kEpsilonUnitsPerOne), {}, {}, {}};
 const RuleSpec kZcdp{RuleKind::kZcdp, Epsilon(kEpsilonUnitsPerOne), Delta(1'000'000'000'000), {}, {}};
 
+TEST(FilterVectors, HaveNoKindThatIsNotChecked) {
+  LOAD_CASES_OR_SKIP(cases, "filters.json");
+  const std::set<std::string> checked = {"pure_filter",      "zcdp_filter",    "zcdp_filter_gaussian",
+                                         "gdp_filter",       "parallel",       "rdp_filter_fixed_alpha",
+                                         "approx_dp_filter", "reserve_commit", "user_level"};
+  for (const json& c : cases) EXPECT_TRUE(checked.contains(c.at("kind"))) << c.at("id");
+}
+
 TEST(FilterVectors, PureAndZcdpAdmitWhatExactCountingAdmits) {
   LOAD_CASES_OR_SKIP(cases, "filters.json");
   int checked = 0;
@@ -94,6 +105,33 @@ TEST(FilterVectors, ZcdpCountsGaussiansByTheirVariance) {
     const int64_t limit = *UnitsDown(Exactly(c.at("budget").at("rho")), kRhoUnitsPerOne);
     const json& expected = c.at("expected").at("exact");
     EXPECT_EQ(MaskOf(CounterAccount({limit}), costs), expected.at("skip_mode_mask")) << c.at("id");
+    ++checked;
+  }
+  EXPECT_GT(checked, 0);
+}
+
+// No rule: continuous Gaussians by the sum of their squared mus, a calculator.
+TEST(FilterVectors, GaussianDpSumsSquaredMus) {
+  LOAD_CASES_OR_SKIP(cases, "filters.json");
+  int checked = 0;
+  for (const json& c : cases) {
+    if (c.at("kind") != "gdp_filter") continue;
+    const Interval budget = testing::RealOf(c.at("budget").at("mu2").get<std::string>());
+    Schedule admitted;
+    std::string mask;
+    for (const json& query : c.at("queries")) {
+      admitted.push_back({GaussianOf(query), 1});
+      const bool fits = SquaredMuOfSchedule(admitted)->CertainlyAtMost(budget);
+      mask += fits ? '1' : '0';
+      if (!fits) admitted.pop_back();
+    }
+    const json& expected = c.at("expected");
+    EXPECT_EQ(mask, expected.at("exact").at("skip_mode_mask")) << c.at("id");
+    EXPECT_EQ(AdmittedUntilRefused(mask), expected.at("exact").at("halt_mode_admitted")) << c.at("id");
+    if (expected.contains("eps_at_1e-6")) {
+      const double epsilon = GaussianEpsilon(Sqrt(budget), testing::RealOf("1e-6"));
+      testing::ExpectClose(epsilon, expected.at("eps_at_1e-6"), 1e-9, c.at("id"));
+    }
     ++checked;
   }
   EXPECT_GT(checked, 0);

@@ -104,14 +104,17 @@ absl::StatusOr<Interval> DeltaOf(const Interval& variance, int64_t shift, const 
   if (least > static_cast<double>(kFarAway)) return Interval::ZeroUpTo(Tail(kFarAway, variance));
   const Interval whole = Whole(variance);
   const auto delta_from = [&](int64_t first) {
-    return (Tail(first, variance) - Exp(epsilon) * Tail(first + shift, variance)) / whole;
+    const Interval mass = Tail(first, variance);
+    const Interval excess = mass - Exp(epsilon) * Tail(first + shift, variance);
+    return (excess.IsNan() ? Interval::ZeroUpTo(mass) : excess) /
+           whole;  // NaN where an exponential overflows
   };
   const auto first = static_cast<int64_t>(std::floor(least)) + 1;
   Interval delta = delta_from(first);
   // When the ends disagree about the integer part, the true set is one of two; their deltas are then nearly
   // equal.
   if (std::floor(threshold.Upper()) != std::floor(least)) delta = Max(delta, delta_from(first + 1));
-  return Max(delta, Interval(0));
+  return TighterUpperBound(Max(delta, Interval(0)), Interval(1));
 }
 
 // ((1+e)/(1-e))^(n-1) of UnitShiftsDelta(), which is 1 but for a hair or refused; the sum in e is below a

@@ -1,50 +1,26 @@
-// Reference vectors: published values, computed independently with 60 digits, in the folder
-// CURATOR_SHARED/vectors.
-//
-// Without that folder a test that needs it is skipped, unless the environment variable CI is set: then it
-// fails.
+// Reference values as exact numbers: quotients, units, enclosures.
 #pragma once
 
 #include <gmpxx.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 
 #include "dp/accounting/interval.h"
 #include "dp/accounting/units.h"
+#include "tests/testing/reference_vectors.h"
+#include "tests/testing/shared_folder.h"
 
 namespace curator::dp::testing {
 
-inline std::filesystem::path VectorFolder() {
-  const char* shared = std::getenv("CURATOR_SHARED");
-  const std::filesystem::path folder = shared != nullptr
-                                           ? std::filesystem::path(shared)
-                                           : std::filesystem::path(CURATOR_REPOSITORY) / ".." / "shared";
-  return folder / "vectors";
-}
-
-// The cases of one file; none when the folder is absent.
-inline std::optional<nlohmann::json> LoadCases(const std::string& file) {
-  std::ifstream in(VectorFolder() / file);
-  if (!in) return std::nullopt;
-  std::string text(std::istreambuf_iterator<char>(in), {});
-  // Infinity is no JSON; as text it is what the other columns hold.
-  for (size_t at = 0; (at = text.find(": Infinity", at)) != std::string::npos;)
-    text.replace(at, 10, ": \"inf\"");
-  return nlohmann::json::parse(text).at("cases");
-}
-
-#define LOAD_CASES_OR_SKIP(cases, file)                                                                      \
-  const std::optional<nlohmann::json> cases##_loaded = ::curator::dp::testing::LoadCases(file);              \
-  if (!cases##_loaded && std::getenv("CI") != nullptr) FAIL() << "reference vectors are absent: " << (file); \
-  if (!cases##_loaded) GTEST_SKIP() << "reference vectors are absent (set CURATOR_SHARED): " << (file);      \
-  const nlohmann::json& cases = *cases##_loaded
+// The cases of vectors/`file`, or the end of the test (REQUIRE_SHARED).
+#define LOAD_CASES_OR_SKIP(cases, file) \
+  REQUIRE_SHARED("vectors/" file);      \
+  const nlohmann::json cases = ::curator::shared::ReferenceCases("vectors/" file)
 
 // "0.25", "2.5e-320", "1/11", "-0.1": exactly.
 inline mpq_class Exactly(const std::string& text) {
@@ -91,10 +67,19 @@ inline Rational AsRational(const mpq_class& value) {
   return {value.get_num().get_si(), value.get_den().get_si()};
 }
 
+// An integer of any length, enclosed.
+inline Interval RealOf(const mpz_class& value) {
+  const mpz_class base(1'000'000'000'000'000'000);
+  if (abs(value) < base) return Interval(value.get_si());
+  const mpz_class high = value / base;
+  const mpz_class low = value % base;
+  return RealOf(high) * Interval(base.get_si()) + Interval(low.get_si());
+}
+
 // The number itself, enclosed.
 inline Interval RealOf(const std::string& text) {
-  const Rational quotient = AsRational(Exactly(text));
-  return Interval::Of(quotient);
+  const mpq_class value = Exactly(text);
+  return RealOf(mpz_class(value.get_num())) / RealOf(mpz_class(value.get_den()));
 }
 
 // Compares a computed double with a reference value, "inf" included. What no double holds is only compared in

@@ -1,0 +1,32 @@
+// What a fuzz target defines: one call with arbitrary bytes, which returns or, when a property is broken,
+// ends the program through Broken(); and inputs to start from.
+//
+// With Clang and -DCURATOR_FUZZ=ON a target is built with libFuzzer. Otherwise seeded_run.cc calls it with a
+// bounded, deterministic number of mutated inputs, as a test.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+#include <vector>
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
+
+namespace curator::fuzz {
+
+// Valid inputs and near misses; each at most some hundred bytes.
+std::vector<std::string> Seeds();
+
+// Prints the property that does not hold and the input, escaped; exit status 1.
+[[noreturn]] inline void Broken(std::string_view property, std::string_view input) {
+  std::fprintf(stderr, "broken: %.*s\ninput: \"", static_cast<int>(property.size()), property.data());
+  for (const char c : input)
+    std::fprintf(stderr, "\\x%02x", static_cast<unsigned>(static_cast<unsigned char>(c)));
+  std::fprintf(stderr, "\"\n");
+  std::exit(1);
+}
+
+}  // namespace curator::fuzz
