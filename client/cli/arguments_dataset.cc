@@ -99,6 +99,10 @@ void AddSchemaGroup(CLI::App& app, Chosen& chosen) {
       "     {\"name\": \"income\", \"numeric\": {\"edges\": [0, 1000, 5000, 20000]}},\n"
       "     {\"name\": \"zone\",   \"coded\": {\"size\": 7}}],\n"
       "   \"unit\": {\"person\": {\"idColumn\": \"pid\", \"maxRecords\": 3}}}\n"
+      "\nThe unit says whom the guarantee protects: {\"record\": {}} (default), a person as above, or a "
+      "group,\n"
+      "{\"group\": {\"idColumn\": \"school\", \"maxRecords\": 400}}, all of whose records are protected "
+      "together.\n"
       "Example:\n  curator schema check census.json people.csv");
   Choose(command, options, chosen);
 }

@@ -17,6 +17,13 @@ namespace curator::cli {
 namespace {
 
 std::string UnitOf(const v1::Schema& schema) {
+  if (schema.unit().has_group()) {
+    const v1::GroupUnit& group = schema.unit().group();
+    return absl::StrCat(
+        "group (column ", group.id_column(), ", ",
+        group.has_max_records() ? absl::StrCat("at most ", group.max_records()) : "any number of",
+        " records each)");
+  }
   if (!schema.unit().has_person()) return "record";
   const v1::PersonUnit& person = schema.unit().person();
   return absl::StrCat("person (column ", person.id_column(), ", at most ", person.max_records(),

@@ -24,7 +24,7 @@ struct UnitKeyHash {
 // Numbers units as they come and says when one has had all of its records.
 class UnitBounds {
  public:
-  explicit UnitBounds(int64_t max_records) : max_records_(static_cast<uint32_t>(max_records)) {}
+  explicit UnitBounds(int64_t max_records) : max_records_(max_records) {}
 
   // The number of the unit, or none when it is full.
   std::optional<uint32_t> Admit(const UnitKey& key) {
@@ -36,7 +36,7 @@ class UnitBounds {
   }
 
  private:
-  uint32_t max_records_;
+  int64_t max_records_;
   absl::flat_hash_map<UnitKey, uint32_t, UnitKeyHash> numbers_;
   std::vector<uint32_t> records_;  // of each unit, so far
 };

@@ -31,14 +31,34 @@ absl::StatusOr<dp::AttributeKind> KindFromProto(const v1::Attribute& attribute) 
   return InvalidField("", "needs one of categorical, integer, numeric or coded");
 }
 
-absl::StatusOr<dp::PrivacyUnit> UnitFromProto(const v1::PrivacyUnit& unit) {
-  if (unit.unit_case() != v1::PrivacyUnit::kPerson) return dp::RecordUnit{};
-  if (unit.person().id_column().empty()) {
-    return InvalidField("person.id_column", "must name the column that tells persons apart");
+// What a unit declares is checked by dp::CreateSchema().
+dp::PrivacyUnit UnitFromProto(const v1::PrivacyUnit& unit) {
+  switch (unit.unit_case()) {
+    case v1::PrivacyUnit::kPerson:
+      return dp::PersonUnit{unit.person().id_column(), unit.person().max_records()};
+    case v1::PrivacyUnit::kGroup:
+      return dp::GroupUnit{unit.group().id_column(),
+                           unit.group().has_max_records() ? unit.group().max_records() : dp::kNoRecordBound};
+    case v1::PrivacyUnit::kRecord:
+    case v1::PrivacyUnit::UNIT_NOT_SET:
+      break;
   }
-  if (unit.person().max_records() < 1) return InvalidField("person.max_records", "must be at least 1");
-  return dp::PersonUnit{unit.person().id_column(), unit.person().max_records()};
+  return dp::RecordUnit{};
 }
+
+struct UnitToProto {
+  v1::PrivacyUnit& unit;
+
+  void operator()(const dp::RecordUnit&) const { unit.mutable_record(); }
+  void operator()(const dp::PersonUnit& person) const {
+    unit.mutable_person()->set_id_column(person.id_column);
+    unit.mutable_person()->set_max_records(person.max_records);
+  }
+  void operator()(const dp::GroupUnit& group) const {
+    unit.mutable_group()->set_id_column(group.id_column);
+    if (group.max_records != dp::kNoRecordBound) unit.mutable_group()->set_max_records(group.max_records);
+  }
+};
 
 struct KindToProto {
   v1::Attribute& attribute;
@@ -84,9 +104,7 @@ absl::StatusOr<dp::Schema> FromProto(const v1::Schema& schema) {
     attributes.push_back(*std::move(attribute));
   }
   ASSIGN_OR_RETURN(dp::Domain domain, dp::Domain::Create(std::move(attributes)));
-  absl::StatusOr<dp::PrivacyUnit> unit = UnitFromProto(schema.unit());
-  if (!unit.ok()) return WithinField("unit", unit.status());
-  return dp::Schema{std::move(domain), *std::move(unit)};
+  return dp::CreateSchema(std::move(domain), UnitFromProto(schema.unit()));
 }
 
 v1::Schema ToProto(const dp::Schema& schema) {
@@ -96,12 +114,7 @@ v1::Schema ToProto(const dp::Schema& schema) {
     each->set_name(attribute.name());
     std::visit(KindToProto{*each}, attribute.kind());
   }
-  if (const auto* person = std::get_if<dp::PersonUnit>(&schema.unit)) {
-    proto.mutable_unit()->mutable_person()->set_id_column(person->id_column);
-    proto.mutable_unit()->mutable_person()->set_max_records(person->max_records);
-  } else {
-    proto.mutable_unit()->mutable_record();
-  }
+  std::visit(UnitToProto{*proto.mutable_unit()}, schema.unit);
   return proto;
 }
 

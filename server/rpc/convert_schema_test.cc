@@ -77,6 +77,30 @@ TEST(ConvertSchema, AnErrorNamesThePathOfTheField) {
             }
             unit { person { id_column: "p" } })pb",
        "unit.person.max_records"},
+      {R"pb(attributes {
+              name: "x"
+              coded { size: 2 }
+            }
+            unit { person { id_column: "p" max_records: 1000001 } })pb",
+       "unit.person.max_records"},
+      {R"pb(attributes {
+              name: "x"
+              coded { size: 2 }
+            }
+            unit { person { id_column: "x" max_records: 2 } })pb",
+       "unit.person.id_column"},
+      {R"pb(attributes {
+              name: "x"
+              coded { size: 2 }
+            }
+            unit { group { id_column: "x" } })pb",
+       "unit.group.id_column"},
+      {R"pb(attributes {
+              name: "x"
+              coded { size: 2 }
+            }
+            unit { group { id_column: "g" max_records: 0 } })pb",
+       "unit.group.max_records"},
   };
   for (const auto& bad : kBad) {
     const absl::Status status = FromProto(Parse(bad.text)).status();

@@ -37,7 +37,11 @@ absl::StatusOr<dp::NeighbourRelation> RelationFromName(std::string_view name) {
 absl::StatusOr<DatasetView> ViewOf(ledger::Dataset record) {
   ASSIGN_OR_RETURN(dp::Schema schema, codec::DecodeSchema(record.schema));
   ASSIGN_OR_RETURN(const dp::NeighbourRelation relation, RelationFromName(record.neighbour_relation));
-  const dp::UnitBound bound{relation, record.max_records_per_unit};
+  const dp::UnitBound bound = dp::UnitBoundOf(schema, relation);
+  if (bound.max_records != record.max_records_per_unit) {
+    return absl::DataLossError(absl::StrCat("the schema of dataset \"", record.name,
+                                            "\" has another bound of records than its account"));
+  }
   return DatasetView{std::move(record), std::move(schema), bound};
 }
 

@@ -134,7 +134,8 @@ absl::StatusOr<Schema> CreateSchema(Domain domain, PrivacyUnit unit) {
     RETURN_IF_ERROR(CheckBoundedUnit(domain, "unit.person", person->id_column, person->max_records));
   }
   if (const auto* group = std::get_if<GroupUnit>(&unit)) {
-    RETURN_IF_ERROR(CheckBoundedUnit(domain, "unit.group", group->id_column, group->max_records));
+    const int64_t bound = group->max_records == kNoRecordBound ? 1 : group->max_records;
+    RETURN_IF_ERROR(CheckBoundedUnit(domain, "unit.group", group->id_column, bound));
   }
   return Schema{.domain = std::move(domain), .unit = std::move(unit)};
 }

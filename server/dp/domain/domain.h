@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -56,14 +57,16 @@ struct PersonUnit {  // a person owns at most max_records records; which, the id
   int64_t max_records = 1;
   bool operator==(const PersonUnit&) const = default;
 };
-struct GroupUnit {  // all records that share a group id, at most max_records of them
+inline constexpr int64_t kMaxRecordsPerUnit = 1'000'000;
+inline constexpr int64_t kNoRecordBound = std::numeric_limits<int64_t>::max();
+
+struct GroupUnit {  // all records that share a group id, at most max_records of them; with kNoRecordBound any
+                    // number: then counts of records are refused
   std::string id_column;
   int64_t max_records = 1;
   bool operator==(const GroupUnit&) const = default;
 };
 using PrivacyUnit = std::variant<RecordUnit, PersonUnit, GroupUnit>;
-
-inline constexpr int64_t kMaxRecordsPerUnit = 1'000'000;
 
 // Everything public about a dataset.
 struct Schema {
@@ -73,13 +76,15 @@ struct Schema {
 };
 
 // Puts domain and unit together. Errors: INVALID_ARGUMENT ("unit.person.id_column") when the id column is
-// empty or is an attribute, or max_records is outside 1..kMaxRecordsPerUnit.
+// empty or is an attribute, or max_records is outside 1..kMaxRecordsPerUnit (of a group, kNoRecordBound will
+// do).
 absl::StatusOr<Schema> CreateSchema(Domain domain, PrivacyUnit unit);
 
 // The id column of a person's or group's unit; none when the unit is a record.
 std::optional<std::string> IdColumnOf(const PrivacyUnit& unit);
 
-// How much one unit can change counts: at most `max_records` records enter, leave or change.
+// How much one unit can change counts: at most `max_records` records enter, leave or change (kNoRecordBound:
+// any number).
 struct UnitBound {
   NeighbourRelation relation = NeighbourRelation::kAddRemove;
   int64_t max_records = 1;

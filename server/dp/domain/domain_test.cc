@@ -89,6 +89,13 @@ TEST(Schema, TheUnitBoundIsOneRecordOrTheDeclaredNumber) {
             (UnitBound{NeighbourRelation::kReplaceOne, 3}));
   EXPECT_EQ(bound(GroupUnit{"g", 40}, NeighbourRelation::kAddRemove),
             (UnitBound{NeighbourRelation::kAddRemove, 40}));
+  EXPECT_EQ(bound(GroupUnit{"g", kNoRecordBound}, NeighbourRelation::kAddRemove),
+            (UnitBound{NeighbourRelation::kAddRemove, kNoRecordBound}));
+}
+
+TEST(Schema, OnlyAGroupMayOwnAnyNumberOfRecords) {
+  EXPECT_FALSE(CreateSchema(AgeSexIncome(), PersonUnit{"pid", kNoRecordBound}).ok());
+  EXPECT_FALSE(CreateSchema(AgeSexIncome(), GroupUnit{"sex", kNoRecordBound}).ok()) << "an attribute";
 }
 
 TEST(Schema, OnlyBoundedUnitsHaveAnIdColumn) {

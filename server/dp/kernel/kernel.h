@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <map>
 #include <span>
+#include <variant>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -27,6 +28,7 @@
 #include "dp/kernel/transcript.h"
 #include "dp/kernel/utility/utility.h"
 #include "dp/noise/bit_source.h"
+#include "dp/workload/linear_queries.h"
 #include "dp/workload/noise_spec.h"
 
 namespace curator::dp {
@@ -60,6 +62,14 @@ class Kernel {
   absl::StatusOr<std::vector<std::vector<int64_t>>> NoisyCounts(std::span<const AttributeSet> marginals,
                                                                 const NoiseSpec& noise);
 
+  // The answers of every query of every given group (dp/workload/linear_queries.h), each with independent
+  // noise, group by group. Groups may share marginals and queries.
+  //
+  // Claim: as above, with the sensitivities of QueriesSensitivity(unit, groups). Proof: likewise; answers and
+  // noise are integers, |answer| < 2^51 and |noise| < 2^62.
+  absl::StatusOr<std::vector<std::vector<int64_t>>> NoisyCounts(std::span<const QueryGroup> groups,
+                                                                const NoiseSpec& noise);
+
   // The candidate whose estimate is (noisily) the worst: index i with probability proportional to
   // exp(epsilon score_i / (2 D)), score_i = (sum over cells |count - estimate|) - penalty.
   //
@@ -71,6 +81,17 @@ class Kernel {
   // Errors: INVALID_ARGUMENT for no candidates, a malformed marginal, an estimate that is not finite or not
   // of the marginal's size, epsilon <= 0; OUT_OF_RANGE when sum |estimate| or |penalty| exceeds 2^50.
   absl::StatusOr<size_t> SelectWorstApproximated(std::span<const ApproximatedMarginal> candidates,
+                                                 Epsilon epsilon);
+
+  // The same for groups of queries: single cells, ranges, parities, whole marginals. score_i is the sum of
+  // the absolute errors of the group's answers, or the largest of them, minus the penalty.
+  //
+  // Claim: as above, with D the largest ErrorSensitivity() of all candidates: a whole marginal's is 1, and 2
+  // under REPLACE_ONE, by the sum and 1 by the largest error; a single query with weights 0 and 1 has 1
+  // either way. Proof: scores move by at most D each, so apart by at most 2 D, whatever the mixture of
+  // candidates. Further errors: those of ValidateQueries(); OUT_OF_RANGE when a record counts too often in
+  // one candidate.
+  absl::StatusOr<size_t> SelectWorstApproximated(std::span<const ApproximatedGroup> candidates,
                                                  Epsilon epsilon);
 
   // The candidate of `utility` (dp/kernel/utility/utility.h) with index i with probability proportional to
@@ -96,10 +117,15 @@ class Kernel {
  private:
   Kernel(Domain domain, UnitBound unit, Meter meter);
 
-  // The exact counts of `sets`, from this kernel's memory where an earlier selection asked for them:
+  // INVALID_ARGUMENT when the marginals, each counted once, have more cells than one request may ask for.
+  absl::Status CheckCells(std::vector<AttributeSet> sets) const;
+
+  // The exact counts of `sets`, from this kernel's memory where an earlier question asked for them:
   // selections ask for nearly the same marginals round after round.
-  absl::StatusOr<std::vector<std::span<const int64_t>>> CountsForSelection(
+  absl::StatusOr<std::vector<std::span<const int64_t>>> RememberedCounts(
       const std::vector<AttributeSet>& sets);
+
+  static absl::Status AnotherQuestion();
 
   // The next recorded draw, when this kernel replays one of the kind D.
   template <typename D>
@@ -115,5 +141,14 @@ class Kernel {
   size_t next_replayed_ = 0;
   Transcript* record_ = nullptr;
 };
+
+template <typename D>
+absl::StatusOr<D> Kernel::NextRecorded() {
+  if (next_replayed_ >= replayed_.size()) return AnotherQuestion();
+  const D* draw = std::get_if<D>(&replayed_[next_replayed_]);
+  if (draw == nullptr) return AnotherQuestion();
+  ++next_replayed_;
+  return *draw;
+}
 
 }  // namespace curator::dp

@@ -11,6 +11,7 @@
 #include "dp/kernel/selection_score.h"
 #include "dp/kernel/utility/lattice_utility.h"
 #include "dp/kernel/utility/utility_scores.h"
+#include "dp/workload/linear_queries.h"
 #include "dp/workload/marginals.h"
 #include "dp/workload/sensitivity.h"
 
@@ -100,6 +101,45 @@ absl::StatusOr<Interval> Of(const SelectionDraw& draw, const Context& context) {
     scores.push_back(ScoreOf(counts[i], estimate));
   }
   return SelectionLogProbability(scores, SelectionFactor(draw.epsilon, one_marginal), draw.selected);
+}
+
+// The exact answers of one group.
+absl::StatusOr<std::vector<int64_t>> AnswersOf(const QueryGroup& group, const Context& context) {
+  RETURN_IF_ERROR(ValidateQueries(context.domain, std::span(&group, 1)));
+  ASSIGN_OR_RETURN(const std::vector<int64_t> counts,
+                   CountMarginal(context.table, context.domain, group.attributes));
+  return AnswersFromCounts(group, counts);
+}
+
+absl::StatusOr<Interval> Of(const QueriesDraw& draw, const Context& context) {
+  RETURN_IF_ERROR(Validate(draw.noise));
+  if (draw.values.size() != draw.groups.size())
+    return absl::InvalidArgumentError("a draw has not one part for each of its groups");
+  Interval deviations(0);
+  int64_t queries = 0;
+  for (size_t i = 0; i < draw.groups.size(); ++i) {
+    ASSIGN_OR_RETURN(const std::vector<int64_t> answers, AnswersOf(draw.groups[i], context));
+    if (draw.values[i].size() != answers.size())
+      return absl::InvalidArgumentError("a draw has not one value for each query of a group");
+    for (size_t q = 0; q < answers.size(); ++q)
+      deviations = deviations + Deviation(draw.noise.mechanism, draw.values[i][q], answers[q]);
+    queries += static_cast<int64_t>(answers.size());
+  }
+  return LogProbabilityOf(draw.noise, deviations, queries);
+}
+
+absl::StatusOr<Interval> Of(const GroupSelectionDraw& draw, const Context& context) {
+  if (draw.epsilon.units() <= 0 || draw.selected >= draw.candidates.size())
+    return absl::InvalidArgumentError("a selection without an epsilon, or of none of its candidates");
+  std::vector<int64_t> scores;
+  for (const ApproximatedGroup& candidate : draw.candidates) {
+    ASSIGN_OR_RETURN(const std::vector<int64_t> answers, AnswersOf(candidate.group, context));
+    ASSIGN_OR_RETURN(const LatticeEstimate estimate, RoundToLattice(candidate.estimate, candidate.penalty,
+                                                                    static_cast<int64_t>(answers.size())));
+    scores.push_back(ScoreOf(answers, estimate, candidate.error));
+  }
+  ASSIGN_OR_RETURN(const int64_t range, ErrorRange(context.domain, context.unit, draw.candidates));
+  return SelectionLogProbability(scores, FactorForRange(draw.epsilon, range), draw.selected);
 }
 
 absl::StatusOr<Interval> Of(const UtilityDraw& draw, const Context& context) {

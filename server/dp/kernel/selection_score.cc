@@ -1,5 +1,6 @@
 #include "dp/kernel/selection_score.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <limits>
@@ -7,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/int128.h"
+#include "base/status_macros.h"
 
 namespace curator::dp {
 namespace {
@@ -20,32 +22,65 @@ int64_t Rounded(double value) {
 
 }  // namespace
 
-absl::StatusOr<LatticeEstimate> RoundToLattice(const ApproximatedMarginal& candidate, int64_t cells) {
-  if (static_cast<int64_t>(candidate.estimate.size()) != cells) {
+absl::StatusOr<LatticeEstimate> RoundToLattice(std::span<const double> estimate, double penalty,
+                                               int64_t answers) {
+  if (static_cast<int64_t>(estimate.size()) != answers) {
     return absl::InvalidArgumentError(
-        absl::StrCat("an estimate has ", candidate.estimate.size(), " cells; its marginal has ", cells));
+        absl::StrCat("an estimate has ", estimate.size(), " numbers for ", answers, " answers"));
   }
   double sum = 0;
-  for (const double value : candidate.estimate) sum += std::abs(value);
-  if (!std::isfinite(sum) || !std::isfinite(candidate.penalty)) {
+  for (const double value : estimate) sum += std::abs(value);
+  if (!std::isfinite(sum) || !std::isfinite(penalty)) {
     return absl::InvalidArgumentError("an estimate or a penalty is not a finite number");
   }
-  if (sum > kLargestSum || std::abs(candidate.penalty) > kLargestSum) {
+  if (sum > kLargestSum || std::abs(penalty) > kLargestSum) {
     return absl::OutOfRangeError("an estimate or a penalty exceeds 2^50");
   }
   LatticeEstimate rounded;
-  rounded.cells.reserve(candidate.estimate.size());
-  for (const double value : candidate.estimate) rounded.cells.push_back(Rounded(value));
-  rounded.penalty = Rounded(candidate.penalty);
+  rounded.cells.reserve(estimate.size());
+  for (const double value : estimate) rounded.cells.push_back(Rounded(value));
+  rounded.penalty = Rounded(penalty);
   return rounded;
 }
 
-int64_t ScoreOf(std::span<const int64_t> counts, const LatticeEstimate& estimate) {
-  int64_t score = -estimate.penalty;
-  for (size_t i = 0; i < counts.size(); ++i) {
-    score += std::abs((counts[i] << kScoreLatticeBits) - estimate.cells[i]);
+absl::StatusOr<LatticeEstimate> RoundToLattice(const ApproximatedMarginal& candidate, int64_t cells) {
+  return RoundToLattice(candidate.estimate, candidate.penalty, cells);
+}
+
+absl::StatusOr<int64_t> ErrorSensitivity(const Domain& domain, const UnitBound& unit,
+                                         const ApproximatedGroup& candidate) {
+  const std::span<const QueryGroup> group(&candidate.group, 1);
+  ASSIGN_OR_RETURN(const Sensitivity one_record,
+                   QueriesSensitivity(domain, {NeighbourRelation::kAddRemove, 1}, group));
+  if (one_record.l1 > kLargestRecordInAGroup)
+    return absl::OutOfRangeError("a record counts more than 2^18 times in the queries of one candidate");
+  ASSIGN_OR_RETURN(const Sensitivity sensitivity, QueriesSensitivity(domain, unit, group));
+  return candidate.error == GroupError::kSum ? sensitivity.l1 : sensitivity.linf;
+}
+
+absl::StatusOr<int64_t> ErrorRange(const Domain& domain, const UnitBound& unit,
+                                   std::span<const ApproximatedGroup> candidates) {
+  int64_t largest = 0;
+  for (const ApproximatedGroup& candidate : candidates) {
+    ASSIGN_OR_RETURN(const int64_t sensitivity, ErrorSensitivity(domain, unit, candidate));
+    largest = std::max(largest, sensitivity);
   }
-  return score;
+  return 2 * largest << kScoreLatticeBits;
+}
+
+int64_t ScoreOf(std::span<const int64_t> answers, const LatticeEstimate& estimate, GroupError error) {
+  int64_t sum = 0;
+  int64_t largest = 0;
+  for (size_t i = 0; i < answers.size(); ++i) {
+    const int64_t distance = std::abs((answers[i] << kScoreLatticeBits) - estimate.cells[i]);
+    sum += distance;
+    largest = std::max(largest, distance);
+  }
+  return (error == GroupError::kSum ? sum : largest) - estimate.penalty;
+}
+
+int64_t ScoreOf(std::span<const int64_t> counts, const LatticeEstimate& estimate) {
+  return ScoreOf(counts, estimate, GroupError::kSum);
 }
 
 Rational FactorForRange(Epsilon epsilon, int64_t range) {

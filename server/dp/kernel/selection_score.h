@@ -18,17 +18,41 @@ namespace curator::dp {
 // Scores count steps of 2^-10 records.
 inline constexpr int kScoreLatticeBits = 10;
 
+// How often one record may count in all queries of one candidate together.
+inline constexpr int64_t kLargestRecordInAGroup = int64_t{1} << 18;
+
 // A candidate's public side, rounded to the lattice.
 struct LatticeEstimate {
-  std::vector<int64_t> cells;
+  std::vector<int64_t> cells;  // or whatever is asked, one after another
   int64_t penalty = 0;
 };
 
-// Errors: INVALID_ARGUMENT when the estimate has not `cells` values or one that is not finite; OUT_OF_RANGE
-// when the sum of their absolute values, or the penalty's, exceeds 2^50. So with counts that sum to less than
-// 2^31 (kMaxRows), a score stays below 2^41 + 2^60 + 2^59 + 2^60 < 2^62 (the third term is the rounding of
-// 2^28 cells, and far above it).
+// Errors: INVALID_ARGUMENT when the estimate has not one value for each answer or one that is not finite;
+// OUT_OF_RANGE when the sum of their absolute values, or the penalty's, exceeds 2^50. So with counts that sum
+// to less than 2^31 (kMaxRows), a score stays below 2^41 + 2^60 + 2^59 + 2^60 < 2^62 (the third term is the
+// rounding of 2^28 cells, and far above it).
+absl::StatusOr<LatticeEstimate> RoundToLattice(std::span<const double> estimate, double penalty,
+                                               int64_t answers);
 absl::StatusOr<LatticeEstimate> RoundToLattice(const ApproximatedMarginal& candidate, int64_t cells);
+
+// How far one unit moves the error of a group, in records: its L1 sensitivity for the sum of the absolute
+// errors, its largest movement of one answer for the largest of them.
+//
+// Proof: both errors are norms of answers - estimate, and norms obey the triangle inequality.
+//
+// Errors: those of QueriesSensitivity(); OUT_OF_RANGE when a record counts more often than
+// kLargestRecordInAGroup, so that the answers, in steps, sum to less than 2^(31 + 18 + 10) = 2^59 in absolute
+// value, and scores stay below 2^62 as above.
+absl::StatusOr<int64_t> ErrorSensitivity(const Domain& domain, const UnitBound& unit,
+                                         const ApproximatedGroup& candidate);
+
+// How far apart one unit can move two candidates' scores, in steps: twice the largest ErrorSensitivity(),
+// since one may rise and another fall.
+absl::StatusOr<int64_t> ErrorRange(const Domain& domain, const UnitBound& unit,
+                                   std::span<const ApproximatedGroup> candidates);
+
+// The error of the answers minus the penalty, in steps of the lattice.
+int64_t ScoreOf(std::span<const int64_t> answers, const LatticeEstimate& estimate, GroupError error);
 
 // (sum over cells |count - estimate|) - penalty, in steps of the lattice.
 //

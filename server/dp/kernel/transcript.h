@@ -13,6 +13,7 @@
 #include "dp/accounting/units.h"
 #include "dp/domain/domain.h"
 #include "dp/kernel/utility/utility.h"
+#include "dp/workload/linear_queries.h"
 #include "dp/workload/noise_spec.h"
 
 namespace curator::dp {
@@ -27,11 +28,29 @@ struct ApproximatedMarginal {
   bool operator==(const ApproximatedMarginal&) const = default;
 };
 
+// A candidate of a selection: a group of queries, a public estimate of each of their answers, how a group's
+// error is measured, and a public handicap. All numbers finite.
+enum class GroupError { kSum, kLargest };  // of the absolute errors of its answers
+struct ApproximatedGroup {
+  QueryGroup group;
+  std::vector<double> estimate;
+  double penalty = 0;
+  GroupError error = GroupError::kSum;
+
+  bool operator==(const ApproximatedGroup&) const = default;
+};
+
 struct CountsDraw {
   std::vector<AttributeSet> marginals;
   NoiseSpec noise;
   std::vector<std::vector<int64_t>> values;
   bool operator==(const CountsDraw&) const = default;
+};
+struct QueriesDraw {
+  std::vector<QueryGroup> groups;
+  NoiseSpec noise;
+  std::vector<std::vector<int64_t>> values;
+  bool operator==(const QueriesDraw&) const = default;
 };
 struct RecordCountDraw {
   NoiseSpec noise;
@@ -45,6 +64,12 @@ struct SelectionDraw {
   bool operator==(const SelectionDraw&) const = default;
 };
 
+struct GroupSelectionDraw {
+  std::vector<ApproximatedGroup> candidates;
+  Epsilon epsilon;
+  size_t selected = 0;
+  bool operator==(const GroupSelectionDraw&) const = default;
+};
 struct UtilityDraw {
   Utility utility;
   std::vector<double> bonuses;
@@ -53,7 +78,8 @@ struct UtilityDraw {
   bool operator==(const UtilityDraw&) const = default;
 };
 
-using Draw = std::variant<CountsDraw, RecordCountDraw, SelectionDraw, UtilityDraw>;
+using Draw =
+    std::variant<CountsDraw, QueriesDraw, RecordCountDraw, SelectionDraw, GroupSelectionDraw, UtilityDraw>;
 using Transcript = std::vector<Draw>;
 
 }  // namespace curator::dp

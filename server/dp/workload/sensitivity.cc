@@ -15,6 +15,12 @@ constexpr int64_t kMaxSensitivity = int64_t{1} << 53;
 
 absl::Status ValidateUnit(const UnitBound& unit) {
   if (unit.max_records < 1) return absl::InvalidArgumentError("a unit must be allowed at least one record");
+  if (unit.max_records == kNoRecordBound) {
+    return absl::FailedPreconditionError(
+        "a unit of this dataset may own any number of records, so no number of records can be protected; "
+        "only a "
+        "dataset whose unit declares max_records can answer this");
+  }
   if (unit.max_records > (int64_t{1} << 31)) {
     return absl::OutOfRangeError("a unit's record bound exceeds 2^31: its sensitivity cannot be counted");
   }

@@ -39,7 +39,8 @@ struct Sensitivity {
 };
 
 // Of `marginals` >= 1 marginals counted together. Errors: INVALID_ARGUMENT for an empty vector or a unit
-// bound below 1; OUT_OF_RANGE when a sensitivity exceeds 2^53 (refused, never wrapped).
+// bound below 1; FAILED_PRECONDITION where a unit may own any number of records; OUT_OF_RANGE when a
+// sensitivity exceeds 2^53 (refused, never wrapped).
 absl::StatusOr<Sensitivity> MarginalsSensitivity(const UnitBound& unit, int64_t marginals);
 
 // Of the number of records.

@@ -118,8 +118,14 @@ TEST(MarginalsSensitivity, RefusesWhatItCannotCount) {
             absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(MarginalsSensitivity({NeighbourRelation::kAddRemove, int64_t{1} << 31}, 2).status().code(),
             absl::StatusCode::kOutOfRange);
-  EXPECT_EQ(MarginalsSensitivity({NeighbourRelation::kAddRemove, INT64_MAX}, INT64_MAX).status().code(),
+  EXPECT_EQ(MarginalsSensitivity({NeighbourRelation::kAddRemove, INT64_MAX - 1}, INT64_MAX).status().code(),
             absl::StatusCode::kOutOfRange);
+}
+
+TEST(MarginalsSensitivity, IsRefusedFromPublicFactsWhereAUnitMayOwnAnyNumberOfRecords) {
+  const UnitBound unbounded{NeighbourRelation::kAddRemove, kNoRecordBound};
+  EXPECT_EQ(MarginalsSensitivity(unbounded, 1).status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(RecordCountSensitivity(unbounded).status().code(), absl::StatusCode::kFailedPrecondition);
 }
 
 TEST(NoiseForABudget, IsExact) {

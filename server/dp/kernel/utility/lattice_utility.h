@@ -57,8 +57,9 @@ struct LatticeUtility {
 //
 // Errors: INVALID_ARGUMENT for no candidates, a malformed marginal, a table that has not one number for each
 // cell, numbers that are NaN or plus infinity, bounds out of order, a clip or a quantile out of range,
-// bonuses of another number than candidates; OUT_OF_RANGE when a bound, a bonus or the number of values
-// exceeds its limit, or a sensitivity would depend on a record bound that the unit does not have.
+// bonuses of another number than candidates; FAILED_PRECONDITION where a sensitivity rests on a
+// record bound that the unit does not have; OUT_OF_RANGE when a bound, a bonus or the number of values
+// exceeds its limit.
 absl::StatusOr<LatticeUtility> ToLattice(const Utility& utility, std::span<const double> bonuses,
                                          const Domain& domain, const UnitBound& unit);
 

@@ -113,8 +113,8 @@ TEST(ToLattice, RefusesFromPublicFactsWhatCouldOverflow) {
 }
 
 TEST(ToLattice, RefusesAQuantileWhereAUnitMayOwnAnyNumberOfRecords) {
-  constexpr UnitBound kUnbounded{NeighbourRelation::kAddRemove, std::numeric_limits<int64_t>::max()};
-  EXPECT_EQ(CodeOf(QuantileValue{1, 1, 2}, {}, kUnbounded), absl::StatusCode::kOutOfRange);
+  constexpr UnitBound kUnbounded{NeighbourRelation::kAddRemove, kNoRecordBound};
+  EXPECT_EQ(CodeOf(QuantileValue{1, 1, 2}, {}, kUnbounded), absl::StatusCode::kFailedPrecondition);
   EXPECT_EQ(
       RangeOf(ClippedSum{.attributes = {0}, .values = {{0, 9}, {9, 0}}, .low = 0, .high = 2}, kUnbounded),
       2 * kStep)
