@@ -62,7 +62,8 @@ Errors RunOnce(const SynthesisInput& input, const SealedTableHandle& table,
   const std::clock_t start = std::clock();
   SynthesisPlan plan = mwem.Plan(input).value();
   Kernel kernel(table, input.domain, input.unit_bound, Meter(std::move(plan.draws)), bits);
-  const auto model = mwem.Fit(input, kernel, std::stop_token(), NoProgress()).value();
+  Pacer pacer{std::stop_token()};
+  const auto model = mwem.Fit(input, kernel, pacer, NoProgress()).value();
   Errors errors;
   errors.cpu_seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
   for (size_t i = 0; i < truth.size(); ++i) {

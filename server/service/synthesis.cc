@@ -43,8 +43,9 @@ absl::StatusOr<std::string> DrawModel(Curator& curator, const SynthesisEstimate&
   dp::Drbg bits(key);
   dp::Kernel kernel(table, estimate.input.domain, estimate.input.unit_bound, dp::Meter(estimate.plan.draws),
                     bits);
+  dp::Pacer pacer(std::move(stop));
   ASSIGN_OR_RETURN(const std::unique_ptr<dp::SynthesisModel> model,
-                   estimate.synthesizer->Fit(estimate.input, kernel, stop, progress));
+                   estimate.synthesizer->Fit(estimate.input, kernel, pacer, progress));
   return codec::EncodeRelease(codec::SynthesisRelease{.method = std::string(estimate.synthesizer->name()),
                                                       .settings = estimate.plan.settings,
                                                       .attributes = model->attributes(),

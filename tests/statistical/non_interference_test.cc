@@ -59,7 +59,8 @@ using RowCount = std::function<int64_t(const dp::SynthesisModel& model, const dp
 
 Release SyntheticPopulation(const dp::Synthesizer& method, const RowCount& rows) {
   return [&method, rows](dp::Kernel& kernel, const dp::SealedTable& table) -> absl::StatusOr<std::string> {
-    const auto model = method.Fit(SynthesisOver(SmallDomain()), kernel, std::stop_token(), NoProgress());
+    dp::Pacer pacer{std::stop_token()};
+    const auto model = method.Fit(SynthesisOver(SmallDomain()), kernel, pacer, NoProgress());
     if (!model.ok()) return model.status();
     return (*model)->Serialize() + Sampled(**model, rows(**model, table));
   };

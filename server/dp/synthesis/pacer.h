@@ -24,6 +24,7 @@ class Pacer {
   // asks for it; it is looked at often enough that calls of at most kMostSteps leave no 2^20 steps between
   // two looks.
   absl::Status Advance(int64_t steps) {
+    steps_ += steps;
     since_look_ += steps;
     if (since_look_ < kMostSteps) return absl::OkStatus();
     return Look();
@@ -31,6 +32,7 @@ class Pacer {
 
   // The same, now.
   absl::Status Look() {
+    longest_stride_ = std::max(longest_stride_, since_look_);
     since_look_ = 0;
     ++looks_;
     return stop_.stop_requested() ? absl::CancelledError("the work was told to stop") : absl::OkStatus();
@@ -47,11 +49,17 @@ class Pacer {
     return absl::OkStatus();
   }
 
+  int64_t steps() const { return steps_; }
   int64_t looks() const { return looks_; }
+
+  // The most steps between two looks, or since the last one: below 2^20 when calls kept to kMostSteps.
+  int64_t longest_stride() const { return std::max(longest_stride_, since_look_); }
 
  private:
   std::stop_token stop_;
+  int64_t steps_ = 0;
   int64_t since_look_ = 0;
+  int64_t longest_stride_ = 0;
   int64_t looks_ = 0;
 };
 

@@ -11,7 +11,6 @@
 #include <memory>
 #include <optional>
 #include <span>
-#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,6 +23,7 @@
 #include "dp/domain/domain.h"
 #include "dp/kernel/kernel.h"
 #include "dp/noise/bit_source.h"
+#include "dp/synthesis/pacer.h"
 #include "dp/workload/spend.h"
 
 namespace curator::dp {
@@ -100,11 +100,13 @@ class Synthesizer {
   // "domain") when the request cannot be carried out; the message has the numbers.
   virtual absl::StatusOr<SynthesisPlan> Plan(const SynthesisInput& input) const = 0;
 
-  // Draws no more than Plan(input) lists, whose draws the kernel's meter admits, and fits. Polls `stop` at
-  // least every 2^20 elementary steps. The result is a function of `input` and of the kernel's answers, to
-  // the last bit. Errors: those of Plan() and of the kernel; CANCELLED when `stop` is asked to.
+  // Draws no more than Plan(input) lists, whose draws the kernel's meter admits, and fits. Counts its
+  // elementary steps (cells read or written) on `pacer`, so that a stop is noticed within 2^20 of them.
+  // Reports progress as the schedule is worked off, whatever the answers. The result is a function of `input`
+  // and of the kernel's answers, to the last bit. Errors: those of Plan() and of the kernel; CANCELLED by the
+  // pacer.
   virtual absl::StatusOr<std::unique_ptr<SynthesisModel>> Fit(const SynthesisInput& input, Kernel& kernel,
-                                                              std::stop_token stop,
+                                                              Pacer& pacer,
                                                               const Progress& progress) const = 0;
 
   // The model that Serialize() wrote. Errors: DATA_LOSS for bytes that it did not write, or for another

@@ -26,11 +26,11 @@ double TrustedDeviation(const NoiseSpec& noise) {
 // One fit from its first draw to its model.
 class Run {
  public:
-  Run(const SynthesisInput& input, MwemSchedule schedule, Kernel& kernel, std::stop_token stop)
+  Run(const SynthesisInput& input, MwemSchedule schedule, Kernel& kernel, Pacer& pacer)
       : input_(input),
         schedule_(std::move(schedule)),
         kernel_(kernel),
-        pacer_(std::move(stop)),
+        pacer_(pacer),
         deviation_(TrustedDeviation(schedule_.marginal_noise)),
         left_(input.workload) {}
 
@@ -111,7 +111,7 @@ class Run {
   const SynthesisInput& input_;
   const MwemSchedule schedule_;
   Kernel& kernel_;
-  Pacer pacer_;
+  Pacer& pacer_;
   const double deviation_;  // of one measured cell
   std::vector<AttributeSet> left_;
   std::vector<ProductComponent> components_;
@@ -142,10 +142,9 @@ absl::StatusOr<SynthesisPlan> Mwem::Plan(const SynthesisInput& input) const {
 }
 
 absl::StatusOr<std::unique_ptr<SynthesisModel>> Mwem::Fit(const SynthesisInput& input, Kernel& kernel,
-                                                          std::stop_token stop,
-                                                          const Progress& progress) const {
+                                                          Pacer& pacer, const Progress& progress) const {
   ASSIGN_OR_RETURN(MwemSchedule schedule, MakeMwemSchedule(input));
-  return Run(input, std::move(schedule), kernel, std::move(stop)).Finish(progress);
+  return Run(input, std::move(schedule), kernel, pacer).Finish(progress);
 }
 
 absl::StatusOr<std::unique_ptr<SynthesisModel>> Mwem::Restore(const Domain& domain,

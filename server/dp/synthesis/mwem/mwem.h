@@ -17,8 +17,7 @@ class Mwem : public Synthesizer {
   const std::vector<Setting>& settings() const override;
   absl::StatusOr<SynthesisPlan> Plan(const SynthesisInput& input) const override;
   absl::StatusOr<std::unique_ptr<SynthesisModel>> Fit(const SynthesisInput& input, Kernel& kernel,
-                                                      std::stop_token stop,
-                                                      const Progress& progress) const override;
+                                                      Pacer& pacer, const Progress& progress) const override;
   absl::StatusOr<std::unique_ptr<SynthesisModel>> Restore(const Domain& domain,
                                                           std::string_view bytes) const override;
 };

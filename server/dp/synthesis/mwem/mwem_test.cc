@@ -52,7 +52,8 @@ std::unique_ptr<SynthesisModel> Fit(const SynthesisInput& input, uint64_t seed) 
   const Mwem mwem;
   Kernel kernel(SealRows(input.domain, *rows).value(), input.domain, input.unit_bound,
                 Meter(mwem.Plan(input)->draws), bits);
-  return mwem.Fit(input, kernel, std::stop_token(), NoProgress()).value();
+  Pacer pacer{std::stop_token()};
+  return mwem.Fit(input, kernel, pacer, NoProgress()).value();
 }
 
 // The mean over the workload of half the L1 distance between shares.
