@@ -277,5 +277,37 @@ TEST_P(Workload, ASuccessorSharesItsPredecessorsBudget) {
             absl::StatusCode::kResourceExhausted);
 }
 
+// Ten pupils of one school and one of another.
+std::string TwoSchools() {
+  std::string csv = "sex,age,region,school\n";
+  for (int i = 0; i < 10; ++i) csv += "Female,13,0,north\n";
+  return csv + "Male,23,1,south\n";
+}
+
+TEST_P(Workload, AGroupIsProtectedByAsManyRecordsAsItMayHave) {
+  v1::CreateDatasetRequest pupils = NewDataset("pupils", v1::RULE_PURE, "1");
+  pupils.mutable_schema()->mutable_unit()->mutable_group()->set_id_column("school");
+  pupils.mutable_schema()->mutable_unit()->mutable_group()->set_max_records(4);
+  MakeSealed(owner_, pupils, TwoSchools());
+  const absl::StatusOr<Answer> answer = owner_.AnswerWorkload(Question("pupils", 1, "0.5"));
+  ASSERT_TRUE(answer.ok()) << answer.status();
+  EXPECT_EQ(answer->header.event(), "discrete Laplace (scale = 24, L1 = 12, Linf = 4)") << "three marginals";
+  EXPECT_EQ(owner_.GetDataset("pupils")->schema().unit().group().max_records(), 4);
+}
+
+TEST_P(Workload, AGroupOfAnyNumberOfRecordsIsRefusedCountsAndChargedNothing) {
+  v1::CreateDatasetRequest pupils = NewDataset("pupils", v1::RULE_PURE, "1");
+  pupils.mutable_schema()->mutable_unit()->mutable_group()->set_id_column("school");
+  MakeSealed(owner_, pupils, TwoSchools());
+  EXPECT_FALSE(owner_.GetDataset("pupils")->schema().unit().group().has_max_records());
+  EXPECT_EQ(owner_.AnswerWorkload(Question("pupils", 1, "0.5")).status().code(),
+            absl::StatusCode::kFailedPrecondition);
+  v1::CreateSynthesisRequest synthesis;
+  synthesis.set_dataset("pupils");
+  synthesis.mutable_spend()->set_epsilon("0.5");
+  EXPECT_EQ(owner_.CreateSynthesis(synthesis).status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(Spent("pupils"), "0");
+}
+
 }  // namespace
 }  // namespace curator::testing

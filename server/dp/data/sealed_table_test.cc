@@ -89,6 +89,26 @@ TEST(SealedTableDeathTest, CannotBeReadOutsideAScope) {
   EXPECT_DEATH({ [[maybe_unused]] const std::byte leaked = *codes; }, "");
 }
 
+TEST(SealedTableDeathTest, CannotBeReadOutsideAScopeAtEitherEndWhenItFillsLargePages) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  CodedColumns columns({3, 300});
+  for (int i = 0; i < 800'000; ++i) ASSERT_TRUE(columns.AppendRow(std::vector<uint32_t>{2, 299}).ok());
+  SealedTableBuilder builder(SmallDomain());
+  builder.SetColumns(std::move(columns), {});
+  const SealedTableHandle table = std::move(builder).Build().value();
+  const volatile std::byte* first = nullptr;
+  const volatile std::byte* last = nullptr;
+  {
+    const ReadableScope readable(*table);
+    first = readable.columns().columns[0].codes;
+    last = readable.columns().columns[1].codes + 2 * 800'000 - 1;
+    EXPECT_EQ(static_cast<int>(*first), 2);
+    EXPECT_EQ(static_cast<int>(*last), 299 / 256);
+  }
+  EXPECT_DEATH({ [[maybe_unused]] const std::byte leaked = *first; }, "");
+  EXPECT_DEATH({ [[maybe_unused]] const std::byte leaked = *last; }, "");
+}
+
 TEST(SealedTableDeathTest, CannotBeWrittenEvenInsideAScope) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   const SealedTableHandle table = SealRows(SmallDomain(), {{2, 299}}).value();

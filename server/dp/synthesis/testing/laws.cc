@@ -135,12 +135,12 @@ Violations ReportsProgressFromTheSchedule(const Synthesizer& synthesizer) {
   return found;
 }
 
-// A domain of two million cells (or as many as the method holds of them), so that strides have room to be too
+// A domain of a little more than 2^20 cells (or as many as the method holds of them), so that strides have room to be too
 // long.
 Violations LooksForAStop(const Synthesizer& synthesizer) {
   constexpr int64_t kMostBetweenLooks = int64_t{1} << 20;
   Violations found;
-  World world = WorldOf({128, 128, 128}, 1, RandomRows({128, 128, 128}, 200, 6));
+  World world = WorldOf({128, 128, 66}, 1, RandomRows({128, 128, 66}, 200, 6));
   const auto plan = synthesizer.Plan(world.input);
   if (!plan.ok()) return {plan.status().ToString()};
   const Fitted whole = FitOn(synthesizer, world, plan->draws);
