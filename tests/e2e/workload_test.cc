@@ -304,7 +304,8 @@ TEST_P(Workload, AGroupOfAnyNumberOfRecordsIsRefusedCountsAndChargedNothing) {
             absl::StatusCode::kFailedPrecondition);
   v1::CreateSynthesisRequest synthesis;
   synthesis.set_dataset("pupils");
-  synthesis.mutable_spend()->set_epsilon("0.5");
+  synthesis.mutable_spec()->set_method("mwem");
+  synthesis.mutable_spec()->mutable_spend()->set_epsilon("0.5");
   EXPECT_EQ(owner_.CreateSynthesis(synthesis).status().code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_EQ(Spent("pupils"), "0");
 }
