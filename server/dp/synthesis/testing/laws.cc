@@ -135,8 +135,8 @@ Violations ReportsProgressFromTheSchedule(const Synthesizer& synthesizer) {
   return found;
 }
 
-// A domain of a little more than 2^20 cells (or as many as the method holds of them), so that strides have room to be too
-// long.
+// A domain of a little more than 2^20 cells (or as many as the method holds of them), so that strides have
+// room to be too long.
 Violations LooksForAStop(const Synthesizer& synthesizer) {
   constexpr int64_t kMostBetweenLooks = int64_t{1} << 20;
   Violations found;
