@@ -10,6 +10,7 @@
 #include "dp/kernel/likelihood.h"
 #include "dp/workload/sensitivity.h"
 #include "dp/workload/testing_domain.h"
+#include "tests/statistical/audit_mode.h"
 #include "tests/statistical/neighbours.h"
 #include "tests/testing/seeded_bits.h"
 
@@ -55,7 +56,7 @@ dp::Event PriceFor(const UnitBound& unit, const std::vector<AttributeSet>& sets,
 std::vector<dp::CountsDraw> DrawsOf(const Neighbours& pair, const UnitBound& unit,
                                     const std::vector<AttributeSet>& sets, const NoiseSpec& noise) {
   constexpr int kTimes = 4;
-  seeded::SeededBits bits(21);
+  seeded::SeededBits bits(AuditSeed(21));
   dp::Kernel kernel(pair.table, SmallDomain(), unit, dp::Meter({{PriceFor(unit, sets, noise), kTimes}}),
                     bits);
   dp::Transcript transcript;

@@ -39,7 +39,7 @@ Neighbours Pair(const dp::Domain& domain, std::string what, const Rows& others, 
 
 }  // namespace
 
-std::vector<Neighbours> NeighboursOf(const dp::Domain& domain, const dp::UnitBound& unit, int random,
+std::vector<Neighbours> NeighboursOf(const dp::Domain& domain, const dp::UnitBound& unit, size_t random,
                                      uint64_t seed) {
   const auto records = static_cast<size_t>(unit.max_records);
   const Rows none;
@@ -62,7 +62,7 @@ std::vector<Neighbours> NeighboursOf(const dp::Domain& domain, const dp::UnitBou
     for (size_t count = bits() % (at_most + 1); count > 0; --count) rows.push_back(RandomRow(domain, bits));
     return rows;
   };
-  for (int i = 0; i < random; ++i) {
+  for (size_t i = 0; i < AuditSize(random); ++i) {
     const Rows others = some_rows(40);
     Rows before = some_rows(records);
     const Rows after = some_rows(records);

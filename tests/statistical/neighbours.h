@@ -19,8 +19,9 @@ struct Neighbours {
 // Pairs that differ in one unit of at most `unit.max_records` records: from nothing to one unit, from n
 // records of a cell to n + 1, the unit's records all in the first or all in the last category of everything
 // (where a missing value is coded), replaced by ones in the opposite corner, by fewer, by none; and `random`
-// further pairs from AuditSeed(seed). The attributes of `domain` have at least two values.
-std::vector<Neighbours> NeighboursOf(const dp::Domain& domain, const dp::UnitBound& unit, int random,
+// further pairs (AuditSize(random) of them) from AuditSeed(seed). The attributes of `domain` have at least
+// two values.
+std::vector<Neighbours> NeighboursOf(const dp::Domain& domain, const dp::UnitBound& unit, size_t random,
                                      uint64_t seed);
 
 }  // namespace curator::statistics

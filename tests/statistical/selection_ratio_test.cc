@@ -79,7 +79,7 @@ Finding Compare(const LogProbabilities& one, const LogProbabilities& other, cons
 // Everything that a unit can do to `candidates`: the worst over all pairs, `drawn` being the epsilon that is
 // used and `priced` the one that is paid.
 Finding AuditSelection(const UnitBound& unit, const std::vector<ApproximatedMarginal>& candidates,
-                       dp::Epsilon drawn, dp::Epsilon priced, int random_pairs) {
+                       dp::Epsilon drawn, dp::Epsilon priced, size_t random_pairs) {
   const dp::Domain domain = Questions(candidates.size());
   const Interval price = PureLossOf({dp::ExponentialMechanismEvent{priced}});
   Finding worst;

@@ -21,6 +21,7 @@ constexpr dp::UnitBound kUnit{dp::NeighbourRelation::kAddRemove, 2};
 constexpr int kRounds = 3;
 const dp::Epsilon kRecordCount(dp::kEpsilonUnitsPerOne / 2);
 const dp::Epsilon kSelection(dp::kEpsilonUnitsPerOne / 16);
+const dp::Epsilon kMedian(dp::kEpsilonUnitsPerOne / 8);
 const dp::Epsilon kMeasurement(dp::kEpsilonUnitsPerOne / 4);
 
 const dp::Domain& Questions() {
@@ -41,6 +42,7 @@ dp::NoiseSpec RoundNoise() {
 std::vector<dp::CountedEvent> Schedule(int rounds) {
   return {{dp::NoiseEvent(RecordNoise(), dp::RecordCountSensitivity(kUnit).value()), 1},
           {{dp::ExponentialMechanismEvent{kSelection}}, rounds},
+          {{dp::ExponentialMechanismEvent{kMedian}}, 1},
           {dp::NoiseEvent(RoundNoise(), OneMarginal()), rounds}};
 }
 
@@ -48,19 +50,22 @@ Interval PriceOf(int rounds) {
   return PureLossOf({dp::ComposedEvent{Schedule(rounds)}});
 }
 
-// A round selects the marginal that a uniform guess from the noisy number of records misses most, and
-// measures it.
+// A median first. A round then selects the marginal that a uniform guess from the noisy number of records
+// misses most, and measures it.
 dp::Transcript RunOn(const dp::SealedTableHandle& table, uint64_t seed) {
   seeded::SeededBits bits(seed);
   dp::Kernel kernel(table, Questions(), kUnit, dp::Meter(Schedule(kRounds)), bits);
   dp::Transcript transcript;
   kernel.RecordTo(transcript);
   double records = static_cast<double>(kernel.NoisyRecordCount(RecordNoise()).value());
+  const size_t median = kernel.SelectByUtility(dp::QuantileValue{2, 1, 2}, {}, kMedian).value();
   for (int round = 0; round < kRounds; ++round) {
     std::vector<dp::ApproximatedMarginal> candidates;
     for (uint32_t i = 0; i < 3; ++i) {
       const auto cells = static_cast<size_t>(Questions().CellCount({i}).value());
-      candidates.push_back({{i}, std::vector<double>(cells, records / static_cast<double>(cells)), 0});
+      candidates.push_back({{i},
+                            std::vector<double>(cells, records / static_cast<double>(cells)),
+                            static_cast<double>(median)});
     }
     const size_t worst = kernel.SelectWorstApproximated(candidates, kSelection).value();
     const std::vector<dp::AttributeSet> measured = {candidates[worst].attributes};
@@ -75,6 +80,7 @@ dp::Transcript MostTelling(dp::Transcript transcript, int64_t shift, size_t choi
   for (dp::Draw& draw : transcript) {
     if (auto* count = std::get_if<dp::RecordCountDraw>(&draw)) count->value += shift;
     if (auto* selection = std::get_if<dp::SelectionDraw>(&draw)) selection->selected = choice;
+    if (auto* selection = std::get_if<dp::UtilityDraw>(&draw)) selection->selected = choice;
     if (auto* counts = std::get_if<dp::CountsDraw>(&draw)) {
       for (int64_t& value : counts->values[0]) value += shift;
     }
