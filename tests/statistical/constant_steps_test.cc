@@ -105,6 +105,25 @@ TEST(ConstantSteps, SelectionsOfTheWorstApproximated) {
   });
 }
 
+// A range and a parity.
+const dp::QueryGroup kQueries{{1, 2}, std::vector<dp::LinearQuery>{{{1, 1}, {2, 1}}, {{0, 1}, {3, -1}}}};
+
+TEST(ConstantSteps, CountsOfGroupsOfQueries) {
+  const std::vector<dp::QueryGroup> groups = {kQueries};
+  const auto sensitivity = dp::QueriesSensitivity(SmallDomain(), kRecord, groups).value();
+  ExpectTheSameSteps(dp::NoiseEvent(kLaplace, sensitivity),
+                     [&groups](dp::Kernel& kernel) { return kernel.NoisyCounts(groups, kLaplace).ok(); });
+}
+
+TEST(ConstantSteps, SelectionsOfTheWorstApproximatedGroup) {
+  const std::vector<dp::ApproximatedGroup> candidates = {
+      {.group = kQueries, .estimate = {10, 0}, .error = dp::GroupError::kLargest},
+      {.group = {{0}, dp::EveryCell{}}, .estimate = {20, 10, 10}}};
+  ExpectTheSameSteps({dp::ExponentialMechanismEvent{kEpsilon}}, [&candidates](dp::Kernel& kernel) {
+    return kernel.SelectWorstApproximated(candidates, kEpsilon).ok();
+  });
+}
+
 // By each utility, where a unit is one record. (Of a person with several, the steps tell how many.)
 void ExpectTheSameStepsBy(const dp::Utility& utility) {
   ExpectTheSameSteps({dp::ExponentialMechanismEvent{kEpsilon}}, [&utility](dp::Kernel& kernel) {
