@@ -101,6 +101,10 @@ absl::StatusOr<v1::Dataset> Client::CreateDataset(v1::CreateDatasetRequest reque
                 std::move(request));
 }
 
+absl::StatusOr<v1::Dataset> Client::AddPart(v1::AddPartRequest request) const {
+  return Change(wire_->connection, wire_->datasets, &v1::DatasetService::Stub::AddPart, std::move(request));
+}
+
 absl::StatusOr<v1::ImportRecordsResponse> Client::ImportRecords(v1::ImportRecordsRequest::Header header,
                                                                 std::istream& csv) const {
   if (absl::Status status = EnsureRequestId(header); !status.ok()) return status;

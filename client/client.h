@@ -65,6 +65,7 @@ class Client {
   absl::StatusOr<v1::GetVersionResponse> GetVersion() const;
 
   absl::StatusOr<v1::Dataset> CreateDataset(v1::CreateDatasetRequest request) const;
+  absl::StatusOr<v1::Dataset> AddPart(v1::AddPartRequest request) const;
   // Sends `csv` to its end in pieces of 256 KiB; it is never in memory whole. A retry reads it again from
   // where it stood, so a stream that cannot seek is sent at most once.
   absl::StatusOr<v1::ImportRecordsResponse> ImportRecords(v1::ImportRecordsRequest::Header header,

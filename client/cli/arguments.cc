@@ -47,11 +47,10 @@ std::vector<std::string> SplitAtCommas(const std::string& text) {
 // "a,b,c": no empty name, none twice.
 std::string CheckNames(const std::string& text) {
   std::vector<std::string> names = SplitAtCommas(text);
-  if (std::find(names.begin(), names.end(), "") != names.end())
-    return "an attribute's name is empty in '" + text + "'";
+  if (std::find(names.begin(), names.end(), "") != names.end()) return "a name is empty in '" + text + "'";
   std::sort(names.begin(), names.end());
   const auto twice = std::adjacent_find(names.begin(), names.end());
-  return twice == names.end() ? "" : "attribute '" + *twice + "' is named twice";
+  return twice == names.end() ? "" : "'" + *twice + "' is named twice";
 }
 
 template <typename Target>
@@ -161,6 +160,15 @@ void AddWorkload(CLI::App* command, WorkloadChoice& workload) {
       ->check(CLI::PositiveNumber);
   AddAttributes(command,
                 [&workload](std::vector<std::string> names) { workload.attributes = std::move(names); });
+}
+
+void AddParts(CLI::App* command, std::vector<std::string>& parts) {
+  command
+      ->add_option_function<std::string>(
+          "--parts", [&parts](const std::string& text) { parts = SplitAtCommas(text); },
+          "Ask these parts of a partitioned dataset only: only they pay. Default: all that are sealed")
+      ->type_name("P,Q")
+      ->check(CheckNames);
 }
 
 void AddOptionalWorkload(CLI::App* command, std::optional<WorkloadChoice>& workload) {

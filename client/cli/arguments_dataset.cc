@@ -18,6 +18,76 @@ void CheckBudget(const CreateDataset& options) {
   if (options.epsilon.empty()) throw CLI::RequiredError("--epsilon");
 }
 
+// "a,[0, 10),b" are three labels: a comma inside brackets belongs to an interval.
+std::vector<std::string> LabelsIn(const std::string& text) {
+  std::vector<std::string> labels(1);
+  bool inside = false;
+  for (const char c : text) {
+    if (c == ',' && !inside) {
+      labels.emplace_back();
+      continue;
+    }
+    labels.back().push_back(c);
+    if (c == '[') inside = true;
+    if (c == ')' || c == ']') inside = false;
+  }
+  return labels;
+}
+
+PartChoice PartIn(const std::string& text) {
+  const size_t equals = text.find('=');
+  if (equals == 0 || equals == std::string::npos || equals + 1 == text.size()) {
+    throw CLI::ValidationError("part", "'" + text + "' is not NAME=LABEL,LABEL,...");
+  }
+  return {text.substr(0, equals), LabelsIn(text.substr(equals + 1))};
+}
+
+void AddPartition(CLI::App* command, CreateDataset& options) {
+  CLI::Option* attribute =
+      command
+          ->add_option(
+              "--partition-by", options.partition_attribute,
+              "Divide the dataset by this attribute, for ever: each part has a budget of its own and is "
+              "imported and sealed on its own")
+          ->type_name("ATTRIBUTE");
+  command
+      ->add_option_function<std::vector<std::string>>(
+          "--part",
+          [&options](const std::vector<std::string>& texts) {
+            for (const std::string& text : texts) options.parts.push_back(PartIn(text));
+          },
+          "A part and the labels of its bins, e.g. early=2019..2021; may be repeated. Bins that no part "
+          "names "
+          "wait for `dataset add-part`. Default: each bin is a part")
+      ->type_name("NAME=LABELS")
+      ->allow_extra_args(false)
+      ->needs(attribute);
+}
+
+void AddAddPart(CLI::App& group, Chosen& chosen) {
+  const auto options = std::make_shared<AddPart>();
+  CLI::App* command = AddCommand(group, "add-part", "Add a part with a fresh budget to a partitioned dataset",
+                                 "curator dataset add-part visits 2027=2027");
+  command->add_option("NAME", options->dataset, "The dataset")->required();
+  command
+      ->add_option_function<std::string>(
+          "PART", [options](const std::string& text) { options->part = PartIn(text); },
+          "The part and the labels of its bins")
+      ->type_name("NAME=LABELS")
+      ->required();
+  AddPromise(command, options->rule, options->epsilon, options->delta);
+  AddRequestId(command, options->request_id);
+  command->final_callback([options, &chosen] {
+    const bool names_limit = !options->epsilon.empty() || !options->delta.empty();
+    if (names_limit && options->rule == v1::RULE_UNSPECIFIED) throw CLI::RequiredError("--rule");
+    chosen = *options;
+  });
+}
+
+void AddPartName(CLI::App* command, std::string& part) {
+  command->add_option("--part", part, "The part, of a partitioned dataset")->type_name("PART");
+}
+
 void AddCreate(CLI::App& group, Chosen& chosen) {
   const auto options = std::make_shared<CreateDataset>();
   CLI::App* command = AddCommand(
@@ -41,6 +111,7 @@ void AddCreate(CLI::App& group, Chosen& chosen) {
       ->add_option("--successor-of", options->successor_of,
                    "An earlier dataset about the same people, whose budget is shared")
       ->type_name("NAME");
+  AddPartition(command, *options);
   AddRequestId(command, options->request_id);
   command->final_callback([options, &chosen] {
     CheckBudget(*options);
@@ -55,6 +126,18 @@ void AddImport(CLI::App& group, Chosen& chosen) {
   command->add_option("NAME", options->dataset, "The dataset")->required();
   command->add_option("FILE", options->file, "CSV, plain or gzip; it is streamed, never in memory whole")
       ->required();
+  AddPartName(command, options->part);
+  AddRequestId(command, options->request_id);
+  Choose(command, options, chosen);
+}
+
+void AddSeal(CLI::App& group, Chosen& chosen) {
+  const auto options = std::make_shared<SealDataset>();
+  CLI::App* command =
+      AddCommand(group, "seal", "Close a dataset, or a part, to imports and open it to questions",
+                 "curator dataset seal census");
+  command->add_option("NAME", options->dataset, "The dataset")->required();
+  AddPartName(command, options->part);
   AddRequestId(command, options->request_id);
   Choose(command, options, chosen);
 }
@@ -113,8 +196,9 @@ void AddDatasetGroups(CLI::App& app, Chosen& chosen) {
   CLI::App* group = app.add_subcommand("dataset", "Private tables: declare, fill, seal, show");
   group->require_subcommand(1);
   AddCreate(*group, chosen);
+  AddAddPart(*group, chosen);
   AddImport(*group, chosen);
-  AddChange<SealDataset>(*group, "seal", "Close a dataset to imports and open it to questions", chosen);
+  AddSeal(*group, chosen);
   AddGrant(*group, chosen);
   Choose(AddCommand(*group, "list", "The datasets that you may see", "curator dataset list"),
          std::make_shared<ListDatasets>(), chosen);

@@ -68,6 +68,9 @@ void AddWorkload(CLI::App* command, WorkloadChoice& workload);
 // The same options where a workload may be left out.
 void AddOptionalWorkload(CLI::App* command, std::optional<WorkloadChoice>& workload);
 
+// --parts: those of a partitioned dataset that are asked.
+void AddParts(CLI::App* command, std::vector<std::string>& parts);
+
 // The groups, each in its own file.
 void AddDatasetGroups(CLI::App& app, Chosen& chosen);    // dataset, schema
 void AddQueryGroups(CLI::App& app, Chosen& chosen);      // workload, synth

@@ -18,6 +18,7 @@ void AddWorkloadGroup(CLI::App& app, Chosen& chosen) {
       AddCommand(*group, "estimate", "Price and expected error, from public facts; costs nothing",
                  "curator workload estimate census --marginals 2 --attributes age,sex,zone --rho 0.1");
   command->add_option("NAME", estimate->dataset, "The dataset")->required();
+  AddParts(command, estimate->parts);
   AddWorkload(command, estimate->workload);
   AddSpend(command, estimate->spend);
   AddMechanism(command, estimate->mechanism);
@@ -29,6 +30,7 @@ void AddWorkloadGroup(CLI::App& app, Chosen& chosen) {
   command = AddCommand(*group, "answer", "Charge the budget and answer with noise",
                        "curator workload answer census --marginals 2 --rho 0.1 --out pairs.csv");
   command->add_option("NAME", answer->dataset, "The dataset")->required();
+  AddParts(command, answer->parts);
   AddWorkload(command, answer->workload);
   AddSpend(command, answer->spend);
   AddMechanism(command, answer->mechanism);
@@ -72,6 +74,7 @@ void AddSynthesisChoice(CLI::App* command, SynthesisChoice& choice) {
   AddSpend(command, choice.spend);
   AddSettings(command, choice.settings);
   AddOptionalWorkload(command, choice.workload);
+  AddParts(command, choice.parts);
 }
 
 void AddSynthesisGroup(CLI::App& app, Chosen& chosen) {

@@ -49,6 +49,37 @@ TEST(Arguments, GlobalOptionsWorkBeforeAndAfterTheCommand) {
   }
 }
 
+TEST(Arguments, PartsAreNamedByTheLabelsOfTheirBins) {
+  const auto options = Chosen<CreateDataset>(
+      "dataset create visits --schema s.json --rule pure --epsilon 3 --partition-by year "
+      "--part early=2019..2021,2023 --part late=[2024,2030),2031");
+  EXPECT_EQ(options.partition_attribute, "year");
+  ASSERT_EQ(options.parts.size(), 2u);
+  EXPECT_EQ(options.parts[0].name, "early");
+  EXPECT_THAT(options.parts[0].labels, ElementsAre("2019..2021", "2023"));
+  EXPECT_THAT(options.parts[1].labels, ElementsAre("[2024,2030)", "2031")) << "a comma inside an interval";
+
+  const auto added = Chosen<AddPart>("dataset add-part visits 2032=2032 --rule pure --epsilon 1");
+  EXPECT_EQ(added.part.name, "2032");
+  EXPECT_EQ(added.epsilon, "1");
+  EXPECT_EQ(Chosen<ImportRecords>("dataset import visits f.csv --part early").part, "early");
+  EXPECT_EQ(Chosen<SealDataset>("dataset seal visits --part early").part, "early");
+  EXPECT_THAT(Chosen<AnswerWorkload>("workload answer visits --marginals 1 --rho 1 --parts early,late").parts,
+              ElementsAre("early", "late"));
+  EXPECT_THAT(Chosen<RunSynthesis>("synth run visits --method mwem --epsilon 1 --parts late").choice.parts,
+              ElementsAre("late"));
+
+  const auto refused = [](const std::string& line) {
+    return std::holds_alternative<UsageError>(Parse(Words(line)));
+  };
+  EXPECT_TRUE(refused("dataset create v --schema s.json --rule pure --epsilon 3 --part early=1"));
+  EXPECT_TRUE(
+      refused("dataset create v --schema s.json --rule pure --epsilon 3 --partition-by y --part early"));
+  EXPECT_TRUE(refused("dataset add-part visits 2032"));
+  EXPECT_TRUE(refused("dataset add-part visits 2032=2032 --epsilon 1")) << "a limit needs its rule";
+  EXPECT_TRUE(refused("workload answer visits --marginals 1 --rho 1 --parts early,early"));
+}
+
 TEST(Arguments, CreateTakesTheWholePromise) {
   const auto options = Chosen<CreateDataset>(
       "dataset create census --schema s.json --rule zcdp --epsilon 3 --delta 1e-9 --neighbours replace-one");

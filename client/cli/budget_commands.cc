@@ -43,6 +43,10 @@ absl::Status Run(Session& session, const ShowBudget& command) {
   if (!budget.ok()) return budget.status();
   Document document;
   document.tables.push_back(AccountTable(budget->accounts(), session.terminal));
+  for (const v1::Counter& counter : budget->largest_part().counters()) {
+    document.notes.push_back(absl::StrCat("the dataset has spent ", counter.spent(), " of ", counter.name(),
+                                          ": what its largest part has spent"));
+  }
   if (budget->accounts().empty()) document.notes.push_back("no account: a public dataset has no budget");
   session.Print(document);
   return absl::OkStatus();

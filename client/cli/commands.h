@@ -33,6 +33,12 @@ struct SpendChoice {
   std::string rho;
 };
 
+// NAME=LABEL,LABEL,...: a part of a partitioned dataset by the labels of its bins.
+struct PartChoice {
+  std::string name;
+  std::vector<std::string> labels;
+};
+
 // dataset_commands.cc
 struct CreateDataset {
   std::string name;
@@ -44,15 +50,27 @@ struct CreateDataset {
   bool is_public = false;
   bool confirmed = false;
   std::string successor_of;
+  std::string partition_attribute;  // empty: not partitioned
+  std::vector<PartChoice> parts;    // each bin is a part when empty
+  std::string request_id;
+};
+struct AddPart {
+  std::string dataset;
+  PartChoice part;
+  v1::Rule rule = v1::RULE_UNSPECIFIED;  // unspecified: the dataset's limit
+  std::string epsilon;
+  std::string delta;
   std::string request_id;
 };
 struct ImportRecords {
   std::string dataset;
   std::string file;
+  std::string part;  // of a partitioned dataset
   std::string request_id;
 };
 struct SealDataset {
   std::string dataset;
+  std::string part;  // of a partitioned dataset
   std::string request_id;
 };
 struct GrantAccess {
@@ -76,6 +94,7 @@ struct CheckSchema {
 // workload_commands.cc
 struct EstimateWorkload {
   std::string dataset;
+  std::vector<std::string> parts;  // all that are sealed when empty
   WorkloadChoice workload;
   SpendChoice spend;
   v1::Mechanism mechanism = v1::MECHANISM_UNSPECIFIED;
@@ -84,6 +103,7 @@ struct EstimateWorkload {
 };
 struct AnswerWorkload {
   std::string dataset;
+  std::vector<std::string> parts;  // all that are sealed when empty
   WorkloadChoice workload;
   SpendChoice spend;
   v1::Mechanism mechanism = v1::MECHANISM_UNSPECIFIED;
@@ -98,6 +118,7 @@ struct SynthesisChoice {
   SpendChoice spend;
   std::map<std::string, std::string> settings;
   std::optional<WorkloadChoice> workload;
+  std::vector<std::string> parts;  // all that are sealed when empty
 };
 struct ListSynthesizers {};
 struct EstimateSynthesis {
@@ -258,7 +279,7 @@ struct CalibrateNoise {
 };
 
 using Command =
-    std::variant<CreateDataset, ImportRecords, SealDataset, GrantAccess, ListDatasets, ShowDataset,
+    std::variant<CreateDataset, AddPart, ImportRecords, SealDataset, GrantAccess, ListDatasets, ShowDataset,
                  ArchiveDataset, CheckSchema, EstimateWorkload, AnswerWorkload, ListSynthesizers,
                  EstimateSynthesis, RunSynthesis, ListReleases, ShowRelease, QueryRelease, SampleRelease,
                  ListOperations, ShowOperation, WaitOperation, CancelOperation, ReserveCharge, StartCharge,
@@ -268,6 +289,7 @@ using Command =
 
 // Each prints its result to the session, or returns the error that the caller prints.
 absl::Status Run(Session& session, const CreateDataset& command);
+absl::Status Run(Session& session, const AddPart& command);
 absl::Status Run(Session& session, const ImportRecords& command);
 absl::Status Run(Session& session, const SealDataset& command);
 absl::Status Run(Session& session, const GrantAccess& command);

@@ -1,5 +1,6 @@
 #include <google/protobuf/util/json_util.h>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -36,6 +37,40 @@ RawJson SchemaAsJson(const v1::Schema& schema) {
   return {json};
 }
 
+// The parts with their bins; for people, a few of them.
+void AddPartition(Document& document, const v1::Partition& partition) {
+  constexpr int kFew = 6;
+  document.fields.push_back({"partition_attribute", "divided by", partition.attribute()});
+  Table parts{"parts",
+              "parts",
+              {{"part", "part"},
+               {"state", "state"},
+               {"holds", "holds", Align::kLeft, Audience::kPeople},
+               {"labels", "labels", Align::kLeft, Audience::kPrograms}},
+              {}};
+  for (const v1::Part& part : partition.parts()) {
+    std::string few;
+    for (int i = 0; i < std::min(part.labels_size(), kFew); ++i) {
+      absl::StrAppend(&few, few.empty() ? "" : ", ", part.labels(i));
+    }
+    if (part.labels_size() > kFew) absl::StrAppend(&few, " and ", part.labels_size() - kFew, " more");
+    parts.rows.push_back({part.name(), NameOf(part.state()), few,
+                          std::vector<std::string>(part.labels().begin(), part.labels().end())});
+  }
+  document.tables.push_back(std::move(parts));
+}
+
+void SetPart(v1::Part& part, const PartChoice& choice) {
+  part.set_name(choice.name);
+  for (const std::string& label : choice.labels) part.add_labels(label);
+}
+
+void SetLimit(v1::BudgetLimit& limit, v1::Rule rule, const std::string& epsilon, const std::string& delta) {
+  limit.set_rule(rule);
+  limit.set_epsilon(epsilon);
+  limit.set_delta(delta);
+}
+
 Document DatasetDocument(const v1::Dataset& dataset) {
   Document document;
   document.fields = {{"name", "dataset", dataset.name()},
@@ -54,6 +89,7 @@ Document DatasetDocument(const v1::Dataset& dataset) {
     attributes.rows.push_back({attribute.name(), KindOf(attribute), BinsOf(attribute)});
   }
   document.tables.push_back(std::move(attributes));
+  if (dataset.has_partition()) AddPartition(document, dataset.partition());
   return document;
 }
 
@@ -100,9 +136,11 @@ v1::CreateDatasetRequest RequestOf(const CreateDataset& command, v1::Schema sche
   request.set_public_(command.is_public);
   request.set_successor_of(command.successor_of);
   if (command.rule != v1::RULE_UNSPECIFIED) {
-    request.mutable_limit()->set_rule(command.rule);
-    request.mutable_limit()->set_epsilon(command.epsilon);
-    request.mutable_limit()->set_delta(command.delta);
+    SetLimit(*request.mutable_limit(), command.rule, command.epsilon, command.delta);
+  }
+  if (!command.partition_attribute.empty()) {
+    request.mutable_partition()->set_attribute(command.partition_attribute);
+    for (const PartChoice& part : command.parts) SetPart(*request.mutable_partition()->add_parts(), part);
   }
   return request;
 }
@@ -122,7 +160,29 @@ absl::Status Run(Session& session, const CreateDataset& command) {
 
   Document document = DatasetDocument(*dataset);
   AddRequestId(document, session);
-  document.notes.push_back(absl::StrCat("next: curator dataset import ", dataset->name(), " FILE.csv"));
+  document.notes.push_back(absl::StrCat("next: curator dataset import ", dataset->name(), " FILE.csv",
+                                        dataset->has_partition() ? " --part PART" : ""));
+  session.Print(document);
+  return absl::OkStatus();
+}
+
+absl::Status Run(Session& session, const AddPart& command) {
+  v1::AddPartRequest request;
+  if (absl::Status status = session.SetRequestId(request, command.request_id); !status.ok()) return status;
+  request.set_dataset(command.dataset);
+  SetPart(*request.mutable_part(), command.part);
+  if (command.rule != v1::RULE_UNSPECIFIED) {
+    SetLimit(*request.mutable_limit(), command.rule, command.epsilon, command.delta);
+  }
+  const absl::StatusOr<v1::Dataset> dataset = session.client.AddPart(std::move(request));
+  if (!dataset.ok()) return dataset.status();
+
+  Document document;
+  document.fields = {{"dataset", "dataset", command.dataset}, {"part", "part added", command.part.name}};
+  AddPartition(document, dataset->partition());
+  AddRequestId(document, session);
+  document.notes.push_back(
+      absl::StrCat("next: curator dataset import ", dataset->name(), " FILE.csv --part ", command.part.name));
   session.Print(document);
   return absl::OkStatus();
 }
@@ -133,6 +193,7 @@ absl::Status Run(Session& session, const ImportRecords& command) {
   v1::ImportRecordsRequest::Header header;
   if (absl::Status status = session.SetRequestId(header, command.request_id); !status.ok()) return status;
   header.set_dataset(command.dataset);
+  header.set_part(command.part);
   header.set_gzip(file->compression == Client::Compression::kGzip);
   const absl::StatusOr<v1::ImportRecordsResponse> import =
       session.client.ImportRecords(std::move(header), file->stream);
@@ -151,6 +212,7 @@ absl::Status Run(Session& session, const SealDataset& command) {
   v1::SealDatasetRequest request;
   if (absl::Status status = session.SetRequestId(request, command.request_id); !status.ok()) return status;
   request.set_dataset(command.dataset);
+  request.set_part(command.part);
   const absl::StatusOr<v1::SealDatasetResponse> sealed = session.client.SealDataset(std::move(request));
   if (!sealed.ok()) return sealed.status();
 

@@ -19,6 +19,7 @@ v1::SynthesisSpec SpecOf(const SynthesisChoice& choice) {
   spec.set_method(choice.method);
   *spec.mutable_spend() = SpendOf(choice.spend);
   for (const auto& [key, value] : choice.settings) (*spec.mutable_settings())[key] = value;
+  for (const std::string& part : choice.parts) spec.add_parts(part);
   if (choice.workload) *spec.mutable_workload() = WorkloadOf(*choice.workload);
   return spec;
 }

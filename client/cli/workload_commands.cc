@@ -14,6 +14,7 @@ namespace curator::cli {
 absl::Status Run(Session& session, const EstimateWorkload& command) {
   v1::EstimateWorkloadRequest request;
   request.set_dataset(command.dataset);
+  for (const std::string& part : command.parts) request.add_parts(part);
   *request.mutable_workload() = WorkloadOf(command.workload);
   *request.mutable_spend() = SpendOf(command.spend);
   request.set_mechanism(command.mechanism);
@@ -36,6 +37,7 @@ absl::Status Run(Session& session, const EstimateWorkload& command) {
 absl::Status Run(Session& session, const AnswerWorkload& command) {
   v1::AnswerWorkloadRequest request;
   request.set_dataset(command.dataset);
+  for (const std::string& part : command.parts) request.add_parts(part);
   *request.mutable_workload() = WorkloadOf(command.workload);
   *request.mutable_spend() = SpendOf(command.spend);
   request.set_mechanism(command.mechanism);

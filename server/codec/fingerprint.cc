@@ -15,14 +15,25 @@ void WriteSets(CanonicalWriter& writer, const std::vector<dp::AttributeSet>& set
   }
 }
 
+// Version 1 says nothing of parts, version 2 names those that are read.
+CanonicalWriter Begin(std::string_view tag, std::string_view dataset_id, int64_t dataset_version,
+                      const std::vector<int64_t>& parts) {
+  CanonicalWriter writer(tag, parts.empty() ? 1 : 2);
+  writer.Text(dataset_id);
+  writer.Integer(dataset_version);
+  if (parts.empty()) return writer;
+  writer.Integer(static_cast<int64_t>(parts.size()));
+  for (const int64_t part : parts) writer.Integer(part);
+  return writer;
+}
+
 }  // namespace
 
 std::string WorkloadFingerprint(std::string_view dataset_id, int64_t dataset_version,
+                                const std::vector<int64_t>& parts,
                                 const std::vector<dp::AttributeSet>& marginals, const dp::NoiseSpec& noise,
                                 const dp::Event& event) {
-  CanonicalWriter writer("curator.fingerprint.workload", 1);
-  writer.Text(dataset_id);
-  writer.Integer(dataset_version);
+  CanonicalWriter writer = Begin("curator.fingerprint.workload", dataset_id, dataset_version, parts);
   WriteSets(writer, marginals);
   writer.Integer(noise.mechanism == dp::Mechanism::kDiscreteLaplace ? 1 : 2);
   writer.Integer(noise.parameter.numerator);
@@ -32,11 +43,10 @@ std::string WorkloadFingerprint(std::string_view dataset_id, int64_t dataset_ver
 }
 
 std::string SynthesisFingerprint(std::string_view dataset_id, int64_t dataset_version,
-                                 std::string_view method, const std::map<std::string, std::string>& settings,
+                                 const std::vector<int64_t>& parts, std::string_view method,
+                                 const std::map<std::string, std::string>& settings,
                                  const std::vector<dp::AttributeSet>& workload, const dp::Event& event) {
-  CanonicalWriter writer("curator.fingerprint.synthesis", 1);
-  writer.Text(dataset_id);
-  writer.Integer(dataset_version);
+  CanonicalWriter writer = Begin("curator.fingerprint.synthesis", dataset_id, dataset_version, parts);
   writer.Text(method);
   writer.Integer(static_cast<int64_t>(settings.size()));
   for (const auto& [key, value] : settings) {

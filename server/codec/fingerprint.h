@@ -14,12 +14,15 @@
 
 namespace curator::codec {
 
+// `parts`: the numbers of the parts that are read; empty for a dataset that is not partitioned.
 std::string WorkloadFingerprint(std::string_view dataset_id, int64_t dataset_version,
+                                const std::vector<int64_t>& parts,
                                 const std::vector<dp::AttributeSet>& marginals, const dp::NoiseSpec& noise,
                                 const dp::Event& event);
 
 std::string SynthesisFingerprint(std::string_view dataset_id, int64_t dataset_version,
-                                 std::string_view method, const std::map<std::string, std::string>& settings,
+                                 const std::vector<int64_t>& parts, std::string_view method,
+                                 const std::map<std::string, std::string>& settings,
                                  const std::vector<dp::AttributeSet>& workload, const dp::Event& event);
 
 }  // namespace curator::codec

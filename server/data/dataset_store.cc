@@ -10,6 +10,7 @@
 #include "base/status_macros.h"
 #include "data/combine.h"
 #include "data/files.h"
+#include "data/join.h"
 #include "data/manifest.h"
 #include "data/segment_import.h"
 #include "data/snapshot.h"
@@ -130,6 +131,30 @@ absl::StatusOr<dp::SealedTableHandle> DatasetStore::Load(const std::string& data
     return absl::DataLossError("a sealed dataset is not the one that was sealed");
   }
   return loaded->table;
+}
+
+absl::StatusOr<dp::SealedTableHandle> DatasetStore::LoadTogether(const std::vector<SealedId>& datasets) {
+  constexpr size_t kMostTogether = 4;
+  if (datasets.size() == 1) return Load(datasets.front().dataset_id, datasets.front().content_hash);
+  {
+    const std::lock_guard lock(mutex_);
+    const auto known = std::find_if(together_.begin(), together_.end(),
+                                    [&](const auto& entry) { return entry.first == datasets; });
+    if (known != together_.end()) {
+      std::rotate(known, known + 1, together_.end());
+      return together_.back().second;
+    }
+  }
+  std::vector<dp::SealedTableHandle> tables;
+  for (const SealedId& dataset : datasets) {
+    ASSIGN_OR_RETURN(dp::SealedTableHandle table, Load(dataset.dataset_id, dataset.content_hash));
+    tables.push_back(std::move(table));
+  }
+  ASSIGN_OR_RETURN(dp::SealedTableHandle joined, JoinTables(tables));
+  const std::lock_guard lock(mutex_);
+  if (together_.size() == kMostTogether) together_.erase(together_.begin());
+  together_.emplace_back(datasets, joined);
+  return joined;
 }
 
 void DatasetStore::Forget(const std::string& dataset_id) {

@@ -19,6 +19,8 @@
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
@@ -39,6 +41,13 @@ struct SealedContent {
   int64_t records = 0;          // in the table
   int64_t records_dropped = 0;  // beyond their unit's bound
   bool operator==(const SealedContent&) const = default;
+};
+
+// A sealed dataset and the content that it must have.
+struct SealedId {
+  std::string dataset_id;
+  std::string content_hash;
+  bool operator==(const SealedId&) const = default;
 };
 
 class DatasetStore {
@@ -66,6 +75,10 @@ class DatasetStore {
   // the content that `content_hash` was made of.
   absl::StatusOr<dp::SealedTableHandle> Load(const std::string& dataset_id, const std::string& content_hash);
 
+  // The sealed tables of several datasets of one schema as one table, in this order; of one, as Load(). The
+  // last few such tables are kept in memory. Errors: those of Load().
+  absl::StatusOr<dp::SealedTableHandle> LoadTogether(const std::vector<SealedId>& datasets);
+
   // Lets go of the memory of a dataset that will not be asked again; tables in use live on.
   void Forget(const std::string& dataset_id);
 
@@ -78,6 +91,8 @@ class DatasetStore {
   const KeyedHash keyed_hash_;
   std::mutex mutex_;
   std::map<std::string, std::shared_ptr<LoadedTable>> loaded_ ABSL_GUARDED_BY(mutex_);
+  std::vector<std::pair<std::vector<SealedId>, dp::SealedTableHandle>> together_
+      ABSL_GUARDED_BY(mutex_);  // the last used last
 };
 
 }  // namespace curator::data

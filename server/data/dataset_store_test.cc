@@ -26,6 +26,7 @@ using testing::Import;
 using ::testing::IsEmpty;
 using testing::OpenStore;
 using testing::Overwrite;
+using testing::Push;
 using testing::RowsOf;
 using testing::SexAge;
 using testing::TemporaryFolder;
@@ -42,6 +43,31 @@ TEST(DatasetStore, SealsImportsInTheirOrder) {
   EXPECT_EQ(sealed.records, 2);
   EXPECT_EQ(sealed.records_dropped, 0);
   EXPECT_EQ(RowsOf(*store->Load("people", sealed.content_hash).value()), (CodeRows{{1, 1}, {0, 2}}));
+}
+
+TEST(DatasetStore, SeveralSealedTablesAreLoadedAsOne) {
+  const TemporaryFolder folder;
+  const auto store = OpenStore(folder);
+  std::vector<SealedId> ids;
+  for (const std::string id : {"first", "second", "none"}) {
+    if (id != "none") {
+      const auto import = store->BeginImport(id, SexAge(), "r1", {}).value();
+      ASSERT_TRUE(Push(*import, id == "first" ? "sex,age\nM,35\nF,7\n" : "sex,age\nF,90\n").ok());
+    }
+    ids.push_back({id, store->Seal(id, SexAge()).value().content_hash});
+  }
+  const dp::SealedTableHandle joined = store->LoadTogether(ids).value();
+  EXPECT_EQ(RowsOf(*joined), (CodeRows{{1, 3}, {0, 0}, {0, 9}}));
+  EXPECT_EQ(store->LoadTogether(ids).value(), joined) << "it is kept";
+  EXPECT_EQ(RowsOf(*store->LoadTogether({ids[1]}).value()), (CodeRows{{0, 9}}));
+  EXPECT_EQ(RowsOf(*store->LoadTogether({ids[2], ids[1]}).value()), (CodeRows{{0, 9}}));
+  for (size_t i = 0; i < 3; ++i) {
+    ASSERT_TRUE(store->LoadTogether({ids[i], ids[(i + 1) % 3]}).ok());
+  }
+  EXPECT_NE(store->LoadTogether(ids).value(), joined) << "only the last few are";
+
+  ids[1].content_hash = "another";
+  EXPECT_EQ(store->LoadTogether(ids).status().code(), absl::StatusCode::kDataLoss);
 }
 
 TEST(DatasetStore, SealingAgainReturnsTheSameAlsoAfterARestart) {

@@ -29,9 +29,10 @@ std::string Quoted(const std::vector<std::string>& names) {
 
 }  // namespace
 
-RecordEncoder::RecordEncoder(const dp::Schema& schema, OutsideDomain outside_domain, RowSink sink)
+RecordEncoder::RecordEncoder(const dp::Schema& schema, const ImportOptions& options, RowSink sink)
     : schema_(schema),
-      outside_domain_(outside_domain),
+      outside_domain_(options.outside_domain),
+      only_(options.only),
       sink_(std::move(sink)),
       id_column_(dp::IdColumnOf(schema.unit)),
       codes_(schema.domain.size()) {}
@@ -78,6 +79,10 @@ void RecordEncoder::TakeField(size_t column, std::string_view text) {
   const dp::Attribute& attribute = schema_.domain.attributes()[static_cast<size_t>(role)];
   if (const std::optional<uint32_t> code = attribute.Encode(text)) {
     codes_[static_cast<size_t>(role)] = *code;
+    const bool is_elsewhere = only_ && only_->attribute == static_cast<uint32_t>(role) &&
+                              !std::binary_search(only_->bins.begin(), only_->bins.end(), int64_t{*code});
+    if (is_elsewhere)
+      Reject(attribute.name(), absl::StrCat("does not lie in the part \"", only_->part, "\""));
   } else {
     Reject(attribute.name(), attribute.WhyOutside(text));
   }

@@ -24,7 +24,7 @@ using RowSink = std::function<absl::Status(std::span<const uint32_t> codes, std:
 // Finds the schema's columns in the header, ignores the others, and judges each row. Not thread-safe.
 class RecordEncoder final : public CsvSink {
  public:
-  RecordEncoder(const dp::Schema& schema, OutsideDomain outside_domain, RowSink sink);
+  RecordEncoder(const dp::Schema& schema, const ImportOptions& options, RowSink sink);
 
   // INVALID_ARGUMENT (field "csv") when columns are missing or a name appears twice, naming them.
   absl::Status TakeHeader(const std::vector<std::string>& columns) override;
@@ -39,6 +39,7 @@ class RecordEncoder final : public CsvSink {
 
   const dp::Schema schema_;
   const OutsideDomain outside_domain_;
+  const std::optional<PartRows> only_;
   const RowSink sink_;
   const std::optional<std::string> id_column_;
 

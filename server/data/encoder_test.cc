@@ -26,10 +26,9 @@ struct Outcome {
   std::vector<std::string> ids;
 };
 
-Outcome Encode(const dp::Schema& schema, std::string_view csv,
-               OutsideDomain outside = OutsideDomain::kRejectRow) {
+Outcome Encode(const dp::Schema& schema, std::string_view csv, const ImportOptions& options = {}) {
   Outcome outcome;
-  RecordEncoder encoder(schema, outside, [&](std::span<const uint32_t> codes, std::string_view id) {
+  RecordEncoder encoder(schema, options, [&](std::span<const uint32_t> codes, std::string_view id) {
     outcome.rows.emplace_back(codes.begin(), codes.end());
     outcome.ids.emplace_back(id);
     return absl::OkStatus();
@@ -66,8 +65,18 @@ TEST(RecordEncoder, CountsRejectedRowsAndKeepsTheFirstFew) {
   EXPECT_EQ(outcome.report.examples[3], (RejectedRow{6, "age", "is below the smallest value, 0"}));
 }
 
+TEST(RecordEncoder, RejectsRowsOfOtherParts) {
+  const Outcome outcome = Encode(SexAge(), "sex,age\nM,35\nF,7\nM,90\nF,100\n",
+                                 {.only = PartRows{.part = "young", .attribute = 1, .bins = {0, 3}}});
+  EXPECT_EQ(outcome.rows, (CodeRows{{1, 3}, {0, 0}}));
+  EXPECT_EQ(outcome.report.rows_rejected, 2);
+  EXPECT_EQ(outcome.report.examples[0], (RejectedRow{4, "age", "does not lie in the part \"young\""}));
+  EXPECT_EQ(outcome.report.examples[1], (RejectedRow{5, "age", "is above the largest value, 99"}));
+}
+
 TEST(RecordEncoder, FailsTheWholeImportWhereNoRowMayBeDropped) {
-  const Outcome outcome = Encode(SexAge(), "sex,age\nM,35\nF,100\n", OutsideDomain::kFailImport);
+  const Outcome outcome =
+      Encode(SexAge(), "sex,age\nM,35\nF,100\n", {.outside_domain = OutsideDomain::kFailImport});
   EXPECT_EQ(
       FieldViolationOf(outcome.status),
       (FieldViolation{"csv",

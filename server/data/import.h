@@ -6,8 +6,12 @@
 // passes through.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -25,9 +29,18 @@ enum class OutsideDomain {
   kFailImport,  // the import fails: where the number of records is public, no row may be dropped
 };
 
+// The rows of one part of a partitioned dataset: those whose attribute falls into one of these bins. Any
+// other row lies outside the domain.
+struct PartRows {
+  std::string part;  // its name, for messages
+  uint32_t attribute = 0;
+  std::vector<int64_t> bins;  // ascending
+};
+
 struct ImportOptions {
   Compression compression = Compression::kNone;
   OutsideDomain outside_domain = OutsideDomain::kRejectRow;
+  std::optional<PartRows> only = std::nullopt;
 };
 
 // Not thread-safe. Destroying it before a successful Finish() leaves nothing behind.

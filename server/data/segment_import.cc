@@ -36,7 +36,7 @@ absl::StatusOr<ImportReport> ReportOfRepeat(const ImportEntry& entry, const std:
 class EncodedRecords {
  public:
   EncodedRecords(const dp::Schema& schema, const ImportOptions& options, RowSink sink)
-      : encoder_(schema, options.outside_domain, std::move(sink)),
+      : encoder_(schema, options, std::move(sink)),
         reader_(encoder_),
         stream_(options.compression == Compression::kGzip ? GzipStream(ToReader())
                                                           : PlainStream(ToReader())) {}

@@ -1,5 +1,6 @@
 #include "rpc/budget_rpc.h"
 
+#include <optional>
 #include <string>
 
 #include "base/errors.h"
@@ -28,6 +29,7 @@ v1::Account ToProto(const service::AccountView& account) {
     counter->set_held(dp::FormatCounter(balance.counter, balance.held));
     counter->set_remaining(dp::FormatCounter(balance.counter, balance.limit - balance.spent - balance.held));
   }
+  if (account.scope_type == ledger::ScopeType::kPart) proto.set_part(account.scope_key);
   if (account.scope_type == ledger::ScopeType::kAnalyst) proto.set_analyst(account.scope_key);
   if (account.scope_type == ledger::ScopeType::kAnalystGroup) {
     proto.mutable_group()->set_name(account.scope_key);
@@ -94,6 +96,10 @@ absl::Status Get(service::Curator& curator, const grpc::ServerContext& context,
   ASSIGN_OR_RETURN(const std::vector<service::AccountView> accounts,
                    service::GetBudget(curator.ledger, principal, request.dataset()));
   for (const service::AccountView& account : accounts) *response.add_accounts() = ToProto(account);
+  if (const std::optional<service::AccountView> largest = service::LargestPart(request.dataset(), accounts)) {
+    *response.mutable_largest_part() = ToProto(*largest);
+    response.mutable_largest_part()->clear_promise();
+  }
   return absl::OkStatus();
 }
 

@@ -4,6 +4,7 @@
 #include "base/errors.h"
 #include "base/status_macros.h"
 #include "google/protobuf/util/time_util.h"
+#include "service/parts.h"
 
 namespace curator::rpc {
 namespace {
@@ -188,6 +189,13 @@ v1::Dataset ToProto(const service::DatasetView& dataset, std::string_view viewer
   proto.set_public_(record.is_public);
   *proto.mutable_create_time() =
       google::protobuf::util::TimeUtil::MicrosecondsToTimestamp(record.created_at_us);
+  if (!record.parts.empty()) proto.mutable_partition()->set_attribute(record.partition_attribute);
+  for (const ledger::Part& part : record.parts) {
+    v1::Part& each = *proto.mutable_partition()->add_parts();
+    each.set_name(part.name);
+    for (const std::string& label : service::LabelsOf(dataset, part)) each.add_labels(label);
+    each.set_state(part.sealed_version > 0 ? v1::DATASET_STATE_SEALED : v1::DATASET_STATE_CREATED);
+  }
   if (viewer == record.owner) {
     for (const std::string& grantee : record.grantees) proto.add_grantees(grantee);
   }

@@ -1,6 +1,7 @@
 #include "rpc/dataset_rpc.h"
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/errors.h"
@@ -9,6 +10,7 @@
 #include "rpc/convert_schema.h"
 #include "rpc/grpc_status.h"
 #include "service/datasets.h"
+#include "service/parts.h"
 #include "service/schema_check.h"
 
 namespace curator::rpc {
@@ -37,6 +39,10 @@ v1::ImportRecordsResponse ToProto(const data::ImportReport& report) {
   return proto;
 }
 
+service::NamedPart FromProto(const v1::Part& part) {
+  return {.name = part.name(), .labels = {part.labels().begin(), part.labels().end()}};
+}
+
 absl::StatusOr<service::NewDataset> FromProto(const v1::CreateDatasetRequest& request,
                                               std::string principal) {
   absl::StatusOr<dp::Schema> schema = rpc::FromProto(request.schema());
@@ -55,7 +61,31 @@ absl::StatusOr<service::NewDataset> FromProto(const v1::CreateDatasetRequest& re
     if (!limit.ok()) return WithinField("limit", limit.status());
     dataset.limit = *limit;
   }
+  if (request.has_partition()) {
+    service::Partition partition{.attribute = request.partition().attribute(), .parts = {}};
+    for (const v1::Part& part : request.partition().parts()) partition.parts.push_back(FromProto(part));
+    dataset.partition = std::move(partition);
+  }
   return dataset;
+}
+
+absl::Status Add(service::Curator& curator, const grpc::ServerContext& context,
+                 const v1::AddPartRequest& request, v1::Dataset& response) {
+  ASSIGN_OR_RETURN(const std::string principal, CallerOf(context));
+  service::PartOrder order{.request_id = request.request_id(),
+                           .principal = principal,
+                           .dataset = request.dataset(),
+                           .part = FromProto(request.part()),
+                           .limit = std::nullopt};
+  if (request.has_limit()) {
+    absl::StatusOr<dp::RuleSpec> limit = rpc::FromProto(request.limit());
+    if (!limit.ok()) return WithinField("limit", limit.status());
+    order.limit = *limit;
+  }
+  ASSIGN_OR_RETURN(const service::DatasetView view,
+                   service::AddPart(curator.ledger, order, IntentOf(request.validate_only())));
+  response = rpc::ToProto(view, principal);
+  return absl::OkStatus();
 }
 
 absl::Status Create(service::Curator& curator, const grpc::ServerContext& context,
@@ -79,8 +109,13 @@ absl::Status Import(service::Curator& curator, const grpc::ServerContext& contex
   const v1::ImportRecordsRequest::Header header = message.header();
   const data::ImportOptions options{.compression = CompressionOf(header.gzip())};
   ASSIGN_OR_RETURN(const std::unique_ptr<data::RecordImport> import,
-                   service::BeginImport(curator.ledger, curator.store, principal, header.dataset(),
-                                        header.request_id(), options, IntentOf(header.validate_only())));
+                   service::BeginImport(curator.ledger, curator.store,
+                                        {.request_id = header.request_id(),
+                                         .principal = principal,
+                                         .dataset = header.dataset(),
+                                         .part = header.part(),
+                                         .options = options},
+                                        IntentOf(header.validate_only())));
   while (reader.Read(&message)) {
     if (!message.has_csv()) return InvalidField("csv", "all messages after the first must carry CSV bytes");
     RETURN_IF_ERROR(import->Append(message.csv()));
@@ -98,7 +133,7 @@ absl::Status Seal(service::Curator& curator, const grpc::ServerContext& context,
   RETURN_IF_ERROR(service::CheckRequestId(request.request_id()));
   ASSIGN_OR_RETURN(const service::Sealed sealed,
                    service::SealDataset(curator.ledger, curator.store, principal, request.dataset(),
-                                        IntentOf(request.validate_only())));
+                                        request.part(), IntentOf(request.validate_only())));
   *response.mutable_dataset() = rpc::ToProto(sealed.dataset, principal);
   response.set_records(sealed.records);
   response.set_records_dropped(sealed.records_dropped);
@@ -176,6 +211,11 @@ absl::Status Check(const grpc::ServerContext& context, grpc::ServerReader<v1::Ch
 grpc::Status DatasetRpc::CreateDataset(grpc::ServerContext* context, const v1::CreateDatasetRequest* request,
                                        v1::Dataset* response) {
   return ToGrpcStatus(Create(curator_, *context, *request, *response));
+}
+
+grpc::Status DatasetRpc::AddPart(grpc::ServerContext* context, const v1::AddPartRequest* request,
+                                 v1::Dataset* response) {
+  return ToGrpcStatus(Add(curator_, *context, *request, *response));
 }
 
 grpc::Status DatasetRpc::ImportRecords(grpc::ServerContext* context,

@@ -12,6 +12,8 @@ class DatasetRpc final : public v1::DatasetService::Service {
 
   grpc::Status CreateDataset(grpc::ServerContext* context, const v1::CreateDatasetRequest* request,
                              v1::Dataset* response) override;
+  grpc::Status AddPart(grpc::ServerContext* context, const v1::AddPartRequest* request,
+                       v1::Dataset* response) override;
   grpc::Status ImportRecords(grpc::ServerContext* context,
                              grpc::ServerReader<v1::ImportRecordsRequest>* reader,
                              v1::ImportRecordsResponse* response) override;

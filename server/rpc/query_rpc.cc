@@ -34,6 +34,7 @@ absl::StatusOr<service::WorkloadRequest> FromProto(const grpc::ServerContext& co
   ASSIGN_OR_RETURN(result.queries, rpc::FromProto(request.workload()));
   ASSIGN_OR_RETURN(result.spend, rpc::FromProto(request.spend()));
   ASSIGN_OR_RETURN(result.mechanism, rpc::FromProto(request.mechanism()));
+  result.parts.assign(request.parts().begin(), request.parts().end());
   return result;
 }
 

@@ -30,6 +30,7 @@ absl::StatusOr<service::SynthesisRequest> FromProto(const grpc::ServerContext& c
   request.settings.insert(spec.settings().begin(), spec.settings().end());
   ASSIGN_OR_RETURN(request.spend, rpc::FromProto(spec.spend()));
   ASSIGN_OR_RETURN(request.workload, rpc::FromProto(spec.workload()));
+  request.parts.assign(spec.parts().begin(), spec.parts().end());
   return request;
 }
 

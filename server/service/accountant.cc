@@ -9,6 +9,7 @@
 #include "base/status_macros.h"
 #include "codec/event_codec.h"
 #include "codec/rule_codec.h"
+#include "service/request_scope.h"
 
 namespace curator::service {
 namespace {
@@ -73,11 +74,11 @@ absl::StatusOr<Priced> PriceReservation(ledger::Ledger& ledger, std::string_view
   RETURN_IF_ERROR(WithinField("event", dp::ValidateEvent(reservation.event)));
   ASSIGN_OR_RETURN(const DatasetView dataset, FindVisible(ledger, principal, reservation.dataset));
   RETURN_IF_ERROR(CheckAnswersOrReplays(ledger, dataset.record, principal, reservation.request_id));
-  ASSIGN_OR_RETURN(const std::vector<ledger::Account> accounts,
-                   AccountsConcerned(ledger, dataset, principal, reservation.request_id));
-  ASSIGN_OR_RETURN(Price price, PriceOf(dataset, accounts, reservation.event));
+  ASSIGN_OR_RETURN(const RequestScope scope,
+                   OutsideScopeOf(ledger, dataset, principal, reservation.request_id));
+  ASSIGN_OR_RETURN(Price price, PriceOf(dataset, scope.accounts, reservation.event));
   Priced priced{.request = {.dataset_id = dataset.record.id,
-                            .dataset_version = dataset.record.version,
+                            .dataset_version = scope.version,
                             .principal = std::string(principal),
                             .request_id = reservation.request_id,
                             .fingerprint = ReservationFingerprint(dataset, reservation.event),
@@ -114,9 +115,8 @@ absl::StatusOr<CostEstimate> EstimateCost(ledger::Ledger& ledger, std::string_vi
                                           std::string_view dataset, const dp::Event& event) {
   RETURN_IF_ERROR(WithinField("event", dp::ValidateEvent(event)));
   ASSIGN_OR_RETURN(const DatasetView view, FindVisible(ledger, principal, dataset));
-  ASSIGN_OR_RETURN(const std::vector<ledger::Account> accounts,
-                   AccountsConcerned(ledger, view, principal, ""));
-  ASSIGN_OR_RETURN(Price price, PriceOf(view, accounts, event));
+  ASSIGN_OR_RETURN(const RequestScope scope, OutsideScopeOf(ledger, view, principal, ""));
+  ASSIGN_OR_RETURN(Price price, PriceOf(view, scope.accounts, event));
   return CostEstimate{std::move(price), dp::Describe(event)};
 }
 

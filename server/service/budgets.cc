@@ -1,5 +1,7 @@
 #include "service/budgets.h"
 
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "ledger/history/entry_payload.h"
@@ -24,15 +26,15 @@ std::string ChargeSummary(std::string_view payload) {
   return summary;
 }
 
-// "analyst ana: epsilon 0.5", "group interns (2 members): rho 0.1"
-std::string OpeningSummary(std::string_view payload) {
-  const absl::StatusOr<ledger::OpenedAccount> opened = ledger::ParseOpenedAccount(payload);
-  if (!opened.ok()) return "";
-  const ledger::AccountSpec& account = opened->spec;
-  std::string summary = account.scope_type == ledger::ScopeType::kAnalystGroup
-                            ? absl::StrCat("group ", account.scope_key, " (", account.members.size(),
-                                           account.members.size() == 1 ? " member)" : " members)")
-                            : absl::StrCat("analyst ", account.scope_key);
+// "analyst ana: epsilon 0.5", "group interns (2 members): rho 0.1", "part 2024: rho 0.1"
+std::string OpeningSummary(const ledger::OpenedAccount& opened) {
+  const ledger::AccountSpec& account = opened.spec;
+  std::string summary = absl::StrCat("analyst ", account.scope_key);
+  if (account.scope_type == ledger::ScopeType::kPart) summary = absl::StrCat("part ", account.scope_key);
+  if (account.scope_type == ledger::ScopeType::kAnalystGroup) {
+    summary = absl::StrCat("group ", account.scope_key, " (", account.members.size(),
+                           account.members.size() == 1 ? " member)" : " members)");
+  }
   for (const ledger::CounterLimit& limit : account.limits) {
     absl::StrAppend(&summary, &limit == account.limits.data() ? ": " : ", ", limit.counter, " ",
                     dp::FormatCounter(limit.counter, limit.limit));
@@ -75,6 +77,27 @@ absl::StatusOr<std::vector<AccountView>> GetBudget(ledger::Ledger& ledger, std::
   return views;
 }
 
+std::optional<AccountView> LargestPart(std::string_view dataset, const std::vector<AccountView>& accounts) {
+  std::optional<AccountView> largest;
+  for (const AccountView& account : accounts) {
+    if (account.scope_type != ledger::ScopeType::kPart) continue;
+    if (!largest) {
+      largest = account;
+      largest->name = absl::StrCat("dataset/", std::string(dataset));
+      largest->scope_type = ledger::ScopeType::kDataset;
+      largest->scope_key.clear();
+      continue;
+    }
+    for (size_t i = 0; i < largest->counters.size() && i < account.counters.size(); ++i) {
+      ledger::CounterBalance& most = largest->counters[i];
+      most.limit = std::max(most.limit, account.counters[i].limit);
+      most.spent = std::max(most.spent, account.counters[i].spent);
+      most.held = std::max(most.held, account.counters[i].held);
+    }
+  }
+  return largest;
+}
+
 absl::StatusOr<std::vector<ledger::Entry>> ListLedgerEntries(ledger::Ledger& ledger,
                                                              std::string_view principal,
                                                              std::string_view dataset,
@@ -91,7 +114,18 @@ std::string Summary(const ledger::Entry& entry) {
   if (entry.kind == ledger::kLimitProposed || entry.kind == ledger::kLimitChanged) {
     return LimitSummary(entry.payload);
   }
-  if (entry.kind == ledger::kAccountOpened) return OpeningSummary(entry.payload);
+  if (entry.kind == ledger::kAccountOpened) {
+    const absl::StatusOr<ledger::OpenedAccount> opened = ledger::ParseOpenedAccount(entry.payload);
+    return opened.ok() ? OpeningSummary(*opened) : "";
+  }
+  if (entry.kind == ledger::kPartAdded) {
+    const absl::StatusOr<ledger::PartAdded> added = ledger::ParsePartAdded(entry.payload);
+    return added.ok() ? OpeningSummary(added->account) : "";
+  }
+  if (entry.kind == ledger::kPartSealed) {
+    const absl::StatusOr<ledger::PartSealed> sealed = ledger::ParsePartSealed(entry.payload);
+    return sealed.ok() ? absl::StrCat("part no. ", sealed->number, " makes version ", sealed->version) : "";
+  }
   const absl::StatusOr<ledger::ChargeChanged> change = ledger::ParseChargeChanged(entry.payload);
   if (!change.ok()) return "";
   return change->release_id.empty() ? change->reason : absl::StrCat("release ", change->release_id);

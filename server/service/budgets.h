@@ -4,6 +4,7 @@
 // charges concern, and no history.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,6 +30,10 @@ absl::StatusOr<AccountView> ViewOf(const DatasetView& dataset, const ledger::Acc
 
 absl::StatusOr<std::vector<AccountView>> GetBudget(ledger::Ledger& ledger, std::string_view principal,
                                                    std::string_view dataset);
+
+// What a partitioned dataset has spent: in each counter what the part has that spent most of it
+// (dp/workload/part_cost.h). None where `accounts` has no part's.
+std::optional<AccountView> LargestPart(std::string_view dataset, const std::vector<AccountView>& accounts);
 
 absl::StatusOr<std::vector<ledger::Entry>> ListLedgerEntries(ledger::Ledger& ledger,
                                                              std::string_view principal,

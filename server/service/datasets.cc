@@ -6,7 +6,10 @@
 #include "base/errors.h"
 #include "base/status_macros.h"
 #include "codec/schema_codec.h"
+#include "dp/data/coded_columns.h"
 #include "service/accounts.h"
+#include "service/parts.h"
+#include "service/request_scope.h"
 
 namespace curator::service {
 namespace {
@@ -41,10 +44,34 @@ absl::Status CheckWhoPays(const NewDataset& dataset) {
   return absl::OkStatus();
 }
 
+absl::Status CheckPartition(const NewDataset& dataset) {
+  if (!dataset.partition) return absl::OkStatus();
+  if (!dataset.limit) {
+    return InvalidField("partition",
+                        "a public dataset has no budget, and a successor has its predecessor's: "
+                        "neither is partitioned");
+  }
+  if (!std::holds_alternative<dp::RecordUnit>(dataset.schema.unit)) {
+    return InvalidField("partition",
+                        "needs the record as the unit: a person's or group's records could lie in "
+                        "several parts, and their costs would add up");
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<ledger::PartSpec>> PartsOf(const NewDataset& dataset) {
+  if (!dataset.partition) return std::vector<ledger::PartSpec>{};
+  absl::StatusOr<std::vector<ledger::PartSpec>> parts =
+      NewParts(dataset.schema.domain, *dataset.partition, *dataset.limit);
+  if (!parts.ok()) return WithinField("partition", parts.status());
+  return parts;
+}
+
 absl::StatusOr<std::vector<ledger::AccountSpec>> NewAccounts(const NewDataset& dataset) {
   if (!dataset.limit) return std::vector<ledger::AccountSpec>{};
   absl::StatusOr<ledger::AccountSpec> account = AccountUnder(*dataset.limit, ledger::ScopeType::kDataset, "");
   if (!account.ok()) return WithinField("limit", account.status());
+  if (dataset.partition) return std::vector<ledger::AccountSpec>{};
   return std::vector<ledger::AccountSpec>{*std::move(account)};
 }
 
@@ -59,6 +86,9 @@ absl::Status CheckSuccessor(const DatasetView& predecessor, const NewDataset& da
   if (predecessor.record.is_public) {
     return InvalidField("successor_of", "is a public dataset: it has no budget to share");
   }
+  if (!predecessor.record.parts.empty()) {
+    return InvalidField("successor_of", "is partitioned: new records go into a new part of it");
+  }
   if (predecessor.unit_bound.relation != dataset.relation) {
     return InvalidField("neighbours", "must be those of the predecessor, whose budget is shared");
   }
@@ -69,12 +99,53 @@ absl::Status CheckSuccessor(const DatasetView& predecessor, const NewDataset& da
   return absl::OkStatus();
 }
 
+// Where the records of an import go: into the dataset, or into one of its parts.
+struct ImportTarget {
+  std::string name;
+  std::string stored_id;
+  bool is_sealed = false;
+  std::optional<data::PartRows> rows;  // of a part
+};
+
+absl::StatusOr<ImportTarget> TargetOf(const DatasetView& dataset, std::string_view part_name) {
+  const ledger::Dataset& record = dataset.record;
+  if (record.parts.empty() && part_name.empty()) {
+    return ImportTarget{.name = absl::StrCat("dataset \"", record.name, "\""),
+                        .stored_id = record.id,
+                        .is_sealed = record.state != ledger::DatasetState::kCreated,
+                        .rows = std::nullopt};
+  }
+  ASSIGN_OR_RETURN(const ledger::Part part, PartNamed(record, part_name));
+  ASSIGN_OR_RETURN(const uint32_t attribute, PartitionAttribute(dataset));
+  return ImportTarget{.name = absl::StrCat("part \"", part.name, "\" of dataset \"", record.name, "\""),
+                      .stored_id = StoredIdOf(record, part),
+                      .is_sealed = part.sealed_version > 0,
+                      .rows = data::PartRows{part.name, attribute, part.bins}};
+}
+
+// A question to all parts reads them as one table: that it may hold them is seen to before a part is sealed,
+// not after a question is charged.
+absl::Status CheckPartsFitOneTable(data::DatasetStore& store, const DatasetView& dataset,
+                                   const data::SealedContent& next) {
+  int64_t records = next.records;
+  for (const ledger::Part& part : dataset.record.parts) {
+    if (part.sealed_version == 0 || part.content_hash == next.content_hash) continue;
+    ASSIGN_OR_RETURN(const data::SealedContent sealed,
+                     store.Seal(StoredIdOf(dataset.record, part), dataset.schema));
+    records += sealed.records;
+  }
+  if (records <= dp::kMaxRows) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      absl::StrCat("the parts of a dataset hold at most ", dp::kMaxRows, " records together"));
+}
+
 }  // namespace
 
 absl::StatusOr<DatasetView> CreateDataset(ledger::Ledger& ledger, const NewDataset& dataset, Intent intent) {
   RETURN_IF_ERROR(CheckRequestId(dataset.request_id));
   RETURN_IF_ERROR(CheckDatasetName(dataset.name));
   RETURN_IF_ERROR(CheckWhoPays(dataset));
+  RETURN_IF_ERROR(CheckPartition(dataset));
   const dp::UnitBound bound = dp::UnitBoundOf(dataset.schema, dataset.relation);
   ledger::DatasetSpec spec{.request_id = dataset.request_id,
                            .name = dataset.name,
@@ -85,11 +156,12 @@ absl::StatusOr<DatasetView> CreateDataset(ledger::Ledger& ledger, const NewDatas
                            .privacy_unit = UnitName(dataset.schema.unit),
                            .max_records_per_unit = bound.max_records,
                            .is_public = dataset.is_public,
-                           .partition_attribute = {},
+                           .partition_attribute = dataset.partition ? dataset.partition->attribute : "",
                            .successor_of = {},
                            .accounts = {}};
   spec.schema_hash = Sha256(spec.schema);
   ASSIGN_OR_RETURN(spec.accounts, NewAccounts(dataset));
+  ASSIGN_OR_RETURN(spec.parts, PartsOf(dataset));
   if (!dataset.successor_of.empty()) {
     absl::StatusOr<DatasetView> predecessor = FindOwned(ledger, dataset.principal, dataset.successor_of);
     RETURN_IF_ERROR(predecessor.status());
@@ -137,30 +209,41 @@ absl::StatusOr<DatasetView> ArchiveDataset(ledger::Ledger& ledger, std::string_v
   return FindOwned(ledger, principal, name);
 }
 
-absl::StatusOr<std::unique_ptr<data::RecordImport>> BeginImport(
-    ledger::Ledger& ledger, data::DatasetStore& store, std::string_view principal, std::string_view name,
-    const std::string& request_id, const data::ImportOptions& options, Intent intent) {
-  RETURN_IF_ERROR(CheckRequestId(request_id));
-  ASSIGN_OR_RETURN(const DatasetView dataset, FindOwned(ledger, principal, name));
-  if (dataset.record.state != ledger::DatasetState::kCreated) {
+absl::StatusOr<std::unique_ptr<data::RecordImport>> BeginImport(ledger::Ledger& ledger,
+                                                                data::DatasetStore& store,
+                                                                const ImportOrder& order, Intent intent) {
+  RETURN_IF_ERROR(CheckRequestId(order.request_id));
+  ASSIGN_OR_RETURN(const DatasetView dataset, FindOwned(ledger, order.principal, order.dataset));
+  ASSIGN_OR_RETURN(const ImportTarget target, TargetOf(dataset, order.part));
+  if (target.is_sealed || dataset.record.state == ledger::DatasetState::kArchived) {
     return absl::FailedPreconditionError(
-        absl::StrCat("dataset \"", dataset.record.name, "\" takes no more records: it has been sealed"));
+        absl::StrCat(target.name, " takes no more records: it has been sealed"));
   }
+  data::ImportOptions options = order.options;
+  options.only = target.rows;
   if (intent == Intent::kValidateOnly) return data::CheckRecords(dataset.schema, options);
-  return store.BeginImport(dataset.record.id, dataset.schema, request_id, options);
+  return store.BeginImport(target.stored_id, dataset.schema, order.request_id, options);
 }
 
 absl::StatusOr<Sealed> SealDataset(ledger::Ledger& ledger, data::DatasetStore& store,
-                                   std::string_view principal, std::string_view name, Intent intent) {
+                                   std::string_view principal, std::string_view name, std::string_view part,
+                                   Intent intent) {
   ASSIGN_OR_RETURN(const DatasetView dataset, FindOwned(ledger, principal, name));
+  ASSIGN_OR_RETURN(const ImportTarget target, TargetOf(dataset, part));
   if (dataset.record.state == ledger::DatasetState::kArchived) {
     return absl::FailedPreconditionError(absl::StrCat("dataset \"", dataset.record.name, "\" is archived"));
   }
   if (intent == Intent::kValidateOnly) return Sealed{.dataset = dataset};
-  ASSIGN_OR_RETURN(const data::SealedContent content, store.Seal(dataset.record.id, dataset.schema));
-  ASSIGN_OR_RETURN(ledger::Dataset record,
-                   ledger.SealDataset(dataset.record.id, content.content_hash, principal));
-  return Sealed{.dataset = {std::move(record), dataset.schema, dataset.unit_bound},
+  ASSIGN_OR_RETURN(const data::SealedContent content, store.Seal(target.stored_id, dataset.schema));
+  absl::StatusOr<ledger::Dataset> record;
+  if (target.rows) {
+    RETURN_IF_ERROR(CheckPartsFitOneTable(store, dataset, content));
+    record = ledger.SealPart(dataset.record.id, part, content.content_hash, principal);
+  } else {
+    record = ledger.SealDataset(dataset.record.id, content.content_hash, principal);
+  }
+  RETURN_IF_ERROR(record.status());
+  return Sealed{.dataset = {*std::move(record), dataset.schema, dataset.unit_bound},
                 .records = content.records,
                 .records_dropped = content.records_dropped};
 }

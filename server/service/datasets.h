@@ -21,6 +21,18 @@ namespace curator::service {
 // Whether a call is to be carried out, or only to be checked.
 enum class Intent { kDo, kValidateOnly };
 
+// A part by the labels of its bins, or by runs of them ("2019..2021") where the bins have an order.
+struct NamedPart {
+  std::string name;
+  std::vector<std::string> labels;
+};
+
+// How a dataset is divided, publicly and for ever: by the bins of one attribute.
+struct Partition {
+  std::string attribute;
+  std::vector<NamedPart> parts;  // each bin is a part when empty
+};
+
 struct NewDataset {
   std::string request_id;
   std::string principal;
@@ -30,6 +42,8 @@ struct NewDataset {
   std::optional<dp::RuleSpec> limit;  // absent for a public dataset and for a successor
   bool is_public = false;
   std::string successor_of;  // a dataset's name, or empty
+  // The parts' accounts take the place of the dataset's: each has `limit`.
+  std::optional<Partition> partition = std::nullopt;
 };
 
 absl::StatusOr<DatasetView> CreateDataset(ledger::Ledger& ledger, const NewDataset& dataset, Intent intent);
@@ -43,10 +57,17 @@ absl::Status GrantAccess(ledger::Ledger& ledger, std::string_view principal, std
 absl::StatusOr<DatasetView> ArchiveDataset(ledger::Ledger& ledger, std::string_view principal,
                                            std::string_view name, Intent intent);
 
-// Opens an import into a dataset of the caller's that is not sealed yet.
-absl::StatusOr<std::unique_ptr<data::RecordImport>> BeginImport(
-    ledger::Ledger& ledger, data::DatasetStore& store, std::string_view principal, std::string_view name,
-    const std::string& request_id, const data::ImportOptions& options, Intent intent);
+// Opens an import into a dataset of the caller's that is not sealed yet, or into such a part of it.
+struct ImportOrder {
+  std::string request_id;
+  std::string principal;
+  std::string dataset;
+  std::string part;  // of a partitioned dataset; rows that do not lie in it are rejected
+  data::ImportOptions options;
+};
+absl::StatusOr<std::unique_ptr<data::RecordImport>> BeginImport(ledger::Ledger& ledger,
+                                                                data::DatasetStore& store,
+                                                                const ImportOrder& order, Intent intent);
 
 // For the owner's eyes.
 struct Sealed {
@@ -55,7 +76,9 @@ struct Sealed {
   int64_t records_dropped = 0;
 };
 
+// `part` of a partitioned dataset, whose parts are sealed one by one; else empty.
 absl::StatusOr<Sealed> SealDataset(ledger::Ledger& ledger, data::DatasetStore& store,
-                                   std::string_view principal, std::string_view name, Intent intent);
+                                   std::string_view principal, std::string_view name, std::string_view part,
+                                   Intent intent);
 
 }  // namespace curator::service

@@ -70,43 +70,24 @@ bool Concerns(const ledger::Account& account, std::string_view principal) {
   return true;
 }
 
-absl::StatusOr<std::vector<ledger::Account>> AccountsConcerned(ledger::Ledger& ledger,
-                                                               const DatasetView& dataset,
-                                                               std::string_view principal,
-                                                               std::string_view request_id) {
-  ASSIGN_OR_RETURN(std::vector<ledger::Account> accounts, AccountsOf(ledger, dataset));
-  const bool has_only_its_own = std::all_of(
-      accounts.begin(), accounts.end(),
-      [](const ledger::Account& account) { return account.scope_type == ledger::ScopeType::kDataset; });
-  if (has_only_its_own) return accounts;
-  if (!request_id.empty()) {
-    const absl::StatusOr<ledger::Charge> charge = ledger.FindCharge(principal, request_id);
-    if (!charge.ok() && !absl::IsNotFound(charge.status())) return charge.status();
-    if (charge.ok() && charge->dataset_id == dataset.record.id) {
-      std::erase_if(accounts, [&](const ledger::Account& account) {
-        return std::none_of(charge->postings.begin(), charge->postings.end(),
-                            [&](const ledger::Posting& posting) { return posting.account_id == account.id; });
-      });
-      return accounts;
-    }
-  }
-  std::erase_if(accounts, [&](const ledger::Account& account) { return !Concerns(account, principal); });
-  return accounts;
-}
-
 absl::StatusOr<dp::RuleSpec> GoverningRule(const std::vector<ledger::Account>& accounts) {
   for (const ledger::Account& account : accounts) {
-    if (account.scope_type == ledger::ScopeType::kDataset) return codec::DecodeRule(account.rule);
+    const bool is_the_datasets =
+        account.scope_type == ledger::ScopeType::kDataset || account.scope_type == ledger::ScopeType::kPart;
+    if (is_the_datasets) return codec::DecodeRule(account.rule);
   }
   return absl::DataLossError("a private dataset without an account of its own");
 }
 
 absl::StatusOr<Price> PriceOf(const DatasetView& dataset, const std::vector<ledger::Account>& accounts,
-                              const dp::Event& event) {
+                              const dp::Event& event, const std::optional<dp::LinearDraws>& linear) {
   Price price;
   for (const ledger::Account& account : accounts) {
     ASSIGN_OR_RETURN(const dp::RuleSpec rule, codec::DecodeRule(account.rule));
-    const absl::StatusOr<std::vector<dp::CounterAmount>> costs = dp::CostOf(rule, event);
+    const absl::StatusOr<std::vector<dp::CounterAmount>> costs =
+        account.scope_type == ledger::ScopeType::kPart
+            ? dp::PartCostOf(rule, dataset.unit_bound, event, linear)
+            : dp::CostOf(rule, event);
     if (absl::IsFailedPrecondition(costs.status())) {
       return absl::FailedPreconditionError(absl::StrCat("the account ", AccountName(dataset, account),
                                                         " cannot count this: ", costs.status().message()));

@@ -12,6 +12,7 @@
 #include "absl/status/statusor.h"
 #include "dp/accounting/event.h"
 #include "dp/accounting/rule.h"
+#include "dp/workload/part_cost.h"
 #include "ledger/ledger.h"
 #include "service/access.h"
 
@@ -40,24 +41,20 @@ struct Price {
 // Errors: FAILED_PRECONDITION for a public dataset, which has none.
 absl::StatusOr<std::vector<ledger::Account>> AccountsOf(ledger::Ledger& ledger, const DatasetView& dataset);
 
-// Whether a charge by `principal` on the whole of the dataset posts to `account`: the dataset's own account
-// always, an analyst's if it is theirs, a group's if they belong to it.
+// Whether a charge by `principal` on the whole of the dataset posts to `account`: the dataset's own account,
+// and those of its parts, always; an analyst's if it is theirs, a group's if they belong to it.
 bool Concerns(const ledger::Account& account, std::string_view principal);
 
-// The accounts that a question of `principal` is to be priced for. A request that was charged before is
-// priced for the accounts that it was charged to then: it is replayed also where an account that was opened
-// later could not count it. `request_id` is empty for a question that is only estimated.
-absl::StatusOr<std::vector<ledger::Account>> AccountsConcerned(ledger::Ledger& ledger,
-                                                               const DatasetView& dataset,
-                                                               std::string_view principal,
-                                                               std::string_view request_id);
-
-// The rule of the dataset's own account: it decides which mechanisms a request's money can buy.
+// The rule of the dataset's own account, or of its parts': it decides which mechanisms a request's money can
+// buy.
 absl::StatusOr<dp::RuleSpec> GoverningRule(const std::vector<ledger::Account>& accounts);
 
-// Errors: FAILED_PRECONDITION, naming the account, when its rule cannot count the event.
+// A part's account is charged by dp/workload/part_cost.h, for which `linear` says more of the event; all
+// others are charged what the event costs. Errors: FAILED_PRECONDITION, naming the account, when its rule
+// cannot count the event.
 absl::StatusOr<Price> PriceOf(const DatasetView& dataset, const std::vector<ledger::Account>& accounts,
-                              const dp::Event& event);
+                              const dp::Event& event,
+                              const std::optional<dp::LinearDraws>& linear = std::nullopt);
 
 // The price that a charge paid, as its postings tell it, beside what is left now.
 absl::StatusOr<Price> PricePaid(const DatasetView& dataset, const std::vector<ledger::Account>& accounts,

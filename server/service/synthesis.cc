@@ -39,7 +39,7 @@ absl::StatusOr<std::string> DrawModel(Curator& curator, const SynthesisEstimate&
                                       const dp::DrawKey& key, std::stop_token stop,
                                       const Progress& progress) {
   ASSIGN_OR_RETURN(const dp::SealedTableHandle table,
-                   curator.store.Load(estimate.dataset.record.id, estimate.dataset.record.content_hash));
+                   LoadTable(curator.store, estimate.dataset, estimate.scope));
   dp::Drbg bits(key);
   dp::Kernel kernel(table, estimate.input.domain, estimate.input.unit_bound, dp::Meter(estimate.plan.draws),
                     bits);
@@ -59,12 +59,12 @@ ChargeOrder OrderFor(const SynthesisEstimate& estimate, const SynthesisRequest& 
                      const std::string& request_id) {
   const ledger::Dataset& dataset = estimate.dataset.record;
   return {.dataset_id = dataset.id,
-          .dataset_version = dataset.version,
+          .dataset_version = estimate.scope.version,
           .principal = request.principal,
           .request_id = request_id,
-          .fingerprint =
-              codec::SynthesisFingerprint(dataset.id, dataset.version, request.method, estimate.plan.settings,
-                                          estimate.input.workload, estimate.plan.event),
+          .fingerprint = codec::SynthesisFingerprint(
+              dataset.id, estimate.scope.version, estimate.scope.PartNumbers(), request.method,
+              estimate.plan.settings, estimate.input.workload, estimate.plan.event),
           .kind = kKind,
           .event = codec::EncodeEvent(estimate.plan.event),
           .label = absl::StrCat(request.method, " over ", estimate.input.workload.size(),
@@ -100,9 +100,9 @@ struct Run {
 absl::StatusOr<SynthesisEstimate> PlanAndPrice(Curator& curator, const SynthesisRequest& request,
                                                std::string_view request_id) {
   ASSIGN_OR_RETURN(DatasetView dataset, FindVisible(curator.ledger, request.principal, request.dataset));
-  ASSIGN_OR_RETURN(const std::vector<ledger::Account> accounts,
-                   AccountsConcerned(curator.ledger, dataset, request.principal, request_id));
-  ASSIGN_OR_RETURN(const dp::RuleSpec rule, GoverningRule(accounts));
+  ASSIGN_OR_RETURN(RequestScope scope,
+                   ScopeOf(curator.ledger, dataset, request.principal, request_id, request.parts));
+  ASSIGN_OR_RETURN(const dp::RuleSpec rule, GoverningRule(scope.accounts));
   ASSIGN_OR_RETURN(const dp::Synthesizer* synthesizer, FindMethod(request.method));
   ASSIGN_OR_RETURN(std::vector<dp::AttributeSet> workload, WorkloadOf(dataset.schema.domain, request));
   dp::SynthesisInput input{.domain = dataset.schema.domain,
@@ -113,9 +113,9 @@ absl::StatusOr<SynthesisEstimate> PlanAndPrice(Curator& curator, const Synthesis
                            .settings = request.settings,
                            .assume_records = request.assume_records};
   ASSIGN_OR_RETURN(dp::SynthesisPlan plan, synthesizer->Plan(input));
-  ASSIGN_OR_RETURN(Price price, PriceOf(dataset, accounts, plan.event));
-  return SynthesisEstimate{std::move(dataset), synthesizer, std::move(input), std::move(plan),
-                           std::move(price)};
+  ASSIGN_OR_RETURN(Price price, PriceOf(dataset, scope.accounts, plan.event, plan.linear));
+  return SynthesisEstimate{std::move(dataset), std::move(scope), synthesizer,
+                           std::move(input),   std::move(plan),  std::move(price)};
 }
 
 }  // namespace

@@ -16,6 +16,7 @@
 #include "service/datasets.h"
 #include "service/operation_view.h"
 #include "service/pricing.h"
+#include "service/request_scope.h"
 #include "service/workloads.h"
 
 namespace curator::service {
@@ -29,10 +30,12 @@ struct SynthesisRequest {
   std::vector<MarginalsQuery>
       workload;  // all two-way marginals when empty (the one-way, of a single attribute)
   std::optional<int64_t> assume_records;
+  std::vector<std::string> parts;  // of a partitioned dataset; all that are sealed, when empty
 };
 
 struct SynthesisEstimate {
   DatasetView dataset;
+  RequestScope scope;
   const dp::Synthesizer* synthesizer = nullptr;
   dp::SynthesisInput input;
   dp::SynthesisPlan plan;

@@ -84,8 +84,7 @@ std::string LabelOf(const dp::MarginalPlan& plan) {
 absl::StatusOr<std::string> DrawAnswer(Curator& curator, const WorkloadEstimate& estimate,
                                        const dp::DrawKey& key) {
   const DatasetView& dataset = estimate.dataset;
-  ASSIGN_OR_RETURN(const dp::SealedTableHandle table,
-                   curator.store.Load(dataset.record.id, dataset.record.content_hash));
+  ASSIGN_OR_RETURN(const dp::SealedTableHandle table, LoadTable(curator.store, dataset, estimate.scope));
   dp::Drbg bits(key);
   dp::Kernel kernel(table, dataset.schema.domain, dataset.unit_bound, dp::Meter(estimate.plan.draws), bits);
   codec::WorkloadRelease release{.marginals = estimate.plan.marginals,
@@ -100,11 +99,12 @@ ChargeOrder OrderFor(const WorkloadEstimate& estimate, const WorkloadRequest& re
                      const std::string& request_id) {
   const ledger::Dataset& dataset = estimate.dataset.record;
   return {.dataset_id = dataset.id,
-          .dataset_version = dataset.version,
+          .dataset_version = estimate.scope.version,
           .principal = request.principal,
           .request_id = request_id,
-          .fingerprint = codec::WorkloadFingerprint(dataset.id, dataset.version, estimate.plan.marginals,
-                                                    estimate.plan.noise, estimate.plan.event),
+          .fingerprint =
+              codec::WorkloadFingerprint(dataset.id, estimate.scope.version, estimate.scope.PartNumbers(),
+                                         estimate.plan.marginals, estimate.plan.noise, estimate.plan.event),
           .kind = kKind,
           .event = codec::EncodeEvent(estimate.plan.event),
           .label = LabelOf(estimate.plan),
@@ -115,16 +115,16 @@ ChargeOrder OrderFor(const WorkloadEstimate& estimate, const WorkloadRequest& re
 absl::StatusOr<WorkloadEstimate> PlanAndPrice(Curator& curator, const WorkloadRequest& request,
                                               std::string_view request_id) {
   ASSIGN_OR_RETURN(DatasetView dataset, FindVisible(curator.ledger, request.principal, request.dataset));
-  ASSIGN_OR_RETURN(const std::vector<ledger::Account> accounts,
-                   AccountsConcerned(curator.ledger, dataset, request.principal, request_id));
-  ASSIGN_OR_RETURN(const dp::RuleSpec rule, GoverningRule(accounts));
+  ASSIGN_OR_RETURN(RequestScope scope,
+                   ScopeOf(curator.ledger, dataset, request.principal, request_id, request.parts));
+  ASSIGN_OR_RETURN(const dp::RuleSpec rule, GoverningRule(scope.accounts));
   ASSIGN_OR_RETURN(std::vector<dp::AttributeSet> marginals,
                    ResolveMarginals(dataset.schema.domain, request.queries));
   ASSIGN_OR_RETURN(dp::MarginalPlan plan,
                    dp::PlanMarginals(dataset.schema.domain, dataset.unit_bound, rule, std::move(marginals),
                                      request.spend, request.mechanism));
-  ASSIGN_OR_RETURN(Price price, PriceOf(dataset, accounts, plan.event));
-  return WorkloadEstimate{std::move(dataset), std::move(plan), std::move(price)};
+  ASSIGN_OR_RETURN(Price price, PriceOf(dataset, scope.accounts, plan.event, plan.linear));
+  return WorkloadEstimate{std::move(dataset), std::move(scope), std::move(plan), std::move(price)};
 }
 
 }  // namespace

@@ -19,6 +19,7 @@
 #include "service/curator.h"
 #include "service/datasets.h"
 #include "service/pricing.h"
+#include "service/request_scope.h"
 
 namespace curator::service {
 
@@ -42,10 +43,12 @@ struct WorkloadRequest {
   std::vector<MarginalsQuery> queries;
   dp::Spend spend;
   std::optional<dp::Mechanism> mechanism;  // the best that the rule and the spend allow, when absent
+  std::vector<std::string> parts;          // of a partitioned dataset; all that are sealed, when empty
 };
 
 struct WorkloadEstimate {
   DatasetView dataset;
+  RequestScope scope;
   dp::MarginalPlan plan;
   Price price;
 };

@@ -124,5 +124,40 @@ TEST_P(LedgerExport, AnEditedARemovedAndAReorderedEntryAreEachFound) {
   EXPECT_EQ(Verify(reordered).first, 1);
 }
 
+// A partitioned dataset from the command line, from its making to its verified history.
+TEST_P(LedgerExport, APartitionedDatasetGrowsFromTheCommandLineAndItsHistoryHolds) {
+  const std::string path = folder_.path();
+  std::ofstream(path + "/visits.json")
+      << R"({"attributes": [{"name": "year", "integer": {"min": 2020, "max": 2030}}, {"name": "kind", "coded": {"size": 2}}]})";
+  std::ofstream(path + "/visits.csv") << "year,kind\n2020,0\n2021,1\n2024,0\n2025,1\n";
+  const auto curator = [&](const std::string& line) {
+    const auto [status, output] =
+        Shell(CURATOR_PATH " --server " + server_.address() + " --as owner " + line);
+    EXPECT_EQ(status, 0) << line << "\n" << output;
+    return output;
+  };
+  curator("dataset create visits --schema " + path +
+          "/visits.json --rule pure --epsilon 1 --partition-by year --part early=2020..2023 --part 2024=2024");
+  curator("dataset import visits " + path + "/visits.csv --part early");
+  EXPECT_THAT(curator("dataset seal visits --part early --output json"), HasSubstr("\"records\": 2"));
+  curator("workload answer visits --marginals 1 --epsilon 0.5");
+  EXPECT_THAT(curator("dataset add-part visits 2025=2025 --rule pure --epsilon 0.75"), HasSubstr("2025"));
+  curator("dataset import visits " + path + "/visits.csv --part 2025");
+  curator("dataset seal visits --part 2025");
+  curator("workload answer visits --marginals 1 --epsilon 0.25 --parts early,2025");
+  EXPECT_THAT(curator("budget show visits"), HasSubstr("the dataset has spent 0.75 of epsilon"));
+  EXPECT_THAT(curator("dataset show visits"), HasSubstr("2020, 2021, 2022, 2023"));
+  EXPECT_THAT(curator("ledger show visits"), HasSubstr("part 2025: epsilon 0.75"));
+
+  curator("ledger export visits --out " + path + "/visits.jsonl");
+  std::ifstream file(path + "/visits.jsonl");
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(file, line);) lines.push_back(line);
+  const auto [status, output] = Verify(lines);
+  EXPECT_EQ(status, 0) << output;
+  EXPECT_THAT(output, HasSubstr("epsilon: limit 1000000000000, spent 750000000000, held 0\n"));
+  EXPECT_THAT(output, HasSubstr("epsilon: limit 750000000000, spent 250000000000, held 0\n"));
+}
+
 }  // namespace
 }  // namespace curator::testing

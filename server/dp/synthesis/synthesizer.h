@@ -24,6 +24,7 @@
 #include "dp/kernel/kernel.h"
 #include "dp/noise/bit_source.h"
 #include "dp/synthesis/pacer.h"
+#include "dp/workload/part_cost.h"
 #include "dp/workload/spend.h"
 
 namespace curator::dp {
@@ -47,6 +48,9 @@ struct SynthesisPlan {
   std::map<std::string, std::string> settings;  // every key, defaults filled in
   std::vector<std::string> schedule;            // lines for people
   int64_t model_cells = 0;                      // cells of the largest table that the method holds in memory
+  // For the accounts of parts, where all draws are such; without it a part pays more
+  // (dp/workload/part_cost.h).
+  std::optional<LinearDraws> linear = std::nullopt;
 };
 
 // Gets one record: the code of each attribute of SynthesisModel::attributes(), in that order. An error ends

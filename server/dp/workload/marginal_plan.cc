@@ -57,13 +57,17 @@ absl::StatusOr<MarginalPlan> PlanMarginals(const Domain& domain, const UnitBound
                                      " noise, not ", std::string(MechanismName(*mechanism)),
                                      "; change the spend or leave the mechanism to us"));
   }
+  const UnitBound leaving{.relation = NeighbourRelation::kAddRemove, .max_records = unit.max_records};
+  ASSIGN_OR_RETURN(const Sensitivity removal,
+                   MarginalsSensitivity(leaving, static_cast<int64_t>(marginals.size())));
   std::vector<CountedEvent> draws = {{.event = NoiseEvent(noise, sensitivity), .count = 1}};
   ASSIGN_OR_RETURN(Event event, ChargeFor(rule, budget, draws));
   return MarginalPlan{.marginals = std::move(marginals),
                       .noise = noise,
-                      .draws = std::move(draws),
+                      .draws = draws,
                       .event = std::move(event),
-                      .total_cells = total_cells};
+                      .total_cells = total_cells,
+                      .linear = {.draws = std::move(draws), .removals = {{NoiseEvent(noise, removal), 1}}}};
 }
 
 }  // namespace curator::dp

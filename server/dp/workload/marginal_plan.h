@@ -13,6 +13,7 @@
 #include "dp/domain/domain.h"
 #include "dp/workload/marginals.h"
 #include "dp/workload/noise_spec.h"
+#include "dp/workload/part_cost.h"
 #include "dp/workload/spend.h"
 
 namespace curator::dp {
@@ -24,6 +25,7 @@ struct MarginalPlan {
   std::vector<CountedEvent> draws;  // what the kernel's meter admits
   Event event;                      // what is charged and recorded
   int64_t total_cells = 0;
+  LinearDraws linear;  // for the accounts of parts
 };
 
 // Answers all of `marginals` as one vector query: the budget is split equally over the marginals, which is

@@ -138,7 +138,8 @@ absl::StatusOr<SynthesisPlan> Mwem::Plan(const SynthesisInput& input) const {
                        .event = std::move(event),
                        .settings = std::move(schedule.used_settings),
                        .schedule = std::move(lines),
-                       .model_cells = schedule.layout.cells()};
+                       .model_cells = schedule.layout.cells(),
+                       .linear = std::move(schedule.linear)};
 }
 
 absl::StatusOr<std::unique_ptr<SynthesisModel>> Mwem::Fit(const SynthesisInput& input, Kernel& kernel,

@@ -114,6 +114,23 @@ absl::Status BuyNoise(const Budget& budget, bool selects, const Sensitivity& one
   return absl::OkStatus();
 }
 
+// All draws are linear in the records that change: noise on marginals and on their number, and a selection
+// whose score is bounded by an L1 sensitivity, which halves for a unit that only enters or leaves.
+absl::StatusOr<LinearDraws> LinearDrawsOf(const MwemSchedule& schedule, const UnitBound& unit) {
+  const UnitBound leaving{.relation = NeighbourRelation::kAddRemove, .max_records = unit.max_records};
+  ASSIGN_OR_RETURN(const Sensitivity one_marginal, MarginalsSensitivity(leaving, 1));
+  ASSIGN_OR_RETURN(const Sensitivity records, RecordCountSensitivity(leaving));
+  const int64_t sides = unit.relation == NeighbourRelation::kReplaceOne ? 2 : 1;
+  LinearDraws linear{.draws = schedule.draws, .removals = {}};
+  linear.removals.push_back({NoiseEvent(schedule.record_noise, records), 1});
+  if (schedule.selection) {
+    const Epsilon range((schedule.selection->units() + sides - 1) / sides);
+    linear.removals.push_back({{ExponentialMechanismEvent{range}}, schedule.settings.rounds});
+  }
+  linear.removals.push_back({NoiseEvent(schedule.marginal_noise, one_marginal), schedule.settings.rounds});
+  return linear;
+}
+
 }  // namespace
 
 int64_t DefaultRounds(const Budget& budget, size_t attributes, size_t marginals, int64_t records) {
@@ -158,6 +175,7 @@ absl::StatusOr<MwemSchedule> MakeMwemSchedule(const SynthesisInput& input) {
   schedule.draws.push_back({NoiseEvent(schedule.record_noise, records), 1});
   if (selects) schedule.draws.push_back({{ExponentialMechanismEvent{*schedule.selection}}, settings.rounds});
   schedule.draws.push_back({NoiseEvent(schedule.marginal_noise, one_marginal), settings.rounds});
+  ASSIGN_OR_RETURN(schedule.linear, LinearDrawsOf(schedule, input.unit_bound));
   return schedule;
 }
 

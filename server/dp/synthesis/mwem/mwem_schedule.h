@@ -38,6 +38,7 @@ struct MwemSchedule {
   NoiseSpec marginal_noise;
   std::optional<Epsilon> selection;
   std::vector<CountedEvent> draws;
+  LinearDraws linear;  // for the accounts of parts
   DenseLayout layout;
 };
 
