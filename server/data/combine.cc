@@ -4,7 +4,6 @@
 #include <memory>
 #include <utility>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "data/segment.h"
@@ -12,33 +11,37 @@
 namespace curator::data {
 namespace {
 
-// Keys are bytes of a keyed hash already: any eight of them are as good as a hash of all.
-struct UnitKeyHash {
-  size_t operator()(const UnitKey& key) const {
-    size_t hash = 0;
-    std::memcpy(&hash, key.data(), sizeof(hash));
-    return hash;
-  }
-};
-
 // Numbers units as they come and says when one has had all of its records.
 class UnitBounds {
  public:
-  explicit UnitBounds(int64_t max_records) : max_records_(max_records) {}
+  UnitBounds(int64_t max_records, const ByUnit<uint32_t>& elsewhere)
+      : max_records_(max_records), elsewhere_(elsewhere) {}
 
   // The number of the unit, or none when it is full.
   std::optional<uint32_t> Admit(const UnitKey& key) {
-    const auto [entry, is_new] = numbers_.emplace(key, static_cast<uint32_t>(records_.size()));
-    if (is_new) records_.push_back(0);
-    if (records_[entry->second] == max_records_) return std::nullopt;
-    ++records_[entry->second];
-    return entry->second;
+    const auto known = numbers_.find(key);
+    const int64_t here = known == numbers_.end() ? 0 : units_.records[known->second];
+    const auto other = elsewhere_.find(key);
+    const int64_t there = other == elsewhere_.end() ? 0 : other->second;
+    if (here + there >= max_records_) return std::nullopt;
+    if (known != numbers_.end()) {
+      ++units_.records[known->second];
+      return known->second;
+    }
+    const auto number = static_cast<uint32_t>(units_.keys.size());
+    numbers_.emplace(key, number);
+    units_.keys.push_back(key);
+    units_.records.push_back(1);
+    return number;
   }
+
+  UnitCounts TakeUnits() && { return std::move(units_); }
 
  private:
   int64_t max_records_;
-  absl::flat_hash_map<UnitKey, uint32_t, UnitKeyHash> numbers_;
-  std::vector<uint32_t> records_;  // of each unit, so far
+  const ByUnit<uint32_t>& elsewhere_;
+  ByUnit<uint32_t> numbers_;
+  UnitCounts units_;  // of each number, so far
 };
 
 void AppendWhole(const RowBlock& block, CombinedRecords& combined) {
@@ -70,7 +73,7 @@ void AppendWithinBounds(const RowBlock& block, UnitBounds& bounds, CombinedRecor
 }  // namespace
 
 absl::StatusOr<CombinedRecords> CombineSegments(const std::filesystem::path& folder, const Manifest& manifest,
-                                                const dp::Schema& schema) {
+                                                const dp::Schema& schema, const ByUnit<uint32_t>& elsewhere) {
   if (manifest.RowsAccepted() > dp::kMaxRows) {
     return absl::FailedPreconditionError(absl::StrCat("a dataset holds at most ", dp::kMaxRows, " records"));
   }
@@ -78,12 +81,13 @@ absl::StatusOr<CombinedRecords> CombineSegments(const std::filesystem::path& fol
   CombinedRecords combined{.columns = dp::CodedColumns(shape.sizes),
                            .owner = shape.owner,
                            .unit_of_row = {},
+                           .units = {},
                            .records_dropped = 0};
   for (size_t i = 0; i < shape.sizes.size(); ++i) {
     combined.columns.Reserve(
         i, static_cast<size_t>(manifest.RowsAccepted()) * dp::BytesOf(combined.columns.width(i)));
   }
-  UnitBounds bounds(dp::UnitBoundOf(schema, dp::NeighbourRelation::kAddRemove).max_records);
+  UnitBounds bounds(dp::UnitBoundOf(schema, dp::NeighbourRelation::kAddRemove).max_records, elsewhere);
 
   for (const ImportEntry& entry : manifest.imports) {
     ASSIGN_OR_RETURN(const std::unique_ptr<SegmentReader> segment,
@@ -99,6 +103,7 @@ absl::StatusOr<CombinedRecords> CombineSegments(const std::filesystem::path& fol
     }
     RETURN_IF_ERROR(segment->Finish(entry.segment_digest));
   }
+  combined.units = std::move(bounds).TakeUnits();
   return combined;
 }
 

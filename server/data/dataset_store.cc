@@ -78,7 +78,7 @@ absl::StatusOr<std::unique_ptr<RecordImport>> DatasetStore::BeginImport(const st
   RETURN_IF_ERROR(CheckId("dataset", dataset_id));
   RETURN_IF_ERROR(CheckId("request_id", request_id));
   ImportPlace place{.folder = data_dir_ / dataset_id,
-                    .dataset_id = dataset_id,
+                    .unit_space = options.only ? options.only->dataset : dataset_id,
                     .request_id = request_id,
                     .keyed_hash = keyed_hash_};
   RETURN_IF_ERROR(MakeFolder(SegmentsPath(place.folder)));
@@ -92,6 +92,39 @@ absl::StatusOr<std::unique_ptr<RecordImport>> DatasetStore::BeginImport(const st
 
 absl::StatusOr<SealedContent> DatasetStore::Seal(const std::string& dataset_id, const dp::Schema& schema) {
   RETURN_IF_ERROR(CheckId("dataset", dataset_id));
+  return SealCounting(dataset_id, schema, nullptr);
+}
+
+absl::StatusOr<SealedContent> DatasetStore::SealPart(const std::string& part_id, const PartIds& whole,
+                                                     const dp::Schema& schema) {
+  RETURN_IF_ERROR(CheckId("part", part_id));
+  RETURN_IF_ERROR(CheckId("dataset", whole.dataset_id));
+  if (!dp::IdColumnOf(schema.unit)) return SealCounting(part_id, schema, nullptr);
+  // Parts are sealed one after the other, so that each knows what units have in the others.
+  const std::filesystem::path folder = data_dir_ / whole.dataset_id;
+  RETURN_IF_ERROR(MakeFolder(SegmentsPath(folder)));
+  ASSIGN_OR_RETURN(const FolderLock lock, FolderLock::Take(folder));
+  ASSIGN_OR_RETURN(const ByUnit<uint32_t> elsewhere, CountElsewhere(part_id, whole));
+  return SealCounting(part_id, schema, &elsewhere);
+}
+
+absl::StatusOr<ByUnit<uint32_t>> DatasetStore::CountElsewhere(const std::string& part_id,
+                                                              const PartIds& whole) const {
+  ByUnit<uint32_t> records;
+  for (const std::string& other : whole.part_ids) {
+    RETURN_IF_ERROR(CheckId("part", other));
+    const std::filesystem::path folder = data_dir_ / other;
+    ASSIGN_OR_RETURN(const bool is_sealed, Exists(SnapshotPath(folder)));
+    if (other == part_id || !is_sealed) continue;
+    ASSIGN_OR_RETURN(const UnitCounts counts, ReadUnitCounts(UnitsPath(folder)));
+    for (size_t i = 0; i < counts.keys.size(); ++i) records[counts.keys[i]] += counts.records[i];
+  }
+  return records;
+}
+
+absl::StatusOr<SealedContent> DatasetStore::SealCounting(const std::string& dataset_id,
+                                                         const dp::Schema& schema,
+                                                         const ByUnit<uint32_t>* elsewhere) {
   const std::filesystem::path folder = data_dir_ / dataset_id;
   RETURN_IF_ERROR(MakeFolder(SegmentsPath(folder)));
   ASSIGN_OR_RETURN(const FolderLock lock, FolderLock::Take(folder));
@@ -99,7 +132,11 @@ absl::StatusOr<SealedContent> DatasetStore::Seal(const std::string& dataset_id, 
 
   absl::StatusOr<SnapshotFacts> facts = ReadSnapshotFacts(SnapshotPath(folder));
   if (absl::IsNotFound(facts.status())) {
-    ASSIGN_OR_RETURN(const CombinedRecords records, CombineSegments(SegmentsPath(folder), manifest, schema));
+    ASSIGN_OR_RETURN(const CombinedRecords records,
+                     CombineSegments(SegmentsPath(folder), manifest, schema,
+                                     elsewhere == nullptr ? ByUnit<uint32_t>() : *elsewhere));
+    // First the units: a part is sealed once its snapshot is there.
+    if (elsewhere != nullptr) RETURN_IF_ERROR(WriteUnitCounts(UnitsPath(folder), records.units));
     facts = WriteSnapshot(SnapshotPath(folder), records);
   }
   RETURN_IF_ERROR(facts.status());
@@ -145,10 +182,12 @@ absl::StatusOr<dp::SealedTableHandle> DatasetStore::LoadTogether(const std::vect
       return together_.back().second;
     }
   }
-  std::vector<dp::SealedTableHandle> tables;
+  std::vector<PartTable> tables;
   for (const SealedId& dataset : datasets) {
     ASSIGN_OR_RETURN(dp::SealedTableHandle table, Load(dataset.dataset_id, dataset.content_hash));
-    tables.push_back(std::move(table));
+    tables.push_back({.table = std::move(table), .units = {}});
+    if (!tables.back().table->units()) continue;
+    ASSIGN_OR_RETURN(tables.back().units, ReadUnitCounts(UnitsPath(data_dir_ / dataset.dataset_id)));
   }
   ASSIGN_OR_RETURN(dp::SealedTableHandle joined, JoinTables(tables));
   const std::lock_guard lock(mutex_);

@@ -5,7 +5,8 @@
 // were, in which order, with their reports), `segments/<request id>`, and `snapshot`. All are binary,
 // checksummed, mode 0600, and made durable before they get their names; a file in the making is called
 // `*.making` and is removed when found abandoned. Ids of persons and groups are stored as keyed hashes only,
-// and not at all once a dataset is sealed.
+// and not at all once a dataset is sealed; those of a partitioned dataset stay, in `units` beside each
+// snapshot.
 //
 // Thread-safe, also between processes on one data directory. Methods may block on the disk.
 // Errors everywhere: UNAVAILABLE when the disk fails, DATA_LOSS when a file contradicts its checksum.
@@ -25,6 +26,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
 #include "data/import.h"
+#include "data/unit_counts.h"
 #include "dp/data/sealed_table_handle.h"
 #include "dp/domain/domain.h"
 
@@ -50,6 +52,13 @@ struct SealedId {
   bool operator==(const SealedId&) const = default;
 };
 
+// A partitioned dataset: each part is a dataset of its own here, but persons and groups own at most their
+// bound of records in all of them together.
+struct PartIds {
+  std::string dataset_id;  // of the whole
+  std::vector<std::string> part_ids;
+};
+
 class DatasetStore {
  public:
   // Makes the directory if need be. `keyed_hash` may be called on any thread.
@@ -71,12 +80,19 @@ class DatasetStore {
   // same.
   absl::StatusOr<SealedContent> Seal(const std::string& dataset_id, const dp::Schema& schema);
 
+  // The same for one of the parts of a dataset. What a unit has in parts that were sealed before counts
+  // towards its bound; so for persons and groups it is remembered, by keyed hashes of their ids, how many
+  // records each has in which part.
+  absl::StatusOr<SealedContent> SealPart(const std::string& part_id, const PartIds& whole,
+                                         const dp::Schema& schema);
+
   // The sealed table, read once and kept in memory. NOT_FOUND when it is not sealed; DATA_LOSS when it is not
   // the content that `content_hash` was made of.
   absl::StatusOr<dp::SealedTableHandle> Load(const std::string& dataset_id, const std::string& content_hash);
 
-  // The sealed tables of several datasets of one schema as one table, in this order; of one, as Load(). The
-  // last few such tables are kept in memory. Errors: those of Load().
+  // The sealed tables of several parts of one dataset as one table, in this order, in which a unit is one
+  // unit wherever its records lie; of one, as Load(). The last few such tables are kept in memory. Errors:
+  // those of Load().
   absl::StatusOr<dp::SealedTableHandle> LoadTogether(const std::vector<SealedId>& datasets);
 
   // Lets go of the memory of a dataset that will not be asked again; tables in use live on.
@@ -86,6 +102,11 @@ class DatasetStore {
   struct LoadedTable;
   DatasetStore(std::filesystem::path data_dir, KeyedHash keyed_hash);
   std::string ContentHash(std::string_view snapshot_digest) const;
+  // How many records units have in the parts that are sealed, but for `part_id`.
+  absl::StatusOr<ByUnit<uint32_t>> CountElsewhere(const std::string& part_id, const PartIds& whole) const;
+  // `elsewhere`: of a part whose units are remembered; else null.
+  absl::StatusOr<SealedContent> SealCounting(const std::string& dataset_id, const dp::Schema& schema,
+                                             const ByUnit<uint32_t>* elsewhere);
 
   const std::filesystem::path data_dir_;
   const KeyedHash keyed_hash_;

@@ -70,6 +70,96 @@ TEST(DatasetStore, SeveralSealedTablesAreLoadedAsOne) {
   EXPECT_EQ(store->LoadTogether(ids).status().code(), absl::StatusCode::kDataLoss);
 }
 
+// Persons of at most two records, in the parts "first" (ages below 50) and "second" (the others).
+class TwoParts {
+ public:
+  explicit TwoParts(DatasetStore& store) : store_(store) {}
+
+  void Import(const std::string& part, std::string_view csv) {
+    const PartRows rows{
+        .part = part,
+        .dataset = "people",
+        .attribute = 1,
+        .bins = part == "first" ? std::vector<int64_t>{0, 1, 2, 3, 4} : std::vector<int64_t>{5, 6, 7, 8, 9}};
+    const auto import = store_.BeginImport(part, schema_, "r1", {.only = rows}).value();
+    ASSERT_TRUE(Push(*import, csv).ok());
+  }
+  SealedContent Seal(const std::string& part) {
+    return store_.SealPart(part, {.dataset_id = "people", .part_ids = {"first", "second"}}, schema_).value();
+  }
+  const dp::Schema& schema() const { return schema_; }
+
+ private:
+  DatasetStore& store_;
+  const dp::Schema schema_ = SexAge(dp::PersonUnit{"pid", 2});
+};
+
+constexpr char kFirstCsv[] = "pid,sex,age\np1,M,10\np2,F,20\np1,M,30\np3,F,40\n";
+constexpr char kSecondCsv[] = "pid,sex,age\np3,F,50\np1,M,60\np2,F,70\np2,F,80\np4,M,90\np3,F,90\n";
+
+TEST(DatasetStore, APersonsBoundHoldsInAllPartsTogether) {
+  const TemporaryFolder folder;
+  SealedContent first;
+  {
+    const auto store = OpenStore(folder);
+    TwoParts parts(*store);
+    parts.Import("first", kFirstCsv);
+    parts.Import("second", kSecondCsv);
+    first = parts.Seal("first");
+    EXPECT_EQ(first.records, 4);
+    EXPECT_EQ(first.records_dropped, 0);
+  }
+  const auto store = OpenStore(folder);
+  TwoParts parts(*store);
+  const SealedContent second = parts.Seal("second");
+  EXPECT_EQ(second.records, 3) << "p1 has had two records, p2 and p3 one each";
+  EXPECT_EQ(second.records_dropped, 3);
+  EXPECT_EQ(RowsOf(*store->Load("second", second.content_hash).value()), (CodeRows{{0, 5}, {0, 7}, {1, 9}}));
+  EXPECT_EQ(parts.Seal("second"), second) << "sealing again changes nothing";
+  EXPECT_EQ(parts.Seal("first"), first);
+}
+
+TEST(DatasetStore, APersonIsOneUnitWhereverTheirRecordsLie) {
+  const TemporaryFolder folder;
+  const auto store = OpenStore(folder);
+  TwoParts parts(*store);
+  parts.Import("first", kFirstCsv);
+  parts.Import("second", kSecondCsv);
+  const SealedId first{"first", parts.Seal("first").content_hash};
+  const SealedId second{"second", parts.Seal("second").content_hash};
+  const dp::SealedTableHandle joined = store->LoadTogether({first, second}).value();
+  EXPECT_EQ(joined->units(), 4);
+  const dp::ReadableScope readable(*joined);
+  EXPECT_THAT(readable.unit_of_row(), ::testing::ElementsAre(0, 1, 0, 2, 2, 1, 3));
+}
+
+// What would be wrong: a bound that starts afresh in each part.
+TEST(DatasetStoreCanary, PartsThatKnowNothingOfEachOtherKeepTooMany) {
+  const TemporaryFolder folder;
+  const auto store = OpenStore(folder);
+  TwoParts parts(*store);
+  parts.Import("first", kFirstCsv);
+  parts.Import("second", kSecondCsv);
+  EXPECT_EQ(store->Seal("first", parts.schema())->records, 4);
+  EXPECT_EQ(store->Seal("second", parts.schema())->records, 6);
+}
+
+TEST(DatasetStore, APartWhoseUnitsAreLostOrDamagedIsNotBuiltUpon) {
+  const TemporaryFolder folder;
+  const auto store = OpenStore(folder);
+  TwoParts parts(*store);
+  parts.Import("first", kFirstCsv);
+  parts.Seal("first");
+  std::string units = ContentOf(folder.path() / "first" / "units");
+  EXPECT_EQ(units.find("p1"), std::string::npos) << "ids are kept as keyed hashes only";
+  units[units.size() / 2] ^= 1;
+  Overwrite(folder.path() / "first" / "units", units);
+  const PartIds whole{.dataset_id = "people", .part_ids = {"first", "second"}};
+  EXPECT_EQ(store->SealPart("second", whole, parts.schema()).status().code(), absl::StatusCode::kDataLoss);
+  std::filesystem::remove(folder.path() / "first" / "units");
+  EXPECT_FALSE(store->SealPart("second", whole, parts.schema()).ok());
+}
+
 TEST(DatasetStore, SealingAgainReturnsTheSameAlsoAfterARestart) {
   const TemporaryFolder folder;
   SealedContent sealed;

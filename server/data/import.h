@@ -33,6 +33,8 @@ enum class OutsideDomain {
 // other row lies outside the domain.
 struct PartRows {
   std::string part;  // its name, for messages
+  std::string
+      dataset;  // the id of the whole dataset: a person's or group's id means the same in all parts of it
   uint32_t attribute = 0;
   std::vector<int64_t> bins;  // ascending
 };

@@ -1,4 +1,4 @@
-// Several sealed tables as one.
+// The sealed tables of several parts as one.
 //
 // Thread-safe: a pure function.
 #pragma once
@@ -6,13 +6,19 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "data/unit_counts.h"
 #include "dp/data/sealed_table_handle.h"
 
 namespace curator::data {
 
-// The rows of all `tables`, at least one, in their order; each row is a unit of its own. Errors:
-// INVALID_ARGUMENT for tables of different attributes, or whose rows have owners; RESOURCE_EXHAUSTED when
-// there is no memory.
-absl::StatusOr<dp::SealedTableHandle> JoinTables(const std::vector<dp::SealedTableHandle>& tables);
+struct PartTable {
+  dp::SealedTableHandle table;
+  UnitCounts units;  // whose its rows are; empty where each row is a unit of its own
+};
+
+// The rows of all `parts`, at least one, in their order. A person or group is one unit wherever its rows lie.
+// Errors: INVALID_ARGUMENT for tables of different shapes; DATA_LOSS when a part's units are not those of its
+// table; RESOURCE_EXHAUSTED when there is no memory.
+absl::StatusOr<dp::SealedTableHandle> JoinTables(const std::vector<PartTable>& parts);
 
 }  // namespace curator::data

@@ -3,7 +3,6 @@
 // A segment proves nothing by itself: whoever reads it compares its digest with the one in the manifest.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -16,12 +15,10 @@
 #include "absl/status/statusor.h"
 #include "data/digest.h"
 #include "data/files.h"
+#include "data/unit_counts.h"
 #include "dp/data/sealed_table.h"
 
 namespace curator::data {
-
-// A person's or group's id, as stored: the first bytes of its keyed hash.
-using UnitKey = std::array<char, 16>;
 
 // What a segment must agree on with its dataset.
 struct TableShape {

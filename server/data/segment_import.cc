@@ -20,7 +20,7 @@ std::string ContentDigest(const ImportPlace& place, Digest& received) {
 
 UnitKey KeyOfUnit(const ImportPlace& place, std::string_view unit_id) {
   const std::string hash =
-      place.keyed_hash(absl::StrCat("curator unit id:", place.dataset_id, ":", std::string(unit_id)));
+      place.keyed_hash(absl::StrCat("curator unit id:", place.unit_space, ":", std::string(unit_id)));
   UnitKey key = {};
   std::copy_n(hash.begin(), std::min(hash.size(), key.size()), key.begin());
   return key;
@@ -188,6 +188,10 @@ std::filesystem::path SegmentsPath(const std::filesystem::path& folder) {
 }
 std::filesystem::path SnapshotPath(const std::filesystem::path& folder) {
   return folder / "snapshot";
+}
+
+std::filesystem::path UnitsPath(const std::filesystem::path& folder) {
+  return folder / "units";
 }
 
 std::unique_ptr<RecordImport> CheckRecords(const dp::Schema& schema, const ImportOptions& options) {

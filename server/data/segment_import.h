@@ -17,7 +17,8 @@ namespace curator::data {
 // What an import needs to know of its dataset.
 struct ImportPlace {
   std::filesystem::path folder;  // of the dataset; it exists, with its folder of segments
-  std::string dataset_id;
+  std::string
+      unit_space;  // within which the ids of persons and groups mean the same: a dataset with its parts
   std::string request_id;
   std::function<std::string(std::string_view)> keyed_hash;
 };
@@ -25,6 +26,7 @@ struct ImportPlace {
 std::filesystem::path ManifestPath(const std::filesystem::path& folder);
 std::filesystem::path SegmentsPath(const std::filesystem::path& folder);
 std::filesystem::path SnapshotPath(const std::filesystem::path& folder);
+std::filesystem::path UnitsPath(const std::filesystem::path& folder);
 
 // Writes a segment; Finish() enters it into the manifest.
 absl::StatusOr<std::unique_ptr<RecordImport>> NewImport(ImportPlace place, const dp::Schema& schema,

@@ -51,10 +51,10 @@ absl::Status CheckPartition(const NewDataset& dataset) {
                         "a public dataset has no budget, and a successor has its predecessor's: "
                         "neither is partitioned");
   }
-  if (!std::holds_alternative<dp::RecordUnit>(dataset.schema.unit)) {
+  if (dp::UnitBoundOf(dataset.schema, dataset.relation).max_records == dp::kNoRecordBound) {
     return InvalidField("partition",
-                        "needs the record as the unit: a person's or group's records could lie in "
-                        "several parts, and their costs would add up");
+                        "needs a bound of records: a group without one may lie in any number of parts, whose "
+                        "costs would add up");
   }
   return absl::OkStatus();
 }
@@ -120,7 +120,13 @@ absl::StatusOr<ImportTarget> TargetOf(const DatasetView& dataset, std::string_vi
   return ImportTarget{.name = absl::StrCat("part \"", part.name, "\" of dataset \"", record.name, "\""),
                       .stored_id = StoredIdOf(record, part),
                       .is_sealed = part.sealed_version > 0,
-                      .rows = data::PartRows{part.name, attribute, part.bins}};
+                      .rows = data::PartRows{part.name, record.id, attribute, part.bins}};
+}
+
+absl::StatusOr<data::SealedContent> SealRecords(data::DatasetStore& store, const DatasetView& dataset,
+                                                const ImportTarget& target) {
+  if (!target.rows) return store.Seal(target.stored_id, dataset.schema);
+  return store.SealPart(target.stored_id, StoredIdsOf(dataset.record), dataset.schema);
 }
 
 // A question to all parts reads them as one table: that it may hold them is seen to before a part is sealed,
@@ -130,8 +136,9 @@ absl::Status CheckPartsFitOneTable(data::DatasetStore& store, const DatasetView&
   int64_t records = next.records;
   for (const ledger::Part& part : dataset.record.parts) {
     if (part.sealed_version == 0 || part.content_hash == next.content_hash) continue;
-    ASSIGN_OR_RETURN(const data::SealedContent sealed,
-                     store.Seal(StoredIdOf(dataset.record, part), dataset.schema));
+    ASSIGN_OR_RETURN(
+        const data::SealedContent sealed,
+        store.SealPart(StoredIdOf(dataset.record, part), StoredIdsOf(dataset.record), dataset.schema));
     records += sealed.records;
   }
   if (records <= dp::kMaxRows) return absl::OkStatus();
@@ -234,7 +241,7 @@ absl::StatusOr<Sealed> SealDataset(ledger::Ledger& ledger, data::DatasetStore& s
     return absl::FailedPreconditionError(absl::StrCat("dataset \"", dataset.record.name, "\" is archived"));
   }
   if (intent == Intent::kValidateOnly) return Sealed{.dataset = dataset};
-  ASSIGN_OR_RETURN(const data::SealedContent content, store.Seal(target.stored_id, dataset.schema));
+  ASSIGN_OR_RETURN(const data::SealedContent content, SealRecords(store, dataset, target));
   absl::StatusOr<ledger::Dataset> record;
   if (target.rows) {
     RETURN_IF_ERROR(CheckPartsFitOneTable(store, dataset, content));

@@ -150,4 +150,10 @@ std::string StoredIdOf(const ledger::Dataset& dataset, const ledger::Part& part)
   return absl::StrCat(dataset.id, "-part-", part.number);
 }
 
+data::PartIds StoredIdsOf(const ledger::Dataset& dataset) {
+  data::PartIds ids{.dataset_id = dataset.id, .part_ids = {}};
+  for (const ledger::Part& part : dataset.parts) ids.part_ids.push_back(StoredIdOf(dataset, part));
+  return ids;
+}
+
 }  // namespace curator::service

@@ -52,7 +52,8 @@ absl::StatusOr<RequestScope> OutsideScopeOf(ledger::Ledger& ledger, const Datase
 absl::StatusOr<dp::SealedTableHandle> LoadTable(data::DatasetStore& store, const DatasetView& dataset,
                                                 const RequestScope& scope);
 
-// Under which id a part's records are stored.
+// Under which ids the records of the parts are stored.
 std::string StoredIdOf(const ledger::Dataset& dataset, const ledger::Part& part);
+data::PartIds StoredIdsOf(const ledger::Dataset& dataset);
 
 }  // namespace curator::service

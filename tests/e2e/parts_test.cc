@@ -342,6 +342,34 @@ TEST_P(Parts, APartThatIsNotThereAndADatasetWithoutPartsAreRefusedByTheirFields)
   EXPECT_THAT(std::string(owner_.CreateDataset(successor).status().message()), HasSubstr("into a new part"));
 }
 
+TEST_P(Parts, APersonsRecordBoundHoldsInAllPartsAndIsPaidForInEach) {
+  v1::CreateDatasetRequest request = Divided("visits", v1::RULE_PURE, "1000000");
+  v1::PersonUnit& person = *request.mutable_schema()->mutable_unit()->mutable_person();
+  person.set_id_column("pid");
+  person.set_max_records(2);
+  ASSERT_TRUE(owner_.CreateDataset(request).ok());
+  const std::string csv =
+      "pid,sex,age,region\nann,Female,30,0\nann,Female,30,1\nann,Female,30,2\nbob,Male,40,0\nbob,Male,40,2\n"
+      "cid,Male,50,2\ncid,Male,50,2\ncid,Male,50,2\n";
+  ASSERT_TRUE(Import(owner_, "north", csv).ok());
+  EXPECT_EQ(Seal(owner_, "north")->records(), 3);
+  ASSERT_TRUE(Import(owner_, "south", csv).ok());
+  const absl::StatusOr<v1::SealDatasetResponse> south = Seal(owner_, "south");
+  ASSERT_TRUE(south.ok()) << south.status();
+  EXPECT_EQ(south->records(), 3);
+  EXPECT_EQ(south->records_dropped(), 2) << "ann has two records in the north, and cid a third one";
+
+  const absl::StatusOr<Answer> answer = owner_.AnswerWorkload(Question("100000"));
+  ASSERT_TRUE(answer.ok()) << answer.status();
+  EXPECT_THAT(answer->marginals[0].counts, ElementsAre(2, 1, 3, 0));
+  EXPECT_THAT(SpentOf(owner_), ElementsAre("north 100000", "south 100000"));
+
+  v1::ReserveBudgetRequest outside;
+  outside.set_dataset("visits");
+  outside.mutable_event()->mutable_pure()->set_epsilon("0.3");
+  EXPECT_EQ(owner_.ReserveBudget(outside).status().code(), absl::StatusCode::kFailedPrecondition);
+}
+
 TEST_P(Parts, EveryBinIsAPartUnlessPartsAreNamed) {
   v1::CreateDatasetRequest request = Divided("visits", v1::RULE_ZCDP, "1", "1e-9");
   request.mutable_partition()->clear_parts();
