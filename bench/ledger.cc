@@ -2,6 +2,7 @@
 // the same store in the same run.
 //
 //   bench_ledger compare BACKEND [SECONDS [ROUNDS]]   1, 8, 32 and 128 clients, ledger and plain by turns
+//   bench_ledger load BACKEND CLIENTS [SECONDS]       the ledger alone, for a profiler
 //   bench_ledger history BACKEND [CHARGES]            the price of a charge after 10^3, 10^5, ... CHARGES
 //   charges bench_ledger beside BACKEND [SECONDS]             one client, while 0, 1 and 2 threads compute
 //   without pause
@@ -35,9 +36,14 @@ class Stores {
  public:
   explicit Stores(const std::string& backend) {
     if (backend == "postgres") {
-      auto& cluster = testing::PostgresCluster::Shared();
-      ledger_url_ = cluster.CreateDatabase();
-      plain_ = cluster.CreateDatabase();
+      auto started = testing::PostgresCluster::Start({.shared_buffers = "128MB", .max_wal_size = "1GB"});
+      if (!started.ok()) {
+        std::fprintf(stderr, "%s\n", started.status().ToString().c_str());
+        std::exit(1);
+      }
+      cluster_ = *std::move(started);
+      ledger_url_ = cluster_->CreateDatabase();
+      plain_ = cluster_->CreateDatabase();
     } else if (backend == "sqlite") {
       ledger_url_ = absl::StrCat("sqlite:", scratch_.path(), "/ledger.db");
       plain_ = absl::StrCat(scratch_.path(), "/plain.db");
@@ -68,6 +74,7 @@ class Stores {
 
  private:
   const testing::ScratchFolder scratch_;
+  std::unique_ptr<testing::PostgresCluster> cluster_;
   std::string ledger_url_;
   std::string plain_;
   std::unique_ptr<ledger::Ledger> ledger_;
@@ -93,6 +100,26 @@ void Compare(Stores& stores, double seconds, int rounds) {
         ours.per_second / plain.per_second, ours.median_us / plain.median_us);
     std::fflush(stdout);
   }
+}
+
+double ProcessorSeconds() {
+  rusage usage = {};
+  getrusage(RUSAGE_SELF, &usage);
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
+  };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+void Run(Stores& stores, const Load& load) {
+  HotDataset dataset(stores.ledger());
+  const double before = ProcessorSeconds();
+  const Observed seen = dataset.Charge(load);
+  const double used = ProcessorSeconds() - before;
+  std::printf(
+      "%d clients: %.0f charges/s, p50 %.0f us, p99 %.0f us; %.1f us of this process's processor time each\n",
+      load.clients, seen.per_second, seen.median_us, seen.p99_us,
+      1e6 * used / static_cast<double>(seen.charges));
 }
 
 void MeasureHistory(Stores& stores, int64_t most) {
@@ -159,13 +186,14 @@ int main(int argc, char** argv) {
   const auto number = [&](int place, double otherwise) {
     return argc > place ? std::atof(argv[place]) : otherwise;
   };
-  if (mode != "compare" && mode != "history" && mode != "beside") {
-    std::fprintf(stderr, "bench_ledger compare|history|beside sqlite|postgres ...\n");
+  if (mode != "compare" && mode != "load" && mode != "history" && mode != "beside") {
+    std::fprintf(stderr, "bench_ledger compare|load|history|beside sqlite|postgres ...\n");
     return 2;
   }
   setenv("CURATOR_SCRATCH", "/tmp", 0);
   curator::bench::Stores stores(backend);
   if (mode == "compare") curator::bench::Compare(stores, number(3, 2), static_cast<int>(number(4, 3)));
+  if (mode == "load") curator::bench::Run(stores, {static_cast<int>(number(3, 32)), number(4, 2)});
   if (mode == "history") curator::bench::MeasureHistory(stores, static_cast<int64_t>(number(3, 1e6)));
   if (mode == "beside") curator::bench::MeasureBeside(stores, number(3, 2));
   return 0;

@@ -83,12 +83,11 @@ ledger::ChargeRequest HotDataset::Request(const std::string& request_id) const {
           .postings = {{account_id_, "rho", 1000}}};
 }
 
-std::vector<double> HotDataset::ChargeUntil(int64_t deadline_ns, int64_t most, int client) {
+std::vector<double> HotDataset::ChargeUntil(int64_t deadline_ns, int64_t most) {
   std::vector<double> latencies_us;
-  const std::string prefix = absl::StrCat(absl::BytesToHexString(RandomBytes(12)), "-", client, "-");
   int64_t start = NowNs();
   while (start < deadline_ns && static_cast<int64_t>(latencies_us.size()) < most) {
-    const ledger::ChargeRequest request = Request(absl::StrCat(prefix, latencies_us.size()));
+    const ledger::ChargeRequest request = Request(absl::BytesToHexString(RandomBytes(16)));
     Must(ledger_.Begin(request));
     const int64_t end = NowNs();
     latencies_us.push_back(static_cast<double>(end - start) / 1000);
@@ -104,7 +103,7 @@ Observed HotDataset::Charge(const Load& load) {
   std::vector<std::thread> threads;
   for (int i = 0; i < load.clients; ++i) {
     threads.emplace_back([this, &of_clients, deadline, i] {
-      of_clients[static_cast<size_t>(i)] = ChargeUntil(deadline, std::numeric_limits<int64_t>::max(), i);
+      of_clients[static_cast<size_t>(i)] = ChargeUntil(deadline, std::numeric_limits<int64_t>::max());
     });
   }
   for (std::thread& thread : threads) thread.join();
@@ -122,8 +121,7 @@ void HotDataset::FillTo(int64_t charges) {
   std::vector<std::thread> threads;
   for (int64_t i = 0; i < kClients; ++i) {
     const int64_t share = missing / kClients + (i < missing % kClients ? 1 : 0);
-    threads.emplace_back(
-        [this, share, i] { ChargeUntil(std::numeric_limits<int64_t>::max(), share, static_cast<int>(i)); });
+    threads.emplace_back([this, share, i] { ChargeUntil(std::numeric_limits<int64_t>::max(), share); });
   }
   for (std::thread& thread : threads) thread.join();
   charges_ = charges;

@@ -39,7 +39,7 @@ class HotDataset {
 
  private:
   ledger::ChargeRequest Request(const std::string& request_id) const;
-  std::vector<double> ChargeUntil(int64_t deadline_ns, int64_t most, int client);
+  std::vector<double> ChargeUntil(int64_t deadline_ns, int64_t most);
 
   ledger::Ledger& ledger_;
   ledger::Dataset dataset_;

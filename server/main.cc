@@ -4,6 +4,7 @@
 #include <iostream>
 
 #include "app.h"
+#include "app_ledger.h"
 #include "host/logging.h"
 
 namespace {
@@ -22,16 +23,15 @@ sigset_t BlockTermination() {
 
 int main(int argc, char** argv) {
   curator::AppOptions options;
+  bool print_only = false;
   double grace_seconds = 10;
   double synthesis_minutes = 360;
   CLI::App flags{"curatord: holds private tables, charges their budgets, answers with noise"};
   flags.add_option("--listen", options.listen, "HOST:PORT to serve on; port 0 picks a free one")
       ->capture_default_str();
   flags.add_option("--ledger", options.ledger, "sqlite:PATH or postgresql://...")->required();
-  flags
-      .add_option("--data-dir", options.data_directory,
-                  "Directory of the private tables and the server's key")
-      ->required();
+  flags.add_option("--data-dir", options.data_directory,
+                   "Directory of the private tables and the server's key");
   flags.add_option("--anchor", options.anchor_directory,
                    "Directory of the ledger's anchor (default: below --data-dir)");
   flags.add_flag("--dev", options.development,
@@ -45,11 +45,29 @@ int main(int argc, char** argv) {
       ->check(CLI::Range(0.01, 100000.0))
       ->capture_default_str();
   flags.set_version_flag("--version", CURATOR_VERSION);
+  // Without one of these it serves. Options stand before or behind their name.
+  flags.fallthrough();
+  flags.require_subcommand(0, 1);
+  CLI::App* const migrate = flags.add_subcommand("migrate", "Bring the ledger's schema up to date, and end");
+  migrate->add_flag("--print", print_only, "Print the SQL of the missing steps instead");
+  const CLI::App* const check =
+      flags.add_subcommand("check-ledger", "Recount every history, compare tables and anchor; 3: not sound");
+  const CLI::App* const note =
+      flags.add_subcommand("backup-note", "Print what a backup must hold and how far every history has come");
   try {
     flags.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return flags.exit(error) == 0 ? 0 : 2;
   }
+  const curator::LedgerCommandOptions books{.ledger = options.ledger,
+                                            .anchor_directory = options.anchor_directory,
+                                            .data_directory = options.data_directory};
+  if (migrate->parsed()) {
+    const auto mode = print_only ? curator::MigrateMode::kPrint : curator::MigrateMode::kApply;
+    return curator::RunMigrate(options.ledger, mode, std::cout, std::cerr);
+  }
+  if (check->parsed()) return curator::RunCheckLedger(books, std::cout, std::cerr);
+  if (note->parsed()) return curator::RunBackupNote(books, std::cout, std::cerr);
   options.drain_grace = absl::Seconds(grace_seconds);
   options.synthesis_timeout = absl::Minutes(synthesis_minutes);
 

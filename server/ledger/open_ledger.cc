@@ -17,6 +17,15 @@ bool HasPrefix(std::string_view text, std::string_view prefix) {
   return text.substr(0, prefix.size()) == prefix;
 }
 
+absl::StatusOr<const LedgerBackend*> BackendOf(std::string_view url) {
+  std::string schemes;
+  for (const LedgerBackend& backend : LedgerBackends()) {
+    if (backend.accepts(url)) return &backend;
+    absl::StrAppend(&schemes, schemes.empty() ? "" : " or ", std::string(backend.schemes));
+  }
+  return InvalidField("ledger", absl::StrCat("write ", schemes));
+}
+
 }  // namespace
 
 const std::vector<LedgerBackend>& LedgerBackends() {
@@ -42,24 +51,25 @@ const std::vector<LedgerBackend>& LedgerBackends() {
   return backends;
 }
 
+absl::StatusOr<std::unique_ptr<sql::Database>> OpenLedgerDatabase(std::string_view url) {
+  ASSIGN_OR_RETURN(const LedgerBackend* const backend, BackendOf(url));
+  return backend->open(url);
+}
+
+absl::StatusOr<std::string> AnchorDirOf(std::string_view url, std::string_view anchor_dir) {
+  ASSIGN_OR_RETURN(const LedgerBackend* const backend, BackendOf(url));
+  if (!anchor_dir.empty()) return std::string(anchor_dir);
+  std::string beside = backend->default_anchor_dir(url);
+  if (!beside.empty()) return beside;
+  return InvalidField("anchor",
+                      "name a folder for the anchor, on a disk that is not restored with the database");
+}
+
 absl::StatusOr<std::unique_ptr<Ledger>> OpenLedger(const LedgerOptions& options) {
-  std::string schemes;
-  for (const LedgerBackend& backend : LedgerBackends()) {
-    if (!backend.accepts(options.url)) {
-      absl::StrAppend(&schemes, schemes.empty() ? "" : " or ", std::string(backend.schemes));
-      continue;
-    }
-    const std::string anchor_dir =
-        options.anchor_dir.empty() ? backend.default_anchor_dir(options.url) : options.anchor_dir;
-    if (anchor_dir.empty()) {
-      return InvalidField("anchor",
-                          "name a folder for the anchor, on a disk that is not restored with the database");
-    }
-    ASSIGN_OR_RETURN(std::unique_ptr<sql::Database> database, backend.open(options.url));
-    RETURN_IF_ERROR(sql::Migrate(*database, sql::EmbeddedMigrations()));
-    return sql::SqlLedger::Open(std::move(database), anchor_dir, options.entropy);
-  }
-  return InvalidField("ledger", absl::StrCat("write ", schemes));
+  ASSIGN_OR_RETURN(const std::string anchor_dir, AnchorDirOf(options.url, options.anchor_dir));
+  ASSIGN_OR_RETURN(std::unique_ptr<sql::Database> database, OpenLedgerDatabase(options.url));
+  RETURN_IF_ERROR(sql::Migrate(*database, sql::EmbeddedMigrations()));
+  return sql::SqlLedger::Open(std::move(database), anchor_dir, options.entropy);
 }
 
 }  // namespace curator::ledger

@@ -31,6 +31,11 @@ struct LedgerOptions {
 // anchor).
 absl::StatusOr<std::unique_ptr<Ledger>> OpenLedger(const LedgerOptions& options);
 
+// The parts of OpenLedger(): the store that `url` names, with whatever schema it has; and the folder of its
+// anchor.
+absl::StatusOr<std::unique_ptr<sql::Database>> OpenLedgerDatabase(std::string_view url);
+absl::StatusOr<std::string> AnchorDirOf(std::string_view url, std::string_view anchor_dir);
+
 struct LedgerBackend {
   std::string_view name;     // "sqlite"
   std::string_view schemes;  // for messages: "sqlite:PATH"

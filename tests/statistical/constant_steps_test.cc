@@ -161,12 +161,11 @@ TEST(ConstantSteps, OneRecordMoreTakesTheSameFewInstructionsWhateverItHolds) {
   EXPECT_LT(with - without, 200u);
 }
 
-// A mechanism that is exact and private, but whose steps tell the scores. (The seed is always the same: by
-// chance, the first proposal may be the best.)
+// A mechanism that is exact and private, but whose steps tell the scores.
 TEST(ConstantStepsCanary, ASelectionByRejectionIsCaught) {
   const auto trace = [](const std::vector<int64_t>& scores) {
     return TraceOf([&scores]() -> std::function<void()> {
-      const auto bits = std::make_shared<seeded::SeededBits>(73);
+      const auto bits = std::make_shared<seeded::SeededBits>(AuditSeed(73));
       return [bits, &scores] {
         const int64_t best = *std::max_element(scores.begin(), scores.end());
         dp::BitBuffer buffer(*bits, 1);

@@ -113,7 +113,7 @@ PostgresCluster& PostgresCluster::Shared() {
   return *cluster;
 }
 
-absl::StatusOr<std::unique_ptr<PostgresCluster>> PostgresCluster::Start() {
+absl::StatusOr<std::unique_ptr<PostgresCluster>> PostgresCluster::Start(const PostgresMemory& memory) {
   const std::string programs = FindPrograms();
   if (programs.empty()) {
     return absl::FailedPreconditionError("no PostgreSQL server is installed (apt-get install postgresql)");
@@ -121,7 +121,7 @@ absl::StatusOr<std::unique_ptr<PostgresCluster>> PostgresCluster::Start() {
   if (geteuid() == 0 && !ServerUser()) {
     return absl::FailedPreconditionError("there is no user postgres to run the server as");
   }
-  std::unique_ptr<PostgresCluster> cluster(new PostgresCluster(programs, FreePort()));
+  std::unique_ptr<PostgresCluster> cluster(new PostgresCluster(programs, FreePort(), memory));
   RETURN_IF_ERROR(cluster->Initialize());
   RETURN_IF_ERROR(cluster->Launch());
   return cluster;
@@ -160,7 +160,8 @@ absl::Status PostgresCluster::Launch() {
   const std::string log = absl::StrCat(folder_, "/server.log");
   server_ = Spawn({absl::StrCat(programs_, "/postgres"), "-D", absl::StrCat(folder_, "/data"), "-p",
                    absl::StrCat(port_), "-k", folder_, "-c", "listen_addresses=127.0.0.1", "-c",
-                   "max_connections=200", "-c", "shared_buffers=16MB", "-c", "max_wal_size=256MB"},
+                   "max_connections=200", "-c", absl::StrCat("shared_buffers=", memory_.shared_buffers), "-c",
+                   absl::StrCat("max_wal_size=", memory_.max_wal_size)},
                   log);
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
   const std::string url = UrlOf("postgres");

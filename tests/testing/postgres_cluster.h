@@ -17,6 +17,12 @@
 
 namespace curator::testing {
 
+// Little memory is enough for tests; a benchmark wants what PostgreSQL takes by default.
+struct PostgresMemory {
+  std::string shared_buffers = "16MB";
+  std::string max_wal_size = "256MB";
+};
+
 // Call from the main thread: the server is killed when the thread that started it ends.
 class PostgresCluster {
  public:
@@ -24,7 +30,7 @@ class PostgresCluster {
   // started.
   static PostgresCluster& Shared();
 
-  static absl::StatusOr<std::unique_ptr<PostgresCluster>> Start();
+  static absl::StatusOr<std::unique_ptr<PostgresCluster>> Start(const PostgresMemory& memory = {});
   ~PostgresCluster();
   PostgresCluster(const PostgresCluster&) = delete;
   PostgresCluster& operator=(const PostgresCluster&) = delete;
@@ -40,7 +46,8 @@ class PostgresCluster {
   absl::Status CrashAndRestart();
 
  private:
-  PostgresCluster(std::string programs, int port) : programs_(std::move(programs)), port_(port) {}
+  PostgresCluster(std::string programs, int port, const PostgresMemory& memory)
+      : programs_(std::move(programs)), memory_(memory), port_(port) {}
   absl::Status Initialize();
   absl::Status Launch();
   void Kill(int signal);
@@ -50,6 +57,7 @@ class PostgresCluster {
   const ScratchFolder scratch_;
   const std::string& folder_ = scratch_.path();
   const std::string programs_;
+  const PostgresMemory memory_;
   const int port_;
   pid_t server_ = -1;
   int databases_ = 0;

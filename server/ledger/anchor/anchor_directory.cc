@@ -121,6 +121,14 @@ absl::StatusOr<std::unique_ptr<AnchorDirectory>> AnchorDirectory::Open(std::stri
   return anchor;
 }
 
+absl::StatusOr<AnchorState> AnchorDirectory::ReadOnly(std::string_view directory,
+                                                      std::string_view ledger_uuid) {
+  std::error_code error;
+  if (!std::filesystem::exists(std::string(directory), error)) return AnchorState();
+  AnchorDirectory anchor(directory, ledger_uuid);
+  return anchor.Read();
+}
+
 absl::Status AnchorDirectory::TakeFile() {
   constexpr int kMostServers = 1000;
   for (int n = 0; n < kMostServers; ++n) {
@@ -176,7 +184,12 @@ absl::Status AnchorDirectory::ReadOneFile(const std::string& name) {
 }
 
 absl::Status AnchorDirectory::RaiseTo(const AnchorState& state) {
-  std::unique_lock lock(mutex_);
+  ASSIGN_OR_RETURN(const int64_t point, Add(state));
+  return MakeDurable(point);
+}
+
+absl::StatusOr<int64_t> AnchorDirectory::Add(const AnchorState& state) {
+  const std::scoped_lock lock(mutex_);
   const AnchorState missing = Missing(own_, state);
   RETURN_IF_ERROR(Raise(own_, state));
   if (!has_begun_ || !(missing == AnchorState())) {
@@ -185,8 +198,12 @@ absl::Status AnchorDirectory::RaiseTo(const AnchorState& state) {
     others_.erase(own_name_);
     ++own_generation_;
   }
-  const int64_t wanted = own_generation_;
-  while (durable_generation_ < wanted) {
+  return own_generation_;
+}
+
+absl::Status AnchorDirectory::MakeDurable(int64_t point) {
+  std::unique_lock lock(mutex_);
+  while (durable_generation_ < point) {
     if (writing_) {
       written_.wait(lock);
       continue;

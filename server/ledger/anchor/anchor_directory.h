@@ -32,6 +32,9 @@ class AnchorDirectory {
   // contradict each other).
   static absl::StatusOr<std::unique_ptr<AnchorDirectory>> Open(std::string_view directory,
                                                                std::string_view ledger_uuid);
+  // The maximum over all files, without taking one: nothing is written. A folder that is not there vouches
+  // for nothing.
+  static absl::StatusOr<AnchorState> ReadOnly(std::string_view directory, std::string_view ledger_uuid);
   ~AnchorDirectory();
   AnchorDirectory(const AnchorDirectory&) = delete;
   AnchorDirectory& operator=(const AnchorDirectory&) = delete;
@@ -43,6 +46,10 @@ class AnchorDirectory {
   // the file is. Callers that come while another writes share the next write and its sync. UNAVAILABLE when
   // it cannot be written.
   absl::Status RaiseTo(const AnchorState& state);
+  // Its two halves: from the first on Read() tells of `state`, after the second it is durable up to the point
+  // that the first returned.
+  absl::StatusOr<int64_t> Add(const AnchorState& state);
+  absl::Status MakeDurable(int64_t point);
 
   const std::string& path() const { return directory_; }
 

@@ -68,6 +68,26 @@ TEST_P(TamperConformance, TheStoreItselfRefusesToOverspend) {
   EXPECT_TRUE(TryInStore("UPDATE account_counters SET held = 3").ok());
 }
 
+TEST_P(TamperConformance, TheStoreItselfRefusesRowsThatReferToNothing) {
+  const auto insert_charge = [](const std::string& dataset_id) {
+    return absl::StrCat(
+        "INSERT INTO charges (id, dataset_id, dataset_version, principal, request_id, fingerprint, kind, "
+        "event, "
+        "label, state, attempt_token, created_at_us) SELECT 'c', ",
+        dataset_id, ", 1, 'ana', 'r', fingerprint, kind, event, '', 'STARTED', '', 0 FROM charges LIMIT 1");
+  };
+  EXPECT_FALSE(TryInStore(insert_charge("'nothing'")).ok());
+  EXPECT_FALSE(TryInStore("INSERT INTO postings VALUES ('nothing', 1, 'rho', 1)").ok());
+  EXPECT_FALSE(TryInStore("UPDATE postings SET account_id = 99").ok());
+  EXPECT_FALSE(TryInStore("DELETE FROM datasets").ok());
+  EXPECT_FALSE(TryInStore("DELETE FROM charges").ok());
+  EXPECT_FALSE(TryInStore("UPDATE charges SET id = 'other' WHERE request_id = 'stored'").ok());
+  EXPECT_FALSE(TryInStore("DELETE FROM account_counters").ok());
+  EXPECT_TRUE(TryInStore(insert_charge("dataset_id")).ok());
+  EXPECT_FALSE(TryInStore("INSERT INTO postings VALUES ('c', 1, 'nothing', 1)").ok());
+  EXPECT_TRUE(TryInStore("INSERT INTO postings VALUES ('c', 1, 'rho', 1)").ok());
+}
+
 TEST_P(TamperConformance, AnEditedEntryIsFound) {
   EXPECT_THAT(FindingsAfter("UPDATE entries SET actor = 'mallory' WHERE seq = 3"),
               Contains(HasSubstr("entry 3 was edited")));

@@ -3,11 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <utility>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_replace.h"
 #include "base/status_macros.h"
+#include "ledger/postgres/array_statements.h"
+#include "ledger/postgres/postgres_errors.h"
 #include "ledger/postgres/wire_values.h"
 
 namespace curator::ledger::postgres {
@@ -15,48 +16,13 @@ namespace {
 
 constexpr int kBinaryResult = 1;
 
-// A stopped server must not keep a row locked for ever, and nobody waits for ever.
+// A stopped server must not keep a row locked for ever, and nobody waits for ever. Every query has an index,
+// which a plan that was made while a table was small must not pass over (docs/adr/0009).
 constexpr char kSettings[] =
+    "SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off; SET jit = off; SET "
+    "plan_cache_mode = force_generic_plan; "
     "SET client_min_messages = warning; SET idle_in_transaction_session_timeout = '30s'; "
     "SET lock_timeout = '20s'; SET statement_timeout = '120s'";
-
-std::string OneLine(const char* message) {
-  std::string line = absl::StrReplaceAll(message == nullptr ? "" : message, {{"\n", " "}, {"\t", " "}});
-  while (!line.empty() && line.back() == ' ') line.pop_back();
-  return line;
-}
-
-std::string SqlState(const PGresult* result) {
-  const char* state = result == nullptr ? nullptr : PQresultErrorField(result, PG_DIAG_SQLSTATE);
-  return state == nullptr ? "" : state;
-}
-
-bool IsOneOf(const std::string& state, std::initializer_list<const char*> prefixes) {
-  return std::any_of(prefixes.begin(), prefixes.end(),
-                     [&](const char* prefix) { return absl::StartsWith(state, prefix); });
-}
-
-// By SQLSTATE (appendix A of PostgreSQL's manual).
-sql::Ending EndingOf(const std::string& state) {
-  // serialization_failure, deadlock_detected, unique_violation
-  if (IsOneOf(state, {"40001", "40P01", "23505"})) return sql::Ending::kConflict;
-  // No state: the connection broke. 08: connection exceptions; 40003: statement_completion_unknown; 57P:
-  // shutdown, crash, still starting; 25P03: cut after idling in a transaction; 58: input or output failed
-  // below the server.
-  if (state.empty() || IsOneOf(state, {"08", "40003", "57P", "25P03", "58"})) return sql::Ending::kUnknown;
-  return sql::Ending::kFailed;
-}
-
-absl::StatusCode CodeOf(const std::string& state) {
-  if (EndingOf(state) == sql::Ending::kConflict) return absl::StatusCode::kAborted;
-  if (EndingOf(state) == sql::Ending::kUnknown) return absl::StatusCode::kUnavailable;
-  // 53: disk full, out of memory, too many connections; 55P03 and 57014: waited too long; 25006: became a
-  // standby.
-  if (IsOneOf(state, {"53", "55P03", "57014", "25006"})) return absl::StatusCode::kUnavailable;
-  if (IsOneOf(state, {"42501", "28", "3D000"})) return absl::StatusCode::kFailedPrecondition;
-  if (IsOneOf(state, {"XX001", "XX002"})) return absl::StatusCode::kDataLoss;
-  return absl::StatusCode::kInternal;
-}
 
 absl::StatusOr<std::string> WhereOf(const std::string& url) {
   char* error = nullptr;
@@ -123,8 +89,11 @@ absl::Status PostgresConnection::CheckDurability() {
 
 sql::Outcome PostgresConnection::Run(const char* begin, const sql::Body& body) {
   failure_ = sql::Ending::kDone;
-  absl::Status status = ExecuteScript(begin);
-  if (!status.ok()) return {failure_, status};
+  last_.clear();
+  absl::StatusOr<std::string> prepared = Prepared(begin);
+  if (!prepared.ok()) return {failure_, prepared.status()};
+  begin_ = *std::move(prepared);
+  absl::Status status;
   try {
     status = body(*this);
   } catch (const std::exception& error) {
@@ -133,11 +102,8 @@ sql::Outcome PostgresConnection::Run(const char* begin, const sql::Body& body) {
     failure_ = sql::Ending::kFailed;
   }
   if (status.ok() && failure_ == sql::Ending::kDone) {
-    const Result result(PQexec(connection_.get(), "COMMIT"));
-    status = Check(result.get());
-    if (status.ok() && std::string_view(PQcmdStatus(result.get())) == "COMMIT")
-      return {sql::Ending::kDone, status};
-    if (status.ok()) return {sql::Ending::kFailed, absl::InternalError("PostgreSQL rolled back at COMMIT")};
+    status = Commit();
+    if (status.ok()) return {sql::Ending::kDone, status};
   }
   const sql::Ending ending = failure_ == sql::Ending::kDone ? sql::Ending::kRefused : failure_;
   if (status.ok()) status = absl::InternalError("a failed statement was passed over");
@@ -147,16 +113,29 @@ sql::Outcome PostgresConnection::Run(const char* begin, const sql::Body& body) {
   return {ending, status};
 }
 
+absl::Status PostgresConnection::Commit() {
+  ASSIGN_OR_RETURN(const std::string commit, Prepared("COMMIT"));
+  const sql::Parameters none;
+  std::vector<PreparedRun> runs;
+  for (const auto& [name, parameters] : last_) runs.push_back({name, &parameters});
+  runs.push_back({commit, &none});
+  RETURN_IF_ERROR(RunInPipeline(runs).status());
+  if (last_command_ == "COMMIT") return absl::OkStatus();
+  failure_ = sql::Ending::kFailed;
+  return absl::InternalError("PostgreSQL rolled back at COMMIT");
+}
+
 absl::Status PostgresConnection::Check(const PGresult* result) {
   const ExecStatusType type = PQresultStatus(result);
   if (type == PGRES_COMMAND_OK || type == PGRES_TUPLES_OK) return absl::OkStatus();
-  const std::string state = SqlState(result);
+  const std::string state = SqlStateOf(result);
   // The first failure is the cause; what follows in a broken transaction only says that it is broken.
   if (failure_ == sql::Ending::kDone) failure_ = EndingOf(state);
   const char* primary = result == nullptr ? nullptr : PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
   return absl::Status(
-      CodeOf(state), absl::StrCat("the ledger's store answered: ",
-                                  OneLine(primary != nullptr ? primary : PQerrorMessage(connection_.get()))));
+      StatusCodeOf(state),
+      absl::StrCat("the ledger's store answered: ",
+                   OneLine(primary != nullptr ? primary : PQerrorMessage(connection_.get()))));
 }
 
 absl::StatusOr<std::string> PostgresConnection::Prepared(std::string_view statement) {
@@ -173,53 +152,79 @@ absl::StatusOr<std::string> PostgresConnection::Prepared(std::string_view statem
 absl::StatusOr<std::vector<sql::Row>> PostgresConnection::Execute(std::string_view statement,
                                                                   const sql::Parameters& parameters) {
   ASSIGN_OR_RETURN(const std::string name, Prepared(statement));
-  const WireParameters wire(parameters);
-  const Result result(PQexecPrepared(connection_.get(), name.c_str(), wire.count(), wire.values(),
-                                     wire.lengths(), wire.formats(), kBinaryResult));
-  RETURN_IF_ERROR(Check(result.get()));
-  return RowsOf(result.get());
+  ASSIGN_OR_RETURN(sql::Answers answers, RunInPipeline({{name, &parameters}}));
+  return std::move(answers.front());
 }
 
-absl::StatusOr<std::vector<std::vector<sql::Row>>> PostgresConnection::ExecuteEach(
-    std::string_view statement, const std::vector<sql::Parameters>& each) {
+absl::StatusOr<sql::Answers> PostgresConnection::ExecuteEach(std::string_view statement,
+                                                             const std::vector<sql::Parameters>& each) {
+  ASSIGN_OR_RETURN(std::vector<sql::Answers> answers, ExecuteTogether({{statement, each}}));
+  return std::move(answers.front());
+}
+
+absl::StatusOr<std::vector<sql::Answers>> PostgresConnection::ExecuteTogether(
+    const std::vector<sql::Statement>& statements) {
+  std::vector<OwnedRun> keyed;
+  keyed.reserve(statements.size());  // no element moves: runs point into them
+  std::vector<PreparedRun> runs;
+  for (const sql::Statement& statement : statements) {
+    if (!statement.key_types.empty() && statement.each.size() > 1) {
+      const ArrayStatement look_up = LookUpAll(statement);
+      ASSIGN_OR_RETURN(std::string name, Prepared(look_up.text));
+      keyed.push_back({std::move(name), look_up.arrays});
+      runs.push_back({keyed.back().name, &keyed.back().parameters});
+      continue;
+    }
+    if (statement.each.empty()) continue;
+    ASSIGN_OR_RETURN(const std::string name, Prepared(statement.text));
+    for (const sql::Parameters& parameters : statement.each) runs.push_back({name, &parameters});
+  }
+  ASSIGN_OR_RETURN(sql::Answers answers, RunInPipeline(runs));
+  std::vector<sql::Answers> of_each;
+  auto next = answers.begin();
+  for (const sql::Statement& statement : statements) {
+    const size_t count = statement.each.size();
+    if (!statement.key_types.empty() && count > 1) {
+      of_each.push_back(AnswersByKey(*next++, count));
+      continue;
+    }
+    const auto end = next + static_cast<std::ptrdiff_t>(count);
+    of_each.emplace_back(std::make_move_iterator(next), std::make_move_iterator(end));
+    next = end;
+  }
+  return of_each;
+}
+
+absl::StatusOr<sql::Answers> PostgresConnection::RunInPipeline(const std::vector<PreparedRun>& runs) {
   // Answers wait in the socket's buffers until all is sent, so what is sent at once is bounded.
   constexpr size_t kMostAtOnce = 128;
-  Answers answers;
-  if (each.empty()) return answers;
-  if (each.size() == 1) {
-    ASSIGN_OR_RETURN(std::vector<sql::Row> rows, Execute(statement, each.front()));
-    answers.push_back(std::move(rows));
-    return answers;
-  }
-  ASSIGN_OR_RETURN(const std::string name, Prepared(statement));
-  for (size_t start = 0; start < each.size(); start += kMostAtOnce) {
-    ASSIGN_OR_RETURN(Answers some,
-                     RunInPipeline(name, &each[start], std::min(kMostAtOnce, each.size() - start)));
-    std::move(some.begin(), some.end(), std::back_inserter(answers));
-  }
-  return answers;
-}
-
-absl::StatusOr<PostgresConnection::Answers> PostgresConnection::RunInPipeline(const std::string& name,
-                                                                              const sql::Parameters* first,
-                                                                              size_t count) {
+  sql::Answers answers;
+  if (runs.empty()) return answers;
   PGconn* raw = connection_.get();
-  if (PQenterPipelineMode(raw) != 1) return Check(nullptr);
-  for (size_t i = 0; i < count; ++i) {
-    const WireParameters wire(first[i]);
-    if (PQsendQueryPrepared(raw, name.c_str(), wire.count(), wire.values(), wire.lengths(), wire.formats(),
-                            kBinaryResult) != 1) {
-      return Check(nullptr);
+  const sql::Parameters none;
+  const auto send = [raw](const std::string& name, const sql::Parameters& parameters) {
+    const WireParameters wire(parameters);
+    return PQsendQueryPrepared(raw, name.c_str(), wire.count(), wire.values(), wire.lengths(), wire.formats(),
+                               kBinaryResult) == 1;
+  };
+  for (size_t start = 0; start < runs.size(); start += kMostAtOnce) {
+    if (PQenterPipelineMode(raw) != 1) return Check(nullptr);
+    // The transaction begins with its first statement, without a round trip of its own.
+    const bool begins = !begin_.empty();
+    if (begins && !send(std::exchange(begin_, {}), none)) return Check(nullptr);
+    for (size_t i = start; i < std::min(start + kMostAtOnce, runs.size()); ++i) {
+      if (!send(runs[i].name, *runs[i].parameters)) return Check(nullptr);
     }
+    if (PQpipelineSync(raw) != 1) return Check(nullptr);
+    ASSIGN_OR_RETURN(sql::Answers some, ReadPipeline());
+    if (PQexitPipelineMode(raw) != 1) return Check(nullptr);
+    std::move(some.begin() + (begins ? 1 : 0), some.end(), std::back_inserter(answers));
   }
-  if (PQpipelineSync(raw) != 1) return Check(nullptr);
-  ASSIGN_OR_RETURN(Answers answers, ReadPipeline());
-  if (PQexitPipelineMode(raw) != 1) return Check(nullptr);
   return answers;
 }
 
-absl::StatusOr<PostgresConnection::Answers> PostgresConnection::ReadPipeline() {
-  Answers answers;
+absl::StatusOr<sql::Answers> PostgresConnection::ReadPipeline() {
+  sql::Answers answers;
   PGconn* raw = connection_.get();
   absl::Status status;
   // Each statement answers with its result and a null; the sync point answers last.
@@ -231,7 +236,9 @@ absl::StatusOr<PostgresConnection::Answers> PostgresConnection::ReadPipeline() {
     if (result == nullptr || type == PGRES_PIPELINE_ABORTED) continue;
     const absl::Status one = Check(result.get());
     if (status.ok()) status = one;
-    if (one.ok()) answers.push_back(RowsOf(result.get()));
+    if (!one.ok()) continue;
+    answers.push_back(RowsOf(result.get()));
+    last_command_ = PQcmdStatus(result.get());
   }
   if (status.ok()) return answers;
   PQexitPipelineMode(raw);
@@ -241,22 +248,30 @@ absl::StatusOr<PostgresConnection::Answers> PostgresConnection::ReadPipeline() {
 absl::Status PostgresConnection::InsertRows(std::string_view table, const std::vector<sql::Column>& columns,
                                             const std::vector<sql::Parameters>& rows) {
   if (rows.empty()) return absl::OkStatus();
-  std::string names;
-  std::string arrays;
-  sql::Parameters parameters;
-  for (size_t i = 0; i < columns.size(); ++i) {
-    absl::StrAppend(&names, i == 0 ? "" : ", ", std::string(columns[i].name));
-    absl::StrAppend(&arrays, i == 0 ? "$" : ", $", i + 1, "::", std::string(ArrayTypeOf(columns[i].type)));
-    parameters.emplace_back(ArrayText(rows, i));
+  const ArrayStatement insert = InsertAll({table, &columns, rows});
+  return Execute(insert.text, insert.arrays).status();
+}
+
+absl::Status PostgresConnection::ExecuteLast(const std::vector<sql::Step>& steps) {
+  for (const sql::Step& step : steps) {
+    if (const auto* statement = std::get_if<sql::Statement>(&step)) {
+      if (statement->each.empty()) continue;
+      ASSIGN_OR_RETURN(const std::string name, Prepared(statement->text));
+      for (const sql::Parameters& parameters : statement->each) last_.push_back({name, parameters});
+    } else if (const auto& insertion = std::get<sql::Insertion>(step); !insertion.rows.empty()) {
+      ArrayStatement insert = InsertAll(insertion);
+      ASSIGN_OR_RETURN(std::string name, Prepared(insert.text));
+      last_.push_back({std::move(name), std::move(insert.arrays)});
+    }
   }
-  // One statement for all rows: its rows keep their order, so generated numbers follow it.
-  return Execute(absl::StrCat("INSERT INTO ", std::string(table), " (", names, ") SELECT * FROM unnest(",
-                              arrays, ")"),
-                 parameters)
-      .status();
+  return absl::OkStatus();
 }
 
 absl::Status PostgresConnection::ExecuteScript(const std::string& script) {
+  if (!begin_.empty()) {
+    const sql::Parameters none;
+    RETURN_IF_ERROR(RunInPipeline({{std::exchange(begin_, {}), &none}}).status());
+  }
   const Result result(PQexec(connection_.get(), script.c_str()));
   return Check(result.get());
 }

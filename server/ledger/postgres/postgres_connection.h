@@ -26,8 +26,11 @@ class PostgresConnection final : public sql::Transaction {
 
   absl::StatusOr<std::vector<sql::Row>> Execute(std::string_view statement,
                                                 const sql::Parameters& parameters) override;
-  absl::StatusOr<std::vector<std::vector<sql::Row>>> ExecuteEach(
-      std::string_view statement, const std::vector<sql::Parameters>& each) override;
+  absl::StatusOr<sql::Answers> ExecuteEach(std::string_view statement,
+                                           const std::vector<sql::Parameters>& each) override;
+  absl::StatusOr<std::vector<sql::Answers>> ExecuteTogether(
+      const std::vector<sql::Statement>& statements) override;
+  absl::Status ExecuteLast(const std::vector<sql::Step>& steps) override;
   absl::Status InsertRows(std::string_view table, const std::vector<sql::Column>& columns,
                           const std::vector<sql::Parameters>& rows) override;
   absl::Status ExecuteScript(const std::string& script) override;
@@ -44,15 +47,27 @@ class PostgresConnection final : public sql::Transaction {
   explicit PostgresConnection(PGconn* connection) : connection_(connection) {}
   absl::Status CheckDurability();
   absl::StatusOr<std::string> Prepared(std::string_view statement);
-  using Answers = std::vector<std::vector<sql::Row>>;  // the rows of each of several statements
-  // Sends `count` runs of a prepared statement at once, then reads their answers.
-  absl::StatusOr<Answers> RunInPipeline(const std::string& name, const sql::Parameters* first, size_t count);
-  absl::StatusOr<Answers> ReadPipeline();
+  absl::Status Commit();
+  // One run of a prepared statement.
+  struct PreparedRun {
+    std::string name;
+    const sql::Parameters* parameters = nullptr;
+  };
+  struct OwnedRun {
+    std::string name;
+    sql::Parameters parameters;
+  };
+  // Sends the runs at once, behind the BEGIN if that is still to come, then reads their answers.
+  absl::StatusOr<sql::Answers> RunInPipeline(const std::vector<PreparedRun>& runs);
+  absl::StatusOr<sql::Answers> ReadPipeline();
   // OK for a result that succeeded; else remembers how the running transaction failed, for Run().
   absl::Status Check(const PGresult* result);
 
   std::unique_ptr<PGconn, FinishConnection> connection_;
   std::unordered_map<std::string, std::string> prepared_;  // statement -> name
+  std::string begin_;           // the statement that begins the running transaction, until it is sent
+  std::vector<OwnedRun> last_;  // what is sent together with its COMMIT
+  std::string last_command_;    // the tag of the last statement that succeeded
   sql::Ending failure_ = sql::Ending::kDone;
 };
 

@@ -20,6 +20,7 @@ constexpr sql::Dialect kDialect = {
         "SELECT pg_advisory_xact_lock(7142030917); CREATE TABLE IF NOT EXISTS schema_migrations "
         "(version BIGINT PRIMARY KEY, name TEXT NOT NULL, sha256 TEXT NOT NULL, "
         "applied_at_us BIGINT NOT NULL);",
+    .has_migrations = "SELECT CASE WHEN to_regclass('schema_migrations') IS NULL THEN 0 ELSE 1 END",
 };
 
 class PostgresDatabase final : public sql::Database {

@@ -2,7 +2,6 @@
 
 #include <cstdint>
 
-#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 
 namespace curator::ledger::postgres {
@@ -14,6 +13,7 @@ constexpr Oid kBytea = 17;
 constexpr Oid kInt8 = 20;
 constexpr Oid kInt2 = 21;
 constexpr Oid kInt4 = 23;
+constexpr Oid kText = 25;
 constexpr int kBinary = 1;
 
 std::string BigEndian(int64_t value) {
@@ -46,22 +46,20 @@ sql::Value ValueOf(const PGresult* result, int row, int column) {
   }
 }
 
-// Quoted, because NULL, braces and commas mean something where they are not.
-void AppendElement(std::string& text, const sql::Value& value) {
-  if (const auto* integer = std::get_if<int64_t>(&value)) {
-    absl::StrAppend(&text, *integer);
-  } else if (const auto* bytes = std::get_if<sql::Bytes>(&value)) {
-    absl::StrAppend(&text, "\"\\\\x", absl::BytesToHexString(bytes->value), "\"");
-  } else if (const auto* characters = std::get_if<std::string>(&value)) {
-    text.push_back('"');
-    for (const char c : *characters) {
-      if (c == '"' || c == '\\') text.push_back('\\');
-      text.push_back(c);
-    }
-    text.push_back('"');
-  } else {
-    text.append("NULL");
+std::string BigEndian32(int32_t value) {
+  return BigEndian(value).substr(4);
+}
+
+Oid OidOf(sql::ColumnType type) {
+  switch (type) {
+    case sql::ColumnType::kInteger:
+      return kInt8;
+    case sql::ColumnType::kText:
+      return kText;
+    case sql::ColumnType::kBytes:
+      return kBytea;
   }
+  return kText;
 }
 
 }  // namespace
@@ -96,14 +94,29 @@ std::string_view ArrayTypeOf(sql::ColumnType type) {
   return "text[]";
 }
 
-std::string ArrayText(const std::vector<sql::Parameters>& rows, size_t column) {
-  std::string text = "{";
+sql::Bytes ArrayOf(const std::vector<sql::Parameters>& rows, size_t column, sql::ColumnType type) {
+  // array_recv() in PostgreSQL's arrayfuncs.c: dimensions, whether there are nulls, the elements' type; for
+  // the only dimension its size and first index; then each element's length (-1: null) and bytes.
+  constexpr int32_t kNull = -1;
+  std::string elements;
+  bool has_nulls = false;
   for (const sql::Parameters& row : rows) {
-    if (text.size() > 1) text.push_back(',');
-    AppendElement(text, row.at(column));
+    const sql::Value& value = row.at(column);
+    if (const auto* integer = std::get_if<int64_t>(&value)) {
+      absl::StrAppend(&elements, BigEndian32(8), BigEndian(*integer));
+    } else if (std::holds_alternative<sql::Null>(value)) {
+      has_nulls = true;
+      elements += BigEndian32(kNull);
+    } else {
+      const auto* blob = std::get_if<sql::Bytes>(&value);
+      const std::string& bytes = blob != nullptr ? blob->value : std::get<std::string>(value);
+      absl::StrAppend(&elements, BigEndian32(static_cast<int32_t>(bytes.size())), bytes);
+    }
   }
-  text.push_back('}');
-  return text;
+  const auto size = static_cast<int32_t>(rows.size());
+  return {absl::StrCat(BigEndian32(1), BigEndian32(has_nulls ? 1 : 0),
+                       BigEndian32(static_cast<int32_t>(OidOf(type))), BigEndian32(size), BigEndian32(1),
+                       elements)};
 }
 
 std::vector<sql::Row> RowsOf(const PGresult* result) {

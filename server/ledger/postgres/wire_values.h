@@ -36,8 +36,8 @@ class WireParameters {
 // "bigint[]", "text[]", "bytea[]".
 std::string_view ArrayTypeOf(sql::ColumnType type);
 
-// The `column`-th value of every row as the text of a PostgreSQL array.
-std::string ArrayText(const std::vector<sql::Parameters>& rows, size_t column);
+// The `column`-th value of every row as a PostgreSQL array of such elements, in binary.
+sql::Bytes ArrayOf(const std::vector<sql::Parameters>& rows, size_t column, sql::ColumnType type);
 
 // The rows of a binary result. Integers and booleans come as integers, bytea as bytes, everything else as
 // text.

@@ -95,7 +95,7 @@ absl::Status CheckAdmission(Change& change, const ChargeRequest& request) {
   return full.empty() ? absl::OkStatus() : BudgetFull(full);
 }
 
-absl::Status InsertCharges(Change& change, const std::vector<AdmittedCharge>& charges) {
+void InsertCharges(Change& change, const std::vector<AdmittedCharge>& charges) {
   static const std::vector<Column> kChargeColumns = {{"id", ColumnType::kText},
                                                      {"dataset_id", ColumnType::kText},
                                                      {"dataset_version", ColumnType::kInteger},
@@ -127,8 +127,8 @@ absl::Status InsertCharges(Change& change, const std::vector<AdmittedCharge>& ch
     }
     AppendMade(change, *request, identity);
   }
-  RETURN_IF_ERROR(change.transaction().InsertRows("charges", kChargeColumns, rows));
-  return change.transaction().InsertRows("postings", kPostingColumns, postings);
+  change.Insert("charges", kChargeColumns, std::move(rows));
+  change.Insert("postings", kPostingColumns, std::move(postings));
 }
 
 Charge ChargeOf(const Change& change, const AdmittedCharge& admitted) {

@@ -31,8 +31,8 @@ struct AdmittedCharge {
   ChargeIdentity identity;
 };
 
-// Writes these charges, their postings and their entries. The counters are the caller's to move.
-absl::Status InsertCharges(Change& change, const std::vector<AdmittedCharge>& charges);
+// Has `change` write these charges, their postings and their entries. The counters are the caller's to move.
+void InsertCharges(Change& change, const std::vector<AdmittedCharge>& charges);
 
 // The charge as GetCharge() will show it once it is inserted.
 Charge ChargeOf(const Change& change, const AdmittedCharge& admitted);

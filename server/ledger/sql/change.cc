@@ -31,13 +31,36 @@ std::string AccountName(std::string_view dataset_name, ScopeType scope, std::str
 }
 
 absl::Status Change::LockChains(const std::set<std::string>& dataset_ids) {
-  std::vector<Parameters> each;
-  for (const std::string& dataset_id : dataset_ids) each.push_back({dataset_id});
-  const std::string lock = absl::StrCat("SELECT h.dataset_id FROM chain_heads h WHERE h.dataset_id = $1",
-                                        LockingRowsOf(dialect_, "h"));
-  RETURN_IF_ERROR(transaction_.ExecuteEach(lock, each).status());
-  // Read by a second statement, which sees what was committed while the first one waited.
-  const std::string select = absl::StrCat(
+  return LockAll(dataset_ids, {}, {}).status();
+}
+
+absl::Status Change::LockCounters(const std::set<int64_t>& account_ids) {
+  return LockAll({}, account_ids, {}).status();
+}
+
+absl::StatusOr<Answers> Change::LockAll(const std::set<std::string>& dataset_ids,
+                                        const std::set<int64_t>& account_ids, const Statement& look_up) {
+  std::vector<Parameters> datasets;
+  for (const std::string& dataset_id : dataset_ids) datasets.push_back({dataset_id});
+  std::vector<Parameters> accounts;
+  for (const int64_t account_id : account_ids) accounts.push_back({account_id});
+  const std::string lock_chains = absl::StrCat(
+      "SELECT h.dataset_id FROM chain_heads h WHERE h.dataset_id = $1", LockingRowsOf(dialect_, "h"));
+  const std::string read_chains = ReadOfChains();
+  const std::string lock_counters = LockOfCounters();
+  ASSIGN_OR_RETURN(std::vector<Answers> answers,
+                   transaction_.ExecuteTogether({{lock_chains, datasets, {ColumnType::kText}},
+                                                 {read_chains, datasets},
+                                                 {lock_counters, accounts, {ColumnType::kInteger}},
+                                                 look_up}));
+  RETURN_IF_ERROR(TakeChains(answers[1]));
+  RETURN_IF_ERROR(TakeCounters(answers[2]));
+  return std::move(answers[3]);
+}
+
+// A statement of its own, because it sees what was committed while the locking one waited.
+std::string Change::ReadOfChains() const {
+  return absl::StrCat(
       "SELECT d.id, d.name, d.lineage_id, d.state, d.is_public, h.seq, h.hash, "
       "COALESCE((SELECT MAX(v.version) FROM dataset_versions v WHERE v.dataset_id = d.id), "
       "(SELECT MAX(p.sealed_version) FROM dataset_parts p WHERE p.dataset_id = d.id), 0), ",
@@ -46,7 +69,9 @@ absl::Status Change::LockChains(const std::set<std::string>& dataset_ids) {
       "('ANALYST', 'ANALYST_GROUP')) THEN 1 ELSE 0 END, "
       "CASE WHEN d.partition_attribute = '' THEN 0 ELSE 1 END"
       " FROM chain_heads h JOIN datasets d ON d.id = h.dataset_id WHERE h.dataset_id = $1");
-  ASSIGN_OR_RETURN(const std::vector<std::vector<Row>> answers, transaction_.ExecuteEach(select, each));
+}
+
+absl::Status Change::TakeChains(const Answers& answers) {
   for (const std::vector<Row>& rows : answers) {
     if (rows.empty()) continue;
     const Row& row = rows.front();
@@ -109,16 +134,16 @@ absl::Status Change::StartChain(std::string_view dataset_id) {
   return absl::OkStatus();
 }
 
-absl::Status Change::LockCounters(const std::set<int64_t>& account_ids) {
-  const std::string select = absl::StrCat(
+std::string Change::LockOfCounters() const {
+  return absl::StrCat(
       "SELECT c.account_id, c.counter, c.spent, c.held, c.limit_value, a.lineage_id, a.rule_name, "
       "a.scope_type, "
       "a.scope_key, d.name FROM account_counters c JOIN accounts a ON a.id = c.account_id "
       "JOIN datasets d ON d.id = a.dataset_id WHERE c.account_id = $1 ORDER BY c.counter",
       LockingRowsOf(dialect_, "c"));
-  std::vector<Parameters> each;
-  for (const int64_t account_id : account_ids) each.push_back({account_id});
-  ASSIGN_OR_RETURN(const std::vector<std::vector<Row>> answers, transaction_.ExecuteEach(select, each));
+}
+
+absl::Status Change::TakeCounters(const Answers& answers) {
   for (const std::vector<Row>& rows : answers) {
     for (const Row& row : rows) {
       const CounterKey key(row.Integer(0), row.Text(1));
@@ -166,35 +191,29 @@ void Change::Append(Entry entry) {
   appended_.push_back(std::move(entry));
 }
 
-absl::Status Change::WriteCounters() {
-  // The rows are locked and the amounts were compared; the condition and the CHECK compare them again, by
-  // another path.
-  constexpr char kUpdate[] =
-      "UPDATE account_counters SET spent = spent + $3, held = held + $4 WHERE account_id = $1 AND counter = "
-      "$2 "
-      "AND $3 <= limit_value - held - $4 - spent RETURNING spent";
-  std::vector<Parameters> each;
+void Change::Insert(std::string_view table, const std::vector<Column>& columns,
+                    std::vector<Parameters> rows) {
+  insertions_.push_back({table, &columns, std::move(rows)});
+}
+
+Statement Change::UpdateOfCounters() {
+  // The rows are locked and the amounts were compared. The store compares them again by another path, twice:
+  // a cost that does not fit makes `spent` null, which its column refuses, and the CHECK refuses any sum
+  // beyond the limit.
+  Statement update{
+      "UPDATE account_counters SET held = held + $4, "
+      "spent = CASE WHEN $3 <= limit_value - held - $4 - spent THEN spent + $3 END "
+      "WHERE account_id = $1 AND counter = $2",
+      {}};
   for (const auto& [key, counter] : counters_) {
     if (counter.spent_added == 0 && counter.held_added == 0) continue;
-    each.push_back({key.first, key.second, counter.spent_added, counter.held_added});
+    update.each.push_back({key.first, key.second, counter.spent_added, counter.held_added});
     reached_.spent[key] = counter.spent;
   }
-  ASSIGN_OR_RETURN(const std::vector<std::vector<Row>> answers, transaction_.ExecuteEach(kUpdate, each));
-  for (const std::vector<Row>& rows : answers) {
-    if (rows.size() != 1) return absl::InternalError("the store refused a cost that had been found to fit");
-  }
-  return absl::OkStatus();
+  return update;
 }
 
 absl::Status Change::Flush() {
-  RETURN_IF_ERROR(WriteCounters());
-  std::vector<Parameters> entries;
-  std::set<std::string> dataset_ids;
-  for (const Entry& entry : appended_) {
-    entries.push_back({entry.dataset_id, entry.seq, entry.kind, entry.charge_id, Bytes{entry.payload},
-                       entry.actor, entry.created_at_us, Bytes{entry.prev_hash}, Bytes{entry.hash}});
-    dataset_ids.insert(entry.dataset_id);
-  }
   static const std::vector<Column> kEntryColumns = {{"dataset_id", ColumnType::kText},
                                                     {"seq", ColumnType::kInteger},
                                                     {"kind", ColumnType::kText},
@@ -204,14 +223,23 @@ absl::Status Change::Flush() {
                                                     {"created_at_us", ColumnType::kInteger},
                                                     {"prev_hash", ColumnType::kBytes},
                                                     {"hash", ColumnType::kBytes}};
-  RETURN_IF_ERROR(transaction_.InsertRows("entries", kEntryColumns, entries));
-  std::vector<Parameters> heads;
+  std::vector<Parameters> entries;
+  std::set<std::string> dataset_ids;
+  for (const Entry& entry : appended_) {
+    entries.push_back({entry.dataset_id, entry.seq, entry.kind, entry.charge_id, Bytes{entry.payload},
+                       entry.actor, entry.created_at_us, Bytes{entry.prev_hash}, Bytes{entry.hash}});
+    dataset_ids.insert(entry.dataset_id);
+  }
+  Statement heads{"UPDATE chain_heads SET seq = $2, hash = $3 WHERE dataset_id = $1", {}};
   for (const std::string& dataset_id : dataset_ids) {
     const ChainHead& head = datasets_.find(dataset_id)->second.head;
-    heads.push_back({dataset_id, head.seq, Bytes{head.hash}});
+    heads.each.push_back({dataset_id, head.seq, Bytes{head.hash}});
   }
-  return transaction_.ExecuteEach("UPDATE chain_heads SET seq = $2, hash = $3 WHERE dataset_id = $1", heads)
-      .status();
+  std::vector<Step> steps = {UpdateOfCounters()};
+  for (Insertion& insertion : insertions_) steps.emplace_back(std::move(insertion));
+  steps.emplace_back(Insertion{"entries", &kEntryColumns, std::move(entries)});
+  steps.emplace_back(std::move(heads));
+  return transaction_.ExecuteLast(steps);
 }
 
 }  // namespace curator::ledger::sql

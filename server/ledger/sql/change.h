@@ -63,6 +63,9 @@ class Change {
   // Locks the chains of these datasets and reads the time. A dataset that does not exist is simply not among
   // dataset(). DATA_LOSS when a chain is behind the anchor or contradicts it.
   absl::Status LockChains(const std::set<std::string>& dataset_ids);
+  // LockChains() and LockCounters() at once, and then `look_up`, whose answers it returns.
+  absl::StatusOr<Answers> LockAll(const std::set<std::string>& dataset_ids,
+                                  const std::set<int64_t>& account_ids, const Statement& look_up);
   // NOT_FOUND unless LockChains() found it.
   absl::StatusOr<LockedDataset> dataset(std::string_view dataset_id) const;
   // Begins the chain of a dataset that this transaction has inserted.
@@ -78,15 +81,22 @@ class Change {
   // Remembers an entry for the end of its dataset's chain (locked). Sets its seq, time and hashes.
   void Append(Entry entry);
 
-  // Writes counters, entries and heads. The last step of a body.
+  // Writes rows of `table` at the end of the body, in the order of these calls.
+  void Insert(std::string_view table, const std::vector<Column>& columns, std::vector<Parameters> rows);
+
+  // Writes counters, inserted rows, entries and heads. The last step of a body.
   absl::Status Flush();
 
   // What the anchor has to vouch for before anyone is told of this change. Complete after Flush().
   const AnchorState& reached() const { return reached_; }
 
  private:
+  std::string ReadOfChains() const;
+  std::string LockOfCounters() const;
+  absl::Status TakeChains(const Answers& answers);
+  absl::Status TakeCounters(const Answers& answers);
   absl::Status CheckAgainstAnchor(const LockedDataset& dataset);
-  absl::Status WriteCounters();
+  Statement UpdateOfCounters();
 
   Transaction& transaction_;
   const Dialect& dialect_;
@@ -94,6 +104,7 @@ class Change {
   int64_t now_us_ = 0;
   std::map<std::string, LockedDataset, std::less<>> datasets_;
   std::map<CounterKey, LockedCounter> counters_;
+  std::vector<Insertion> insertions_;
   std::vector<Entry> appended_;
   AnchorState reached_;
 };

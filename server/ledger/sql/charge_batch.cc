@@ -49,24 +49,26 @@ absl::StatusOr<Attempt> Resume(StoredCharge stored, const WantedCharge& wanted) 
 
 // The charges that exist under the keys of `wanted`, by principal and request id.
 using Known = std::map<std::pair<std::string, std::string>, StoredCharge>;
-absl::StatusOr<Known> FindKnown(Transaction& transaction, const std::vector<WantedCharge>& wanted) {
-  std::vector<Parameters> keys;
-  for (const WantedCharge& one : wanted) keys.push_back({one.request->principal, one.request->request_id});
-  ASSIGN_OR_RETURN(
-      const std::vector<std::vector<Row>> answers,
-      transaction.ExecuteEach("SELECT id FROM charges WHERE principal = $1 AND request_id = $2", keys));
+
+Statement LookUpOfKeys(const std::vector<WantedCharge>& wanted) {
+  Statement look_up{"SELECT c.id FROM charges c WHERE c.principal = $1 AND c.request_id = $2",
+                    {},
+                    {ColumnType::kText, ColumnType::kText}};
+  for (const WantedCharge& one : wanted) {
+    look_up.each.push_back({one.request->principal, one.request->request_id});
+  }
+  return look_up;
+}
+
+absl::StatusOr<Known> ReadKnown(Transaction& transaction, const Answers& ids) {
   Known known;
-  for (const std::vector<Row>& rows : answers) {
+  for (const std::vector<Row>& rows : ids) {
     if (rows.empty()) continue;
     ASSIGN_OR_RETURN(StoredCharge stored, ReadCharge(transaction, rows.front().Text(0)));
     const std::pair<std::string, std::string> key(stored.charge.principal, stored.charge.request_id);
     known.emplace(key, std::move(stored));
   }
   return known;
-}
-
-bool IsKnown(const Known& known, const ChargeRequest& request) {
-  return known.count({request.principal, request.request_id}) > 0;
 }
 
 Attempt Fresh(const Change& change, const WantedCharge& wanted, const AdmittedCharge& admitted) {
@@ -82,16 +84,13 @@ Attempt Fresh(const Change& change, const WantedCharge& wanted, const AdmittedCh
 absl::StatusOr<std::vector<absl::StatusOr<Attempt>>> DecideBatch(Change& change,
                                                                  const std::vector<WantedCharge>& wanted) {
   std::set<std::string> dataset_ids;
-  for (const WantedCharge& one : wanted) dataset_ids.insert(one.request->dataset_id);
-  RETURN_IF_ERROR(change.LockChains(dataset_ids));
-  ASSIGN_OR_RETURN(Known known, FindKnown(change.transaction(), wanted));
-
   std::set<int64_t> account_ids;
   for (const WantedCharge& one : wanted) {
-    if (IsKnown(known, *one.request)) continue;
+    dataset_ids.insert(one.request->dataset_id);
     for (const Posting& posting : one.request->postings) account_ids.insert(posting.account_id);
   }
-  RETURN_IF_ERROR(change.LockCounters(account_ids));
+  ASSIGN_OR_RETURN(const Answers ids, change.LockAll(dataset_ids, account_ids, LookUpOfKeys(wanted)));
+  ASSIGN_OR_RETURN(Known known, ReadKnown(change.transaction(), ids));
 
   std::vector<absl::StatusOr<Attempt>> results;
   std::vector<AdmittedCharge> admitted;
@@ -115,7 +114,7 @@ absl::StatusOr<std::vector<absl::StatusOr<Attempt>>> DecideBatch(Change& change,
     admitted.push_back({&request, {.id = one.charge_id, .token = one.token, .deadline_us = 0}});
     results.emplace_back(Fresh(change, one, admitted.back()));
   }
-  RETURN_IF_ERROR(InsertCharges(change, admitted));
+  InsertCharges(change, admitted);
   RETURN_IF_ERROR(change.transaction()
                       .ExecuteEach("UPDATE charges SET attempt_token = $2 WHERE id = $1", tokens)
                       .status());

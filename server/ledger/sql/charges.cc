@@ -36,7 +36,7 @@ ChargeCombiner::Results SqlLedger::ChargeTogether(const std::vector<WantedCharge
 absl::StatusOr<Attempt> SqlLedger::Begin(const ChargeRequest& request) {
   RETURN_IF_ERROR(CheckChargeRequest(request));
   ASSIGN_OR_RETURN(Attempt attempt,
-                   combiner_.Charge({.request = &request, .charge_id = NewUuid(), .token = NewUuid()}));
+                   combiner_.Charge({.request = &request, .charge_id = NewChargeId(), .token = NewUuid()}));
   if (!attempt.charge.release_id.empty()) {
     ASSIGN_OR_RETURN(attempt.release, GetRelease(attempt.charge.release_id));
   }

@@ -1,8 +1,30 @@
 #include "ledger/sql/database.h"
 
 #include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
 
 namespace curator::ledger::sql {
+
+absl::StatusOr<std::vector<Answers>> Transaction::ExecuteTogether(const std::vector<Statement>& statements) {
+  std::vector<Answers> all;
+  for (const Statement& statement : statements) {
+    ASSIGN_OR_RETURN(Answers answers, ExecuteEach(statement.text, statement.each));
+    all.push_back(std::move(answers));
+  }
+  return all;
+}
+
+absl::Status Transaction::ExecuteLast(const std::vector<Step>& steps) {
+  for (const Step& step : steps) {
+    if (const auto* statement = std::get_if<Statement>(&step)) {
+      RETURN_IF_ERROR(ExecuteEach(statement->text, statement->each).status());
+    } else {
+      const auto& insertion = std::get<Insertion>(step);
+      RETURN_IF_ERROR(InsertRows(insertion.table, *insertion.columns, insertion.rows));
+    }
+  }
+  return absl::OkStatus();
+}
 
 std::string LockingRowsOf(const Dialect& dialect, std::string_view alias) {
   if (dialect.for_update_of.empty()) return {};

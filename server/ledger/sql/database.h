@@ -8,6 +8,7 @@
 // Thread-safe: Database. A Transaction belongs to the thread that runs the body.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -39,6 +40,10 @@ class Row {
   int64_t Integer(size_t column) const { return std::get<int64_t>(values_.at(column)); }
   const std::string& Text(size_t column) const { return std::get<std::string>(values_.at(column)); }
   const std::string& Blob(size_t column) const { return std::get<Bytes>(values_.at(column)).value; }
+  // The row without its first `columns` columns.
+  Row Without(size_t columns) const {
+    return Row({values_.begin() + static_cast<std::ptrdiff_t>(columns), values_.end()});
+  }
 
  private:
   std::vector<Value> values_;
@@ -49,6 +54,28 @@ struct Column {
   std::string_view name;
   ColumnType type = ColumnType::kText;
 };
+
+// One statement and the sets of parameters with which it runs, one run after the other.
+struct Statement {
+  std::string_view text;
+  std::vector<Parameters> each;
+  // Given for a SELECT that finds few rows by a key: the types of its parameters, none of which is null. Then
+  // many runs cost little more than one.
+  std::vector<ColumnType> key_types = {};
+};
+
+// Rows to be inserted into `table`, each with one value for each column. A column's type must be told because
+// a value may be null.
+struct Insertion {
+  std::string_view table;
+  const std::vector<Column>* columns = nullptr;  // a constant list
+  std::vector<Parameters> rows;
+};
+
+using Step = std::variant<Statement, Insertion>;
+
+// The rows of each run of a statement.
+using Answers = std::vector<std::vector<Row>>;
 
 class Transaction {
  public:
@@ -68,6 +95,15 @@ class Transaction {
   // because a value may be null.
   virtual absl::Status InsertRows(std::string_view table, const std::vector<Column>& columns,
                                   const std::vector<Parameters>& rows) = 0;
+
+  // Runs these statements, in order, in as few round trips as the driver can. Returns the answers of each.
+  // Every statement sees what was committed before it began, so one that follows a lock sees what the lock
+  // waited for.
+  virtual absl::StatusOr<std::vector<Answers>> ExecuteTogether(const std::vector<Statement>& statements);
+
+  // The last steps of a body, in order: a store may send them together with its COMMIT. Nobody reads what
+  // they return, so a step whose failure matters must fail by itself: by a CHECK, a key, a trigger.
+  virtual absl::Status ExecuteLast(const std::vector<Step>& steps);
 
   // Runs a text of several statements without parameters: migrations.
   virtual absl::Status ExecuteScript(const std::string& script) = 0;
@@ -101,6 +137,8 @@ struct Dialect {
   std::string_view for_update_of;
   // A script that creates what migrations need before the first one, and makes concurrent migrators wait.
   std::string_view migration_prologue;
+  // A query for one integer: whether the prologue's table is there. Asks for no right to create anything.
+  std::string_view has_migrations;
 };
 
 // The end of a SELECT that locks the rows of `alias` until the transaction ends.

@@ -49,7 +49,23 @@ absl::StatusOr<size_t> CountApplied(Transaction& transaction, const std::vector<
 
 }  // namespace
 
+absl::StatusOr<std::vector<Migration>> PendingMigrations(Database& database,
+                                                         const std::vector<Migration>& migrations) {
+  ASSIGN_OR_RETURN(const std::vector<Migration> mine, OfDialect(database.dialect().name, migrations));
+  size_t applied = 0;
+  const Outcome outcome = database.Read([&](Transaction& transaction) -> absl::Status {
+    ASSIGN_OR_RETURN(const std::vector<Row> rows, transaction.Execute(database.dialect().has_migrations, {}));
+    if (rows.at(0).Integer(0) == 0) return absl::OkStatus();
+    ASSIGN_OR_RETURN(applied, CountApplied(transaction, mine));
+    return absl::OkStatus();
+  });
+  RETURN_IF_ERROR(outcome.status);
+  return std::vector<Migration>(mine.begin() + static_cast<std::ptrdiff_t>(applied), mine.end());
+}
+
 absl::Status Migrate(Database& database, const std::vector<Migration>& migrations) {
+  ASSIGN_OR_RETURN(const std::vector<Migration> pending, PendingMigrations(database, migrations));
+  if (pending.empty()) return absl::OkStatus();
   ASSIGN_OR_RETURN(const std::vector<Migration> mine, OfDialect(database.dialect().name, migrations));
   bool complete = false;
   while (!complete) {
@@ -65,6 +81,11 @@ absl::Status Migrate(Database& database, const std::vector<Migration>& migration
           std::string(database.dialect().now_us), ")");
       return transaction.Execute(record, {next.version, next.name, next.sha256}).status();
     });
+    if (outcome.ending == Ending::kFailed && absl::IsFailedPrecondition(outcome.status)) {
+      return absl::FailedPreconditionError(
+          absl::StrCat(std::string(outcome.status.message()),
+                       ". Its schema is not up to date: run `curatord migrate` as the owner of its tables"));
+    }
     RETURN_IF_ERROR(outcome.status);
   }
   return absl::OkStatus();

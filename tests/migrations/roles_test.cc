@@ -1,0 +1,163 @@
+// Each PostgreSQL role can do what it is for, and nothing else.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "ledger/conformance/ledger_conformance.h"
+#include "ledger/inspect_ledger.h"
+#include "tests/testing/postgres_cluster.h"
+
+namespace curator::ledger {
+namespace {
+
+using ::testing::IsEmpty;
+
+class Roles : public LedgerConformance {
+ protected:
+  void SetUp() override {
+    LedgerConformance::SetUp();
+    ASSERT_FALSE(Must(MigrateLedger(url())).empty());
+    for (const std::string role : {"application", "auditor"}) {
+      const absl::Status made = TryInStore(absl::StrCat(
+          "DO $$ BEGIN IF NOT EXISTS (SELECT 1 FROM pg_roles WHERE rolname = 'test_", role,
+          "') THEN CREATE ROLE test_", role, " LOGIN IN ROLE curator_", role, "; END IF; END $$"));
+      ASSERT_TRUE(made.ok()) << made;
+    }
+  }
+  std::string UrlAs(const std::string& role) const {
+    return absl::StrReplaceAll(url(), {{"postgres@", absl::StrCat("test_", role, "@")}});
+  }
+  static absl::Status Try(const std::string& url, const std::string& statement) {
+    const auto store = OpenLedgerDatabase(url);
+    if (!store.ok()) return store.status();
+    return (*store)
+        ->Write([&](sql::Transaction& transaction) { return transaction.ExecuteScript(statement); })
+        .status;
+  }
+  static void ExpectForbidden(const std::string& url, const std::string& statement) {
+    EXPECT_EQ(Try(url, statement).code(), absl::StatusCode::kFailedPrecondition) << statement;
+  }
+};
+
+TEST_P(Roles, AServerWorksAsTheApplication) {
+  auto ledger = Must(
+      OpenLedger({.url = UrlAs("application"), .anchor_dir = anchor_dir(), .entropy = SeededEntropy(1)}));
+  const Dataset dataset = MakeDataset(*ledger, "census", 100);
+  const int64_t account = FirstAccount(*ledger, dataset);
+  ASSERT_TRUE(ledger->Grant(dataset.id, "ana", "olga").ok());
+  EXPECT_EQ(
+      Must(ledger->Store(Must(ledger->Begin(RequestOf(dataset, "stored", account, 5))), "answer")).payload,
+      "answer");
+  Must(ledger->Begin(RequestOf(dataset, "twice", account, 1)));
+  ASSERT_TRUE(
+      ledger->Forfeit(Must(ledger->Begin(RequestOf(dataset, "twice", account, 1))), "cancelled").ok());
+  constexpr int64_t kHourUs = int64_t{3600} * 1'000'000;
+  const std::vector<Charge> reserved = Must(ledger->Reserve(
+      {RequestOf(dataset, "one", account, 3), RequestOf(dataset, "other", account, 2)}, kHourUs));
+  Must(ledger->ExtendReserved(reserved[0].id, 2 * kHourUs, "ana"));
+  Must(ledger->StartReserved(reserved[0].id, {{account, "rho", 1}}, "ana"));
+  Must(ledger->CommitReserved(reserved[0].id, "ana"));
+  Must(ledger->CancelReserved(reserved[1].id, "not needed", "ana"));
+  const LimitProposal proposal = Must(ledger->ProposeLimit({.request_id = "raise",
+                                                            .account_id = account,
+                                                            .counter = "rho",
+                                                            .new_limit = 200,
+                                                            .reason = "a further year",
+                                                            .proposed_by = "olga"}));
+  Must(ledger->ApproveLimit(proposal.id, "petra"));
+  Must(ledger->CreateAccount({.request_id = "group",
+                              .dataset_id = dataset.id,
+                              .account = {.scope_type = ScopeType::kAnalystGroup,
+                                          .scope_key = "students",
+                                          .rule = "rule bytes",
+                                          .rule_name = "ZCDP",
+                                          .limits = {{"rho", 9}},
+                                          .members = {"bob"}},
+                              .actor = "olga"}));
+  ASSERT_TRUE(ledger->ArchiveDataset(dataset.id, "olga").ok());
+  EXPECT_THAT(Must(ledger->Verify(dataset.id)).findings, IsEmpty());
+}
+
+TEST_P(Roles, TheApplicationCannotRewriteWhatHappened) {
+  const std::string application = UrlAs("application");
+  for (const char* statement : {"UPDATE entries SET actor = 'mallory'",
+                                "DELETE FROM entries",
+                                "TRUNCATE entries",
+                                "DELETE FROM charges",
+                                "UPDATE charges SET principal = 'mallory'",
+                                "UPDATE charges SET fingerprint = ''",
+                                "DELETE FROM postings",
+                                "UPDATE releases SET payload = ''",
+                                "DELETE FROM releases",
+                                "DELETE FROM account_counters",
+                                "DELETE FROM chain_heads",
+                                "DELETE FROM limit_proposals",
+                                "UPDATE limit_proposals SET new_limit = 9",
+                                "UPDATE datasets SET owner = 'mallory'",
+                                "UPDATE accounts SET rule = ''",
+                                "DELETE FROM account_members",
+                                "UPDATE schema_migrations SET sha256 = ''",
+                                "DELETE FROM schema_migrations",
+                                "UPDATE ledger_identity SET ledger_uuid = ''",
+                                "ALTER TABLE entries DISABLE TRIGGER ALL",
+                                "ALTER TABLE account_counters DROP CONSTRAINT within_limit",
+                                "DROP TABLE entries",
+                                "CREATE TABLE mine (x BIGINT)"}) {
+    ExpectForbidden(application, statement);
+  }
+}
+
+TEST_P(Roles, TheAuditorReadsEverythingAndWritesNothing) {
+  auto ledger = Open();
+  const Dataset dataset = MakeDataset(*ledger, "census", 100);
+  Must(ledger->Begin(RequestOf(dataset, "r", FirstAccount(*ledger, dataset), 5)));
+  const std::string auditor = UrlAs("auditor");
+  EXPECT_TRUE(Must(InspectLedger(auditor, anchor_dir())).ok());
+  const std::string every_table =
+      "(SELECT c.relname FROM pg_class c WHERE c.relkind = 'r' AND c.relnamespace = 'public'::regnamespace";
+  EXPECT_EQ(AskStore(absl::StrCat("SELECT COUNT(*) FROM ", every_table,
+                                  " AND NOT has_table_privilege('curator_auditor', c.oid, 'SELECT')) t")),
+            0);
+  EXPECT_EQ(AskStore(absl::StrCat(
+                "SELECT COUNT(*) FROM ", every_table,
+                " AND has_table_privilege('curator_auditor', c.oid, 'INSERT, UPDATE, DELETE, TRUNCATE, "
+                "REFERENCES, TRIGGER')) t")),
+            0);
+  for (const char* statement :
+       {"UPDATE account_counters SET spent = 0", "DELETE FROM entries",
+        "INSERT INTO grants VALUES ('d', 'mallory', 'mallory', 0)", "CREATE TABLE mine (x BIGINT)"}) {
+    ExpectForbidden(auditor, statement);
+  }
+}
+
+// A table that a later step makes has to be granted, too.
+TEST_P(Roles, EveryTableIsReadableAndInsertableForTheApplication) {
+  EXPECT_EQ(
+      AskStore(
+          "SELECT COUNT(*) FROM pg_class c WHERE c.relkind = 'r' AND c.relnamespace = 'public'::regnamespace "
+          "AND NOT (has_table_privilege('curator_application', c.oid, 'SELECT') AND (c.relname = "
+          "'schema_migrations' OR has_table_privilege('curator_application', c.oid, 'INSERT')))"),
+      0);
+  EXPECT_EQ(
+      AskStore(
+          "SELECT COUNT(*) FROM pg_class c WHERE c.relkind = 'r' AND c.relnamespace = 'public'::regnamespace "
+          "AND has_table_privilege('curator_application', c.oid, 'DELETE, TRUNCATE, UPDATE')"),
+      0);
+}
+
+TEST_P(Roles, AServerThatMayNotMigrateSaysWhoMay) {
+  const std::string fresh = testing::PostgresCluster::Shared().CreateDatabase();
+  const absl::Status status =
+      OpenLedger({.url = absl::StrReplaceAll(fresh, {{"postgres@", "test_application@"}}),
+                  .anchor_dir = anchor_dir(),
+                  .entropy = SeededEntropy(1)})
+          .status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(status.message()), ::testing::HasSubstr("curatord migrate"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Postgres, Roles, ::testing::Values("postgres"));
+
+}  // namespace
+}  // namespace curator::ledger
