@@ -88,6 +88,14 @@ TEST(ToLattice, RefusesMalformedQuestions) {
       ClippedSum{.attributes = {0}, .values = {{0, 1}}, .low = 0, .high = 1e-9},
       ClippedLogLikelihood{.attributes = {0}, .log_probabilities = {{0, 1}}, .clip = 0},
       ClippedLogLikelihood{.attributes = {0}, .log_probabilities = {{0, 1}}, .clip = infinity},
+      ClippedNormalGroups{.attribute = 0, .values = {0, 1}, .candidates = {}},
+      ClippedNormalGroups{.attribute = 0, .values = {0}, .candidates = {{0, 1, 1}}},
+      ClippedNormalGroups{.attribute = 0, .values = {0, 2e6}, .candidates = {{0, 1, 1}}},
+      ClippedNormalGroups{.attribute = 0, .values = {0, nan}, .candidates = {{0, 1, 1}}},
+      ClippedNormalGroups{.attribute = 0, .values = {0, 1}, .candidates = {{0, -1, 1}}},
+      ClippedNormalGroups{.attribute = 0, .values = {0, 1}, .candidates = {{0, 1, 0}}},
+      ClippedNormalGroups{.attribute = 0, .values = {0, 1}, .candidates = {{nan, 1, 1}}},
+      ClippedNormalGroups{.attribute = 0, .values = {0, 1}, .candidates = {{0, 1, 1}}, .clip = 0},
       CellFrequency{{0}, 0},
       CellFrequency{{0}, kMaxRecordsPerUnit + 1},
       QuantileValue{0, 0, 2},
@@ -115,6 +123,10 @@ TEST(ToLattice, RefusesFromPublicFactsWhatCouldOverflow) {
 TEST(ToLattice, RefusesAQuantileWhereAUnitMayOwnAnyNumberOfRecords) {
   constexpr UnitBound kUnbounded{NeighbourRelation::kAddRemove, kNoRecordBound};
   EXPECT_EQ(CodeOf(QuantileValue{1, 1, 2}, {}, kUnbounded), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(
+      RangeOf(ClippedNormalGroups{.attribute = 0, .values = {0, 1}, .candidates = {{0, 1, 1}}, .clip = 3},
+              kUnbounded),
+      3 * kStep);
   EXPECT_EQ(
       RangeOf(ClippedSum{.attributes = {0}, .values = {{0, 9}, {9, 0}}, .low = 0, .high = 2}, kUnbounded),
       2 * kStep)

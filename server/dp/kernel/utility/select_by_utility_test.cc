@@ -33,7 +33,9 @@ const ClippedLogLikelihood kLikelihood{.attributes = {0},
 const std::vector<Utility> kAll = {
     kLikelihood,
     ClippedSum{.attributes = {0, 1}, .values = {{0, 1, 2, 3, 4, 5}, {5, 4, 3, 2, 1, 0}}, .low = 0, .high = 4},
-    CellFrequency{{0, 1}, 2}, QuantileValue{0, 1, 3}};
+    CellFrequency{{0, 1}, 2}, QuantileValue{0, 1, 3},
+    ClippedNormalGroups{
+        .attribute = 0, .values = {0, 1, 5}, .candidates = {{0, 1, 1}, {4, 0.1, 0.3}}, .clip = 3}};
 
 Drbg Bits(uint8_t seed) {
   DrawKey::Bytes bytes{};
@@ -98,7 +100,7 @@ TEST(SelectByUtility, LosesNoMoreThanEpsilonOnNeighboursAndSpansNoMore) {
 }
 
 TEST(SelectByUtility, SpendsAllOfItsEpsilonOnTheWorstNeighbours) {
-  for (const Utility& utility : {kAll[0], kAll[1], kAll[2]})
+  for (const Utility& utility : {kAll[0], kAll[1], kAll[2], kAll[4]})
     EXPECT_GT(AuditUtility(utility, {}, kPerson, kOne).largest_span, 0.99) << utility.index();
 }
 

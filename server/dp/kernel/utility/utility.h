@@ -60,7 +60,33 @@ struct QuantileValue {
   bool operator==(const QuantileValue&) const = default;
 };
 
-using Utility = std::variant<ClippedSum, ClippedLogLikelihood, CellFrequency, QuantileValue>;
+// One candidate of the normal model of groups: members y_i = mu + e_i, mu ~ N(mean, between^2), e_i ~ N(0,
+// within^2).
+struct NormalParameters {
+  double mean = 0;
+  double between = 1;  // standard deviation, at least 0
+  double within = 1;   // standard deviation, at least kLeastWithin
+  bool operator==(const NormalParameters&) const = default;
+};
+
+// A unit is a group, and contributes the logarithm of the integrated likelihood of its records' responses (mu
+// integrated out, normal_groups.h) minus that under the candidate that explains the group best, and at least
+// -clip. The response is an attribute whose codes stand for public numbers. No bound of a group's records is
+// needed.
+struct ClippedNormalGroups {
+  uint32_t attribute = 0;
+  std::vector<double> values;  // of each code; rounded to 30 bits of the largest
+  std::vector<NormalParameters> candidates;
+  double clip = 1;
+  bool operator==(const ClippedNormalGroups&) const = default;
+};
+
+// All numbers of the model lie within this distance from 0.
+inline constexpr double kLargestNormalNumber = 1e6;
+inline constexpr double kLeastWithin = 1e-3;
+
+using Utility =
+    std::variant<ClippedSum, ClippedLogLikelihood, CellFrequency, QuantileValue, ClippedNormalGroups>;
 
 // Scores are counted in steps of 2^-20.
 inline constexpr int kUtilityLatticeBits = 20;

@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <span>
+#include <utility>
 #include <variant>
 
+#include "base/int128.h"
 #include "base/status_macros.h"
 #include "dp/accounting/overloaded.h"
 #include "dp/data/cell_index.h"
 #include "dp/data/count_sealed_marginals.h"
+#include "dp/kernel/utility/normal_groups.h"
 
 namespace curator::dp {
 namespace {
@@ -89,6 +92,65 @@ std::vector<int64_t> FrequenciesOverUnits(const LatticeFrequency& utility, const
   return scores;
 }
 
+// Sums up groups and adds their contributions.
+class NormalGroupScores {
+ public:
+  explicit NormalGroupScores(const LatticeNormalGroups& utility)
+      : utility_(utility),
+        likelihood_(utility.parameters),
+        low_(static_cast<double>(utility.low)),
+        log_likelihoods_(utility.parameters.size()),
+        scores_(utility.parameters.size()) {}
+
+  // `times` groups of these members.
+  void Add(std::span<const uint32_t> codes, int64_t times) {
+    Int128 sum = 0;
+    Int128 squares = 0;
+    for (const uint32_t code : codes) {
+      const Int128 value = utility_.values[code];
+      sum += value;
+      squares += value * value;
+    }
+    const auto n = static_cast<int64_t>(codes.size());
+    if (n == 0) return;
+    // Exact: values are at most 2^30 and members fewer than 2^31, so n squares and sum^2 are below 2^123.
+    const auto scatter = static_cast<double>(n * squares - sum * sum) / static_cast<double>(n);
+    likelihood_.Evaluate({.members = n,
+                          .mean = static_cast<double>(sum) / static_cast<double>(n) * utility_.step,
+                          .squares = scatter * utility_.step * utility_.step},
+                         log_likelihoods_);
+    const double best = *std::ranges::max_element(log_likelihoods_);
+    for (size_t j = 0; j < scores_.size(); ++j) {
+      const double steps =
+          (log_likelihoods_[j] - best) * static_cast<double>(int64_t{1} << kUtilityLatticeBits);
+      scores_[j] +=
+          times * static_cast<int64_t>(std::max(steps, low_) - 0.5);  // at most 0: rounds to nearest
+    }
+  }
+
+  std::vector<int64_t> Take() && { return std::move(scores_); }
+
+ private:
+  const LatticeNormalGroups& utility_;
+  NormalGroupLikelihood likelihood_;
+  double low_;
+  std::vector<double> log_likelihoods_;
+  std::vector<int64_t> scores_;
+};
+
+std::vector<int64_t> NormalScores(const LatticeNormalGroups& utility, const CellsByUnit& records) {
+  NormalGroupScores scores(utility);
+  for (size_t unit = 0; unit < records.units(); ++unit) scores.Add(records.of(unit), 1);
+  return std::move(scores).Take();
+}
+
+// Where each record is a group of its own.
+std::vector<int64_t> NormalScores(const LatticeNormalGroups& utility, std::span<const int64_t> counts) {
+  NormalGroupScores scores(utility);
+  for (uint32_t code = 0; code < counts.size(); ++code) scores.Add(std::span(&code, 1), counts[code]);
+  return std::move(scores).Take();
+}
+
 std::vector<int64_t> QuantileScores(const LatticeQuantile& utility, std::span<const int64_t> counts) {
   int64_t records = 0;
   for (const int64_t count : counts) records += count;
@@ -135,6 +197,9 @@ absl::StatusOr<std::vector<int64_t>> ScoresOf(const LatticeUtility& utility, con
                    std::vector<int64_t> whole = counts;
                    for (int64_t& count : whole) count <<= kUtilityLatticeBits;
                    return whole;
+                 },
+                 [&](const LatticeNormalGroups& groups) {
+                   return grouped ? NormalScores(groups, records) : NormalScores(groups, counts);
                  },
                  [&](const LatticeQuantile& quantile) { return QuantileScores(quantile, counts); }},
       utility.kind);
