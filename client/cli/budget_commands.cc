@@ -43,10 +43,14 @@ absl::Status Run(Session& session, const ShowBudget& command) {
   if (!budget.ok()) return budget.status();
   Document document;
   document.tables.push_back(AccountTable(budget->accounts(), session.terminal));
+  Table largest{"largest_part",
+                "what the dataset has spent: what its largest part has",
+                {{"counter", "counter"}, {"spent", "spent", Align::kRight}, {"held", "held", Align::kRight}},
+                {}};
   for (const v1::Counter& counter : budget->largest_part().counters()) {
-    document.notes.push_back(absl::StrCat("the dataset has spent ", counter.spent(), " of ", counter.name(),
-                                          ": what its largest part has spent"));
+    largest.rows.push_back({counter.name(), counter.spent(), counter.held()});
   }
+  if (!largest.rows.empty()) document.tables.push_back(std::move(largest));
   if (budget->accounts().empty()) document.notes.push_back("no account: a public dataset has no budget");
   session.Print(document);
   return absl::OkStatus();

@@ -96,6 +96,12 @@ std::vector<int64_t> RequestScope::PartNumbers() const {
   return numbers;
 }
 
+std::string RequestScope::Words() const {
+  if (parts.empty()) return "";
+  return parts.size() == 1 ? absl::StrCat(" of part ", parts.front().name)
+                           : absl::StrCat(" of ", parts.size(), " parts");
+}
+
 absl::StatusOr<RequestScope> ScopeOf(ledger::Ledger& ledger, const DatasetView& dataset,
                                      std::string_view principal, std::string_view request_id,
                                      const std::vector<std::string>& parts) {

@@ -27,6 +27,8 @@ struct RequestScope {
 
   // "2", "3": what a fingerprint says of the parts; empty where the dataset is not partitioned.
   std::vector<int64_t> PartNumbers() const;
+  // " of part north", " of 3 parts"; empty where the dataset is not partitioned. For people.
+  std::string Words() const;
 };
 
 // `parts`: the names of those that a request restricts itself to; all that the version has, when empty. While

@@ -68,7 +68,8 @@ ChargeOrder OrderFor(const SynthesisEstimate& estimate, const SynthesisRequest& 
           .kind = kKind,
           .event = codec::EncodeEvent(estimate.plan.event),
           .label = absl::StrCat(request.method, " over ", estimate.input.workload.size(),
-                                estimate.input.workload.size() == 1 ? " marginal" : " marginals"),
+                                estimate.input.workload.size() == 1 ? " marginal" : " marginals",
+                                estimate.scope.Words()),
           .postings = estimate.price.Postings()};
 }
 

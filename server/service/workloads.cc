@@ -107,7 +107,7 @@ ChargeOrder OrderFor(const WorkloadEstimate& estimate, const WorkloadRequest& re
                                          estimate.plan.marginals, estimate.plan.noise, estimate.plan.event),
           .kind = kKind,
           .event = codec::EncodeEvent(estimate.plan.event),
-          .label = LabelOf(estimate.plan),
+          .label = LabelOf(estimate.plan) + estimate.scope.Words(),
           .postings = estimate.price.Postings()};
 }
 

@@ -155,6 +155,8 @@ TEST_P(Parts, AQuestionChargesThePartsThatItTouchesAndNoOther) {
 
   ASSERT_TRUE(owner_.AnswerWorkload(Question("0.2")).ok());
   EXPECT_THAT(SpentOf(owner_), ElementsAre("north 0.5", "south 0.2"));
+  EXPECT_EQ(owner_.ListReleases("visits")->releases(0).summary(), "1 marginal, 4 cells of 2 parts");
+  EXPECT_EQ(owner_.ListReleases("visits")->releases(1).summary(), "1 marginal, 4 cells of part north");
   EXPECT_EQ(owner_.GetBudget("visits")->largest_part().counters(0).spent(), "0.5");
 
   const absl::Status refused = owner_.AnswerWorkload(Question("0.6")).status();

@@ -243,6 +243,21 @@ TEST(PartCostCanary, PostingOnlyToPartsThatHaveRecordsIsCaught) {
   }
 }
 
+// As if the largest account stood for the others: the parts that are not posted to have no account of the
+// loss.
+TEST(PartCostCanary, PostingToOneOfThePartsThatAreTouchedIsCaught) {
+  std::vector<Request> whole = CountEachOf({0});
+  whole[0].touches = std::vector<bool>(kParts, true);
+  const std::vector<Request> requests = {whole[0], CountEachOf({1})[0]};
+  Difference left;
+  left.leave[1] = 1;
+  const std::vector<bool> but_the_second = {true, false, true, true};
+  for (const RuleSpec& rule : EveryRule()) {
+    EXPECT_LE(Excess(rule, kAddRemoveOne, left, requests, PostLinear), 0);
+    EXPECT_GT(Excess(rule, kAddRemoveOne, left, requests, PostLinear, but_the_second), 0);
+  }
+}
+
 // A person with up to three records in each part, instead of three in all.
 TEST(PartCostCanary, ABoundThatHoldsInEachPartSeparatelyIsCaught) {
   Difference everywhere;

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdlib>
 #include <random>
 
 #include "base/errors.h"
@@ -132,6 +133,26 @@ TEST(MwemScheduleCanary, OneUnpaidRoundIsCaughtByThePrice) {
     ++draws.back().count;
     EXPECT_FALSE(
         CostsAtMost(input.rule, {ComposedEvent{draws}}, EventOf(BudgetOf(input.rule, spend).value())));
+  }
+}
+
+// What a part pays (dp/workload/part_cost.h): under REPLACE_ONE a record that leaves counts as much as one
+// that is replaced where the number of records is drawn, and half as much elsewhere.
+TEST(MwemSchedule, ItsDrawsAreSeenByAUnitThatOnlyLeaves) {
+  SynthesisInput input = Input(RuleKind::kPure, {.epsilon = Epsilon(kEpsilonUnitsPerOne)});
+  input.settings = {{"rounds", "2"}};
+  const MwemSchedule one_leaves = MakeMwemSchedule(input).value();
+  EXPECT_EQ(one_leaves.linear.draws, one_leaves.draws);
+  EXPECT_EQ(one_leaves.linear.removals, one_leaves.draws);
+
+  input.unit_bound.relation = NeighbourRelation::kReplaceOne;
+  const MwemSchedule replaced = MakeMwemSchedule(input).value();
+  ASSERT_EQ(replaced.linear.removals.size(), replaced.draws.size());
+  for (size_t i = 0; i < replaced.draws.size(); ++i) {
+    EXPECT_EQ(replaced.linear.removals[i].count, replaced.draws[i].count);
+    const int64_t in_full = CostOf(input.rule, replaced.draws[i].event).value()[0].amount;
+    const int64_t leaving = CostOf(input.rule, replaced.linear.removals[i].event).value()[0].amount;
+    EXPECT_LE(std::abs((i == 0 ? 1 : 2) * leaving - in_full), 1) << Describe(replaced.draws[i].event);
   }
 }
 
