@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "dp/accounting/calculators/certification.h"
 #include "dp/accounting/numerical/composition.h"
 #include "dp/accounting/rule.h"
 #include "dp/accounting/testing/counter_account.h"
@@ -82,6 +83,9 @@ void Compose(benchmark::State& state, const Schedule& schedule) {
   for (auto _ : state)
     epsilon = NumericalEpsilon(schedule, 1e-6, {.sides = Sides::kUpper, .step = 1e-4})->upper;
   state.counters["epsilon"] = epsilon;
+  // How far the certified answer may be from the truth: 0 where there is no lower bound.
+  const CertifiedBounds bounds = *NumericalEpsilon(schedule, 1e-6, {.step = 1e-4});
+  state.counters["gap"] = bounds.upper - bounds.lower.value_or(bounds.upper);
 }
 void BM_ComposeThousandDifferent(benchmark::State& state) {
   Compose(state, ThousandDifferent());
@@ -89,6 +93,20 @@ void BM_ComposeThousandDifferent(benchmark::State& state) {
 void BM_ComposeThousandLaplace(benchmark::State& state) {
   Compose(state, ThousandLaplace());
 }
+
+// What a synthesis of `rounds` rounds is charged under ADVANCED: computed once, when it is priced.
+void BM_CertifyRequest(benchmark::State& state) {
+  const int64_t rounds = state.range(0);
+  const std::vector<CountedEvent> draws = {
+      {Event{DiscreteGaussianEvent{{400, 1}, 1}}, 1},
+      {Event{ExponentialMechanismEvent{Epsilon(kEpsilonUnitsPerOne / (10 * rounds))}}, rounds},
+      {Event{DiscreteGaussianEvent{{50 * rounds, 1}, 1}}, rounds}};
+  const Delta delta(1'000'000'000'000);
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(CheapestCertified(draws, Epsilon(100 * kEpsilonUnitsPerOne), delta).ok());
+  }
+}
+BENCHMARK(BM_CertifyRequest)->Arg(10)->Arg(100)->Arg(1000)->Unit(benchmark::kMillisecond);
 BENCHMARK(BM_ComposeThousandDifferent)->Unit(benchmark::kMillisecond);
 BENCHMARK(BM_ComposeThousandLaplace)->Unit(benchmark::kMillisecond);
 

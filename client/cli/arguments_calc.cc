@@ -9,17 +9,19 @@ constexpr char kMechanisms[] =
     "  laplace            scale, l1 (default 1)\n"
     "  discrete-laplace   scale, l1 (1), linf (l1)\n"
     "  gaussian           sigma or sigma_squared, l2 (1)\n"
-    "  discrete-gaussian  sigma or sigma_squared, l2_squared (1)\n"
+    "  discrete-gaussian  sigma or sigma_squared, l2_squared (1), linf (what l2_squared allows)\n"
     "  exponential        range (the bounded range)\n"
     "  pure               epsilon\n"
     "  approximate        epsilon, delta\n"
     "  zcdp               rho\n"
-    "A file holds {\"delta\": \"1e-6\", \"events\": [{\"mechanism\": \"gaussian\", \"sigma\": \"10\", "
-    "\"count\": 20}]}.\n"
+    "A file holds one curator.v1.Event in JSON, as `curator charge --event` takes it; decimals are text:\n"
+    "  {\"composed\": {\"parts\": [{\"count\": 20, \"event\": {\"gaussian\": {\"sigma_squared\": "
+    "\"100\"}}},\n"
+    "                          {\"count\": 5, \"event\": {\"laplace\": {\"scale\": \"10\"}}}]}}\n"
     "\n"
     "Examples:\n"
     "  curator calc compose --events gaussian:sigma=10,count=20 laplace:scale=10,count=5 --delta 1e-6\n"
-    "  curator calc compose --file plan.json --output json";
+    "  curator calc compose --file plan.json --delta 1e-6 --output json";
 
 void AddCompose(CLI::App& group, Chosen& chosen) {
   const auto options = std::make_shared<ComposeEvents>();
@@ -29,12 +31,12 @@ void AddCompose(CLI::App& group, Chosen& chosen) {
   CLI::Option* events =
       command->add_option("--events", options->events, "Mechanisms, as below")->type_name("MECHANISM...");
   CLI::Option* file =
-      command->add_option("--file", options->file, "A schedule in JSON, as below")->type_name("FILE.json");
+      command->add_option("--file", options->file, "An event in JSON, as below")->type_name("FILE.json");
   events->excludes(file);
   command->add_option("--delta", options->delta, "The delta at which epsilons are compared")->type_name("D");
   command->final_callback([options, &chosen] {
     if (options->events.empty() && options->file.empty()) throw CLI::RequiredError("--events or --file");
-    if (options->file.empty() && options->delta.empty()) throw CLI::RequiredError("--delta");
+    if (options->delta.empty()) throw CLI::RequiredError("--delta");
     chosen = *options;
   });
 }

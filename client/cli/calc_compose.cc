@@ -1,7 +1,5 @@
 // `curator calc compose`: one schedule by every calculator, on this machine, without a server.
 #include <cmath>
-#include <iterator>
-#include <optional>
 #include <string>
 #include <utility>
 
@@ -9,32 +7,12 @@
 #include "client/cli/calc_number.h"
 #include "client/cli/calc_schedule.h"
 #include "client/cli/commands.h"
-#include "client/cli/files.h"
 #include "client/cli/session.h"
 #include "client/cli/text.h"
 #include "dp/accounting/calculators/comparison.h"
 
 namespace curator::cli {
 namespace {
-
-// From the file, the command line, or both: then the command line's delta counts.
-absl::StatusOr<PlannedSchedule> Planned(const ComposeEvents& command) {
-  if (command.file.empty()) {
-    absl::StatusOr<dp::Schedule> schedule = ParseEvents(command.events);
-    if (!schedule.ok()) return schedule.status();
-    return PlannedSchedule{*std::move(schedule), command.delta};
-  }
-  absl::StatusOr<InputFile> file = OpenInput(command.file);
-  if (!file.ok()) return file.status();
-  const std::string text(std::istreambuf_iterator<char>(file->stream), {});
-  absl::StatusOr<PlannedSchedule> planned = ParseEventsJson(text);
-  if (!planned.ok()) {
-    return absl::Status(planned.status().code(),
-                        absl::StrCat(command.file, ": ", std::string(planned.status().message())));
-  }
-  if (!command.delta.empty()) planned->delta = command.delta;
-  return planned;
-}
 
 std::string_view TextOfValidity(dp::Validity validity) {
   return validity == dp::Validity::kAdaptive ? "adaptive" : "fixed schedule";
@@ -82,17 +60,17 @@ void AddLeast(const std::vector<dp::CalculatedEpsilon>& rows, dp::Validity neede
 }  // namespace
 
 absl::Status Run(Session& session, const ComposeEvents& command) {
-  const absl::StatusOr<PlannedSchedule> planned = Planned(command);
-  if (!planned.ok()) return planned.status();
-  if (planned->delta.empty()) return absl::InvalidArgumentError("delta: is missing; give --delta");
-  const absl::StatusOr<dp::Delta> delta = ParseDelta(planned->delta);
+  const absl::StatusOr<dp::Schedule> schedule =
+      command.file.empty() ? ParseEvents(command.events) : ReadSchedule(command.file);
+  if (!schedule.ok()) return schedule.status();
+  const absl::StatusOr<dp::Delta> delta = ParseDelta(command.delta);
   if (!delta.ok()) return delta.status();
-  const auto rows = dp::CompareCalculators(planned->schedule, *delta, dp::Effort::kThorough);
+  const auto rows = dp::CompareCalculators(*schedule, *delta, dp::Effort::kThorough);
   if (!rows.ok()) return rows.status();
 
   Document document;
   std::vector<std::string> mechanisms;
-  for (const dp::CountedEvent& part : planned->schedule) {
+  for (const dp::CountedEvent& part : *schedule) {
     mechanisms.push_back(absl::StrCat(part.count, " x ", dp::Describe(part.event)));
   }
   document.fields = {{"schedule", "schedule", mechanisms}, {"delta", "delta", delta->ToString()}};

@@ -152,19 +152,19 @@ TEST(CalcCompose, ReadsAFileAndPrintsEveryForm) {
   std::string name = (std::filesystem::temp_directory_path() / "curator-calc-XXXXXX").string();
   const std::filesystem::path folder = mkdtemp(name.data());
   const std::string path = (folder / "plan.json").string();
-  std::ofstream(path)
-      << R"({"delta": "1e-6", "events": [{"mechanism": "pure", "epsilon": "0.1", "count": 10}]})";
-  ExpectClose(EpsilonOf(RunAsJson("calc compose --file " + path), "basic"), 1);
-  EXPECT_THAT(RunLine("calc compose --file " + path).out,
+  std::ofstream(path) << R"({"composed": {"parts": [{"count": 10, "event": {"pure": {"epsilon": "0.1"}}}]}})";
+  const std::string compose = "calc compose --delta 1e-6 ";
+  ExpectClose(EpsilonOf(RunAsJson(compose + "--file " + path), "basic"), 1);
+  EXPECT_THAT(RunLine(compose + "--file " + path).out,
               AllOf(HasSubstr("10 x "), HasSubstr("least if chosen adaptively"), HasSubstr("zcdp-tight")));
-  EXPECT_THAT(RunLine("calc compose --output csv --file " + path).out,
+  EXPECT_THAT(RunLine(compose + "--output csv --file " + path).out,
               HasSubstr("calculator,bound,epsilon,valid,remark\nbasic,upper,1"));
   std::ofstream(path) << "{}";
-  const Ended wrong = RunLine("calc compose --file " + path);
+  const Ended wrong = RunLine(compose + "--file " + path);
   EXPECT_EQ(wrong.status, ExitStatus::kRefused);
   EXPECT_THAT(wrong.error, AllOf(HasSubstr("INVALID_ARGUMENT"), HasSubstr(path)));
   std::filesystem::remove_all(folder);
-  EXPECT_EQ(RunLine("calc compose --delta 1e-6 --file " + path).status, ExitStatus::kRefused);
+  EXPECT_EQ(RunLine(compose + "--file " + path).status, ExitStatus::kRefused);
 }
 
 double ValueOf(const std::string& line, const json& wanted) {
@@ -268,7 +268,7 @@ TEST(CalcProgram, WrongUsageEndsWith2AndWrongNumbersWith1) {
 
 TEST(CalcProgram, HelpTeachesTheGrammarByExamples) {
   const std::string help = RunLine("calc compose --help").out;
-  for (const char* part : {"discrete-gaussian", "sigma or sigma_squared", "count", "\"events\"",
+  for (const char* part : {"discrete-gaussian", "sigma or sigma_squared", "count", "\"composed\"",
                            "Examples:", "curator calc compose --events"}) {
     EXPECT_THAT(help, HasSubstr(part));
   }

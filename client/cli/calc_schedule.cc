@@ -2,22 +2,21 @@
 
 #include <algorithm>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <string_view>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "client/cli/calc_number.h"
+#include "client/cli/files.h"
 #include "dp/accounting/checked.h"
 #include "dp/accounting/event.h"
+#include "rpc/convert_event.h"
 
 namespace curator::cli {
 namespace {
 
-using nlohmann::json;
-
-// One event as it was written: from either form, before any of it is understood.
+// One event as it was written, before any of it is understood.
 struct WrittenEvent {
   std::string where;  // "events[1]"
   std::string mechanism;
@@ -95,7 +94,10 @@ absl::StatusOr<dp::Event> MakeDiscreteGaussian(const WrittenEvent& written) {
   if (!variance.ok()) return variance.status();
   const absl::StatusOr<int64_t> l2_squared = written.Integer("l2_squared", "1");
   if (!l2_squared.ok()) return l2_squared.status();
-  return dp::Event{dp::DiscreteGaussianEvent{*variance, *l2_squared}};
+  if (!written.Has("linf")) return dp::Event{dp::DiscreteGaussianEvent{*variance, *l2_squared}};
+  const absl::StatusOr<int64_t> linf = written.Integer("linf", "1");
+  if (!linf.ok()) return linf.status();
+  return dp::Event{dp::DiscreteGaussianEvent{*variance, *l2_squared, *linf}};
 }
 
 absl::StatusOr<dp::Event> MakeExponential(const WrittenEvent& written) {
@@ -136,7 +138,7 @@ const std::vector<Mechanism>& Mechanisms() {
       {"laplace", {"scale"}, {"l1"}, &MakeLaplace},
       {"discrete-laplace", {"scale"}, {"l1", "linf"}, &MakeDiscreteLaplace},
       {"gaussian", {}, {"sigma", "sigma_squared", "l2"}, &MakeGaussian},
-      {"discrete-gaussian", {}, {"sigma", "sigma_squared", "l2_squared"}, &MakeDiscreteGaussian},
+      {"discrete-gaussian", {}, {"sigma", "sigma_squared", "l2_squared", "linf"}, &MakeDiscreteGaussian},
       {"exponential", {"range"}, {}, &MakeExponential},
       {"pure", {"epsilon"}, {}, &MakePure},
       {"approximate", {"epsilon", "delta"}, {}, &MakeApproximate},
@@ -197,7 +199,7 @@ absl::StatusOr<dp::Schedule> ScheduleOfWritten(const std::vector<WrittenEvent>& 
 }
 
 // "gaussian:sigma=10,count=20"
-absl::StatusOr<WrittenEvent> ReadEvent(const std::string& text, const std::string& where) {
+absl::StatusOr<WrittenEvent> SplitEvent(const std::string& text, const std::string& where) {
   const size_t colon = std::min(text.find(':'), text.size());
   WrittenEvent written{where, text.substr(0, colon), {}};
   for (size_t start = colon + 1; start <= text.size();) {
@@ -215,65 +217,26 @@ absl::StatusOr<WrittenEvent> ReadEvent(const std::string& text, const std::strin
   return written;
 }
 
-absl::StatusOr<std::string> DecimalOf(const json& value, const std::string& field) {
-  if (value.is_string()) return value.get<std::string>();
-  if (value.is_number_integer()) return value.dump();
-  return absl::InvalidArgumentError(field + ": must be a decimal written as text, such as \"0.1\"");
-}
+}  // namespace
 
-absl::StatusOr<WrittenEvent> ReadEvent(const json& object, const std::string& where) {
-  if (!object.is_object()) return absl::InvalidArgumentError(where + ": must be an object");
-  WrittenEvent written{where, "", {}};
-  for (const auto& [key, value] : object.items()) {
-    absl::StatusOr<std::string> text = DecimalOf(value, written.FieldOf(key));
-    if (!text.ok()) return text.status();
-    if (key == "mechanism") {
-      written.mechanism = *std::move(text);
-    } else {
-      written.values.emplace(key, *std::move(text));
-    }
-  }
-  return written;
-}
-
-template <typename Items>
-absl::StatusOr<dp::Schedule> ScheduleOfItems(const Items& items) {
+absl::StatusOr<dp::Schedule> ParseEvents(const std::vector<std::string>& events) {
   std::vector<WrittenEvent> written;
-  for (const auto& item : items) {
-    absl::StatusOr<WrittenEvent> event = ReadEvent(item, absl::StrCat("events[", written.size(), "]"));
-    if (!event.ok()) return event.status();
-    written.push_back(*std::move(event));
+  for (const std::string& event : events) {
+    absl::StatusOr<WrittenEvent> one = SplitEvent(event, absl::StrCat("events[", written.size(), "]"));
+    if (!one.ok()) return one.status();
+    written.push_back(*std::move(one));
   }
   return ScheduleOfWritten(written);
 }
 
-}  // namespace
-
-absl::StatusOr<dp::Schedule> ParseEvents(const std::vector<std::string>& events) {
-  return ScheduleOfItems(events);
-}
-
-absl::StatusOr<PlannedSchedule> ParseEventsJson(const std::string& text) {
-  const json document = json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (!document.is_object()) return absl::InvalidArgumentError("the file is no JSON object");
-  for (const auto& [key, value] : document.items()) {
-    if (key != "events" && key != "delta") {
-      return absl::InvalidArgumentError(key + ": is not known here; a file has events and delta");
-    }
-  }
-  if (!document.contains("events") || !document["events"].is_array()) {
-    return absl::InvalidArgumentError("events: must be a list");
-  }
-  PlannedSchedule planned;
-  if (document.contains("delta")) {
-    absl::StatusOr<std::string> delta = DecimalOf(document["delta"], "delta");
-    if (!delta.ok()) return delta.status();
-    planned.delta = *std::move(delta);
-  }
-  absl::StatusOr<dp::Schedule> schedule = ScheduleOfItems(document["events"]);
-  if (!schedule.ok()) return schedule.status();
-  planned.schedule = *std::move(schedule);
-  return planned;
+absl::StatusOr<dp::Schedule> ReadSchedule(const std::string& path) {
+  const absl::StatusOr<v1::Event> message = ReadEvent(path);
+  if (!message.ok()) return message.status();
+  const absl::StatusOr<dp::Event> event = rpc::FromProto(*message);
+  const absl::StatusOr<dp::Schedule> schedule = event.ok() ? dp::ScheduleOf(*event) : event.status();
+  if (schedule.ok()) return schedule;
+  return absl::Status(schedule.status().code(),
+                      absl::StrCat(path, ": ", std::string(schedule.status().message())));
 }
 
 }  // namespace curator::cli

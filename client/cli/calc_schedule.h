@@ -5,18 +5,15 @@
 //   laplace            scale, l1 (default 1)
 //   discrete-laplace   scale, l1 (1), linf (l1); sensitivities are integers
 //   gaussian           sigma or sigma_squared, l2 (1)
-//   discrete-gaussian  sigma or sigma_squared, l2_squared (1), an integer: of the whole vector
+//   discrete-gaussian  sigma or sigma_squared, l2_squared (1) and linf (what l2_squared allows): integers
 //   exponential        range: the bounded range eta
 //   pure               epsilon
 //   approximate        epsilon, delta
 //   zcdp               rho
 //
-// and every one takes count (1), how many times, and group (1), the records that one unit owns at most. In
-// JSON it is
-//
-//   {"delta": "1e-6", "events": [{"mechanism": "gaussian", "sigma": "10", "count": 20}, ...]}
-//
-// where decimals are text, so that none passes through a double. Thread-safe: pure functions.
+// and every one takes count (1), how many times, and group (1), the records that one unit owns at most. A
+// file holds one curator.v1.Event in JSON, as the accountant's service and `curator charge` take it: there
+// decimals are text, so that none passes through a double. Thread-safe: pure functions.
 #pragma once
 
 #include <string>
@@ -30,11 +27,8 @@ namespace curator::cli {
 // INVALID_ARGUMENT names the event and the key: "events[1].sigma: must be positive".
 absl::StatusOr<dp::Schedule> ParseEvents(const std::vector<std::string>& events);
 
-// A file's schedule, and its delta: empty when it names none.
-struct PlannedSchedule {
-  dp::Schedule schedule;
-  std::string delta;
-};
-absl::StatusOr<PlannedSchedule> ParseEventsJson(const std::string& json);
+// The schedule of the event in the file at `path`. Errors: those of ReadEvent(); INVALID_ARGUMENT names the
+// field.
+absl::StatusOr<dp::Schedule> ReadSchedule(const std::string& path);
 
 }  // namespace curator::cli

@@ -2,6 +2,12 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "absl/strings/str_cat.h"
 
 namespace curator::cli {
 namespace {
@@ -11,14 +17,14 @@ using ::testing::HasSubstr;
 TEST(CalcSchedule, EveryMechanismIsReadExactly) {
   const auto schedule = ParseEvents(
       {"laplace:scale=0.1,l1=2,count=3", "discrete-laplace:scale=2.5,l1=4,linf=2", "gaussian:sigma=1.5,l2=2",
-       "discrete-gaussian:sigma_squared=320,l2_squared=3", "exponential:range=0.1", "pure:epsilon=0.2",
-       "approximate:epsilon=1,delta=1e-9", "zcdp:rho=1e-12"});
+       "discrete-gaussian:sigma_squared=320,l2_squared=36,linf=1", "exponential:range=0.1",
+       "pure:epsilon=0.2", "approximate:epsilon=1,delta=1e-9", "zcdp:rho=1e-12"});
   ASSERT_TRUE(schedule.ok()) << schedule.status();
   const dp::Schedule expected = {
       {{dp::LaplaceEvent{{1, 10}, {2, 1}}}, 3},
       {{dp::DiscreteLaplaceEvent{{5, 2}, 4, 2}}, 1},
       {{dp::GaussianEvent{{9, 4}, {4, 1}}}, 1},
-      {{dp::DiscreteGaussianEvent{{320, 1}, 3}}, 1},
+      {{dp::DiscreteGaussianEvent{{320, 1}, 36, 1}}, 1},
       {{dp::ExponentialMechanismEvent{dp::Epsilon(100'000'000'000)}}, 1},
       {{dp::PureEvent{dp::Epsilon(200'000'000'000)}}, 1},
       {{dp::ApproximateEvent{dp::Epsilon(1'000'000'000'000), dp::Delta(1'000'000'000)}}, 1},
@@ -33,12 +39,30 @@ TEST(CalcSchedule, AGroupIsCountedForItsRecords) {
   EXPECT_EQ(schedule->at(1), (dp::CountedEvent{{dp::ZcdpEvent{dp::Rho(900'000'000'000)}}, 1}));
 }
 
-TEST(CalcSchedule, AFileSaysTheSameAsTheCommandLine) {
-  const auto planned = ParseEventsJson(
-      R"({"delta": "1e-6", "events": [{"mechanism": "gaussian", "sigma": "1.5", "count": 20}]})");
-  ASSERT_TRUE(planned.ok()) << planned.status();
-  EXPECT_EQ(planned->delta, "1e-6");
-  EXPECT_EQ(planned->schedule, *ParseEvents({"gaussian:sigma=1.5,count=20"}));
+class CalcFile : public ::testing::Test {
+ protected:
+  ~CalcFile() override { std::filesystem::remove(path_); }
+
+  absl::StatusOr<dp::Schedule> Read(const std::string& json) const {
+    std::ofstream(path_) << json;
+    return ReadSchedule(path_);
+  }
+
+ private:
+  std::string path_ =
+      (std::filesystem::temp_directory_path() / absl::StrCat("calc-", getpid(), ".json")).string();
+};
+
+// The file is what `curator charge --event` sends.
+TEST_F(CalcFile, SaysTheSameAsTheCommandLine) {
+  const auto schedule = Read(R"({"composed": {"parts": [
+      {"count": 20, "event": {"gaussian": {"sigma_squared": "2.25"}}},
+      {"count": "1", "event": {"group": {"group_size": 3, "event": {"pure": {"epsilon": "0.1"}}}}},
+      {"count": 2, "event": {"discreteGaussian": {"sigmaSquared": "320", "l2SensitivitySquared": 36,
+                                                  "linfSensitivity": 1}}}]}})");
+  ASSERT_TRUE(schedule.ok()) << schedule.status();
+  EXPECT_EQ(*schedule, *ParseEvents({"gaussian:sigma=1.5,count=20", "pure:epsilon=0.1,group=3",
+                                     "discrete-gaussian:sigma_squared=320,l2_squared=36,linf=1,count=2"}));
 }
 
 TEST(CalcSchedule, WhatIsWrongIsNamed) {
@@ -66,19 +90,12 @@ TEST(CalcSchedule, WhatIsWrongIsNamed) {
   }
 }
 
-TEST(CalcSchedule, AFileThatWouldPassADecimalThroughADoubleIsRefused) {
-  const std::vector<std::pair<std::string, std::string>> wrong = {
-      {R"({"events": [{"mechanism": "pure", "epsilon": 0.1}]})",
-       "events[0].epsilon: must be a decimal written as text"},
-      {R"({"events": []})", "there are none"},
-      {R"({"events": 1})", "must be a list"},
-      {R"({"event": []})", "event: is not known"},
-      {R"({"events": [7]})", "must be an object"},
-      {"[", "no JSON object"}};
-  for (const auto& [file, reason] : wrong) {
-    const auto planned = ParseEventsJson(file);
-    EXPECT_TRUE(absl::IsInvalidArgument(planned.status())) << file;
-    EXPECT_THAT(std::string(planned.status().message()), HasSubstr(reason)) << file;
+TEST_F(CalcFile, IsRefusedWhenADecimalWouldPassThroughADouble) {
+  for (const char* json : {R"({"pure": {"epsilon": 0.1}})", R"({"pure": {"epsilon": "0.1e"}})", "{}", "[",
+                           R"({"events": []})", R"({"composed": {"parts": [{"event": {"pure": {}}}]}})"}) {
+    const auto schedule = Read(json);
+    EXPECT_TRUE(absl::IsInvalidArgument(schedule.status())) << json << schedule.status();
+    EXPECT_THAT(std::string(schedule.status().message()), HasSubstr(".json")) << json;
   }
 }
 

@@ -262,8 +262,8 @@ struct ShowVersion {};
 // calc_compose.cc, calc_convert.cc, calc_calibrate.cc: without a server. Numbers are text, as typed.
 struct ComposeEvents {
   std::vector<std::string> events;  // "gaussian:sigma=10,count=20" (calc_schedule.h)
-  std::string file;                 // the same in JSON; empty for none
-  std::string delta;                // may be empty when the file has one
+  std::string file;                 // a curator.v1.Event in JSON; empty for none
+  std::string delta;
 };
 struct ConvertPrivacy {
   std::string epsilon;

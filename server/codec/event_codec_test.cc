@@ -48,13 +48,17 @@ TEST(EventCodec, EqualQuotientsHaveTheSameBytes) {
 TEST(EventCodec, TheStoredFormIsPinned) {
   const dp::Event event{dp::ComposedEvent{{{{dp::PureEvent{dp::Epsilon(5)}}, 3}}}};
   EXPECT_EQ(EncodeEvent(event), Document({9, 1, 3, 6, 5}));
+  EXPECT_EQ(EncodeEvent({dp::CertifiedEvent{{event}, dp::Epsilon(7), dp::Delta(8)}}),
+            Document({12, 7, 8, 1, 9, 1, 3, 6, 5}));
+  EXPECT_EQ(EncodeEvent({dp::DiscreteGaussianEvent{{320, 1}, 36}}), Document({2, 320, 1, 36}));
+  EXPECT_EQ(EncodeEvent({dp::DiscreteGaussianEvent{{320, 1}, 36, 1}}), Document({13, 320, 1, 36, 1}));
 }
 
 TEST(EventCodec, UnknownVersionsAndKindsAreRefused) {
   EXPECT_TRUE(DecodeEvent(Document({6, 5})).ok());
   EXPECT_TRUE(IsRefused(Document({6, 5}, 2)));
   EXPECT_TRUE(IsRefused(Document({6, 5}, 0)));
-  for (const int64_t kind : {int64_t{0}, int64_t{12}, int64_t{-1}, std::numeric_limits<int64_t>::max()}) {
+  for (const int64_t kind : {int64_t{0}, int64_t{14}, int64_t{-1}, std::numeric_limits<int64_t>::max()}) {
     EXPECT_TRUE(IsRefused(Document({kind, 5}))) << kind;
   }
   CanonicalWriter other("curator.rule", 1);
@@ -80,6 +84,10 @@ TEST(EventCodec, NumbersOutOfRangeAreRefused) {
   EXPECT_TRUE(IsRefused(Document({2, -3, -1, 1})));          // both negative
   EXPECT_TRUE(IsRefused(Document({1, 1, 1, 1, 2})));         // Linf above L1
   EXPECT_TRUE(IsRefused(Document({9, 1, 0, 6, 5})));         // a count of zero
+  EXPECT_TRUE(IsRefused(Document({12, -1, 8, 1, 6, 5})));    // a certified epsilon below zero
+  EXPECT_TRUE(IsRefused(Document({12, 7, 8, 0})));           // a certificate of nothing
+  EXPECT_TRUE(IsRefused(Document({13, 320, 1, 36, 0})));     // would be written without its Linf
+  EXPECT_TRUE(IsRefused(Document({13, 320, 1, 36, 7})));     // Linf above the root of L2^2
   EXPECT_TRUE(IsRefused(Document({9, -1})));                 // fewer than no parts
   EXPECT_TRUE(IsRefused(Document({11, 3, 2, 6, 5, 6, 5})));  // a group of two events
   EXPECT_TRUE(IsRefused(Document({9, std::numeric_limits<int64_t>::max(), 1, 6, 5})));

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
+#include "dp/accounting/calculators/certification.h"
 
 namespace curator::rpc {
 namespace {
@@ -36,6 +37,12 @@ absl::StatusOr<dp::Event> Convert(const v1::DiscreteGaussianEvent& event) {
   ASSIGN_OR_RETURN(result.sigma_squared,
                    ParseRational(event.sigma_squared(), "discrete_gaussian.sigma_squared"));
   if (event.has_l2_sensitivity_squared()) result.l2_sensitivity_squared = event.l2_sensitivity_squared();
+  if (event.has_linf_sensitivity()) {
+    if (event.linf_sensitivity() < 1) {
+      return InvalidField("discrete_gaussian.linf_sensitivity", "must be at least 1, or absent");
+    }
+    result.linf_sensitivity = event.linf_sensitivity();
+  }
   return dp::Event{result};
 }
 
@@ -75,6 +82,22 @@ absl::StatusOr<dp::Event> Convert(const v1::ComposedEvent& event, int depth) {
   return dp::Event{std::move(result)};
 }
 
+absl::StatusOr<dp::Event> Convert(const v1::GroupEvent& event, int depth) {
+  absl::StatusOr<dp::Event> inner = Convert(event.event(), depth + 1);
+  if (!inner.ok()) return WithinField("group.event", inner.status());
+  return dp::Event{dp::GroupEvent{{*std::move(inner)}, event.group_size()}};
+}
+
+absl::StatusOr<dp::Event> Convert(const v1::CertifiedEvent& event, int depth) {
+  if (depth != 1) return InvalidField("certified", "must be the whole event, not a part of one");
+  absl::StatusOr<dp::Event> schedule = Convert(event.schedule(), depth + 1);
+  if (!schedule.ok()) return WithinField("certified.schedule", schedule.status());
+  ASSIGN_OR_RETURN(const dp::Delta delta, dp::Delta::Parse(event.delta(), "certified.delta"));
+  absl::StatusOr<dp::CertifiedEvent> certified = dp::Certified(*std::move(schedule), delta);
+  if (!certified.ok()) return WithinField("certified", certified.status());
+  return dp::Event{*std::move(certified)};
+}
+
 absl::StatusOr<dp::Event> Convert(const v1::Event& event, int depth) {
   if (depth > dp::kMaxEventDepth) return InvalidField("composed", "is nested too deeply");
   switch (event.what_case()) {
@@ -103,6 +126,10 @@ absl::StatusOr<dp::Event> Convert(const v1::Event& event, int depth) {
     }
     case v1::Event::kComposed:
       return Convert(event.composed(), depth);
+    case v1::Event::kGroup:
+      return Convert(event.group(), depth);
+    case v1::Event::kCertified:
+      return Convert(event.certified(), depth);
     case v1::Event::WHAT_NOT_SET:
       break;
   }

@@ -10,7 +10,8 @@
 namespace curator::rpc {
 
 // The event, valid in itself (dp::ValidateEvent()). Nesting beyond dp::kMaxEventDepth is refused without
-// being followed.
+// being followed. A certified schedule gets its epsilon here; FAILED_PRECONDITION or OUT_OF_RANGE when no
+// calculator certifies one.
 absl::StatusOr<dp::Event> FromProto(const v1::Event& event);
 
 // "320", "0.25" or "1/3", exactly; of at most 18 digits.

@@ -9,6 +9,7 @@
 #include "base/status_macros.h"
 #include "codec/event_codec.h"
 #include "codec/rule_codec.h"
+#include "dp/accounting/calculators/certification.h"
 #include "service/request_scope.h"
 
 namespace curator::service {
@@ -20,7 +21,7 @@ constexpr size_t kMaxSummaryLength = 200;
 std::string ReservationFingerprint(const DatasetView& dataset, const dp::Event& event) {
   CanonicalWriter writer("curator.fingerprint.reservation", 1);
   writer.Text(dataset.record.id);
-  writer.Text(codec::EncodeEvent(event));
+  writer.Text(codec::EncodeEvent(dp::AsAsked(event)));
   return Sha256(std::move(writer).Take());
 }
 

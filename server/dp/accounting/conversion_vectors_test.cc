@@ -1,6 +1,7 @@
 // The calculators for single mechanisms and conversions, against reference values (conversion.json).
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 
 #include "dp/accounting/calculators/discrete_gaussian.h"
@@ -184,7 +185,7 @@ TEST_F(ConversionVectors, GroupsPay) {
     EXPECT_EQ(stated.epsilon.units(), *testing::UnitsUp(Exactly(out.at("eps")), kEpsilonUnitsPerOne)) << id;
     const std::optional<int64_t> expected =
         testing::UnitsUp(Exactly(out.at("delta_tight_geometric")), kDeltaUnitsPerOne);
-    EXPECT_EQ(stated.delta.units(), *expected) << id;
+    EXPECT_EQ(stated.delta.units(), std::min(expected.value_or(kDeltaUnitsPerOne), kDeltaUnitsPerOne)) << id;
     EXPECT_EQ(std::get<ZcdpEvent>(ForGroup({ZcdpEvent{rho}}, k)->what).rho.units(),
               *testing::UnitsUp(Exactly(out.at("rho")), kRhoUnitsPerOne))
         << id;

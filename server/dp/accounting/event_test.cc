@@ -39,6 +39,10 @@ TEST(Events, AreDescribedInOneLine) {
             "discrete Laplace (scale = 7/2, L1 = 2, Linf = 1)");
   EXPECT_EQ(Describe(Event{GroupEvent{{Event{ApproximateEvent{Epsilon(kEpsilonUnitsPerOne), Delta(1)}}}, 3}}),
             "for groups of 3 ((1, 1e-18)-DP)");
+  EXPECT_EQ(Describe(Event{DiscreteGaussianEvent{{320, 1}, 36, 1}}),
+            "discrete Gaussian (sigma^2 = 320, L2^2 = 36, Linf = 1)");
+  EXPECT_EQ(Describe(Event{CertifiedEvent{{gaussian}, Epsilon(500'000'000'000), Delta(1)}}),
+            "(0.5, 1e-18)-DP, certified for (discrete Gaussian (sigma^2 = 320, L2^2 = 1))");
   EXPECT_EQ(Describe(Event{ComposedEvent{}}), "nothing");
 }
 
@@ -60,6 +64,12 @@ TEST(Events, NumbersOutOfRangeAreRefusedByName) {
   EXPECT_EQ(BadField(Event{GroupEvent{{Nested(1)}, 0}}), "group_size");
   EXPECT_EQ(BadField(Event{GroupEvent{{}, 1}}), "event");
   EXPECT_EQ(BadField(Event{GroupEvent{{Nested(1), Nested(1)}, 1}}), "event");
+  EXPECT_EQ(BadField(Event{DiscreteGaussianEvent{{1, 1}, 36, 7}}), "linf_sensitivity");
+  EXPECT_EQ(BadField(Event{DiscreteGaussianEvent{{1, 1}, 36, -1}}), "linf_sensitivity");
+  EXPECT_EQ(BadField(Event{CertifiedEvent{{Nested(1)}, Epsilon(-1), Delta(1)}}), "epsilon");
+  EXPECT_EQ(BadField(Event{CertifiedEvent{{Nested(1)}, Epsilon(1), Delta(kDeltaUnitsPerOne + 1)}}), "delta");
+  EXPECT_EQ(BadField(Event{CertifiedEvent{{}, Epsilon(1), Delta(1)}}), "schedule");
+  EXPECT_EQ(BadField(Event{CertifiedEvent{{Nested(1), Nested(1)}, Epsilon(1), Delta(1)}}), "schedule");
   EXPECT_EQ(BadField(Event{ParallelEvent{{Event{PureEvent{Epsilon(-1)}}}}}), "epsilon");
 }
 

@@ -1,5 +1,7 @@
 #include "dp/accounting/group.h"
 
+#include <algorithm>
+
 #include "base/status_macros.h"
 #include "dp/accounting/checked.h"
 #include "dp/accounting/interval.h"
@@ -16,14 +18,13 @@ absl::StatusOr<Rational> Times(Rational value, int64_t factor) {
   return result;
 }
 
-absl::StatusOr<Delta> GroupDelta(const ApproximateEvent& event, Epsilon group_epsilon, int64_t group_size) {
-  if (event.epsilon.units() == 0) {
-    ASSIGN_OR_RETURN(const int64_t units, CheckedMultiply(event.delta.units(), group_size));
-    return Delta(units);
-  }
-  const Interval factor = Expm1(Interval::Of(group_epsilon)) / Expm1(Interval::Of(event.epsilon));
-  ASSIGN_OR_RETURN(const int64_t units, (Interval(event.delta.units()) * factor).RoundedUp());
-  return Delta(units);
+// At most 1, which every mechanism keeps; so also where the number is too large to be held.
+Delta GroupDelta(const ApproximateEvent& event, Epsilon group_epsilon, int64_t group_size) {
+  const Interval factor = event.epsilon.units() == 0
+                              ? Interval(group_size)
+                              : Expm1(Interval::Of(group_epsilon)) / Expm1(Interval::Of(event.epsilon));
+  const absl::StatusOr<int64_t> units = (Interval(event.delta.units()) * factor).RoundedUp();
+  return Delta(units.ok() ? std::min(*units, kDeltaUnitsPerOne) : kDeltaUnitsPerOne);
 }
 
 class Magnifier {
@@ -60,8 +61,7 @@ class Magnifier {
   }
   absl::StatusOr<Event> operator()(const ApproximateEvent& e) const {
     ASSIGN_OR_RETURN(const int64_t epsilon, CheckedMultiply(e.epsilon.units(), k_));
-    ASSIGN_OR_RETURN(const Delta delta, GroupDelta(e, Epsilon(epsilon), k_));
-    return Event{ApproximateEvent{Epsilon(epsilon), delta}};
+    return Event{ApproximateEvent{Epsilon(epsilon), GroupDelta(e, Epsilon(epsilon), k_)}};
   }
   absl::StatusOr<Event> operator()(const ZcdpEvent& e) const {
     ASSIGN_OR_RETURN(const int64_t k_squared, CheckedMultiply(k_, k_));

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/status_macros.h"
+#include "dp/accounting/calculators/certification.h"
 #include "dp/accounting/checked.h"
 
 namespace curator::dp {
@@ -56,8 +57,8 @@ absl::StatusOr<std::vector<CounterAmount>> PartCostOf(const RuleSpec& rule, cons
                                                       const std::optional<LinearDraws>& linear) {
   const bool replaces = unit.relation == NeighbourRelation::kReplaceOne;
   ASSIGN_OR_RETURN(const int64_t changed_records, CheckedMultiply(unit.max_records, replaces ? 2 : 1));
-  const bool is_certified = std::holds_alternative<CertifiedEvent>(event.what);
-  if (linear && !is_certified && changed_records > 1) return SumOverDraws(rule, *linear, unit.relation);
+  if (linear && !HasCertificate(event) && changed_records > 1)
+    return SumOverDraws(rule, *linear, unit.relation);
   ASSIGN_OR_RETURN(std::vector<CounterAmount> cost, CostOf(rule, event));
   return Times(std::move(cost), changed_records);
 }

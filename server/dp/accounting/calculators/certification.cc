@@ -1,5 +1,6 @@
 #include "dp/accounting/calculators/certification.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/errors.h"
@@ -70,6 +71,20 @@ absl::StatusOr<Event> CheapestCertified(const std::vector<CountedEvent>& draws, 
   ASSIGN_OR_RETURN(const int64_t cost_together, SquaredEpsilon(together));
   ASSIGN_OR_RETURN(const int64_t cost_apart, SquaredEpsilon(*apart));
   return cost_apart < cost_together ? *std::move(apart) : together;
+}
+
+bool HasCertificate(const Event& event) {
+  if (const auto* composed = std::get_if<ComposedEvent>(&event.what)) {
+    return std::ranges::any_of(composed->parts,
+                               [](const CountedEvent& part) { return HasCertificate(part.event); });
+  }
+  if (const auto* parallel = std::get_if<ParallelEvent>(&event.what)) {
+    return std::ranges::any_of(parallel->parts, HasCertificate);
+  }
+  if (const auto* group = std::get_if<GroupEvent>(&event.what)) {
+    return std::ranges::any_of(group->event, HasCertificate);
+  }
+  return std::holds_alternative<CertifiedEvent>(event.what);
 }
 
 Event AsAsked(const Event& event) {

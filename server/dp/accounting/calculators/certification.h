@@ -39,6 +39,9 @@ absl::StatusOr<CertifiedEvent> Certified(Event schedule, Delta delta);
 // `draws` together are (most, delta)-DP; otherwise those of Certified().
 absl::StatusOr<Event> CheapestCertified(const std::vector<CountedEvent>& draws, Epsilon most, Delta delta);
 
+// Whether some part of the event is certified as a whole, so that it is more than the sum of its draws.
+bool HasCertificate(const Event& event);
+
 // The event without what was computed for it: all certified epsilons are zero. Two requests for the same
 // draws at the same delta have the same, whatever the machine computed.
 Event AsAsked(const Event& event);

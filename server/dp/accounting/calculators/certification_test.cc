@@ -115,6 +115,14 @@ TEST(CheapestCertified, RefusesDrawsThatBreakThePromise) {
   EXPECT_EQ(FieldViolationOf(refused.status())->field, "epsilon");
 }
 
+TEST(Certificates, AreFoundWhereverTheyStand) {
+  const Event certified{*Certified(DiscreteGaussian(400), kMillionth)};
+  EXPECT_TRUE(HasCertificate(certified));
+  EXPECT_TRUE(HasCertificate({ComposedEvent{{{Selection(10), 2}, {certified, 1}}}}));
+  EXPECT_TRUE(HasCertificate({GroupEvent{{{ParallelEvent{{Selection(10), certified}}}}, 2}}));
+  EXPECT_FALSE(HasCertificate({ComposedEvent{{{Selection(10), 2}, {DiscreteGaussian(400), 1}}}}));
+}
+
 TEST(AsAsked, LeavesOutWhatWasComputed) {
   CertifiedEvent one = *Certified(DiscreteGaussian(400), kMillionth);
   CertifiedEvent other = one;

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <map>
 
+#include "dp/accounting/testing/random_events.h"
+
 namespace curator::dp {
 namespace {
 
@@ -93,6 +95,32 @@ TEST(CompareCalculators, EqualMechanismsAreOneHoweverTheyAreListed) {
     ASSERT_EQ(rows.at(name).epsilon.ok(), row.epsilon.ok()) << name;
     if (row.epsilon.ok()) {
       EXPECT_EQ(*rows.at(name).epsilon, *row.epsilon) << name;
+    }
+  }
+}
+
+// Every calculator, on schedules at random: more mechanisms or a smaller delta never lower its epsilon,
+// beyond what its own grid may lose.
+TEST(CompareCalculators, MoreMechanismsOrLessDeltaNeverLowerAnEpsilon) {
+  constexpr double kGrid = 1e-6;
+  testing::RandomEvents random(51);
+  const auto mechanism = [&] {
+    if (random.Between(0, 3) == 0) return Event{GaussianEvent{{random.Between(4, 400), 1}, {1, 1}}};
+    return Event{LaplaceEvent{{random.Between(2, 30), 1}, {1, 1}}};
+  };
+  for (int trial = 0; trial < 8; ++trial) {
+    Schedule schedule = {{mechanism(), random.Between(1, 9)}, {mechanism(), random.Between(1, 9)}};
+    const auto before = Compared(schedule, Effort::kBounded);
+    const auto strict = *CompareCalculators(schedule, Delta(kDelta.units() / 7), Effort::kBounded);
+    for (const CalculatedEpsilon& row : strict) {
+      const CalculatedEpsilon& loose = before.at(std::string(row.calculator));
+      if (!row.epsilon.ok() || !loose.epsilon.ok()) continue;
+      EXPECT_GE(*row.epsilon, *loose.epsilon * (1 - kGrid)) << row.calculator;
+    }
+    schedule.push_back({mechanism(), 1});
+    for (const auto& [name, row] : Compared(schedule, Effort::kBounded)) {
+      if (!row.epsilon.ok() || !before.at(name).epsilon.ok()) continue;
+      EXPECT_GE(*row.epsilon, *before.at(name).epsilon * (1 - kGrid)) << name;
     }
   }
 }

@@ -20,7 +20,7 @@ class RandomEvents {
 
   // An event that every rule but PURE and ADVANCED can count.
   Event Gaussian() {
-    if (Between(0, 1) == 0) return {DiscreteGaussianEvent{Ratio(), Between(1, 9)}};
+    if (Between(0, 1) == 0) return {DiscreteGaussianEvent{Ratio(), Between(1, 9), Between(0, 1)}};
     return {GaussianEvent{Ratio(), Ratio()}};
   }
 
@@ -54,11 +54,11 @@ class RandomEvents {
     }
   }
 
-  // Mechanisms from `mechanism` (called without arguments), composed, in parallel and grouped, at most
-  // `depth` deep.
+  // Mechanisms from `mechanism` (called without arguments), composed, in parallel, grouped and certified (with
+  // any numbers), at most `depth` deep.
   template <typename MakeMechanism>
   Event Tree(int depth, const MakeMechanism& mechanism) {
-    const int64_t shape = depth <= 1 ? 0 : Between(0, 4);
+    const int64_t shape = depth <= 1 ? 0 : Between(0, 5);
     if (shape == 1) {
       ComposedEvent composed;
       for (int64_t i = Between(0, 4); i > 0; --i)
@@ -71,6 +71,10 @@ class RandomEvents {
       return {std::move(parallel)};
     }
     if (shape == 3) return {GroupEvent{{Tree(depth - 1, mechanism)}, Between(1, 3)}};
+    if (shape == 4) {
+      const Epsilon epsilon(Between(0, kEpsilonUnitsPerOne));
+      return {CertifiedEvent{{Tree(depth - 1, mechanism)}, epsilon, Delta(Between(0, 1'000'000'000))}};
+    }
     return mechanism();
   }
 
