@@ -8,9 +8,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "ledger/conformance/faulty_database.h"
 #include "ledger/conformance/invariants.h"
 #include "ledger/conformance/ledger_conformance.h"
 #include "ledger/postgres/postgres_database.h"
+#include "ledger/sql/sql_ledger.h"
 #include "tests/testing/cutting_proxy.h"
 #include "tests/testing/postgres_cluster.h"
 
@@ -137,6 +139,29 @@ TEST_P(WireFaults, AServerThatIsGoneAnswersUnavailableAndComesBackWithEverything
   EXPECT_STATUS_IS(absl::StatusCode::kUnavailable, ledger->Health());
   EXPECT_STATUS_IS(absl::StatusCode::kUnavailable,
                    ledger->Begin(RequestOf(dataset, "r2", account, 1)).status());
+}
+
+TEST_P(WireFaults, AServerThatCrashesInTheMiddleOfATransactionIsAskedAgain) {
+  auto cluster = Must(PostgresCluster::Start());
+  const std::string url = cluster->CreateDatabase();
+  Must(TryOpenCopy(url)).reset();
+  auto fragile = std::make_unique<FaultyDatabase>(Must(postgres::OpenPostgresDatabase(url)));
+  FaultyDatabase& store = *fragile;
+  auto ledger = Must(sql::SqlLedger::Open(std::move(fragile), anchor_dir(), SeededEntropy(NextSeed())));
+  const Dataset dataset = MakeDataset(*ledger, "census", 1000);
+  const int64_t account = FirstAccount(*ledger, dataset);
+  // Before the first statement, among the writes, and before and after the commit of a charge; then in its
+  // release.
+  int charges = 0;
+  for (const int step : {0, 6, 9, 10, 14}) {
+    store.ArmPause(step, [&](FaultyDatabase::Moment) { EXPECT_TRUE(cluster->CrashAndRestart().ok()); });
+    const ChargeRequest request = RequestOf(dataset, absl::StrCat("charge ", charges++), account, 2);
+    const absl::Status status = ChargeAndStore(*ledger, request);
+    EXPECT_TRUE(store.has_struck());
+    EXPECT_TRUE(status.ok()) << "step " << step << ": " << status;
+  }
+  EXPECT_EQ(BalanceOf(*ledger, dataset).spent, 2 * charges);
+  EXPECT_THAT(ViolationsIn(*ledger, *Must(postgres::OpenPostgresDatabase(url)), told_), ElementsAre());
 }
 
 TEST_P(WireFaults, AServerThatMayForgetIsRefused) {

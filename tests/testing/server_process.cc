@@ -61,6 +61,16 @@ int ServerProcess::Stop(int signal) {
   return WaitForEnd();
 }
 
+void ServerProcess::Pause() {
+  kill(pid_, SIGSTOP);
+  int status = 0;
+  if (waitpid(pid_, &status, WUNTRACED) != pid_ || !WIFSTOPPED(status)) std::abort();
+}
+
+void ServerProcess::Resume() {
+  kill(pid_, SIGCONT);
+}
+
 int ServerProcess::WaitForEnd() {
   while (ReadMore()) {
   }

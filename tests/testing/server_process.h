@@ -25,6 +25,10 @@ class ServerProcess {
   int Stop(int signal);
   int WaitForEnd();
 
+  // Stops it as SIGSTOP does, and lets it go on.
+  void Pause();
+  void Resume();
+
   // Everything that it has written to its standard error so far (until its end, once it has ended).
   const std::string& log() const { return log_; }
 

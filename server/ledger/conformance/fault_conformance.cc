@@ -8,6 +8,7 @@
 #include "gmock/gmock.h"
 #include "ledger/conformance/invariants.h"
 #include "ledger/history/entry_payload.h"
+#include "tests/testing/nightly.h"
 
 namespace curator::ledger {
 namespace {
@@ -55,6 +56,10 @@ FaultConformance::Fragile FaultConformance::OpenFragile(uint64_t seed) {
   fragile.store = store.get();
   fragile.ledger = Must(sql::SqlLedger::Open(std::move(store), anchor_dir(), SeededEntropy(seed)));
   return fragile;
+}
+
+int FaultConformance::StepOf(int run) {
+  return GetParam() == "sqlite" || nightly::IsOn() ? run : 4 * run;
 }
 
 ChargeRequest FaultConformance::Request(int run, const std::string& name, int64_t cost) const {

@@ -17,10 +17,6 @@ using ::testing::ElementsAre;
 
 class CrashMatrix : public FaultConformance {
  protected:
-  // The steps are those of the ledger, the same on every store: where a process, a connection and a commit
-  // cost more, every fifth of them is struck.
-  static int StepOf(int run) { return GetParam() == "sqlite" ? run : 5 * run; }
-
   struct Killed {
     bool was_killed = false;
     std::string told;

@@ -53,6 +53,7 @@ void FaultyDatabase::ArmPause(int step, Meanwhile meanwhile) {
 }
 
 bool FaultyDatabase::IsStruck(Moment moment) {
+  if (is_gone_) return true;
   if (steps_left_ < 0 || steps_left_-- > 0) return false;
   has_struck_ = true;
   if (meanwhile_) {
@@ -60,7 +61,8 @@ bool FaultyDatabase::IsStruck(Moment moment) {
     return false;
   }
   if (fault_ == Fault::kKill) std::raise(SIGKILL);
-  return moment != Moment::kAfterCommit || fault_ == Fault::kLost;
+  is_gone_ = fault_ == Fault::kGone;
+  return moment != Moment::kAfterCommit || fault_ == Fault::kLost || is_gone_;
 }
 
 sql::Outcome FaultyDatabase::Injected() const {
@@ -71,6 +73,7 @@ sql::Outcome FaultyDatabase::Injected() const {
       return {sql::Ending::kUnknown, absl::UnavailableError("injected loss of the connection")};
     case Fault::kKill:
     case Fault::kFail:
+    case Fault::kGone:
       break;
   }
   return {sql::Ending::kFailed, absl::UnavailableError("injected refusal")};

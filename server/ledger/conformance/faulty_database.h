@@ -17,6 +17,7 @@ enum class Fault {
   kConflict,  // the transaction loses against another one; after the commit it cannot any more
   kLost,      // the connection breaks; after the commit that means: it is done, and nobody is told
   kFail,      // the store refuses, e.g. because the disk is full; after the commit it cannot any more
+  kGone,      // as kKill, for a process that goes on: nothing of this step and of all later ones is answered
 };
 
 class FaultyDatabase final : public sql::Database {
@@ -52,6 +53,7 @@ class FaultyDatabase final : public sql::Database {
   Meanwhile meanwhile_;
   int steps_left_ = -1;
   bool has_struck_ = false;
+  bool is_gone_ = false;
   std::atomic<int64_t> writes_ = 0;
 };
 

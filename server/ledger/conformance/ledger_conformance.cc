@@ -92,8 +92,8 @@ void LedgerConformance::Tamper(const std::string& script) {
   ASSERT_TRUE(done.ok()) << done;
 }
 
-std::unique_ptr<sql::Database> LedgerConformance::OpenStore() {
-  return Must(backend().open(url_));
+std::unique_ptr<sql::Database> LedgerConformance::OpenStoreOf(const std::string& url) {
+  return Must(backend().open(url));
 }
 
 absl::Status LedgerConformance::TryInStore(const std::string& statement) {

@@ -41,7 +41,8 @@ class LedgerConformance : public ::testing::TestWithParam<std::string> {
   // The only value of the only row that `query` gives.
   int64_t AskStore(const std::string& query);
   // The test's database without the ledger.
-  std::unique_ptr<sql::Database> OpenStore();
+  std::unique_ptr<sql::Database> OpenStore() { return OpenStoreOf(url_); }
+  std::unique_ptr<sql::Database> OpenStoreOf(const std::string& url);
   uint64_t NextSeed() { return ++opened_; }
   // Whether the store itself accepts `statement`.
   absl::Status TryInStore(const std::string& statement);

@@ -12,8 +12,6 @@ namespace {
 
 class PauseMatrix : public FaultConformance {
  protected:
-  static int StepOf(int run) { return GetParam() == "sqlite" ? run : 5 * run; }
-
   // Another server at work in a thread of its own.
   class Bystander {
    public:

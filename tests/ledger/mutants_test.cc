@@ -1,0 +1,161 @@
+// Mutants of the ledger, each with one of its defences taken away. Where two defences guard the same thing,
+// the other one holds alone; with both gone the check of the invariants, or the model, must notice. The
+// mutant that skips the sync is in power_loss_test.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "absl/strings/str_cat.h"
+#include "ledger/conformance/invariants.h"
+#include "ledger/conformance/ledger_conformance.h"
+#include "ledger/sql/sql_ledger.h"
+#include "tests/ledger/mutant_database.h"
+#include "tests/ledger/simulation.h"
+
+namespace curator::ledger {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+// Finds that every cost fits, and adds it without a condition.
+const std::vector<Mutation> kAdmitsEverything = {
+    {"c.held, c.limit_value,", "c.held, c.limit_value + 1000000,"},
+    {"AND $3 <= limit_value - held - $4 - spent", ""}};
+// Never finds the charge that a key has made.
+const std::vector<Mutation> kForgetsKeys = {
+    {"WHERE principal = $1 AND request_id = $2", "WHERE principal = $1 AND request_id = $2 AND 1 = 0"}};
+// Leaves a charge STARTED when its release is stored.
+const std::vector<Mutation> kNeverEndsCharges = {
+    {"SET state = $2, reason = $3, sealed_key = NULL, ended_at_us = $4 WHERE id = $1",
+     "SET label = label WHERE id = $1 AND $2 = reason AND $3 = label AND $4 = number"}};
+// Lets stale attempts keep their token.
+const std::vector<Mutation> kNeverRenewsTokens = {
+    {"SET attempt_token = $2 WHERE id = $1", "SET label = label WHERE id = $1 AND $2 = reason"}};
+
+class Mutants : public LedgerConformance {
+ protected:
+  void SetUp() override {
+    LedgerConformance::SetUp();
+    auto ledger = Open();
+    dataset_ = MakeDataset(*ledger, "census", 10);
+    account_ = FirstAccount(*ledger, dataset_);
+  }
+  void TearDown() override { EXPECT_GT(applied_, 0) << "the mutation has found nothing to change"; }
+
+  std::unique_ptr<Ledger> OpenMutant(const std::vector<Mutation>& mutations) {
+    auto store = std::make_unique<MutantDatabase>(OpenStore(), mutations, applied_);
+    return Must(sql::SqlLedger::Open(std::move(store), anchor_dir(), SeededEntropy(NextSeed())));
+  }
+  ChargeRequest Request(const std::string& request_id, int64_t cost) const {
+    return RequestOf(dataset_, request_id, account_, cost);
+  }
+  // Takes a constraint out of the schema: by its name on PostgreSQL, by its words on SQLite, which may keep
+  // an index for it.
+  struct Constraint {
+    std::string table;
+    std::string name;
+    std::string words;
+    std::string index;
+  };
+  void Drop(const Constraint& constraint) {
+    const std::string script =
+        GetParam() == "sqlite"
+            ? absl::StrCat("PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = replace(sql, '",
+                           constraint.words, "', '') WHERE name = '", constraint.table,
+                           "'; DELETE FROM sqlite_schema WHERE name = '", constraint.index, "'")
+            : absl::StrCat("ALTER TABLE ", constraint.table, " DROP CONSTRAINT ", constraint.name);
+    ASSERT_TRUE(TryInStore(script).ok());
+  }
+
+  Dataset dataset_;
+  int64_t account_ = 0;
+  int applied_ = 0;
+};
+
+TEST_P(Mutants, AnAdmissionThatLiesIsStoppedByTheCheck) {
+  auto mutant = OpenMutant(kAdmitsEverything);
+  EXPECT_TRUE(mutant->Begin(Request("fits", 8)).ok());
+  EXPECT_FALSE(mutant->Begin(Request("does not fit", 4)).ok());
+  EXPECT_THAT(ViolationsIn(*OpenStore()), ElementsAre());
+}
+
+TEST_P(Mutants, AnAdmissionThatLiesWithoutTheCheckIsCaught) {
+  Drop({"account_counters", "within_limit", " AND spent <= limit_value - held", ""});
+  auto mutant = OpenMutant(kAdmitsEverything);
+  EXPECT_TRUE(mutant->Begin(Request("fits", 8)).ok());
+  EXPECT_TRUE(mutant->Begin(Request("does not fit", 4)).ok());
+  EXPECT_THAT(ViolationsIn(*OpenStore()), Contains(HasSubstr("spent 12 and held 0 of 10")));
+  EXPECT_THAT(Must(mutant->Verify(dataset_.id)).findings, Not(ElementsAre()));
+}
+
+TEST_P(Mutants, AKeyThatIsForgottenIsStoppedByTheUniqueIndex) {
+  auto mutant = OpenMutant(kForgetsKeys);
+  EXPECT_TRUE(mutant->Begin(Request("again", 2)).ok());
+  EXPECT_FALSE(mutant->Begin(Request("again", 2)).ok());
+  EXPECT_EQ(BalanceOf(*mutant, dataset_).spent, 2);
+  EXPECT_THAT(ViolationsIn(*OpenStore()), ElementsAre());
+}
+
+TEST_P(Mutants, AKeyThatIsForgottenWithoutTheUniqueIndexIsCaught) {
+  Drop({"charges", "charges_principal_request_id_key", "UNIQUE (principal, request_id),",
+        "sqlite_autoindex_charges_2"});
+  auto mutant = OpenMutant(kForgetsKeys);
+  EXPECT_TRUE(mutant->Begin(Request("again", 2)).ok());
+  EXPECT_TRUE(mutant->Begin(Request("again", 2)).ok());
+  EXPECT_THAT(ViolationsIn(*OpenStore()), Contains("several charges under one key: again"));
+}
+
+TEST_P(Mutants, AChargeThatNeverEndsIsStoppedFromASecondReleaseByTheUniqueIndex) {
+  auto mutant = OpenMutant(kNeverEndsCharges);
+  const Attempt attempt = Must(mutant->Begin(Request("drawn twice", 2)));
+  EXPECT_TRUE(mutant->Store(attempt, "one draw").ok());
+  EXPECT_FALSE(mutant->Store(attempt, "another draw").ok());
+  EXPECT_EQ(AskStore("SELECT COUNT(*) FROM releases"), 1);
+}
+
+TEST_P(Mutants, ASecondReleaseWithoutTheUniqueIndexIsCaught) {
+  Drop({"releases", "releases_charge_id_key", " UNIQUE", "sqlite_autoindex_releases_2"});
+  auto mutant = OpenMutant(kNeverEndsCharges);
+  const Attempt attempt = Must(mutant->Begin(Request("drawn twice", 2)));
+  EXPECT_TRUE(mutant->Store(attempt, "one draw").ok());
+  EXPECT_TRUE(mutant->Store(attempt, "another draw").ok());
+  EXPECT_THAT(ViolationsIn(*OpenStore()), Contains(StartsWith("several releases of one charge")));
+}
+
+TEST_P(Mutants, ATokenThatIsIgnoredIsCaughtByTheModel) {
+  Simulation simulation(
+      [this] { return std::make_unique<MutantDatabase>(OpenStore(), kNeverRenewsTokens, applied_); },
+      anchor_dir(), NextSeed());
+  std::string wrong;
+  for (uint64_t seed = 0; seed < 500 && wrong.empty(); ++seed) wrong = simulation.Run(seed);
+  EXPECT_THAT(wrong, HasSubstr("answered")) << wrong;
+}
+
+TEST_P(Mutants, AnAnchorThatIsIgnoredLosesWhatWasAcknowledgedAndIsCaught) {
+  const std::string backup = CopyDatabase();
+  auto ledger = Open();
+  const ChargeRequest request = Request("after the backup", 3);
+  Must(ledger->Begin(request));
+  const std::vector<Acknowledged> told = {{request.principal, request.request_id, ChargeState::kStarted, ""}};
+  EXPECT_THAT(ViolationsIn(*OpenStore(), told), ElementsAre());
+  ledger.reset();
+  EXPECT_STATUS_IS(absl::StatusCode::kDataLoss,
+                   Must(TryOpenCopy(backup))->Begin(Request("spent again", 3)).status());
+  std::filesystem::remove_all(anchor_dir());
+  ++applied_;
+  auto restored = Must(TryOpenCopy(backup));
+  EXPECT_TRUE(restored->Begin(Request("spent again", 3)).ok());
+  EXPECT_THAT(ViolationsIn(*OpenStoreOf(backup), told),
+              Contains("lost: after the backup, acknowledged as STARTED"));
+}
+
+INSTANTIATE_TEST_SUITE_P(EveryBackend, Mutants, ::testing::ValuesIn(LedgerBackendNames()),
+                         [](const auto& test) { return test.param; });
+
+}  // namespace
+}  // namespace curator::ledger
