@@ -111,6 +111,35 @@ TEST_P(Accountant, ABatchIsReservedWholeOrNotAtAll) {
   EXPECT_EQ(Rho().held(), "0.05");
 }
 
+TEST_P(Accountant, AReservationIsExtendedBeforeItsDeadlineAndIsSpentAfterIt) {
+  const absl::StatusOr<v1::Charge> kept = owner_.ReserveBudget(Reservation("0.02"));
+  ASSERT_TRUE(kept.ok()) << kept.status();
+  v1::ExtendReservationRequest extend;
+  extend.set_charge_id(kept->id());
+  extend.mutable_lifetime()->set_seconds(7200);
+  const absl::StatusOr<v1::Charge> extended = owner_.ExtendReservation(extend);
+  ASSERT_TRUE(extended.ok()) << extended.status();
+  EXPECT_GT(extended->deadline().seconds(), kept->deadline().seconds());
+
+  v1::ReserveBudgetRequest brief = Reservation("0.01");
+  brief.mutable_lifetime()->set_nanos(1000);
+  const absl::StatusOr<v1::Charge> expiring = owner_.ReserveBudget(brief);
+  ASSERT_TRUE(expiring.ok()) << expiring.status();
+  v1::GetChargeRequest get;
+  get.set_charge_id(expiring->id());
+  // Its deadline is a tick of the ledger's clock away.
+  while (owner_.GetCharge(get)->state() == v1::Charge::RESERVED) {
+  }
+  EXPECT_EQ(owner_.GetCharge(get)->state(), v1::Charge::COMMITTED);
+  EXPECT_EQ(owner_.GetCharge(get)->reason(), "EXPIRED");
+  EXPECT_EQ(owner_.StartCharge(Start(*expiring)).status().code(), absl::StatusCode::kFailedPrecondition);
+  extend.set_charge_id(expiring->id());
+  EXPECT_EQ(owner_.ExtendReservation(extend).status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(Rho().spent(), "0.01");
+  EXPECT_EQ(Rho().held(), "0.02");
+  EXPECT_TRUE(owner_.VerifyLedger("census")->ok());
+}
+
 TEST_P(Accountant, EveryKindOfEventIsPricedOrRefusedWithItsReason) {
   v1::EstimateCostRequest request;
   request.set_dataset("census");

@@ -25,10 +25,10 @@ using ::testing::StartsWith;
 // Finds that every cost fits, and adds it without a condition.
 const std::vector<Mutation> kAdmitsEverything = {
     {"c.held, c.limit_value,", "c.held, c.limit_value + 1000000,"},
-    {"AND $3 <= limit_value - held - $4 - spent", ""}};
+    {"CASE WHEN $3 <= limit_value - held - $4 - spent THEN spent + $3 END", "spent + $3"}};
 // Never finds the charge that a key has made.
 const std::vector<Mutation> kForgetsKeys = {
-    {"WHERE principal = $1 AND request_id = $2", "WHERE principal = $1 AND request_id = $2 AND 1 = 0"}};
+    {"c.principal = $1 AND c.request_id = $2", "c.principal = $1 AND c.request_id = $2 AND 1 = 0"}};
 // Leaves a charge STARTED when its release is stored.
 const std::vector<Mutation> kNeverEndsCharges = {
     {"SET state = $2, reason = $3, sealed_key = NULL, ended_at_us = $4 WHERE id = $1",

@@ -59,7 +59,7 @@ FaultConformance::Fragile FaultConformance::OpenFragile(uint64_t seed) {
 }
 
 int FaultConformance::StepOf(int run) {
-  return GetParam() == "sqlite" || nightly::IsOn() ? run : 4 * run;
+  return GetParam() == "sqlite" || nightly::IsOn() ? run : 7 * run;
 }
 
 ChargeRequest FaultConformance::Request(int run, const std::string& name, int64_t cost) const {

@@ -34,7 +34,7 @@ class FaultConformance : public LedgerConformance {
   Fragile OpenFragile(uint64_t seed);
 
   // The step that is struck in a run. They are the ledger's steps, the same on every store: where a process,
-  // a connection and a commit cost more, every fourth is struck, and at night every one.
+  // a connection and a commit cost more, every seventh is struck, and at night every one.
   static int StepOf(int run);
 
   // Told of every step that the ledger has acknowledged.

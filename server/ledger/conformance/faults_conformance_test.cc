@@ -4,11 +4,13 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <thread>
 
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "ledger/conformance/fault_conformance.h"
 #include "ledger/conformance/invariants.h"
+#include "ledger/sql/migrations.h"
 
 namespace curator::ledger {
 namespace {
@@ -109,6 +111,58 @@ TEST_P(CrashMatrix, AStoreThatFailsAtAnyStepAnswersUnavailableAndTheRetryFinishe
     EXPECT_GT(StepOf(refusals), 50);
     ExpectDone(script, *fragile.ledger, run);
   }
+}
+
+// Charges together: two of them under one key.
+TEST_P(CrashMatrix, ABatchOfChargesStruckAtAnyStepChargesEachOnce) {
+  constexpr int kCharges = 6;
+  for (const Fault fault : {Fault::kConflict, Fault::kLost}) {
+    const Fragile fragile = OpenFragile();
+    const int64_t before = BalanceOf(*fragile.ledger, dataset()).spent;
+    int run = 0;
+    for (bool has_struck = true; has_struck; ++run) {
+      fragile.store->Arm(fault, StepOf(run));
+      std::vector<std::thread> clients;
+      for (int client = 0; client < kCharges + 1; ++client) {
+        const std::string name =
+            absl::StrCat("charge ", client % kCharges, " with ", static_cast<int>(fault));
+        clients.emplace_back([&, request = Request(run, name, 1)] {
+          const absl::Status status = fragile.ledger->Begin(request).status();
+          EXPECT_TRUE(status.ok()) << "step " << StepOf(run) << ": " << status;
+        });
+      }
+      for (std::thread& client : clients) client.join();
+      has_struck = fragile.store->has_struck();
+    }
+    fragile.store->Disarm();
+    EXPECT_GT(StepOf(run), 8) << "a batch has more steps than that";
+    EXPECT_EQ(BalanceOf(*fragile.ledger, dataset()).spent, before + run * kCharges);
+    EXPECT_THAT(ViolationsIn(*fragile.ledger, *OpenStore()), ElementsAre());
+  }
+}
+
+TEST_P(CrashMatrix, AProcessGoneAtAnyStepOfItsFirstStartLeavesALedgerThatStarts) {
+  int run = 0;
+  for (bool has_struck = true; has_struck; ++run) {
+    RenewLedger();
+    {
+      auto store = std::make_unique<FaultyDatabase>(OpenStore());
+      FaultyDatabase& faulty = *store;
+      faulty.Arm(Fault::kGone, StepOf(run));
+      const absl::Status migrated = sql::Migrate(faulty, sql::EmbeddedMigrations());
+      has_struck = !migrated.ok();
+      if (migrated.ok()) {
+        const auto opened = sql::SqlLedger::Open(std::move(store), anchor_dir(), SeededEntropy(NextSeed()));
+        has_struck = !opened.ok();
+      }
+    }
+    auto ledger = Open();
+    const Dataset made = MakeDataset(*ledger, "census", 10);
+    EXPECT_TRUE(ledger->Begin(RequestOf(made, "r1", FirstAccount(*ledger, made), 4)).ok())
+        << "step " << StepOf(run);
+    EXPECT_THAT(ViolationsIn(*ledger, *OpenStore()), ElementsAre()) << "step " << StepOf(run);
+  }
+  EXPECT_GT(StepOf(run), 6);
 }
 
 TEST_P(CrashMatrix, AnAnchorThatCannotBeWrittenHoldsTheAnswerBackAndTheRetryFinishes) {

@@ -24,7 +24,10 @@ class FaultyDatabase::FaultyTransaction final : public sql::Transaction {
     if (Fails()) return database_.Injected().status;
     return real_.InsertRows(table, columns, rows);
   }
-  absl::Status ExecuteScript(const std::string& script) override { return real_.ExecuteScript(script); }
+  absl::Status ExecuteScript(const std::string& script) override {
+    if (Fails()) return database_.Injected().status;
+    return real_.ExecuteScript(script);
+  }
 
   bool has_failed() const { return has_failed_; }
 
@@ -52,10 +55,16 @@ void FaultyDatabase::ArmPause(int step, Meanwhile meanwhile) {
   meanwhile_ = std::move(meanwhile);
 }
 
-bool FaultyDatabase::IsStruck(Moment moment) {
-  if (is_gone_) return true;
+bool FaultyDatabase::CountStep() {
+  const std::scoped_lock lock(mutex_);
   if (steps_left_ < 0 || steps_left_-- > 0) return false;
   has_struck_ = true;
+  return true;
+}
+
+bool FaultyDatabase::IsStruck(Moment moment) {
+  if (is_gone_) return true;
+  if (!CountStep()) return false;
   if (meanwhile_) {
     meanwhile_(moment);
     return false;

@@ -1,12 +1,13 @@
 // A store that fails, or holds its caller up, at one chosen step, for tests: before each statement, before
 // the commit, after the commit (which is the step before the anchor).
 //
-// Not thread-safe, but for writes().
+// Thread-safe; armed and disarmed while nobody uses it.
 #pragma once
 
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <mutex>
 
 #include "ledger/sql/database.h"
 
@@ -34,7 +35,7 @@ class FaultyDatabase final : public sql::Database {
   void ArmPause(int step, Meanwhile meanwhile);
   void Disarm() { steps_left_ = -1; }
   bool has_struck() const { return has_struck_; }
-  // How many write transactions have been asked for. Thread-safe.
+  // How many write transactions have been asked for.
   int64_t writes() const { return writes_; }
 
   const sql::Dialect& dialect() const override { return real_->dialect(); }
@@ -46,14 +47,16 @@ class FaultyDatabase final : public sql::Database {
 
   // Counts a step; true when it is the one that fails.
   bool IsStruck(Moment moment);
+  bool CountStep();
   sql::Outcome Injected() const;
 
   const std::unique_ptr<sql::Database> real_;
   Fault fault_ = Fault::kFail;
   Meanwhile meanwhile_;
-  int steps_left_ = -1;
-  bool has_struck_ = false;
-  bool is_gone_ = false;
+  std::mutex mutex_;
+  int steps_left_ = -1;  // guarded by mutex_
+  std::atomic<bool> has_struck_ = false;
+  std::atomic<bool> is_gone_ = false;
   std::atomic<int64_t> writes_ = 0;
 };
 
