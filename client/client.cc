@@ -411,4 +411,35 @@ absl::StatusOr<v1::VerifyLedgerResponse> Client::VerifyLedger(const std::string&
   return Read(wire_->connection, wire_->budgets, &v1::BudgetService::Stub::VerifyLedger, request);
 }
 
+absl::StatusOr<v1::GetBudgetResponse> Client::GetBudgetWithComparison(const std::string& dataset) const {
+  v1::GetBudgetRequest request;
+  request.set_dataset(dataset);
+  request.set_with_comparison(true);
+  return Read(wire_->connection, wire_->budgets, &v1::BudgetService::Stub::GetBudget, request);
+}
+
+absl::StatusOr<v1::GetReceiptKeyResponse> Client::GetReceiptKey() const {
+  return Read(wire_->connection, wire_->budgets, &v1::BudgetService::Stub::GetReceiptKey,
+              v1::GetReceiptKeyRequest());
+}
+
+absl::Status Client::ListChainLinks(const std::string& dataset, int64_t after_sequence,
+                                    const LinkSink& take) const {
+  v1::ListChainLinksRequest request;
+  request.set_dataset(dataset);
+  request.set_after_sequence(after_sequence);
+  return wire_->connection.Run("", [&](grpc::ClientContext& context) {
+    const auto reader = wire_->budgets.ListChainLinks(&context, request);
+    return ReadAll(context, *reader, [&](const v1::ChainLink& link) {
+      request.set_after_sequence(link.sequence());
+      return take(link);
+    });
+  });
+}
+
+absl::StatusOr<v1::RepairLedgerResponse> Client::RepairLedger(v1::RepairLedgerRequest request) const {
+  return Change(wire_->connection, wire_->budgets, &v1::BudgetService::Stub::RepairLedger,
+                std::move(request));
+}
+
 }  // namespace curator

@@ -119,6 +119,8 @@ class Client {
   absl::StatusOr<v1::Charge> GetCharge(const v1::GetChargeRequest& request) const;
 
   absl::StatusOr<v1::GetBudgetResponse> GetBudget(const std::string& dataset) const;
+  // The same, and what the charges so far come to under other rules: the server works longer for it.
+  absl::StatusOr<v1::GetBudgetResponse> GetBudgetWithComparison(const std::string& dataset) const;
   absl::StatusOr<v1::ListAccountsResponse> ListAccounts(const std::string& dataset) const;
   absl::StatusOr<v1::Account> CreateAccount(v1::CreateAccountRequest request) const;
   absl::StatusOr<v1::LimitProposal> ProposeLimitChange(v1::ProposeLimitChangeRequest request) const;
@@ -130,6 +132,11 @@ class Client {
   absl::Status ListLedgerEntries(const std::string& dataset, int64_t after_sequence,
                                  const EntrySink& take) const;
   absl::StatusOr<v1::VerifyLedgerResponse> VerifyLedger(const std::string& dataset) const;
+  absl::StatusOr<v1::GetReceiptKeyResponse> GetReceiptKey() const;
+  using LinkSink = std::function<absl::Status(const v1::ChainLink&)>;
+  // Hands over the links after `after_sequence` in order, each once, also across retries.
+  absl::Status ListChainLinks(const std::string& dataset, int64_t after_sequence, const LinkSink& take) const;
+  absl::StatusOr<v1::RepairLedgerResponse> RepairLedger(v1::RepairLedgerRequest request) const;
 
  private:
   struct Wire;

@@ -15,6 +15,7 @@
 #include "host/key_sealer.h"
 #include "host/keyed_hash.h"
 #include "host/logging.h"
+#include "host/receipt_signer.h"
 #include "host/server_key.h"
 #include "ledger/open_ledger.h"
 #include "listen_address.h"
@@ -85,11 +86,12 @@ class RunningApp final : public App {
              std::unique_ptr<ledger::Ledger> ledger)
       : options_(options),
         sealer_(key),
+        signer_(key),
         store_(std::move(store)),
         ledger_(std::move(ledger)),
         work_(options.synthesis_threads, options.synthesis_places),
-        curator_{*ledger_, *store_, sealer_, operations_, work_, requests_, options.synthesis_timeout},
-        accountant_rpc_(*ledger_),
+        curator_{*ledger_, *store_, sealer_, signer_, operations_, work_, requests_, options.synthesis_timeout},
+        accountant_rpc_(curator_),
         budget_rpc_(curator_),
         dataset_rpc_(curator_),
         health_rpc_(*ledger_),
@@ -144,6 +146,7 @@ class RunningApp final : public App {
  private:
   const AppOptions options_;
   const host::KeySealer sealer_;
+  const host::ReceiptSigner signer_;
   const std::unique_ptr<data::DatasetStore> store_;
   const std::unique_ptr<ledger::Ledger> ledger_;
   rpc::CallObserver calls_{LogCall};

@@ -119,6 +119,15 @@ void AddRequestId(CLI::App* command, std::string& request_id) {
       });
 }
 
+void AddReceipt(CLI::App* command, std::string& receipt) {
+  command
+      ->add_option(
+          "--receipt", receipt,
+          "Append the charge's signed receipt to this file; `curator ledger verify --receipts` checks "
+          "it later")
+      ->type_name("FILE");
+}
+
 void AddSpend(CLI::App* command, SpendChoice& spend) {
   CLI::Option_group* group =
       command->add_option_group("Budget", "What the request may spend; one of --epsilon and --rho");

@@ -36,6 +36,7 @@ void AddReserve(CLI::App& group, Chosen& chosen) {
                                     "this long. Default: 3600"));
   command->add_flag("--estimate", reserve->estimate, "Show the price, reserve nothing");
   AddRequestId(command, reserve->request_id);
+  AddReceipt(command, reserve->receipt);
   Choose(command, reserve, chosen);
 }
 
@@ -80,6 +81,7 @@ void AddShow(CLI::App& group, Chosen& chosen) {
   which->add_option("ID", show->charge, "The charge");
   which->add_option("--request-id", show->request_id, "The request that made it")->type_name("UUID");
   which->require_option(1);
+  AddReceipt(command, show->receipt);
   Choose(command, show, chosen);
 }
 

@@ -61,6 +61,7 @@ void AddChoice(CLI::App& command, const std::string& option, const std::string& 
 // --rule, --epsilon, --delta: how an account counts, and its promise.
 void AddPromise(CLI::App* command, v1::Rule& rule, std::string& epsilon, std::string& delta);
 void AddRequestId(CLI::App* command, std::string& request_id);
+void AddReceipt(CLI::App* command, std::string& receipt);
 void AddSpend(CLI::App* command, SpendChoice& spend);
 void AddMechanism(CLI::App* command, v1::Mechanism& mechanism);
 void AddConfidence(CLI::App* command, std::optional<double>& confidence);

@@ -36,6 +36,7 @@ void AddWorkloadGroup(CLI::App& app, Chosen& chosen) {
   AddMechanism(command, answer->mechanism);
   AddConfidence(command, answer->confidence);
   AddRequestId(command, answer->request_id);
+  AddReceipt(command, answer->receipt);
   command
       ->add_option("--out", answer->out,
                    "Write all cells to this file, CSV or JSON by its extension; - is standard output. "
@@ -110,6 +111,7 @@ void AddSynthesisGroup(CLI::App& app, Chosen& chosen) {
   command->add_flag("--as-bins", run->as_bins, "Bins as intervals instead of a value inside the bin")
       ->needs(out);
   AddRequestId(command, run->request_id);
+  AddReceipt(command, run->receipt);
   Choose(command, run, chosen);
 }
 

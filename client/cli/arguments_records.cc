@@ -64,6 +64,60 @@ void AddOperationGroup(CLI::App& app, Chosen& chosen) {
                  "curator operation cancel ID", &CancelOperation::operation, "ID", chosen);
 }
 
+void AddVerify(CLI::App& group, Chosen& chosen) {
+  const auto verify = std::make_shared<VerifyLedger>();
+  CLI::App* command = AddCommand(
+      group, "verify",
+      "Recompute the hash chain and all balances from the entries alone; exit status 1 when they contradict",
+      "curator ledger verify census --receipts mine.jsonl");
+  command->add_option("NAME", verify->dataset, "The dataset")->required();
+  CLI::Option* receipts =
+      command
+          ->add_option("--receipts", verify->receipts, "Check that the history still contains these charges")
+          ->type_name("FILE");
+  command
+      ->add_option(
+          "--key", verify->key,
+          "Who must have signed the receipts, as `curator ledger key` printed it when you trusted it. "
+          "Default: the key that the server has now")
+      ->type_name("HEX")
+      ->needs(receipts)
+      ->check([](const std::string& text) {
+        const bool is_key =
+            text.size() == 64 && text.find_first_not_of("0123456789abcdefABCDEF") == std::string::npos;
+        return is_key ? std::string() : "'" + text + "' is not a key of 64 hexadecimal digits";
+      });
+  Choose(command, verify, chosen);
+}
+
+void AddRepair(CLI::App& group, Chosen& chosen) {
+  const auto repair = std::make_shared<RepairLedger>();
+  CLI::App* command = AddCommand(
+      group, "repair",
+      "After a restored backup: raise what is spent to what the anchor knows, so that charges go on; for "
+      "owners",
+      "curator ledger repair census --raise-to-anchor --reason 'the disk failed on Monday'");
+  command
+      ->add_option("NAME", repair->dataset,
+                   "The dataset; its predecessors and successors are repaired with it")
+      ->required();
+  command
+      ->add_flag_callback(
+          "--raise-to-anchor", [] {},
+          "Accept that the newest entries are lost, and that everything they spent stays spent")
+      ->required();
+  command->add_option("--reason", repair->reason, "Why; it stays in the history")
+      ->type_name("TEXT")
+      ->required();
+  command
+      ->add_option("--receipts", repair->receipts,
+                   "Count also what these receipts tell of charges that are lost")
+      ->type_name("FILE");
+  command->add_flag("--dry-run", repair->only_show, "Show what would be raised, change nothing");
+  AddRequestId(command, repair->request_id);
+  Choose(command, repair, chosen);
+}
+
 void AddLedgerGroup(CLI::App& app, Chosen& chosen) {
   CLI::App* group = app.add_subcommand("ledger", "The append-only history of a dataset");
   group->require_subcommand(1);
@@ -86,10 +140,10 @@ void AddLedgerGroup(CLI::App& app, Chosen& chosen) {
   command->add_option("--out", exported->out, "The file to write. Default: standard output")
       ->type_name("FILE.jsonl");
   Choose(command, exported, chosen);
-  AddNameCommand(
-      *group, "verify",
-      "Recompute the hash chain and all balances from the entries alone; exit status 1 when they contradict",
-      "curator ledger verify census", &VerifyLedger::dataset, "NAME", chosen);
+  AddVerify(*group, chosen);
+  Choose(AddCommand(*group, "key", "The key that the server signs receipts with", "curator ledger key"),
+         std::make_shared<ShowReceiptKey>(), chosen);
+  AddRepair(*group, chosen);
 }
 
 }  // namespace

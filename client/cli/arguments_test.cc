@@ -110,6 +110,21 @@ TEST(Arguments, AnAccountIsAnAnalystsOrAGroupsWithMembers) {
   EXPECT_FALSE(accepted("--analyst ana --group interns --members bob"));
 }
 
+TEST(Arguments, ARepairSaysWhatItAcceptsAndWhy) {
+  const auto accepted = [](const std::string& line) {
+    return std::holds_alternative<Invocation>(Parse(Words("ledger " + line)));
+  };
+  EXPECT_TRUE(accepted("repair census --raise-to-anchor --reason lost"));
+  EXPECT_TRUE(accepted("repair census --raise-to-anchor --reason lost --receipts mine.jsonl --dry-run"));
+  EXPECT_FALSE(accepted("repair census --reason lost"));
+  EXPECT_FALSE(accepted("repair census --raise-to-anchor"));
+  EXPECT_TRUE(accepted("verify census"));
+  EXPECT_TRUE(accepted("verify census --receipts mine.jsonl --key " + std::string(64, 'a')));
+  EXPECT_FALSE(accepted("verify census --key " + std::string(64, 'a'))) << "a key of what?";
+  EXPECT_FALSE(accepted("verify census --receipts mine.jsonl --key abc"));
+  EXPECT_TRUE(accepted("key"));
+}
+
 TEST(Arguments, ALimitIsProposedWithAReasonAndOnePromise) {
   const auto accepted = [](const std::string& line) {
     return std::holds_alternative<Invocation>(Parse(Words("account limit " + line)));

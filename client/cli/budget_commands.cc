@@ -1,3 +1,4 @@
+#include <cstdlib>
 #include <memory>
 #include <string>
 #include <utility>
@@ -8,10 +9,83 @@
 #include "client/cli/names.h"
 #include "client/cli/session.h"
 #include "client/cli/tables.h"
+#include "client/cli/text.h"
 #include "client/client.h"
 
 namespace curator::cli {
 namespace {
+
+Value RequestsLeft(const v1::Account& account) {
+  if (!account.has_requests_left_like_last()) return std::monostate();
+  return account.requests_left_like_last();
+}
+
+// Each row of the accounts' table with how many more requests like the caller's last one fit the account.
+Table WithRequestsLeft(const v1::GetBudgetResponse& budget, Table table) {
+  if (!budget.has_last_request()) return table;
+  const bool has_bar = !table.columns.empty() && table.columns.back().key == "bar";
+  const auto place = static_cast<std::ptrdiff_t>(table.columns.size() - (has_bar ? 1 : 0));
+  table.columns.insert(table.columns.begin() + place,
+                       {"requests_left_like_last", "like your last", Align::kRight});
+  size_t row = 0;
+  for (const v1::Account& account : budget.accounts()) {
+    for (int counter = 0; counter < account.counters_size(); ++counter) {
+      Row& cells = table.rows[row++];
+      cells.insert(cells.begin() + place, RequestsLeft(account));
+    }
+  }
+  return table;
+}
+
+// "about 14 more requests like your last one (4 marginals, 120 cells: rho 0.1); dataset/census is full first"
+std::string LeftInWords(const v1::GetBudgetResponse& budget) {
+  const v1::Account* tightest = nullptr;
+  for (const v1::Account& account : budget.accounts()) {
+    if (!account.has_requests_left_like_last()) continue;
+    if (tightest == nullptr || account.requests_left_like_last() < tightest->requests_left_like_last()) {
+      tightest = &account;
+    }
+  }
+  if (tightest == nullptr) return "";
+  const int64_t left = tightest->requests_left_like_last();
+  const std::string last = absl::StrCat(" like your last one (", budget.last_request().summary(), ")");
+  const std::string first =
+      budget.accounts_size() > 1 ? absl::StrCat("; ", tightest->name(), " is full first") : "";
+  if (left == 0) return absl::StrCat("not one more request", last, " fits", first);
+  return absl::StrCat("about ", left, left == 1 ? " more request" : " more requests", last, first);
+}
+
+Row RowOf(const v1::CalculatedEpsilon& one) {
+  Row row = {one.calculator(), std::string(one.is_lower_bound() ? "lower" : "upper"),       std::monostate(),
+             std::monostate(), std::string(one.adaptive() ? "adaptive" : "fixed schedule"), one.remark()};
+  if (one.epsilon().empty()) return row;
+  const double epsilon = std::strtod(one.epsilon().c_str(), nullptr);
+  row[2] = one.is_lower_bound() ? RoundedDownText(epsilon) : RoundedUpText(epsilon);
+  row[3] = epsilon;
+  return row;
+}
+
+void AddComparison(const v1::HistoryComparison& comparison, Document& document) {
+  document.fields.push_back({"compared_charges", "", comparison.charges(), Audience::kPrograms});
+  document.fields.push_back({"compared_delta", "", comparison.delta(), Audience::kPrograms});
+  if (!comparison.not_computed().empty()) {
+    document.notes.push_back("under the other rules: " + comparison.not_computed());
+  }
+  if (comparison.calculated().empty()) return;
+  Table table{"comparison",
+              absl::StrCat("for information only: ", comparison.own_charges_only() ? "your " : "the ",
+                           comparison.charges(), " charges so far at delta ", comparison.delta(),
+                           ", counted by other rules. No request is admitted or refused by this"),
+              {{"calculator", "calculator"},
+               {"bound", "bound"},
+               {"epsilon_text", "epsilon", Align::kRight, Audience::kPeople},
+               {"epsilon", "epsilon", Align::kRight, Audience::kPrograms},
+               {"valid", "valid"},
+               {"remark", "remark"}},
+              {}};
+  for (const v1::CalculatedEpsilon& one : comparison.calculated()) table.rows.push_back(RowOf(one));
+  document.tables.push_back(std::move(table));
+}
 
 const std::vector<Column>& LedgerColumns() {
   static const std::vector<Column> columns = {
@@ -39,10 +113,15 @@ Row RowOf(const v1::LedgerEntry& entry) {
 }  // namespace
 
 absl::Status Run(Session& session, const ShowBudget& command) {
-  const absl::StatusOr<v1::GetBudgetResponse> budget = session.client.GetBudget(command.dataset);
+  const absl::StatusOr<v1::GetBudgetResponse> budget =
+      session.client.GetBudgetWithComparison(command.dataset);
   if (!budget.ok()) return budget.status();
   Document document;
-  document.tables.push_back(AccountTable(budget->accounts(), session.terminal));
+  document.tables.push_back(WithRequestsLeft(*budget, AccountTable(budget->accounts(), session.terminal)));
+  if (const std::string left = LeftInWords(*budget); !left.empty()) document.notes.push_back(left);
+  if (budget->has_last_request()) {
+    document.fields.push_back({"last_request", "", budget->last_request().summary(), Audience::kPrograms});
+  }
   Table largest{"largest_part",
                 "what the dataset has spent: what its largest part has",
                 {{"counter", "counter"}, {"spent", "spent", Align::kRight}, {"held", "held", Align::kRight}},
@@ -51,6 +130,7 @@ absl::Status Run(Session& session, const ShowBudget& command) {
     largest.rows.push_back({counter.name(), counter.spent(), counter.held()});
   }
   if (!largest.rows.empty()) document.tables.push_back(std::move(largest));
+  if (budget->has_comparison()) AddComparison(budget->comparison(), document);
   if (budget->accounts().empty()) document.notes.push_back("no account: a public dataset has no budget");
   session.Print(document);
   return absl::OkStatus();
@@ -79,22 +159,6 @@ absl::Status Run(Session& session, const ShowLedger& command) {
     session.out << "\n";
   }
   return listed;
-}
-
-absl::Status Run(Session& session, const VerifyLedger& command) {
-  const absl::StatusOr<v1::VerifyLedgerResponse> verified = session.client.VerifyLedger(command.dataset);
-  if (!verified.ok()) return verified.status();
-  Document document;
-  document.fields = {{"ok", "consistent", verified->ok()},
-                     {"entries_checked", "entries checked", verified->entries_checked()},
-                     {"anchored_sequence", "anchored up to entry", verified->anchored_sequence()},
-                     {"head_hash", "head", Hex(verified->head_hash())},
-                     {"findings", "findings",
-                      std::vector<std::string>(verified->findings().begin(), verified->findings().end())}};
-  session.Print(document);
-  if (verified->ok()) return absl::OkStatus();
-  return absl::DataLossError(
-      absl::StrCat("the ledger of ", command.dataset, " contradicts itself or its anchor"));
 }
 
 absl::Status Run(Session& session, const ShowVersion&) {

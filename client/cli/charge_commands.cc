@@ -6,10 +6,12 @@
 #include "client/cli/document.h"
 #include "client/cli/files.h"
 #include "client/cli/names.h"
+#include "client/cli/receipt_file.h"
 #include "client/cli/session.h"
 #include "client/cli/tables.h"
 #include "client/cli/text.h"
 #include "client/client.h"
+#include "client/receipt.h"
 
 namespace curator::cli {
 namespace {
@@ -51,7 +53,8 @@ absl::Status PrintCharge(Session& session, const absl::StatusOr<v1::Charge>& cha
                      {"summary", "summary", TextOrNone(charge->summary())},
                      {"deadline", "counts as spent at", TextOrNone(TextOfTime(charge->deadline()))},
                      {"request_id", "request id", charge->request_id()},
-                     {"create_time", "made", TextOrNone(TextOfTime(charge->create_time()))}};
+                     {"create_time", "made", TextOrNone(TextOfTime(charge->create_time()))},
+                     {"receipt", "", client::LineOf(charge->receipt()), Audience::kPrograms}};
   document.tables.push_back(CostTable(charge->costs()));
   if (const std::string next = NextStep(*charge); !next.empty()) document.notes.push_back(next);
   session.Print(document);
@@ -86,7 +89,11 @@ absl::Status Run(Session& session, const ReserveCharge& command) {
   *request.mutable_event() = *event;
   request.set_summary(command.summary);
   if (command.lifetime_seconds) request.mutable_lifetime()->set_seconds(*command.lifetime_seconds);
-  return PrintCharge(session, session.client.ReserveBudget(request));
+  const absl::StatusOr<v1::Charge> charge = session.client.ReserveBudget(request);
+  if (!charge.ok()) return charge.status();
+  if (absl::Status kept = AppendReceipt(charge->receipt(), charge->id(), command.receipt); !kept.ok())
+    return kept;
+  return PrintCharge(session, charge);
 }
 
 absl::Status Run(Session& session, const StartCharge& command) {
@@ -122,7 +129,11 @@ absl::Status Run(Session& session, const ShowCharge& command) {
   v1::GetChargeRequest request;
   request.set_charge_id(command.charge);
   request.set_request_id(command.request_id);
-  return PrintCharge(session, session.client.GetCharge(request));
+  const absl::StatusOr<v1::Charge> charge = session.client.GetCharge(request);
+  if (!charge.ok()) return charge.status();
+  if (absl::Status kept = AppendReceipt(charge->receipt(), charge->id(), command.receipt); !kept.ok())
+    return kept;
+  return PrintCharge(session, charge);
 }
 
 }  // namespace curator::cli

@@ -108,6 +108,7 @@ struct AnswerWorkload {
   SpendChoice spend;
   v1::Mechanism mechanism = v1::MECHANISM_UNSPECIFIED;
   std::optional<double> confidence;
+  std::string receipt;  // a file to which the receipt is appended
   std::string request_id;
   std::string out;  // empty for tables on standard output
 };
@@ -131,6 +132,7 @@ struct RunSynthesis {
   SynthesisChoice choice;
   std::optional<int64_t> rows;
   bool as_bins = false;
+  std::string receipt;  // a file to which the receipt is appended
   std::string request_id;
   std::string out;  // empty: nothing is sampled
 };
@@ -182,6 +184,7 @@ struct ReserveCharge {
   std::string summary;
   std::optional<int64_t> lifetime_seconds;
   bool estimate = false;  // the price alone
+  std::string receipt;    // a file to which the receipt is appended
   std::string request_id;
 };
 struct StartCharge {
@@ -202,6 +205,7 @@ struct ExtendCharge {
 struct ShowCharge {
   std::string charge;
   std::string request_id;
+  std::string receipt = {};  // a file to which the receipt is appended
 };
 
 // account_commands.cc
@@ -254,9 +258,22 @@ struct ExportLedger {
   std::string dataset;
   std::string out;  // standard output when empty
 };
+
+// ledger_checks.cc
 struct VerifyLedger {
   std::string dataset;
+  std::string receipts;  // a file of receipts that the history must contain; empty for none
+  std::string key;       // hexadecimal: who signed them; empty: the server's own key
 };
+struct ShowReceiptKey {};
+struct RepairLedger {
+  std::string dataset;
+  std::string reason;
+  std::string receipts;  // a file; empty for none
+  bool only_show = false;
+  std::string request_id;
+};
+
 struct ShowVersion {};
 
 // calc_compose.cc, calc_convert.cc, calc_calibrate.cc: without a server. Numbers are text, as typed.
@@ -285,7 +302,8 @@ using Command =
                  ListOperations, ShowOperation, WaitOperation, CancelOperation, ReserveCharge, StartCharge,
                  CommitCharge, CancelCharge, ExtendCharge, ShowCharge, CreateAccount, ListAccounts,
                  ProposeLimit, ShowLimitProposal, ApproveLimit, ListLimitProposals, ShowBudget, ShowLedger,
-                 ExportLedger, VerifyLedger, ShowVersion, ComposeEvents, ConvertPrivacy, CalibrateNoise>;
+                 ExportLedger, VerifyLedger, ShowReceiptKey, RepairLedger, ShowVersion, ComposeEvents,
+                 ConvertPrivacy, CalibrateNoise>;
 
 // Each prints its result to the session, or returns the error that the caller prints.
 absl::Status Run(Session& session, const CreateDataset& command);
@@ -326,6 +344,8 @@ absl::Status Run(Session& session, const ShowBudget& command);
 absl::Status Run(Session& session, const ShowLedger& command);
 absl::Status Run(Session& session, const ExportLedger& command);
 absl::Status Run(Session& session, const VerifyLedger& command);
+absl::Status Run(Session& session, const ShowReceiptKey& command);
+absl::Status Run(Session& session, const RepairLedger& command);
 absl::Status Run(Session& session, const ShowVersion& command);
 absl::Status Run(Session& session, const ComposeEvents& command);
 absl::Status Run(Session& session, const ConvertPrivacy& command);

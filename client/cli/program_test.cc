@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -236,6 +237,58 @@ TEST_F(Program, TheBudgetIsShownExactlyAndWithABarOnATerminal) {
   terminal_.out_is_terminal = true;
   ASSERT_EQ(Run("budget show census"), ExitStatus::kDone);
   EXPECT_THAT(out_.str(), HasSubstr("██████████░░░░░░░░░░"));
+}
+
+void AnswerWithTwoAccounts(v1::GetBudgetResponse& budget) {
+  for (const auto& [name, left] :
+       std::map<std::string, int64_t>{{"dataset/c", 14}, {"dataset/c/analyst/ana", 3}}) {
+    v1::Account& account = *budget.add_accounts();
+    account.set_name(name);
+    account.mutable_promise()->set_rule(v1::RULE_ZCDP);
+    account.add_counters()->set_name("rho");
+    account.set_requests_left_like_last(left);
+  }
+  budget.mutable_last_request()->set_summary("one count: rho 0.1");
+}
+
+TEST_F(Program, WhatIsLeftIsSaidInRequestsLikeTheLast) {
+  server_.services.on_get_budget = [](auto&, auto&, v1::GetBudgetResponse& budget) {
+    AnswerWithTwoAccounts(budget);
+    return grpc::Status::OK;
+  };
+  ASSERT_EQ(Run("budget show c"), ExitStatus::kDone);
+  EXPECT_THAT(out_.str(), HasSubstr("about 3 more requests like your last one (one count: rho 0.1); "
+                                    "dataset/c/analyst/ana is full first"));
+  ASSERT_EQ(Run("budget show c --output json"), ExitStatus::kDone);
+  const auto json = nlohmann::json::parse(out_.str());
+  EXPECT_EQ(json["last_request"], "one count: rho 0.1");
+  EXPECT_EQ(json["accounts"][0]["requests_left_like_last"], 14);
+}
+
+TEST_F(Program, ChargesUnderOtherRulesAreLabelledAsInformation) {
+  server_.services.on_get_budget = [](auto&, const v1::GetBudgetRequest& request,
+                                      v1::GetBudgetResponse& budget) {
+    if (!request.with_comparison()) return grpc::Status::CANCELLED;
+    v1::HistoryComparison& comparison = *budget.mutable_comparison();
+    comparison.set_delta("1e-9");
+    comparison.set_charges(5);
+    v1::CalculatedEpsilon& one = *comparison.add_calculated();
+    one.set_calculator("numerical");
+    one.set_epsilon("0.99369117");
+    v1::CalculatedEpsilon& none = *comparison.add_calculated();
+    none.set_calculator("basic");
+    none.set_adaptive(true);
+    none.set_remark("basic composition cannot count it");
+    return grpc::Status::OK;
+  };
+  ASSERT_EQ(Run("budget show c"), ExitStatus::kDone);
+  EXPECT_THAT(out_.str(), AllOf(HasSubstr("for information only: the 5 charges so far at delta 1e-9"),
+                                HasSubstr("0.993692"), HasSubstr("cannot count it")));
+  ASSERT_EQ(Run("budget show c --output json"), ExitStatus::kDone);
+  const auto json = nlohmann::json::parse(out_.str());
+  EXPECT_EQ(json["comparison"][0]["epsilon"], 0.99369117);
+  EXPECT_EQ(json["comparison"][0]["valid"], "fixed schedule");
+  EXPECT_TRUE(json["comparison"][1]["epsilon"].is_null());
 }
 
 TEST_F(Program, AnAccountIsOpenedForAGroupWithItsMembers) {

@@ -6,6 +6,7 @@
 #include "client/cli/commands.h"
 #include "client/cli/document.h"
 #include "client/cli/names.h"
+#include "client/cli/receipt_file.h"
 #include "client/cli/sample_output.h"
 #include "client/cli/session.h"
 #include "client/cli/tables.h"
@@ -90,6 +91,7 @@ absl::Status Run(Session& session, const RunSynthesis& command) {
   if (absl::Status status = session.SetRequestId(request, command.request_id); !status.ok()) return status;
   const absl::StatusOr<v1::Operation> started = session.client.CreateSynthesis(std::move(request));
   if (!started.ok()) return started.status();
+  if (absl::Status kept = KeepReceipt(session, command.receipt); !kept.ok()) return kept;
   session.error << "operation " << started->id() << ", request id " << session.request_id << "\n";
   const absl::StatusOr<v1::Operation> ended = Follow(session, started->id());
   if (!ended.ok()) return ended.status();

@@ -5,6 +5,7 @@
 #include "client/cli/answer_output.h"
 #include "client/cli/commands.h"
 #include "client/cli/document.h"
+#include "client/cli/receipt_file.h"
 #include "client/cli/session.h"
 #include "client/cli/tables.h"
 #include "client/client.h"
@@ -48,7 +49,11 @@ absl::Status Run(Session& session, const AnswerWorkload& command) {
   if (absl::Status status = session.SetRequestId(request, command.request_id); !status.ok()) return status;
   const absl::StatusOr<Answer> answer = session.client.AnswerWorkload(std::move(request));
   if (!answer.ok()) return answer.status();
-  return DeliverAnswer(session, *answer, dataset->schema(), command.out);
+  // What is paid for is delivered, whatever becomes of its receipt.
+  const absl::Status delivered = DeliverAnswer(session, *answer, dataset->schema(), command.out);
+  const absl::Status kept =
+      AppendReceipt(answer->header.receipt(), answer->header.charge_id(), command.receipt);
+  return delivered.ok() ? kept : delivered;
 }
 
 }  // namespace curator::cli

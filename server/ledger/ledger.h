@@ -255,9 +255,55 @@ struct Page {
   int64_t limit = 1000;
 };
 
+// Charges with the same event, and how many they are.
+struct EventCount {
+  std::string event;  // canonical bytes (codec/event_codec.h)
+  int64_t charges = 0;
+};
+
+// ---- Repair
+
+// A charge that the store has lost, as a signed receipt tells of it.
+struct LostCharge {
+  std::string dataset_id;
+  std::string charge_id;
+  int64_t seq = 0;  // of the entry that made it
+  std::vector<Posting> postings;
+};
+
+struct RepairOrder {
+  std::string dataset_id;
+  std::string reason;
+  std::string actor;
+  std::vector<LostCharge> receipts;
+  bool only_checked = false;  // find out what would be raised, and write nothing
+};
+
+// A counter that a repair raises.
+struct RaisedCounter {
+  int64_t account_id = 0;
+  std::string counter;
+  int64_t old_spent = 0;
+  int64_t new_spent = 0;
+  int64_t old_limit = 0;
+  int64_t new_limit = 0;
+};
+
+struct RepairReport {
+  int64_t first_lost_seq = 0;  // of the dataset that was named; 0 when nothing is lost
+  int64_t last_lost_seq = 0;
+  std::vector<RaisedCounter> raised;
+  int64_t reservations_spent = 0;
+  int64_t receipts_counted = 0;
+  absl::Status still_read_only;
+};
+
 class Ledger {
  public:
   virtual ~Ledger() = default;
+
+  // The ledger's permanent id, a UUID.
+  virtual std::string LedgerId() = 0;
 
   // OK when a charge could be made now. Cheap enough for a health check.
   virtual absl::Status Health() = 0;
@@ -347,6 +393,15 @@ class Ledger {
   // Newest first, at most 1,000.
   virtual absl::StatusOr<std::vector<Charge>> ListCharges(std::string_view principal) = 0;
 
+  // The newest charge of `principal` on the dataset that was not cancelled. NOT_FOUND when there is none.
+  virtual absl::StatusOr<Charge> LatestCharge(std::string_view dataset_id, std::string_view principal) = 0;
+  // What was charged on the dataset's lineage and not cancelled, by `principal` or, where that is empty, by
+  // all: each distinct event once, at most `most` of them.
+  virtual absl::StatusOr<std::vector<EventCount>> CountEvents(std::string_view dataset_id,
+                                                              std::string_view principal, int64_t most) = 0;
+  // The entry that made the charge: CHARGED or RESERVED.
+  virtual absl::StatusOr<Entry> ChargeEntry(std::string_view charge_id) = 0;
+
   virtual absl::StatusOr<Release> GetRelease(std::string_view release_id) = 0;
   // Without payloads, newest first.
   virtual absl::StatusOr<std::vector<Release>> ListReleases(std::string_view dataset_id) = 0;
@@ -356,6 +411,14 @@ class Ledger {
   // Recomputes the hash chain and every balance from the entries alone, and compares with the tables and with
   // the anchor.
   virtual absl::StatusOr<Verification> Verify(std::string_view dataset_id) = 0;
+
+  // Accepts that the lineage's newest entries are lost, as after a restored backup, and mints no budget by it:
+  // what is spent is raised to the anchor's values, or to what is spent now and the lost charges of
+  // `receipts` together, whichever is more; reservations that are still held count as spent. Each chain that
+  // is behind its anchor goes on with an entry REPAIRED whose number leaves out the lost ones. The ledger
+  // takes charges again once no lineage contradicts the anchor. Where nothing is behind nothing is written.
+  // DATA_LOSS when the history contradicts itself: that no raising can mend.
+  virtual absl::StatusOr<RepairReport> RaiseToAnchor(const RepairOrder& order) = 0;
 };
 
 }  // namespace curator::ledger

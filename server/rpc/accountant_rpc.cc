@@ -8,6 +8,7 @@
 #include "base/status_macros.h"
 #include "google/protobuf/util/time_util.h"
 #include "rpc/caller.h"
+#include "rpc/convert_budget.h"
 #include "rpc/convert_event.h"
 #include "rpc/convert_workload.h"
 #include "rpc/grpc_status.h"
@@ -77,15 +78,27 @@ absl::StatusOr<service::ReservationRequest> FromProto(const v1::ReserveBudgetReq
   return result;
 }
 
+// With its receipt, once it is made.
+absl::StatusOr<v1::Charge> ToProto(service::Curator& curator, const service::ChargeView& view) {
+  v1::Charge proto = ToProto(view);
+  if (view.charge.id.empty()) return proto;
+  ASSIGN_OR_RETURN(const service::Receipt receipt,
+                   service::ReceiptOf(curator.ledger, curator.signer, view.charge.id));
+  *proto.mutable_receipt() = rpc::ToProto(receipt);
+  return proto;
+}
+
 // Runs `use_case` for the caller and dresses the charge that it returns.
 template <typename UseCase>
-grpc::Status AnswerWithCharge(const grpc::ServerContext& context, v1::Charge& response,
-                              const UseCase& use_case) {
+grpc::Status AnswerWithCharge(service::Curator& curator, const grpc::ServerContext& context,
+                              v1::Charge& response, const UseCase& use_case) {
   const absl::StatusOr<std::string> principal = CallerOf(context);
   if (!principal.ok()) return ToGrpcStatus(principal.status());
   const absl::StatusOr<service::ChargeView> view = use_case(*principal);
   if (!view.ok()) return ToGrpcStatus(view.status());
-  response = ToProto(*view);
+  absl::StatusOr<v1::Charge> charge = ToProto(curator, *view);
+  if (!charge.ok()) return ToGrpcStatus(charge.status());
+  response = *std::move(charge);
   return grpc::Status::OK;
 }
 
@@ -102,7 +115,7 @@ absl::Status Estimate(ledger::Ledger& ledger, const grpc::ServerContext& context
   return absl::OkStatus();
 }
 
-absl::Status BatchReserve(ledger::Ledger& ledger, const grpc::ServerContext& context,
+absl::Status BatchReserve(service::Curator& curator, const grpc::ServerContext& context,
                           const v1::BatchReserveBudgetRequest& request,
                           v1::BatchReserveBudgetResponse& response) {
   ASSIGN_OR_RETURN(const std::string principal, CallerOf(context));
@@ -116,8 +129,10 @@ absl::Status BatchReserve(ledger::Ledger& ledger, const grpc::ServerContext& con
     reservations.push_back(*std::move(reservation));
   }
   ASSIGN_OR_RETURN(const std::vector<service::ChargeView> views,
-                   service::ReserveBudget(ledger, principal, reservations, service::Intent::kDo));
-  for (const service::ChargeView& view : views) *response.add_charges() = ToProto(view);
+                   service::ReserveBudget(curator.ledger, principal, reservations, service::Intent::kDo));
+  for (const service::ChargeView& view : views) {
+    ASSIGN_OR_RETURN(*response.add_charges(), ToProto(curator, view));
+  }
   return absl::OkStatus();
 }
 
@@ -131,7 +146,8 @@ grpc::Status AccountantRpc::EstimateCost(grpc::ServerContext* context, const v1:
 grpc::Status AccountantRpc::ReserveBudget(grpc::ServerContext* context,
                                           const v1::ReserveBudgetRequest* request, v1::Charge* response) {
   return AnswerWithCharge(
-      *context, *response, [&](const std::string& principal) -> absl::StatusOr<service::ChargeView> {
+      curator_, *context, *response,
+      [&](const std::string& principal) -> absl::StatusOr<service::ChargeView> {
         ASSIGN_OR_RETURN(const service::ReservationRequest reservation, FromProto(*request));
         const service::Intent intent =
             request->validate_only() ? service::Intent::kValidateOnly : service::Intent::kDo;
@@ -144,24 +160,25 @@ grpc::Status AccountantRpc::ReserveBudget(grpc::ServerContext* context,
 grpc::Status AccountantRpc::BatchReserveBudget(grpc::ServerContext* context,
                                                const v1::BatchReserveBudgetRequest* request,
                                                v1::BatchReserveBudgetResponse* response) {
-  return ToGrpcStatus(BatchReserve(ledger_, *context, *request, *response));
+  return ToGrpcStatus(BatchReserve(curator_, *context, *request, *response));
 }
 
 grpc::Status AccountantRpc::StartCharge(grpc::ServerContext* context, const v1::StartChargeRequest* request,
                                         v1::Charge* response) {
-  return AnswerWithCharge(
-      *context, *response, [&](const std::string& principal) -> absl::StatusOr<service::ChargeView> {
-        std::optional<dp::Event> final_event;
-        if (request->has_final_event()) {
-          ASSIGN_OR_RETURN(final_event, EventAt(request->final_event(), "final_event"));
-        }
-        return service::StartCharge(ledger_, principal, request->charge_id(), final_event);
-      });
+  return AnswerWithCharge(curator_, *context, *response,
+                          [&](const std::string& principal) -> absl::StatusOr<service::ChargeView> {
+                            std::optional<dp::Event> final_event;
+                            if (request->has_final_event()) {
+                              ASSIGN_OR_RETURN(final_event, EventAt(request->final_event(), "final_event"));
+                            }
+                            return service::StartCharge(ledger_, principal, request->charge_id(),
+                                                        final_event);
+                          });
 }
 
 grpc::Status AccountantRpc::CommitBudget(grpc::ServerContext* context, const v1::CommitBudgetRequest* request,
                                          v1::Charge* response) {
-  return AnswerWithCharge(*context, *response, [&](const std::string& principal) {
+  return AnswerWithCharge(curator_, *context, *response, [&](const std::string& principal) {
     return service::CommitBudget(ledger_, principal, request->charge_id());
   });
 }
@@ -169,7 +186,7 @@ grpc::Status AccountantRpc::CommitBudget(grpc::ServerContext* context, const v1:
 grpc::Status AccountantRpc::CancelReservation(grpc::ServerContext* context,
                                               const v1::CancelReservationRequest* request,
                                               v1::Charge* response) {
-  return AnswerWithCharge(*context, *response, [&](const std::string& principal) {
+  return AnswerWithCharge(curator_, *context, *response, [&](const std::string& principal) {
     return service::CancelReservation(ledger_, principal, request->charge_id(), request->reason());
   });
 }
@@ -177,7 +194,7 @@ grpc::Status AccountantRpc::CancelReservation(grpc::ServerContext* context,
 grpc::Status AccountantRpc::ExtendReservation(grpc::ServerContext* context,
                                               const v1::ExtendReservationRequest* request,
                                               v1::Charge* response) {
-  return AnswerWithCharge(*context, *response, [&](const std::string& principal) {
+  return AnswerWithCharge(curator_, *context, *response, [&](const std::string& principal) {
     return service::ExtendReservation(ledger_, principal, request->charge_id(),
                                       LifetimeOf(request->lifetime()));
   });
@@ -186,7 +203,8 @@ grpc::Status AccountantRpc::ExtendReservation(grpc::ServerContext* context,
 grpc::Status AccountantRpc::GetCharge(grpc::ServerContext* context, const v1::GetChargeRequest* request,
                                       v1::Charge* response) {
   return AnswerWithCharge(
-      *context, *response, [&](const std::string& principal) -> absl::StatusOr<service::ChargeView> {
+      curator_, *context, *response,
+      [&](const std::string& principal) -> absl::StatusOr<service::ChargeView> {
         if (request->charge_id().empty() == request->request_id().empty()) {
           return InvalidField("charge_id", "needs either the charge's id or its request_id, and not both");
         }

@@ -3,12 +3,13 @@
 
 #include "curator/v1/accountant.grpc.pb.h"
 #include "ledger/ledger.h"
+#include "service/curator.h"
 
 namespace curator::rpc {
 
 class AccountantRpc final : public v1::AccountantService::Service {
  public:
-  explicit AccountantRpc(ledger::Ledger& ledger) : ledger_(ledger) {}
+  explicit AccountantRpc(service::Curator& curator) : curator_(curator), ledger_(curator.ledger) {}
 
   grpc::Status EstimateCost(grpc::ServerContext* context, const v1::EstimateCostRequest* request,
                             v1::EstimateCostResponse* response) override;
@@ -28,6 +29,7 @@ class AccountantRpc final : public v1::AccountantService::Service {
                          v1::Charge* response) override;
 
  private:
+  service::Curator& curator_;
   ledger::Ledger& ledger_;
 };
 

@@ -6,8 +6,8 @@
 #include "base/errors.h"
 #include "base/status_macros.h"
 #include "dp/accounting/rule.h"
-#include "google/protobuf/util/time_util.h"
 #include "rpc/caller.h"
+#include "rpc/convert_budget.h"
 #include "rpc/convert_schema.h"
 #include "rpc/grpc_status.h"
 #include "service/accounts.h"
@@ -17,86 +17,20 @@
 namespace curator::rpc {
 namespace {
 
-v1::Account ToProto(const service::AccountView& account) {
-  v1::Account proto;
-  proto.set_name(account.name);
-  *proto.mutable_promise() = rpc::ToProto(account.rule);
-  for (const ledger::CounterBalance& balance : account.counters) {
-    v1::Counter* counter = proto.add_counters();
-    counter->set_name(balance.counter);
-    counter->set_limit(dp::FormatCounter(balance.counter, balance.limit));
-    counter->set_spent(dp::FormatCounter(balance.counter, balance.spent));
-    counter->set_held(dp::FormatCounter(balance.counter, balance.held));
-    counter->set_remaining(dp::FormatCounter(balance.counter, balance.limit - balance.spent - balance.held));
-  }
-  if (account.scope_type == ledger::ScopeType::kPart) proto.set_part(account.scope_key);
-  if (account.scope_type == ledger::ScopeType::kAnalyst) proto.set_analyst(account.scope_key);
-  if (account.scope_type == ledger::ScopeType::kAnalystGroup) {
-    proto.mutable_group()->set_name(account.scope_key);
-    for (const std::string& member : account.members) proto.mutable_group()->add_members(member);
-  }
-  return proto;
-}
-
 service::Intent IntentOf(bool validate_only) {
   return validate_only ? service::Intent::kValidateOnly : service::Intent::kDo;
-}
-
-v1::LimitProposal::State ToProto(service::ProposalState state) {
-  switch (state) {
-    case service::ProposalState::kPending:
-      return v1::LimitProposal::PENDING;
-    case service::ProposalState::kApproved:
-      return v1::LimitProposal::APPROVED;
-    case service::ProposalState::kOutdated:
-      return v1::LimitProposal::OUTDATED;
-  }
-  return v1::LimitProposal::STATE_UNSPECIFIED;
-}
-
-v1::LimitProposal ToProto(const service::LimitView& view) {
-  const ledger::LimitProposal& proposal = view.proposal;
-  v1::LimitProposal proto;
-  proto.set_id(proposal.id);
-  proto.set_state(ToProto(view.state));
-  proto.set_account(view.account);
-  *proto.mutable_old_promise() = rpc::ToProto(view.before);
-  *proto.mutable_new_promise() = rpc::ToProto(view.after);
-  proto.set_counter(proposal.counter);
-  proto.set_old_limit(dp::FormatCounter(proposal.counter, proposal.old_limit));
-  proto.set_new_limit(dp::FormatCounter(proposal.counter, proposal.new_limit));
-  proto.set_reason(proposal.reason);
-  proto.set_proposed_by(proposal.proposed_by);
-  if (proposal.proposed_at_us != 0) {
-    *proto.mutable_propose_time() =
-        google::protobuf::util::TimeUtil::MicrosecondsToTimestamp(proposal.proposed_at_us);
-  }
-  proto.set_approved_by(proposal.approved_by);
-  return proto;
-}
-
-v1::LedgerEntry ToProto(const ledger::Entry& entry) {
-  v1::LedgerEntry proto;
-  proto.set_sequence(entry.seq);
-  proto.set_kind(entry.kind);
-  proto.set_actor(entry.actor);
-  proto.set_charge_id(entry.charge_id);
-  *proto.mutable_time() = google::protobuf::util::TimeUtil::MicrosecondsToTimestamp(entry.created_at_us);
-  proto.set_summary(service::Summary(entry));
-  proto.set_payload(entry.payload);
-  proto.set_previous_hash(entry.prev_hash);
-  proto.set_hash(entry.hash);
-  proto.set_dataset_id(entry.dataset_id);
-  return proto;
 }
 
 absl::Status Get(service::Curator& curator, const grpc::ServerContext& context,
                  const v1::GetBudgetRequest& request, v1::GetBudgetResponse& response) {
   ASSIGN_OR_RETURN(const std::string principal, CallerOf(context));
-  ASSIGN_OR_RETURN(const std::vector<service::AccountView> accounts,
-                   service::GetBudget(curator.ledger, principal, request.dataset()));
-  for (const service::AccountView& account : accounts) *response.add_accounts() = ToProto(account);
-  if (const std::optional<service::AccountView> largest = service::LargestPart(request.dataset(), accounts)) {
+  const auto detail =
+      request.with_comparison() ? service::BudgetDetail::kWithComparison : service::BudgetDetail::kBalances;
+  ASSIGN_OR_RETURN(const service::BudgetView budget,
+                   service::GetBudget(curator.ledger, principal, request.dataset(), detail));
+  response = ToProto(budget);
+  if (const std::optional<service::AccountView> largest =
+          service::LargestPart(request.dataset(), budget.accounts)) {
     *response.mutable_largest_part() = ToProto(*largest);
     response.mutable_largest_part()->clear_promise();
   }
@@ -106,9 +40,10 @@ absl::Status Get(service::Curator& curator, const grpc::ServerContext& context,
 absl::Status ListAll(service::Curator& curator, const grpc::ServerContext& context,
                      const v1::ListAccountsRequest& request, v1::ListAccountsResponse& response) {
   ASSIGN_OR_RETURN(const std::string principal, CallerOf(context));
-  ASSIGN_OR_RETURN(const std::vector<service::AccountView> accounts,
-                   service::GetBudget(curator.ledger, principal, request.dataset()));
-  for (const service::AccountView& account : accounts) *response.add_accounts() = ToProto(account);
+  ASSIGN_OR_RETURN(
+      const service::BudgetView budget,
+      service::GetBudget(curator.ledger, principal, request.dataset(), service::BudgetDetail::kBalances));
+  for (const service::AccountView& account : budget.accounts) *response.add_accounts() = ToProto(account);
   return absl::OkStatus();
 }
 
@@ -197,13 +132,52 @@ absl::Status List(service::Curator& curator, const grpc::ServerContext& context,
 absl::Status Verify(service::Curator& curator, const grpc::ServerContext& context,
                     const v1::VerifyLedgerRequest& request, v1::VerifyLedgerResponse& response) {
   ASSIGN_OR_RETURN(const std::string principal, CallerOf(context));
-  ASSIGN_OR_RETURN(const ledger::Verification verification,
+  ASSIGN_OR_RETURN(const service::VerifiedLedger verified,
                    service::VerifyLedger(curator.ledger, principal, request.dataset()));
+  const ledger::Verification& verification = verified.verification;
   response.set_ok(verification.ok);
   response.set_entries_checked(verification.entries_checked);
   response.set_head_hash(verification.head_hash);
   response.set_anchored_sequence(verification.anchored_seq);
   for (const std::string& finding : verification.findings) response.add_findings(finding);
+  response.set_ledger_id(curator.ledger.LedgerId());
+  response.set_dataset_id(verified.dataset_id);
+  response.set_receipt_key(curator.signer.public_key());
+  return absl::OkStatus();
+}
+
+absl::Status ListLinks(service::Curator& curator, const grpc::ServerContext& context,
+                       const v1::ListChainLinksRequest& request, grpc::ServerWriter<v1::ChainLink>& writer) {
+  ASSIGN_OR_RETURN(const std::string principal, CallerOf(context));
+  if (request.after_sequence() < 0) return InvalidField("after_sequence", "must not be negative");
+  ledger::Page page{.after_seq = request.after_sequence()};
+  while (true) {
+    ASSIGN_OR_RETURN(const std::vector<service::LinkView> links,
+                     service::ListChainLinks(curator.ledger, principal, request.dataset(), page));
+    for (const service::LinkView& link : links) {
+      if (!writer.Write(ToProto(link)))
+        return absl::CancelledError("the client left before the end of the history");
+    }
+    if (static_cast<int64_t>(links.size()) < page.limit) return absl::OkStatus();
+    page.after_seq = links.back().entry.seq;
+  }
+}
+
+absl::Status Repair(service::Curator& curator, const grpc::ServerContext& context,
+                    const v1::RepairLedgerRequest& request, v1::RepairLedgerResponse& response) {
+  ASSIGN_OR_RETURN(const std::string principal, CallerOf(context));
+  service::RepairRequest repair{.request_id = request.request_id(),
+                                .principal = principal,
+                                .dataset = request.dataset(),
+                                .reason = request.reason(),
+                                .receipts = {}};
+  for (const v1::Receipt& receipt : request.receipts()) {
+    repair.receipts.push_back({receipt.statement(), receipt.signature(), receipt.public_key()});
+  }
+  ASSIGN_OR_RETURN(
+      const service::RepairView view,
+      service::RepairLedger(curator.ledger, curator.signer, repair, IntentOf(request.validate_only())));
+  response = ToProto(view);
   return absl::OkStatus();
 }
 
@@ -251,6 +225,23 @@ grpc::Status BudgetRpc::ListLedgerEntries(grpc::ServerContext* context,
 grpc::Status BudgetRpc::VerifyLedger(grpc::ServerContext* context, const v1::VerifyLedgerRequest* request,
                                      v1::VerifyLedgerResponse* response) {
   return ToGrpcStatus(Verify(curator_, *context, *request, *response));
+}
+
+grpc::Status BudgetRpc::GetReceiptKey(grpc::ServerContext*, const v1::GetReceiptKeyRequest*,
+                                      v1::GetReceiptKeyResponse* response) {
+  response->set_ledger_id(curator_.ledger.LedgerId());
+  response->set_public_key(curator_.signer.public_key());
+  return grpc::Status::OK;
+}
+
+grpc::Status BudgetRpc::ListChainLinks(grpc::ServerContext* context, const v1::ListChainLinksRequest* request,
+                                       grpc::ServerWriter<v1::ChainLink>* writer) {
+  return ToGrpcStatus(ListLinks(curator_, *context, *request, *writer));
+}
+
+grpc::Status BudgetRpc::RepairLedger(grpc::ServerContext* context, const v1::RepairLedgerRequest* request,
+                                     v1::RepairLedgerResponse* response) {
+  return ToGrpcStatus(Repair(curator_, *context, *request, *response));
 }
 
 }  // namespace curator::rpc

@@ -27,6 +27,13 @@ class BudgetRpc final : public v1::BudgetService::Service {
   grpc::Status VerifyLedger(grpc::ServerContext* context, const v1::VerifyLedgerRequest* request,
                             v1::VerifyLedgerResponse* response) override;
 
+  grpc::Status GetReceiptKey(grpc::ServerContext* context, const v1::GetReceiptKeyRequest* request,
+                             v1::GetReceiptKeyResponse* response) override;
+  grpc::Status ListChainLinks(grpc::ServerContext* context, const v1::ListChainLinksRequest* request,
+                              grpc::ServerWriter<v1::ChainLink>* writer) override;
+  grpc::Status RepairLedger(grpc::ServerContext* context, const v1::RepairLedgerRequest* request,
+                            v1::RepairLedgerResponse* response) override;
+
  private:
   service::Curator& curator_;
 };

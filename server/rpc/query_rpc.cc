@@ -7,6 +7,7 @@
 #include "dp/accounting/event.h"
 #include "google/protobuf/util/time_util.h"
 #include "rpc/caller.h"
+#include "rpc/convert_budget.h"
 #include "rpc/convert_workload.h"
 #include "rpc/grpc_status.h"
 #include "service/releases.h"
@@ -91,12 +92,15 @@ absl::Status Answer(service::Curator& curator, const grpc::ServerContext& contex
       request.validate_only() ? service::Intent::kValidateOnly : service::Intent::kDo;
   ASSIGN_OR_RETURN(const service::WorkloadAnswer answer,
                    service::AnswerWorkload(curator, workload, request.request_id(), intent));
-  const v1::AnswerChunk header =
+  v1::AnswerChunk header =
       HeaderOf(answer.release, answer.request_id, answer.replayed, answer.price, answer.answer);
   if (intent == service::Intent::kValidateOnly) {
     writer.Write(header);
     return absl::OkStatus();
   }
+  ASSIGN_OR_RETURN(const service::Receipt receipt,
+                   service::ReceiptOf(curator.ledger, curator.signer, answer.release.charge_id));
+  *header.mutable_header()->mutable_receipt() = rpc::ToProto(receipt);
   return WriteAnswer(header, answer.dataset.schema.domain, answer.answer, level,
                      [&](const v1::AnswerChunk& chunk) { return writer.Write(chunk); });
 }

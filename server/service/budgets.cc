@@ -1,6 +1,8 @@
 #include "service/budgets.h"
 
 #include <algorithm>
+#include <limits>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
@@ -12,18 +14,59 @@ namespace curator::service {
 namespace {
 
 // "4 marginals, 120 cells: rho 0.1"
-std::string ChargeSummary(std::string_view payload) {
-  const absl::StatusOr<ledger::ChargeMade> charge = ledger::ParseChargeMade(payload);
-  if (!charge.ok()) return "";
-  std::string summary = charge->label;
-  for (const ledger::Posting& posting : charge->postings) {
+std::string PostingsSummary(const std::string& label, const std::vector<ledger::Posting>& postings) {
+  std::string summary = label;
+  for (const ledger::Posting& posting : postings) {
     absl::StrAppend(&summary,
-                    summary.empty()                       ? ""
-                    : &posting == charge->postings.data() ? ": "
-                                                          : ", ",
+                    summary.empty()               ? ""
+                    : &posting == postings.data() ? ": "
+                                                  : ", ",
                     posting.counter, " ", dp::FormatCounter(posting.counter, posting.cost));
   }
   return summary;
+}
+
+std::string ChargeSummary(std::string_view payload) {
+  const absl::StatusOr<ledger::ChargeMade> charge = ledger::ParseChargeMade(payload);
+  return charge.ok() ? PostingsSummary(charge->label, charge->postings) : "";
+}
+
+// What the charge cost the first account that it posted to: the dataset's own, or a part's. The others'
+// counters may be the same ones again.
+std::vector<ledger::Posting> PostingsOfFirst(const ledger::Charge& charge) {
+  std::vector<ledger::Posting> first;
+  for (const ledger::Posting& posting : charge.postings) {
+    if (posting.account_id == charge.postings.front().account_id) first.push_back(posting);
+  }
+  return first;
+}
+
+// The least of remaining / cost over the counters that the charge touched.
+std::optional<int64_t> RequestsLeft(const ledger::Account& account, const ledger::Charge& charge) {
+  std::optional<int64_t> left;
+  for (const ledger::Posting& posting : charge.postings) {
+    if (posting.account_id != account.id || posting.cost <= 0) continue;
+    for (const ledger::CounterBalance& balance : account.counters) {
+      if (balance.counter != posting.counter) continue;
+      const int64_t remaining = std::max<int64_t>(0, balance.limit - balance.spent - balance.held);
+      left = std::min(left.value_or(std::numeric_limits<int64_t>::max()), remaining / posting.cost);
+    }
+  }
+  return left;
+}
+
+// At the delta of the account that governs the dataset.
+absl::StatusOr<HistoryComparison> ComparisonFor(ledger::Ledger& ledger, const DatasetView& view,
+                                                const std::vector<ledger::Account>& accounts,
+                                                std::string_view principal) {
+  dp::Delta delta;
+  for (const ledger::Account& account : accounts) {
+    if (account.scope_type != ledger::ScopeType::kDataset) continue;
+    ASSIGN_OR_RETURN(const dp::RuleSpec rule, PromiseOf(account));
+    delta = rule.delta;
+  }
+  const std::string_view whose = view.record.owner == principal ? std::string_view() : principal;
+  return CompareHistory(ledger, view.record, whose, delta.units() > 0 ? delta : kDeltaComparedUnderPure);
 }
 
 // "analyst ana: epsilon 0.5", "group interns (2 members): rho 0.1", "part 2024: rho 0.1"
@@ -40,6 +83,21 @@ std::string OpeningSummary(const ledger::OpenedAccount& opened) {
                     dp::FormatCounter(limit.counter, limit.limit));
   }
   return summary;
+}
+
+// "entries 12 to 15 are lost; epsilon raised by 0.3: the disk failed"
+std::string RepairSummary(const ledger::Entry& entry) {
+  const absl::StatusOr<ledger::Repair> repair = ledger::ParseRepair(entry.payload);
+  if (!repair.ok()) return "";
+  std::string summary;
+  if (entry.seq > repair->last_kept_seq + 1) {
+    absl::StrAppend(&summary, "entries ", repair->last_kept_seq + 1, " to ", entry.seq - 1, " are lost");
+  }
+  for (const ledger::RaisedBy& raised : repair->raised) {
+    absl::StrAppend(&summary, summary.empty() ? "" : "; ", raised.counter, " raised by ",
+                    dp::FormatCounter(raised.counter, raised.amount));
+  }
+  return absl::StrCat(summary, ": ", repair->reason);
 }
 
 // "epsilon 0.5 to 0.7: a second study"
@@ -64,17 +122,26 @@ absl::StatusOr<AccountView> ViewOf(const DatasetView& dataset, const ledger::Acc
       .members = viewer == dataset.record.owner ? account.members : std::vector<std::string>()};
 }
 
-absl::StatusOr<std::vector<AccountView>> GetBudget(ledger::Ledger& ledger, std::string_view principal,
-                                                   std::string_view dataset) {
+absl::StatusOr<BudgetView> GetBudget(ledger::Ledger& ledger, std::string_view principal,
+                                     std::string_view dataset, BudgetDetail detail) {
   ASSIGN_OR_RETURN(const DatasetView view, FindVisible(ledger, principal, dataset));
   ASSIGN_OR_RETURN(const std::vector<ledger::Account> accounts, AccountsOf(ledger, view));
-  std::vector<AccountView> views;
+  const absl::StatusOr<ledger::Charge> last = ledger.LatestCharge(view.record.id, principal);
+  if (!last.ok() && !absl::IsNotFound(last.status())) return last.status();
+  BudgetView budget;
+  if (last.ok()) {
+    budget.last_request = {PostingsSummary(last->label, PostingsOfFirst(*last)), last->created_at_us};
+  }
+  if (detail == BudgetDetail::kWithComparison) {
+    ASSIGN_OR_RETURN(budget.comparison, ComparisonFor(ledger, view, accounts, principal));
+  }
   for (const ledger::Account& account : accounts) {
     if (view.record.owner != principal && !Concerns(account, principal)) continue;
     ASSIGN_OR_RETURN(AccountView account_view, ViewOf(view, account, principal));
-    views.push_back(std::move(account_view));
+    if (last.ok()) account_view.requests_left_like_last = RequestsLeft(account, *last);
+    budget.accounts.push_back(std::move(account_view));
   }
-  return views;
+  return budget;
 }
 
 std::optional<AccountView> LargestPart(std::string_view dataset, const std::vector<AccountView>& accounts) {
@@ -111,6 +178,7 @@ std::string Summary(const ledger::Entry& entry) {
   if (entry.kind == ledger::kGranted || entry.kind == ledger::kEqualContent) {
     return ledger::ParseNote(entry.payload).value_or("");
   }
+  if (entry.kind == ledger::kRepaired) return RepairSummary(entry);
   if (entry.kind == ledger::kLimitProposed || entry.kind == ledger::kLimitChanged) {
     return LimitSummary(entry.payload);
   }
@@ -131,10 +199,24 @@ std::string Summary(const ledger::Entry& entry) {
   return change->release_id.empty() ? change->reason : absl::StrCat("release ", change->release_id);
 }
 
-absl::StatusOr<ledger::Verification> VerifyLedger(ledger::Ledger& ledger, std::string_view principal,
-                                                  std::string_view dataset) {
+absl::StatusOr<std::vector<LinkView>> ListChainLinks(ledger::Ledger& ledger, std::string_view principal,
+                                                     std::string_view dataset, const ledger::Page& page) {
   ASSIGN_OR_RETURN(const DatasetView view, FindVisible(ledger, principal, dataset));
-  return ledger.Verify(view.record.id);
+  ASSIGN_OR_RETURN(std::vector<ledger::Entry> entries, ledger.ListEntries(view.record.id, page));
+  std::vector<LinkView> links;
+  for (ledger::Entry& entry : entries) {
+    const bool is_own_charge = !entry.charge_id.empty() && entry.actor == principal;
+    links.push_back({std::move(entry), is_own_charge || view.record.owner == principal});
+  }
+  return links;
+}
+
+absl::StatusOr<VerifiedLedger> VerifyLedger(ledger::Ledger& ledger, std::string_view principal,
+                                            std::string_view dataset) {
+  ASSIGN_OR_RETURN(const DatasetView view, FindVisible(ledger, principal, dataset));
+  VerifiedLedger verified{.verification = {}, .dataset_id = view.record.id};
+  ASSIGN_OR_RETURN(verified.verification, ledger.Verify(view.record.id));
+  return verified;
 }
 
 }  // namespace curator::service

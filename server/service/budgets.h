@@ -13,6 +13,7 @@
 #include "dp/accounting/rule.h"
 #include "ledger/ledger.h"
 #include "service/access.h"
+#include "service/history_comparison.h"
 
 namespace curator::service {
 
@@ -23,13 +24,32 @@ struct AccountView {
   ledger::ScopeType scope_type = ledger::ScopeType::kDataset;
   std::string scope_key;             // the analyst, or the group
   std::vector<std::string> members;  // of a group; for the owner's eyes
+  // How many more requests at the cost of the viewer's last one fit; none when that cost it nothing.
+  std::optional<int64_t> requests_left_like_last;
 };
 
 absl::StatusOr<AccountView> ViewOf(const DatasetView& dataset, const ledger::Account& account,
                                    std::string_view viewer);
 
-absl::StatusOr<std::vector<AccountView>> GetBudget(ledger::Ledger& ledger, std::string_view principal,
-                                                   std::string_view dataset);
+// The caller's latest charge of the dataset that was not cancelled.
+struct LastRequest {
+  std::string summary;  // for people
+  int64_t created_at_us = 0;
+};
+
+struct BudgetView {
+  std::vector<AccountView> accounts;
+  std::optional<LastRequest> last_request;
+  std::optional<HistoryComparison> comparison;  // of all charges for the owner, of their own for others
+};
+
+enum class BudgetDetail { kBalances, kWithComparison };
+
+absl::StatusOr<BudgetView> GetBudget(ledger::Ledger& ledger, std::string_view principal,
+                                     std::string_view dataset, BudgetDetail detail);
+
+// The delta at which histories are compared where the account promises none.
+inline constexpr dp::Delta kDeltaComparedUnderPure(1'000'000'000);  // 1e-9
 
 // What a partitioned dataset has spent: in each counter what the part has that spent most of it
 // (dp/workload/part_cost.h). None where `accounts` has no part's.
@@ -43,7 +63,20 @@ absl::StatusOr<std::vector<ledger::Entry>> ListLedgerEntries(ledger::Ledger& led
 // One line for people: what the entry says beside its kind. Empty where there is nothing more.
 std::string Summary(const ledger::Entry& entry);
 
-absl::StatusOr<ledger::Verification> VerifyLedger(ledger::Ledger& ledger, std::string_view principal,
-                                                  std::string_view dataset);
+// The entries after `page.after_seq` for all who may see the dataset: their links; their content only where
+// the principal made them, or owns the dataset.
+struct LinkView {
+  ledger::Entry entry;
+  bool shows_content = false;
+};
+absl::StatusOr<std::vector<LinkView>> ListChainLinks(ledger::Ledger& ledger, std::string_view principal,
+                                                     std::string_view dataset, const ledger::Page& page);
+
+struct VerifiedLedger {
+  ledger::Verification verification;
+  std::string dataset_id;
+};
+absl::StatusOr<VerifiedLedger> VerifyLedger(ledger::Ledger& ledger, std::string_view principal,
+                                            std::string_view dataset);
 
 }  // namespace curator::service

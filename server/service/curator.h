@@ -4,6 +4,7 @@
 #include "absl/time/time.h"
 #include "data/dataset_store.h"
 #include "host/key_sealer.h"
+#include "host/receipt_signer.h"
 #include "ledger/ledger.h"
 #include "service/operations.h"
 #include "service/release_once.h"
@@ -15,6 +16,7 @@ struct Curator {
   ledger::Ledger& ledger;
   data::DatasetStore& store;
   const host::KeySealer& sealer;
+  const host::ReceiptSigner& signer;
   RunningOperations& operations;
   WorkQueue& work;
   KeyedLock& requests;               // one at a time for each (principal, request id)

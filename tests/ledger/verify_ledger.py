@@ -111,12 +111,16 @@ class Ledger:
             self.change(entry["charge_id"], kind, Document(payload, "curator.ledger.charge_changed"))
         elif kind == "LIMIT_CHANGED":
             self.change_limit(Document(payload, "curator.ledger.limit"))
+        elif kind == "REPAIRED":
+            self.repair(Document(payload, "curator.ledger.repaired"))
         elif kind not in ("SEALED", "EQUAL_CONTENT", "ARCHIVED", "GRANTED", "LIMIT_PROPOSED"):
             raise Contradiction(f"unknown kind of entry {kind}")
 
     def check_link(self, entry):
         sequence, head = self.heads.get(entry["dataset_id"], (0, NO_HASH))
-        if entry["sequence"] != sequence + 1:
+        # A repair leaves out the numbers of entries that were lost.
+        is_next = entry["sequence"] > sequence if entry["kind"] == "REPAIRED" else entry["sequence"] == sequence + 1
+        if not is_next:
             raise Contradiction(f"entry {sequence + 1} is missing")
         if bytes.fromhex(entry["previous_hash"]) != head:
             raise Contradiction("does not continue the entry before it")
@@ -218,6 +222,22 @@ class Ledger:
             raise Contradiction("a limit changes from what it was not")
         self.limits[key] = new
         self.check_limit(key)
+
+    def repair(self, document):
+        document.text()  # reason
+        for _ in range(2):  # the last entry that was kept, the one that the anchor knew
+            document.integer()
+        document.bytes()  # its hash
+        raised = document.list(
+            lambda: ((document.integer(), document.text()), document.integer(), document.integer(), document.integer()))
+        document.list(document.text)  # lost charges that were counted by their receipts
+        document.end()
+        for key, _, old_limit, new_limit in raised:
+            if self.limits.get(key) != old_limit or new_limit < old_limit:
+                raise Contradiction("a repair changes a limit from what it was not")
+            self.limits[key] = new_limit
+        for key, amount, _, _ in raised:
+            self.post({key: amount}, self.spent, 1)
 
     def post(self, postings, balances, sign):
         for key, cost in postings.items():

@@ -327,4 +327,46 @@ absl::StatusOr<LimitChange> ParseLimitChange(std::string_view bytes) {
   return document;
 }
 
+std::string Bytes(const Repair& document) {
+  CanonicalWriter writer("curator.ledger.repaired", 1);
+  writer.Text(document.reason);
+  writer.Integer(document.last_kept_seq);
+  writer.Integer(document.anchored_seq);
+  writer.Text(document.anchored_hash);
+  writer.Integer(static_cast<int64_t>(document.raised.size()));
+  for (const RaisedBy& raised : document.raised) {
+    writer.Integer(raised.account_id);
+    writer.Text(raised.counter);
+    writer.Integer(raised.amount);
+    writer.Integer(raised.old_limit);
+    writer.Integer(raised.new_limit);
+  }
+  writer.Integer(static_cast<int64_t>(document.lost_charges.size()));
+  for (const std::string& charge_id : document.lost_charges) writer.Text(charge_id);
+  return std::move(writer).Take();
+}
+
+absl::StatusOr<Repair> ParseRepair(std::string_view bytes) {
+  CanonicalReader reader(bytes, "curator.ledger.repaired", 1);
+  Repair document;
+  document.reason = reader.Text();
+  document.last_kept_seq = reader.Integer();
+  document.anchored_seq = reader.Integer();
+  document.anchored_hash = reader.Text();
+  constexpr int64_t kLeastRaisedBytes = 40;
+  document.raised.resize(static_cast<size_t>(reader.Count(kLeastRaisedBytes)));
+  for (RaisedBy& raised : document.raised) {
+    raised.account_id = reader.Integer();
+    raised.counter = reader.Text();
+    raised.amount = reader.Integer();
+    raised.old_limit = reader.Integer();
+    raised.new_limit = reader.Integer();
+    if (raised.amount < 0 || raised.new_limit < raised.old_limit) reader.Refuse();
+  }
+  document.lost_charges.resize(static_cast<size_t>(reader.Count()));
+  for (std::string& charge_id : document.lost_charges) charge_id = reader.Text();
+  RETURN_IF_ERROR(reader.Finish());
+  return document;
+}
+
 }  // namespace curator::ledger

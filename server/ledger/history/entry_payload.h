@@ -38,6 +38,7 @@ inline constexpr char kPartAdded[] = "PART_ADDED";
 inline constexpr char kPartSealed[] = "PART_SEALED";
 inline constexpr char kLimitProposed[] = "LIMIT_PROPOSED";
 inline constexpr char kLimitChanged[] = "LIMIT_CHANGED";
+inline constexpr char kRepaired[] = "REPAIRED";
 
 // The names that states, scopes and datasets' states have in the tables and in entries ("STARTED",
 // "ANALYST_GROUP").
@@ -147,5 +148,25 @@ struct LimitChange {
 };
 std::string Bytes(const LimitChange& document);
 absl::StatusOr<LimitChange> ParseLimitChange(std::string_view bytes);
+
+// REPAIRED, tag "curator.ledger.repaired". The entry's actor is the owner. Amounts are added to what the other
+// entries spend, so that their order does not matter.
+struct RaisedBy {
+  int64_t account_id = 0;
+  std::string counter;
+  int64_t amount = 0;  // >= 0
+  int64_t old_limit = 0;
+  int64_t new_limit = 0;  // >= old_limit
+};
+struct Repair {
+  std::string reason;
+  int64_t last_kept_seq = 0;   // of this dataset, before this entry
+  int64_t anchored_seq = 0;    // what the anchor knew: all lost entries up to here are counted in `raised`
+  std::string anchored_hash;
+  std::vector<RaisedBy> raised;
+  std::vector<std::string> lost_charges;  // counted one by one, from their receipts
+};
+std::string Bytes(const Repair& document);
+absl::StatusOr<Repair> ParseRepair(std::string_view bytes);
 
 }  // namespace curator::ledger

@@ -2,6 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/canonical_bytes.h"
+#include "ledger/history/entry_payload.h"
 
 namespace curator::ledger {
 
@@ -27,7 +28,9 @@ ChainHead Append(const ChainHead& head, Entry& entry) {
 
 std::vector<std::string> BrokenLinks(const ChainHead& head, const Entry& entry) {
   std::vector<std::string> findings;
-  if (entry.seq != head.seq + 1) {
+  // A repair leaves out the numbers of lost entries, and says so.
+  const bool is_next = entry.kind == kRepaired ? entry.seq > head.seq : entry.seq == head.seq + 1;
+  if (!is_next) {
     findings.push_back(absl::StrCat("dataset ", entry.dataset_id, ": entry ", head.seq + 1,
                                     " is missing; the next one found is ", entry.seq));
   } else if (entry.prev_hash != head.hash) {

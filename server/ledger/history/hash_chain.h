@@ -9,7 +9,8 @@
 // bytes; the document starts with Text(tag) Integer(version). Every field is preceded by its length, so no
 // two entries share their bytes, and the tag keeps the hash apart from every other hash of this program. The
 // first entry has seq 1 and a prev_hash of 32 zero bytes; entry n + 1 has the hash of entry n as its
-// prev_hash.
+// prev_hash. The one exception is an entry REPAIRED, which may leave out numbers: those of entries that the
+// store has lost; its prev_hash is that of the last entry which is left.
 //
 // Thread-safe: pure functions.
 #pragma once

@@ -31,6 +31,8 @@ void Recount::Add(const Entry& entry) {
     AddCharge(entry);
   } else if (entry.kind == kLimitChanged) {
     ChangeLimit(entry);
+  } else if (entry.kind == kRepaired) {
+    AddRepair(entry);
   } else if (entry.kind == kStarted || entry.kind == kExtended || entry.kind == kCommitted ||
              entry.kind == kExpired || entry.kind == kCancelled || entry.kind == kForfeited) {
     ChangeCharge(entry);
@@ -180,6 +182,25 @@ void Recount::ChangeLimit(const Entry& entry) {
   if (counter->second.limit != change->old_limit)
     Find(entry, "does not start from the limit that held before");
   counter->second.limit = change->new_limit;
+}
+
+void Recount::AddRepair(const Entry& entry) {
+  const absl::StatusOr<Repair> repair = ParseRepair(entry.payload);
+  if (!repair.ok()) return Find(entry, "is malformed");
+  for (const RaisedBy& raised : repair->raised) {
+    const auto counter = counters_.find({raised.account_id, raised.counter});
+    if (counter == counters_.end()) {
+      Find(entry, absl::StrCat("raises the unknown account ", raised.account_id));
+      continue;
+    }
+    if (counter->second.limit != raised.old_limit) {
+      Find(entry, "does not start from the limit that held before");
+    }
+    counter->second.limit = raised.new_limit;
+  }
+  for (const RaisedBy& raised : repair->raised) {
+    Post(entry, {{raised.account_id, raised.counter, raised.amount}}, 1, 0);
+  }
 }
 
 void Recount::Post(const Entry& entry, const std::vector<Posting>& postings, int spent_factor,

@@ -72,6 +72,7 @@ class Recount {
   void ChangeCharge(const Entry& entry);
   void StartReserved(const Entry& entry, RecountedCharge& charge, const std::vector<Posting>& final_cost);
   void ChangeLimit(const Entry& entry);
+  void AddRepair(const Entry& entry);
   // Adds to spent and held of each posting's counter; a negative factor takes away.
   void Post(const Entry& entry, const std::vector<Posting>& postings, int spent_factor, int held_factor);
   void CheckWithinLimit(const CounterKey& key, const RecountedCounter& counter);

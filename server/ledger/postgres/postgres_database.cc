@@ -15,6 +15,7 @@ constexpr sql::Dialect kDialect = {
     .name = "postgres",
     .now_us = "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000 AS BIGINT)",
     .for_update_of = " FOR UPDATE OF",
+    .next_account_id = "SELECT nextval(pg_get_serial_sequence('accounts', 'id'))",
     // The lock's number is arbitrary; it makes servers that start together migrate one after the other.
     .migration_prologue =
         "SELECT pg_advisory_xact_lock(7142030917); CREATE TABLE IF NOT EXISTS schema_migrations "

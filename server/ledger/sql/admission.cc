@@ -46,22 +46,23 @@ Value DeadlineOrNull(const ChargeIdentity& identity) {
   return value;
 }
 
-void AppendMade(Change& change, const ChargeRequest& request, const ChargeIdentity& identity) {
-  change.Append({.dataset_id = request.dataset_id,
-                 .kind = identity.deadline_us > 0 ? kReserved : kCharged,
-                 .charge_id = identity.id,
-                 .payload = ledger::Bytes(ChargeMade{.principal = request.principal,
-                                                     .request_id = request.request_id,
-                                                     .fingerprint = request.fingerprint,
-                                                     .dataset_version = request.dataset_version,
-                                                     .kind = request.kind,
-                                                     .event = request.event,
-                                                     .label = request.label,
-                                                     .deadline_us = identity.deadline_us,
-                                                     .postings = request.postings}),
-                 .actor = request.principal,
-                 .prev_hash = {},
-                 .hash = {}});
+// Returns the number of the entry.
+int64_t AppendMade(Change& change, const ChargeRequest& request, const ChargeIdentity& identity) {
+  return change.Append({.dataset_id = request.dataset_id,
+                        .kind = identity.deadline_us > 0 ? kReserved : kCharged,
+                        .charge_id = identity.id,
+                        .payload = ledger::Bytes(ChargeMade{.principal = request.principal,
+                                                            .request_id = request.request_id,
+                                                            .fingerprint = request.fingerprint,
+                                                            .dataset_version = request.dataset_version,
+                                                            .kind = request.kind,
+                                                            .event = request.event,
+                                                            .label = request.label,
+                                                            .deadline_us = identity.deadline_us,
+                                                            .postings = request.postings}),
+                        .actor = request.principal,
+                        .prev_hash = {},
+                        .hash = {}});
 }
 
 }  // namespace
@@ -109,7 +110,8 @@ void InsertCharges(Change& change, const std::vector<AdmittedCharge>& charges) {
                                                      {"attempt_token", ColumnType::kText},
                                                      {"sealed_key", ColumnType::kBytes},
                                                      {"deadline_us", ColumnType::kInteger},
-                                                     {"created_at_us", ColumnType::kInteger}};
+                                                     {"created_at_us", ColumnType::kInteger},
+                                                     {"entry_seq", ColumnType::kInteger}};
   static const std::vector<Column> kPostingColumns = {{"charge_id", ColumnType::kText},
                                                       {"account_id", ColumnType::kInteger},
                                                       {"counter", ColumnType::kText},
@@ -118,14 +120,14 @@ void InsertCharges(Change& change, const std::vector<AdmittedCharge>& charges) {
   std::vector<Parameters> postings;
   for (const auto& [request, identity] : charges) {
     const bool reserved = identity.deadline_us > 0;
+    const int64_t entry_seq = AppendMade(change, *request, identity);
     rows.push_back({identity.id, request->dataset_id, request->dataset_version, request->principal,
                     request->request_id, Bytes{request->fingerprint}, request->kind, Bytes{request->event},
                     request->label, std::string(reserved ? "RESERVED" : "STARTED"), identity.token,
-                    BytesOrNull(request->sealed_key), DeadlineOrNull(identity), change.now_us()});
+                    BytesOrNull(request->sealed_key), DeadlineOrNull(identity), change.now_us(), entry_seq});
     for (const Posting& posting : request->postings) {
       postings.push_back({identity.id, posting.account_id, posting.counter, posting.cost});
     }
-    AppendMade(change, *request, identity);
   }
   change.Insert("charges", kChargeColumns, std::move(rows));
   change.Insert("postings", kPostingColumns, std::move(postings));

@@ -1,5 +1,7 @@
 #include "ledger/sql/change.h"
 
+#include <algorithm>
+
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
@@ -11,8 +13,9 @@ absl::Status BehindAnchor(std::string_view what_was_found) {
   return absl::DataLossError(absl::StrCat(
       "the ledger is read-only because its database contradicts its anchor: ", std::string(what_was_found),
       ". A restored backup would be a budget reset. Stop the server, put back the newest copy of the "
-      "database and "
-      "start again; stored releases can still be read"));
+      "database and start again; or, where there is none, the owner of each dataset raises what is spent to "
+      "what the anchor knows: curator ledger repair NAME --raise-to-anchor --reason TEXT. Stored releases can "
+      "still be read"));
 }
 
 std::string AccountName(std::string_view dataset_name, ScopeType scope, std::string_view scope_key) {
@@ -183,12 +186,19 @@ void Change::AddHeld(const CounterKey& key, int64_t amount) {
   counter.held_added += amount;
 }
 
-void Change::Append(Entry entry) {
+int64_t Change::Append(Entry entry) {
   LockedDataset& dataset = datasets_.find(entry.dataset_id)->second;
   entry.created_at_us = now_us_;
   dataset.head = ledger::Append(dataset.head, entry);
   reached_.heads[dataset.id] = dataset.head;
   appended_.push_back(std::move(entry));
+  return dataset.head.seq;
+}
+
+int64_t Change::AppendAfterLoss(Entry entry, int64_t lost_seq) {
+  ChainHead& head = datasets_.find(entry.dataset_id)->second.head;
+  head.seq = std::max(head.seq, lost_seq);
+  return Append(std::move(entry));
 }
 
 void Change::Insert(std::string_view table, const std::vector<Column>& columns,

@@ -78,8 +78,11 @@ class Change {
   void AddSpent(const CounterKey& key, int64_t amount);
   void AddHeld(const CounterKey& key, int64_t amount);
 
-  // Remembers an entry for the end of its dataset's chain (locked). Sets its seq, time and hashes.
-  void Append(Entry entry);
+  // Remembers an entry for the end of its dataset's chain (locked). Sets its seq, which it returns, its time
+  // and its hashes.
+  int64_t Append(Entry entry);
+  // The same behind a gap: the numbers up to `lost_seq` are left to entries that the store has lost.
+  int64_t AppendAfterLoss(Entry entry, int64_t lost_seq);
 
   // Writes rows of `table` at the end of the body, in the order of these calls.
   void Insert(std::string_view table, const std::vector<Column>& columns, std::vector<Parameters> rows);

@@ -135,6 +135,8 @@ struct Dialect {
   std::string_view now_us;  // an expression: microseconds since 1970 by the database's clock, now
   // Before a table's alias, ends a SELECT that locks that table's rows; empty where writers are alone anyway.
   std::string_view for_update_of;
+  // A statement that uses up one account id and returns it.
+  std::string_view next_account_id;
   // A script that creates what migrations need before the first one, and makes concurrent migrators wait.
   std::string_view migration_prologue;
   // A query for one integer: whether the prologue's table is there. Asks for no right to create anything.

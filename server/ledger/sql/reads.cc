@@ -38,6 +38,71 @@ absl::StatusOr<std::vector<Charge>> SqlLedger::ListCharges(std::string_view prin
   return charges;
 }
 
+absl::StatusOr<Charge> SqlLedger::LatestCharge(std::string_view dataset_id, std::string_view principal) {
+  std::vector<StoredCharge> found;
+  RETURN_IF_ERROR(Read([&](Transaction& transaction) -> absl::Status {
+    ASSIGN_OR_RETURN(found, ReadCharges(transaction,
+                                        "c.principal = $1 AND c.dataset_id = $2 AND c.state <> 'CANCELLED' "
+                                        "ORDER BY c.number DESC LIMIT 1",
+                                        {std::string(principal), std::string(dataset_id)}));
+    return absl::OkStatus();
+  }));
+  if (found.empty()) return absl::NotFoundError("there is no charge of this principal on this dataset");
+  return std::move(found.front().charge);
+}
+
+absl::StatusOr<std::vector<EventCount>> SqlLedger::CountEvents(std::string_view dataset_id,
+                                                               std::string_view principal, int64_t most) {
+  if (most < 1) return InvalidField("most", "is less than 1");
+  std::vector<EventCount> counts;
+  RETURN_IF_ERROR(Read([&](Transaction& transaction) -> absl::Status {
+    ASSIGN_OR_RETURN(const Dataset dataset, ReadDataset(transaction, dataset_id));
+    constexpr char kOfAll[] =
+        "SELECT c.event, COUNT(*) FROM charges c JOIN datasets d ON d.id = c.dataset_id "
+        "WHERE d.lineage_id = $1 AND c.state <> 'CANCELLED' GROUP BY c.event LIMIT $2";
+    constexpr char kOfOne[] =
+        "SELECT c.event, COUNT(*) FROM charges c JOIN datasets d ON d.id = c.dataset_id "
+        "WHERE d.lineage_id = $1 AND c.principal = $3 AND c.state <> 'CANCELLED' GROUP BY c.event LIMIT $2";
+    Parameters parameters = {dataset.lineage_id, most};
+    if (!principal.empty()) parameters.emplace_back(std::string(principal));
+    ASSIGN_OR_RETURN(const std::vector<Row> rows,
+                     transaction.Execute(principal.empty() ? kOfAll : kOfOne, parameters));
+    counts.clear();
+    for (const Row& row : rows) counts.push_back({row.Blob(0), row.Integer(1)});
+    return absl::OkStatus();
+  }));
+  return counts;
+}
+
+absl::StatusOr<Entry> SqlLedger::ChargeEntry(std::string_view charge_id) {
+  Entry entry;
+  RETURN_IF_ERROR(Read([&](Transaction& transaction) -> absl::Status {
+    ASSIGN_OR_RETURN(const std::vector<Row> charges,
+                     transaction.Execute("SELECT dataset_id, entry_seq FROM charges WHERE id = $1",
+                                         {std::string(charge_id)}));
+    if (charges.empty()) return absl::NotFoundError("there is no such charge");
+    const std::string dataset_id = charges.front().Text(0);
+    int64_t seq = 0;
+    if (!charges.front().IsNull(1)) {
+      seq = charges.front().Integer(1);
+    } else {
+      ASSIGN_OR_RETURN(
+          const std::vector<Row> rows,
+          transaction.Execute("SELECT seq FROM entries WHERE dataset_id = $1 AND charge_id = $2 "
+                              "ORDER BY seq LIMIT 1",
+                              {dataset_id, std::string(charge_id)}));
+      if (!rows.empty()) seq = rows.front().Integer(0);
+    }
+    ASSIGN_OR_RETURN(const std::vector<Entry> entries, ReadEntries(transaction, dataset_id, seq - 1, 1));
+    if (entries.empty() || entries.front().charge_id != charge_id) {
+      return absl::DataLossError("a charge without its entry");
+    }
+    entry = entries.front();
+    return absl::OkStatus();
+  }));
+  return entry;
+}
+
 absl::StatusOr<Release> SqlLedger::GetRelease(std::string_view release_id) {
   Release release;
   RETURN_IF_ERROR(Read([&](Transaction& transaction) -> absl::Status {

@@ -33,8 +33,8 @@ absl::StatusOr<std::unique_ptr<SqlLedger>> SqlLedger::Open(std::unique_ptr<Datab
                                                            std::string_view anchor_directory,
                                                            Entropy entropy) {
   std::unique_ptr<SqlLedger> ledger(new SqlLedger(std::move(database), std::move(entropy)));
-  ASSIGN_OR_RETURN(const std::string uuid, ledger->ReadOrMakeIdentity());
-  ASSIGN_OR_RETURN(ledger->anchor_, AnchorDirectory::Open(anchor_directory, uuid));
+  ASSIGN_OR_RETURN(ledger->ledger_id_, ledger->ReadOrMakeIdentity());
+  ASSIGN_OR_RETURN(ledger->anchor_, AnchorDirectory::Open(anchor_directory, ledger->ledger_id_));
   RETURN_IF_ERROR(ledger->CompareWithAnchor());
   return ledger;
 }

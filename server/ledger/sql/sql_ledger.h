@@ -35,6 +35,7 @@ class SqlLedger final : public Ledger {
   static absl::StatusOr<std::unique_ptr<SqlLedger>> Open(std::unique_ptr<Database> database,
                                                          std::string_view anchor_directory, Entropy entropy);
 
+  std::string LedgerId() override { return ledger_id_; }
   absl::Status Health() override;
   absl::StatusOr<Dataset> CreateDataset(const DatasetSpec& spec) override;
   absl::StatusOr<Dataset> GetDataset(std::string_view name) override;
@@ -67,10 +68,15 @@ class SqlLedger final : public Ledger {
   absl::StatusOr<Charge> GetCharge(std::string_view charge_id) override;
   absl::StatusOr<Charge> FindCharge(std::string_view principal, std::string_view request_id) override;
   absl::StatusOr<std::vector<Charge>> ListCharges(std::string_view principal) override;
+  absl::StatusOr<Charge> LatestCharge(std::string_view dataset_id, std::string_view principal) override;
+  absl::StatusOr<std::vector<EventCount>> CountEvents(std::string_view dataset_id, std::string_view principal,
+                                                      int64_t most) override;
+  absl::StatusOr<Entry> ChargeEntry(std::string_view charge_id) override;
   absl::StatusOr<Release> GetRelease(std::string_view release_id) override;
   absl::StatusOr<std::vector<Release>> ListReleases(std::string_view dataset_id) override;
   absl::StatusOr<std::vector<Entry>> ListEntries(std::string_view dataset_id, const Page& page) override;
   absl::StatusOr<Verification> Verify(std::string_view dataset_id) override;
+  absl::StatusOr<RepairReport> RaiseToAnchor(const RepairOrder& order) override;
 
  private:
   using ChangeBody = std::function<absl::Status(Change&)>;
@@ -78,6 +84,8 @@ class SqlLedger final : public Ledger {
   SqlLedger(std::unique_ptr<Database> database, Entropy entropy);
 
   absl::StatusOr<std::string> ReadOrMakeIdentity();
+  // Verify(), compared with `anchored` instead of the anchor.
+  absl::StatusOr<Verification> VerifyAgainst(std::string_view dataset_id, const AnchorState& anchored);
   // Compares every chain and counter with the anchor, and raises the anchor to chains that continue it.
   absl::Status CompareWithAnchor();
 
@@ -110,6 +118,7 @@ class SqlLedger final : public Ledger {
   const std::string
       charge_id_start_;  // 8 bytes, unpredictable, so that no two servers and no two runs make the same
   std::atomic<uint64_t> charge_ids_made_ = 0;
+  std::string ledger_id_;
   std::unique_ptr<AnchorDirectory> anchor_;
   ChargeCombiner combiner_;
   std::mutex mutex_;

@@ -247,6 +247,11 @@ absl::StatusOr<Verification> VerifyDataset(Transaction& transaction, const Ancho
 absl::StatusOr<Verification> SqlLedger::Verify(std::string_view dataset_id) {
   // Read first: the store can only be further than it.
   ASSIGN_OR_RETURN(const AnchorState anchored, anchor_->Read());
+  return VerifyAgainst(dataset_id, anchored);
+}
+
+absl::StatusOr<Verification> SqlLedger::VerifyAgainst(std::string_view dataset_id,
+                                                      const AnchorState& anchored) {
   Verification result;
   RETURN_IF_ERROR(Read([&](Transaction& transaction) -> absl::Status {
     ASSIGN_OR_RETURN(result, VerifyDataset(transaction, anchored, dataset_id));

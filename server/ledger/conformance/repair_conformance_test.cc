@@ -1,0 +1,235 @@
+// A restored backup is a budget reset: it is refused, and repaired without minting any budget.
+#include <filesystem>
+
+#include "gmock/gmock.h"
+#include "ledger/conformance/ledger_conformance.h"
+
+namespace curator::ledger {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+constexpr int64_t kHour = 3'600'000'000;
+
+class RepairConformance : public LedgerConformance {
+ protected:
+  // A ledger with a charge of 4 of 10.
+  void SetUp() override {
+    LedgerConformance::SetUp();
+    ledger_ = Open();
+    dataset_ = MakeDataset(*ledger_, "census", 10);
+    account_ = FirstAccount(*ledger_, dataset_);
+    Must(ledger_->Begin(Request("kept", 4)));
+  }
+
+  ChargeRequest Request(const std::string& request_id, int64_t cost) const {
+    return RequestOf(dataset_, request_id, account_, cost);
+  }
+  // What the ledger holds now, as a backup.
+  std::string Backup() {
+    ledger_.reset();
+    const std::string url = CopyDatabase();
+    ledger_ = Open();
+    return url;
+  }
+  // Goes on with the backup, under the anchor as it is.
+  void Restore(const std::string& url) {
+    ledger_.reset();
+    ledger_ = Must(TryOpenCopy(url));
+  }
+  absl::StatusOr<RepairReport> Repair(const std::vector<LostCharge>& receipts = {}) {
+    return ledger_->RaiseToAnchor(
+        {.dataset_id = dataset_.id, .reason = "the disk failed", .actor = "olga", .receipts = receipts});
+  }
+  std::vector<std::string> Findings() { return Must(ledger_->Verify(dataset_.id)).findings; }
+  int64_t Spent() { return BalanceOf(*ledger_, dataset_).spent; }
+  std::vector<Entry> Entries() { return Must(ledger_->ListEntries(dataset_.id, {})); }
+  LostCharge ReceiptOf(const Charge& charge) {
+    const Entry entry = Must(ledger_->ChargeEntry(charge.id));
+    return {.dataset_id = charge.dataset_id,
+            .charge_id = charge.id,
+            .seq = entry.seq,
+            .postings = charge.postings};
+  }
+
+  std::unique_ptr<Ledger> ledger_;
+  Dataset dataset_;
+  int64_t account_ = 0;
+};
+
+TEST_P(RepairConformance, ARestoredBackupIsRefusedUntilSpentIsRaisedToTheAnchor) {
+  const std::string backup = Backup();
+  Must(ledger_->Begin(Request("lost", 3)));
+  const int64_t last_lost = Entries().back().seq;
+  Restore(backup);
+  const absl::Status refused = ledger_->Begin(Request("next", 1)).status();
+  EXPECT_STATUS_IS(absl::StatusCode::kDataLoss, refused);
+  EXPECT_THAT(std::string(refused.message()), HasSubstr("curator ledger repair"));
+
+  const RepairReport report = Must(Repair());
+  EXPECT_TRUE(report.still_read_only.ok()) << report.still_read_only;
+  ASSERT_EQ(report.raised.size(), 1u);
+  EXPECT_EQ(report.raised[0].old_spent, 4);
+  EXPECT_EQ(report.raised[0].new_spent, 7);
+  EXPECT_EQ(report.last_lost_seq, last_lost);
+  EXPECT_EQ(Entries().back().kind, "REPAIRED");
+  EXPECT_EQ(Entries().back().seq, last_lost + 1) << "the numbers of lost entries are not used again";
+  EXPECT_EQ(Spent(), 7);
+  EXPECT_THAT(Findings(), IsEmpty());
+  EXPECT_STATUS_IS(absl::StatusCode::kResourceExhausted, ledger_->Begin(Request("too much", 4)).status());
+  EXPECT_TRUE(Must(ledger_->Begin(Request("fits", 3))).newly_charged);
+  Restore(backup);
+  EXPECT_TRUE(ledger_->Health().ok()) << "also after a restart";
+  EXPECT_THAT(Findings(), IsEmpty());
+}
+
+TEST_P(RepairConformance, WhatIsOnlyCheckedChangesNothing) {
+  const std::string backup = Backup();
+  Must(ledger_->Begin(Request("lost", 3)));
+  Restore(backup);
+  const size_t entries = Entries().size();
+  const RepairReport report = Must(ledger_->RaiseToAnchor({.dataset_id = dataset_.id,
+                                                           .reason = "to look",
+                                                           .actor = "olga",
+                                                           .receipts = {},
+                                                           .only_checked = true}));
+  EXPECT_EQ(report.raised.at(0).new_spent, 7);
+  EXPECT_EQ(Entries().size(), entries);
+  EXPECT_STATUS_IS(absl::StatusCode::kDataLoss, ledger_->Begin(Request("next", 1)).status());
+}
+
+TEST_P(RepairConformance, WhereNothingIsBehindNothingIsWritten) {
+  const size_t entries = Entries().size();
+  EXPECT_THAT(Must(Repair()).raised, IsEmpty());
+  EXPECT_EQ(Entries().size(), entries);
+  const std::string backup = Backup();
+  Must(ledger_->Begin(Request("lost", 3)));
+  Restore(backup);
+  Must(Repair());
+  EXPECT_THAT(Must(Repair()).raised, IsEmpty()) << "the second one has nothing left to do";
+  EXPECT_EQ(Spent(), 7);
+}
+
+TEST_P(RepairConformance, RestoredReservationsCountAsSpentOnce) {
+  const Charge held = Must(ledger_->Reserve({Request("held", 3)}, kHour)).at(0);
+  const std::string backup = Backup();
+  Must(ledger_->StartReserved(held.id, held.postings, "ana"));
+  Restore(backup);
+  const RepairReport report = Must(Repair());
+  EXPECT_EQ(report.reservations_spent, 1);
+  EXPECT_EQ(Spent(), 7) << "the anchor's 7 hold the reservation's 3 already";
+  EXPECT_EQ(BalanceOf(*ledger_, dataset_).held, 0);
+  EXPECT_STATUS_IS(absl::StatusCode::kFailedPrecondition,
+                   ledger_->StartReserved(held.id, held.postings, "ana").status());
+  EXPECT_THAT(Findings(), IsEmpty());
+}
+
+TEST_P(RepairConformance, ALimitThatWasRaisedInTheLostHistoryIsRaisedToWhatWasSpent) {
+  const std::string backup = Backup();
+  const LimitProposal proposal = Must(ledger_->ProposeLimit({.request_id = "p",
+                                                             .account_id = account_,
+                                                             .counter = "rho",
+                                                             .new_limit = 20,
+                                                             .reason = "more",
+                                                             .proposed_by = "olga"}));
+  Must(ledger_->ApproveLimit(proposal.id, "otto"));
+  Must(ledger_->Begin(Request("lost", 11)));
+  Restore(backup);
+  const RepairReport report = Must(Repair());
+  EXPECT_EQ(report.raised.at(0).new_limit, 15);
+  const CounterBalance balance = BalanceOf(*ledger_, dataset_);
+  EXPECT_EQ(balance.spent, 15);
+  EXPECT_EQ(balance.limit, 15) << "no more than what is spent already: the proposal is lost";
+  EXPECT_THAT(Findings(), IsEmpty());
+}
+
+TEST_P(RepairConformance, AReceiptCountsWhatTheAnchorHasLostToo) {
+  ledger_.reset();
+  const std::string backup = CopyDatabase();
+  const std::string anchor_backup = anchor_dir() + ".backup";
+  std::filesystem::copy(anchor_dir(), anchor_backup, std::filesystem::copy_options::recursive);
+  ledger_ = Open();
+  const LostCharge receipt = ReceiptOf(Must(ledger_->Begin(Request("lost", 3))).charge);
+  const LostCharge kept = ReceiptOf(Must(ledger_->FindCharge("ana", "kept")));
+  ledger_.reset();
+  std::filesystem::remove_all(anchor_dir());
+  std::filesystem::rename(anchor_backup, anchor_dir());
+  Restore(backup);
+  EXPECT_TRUE(ledger_->Health().ok()) << "nobody but the receipt's holder can know";
+
+  const RepairReport report = Must(Repair({receipt, kept, receipt}));
+  EXPECT_EQ(report.receipts_counted, 1) << "the kept charge is there, and the lost one counts once";
+  EXPECT_EQ(Spent(), 7);
+  EXPECT_GT(Entries().back().seq, receipt.seq);
+  EXPECT_THAT(Findings(), IsEmpty());
+  EXPECT_EQ(Must(Repair({receipt})).receipts_counted, 0) << "nor does it count again later";
+  EXPECT_EQ(Spent(), 7);
+}
+
+TEST_P(RepairConformance, AReceiptOfAChargeThatTheAnchorKnowsAddsNothing) {
+  const std::string backup = Backup();
+  const LostCharge receipt = ReceiptOf(Must(ledger_->Begin(Request("lost", 3))).charge);
+  Restore(backup);
+  EXPECT_EQ(Must(Repair({receipt})).receipts_counted, 0);
+  EXPECT_EQ(Spent(), 7);
+  EXPECT_EQ(Must(Repair({receipt})).receipts_counted, 0);
+  EXPECT_EQ(Spent(), 7);
+}
+
+TEST_P(RepairConformance, ALostAccountsNumberIsNotGivenToAnother) {
+  const auto account_for = [&](const std::string& analyst, const std::string& request_id) {
+    return NewAccount{.request_id = request_id,
+                      .dataset_id = dataset_.id,
+                      .account = {.scope_type = ScopeType::kAnalyst,
+                                  .scope_key = analyst,
+                                  .rule = "rule",
+                                  .rule_name = "ZCDP",
+                                  .limits = {{"rho", 5}}},
+                      .actor = "olga"};
+  };
+  const std::string backup = Backup();
+  const Account lost = Must(ledger_->CreateAccount(account_for("ana", "a1")));
+  ChargeRequest request = Request("lost", 3);
+  request.postings.push_back({lost.id, "rho", 3});
+  Must(ledger_->Begin(request));
+  Restore(backup);
+  Must(Repair());
+  const Account fresh = Must(ledger_->CreateAccount(account_for("ana", "a2")));
+  EXPECT_GT(fresh.id, lost.id);
+  request = Request("next", 1);
+  request.postings.push_back({fresh.id, "rho", 1});
+  EXPECT_TRUE(Must(ledger_->Begin(request)).newly_charged);
+  EXPECT_THAT(Findings(), IsEmpty());
+}
+
+TEST_P(RepairConformance, EachDatasetIsRepairedByItsOwner) {
+  const Dataset other = MakeDataset(*ledger_, "survey", 10);
+  const int64_t other_account = FirstAccount(*ledger_, other);
+  const std::string backup = Backup();
+  Must(ledger_->Begin(Request("lost", 3)));
+  Must(ledger_->Begin(RequestOf(other, "lost too", other_account, 2)));
+  Restore(backup);
+  EXPECT_STATUS_IS(absl::StatusCode::kDataLoss, Must(Repair()).still_read_only);
+  EXPECT_STATUS_IS(absl::StatusCode::kDataLoss, ledger_->Begin(Request("next", 1)).status());
+  const RepairReport second = Must(ledger_->RaiseToAnchor(
+      {.dataset_id = other.id, .reason = "the same", .actor = "olga", .receipts = {}}));
+  EXPECT_TRUE(second.still_read_only.ok()) << second.still_read_only;
+  EXPECT_TRUE(Must(ledger_->Begin(Request("next", 1))).newly_charged);
+}
+
+TEST_P(RepairConformance, AHistoryThatContradictsItselfIsNotMended) {
+  ledger_.reset();
+  Tamper("UPDATE entries SET actor = 'mallory' WHERE seq = 2");
+  ledger_ = Open();
+  const absl::Status refused = Repair().status();
+  EXPECT_STATUS_IS(absl::StatusCode::kDataLoss, refused);
+  EXPECT_THAT(std::string(refused.message()), HasSubstr("was edited"));
+}
+
+INSTANTIATE_TEST_SUITE_P(EveryBackend, RepairConformance, ::testing::ValuesIn(LedgerBackendNames()),
+                         [](const auto& test) { return test.param; });
+
+}  // namespace
+}  // namespace curator::ledger

@@ -1,0 +1,23 @@
+// Accounts, limits, history and receipts on the wire.
+//
+// Thread-safe: pure functions.
+#pragma once
+
+#include "curator/v1/budget.pb.h"
+#include "ledger/ledger.h"
+#include "service/budgets.h"
+#include "service/limits.h"
+#include "service/receipts.h"
+#include "service/repairs.h"
+
+namespace curator::rpc {
+
+v1::Account ToProto(const service::AccountView& account);
+v1::GetBudgetResponse ToProto(const service::BudgetView& budget);
+v1::LimitProposal ToProto(const service::LimitView& view);
+v1::LedgerEntry ToProto(const ledger::Entry& entry);
+v1::ChainLink ToProto(const service::LinkView& link);
+v1::Receipt ToProto(const service::Receipt& receipt);
+v1::RepairLedgerResponse ToProto(const service::RepairView& view);
+
+}  // namespace curator::rpc
