@@ -1,8 +1,5 @@
 #include "service/work_queue.h"
 
-#include <sys/resource.h>
-#include <unistd.h>
-
 #include <utility>
 
 namespace curator::service {
@@ -54,11 +51,6 @@ void WorkQueue::Close() {
 }
 
 void WorkQueue::WorkerLoop() {
-  // Long work gives way to whoever wakes up, above all to a charge that has just been synced: without this a
-  // charge on a busy machine waits milliseconds for its turn (docs/results/ledger.md). On Linux a thread has
-  // a priority of its own.
-  constexpr int kGivesWay = 19;
-  setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), kGivesWay);
   while (true) {
     Item item;
     {
