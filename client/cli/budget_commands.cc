@@ -2,8 +2,10 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "client/cli/commands.h"
 #include "client/cli/document.h"
 #include "client/cli/names.h"
@@ -65,6 +67,14 @@ Row RowOf(const v1::CalculatedEpsilon& one) {
   return row;
 }
 
+std::string ComparisonTitle(const v1::HistoryComparison& comparison) {
+  return absl::StrCat("for information only: ", comparison.own_charges_only() ? "your " : "the ",
+                      comparison.charges(), comparison.charges() == 1 ? " charge" : " charges",
+                      " so far at delta ", comparison.delta(),
+                      ", counted by other rules. No request is admitted or refused by this");
+}
+
+// People see the rules that can count the charges, and the names of those that cannot; programs see all.
 void AddComparison(const v1::HistoryComparison& comparison, Document& document) {
   document.fields.push_back({"compared_charges", "", comparison.charges(), Audience::kPrograms});
   document.fields.push_back({"compared_delta", "", comparison.delta(), Audience::kPrograms});
@@ -73,9 +83,7 @@ void AddComparison(const v1::HistoryComparison& comparison, Document& document) 
   }
   if (comparison.calculated().empty()) return;
   Table table{"comparison",
-              absl::StrCat("for information only: ", comparison.own_charges_only() ? "your " : "the ",
-                           comparison.charges(), " charges so far at delta ", comparison.delta(),
-                           ", counted by other rules. No request is admitted or refused by this"),
+              ComparisonTitle(comparison),
               {{"calculator", "calculator"},
                {"bound", "bound"},
                {"epsilon_text", "epsilon", Align::kRight, Audience::kPeople},
@@ -83,8 +91,24 @@ void AddComparison(const v1::HistoryComparison& comparison, Document& document) 
                {"valid", "valid"},
                {"remark", "remark"}},
               {}};
-  for (const v1::CalculatedEpsilon& one : comparison.calculated()) table.rows.push_back(RowOf(one));
+  Table counted = table;
+  counted.audience = Audience::kPeople;
+  table.audience = Audience::kPrograms;
+  std::vector<std::string> unable;
+  for (const v1::CalculatedEpsilon& one : comparison.calculated()) {
+    table.rows.push_back(RowOf(one));
+    if (one.epsilon().empty()) {
+      unable.push_back(one.calculator());
+    } else {
+      counted.rows.push_back(RowOf(one));
+    }
+  }
+  if (!unable.empty()) {
+    document.notes.push_back(
+        absl::StrCat("cannot count these charges: ", absl::StrJoin(unable, ", "), " (why: --output json)"));
+  }
   document.tables.push_back(std::move(table));
+  if (!counted.rows.empty()) document.tables.push_back(std::move(counted));
 }
 
 const std::vector<Column>& LedgerColumns() {

@@ -136,6 +136,7 @@ void PrintJson(const Document& document, std::ostream& out) {
     json.Write(field.value);
   }
   for (const Table& table : document.tables) {
+    if (table.audience == Audience::kPeople) continue;
     json.Key(table.key);
     JsonRows rows(table.columns, json);
     for (const Row& row : table.rows) rows.Add(row);
@@ -202,6 +203,7 @@ void Print(const Document& document, OutputForm form, const Terminal& terminal, 
   PrintFields(document.fields, terminal, out);
   bool first = document.fields.empty();
   for (const Table& table : document.tables) {
+    if (table.audience == Audience::kPrograms) continue;
     if (!std::exchange(first, false)) out << "\n";
     PrintTable(table, terminal, out);
   }

@@ -38,6 +38,7 @@ struct Table {
   std::vector<Row> rows;
   // In table form, this many rows at most; a line says how many more there are.
   size_t rows_for_people = 40;
+  Audience audience = Audience::kEveryone;
 };
 
 struct Field {

@@ -283,12 +283,14 @@ TEST_F(Program, ChargesUnderOtherRulesAreLabelledAsInformation) {
   };
   ASSERT_EQ(Run("budget show c"), ExitStatus::kDone);
   EXPECT_THAT(out_.str(), AllOf(HasSubstr("for information only: the 5 charges so far at delta 1e-9"),
-                                HasSubstr("0.993692"), HasSubstr("cannot count it")));
+                                HasSubstr("0.993692"), HasSubstr("cannot count these charges: basic ("),
+                                Not(HasSubstr("basic composition"))));
   ASSERT_EQ(Run("budget show c --output json"), ExitStatus::kDone);
   const auto json = nlohmann::json::parse(out_.str());
   EXPECT_EQ(json["comparison"][0]["epsilon"], 0.99369117);
   EXPECT_EQ(json["comparison"][0]["valid"], "fixed schedule");
   EXPECT_TRUE(json["comparison"][1]["epsilon"].is_null());
+  EXPECT_EQ(json["comparison"][1]["remark"], "basic composition cannot count it");
 }
 
 TEST_F(Program, AnAccountIsOpenedForAGroupWithItsMembers) {
