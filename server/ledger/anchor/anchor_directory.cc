@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -55,25 +56,41 @@ class AnchorDirectory::OtherFile {
     struct stat status = {};
     if (stat(path_.c_str(), &status) != 0) return CannotRead(path_);
     if (descriptor_ >= 0 && status.st_ino == inode_) {
-      ASSIGN_OR_RETURN(const std::string news, ReadFrom(log_.end()));
-      const absl::Status extended = log_.Extend(news);
-      return extended.ok() ? extended : Damaged(path_, extended);
+      return ReadUntilSettled([this] { return log_.end(); },
+                              [this](const std::string& news) { return log_.Extend(news); });
     }
     Close();
     descriptor_ = open(path_.c_str(), O_RDONLY | O_CLOEXEC);
     if (descriptor_ < 0 || fstat(descriptor_, &status) != 0) return CannotRead(path_);
     inode_ = status.st_ino;
-    absl::StatusOr<std::string> whole = ReadFrom(0);
-    absl::StatusOr<AnchorLog> log = whole.ok() ? AnchorLog::Parse(ledger_uuid_, *whole) : whole.status();
-    if (!log.ok()) Close();
-    if (absl::IsDataLoss(log.status())) return Damaged(path_, log.status());
-    RETURN_IF_ERROR(log.status());
-    log_ = *std::move(log);
-    return absl::OkStatus();
+    const absl::Status read =
+        ReadUntilSettled([] { return size_t{0}; },
+                         [this](const std::string& whole) -> absl::Status {
+                           ASSIGN_OR_RETURN(log_, AnchorLog::Parse(ledger_uuid_, whole));
+                           return absl::OkStatus();
+                         });
+    if (!read.ok()) Close();
+    return read;
   }
   const AnchorState& state() const { return log_.state(); }
 
  private:
+  // Has `take` understand what stands in the file from `offset()` on. Its server may write while we read, and
+  // then we may see the end of what it writes and not yet the beginning; so what looks damaged is read again,
+  // and is damaged only when it stays the same. (A write goes forward: one that has stopped halfway has left
+  // a beginning with zero bytes behind it, which is no damage.)
+  template <typename Offset, typename Take>
+  absl::Status ReadUntilSettled(Offset offset, Take take) {
+    std::optional<std::string> before;
+    while (true) {
+      ASSIGN_OR_RETURN(std::string bytes, ReadFrom(offset()));
+      const absl::Status taken = take(bytes);
+      if (!absl::IsDataLoss(taken)) return taken;
+      if (bytes == before) return Damaged(path_, taken);
+      before = std::move(bytes);
+    }
+  }
+
   // What stands in the file from `offset` on; little, when it begins with a zero byte, because nothing
   // follows.
   absl::StatusOr<std::string> ReadFrom(size_t offset) const {

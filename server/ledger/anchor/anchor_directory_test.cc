@@ -133,6 +133,31 @@ TEST_F(AnchorDirectoryTest, ARunningServerSeesWhatAnotherOneAppends) {
   EXPECT_EQ(*Open()->Read(), state);
 }
 
+TEST_F(AnchorDirectoryTest, ARunningServerReadsWhileAnotherOneWrites) {
+  constexpr int64_t kChanges = 2000;
+  const auto reader = Open();
+  const auto writer = Open();
+  std::thread writing([&] {
+    for (int64_t i = 1; i <= kChanges; ++i) {
+      AnchorState state;
+      for (int64_t account = 0; account < 40; ++account) state.spent[{account, "rho"}] = i;
+      EXPECT_TRUE(writer->RaiseTo(state).ok());
+    }
+  });
+  int64_t seen = 0;
+  while (seen < kChanges) {
+    const absl::StatusOr<AnchorState> state = reader->Read();
+    if (!state.ok()) {
+      ADD_FAILURE() << state.status();
+      break;
+    }
+    if (state->spent.empty()) continue;
+    EXPECT_GE(state->spent.begin()->second, seen);
+    seen = state->spent.begin()->second;
+  }
+  writing.join();
+}
+
 TEST_F(AnchorDirectoryTest, AChangeIsWrittenBehindTheOthersAndNotAllOverAgain) {
   auto anchor = Open();
   AnchorState many;
