@@ -110,8 +110,9 @@ absl::StatusOr<SealedContent> DatasetStore::SealPart(const std::string& part_id,
 
 absl::StatusOr<ByUnit<uint32_t>> DatasetStore::CountElsewhere(const std::string& part_id,
                                                               const PartIds& whole) const {
+  ASSIGN_OR_RETURN(const std::vector<std::string> parts, whole.list());
   ByUnit<uint32_t> records;
-  for (const std::string& other : whole.part_ids) {
+  for (const std::string& other : parts) {
     RETURN_IF_ERROR(CheckId("part", other));
     const std::filesystem::path folder = data_dir_ / other;
     ASSIGN_OR_RETURN(const bool is_sealed, Exists(SnapshotPath(folder)));

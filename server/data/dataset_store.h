@@ -56,7 +56,9 @@ struct SealedId {
 // bound of records in all of them together.
 struct PartIds {
   std::string dataset_id;  // of the whole
-  std::vector<std::string> part_ids;
+  // Lists the parts' ids. Asked once no other part can be sealed meanwhile: a list from before might lack a
+  // part that was added and sealed while this one waited, and its records would not count towards the bound.
+  std::function<absl::StatusOr<std::vector<std::string>>()> list;
 };
 
 class DatasetStore {

@@ -84,8 +84,9 @@ class TwoParts {
     const auto import = store_.BeginImport(part, schema_, "r1", {.only = rows}).value();
     ASSERT_TRUE(Push(*import, csv).ok());
   }
-  SealedContent Seal(const std::string& part) {
-    return store_.SealPart(part, {.dataset_id = "people", .part_ids = {"first", "second"}}, schema_).value();
+  SealedContent Seal(const std::string& part) { return store_.SealPart(part, Whole(), schema_).value(); }
+  static PartIds Whole() {
+    return {.dataset_id = "people", .list = [] { return std::vector<std::string>{"first", "second"}; }};
   }
   const dp::Schema& schema() const { return schema_; }
 
@@ -154,7 +155,7 @@ TEST(DatasetStore, APartWhoseUnitsAreLostOrDamagedIsNotBuiltUpon) {
   EXPECT_EQ(units.find("p1"), std::string::npos) << "ids are kept as keyed hashes only";
   units[units.size() / 2] ^= 1;
   Overwrite(folder.path() / "first" / "units", units);
-  const PartIds whole{.dataset_id = "people", .part_ids = {"first", "second"}};
+  const PartIds whole = TwoParts::Whole();
   EXPECT_EQ(store->SealPart("second", whole, parts.schema()).status().code(), absl::StatusCode::kDataLoss);
   std::filesystem::remove(folder.path() / "first" / "units");
   EXPECT_FALSE(store->SealPart("second", whole, parts.schema()).ok());

@@ -60,11 +60,13 @@ std::string ReceiptSigner::Sign(std::string_view text) const {
 
 bool IsSignedBy(std::string_view public_key, std::string_view text, std::string_view signature) {
   if (public_key.size() != kPublicKeySize || signature.size() != kSignatureSize) return false;
-  const Key key(EVP_PKEY_new_raw_public_key(EVP_PKEY_ED25519, nullptr, BytesOf(public_key), public_key.size()));
+  const Key key(
+      EVP_PKEY_new_raw_public_key(EVP_PKEY_ED25519, nullptr, BytesOf(public_key), public_key.size()));
   const Context context(EVP_MD_CTX_new());
   if (key == nullptr || context == nullptr) return false;
   return EVP_DigestVerifyInit(context.get(), nullptr, nullptr, nullptr, key.get()) == 1 &&
-         EVP_DigestVerify(context.get(), BytesOf(signature), signature.size(), BytesOf(text), text.size()) == 1;
+         EVP_DigestVerify(context.get(), BytesOf(signature), signature.size(), BytesOf(text), text.size()) ==
+             1;
 }
 
 }  // namespace curator::host

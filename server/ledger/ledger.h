@@ -412,8 +412,8 @@ class Ledger {
   // the anchor.
   virtual absl::StatusOr<Verification> Verify(std::string_view dataset_id) = 0;
 
-  // Accepts that the lineage's newest entries are lost, as after a restored backup, and mints no budget by it:
-  // what is spent is raised to the anchor's values, or to what is spent now and the lost charges of
+  // Accepts that the lineage's newest entries are lost, as after a restored backup, and mints no budget by
+  // it: what is spent is raised to the anchor's values, or to what is spent now and the lost charges of
   // `receipts` together, whichever is more; reservations that are still held count as spent. Each chain that
   // is behind its anchor goes on with an entry REPAIRED whose number leaves out the lost ones. The ledger
   // takes charges again once no lineage contradicts the anchor. Where nothing is behind nothing is written.

@@ -123,22 +123,22 @@ absl::StatusOr<ImportTarget> TargetOf(const DatasetView& dataset, std::string_vi
                       .rows = data::PartRows{part.name, record.id, attribute, part.bins}};
 }
 
-absl::StatusOr<data::SealedContent> SealRecords(data::DatasetStore& store, const DatasetView& dataset,
-                                                const ImportTarget& target) {
+absl::StatusOr<data::SealedContent> SealRecords(ledger::Ledger& ledger, data::DatasetStore& store,
+                                                const DatasetView& dataset, const ImportTarget& target) {
   if (!target.rows) return store.Seal(target.stored_id, dataset.schema);
-  return store.SealPart(target.stored_id, StoredIdsOf(dataset.record), dataset.schema);
+  return store.SealPart(target.stored_id, StoredIdsOf(ledger, dataset.record), dataset.schema);
 }
 
 // A question to all parts reads them as one table: that it may hold them is seen to before a part is sealed,
 // not after a question is charged.
-absl::Status CheckPartsFitOneTable(data::DatasetStore& store, const DatasetView& dataset,
-                                   const data::SealedContent& next) {
+absl::Status CheckPartsFitOneTable(ledger::Ledger& ledger, data::DatasetStore& store,
+                                   const DatasetView& dataset, const data::SealedContent& next) {
   int64_t records = next.records;
   for (const ledger::Part& part : dataset.record.parts) {
     if (part.sealed_version == 0 || part.content_hash == next.content_hash) continue;
-    ASSIGN_OR_RETURN(
-        const data::SealedContent sealed,
-        store.SealPart(StoredIdOf(dataset.record, part), StoredIdsOf(dataset.record), dataset.schema));
+    ASSIGN_OR_RETURN(const data::SealedContent sealed,
+                     store.SealPart(StoredIdOf(dataset.record, part), StoredIdsOf(ledger, dataset.record),
+                                    dataset.schema));
     records += sealed.records;
   }
   if (records <= dp::kMaxRows) return absl::OkStatus();
@@ -241,10 +241,10 @@ absl::StatusOr<Sealed> SealDataset(ledger::Ledger& ledger, data::DatasetStore& s
     return absl::FailedPreconditionError(absl::StrCat("dataset \"", dataset.record.name, "\" is archived"));
   }
   if (intent == Intent::kValidateOnly) return Sealed{.dataset = dataset};
-  ASSIGN_OR_RETURN(const data::SealedContent content, SealRecords(store, dataset, target));
+  ASSIGN_OR_RETURN(const data::SealedContent content, SealRecords(ledger, store, dataset, target));
   absl::StatusOr<ledger::Dataset> record;
   if (target.rows) {
-    RETURN_IF_ERROR(CheckPartsFitOneTable(store, dataset, content));
+    RETURN_IF_ERROR(CheckPartsFitOneTable(ledger, store, dataset, content));
     record = ledger.SealPart(dataset.record.id, part, content.content_hash, principal);
   } else {
     record = ledger.SealDataset(dataset.record.id, content.content_hash, principal);

@@ -8,8 +8,8 @@
 #include "absl/strings/str_cat.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
-#include "codec/rule_codec.h"
 #include "service/accounts.h"
+#include "service/limits.h"
 
 namespace curator::service {
 namespace {
@@ -92,11 +92,13 @@ absl::StatusOr<ledger::PartSpec> SpecOf(const BinLabels& labels, const NamedPart
   return ledger::PartSpec{.bins = {bins.begin(), bins.end()}, .account = std::move(account)};
 }
 
-// What each part of the dataset may have at most: all parts that a dataset is created with have it.
+// What each part of the dataset may have at most: what the first one has at present. All parts that a dataset
+// is created with start alike, and a limit that was lowered by approval binds the parts that are added later
+// too.
 absl::StatusOr<dp::RuleSpec> LimitOfParts(ledger::Ledger& ledger, const DatasetView& dataset) {
   ASSIGN_OR_RETURN(const std::vector<ledger::Account> accounts, ledger.ListAccounts(dataset.record.id));
   for (const ledger::Account& account : accounts) {
-    if (account.id == dataset.record.parts.front().account_id) return codec::DecodeRule(account.rule);
+    if (account.id == dataset.record.parts.front().account_id) return PromiseOf(account);
   }
   return absl::DataLossError("a part without an account");
 }

@@ -156,10 +156,14 @@ std::string StoredIdOf(const ledger::Dataset& dataset, const ledger::Part& part)
   return absl::StrCat(dataset.id, "-part-", part.number);
 }
 
-data::PartIds StoredIdsOf(const ledger::Dataset& dataset) {
-  data::PartIds ids{.dataset_id = dataset.id, .part_ids = {}};
-  for (const ledger::Part& part : dataset.parts) ids.part_ids.push_back(StoredIdOf(dataset, part));
-  return ids;
+data::PartIds StoredIdsOf(ledger::Ledger& ledger, const ledger::Dataset& dataset) {
+  return {.dataset_id = dataset.id,
+          .list = [&ledger, name = dataset.name]() -> absl::StatusOr<std::vector<std::string>> {
+            ASSIGN_OR_RETURN(const ledger::Dataset current, ledger.GetDataset(name));
+            std::vector<std::string> ids;
+            for (const ledger::Part& part : current.parts) ids.push_back(StoredIdOf(current, part));
+            return ids;
+          }};
 }
 
 }  // namespace curator::service

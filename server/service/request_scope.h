@@ -54,8 +54,9 @@ absl::StatusOr<RequestScope> OutsideScopeOf(ledger::Ledger& ledger, const Datase
 absl::StatusOr<dp::SealedTableHandle> LoadTable(data::DatasetStore& store, const DatasetView& dataset,
                                                 const RequestScope& scope);
 
-// Under which ids the records of the parts are stored.
+// Under which ids the records of the parts are stored. `ledger` must outlive what StoredIdsOf() returns,
+// which asks it for the parts that there are when it is used.
 std::string StoredIdOf(const ledger::Dataset& dataset, const ledger::Part& part);
-data::PartIds StoredIdsOf(const ledger::Dataset& dataset);
+data::PartIds StoredIdsOf(ledger::Ledger& ledger, const ledger::Dataset& dataset);
 
 }  // namespace curator::service

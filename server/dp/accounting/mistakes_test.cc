@@ -104,8 +104,8 @@ TEST(MistakesCanary, ADeltaOfTheConversionThatIsNotChargedIsCaught) {
   EXPECT_FALSE(KeepsPromise(spec, Interval::Of(spec.epsilon).Upper()));
 }
 
-// Each query converts by itself at the whole delta, and epsilons are summed: ten queries of a tenth of epsilon each are
-// believed to be (epsilon, delta)-DP, while their deltas add up.
+// Each query converts by itself at the whole delta, and epsilons are summed: ten queries of a tenth of
+// epsilon each are believed to be (epsilon, delta)-DP, while their deltas add up.
 TEST(MistakesCanary, ADeltaReusedByEveryQueryIsCaught) {
   RuleSpec spec = SpecOf(RuleKind::kZcdp);
   spec.epsilon = Epsilon(kEpsilonUnitsPerOne / 1000);

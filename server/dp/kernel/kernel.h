@@ -103,6 +103,8 @@ class Kernel {
   // FactorForRange() what follows. Where all scores are sums over units that are clipped to a width w, R is w
   // under ADD_REMOVE, half of what scores that move by w in either direction would need, and 2 w under
   // REPLACE_ONE.
+  // A clipped unit weighs the same however few of its records are here, so a plan that uses this leaves
+  // SynthesisPlan::linear empty (dp/workload/part_cost.h).
   // Errors: those of ToLattice(); INVALID_ARGUMENT for epsilon <= 0; FAILED_PRECONDITION when a unit may own
   // several records and the table does not say whose each one is.
   absl::StatusOr<size_t> SelectByUtility(const Utility& utility, std::span<const double> bonuses,

@@ -219,6 +219,27 @@ TEST_P(RepairConformance, EachDatasetIsRepairedByItsOwner) {
   EXPECT_TRUE(Must(ledger_->Begin(Request("next", 1))).newly_charged);
 }
 
+TEST_P(RepairConformance, AHistoryThatWentOnWithoutItsAnchorIsCountedBesideTheAnchoredOne) {
+  const std::string backup = Backup();
+  Must(ledger_->Begin(Request("lost", 3)));  // the anchor knows 7
+  ledger_.reset();
+  const std::filesystem::path anchor = anchor_dir();
+  const std::filesystem::path away = anchor_dir() + ".away";
+  std::filesystem::rename(anchor, away);
+  std::filesystem::create_directory(anchor);
+  Restore(backup);
+  Must(ledger_->Begin(Request("after one", 1)));
+  Must(ledger_->Begin(Request("after two", 1)));  // the store knows 6, of which the anchor does not know 2
+  ledger_.reset();
+  std::filesystem::remove_all(anchor);
+  std::filesystem::rename(away, anchor);
+  Restore(backup);
+  EXPECT_STATUS_IS(absl::StatusCode::kDataLoss, ledger_->Begin(Request("next", 1)).status());
+  Must(Repair());
+  EXPECT_EQ(Spent(), 13) << "9 was spent; what the two histories share is not known";
+  EXPECT_THAT(Findings(), IsEmpty());
+}
+
 TEST_P(RepairConformance, AHistoryThatContradictsItselfIsNotMended) {
   ledger_.reset();
   Tamper("UPDATE entries SET actor = 'mallory' WHERE seq = 2");

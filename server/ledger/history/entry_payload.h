@@ -149,8 +149,8 @@ struct LimitChange {
 std::string Bytes(const LimitChange& document);
 absl::StatusOr<LimitChange> ParseLimitChange(std::string_view bytes);
 
-// REPAIRED, tag "curator.ledger.repaired". The entry's actor is the owner. Amounts are added to what the other
-// entries spend, so that their order does not matter.
+// REPAIRED, tag "curator.ledger.repaired". The entry's actor is the owner. Amounts are added to what the
+// other entries spend, so that their order does not matter.
 struct RaisedBy {
   int64_t account_id = 0;
   std::string counter;
@@ -160,8 +160,8 @@ struct RaisedBy {
 };
 struct Repair {
   std::string reason;
-  int64_t last_kept_seq = 0;   // of this dataset, before this entry
-  int64_t anchored_seq = 0;    // what the anchor knew: all lost entries up to here are counted in `raised`
+  int64_t last_kept_seq = 0;  // of this dataset, before this entry
+  int64_t anchored_seq = 0;   // what the anchor knew: all lost entries up to here are counted in `raised`
   std::string anchored_hash;
   std::vector<RaisedBy> raised;
   std::vector<std::string> lost_charges;  // counted one by one, from their receipts

@@ -14,7 +14,8 @@ absl::Status BehindAnchor(std::string_view what_was_found) {
       "the ledger is read-only because its database contradicts its anchor: ", std::string(what_was_found),
       ". A restored backup would be a budget reset. Stop the server, put back the newest copy of the "
       "database and start again; or, where there is none, the owner of each dataset raises what is spent to "
-      "what the anchor knows: curator ledger repair NAME --raise-to-anchor --reason TEXT. Stored releases can "
+      "what the anchor knows: curator ledger repair NAME --raise-to-anchor --reason TEXT. Stored releases "
+      "can "
       "still be read"));
 }
 

@@ -62,14 +62,15 @@ absl::StatusOr<std::string> LineageOf(Transaction& transaction, const DatasetSpe
   return predecessor->lineage_id;
 }
 
+absl::StatusOr<bool> HasDatasetNamed(Transaction& transaction, const std::string& name) {
+  ASSIGN_OR_RETURN(const std::vector<Row> same_name,
+                   transaction.Execute("SELECT 1 FROM datasets WHERE name = $1", {name}));
+  return !same_name.empty();
+}
+
 absl::Status InsertDataset(Change& change, const DatasetSpec& spec, const std::string& dataset_id,
                            const std::string& fingerprint) {
   Transaction& transaction = change.transaction();
-  ASSIGN_OR_RETURN(const std::vector<Row> same_name,
-                   transaction.Execute("SELECT 1 FROM datasets WHERE name = $1", {spec.name}));
-  if (!same_name.empty()) {
-    return absl::AlreadyExistsError(absl::StrCat("there is a dataset named ", spec.name, " already"));
-  }
   ASSIGN_OR_RETURN(const std::string lineage_id, LineageOf(transaction, spec, dataset_id));
   // The chain's time is the dataset's, so the row is inserted with no time first.
   RETURN_IF_ERROR(
@@ -148,11 +149,20 @@ absl::StatusOr<Dataset> SqlLedger::CreateDataset(const DatasetSpec& spec) {
   const std::string fresh_id = NewUuid();
   Dataset dataset;
   RETURN_IF_ERROR(Write([&](Change& change) -> absl::Status {
-    ASSIGN_OR_RETURN(std::string dataset_id,
-                     FindByRequest(change.transaction(), {spec.owner, spec.request_id, fingerprint}));
+    const RequestKey key{spec.owner, spec.request_id, fingerprint};
+    ASSIGN_OR_RETURN(std::string dataset_id, FindByRequest(change.transaction(), key));
     if (dataset_id.empty()) {
-      dataset_id = fresh_id;
-      RETURN_IF_ERROR(InsertDataset(change, spec, dataset_id, fingerprint));
+      ASSIGN_OR_RETURN(const bool is_taken, HasDatasetNamed(change.transaction(), spec.name));
+      if (is_taken) {
+        // The same request may have made it on another server since we looked.
+        ASSIGN_OR_RETURN(dataset_id, FindByRequest(change.transaction(), key));
+        if (dataset_id.empty()) {
+          return absl::AlreadyExistsError(absl::StrCat("there is a dataset named ", spec.name, " already"));
+        }
+      } else {
+        dataset_id = fresh_id;
+        RETURN_IF_ERROR(InsertDataset(change, spec, dataset_id, fingerprint));
+      }
     }
     ASSIGN_OR_RETURN(dataset, ReadDataset(change.transaction(), dataset_id));
     return absl::OkStatus();

@@ -86,11 +86,10 @@ absl::StatusOr<Entry> SqlLedger::ChargeEntry(std::string_view charge_id) {
     if (!charges.front().IsNull(1)) {
       seq = charges.front().Integer(1);
     } else {
-      ASSIGN_OR_RETURN(
-          const std::vector<Row> rows,
-          transaction.Execute("SELECT seq FROM entries WHERE dataset_id = $1 AND charge_id = $2 "
-                              "ORDER BY seq LIMIT 1",
-                              {dataset_id, std::string(charge_id)}));
+      ASSIGN_OR_RETURN(const std::vector<Row> rows,
+                       transaction.Execute("SELECT seq FROM entries WHERE dataset_id = $1 AND charge_id = $2 "
+                                           "ORDER BY seq LIMIT 1",
+                                           {dataset_id, std::string(charge_id)}));
       if (!rows.empty()) seq = rows.front().Integer(0);
     }
     ASSIGN_OR_RETURN(const std::vector<Entry> entries, ReadEntries(transaction, dataset_id, seq - 1, 1));

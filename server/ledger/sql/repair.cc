@@ -6,7 +6,10 @@
 // that entry that receipts tell of. Everything that was ever looked at was paid for by a charge that the
 // store still has (in S, and in A), by one that is lost up to the anchored entry (in A), or by one behind it
 // (in R, for whom a receipt is presented; the anchor is synced before a charge is answered, so without
-// another loss there is none). A lost reservation cannot be started any more. So max(S, A) + R covers it.
+// another loss there is none). A lost reservation cannot be started any more. So max(S, A) + R covers it,
+// where the store's history is the beginning of the anchored one, as a backup's is. A store that has been
+// charged since, while it did not see this anchor, is recognised by its longer chain or by an earlier repair,
+// and gets S + A + R. A shorter fork looks like a backup: an owner must not repair one.
 #include <algorithm>
 #include <map>
 #include <string>
@@ -28,10 +31,13 @@ constexpr char kExpiredReason[] = "EXPIRED";
 
 // What one dataset of the lineage has lost.
 struct Loss {
-  ChainHead kept;      // the store's head
-  ChainHead anchored;  // what the anchor knows, where the store does not have it; else seq 0
+  ChainHead kept;                    // the store's head
+  ChainHead anchored;                // what the anchor knows, where the store does not have it; else seq 0
   std::vector<LostCharge> receipts;  // of charges that neither the store nor the anchored entries account for
+  bool was_repaired = false;         // before
 
+  // The store has charged on since it parted from what the anchor knows: neither history contains the other.
+  bool is_forked() const { return anchored.seq > 0 && (kept.seq >= anchored.seq || was_repaired); }
   bool is_any() const { return anchored.seq > 0 || !receipts.empty(); }
   int64_t last_seq() const {
     int64_t last = anchored.seq;
@@ -68,9 +74,8 @@ class Repairing {
   absl::Status Lock() {
     ASSIGN_OR_RETURN(const Dataset named, ReadDataset(transaction(), order_.dataset_id));
     lineage_id_ = named.lineage_id;
-    ASSIGN_OR_RETURN(
-        const std::vector<Row> rows,
-        transaction().Execute("SELECT id FROM datasets WHERE lineage_id = $1", {lineage_id_}));
+    ASSIGN_OR_RETURN(const std::vector<Row> rows,
+                     transaction().Execute("SELECT id FROM datasets WHERE lineage_id = $1", {lineage_id_}));
     for (const Row& row : rows) dataset_ids_.insert(row.Text(0));
     RETURN_IF_ERROR(change_.LockChains(dataset_ids_));
     ASSIGN_OR_RETURN(accounts_, ReadAccounts(transaction(), lineage_id_));
@@ -86,10 +91,11 @@ class Repairing {
   }
 
   absl::StatusOr<std::vector<Repair>> EarlierRepairs(const std::string& dataset_id) {
-    ASSIGN_OR_RETURN(const std::vector<Row> rows,
-                     transaction().Execute(
-                         "SELECT payload FROM entries WHERE dataset_id = $1 AND kind = 'REPAIRED' ORDER BY seq",
-                         {dataset_id}));
+    ASSIGN_OR_RETURN(
+        const std::vector<Row> rows,
+        transaction().Execute(
+            "SELECT payload FROM entries WHERE dataset_id = $1 AND kind = 'REPAIRED' ORDER BY seq",
+            {dataset_id}));
     std::vector<Repair> repairs;
     for (const Row& row : rows) {
       ASSIGN_OR_RETURN(Repair repair, ParseRepair(row.Blob(0)));
@@ -106,23 +112,37 @@ class Repairing {
       if (!is_there) loss.anchored = known->second;
     }
     ASSIGN_OR_RETURN(const std::vector<Repair> repairs, EarlierRepairs(dataset_id));
+    loss.was_repaired = !repairs.empty();
     for (const LostCharge& charge : order_.receipts) {
       if (charge.dataset_id != dataset_id) continue;
       ASSIGN_OR_RETURN(const std::vector<Row> stored,
                        transaction().Execute("SELECT 1 FROM charges WHERE id = $1", {charge.charge_id}));
       const bool is_anchored = charge.seq > loss.kept.seq && charge.seq <= loss.anchored.seq;
-      const bool was_repaired =
-          std::any_of(repairs.begin(), repairs.end(), [&](const Repair& repair) {
-            return (charge.seq > repair.last_kept_seq && charge.seq <= repair.anchored_seq) ||
-                   std::find(repair.lost_charges.begin(), repair.lost_charges.end(), charge.charge_id) !=
-                       repair.lost_charges.end();
-          });
+      const bool was_repaired = std::any_of(repairs.begin(), repairs.end(), [&](const Repair& repair) {
+        return (charge.seq > repair.last_kept_seq && charge.seq <= repair.anchored_seq) ||
+               std::find(repair.lost_charges.begin(), repair.lost_charges.end(), charge.charge_id) !=
+                   repair.lost_charges.end();
+      });
       const bool is_twice =
           std::any_of(loss.receipts.begin(), loss.receipts.end(),
                       [&](const LostCharge& other) { return other.charge_id == charge.charge_id; });
       if (stored.empty() && !is_anchored && !was_repaired && !is_twice) loss.receipts.push_back(charge);
     }
     return loss;
+  }
+
+  // What was spent in either history. Where the anchor's contains the store's that is the larger of the two.
+  // Where both went on, what they have in common is not known, and both are counted whole: too much rather
+  // than too little.
+  absl::StatusOr<int64_t> SpentInEither(int64_t stored, int64_t anchored) const {
+    const bool is_forked =
+        std::any_of(losses_.begin(), losses_.end(), [](const auto& loss) { return loss.second.is_forked(); });
+    if (!is_forked) return std::max(stored, anchored);
+    int64_t both = 0;
+    if (__builtin_add_overflow(stored, anchored, &both)) {
+      return absl::OutOfRangeError("what was spent does not fit 64 bits");
+    }
+    return both;
   }
 
   int64_t AnchoredSpent(const CounterKey& key) const {
@@ -199,7 +219,8 @@ class Repairing {
         const CounterKey key(account.id, balance.counter);
         const LockedCounter& counter = *change_.counter(key);
         ASSIGN_OR_RETURN(int64_t target, ReceiptsFor(key));
-        if (__builtin_add_overflow(target, std::max(counter.spent, AnchoredSpent(key)), &target)) {
+        ASSIGN_OR_RETURN(const int64_t spent, SpentInEither(counter.spent, AnchoredSpent(key)));
+        if (__builtin_add_overflow(target, spent, &target)) {
           return absl::OutOfRangeError("what was spent does not fit 64 bits");
         }
         if (target == counter.spent) continue;

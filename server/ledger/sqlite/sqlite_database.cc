@@ -29,7 +29,8 @@ constexpr sql::Dialect kDialect = {
     .migration_prologue =
         "CREATE TABLE IF NOT EXISTS schema_migrations (version INTEGER PRIMARY KEY, name TEXT NOT NULL, "
         "sha256 TEXT NOT NULL, applied_at_us INTEGER NOT NULL) STRICT;",
-    .has_migrations = "SELECT COUNT(*) FROM sqlite_master WHERE type = 'table' AND name = 'schema_migrations'",
+    .has_migrations =
+        "SELECT COUNT(*) FROM sqlite_master WHERE type = 'table' AND name = 'schema_migrations'",
 };
 
 class SqliteDatabase final : public sql::Database {

@@ -54,8 +54,8 @@ class RandomEvents {
     }
   }
 
-  // Mechanisms from `mechanism` (called without arguments), composed, in parallel, grouped and certified (with
-  // any numbers), at most `depth` deep.
+  // Mechanisms from `mechanism` (called without arguments), composed, in parallel, grouped and certified
+  // (with any numbers), at most `depth` deep.
   template <typename MakeMechanism>
   Event Tree(int depth, const MakeMechanism& mechanism) {
     const int64_t shape = depth <= 1 ? 0 : Between(0, 5);
