@@ -18,6 +18,7 @@
 #include "dp/accounting/rule.h"
 #include "dp/data/sealed_table.h"
 #include "dp/noise/drbg.h"
+#include "dp/synthesis/synthesis_workload.h"
 #include "dp/synthesis/synthesizers.h"
 #include "dp/workload/marginals.h"
 
@@ -67,7 +68,7 @@ Errors RunOnce(const SynthesisInput& input, const SealedTableHandle& table,
   Errors errors;
   errors.cpu_seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
   for (size_t i = 0; i < truth.size(); ++i) {
-    const std::vector<double> counts = model->Marginal(input.workload[i]).value();
+    const std::vector<double> counts = model->Marginal(input.workload[i].attributes).value();
     for (size_t cell = 0; cell < counts.size(); ++cell) {
       const double off = std::abs(counts[cell] / static_cast<double>(model->records()) - truth[i][cell]);
       errors.mean_l1 += off / static_cast<double>(truth.size());
@@ -116,9 +117,9 @@ int Main(int argc, char** argv) {
     const size_t equals = setting.find('=');
     input.settings[setting.substr(0, equals)] = setting.substr(equals + 1);
   }
-  input.workload = AllKWayMarginals(domain, 3, {}).value();
+  input.workload = WholeMarginals(AllKWayMarginals(domain, 3, {}).value());
   std::vector<std::vector<double>> truth;
-  for (const AttributeSet& set : input.workload) {
+  for (const AttributeSet& set : SetsOf(input.workload)) {
     std::vector<double> shares(8);
     for (const auto& row : rows) {
       shares[row[set[0]] * 4 + row[set[1]] * 2 + row[set[2]]] += 1 / static_cast<double>(rows.size());

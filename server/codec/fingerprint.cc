@@ -1,5 +1,7 @@
 #include "codec/fingerprint.h"
 
+#include <variant>
+
 #include "base/canonical_bytes.h"
 #include "codec/event_codec.h"
 #include "dp/accounting/calculators/certification.h"
@@ -12,6 +14,32 @@ void WriteSets(CanonicalWriter& writer, const std::vector<dp::AttributeSet>& set
   for (const dp::AttributeSet& set : sets) {
     writer.Integer(static_cast<int64_t>(set.size()));
     for (const uint32_t attribute : set) writer.Integer(attribute);
+  }
+}
+
+void WriteQueries(CanonicalWriter& writer, const std::vector<dp::LinearQuery>& queries) {
+  writer.Integer(static_cast<int64_t>(queries.size()));
+  for (const dp::LinearQuery& query : queries) {
+    writer.Integer(static_cast<int64_t>(query.size()));
+    for (const dp::WeightedCell& term : query) {
+      writer.Integer(term.cell);
+      writer.Integer(term.weight);
+    }
+  }
+}
+
+// The sets of all groups; then, only where groups list queries, those of each of them. So a workload of whole
+// marginals is written as it was before there were others.
+void WriteWorkload(CanonicalWriter& writer, const std::vector<dp::QueryGroup>& workload) {
+  std::vector<dp::AttributeSet> sets;
+  for (const dp::QueryGroup& group : workload) sets.push_back(group.attributes);
+  WriteSets(writer, sets);
+  for (size_t i = 0; i < workload.size(); ++i) {
+    const auto* queries = std::get_if<std::vector<dp::LinearQuery>>(&workload[i].queries);
+    if (queries == nullptr) continue;
+    writer.Text("queries");
+    writer.Integer(static_cast<int64_t>(i));
+    WriteQueries(writer, *queries);
   }
 }
 
@@ -45,7 +73,7 @@ std::string WorkloadFingerprint(std::string_view dataset_id, int64_t dataset_ver
 std::string SynthesisFingerprint(std::string_view dataset_id, int64_t dataset_version,
                                  const std::vector<int64_t>& parts, std::string_view method,
                                  const std::map<std::string, std::string>& settings,
-                                 const std::vector<dp::AttributeSet>& workload, const dp::Event& event) {
+                                 const std::vector<dp::QueryGroup>& workload, const dp::Event& event) {
   CanonicalWriter writer = Begin("curator.fingerprint.synthesis", dataset_id, dataset_version, parts);
   writer.Text(method);
   writer.Integer(static_cast<int64_t>(settings.size()));
@@ -53,7 +81,7 @@ std::string SynthesisFingerprint(std::string_view dataset_id, int64_t dataset_ve
     writer.Text(key);
     writer.Text(value);
   }
-  WriteSets(writer, workload);
+  WriteWorkload(writer, workload);
   writer.Text(EncodeEvent(dp::AsAsked(event)));
   return Sha256(std::move(writer).Take());
 }

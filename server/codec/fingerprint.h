@@ -10,6 +10,7 @@
 
 #include "dp/accounting/event.h"
 #include "dp/domain/domain.h"
+#include "dp/workload/linear_queries.h"
 #include "dp/workload/noise_spec.h"
 
 namespace curator::codec {
@@ -23,6 +24,6 @@ std::string WorkloadFingerprint(std::string_view dataset_id, int64_t dataset_ver
 std::string SynthesisFingerprint(std::string_view dataset_id, int64_t dataset_version,
                                  const std::vector<int64_t>& parts, std::string_view method,
                                  const std::map<std::string, std::string>& settings,
-                                 const std::vector<dp::AttributeSet>& workload, const dp::Event& event);
+                                 const std::vector<dp::QueryGroup>& workload, const dp::Event& event);
 
 }  // namespace curator::codec

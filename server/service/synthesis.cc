@@ -12,6 +12,7 @@
 #include "codec/release_codec.h"
 #include "dp/kernel/kernel.h"
 #include "dp/noise/drbg.h"
+#include "dp/synthesis/synthesis_workload.h"
 #include "dp/synthesis/synthesizers.h"
 #include "dp/workload/marginals.h"
 #include "host/logging.h"
@@ -29,10 +30,13 @@ absl::StatusOr<const dp::Synthesizer*> FindMethod(const std::string& method) {
   return InvalidField("method", absl::StrCat("there is no method \"", method, "\"; there are: ", known));
 }
 
-absl::StatusOr<std::vector<dp::AttributeSet>> WorkloadOf(const dp::Domain& domain,
-                                                         const SynthesisRequest& request) {
-  if (!request.workload.empty()) return ResolveMarginals(domain, request.workload);
-  return dp::AllKWayMarginals(domain, domain.size() == 1 ? 1 : 2, {});
+absl::StatusOr<std::vector<dp::QueryGroup>> WorkloadOf(const dp::Domain& domain,
+                                                       const SynthesisRequest& request) {
+  absl::StatusOr<std::vector<dp::AttributeSet>> sets =
+      request.workload.empty() ? dp::AllKWayMarginals(domain, domain.size() == 1 ? 1 : 2, {})
+                               : ResolveMarginals(domain, request.workload);
+  if (!sets.ok()) return sets.status();
+  return dp::WholeMarginals(*sets);
 }
 
 absl::StatusOr<std::string> DrawModel(Curator& curator, const SynthesisEstimate& estimate,
@@ -105,7 +109,7 @@ absl::StatusOr<SynthesisEstimate> PlanAndPrice(Curator& curator, const Synthesis
                    ScopeOf(curator.ledger, dataset, request.principal, request_id, request.parts));
   ASSIGN_OR_RETURN(const dp::RuleSpec rule, GoverningRule(scope.accounts));
   ASSIGN_OR_RETURN(const dp::Synthesizer* synthesizer, FindMethod(request.method));
-  ASSIGN_OR_RETURN(std::vector<dp::AttributeSet> workload, WorkloadOf(dataset.schema.domain, request));
+  ASSIGN_OR_RETURN(std::vector<dp::QueryGroup> workload, WorkloadOf(dataset.schema.domain, request));
   dp::SynthesisInput input{.domain = dataset.schema.domain,
                            .unit_bound = dataset.unit_bound,
                            .rule = rule,

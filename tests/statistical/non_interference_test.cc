@@ -11,6 +11,7 @@
 
 #include "codec/release_codec.h"
 #include "dp/data/count_sealed_marginals.h"
+#include "dp/synthesis/synthesis_workload.h"
 #include "dp/synthesis/synthesizers.h"
 #include "dp/workload/marginal_plan.h"
 #include "dp/workload/marginals.h"
@@ -38,7 +39,7 @@ dp::SynthesisInput SynthesisOver(const dp::Domain& domain) {
                    .order = {},
                    .delta_slack = {}},
           .spend = {.epsilon = kOne},
-          .workload = dp::AllKWayMarginals(domain, 2, {}).value(),
+          .workload = dp::WholeMarginals(dp::AllKWayMarginals(domain, 2, {}).value()),
           .settings = {},
           .assume_records = std::nullopt};
 }

@@ -24,6 +24,7 @@
 #include "dp/kernel/kernel.h"
 #include "dp/noise/bit_source.h"
 #include "dp/synthesis/pacer.h"
+#include "dp/workload/linear_queries.h"
 #include "dp/workload/part_cost.h"
 #include "dp/workload/spend.h"
 
@@ -35,7 +36,7 @@ struct SynthesisInput {
   UnitBound unit_bound;
   RuleSpec rule;
   Spend spend;
-  std::vector<AttributeSet> workload;  // what the synthetic data should get right; not empty
+  std::vector<QueryGroup> workload;  // what the synthetic data should get right (synthesis_workload.h)
   std::map<std::string, std::string>
       settings;                           // keys of Synthesizer::settings(); absent ones get their defaults
   std::optional<int64_t> assume_records;  // the caller's public guess, for defaults and forecasts only

@@ -10,6 +10,7 @@
 #include "dp/synthesis/dense/product_model.h"
 #include "dp/synthesis/mwem/mwem_schedule.h"
 #include "dp/synthesis/mwem/product_fit.h"
+#include "dp/synthesis/synthesis_workload.h"
 #include "dp/workload/marginals.h"
 
 namespace curator::dp {
@@ -32,7 +33,7 @@ class Run {
         kernel_(kernel),
         pacer_(pacer),
         deviation_(TrustedDeviation(schedule_.marginal_noise)),
-        left_(input.workload) {}
+        left_(SetsOf(input.workload)) {}
 
   absl::StatusOr<std::unique_ptr<SynthesisModel>> Finish(const Progress& progress) {
     RETURN_IF_ERROR(pacer_.Look());

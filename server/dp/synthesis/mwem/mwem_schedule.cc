@@ -9,6 +9,7 @@
 #include "base/status_macros.h"
 #include "dp/synthesis/dense/product_model.h"
 #include "dp/synthesis/settings_reader.h"
+#include "dp/synthesis/synthesis_workload.h"
 #include "dp/workload/marginals.h"
 #include "dp/workload/sensitivity.h"
 
@@ -152,9 +153,11 @@ int64_t DefaultRounds(const Budget& budget, size_t attributes, size_t marginals,
 }
 
 absl::StatusOr<MwemSchedule> MakeMwemSchedule(const SynthesisInput& input) {
-  RETURN_IF_ERROR(ValidateMarginals(input.domain, input.workload));
+  RETURN_IF_ERROR(ValidateWorkload(input.domain, input.workload));
+  if (!AreWholeMarginals(input.workload))
+    return InvalidField("workload", "lists single queries; this method takes whole marginals");
   ASSIGN_OR_RETURN(const Budget budget, BudgetOf(input.rule, input.spend));
-  const AttributeSet attributes = UnionOf(input.workload);
+  const AttributeSet attributes = UnionOf(SetsOf(input.workload));
   SettingsReader reader(input.settings);
   ASSIGN_OR_RETURN(const MwemSettings settings, ReadSettings(input, budget, attributes.size(), reader));
   ASSIGN_OR_RETURN(const int64_t max_cells, reader.Integer("max_cells", kMostDenseCells, 1, kMostDenseCells));

@@ -8,6 +8,7 @@
 #include <random>
 
 #include "base/errors.h"
+#include "dp/synthesis/synthesis_workload.h"
 #include "dp/workload/marginals.h"
 #include "dp/workload/testing_domain.h"
 
@@ -30,7 +31,7 @@ SynthesisInput Input(RuleKind kind, Spend spend) {
           .unit_bound = {},
           .rule = Rule(kind),
           .spend = spend,
-          .workload = AllKWayMarginals(domain, 2, {}).value(),
+          .workload = WholeMarginals(AllKWayMarginals(domain, 2, {}).value()),
           .settings = {},
           .assume_records = std::nullopt};
 }
@@ -186,7 +187,7 @@ TEST(MwemSchedule, RefusesWhatCannotBeCarriedOut) {
 TEST(MwemSchedule, SaysHowManyCellsAreTooMany) {
   SynthesisInput input = Input(RuleKind::kPure, {.epsilon = Epsilon(kEpsilonUnitsPerOne)});
   input.domain = CodedDomain({1 << 14, 1 << 14});
-  input.workload = {{0}, {1}};
+  input.workload = WholeMarginals(std::vector<AttributeSet>{{0}, {1}});
   const absl::Status refused = MakeMwemSchedule(input).status();
   EXPECT_THAT(std::string(refused.message()), HasSubstr("268435456"));
   EXPECT_THAT(std::string(refused.message()), HasSubstr("67108864"));

@@ -8,6 +8,7 @@
 
 #include "dp/data/sealed_table.h"
 #include "dp/synthesis/dense/product_model.h"
+#include "dp/synthesis/synthesis_workload.h"
 #include "dp/workload/marginals.h"
 #include "dp/workload/testing_domain.h"
 #include "tests/testing/seeded_bits.h"
@@ -41,7 +42,7 @@ SynthesisInput Input(Spend spend, RuleKind kind) {
           .unit_bound = {},
           .rule = rule,
           .spend = spend,
-          .workload = AllKWayMarginals(domain, 2, {}).value(),
+          .workload = WholeMarginals(AllKWayMarginals(domain, 2, {}).value()),
           .settings = {},
           .assume_records = kRecords};
 }
@@ -60,7 +61,7 @@ std::unique_ptr<SynthesisModel> Fit(const SynthesisInput& input, uint64_t seed) 
 double TotalVariation(const SynthesisInput& input, const SynthesisModel& model) {
   const auto rows = CorrelatedRows();
   double mean = 0;
-  for (const AttributeSet& set : input.workload) {
+  for (const AttributeSet& set : SetsOf(input.workload)) {
     std::vector<double> shares(static_cast<size_t>(*input.domain.CellCount(set)));
     for (const auto& row : rows) {
       size_t cell = 0;
@@ -121,7 +122,7 @@ TEST(Mwem, TheSameDrawsGiveTheSameBytes) {
 
 TEST(Mwem, CoversExactlyTheWorkloadsAttributes) {
   SynthesisInput input = Input({.epsilon = Epsilon(kEpsilonUnitsPerOne)}, RuleKind::kPure);
-  input.workload = {{0, 1}, {3}};
+  input.workload = WholeMarginals(std::vector<AttributeSet>{{0, 1}, {3}});
   const auto model = Fit(input, 6);
   EXPECT_EQ(model->attributes(), (AttributeSet{0, 1, 3}));
   EXPECT_TRUE(model->Marginal({0, 3}).ok());

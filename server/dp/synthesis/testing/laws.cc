@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "dp/accounting/rule.h"
 #include "dp/data/sealed_table.h"
+#include "dp/synthesis/synthesis_workload.h"
 #include "dp/workload/marginals.h"
 #include "dp/workload/testing_domain.h"
 #include "tests/testing/seeded_bits.h"
@@ -172,7 +173,7 @@ Violations FindFaults(const Synthesizer& synthesizer, const World& world) {
   const SynthesisModel& model = *fitted.model;
   Violations found;
   if (model.records() < 1) found.push_back("has less than one record");
-  for (const AttributeSet& set : world.input.workload) {
+  for (const AttributeSet& set : SetsOf(world.input.workload)) {
     const auto cells = model.Marginal(set);
     if (!cells.ok()) return {cells.status().ToString()};
     double total = 0;
@@ -227,7 +228,7 @@ World WorldOf(const std::vector<int64_t>& sizes, int k, const Rows& rows) {
                     .unit_bound = {},
                     .rule = rule,
                     .spend = {.epsilon = Epsilon(kEpsilonUnitsPerOne)},
-                    .workload = AllKWayMarginals(domain, k, {}).value(),
+                    .workload = WholeMarginals(AllKWayMarginals(domain, k, {}).value()),
                     .settings = {},
                     .assume_records = std::nullopt},
           .table = SealRows(domain, rows).value()};

@@ -1,0 +1,32 @@
+// What synthetic data should get right, as groups of linear queries (dp/workload/linear_queries.h): what
+// every method shares in reading it.
+//
+// A whole marginal is a group of every cell. A group of listed queries is a class of questions over one
+// marginal: single cells, ranges, parities, predicates.
+//
+// Thread-safe: pure functions of public facts.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "dp/domain/domain.h"
+#include "dp/workload/linear_queries.h"
+
+namespace curator::dp {
+
+// One group of every cell for each set, in their order.
+std::vector<QueryGroup> WholeMarginals(std::span<const AttributeSet> sets);
+
+// Whether every group is a whole marginal.
+bool AreWholeMarginals(std::span<const QueryGroup> workload);
+
+// The attribute sets that the groups are over, each once, in the order of their first group.
+std::vector<AttributeSet> SetsOf(std::span<const QueryGroup> workload);
+
+// INVALID_ARGUMENT ("workload...") unless there is a group, no whole marginal is listed twice, and all are
+// valid: those of ValidateMarginals() for the marginals, and of ValidateQueries() for the other groups.
+absl::Status ValidateWorkload(const Domain& domain, std::span<const QueryGroup> workload);
+
+}  // namespace curator::dp
