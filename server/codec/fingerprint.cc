@@ -28,18 +28,30 @@ void WriteQueries(CanonicalWriter& writer, const std::vector<dp::LinearQuery>& q
   }
 }
 
-// The sets of all groups; then, only where groups list queries, those of each of them. So a workload of whole
-// marginals is written as it was before there were others.
+void WriteBoxes(CanonicalWriter& writer, const dp::Boxes& boxes) {
+  writer.Integer(static_cast<int64_t>(boxes.sides.size()));
+  for (const dp::CodeInterval& side : boxes.sides) {
+    writer.Integer(side.first);
+    writer.Integer(side.last);
+  }
+}
+
+// The sets of all groups; then, only where groups list queries or boxes, those of each of them. So a workload
+// of whole marginals is written as it was before there were others.
 void WriteWorkload(CanonicalWriter& writer, const std::vector<dp::QueryGroup>& workload) {
   std::vector<dp::AttributeSet> sets;
   for (const dp::QueryGroup& group : workload) sets.push_back(group.attributes);
   WriteSets(writer, sets);
   for (size_t i = 0; i < workload.size(); ++i) {
-    const auto* queries = std::get_if<std::vector<dp::LinearQuery>>(&workload[i].queries);
-    if (queries == nullptr) continue;
-    writer.Text("queries");
-    writer.Integer(static_cast<int64_t>(i));
-    WriteQueries(writer, *queries);
+    if (const auto* queries = std::get_if<std::vector<dp::LinearQuery>>(&workload[i].queries)) {
+      writer.Text("queries");
+      writer.Integer(static_cast<int64_t>(i));
+      WriteQueries(writer, *queries);
+    } else if (const auto* boxes = std::get_if<dp::Boxes>(&workload[i].queries)) {
+      writer.Text("boxes");
+      writer.Integer(static_cast<int64_t>(i));
+      WriteBoxes(writer, *boxes);
+    }
   }
 }
 

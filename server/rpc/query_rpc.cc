@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 
+#include "base/errors.h"
 #include "base/status_macros.h"
 #include "dp/accounting/event.h"
 #include "google/protobuf/util/time_util.h"
@@ -36,6 +37,7 @@ absl::StatusOr<service::WorkloadRequest> FromProto(const grpc::ServerContext& co
   ASSIGN_OR_RETURN(result.spend, rpc::FromProto(request.spend()));
   ASSIGN_OR_RETURN(result.mechanism, rpc::FromProto(request.mechanism()));
   result.parts.assign(request.parts().begin(), request.parts().end());
+  if (request.has_target()) return InvalidField("target", "this server answers to a spend only");
   return result;
 }
 
@@ -88,6 +90,9 @@ absl::Status Answer(service::Curator& curator, const grpc::ServerContext& contex
                     const v1::AnswerWorkloadRequest& request, grpc::ServerWriter<v1::AnswerChunk>& writer) {
   ASSIGN_OR_RETURN(const service::WorkloadRequest workload, FromProto(context, request));
   ASSIGN_OR_RETURN(const double level, ConfidenceLevel(StatedLevel(request)));
+  if (request.prefer_free()) return InvalidField("prefer_free", "this server answers paid requests only");
+  if (request.has_post_processing())
+    return InvalidField("post_processing", "this server gives answers as they were measured only");
   const service::Intent intent =
       request.validate_only() ? service::Intent::kValidateOnly : service::Intent::kDo;
   ASSIGN_OR_RETURN(const service::WorkloadAnswer answer,

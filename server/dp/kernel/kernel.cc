@@ -106,7 +106,8 @@ absl::StatusOr<std::vector<std::vector<int64_t>>> Kernel::NoisyCounts(std::span<
   const std::vector<int64_t> noises = DrawNoise(sampler, *bits_, answers);
   ASSIGN_OR_RETURN(const std::vector<std::span<const int64_t>> counts, RememberedCounts(sets));
   std::vector<std::vector<int64_t>> values;
-  for (size_t i = 0; i < groups.size(); ++i) values.push_back(AnswersFromCounts(groups[i], counts[i]));
+  for (size_t i = 0; i < groups.size(); ++i)
+    values.push_back(AnswersFromCounts(domain_, groups[i], counts[i]));
   Add(noises, values);
   if (record_ != nullptr) {
     record_->push_back(

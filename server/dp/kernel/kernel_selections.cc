@@ -116,8 +116,8 @@ absl::StatusOr<size_t> Kernel::SelectWorstApproximated(std::span<const Approxima
   std::vector<int64_t> scores;
   scores.reserve(candidates.size());
   for (size_t i = 0; i < candidates.size(); ++i) {
-    scores.push_back(
-        ScoreOf(AnswersFromCounts(candidates[i].group, counts[i]), estimates[i], candidates[i].error));
+    scores.push_back(ScoreOf(AnswersFromCounts(domain_, candidates[i].group, counts[i]), estimates[i],
+                             candidates[i].error));
   }
   ASSIGN_OR_RETURN(const size_t selected, DrawExponential(*bits_, scores, FactorForRange(epsilon, range)));
   if (record_ != nullptr) {

@@ -108,7 +108,7 @@ absl::StatusOr<std::vector<int64_t>> AnswersOf(const QueryGroup& group, const Co
   RETURN_IF_ERROR(ValidateQueries(context.domain, std::span(&group, 1)));
   ASSIGN_OR_RETURN(const std::vector<int64_t> counts,
                    CountMarginal(context.table, context.domain, group.attributes));
-  return AnswersFromCounts(group, counts);
+  return AnswersFromCounts(context.domain, group, counts);
 }
 
 absl::StatusOr<Interval> Of(const QueriesDraw& draw, const Context& context) {

@@ -33,7 +33,8 @@ const std::vector<QueryGroup> kGroups = {
     {{1}, std::vector<LinearQuery>{{{0, 1}}, {{0, 1}, {1, 1}}}},
     {{0, 1}, std::vector<LinearQuery>{{{0, 1}, {1, -1}, {2, 1}, {3, -1}, {4, 1}, {5, -1}}}},
     {{0, 1}, std::vector<LinearQuery>{{{3, 1}}}},
-    {{0}, EveryCell{}}};
+    {{0}, EveryCell{}},
+    {{1}, Boxes{{{0, 1}, {1, 2}}}}};
 
 std::vector<ApproximatedGroup> Candidates(GroupError error) {
   std::vector<ApproximatedGroup> candidates;
@@ -58,7 +59,7 @@ TEST(NoisyCountsOfQueries, AreTheirAnswersPlusNoise) {
   Transcript transcript;
   kernel.RecordTo(transcript);
   // Noise of scale 1/20 is 0 but for a probability of 2 e^-20 each.
-  const std::vector<std::vector<int64_t>> truth = {{2, 3}, {1 - 1 + 0 - 1 + 0 - 1}, {1}, {2, 2}};
+  const std::vector<std::vector<int64_t>> truth = {{2, 3}, {1 - 1 + 0 - 1 + 0 - 1}, {1}, {2, 2}, {3, 2}};
   EXPECT_EQ(kernel.NoisyCounts(kGroups, kSmallNoise).value(), truth);
   EXPECT_EQ(kernel.NoisyCounts(kGroups, kSmallNoise).status().code(), absl::StatusCode::kFailedPrecondition);
 
@@ -89,7 +90,7 @@ Loss LossOfCounts(const UnitBound& unit, const NoiseSpec& noise) {
   for (const NeighbouringUnits& pair : NeighboursInOneUnit(Questions(), unit, 20, 3)) {
     for (const int64_t far : {-1000, 1000}) {
       for (const int64_t parity : {-1000, 1000}) {
-        const QueriesDraw draw{kGroups, noise, {{far, far}, {parity}, {far}, {far, far}}};
+        const QueriesDraw draw{kGroups, noise, {{far, far}, {parity}, {far}, {far, far}, {far, far}}};
         const Interval change =
             LogProbability(draw, *SealUnits(Questions(), pair.one), Questions(), unit).value() -
             LogProbability(draw, *SealUnits(Questions(), pair.other), Questions(), unit).value();
@@ -123,7 +124,7 @@ Loss LossOfSelection(const std::vector<ApproximatedGroup>& candidates, const Uni
     std::vector<int64_t> scores;
     for (const ApproximatedGroup& candidate : candidates) {
       const auto counts = CountMarginal(*table, Questions(), candidate.group.attributes).value();
-      const std::vector<int64_t> answers = AnswersFromCounts(candidate.group, counts);
+      const std::vector<int64_t> answers = AnswersFromCounts(Questions(), candidate.group, counts);
       scores.push_back(ScoreOf(
           answers,
           RoundToLattice(candidate.estimate, candidate.penalty, static_cast<int64_t>(answers.size())).value(),

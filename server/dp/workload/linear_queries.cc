@@ -52,6 +52,50 @@ OneRecord OfEveryCell(int64_t cells) {
           .has_negative = false};
 }
 
+std::vector<int64_t> SizesOf(const Domain& domain, const AttributeSet& set) {
+  std::vector<int64_t> sizes;
+  for (const uint32_t attribute : set) sizes.push_back(domain.attributes()[attribute].size());
+  return sizes;
+}
+
+absl::Status CheckBoxes(const Domain& domain, const QueryGroup& group, const Boxes& boxes) {
+  const size_t sides = group.attributes.size();
+  if (boxes.sides.empty()) return absl::InvalidArgumentError("a group has no queries");
+  if (boxes.sides.size() % sides != 0)
+    return absl::InvalidArgumentError("a box has not one interval for each attribute of its marginal");
+  const std::vector<int64_t> sizes = SizesOf(domain, group.attributes);
+  int64_t left = kMostBoxSteps;
+  for (size_t at = 0; at < boxes.sides.size(); at += sides) {
+    const std::span<const CodeInterval> box = std::span(boxes.sides).subspan(at, sides);
+    for (size_t side = 0; side < sides; ++side) {
+      if (box[side].first > box[side].last || box[side].last >= sizes[side]) {
+        return absl::InvalidArgumentError(absl::StrCat("an interval from code ", box[side].first, " to ",
+                                                       box[side].last, " is none of the ", sizes[side],
+                                                       " bins of its attribute"));
+      }
+    }
+    left -= BoxSteps(box);
+    if (left < 0) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("the boxes have more than ", kMostBoxSteps, " corners together, which is the limit"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+OneRecord Of(const Domain& domain, const AttributeSet& attributes, const Boxes& boxes) {
+  const std::vector<int64_t> cover = BoxCover(SizesOf(domain, attributes), boxes.sides);
+  const int64_t most = *std::ranges::max_element(cover);
+  const auto queries = static_cast<int64_t>(boxes.sides.size() / attributes.size());
+  return {.l1 = most,
+          .l2_squared = most,
+          .largest = 1,
+          .spans = queries,
+          .spans_squared = queries,
+          .largest_span = 1,
+          .has_negative = false};
+}
+
 OneRecord Of(const std::vector<LinearQuery>& queries) {
   OneRecord record;
   std::vector<WeightedCell> terms;
@@ -87,6 +131,28 @@ OneRecord Of(const std::vector<LinearQuery>& queries) {
   return record;
 }
 
+OneRecord Of(const Domain& domain, const QueryGroup& group) {
+  if (const auto* queries = std::get_if<std::vector<LinearQuery>>(&group.queries)) return Of(*queries);
+  if (const auto* boxes = std::get_if<Boxes>(&group.queries)) return Of(domain, group.attributes, *boxes);
+  return OfEveryCell(domain.CellCount(group.attributes).value_or(0));
+}
+
+template <typename T>
+std::vector<T> AnswersFrom(const Domain& domain, const QueryGroup& group, std::span<const T> counts) {
+  if (const auto* boxes = std::get_if<Boxes>(&group.queries))
+    return BoxSums(SizesOf(domain, group.attributes), boxes->sides, counts);
+  const auto* queries = std::get_if<std::vector<LinearQuery>>(&group.queries);
+  if (queries == nullptr) return {counts.begin(), counts.end()};
+  std::vector<T> answers;
+  answers.reserve(queries->size());
+  for (const LinearQuery& query : *queries) {
+    T answer = 0;
+    for (const WeightedCell& term : query) answer += static_cast<T>(term.weight) * counts[term.cell];
+    answers.push_back(answer);
+  }
+  return answers;
+}
+
 }  // namespace
 
 absl::Status ValidateQueries(const Domain& domain, std::span<const QueryGroup> groups) {
@@ -101,6 +167,9 @@ absl::Status ValidateQueries(const Domain& domain, std::span<const QueryGroup> g
         RETURN_IF_ERROR(CheckQuery(query, cells));
         left -= static_cast<int64_t>(query.size());
       }
+    } else if (const auto* boxes = std::get_if<Boxes>(&group.queries)) {
+      RETURN_IF_ERROR(CheckBoxes(domain, group, *boxes));
+      left -= static_cast<int64_t>(boxes->sides.size());
     } else {
       left -= cells;
     }
@@ -115,20 +184,28 @@ absl::Status ValidateQueries(const Domain& domain, std::span<const QueryGroup> g
 int64_t NumberOfQueries(const Domain& domain, const QueryGroup& group) {
   if (const auto* queries = std::get_if<std::vector<LinearQuery>>(&group.queries))
     return static_cast<int64_t>(queries->size());
+  if (const auto* boxes = std::get_if<Boxes>(&group.queries))
+    return static_cast<int64_t>(boxes->sides.size() / group.attributes.size());
   return domain.CellCount(group.attributes).value_or(0);
 }
 
-std::vector<int64_t> AnswersFromCounts(const QueryGroup& group, std::span<const int64_t> counts) {
-  const auto* queries = std::get_if<std::vector<LinearQuery>>(&group.queries);
-  if (queries == nullptr) return {counts.begin(), counts.end()};
-  std::vector<int64_t> answers;
-  answers.reserve(queries->size());
-  for (const LinearQuery& query : *queries) {
-    int64_t answer = 0;
-    for (const WeightedCell& term : query) answer += term.weight * counts[term.cell];
-    answers.push_back(answer);
+std::vector<int64_t> AnswersFromCounts(const Domain& domain, const QueryGroup& group,
+                                       std::span<const int64_t> counts) {
+  return AnswersFrom(domain, group, counts);
+}
+
+std::vector<double> AnswersFromEstimates(const Domain& domain, const QueryGroup& group,
+                                         std::span<const double> estimates) {
+  return AnswersFrom(domain, group, estimates);
+}
+
+Boxes AllIntervals(int64_t size) {
+  Boxes boxes;
+  boxes.sides.reserve(static_cast<size_t>(size * (size + 1) / 2));
+  for (uint32_t first = 0; first < size; ++first) {
+    for (uint32_t last = first; last < size; ++last) boxes.sides.push_back({first, last});
   }
-  return answers;
+  return boxes;
 }
 
 absl::StatusOr<Sensitivity> QueriesSensitivity(const Domain& domain, const UnitBound& unit,
@@ -142,9 +219,7 @@ absl::StatusOr<Sensitivity> QueriesSensitivity(const Domain& domain, const UnitB
   Int128 l2_squared = 0;
   Int128 linf = 0;
   for (const QueryGroup& group : groups) {
-    const auto* queries = std::get_if<std::vector<LinearQuery>>(&group.queries);
-    const OneRecord one =
-        queries != nullptr ? Of(*queries) : OfEveryCell(domain.CellCount(group.attributes).value_or(0));
+    const OneRecord one = Of(domain, group);
     const int sides = one.has_negative ? 4 : 2;
     const Int128 record_l1 = replaces ? std::min(2 * one.l1, one.spans) : one.l1;
     const Int128 record_l2_squared =

@@ -1,5 +1,6 @@
-// Integer linear queries over the cells of a marginal: single cells, ranges, predicates (weights 0 and 1),
-// parities (weights 1 and -1), whole marginals; and how far one privacy unit can move their answers.
+// Integer linear queries over the cells of a marginal: single cells, ranges (boxes of cells), predicates
+// (weights 0 and 1), parities (weights 1 and -1), whole marginals; and how far one privacy unit can move
+// their answers.
 //
 // Everything here is decided from public facts. Thread-safe: plain values and pure functions.
 #pragma once
@@ -12,6 +13,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "dp/domain/domain.h"
+#include "dp/workload/box_sums.h"
 #include "dp/workload/sensitivity.h"
 
 namespace curator::dp {
@@ -31,10 +33,18 @@ struct EveryCell {
   bool operator==(const EveryCell&) const = default;
 };
 
+// Queries that count the records in a box: an interval of codes for each attribute of the marginal, in its
+// order. They are held as their sides, box after box, so that all ranges of an attribute, or of two, take 8
+// bytes a side.
+struct Boxes {
+  std::vector<CodeInterval> sides;
+  bool operator==(const Boxes&) const = default;
+};
+
 // Queries over the cells of one marginal.
 struct QueryGroup {
   AttributeSet attributes;
-  std::variant<EveryCell, std::vector<LinearQuery>> queries;
+  std::variant<EveryCell, std::vector<LinearQuery>, Boxes> queries;
   bool operator==(const QueryGroup&) const = default;
 };
 
@@ -44,16 +54,28 @@ inline constexpr int64_t kLargestWeight = int64_t{1} << 20;
 // Terms of all queries of a request together, and queries: they are held in memory at once.
 inline constexpr int64_t kMostQueryTerms = int64_t{1} << 26;
 
+// Cells that the boxes of a request together make one read (BoxSteps()): about a second.
+inline constexpr int64_t kMostBoxSteps = int64_t{1} << 28;
+
 // INVALID_ARGUMENT unless there is a group, each is over a well-formed marginal within the limits of one
 // request and has a query, and each query has terms, over rising cells of the marginal with weights that are
-// not 0 and not beyond kLargestWeight.
+// not 0 and not beyond kLargestWeight; or is a box, with an interval of each attribute's own codes.
 absl::Status ValidateQueries(const Domain& domain, std::span<const QueryGroup> groups);
 
 // How many answers a valid group has.
 int64_t NumberOfQueries(const Domain& domain, const QueryGroup& group);
 
-// The answers of a valid group from the counts of its marginal's cells. Exact.
-std::vector<int64_t> AnswersFromCounts(const QueryGroup& group, std::span<const int64_t> counts);
+// The answers of a valid group from the counts of its marginal's cells: exact, from noisy counts as well.
+std::vector<int64_t> AnswersFromCounts(const Domain& domain, const QueryGroup& group,
+                                       std::span<const int64_t> counts);
+
+// Likewise from estimates of the counts, up to the rounding of doubles.
+std::vector<double> AnswersFromEstimates(const Domain& domain, const QueryGroup& group,
+                                         std::span<const double> estimates);
+
+// All intervals of an attribute of `size` bins, by their first codes and then by their last: size (size + 1)
+// / 2.
+Boxes AllIntervals(int64_t size);
 
 // Of the answers of all groups together, as one vector.
 //
@@ -75,9 +97,12 @@ std::vector<int64_t> AnswersFromCounts(const QueryGroup& group, std::span<const 
 // s_q^2 in squared L2; and by at most two vectors in any norm, so 2 max |w_x|_1 and (2 max |w_x|_2)^2. Where
 // no weight is negative, a.b >= 0 and |b - a|_2^2 <= |a|_2^2 + |b|_2^2 <= 2 m^2 max |w_x|_2^2.
 //
+// A box has weight 1 in its cells, so |w_x|_1 and |w_x|_2^2 are the number of boxes that x lies in.
+//
 // So a marginal is 1, not its number of cells, a single query with weights 0 and 1 is 1 under both relations,
-// and k parities are k. Errors: those of ValidateQueries() and of MarginalsSensitivity() for the unit;
-// OUT_OF_RANGE when a sensitivity exceeds 2^53.
+// k parities are k, and all ranges of n bins are the most that share one, floor((n + 1)^2 / 4). Errors: those
+// of ValidateQueries() and of MarginalsSensitivity() for the unit; OUT_OF_RANGE when a sensitivity exceeds
+// 2^53.
 absl::StatusOr<Sensitivity> QueriesSensitivity(const Domain& domain, const UnitBound& unit,
                                                std::span<const QueryGroup> groups);
 

@@ -29,6 +29,9 @@ const QueryGroup kNestedRanges = Joint({{{0, 1}}, {{0, 1}, {1, 1}}, {{0, 1}, {1,
 const QueryGroup kParity = Joint({{{0, 1}, {1, -1}, {2, 1}, {3, -1}, {4, 1}, {5, -1}}});
 const QueryGroup kWeighted = Joint({{{0, 3}, {5, -2}}, {{0, 1}, {2, 7}}});
 
+const QueryGroup kDisjointBoxes{{0, 1}, Boxes{{{0, 0}, {0, 1}, {1, 1}, {1, 2}}}};
+const QueryGroup kAllRanges{{1}, AllIntervals(3)};
+
 // A unit's records are cells; it is absent when it has none.
 std::vector<std::vector<uint32_t>> AllUnits(int64_t max_records) {
   std::vector<std::vector<uint32_t>> units = {{}};
@@ -50,8 +53,9 @@ std::vector<int64_t> AnswersOf(const std::vector<QueryGroup>& groups, const std:
   std::vector<int64_t> answers;
   for (const QueryGroup& group : groups) {
     std::vector<int64_t> counts(static_cast<size_t>(Questions().CellCount(group.attributes).value()));
-    for (const uint32_t cell : unit) ++counts[group.attributes.size() == 2 ? cell : cell / 3];
-    const std::vector<int64_t> own = AnswersFromCounts(group, counts);
+    const AttributeSet& set = group.attributes;
+    for (const uint32_t cell : unit) ++counts[set.size() == 2 ? cell : set[0] == 0 ? cell / 3 : cell % 3];
+    const std::vector<int64_t> own = AnswersFromCounts(Questions(), group, counts);
     answers.insert(answers.end(), own.begin(), own.end());
   }
   return answers;
@@ -90,11 +94,27 @@ const std::vector<UnitBound> kUnits = {
 
 TEST(QueriesSensitivity, IsExactForTheUsualQueries) {
   for (const UnitBound& unit : kUnits) {
-    for (const QueryGroup& group : {kWhole, kOneCell, kNestedRanges, kParity})
+    for (const QueryGroup& group : {kWhole, kOneCell, kNestedRanges, kParity, kDisjointBoxes})
       EXPECT_EQ(Claimed({group}, unit), BruteForce({group}, unit));
     EXPECT_EQ(Claimed({kWhole, QueryGroup{{0}, EveryCell{}}}, unit),
               BruteForce({kWhole, QueryGroup{{0}, EveryCell{}}}, unit));
   }
+}
+
+TEST(QueriesSensitivity, OfAllRangesIsTheMostThatShareABin) {
+  EXPECT_EQ(Claimed({kAllRanges}, kRecord), (Sensitivity{4, 4, 1}));
+  EXPECT_EQ(Claimed({kAllRanges}, kRecord), BruteForce({kAllRanges}, kRecord));
+  EXPECT_GE(Claimed({kAllRanges}, kReplacedRecord).l1, BruteForce({kAllRanges}, kReplacedRecord).l1);
+  const Domain long_domain = CodedDomain({1000});
+  const QueryGroup ranges{{0}, AllIntervals(1000)};
+  EXPECT_EQ(NumberOfQueries(long_domain, ranges), 500'500);
+  EXPECT_EQ(QueriesSensitivity(long_domain, kRecord, std::span(&ranges, 1)).value(),
+            (Sensitivity{250'500, 250'500, 1}));
+}
+
+TEST(QueriesSensitivityCanary, OverlappingBoxesTakenForDisjointOnesAreCaught) {
+  EXPECT_LT(1, BruteForce({kAllRanges}, kRecord).l1);
+  EXPECT_LT(2, BruteForce({kAllRanges}, kReplacedRecord).l1);
 }
 
 TEST(QueriesSensitivity, OfMarginalsIsThatOfMarginals) {
@@ -152,7 +172,11 @@ TEST(ValidateQueries, RefusesMalformedOnes) {
                                              Joint({{{2, 1}, {1, 1}}}),
                                              Joint({{{0, 0}}}),
                                              Joint({{{0, (1 << 20) + 1}}}),
-                                             Joint({{{0, -(1 << 20) - 1}}})};
+                                             Joint({{{0, -(1 << 20) - 1}}}),
+                                             {{0, 1}, Boxes{}},
+                                             {{0, 1}, Boxes{{{0, 1}}}},
+                                             {{1}, Boxes{{{2, 1}}}},
+                                             {{1}, Boxes{{{0, 3}}}}};
   for (const QueryGroup& group : malformed)
     EXPECT_EQ(ValidateQueries(Questions(), std::span(&group, 1)).code(), absl::StatusCode::kInvalidArgument);
   EXPECT_FALSE(ValidateQueries(Questions(), {}).ok());
