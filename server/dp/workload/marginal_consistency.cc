@@ -1,0 +1,279 @@
+#include "dp/workload/marginal_consistency.h"
+
+#include <cmath>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "base/errors.h"
+#include "base/status_macros.h"
+#include "dp/accounting/units.h"
+
+namespace curator::dp {
+namespace {
+
+absl::Status Refused(const std::string& why) {
+  return InvalidField("post_processing", why);
+}
+
+// Calls `change(line)` for each line along each axis in turn; line(i) is its i-th element.
+template <typename Value, typename Change>
+void AlongEachAxis(std::vector<Value>& cells, const std::vector<size_t>& sizes, const Change& change) {
+  size_t stride = 1;
+  for (size_t axis = sizes.size(); axis-- > 0;) {
+    const size_t size = sizes[axis];
+    for (size_t block = 0; block < cells.size(); block += stride * size) {
+      for (size_t offset = 0; offset < stride; ++offset) {
+        Value* const first = cells.data() + block + offset;
+        change(size, [first, stride](size_t i) -> Value& { return first[i * stride]; });
+      }
+    }
+    stride *= size;
+  }
+}
+
+// The coordinates of the header: the sum, then residuals.
+void ToResiduals(std::vector<double>& cells, const std::vector<size_t>& sizes) {
+  AlongEachAxis(cells, sizes, [](size_t size, const auto& line) {
+    double sum = 0;
+    for (size_t i = 0; i < size; ++i) sum += line(i);
+    const double mean = sum / static_cast<double>(size);
+    line(0) = sum;
+    for (size_t i = 1; i < size; ++i) line(i) -= mean;
+  });
+}
+
+void FromResiduals(std::vector<double>& coordinates, const std::vector<size_t>& sizes) {
+  AlongEachAxis(coordinates, sizes, [](size_t size, const auto& line) {
+    const double mean = line(0) / static_cast<double>(size);
+    double first = mean;
+    for (size_t i = 1; i < size; ++i) {
+      first -= line(i);
+      line(i) += mean;
+    }
+    line(0) = first;
+  });
+}
+
+// The sum, then all cells but the first: whole numbers both ways.
+template <typename Value>
+void ToCorners(std::vector<Value>& cells, const std::vector<size_t>& sizes) {
+  AlongEachAxis(cells, sizes, [](size_t size, const auto& line) {
+    for (size_t i = 1; i < size; ++i) line(0) += line(i);
+  });
+}
+
+template <typename Value>
+void FromCorners(std::vector<Value>& coordinates, const std::vector<size_t>& sizes) {
+  AlongEachAxis(coordinates, sizes, [](size_t size, const auto& line) {
+    for (size_t i = 1; i < size; ++i) line(0) -= line(i);
+  });
+}
+
+template <typename Value>
+void ToCumulative(std::vector<Value>& cells, const std::vector<size_t>& sizes) {
+  AlongEachAxis(cells, sizes, [](size_t size, const auto& line) {
+    for (size_t i = 1; i < size; ++i) line(i) += line(i - 1);
+  });
+}
+
+template <typename Value>
+void FromCumulative(std::vector<Value>& sums, const std::vector<size_t>& sizes) {
+  AlongEachAxis(sums, sizes, [](size_t size, const auto& line) {
+    for (size_t i = size; i-- > 1;) line(i) -= line(i - 1);
+  });
+}
+
+constexpr Int128 kGrain = 1024;  // of the fixed point in which rounding is exact
+
+Int128 RoundedToWhole(Int128 fixed) {
+  const Int128 raised = fixed + kGrain / 2;
+  return raised >= 0 ? raised / kGrain : -((-raised + kGrain - 1) / kGrain);
+}
+
+// One r_S of all marginals together.
+struct Part {
+  size_t first = 0;    // of its coordinates
+  double weights = 0;  // their sum over the marginals that have it
+};
+
+// The r_S of one marginal: subsets of its attributes as bit masks.
+class Subsets {
+ public:
+  explicit Subsets(std::vector<size_t> sizes) : sizes_(std::move(sizes)) {}
+
+  // Calls `visit(mask, position)` for each coordinate in order: the axes where it is not 0, and how many
+  // coordinates with these axes came before.
+  template <typename Visit>
+  void ForEachCoordinate(size_t cells, const Visit& visit) const {
+    std::vector<size_t> digits(sizes_.size(), 0);
+    std::vector<uint32_t> seen(size_t{1} << sizes_.size(), 0);
+    size_t mask = 0;
+    for (size_t cell = 0; cell < cells; ++cell) {
+      visit(mask, seen[mask]++);
+      for (size_t axis = sizes_.size(); axis-- > 0;) {
+        const size_t bit = size_t{1} << axis;
+        if (++digits[axis] < sizes_[axis]) {
+          mask |= bit;
+          break;
+        }
+        digits[axis] = 0;
+        mask &= ~bit;
+      }
+    }
+  }
+
+  // The cells of the axes outside `mask`.
+  double CellsOutside(size_t mask) const {
+    double cells = 1;
+    for (size_t axis = 0; axis < sizes_.size(); ++axis)
+      if ((mask >> axis & 1) == 0) cells *= static_cast<double>(sizes_[axis]);
+    return cells;
+  }
+
+  // How many coordinates r_S has; 0 where an axis of it has one value only.
+  size_t CoordinatesOf(size_t mask) const {
+    size_t coordinates = 1;
+    for (size_t axis = 0; axis < sizes_.size(); ++axis)
+      if ((mask >> axis & 1) == 1) coordinates *= sizes_[axis] - 1;
+    return coordinates;
+  }
+
+  // prod over S of (1 - 1/d).
+  double KeptShare(size_t mask) const {
+    double share = 1;
+    for (size_t axis = 0; axis < sizes_.size(); ++axis)
+      if ((mask >> axis & 1) == 1) share *= 1 - 1 / static_cast<double>(sizes_[axis]);
+    return share;
+  }
+
+  size_t count() const { return size_t{1} << sizes_.size(); }
+
+ private:
+  std::vector<size_t> sizes_;
+};
+
+// A marginal without its attributes of one value, which change nothing.
+struct Shape {
+  AttributeSet attributes;
+  std::vector<size_t> sizes;
+  size_t cells = 1;
+};
+
+Shape ShapeOf(const Domain& domain, const MeasuredShape& marginal) {
+  Shape shape;
+  for (const uint32_t attribute : marginal.attributes) {
+    const auto size = static_cast<size_t>(domain.attributes()[attribute].size());
+    if (size == 1) continue;
+    shape.attributes.push_back(attribute);
+    shape.sizes.push_back(size);
+    shape.cells *= size;
+  }
+  return shape;
+}
+
+AttributeSet Selected(const AttributeSet& attributes, size_t mask) {
+  AttributeSet selected;
+  for (size_t axis = 0; axis < attributes.size(); ++axis)
+    if ((mask >> axis & 1) == 1) selected.push_back(attributes[axis]);
+  return selected;
+}
+
+}  // namespace
+
+absl::Status CheckConsistency(const Domain& domain, std::span<const MeasuredShape> marginals) {
+  if (marginals.empty()) return Refused("there is no marginal");
+  int64_t all_cells = 0;
+  for (const MeasuredShape& marginal : marginals) {
+    RETURN_IF_ERROR(domain.CheckSet(marginal.attributes));
+    if (!(marginal.variance > 0) || !std::isfinite(marginal.variance))
+      return Refused("marginals can be made consistent only where the variance of their noise is known");
+    const std::optional<int64_t> cells = domain.CellCount(marginal.attributes);
+    if (!cells || *cells > kMostConsistentCells - all_cells)
+      return Refused("consistent marginals may have " + std::to_string(kMostConsistentCells) +
+                     " cells together; these have more");
+    all_cells += *cells;
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<MarginalConsistency> MarginalConsistency::Create(const Domain& domain,
+                                                                std::span<const MeasuredShape> marginals) {
+  RETURN_IF_ERROR(CheckConsistency(domain, marginals));
+  MarginalConsistency result;
+  std::vector<Shape> shapes;
+  std::map<AttributeSet, Part> parts = {{{}, Part{}}};
+  result.coordinates_ = 1;
+  for (const MeasuredShape& marginal : marginals) {
+    shapes.push_back(ShapeOf(domain, marginal));
+    const Subsets subsets(shapes.back().sizes);
+    for (size_t mask = 0; mask < subsets.count(); ++mask) {
+      const auto [part, is_new] = parts.try_emplace(Selected(shapes.back().attributes, mask));
+      if (is_new)
+        part->second.first =
+            std::exchange(result.coordinates_, result.coordinates_ + subsets.CoordinatesOf(mask));
+      part->second.weights += 1 / (marginal.variance * subsets.CellsOutside(mask));
+    }
+  }
+  for (size_t i = 0; i < marginals.size(); ++i) {
+    const Subsets subsets(shapes[i].sizes);
+    std::vector<Part> own(subsets.count());
+    double variance = 0;
+    for (size_t mask = 0; mask < subsets.count(); ++mask) {
+      own[mask] = parts.at(Selected(shapes[i].attributes, mask));
+      const double outside = subsets.CellsOutside(mask);
+      variance += subsets.KeptShare(mask) / (own[mask].weights * outside * outside);
+      own[mask].weights = 1 / (marginals[i].variance * outside) / own[mask].weights;  // now its share
+    }
+    result.variances_.push_back(variance);
+    Layout& layout = result.layouts_.emplace_back();
+    layout.sizes = shapes[i].sizes;
+    subsets.ForEachCoordinate(shapes[i].cells, [&](size_t mask, uint32_t position) {
+      layout.places.push_back(static_cast<uint32_t>(own[mask].first) + position);
+      layout.shares.push_back(own[mask].weights);
+    });
+  }
+  return result;
+}
+
+std::vector<CellValues> MarginalConsistency::Estimate(std::vector<CellValues> tables,
+                                                      std::optional<double> total) const {
+  std::vector<double> means(coordinates_, 0);
+  for (size_t i = 0; i < layouts_.size(); ++i) {
+    const Layout& layout = layouts_[i];
+    ToResiduals(tables[i], layout.sizes);
+    for (size_t c = 0; c < tables[i].size(); ++c) means[layout.places[c]] += layout.shares[c] * tables[i][c];
+  }
+  if (total) means[0] = *total;
+  for (size_t i = 0; i < layouts_.size(); ++i) {
+    const Layout& layout = layouts_[i];
+    for (size_t c = 0; c < tables[i].size(); ++c) tables[i][c] = means[layout.places[c]];
+    FromResiduals(tables[i], layout.sizes);
+  }
+  return tables;
+}
+
+std::vector<CellValues> MarginalConsistency::Rounded(std::vector<CellValues> tables) const {
+  // In corner coordinates every choice of whole numbers agrees: first on a fine grid, so that marginals round
+  // the very same cumulative counts.
+  std::vector<Int128> corners(coordinates_, 0);
+  for (size_t i = 0; i < layouts_.size(); ++i) {
+    ToCorners(tables[i], layouts_[i].sizes);
+    for (size_t c = 0; c < tables[i].size(); ++c)
+      corners[layouts_[i].places[c]] =
+          static_cast<Int128>(std::floor(tables[i][c] * static_cast<double>(kGrain) + 0.5));
+  }
+  for (size_t i = 0; i < layouts_.size(); ++i) {
+    const Layout& layout = layouts_[i];
+    std::vector<Int128> cells(tables[i].size());
+    for (size_t c = 0; c < cells.size(); ++c) cells[c] = corners[layout.places[c]];
+    FromCorners(cells, layout.sizes);
+    ToCumulative(cells, layout.sizes);
+    for (Int128& sum : cells) sum = RoundedToWhole(sum);
+    FromCumulative(cells, layout.sizes);
+    for (size_t c = 0; c < cells.size(); ++c) tables[i][c] = static_cast<double>(cells[c]);
+  }
+  return tables;
+}
+
+}  // namespace curator::dp

@@ -1,0 +1,228 @@
+#include "dp/workload/noise_sum.h"
+
+#include <algorithm>
+#include <cmath>
+#include <complex>
+#include <limits>
+#include <numbers>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/errors.h"
+#include "dp/workload/moment_function.h"
+
+namespace curator::dp {
+namespace {
+
+using Real = MomentFunction::Real;
+using Complex = MomentFunction::Complex;
+
+constexpr Real kPi = std::numbers::pi_v<Real>;
+constexpr int64_t kMostMixed = 16;     // discrete Laplace values whose sum is a short mixture
+constexpr Real kRounding = 1 + 1e-9L;  // outward
+
+Real Power(Real base, int64_t exponent) {
+  return std::pow(base, static_cast<Real>(exponent));
+}
+
+// Sums of few discrete Laplace values. With a = 1/(1 - q x) and b = (q/x)/(1 - q/x), the generating function
+// of one value is (1 - q)^2 a (1 + b), and a b = (q^2 a + b)/(1 - q^2): a product of powers of a and b comes
+// apart into powers of a alone (sums of at least 0) and of b alone (negative sums), all with positive
+// weights. The power a^n has the coefficients C(n - 1 + s, s) q^s.
+class LaplaceMixture {
+ public:
+  LaplaceMixture(Real scale, int64_t terms)
+      : q_(std::exp(-1 / scale)), p_(-std::expm1(-1 / scale)), terms_(static_cast<size_t>(terms)) {
+    const Real gap = -std::expm1(-2 / scale);  // 1 - q^2
+    weights_.assign(terms_ + 1, 0);
+    // left[i]: the weight of a^i b^j, for j falling from `terms`; what is left at j = 0 are powers of a.
+    std::vector<Real> left(terms_ + 1, 0);
+    Real binomial = 1;  // C(terms, j)
+    std::vector<Real> start(terms_ + 1, 0);
+    for (size_t j = 0; j <= terms_; ++j) {
+      start[j] = binomial / Power(gap, terms);
+      binomial = binomial * static_cast<Real>(terms_ - j) / static_cast<Real>(j + 1);
+    }
+    for (size_t j = terms_; j >= 1; --j) {
+      left[terms_ - j] += start[j];
+      // a^i b^j = (q^2 a^i b^(j-1) + a^(i-1) b^j) / (1 - q^2): from the highest power of a down.
+      std::vector<Real> next(terms_ + 1, 0);
+      for (size_t i = terms_; i >= 1; --i) {
+        next[i] += q_ * q_ * left[i] / gap;
+        left[i - 1] += left[i] / gap;
+      }
+      left = std::move(next);
+    }
+    left[terms_] += start[0];
+    for (size_t n = 1; n <= terms_; ++n) weights_[n] = left[n] * Power(p_, 2 * terms);
+  }
+
+  // P(S >= w) for w >= 1: the sum over s >= w of C(n - 1 + s, s) q^s is p^-n P(Binomial(w + n - 1, p) < n).
+  Real Tail(int64_t w) const {
+    Real tail = 0;
+    for (size_t n = 1; n <= terms_; ++n) {
+      const Real trials = static_cast<Real>(w) + static_cast<Real>(n) - 1;
+      Real term = std::pow(q_, trials);
+      Real below = 0;
+      for (size_t i = 0; i < n; ++i) {
+        below += term;
+        term *= (trials - static_cast<Real>(i)) / static_cast<Real>(i + 1) * p_ / q_;
+      }
+      tail += weights_[n] * below / Power(p_, static_cast<int64_t>(n));
+    }
+    return tail;
+  }
+
+ private:
+  const Real q_;
+  const Real p_;
+  const size_t terms_;
+  std::vector<Real> weights_;
+};
+
+// The integral of the header.
+class SaddlePointTail {
+ public:
+  SaddlePointTail(const NoiseSpec& noise, int64_t terms)
+      : moments_(noise),
+        terms_(static_cast<Real>(terms)),
+        deviation_(std::sqrt(moments_.variance() * terms_)) {}
+
+  Real deviation() const { return deviation_; }
+
+  // P(S >= w) for w >= 1.
+  Real operator()(int64_t w) const {
+    const Real edge = static_cast<Real>(w);
+    const Real theta = SaddlePoint(edge);
+    const Real chernoff = terms_ * LogMoment(theta) - theta * edge;
+    const Real points = Points(theta, edge, chernoff);
+    const Real step = 2 * kPi / points;
+    const Real negligible = -45 - std::log1p(deviation_);
+    const Complex at_saddle = moments_.Log({theta, 0});
+    Real sum = 1 / -std::expm1(-theta) / 2;
+    bool cut = false;
+    const auto last = static_cast<int64_t>(points / 2);
+    for (int64_t k = 1; k <= last && !cut; ++k) {
+      const Real t = std::min(step * static_cast<Real>(k), kPi);
+      const Complex z(theta, t);
+      const Complex exponent = terms_ * (moments_.Log(z) - at_saddle) - Complex(0, t * edge);
+      const Real weight = k == last ? 0.5L : 1;
+      sum += weight * (std::exp(exponent) / (Real{1} - std::exp(-z))).real();
+      cut = terms_ * moments_.LogRatioBound(theta, t) < negligible;
+    }
+    Real mean = 2 * sum / points;
+    if (cut) mean += std::exp(negligible) / -std::expm1(-theta);
+    return std::exp(chernoff) * mean;
+  }
+
+ private:
+  Real LogMoment(Real theta) const { return moments_.Log({theta, 0}).real(); }
+
+  Real Exponent(Real theta, Real edge) const {
+    return terms_ * LogMoment(theta) - theta * edge - std::log(-std::expm1(-theta));
+  }
+
+  // Where the integrand on the real line is smallest, to a per mille: it has one minimum, being convex.
+  Real SaddlePoint(Real edge) const {
+    Real low = std::log(1e-3L / deviation_);
+    Real high = low + 1;
+    const std::optional<Real> pole = moments_.pole();
+    const Real limit = pole ? std::log(*pole * (1 - 1e-6L)) : std::numeric_limits<Real>::infinity();
+    while (high < limit && Exponent(std::exp(high), edge) < Exponent(std::exp(high - 1), edge)) high += 1;
+    high = std::min(high, limit);
+    low = std::min(low, high - 1);
+    while (high - low > 1e-3L) {
+      const Real third = (high - low) / 3;
+      const bool falling = Exponent(std::exp(low + third), edge) > Exponent(std::exp(high - third), edge);
+      (falling ? low : high) = falling ? low + third : high - third;
+    }
+    return std::exp((low + high) / 2);
+  }
+
+  // Even, and so many that both neighbours of the true value, N away, are below 1e-12 of it.
+  Real Points(Real theta, Real edge, Real chernoff) const {
+    constexpr Real kDigits = 35;
+    const std::optional<Real> pole = moments_.pole();
+    const Real room = pole ? (*pole - theta) / 2 : std::numeric_limits<Real>::infinity();
+    const Real shift = std::min(room, 8 / deviation_);
+    const Real above =
+        terms_ * (LogMoment(theta + shift) - LogMoment(theta)) - shift * edge;  // Chernoff at theta + shift
+    const Real small = std::log1p(theta * deviation_);  // what the tail is below its Chernoff bound
+    const Real needed =
+        std::max((kDigits - chernoff + small) / theta, (kDigits + std::max<Real>(above, 0) + small) / shift);
+    return 2 * std::ceil(needed / 2) + 2;
+  }
+
+  const MomentFunction moments_;
+  const Real terms_;
+  const Real deviation_;
+};
+
+bool IsShortMixture(const NoiseSpec& noise, int64_t terms) {
+  return noise.mechanism == Mechanism::kDiscreteLaplace && terms <= kMostMixed;
+}
+
+Real ScaleOf(const NoiseSpec& noise) {
+  return static_cast<Real>(noise.parameter.numerator) / static_cast<Real>(noise.parameter.denominator);
+}
+
+double TwoSided(Real tail) {
+  return static_cast<double>(std::min<Real>(1, 2 * tail * kRounding));
+}
+
+// The smallest w >= 0 with tail(w) <= excluded, for a falling `tail`; `start` is where to look first.
+template <typename Tail>
+int64_t SmallestWithin(Real excluded, int64_t start, const Tail& tail) {
+  int64_t enough = std::max<int64_t>(start, 1);
+  int64_t short_of = -1;
+  while (tail(enough) > excluded) {
+    short_of = enough;
+    enough *= 2;
+  }
+  while (enough - short_of > 1) {
+    const int64_t middle = short_of + (enough - short_of) / 2;
+    (tail(middle) <= excluded ? enough : short_of) = middle;
+  }
+  return enough;
+}
+
+// P(|X| > 0) of one value, at most: nothing is left to sum where even all values together are almost surely
+// 0.
+Real NonzeroProbability(const NoiseSpec& noise) {
+  const Real parameter = ScaleOf(noise);
+  const Real rate = noise.mechanism == Mechanism::kDiscreteLaplace ? 1 / parameter : 1 / (2 * parameter);
+  return std::min<Real>(1, 2 * std::exp(-rate) / -std::expm1(-rate));
+}
+
+}  // namespace
+
+double SumTailProbability(const NoiseSpec& noise, int64_t terms, int64_t w) {
+  const Real crude = NonzeroProbability(noise) * static_cast<Real>(terms);
+  if (crude < 1e-300L) return static_cast<double>(crude);
+  if (IsShortMixture(noise, terms)) return TwoSided(LaplaceMixture(ScaleOf(noise), terms).Tail(w + 1));
+  return TwoSided(SaddlePointTail(noise, terms)(w + 1));
+}
+
+absl::StatusOr<int64_t> SumConfidenceHalfWidth(const NoiseSpec& noise, int64_t terms, double level) {
+  if (!(level > 0 && level < 1)) {
+    return InvalidField("confidence_level", "must lie strictly between 0 and 1, e.g. 0.95");
+  }
+  if (terms < 1 || terms > kMostSummedValues) {
+    return InvalidField("terms", "must be 1 to " + std::to_string(kMostSummedValues));
+  }
+  if (terms == 1) return ConfidenceHalfWidth(noise, level);
+  const Real excluded = 1 - static_cast<Real>(level);
+  if (NonzeroProbability(noise) * static_cast<Real>(terms) <= excluded) return 0;
+  if (IsShortMixture(noise, terms)) {
+    const LaplaceMixture mixture(ScaleOf(noise), terms);
+    return SmallestWithin(excluded, static_cast<int64_t>(4 * ScaleOf(noise)),
+                          [&](int64_t w) { return TwoSided(mixture.Tail(w + 1)); });
+  }
+  const SaddlePointTail tail(noise, terms);
+  return SmallestWithin(excluded, static_cast<int64_t>(2 * tail.deviation()),
+                        [&](int64_t w) { return TwoSided(tail(w + 1)); });
+}
+
+}  // namespace curator::dp

@@ -1,0 +1,153 @@
+#include "dp/workload/post_processing.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <numeric>
+#include <optional>
+#include <utility>
+
+#include "base/errors.h"
+#include "base/status_macros.h"
+#include "dp/workload/marginal_rounding.h"
+
+namespace curator::dp {
+namespace {
+
+double TotalOf(const CellValues& cells) {
+  return std::accumulate(cells.begin(), cells.end(), 0.0);
+}
+
+// The nearest to `cells` with no negative one and the sum `total` >= 0: all sink by the same amount and stop
+// at 0 (the projection onto a simplex; Held, Wolfe, Crowder 1974).
+CellValues NonNegativeOfTotal(CellValues cells, double total) {
+  CellValues falling = cells;
+  std::sort(falling.begin(), falling.end(), std::greater<>());
+  double sum = 0;
+  double level = 0;
+  for (size_t kept = 1; kept <= falling.size(); ++kept) {
+    sum += falling[kept - 1];
+    const double candidate = (sum - total) / static_cast<double>(kept);
+    if (kept > 1 && falling[kept - 1] <= candidate) break;
+    level = candidate;
+  }
+  for (double& cell : cells) cell = std::max(cell - level, 0.0);
+  return cells;
+}
+
+std::vector<CellValues> WithoutNegatives(std::vector<CellValues> tables) {
+  for (CellValues& table : tables)
+    for (double& cell : table) cell = std::max(cell, 0.0);
+  return tables;
+}
+
+// What is cut off when negative cells become 0, of the table that loses most: no shared sum moves by more.
+double MostNegativeMass(const std::vector<CellValues>& tables) {
+  double most = 0;
+  for (const CellValues& table : tables) {
+    double mass = 0;
+    for (const double cell : table) mass -= std::min(cell, 0.0);
+    most = std::max(most, mass);
+  }
+  return most;
+}
+
+// Dykstra's projections, in turn, onto the tables that agree and have the total, and onto those without a
+// negative cell; both keep the weights of the squares, which are the same for all cells of a marginal. The
+// first set is affine and needs no correction.
+PostProcessed NonNegativeConsistent(const MarginalConsistency& consistency, std::vector<CellValues> tables) {
+  tables = consistency.Estimate(std::move(tables), std::nullopt);
+  const double total = std::max(TotalOf(tables.front()), 0.0);
+  tables = consistency.Estimate(std::move(tables), total);
+  std::vector<CellValues> corrections;
+  for (const CellValues& table : tables) corrections.emplace_back(table.size(), 0.0);
+  for (int round = 0; round < kMostRounds && MostNegativeMass(tables) > kMostDisagreement / 2; ++round) {
+    for (size_t i = 0; i < tables.size(); ++i) {
+      for (size_t c = 0; c < tables[i].size(); ++c) {
+        const double wanted = tables[i][c] + corrections[i][c];
+        tables[i][c] = std::max(wanted, 0.0);
+        corrections[i][c] = wanted - tables[i][c];
+      }
+    }
+    tables = consistency.Estimate(std::move(tables), total);
+  }
+  const double disagreement = 2 * MostNegativeMass(tables);
+  return {WithoutNegatives(std::move(tables)), disagreement};
+}
+
+std::vector<CellValues> EachNonNegative(std::vector<CellValues> tables) {
+  for (CellValues& table : tables) {
+    const double total = std::max(TotalOf(table), 0.0);
+    table = NonNegativeOfTotal(std::move(table), total);
+  }
+  return tables;
+}
+
+}  // namespace
+
+std::string WordsOf(const PostProcessing& steps) {
+  std::string words;
+  const auto add = [&words](bool chosen, const char* word) {
+    if (chosen) words += (words.empty() ? "" : ", ") + std::string(word);
+  };
+  add(steps.non_negative, "non-negative");
+  add(steps.consistent, "consistent");
+  add(steps.integer, "integer");
+  return words;
+}
+
+absl::Status CheckPostProcessing(const Domain& domain, std::span<const MeasuredShape> marginals,
+                                 const PostProcessing& steps) {
+  if (!steps.consistent || marginals.empty()) return absl::OkStatus();
+  RETURN_IF_ERROR(CheckConsistency(domain, marginals));
+  int64_t cells = 0;
+  for (const MeasuredShape& marginal : marginals) cells += *domain.CellCount(marginal.attributes);
+  if (!steps.non_negative || cells <= kMostProjectedCells) return absl::OkStatus();
+  return InvalidField("post_processing", "marginals of " + std::to_string(cells) +
+                                             " cells together are too many to be non-negative and "
+                                             "consistent; at most " +
+                                             std::to_string(kMostProjectedCells));
+}
+
+absl::StatusOr<PostProcessed> PostProcess(const Domain& domain, std::vector<MeasuredMarginal> marginals,
+                                          const PostProcessing& steps) {
+  std::vector<MeasuredShape> shapes;
+  PostProcessed result;
+  for (MeasuredMarginal& marginal : marginals) {
+    shapes.push_back(marginal.shape);
+    result.marginals.push_back(std::move(marginal.cells));
+  }
+  if (result.marginals.empty() || !steps.any()) return result;
+  RETURN_IF_ERROR(CheckPostProcessing(domain, shapes, steps));
+  if (!steps.consistent) {
+    if (steps.non_negative) result.marginals = EachNonNegative(std::move(result.marginals));
+    if (steps.integer)
+      for (CellValues& table : result.marginals) table = RoundedToTotal(table, std::round(TotalOf(table)));
+    return result;
+  }
+  ASSIGN_OR_RETURN(const MarginalConsistency consistency, MarginalConsistency::Create(domain, shapes));
+  if (!steps.non_negative) {
+    result.marginals = consistency.Estimate(std::move(result.marginals), std::nullopt);
+    if (steps.integer) result.marginals = consistency.Rounded(std::move(result.marginals));
+    return result;
+  }
+  result = NonNegativeConsistent(consistency, std::move(result.marginals));
+  if (steps.integer) {
+    result.marginals = RoundedAlike(domain, shapes, std::move(result.marginals));
+    const bool all_agree = std::all_of(shapes.begin(), shapes.end(), [](const MeasuredShape& shape) {
+      return shape.attributes.size() <= 2;
+    });
+    if (all_agree) result.disagreement = 0;
+  }
+  return result;
+}
+
+std::vector<double> PostProcess(AnswerKind kind, std::vector<double> answers, const PostProcessing& steps) {
+  for (double& answer : answers) {
+    if (steps.non_negative && kind == AnswerKind::kCounts) answer = std::max(answer, 0.0);
+    if (steps.integer) answer = std::round(answer);
+  }
+  return answers;
+}
+
+}  // namespace curator::dp
