@@ -13,6 +13,7 @@
 #include "dp/data/count_sealed_marginals.h"
 #include "dp/synthesis/synthesis_workload.h"
 #include "dp/synthesis/synthesizers.h"
+#include "dp/synthesis/testing/public_rows.h"
 #include "dp/workload/marginal_plan.h"
 #include "dp/workload/marginals.h"
 #include "dp/workload/sensitivity.h"
@@ -41,7 +42,8 @@ dp::SynthesisInput SynthesisOver(const dp::Domain& domain) {
           .spend = {.epsilon = kOne},
           .workload = dp::WholeMarginals(dp::AllKWayMarginals(domain, 2, {}).value()),
           .settings = {},
-          .assume_records = std::nullopt};
+          .assume_records = std::nullopt,
+          .prior = dp::PublicRows(domain, {{0, 1, 3}, {2, 0, 0}, {1, 1, 2}, {0, 1, 3}, {2, 1, 1}})};
 }
 
 // Rows from the model, as many as told, as text.
@@ -79,6 +81,19 @@ TEST(NonInterference, EverySynthesizersModelAndSampleAreFunctionsOfTheDraws) {
   for (const dp::Synthesizer* method : dp::Synthesizers())
     EXPECT_EQ(InterferenceOf(SyntheticPopulation(*method, EstimatedRows), Synthesis(*method), 1), "")
         << method->name();
+}
+
+TEST(NonInterference, AModelOfGroupsIsAFunctionOfTheDraws) {
+  dp::SynthesisInput input = SynthesisOver(SmallDomain());
+  input.settings = {{"region", "a1"}, {"group", "a0"}};
+  const dp::Synthesizer& method = *dp::FindSynthesizer("prior");
+  const Release grouped = [&](dp::Kernel& kernel, const dp::SealedTable&) -> absl::StatusOr<std::string> {
+    dp::Pacer pacer{std::stop_token()};
+    const auto model = method.Fit(input, kernel, pacer, NoProgress());
+    if (!model.ok()) return model.status();
+    return (*model)->Serialize();
+  };
+  EXPECT_EQ(InterferenceOf(grouped, {SmallDomain(), kRecord, method.Plan(input).value().draws}, 1), "");
 }
 
 TEST(NonInterferenceCanary, ANumberOfRowsThatIsTheExactNumberOfRecordsIsCaught) {

@@ -52,6 +52,11 @@ absl::StatusOr<std::string> SettingsReader::Choice(const std::string& key,
   return value;
 }
 
+std::string SettingsReader::Text(const std::string& key) {
+  const auto found = settings_.find(key);
+  return used_[key] = found == settings_.end() ? std::string() : found->second;
+}
+
 absl::Status SettingsReader::Finish() const {
   for (const auto& [key, value] : settings_) {
     if (!used_.contains(key)) return InvalidField(FieldOf(key), "is not a setting of this method");

@@ -28,6 +28,9 @@ class SettingsReader {
   // One of `choices`, the first one when it is not set.
   absl::StatusOr<std::string> Choice(const std::string& key, const std::vector<std::string>& choices);
 
+  // The text of `key`, or nothing when it is not set.
+  std::string Text(const std::string& key);
+
   // INVALID_ARGUMENT for a key that nobody has asked for.
   absl::Status Finish() const;
 

@@ -20,6 +20,7 @@
 #include "base/progress.h"
 #include "dp/accounting/event.h"
 #include "dp/accounting/rule.h"
+#include "dp/data/public_table.h"
 #include "dp/domain/domain.h"
 #include "dp/kernel/kernel.h"
 #include "dp/noise/bit_source.h"
@@ -40,6 +41,8 @@ struct SynthesisInput {
   std::map<std::string, std::string>
       settings;                           // keys of Synthesizer::settings(); absent ones get their defaults
   std::optional<int64_t> assume_records;  // the caller's public guess, for defaults and forecasts only
+  // Public records over `domain`, for a method that starts from some (it has the setting "prior"); else null.
+  std::shared_ptr<const PublicTable> prior = nullptr;
 };
 
 // What a request will do and cost, before any look at the data.

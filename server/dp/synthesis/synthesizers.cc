@@ -3,12 +3,14 @@
 #include <array>
 
 #include "dp/synthesis/mwem/mwem.h"
+#include "dp/synthesis/prior/prior.h"
 
 namespace curator::dp {
 
 std::span<const Synthesizer* const> Synthesizers() {
   static const Mwem mwem;
-  static const std::array<const Synthesizer*, 1> all = {&mwem};
+  static const PriorAware prior;
+  static const std::array<const Synthesizer*, 2> all = {&mwem, &prior};
   return all;
 }
 

@@ -10,6 +10,7 @@
 #include "dp/accounting/rule.h"
 #include "dp/data/sealed_table.h"
 #include "dp/synthesis/synthesis_workload.h"
+#include "dp/synthesis/testing/public_rows.h"
 #include "dp/workload/marginals.h"
 #include "dp/workload/testing_domain.h"
 #include "tests/testing/seeded_bits.h"
@@ -230,7 +231,8 @@ World WorldOf(const std::vector<int64_t>& sizes, int k, const Rows& rows) {
                     .spend = {.epsilon = Epsilon(kEpsilonUnitsPerOne)},
                     .workload = WholeMarginals(AllKWayMarginals(domain, k, {}).value()),
                     .settings = {},
-                    .assume_records = std::nullopt},
+                    .assume_records = std::nullopt,
+                    .prior = PublicRows(domain, RandomRows(sizes, 300, 7))},
           .table = SealRows(domain, rows).value()};
 }
 

@@ -19,7 +19,8 @@ struct World {
 
 using Rows = std::vector<std::vector<uint32_t>>;
 
-// All k-way marginals over attributes of the given sizes, for epsilon 1.
+// All k-way marginals over attributes of the given sizes, for epsilon 1. The prior is another random table,
+// which does not depend on `rows`.
 World WorldOf(const std::vector<int64_t>& sizes, int k, const Rows& rows);
 Rows RandomRows(const std::vector<int64_t>& sizes, int count, uint64_t seed);
 

@@ -1,0 +1,29 @@
+// Prior-aware estimation (Tao, Bater, Machanavajjhala 2021): public data tell what cannot be measured.
+//
+// A few marginals, chosen from the public prior, are measured once; then the prior's records get the weights
+// that agree with the answers and are otherwise as near as possible to the prior, in relative entropy
+// (iterative_estimation.h). With groups (Algorithm 2) the regions are measured first, and each region's
+// estimate is the prior of its groups, in which only a few single attributes are measured.
+//
+// Fallbacks. Where no public record lies in a cell that has answers, its answers are left out (support=prior)
+// or spread evenly over the cell (support=full), and the transcript says how much that is. A marginal whose
+// answers are nowhere positive says nothing and is passed over.
+#pragma once
+
+#include "dp/synthesis/synthesizer.h"
+
+namespace curator::dp {
+
+class PriorAware : public Synthesizer {
+ public:
+  std::string_view name() const override { return "prior"; }
+  std::string_view summary() const override;
+  const std::vector<Setting>& settings() const override;
+  absl::StatusOr<SynthesisPlan> Plan(const SynthesisInput& input) const override;
+  absl::StatusOr<std::unique_ptr<SynthesisModel>> Fit(const SynthesisInput& input, Kernel& kernel,
+                                                      Pacer& pacer, const Progress& progress) const override;
+  absl::StatusOr<std::unique_ptr<SynthesisModel>> Restore(const Domain& domain,
+                                                          std::string_view bytes) const override;
+};
+
+}  // namespace curator::dp

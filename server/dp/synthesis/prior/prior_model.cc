@@ -1,0 +1,266 @@
+#include "dp/synthesis/prior/prior_model.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/canonical_bytes.h"
+#include "base/status_macros.h"
+#include "dp/synthesis/prior/nesting.h"
+#include "dp/synthesis/prior/prior_records.h"
+#include "dp/synthesis/prior/prior_schedule.h"
+#include "dp/workload/marginals.h"
+
+namespace curator::dp {
+namespace {
+
+constexpr std::string_view kTag = "curator.prior_model";
+constexpr int64_t kVersion = 1;
+// Weights are found by a search among blocks of so many, then one by one.
+constexpr size_t kBlock = 64;
+
+AttributeSet ReadSet(CanonicalReader& reader, const Domain& domain) {
+  AttributeSet set;
+  const int64_t size = reader.Count(16);
+  for (int64_t i = 0; i < size && reader.ok(); ++i) {
+    const int64_t attribute = reader.Integer();
+    const bool is_next = attribute >= 0 && attribute < static_cast<int64_t>(domain.size()) &&
+                         (i == 0 || attribute > static_cast<int64_t>(set.back()));
+    if (!is_next || reader.Integer() != domain.attributes()[static_cast<size_t>(attribute)].size()) {
+      reader.Refuse();
+      return {};
+    }
+    set.push_back(static_cast<uint32_t>(attribute));
+  }
+  return set;
+}
+
+std::vector<int64_t> SizesIn(const Domain& domain, const AttributeSet& set) {
+  std::vector<int64_t> sizes;
+  for (const uint32_t attribute : set) sizes.push_back(domain.attributes()[attribute].size());
+  return sizes;
+}
+
+absl::StatusOr<CodedColumns> AllCellsOf(const Domain& domain, const AttributeSet& set) {
+  const std::optional<int64_t> cells = domain.CellCount(set);
+  if (!cells || *cells > kMostPriorWeights) return absl::DataLossError("too many cells");
+  CodedColumns columns(SizesIn(domain, set));
+  for (int64_t cell = 0; cell < *cells; ++cell)
+    RETURN_IF_ERROR(columns.AppendRow(CodesOfCell(domain, set, cell)));
+  return columns;
+}
+
+absl::StatusOr<CodedColumns> ReadColumns(CanonicalReader& reader, const Domain& domain,
+                                         const AttributeSet& set) {
+  CodedColumns columns(SizesIn(domain, set));
+  for (size_t i = 0; i < set.size(); ++i) {
+    const std::string codes = reader.Text();
+    columns.AppendCodes(i, std::as_bytes(std::span(codes)));
+  }
+  if (!reader.ok() || !columns.Check().ok() || columns.rows() < 1 || columns.rows() > kMostPriorWeights)
+    return absl::DataLossError("records that do not fit their domain");
+  return columns;
+}
+
+absl::StatusOr<PriorGroup> ReadGroup(CanonicalReader& reader, const PriorModelParts& parts,
+                                     const Domain& domain) {
+  std::vector<uint32_t> key_codes;
+  for (const uint32_t attribute : parts.keys) {
+    const int64_t code = reader.Integer();
+    if (code < 0 || code >= domain.attributes()[attribute].size())
+      return absl::DataLossError("a group outside of the domain");
+    key_codes.push_back(static_cast<uint32_t>(code));
+  }
+  const int64_t records = reader.Integer();
+  if (records < 1) return absl::DataLossError("a group without records");
+  ASSIGN_OR_RETURN(CompactWeights weights,
+                   CompactWeights::FromBytes(reader.Text(), static_cast<size_t>(parts.columns.rows())));
+  return PriorGroup{.key_codes = std::move(key_codes), .records = records, .weights = std::move(weights)};
+}
+
+absl::StatusOr<PriorModelParts> ReadParts(const Domain& domain, std::string_view bytes) {
+  CanonicalReader reader(bytes, kTag, kVersion);
+  AttributeSet modelled = ReadSet(reader, domain);
+  AttributeSet keys = ReadSet(reader, domain);
+  const bool is_full_domain = reader.Integer() == 1;
+  if (!reader.ok() || modelled.empty()) return absl::DataLossError("a model without attributes");
+  ASSIGN_OR_RETURN(CodedColumns columns,
+                   is_full_domain ? AllCellsOf(domain, modelled) : ReadColumns(reader, domain, modelled));
+  PriorModelParts parts{.modelled = std::move(modelled),
+                        .keys = std::move(keys),
+                        .columns = std::move(columns),
+                        .is_full_domain = is_full_domain,
+                        .groups = {},
+                        .transcript = {}};
+  const int64_t groups = reader.Count();
+  for (int64_t i = 0; i < groups; ++i) {
+    ASSIGN_OR_RETURN(PriorGroup group, ReadGroup(reader, parts, domain));
+    parts.groups.push_back(std::move(group));
+  }
+  const int64_t lines = reader.Count();
+  for (int64_t i = 0; i < lines && reader.ok(); ++i) parts.transcript.push_back(reader.Text());
+  RETURN_IF_ERROR(reader.Finish());
+  if (parts.groups.empty()) return absl::DataLossError("a model without groups");
+  return parts;
+}
+
+}  // namespace
+
+PriorModel::PriorModel(const Domain& domain, PriorModelParts parts)
+    : parts_(std::move(parts)),
+      attributes_(UnitedSet(parts_.modelled, parts_.keys)),
+      sizes_(SizesIn(domain, attributes_)) {}
+
+absl::StatusOr<std::unique_ptr<SynthesisModel>> PriorModel::Create(const Domain& domain,
+                                                                   PriorModelParts parts, Pacer& pacer) {
+  std::unique_ptr<PriorModel> model(new PriorModel(domain, std::move(parts)));
+  RETURN_IF_ERROR(model->AddUp(pacer));
+  return model;
+}
+
+absl::Status PriorModel::AddUp(Pacer& pacer) {
+  const auto rows = static_cast<size_t>(parts_.columns.rows());
+  counts_.assign(rows, 0.0);
+  for (const PriorGroup& group : parts_.groups) {
+    records_ += group.records;
+    group_ends_.push_back(records_);
+    const double scale = static_cast<double>(group.records) / group.weights.total();
+    std::vector<double> ends((rows + kBlock - 1) / kBlock);
+    double sum = 0;
+    RETURN_IF_ERROR(pacer.InPieces(rows, [&](size_t start, size_t length) {
+      for (size_t i = start; i < start + length; ++i) {
+        counts_[i] += scale * group.weights[i];
+        sum += group.weights[i];
+        ends[i / kBlock] = sum;
+      }
+    }));
+    block_ends_.push_back(std::move(ends));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<double>> PriorModel::Marginal(const AttributeSet& set) const {
+  constexpr int64_t kMostCells = WorkloadLimits{}.max_cells;
+  std::vector<int64_t> stride(attributes_.size(), 0);
+  int64_t cells = 1;
+  for (size_t i = set.size(); i-- > 0;) {
+    const auto found = std::ranges::lower_bound(attributes_, set[i]);
+    const bool rises = i + 1 == set.size() || set[i] < set[i + 1];
+    if (!rises || found == attributes_.end() || *found != set[i])
+      return absl::InvalidArgumentError("the model does not cover this set of attributes");
+    const auto position = static_cast<size_t>(found - attributes_.begin());
+    stride[position] = cells;
+    if (sizes_[position] > kMostCells / cells)
+      return absl::InvalidArgumentError("the marginal's table would be too large");
+    cells *= sizes_[position];
+  }
+  const auto stride_of = [&](uint32_t attribute) {
+    return stride[static_cast<size_t>(std::ranges::lower_bound(attributes_, attribute) -
+                                      attributes_.begin())];
+  };
+  const ColumnsView view = parts_.columns.View();
+  std::vector<int64_t> offset(static_cast<size_t>(view.rows));
+  for (size_t i = 0; i < parts_.modelled.size(); ++i) {
+    const int64_t step = stride_of(parts_.modelled[i]);
+    if (step == 0) continue;
+    for (int64_t row = 0; row < view.rows; ++row)
+      offset[static_cast<size_t>(row)] += step * int64_t{view.columns[i][row]};
+  }
+  std::vector<double> counts(static_cast<size_t>(cells));
+  const bool by_group = std::ranges::any_of(parts_.keys, [&](uint32_t key) { return stride_of(key) > 0; });
+  if (!by_group) {
+    for (size_t row = 0; row < offset.size(); ++row) counts[static_cast<size_t>(offset[row])] += counts_[row];
+    return counts;
+  }
+  for (const PriorGroup& group : parts_.groups) {
+    int64_t start = 0;
+    for (size_t i = 0; i < parts_.keys.size(); ++i)
+      start += stride_of(parts_.keys[i]) * int64_t{group.key_codes[i]};
+    const double scale = static_cast<double>(group.records) / group.weights.total();
+    for (size_t row = 0; row < offset.size(); ++row)
+      counts[static_cast<size_t>(start + offset[row])] += scale * group.weights[row];
+  }
+  return counts;
+}
+
+std::pair<size_t, size_t> PriorModel::PointAt(double first, double second) const {
+  const auto record = static_cast<int64_t>(first * static_cast<double>(records_));
+  const auto found = static_cast<size_t>(std::ranges::upper_bound(group_ends_, record) - group_ends_.begin());
+  const size_t chosen = std::min(found, parts_.groups.size() - 1);
+  const CompactWeights& weights = parts_.groups[chosen].weights;
+  const std::vector<double>& ends = block_ends_[chosen];
+  const double aim = second * ends.back();
+  const auto block = static_cast<size_t>(std::ranges::upper_bound(ends, aim) - ends.begin());
+  double sum = block == 0 ? 0 : ends[block - 1];
+  size_t last = 0;  // a record with weight, should rounding let the aim pass the end
+  for (size_t row = std::min(block * kBlock, (ends.size() - 1) * kBlock); row < weights.size(); ++row) {
+    sum += weights[row];
+    if (weights[row] > 0) last = row;
+    if (sum > aim) break;
+  }
+  return {chosen, last};
+}
+
+absl::Status PriorModel::Sample(BitSource& bits, int64_t rows, const RecordSink& sink) const {
+  if (rows < 0) return absl::InvalidArgumentError("the number of rows must not be negative");
+  const ColumnsView view = parts_.columns.View();
+  std::vector<uint32_t> codes(attributes_.size());
+  std::vector<size_t> key_positions;
+  std::vector<size_t> modelled_positions;
+  for (size_t i = 0; i < attributes_.size(); ++i)
+    (std::ranges::binary_search(parts_.keys, attributes_[i]) ? key_positions : modelled_positions)
+        .push_back(i);
+  std::array<uint64_t, 256> words{};
+  size_t next = words.size();
+  for (int64_t drawn = 0; drawn < rows; ++drawn) {
+    if (next == words.size()) {
+      bits.Fill(words);
+      next = 0;
+    }
+    const auto [group, row] = PointAt(static_cast<double>(words[next] >> 11) * 0x1.0p-53,
+                                      static_cast<double>(words[next + 1] >> 11) * 0x1.0p-53);
+    next += 2;
+    for (size_t i = 0; i < key_positions.size(); ++i)
+      codes[key_positions[i]] = parts_.groups[group].key_codes[i];
+    for (size_t i = 0; i < modelled_positions.size(); ++i)
+      codes[modelled_positions[i]] = view.columns[i][static_cast<int64_t>(row)];
+    RETURN_IF_ERROR(sink(codes));
+  }
+  return absl::OkStatus();
+}
+
+std::string PriorModel::Serialize() const {
+  CanonicalWriter writer(kTag, kVersion);
+  const auto write_set = [&](const AttributeSet& set) {
+    writer.Integer(static_cast<int64_t>(set.size()));
+    for (const uint32_t attribute : set) {
+      writer.Integer(attribute);
+      writer.Integer(sizes_[static_cast<size_t>(std::ranges::lower_bound(attributes_, attribute) -
+                                                attributes_.begin())]);
+    }
+  };
+  write_set(parts_.modelled);
+  write_set(parts_.keys);
+  writer.Integer(parts_.is_full_domain ? 1 : 0);
+  for (size_t i = 0; i < parts_.modelled.size() && !parts_.is_full_domain; ++i) {
+    const std::span<const std::byte> codes = parts_.columns.codes(i);
+    writer.Text({reinterpret_cast<const char*>(codes.data()), codes.size()});
+  }
+  writer.Integer(static_cast<int64_t>(parts_.groups.size()));
+  for (const PriorGroup& group : parts_.groups) {
+    for (const uint32_t code : group.key_codes) writer.Integer(code);
+    writer.Integer(group.records);
+    writer.Text(group.weights.Bytes());
+  }
+  writer.Integer(static_cast<int64_t>(parts_.transcript.size()));
+  for (const std::string& line : parts_.transcript) writer.Text(line);
+  return std::move(writer).Take();
+}
+
+absl::StatusOr<std::unique_ptr<SynthesisModel>> PriorModel::Restore(const Domain& domain,
+                                                                    std::string_view bytes) {
+  ASSIGN_OR_RETURN(PriorModelParts parts, ReadParts(domain, bytes));
+  Pacer pacer{std::stop_token()};
+  return Create(domain, std::move(parts), pacer);
+}
+
+}  // namespace curator::dp

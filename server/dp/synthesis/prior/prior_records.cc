@@ -1,0 +1,151 @@
+#include "dp/synthesis/prior/prior_records.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/errors.h"
+#include "base/status_macros.h"
+#include "dp/data/cell_index.h"
+
+namespace curator::dp {
+namespace {
+
+std::vector<int64_t> SizesOfSet(const Domain& domain, const AttributeSet& set) {
+  std::vector<int64_t> sizes;
+  for (const uint32_t attribute : set) sizes.push_back(domain.attributes()[attribute].size());
+  return sizes;
+}
+
+// The codes of `attributes`, row by row.
+absl::StatusOr<std::vector<uint32_t>> CodesByRow(const PublicTable& table, const AttributeSet& attributes,
+                                                 Pacer& pacer) {
+  const ColumnsView view = table.columns();
+  const size_t width = attributes.size();
+  std::vector<uint32_t> codes(static_cast<size_t>(view.rows) * width);
+  for (size_t i = 0; i < width; ++i) {
+    const ColumnView& column = view.columns[attributes[i]];
+    RETURN_IF_ERROR(pacer.InPieces(static_cast<size_t>(view.rows), [&](size_t start, size_t length) {
+      for (size_t row = start; row < start + length; ++row)
+        codes[row * width + i] = column[static_cast<int64_t>(row)];
+    }));
+  }
+  return codes;
+}
+
+}  // namespace
+
+absl::Status CheckPrior(const Domain& domain, const PublicTable& table) {
+  if (table.sizes() != SizesOf(domain))
+    return InvalidField("settings.prior", "the prior's attributes have other sizes than the dataset's");
+  if (table.rows() == 0) return InvalidField("settings.prior", "the prior has no records");
+  if (table.rows() > kMostPriorRows) {
+    return InvalidField("settings.prior", absl::StrCat("the prior has ", table.rows(), " records; at most ",
+                                                       kMostPriorRows, " can be used"));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<PriorRecords> PriorRecords::DistinctOf(const Domain& domain, const PublicTable& table,
+                                                      AttributeSet attributes, Pacer& pacer) {
+  RETURN_IF_ERROR(CheckPrior(domain, table));
+  ASSIGN_OR_RETURN(const std::vector<uint32_t> codes, CodesByRow(table, attributes, pacer));
+  const size_t width = attributes.size();
+  const auto row = [&](uint32_t index) { return std::span(codes).subspan(index * width, width); };
+  std::vector<uint32_t> order(static_cast<size_t>(table.rows()));
+  std::iota(order.begin(), order.end(), 0U);
+  std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
+    return std::lexicographical_compare(row(a).begin(), row(a).end(), row(b).begin(), row(b).end());
+  });
+  PriorRecords records(attributes, CodedColumns(SizesOfSet(domain, attributes)));
+  const double share = 1.0 / static_cast<double>(table.rows());
+  for (size_t i = 0; i < order.size(); ++i) {
+    const bool repeats = i > 0 && std::ranges::equal(row(order[i]), row(order[i - 1]));
+    if (!repeats) {
+      RETURN_IF_ERROR(records.columns_.AppendRow(row(order[i])));
+      records.shares_.push_back(0);
+    }
+    records.shares_.back() += share;
+  }
+  return records;
+}
+
+absl::StatusOr<PriorRecords> PriorRecords::AllCells(const Domain& domain, const PublicTable& table,
+                                                    AttributeSet attributes, int64_t most_cells,
+                                                    Pacer& pacer) {
+  RETURN_IF_ERROR(CheckPrior(domain, table));
+  const std::optional<int64_t> cells = domain.CellCount(attributes);
+  if (!cells || *cells > most_cells) {
+    return InvalidField(
+        "settings.support",
+        absl::StrCat("the full domain has ", cells ? absl::StrCat(*cells) : std::string("more than 2^62"),
+                     " cells, more than max_cells = ", most_cells,
+                     ": take support=prior, the records of the prior alone"));
+  }
+  PriorRecords records(attributes, CodedColumns(SizesOfSet(domain, attributes)));
+  std::vector<uint32_t> codes(attributes.size());
+  for (int64_t cell = 0; cell < *cells; ++cell) {
+    if (cell % Pacer::kMostSteps == 0)
+      RETURN_IF_ERROR(pacer.Advance(std::min<int64_t>(Pacer::kMostSteps, *cells - cell)));
+    int64_t rest = cell;
+    for (size_t i = codes.size(); i-- > 0;) {
+      const int64_t size = records.columns_.sizes()[i];
+      codes[i] = static_cast<uint32_t>(rest % size);
+      rest /= size;
+    }
+    RETURN_IF_ERROR(records.columns_.AppendRow(codes));
+  }
+  records.shares_.assign(static_cast<size_t>(*cells), 0.0);
+  ASSIGN_OR_RETURN(const std::vector<uint32_t> rows, CodesByRow(table, attributes, pacer));
+  const double share = 1.0 / static_cast<double>(table.rows());
+  for (size_t row = 0; row < rows.size(); row += attributes.size()) {
+    int64_t cell = 0;
+    for (size_t i = 0; i < attributes.size(); ++i) cell = cell * records.columns_.sizes()[i] + rows[row + i];
+    records.shares_[static_cast<size_t>(cell)] += share;
+  }
+  return records;
+}
+
+absl::StatusOr<std::vector<uint32_t>> PriorRecords::CellsOf(const AttributeSet& set, Pacer& pacer) const {
+  return CellsOfRecords(attributes_, columns_, set, pacer);
+}
+
+absl::StatusOr<MarginalOfRecords> PriorRecords::MarginalOf(const AttributeSet& set, Pacer& pacer) const {
+  MarginalOfRecords marginal;
+  ASSIGN_OR_RETURN(marginal.cell_of_record, CellsOf(set, pacer));
+  size_t cells = 1;
+  for (size_t i = 0; i < attributes_.size(); ++i) {
+    if (std::binary_search(set.begin(), set.end(), attributes_[i]))
+      cells *= static_cast<size_t>(columns_.sizes()[i]);
+  }
+  marginal.reachable.assign(cells, 0);
+  for (const uint32_t cell : marginal.cell_of_record) marginal.reachable[cell] = 1;
+  return marginal;
+}
+
+absl::StatusOr<std::vector<uint32_t>> CellsOfRecords(const AttributeSet& attributes,
+                                                     const CodedColumns& columns, const AttributeSet& set,
+                                                     Pacer& pacer) {
+  constexpr int64_t kMostCells = int64_t{1} << 32;
+  const ColumnsView view = columns.View();
+  std::vector<ColumnView> chosen;
+  int64_t cells = 1;
+  for (const uint32_t attribute : set) {
+    const auto found = std::lower_bound(attributes.begin(), attributes.end(), attribute);
+    if (found == attributes.end() || *found != attribute)
+      return absl::InvalidArgumentError("the records do not have this attribute");
+    chosen.push_back(view.columns[static_cast<size_t>(found - attributes.begin())]);
+    if (cells > kMostCells / chosen.back().size)
+      return absl::InvalidArgumentError("the marginal has too many cells");
+    cells *= chosen.back().size;
+  }
+  std::vector<uint32_t> result(static_cast<size_t>(view.rows));
+  if (chosen.empty()) return result;
+  RETURN_IF_ERROR(pacer.InPieces(result.size(), [&](size_t start, size_t length) {
+    CellsOfRows(chosen, static_cast<int64_t>(start), std::span(result).subspan(start, length));
+  }));
+  return result;
+}
+
+}  // namespace curator::dp

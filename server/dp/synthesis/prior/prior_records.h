@@ -1,0 +1,64 @@
+// The records that a prior-aware estimate may give weight to, with the shares that public data gives them.
+//
+// Immutable and thread-safe. All of it is public.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "dp/data/coded_columns.h"
+#include "dp/data/public_table.h"
+#include "dp/domain/domain.h"
+#include "dp/synthesis/pacer.h"
+#include "dp/synthesis/prior/iterative_estimation.h"
+
+namespace curator::dp {
+
+// A prior has at most so many rows.
+inline constexpr int64_t kMostPriorRows = int64_t{1} << 24;
+
+// INVALID_ARGUMENT ("settings.prior") for a table of no rows, of too many, or of other sizes than `domain`.
+absl::Status CheckPrior(const Domain& domain, const PublicTable& table);
+
+class PriorRecords {
+ public:
+  // The distinct rows of `table`, cut to `attributes` (rising, not empty), in lexicographic order. The table
+  // is over `domain`. Errors: those of CheckPrior(); CANCELLED as in Pacer.
+  static absl::StatusOr<PriorRecords> DistinctOf(const Domain& domain, const PublicTable& table,
+                                                 AttributeSet attributes, Pacer& pacer);
+
+  // Every cell of the product of `attributes`, in row-major order; those that are not in the table have the
+  // share 0. Further errors: INVALID_ARGUMENT ("settings.support") for more than `most_cells` of them.
+  static absl::StatusOr<PriorRecords> AllCells(const Domain& domain, const PublicTable& table,
+                                               AttributeSet attributes, int64_t most_cells, Pacer& pacer);
+
+  const AttributeSet& attributes() const { return attributes_; }
+  int64_t size() const { return columns_.rows(); }
+  const CodedColumns& columns() const { return columns_; }  // of attributes(), in that order
+  std::span<const double> shares() const { return shares_; }
+
+  // Which cell of the marginal each record lies in. Errors: INVALID_ARGUMENT for a set that is not within
+  // attributes() or has 2^32 cells or more; CANCELLED as in Pacer.
+  absl::StatusOr<std::vector<uint32_t>> CellsOf(const AttributeSet& set, Pacer& pacer) const;
+
+  // The same with the cells that can be reached.
+  absl::StatusOr<MarginalOfRecords> MarginalOf(const AttributeSet& set, Pacer& pacer) const;
+
+ private:
+  PriorRecords(AttributeSet attributes, CodedColumns columns)
+      : attributes_(std::move(attributes)), columns_(std::move(columns)) {}
+
+  AttributeSet attributes_;
+  CodedColumns columns_;
+  std::vector<double> shares_;
+};
+
+// Which cell of the marginal `set` each of the records lies in; `columns` are those of `attributes`, both in
+// that order.
+absl::StatusOr<std::vector<uint32_t>> CellsOfRecords(const AttributeSet& attributes,
+                                                     const CodedColumns& columns, const AttributeSet& set,
+                                                     Pacer& pacer);
+
+}  // namespace curator::dp

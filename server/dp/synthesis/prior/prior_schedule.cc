@@ -1,0 +1,247 @@
+#include "dp/synthesis/prior/prior_schedule.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "base/errors.h"
+#include "base/status_macros.h"
+#include "dp/synthesis/prior/nesting.h"
+#include "dp/synthesis/prior/prior_records.h"
+#include "dp/synthesis/prior/public_dependence.h"
+#include "dp/synthesis/synthesis_workload.h"
+#include "dp/workload/marginals.h"
+#include "dp/workload/sensitivity.h"
+#include "dp/workload/spend.h"
+
+namespace curator::dp {
+namespace {
+
+// How many records a table is thought to have at least when what to measure is chosen.
+constexpr int64_t kGuessedRecords = 10'000;
+// Cliques may be so large that noise is expected to move this share of the records.
+constexpr double kNoiseShare = 0.5;
+
+int64_t Percent(int64_t units, int64_t percent) {
+  return units / 100 * percent + units % 100 * percent / 100;
+}
+
+AttributeSet Without(const AttributeSet& set, const AttributeSet& removed) {
+  AttributeSet left;
+  std::ranges::set_difference(set, removed, std::back_inserter(left));
+  return left;
+}
+
+// A level's share of the budget, in the budget's own units.
+struct LevelBudget {
+  bool is_pure = true;
+  int64_t counts = 0;
+  int64_t marginals = 0;
+  std::string_view field;
+};
+
+std::vector<LevelBudget> SplitBudget(const Budget& budget, const PriorSettings& settings) {
+  const auto* pure = std::get_if<PureBudget>(&budget);
+  const int64_t units = pure ? pure->epsilon.units() : std::get<ZcdpBudget>(budget).rho.units();
+  std::vector<int64_t> levels = {units};
+  if (!settings.group.empty()) {
+    levels = {Percent(units, settings.region_percent)};
+    levels.push_back(units - levels[0]);
+  }
+  std::vector<LevelBudget> split;
+  for (const int64_t level : levels) {
+    const int64_t counts = Percent(level, settings.count_percent);
+    split.push_back({.is_pure = pure != nullptr,
+                     .counts = counts,
+                     .marginals = level - counts,
+                     .field = pure ? "spend.epsilon" : "spend.rho"});
+  }
+  return split;
+}
+
+absl::StatusOr<NoiseSpec> NoiseFor(const LevelBudget& budget, const Sensitivity& sensitivity, int64_t units) {
+  if (units < 1) return InvalidField(budget.field, "is too small to be split over what is measured");
+  return budget.is_pure ? LaplaceNoiseFor(sensitivity, Epsilon(units))
+                        : GaussianNoiseFor(sensitivity, Rho(units));
+}
+
+// How far noise moves one cell, when as many marginals are measured. Square roots only, so that every machine
+// chooses the same.
+double NoiseOfOneCell(const LevelBudget& budget, const Sensitivity& sensitivity) {
+  const double units = static_cast<double>(budget.marginals) / 1e12;
+  return budget.is_pure ? static_cast<double>(sensitivity.l1) / units
+                        : std::sqrt(static_cast<double>(sensitivity.l2_squared) / (2 * units));
+}
+
+absl::StatusOr<int64_t> CliqueCells(const SynthesisInput& input, const PriorSettings& settings,
+                                    const LevelBudget& budget, size_t attributes, int64_t keys) {
+  if (settings.clique_cells > 0) return settings.clique_cells;
+  ASSIGN_OR_RETURN(const Sensitivity sensitivity,
+                   MarginalsSensitivity(input.unit_bound, static_cast<int64_t>(attributes)));
+  const int64_t guess =
+      std::max<int64_t>(1, input.assume_records.value_or(std::max(kGuessedRecords, input.prior->rows())));
+  const double affordable = kNoiseShare * static_cast<double>(guess) / static_cast<double>(keys) /
+                            std::max(1e-9, NoiseOfOneCell(budget, sensitivity));
+  return static_cast<int64_t>(std::clamp(affordable, 1.0, 1e7));
+}
+
+// The request's own sets, without the keys' attributes.
+std::vector<AttributeSet> GivenSets(const SynthesisInput& input, const AttributeSet& keys) {
+  std::set<AttributeSet> sets;
+  for (const AttributeSet& set : SetsOf(input.workload)) {
+    AttributeSet left = Without(set, keys);
+    if (!left.empty()) sets.insert(std::move(left));
+  }
+  return {sets.begin(), sets.end()};
+}
+
+// What each level measures, from public data alone.
+absl::Status ChooseMarginals(const SynthesisInput& input, const std::vector<LevelBudget>& budgets,
+                             PriorSchedule& schedule) {
+  const PriorSettings& settings = schedule.settings;
+  const bool has_groups = schedule.levels.size() > 1;
+  PriorLevel& first = schedule.levels.front();
+  const bool is_given = settings.measure == MeasuredSets::kGiven;
+  if (is_given) first.measured = GivenSets(input, Without(schedule.covered, schedule.modelled));
+  if (is_given && !has_groups) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const PublicDependence dependence,
+                   PublicDependence::Of(input.domain, *input.prior, schedule.modelled));
+  if (!is_given) {
+    const size_t attributes = schedule.modelled.size();
+    ASSIGN_OR_RETURN(const int64_t cells,
+                     CliqueCells(input, settings, budgets.front(), attributes, first.keys));
+    first.measured = DependentCliques(input.domain, dependence, settings.threshold, cells,
+                                      static_cast<int64_t>(attributes));
+  }
+  if (has_groups)
+    schedule.levels.back().measured = NearlyIndependent(dependence, settings.threshold, settings.roots);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Sensitivity> CountSensitivity(const UnitBound& unit, const PriorLevel& level) {
+  return level.key.empty() ? RecordCountSensitivity(unit) : MarginalsSensitivity(unit, 1);
+}
+
+// Buys the level's noise, and lists its draws and those under ADD_REMOVE.
+absl::Status BuyNoise(const SynthesisInput& input, const LevelBudget& budget, PriorLevel& level,
+                      PriorSchedule& schedule) {
+  const UnitBound leaving{.relation = NeighbourRelation::kAddRemove,
+                          .max_records = input.unit_bound.max_records};
+  const auto marginals = static_cast<int64_t>(level.measured.size());
+  ASSIGN_OR_RETURN(const Sensitivity count, CountSensitivity(input.unit_bound, level));
+  ASSIGN_OR_RETURN(const Sensitivity cells, MarginalsSensitivity(input.unit_bound, marginals));
+  ASSIGN_OR_RETURN(level.count_noise, NoiseFor(budget, count, budget.counts));
+  ASSIGN_OR_RETURN(level.marginal_noise, NoiseFor(budget, cells, budget.marginals));
+  schedule.draws.push_back({NoiseEvent(level.count_noise, count), 1});
+  schedule.draws.push_back({NoiseEvent(level.marginal_noise, cells), 1});
+  ASSIGN_OR_RETURN(const Sensitivity count_leaving, CountSensitivity(leaving, level));
+  ASSIGN_OR_RETURN(const Sensitivity cells_leaving, MarginalsSensitivity(leaving, marginals));
+  schedule.linear.removals.push_back({NoiseEvent(level.count_noise, count_leaving), 1});
+  schedule.linear.removals.push_back({NoiseEvent(level.marginal_noise, cells_leaving), 1});
+  return absl::OkStatus();
+}
+
+absl::Status CheckCells(const SynthesisInput& input, const PriorLevel& level) {
+  std::vector<AttributeSet> counted;
+  for (const AttributeSet& set : level.measured) counted.push_back(UnitedSet(level.key, set));
+  return ValidateMarginals(input.domain, counted);
+}
+
+void Describe(const SynthesisInput& input, PriorSchedule& schedule) {
+  for (size_t i = 0; i < schedule.levels.size(); ++i) {
+    const PriorLevel& level = schedule.levels[i];
+    const std::string where = level.key.empty() ? std::string()
+                                                : absl::StrCat(" for each of the ", level.keys, " values of ",
+                                                               NamesOf(input.domain, level.key));
+    schedule.lines.push_back(
+        absl::StrCat("once: the number of records", where, ", ", dp::Describe(schedule.draws[2 * i].event)));
+    std::string sets;
+    for (const AttributeSet& set : level.measured)
+      absl::StrAppend(&sets, sets.empty() ? "" : "; ", NamesOf(input.domain, set));
+    schedule.lines.push_back(absl::StrCat("once: the counts of ", level.measured.size(),
+                                          level.measured.size() == 1 ? " marginal" : " marginals", where,
+                                          " (", sets, "), ", dp::Describe(schedule.draws[2 * i + 1].event)));
+  }
+  schedule.lines.push_back(absl::StrCat("from the prior's ", schedule.records, " weighted records"));
+}
+
+// The keys of all levels, and which attributes are left to be modelled.
+absl::Status DivideAttributes(const SynthesisInput& input, PriorSchedule& schedule) {
+  const PriorSettings& settings = schedule.settings;
+  const AttributeSet keys = UnitedSet(settings.region, settings.group);
+  schedule.covered = UnitedSet(UnionOf(SetsOf(input.workload)), keys);
+  schedule.modelled = Without(schedule.covered, keys);
+  if (schedule.modelled.empty())
+    return InvalidField("workload", "has no attribute beside those of region and group");
+  schedule.region_of_group = {0};
+  schedule.levels.push_back(
+      {.key = settings.region, .keys = 1, .measured = {}, .count_noise = {}, .marginal_noise = {}});
+  if (settings.group.empty()) return absl::OkStatus();
+  ASSIGN_OR_RETURN(Nesting nesting, FindNesting(input.domain, *input.prior, settings.region, settings.group,
+                                                settings.max_cells));
+  schedule.levels.front().keys = input.domain.CellCount(settings.region).value_or(0);
+  schedule.levels.push_back({.key = std::move(nesting.group_key),
+                             .keys = static_cast<int64_t>(nesting.region_of_group.size()),
+                             .measured = {},
+                             .count_noise = {},
+                             .marginal_noise = {}});
+  schedule.region_of_group = std::move(nesting.region_of_group);
+  return absl::OkStatus();
+}
+
+absl::Status BoundWeights(const SynthesisInput& input, PriorSchedule& schedule) {
+  const PriorSettings& settings = schedule.settings;
+  Pacer pacer{std::stop_token()};
+  const auto groups = static_cast<int64_t>(schedule.region_of_group.size());
+  if (settings.support == PriorSupport::kFullDomain) {
+    schedule.records = input.domain.CellCount(schedule.modelled).value_or(kMostPriorWeights + 1);
+  } else {
+    ASSIGN_OR_RETURN(const PriorRecords records,
+                     PriorRecords::DistinctOf(input.domain, *input.prior, schedule.modelled, pacer));
+    schedule.records = records.size();
+  }
+  if (schedule.records <= settings.max_cells / groups) return absl::OkStatus();
+  return InvalidField(
+      "settings.max_cells",
+      absl::StrCat("there would be ", groups, " groups with ",
+                   schedule.records > kMostPriorWeights ? "more than 2^24" : absl::StrCat(schedule.records),
+                   " weights each; at most ", settings.max_cells,
+                   " are held in all: take fewer groups or attributes, a smaller prior, or "
+                   "support=prior"));
+}
+
+}  // namespace
+
+AttributeSet UnitedSet(const AttributeSet& a, const AttributeSet& b) {
+  AttributeSet both;
+  std::ranges::set_union(a, b, std::back_inserter(both));
+  return both;
+}
+
+absl::StatusOr<PriorSchedule> MakePriorSchedule(const SynthesisInput& input) {
+  RETURN_IF_ERROR(ValidateWorkload(input.domain, input.workload));
+  ASSIGN_OR_RETURN(const Budget budget, BudgetOf(input.rule, input.spend));
+  PriorSchedule schedule;
+  ASSIGN_OR_RETURN(schedule.settings, ReadPriorSettings(input));
+  if (input.prior == nullptr) {
+    return InvalidField("settings.prior",
+                        "is missing: name a public dataset, or give the id of a synthetic release");
+  }
+  RETURN_IF_ERROR(CheckPrior(input.domain, *input.prior));
+  RETURN_IF_ERROR(DivideAttributes(input, schedule));
+  RETURN_IF_ERROR(BoundWeights(input, schedule));
+  const std::vector<LevelBudget> budgets = SplitBudget(budget, schedule.settings);
+  RETURN_IF_ERROR(ChooseMarginals(input, budgets, schedule));
+  for (size_t i = 0; i < schedule.levels.size(); ++i) {
+    RETURN_IF_ERROR(CheckCells(input, schedule.levels[i]));
+    RETURN_IF_ERROR(BuyNoise(input, budgets[i], schedule.levels[i], schedule));
+  }
+  schedule.linear.draws = schedule.draws;
+  Describe(input, schedule);
+  return schedule;
+}
+
+}  // namespace curator::dp

@@ -1,0 +1,45 @@
+// What a request may set about prior-aware estimation, with its defaults.
+//
+// Thread-safe: plain values and pure functions.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "dp/synthesis/prior/iterative_estimation.h"
+#include "dp/synthesis/synthesizer.h"
+
+namespace curator::dp {
+
+enum class PriorSupport { kPrior, kFullDomain };
+enum class MeasuredSets { kChosen, kGiven };
+
+struct PriorSettings {
+  PriorSupport support = PriorSupport::kPrior;
+  MeasuredSets measure = MeasuredSets::kChosen;
+  double threshold = 0;      // in nats
+  int64_t clique_cells = 0;  // 0: from the noise
+  int64_t roots = 0;
+  AttributeSet region;  // empty: the whole table
+  AttributeSet group;   // empty: no groups
+  int64_t region_percent = 50;
+  int64_t count_percent = 50;
+  EstimationRule estimation;
+  int64_t max_cells = 0;
+
+  std::map<std::string, std::string> used;  // every key, defaults filled in
+};
+
+// Weights that a model holds at most, 2 bytes each.
+inline constexpr int64_t kMostPriorWeights = int64_t{1} << 24;
+
+// Errors: INVALID_ARGUMENT ("settings.KEY").
+absl::StatusOr<PriorSettings> ReadPriorSettings(const SynthesisInput& input);
+
+// Every key, for people.
+const std::vector<Setting>& PriorSettingsForPeople();
+
+}  // namespace curator::dp
