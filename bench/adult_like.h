@@ -19,21 +19,24 @@ inline const std::vector<int64_t>& AdultSizes() {
   return sizes;
 }
 
-inline dp::Domain AdultLikeDomain() {
+inline dp::Domain CodedDomain(const std::vector<int64_t>& sizes) {
   std::vector<dp::Attribute> attributes;
-  for (size_t i = 0; i < AdultSizes().size(); ++i) {
-    attributes.push_back(
-        dp::Attribute::Create("a" + std::to_string(i), dp::CodedKind{AdultSizes()[i]}).value());
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    attributes.push_back(dp::Attribute::Create("a" + std::to_string(i), dp::CodedKind{sizes[i]}).value());
   }
   return dp::Domain::Create(std::move(attributes)).value();
 }
 
-// Skewed codes, as people's are: low ones are frequent.
-inline dp::CodedColumns AdultLikeColumns(int64_t rows) {
+inline dp::Domain AdultLikeDomain() {
+  return CodedDomain(AdultSizes());
+}
+
+// Skewed codes, as people's are: low ones are frequent. Sizes of one byte.
+inline dp::CodedColumns SkewedColumns(const std::vector<int64_t>& sizes, int64_t rows) {
   std::mt19937_64 random(1);
-  dp::CodedColumns columns(AdultSizes());
-  for (size_t i = 0; i < AdultSizes().size(); ++i) {
-    const uint64_t size = static_cast<uint64_t>(AdultSizes()[i]);
+  dp::CodedColumns columns(sizes);
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    const uint64_t size = static_cast<uint64_t>(sizes[i]);
     std::vector<std::byte> codes(static_cast<size_t>(rows));
     for (std::byte& code : codes) {
       const uint64_t draw = random();
@@ -42,6 +45,26 @@ inline dp::CodedColumns AdultLikeColumns(int64_t rows) {
     columns.AppendCodes(i, codes);
   }
   return columns;
+}
+
+inline dp::CodedColumns AdultLikeColumns(int64_t rows) {
+  return SkewedColumns(AdultSizes(), rows);
+}
+
+// Every set of `k` among the first `attributes`, in lexicographic order.
+inline std::vector<dp::AttributeSet> AllSets(uint32_t attributes, uint32_t k) {
+  std::vector<dp::AttributeSet> sets = {{}};
+  for (uint32_t chosen = 0; chosen < k; ++chosen) {
+    std::vector<dp::AttributeSet> longer;
+    for (const dp::AttributeSet& set : sets) {
+      for (uint32_t next = set.empty() ? 0 : set.back() + 1; next < attributes; ++next) {
+        longer.push_back(set);
+        longer.back().push_back(next);
+      }
+    }
+    sets = std::move(longer);
+  }
+  return sets;
 }
 
 // Random sets of `k` attributes, each rising.

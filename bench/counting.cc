@@ -1,17 +1,24 @@
-// How fast marginals are counted, beside what the machine's memory allows: ns per row and marginal, one
-// thread.
+// How fast marginals are counted: ns per row and marginal.
+//
+//   bench_counting compare [ROWS ...]   beside the machine's streaming reads, numpy.bincount and PostgreSQL's
+//                                       GROUP BY on the same codes, in one run; 10^6 and 10^7 rows by default
+//   bench_counting [--benchmark_...]    Curator alone, under Google Benchmark
 #include <benchmark/benchmark.h>
 
+#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <memory>
 #include <numeric>
+#include <string_view>
 #include <utility>
 
 #include "bench/adult_like.h"
+#include "bench/counting_comparison.h"
 #include "dp/data/count_marginals.h"
 #include "dp/data/protected_pages.h"
 #include "dp/data/public_table.h"
+#include "host/free_cores.h"
 
 namespace curator::bench {
 namespace {
@@ -47,24 +54,33 @@ void OneThreeWay(benchmark::State& state) {
   CountSets(state, RandomSets(1, 3));
 }
 
-// Every set of `k` among the first twelve attributes.
-std::vector<dp::AttributeSet> AllSets(uint32_t k) {
-  std::vector<dp::AttributeSet> sets;
-  for (uint32_t bits = 0; bits < (1u << 12); ++bits) {
-    if (static_cast<uint32_t>(__builtin_popcount(bits)) != k) continue;
-    sets.emplace_back();
-    for (uint32_t i = 0; i < 12; ++i) {
-      if (bits >> i & 1) sets.back().push_back(i);
-    }
-  }
-  return sets;
-}
-
 void AllTwoWayOfTwelve(benchmark::State& state) {
-  CountSets(state, AllSets(2));
+  CountSets(state, AllSets(12, 2));
 }
 void AllThreeWayOfTwelve(benchmark::State& state) {
-  CountSets(state, AllSets(3));
+  CountSets(state, AllSets(12, 3));
+}
+
+// With every core that the process may use; the time is the elapsed one.
+void RandomThreeWayOnAllCores(benchmark::State& state) {
+  const dp::PublicTable& table = TableOf(state.range(0));
+  const dp::Domain domain = AdultLikeDomain();
+  const std::vector<dp::AttributeSet> sets = RandomSets(64, 3);
+  host::FreeCores cores;
+  for (auto _ : state) benchmark::DoNotOptimize(dp::CountMarginals(table, domain, sets, cores));
+  Report(state, state.range(0), sets.size());
+}
+
+// A hundred attributes of 2 to 40 bins, and all 4,950 pairs of them.
+void AllTwoWayOfAHundred(benchmark::State& state) {
+  const int64_t rows = state.range(0);
+  std::vector<int64_t> sizes;
+  for (int64_t i = 0; i < 100; ++i) sizes.push_back(2 + i * 7 % 39);
+  const dp::PublicTable table = dp::PublicTable::Create(SkewedColumns(sizes, rows)).value();
+  const dp::Domain domain = CodedDomain(sizes);
+  const std::vector<dp::AttributeSet> sets = AllSets(100, 2);
+  for (auto _ : state) benchmark::DoNotOptimize(dp::CountMarginals(table, domain, sets));
+  Report(state, rows, sets.size());
 }
 
 // The ceiling: how fast one thread reads memory from end to end.
@@ -97,12 +113,24 @@ BENCHMARK(RandomThreeWay)->Arg(1'000'000)->Arg(10'000'000)->Unit(benchmark::kMil
 BENCHMARK(OneThreeWay)->Arg(48'842)->Arg(1'000'000)->Arg(10'000'000)->Unit(benchmark::kMillisecond);
 BENCHMARK(AllTwoWayOfTwelve)->Arg(1'000'000)->Unit(benchmark::kMillisecond);
 BENCHMARK(AllThreeWayOfTwelve)->Arg(1'000'000)->Unit(benchmark::kMillisecond);
+BENCHMARK(RandomThreeWayOnAllCores)
+    ->Arg(1'000'000)
+    ->Arg(10'000'000)
+    ->UseRealTime()
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK(AllTwoWayOfAHundred)->Arg(1'000'000)->Unit(benchmark::kMillisecond);
 BENCHMARK(OpenAndClosePages)->Arg(48'842)->Arg(1'000'000)->Arg(10'000'000)->Unit(benchmark::kMicrosecond);
 
 }  // namespace
 }  // namespace curator::bench
 
 int main(int argc, char** argv) {
+  if (argc > 1 && std::string_view(argv[1]) == "compare") {
+    std::vector<int64_t> sizes;
+    for (int i = 2; i < argc; ++i) sizes.push_back(std::atoll(argv[i]));
+    return curator::bench::CompareCounting(sizes.empty() ? std::vector<int64_t>{1'000'000, 10'000'000}
+                                                         : sizes);
+  }
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
   benchmark::RunSpecifiedBenchmarks();

@@ -12,6 +12,7 @@
 #include "base/status_macros.h"
 #include "data/dataset_store.h"
 #include "host/entropy.h"
+#include "host/free_cores.h"
 #include "host/key_sealer.h"
 #include "host/keyed_hash.h"
 #include "host/logging.h"
@@ -90,8 +91,9 @@ class RunningApp final : public App {
         store_(std::move(store)),
         ledger_(std::move(ledger)),
         work_(options.synthesis_threads, options.synthesis_places),
-        curator_{*ledger_,    *store_, sealer_,   signer_,
-                 operations_, work_,   requests_, options.synthesis_timeout},
+        curator_{*ledger_, *store_,     sealer_,
+                 signer_,  operations_, work_,
+                 cores_,   requests_,   options.synthesis_timeout},
         accountant_rpc_(curator_),
         budget_rpc_(curator_),
         dataset_rpc_(curator_),
@@ -153,6 +155,7 @@ class RunningApp final : public App {
   rpc::CallObserver calls_{LogCall};
   service::RunningOperations operations_;
   service::KeyedLock requests_;
+  host::FreeCores cores_;
   service::WorkQueue work_;  // destroyed before what its work uses
   service::Curator curator_;
   rpc::AccountantRpc accountant_rpc_;

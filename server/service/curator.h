@@ -2,6 +2,7 @@
 #pragma once
 
 #include "absl/time/time.h"
+#include "base/executor.h"
 #include "data/dataset_store.h"
 #include "host/key_sealer.h"
 #include "host/receipt_signer.h"
@@ -19,6 +20,7 @@ struct Curator {
   const host::ReceiptSigner& signer;
   RunningOperations& operations;
   WorkQueue& work;
+  Executor& cores;                   // for counting
   KeyedLock& requests;               // one at a time for each (principal, request id)
   absl::Duration synthesis_timeout;  // a public limit: a synthesis that takes longer is stopped and forfeited
 };

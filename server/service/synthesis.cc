@@ -47,6 +47,7 @@ absl::StatusOr<std::string> DrawModel(Curator& curator, const SynthesisEstimate&
   dp::Drbg bits(key);
   dp::Kernel kernel(table, estimate.input.domain, estimate.input.unit_bound, dp::Meter(estimate.plan.draws),
                     bits);
+  kernel.CountOn(curator.cores);
   dp::Pacer pacer(std::move(stop));
   ASSIGN_OR_RETURN(const std::unique_ptr<dp::SynthesisModel> model,
                    estimate.synthesizer->Fit(estimate.input, kernel, pacer, progress));

@@ -87,6 +87,7 @@ absl::StatusOr<std::string> DrawAnswer(Curator& curator, const WorkloadEstimate&
   ASSIGN_OR_RETURN(const dp::SealedTableHandle table, LoadTable(curator.store, dataset, estimate.scope));
   dp::Drbg bits(key);
   dp::Kernel kernel(table, dataset.schema.domain, dataset.unit_bound, dp::Meter(estimate.plan.draws), bits);
+  kernel.CountOn(curator.cores);
   codec::WorkloadRelease release{.marginals = estimate.plan.marginals,
                                  .noise = estimate.plan.noise,
                                  .counts = {},

@@ -53,30 +53,60 @@ template <typename Number, size_t kColumns>
   }
 }
 
+// The digits of `kColumns` columns of one byte each behind those that the numbers have already.
+template <typename Number, size_t kColumns>
+[[gnu::always_inline]] inline void AddNarrow(std::span<const ColumnView> columns, int64_t first_row,
+                                             std::span<Number> cells) {
+  std::array<const uint8_t*, kColumns> codes;
+  std::array<Number, kColumns> sizes;
+  for (size_t i = 0; i < kColumns; ++i) {
+    codes[i] = reinterpret_cast<const uint8_t*>(columns[i].codes + first_row);
+    sizes[i] = static_cast<Number>(columns[i].size);
+  }
+  Number* __restrict const out = cells.data();
+  const size_t rows = cells.size();
+#pragma GCC ivdep
+  for (size_t row = 0; row < rows; ++row) {
+    Number cell = out[row];
+#pragma GCC unroll 8
+    for (size_t i = 0; i < kColumns; ++i) cell = static_cast<Number>(cell * sizes[i] + codes[i][row]);
+    out[row] = cell;
+  }
+}
+
 template <typename Number>
 [[gnu::always_inline]] inline void Compute(std::span<const ColumnView> columns, int64_t first_row,
                                            std::span<Number> cells) {
   const auto is_narrow = [](const ColumnView& column) { return column.width == CodeWidth::kOneByte; };
-  if (std::all_of(columns.begin(), columns.end(), is_narrow)) {
-    switch (columns.size()) {
-      case 1:
-        return AllNarrow<Number, 1>(columns, first_row, cells);
-      case 2:
-        return AllNarrow<Number, 2>(columns, first_row, cells);
-      case 3:
-        return AllNarrow<Number, 3>(columns, first_row, cells);
-      case 4:
-        return AllNarrow<Number, 4>(columns, first_row, cells);
-      case 5:
-        return AllNarrow<Number, 5>(columns, first_row, cells);
-      case 6:
-        return AllNarrow<Number, 6>(columns, first_row, cells);
-      default:
-        break;
-    }
+  const auto first_wide = std::find_if_not(columns.begin(), columns.end(), is_narrow);
+  std::span<const ColumnView> narrow(columns.begin(), first_wide);
+  std::span<const ColumnView> rest(first_wide, columns.end());
+  switch (std::min(narrow.size(), size_t{6})) {
+    case 0:
+      std::fill(cells.begin(), cells.end(), Number{0});
+      break;
+    case 1:
+      AllNarrow<Number, 1>(narrow, first_row, cells);
+      break;
+    case 2:
+      AllNarrow<Number, 2>(narrow, first_row, cells);
+      break;
+    case 3:
+      AllNarrow<Number, 3>(narrow, first_row, cells);
+      break;
+    case 4:
+      AllNarrow<Number, 4>(narrow, first_row, cells);
+      break;
+    case 5:
+      AllNarrow<Number, 5>(narrow, first_row, cells);
+      break;
+    default:
+      AllNarrow<Number, 6>(narrow, first_row, cells);
+      for (narrow = narrow.subspan(6); narrow.size() >= 4; narrow = narrow.subspan(4))
+        AddNarrow<Number, 4>(narrow, first_row, cells);
+      for (const ColumnView& column : narrow) AddColumn(column, first_row, cells);
   }
-  std::fill(cells.begin(), cells.end(), Number{0});
-  for (const ColumnView& column : columns) AddColumn(column, first_row, cells);
+  for (const ColumnView& column : rest) AddColumn(column, first_row, cells);
 }
 
 #if defined(__x86_64__)

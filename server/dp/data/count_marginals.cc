@@ -1,88 +1,26 @@
 #include "dp/data/count_marginals.h"
 
 #include <algorithm>
-#include <array>
+#include <atomic>
+#include <optional>
 #include <span>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
-#include "dp/data/cell_index.h"
 #include "dp/data/count_sealed_marginals.h"
+#include "dp/data/joint_counter.h"
 #include "dp/data/joint_plan.h"
 #include "dp/data/project_counts.h"
+#include "dp/data/zeroed_numbers.h"
 
 namespace curator::dp {
 namespace {
 
-constexpr int64_t kBlockRows = 4096;       // the numbers of a block's cells stay in the first cache
-constexpr int64_t kStretchRows = 1 << 16;  // a stretch's codes stay in the second or third
-constexpr int64_t kFewCells = 2048;        // up to here counts are kept in several copies
-constexpr size_t kCopies = 4;  // neighbouring rows often share a cell; a copy each keeps them apart
-
-constexpr int64_t kMaxJointCells =
-    1 << 16;  // of a joint of several sets: 256 KiB, a part of the second cache
-constexpr int64_t kMaxCellsOfAPass = 1 << 22;  // together: bounds memory
-
-// Counts of one joint. Rows fit 31 bits (kMaxRows), hence so do counts; half the width is half the cache.
-class CellCounter {
- public:
-  CellCounter(std::vector<ColumnView> columns, int64_t cells)
-      : columns_(std::move(columns)),
-        cells_(static_cast<size_t>(cells)),
-        copies_(cells <= kFewCells ? kCopies : 1),
-        counts_(cells_ * copies_) {}
-
-  void CountRows(int64_t begin, int64_t end) {
-    if (cells_ <= size_t{1} << 16) {
-      CountBlocks<uint16_t>(begin, end);
-    } else {
-      CountBlocks<uint32_t>(begin, end);
-    }
-  }
-
-  std::vector<uint32_t> Take() && {
-    for (size_t copy = 1; copy < copies_; ++copy) {
-      for (size_t cell = 0; cell < cells_; ++cell) counts_[cell] += counts_[copy * cells_ + cell];
-    }
-    counts_.resize(cells_);
-    return std::move(counts_);
-  }
-
- private:
-  template <typename Number>
-  void CountBlocks(int64_t begin, int64_t end) {
-    std::array<Number, kBlockRows> cells;
-    for (int64_t first_row = begin; first_row < end; first_row += kBlockRows) {
-      const std::span<Number> block =
-          std::span(cells).first(static_cast<size_t>(std::min(kBlockRows, end - first_row)));
-      CellsOfRows(columns_, first_row, block);
-      Increment<Number>(block);
-    }
-  }
-
-  // Four rows at a time, into a copy each: their increments do not wait for one another.
-  template <typename Number>
-  void Increment(std::span<const Number> block) {
-    uint32_t* const first = counts_.data();
-    uint32_t* const second = first + (copies_ > 1 ? cells_ : 0);
-    uint32_t* const third = first + (copies_ > 2 ? 2 * cells_ : 0);
-    uint32_t* const fourth = first + (copies_ > 3 ? 3 * cells_ : 0);
-    size_t row = 0;
-    for (; row + 4 <= block.size(); row += 4) {
-      ++first[block[row]];
-      ++second[block[row + 1]];
-      ++third[block[row + 2]];
-      ++fourth[block[row + 3]];
-    }
-    for (; row < block.size(); ++row) ++first[block[row]];
-  }
-
-  std::vector<ColumnView> columns_;
-  size_t cells_;
-  size_t copies_;
-  std::vector<uint32_t> counts_;
-};
+constexpr int64_t kStretchRows = 1 << 16;      // a stretch's codes stay in the second or third cache
+constexpr int64_t kMaxCellsOfAPass = 1 << 22;  // of its joints together: bounds memory
+constexpr int kMostCores = 16;
+constexpr int64_t kWorthAnotherCore = 1 << 22;  // rows times joints: more than a millisecond
 
 absl::Status CheckRequest(const std::vector<int64_t>& sizes, const Domain& domain,
                           const std::vector<AttributeSet>& sets) {
@@ -100,26 +38,64 @@ absl::Status CheckRequest(const std::vector<int64_t>& sizes, const Domain& domai
   return absl::OkStatus();
 }
 
-// Counts `joints` in one pass over the rows: stretch by stretch, and within a stretch joint by joint, so that
-// both the stretch's codes and the joint's counts stay in a cache.
-std::vector<std::vector<uint32_t>> CountJoints(const ColumnsView& table, const Domain& domain,
-                                               std::span<const Joint> joints) {
-  std::vector<CellCounter> counters;
-  counters.reserve(joints.size());
+using Counts = std::vector<std::vector<int64_t>>;
+
+int64_t CellsOf(const Domain& domain, std::span<const Joint> joints) {
+  int64_t cells = 0;
+  for (const Joint& joint : joints) cells += *domain.CellCount(joint.attributes);
+  return cells;
+}
+
+// A counter for each of some joints, with their numbers beside one another.
+struct Counters {
+  ZeroedNumbers numbers;
+  std::vector<JointCounter> of_joints;
+};
+
+Counters CountersFor(const ColumnsView& table, const Domain& domain, std::span<const Joint> joints) {
+  size_t count = 0;
+  for (const Joint& joint : joints) count += CounterNumbers(*domain.CellCount(joint.attributes));
+  Counters counters{.numbers = ZeroedNumbers(count), .of_joints = {}};
+  std::span<uint32_t> left = counters.numbers.numbers();
   for (const Joint& joint : joints) {
     std::vector<ColumnView> columns;
     for (const uint32_t attribute : joint.attributes) columns.push_back(table.columns[attribute]);
-    counters.emplace_back(std::move(columns), *domain.CellCount(joint.attributes));
+    const int64_t cells = *domain.CellCount(joint.attributes);
+    counters.of_joints.emplace_back(std::move(columns), cells, left.first(CounterNumbers(cells)));
+    left = left.subspan(CounterNumbers(cells));
   }
+  return counters;
+}
 
-  for (int64_t begin = 0; begin < table.rows; begin += kStretchRows) {
-    const int64_t end = std::min(table.rows, begin + kStretchRows);
-    for (CellCounter& counter : counters) counter.CountRows(begin, end);
+// Decided from the magnitude of the number of rows and from public sizes. Each core has counters of its own.
+int CoresFor(const ColumnsView& table, const Domain& domain, std::span<const Joint> joints) {
+  const int64_t work = MagnitudeOf(table.rows) * static_cast<int64_t>(joints.size());
+  const int64_t cells = CellsOf(domain, joints);
+  return work >= kWorthAnotherCore && cells <= std::min(kMaxCellsOfAPass, work / 8) ? kMostCores : 1;
+}
+
+// Counts `joints` in one pass over the rows: stretch by stretch, and within a stretch joint by joint, so that
+// both the stretch's codes and the joint's counts stay in a cache. Cores take stretches as they come.
+Counters CountJoints(const ColumnsView& table, const Domain& domain, std::span<const Joint> joints,
+                     Executor& executor) {
+  const int cores = CoresFor(table, domain, joints);
+  std::vector<std::optional<Counters>> of_core(static_cast<size_t>(cores));
+  std::atomic<int64_t> next_row = 0;
+  executor.RunOnFreeCores(cores, [&](int core) {
+    Counters counters = CountersFor(table, domain, joints);
+    for (int64_t begin = 0; (begin = next_row.fetch_add(kStretchRows)) < table.rows;) {
+      const int64_t end = std::min(table.rows, begin + kStretchRows);
+      for (JointCounter& counter : counters.of_joints) counter.CountRows(begin, end);
+    }
+    of_core[static_cast<size_t>(core)].emplace(std::move(counters));
+  });
+
+  Counters total = *std::move(of_core[0]);
+  for (size_t core = 1; core < of_core.size(); ++core) {
+    if (!of_core[core]) continue;
+    for (size_t i = 0; i < joints.size(); ++i) total.of_joints[i].Add(of_core[core]->of_joints[i]);
   }
-
-  std::vector<std::vector<uint32_t>> counts;
-  for (CellCounter& counter : counters) counts.push_back(std::move(counter).Take());
-  return counts;
+  return total;
 }
 
 // How many of the joints, from the first one, are counted in one pass: at least one.
@@ -132,21 +108,29 @@ size_t OnePass(const Domain& domain, std::span<const Joint> joints) {
   return count;
 }
 
-std::vector<std::vector<int64_t>> CountColumns(const ColumnsView& table, const Domain& domain,
-                                               const std::vector<AttributeSet>& sets) {
-  // Summing a cell costs about as much as counting a row, and both are done for each member.
-  const int64_t max_joint_cells = std::min(kMaxJointCells, table.rows / 4);
-  const std::vector<Joint> joints = PlanJoints(domain, sets, max_joint_cells);
-  std::vector<std::vector<int64_t>> counts(sets.size());
+// Of the joint's members, one after another, from its own counts.
+Counts CountsOfMembers(const Domain& domain, const std::vector<AttributeSet>& sets, const Joint& joint,
+                       std::span<const uint32_t> joint_counts) {
+  std::vector<AttributeSet> members;
+  for (const size_t member : joint.members) members.push_back(sets[member]);
+  if (members.size() == 1 && members[0] == joint.attributes)
+    return {std::vector<int64_t>(joint_counts.begin(), joint_counts.end())};
+  Counts counts;
+  for (const auto& own : ProjectToEach(domain, joint.attributes, joint_counts, members))
+    counts.emplace_back(own.begin(), own.end());
+  return counts;
+}
+
+Counts CountColumns(const ColumnsView& table, const Domain& domain, const std::vector<AttributeSet>& sets,
+                    Executor& executor) {
+  const std::vector<Joint> joints = PlanForRows(domain, sets, table.rows);
+  Counts counts(sets.size());
   for (std::span<const Joint> left = joints; !left.empty();) {
     const std::span<const Joint> pass = left.first(OnePass(domain, left));
-    const std::vector<std::vector<uint32_t>> joint_counts = CountJoints(table, domain, pass);
+    Counters counters = CountJoints(table, domain, pass, executor);
     for (size_t i = 0; i < pass.size(); ++i) {
-      for (const size_t member : pass[i].members) {
-        const std::vector<uint32_t> own =
-            ProjectCounts(domain, pass[i].attributes, joint_counts[i], sets[member]);
-        counts[member].assign(own.begin(), own.end());
-      }
+      Counts of_members = CountsOfMembers(domain, sets, pass[i], counters.of_joints[i].Finish());
+      for (size_t m = 0; m < of_members.size(); ++m) counts[pass[i].members[m]] = std::move(of_members[m]);
     }
     left = left.subspan(pass.size());
   }
@@ -157,28 +141,30 @@ std::vector<std::vector<int64_t>> CountColumns(const ColumnsView& table, const D
 
 absl::StatusOr<std::vector<std::vector<int64_t>>> CountMarginals(const SealedTable& table,
                                                                  const Domain& domain,
-                                                                 const std::vector<AttributeSet>& sets) {
+                                                                 const std::vector<AttributeSet>& sets,
+                                                                 Executor& executor) {
   RETURN_IF_ERROR(CheckRequest(table.sizes(), domain, sets));
   const ReadableScope readable(table);
-  return CountColumns(readable.columns(), domain, sets);
+  return CountColumns(readable.columns(), domain, sets, executor);
 }
 
 absl::StatusOr<std::vector<std::vector<int64_t>>> CountMarginals(const PublicTable& table,
                                                                  const Domain& domain,
-                                                                 const std::vector<AttributeSet>& sets) {
+                                                                 const std::vector<AttributeSet>& sets,
+                                                                 Executor& executor) {
   RETURN_IF_ERROR(CheckRequest(table.sizes(), domain, sets));
-  return CountColumns(table.columns(), domain, sets);
+  return CountColumns(table.columns(), domain, sets, executor);
 }
 
 absl::StatusOr<std::vector<int64_t>> CountMarginal(const SealedTable& table, const Domain& domain,
-                                                   const AttributeSet& set) {
-  ASSIGN_OR_RETURN(std::vector<std::vector<int64_t>> counts, CountMarginals(table, domain, {set}));
+                                                   const AttributeSet& set, Executor& executor) {
+  ASSIGN_OR_RETURN(std::vector<std::vector<int64_t>> counts, CountMarginals(table, domain, {set}, executor));
   return std::move(counts.front());
 }
 
 absl::StatusOr<std::vector<int64_t>> CountMarginal(const PublicTable& table, const Domain& domain,
-                                                   const AttributeSet& set) {
-  ASSIGN_OR_RETURN(std::vector<std::vector<int64_t>> counts, CountMarginals(table, domain, {set}));
+                                                   const AttributeSet& set, Executor& executor) {
+  ASSIGN_OR_RETURN(std::vector<std::vector<int64_t>> counts, CountMarginals(table, domain, {set}, executor));
   return std::move(counts.front());
 }
 

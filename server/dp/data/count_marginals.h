@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "base/executor.h"
 #include "dp/data/public_table.h"
 #include "dp/domain/domain.h"
 
@@ -21,11 +22,13 @@ inline constexpr int64_t kMaxCountedCells = int64_t{1} << 28;
 // Errors: INVALID_ARGUMENT when a set is not rising or not within the domain, or there are too many cells;
 // FAILED_PRECONDITION when the table has another domain. None of them depends on the rows.
 absl::StatusOr<std::vector<int64_t>> CountMarginal(const PublicTable& table, const Domain& domain,
-                                                   const AttributeSet& set);
+                                                   const AttributeSet& set,
+                                                   Executor& executor = OnlyThisThread());
 
 // The same for many sets in one pass over the rows: result[i] belongs to sets[i].
 absl::StatusOr<std::vector<std::vector<int64_t>>> CountMarginals(const PublicTable& table,
                                                                  const Domain& domain,
-                                                                 const std::vector<AttributeSet>& sets);
+                                                                 const std::vector<AttributeSet>& sets,
+                                                                 Executor& executor = OnlyThisThread());
 
 }  // namespace curator::dp

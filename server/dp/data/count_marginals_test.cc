@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
 #include <random>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -113,6 +115,54 @@ TEST(CountMarginals, RowsThatAllShareOneCellAreCountedOnce) {
   const Rows rows(9001, {3, 1});
   const SealedTableHandle table = SealRows(domain, rows).value();
   EXPECT_EQ(CountMarginal(*table, domain, {0, 1}).value(), CountedByDefinition(rows, domain, {0, 1}));
+}
+
+// Four calls at once, whatever the machine has.
+class FourThreads final : public Executor {
+ public:
+  void RunOnFreeCores(int most, const std::function<void(int)>& work) override {
+    most_ = std::max(most_, most);
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < std::min(most, 4); ++i) threads.emplace_back([&work, i] { work(i); });
+  }
+  int most() const { return most_; }
+
+ private:
+  int most_ = 0;
+};
+
+PublicTable LargeTable(const std::vector<int64_t>& sizes, size_t rows) {
+  std::mt19937_64 random(3);
+  CodedColumns columns(sizes);
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    std::vector<std::byte> codes(rows);
+    for (std::byte& code : codes) code = static_cast<std::byte>(random() % static_cast<uint64_t>(sizes[i]));
+    columns.AppendCodes(i, codes);
+  }
+  return PublicTable::Create(std::move(columns)).value();
+}
+
+TEST(CountMarginals, SeveralCoresCountTheSame) {
+  const std::vector<int64_t> sizes = {30, 40, 50, 60, 70, 80};
+  const Domain domain = DomainOf(sizes);
+  const PublicTable table = LargeTable(sizes, 600'001);
+  std::vector<AttributeSet> sets;
+  for (uint32_t a = 0; a < sizes.size(); ++a) {
+    for (uint32_t b = a + 1; b < sizes.size(); ++b) sets.push_back({a, b});
+  }
+  FourThreads four;
+  EXPECT_EQ(CountMarginals(table, domain, sets, four).value(), CountMarginals(table, domain, sets).value());
+  EXPECT_GE(four.most(), 2) << "nothing was shared out";
+}
+
+TEST(CountMarginals, SmallTablesAndLargeMarginalsStayOnOneCore) {
+  const std::vector<int64_t> sizes = {200, 200, 200};
+  const Domain domain = DomainOf(sizes);
+  FourThreads four;
+  ASSERT_TRUE(CountMarginals(LargeTable(sizes, 1000), domain, {{0, 1}, {1, 2}}, four).ok());
+  EXPECT_EQ(four.most(), 1);
+  ASSERT_TRUE(CountMarginals(LargeTable(sizes, 100'000), domain, {{0, 1, 2}}, four).ok());
+  EXPECT_EQ(four.most(), 1) << "each core would need counters of its own";
 }
 
 TEST(CountMarginals, PublicTablesAreCountedAlike) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "base/executor.h"
 #include "dp/data/count_marginals.h"
 #include "dp/data/sealed_table.h"
 #include "dp/domain/domain.h"
@@ -15,11 +16,13 @@
 namespace curator::dp {
 
 absl::StatusOr<std::vector<int64_t>> CountMarginal(const SealedTable& table, const Domain& domain,
-                                                   const AttributeSet& set);
+                                                   const AttributeSet& set,
+                                                   Executor& executor = OnlyThisThread());
 
 // The same for many sets in one pass over the rows: result[i] belongs to sets[i].
 absl::StatusOr<std::vector<std::vector<int64_t>>> CountMarginals(const SealedTable& table,
                                                                  const Domain& domain,
-                                                                 const std::vector<AttributeSet>& sets);
+                                                                 const std::vector<AttributeSet>& sets,
+                                                                 Executor& executor = OnlyThisThread());
 
 }  // namespace curator::dp

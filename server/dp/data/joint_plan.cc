@@ -1,6 +1,8 @@
 #include "dp/data/joint_plan.h"
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 #include <optional>
 #include <utility>
 
@@ -8,6 +10,22 @@ namespace curator::dp {
 namespace {
 
 constexpr size_t kPlannedTogether = 1024;  // the greedy choice looks at all of these again for each joint
+
+constexpr int64_t kLargestLimit = int64_t{1} << 18;  // of a joint's cells: 1 MiB of counts
+constexpr int64_t kSmallestLimit = 64;
+constexpr int kLimits = 4;  // how many are compared
+// Where counting each set by itself takes less than this, in rows times sets, comparing takes longer.
+constexpr int64_t kWorthComparing = int64_t{1} << 22;
+
+double CountingCostPerRow(int64_t cells, size_t attributes) {
+  constexpr double kFirstCacheCells = 4096;    // of a joint's counts: half of 32 KiB
+  constexpr double kSecondCacheCells = 65536;  // a quarter of 1 MiB
+  const auto doublings = [cells](double fitting) {
+    return std::log2(std::max(1.0, static_cast<double>(cells) / fitting));
+  };
+  return 0.28 + 0.018 * static_cast<double>(attributes) + 0.055 * doublings(kFirstCacheCells) +
+         0.2 * doublings(kSecondCacheCells);
+}
 
 // Chooses joints for the sets from `begin` to `end`.
 class GreedyCover {
@@ -96,6 +114,45 @@ std::vector<Joint> PlanJoints(const Domain& domain, const std::vector<AttributeS
     while (!cover.IsDone()) joints.push_back(cover.Next());
   }
   return joints;
+}
+
+int64_t MagnitudeOf(int64_t rows) {
+  return static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(rows)));
+}
+
+double CountingCost(const Domain& domain, const std::vector<AttributeSet>& sets,
+                    const std::vector<Joint>& joints, int64_t rows) {
+  constexpr double kMakeCell = 0.5;     // ns to provide a counter with a zero
+  constexpr double kProjectCell = 0.5;  // to add it to another
+  double cost = 0;
+  for (const Joint& joint : joints) {
+    const int64_t cells = domain.CellCount(joint.attributes).value_or(0);
+    cost += static_cast<double>(rows) * CountingCostPerRow(cells, joint.attributes.size());
+    const bool is_a_set = joint.members.size() == 1 && sets[joint.members[0]] == joint.attributes;
+    // Members share most of the summing: see ProjectToEach().
+    const double projections = is_a_set ? 0 : 1 + static_cast<double>(joint.members.size()) / 4;
+    cost += static_cast<double>(cells) * (kMakeCell + kProjectCell * projections);
+  }
+  return cost;
+}
+
+std::vector<Joint> PlanForRows(const Domain& domain, const std::vector<AttributeSet>& sets, int64_t rows) {
+  const int64_t magnitude = MagnitudeOf(rows);
+  const int64_t largest = std::clamp(magnitude, kSmallestLimit, kLargestLimit);
+  int64_t best_limit = std::max(kSmallestLimit, largest / 4);
+  if (magnitude * static_cast<int64_t>(sets.size()) >= kWorthComparing) {
+    // The first sets speak for all.
+    const std::vector<AttributeSet> first(sets.begin(),
+                                          sets.begin() + std::min(sets.size(), kPlannedTogether));
+    std::optional<double> best_cost;
+    for (int step = 0; step < kLimits; ++step) {
+      const double cost = CountingCost(domain, first, PlanJoints(domain, first, largest >> step), magnitude);
+      if (best_cost && *best_cost <= cost) continue;
+      best_cost = cost;
+      best_limit = largest >> step;
+    }
+  }
+  return PlanJoints(domain, sets, best_limit);
 }
 
 }  // namespace curator::dp

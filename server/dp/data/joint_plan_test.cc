@@ -94,6 +94,29 @@ TEST(PlanJoints, ManySetsArePlannedInSteps) {
   ExpectSound(DomainOf(sizes), pairs, 1000);
 }
 
+TEST(PlanForRows, DependsOnTheMagnitudeOfTheNumberOfRowsAlone) {
+  EXPECT_EQ(MagnitudeOf(0), 0);
+  EXPECT_EQ(MagnitudeOf(1), 1);
+  EXPECT_EQ(MagnitudeOf(1'000'000), 1 << 19);
+  const Domain domain = DomainOf({7, 9, 16, 5, 15, 10, 8, 24, 9, 6});
+  const auto plan = [&](int64_t rows) {
+    std::vector<AttributeSet> attributes;
+    for (const Joint& joint : PlanForRows(domain, AllPairs(10), rows)) attributes.push_back(joint.attributes);
+    return attributes;
+  };
+  EXPECT_EQ(plan(600'000), plan(1'000'000));
+  EXPECT_LT(plan(10'000'000).size(), plan(2'000).size()) << "more rows make larger joints worth their sums";
+}
+
+TEST(PlanForRows, NoPlanOfTheComparedOnesCostsLess) {
+  const Domain domain = DomainOf({7, 9, 16, 5, 15, 10, 8, 24, 9, 6});
+  const std::vector<AttributeSet> pairs = AllPairs(10);
+  const int64_t rows = 1 << 20;
+  const double chosen = CountingCost(domain, pairs, PlanForRows(domain, pairs, rows), rows);
+  for (const int64_t limit : {1 << 15, 1 << 16, 1 << 17, 1 << 18})
+    EXPECT_LE(chosen, CountingCost(domain, pairs, PlanJoints(domain, pairs, limit), rows)) << limit;
+}
+
 TEST(ProjectCounts, SumsOverWhatIsLeftOut) {
   const Domain domain = DomainOf({2, 3, 2});
   const std::vector<uint32_t> counts = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
@@ -104,6 +127,28 @@ TEST(ProjectCounts, SumsOverWhatIsLeftOut) {
   EXPECT_THAT(ProjectCounts(domain, all, counts, {2}), ElementsAre(36, 42));
   EXPECT_THAT(ProjectCounts(domain, all, counts, {0}), ElementsAre(21, 57));
   EXPECT_THAT(ProjectCounts(domain, all, counts, {}), ElementsAre(78));
+}
+
+TEST(ProjectToEach, GivesWhatEachProjectionGivesByItself) {
+  std::mt19937_64 random(9);
+  for (int round = 0; round < 300; ++round) {
+    std::vector<int64_t> sizes(1 + random() % 6);
+    for (int64_t& size : sizes) size = static_cast<int64_t>(1 + random() % 5);
+    const Domain domain = DomainOf(sizes);
+    AttributeSet all;
+    for (uint32_t i = 0; i < sizes.size(); ++i) all.push_back(i);
+    std::vector<uint32_t> counts(static_cast<size_t>(*domain.CellCount(all)));
+    for (uint32_t& count : counts) count = static_cast<uint32_t>(random() % 1000);
+    std::vector<AttributeSet> to(random() % 12);
+    for (AttributeSet& set : to) {
+      for (const uint32_t attribute : all) {
+        if (random() % 2 == 0) set.push_back(attribute);
+      }
+    }
+    const auto each = ProjectToEach(domain, all, counts, to);
+    ASSERT_EQ(each.size(), to.size());
+    for (size_t i = 0; i < to.size(); ++i) ASSERT_EQ(each[i], ProjectCounts(domain, all, counts, to[i])) << i;
+  }
 }
 
 }  // namespace

@@ -79,7 +79,8 @@ absl::StatusOr<std::vector<std::vector<int64_t>>> Kernel::NoisyCounts(std::span<
   }
   const std::vector<int64_t> noises = DrawNoise(sampler, *bits_, total_cells);
   const std::vector<AttributeSet> sets(marginals.begin(), marginals.end());
-  ASSIGN_OR_RETURN(std::vector<std::vector<int64_t>> values, CountMarginals(*table_, domain_, sets));
+  ASSIGN_OR_RETURN(std::vector<std::vector<int64_t>> values,
+                   CountMarginals(*table_, domain_, sets, *executor_));
   Add(noises, values);
   if (record_ != nullptr) record_->push_back(CountsDraw{.marginals = sets, .noise = noise, .values = values});
   return values;

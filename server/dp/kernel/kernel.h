@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "base/executor.h"
 #include "dp/accounting/units.h"
 #include "dp/data/sealed_table_handle.h"
 #include "dp/domain/domain.h"
@@ -46,6 +47,10 @@ class Kernel {
 
   // From now on, appends every draw to `transcript`, which must outlive the kernel.
   void RecordTo(Transcript& transcript) { record_ = &transcript; }
+
+  // From now on, counts also on the cores that `executor` offers; on the calling thread alone otherwise. It
+  // must outlive the kernel.
+  void CountOn(Executor& executor) { executor_ = &executor; }
 
   // Public facts.
   const Domain& domain() const { return domain_; }
@@ -142,6 +147,7 @@ class Kernel {
   Transcript replayed_;
   size_t next_replayed_ = 0;
   Transcript* record_ = nullptr;
+  Executor* executor_ = &OnlyThisThread();
 };
 
 template <typename D>

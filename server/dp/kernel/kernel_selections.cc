@@ -46,7 +46,8 @@ absl::StatusOr<std::vector<std::span<const int64_t>>> Kernel::RememberedCounts(
   const auto repeated = std::ranges::unique(missing);
   missing.erase(repeated.begin(), repeated.end());
   if (!missing.empty()) {
-    ASSIGN_OR_RETURN(std::vector<std::vector<int64_t>> counts, CountMarginals(*table_, domain_, missing));
+    ASSIGN_OR_RETURN(std::vector<std::vector<int64_t>> counts,
+                     CountMarginals(*table_, domain_, missing, *executor_));
     for (size_t i = 0; i < missing.size(); ++i) counted_.emplace(std::move(missing[i]), std::move(counts[i]));
   }
   std::vector<std::span<const int64_t>> found;
