@@ -30,7 +30,7 @@ absl::Status CheckId(std::string_view field, std::string_view id) {
 absl::Status RemoveLeftovers(const std::filesystem::path& folder, const Manifest& manifest) {
   RETURN_IF_ERROR(RemoveAbandoned(folder));
   RETURN_IF_ERROR(RemoveAbandoned(SegmentsPath(folder)));
-  ASSIGN_OR_RETURN(const bool is_sealed, Exists(SnapshotPath(folder)));
+  ASSIGN_OR_RETURN(const bool is_sealed, IsSealed(folder));
   std::error_code error;
   for (std::filesystem::directory_iterator entry(SegmentsPath(folder), error), end; !error && entry != end;
        entry.increment(error)) {
@@ -85,27 +85,36 @@ absl::StatusOr<std::unique_ptr<RecordImport>> DatasetStore::BeginImport(const st
   ASSIGN_OR_RETURN(const Manifest manifest, ReadManifest(ManifestPath(place.folder)));
   if (const ImportEntry* const twin = manifest.Find(request_id))
     return RepeatedImport(std::move(place), *twin);
-  ASSIGN_OR_RETURN(const bool is_sealed, Exists(SnapshotPath(place.folder)));
+  ASSIGN_OR_RETURN(const bool is_sealed, IsSealed(place.folder));
   if (is_sealed) return absl::FailedPreconditionError("the dataset is sealed: it takes no more records");
   return NewImport(std::move(place), schema, options);
 }
 
 absl::StatusOr<SealedContent> DatasetStore::Seal(const std::string& dataset_id, const dp::Schema& schema) {
   RETURN_IF_ERROR(CheckId("dataset", dataset_id));
-  return SealCounting(dataset_id, schema, nullptr);
+  return SealInto(SnapshotPath(data_dir_ / dataset_id), schema, nullptr);
+}
+
+absl::StatusOr<SealedContent> DatasetStore::SealPublic(const std::string& dataset_id,
+                                                       const dp::Schema& schema) {
+  RETURN_IF_ERROR(CheckId("dataset", dataset_id));
+  ASSIGN_OR_RETURN(const bool is_private, Exists(SnapshotPath(data_dir_ / dataset_id)));
+  if (is_private) return absl::FailedPreconditionError("the dataset is sealed as a private one");
+  return SealInto(PublicSnapshotPath(data_dir_ / dataset_id), schema, nullptr);
 }
 
 absl::StatusOr<SealedContent> DatasetStore::SealPart(const std::string& part_id, const PartIds& whole,
                                                      const dp::Schema& schema) {
   RETURN_IF_ERROR(CheckId("part", part_id));
   RETURN_IF_ERROR(CheckId("dataset", whole.dataset_id));
-  if (!dp::IdColumnOf(schema.unit)) return SealCounting(part_id, schema, nullptr);
+  const std::filesystem::path snapshot = SnapshotPath(data_dir_ / part_id);
+  if (!dp::IdColumnOf(schema.unit)) return SealInto(snapshot, schema, nullptr);
   // Parts are sealed one after the other, so that each knows what units have in the others.
   const std::filesystem::path folder = data_dir_ / whole.dataset_id;
   RETURN_IF_ERROR(MakeFolder(SegmentsPath(folder)));
   ASSIGN_OR_RETURN(const FolderLock lock, FolderLock::Take(folder));
   ASSIGN_OR_RETURN(const ByUnit<uint32_t> elsewhere, CountElsewhere(part_id, whole));
-  return SealCounting(part_id, schema, &elsewhere);
+  return SealInto(snapshot, schema, &elsewhere);
 }
 
 absl::StatusOr<ByUnit<uint32_t>> DatasetStore::CountElsewhere(const std::string& part_id,
@@ -123,22 +132,22 @@ absl::StatusOr<ByUnit<uint32_t>> DatasetStore::CountElsewhere(const std::string&
   return records;
 }
 
-absl::StatusOr<SealedContent> DatasetStore::SealCounting(const std::string& dataset_id,
-                                                         const dp::Schema& schema,
-                                                         const ByUnit<uint32_t>* elsewhere) {
-  const std::filesystem::path folder = data_dir_ / dataset_id;
+absl::StatusOr<SealedContent> DatasetStore::SealInto(const std::filesystem::path& snapshot,
+                                                     const dp::Schema& schema,
+                                                     const ByUnit<uint32_t>* elsewhere) {
+  const std::filesystem::path folder = snapshot.parent_path();
   RETURN_IF_ERROR(MakeFolder(SegmentsPath(folder)));
   ASSIGN_OR_RETURN(const FolderLock lock, FolderLock::Take(folder));
   ASSIGN_OR_RETURN(const Manifest manifest, ReadManifest(ManifestPath(folder)));
 
-  absl::StatusOr<SnapshotFacts> facts = ReadSnapshotFacts(SnapshotPath(folder));
+  absl::StatusOr<SnapshotFacts> facts = ReadSnapshotFacts(snapshot);
   if (absl::IsNotFound(facts.status())) {
     ASSIGN_OR_RETURN(const CombinedRecords records,
                      CombineSegments(SegmentsPath(folder), manifest, schema,
                                      elsewhere == nullptr ? ByUnit<uint32_t>() : *elsewhere));
     // First the units: a part is sealed once its snapshot is there.
     if (elsewhere != nullptr) RETURN_IF_ERROR(WriteUnitCounts(UnitsPath(folder), records.units));
-    facts = WriteSnapshot(SnapshotPath(folder), records);
+    facts = WriteSnapshot(snapshot, records);
   }
   RETURN_IF_ERROR(facts.status());
   RETURN_IF_ERROR(RemoveLeftovers(folder, manifest));
@@ -169,6 +178,17 @@ absl::StatusOr<dp::SealedTableHandle> DatasetStore::Load(const std::string& data
     return absl::DataLossError("a sealed dataset is not the one that was sealed");
   }
   return loaded->table;
+}
+
+absl::StatusOr<std::shared_ptr<const dp::PublicTable>> DatasetStore::LoadPublic(
+    const std::string& dataset_id, const std::string& content_hash) {
+  RETURN_IF_ERROR(CheckId("dataset", dataset_id));
+  absl::StatusOr<PublicSnapshot> snapshot = ReadPublicSnapshot(PublicSnapshotPath(data_dir_ / dataset_id));
+  if (absl::IsNotFound(snapshot.status())) return absl::NotFoundError("the dataset has no public records");
+  RETURN_IF_ERROR(snapshot.status());
+  if (ContentHash(snapshot->facts.digest) != content_hash)
+    return absl::DataLossError("a sealed dataset is not the one that was sealed");
+  return std::move(snapshot->table);
 }
 
 absl::StatusOr<dp::SealedTableHandle> DatasetStore::LoadTogether(const std::vector<SealedId>& datasets) {

@@ -2,7 +2,8 @@
 // dataset.
 //
 // Below the data directory each dataset has a folder, named by its id, with `manifest` (which imports there
-// were, in which order, with their reports), `segments/<request id>`, and `snapshot`. All are binary,
+// were, in which order, with their reports), `segments/<request id>`, and `snapshot`
+// (`public_snapshot` of a public dataset). All are binary,
 // checksummed, mode 0600, and made durable before they get their names; a file in the making is called
 // `*.making` and is removed when found abandoned. Ids of persons and groups are stored as keyed hashes only,
 // and not at all once a dataset is sealed; those of a partitioned dataset stay, in `units` beside each
@@ -27,6 +28,7 @@
 #include "absl/status/statusor.h"
 #include "data/import.h"
 #include "data/unit_counts.h"
+#include "dp/data/public_table.h"
 #include "dp/data/sealed_table_handle.h"
 #include "dp/domain/domain.h"
 
@@ -82,6 +84,10 @@ class DatasetStore {
   // same.
   absl::StatusOr<SealedContent> Seal(const std::string& dataset_id, const dp::Schema& schema);
 
+  // The same for a public dataset, whose records go where only LoadPublic() finds them: what was sealed as
+  // private can never be read as public, whoever asks. FAILED_PRECONDITION when it is sealed as private.
+  absl::StatusOr<SealedContent> SealPublic(const std::string& dataset_id, const dp::Schema& schema);
+
   // The same for one of the parts of a dataset. What a unit has in parts that were sealed before counts
   // towards its bound; so for persons and groups it is remembered, by keyed hashes of their ids, how many
   // records each has in which part.
@@ -91,6 +97,10 @@ class DatasetStore {
   // The sealed table, read once and kept in memory. NOT_FOUND when it is not sealed; DATA_LOSS when it is not
   // the content that `content_hash` was made of.
   absl::StatusOr<dp::SealedTableHandle> Load(const std::string& dataset_id, const std::string& content_hash);
+
+  // The public table, read anew each time. NOT_FOUND when nothing is sealed as public; DATA_LOSS as Load().
+  absl::StatusOr<std::shared_ptr<const dp::PublicTable>> LoadPublic(const std::string& dataset_id,
+                                                                    const std::string& content_hash);
 
   // The sealed tables of several parts of one dataset as one table, in this order, in which a unit is one
   // unit wherever its records lie; of one, as Load(). The last few such tables are kept in memory. Errors:
@@ -107,8 +117,8 @@ class DatasetStore {
   // How many records units have in the parts that are sealed, but for `part_id`.
   absl::StatusOr<ByUnit<uint32_t>> CountElsewhere(const std::string& part_id, const PartIds& whole) const;
   // `elsewhere`: of a part whose units are remembered; else null.
-  absl::StatusOr<SealedContent> SealCounting(const std::string& dataset_id, const dp::Schema& schema,
-                                             const ByUnit<uint32_t>* elsewhere);
+  absl::StatusOr<SealedContent> SealInto(const std::filesystem::path& snapshot, const dp::Schema& schema,
+                                         const ByUnit<uint32_t>* elsewhere);
 
   const std::filesystem::path data_dir_;
   const KeyedHash keyed_hash_;

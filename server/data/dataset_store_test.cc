@@ -45,6 +45,30 @@ TEST(DatasetStore, SealsImportsInTheirOrder) {
   EXPECT_EQ(RowsOf(*store->Load("people", sealed.content_hash).value()), (CodeRows{{1, 1}, {0, 2}}));
 }
 
+TEST(DatasetStore, APublicDatasetIsReadAsAPublicTable) {
+  const TemporaryFolder folder;
+  const auto store = OpenStore(folder);
+  ASSERT_TRUE(Import(*store, SexAge(), "r1", kCsv).ok());
+  const SealedContent sealed = store->SealPublic("people", SexAge()).value();
+  EXPECT_EQ(store->SealPublic("people", SexAge()).value(), sealed);
+  const auto table = store->LoadPublic("people", sealed.content_hash).value();
+  ASSERT_EQ(table->rows(), 2);
+  EXPECT_EQ(table->columns().columns[1][0], 3u);
+  EXPECT_EQ(store->LoadPublic("people", std::string(32, 'x')).status().code(), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(Import(*store, SexAge(), "r2", kCsv).status().code(), absl::StatusCode::kFailedPrecondition);
+}
+
+TEST(DatasetStore, WhatWasSealedAsPrivateIsNeverReadAsPublicNorTheOtherWayRound) {
+  const TemporaryFolder folder;
+  const auto store = OpenStore(folder);
+  ASSERT_TRUE(Import(*store, SexAge(), "r1", kCsv).ok());
+  const SealedContent sealed = store->Seal("people", SexAge()).value();
+  EXPECT_EQ(store->LoadPublic("people", sealed.content_hash).status().code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(store->SealPublic("people", SexAge()).status().code(), absl::StatusCode::kFailedPrecondition);
+  const SealedContent open = store->SealPublic("open", SexAge()).value();
+  EXPECT_EQ(store->Load("open", open.content_hash).status().code(), absl::StatusCode::kNotFound);
+}
+
 TEST(DatasetStore, SeveralSealedTablesAreLoadedAsOne) {
   const TemporaryFolder folder;
   const auto store = OpenStore(folder);

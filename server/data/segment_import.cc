@@ -148,7 +148,7 @@ class IntoSegment final : public RecordImport {
     ASSIGN_OR_RETURN(Manifest manifest, ReadManifest(ManifestPath(place_.folder)));
     if (const ImportEntry* const twin = manifest.Find(place_.request_id))
       return ReportOfRepeat(*twin, content_digest);
-    ASSIGN_OR_RETURN(const bool is_sealed, Exists(SnapshotPath(place_.folder)));
+    ASSIGN_OR_RETURN(const bool is_sealed, IsSealed(place_.folder));
     if (is_sealed) return absl::FailedPreconditionError("the dataset is sealed: it takes no more records");
     if (manifest.RowsAccepted() + records_.report().rows_accepted > dp::kMaxRows) {
       return absl::FailedPreconditionError(
@@ -188,6 +188,16 @@ std::filesystem::path SegmentsPath(const std::filesystem::path& folder) {
 }
 std::filesystem::path SnapshotPath(const std::filesystem::path& folder) {
   return folder / "snapshot";
+}
+
+std::filesystem::path PublicSnapshotPath(const std::filesystem::path& folder) {
+  return folder / "public_snapshot";
+}
+
+absl::StatusOr<bool> IsSealed(const std::filesystem::path& folder) {
+  ASSIGN_OR_RETURN(const bool is_private, Exists(SnapshotPath(folder)));
+  ASSIGN_OR_RETURN(const bool is_public, Exists(PublicSnapshotPath(folder)));
+  return is_private || is_public;
 }
 
 std::filesystem::path UnitsPath(const std::filesystem::path& folder) {

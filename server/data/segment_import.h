@@ -26,7 +26,11 @@ struct ImportPlace {
 std::filesystem::path ManifestPath(const std::filesystem::path& folder);
 std::filesystem::path SegmentsPath(const std::filesystem::path& folder);
 std::filesystem::path SnapshotPath(const std::filesystem::path& folder);
+std::filesystem::path PublicSnapshotPath(const std::filesystem::path& folder);  // of a public dataset
 std::filesystem::path UnitsPath(const std::filesystem::path& folder);
+
+// Whether there is a snapshot, private or public.
+absl::StatusOr<bool> IsSealed(const std::filesystem::path& folder);
 
 // Writes a segment; Finish() enters it into the manifest.
 absl::StatusOr<std::unique_ptr<RecordImport>> NewImport(ImportPlace place, const dp::Schema& schema,

@@ -132,6 +132,32 @@ absl::StatusOr<dp::CodedColumns> ReadColumns(const Header& header, DigestingRead
   return columns;
 }
 
+// What a snapshot holds, proved by its digest.
+struct Content {
+  SnapshotFacts facts;
+  dp::RowOwner owner = dp::RowOwner::kItself;
+  dp::CodedColumns columns;
+  std::vector<uint32_t> unit_of_row;
+};
+
+absl::StatusOr<Content> ReadContent(const std::filesystem::path& path) {
+  ASSIGN_OR_RETURN(File file, File::OpenForReading(path));
+  DigestingReader reader(file);
+  ASSIGN_OR_RETURN(const Header header, ReadHeader(file, reader));
+  ASSIGN_OR_RETURN(dp::CodedColumns columns, ReadColumns(header, reader));
+  std::vector<uint32_t> unit_of_row(header.owner == dp::RowOwner::kUnit ? static_cast<size_t>(header.records)
+                                                                        : 0);
+  RETURN_IF_ERROR(reader.Read(std::as_writable_bytes(std::span(unit_of_row))));
+  ASSIGN_OR_RETURN(std::string stored_digest, ReadStoredDigest(file));
+  if (reader.Finish() != stored_digest) return Damaged();
+  return Content{.facts = {.records = header.records,
+                           .records_dropped = header.records_dropped,
+                           .digest = std::move(stored_digest)},
+                 .owner = header.owner,
+                 .columns = std::move(columns),
+                 .unit_of_row = std::move(unit_of_row)};
+}
+
 }  // namespace
 
 absl::StatusOr<SnapshotFacts> WriteSnapshot(const std::filesystem::path& path,
@@ -168,25 +194,21 @@ absl::StatusOr<SnapshotFacts> ReadSnapshotFacts(const std::filesystem::path& pat
 }
 
 absl::StatusOr<Snapshot> ReadSnapshot(const std::filesystem::path& path) {
-  ASSIGN_OR_RETURN(File file, File::OpenForReading(path));
-  DigestingReader reader(file);
-  ASSIGN_OR_RETURN(const Header header, ReadHeader(file, reader));
-  ASSIGN_OR_RETURN(dp::CodedColumns columns, ReadColumns(header, reader));
-  std::vector<uint32_t> unit_of_row(header.owner == dp::RowOwner::kUnit ? static_cast<size_t>(header.records)
-                                                                        : 0);
-  RETURN_IF_ERROR(reader.Read(std::as_writable_bytes(std::span(unit_of_row))));
-  ASSIGN_OR_RETURN(std::string stored_digest, ReadStoredDigest(file));
-  if (reader.Finish() != stored_digest) return Damaged();
-
-  dp::SealedTableBuilder builder(header.sizes, header.owner);
-  builder.SetColumns(std::move(columns), std::move(unit_of_row));
+  ASSIGN_OR_RETURN(Content content, ReadContent(path));
+  dp::SealedTableBuilder builder(content.columns.sizes(), content.owner);
+  builder.SetColumns(std::move(content.columns), std::move(content.unit_of_row));
   absl::StatusOr<dp::SealedTableHandle> table = std::move(builder).Build();
   if (absl::IsInvalidArgument(table.status())) return Damaged();
   if (!table.ok()) return table.status();
-  return Snapshot{.facts = {.records = header.records,
-                            .records_dropped = header.records_dropped,
-                            .digest = std::move(stored_digest)},
-                  .table = *std::move(table)};
+  return Snapshot{.facts = std::move(content.facts), .table = *std::move(table)};
+}
+
+absl::StatusOr<PublicSnapshot> ReadPublicSnapshot(const std::filesystem::path& path) {
+  ASSIGN_OR_RETURN(Content content, ReadContent(path));
+  absl::StatusOr<dp::PublicTable> table = dp::PublicTable::Create(std::move(content.columns));
+  if (!table.ok()) return Damaged();
+  return PublicSnapshot{.facts = std::move(content.facts),
+                        .table = std::make_shared<const dp::PublicTable>(*std::move(table))};
 }
 
 }  // namespace curator::data

@@ -3,10 +3,12 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <string>
 
 #include "absl/status/statusor.h"
 #include "data/combine.h"
+#include "dp/data/public_table.h"
 #include "dp/data/sealed_table_handle.h"
 
 namespace curator::data {
@@ -32,5 +34,12 @@ struct Snapshot {
 
 // NOT_FOUND when there is no file, DATA_LOSS when it is not exactly what was written.
 absl::StatusOr<Snapshot> ReadSnapshot(const std::filesystem::path& path);
+
+// The same file read as a public table; units are left out.
+struct PublicSnapshot {
+  SnapshotFacts facts;
+  std::shared_ptr<const dp::PublicTable> table;
+};
+absl::StatusOr<PublicSnapshot> ReadPublicSnapshot(const std::filesystem::path& path);
 
 }  // namespace curator::data

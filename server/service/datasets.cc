@@ -1,5 +1,7 @@
 #include "service/datasets.h"
 
+#include <algorithm>
+
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "base/canonical_bytes.h"
@@ -125,8 +127,28 @@ absl::StatusOr<ImportTarget> TargetOf(const DatasetView& dataset, std::string_vi
 
 absl::StatusOr<data::SealedContent> SealRecords(ledger::Ledger& ledger, data::DatasetStore& store,
                                                 const DatasetView& dataset, const ImportTarget& target) {
+  if (dataset.record.is_public) return store.SealPublic(target.stored_id, dataset.schema);
   if (!target.rows) return store.Seal(target.stored_id, dataset.schema);
   return store.SealPart(target.stored_id, StoredIdsOf(ledger, dataset.record), dataset.schema);
+}
+
+// What the owner has sealed as private stays so. Only the owner's own datasets are looked at: of another's,
+// a refusal would tell what is in it.
+absl::Status CheckNotPrivateElsewhere(ledger::Ledger& ledger, const ledger::Dataset& dataset,
+                                      const std::string& content_hash) {
+  ASSIGN_OR_RETURN(const std::vector<ledger::Dataset> all, ledger.ListDatasets());
+  for (const ledger::Dataset& other : all) {
+    if (other.is_public || other.owner != dataset.owner) continue;
+    const bool is_there =
+        other.content_hash == content_hash ||
+        std::ranges::find(other.parts, content_hash, &ledger::Part::content_hash) != other.parts.end();
+    if (is_there) {
+      return absl::FailedPreconditionError(absl::StrCat(
+          "these are the records of your private dataset \"", other.name,
+          "\": they cannot be made public, and public dataset \"", dataset.name, "\" stays unsealed"));
+    }
+  }
+  return absl::OkStatus();
 }
 
 // A question to all parts reads them as one table: that it may hold them is seen to before a part is sealed,
@@ -242,6 +264,8 @@ absl::StatusOr<Sealed> SealDataset(ledger::Ledger& ledger, data::DatasetStore& s
   }
   if (intent == Intent::kValidateOnly) return Sealed{.dataset = dataset};
   ASSIGN_OR_RETURN(const data::SealedContent content, SealRecords(ledger, store, dataset, target));
+  if (dataset.record.is_public)
+    RETURN_IF_ERROR(CheckNotPrivateElsewhere(ledger, dataset.record, content.content_hash));
   absl::StatusOr<ledger::Dataset> record;
   if (target.rows) {
     RETURN_IF_ERROR(CheckPartsFitOneTable(ledger, store, dataset, content));

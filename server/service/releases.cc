@@ -170,4 +170,12 @@ absl::Status SampleModel(const ReleaseView& release, std::optional<int64_t> rows
   return pieces.Flush();
 }
 
+absl::Status SampleRecords(const ReleaseView& release, int64_t rows, const dp::RecordSink& sink) {
+  if (rows < 0 || rows > kMaxSampledRows)
+    return InvalidField("rows", absl::StrCat("must be between 0 and ", kMaxSampledRows));
+  ASSIGN_OR_RETURN(const std::unique_ptr<dp::SynthesisModel> model, RestoreModel(release));
+  dp::Drbg bits(SamplingKey(release, rows, BinStyle::kInterval));
+  return model->Sample(bits, rows, sink);
+}
+
 }  // namespace curator::service

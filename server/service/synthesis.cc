@@ -1,5 +1,6 @@
 #include "service/synthesis.h"
 
+#include <algorithm>
 #include <atomic>
 #include <memory>
 
@@ -16,6 +17,7 @@
 #include "dp/synthesis/synthesizers.h"
 #include "dp/workload/marginals.h"
 #include "host/logging.h"
+#include "service/priors.h"
 
 namespace curator::service {
 namespace {
@@ -60,6 +62,23 @@ absl::StatusOr<std::string> DrawModel(Curator& curator, const SynthesisEstimate&
                                                       .model = model->Serialize()});
 }
 
+// The public data that a method starts from, where it does.
+absl::StatusOr<Prior> PriorFor(Curator& curator, const SynthesisRequest& request,
+                               const dp::Synthesizer& synthesizer, const dp::Domain& domain) {
+  const auto named = request.settings.find("prior");
+  const bool takes_one = std::ranges::any_of(synthesizer.settings(),
+                                             [](const dp::Setting& each) { return each.key == "prior"; });
+  if (!takes_one || named == request.settings.end() || named->second.empty()) return Prior{};
+  return ResolvePrior(curator, request.principal, domain, named->second);
+}
+
+// What the fingerprint says of the settings: a name, and which records it stands for.
+std::map<std::string, std::string> FingerprintSettings(const SynthesisEstimate& estimate) {
+  std::map<std::string, std::string> settings = estimate.plan.settings;
+  if (!estimate.prior_identity.empty()) settings["prior.identity"] = estimate.prior_identity;
+  return settings;
+}
+
 ChargeOrder OrderFor(const SynthesisEstimate& estimate, const SynthesisRequest& request,
                      const std::string& request_id) {
   const ledger::Dataset& dataset = estimate.dataset.record;
@@ -69,7 +88,7 @@ ChargeOrder OrderFor(const SynthesisEstimate& estimate, const SynthesisRequest& 
           .request_id = request_id,
           .fingerprint = codec::SynthesisFingerprint(
               dataset.id, estimate.scope.version, estimate.scope.PartNumbers(), request.method,
-              estimate.plan.settings, estimate.input.workload, estimate.plan.event),
+              FingerprintSettings(estimate), estimate.input.workload, estimate.plan.event),
           .kind = kKind,
           .event = codec::EncodeEvent(estimate.plan.event),
           .label = absl::StrCat(request.method, " over ", estimate.input.workload.size(),
@@ -111,17 +130,19 @@ absl::StatusOr<SynthesisEstimate> PlanAndPrice(Curator& curator, const Synthesis
   ASSIGN_OR_RETURN(const dp::RuleSpec rule, GoverningRule(scope.accounts));
   ASSIGN_OR_RETURN(const dp::Synthesizer* synthesizer, FindMethod(request.method));
   ASSIGN_OR_RETURN(std::vector<dp::QueryGroup> workload, WorkloadOf(dataset.schema.domain, request));
+  ASSIGN_OR_RETURN(Prior prior, PriorFor(curator, request, *synthesizer, dataset.schema.domain));
   dp::SynthesisInput input{.domain = dataset.schema.domain,
                            .unit_bound = dataset.unit_bound,
                            .rule = rule,
                            .spend = request.spend,
                            .workload = std::move(workload),
                            .settings = request.settings,
-                           .assume_records = request.assume_records};
+                           .assume_records = request.assume_records,
+                           .prior = std::move(prior.table)};
   ASSIGN_OR_RETURN(dp::SynthesisPlan plan, synthesizer->Plan(input));
   ASSIGN_OR_RETURN(Price price, PriceOf(dataset, scope.accounts, plan.event, plan.linear));
-  return SynthesisEstimate{std::move(dataset), std::move(scope), synthesizer,
-                           std::move(input),   std::move(plan),  std::move(price)};
+  return SynthesisEstimate{std::move(dataset),        std::move(scope), synthesizer,     std::move(input),
+                           std::move(prior.identity), std::move(plan),  std::move(price)};
 }
 
 }  // namespace

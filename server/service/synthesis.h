@@ -38,6 +38,7 @@ struct SynthesisEstimate {
   RequestScope scope;
   const dp::Synthesizer* synthesizer = nullptr;
   dp::SynthesisInput input;
+  std::string prior_identity;  // of input.prior (priors.h); empty without one
   dp::SynthesisPlan plan;
   Price price;
 };
