@@ -87,7 +87,7 @@ TEST_P(Roles, TheApplicationCannotRewriteWhatHappened) {
                                 "DELETE FROM charges",
                                 "UPDATE charges SET principal = 'mallory'",
                                 "UPDATE charges SET fingerprint = ''",
-                                "DELETE FROM postings",
+                                "DROP VIEW postings",
                                 "UPDATE releases SET payload = ''",
                                 "DELETE FROM releases",
                                 "DELETE FROM account_counters",

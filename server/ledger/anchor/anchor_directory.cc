@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -172,6 +173,29 @@ absl::StatusOr<AnchorState> AnchorDirectory::Read() {
   AnchorState all = own_;
   for (const auto& [name, file] : others_) RETURN_IF_ERROR(Raise(all, file->state()));
   return all;
+}
+
+absl::Status AnchorDirectory::Refresh() {
+  const std::scoped_lock lock(mutex_);
+  return ReadOthers();
+}
+
+absl::StatusOr<ChainHead> AnchorDirectory::HeadOf(const std::string& dataset_id) const {
+  const std::scoped_lock lock(mutex_);
+  ASSIGN_OR_RETURN(ChainHead highest, StateView(own_).HeadOf(dataset_id));
+  for (const auto& [name, file] : others_) {
+    ASSIGN_OR_RETURN(ChainHead head, StateView(file->state()).HeadOf(dataset_id));
+    RETURN_IF_ERROR(CheckAgree(dataset_id, highest, head));
+    if (head.seq > highest.seq) highest = std::move(head);
+  }
+  return highest;
+}
+
+int64_t AnchorDirectory::SpentOf(const CounterKey& key) const {
+  const std::scoped_lock lock(mutex_);
+  int64_t most = StateView(own_).SpentOf(key);
+  for (const auto& [name, file] : others_) most = std::max(most, StateView(file->state()).SpentOf(key));
+  return most;
 }
 
 absl::Status AnchorDirectory::ReadOthers() {

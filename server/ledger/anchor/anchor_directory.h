@@ -25,7 +25,7 @@
 
 namespace curator::ledger {
 
-class AnchorDirectory {
+class AnchorDirectory final : public AnchorView {
  public:
   // Makes the folder if it is missing, takes a file of its own and reads all. Errors: FAILED_PRECONDITION
   // (the folder cannot be made or written; names it), DATA_LOSS (a file of this ledger is damaged, or two
@@ -35,19 +35,24 @@ class AnchorDirectory {
   // The maximum over all files, without taking one: nothing is written. A folder that is not there vouches
   // for nothing.
   static absl::StatusOr<AnchorState> ReadOnly(std::string_view directory, std::string_view ledger_uuid);
-  ~AnchorDirectory();
+  ~AnchorDirectory() override;
   AnchorDirectory(const AnchorDirectory&) = delete;
   AnchorDirectory& operator=(const AnchorDirectory&) = delete;
 
   // The maximum over all files as they are now. Of the files of others only what is new is read.
   absl::StatusOr<AnchorState> Read();
+  // Its two halves: looks at the files, and tells what they and this server's own last Add() say. What is
+  // asked about a history whose lock one holds cannot have been added since.
+  absl::Status Refresh();
+  absl::StatusOr<ChainHead> HeadOf(const std::string& dataset_id) const override;
+  int64_t SpentOf(const CounterKey& key) const override;
 
   // Makes `state` durable: on return this server's file vouches for it. Costs what `state` is large, not what
   // the file is. Callers that come while another writes share the next write and its sync. UNAVAILABLE when
   // it cannot be written.
   absl::Status RaiseTo(const AnchorState& state);
-  // Its two halves: from the first on Read() tells of `state`, after the second it is durable up to the point
-  // that the first returned.
+  // Its two halves: from the first on this object tells of `state`, after the second it is durable up to the
+  // point that the first returned.
   absl::StatusOr<int64_t> Add(const AnchorState& state);
   absl::Status MakeDurable(int64_t point);
 
@@ -67,7 +72,7 @@ class AnchorDirectory {
   std::string own_name_;
   int lock_descriptor_ = -1;
 
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::condition_variable written_;
   AnchorState own_ ABSL_GUARDED_BY(mutex_);
   AnchorState unwritten_ ABSL_GUARDED_BY(mutex_);  // the part of own_ that the file does not hold yet

@@ -3,16 +3,30 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
 
 namespace curator::ledger {
+
+absl::StatusOr<ChainHead> StateView::HeadOf(const std::string& dataset_id) const {
+  const auto known = state_.heads.find(dataset_id);
+  return known == state_.heads.end() ? ChainHead() : known->second;
+}
+
+int64_t StateView::SpentOf(const CounterKey& key) const {
+  const auto known = state_.spent.find(key);
+  return known == state_.spent.end() ? 0 : known->second;
+}
+
+absl::Status CheckAgree(const std::string& dataset_id, const ChainHead& one, const ChainHead& other) {
+  if (one.seq != other.seq || one.hash == other.hash) return absl::OkStatus();
+  return absl::DataLossError(absl::StrCat("two anchors vouch for different histories: dataset ", dataset_id,
+                                          " has two different entries ", one.seq));
+}
 
 absl::Status Raise(AnchorState& state, const AnchorState& other) {
   for (const auto& [dataset_id, head] : other.heads) {
     const auto mine = state.heads.find(dataset_id);
-    if (mine != state.heads.end() && mine->second.seq == head.seq && mine->second.hash != head.hash) {
-      return absl::DataLossError(absl::StrCat("two anchors vouch for different histories: dataset ",
-                                              dataset_id, " has two different entries ", head.seq));
-    }
+    if (mine != state.heads.end()) RETURN_IF_ERROR(CheckAgree(dataset_id, mine->second, head));
   }
   for (const auto& [dataset_id, head] : other.heads) {
     ChainHead& mine = state.heads[dataset_id];

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "ledger/history/hash_chain.h"
 #include "ledger/history/recount.h"
 
@@ -18,6 +19,30 @@ struct AnchorState {
   std::map<CounterKey, int64_t> spent;     // the highest value seen; it never falls
   bool operator==(const AnchorState&) const = default;
 };
+
+// Answers for single histories and counters, so that nobody has to copy all that an anchor knows.
+class AnchorView {
+ public:
+  virtual ~AnchorView() = default;
+  // An empty head, or 0, where the anchor knows nothing. DATA_LOSS when it knows two different entries of the
+  // same number.
+  virtual absl::StatusOr<ChainHead> HeadOf(const std::string& dataset_id) const = 0;
+  virtual int64_t SpentOf(const CounterKey& key) const = 0;
+};
+
+// Looks into a state that outlives it.
+class StateView final : public AnchorView {
+ public:
+  explicit StateView(const AnchorState& state) : state_(state) {}
+  absl::StatusOr<ChainHead> HeadOf(const std::string& dataset_id) const override;
+  int64_t SpentOf(const CounterKey& key) const override;
+
+ private:
+  const AnchorState& state_;
+};
+
+// DATA_LOSS when the two are different entries of the same number.
+absl::Status CheckAgree(const std::string& dataset_id, const ChainHead& one, const ChainHead& other);
 
 // Raises `state` to the maximum of both, at a price proportional to `other`. DATA_LOSS, with `state` as it
 // was, when the two vouch for different histories: the same dataset and seq with different hashes.

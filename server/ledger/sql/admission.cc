@@ -1,7 +1,5 @@
 #include "ledger/sql/admission.h"
 
-#include <algorithm>
-#include <tuple>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -9,6 +7,7 @@
 #include "base/status_macros.h"
 #include "ledger/history/entry_payload.h"
 #include "ledger/sql/accounts.h"
+#include "ledger/sql/postings_text.h"
 
 namespace curator::ledger::sql {
 namespace {
@@ -111,49 +110,38 @@ void InsertCharges(Change& change, const std::vector<AdmittedCharge>& charges) {
                                                      {"sealed_key", ColumnType::kBytes},
                                                      {"deadline_us", ColumnType::kInteger},
                                                      {"created_at_us", ColumnType::kInteger},
-                                                     {"entry_seq", ColumnType::kInteger}};
-  static const std::vector<Column> kPostingColumns = {{"charge_id", ColumnType::kText},
-                                                      {"account_id", ColumnType::kInteger},
-                                                      {"counter", ColumnType::kText},
-                                                      {"cost", ColumnType::kInteger}};
+                                                     {"entry_seq", ColumnType::kInteger},
+                                                     {"postings", ColumnType::kText}};
   std::vector<Parameters> rows;
-  std::vector<Parameters> postings;
   for (const auto& [request, identity] : charges) {
     const bool reserved = identity.deadline_us > 0;
     const int64_t entry_seq = AppendMade(change, *request, identity);
     rows.push_back({identity.id, request->dataset_id, request->dataset_version, request->principal,
                     request->request_id, Bytes{request->fingerprint}, request->kind, Bytes{request->event},
                     request->label, std::string(reserved ? "RESERVED" : "STARTED"), identity.token,
-                    BytesOrNull(request->sealed_key), DeadlineOrNull(identity), change.now_us(), entry_seq});
-    for (const Posting& posting : request->postings) {
-      postings.push_back({identity.id, posting.account_id, posting.counter, posting.cost});
-    }
+                    BytesOrNull(request->sealed_key), DeadlineOrNull(identity), change.now_us(), entry_seq,
+                    PostingsText(request->postings)});
   }
   change.Insert("charges", kChargeColumns, std::move(rows));
-  change.Insert("postings", kPostingColumns, std::move(postings));
 }
 
 Charge ChargeOf(const Change& change, const AdmittedCharge& admitted) {
   const ChargeRequest& request = *admitted.request;
-  Charge charge{.id = admitted.identity.id,
-                .dataset_id = request.dataset_id,
-                .dataset_version = request.dataset_version,
-                .principal = request.principal,
-                .request_id = request.request_id,
-                .fingerprint = request.fingerprint,
-                .kind = request.kind,
-                .event = request.event,
-                .label = request.label,
-                .state = admitted.identity.deadline_us > 0 ? ChargeState::kReserved : ChargeState::kStarted,
-                .reason = {},
-                .postings = request.postings,
-                .release_id = {},
-                .created_at_us = change.now_us(),
-                .deadline_us = admitted.identity.deadline_us};
-  std::sort(charge.postings.begin(), charge.postings.end(), [](const Posting& a, const Posting& b) {
-    return std::tie(a.account_id, a.counter) < std::tie(b.account_id, b.counter);
-  });
-  return charge;
+  return {.id = admitted.identity.id,
+          .dataset_id = request.dataset_id,
+          .dataset_version = request.dataset_version,
+          .principal = request.principal,
+          .request_id = request.request_id,
+          .fingerprint = request.fingerprint,
+          .kind = request.kind,
+          .event = request.event,
+          .label = request.label,
+          .state = admitted.identity.deadline_us > 0 ? ChargeState::kReserved : ChargeState::kStarted,
+          .reason = {},
+          .postings = Ascending(request.postings),
+          .release_id = {},
+          .created_at_us = change.now_us(),
+          .deadline_us = admitted.identity.deadline_us};
 }
 
 absl::Status EndCharge(Change& change, const Charge& charge, ChargeState state, std::string_view reason) {

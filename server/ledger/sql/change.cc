@@ -98,9 +98,8 @@ absl::Status Change::TakeChains(const Answers& answers) {
 }
 
 absl::Status Change::CheckAgainstAnchor(const LockedDataset& dataset) {
-  const auto anchored = anchored_.heads.find(dataset.id);
-  if (anchored == anchored_.heads.end()) return absl::OkStatus();
-  const ChainHead& expected = anchored->second;
+  ASSIGN_OR_RETURN(const ChainHead expected, anchored_.HeadOf(dataset.id));
+  if (expected.seq == 0) return absl::OkStatus();
   if (dataset.head.seq < expected.seq) {
     return BehindAnchor(absl::StrCat("the history of dataset ", dataset.name, " ends with entry ",
                                      dataset.head.seq, ", and the anchor knows entry ", expected.seq));
@@ -159,10 +158,9 @@ absl::Status Change::TakeCounters(const Answers& answers) {
                             .scope_type = scope,
                             .account_name = AccountName(row.Text(9), scope, row.Text(8)),
                             .rule_name = row.Text(6)};
-      const auto anchored = anchored_.spent.find(key);
-      if (anchored != anchored_.spent.end() && counter.spent < anchored->second) {
+      if (const int64_t anchored = anchored_.SpentOf(key); counter.spent < anchored) {
         return BehindAnchor(absl::StrCat("account ", counter.account_name, " has spent ", counter.spent,
-                                         " of ", key.second, ", and the anchor knows of ", anchored->second));
+                                         " of ", key.second, ", and the anchor knows of ", anchored));
       }
       counters_.emplace(key, std::move(counter));
     }
@@ -207,24 +205,74 @@ void Change::Insert(std::string_view table, const std::vector<Column>& columns,
   insertions_.push_back({table, &columns, std::move(rows)});
 }
 
+absl::Status Change::Guess(const Remembered& remembered) {
+  is_guess_ = true;
+  datasets_ = remembered.datasets;
+  counters_ = remembered.counters;
+  now_us_ = remembered.now_us;
+  for (const auto& [id, dataset] : datasets_) {
+    ASSIGN_OR_RETURN(const ChainHead anchored, anchored_.HeadOf(id));
+    if (!(anchored == dataset.head)) return absl::AbortedError("the anchor knows another head");
+    guessed_heads_[id] = dataset.head;
+    reached_.heads[id] = dataset.head;
+  }
+  for (const auto& [key, counter] : counters_) {
+    if (counter.spent < anchored_.SpentOf(key)) return absl::AbortedError("the anchor knows of more");
+  }
+  return absl::OkStatus();
+}
+
+Statement Change::UpdateOfHeads() {
+  std::set<std::string> dataset_ids;
+  for (const Entry& entry : appended_) dataset_ids.insert(entry.dataset_id);
+  Statement update{"UPDATE chain_heads SET seq = $2, hash = $3 WHERE dataset_id = $1", {}};
+  for (const std::string& dataset_id : dataset_ids) {
+    const ChainHead& head = datasets_.find(dataset_id)->second.head;
+    update.each.push_back({dataset_id, head.seq, Bytes{head.hash}});
+  }
+  if (!is_guess_) return update;
+  // A wrong guess makes `seq` null, which its column refuses. The entries' time is ours: the store compares
+  // it with its own.
+  constexpr int64_t kMostClockErrorUs = 1'000'000;
+  guarded_update_ = absl::StrCat(
+      "UPDATE chain_heads SET hash = $3, seq = CASE WHEN seq = $4 AND hash = $5 AND ",
+      std::string(dialect_.now_us), " BETWEEN $6 AND $7 THEN seq + $2 END WHERE dataset_id = $1");
+  update.text = guarded_update_;
+  for (Parameters& one : update.each) {
+    const ChainHead& guessed = guessed_heads_.at(std::get<std::string>(one[0]));
+    one[1] = std::get<int64_t>(one[1]) - guessed.seq;
+    one.insert(one.end(),
+               {guessed.seq, Bytes{guessed.hash}, now_us_ - kMostClockErrorUs, now_us_ + kMostClockErrorUs});
+  }
+  return update;
+}
+
 Statement Change::UpdateOfCounters() {
   // The rows are locked and the amounts were compared. The store compares them again by another path, twice:
   // a cost that does not fit makes `spent` null, which its column refuses, and the CHECK refuses any sum
-  // beyond the limit.
-  Statement update{
+  // beyond the limit. What was only guessed has to be the same, too.
+  static constexpr char kUpdate[] =
       "UPDATE account_counters SET held = held + $4, "
       "spent = CASE WHEN $3 <= limit_value - held - $4 - spent THEN spent + $3 END "
-      "WHERE account_id = $1 AND counter = $2",
-      {}};
+      "WHERE account_id = $1 AND counter = $2";
+  static constexpr char kGuardedUpdate[] =
+      "UPDATE account_counters SET held = held + $4, spent = CASE WHEN $3 <= limit_value - held - $4 - spent "
+      "AND spent = $5 AND held = $6 AND limit_value = $7 THEN spent + $3 END "
+      "WHERE account_id = $1 AND counter = $2";
+  Statement update{is_guess_ ? kGuardedUpdate : kUpdate, {}};
   for (const auto& [key, counter] : counters_) {
     if (counter.spent_added == 0 && counter.held_added == 0) continue;
     update.each.push_back({key.first, key.second, counter.spent_added, counter.held_added});
+    if (is_guess_) {
+      update.each.back().insert(update.each.back().end(), {counter.spent - counter.spent_added,
+                                                           counter.held - counter.held_added, counter.limit});
+    }
     reached_.spent[key] = counter.spent;
   }
   return update;
 }
 
-absl::Status Change::Flush() {
+Insertion Change::InsertionOfEntries() const {
   static const std::vector<Column> kEntryColumns = {{"dataset_id", ColumnType::kText},
                                                     {"seq", ColumnType::kInteger},
                                                     {"kind", ColumnType::kText},
@@ -234,22 +282,20 @@ absl::Status Change::Flush() {
                                                     {"created_at_us", ColumnType::kInteger},
                                                     {"prev_hash", ColumnType::kBytes},
                                                     {"hash", ColumnType::kBytes}};
-  std::vector<Parameters> entries;
-  std::set<std::string> dataset_ids;
+  Insertion entries{"entries", &kEntryColumns, {}};
+  entries.rows.reserve(appended_.size());
   for (const Entry& entry : appended_) {
-    entries.push_back({entry.dataset_id, entry.seq, entry.kind, entry.charge_id, Bytes{entry.payload},
-                       entry.actor, entry.created_at_us, Bytes{entry.prev_hash}, Bytes{entry.hash}});
-    dataset_ids.insert(entry.dataset_id);
+    entries.rows.push_back({entry.dataset_id, entry.seq, entry.kind, entry.charge_id, Bytes{entry.payload},
+                            entry.actor, entry.created_at_us, Bytes{entry.prev_hash}, Bytes{entry.hash}});
   }
-  Statement heads{"UPDATE chain_heads SET seq = $2, hash = $3 WHERE dataset_id = $1", {}};
-  for (const std::string& dataset_id : dataset_ids) {
-    const ChainHead& head = datasets_.find(dataset_id)->second.head;
-    heads.each.push_back({dataset_id, head.seq, Bytes{head.hash}});
-  }
-  std::vector<Step> steps = {UpdateOfCounters()};
+  return entries;
+}
+
+absl::Status Change::Flush() {
+  // In the order of locks, because a guess has locked nothing yet.
+  std::vector<Step> steps = {UpdateOfHeads(), UpdateOfCounters()};
   for (Insertion& insertion : insertions_) steps.emplace_back(std::move(insertion));
-  steps.emplace_back(Insertion{"entries", &kEntryColumns, std::move(entries)});
-  steps.emplace_back(std::move(heads));
+  steps.emplace_back(InsertionOfEntries());
   return transaction_.ExecuteLast(steps);
 }
 

@@ -50,10 +50,18 @@ struct LockedDataset {
   ChainHead head;
 };
 
+// What a change may start from instead of locking and reading (recollection.h).
+struct Remembered {
+  std::map<std::string, LockedDataset, std::less<>> datasets;
+  std::map<CounterKey, LockedCounter> counters;
+  int64_t now_us = 0;
+};
+
 class Change {
  public:
-  // `anchored` was read before the transaction began, so the store can only be further than it.
-  Change(Transaction& transaction, const Dialect& dialect, const AnchorState& anchored)
+  // The files of `anchored` were looked at before the transaction began, so the store can only be further
+  // than it.
+  Change(Transaction& transaction, const Dialect& dialect, const AnchorView& anchored)
       : transaction_(transaction), dialect_(dialect), anchored_(anchored) {}
 
   Transaction& transaction() { return transaction_; }
@@ -66,6 +74,18 @@ class Change {
   // LockChains() and LockCounters() at once, and then `look_up`, whose answers it returns.
   absl::StatusOr<Answers> LockAll(const std::set<std::string>& dataset_ids,
                                   const std::set<int64_t>& account_ids, const Statement& look_up);
+  // Starts from a guess: nothing is locked or read, and Flush() has the store compare. ABORTED when the
+  // anchor knows otherwise already.
+  absl::Status Guess(const Remembered& remembered);
+  bool is_guess() const { return is_guess_; }
+
+  // To be said by a body that changes charges, their releases and counters, and nothing else about a dataset.
+  void ChangesChargesOnly() { changes_charges_only_ = true; }
+  bool changes_charges_only() const { return changes_charges_only_; }
+  // What is locked, as this change leaves it.
+  const std::map<std::string, LockedDataset, std::less<>>& datasets() const { return datasets_; }
+  const std::map<CounterKey, LockedCounter>& counters() const { return counters_; }
+
   // NOT_FOUND unless LockChains() found it.
   absl::StatusOr<LockedDataset> dataset(std::string_view dataset_id) const;
   // Begins the chain of a dataset that this transaction has inserted.
@@ -99,17 +119,23 @@ class Change {
   absl::Status TakeChains(const Answers& answers);
   absl::Status TakeCounters(const Answers& answers);
   absl::Status CheckAgainstAnchor(const LockedDataset& dataset);
+  Statement UpdateOfHeads();
   Statement UpdateOfCounters();
+  Insertion InsertionOfEntries() const;
 
   Transaction& transaction_;
   const Dialect& dialect_;
-  const AnchorState& anchored_;
+  const AnchorView& anchored_;
   int64_t now_us_ = 0;
   std::map<std::string, LockedDataset, std::less<>> datasets_;
   std::map<CounterKey, LockedCounter> counters_;
   std::vector<Insertion> insertions_;
   std::vector<Entry> appended_;
   AnchorState reached_;
+  bool is_guess_ = false;
+  bool changes_charges_only_ = false;
+  std::map<std::string, ChainHead> guessed_heads_;
+  std::string guarded_update_;  // the text of a statement, which is only pointed to
 };
 
 // DATA_LOSS that says what the store and the anchor say, and what the owner can do.

@@ -1,7 +1,5 @@
 #include "ledger/sql/charge_batch.h"
 
-#include <set>
-
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "ledger/history/entry_payload.h"
@@ -79,17 +77,33 @@ Attempt Fresh(const Change& change, const WantedCharge& wanted, const AdmittedCh
           .release = std::nullopt};
 }
 
+void Spend(Change& change, const ChargeRequest& request) {
+  for (const Posting& posting : request.postings) {
+    change.AddSpent({posting.account_id, posting.counter}, posting.cost);
+  }
+}
+
+AdmittedCharge Admitted(const WantedCharge& wanted) {
+  return {wanted.request, {.id = wanted.charge_id, .token = wanted.token, .deadline_us = 0}};
+}
+
 }  // namespace
+
+Concerned ConcernedBy(const std::vector<WantedCharge>& wanted) {
+  Concerned concerned;
+  for (const WantedCharge& one : wanted) {
+    concerned.dataset_ids.insert(one.request->dataset_id);
+    for (const Posting& posting : one.request->postings) concerned.account_ids.insert(posting.account_id);
+  }
+  return concerned;
+}
 
 absl::StatusOr<std::vector<absl::StatusOr<Attempt>>> DecideBatch(Change& change,
                                                                  const std::vector<WantedCharge>& wanted) {
-  std::set<std::string> dataset_ids;
-  std::set<int64_t> account_ids;
-  for (const WantedCharge& one : wanted) {
-    dataset_ids.insert(one.request->dataset_id);
-    for (const Posting& posting : one.request->postings) account_ids.insert(posting.account_id);
-  }
-  ASSIGN_OR_RETURN(const Answers ids, change.LockAll(dataset_ids, account_ids, LookUpOfKeys(wanted)));
+  change.ChangesChargesOnly();
+  const Concerned concerned = ConcernedBy(wanted);
+  ASSIGN_OR_RETURN(const Answers ids,
+                   change.LockAll(concerned.dataset_ids, concerned.account_ids, LookUpOfKeys(wanted)));
   ASSIGN_OR_RETURN(Known known, ReadKnown(change.transaction(), ids));
 
   std::vector<absl::StatusOr<Attempt>> results;
@@ -108,16 +122,29 @@ absl::StatusOr<std::vector<absl::StatusOr<Attempt>>> DecideBatch(Change& change,
       results.emplace_back(fits);
       continue;
     }
-    for (const Posting& posting : request.postings) {
-      change.AddSpent({posting.account_id, posting.counter}, posting.cost);
-    }
-    admitted.push_back({&request, {.id = one.charge_id, .token = one.token, .deadline_us = 0}});
+    Spend(change, request);
+    admitted.push_back(Admitted(one));
     results.emplace_back(Fresh(change, one, admitted.back()));
   }
   InsertCharges(change, admitted);
   RETURN_IF_ERROR(change.transaction()
                       .ExecuteEach("UPDATE charges SET attempt_token = $2 WHERE id = $1", tokens)
                       .status());
+  return results;
+}
+
+absl::StatusOr<std::vector<absl::StatusOr<Attempt>>> DecideGuess(Change& guess,
+                                                                 const std::vector<WantedCharge>& wanted) {
+  guess.ChangesChargesOnly();
+  std::vector<absl::StatusOr<Attempt>> results;
+  std::vector<AdmittedCharge> admitted;
+  for (const WantedCharge& one : wanted) {
+    if (!CheckAdmission(guess, *one.request).ok()) return absl::AbortedError("nobody is refused on a guess");
+    Spend(guess, *one.request);
+    admitted.push_back(Admitted(one));
+    results.emplace_back(Fresh(guess, one, admitted.back()));
+  }
+  InsertCharges(guess, admitted);
   return results;
 }
 

@@ -1,6 +1,8 @@
 // T1 for many charges in one transaction: each is decided by itself, in order, and the commit is shared.
 #pragma once
 
+#include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -21,5 +23,17 @@ struct WantedCharge {
 // of T1. An error of the function itself is the store's, and nothing was decided.
 absl::StatusOr<std::vector<absl::StatusOr<Attempt>>> DecideBatch(Change& change,
                                                                  const std::vector<WantedCharge>& wanted);
+
+// The same for a change that is a guess: every one is taken for new and has to fit. ABORTED when one does
+// not, because nobody is refused on a guess; that none is known the store's unique key has to say.
+absl::StatusOr<std::vector<absl::StatusOr<Attempt>>> DecideGuess(Change& guess,
+                                                                 const std::vector<WantedCharge>& wanted);
+
+// The chains and accounts that a batch concerns.
+struct Concerned {
+  std::set<std::string> dataset_ids;
+  std::set<int64_t> account_ids;
+};
+Concerned ConcernedBy(const std::vector<WantedCharge>& wanted);
 
 }  // namespace curator::ledger::sql

@@ -22,7 +22,8 @@ absl::Status CheckToken(const StoredCharge& stored, const Attempt& attempt) {
 
 ChargeCombiner::Results SqlLedger::ChargeTogether(const std::vector<WantedCharge>& wanted,
                                                   const std::function<void()>& committed) {
-  ChargeCombiner::Results results;
+  ChargeCombiner::Results results = ChargeByGuess(wanted, committed);
+  if (!results.empty()) return results;
   const absl::Status written = Write(
       [&](Change& change) -> absl::Status {
         ASSIGN_OR_RETURN(results, DecideBatch(change, wanted));
@@ -31,6 +32,32 @@ ChargeCombiner::Results SqlLedger::ChargeTogether(const std::vector<WantedCharge
       committed);
   if (!written.ok()) results.assign(wanted.size(), written);
   return results;
+}
+
+ChargeCombiner::Results SqlLedger::ChargeByGuess(const std::vector<WantedCharge>& wanted,
+                                                 const std::function<void()>& committed) {
+  const Concerned concerned = ConcernedBy(wanted);
+  const std::optional<Remembered> remembered =
+      recollection_.Recall(concerned.dataset_ids, concerned.account_ids);
+  if (!remembered.has_value() || !CheckWritable().ok() || !anchor_->Refresh().ok()) return {};
+  ChargeCombiner::Results results;
+  std::unique_ptr<Change> guess;
+  const Outcome outcome = database_->Write([&](Transaction& transaction) -> absl::Status {
+    guess = std::make_unique<Change>(transaction, database_->dialect(), *anchor_);
+    RETURN_IF_ERROR(guess->Guess(*remembered));
+    ASSIGN_OR_RETURN(results, DecideGuess(*guess, wanted));
+    return guess->Flush();
+  });
+  if (outcome.ending == Ending::kDone) {
+    recollection_.GuessHeld();
+    const absl::Status anchored = MakeKnown(*guess, committed);
+    if (!anchored.ok()) results.assign(wanted.size(), anchored);
+    return results;
+  }
+  // A guess that was given up before it was sent has cost nothing.
+  if (outcome.ending != Ending::kRefused) recollection_.GuessFailed();
+  const bool cannot_write = outcome.ending == Ending::kFailed && absl::IsUnavailable(outcome.status);
+  return cannot_write ? ChargeCombiner::Results(wanted.size(), outcome.status) : ChargeCombiner::Results();
 }
 
 absl::StatusOr<Attempt> SqlLedger::Begin(const ChargeRequest& request) {
@@ -48,6 +75,7 @@ absl::StatusOr<Release> SqlLedger::Store(const Attempt& attempt, std::string_vie
   const std::string payload_hash = Sha256(payload);
   std::string release_id;
   RETURN_IF_ERROR(Write([&](Change& change) -> absl::Status {
+    change.ChangesChargesOnly();
     RETURN_IF_ERROR(change.LockChains({attempt.charge.dataset_id}));
     ASSIGN_OR_RETURN(const StoredCharge stored, ReadCharge(change.transaction(), attempt.charge.id));
     RETURN_IF_ERROR(CheckToken(stored, attempt));
@@ -93,6 +121,7 @@ absl::StatusOr<Release> SqlLedger::Store(const Attempt& attempt, std::string_vie
 absl::Status SqlLedger::Forfeit(const Attempt& attempt, std::string_view reason) {
   RETURN_IF_ERROR(CheckText("reason", reason));
   return Write([&](Change& change) -> absl::Status {
+    change.ChangesChargesOnly();
     RETURN_IF_ERROR(change.LockChains({attempt.charge.dataset_id}));
     ASSIGN_OR_RETURN(const StoredCharge stored, ReadCharge(change.transaction(), attempt.charge.id));
     RETURN_IF_ERROR(CheckToken(stored, attempt));

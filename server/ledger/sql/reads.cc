@@ -1,9 +1,44 @@
 // What the ledger tells without changing anything. Reads work on a read-only ledger, too.
+#include <algorithm>
+#include <functional>
+#include <iterator>
+
 #include "base/errors.h"
 #include "base/status_macros.h"
 #include "ledger/sql/sql_ledger.h"
 
 namespace curator::ledger::sql {
+namespace {
+
+// Where a principal's newest charges lie: at most 1,000.
+struct Newest {
+  std::vector<std::string> dataset_ids;
+  int64_t least_number = 0;
+};
+
+// Charges are in order within each dataset, and few datasets are charged by one principal: the newest of each
+// are merged.
+absl::StatusOr<Newest> FindNewest(Transaction& transaction, const std::string& principal) {
+  constexpr size_t kMostCharges = 1000;
+  ASSIGN_OR_RETURN(const std::vector<Row> datasets, transaction.Execute("SELECT id FROM datasets", {}));
+  std::vector<Parameters> keys;
+  for (const Row& row : datasets) keys.push_back({row.Text(0), principal});
+  ASSIGN_OR_RETURN(const Answers answers,
+                   transaction.ExecuteEach("SELECT c.number FROM charges c WHERE c.dataset_id = $1 AND "
+                                           "c.principal = $2 ORDER BY c.number DESC LIMIT 1000",
+                                           keys));
+  Newest newest;
+  std::vector<int64_t> numbers;
+  for (size_t i = 0; i < answers.size(); ++i) {
+    if (!answers[i].empty()) newest.dataset_ids.push_back(datasets[i].Text(0));
+    for (const Row& row : answers[i]) numbers.push_back(row.Integer(0));
+  }
+  std::sort(numbers.begin(), numbers.end(), std::greater<>());
+  if (!numbers.empty()) newest.least_number = numbers[std::min(numbers.size(), kMostCharges) - 1];
+  return newest;
+}
+
+}  // namespace
 
 absl::StatusOr<Charge> SqlLedger::GetCharge(std::string_view charge_id) {
   StoredCharge stored;
@@ -28,9 +63,16 @@ absl::StatusOr<Charge> SqlLedger::FindCharge(std::string_view principal, std::st
 absl::StatusOr<std::vector<Charge>> SqlLedger::ListCharges(std::string_view principal) {
   std::vector<Charge> charges;
   RETURN_IF_ERROR(Read([&](Transaction& transaction) -> absl::Status {
-    ASSIGN_OR_RETURN(std::vector<StoredCharge> found,
-                     ReadCharges(transaction, "c.principal = $1 ORDER BY c.number DESC LIMIT 1000",
-                                 {std::string(principal)}));
+    ASSIGN_OR_RETURN(const Newest newest, FindNewest(transaction, std::string(principal)));
+    std::vector<StoredCharge> found;
+    for (const std::string& dataset_id : newest.dataset_ids) {
+      ASSIGN_OR_RETURN(std::vector<StoredCharge> some,
+                       ReadCharges(transaction, "c.dataset_id = $1 AND c.principal = $2 AND c.number >= $3",
+                                   {dataset_id, std::string(principal), newest.least_number}));
+      std::move(some.begin(), some.end(), std::back_inserter(found));
+    }
+    std::sort(found.begin(), found.end(),
+              [](const StoredCharge& a, const StoredCharge& b) { return a.number > b.number; });
     charges.clear();
     for (StoredCharge& stored : found) charges.push_back(std::move(stored.charge));
     return absl::OkStatus();

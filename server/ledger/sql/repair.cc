@@ -310,6 +310,7 @@ absl::StatusOr<RepairReport> SqlLedger::RaiseToAnchor(const RepairOrder& order) 
   RETURN_IF_ERROR(CheckText("reason", order.reason));
   RETURN_IF_ERROR(CheckText("actor", order.actor));
   const AnchorState no_anchor;
+  const StateView no_view(no_anchor);
   ASSIGN_OR_RETURN(const Verification alone, VerifyAgainst(order.dataset_id, no_anchor));
   if (!alone.ok) {
     return absl::DataLossError(absl::StrCat("the history contradicts itself, which no raising can mend: ",
@@ -322,7 +323,7 @@ absl::StatusOr<RepairReport> SqlLedger::RaiseToAnchor(const RepairOrder& order) 
   for (int conflicts = 0; conflicts < kMostConflicts; ++conflicts) {
     ASSIGN_OR_RETURN(const AnchorState anchored, anchor_->Read());
     outcome = database_->Write([&](Transaction& transaction) -> absl::Status {
-      Change change(transaction, database_->dialect(), no_anchor);
+      Change change(transaction, database_->dialect(), no_view);
       ASSIGN_OR_RETURN(report, Repairing(change, database_->dialect(), anchored, order).Run());
       if (order.only_checked) return absl::CancelledError("only checked");
       RETURN_IF_ERROR(change.Flush());

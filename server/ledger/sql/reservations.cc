@@ -9,6 +9,7 @@
 #include "base/status_macros.h"
 #include "ledger/history/entry_payload.h"
 #include "ledger/sql/admission.h"
+#include "ledger/sql/postings_text.h"
 #include "ledger/sql/request_checks.h"
 #include "ledger/sql/sql_ledger.h"
 
@@ -110,6 +111,7 @@ absl::Status HoldAll(Change& change, const std::vector<ChargeRequest>& requests,
                      const std::vector<std::string>& charge_ids, int64_t lifetime_us) {
   std::set<std::string> dataset_ids;
   for (const ChargeRequest& request : requests) dataset_ids.insert(request.dataset_id);
+  change.ChangesChargesOnly();
   RETURN_IF_ERROR(change.LockChains(dataset_ids));
   std::vector<size_t> fresh;
   std::vector<Posting> postings;
@@ -177,6 +179,7 @@ absl::StatusOr<Charge> SqlLedger::ChangeReservation(std::string_view charge_id, 
   absl::Status verdict;
   RETURN_IF_ERROR(Write([&](Change& change) -> absl::Status {
     verdict = absl::OkStatus();
+    change.ChangesChargesOnly();
     RETURN_IF_ERROR(change.LockChains({first_look.charge.dataset_id}));
     RETURN_IF_ERROR(change.dataset(first_look.charge.dataset_id).status());
     ASSIGN_OR_RETURN(StoredCharge stored, ReadCharge(change.transaction(), charge_id));
@@ -215,17 +218,9 @@ absl::StatusOr<Charge> SqlLedger::StartReserved(std::string_view charge_id,
     }
     FreeHeld(change, charge.postings);
     Spend(change, reduced);
-    std::vector<Parameters> costs;
-    for (const Posting& posting : reduced) {
-      costs.push_back({charge.id, posting.account_id, posting.counter, posting.cost});
-    }
     RETURN_IF_ERROR(change.transaction()
-                        .ExecuteEach("UPDATE postings SET cost = $4 WHERE charge_id = $1 AND account_id = $2 "
-                                     "AND counter = $3",
-                                     costs)
-                        .status());
-    RETURN_IF_ERROR(change.transaction()
-                        .Execute("UPDATE charges SET state = 'STARTED' WHERE id = $1", {charge.id})
+                        .Execute("UPDATE charges SET state = 'STARTED', postings = $2 WHERE id = $1",
+                                 {charge.id, PostingsText(reduced)})
                         .status());
     ChargeChanged document = Because("");
     document.postings = reduced;

@@ -8,6 +8,7 @@
 #include "base/canonical_bytes.h"
 #include "base/status_macros.h"
 #include "ledger/history/entry_payload.h"
+#include "ledger/sql/postings_text.h"
 
 namespace curator::ledger::sql {
 namespace {
@@ -41,11 +42,13 @@ absl::StatusOr<Dataset> DatasetOf(const Row& row) {
 constexpr char kSelectCharges[] =
     "SELECT c.id, c.dataset_id, c.dataset_version, c.principal, c.request_id, c.fingerprint, c.kind, "
     "c.event, c.label, "
-    "c.state, c.reason, r.id, c.created_at_us, c.attempt_token, c.sealed_key, c.deadline_us FROM charges c "
+    "c.state, c.reason, r.id, c.created_at_us, c.attempt_token, c.sealed_key, c.deadline_us, c.postings, "
+    "c.number FROM charges c "
     "LEFT JOIN releases r ON r.charge_id = c.id WHERE ";
 
 absl::StatusOr<StoredCharge> ChargeOf(const Row& row) {
   ASSIGN_OR_RETURN(const ChargeState state, ChargeStateFromName(row.Text(9)));
+  ASSIGN_OR_RETURN(std::vector<Posting> postings, ParsePostingsText(row.Text(16)));
   return StoredCharge{.charge = {.id = row.Text(0),
                                  .dataset_id = row.Text(1),
                                  .dataset_version = row.Integer(2),
@@ -57,12 +60,13 @@ absl::StatusOr<StoredCharge> ChargeOf(const Row& row) {
                                  .label = row.Text(8),
                                  .state = state,
                                  .reason = row.Text(10),
-                                 .postings = {},
+                                 .postings = std::move(postings),
                                  .release_id = row.IsNull(11) ? std::string() : row.Text(11),
                                  .created_at_us = row.Integer(12),
                                  .deadline_us = row.IsNull(15) ? 0 : row.Integer(15)},
                       .attempt_token = row.Text(13),
-                      .sealed_key = row.IsNull(14) ? std::string() : row.Blob(14)};
+                      .sealed_key = row.IsNull(14) ? std::string() : row.Blob(14),
+                      .number = row.Integer(17)};
 }
 
 constexpr char kReleaseColumns[] =
@@ -182,21 +186,9 @@ absl::StatusOr<std::vector<StoredCharge>> ReadCharges(Transaction& transaction, 
   ASSIGN_OR_RETURN(const std::vector<Row> rows,
                    transaction.Execute(absl::StrCat(kSelectCharges, std::string(condition)), parameters));
   std::vector<StoredCharge> charges;
-  std::vector<Parameters> ids;
   for (const Row& row : rows) {
     ASSIGN_OR_RETURN(StoredCharge charge, ChargeOf(row));
-    ids.push_back({charge.charge.id});
     charges.push_back(std::move(charge));
-  }
-  ASSIGN_OR_RETURN(
-      const std::vector<std::vector<Row>> postings,
-      transaction.ExecuteEach("SELECT account_id, counter, cost FROM postings WHERE charge_id = $1 "
-                              "ORDER BY account_id, counter",
-                              ids));
-  for (size_t i = 0; i < charges.size(); ++i) {
-    for (const Row& row : postings[i]) {
-      charges[i].charge.postings.push_back({row.Integer(0), row.Text(1), row.Integer(2)});
-    }
   }
   return charges;
 }

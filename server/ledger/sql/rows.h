@@ -29,6 +29,7 @@ struct StoredCharge {
   Charge charge;
   std::string attempt_token;
   std::string sealed_key;  // empty once the charge has ended
+  int64_t number = 0;      // grows with every admission
 };
 // The charges for which `condition` (on the alias c, with parameters) holds, oldest first unless it ends with
 // an order.

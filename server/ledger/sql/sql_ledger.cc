@@ -84,26 +84,27 @@ absl::Status SqlLedger::Write(const ChangeBody& body, const std::function<void()
   int lost_connections = 0;
   while (true) {
     RETURN_IF_ERROR(CheckWritable());
-    ASSIGN_OR_RETURN(const AnchorState anchored, anchor_->Read());
-    AnchorState reached;
+    RETURN_IF_ERROR(anchor_->Refresh());
+    std::unique_ptr<Change> change;
     const Outcome outcome = database_->Write([&](Transaction& transaction) -> absl::Status {
-      Change change(transaction, database_->dialect(), anchored);
-      RETURN_IF_ERROR(body(change));
-      RETURN_IF_ERROR(change.Flush());
-      reached = change.reached();
-      return absl::OkStatus();
+      change = std::make_unique<Change>(transaction, database_->dialect(), *anchor_);
+      RETURN_IF_ERROR(body(*change));
+      return change->Flush();
     });
-    if (outcome.ending == Ending::kDone) {
-      // The next batch knows of it before its first step, and runs while the anchor is being written.
-      ASSIGN_OR_RETURN(const int64_t point, anchor_->Add(reached));
-      committed();
-      return anchor_->MakeDurable(point);
-    }
+    if (outcome.ending == Ending::kDone) return MakeKnown(*change, committed);
     if (outcome.ending == Ending::kConflict && ++conflicts < kMostConflicts) continue;
     if (outcome.ending == Ending::kUnknown && ++lost_connections < kMostLostConnections) continue;
     if (absl::IsDataLoss(outcome.status)) return TurnReadOnly(outcome.status);
     return outcome.status;
   }
+}
+
+absl::Status SqlLedger::MakeKnown(const Change& change, const std::function<void()>& committed) {
+  // The next batch knows of it before its first step, and runs while the anchor is being written.
+  recollection_.Learn(change);
+  ASSIGN_OR_RETURN(const int64_t point, anchor_->Add(change.reached()));
+  committed();
+  return anchor_->MakeDurable(point);
 }
 
 absl::Status SqlLedger::Read(const Body& body) {

@@ -21,6 +21,7 @@
 #include "ledger/sql/change.h"
 #include "ledger/sql/charge_combiner.h"
 #include "ledger/sql/database.h"
+#include "ledger/sql/recollection.h"
 #include "ledger/sql/rows.h"
 
 namespace curator::ledger::sql {
@@ -98,6 +99,12 @@ class SqlLedger final : public Ledger {
   absl::Status CheckWritable();
   absl::Status TurnReadOnly(const absl::Status& reason);
 
+  // After `change` is committed: remembers it, calls `committed`, and returns once the anchor covers it.
+  absl::Status MakeKnown(const Change& change, const std::function<void()>& committed);
+
+  // T1 of all of `wanted` in one round trip; nothing where that did not work out (recollection.h).
+  ChargeCombiner::Results ChargeByGuess(const std::vector<WantedCharge>& wanted,
+                                        const std::function<void()>& committed);
   // T1 of all of `wanted`; calls `committed` between the commit and the anchor.
   ChargeCombiner::Results ChargeTogether(const std::vector<WantedCharge>& wanted,
                                          const std::function<void()>& committed);
@@ -120,6 +127,7 @@ class SqlLedger final : public Ledger {
   std::atomic<uint64_t> charge_ids_made_ = 0;
   std::string ledger_id_;
   std::unique_ptr<AnchorDirectory> anchor_;
+  Recollection recollection_;
   ChargeCombiner combiner_;
   std::mutex mutex_;
   absl::Status read_only_reason_ ABSL_GUARDED_BY(mutex_);

@@ -9,6 +9,7 @@
 #include "base/canonical_bytes.h"
 #include "base/status_macros.h"
 #include "ledger/history/recount.h"
+#include "ledger/sql/postings_text.h"
 #include "ledger/sql/sql_ledger.h"
 
 namespace curator::ledger::sql {
@@ -138,17 +139,10 @@ absl::StatusOr<Findings> CompareParts(Transaction& transaction, const std::vecto
 }
 
 std::string Difference(const StoredCharge& stored, const RecountedCharge& counted) {
-  const auto by_key = [](const Posting& a, const Posting& b) {
-    return std::tie(a.account_id, a.counter) < std::tie(b.account_id, b.counter);
-  };
-  std::vector<Posting> expected = counted.postings;
-  std::sort(expected.begin(), expected.end(), by_key);
-  std::vector<Posting> found = stored.charge.postings;
-  std::sort(found.begin(), found.end(), by_key);
   if (stored.charge.state != counted.state) return "its state";
   if (stored.charge.fingerprint != counted.fingerprint) return "its fingerprint";
   if (stored.charge.release_id != counted.release_id) return "its release";
-  if (found != expected) return "its postings";
+  if (Ascending(stored.charge.postings) != Ascending(counted.postings)) return "its postings";
   return {};
 }
 
@@ -157,16 +151,17 @@ absl::StatusOr<Findings> CompareCharges(Transaction& transaction, const std::vec
   Findings findings;
   size_t compared = 0;
   for (const std::string& dataset_id : dataset_ids) {
-    std::string last_id;
+    std::string last_principal;
+    int64_t last_number = 0;
     while (true) {
-      ASSIGN_OR_RETURN(
-          const std::vector<StoredCharge> charges,
-          ReadCharges(transaction,
-                      "c.dataset_id = $1 AND c.number > COALESCE((SELECT b.number FROM charges b "
-                      "WHERE b.id = $2), 0) ORDER BY c.number LIMIT $3",
-                      {dataset_id, last_id, kRowsAtOnce}));
+      ASSIGN_OR_RETURN(const std::vector<StoredCharge> charges,
+                       ReadCharges(transaction,
+                                   "c.dataset_id = $1 AND (c.principal, c.number) > ($2, $3) "
+                                   "ORDER BY c.principal, c.number LIMIT $4",
+                                   {dataset_id, last_principal, last_number, kRowsAtOnce}));
       if (charges.empty()) break;
-      last_id = charges.back().charge.id;
+      last_principal = charges.back().charge.principal;
+      last_number = charges.back().number;
       for (const StoredCharge& stored : charges) {
         const auto counted = recount.charges().find(stored.charge.id);
         if (counted == recount.charges().end()) {

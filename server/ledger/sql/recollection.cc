@@ -1,0 +1,77 @@
+#include "ledger/sql/recollection.h"
+
+#include <algorithm>
+
+namespace curator::ledger::sql {
+namespace {
+
+constexpr int kMostSkipped = 64;
+// Beyond it everything is forgotten: it is learnt again at the next charge.
+constexpr size_t kMostDatasets = 1000;
+
+bool CanBeRemembered(const LockedDataset& dataset) {
+  return dataset.id == dataset.lineage_id && !dataset.has_analyst_accounts;
+}
+
+}  // namespace
+
+std::optional<Remembered> Recollection::Recall(const std::set<std::string>& dataset_ids,
+                                               const std::set<int64_t>& account_ids) {
+  const std::scoped_lock lock(mutex_);
+  if (to_be_skipped_ > 0) {
+    --to_be_skipped_;
+    return std::nullopt;
+  }
+  Remembered remembered;
+  for (const std::string& id : dataset_ids) {
+    const auto known = datasets_.find(id);
+    if (known == datasets_.end()) return std::nullopt;
+    remembered.datasets.emplace(id, known->second);
+  }
+  for (const int64_t id : account_ids) {
+    const auto known = accounts_.find(id);
+    if (known == accounts_.end()) return std::nullopt;
+    for (const auto& [name, counter] : known->second)
+      remembered.counters.emplace(CounterKey(id, name), counter);
+  }
+  remembered.now_us = TicksUs() + ahead_us_;
+  return remembered;
+}
+
+void Recollection::Learn(const Change& change) {
+  const std::scoped_lock lock(mutex_);
+  if (datasets_.size() > kMostDatasets) {
+    datasets_.clear();
+    accounts_.clear();
+  }
+  for (const auto& [id, dataset] : change.datasets()) {
+    if (!change.changes_charges_only() || !CanBeRemembered(dataset)) {
+      datasets_.erase(id);
+    } else {
+      datasets_[id] = dataset;
+    }
+  }
+  for (const auto& [key, counter] : change.counters()) {
+    LockedCounter& known = accounts_[key.first][key.second];
+    known = counter;
+    known.spent_added = 0;
+    known.held_added = 0;
+  }
+  // Of a guess it was derived from the last one that was read.
+  if (!change.is_guess()) ahead_us_ = change.now_us() - TicksUs();
+}
+
+void Recollection::GuessHeld() {
+  const std::scoped_lock lock(mutex_);
+  penalty_ = 1;
+}
+
+void Recollection::GuessFailed() {
+  const std::scoped_lock lock(mutex_);
+  datasets_.clear();
+  accounts_.clear();
+  to_be_skipped_ = penalty_;
+  penalty_ = std::min(2 * penalty_, kMostSkipped);
+}
+
+}  // namespace curator::ledger::sql
