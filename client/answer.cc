@@ -24,6 +24,20 @@ absl::StatusOr<int64_t> CellsOf(const v1::MarginalHeader& header) {
   return cells;
 }
 
+// Appends the errors of `more` numbers, of which `have` came before: one for each, one for all of them, or
+// none as before. False where it is none of these.
+bool AppendErrors(const google::protobuf::RepeatedField<double>& errors, int64_t have, int64_t more,
+                  std::vector<double>& all) {
+  if (errors.empty()) return all.empty();
+  if (static_cast<int64_t>(all.size()) != have) return false;
+  if (errors.size() == more) {
+    all.insert(all.end(), errors.begin(), errors.end());
+    return true;
+  }
+  if (errors.size() == 1) all.insert(all.end(), static_cast<size_t>(more), errors[0]);
+  return errors.size() == 1;
+}
+
 }  // namespace
 
 absl::Status AnswerAssembler::Add(v1::AnswerChunk chunk) {
@@ -39,54 +53,90 @@ absl::Status AnswerAssembler::Add(v1::AnswerChunk chunk) {
       return StartMarginal(std::move(*chunk.mutable_marginal()));
     case v1::AnswerChunk::kCells:
       return AddCells(chunk.cells());
+    case v1::AnswerChunk::kQuerySet:
+      return StartQuerySet(std::move(*chunk.mutable_query_set()));
+    case v1::AnswerChunk::kAnswers:
+      return AddAnswers(chunk.answers());
     default:
       return Malformed("a part of an unknown kind");
   }
 }
 
 absl::Status AnswerAssembler::StartMarginal(v1::MarginalHeader header) {
-  if (absl::Status status = CheckLastMarginalIsComplete(); !status.ok()) return status;
+  if (absl::Status status = CheckLastIsComplete(); !status.ok()) return status;
   if (header.attributes_size() != header.sizes_size())
     return Malformed("a marginal has as many sizes as attributes");
   const absl::StatusOr<int64_t> cells = CellsOf(header);
   if (!cells.ok()) return cells.status();
-  expected_cells_ = *cells;
-  answer_.marginals.push_back({std::move(header), {}, {}});
+  open_ = Open::kMarginal;
+  expected_ = *cells;
+  answer_.marginals.emplace_back().header = std::move(header);
+  return absl::OkStatus();
+}
+
+absl::Status AnswerAssembler::StartQuerySet(v1::QuerySetHeader header) {
+  if (absl::Status status = CheckLastIsComplete(); !status.ok()) return status;
+  if (header.answer_count() < 0) return Malformed("a query set has a negative number of answers");
+  open_ = Open::kQuerySet;
+  expected_ = header.answer_count();
+  answer_.query_sets.emplace_back().header = std::move(header);
   return absl::OkStatus();
 }
 
 absl::Status AnswerAssembler::AddCells(const v1::CellSlice& cells) {
-  if (answer_.marginals.empty()) return Malformed("cells before their marginal");
-  Marginal& marginal = answer_.marginals.back();
-  const bool measured = cells.counts_size() > 0;
-  if (measured && (cells.estimates_size() > 0 || !marginal.estimates.empty())) {
-    return Malformed("a marginal mixes counts and estimates");
-  }
-  if (!measured && !marginal.counts.empty()) return Malformed("a marginal mixes counts and estimates");
-  const int64_t have = static_cast<int64_t>(marginal.cells());
-  const int64_t more = measured ? cells.counts_size() : cells.estimates_size();
-  if (cells.offset() != have)
-    return Malformed(absl::StrCat("cells from ", cells.offset(), " on follow cell ", have));
-  if (more > expected_cells_ - have) return Malformed("a marginal has more cells than its sizes say");
-  marginal.counts.insert(marginal.counts.end(), cells.counts().begin(), cells.counts().end());
-  marginal.estimates.insert(marginal.estimates.end(), cells.estimates().begin(), cells.estimates().end());
+  if (open_ != Open::kMarginal) return Malformed("cells before their marginal");
+  return AddValues(cells, answer_.marginals.back());
+}
+
+absl::Status AnswerAssembler::AddAnswers(const v1::AnswerSlice& slice) {
+  if (open_ != Open::kQuerySet) return Malformed("answers before their query set");
+  QuerySetAnswer& set = answer_.query_sets.back();
+  const size_t before = set.size();
+  if (absl::Status status = AddValues(slice, set); !status.ok()) return status;
+  const size_t columns = static_cast<size_t>(set.header.columns_size());
+  if (static_cast<size_t>(slice.labels_size()) != columns * (set.size() - before))
+    return Malformed("answers without the labels that tell what they answer");
+  set.labels.insert(set.labels.end(), slice.labels().begin(), slice.labels().end());
   return absl::OkStatus();
 }
 
-absl::Status AnswerAssembler::CheckLastMarginalIsComplete() const {
-  if (answer_.marginals.empty()) return absl::OkStatus();
-  const int64_t have = static_cast<int64_t>(answer_.marginals.back().cells());
-  if (have == expected_cells_) return absl::OkStatus();
-  return Malformed(absl::StrCat("a marginal has ", have, " of its ", expected_cells_, " cells"));
+template <typename Slice>
+absl::Status AnswerAssembler::AddValues(const Slice& slice, AnswerValues& values) const {
+  const bool measured = slice.counts_size() > 0;
+  if (measured && (slice.estimates_size() > 0 || !values.estimates.empty()))
+    return Malformed("counts and estimates are mixed");
+  if (!measured && !values.counts.empty()) return Malformed("counts and estimates are mixed");
+  const int64_t have = static_cast<int64_t>(values.size());
+  const int64_t more = measured ? slice.counts_size() : slice.estimates_size();
+  if (slice.offset() != have)
+    return Malformed(absl::StrCat("numbers from ", slice.offset(), " on follow number ", have));
+  if (more > expected_ - have) return Malformed("more numbers than were announced");
+  values.counts.insert(values.counts.end(), slice.counts().begin(), slice.counts().end());
+  values.estimates.insert(values.estimates.end(), slice.estimates().begin(), slice.estimates().end());
+  if (!AppendErrors(slice.standard_deviations(), have, more, values.standard_deviations) ||
+      !AppendErrors(slice.confidence_half_widths(), have, more, values.confidence_half_widths))
+    return Malformed("errors that are not those of the numbers beside them");
+  return absl::OkStatus();
+}
+
+absl::Status AnswerAssembler::CheckLastIsComplete() const {
+  if (open_ == Open::kNothing) return absl::OkStatus();
+  const size_t have =
+      open_ == Open::kMarginal ? answer_.marginals.back().size() : answer_.query_sets.back().size();
+  if (static_cast<int64_t>(have) == expected_) return absl::OkStatus();
+  return Malformed(absl::StrCat(have, " of ", expected_, " numbers have come"));
 }
 
 absl::StatusOr<Answer> AnswerAssembler::Finish() {
   if (!has_header_) return Malformed("it is empty");
-  if (absl::Status status = CheckLastMarginalIsComplete(); !status.ok()) return status;
-  const size_t announced = static_cast<size_t>(answer_.header.marginal_count());
-  if (answer_.marginals.size() != announced) {
-    return Malformed(absl::StrCat("it has ", answer_.marginals.size(), " of its ", announced, " marginals"));
-  }
+  if (absl::Status status = CheckLastIsComplete(); !status.ok()) return status;
+  const auto check = [](size_t have, int announced, const char* what) {
+    if (have == static_cast<size_t>(announced)) return absl::OkStatus();
+    return Malformed(absl::StrCat("it has ", have, " of its ", announced, " ", what));
+  };
+  absl::Status status = check(answer_.marginals.size(), answer_.header.marginal_count(), "marginals");
+  status.Update(check(answer_.query_sets.size(), answer_.header.query_set_count(), "query sets"));
+  if (!status.ok()) return status;
   return std::move(answer_);
 }
 

@@ -39,6 +39,42 @@ v1::AnswerChunk Estimates(int64_t offset, std::vector<double> estimates) {
   return chunk;
 }
 
+v1::AnswerChunk HeaderOfSets(int marginals, int query_sets) {
+  v1::AnswerChunk chunk = Header(marginals);
+  chunk.mutable_header()->set_query_set_count(query_sets);
+  return chunk;
+}
+
+v1::AnswerChunk QuerySetOf(int64_t answers) {
+  v1::AnswerChunk chunk;
+  chunk.mutable_query_set()->set_query_class("ranges");
+  chunk.mutable_query_set()->add_columns("age");
+  chunk.mutable_query_set()->set_answer_count(answers);
+  return chunk;
+}
+
+v1::AnswerChunk Answers(int64_t offset, std::vector<std::pair<std::string, int64_t>> answers,
+                        std::vector<double> deviations) {
+  v1::AnswerChunk chunk;
+  chunk.mutable_answers()->set_offset(offset);
+  for (const auto& [label, count] : answers) {
+    chunk.mutable_answers()->add_labels(label);
+    chunk.mutable_answers()->add_counts(count);
+  }
+  for (const double deviation : deviations) {
+    chunk.mutable_answers()->add_standard_deviations(deviation);
+    chunk.mutable_answers()->add_confidence_half_widths(2 * deviation);
+  }
+  return chunk;
+}
+
+v1::AnswerChunk Unlabelled(int64_t offset, std::vector<int64_t> counts) {
+  v1::AnswerChunk chunk;
+  chunk.mutable_answers()->set_offset(offset);
+  for (const int64_t count : counts) chunk.mutable_answers()->add_counts(count);
+  return chunk;
+}
+
 absl::StatusOr<Answer> Assemble(const std::vector<v1::AnswerChunk>& chunks) {
   AnswerAssembler assembler;
   for (const v1::AnswerChunk& chunk : chunks) {
@@ -62,6 +98,28 @@ TEST(Answer, OfAModelHasEstimates) {
   ASSERT_TRUE(answer.ok()) << answer.status();
   EXPECT_THAT(answer->marginals[0].estimates, ElementsAre(0.5, 1.5));
   EXPECT_EQ(answer->marginals[0].cells(), 2u);
+}
+
+TEST(Answer, OfQuerySetsHasLabelsAndErrors) {
+  const auto answer = Assemble({HeaderOfSets(1, 1), QuerySetOf(4),
+                                Answers(0, {{"17", 5}, {"18", -1}, {"[17, 18]", 4}}, {2, 2, 3}),
+                                Answers(3, {{"all", 9}}, {4}), MarginalOf({1}), Counts(0, {8})});
+  ASSERT_TRUE(answer.ok()) << answer.status();
+  ASSERT_EQ(answer->query_sets.size(), 1u);
+  const QuerySetAnswer& ranges = answer->query_sets[0];
+  EXPECT_EQ(ranges.header.query_class(), "ranges");
+  EXPECT_THAT(ranges.counts, ElementsAre(5, -1, 4, 9));
+  EXPECT_THAT(ranges.labels, ElementsAre("17", "18", "[17, 18]", "all"));
+  EXPECT_THAT(ranges.standard_deviations, ElementsAre(2, 2, 3, 4));
+  EXPECT_THAT(ranges.confidence_half_widths, ElementsAre(4, 4, 6, 8));
+  EXPECT_THAT(answer->marginals[0].counts, ElementsAre(8));
+}
+
+TEST(Answer, OneErrorStandsForAWholeSlice) {
+  const auto answer = Assemble({HeaderOfSets(0, 1), QuerySetOf(3), Answers(0, {{"a", 1}, {"b", 2}}, {5}),
+                                Answers(2, {{"c", 3}}, {7})});
+  ASSERT_TRUE(answer.ok()) << answer.status();
+  EXPECT_THAT(answer->query_sets[0].standard_deviations, ElementsAre(5, 5, 7));
 }
 
 TEST(Answer, WithoutMarginalsIsWholeToo) {
@@ -90,6 +148,17 @@ TEST(AnswerCanary, NothingIncompleteOrOutOfOrderIsHandedOut) {
       {"estimates and counts", {Header(1), MarginalOf({2}), Estimates(0, {1}), Counts(1, {1})}},
       {"an empty size", {Header(1), MarginalOf({0})}},
       {"sizes beyond 64 bits", {Header(1), MarginalOf({int64_t{1} << 40, int64_t{1} << 40})}},
+      {"a query set too few", {HeaderOfSets(0, 1)}},
+      {"answers before a query set", {HeaderOfSets(0, 1), Answers(0, {{"a", 1}}, {})}},
+      {"answers of a marginal", {HeaderOfSets(1, 0), MarginalOf({1}), Answers(0, {{"a", 1}}, {})}},
+      {"cells of a query set", {HeaderOfSets(0, 1), QuerySetOf(1), Counts(0, {1})}},
+      {"an answer missing", {HeaderOfSets(0, 1), QuerySetOf(2), Answers(0, {{"a", 1}}, {})}},
+      {"answers without labels", {HeaderOfSets(0, 1), QuerySetOf(1), Unlabelled(0, {1})}},
+      {"errors of some numbers only",
+       {HeaderOfSets(0, 1), QuerySetOf(3), Answers(0, {{"a", 1}, {"b", 1}, {"c", 1}}, {1, 2})}},
+      {"errors of one slice only",
+       {HeaderOfSets(0, 1), QuerySetOf(2), Answers(0, {{"a", 1}}, {1}), Answers(1, {{"b", 1}}, {})}},
+      {"a negative number of answers", {HeaderOfSets(0, 1), QuerySetOf(-1)}},
       {"a part of no kind", {Header(0), v1::AnswerChunk()}}};
   for (const Broken& one : broken) {
     const auto answer = Assemble(one.chunks);

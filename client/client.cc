@@ -218,6 +218,10 @@ absl::StatusOr<ReleaseContent> Client::GetRelease(const v1::GetReleaseRequest& r
   return content;
 }
 
+absl::StatusOr<v1::ShareReleaseResponse> Client::ShareRelease(const v1::ShareReleaseRequest& request) const {
+  return Read(wire_->connection, wire_->queries, &v1::QueryService::Stub::ShareRelease, request);
+}
+
 absl::StatusOr<v1::ListReleasesResponse> Client::ListReleases(const std::string& dataset) const {
   v1::ListReleasesRequest request;
   request.set_dataset(dataset);

@@ -85,6 +85,7 @@ class Client {
       const v1::EstimateWorkloadRequest& request) const;
   absl::StatusOr<Answer> AnswerWorkload(v1::AnswerWorkloadRequest request) const;
   absl::StatusOr<ReleaseContent> GetRelease(const v1::GetReleaseRequest& request) const;
+  absl::StatusOr<v1::ShareReleaseResponse> ShareRelease(const v1::ShareReleaseRequest& request) const;
   absl::StatusOr<v1::ListReleasesResponse> ListReleases(const std::string& dataset) const;
 
   absl::StatusOr<v1::ListSynthesizersResponse> ListSynthesizers() const;

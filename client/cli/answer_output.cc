@@ -7,163 +7,151 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "client/cli/answer_rows.h"
 #include "client/cli/files.h"
 #include "client/cli/json_writer.h"
-#include "client/cli/labels.h"
 #include "client/cli/names.h"
+#include "client/cli/plot_output.h"
 #include "client/cli/tables.h"
 #include "client/cli/text.h"
 
 namespace curator::cli {
 namespace {
 
-constexpr size_t kMarginalsForPeople = 10;
-constexpr size_t kCellsForPeople = 20;
+constexpr size_t kTablesForPeople = 10;
+constexpr size_t kRowsForPeople = 20;
 
-// Model estimates come without noise and so without an interval.
-bool HasInterval(const Marginal& marginal) {
-  return marginal.header.noise().confidence_level() > 0;
+template <typename Number>
+Value OrNone(const std::optional<Number>& number) {
+  if (number) return *number;
+  return std::monostate();
 }
 
-Value CountOf(const Marginal& marginal, size_t cell) {
-  if (!marginal.counts.empty()) return marginal.counts[cell];
-  return marginal.estimates[cell];
+Value UpperOf(const std::optional<AnswerInterval>& interval) {
+  if (interval) return interval->upper;
+  return std::monostate();
 }
 
-double CountAsDouble(const Marginal& marginal, size_t cell) {
-  return marginal.counts.empty() ? marginal.estimates[cell] : static_cast<double>(marginal.counts[cell]);
+Value LowerOf(const std::optional<AnswerInterval>& interval) {
+  if (interval) return interval->lower;
+  return std::monostate();
 }
 
-// Cell by cell at the stated level; the true count is not negative, the interval may reach below.
-struct Interval {
-  double lower;
-  double upper;
-};
-Interval IntervalOf(const Marginal& marginal, size_t cell) {
-  const double half = marginal.header.noise().confidence_half_width();
-  const double count = CountAsDouble(marginal, cell);
-  return {count - half, count + half};
-}
-
-std::vector<std::string> AttributesOf(const Marginal& marginal) {
-  return {marginal.header.attributes().begin(), marginal.header.attributes().end()};
-}
-
-// The attributes that occur, in the order of the schema.
-std::vector<std::string> AttributesOf(const Answer& answer, const v1::Schema& schema) {
-  std::vector<std::string> occurring;
-  for (const v1::Attribute& attribute : schema.attributes()) {
-    const bool occurs =
-        std::any_of(answer.marginals.begin(), answer.marginals.end(), [&](const Marginal& marginal) {
-          const auto& names = marginal.header.attributes();
-          return std::find(names.begin(), names.end(), attribute.name()) != names.end();
-        });
-    if (occurs) occurring.push_back(attribute.name());
-  }
-  return occurring;
-}
-
-// For each column, the attribute's position in the marginal, or none.
-std::vector<std::optional<size_t>> PositionsIn(const Marginal& marginal,
-                                               const std::vector<std::string>& columns) {
-  const std::vector<std::string> names = AttributesOf(marginal);
-  std::vector<std::optional<size_t>> positions;
-  for (const std::string& column : columns) {
-    const auto found = std::find(names.begin(), names.end(), column);
-    positions.push_back(found == names.end()
-                            ? std::nullopt
-                            : std::optional<size_t>(static_cast<size_t>(found - names.begin())));
-  }
-  return positions;
-}
-
-void WriteNoise(const v1::Noise& noise, JsonWriter& json) {
-  const std::vector<std::pair<const char*, Value>> members = {
-      {"mechanism", NameOf(noise.mechanism())},
-      {"scale", noise.scale().empty() ? Value() : Value(noise.scale())},
-      {"sigma_squared", noise.sigma_squared().empty() ? Value() : Value(noise.sigma_squared())},
-      {"standard_deviation", noise.standard_deviation()},
-      {"expected_absolute_error", noise.expected_absolute_error()},
-      {"confidence_half_width", noise.confidence_half_width()},
-      {"confidence_level", noise.confidence_level()}};
-  json.BeginObject();
+void WriteMembers(const std::vector<std::pair<const char*, Value>>& members, JsonWriter& json) {
   for (const auto& [key, value] : members) {
     json.Key(key);
     json.Write(value);
   }
+}
+
+void WriteNoise(const v1::Noise& noise, JsonWriter& json) {
+  json.BeginObject();
+  WriteMembers({{"mechanism", NameOf(noise.mechanism())},
+                {"scale", TextOrNone(noise.scale())},
+                {"sigma_squared", TextOrNone(noise.sigma_squared())},
+                {"standard_deviation", noise.standard_deviation()},
+                {"expected_absolute_error", noise.expected_absolute_error()},
+                {"confidence_half_width", noise.confidence_half_width()},
+                {"confidence_level", noise.confidence_level()}},
+               json);
   json.EndObject();
 }
 
-void WriteMarginal(const Marginal& marginal, const CellLabels& labels, JsonWriter& json) {
-  json.BeginObject();
-  json.Key("attributes");
-  json.Write(AttributesOf(marginal));
-  json.Key("sizes");
+void WriteRows(const AnswerRows& rows, JsonWriter& json) {
   json.BeginArray();
-  for (const int64_t size : marginal.header.sizes()) json.Write(size);
-  json.EndArray();
-  if (HasInterval(marginal)) {
-    json.Key("noise");
-    WriteNoise(marginal.header.noise(), json);
-  }
-  json.Key("cells");
-  json.BeginArray();
-  std::vector<std::string> values(labels.attributes());
-  for (size_t cell = 0; cell < marginal.cells(); ++cell) {
-    for (size_t i = 0; i < values.size(); ++i) values[i] = labels.Of(i, cell);
+  std::vector<std::string> labels(rows.columns().size());
+  for (size_t row = 0; row < rows.size(); ++row) {
+    for (size_t i = 0; i < labels.size(); ++i) labels[i] = rows.Label(i, row);
     json.BeginObject();
-    json.Key("values");
-    json.Write(values);
-    json.Key("count");
-    json.Write(CountOf(marginal, cell));
-    if (HasInterval(marginal)) {
-      const Interval interval = IntervalOf(marginal, cell);
-      json.Key("lower");
-      json.Write(interval.lower);
-      json.Key("upper");
-      json.Write(interval.upper);
-    }
+    WriteMembers({{"values", labels}, {"count", rows.Count(row)}}, json);
+    if (const auto deviation = rows.StandardDeviation(row))
+      WriteMembers({{"standard_deviation", *deviation}}, json);
+    if (const auto interval = rows.Interval(row))
+      WriteMembers({{"lower", interval->lower}, {"upper", interval->upper}}, json);
     json.EndObject();
   }
   json.EndArray();
+}
+
+void WriteNoiseOf(const AnswerRows& rows, JsonWriter& json) {
+  if (rows.noise() == nullptr) return;
+  json.Key("noise");
+  WriteNoise(*rows.noise(), json);
+}
+
+void WriteMarginal(const AnswerRows& rows, JsonWriter& json) {
+  json.BeginObject();
+  json.Key("attributes");
+  json.Write(rows.columns());
+  json.Key("sizes");
+  json.BeginArray();
+  for (const int64_t size : rows.marginal()->header.sizes()) json.Write(size);
+  json.EndArray();
+  WriteNoiseOf(rows, json);
+  json.Key("cells");
+  WriteRows(rows, json);
   json.EndObject();
 }
 
-std::string TitleOf(const Marginal& marginal) {
+void WriteQuerySet(const AnswerRows& rows, JsonWriter& json) {
+  const v1::QuerySetHeader& header = rows.set()->header;
+  json.BeginObject();
+  WriteMembers({{"query_set", int64_t{header.query_set()}},
+                {"class", header.query_class()},
+                {"columns", rows.columns()},
+                {"strategy", NameOf(header.strategy())},
+                {"strategy_words", TextOrNone(header.strategy_words())},
+                {"measurement_count", header.measurement_count()},
+                {"confidence_level", rows.level()}},
+               json);
+  WriteNoiseOf(rows, json);
+  json.Key("answers");
+  WriteRows(rows, json);
+  json.EndObject();
+}
+
+std::string TitleOf(const AnswerRows& rows, const v1::AnswerHeader& header) {
   std::string title;
-  for (const std::string& name : marginal.header.attributes())
-    absl::StrAppend(&title, title.empty() ? "" : " x ", name);
-  absl::StrAppend(&title, "  (", marginal.cells(), " cells");
-  if (HasInterval(marginal)) {
-    const v1::Noise& noise = marginal.header.noise();
-    absl::StrAppend(&title, ", ", NameOf(noise.mechanism()), " noise, ",
-                    TextOfConfidence(noise.confidence_level()), " within +-",
-                    RoundedText(noise.confidence_half_width()));
+  if (rows.set() != nullptr) {
+    title = absl::StrCat(rows.name(), "  (", rows.size(), " answers");
+    if (!rows.set()->header.strategy_words().empty())
+      absl::StrAppend(&title, ", ", rows.set()->header.strategy_words());
+  } else {
+    for (const std::string& name : rows.columns()) absl::StrAppend(&title, title.empty() ? "" : " x ", name);
+    absl::StrAppend(&title, "  (", rows.size(), " cells");
   }
+  if (rows.noise() != nullptr) {
+    absl::StrAppend(&title, ", ", NameOf(rows.noise()->mechanism()), " noise");
+    if (const auto half = rows.size() > 0 && rows.errors_are_equal() ? rows.HalfWidth(0) : std::nullopt)
+      absl::StrAppend(&title, ", ", TextOfConfidence(rows.level()), " within +-", RoundedText(*half));
+  }
+  if (!header.post_processing().empty()) absl::StrAppend(&title, ", made ", header.post_processing());
   return title + ")";
 }
 
-Table TableOf(const Marginal& marginal, const CellLabels& labels) {
+Table TableOf(const AnswerRows& rows, const v1::AnswerHeader& header) {
   Table table;
-  table.title = TitleOf(marginal);
-  table.rows_for_people = kCellsForPeople;
-  for (const std::string& name : AttributesOf(marginal)) table.columns.push_back({name, name});
+  table.title = TitleOf(rows, header);
+  table.rows_for_people = kRowsForPeople;
+  for (const std::string& name : rows.columns()) table.columns.push_back({name, name});
   table.columns.push_back({"count", "count", Align::kRight});
-  if (HasInterval(marginal)) {
+  const bool intervals = rows.level() > 0;
+  if (!rows.errors_are_equal()) table.columns.push_back({"standard_deviation", "std dev", Align::kRight});
+  if (intervals) {
     table.columns.push_back({"lower", "from", Align::kRight});
     table.columns.push_back({"upper", "to", Align::kRight});
   }
   // Rows that are not shown are made empty: only their number matters.
-  const size_t shown = std::min(marginal.cells(), kCellsForPeople);
-  table.rows.resize(marginal.cells());
-  for (size_t cell = 0; cell < shown; ++cell) {
-    Row& row = table.rows[cell];
-    for (size_t i = 0; i < labels.attributes(); ++i) row.emplace_back(labels.Of(i, cell));
-    row.emplace_back(CountOf(marginal, cell));
-    if (HasInterval(marginal)) {
-      const Interval interval = IntervalOf(marginal, cell);
-      row.emplace_back(interval.lower);
-      row.emplace_back(interval.upper);
+  const size_t shown = std::min(rows.size(), kRowsForPeople);
+  table.rows.resize(rows.size());
+  for (size_t i = 0; i < shown; ++i) {
+    Row& row = table.rows[i];
+    for (size_t column = 0; column < rows.columns().size(); ++column) row.emplace_back(rows.Label(column, i));
+    row.emplace_back(rows.Count(i));
+    if (!rows.errors_are_equal()) row.emplace_back(OrNone(rows.StandardDeviation(i)));
+    if (intervals) {
+      row.emplace_back(LowerOf(rows.Interval(i)));
+      row.emplace_back(UpperOf(rows.Interval(i)));
     }
   }
   return table;
@@ -180,36 +168,66 @@ absl::Status WriteAnswer(const Answer& answer, const v1::Schema& schema, OutputF
                                    : WriteAnswerCsv(answer, schema, out);
 }
 
+// Which columns of a CSV file a table has besides its labels.
+struct CsvShape {
+  std::vector<std::string> labels;
+  bool errors = false;
+  bool processed = false;
+};
+
+CsvShape ShapeOf(const Answer& answer, const v1::Schema& schema) {
+  CsvShape shape{LabelColumnsOf(answer, schema), false, !answer.header.post_processing().empty()};
+  const auto has_errors = [](const AnswerValues& values, bool has_noise) {
+    return has_noise || !values.standard_deviations.empty() || !values.confidence_half_widths.empty();
+  };
+  for (const Marginal& marginal : answer.marginals)
+    shape.errors = shape.errors || has_errors(marginal, marginal.header.has_noise());
+  for (const QuerySetAnswer& set : answer.query_sets) shape.errors = shape.errors || has_errors(set, false);
+  return shape;
+}
+
+void WriteCsvRows(const AnswerRows& rows, const CsvShape& shape, const std::string& processing,
+                  std::ostream& out) {
+  const std::string name = CsvText(rows.name());
+  std::vector<std::optional<size_t>> positions;
+  for (const std::string& column : shape.labels) {
+    const auto found = std::find(rows.columns().begin(), rows.columns().end(), column);
+    positions.emplace_back();
+    if (found != rows.columns().end()) positions.back() = static_cast<size_t>(found - rows.columns().begin());
+  }
+  for (size_t row = 0; row < rows.size(); ++row) {
+    out << name;
+    for (const std::optional<size_t> position : positions) {
+      out << ",";
+      if (position) out << CsvText(rows.Label(*position, row));
+    }
+    out << "," << CsvField(rows.Count(row));
+    if (shape.errors) {
+      const std::optional<AnswerInterval> interval = rows.Interval(row);
+      out << "," << CsvField(OrNone(rows.StandardDeviation(row))) << "," << CsvField(LowerOf(interval)) << ","
+          << CsvField(UpperOf(interval));
+    }
+    if (shape.processed) out << "," << CsvText(processing);
+    out << "\n";
+  }
+}
+
+std::vector<std::string> ListOf(const google::protobuf::RepeatedPtrField<std::string>& texts) {
+  return {texts.begin(), texts.end()};
+}
+
 }  // namespace
 
 absl::Status WriteAnswerCsv(const Answer& answer, const v1::Schema& schema, std::ostream& out) {
-  const std::vector<std::string> columns = AttributesOf(answer, schema);
-  const bool intervals = std::any_of(answer.marginals.begin(), answer.marginals.end(), HasInterval);
-  out << "marginal";
-  for (const std::string& column : columns) out << "," << CsvText(column);
-  out << ",count" << (intervals ? ",lower,upper" : "") << "\n";
-  for (const Marginal& marginal : answer.marginals) {
-    const absl::StatusOr<CellLabels> labels = CellLabels::Create(schema, marginal.header);
-    if (!labels.ok()) return labels.status();
-    const std::string name = CsvField(Value(AttributesOf(marginal)));
-    const std::vector<std::optional<size_t>> positions = PositionsIn(marginal, columns);
-    for (size_t cell = 0; cell < marginal.cells(); ++cell) {
-      out << name;
-      for (const std::optional<size_t> position : positions) {
-        out << ",";
-        if (position) out << CsvText(labels->Of(*position, cell));
-      }
-      out << "," << CsvField(CountOf(marginal, cell));
-      if (HasInterval(marginal)) {
-        const Interval interval = IntervalOf(marginal, cell);
-        out << "," << ExactText(interval.lower) << "," << ExactText(interval.upper);
-      } else if (intervals) {
-        out << ",,";
-      }
-      out << "\n";
-    }
-  }
-  return absl::OkStatus();
+  const CsvShape shape = ShapeOf(answer, schema);
+  out << "query";
+  for (const std::string& column : shape.labels) out << "," << CsvText(column);
+  out << ",count" << (shape.errors ? ",standard_deviation,lower,upper" : "")
+      << (shape.processed ? ",post_processing" : "") << "\n";
+  return ForEachTable(answer, schema, [&](const AnswerRows& rows) {
+    WriteCsvRows(rows, shape, answer.header.post_processing(), out);
+    return absl::OkStatus();
+  });
 }
 
 absl::Status WriteAnswerJson(const Answer& answer, const v1::Schema& schema, std::ostream& out) {
@@ -230,10 +248,14 @@ absl::Status WriteAnswerJson(const Answer& answer, const v1::Schema& schema, std
   json.Key("marginals");
   json.BeginArray();
   for (const Marginal& marginal : answer.marginals) {
-    const absl::StatusOr<CellLabels> labels = CellLabels::Create(schema, marginal.header);
-    if (!labels.ok()) return labels.status();
-    WriteMarginal(marginal, *labels, json);
+    const absl::StatusOr<AnswerRows> rows = AnswerRows::Of(marginal, answer.header, schema);
+    if (!rows.ok()) return rows.status();
+    WriteMarginal(*rows, json);
   }
+  json.EndArray();
+  json.Key("query_sets");
+  json.BeginArray();
+  for (const QuerySetAnswer& set : answer.query_sets) WriteQuerySet(AnswerRows::Of(set, answer.header), json);
   json.EndArray();
   json.EndObject();
   out << "\n";
@@ -242,16 +264,21 @@ absl::Status WriteAnswerJson(const Answer& answer, const v1::Schema& schema, std
 
 absl::Status WriteAnswerTables(const Answer& answer, const v1::Schema& schema, const Terminal& terminal,
                                std::ostream& out) {
-  const size_t shown = std::min(answer.marginals.size(), kMarginalsForPeople);
   Document document;
-  for (size_t i = 0; i < shown; ++i) {
-    const absl::StatusOr<CellLabels> labels = CellLabels::Create(schema, answer.marginals[i].header);
-    if (!labels.ok()) return labels.status();
-    document.tables.push_back(TableOf(answer.marginals[i], *labels));
-  }
-  if (shown < answer.marginals.size()) {
-    document.notes.push_back(
-        absl::StrCat("... ", answer.marginals.size() - shown, " more marginals (--out FILE.csv writes all)"));
+  size_t more = 0;
+  const absl::Status status = ForEachTable(answer, schema, [&](const AnswerRows& rows) {
+    if (document.tables.size() < kTablesForPeople) {
+      document.tables.push_back(TableOf(rows, answer.header));
+    } else {
+      ++more;
+    }
+    return absl::OkStatus();
+  });
+  if (!status.ok()) return status;
+  if (more > 0) {
+    document.notes.push_back(absl::StrCat(
+        "... ", more, " more ", answer.query_sets.empty() ? "marginals" : "marginals and query sets",
+        " (--out FILE.csv writes all)"));
   }
   Print(document, OutputForm::kTable, terminal, out, out);
   return absl::OkStatus();
@@ -261,24 +288,61 @@ Document SummaryOf(const Answer& answer) {
   Document document;
   const v1::AnswerHeader& header = answer.header;
   int64_t cells = 0;
-  for (const Marginal& marginal : answer.marginals) cells += static_cast<int64_t>(marginal.cells());
-  document.fields = {{"release_id", "release", header.release_id()},
-                     {"charge_id", "charge", header.charge_id()},
-                     {"request_id", "request id", header.request_id()},
+  for (const Marginal& marginal : answer.marginals) cells += static_cast<int64_t>(marginal.size());
+  int64_t answers = 0;
+  for (const QuerySetAnswer& set : answer.query_sets) answers += static_cast<int64_t>(set.size());
+  document.fields = {{"release_id", "release", TextOrNone(header.release_id())},
+                     {"charge_id", "charge", TextOrNone(header.charge_id())},
+                     {"request_id", "request id", TextOrNone(header.request_id())},
                      {"replayed", "replayed", header.replayed()},
-                     {"event", "recorded as", header.event().empty() ? Value() : Value(header.event())},
+                     {"event", "recorded as", TextOrNone(header.event())},
                      {"marginal_count", "marginals", int64_t{header.marginal_count()}},
                      {"cell_count", "cells", cells}};
+  if (!answer.query_sets.empty()) {
+    document.fields.push_back({"query_set_count", "query sets", int64_t{header.query_set_count()}});
+    document.fields.push_back({"answer_count", "their answers", answers});
+  }
+  document.fields.push_back({"post_processing", "made", TextOrNone(header.post_processing()),
+                             header.post_processing().empty() ? Audience::kPrograms : Audience::kEveryone});
+  const auto add_releases = [&document](const char* key, const char* title,
+                                        const google::protobuf::RepeatedPtrField<std::string>& releases) {
+    document.fields.push_back(
+        {key, title, ListOf(releases), releases.empty() ? Audience::kPrograms : Audience::kEveryone});
+  };
+  add_releases("free_from", "free from", header.free_from());
+  add_releases("could_be_free_from", "could be free from", header.could_be_free_from());
   if (!header.costs().empty()) document.tables.push_back(CostTable(header.costs()));
   if (header.replayed()) document.notes.push_back("from a stored release: nothing was charged now");
+  if (!header.free_from().empty())
+    document.notes.push_back("made from earlier releases: nothing was charged");
+  if (!header.could_be_free_from().empty())
+    document.notes.push_back(
+        "earlier releases determine these answers: --prefer-free would have charged nothing");
+  if (!header.post_processing().empty())
+    document.notes.push_back("the answers were changed after they were measured (" +
+                             header.post_processing() + "): their error is not that of the noise");
   return document;
 }
 
+absl::Status CheckDelivery(const Session& session, const DeliveryChoice& delivery) {
+  const bool drawn = delivery.plot && delivery.plot->empty();
+  if (!drawn || (session.form == OutputForm::kTable && delivery.out != "-")) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      "--plot draws on the terminal, where other output goes too: name a file, --plot FILE.svg");
+}
+
 absl::Status DeliverAnswer(Session& session, const Answer& answer, const v1::Schema& schema,
-                           const std::string& path) {
+                           const DeliveryChoice& delivery) {
+  const std::string& path = delivery.out;
+  if (delivery.plot) {
+    if (absl::Status plotted = DeliverPlot(session, answer, schema, *delivery.plot); !plotted.ok())
+      return plotted;
+  }
   if (path.empty() && session.form == OutputForm::kTable) {
-    const absl::Status written = WriteAnswerTables(answer, schema, session.terminal, session.out);
-    if (!written.ok()) return written;
+    if (!delivery.plot) {
+      const absl::Status written = WriteAnswerTables(answer, schema, session.terminal, session.out);
+      if (!written.ok()) return written;
+    }
     session.out << "\n";
     session.Print(SummaryOf(answer));
     return absl::OkStatus();

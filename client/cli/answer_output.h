@@ -4,9 +4,9 @@
 #pragma once
 
 #include <ostream>
-#include <string>
 
 #include "absl/status/status.h"
+#include "client/cli/commands.h"
 #include "client/cli/document.h"
 #include "client/cli/session.h"
 #include "client/cli/value.h"
@@ -14,16 +14,20 @@
 
 namespace curator::cli {
 
-// One line for each cell of each marginal: the marginal's attributes ("age,sex"), a column for each attribute
-// that occurs in the answer (empty where the marginal does not have it), the count, and the interval when
-// there is noise to tell it from. Like the two below: DATA_LOSS when the answer does not fit the schema.
+// One line for each number: the marginal's attributes ("age,sex") or the class of the query set, a column for
+// each attribute and each other label that occurs in the answer (empty where the table does not have it), the
+// count; its standard deviation and interval when there is noise to tell them from; what was done to it
+// afterwards, when something was. Like the two below: DATA_LOSS when the answer does not fit the schema.
 absl::Status WriteAnswerCsv(const Answer& answer, const v1::Schema& schema, std::ostream& out);
 
-// {"release_id", "charge_id", "request_id", "replayed", "event", "costs": [...], "marginals": [{"attributes",
-// "sizes", "noise": {...}, "cells": [{"values": [...], "count", "lower", "upper"}]}]}
+// {"release_id", "charge_id", "request_id", "replayed", "event", "post_processing", "free_from",
+// "could_be_free_from", "costs": [...], "marginals": [{"attributes", "sizes", "noise": {...}, "cells":
+// [{"values": [...], "count", "standard_deviation", "lower", "upper"}]}], "query_sets": [{"query_set",
+// "class", "columns", "strategy", "strategy_words", "measurement_count", "confidence_level", "noise",
+// "answers": [as cells]}]}
 absl::Status WriteAnswerJson(const Answer& answer, const v1::Schema& schema, std::ostream& out);
 
-// The first marginals and the first cells of each, with a line that says how many more there are.
+// The first tables and the first rows of each, with a line that says how many more there are.
 absl::Status WriteAnswerTables(const Answer& answer, const v1::Schema& schema, const Terminal& terminal,
                                std::ostream& out);
 
@@ -31,9 +35,13 @@ absl::Status WriteAnswerTables(const Answer& answer, const v1::Schema& schema, c
 // replay.
 Document SummaryOf(const Answer& answer);
 
-// Writes the answer to `path` in the form that its extension says (else `session.form`, CSV for tables) and a
-// summary to standard output; or, with an empty path, both to standard output in the session's form.
+// Before anything is asked: FAILED_PRECONDITION when a drawing on the terminal would land inside JSON or CSV.
+absl::Status CheckDelivery(const Session& session, const DeliveryChoice& delivery);
+
+// Writes the answer to `delivery.out` in the form that its extension says (else `session.form`, CSV for
+// tables) and a summary to standard output; or, without a path, both to standard output in the session's
+// form. A plot on the terminal stands in the place of tables.
 absl::Status DeliverAnswer(Session& session, const Answer& answer, const v1::Schema& schema,
-                           const std::string& path);
+                           const DeliveryChoice& delivery);
 
 }  // namespace curator::cli

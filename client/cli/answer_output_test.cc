@@ -34,6 +34,7 @@ Marginal MarginalOf(std::vector<std::pair<std::string, int64_t>> attributes, dou
   if (half_width > 0) {
     marginal.header.mutable_noise()->set_mechanism(v1::MECHANISM_DISCRETE_LAPLACE);
     marginal.header.mutable_noise()->set_scale("3/2");
+    marginal.header.mutable_noise()->set_standard_deviation(half_width / 2);
     marginal.header.mutable_noise()->set_confidence_half_width(half_width);
     marginal.header.mutable_noise()->set_confidence_level(0.95);
   }
@@ -66,14 +67,15 @@ std::string Csv(const Answer& answer) {
 }
 
 TEST(AnswerOutput, CsvNamesEveryValueAndItsInterval) {
-  EXPECT_THAT(Csv(TheAnswer()), ::testing::StartsWith("marginal,age,sex,zone,count,lower,upper\n"
-                                                      "\"age,sex\",\"[20, 25)\",f,,10,5.5,14.5\n"
-                                                      "\"age,sex\",\"[20, 25)\",m,,-2,-6.5,2.5\n"
-                                                      "\"age,sex\",\"[20, 25)\",?,,0,-4.5,4.5\n"
-                                                      "\"age,sex\",\"[25, 29]\",f,,7,2.5,11.5\n"
-                                                      "\"age,sex\",\"[25, 29]\",m,,8,3.5,12.5\n"
-                                                      "\"age,sex\",\"[25, 29]\",?,,9,4.5,13.5\n"
-                                                      "zone,,,0,1,-3.5,5.5\n"));
+  EXPECT_THAT(Csv(TheAnswer()),
+              ::testing::StartsWith("query,age,sex,zone,count,standard_deviation,lower,upper\n"
+                                    "\"age,sex\",\"[20, 25)\",f,,10,2.25,5.5,14.5\n"
+                                    "\"age,sex\",\"[20, 25)\",m,,-2,2.25,-6.5,2.5\n"
+                                    "\"age,sex\",\"[20, 25)\",?,,0,2.25,-4.5,4.5\n"
+                                    "\"age,sex\",\"[25, 29]\",f,,7,2.25,2.5,11.5\n"
+                                    "\"age,sex\",\"[25, 29]\",m,,8,2.25,3.5,12.5\n"
+                                    "\"age,sex\",\"[25, 29]\",?,,9,2.25,4.5,13.5\n"
+                                    "zone,,,0,1,2.25,-3.5,5.5\n"));
 }
 
 TEST(AnswerOutput, EstimatesOfAModelHaveNoInterval) {
@@ -81,7 +83,7 @@ TEST(AnswerOutput, EstimatesOfAModelHaveNoInterval) {
   answer.header.set_marginal_count(1);
   answer.marginals.push_back(MarginalOf({{"age", 2}}, 0));
   answer.marginals.back().estimates = {0.5, 12.25};
-  EXPECT_EQ(Csv(answer), "marginal,age,count\nage,\"[20, 25)\",0.5\nage,\"[25, 29]\",12.25\n");
+  EXPECT_EQ(Csv(answer), "query,age,count\nage,\"[20, 25)\",0.5\nage,\"[25, 29]\",12.25\n");
 }
 
 TEST(AnswerOutput, JsonHoldsEverythingExactly) {
@@ -95,7 +97,7 @@ TEST(AnswerOutput, JsonHoldsEverythingExactly) {
   ASSERT_EQ(json["marginals"].size(), 2u);
   EXPECT_EQ(json["marginals"][0]["noise"]["scale"], "3/2");
   const auto cell = nlohmann::json::parse(
-      R"json({"values": ["[20, 25)", "m"], "count": -2, "lower": -6.5, "upper": 2.5})json");
+      R"json({"values": ["[20, 25)", "m"], "count": -2, "standard_deviation": 2.25, "lower": -6.5, "upper": 2.5})json");
   EXPECT_EQ(json["marginals"][0]["cells"][1], cell);
   EXPECT_EQ(json["marginals"][1]["cells"].size(), 100u);
 }
@@ -124,6 +126,90 @@ TEST(AnswerOutput, AnAnswerThatDoesNotFitTheSchemaIsDataLoss) {
   EXPECT_EQ(WriteAnswerCsv(answer, TheSchema(), out).code(), absl::StatusCode::kDataLoss);
   EXPECT_EQ(WriteAnswerJson(answer, TheSchema(), out).code(), absl::StatusCode::kDataLoss);
   EXPECT_EQ(WriteAnswerTables(answer, TheSchema(), Terminal(), out).code(), absl::StatusCode::kDataLoss);
+}
+
+QuerySetAnswer TheRanges() {
+  QuerySetAnswer ranges;
+  ranges.header.set_query_set(1);
+  ranges.header.set_query_class("ranges");
+  ranges.header.add_columns("age");
+  ranges.header.set_answer_count(3);
+  ranges.header.set_strategy(v1::STRATEGY_TREE);
+  ranges.header.set_strategy_words("2-ary tree over age");
+  ranges.header.mutable_noise()->set_mechanism(v1::MECHANISM_DISCRETE_LAPLACE);
+  ranges.header.mutable_noise()->set_confidence_level(0.9);
+  ranges.labels = {"[20, 25)", "[25, 29]", "[20, 29]"};
+  ranges.estimates = {10.5, 7, 17.5};
+  ranges.standard_deviations = {2, 2, 3};
+  ranges.confidence_half_widths = {4, 4, 6};
+  return ranges;
+}
+
+Answer TheMixture() {
+  Answer answer = TheAnswer();
+  answer.marginals.pop_back();
+  answer.query_sets.push_back(TheRanges());
+  return answer;
+}
+
+TEST(AnswerOutput, QuerySetsShareTheTableOfTheMarginals) {
+  const std::string csv = Csv(TheMixture());
+  EXPECT_THAT(csv, ::testing::StartsWith("query,age,sex,count,standard_deviation,lower,upper\n"));
+  EXPECT_THAT(csv, ::testing::EndsWith("ranges,\"[20, 25)\",,10.5,2,6.5,14.5\n"
+                                       "ranges,\"[25, 29]\",,7,2,3,11\n"
+                                       "ranges,\"[20, 29]\",,17.5,3,11.5,23.5\n"));
+  std::ostringstream out;
+  ASSERT_TRUE(WriteAnswerJson(TheMixture(), TheSchema(), out).ok());
+  const auto json = nlohmann::json::parse(out.str());
+  EXPECT_EQ(json["query_sets"][0]["class"], "ranges");
+  EXPECT_EQ(json["query_sets"][0]["strategy"], "tree");
+  const auto answer = nlohmann::json::parse(
+      R"json({"values": ["[20, 29]"], "count": 17.5, "standard_deviation": 3, "lower": 11.5, "upper": 23.5})json");
+  EXPECT_EQ(json["query_sets"][0]["answers"][2], answer);
+  std::ostringstream tables;
+  ASSERT_TRUE(WriteAnswerTables(TheMixture(), TheSchema(), Terminal(), tables).ok());
+  EXPECT_THAT(tables.str(), AllOf(HasSubstr("ranges  (3 answers, 2-ary tree over age, laplace noise)"),
+                                  HasSubstr("[20, 29]   17.5        3  11.5  23.5\n")));
+}
+
+TEST(AnswerOutput, TablesComeInTheOrderOfTheRequest) {
+  Answer answer = TheMixture();
+  answer.marginals[0].header.set_query_set(2);
+  EXPECT_THAT(Csv(answer),
+              ::testing::StartsWith("query,age,sex,count,standard_deviation,lower,upper\nranges,"));
+}
+
+// The interval belongs to what was measured: around what it was made into it would promise too much.
+TEST(AnswerOutput, ProcessedAnswersSaySoInEveryFormAndHaveNoInterval) {
+  Answer answer = TheAnswer();
+  answer.header.set_post_processing("non-negative, integer");
+  EXPECT_THAT(Csv(answer),
+              AllOf(HasSubstr("upper,post_processing\n"), HasSubstr("f,,10,,,,\"non-negative, integer\"\n")));
+  std::ostringstream json;
+  ASSERT_TRUE(WriteAnswerJson(answer, TheSchema(), json).ok());
+  EXPECT_EQ(nlohmann::json::parse(json.str())["post_processing"], "non-negative, integer");
+  EXPECT_FALSE(nlohmann::json::parse(json.str())["marginals"][0]["cells"][0].contains("lower"));
+  std::ostringstream tables;
+  ASSERT_TRUE(WriteAnswerTables(answer, TheSchema(), Terminal(), tables).ok());
+  EXPECT_THAT(tables.str(), AllOf(HasSubstr("made non-negative, integer"), Not(HasSubstr("within"))));
+  std::ostringstream summary;
+  std::ostringstream error;
+  Print(SummaryOf(answer), OutputForm::kTable, Terminal(), summary, error);
+  EXPECT_THAT(summary.str(), HasSubstr("their error is not that of the noise"));
+}
+
+TEST(AnswerOutput, FreeAnswersNameTheirReleases) {
+  Answer answer = TheAnswer();
+  answer.header.add_free_from("r7");
+  std::ostringstream out;
+  std::ostringstream error;
+  Print(SummaryOf(answer), OutputForm::kTable, Terminal(), out, error);
+  EXPECT_THAT(out.str(), AllOf(HasSubstr("r7"), HasSubstr("nothing was charged")));
+  answer.header.clear_free_from();
+  answer.header.add_could_be_free_from("r8");
+  std::ostringstream told;
+  Print(SummaryOf(answer), OutputForm::kTable, Terminal(), told, error);
+  EXPECT_THAT(told.str(), AllOf(HasSubstr("r8"), HasSubstr("--prefer-free would have charged nothing")));
 }
 
 TEST(AnswerOutput, TheSummaryNamesTheRequestIdAndTheCost) {

@@ -36,33 +36,6 @@ std::string DefaultPrincipal() {
   return user != nullptr && *user != '\0' ? user : "developer";
 }
 
-std::vector<std::string> SplitAtCommas(const std::string& text) {
-  std::vector<std::string> parts;
-  std::istringstream stream(text);
-  for (std::string part; std::getline(stream, part, ',');) parts.push_back(part);
-  if (parts.empty() || text.ends_with(',')) parts.emplace_back();
-  return parts;
-}
-
-// "a,b,c": no empty name, none twice.
-std::string CheckNames(const std::string& text) {
-  std::vector<std::string> names = SplitAtCommas(text);
-  if (std::find(names.begin(), names.end(), "") != names.end()) return "a name is empty in '" + text + "'";
-  std::sort(names.begin(), names.end());
-  const auto twice = std::adjacent_find(names.begin(), names.end());
-  return twice == names.end() ? "" : "'" + *twice + "' is named twice";
-}
-
-template <typename Target>
-void AddAttributes(CLI::App* command, Target set_names) {
-  command
-      ->add_option_function<std::string>(
-          "--attributes", [set_names](const std::string& text) { set_names(SplitAtCommas(text)); },
-          "Names separated by commas; all attributes of the dataset when absent")
-      ->type_name("A,B,C")
-      ->check(CheckNames);
-}
-
 // A word that is no command leaves a required subcommand missing; what was typed says more than that.
 std::string UnknownCommand(const CLI::App& app, const CLI::ParseError& error) {
   const std::vector<std::string> unread = app.remaining(/*recurse=*/true);
@@ -87,6 +60,23 @@ void AddGlobals(CLI::App& app, Invocation& invocation) {
 }
 
 }  // namespace
+
+std::vector<std::string> SplitAtCommas(const std::string& text) {
+  std::vector<std::string> parts;
+  std::istringstream stream(text);
+  for (std::string part; std::getline(stream, part, ',');) parts.push_back(part);
+  if (parts.empty() || text.ends_with(',')) parts.emplace_back();
+  return parts;
+}
+
+// "a,b,c": no empty name, none twice.
+std::string CheckNames(const std::string& text) {
+  std::vector<std::string> names = SplitAtCommas(text);
+  if (std::find(names.begin(), names.end(), "") != names.end()) return "a name is empty in '" + text + "'";
+  std::sort(names.begin(), names.end());
+  const auto twice = std::adjacent_find(names.begin(), names.end());
+  return twice == names.end() ? "" : "'" + *twice + "' is named twice";
+}
 
 CLI::App* AddCommand(CLI::App& group, const std::string& name, const std::string& summary,
                      const std::string& example) {
@@ -161,16 +151,6 @@ void AddConfidence(CLI::App* command, std::optional<double>& confidence) {
       });
 }
 
-void AddWorkload(CLI::App* command, WorkloadChoice& workload) {
-  command
-      ->add_option("--marginals", workload.marginals, "All K-way marginals: counts over every K attributes")
-      ->type_name("K")
-      ->required()
-      ->check(CLI::PositiveNumber);
-  AddAttributes(command,
-                [&workload](std::vector<std::string> names) { workload.attributes = std::move(names); });
-}
-
 void AddParts(CLI::App* command, std::vector<std::string>& parts) {
   command
       ->add_option_function<std::string>(
@@ -178,21 +158,6 @@ void AddParts(CLI::App* command, std::vector<std::string>& parts) {
           "Ask these parts of a partitioned dataset only: only they pay. Default: all that are sealed")
       ->type_name("P,Q")
       ->check(CheckNames);
-}
-
-void AddOptionalWorkload(CLI::App* command, std::optional<WorkloadChoice>& workload) {
-  const auto present = [&workload]() -> WorkloadChoice& {
-    if (!workload) workload = WorkloadChoice{2, {}};
-    return *workload;
-  };
-  command
-      ->add_option_function<int>(
-          "--marginals", [present](const int& k) { present().marginals = k; },
-          "What the model should answer well: all K-way marginals. Default: 2")
-      ->type_name("K")
-      ->check(CLI::PositiveNumber);
-  AddAttributes(command,
-                [present](std::vector<std::string> names) { present().attributes = std::move(names); });
 }
 
 std::variant<Invocation, HelpText, UsageError> Parse(const std::vector<std::string>& arguments) {

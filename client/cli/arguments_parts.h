@@ -65,9 +65,20 @@ void AddReceipt(CLI::App* command, std::string& receipt);
 void AddSpend(CLI::App* command, SpendChoice& spend);
 void AddMechanism(CLI::App* command, v1::Mechanism& mechanism);
 void AddConfidence(CLI::App* command, std::optional<double>& confidence);
-void AddWorkload(CLI::App* command, WorkloadChoice& workload);
-// The same options where a workload may be left out.
-void AddOptionalWorkload(CLI::App* command, std::optional<WorkloadChoice>& workload);
+// The options that say what is asked. At least one question, where `WorkloadNeed` says so.
+enum class WorkloadNeed { kRequired, kOptional };
+void AddWorkload(CLI::App* command, WorkloadChoice& workload, WorkloadNeed need);
+// Usage errors that concern several options at once; to be called when the line is read.
+void CheckWorkload(const WorkloadChoice& workload);
+// --epsilon, --rho, --delta, or --max-error.
+void AddPrice(CLI::App* command, PriceChoice& price);
+void AddPostProcessing(CLI::App* command, v1::PostProcessing& steps);
+// --out and --plot.
+void AddDelivery(CLI::App* command, DeliveryChoice& delivery, const std::string& out_summary);
+
+// "a,b,c" into its names; and the check that none is empty and none is there twice.
+std::vector<std::string> SplitAtCommas(const std::string& text);
+std::string CheckNames(const std::string& text);
 
 // --parts: those of a partitioned dataset that are asked.
 void AddParts(CLI::App* command, std::vector<std::string>& parts);

@@ -9,40 +9,60 @@ void AddAssumedRows(CLI::App* command, std::optional<int64_t>& rows, const std::
   command->add_option("--assume-rows", rows, summary)->type_name("N")->check(CLI::PositiveNumber);
 }
 
+void CheckPrice(const PriceChoice& price, const std::string& why) {
+  if (!price.is_given()) throw CLI::ValidationError("--epsilon, --rho, --max-error", why);
+}
+
 void AddWorkloadGroup(CLI::App& app, Chosen& chosen) {
-  CLI::App* group = app.add_subcommand("workload", "Questions: marginals with noise, and what they cost");
+  CLI::App* group = app.add_subcommand("workload", "Questions: counts with noise, and what they cost");
   group->require_subcommand(1);
 
   const auto estimate = std::make_shared<EstimateWorkload>();
   CLI::App* command =
       AddCommand(*group, "estimate", "Price and expected error, from public facts; costs nothing",
-                 "curator workload estimate census --marginals 2 --attributes age,sex,zone --rho 0.1");
+                 "curator workload estimate census --marginals 2 --attributes age,sex,zone --rho 0.1\n"
+                 "  curator workload estimate census --ranges age --max-error 100 --confidence 0.9");
   command->add_option("NAME", estimate->dataset, "The dataset")->required();
   AddParts(command, estimate->parts);
-  AddWorkload(command, estimate->workload);
-  AddSpend(command, estimate->spend);
+  AddWorkload(command, estimate->workload, WorkloadNeed::kRequired);
+  AddPrice(command, estimate->price);
   AddMechanism(command, estimate->mechanism);
   AddConfidence(command, estimate->confidence);
   AddAssumedRows(command, estimate->assumed_rows, "Also show errors as shares of this many records");
+  command->parse_complete_callback([estimate] {
+    CheckWorkload(estimate->workload);
+    CheckPrice(estimate->price, "one of them is needed to say what the answers would cost");
+  });
   Choose(command, estimate, chosen);
 
   const auto answer = std::make_shared<AnswerWorkload>();
-  command = AddCommand(*group, "answer", "Charge the budget and answer with noise",
-                       "curator workload answer census --marginals 2 --rho 0.1 --out pairs.csv");
+  command = AddCommand(
+      *group, "answer", "Charge the budget and answer with noise",
+      "curator workload answer census --marginals 2 --rho 0.1 --out pairs.csv\n"
+      "  curator workload answer census --where 'age in [30,40] and sex = Female' --by education --rho 0.01\n"
+      "  curator workload answer census --prefixes age --max-error 100 --plot\n"
+      "  curator workload answer census --marginals 1 --attributes age --prefer-free --plot ages.svg");
   command->add_option("NAME", answer->dataset, "The dataset")->required();
   AddParts(command, answer->parts);
-  AddWorkload(command, answer->workload);
-  AddSpend(command, answer->spend);
+  AddWorkload(command, answer->workload, WorkloadNeed::kRequired);
+  AddPrice(command, answer->price);
+  command->add_flag(
+      "--prefer-free", answer->prefer_free,
+      "Answer from earlier releases where they determine all that is asked, free; pay otherwise, if a "
+      "budget is given");
   AddMechanism(command, answer->mechanism);
   AddConfidence(command, answer->confidence);
+  AddPostProcessing(command, answer->post_processing);
   AddRequestId(command, answer->request_id);
   AddReceipt(command, answer->receipt);
-  command
-      ->add_option("--out", answer->out,
-                   "Write all cells to this file, CSV or JSON by its extension; - is standard output. "
-                   "Default: the first "
-                   "rows as tables")
-      ->type_name("FILE");
+  AddDelivery(
+      command, answer->delivery,
+      "Write all answers to this file, CSV or JSON by its extension; - is standard output. Default: the "
+      "first rows as tables");
+  command->parse_complete_callback([answer] {
+    CheckWorkload(answer->workload);
+    if (!answer->prefer_free) CheckPrice(answer->price, "or --prefer-free: one of them is needed");
+  });
   Choose(command, answer, chosen);
 }
 
@@ -74,7 +94,8 @@ void AddSynthesisChoice(CLI::App* command, SynthesisChoice& choice) {
       ->required();
   AddSpend(command, choice.spend);
   AddSettings(command, choice.settings);
-  AddOptionalWorkload(command, choice.workload);
+  AddWorkload(command, choice.workload, WorkloadNeed::kOptional);
+  command->parse_complete_callback([&choice] { CheckWorkload(choice.workload); });
   AddParts(command, choice.parts);
 }
 

@@ -15,17 +15,26 @@ void AddReleaseGroup(CLI::App& app, Chosen& chosen) {
                                  "curator release show ID --out pairs.csv");
   command->add_option("ID", show->release, "The release")->required();
   AddConfidence(command, show->confidence);
-  command->add_option("--out", show->out, "Write all cells to this file, CSV or JSON by its extension")
-      ->type_name("FILE");
+  AddPostProcessing(command, show->post_processing);
+  AddDelivery(command, show->delivery, "Write all answers to this file, CSV or JSON by its extension");
   Choose(command, show, chosen);
 
+  const auto share = std::make_shared<ShareRelease>();
+  command = AddCommand(*group, "share", "Let somebody read a release, and be answered free from it",
+                       "curator release share ID --with bob");
+  command->add_option("ID", share->release, "The release; yours, or of a dataset that you own")->required();
+  command->add_option("--with", share->principal, "Who may see the dataset already")
+      ->type_name("PRINCIPAL")
+      ->required();
+  Choose(command, share, chosen);
+
   const auto query = std::make_shared<QueryRelease>();
-  command = AddCommand(*group, "query", "Marginals of a model, without noise and free",
+  command = AddCommand(*group, "query", "Questions to a model, answered without noise and free",
                        "curator release query ID --marginals 2 --attributes age,sex");
   command->add_option("ID", query->release, "The release of a synthesis")->required();
-  AddWorkload(command, query->workload);
-  command->add_option("--out", query->out, "Write all cells to this file, CSV or JSON by its extension")
-      ->type_name("FILE");
+  AddWorkload(command, query->workload, WorkloadNeed::kRequired);
+  AddDelivery(command, query->delivery, "Write all answers to this file, CSV or JSON by its extension");
+  command->parse_complete_callback([query] { CheckWorkload(query->workload); });
   Choose(command, query, chosen);
 
   const auto sample = std::make_shared<SampleRelease>();

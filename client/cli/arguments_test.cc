@@ -150,11 +150,12 @@ TEST(Arguments, APublicDatasetAndASuccessorTakeNoBudget) {
 
 TEST(Arguments, MoneyStaysTheTextThatWasTyped) {
   const std::string exact = "0.1000000000000000000000000000000000000001";
-  EXPECT_EQ(Chosen<AnswerWorkload>("workload answer c --marginals 2 --epsilon " + exact).spend.epsilon,
+  EXPECT_EQ(Chosen<AnswerWorkload>("workload answer c --marginals 2 --epsilon " + exact).price.spend.epsilon,
             exact);
-  EXPECT_EQ(Chosen<AnswerWorkload>("workload answer c --marginals 2 --rho 1e400").spend.rho, "1e400");
-  EXPECT_EQ(Chosen<AnswerWorkload>("workload answer c --marginals 2 --epsilon -1").spend.epsilon, "-1");
-  EXPECT_EQ(Chosen<AnswerWorkload>("workload answer c --marginals 2 --epsilon NaN").spend.epsilon, "NaN");
+  EXPECT_EQ(Chosen<AnswerWorkload>("workload answer c --marginals 2 --rho 1e400").price.spend.rho, "1e400");
+  EXPECT_EQ(Chosen<AnswerWorkload>("workload answer c --marginals 2 --epsilon -1").price.spend.epsilon, "-1");
+  EXPECT_EQ(Chosen<AnswerWorkload>("workload answer c --marginals 2 --epsilon NaN").price.spend.epsilon,
+            "NaN");
 }
 
 TEST(Arguments, AWorkloadNamesItsAttributes) {
@@ -175,8 +176,8 @@ TEST(Arguments, AnswerTakesARequestIdAndAFile) {
                                          "--out a.csv --request-id ") +
                              kId);
   EXPECT_EQ(options.request_id, kId);
-  EXPECT_EQ(options.out, "a.csv");
-  EXPECT_EQ(options.spend.delta, "1e-9");
+  EXPECT_EQ(options.delivery.out, "a.csv");
+  EXPECT_EQ(options.price.spend.delta, "1e-9");
 }
 
 TEST(Arguments, SettingsMayBeRepeatedAndHoldEqualsSigns) {
@@ -185,16 +186,17 @@ TEST(Arguments, SettingsMayBeRepeatedAndHoldEqualsSigns) {
       "s.csv");
   EXPECT_EQ(options.dataset, "census");
   EXPECT_THAT(options.choice.settings, ElementsAre(Pair("note", "a=b"), Pair("rounds", "10")));
-  EXPECT_FALSE(options.choice.workload.has_value());
+  EXPECT_FALSE(options.choice.workload.asks());
   EXPECT_EQ(options.rows, 5);
   EXPECT_TRUE(options.as_bins);
 }
 
 TEST(Arguments, ASynthesisMayNameItsWorkload) {
   const auto options = Chosen<EstimateSynthesis>("synth estimate c --method mwem --rho 1 --attributes a,b");
-  ASSERT_TRUE(options.choice.workload.has_value());
-  EXPECT_EQ(options.choice.workload->marginals, 2);
-  EXPECT_THAT(options.choice.workload->attributes, ElementsAre("a", "b"));
+  EXPECT_THAT(options.choice.workload.attributes, ElementsAre("a", "b"));
+  EXPECT_THAT(
+      Chosen<EstimateSynthesis>("synth estimate c --method mwem --rho 1 --ranges a,b").choice.workload.ranges,
+      ElementsAre(ElementsAre("a", "b")));
 }
 
 TEST(Arguments, AChargeIsReservedByAGuaranteeOrAnEventFile) {

@@ -14,16 +14,30 @@
 #include "absl/status/status.h"
 #include "curator/v1/budget.pb.h"
 #include "curator/v1/dataset.pb.h"
+#include "curator/v1/query.pb.h"
 #include "curator/v1/workload.pb.h"
 
 namespace curator::cli {
 
 struct Session;
 
-// --marginals K [--attributes a,b,c]
+// --file, and the short options: any mixture of them (workload_choice.h makes a workload of it).
 struct WorkloadChoice {
-  int marginals = 0;
-  std::vector<std::string> attributes;  // all of the dataset when empty
+  std::string file;                              // of a workload in JSON; empty for none
+  int marginals = 0;                             // all K-way ones
+  int parities = 0;                              // all of up to K attributes
+  std::vector<std::string> attributes;           // of marginals and parities; all of the dataset when empty
+  std::vector<std::vector<std::string>> ranges;  // each of one or several attributes
+  std::vector<std::string> prefixes;             // attributes
+  std::vector<std::string> thresholds;           // texts (where.h)
+  std::vector<std::string> where;                // texts (where.h)
+  std::vector<std::string> by;                   // of thresholds and where
+  v1::Strategy strategy = v1::STRATEGY_UNSPECIFIED;
+
+  bool asks() const {
+    return !file.empty() || marginals > 0 || parities > 0 || !ranges.empty() || !prefixes.empty() ||
+           !thresholds.empty() || !where.empty();
+  }
 };
 
 // --epsilon E [--delta D] | --rho R
@@ -31,6 +45,20 @@ struct SpendChoice {
   std::string epsilon;
   std::string delta;
   std::string rho;
+};
+
+// --spend options, or --max-error A: the least that reaches it.
+struct PriceChoice {
+  SpendChoice spend;
+  std::optional<double> max_error;
+
+  bool is_given() const { return !spend.epsilon.empty() || !spend.rho.empty() || max_error.has_value(); }
+};
+
+// Where an answer goes.
+struct DeliveryChoice {
+  std::string out;                  // empty for tables on standard output
+  std::optional<std::string> plot;  // "" draws on the terminal, else an SVG file
 };
 
 // NAME=LABEL,LABEL,...: a part of a partitioned dataset by the labels of its bins.
@@ -96,7 +124,7 @@ struct EstimateWorkload {
   std::string dataset;
   std::vector<std::string> parts;  // all that are sealed when empty
   WorkloadChoice workload;
-  SpendChoice spend;
+  PriceChoice price;
   v1::Mechanism mechanism = v1::MECHANISM_UNSPECIFIED;
   std::optional<double> confidence;
   std::optional<int64_t> assumed_rows;
@@ -105,12 +133,14 @@ struct AnswerWorkload {
   std::string dataset;
   std::vector<std::string> parts;  // all that are sealed when empty
   WorkloadChoice workload;
-  SpendChoice spend;
+  PriceChoice price;
   v1::Mechanism mechanism = v1::MECHANISM_UNSPECIFIED;
   std::optional<double> confidence;
+  bool prefer_free = false;
+  v1::PostProcessing post_processing;
   std::string receipt;  // a file to which the receipt is appended
   std::string request_id;
-  std::string out;  // empty for tables on standard output
+  DeliveryChoice delivery;
 };
 
 // synthesis_commands.cc
@@ -118,7 +148,7 @@ struct SynthesisChoice {
   std::string method;
   SpendChoice spend;
   std::map<std::string, std::string> settings;
-  std::optional<WorkloadChoice> workload;
+  WorkloadChoice workload;  // what the model should answer well; the method's own when nothing is asked
   std::vector<std::string> parts;  // all that are sealed when empty
 };
 struct ListSynthesizers {};
@@ -144,12 +174,17 @@ struct ListReleases {
 struct ShowRelease {
   std::string release;
   std::optional<double> confidence;
-  std::string out;
+  v1::PostProcessing post_processing;
+  DeliveryChoice delivery;
+};
+struct ShareRelease {
+  std::string release;
+  std::string principal;
 };
 struct QueryRelease {
   std::string release;
   WorkloadChoice workload;
-  std::string out;
+  DeliveryChoice delivery;
 };
 struct SampleRelease {
   std::string release;
@@ -298,12 +333,12 @@ struct CalibrateNoise {
 using Command =
     std::variant<CreateDataset, AddPart, ImportRecords, SealDataset, GrantAccess, ListDatasets, ShowDataset,
                  ArchiveDataset, CheckSchema, EstimateWorkload, AnswerWorkload, ListSynthesizers,
-                 EstimateSynthesis, RunSynthesis, ListReleases, ShowRelease, QueryRelease, SampleRelease,
-                 ListOperations, ShowOperation, WaitOperation, CancelOperation, ReserveCharge, StartCharge,
-                 CommitCharge, CancelCharge, ExtendCharge, ShowCharge, CreateAccount, ListAccounts,
-                 ProposeLimit, ShowLimitProposal, ApproveLimit, ListLimitProposals, ShowBudget, ShowLedger,
-                 ExportLedger, VerifyLedger, ShowReceiptKey, RepairLedger, ShowVersion, ComposeEvents,
-                 ConvertPrivacy, CalibrateNoise>;
+                 EstimateSynthesis, RunSynthesis, ListReleases, ShowRelease, ShareRelease, QueryRelease,
+                 SampleRelease, ListOperations, ShowOperation, WaitOperation, CancelOperation, ReserveCharge,
+                 StartCharge, CommitCharge, CancelCharge, ExtendCharge, ShowCharge, CreateAccount,
+                 ListAccounts, ProposeLimit, ShowLimitProposal, ApproveLimit, ListLimitProposals, ShowBudget,
+                 ShowLedger, ExportLedger, VerifyLedger, ShowReceiptKey, RepairLedger, ShowVersion,
+                 ComposeEvents, ConvertPrivacy, CalibrateNoise>;
 
 // Each prints its result to the session, or returns the error that the caller prints.
 absl::Status Run(Session& session, const CreateDataset& command);
@@ -322,6 +357,7 @@ absl::Status Run(Session& session, const EstimateSynthesis& command);
 absl::Status Run(Session& session, const RunSynthesis& command);
 absl::Status Run(Session& session, const ListReleases& command);
 absl::Status Run(Session& session, const ShowRelease& command);
+absl::Status Run(Session& session, const ShareRelease& command);
 absl::Status Run(Session& session, const QueryRelease& command);
 absl::Status Run(Session& session, const SampleRelease& command);
 absl::Status Run(Session& session, const ListOperations& command);

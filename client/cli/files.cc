@@ -96,6 +96,12 @@ absl::StatusOr<v1::Event> ReadEvent(const std::string& path) {
   return ParseMessage<v1::Event>(*json, path, "an event");
 }
 
+absl::StatusOr<v1::Workload> ReadWorkload(const std::string& path) {
+  const absl::StatusOr<std::string> json = ReadWhole(path);
+  if (!json.ok()) return json.status();
+  return ParseMessage<v1::Workload>(*json, path, "a workload");
+}
+
 OutputFile::OutputFile(std::string path, std::string temporary)
     : path_(std::move(path)), temporary_(std::move(temporary)) {}
 

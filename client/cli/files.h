@@ -13,6 +13,7 @@
 #include "client/client.h"
 #include "curator/v1/event.pb.h"
 #include "curator/v1/schema.pb.h"
+#include "curator/v1/workload.pb.h"
 
 namespace curator::cli {
 
@@ -25,11 +26,12 @@ struct InputFile {
 // NOT_FOUND, PERMISSION_DENIED or FAILED_PRECONDITION (a directory), each with the path.
 absl::StatusOr<InputFile> OpenInput(const std::string& path);
 
-// Reads a schema, or an event, in proto3's JSON form. INVALID_ARGUMENT names the file and what is wrong
-// where: line and column of a syntax error, or the path of a field that a schema or event does not have.
+// Reads a schema, an event or a workload in proto3's JSON form. INVALID_ARGUMENT names the file and what is
+// wrong where: line and column of a syntax error, or the path of a field that the message does not have.
 absl::StatusOr<v1::Schema> ReadSchema(const std::string& path);
 absl::StatusOr<v1::Schema> ParseSchema(const std::string& json, const std::string& path);
 absl::StatusOr<v1::Event> ReadEvent(const std::string& path);
+absl::StatusOr<v1::Workload> ReadWorkload(const std::string& path);
 
 // A result file that appears whole or not at all: written under a temporary name beside it, renamed by
 // Commit().

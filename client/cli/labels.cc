@@ -37,10 +37,15 @@ std::string LabelOf(const v1::Integer& integer, int64_t code) {
   return absl::StrCat("[", low, ", ", last + 1, ")");
 }
 
+// A negative zero is zero, as it is for the server.
+std::string TextOfEdge(double edge) {
+  return ExactText(edge == 0 ? 0 : edge);
+}
+
 std::string LabelOf(const v1::Numeric& numeric, int64_t code) {
   const int low = static_cast<int>(code);
   const bool closed = low + 2 == numeric.edges_size();
-  return absl::StrCat("[", ExactText(numeric.edges(low)), ", ", ExactText(numeric.edges(low + 1)),
+  return absl::StrCat("[", TextOfEdge(numeric.edges(low)), ", ", TextOfEdge(numeric.edges(low + 1)),
                       closed ? "]" : ")");
 }
 

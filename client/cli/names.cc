@@ -58,6 +58,19 @@ std::string NameOf(v1::Mechanism mechanism) {
   }
 }
 
+std::string NameOf(v1::Strategy strategy) {
+  switch (strategy) {
+    case v1::STRATEGY_DIRECT:
+      return "direct";
+    case v1::STRATEGY_BASE_HISTOGRAM:
+      return "histogram";
+    case v1::STRATEGY_TREE:
+      return "tree";
+    default:
+      return "auto";
+  }
+}
+
 std::string NameOf(v1::Charge::State state) {
   switch (state) {
     case v1::Charge::RESERVED:

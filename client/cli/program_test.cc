@@ -149,15 +149,66 @@ TEST_F(Program, AnAnswerIsWrittenToAFileAndSummedUp) {
       Run("workload answer census --marginals 1 --rho 0.1 --out " + Path("a.csv") + " --request-id " + kId),
       ExitStatus::kDone)
       << error_.str();
-  EXPECT_EQ(Read(Path("a.csv")), "marginal,sex,count\nsex,f,5\nsex,m,-1\n");
+  EXPECT_EQ(Read(Path("a.csv")), "query,sex,count\nsex,f,5\nsex,m,-1\n");
   EXPECT_THAT(out_.str(), AllOf(HasSubstr(kId), HasSubstr(Path("a.csv"))));
 
   ASSERT_EQ(Run("workload answer census --marginals 1 --rho 0.1 --output csv"), ExitStatus::kDone);
-  EXPECT_EQ(out_.str(), "marginal,sex,count\nsex,f,5\nsex,m,-1\n");
+  EXPECT_EQ(out_.str(), "query,sex,count\nsex,f,5\nsex,m,-1\n");
   EXPECT_THAT(error_.str(), HasSubstr("request id "));
 
   ASSERT_EQ(Run("workload answer census --marginals 1 --rho 0.1 --output json"), ExitStatus::kDone);
   EXPECT_EQ(nlohmann::json::parse(out_.str())["marginals"][0]["cells"][1]["count"], -1);
+}
+
+TEST_F(Program, APlotOnTheTerminalStandsInThePlaceOfTables) {
+  server_.services.on_answer = [](auto&, const v1::AnswerWorkloadRequest&, auto& writer) {
+    v1::AnswerChunk chunk;
+    chunk.mutable_header()->set_marginal_count(1);
+    writer.Write(chunk);
+    chunk.mutable_marginal()->add_attributes("sex");
+    chunk.mutable_marginal()->add_sizes(2);
+    writer.Write(chunk);
+    chunk.mutable_cells()->add_counts(5);
+    chunk.mutable_cells()->add_counts(10);
+    writer.Write(chunk);
+    return grpc::Status::OK;
+  };
+  ASSERT_EQ(Run("workload answer census --marginals 1 --rho 0.1 --plot"), ExitStatus::kDone) << error_.str();
+  EXPECT_THAT(out_.str(), HasSubstr("\nf   5  ####"));
+  ASSERT_EQ(Run("workload answer census --marginals 1 --rho 0.1 --plot " + Path("a.svg")), ExitStatus::kDone);
+  EXPECT_THAT(Read(Path("a.svg")), HasSubstr("<svg "));
+  bool asked = false;
+  server_.services.on_answer = [&](auto&, auto&, auto&) {
+    asked = true;
+    return grpc::Status::OK;
+  };
+  EXPECT_EQ(Run("workload answer census --marginals 1 --rho 0.1 --plot --output json"), ExitStatus::kRefused);
+  EXPECT_THAT(error_.str(), HasSubstr("--plot FILE.svg"));
+  EXPECT_FALSE(asked) << "nothing is paid for what cannot be delivered";
+}
+
+TEST_F(Program, EveryOptionReachesTheServer) {
+  v1::AnswerWorkloadRequest seen;
+  server_.services.on_answer = [&](auto&, const v1::AnswerWorkloadRequest& request, auto& writer) {
+    seen = request;
+    v1::AnswerChunk chunk;
+    chunk.mutable_header()->add_free_from("r7");
+    writer.Write(chunk);
+    return grpc::Status::OK;
+  };
+  ASSERT_EQ(Run("workload answer census --prefixes sex --strategy tree --max-error 5 --confidence 0.9 "
+                "--prefer-free "
+                "--postprocess integer --receipt " +
+                Path("receipts")),
+            ExitStatus::kDone)
+      << error_.str();
+  EXPECT_EQ(seen.workload().query_sets(0).prefixes().attribute(), "sex");
+  EXPECT_EQ(seen.workload().query_sets(0).strategy(), v1::STRATEGY_TREE);
+  EXPECT_EQ(seen.target().max_error(), 5);
+  EXPECT_EQ(seen.target().confidence(), 0.9);
+  EXPECT_TRUE(seen.prefer_free());
+  EXPECT_TRUE(seen.post_processing().integer());
+  EXPECT_EQ(Read(Path("receipts")), "") << "what was not charged has no receipt";
 }
 
 TEST_F(Program, SynthesisIsFollowedAndSampled) {

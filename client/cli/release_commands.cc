@@ -12,16 +12,18 @@
 #include "client/cli/sample_output.h"
 #include "client/cli/session.h"
 #include "client/cli/tables.h"
+#include "client/cli/workload_choice.h"
 #include "client/client.h"
 
 namespace curator::cli {
 namespace {
 
-absl::StatusOr<ReleaseContent> Fetch(Session& session, const std::string& release,
-                                     std::optional<double> confidence) {
+absl::StatusOr<ReleaseContent> Fetch(Session& session, const ShowRelease& command) {
   v1::GetReleaseRequest request;
-  request.set_release_id(release);
-  if (confidence) request.set_confidence_level(*confidence);
+  request.set_release_id(command.release);
+  if (command.confidence) request.set_confidence_level(*command.confidence);
+  if (command.post_processing.ByteSizeLong() > 0)
+    *request.mutable_post_processing() = command.post_processing;
   return session.client.GetRelease(request);
 }
 
@@ -88,16 +90,17 @@ absl::Status Run(Session& session, const ListReleases& command) {
 }
 
 absl::Status Run(Session& session, const ShowRelease& command) {
-  const absl::StatusOr<ReleaseContent> content = Fetch(session, command.release, command.confidence);
+  if (absl::Status status = CheckDelivery(session, command.delivery); !status.ok()) return status;
+  const absl::StatusOr<ReleaseContent> content = Fetch(session, command);
   if (!content.ok()) return content.status();
   if (content->answer) {
     const absl::StatusOr<v1::Dataset> dataset = session.client.GetDataset(content->release.dataset());
     if (!dataset.ok()) return dataset.status();
-    return DeliverAnswer(session, *content->answer, dataset->schema(), command.out);
+    return DeliverAnswer(session, *content->answer, dataset->schema(), command.delivery);
   }
-  if (!command.out.empty()) {
-    return absl::FailedPreconditionError(absl::StrCat("this release is a model: curator release sample ",
-                                                      command.release, " --out ", command.out));
+  if (!command.delivery.out.empty() || command.delivery.plot) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("this release is a model: curator release sample ", command.release, " --out FILE.csv"));
   }
   Document document;
   document.fields = FactsOf(content->release);
@@ -106,17 +109,34 @@ absl::Status Run(Session& session, const ShowRelease& command) {
   return absl::OkStatus();
 }
 
+absl::Status Run(Session& session, const ShareRelease& command) {
+  v1::ShareReleaseRequest request;
+  request.set_release_id(command.release);
+  request.set_principal(command.principal);
+  const absl::StatusOr<v1::ShareReleaseResponse> shared = session.client.ShareRelease(request);
+  if (!shared.ok()) return shared.status();
+  Document document;
+  document.fields = {{"release_id", "release", command.release},
+                     {"principals", "shared with",
+                      std::vector<std::string>(shared->principals().begin(), shared->principals().end())}};
+  session.Print(document);
+  return absl::OkStatus();
+}
+
 absl::Status Run(Session& session, const QueryRelease& command) {
-  const absl::StatusOr<ReleaseContent> content = Fetch(session, command.release, std::nullopt);
+  if (absl::Status status = CheckDelivery(session, command.delivery); !status.ok()) return status;
+  const absl::StatusOr<ReleaseContent> content = Fetch(session, ShowRelease{.release = command.release});
   if (!content.ok()) return content.status();
   const absl::StatusOr<v1::Dataset> dataset = session.client.GetDataset(content->release.dataset());
   if (!dataset.ok()) return dataset.status();
+  absl::StatusOr<v1::Workload> workload = WorkloadOf(command.workload, dataset->schema());
+  if (!workload.ok()) return workload.status();
   v1::QueryModelRequest request;
   request.set_release_id(command.release);
-  *request.mutable_workload() = WorkloadOf(command.workload);
+  *request.mutable_workload() = *std::move(workload);
   const absl::StatusOr<Answer> answer = session.client.QueryModel(request);
   if (!answer.ok()) return answer.status();
-  return DeliverAnswer(session, *answer, dataset->schema(), command.out);
+  return DeliverAnswer(session, *answer, dataset->schema(), command.delivery);
 }
 
 absl::Status Run(Session& session, const SampleRelease& command) {

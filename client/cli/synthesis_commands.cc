@@ -10,18 +10,32 @@
 #include "client/cli/sample_output.h"
 #include "client/cli/session.h"
 #include "client/cli/tables.h"
+#include "client/cli/workload_choice.h"
 #include "client/client.h"
 
 namespace curator::cli {
 namespace {
 
-v1::SynthesisSpec SpecOf(const SynthesisChoice& choice) {
+// What a model is to answer well: attributes alone stand for all pairs of them.
+WorkloadChoice WorkloadToLearn(WorkloadChoice choice) {
+  if (!choice.asks() && !choice.attributes.empty()) choice.marginals = 2;
+  return choice;
+}
+
+absl::StatusOr<v1::SynthesisSpec> SpecOf(Session& session, const std::string& dataset_name,
+                                         const SynthesisChoice& choice) {
   v1::SynthesisSpec spec;
   spec.set_method(choice.method);
   *spec.mutable_spend() = SpendOf(choice.spend);
   for (const auto& [key, value] : choice.settings) (*spec.mutable_settings())[key] = value;
   for (const std::string& part : choice.parts) spec.add_parts(part);
-  if (choice.workload) *spec.mutable_workload() = WorkloadOf(*choice.workload);
+  const WorkloadChoice asked = WorkloadToLearn(choice.workload);
+  if (!asked.asks()) return spec;
+  const absl::StatusOr<v1::Dataset> dataset = session.client.GetDataset(dataset_name);
+  if (!dataset.ok()) return dataset.status();
+  absl::StatusOr<v1::Workload> workload = WorkloadOf(asked, dataset->schema());
+  if (!workload.ok()) return workload.status();
+  *spec.mutable_workload() = *std::move(workload);
   return spec;
 }
 
@@ -61,7 +75,9 @@ absl::Status Run(Session& session, const ListSynthesizers&) {
 absl::Status Run(Session& session, const EstimateSynthesis& command) {
   v1::EstimateSynthesisRequest request;
   request.set_dataset(command.dataset);
-  *request.mutable_spec() = SpecOf(command.choice);
+  absl::StatusOr<v1::SynthesisSpec> spec = SpecOf(session, command.dataset, command.choice);
+  if (!spec.ok()) return spec.status();
+  *request.mutable_spec() = *std::move(spec);
   if (command.assumed_rows) request.set_assume_rows(*command.assumed_rows);
   const absl::StatusOr<v1::EstimateSynthesisResponse> estimate = session.client.EstimateSynthesis(request);
   if (!estimate.ok()) return estimate.status();
@@ -87,7 +103,9 @@ absl::Status Run(Session& session, const EstimateSynthesis& command) {
 absl::Status Run(Session& session, const RunSynthesis& command) {
   v1::CreateSynthesisRequest request;
   request.set_dataset(command.dataset);
-  *request.mutable_spec() = SpecOf(command.choice);
+  absl::StatusOr<v1::SynthesisSpec> spec = SpecOf(session, command.dataset, command.choice);
+  if (!spec.ok()) return spec.status();
+  *request.mutable_spec() = *std::move(spec);
   if (absl::Status status = session.SetRequestId(request, command.request_id); !status.ok()) return status;
   const absl::StatusOr<v1::Operation> started = session.client.CreateSynthesis(std::move(request));
   if (!started.ok()) return started.status();

@@ -9,16 +9,6 @@
 namespace curator::cli {
 namespace {
 
-std::vector<std::string> NamesOf(const google::protobuf::RepeatedPtrField<std::string>& names) {
-  return {names.begin(), names.end()};
-}
-
-// The parameter of the noise as people write it: the scale of Laplace, the standard deviation of Gaussian.
-std::string ScaleForPeople(const v1::Noise& noise) {
-  if (noise.mechanism() == v1::MECHANISM_DISCRETE_LAPLACE) return "scale " + TextOfFraction(noise.scale());
-  return "sigma^2 " + TextOfFraction(noise.sigma_squared());
-}
-
 // For a bar only; amounts that decide anything stay decimals.
 double Share(const std::string& amount, const std::string& limit) {
   const double whole = std::strtod(limit.c_str(), nullptr);
@@ -80,35 +70,6 @@ Table CostTable(const google::protobuf::RepeatedPtrField<v1::Cost>& costs) {
   return table;
 }
 
-Table ForecastTable(const v1::EstimateWorkloadResponse& estimate, std::optional<int64_t> assumed_rows) {
-  const double level = estimate.marginals().empty() ? 0 : estimate.marginals(0).noise().confidence_level();
-  Table table{"marginals",
-              "",
-              {{"attributes", "marginal"},
-               {"cells", "cells", Align::kRight},
-               {"mechanism", "noise"},
-               {"noise", "parameter", Align::kLeft, Audience::kPeople},
-               {"scale", "scale", Align::kRight, Audience::kPrograms},
-               {"sigma_squared", "sigma^2", Align::kRight, Audience::kPrograms},
-               {"standard_deviation", "std dev", Align::kRight},
-               {"expected_absolute_error", "mean |error|", Align::kRight},
-               {"confidence_half_width", absl::StrCat(TextOfConfidence(level), " within +-"), Align::kRight},
-               {"confidence_level", "level", Align::kRight, Audience::kPrograms}},
-              {}};
-  if (assumed_rows) table.columns.push_back({"share_of_rows", "|error| / rows", Align::kRight});
-  for (const auto& marginal : estimate.marginals()) {
-    const v1::Noise& noise = marginal.noise();
-    table.rows.push_back({NamesOf(marginal.attributes()), marginal.cells(), NameOf(noise.mechanism()),
-                          ScaleForPeople(noise), TextOrNone(noise.scale()), TextOrNone(noise.sigma_squared()),
-                          noise.standard_deviation(), noise.expected_absolute_error(),
-                          noise.confidence_half_width(), noise.confidence_level()});
-    if (assumed_rows) {
-      table.rows.back().emplace_back(noise.expected_absolute_error() / static_cast<double>(*assumed_rows));
-    }
-  }
-  return table;
-}
-
 Document OperationDocument(const v1::Operation& operation) {
   Document document;
   document.fields = {{"operation_id", "operation", operation.id()},
@@ -142,22 +103,6 @@ absl::Status StatusOf(const v1::Operation& operation) {
                                                  NameOf(operation.state()), ": curator operation wait ",
                                                  operation.id()));
   }
-}
-
-v1::Workload WorkloadOf(const WorkloadChoice& choice) {
-  v1::Workload workload;
-  v1::AllKWay& marginals = *workload.add_query_sets()->mutable_marginals()->mutable_all_k_way();
-  marginals.set_k(choice.marginals);
-  for (const std::string& attribute : choice.attributes) marginals.add_attributes(attribute);
-  return workload;
-}
-
-v1::Spend SpendOf(const SpendChoice& choice) {
-  v1::Spend spend;
-  spend.set_epsilon(choice.epsilon);
-  spend.set_delta(choice.delta);
-  spend.set_rho(choice.rho);
-  return spend;
 }
 
 std::string TextOfConfidence(double level) {

@@ -1,4 +1,4 @@
-// Tables that several commands print, and requests that several commands make, from the same parts.
+// Tables that several commands print, from the same parts.
 //
 // Thread-safe: pure functions.
 #pragma once
@@ -24,19 +24,12 @@ Table AccountTable(const google::protobuf::RepeatedPtrField<v1::Account>& accoun
 // What a request costs each account, and what is left after it.
 Table CostTable(const google::protobuf::RepeatedPtrField<v1::Cost>& costs);
 
-// The noise of each marginal of an estimate; with `assumed_rows` the expected error also as a share of that
-// many records.
-Table ForecastTable(const v1::EstimateWorkloadResponse& estimate, std::optional<int64_t> assumed_rows);
-
 // All facts about an operation, its state first.
 Document OperationDocument(const v1::Operation& operation);
 
 // OK when it is done; INTERNAL when it failed and UNAVAILABLE when it was interrupted, in words that say what
 // to do.
 absl::Status StatusOf(const v1::Operation& operation);
-
-v1::Workload WorkloadOf(const WorkloadChoice& choice);
-v1::Spend SpendOf(const SpendChoice& choice);
 
 // "95%" for 0.95.
 std::string TextOfConfidence(double level);

@@ -1,5 +1,6 @@
 #include "client/cli/terminal.h"
 
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -37,6 +38,25 @@ std::string Repeated(std::string_view piece, int times) {
   return text;
 }
 
+// What the environment says about the encoding, in the order in which the C library asks.
+bool LocaleIsUtf8() {
+  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+    const char* value = std::getenv(name);
+    if (value == nullptr || *value == '\0') continue;
+    std::string lower;
+    for (const char* c = value; *c != '\0'; ++c)
+      lower.push_back(*c >= 'A' && *c <= 'Z' ? static_cast<char>(*c - 'A' + 'a') : *c);
+    return lower.find("utf-8") != std::string::npos || lower.find("utf8") != std::string::npos;
+  }
+  return false;
+}
+
+int WindowColumns(int fallback) {
+  struct winsize window = {};
+  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) != 0 || window.ws_col == 0) return fallback;
+  return window.ws_col;
+}
+
 int ColumnsOf(double share, int width) {
   if (!(share > 0)) return 0;
   return static_cast<int>(std::ceil(std::min(share, 1.0) * width));
@@ -54,6 +74,8 @@ Terminal Terminal::Detect() {
   terminal.in_is_terminal = isatty(STDIN_FILENO) == 1;
   terminal.colours = terminal.out_is_terminal && terminal.error_is_terminal && !dumb &&
                      (no_color == nullptr || *no_color == '\0');
+  terminal.utf8 = terminal.out_is_terminal && !dumb && LocaleIsUtf8();
+  terminal.columns = WindowColumns(terminal.columns);
   return terminal;
 }
 

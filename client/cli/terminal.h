@@ -14,6 +14,8 @@ struct Terminal {
   bool error_is_terminal = false;
   bool in_is_terminal = false;
   bool colours = false;  // never without a terminal, never when NO_COLOR is set
+  bool utf8 = false;     // never without a terminal
+  int columns = 80;
 
   // Of this process.
   static Terminal Detect();

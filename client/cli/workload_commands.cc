@@ -1,56 +1,66 @@
 #include <string>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "client/cli/answer_output.h"
 #include "client/cli/commands.h"
 #include "client/cli/document.h"
+#include "client/cli/forecast.h"
 #include "client/cli/receipt_file.h"
 #include "client/cli/session.h"
-#include "client/cli/tables.h"
+#include "client/cli/workload_choice.h"
 #include "client/client.h"
 
 namespace curator::cli {
+namespace {
+
+// What an estimate and a request for answers have in common. Returns the dataset, whose schema is needed for
+// the labels: an answer that is paid for must not end in an error about them.
+template <typename Command, typename Request>
+absl::StatusOr<v1::Dataset> Fill(Session& session, const Command& command, Request& request) {
+  absl::StatusOr<v1::Dataset> dataset = session.client.GetDataset(command.dataset);
+  if (!dataset.ok()) return dataset.status();
+  absl::StatusOr<v1::Workload> workload = WorkloadOf(command.workload, dataset->schema());
+  if (!workload.ok()) return workload.status();
+  request.set_dataset(command.dataset);
+  for (const std::string& part : command.parts) request.add_parts(part);
+  *request.mutable_workload() = *std::move(workload);
+  SetPrice(command.price, command.confidence, request);
+  request.set_mechanism(command.mechanism);
+  if (command.confidence) request.set_confidence_level(*command.confidence);
+  return dataset;
+}
+
+}  // namespace
 
 absl::Status Run(Session& session, const EstimateWorkload& command) {
   v1::EstimateWorkloadRequest request;
-  request.set_dataset(command.dataset);
-  for (const std::string& part : command.parts) request.add_parts(part);
-  *request.mutable_workload() = WorkloadOf(command.workload);
-  *request.mutable_spend() = SpendOf(command.spend);
-  request.set_mechanism(command.mechanism);
-  if (command.confidence) request.set_confidence_level(*command.confidence);
+  if (const auto dataset = Fill(session, command, request); !dataset.ok()) return dataset.status();
   const absl::StatusOr<v1::EstimateWorkloadResponse> estimate = session.client.EstimateWorkload(request);
   if (!estimate.ok()) return estimate.status();
-
-  Document document;
-  document.fields = {{"dataset", "dataset", command.dataset},
-                     {"marginal_count", "marginals", int64_t{estimate->marginals_size()}},
-                     {"total_cells", "cells", estimate->total_cells()},
-                     {"event", "would be recorded as", estimate->event()},
-                     {"fits", "fits the budget", estimate->fits()}};
-  document.tables = {ForecastTable(*estimate, command.assumed_rows), CostTable(estimate->costs())};
-  document.notes.push_back("errors are in counts; nothing was charged, no record was read");
+  Document document = ForecastDocument(command.dataset, *estimate, command.assumed_rows);
+  if (session.form == OutputForm::kCsv) {
+    document = Document();
+    document.tables.push_back(ForecastRecords(*estimate, command.assumed_rows));
+  }
   session.Print(document);
   return absl::OkStatus();
 }
 
 absl::Status Run(Session& session, const AnswerWorkload& command) {
+  if (absl::Status status = CheckDelivery(session, command.delivery); !status.ok()) return status;
   v1::AnswerWorkloadRequest request;
-  request.set_dataset(command.dataset);
-  for (const std::string& part : command.parts) request.add_parts(part);
-  *request.mutable_workload() = WorkloadOf(command.workload);
-  *request.mutable_spend() = SpendOf(command.spend);
-  request.set_mechanism(command.mechanism);
-  if (command.confidence) request.set_confidence_level(*command.confidence);
-  // The schema first: an answer that is paid for must not end in an error about its labels.
-  const absl::StatusOr<v1::Dataset> dataset = session.client.GetDataset(command.dataset);
+  const absl::StatusOr<v1::Dataset> dataset = Fill(session, command, request);
   if (!dataset.ok()) return dataset.status();
+  request.set_prefer_free(command.prefer_free);
+  if (command.post_processing.ByteSizeLong() > 0)
+    *request.mutable_post_processing() = command.post_processing;
   if (absl::Status status = session.SetRequestId(request, command.request_id); !status.ok()) return status;
   const absl::StatusOr<Answer> answer = session.client.AnswerWorkload(std::move(request));
   if (!answer.ok()) return answer.status();
   // What is paid for is delivered, whatever becomes of its receipt.
-  const absl::Status delivered = DeliverAnswer(session, *answer, dataset->schema(), command.out);
+  const absl::Status delivered = DeliverAnswer(session, *answer, dataset->schema(), command.delivery);
+  // A free answer has no charge, and so no receipt.
+  if (!answer->header.free_from().empty()) return delivered;
   const absl::Status kept =
       AppendReceipt(answer->header.receipt(), answer->header.charge_id(), command.receipt);
   return delivered.ok() ? kept : delivered;

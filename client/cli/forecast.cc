@@ -1,0 +1,272 @@
+#include "client/cli/forecast.h"
+
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "client/cli/names.h"
+#include "client/cli/tables.h"
+#include "client/cli/text.h"
+
+namespace curator::cli {
+namespace {
+
+std::vector<std::string> ListOf(const google::protobuf::RepeatedPtrField<std::string>& texts) {
+  return {texts.begin(), texts.end()};
+}
+
+// The parameter of the noise as people write it: the scale of Laplace, the standard deviation of Gaussian.
+std::string ParameterForPeople(const v1::Noise& noise) {
+  if (noise.mechanism() == v1::MECHANISM_DISCRETE_LAPLACE) return "scale " + TextOfFraction(noise.scale());
+  return "sigma^2 " + TextOfFraction(noise.sigma_squared());
+}
+
+// "rho 0.1", "epsilon 1, delta 1e-9"; nothing where nothing is spent.
+Value TextOfSpend(const v1::Spend& spend) {
+  if (!spend.rho().empty()) return "rho " + spend.rho();
+  if (spend.epsilon().empty()) return std::monostate();
+  return "epsilon " + spend.epsilon() + (spend.delta().empty() ? "" : ", delta " + spend.delta());
+}
+
+double LevelOf(const v1::EstimateWorkloadResponse& estimate) {
+  if (!estimate.marginals().empty()) return estimate.marginals(0).noise().confidence_level();
+  if (!estimate.query_sets().empty()) return estimate.query_sets(0).noise().confidence_level();
+  return 0;
+}
+
+std::string WithinTitle(double level) {
+  return absl::StrCat(TextOfConfidence(level), " within +-");
+}
+
+Table MarginalTable(const v1::EstimateWorkloadResponse& estimate, std::optional<int64_t> assumed_rows) {
+  Table table{"marginals",
+              "",
+              {{"attributes", "marginal"},
+               {"cells", "cells", Align::kRight},
+               {"mechanism", "noise"},
+               {"noise", "parameter", Align::kLeft, Audience::kPeople},
+               {"scale", "scale", Align::kRight, Audience::kPrograms},
+               {"sigma_squared", "sigma^2", Align::kRight, Audience::kPrograms},
+               {"standard_deviation", "std dev", Align::kRight},
+               {"expected_absolute_error", "mean |error|", Align::kRight},
+               {"confidence_half_width", WithinTitle(LevelOf(estimate)), Align::kRight},
+               {"confidence_level", "level", Align::kRight, Audience::kPrograms},
+               {"query_set", "query set", Align::kRight, Audience::kPrograms}},
+              {}};
+  if (assumed_rows) table.columns.push_back({"share_of_rows", "|error| / rows", Align::kRight});
+  for (const auto& marginal : estimate.marginals()) {
+    const v1::Noise& noise = marginal.noise();
+    table.rows.push_back({ListOf(marginal.attributes()), marginal.cells(), NameOf(noise.mechanism()),
+                          ParameterForPeople(noise), TextOrNone(noise.scale()),
+                          TextOrNone(noise.sigma_squared()), noise.standard_deviation(),
+                          noise.expected_absolute_error(), noise.confidence_half_width(),
+                          noise.confidence_level(), int64_t{marginal.query_set()}});
+    if (assumed_rows)
+      table.rows.back().emplace_back(noise.expected_absolute_error() / static_cast<double>(*assumed_rows));
+  }
+  return table;
+}
+
+Table QuerySetTable(const v1::EstimateWorkloadResponse& estimate, std::optional<int64_t> assumed_rows) {
+  Table table{"query_sets",
+              "",
+              {{"query_set", "query set", Align::kRight},
+               {"answers", "answers", Align::kRight},
+               {"strategy", "strategy"},
+               {"words", "measured as"},
+               {"measurements", "measurements", Align::kRight, Audience::kPrograms},
+               {"mechanism", "noise"},
+               {"noise", "parameter", Align::kLeft, Audience::kPeople},
+               {"scale", "scale", Align::kRight, Audience::kPrograms},
+               {"sigma_squared", "sigma^2", Align::kRight, Audience::kPrograms},
+               {"standard_deviation", "std dev", Align::kRight},
+               {"largest_standard_deviation", "worst std dev", Align::kRight},
+               {"confidence_half_width", "worst " + WithinTitle(LevelOf(estimate)), Align::kRight},
+               {"confidence_level", "level", Align::kRight, Audience::kPrograms}},
+              {}};
+  if (assumed_rows) table.columns.push_back({"share_of_rows", "std dev / rows", Align::kRight});
+  for (const auto& set : estimate.query_sets()) {
+    const v1::Noise& noise = set.noise();
+    table.rows.push_back(
+        {int64_t{set.query_set()}, set.answers(), NameOf(set.strategy()), TextOrNone(set.words()),
+         set.measurements(), NameOf(noise.mechanism()), ParameterForPeople(noise), TextOrNone(noise.scale()),
+         TextOrNone(noise.sigma_squared()), set.standard_deviation(), set.largest_standard_deviation(),
+         set.confidence_half_width(), noise.confidence_level()});
+    if (assumed_rows)
+      table.rows.back().emplace_back(set.standard_deviation() / static_cast<double>(*assumed_rows));
+  }
+  return table;
+}
+
+// What one more line of the choices costs: the counters of the first account, that of the dataset.
+Table ChoiceTable(const v1::EstimateWorkloadResponse& estimate) {
+  Table table{"choices",
+              "other budgets",
+              {{"spend", "spend"},
+               {"epsilon", "epsilon", Align::kRight, Audience::kPrograms},
+               {"delta", "delta", Align::kRight, Audience::kPrograms},
+               {"rho", "rho", Align::kRight, Audience::kPrograms},
+               {"standard_deviation", "std dev", Align::kRight},
+               {"max_error", "all within +-", Align::kRight},
+               {"fits", "fits"}},
+              {}};
+  for (const auto& choice : estimate.choices()) {
+    const v1::Spend& spend = choice.spend();
+    table.rows.push_back({TextOfSpend(spend), TextOrNone(spend.epsilon()), TextOrNone(spend.delta()),
+                          TextOrNone(spend.rho()), choice.standard_deviation(), choice.max_error(),
+                          choice.fits()});
+  }
+  return table;
+}
+
+// Rows of a table with many columns, of which each names those that it has.
+class Records {
+ public:
+  explicit Records(Table table) : table_(std::move(table)) {}
+
+  void Add(const std::vector<std::pair<const char*, Value>>& members) {
+    Row& row = table_.rows.emplace_back(table_.columns.size());
+    for (const auto& [key, value] : members) {
+      for (size_t i = 0; i < table_.columns.size(); ++i)
+        if (table_.columns[i].key == key) row[i] = value;
+    }
+  }
+
+  Table Taken() && { return std::move(table_); }
+
+ private:
+  Table table_;
+};
+
+std::vector<std::pair<const char*, Value>> MembersOf(const v1::Noise& noise) {
+  return {{"mechanism", NameOf(noise.mechanism())},
+          {"scale", TextOrNone(noise.scale())},
+          {"sigma_squared", TextOrNone(noise.sigma_squared())},
+          {"confidence_level", noise.confidence_level()}};
+}
+
+std::vector<std::pair<const char*, Value>> MembersOf(const v1::Spend& spend) {
+  return {{"epsilon", TextOrNone(spend.epsilon())},
+          {"delta", TextOrNone(spend.delta())},
+          {"rho", TextOrNone(spend.rho())}};
+}
+
+std::vector<std::pair<const char*, Value>> Joined(std::vector<std::pair<const char*, Value>> first,
+                                                  std::vector<std::pair<const char*, Value>> second) {
+  first.insert(first.end(), second.begin(), second.end());
+  return first;
+}
+
+Value ShareOf(double error, std::optional<int64_t> rows) {
+  if (!rows) return std::monostate();
+  return error / static_cast<double>(*rows);
+}
+
+void AddForecasts(const v1::EstimateWorkloadResponse& estimate, std::optional<int64_t> assumed_rows,
+                  Records& records) {
+  for (const auto& marginal : estimate.marginals()) {
+    const v1::Noise& noise = marginal.noise();
+    records.Add(Joined(MembersOf(noise),
+                       {{"record", "marginal"},
+                        {"query_set", int64_t{marginal.query_set()}},
+                        {"attributes", ListOf(marginal.attributes())},
+                        {"cells", marginal.cells()},
+                        {"standard_deviation", noise.standard_deviation()},
+                        {"expected_absolute_error", noise.expected_absolute_error()},
+                        {"confidence_half_width", noise.confidence_half_width()},
+                        {"share_of_rows", ShareOf(noise.expected_absolute_error(), assumed_rows)}}));
+  }
+  for (const auto& set : estimate.query_sets()) {
+    records.Add(
+        Joined(MembersOf(set.noise()), {{"record", "query_set"},
+                                        {"query_set", int64_t{set.query_set()}},
+                                        {"cells", set.answers()},
+                                        {"strategy", NameOf(set.strategy())},
+                                        {"measured_as", TextOrNone(set.words())},
+                                        {"measurements", set.measurements()},
+                                        {"standard_deviation", set.standard_deviation()},
+                                        {"largest_standard_deviation", set.largest_standard_deviation()},
+                                        {"confidence_half_width", set.confidence_half_width()},
+                                        {"share_of_rows", ShareOf(set.standard_deviation(), assumed_rows)}}));
+  }
+}
+
+}  // namespace
+
+Document ForecastDocument(const std::string& dataset, const v1::EstimateWorkloadResponse& estimate,
+                          std::optional<int64_t> assumed_rows) {
+  Document document;
+  document.fields = {{"dataset", "dataset", dataset},
+                     {"marginal_count", "marginals", int64_t{estimate.marginals_size()}},
+                     {"total_cells", "cells", estimate.total_cells()},
+                     {"event", "would be recorded as", estimate.event()},
+                     {"spend", "would spend", TextOfSpend(estimate.spend())},
+                     {"max_error", "all errors within +-", estimate.max_error()},
+                     {"fits", "fits the budget", estimate.fits()},
+                     {"free_from", "free with --prefer-free, from", ListOf(estimate.free_from()),
+                      estimate.free_from().empty() ? Audience::kPrograms : Audience::kEveryone}};
+  if (!estimate.marginals().empty()) document.tables.push_back(MarginalTable(estimate, assumed_rows));
+  if (!estimate.query_sets().empty()) document.tables.push_back(QuerySetTable(estimate, assumed_rows));
+  document.tables.push_back(CostTable(estimate.costs()));
+  if (!estimate.choices().empty()) document.tables.push_back(ChoiceTable(estimate));
+  document.notes.push_back("errors are in counts; nothing was charged, no record was read");
+  return document;
+}
+
+Table ForecastRecords(const v1::EstimateWorkloadResponse& estimate, std::optional<int64_t> assumed_rows) {
+  Table table{"records", "", {}, {}};
+  for (const char* key : {"record",
+                          "query_set",
+                          "attributes",
+                          "cells",
+                          "strategy",
+                          "measured_as",
+                          "measurements",
+                          "mechanism",
+                          "scale",
+                          "sigma_squared",
+                          "standard_deviation",
+                          "largest_standard_deviation",
+                          "expected_absolute_error",
+                          "confidence_half_width",
+                          "confidence_level",
+                          "share_of_rows",
+                          "max_error",
+                          "epsilon",
+                          "delta",
+                          "rho",
+                          "account",
+                          "rule",
+                          "counter",
+                          "amount",
+                          "remaining",
+                          "fits",
+                          "event",
+                          "free_from"})
+    table.columns.push_back({key, key});
+  Records records(std::move(table));
+  records.Add(Joined(MembersOf(estimate.spend()), {{"record", "request"},
+                                                   {"cells", estimate.total_cells()},
+                                                   {"max_error", estimate.max_error()},
+                                                   {"fits", estimate.fits()},
+                                                   {"event", estimate.event()},
+                                                   {"free_from", ListOf(estimate.free_from())}}));
+  AddForecasts(estimate, assumed_rows, records);
+  for (const v1::Cost& cost : estimate.costs()) {
+    records.Add({{"record", "cost"},
+                 {"account", cost.account()},
+                 {"rule", NameOf(cost.rule())},
+                 {"counter", cost.counter()},
+                 {"amount", cost.amount()},
+                 {"remaining", TextOrNone(cost.remaining())}});
+  }
+  for (const auto& choice : estimate.choices()) {
+    records.Add(Joined(MembersOf(choice.spend()), {{"record", "choice"},
+                                                   {"standard_deviation", choice.standard_deviation()},
+                                                   {"max_error", choice.max_error()},
+                                                   {"fits", choice.fits()}}));
+  }
+  return std::move(records).Taken();
+}
+
+}  // namespace curator::cli
