@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <numeric>
 #include <optional>
 #include <utility>
@@ -52,27 +53,72 @@ double MostNegativeMass(const std::vector<CellValues>& tables) {
   return most;
 }
 
-// Dykstra's projections, in turn, onto the tables that agree and have the total, and onto those without a
-// negative cell; both keep the weights of the squares, which are the same for all cells of a marginal. The
-// first set is affine and needs no correction.
-PostProcessed NonNegativeConsistent(const MarginalConsistency& consistency, std::vector<CellValues> tables) {
-  tables = consistency.Estimate(std::move(tables), std::nullopt);
-  const double total = std::max(TotalOf(tables.front()), 0.0);
-  tables = consistency.Estimate(std::move(tables), total);
-  std::vector<CellValues> corrections;
-  for (const CellValues& table : tables) corrections.emplace_back(table.size(), 0.0);
-  for (int round = 0; round < kMostRounds && MostNegativeMass(tables) > kMostDisagreement / 2; ++round) {
-    for (size_t i = 0; i < tables.size(); ++i) {
-      for (size_t c = 0; c < tables[i].size(); ++c) {
-        const double wanted = tables[i][c] + corrections[i][c];
-        tables[i][c] = std::max(wanted, 0.0);
-        corrections[i][c] = wanted - tables[i][c];
-      }
-    }
-    tables = consistency.Estimate(std::move(tables), total);
+using Tables = std::vector<CellValues>;
+
+// How the multipliers' last step and the one before lie to each other: going on in the old direction
+// overshoots when they oppose each other.
+bool Overshoots(const Tables& at, const Tables& next, const Tables& last) {
+  double product = 0;
+  for (size_t i = 0; i < at.size(); ++i)
+    for (size_t c = 0; c < at[i].size(); ++c) product += (at[i][c] - next[i][c]) * (next[i][c] - last[i][c]);
+  return product > 0;
+}
+
+// How far from the root mean square of a cell's distance to the nearest tables these are at most: their
+// duality gap. Multipliers where cells are positive push them up for nothing.
+double SlacknessOf(const Tables& multipliers, const Tables& tables, std::span<const MeasuredShape> shapes) {
+  double gap = 0;
+  double weights = 0;
+  for (size_t i = 0; i < tables.size(); ++i) {
+    double products = 0;
+    for (size_t c = 0; c < tables[i].size(); ++c) products += std::abs(multipliers[i][c] * tables[i][c]);
+    gap += products / shapes[i].variance;
+    weights += static_cast<double>(tables[i].size()) / shapes[i].variance;
   }
-  const double disagreement = 2 * MostNegativeMass(tables);
-  return {WithoutNegatives(std::move(tables)), disagreement};
+  return std::sqrt(gap / weights);
+}
+
+// Lagrange: the nearest tables that agree, have the total and no negative cell are Estimate(measured + m) for
+// some multipliers m >= 0 that are 0 where a cell is positive. They are found by ascent of the dual, whose
+// gradient is the tables themselves with Lipschitz constant 1 (a projection), with Nesterov's momentum,
+// restarted when it overshoots (O'Donoghue, Candes 2015). The weights of the squares are the same for all
+// cells of a marginal, so multipliers and clipping are cell by cell whatever they are.
+PostProcessed NonNegativeConsistent(const MarginalConsistency& consistency, const Tables& measured,
+                                    std::span<const MeasuredShape> shapes) {
+  const double total = std::max(TotalOf(consistency.Estimate(measured, std::nullopt).front()), 0.0);
+  const auto tables_at = [&](const Tables& multipliers) {
+    Tables raised = measured;
+    for (size_t i = 0; i < raised.size(); ++i)
+      for (size_t c = 0; c < raised[i].size(); ++c) raised[i][c] += multipliers[i][c];
+    return consistency.Estimate(std::move(raised), total);
+  };
+  Tables last;
+  for (const CellValues& table : measured) last.emplace_back(table.size(), 0.0);
+  Tables at = last;
+  Tables best;
+  double best_excess = std::numeric_limits<double>::infinity();  // over what is tolerated
+  double momentum = 1;
+  for (int round = 0; round < kMostRounds && best_excess > 1; ++round) {
+    const Tables tables = tables_at(at);
+    const double excess = std::max(MostNegativeMass(tables) / kMostDisagreement,
+                                   SlacknessOf(at, tables, shapes) / kMostDistance);
+    if (excess < best_excess) {
+      best = tables;
+      best_excess = excess;
+    }
+    Tables next = at;
+    for (size_t i = 0; i < next.size(); ++i)
+      for (size_t c = 0; c < next[i].size(); ++c) next[i][c] = std::max(at[i][c] - tables[i][c], 0.0);
+    if (Overshoots(at, next, last)) momentum = 1;
+    const double grown = (1 + std::sqrt(1 + 4 * momentum * momentum)) / 2;
+    const double carried = (momentum - 1) / grown;
+    momentum = grown;
+    for (size_t i = 0; i < next.size(); ++i)
+      for (size_t c = 0; c < next[i].size(); ++c) at[i][c] = next[i][c] + carried * (next[i][c] - last[i][c]);
+    last = std::move(next);
+  }
+  const double disagreement = MostNegativeMass(best);
+  return {WithoutNegatives(std::move(best)), disagreement};
 }
 
 std::vector<CellValues> EachNonNegative(std::vector<CellValues> tables) {
@@ -131,7 +177,7 @@ absl::StatusOr<PostProcessed> PostProcess(const Domain& domain, std::vector<Meas
     if (steps.integer) result.marginals = consistency.Rounded(std::move(result.marginals));
     return result;
   }
-  result = NonNegativeConsistent(consistency, std::move(result.marginals));
+  result = NonNegativeConsistent(consistency, result.marginals, shapes);
   if (steps.integer) {
     result.marginals = RoundedAlike(domain, shapes, std::move(result.marginals));
     const bool all_agree = std::all_of(shapes.begin(), shapes.end(), [](const MeasuredShape& shape) {

@@ -11,10 +11,11 @@
 //                             (marginal_consistency.h), exact.
 //   both                      The nearest in weighted squares that has no negative cell, agrees, and has the
 //   total
-//                             of the consistent estimate: by Dykstra's alternating projections, until no sum
-//                             that marginals share differs by more than kMostDisagreement, or kMostRounds
-//                             have passed; `disagreement` says by how much they differ. No cell is below 0,
-//                             exactly.
+//                             of the consistent estimate (0 if that is negative), by ascent of its dual until
+//                             what is still below 0 is less than kMostDisagreement records in every marginal,
+//                             or kMostRounds have passed; then that is cut off, so that no cell is below 0,
+//                             exactly, and no sum that two marginals share differs by more than
+//                             `disagreement`.
 //   integer                   Each marginal in whole numbers that sum to its rounded total; each cell moves
 //   by
 //                             less than 1.
@@ -65,14 +66,15 @@ struct MeasuredMarginal {
 
 struct PostProcessed {
   std::vector<CellValues> marginals;  // in the order given
-  // The largest by which two marginals may differ on a cell of what they share, before they were made whole
-  // numbers. Exact agreement is 0; without `consistent` it is not known, and 0.
+  // No two marginals differ by more on any sum that they share, before they were made whole numbers. 0 for
+  // exact agreement; without `consistent` it is not known, and 0.
   double disagreement = 0;
 };
 
 inline constexpr double kMostDisagreement = 0.01;  // records
-inline constexpr int kMostRounds = 400;
-inline constexpr int64_t kMostProjectedCells = int64_t{1} << 21;  // for both at once: some seconds
+inline constexpr double kMostDistance = 0.05;  // records: from the nearest tables, root mean square of a cell
+inline constexpr int kMostRounds = 2000;
+inline constexpr int64_t kMostProjectedCells = int64_t{1} << 19;  // for both at once: 15 s at worst
 
 // INVALID_ARGUMENT ("post_processing") when these cannot be processed so, before anything is asked or paid:
 // those of CheckConsistency() for `consistent`, and kMostProjectedCells when it is to be non-negative as
