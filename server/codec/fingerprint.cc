@@ -70,14 +70,21 @@ CanonicalWriter Begin(std::string_view tag, std::string_view dataset_id, int64_t
 }  // namespace
 
 std::string WorkloadFingerprint(std::string_view dataset_id, int64_t dataset_version,
-                                const std::vector<int64_t>& parts,
-                                const std::vector<dp::AttributeSet>& marginals, const dp::NoiseSpec& noise,
+                                const std::vector<int64_t>& parts, const WorkloadRelease& release,
                                 const dp::Event& event) {
+  if (!IsPlainMarginals(release)) {
+    CanonicalWriter writer = Begin("curator.fingerprint.answers", dataset_id, dataset_version, parts);
+    writer.Text(EncodeRelease(release));
+    writer.Text(EncodeEvent(dp::AsAsked(event)));
+    return Sha256(std::move(writer).Take());
+  }
   CanonicalWriter writer = Begin("curator.fingerprint.workload", dataset_id, dataset_version, parts);
+  std::vector<dp::AttributeSet> marginals;
+  for (const dp::QueryGroup& group : release.measured) marginals.push_back(group.attributes);
   WriteSets(writer, marginals);
-  writer.Integer(noise.mechanism == dp::Mechanism::kDiscreteLaplace ? 1 : 2);
-  writer.Integer(noise.parameter.numerator);
-  writer.Integer(noise.parameter.denominator);
+  writer.Integer(release.noise.mechanism == dp::Mechanism::kDiscreteLaplace ? 1 : 2);
+  writer.Integer(release.noise.parameter.numerator);
+  writer.Integer(release.noise.parameter.denominator);
   writer.Text(EncodeEvent(dp::AsAsked(event)));
   return Sha256(std::move(writer).Take());
 }

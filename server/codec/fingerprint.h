@@ -8,17 +8,17 @@
 #include <string_view>
 #include <vector>
 
+#include "codec/release_codec.h"
 #include "dp/accounting/event.h"
 #include "dp/domain/domain.h"
 #include "dp/workload/linear_queries.h"
-#include "dp/workload/noise_spec.h"
 
 namespace curator::codec {
 
-// `parts`: the numbers of the parts that are read; empty for a dataset that is not partitioned.
+// `parts`: the numbers of the parts that are read; empty for a dataset that is not partitioned. `release` is
+// what is going to be stored, without its values: it says all that is drawn, and what is made of it.
 std::string WorkloadFingerprint(std::string_view dataset_id, int64_t dataset_version,
-                                const std::vector<int64_t>& parts,
-                                const std::vector<dp::AttributeSet>& marginals, const dp::NoiseSpec& noise,
+                                const std::vector<int64_t>& parts, const WorkloadRelease& release,
                                 const dp::Event& event);
 
 std::string SynthesisFingerprint(std::string_view dataset_id, int64_t dataset_version,

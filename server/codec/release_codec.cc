@@ -9,6 +9,7 @@ namespace {
 constexpr char kWorkloadTag[] = "curator.release.workload";
 constexpr char kSynthesisTag[] = "curator.release.synthesis";
 constexpr int64_t kVersion = 1;
+constexpr int64_t kMixedVersion = 2;  // of a workload that is not marginals alone
 
 void WriteSet(CanonicalWriter& writer, const dp::AttributeSet& set) {
   writer.Integer(static_cast<int64_t>(set.size()));
@@ -42,33 +43,192 @@ dp::NoiseSpec ReadNoise(CanonicalReader& reader) {
   return noise;
 }
 
+std::vector<int64_t> ReadValues(CanonicalReader& reader) {
+  std::vector<int64_t> values(static_cast<size_t>(reader.Count()));
+  for (int64_t& value : values) value = reader.Integer();
+  return values;
+}
+
+void WriteValues(CanonicalWriter& writer, const std::vector<int64_t>& values) {
+  writer.Integer(static_cast<int64_t>(values.size()));
+  for (const int64_t value : values) writer.Integer(value);
+}
+
+template <typename Enum>
+Enum ReadEnum(CanonicalReader& reader, Enum last) {
+  const int64_t value = reader.Integer();
+  if (value < 0 || value > static_cast<int64_t>(last)) reader.Refuse();
+  return reader.ok() ? static_cast<Enum>(value) : Enum{};
+}
+
+void WriteGroup(CanonicalWriter& writer, const dp::QueryGroup& group) {
+  WriteSet(writer, group.attributes);
+  writer.Integer(static_cast<int64_t>(group.queries.index()));
+  if (const auto* boxes = std::get_if<dp::Boxes>(&group.queries)) {
+    writer.Integer(static_cast<int64_t>(boxes->sides.size()));
+    for (const dp::CodeInterval& side : boxes->sides) writer.Integer(int64_t{side.first} << 32 | side.last);
+  } else if (const auto* queries = std::get_if<std::vector<dp::LinearQuery>>(&group.queries)) {
+    writer.Integer(static_cast<int64_t>(queries->size()));
+    for (const dp::LinearQuery& query : *queries) {
+      writer.Integer(static_cast<int64_t>(query.size()));
+      for (const dp::WeightedCell& term : query) {
+        writer.Integer(term.cell);
+        writer.Integer(term.weight);
+      }
+    }
+  }
+}
+
+std::vector<dp::LinearQuery> ReadQueries(CanonicalReader& reader) {
+  std::vector<dp::LinearQuery> queries(static_cast<size_t>(reader.Count()));
+  for (dp::LinearQuery& query : queries) {
+    query.resize(static_cast<size_t>(reader.Count(16)));
+    for (dp::WeightedCell& term : query) {
+      const int64_t cell = reader.Integer();
+      const int64_t weight = reader.Integer();
+      if (cell < 0 || cell > UINT32_MAX || weight < INT32_MIN || weight > INT32_MAX) reader.Refuse();
+      term = {static_cast<uint32_t>(cell), static_cast<int32_t>(weight)};
+    }
+  }
+  return queries;
+}
+
+dp::QueryGroup ReadGroup(CanonicalReader& reader) {
+  dp::QueryGroup group{.attributes = ReadSet(reader), .queries = dp::EveryCell()};
+  const int64_t kind = reader.Integer();
+  if (kind == 1) {
+    group.queries = ReadQueries(reader);
+  } else if (kind == 2) {
+    dp::Boxes boxes;
+    boxes.sides.resize(static_cast<size_t>(reader.Count()));
+    for (dp::CodeInterval& side : boxes.sides) {
+      const auto both = static_cast<uint64_t>(reader.Integer());
+      side = {static_cast<uint32_t>(both >> 32), static_cast<uint32_t>(both)};
+    }
+    group.queries = std::move(boxes);
+  } else if (kind != 0) {
+    reader.Refuse();
+  }
+  return group;
+}
+
+void WriteGroups(CanonicalWriter& writer, const std::vector<dp::QueryGroup>& groups) {
+  writer.Integer(static_cast<int64_t>(groups.size()));
+  for (const dp::QueryGroup& group : groups) WriteGroup(writer, group);
+}
+
+std::vector<dp::QueryGroup> ReadGroups(CanonicalReader& reader) {
+  std::vector<dp::QueryGroup> groups(static_cast<size_t>(reader.Count(16)));
+  for (dp::QueryGroup& group : groups) group = ReadGroup(reader);
+  return groups;
+}
+
+void WriteAsked(CanonicalWriter& writer, const dp::AskedSet& asked, const dp::SetPlan& plan) {
+  writer.Integer(static_cast<int64_t>(asked.query_class));
+  writer.Integer(static_cast<int64_t>(asked.queries.strategy));
+  WriteGroups(writer, asked.queries.groups);
+  writer.Integer(static_cast<int64_t>(asked.words.size()));
+  for (const std::string& words : asked.words) writer.Text(words);
+  WriteSet(writer, asked.by);
+  writer.Integer(static_cast<int64_t>(plan.strategy));
+  writer.Integer(plan.branching);
+  writer.Integer(static_cast<int64_t>(plan.sources.size()));
+  for (const size_t source : plan.sources) writer.Integer(static_cast<int64_t>(source));
+}
+
+dp::AskedSet ReadAsked(CanonicalReader& reader) {
+  dp::AskedSet asked;
+  asked.query_class = ReadEnum(reader, dp::QueryClass::kPredicates);
+  asked.queries.strategy = ReadEnum(reader, dp::Strategy::kTree);
+  asked.queries.groups = ReadGroups(reader);
+  asked.words.resize(static_cast<size_t>(reader.Count()));
+  for (std::string& words : asked.words) words = reader.Text();
+  asked.by = ReadSet(reader);
+  return asked;
+}
+
+dp::SetPlan ReadPlan(CanonicalReader& reader) {
+  dp::SetPlan plan;
+  plan.strategy = ReadEnum(reader, dp::Strategy::kTree);
+  plan.branching = reader.Integer();
+  plan.sources.resize(static_cast<size_t>(reader.Count()));
+  for (size_t& source : plan.sources) source = static_cast<size_t>(reader.Integer());
+  return plan;
+}
+
+std::string EncodeMixed(const WorkloadRelease& release) {
+  CanonicalWriter writer(kWorkloadTag, kMixedVersion);
+  WriteNoise(writer, release.noise);
+  writer.Text(release.event);
+  writer.Integer(static_cast<int64_t>(release.asked.size()));
+  for (size_t i = 0; i < release.asked.size(); ++i) WriteAsked(writer, release.asked[i], release.plans[i]);
+  WriteGroups(writer, release.measured);
+  writer.Integer(static_cast<int64_t>(release.values.size()));
+  for (const std::vector<int64_t>& values : release.values) WriteValues(writer, values);
+  return std::move(writer).Take();
+}
+
+absl::StatusOr<WorkloadRelease> DecodeMixed(CanonicalReader& reader) {
+  WorkloadRelease release;
+  release.noise = ReadNoise(reader);
+  release.event = reader.Text();
+  const int64_t sets = reader.Count(16);
+  for (int64_t i = 0; i < sets; ++i) {
+    release.asked.push_back(ReadAsked(reader));
+    release.plans.push_back(ReadPlan(reader));
+  }
+  release.measured = ReadGroups(reader);
+  release.values.resize(static_cast<size_t>(reader.Count()));
+  for (std::vector<int64_t>& values : release.values) values = ReadValues(reader);
+  for (size_t i = 0; i < release.plans.size(); ++i) {
+    if (release.plans[i].sources.size() != release.asked[i].queries.groups.size()) reader.Refuse();
+    for (const size_t source : release.plans[i].sources) {
+      if (source >= release.values.size() || source >= release.measured.size()) reader.Refuse();
+    }
+  }
+  RETURN_IF_ERROR(reader.Finish());
+  return release;
+}
+
 }  // namespace
 
+bool IsPlainMarginals(const WorkloadRelease& release) {
+  for (size_t i = 0; i < release.asked.size(); ++i) {
+    if (release.asked[i].query_class != dp::QueryClass::kMarginals) return false;
+    if (release.plans[i].strategy != dp::Strategy::kDirect) return false;
+  }
+  return true;
+}
+
 std::string EncodeRelease(const WorkloadRelease& release) {
+  if (!IsPlainMarginals(release)) return EncodeMixed(release);
   CanonicalWriter writer(kWorkloadTag, kVersion);
   WriteNoise(writer, release.noise);
   writer.Text(release.event);
-  writer.Integer(static_cast<int64_t>(release.marginals.size()));
-  for (size_t i = 0; i < release.marginals.size(); ++i) {
-    WriteSet(writer, release.marginals[i]);
-    writer.Integer(static_cast<int64_t>(release.counts[i].size()));
-    for (const int64_t count : release.counts[i]) writer.Integer(count);
+  writer.Integer(static_cast<int64_t>(release.measured.size()));
+  for (size_t i = 0; i < release.measured.size(); ++i) {
+    WriteSet(writer, release.measured[i].attributes);
+    WriteValues(writer, release.values[i]);
   }
   return std::move(writer).Take();
 }
 
 absl::StatusOr<WorkloadRelease> DecodeWorkloadRelease(std::string_view bytes) {
+  CanonicalReader mixed(bytes, kWorkloadTag, kMixedVersion);
+  if (mixed.ok()) return DecodeMixed(mixed);
   CanonicalReader reader(bytes, kWorkloadTag, kVersion);
   WorkloadRelease release;
   release.noise = ReadNoise(reader);
   release.event = reader.Text();
+  release.asked.emplace_back();
+  release.plans.emplace_back();
   const int64_t marginals = reader.Count(16);
   for (int64_t i = 0; i < marginals; ++i) {
-    release.marginals.push_back(ReadSet(reader));
-    std::vector<int64_t> counts(static_cast<size_t>(reader.Count()));
-    for (int64_t& count : counts) count = reader.Integer();
-    release.counts.push_back(std::move(counts));
+    release.plans[0].sources.push_back(release.measured.size());
+    release.measured.push_back({.attributes = ReadSet(reader), .queries = dp::EveryCell()});
+    release.values.push_back(ReadValues(reader));
   }
+  release.asked[0].queries.groups = release.measured;
   RETURN_IF_ERROR(reader.Finish());
   return release;
 }

@@ -12,18 +12,27 @@
 
 #include "absl/status/statusor.h"
 #include "dp/domain/domain.h"
+#include "dp/workload/asked_set.h"
+#include "dp/workload/measurement.h"
 #include "dp/workload/noise_spec.h"
 
 namespace curator::codec {
 
-// The measured cells of a workload.
+// What was measured for a workload, and how its answers are made from it (dp/workload/measurement.h): again
+// and again the same.
 struct WorkloadRelease {
-  std::vector<dp::AttributeSet> marginals;
-  dp::NoiseSpec noise;                       // in every cell
-  std::vector<std::vector<int64_t>> counts;  // one vector a marginal, the last attribute varies fastest
+  std::vector<dp::AskedSet> asked;
+  std::vector<dp::SetPlan> plans;  // of each set; sources are positions in `measured`
+  std::vector<dp::QueryGroup> measured;
+  dp::NoiseSpec noise;                       // in every value
+  std::vector<std::vector<int64_t>> values;  // of each measured group
   std::string event;                         // in words
   bool operator==(const WorkloadRelease&) const = default;
 };
+
+// Whether all that was asked for were marginals, each measured by itself: such a release has the bytes that
+// it had before there were others, and remembers one query set.
+bool IsPlainMarginals(const WorkloadRelease& release);
 
 // A model that synthetic records are sampled from.
 struct SynthesisRelease {
@@ -40,7 +49,7 @@ struct SynthesisRelease {
 std::string EncodeRelease(const WorkloadRelease& release);
 std::string EncodeRelease(const SynthesisRelease& release);
 
-// Errors: DATA_LOSS for bytes that EncodeRelease() did not make.
+// Errors: DATA_LOSS for bytes that EncodeRelease() did not make, now or in an earlier version.
 absl::StatusOr<WorkloadRelease> DecodeWorkloadRelease(std::string_view bytes);
 absl::StatusOr<SynthesisRelease> DecodeSynthesisRelease(std::string_view bytes);
 

@@ -12,54 +12,7 @@ namespace curator::rpc {
 namespace {
 
 constexpr double kDefaultConfidenceLevel = 0.95;
-constexpr size_t kCellsPerSlice = 64 * 1024;  // at most 10 bytes each on the wire
-
-service::MarginalsQuery QueryFromProto(const v1::Marginals& marginals) {
-  service::MarginalsQuery query;
-  for (const v1::AttributeNames& set : marginals.sets())
-    query.sets.emplace_back(set.names().begin(), set.names().end());
-  if (marginals.has_all_k_way()) {
-    query.k = marginals.all_k_way().k();
-    query.attributes.assign(marginals.all_k_way().attributes().begin(),
-                            marginals.all_k_way().attributes().end());
-  }
-  return query;
-}
-
-v1::AnswerChunk HeaderOf(const dp::Domain& domain, const dp::AttributeSet& marginal) {
-  v1::AnswerChunk chunk;
-  for (const uint32_t attribute : marginal) {
-    chunk.mutable_marginal()->add_attributes(domain.attributes()[attribute].name());
-    chunk.mutable_marginal()->add_sizes(domain.attributes()[attribute].size());
-  }
-  return chunk;
-}
-
-// Writes `cell_count` cells slice by slice; `add` puts one cell into a slice.
-template <typename Add>
-bool WriteSlices(size_t cell_count, const ChunkWriter& write, const Add& add) {
-  for (size_t offset = 0; offset < cell_count; offset += kCellsPerSlice) {
-    v1::AnswerChunk chunk;
-    chunk.mutable_cells()->set_offset(static_cast<int64_t>(offset));
-    const size_t end = std::min(cell_count, offset + kCellsPerSlice);
-    for (size_t i = offset; i < end; ++i) add(*chunk.mutable_cells(), i);
-    if (!write(chunk)) return false;
-  }
-  return true;
-}
-
 }  // namespace
-
-absl::StatusOr<std::vector<service::MarginalsQuery>> FromProto(const v1::Workload& workload) {
-  std::vector<service::MarginalsQuery> queries;
-  for (int i = 0; i < workload.query_sets_size(); ++i) {
-    if (!workload.query_sets(i).has_marginals()) {
-      return InvalidField(absl::StrCat("workload.query_sets[", i, "]"), "needs marginals");
-    }
-    queries.push_back(QueryFromProto(workload.query_sets(i).marginals()));
-  }
-  return queries;
-}
 
 absl::StatusOr<dp::Spend> FromProto(const v1::Spend& spend) {
   dp::Spend result;
@@ -73,6 +26,23 @@ absl::StatusOr<dp::Spend> FromProto(const v1::Spend& spend) {
     ASSIGN_OR_RETURN(result.rho, dp::Rho::Parse(spend.rho(), "spend.rho"));
   }
   return result;
+}
+
+v1::Spend ToProto(const dp::Spend& spend) {
+  v1::Spend proto;
+  if (spend.epsilon) proto.set_epsilon(spend.epsilon->ToString());
+  if (spend.delta) proto.set_delta(spend.delta->ToString());
+  if (spend.rho) proto.set_rho(spend.rho->ToString());
+  return proto;
+}
+
+dp::Target FromProto(const v1::Target& target) {
+  return {.max_error = target.max_error(),
+          .confidence = target.has_confidence() ? target.confidence() : kDefaultConfidenceLevel};
+}
+
+dp::PostProcessing FromProto(const v1::PostProcessing& steps) {
+  return {.non_negative = steps.non_negative(), .consistent = steps.consistent(), .integer = steps.integer()};
 }
 
 absl::StatusOr<std::optional<dp::Mechanism>> FromProto(v1::Mechanism mechanism) {
@@ -133,19 +103,18 @@ std::vector<v1::Cost> ToProto(const service::Price& price, PriceTense tense) {
   return costs;
 }
 
-bool WriteMarginal(const dp::Domain& domain, const dp::AttributeSet& marginal, const v1::Noise& noise,
-                   std::span<const int64_t> counts, const ChunkWriter& write) {
-  v1::AnswerChunk header = HeaderOf(domain, marginal);
-  *header.mutable_marginal()->mutable_noise() = noise;
-  return write(header) && WriteSlices(counts.size(), write,
-                                      [&](v1::CellSlice& slice, size_t i) { slice.add_counts(counts[i]); });
-}
-
-bool WriteMarginal(const dp::Domain& domain, const dp::AttributeSet& marginal,
-                   std::span<const double> estimates, const ChunkWriter& write) {
-  return write(HeaderOf(domain, marginal)) &&
-         WriteSlices(estimates.size(), write,
-                     [&](v1::CellSlice& slice, size_t i) { slice.add_estimates(estimates[i]); });
+v1::Strategy ToProto(dp::Strategy strategy) {
+  switch (strategy) {
+    case dp::Strategy::kDirect:
+      return v1::STRATEGY_DIRECT;
+    case dp::Strategy::kBaseHistogram:
+      return v1::STRATEGY_BASE_HISTOGRAM;
+    case dp::Strategy::kTree:
+      return v1::STRATEGY_TREE;
+    case dp::Strategy::kAuto:
+      break;
+  }
+  return v1::STRATEGY_UNSPECIFIED;
 }
 
 }  // namespace curator::rpc

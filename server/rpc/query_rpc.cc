@@ -7,8 +7,10 @@
 #include "base/status_macros.h"
 #include "dp/accounting/event.h"
 #include "google/protobuf/util/time_util.h"
+#include "rpc/answer_stream.h"
 #include "rpc/caller.h"
 #include "rpc/convert_budget.h"
+#include "rpc/convert_queries.h"
 #include "rpc/convert_workload.h"
 #include "rpc/grpc_status.h"
 #include "service/releases.h"
@@ -34,11 +36,70 @@ absl::StatusOr<service::WorkloadRequest> FromProto(const grpc::ServerContext& co
   ASSIGN_OR_RETURN(result.principal, CallerOf(context));
   result.dataset = request.dataset();
   ASSIGN_OR_RETURN(result.queries, rpc::FromProto(request.workload()));
+  if (request.has_spend() && request.has_target())
+    return InvalidField("target", "is given beside a spend: one of them says what is paid");
   ASSIGN_OR_RETURN(result.spend, rpc::FromProto(request.spend()));
+  if (request.has_target()) result.target = rpc::FromProto(request.target());
   ASSIGN_OR_RETURN(result.mechanism, rpc::FromProto(request.mechanism()));
   result.parts.assign(request.parts().begin(), request.parts().end());
-  if (request.has_target()) return InvalidField("target", "this server answers to a spend only");
   return result;
+}
+
+absl::Status ForecastSet(const service::WorkloadEstimate& estimate, size_t set, double level,
+                         v1::EstimateWorkloadResponse& response) {
+  const dp::Domain& domain = estimate.dataset.schema.domain;
+  const dp::WorkloadShape& shape = estimate.plan.shape;
+  const dp::Measurement& measurement = shape.measurements[set];
+  ASSIGN_OR_RETURN(const v1::Noise noise, ToProto(estimate.plan.bought.noise, level));
+  if (estimate.asked[set].query_class == dp::QueryClass::kMarginals &&
+      measurement.plan.strategy == dp::Strategy::kDirect) {
+    for (const dp::QueryGroup& group : shape.asked[set].groups) {
+      v1::EstimateWorkloadResponse::MarginalForecast* forecast = response.add_marginals();
+      for (const uint32_t attribute : group.attributes)
+        forecast->add_attributes(domain.attributes()[attribute].name());
+      forecast->set_cells(domain.CellCount(group.attributes).value_or(0));
+      *forecast->mutable_noise() = noise;
+      forecast->set_query_set(static_cast<int32_t>(set));
+    }
+    return absl::OkStatus();
+  }
+  v1::EstimateWorkloadResponse::QuerySetForecast& forecast = *response.add_query_sets();
+  forecast.set_query_set(static_cast<int32_t>(set));
+  forecast.set_strategy(ToProto(measurement.plan.strategy));
+  forecast.set_words(dp::Describe(domain, measurement));
+  for (const dp::QueryGroup& group : measurement.measured)
+    forecast.set_measurements(forecast.measurements() + dp::NumberOfQueries(domain, group));
+  *forecast.mutable_noise() = noise;
+  const dp::ErrorClasses classes = dp::ErrorClassesOf(domain, shape, set);
+  dp::AnswerError worst{.variance_factor = 0, .terms = 0};
+  for (const dp::ErrorClass& each : classes) {
+    forecast.set_answers(forecast.answers() + each.answers);
+    if (each.error.variance_factor >= worst.variance_factor) worst = each.error;
+  }
+  forecast.set_standard_deviation(dp::MeanDeviation(estimate.plan.bought.noise, classes));
+  forecast.set_largest_standard_deviation(dp::MeanDeviation(estimate.plan.bought.noise, {{worst, 1}}));
+  ASSIGN_OR_RETURN(const double width, dp::HalfWidthOf(estimate.plan.bought.noise, worst, level));
+  forecast.set_confidence_half_width(width);
+  return absl::OkStatus();
+}
+
+absl::Status ForecastChoices(const service::WorkloadEstimate& estimate, double confidence,
+                             v1::EstimateWorkloadResponse& response) {
+  const dp::ErrorClasses classes = dp::ErrorClassesOf(estimate.dataset.schema.domain, estimate.plan.shape);
+  ASSIGN_OR_RETURN(const double error,
+                   dp::SimultaneousError(estimate.plan.bought.noise, classes, confidence));
+  response.set_max_error(error);
+  ASSIGN_OR_RETURN(const std::vector<service::SpendChoice> choices, service::SpendChoices(estimate));
+  for (const service::SpendChoice& choice : choices) {
+    v1::EstimateWorkloadResponse::Choice& proto = *response.add_choices();
+    *proto.mutable_spend() = ToProto(choice.spend);
+    for (v1::Cost& cost : ToProto(choice.price, PriceTense::kWouldCost)) *proto.add_costs() = std::move(cost);
+    proto.set_fits(choice.price.Fits());
+    proto.set_standard_deviation(dp::MeanDeviation(choice.noise, classes));
+    ASSIGN_OR_RETURN(const double of_choice, dp::SimultaneousError(choice.noise, classes, confidence));
+    proto.set_max_error(of_choice);
+  }
+  return absl::OkStatus();
 }
 
 absl::Status Estimate(service::Curator& curator, const grpc::ServerContext& context,
@@ -46,20 +107,15 @@ absl::Status Estimate(service::Curator& curator, const grpc::ServerContext& cont
   ASSIGN_OR_RETURN(const service::WorkloadRequest workload, FromProto(context, request));
   ASSIGN_OR_RETURN(const double level, ConfidenceLevel(StatedLevel(request)));
   ASSIGN_OR_RETURN(const service::WorkloadEstimate estimate, service::EstimateWorkload(curator, workload));
-  ASSIGN_OR_RETURN(const v1::Noise noise, ToProto(estimate.plan.noise, level));
-  const dp::Domain& domain = estimate.dataset.schema.domain;
-  for (const dp::AttributeSet& marginal : estimate.plan.marginals) {
-    v1::EstimateWorkloadResponse::MarginalForecast* forecast = response.add_marginals();
-    for (const uint32_t attribute : marginal) forecast->add_attributes(domain.attributes()[attribute].name());
-    forecast->set_cells(domain.CellCount(marginal).value_or(0));
-    *forecast->mutable_noise() = noise;
-  }
-  response.set_total_cells(estimate.plan.total_cells);
+  for (size_t i = 0; i < estimate.asked.size(); ++i)
+    RETURN_IF_ERROR(ForecastSet(estimate, i, level, response));
+  response.set_total_cells(estimate.plan.shape.measured_values);
   for (v1::Cost& cost : ToProto(estimate.price, PriceTense::kWouldCost))
     *response.add_costs() = std::move(cost);
-  response.set_event(dp::Describe(estimate.plan.event));
+  response.set_event(dp::Describe(estimate.plan.bought.event));
   response.set_fits(estimate.price.Fits());
-  return absl::OkStatus();
+  *response.mutable_spend() = ToProto(estimate.plan.spend);
+  return ForecastChoices(estimate, workload.target ? workload.target->confidence : level, response);
 }
 
 v1::AnswerChunk HeaderOf(const ledger::Release& release, const std::string& request_id, bool replayed,
@@ -71,19 +127,9 @@ v1::AnswerChunk HeaderOf(const ledger::Release& release, const std::string& requ
   header.set_request_id(request_id);
   header.set_replayed(replayed);
   for (v1::Cost& cost : ToProto(price, PriceTense::kHasCost)) *header.add_costs() = std::move(cost);
-  header.set_marginal_count(static_cast<int32_t>(answer.marginals.size()));
+  CountParts(answer.asked, header);
   header.set_event(answer.event);
   return chunk;
-}
-
-absl::Status WriteAnswer(const v1::AnswerChunk& header, const dp::Domain& domain,
-                         const codec::WorkloadRelease& answer, double level, const ChunkWriter& write) {
-  ASSIGN_OR_RETURN(const v1::Noise noise, ToProto(answer.noise, level));
-  if (!write(header)) return ClientLeft();
-  for (size_t i = 0; i < answer.marginals.size(); ++i) {
-    if (!WriteMarginal(domain, answer.marginals[i], noise, answer.counts[i], write)) return ClientLeft();
-  }
-  return absl::OkStatus();
 }
 
 absl::Status Answer(service::Curator& curator, const grpc::ServerContext& context,
@@ -91,12 +137,17 @@ absl::Status Answer(service::Curator& curator, const grpc::ServerContext& contex
   ASSIGN_OR_RETURN(const service::WorkloadRequest workload, FromProto(context, request));
   ASSIGN_OR_RETURN(const double level, ConfidenceLevel(StatedLevel(request)));
   if (request.prefer_free()) return InvalidField("prefer_free", "this server answers paid requests only");
-  if (request.has_post_processing())
-    return InvalidField("post_processing", "this server gives answers as they were measured only");
+  const dp::PostProcessing steps = rpc::FromProto(request.post_processing());
   const service::Intent intent =
       request.validate_only() ? service::Intent::kValidateOnly : service::Intent::kDo;
-  ASSIGN_OR_RETURN(const service::WorkloadAnswer answer,
-                   service::AnswerWorkload(curator, workload, request.request_id(), intent));
+  ASSIGN_OR_RETURN(
+      const service::WorkloadAnswer answer,
+      service::AnswerWorkload(
+          curator, workload, request.request_id(), intent, [&](const service::WorkloadEstimate& estimate) {
+            const dp::WorkloadShape& shape = estimate.plan.shape;
+            return CheckProcessable(estimate.dataset.schema.domain, estimate.asked, shape.joint.plans,
+                                    shape.joint.measured, estimate.plan.bought.noise, steps);
+          }));
   v1::AnswerChunk header =
       HeaderOf(answer.release, answer.request_id, answer.replayed, answer.price, answer.answer);
   if (intent == service::Intent::kValidateOnly) {
@@ -106,8 +157,10 @@ absl::Status Answer(service::Curator& curator, const grpc::ServerContext& contex
   ASSIGN_OR_RETURN(const service::Receipt receipt,
                    service::ReceiptOf(curator.ledger, curator.signer, answer.release.charge_id));
   *header.mutable_header()->mutable_receipt() = rpc::ToProto(receipt);
-  return WriteAnswer(header, answer.dataset.schema.domain, answer.answer, level,
-                     [&](const v1::AnswerChunk& chunk) { return writer.Write(chunk); });
+  header.mutable_header()->set_post_processing(dp::WordsOf(steps));
+  if (!writer.Write(header)) return ClientLeft();
+  return WriteAnswers(answer.dataset.schema.domain, answer.answer, level, steps,
+                      [&](const v1::AnswerChunk& chunk) { return writer.Write(chunk); });
 }
 
 v1::Release ToProto(const ledger::Release& release, const std::string& dataset,
@@ -156,12 +209,17 @@ absl::Status Get(service::Curator& curator, const grpc::ServerContext& context,
     return writer.Write(chunk) ? absl::OkStatus() : ClientLeft();
   }
   const auto& answer = std::get<codec::WorkloadRelease>(view.content);
-  return WriteAnswer(HeaderOf(view.release, view.charge.request_id, true, view.price, answer), domain, answer,
-                     level, [&](const v1::AnswerChunk& chunk) {
-                       v1::GetReleaseChunk wrapped;
-                       *wrapped.mutable_answer() = chunk;
-                       return writer.Write(wrapped);
-                     });
+  const dp::PostProcessing steps = rpc::FromProto(request.post_processing());
+  RETURN_IF_ERROR(CheckProcessable(domain, answer.asked, answer.plans, answer.measured, answer.noise, steps));
+  const auto write = [&](const v1::AnswerChunk& chunk) {
+    v1::GetReleaseChunk wrapped;
+    *wrapped.mutable_answer() = chunk;
+    return writer.Write(wrapped);
+  };
+  v1::AnswerChunk header = HeaderOf(view.release, view.charge.request_id, true, view.price, answer);
+  header.mutable_header()->set_post_processing(dp::WordsOf(steps));
+  if (!write(header)) return ClientLeft();
+  return WriteAnswers(domain, answer, level, steps, write);
 }
 
 absl::Status List(service::Curator& curator, const grpc::ServerContext& context,

@@ -1,13 +1,16 @@
 #include "rpc/synthesis_rpc.h"
 
 #include <optional>
+#include <span>
 #include <string>
 
 #include "base/status_macros.h"
 #include "dp/accounting/event.h"
 #include "dp/synthesis/synthesizers.h"
+#include "rpc/answer_stream.h"
 #include "rpc/caller.h"
 #include "rpc/convert_operation.h"
+#include "rpc/convert_queries.h"
 #include "rpc/convert_workload.h"
 #include "rpc/grpc_status.h"
 #include "service/releases.h"
@@ -97,20 +100,20 @@ absl::Status Query(service::Curator& curator, const grpc::ServerContext& context
   ASSIGN_OR_RETURN(const std::string principal, CallerOf(context));
   ASSIGN_OR_RETURN(const service::ReleaseView release,
                    service::GetRelease(curator, principal, request.release_id()));
-  ASSIGN_OR_RETURN(const std::vector<service::MarginalsQuery> queries, rpc::FromProto(request.workload()));
-  ASSIGN_OR_RETURN(const std::vector<service::ModelMarginal> answers, service::QueryModel(release, queries));
+  ASSIGN_OR_RETURN(const std::vector<service::QuerySetRequest> queries, rpc::FromProto(request.workload()));
+  ASSIGN_OR_RETURN(const std::vector<service::ModelAnswer> answers, service::QueryModel(release, queries));
   v1::AnswerChunk first;
   first.mutable_header()->set_release_id(release.release.id);
   first.mutable_header()->set_charge_id(release.release.charge_id);
   first.mutable_header()->set_request_id(release.charge.request_id);
   first.mutable_header()->set_replayed(true);
-  first.mutable_header()->set_marginal_count(static_cast<int32_t>(answers.size()));
+  for (const service::ModelAnswer& answer : answers)
+    CountParts(std::span(&answer.asked, 1), *first.mutable_header());
   if (!writer.Write(first)) return ClientLeft();
-  for (const service::ModelMarginal& answer : answers) {
-    if (!WriteMarginal(release.dataset.schema.domain, answer.marginal, answer.estimates,
-                       [&](const v1::AnswerChunk& chunk) { return writer.Write(chunk); })) {
-      return ClientLeft();
-    }
+  int position = 0;
+  for (const service::ModelAnswer& answer : answers) {
+    RETURN_IF_ERROR(WriteEstimates(release.dataset.schema.domain, answer.asked, position++, answer.estimates,
+                                   [&](const v1::AnswerChunk& chunk) { return writer.Write(chunk); }));
   }
   return absl::OkStatus();
 }

@@ -8,6 +8,7 @@
 #include "base/status_macros.h"
 #include "dp/noise/drbg.h"
 #include "dp/synthesis/synthesizers.h"
+#include "service/resolve_workload.h"
 
 namespace curator::service {
 namespace {
@@ -130,15 +131,19 @@ absl::StatusOr<std::vector<ReleaseListing>> ListReleases(Curator& curator, std::
   return listings;
 }
 
-absl::StatusOr<std::vector<ModelMarginal>> QueryModel(const ReleaseView& release,
-                                                      const std::vector<MarginalsQuery>& queries) {
+absl::StatusOr<std::vector<ModelAnswer>> QueryModel(const ReleaseView& release,
+                                                    const std::vector<QuerySetRequest>& queries) {
   ASSIGN_OR_RETURN(const std::unique_ptr<dp::SynthesisModel> model, RestoreModel(release));
-  ASSIGN_OR_RETURN(std::vector<dp::AttributeSet> marginals,
-                   ResolveMarginals(release.dataset.schema.domain, queries));
-  std::vector<ModelMarginal> answers;
-  for (dp::AttributeSet& marginal : marginals) {
-    ASSIGN_OR_RETURN(std::vector<double> estimates, model->Marginal(marginal));
-    answers.push_back({std::move(marginal), std::move(estimates)});
+  const dp::Domain& domain = release.dataset.schema.domain;
+  ASSIGN_OR_RETURN(std::vector<dp::AskedSet> sets, ResolveWorkload(domain, queries));
+  std::vector<ModelAnswer> answers;
+  for (dp::AskedSet& asked : sets) {
+    ModelAnswer answer{.asked = std::move(asked), .estimates = {}};
+    for (const dp::QueryGroup& group : answer.asked.queries.groups) {
+      ASSIGN_OR_RETURN(const std::vector<double> cells, model->Marginal(group.attributes));
+      answer.estimates.push_back(dp::AnswersFromEstimates(domain, group, cells));
+    }
+    answers.push_back(std::move(answer));
   }
   return answers;
 }

@@ -41,15 +41,15 @@ struct ReleaseListing {
 absl::StatusOr<std::vector<ReleaseListing>> ListReleases(Curator& curator, std::string_view principal,
                                                          std::string_view dataset);
 
-// One marginal of a model, in estimated counts.
-struct ModelMarginal {
-  dp::AttributeSet marginal;
-  std::vector<double> estimates;
+// A query set, answered by a model: estimates for each of its groups, in counts.
+struct ModelAnswer {
+  dp::AskedSet asked;
+  std::vector<std::vector<double>> estimates;
 };
-// Errors: FAILED_PRECONDITION for a release that is no model; INVALID_ARGUMENT for attributes that it does
-// not cover.
-absl::StatusOr<std::vector<ModelMarginal>> QueryModel(const ReleaseView& release,
-                                                      const std::vector<MarginalsQuery>& queries);
+// Free. Errors: FAILED_PRECONDITION for a release that is no model; INVALID_ARGUMENT for attributes that it
+// does not cover, and those of ResolveWorkload().
+absl::StatusOr<std::vector<ModelAnswer>> QueryModel(const ReleaseView& release,
+                                                    const std::vector<QuerySetRequest>& queries);
 
 // How the bins of sampled records are printed.
 enum class BinStyle {

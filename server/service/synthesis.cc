@@ -18,6 +18,7 @@
 #include "dp/workload/marginals.h"
 #include "host/logging.h"
 #include "service/priors.h"
+#include "service/resolve_workload.h"
 
 namespace curator::service {
 namespace {
@@ -34,11 +35,19 @@ absl::StatusOr<const dp::Synthesizer*> FindMethod(const std::string& method) {
 
 absl::StatusOr<std::vector<dp::QueryGroup>> WorkloadOf(const dp::Domain& domain,
                                                        const SynthesisRequest& request) {
-  absl::StatusOr<std::vector<dp::AttributeSet>> sets =
-      request.workload.empty() ? dp::AllKWayMarginals(domain, domain.size() == 1 ? 1 : 2, {})
-                               : ResolveMarginals(domain, request.workload);
-  if (!sets.ok()) return sets.status();
-  return dp::WholeMarginals(*sets);
+  if (!request.workload.empty()) {
+    ASSIGN_OR_RETURN(const std::vector<dp::AskedSet> asked, ResolveWorkload(domain, request.workload));
+    return GroupsOf(asked);
+  }
+  ASSIGN_OR_RETURN(const std::vector<dp::AttributeSet> sets,
+                   dp::AllKWayMarginals(domain, domain.size() == 1 ? 1 : 2, {}));
+  return dp::WholeMarginals(sets);
+}
+
+std::string_view WorkloadNoun(const std::vector<dp::QueryGroup>& workload) {
+  if (!dp::AreWholeMarginals(workload))
+    return workload.size() == 1 ? " group of queries" : " groups of queries";
+  return workload.size() == 1 ? " marginal" : " marginals";
 }
 
 absl::StatusOr<std::string> DrawModel(Curator& curator, const SynthesisEstimate& estimate,
@@ -92,8 +101,7 @@ ChargeOrder OrderFor(const SynthesisEstimate& estimate, const SynthesisRequest& 
           .kind = kKind,
           .event = codec::EncodeEvent(estimate.plan.event),
           .label = absl::StrCat(request.method, " over ", estimate.input.workload.size(),
-                                estimate.input.workload.size() == 1 ? " marginal" : " marginals",
-                                estimate.scope.Words()),
+                                std::string(WorkloadNoun(estimate.input.workload)), estimate.scope.Words()),
           .postings = estimate.price.Postings()};
 }
 

@@ -27,7 +27,7 @@ struct SynthesisRequest {
   std::string method;
   dp::Spend spend;
   std::map<std::string, std::string> settings;
-  std::vector<MarginalsQuery>
+  std::vector<QuerySetRequest>
       workload;  // all two-way marginals when empty (the one-way, of a single attribute)
   std::optional<int64_t> assume_records;
   std::vector<std::string> parts;  // of a partitioned dataset; all that are sealed, when empty

@@ -1,84 +1,41 @@
 #include "service/workloads.h"
 
-#include <algorithm>
+#include <limits>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "base/errors.h"
 #include "base/status_macros.h"
 #include "codec/event_codec.h"
 #include "codec/fingerprint.h"
 #include "dp/kernel/kernel.h"
 #include "dp/noise/drbg.h"
-#include "dp/workload/marginals.h"
+#include "service/resolve_workload.h"
 
 namespace curator::service {
 namespace {
 
 constexpr char kKind[] = "workload";
 
-// A release is stored whole, 8 bytes a cell: this is 128 MiB.
-constexpr dp::WorkloadLimits kReleaseLimits{.max_cells = int64_t{1} << 24};
-
-// The same error, told of the field that the caller wrote: `path`, and below it what followed `inner`.
-absl::Status AtPath(const std::string& path, std::string_view inner, const absl::Status& status) {
-  const std::optional<FieldViolation> violation = FieldViolationOf(status);
-  if (!violation)
-    return absl::IsInvalidArgument(status) ? InvalidField(path, std::string(status.message())) : status;
-  const bool is_inside = violation->field.starts_with(inner);
-  return InvalidField(is_inside ? path + violation->field.substr(inner.size()) : path,
-                      violation->description);
+// What is going to be stored, without what is drawn.
+codec::WorkloadRelease ReleaseOf(const WorkloadEstimate& estimate) {
+  return {.asked = estimate.asked,
+          .plans = estimate.plan.shape.joint.plans,
+          .measured = estimate.plan.shape.joint.measured,
+          .noise = estimate.plan.bought.noise,
+          .values = std::vector<std::vector<int64_t>>(estimate.plan.shape.joint.measured.size()),
+          .event = {}};
 }
 
-absl::StatusOr<dp::AttributeSet> ResolveNames(const dp::Domain& domain, const std::vector<std::string>& names,
-                                              const std::string& path) {
-  dp::AttributeSet set;
-  for (size_t i = 0; i < names.size(); ++i) {
-    const absl::StatusOr<uint32_t> index = domain.IndexOf(names[i]);
-    if (!index.ok()) return AtPath(absl::StrCat(path, "[", i, "]"), "", index.status());
-    set.push_back(*index);
+// Whole marginals are counted as such: their price is that of marginals (MeasuredSensitivity()).
+absl::StatusOr<std::vector<std::vector<int64_t>>> Measure(dp::Kernel& kernel,
+                                                          const std::vector<dp::QueryGroup>& groups,
+                                                          const dp::NoiseSpec& noise) {
+  std::vector<dp::AttributeSet> marginals;
+  for (const dp::QueryGroup& group : groups) {
+    if (std::holds_alternative<dp::EveryCell>(group.queries)) marginals.push_back(group.attributes);
   }
-  std::sort(set.begin(), set.end());
-  return set;
-}
-
-absl::StatusOr<std::vector<dp::AttributeSet>> ResolveAllKWay(const dp::Domain& domain,
-                                                             const MarginalsQuery& query,
-                                                             const std::string& path) {
-  ASSIGN_OR_RETURN(const dp::AttributeSet over, ResolveNames(domain, query.attributes, path + ".attributes"));
-  absl::StatusOr<std::vector<dp::AttributeSet>> sets =
-      dp::AllKWayMarginals(domain, *query.k, over, kReleaseLimits);
-  if (!sets.ok()) return AtPath(path, "workload", sets.status());
-  return sets;
-}
-
-absl::StatusOr<std::vector<dp::AttributeSet>> ResolveSets(const dp::Domain& domain,
-                                                          const MarginalsQuery& query,
-                                                          const std::string& path) {
-  std::vector<dp::AttributeSet> sets;
-  for (size_t i = 0; i < query.sets.size(); ++i) {
-    ASSIGN_OR_RETURN(dp::AttributeSet set,
-                     ResolveNames(domain, query.sets[i], absl::StrCat(path, "[", i, "].names")));
-    sets.push_back(std::move(set));
-  }
-  const absl::Status valid = dp::ValidateMarginals(domain, sets, kReleaseLimits);
-  if (!valid.ok()) return AtPath(path, "workload.marginals", valid);
-  return sets;
-}
-
-absl::StatusOr<std::vector<dp::AttributeSet>> ResolveQuery(const dp::Domain& domain,
-                                                           const MarginalsQuery& query,
-                                                           const std::string& path) {
-  if (query.k.has_value() == !query.sets.empty()) {
-    return InvalidField(path, "needs either explicit sets of attributes or all_k_way, and not both");
-  }
-  return query.k ? ResolveAllKWay(domain, query, path + ".all_k_way")
-                 : ResolveSets(domain, query, path + ".sets");
-}
-
-// "3 marginals, 1204 cells": public words for listings.
-std::string LabelOf(const dp::MarginalPlan& plan) {
-  return absl::StrCat(plan.marginals.size(), plan.marginals.size() == 1 ? " marginal, " : " marginals, ",
-                      plan.total_cells, plan.total_cells == 1 ? " cell" : " cells");
+  return marginals.size() == groups.size() ? kernel.NoisyCounts(marginals, noise)
+                                           : kernel.NoisyCounts(groups, noise);
 }
 
 absl::StatusOr<std::string> DrawAnswer(Curator& curator, const WorkloadEstimate& estimate,
@@ -86,13 +43,12 @@ absl::StatusOr<std::string> DrawAnswer(Curator& curator, const WorkloadEstimate&
   const DatasetView& dataset = estimate.dataset;
   ASSIGN_OR_RETURN(const dp::SealedTableHandle table, LoadTable(curator.store, dataset, estimate.scope));
   dp::Drbg bits(key);
-  dp::Kernel kernel(table, dataset.schema.domain, dataset.unit_bound, dp::Meter(estimate.plan.draws), bits);
+  dp::Kernel kernel(table, dataset.schema.domain, dataset.unit_bound, dp::Meter(estimate.plan.bought.draws),
+                    bits);
   kernel.CountOn(curator.cores);
-  codec::WorkloadRelease release{.marginals = estimate.plan.marginals,
-                                 .noise = estimate.plan.noise,
-                                 .counts = {},
-                                 .event = dp::Describe(estimate.plan.event)};
-  ASSIGN_OR_RETURN(release.counts, kernel.NoisyCounts(estimate.plan.marginals, estimate.plan.noise));
+  codec::WorkloadRelease release = ReleaseOf(estimate);
+  ASSIGN_OR_RETURN(release.values, Measure(kernel, release.measured, release.noise));
+  release.event = dp::Describe(estimate.plan.bought.event);
   return codec::EncodeRelease(release);
 }
 
@@ -105,10 +61,10 @@ ChargeOrder OrderFor(const WorkloadEstimate& estimate, const WorkloadRequest& re
           .request_id = request_id,
           .fingerprint =
               codec::WorkloadFingerprint(dataset.id, estimate.scope.version, estimate.scope.PartNumbers(),
-                                         estimate.plan.marginals, estimate.plan.noise, estimate.plan.event),
+                                         ReleaseOf(estimate), estimate.plan.bought.event),
           .kind = kKind,
-          .event = codec::EncodeEvent(estimate.plan.event),
-          .label = LabelOf(estimate.plan) + estimate.scope.Words(),
+          .event = codec::EncodeEvent(estimate.plan.bought.event),
+          .label = WordsOf(estimate.dataset.schema.domain, estimate.asked) + estimate.scope.Words(),
           .postings = estimate.price.Postings()};
 }
 
@@ -119,29 +75,44 @@ absl::StatusOr<WorkloadEstimate> PlanAndPrice(Curator& curator, const WorkloadRe
   ASSIGN_OR_RETURN(RequestScope scope,
                    ScopeOf(curator.ledger, dataset, request.principal, request_id, request.parts));
   ASSIGN_OR_RETURN(const dp::RuleSpec rule, GoverningRule(scope.accounts));
-  ASSIGN_OR_RETURN(std::vector<dp::AttributeSet> marginals,
-                   ResolveMarginals(dataset.schema.domain, request.queries));
-  ASSIGN_OR_RETURN(dp::MarginalPlan plan,
-                   dp::PlanMarginals(dataset.schema.domain, dataset.unit_bound, rule, std::move(marginals),
-                                     request.spend, request.mechanism));
-  ASSIGN_OR_RETURN(Price price, PriceOf(dataset, scope.accounts, plan.event, plan.linear));
-  return WorkloadEstimate{std::move(dataset), std::move(scope), std::move(plan), std::move(price)};
+  const dp::Domain& domain = dataset.schema.domain;
+  ASSIGN_OR_RETURN(std::vector<dp::AskedSet> asked, ResolveWorkload(domain, request.queries));
+  std::vector<dp::QuerySet> sets;
+  for (const dp::AskedSet& set : asked) sets.push_back(set.queries);
+  ASSIGN_OR_RETURN(dp::WorkloadPlan plan,
+                   request.target ? dp::PlanForTarget(domain, dataset.unit_bound, rule, std::move(sets),
+                                                      *request.target, request.mechanism)
+                                  : dp::PlanWorkload(domain, dataset.unit_bound, rule, std::move(sets),
+                                                     request.spend, request.mechanism));
+  ASSIGN_OR_RETURN(Price price, PriceOf(dataset, scope.accounts, plan.bought.event, plan.bought.linear));
+  return WorkloadEstimate{std::move(dataset), std::move(scope), std::move(asked), std::move(plan),
+                          std::move(price)};
+}
+
+template <typename Units>
+std::optional<Units> Scaled(const std::optional<Units>& amount, int64_t times, int64_t divisor) {
+  if (!amount || amount->units() > std::numeric_limits<int64_t>::max() / times) return amount;
+  return Units(amount->units() * times / divisor);
 }
 
 }  // namespace
 
-absl::StatusOr<std::vector<dp::AttributeSet>> ResolveMarginals(const dp::Domain& domain,
-                                                               const std::vector<MarginalsQuery>& queries) {
-  std::vector<dp::AttributeSet> marginals;
-  for (size_t i = 0; i < queries.size(); ++i) {
-    ASSIGN_OR_RETURN(
-        const std::vector<dp::AttributeSet> sets,
-        ResolveQuery(domain, queries[i], absl::StrCat("workload.query_sets[", i, "].marginals")));
-    marginals.insert(marginals.end(), sets.begin(), sets.end());
+absl::StatusOr<std::vector<SpendChoice>> SpendChoices(const WorkloadEstimate& estimate) {
+  ASSIGN_OR_RETURN(const dp::RuleSpec rule, GoverningRule(estimate.scope.accounts));
+  const dp::WorkloadShape& shape = estimate.plan.shape;
+  std::vector<SpendChoice> choices;
+  for (const int64_t quarters : {1, 2, 4, 8, 16}) {
+    dp::Spend spend = estimate.plan.spend;  // a delta is not a matter of choice
+    spend.epsilon = Scaled(spend.epsilon, quarters, 4);
+    spend.rho = Scaled(spend.rho, quarters, 4);
+    const absl::StatusOr<dp::NoisePurchase> bought =
+        dp::BuyNoise(rule, spend, shape.sensitivity, shape.removal, std::nullopt);
+    if (!bought.ok()) continue;
+    ASSIGN_OR_RETURN(Price price,
+                     PriceOf(estimate.dataset, estimate.scope.accounts, bought->event, bought->linear));
+    choices.push_back({spend, bought->noise, std::move(price)});
   }
-  const absl::Status valid = dp::ValidateMarginals(domain, marginals, kReleaseLimits);
-  if (!valid.ok()) return AtPath("workload", "workload.marginals", valid);
-  return marginals;
+  return choices;
 }
 
 absl::StatusOr<WorkloadEstimate> EstimateWorkload(Curator& curator, const WorkloadRequest& request) {
@@ -149,9 +120,11 @@ absl::StatusOr<WorkloadEstimate> EstimateWorkload(Curator& curator, const Worklo
 }
 
 absl::StatusOr<WorkloadAnswer> AnswerWorkload(Curator& curator, const WorkloadRequest& request,
-                                              const std::string& request_id, Intent intent) {
+                                              const std::string& request_id, Intent intent,
+                                              const AnswerCheck& check) {
   RETURN_IF_ERROR(CheckRequestId(request_id));
   ASSIGN_OR_RETURN(const WorkloadEstimate estimate, PlanAndPrice(curator, request, request_id));
+  RETURN_IF_ERROR(check(estimate));
   WorkloadAnswer answer{.dataset = estimate.dataset,
                         .release = {},
                         .answer = {},

@@ -5,43 +5,31 @@
 // accounts, ALREADY_EXISTS.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "codec/release_codec.h"
-#include "dp/domain/domain.h"
-#include "dp/workload/marginal_plan.h"
-#include "dp/workload/noise_spec.h"
+#include "dp/workload/asked_set.h"
 #include "dp/workload/spend.h"
+#include "dp/workload/workload_plan.h"
 #include "service/access.h"
 #include "service/curator.h"
 #include "service/datasets.h"
 #include "service/pricing.h"
+#include "service/query_classes.h"
 #include "service/request_scope.h"
 
 namespace curator::service {
 
-// One entry of a workload: explicit attribute sets by name, or all k-way marginals over attributes (all, when
-// empty).
-struct MarginalsQuery {
-  std::vector<std::vector<std::string>> sets;
-  std::optional<int> k;
-  std::vector<std::string> attributes;
-};
-
-// The marginals that the queries name, in order.
-// Errors: INVALID_ARGUMENT ("workload.query_sets[0].marginals...") for unknown or repeated attributes, an
-// impossible k, nothing asked, or more than the limits of dp/workload/marginals.h.
-absl::StatusOr<std::vector<dp::AttributeSet>> ResolveMarginals(const dp::Domain& domain,
-                                                               const std::vector<MarginalsQuery>& queries);
-
 struct WorkloadRequest {
   std::string principal;
   std::string dataset;
-  std::vector<MarginalsQuery> queries;
+  std::vector<QuerySetRequest> queries;
   dp::Spend spend;
+  std::optional<dp::Target> target;        // instead of a spend
   std::optional<dp::Mechanism> mechanism;  // the best that the rule and the spend allow, when absent
   std::vector<std::string> parts;          // of a partitioned dataset; all that are sealed, when empty
 };
@@ -49,12 +37,23 @@ struct WorkloadRequest {
 struct WorkloadEstimate {
   DatasetView dataset;
   RequestScope scope;
-  dp::MarginalPlan plan;
+  std::vector<dp::AskedSet> asked;
+  dp::WorkloadPlan plan;
   Price price;
 };
 
 // From public facts alone: works before a record is imported, costs nothing, touches nothing.
 absl::StatusOr<WorkloadEstimate> EstimateWorkload(Curator& curator, const WorkloadRequest& request);
+
+// What another spend would buy.
+struct SpendChoice {
+  dp::Spend spend;
+  dp::NoiseSpec noise;
+  Price price;
+};
+
+// A quarter of the estimate's spend, half of it, itself, twice, and four times: as far as they buy anything.
+absl::StatusOr<std::vector<SpendChoice>> SpendChoices(const WorkloadEstimate& estimate);
 
 struct WorkloadAnswer {
   DatasetView dataset;
@@ -65,9 +64,13 @@ struct WorkloadAnswer {
   bool replayed = false;
 };
 
+// Whether answers like these can be given in the form that is wished: asked before anything is charged.
+using AnswerCheck = std::function<absl::Status(const WorkloadEstimate& estimate)>;
+
 // Charges, draws, stores, answers; or answers again what is stored. With Intent::kValidateOnly nothing is
-// charged and the answer is empty but for dataset and price.
+// charged and the answer is empty but for dataset and price. Errors: those of `check`, too.
 absl::StatusOr<WorkloadAnswer> AnswerWorkload(Curator& curator, const WorkloadRequest& request,
-                                              const std::string& request_id, Intent intent);
+                                              const std::string& request_id, Intent intent,
+                                              const AnswerCheck& check);
 
 }  // namespace curator::service

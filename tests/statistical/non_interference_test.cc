@@ -14,7 +14,7 @@
 #include "dp/synthesis/synthesis_workload.h"
 #include "dp/synthesis/synthesizers.h"
 #include "dp/synthesis/testing/public_rows.h"
-#include "dp/workload/marginal_plan.h"
+#include "dp/workload/noise_purchase.h"
 #include "dp/workload/marginals.h"
 #include "dp/workload/sensitivity.h"
 #include "dp/workload/testing_domain.h"
@@ -122,10 +122,14 @@ std::string InterferenceOfWorkload(const PostProcessing& process) {
     absl::StatusOr<Counts> counts = kernel.NoisyCounts(kSets, WorkloadNoise());
     if (!counts.ok()) return counts.status();
     process(*counts, table);
-    return codec::EncodeRelease(codec::WorkloadRelease{.marginals = kSets,
-                                                       .noise = WorkloadNoise(),
-                                                       .counts = *counts,
-                                                       .event = dp::Describe(WorkloadEvent())});
+    codec::WorkloadRelease workload{.asked = {dp::AskedSet()},
+                                    .plans = {{.strategy = dp::Strategy::kDirect, .sources = {0, 1}}},
+                                    .measured = {{kSets[0], dp::EveryCell()}, {kSets[1], dp::EveryCell()}},
+                                    .noise = WorkloadNoise(),
+                                    .values = *counts,
+                                    .event = dp::Describe(WorkloadEvent())};
+    workload.asked[0].queries.groups = workload.measured;
+    return codec::EncodeRelease(workload);
   };
   return InterferenceOf(release, {SmallDomain(), kRecord, {{WorkloadEvent(), 1}}}, 2);
 }

@@ -79,30 +79,38 @@ Boxes AllIntervals(int64_t size);
 
 // Of the answers of all groups together, as one vector.
 //
-// Claim. Let w_x be the weights of cell x in all queries of a group, s_q the distance from the smallest to
-// the largest weight of query q, 0 included, and m the records that a unit may own. Then one group's answers
-// move by at most
+// Claim. Let w_x be the weights of a record x in all queries of all groups, s_q the distance from the
+// smallest to the largest weight of query q, 0 included, and m the records that a unit may own. Then the
+// answers move by at most
 //
-//                 L1                                      squared L2                                     one
+//                 L1                                  squared L2                                    one
 //                 answer
-//   ADD_REMOVE    m max_x |w_x|_1                         m^2 max_x |w_x|_2^2                            m
-//   max |w| REPLACE_ONE   m min(2 max_x |w_x|_1, sum_q s_q)       m^2 min(c max_x |w_x|_2^2, sum_q s_q^2) m
-//   max_q s_q
+//   ADD_REMOVE    m max_x |w_x|_1                     m^2 max_x |w_x|_2^2                           m max |w|
+//   REPLACE_ONE   m min(2 max_x |w_x|_1, sum_q s_q)   m^2 min(c max_x |w_x|_2^2, sum_q s_q^2)       m max_q
+//   s_q
 //
-// with c = 2 when no weight is negative, else 4; L1 and squared L2 add up over groups.
+// with c = 2 when no weight is negative, else 4. The largest over x is over all values of all attributes: of
+// queries over one attribute set it is that of their common cells, of queries over several it is found by
+// LargestSum() (max_sum.h), exactly or from above; so predicates that no record fulfils together are not
+// added up, whichever of their attributes keeps them apart. Under REPLACE_ONE the minimum is also taken set
+// by set and the bounds added up; and where all groups are over one small marginal, every pair of cells is
+// compared.
 //
-// Proof. A record in cell x adds w_x. ADD_REMOVE: a unit adds a sum of at most m such vectors, whose norm is
-// at most m times the largest. REPLACE_ONE: it adds such a sum b and takes one, a, away; pair the records
-// (those without a partner with 0). Each pair moves query q by at most s_q, hence sum_q s_q in L1, sum_q
-// s_q^2 in squared L2; and by at most two vectors in any norm, so 2 max |w_x|_1 and (2 max |w_x|_2)^2. Where
-// no weight is negative, a.b >= 0 and |b - a|_2^2 <= |a|_2^2 + |b|_2^2 <= 2 m^2 max |w_x|_2^2.
+// Proof. A record x adds w_x. ADD_REMOVE: a unit adds a sum of at most m such vectors, whose norm is at most
+// m times the largest. REPLACE_ONE: it adds such a sum b and takes one, a, away; pair the records (those
+// without a partner with 0). Each pair moves the vector by at most max |w_x - w_y| in any norm, 0 among the
+// w: so at most by the largest of all pairs where that is computed; each query by at most s_q, hence sum_q
+// s_q in L1, sum_q s_q^2 in squared L2; and by at most two vectors in any norm, so 2 max |w_x|_1 and (2 max
+// |w_x|_2)^2. Where no weight is negative, w_x.w_y >= 0 and |w_x - w_y|_2^2 <= 2 max |w_x|_2^2. Parts of the
+// vector add up in L1 and in squared L2, so bounds of a pair may be taken part by part. The m pairs together:
+// m times in L1, m^2 times in squared L2.
 //
 // A box has weight 1 in its cells, so |w_x|_1 and |w_x|_2^2 are the number of boxes that x lies in.
 //
 // So a marginal is 1, not its number of cells, a single query with weights 0 and 1 is 1 under both relations,
-// k parities are k, and all ranges of n bins are the most that share one, floor((n + 1)^2 / 4). Errors: those
-// of ValidateQueries() and of MarginalsSensitivity() for the unit; OUT_OF_RANGE when a sensitivity exceeds
-// 2^53.
+// k parities are k, all ranges of n bins are the most that share one, floor((n + 1)^2 / 4), and predicates
+// that exclude each other are 1. Errors: those of ValidateQueries() and of MarginalsSensitivity() for the
+// unit; OUT_OF_RANGE when a sensitivity exceeds 2^53.
 absl::StatusOr<Sensitivity> QueriesSensitivity(const Domain& domain, const UnitBound& unit,
                                                std::span<const QueryGroup> groups);
 

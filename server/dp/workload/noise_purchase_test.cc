@@ -1,4 +1,4 @@
-#include "dp/workload/marginal_plan.h"
+#include "dp/workload/noise_purchase.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,6 +7,7 @@
 #include <random>
 
 #include "base/errors.h"
+#include "dp/workload/marginals.h"
 #include "dp/workload/sensitivity.h"
 #include "dp/workload/testing_domain.h"
 
@@ -23,6 +24,16 @@ RuleSpec Rule(RuleKind kind) {
   return rule;
 }
 
+absl::StatusOr<NoisePurchase> PlanMarginals(const Domain& domain, const UnitBound& unit, const RuleSpec& rule,
+                                            const std::vector<AttributeSet>& marginals, const Spend& spend,
+                                            std::optional<Mechanism> mechanism) {
+  if (absl::Status valid = ValidateMarginals(domain, marginals); !valid.ok()) return valid;
+  const auto count = static_cast<int64_t>(marginals.size());
+  const UnitBound leaving{NeighbourRelation::kAddRemove, unit.max_records};
+  return BuyNoise(rule, spend, MarginalsSensitivity(unit, count).value(),
+                  MarginalsSensitivity(leaving, count).value(), mechanism);
+}
+
 bool CostsAtMost(const RuleSpec& rule, const Event& event, const Event& limit) {
   const auto cost = CostOf(rule, event).value();
   const auto most = CostOf(rule, limit).value();
@@ -32,21 +43,20 @@ bool CostsAtMost(const RuleSpec& rule, const Event& event, const Event& limit) {
   return true;
 }
 
-TEST(PlanMarginals, SplitsEpsilonEquallyOverTheMarginals) {
+TEST(BuyNoise, SplitsEpsilonEquallyOverTheMarginals) {
   const Domain domain = CodedDomain({2, 3, 4});
-  const MarginalPlan plan = PlanMarginals(domain, kRecord, Rule(RuleKind::kPure), {{0, 1}, {1, 2}, {0, 2}},
-                                          {.epsilon = Epsilon(kEpsilonUnitsPerOne)}, std::nullopt)
-                                .value();
+  const NoisePurchase plan = PlanMarginals(domain, kRecord, Rule(RuleKind::kPure), {{0, 1}, {1, 2}, {0, 2}},
+                                           {.epsilon = Epsilon(kEpsilonUnitsPerOne)}, std::nullopt)
+                                 .value();
   EXPECT_EQ(plan.noise, (NoiseSpec{Mechanism::kDiscreteLaplace, {3, 1}}));
-  EXPECT_EQ(plan.total_cells, 6 + 12 + 8);
   EXPECT_EQ(plan.event,
             (Event{DiscreteLaplaceEvent{.scale = {3, 1}, .l1_sensitivity = 3, .linf_sensitivity = 1}}));
   ASSERT_EQ(plan.draws.size(), 1u);
   EXPECT_EQ(plan.draws[0], (CountedEvent{plan.event, 1}));
 }
 
-TEST(PlanMarginals, BuysGaussianNoiseWithRho) {
-  const MarginalPlan plan =
+TEST(BuyNoise, BuysGaussianNoiseWithRho) {
+  const NoisePurchase plan =
       PlanMarginals(CodedDomain({2, 3}), {NeighbourRelation::kReplaceOne, 3}, Rule(RuleKind::kZcdp),
                     {{0}, {1}}, {.rho = Rho(kRhoUnitsPerOne / 10)}, std::nullopt)
           .value();
@@ -55,9 +65,9 @@ TEST(PlanMarginals, BuysGaussianNoiseWithRho) {
   EXPECT_EQ(CostOf(Rule(RuleKind::kZcdp), plan.event).value()[0].amount, kRhoUnitsPerOne / 10);
 }
 
-TEST(PlanMarginals, ChargesEpsilonAndDeltaForAGaussianUnderAdvanced) {
+TEST(BuyNoise, ChargesEpsilonAndDeltaForAGaussianUnderAdvanced) {
   const Spend spend{.epsilon = Epsilon(kEpsilonUnitsPerOne), .delta = Delta(1'000'000'000)};
-  const MarginalPlan plan =
+  const NoisePurchase plan =
       PlanMarginals(CodedDomain({2, 3}), kRecord, Rule(RuleKind::kAdvanced), {{0}, {1}}, spend, std::nullopt)
           .value();
   const auto& charged = std::get<CertifiedEvent>(plan.event.what);
@@ -70,14 +80,14 @@ TEST(PlanMarginals, ChargesEpsilonAndDeltaForAGaussianUnderAdvanced) {
   EXPECT_EQ(drawn.sigma_squared, plan.noise.parameter);
 }
 
-double RhoOf(const MarginalPlan& plan) {
+double RhoOf(const NoisePurchase& plan) {
   const auto cost = CostOf(Rule(RuleKind::kZcdp), {ComposedEvent{plan.draws}}).value();
   return static_cast<double>(cost[0].amount) / kRhoUnitsPerOne;
 }
 
 // A request's epsilon and delta buy the noise that its own curve allows, less than by way of zCDP; and the
 // same on every machine, so the number is written out.
-TEST(PlanMarginals, BuysMoreWithADeltaThanTheZcdpConversionWould) {
+TEST(BuyNoise, BuysMoreWithADeltaThanTheZcdpConversionWould) {
   const Domain domain = CodedDomain({2, 2, 2, 2, 2});
   const Spend spend{.epsilon = Epsilon(kEpsilonUnitsPerOne), .delta = Delta(1'000'000'000'000)};
   const auto sets = AllKWayMarginals(domain, 2, {}).value();
@@ -98,7 +108,7 @@ TEST(PlanMarginals, BuysMoreWithADeltaThanTheZcdpConversionWould) {
 
 // Budgets without a pattern, in every unit, under every rule: the price never exceeds the offer, not by one
 // unit.
-TEST(PlanMarginals, NeverCostsMoreThanTheSpend) {
+TEST(BuyNoise, NeverCostsMoreThanTheSpend) {
   std::mt19937_64 random(20261101);
   const Domain domain = CodedDomain({2, 3, 4, 5, 6});
   int planned = 0;
@@ -131,23 +141,23 @@ TEST(PlanMarginals, NeverCostsMoreThanTheSpend) {
   EXPECT_GT(planned, 300);
 }
 
-TEST(PlanMarginalsCanary, NoiseFiveHundredthsTooSmallIsCaughtByThePrice) {
+TEST(BuyNoiseCanary, NoiseFiveHundredthsTooSmallIsCaughtByThePrice) {
   const RuleSpec rule = Rule(RuleKind::kPure);
-  const MarginalPlan plan = PlanMarginals(CodedDomain({2, 3}), kRecord, rule, {{0}, {1}},
-                                          {.epsilon = Epsilon(kEpsilonUnitsPerOne)}, std::nullopt)
-                                .value();
+  const NoisePurchase plan = PlanMarginals(CodedDomain({2, 3}), kRecord, rule, {{0}, {1}},
+                                           {.epsilon = Epsilon(kEpsilonUnitsPerOne)}, std::nullopt)
+                                 .value();
   auto broken = std::get<DiscreteLaplaceEvent>(plan.event.what);
   broken.scale = {broken.scale.numerator * 95, broken.scale.denominator * 100};
   EXPECT_FALSE(CostsAtMost(rule, {broken}, {PureEvent{Epsilon(kEpsilonUnitsPerOne)}}));
 }
 
-TEST(PlanMarginals, RefusesAMechanismThatTheSpendDoesNotBuy) {
+TEST(BuyNoise, RefusesAMechanismThatTheSpendDoesNotBuy) {
   const auto plan = PlanMarginals(CodedDomain({2}), kRecord, Rule(RuleKind::kPure), {{0}},
                                   {.epsilon = Epsilon(kEpsilonUnitsPerOne)}, Mechanism::kDiscreteGaussian);
   EXPECT_EQ(FieldViolationOf(plan.status())->field, "mechanism");
 }
 
-TEST(PlanMarginals, RefusesABudgetThatBuysOnlyNoise) {
+TEST(BuyNoise, RefusesABudgetThatBuysOnlyNoise) {
   const auto plan = PlanMarginals(CodedDomain({2}), kRecord, Rule(RuleKind::kPure), {{0}},
                                   {.epsilon = Epsilon(1)}, std::nullopt);
   EXPECT_EQ(FieldViolationOf(plan.status())->field, "spend.epsilon");

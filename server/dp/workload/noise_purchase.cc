@@ -1,4 +1,4 @@
-#include "dp/workload/marginal_plan.h"
+#include "dp/workload/noise_purchase.h"
 
 #include <utility>
 
@@ -8,7 +8,6 @@
 #include "dp/accounting/calculators/discrete_gaussian.h"
 #include "dp/accounting/calculators/gaussian.h"
 #include "dp/accounting/calculators/schedule.h"
-#include "dp/workload/sensitivity.h"
 
 namespace curator::dp {
 namespace {
@@ -42,14 +41,10 @@ absl::StatusOr<NoiseSpec> NoiseFor(const Budget& budget, const Sensitivity& sens
 
 }  // namespace
 
-absl::StatusOr<MarginalPlan> PlanMarginals(const Domain& domain, const UnitBound& unit, const RuleSpec& rule,
-                                           std::vector<AttributeSet> marginals, const Spend& spend,
-                                           std::optional<Mechanism> mechanism) {
-  RETURN_IF_ERROR(ValidateMarginals(domain, marginals));
-  ASSIGN_OR_RETURN(const int64_t total_cells, TotalCells(domain, marginals));
+absl::StatusOr<NoisePurchase> BuyNoise(const RuleSpec& rule, const Spend& spend,
+                                       const Sensitivity& sensitivity, const Sensitivity& removal,
+                                       std::optional<Mechanism> mechanism) {
   ASSIGN_OR_RETURN(const Budget budget, BudgetOf(rule, spend));
-  ASSIGN_OR_RETURN(const Sensitivity sensitivity,
-                   MarginalsSensitivity(unit, static_cast<int64_t>(marginals.size())));
   ASSIGN_OR_RETURN(const NoiseSpec noise, NoiseFor(budget, sensitivity));
   if (mechanism && *mechanism != noise.mechanism) {
     return InvalidField("mechanism",
@@ -57,17 +52,12 @@ absl::StatusOr<MarginalPlan> PlanMarginals(const Domain& domain, const UnitBound
                                      " noise, not ", std::string(MechanismName(*mechanism)),
                                      "; change the spend or leave the mechanism to us"));
   }
-  const UnitBound leaving{.relation = NeighbourRelation::kAddRemove, .max_records = unit.max_records};
-  ASSIGN_OR_RETURN(const Sensitivity removal,
-                   MarginalsSensitivity(leaving, static_cast<int64_t>(marginals.size())));
   std::vector<CountedEvent> draws = {{.event = NoiseEvent(noise, sensitivity), .count = 1}};
   ASSIGN_OR_RETURN(Event event, ChargeFor(rule, budget, draws));
-  return MarginalPlan{.marginals = std::move(marginals),
-                      .noise = noise,
-                      .draws = draws,
-                      .event = std::move(event),
-                      .total_cells = total_cells,
-                      .linear = {.draws = std::move(draws), .removals = {{NoiseEvent(noise, removal), 1}}}};
+  return NoisePurchase{.noise = noise,
+                       .draws = draws,
+                       .event = std::move(event),
+                       .linear = {.draws = std::move(draws), .removals = {{NoiseEvent(noise, removal), 1}}}};
 }
 
 }  // namespace curator::dp

@@ -1,0 +1,97 @@
+#include "dp/workload/asked_set.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "dp/workload/marginals.h"
+
+namespace curator::dp {
+
+std::string_view QueryClassName(QueryClass query_class) {
+  switch (query_class) {
+    case QueryClass::kMarginals:
+      return "marginals";
+    case QueryClass::kRanges:
+      return "ranges";
+    case QueryClass::kPrefixes:
+      return "prefixes";
+    case QueryClass::kThresholds:
+      return "thresholds";
+    case QueryClass::kParities:
+      return "parities";
+    case QueryClass::kPredicates:
+      return "predicates";
+  }
+  return "unknown";
+}
+
+std::vector<std::string> ColumnsOf(const Domain& domain, const AskedSet& asked) {
+  std::vector<std::string> columns;
+  AttributeSet attributes = asked.by;
+  switch (asked.query_class) {
+    case QueryClass::kThresholds:
+      columns.emplace_back("at least");
+      break;
+    case QueryClass::kParities:
+      columns.emplace_back("parity");
+      break;
+    case QueryClass::kPredicates:
+      columns.emplace_back("where");
+      break;
+    case QueryClass::kMarginals:
+    case QueryClass::kRanges:
+    case QueryClass::kPrefixes:
+      attributes = asked.queries.groups.front().attributes;
+      break;
+  }
+  for (const uint32_t attribute : attributes) columns.push_back(domain.attributes()[attribute].name());
+  return columns;
+}
+
+Labels::Labels(const Domain& domain, const AskedSet& asked)
+    : domain_(domain), asked_(asked), by_cells_(domain.CellCount(asked.by).value_or(1)) {}
+
+std::vector<std::string> Labels::Next() {
+  const QueryGroup& group = asked_.queries.groups[group_];
+  std::vector<std::string> labels;
+  if (asked_.query_class == QueryClass::kRanges || asked_.query_class == QueryClass::kPrefixes) {
+    const auto at = static_cast<size_t>(query_) * group.attributes.size();
+    const std::vector<CodeInterval>& sides = std::get<Boxes>(group.queries).sides;
+    for (size_t i = 0; i < group.attributes.size(); ++i) {
+      labels.push_back(
+          domain_.attributes()[group.attributes[i]].IntervalLabel(sides[at + i].first, sides[at + i].last));
+    }
+  } else {
+    labels.push_back(asked_.query_class == QueryClass::kParities
+                         ? NamesOf(domain_, group.attributes)
+                         : asked_.words[static_cast<size_t>(question_)]);
+    int64_t cell = by_cell_;
+    for (size_t i = asked_.by.size(); i-- > 0;) {
+      const Attribute& attribute = domain_.attributes()[asked_.by[i]];
+      labels.insert(labels.begin() + 1, attribute.Label(static_cast<uint32_t>(cell % attribute.size())));
+      cell /= attribute.size();
+    }
+  }
+  if (++by_cell_ == by_cells_) {
+    by_cell_ = 0;
+    ++question_;
+  }
+  if (++query_ == NumberOfQueries(domain_, group)) {
+    query_ = 0;
+    ++group_;
+  }
+  return labels;
+}
+
+std::string Describe(const Domain& domain, const AskedSet& asked) {
+  int64_t answers = 0;
+  for (const QueryGroup& group : asked.queries.groups) answers += NumberOfQueries(domain, group);
+  if (asked.query_class == QueryClass::kMarginals) {
+    const size_t marginals = asked.queries.groups.size();
+    return absl::StrCat(marginals, marginals == 1 ? " marginal, " : " marginals, ", answers,
+                        answers == 1 ? " cell" : " cells");
+  }
+  return absl::StrCat(answers, " ", std::string(QueryClassName(asked.query_class)));
+}
+
+}  // namespace curator::dp

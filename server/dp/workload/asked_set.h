@@ -1,0 +1,56 @@
+// A set of questions as it was asked, with the words that tell one answer from another.
+//
+// Thread-safe: plain values and pure functions of public facts.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "dp/domain/domain.h"
+#include "dp/workload/measurement.h"
+
+namespace curator::dp {
+
+enum class QueryClass { kMarginals, kRanges, kPrefixes, kThresholds, kParities, kPredicates };
+
+// "marginals", "ranges", ...
+std::string_view QueryClassName(QueryClass query_class);
+
+// Each group answers one question or more; each question is answered in one number, or in one for each cell
+// of `by`, the last attribute varying fastest.
+struct AskedSet {
+  QueryClass query_class = QueryClass::kMarginals;
+  QuerySet queries;
+  std::vector<std::string> words;  // of each question; none for classes whose groups tell
+  AttributeSet by;
+  bool operator==(const AskedSet&) const = default;
+};
+
+// The columns that tell the answers of a set apart: attributes, "where", "at least" or "parity".
+std::vector<std::string> ColumnsOf(const Domain& domain, const AskedSet& asked);
+
+// The texts of the columns for one answer after another.
+class Labels {
+ public:
+  // Both outlive it.
+  Labels(const Domain& domain, const AskedSet& asked);
+
+  // Of the next answer. There is one.
+  std::vector<std::string> Next();
+
+ private:
+  const Domain& domain_;
+  const AskedSet& asked_;
+  int64_t by_cells_;
+  size_t group_ = 0;
+  int64_t query_ = 0;     // within the group
+  int64_t question_ = 0;  // of the set
+  int64_t by_cell_ = 0;
+};
+
+// What a set is, in few words: "4 marginals, 120 cells", "1275 ranges".
+std::string Describe(const Domain& domain, const AskedSet& asked);
+
+}  // namespace curator::dp

@@ -1,0 +1,304 @@
+#include "dp/workload/measurement.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <set>
+
+#include "absl/strings/str_cat.h"
+#include "base/errors.h"
+#include "base/status_macros.h"
+#include "dp/workload/interval_tree.h"
+#include "dp/workload/marginals.h"
+#include "dp/workload/noise_sum.h"
+#include "dp/workload/sum_out.h"
+
+namespace curator::dp {
+namespace {
+
+bool IsWholeMarginals(const QuerySet& set) {
+  return std::ranges::all_of(
+      set.groups, [](const QueryGroup& group) { return std::holds_alternative<EveryCell>(group.queries); });
+}
+
+Measurement Direct(const QuerySet& set) {
+  Measurement measurement{.plan = {.strategy = Strategy::kDirect, .branching = 0, .sources = {}},
+                          .measured = {}};
+  for (const QueryGroup& group : set.groups) {
+    measurement.plan.sources.push_back(measurement.measured.size());
+    measurement.measured.push_back(group);
+  }
+  return measurement;
+}
+
+// The sets that lie in no other.
+std::vector<AttributeSet> LargestOf(const std::set<AttributeSet>& sets) {
+  std::vector<AttributeSet> largest;
+  for (const AttributeSet& set : sets) {
+    const bool is_within = std::ranges::any_of(
+        sets, [&](const AttributeSet& other) { return other != set && IsWithin(set, other); });
+    if (!is_within) largest.push_back(set);
+  }
+  return largest;
+}
+
+Measurement FromMarginals(const QuerySet& set, const std::vector<AttributeSet>& marginals) {
+  Measurement measurement{.plan = {.strategy = Strategy::kBaseHistogram, .branching = 0, .sources = {}},
+                          .measured = {}};
+  for (const AttributeSet& marginal : marginals)
+    measurement.measured.push_back({.attributes = marginal, .queries = EveryCell()});
+  std::map<AttributeSet, size_t> found;
+  for (const QueryGroup& group : set.groups) {
+    const auto [it, is_new] = found.try_emplace(group.attributes, 0);
+    while (is_new && !IsWithin(group.attributes, marginals[it->second])) ++it->second;
+    measurement.plan.sources.push_back(it->second);
+  }
+  return measurement;
+}
+
+// Each group is summed from its marginal by itself.
+bool IsQuicklySummed(const Domain& domain, const Measurement& way) {
+  constexpr int64_t kMostSteps = int64_t{1} << 28;
+  int64_t steps = 0;
+  for (const size_t source : way.plan.sources) {
+    steps += domain.CellCount(way.measured[source].attributes).value_or(kMostSteps);
+    if (steps > kMostSteps) return false;
+  }
+  return true;
+}
+
+absl::StatusOr<std::vector<Measurement>> BaseHistograms(const Domain& domain, const QuerySet& set) {
+  constexpr size_t kMostComparedSets = 2000;
+  std::set<AttributeSet> sets;
+  for (const QueryGroup& group : set.groups) sets.insert(group.attributes);
+  const AttributeSet all = UnionOf(std::vector<AttributeSet>(sets.begin(), sets.end()));
+  std::vector<Measurement> ways;
+  if (sets.size() <= kMostComparedSets) {
+    const std::vector<AttributeSet> largest = LargestOf(sets);
+    const absl::StatusOr<int64_t> cells =
+        TotalCells(domain, largest, {.max_marginals = 100'000, .max_cells = kMostBaseCells});
+    if (cells.ok()) ways.push_back(FromMarginals(set, largest));
+  }
+  const std::optional<int64_t> cells = domain.CellCount(all);
+  const bool is_there = !ways.empty() && ways.front().measured.size() == 1;
+  if (!is_there && cells && *cells <= kMostBaseCells) ways.push_back(FromMarginals(set, {all}));
+  std::erase_if(ways, [&](const Measurement& way) { return !IsQuicklySummed(domain, way); });
+  if (!ways.empty()) return ways;
+  return absl::InvalidArgumentError(absl::StrCat("a base histogram for these answers would have more than ",
+                                                 kMostBaseCells, " cells, or take too long to be summed"));
+}
+
+absl::StatusOr<std::vector<Measurement>> Trees(const Domain& domain, const QuerySet& set) {
+  const AttributeSet& attributes = set.groups.front().attributes;
+  const bool is_of_one =
+      attributes.size() == 1 && std::ranges::all_of(set.groups, [&](const auto& group) {
+        return group.attributes == attributes && std::holds_alternative<Boxes>(group.queries);
+      });
+  if (!is_of_one) {
+    return absl::InvalidArgumentError(
+        "a tree answers ranges, prefixes, or intervals of one attribute, and nothing else");
+  }
+  const int64_t bins = domain.attributes()[attributes[0]].size();
+  std::vector<Measurement> ways;
+  for (const int64_t branching : {2, 4, 8, 16, 32}) {
+    if (branching >= bins && branching > 2) break;
+    ways.push_back({.plan = {.strategy = Strategy::kTree,
+                             .branching = branching,
+                             .sources = std::vector<size_t>(set.groups.size(), 0)},
+                    .measured = {{attributes, IntervalTree(bins, branching).Intervals()}}});
+  }
+  return ways;
+}
+
+int64_t CellsOf(const Domain& domain, const AttributeSet& set) {
+  return domain.CellCount(set).value_or(std::numeric_limits<int64_t>::max());
+}
+
+AnswerError SumOf(int64_t terms) {
+  return {.variance_factor = static_cast<double>(terms), .terms = terms};
+}
+
+AnswerError ErrorFromCells(const LinearQuery& query, int64_t cells_each) {
+  int64_t squares = 0;
+  bool is_plain = true;
+  for (const WeightedCell& term : query) {
+    squares += int64_t{term.weight} * term.weight;
+    is_plain = is_plain && std::abs(term.weight) == 1;
+  }
+  return {.variance_factor = static_cast<double>(squares) * static_cast<double>(cells_each),
+          .terms = is_plain ? squares * cells_each : 0};
+}
+
+std::vector<AnswerError> ErrorsFromMarginal(const Domain& domain, const QueryGroup& group,
+                                            const QueryGroup& source) {
+  const int64_t cells_each = CellsOf(domain, source.attributes) / CellsOf(domain, group.attributes);
+  std::vector<AnswerError> errors;
+  if (const auto* boxes = std::get_if<Boxes>(&group.queries)) {
+    const size_t sides = group.attributes.size();
+    for (size_t at = 0; at < boxes->sides.size(); at += sides)
+      errors.push_back(SumOf(cells_each * BoxCells(std::span(boxes->sides).subspan(at, sides))));
+  } else if (const auto* queries = std::get_if<std::vector<LinearQuery>>(&group.queries)) {
+    for (const LinearQuery& query : *queries) errors.push_back(ErrorFromCells(query, cells_each));
+  } else {
+    errors.push_back(SumOf(cells_each));
+  }
+  return errors;
+}
+
+// ln E exp(u X) of discrete Laplace noise, 0 < u < 1/scale: the sum over k of 2 q^k (cosh(k u) - 1) / k.
+double LogMoment(double scale, double u) {
+  return 2 * std::log1p(-std::exp(-1 / scale)) - std::log1p(-std::exp(u - 1 / scale)) -
+         std::log1p(-std::exp(-u - 1 / scale));
+}
+
+// The least of `value` over thetas in (0, end): every one of them gives a bound, so the search may stop
+// anywhere.
+template <typename Value>
+double LeastOver(double end, const Value& value) {
+  double low = 0;
+  double high = end;
+  double least = std::numeric_limits<double>::infinity();
+  for (int i = 0; i < 100; ++i) {
+    const double one = low + (high - low) / 3;
+    const double other = high - (high - low) / 3;
+    const double at_one = value(one);
+    const double at_other = value(other);
+    least = std::min({least, at_one, at_other});
+    (at_one < at_other ? high : low) = at_one < at_other ? other : one;
+  }
+  return least;
+}
+
+constexpr double kRoundingOutward = 1 + 1e-9;
+
+double Quotient(const Rational& value) {
+  return static_cast<double>(value.numerator) / static_cast<double>(value.denominator);
+}
+
+}  // namespace
+
+std::string_view StrategyName(Strategy strategy) {
+  switch (strategy) {
+    case Strategy::kAuto:
+      return "auto";
+    case Strategy::kDirect:
+      return "direct";
+    case Strategy::kBaseHistogram:
+      return "base histogram";
+    case Strategy::kTree:
+      return "tree";
+  }
+  return "unknown";
+}
+
+absl::StatusOr<std::vector<Measurement>> MeasurementsFor(const Domain& domain, const QuerySet& set) {
+  switch (set.strategy) {
+    case Strategy::kDirect:
+      return std::vector<Measurement>{Direct(set)};
+    case Strategy::kBaseHistogram:
+      return BaseHistograms(domain, set);
+    case Strategy::kTree:
+      return Trees(domain, set);
+    case Strategy::kAuto:
+      break;
+  }
+  std::vector<Measurement> ways = {Direct(set)};
+  if (IsWholeMarginals(set)) return ways;
+  for (auto more : {BaseHistograms(domain, set), Trees(domain, set)}) {
+    if (more.ok()) std::ranges::move(*more, std::back_inserter(ways));
+  }
+  return ways;
+}
+
+std::vector<AnswerError> ErrorsOf(const Domain& domain, const QueryGroup& group, const SetPlan& plan,
+                                  const QueryGroup& source) {
+  switch (plan.strategy) {
+    case Strategy::kBaseHistogram:
+      return ErrorsFromMarginal(domain, group, source);
+    case Strategy::kTree: {
+      const IntervalTree tree(CellsOf(domain, group.attributes), plan.branching);
+      std::vector<AnswerError> errors;
+      for (const CodeInterval& interval : std::get<Boxes>(group.queries).sides)
+        errors.push_back({.variance_factor = tree.VarianceFactor(interval), .terms = 0});
+      return errors;
+    }
+    case Strategy::kDirect:
+    case Strategy::kAuto:
+      break;
+  }
+  return {AnswerError()};
+}
+
+GroupAnswers AnswersOf(const Domain& domain, const QueryGroup& group, const SetPlan& plan,
+                       const QueryGroup& source, std::span<const int64_t> values) {
+  switch (plan.strategy) {
+    case Strategy::kBaseHistogram: {
+      const std::vector<int64_t> cells = SumOut(domain, source.attributes, values, group.attributes);
+      return {.counts = AnswersFromCounts(domain, group, cells), .estimates = {}};
+    }
+    case Strategy::kTree: {
+      const IntervalTree tree(CellsOf(domain, group.attributes), plan.branching);
+      return {.counts = {}, .estimates = AnswersFromEstimates(domain, group, tree.EstimateBins(values))};
+    }
+    case Strategy::kDirect:
+    case Strategy::kAuto:
+      break;
+  }
+  return {.counts = {values.begin(), values.end()}, .estimates = {}};
+}
+
+absl::StatusOr<double> HalfWidthOf(const NoiseSpec& noise, const AnswerError& error, double level) {
+  if (!(level > 0 && level < 1))
+    return InvalidField("confidence_level", "must lie strictly between 0 and 1, e.g. 0.95");
+  if (error.terms > 0) {
+    ASSIGN_OR_RETURN(const int64_t width, SumConfidenceHalfWidth(noise, error.terms, level));
+    return static_cast<double>(width);
+  }
+  const double root = std::sqrt(error.variance_factor);
+  const double log_odds = std::log(2 / (1 - level));
+  if (noise.mechanism == Mechanism::kDiscreteGaussian)
+    return kRoundingOutward * root * std::sqrt(Quotient(noise.parameter) * 2 * log_odds);
+  const double scale = Quotient(noise.parameter);
+  return kRoundingOutward * root *
+         LeastOver(1 / scale, [&](double u) { return (log_odds + LogMoment(scale, u)) / u; });
+}
+
+double TailOf(const NoiseSpec& noise, const AnswerError& error, double error_bound) {
+  if (error.terms > 0) {
+    const double whole = std::min(std::floor(error_bound), 0x1p62);
+    return SumTailProbability(noise, error.terms, static_cast<int64_t>(whole));
+  }
+  const double width = error_bound / std::sqrt(error.variance_factor);
+  if (noise.mechanism == Mechanism::kDiscreteGaussian)
+    return std::min(1.0, kRoundingOutward * 2 * std::exp(-width * width / (2 * Quotient(noise.parameter))));
+  const double scale = Quotient(noise.parameter);
+  const double log_tail = LeastOver(1 / scale, [&](double u) { return LogMoment(scale, u) - u * width; });
+  return std::min(1.0, kRoundingOutward * 2 * std::exp(log_tail));
+}
+
+std::string Describe(const Domain& domain, const Measurement& measurement) {
+  int64_t values = 0;
+  for (const QueryGroup& group : measurement.measured) values += NumberOfQueries(domain, group);
+  switch (measurement.plan.strategy) {
+    case Strategy::kBaseHistogram:
+      return measurement.measured.size() == 1
+                 ? absl::StrCat("sums of the ", values, " cells of ",
+                                NamesOf(domain, measurement.measured.front().attributes))
+                 : absl::StrCat("sums of the ", values, " cells of ", measurement.measured.size(),
+                                " marginals");
+    case Strategy::kTree: {
+      const AttributeSet& attributes = measurement.measured.front().attributes;
+      const IntervalTree tree(CellsOf(domain, attributes), measurement.plan.branching);
+      return absl::StrCat("a tree over ", NamesOf(domain, attributes), " with ", tree.branching(),
+                          " branches, ", tree.levels(), tree.levels() == 1 ? " level" : " levels", " and ",
+                          values, " intervals");
+    }
+    case Strategy::kDirect:
+    case Strategy::kAuto:
+      break;
+  }
+  return absl::StrCat(values, values == 1 ? " answer, measured" : " answers, each measured");
+}
+
+}  // namespace curator::dp

@@ -1,0 +1,98 @@
+// How a set of queries is measured, and how its answers are made from what was measured: each query by
+// itself, as sums of the cells of a marginal, or from a tree of intervals.
+//
+// Everything here is decided from public facts, or uses noisy values only. Thread-safe: plain values and pure
+// functions; the same input gives the same numbers.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "dp/domain/domain.h"
+#include "dp/workload/linear_queries.h"
+#include "dp/workload/noise_spec.h"
+
+namespace curator::dp {
+
+enum class Strategy {
+  kAuto,           // the one of least expected error
+  kDirect,         // noise on each answer
+  kBaseHistogram,  // noise on the cells of a marginal; answers are sums of cells
+  kTree,  // noise on a tree of intervals of one attribute (interval_tree.h), estimated by least squares
+};
+
+// "direct", "base histogram", "tree", "auto".
+std::string_view StrategyName(Strategy strategy);
+
+// Questions that are measured in one way. Its answers are those of its groups, in order.
+struct QuerySet {
+  std::vector<QueryGroup> groups;
+  Strategy strategy = Strategy::kAuto;
+  bool operator==(const QuerySet&) const = default;
+};
+
+// Where the answers of one query set come from, in a list of groups that are measured.
+struct SetPlan {
+  Strategy strategy = Strategy::kDirect;  // never kAuto
+  int64_t branching = 0;                  // of a tree
+  std::vector<size_t> sources;            // for each group of the set the position of what answers it
+  bool operator==(const SetPlan&) const = default;
+};
+
+// A way to measure one query set alone.
+struct Measurement {
+  SetPlan plan;
+  std::vector<QueryGroup> measured;  // each once
+};
+
+// What `set` can be measured by under its strategy: one way or more, those of least cost to compute first.
+// kAuto: all ways that fit the limits; but a set of whole marginals is measured as such. A base histogram is
+// either the largest of the marginals that the groups are over, or one over all of their attributes, of at
+// most kMostBaseCells cells; a tree has 2, 4, 8, 16, or 32 branches. `set` valid. Errors: INVALID_ARGUMENT
+// (no field) when the strategy that the set names cannot answer it, and why.
+inline constexpr int64_t kMostBaseCells = int64_t{1} << 22;
+absl::StatusOr<std::vector<Measurement>> MeasurementsFor(const Domain& domain, const QuerySet& set);
+
+// The error of one answer, in terms of the independent noise of what is measured.
+struct AnswerError {
+  double variance_factor = 1;  // the answer's variance, in units of one measured value's
+  // How many measured values are added up or taken away, each once; 0 where the answer weighs them otherwise.
+  int64_t terms = 1;
+};
+
+// The errors of the answers of `group`, which is answered by `source` under `plan`: one for each, or a single
+// one that all of them have.
+std::vector<AnswerError> ErrorsOf(const Domain& domain, const QueryGroup& group, const SetPlan& plan,
+                                  const QueryGroup& source);
+
+// Answers are whole numbers (sums of measured values), or estimates. One of the two is filled.
+struct GroupAnswers {
+  std::vector<int64_t> counts;
+  std::vector<double> estimates;
+  bool operator==(const GroupAnswers&) const = default;
+};
+
+// The answers of `group` from the measured values of `source`.
+GroupAnswers AnswersOf(const Domain& domain, const QueryGroup& group, const SetPlan& plan,
+                       const QueryGroup& source, std::span<const int64_t> values);
+
+// The half width of an interval around an answer that holds the true one with probability `level`: exact for
+// sums of measured values (noise_sum.h). For a least squares estimate, a bound: with weights a_i, |a|_2^2 the
+// variance factor v and every |a_i| <= sqrt(v), ln E exp(theta sum a_i X_i) <= ln M(sqrt(v) theta) for
+// Laplace noise (ln M(u)/u^2 rises with |u|), and <= theta^2 v sigma^2 / 2 for Gaussian noise (Canonne,
+// Kamath, Steinke 2020, Lemma 5.2), so Chernoff's bound holds for both tails. Errors: INVALID_ARGUMENT
+// ("confidence_level") unless 0 < level < 1.
+absl::StatusOr<double> HalfWidthOf(const NoiseSpec& noise, const AnswerError& error, double level);
+
+// At least the probability that an answer's error exceeds `error_bound` >= 0 in absolute value, as above.
+double TailOf(const NoiseSpec& noise, const AnswerError& error, double error_bound);
+
+// "sums of the 340 cells of age, sex", "12 answers, each measured".
+std::string Describe(const Domain& domain, const Measurement& measurement);
+
+}  // namespace curator::dp

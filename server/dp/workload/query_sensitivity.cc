@@ -1,0 +1,213 @@
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <map>
+#include <utility>
+
+#include "base/int128.h"
+#include "base/status_macros.h"
+#include "dp/workload/linear_queries.h"
+#include "dp/workload/max_sum.h"
+
+namespace curator::dp {
+namespace {
+
+constexpr int64_t kMaxSensitivity = int64_t{1} << 53;
+constexpr int64_t kSaturated = int64_t{1} << 55;
+constexpr int64_t kMostPairSteps = int64_t{1} << 22;
+
+int64_t Saturated(Int128 value) {
+  return value > kSaturated ? kSaturated : static_cast<int64_t>(value);
+}
+
+// What one record can do to the answers of all groups over one attribute set.
+struct Weights {
+  std::vector<int64_t> l1;          // for each cell: of its weights; saturated
+  std::vector<int64_t> l2_squared;  // likewise
+  Int128 spans = 0;                 // summed over queries
+  Int128 spans_squared = 0;
+  int64_t queries = 0;
+  bool has_negative = false;
+};
+
+// The weights of a whole marginal: the same for every cell, so there is no table.
+struct Whole {
+  int64_t marginals = 0;
+  int64_t pair_l1 = 0;  // by which a record that is replaced moves them
+  int64_t pair_l2_squared = 0;
+};
+
+struct Totals {
+  std::map<AttributeSet, Weights> weights;
+  Whole whole;
+  int64_t largest = 0;  // weight, in absolute value
+  int64_t largest_span = 0;
+};
+
+Weights& WeightsOver(const Domain& domain, const AttributeSet& set, Totals& totals) {
+  Weights& weights = totals.weights[set];
+  if (weights.l1.empty()) {
+    weights.l1.resize(static_cast<size_t>(domain.CellCount(set).value_or(0)));
+    weights.l2_squared.resize(weights.l1.size());
+  }
+  return weights;
+}
+
+void Add(const Domain& domain, const AttributeSet& set, const Boxes& boxes, Totals& totals) {
+  Weights& weights = WeightsOver(domain, set, totals);
+  std::vector<int64_t> sizes;
+  for (const uint32_t attribute : set) sizes.push_back(domain.attributes()[attribute].size());
+  const std::vector<int64_t> cover = BoxCover(sizes, boxes.sides);
+  for (size_t cell = 0; cell < cover.size(); ++cell) {
+    weights.l1[cell] = Saturated(Int128{weights.l1[cell]} + cover[cell]);
+    weights.l2_squared[cell] = Saturated(Int128{weights.l2_squared[cell]} + cover[cell]);
+  }
+  const auto queries = static_cast<int64_t>(boxes.sides.size() / set.size());
+  weights.queries += queries;
+  weights.spans += queries;
+  weights.spans_squared += queries;
+  totals.largest = std::max<int64_t>(totals.largest, 1);
+  totals.largest_span = std::max<int64_t>(totals.largest_span, 1);
+}
+
+void Add(const Domain& domain, const AttributeSet& set, const std::vector<LinearQuery>& queries,
+         Totals& totals) {
+  Weights& weights = WeightsOver(domain, set, totals);
+  for (const LinearQuery& query : queries) {
+    int64_t least = 0;
+    int64_t most = 0;
+    for (const WeightedCell& term : query) {
+      const int64_t weight = term.weight;
+      least = std::min(least, weight);
+      most = std::max(most, weight);
+      weights.l1[term.cell] = Saturated(Int128{weights.l1[term.cell]} + std::abs(weight));
+      weights.l2_squared[term.cell] = Saturated(Int128{weights.l2_squared[term.cell]} + weight * weight);
+    }
+    const int64_t span = most - least;
+    weights.has_negative = weights.has_negative || least < 0;
+    weights.spans += span;
+    weights.spans_squared += static_cast<Int128>(span) * span;
+    totals.largest = std::max({totals.largest, most, -least});
+    totals.largest_span = std::max(totals.largest_span, span);
+  }
+  weights.queries += static_cast<int64_t>(queries.size());
+}
+
+void AddWhole(int64_t cells, Totals& totals) {
+  ++totals.whole.marginals;
+  totals.whole.pair_l1 += std::min<int64_t>(2, cells);
+  totals.whole.pair_l2_squared += std::min<int64_t>(2, cells);
+  totals.largest = std::max<int64_t>(totals.largest, 1);
+  totals.largest_span = std::max<int64_t>(totals.largest_span, 1);
+}
+
+Totals TotalsOf(const Domain& domain, std::span<const QueryGroup> groups) {
+  Totals totals;
+  for (const QueryGroup& group : groups) {
+    if (const auto* queries = std::get_if<std::vector<LinearQuery>>(&group.queries)) {
+      Add(domain, group.attributes, *queries, totals);
+    } else if (const auto* boxes = std::get_if<Boxes>(&group.queries)) {
+      Add(domain, group.attributes, *boxes, totals);
+    } else {
+      AddWhole(domain.CellCount(group.attributes).value_or(0), totals);
+    }
+  }
+  return totals;
+}
+
+// In L1 and in squared L2.
+struct Norms {
+  Int128 l1 = 0;
+  Int128 l2_squared = 0;
+};
+
+// Of the weights of the worst record in all queries together.
+Norms WorstRecord(const Domain& domain, Totals& totals) {
+  std::vector<CellFunction> l1;
+  std::vector<CellFunction> l2_squared;
+  for (const auto& [set, weights] : totals.weights) {
+    l1.push_back({set, weights.l1});
+    l2_squared.push_back({set, weights.l2_squared});
+  }
+  return {Int128{totals.whole.marginals} + LargestSum(domain, std::move(l1)),
+          Int128{totals.whole.marginals} + LargestSum(domain, std::move(l2_squared))};
+}
+
+// By which the worst pair of records differs, set by set. The weights of each one are had again from the
+// groups where there are few.
+Norms SetBySet(const Totals& totals) {
+  Norms sum{totals.whole.pair_l1, totals.whole.pair_l2_squared};
+  for (const auto& [set, weights] : totals.weights) {
+    const Int128 l1 = *std::ranges::max_element(weights.l1);
+    const Int128 l2_squared = *std::ranges::max_element(weights.l2_squared);
+    sum.l1 += std::min(2 * l1, weights.spans);
+    sum.l2_squared += std::min((weights.has_negative ? 4 : 2) * l2_squared, weights.spans_squared);
+  }
+  return sum;
+}
+
+// The difference of every two cells' weights, of one of them from nothing, too, where all groups are over one
+// small marginal; else none.
+std::optional<Norms> EveryPair(const Domain& domain, std::span<const QueryGroup> groups,
+                               const Totals& totals) {
+  if (totals.weights.size() != 1 || totals.whole.marginals > 0) return std::nullopt;
+  const Weights& weights = totals.weights.begin()->second;
+  const auto cells = static_cast<int64_t>(weights.l1.size());
+  if (weights.queries > kMostPairSteps || cells > kMostPairSteps) return std::nullopt;
+  if ((cells + 1) * weights.queries > kMostPairSteps / (cells + 1)) return std::nullopt;
+  std::vector<std::vector<int64_t>> rows(1, std::vector<int64_t>(static_cast<size_t>(weights.queries)));
+  for (int64_t cell = 0; cell < cells; ++cell) {
+    std::vector<int64_t> basis(static_cast<size_t>(cells));
+    basis[static_cast<size_t>(cell)] = 1;
+    std::vector<int64_t> row;
+    for (const QueryGroup& group : groups) {
+      const std::vector<int64_t> answers = AnswersFromCounts(domain, group, basis);
+      row.insert(row.end(), answers.begin(), answers.end());
+    }
+    rows.push_back(std::move(row));
+  }
+  Norms worst;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    for (size_t j = 0; j < i; ++j) {
+      Norms pair;
+      for (size_t query = 0; query < rows[i].size(); ++query) {
+        const int64_t gap = rows[i][query] - rows[j][query];
+        pair.l1 += std::abs(gap);
+        pair.l2_squared += static_cast<Int128>(gap) * gap;
+      }
+      worst = {std::max(worst.l1, pair.l1), std::max(worst.l2_squared, pair.l2_squared)};
+    }
+  }
+  return worst;
+}
+
+}  // namespace
+
+absl::StatusOr<Sensitivity> QueriesSensitivity(const Domain& domain, const UnitBound& unit,
+                                               std::span<const QueryGroup> groups) {
+  RETURN_IF_ERROR(
+      MarginalsSensitivity(unit, 1).status());  // the unit's record bound is one that can be counted with
+  RETURN_IF_ERROR(ValidateQueries(domain, groups));
+  const bool replaces = unit.relation == NeighbourRelation::kReplaceOne;
+  Totals totals = TotalsOf(domain, groups);
+  Norms one = WorstRecord(domain, totals);
+  if (replaces) {
+    const bool has_negative =
+        std::ranges::any_of(totals.weights, [](const auto& each) { return each.second.has_negative; });
+    const Norms by_sets = SetBySet(totals);
+    one = {std::min(2 * one.l1, by_sets.l1),
+           std::min((has_negative ? 4 : 2) * one.l2_squared, by_sets.l2_squared)};
+    if (const std::optional<Norms> pair = EveryPair(domain, groups, totals))
+      one = {std::min(one.l1, pair->l1), std::min(one.l2_squared, pair->l2_squared)};
+  }
+  const Int128 m = unit.max_records;
+  if (std::max(one.l1, one.l2_squared) <= kMaxSensitivity && m * m * one.l2_squared <= kMaxSensitivity &&
+      m * one.l1 <= kMaxSensitivity) {
+    return Sensitivity{.l1 = static_cast<int64_t>(m * one.l1),
+                       .l2_squared = static_cast<int64_t>(m * m * one.l2_squared),
+                       .linf = static_cast<int64_t>(m * (replaces ? totals.largest_span : totals.largest))};
+  }
+  return absl::OutOfRangeError("the sensitivity of these queries exceeds 2^53");
+}
+
+}  // namespace curator::dp

@@ -1,0 +1,46 @@
+// Which way each query set of a request is measured, so that all of them together err the least.
+//
+// Decided from public facts alone: sizes and structure. Thread-safe: pure functions.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "dp/domain/domain.h"
+#include "dp/workload/measurement.h"
+#include "dp/workload/noise_spec.h"
+
+namespace curator::dp {
+
+// What is made small.
+enum class ErrorMeasure {
+  kMean,     // the mean variance of a set's answers, added up over the sets
+  kLargest,  // the variance of the worst answer of all
+};
+
+// For each set one of the ways of MeasurementsFor(). All measurements share one noise, whose variance grows
+// with the squared L1 sensitivity of all of them together (Laplace) or their squared L2 (Gaussian). Starting
+// from each set's best way alone, sets change their ways one after another while the whole gets better;
+// groups that several sets measure are counted once. Never worse than every kAuto set measured directly, by
+// the same measure and the exact sensitivities. Errors: those of MeasurementsFor(), within
+// "workload.query_sets[i]"; those of QueriesSensitivity().
+absl::StatusOr<std::vector<Measurement>> ChooseMeasurements(const Domain& domain, const UnitBound& unit,
+                                                            Mechanism mechanism,
+                                                            std::span<const QuerySet> sets,
+                                                            ErrorMeasure measure);
+
+// The distinct groups of several measurements, and each measurement's plan with its sources among them. Whole
+// marginals and trees that occur twice are measured once.
+struct JointMeasurement {
+  std::vector<QueryGroup> measured;
+  std::vector<SetPlan> plans;
+};
+JointMeasurement Join(std::span<const Measurement> measurements);
+
+// Of all groups measured together: MarginalsSensitivity() where all are whole marginals, else
+// QueriesSensitivity(), whose errors it has.
+absl::StatusOr<Sensitivity> MeasuredSensitivity(const Domain& domain, const UnitBound& unit,
+                                                std::span<const QueryGroup> measured);
+
+}  // namespace curator::dp

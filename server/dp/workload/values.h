@@ -1,0 +1,37 @@
+// Values of an attribute as people write them, and the codes that they name.
+//
+// A question may only ask for whole bins: what cuts one is refused, with the nearest values that do not.
+// Thread-safe: pure functions of public facts.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "dp/domain/attribute.h"
+#include "dp/workload/box_sums.h"
+
+namespace curator::dp {
+
+// The code of one value: a category, a code, an integer whose bin holds nothing else, or any bin by its label
+// ("[30, 35)"). Errors: INVALID_ARGUMENT (no field) that says what would be right.
+absl::StatusOr<uint32_t> CodeOfValue(const Attribute& attribute, std::string_view value);
+
+// Both ends included, but for the bins [edge, next edge) of a numeric attribute: there `to` is an edge that
+// is not included itself, except the last one. An absent end is the attribute's own. Categories are in the
+// order in which they are listed. Errors: INVALID_ARGUMENT ("from", "to", or no field) with the nearest ends.
+absl::StatusOr<CodeInterval> CodesBetween(const Attribute& attribute, const std::optional<std::string>& from,
+                                          const std::optional<std::string>& to);
+
+// Runs of codes, rising and apart from each other.
+using CodeRuns = std::vector<CodeInterval>;
+CodeRuns RunsOf(std::vector<uint32_t> codes);
+CodeRuns CommonTo(const CodeRuns& one, const CodeRuns& other);
+
+// "age in [30, 35)", "sex = Female", "sex in {Female, Male}": for people. `runs` not empty.
+std::string ConditionWords(const Attribute& attribute, const CodeRuns& runs);
+
+}  // namespace curator::dp

@@ -1,0 +1,88 @@
+#include "dp/workload/values.h"
+
+#include <gtest/gtest.h>
+
+#include "base/errors.h"
+
+namespace curator::dp {
+namespace {
+
+Attribute Age() {
+  return Attribute::Create("age", IntegerKind{.min = 17, .max = 90, .bin_width = 5}).value();
+}
+Attribute Hours() {
+  return Attribute::Create("hours", IntegerKind{.min = 0, .max = 99}).value();
+}
+Attribute Income() {
+  return Attribute::Create("income", NumericKind{{0, 0.5, 1, 10}}).value();
+}
+Attribute Sex() {
+  return Attribute::Create("sex", CategoricalKind{{"Female", "Male"}, "other"}).value();
+}
+
+std::string MessageOf(const absl::Status& status) {
+  return std::string(status.message());
+}
+
+TEST(CodesBetween, TakesWholeBinsOfIntegersWithBothEnds) {
+  EXPECT_EQ(CodesBetween(Age(), "17", "21").value(), (CodeInterval{0, 0}));
+  EXPECT_EQ(CodesBetween(Age(), "22", "90").value(), (CodeInterval{1, 14}));
+  EXPECT_EQ(CodesBetween(Hours(), "30", "40").value(), (CodeInterval{30, 40}));
+  EXPECT_EQ(CodesBetween(Hours(), "30.0", std::nullopt).value(), (CodeInterval{30, 99}));
+  EXPECT_EQ(CodesBetween(Hours(), std::nullopt, std::nullopt).value(), (CodeInterval{0, 99}));
+}
+
+TEST(CodesBetween, NamesTheNearestEndsOfACutBin) {
+  EXPECT_EQ(MessageOf(CodesBetween(Age(), "30", "41").status()),
+            "from: 30 cuts the bin [27, 32) of age; the nearest that does not: 27 and 32");
+  EXPECT_EQ(MessageOf(CodesBetween(Age(), "27", "40").status()),
+            "to: 40 cuts the bin [37, 42) of age; the nearest that does not: 36 and 41");
+  EXPECT_EQ(FieldViolationOf(CodesBetween(Income(), "0.4", "1").status())->field, "from");
+  EXPECT_EQ(MessageOf(CodesBetween(Income(), "0.4", "1").status()),
+            "from: 0.4 is no edge that an interval of income can begin at; the nearest: 0 and 0.5");
+}
+
+TEST(CodesBetween, TakesEdgesOfNumbersWithoutTheLast) {
+  EXPECT_EQ(CodesBetween(Income(), "0", "0.5").value(), (CodeInterval{0, 0}));
+  EXPECT_EQ(CodesBetween(Income(), "5e-1", "10").value(), (CodeInterval{1, 2}));
+  EXPECT_FALSE(CodesBetween(Income(), "10", "10").ok());
+  EXPECT_FALSE(CodesBetween(Income(), "0", "0").ok());
+}
+
+TEST(CodesBetween, RefusesWhatIsOutsideOrTheWrongWayRound) {
+  EXPECT_EQ(MessageOf(CodesBetween(Hours(), "-1", "3").status()),
+            "from: \"-1\" is below the smallest value, 0 of hours");
+  EXPECT_EQ(FieldViolationOf(CodesBetween(Hours(), "1", "100").status())->field, "to");
+  EXPECT_EQ(FieldViolationOf(CodesBetween(Hours(), "5", "3").status())->field, "to");
+  EXPECT_FALSE(CodesBetween(Hours(), "NaN", "3").ok());
+}
+
+TEST(CodeOfValue, ReadsValuesByName) {
+  EXPECT_EQ(CodeOfValue(Sex(), "Male").value(), 1u);
+  EXPECT_EQ(CodeOfValue(Sex(), "other").value(), 2u);
+  EXPECT_EQ(CodeOfValue(Hours(), "40").value(), 40u);
+  EXPECT_EQ(CodeOfValue(Age(), "[27, 32)").value(), 2u);
+  EXPECT_EQ(CodeOfValue(Income(), "[1, 10]").value(), 2u);
+}
+
+TEST(CodeOfValue, DoesNotTakeATypoForTheCatchAll) {
+  EXPECT_EQ(MessageOf(CodeOfValue(Sex(), "Feamle").status()),
+            "\"Feamle\" is no value of sex; there are: Female, Male, other");
+  EXPECT_FALSE(CodeOfValue(Age(), "30").ok()) << "only a part of its bin";
+  EXPECT_FALSE(CodeOfValue(Hours(), "x").ok());
+}
+
+TEST(CodeRuns, MergeAndIntersect) {
+  EXPECT_EQ(RunsOf({5, 1, 2, 2, 7, 6}), (CodeRuns{{1, 2}, {5, 7}}));
+  EXPECT_EQ(CommonTo({{0, 3}, {6, 9}}, {{2, 7}, {9, 20}}), (CodeRuns{{2, 3}, {6, 7}, {9, 9}}));
+  EXPECT_EQ(CommonTo({{0, 3}}, {{4, 7}}), CodeRuns{});
+}
+
+TEST(ConditionWords, AreThoseOfTheSchema) {
+  EXPECT_EQ(ConditionWords(Sex(), {{0, 0}}), "sex = Female");
+  EXPECT_EQ(ConditionWords(Sex(), {{0, 0}, {2, 2}}), "sex in {Female, other}");
+  EXPECT_EQ(ConditionWords(Age(), {{2, 3}}), "age in [27, 37)");
+}
+
+}  // namespace
+}  // namespace curator::dp

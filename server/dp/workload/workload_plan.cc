@@ -1,0 +1,252 @@
+#include "dp/workload/workload_plan.h"
+
+#include <algorithm>
+#include <limits>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/errors.h"
+#include "base/status_macros.h"
+#include "dp/workload/marginals.h"
+
+namespace curator::dp {
+namespace {
+
+// Budgets beyond this buy noise that is 0 for all purposes.
+constexpr int64_t kMostBudgetUnits = std::numeric_limits<int64_t>::max() / 4;
+
+std::string PathOf(size_t set) {
+  return absl::StrCat("workload.query_sets[", set, "]");
+}
+
+absl::Status TooMany(std::string_view what, int64_t found, int64_t most) {
+  return InvalidField("workload", absl::StrCat("asks for ", found, " ", std::string(what), "; at most ", most,
+                                               " are answered in one request"));
+}
+
+bool IsWholeMarginal(const QueryGroup& group) {
+  return std::holds_alternative<EveryCell>(group.queries);
+}
+
+// Adds what the sets ask for, set by set, and stops at the first limit.
+class Tally {
+ public:
+  Tally(const Domain& domain, const PlanLimits& limits) : domain_(domain), limits_(limits) {}
+
+  absl::Status Add(const QuerySet& set, const std::string& path) {
+    if (set.groups.empty()) return InvalidField(path, "asks for nothing");
+    for (const QueryGroup& group : set.groups) {
+      RETURN_IF_ERROR(IsWholeMarginal(group) ? AddMarginal(group, path) : AddQueries(group, path));
+      if (sets_.insert(group.attributes).second) cells_ += domain_.CellCount(group.attributes).value_or(0);
+      if (cells_ > limits_.most_cells) return TooMany("cells of marginals", cells_, limits_.most_cells);
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  absl::Status AddMarginal(const QueryGroup& group, const std::string& path) {
+    const absl::Status valid = ValidateMarginals(domain_, std::span(&group.attributes, 1));
+    if (!valid.ok()) return InvalidField(path + ".marginals", DescriptionOf(valid));
+    if (!marginals_.insert(group.attributes).second) {
+      return InvalidField(path + ".marginals",
+                          absl::StrCat("repeats the marginal of ", NamesOf(domain_, group.attributes)));
+    }
+    if (static_cast<int64_t>(marginals_.size()) > limits_.most_marginals)
+      return TooMany("marginals", static_cast<int64_t>(marginals_.size()), limits_.most_marginals);
+    return absl::OkStatus();
+  }
+
+  absl::Status AddQueries(const QueryGroup& group, const std::string& path) {
+    const absl::Status valid = ValidateQueries(domain_, std::span(&group, 1));
+    if (!valid.ok()) return InvalidField(path, DescriptionOf(valid));
+    answers_ += NumberOfQueries(domain_, group);
+    if (const auto* queries = std::get_if<std::vector<LinearQuery>>(&group.queries)) {
+      for (const LinearQuery& query : *queries) terms_ += static_cast<int64_t>(query.size());
+    }
+    steps_ += domain_.CellCount(group.attributes).value_or(0);
+    if (steps_ > limits_.most_steps) return TooMany("cells of counted groups", steps_, limits_.most_steps);
+    if (answers_ > limits_.most_answers) return TooMany("answers", answers_, limits_.most_answers);
+    if (terms_ > kMostQueryTerms) return TooMany("terms of answers", terms_, kMostQueryTerms);
+    return absl::OkStatus();
+  }
+
+  static std::string DescriptionOf(const absl::Status& status) {
+    const std::optional<FieldViolation> violation = FieldViolationOf(status);
+    return violation ? violation->description : std::string(status.message());
+  }
+
+  const Domain& domain_;
+  const PlanLimits& limits_;
+  std::set<AttributeSet> marginals_;
+  std::set<AttributeSet> sets_;
+  int64_t cells_ = 0;
+  int64_t answers_ = 0;
+  int64_t terms_ = 0;
+  int64_t steps_ = 0;
+};
+
+absl::Status CheckMeasured(const Domain& domain, const std::vector<QueryGroup>& measured,
+                           const PlanLimits& limits) {
+  int64_t values = 0;
+  int64_t cells = 0;
+  std::set<AttributeSet> sets;
+  for (const QueryGroup& group : measured) {
+    values += NumberOfQueries(domain, group);
+    if (sets.insert(group.attributes).second) cells += domain.CellCount(group.attributes).value_or(0);
+    if (values > limits.most_measured) return TooMany("measurements", values, limits.most_measured);
+    if (cells > limits.most_cells) return TooMany("cells of marginals", cells, limits.most_cells);
+  }
+  return absl::OkStatus();
+}
+
+Spend SpendOf(Mechanism mechanism, int64_t units) {
+  if (mechanism == Mechanism::kDiscreteLaplace) return {.epsilon = Epsilon(units)};
+  return {.rho = Rho(units)};
+}
+
+absl::StatusOr<NoiseSpec> NoiseAt(Mechanism mechanism, const Sensitivity& sensitivity, int64_t units) {
+  return mechanism == Mechanism::kDiscreteLaplace ? LaplaceNoiseFor(sensitivity, Epsilon(units))
+                                                  : GaussianNoiseFor(sensitivity, Rho(units));
+}
+
+// The least units that reach the target, among all of which the noise can be held.
+absl::StatusOr<int64_t> LeastUnits(Mechanism mechanism, const Sensitivity& sensitivity,
+                                   const ErrorClasses& classes, const Target& target) {
+  const auto reaches = [&](int64_t units) {
+    const absl::StatusOr<NoiseSpec> noise = NoiseAt(mechanism, sensitivity, units);
+    return noise.ok() && SimultaneousTail(*noise, classes, target.max_error) <= 1 - target.confidence;
+  };
+  int64_t high = kEpsilonUnitsPerOne / 1'000'000;
+  while (high < kMostBudgetUnits && !reaches(high)) high *= 2;
+  if (high >= kMostBudgetUnits)
+    return InvalidField("target.max_error",
+                        "is so small that no budget reaches it; ask for less or allow more");
+  int64_t low = 0;
+  while (high - low > 1) {
+    const int64_t middle = low + (high - low) / 2;
+    (reaches(middle) ? high : low) = middle;
+  }
+  return high;
+}
+
+absl::Status CheckTarget(const Target& target) {
+  if (!(target.max_error >= 0) || target.max_error > 0x1p50)
+    return InvalidField("target.max_error", "must be a number of records, at least 0");
+  if (!(target.confidence > 0 && target.confidence < 1))
+    return InvalidField("target.confidence", "must lie strictly between 0 and 1, e.g. 0.95");
+  return absl::OkStatus();
+}
+
+// Which kinds of noise the rule can count in a budget of one number.
+std::vector<Mechanism> MechanismsOf(const RuleSpec& rule, std::optional<Mechanism> wanted) {
+  std::vector<Mechanism> all = {Mechanism::kDiscreteLaplace};
+  if (rule.kind == RuleKind::kZcdp || rule.kind == RuleKind::kRdp)
+    all.push_back(Mechanism::kDiscreteGaussian);
+  if (wanted) std::erase_if(all, [&](Mechanism each) { return each != *wanted; });
+  return all;
+}
+
+absl::StatusOr<WorkloadPlan> CheapestWith(const Domain& domain, const UnitBound& unit, const RuleSpec& rule,
+                                          std::vector<QuerySet> sets, const Target& target,
+                                          Mechanism mechanism) {
+  ASSIGN_OR_RETURN(WorkloadShape shape,
+                   ShapeOf(domain, unit, mechanism, ErrorMeasure::kLargest, std::move(sets)));
+  const ErrorClasses classes = ErrorClassesOf(domain, shape);
+  ASSIGN_OR_RETURN(const int64_t units, LeastUnits(mechanism, shape.sensitivity, classes, target));
+  const Spend spend = SpendOf(mechanism, units);
+  ASSIGN_OR_RETURN(NoisePurchase bought, BuyNoise(rule, spend, shape.sensitivity, shape.removal, mechanism));
+  return WorkloadPlan{std::move(shape), spend, std::move(bought)};
+}
+
+}  // namespace
+
+absl::Status ValidateSets(const Domain& domain, std::span<const QuerySet> sets, const PlanLimits& limits) {
+  if (sets.empty()) return InvalidField("workload", "asks for nothing");
+  const auto count = static_cast<int64_t>(sets.size());
+  if (count > limits.most_sets) return TooMany("query sets", count, limits.most_sets);
+  Tally tally(domain, limits);
+  for (size_t i = 0; i < sets.size(); ++i) RETURN_IF_ERROR(tally.Add(sets[i], PathOf(i)));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<WorkloadShape> ShapeOf(const Domain& domain, const UnitBound& unit, Mechanism mechanism,
+                                      ErrorMeasure measure, std::vector<QuerySet> sets,
+                                      const PlanLimits& limits) {
+  RETURN_IF_ERROR(MarginalsSensitivity(unit, 1).status());
+  RETURN_IF_ERROR(ValidateSets(domain, sets, limits));
+  WorkloadShape shape;
+  ASSIGN_OR_RETURN(shape.measurements, ChooseMeasurements(domain, unit, mechanism, sets, measure));
+  shape.joint = Join(shape.measurements);
+  RETURN_IF_ERROR(CheckMeasured(domain, shape.joint.measured, limits));
+  ASSIGN_OR_RETURN(shape.sensitivity, MeasuredSensitivity(domain, unit, shape.joint.measured));
+  const UnitBound leaving{.relation = NeighbourRelation::kAddRemove, .max_records = unit.max_records};
+  ASSIGN_OR_RETURN(shape.removal, MeasuredSensitivity(domain, leaving, shape.joint.measured));
+  for (const QueryGroup& group : shape.joint.measured)
+    shape.measured_values += NumberOfQueries(domain, group);
+  for (const QuerySet& set : sets) {
+    for (const QueryGroup& group : set.groups) shape.answers += NumberOfQueries(domain, group);
+  }
+  shape.asked = std::move(sets);
+  return shape;
+}
+
+absl::StatusOr<WorkloadPlan> PlanWorkload(const Domain& domain, const UnitBound& unit, const RuleSpec& rule,
+                                          std::vector<QuerySet> sets, const Spend& spend,
+                                          std::optional<Mechanism> mechanism) {
+  ASSIGN_OR_RETURN(const Budget budget, BudgetOf(rule, spend));
+  const bool is_pure = std::holds_alternative<PureBudget>(budget);
+  ASSIGN_OR_RETURN(WorkloadShape shape,
+                   ShapeOf(domain, unit, is_pure ? Mechanism::kDiscreteLaplace : Mechanism::kDiscreteGaussian,
+                           ErrorMeasure::kMean, std::move(sets)));
+  ASSIGN_OR_RETURN(NoisePurchase bought, BuyNoise(rule, spend, shape.sensitivity, shape.removal, mechanism));
+  return WorkloadPlan{std::move(shape), spend, std::move(bought)};
+}
+
+absl::StatusOr<WorkloadPlan> PlanForTarget(const Domain& domain, const UnitBound& unit, const RuleSpec& rule,
+                                           std::vector<QuerySet> sets, const Target& target,
+                                           std::optional<Mechanism> mechanism) {
+  RETURN_IF_ERROR(CheckTarget(target));
+  std::optional<WorkloadPlan> cheapest;
+  int64_t least_cost = 0;
+  for (const Mechanism each : MechanismsOf(rule, mechanism)) {
+    ASSIGN_OR_RETURN(WorkloadPlan plan, CheapestWith(domain, unit, rule, sets, target, each));
+    ASSIGN_OR_RETURN(const std::vector<CounterAmount> cost, CostOf(rule, plan.bought.event));
+    if (cheapest && cost.front().amount >= least_cost) continue;
+    least_cost = cost.front().amount;
+    cheapest = std::move(plan);
+  }
+  if (cheapest) return *std::move(cheapest);
+  return InvalidField("mechanism",
+                      absl::StrCat("the rule ", std::string(RuleName(rule.kind)), " has no budget for ",
+                                   std::string(MechanismName(*mechanism)), " noise alone"));
+}
+
+ErrorClasses ErrorClassesOf(const Domain& domain, const WorkloadShape& shape, size_t position) {
+  ErrorClasses all;
+  const SetPlan& plan = shape.joint.plans[position];
+  for (size_t i = 0; i < plan.sources.size(); ++i) {
+    const QueryGroup& group = shape.asked[position].groups[i];
+    const std::vector<AnswerError> errors =
+        ErrorsOf(domain, group, plan, shape.joint.measured[plan.sources[i]]);
+    if (errors.size() == 1) {
+      all.push_back({errors.front(), NumberOfQueries(domain, group)});
+      continue;
+    }
+    const ErrorClasses of_group = Classified(errors);
+    all.insert(all.end(), of_group.begin(), of_group.end());
+  }
+  return Merged(all);
+}
+
+ErrorClasses ErrorClassesOf(const Domain& domain, const WorkloadShape& shape) {
+  ErrorClasses all;
+  for (size_t i = 0; i < shape.asked.size(); ++i) {
+    const ErrorClasses of_set = ErrorClassesOf(domain, shape, i);
+    all.insert(all.end(), of_set.begin(), of_set.end());
+  }
+  return Merged(all);
+}
+
+}  // namespace curator::dp

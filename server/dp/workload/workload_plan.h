@@ -1,0 +1,101 @@
+// A workload as it will be measured, priced and answered, made from public facts alone.
+//
+// All measurements are one draw: the same independent noise on every measured value, at the sensitivity of
+// the whole vector. So what sets share is paid once, and a record that can count in only a few of many
+// queries makes them cheap together (linear_queries.h).
+//
+// The accounts of parts. Let S bound the norm by which one record that is replaced moves the measured vector,
+// and W the norm by which one that enters or leaves does, in L1 or in L2; QueriesSensitivity() states m S
+// under REPLACE_ONE and m W under ADD_REMOVE. Let J records leave and I <= J enter (or the other way round),
+// J <= m, in the parts that are read. Pair them: the vector moves by I p + (J - I) q, where p is a mean of
+// moves of replaced records and q one of moves of single ones. Each cost of a draw here is g(move), convex,
+// symmetric and 0 at 0, so g(t v) <= t g(v) for t <= 1 and
+//
+//   g(I p + (J - I) q) <= (I/J) g(J p) + ((J - I)/J) g(J q) <= (I/m) c + ((J - I)/m) r <= (J + I)/(2 m)
+//   max(c, 2 r)
+//
+// with c the cost under REPLACE_ONE, r that under ADD_REMOVE: what LinearDraws asks for (part_cost.h). Under
+// ADD_REMOVE I = 0: (J/m) c.
+//
+// Thread-safe: plain values and pure functions; the same input gives the same plan.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "dp/accounting/rule.h"
+#include "dp/domain/domain.h"
+#include "dp/workload/accuracy.h"
+#include "dp/workload/measurement.h"
+#include "dp/workload/noise_purchase.h"
+#include "dp/workload/strategy_choice.h"
+
+namespace curator::dp {
+
+// What a request may ask for and measure. It is answered in one message stream and stored whole.
+struct PlanLimits {
+  int64_t most_sets = 10'000;
+  int64_t most_marginals = 100'000;
+  int64_t most_measured = int64_t{1} << 24;  // values; 8 bytes each are stored
+  int64_t most_cells = int64_t{1} << 24;     // of all marginals that are counted, each once
+  int64_t most_answers = int64_t{1} << 21;   // of query sets that are not whole marginals
+  int64_t most_steps = int64_t{1} << 28;  // cells that groups which are not whole marginals are counted from
+};
+
+// INVALID_ARGUMENT with a field ("workload", "workload.query_sets[2]...") unless there is a set, each has
+// valid groups, no whole marginal is asked for twice, and all of them lie within the limits; the message has
+// the numbers. Its time is bounded by the limits.
+absl::Status ValidateSets(const Domain& domain, std::span<const QuerySet> sets,
+                          const PlanLimits& limits = {});
+
+// Everything but the noise.
+struct WorkloadShape {
+  std::vector<QuerySet> asked;
+  std::vector<Measurement> measurements;  // of each set, for people
+  JointMeasurement joint;
+  Sensitivity sensitivity;  // of what is measured
+  Sensitivity removal;      // the same under ADD_REMOVE
+  int64_t answers = 0;
+  int64_t measured_values = 0;
+};
+
+// Chooses the strategies for noise of `mechanism`. Errors: those of ValidateSets() and ChooseMeasurements();
+// FAILED_PRECONDITION where a unit may own any number of records.
+absl::StatusOr<WorkloadShape> ShapeOf(const Domain& domain, const UnitBound& unit, Mechanism mechanism,
+                                      ErrorMeasure measure, std::vector<QuerySet> sets,
+                                      const PlanLimits& limits = {});
+
+struct WorkloadPlan {
+  WorkloadShape shape;
+  Spend spend;
+  NoisePurchase bought;
+};
+
+// What `spend` buys for `sets`. Errors: those of ShapeOf() and BuyNoise().
+absl::StatusOr<WorkloadPlan> PlanWorkload(const Domain& domain, const UnitBound& unit, const RuleSpec& rule,
+                                          std::vector<QuerySet> sets, const Spend& spend,
+                                          std::optional<Mechanism> mechanism);
+
+// An error that is to be reached: all answers of the request together stay within `max_error` of the truth
+// with at least the probability `confidence`.
+struct Target {
+  double max_error = 0;
+  double confidence = 0.95;
+  bool operator==(const Target&) const = default;
+};
+
+// The plan of least cost that reaches the target, in whole units of the budget: epsilon or rho under ZCDP and
+// RDP, whichever costs less (or what `mechanism` says); epsilon under PURE and ADVANCED. The probability is
+// bounded answer by answer (accuracy.h) for the strategies that make the worst answer's variance least.
+// Errors: INVALID_ARGUMENT ("target.max_error", "target.confidence") also when no budget reaches it.
+absl::StatusOr<WorkloadPlan> PlanForTarget(const Domain& domain, const UnitBound& unit, const RuleSpec& rule,
+                                           std::vector<QuerySet> sets, const Target& target,
+                                           std::optional<Mechanism> mechanism);
+
+// The errors of all answers of the set at `position`, and of all sets, counted.
+ErrorClasses ErrorClassesOf(const Domain& domain, const WorkloadShape& shape, size_t position);
+ErrorClasses ErrorClassesOf(const Domain& domain, const WorkloadShape& shape);
+
+}  // namespace curator::dp

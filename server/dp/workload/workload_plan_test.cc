@@ -1,0 +1,98 @@
+#include "dp/workload/workload_plan.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "base/errors.h"
+#include "dp/workload/testing_domain.h"
+
+namespace curator::dp {
+namespace {
+
+constexpr UnitBound kRecord{NeighbourRelation::kAddRemove, 1};
+
+RuleSpec Rule(RuleKind kind) {
+  RuleSpec rule;
+  rule.kind = kind;
+  rule.epsilon = Epsilon(1000 * kEpsilonUnitsPerOne);
+  if (kind != RuleKind::kPure) rule.delta = Delta(1'000'000'000'000);
+  return rule;
+}
+
+const Domain& Facts() {
+  static const Domain domain = CodedDomain({50, 2, 3});
+  return domain;
+}
+
+std::vector<QuerySet> Mixture() {
+  return {{{{{1, 2}, EveryCell()}}},
+          {{{{0}, AllIntervals(50)}}},
+          {{{{1}, std::vector<LinearQuery>{{{0, 1}, {1, -1}}}}}},
+          {{{{0, 1}, Boxes{{{3, 9}, {0, 0}}}}}}};
+}
+
+TEST(PlanWorkload, BuysOneDrawForAMixture) {
+  const WorkloadPlan plan = PlanWorkload(Facts(), kRecord, Rule(RuleKind::kPure), Mixture(),
+                                         {.epsilon = Epsilon(kEpsilonUnitsPerOne)}, std::nullopt)
+                                .value();
+  ASSERT_EQ(plan.bought.draws.size(), 1u);
+  EXPECT_EQ(plan.bought.event, NoiseEvent(plan.bought.noise, plan.shape.sensitivity));
+  EXPECT_EQ(plan.shape.sensitivity, QueriesSensitivity(Facts(), kRecord, plan.shape.joint.measured).value());
+  EXPECT_EQ(plan.shape.answers, 6 + 1275 + 1 + 1);
+  EXPECT_EQ(plan.shape.joint.plans[1].strategy, Strategy::kTree);
+}
+
+TEST(PlanWorkload, PricesMarginalsAsItAlwaysDid) {
+  const WorkloadPlan plan = PlanWorkload(CodedDomain({1, 2}), {NeighbourRelation::kReplaceOne, 1},
+                                         Rule(RuleKind::kPure), {{{{{0}, EveryCell()}, {{1}, EveryCell()}}}},
+                                         {.epsilon = Epsilon(kEpsilonUnitsPerOne)}, std::nullopt)
+                                .value();
+  EXPECT_EQ(plan.bought.event,
+            (Event{DiscreteLaplaceEvent{.scale = {4, 1}, .l1_sensitivity = 4, .linf_sensitivity = 1}}));
+}
+
+TEST(PlanForTarget, FindsTheLeastBudgetThatReachesIt) {
+  const Target target{.max_error = 40, .confidence = 0.9};
+  for (const RuleKind kind : {RuleKind::kPure, RuleKind::kZcdp}) {
+    const WorkloadPlan plan =
+        PlanForTarget(Facts(), kRecord, Rule(kind), Mixture(), target, std::nullopt).value();
+    const ErrorClasses classes = ErrorClassesOf(Facts(), plan.shape);
+    EXPECT_LE(SimultaneousTail(plan.bought.noise, classes, 40), 0.1);
+    const bool is_pure = plan.spend.epsilon.has_value();
+    const NoiseSpec worse =
+        is_pure ? LaplaceNoiseFor(plan.shape.sensitivity, Epsilon(plan.spend.epsilon->units() - 1)).value()
+                : GaussianNoiseFor(plan.shape.sensitivity, Rho(plan.spend.rho->units() - 1)).value();
+    EXPECT_GT(SimultaneousTail(worse, classes, 40), 0.1);
+    EXPECT_EQ(is_pure, kind == RuleKind::kPure) << "Gaussian noise is cheaper for many answers";
+  }
+}
+
+TEST(PlanForTarget, RefusesWhatNoBudgetReaches) {
+  const auto field = [](const Target& target) {
+    const auto plan = PlanForTarget(Facts(), kRecord, Rule(RuleKind::kPure), Mixture(), target, std::nullopt);
+    return FieldViolationOf(plan.status()).value_or(FieldViolation{}).field;
+  };
+  EXPECT_EQ(field({.max_error = -1}), "target.max_error");
+  EXPECT_EQ(field({.max_error = std::nan("")}), "target.max_error");
+  EXPECT_EQ(field({.max_error = 1, .confidence = 1}), "target.confidence");
+  EXPECT_EQ(field({.max_error = 0, .confidence = 1 - 1e-16}), "target.max_error");
+}
+
+TEST(ValidateSets, NamesTheLimitAndTheNumber) {
+  const auto message = [](const std::vector<QuerySet>& sets, const PlanLimits& limits) {
+    return std::string(ValidateSets(Facts(), sets, limits).message());
+  };
+  EXPECT_EQ(message(Mixture(), {}), "");
+  EXPECT_EQ(message(Mixture(), {.most_sets = 3}),
+            "workload: asks for 4 query sets; at most 3 are answered in one request");
+  EXPECT_EQ(message(Mixture(), {.most_cells = 50}),
+            "workload: asks for 56 cells of marginals; at most 50 are answered in one request");
+  EXPECT_EQ(message(Mixture(), {.most_answers = 1000}),
+            "workload: asks for 1275 answers; at most 1000 are answered in one request");
+  EXPECT_NE(message({{}}, {}), "");
+  EXPECT_NE(message({}, {}), "");
+}
+
+}  // namespace
+}  // namespace curator::dp

@@ -1,0 +1,284 @@
+// Every class of question over a real socket, against counts made from the CSV itself: a budget so large that
+// no noise is left shows what is counted.
+#include <google/protobuf/util/json_util.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <sstream>
+#include <vector>
+
+#include "base/errors.h"
+#include "client/error.h"
+#include "client/request_id.h"
+#include "tests/testing/small_table.h"
+#include "tests/testing/test_server.h"
+
+namespace curator::testing {
+namespace {
+
+// A row of SmallCsv().
+struct Row {
+  bool is_male = false;
+  int age = 0;
+  int region = 0;
+};
+
+constexpr int kRows = 731;
+
+int64_t CountIf(const std::function<bool(const Row&)>& holds) {
+  std::istringstream csv(SmallCsv(kRows));
+  std::string line;
+  std::getline(csv, line);
+  int64_t count = 0;
+  while (std::getline(csv, line)) {
+    std::istringstream fields(line);
+    std::string sex;
+    std::string age;
+    std::string region;
+    std::getline(fields, sex, ',');
+    std::getline(fields, age, ',');
+    std::getline(fields, region);
+    count += holds({sex == "Male", std::stoi(age), std::stoi(region)}) ? 1 : 0;
+  }
+  return count;
+}
+
+v1::Workload WorkloadFrom(const std::string& json) {
+  v1::Workload workload;
+  const auto status = google::protobuf::util::JsonStringToMessage(json, &workload);
+  EXPECT_TRUE(status.ok()) << status.ToString() << json;
+  return workload;
+}
+
+v1::Schema WithBits() {
+  v1::Schema schema = SmallSchema();
+  v1::Attribute* smokes = schema.add_attributes();
+  smokes->set_name("smokes");
+  smokes->mutable_coded()->set_size(2);
+  return schema;
+}
+
+class QueryClasses : public ::testing::TestWithParam<Backend> {
+ protected:
+  QueryClasses() : server_(GetParam()), owner_(server_.ClientFor("owner")) {
+    MakeSealed(owner_, NewDataset("census", v1::RULE_PURE, "100000"), SmallCsv(kRows));
+  }
+
+  v1::AnswerWorkloadRequest Request(const std::string& json, const std::string& epsilon = "1000") const {
+    v1::AnswerWorkloadRequest request;
+    request.set_dataset("census");
+    request.set_request_id(*client::NewRequestId());
+    *request.mutable_workload() = WorkloadFrom(json);
+    request.mutable_spend()->set_epsilon(epsilon);
+    return request;
+  }
+
+  // The answers of the only query set, rounded: without noise they are whole up to rounding.
+  std::vector<int64_t> Answers(const std::string& json) const {
+    const absl::StatusOr<Answer> answer = owner_.AnswerWorkload(Request(json));
+    EXPECT_TRUE(answer.ok()) << answer.status() << json;
+    if (!answer.ok() || answer->query_sets.size() != 1) return {};
+    const QuerySetAnswer& set = answer->query_sets[0];
+    EXPECT_EQ(set.labels.size(), set.size() * static_cast<size_t>(set.header.columns_size()));
+    std::vector<int64_t> counts = set.counts;
+    for (const double estimate : set.estimates) counts.push_back(std::llround(estimate));
+    return counts;
+  }
+
+  std::string FieldOfError(const std::string& json) const {
+    const absl::Status status = owner_.AnswerWorkload(Request(json)).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << json;
+    return std::string(status.message());
+  }
+
+  TestServer server_;
+  Client owner_;
+};
+
+INSTANTIATE_TEST_SUITE_P(Ledgers, QueryClasses, ::testing::Values(Backend::kSqlite, Backend::kPostgres),
+                         [](const auto& backend) { return BackendName(backend.param); });
+
+TEST_P(QueryClasses, RangesAreCountedByEveryStrategy) {
+  std::vector<int64_t> expected;
+  for (int first = 0; first < 10; ++first) {
+    for (int last = first; last < 10; ++last)
+      expected.push_back(
+          CountIf([&](const Row& row) { return row.age / 10 >= first && row.age / 10 <= last; }));
+  }
+  for (const std::string strategy : {"UNSPECIFIED", "DIRECT", "BASE_HISTOGRAM", "TREE"}) {
+    EXPECT_EQ(Answers(R"({"query_sets":[{"ranges":{"attributes":["age"]},"strategy":"STRATEGY_)" + strategy +
+                      "\"}]}"),
+              expected)
+        << strategy;
+  }
+}
+
+TEST_P(QueryClasses, BoxesOfSeveralAttributesAreCounted) {
+  const std::string boxes = R"({"query_sets":[{"ranges":{"attributes":["region","age"],"boxes":[
+      {"sides":[{"from":1,"to":"2"},{"from":20,"to":49}]},
+      {"sides":[{"to":0},{"from":"50"}]}]},"strategy":")";
+  const std::vector<int64_t> expected = {
+      CountIf(
+          [](const Row& row) { return row.region >= 1 && row.region <= 2 && row.age >= 20 && row.age < 50; }),
+      CountIf([](const Row& row) { return row.region == 0 && row.age >= 50; })};
+  EXPECT_EQ(Answers(boxes + "STRATEGY_DIRECT\"}]}"), expected);
+  EXPECT_EQ(Answers(boxes + "STRATEGY_BASE_HISTOGRAM\"}]}"), expected);
+}
+
+TEST_P(QueryClasses, PrefixesAreCumulativeCounts) {
+  std::vector<int64_t> expected;
+  for (int last = 0; last < 10; ++last)
+    expected.push_back(CountIf([&](const Row& row) { return row.age / 10 <= last; }));
+  for (const std::string strategy : {"UNSPECIFIED", "DIRECT", "BASE_HISTOGRAM", "TREE"})
+    EXPECT_EQ(Answers(R"({"query_sets":[{"prefixes":{"attribute":"age"},"strategy":"STRATEGY_)" + strategy +
+                      "\"}]}"),
+              expected);
+}
+
+TEST_P(QueryClasses, ThresholdsCountRecordsThatFulfilEnoughConditions) {
+  const auto fulfilled = [](const Row& row) {
+    return (row.is_male ? 1 : 0) + (row.age < 30 ? 1 : 0) + (row.region == 1 || row.region == 3 ? 1 : 0);
+  };
+  const std::vector<int64_t> expected = {CountIf([&](const Row& row) { return fulfilled(row) >= 2; }),
+                                         CountIf([&](const Row& row) { return fulfilled(row) >= 3; })};
+  for (const std::string strategy : {"DIRECT", "BASE_HISTOGRAM"}) {
+    EXPECT_EQ(Answers(R"({"query_sets":[{"thresholds":{"conditions":[{"attribute":"sex","in":["Male"]},
+                          {"attribute":"age","between":{"to":29}},{"attribute":"region","in":[1,"3"]}],
+                          "at_least":[2,3]},"strategy":"STRATEGY_)" +
+                      strategy + "\"}]}"),
+              expected);
+  }
+  EXPECT_EQ(Answers(R"({"query_sets":[{"thresholds":{"conditions":[{"attribute":"sex","in":["Male"]},
+                        {"attribute":"age","between":{"to":29}},{"attribute":"region","in":[1,"3"]}],
+                        "at_least":[1],"k":2}}]})")
+                .size(),
+            3u)
+      << "one of two, for each two of the three";
+}
+
+TEST_P(QueryClasses, PredicatesAreCountedByOtherAttributes) {
+  std::vector<int64_t> expected;
+  for (int region = 0; region < 4; ++region) {
+    expected.push_back(CountIf([&](const Row& row) {
+      return row.age >= 30 && row.age <= 49 && !row.is_male && row.region == region;
+    }));
+  }
+  const std::string where = R"({"query_sets":[{"predicates":{"predicates":[{"all_of":[
+      {"attribute":"age","between":{"from":30,"to":49}},{"attribute":"sex","in":["Female"]}]}],
+      "by":["region"]},"strategy":"STRATEGY_)";
+  EXPECT_EQ(Answers(where + "DIRECT\"}]}"), expected);
+  EXPECT_EQ(Answers(where + "BASE_HISTOGRAM\"}]}"), expected);
+  const absl::StatusOr<Answer> answer = owner_.AnswerWorkload(Request(where + "DIRECT\"}]}"));
+  ASSERT_TRUE(answer.ok());
+  const QuerySetAnswer& set = answer->query_sets[0];
+  EXPECT_EQ(set.header.query_class(), "predicates");
+  ASSERT_EQ(set.header.columns_size(), 2);
+  EXPECT_EQ(set.header.columns(0), "where");
+  EXPECT_EQ(set.header.columns(1), "region");
+  EXPECT_EQ(set.labels[2], "sex = Female and age in [30, 50)");
+  EXPECT_EQ(set.labels[3], "1");
+}
+
+TEST_P(QueryClasses, SetsOfValuesWithGapsAreCounted) {
+  EXPECT_EQ(Answers(R"json({"query_sets":[{"predicates":{"predicates":[
+                {"all_of":[{"attribute":"region","in":[0,3]},{"attribute":"age","in":["[10, 20)","[40, 50)"]}]},
+                {"all_of":[{"attribute":"sex","in":["Male"]}]}]}}]})json"),
+            (std::vector<int64_t>{CountIf([](const Row& row) {
+  return (row.region == 0 || row.region == 3) && (row.age / 10 == 1 || row.age / 10 == 4);
+                                  }),
+                                  CountIf([](const Row& row) {
+  return row.is_male; })}));
+}
+
+TEST_P(QueryClasses, ParitiesAreCountedDirectlyAndFromTheirCells) {
+  v1::CreateDatasetRequest bits = NewDataset("bits", v1::RULE_PURE, "100000");
+  *bits.mutable_schema() = WithBits();
+  std::ostringstream csv;
+  csv << "sex,age,region,smokes\n";
+  int64_t even_minus_odd = 0;
+  for (int i = 0; i < 100; ++i) {
+    const bool is_male = i % 3 == 0;
+    const bool smokes = i % 7 == 0;
+    csv << (is_male ? "Male" : "Female") << ",40,1," << (smokes ? 1 : 0) << '\n';
+    even_minus_odd += is_male == smokes ? 1 : -1;
+  }
+  MakeSealed(owner_, bits, csv.str());
+  for (const std::string strategy : {"DIRECT", "BASE_HISTOGRAM"}) {
+    v1::AnswerWorkloadRequest request = Request(
+        R"({"query_sets":[{"parities":{"up_to_k_way":{"k":2,"attributes":["sex","smokes"]}},"strategy":"STRATEGY_)" +
+        strategy + "\"}]}");
+    request.set_dataset("bits");
+    const absl::StatusOr<Answer> answer = owner_.AnswerWorkload(request);
+    ASSERT_TRUE(answer.ok()) << answer.status();
+    EXPECT_EQ(answer->query_sets[0].counts,
+              (std::vector<int64_t>{100 - 2 * 34, 100 - 2 * 15, even_minus_odd}));
+    EXPECT_EQ(answer->query_sets[0].labels[2], "sex, smokes");
+  }
+}
+
+TEST_P(QueryClasses, AMixtureIsOneChargeAndIsReplayedByteForByte) {
+  v1::AnswerWorkloadRequest request = Request(R"({"query_sets":[{"marginals":{"sets":[{"names":["sex"]}]}},
+      {"ranges":{"attributes":["age"]},"strategy":"STRATEGY_TREE"},
+      {"predicates":{"predicates":[{"all_of":[{"attribute":"sex","in":["Male"]}]}],"by":["region"]}}]})",
+                                              "0.5");
+  const absl::StatusOr<Answer> first = owner_.AnswerWorkload(request);
+  ASSERT_TRUE(first.ok()) << first.status();
+  EXPECT_EQ(first->header.marginal_count(), 1);
+  EXPECT_EQ(first->header.query_set_count(), 2);
+  EXPECT_EQ(first->query_sets[0].header.query_set(), 1);
+  EXPECT_EQ(owner_.GetBudget("census")->accounts(0).counters(0).spent(), "0.5");
+  const absl::StatusOr<Answer> again = owner_.AnswerWorkload(request);
+  ASSERT_TRUE(again.ok()) << again.status();
+  EXPECT_TRUE(again->header.replayed());
+  EXPECT_EQ(again->marginals[0].counts, first->marginals[0].counts);
+  for (size_t i = 0; i < 2; ++i) {
+    EXPECT_EQ(again->query_sets[i].counts, first->query_sets[i].counts);
+    EXPECT_EQ(again->query_sets[i].estimates, first->query_sets[i].estimates);
+    EXPECT_EQ(again->query_sets[i].labels, first->query_sets[i].labels);
+    EXPECT_EQ(again->query_sets[i].confidence_half_widths, first->query_sets[i].confidence_half_widths);
+  }
+  EXPECT_EQ(owner_.GetBudget("census")->accounts(0).counters(0).spent(), "0.5");
+}
+
+TEST_P(QueryClasses, ATargetSpendsWhatTheEstimateSaysAndReachesIt) {
+  v1::EstimateWorkloadRequest estimate;
+  estimate.set_dataset("census");
+  *estimate.mutable_workload() = WorkloadFrom(R"({"query_sets":[{"prefixes":{"attribute":"age"}}]})");
+  estimate.mutable_target()->set_max_error(20);
+  estimate.mutable_target()->set_confidence(0.9);
+  const absl::StatusOr<v1::EstimateWorkloadResponse> forecast = owner_.EstimateWorkload(estimate);
+  ASSERT_TRUE(forecast.ok()) << forecast.status();
+  EXPECT_EQ(forecast->max_error(), 20);
+  EXPECT_EQ(forecast->query_sets_size(), 1);
+  EXPECT_EQ(forecast->choices_size(), 5);
+  EXPECT_GT(forecast->choices(0).max_error(), forecast->choices(4).max_error());
+
+  v1::AnswerWorkloadRequest request = Request(R"({"query_sets":[{"prefixes":{"attribute":"age"}}]})");
+  request.clear_spend();
+  *request.mutable_target() = estimate.target();
+  const absl::StatusOr<Answer> answer = owner_.AnswerWorkload(request);
+  ASSERT_TRUE(answer.ok()) << answer.status();
+  EXPECT_EQ(answer->header.costs(0).amount(), forecast->spend().epsilon());
+}
+
+TEST_P(QueryClasses, WhatCutsABinOrIsNotThereIsNamedAndFree) {
+  EXPECT_EQ(
+      FieldOfError(R"({"query_sets":[{"predicates":{"predicates":[{"all_of":[
+                {"attribute":"age","between":{"from":35,"to":49}}]}]}}]})"),
+      "workload.query_sets[0].predicates.predicates[0].all_of[0].between.from: 35 cuts the bin [30, 40) of "
+      "age; the nearest that does not: 30 and 40");
+  EXPECT_EQ(FieldOfError(R"({"query_sets":[{"ranges":{"attributes":["age"],"boxes":[{"sides":[{},{}]}]}}]})"),
+            "workload.query_sets[0].ranges.boxes[0].sides: has 2 intervals for 1 attributes");
+  EXPECT_EQ(
+      FieldOfError(R"({"query_sets":[{"ranges":{"attributes":["sex","age"]},"strategy":"STRATEGY_TREE"}]})"),
+      "workload.query_sets[0].strategy: a tree answers ranges, prefixes, or intervals of one attribute, and "
+      "nothing else");
+  EXPECT_EQ(FieldOfError(R"({"query_sets":[{}]})"),
+            "workload.query_sets[0]: needs marginals, ranges, prefixes, thresholds, parities or predicates");
+  EXPECT_EQ(FieldOfError(R"({"query_sets":[{"parities":{"sets":[{"names":["region"]}]}}]})"),
+            "workload.query_sets[0].parities: \"region\" has 4 values; parities are of attributes with two");
+  EXPECT_EQ(owner_.GetBudget("census")->accounts(0).counters(0).spent(), "0");
+}
+
+}  // namespace
+}  // namespace curator::testing
