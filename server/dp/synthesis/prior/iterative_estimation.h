@@ -45,4 +45,22 @@ absl::StatusOr<Convergence> EstimateDistribution(std::span<const MarginalOfRecor
                                                  const EstimationRule& rule, std::span<double> weights,
                                                  Pacer& pacer);
 
+// How far answers are trusted: noise that moves each by `deviation` (in shares), beside a prior that is worth
+// `trust` records.
+struct Trust {
+  double deviation = 0;
+  double trust = 1;
+};
+
+// The same with answers that are heeded only as far as their noise lets them be known: the minimiser of
+//   trust * KL(q | prior) + sum over answers ((answer - q's) / deviation)^2 / 2
+// among distributions, by exact maximisation over the factors of one marginal after the other. It has one
+// minimum also when answers contradict each other. Answers of cells without records are left out. For the
+// sake of convergence answers are taken to be no firmer than deviation^2 trust = 1/256: what is missed then
+// is small beside what a support can represent, and EstimateDistribution() heeds answers whole.
+absl::StatusOr<Convergence> EstimateWeighed(std::span<const MarginalOfRecords> marginals,
+                                            std::span<const std::vector<double>> shares, const Trust& trust,
+                                            const EstimationRule& rule, std::span<double> weights,
+                                            Pacer& pacer);
+
 }  // namespace curator::dp

@@ -148,6 +148,53 @@ TEST(EstimateDistribution, TellsWhichShareOfTheAnswersNoRecordCanHave) {
   EXPECT_NEAR(std::accumulate(q.begin(), q.end(), 0.0), 1, 1e-12);
 }
 
+// The conditions of the minimum: for each marginal's cells there are factors with ln(q / prior) = their sum
+// (up to a constant), and each is gain times what its answer is missed by.
+TEST(EstimateWeighed, FindsTheMinimumThatItsConditionsCharacterise) {
+  Problem problem;
+  problem.answers[0] = SharesOf(problem.marginals[0], RandomDistribution(3));
+  const Trust trust{.deviation = 0.02, .trust = 50};
+  std::vector<double> q = problem.prior;
+  Pacer pacer{std::stop_token()};
+  const Convergence convergence = EstimateWeighed(problem.marginals, problem.answers, trust,
+                                                  {.most_sweeps = 5000, .settled = 1e-13}, q, pacer)
+                                      .value();
+  EXPECT_LT(convergence.last_movement, 1e-12);
+  const double gain = 1 / (trust.deviation * trust.deviation * trust.trust);
+  std::vector<double> constants;
+  for (size_t i = 0; i < kRecords; ++i) {
+    double expected = 0;
+    for (size_t m = 0; m < problem.marginals.size(); ++m) {
+      const uint32_t cell = problem.marginals[m].cell_of_record[i];
+      expected += gain * (problem.answers[m][cell] - SharesOf(problem.marginals[m], q)[cell]);
+    }
+    constants.push_back(std::log(q[i] / problem.prior[i]) - expected);
+  }
+  // Up to the factor that all records share.
+  for (const double constant : constants) EXPECT_NEAR(constant, constants[0], 1e-6);
+}
+
+TEST(EstimateWeighed, StaysNearThePriorWhereNoiseIsLargeAndHeedsAnswersWhereItIsSmall) {
+  const Problem problem;
+  double last = -1;
+  for (const double deviation : {0.001, 0.1, 1.0, 100.0}) {
+    std::vector<double> q = problem.prior;
+    Pacer pacer{std::stop_token()};
+    ASSERT_TRUE(EstimateWeighed(problem.marginals, problem.answers, {.deviation = deviation, .trust = 100},
+                                {}, q, pacer)
+                    .ok());
+    double missed = 0;
+    for (size_t m = 0; m < problem.marginals.size(); ++m) {
+      const auto have = SharesOf(problem.marginals[m], q);
+      for (size_t i = 0; i < have.size(); ++i) missed += std::abs(have[i] - problem.answers[m][i]);
+    }
+    EXPECT_GT(missed, last) << deviation;
+    last = missed;
+    EXPECT_LT(missed, deviation < 0.01 ? 0.1 : 10.0);
+    EXPECT_THAT(q, Pointwise(DoubleNear(deviation > 10 ? 1e-5 : 1.0), problem.prior));
+  }
+}
+
 TEST(EstimateDistribution, StopsWhenItIsTold) {
   const Problem problem;
   std::vector<double> q = problem.prior;

@@ -15,9 +15,13 @@
 #include "dp/synthesis/prior/prior_schedule.h"
 #include "dp/synthesis/prior/prior_settings.h"
 #include "dp/workload/marginals.h"
+#include "dp/workload/noise_spec.h"
 
 namespace curator::dp {
 namespace {
+
+// Answers are never trusted further than this: noise may vanish at enormous budgets.
+constexpr double kLeastDeviation = 0.05;
 
 // What the kernel said of one level.
 struct LevelAnswers {
@@ -101,7 +105,12 @@ class LevelEstimator {
  public:
   static absl::StatusOr<LevelEstimator> Create(const PriorSchedule& schedule, size_t level,
                                                const PriorRecords& records, Kernel& kernel, Pacer& pacer) {
-    LevelEstimator estimator(schedule.settings.estimation);
+    const PriorSettings& settings = schedule.settings;
+    LevelEstimator estimator(settings.estimation, settings.heed);
+    // A region's estimate is another kind of prior than public data.
+    estimator.trust_ = level > 0 ? settings.group_trust : schedule.trust;
+    estimator.deviation_ =
+        std::max(kLeastDeviation, ForecastError(schedule.levels[level].marginal_noise).standard_deviation);
     for (const AttributeSet& set : schedule.levels[level].measured) {
       ASSIGN_OR_RETURN(MarginalOfRecords marginal, records.MarginalOf(set, pacer));
       estimator.marginals_.push_back(std::move(marginal));
@@ -117,9 +126,12 @@ class LevelEstimator {
     for (std::vector<double>& marginal : shares) {
       for (double& cell : marginal) cell /= records;
     }
-    ASSIGN_OR_RETURN(const Convergence convergence,
-                     EstimateDistribution(marginals_, shares, rule_, weights, pacer));
-    Widen(worst_, convergence);
+    const Trust trust{.deviation = deviation_ / records, .trust = trust_};
+    const absl::StatusOr<Convergence> convergence =
+        heed_ == Heed::kWeighed ? EstimateWeighed(marginals_, shares, trust, rule_, weights, pacer)
+                                : EstimateDistribution(marginals_, shares, rule_, weights, pacer);
+    RETURN_IF_ERROR(convergence.status());
+    Widen(worst_, *convergence);
     return absl::OkStatus();
   }
 
@@ -139,9 +151,12 @@ class LevelEstimator {
   }
 
  private:
-  explicit LevelEstimator(const EstimationRule& rule) : rule_(rule) {}
+  LevelEstimator(const EstimationRule& rule, Heed heed) : rule_(rule), heed_(heed) {}
 
   EstimationRule rule_;
+  Heed heed_;
+  double deviation_ = 1;  // of one noisy count
+  double trust_ = 1;
   std::vector<MarginalOfRecords> marginals_;
   LevelAnswers answers_;
   Convergence worst_;
@@ -176,6 +191,18 @@ class Run {
   }
 
  private:
+  // The prior's shares. Where factors alone move weights, cells that the prior lacks get one record's mass
+  // together: without any they could never have some.
+  std::vector<double> StartingWeights(const PriorRecords& records) const {
+    std::vector<double> weights(records.shares().begin(), records.shares().end());
+    const bool is_full = schedule_.settings.support == PriorSupport::kFullDomain;
+    if (!is_full || schedule_.settings.heed == Heed::kExactly) return weights;
+    const auto rows = static_cast<double>(input_.prior->rows());
+    const double even = 1 / static_cast<double>(weights.size());
+    for (double& weight : weights) weight = (weight * rows + even) / (rows + 1);
+    return weights;
+  }
+
   void Report(const Progress& progress) {
     const double all = static_cast<double>(schedule_.levels.front().keys +
                                            (schedule_.levels.size() > 1 ? schedule_.levels.back().keys : 0));
@@ -187,7 +214,7 @@ class Run {
     ASSIGN_OR_RETURN(LevelEstimator estimator,
                      LevelEstimator::Create(schedule_, 0, records, kernel_, pacer_));
     for (int64_t key = 0; key < level.keys; ++key) {
-      std::vector<double> weights(records.shares().begin(), records.shares().end());
+      std::vector<double> weights = StartingWeights(records);
       RETURN_IF_ERROR(estimator.Estimate(static_cast<size_t>(key), weights, pacer_));
       if (schedule_.levels.size() == 1) {
         groups_.push_back({.key_codes = {},

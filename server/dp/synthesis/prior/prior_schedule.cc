@@ -231,6 +231,8 @@ absl::StatusOr<PriorSchedule> MakePriorSchedule(const SynthesisInput& input) {
                         "is missing: name a public dataset, or give the id of a synthetic release");
   }
   RETURN_IF_ERROR(CheckPrior(input.domain, *input.prior));
+  schedule.trust =
+      schedule.settings.trust > 0 ? schedule.settings.trust : static_cast<double>(input.prior->rows());
   RETURN_IF_ERROR(DivideAttributes(input, schedule));
   RETURN_IF_ERROR(BoundWeights(input, schedule));
   const std::vector<LevelBudget> budgets = SplitBudget(budget, schedule.settings);

@@ -45,6 +45,7 @@ struct PriorSchedule {
   // For each key of the last level, the key of the first that it lies in.
   std::vector<int64_t> region_of_group;
   int64_t records = 0;  // of the support
+  double trust = 0;     // records that the prior is worth
   std::vector<CountedEvent> draws;
   LinearDraws linear;
   std::vector<std::string> lines;

@@ -50,8 +50,11 @@ absl::StatusOr<PriorSettings> ReadPriorSettings(const SynthesisInput& input) {
   ASSIGN_OR_RETURN(settings.count_percent,
                    reader.Integer("count_percent", settings.group.empty() ? 10 : 50, 1, 99));
   ASSIGN_OR_RETURN(settings.estimation.most_sweeps, reader.Integer("sweeps", 100, 1, 10'000));
-  ASSIGN_OR_RETURN(const std::string projection, reader.Choice("projection", {"nearest", "scale"}));
-  settings.estimation.projection = projection == "scale" ? Projection::kScale : Projection::kNearest;
+  ASSIGN_OR_RETURN(const std::string heed, reader.Choice("answers", {"weighed", "nearest", "scaled"}));
+  settings.heed = heed == "weighed" ? Heed::kWeighed : Heed::kExactly;
+  settings.estimation.projection = heed == "scaled" ? Projection::kScale : Projection::kNearest;
+  ASSIGN_OR_RETURN(settings.trust, reader.Real("trust", 0, 0, 1e12));
+  ASSIGN_OR_RETURN(settings.group_trust, reader.Real("group_trust", 100, 0.001, 1e12));
   ASSIGN_OR_RETURN(settings.max_cells, reader.Integer("max_cells", kMostPriorWeights, 1, kMostPriorWeights));
   RETURN_IF_ERROR(reader.Finish());
   settings.used = reader.used();
@@ -84,10 +87,12 @@ const std::vector<Setting>& PriorSettingsForPeople() {
       {"count_percent", "the share of each level's budget that counts its records, 1 to 99",
        "50 with groups, else 10"},
       {"sweeps", "how often all measurements are visited at most", "100"},
-      {"projection",
-       "noisy answers become the distribution nearest to them that is nearest to the prior, or are only "
-       "clipped and scaled: nearest, scale",
-       "nearest"},
+      {"answers",
+       "weighed: heeded as far as their noise allows; nearest: made a distribution, of all nearest ones that "
+       "nearest to the prior, and heeded whole; scaled: clipped at zero, scaled, and heeded whole",
+       "weighed"},
+      {"trust", "how many records the prior is worth beside weighed answers; 0: as many as it has", "0"},
+      {"group_trust", "how many records a region's estimate is worth in each of its groups", "100"},
       {"max_cells", "the most weights that are held, for all groups together, 2 bytes each",
        absl::StrCat(kMostPriorWeights)}};
   return *settings;

@@ -16,6 +16,8 @@ namespace curator::dp {
 
 enum class PriorSupport { kPrior, kFullDomain };
 enum class MeasuredSets { kChosen, kGiven };
+// Answers as their noise allows (EstimateWeighed), or as they are (the paper's estimate).
+enum class Heed { kWeighed, kExactly };
 
 struct PriorSettings {
   PriorSupport support = PriorSupport::kPrior;
@@ -27,6 +29,9 @@ struct PriorSettings {
   AttributeSet group;   // empty: no groups
   int64_t region_percent = 50;
   int64_t count_percent = 50;
+  Heed heed = Heed::kWeighed;
+  double trust = 0;        // records that the prior is worth; 0: as many as it has
+  double group_trust = 0;  // and a region's estimate as the prior of a group
   EstimationRule estimation;
   int64_t max_cells = 0;
 

@@ -108,8 +108,10 @@ TEST(PriorAware, CorrectsAPriorOfAnotherPopulation) {
   SynthesisInput input = Input(1, prior);
   const double untouched = ErrorOfPrior(input, prior, rows);
   EXPECT_LT(ErrorOf(*Fit(input, rows, 1), input, rows), untouched / 3);
-  input.settings["projection"] = "scale";
-  EXPECT_LT(ErrorOf(*Fit(input, rows, 1), input, rows), untouched / 3);
+  for (const char* answers : {"nearest", "scaled"}) {
+    input.settings["answers"] = answers;
+    EXPECT_LT(ErrorOf(*Fit(input, rows, 1), input, rows), untouched / 3) << answers;
+  }
 }
 
 TEST(PriorAware, GainsFromAGoodPriorAtASmallBudget) {
