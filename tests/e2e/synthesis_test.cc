@@ -130,6 +130,7 @@ TEST_P(Synthesis, ADomainTooLargeIsRefusedBeforeTheChargeWithTheNumbers) {
   ASSERT_TRUE(owner_.SealDataset(seal).ok());
   v1::CreateSynthesisRequest request = Mwem("1");
   request.set_dataset("wide");
+  (*request.mutable_spec()->mutable_settings())["form"] = "dense";
   const absl::Status refused = owner_.CreateSynthesis(request).status();
   EXPECT_EQ(refused.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_NE(refused.message().find("cells"), std::string_view::npos) << refused;

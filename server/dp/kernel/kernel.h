@@ -99,6 +99,17 @@ class Kernel {
   absl::StatusOr<size_t> SelectWorstApproximated(std::span<const ApproximatedGroup> candidates,
                                                  Epsilon epsilon);
 
+  // The same for families of candidates, each a whole marginal or all queries of a group one by one, as in
+  // the algorithm of Hardt, Ligett, McSherry 2012. score = (sum over cells |count - estimate|) - penalty for
+  // a marginal, |answer - estimate| - penalty for a query. Thousands of queries over one table share its
+  // counts, and how they are answered.
+  //
+  // Claim: epsilon-DP with range epsilon. Proof: as above; any two scores move apart by at most
+  // CandidateRange() (dp/kernel/candidate_families.h), and which candidates are excluded is public.
+  // Errors: INVALID_ARGUMENT when no candidate is left; those of CandidateRange() and RoundFamily().
+  absl::StatusOr<FamilyChoice> SelectWorstCandidate(std::span<const CandidateFamily> families,
+                                                    Epsilon epsilon);
+
   // The candidate of `utility` (dp/kernel/utility/utility.h) with index i with probability proportional to
   // exp(epsilon (score_i + bonus_i) / R). `bonuses` are public, one for each candidate or none at all. R is
   // the range of the utility, computed here: how far apart one unit can move two scores.

@@ -5,6 +5,7 @@
 #include "base/status_macros.h"
 #include "dp/data/count_sealed_marginals.h"
 #include "dp/data/sealed_table.h"
+#include "dp/kernel/candidate_families.h"
 #include "dp/kernel/kernel.h"
 #include "dp/kernel/selection_score.h"
 #include "dp/kernel/utility/lattice_utility.h"
@@ -126,6 +127,45 @@ absl::StatusOr<size_t> Kernel::SelectWorstApproximated(std::span<const Approxima
         .candidates = {candidates.begin(), candidates.end()}, .epsilon = epsilon, .selected = selected});
   }
   return selected;
+}
+
+absl::StatusOr<FamilyChoice> Kernel::SelectWorstCandidate(std::span<const CandidateFamily> families,
+                                                          Epsilon epsilon) {
+  if (epsilon.units() <= 0) return absl::InvalidArgumentError("a selection needs an epsilon greater than 0");
+  ASSIGN_OR_RETURN(const int64_t range, CandidateRange(domain_, unit_, families));
+  std::vector<AttributeSet> sets;
+  std::vector<LatticeEstimate> estimates;
+  sets.reserve(families.size());
+  estimates.reserve(families.size());
+  int64_t left = 0;
+  for (const CandidateFamily& family : families) {
+    ASSIGN_OR_RETURN(LatticeEstimate estimate, RoundFamily(domain_, family));
+    sets.push_back(family.group.attributes);
+    estimates.push_back(std::move(estimate));
+    left += NumberOfCandidates(domain_, family);
+  }
+  if (left == 0) return absl::InvalidArgumentError("there are no candidates to choose from");
+  RETURN_IF_ERROR(CheckCells(sets));
+  RETURN_IF_ERROR(meter_.Debit({ExponentialMechanismEvent{epsilon}}));
+
+  if (table_ == nullptr) {
+    ASSIGN_OR_RETURN(const FamilySelectionDraw recorded, NextRecorded<FamilySelectionDraw>());
+    if (!std::ranges::equal(families, recorded.families) || recorded.epsilon != epsilon)
+      return AnotherQuestion();
+    return recorded.selected;
+  }
+  ASSIGN_OR_RETURN(const std::vector<std::span<const int64_t>> counts, RememberedCounts(sets));
+  ScoredCandidates scored;
+  for (size_t i = 0; i < families.size(); ++i)
+    AddScores(i, families[i], AnswersFromCounts(domain_, families[i].group, counts[i]), estimates[i], scored);
+  ASSIGN_OR_RETURN(const size_t selected,
+                   DrawExponential(*bits_, scored.scores, FactorForRange(epsilon, range)));
+  const FamilyChoice choice = scored.candidates[selected];
+  if (record_ != nullptr) {
+    record_->push_back(FamilySelectionDraw{
+        .families = {families.begin(), families.end()}, .epsilon = epsilon, .selected = choice});
+  }
+  return choice;
 }
 
 absl::StatusOr<size_t> Kernel::SelectByUtility(const Utility& utility, std::span<const double> bonuses,

@@ -8,6 +8,7 @@
 #include "base/int128.h"
 #include "base/status_macros.h"
 #include "dp/data/count_sealed_marginals.h"
+#include "dp/kernel/candidate_families.h"
 #include "dp/kernel/selection_score.h"
 #include "dp/kernel/utility/lattice_utility.h"
 #include "dp/kernel/utility/utility_scores.h"
@@ -140,6 +141,22 @@ absl::StatusOr<Interval> Of(const GroupSelectionDraw& draw, const Context& conte
   }
   ASSIGN_OR_RETURN(const int64_t range, ErrorRange(context.domain, context.unit, draw.candidates));
   return SelectionLogProbability(scores, FactorForRange(draw.epsilon, range), draw.selected);
+}
+
+absl::StatusOr<Interval> Of(const FamilySelectionDraw& draw, const Context& context) {
+  if (draw.epsilon.units() <= 0) return absl::InvalidArgumentError("a selection without an epsilon");
+  ScoredCandidates scored;
+  for (size_t i = 0; i < draw.families.size(); ++i) {
+    ASSIGN_OR_RETURN(const std::vector<int64_t> answers, AnswersOf(draw.families[i].group, context));
+    ASSIGN_OR_RETURN(const LatticeEstimate estimate, RoundFamily(context.domain, draw.families[i]));
+    AddScores(i, draw.families[i], answers, estimate, scored);
+  }
+  const auto selected = std::ranges::find(scored.candidates, draw.selected);
+  if (selected == scored.candidates.end())
+    return absl::InvalidArgumentError("a selection of none of its candidates");
+  ASSIGN_OR_RETURN(const int64_t range, CandidateRange(context.domain, context.unit, draw.families));
+  return SelectionLogProbability(scored.scores, FactorForRange(draw.epsilon, range),
+                                 static_cast<size_t>(selected - scored.candidates.begin()));
 }
 
 absl::StatusOr<Interval> Of(const UtilityDraw& draw, const Context& context) {

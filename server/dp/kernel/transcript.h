@@ -40,6 +40,26 @@ struct ApproximatedGroup {
   bool operator==(const ApproximatedGroup&) const = default;
 };
 
+// Candidates of a selection over one table, in compact form: the marginal as a whole where the group asks for
+// every cell, else each query of the group by itself. A public estimate of each answer of the group, and one
+// public handicap for each candidate. All numbers finite.
+struct CandidateFamily {
+  QueryGroup group;
+  std::vector<double> estimate;
+  double penalty = 0;
+  // Which of them are no candidates (any more), rising: queries of the group, or 0 for a whole marginal.
+  std::vector<int64_t> excluded = {};
+
+  bool operator==(const CandidateFamily&) const = default;
+};
+
+// A candidate of families: the query `query` of the family at that position, or (0) its whole marginal.
+struct FamilyChoice {
+  size_t family = 0;
+  size_t query = 0;
+  bool operator==(const FamilyChoice&) const = default;
+};
+
 struct CountsDraw {
   std::vector<AttributeSet> marginals;
   NoiseSpec noise;
@@ -70,6 +90,12 @@ struct GroupSelectionDraw {
   size_t selected = 0;
   bool operator==(const GroupSelectionDraw&) const = default;
 };
+struct FamilySelectionDraw {
+  std::vector<CandidateFamily> families;
+  Epsilon epsilon;
+  FamilyChoice selected;
+  bool operator==(const FamilySelectionDraw&) const = default;
+};
 struct UtilityDraw {
   Utility utility;
   std::vector<double> bonuses;
@@ -78,8 +104,8 @@ struct UtilityDraw {
   bool operator==(const UtilityDraw&) const = default;
 };
 
-using Draw =
-    std::variant<CountsDraw, QueriesDraw, RecordCountDraw, SelectionDraw, GroupSelectionDraw, UtilityDraw>;
+using Draw = std::variant<CountsDraw, QueriesDraw, RecordCountDraw, SelectionDraw, GroupSelectionDraw,
+                          FamilySelectionDraw, UtilityDraw>;
 using Transcript = std::vector<Draw>;
 
 }  // namespace curator::dp

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 #include <string>
+#include <utility>
 #include <variant>
 
 #include "base/errors.h"
@@ -12,11 +13,49 @@
 namespace curator::dp {
 namespace {
 
+// The cells of one box of a marginal of these sizes, rising.
+LinearQuery CellsOf(std::span<const int64_t> sizes, std::span<const CodeInterval> box) {
+  LinearQuery cells = {{0, 1}};
+  for (size_t side = 0; side < sizes.size(); ++side) {
+    LinearQuery longer;
+    longer.reserve(cells.size() * (box[side].last - box[side].first + 1));
+    for (const WeightedCell& prefix : cells) {
+      for (uint32_t code = box[side].first; code <= box[side].last; ++code)
+        longer.push_back({prefix.cell * static_cast<uint32_t>(sizes[side]) + code, 1});
+    }
+    cells = std::move(longer);
+  }
+  return cells;
+}
+
+}  // namespace
+
 bool IsWholeMarginal(const QueryGroup& group) {
   return std::holds_alternative<EveryCell>(group.queries);
 }
 
-}  // namespace
+QueryGroup SingleQuery(const QueryGroup& group, size_t index) {
+  QueryGroup single{.attributes = group.attributes, .queries = {}};
+  if (const auto* boxes = std::get_if<Boxes>(&group.queries)) {
+    const size_t sides = group.attributes.size();
+    const auto box = std::span(boxes->sides).subspan(index * sides, sides);
+    single.queries = Boxes{{box.begin(), box.end()}};
+  } else {
+    single.queries = std::vector<LinearQuery>{std::get<std::vector<LinearQuery>>(group.queries).at(index)};
+  }
+  return single;
+}
+
+std::vector<LinearQuery> TermsOf(const Domain& domain, const QueryGroup& group) {
+  if (const auto* queries = std::get_if<std::vector<LinearQuery>>(&group.queries)) return *queries;
+  std::vector<int64_t> sizes;
+  for (const uint32_t attribute : group.attributes) sizes.push_back(domain.attributes()[attribute].size());
+  const std::span<const CodeInterval> sides = std::get<Boxes>(group.queries).sides;
+  std::vector<LinearQuery> terms;
+  for (size_t at = 0; at < sides.size(); at += sizes.size())
+    terms.push_back(CellsOf(sizes, sides.subspan(at, sizes.size())));
+  return terms;
+}
 
 std::vector<QueryGroup> WholeMarginals(std::span<const AttributeSet> sets) {
   std::vector<QueryGroup> workload;

@@ -7,6 +7,7 @@
 // Thread-safe: pure functions of public facts.
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <vector>
 
@@ -18,6 +19,14 @@ namespace curator::dp {
 
 // One group of every cell for each set, in their order.
 std::vector<QueryGroup> WholeMarginals(std::span<const AttributeSet> sets);
+
+bool IsWholeMarginal(const QueryGroup& group);
+
+// The query at `index` of a group that is no whole marginal, as a group by itself.
+QueryGroup SingleQuery(const QueryGroup& group, size_t index);
+
+// The queries of a group that is no whole marginal, each as weighted cells.
+std::vector<LinearQuery> TermsOf(const Domain& domain, const QueryGroup& group);
 
 // Whether every group is a whole marginal.
 bool AreWholeMarginals(std::span<const QueryGroup> workload);

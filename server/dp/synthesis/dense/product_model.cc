@@ -1,6 +1,5 @@
 #include "dp/synthesis/dense/product_model.h"
 
-#include <cmath>
 #include <utility>
 
 #include "base/canonical_bytes.h"
@@ -13,60 +12,6 @@ namespace {
 
 constexpr std::string_view kTag = "curator.product_model";
 constexpr int64_t kVersion = 1;
-
-void WriteSet(CanonicalWriter& writer, const AttributeSet& set) {
-  writer.Integer(static_cast<int64_t>(set.size()));
-  for (const uint32_t attribute : set) writer.Integer(attribute);
-}
-
-AttributeSet ReadSet(CanonicalReader& reader, const Domain& domain) {
-  AttributeSet set;
-  const int64_t size = reader.Count();
-  for (int64_t i = 0; i < size; ++i) {
-    const int64_t attribute = reader.Integer();
-    if (attribute < 0 || attribute >= static_cast<int64_t>(domain.size()) ||
-        (i > 0 && attribute <= set.back())) {
-      reader.Refuse();
-      return {};
-    }
-    set.push_back(static_cast<uint32_t>(attribute));
-  }
-  return set;
-}
-
-double ReadFinite(CanonicalReader& reader) {
-  const double value = reader.Real();
-  if (!std::isfinite(value)) reader.Refuse();
-  return value;
-}
-
-ProductComponent ReadComponent(CanonicalReader& reader, const Domain& domain) {
-  ProductComponent component;
-  component.base = ReadFinite(reader);
-  const int64_t factors = reader.Count();
-  for (int64_t i = 0; i < factors && reader.ok(); ++i) {
-    LogFactor factor;
-    factor.set = ReadSet(reader, domain);
-    const int64_t cells = reader.Count();
-    for (int64_t cell = 0; cell < cells; ++cell) factor.logarithms.push_back(ReadFinite(reader));
-    component.factors.push_back(std::move(factor));
-  }
-  return component;
-}
-
-// The weights of one component.
-absl::StatusOr<std::vector<float>> WeightsOf(const DenseLayout& layout, const ProductComponent& component,
-                                             Pacer& pacer) {
-  std::vector<DenseMarginal> marginals;
-  for (const LogFactor& factor : component.factors) {
-    ASSIGN_OR_RETURN(DenseMarginal marginal, DenseMarginal::Create(layout, factor.set, pacer));
-    if (marginal.cells() != static_cast<int64_t>(factor.logarithms.size())) {
-      return absl::InvalidArgumentError("a factor has not one value for each cell of its marginal");
-    }
-    marginals.push_back(std::move(marginal));
-  }
-  return ProductWeights(layout, component.base, component.factors, marginals, pacer);
-}
 
 absl::StatusOr<std::vector<float>> AverageWeights(const DenseLayout& layout,
                                                   const std::vector<ProductComponent>& components,
@@ -143,17 +88,8 @@ std::string ProductModel::Serialize() const {
   for (const int64_t size : layout_.sizes()) writer.Integer(size);
   writer.Integer(parts_.records);
   writer.Integer(static_cast<int64_t>(parts_.components.size()));
-  for (const ProductComponent& component : parts_.components) {
-    writer.Real(component.base);
-    writer.Integer(static_cast<int64_t>(component.factors.size()));
-    for (const LogFactor& factor : component.factors) {
-      WriteSet(writer, factor.set);
-      writer.Integer(static_cast<int64_t>(factor.logarithms.size()));
-      for (const double logarithm : factor.logarithms) writer.Real(logarithm);
-    }
-  }
-  writer.Integer(static_cast<int64_t>(parts_.transcript.size()));
-  for (const std::string& line : parts_.transcript) writer.Text(line);
+  for (const ProductComponent& component : parts_.components) WriteComponent(writer, component);
+  WriteLines(writer, parts_.transcript);
   return std::move(writer).Take();
 }
 
@@ -169,8 +105,7 @@ absl::StatusOr<std::unique_ptr<SynthesisModel>> ProductModel::Restore(const Doma
   const int64_t components = reader.Count();
   for (int64_t i = 0; i < components && reader.ok(); ++i)
     parts.components.push_back(ReadComponent(reader, domain));
-  const int64_t lines = reader.Count();
-  for (int64_t i = 0; i < lines && reader.ok(); ++i) parts.transcript.push_back(reader.Text());
+  parts.transcript = ReadLines(reader);
   RETURN_IF_ERROR(reader.Finish());
   Pacer pacer{std::stop_token()};
   auto model = Create(domain, std::move(parts), pacer);

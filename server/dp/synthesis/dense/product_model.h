@@ -12,7 +12,7 @@
 #include "absl/status/statusor.h"
 #include "dp/domain/domain.h"
 #include "dp/synthesis/dense/dense_layout.h"
-#include "dp/synthesis/dense/product_weights.h"
+#include "dp/synthesis/dense/product_component.h"
 #include "dp/synthesis/pacer.h"
 #include "dp/synthesis/synthesizer.h"
 
@@ -20,14 +20,6 @@ namespace curator::dp {
 
 // No dense table has more cells.
 inline constexpr int64_t kMostDenseCells = int64_t{1} << 26;
-
-// One product: base * exp(sum of the factors' logarithms).
-struct ProductComponent {
-  double base = 1;
-  std::vector<LogFactor> factors;
-
-  bool operator==(const ProductComponent&) const = default;
-};
 
 // Everything that a model is made of.
 struct ProductModelParts {

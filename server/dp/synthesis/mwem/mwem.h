@@ -1,9 +1,14 @@
-// MWEM (Hardt, Ligett, McSherry 2012) over whole marginals, on dense weights.
+// MWEM (Hardt, Ligett, McSherry 2012) over whole marginals and over single linear queries: cells, ranges,
+// parities, predicates.
 //
-// Each round chooses the marginal of the workload that the weights approximate worst (exponential mechanism),
-// measures it, and replays all measurements as multiplicative updates until they settle (product_fit.h). A
-// marginal costs what one query costs, because a record lies in one of its cells. The score of a marginal is
-// its L1 error less the error that a measurement would have by itself.
+// Each round chooses the candidate of the workload that the weights approximate worst (exponential
+// mechanism), measures it, and replays all measurements as multiplicative updates until they settle
+// (product_fit.h). A marginal costs what one query costs, because a record lies in one of its cells. The
+// score of a marginal is its L1 error less the error that a measurement would have by itself; the score of a
+// query its absolute error.
+//
+// The weights are one table of all cells, or independent tables of what measurements have joined
+// (factored/factored_fit.h), which has room for domains that no table could hold.
 #pragma once
 
 #include "dp/synthesis/synthesizer.h"

@@ -2,41 +2,56 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
+#include <tuple>
 #include <utility>
+#include <variant>
 
 #include "absl/strings/str_cat.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
 #include "dp/synthesis/dense/product_model.h"
-#include "dp/synthesis/settings_reader.h"
+#include "dp/synthesis/factored/factored_fit.h"
 #include "dp/synthesis/synthesis_workload.h"
 #include "dp/workload/marginals.h"
-#include "dp/workload/sensitivity.h"
 
 namespace curator::dp {
 namespace {
 
 constexpr int64_t kRecordShare = 20;  // one part in so many buys the number of records
-constexpr int64_t kMostRounds = 1000;
-constexpr int64_t kGuessedRecords = 10'000;
 
 // The budget in its own units, split.
 struct Split {
   int64_t records = 0;
-  int64_t selection = 0;  // of one round; 0 when nothing is selected
-  int64_t measurement = 0;
+  int64_t initial = 0;  // 0 when nothing is measured beforehand
+  struct Round {
+    int64_t selection = 0;  // 0 when nothing is selected
+    int64_t measurement = 0;
+  };
+  std::vector<Round> rounds;  // one of each stage
 };
+
+int64_t PercentOf(int64_t units, int64_t percent) {
+  return units / 100 * percent + units % 100 * percent / 100;
+}
 
 absl::StatusOr<Split> SplitBudget(int64_t units, const MwemSettings& settings, bool selects,
                                   std::string_view field) {
+  const int64_t stages = settings.adaptive == MwemRounds::kAdaptive ? kAdaptiveStages : 1;
   Split split;
   split.records = std::max<int64_t>(1, units / kRecordShare);
-  const int64_t round = (units - split.records) / settings.rounds;
-  if (selects)
-    split.selection =
-        round / 100 * settings.selection_percent + round % 100 * settings.selection_percent / 100;
-  split.measurement = round - split.selection;
-  if (split.measurement < 1 || (selects && split.selection < 1)) {
+  int64_t left = units - split.records;
+  if (settings.init != MwemInit::kUniform) split.initial = PercentOf(left, settings.init_percent);
+  left -= split.initial;
+  const int64_t first = left / settings.rounds / ((int64_t{1} << stages) - 1);
+  for (int64_t stage = 0; stage < stages; ++stage) {
+    const int64_t round = first << stage;
+    const int64_t selection = selects ? PercentOf(round, settings.selection_percent) : 0;
+    split.rounds.push_back({selection, round - selection});
+  }
+  const Split::Round& least = split.rounds.front();
+  if (least.measurement < 1 || (selects && least.selection < 1) ||
+      (settings.init != MwemInit::kUniform && split.initial < 1)) {
     return InvalidField(field, absl::StrCat("is too small to be split over ", settings.rounds, " rounds"));
   }
   return split;
@@ -74,140 +89,219 @@ absl::StatusOr<std::optional<Epsilon>> SelectionFor(Rho rho) {
   return std::optional<Epsilon>(Epsilon(low));
 }
 
-absl::StatusOr<MwemSettings> ReadSettings(const SynthesisInput& input, const Budget& budget,
-                                          size_t attributes, SettingsReader& reader) {
-  const auto marginals = static_cast<int64_t>(input.workload.size());
-  const int64_t most_rounds = std::min(marginals, kMostRounds);
-  const int64_t records = std::max<int64_t>(1, input.assume_records.value_or(kGuessedRecords));
-  const int64_t rounds =
-      std::min(most_rounds, DefaultRounds(budget, attributes, input.workload.size(), records));
-  MwemSettings settings;
-  ASSIGN_OR_RETURN(settings.rounds, reader.Integer("rounds", rounds, 1, most_rounds));
-  ASSIGN_OR_RETURN(settings.selection_percent,
-                   reader.Integer("selection_percent", settings.selection_percent, 1, 99));
-  ASSIGN_OR_RETURN(settings.sweeps, reader.Integer("sweeps", settings.sweeps, 1, 1000));
-  ASSIGN_OR_RETURN(settings.slack,
-                   reader.Real("slack", static_cast<double>(settings.rounds) / 100, 0.001, 1000));
-  ASSIGN_OR_RETURN(const std::string iterate, reader.Choice("iterate", {"last", "average"}));
-  settings.iterate = iterate == "average" ? MwemIterate::kAverage : MwemIterate::kLast;
-  return settings;
+// The sensitivities of the three kinds of measurements.
+struct Sensitivities {
+  Sensitivity records;
+  std::optional<Sensitivity> initial;
+  Sensitivity candidate;
+};
+
+absl::StatusOr<Sensitivities> SensitivitiesUnder(const SynthesisInput& input, const UnitBound& unit,
+                                                 const std::vector<QueryGroup>& initial) {
+  Sensitivities sensitivities;
+  ASSIGN_OR_RETURN(sensitivities.records, RecordCountSensitivity(unit));
+  if (!initial.empty()) {
+    ASSIGN_OR_RETURN(sensitivities.initial, QueriesSensitivity(input.domain, unit, initial));
+  }
+  ASSIGN_OR_RETURN(sensitivities.candidate, CandidateSensitivity(input, unit));
+  return sensitivities;
 }
 
-// Fills in noises and selection. `one_marginal` and `records` are sensitivities.
-absl::Status BuyNoise(const Budget& budget, bool selects, const Sensitivity& one_marginal,
-                      const Sensitivity& records, MwemSchedule& schedule) {
-  if (const auto* pure = std::get_if<PureBudget>(&budget)) {
-    ASSIGN_OR_RETURN(const Split split,
-                     SplitBudget(pure->epsilon.units(), schedule.settings, selects, "spend.epsilon"));
-    ASSIGN_OR_RETURN(schedule.record_noise, LaplaceNoiseFor(records, Epsilon(split.records)));
-    ASSIGN_OR_RETURN(schedule.marginal_noise, LaplaceNoiseFor(one_marginal, Epsilon(split.measurement)));
-    if (selects) schedule.selection = Epsilon(split.selection);
-    return absl::OkStatus();
+// Fills in noises and selections.
+absl::Status BuyNoise(const Budget& budget, bool selects, const Sensitivities& sensitivities,
+                      MwemSchedule& schedule) {
+  const auto* const pure = std::get_if<PureBudget>(&budget);
+  const int64_t units = pure != nullptr ? pure->epsilon.units() : std::get<ZcdpBudget>(budget).rho.units();
+  const std::string_view field = pure != nullptr ? "spend.epsilon" : "spend.rho";
+  ASSIGN_OR_RETURN(const Split split, SplitBudget(units, schedule.settings, selects, field));
+  const auto noise_for = [pure](const Sensitivity& sensitivity, int64_t share) {
+    return pure != nullptr ? LaplaceNoiseFor(sensitivity, Epsilon(share))
+                           : GaussianNoiseFor(sensitivity, Rho(share));
+  };
+  ASSIGN_OR_RETURN(schedule.record_noise, noise_for(sensitivities.records, split.records));
+  if (sensitivities.initial) {
+    ASSIGN_OR_RETURN(schedule.initial_noise, noise_for(*sensitivities.initial, split.initial));
   }
-  const Rho rho = std::get<ZcdpBudget>(budget).rho;
-  ASSIGN_OR_RETURN(const Split split, SplitBudget(rho.units(), schedule.settings, selects, "spend.rho"));
-  ASSIGN_OR_RETURN(schedule.record_noise, GaussianNoiseFor(records, Rho(split.records)));
-  ASSIGN_OR_RETURN(schedule.marginal_noise, GaussianNoiseFor(one_marginal, Rho(split.measurement)));
-  if (!selects) return absl::OkStatus();
-  ASSIGN_OR_RETURN(schedule.selection, SelectionFor(Rho(split.selection)));
-  if (!schedule.selection)
-    return InvalidField("spend.rho", "is too small to pay for a selection in each round");
+  for (const Split::Round& round : split.rounds) {
+    MwemStage stage{.rounds = schedule.settings.rounds, .selection = std::nullopt, .noise = {}};
+    ASSIGN_OR_RETURN(stage.noise, noise_for(sensitivities.candidate, round.measurement));
+    if (selects && pure != nullptr) stage.selection = Epsilon(round.selection);
+    if (selects && pure == nullptr) {
+      ASSIGN_OR_RETURN(stage.selection, SelectionFor(Rho(round.selection)));
+      if (!stage.selection) return InvalidField(field, "is too small to pay for a selection in each round");
+    }
+    schedule.stages.push_back(stage);
+  }
   return absl::OkStatus();
 }
 
-// All draws are linear in the records that change: noise on marginals and on their number, and a selection
-// whose score is bounded by an L1 sensitivity, which halves for a unit that only enters or leaves.
-absl::StatusOr<LinearDraws> LinearDrawsOf(const MwemSchedule& schedule, const UnitBound& unit) {
-  const UnitBound leaving{.relation = NeighbourRelation::kAddRemove, .max_records = unit.max_records};
-  ASSIGN_OR_RETURN(const Sensitivity one_marginal, MarginalsSensitivity(leaving, 1));
-  ASSIGN_OR_RETURN(const Sensitivity records, RecordCountSensitivity(leaving));
-  const int64_t sides = unit.relation == NeighbourRelation::kReplaceOne ? 2 : 1;
-  LinearDraws linear{.draws = schedule.draws, .removals = {}};
-  linear.removals.push_back({NoiseEvent(schedule.record_noise, records), 1});
-  if (schedule.selection) {
-    const Epsilon range((schedule.selection->units() + sides - 1) / sides);
-    linear.removals.push_back({{ExponentialMechanismEvent{range}}, schedule.settings.rounds});
+// Every draw, as seen under the relation of `sensitivities`, where a selection's range is `share` of that
+// which was bought.
+std::vector<CountedEvent> DrawsOf(const MwemSchedule& schedule, const Sensitivities& sensitivities,
+                                  Rational share) {
+  std::vector<CountedEvent> draws = {{NoiseEvent(schedule.record_noise, sensitivities.records), 1}};
+  if (sensitivities.initial) draws.push_back({NoiseEvent(schedule.initial_noise, *sensitivities.initial), 1});
+  for (const MwemStage& stage : schedule.stages) {
+    if (stage.selection) {
+      const int64_t units = stage.selection->units();
+      const int64_t whole = units / share.denominator * share.numerator;
+      const int64_t rest =
+          (units % share.denominator * share.numerator + share.denominator - 1) / share.denominator;
+      draws.push_back({{ExponentialMechanismEvent{Epsilon(whole + rest)}}, stage.rounds});
+    }
+    draws.push_back({NoiseEvent(stage.noise, sensitivities.candidate), stage.rounds});
   }
-  linear.removals.push_back({NoiseEvent(schedule.marginal_noise, one_marginal), schedule.settings.rounds});
-  return linear;
+  return draws;
+}
+
+// How far one candidate's error moves, in records.
+int64_t ErrorMovement(const SynthesisInput& input, const Sensitivity& candidate) {
+  return AreWholeMarginals(input.workload) ? candidate.l1 : candidate.linf;
+}
+
+// Draws that are linear in the records that change (dp/workload/part_cost.h): noise on marginals and on their
+// number, and selections whose scores' bound is a sum over the records that change.
+//
+// Proof for noise on one query that is not a marginal's cell, with weights of at most w in absolute value, s
+// apart, when J records leave and I enter, p = min(J, I), e = |J - I|, p + e <= m. Paired records move it by
+// at most s, others by w. Under REPLACE_ONE L1 is m s <= 2 m w, and p s + e w <= (J + I) w is at most the
+// share (J + I)/(2m) of 2 r = 2 m w. With B = max(s^2, 2 w^2), (p s + e w)^2 <= (p + e)(p s^2 + e w^2) <=
+// (m/2) B (2p + e), which is that share of max(c, 2r) = m^2 B.
+absl::StatusOr<LinearDraws> LinearDrawsOf(const SynthesisInput& input, const MwemSchedule& schedule,
+                                          const Sensitivities& own) {
+  const UnitBound leaving{.relation = NeighbourRelation::kAddRemove,
+                          .max_records = input.unit_bound.max_records};
+  ASSIGN_OR_RETURN(const Sensitivities removal, SensitivitiesUnder(input, leaving, schedule.initial));
+  const Rational share =
+      Reduced({ErrorMovement(input, removal.candidate), ErrorMovement(input, own.candidate)});
+  return LinearDraws{.draws = schedule.draws, .removals = DrawsOf(schedule, removal, share)};
+}
+
+std::vector<QueryGroup> InitialGroups(MwemInit init, const AttributeSet& attributes) {
+  if (init == MwemInit::kUniform) return {};
+  if (init == MwemInit::kDomain) return {{.attributes = attributes, .queries = EveryCell()}};
+  std::vector<QueryGroup> groups;
+  for (const uint32_t attribute : attributes)
+    groups.push_back({.attributes = {attribute}, .queries = EveryCell()});
+  return groups;
+}
+
+absl::Status CheckDenseFits(const SynthesisInput& input, const MwemSchedule& schedule) {
+  if (schedule.settings.form != MwemForm::kDense) return absl::OkStatus();
+  return DenseLayout::Create(input.domain, schedule.attributes, schedule.settings.max_cells).status();
+}
+
+// What decides the sensitivity of a single query: its largest weight, how far its weights are apart with 0,
+// and whether one is negative.
+using QueryShape = std::tuple<int64_t, int64_t, bool>;
+
+constexpr QueryShape kShapeOfABox = {1, 1, false};
+
+QueryShape ShapeOf(const LinearQuery& query) {
+  int64_t least = 0;
+  int64_t most = 0;
+  for (const WeightedCell& term : query) {
+    least = std::min<int64_t>(least, term.weight);
+    most = std::max<int64_t>(most, term.weight);
+  }
+  return {std::max(most, -least), most - least, least < 0};
 }
 
 }  // namespace
 
-int64_t DefaultRounds(const Budget& budget, size_t attributes, size_t marginals, int64_t records) {
-  // Found by experiment on tables of 5,000 to 50,000 records; only square roots, so that every machine finds
-  // the same.
-  double rounds = 1.5 * static_cast<double>(attributes);
-  if (const auto* pure = std::get_if<PureBudget>(&budget)) {
-    const double signal =
-        static_cast<double>(records) * static_cast<double>(pure->epsilon.units()) / 1e12 / 2000;
-    rounds *= std::sqrt(std::sqrt(signal));
-  } else {
-    const double rho = static_cast<double>(std::get<ZcdpBudget>(budget).rho.units()) / 1e12;
-    const double fourth_root = std::sqrt(std::sqrt(static_cast<double>(records) * std::sqrt(2 * rho) / 200));
-    rounds *= fourth_root * std::sqrt(fourth_root);
+int64_t NumberOfCandidates(const SynthesisInput& input) {
+  int64_t candidates = 0;
+  for (const QueryGroup& group : input.workload) {
+    candidates += IsWholeMarginal(group) ? 1 : NumberOfQueries(input.domain, group);
   }
-  const auto all = static_cast<double>(marginals);
-  if (rounds > 0.7 * all) return static_cast<int64_t>(marginals);
-  return std::max<int64_t>(1, static_cast<int64_t>(rounds));
+  return candidates;
+}
+
+absl::StatusOr<Sensitivity> CandidateSensitivity(const SynthesisInput& input, const UnitBound& unit) {
+  std::optional<Sensitivity> common;
+  const auto add = [&common](const absl::StatusOr<Sensitivity>& one) {
+    if (!one.ok()) return one.status();
+    if (common && *common != *one) {
+      return InvalidField(
+          "workload",
+          "mixes queries that one unit moves by different amounts; ask for them one kind at a "
+          "time, so that each round has one price");
+    }
+    common = *one;
+    return absl::OkStatus();
+  };
+  std::set<QueryShape> seen;
+  for (const QueryGroup& group : input.workload) {
+    if (IsWholeMarginal(group)) {
+      RETURN_IF_ERROR(add(MarginalsSensitivity(unit, 1)));
+      continue;
+    }
+    const auto* queries = std::get_if<std::vector<LinearQuery>>(&group.queries);
+    const auto count = static_cast<size_t>(NumberOfQueries(input.domain, group));
+    for (size_t i = 0; i < count; ++i) {
+      if (!seen.insert(queries != nullptr ? ShapeOf((*queries)[i]) : kShapeOfABox).second) continue;
+      const QueryGroup single = SingleQuery(group, i);
+      RETURN_IF_ERROR(add(QueriesSensitivity(input.domain, unit, std::span(&single, 1))));
+    }
+  }
+  return *common;
 }
 
 absl::StatusOr<MwemSchedule> MakeMwemSchedule(const SynthesisInput& input) {
   RETURN_IF_ERROR(ValidateWorkload(input.domain, input.workload));
-  if (!AreWholeMarginals(input.workload))
-    return InvalidField("workload", "lists single queries; this method takes whole marginals");
   ASSIGN_OR_RETURN(const Budget budget, BudgetOf(input.rule, input.spend));
-  const AttributeSet attributes = UnionOf(SetsOf(input.workload));
-  SettingsReader reader(input.settings);
-  ASSIGN_OR_RETURN(const MwemSettings settings, ReadSettings(input, budget, attributes.size(), reader));
-  ASSIGN_OR_RETURN(const int64_t max_cells, reader.Integer("max_cells", kMostDenseCells, 1, kMostDenseCells));
-  RETURN_IF_ERROR(reader.Finish());
-  ASSIGN_OR_RETURN(DenseLayout layout, DenseLayout::Create(input.domain, attributes, max_cells));
-  ASSIGN_OR_RETURN(const Sensitivity one_marginal, MarginalsSensitivity(input.unit_bound, 1));
-  ASSIGN_OR_RETURN(const Sensitivity records, RecordCountSensitivity(input.unit_bound));
-
-  MwemSchedule schedule{.settings = settings,
-                        .used_settings = reader.used(),
-                        .record_noise = {},
-                        .marginal_noise = {},
-                        .selection = std::nullopt,
-                        .draws = {},
-                        .layout = std::move(layout)};
-  const bool selects = settings.rounds < static_cast<int64_t>(input.workload.size());
-  RETURN_IF_ERROR(BuyNoise(budget, selects, one_marginal, records, schedule));
-  schedule.draws.push_back({NoiseEvent(schedule.record_noise, records), 1});
-  if (selects) schedule.draws.push_back({{ExponentialMechanismEvent{*schedule.selection}}, settings.rounds});
-  schedule.draws.push_back({NoiseEvent(schedule.marginal_noise, one_marginal), settings.rounds});
-  ASSIGN_OR_RETURN(schedule.linear, LinearDrawsOf(schedule, input.unit_bound));
+  MwemSchedule schedule;
+  const std::vector<AttributeSet> sets = SetsOf(input.workload);
+  schedule.attributes = UnionOf(sets);
+  schedule.candidates = NumberOfCandidates(input);
+  ASSIGN_OR_RETURN(ReadMwemSettings read, ReadSettings(input, budget, schedule.candidates));
+  schedule.settings = read.settings;
+  schedule.used_settings = std::move(read.used);
+  RETURN_IF_ERROR(CheckDenseFits(input, schedule));
+  const bool adaptive = schedule.settings.adaptive == MwemRounds::kAdaptive;
+  schedule.initial = InitialGroups(schedule.settings.init, schedule.attributes);
+  ASSIGN_OR_RETURN(const Sensitivities sensitivities,
+                   SensitivitiesUnder(input, input.unit_bound, schedule.initial));
+  const bool selects =
+      schedule.settings.rounds < schedule.candidates || (adaptive && schedule.candidates > 1);
+  RETURN_IF_ERROR(BuyNoise(budget, selects, sensitivities, schedule));
+  schedule.draws = DrawsOf(schedule, sensitivities, {1, 1});
+  ASSIGN_OR_RETURN(schedule.linear, LinearDrawsOf(input, schedule, sensitivities));
+  std::vector<AttributeSet> joined = sets;
+  for (const QueryGroup& group : schedule.initial) joined.push_back(group.attributes);
+  if (schedule.settings.form == MwemForm::kDense) joined = {schedule.attributes};
+  schedule.model_cells = LargestTable(input.domain, joined, schedule.settings.max_cells);
   return schedule;
-}
-
-const std::vector<Setting>& MwemSettingsForPeople() {
-  static const auto* const settings = new std::vector<Setting>{
-      {"rounds",
-       "how many marginals are measured; all of the workload, without selection, when equal to its size",
-       "chosen from the budget, the workload and the assumed number of records"},
-      {"selection_percent", "the share of a round's budget that chooses which marginal to measure, 1 to 99",
-       "30"},
-      {"iterate", "last: the final weights; average: of the weights after every round", "last"},
-      {"sweeps", "how often all measurements are replayed in a round at most", "10"},
-      {"slack", "how far answers may be missed in favour of uniformity, in units of their noise",
-       "a hundredth of the rounds"},
-      {"max_cells", "the largest domain that is held in memory, 4 bytes a cell",
-       absl::StrCat(kMostDenseCells)}};
-  return *settings;
 }
 
 std::vector<std::string> DescribeSchedule(const MwemSchedule& schedule) {
   std::vector<std::string> lines;
   lines.push_back(absl::StrCat("once: the number of records, ", Describe(schedule.draws.front().event)));
-  for (size_t i = 1; i < schedule.draws.size(); ++i) {
-    const bool selection = std::holds_alternative<ExponentialMechanismEvent>(schedule.draws[i].event.what);
+  size_t next = 1;
+  if (!schedule.initial.empty()) {
     lines.push_back(absl::StrCat(
-        schedule.draws[i].count, " times: ",
-        selection ? "choose the marginal that is approximated worst, " : "the counts of one marginal, ",
-        Describe(schedule.draws[i].event)));
+        "once: ", schedule.settings.init == MwemInit::kDomain ? "every cell, " : "every one-way marginal, ",
+        Describe(schedule.draws[next++].event)));
   }
+  for (size_t i = 0; i < schedule.stages.size(); ++i) {
+    const MwemStage& stage = schedule.stages[i];
+    const std::string times =
+        schedule.stages.size() == 1
+            ? absl::StrCat(stage.rounds, " times: ")
+            : absl::StrCat("stage ", i + 1, ", at most ", stage.rounds, " times, all of them charged: ");
+    if (stage.selection) {
+      lines.push_back(absl::StrCat(times, "choose among ", schedule.candidates,
+                                   " candidates the one that is approximated worst, ",
+                                   Describe(schedule.draws[next++].event)));
+    }
+    lines.push_back(
+        absl::StrCat(times, "the answers of one candidate, ", Describe(schedule.draws[next++].event)));
+  }
+  lines.push_back(schedule.settings.form == MwemForm::kDense
+                      ? absl::StrCat("held in memory: one table of ", schedule.model_cells, " cells")
+                      : absl::StrCat("held in memory: independent tables of at most ",
+                                     schedule.settings.max_cells,
+                                     " cells together; candidates that would need more are not chosen"));
   return lines;
 }
 

@@ -12,51 +12,53 @@
 #include "absl/status/statusor.h"
 #include "dp/accounting/event.h"
 #include "dp/accounting/units.h"
-#include "dp/synthesis/dense/dense_layout.h"
+#include "dp/synthesis/mwem/mwem_settings.h"
 #include "dp/synthesis/synthesizer.h"
 #include "dp/workload/noise_spec.h"
+#include "dp/workload/sensitivity.h"
 #include "dp/workload/spend.h"
 
 namespace curator::dp {
 
-enum class MwemIterate { kLast, kAverage };
-
-struct MwemSettings {
+// Rounds of one price: a selection (when there is more to choose from than is measured), and the answers of
+// one candidate.
+struct MwemStage {
   int64_t rounds = 1;
-  int64_t selection_percent = 30;  // of a round's budget; the rest measures
-  int64_t sweeps = 10;             // over all measurements, in each round at most
-  double slack = 0.1;              // see ReplayRule::prior_weight: prior_weight = slack / sigma
-  MwemIterate iterate = MwemIterate::kLast;
+  std::optional<Epsilon> selection;
+  NoiseSpec noise;
 };
 
-// One noisy count of the records, then `rounds` times: a selection (when there is more to choose from than is
-// measured), and the counts of one marginal.
+// One noisy count of the records, then what is measured beforehand, then the stages.
 struct MwemSchedule {
   MwemSettings settings;
   std::map<std::string, std::string> used_settings;
+  AttributeSet attributes;  // of the workload
+  int64_t candidates = 0;
   NoiseSpec record_noise;
-  NoiseSpec marginal_noise;
-  std::optional<Epsilon> selection;
+  std::vector<QueryGroup> initial;  // empty: nothing is measured beforehand
+  NoiseSpec initial_noise;
+  std::vector<MwemStage> stages;
   std::vector<CountedEvent> draws;
-  LinearDraws linear;  // for the accounts of parts
-  DenseLayout layout;
+  LinearDraws linear;       // for the accounts of parts
+  int64_t model_cells = 1;  // of the largest table that may be held
 };
 
-// The budget: 5% (at least one unit) for the number of records, the rest in equal rounds, each of them split
-// between its selection and its measurement; what does not divide is not spent. A pure budget is split in
-// epsilon: discrete Laplace noise of scale L1/epsilon. A zCDP budget is split in rho: discrete Gaussian
-// noise, and the exponential mechanism of the largest epsilon whose exact cost fits. Errors: INVALID_ARGUMENT
-// with a field ("workload", "settings...", "spend...").
+// The budget: 5% (at least one unit) for the number of records, of the rest `init_percent` for what is
+// measured beforehand, what is left in rounds, each of them split between its selection and its measurement;
+// what does not divide is not spent. A pure budget is split in epsilon: discrete Laplace noise of scale
+// L1/epsilon. A zCDP budget is split in rho: discrete Gaussian noise, and the exponential mechanism of the
+// largest epsilon whose exact cost fits. Errors: INVALID_ARGUMENT with a field ("workload", "settings...",
+// "spend...").
 absl::StatusOr<MwemSchedule> MakeMwemSchedule(const SynthesisInput& input);
 
-// The number of rounds unless it is set: few when noise is large, all marginals when they are not many more
-// than that. `records` is a public guess.
-int64_t DefaultRounds(const Budget& budget, size_t attributes, size_t marginals, int64_t records);
+// Of one candidate: a whole marginal, or a query of a group. Errors: INVALID_ARGUMENT ("workload") when they
+// differ, because then the price would depend on the choice; those of QueriesSensitivity().
+absl::StatusOr<Sensitivity> CandidateSensitivity(const SynthesisInput& input, const UnitBound& unit);
 
-// The settings of the method, for people.
-const std::vector<Setting>& MwemSettingsForPeople();
+// How many candidates a valid workload has: one for each whole marginal, one for each query of other groups.
+int64_t NumberOfCandidates(const SynthesisInput& input);
 
-// One line for each kind of draw.
+// One line for each kind of draw, and one for the form.
 std::vector<std::string> DescribeSchedule(const MwemSchedule& schedule);
 
 }  // namespace curator::dp

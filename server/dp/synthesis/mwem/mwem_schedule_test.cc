@@ -49,8 +49,8 @@ TEST(MwemSchedule, SplitsAPureBudgetAsThePaperDoes) {
   const MwemSchedule schedule = MakeMwemSchedule(input).value();
   EXPECT_EQ(schedule.record_noise.parameter, (Rational{20, 1}));
   // Half of 0.95/5 each.
-  EXPECT_EQ(schedule.selection, Epsilon(95'000'000'000));
-  EXPECT_EQ(schedule.marginal_noise.parameter, (Rational{200, 19}));
+  EXPECT_EQ(schedule.stages[0].selection, Epsilon(95'000'000'000));
+  EXPECT_EQ(schedule.stages[0].noise.parameter, (Rational{200, 19}));
   ASSERT_EQ(schedule.draws.size(), 3u);
   EXPECT_EQ(schedule.draws[1].count, 5);
   EXPECT_EQ(schedule.draws[2].count, 5);
@@ -60,7 +60,7 @@ TEST(MwemSchedule, ChoosesNothingWhereAllIsMeasured) {
   SynthesisInput input = Input(RuleKind::kPure, {.epsilon = Epsilon(kEpsilonUnitsPerOne)});
   input.settings = {{"rounds", "6"}};
   const MwemSchedule schedule = MakeMwemSchedule(input).value();
-  EXPECT_FALSE(schedule.selection.has_value());
+  EXPECT_FALSE(schedule.stages[0].selection.has_value());
   ASSERT_EQ(schedule.draws.size(), 2u);
   EXPECT_EQ(schedule.draws[1].count, 6);
 }
@@ -71,7 +71,7 @@ TEST(MwemSchedule, DoublesTheNoiseUnderReplacementAndMultipliesItForPersons) {
   input.unit_bound = {NeighbourRelation::kReplaceOne, 3};
   const MwemSchedule schedule = MakeMwemSchedule(input).value();
   EXPECT_EQ(schedule.record_noise.parameter, (Rational{60, 1}));
-  EXPECT_EQ(schedule.marginal_noise.parameter, (Rational{1200, 19}));
+  EXPECT_EQ(schedule.stages[0].noise.parameter, (Rational{1200, 19}));
 }
 
 bool CostsAtMost(const RuleSpec& rule, const Event& event, const Event& limit) {
@@ -172,7 +172,7 @@ TEST(MwemSchedule, RefusesWhatCannotBeCarriedOut) {
   EXPECT_EQ(RefusedField(input), "settings.rounds");
   input.settings = {{"colour", "red"}};
   EXPECT_EQ(RefusedField(input), "settings.colour");
-  input.settings = {{"max_cells", "100"}};
+  input.settings = {{"form", "dense"}, {"max_cells", "100"}};
   EXPECT_EQ(RefusedField(input), "workload");
   input.settings = {};
   input.spend = {.epsilon = Epsilon(1)};
@@ -188,9 +188,10 @@ TEST(MwemSchedule, SaysHowManyCellsAreTooMany) {
   SynthesisInput input = Input(RuleKind::kPure, {.epsilon = Epsilon(kEpsilonUnitsPerOne)});
   input.domain = CodedDomain({1 << 14, 1 << 14});
   input.workload = WholeMarginals(std::vector<AttributeSet>{{0}, {1}});
+  input.settings = {{"form", "dense"}};
   const absl::Status refused = MakeMwemSchedule(input).status();
   EXPECT_THAT(std::string(refused.message()), HasSubstr("268435456"));
-  EXPECT_THAT(std::string(refused.message()), HasSubstr("67108864"));
+  EXPECT_THAT(std::string(refused.message()), HasSubstr("4194304"));
 }
 
 TEST(DefaultRounds, GrowWithTheSignalAndStayWithinTheWorkload) {

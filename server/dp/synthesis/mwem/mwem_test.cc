@@ -132,7 +132,9 @@ TEST(Mwem, CoversExactlyTheWorkloadsAttributes) {
 TEST(Mwem, TellsOfEveryMeasurement) {
   SynthesisInput input = Input({.epsilon = Epsilon(kEpsilonUnitsPerOne)}, RuleKind::kPure);
   input.settings = {{"rounds", "3"}};
-  EXPECT_EQ(Fit(input, 7)->Transcript().size(), 4u);
+  const std::vector<std::string> lines = Fit(input, 7)->Transcript();
+  ASSERT_EQ(lines.size(), 5u);
+  EXPECT_THAT(lines.back(), testing::HasSubstr("settled"));
 }
 
 TEST(Mwem, SurvivesAnEnormousBudget) {

@@ -6,7 +6,7 @@
 
 #include "base/status_macros.h"
 #include "dp/synthesis/dense/portable_exp.h"
-#include "dp/synthesis/mwem/product_fit.h"
+#include "dp/synthesis/mwem/lambda_steps.h"
 
 namespace curator::dp {
 namespace {

@@ -1,0 +1,157 @@
+// Families of candidates at the kernel's door: their selection, by the exact loss on neighbours.
+#include "dp/kernel/candidate_families.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "dp/data/count_sealed_marginals.h"
+#include "dp/kernel/kernel.h"
+#include "dp/kernel/likelihood.h"
+#include "dp/kernel/utility/testing_units.h"
+#include "dp/noise/drbg.h"
+#include "dp/workload/testing_domain.h"
+
+namespace curator::dp {
+namespace {
+
+constexpr Epsilon kOne(kEpsilonUnitsPerOne);
+
+const Domain& Questions() {
+  static const Domain domain = CodedDomain({2, 3});
+  return domain;
+}
+
+const std::vector<UnitBound> kUnits = {{NeighbourRelation::kAddRemove, 1},
+                                       {NeighbourRelation::kAddRemove, 3},
+                                       {NeighbourRelation::kReplaceOne, 1},
+                                       {NeighbourRelation::kReplaceOne, 3}};
+
+// Three ranges of which one is excluded, a parity, and a marginal; estimates far above or far below, so that
+// records that enter raise some errors and lower others.
+std::vector<CandidateFamily> Families() {
+  return {{{{1}, std::vector<LinearQuery>{{{0, 1}}, {{0, 1}, {1, 1}}, {{2, 1}}}}, {100, -100, 100}, 0, {1}},
+          {{{0, 1}, std::vector<LinearQuery>{{{0, 1}, {1, -1}, {2, 1}, {3, -1}, {4, 1}, {5, -1}}}}, {-100}},
+          {{{0, 1}, Boxes{{{0, 1}, {1, 2}}}}, {100}, 0},
+          {{{0}, EveryCell{}}, {-100, 100}, 100}};
+}
+
+std::vector<CandidateFamily> Marginals() {
+  return {{{{0}, EveryCell{}}, {100, -100}, 200}, {{{1}, EveryCell{}}, {-100, 0, 100}, 200}};
+}
+
+struct Loss {
+  bool exceeds = false;  // a likelihood ratio of two choices certainly spans more than epsilon = 1
+  double largest = 0;
+};
+
+// Of every choice on neighbouring tables, when the scores are divided by `range`.
+Loss LossOfSelection(const std::vector<CandidateFamily>& families, const UnitBound& unit, int64_t range) {
+  const auto log_probabilities = [&](const Units& units) {
+    const SealedTableHandle table = SealUnits(Questions(), units);
+    ScoredCandidates scored;
+    for (size_t i = 0; i < families.size(); ++i) {
+      const auto counts = CountMarginal(*table, Questions(), families[i].group.attributes).value();
+      AddScores(i, families[i], AnswersFromCounts(Questions(), families[i].group, counts),
+                RoundFamily(Questions(), families[i]).value(), scored);
+    }
+    std::vector<Interval> result;
+    for (size_t i = 0; i < scored.scores.size(); ++i)
+      result.push_back(SelectionLogProbability(scored.scores, FactorForRange(kOne, range), i));
+    return result;
+  };
+  Loss loss;
+  for (const NeighbouringUnits& pair : NeighboursInOneUnit(Questions(), unit, 20, 4)) {
+    const std::vector<Interval> one = log_probabilities(pair.one);
+    const std::vector<Interval> other = log_probabilities(pair.other);
+    for (size_t i = 0; i < one.size(); ++i) {
+      for (size_t j = 0; j < one.size(); ++j) {
+        const Interval span = (one[i] - other[i]) - (one[j] - other[j]);
+        loss.exceeds = loss.exceeds || span.CertainlyAbove(Interval::Of(kOne));
+        loss.largest = std::max(loss.largest, span.Upper());
+      }
+    }
+  }
+  return loss;
+}
+
+TEST(SelectWorstCandidate, SpansNoMoreThanEpsilonAndNearlyAllOfIt) {
+  for (const UnitBound& unit : kUnits) {
+    for (const auto& families : {Families(), Marginals()}) {
+      const Loss loss = LossOfSelection(families, unit, CandidateRange(Questions(), unit, families).value());
+      EXPECT_FALSE(loss.exceeds);
+      EXPECT_GT(loss.largest, 0.5);
+    }
+  }
+}
+
+TEST(SelectWorstCandidateCanary, AddRemoveSensitivityUsedUnderReplacementIsCaught) {
+  const int64_t add_remove = CandidateRange(Questions(), kUnits[0], Marginals()).value();
+  EXPECT_TRUE(LossOfSelection(Marginals(), kUnits[2], add_remove).exceeds);
+}
+
+TEST(SelectWorstCandidateCanary, AParityTakenForARangeUnderReplacementIsCaught) {
+  std::vector<CandidateFamily> parity = {Families()[1], {{{0}, std::vector<LinearQuery>{{{0, 1}}}}, {100}}};
+  EXPECT_TRUE(LossOfSelection(parity, kUnits[2], 2 << kScoreLatticeBits).exceeds);
+}
+
+TEST(SelectWorstCandidate, DrawsWithTheProbabilitiesOfItsLikelihoodAndNothingExcluded) {
+  const SealedTableHandle table = SealRows(Questions(), {{0, 0}, {1, 1}}).value();
+  constexpr int kDraws = 20'000;
+  const auto families = Families();
+  Drbg bits(DrawKey(DrawKey::Bytes{}));
+  Kernel kernel(table, Questions(), kUnits[0], Meter({{{ExponentialMechanismEvent{kOne}}, kDraws}}), bits);
+  const std::vector<FamilyChoice> choices = {{0, 0}, {0, 2}, {1, 0}, {2, 0}, {3, 0}};
+  std::vector<int> chosen(choices.size());
+  for (int i = 0; i < kDraws; ++i) {
+    const FamilyChoice choice = kernel.SelectWorstCandidate(families, kOne).value();
+    const auto found = std::ranges::find(choices, choice);
+    ASSERT_NE(found, choices.end());
+    ++chosen[static_cast<size_t>(found - choices.begin())];
+  }
+  for (size_t j = 0; j < choices.size(); ++j) {
+    const FamilySelectionDraw draw{families, kOne, choices[j]};
+    const double p = std::exp(LogProbability(draw, *table, Questions(), kUnits[0]).value().Upper());
+    // Seven standard deviations: less than one in 10^11 by chance.
+    EXPECT_NEAR(chosen[j], kDraws * p, 7 * std::sqrt(kDraws * p * (1 - p)));
+  }
+  EXPECT_EQ(kernel.SelectWorstCandidate(families, kOne).status().code(),
+            absl::StatusCode::kFailedPrecondition);
+}
+
+TEST(SelectWorstCandidate, ChoosesTheWorstWhenEpsilonIsLarge) {
+  const SealedTableHandle table = SealRows(Questions(), {{0, 0}, {1, 1}, {1, 1}, {1, 2}}).value();
+  const Epsilon large(100 * kEpsilonUnitsPerOne);
+  Drbg bits(DrawKey(DrawKey::Bytes{}));
+  Kernel kernel(table, Questions(), kUnits[0], Meter({{{ExponentialMechanismEvent{large}}, 2}}), bits);
+  // The exact counts are 1, 2, 1 and 1, 3.
+  std::vector<CandidateFamily> families = {
+      {{{1}, std::vector<LinearQuery>{{{0, 1}}, {{0, 1}, {1, 1}}, {{2, 1}}}}, {2, 11, 7}},
+      {{{0}, EveryCell{}}, {2, 0}}};
+  EXPECT_EQ(kernel.SelectWorstCandidate(families, large).value(), (FamilyChoice{0, 1}));
+  families[0].excluded = {1};
+  families[0].penalty = 3;
+  EXPECT_EQ(kernel.SelectWorstCandidate(families, large).value(), (FamilyChoice{1, 0}));
+}
+
+TEST(SelectWorstCandidate, RefusesMalformedFamiliesBeforeTheDebit) {
+  Drbg bits(DrawKey(DrawKey::Bytes{}));
+  Kernel kernel(SealRows(Questions(), {}).value(), Questions(), kUnits[0],
+                Meter({{{ExponentialMechanismEvent{kOne}}, 1}}), bits);
+  const auto code = [&](const std::vector<CandidateFamily>& families) {
+    return kernel.SelectWorstCandidate(families, kOne).status().code();
+  };
+  const QueryGroup marginal{{0}, EveryCell{}};
+  EXPECT_EQ(code({}), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(code({{marginal, {1, 1}, 0, {0}}}), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(code({{marginal, {1}, 0}}), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(code({{marginal, {1, std::nan("")}, 0}}), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(code({{marginal, {1, 1}, 0, {1}}}), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(code({{{{0}, std::vector<LinearQuery>{{{0, 1 << 19}}}}, {1}, 0}}), absl::StatusCode::kOutOfRange);
+  EXPECT_TRUE(kernel.SelectWorstCandidate(Families(), kOne).ok());
+}
+
+}  // namespace
+}  // namespace curator::dp

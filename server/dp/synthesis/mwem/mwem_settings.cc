@@ -1,0 +1,148 @@
+#include "dp/synthesis/mwem/mwem_settings.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/errors.h"
+#include "base/status_macros.h"
+#include "dp/synthesis/dense/product_model.h"
+#include "dp/synthesis/settings_reader.h"
+#include "dp/synthesis/synthesis_workload.h"
+#include "dp/workload/marginals.h"
+
+namespace curator::dp {
+namespace {
+
+constexpr int64_t kMostRounds = 1000;
+constexpr int64_t kGuessedRecords = 10'000;
+
+// See DefaultRounds().
+size_t ComplexityOf(const SynthesisInput& input, const AttributeSet& attributes) {
+  if (AreWholeMarginals(input.workload)) return attributes.size();
+  size_t digits = 1;
+  for (const uint32_t attribute : attributes) {
+    int64_t size = input.domain.attributes()[attribute].size();
+    while ((size = (size + 1) / 2) > 1) ++digits;
+  }
+  return digits;
+}
+
+absl::Status ReadForm(const SynthesisInput& input, const AttributeSet& attributes, SettingsReader& reader,
+                      MwemSettings& settings) {
+  const std::optional<int64_t> cells = input.domain.CellCount(attributes);
+  ASSIGN_OR_RETURN(const std::string form, reader.Choice("form", {"auto", "dense", "factored"}));
+  const bool held_whole = cells && *cells <= kMostCellsHeldWhole;
+  const bool fits_whole = cells && *cells <= kMostDenseCells;
+  const int64_t most = fits_whole ? kMostDenseCells : kMostCellsHeldWhole;
+  ASSIGN_OR_RETURN(settings.max_cells, reader.Integer("max_cells", most, 1, kMostDenseCells));
+  const bool dense = form == "dense" || (form == "auto" && held_whole && *cells <= settings.max_cells);
+  settings.form = dense ? MwemForm::kDense : MwemForm::kFactored;
+  return absl::OkStatus();
+}
+
+absl::Status CheckForm(const MwemSettings& settings, bool fits_whole) {
+  if (settings.iterate == MwemIterate::kAverage && settings.form == MwemForm::kFactored) {
+    return InvalidField("settings.iterate",
+                        "average needs the dense form: products of different parts have no common average");
+  }
+  if (settings.init == MwemInit::kDomain && !fits_whole) {
+    return InvalidField("settings.init", absl::StrCat("domain needs one table of all cells, which has more "
+                                                      "than max_cells (",
+                                                      settings.max_cells, ")"));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<ReadMwemSettings> ReadSettings(const SynthesisInput& input, const Budget& budget,
+                                              int64_t candidates) {
+  const AttributeSet attributes = UnionOf(SetsOf(input.workload));
+  SettingsReader reader(input.settings);
+  MwemSettings settings;
+  const int64_t most_rounds = std::min(candidates, kMostRounds);
+  const int64_t records = std::max<int64_t>(1, input.assume_records.value_or(kGuessedRecords));
+  const int64_t rounds =
+      std::min(most_rounds, DefaultRounds(budget, ComplexityOf(input, attributes), candidates, records));
+  ASSIGN_OR_RETURN(settings.rounds, reader.Integer("rounds", rounds, 1, most_rounds));
+  ASSIGN_OR_RETURN(settings.selection_percent,
+                   reader.Integer("selection_percent", settings.selection_percent, 1, 99));
+  ASSIGN_OR_RETURN(settings.sweeps, reader.Integer("sweeps", settings.sweeps, 1, 1000));
+  ASSIGN_OR_RETURN(
+      settings.last_sweeps,
+      reader.Integer("last_sweeps", std::max(settings.last_sweeps, settings.sweeps), 1, 100'000));
+  ASSIGN_OR_RETURN(settings.settled, reader.Real("settled", settings.settled, 1e-9, 10));
+  ASSIGN_OR_RETURN(settings.slack,
+                   reader.Real("slack", static_cast<double>(settings.rounds) / 100, 0.001, 1000));
+  ASSIGN_OR_RETURN(const std::string iterate, reader.Choice("iterate", {"last", "average"}));
+  settings.iterate = iterate == "average" ? MwemIterate::kAverage : MwemIterate::kLast;
+  ASSIGN_OR_RETURN(const std::string init, reader.Choice("init", {"uniform", "marginals", "domain"}));
+  if (init == "marginals") settings.init = MwemInit::kMarginals;
+  if (init == "domain") settings.init = MwemInit::kDomain;
+  ASSIGN_OR_RETURN(settings.init_percent, reader.Integer("init_percent", settings.init_percent, 1, 99));
+  ASSIGN_OR_RETURN(const std::string adaptive, reader.Choice("adaptive", {"no", "yes"}));
+  settings.adaptive = adaptive == "yes" ? MwemRounds::kAdaptive : MwemRounds::kFixed;
+  RETURN_IF_ERROR(ReadForm(input, attributes, reader, settings));
+  const std::optional<int64_t> cells = input.domain.CellCount(attributes);
+  RETURN_IF_ERROR(CheckForm(settings, cells && *cells <= settings.max_cells));
+  RETURN_IF_ERROR(reader.Finish());
+  return ReadMwemSettings{.settings = settings, .used = reader.used()};
+}
+
+int64_t DefaultRounds(const Budget& budget, size_t complexity, int64_t candidates, int64_t records) {
+  // Found by experiment on tables of 5,000 to 50,000 records; only square roots, so that every machine finds
+  // the same.
+  double rounds = 1.5 * static_cast<double>(complexity);
+  if (const auto* pure = std::get_if<PureBudget>(&budget)) {
+    const double signal =
+        static_cast<double>(records) * static_cast<double>(pure->epsilon.units()) / 1e12 / 2000;
+    rounds *= std::sqrt(std::sqrt(signal));
+  } else {
+    const double rho = static_cast<double>(std::get<ZcdpBudget>(budget).rho.units()) / 1e12;
+    const double fourth_root = std::sqrt(std::sqrt(static_cast<double>(records) * std::sqrt(2 * rho) / 200));
+    rounds *= fourth_root * std::sqrt(fourth_root);
+  }
+  if (rounds > 0.7 * static_cast<double>(candidates)) return candidates;
+  return std::max<int64_t>(1, static_cast<int64_t>(rounds));
+}
+
+const std::vector<Setting>& MwemSettingsForPeople() {
+  static const auto* const settings = new std::vector<Setting>{
+      {"rounds",
+       "how many queries (marginals, or single queries of other groups) are measured; all of the workload, "
+       "without selection, when equal to its size",
+       "chosen from the budget, the workload and the assumed number of records"},
+      {"selection_percent", "the share of a round's budget that chooses what to measure, 1 to 99", "30"},
+      {"iterate", "last: the final weights; average: of the weights after every round (dense form only)",
+       "last"},
+      {"sweeps", "how often all measurements are replayed in a round at most", "10"},
+      {"last_sweeps", "how often all measurements are replayed after the last round at most", "300"},
+      {"settled",
+       "a replay ends when a sweep changes the fit to no answer by more than this many standard deviations "
+       "of "
+       "its noise",
+       "0.01"},
+      {"slack", "how far answers may be missed in favour of uniformity, in units of their noise",
+       "a hundredth of the rounds"},
+      {"init",
+       "what is measured beforehand. uniform: nothing; marginals: every one-way marginal; domain: every cell",
+       "uniform"},
+      {"init_percent", "the share of the budget that the measurement beforehand costs, 1 to 99", "20"},
+      {"adaptive",
+       absl::StrCat("no: all rounds are alike; yes: ", kAdaptiveStages,
+                    " stages of up to `rounds` each, ended when the signal drops below the noise; a round "
+                    "costs twice what one of the stage before costs. The whole schedule is charged"),
+       "no"},
+      {"form",
+       "dense: one table of all cells; factored: independent tables, joined when a measurement joins their "
+       "attributes; auto: by the number of cells",
+       "auto"},
+      {"max_cells", "cells of all tables that are held in memory, 12 bytes each",
+       absl::StrCat(kMostDenseCells, ", or ", kMostCellsHeldWhole, " where the domain has more")}};
+  return *settings;
+}
+
+}  // namespace curator::dp

@@ -1,0 +1,67 @@
+// The settings of MWEM, and their defaults from public facts.
+//
+// Thread-safe: plain values and pure functions.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "dp/synthesis/synthesizer.h"
+#include "dp/workload/spend.h"
+
+namespace curator::dp {
+
+enum class MwemIterate { kLast, kAverage };
+
+// What is measured before the first round: nothing; all one-way marginals of the workload's attributes; all
+// cells of their product.
+enum class MwemInit { kUniform, kMarginals, kDomain };
+
+// Whether rounds go on as planned, or end when the signal drops below the noise, to begin again with rounds
+// of twice the budget.
+enum class MwemRounds { kFixed, kAdaptive };
+
+enum class MwemForm { kDense, kFactored };
+
+struct MwemSettings {
+  int64_t rounds = 1;              // of each stage
+  int64_t selection_percent = 30;  // of a round's budget; the rest measures
+  int64_t sweeps = 10;             // over all measurements, in each round at most
+  int64_t last_sweeps = 300;       // likewise, after the last round
+  double settled = 0.01;           // see ReplayRule
+  double slack = 0.1;              // see ReplayRule::prior_weight: prior_weight = slack / sigma
+  MwemIterate iterate = MwemIterate::kLast;
+  MwemInit init = MwemInit::kUniform;
+  int64_t init_percent = 20;  // of the budget, when something is measured beforehand
+  MwemRounds adaptive = MwemRounds::kFixed;
+  MwemForm form = MwemForm::kDense;
+  int64_t max_cells = 1;  // of all tables together
+};
+
+// An adaptive schedule has so many stages; a round of each costs twice what one of the stage before costs.
+inline constexpr int64_t kAdaptiveStages = 4;
+
+// A domain of more cells is held in factored form unless the request says otherwise.
+inline constexpr int64_t kMostCellsHeldWhole = int64_t{1} << 22;
+
+// The settings in use and every key with its value. `candidates` are what rounds choose among. Errors:
+// INVALID_ARGUMENT ("settings...", "workload" when the domain is too large for what was asked).
+struct ReadMwemSettings {
+  MwemSettings settings;
+  std::map<std::string, std::string> used;
+};
+absl::StatusOr<ReadMwemSettings> ReadSettings(const SynthesisInput& input, const Budget& budget,
+                                              int64_t candidates);
+
+// The number of rounds unless it is set: few when noise is large, all candidates when they are not many more
+// than that. `complexity`: the number of attributes of whole marginals, or of binary digits of a cell of the
+// domain for other queries. `records` is a public guess.
+int64_t DefaultRounds(const Budget& budget, size_t complexity, int64_t candidates, int64_t records);
+
+// The settings of the method, for people.
+const std::vector<Setting>& MwemSettingsForPeople();
+
+}  // namespace curator::dp
