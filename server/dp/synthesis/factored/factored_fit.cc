@@ -22,9 +22,9 @@ AttributeSet Common(const AttributeSet& set, const AttributeSet& own) {
 
 // The measurements of several components as those of one: each heeds the number of records, so that is kept
 // once, with the sum of its lambdas; the weights are then the product of the components'.
-std::vector<WeighedMeasurement> Merged(const std::vector<std::vector<WeighedMeasurement>>& all) {
-  std::vector<WeighedMeasurement> merged = {all.front().front()};
-  for (const std::vector<WeighedMeasurement>& own : all) {
+std::vector<WeighedAnswers> Merged(const std::vector<std::vector<WeighedAnswers>>& all) {
+  std::vector<WeighedAnswers> merged = {all.front().front()};
+  for (const std::vector<WeighedAnswers>& own : all) {
     if (&own != &all.front()) merged.front().lambdas[0] += own.front().lambdas[0];
     merged.insert(merged.end(), own.begin() + 1, own.end());
   }
@@ -92,15 +92,15 @@ absl::Status FactoredFit::Join(const AttributeSet& set, Pacer& pacer) {
   auto component = std::make_unique<Component>(std::move(layout));
   const double start = std::max(1.0, count_.answer);
   component->fit = std::make_unique<ProductFit>(component->layout, start);
-  std::vector<std::vector<WeighedMeasurement>> measured;
+  std::vector<std::vector<WeighedAnswers>> measured;
   for (const size_t i : touched) measured.push_back(components_[i]->fit->measurements());
   if (measured.empty()) {
-    const Measurement records{.group = {.attributes = {}, .queries = EveryCell()},
-                              .answers = {count_.answer},
-                              .standard_deviation = count_.standard_deviation};
+    const NoisyAnswers records{.group = {.attributes = {}, .queries = EveryCell()},
+                               .answers = {count_.answer},
+                               .standard_deviation = count_.standard_deviation};
     RETURN_IF_ERROR(component->fit->Add(records, pacer));
   } else {
-    for (WeighedMeasurement& each : Merged(measured))
+    for (WeighedAnswers& each : Merged(measured))
       RETURN_IF_ERROR(component->fit->Adopt(std::move(each), pacer));
     RETURN_IF_ERROR(component->fit->Refresh(pacer));
   }
@@ -119,7 +119,7 @@ absl::Status FactoredFit::Join(const AttributeSet& set, Pacer& pacer) {
   return absl::OkStatus();
 }
 
-absl::Status FactoredFit::Add(Measurement measurement, Pacer& pacer) {
+absl::Status FactoredFit::Add(NoisyAnswers measurement, Pacer& pacer) {
   RETURN_IF_ERROR(Join(measurement.group.attributes, pacer));
   Component& component =
       *components_[static_cast<size_t>(component_of_[measurement.group.attributes.front()])];

@@ -43,7 +43,7 @@ class FactoredFit {
   absl::Status Join(const AttributeSet& set, Pacer& pacer);
 
   // One more measurement, to be heeded from the next replay on. Errors: those of Join().
-  absl::Status Add(Measurement measurement, Pacer& pacer);
+  absl::Status Add(NoisyAnswers measurement, Pacer& pacer);
 
   // Replays in every component, or in those with measurements since its last replay.
   enum class Which { kAll, kWithNews };

@@ -14,7 +14,7 @@ using ::testing::ElementsAre;
 
 constexpr ReplayRule kLong{.most_sweeps = 5000, .settled = 1e-9, .prior_weight = 0.05};
 
-Measurement Cells(AttributeSet set, std::vector<double> answers) {
+NoisyAnswers Cells(AttributeSet set, std::vector<double> answers) {
   return {.group = {std::move(set), EveryCell()}, .answers = std::move(answers), .standard_deviation = 2};
 }
 
@@ -23,7 +23,7 @@ struct Fitting {
   Domain domain = CodedDomain({2, 3, 2, 2, 4});
   FactoredFit fit{domain, {.answer = 100, .standard_deviation = 1}, 1000};
 
-  void Add(Measurement measurement) { ASSERT_TRUE(fit.Add(std::move(measurement), pacer).ok()); }
+  void Add(NoisyAnswers measurement) { ASSERT_TRUE(fit.Add(std::move(measurement), pacer).ok()); }
   void Replay() { ASSERT_TRUE(fit.Replay(kLong, FactoredFit::Which::kAll, pacer).ok()); }
   std::vector<double> Marginal(const AttributeSet& set) {
     return fit.Marginals(std::span(&set, 1), pacer).value()[0];

@@ -25,9 +25,9 @@ double TrustedDeviation(const NoiseSpec& noise) {
 }
 
 // What a fit takes: boxes as the cells that are in them.
-Measurement Measured(const Domain& domain, const QueryGroup& group, const std::vector<int64_t>& answers,
-                     double deviation) {
-  Measurement measured{
+NoisyAnswers Measured(const Domain& domain, const QueryGroup& group, const std::vector<int64_t>& answers,
+                      double deviation) {
+  NoisyAnswers measured{
       .group = group, .answers = {answers.begin(), answers.end()}, .standard_deviation = deviation};
   if (!IsWholeMarginal(group)) measured.group.queries = TermsOf(domain, group);
   return measured;

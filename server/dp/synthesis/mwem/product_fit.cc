@@ -23,7 +23,7 @@ struct MovingCells {
 };
 
 // Over all cells of a marginal.
-void UpdateCells(WeighedMeasurement& own, double gain, MovingCells& cells) {
+void UpdateCells(WeighedAnswers& own, double gain, MovingCells& cells) {
   for (size_t cell = 0; cell < own.lambdas.size(); ++cell) {
     const double goal = gain * own.measured.answers[cell] - own.lambdas[cell];
     const double step = std::clamp(RelaxedStep(gain, cells.weights[cell], goal), -kMostStep, kMostStep);
@@ -34,7 +34,7 @@ void UpdateCells(WeighedMeasurement& own, double gain, MovingCells& cells) {
 }
 
 // Over one listed query.
-void UpdateQuery(const LinearQuery& query, size_t index, WeighedMeasurement& own, double gain,
+void UpdateQuery(const LinearQuery& query, size_t index, WeighedAnswers& own, double gain,
                  MovingCells& cells) {
   const double goal = gain * own.measured.answers[index] - own.lambdas[index];
   const double step = RelaxedStep(gain, MassesOf(query, cells.weights), goal);
@@ -51,11 +51,11 @@ void UpdateQuery(const LinearQuery& query, size_t index, WeighedMeasurement& own
   }
 }
 
-const std::vector<LinearQuery>* QueriesOf(const Measurement& measured) {
+const std::vector<LinearQuery>* QueriesOf(const NoisyAnswers& measured) {
   return std::get_if<std::vector<LinearQuery>>(&measured.group.queries);
 }
 
-void UpdateAnswers(WeighedMeasurement& own, double prior_weight, MovingCells& cells) {
+void UpdateAnswers(WeighedAnswers& own, double prior_weight, MovingCells& cells) {
   const double deviation = own.measured.standard_deviation;
   const double gain = 1 / (prior_weight * deviation * deviation);
   const std::vector<LinearQuery>* queries = QueriesOf(own.measured);
@@ -64,7 +64,7 @@ void UpdateAnswers(WeighedMeasurement& own, double prior_weight, MovingCells& ce
 }
 
 // Looks at the fit to each answer; returns the largest movement since the last look, in standard deviations.
-double LookAtFit(WeighedMeasurement& own, std::span<const double> cells) {
+double LookAtFit(WeighedAnswers& own, std::span<const double> cells) {
   const std::vector<LinearQuery>* queries = QueriesOf(own.measured);
   double largest_move = 0;
   for (size_t i = 0; i < own.fitted.size(); ++i) {
@@ -81,7 +81,7 @@ double LookAtFit(WeighedMeasurement& own, std::span<const double> cells) {
 }
 
 // Adds what the lambdas of a measurement make of each cell's log-factor.
-void AddLambdas(const WeighedMeasurement& own, std::vector<double>& logarithms) {
+void AddLambdas(const WeighedAnswers& own, std::vector<double>& logarithms) {
   const std::vector<LinearQuery>* queries = QueriesOf(own.measured);
   if (queries == nullptr) {
     for (size_t cell = 0; cell < logarithms.size(); ++cell) logarithms[cell] += own.lambdas[cell];
@@ -93,7 +93,7 @@ void AddLambdas(const WeighedMeasurement& own, std::vector<double>& logarithms) 
 }
 
 // Elementary steps of one sweep over the answers.
-int64_t StepsOf(const Measurement& measured, size_t cells) {
+int64_t StepsOf(const NoisyAnswers& measured, size_t cells) {
   const std::vector<LinearQuery>* queries = QueriesOf(measured);
   if (queries == nullptr) return static_cast<int64_t>(cells);
   size_t terms = 0;
@@ -115,12 +115,12 @@ ProductFit::ProductFit(const DenseLayout& layout, double total)
   weights_.assign(static_cast<size_t>(layout.cells()), static_cast<float>(base_));
 }
 
-absl::Status ProductFit::Add(Measurement measurement, Pacer& pacer) {
+absl::Status ProductFit::Add(NoisyAnswers measurement, Pacer& pacer) {
   const std::vector<double> none(measurement.answers.size());
   return Adopt({.measured = std::move(measurement), .lambdas = none, .fitted = none}, pacer);
 }
 
-absl::Status ProductFit::Adopt(WeighedMeasurement measurement, Pacer& pacer) {
+absl::Status ProductFit::Adopt(WeighedAnswers measurement, Pacer& pacer) {
   const AttributeSet& set = measurement.measured.group.attributes;
   size_t place = 0;
   while (place < factors_.size() && factors_[place].set != set) ++place;
@@ -146,7 +146,7 @@ absl::StatusOr<double> ProductFit::Update(size_t set, const ReplayRule& rule, Pa
   double largest_move = 0;
   int64_t steps = 0;
   for (const size_t member : members) {
-    WeighedMeasurement& own = measurements_[member];
+    WeighedAnswers& own = measurements_[member];
     const int64_t own_steps = StepsOf(own.measured, logarithms.size());
     RETURN_IF_ERROR(AdvanceBy(pacer, own_steps));
     largest_move = std::max(largest_move, LookAtFit(own, cells.weights));

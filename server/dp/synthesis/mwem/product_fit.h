@@ -30,15 +30,15 @@
 namespace curator::dp {
 
 // Noisy answers of a group: of all cells of a marginal, or of its listed queries.
-struct Measurement {
+struct NoisyAnswers {
   QueryGroup group;
   std::vector<double> answers;
   double standard_deviation = 1;  // of each answer's noise
 };
 
 // A measurement, its answers' lambdas so far, and the fit to its answers when they were last looked at.
-struct WeighedMeasurement {
-  Measurement measured;
+struct WeighedAnswers {
+  NoisyAnswers measured;
   std::vector<double> lambdas;
   std::vector<double> fitted;
 };
@@ -66,8 +66,8 @@ class ProductFit {
   // One more measurement, to be heeded from the next replay on; with lambdas from another fit, the weights
   // are as they imply from the next Refresh() on. Errors: INVALID_ARGUMENT for a set that the layout does not
   // cover; CANCELLED as in Pacer.
-  absl::Status Add(Measurement measurement, Pacer& pacer);
-  absl::Status Adopt(WeighedMeasurement measurement, Pacer& pacer);
+  absl::Status Add(NoisyAnswers measurement, Pacer& pacer);
+  absl::Status Adopt(WeighedAnswers measurement, Pacer& pacer);
 
   // Sweeps over all measurements until they are settled. Errors: CANCELLED as in Pacer.
   absl::StatusOr<Replayed> Replay(const ReplayRule& rule, Pacer& pacer);
@@ -79,7 +79,7 @@ class ProductFit {
   std::span<const float> weights() const { return weights_; }
   double base() const { return base_; }                               // of ProductWeights()
   const std::vector<LogFactor>& factors() const { return factors_; }  // one for each set of attributes
-  const std::vector<WeighedMeasurement>& measurements() const { return measurements_; }
+  const std::vector<WeighedAnswers>& measurements() const { return measurements_; }
 
  private:
   // Maximises over the lambdas of all answers over one set; returns the largest movement, since the last
@@ -88,7 +88,7 @@ class ProductFit {
 
   const DenseLayout& layout_;
   double base_;
-  std::vector<WeighedMeasurement> measurements_;
+  std::vector<WeighedAnswers> measurements_;
   // One for each set of attributes that was measured:
   std::vector<DenseMarginal> marginals_;
   std::vector<LogFactor> factors_;
