@@ -1,0 +1,220 @@
+// Requests that nobody means well: whatever a workload asks for, it is resolved and planned, or refused with
+// the field and the number, in bounded time and memory, before anything could be charged.
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include <random>
+#include <string>
+
+#include "base/errors.h"
+#include "dp/workload/workload_plan.h"
+#include "rpc/convert_queries.h"
+#include "service/resolve_workload.h"
+
+namespace curator::rpc {
+namespace {
+
+constexpr int kRequests = 100'000;
+
+// Small and enormous attributes, whose products overflow.
+const dp::Domain& HostileDomain() {
+  static const dp::Domain domain = [] {
+    std::vector<dp::Attribute> attributes;
+    const auto add = [&](dp::AttributeKind kind) {
+      attributes.push_back(
+          dp::Attribute::Create("a" + std::to_string(attributes.size()), std::move(kind)).value());
+    };
+    add(dp::CategoricalKind{{"Female", "Male"}, "other"});
+    add(dp::IntegerKind{.min = -5, .max = 99, .bin_width = 7});
+    add(dp::IntegerKind{.min = std::numeric_limits<int64_t>::min(),
+                        .max = std::numeric_limits<int64_t>::max(),
+                        .bin_width = int64_t{1} << 62});
+    add(dp::NumericKind{{-1e300, 0, 0.5, 1e300}});
+    add(dp::CodedKind{dp::kMaxAttributeSize});
+    for (int i = 0; i < 60; ++i) add(dp::CodedKind{2});
+    return dp::Domain::Create(std::move(attributes)).value();
+  }();
+  return domain;
+}
+
+class Attacker {
+ public:
+  explicit Attacker(uint64_t seed) : random_(seed) {}
+
+  v1::Workload Request() {
+    v1::Workload workload;
+    const int sets = OneIn(20'000) ? 20'000 : Below(4);
+    for (int i = 0; i < sets; ++i) AddSet(*workload.add_query_sets());
+    return workload;
+  }
+
+ private:
+  bool OneIn(int n) { return random_() % static_cast<uint64_t>(n) == 0; }
+  int Below(int n) { return static_cast<int>(random_() % static_cast<uint64_t>(n)); }
+
+  std::string Name() {
+    if (OneIn(40)) return "";
+    if (OneIn(40)) return std::string(5000, 'a');
+    if (OneIn(8)) return "a" + std::to_string(Below(6));  // the odd ones
+    return "a" + std::to_string(Below(70));               // some are not there
+  }
+  int Number() {
+    constexpr int kNumbers[] = {0,
+                                1,
+                                2,
+                                3,
+                                5,
+                                30,
+                                59,
+                                65,
+                                1000,
+                                -1,
+                                std::numeric_limits<int>::max(),
+                                std::numeric_limits<int>::min()};
+    return kNumbers[random_() % std::size(kNumbers)];
+  }
+  google::protobuf::Value Value() {
+    google::protobuf::Value value;
+    switch (Below(8)) {
+      case 0:
+        value.set_number_value(std::numeric_limits<double>::quiet_NaN());
+        break;
+      case 1:
+        value.set_number_value(OneIn(2) ? 1e300 : -9.3e18);
+        break;
+      case 2:
+        value.set_string_value(OneIn(2) ? "Male" : "9223372036854775807");
+        break;
+      case 3: {
+        google::protobuf::Value* inner = &value;
+        for (int depth = 0; depth < 30; ++depth) inner = inner->mutable_list_value()->add_values();
+        break;
+      }
+      case 4:
+        break;
+      default:
+        value.set_number_value(Below(4));
+    }
+    return value;
+  }
+  void Fill(v1::Interval& interval) {
+    if (OneIn(2)) *interval.mutable_from() = Value();
+    if (OneIn(2)) *interval.mutable_to() = Value();
+  }
+  template <typename Add>
+  void Times(int usually_below, int rarely, const Add& add) {
+    const int times = OneIn(20'000) ? rarely : Below(usually_below);
+    for (int i = 0; i < times; ++i) add();
+  }
+  void Fill(v1::Condition& condition) {
+    condition.set_attribute(Name());
+    if (OneIn(2)) {
+      Fill(*condition.mutable_between());
+    } else {
+      Times(4, 3000, [&] { *condition.add_in() = Value(); });
+    }
+  }
+  void AddSet(v1::QuerySet& set) {
+    set.set_strategy(static_cast<v1::Strategy>(Below(5)));
+    switch (Below(7)) {
+      case 0:
+        if (OneIn(2)) Fill(*set.mutable_marginals()->mutable_all_k_way());
+        Times(3, 2000, [&] { Fill(*set.mutable_marginals()->add_sets()); });
+        break;
+      case 1:
+        Times(3, 100, [&] { set.mutable_ranges()->add_attributes(Name()); });
+        Times(3, 2000, [&] {
+          v1::Box& box = *set.mutable_ranges()->add_boxes();
+          Times(4, 100, [&] { Fill(*box.add_sides()); });
+        });
+        break;
+      case 2:
+        set.mutable_prefixes()->set_attribute(Name());
+        break;
+      case 3:
+        Times(6, 5000, [&] { Fill(*set.mutable_thresholds()->add_conditions()); });
+        Times(3, 500, [&] { set.mutable_thresholds()->add_at_least(Number()); });
+        set.mutable_thresholds()->set_k(OneIn(2) ? 0 : Number());
+        Times(2, 60, [&] { set.mutable_thresholds()->add_by(Name()); });
+        break;
+      case 4:
+        if (OneIn(2)) Fill(*set.mutable_parities()->mutable_up_to_k_way());
+        Times(2, 500, [&] { Fill(*set.mutable_parities()->add_sets()); });
+        break;
+      case 5:
+        Times(4, 500, [&] {
+          v1::Predicate& predicate = *set.mutable_predicates()->add_predicates();
+          Times(4, 100, [&] { Fill(*predicate.add_all_of()); });
+        });
+        Times(2, 60, [&] { set.mutable_predicates()->add_by(Name()); });
+        break;
+      default:
+        break;
+    }
+  }
+  void Fill(v1::AllKWay& all) {
+    all.set_k(Number());
+    Times(4, 100, [&] { all.add_attributes(Name()); });
+  }
+  void Fill(v1::AttributeNames& set) {
+    Times(4, 100, [&] { set.add_names(Name()); });
+  }
+
+  std::mt19937_64 random_;
+};
+
+absl::StatusOr<dp::WorkloadPlan> Plan(const v1::Workload& workload) {
+  const absl::StatusOr<std::vector<service::QuerySetRequest>> requests = FromProto(workload);
+  if (!requests.ok()) return requests.status();
+  const absl::StatusOr<std::vector<dp::AskedSet>> asked =
+      service::ResolveWorkload(HostileDomain(), *requests);
+  if (!asked.ok()) return asked.status();
+  std::vector<dp::QuerySet> sets;
+  for (const dp::AskedSet& set : *asked) sets.push_back(set.queries);
+  dp::RuleSpec rule;
+  rule.epsilon = dp::Epsilon(dp::kEpsilonUnitsPerOne);
+  return dp::PlanWorkload(HostileDomain(), {dp::NeighbourRelation::kReplaceOne, 3}, rule, std::move(sets),
+                          {.epsilon = dp::Epsilon(dp::kEpsilonUnitsPerOne)}, std::nullopt);
+}
+
+int64_t MostMemoryBytes() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return int64_t{usage.ru_maxrss} * 1024;
+}
+
+TEST(HostileWorkloads, AreRefusedByFieldOrPlannedWithinTheLimits) {
+  Attacker attacker(20261121);
+  const dp::PlanLimits limits;
+  int planned = 0;
+  int refused = 0;
+  for (int i = 0; i < kRequests; ++i) {
+    const v1::Workload workload = attacker.Request();
+    const absl::StatusOr<dp::WorkloadPlan> plan = Plan(workload);
+    if (!plan.ok()) {
+      ++refused;
+      ASSERT_EQ(plan.status().code(), absl::StatusCode::kInvalidArgument) << plan.status();
+      ASSERT_TRUE(FieldViolationOf(plan.status())) << plan.status();
+      ASSERT_LT(plan.status().message().size(), 20'000u);
+      continue;
+    }
+    ++planned;
+    ASSERT_LE(plan->shape.measured_values, limits.most_measured);
+    ASSERT_GE(plan->shape.sensitivity.l1, 1);
+  }
+  EXPECT_GT(planned, kRequests / 100);
+  EXPECT_GT(refused, kRequests / 2);
+#ifndef __SANITIZE_ADDRESS__
+  EXPECT_LT(MostMemoryBytes(), int64_t{3} << 30);
+#endif
+}
+
+TEST(HostileWorkloads, AMillionQuerySetsAreRefusedByTheirNumber) {
+  v1::Workload workload;
+  for (int i = 0; i < 1'000'000; ++i) workload.add_query_sets()->mutable_prefixes()->set_attribute("a0");
+  EXPECT_EQ(Plan(workload).status().message(),
+            "workload.query_sets: has 1000000 query sets; at most 10000 are answered in one request");
+}
+
+}  // namespace
+}  // namespace curator::rpc
