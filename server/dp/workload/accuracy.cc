@@ -48,11 +48,17 @@ ErrorClasses Merged(std::span<const ErrorClass> classes) {
 }
 
 ErrorClasses Classified(std::span<const AnswerError> errors) {
+  constexpr size_t kMostExact = 1024;
+  const double step = std::log(1.01);
   std::map<Key, ErrorClass> counted;
   for (const AnswerError& error : errors) {
-    ErrorClass& found = counted[KeyOf(error)];
-    found.error = error;
-    ++found.answers;
+    // Many kinds are counted on a grid from the start; those before stay apart.
+    const bool is_exact = counted.size() < kMostExact;
+    const Key key = is_exact ? KeyOf(error)
+                             : Key{error.terms > 0, -1 - std::ceil(std::log(error.variance_factor) / step)};
+    const auto [it, is_new] = counted.try_emplace(key, ErrorClass{error, 0});
+    if (!is_new) it->second.error = Wider(it->second.error, error);
+    ++it->second.answers;
   }
   ErrorClasses classes;
   for (const auto& [key, each] : counted) classes.push_back(each);
@@ -66,16 +72,40 @@ double SimultaneousTail(const NoiseSpec& noise, const ErrorClasses& classes, dou
   return std::min(1.0, tail);
 }
 
+bool ExceedsTail(const NoiseSpec& noise, const ErrorClasses& classes, double max_error, double allowed) {
+  double tail = 0;
+  for (const bool are_sums : {true, false}) {
+    double answers = 0;  // that are left, of this kind
+    for (const ErrorClass& each : classes) {
+      if ((each.error.terms > 0) == are_sums) answers += static_cast<double>(each.answers);
+    }
+    // From the widest on: the tails of those that are left are no longer than the one before.
+    for (size_t i = classes.size(); i-- > 0;) {
+      const ErrorClass& each = classes[i];
+      if ((each.error.terms > 0) != are_sums) continue;
+      const double own = TailOf(noise, each.error, max_error);
+      if (answers * own <= allowed * 1e-6) {
+        tail += answers * own;
+        break;
+      }
+      tail += static_cast<double>(each.answers) * own;
+      if (tail > allowed) return true;
+      answers -= static_cast<double>(each.answers);
+    }
+  }
+  return tail > allowed;
+}
+
 absl::StatusOr<double> SimultaneousError(const NoiseSpec& noise, const ErrorClasses& classes,
                                          double confidence) {
   if (!(confidence > 0 && confidence < 1))
     return InvalidField("confidence_level", "must lie strictly between 0 and 1, e.g. 0.95");
   double high = 1;
-  while (high < 0x1p60 && SimultaneousTail(noise, classes, high) > 1 - confidence) high *= 2;
+  while (high < 0x1p60 && ExceedsTail(noise, classes, high, 1 - confidence)) high *= 2;
   double low = -1;  // too small, or below every error
   while (high - low > 1) {
     const double middle = std::floor((low + high) / 2);
-    (SimultaneousTail(noise, classes, middle) > 1 - confidence ? low : high) = middle;
+    (ExceedsTail(noise, classes, middle, 1 - confidence) ? low : high) = middle;
   }
   return high;
 }

@@ -31,7 +31,10 @@ ErrorClasses Merged(std::span<const ErrorClass> classes);
 // own (exact for sums of measured values, Chernoff's bound for least squares; see TailOf()). At most 1.
 double SimultaneousTail(const NoiseSpec& noise, const ErrorClasses& classes, double max_error);
 
-// The smallest whole error that all answers stay within with probability `confidence` by SimultaneousTail().
+// Whether that is more than `allowed`; what adds less than a millionth of it may be rounded up.
+bool ExceedsTail(const NoiseSpec& noise, const ErrorClasses& classes, double max_error, double allowed);
+
+// The smallest whole error that all answers stay within with probability `confidence` by ExceedsTail().
 // Errors: INVALID_ARGUMENT ("confidence_level") unless 0 < confidence < 1.
 absl::StatusOr<double> SimultaneousError(const NoiseSpec& noise, const ErrorClasses& classes,
                                          double confidence);

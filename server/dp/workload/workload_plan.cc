@@ -116,7 +116,7 @@ absl::StatusOr<int64_t> LeastUnits(Mechanism mechanism, const Sensitivity& sensi
                                    const ErrorClasses& classes, const Target& target) {
   const auto reaches = [&](int64_t units) {
     const absl::StatusOr<NoiseSpec> noise = NoiseAt(mechanism, sensitivity, units);
-    return noise.ok() && SimultaneousTail(*noise, classes, target.max_error) <= 1 - target.confidence;
+    return noise.ok() && !ExceedsTail(*noise, classes, target.max_error, 1 - target.confidence);
   };
   int64_t high = kEpsilonUnitsPerOne / 1'000'000;
   while (high < kMostBudgetUnits && !reaches(high)) high *= 2;

@@ -63,7 +63,7 @@ TEST(PlanForTarget, FindsTheLeastBudgetThatReachesIt) {
     const NoiseSpec worse =
         is_pure ? LaplaceNoiseFor(plan.shape.sensitivity, Epsilon(plan.spend.epsilon->units() - 1)).value()
                 : GaussianNoiseFor(plan.shape.sensitivity, Rho(plan.spend.rho->units() - 1)).value();
-    EXPECT_GT(SimultaneousTail(worse, classes, 40), 0.1);
+    EXPECT_TRUE(ExceedsTail(worse, classes, 40, 0.1));
     EXPECT_EQ(is_pure, kind == RuleKind::kPure) << "Gaussian noise is cheaper for many answers";
   }
 }
