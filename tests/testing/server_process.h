@@ -29,6 +29,8 @@ class ServerProcess {
   void Pause();
   void Resume();
 
+  pid_t pid() const { return pid_; }
+
   // Everything that it has written to its standard error so far (until its end, once it has ended).
   const std::string& log() const { return log_; }
 

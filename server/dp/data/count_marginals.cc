@@ -17,9 +17,10 @@
 namespace curator::dp {
 namespace {
 
-constexpr int64_t kStretchRows = 1 << 16;      // a stretch's codes stay in the second or third cache
-constexpr int64_t kMaxCellsOfAPass = 1 << 22;  // of its joints together: bounds memory
+constexpr int64_t kStretchRows = 1 << 16;         // a stretch's codes stay in the second or third cache
+constexpr int64_t kMostNumbersOfAPass = 1 << 22;  // of its counters together: 16 MiB
 constexpr int kMostCores = 16;
+constexpr int64_t kLargePage = int64_t{1} << 21;
 constexpr int64_t kWorthAnotherCore = 1 << 22;  // rows times joints: more than a millisecond
 
 absl::Status CheckRequest(const std::vector<int64_t>& sizes, const Domain& domain,
@@ -40,10 +41,14 @@ absl::Status CheckRequest(const std::vector<int64_t>& sizes, const Domain& domai
 
 using Counts = std::vector<std::vector<int64_t>>;
 
-int64_t CellsOf(const Domain& domain, std::span<const Joint> joints) {
-  int64_t cells = 0;
-  for (const Joint& joint : joints) cells += *domain.CellCount(joint.attributes);
-  return cells;
+int64_t NumbersFor(const Domain& domain, const AttributeSet& joint) {
+  return static_cast<int64_t>(CounterNumbers(*domain.CellCount(joint)));
+}
+
+int64_t NumbersFor(const Domain& domain, std::span<const Joint> joints) {
+  int64_t numbers = 0;
+  for (const Joint& joint : joints) numbers += NumbersFor(domain, joint.attributes);
+  return numbers;
 }
 
 // A counter for each of some joints, with their numbers beside one another.
@@ -53,9 +58,8 @@ struct Counters {
 };
 
 Counters CountersFor(const ColumnsView& table, const Domain& domain, std::span<const Joint> joints) {
-  size_t count = 0;
-  for (const Joint& joint : joints) count += CounterNumbers(*domain.CellCount(joint.attributes));
-  Counters counters{.numbers = ZeroedNumbers(count), .of_joints = {}};
+  Counters counters{.numbers = ZeroedNumbers(static_cast<size_t>(NumbersFor(domain, joints))),
+                    .of_joints = {}};
   std::span<uint32_t> left = counters.numbers.numbers();
   for (const Joint& joint : joints) {
     std::vector<ColumnView> columns;
@@ -70,8 +74,8 @@ Counters CountersFor(const ColumnsView& table, const Domain& domain, std::span<c
 // Decided from the magnitude of the number of rows and from public sizes. Each core has counters of its own.
 int CoresFor(const ColumnsView& table, const Domain& domain, std::span<const Joint> joints) {
   const int64_t work = MagnitudeOf(table.rows) * static_cast<int64_t>(joints.size());
-  const int64_t cells = CellsOf(domain, joints);
-  return work >= kWorthAnotherCore && cells <= std::min(kMaxCellsOfAPass, work / 8) ? kMostCores : 1;
+  const int64_t numbers = NumbersFor(domain, joints);
+  return work >= kWorthAnotherCore && numbers <= std::min(kMostNumbersOfAPass, work / 8) ? kMostCores : 1;
 }
 
 // Counts `joints` in one pass over the rows: stretch by stretch, and within a stretch joint by joint, so that
@@ -101,9 +105,9 @@ Counters CountJoints(const ColumnsView& table, const Domain& domain, std::span<c
 // How many of the joints, from the first one, are counted in one pass: at least one.
 size_t OnePass(const Domain& domain, std::span<const Joint> joints) {
   size_t count = 0;
-  for (int64_t cells = 0; count < joints.size(); ++count) {
-    cells += *domain.CellCount(joints[count].attributes);
-    if (count > 0 && cells > kMaxCellsOfAPass) break;
+  for (int64_t numbers = 0; count < joints.size(); ++count) {
+    numbers += NumbersFor(domain, joints[count].attributes);
+    if (count > 0 && numbers > kMostNumbersOfAPass) break;
   }
   return count;
 }
@@ -138,6 +142,18 @@ Counts CountColumns(const ColumnsView& table, const Domain& domain, const std::v
 }
 
 }  // namespace
+
+int64_t MostCountingBytes(const Domain& domain, const std::vector<AttributeSet>& sets, int cores) {
+  constexpr int64_t kPlanning = 64;  // for a set and each of its attributes, in lists
+  int64_t bytes = std::min(cores, kMostCores) * (kMostNumbersOfAPass * 4 + 2 * kLargePage);
+  int64_t largest = 0;
+  for (const AttributeSet& set : sets) {
+    const int64_t cells = *domain.CellCount(set);
+    largest = std::max(largest, cells);
+    bytes += 12 * cells + kPlanning * static_cast<int64_t>(set.size() + 2);
+  }
+  return bytes + 12 * largest;
+}
 
 absl::StatusOr<std::vector<std::vector<int64_t>>> CountMarginals(const SealedTable& table,
                                                                  const Domain& domain,

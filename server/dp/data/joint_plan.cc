@@ -9,11 +9,10 @@
 namespace curator::dp {
 namespace {
 
-constexpr size_t kPlannedTogether = 1024;  // the greedy choice looks at all of these again for each joint
+constexpr size_t kPlannedTogether = 4096;  // sets; bounds the time of a plan whatever they are
 
 constexpr int64_t kLargestLimit = int64_t{1} << 18;  // of a joint's cells: 1 MiB of counts
 constexpr int64_t kSmallestLimit = 64;
-constexpr int kLimits = 4;  // how many are compared
 // Where counting each set by itself takes less than this, in rows times sets, comparing takes longer.
 constexpr int64_t kWorthComparing = int64_t{1} << 22;
 
@@ -27,68 +26,94 @@ double CountingCostPerRow(int64_t cells, size_t attributes) {
          0.2 * doublings(kSecondCacheCells);
 }
 
-// Chooses joints for the sets from `begin` to `end`.
+// Chooses joints for the sets from `begin` to `end`. Sets know how many of their attributes the joint at hand
+// lacks; attributes know which sets they are in, so that adding one to the joint looks at no other.
 class GreedyCover {
  public:
   GreedyCover(const Domain& domain, const std::vector<AttributeSet>& sets, size_t begin, size_t end,
               int64_t max_cells)
-      : domain_(domain), sets_(sets), max_cells_(max_cells), in_joint_(domain.size()), gains_(domain.size()) {
-    for (size_t i = begin; i < end; ++i) uncovered_.push_back(i);
+      : domain_(domain),
+        sets_(sets),
+        max_cells_(max_cells),
+        missing_(sets.size()),
+        is_covered_(sets.size()),
+        sets_of_attribute_(domain.size()),
+        in_joint_(domain.size()),
+        singles_(domain.size()) {
+    for (size_t set = begin; set < end; ++set) {
+      order_.push_back(set);
+      missing_[set] = sets[set].size();
+      if (sets[set].empty()) complete_.push_back(set);
+      if (sets[set].size() == 1) ++singles_[sets[set].front()];
+      for (const uint32_t attribute : sets[set]) sets_of_attribute_[attribute].push_back(set);
+    }
     // Wide sets leave the least choice; narrow ones fall in with them.
-    std::stable_sort(uncovered_.begin(), uncovered_.end(),
+    std::stable_sort(order_.begin(), order_.end(),
                      [&sets](size_t a, size_t b) { return sets[a].size() > sets[b].size(); });
   }
 
-  bool IsDone() const { return uncovered_.empty(); }
+  bool IsDone() {
+    while (next_ < order_.size() && is_covered_[order_[next_]]) ++next_;
+    return next_ == order_.size();
+  }
 
+  // Only when not done.
   Joint Next() {
-    Joint joint{.attributes = sets_[uncovered_.front()], .members = {}};
-    std::fill(in_joint_.begin(), in_joint_.end(), false);
-    for (const uint32_t attribute : joint.attributes) in_joint_[attribute] = true;
-    int64_t cells = *domain_.CellCount(joint.attributes);
-    while (const std::optional<uint32_t> best = BestAddition(cells)) {
-      joint.attributes.push_back(*best);
-      in_joint_[*best] = true;
-      cells *= SizeOf(*best);
-    }
-    std::sort(joint.attributes.begin(), joint.attributes.end());
-    std::erase_if(uncovered_, [&](size_t set) {
-      if (Missing(set).count > 0) return false;
-      joint.members.push_back(set);
-      return true;
-    });
+    gains_ = singles_;
+    Joint joint;
+    int64_t cells = 1;
+    const auto add = [&](uint32_t attribute) {
+      joint.attributes.push_back(attribute);
+      cells *= SizeOf(attribute);
+      Add(attribute);
+    };
+    for (const uint32_t attribute : sets_[order_[next_]]) add(attribute);
+    while (const std::optional<uint32_t> best = BestAddition(cells)) add(*best);
+    std::ranges::sort(joint.attributes);
+    joint.members = TakeComplete();
+    for (const uint32_t attribute : joint.attributes) Remove(attribute);
     return joint;
   }
 
  private:
-  struct MissingAttributes {
-    size_t count = 0;
-    uint32_t last = 0;
-  };
-
   int64_t SizeOf(uint32_t attribute) const { return domain_.attributes()[attribute].size(); }
 
-  // Which of the set's attributes the joint lacks.
-  MissingAttributes Missing(size_t set) const {
-    MissingAttributes missing;
-    for (const uint32_t attribute : sets_[set]) {
-      if (in_joint_[attribute]) continue;
-      ++missing.count;
-      missing.last = attribute;
+  void Add(uint32_t attribute) {
+    in_joint_[attribute] = true;
+    std::erase_if(sets_of_attribute_[attribute], [this](size_t set) { return is_covered_[set]; });
+    for (const size_t set : sets_of_attribute_[attribute]) {
+      --missing_[set];
+      if (missing_[set] == 0) complete_.push_back(set);
+      if (missing_[set] == 1) ++gains_[LastMissing(set)];
     }
-    return missing;
   }
 
-  // The attribute that, added to the joint, completes the most sets for its size; none when none fits and
-  // helps.
-  std::optional<uint32_t> BestAddition(int64_t cells) {
-    std::fill(gains_.begin(), gains_.end(), 0);
-    for (const size_t set : uncovered_) {
-      if (const MissingAttributes missing = Missing(set); missing.count == 1) ++gains_[missing.last];
+  void Remove(uint32_t attribute) {
+    in_joint_[attribute] = false;
+    for (const size_t set : sets_of_attribute_[attribute]) ++missing_[set];
+  }
+
+  uint32_t LastMissing(size_t set) const {
+    return *std::ranges::find_if(sets_[set], [this](uint32_t attribute) { return !in_joint_[attribute]; });
+  }
+
+  // The sets that lie within the joint, rising; they are covered.
+  std::vector<size_t> TakeComplete() {
+    std::vector<size_t> members = std::exchange(complete_, {});
+    std::ranges::sort(members);
+    for (const size_t set : members) {
+      is_covered_[set] = true;
+      if (sets_[set].size() == 1) --singles_[sets_[set].front()];
     }
+    return members;
+  }
+
+  // The attribute that, added to the joint, completes the most sets, the smallest of these; none when none
+  // fits and helps.
+  std::optional<uint32_t> BestAddition(int64_t cells) const {
     std::optional<uint32_t> best;
     for (uint32_t attribute = 0; attribute < gains_.size(); ++attribute) {
-      if (gains_[attribute] == 0 || SizeOf(attribute) > max_cells_ / cells) continue;
+      if (in_joint_[attribute] || gains_[attribute] == 0 || SizeOf(attribute) > max_cells_ / cells) continue;
       const bool is_better = !best || gains_[attribute] > gains_[*best] ||
                              (gains_[attribute] == gains_[*best] && SizeOf(attribute) < SizeOf(*best));
       if (is_better) best = attribute;
@@ -99,9 +124,15 @@ class GreedyCover {
   const Domain& domain_;
   const std::vector<AttributeSet>& sets_;
   const int64_t max_cells_;
-  std::vector<size_t> uncovered_;
+  std::vector<size_t> order_;
+  size_t next_ = 0;
+  std::vector<size_t> missing_;
+  std::vector<bool> is_covered_;
+  std::vector<std::vector<size_t>> sets_of_attribute_;  // covered ones are dropped in passing
+  std::vector<size_t> complete_;
   std::vector<bool> in_joint_;
-  std::vector<int64_t> gains_;
+  std::vector<int64_t> singles_;  // how many sets that are not covered consist of the attribute alone
+  std::vector<int64_t> gains_;    // how many sets lack this attribute alone
 };
 
 }  // namespace
@@ -139,20 +170,18 @@ double CountingCost(const Domain& domain, const std::vector<AttributeSet>& sets,
 std::vector<Joint> PlanForRows(const Domain& domain, const std::vector<AttributeSet>& sets, int64_t rows) {
   const int64_t magnitude = MagnitudeOf(rows);
   const int64_t largest = std::clamp(magnitude, kSmallestLimit, kLargestLimit);
-  int64_t best_limit = std::max(kSmallestLimit, largest / 4);
-  if (magnitude * static_cast<int64_t>(sets.size()) >= kWorthComparing) {
-    // The first sets speak for all.
-    const std::vector<AttributeSet> first(sets.begin(),
-                                          sets.begin() + std::min(sets.size(), kPlannedTogether));
-    std::optional<double> best_cost;
-    for (int step = 0; step < kLimits; ++step) {
-      const double cost = CountingCost(domain, first, PlanJoints(domain, first, largest >> step), magnitude);
-      if (best_cost && *best_cost <= cost) continue;
-      best_cost = cost;
-      best_limit = largest >> step;
-    }
+  const bool is_worth_comparing = magnitude * static_cast<int64_t>(sets.size()) >= kWorthComparing;
+  if (!is_worth_comparing || sets.size() > kPlannedTogether) return PlanJoints(domain, sets, largest / 4);
+  std::vector<Joint> best = PlanJoints(domain, sets, largest);
+  double best_cost = CountingCost(domain, sets, best, magnitude);
+  for (int64_t limit = largest / 2; limit >= largest / 8; limit /= 2) {
+    std::vector<Joint> joints = PlanJoints(domain, sets, limit);
+    const double cost = CountingCost(domain, sets, joints, magnitude);
+    if (cost >= best_cost) continue;
+    best = std::move(joints);
+    best_cost = cost;
   }
-  return PlanJoints(domain, sets, best_limit);
+  return best;
 }
 
 }  // namespace curator::dp

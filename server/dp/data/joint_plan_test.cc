@@ -84,6 +84,19 @@ TEST(PlanJoints, GrowsNoJointBeyondTheLimit) {
       << "where nothing fits, each set is its own joint";
 }
 
+TEST(PlanJoints, SetsOfOneAttributeAndOfNoneFallInWithOthers) {
+  const std::vector<Joint> joints = PlanJoints(DomainOf({4, 4, 4}), {{}, {2}, {0}, {0, 1}, {2}, {}}, 64);
+  ASSERT_EQ(joints.size(), 1u);
+  EXPECT_THAT(joints[0].members, ElementsAre(0, 1, 2, 3, 4, 5));
+  EXPECT_EQ(PlanJoints(DomainOf({4}), {{}, {}}, 64).size(), 1u);
+}
+
+TEST(PlanJoints, CoversAllPairsOfAHundredAttributesWithFewJoints) {
+  // Six pairs for each joint of four attributes are the most that fit.
+  const size_t joints = PlanJoints(DomainOf(std::vector<int64_t>(100, 16)), AllPairs(100), 1 << 16).size();
+  EXPECT_LE(joints, 4950u / 4);
+}
+
 TEST(PlanJoints, RepeatedSetsAreCountedOnce) {
   EXPECT_EQ(PlanJoints(DomainOf({400, 400}), {{0, 1}, {0, 1}, {0, 1}}, 0).size(), 1u);
 }
