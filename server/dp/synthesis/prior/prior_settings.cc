@@ -39,10 +39,12 @@ absl::StatusOr<PriorSettings> ReadPriorSettings(const SynthesisInput& input) {
   ASSIGN_OR_RETURN(settings.group, NamedAttributes(input.domain, "group", reader.Text("group")));
   if (settings.group.empty() && !settings.region.empty())
     return InvalidField("settings.group", "regions are made of groups: say which attributes make a group");
-  ASSIGN_OR_RETURN(const std::string support, reader.Choice("support", {"prior", "full"}));
-  settings.support = support == "full" ? PriorSupport::kFullDomain : PriorSupport::kPrior;
-  ASSIGN_OR_RETURN(const std::string measure, reader.Choice("measure", {"chosen", "given"}));
-  settings.measure = measure == "given" ? MeasuredSets::kGiven : MeasuredSets::kChosen;
+  const absl::StatusOr<std::string> support = reader.Choice("support", {"prior", "full"});
+  RETURN_IF_ERROR(support.status());
+  settings.support = *support == "full" ? PriorSupport::kFullDomain : PriorSupport::kPrior;
+  const absl::StatusOr<std::string> measure = reader.Choice("measure", {"chosen", "given"});
+  RETURN_IF_ERROR(measure.status());
+  settings.measure = *measure == "given" ? MeasuredSets::kGiven : MeasuredSets::kChosen;
   ASSIGN_OR_RETURN(settings.threshold, reader.Real("threshold", 0.05, 0, 100));
   ASSIGN_OR_RETURN(settings.clique_cells, reader.Integer("clique_cells", 0, 0, int64_t{1} << 24));
   ASSIGN_OR_RETURN(settings.roots, reader.Integer("roots", 5, 1, 1000));
@@ -50,9 +52,10 @@ absl::StatusOr<PriorSettings> ReadPriorSettings(const SynthesisInput& input) {
   ASSIGN_OR_RETURN(settings.count_percent,
                    reader.Integer("count_percent", settings.group.empty() ? 10 : 50, 1, 99));
   ASSIGN_OR_RETURN(settings.estimation.most_sweeps, reader.Integer("sweeps", 100, 1, 10'000));
-  ASSIGN_OR_RETURN(const std::string heed, reader.Choice("answers", {"weighed", "nearest", "scaled"}));
-  settings.heed = heed == "weighed" ? Heed::kWeighed : Heed::kExactly;
-  settings.estimation.projection = heed == "scaled" ? Projection::kScale : Projection::kNearest;
+  const absl::StatusOr<std::string> heed = reader.Choice("answers", {"weighed", "nearest", "scaled"});
+  RETURN_IF_ERROR(heed.status());
+  settings.heed = *heed == "weighed" ? Heed::kWeighed : Heed::kExactly;
+  settings.estimation.projection = *heed == "scaled" ? Projection::kScale : Projection::kNearest;
   ASSIGN_OR_RETURN(settings.trust, reader.Real("trust", 0, 0, 1e12));
   ASSIGN_OR_RETURN(settings.group_trust, reader.Real("group_trust", 100, 0.001, 1e12));
   ASSIGN_OR_RETURN(settings.max_cells, reader.Integer("max_cells", kMostPriorWeights, 1, kMostPriorWeights));
