@@ -4,13 +4,15 @@
 
 #include "dp/synthesis/mwem/mwem.h"
 #include "dp/synthesis/prior/prior.h"
+#include "dp/synthesis/rap/rap.h"
 
 namespace curator::dp {
 
 std::span<const Synthesizer* const> Synthesizers() {
   static const Mwem mwem;
   static const PriorAware prior;
-  static const std::array<const Synthesizer*, 2> all = {&mwem, &prior};
+  static const Rap rap;
+  static const std::array<const Synthesizer*, 3> all = {&mwem, &prior, &rap};
   return all;
 }
 

@@ -1,0 +1,135 @@
+// The projection of RAP: nanoseconds of one step (forward and gradient) for each query and row, on one thread
+// and on two, with every instruction set that the machine has.
+//
+//   bench_rap [--benchmark_filter=...]
+#include <benchmark/benchmark.h>
+
+#include <random>
+#include <string>
+#include <thread>
+
+#include "dp/synthesis/rap/cpu_projector.h"
+
+namespace curator::dp {
+namespace {
+
+// ADULT's attributes, 588 columns; and as many as LOANS has, 4,427, in attributes of its typical size.
+const std::vector<int64_t> kAdult = {85, 9, 100, 16, 7, 15, 6, 5, 2, 100, 100, 99, 42, 2};
+
+std::vector<int64_t> LoansLike() {
+  std::vector<int64_t> sizes = {1001, 27};
+  for (int i = 0; i < 33; ++i) sizes.push_back(i % 2 == 0 ? 101 : 102);
+  sizes.push_back(50);
+  return sizes;
+}
+
+RelaxedRows RandomRows(const std::vector<int64_t>& sizes, int64_t rows) {
+  std::vector<Attribute> attributes;
+  AttributeSet all;
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    attributes.push_back(Attribute::Create("a" + std::to_string(i), CodedKind{sizes[i]}).value());
+    all.push_back(static_cast<uint32_t>(i));
+  }
+  const Domain domain = Domain::Create(std::move(attributes)).value();
+  RelaxedRows relaxed{.layout = RelaxedLayout::Create(domain, all, rows).value(), .parameters = {}};
+  relaxed.parameters = AlignedFloats(relaxed.layout.elements());
+  std::mt19937_64 random(1);
+  std::uniform_real_distribution<float> uniform(-1, 1);
+  for (size_t i = 0; i < relaxed.parameters.size(); ++i) relaxed.parameters[i] = uniform(random);
+  return relaxed;
+}
+
+class TwoThreads final : public Executor {
+ public:
+  void RunOnFreeCores(int /*most*/, const std::function<void(int)>& work) override {
+    std::jthread other([&work] { work(1); });
+    work(0);
+  }
+};
+
+ProjectionProblem RandomCells(const RelaxedLayout& layout, size_t count, size_t factors) {
+  std::mt19937_64 random(2);
+  ProjectionProblem problem;
+  for (size_t i = 0; i < count; ++i) {
+    ProductTerm term;
+    std::vector<size_t> left(layout.sizes().size());
+    for (size_t a = 0; a < left.size(); ++a) left[a] = a;
+    for (size_t f = 0; f < factors; ++f) {
+      const size_t pick = random() % left.size();
+      const size_t attribute = left[pick];
+      left.erase(left.begin() + static_cast<std::ptrdiff_t>(pick));
+      term.columns.push_back(
+          static_cast<uint32_t>(layout.first_columns()[attribute] + random() % layout.sizes()[attribute]));
+    }
+    problem.polynomials.push_back({.terms = {std::move(term)}, .answer = 0.01F});
+  }
+  return problem;
+}
+
+// Random marginals of `k` attributes and at most 48,842 cells.
+ProjectionProblem RandomMarginals(const RelaxedLayout& layout, size_t count, size_t k) {
+  std::mt19937_64 random(3);
+  ProjectionProblem problem;
+  while (problem.marginals.size() < count) {
+    std::vector<size_t> positions;
+    size_t cells = 1;
+    while (positions.size() < k) {
+      const size_t position = random() % layout.sizes().size();
+      if (std::ranges::find(positions, position) != positions.end()) continue;
+      positions.push_back(position);
+      cells *= layout.sizes()[position];
+    }
+    if (cells > 48'842) continue;
+    std::ranges::sort(positions);
+    problem.marginals.push_back({.positions = positions, .answers = std::vector<float>(cells, 1e-4F)});
+  }
+  return problem;
+}
+
+void Step(benchmark::State& state, const RelaxedRows& rows, const ProjectionProblem& problem, double products,
+          const ProjectionLoops& loops, Executor& executor) {
+  for (auto unused : state) {
+    benchmark::DoNotOptimize(LossAt(problem, rows, Relaxation::kSparseMax, loops, executor).value().loss);
+  }
+  state.counters["queries"] = products;
+  state.counters["ns_per_query_row"] =
+      benchmark::Counter(products * static_cast<double>(rows.layout.rows()) * 1e-9,
+                         benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
+}
+
+void Register(const std::string& data, const std::vector<int64_t>& sizes, size_t marginal_attributes) {
+  static std::vector<std::unique_ptr<RelaxedRows>> kept;
+  static TwoThreads two_threads;
+  kept.push_back(std::make_unique<RelaxedRows>(RandomRows(sizes, 1000)));
+  const RelaxedRows& rows = *kept.back();
+  const auto add = [&rows](const std::string& name, const ProjectionProblem& problem) {
+    double products = static_cast<double>(problem.polynomials.size());
+    for (const MarginalAnswer& marginal : problem.marginals)
+      products += static_cast<double>(marginal.answers.size());
+    for (const ProjectionLoops* loops : AvailableProjectionLoops()) {
+      benchmark::RegisterBenchmark((name + "/" + loops->name).c_str(),
+                                   [&rows, problem, products, loops](benchmark::State& state) {
+                                     Step(state, rows, problem, products, *loops, OnlyThisThread());
+                                   });
+    }
+    benchmark::RegisterBenchmark((name + "/two threads").c_str(), [&rows, problem,
+                                                                   products](benchmark::State& state) {
+      Step(state, rows, problem, products, *AvailableProjectionLoops().front(), two_threads);
+    })->UseRealTime();
+  };
+  add(data + "/1000 cells of 3", RandomCells(rows.layout, 1000, 3));
+  add(data + "/2500 cells of 3", RandomCells(rows.layout, 2500, 3));
+  add(data + "/2500 cells of 5", RandomCells(rows.layout, 2500, 5));
+  add(data + "/50 marginals of " + std::to_string(marginal_attributes),
+      RandomMarginals(rows.layout, 50, marginal_attributes));
+}
+
+}  // namespace
+}  // namespace curator::dp
+
+int main(int argc, char** argv) {
+  curator::dp::Register("588 columns", curator::dp::kAdult, 3);
+  curator::dp::Register("4427 columns", curator::dp::LoansLike(), 2);
+  benchmark::Initialize(&argc, argv);
+  benchmark::RunSpecifiedBenchmarks();
+}

@@ -1,0 +1,110 @@
+// Projection: the relaxed dataset whose answers come nearest to given noisy answers (Aydore et al. 2021,
+// algorithm 1).
+//
+// A relaxed dataset has n' rows; each row is a distribution over the values of each attribute, computed from
+// real parameters by SparseMax (the paper's) or softmax. A record is a row whose distributions are certain,
+// and every query below agrees with its meaning on such rows:
+//   - the cell of a k-way marginal is a product of k columns;
+//   - 1-of-k is 1 - product of (1 - x); t-of-k, and whatever else looks at k columns, is a polynomial of them
+//     (AtLeast(), or one product for each cell that a linear query counts);
+//   - a whole marginal is all of its cells.
+// The loss is the sum over answers of weight * (answer of the rows - given answer)^2, both as shares of the
+// records. Adam goes down its gradient.
+//
+// The seam. Projector is all that the method knows about optimisation: an implementation on another processor
+// takes the same problem and gives rows back. It must be a pure function, to the last bit on all machines
+// that restore or refit the same release; one that cannot promise that (a GPU that reduces in any order) may
+// be used where a model is fitted once and stored. Nothing here is private: answers are noisy already.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "dp/synthesis/pacer.h"
+#include "dp/synthesis/rap/aligned_floats.h"
+#include "dp/synthesis/rap/relaxed_layout.h"
+
+namespace curator::dp {
+
+// coefficient * product over `columns` (all different, 1 to kMostFactors of them) of x, or of 1 - x.
+struct ProductTerm {
+  float coefficient = 1;
+  std::vector<uint32_t> columns;
+  bool complemented = false;
+};
+
+// The noisy answer to constant + sum of terms, averaged over the rows.
+struct PolynomialAnswer {
+  float constant = 0;
+  std::vector<ProductTerm> terms;
+  float answer = 0;  // share of the records
+  float weight = 1;
+};
+
+// Noisy shares of all cells of a marginal.
+struct MarginalAnswer {
+  std::vector<size_t> positions;  // of attributes in the layout; rising, at least one
+  std::vector<float> answers;     // row-major, the last attribute runs fastest
+  float weight = 1;               // of each cell's squared error
+};
+
+struct ProjectionProblem {
+  std::vector<MarginalAnswer> marginals;
+  std::vector<PolynomialAnswer> polynomials;
+};
+
+// Terms of "at least `threshold` of these columns are 1", for different attributes' columns. 1-of-k is one
+// complemented product; else the sum over subsets, by inclusion and exclusion. 1 <= threshold <= columns, at
+// most kMostFactors of them.
+PolynomialAnswer AtLeast(size_t threshold, const std::vector<uint32_t>& columns);
+
+enum class Relaxation { kSparseMax, kSoftmax };
+
+struct ProjectionRule {
+  Relaxation relaxation = Relaxation::kSparseMax;
+  int64_t most_steps = 5000;
+  float rate = 1e-3F;  // of Adam
+  // The rate falls linearly to this share of itself at the last step.
+  float last_rate = 1;
+  // The last step is the one after which the loss has fallen, over as many steps as `patience`, by less than
+  // this share of itself.
+  double tolerance = 1e-7;
+  int64_t patience = 1;
+  // Nothing is gained by fitting the noise: the first step that sees a loss below this is the last.
+  double enough = 0;
+  // Parameters stay within -bound..bound; 1 for the paper's SparseMax.
+  float bound = 1;
+};
+
+// Parameters of a relaxed dataset.
+struct RelaxedRows {
+  RelaxedLayout layout;
+  AlignedFloats parameters;
+};
+
+// What a projection came to.
+struct Projected {
+  RelaxedRows rows;
+  int64_t steps = 0;
+  double first_loss = 0;
+  double last_loss = 0;  // before the last step
+};
+
+// Thread-safe.
+class Projector {
+ public:
+  virtual ~Projector() = default;
+
+  // Starts from `start`. Errors: INVALID_ARGUMENT for a problem that does not fit the layout (positions,
+  // cells, columns); CANCELLED as in Pacer.
+  virtual absl::StatusOr<Projected> Project(const ProjectionProblem& problem, RelaxedRows start,
+                                            const ProjectionRule& rule, Pacer& pacer) const = 0;
+};
+
+// How many elementary steps one step of the optimiser counts on a pacer: cells times rows, and parameters.
+int64_t StepsPerIteration(const ProjectionProblem& problem, const RelaxedLayout& layout);
+
+}  // namespace curator::dp

@@ -1,0 +1,418 @@
+// The loops of projection_loops.h for one instruction set. Included by projection_loops.cc once for each,
+// with
+//   CURATOR_LOOPS_NAMESPACE  a namespace of its own
+//   CURATOR_LOOPS_WIDTH      floats in a vector of the machine: 4, 8 or 16
+//   CURATOR_LOOPS_CHUNK      vectors of rows that fit the machine's registers in the marginal gradient
+//   CURATOR_LOOPS_TARGET     the attribute that every function needs: templates and inlined functions do not
+//                            take it over from their caller early enough
+// There is no guard against a second inclusion, and no other header may be included here.
+namespace CURATOR_LOOPS_NAMESPACE {
+
+constexpr size_t kWidth = CURATOR_LOOPS_WIDTH;
+constexpr size_t kLanes = 16;
+constexpr size_t kParts = kLanes / kWidth;
+constexpr size_t kChunk = CURATOR_LOOPS_CHUNK;
+
+typedef float Vector __attribute__((vector_size(kWidth * sizeof(float)), may_alias));
+typedef int32_t Integers __attribute__((vector_size(kWidth * sizeof(int32_t)), may_alias));
+typedef float FourFloats __attribute__((vector_size(16), may_alias));
+
+CURATOR_LOOPS_TARGET inline const Vector& At(const float* floats) {
+  return *reinterpret_cast<const Vector*>(floats);
+}
+CURATOR_LOOPS_TARGET inline Vector& At(float* floats) {
+  return *reinterpret_cast<Vector*>(floats);
+}
+
+// e^x for x <= 0, 0 taken as e^-87 far below: a Taylor polynomial of degree 6 on |r| <= ln(2)/2.
+CURATOR_LOOPS_TARGET inline void Exponential(Vector& x) {
+  constexpr float kShift = 12582912.0F;  // 1.5 * 2^23: its last place is 1
+  const Vector least = Vector{} - 87.0F;
+  x = x > least ? x : least;
+  const Vector shifted = x * 1.44269504F + kShift;
+  const Vector k = shifted - kShift;
+  const Vector r = (x - k * 0.693359375F) + k * 2.12194440e-4F;
+  Vector p = r * (1.0F / 720) + (1.0F / 120);
+  p = p * r + (1.0F / 24);
+  p = p * r + (1.0F / 6);
+  p = p * r + 0.5F;
+  p = p * r + 1.0F;
+  p = p * r + 1.0F;
+  const Integers exponent = (reinterpret_cast<const Integers&>(shifted) + 127) << 23;
+  x = p * reinterpret_cast<const Vector&>(exponent);
+}
+
+// The lanes' sum, always added up in the same tree.
+CURATOR_LOOPS_TARGET inline float SumOfLanes(const Vector* parts) {
+  alignas(64) float lanes[kLanes];
+  for (size_t part = 0; part < kParts; ++part) At(lanes + part * kWidth) = parts[part];
+  const auto* four = reinterpret_cast<const FourFloats*>(lanes);
+  const FourFloats sums = (four[0] + four[2]) + (four[1] + four[3]);
+  return (sums[0] + sums[2]) + (sums[1] + sums[3]);
+}
+
+CURATOR_LOOPS_TARGET void Softmax(const float* parameters, const float* mask, size_t size, size_t rows,
+                                  float* shares) {
+  for (size_t row = 0; row < rows; row += kWidth) {
+    Vector largest = At(parameters + row);
+    for (size_t column = 1; column < size; ++column) {
+      const Vector& x = At(parameters + column * rows + row);
+      largest = x > largest ? x : largest;
+    }
+    Vector sum = {};
+    for (size_t column = 0; column < size; ++column) {
+      Vector x = At(parameters + column * rows + row) - largest;
+      Exponential(x);
+      At(shares + column * rows + row) = x;
+      sum += x;
+    }
+    const Vector scale = At(mask + row) / sum;
+    for (size_t column = 0; column < size; ++column) At(shares + column * rows + row) *= scale;
+  }
+}
+
+// Finds the threshold t with sum of max(x - t, 0) = 1 as Michelot 1986 does: from the support of the last t,
+// which only shrinks, until it no longer does. Rows that are settled stay as they are while others go on.
+CURATOR_LOOPS_TARGET void SparseMax(const float* parameters, const float* mask, size_t size, size_t rows,
+                                    float* shares) {
+  const Vector none = {};
+  for (size_t row = 0; row < rows; row += kWidth) {
+    Vector largest = At(parameters + row);
+    for (size_t column = 1; column < size; ++column) {
+      const Vector& x = At(parameters + column * rows + row);
+      largest = x > largest ? x : largest;
+    }
+    // Relative to the largest parameter, which is always in the support, the threshold is at least -1.
+    Vector threshold = none - 1.0F;
+    Vector support = none;
+    for (bool settled = false; !settled;) {
+      Vector sum = none;
+      Vector count = none;
+      for (size_t column = 0; column < size; ++column) {
+        const Vector x = At(parameters + column * rows + row) - largest;
+        sum += x > threshold ? x : none;
+        count += x > threshold ? none + 1.0F : none;
+      }
+      const Vector found = (sum - 1.0F) / count;
+      const Vector raised = found > threshold ? found : threshold;
+      threshold = raised < none ? raised : threshold;
+      settled = true;
+      for (size_t lane = 0; lane < kWidth; ++lane) settled = settled && count[lane] == support[lane];
+      support = count;
+    }
+    Vector sum = none;
+    for (size_t column = 0; column < size; ++column) {
+      const Vector x = (At(parameters + column * rows + row) - largest) - threshold;
+      const Vector share = x > none ? x : none;
+      At(shares + column * rows + row) = share;
+      sum += share;
+    }
+    const Vector scale = At(mask + row) / sum;
+    for (size_t column = 0; column < size; ++column) At(shares + column * rows + row) *= scale;
+  }
+}
+
+CURATOR_LOOPS_TARGET void SoftmaxGradient(const float* shares, size_t size, size_t rows, float* gradient) {
+  for (size_t row = 0; row < rows; row += kWidth) {
+    Vector mean = {};
+    for (size_t column = 0; column < size; ++column)
+      mean += At(shares + column * rows + row) * At(gradient + column * rows + row);
+    for (size_t column = 0; column < size; ++column) {
+      Vector& slope = At(gradient + column * rows + row);
+      slope = At(shares + column * rows + row) * (slope - mean);
+    }
+  }
+}
+
+CURATOR_LOOPS_TARGET void SparseMaxGradient(const float* shares, size_t size, size_t rows, float* gradient) {
+  const Vector none = {};
+  const Vector one = none + 1.0F;
+  for (size_t row = 0; row < rows; row += kWidth) {
+    Vector sum = none;
+    Vector count = none;
+    for (size_t column = 0; column < size; ++column) {
+      const Vector& share = At(shares + column * rows + row);
+      sum += share > none ? At(gradient + column * rows + row) : none;
+      count += share > none ? one : none;
+    }
+    const Vector mean = sum / (count > one ? count : one);
+    for (size_t column = 0; column < size; ++column) {
+      Vector& slope = At(gradient + column * rows + row);
+      const Vector centred = slope - mean;
+      slope = At(shares + column * rows + row) > none ? centred : none;
+    }
+  }
+}
+
+// Factors: their number, or 0 for a number known only at run time.
+template <size_t Factors, bool Complemented>
+CURATOR_LOOPS_TARGET float SumProductOf(const float* shares, const float* mask, size_t rows,
+                                        const uint32_t* columns, size_t factors) {
+  const size_t count = Factors == 0 ? factors : Factors;
+  const float* starts[kMostFactors];
+  for (size_t i = 0; i < count; ++i) starts[i] = shares + columns[i] * rows;
+  Vector sums[kParts] = {};
+  for (size_t row = 0; row < rows; row += kLanes) {
+    for (size_t part = 0; part < kParts; ++part) {
+      const size_t at = row + part * kWidth;
+      Vector product = At(starts[0] + at);
+      if (Complemented) product = At(mask + at) - product;
+      for (size_t i = 1; i < count; ++i) {
+        if (Complemented) {
+          product *= At(mask + at) - At(starts[i] + at);
+        } else {
+          product *= At(starts[i] + at);
+        }
+      }
+      sums[part] += product;
+    }
+  }
+  return SumOfLanes(sums);
+}
+
+template <size_t Factors, bool Complemented>
+CURATOR_LOOPS_TARGET void AddProductGradientOf(const float* shares, const float* mask, size_t rows,
+                                               const uint32_t* columns, size_t factors, float slope,
+                                               float* gradient) {
+  const size_t count = Factors == 0 ? factors : Factors;
+  const float signed_slope = Complemented ? -slope : slope;
+  const float* starts[kMostFactors];
+  float* targets[kMostFactors];
+  for (size_t i = 0; i < count; ++i) {
+    starts[i] = shares + columns[i] * rows;
+    targets[i] = gradient + columns[i] * rows;
+  }
+  for (size_t row = 0; row < rows; row += kWidth) {
+    Vector values[Factors == 0 ? kMostFactors : Factors];
+    Vector before[Factors == 0 ? kMostFactors : Factors];  // the product of the factors before, and the slope
+    for (size_t i = 0; i < count; ++i) {
+      values[i] = At(starts[i] + row);
+      if (Complemented) values[i] = At(mask + row) - values[i];
+    }
+    before[0] = Vector{} + signed_slope;
+    for (size_t i = 1; i < count; ++i) before[i] = before[i - 1] * values[i - 1];
+    At(targets[count - 1] + row) += before[count - 1];
+    Vector behind = values[count - 1];
+    for (size_t i = count - 1; i-- > 0;) {
+      At(targets[i] + row) += before[i] * behind;
+      behind *= values[i];
+    }
+  }
+}
+
+CURATOR_LOOPS_TARGET float SumProduct(const float* shares, const float* mask, size_t rows,
+                                      const ColumnProduct& product) {
+  const uint32_t* columns = product.columns;
+  const size_t factors = product.factors;
+  if (product.complemented) {
+    if (factors == 3) return SumProductOf<3, true>(shares, mask, rows, columns, factors);
+    return SumProductOf<0, true>(shares, mask, rows, columns, factors);
+  }
+  if (factors == 1) return SumProductOf<1, false>(shares, mask, rows, columns, factors);
+  if (factors == 2) return SumProductOf<2, false>(shares, mask, rows, columns, factors);
+  if (factors == 3) return SumProductOf<3, false>(shares, mask, rows, columns, factors);
+  if (factors == 5) return SumProductOf<5, false>(shares, mask, rows, columns, factors);
+  return SumProductOf<0, false>(shares, mask, rows, columns, factors);
+}
+
+CURATOR_LOOPS_TARGET void AddProductGradient(const float* shares, const float* mask, size_t rows,
+                                             const ColumnProduct& product, float slope, float* gradient) {
+  const uint32_t* columns = product.columns;
+  const size_t factors = product.factors;
+  if (product.complemented) {
+    if (factors == 3)
+      return AddProductGradientOf<3, true>(shares, mask, rows, columns, factors, slope, gradient);
+    return AddProductGradientOf<0, true>(shares, mask, rows, columns, factors, slope, gradient);
+  }
+  if (factors == 1)
+    return AddProductGradientOf<1, false>(shares, mask, rows, columns, factors, slope, gradient);
+  if (factors == 2)
+    return AddProductGradientOf<2, false>(shares, mask, rows, columns, factors, slope, gradient);
+  if (factors == 3)
+    return AddProductGradientOf<3, false>(shares, mask, rows, columns, factors, slope, gradient);
+  if (factors == 5)
+    return AddProductGradientOf<5, false>(shares, mask, rows, columns, factors, slope, gradient);
+  return AddProductGradientOf<0, false>(shares, mask, rows, columns, factors, slope, gradient);
+}
+
+// The product of a tuple's columns: in place where it is one column, else in `work`.
+CURATOR_LOOPS_TARGET inline const float* OuterProduct(const float* shares, const float* mask, size_t rows,
+                                                      const MarginalTable& table, size_t tuple, float* work) {
+  if (table.outer == 0) return mask;
+  const uint32_t* columns = table.outer_columns + tuple * table.outer;
+  const float* first = shares + columns[0] * rows;
+  if (table.outer == 1) return first;
+  for (size_t row = 0; row < rows; row += kWidth) {
+    Vector product = At(first + row);
+    for (size_t i = 1; i < table.outer; ++i) product *= At(shares + columns[i] * rows + row);
+    At(work + row) = product;
+  }
+  return work;
+}
+
+template <size_t Tuples, size_t Codes>
+CURATOR_LOOPS_TARGET inline void SumTile(const float* const* outer, const float* inner, size_t rows,
+                                         float (&sums)[Tuples][Codes]) {
+  Vector parts[Tuples][Codes][kParts];
+  for (size_t part = 0; part < kParts; ++part) {
+    Vector tile[Tuples][Codes] = {};
+    for (size_t row = part * kWidth; row < rows; row += kLanes) {
+      Vector codes[Codes];
+      for (size_t c = 0; c < Codes; ++c) codes[c] = At(inner + c * rows + row);
+      for (size_t t = 0; t < Tuples; ++t) {
+        const Vector& tuple = At(outer[t] + row);
+        for (size_t c = 0; c < Codes; ++c) tile[t][c] += tuple * codes[c];
+      }
+    }
+    for (size_t t = 0; t < Tuples; ++t) {
+      for (size_t c = 0; c < Codes; ++c) parts[t][c][part] = tile[t][c];
+    }
+  }
+  for (size_t t = 0; t < Tuples; ++t) {
+    for (size_t c = 0; c < Codes; ++c) sums[t][c] = SumOfLanes(parts[t][c]);
+  }
+}
+
+template <size_t Tuples>
+CURATOR_LOOPS_TARGET inline void SumTuples(const float* shares, const float* mask, size_t rows,
+                                           const MarginalTable& table, size_t tuple, float* work,
+                                           double* cells) {
+  const float* outer[Tuples];
+  for (size_t t = 0; t < Tuples; ++t)
+    outer[t] = OuterProduct(shares, mask, rows, table, tuple + t, work + t * rows);
+  const float* inner = shares + table.inner_first * rows;
+  size_t code = 0;
+  for (; code + 2 <= table.inner_size; code += 2) {
+    float sums[Tuples][2];
+    SumTile<Tuples, 2>(outer, inner + code * rows, rows, sums);
+    for (size_t t = 0; t < Tuples; ++t) {
+      double* cell = cells + table.outer_cells[tuple + t] + code * table.inner_step;
+      cell[0] += static_cast<double>(sums[t][0]);
+      cell[table.inner_step] += static_cast<double>(sums[t][1]);
+    }
+  }
+  if (code == table.inner_size) return;
+  float sums[Tuples][1];
+  SumTile<Tuples, 1>(outer, inner + code * rows, rows, sums);
+  for (size_t t = 0; t < Tuples; ++t)
+    cells[table.outer_cells[tuple + t] + code * table.inner_step] += static_cast<double>(sums[t][0]);
+}
+
+CURATOR_LOOPS_TARGET void SumMarginal(const float* shares, const float* mask, size_t rows,
+                                      const MarginalTable& table, float* work, double* cells) {
+  size_t tuple = 0;
+  for (; tuple + 4 <= table.outer_tuples; tuple += 4)
+    SumTuples<4>(shares, mask, rows, table, tuple, work, cells);
+  for (; tuple < table.outer_tuples; ++tuple) SumTuples<1>(shares, mask, rows, table, tuple, work, cells);
+}
+
+// One chunk of rows of the gradient of `Tuples` outer tuples with all codes.
+template <size_t Tuples, size_t Chunk>
+CURATOR_LOOPS_TARGET inline void AddChunkGradient(const float* const* outer, const float* inner,
+                                                  float* inner_gradient, const float* slopes, size_t codes,
+                                                  size_t rows, size_t row, float* const* outer_gradient) {
+  Vector values[Tuples][Chunk];
+  Vector sums[Tuples][Chunk] = {};
+  for (size_t t = 0; t < Tuples; ++t) {
+    for (size_t i = 0; i < Chunk; ++i) values[t][i] = At(outer[t] + row + i * kWidth);
+  }
+  for (size_t code = 0; code < codes; ++code) {
+    Vector slope[Tuples];
+    for (size_t t = 0; t < Tuples; ++t) slope[t] = Vector{} + slopes[t * codes + code];
+    for (size_t i = 0; i < Chunk; ++i) {
+      const size_t at = code * rows + row + i * kWidth;
+      const Vector& share = At(inner + at);
+      Vector gradient = At(inner_gradient + at);
+      for (size_t t = 0; t < Tuples; ++t) {
+        sums[t][i] += slope[t] * share;
+        gradient += slope[t] * values[t][i];
+      }
+      At(inner_gradient + at) = gradient;
+    }
+  }
+  for (size_t t = 0; t < Tuples; ++t) {
+    for (size_t i = 0; i < Chunk; ++i) At(outer_gradient[t] + row + i * kWidth) = sums[t][i];
+  }
+}
+
+// Hands the gradient of a tuple's product on to its columns.
+CURATOR_LOOPS_TARGET inline void AddOuterGradient(const float* shares, size_t rows,
+                                                  const MarginalTable& table, size_t tuple,
+                                                  const float* product_gradient, float* gradient) {
+  const uint32_t* columns = table.outer_columns + tuple * table.outer;
+  for (size_t i = 0; i < table.outer; ++i) {
+    for (size_t row = 0; row < rows; row += kWidth) {
+      Vector slope = At(product_gradient + row);
+      for (size_t other = 0; other < table.outer; ++other) {
+        if (other != i) slope *= At(shares + columns[other] * rows + row);
+      }
+      At(gradient + columns[i] * rows + row) += slope;
+    }
+  }
+}
+
+template <size_t Tuples>
+CURATOR_LOOPS_TARGET inline void AddTuplesGradient(const float* shares, const float* mask, size_t rows,
+                                                   const MarginalTable& table, size_t tuple,
+                                                   const float* slopes, float* work, float* gradient) {
+  const float* outer[Tuples];
+  float* outer_gradient[Tuples];
+  float* const tuple_slopes = work + 2 * Tuples * rows;
+  for (size_t t = 0; t < Tuples; ++t) {
+    outer[t] = OuterProduct(shares, mask, rows, table, tuple + t, work + 2 * t * rows);
+    outer_gradient[t] = work + (2 * t + 1) * rows;
+    const float* cell = slopes + table.outer_cells[tuple + t];
+    for (size_t code = 0; code < table.inner_size; ++code)
+      tuple_slopes[t * table.inner_size + code] = cell[code * table.inner_step];
+  }
+  const float* inner = shares + table.inner_first * rows;
+  float* inner_gradient = gradient + table.inner_first * rows;
+  size_t row = 0;
+  for (; row + kChunk * kWidth <= rows; row += kChunk * kWidth) {
+    AddChunkGradient<Tuples, kChunk>(outer, inner, inner_gradient, tuple_slopes, table.inner_size, rows, row,
+                                     outer_gradient);
+  }
+  for (; row < rows; row += kWidth) {
+    AddChunkGradient<Tuples, 1>(outer, inner, inner_gradient, tuple_slopes, table.inner_size, rows, row,
+                                outer_gradient);
+  }
+  for (size_t t = 0; t < Tuples; ++t)
+    AddOuterGradient(shares, rows, table, tuple + t, outer_gradient[t], gradient);
+}
+
+CURATOR_LOOPS_TARGET void AddMarginalGradient(const float* shares, const float* mask, size_t rows,
+                                              const MarginalTable& table, const float* slopes, float* work,
+                                              float* gradient) {
+  size_t tuple = 0;
+  for (; tuple + 2 <= table.outer_tuples; tuple += 2)
+    AddTuplesGradient<2>(shares, mask, rows, table, tuple, slopes, work, gradient);
+  for (; tuple < table.outer_tuples; ++tuple)
+    AddTuplesGradient<1>(shares, mask, rows, table, tuple, slopes, work, gradient);
+}
+
+CURATOR_LOOPS_TARGET inline void SquareRoots(Vector& values) {
+  for (size_t lane = 0; lane < kWidth; ++lane) values[lane] = __builtin_sqrtf(values[lane]);
+}
+
+CURATOR_LOOPS_TARGET void Adam(const AdamStep& step, const float* gradient, size_t count, float* first,
+                               float* second, float* parameters) {
+  const Vector bound = Vector{} + step.bound;
+  for (size_t i = 0; i < count; i += kWidth) {
+    const Vector& slope = At(gradient + i);
+    Vector& mean = At(first + i);
+    Vector& square = At(second + i);
+    mean = mean * step.first_decay + slope * (1.0F - step.first_decay);
+    square = square * step.second_decay + (slope * slope) * (1.0F - step.second_decay);
+    Vector root = square;
+    SquareRoots(root);
+    const Vector moved = At(parameters + i) - (mean * step.rate) / (root + step.least_root);
+    const Vector below = moved < bound ? moved : bound;
+    At(parameters + i) = below > -bound ? below : -bound;
+  }
+}
+
+constexpr ProjectionLoops kLoops = {CURATOR_LOOPS_NAME,  Softmax,    SparseMax,          SoftmaxGradient,
+                                    SparseMaxGradient,   SumProduct, AddProductGradient, SumMarginal,
+                                    AddMarginalGradient, Adam};
+
+}  // namespace CURATOR_LOOPS_NAMESPACE

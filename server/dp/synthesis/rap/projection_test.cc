@@ -1,0 +1,271 @@
+#include "dp/synthesis/rap/projection.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <random>
+#include <thread>
+
+#include "dp/synthesis/rap/cpu_projector.h"
+#include "dp/synthesis/rap/testing/reference_projection.h"
+#include "dp/workload/testing_domain.h"
+
+namespace curator::dp {
+namespace {
+
+RelaxedRows RandomRelaxedRows(const std::vector<int64_t>& sizes, int64_t rows, uint64_t seed) {
+  const Domain domain = CodedDomain(sizes);
+  AttributeSet all;
+  for (size_t i = 0; i < sizes.size(); ++i) all.push_back(static_cast<uint32_t>(i));
+  RelaxedRows relaxed{.layout = RelaxedLayout::Create(domain, all, rows).value(), .parameters = {}};
+  relaxed.parameters = AlignedFloats(relaxed.layout.elements());
+  std::mt19937_64 random(seed);
+  std::uniform_real_distribution<float> uniform(-0.5F, 0.5F);
+  for (size_t i = 0; i < relaxed.parameters.size(); ++i) relaxed.parameters[i] = uniform(random);
+  return relaxed;
+}
+
+// Whole marginals of one to four attributes, of which the largest comes first, last and in between.
+ProjectionProblem Marginals(const RelaxedLayout& layout, uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::uniform_real_distribution<float> uniform(0, 0.1F);
+  ProjectionProblem problem;
+  float weight = 1;
+  for (const std::vector<size_t>& positions : std::vector<std::vector<size_t>>{
+           {1}, {0, 1}, {1, 2}, {0, 2, 3}, {1, 2, 4}, {0, 1, 2, 3}, {5}, {0, 5}}) {
+    size_t cells = 1;
+    for (const size_t position : positions) cells *= layout.sizes()[position];
+    MarginalAnswer answer{.positions = positions, .answers = {}, .weight = weight};
+    for (size_t cell = 0; cell < cells; ++cell) answer.answers.push_back(uniform(random));
+    problem.marginals.push_back(answer);
+    weight *= 1.5F;
+  }
+  return problem;
+}
+
+// Cells of one to six columns, 1-of-k and t-of-k thresholds.
+ProjectionProblem Polynomials() {
+  ProjectionProblem problem;
+  const auto cell = [&](std::vector<uint32_t> columns, float answer) {
+    problem.polynomials.push_back({.terms = {{.columns = std::move(columns)}}, .answer = answer});
+  };
+  cell({4}, 0.3F);
+  cell({0, 7}, 0.1F);
+  cell({1, 8, 22}, 0.4F);
+  cell({2, 9, 22, 27}, 0.2F);
+  cell({0, 5, 21, 25, 29}, 0.1F);
+  cell({0, 5, 21, 25, 29, 30}, 0.1F);
+  for (const size_t threshold : {1, 2, 3}) {
+    PolynomialAnswer query = AtLeast(threshold, {1, 6, 23});
+    query.answer = 0.25F;
+    query.weight = 3;
+    problem.polynomials.push_back(query);
+  }
+  for (const size_t threshold : {1, 2, 4}) problem.polynomials.push_back(AtLeast(threshold, {2, 10, 21, 26}));
+  return problem;
+}
+
+const std::vector<int64_t> kSizes = {4, 17, 3, 4, 2, 1};
+
+ProjectionProblem Everything() {
+  const RelaxedRows rows = RandomRelaxedRows(kSizes, 3, 1);
+  ProjectionProblem problem = Polynomials();
+  problem.marginals = Marginals(rows.layout, 2).marginals;
+  return problem;
+}
+
+bool SameBits(const AlignedFloats& a, const AlignedFloats& b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
+}
+
+const ProjectionLoops& Fastest() {
+  return *AvailableProjectionLoops().front();
+}
+
+LossAndGradient LossOf(const ProjectionProblem& problem, const RelaxedRows& rows, Relaxation relaxation) {
+  return LossAt(problem, rows, relaxation, Fastest(), OnlyThisThread()).value();
+}
+
+class EveryRelaxation : public testing::TestWithParam<Relaxation> {};
+
+TEST_P(EveryRelaxation, HasTheSharesOfItsDefinition) {
+  const RelaxedRows rows = RandomRelaxedRows({4, 17, 1, 300}, 37, 3);
+  const AlignedFloats shares = SharesOf(rows, GetParam(), Fastest());
+  const auto reference = ReferenceShares(rows, GetParam());
+  for (size_t row = 0; row < 37; ++row) {
+    for (size_t column = 0; column < rows.layout.columns(); ++column)
+      EXPECT_NEAR(static_cast<double>(shares[rows.layout.ElementAt(row, column)]), reference[row][column],
+                  2e-6);
+  }
+}
+
+TEST_P(EveryRelaxation, HasTheLossOfItsDefinition) {
+  const RelaxedRows rows = RandomRelaxedRows(kSizes, 300, 4);
+  const double reference = ReferenceLoss(Everything(), rows, GetParam());
+  EXPECT_NEAR(LossOf(Everything(), rows, GetParam()).loss, reference, 1e-5 * reference);
+}
+
+// The gradient is that of rows * loss / rows: per row and unscaled.
+double FiniteDifference(const ProjectionProblem& problem, RelaxedRows rows, Relaxation relaxation,
+                        size_t element) {
+  constexpr float kStep = 1e-3F;
+  const float middle = rows.parameters[element];
+  rows.parameters[element] = middle + kStep;
+  const double above = ReferenceLoss(problem, rows, relaxation);
+  const auto far = static_cast<double>(rows.parameters[element]);
+  rows.parameters[element] = middle - kStep;
+  const double below = ReferenceLoss(problem, rows, relaxation);
+  return (above - below) / (far - static_cast<double>(rows.parameters[element])) *
+         static_cast<double>(rows.layout.rows());
+}
+
+int WrongSlopes(const ProjectionProblem& problem, const RelaxedRows& rows, Relaxation relaxation,
+                const AlignedFloats& gradient) {
+  int wrong = 0;
+  for (size_t row = 0; row < rows.layout.rows(); ++row) {
+    for (size_t column = 0; column < rows.layout.columns(); ++column) {
+      const size_t element = rows.layout.ElementAt(row, column);
+      const double expected = FiniteDifference(problem, rows, relaxation, element);
+      const auto found = static_cast<double>(gradient[element]);
+      if (!(std::abs(found - expected) <= 2e-3 * std::abs(expected) + 2e-4)) ++wrong;
+    }
+  }
+  return wrong;
+}
+
+TEST_P(EveryRelaxation, DescendsMarginalsAlongTheGradient) {
+  const RelaxedRows rows = RandomRelaxedRows(kSizes, 19, 5);
+  const ProjectionProblem problem = Marginals(rows.layout, 6);
+  // SparseMax has corners: a parameter within a step of its threshold has no slope there.
+  const int corners = GetParam() == Relaxation::kSparseMax ? 6 : 0;
+  EXPECT_LE(WrongSlopes(problem, rows, GetParam(), LossOf(problem, rows, GetParam()).gradient), corners);
+}
+
+TEST_P(EveryRelaxation, DescendsPolynomialsAlongTheGradient) {
+  const RelaxedRows rows = RandomRelaxedRows(kSizes, 19, 7);
+  const ProjectionProblem problem = Polynomials();
+  const int corners = GetParam() == Relaxation::kSparseMax ? 6 : 0;
+  EXPECT_LE(WrongSlopes(problem, rows, GetParam(), LossOf(problem, rows, GetParam()).gradient), corners);
+}
+
+// The canary: the slopes of a problem that lacks one of the thresholds.
+TEST_P(EveryRelaxation, AGradientWithoutOneQueryIsCaught) {
+  const RelaxedRows rows = RandomRelaxedRows(kSizes, 19, 7);
+  ProjectionProblem problem = Polynomials();
+  const AlignedFloats gradient = LossOf(problem, rows, GetParam()).gradient;
+  problem.polynomials.erase(problem.polynomials.begin() + 7);
+  EXPECT_GT(WrongSlopes(problem, rows, GetParam(), gradient), 50);
+}
+
+TEST_P(EveryRelaxation, HasTheSameBitsOnEveryInstructionSet) {
+  const RelaxedRows rows = RandomRelaxedRows(kSizes, 300, 8);
+  const LossAndGradient first = LossOf(Everything(), rows, GetParam());
+  for (const ProjectionLoops* loops : AvailableProjectionLoops()) {
+    const auto other = LossAt(Everything(), rows, GetParam(), *loops, OnlyThisThread()).value();
+    EXPECT_EQ(other.loss, first.loss) << loops->name;
+    EXPECT_TRUE(SameBits(other.gradient, first.gradient)) << loops->name;
+  }
+}
+
+// Two threads, whoever is first.
+class TwoThreads final : public Executor {
+ public:
+  void RunOnFreeCores(int /*most*/, const std::function<void(int)>& work) override {
+    std::jthread other([&work] { work(1); });
+    work(0);
+  }
+};
+
+TEST_P(EveryRelaxation, HasTheSameBitsOnAnyThreads) {
+  RelaxedRows rows = RandomRelaxedRows(kSizes, 700, 9);
+  ProjectionRule rule{.relaxation = GetParam(), .most_steps = 5, .rate = 0.1F};
+  Pacer pacer{std::stop_token()};
+  TwoThreads two_threads;
+  const auto alone = CpuProjector().Project(Everything(), rows, rule, pacer).value();
+  const auto together = CpuProjector(two_threads).Project(Everything(), rows, rule, pacer).value();
+  EXPECT_EQ(alone.last_loss, together.last_loss);
+  EXPECT_TRUE(SameBits(alone.rows.parameters, together.rows.parameters));
+}
+
+TEST_P(EveryRelaxation, FindsRowsWithTheAnswersOfOtherRows) {
+  const RelaxedRows truth = RandomRelaxedRows({3, 5, 2}, 40, 10);
+  const auto shares = ReferenceShares(truth, GetParam());
+  ProjectionProblem problem;
+  MarginalAnswer whole{.positions = {0, 1, 2}, .answers = {}};
+  for (size_t cell = 0; cell < 30; ++cell)
+    whole.answers.push_back(static_cast<float>(ReferenceCell(truth.layout, shares, whole.positions, cell)));
+  problem.marginals.push_back(whole);
+  Pacer pacer{std::stop_token()};
+  const auto found =
+      CpuProjector()
+          .Project(problem, RandomRelaxedRows({3, 5, 2}, 20, 11),
+                   {.relaxation = GetParam(), .most_steps = 500, .rate = 0.02F, .patience = 50}, pacer)
+          .value();
+  EXPECT_LT(found.last_loss, 1e-3 * found.first_loss);
+  EXPECT_GT(pacer.steps(), 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Both, EveryRelaxation, testing::Values(Relaxation::kSparseMax, Relaxation::kSoftmax),
+                         [](const auto& relaxation) {
+                           return relaxation.param == Relaxation::kSoftmax ? "Softmax" : "SparseMax";
+                         });
+
+// On certain rows a polynomial means what its threshold says.
+TEST(AtLeast, CountsTheColumnsOfCertainRows) {
+  for (size_t k = 1; k <= 5; ++k) {
+    std::vector<uint32_t> columns;
+    for (size_t i = 0; i < k; ++i) columns.push_back(static_cast<uint32_t>(i));
+    for (uint32_t bits = 0; bits < (1U << k); ++bits) {
+      std::vector<std::vector<double>> row(1);
+      for (size_t i = 0; i < k; ++i) row[0].push_back(bits >> i & 1);
+      for (size_t threshold = 1; threshold <= k; ++threshold) {
+        const double expected = static_cast<size_t>(std::popcount(bits)) >= threshold ? 1 : 0;
+        EXPECT_NEAR(ReferencePolynomial(row, AtLeast(threshold, columns)), expected, 1e-12);
+      }
+    }
+  }
+}
+
+TEST(CpuProjector, StopsWhenTheLossIsEnoughOrNoLongerFalls) {
+  const RelaxedRows rows = RandomRelaxedRows(kSizes, 20, 12);
+  const ProjectionProblem problem = Marginals(rows.layout, 13);
+  Pacer pacer{std::stop_token()};
+  const double first_loss = LossOf(problem, rows, Relaxation::kSoftmax).loss;
+  const auto steps_with = [&](ProjectionRule rule) {
+    rule.relaxation = Relaxation::kSoftmax;
+    rule.most_steps = 60;
+    return CpuProjector().Project(problem, rows, rule, pacer).value().steps;
+  };
+  EXPECT_EQ(steps_with({.enough = first_loss}), 1);
+  EXPECT_EQ(steps_with({.tolerance = 1}), 2);
+  EXPECT_EQ(steps_with({.tolerance = 1, .patience = 10}), 11);
+  EXPECT_EQ(steps_with({.tolerance = -1}), 60);
+}
+
+TEST(CpuProjector, RefusesWhatDoesNotFitTheLayout) {
+  const RelaxedRows rows = RandomRelaxedRows({2, 3}, 4, 14);
+  Pacer pacer{std::stop_token()};
+  const auto code_of = [&](const ProjectionProblem& problem) {
+    return CpuProjector().Project(problem, rows, {}, pacer).status().code();
+  };
+  EXPECT_EQ(code_of({.marginals = {{.positions = {0, 1}, .answers = std::vector<float>(5)}}}),
+            absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(code_of({.marginals = {{.positions = {1, 0}, .answers = std::vector<float>(6)}}}),
+            absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(code_of({.polynomials = {{.terms = {{.columns = {5}}}}}}), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(code_of({.polynomials = {{.terms = {{.columns = {}}}}}}), absl::StatusCode::kInvalidArgument);
+}
+
+TEST(CpuProjector, StopsWhenToldTo) {
+  std::stop_source source;
+  source.request_stop();
+  Pacer pacer(source.get_token());
+  const RelaxedRows rows = RandomRelaxedRows({700, 700}, 200, 15);
+  ProjectionProblem problem;
+  problem.marginals.push_back({.positions = {0, 1}, .answers = std::vector<float>(490'000)});
+  EXPECT_EQ(CpuProjector().Project(problem, rows, {.most_steps = 3}, pacer).status().code(),
+            absl::StatusCode::kCancelled);
+}
+
+}  // namespace
+}  // namespace curator::dp

@@ -1,0 +1,208 @@
+#include "dp/synthesis/rap/rap.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "dp/synthesis/rap/cpu_projector.h"
+#include "dp/synthesis/rap/rap_schedule.h"
+#include "dp/synthesis/rap/relaxed_answers.h"
+#include "dp/synthesis/rap/relaxed_model.h"
+#include "dp/synthesis/rap/relaxed_start.h"
+#include "dp/workload/marginals.h"
+
+namespace curator::dp {
+namespace {
+
+// Answers are never trusted further than this many records: noise may vanish at enormous budgets, the loss
+// divides by it.
+constexpr double kLeastDeviation = 0.05;
+
+double TrustedDeviation(const NoiseSpec& noise) {
+  return std::max(kLeastDeviation, ForecastError(noise).standard_deviation);
+}
+
+// One fit from its first draw to its model.
+class Run {
+ public:
+  Run(const SynthesisInput& input, RapSchedule schedule, RelaxedLayout layout, Kernel& kernel, Pacer& pacer)
+      : input_(input),
+        schedule_(std::move(schedule)),
+        layout_(std::move(layout)),
+        kernel_(kernel),
+        pacer_(pacer),
+        left_(schedule_.sets) {}
+
+  absl::StatusOr<std::unique_ptr<SynthesisModel>> Finish(const Progress& progress) {
+    RETURN_IF_ERROR(pacer_.Look());
+    ASSIGN_OR_RETURN(const int64_t noisy_records, kernel_.NoisyRecordCount(schedule_.record_noise));
+    records_ = std::max<int64_t>(1, noisy_records);
+    transcript_.push_back(absl::StrCat("number of records: ", noisy_records));
+    RETURN_IF_ERROR(MeasureOneWays());
+    RelaxedRows rows = Start();
+    const int64_t rounds = schedule_.settings.rounds;
+    for (int64_t round = 0; round < rounds; ++round) {
+      RETURN_IF_ERROR(MeasureRound(rows));
+      if (schedule_.settings.start == RapStart::kCold) rows = Start();
+      ASSIGN_OR_RETURN(rows, Fitted(std::move(rows), round));
+      progress(static_cast<double>(round + 1) / static_cast<double>(rounds));
+    }
+    return std::make_unique<RelaxedModel>(input_.domain, layout_,
+                                          SharesOf(rows, schedule_.settings.relaxation, loops_), records_,
+                                          std::move(transcript_));
+  }
+
+ private:
+  absl::Status MeasureOneWays() {
+    for (const size_t size : layout_.sizes()) one_ways_.emplace_back(size, 1.0 / static_cast<double>(size));
+    if (!schedule_.one_way_noise) return absl::OkStatus();
+    for (size_t i = 0; i < layout_.sizes().size(); ++i) {
+      ASSIGN_OR_RETURN(const std::vector<double> counts,
+                       Measure({layout_.attributes()[i]}, *schedule_.one_way_noise));
+      one_ways_[i] = PositiveShares(counts);
+    }
+    return absl::OkStatus();
+  }
+
+  // The noisy counts of a marginal, which from now on are to be fitted.
+  absl::StatusOr<std::vector<double>> Measure(const AttributeSet& set, const NoiseSpec& noise) {
+    ASSIGN_OR_RETURN(const std::vector<std::vector<int64_t>> counts,
+                     kernel_.NoisyCounts(std::span(&set, 1), noise));
+    const double deviation = TrustedDeviation(noise);
+    transcript_.push_back(absl::StrCat("counts of ", NamesOf(input_.domain, set), ": ", counts[0].size(),
+                                       " cells, each within about ", std::llround(2 * deviation)));
+    const auto records = static_cast<double>(records_);
+    MarginalAnswer answer;
+    ASSIGN_OR_RETURN(answer.positions, layout_.PositionsOf(set));
+    for (const int64_t count : counts[0])
+      answer.answers.push_back(static_cast<float>(static_cast<double>(count) / records));
+    answer.weight = static_cast<float>(records / deviation * (records / deviation));
+    problem_.marginals.push_back(std::move(answer));
+    answers_ += static_cast<double>(counts[0].size());
+    return std::vector<double>(counts[0].begin(), counts[0].end());
+  }
+
+  RelaxedRows Start() const {
+    if (schedule_.settings.relaxation == Relaxation::kSparseMax) return UniformStart(layout_);
+    return IndependentStart(layout_, one_ways_, schedule_.settings.spread);
+  }
+
+  // Chooses and measures what a round measures. All choices of a round are made on the same rows.
+  absl::Status MeasureRound(const RelaxedRows& rows) {
+    std::vector<AttributeSet> chosen;
+    if (schedule_.selection) {
+      ASSIGN_OR_RETURN(chosen, Choose(rows));
+    } else {
+      chosen = left_;
+    }
+    for (const AttributeSet& set : chosen) RETURN_IF_ERROR(Measure(set, schedule_.marginal_noise).status());
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<std::vector<AttributeSet>> Choose(const RelaxedRows& rows) {
+    const double error = ForecastError(schedule_.marginal_noise).expected_absolute_error;
+    const AlignedFloats shares = SharesOf(rows, schedule_.settings.relaxation, loops_);
+    std::vector<ApproximatedMarginal> candidates;
+    for (const AttributeSet& set : left_) {
+      ASSIGN_OR_RETURN(std::vector<double> estimate, EstimateOf(set, shares));
+      const double penalty = error * static_cast<double>(estimate.size());
+      candidates.push_back({.attributes = set, .estimate = std::move(estimate), .penalty = penalty});
+    }
+    std::vector<AttributeSet> chosen;
+    while (static_cast<int64_t>(chosen.size()) < schedule_.settings.per_round) {
+      ASSIGN_OR_RETURN(const size_t worst, kernel_.SelectWorstApproximated(candidates, *schedule_.selection));
+      chosen.push_back(candidates[worst].attributes);
+      const auto at = static_cast<std::ptrdiff_t>(worst);
+      candidates.erase(candidates.begin() + at);
+      left_.erase(left_.begin() + at);
+    }
+    return chosen;
+  }
+
+  // In records.
+  absl::StatusOr<std::vector<double>> EstimateOf(const AttributeSet& set, const AlignedFloats& shares) {
+    ASSIGN_OR_RETURN(const std::vector<size_t> positions, layout_.PositionsOf(set));
+    const MarginalIndex index(layout_, positions);
+    RETURN_IF_ERROR(pacer_.InPieces(index.cells() * layout_.blocks(), [](size_t, size_t) {}));
+    const FlushToZero flush;
+    AlignedFloats work = MarginalWork(layout_, index.inner_size());
+    std::vector<double> cells = SumsOver(layout_, shares, index, RowMask(layout_), work, loops_);
+    const double scale = static_cast<double>(records_) / static_cast<double>(layout_.rows());
+    for (double& cell : cells) cell *= scale;
+    return cells;
+  }
+
+  absl::StatusOr<RelaxedRows> Fitted(RelaxedRows rows, int64_t round) {
+    const RapSettings& settings = schedule_.settings;
+    const bool last = round + 1 == settings.rounds;
+    ProjectionRule rule;
+    rule.relaxation = settings.relaxation;
+    rule.most_steps = std::max<int64_t>(1, settings.steps / settings.rounds);
+    rule.rate = static_cast<float>(settings.rate);
+    rule.last_rate = last ? 0.05F : 0.3F;
+    rule.enough = settings.fit * answers_;
+    rule.tolerance = 1e-4;
+    rule.patience = 50;
+    rule.bound = settings.relaxation == Relaxation::kSparseMax ? 1 : 60;
+    ASSIGN_OR_RETURN(Projected projected, CpuProjector().Project(problem_, std::move(rows), rule, pacer_));
+    transcript_.push_back(absl::StrCat("fitted in ", projected.steps, " steps: from ",
+                                       projected.first_loss / answers_, " to ",
+                                       projected.last_loss / answers_, " squared deviations an answer"));
+    return std::move(projected.rows);
+  }
+
+  const SynthesisInput& input_;
+  const RapSchedule schedule_;
+  const RelaxedLayout layout_;
+  Kernel& kernel_;
+  Pacer& pacer_;
+  const ProjectionLoops& loops_ = *AvailableProjectionLoops().front();
+  std::vector<AttributeSet> left_;
+  int64_t records_ = 1;
+  std::vector<std::vector<double>> one_ways_;
+  ProjectionProblem problem_;
+  double answers_ = 0;
+  std::vector<std::string> transcript_;
+};
+
+}  // namespace
+
+std::string_view Rap::summary() const {
+  return "Relaxed adaptive projection: a few hundred relaxed rows, fitted to noisy marginals by gradient "
+         "descent; for many attributes and large workloads.";
+}
+
+const std::vector<Setting>& Rap::settings() const {
+  return RapSettingsForPeople();
+}
+
+absl::StatusOr<SynthesisPlan> Rap::Plan(const SynthesisInput& input) const {
+  ASSIGN_OR_RETURN(RapSchedule schedule, MakeRapSchedule(input));
+  ASSIGN_OR_RETURN(const Budget budget, BudgetOf(input.rule, input.spend));
+  ASSIGN_OR_RETURN(Event event, ChargeFor(input.rule, budget, schedule.draws));
+  std::vector<std::string> lines = DescribeSchedule(schedule);
+  return SynthesisPlan{
+      .draws = std::move(schedule.draws),
+      .event = std::move(event),
+      .settings = std::move(schedule.used_settings),
+      .schedule = std::move(lines),
+      .model_cells = schedule.settings.rows * OneHotColumns(input.domain, schedule.attributes),
+      .linear = std::move(schedule.linear)};
+}
+
+absl::StatusOr<std::unique_ptr<SynthesisModel>> Rap::Fit(const SynthesisInput& input, Kernel& kernel,
+                                                         Pacer& pacer, const Progress& progress) const {
+  ASSIGN_OR_RETURN(RapSchedule schedule, MakeRapSchedule(input));
+  ASSIGN_OR_RETURN(RelaxedLayout layout,
+                   RelaxedLayout::Create(input.domain, schedule.attributes, schedule.settings.rows));
+  return Run(input, std::move(schedule), std::move(layout), kernel, pacer).Finish(progress);
+}
+
+absl::StatusOr<std::unique_ptr<SynthesisModel>> Rap::Restore(const Domain& domain,
+                                                             std::string_view bytes) const {
+  return RelaxedModel::Restore(domain, bytes);
+}
+
+}  // namespace curator::dp

@@ -1,0 +1,27 @@
+// RAP (Aydore et al. 2021): relaxed adaptive projection, over whole marginals.
+//
+// Noisy answers are projected onto relaxed rows (projection.h). One-shot, all marginals of the workload are
+// measured and fitted once; adaptively, each round chooses the marginals that the rows approximate worst,
+// measures them, and fits again. Beyond the paper: a marginal costs what one query costs, because a record
+// lies in one of its cells; the marginal of each attribute is measured first; softmax instead of SparseMax;
+// each round goes on from the rows of the last; answers count by their noise; and the fit ends where it would
+// follow the noise.
+#pragma once
+
+#include "dp/synthesis/synthesizer.h"
+
+namespace curator::dp {
+
+class Rap : public Synthesizer {
+ public:
+  std::string_view name() const override { return "rap"; }
+  std::string_view summary() const override;
+  const std::vector<Setting>& settings() const override;
+  absl::StatusOr<SynthesisPlan> Plan(const SynthesisInput& input) const override;
+  absl::StatusOr<std::unique_ptr<SynthesisModel>> Fit(const SynthesisInput& input, Kernel& kernel,
+                                                      Pacer& pacer, const Progress& progress) const override;
+  absl::StatusOr<std::unique_ptr<SynthesisModel>> Restore(const Domain& domain,
+                                                          std::string_view bytes) const override;
+};
+
+}  // namespace curator::dp

@@ -1,0 +1,238 @@
+#include "dp/synthesis/rap/rap_schedule.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/errors.h"
+#include "base/status_macros.h"
+#include "dp/synthesis/rap/affordable_selection.h"
+#include "dp/synthesis/settings_reader.h"
+#include "dp/synthesis/synthesis_workload.h"
+#include "dp/workload/marginals.h"
+#include "dp/workload/sensitivity.h"
+
+namespace curator::dp {
+namespace {
+
+constexpr int64_t kRecordShare = 50;  // one part in so many buys the number of records
+constexpr int64_t kMostMeasured = 10'000;
+constexpr int64_t kMostRows = 20'000;
+constexpr int64_t kMostSteps = 100'000;
+
+// Cells times rows, and eight times parameters, that all steps of the optimiser together look at by default:
+// about five seconds.
+constexpr int64_t kDefaultWork = int64_t{45'000'000'000};
+constexpr int64_t kWorkOfAParameter = 20;
+
+// The budget in its own units, split.
+struct Split {
+  int64_t records = 0;
+  int64_t one_way = 0;    // of one attribute
+  int64_t selection = 0;  // one of them; 0 when nothing is selected
+  int64_t measurement = 0;
+};
+
+int64_t Percent(int64_t units, int64_t percent) {
+  return units / 100 * percent + units % 100 * percent / 100;
+}
+
+absl::StatusOr<Split> SplitBudget(int64_t units, const RapSchedule& schedule, bool selects,
+                                  std::string_view field) {
+  const RapSettings& settings = schedule.settings;
+  Split split;
+  split.records = std::max<int64_t>(1, units / kRecordShare);
+  const int64_t one_way = Percent(units - split.records, settings.one_way_percent);
+  split.one_way = one_way / static_cast<int64_t>(schedule.attributes.size());
+  const int64_t each = (units - split.records - one_way) / (settings.rounds * settings.per_round);
+  if (selects) split.selection = Percent(each, settings.selection_percent);
+  split.measurement = each - split.selection;
+  if (split.measurement < 1 || (selects && split.selection < 1) ||
+      (settings.one_way_percent > 0 && split.one_way < 1)) {
+    return InvalidField(field, absl::StrCat("is too small to be split over ",
+                                            settings.rounds * settings.per_round, " measurements"));
+  }
+  return split;
+}
+
+// Fills in noises and selection. `one_marginal` and `records` are sensitivities.
+absl::Status BuyNoise(const Budget& budget, bool selects, const Sensitivity& one_marginal,
+                      const Sensitivity& records, RapSchedule& schedule) {
+  const bool one_ways = schedule.settings.one_way_percent > 0;
+  if (const auto* pure = std::get_if<PureBudget>(&budget)) {
+    ASSIGN_OR_RETURN(const Split split,
+                     SplitBudget(pure->epsilon.units(), schedule, selects, "spend.epsilon"));
+    ASSIGN_OR_RETURN(schedule.record_noise, LaplaceNoiseFor(records, Epsilon(split.records)));
+    if (one_ways) {
+      ASSIGN_OR_RETURN(schedule.one_way_noise, LaplaceNoiseFor(one_marginal, Epsilon(split.one_way)));
+    }
+    ASSIGN_OR_RETURN(schedule.marginal_noise, LaplaceNoiseFor(one_marginal, Epsilon(split.measurement)));
+    if (selects) schedule.selection = Epsilon(split.selection);
+    return absl::OkStatus();
+  }
+  const Rho rho = std::get<ZcdpBudget>(budget).rho;
+  ASSIGN_OR_RETURN(const Split split, SplitBudget(rho.units(), schedule, selects, "spend.rho"));
+  ASSIGN_OR_RETURN(schedule.record_noise, GaussianNoiseFor(records, Rho(split.records)));
+  if (one_ways) {
+    ASSIGN_OR_RETURN(schedule.one_way_noise, GaussianNoiseFor(one_marginal, Rho(split.one_way)));
+  }
+  ASSIGN_OR_RETURN(schedule.marginal_noise, GaussianNoiseFor(one_marginal, Rho(split.measurement)));
+  if (!selects) return absl::OkStatus();
+  ASSIGN_OR_RETURN(schedule.selection, AffordableSelection(Rho(split.selection)));
+  if (!schedule.selection) return InvalidField("spend.rho", "is too small to pay for each selection");
+  return absl::OkStatus();
+}
+
+// The draws of a schedule, as seen by a unit: under its own relation, or as one that only enters or leaves.
+struct Sides {
+  Sensitivity one_marginal;
+  Sensitivity records;
+  int64_t selection_divisor = 1;
+};
+
+std::vector<CountedEvent> DrawsOf(const RapSchedule& schedule, const Sides& sides) {
+  const int64_t measured = schedule.settings.rounds * schedule.settings.per_round;
+  std::vector<CountedEvent> draws;
+  draws.push_back({NoiseEvent(schedule.record_noise, sides.records), 1});
+  if (schedule.one_way_noise) {
+    draws.push_back({NoiseEvent(*schedule.one_way_noise, sides.one_marginal),
+                     static_cast<int64_t>(schedule.attributes.size())});
+  }
+  if (schedule.selection) {
+    const Epsilon range((schedule.selection->units() + sides.selection_divisor - 1) /
+                        sides.selection_divisor);
+    draws.push_back({{ExponentialMechanismEvent{range}}, measured});
+  }
+  draws.push_back({NoiseEvent(schedule.marginal_noise, sides.one_marginal), measured});
+  return draws;
+}
+
+// All draws are linear in the records that change: noise on marginals and on their number, and a selection
+// whose score is bounded by an L1 sensitivity, which halves for a unit that only enters or leaves.
+absl::StatusOr<LinearDraws> LinearDrawsOf(const RapSchedule& schedule, const UnitBound& unit) {
+  const UnitBound leaving{.relation = NeighbourRelation::kAddRemove, .max_records = unit.max_records};
+  Sides sides;
+  ASSIGN_OR_RETURN(sides.one_marginal, MarginalsSensitivity(leaving, 1));
+  ASSIGN_OR_RETURN(sides.records, RecordCountSensitivity(leaving));
+  sides.selection_divisor = unit.relation == NeighbourRelation::kReplaceOne ? 2 : 1;
+  return LinearDraws{.draws = schedule.draws, .removals = DrawsOf(schedule, sides)};
+}
+
+// The cells of the `count` largest of the sets, and of each attribute by itself.
+int64_t MostCells(const Domain& domain, const RapSchedule& schedule) {
+  std::vector<int64_t> cells;
+  for (const AttributeSet& set : schedule.sets) cells.push_back(domain.CellCount(set).value_or(0));
+  std::ranges::sort(cells, std::greater<>());
+  const auto count =
+      std::min(cells.size(), static_cast<size_t>(schedule.settings.rounds * schedule.settings.per_round));
+  int64_t sum = OneHotColumns(domain, schedule.attributes);
+  for (size_t i = 0; i < count; ++i) sum += cells[i];
+  return sum;
+}
+
+int64_t DefaultRows(int64_t columns) {
+  constexpr int64_t kMostElements = int64_t{1} << 22;
+  return std::clamp<int64_t>(kMostElements / columns / 16 * 16, 16, 256);
+}
+
+// Whether the first of two choices is taken.
+absl::StatusOr<bool> TakesFirst(SettingsReader& reader, const std::string& key,
+                                const std::vector<std::string>& choices) {
+  const absl::StatusOr<std::string> choice = reader.Choice(key, choices);
+  if (!choice.ok()) return choice.status();
+  return *choice == choices.front();
+}
+
+absl::Status ReadSettings(const SynthesisInput& input, RapSchedule& schedule) {
+  SettingsReader reader(input.settings);
+  RapSettings& settings = schedule.settings;
+  const auto marginals = static_cast<int64_t>(schedule.sets.size());
+  const int64_t columns = OneHotColumns(input.domain, schedule.attributes);
+  ASSIGN_OR_RETURN(settings.rounds, reader.Integer("rounds", 1, 1, std::min(marginals, kMostMeasured)));
+  const int64_t most_per_round = std::max<int64_t>(1, std::min(marginals, kMostMeasured) / settings.rounds);
+  ASSIGN_OR_RETURN(settings.per_round, reader.Integer("per_round", most_per_round, 1, most_per_round));
+  ASSIGN_OR_RETURN(settings.selection_percent,
+                   reader.Integer("selection_percent", settings.selection_percent, 1, 99));
+  ASSIGN_OR_RETURN(settings.one_way_percent, reader.Integer("one_way_percent", 10, 0, 99));
+  ASSIGN_OR_RETURN(const bool softmax, TakesFirst(reader, "relaxation", {"softmax", "sparsemax"}));
+  settings.relaxation = softmax ? Relaxation::kSoftmax : Relaxation::kSparseMax;
+  ASSIGN_OR_RETURN(settings.rows, reader.Integer("rows", DefaultRows(columns), 1, kMostRows));
+  schedule.most_cells = MostCells(input.domain, schedule);
+  const int64_t work = settings.rows * (schedule.most_cells + kWorkOfAParameter * columns);
+  const int64_t steps = std::clamp<int64_t>(kDefaultWork / std::max<int64_t>(1, work), 20, 1000);
+  ASSIGN_OR_RETURN(settings.steps, reader.Integer("steps", steps, 1, kMostSteps));
+  ASSIGN_OR_RETURN(settings.rate, reader.Real("rate", settings.rate, 1e-6, 10));
+  ASSIGN_OR_RETURN(settings.fit, reader.Real("fit", settings.fit, 0, 1000));
+  ASSIGN_OR_RETURN(settings.spread, reader.Real("spread", settings.spread, 0, 100));
+  ASSIGN_OR_RETURN(const bool warm, TakesFirst(reader, "start", {"warm", "cold"}));
+  settings.start = warm ? RapStart::kWarm : RapStart::kCold;
+  RETURN_IF_ERROR(reader.Finish());
+  schedule.used_settings = reader.used();
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<RapSchedule> MakeRapSchedule(const SynthesisInput& input) {
+  RETURN_IF_ERROR(ValidateWorkload(input.domain, input.workload));
+  ASSIGN_OR_RETURN(const Budget budget, BudgetOf(input.rule, input.spend));
+  RapSchedule schedule;
+  schedule.sets = SetsOf(input.workload);
+  schedule.attributes = UnionOf(schedule.sets);
+  RETURN_IF_ERROR(ReadSettings(input, schedule));
+  RETURN_IF_ERROR(RelaxedLayout::Create(input.domain, schedule.attributes, schedule.settings.rows).status());
+  Sides sides;
+  ASSIGN_OR_RETURN(sides.one_marginal, MarginalsSensitivity(input.unit_bound, 1));
+  ASSIGN_OR_RETURN(sides.records, RecordCountSensitivity(input.unit_bound));
+  const bool selects =
+      schedule.settings.rounds * schedule.settings.per_round < static_cast<int64_t>(schedule.sets.size());
+  RETURN_IF_ERROR(BuyNoise(budget, selects, sides.one_marginal, sides.records, schedule));
+  schedule.draws = DrawsOf(schedule, sides);
+  ASSIGN_OR_RETURN(schedule.linear, LinearDrawsOf(schedule, input.unit_bound));
+  return schedule;
+}
+
+const std::vector<Setting>& RapSettingsForPeople() {
+  static const auto* const settings = new std::vector<Setting>{
+      {"rounds", "how often the rows are fitted and the worst marginals chosen", "1"},
+      {"per_round",
+       "how many marginals are measured in a round; all of the workload, without selection, when "
+       "rounds times this is its size",
+       "as many as there are"},
+      {"one_way_percent", "the share of the budget that measures every attribute by itself first, 0 to 99",
+       "10"},
+      {"selection_percent", "the share of a measurement's budget that chooses what to measure, 1 to 99",
+       "10"},
+      {"relaxation", "softmax or sparsemax: how rows become distributions", "softmax"},
+      {"rows", "how many relaxed rows represent the data", "256, fewer for many columns"},
+      {"steps", "how many steps the optimiser takes at most, in all rounds together",
+       "chosen from rows and cells, for some seconds of work"},
+      {"rate", "the step length of the optimiser", "0.1"},
+      {"fit", "how closely answers are fitted: until the loss is this many squared deviations of their noise",
+       "1"},
+      {"spread", "how far apart the rows start", "3"},
+      {"start", "warm: each round goes on from the last one's rows; cold: it starts afresh", "warm"}};
+  return *settings;
+}
+
+std::vector<std::string> DescribeSchedule(const RapSchedule& schedule) {
+  std::vector<std::string> lines;
+  lines.push_back(absl::StrCat("once: the number of records, ", Describe(schedule.draws.front().event)));
+  for (size_t i = 1; i < schedule.draws.size(); ++i) {
+    const CountedEvent& draw = schedule.draws[i];
+    const bool selection = std::holds_alternative<ExponentialMechanismEvent>(draw.event.what);
+    const bool one_way = schedule.one_way_noise && i == 1;
+    lines.push_back(absl::StrCat(draw.count, " times: ",
+                                 selection ? "choose the marginal that is approximated worst, "
+                                 : one_way ? "the counts of one attribute, "
+                                           : "the counts of one marginal, ",
+                                 Describe(draw.event)));
+  }
+  lines.push_back(absl::StrCat("fit ", schedule.settings.rows, " relaxed rows to at most ",
+                               schedule.most_cells, " answers in at most ", schedule.settings.steps,
+                               " steps"));
+  return lines;
+}
+
+}  // namespace curator::dp

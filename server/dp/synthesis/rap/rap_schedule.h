@@ -1,0 +1,65 @@
+// What RAP will draw and what that costs, from public facts.
+//
+// Thread-safe: plain values and pure functions.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "dp/accounting/event.h"
+#include "dp/accounting/units.h"
+#include "dp/synthesis/rap/projection.h"
+#include "dp/synthesis/rap/relaxed_layout.h"
+#include "dp/synthesis/synthesizer.h"
+#include "dp/workload/noise_spec.h"
+#include "dp/workload/spend.h"
+
+namespace curator::dp {
+
+// Where each round's projection starts: from the rows of the round before, or afresh.
+enum class RapStart { kWarm, kCold };
+
+struct RapSettings {
+  int64_t rounds = 1;
+  int64_t per_round = 1;           // marginals measured in a round
+  int64_t rows = 1;                // of the relaxed dataset
+  int64_t steps = 1;               // of the optimiser, in all rounds together, at most
+  int64_t selection_percent = 10;  // of what a round costs; the rest measures
+  int64_t one_way_percent = 0;     // of the whole; measures the marginal of each attribute first
+  double rate = 0.1;               // of Adam
+  double fit = 1;                  // enough is a loss of this many squared standard deviations an answer
+  double spread = 3;               // how far apart rows start
+  Relaxation relaxation = Relaxation::kSoftmax;
+  RapStart start = RapStart::kWarm;
+};
+
+// One noisy count of the records; the marginal of each attribute; then `rounds` times `per_round` times: a
+// selection (when there is more to choose from than is measured), and the counts of one marginal.
+struct RapSchedule {
+  RapSettings settings;
+  std::map<std::string, std::string> used_settings;
+  std::vector<AttributeSet> sets;  // to choose from
+  AttributeSet attributes;         // in any of them
+  NoiseSpec record_noise;
+  std::optional<NoiseSpec> one_way_noise;
+  NoiseSpec marginal_noise;
+  std::optional<Epsilon> selection;
+  std::vector<CountedEvent> draws;
+  LinearDraws linear;      // for the accounts of parts
+  int64_t most_cells = 0;  // of all answers that a step of the optimiser looks at
+};
+
+// Errors: INVALID_ARGUMENT with a field ("workload", "settings...", "spend...").
+absl::StatusOr<RapSchedule> MakeRapSchedule(const SynthesisInput& input);
+
+// The settings of the method, for people.
+const std::vector<Setting>& RapSettingsForPeople();
+
+// One line for each kind of draw, and what the fit takes.
+std::vector<std::string> DescribeSchedule(const RapSchedule& schedule);
+
+}  // namespace curator::dp

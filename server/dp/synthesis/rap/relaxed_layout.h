@@ -1,0 +1,66 @@
+// Where the numbers of a relaxed dataset lie: rows over one-hot columns, some attributes of a domain.
+//
+// A relaxed row has one column for each value of each attribute. Rows are cut into blocks; within a block
+// each column's numbers lie side by side: element (row, column) is at
+//   (row / block_rows) * columns * block_rows + column * block_rows + row % block_rows.
+// A block's rows are a multiple of 16 (one cache line); the last block is filled up with rows that hold
+// zeros.
+//
+// Immutable and thread-safe.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "dp/domain/domain.h"
+
+namespace curator::dp {
+
+class RelaxedLayout {
+ public:
+  // `attributes` must be a set of the domain's, `rows` at least 1. Errors: INVALID_ARGUMENT otherwise, or
+  // when the elements exceed kMostRelaxedElements.
+  static absl::StatusOr<RelaxedLayout> Create(const Domain& domain, AttributeSet attributes, int64_t rows);
+
+  const AttributeSet& attributes() const { return attributes_; }
+  const std::vector<size_t>& sizes() const { return sizes_; }           // of the attributes
+  const std::vector<size_t>& first_columns() const { return firsts_; }  // of the attributes
+  size_t columns() const { return columns_; }
+  size_t rows() const { return rows_; }
+  size_t block_rows() const { return block_rows_; }
+  size_t blocks() const { return blocks_; }
+
+  // Filling rows included.
+  size_t block_elements() const { return columns_ * block_rows_; }
+  size_t elements() const { return blocks_ * block_elements(); }
+
+  size_t ElementAt(size_t row, size_t column) const {
+    return row / block_rows_ * block_elements() + column * block_rows_ + row % block_rows_;
+  }
+
+  // How many rows of this block are not filling.
+  size_t RowsIn(size_t block) const;
+
+  // Positions in attributes() of the given set. Errors: INVALID_ARGUMENT unless all are there.
+  absl::StatusOr<std::vector<size_t>> PositionsOf(const AttributeSet& set) const;
+
+ private:
+  RelaxedLayout() = default;
+
+  AttributeSet attributes_;
+  std::vector<size_t> sizes_;
+  std::vector<size_t> firsts_;
+  size_t columns_ = 0;
+  size_t rows_ = 0;
+  size_t block_rows_ = 0;
+  size_t blocks_ = 0;
+};
+
+inline constexpr size_t kMostRelaxedElements = size_t{1} << 26;
+
+// The number of one-hot columns of these attributes.
+int64_t OneHotColumns(const Domain& domain, const AttributeSet& attributes);
+
+}  // namespace curator::dp
