@@ -9,6 +9,7 @@
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "client/request_id.h"
 #include "host/entropy.h"
 
 namespace curator::bench {
@@ -87,7 +88,7 @@ std::vector<double> HotDataset::ChargeUntil(int64_t deadline_ns, int64_t most) {
   std::vector<double> latencies_us;
   int64_t start = NowNs();
   while (start < deadline_ns && static_cast<int64_t>(latencies_us.size()) < most) {
-    const ledger::ChargeRequest request = Request(absl::BytesToHexString(RandomBytes(16)));
+    const ledger::ChargeRequest request = Request(Must(client::NewRequestId()));
     Must(ledger_.Begin(request));
     const int64_t end = NowNs();
     latencies_us.push_back(static_cast<double>(end - start) / 1000);

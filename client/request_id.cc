@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstdint>
 #include <cstring>
 
@@ -35,8 +36,12 @@ absl::StatusOr<std::string> NewRequestId() {
     return absl::UnavailableError(
         absl::StrCat("the system gave no entropy for a request id: ", std::strerror(errno)));
   }
-  // RFC 4122, 4.4: the version in the high half of byte 6, the variant in the two high bits of byte 8.
-  bytes[6] = static_cast<uint8_t>((bytes[6] & 0x0f) | 0x40);
+  const auto ms = static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::milliseconds>(
+                                            std::chrono::system_clock::now().time_since_epoch())
+                                            .count());
+  for (size_t i = 0; i < 6; ++i) bytes[i] = static_cast<uint8_t>(ms >> (40 - 8 * i));
+  // RFC 9562, 5.7: the version in the high half of byte 6, the variant in the two high bits of byte 8.
+  bytes[6] = static_cast<uint8_t>((bytes[6] & 0x0f) | 0x70);
   bytes[8] = static_cast<uint8_t>((bytes[8] & 0x3f) | 0x80);
 
   constexpr char kDigits[] = "0123456789abcdef";

@@ -1,6 +1,8 @@
-// Request ids: version 4 UUIDs that name one request for ever, so that asking again is safe.
+// Request ids: version 7 UUIDs (RFC 9562) that name one request for ever, so that asking again is safe. They
+// begin with the time, so that a ledger finds the ids of one hour side by side in its index, however long its
+// history; any other UUID does as well, only a little slower.
 //
-// Thread-safe: pure functions but for the operating system's entropy.
+// Thread-safe: pure functions but for the operating system's entropy and clock.
 #pragma once
 
 #include <string>
@@ -10,7 +12,8 @@
 
 namespace curator::client {
 
-// A new id from the operating system's entropy, e.g. "1b4e28ba-2fa1-4d3b-a3f5-ef19b5a7633b".
+// A new id: milliseconds since 1970, then 74 bits of the operating system's entropy, e.g.
+// "019b3f6e-2fa1-7d3b-a3f5-ef19b5a7633b".
 // It has to be unique, not secret; it is never a source of privacy noise.
 // Errors: UNAVAILABLE when the system gives no entropy.
 absl::StatusOr<std::string> NewRequestId();

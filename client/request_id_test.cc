@@ -8,12 +8,19 @@
 namespace curator::client {
 namespace {
 
-TEST(RequestId, ANewOneIsAVersion4Uuid) {
+TEST(RequestId, ANewOneIsAVersion7Uuid) {
   const auto id = NewRequestId();
   ASSERT_TRUE(id.ok());
   EXPECT_TRUE(IsRequestId(*id)) << *id;
-  EXPECT_EQ((*id)[14], '4') << *id;
+  EXPECT_EQ((*id)[14], '7') << *id;
   EXPECT_NE(std::string("89ab").find((*id)[19]), std::string::npos) << *id;
+}
+
+TEST(RequestId, NewOnesBeginWithTheTimeSoThatNeighboursInTimeAreNeighboursInAnIndex) {
+  const std::string earlier = NewRequestId().value().substr(0, 13);
+  const std::string later = NewRequestId().value().substr(0, 13);
+  EXPECT_LE(earlier, later);
+  EXPECT_GT(earlier, "01900000-0000") << "2024";
 }
 
 TEST(RequestId, AThousandAreAllDifferent) {

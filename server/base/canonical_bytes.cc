@@ -2,12 +2,21 @@
 
 #include <openssl/evp.h>
 
+#include <array>
 #include <bit>
 #include <cstdlib>
+#include <memory>
 
 #include "absl/strings/str_cat.h"
 
 namespace curator {
+namespace {
+
+struct FreeContext {
+  void operator()(EVP_MD_CTX* context) const { EVP_MD_CTX_free(context); }
+};
+
+}  // namespace
 
 CanonicalWriter::CanonicalWriter(std::string_view tag, int64_t version) {
   Text(tag);
@@ -16,7 +25,9 @@ CanonicalWriter::CanonicalWriter(std::string_view tag, int64_t version) {
 
 void CanonicalWriter::Integer(int64_t value) {
   const auto bits = static_cast<uint64_t>(value);
-  for (int shift = 56; shift >= 0; shift -= 8) bytes_.push_back(static_cast<char>((bits >> shift) & 0xff));
+  std::array<char, 8> bytes;
+  for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<char>((bits >> (56 - 8 * i)) & 0xff);
+  bytes_.append(bytes.data(), bytes.size());
 }
 
 void CanonicalWriter::Real(double value) {
@@ -74,10 +85,14 @@ absl::Status CanonicalReader::Finish() const {
 }
 
 std::string Sha256(std::string_view bytes) {
+  // Found once and kept: looking an algorithm up, and making a context, takes longer than hashing an entry.
+  static const EVP_MD* const sha256 = EVP_MD_fetch(nullptr, "SHA256", nullptr);
+  thread_local const std::unique_ptr<EVP_MD_CTX, FreeContext> context(EVP_MD_CTX_new());
   std::string digest(32, '\0');
   // A library that cannot hash must not leave us with a digest that equals every other failed one.
-  if (EVP_Digest(bytes.data(), bytes.size(), reinterpret_cast<unsigned char*>(digest.data()), nullptr,
-                 EVP_sha256(), nullptr) != 1) {
+  if (sha256 == nullptr || context == nullptr || EVP_DigestInit_ex2(context.get(), sha256, nullptr) != 1 ||
+      EVP_DigestUpdate(context.get(), bytes.data(), bytes.size()) != 1 ||
+      EVP_DigestFinal_ex(context.get(), reinterpret_cast<unsigned char*>(digest.data()), nullptr) != 1) {
     std::abort();
   }
   return digest;

@@ -1,5 +1,11 @@
 #include "codec/rule_codec.h"
 
+#include <functional>
+#include <mutex>
+#include <set>
+#include <string>
+
+#include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "base/status_macros.h"
 #include "codec/canonical_bytes.h"
@@ -20,6 +26,26 @@ bool ReadPresence(CanonicalReader& in) {
   if (presence != kAbsent && presence != kPresent) in.Refuse();
   return presence == kPresent;
 }
+
+// The bytes of rules that were found to have limits: finding out takes a search, and every request decodes
+// the rules of all accounts it concerns. Thread-safe.
+class UsableRules {
+ public:
+  bool Has(std::string_view bytes) {
+    const std::scoped_lock lock(mutex_);
+    return known_.count(bytes) > 0;
+  }
+  void Add(std::string_view bytes) {
+    constexpr size_t kMost = 10'000;
+    const std::scoped_lock lock(mutex_);
+    if (known_.size() >= kMost) known_.clear();
+    known_.emplace(bytes);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::set<std::string, std::less<>> known_ ABSL_GUARDED_BY(mutex_);
+};
 
 }  // namespace
 
@@ -46,10 +72,13 @@ absl::StatusOr<dp::RuleSpec> DecodeRule(std::string_view bytes) {
   if (!kind.ok()) in.Refuse();
   RETURN_IF_ERROR(in.Finish());
   rule.kind = *kind;
+  static UsableRules usable_rules;
+  if (usable_rules.Has(bytes)) return rule;
   const absl::Status usable = dp::LimitsOf(rule).status();
   if (!usable.ok()) {
     return absl::DataLossError("malformed " + std::string(kDocument) + ": " + std::string(usable.message()));
   }
+  usable_rules.Add(bytes);
   return rule;
 }
 

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <filesystem>
 #include <optional>
@@ -198,7 +199,30 @@ int64_t AnchorDirectory::SpentOf(const CounterKey& key) const {
   return most;
 }
 
+absl::StatusOr<bool> AnchorDirectory::MayHaveOtherFiles() {
+  // A folder's time changes with its list of files. The clock of a file system stands still for up to 10 ms,
+  // so a time that was first seen just now may yet hide a file: the list is read until the time is older.
+  constexpr auto kLongestTick = std::chrono::milliseconds(50);
+  struct stat status = {};
+  if (stat(directory_.c_str(), &status) != 0) return CannotRead(directory_);
+  const FolderTime seen = {status.st_ino, status.st_mtim.tv_sec, status.st_mtim.tv_nsec};
+  const auto now = std::chrono::steady_clock::now();
+  if (seen != folder_time_) {
+    folder_time_ = seen;
+    folder_time_since_ = now;
+    is_list_complete_ = false;
+  }
+  if (is_list_complete_) return false;
+  is_list_complete_ = now - folder_time_since_ > kLongestTick;
+  return true;
+}
+
 absl::Status AnchorDirectory::ReadOthers() {
+  ASSIGN_OR_RETURN(const bool may_have_others, MayHaveOtherFiles());
+  if (!may_have_others) {
+    for (const auto& [name, file] : others_) RETURN_IF_ERROR(file->Refresh());
+    return absl::OkStatus();
+  }
   std::error_code error;
   std::filesystem::directory_iterator files(directory_, error);
   for (; !error && files != std::filesystem::directory_iterator(); files.increment(error)) {

@@ -9,6 +9,7 @@
 // Thread-safe.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <memory>
@@ -65,6 +66,8 @@ class AnchorDirectory final : public AnchorView {
   AnchorDirectory(std::string_view directory, std::string_view ledger_uuid);
   absl::Status TakeFile();
   absl::Status ReadOthers() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Whether the folder may have other files than when its list was last read.
+  absl::StatusOr<bool> MayHaveOtherFiles() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status ReadOneFile(const std::string& name) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const std::string directory_;
@@ -78,6 +81,15 @@ class AnchorDirectory final : public AnchorView {
   AnchorState unwritten_ ABSL_GUARDED_BY(mutex_);  // the part of own_ that the file does not hold yet
   std::unique_ptr<AnchorFile> file_;               // belongs to whoever has set writing_
   std::unordered_map<std::string, std::unique_ptr<OtherFile>> others_ ABSL_GUARDED_BY(mutex_);
+  struct FolderTime {
+    uint64_t inode = 0;
+    int64_t seconds = 0;
+    int64_t nanoseconds = 0;
+    bool operator==(const FolderTime&) const = default;
+  };
+  FolderTime folder_time_ ABSL_GUARDED_BY(mutex_);
+  std::chrono::steady_clock::time_point folder_time_since_ ABSL_GUARDED_BY(mutex_);
+  bool is_list_complete_ ABSL_GUARDED_BY(mutex_) = false;
   bool has_begun_ ABSL_GUARDED_BY(mutex_) = false;  // its own file is only written from now on, not read
   bool writing_ ABSL_GUARDED_BY(mutex_) = false;
   int64_t own_generation_ ABSL_GUARDED_BY(mutex_) = 0;      // grows with every change of own_

@@ -109,6 +109,73 @@ TEST_P(ConcurrencyConformance, AnotherServerTakesACrashedServersChargeOver) {
   EXPECT_EQ(BalanceOf(*other, dataset).spent, 4);
 }
 
+// A server that has just charged knows the head and the balance by heart.
+TEST_P(ConcurrencyConformance, WhatAServerRemembersIsNotBelievedOnceAnotherHasCharged) {
+  auto one = Open();
+  auto other = Open();
+  const Dataset dataset = MakeDataset(*one, "census", 10);
+  const int64_t account = FirstAccount(*one, dataset);
+  Must(one->Begin(RequestOf(dataset, "one 1", account, 2)));
+  Must(one->Begin(RequestOf(dataset, "one 2", account, 2)));
+  Must(other->Begin(RequestOf(dataset, "other", account, 4)));
+  EXPECT_STATUS_IS(absl::StatusCode::kResourceExhausted,
+                   one->Begin(RequestOf(dataset, "too much", account, 3)).status());
+  EXPECT_TRUE(Must(one->Begin(RequestOf(dataset, "fits", account, 2))).newly_charged);
+  EXPECT_FALSE(Must(one->Begin(RequestOf(dataset, "other", account, 4))).newly_charged);
+  EXPECT_EQ(BalanceOf(*one, dataset).spent, 10);
+  EXPECT_THAT(Must(other->Verify(dataset.id)).findings, ElementsAre());
+}
+
+TEST_P(ConcurrencyConformance, WhatAServerRemembersIsNotBelievedOnceAnotherHasArchivedTheDataset) {
+  auto one = Open();
+  auto other = Open();
+  const Dataset dataset = MakeDataset(*one, "census", 10);
+  const int64_t account = FirstAccount(*one, dataset);
+  Must(one->Begin(RequestOf(dataset, "before", account, 2)));
+  ASSERT_TRUE(other->ArchiveDataset(dataset.id, "olga").ok());
+  EXPECT_STATUS_IS(absl::StatusCode::kFailedPrecondition,
+                   one->Begin(RequestOf(dataset, "after", account, 2)).status());
+  EXPECT_EQ(BalanceOf(*one, dataset).spent, 2);
+}
+
+TEST_P(ConcurrencyConformance, WhatAServerRemembersIsNotBelievedOnceAnotherHasOpenedAnAccount) {
+  auto one = Open();
+  auto other = Open();
+  const Dataset dataset = MakeDataset(*one, "census", 10);
+  const int64_t account = FirstAccount(*one, dataset);
+  const ChargeRequest request = RequestOf(dataset, "after", account, 2);
+  Must(one->Begin(RequestOf(dataset, "before", account, 2)));
+  Must(other->CreateAccount({.request_id = "open",
+                             .dataset_id = dataset.id,
+                             .account = {.scope_type = ScopeType::kAnalyst,
+                                         .scope_key = request.principal,
+                                         .rule = "rule bytes",
+                                         .rule_name = "ZCDP",
+                                         .limits = {{"rho", 1}},
+                                         .members = {}},
+                             .actor = "olga"}));
+  EXPECT_STATUS_IS(absl::StatusCode::kAborted, one->Begin(request).status());
+  EXPECT_EQ(BalanceOf(*one, dataset).spent, 2);
+}
+
+TEST_P(ConcurrencyConformance, AMixtureOfChargesReleasesAndTwoServersAgreesInTheEnd) {
+  auto one = Open();
+  auto other = Open();
+  const Dataset dataset = MakeDataset(*one, "census", 1000);
+  const int64_t account = FirstAccount(*one, dataset);
+  InParallel([&](int thread) {
+    Ledger& ledger = thread % 8 == 0 ? *other : *one;
+    for (int i = 0; i < 6; ++i) {
+      const auto begun = ledger.Begin(RequestOf(dataset, absl::StrCat(thread, "/", i), account, 1));
+      ASSERT_TRUE(begun.ok()) << begun.status();
+      if (i % 3 != 0) continue;
+      ASSERT_TRUE(ledger.Store(*begun, "answer").ok());
+    }
+  });
+  EXPECT_EQ(BalanceOf(*one, dataset).spent, kThreads * 6);
+  EXPECT_THAT(Must(one->Verify(dataset.id)).findings, ElementsAre());
+}
+
 INSTANTIATE_TEST_SUITE_P(EveryBackend, ConcurrencyConformance, ::testing::ValuesIn(LedgerBackendNames()),
                          [](const auto& test) { return test.param; });
 

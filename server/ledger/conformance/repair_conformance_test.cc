@@ -2,11 +2,13 @@
 #include <filesystem>
 
 #include "gmock/gmock.h"
+#include "ledger/conformance/invariants.h"
 #include "ledger/conformance/ledger_conformance.h"
 
 namespace curator::ledger {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -83,6 +85,23 @@ TEST_P(RepairConformance, ARestoredBackupIsRefusedUntilSpentIsRaisedToTheAnchor)
   Restore(backup);
   EXPECT_TRUE(ledger_->Health().ok()) << "also after a restart";
   EXPECT_THAT(Findings(), IsEmpty());
+}
+
+TEST_P(RepairConformance, AnotherServerNoticesARepairAtItsNextChargeAndNotBefore) {
+  const std::string backup = Backup();
+  Must(ledger_->Begin(Request("lost", 3)));
+  Restore(backup);
+  auto other = Must(TryOpenCopy(backup));
+  EXPECT_STATUS_IS(absl::StatusCode::kDataLoss, other->Begin(Request("next", 1)).status());
+  Must(Repair());
+  EXPECT_TRUE(Must(other->Begin(Request("next", 1))).newly_charged);
+  EXPECT_EQ(Spent(), 8);
+  EXPECT_TRUE(Must(ledger_->Begin(Request("after it", 2))).newly_charged);
+  EXPECT_STATUS_IS(absl::StatusCode::kResourceExhausted, other->Begin(Request("too much", 1)).status());
+  EXPECT_THAT(Findings(), IsEmpty());
+  EXPECT_THAT(ViolationsIn(*other, *OpenStoreOf(backup)), Contains(HasSubstr("its postings add up to")))
+      << "what was raised has no charge, and nothing else is wrong";
+  EXPECT_EQ(ViolationsIn(*other, *OpenStoreOf(backup)).size(), 1u);
 }
 
 TEST_P(RepairConformance, WhatIsOnlyCheckedChangesNothing) {

@@ -1,8 +1,8 @@
 #include "ledger/postgres/wire_values.h"
 
+#include <algorithm>
 #include <cstdint>
-
-#include "absl/strings/str_cat.h"
+#include <utility>
 
 namespace curator::ledger::postgres {
 namespace {
@@ -16,11 +16,18 @@ constexpr Oid kInt4 = 23;
 constexpr Oid kText = 25;
 constexpr int kBinary = 1;
 
-std::string BigEndian(int64_t value) {
-  std::string bytes(8, '\0');
-  auto bits = static_cast<uint64_t>(value);
-  for (size_t i = 8; i-- > 0; bits >>= 8) bytes[i] = static_cast<char>(bits & 0xff);
-  return bytes;
+// Appends the lowest `size` bytes of `value`, the highest of them first.
+void AppendBigEndian(std::string& bytes, int64_t value, int size) {
+  const auto bits = static_cast<uint64_t>(value);
+  for (int shift = 8 * (size - 1); shift >= 0; shift -= 8) {
+    bytes.push_back(static_cast<char>((bits >> shift) & 0xff));
+  }
+}
+void AppendInteger(std::string& bytes, int64_t value) {
+  AppendBigEndian(bytes, value, 8);
+}
+void AppendWord(std::string& bytes, int64_t value) {
+  AppendBigEndian(bytes, value, 4);
 }
 
 int64_t FromBigEndian(const char* bytes, size_t size) {
@@ -46,10 +53,6 @@ sql::Value ValueOf(const PGresult* result, int row, int column) {
   }
 }
 
-std::string BigEndian32(int32_t value) {
-  return BigEndian(value).substr(4);
-}
-
 Oid OidOf(sql::ColumnType type) {
   switch (type) {
     case sql::ColumnType::kInteger:
@@ -70,7 +73,8 @@ WireParameters::WireParameters(const sql::Parameters& parameters) {
     const std::string* bytes = std::get_if<std::string>(&value);
     int format = 0;
     if (const auto* integer = std::get_if<int64_t>(&value)) {
-      bytes = &integers_.emplace_back(BigEndian(*integer));
+      AppendInteger(integers_.emplace_back(), *integer);
+      bytes = &integers_.back();
       format = kBinary;
     } else if (const auto* blob = std::get_if<sql::Bytes>(&value)) {
       bytes = &blob->value;
@@ -97,26 +101,31 @@ std::string_view ArrayTypeOf(sql::ColumnType type) {
 sql::Bytes ArrayOf(const std::vector<sql::Parameters>& rows, size_t column, sql::ColumnType type) {
   // array_recv() in PostgreSQL's arrayfuncs.c: dimensions, whether there are nulls, the elements' type; for
   // the only dimension its size and first index; then each element's length (-1: null) and bytes.
-  constexpr int32_t kNull = -1;
-  std::string elements;
-  bool has_nulls = false;
+  constexpr int64_t kNull = -1;
+  const bool has_nulls = std::any_of(rows.begin(), rows.end(), [column](const sql::Parameters& row) {
+    return std::holds_alternative<sql::Null>(row.at(column));
+  });
+  std::string array;
+  AppendWord(array, 1);
+  AppendWord(array, has_nulls ? 1 : 0);
+  AppendWord(array, static_cast<int64_t>(OidOf(type)));
+  AppendWord(array, static_cast<int64_t>(rows.size()));
+  AppendWord(array, 1);
   for (const sql::Parameters& row : rows) {
     const sql::Value& value = row.at(column);
     if (const auto* integer = std::get_if<int64_t>(&value)) {
-      absl::StrAppend(&elements, BigEndian32(8), BigEndian(*integer));
+      AppendWord(array, 8);
+      AppendInteger(array, *integer);
     } else if (std::holds_alternative<sql::Null>(value)) {
-      has_nulls = true;
-      elements += BigEndian32(kNull);
+      AppendWord(array, kNull);
     } else {
       const auto* blob = std::get_if<sql::Bytes>(&value);
       const std::string& bytes = blob != nullptr ? blob->value : std::get<std::string>(value);
-      absl::StrAppend(&elements, BigEndian32(static_cast<int32_t>(bytes.size())), bytes);
+      AppendWord(array, static_cast<int64_t>(bytes.size()));
+      array += bytes;
     }
   }
-  const auto size = static_cast<int32_t>(rows.size());
-  return {absl::StrCat(BigEndian32(1), BigEndian32(has_nulls ? 1 : 0),
-                       BigEndian32(static_cast<int32_t>(OidOf(type))), BigEndian32(size), BigEndian32(1),
-                       elements)};
+  return {std::move(array)};
 }
 
 std::vector<sql::Row> RowsOf(const PGresult* result) {

@@ -46,20 +46,12 @@ Value DeadlineOrNull(const ChargeIdentity& identity) {
 }
 
 // Returns the number of the entry.
-int64_t AppendMade(Change& change, const ChargeRequest& request, const ChargeIdentity& identity) {
-  return change.Append({.dataset_id = request.dataset_id,
-                        .kind = identity.deadline_us > 0 ? kReserved : kCharged,
-                        .charge_id = identity.id,
-                        .payload = ledger::Bytes(ChargeMade{.principal = request.principal,
-                                                            .request_id = request.request_id,
-                                                            .fingerprint = request.fingerprint,
-                                                            .dataset_version = request.dataset_version,
-                                                            .kind = request.kind,
-                                                            .event = request.event,
-                                                            .label = request.label,
-                                                            .deadline_us = identity.deadline_us,
-                                                            .postings = request.postings}),
-                        .actor = request.principal,
+int64_t AppendMade(Change& change, AdmittedCharge& charge) {
+  return change.Append({.dataset_id = charge.request->dataset_id,
+                        .kind = charge.identity.deadline_us > 0 ? kReserved : kCharged,
+                        .charge_id = charge.identity.id,
+                        .payload = std::move(charge.encoded.payload),
+                        .actor = charge.request->principal,
                         .prev_hash = {},
                         .hash = {}});
 }
@@ -95,7 +87,20 @@ absl::Status CheckAdmission(Change& change, const ChargeRequest& request) {
   return full.empty() ? absl::OkStatus() : BudgetFull(full);
 }
 
-void InsertCharges(Change& change, const std::vector<AdmittedCharge>& charges) {
+EncodedCharge Encode(const ChargeRequest& request, int64_t deadline_us) {
+  return {.payload = ledger::Bytes(ChargeMade{.principal = request.principal,
+                                              .request_id = request.request_id,
+                                              .fingerprint = request.fingerprint,
+                                              .dataset_version = request.dataset_version,
+                                              .kind = request.kind,
+                                              .event = request.event,
+                                              .label = request.label,
+                                              .deadline_us = deadline_us,
+                                              .postings = request.postings}),
+          .postings = PostingsText(request.postings)};
+}
+
+void InsertCharges(Change& change, std::vector<AdmittedCharge> charges) {
   static const std::vector<Column> kChargeColumns = {{"id", ColumnType::kText},
                                                      {"dataset_id", ColumnType::kText},
                                                      {"dataset_version", ColumnType::kInteger},
@@ -113,21 +118,24 @@ void InsertCharges(Change& change, const std::vector<AdmittedCharge>& charges) {
                                                      {"entry_seq", ColumnType::kInteger},
                                                      {"postings", ColumnType::kText}};
   std::vector<Parameters> rows;
-  for (const auto& [request, identity] : charges) {
+  rows.reserve(charges.size());
+  for (AdmittedCharge& charge : charges) {
+    const ChargeRequest& request = *charge.request;
+    ChargeIdentity& identity = charge.identity;
     const bool reserved = identity.deadline_us > 0;
-    const int64_t entry_seq = AppendMade(change, *request, identity);
-    rows.push_back({identity.id, request->dataset_id, request->dataset_version, request->principal,
-                    request->request_id, Bytes{request->fingerprint}, request->kind, Bytes{request->event},
-                    request->label, std::string(reserved ? "RESERVED" : "STARTED"), identity.token,
-                    BytesOrNull(request->sealed_key), DeadlineOrNull(identity), change.now_us(), entry_seq,
-                    PostingsText(request->postings)});
+    const int64_t entry_seq = AppendMade(change, charge);
+    Value deadline = DeadlineOrNull(identity);
+    rows.push_back({std::move(identity.id), request.dataset_id, request.dataset_version, request.principal,
+                    request.request_id, Bytes{request.fingerprint}, request.kind, Bytes{request.event},
+                    request.label, std::string(reserved ? "RESERVED" : "STARTED"), std::move(identity.token),
+                    BytesOrNull(request.sealed_key), std::move(deadline), change.now_us(), entry_seq,
+                    std::move(charge.encoded.postings)});
   }
   change.Insert("charges", kChargeColumns, std::move(rows));
 }
 
-Charge ChargeOf(const Change& change, const AdmittedCharge& admitted) {
-  const ChargeRequest& request = *admitted.request;
-  return {.id = admitted.identity.id,
+Charge ChargeOf(const ChargeRequest& request, const ChargeIdentity& identity, int64_t created_at_us) {
+  return {.id = identity.id,
           .dataset_id = request.dataset_id,
           .dataset_version = request.dataset_version,
           .principal = request.principal,
@@ -136,12 +144,12 @@ Charge ChargeOf(const Change& change, const AdmittedCharge& admitted) {
           .kind = request.kind,
           .event = request.event,
           .label = request.label,
-          .state = admitted.identity.deadline_us > 0 ? ChargeState::kReserved : ChargeState::kStarted,
+          .state = identity.deadline_us > 0 ? ChargeState::kReserved : ChargeState::kStarted,
           .reason = {},
           .postings = Ascending(request.postings),
           .release_id = {},
-          .created_at_us = change.now_us(),
-          .deadline_us = admitted.identity.deadline_us};
+          .created_at_us = created_at_us,
+          .deadline_us = identity.deadline_us};
 }
 
 absl::Status EndCharge(Change& change, const Charge& charge, ChargeState state, std::string_view reason) {

@@ -25,17 +25,26 @@ struct ChargeIdentity {
 // that concerns the principal is missing among the postings).
 absl::Status CheckAdmission(Change& change, const ChargeRequest& request);
 
+// What of a charge's rows follows from its request alone: made before a batch is decided, by whoever asks.
+struct EncodedCharge {
+  std::string payload;   // of its entry
+  std::string postings;  // PostingsText()
+};
+// `deadline_us` is 0 for a charge that starts at once.
+EncodedCharge Encode(const ChargeRequest& request, int64_t deadline_us);
+
 // A charge that was found to fit.
 struct AdmittedCharge {
   const ChargeRequest* request = nullptr;  // outlives it
   ChargeIdentity identity;
+  EncodedCharge encoded;
 };
 
 // Has `change` write these charges, their postings and their entries. The counters are the caller's to move.
-void InsertCharges(Change& change, const std::vector<AdmittedCharge>& charges);
+void InsertCharges(Change& change, std::vector<AdmittedCharge> charges);
 
 // The charge as GetCharge() will show it once it is inserted.
-Charge ChargeOf(const Change& change, const AdmittedCharge& admitted);
+Charge ChargeOf(const ChargeRequest& request, const ChargeIdentity& identity, int64_t created_at_us);
 
 // Moves a charge into its last state and erases the draw's key. Its entry is the caller's to append.
 absl::Status EndCharge(Change& change, const Charge& charge, ChargeState state, std::string_view reason);

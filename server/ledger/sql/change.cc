@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "absl/strings/cord.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
@@ -9,14 +10,27 @@
 
 namespace curator::ledger::sql {
 
+namespace {
+
+// Marks the status, which turns the whole ledger read-only, among other statuses that do.
+constexpr char kBehindAnchor[] = "curator.ledger/behind-anchor";
+
+}  // namespace
+
+bool IsBehindAnchor(const absl::Status& status) {
+  return status.GetPayload(kBehindAnchor).has_value();
+}
+
 absl::Status BehindAnchor(std::string_view what_was_found) {
-  return absl::DataLossError(absl::StrCat(
+  absl::Status status = absl::DataLossError(absl::StrCat(
       "the ledger is read-only because its database contradicts its anchor: ", std::string(what_was_found),
       ". A restored backup would be a budget reset. Stop the server, put back the newest copy of the "
       "database and start again; or, where there is none, the owner of each dataset raises what is spent to "
       "what the anchor knows: curator ledger repair NAME --raise-to-anchor --reason TEXT. Stored releases "
       "can "
       "still be read"));
+  status.SetPayload(kBehindAnchor, absl::Cord());
+  return status;
 }
 
 std::string AccountName(std::string_view dataset_name, ScopeType scope, std::string_view scope_key) {

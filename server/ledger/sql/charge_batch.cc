@@ -69,12 +69,12 @@ absl::StatusOr<Known> ReadKnown(Transaction& transaction, const Answers& ids) {
   return known;
 }
 
-Attempt Fresh(const Change& change, const WantedCharge& wanted, const AdmittedCharge& admitted) {
-  return {.charge = ChargeOf(change, admitted),
-          .token = wanted.token,
-          .sealed_key = wanted.request->sealed_key,
-          .newly_charged = true,
-          .release = std::nullopt};
+// All that only the batch knows: whoever wanted the charge knows the rest.
+Attempt Fresh(const Change& change) {
+  Attempt attempt;
+  attempt.charge.created_at_us = change.now_us();
+  attempt.newly_charged = true;
+  return attempt;
 }
 
 void Spend(Change& change, const ChargeRequest& request) {
@@ -84,7 +84,7 @@ void Spend(Change& change, const ChargeRequest& request) {
 }
 
 AdmittedCharge Admitted(const WantedCharge& wanted) {
-  return {wanted.request, {.id = wanted.charge_id, .token = wanted.token, .deadline_us = 0}};
+  return {wanted.request, {.id = wanted.charge_id, .token = wanted.token, .deadline_us = 0}, wanted.encoded};
 }
 
 }  // namespace
@@ -124,13 +124,22 @@ absl::StatusOr<std::vector<absl::StatusOr<Attempt>>> DecideBatch(Change& change,
     }
     Spend(change, request);
     admitted.push_back(Admitted(one));
-    results.emplace_back(Fresh(change, one, admitted.back()));
+    results.emplace_back(Fresh(change));
   }
-  InsertCharges(change, admitted);
+  InsertCharges(change, std::move(admitted));
   RETURN_IF_ERROR(change.transaction()
                       .ExecuteEach("UPDATE charges SET attempt_token = $2 WHERE id = $1", tokens)
                       .status());
   return results;
+}
+
+Attempt Complete(Attempt attempt, const ChargeRequest& request, const ChargeIdentity& identity) {
+  const bool is_fresh = attempt.newly_charged && attempt.charge.id.empty();
+  if (!is_fresh) return attempt;
+  attempt.charge = ChargeOf(request, identity, attempt.charge.created_at_us);
+  attempt.token = identity.token;
+  attempt.sealed_key = request.sealed_key;
+  return attempt;
 }
 
 absl::StatusOr<std::vector<absl::StatusOr<Attempt>>> DecideGuess(Change& guess,
@@ -142,9 +151,9 @@ absl::StatusOr<std::vector<absl::StatusOr<Attempt>>> DecideGuess(Change& guess,
     if (!CheckAdmission(guess, *one.request).ok()) return absl::AbortedError("nobody is refused on a guess");
     Spend(guess, *one.request);
     admitted.push_back(Admitted(one));
-    results.emplace_back(Fresh(guess, one, admitted.back()));
+    results.emplace_back(Fresh(guess));
   }
-  InsertCharges(guess, admitted);
+  InsertCharges(guess, std::move(admitted));
   return results;
 }
 

@@ -8,6 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "ledger/ledger.h"
+#include "ledger/sql/admission.h"
 #include "ledger/sql/change.h"
 
 namespace curator::ledger::sql {
@@ -16,13 +17,18 @@ struct WantedCharge {
   const ChargeRequest* request = nullptr;  // outlives the batch; no two of a batch have the same key
   std::string charge_id;                   // for the case that it is new
   std::string token;
+  EncodedCharge encoded;
 };
 
 // What became of each of `wanted`: an attempt, or why it was refused; a refusal does not touch its
-// neighbours. The attempt of a COMMITTED charge has charge.release_id and no release: reading it is no part
-// of T1. An error of the function itself is the store's, and nothing was decided.
+// neighbours. The attempt of a fresh charge tells no more than that and when; Complete() adds the rest. The
+// attempt of a COMMITTED charge has charge.release_id and no release: reading it is no part of T1. An error
+// of the function itself is the store's, and nothing was decided.
 absl::StatusOr<std::vector<absl::StatusOr<Attempt>>> DecideBatch(Change& change,
                                                                  const std::vector<WantedCharge>& wanted);
+
+// Adds to the attempt of a fresh charge what `request` and the charge's identity say.
+Attempt Complete(Attempt attempt, const ChargeRequest& request, const ChargeIdentity& identity);
 
 // The same for a change that is a guess: every one is taken for new and has to fit. ABORTED when one does
 // not, because nobody is refused on a guess; that none is known the store's unique key has to say.

@@ -5,23 +5,24 @@
 
 namespace curator::ledger::sql {
 
-absl::StatusOr<Attempt> ChargeCombiner::Charge(const WantedCharge& wanted) {
-  Waiting mine;
-  mine.wanted = wanted;
-  std::unique_lock lock(mutex_);
-  if (waiting_ >= bounds_.most_waiting) {
-    return absl::UnavailableError("too many charges are waiting: ask again with the same request id");
-  }
-  ++waiting_;
-  queues_[wanted.request->dataset_id].push_back(&mine);
-  while (!mine.is_decided) {
-    if (is_led_ || mine.is_taken) {
-      mine.turn.wait(lock);
-    } else {
-      Lead(lock);
+absl::StatusOr<Attempt> ChargeCombiner::Charge(WantedCharge wanted) {
+  Waiting mine(std::move(wanted));
+  bool leads = false;
+  {
+    const std::scoped_lock lock(mutex_);
+    if (waiting_ >= bounds_.most_waiting) {
+      return absl::UnavailableError("too many charges are waiting: ask again with the same request id");
     }
+    ++waiting_;
+    queues_[mine.wanted.request->dataset_id].push_back(&mine);
+    leads = !std::exchange(is_led_, true);
   }
-  return std::move(mine.result);
+  while (true) {
+    if (leads && Lead(mine) == Waiting::News::kDecided) return std::move(mine.result);
+    const Waiting::News news = mine.Wait();
+    if (news == Waiting::News::kDecided) return std::move(mine.result);
+    leads = true;
+  }
 }
 
 size_t ChargeCombiner::waiting() {
@@ -29,38 +30,47 @@ size_t ChargeCombiner::waiting() {
   return waiting_;
 }
 
-void ChargeCombiner::Lead(std::unique_lock<std::mutex>& lock) {
-  is_led_ = true;
-  const std::vector<Waiting*> batch = TakeBatch();
+ChargeCombiner::Waiting::News ChargeCombiner::Lead(const Waiting& leader) {
+  std::vector<Waiting*> batch;
+  {
+    const std::scoped_lock lock(mutex_);
+    batch = TakeBatch();
+  }
   std::vector<WantedCharge> wanted;
-  for (const Waiting* one : batch) wanted.push_back(one->wanted);
-  lock.unlock();
+  wanted.reserve(batch.size());
+  for (Waiting* one : batch) wanted.push_back(std::move(one->wanted));
   bool has_stepped_down = false;
-  const auto committed = [this, &has_stepped_down] {
-    const std::scoped_lock relock(mutex_);
+  Results results = decide_(wanted, [this, &has_stepped_down] {
     StepDown();
     has_stepped_down = true;
-  };
-  Results results = decide_(wanted, committed);
-  lock.lock();
+  });
   if (!has_stepped_down) StepDown();
+  {
+    const std::scoped_lock lock(mutex_);
+    waiting_ -= batch.size();
+  }
+  Waiting::News own = Waiting::News::kNone;
   for (size_t i = 0; i < batch.size(); ++i) {
     batch[i]->result = std::move(results[i]);
-    batch[i]->is_decided = true;
-    --waiting_;
-    // Under the lock: once its owner sees the decision, the condition variable is gone.
-    batch[i]->turn.notify_one();
+    if (batch[i] == &leader) {
+      own = Waiting::News::kDecided;
+    } else {
+      batch[i]->Tell(Waiting::News::kDecided);
+    }
   }
+  return own;
 }
 
 void ChargeCombiner::StepDown() {
-  is_led_ = false;
-  // One of those still in a queue leads next; any one will do.
+  const std::scoped_lock lock(mutex_);
+  // One of those still in a queue leads next; any one will do. It cannot be decided meanwhile, because only a
+  // leader takes it out of its queue.
   for (const auto& [dataset_id, queue] : queues_) {
     if (queue.empty()) continue;
-    queue.front()->turn.notify_one();
+    queue.front()->Tell(Waiting::News::kLead);
     return;
   }
+  is_led_ = false;
 }
 
 std::vector<ChargeCombiner::Waiting*> ChargeCombiner::TakeBatch() {
@@ -77,7 +87,6 @@ std::vector<ChargeCombiner::Waiting*> ChargeCombiner::TakeBatch() {
     const ChargeRequest& request = *candidate->wanted.request;
     // A second charge with the same key waits for the next batch, where it finds what the first one did.
     if (keys.emplace(request.principal, request.request_id).second) {
-      candidate->is_taken = true;
       batch.push_back(candidate);
       queue.pop_front();
       passes_without_taking = 0;

@@ -16,6 +16,7 @@
 #include <map>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
@@ -39,24 +40,44 @@ class ChargeCombiner {
   ChargeCombiner(const Bounds& bounds, Decide decide) : bounds_(bounds), decide_(std::move(decide)) {}
 
   // UNAVAILABLE at once when too many are waiting already.
-  absl::StatusOr<Attempt> Charge(const WantedCharge& wanted);
+  absl::StatusOr<Attempt> Charge(WantedCharge wanted);
 
   // How many charges have come and are not decided.
   size_t waiting();
 
  private:
-  struct Waiting {
-    WantedCharge wanted;
-    std::condition_variable turn;
+  // Each waits at a lock of its own, so that those who are woken together do not queue once more.
+  class Waiting {
+   public:
+    enum class News { kNone, kLead, kDecided };
+    explicit Waiting(WantedCharge charge) : wanted(std::move(charge)) {}
+
+    News Wait() {
+      std::unique_lock lock(mutex_);
+      told_.wait(lock, [this] { return news_ != News::kNone; });
+      return std::exchange(news_, News::kNone);
+    }
+    // Under the lock: once its owner has read the news, the condition variable may be gone.
+    void Tell(News news) {
+      const std::scoped_lock lock(mutex_);
+      news_ = news;
+      told_.notify_one();
+    }
+
+    WantedCharge wanted;  // until a batch takes it
     absl::StatusOr<Attempt> result = absl::UnknownError("undecided");
-    bool is_taken = false;  // by a batch that is under way
-    bool is_decided = false;
+
+   private:
+    std::mutex mutex_;
+    std::condition_variable told_;
+    News news_ ABSL_GUARDED_BY(mutex_) = News::kNone;
   };
 
   std::vector<Waiting*> TakeBatch() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void Lead(std::unique_lock<std::mutex>& lock);
+  // Decides one batch and tells everybody in it but `leader`: whether it was decided, too, is returned.
+  Waiting::News Lead(const Waiting& leader);
   // Lets the next batch go.
-  void StepDown() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void StepDown();
 
   const Bounds bounds_;
   const Decide decide_;

@@ -72,7 +72,7 @@ class ChargeCombinerTest : public ::testing::Test {
     request->kind = kind;
     const size_t before = combiner_->waiting();
     std::future<absl::StatusOr<Attempt>> result = std::async(std::launch::async, [this, request] {
-      return combiner_->Charge({.request = request.get(), .charge_id = {}, .token = {}});
+      return combiner_->Charge({.request = request.get(), .charge_id = {}, .token = {}, .encoded = {}});
     });
     while (combiner_->waiting() == before) std::this_thread::yield();
     return result;
@@ -114,12 +114,12 @@ TEST_F(ChargeCombinerTest, TooManyWaitingAreTurnedAwayAtOnce) {
   auto second = Start("d", "second");
   ChargeRequest request;
   const absl::Status turned_away =
-      combiner_->Charge({.request = &request, .charge_id = {}, .token = {}}).status();
+      combiner_->Charge({.request = &request, .charge_id = {}, .token = {}, .encoded = {}}).status();
   EXPECT_EQ(turned_away.code(), absl::StatusCode::kUnavailable);
   store_.LetGo();
   EXPECT_TRUE(first.get().ok());
   EXPECT_TRUE(second.get().ok());
-  EXPECT_TRUE(combiner_->Charge({.request = &request, .charge_id = {}, .token = {}}).ok());
+  EXPECT_TRUE(combiner_->Charge({.request = &request, .charge_id = {}, .token = {}, .encoded = {}}).ok());
 }
 
 TEST_F(ChargeCombinerTest, OneKeyIsNeverTwiceInOneBatch) {

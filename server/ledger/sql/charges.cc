@@ -62,8 +62,12 @@ ChargeCombiner::Results SqlLedger::ChargeByGuess(const std::vector<WantedCharge>
 
 absl::StatusOr<Attempt> SqlLedger::Begin(const ChargeRequest& request) {
   RETURN_IF_ERROR(CheckChargeRequest(request));
-  ASSIGN_OR_RETURN(Attempt attempt,
-                   combiner_.Charge({.request = &request, .charge_id = NewChargeId(), .token = NewUuid()}));
+  const ChargeIdentity identity{.id = NewChargeId(), .token = NewUuid(), .deadline_us = 0};
+  ASSIGN_OR_RETURN(Attempt decided, combiner_.Charge({.request = &request,
+                                                      .charge_id = identity.id,
+                                                      .token = identity.token,
+                                                      .encoded = Encode(request, identity.deadline_us)}));
+  Attempt attempt = Complete(std::move(decided), request, identity);
   if (!attempt.charge.release_id.empty()) {
     ASSIGN_OR_RETURN(attempt.release, GetRelease(attempt.charge.release_id));
   }

@@ -128,10 +128,12 @@ absl::Status HoldAll(Change& change, const std::vector<ChargeRequest>& requests,
     for (const Posting& posting : requests[i].postings) {
       change.AddHeld({posting.account_id, posting.counter}, posting.cost);
     }
-    admitted.push_back(
-        {&requests[i], {.id = charge_ids[i], .token = {}, .deadline_us = change.now_us() + lifetime_us}});
+    const int64_t deadline_us = change.now_us() + lifetime_us;
+    admitted.push_back({&requests[i],
+                        {.id = charge_ids[i], .token = {}, .deadline_us = deadline_us},
+                        Encode(requests[i], deadline_us)});
   }
-  InsertCharges(change, admitted);
+  InsertCharges(change, std::move(admitted));
   return absl::OkStatus();
 }
 

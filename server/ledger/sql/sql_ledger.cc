@@ -83,7 +83,7 @@ absl::Status SqlLedger::Write(const ChangeBody& body, const std::function<void()
   int conflicts = 0;
   int lost_connections = 0;
   while (true) {
-    RETURN_IF_ERROR(CheckWritable());
+    RETURN_IF_ERROR(LookAgain());
     RETURN_IF_ERROR(anchor_->Refresh());
     std::unique_ptr<Change> change;
     const Outcome outcome = database_->Write([&](Transaction& transaction) -> absl::Status {
@@ -117,6 +117,32 @@ absl::Status SqlLedger::Read(const Body& body) {
 absl::Status SqlLedger::CheckWritable() {
   const std::scoped_lock lock(mutex_);
   return read_only_reason_;
+}
+
+absl::StatusOr<int64_t> SqlLedger::CountEntries() {
+  int64_t entries = 0;
+  RETURN_IF_ERROR(Read([&](Transaction& transaction) -> absl::Status {
+    ASSIGN_OR_RETURN(
+        const std::vector<Row> rows,
+        transaction.Execute("SELECT CAST(COALESCE(SUM(seq), 0) AS BIGINT) FROM chain_heads", {}));
+    entries = rows.at(0).Integer(0);
+    return absl::OkStatus();
+  }));
+  return entries;
+}
+
+absl::Status SqlLedger::LookAgain() {
+  const absl::Status reason = CheckWritable();
+  if (reason.ok() || !IsBehindAnchor(reason)) return reason;
+  const absl::StatusOr<int64_t> entries = CountEntries();
+  if (!entries.ok() || entries_looked_at_.exchange(*entries) == *entries) return reason;
+  {
+    const std::scoped_lock lock(mutex_);
+    read_only_reason_ = absl::OkStatus();
+  }
+  const absl::Status compared = CompareWithAnchor();
+  if (!compared.ok()) return TurnReadOnly(reason);
+  return CheckWritable();
 }
 
 absl::Status SqlLedger::TurnReadOnly(const absl::Status& reason) {

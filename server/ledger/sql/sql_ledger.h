@@ -98,6 +98,10 @@ class SqlLedger final : public Ledger {
   // DATA_LOSS once the ledger has turned read-only.
   absl::Status CheckWritable();
   absl::Status TurnReadOnly(const absl::Status& reason);
+  // CheckWritable(), but a ledger that is read-only because it was behind its anchor compares again once its
+  // histories have grown: another server may have repaired them.
+  absl::Status LookAgain();
+  absl::StatusOr<int64_t> CountEntries();
 
   // After `change` is committed: remembers it, calls `committed`, and returns once the anchor covers it.
   absl::Status MakeKnown(const Change& change, const std::function<void()>& committed);
@@ -129,6 +133,7 @@ class SqlLedger final : public Ledger {
   std::unique_ptr<AnchorDirectory> anchor_;
   Recollection recollection_;
   ChargeCombiner combiner_;
+  std::atomic<int64_t> entries_looked_at_ = -1;
   std::mutex mutex_;
   absl::Status read_only_reason_ ABSL_GUARDED_BY(mutex_);
 };

@@ -39,13 +39,19 @@ class SqliteConnection final : public sql::Transaction {
   using Statement = std::unique_ptr<sqlite3_stmt, FinalizeStatement>;
 
   explicit SqliteConnection(sqlite3* connection) : connection_(connection) {}
-  absl::StatusOr<sqlite3_stmt*> Prepared(std::string_view statement);
-  absl::Status Bind(sqlite3_stmt* statement, const sql::Parameters& parameters);
+  struct PreparedStatement {
+    Statement handle;
+    std::vector<int> places;  // of $1, $2, ...; 0: not used
+  };
+  absl::StatusOr<PreparedStatement*> Prepared(std::string_view statement);
+  absl::Status Bind(const PreparedStatement& statement, const sql::Parameters& parameters);
+  absl::StatusOr<std::vector<sql::Row>> RunOnce(const PreparedStatement& statement,
+                                                const sql::Parameters& parameters);
   // Remembers how the running transaction failed, for Run().
   absl::Status Fail(int code);
 
   sqlite3* connection_;
-  std::unordered_map<std::string, Statement> prepared_;
+  std::unordered_map<std::string, PreparedStatement> prepared_;
   sql::Ending failure_ = sql::Ending::kDone;
 };
 
