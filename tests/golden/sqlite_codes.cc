@@ -63,7 +63,6 @@ SqliteCodes::SqliteCodes(const dp::Domain& domain, const std::string& csv) : dom
   Run(absl::StrCat("CREATE TABLE raw (", absl::StrJoin(Numbered("r", domain.size()), ","), ")"));
   InsertRaw(csv);
   Run(absl::StrCat("CREATE TABLE codes AS SELECT ", absl::StrJoin(codes, ", "), " FROM raw"));
-  Run("DROP TABLE raw");
 }
 
 SqliteCodes::SqliteCodes(const dp::Domain& domain, const std::vector<std::vector<uint32_t>>& rows)
@@ -106,8 +105,15 @@ std::vector<int64_t> SqliteCodes::Marginal(const dp::AttributeSet& set) {
 }
 
 int64_t SqliteCodes::Value(const std::string& expression) {
+  return Number(absl::StrCat("SELECT ", expression, " FROM codes"));
+}
+
+int64_t SqliteCodes::ValueOfTexts(const std::string& expression) {
+  return Number(absl::StrCat("SELECT ", expression, " FROM raw"));
+}
+
+int64_t SqliteCodes::Number(const std::string& sql) {
   sqlite3_stmt* query = nullptr;
-  const std::string sql = absl::StrCat("SELECT ", expression, " FROM codes");
   EXPECT_EQ(sqlite3_prepare_v2(database_, sql.c_str(), -1, &query, nullptr), SQLITE_OK)
       << sqlite3_errmsg(database_) << " in " << sql;
   EXPECT_EQ(sqlite3_step(query), SQLITE_ROW);

@@ -30,11 +30,15 @@ class SqliteCodes {
   // "SUM(c0 = 1 AND c2 BETWEEN 3 AND 5)".
   int64_t Value(const std::string& expression);
 
+  // The same over the text of the cells of the CSV, r0, r1, ...; of a table made from CSV.
+  int64_t ValueOfTexts(const std::string& expression);
+
   // The number of a row's cell, as an expression over its columns.
   std::string CellOf(const dp::AttributeSet& set) const;
 
  private:
   void Run(const std::string& sql);
+  int64_t Number(const std::string& sql);
   void InsertRaw(const std::string& csv);
 
   dp::Domain domain_;
