@@ -113,9 +113,12 @@ void WriteQuerySet(const AnswerRows& rows, JsonWriter& json) {
 std::string TitleOf(const AnswerRows& rows, const v1::AnswerHeader& header) {
   std::string title;
   if (rows.set() != nullptr) {
-    title = absl::StrCat(rows.name(), "  (", rows.size(), " answers");
-    if (!rows.set()->header.strategy_words().empty())
-      absl::StrAppend(&title, ", ", rows.set()->header.strategy_words());
+    // Words of the direct strategy begin with the number of answers.
+    const v1::QuerySetHeader& set = rows.set()->header;
+    title = absl::StrCat(rows.name(), "  (");
+    if (set.strategy() != v1::STRATEGY_DIRECT || set.strategy_words().empty())
+      absl::StrAppend(&title, rows.size(), " answers", set.strategy_words().empty() ? "" : ", ");
+    absl::StrAppend(&title, set.strategy_words());
   } else {
     for (const std::string& name : rows.columns()) absl::StrAppend(&title, title.empty() ? "" : " x ", name);
     absl::StrAppend(&title, "  (", rows.size(), " cells");
@@ -291,23 +294,24 @@ Document SummaryOf(const Answer& answer) {
   for (const Marginal& marginal : answer.marginals) cells += static_cast<int64_t>(marginal.size());
   int64_t answers = 0;
   for (const QuerySetAnswer& set : answer.query_sets) answers += static_cast<int64_t>(set.size());
+  // Programs find every member, people those that say something.
+  const auto unless = [](bool empty) { return empty ? Audience::kPrograms : Audience::kEveryone; };
+  const Audience query_sets = unless(answer.query_sets.empty());
+  const Audience marginals = unless(answer.marginals.empty() && !answer.query_sets.empty());
   document.fields = {{"release_id", "release", TextOrNone(header.release_id())},
                      {"charge_id", "charge", TextOrNone(header.charge_id())},
                      {"request_id", "request id", TextOrNone(header.request_id())},
                      {"replayed", "replayed", header.replayed()},
                      {"event", "recorded as", TextOrNone(header.event())},
-                     {"marginal_count", "marginals", int64_t{header.marginal_count()}},
-                     {"cell_count", "cells", cells}};
-  if (!answer.query_sets.empty()) {
-    document.fields.push_back({"query_set_count", "query sets", int64_t{header.query_set_count()}});
-    document.fields.push_back({"answer_count", "their answers", answers});
-  }
+                     {"marginal_count", "marginals", int64_t{header.marginal_count()}, marginals},
+                     {"cell_count", "cells", cells, marginals},
+                     {"query_set_count", "query sets", int64_t{header.query_set_count()}, query_sets},
+                     {"answer_count", "their answers", answers, query_sets}};
   document.fields.push_back({"post_processing", "made", TextOrNone(header.post_processing()),
-                             header.post_processing().empty() ? Audience::kPrograms : Audience::kEveryone});
-  const auto add_releases = [&document](const char* key, const char* title,
-                                        const google::protobuf::RepeatedPtrField<std::string>& releases) {
-    document.fields.push_back(
-        {key, title, ListOf(releases), releases.empty() ? Audience::kPrograms : Audience::kEveryone});
+                             unless(header.post_processing().empty())});
+  const auto add_releases = [&](const char* key, const char* title,
+                                const google::protobuf::RepeatedPtrField<std::string>& releases) {
+    document.fields.push_back({key, title, ListOf(releases), unless(releases.empty())});
   };
   add_releases("free_from", "free from", header.free_from());
   add_releases("could_be_free_from", "could be free from", header.could_be_free_from());
@@ -339,7 +343,8 @@ absl::Status DeliverAnswer(Session& session, const Answer& answer, const v1::Sch
       return plotted;
   }
   if (path.empty() && session.form == OutputForm::kTable) {
-    if (!delivery.plot) {
+    const bool drawn = delivery.plot && delivery.plot->empty();
+    if (!drawn) {
       const absl::Status written = WriteAnswerTables(answer, schema, session.terminal, session.out);
       if (!written.ok()) return written;
     }

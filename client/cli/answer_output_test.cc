@@ -179,6 +179,18 @@ TEST(AnswerOutput, TablesComeInTheOrderOfTheRequest) {
               ::testing::StartsWith("query,age,sex,count,standard_deviation,lower,upper\nranges,"));
 }
 
+TEST(AnswerOutput, MarginalsThatAreSumsHaveTheIntervalsOfTheirCells) {
+  Answer answer;
+  answer.header.set_confidence_level(0.9);
+  answer.marginals.push_back(MarginalOf({{"age", 2}}, 0));
+  answer.marginals.back().counts = {10, 20};
+  answer.marginals.back().standard_deviations = {2, 2};
+  answer.marginals.back().confidence_half_widths = {3, 3};
+  EXPECT_EQ(Csv(answer),
+            "query,age,count,standard_deviation,lower,upper\nage,\"[20, 25)\",10,2,7,13\nage,\"[25, "
+            "29]\",20,2,17,23\n");
+}
+
 // The interval belongs to what was measured: around what it was made into it would promise too much.
 TEST(AnswerOutput, ProcessedAnswersSaySoInEveryFormAndHaveNoInterval) {
   Answer answer = TheAnswer();

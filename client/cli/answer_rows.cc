@@ -22,9 +22,9 @@ bool AllEqual(const std::vector<double>& numbers) {
 
 AnswerRows::AnswerRows(const AnswerValues& values, const v1::AnswerHeader& header, const v1::Noise* noise)
     : values_(&values), noise_(noise) {
-  const bool processed = !header.post_processing().empty();
-  const bool own_errors = !values.confidence_half_widths.empty();
-  if (noise != nullptr && (own_errors || !processed)) level_ = noise->confidence_level();
+  has_errors_ = header.post_processing().empty();
+  const bool known = noise != nullptr || !values.confidence_half_widths.empty();
+  if (has_errors_ && known) level_ = noise != nullptr ? noise->confidence_level() : header.confidence_level();
   errors_are_equal_ = AllEqual(values.confidence_half_widths) && AllEqual(values.standard_deviations);
 }
 
@@ -72,6 +72,7 @@ std::optional<double> AnswerRows::HalfWidth(size_t row) const {
 }
 
 std::optional<double> AnswerRows::StandardDeviation(size_t row) const {
+  if (!has_errors_) return std::nullopt;
   if (!values_->standard_deviations.empty()) return values_->standard_deviations[row];
   if (level_ == 0 || marginal_ == nullptr) return std::nullopt;
   return noise_->standard_deviation();

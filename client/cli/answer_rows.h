@@ -70,6 +70,7 @@ class AnswerRows {
   std::string name_;
   int query_set_ = 0;
   std::vector<std::string> columns_;
+  bool has_errors_ = true;  // processed answers have not those of the noise
   double level_ = 0;
   bool errors_are_equal_ = true;
 };

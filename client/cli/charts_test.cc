@@ -53,6 +53,8 @@ TEST(TerminalChart, IsAsWideAsTheTerminalAndAsciiUnlessItShowsUtf8) {
   const std::string ascii = Drawn(TheChart(), terminal);
   for (const char c : ascii) EXPECT_LT(static_cast<unsigned char>(c), 0x80);
   terminal.utf8 = true;
+  EXPECT_EQ(Drawn(TheChart(), terminal), ascii) << "into a file or a pipe";
+  terminal.out_is_terminal = true;
   const std::string blocks = Drawn(TheChart(), terminal);
   EXPECT_THAT(blocks, AllOf(HasSubstr("█"), HasSubstr("▒"), HasSubstr("┤"), Not(HasSubstr("\033"))));
   std::istringstream lines(blocks);

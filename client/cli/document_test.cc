@@ -151,10 +151,13 @@ TEST(Json, WhatJsonCannotWriteIsNull) {
 }
 
 TEST(Terminal, TheBarFillsFromTheLeftAndNeverOverflows) {
-  EXPECT_EQ(BudgetBar(0, 0, 4), "░░░░");
-  EXPECT_EQ(BudgetBar(0.5, 0.25, 4), "██▒░");
-  EXPECT_EQ(BudgetBar(0.01, 0, 4), "█░░░");  // something spent is something seen
-  EXPECT_EQ(BudgetBar(2, 1, 4), "████");
+  Terminal terminal;
+  EXPECT_EQ(BudgetBar(terminal, 0.5, 0.25, 4), "##=.");
+  terminal.utf8 = true;
+  EXPECT_EQ(BudgetBar(terminal, 0, 0, 4), "░░░░");
+  EXPECT_EQ(BudgetBar(terminal, 0.5, 0.25, 4), "██▒░");
+  EXPECT_EQ(BudgetBar(terminal, 0.01, 0, 4), "█░░░");  // something spent is something seen
+  EXPECT_EQ(BudgetBar(terminal, 2, 1, 4), "████");
 }
 
 }  // namespace

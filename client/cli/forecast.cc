@@ -98,7 +98,16 @@ Table QuerySetTable(const v1::EstimateWorkloadResponse& estimate, std::optional<
   return table;
 }
 
-// What one more line of the choices costs: the counters of the first account, that of the dataset.
+// "rho 0.1": what the first account, that of the dataset, would be charged, counter by counter.
+Value TextOfCost(const google::protobuf::RepeatedPtrField<v1::Cost>& costs) {
+  std::string text;
+  for (const v1::Cost& cost : costs) {
+    if (cost.account() != costs[0].account()) break;
+    absl::StrAppend(&text, text.empty() ? "" : ", ", cost.counter(), " ", cost.amount());
+  }
+  return TextOrNone(text);
+}
+
 Table ChoiceTable(const v1::EstimateWorkloadResponse& estimate) {
   Table table{"choices",
               "other budgets",
@@ -106,6 +115,7 @@ Table ChoiceTable(const v1::EstimateWorkloadResponse& estimate) {
                {"epsilon", "epsilon", Align::kRight, Audience::kPrograms},
                {"delta", "delta", Align::kRight, Audience::kPrograms},
                {"rho", "rho", Align::kRight, Audience::kPrograms},
+               {"cost", "costs"},
                {"standard_deviation", "std dev", Align::kRight},
                {"max_error", "all within +-", Align::kRight},
                {"fits", "fits"}},
@@ -113,8 +123,8 @@ Table ChoiceTable(const v1::EstimateWorkloadResponse& estimate) {
   for (const auto& choice : estimate.choices()) {
     const v1::Spend& spend = choice.spend();
     table.rows.push_back({TextOfSpend(spend), TextOrNone(spend.epsilon()), TextOrNone(spend.delta()),
-                          TextOrNone(spend.rho()), choice.standard_deviation(), choice.max_error(),
-                          choice.fits()});
+                          TextOrNone(spend.rho()), TextOfCost(choice.costs()), choice.standard_deviation(),
+                          choice.max_error(), choice.fits()});
   }
   return table;
 }
@@ -262,6 +272,7 @@ Table ForecastRecords(const v1::EstimateWorkloadResponse& estimate, std::optiona
   }
   for (const auto& choice : estimate.choices()) {
     records.Add(Joined(MembersOf(choice.spend()), {{"record", "choice"},
+                                                   {"amount", TextOfCost(choice.costs())},
                                                    {"standard_deviation", choice.standard_deviation()},
                                                    {"max_error", choice.max_error()},
                                                    {"fits", choice.fits()}}));

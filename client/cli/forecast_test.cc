@@ -27,7 +27,7 @@ v1::EstimateWorkloadResponse TheEstimate() {
                         "words": "16-ary tree over age", "measurements": 80, "standardDeviation": 31,
                         "largestStandardDeviation": 44, "confidenceHalfWidth": 90,
                         "noise": {"mechanism": "MECHANISM_DISCRETE_LAPLACE", "scale": "20/1", "confidenceLevel": 0.95}}],
-                      "choices": [{"spend": {"rho": "0.05"}, "fits": true, "standardDeviation": 60, "maxError": 220},
+                      "choices": [{"spend": {"rho": "0.05"}, "costs": [{"account": "dataset/census", "counter": "rho", "amount": "0.05"}], "fits": true, "standardDeviation": 60, "maxError": 220},
                                   {"spend": {"rho": "2"}, "fits": false, "standardDeviation": 8, "maxError": 40}],
                       "freeFrom": ["r7"]})",
                   &estimate)
@@ -41,7 +41,7 @@ TEST(Forecast, TablesShowErrorsStrategiesAndChoices) {
   Print(ForecastDocument("census", TheEstimate(), 1000), OutputForm::kTable, Terminal(), out, error);
   EXPECT_THAT(out.str(), AllOf(HasSubstr("age, sex"), HasSubstr("tree      16-ary tree over age"),
                                HasSubstr("all errors within +-"), HasSubstr("160"), HasSubstr("r7"),
-                               HasSubstr("rho 0.05"), HasSubstr("all within +-")));
+                               HasSubstr("rho 0.05  rho 0.05"), HasSubstr("all within +-")));
 }
 
 TEST(Forecast, OneCsvTableHoldsEverything) {

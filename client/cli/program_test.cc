@@ -285,7 +285,7 @@ TEST_F(Program, TheBudgetIsShownExactlyAndWithABarOnATerminal) {
   EXPECT_EQ(out_.str(),
             "account,rule,epsilon,delta,counter,limit,spent,held,remaining\n"
             "dataset/census,zcdp,3,1e-9,rho,0.100000000000000000001,0.05,0,0.050000000000000000001\n");
-  terminal_.out_is_terminal = true;
+  terminal_.out_is_terminal = terminal_.utf8 = true;
   ASSERT_EQ(Run("budget show census"), ExitStatus::kDone);
   EXPECT_THAT(out_.str(), HasSubstr("██████████░░░░░░░░░░"));
 }

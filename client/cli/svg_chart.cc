@@ -21,6 +21,7 @@ constexpr double kBarHeight = 14;
 constexpr double kAxisHeight = 34;
 constexpr double kCharacter = 6.6;  // of 12 px sans-serif, on average
 constexpr size_t kWidestLabel = 30;
+constexpr char kEllipsis[] = "…";
 
 constexpr char kStyle[] =
     "text{font-family:sans-serif;font-size:12px;fill:#222}.title{font-size:15px;font-weight:bold}"
@@ -64,17 +65,6 @@ class Svg {
   tinyxml2::XMLPrinter printer_;
 };
 
-std::string Shortened(const std::string& label) {
-  if (DisplayWidth(label) <= kWidestLabel) return label;
-  std::string kept;
-  size_t points = 0;
-  for (const char c : label) {
-    if ((static_cast<unsigned char>(c) & 0xC0) != 0x80 && ++points == kWidestLabel) break;
-    kept.push_back(c);
-  }
-  return kept + "…";
-}
-
 // 1, 2 or 5 times a power of ten, so that there are at most `most` steps in the span.
 double StepOf(const Span& span, double most) {
   const double least = (span.high - span.low) / most;
@@ -117,7 +107,8 @@ double HeightOf(const BarChart& chart) {
 
 double LabelWidth(const BarChart& chart) {
   size_t widest = 4;
-  for (const Bar& bar : chart.bars) widest = std::max(widest, DisplayWidth(Shortened(bar.label)));
+  for (const Bar& bar : chart.bars)
+    widest = std::max(widest, DisplayWidth(Shortened(bar.label, kWidestLabel, kEllipsis)));
   return kCharacter * static_cast<double>(widest) + 10;
 }
 
@@ -133,7 +124,7 @@ void DrawBar(const Bar& bar, const Axis& axis, double left, double top, Svg& svg
   const double middle = top + kRowHeight / 2;
   svg.Open("g", {});
   svg.Element("title", {}, TooltipOf(bar));
-  svg.Text("label", "end", left - 6, middle + 4, Shortened(bar.label));
+  svg.Text("label", "end", left - 6, middle + 4, Shortened(bar.label, kWidestLabel, kEllipsis));
   const double from = std::min(axis.X(0), axis.X(bar.value));
   const double to = std::max(axis.X(0), axis.X(bar.value));
   svg.Element("rect", {{"class", "bar"},

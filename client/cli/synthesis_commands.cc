@@ -43,7 +43,7 @@ absl::StatusOr<v1::SynthesisSpec> SpecOf(Session& session, const std::string& da
 absl::StatusOr<v1::Operation> Follow(Session& session, const std::string& operation_id) {
   const auto visibility =
       session.terminal.error_is_terminal ? ProgressBar::Visibility::kShown : ProgressBar::Visibility::kHidden;
-  ProgressBar bar(session.error, visibility);
+  ProgressBar bar(session.error, session.terminal, visibility);
   return session.client.WatchOperation(operation_id, [&bar](const v1::Operation& operation) {
     bar.Show(operation.percent(), operation.summary());
   });

@@ -41,7 +41,7 @@ Table AccountTable(const google::protobuf::RepeatedPtrField<v1::Account>& accoun
            account.promise().epsilon(), account.promise().delta().empty() ? "0" : account.promise().delta(),
            counter.name(), counter.limit(), counter.spent(), counter.held(), counter.remaining()});
       if (terminal.out_is_terminal) {
-        table.rows.back().emplace_back(BudgetBar(Share(counter.spent(), counter.limit()),
+        table.rows.back().emplace_back(BudgetBar(terminal, Share(counter.spent(), counter.limit()),
                                                  Share(counter.held(), counter.limit()), kBarWidth));
       }
     }

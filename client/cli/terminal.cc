@@ -74,7 +74,7 @@ Terminal Terminal::Detect() {
   terminal.in_is_terminal = isatty(STDIN_FILENO) == 1;
   terminal.colours = terminal.out_is_terminal && terminal.error_is_terminal && !dumb &&
                      (no_color == nullptr || *no_color == '\0');
-  terminal.utf8 = terminal.out_is_terminal && !dumb && LocaleIsUtf8();
+  terminal.utf8 = !dumb && LocaleIsUtf8();
   terminal.columns = WindowColumns(terminal.columns);
   return terminal;
 }
@@ -84,10 +84,12 @@ std::string Styled(const Terminal& terminal, Style style, std::string_view text)
   return CodeOf(style) + std::string(text) + "\033[0m";
 }
 
-std::string BudgetBar(double spent, double held, int width) {
+std::string BudgetBar(const Terminal& terminal, double spent, double held, int width) {
   const int solid = ColumnsOf(spent, width);
   const int shaded = std::min(ColumnsOf(held, width), width - solid);
-  return Repeated("█", solid) + Repeated("▒", shaded) + Repeated("░", width - solid - shaded);
+  const int rest = width - solid - shaded;
+  if (!terminal.utf8) return Repeated("#", solid) + Repeated("=", shaded) + Repeated(".", rest);
+  return Repeated("█", solid) + Repeated("▒", shaded) + Repeated("░", rest);
 }
 
 void ProgressBar::Show(double percent, std::string_view label) {
@@ -96,8 +98,8 @@ void ProgressBar::Show(double percent, std::string_view label) {
   const int solid = std::clamp(static_cast<int>(percent / 100 * kWidth), 0, kWidth);
   std::array<char, 16> number;
   std::snprintf(number.data(), number.size(), " %3.0f%% ", std::clamp(percent, 0.0, 100.0));
-  out_ << "\r\033[K" << Repeated("█", solid) << Repeated("░", kWidth - solid) << number.data()
-       << Printable(label) << std::flush;
+  out_ << "\r\033[K" << Repeated(utf8_ ? "█" : "#", solid) << Repeated(utf8_ ? "░" : ".", kWidth - solid)
+       << number.data() << Printable(label) << std::flush;
   drawn_ = true;
 }
 

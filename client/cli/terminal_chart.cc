@@ -32,18 +32,6 @@ std::string Padding(size_t used, size_t width) {
   return std::string(width > used ? width - used : 0, ' ');
 }
 
-// The first `width` code points, the last of them `cut` where there are more.
-std::string Shortened(const std::string& text, size_t width, std::string_view cut) {
-  if (DisplayWidth(text) <= width) return text;
-  std::string kept;
-  size_t points = 0;
-  for (const char c : text) {
-    if ((static_cast<unsigned char>(c) & 0xC0) != 0x80 && ++points == width) break;
-    kept.push_back(c);
-  }
-  return kept + std::string(cut);
-}
-
 // Columns of the terminal that a stretch of the axis covers.
 class Axis {
  public:
@@ -96,7 +84,7 @@ std::string BarText(const Bar& bar, const Axis& axis, const Glyphs& glyphs, cons
 }  // namespace
 
 void DrawOnTerminal(const BarChart& chart, const Terminal& terminal, std::ostream& out) {
-  const Glyphs& glyphs = terminal.utf8 ? kBlocks : kAscii;
+  const Glyphs& glyphs = terminal.out_is_terminal && terminal.utf8 ? kBlocks : kAscii;
   size_t label_width = 0;
   size_t number_width = 0;
   for (const Bar& bar : chart.bars) {

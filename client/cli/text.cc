@@ -113,6 +113,17 @@ size_t DisplayWidth(std::string_view text) {
   return width;
 }
 
+std::string Shortened(std::string_view text, size_t width, std::string_view cut) {
+  if (DisplayWidth(text) <= width) return std::string(text);
+  std::string kept;
+  size_t points = 0;
+  for (const char c : text) {
+    if ((static_cast<unsigned char>(c) & 0xC0) != 0x80 && ++points == width) break;
+    kept.push_back(c);
+  }
+  return kept + std::string(cut);
+}
+
 std::string TextOf(const Value& value) {
   return std::visit(ForPeople(), value);
 }

@@ -29,6 +29,9 @@ std::string Printable(std::string_view text);
 // Columns that the text takes in a terminal: one for each code point.
 size_t DisplayWidth(std::string_view text);
 
+// The text, or as much of it as fits into `width` columns with `cut` at its end, which takes one.
+std::string Shortened(std::string_view text, size_t width, std::string_view cut);
+
 // A cell for people: "-" for none and for an empty list, "yes" and "no", rounded numbers, lists with ", ".
 std::string TextOf(const Value& value);
 
