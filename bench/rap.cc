@@ -4,11 +4,14 @@
 //   bench_rap [--benchmark_filter=...]
 #include <benchmark/benchmark.h>
 
+#include <algorithm>
+#include <memory>
 #include <random>
 #include <string>
 #include <thread>
 
 #include "dp/synthesis/rap/cpu_projector.h"
+#include "dp/synthesis/rap/relaxed_answers.h"
 
 namespace curator::dp {
 namespace {
@@ -86,15 +89,52 @@ ProjectionProblem RandomMarginals(const RelaxedLayout& layout, size_t count, siz
   return problem;
 }
 
-void Step(benchmark::State& state, const RelaxedRows& rows, const ProjectionProblem& problem, double products,
-          const ProjectionLoops& loops, Executor& executor) {
-  for (auto unused : state) {
-    benchmark::DoNotOptimize(LossAt(problem, rows, Relaxation::kSparseMax, loops, executor).value().loss);
-  }
+void ReportPerQueryAndRow(benchmark::State& state, double products, const RelaxedRows& rows) {
   state.counters["queries"] = products;
   state.counters["ns_per_query_row"] =
       benchmark::Counter(products * static_cast<double>(rows.layout.rows()) * 1e-9,
                          benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
+}
+
+// A whole step, SparseMax and Adam included: one of ten.
+void Step(benchmark::State& state, const RelaxedRows& rows, const ProjectionProblem& problem, double products,
+          const ProjectionLoops& loops, Executor& executor) {
+  constexpr int kSteps = 10;
+  const CpuProjector projector(executor, loops);
+  const ProjectionRule rule{.most_steps = kSteps, .tolerance = -1e9};
+  for (auto unused : state) {
+    Pacer pacer{std::stop_token()};
+    benchmark::DoNotOptimize(projector.Project(problem, rows, rule, pacer).value().last_loss);
+  }
+  ReportPerQueryAndRow(state, kSteps * products, rows);
+}
+
+// Only the queries' answers and gradients.
+void Queries(benchmark::State& state, const RelaxedRows& rows, const ProjectionProblem& problem,
+             const ProjectionLoops& loops) {
+  const FlushToZero flush;
+  const RelaxedLayout& layout = rows.layout;
+  const AlignedFloats shares = SharesOf(rows, Relaxation::kSoftmax, loops);
+  const AlignedFloats mask = RowMask(layout);
+  AlignedFloats gradient(layout.elements());
+  for (auto unused : state) {
+    for (const PolynomialAnswer& query : problem.polynomials) {
+      const ColumnProduct product{.columns = query.terms[0].columns.data(),
+                                  .factors = query.terms[0].columns.size()};
+      float sum = 0;
+      for (size_t block = 0; block < layout.blocks(); ++block) {
+        sum += loops.sum_product(shares.data() + block * layout.block_elements(),
+                                 mask.data() + block * layout.block_rows(), layout.block_rows(), product);
+      }
+      for (size_t block = 0; block < layout.blocks(); ++block) {
+        loops.add_product_gradient(shares.data() + block * layout.block_elements(),
+                                   mask.data() + block * layout.block_rows(), layout.block_rows(), product,
+                                   sum * 1e-9F, gradient.data() + block * layout.block_elements());
+      }
+    }
+    benchmark::ClobberMemory();
+  }
+  ReportPerQueryAndRow(state, static_cast<double>(problem.polynomials.size()), rows);
 }
 
 void Register(const std::string& data, const std::vector<int64_t>& sizes, size_t marginal_attributes) {
@@ -102,6 +142,13 @@ void Register(const std::string& data, const std::vector<int64_t>& sizes, size_t
   static TwoThreads two_threads;
   kept.push_back(std::make_unique<RelaxedRows>(RandomRows(sizes, 1000)));
   const RelaxedRows& rows = *kept.back();
+  const auto add_queries = [&rows](const std::string& name, const ProjectionProblem& problem) {
+    for (const ProjectionLoops* loops : AvailableProjectionLoops()) {
+      benchmark::RegisterBenchmark(
+          (name + ", queries only/" + loops->name).c_str(),
+          [&rows, problem, loops](benchmark::State& state) { Queries(state, rows, problem, *loops); });
+    }
+  };
   const auto add = [&rows](const std::string& name, const ProjectionProblem& problem) {
     double products = static_cast<double>(problem.polynomials.size());
     for (const MarginalAnswer& marginal : problem.marginals)
@@ -117,6 +164,8 @@ void Register(const std::string& data, const std::vector<int64_t>& sizes, size_t
       Step(state, rows, problem, products, *AvailableProjectionLoops().front(), two_threads);
     })->UseRealTime();
   };
+  add_queries(data + "/1000 cells of 3", RandomCells(rows.layout, 1000, 3));
+  add_queries(data + "/2500 cells of 5", RandomCells(rows.layout, 2500, 5));
   add(data + "/1000 cells of 3", RandomCells(rows.layout, 1000, 3));
   add(data + "/2500 cells of 3", RandomCells(rows.layout, 2500, 3));
   add(data + "/2500 cells of 5", RandomCells(rows.layout, 2500, 5));

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
 #include "dp/synthesis/rap/affordable_selection.h"
+#include "dp/synthesis/rap/relaxed_start.h"
 #include "dp/synthesis/settings_reader.h"
 #include "dp/synthesis/synthesis_workload.h"
 #include "dp/workload/marginals.h"
@@ -21,7 +23,7 @@ constexpr int64_t kMostMeasured = 10'000;
 constexpr int64_t kMostRows = 20'000;
 constexpr int64_t kMostSteps = 100'000;
 
-// Cells times rows, and eight times parameters, that all steps of the optimiser together look at by default:
+// Cells times rows, and twenty times parameters, that all steps of the optimiser together look at by default:
 // about five seconds.
 constexpr int64_t kDefaultWork = int64_t{45'000'000'000};
 constexpr int64_t kWorkOfAParameter = 20;
@@ -144,7 +146,23 @@ absl::StatusOr<bool> TakesFirst(SettingsReader& reader, const std::string& key,
   return *choice == choices.front();
 }
 
-absl::Status ReadSettings(const SynthesisInput& input, RapSchedule& schedule) {
+// The budget under the paper's conversion, epsilon = rho + 2 sqrt(rho ln(1/delta)): smaller than under the
+// tight one, so what is charged for it keeps the same promise. Errors: INVALID_ARGUMENT when delta was not
+// given.
+absl::StatusOr<Budget> LooselyConverted(const Budget& budget) {
+  const auto* zcdp = std::get_if<ZcdpBudget>(&budget);
+  if (zcdp == nullptr || !zcdp->promise)
+    return InvalidField("settings.conversion", "loose needs a spend of epsilon and delta");
+  const double epsilon = static_cast<double>(zcdp->promise->epsilon.units()) / 1e12;
+  const double log_inverse = -PortableLog(static_cast<double>(zcdp->promise->delta.units()) / 1e18);
+  const double root = epsilon / (std::sqrt(log_inverse + epsilon) + std::sqrt(log_inverse));  // of rho
+  const auto rho = static_cast<int64_t>(root * root * 1e12 * (1 - 1e-9));
+  ZcdpBudget converted = *zcdp;
+  converted.rho = Rho(std::min(rho, zcdp->rho.units()));
+  return converted;
+}
+
+absl::Status ReadSettings(const SynthesisInput& input, RapSchedule& schedule, Budget& budget) {
   SettingsReader reader(input.settings);
   RapSettings& settings = schedule.settings;
   const auto marginals = static_cast<int64_t>(schedule.sets.size());
@@ -167,6 +185,10 @@ absl::Status ReadSettings(const SynthesisInput& input, RapSchedule& schedule) {
   ASSIGN_OR_RETURN(settings.spread, reader.Real("spread", settings.spread, 0, 100));
   ASSIGN_OR_RETURN(const bool warm, TakesFirst(reader, "start", {"warm", "cold"}));
   settings.start = warm ? RapStart::kWarm : RapStart::kCold;
+  ASSIGN_OR_RETURN(const bool tight, TakesFirst(reader, "conversion", {"tight", "loose"}));
+  if (!tight) {
+    ASSIGN_OR_RETURN(budget, LooselyConverted(budget));
+  }
   RETURN_IF_ERROR(reader.Finish());
   schedule.used_settings = reader.used();
   return absl::OkStatus();
@@ -176,11 +198,11 @@ absl::Status ReadSettings(const SynthesisInput& input, RapSchedule& schedule) {
 
 absl::StatusOr<RapSchedule> MakeRapSchedule(const SynthesisInput& input) {
   RETURN_IF_ERROR(ValidateWorkload(input.domain, input.workload));
-  ASSIGN_OR_RETURN(const Budget budget, BudgetOf(input.rule, input.spend));
+  ASSIGN_OR_RETURN(Budget budget, BudgetOf(input.rule, input.spend));
   RapSchedule schedule;
   schedule.sets = SetsOf(input.workload);
   schedule.attributes = UnionOf(schedule.sets);
-  RETURN_IF_ERROR(ReadSettings(input, schedule));
+  RETURN_IF_ERROR(ReadSettings(input, schedule, budget));
   RETURN_IF_ERROR(RelaxedLayout::Create(input.domain, schedule.attributes, schedule.settings.rows).status());
   Sides sides;
   ASSIGN_OR_RETURN(sides.one_marginal, MarginalsSensitivity(input.unit_bound, 1));
@@ -207,11 +229,14 @@ const std::vector<Setting>& RapSettingsForPeople() {
       {"relaxation", "softmax or sparsemax: how rows become distributions", "softmax"},
       {"rows", "how many relaxed rows represent the data", "256, fewer for many columns"},
       {"steps", "how many steps the optimiser takes at most, in all rounds together",
-       "chosen from rows and cells, for some seconds of work"},
+       "chosen from rows and cells, for some seconds of work; fewer where noise is large"},
       {"rate", "the step length of the optimiser", "0.1"},
       {"fit", "how closely answers are fitted: until the loss is this many squared deviations of their noise",
-       "1"},
+       "0.9"},
       {"spread", "how far apart the rows start", "3"},
+      {"conversion",
+       "how much noise epsilon and delta buy: tight, or by the paper's looser formula for comparison",
+       "tight"},
       {"start", "warm: each round goes on from the last one's rows; cold: it starts afresh", "warm"}};
   return *settings;
 }

@@ -31,7 +31,7 @@ struct RapSettings {
   int64_t selection_percent = 10;  // of what a round costs; the rest measures
   int64_t one_way_percent = 0;     // of the whole; measures the marginal of each attribute first
   double rate = 0.1;               // of Adam
-  double fit = 1;                  // enough is a loss of this many squared standard deviations an answer
+  double fit = 0.9;                // enough is a loss of this many squared standard deviations an answer
   double spread = 3;               // how far apart rows start
   Relaxation relaxation = Relaxation::kSoftmax;
   RapStart start = RapStart::kWarm;

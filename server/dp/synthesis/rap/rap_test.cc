@@ -1,0 +1,156 @@
+#include "dp/synthesis/rap/rap.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "base/executor.h"
+#include "dp/accounting/rule.h"
+#include "dp/synthesis/rap/affordable_selection.h"
+#include "dp/synthesis/rap/rap_schedule.h"
+#include "dp/synthesis/synthesis_workload.h"
+#include "dp/synthesis/testing/laws.h"
+#include "tests/testing/seeded_bits.h"
+
+namespace curator::dp {
+namespace {
+
+using testing::HasSubstr;
+
+World ZcdpWorld(int64_t rho_units) {
+  World world = FullWorld();
+  world.input.rule.kind = RuleKind::kZcdp;
+  world.input.rule.epsilon = Epsilon(100 * kEpsilonUnitsPerOne);
+  world.input.rule.delta = Delta(kDeltaUnitsPerOne / 1'000'000);
+  world.input.spend = {.rho = Rho(rho_units)};
+  return world;
+}
+
+std::unique_ptr<SynthesisModel> FitOn(const World& world) {
+  const Rap rap;
+  seeded::SeededBits bits(3);
+  Kernel kernel(world.table, world.input.domain, world.input.unit_bound,
+                Meter(rap.Plan(world.input).value().draws), bits);
+  Pacer pacer{std::stop_token()};
+  return rap.Fit(world.input, kernel, pacer, NoProgress()).value();
+}
+
+double MeanError(const World& world, const SynthesisModel& model, const Rows& rows) {
+  double sum = 0;
+  for (const QueryGroup& group : world.input.workload) {
+    const std::vector<double> cells = model.Marginal(group.attributes).value();
+    std::vector<double> truth(cells.size());
+    for (const auto& row : rows) {
+      size_t cell = 0;
+      for (const uint32_t attribute : group.attributes) {
+        cell = cell * static_cast<size_t>(world.input.domain.attributes()[attribute].size()) + row[attribute];
+      }
+      truth[cell] += 1;
+    }
+    for (size_t i = 0; i < cells.size(); ++i)
+      sum += std::abs(cells[i] / static_cast<double>(model.records()) -
+                      truth[i] / static_cast<double>(rows.size()));
+  }
+  return sum / static_cast<double>(world.input.workload.size());
+}
+
+TEST(Rap, FindsTheMarginalsWhenNoiseIsSmall) {
+  for (const std::string relaxation : {"softmax", "sparsemax"}) {
+    World world = ZcdpWorld(int64_t{1000} * kRhoUnitsPerOne);
+    world.input.settings = {{"relaxation", relaxation}, {"rate", relaxation == "softmax" ? "0.1" : "0.01"}};
+    const auto model = FitOn(world);
+    EXPECT_LT(MeanError(world, *model, RandomRows({2, 3, 4, 3}, 500, 1)), 0.03) << relaxation;
+    EXPECT_EQ(model->records(), 500);
+  }
+}
+
+TEST(Rap, ChoosesWhatItMeasuresWhenNotAllIsMeasured) {
+  World world = ZcdpWorld(kRhoUnitsPerOne);
+  world.input.settings = {{"rounds", "2"}, {"per_round", "2"}};
+  const auto plan = Rap().Plan(world.input).value();
+  EXPECT_THAT(plan.schedule, testing::Contains(HasSubstr("4 times: choose the marginal")));
+  EXPECT_THAT(plan.schedule, testing::Contains(HasSubstr("4 times: the counts of one marginal")));
+  const auto model = FitOn(world);
+  int measured = 0;
+  for (const std::string& line : model->Transcript()) measured += line.rfind("counts of", 0) == 0 ? 1 : 0;
+  EXPECT_EQ(measured, 4 + 4);  // each attribute, then the chosen ones
+}
+
+TEST(Rap, MeasuresEveryMarginalOnceWhenItIsOneShot) {
+  const auto plan = Rap().Plan(ZcdpWorld(kRhoUnitsPerOne).input).value();
+  for (const std::string& line : plan.schedule) EXPECT_THAT(line, testing::Not(HasSubstr("choose")));
+  EXPECT_THAT(plan.schedule, testing::Contains(HasSubstr("6 times: the counts of one marginal")));
+}
+
+TEST(Rap, SpendsNearlyAllThatItIsOffered) {
+  for (const auto& settings : std::vector<std::map<std::string, std::string>>{
+           {}, {{"rounds", "2"}, {"per_round", "2"}}, {{"one_way_percent", "0"}}}) {
+    World world = ZcdpWorld(kRhoUnitsPerOne / 100);
+    world.input.settings = settings;
+    const auto plan = Rap().Plan(world.input).value();
+    const int64_t cost = CostOf(world.input.rule, plan.event).value()[0].amount;
+    EXPECT_LE(cost, kRhoUnitsPerOne / 100);
+    EXPECT_GE(cost, kRhoUnitsPerOne / 100 / 1000 * 999);
+  }
+}
+
+// An (epsilon, delta) budget of an ADVANCED account, and what it buys under either conversion.
+TEST(Rap, BuysLessUnderThePapersConversionAndIsNeverChargedMore) {
+  World world = FullWorld();
+  world.input.rule.kind = RuleKind::kAdvanced;
+  world.input.rule.epsilon = Epsilon(10 * kEpsilonUnitsPerOne);
+  world.input.rule.delta = Delta(kDeltaUnitsPerOne / 1'000);
+  world.input.spend = {.epsilon = Epsilon(kEpsilonUnitsPerOne),
+                       .delta = Delta(kDeltaUnitsPerOne / 1'000'000'000)};
+  const auto cost_with = [&](const std::string& conversion) {
+    world.input.settings = {{"conversion", conversion}};
+    RuleSpec zcdp = world.input.rule;
+    zcdp.kind = RuleKind::kZcdp;
+    return CostOf(zcdp, {ComposedEvent{Rap().Plan(world.input).value().draws}}).value()[0].amount;
+  };
+  // rho + 2 sqrt(rho ln(1e9)) = 1 at rho = 0.01178.
+  EXPECT_NEAR(static_cast<double>(cost_with("loose")), 0.01178e12, 0.0001e12);
+  EXPECT_LT(cost_with("loose"), cost_with("tight"));
+  world = ZcdpWorld(kRhoUnitsPerOne);
+  world.input.settings = {{"conversion", "loose"}};
+  EXPECT_EQ(Rap().Plan(world.input).status().code(), absl::StatusCode::kInvalidArgument);
+}
+
+TEST(Rap, NamesTheSettingThatIsWrong) {
+  for (const auto& [key, value] : std::map<std::string, std::string>{{"rounds", "0"},
+                                                                     {"per_round", "7"},
+                                                                     {"rows", "many"},
+                                                                     {"relaxation", "hardmax"},
+                                                                     {"start", "hot"},
+                                                                     {"nonsense", "1"}}) {
+    World world = FullWorld();
+    world.input.settings = {{key, value}};
+    const absl::Status status = Rap().Plan(world.input).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_THAT(std::string(status.message()), HasSubstr(key));
+  }
+}
+
+TEST(Rap, RefusesABudgetThatCannotBeSplit) {
+  World world = ZcdpWorld(3);
+  EXPECT_THAT(std::string(Rap().Plan(world.input).status().message()), HasSubstr("too small"));
+}
+
+TEST(AffordableSelection, IsTheLargestThatFits) {
+  RuleSpec zcdp;
+  zcdp.kind = RuleKind::kZcdp;
+  zcdp.epsilon = Epsilon(kEpsilonUnitsPerOne);
+  zcdp.delta = Delta(kDeltaUnitsPerOne / 1'000'000);
+  for (const int64_t rho : {int64_t{1000}, int64_t{1'234'567}, kRhoUnitsPerOne / 50, kRhoUnitsPerOne}) {
+    const Epsilon found = AffordableSelection(Rho(rho)).value().value();
+    const auto cost = [&](int64_t units) {
+      return CostOf(zcdp, {ExponentialMechanismEvent{Epsilon(units)}}).value()[0].amount;
+    };
+    EXPECT_LE(cost(found.units()), rho);
+    EXPECT_GT(cost(found.units() + found.units() / 1'000'000 + 2), rho);
+  }
+}
+
+}  // namespace
+}  // namespace curator::dp

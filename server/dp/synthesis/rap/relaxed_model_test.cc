@@ -1,0 +1,124 @@
+#include "dp/synthesis/rap/relaxed_model.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <map>
+
+#include "dp/synthesis/rap/relaxed_start.h"
+#include "dp/workload/testing_domain.h"
+#include "tests/testing/seeded_bits.h"
+
+namespace curator::dp {
+namespace {
+
+// Three rows over attributes 0 and 2 of sizes 2 and 3: one certain, two not.
+RelaxedModel SmallModel(const Domain& domain) {
+  RelaxedLayout layout = RelaxedLayout::Create(domain, {0, 2}, 3).value();
+  AlignedFloats shares(layout.elements());
+  const float rows[3][5] = {{1, 0, 0, 0, 1}, {0.5F, 0.5F, 0.25F, 0.25F, 0.5F}, {0, 1, 0.125F, 0.875F, 0}};
+  for (size_t row = 0; row < 3; ++row) {
+    for (size_t column = 0; column < 5; ++column) shares[layout.ElementAt(row, column)] = rows[row][column];
+  }
+  return RelaxedModel(domain, std::move(layout), std::move(shares), 300, {"a line"});
+}
+
+TEST(RelaxedModel, AnswersWithTheAverageOfProductsOfItsRows) {
+  const Domain domain = CodedDomain({2, 7, 3});
+  const RelaxedModel model = SmallModel(domain);
+  const std::vector<double> cells = model.Marginal({0, 2}).value();
+  const std::vector<double> expected = {12.5, 12.5, 125, 25, 100, 25};
+  ASSERT_EQ(cells.size(), 6U);
+  for (size_t i = 0; i < 6; ++i) EXPECT_NEAR(cells[i], expected[i], 1e-4);
+  EXPECT_EQ(model.Marginal({}).value(), std::vector<double>{300});
+  EXPECT_EQ(model.Marginal({1}).status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(model.Marginal({2, 0}).status().code(), absl::StatusCode::kInvalidArgument);
+}
+
+TEST(RelaxedModel, RoundsToRecordsWithTheMarginalsOfItsRows) {
+  const Domain domain = CodedDomain({2, 7, 3});
+  const RelaxedModel model = SmallModel(domain);
+  std::map<std::pair<uint32_t, uint32_t>, int> counts;
+  seeded::SeededBits bits(5);
+  constexpr int kRecords = 30'000;
+  ASSERT_TRUE(model
+                  .Sample(bits, kRecords,
+                          [&](std::span<const uint32_t> codes) {
+                            ++counts[{codes[0], codes[1]}];
+                            return absl::OkStatus();
+                          })
+                  .ok());
+  const std::vector<double> cells = model.Marginal({0, 2}).value();
+  for (uint32_t a = 0; a < 2; ++a) {
+    for (uint32_t b = 0; b < 3; ++b) {
+      const double expected = cells[a * 3 + b] / 300 * kRecords;
+      EXPECT_NEAR((counts[{a, b}]), expected, 5 * std::sqrt(expected) + 1);
+    }
+  }
+}
+
+TEST(RelaxedModel, TakesFourBytesForEachRowAndValue) {
+  const Domain domain = CodedDomain({500, 400});
+  RelaxedLayout layout = RelaxedLayout::Create(domain, {0, 1}, 100).value();
+  AlignedFloats shares(layout.elements());
+  for (size_t row = 0; row < 100; ++row) {
+    shares[layout.ElementAt(row, row)] = 1;
+    shares[layout.ElementAt(row, 500 + row)] = 1;
+  }
+  const std::string bytes = RelaxedModel(domain, layout, shares, 5, {}).Serialize();
+  EXPECT_LT(bytes.size(), 4 * 100 * 900 + 200);
+}
+
+TEST(RelaxedModel, RefusesBytesThatItDidNotWrite) {
+  const Domain domain = CodedDomain({2, 7, 3});
+  const std::string bytes = SmallModel(domain).Serialize();
+  ASSERT_TRUE(RelaxedModel::Restore(domain, bytes).ok());
+  EXPECT_EQ(RelaxedModel::Restore(domain, bytes.substr(1)).status().code(), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(RelaxedModel::Restore(CodedDomain({2, 7, 4}), bytes).status().code(),
+            absl::StatusCode::kDataLoss);
+  // A share of 2, which is no distribution: the first row's first float becomes 0x40000000.
+  std::string wrong = bytes;
+  const size_t one = wrong.find(std::string("\x00\x00\x80\x3f", 4));
+  ASSERT_NE(one, std::string::npos);
+  wrong.replace(one, 4, std::string("\x00\x00\x00\x40", 4));
+  EXPECT_EQ(RelaxedModel::Restore(domain, wrong).status().code(), absl::StatusCode::kDataLoss);
+}
+
+TEST(IndependentStart, HasTheGivenMarginalsOnAverage) {
+  const Domain domain = CodedDomain({3});
+  const RelaxedLayout layout = RelaxedLayout::Create(domain, {0}, 4000).value();
+  const RelaxedRows rows = IndependentStart(layout, {{0.5, 0.3, 0.2}}, 50);
+  // With so large a spread each row is its drawn value.
+  std::vector<double> drawn(3);
+  for (size_t row = 0; row < 4000; ++row) {
+    size_t best = 0;
+    for (size_t code = 1; code < 3; ++code) {
+      if (rows.parameters[layout.ElementAt(row, code)] > rows.parameters[layout.ElementAt(row, best)])
+        best = code;
+    }
+    drawn[best] += 1.0 / 4000;
+  }
+  EXPECT_NEAR(drawn[0], 0.5, 0.04);
+  EXPECT_NEAR(drawn[1], 0.3, 0.04);
+  EXPECT_NEAR(drawn[2], 0.2, 0.04);
+}
+
+TEST(PositiveShares, AreADistributionOfAnyNoise) {
+  for (const std::vector<double>& noisy :
+       std::vector<std::vector<double>>{{5, -3, 2}, {-1, -1}, {0, 0, 0}, {7}, {1e9, -1e9, 3}}) {
+    double sum = 0;
+    for (const double share : PositiveShares(noisy)) {
+      EXPECT_GT(share, 0);
+      sum += share;
+    }
+    EXPECT_NEAR(sum, 1, 1e-12);
+  }
+}
+
+TEST(PortableLog, IsTheLogarithm) {
+  for (const double x : {1e-300, 1e-9, 0.3, 0.70710678, 0.9999, 1.0, 1.5, 2.0, 12345.678, 1e300})
+    EXPECT_NEAR(PortableLog(x), std::log(x), 1e-12 * (1 + std::abs(std::log(x)))) << x;
+}
+
+}  // namespace
+}  // namespace curator::dp
