@@ -115,6 +115,7 @@ absl::Status Estimate(service::Curator& curator, const grpc::ServerContext& cont
   response.set_event(dp::Describe(estimate.plan.bought.event));
   response.set_fits(estimate.price.Fits());
   *response.mutable_spend() = ToProto(estimate.plan.spend);
+  if (estimate.free_from) response.add_free_from(*estimate.free_from);
   return ForecastChoices(estimate, workload.target ? workload.target->confidence : level, response);
 }
 
@@ -134,29 +135,32 @@ v1::AnswerChunk HeaderOf(const ledger::Release& release, const std::string& requ
 
 absl::Status Answer(service::Curator& curator, const grpc::ServerContext& context,
                     const v1::AnswerWorkloadRequest& request, grpc::ServerWriter<v1::AnswerChunk>& writer) {
-  ASSIGN_OR_RETURN(const service::WorkloadRequest workload, FromProto(context, request));
+  ASSIGN_OR_RETURN(service::WorkloadRequest workload, FromProto(context, request));
+  workload.prefer_free = request.prefer_free();
   ASSIGN_OR_RETURN(const double level, ConfidenceLevel(StatedLevel(request)));
-  if (request.prefer_free()) return InvalidField("prefer_free", "this server answers paid requests only");
   const dp::PostProcessing steps = rpc::FromProto(request.post_processing());
   const service::Intent intent =
       request.validate_only() ? service::Intent::kValidateOnly : service::Intent::kDo;
-  ASSIGN_OR_RETURN(
-      const service::WorkloadAnswer answer,
-      service::AnswerWorkload(
-          curator, workload, request.request_id(), intent, [&](const service::WorkloadEstimate& estimate) {
-            const dp::WorkloadShape& shape = estimate.plan.shape;
-            return CheckProcessable(estimate.dataset.schema.domain, estimate.asked, shape.joint.plans,
-                                    shape.joint.measured, estimate.plan.bought.noise, steps);
-          }));
+  ASSIGN_OR_RETURN(const service::WorkloadAnswer answer,
+                   service::AnswerWorkload(
+                       curator, workload, request.request_id(), intent,
+                       [&](const service::DatasetView& dataset, const codec::WorkloadRelease& planned) {
+                         return CheckProcessable(dataset.schema.domain, planned.asked, planned.plans,
+                                                 planned.measured, planned.noise, steps);
+                       }));
   v1::AnswerChunk header =
       HeaderOf(answer.release, answer.request_id, answer.replayed, answer.price, answer.answer);
+  if (answer.free_from) header.mutable_header()->add_free_from(*answer.free_from);
+  if (answer.could_be_free_from) header.mutable_header()->add_could_be_free_from(*answer.could_be_free_from);
   if (intent == service::Intent::kValidateOnly) {
     writer.Write(header);
     return absl::OkStatus();
   }
-  ASSIGN_OR_RETURN(const service::Receipt receipt,
-                   service::ReceiptOf(curator.ledger, curator.signer, answer.release.charge_id));
-  *header.mutable_header()->mutable_receipt() = rpc::ToProto(receipt);
+  if (!answer.free_from) {
+    ASSIGN_OR_RETURN(const service::Receipt receipt,
+                     service::ReceiptOf(curator.ledger, curator.signer, answer.release.charge_id));
+    *header.mutable_header()->mutable_receipt() = rpc::ToProto(receipt);
+  }
   header.mutable_header()->set_post_processing(dp::WordsOf(steps));
   header.mutable_header()->set_confidence_level(level);
   if (!writer.Write(header)) return ClientLeft();

@@ -8,6 +8,7 @@
 #include "base/status_macros.h"
 #include "dp/noise/drbg.h"
 #include "dp/synthesis/synthesizers.h"
+#include "service/free_answers.h"
 #include "service/resolve_workload.h"
 
 namespace curator::service {
@@ -17,10 +18,6 @@ constexpr size_t kPieceSize = 64 * 1024;
 
 absl::Status NoSuchRelease() {
   return absl::NotFoundError("there is no release with this id that you may see");
-}
-
-bool BelongsTo(const ledger::Release& release, const ledger::Dataset& dataset, std::string_view principal) {
-  return release.principal == principal || dataset.owner == principal;
 }
 
 absl::StatusOr<std::unique_ptr<dp::SynthesisModel>> RestoreModel(const ReleaseView& release) {

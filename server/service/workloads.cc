@@ -9,6 +9,7 @@
 #include "codec/fingerprint.h"
 #include "dp/kernel/kernel.h"
 #include "dp/noise/drbg.h"
+#include "service/free_answers.h"
 #include "service/resolve_workload.h"
 
 namespace curator::service {
@@ -68,25 +69,71 @@ ChargeOrder OrderFor(const WorkloadEstimate& estimate, const WorkloadRequest& re
           .postings = estimate.price.Postings()};
 }
 
+// What a request asks, and of which records.
+struct Question {
+  DatasetView dataset;
+  RequestScope scope;
+  std::vector<dp::AskedSet> asked;
+};
+
 // `request_id` is empty where nothing is going to be charged.
-absl::StatusOr<WorkloadEstimate> PlanAndPrice(Curator& curator, const WorkloadRequest& request,
-                                              std::string_view request_id) {
+absl::StatusOr<Question> QuestionOf(Curator& curator, const WorkloadRequest& request,
+                                    std::string_view request_id) {
   ASSIGN_OR_RETURN(DatasetView dataset, FindVisible(curator.ledger, request.principal, request.dataset));
   ASSIGN_OR_RETURN(RequestScope scope,
                    ScopeOf(curator.ledger, dataset, request.principal, request_id, request.parts));
-  ASSIGN_OR_RETURN(const dp::RuleSpec rule, GoverningRule(scope.accounts));
-  const dp::Domain& domain = dataset.schema.domain;
-  ASSIGN_OR_RETURN(std::vector<dp::AskedSet> asked, ResolveWorkload(domain, request.queries));
+  ASSIGN_OR_RETURN(std::vector<dp::AskedSet> asked, ResolveWorkload(dataset.schema.domain, request.queries));
+  return Question{std::move(dataset), std::move(scope), std::move(asked)};
+}
+
+absl::StatusOr<WorkloadEstimate> PlanAndPrice(const WorkloadRequest& request, Question question) {
+  ASSIGN_OR_RETURN(const dp::RuleSpec rule, GoverningRule(question.scope.accounts));
+  const dp::Domain& domain = question.dataset.schema.domain;
+  const dp::UnitBound& unit = question.dataset.unit_bound;
   std::vector<dp::QuerySet> sets;
-  for (const dp::AskedSet& set : asked) sets.push_back(set.queries);
-  ASSIGN_OR_RETURN(dp::WorkloadPlan plan,
-                   request.target ? dp::PlanForTarget(domain, dataset.unit_bound, rule, std::move(sets),
-                                                      *request.target, request.mechanism)
-                                  : dp::PlanWorkload(domain, dataset.unit_bound, rule, std::move(sets),
-                                                     request.spend, request.mechanism));
-  ASSIGN_OR_RETURN(Price price, PriceOf(dataset, scope.accounts, plan.bought.event, plan.bought.linear));
-  return WorkloadEstimate{std::move(dataset), std::move(scope), std::move(asked), std::move(plan),
-                          std::move(price)};
+  for (const dp::AskedSet& set : question.asked) sets.push_back(set.queries);
+  ASSIGN_OR_RETURN(
+      dp::WorkloadPlan plan,
+      request.target
+          ? dp::PlanForTarget(domain, unit, rule, std::move(sets), *request.target, request.mechanism)
+          : dp::PlanWorkload(domain, unit, rule, std::move(sets), request.spend, request.mechanism));
+  ASSIGN_OR_RETURN(Price price,
+                   PriceOf(question.dataset, question.scope.accounts, plan.bought.event, plan.bought.linear));
+  return WorkloadEstimate{std::move(question.dataset),
+                          std::move(question.scope),
+                          std::move(question.asked),
+                          std::move(plan),
+                          std::move(price),
+                          std::nullopt};
+}
+
+// A request that was charged before is answered by what it paid for.
+absl::StatusOr<bool> WasChargedBefore(Curator& curator, const WorkloadRequest& request,
+                                      const std::string& request_id) {
+  const absl::StatusOr<ledger::Charge> charge = curator.ledger.FindCharge(request.principal, request_id);
+  if (absl::IsNotFound(charge.status())) return false;
+  RETURN_IF_ERROR(charge.status());
+  return true;
+}
+
+// Charges, draws and stores, or finds what is stored, and fills `answer` from it.
+absl::StatusOr<WorkloadAnswer> Paid(Curator& curator, const WorkloadRequest& request,
+                                    const WorkloadEstimate& estimate, WorkloadAnswer answer) {
+  const std::string& request_id = answer.request_id;
+  RETURN_IF_ERROR(
+      CheckAnswersOrReplays(curator.ledger, estimate.dataset.record, request.principal, request_id));
+  const KeyedLock::Holder one_at_a_time(curator.requests, absl::StrCat(request.principal, "/", request_id));
+  ASSIGN_OR_RETURN(ReleasedOnce released,
+                   ReleaseOnce(curator.ledger, curator.sealer, OrderFor(estimate, request, request_id),
+                               [&](const dp::DrawKey& key) { return DrawAnswer(curator, estimate, key); }));
+  ASSIGN_OR_RETURN(answer.answer, codec::DecodeWorkloadRelease(released.release.payload));
+  released.release.payload.clear();
+  answer.release = std::move(released.release);
+  answer.replayed = released.replayed;
+  ASSIGN_OR_RETURN(const std::vector<ledger::Account> accounts, AccountsOf(curator.ledger, answer.dataset));
+  ASSIGN_OR_RETURN(const ledger::Charge charge, curator.ledger.GetCharge(answer.release.charge_id));
+  ASSIGN_OR_RETURN(answer.price, PricePaid(answer.dataset, accounts, charge));
+  return answer;
 }
 
 template <typename Units>
@@ -116,36 +163,50 @@ absl::StatusOr<std::vector<SpendChoice>> SpendChoices(const WorkloadEstimate& es
 }
 
 absl::StatusOr<WorkloadEstimate> EstimateWorkload(Curator& curator, const WorkloadRequest& request) {
-  return PlanAndPrice(curator, request, "");
+  ASSIGN_OR_RETURN(Question question, QuestionOf(curator, request, ""));
+  ASSIGN_OR_RETURN(
+      const std::optional<FreeAnswer> free,
+      FindFreeAnswer(curator, question.dataset, question.scope, request.principal, question.asked));
+  ASSIGN_OR_RETURN(WorkloadEstimate estimate, PlanAndPrice(request, std::move(question)));
+  if (free) estimate.free_from = free->release_id;
+  return estimate;
 }
 
 absl::StatusOr<WorkloadAnswer> AnswerWorkload(Curator& curator, const WorkloadRequest& request,
                                               const std::string& request_id, Intent intent,
                                               const AnswerCheck& check) {
   RETURN_IF_ERROR(CheckRequestId(request_id));
-  ASSIGN_OR_RETURN(const WorkloadEstimate estimate, PlanAndPrice(curator, request, request_id));
-  RETURN_IF_ERROR(check(estimate));
+  ASSIGN_OR_RETURN(Question question, QuestionOf(curator, request, request_id));
+  ASSIGN_OR_RETURN(const bool was_charged, WasChargedBefore(curator, request, request_id));
+  std::optional<FreeAnswer> free;
+  if (!was_charged) {
+    ASSIGN_OR_RETURN(
+        free, FindFreeAnswer(curator, question.dataset, question.scope, request.principal, question.asked));
+  }
+  if (free && request.prefer_free) {
+    RETURN_IF_ERROR(check(question.dataset, free->answer));
+    return WorkloadAnswer{.dataset = std::move(question.dataset),
+                          .release = {},
+                          .answer = std::move(free->answer),
+                          .price = {},
+                          .request_id = request_id,
+                          .replayed = false,
+                          .free_from = free->release_id,
+                          .could_be_free_from = {}};
+  }
+  ASSIGN_OR_RETURN(const WorkloadEstimate estimate, PlanAndPrice(request, std::move(question)));
+  RETURN_IF_ERROR(check(estimate.dataset, ReleaseOf(estimate)));
   WorkloadAnswer answer{.dataset = estimate.dataset,
                         .release = {},
                         .answer = {},
                         .price = estimate.price,
-                        .request_id = request_id};
+                        .request_id = request_id,
+                        .replayed = false,
+                        .free_from = {},
+                        .could_be_free_from = {}};
+  if (free) answer.could_be_free_from = free->release_id;
   if (intent == Intent::kValidateOnly) return answer;
-  RETURN_IF_ERROR(
-      CheckAnswersOrReplays(curator.ledger, estimate.dataset.record, request.principal, request_id));
-
-  const KeyedLock::Holder one_at_a_time(curator.requests, absl::StrCat(request.principal, "/", request_id));
-  ASSIGN_OR_RETURN(ReleasedOnce released,
-                   ReleaseOnce(curator.ledger, curator.sealer, OrderFor(estimate, request, request_id),
-                               [&](const dp::DrawKey& key) { return DrawAnswer(curator, estimate, key); }));
-  ASSIGN_OR_RETURN(answer.answer, codec::DecodeWorkloadRelease(released.release.payload));
-  released.release.payload.clear();
-  answer.release = std::move(released.release);
-  answer.replayed = released.replayed;
-  ASSIGN_OR_RETURN(const std::vector<ledger::Account> accounts, AccountsOf(curator.ledger, answer.dataset));
-  ASSIGN_OR_RETURN(const ledger::Charge charge, curator.ledger.GetCharge(answer.release.charge_id));
-  ASSIGN_OR_RETURN(answer.price, PricePaid(answer.dataset, accounts, charge));
-  return answer;
+  return Paid(curator, request, estimate, std::move(answer));
 }
 
 }  // namespace curator::service

@@ -32,6 +32,7 @@ struct WorkloadRequest {
   std::optional<dp::Target> target;        // instead of a spend
   std::optional<dp::Mechanism> mechanism;  // the best that the rule and the spend allow, when absent
   std::vector<std::string> parts;          // of a partitioned dataset; all that are sealed, when empty
+  bool prefer_free = false;                // then neither a spend nor a target is needed where one is found
 };
 
 struct WorkloadEstimate {
@@ -40,6 +41,7 @@ struct WorkloadEstimate {
   std::vector<dp::AskedSet> asked;
   dp::WorkloadPlan plan;
   Price price;
+  std::optional<std::string> free_from;  // a release that determines all answers
 };
 
 // From public facts alone: works before a record is imported, costs nothing, touches nothing.
@@ -62,12 +64,18 @@ struct WorkloadAnswer {
   Price price;
   std::string request_id;
   bool replayed = false;
+  // The release that `answer` was made from: nothing was charged or stored, `release` is empty.
+  std::optional<std::string> free_from;
+  // The release that would have done, had free answers been preferred.
+  std::optional<std::string> could_be_free_from;
 };
 
 // Whether answers like these can be given in the form that is wished: asked before anything is charged.
-using AnswerCheck = std::function<absl::Status(const WorkloadEstimate& estimate)>;
+using AnswerCheck =
+    std::function<absl::Status(const DatasetView& dataset, const codec::WorkloadRelease& planned)>;
 
-// Charges, draws, stores, answers; or answers again what is stored. With Intent::kValidateOnly nothing is
+// Charges, draws, stores, answers; or answers again what is stored; or, where that is preferred and an
+// earlier release determines all answers, answers from it, free. With Intent::kValidateOnly nothing is
 // charged and the answer is empty but for dataset and price. Errors: those of `check`, too.
 absl::StatusOr<WorkloadAnswer> AnswerWorkload(Curator& curator, const WorkloadRequest& request,
                                               const std::string& request_id, Intent intent,

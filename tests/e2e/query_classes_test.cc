@@ -184,10 +184,10 @@ TEST_P(QueryClasses, SetsOfValuesWithGapsAreCounted) {
                 {"all_of":[{"attribute":"region","in":[0,3]},{"attribute":"age","in":["[10, 20)","[40, 50)"]}]},
                 {"all_of":[{"attribute":"sex","in":["Male"]}]}]}}]})json"),
             (std::vector<int64_t>{CountIf([](const Row& row) {
-  return (row.region == 0 || row.region == 3) && (row.age / 10 == 1 || row.age / 10 == 4);
+                                    return (row.region == 0 || row.region == 3) &&
+                                           (row.age / 10 == 1 || row.age / 10 == 4);
                                   }),
-                                  CountIf([](const Row& row) {
-  return row.is_male; })}));
+                                  CountIf([](const Row& row) { return row.is_male; })}));
 }
 
 TEST_P(QueryClasses, ParitiesAreCountedDirectlyAndFromTheirCells) {
@@ -259,6 +259,63 @@ TEST_P(QueryClasses, ATargetSpendsWhatTheEstimateSaysAndReachesIt) {
   const absl::StatusOr<Answer> answer = owner_.AnswerWorkload(request);
   ASSERT_TRUE(answer.ok()) << answer.status();
   EXPECT_EQ(answer->header.costs(0).amount(), forecast->spend().epsilon());
+}
+
+TEST_P(QueryClasses, WhatAReleaseDeterminesIsFreeForWhoPaidForIt) {
+  const absl::StatusOr<Answer> paid = owner_.AnswerWorkload(
+      Request(R"({"query_sets":[{"marginals":{"sets":[{"names":["sex","age"]}]}}]})", "0.5"));
+  ASSERT_TRUE(paid.ok()) << paid.status();
+  EXPECT_EQ(paid->header.could_be_free_from_size(), 0);
+  const std::string questions = R"({"query_sets":[{"marginals":{"sets":[{"names":["sex"]}]}},
+      {"predicates":{"predicates":[{"all_of":[{"attribute":"sex","in":["Male"]},
+                                               {"attribute":"age","between":{"to":29}}]}]}}]})";
+  v1::AnswerWorkloadRequest request = Request(questions);
+  request.clear_spend();
+  request.set_prefer_free(true);
+  const absl::StatusOr<Answer> free = owner_.AnswerWorkload(request);
+  ASSERT_TRUE(free.ok()) << free.status();
+  ASSERT_EQ(free->header.free_from_size(), 1);
+  EXPECT_EQ(free->header.free_from(0), paid->header.release_id());
+  EXPECT_EQ(free->header.charge_id(), "");
+  const std::vector<int64_t>& cells = paid->marginals[0].counts;
+  int64_t female = 0;
+  for (size_t i = 0; i < 10; ++i) female += cells[i];
+  EXPECT_EQ(free->marginals[0].counts[0], female);
+  EXPECT_GT(free->marginals[0].confidence_half_widths[0],
+            paid->marginals[0].header.noise().confidence_half_width());
+  EXPECT_EQ(free->query_sets[0].counts, (std::vector<int64_t>{cells[10] + cells[11] + cells[12]}));
+  EXPECT_EQ(owner_.GetBudget("census")->accounts(0).counters(0).spent(), "0.5");
+
+  // Told so, where it was not wished for.
+  const absl::StatusOr<Answer> paid_again = owner_.AnswerWorkload(Request(questions, "0.5"));
+  ASSERT_TRUE(paid_again.ok()) << paid_again.status();
+  ASSERT_EQ(paid_again->header.could_be_free_from_size(), 1);
+  EXPECT_EQ(paid_again->header.could_be_free_from(0), paid->header.release_id());
+  EXPECT_EQ(owner_.GetBudget("census")->accounts(0).counters(0).spent(), "1");
+}
+
+TEST_P(QueryClasses, WhatIsNotDeterminedIsPaidFor) {
+  ASSERT_TRUE(owner_
+                  .AnswerWorkload(
+                      Request(R"({"query_sets":[{"marginals":{"sets":[{"names":["sex","age"]}]}}]})", "0.5"))
+                  .ok());
+  v1::AnswerWorkloadRequest request =
+      Request(R"({"query_sets":[{"prefixes":{"attribute":"region"}}]})", "0.25");
+  request.set_prefer_free(true);
+  const absl::StatusOr<Answer> answer = owner_.AnswerWorkload(request);
+  ASSERT_TRUE(answer.ok()) << answer.status();
+  EXPECT_EQ(answer->header.free_from_size(), 0);
+  EXPECT_EQ(owner_.GetBudget("census")->accounts(0).counters(0).spent(), "0.75");
+
+  v1::GrantAccessRequest grant;
+  grant.set_dataset("census");
+  grant.set_principal("ana");
+  ASSERT_TRUE(owner_.GrantAccess(grant).ok());
+  request.clear_spend();
+  request.set_request_id(*client::NewRequestId());
+  EXPECT_EQ(server_.ClientFor("ana").AnswerWorkload(request).status().code(),
+            absl::StatusCode::kInvalidArgument)
+      << "what another paid for is not ana's";
 }
 
 TEST_P(QueryClasses, WhatCutsABinOrIsNotThereIsNamedAndFree) {
