@@ -6,6 +6,7 @@
 #include "app.h"
 #include "app_ledger.h"
 #include "host/logging.h"
+#include "host/turns.h"
 
 namespace {
 
@@ -22,6 +23,8 @@ sigset_t BlockTermination() {
 }  // namespace
 
 int main(int argc, char** argv) {
+  // Before any other thread: requests charge, and only what computes long asks for more.
+  curator::host::TakeShortTurns();
   curator::AppOptions options;
   bool print_only = false;
   double grace_seconds = 10;

@@ -5,6 +5,8 @@
 #include <thread>
 #include <vector>
 
+#include "host/turns.h"
+
 namespace curator::host {
 
 FreeCores::FreeCores() : FreeCores(static_cast<int>(std::thread::hardware_concurrency())) {}
@@ -21,7 +23,12 @@ void FreeCores::RunOnFreeCores(int most, const std::function<void(int)>& work) {
   {
     std::vector<std::jthread> threads;
     try {
-      for (int i = 1; i <= borrowed; ++i) threads.emplace_back([&work, i] { work(i); });
+      for (int i = 1; i <= borrowed; ++i) {
+        threads.emplace_back([&work, i] {
+          TakeOrdinaryTurns();
+          work(i);
+        });
+      }
     } catch (const std::system_error&) {
       // The system gives no more threads: those that run do the work.
     }

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "host/turns.h"
+
 namespace curator::service {
 
 WorkQueue::Place::Place(Place&& other) noexcept : queue_(std::exchange(other.queue_, nullptr)) {}
@@ -51,6 +53,7 @@ void WorkQueue::Close() {
 }
 
 void WorkQueue::WorkerLoop() {
+  host::TakeOrdinaryTurns();
   while (true) {
     Item item;
     {
