@@ -98,9 +98,10 @@ bool MachineHasAvx2() {
 }  // namespace
 
 void CountNarrowRows(std::span<const ColumnView> columns, int64_t begin, int64_t end,
-                     const CountArrays& counts) {
+                     const CountArrays& counts, InstructionSet instructions) {
 #if defined(__x86_64__)
-  if (MachineHasAvx2()) return CountWithAvx2(columns, begin, end, counts);
+  if (instructions == InstructionSet::kThisMachines && MachineHasAvx2())
+    return CountWithAvx2(columns, begin, end, counts);
 #endif
   CountAny(columns, begin, end, counts);
 }
