@@ -37,6 +37,10 @@ const std::vector<Mutation> kNeverEndsCharges = {
 const std::vector<Mutation> kNeverRenewsTokens = {
     {"SET attempt_token = $2 WHERE id = $1", "SET label = label WHERE id = $1 AND $2 = reason"}};
 
+// Believes that the chain still ends where it remembers.
+const std::vector<Mutation> kBelievesItsMemory = {
+    {"CASE WHEN seq = $4 AND hash = $5 AND", "CASE WHEN seq >= $4 AND (hash = $5 OR hash <> $5) AND"}};
+
 class Mutants : public LedgerConformance {
  protected:
   void SetUp() override {
@@ -108,6 +112,20 @@ TEST_P(Mutants, AKeyThatIsForgottenWithoutTheUniqueIndexIsCaught) {
   EXPECT_TRUE(mutant->Begin(Request("again", 2)).ok());
   EXPECT_TRUE(mutant->Begin(Request("again", 2)).ok());
   EXPECT_THAT(ViolationsIn(*OpenStore()), Contains("several charges under one key: again"));
+}
+
+// Two servers whose anchors do not see each other, the other of which moves the chain but no balance.
+TEST_P(Mutants, AMemoryThatIsBelievedIsStoppedByTheEntriesKey) {
+  auto mutant = OpenMutant(kBelievesItsMemory);
+  auto other = Must(sql::SqlLedger::Open(OpenStore(), absl::StrCat(anchor_dir(), "-of-the-other"),
+                                         SeededEntropy(NextSeed())));
+  EXPECT_TRUE(mutant->Begin(Request("learns", 1)).ok());
+  EXPECT_TRUE(mutant->Begin(Request("guesses", 1)).ok());
+  EXPECT_GT(applied_, 0) << "the second charge was no guess";
+  EXPECT_TRUE(other->Begin(Request("meanwhile", 0)).ok());
+  EXPECT_TRUE(Must(mutant->Begin(Request("guesses wrong", 1))).newly_charged);
+  EXPECT_EQ(BalanceOf(*mutant, dataset_).spent, 3);
+  EXPECT_THAT(ViolationsIn(*OpenStore()), ElementsAre());
 }
 
 TEST_P(Mutants, AChargeThatNeverEndsIsStoppedFromASecondReleaseByTheUniqueIndex) {

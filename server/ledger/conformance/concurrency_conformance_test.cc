@@ -4,6 +4,7 @@
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "ledger/conformance/ledger_conformance.h"
+#include "ledger/sql/sql_ledger.h"
 
 namespace curator::ledger {
 namespace {
@@ -123,6 +124,26 @@ TEST_P(ConcurrencyConformance, WhatAServerRemembersIsNotBelievedOnceAnotherHasCh
   EXPECT_TRUE(Must(one->Begin(RequestOf(dataset, "fits", account, 2))).newly_charged);
   EXPECT_FALSE(Must(one->Begin(RequestOf(dataset, "other", account, 4))).newly_charged);
   EXPECT_EQ(BalanceOf(*one, dataset).spent, 10);
+  EXPECT_THAT(Must(other->Verify(dataset.id)).findings, ElementsAre());
+}
+
+// Nor where its anchor says nothing of the other: then the store's word alone decides.
+TEST_P(ConcurrencyConformance, WhatAServerRemembersIsComparedByTheStoreItself) {
+  auto one = Open();
+  const Dataset dataset = MakeDataset(*one, "census", 10);
+  const int64_t account = FirstAccount(*one, dataset);
+  auto other = Must(sql::SqlLedger::Open(OpenStore(), absl::StrCat(anchor_dir(), "-of-the-other"),
+                                         SeededEntropy(NextSeed())));
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_TRUE(Must(one->Begin(RequestOf(dataset, absl::StrCat("one ", i), account, 1))).newly_charged);
+    EXPECT_TRUE(Must(one->Begin(RequestOf(dataset, absl::StrCat("again ", i), account, 1))).newly_charged);
+    EXPECT_TRUE(
+        Must(other->Begin(RequestOf(dataset, absl::StrCat("other ", i), account, i % 2))).newly_charged);
+  }
+  EXPECT_EQ(BalanceOf(*one, dataset).spent, 7);
+  EXPECT_STATUS_IS(absl::StatusCode::kResourceExhausted,
+                   one->Begin(RequestOf(dataset, "too much", account, 4)).status());
+  EXPECT_TRUE(Must(one->Begin(RequestOf(dataset, "fits", account, 3))).newly_charged);
   EXPECT_THAT(Must(other->Verify(dataset.id)).findings, ElementsAre());
 }
 

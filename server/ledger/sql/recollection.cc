@@ -57,8 +57,8 @@ void Recollection::Learn(const Change& change) {
     known.spent_added = 0;
     known.held_added = 0;
   }
-  // Of a guess it was derived from the last one that was read.
-  if (!change.is_guess()) ahead_us_ = change.now_us() - TicksUs();
+  // A guess has derived its time from the last one that was read; a change that locked nothing has read none.
+  if (!change.is_guess() && change.now_us() > 0) ahead_us_ = change.now_us() - TicksUs();
 }
 
 void Recollection::GuessHeld() {
