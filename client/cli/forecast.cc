@@ -38,31 +38,58 @@ std::string WithinTitle(double level) {
   return absl::StrCat(TextOfConfidence(level), " within +-");
 }
 
+// Columns, or cells of a row, one after the other.
+template <typename Item>
+std::vector<Item> Together(std::vector<Item> first, const std::vector<Item>& second) {
+  first.insert(first.end(), second.begin(), second.end());
+  return first;
+}
+
+const std::vector<Column> kNoiseColumns = {{"mechanism", "noise"},
+                                           {"noise", "parameter", Align::kLeft, Audience::kPeople},
+                                           {"scale", "scale", Align::kRight, Audience::kPrograms},
+                                           {"sigma_squared", "sigma^2", Align::kRight, Audience::kPrograms}};
+
+Row NoiseCells(const v1::Noise& noise) {
+  return {NameOf(noise.mechanism()), ParameterForPeople(noise), TextOrNone(noise.scale()),
+          TextOrNone(noise.sigma_squared())};
+}
+
+// The columns that follow the noise in both tables; errors as shares of the rows where those are assumed.
+std::vector<Column> ErrorColumns(const Column& error, const std::string& within, const char* share,
+                                 std::optional<int64_t> assumed_rows) {
+  std::vector<Column> columns = {{"standard_deviation", "std dev", Align::kRight},
+                                 error,
+                                 {"confidence_half_width", within, Align::kRight},
+                                 {"confidence_level", "level", Align::kRight, Audience::kPrograms}};
+  if (assumed_rows) columns.push_back({"share_of_rows", share, Align::kRight});
+  return columns;
+}
+
+Row ErrorCells(double deviation, double error, double half_width, double level, double shared,
+               std::optional<int64_t> assumed_rows) {
+  Row cells = {deviation, error, half_width, level};
+  if (assumed_rows) cells.emplace_back(shared / static_cast<double>(*assumed_rows));
+  return cells;
+}
+
 Table MarginalTable(const v1::EstimateWorkloadResponse& estimate, std::optional<int64_t> assumed_rows) {
   Table table{"marginals",
               "",
               {{"attributes", "marginal"},
                {"cells", "cells", Align::kRight},
-               {"mechanism", "noise"},
-               {"noise", "parameter", Align::kLeft, Audience::kPeople},
-               {"scale", "scale", Align::kRight, Audience::kPrograms},
-               {"sigma_squared", "sigma^2", Align::kRight, Audience::kPrograms},
-               {"standard_deviation", "std dev", Align::kRight},
-               {"expected_absolute_error", "mean |error|", Align::kRight},
-               {"confidence_half_width", WithinTitle(LevelOf(estimate)), Align::kRight},
-               {"confidence_level", "level", Align::kRight, Audience::kPrograms},
                {"query_set", "query set", Align::kRight, Audience::kPrograms}},
               {}};
-  if (assumed_rows) table.columns.push_back({"share_of_rows", "|error| / rows", Align::kRight});
+  table.columns = Together(Together(table.columns, kNoiseColumns),
+                           ErrorColumns({"expected_absolute_error", "mean |error|", Align::kRight},
+                                        WithinTitle(LevelOf(estimate)), "|error| / rows", assumed_rows));
   for (const auto& marginal : estimate.marginals()) {
     const v1::Noise& noise = marginal.noise();
-    table.rows.push_back({ListOf(marginal.attributes()), marginal.cells(), NameOf(noise.mechanism()),
-                          ParameterForPeople(noise), TextOrNone(noise.scale()),
-                          TextOrNone(noise.sigma_squared()), noise.standard_deviation(),
-                          noise.expected_absolute_error(), noise.confidence_half_width(),
-                          noise.confidence_level(), int64_t{marginal.query_set()}});
-    if (assumed_rows)
-      table.rows.back().emplace_back(noise.expected_absolute_error() / static_cast<double>(*assumed_rows));
+    const Row what = {ListOf(marginal.attributes()), marginal.cells(), int64_t{marginal.query_set()}};
+    table.rows.push_back(Together(
+        Together(what, NoiseCells(noise)),
+        ErrorCells(noise.standard_deviation(), noise.expected_absolute_error(), noise.confidence_half_width(),
+                   noise.confidence_level(), noise.expected_absolute_error(), assumed_rows)));
   }
   return table;
 }
@@ -74,26 +101,19 @@ Table QuerySetTable(const v1::EstimateWorkloadResponse& estimate, std::optional<
                {"answers", "answers", Align::kRight},
                {"strategy", "strategy"},
                {"words", "measured as"},
-               {"measurements", "measurements", Align::kRight, Audience::kPrograms},
-               {"mechanism", "noise"},
-               {"noise", "parameter", Align::kLeft, Audience::kPeople},
-               {"scale", "scale", Align::kRight, Audience::kPrograms},
-               {"sigma_squared", "sigma^2", Align::kRight, Audience::kPrograms},
-               {"standard_deviation", "std dev", Align::kRight},
-               {"largest_standard_deviation", "worst std dev", Align::kRight},
-               {"confidence_half_width", "worst " + WithinTitle(LevelOf(estimate)), Align::kRight},
-               {"confidence_level", "level", Align::kRight, Audience::kPrograms}},
+               {"measurements", "measurements", Align::kRight, Audience::kPrograms}},
               {}};
-  if (assumed_rows) table.columns.push_back({"share_of_rows", "std dev / rows", Align::kRight});
+  table.columns =
+      Together(Together(table.columns, kNoiseColumns),
+               ErrorColumns({"largest_standard_deviation", "worst std dev", Align::kRight},
+                            "worst " + WithinTitle(LevelOf(estimate)), "std dev / rows", assumed_rows));
   for (const auto& set : estimate.query_sets()) {
-    const v1::Noise& noise = set.noise();
-    table.rows.push_back(
-        {int64_t{set.query_set()}, set.answers(), NameOf(set.strategy()), TextOrNone(set.words()),
-         set.measurements(), NameOf(noise.mechanism()), ParameterForPeople(noise), TextOrNone(noise.scale()),
-         TextOrNone(noise.sigma_squared()), set.standard_deviation(), set.largest_standard_deviation(),
-         set.confidence_half_width(), noise.confidence_level()});
-    if (assumed_rows)
-      table.rows.back().emplace_back(set.standard_deviation() / static_cast<double>(*assumed_rows));
+    const Row what = {int64_t{set.query_set()}, set.answers(), NameOf(set.strategy()),
+                      TextOrNone(set.words()), set.measurements()};
+    table.rows.push_back(Together(
+        Together(what, NoiseCells(set.noise())),
+        ErrorCells(set.standard_deviation(), set.largest_standard_deviation(), set.confidence_half_width(),
+                   set.noise().confidence_level(), set.standard_deviation(), assumed_rows)));
   }
   return table;
 }
@@ -129,12 +149,14 @@ Table ChoiceTable(const v1::EstimateWorkloadResponse& estimate) {
   return table;
 }
 
+using Member = std::pair<const char*, Value>;
+
 // Rows of a table with many columns, of which each names those that it has.
 class Records {
  public:
   explicit Records(Table table) : table_(std::move(table)) {}
 
-  void Add(const std::vector<std::pair<const char*, Value>>& members) {
+  void Add(const std::vector<Member>& members) {
     Row& row = table_.rows.emplace_back(table_.columns.size());
     for (const auto& [key, value] : members) {
       for (size_t i = 0; i < table_.columns.size(); ++i)
@@ -148,23 +170,17 @@ class Records {
   Table table_;
 };
 
-std::vector<std::pair<const char*, Value>> MembersOf(const v1::Noise& noise) {
+std::vector<Member> MembersOf(const v1::Noise& noise) {
   return {{"mechanism", NameOf(noise.mechanism())},
           {"scale", TextOrNone(noise.scale())},
           {"sigma_squared", TextOrNone(noise.sigma_squared())},
           {"confidence_level", noise.confidence_level()}};
 }
 
-std::vector<std::pair<const char*, Value>> MembersOf(const v1::Spend& spend) {
+std::vector<Member> MembersOf(const v1::Spend& spend) {
   return {{"epsilon", TextOrNone(spend.epsilon())},
           {"delta", TextOrNone(spend.delta())},
           {"rho", TextOrNone(spend.rho())}};
-}
-
-std::vector<std::pair<const char*, Value>> Joined(std::vector<std::pair<const char*, Value>> first,
-                                                  std::vector<std::pair<const char*, Value>> second) {
-  first.insert(first.end(), second.begin(), second.end());
-  return first;
 }
 
 Value ShareOf(double error, std::optional<int64_t> rows) {
@@ -176,28 +192,28 @@ void AddForecasts(const v1::EstimateWorkloadResponse& estimate, std::optional<in
                   Records& records) {
   for (const auto& marginal : estimate.marginals()) {
     const v1::Noise& noise = marginal.noise();
-    records.Add(Joined(MembersOf(noise),
-                       {{"record", "marginal"},
-                        {"query_set", int64_t{marginal.query_set()}},
-                        {"attributes", ListOf(marginal.attributes())},
-                        {"cells", marginal.cells()},
-                        {"standard_deviation", noise.standard_deviation()},
-                        {"expected_absolute_error", noise.expected_absolute_error()},
-                        {"confidence_half_width", noise.confidence_half_width()},
-                        {"share_of_rows", ShareOf(noise.expected_absolute_error(), assumed_rows)}}));
+    records.Add(Together<Member>(
+        MembersOf(noise), {{"record", "marginal"},
+                           {"query_set", int64_t{marginal.query_set()}},
+                           {"attributes", ListOf(marginal.attributes())},
+                           {"cells", marginal.cells()},
+                           {"standard_deviation", noise.standard_deviation()},
+                           {"expected_absolute_error", noise.expected_absolute_error()},
+                           {"confidence_half_width", noise.confidence_half_width()},
+                           {"share_of_rows", ShareOf(noise.expected_absolute_error(), assumed_rows)}}));
   }
   for (const auto& set : estimate.query_sets()) {
-    records.Add(
-        Joined(MembersOf(set.noise()), {{"record", "query_set"},
-                                        {"query_set", int64_t{set.query_set()}},
-                                        {"cells", set.answers()},
-                                        {"strategy", NameOf(set.strategy())},
-                                        {"measured_as", TextOrNone(set.words())},
-                                        {"measurements", set.measurements()},
-                                        {"standard_deviation", set.standard_deviation()},
-                                        {"largest_standard_deviation", set.largest_standard_deviation()},
-                                        {"confidence_half_width", set.confidence_half_width()},
-                                        {"share_of_rows", ShareOf(set.standard_deviation(), assumed_rows)}}));
+    records.Add(Together<Member>(MembersOf(set.noise()),
+                                 {{"record", "query_set"},
+                                  {"query_set", int64_t{set.query_set()}},
+                                  {"cells", set.answers()},
+                                  {"strategy", NameOf(set.strategy())},
+                                  {"measured_as", TextOrNone(set.words())},
+                                  {"measurements", set.measurements()},
+                                  {"standard_deviation", set.standard_deviation()},
+                                  {"largest_standard_deviation", set.largest_standard_deviation()},
+                                  {"confidence_half_width", set.confidence_half_width()},
+                                  {"share_of_rows", ShareOf(set.standard_deviation(), assumed_rows)}}));
   }
 }
 
@@ -255,12 +271,12 @@ Table ForecastRecords(const v1::EstimateWorkloadResponse& estimate, std::optiona
                           "free_from"})
     table.columns.push_back({key, key});
   Records records(std::move(table));
-  records.Add(Joined(MembersOf(estimate.spend()), {{"record", "request"},
-                                                   {"cells", estimate.total_cells()},
-                                                   {"max_error", estimate.max_error()},
-                                                   {"fits", estimate.fits()},
-                                                   {"event", estimate.event()},
-                                                   {"free_from", ListOf(estimate.free_from())}}));
+  records.Add(Together<Member>(MembersOf(estimate.spend()), {{"record", "request"},
+                                                             {"cells", estimate.total_cells()},
+                                                             {"max_error", estimate.max_error()},
+                                                             {"fits", estimate.fits()},
+                                                             {"event", estimate.event()},
+                                                             {"free_from", ListOf(estimate.free_from())}}));
   AddForecasts(estimate, assumed_rows, records);
   for (const v1::Cost& cost : estimate.costs()) {
     records.Add({{"record", "cost"},
@@ -271,11 +287,12 @@ Table ForecastRecords(const v1::EstimateWorkloadResponse& estimate, std::optiona
                  {"remaining", TextOrNone(cost.remaining())}});
   }
   for (const auto& choice : estimate.choices()) {
-    records.Add(Joined(MembersOf(choice.spend()), {{"record", "choice"},
-                                                   {"amount", TextOfCost(choice.costs())},
-                                                   {"standard_deviation", choice.standard_deviation()},
-                                                   {"max_error", choice.max_error()},
-                                                   {"fits", choice.fits()}}));
+    records.Add(
+        Together<Member>(MembersOf(choice.spend()), {{"record", "choice"},
+                                                     {"amount", TextOfCost(choice.costs())},
+                                                     {"standard_deviation", choice.standard_deviation()},
+                                                     {"max_error", choice.max_error()},
+                                                     {"fits", choice.fits()}}));
   }
   return std::move(records).Taken();
 }

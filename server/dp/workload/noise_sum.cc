@@ -146,12 +146,15 @@ class SaddlePointTail {
     constexpr Real kDigits = 35;
     const std::optional<Real> pole = moments_.pole();
     const Real room = pole ? (*pole - theta) / 2 : std::numeric_limits<Real>::infinity();
-    const Real shift = std::min(room, 8 / deviation_);
-    const Real above =
-        terms_ * (LogMoment(theta + shift) - LogMoment(theta)) - shift * edge;  // Chernoff at theta + shift
     const Real small = std::log1p(theta * deviation_);  // what the tail is below its Chernoff bound
-    const Real needed =
-        std::max((kDigits - chernoff + small) / theta, (kDigits + std::max<Real>(above, 0) + small) / shift);
+    // Chernoff's bound of what lies N above, at theta + shift: the shift that asks for the fewest points.
+    Real fewest = std::numeric_limits<Real>::infinity();
+    Real shift = std::min(room, 8 / deviation_);
+    for (int halvings = 0; halvings < 40; ++halvings, shift /= 2) {
+      const Real above = terms_ * (LogMoment(theta + shift) - LogMoment(theta)) - shift * edge;
+      fewest = std::min(fewest, (kDigits + std::max<Real>(above, 0) + small) / shift);
+    }
+    const Real needed = std::max((kDigits - chernoff + small) / theta, fewest);
     return 2 * std::ceil(needed / 2) + 2;
   }
 

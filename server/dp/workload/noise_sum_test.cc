@@ -151,6 +151,28 @@ TEST(NoiseSum, SumsOfGaussiansAreAlmostGaussiansOfTheSummedVariance) {
             ConfidenceHalfWidth({kGaussian, {22'500, 1}}, 0.99).value());
 }
 
+// Also where almost every value is 0, or where their number or scale is the largest: a width for every level,
+// rising, and within the sub-Gaussian bound (Canonne, Kamath, Steinke 2020) where there is one.
+TEST(NoiseSum, ParametersOfEverySizeHaveTheirWidths) {
+  for (const Rational parameter : std::vector<Rational>{{1, 40}, {1, 5}, {1, 2}, {50, 1}, {1 << 30, 1}}) {
+    for (const Mechanism mechanism : {kLaplace, kGaussian}) {
+      for (const int64_t terms : {int64_t{2}, int64_t{17}, int64_t{1000}, kMostSummedValues}) {
+        int64_t last = 0;
+        for (const double level : {0.01, 0.95, 0.999999, 1 - 1e-12}) {
+          const int64_t width = SumConfidenceHalfWidth({mechanism, parameter}, terms, level).value();
+          EXPECT_GE(width, last);
+          last = width;
+          const double variance = static_cast<double>(parameter.numerator) /
+                                  static_cast<double>(parameter.denominator) * static_cast<double>(terms);
+          const double bound = std::sqrt(2 * variance * std::log(2 / (1 - level))) + 1;
+          if (mechanism == kLaplace) continue;
+          EXPECT_LE(static_cast<double>(width), bound) << terms << " at " << level;
+        }
+      }
+    }
+  }
+}
+
 TEST(NoiseSum, ZeroNoiseInEffectHasNoWidth) {
   EXPECT_EQ(SumConfidenceHalfWidth({kLaplace, {1, 1000}}, kMostSummedValues, 1 - 1e-12).value(), 0);
   EXPECT_EQ(SumConfidenceHalfWidth({kGaussian, {1, 100'000}}, 1000, 1 - 1e-12).value(), 0);
