@@ -154,6 +154,17 @@ TEST_P(Answers, TheErrorThatWasAskedForIsBoughtForTheLeast) {
   EXPECT_DOUBLE_EQ(Spent("noisy"), std::stod(estimate["costs"][0]["amount"].get<std::string>()));
 }
 
+TEST_P(Answers, WhatIsStoredIsFreeForWhoPaidForIt) {
+  const std::string pairs = "workload answer noisy --marginals 2 --attributes sex,age --rho 0.1";
+  const Json paid = RunJson("ana", pairs);
+  const double spent = Spent("noisy");
+  const std::string single = "workload answer noisy --marginals 1 --attributes age --prefer-free";
+  const Json free = RunJson("ana", single);
+  EXPECT_THAT(free["free_from"], ElementsAre(paid["release_id"]));
+  EXPECT_EQ(Spent("noisy"), spent);
+  EXPECT_NE(Run("bob", single).first, 0) << "it is not his, and no budget was given";
+}
+
 TEST_P(Answers, ProcessedAnswersAreLabelledAndKeepTheirPromises) {
   const std::string processed = " --postprocess non-negative,consistent,integer";
   const Json paid = RunJson("ana", "workload answer noisy --marginals 2 --rho 0.01" + processed);
@@ -197,6 +208,53 @@ TEST_P(Answers, RefusalsNameTheConditionAndCostNothing) {
               HasSubstr("Female"));
   EXPECT_EQ(Run("ana", "workload answer noisy --where 'age in [3' --rho 0.1").first, 2);
   EXPECT_EQ(Spent("noisy"), spent);
+}
+
+// The example lines of a command's help.
+std::vector<std::string> ExamplesOf(const std::string& command) {
+  std::vector<std::string> examples;
+  std::istringstream help(Shell(CURATOR_PATH " " + command + " --help").second);
+  bool reached = false;
+  for (std::string line; std::getline(help, line);) {
+    if (line.starts_with("Example:")) reached = true;
+    if (reached && line.starts_with("  curator ")) examples.push_back(line.substr(2));
+  }
+  return examples;
+}
+
+// "census" as the examples know it: age, sex, zone, education.
+void MakeExampleCensus(const Client& owner) {
+  v1::CreateDatasetRequest dataset = NewDataset("census", v1::RULE_ZCDP, "10", "1e-9");
+  v1::Schema& schema = *dataset.mutable_schema();
+  schema.mutable_attributes(1)->mutable_integer()->clear_bin_width();
+  schema.mutable_attributes(2)->set_name("zone");
+  v1::Attribute& education = *schema.add_attributes();
+  education.set_name("education");
+  for (const char* value : {"Some college", "Bachelors"}) education.mutable_categorical()->add_values(value);
+  std::string csv = "sex,age,zone,education\n";
+  for (int i = 0; i < 400; ++i) {
+    csv += std::string(i % 2 == 0 ? "Female," : "Male,") + std::to_string(17 + i % 70) + "," +
+           std::to_string(i % 4) + (i % 3 == 0 ? ",Bachelors\n" : ",Some college\n");
+  }
+  MakeSealed(owner, dataset, csv);
+}
+
+TEST(Examples, OfTheHelpRunAsTheyStandThere) {
+  TestServer server(Backend::kSqlite);
+  MakeExampleCensus(server.ClientFor("owner"));
+  const ScratchFolder folder;
+  const std::string before =
+      "cd " + folder.path() +
+      " && ln -sf " CURATOR_PATH " curator && PATH=.:$PATH CURATOR_SERVER=" + server.address() +
+      " CURATOR_AS=owner ";
+  for (const auto& [command, number] : {std::pair{"workload estimate", 2u}, {"workload answer", 4u}}) {
+    const std::vector<std::string> examples = ExamplesOf(command);
+    EXPECT_EQ(examples.size(), number) << command;
+    for (const std::string& example : examples) {
+      const auto [status, output] = Shell(before + example + " 2>&1");
+      EXPECT_EQ(status, 0) << example << "\n" << output;
+    }
+  }
 }
 
 // How often the stated interval of one range holds its true count, in new requests each time.
