@@ -40,7 +40,7 @@ absl::StatusOr<std::vector<dp::QueryGroup>> WorkloadOf(const dp::Domain& domain,
     return GroupsOf(asked);
   }
   ASSIGN_OR_RETURN(const std::vector<dp::AttributeSet> sets,
-                   dp::AllKWayMarginals(domain, domain.size() == 1 ? 1 : 2, {}));
+                   dp::AllKWayMarginals(domain, domain.size() == 1 ? 1 : 2, {}, dp::kSynthesisLimits));
   return dp::WholeMarginals(sets);
 }
 

@@ -8,7 +8,6 @@
 
 #include "base/errors.h"
 #include "base/status_macros.h"
-#include "dp/workload/marginals.h"
 
 namespace curator::dp {
 namespace {
@@ -88,7 +87,7 @@ absl::Status ValidateWorkload(const Domain& domain, std::span<const QueryGroup> 
       others.push_back(group);
     }
   }
-  if (!marginals.empty()) RETURN_IF_ERROR(ValidateMarginals(domain, marginals));
+  if (!marginals.empty()) RETURN_IF_ERROR(ValidateMarginals(domain, marginals, kSynthesisLimits));
   if (others.empty()) return absl::OkStatus();
   const absl::Status valid = ValidateQueries(domain, others);
   return valid.ok() ? valid : InvalidField("workload", std::string(valid.message()));

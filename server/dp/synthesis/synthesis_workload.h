@@ -14,8 +14,13 @@
 #include "absl/status/status.h"
 #include "dp/domain/domain.h"
 #include "dp/workload/linear_queries.h"
+#include "dp/workload/marginals.h"
 
 namespace curator::dp {
+
+// What one request may ask a synthesis for: more marginals than can be answered, because few of them are
+// measured. All pairs of a thousand attributes are 499,500.
+inline constexpr WorkloadLimits kSynthesisLimits{.max_marginals = 1'000'000};
 
 // One group of every cell for each set, in their order.
 std::vector<QueryGroup> WholeMarginals(std::span<const AttributeSet> sets);
@@ -35,7 +40,8 @@ bool AreWholeMarginals(std::span<const QueryGroup> workload);
 std::vector<AttributeSet> SetsOf(std::span<const QueryGroup> workload);
 
 // INVALID_ARGUMENT ("workload...") unless there is a group, no whole marginal is listed twice, and all are
-// valid: those of ValidateMarginals() for the marginals, and of ValidateQueries() for the other groups.
+// valid: those of ValidateMarginals() within kSynthesisLimits for the marginals, and of ValidateQueries() for
+// the other groups.
 absl::Status ValidateWorkload(const Domain& domain, std::span<const QueryGroup> workload);
 
 }  // namespace curator::dp

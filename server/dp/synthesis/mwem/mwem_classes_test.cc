@@ -114,6 +114,7 @@ TEST(MwemOnRanges, BoxesAreTheirCells) {
   const Domain domain = CodedDomain({200, 2});
   const QueryGroup boxes{{0}, RandomRanges(200, 50)};
   SynthesisInput input = Input(domain, {boxes});
+  input.settings = {{"slack", "0.1"}};
   const auto model = Fit(input, Humps(), 2);
   input.workload = {{{0}, TermsOf(domain, boxes)}};
   EXPECT_NEAR(MeanError(input, Humps(), *Fit(input, Humps(), 2)), MeanError(input, Humps(), *model), 1);

@@ -1,6 +1,7 @@
 #include "dp/synthesis/mwem/mwem_settings.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <optional>
 #include <utility>
@@ -22,12 +23,21 @@ constexpr int64_t kGuessedRecords = 10'000;
 // See DefaultRounds().
 size_t ComplexityOf(const SynthesisInput& input, const AttributeSet& attributes) {
   if (AreWholeMarginals(input.workload)) return attributes.size();
-  size_t digits = 1;
-  for (const uint32_t attribute : attributes) {
-    int64_t size = input.domain.attributes()[attribute].size();
-    while ((size = (size + 1) / 2) > 1) ++digits;
-  }
-  return digits;
+  int digits = 1;
+  for (const uint32_t attribute : attributes)
+    digits += static_cast<int>(
+        std::bit_width(static_cast<uint64_t>(input.domain.attributes()[attribute].size() - 1)));
+  return static_cast<size_t>(digits);
+}
+
+// Noise in cells and parities is followed less: few answers bear on the same records, so nothing averages it
+// out, and a cell that noise denies is lost.
+double DefaultSlack(const SynthesisInput& input, const MwemSettings& settings) {
+  const bool lists_cells = std::ranges::any_of(input.workload, [](const QueryGroup& group) {
+    return std::holds_alternative<std::vector<LinearQuery>>(group.queries);
+  });
+  if (settings.init == MwemInit::kDomain || lists_cells) return 1;
+  return static_cast<double>(settings.rounds) / 100;
 }
 
 absl::Status ReadForm(const SynthesisInput& input, const AttributeSet& attributes, SettingsReader& reader,
@@ -75,13 +85,12 @@ absl::StatusOr<ReadMwemSettings> ReadSettings(const SynthesisInput& input, const
       settings.last_sweeps,
       reader.Integer("last_sweeps", std::max(settings.last_sweeps, settings.sweeps), 1, 100'000));
   ASSIGN_OR_RETURN(settings.settled, reader.Real("settled", settings.settled, 1e-9, 10));
-  ASSIGN_OR_RETURN(settings.slack,
-                   reader.Real("slack", static_cast<double>(settings.rounds) / 100, 0.001, 1000));
   ASSIGN_OR_RETURN(const std::string iterate, reader.Choice("iterate", {"last", "average"}));
   settings.iterate = iterate == "average" ? MwemIterate::kAverage : MwemIterate::kLast;
   ASSIGN_OR_RETURN(const std::string init, reader.Choice("init", {"uniform", "marginals", "domain"}));
   if (init == "marginals") settings.init = MwemInit::kMarginals;
   if (init == "domain") settings.init = MwemInit::kDomain;
+  ASSIGN_OR_RETURN(settings.slack, reader.Real("slack", DefaultSlack(input, settings), 0.001, 1000));
   ASSIGN_OR_RETURN(settings.init_percent, reader.Integer("init_percent", settings.init_percent, 1, 99));
   ASSIGN_OR_RETURN(const std::string adaptive, reader.Choice("adaptive", {"no", "yes"}));
   settings.adaptive = adaptive == "yes" ? MwemRounds::kAdaptive : MwemRounds::kFixed;
@@ -126,7 +135,8 @@ const std::vector<Setting>& MwemSettingsForPeople() {
        "its noise",
        "0.01"},
       {"slack", "how far answers may be missed in favour of uniformity, in units of their noise",
-       "a hundredth of the rounds"},
+       "a hundredth of the rounds for marginals and ranges; 1 for other queries, and after measuring every "
+       "cell"},
       {"init",
        "what is measured beforehand. uniform: nothing; marginals: every one-way marginal; domain: every cell",
        "uniform"},

@@ -1,0 +1,56 @@
+// The experiments of "A Simple and Practical Algorithm for Differentially Private Data Release" (Hardt,
+// Ligett, McSherry 2012), with this program's MWEM.
+//
+//   mwem_paper ranges|tables|cubes|scaling [repetitions] [beginning of a data set's name] [setting=value]...
+//
+// reads $CURATOR_SHARED/data (default ../shared)
+//
+// Repetition r draws from the key whose first bytes are r. Times are of one thread.
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <map>
+
+#include "bench/mwem_paper/experiments.h"
+#include "dp/synthesis/synthesizers.h"
+
+namespace curator::bench {
+
+std::string RoundsOf(const dp::SynthesisInput& input) {
+  return dp::FindSynthesizer("mwem")->Plan(input)->settings.at("rounds");
+}
+
+Settings Options::With(Settings own) const {
+  own.insert(settings.begin(), settings.end());
+  return own;
+}
+
+}  // namespace curator::bench
+
+int main(int argc, char** argv) {
+  const std::map<std::string, std::function<void(const curator::bench::Options&)>> experiments = {
+      {"ranges", curator::bench::RangeQueries},
+      {"tables", curator::bench::ContingencyTables},
+      {"cubes", curator::bench::DataCubes},
+      {"scaling", curator::bench::Scaling}};
+  const auto found = experiments.find(argc > 1 ? argv[1] : "");
+  if (found == experiments.end()) {
+    std::fprintf(stderr,
+                 "usage: mwem_paper ranges|tables|cubes|scaling [repetitions] [data] [setting=value]...\n");
+    return 2;
+  }
+  curator::bench::Options options;
+  if (argc > 2) options.repetitions = std::max(1, std::atoi(argv[2]));
+  for (int i = 3; i < argc; ++i) {
+    const std::string setting = argv[i];
+    const size_t equals = setting.find('=');
+    if (equals == std::string::npos) {
+      options.only = setting;
+    } else {
+      options.settings[setting.substr(0, equals)] = setting.substr(equals + 1);
+    }
+  }
+  found->second(options);
+  return 0;
+}
