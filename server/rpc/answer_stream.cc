@@ -87,7 +87,11 @@ class Writer {
     header.set_query_set(position);
     const bool is_measured = answered.errors.size() == 1 && answered.errors.front().terms == 1;
     if (is_measured) {
-      ASSIGN_OR_RETURN(*header.mutable_noise(), ToProto(noise_, level_));
+      // Once for all marginals: a mean absolute error of Gaussian noise is a long sum.
+      if (!described_) {
+        ASSIGN_OR_RETURN(described_, ToProto(noise_, level_));
+      }
+      *header.mutable_noise() = *described_;
     }
     if (!write_(chunk)) return ClientLeft();
     const std::vector<dp::AnswerError> errors =
@@ -150,6 +154,7 @@ class Writer {
   const ChunkWriter& write_;
   const dp::NoiseSpec noise_;
   const double level_;
+  std::optional<v1::Noise> described_;  // noise_, once it has been
   const double deviation_;
   HalfWidths widths_;
 };
