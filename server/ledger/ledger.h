@@ -174,6 +174,7 @@ struct Release {
   std::string payload_hash;
   int64_t payload_size = 0;
   int64_t created_at_us = 0;
+  std::vector<std::string> shared_with = {};  // who may read it besides its principal, ascending
 };
 
 struct Charge {
@@ -403,6 +404,9 @@ class Ledger {
   virtual absl::StatusOr<Entry> ChargeEntry(std::string_view charge_id) = 0;
 
   virtual absl::StatusOr<Release> GetRelease(std::string_view release_id) = 0;
+  // Once is enough: doing it again changes nothing. Errors: NOT_FOUND for an unknown release.
+  virtual absl::Status ShareRelease(std::string_view release_id, std::string_view grantee,
+                                    std::string_view actor) = 0;
   // Without payloads, newest first.
   virtual absl::StatusOr<std::vector<Release>> ListReleases(std::string_view dataset_id) = 0;
 

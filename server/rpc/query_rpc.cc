@@ -239,7 +239,24 @@ absl::Status List(service::Curator& curator, const grpc::ServerContext& context,
   return absl::OkStatus();
 }
 
+absl::Status Share(service::Curator& curator, const grpc::ServerContext& context,
+                   const v1::ShareReleaseRequest& request, v1::ShareReleaseResponse& response) {
+  ASSIGN_OR_RETURN(const std::string principal, CallerOf(context));
+  const service::Intent intent =
+      request.validate_only() ? service::Intent::kValidateOnly : service::Intent::kDo;
+  ASSIGN_OR_RETURN(
+      const std::vector<std::string> shared_with,
+      service::ShareRelease(curator, principal, request.release_id(), request.principal(), intent));
+  for (const std::string& each : shared_with) response.add_principals(each);
+  return absl::OkStatus();
+}
+
 }  // namespace
+
+grpc::Status QueryRpc::ShareRelease(grpc::ServerContext* context, const v1::ShareReleaseRequest* request,
+                                    v1::ShareReleaseResponse* response) {
+  return ToGrpcStatus(Share(curator_, *context, *request, *response));
+}
 
 grpc::Status QueryRpc::EstimateWorkload(grpc::ServerContext* context,
                                         const v1::EstimateWorkloadRequest* request,

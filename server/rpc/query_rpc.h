@@ -16,6 +16,8 @@ class QueryRpc final : public v1::QueryService::Service {
                               grpc::ServerWriter<v1::AnswerChunk>* writer) override;
   grpc::Status GetRelease(grpc::ServerContext* context, const v1::GetReleaseRequest* request,
                           grpc::ServerWriter<v1::GetReleaseChunk>* writer) override;
+  grpc::Status ShareRelease(grpc::ServerContext* context, const v1::ShareReleaseRequest* request,
+                            v1::ShareReleaseResponse* response) override;
   grpc::Status ListReleases(grpc::ServerContext* context, const v1::ListReleasesRequest* request,
                             v1::ListReleasesResponse* response) override;
 

@@ -180,7 +180,8 @@ double DeviationOf(const dp::Domain& domain, const codec::WorkloadRelease& answe
 }  // namespace
 
 bool BelongsTo(const ledger::Release& release, const ledger::Dataset& dataset, std::string_view principal) {
-  return release.principal == principal || dataset.owner == principal;
+  return release.principal == principal || dataset.owner == principal ||
+         std::ranges::find(release.shared_with, principal) != release.shared_with.end();
 }
 
 std::optional<codec::WorkloadRelease> AnsweredBy(const dp::Domain& domain,

@@ -17,7 +17,8 @@
 
 namespace curator::service {
 
-// Whether `principal` may read a release: who paid for it, and the owner of the dataset.
+// Whether `principal` may read a release: who paid for it, the owner of the dataset, and those with whom one
+// of the two shared it.
 bool BelongsTo(const ledger::Release& release, const ledger::Dataset& dataset, std::string_view principal);
 
 // `release`, asked other questions: the same numbers in other sums. `measured` and `values` are those that

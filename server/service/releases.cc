@@ -115,6 +115,25 @@ absl::StatusOr<ReleaseView> GetRelease(Curator& curator, std::string_view princi
   return view;
 }
 
+absl::StatusOr<std::vector<std::string>> ShareRelease(Curator& curator, std::string_view principal,
+                                                      std::string_view release_id, std::string_view grantee,
+                                                      Intent intent) {
+  ASSIGN_OR_RETURN(const ReleaseView view, GetRelease(curator, principal, release_id));
+  const ledger::Dataset& dataset = view.dataset.record;
+  if (view.release.principal != principal && dataset.owner != principal) {
+    return absl::PermissionDeniedError(
+        "only who paid for a release, or the owner of its dataset, can share it");
+  }
+  if (!CheckPrincipal(grantee).ok() || !MaySee(dataset, grantee)) {
+    return InvalidField("principal", absl::StrCat("\"", std::string(grantee), "\" does not see dataset \"",
+                                                  dataset.name, "\": its owner has to grant access first"));
+  }
+  if (intent == Intent::kValidateOnly) return view.release.shared_with;
+  RETURN_IF_ERROR(curator.ledger.ShareRelease(release_id, grantee, principal));
+  ASSIGN_OR_RETURN(const ledger::Release shared, curator.ledger.GetRelease(release_id));
+  return shared.shared_with;
+}
+
 absl::StatusOr<std::vector<ReleaseListing>> ListReleases(Curator& curator, std::string_view principal,
                                                          std::string_view dataset) {
   ASSIGN_OR_RETURN(const DatasetView view, FindVisible(curator.ledger, principal, dataset));

@@ -30,9 +30,18 @@ struct ReleaseView {
   std::variant<codec::WorkloadRelease, codec::SynthesisRelease> content;
 };
 
-// A release belongs to the principal who paid for it and to the dataset's owner; NOT_FOUND for all others.
+// A release belongs to the principal who paid for it, to the dataset's owner, and to those with whom one of
+// the two shared it; NOT_FOUND for all others.
 absl::StatusOr<ReleaseView> GetRelease(Curator& curator, std::string_view principal,
                                        std::string_view release_id);
+
+// Lets `grantee` read a release, too, who may see its dataset. For who paid for it and the dataset's owner.
+// Returns everybody with whom it was shared. Errors: NOT_FOUND where the release does not belong to
+// `principal`; PERMISSION_DENIED for whom it was only shared with; INVALID_ARGUMENT ("principal") for
+// somebody who does not see the dataset.
+absl::StatusOr<std::vector<std::string>> ShareRelease(Curator& curator, std::string_view principal,
+                                                      std::string_view release_id, std::string_view grantee,
+                                                      Intent intent);
 
 struct ReleaseListing {
   ledger::Release release;  // without its payload

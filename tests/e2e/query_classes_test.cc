@@ -318,6 +318,38 @@ TEST_P(QueryClasses, WhatIsNotDeterminedIsPaidFor) {
       << "what another paid for is not ana's";
 }
 
+TEST_P(QueryClasses, AReleaseThatWasSharedAnswersFreeAlsoAfterARestart) {
+  const absl::StatusOr<Answer> paid =
+      owner_.AnswerWorkload(Request(R"({"query_sets":[{"marginals":{"sets":[{"names":["age"]}]}}]})", "0.5"));
+  ASSERT_TRUE(paid.ok()) << paid.status();
+  const auto share = [&](const std::string& principal, const std::string& grantee) {
+    v1::ShareReleaseRequest request;
+    request.set_release_id(paid->header.release_id());
+    request.set_principal(grantee);
+    return server_.ClientFor(principal).ShareRelease(request).status().code();
+  };
+  EXPECT_EQ(share("owner", "ana"), absl::StatusCode::kInvalidArgument) << "ana does not see the dataset";
+  v1::GrantAccessRequest grant;
+  grant.set_dataset("census");
+  for (const std::string principal : {"ana", "bob"}) {
+    grant.set_principal(principal);
+    ASSERT_TRUE(owner_.GrantAccess(grant).ok());
+  }
+  EXPECT_EQ(share("ana", "bob"), absl::StatusCode::kNotFound);
+  EXPECT_EQ(share("owner", "ana"), absl::StatusCode::kOk);
+  EXPECT_EQ(share("owner", "ana"), absl::StatusCode::kOk);
+  EXPECT_EQ(share("ana", "bob"), absl::StatusCode::kPermissionDenied);
+  server_.Restart();
+  v1::AnswerWorkloadRequest request = Request(R"({"query_sets":[{"prefixes":{"attribute":"age"}}]})");
+  request.clear_spend();
+  request.set_prefer_free(true);
+  const absl::StatusOr<Answer> free = server_.ClientFor("ana").AnswerWorkload(request);
+  ASSERT_TRUE(free.ok()) << free.status();
+  EXPECT_EQ(free->header.free_from(0), paid->header.release_id());
+  EXPECT_EQ(server_.ClientFor("bob").AnswerWorkload(request).status().code(),
+            absl::StatusCode::kInvalidArgument);
+}
+
 TEST_P(QueryClasses, WhatCutsABinOrIsNotThereIsNamedAndFree) {
   EXPECT_EQ(
       FieldOfError(R"({"query_sets":[{"predicates":{"predicates":[{"all_of":[

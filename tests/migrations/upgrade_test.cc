@@ -150,15 +150,13 @@ TEST_P(Upgrade, TheCanaryDumpWithoutItsLastReleaseIsBehindItsAnchor) {
   EXPECT_THAT(inspection.findings.front(), HasSubstr("the anchor knows entry"));
 }
 
-INSTANTIATE_TEST_SUITE_P(EveryDump, Upgrade,
-                         ::testing::Values(Dump{"sqlite", 1}, Dump{"sqlite", 2}, Dump{"sqlite", 3},
-                                           Dump{"sqlite", 4}, Dump{"sqlite", 5}, Dump{"sqlite", 6}, Dump{"sqlite", 7},
-                                           Dump{"postgres", 1}, Dump{"postgres", 2}, Dump{"postgres", 3},
-                                           Dump{"postgres", 4}, Dump{"postgres", 5}, Dump{"postgres", 6},
-                                           Dump{"postgres", 7}),
-                         [](const auto& test) {
-                           return absl::StrCat(test.param.backend, test.param.version);
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    EveryDump, Upgrade,
+    ::testing::Values(Dump{"sqlite", 1}, Dump{"sqlite", 2}, Dump{"sqlite", 3}, Dump{"sqlite", 4},
+                      Dump{"sqlite", 5}, Dump{"sqlite", 6}, Dump{"sqlite", 7}, Dump{"sqlite", 8},
+                      Dump{"postgres", 1}, Dump{"postgres", 2}, Dump{"postgres", 3}, Dump{"postgres", 4},
+                      Dump{"postgres", 5}, Dump{"postgres", 6}, Dump{"postgres", 7}, Dump{"postgres", 8}),
+    [](const auto& test) { return absl::StrCat(test.param.backend, test.param.version); });
 
 }  // namespace
 }  // namespace curator::ledger

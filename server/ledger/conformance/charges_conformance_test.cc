@@ -242,6 +242,22 @@ TEST_P(ChargeConformance, ListsShowTheNewestFirst) {
   EXPECT_STATUS_IS(absl::StatusCode::kNotFound, ledger_->GetCharge("nothing").status());
 }
 
+TEST_P(ChargeConformance, AReleaseIsSharedOnceWithEachOfSeveral) {
+  const Attempt attempt = Must(ledger_->Begin(Request("r1", 1)));
+  const Release release = Must(ledger_->Store(attempt, "the answer"));
+  EXPECT_TRUE(release.shared_with.empty());
+  for (const char* grantee : {"zoe", "ben", "zoe"})
+    ASSERT_TRUE(ledger_->ShareRelease(release.id, grantee, "ana").ok());
+  const Release shared = Must(ledger_->GetRelease(release.id));
+  EXPECT_EQ(shared.payload, "the answer");
+  EXPECT_THAT(shared.shared_with, ElementsAre("ben", "zoe"));
+  const std::vector<Release> listed = Must(ledger_->ListReleases(dataset_.id));
+  ASSERT_EQ(listed.size(), 1U);
+  EXPECT_EQ(listed[0].shared_with, shared.shared_with);
+  EXPECT_STATUS_IS(absl::StatusCode::kNotFound, ledger_->ShareRelease("nothing", "ben", "ana"));
+  EXPECT_TRUE(Must(ledger_->Verify(dataset_.id)).findings.empty());
+}
+
 TEST_P(ChargeConformance, AHealthyLedgerSaysSo) {
   const absl::Status health = ledger_->Health();
   EXPECT_TRUE(health.ok()) << health;

@@ -25,6 +25,7 @@ inline constexpr char kSealed[] = "SEALED";
 inline constexpr char kEqualContent[] = "EQUAL_CONTENT";
 inline constexpr char kArchived[] = "ARCHIVED";
 inline constexpr char kGranted[] = "GRANTED";
+inline constexpr char kReleaseShared[] = "RELEASE_SHARED";
 inline constexpr char kCharged[] = "CHARGED";
 inline constexpr char kReserved[] = "RESERVED";
 inline constexpr char kStarted[] = "STARTED";
@@ -106,8 +107,8 @@ struct PartSealed {
 std::string Bytes(const PartSealed& document);
 absl::StatusOr<PartSealed> ParsePartSealed(std::string_view bytes);
 
-// EQUAL_CONTENT (the other dataset's name), GRANTED (the grantee), ARCHIVED (empty): tag
-// "curator.ledger.note".
+// EQUAL_CONTENT (the other dataset's name), GRANTED (the grantee), RELEASE_SHARED (the release's id and with
+// whom), ARCHIVED (empty): tag "curator.ledger.note".
 std::string NoteBytes(std::string_view text);
 absl::StatusOr<std::string> ParseNote(std::string_view bytes);
 

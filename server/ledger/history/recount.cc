@@ -40,7 +40,8 @@ void Recount::Add(const Entry& entry) {
     if (!ParseDatasetSealed(entry.payload).ok()) Find(entry, "is malformed");
   } else if (entry.kind == kLimitProposed) {
     if (!ParseLimitChange(entry.payload).ok()) Find(entry, "is malformed");
-  } else if (entry.kind == kEqualContent || entry.kind == kArchived || entry.kind == kGranted) {
+  } else if (entry.kind == kEqualContent || entry.kind == kArchived || entry.kind == kGranted ||
+             entry.kind == kReleaseShared) {
     if (!ParseNote(entry.payload).ok()) Find(entry, "is malformed");
   } else {
     Find(entry, "is of an unknown kind");

@@ -248,4 +248,25 @@ absl::Status SqlLedger::Grant(std::string_view dataset_id, std::string_view gran
   });
 }
 
+absl::Status SqlLedger::ShareRelease(std::string_view release_id, std::string_view grantee,
+                                     std::string_view actor) {
+  RETURN_IF_ERROR(CheckText("grantee", grantee));
+  RETURN_IF_ERROR(CheckText("actor", actor));
+  ASSIGN_OR_RETURN(const Release release, GetRelease(release_id));
+  return Write([&](Change& change) -> absl::Status {
+    RETURN_IF_ERROR(change.LockChains({release.dataset_id}));
+    ASSIGN_OR_RETURN(const std::vector<Row> shared,
+                     change.transaction().Execute(
+                         "INSERT INTO release_shares (release_id, grantee, shared_by, shared_at_us) VALUES "
+                         "($1, $2, $3, $4) "
+                         "ON CONFLICT (release_id, grantee) DO NOTHING RETURNING grantee",
+                         {release.id, std::string(grantee), std::string(actor), change.now_us()}));
+    if (!shared.empty()) {
+      AppendNote(change, release.dataset_id, kReleaseShared,
+                 absl::StrCat(release.id, " ", std::string(grantee)), actor);
+    }
+    return absl::OkStatus();
+  });
+}
+
 }  // namespace curator::ledger::sql

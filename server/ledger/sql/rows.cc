@@ -71,7 +71,11 @@ absl::StatusOr<StoredCharge> ChargeOf(const Row& row) {
 
 constexpr char kReleaseColumns[] =
     "SELECT r.id, r.charge_id, r.dataset_id, c.principal, c.kind, c.label, r.payload_hash, r.payload_size, "
-    "r.created_at_us";
+    "r.created_at_us, s.grantee";
+
+// Behind the joins with `charges c` and `release_shares s`: a row for each grantee, ascending, or one
+// without.
+constexpr char kReleaseShares[] = " LEFT JOIN release_shares s ON s.release_id = r.id ";
 
 Release ReleaseOf(const Row& row) {
   return {.id = row.Text(0),
@@ -201,16 +205,24 @@ absl::StatusOr<StoredCharge> ReadCharge(Transaction& transaction, std::string_vi
 }
 
 absl::StatusOr<Release> ReadRelease(Transaction& transaction, std::string_view release_id) {
-  ASSIGN_OR_RETURN(const std::vector<Row> rows,
-                   transaction.Execute(absl::StrCat(kReleaseColumns,
-                                                    ", r.payload FROM releases r JOIN charges c "
-                                                    "ON c.id = r.charge_id WHERE r.id = $1"),
-                                       {std::string(release_id)}));
+  // The payload is in the first row only.
+  ASSIGN_OR_RETURN(
+      const std::vector<Row> rows,
+      transaction.Execute(
+          absl::StrCat(kReleaseColumns,
+                       ", CASE WHEN s.grantee IS NULL OR s.grantee = (SELECT MIN(f.grantee) FROM "
+                       "release_shares f WHERE f.release_id = r.id) THEN r.payload END "
+                       "FROM releases r JOIN charges c ON c.id = r.charge_id",
+                       kReleaseShares, "WHERE r.id = $1 ORDER BY s.grantee"),
+          {std::string(release_id)}));
   if (rows.empty()) return absl::NotFoundError("there is no such release");
   Release release = ReleaseOf(rows.front());
-  release.payload = rows.front().Blob(9);
+  release.payload = rows.front().Blob(10);
   if (Sha256(release.payload) != release.payload_hash) {
     return absl::DataLossError(absl::StrCat("the stored release ", release.id, " does not have its hash"));
+  }
+  for (const Row& row : rows) {
+    if (!row.IsNull(9)) release.shared_with.push_back(row.Text(9));
   }
   return release;
 }
@@ -218,13 +230,17 @@ absl::StatusOr<Release> ReadRelease(Transaction& transaction, std::string_view r
 absl::StatusOr<std::vector<Release>> ReadReleasesWithoutPayloads(Transaction& transaction,
                                                                  std::string_view dataset_id) {
   ASSIGN_OR_RETURN(const std::vector<Row> rows,
-                   transaction.Execute(absl::StrCat(kReleaseColumns,
-                                                    " FROM releases r JOIN charges c ON "
-                                                    "c.id = r.charge_id WHERE r.dataset_id = $1 "
-                                                    "ORDER BY r.created_at_us DESC, c.number DESC"),
-                                       {std::string(dataset_id)}));
+                   transaction.Execute(
+                       absl::StrCat(kReleaseColumns, " FROM releases r JOIN charges c ON c.id = r.charge_id",
+                                    kReleaseShares,
+                                    "WHERE r.dataset_id = $1 "
+                                    "ORDER BY r.created_at_us DESC, c.number DESC, s.grantee"),
+                       {std::string(dataset_id)}));
   std::vector<Release> releases;
-  for (const Row& row : rows) releases.push_back(ReleaseOf(row));
+  for (const Row& row : rows) {
+    if (releases.empty() || releases.back().id != row.Text(0)) releases.push_back(ReleaseOf(row));
+    if (!row.IsNull(9)) releases.back().shared_with.push_back(row.Text(9));
+  }
   return releases;
 }
 

@@ -74,6 +74,8 @@ class SqlLedger final : public Ledger {
                                                       int64_t most) override;
   absl::StatusOr<Entry> ChargeEntry(std::string_view charge_id) override;
   absl::StatusOr<Release> GetRelease(std::string_view release_id) override;
+  absl::Status ShareRelease(std::string_view release_id, std::string_view grantee,
+                            std::string_view actor) override;
   absl::StatusOr<std::vector<Release>> ListReleases(std::string_view dataset_id) override;
   absl::StatusOr<std::vector<Entry>> ListEntries(std::string_view dataset_id, const Page& page) override;
   absl::StatusOr<Verification> Verify(std::string_view dataset_id) override;
