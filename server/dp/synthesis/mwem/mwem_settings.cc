@@ -19,6 +19,8 @@ namespace {
 
 constexpr int64_t kMostRounds = 1000;
 constexpr int64_t kGuessedRecords = 10'000;
+// A sweep over tens of millions of cells takes a large part of a second.
+constexpr int64_t kLastSweepsOfLargeDomains = 30;
 
 // See DefaultRounds().
 size_t ComplexityOf(const SynthesisInput& input, const AttributeSet& attributes) {
@@ -81,6 +83,8 @@ absl::StatusOr<ReadMwemSettings> ReadSettings(const SynthesisInput& input, const
   ASSIGN_OR_RETURN(settings.selection_percent,
                    reader.Integer("selection_percent", settings.selection_percent, 1, 99));
   ASSIGN_OR_RETURN(settings.sweeps, reader.Integer("sweeps", settings.sweeps, 1, 1000));
+  const std::optional<int64_t> cells = input.domain.CellCount(attributes);
+  if (!cells || *cells > kMostCellsHeldWhole) settings.last_sweeps = kLastSweepsOfLargeDomains;
   ASSIGN_OR_RETURN(
       settings.last_sweeps,
       reader.Integer("last_sweeps", std::max(settings.last_sweeps, settings.sweeps), 1, 100'000));
@@ -95,7 +99,6 @@ absl::StatusOr<ReadMwemSettings> ReadSettings(const SynthesisInput& input, const
   ASSIGN_OR_RETURN(const std::string adaptive, reader.Choice("adaptive", {"no", "yes"}));
   settings.adaptive = adaptive == "yes" ? MwemRounds::kAdaptive : MwemRounds::kFixed;
   RETURN_IF_ERROR(ReadForm(input, attributes, reader, settings));
-  const std::optional<int64_t> cells = input.domain.CellCount(attributes);
   RETURN_IF_ERROR(CheckForm(settings, cells && *cells <= settings.max_cells));
   RETURN_IF_ERROR(reader.Finish());
   return ReadMwemSettings{.settings = settings, .used = reader.used()};
@@ -128,7 +131,8 @@ const std::vector<Setting>& MwemSettingsForPeople() {
       {"iterate", "last: the final weights; average: of the weights after every round (dense form only)",
        "last"},
       {"sweeps", "how often all measurements are replayed in a round at most", "10"},
-      {"last_sweeps", "how often all measurements are replayed after the last round at most", "300"},
+      {"last_sweeps", "how often all measurements are replayed after the last round at most",
+       absl::StrCat("300, or ", kLastSweepsOfLargeDomains, " for domains that are held in parts by default")},
       {"settled",
        "a replay ends when a sweep changes the fit to no answer by more than this many standard deviations "
        "of "
