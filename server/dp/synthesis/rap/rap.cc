@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -11,6 +12,8 @@
 #include "dp/synthesis/rap/relaxed_answers.h"
 #include "dp/synthesis/rap/relaxed_model.h"
 #include "dp/synthesis/rap/relaxed_start.h"
+#include "dp/synthesis/rap/single_queries.h"
+#include "dp/synthesis/synthesis_workload.h"
 #include "dp/workload/marginals.h"
 
 namespace curator::dp {
@@ -33,7 +36,8 @@ class Run {
         layout_(std::move(layout)),
         kernel_(kernel),
         pacer_(pacer),
-        left_(schedule_.sets) {}
+        left_(schedule_.sets),
+        chosen_queries_(schedule_.queries.size()) {}
 
   absl::StatusOr<std::unique_ptr<SynthesisModel>> Finish(const Progress& progress) {
     RETURN_IF_ERROR(pacer_.Look());
@@ -85,12 +89,14 @@ class Run {
   }
 
   RelaxedRows Start() const {
-    if (schedule_.settings.relaxation == Relaxation::kSparseMax) return UniformStart(layout_);
+    if (schedule_.settings.relaxation == Relaxation::kSparseMax)
+      return schedule_.one_way_noise ? MixedStart(layout_, one_ways_) : UniformStart(layout_);
     return IndependentStart(layout_, one_ways_, schedule_.settings.spread);
   }
 
   // Chooses and measures what a round measures. All choices of a round are made on the same rows.
   absl::Status MeasureRound(const RelaxedRows& rows) {
+    if (!schedule_.queries.empty()) return MeasureQueries(rows);
     std::vector<AttributeSet> chosen;
     if (schedule_.selection) {
       ASSIGN_OR_RETURN(chosen, Choose(rows));
@@ -119,6 +125,41 @@ class Run {
       left_.erase(left_.begin() + at);
     }
     return chosen;
+  }
+
+  // A round of single queries: each is chosen among those not measured yet, and measured.
+  absl::Status MeasureQueries(const RelaxedRows& rows) {
+    const AlignedFloats shares = SharesOf(rows, schedule_.settings.relaxation, loops_);
+    std::vector<CandidateFamily> families;
+    for (size_t i = 0; i < schedule_.queries.size(); ++i) {
+      const QueryGroup& group = schedule_.queries[i];
+      ASSIGN_OR_RETURN(const std::vector<double> cells, EstimateOf(group.attributes, shares));
+      families.push_back({.group = group, .estimate = AnswersFromEstimates(input_.domain, group, cells)});
+      families.back().excluded.assign(chosen_queries_[i].begin(), chosen_queries_[i].end());
+    }
+    for (int64_t i = 0; i < schedule_.settings.per_round; ++i) {
+      ASSIGN_OR_RETURN(const FamilyChoice choice,
+                       kernel_.SelectWorstCandidate(families, *schedule_.selection));
+      std::set<int64_t>& chosen = chosen_queries_[choice.family];
+      chosen.insert(static_cast<int64_t>(choice.query));
+      families[choice.family].excluded.assign(chosen.begin(), chosen.end());
+      RETURN_IF_ERROR(MeasureQuery(SingleQuery(families[choice.family].group, choice.query)));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status MeasureQuery(const QueryGroup& single) {
+    ASSIGN_OR_RETURN(const auto counts, kernel_.NoisyCounts(std::span(&single, 1), schedule_.marginal_noise));
+    ASSIGN_OR_RETURN(PolynomialAnswer answer, PolynomialOf(input_.domain, layout_, single));
+    const auto records = static_cast<double>(records_);
+    const double deviation = TrustedDeviation(schedule_.marginal_noise);
+    answer.answer = static_cast<float>(static_cast<double>(counts[0][0]) / records);
+    answer.weight = static_cast<float>(records / deviation * (records / deviation));
+    transcript_.push_back(absl::StrCat("a query over ", NamesOf(input_.domain, single.attributes), ": ",
+                                       counts[0][0], ", within about ", std::llround(2 * deviation)));
+    problem_.polynomials.push_back(std::move(answer));
+    answers_ += 1;
+    return absl::OkStatus();
   }
 
   // In records.
@@ -171,6 +212,7 @@ class Run {
   Pacer& pacer_;
   const ProjectionLoops& loops_ = *AvailableProjectionLoops().front();
   std::vector<AttributeSet> left_;
+  std::vector<std::set<int64_t>> chosen_queries_;  // of each group
   int64_t records_ = 1;
   std::vector<std::vector<double>> one_ways_;
   ProjectionProblem problem_;
@@ -193,7 +235,7 @@ absl::StatusOr<SynthesisPlan> Rap::Plan(const SynthesisInput& input) const {
   ASSIGN_OR_RETURN(RapSchedule schedule, MakeRapSchedule(input));
   ASSIGN_OR_RETURN(const Budget budget, BudgetOf(input.rule, input.spend));
   ASSIGN_OR_RETURN(Event event, ChargeFor(input.rule, budget, schedule.draws));
-  std::vector<std::string> lines = DescribeSchedule(schedule);
+  std::vector<std::string> lines = DescribeSchedule(input.domain, schedule);
   return SynthesisPlan{
       .draws = std::move(schedule.draws),
       .event = std::move(event),

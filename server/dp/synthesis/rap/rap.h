@@ -1,4 +1,4 @@
-// RAP (Aydore et al. 2021): relaxed adaptive projection, over whole marginals.
+// RAP (Aydore et al. 2021): relaxed adaptive projection.
 //
 // Noisy answers are projected onto relaxed rows (projection.h). One-shot, all marginals of the workload are
 // measured and fitted once; adaptively, each round chooses the marginals that the rows approximate worst,

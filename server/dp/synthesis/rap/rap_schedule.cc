@@ -9,7 +9,9 @@
 #include "base/errors.h"
 #include "base/status_macros.h"
 #include "dp/synthesis/rap/affordable_selection.h"
+#include "dp/synthesis/rap/projection_loops.h"
 #include "dp/synthesis/rap/relaxed_start.h"
+#include "dp/synthesis/rap/single_queries.h"
 #include "dp/synthesis/settings_reader.h"
 #include "dp/synthesis/synthesis_workload.h"
 #include "dp/workload/marginals.h"
@@ -58,40 +60,52 @@ absl::StatusOr<Split> SplitBudget(int64_t units, const RapSchedule& schedule, bo
   return split;
 }
 
-// Fills in noises and selection. `one_marginal` and `records` are sensitivities.
-absl::Status BuyNoise(const Budget& budget, bool selects, const Sensitivity& one_marginal,
-                      const Sensitivity& records, RapSchedule& schedule) {
+// The draws of a schedule, as seen by a unit: under its own relation, or as one that only enters or leaves.
+struct Sides {
+  Sensitivity one_marginal;
+  Sensitivity measured;  // one marginal, or one query
+  Sensitivity records;
+  int64_t selection_divisor = 1;
+};
+
+// What would otherwise fail after the charge: the kernel's limits for one question, and those of the loops.
+absl::Status CheckWhatKernelAndLoopsTake(const Domain& domain, const std::vector<AttributeSet>& sets) {
+  RETURN_IF_ERROR(ValidateMarginals(domain, sets));
+  for (const AttributeSet& set : sets) {
+    if (set.size() > kMostFactors) {
+      return InvalidField("workload", absl::StrCat("has a marginal of ", set.size(),
+                                                   " attributes; this method takes at most ", kMostFactors));
+    }
+  }
+  return absl::OkStatus();
+}
+
+// Fills in noises and selection.
+absl::Status BuyNoise(const Budget& budget, bool selects, const Sides& sides, RapSchedule& schedule) {
   const bool one_ways = schedule.settings.one_way_percent > 0;
   if (const auto* pure = std::get_if<PureBudget>(&budget)) {
     ASSIGN_OR_RETURN(const Split split,
                      SplitBudget(pure->epsilon.units(), schedule, selects, "spend.epsilon"));
-    ASSIGN_OR_RETURN(schedule.record_noise, LaplaceNoiseFor(records, Epsilon(split.records)));
+    ASSIGN_OR_RETURN(schedule.record_noise, LaplaceNoiseFor(sides.records, Epsilon(split.records)));
     if (one_ways) {
-      ASSIGN_OR_RETURN(schedule.one_way_noise, LaplaceNoiseFor(one_marginal, Epsilon(split.one_way)));
+      ASSIGN_OR_RETURN(schedule.one_way_noise, LaplaceNoiseFor(sides.one_marginal, Epsilon(split.one_way)));
     }
-    ASSIGN_OR_RETURN(schedule.marginal_noise, LaplaceNoiseFor(one_marginal, Epsilon(split.measurement)));
+    ASSIGN_OR_RETURN(schedule.marginal_noise, LaplaceNoiseFor(sides.measured, Epsilon(split.measurement)));
     if (selects) schedule.selection = Epsilon(split.selection);
     return absl::OkStatus();
   }
   const Rho rho = std::get<ZcdpBudget>(budget).rho;
   ASSIGN_OR_RETURN(const Split split, SplitBudget(rho.units(), schedule, selects, "spend.rho"));
-  ASSIGN_OR_RETURN(schedule.record_noise, GaussianNoiseFor(records, Rho(split.records)));
+  ASSIGN_OR_RETURN(schedule.record_noise, GaussianNoiseFor(sides.records, Rho(split.records)));
   if (one_ways) {
-    ASSIGN_OR_RETURN(schedule.one_way_noise, GaussianNoiseFor(one_marginal, Rho(split.one_way)));
+    ASSIGN_OR_RETURN(schedule.one_way_noise, GaussianNoiseFor(sides.one_marginal, Rho(split.one_way)));
   }
-  ASSIGN_OR_RETURN(schedule.marginal_noise, GaussianNoiseFor(one_marginal, Rho(split.measurement)));
+  ASSIGN_OR_RETURN(schedule.marginal_noise, GaussianNoiseFor(sides.measured, Rho(split.measurement)));
   if (!selects) return absl::OkStatus();
   ASSIGN_OR_RETURN(schedule.selection, AffordableSelection(Rho(split.selection)));
   if (!schedule.selection) return InvalidField("spend.rho", "is too small to pay for each selection");
   return absl::OkStatus();
 }
-
-// The draws of a schedule, as seen by a unit: under its own relation, or as one that only enters or leaves.
-struct Sides {
-  Sensitivity one_marginal;
-  Sensitivity records;
-  int64_t selection_divisor = 1;
-};
 
 std::vector<CountedEvent> DrawsOf(const RapSchedule& schedule, const Sides& sides) {
   const int64_t measured = schedule.settings.rounds * schedule.settings.per_round;
@@ -106,7 +120,7 @@ std::vector<CountedEvent> DrawsOf(const RapSchedule& schedule, const Sides& side
                         sides.selection_divisor);
     draws.push_back({{ExponentialMechanismEvent{range}}, measured});
   }
-  draws.push_back({NoiseEvent(schedule.marginal_noise, sides.one_marginal), measured});
+  draws.push_back({NoiseEvent(schedule.marginal_noise, sides.measured), measured});
   return draws;
 }
 
@@ -116,6 +130,7 @@ absl::StatusOr<LinearDraws> LinearDrawsOf(const RapSchedule& schedule, const Uni
   const UnitBound leaving{.relation = NeighbourRelation::kAddRemove, .max_records = unit.max_records};
   Sides sides;
   ASSIGN_OR_RETURN(sides.one_marginal, MarginalsSensitivity(leaving, 1));
+  sides.measured = sides.one_marginal;
   ASSIGN_OR_RETURN(sides.records, RecordCountSensitivity(leaving));
   sides.selection_divisor = unit.relation == NeighbourRelation::kReplaceOne ? 2 : 1;
   return LinearDraws{.draws = schedule.draws, .removals = DrawsOf(schedule, sides)};
@@ -123,6 +138,10 @@ absl::StatusOr<LinearDraws> LinearDrawsOf(const RapSchedule& schedule, const Uni
 
 // The cells of the `count` largest of the sets, and of each attribute by itself.
 int64_t MostCells(const Domain& domain, const RapSchedule& schedule) {
+  if (!schedule.queries.empty()) {
+    return OneHotColumns(domain, schedule.attributes) +
+           schedule.settings.rounds * schedule.settings.per_round;
+  }
   std::vector<int64_t> cells;
   for (const AttributeSet& set : schedule.sets) cells.push_back(domain.CellCount(set).value_or(0));
   std::ranges::sort(cells, std::greater<>());
@@ -165,11 +184,24 @@ absl::StatusOr<Budget> LooselyConverted(const Budget& budget) {
 absl::Status ReadSettings(const SynthesisInput& input, RapSchedule& schedule, Budget& budget) {
   SettingsReader reader(input.settings);
   RapSettings& settings = schedule.settings;
-  const auto marginals = static_cast<int64_t>(schedule.sets.size());
   const int64_t columns = OneHotColumns(input.domain, schedule.attributes);
-  ASSIGN_OR_RETURN(settings.rounds, reader.Integer("rounds", 1, 1, std::min(marginals, kMostMeasured)));
-  const int64_t most_per_round = std::max<int64_t>(1, std::min(marginals, kMostMeasured) / settings.rounds);
-  ASSIGN_OR_RETURN(settings.per_round, reader.Integer("per_round", most_per_round, 1, most_per_round));
+  ASSIGN_OR_RETURN(const bool marginals, TakesFirst(reader, "measure", {"marginals", "queries"}));
+  settings.measure = marginals ? RapMeasure::kMarginals : RapMeasure::kQueries;
+  if (!marginals) {
+    ASSIGN_OR_RETURN(schedule.queries, AsSingleQueries(input.domain, input.workload));
+    const absl::Status valid = ValidateQueries(input.domain, schedule.queries);
+    if (!valid.ok()) return InvalidField("workload", std::string(valid.message()));
+  }
+  const int64_t candidates =
+      marginals ? static_cast<int64_t>(schedule.sets.size()) : CountQueries(input.domain, schedule.queries);
+  const int64_t most = std::min(candidates, kMostMeasured);
+  ASSIGN_OR_RETURN(settings.rounds,
+                   reader.Integer("rounds", marginals ? 1 : std::min<int64_t>(10, most), 1, most));
+  const int64_t most_per_round = std::max<int64_t>(1, most / settings.rounds);
+  ASSIGN_OR_RETURN(
+      settings.per_round,
+      reader.Integer("per_round", marginals ? most_per_round : std::min<int64_t>(10, most_per_round), 1,
+                     most_per_round));
   ASSIGN_OR_RETURN(settings.selection_percent,
                    reader.Integer("selection_percent", settings.selection_percent, 1, 99));
   ASSIGN_OR_RETURN(settings.one_way_percent, reader.Integer("one_way_percent", 10, 0, 99));
@@ -202,26 +234,42 @@ absl::StatusOr<RapSchedule> MakeRapSchedule(const SynthesisInput& input) {
   RapSchedule schedule;
   schedule.sets = SetsOf(input.workload);
   schedule.attributes = UnionOf(schedule.sets);
+  RETURN_IF_ERROR(CheckWhatKernelAndLoopsTake(input.domain, schedule.sets));
   RETURN_IF_ERROR(ReadSettings(input, schedule, budget));
   RETURN_IF_ERROR(RelaxedLayout::Create(input.domain, schedule.attributes, schedule.settings.rows).status());
   Sides sides;
   ASSIGN_OR_RETURN(sides.one_marginal, MarginalsSensitivity(input.unit_bound, 1));
   ASSIGN_OR_RETURN(sides.records, RecordCountSensitivity(input.unit_bound));
-  const bool selects =
-      schedule.settings.rounds * schedule.settings.per_round < static_cast<int64_t>(schedule.sets.size());
-  RETURN_IF_ERROR(BuyNoise(budget, selects, sides.one_marginal, sides.records, schedule));
+  const bool queries = !schedule.queries.empty();
+  sides.measured = sides.one_marginal;
+  if (queries) {
+    const QueryGroup any = SingleQuery(schedule.queries.front(), 0);
+    ASSIGN_OR_RETURN(sides.measured, QueriesSensitivity(input.domain, input.unit_bound, std::span(&any, 1)));
+  }
+  const int64_t candidates =
+      queries ? CountQueries(input.domain, schedule.queries) : static_cast<int64_t>(schedule.sets.size());
+  const bool selects = queries || schedule.settings.rounds * schedule.settings.per_round < candidates;
+  RETURN_IF_ERROR(BuyNoise(budget, selects, sides, schedule));
   schedule.draws = DrawsOf(schedule, sides);
+  // A selection among single queries does not get cheaper for a unit that only enters or leaves: parts pay
+  // more.
+  if (queries) return schedule;
   ASSIGN_OR_RETURN(schedule.linear, LinearDrawsOf(schedule, input.unit_bound));
   return schedule;
 }
 
 const std::vector<Setting>& RapSettingsForPeople() {
   static const auto* const settings = new std::vector<Setting>{
-      {"rounds", "how often the rows are fitted and the worst marginals chosen", "1"},
+      {"measure",
+       "marginals: whole ones, each at the price of one query; queries: the workload's cells or queries one "
+       "by one, "
+       "as in the paper",
+       "marginals"},
+      {"rounds", "how often the rows are fitted and the worst answered chosen", "1; 10 for queries"},
       {"per_round",
-       "how many marginals are measured in a round; all of the workload, without selection, when "
+       "how many marginals or queries are measured in a round; all marginals, without selection, when "
        "rounds times this is its size",
-       "as many as there are"},
+       "as many as there are; 10 for queries"},
       {"one_way_percent", "the share of the budget that measures every attribute by itself first, 0 to 99",
        "10"},
       {"selection_percent", "the share of a measurement's budget that chooses what to measure, 1 to 99",
@@ -241,7 +289,8 @@ const std::vector<Setting>& RapSettingsForPeople() {
   return *settings;
 }
 
-std::vector<std::string> DescribeSchedule(const RapSchedule& schedule) {
+std::vector<std::string> DescribeSchedule(const Domain& domain, const RapSchedule& schedule) {
+  const std::string measured = schedule.queries.empty() ? "marginal" : "query";
   std::vector<std::string> lines;
   lines.push_back(absl::StrCat("once: the number of records, ", Describe(schedule.draws.front().event)));
   for (size_t i = 1; i < schedule.draws.size(); ++i) {
@@ -249,10 +298,17 @@ std::vector<std::string> DescribeSchedule(const RapSchedule& schedule) {
     const bool selection = std::holds_alternative<ExponentialMechanismEvent>(draw.event.what);
     const bool one_way = schedule.one_way_noise && i == 1;
     lines.push_back(absl::StrCat(draw.count, " times: ",
-                                 selection ? "choose the marginal that is approximated worst, "
+                                 selection
+                                     ? absl::StrCat("choose the ", measured, " that is approximated worst, ")
                                  : one_way ? "the counts of one attribute, "
-                                           : "the counts of one marginal, ",
+                                           : absl::StrCat("the counts of one ", measured, ", "),
                                  Describe(draw.event)));
+  }
+  if (!schedule.queries.empty()) {
+    constexpr int64_t kMebi = int64_t{1} << 20;
+    lines.push_back(absl::StrCat("choices are among ", CountQueries(domain, schedule.queries),
+                                 " queries, in at most ",
+                                 SelectionBytes(domain, schedule.queries) / kMebi + 1, " MiB of memory"));
   }
   lines.push_back(absl::StrCat("fit ", schedule.settings.rows, " relaxed rows to at most ",
                                schedule.most_cells, " answers in at most ", schedule.settings.steps,

@@ -23,9 +23,14 @@ namespace curator::dp {
 // Where each round's projection starts: from the rows of the round before, or afresh.
 enum class RapStart { kWarm, kCold };
 
+// What is chosen and measured: whole marginals, each at the price of one query, or the workload's queries one
+// by one as in the paper.
+enum class RapMeasure { kMarginals, kQueries };
+
 struct RapSettings {
+  RapMeasure measure = RapMeasure::kMarginals;
   int64_t rounds = 1;
-  int64_t per_round = 1;           // marginals measured in a round
+  int64_t per_round = 1;           // marginals or queries measured in a round
   int64_t rows = 1;                // of the relaxed dataset
   int64_t steps = 1;               // of the optimiser, in all rounds together, at most
   int64_t selection_percent = 10;  // of what a round costs; the rest measures
@@ -38,19 +43,21 @@ struct RapSettings {
 };
 
 // One noisy count of the records; the marginal of each attribute; then `rounds` times `per_round` times: a
-// selection (when there is more to choose from than is measured), and the counts of one marginal.
+// selection (when there is more to choose from than is measured), and the counts of one marginal, or of one
+// query.
 struct RapSchedule {
   RapSettings settings;
   std::map<std::string, std::string> used_settings;
-  std::vector<AttributeSet> sets;  // to choose from
-  AttributeSet attributes;         // in any of them
+  std::vector<AttributeSet> sets;   // of the workload, to choose from
+  std::vector<QueryGroup> queries;  // to choose from instead, one by one; empty unless they are measured
+  AttributeSet attributes;          // in any of them
   NoiseSpec record_noise;
   std::optional<NoiseSpec> one_way_noise;
-  NoiseSpec marginal_noise;
+  NoiseSpec marginal_noise;  // or of a query
   std::optional<Epsilon> selection;
   std::vector<CountedEvent> draws;
-  LinearDraws linear;      // for the accounts of parts
-  int64_t most_cells = 0;  // of all answers that a step of the optimiser looks at
+  std::optional<LinearDraws> linear;  // for the accounts of parts; none where that does not hold
+  int64_t most_cells = 0;             // of all answers that a step of the optimiser looks at
 };
 
 // Errors: INVALID_ARGUMENT with a field ("workload", "settings...", "spend...").
@@ -59,7 +66,7 @@ absl::StatusOr<RapSchedule> MakeRapSchedule(const SynthesisInput& input);
 // The settings of the method, for people.
 const std::vector<Setting>& RapSettingsForPeople();
 
-// One line for each kind of draw, and what the fit takes.
-std::vector<std::string> DescribeSchedule(const RapSchedule& schedule);
+// One line for each kind of draw, and what choices and fit take.
+std::vector<std::string> DescribeSchedule(const Domain& domain, const RapSchedule& schedule);
 
 }  // namespace curator::dp

@@ -11,6 +11,7 @@
 #include "dp/synthesis/rap/rap_schedule.h"
 #include "dp/synthesis/synthesis_workload.h"
 #include "dp/synthesis/testing/laws.h"
+#include "dp/workload/testing_domain.h"
 #include "tests/testing/seeded_bits.h"
 
 namespace curator::dp {
@@ -83,9 +84,50 @@ TEST(Rap, MeasuresEveryMarginalOnceWhenItIsOneShot) {
   EXPECT_THAT(plan.schedule, testing::Contains(HasSubstr("6 times: the counts of one marginal")));
 }
 
+TEST(Rap, MeasuresSingleQueriesAsInThePaper) {
+  World world = ZcdpWorld(kRhoUnitsPerOne);
+  // Whole marginals, whose cells are queries; a 1-of-2 threshold; and ranges.
+  world.input.workload.push_back(
+      {.attributes = {1, 2}, .queries = std::vector<LinearQuery>{{{0}, {1}, {2}, {3}, {4}, {8}}}});
+  world.input.workload.push_back({.attributes = {2}, .queries = AllIntervals(4)});
+  world.input.settings = {{"measure", "queries"}, {"relaxation", "sparsemax"},
+                          {"rate", "0.01"},       {"one_way_percent", "0"},
+                          {"rounds", "4"},        {"per_round", "3"}};
+  const auto plan = Rap().Plan(world.input).value();
+  EXPECT_THAT(plan.schedule, testing::Contains(HasSubstr("12 times: choose the query")));
+  EXPECT_THAT(plan.schedule, testing::Contains(HasSubstr("12 times: the counts of one query")));
+  // 53 cells of all pairs, one threshold, ten ranges.
+  EXPECT_THAT(plan.schedule, testing::Contains(HasSubstr("among 64 queries, in at most 1 MiB")));
+  EXPECT_FALSE(plan.linear.has_value());
+  const auto model = FitOn(world);
+  int measured = 0;
+  for (const std::string& line : model->Transcript()) measured += line.rfind("a query over", 0) == 0 ? 1 : 0;
+  EXPECT_EQ(measured, 12);
+}
+
+TEST(Rap, RefusesToMeasureQueriesThatCostDifferently) {
+  World world = ZcdpWorld(kRhoUnitsPerOne);
+  world.input.workload.push_back({.attributes = {0}, .queries = std::vector<LinearQuery>{{{0, 1}, {1, -1}}}});
+  world.input.settings = {{"measure", "queries"}};
+  EXPECT_THAT(std::string(Rap().Plan(world.input).status().message()), HasSubstr("weights are 1"));
+}
+
+TEST(Rap, RefusesWhatWouldFailAfterTheCharge) {
+  World world = WorldOf(std::vector<int64_t>(17, 2), 17, {});
+  EXPECT_THAT(std::string(Rap().Plan(world.input).status().message()), HasSubstr("at most 16"));
+  std::vector<int64_t> sizes(450, 2);  // 101,025 pairs
+  world = WorldOf({2, 2}, 1, {});
+  world.input.domain = CodedDomain(sizes);
+  world.input.workload.clear();
+  for (uint32_t a = 0; a < 450; ++a) {
+    for (uint32_t b = a + 1; b < 450; ++b) world.input.workload.push_back({{a, b}, EveryCell()});
+  }
+  EXPECT_EQ(Rap().Plan(world.input).status().code(), absl::StatusCode::kInvalidArgument);
+}
+
 TEST(Rap, SpendsNearlyAllThatItIsOffered) {
   for (const auto& settings : std::vector<std::map<std::string, std::string>>{
-           {}, {{"rounds", "2"}, {"per_round", "2"}}, {{"one_way_percent", "0"}}}) {
+           {}, {{"rounds", "2"}, {"per_round", "2"}}, {{"one_way_percent", "0"}}, {{"measure", "queries"}}}) {
     World world = ZcdpWorld(kRhoUnitsPerOne / 100);
     world.input.settings = settings;
     const auto plan = Rap().Plan(world.input).value();

@@ -20,6 +20,16 @@ double Spread(size_t row, size_t column) {
   return static_cast<double>(Scrambled(Scrambled(row) + column) >> 11) * 0x1.0p-53;
 }
 
+// The code that a row draws from an attribute's shares.
+size_t DrawnCode(const RelaxedLayout& layout, size_t row, size_t position,
+                 const std::vector<double>& shares) {
+  const double height = Spread(row, layout.columns() + position);
+  double sum = 0;
+  size_t drawn = 0;
+  while (drawn + 1 < shares.size() && (sum += shares[drawn]) <= height) ++drawn;
+  return drawn;
+}
+
 }  // namespace
 
 RelaxedRows UniformStart(const RelaxedLayout& layout) {
@@ -38,13 +48,24 @@ RelaxedRows IndependentStart(const RelaxedLayout& layout, const std::vector<std:
     std::vector<double> logarithms;
     for (const double share : shares[i]) logarithms.push_back(PortableLog(share));
     for (size_t row = 0; row < layout.rows(); ++row) {
-      const double height = Spread(row, layout.columns() + i);
-      double sum = 0;
-      size_t drawn = 0;
-      while (drawn + 1 < shares[i].size() && (sum += shares[i][drawn]) <= height) ++drawn;
+      const size_t drawn = DrawnCode(layout, row, i, shares[i]);
       for (size_t code = 0; code < shares[i].size(); ++code) {
         rows.parameters[layout.ElementAt(row, layout.first_columns()[i] + code)] =
             static_cast<float>(logarithms[code] + (code == drawn ? spread : 0));
+      }
+    }
+  }
+  return rows;
+}
+
+RelaxedRows MixedStart(const RelaxedLayout& layout, const std::vector<std::vector<double>>& shares) {
+  RelaxedRows rows{.layout = layout, .parameters = AlignedFloats(layout.elements())};
+  for (size_t i = 0; i < shares.size(); ++i) {
+    for (size_t row = 0; row < layout.rows(); ++row) {
+      const size_t drawn = DrawnCode(layout, row, i, shares[i]);
+      for (size_t code = 0; code < shares[i].size(); ++code) {
+        rows.parameters[layout.ElementAt(row, layout.first_columns()[i] + code)] =
+            static_cast<float>(0.5 * shares[i][code] + (code == drawn ? 0.5 : 0));
       }
     }
   }

@@ -19,6 +19,10 @@ RelaxedRows UniformStart(const RelaxedLayout& layout);
 RelaxedRows IndependentStart(const RelaxedLayout& layout, const std::vector<std::vector<double>>& shares,
                              double spread);
 
+// The same for SparseMax, which leaves distributions as they are: each attribute of a row is half its
+// marginal and half one value, drawn from it.
+RelaxedRows MixedStart(const RelaxedLayout& layout, const std::vector<std::vector<double>>& shares);
+
 // Noisy counts as shares: cut at a small share of an even spread, and scaled to 1.
 std::vector<double> PositiveShares(const std::vector<double>& noisy);
 
