@@ -52,9 +52,9 @@ absl::StatusOr<std::string> SettingsReader::Choice(const std::string& key,
   return value;
 }
 
-std::string SettingsReader::Text(const std::string& key) {
+std::string SettingsReader::Text(const std::string& key, const std::string& absent) {
   const auto found = settings_.find(key);
-  return used_[key] = found == settings_.end() ? std::string() : found->second;
+  return used_[key] = found == settings_.end() ? absent : found->second;
 }
 
 absl::Status SettingsReader::Finish() const {

@@ -28,8 +28,8 @@ class SettingsReader {
   // One of `choices`, the first one when it is not set.
   absl::StatusOr<std::string> Choice(const std::string& key, const std::vector<std::string>& choices);
 
-  // The text of `key`, or nothing when it is not set.
-  std::string Text(const std::string& key);
+  // The text of `key` as it was written, or `absent` when it is not set.
+  std::string Text(const std::string& key, const std::string& absent = "");
 
   // INVALID_ARGUMENT for a key that nobody has asked for.
   absl::Status Finish() const;

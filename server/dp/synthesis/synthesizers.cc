@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "dp/synthesis/dpsyn/dpsyn.h"
 #include "dp/synthesis/mwem/mwem.h"
 #include "dp/synthesis/prior/prior.h"
 #include "dp/synthesis/rap/rap.h"
@@ -12,7 +13,9 @@ std::span<const Synthesizer* const> Synthesizers() {
   static const Mwem mwem;
   static const PriorAware prior;
   static const Rap rap;
-  static const std::array<const Synthesizer*, 3> all = {&mwem, &prior, &rap};
+  static const Dpsyn dpsyn;
+  static const Priview priview;
+  static const std::array<const Synthesizer*, 5> all = {&mwem, &prior, &rap, &dpsyn, &priview};
   return all;
 }
 

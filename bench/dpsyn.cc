@@ -1,0 +1,325 @@
+// Accuracy and speed of synthesizers on real tables.
+//
+//   dpsyn marginals TABLE K METHOD RULE EPSILON [REPETITIONS] [key=value]...
+//   dpsyn squares   TABLE METHOD RULE EPSILON [REPETITIONS] [key=value]...
+//   dpsyn classify  TABLE METHOD RULE EPSILON [REPETITIONS] [key=value]...
+//   dpsyn speed     [ROWS] [ATTRIBUTES] [key=value]...
+//
+// TABLE: adult, retail32, retail64, msnbc, nltcs. RULE: pure, or certified (ADVANCED, a promise of (epsilon,
+// 1e-9) kept by numerical composition), or zcdp (the rho of (epsilon, 1e-9)). The method `direct` answers the
+// workload itself with noise.
+//
+// marginals: all K-way marginals are the workload; prints the mean over them and over repetitions of the L1
+// distance between normalised marginals of the table and of the model, the largest difference of a cell, the
+// CPU seconds of planning, drawing and fitting, and those of the answers.
+// squares: for each k from 3 to 8, the mean over 30 random k-way marginals of the sum of squared errors of
+// shares; the workload of the synthesis is all pairs.
+// classify: every fifth record is held out; a classifier of the last attribute is trained on as many records
+// drawn from the model as the rest has, and on the rest itself; the shares of held-out records that each gets
+// wrong.
+// speed: a table of ROWS records of ATTRIBUTES binary attributes, end to end.
+//
+// Repetition r draws from the key whose first byte is r. Nothing is assumed about the number of records.
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <memory>
+#include <random>
+#include <set>
+#include <string>
+
+#include "dp/accounting/rule.h"
+#include "dp/data/count_marginals.h"
+#include "dp/data/sealed_table.h"
+#include "dp/noise/drbg.h"
+#include "dp/synthesis/synthesis_workload.h"
+#include "dp/synthesis/synthesizers.h"
+#include "dp/workload/marginals.h"
+#include "dp/workload/noise_purchase.h"
+#include "income_classifier.h"
+#include "real_tables.h"
+
+namespace curator::dp {
+namespace {
+
+using bench::RealTable;
+
+double CpuSeconds() {
+  return static_cast<double>(std::clock()) / CLOCKS_PER_SEC;
+}
+
+PublicTable Published(const RealTable& table) {
+  CodedColumns columns(SizesOf(table.domain));
+  for (const auto& row : table.rows) (void)columns.AppendRow(row);
+  return PublicTable::Create(std::move(columns)).value();
+}
+
+Drbg BitsOf(int repetition) {
+  DrawKey::Bytes key{};
+  key[0] = static_cast<uint8_t>(repetition);
+  return Drbg{DrawKey(key)};
+}
+
+void SetBudget(const std::string& rule, const std::string& epsilon, SynthesisInput& input) {
+  const Epsilon amount = Epsilon::Parse(epsilon, "epsilon").value();
+  const Delta delta(kDeltaUnitsPerOne / 1'000'000'000);
+  input.rule.epsilon = Epsilon(std::max<int64_t>(amount.units(), kEpsilonUnitsPerOne) * 100);
+  if (rule == "pure") {
+    input.rule.kind = RuleKind::kPure;
+    input.spend = {.epsilon = amount};
+  } else if (rule == "certified") {
+    input.rule.kind = RuleKind::kAdvanced;
+    input.rule.delta = Delta(2 * delta.units());
+    input.spend = {.epsilon = amount, .delta = delta};
+  } else {
+    input.rule.kind = RuleKind::kZcdp;
+    input.rule.epsilon = amount;
+    input.rule.delta = delta;
+    input.spend = {.rho = Rho(LimitsOf(input.rule).value()[0].amount)};
+  }
+}
+
+// A fitted model; for `direct`, the noisy answers themselves.
+struct Fitted {
+  std::unique_ptr<SynthesisModel> model;
+  std::vector<std::vector<int64_t>> answers;
+  double cpu_seconds = 0;
+};
+
+Fitted FitOnce(const std::string& method, const SynthesisInput& input, const SealedTableHandle& table,
+               int repetition) {
+  Drbg bits = BitsOf(repetition);
+  const double start = CpuSeconds();
+  Fitted fitted;
+  if (method == "direct") {
+    const std::vector<AttributeSet> sets = SetsOf(input.workload);
+    const Sensitivity sensitivity =
+        MarginalsSensitivity(input.unit_bound, static_cast<int64_t>(sets.size())).value();
+    const NoisePurchase bought =
+        BuyNoise(input.rule, input.spend, sensitivity, sensitivity, std::nullopt).value();
+    Kernel kernel(table, input.domain, input.unit_bound, Meter(bought.draws), bits);
+    fitted.answers = kernel.NoisyCounts(sets, bought.noise).value();
+  } else {
+    const Synthesizer& synthesizer = *FindSynthesizer(method);
+    SynthesisPlan plan = synthesizer.Plan(input).value();
+    Kernel kernel(table, input.domain, input.unit_bound, Meter(std::move(plan.draws)), bits);
+    Pacer pacer{std::stop_token()};
+    fitted.model = synthesizer.Fit(input, kernel, pacer, NoProgress()).value();
+  }
+  fitted.cpu_seconds = CpuSeconds() - start;
+  return fitted;
+}
+
+std::vector<double> AnswerOf(const Fitted& fitted, const SynthesisInput& input, size_t marginal) {
+  if (fitted.model != nullptr) return fitted.model->Marginal(input.workload[marginal].attributes).value();
+  return {fitted.answers[marginal].begin(), fitted.answers[marginal].end()};
+}
+
+SynthesisInput InputFor(const RealTable& table, std::vector<AttributeSet> workload, int argc, char** argv,
+                        int first) {
+  SynthesisInput input{.domain = table.domain,
+                       .unit_bound = {},
+                       .rule = {},
+                       .spend = {},
+                       .workload = WholeMarginals(workload),
+                       .settings = {},
+                       .assume_records = std::nullopt};
+  for (int i = first; i < argc; ++i) {
+    const std::string setting = argv[i];
+    const size_t equals = setting.find('=');
+    input.settings[setting.substr(0, equals)] = setting.substr(equals + 1);
+  }
+  return input;
+}
+
+double Total(const std::vector<double>& cells) {
+  double total = 0;
+  for (const double cell : cells) total += cell;
+  return total;
+}
+
+int Marginals(int argc, char** argv) {
+  const RealTable table = bench::ReadNamedTable(argv[2]);
+  const std::string method = argv[4];
+  const int repetitions = argc > 7 ? std::atoi(argv[7]) : 3;
+  const std::vector<AttributeSet> sets = AllKWayMarginals(table.domain, std::atoi(argv[3]), {}).value();
+  SynthesisInput input = InputFor(table, sets, argc, argv, 8);
+  SetBudget(argv[5], argv[6], input);
+  const SealedTableHandle sealed = SealRows(table.domain, table.rows).value();
+  const PublicTable published = Published(table);
+  double l1 = 0;
+  double worst = 0;
+  double largest = 0;
+  double fit_seconds = 0;
+  double answer_seconds = 0;
+  for (int repetition = 1; repetition <= repetitions; ++repetition) {
+    const Fitted fitted = FitOnce(method, input, sealed, repetition);
+    fit_seconds += fitted.cpu_seconds / repetitions;
+    double mean = 0;
+    for (size_t i = 0; i < sets.size(); ++i) {
+      const double start = CpuSeconds();
+      const std::vector<double> counts = AnswerOf(fitted, input, i);
+      answer_seconds += (CpuSeconds() - start) / repetitions;
+      const std::vector<int64_t> truth = CountMarginal(published, table.domain, sets[i]).value();
+      const double total = Total(counts);
+      for (size_t cell = 0; cell < counts.size(); ++cell) {
+        const double off = std::abs(counts[cell] / total - static_cast<double>(truth[cell]) /
+                                                               static_cast<double>(table.rows.size()));
+        mean += off / static_cast<double>(sets.size());
+        largest = std::max(largest, off);
+      }
+    }
+    l1 += mean / repetitions;
+    worst = std::max(worst, mean);
+  }
+  std::printf("%s %s %s eps %s: mean L1 %.4f (worst %.4f) max %.4f  fit %.2f s answers %.2f s\n", argv[2],
+              method.c_str(), argv[5], argv[6], l1, worst, largest, fit_seconds, answer_seconds);
+  return 0;
+}
+
+std::vector<AttributeSet> RandomSets(size_t attributes, size_t k, size_t count) {
+  std::mt19937_64 random(1000 + k);
+  std::set<AttributeSet> sets;
+  for (int tries = 0; sets.size() < count && tries < 10'000; ++tries) {
+    std::set<uint32_t> set;
+    while (set.size() < k) set.insert(static_cast<uint32_t>(random() % attributes));
+    sets.insert(AttributeSet(set.begin(), set.end()));
+  }
+  return {sets.begin(), sets.end()};
+}
+
+int Squares(int argc, char** argv) {
+  const RealTable table = bench::ReadNamedTable(argv[2]);
+  const std::string method = argv[3];
+  const int repetitions = argc > 6 ? std::atoi(argv[6]) : 3;
+  const SealedTableHandle sealed = SealRows(table.domain, table.rows).value();
+  const PublicTable published = Published(table);
+  std::printf("%s %s %s eps %s:", argv[2], method.c_str(), argv[4], argv[5]);
+  double fit_seconds = 0;
+  std::vector<Fitted> models;
+  for (size_t k = 3; k <= 8; ++k) {
+    std::vector<AttributeSet> sets = RandomSets(table.domain.size(), k, 30);
+    std::erase_if(sets, [&](const AttributeSet& set) {
+      return table.domain.CellCount(set).value_or(int64_t{1} << 40) > int64_t{1} << 22;
+    });
+    if (sets.empty()) break;
+    const bool direct = method == "direct";
+    SynthesisInput input =
+        InputFor(table, direct ? sets : AllKWayMarginals(table.domain, 2, {}).value(), argc, argv, 7);
+    SetBudget(argv[4], argv[5], input);
+    double squares = 0;
+    for (int repetition = 1; repetition <= repetitions; ++repetition) {
+      const auto r = static_cast<size_t>(repetition - 1);
+      if (direct || models.size() <= r) {
+        if (direct) models.clear();
+        models.push_back(FitOnce(method, input, sealed, repetition));
+        fit_seconds += models.back().cpu_seconds / repetitions;
+      }
+      const Fitted& fitted = direct ? models.back() : models[r];
+      for (size_t i = 0; i < sets.size(); ++i) {
+        const std::vector<double> counts =
+            direct ? AnswerOf(fitted, input, i) : fitted.model->Marginal(sets[i]).value();
+        const std::vector<int64_t> truth = CountMarginal(published, table.domain, sets[i]).value();
+        const auto rows = static_cast<double>(table.rows.size());
+        for (size_t cell = 0; cell < counts.size(); ++cell) {
+          const double off = (counts[cell] - static_cast<double>(truth[cell])) / rows;
+          squares += off * off / static_cast<double>(sets.size()) / repetitions;
+        }
+      }
+    }
+    std::printf(" k%zu %.2e", k, squares);
+    std::fflush(stdout);
+  }
+  std::printf("  fit %.2f s\n", fit_seconds);
+  return 0;
+}
+
+int Classify(int argc, char** argv) {
+  RealTable table = bench::ReadNamedTable(argv[2]);
+  const std::string method = argv[3];
+  const int repetitions = argc > 6 ? std::atoi(argv[6]) : 3;
+  bench::CodedRows training;
+  bench::CodedRows test;
+  for (size_t row = 0; row < table.rows.size(); ++row)
+    (row % 5 == 0 ? test : training).push_back(table.rows[row]);
+  SynthesisInput input = InputFor(table, AllKWayMarginals(table.domain, 2, {}).value(), argc, argv, 7);
+  SetBudget(argv[4], argv[5], input);
+  const SealedTableHandle sealed = SealRows(table.domain, training).value();
+  const std::vector<int64_t> sizes = SizesOf(table.domain);
+  double wrong = 0;
+  for (int repetition = 1; repetition <= repetitions; ++repetition) {
+    const Fitted fitted = FitOnce(method, input, sealed, repetition);
+    bench::CodedRows drawn;
+    Drbg bits = BitsOf(100 + repetition);
+    (void)fitted.model->Sample(bits, fitted.model->records(), [&](std::span<const uint32_t> codes) {
+      drawn.emplace_back(codes.begin(), codes.end());
+      return absl::OkStatus();
+    });
+    wrong += bench::Misclassification(drawn, test, sizes) / repetitions;
+  }
+  std::printf("%s %s %s eps %s: misclassified %.4f, real records %.4f, guess %.4f\n", argv[2], method.c_str(),
+              argv[4], argv[5], wrong, bench::Misclassification(training, test, sizes),
+              bench::MisclassificationByGuess(test));
+  return 0;
+}
+
+// Attributes in chains: each copies the one before with probability 3/4.
+int Speed(int argc, char** argv) {
+  const int rows = argc > 2 ? std::atoi(argv[2]) : 1'000'000;
+  const int attributes = argc > 3 ? std::atoi(argv[3]) : 64;
+  std::mt19937_64 random(1);
+  std::vector<Attribute> list;
+  for (int i = 0; i < attributes; ++i)
+    list.push_back(Attribute::Create("a" + std::to_string(i), CodedKind{2}).value());
+  RealTable table{.domain = Domain::Create(std::move(list)).value(), .rows = {}};
+  for (int row = 0; row < rows; ++row) {
+    std::vector<uint32_t>& codes = table.rows.emplace_back(static_cast<size_t>(attributes));
+    for (size_t i = 0; i < codes.size(); ++i) {
+      const uint64_t word = random();
+      codes[i] = i % 8 != 0 && word % 4 != 0 ? codes[i - 1] : (word >> 32) % 10 < 3 ? 1 : 0;
+    }
+  }
+  const SealedTableHandle sealed = SealRows(table.domain, table.rows).value();
+  SynthesisInput input = InputFor(table, AllKWayMarginals(table.domain, 2, {}).value(), argc, argv, 4);
+  SetBudget("zcdp", "1", input);
+  double last = CpuSeconds();
+  const Synthesizer& dpsyn = *FindSynthesizer("dpsyn");
+  SynthesisPlan plan = dpsyn.Plan(input).value();
+  for (const std::string& line : plan.schedule) std::printf("  %s\n", line.c_str());
+  std::printf("plan %.2f s\n", CpuSeconds() - last);
+  Drbg bits = BitsOf(1);
+  Kernel kernel(sealed, input.domain, input.unit_bound, Meter(std::move(plan.draws)), bits);
+  Pacer pacer{std::stop_token()};
+  last = CpuSeconds();
+  const auto model =
+      dpsyn
+          .Fit(input, kernel, pacer,
+               [&](double share) {
+                 std::printf("until %.2f of the progress: %.2f s\n", share, CpuSeconds() - last);
+                 last = CpuSeconds();
+               })
+          .value();
+  const std::string bytes = model->Serialize();
+  std::printf("%s\nstored: %.1f MB; %.2f s\n", model->Transcript().back().c_str(),
+              static_cast<double>(bytes.size()) / 1e6, CpuSeconds() - last);
+  return 0;
+}
+
+int Main(int argc, char** argv) {
+  const std::string what = argc > 1 ? argv[1] : "";
+  if (what == "marginals" && argc > 6) return Marginals(argc, argv);
+  if (what == "squares" && argc > 5) return Squares(argc, argv);
+  if (what == "classify" && argc > 5) return Classify(argc, argv);
+  if (what == "speed") return Speed(argc, argv);
+  std::fprintf(stderr, "see the head of bench/dpsyn.cc\n");
+  return 2;
+}
+
+}  // namespace
+}  // namespace curator::dp
+
+int main(int argc, char** argv) {
+  return curator::dp::Main(argc, argv);
+}

@@ -1,0 +1,174 @@
+#include "dp/synthesis/dpsyn/consistency.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/errors.h"
+#include "base/status_macros.h"
+
+namespace curator::dp {
+namespace {
+
+// Each view's marginal over a shared set, and their weighted average.
+struct Estimates {
+  std::vector<Fold> folds;
+  std::vector<std::vector<double>> marginals;
+  std::vector<double> average;
+};
+
+enum class Trust { kByVariance, kSingleAttributesFirst };
+
+// The share of each view in the average.
+std::vector<double> WeightsFor(const SharedSet& shared, const std::vector<ViewTable>& views,
+                               const std::vector<Fold>& folds, Trust trust) {
+  std::vector<double> weights;
+  double sum = 0;
+  for (size_t i = 0; i < shared.views.size(); ++i) {
+    const ViewTable& view = views[shared.views[i]];
+    weights.push_back(1 / (static_cast<double>(folds[i].ratio()) * std::max(view.variance, 1e-12)));
+    if (trust == Trust::kSingleAttributesFirst && view.set == shared.set) {
+      std::vector<double> all(shared.views.size());
+      all[i] = 1;
+      return all;
+    }
+    sum += weights.back();
+  }
+  for (double& weight : weights) weight /= sum;
+  return weights;
+}
+
+absl::StatusOr<Estimates> EstimatesOf(const SharedSet& shared, const std::vector<ViewTable>& views,
+                                      Trust trust, Pacer& pacer) {
+  Estimates estimates;
+  for (const size_t view : shared.views) {
+    const ViewTable& table = views[view];
+    RETURN_IF_ERROR(pacer.Advance(static_cast<int64_t>(table.cells.size())));
+    estimates.folds.emplace_back(table.set, table.sizes, shared.set);
+    std::vector<double>& sums = estimates.marginals.emplace_back(estimates.folds.back().cells());
+    estimates.folds.back().ForEachCell(
+        [&](size_t cell, size_t folded) { sums[folded] += table.cells[cell]; });
+  }
+  const std::vector<double> weights = WeightsFor(shared, views, estimates.folds, trust);
+  estimates.average.assign(estimates.marginals.front().size(), 0.0);
+  for (size_t i = 0; i < weights.size(); ++i) {
+    for (size_t cell = 0; cell < estimates.average.size(); ++cell)
+      estimates.average[cell] += weights[i] * estimates.marginals[i][cell];
+  }
+  return estimates;
+}
+
+// One pass of proportional adjustment; the largest movement of a marginal's cell.
+absl::StatusOr<double> RakeOnce(const std::vector<SharedSet>& all, std::vector<ViewTable>& views,
+                                Pacer& pacer) {
+  double moved = 0;
+  for (const SharedSet& shared : all) {
+    const Trust trust = shared.set.size() <= 1 ? Trust::kSingleAttributesFirst : Trust::kByVariance;
+    ASSIGN_OR_RETURN(const Estimates estimates, EstimatesOf(shared, views, trust, pacer));
+    for (size_t i = 0; i < shared.views.size(); ++i) {
+      const Fold& fold = estimates.folds[i];
+      std::vector<double> factors(fold.cells());
+      std::vector<double> added(fold.cells());
+      for (size_t cell = 0; cell < factors.size(); ++cell) {
+        const double own = estimates.marginals[i][cell];
+        const double goal = estimates.average[cell];
+        moved = std::max(moved, std::abs(goal - own));
+        if (own > 1e-12) {
+          factors[cell] = goal / own;
+        } else {
+          added[cell] = goal / static_cast<double>(fold.ratio());
+        }
+      }
+      RETURN_IF_ERROR(pacer.Advance(static_cast<int64_t>(views[shared.views[i]].cells.size())));
+      std::vector<double>& cells = views[shared.views[i]].cells;
+      fold.ForEachCell(
+          [&](size_t cell, size_t folded) { cells[cell] = cells[cell] * factors[folded] + added[folded]; });
+    }
+  }
+  return moved;
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<SharedSet>> SharedSets(const std::vector<AttributeSet>& sets) {
+  std::set<AttributeSet> found;
+  if (sets.size() > 1) found.insert(AttributeSet{});
+  std::vector<AttributeSet> fresh;
+  for (size_t i = 0; i < sets.size(); ++i) {
+    for (size_t j = 0; j < i; ++j) {
+      AttributeSet both = Intersection(sets[i], sets[j]);
+      if (found.insert(both).second) fresh.push_back(std::move(both));
+    }
+  }
+  // A shared set cut by a view is shared by that view and by those that shared it.
+  while (!fresh.empty()) {
+    if (found.size() > kMostSharedSets) {
+      return InvalidField("settings.views",
+                          absl::StrCat("overlap in more than ", kMostSharedSets, " ways; give fewer views"));
+    }
+    std::vector<AttributeSet> next;
+    for (const AttributeSet& shared : fresh) {
+      for (const AttributeSet& set : sets) {
+        AttributeSet both = Intersection(shared, set);
+        if (found.insert(both).second) next.push_back(std::move(both));
+      }
+    }
+    fresh = std::move(next);
+  }
+  std::vector<SharedSet> all;
+  for (const AttributeSet& set : found) {
+    SharedSet& shared = all.emplace_back(SharedSet{.set = set, .views = {}});
+    for (size_t i = 0; i < sets.size(); ++i) {
+      if (IsSubset(set, sets[i])) shared.views.push_back(i);
+    }
+  }
+  std::ranges::stable_sort(all, {}, [](const SharedSet& shared) { return shared.set.size(); });
+  return all;
+}
+
+absl::Status MakeConsistent(const std::vector<SharedSet>& shared_sets, std::vector<ViewTable>& views,
+                            Pacer& pacer) {
+  for (const SharedSet& shared : shared_sets) {
+    ASSIGN_OR_RETURN(const Estimates estimates, EstimatesOf(shared, views, Trust::kByVariance, pacer));
+    for (size_t i = 0; i < shared.views.size(); ++i) {
+      const Fold& fold = estimates.folds[i];
+      std::vector<double> added(fold.cells());
+      for (size_t cell = 0; cell < added.size(); ++cell) {
+        added[cell] =
+            (estimates.average[cell] - estimates.marginals[i][cell]) / static_cast<double>(fold.ratio());
+      }
+      std::vector<double>& cells = views[shared.views[i]].cells;
+      RETURN_IF_ERROR(pacer.Advance(static_cast<int64_t>(cells.size())));
+      fold.ForEachCell([&](size_t cell, size_t folded) { cells[cell] += added[folded]; });
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status RakeConsistent(const std::vector<SharedSet>& shared, double tolerance, int most_sweeps,
+                            std::vector<ViewTable>& views, Pacer& pacer) {
+  if (views.empty()) return absl::OkStatus();
+  const double total = std::max(1.0, TotalOf(views.front()));
+  for (int sweep = 0; sweep < most_sweeps; ++sweep) {
+    ASSIGN_OR_RETURN(const double moved, RakeOnce(shared, views, pacer));
+    if (moved <= tolerance * total) break;
+  }
+  return absl::OkStatus();
+}
+
+double LargestDisagreement(const std::vector<SharedSet>& shared_sets, const std::vector<ViewTable>& views) {
+  double largest = 0;
+  for (const SharedSet& shared : shared_sets) {
+    const std::vector<double> first = Folded(views[shared.views.front()], shared.set);
+    for (const size_t view : shared.views) {
+      const std::vector<double> other = Folded(views[view], shared.set);
+      for (size_t cell = 0; cell < first.size(); ++cell)
+        largest = std::max(largest, std::abs(first[cell] - other[cell]));
+    }
+  }
+  return largest;
+}
+
+}  // namespace curator::dp

@@ -1,0 +1,50 @@
+// Makes views agree wherever they overlap (Li, Zhang, Wang, DPSyn 2018, section 3; Qardaji, Yang, Li 2014).
+//
+// For every set A of attributes that views share, small sets before large ones: the views' own estimates of
+// the marginal A are averaged, and each view is moved so that its marginal is the average. Shared sets are
+// closed under intersection, which is what makes the order work: when A is adjusted, the views that hold A
+// agree already on every shared B inside A, so averaging changes none of them; and a view's marginal over any
+// other shared B changes by what its marginal over the intersection of A and B changes, which is nothing.
+//
+// Not thread-safe: one plan belongs to one set of views, and works in place. Functions of public noisy
+// answers.
+#pragma once
+
+#include <vector>
+
+#include "absl/status/status.h"
+#include "dp/synthesis/dpsyn/view_table.h"
+#include "dp/synthesis/pacer.h"
+
+namespace curator::dp {
+
+// A set of attributes in at least two views.
+struct SharedSet {
+  AttributeSet set;
+  std::vector<size_t> views;  // those that hold all of it
+};
+
+// All intersections of two or more of `sets`, by rising size; the empty set first. Errors: INVALID_ARGUMENT
+// ("settings.views") when there are more than kMostSharedSets.
+inline constexpr size_t kMostSharedSets = 200'000;
+absl::StatusOr<std::vector<SharedSet>> SharedSets(const std::vector<AttributeSet>& sets);
+
+// One pass. The weights are the inverse variances of the views' estimates: w_i ~ 1 / (C_i v_i), with C_i the
+// cells that are summed for one of A's and v_i the noise of one; for equal noise those of the paper. The
+// difference is spread evenly over the C_i cells. Totals (the empty set) and all shared marginals agree
+// afterwards, up to rounding. Errors: CANCELLED as in Pacer.
+absl::Status MakeConsistent(const std::vector<SharedSet>& shared, std::vector<ViewTable>& views,
+                            Pacer& pacer);
+
+// The same by proportion: each view's cells are multiplied by average / own marginal, which keeps them from
+// 0 on upwards, and so one pass does not suffice: it is repeated until no marginal of a shared set moves by
+// more than `tolerance` times the total, at most `most_sweeps` times. All cells must be 0 or more. A marginal
+// cell that is 0 in one view and not in the average gets its share evenly. A view of a single attribute is
+// taken at its word: of shared single attributes it is the average itself.
+absl::Status RakeConsistent(const std::vector<SharedSet>& shared, double tolerance, int most_sweeps,
+                            std::vector<ViewTable>& views, Pacer& pacer);
+
+// The largest difference between two views over one cell of any shared set.
+double LargestDisagreement(const std::vector<SharedSet>& shared, const std::vector<ViewTable>& views);
+
+}  // namespace curator::dp

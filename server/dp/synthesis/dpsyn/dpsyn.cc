@@ -1,0 +1,181 @@
+#include "dp/synthesis/dpsyn/dpsyn.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "dp/synthesis/dpsyn/flow_records.h"
+#include "dp/synthesis/dpsyn/sorted_records.h"
+#include "dp/synthesis/dpsyn/view_fit.h"
+#include "dp/synthesis/dpsyn/view_schedule.h"
+#include "dp/synthesis/dpsyn/views_model.h"
+
+namespace curator::dp {
+namespace {
+
+constexpr int64_t kMostRecords = 1 << 24;
+
+struct RecordSettings {
+  bool by_flow = true;
+  int64_t passes = 20;
+  MoveBy move_by = MoveBy::kChange;
+  int64_t repeats = 4;
+  int64_t max_records = 4'000'000;
+  AnswerFrom answers = AnswerFrom::kRecords;
+};
+
+absl::StatusOr<RecordSettings> ReadRecordSettings(SettingsReader& reader) {
+  RecordSettings settings;
+  ASSIGN_OR_RETURN(const std::string records, reader.Choice("records", {"mcf", "sts"}));
+  settings.by_flow = records == "mcf";
+  ASSIGN_OR_RETURN(settings.passes, reader.Integer("passes", settings.passes, 0, 1000));
+  ASSIGN_OR_RETURN(const std::string moves, reader.Choice("moves", {"change", "copy"}));
+  settings.move_by = moves == "copy" ? MoveBy::kCopy : MoveBy::kChange;
+  ASSIGN_OR_RETURN(settings.repeats, reader.Integer("repeats", settings.repeats, 1, 1000));
+  ASSIGN_OR_RETURN(settings.max_records,
+                   reader.Integer("max_records", settings.max_records, 1, kMostRecords));
+  ASSIGN_OR_RETURN(const std::string answers, reader.Choice("answers", {"records", "views"}));
+  settings.answers = answers == "views" ? AnswerFrom::kEntropy : AnswerFrom::kRecords;
+  return settings;
+}
+
+absl::StatusOr<AnswerFrom> ReadReconstruction(SettingsReader& reader) {
+  ASSIGN_OR_RETURN(const std::string way, reader.Choice("reconstruction", {"entropy", "least_squares"}));
+  return way == "entropy" ? AnswerFrom::kEntropy : AnswerFrom::kLeastSquares;
+}
+
+std::vector<Setting> WithOwn(std::vector<Setting> own) {
+  std::vector<Setting> all = ViewSettingsForPeople();
+  all.insert(all.end(), own.begin(), own.end());
+  return all;
+}
+
+absl::StatusOr<SynthesisPlan> PlanOf(const SynthesisInput& input, ViewSchedule schedule,
+                                     const SettingsReader& reader) {
+  RETURN_IF_ERROR(reader.Finish());
+  ASSIGN_OR_RETURN(const Budget budget, BudgetOf(input.rule, input.spend));
+  ASSIGN_OR_RETURN(Event event, ChargeFor(input.rule, budget, schedule.draws));
+  return SynthesisPlan{.draws = std::move(schedule.draws),
+                       .event = std::move(event),
+                       .settings = reader.used(),
+                       .schedule = std::move(schedule.lines),
+                       .model_cells = schedule.largest_view,
+                       .linear = std::move(schedule.linear)};
+}
+
+absl::StatusOr<RecordTable> MakeRecords(const RecordSettings& settings, const AttributeSet& attributes,
+                                        const std::vector<int64_t>& sizes, FittedViews& fitted,
+                                        Pacer& pacer) {
+  const int64_t rows = std::min(fitted.records, settings.max_records);
+  if (!settings.by_flow) {
+    fitted.transcript.push_back(absl::StrCat("records: ", rows, ", from topologically sorted views"));
+    return MakeSortedRecords(fitted.views, attributes, sizes, rows, settings.repeats, pacer);
+  }
+  ASSIGN_OR_RETURN(FlowResult flow,
+                   MakeFlowRecords(fitted.views, attributes, sizes, rows,
+                                   {.most_passes = settings.passes, .move_by = settings.move_by}, pacer));
+  fitted.transcript.push_back(absl::StrCat("records: ", rows, ", matched to the views by ",
+                                           flow.passes.size(),
+                                           " passes of minimum-cost flow, of which the last moved ",
+                                           flow.passes.empty() ? 0 : flow.passes.back().moves));
+  return std::move(flow.records);
+}
+
+}  // namespace
+
+std::string_view Dpsyn::summary() const {
+  return "Records that match noisy views of a few attributes each, which together hold every pair of the "
+         "workload's attributes and agree with each other.";
+}
+
+const std::vector<Setting>& Dpsyn::settings() const {
+  static const auto* const settings = new std::vector<Setting>(WithOwn(
+      {{"records",
+        "how records are made. mcf: drawn, then changed as little as possible until they match every view "
+        "(minimum-cost flow); sts: the most frequent combinations first, from topologically sorted views",
+        "mcf"},
+       {"passes", "with mcf: over all views, at most; fewer when hardly a record moves any more", "20"},
+       {"moves",
+        "with mcf: how a record leaves a cell. change, the paper's: it changes the view's attributes only; "
+        "copy: "
+        "it becomes a copy of a record of the other cell, for attributes that depend strongly on each other",
+        "change"},
+       {"repeats", "with sts: runs that start with different views, each for a share of the records", "4"},
+       {"max_records", "the most records that are made and stored; a larger population repeats them",
+        "4000000"},
+       {"answers", "what answers questions about marginals: the records, or the views (as priview does)",
+        "records"}}));
+  return *settings;
+}
+
+absl::StatusOr<SynthesisPlan> Dpsyn::Plan(const SynthesisInput& input) const {
+  SettingsReader reader(input.settings);
+  RETURN_IF_ERROR(ReadRecordSettings(reader).status());
+  ASSIGN_OR_RETURN(ViewSchedule schedule, MakeViewSchedule(input, reader));
+  return PlanOf(input, std::move(schedule), reader);
+}
+
+absl::StatusOr<std::unique_ptr<SynthesisModel>> Dpsyn::Fit(const SynthesisInput& input, Kernel& kernel,
+                                                           Pacer& pacer, const Progress& progress) const {
+  SettingsReader reader(input.settings);
+  ASSIGN_OR_RETURN(const RecordSettings settings, ReadRecordSettings(reader));
+  ASSIGN_OR_RETURN(const ViewSchedule schedule, MakeViewSchedule(input, reader));
+  RETURN_IF_ERROR(reader.Finish());
+  ASSIGN_OR_RETURN(FittedViews fitted, FitViews(input.domain, schedule, kernel, pacer, progress, 0.5));
+  ASSIGN_OR_RETURN(RecordTable table, MakeRecords(settings, schedule.attributes,
+                                                  SizesOf(input.domain, schedule.attributes), fitted, pacer));
+  progress(1);
+  return ViewsModel::Create(input.domain, {.attributes = schedule.attributes,
+                                           .records = fitted.records,
+                                           .answers = settings.answers,
+                                           .views = std::move(fitted.views),
+                                           .table = std::move(table),
+                                           .transcript = std::move(fitted.transcript)});
+}
+
+absl::StatusOr<std::unique_ptr<SynthesisModel>> Dpsyn::Restore(const Domain& domain,
+                                                               std::string_view bytes) const {
+  return ViewsModel::Restore(domain, bytes);
+}
+
+std::string_view Priview::summary() const {
+  return "Noisy views of a few attributes each, made consistent; any marginal is rebuilt from them, by the "
+         "largest entropy or by least squares.";
+}
+
+const std::vector<Setting>& Priview::settings() const {
+  static const auto* const settings = new std::vector<Setting>(
+      WithOwn({{"reconstruction", "how a marginal that no view holds is rebuilt: entropy or least_squares",
+                "entropy"}}));
+  return *settings;
+}
+
+absl::StatusOr<SynthesisPlan> Priview::Plan(const SynthesisInput& input) const {
+  SettingsReader reader(input.settings);
+  RETURN_IF_ERROR(ReadReconstruction(reader).status());
+  ASSIGN_OR_RETURN(ViewSchedule schedule, MakeViewSchedule(input, reader));
+  return PlanOf(input, std::move(schedule), reader);
+}
+
+absl::StatusOr<std::unique_ptr<SynthesisModel>> Priview::Fit(const SynthesisInput& input, Kernel& kernel,
+                                                             Pacer& pacer, const Progress& progress) const {
+  SettingsReader reader(input.settings);
+  ASSIGN_OR_RETURN(const AnswerFrom answers, ReadReconstruction(reader));
+  ASSIGN_OR_RETURN(const ViewSchedule schedule, MakeViewSchedule(input, reader));
+  RETURN_IF_ERROR(reader.Finish());
+  ASSIGN_OR_RETURN(FittedViews fitted, FitViews(input.domain, schedule, kernel, pacer, progress, 1));
+  return ViewsModel::Create(input.domain, {.attributes = schedule.attributes,
+                                           .records = fitted.records,
+                                           .answers = answers,
+                                           .views = std::move(fitted.views),
+                                           .table = std::nullopt,
+                                           .transcript = std::move(fitted.transcript)});
+}
+
+absl::StatusOr<std::unique_ptr<SynthesisModel>> Priview::Restore(const Domain& domain,
+                                                                 std::string_view bytes) const {
+  return ViewsModel::Restore(domain, bytes);
+}
+
+}  // namespace curator::dp

@@ -1,0 +1,203 @@
+#include "dp/synthesis/dpsyn/dpsyn.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "base/errors.h"
+#include "dp/accounting/rule.h"
+#include "dp/data/sealed_table.h"
+#include "dp/synthesis/dpsyn/testing_views.h"
+#include "dp/synthesis/dpsyn/view_choice.h"
+#include "dp/synthesis/dpsyn/view_schedule.h"
+#include "dp/synthesis/dpsyn/views_model.h"
+#include "dp/synthesis/synthesis_workload.h"
+#include "dp/workload/marginals.h"
+#include "tests/testing/seeded_bits.h"
+
+namespace curator::dp {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+SynthesisInput InputFor(const std::vector<int64_t>& sizes, int k, int64_t epsilon) {
+  const Domain domain = CodedDomain(sizes);
+  RuleSpec rule;
+  rule.kind = RuleKind::kPure;
+  rule.epsilon = Epsilon(1000 * kEpsilonUnitsPerOne);
+  return {.domain = domain,
+          .unit_bound = {},
+          .rule = rule,
+          .spend = {.epsilon = Epsilon(epsilon * kEpsilonUnitsPerOne)},
+          .workload = WholeMarginals(AllKWayMarginals(domain, k, {}).value())};
+}
+
+std::unique_ptr<SynthesisModel> Fit(const Synthesizer& method, const SynthesisInput& input,
+                                    const TestRows& rows, uint64_t seed = 1) {
+  seeded::SeededBits bits(seed);
+  Kernel kernel(SealRows(input.domain, rows).value(), input.domain, input.unit_bound,
+                Meter(method.Plan(input).value().draws), bits);
+  Pacer pacer{std::stop_token()};
+  return method.Fit(input, kernel, pacer, NoProgress()).value();
+}
+
+// The mean over the workload of the L1 distance between shares.
+double Distance(const SynthesisModel& model, const SynthesisInput& input, const TestRows& rows) {
+  double sum = 0;
+  for (const QueryGroup& group : input.workload) {
+    const std::vector<double> truth = CountedView(input.domain, group.attributes, rows).cells;
+    const std::vector<double> cells = model.Marginal(group.attributes).value();
+    for (size_t i = 0; i < cells.size(); ++i)
+      sum += std::abs(cells[i] / static_cast<double>(model.records()) -
+                      truth[i] / static_cast<double>(rows.size()));
+  }
+  return sum / static_cast<double>(input.workload.size());
+}
+
+const std::vector<int64_t> kSizes = {2, 4, 3, 6, 2, 5};
+
+TEST(Dpsyn, RecordsAreAboutAsCloseAsTheViewsAreByEitherWay) {
+  const TestRows rows = ChainedRows(kSizes, 5000, 1);
+  SynthesisInput input = InputFor(kSizes, 2, 5);
+  const double views = Distance(*Fit(Priview(), input, rows), input, rows);
+  EXPECT_LT(views, 0.05);
+  const double flow = Distance(*Fit(Dpsyn(), input, rows), input, rows);
+  EXPECT_LT(flow, views + 0.02);
+  input.settings = {{"records", "sts"}};
+  EXPECT_LT(Distance(*Fit(Dpsyn(), input, rows), input, rows), 0.5);
+}
+
+TEST(Dpsyn, PassesOfFlowBringRecordsCloserThanTheyWereDrawn) {
+  const TestRows rows = ChainedRows(kSizes, 5000, 1);
+  SynthesisInput input = InputFor(kSizes, 2, 50);
+  input.settings = {{"views", "a0,a1;a1,a2;a2,a3;a3,a4;a4,a5;a0,a5;a1,a4;a0,a3"}};
+  const double matched = Distance(*Fit(Dpsyn(), input, rows), input, rows);
+  input.settings["passes"] = "0";
+  EXPECT_LT(matched, 0.8 * Distance(*Fit(Dpsyn(), input, rows), input, rows));
+}
+
+TEST(Dpsyn, ASampleOfAllRecordsHasTheModelsMarginals) {
+  const TestRows rows = ChainedRows(kSizes, 1000, 1);
+  const SynthesisInput input = InputFor(kSizes, 2, 5);
+  const auto model = Fit(Dpsyn(), input, rows);
+  seeded::SeededBits bits(3);
+  TestRows sample;
+  ASSERT_TRUE(model
+                  ->Sample(bits, model->records(),
+                           [&](std::span<const uint32_t> codes) {
+                             sample.emplace_back(codes.begin(), codes.end());
+                             return absl::OkStatus();
+                           })
+                  .ok());
+  EXPECT_THAT(CountedView(input.domain, {0, 3}, sample).cells,
+              testing::Pointwise(testing::DoubleNear(1e-6), model->Marginal({0, 3}).value()));
+}
+
+TEST(Priview, EstimatesItsOwnNoise) {
+  const TestRows rows = ChainedRows(kSizes, 5000, 1);
+  SynthesisInput input = InputFor(kSizes, 2, 1);
+  input.settings = {{"estimator", "ripple"}};
+  const AttributeSet set = {1, 3};
+  const std::vector<double> truth = CountedView(input.domain, set, rows).cells;
+  double squares = 0;
+  double forecast = 0;
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    const auto model = Fit(Priview(), input, rows, seed);
+    const std::vector<double> cells = model->Marginal(set).value();
+    for (size_t i = 0; i < cells.size(); ++i) squares += (cells[i] - truth[i]) * (cells[i] - truth[i]) / 20;
+    forecast = dynamic_cast<const ViewsModel&>(*model).NoiseOf(set).value();
+  }
+  const double observed = std::sqrt(squares / static_cast<double>(truth.size()));
+  EXPECT_LT(observed, 1.3 * forecast);
+  EXPECT_GT(observed, 0.2 * forecast);
+}
+
+TEST(ViewSchedule, SelectsPairsThatDependOnEachOther) {
+  const TestRows rows = ChainedRows(kSizes, 5000, 1);
+  SynthesisInput input = InputFor(kSizes, 2, 5);
+  input.settings = {{"views", "selected"}, {"selections", "5"}};
+  const std::vector<std::string> transcript = Fit(Priview(), input, rows)->Transcript();
+  int neighbours = 0;
+  for (const std::string& line : transcript) {
+    for (const char* const pair : {"a0, a1,", "a1, a2,", "a2, a3,", "a3, a4,", "a4, a5,"})
+      neighbours += line.find(pair) != std::string::npos ? 1 : 0;
+  }
+  EXPECT_GE(neighbours, 3);
+}
+
+TEST(ViewSchedule, SplitsForTheLeastSquaredErrorOverViewsOfDifferentSizes) {
+  const std::vector<int64_t> cells = {4, 64, 1024};
+  for (const bool pure : {false, true}) {
+    const ViewBudget budget{.pure = pure, .amount = 1};
+    const auto error = [&](const std::vector<double>& shares) {
+      double sum = 0;
+      for (size_t i = 0; i < cells.size(); ++i)
+        sum += static_cast<double>(cells[i]) * NoiseVariance(budget, shares[i]);
+      return sum;
+    };
+    const std::vector<double> best = BudgetShares(cells, BudgetSplit::kSquaredError, pure);
+    EXPECT_LT(error(best), error(BudgetShares(cells, BudgetSplit::kEqual, pure)));
+    for (size_t from = 0; from < 3; ++from) {
+      std::vector<double> other = best;
+      other[from] -= 0.01;
+      other[(from + 1) % 3] += 0.01;
+      EXPECT_GE(error(other), error(best));
+    }
+  }
+}
+
+TEST(ViewSchedule, NumericalCompositionBuysLessNoiseThanZcdpForThePromise) {
+  SynthesisInput input = InputFor(kSizes, 2, 1);
+  input.rule = {.kind = RuleKind::kAdvanced,
+                .epsilon = Epsilon(10 * kEpsilonUnitsPerOne),
+                .delta = Delta(kDeltaUnitsPerOne / 1'000'000)};
+  input.spend = {.epsilon = Epsilon(kEpsilonUnitsPerOne), .delta = Delta(kDeltaUnitsPerOne / 1'000'000'000)};
+  SettingsReader reader(input.settings);
+  const ViewSchedule promised = MakeViewSchedule(input, reader).value();
+  const auto budget = std::get<ZcdpBudget>(BudgetOf(input.rule, input.spend).value());
+  input.rule.kind = RuleKind::kZcdp;
+  input.spend = {.rho = budget.rho};
+  SettingsReader again(input.settings);
+  const ViewSchedule zcdp = MakeViewSchedule(input, again).value();
+  ASSERT_EQ(promised.groups.size(), zcdp.groups.size());
+  EXPECT_LT(ForecastError(promised.groups.back().noise).standard_deviation,
+            0.98 * ForecastError(zcdp.groups.back().noise).standard_deviation);
+}
+
+TEST(ViewSchedule, SaysWhatIsTooLargeForAnyView) {
+  SynthesisInput input = InputFor({300, 300, 2}, 2, 1);
+  const SynthesisPlan plan = Dpsyn().Plan(input).value();
+  EXPECT_THAT(plan.schedule, testing::Contains(HasSubstr("too large for any view")));
+  input = InputFor({1 << 20, 2}, 1, 1);
+  EXPECT_EQ(FieldViolationOf(Dpsyn().Plan(input).status())->field, "workload");
+}
+
+TEST(ViewSchedule, ForecastsAndListsWhatItConsidered) {
+  const SynthesisPlan plan = Dpsyn().Plan(InputFor(std::vector<int64_t>(16, 2), 3, 1)).value();
+  EXPECT_THAT(plan.schedule, testing::Contains(HasSubstr("forecast: the expected sum of squared errors")));
+  EXPECT_THAT(plan.schedule, testing::Contains(HasSubstr("considered: ")));
+  EXPECT_NE(plan.settings.at("cells"), "1");
+}
+
+TEST(ReadViews, ReadsNamesAndNumbers) {
+  const Domain domain = CodedDomain({2, 3, 4});
+  EXPECT_THAT(ReadViews(domain, "a1, a0; #2,a0;a0,a1", 100).value(),
+              ElementsAre(AttributeSet{0, 1}, AttributeSet{0, 2}));
+  for (const char* const wrong : {"", "a1,b", "a0,a0", "#3", "a0,a1,a2"})
+    EXPECT_EQ(FieldViolationOf(ReadViews(domain, wrong, 20).status())->field, "settings.views") << wrong;
+}
+
+TEST(ViewsModel, RefusesStoredBytesOfAnotherDomain) {
+  const auto model = Fit(Dpsyn(), InputFor(kSizes, 2, 1), ChainedRows(kSizes, 200, 1));
+  const std::string bytes = model->Serialize();
+  EXPECT_TRUE(ViewsModel::Restore(CodedDomain(kSizes), bytes).ok());
+  EXPECT_EQ(ViewsModel::Restore(CodedDomain({2, 4, 3, 6, 2, 6}), bytes).status().code(),
+            absl::StatusCode::kDataLoss);
+  EXPECT_EQ(ViewsModel::Restore(CodedDomain(kSizes), bytes.substr(0, bytes.size() - 1)).status().code(),
+            absl::StatusCode::kDataLoss);
+}
+
+}  // namespace
+}  // namespace curator::dp

@@ -1,0 +1,117 @@
+#include "dp/synthesis/dpsyn/reconstruction.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+
+#include "base/status_macros.h"
+#include "dp/synthesis/dpsyn/consistency.h"
+
+namespace curator::dp {
+namespace {
+
+// Of one cell of the view's marginal over `set`.
+double VarianceOver(const ViewTable& view, const AttributeSet& set) {
+  return view.variance * static_cast<double>(Fold(view.set, view.sizes, set).ratio());
+}
+
+ViewTable MarginalOf(const ViewTable& view, const AttributeSet& set) {
+  ViewTable marginal{
+      .set = set, .sizes = {}, .cells = Folded(view, set), .variance = VarianceOver(view, set)};
+  for (size_t i = 0; i < view.set.size(); ++i) {
+    if (std::ranges::binary_search(set, view.set[i])) marginal.sizes.push_back(view.sizes[i]);
+  }
+  return marginal;
+}
+
+// One marginal's turn; the largest movement of one of its cells.
+double FitOne(const ViewTable& goal, ViewTable& table) {
+  const Fold fold(table.set, table.sizes, goal.set);
+  std::vector<double> factors(fold.cells());
+  fold.ForEachCell([&](size_t cell, size_t folded) { factors[folded] += table.cells[cell]; });
+  std::vector<double> added(fold.cells());
+  double moved = 0;
+  for (size_t cell = 0; cell < factors.size(); ++cell) {
+    const double wanted = std::max(0.0, goal.cells[cell]);
+    moved = std::max(moved, std::abs(wanted - factors[cell]));
+    if (factors[cell] <= 1e-12) added[cell] = wanted / static_cast<double>(fold.ratio());
+    factors[cell] = factors[cell] > 1e-12 ? wanted / factors[cell] : 0;
+  }
+  fold.ForEachCell([&](size_t cell, size_t folded) {
+    table.cells[cell] = table.cells[cell] * factors[folded] + added[folded];
+  });
+  return moved;
+}
+
+// The subsets of all sets of `known`, small ones first, each with the marginal that covers it.
+std::vector<std::pair<AttributeSet, const ViewTable*>> SetsBelow(std::span<const ViewTable> known) {
+  std::map<AttributeSet, const ViewTable*> below;
+  for (const ViewTable& marginal : known) {
+    for (size_t mask = 0; mask < size_t{1} << marginal.set.size(); ++mask) {
+      AttributeSet subset;
+      for (size_t i = 0; i < marginal.set.size(); ++i) {
+        if ((mask >> i & 1) == 1) subset.push_back(marginal.set[i]);
+      }
+      below.emplace(std::move(subset), &marginal);
+    }
+  }
+  std::vector<std::pair<AttributeSet, const ViewTable*>> sorted(below.begin(), below.end());
+  std::ranges::stable_sort(sorted, {}, [](const auto& entry) { return entry.first.size(); });
+  return sorted;
+}
+
+}  // namespace
+
+std::vector<ViewTable> KnownMarginals(std::span<const ViewTable> views, const AttributeSet& set) {
+  std::map<AttributeSet, size_t> best;  // the view of each shared set
+  for (size_t i = 0; i < views.size(); ++i) {
+    const auto [entry, fresh] = best.emplace(Intersection(views[i].set, set), i);
+    if (!fresh && VarianceOver(views[i], entry->first) < VarianceOver(views[entry->second], entry->first))
+      entry->second = i;
+  }
+  std::vector<ViewTable> known;
+  for (const auto& [shared, view] : best) {
+    const bool largest = std::ranges::none_of(best, [&shared = shared](const auto& other) {
+      return other.first.size() > shared.size() && IsSubset(shared, other.first);
+    });
+    if (largest) known.push_back(MarginalOf(views[view], shared));
+  }
+  return known;
+}
+
+absl::Status FitProportionally(std::span<const ViewTable> known, double tolerance, int most_sweeps,
+                               ViewTable& start, Pacer& pacer) {
+  const double total = known.empty() ? 1 : std::max(1.0, TotalOf(known.front()));
+  for (int sweep = 0; sweep < most_sweeps; ++sweep) {
+    double moved = 0;
+    for (const ViewTable& goal : known) {
+      RETURN_IF_ERROR(pacer.Advance(static_cast<int64_t>(start.cells.size())));
+      moved = std::max(moved, FitOne(goal, start));
+    }
+    if (moved <= tolerance * total || known.size() == 1) break;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status FitLeastSquares(std::span<const ViewTable> known, ViewTable& table, Pacer& pacer) {
+  std::ranges::fill(table.cells, 0.0);
+  double total = 0;
+  for (const auto& [subset, source] : SetsBelow(known)) {
+    if (subset.empty()) total = TotalOf(*source);
+    // What is missing of this marginal, after the smaller ones have been met, has no marginals of its own:
+    // spread evenly, it disturbs none of them.
+    const std::vector<double> goal = Folded(*source, subset);
+    const Fold fold(table.set, table.sizes, subset);
+    std::vector<double> missing = goal;
+    RETURN_IF_ERROR(pacer.Advance(static_cast<int64_t>(table.cells.size())));
+    fold.ForEachCell([&](size_t cell, size_t folded) { missing[folded] -= table.cells[cell]; });
+    for (double& each : missing) each /= static_cast<double>(fold.ratio());
+    RETURN_IF_ERROR(pacer.Advance(static_cast<int64_t>(table.cells.size())));
+    fold.ForEachCell([&](size_t cell, size_t folded) { table.cells[cell] += missing[folded]; });
+  }
+  table.cells = NearestNonNegative(std::move(table.cells), std::max(0.0, total));
+  return absl::OkStatus();
+}
+
+}  // namespace curator::dp

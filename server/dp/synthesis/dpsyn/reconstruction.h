@@ -1,0 +1,33 @@
+// Rebuilds any marginal from what is known of smaller ones (Qardaji, Yang, Li 2014, section 4).
+//
+// Functions of public noisy answers; thread-safe.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "dp/domain/domain.h"
+#include "dp/synthesis/dpsyn/view_table.h"
+#include "dp/synthesis/pacer.h"
+
+namespace curator::dp {
+
+// What `views` say of `set`: their marginals over the largest sets that views share with it, each from the
+// view that knows it best (least noise for a cell of it). In the order of the sets.
+std::vector<ViewTable> KnownMarginals(std::span<const ViewTable> views, const AttributeSet& set);
+
+// Multiplies `start` (cells from 0 on upwards) by factors of the cells of `known`, each a marginal of it, in
+// turns, until no cell of any of them moves by more than `tolerance` of the total, at most `most_sweeps`
+// times: iterative proportional fitting. From a uniform start the limit is the distribution of the largest
+// entropy with these marginals. A cell of a marginal that is 0 in the table but not in the goal gets it
+// evenly. Errors: CANCELLED as in Pacer.
+absl::Status FitProportionally(std::span<const ViewTable> known, double tolerance, int most_sweeps,
+                               ViewTable& start, Pacer& pacer);
+
+// The table of the least sum of squares with the marginals `known`, which must agree where they overlap: the
+// sum over the sets below them of their interactions (what a marginal's averages say beyond those of its
+// subsets), then the nearest that is not negative. Errors: CANCELLED as in Pacer.
+absl::Status FitLeastSquares(std::span<const ViewTable> known, ViewTable& table, Pacer& pacer);
+
+}  // namespace curator::dp

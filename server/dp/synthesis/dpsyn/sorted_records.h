@@ -1,0 +1,58 @@
+// STS: records from topologically sorted views, the most frequent first (Li, Zhang, Wang 2018, section 3.3).
+//
+// Functions of public noisy answers.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "dp/synthesis/dpsyn/record_table.h"
+#include "dp/synthesis/dpsyn/view_order.h"
+#include "dp/synthesis/dpsyn/view_table.h"
+#include "dp/synthesis/pacer.h"
+
+namespace curator::dp {
+
+// Makes records one by one: in each view of the order, the combination of the largest count that agrees with
+// what is known gives the new attributes; then all these counts fall by 1. Of equal counts the first
+// combination is taken. Counts may fall below 0 where views contradict each other.
+//
+// Not thread-safe: it uses up its counts. A combination is found in time logarithmic in the view's cells.
+class SortedRecords {
+ public:
+  // `views` are counts of as many records as will be made. `attributes`: those of a record.
+  SortedRecords(std::span<const ViewTable> views, const std::vector<OrderedView>& order,
+                const AttributeSet& attributes);
+
+  // The next record, in the order of the attributes.
+  void Next(std::span<uint32_t> codes);
+
+  // What is left of the counts of the view of the i-th step, row-major.
+  const std::vector<double>& Left(size_t step) const { return steps_[step].left; }
+
+ private:
+  struct Step {
+    std::vector<size_t> places;   // of the view's attributes in the record
+    std::vector<size_t> strides;  // in the view
+    std::vector<size_t> sizes;
+    std::vector<bool> known;
+    std::vector<double> left;
+    std::vector<size_t> slice_of;              // the combination of known attributes, of each cell
+    std::vector<std::vector<size_t>> largest;  // of each such combination, a heap of its cells
+  };
+
+  static void SiftDown(const std::vector<double>& left, std::vector<size_t>& heap);
+
+  std::vector<Step> steps_;
+};
+
+// `rows` records by STS. To rid them of the influence of the first view, the counts are dealt to `repeats`
+// runs in equal shares, each of which starts with another view. Errors: CANCELLED as in Pacer.
+absl::StatusOr<RecordTable> MakeSortedRecords(std::span<const ViewTable> views,
+                                              const AttributeSet& attributes,
+                                              const std::vector<int64_t>& sizes, int64_t rows,
+                                              int64_t repeats, Pacer& pacer);
+
+}  // namespace curator::dp

@@ -1,0 +1,266 @@
+#include "dp/synthesis/dpsyn/view_choice.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "base/errors.h"
+#include "base/status_macros.h"
+#include "dp/synthesis/dpsyn/covering_design.h"
+#include "dp/synthesis/dpsyn/view_table.h"
+#include "dp/workload/marginals.h"
+
+namespace curator::dp {
+namespace {
+
+constexpr double kModelError = 1.0 / 20'000;  // of records^2, for a triple that is not covered
+constexpr size_t kMostScored = 150;           // sets of the workload, evenly spread over it
+constexpr size_t kMostTriples = 45'000;       // to be covered when asked
+constexpr size_t kFewTriples = 5'000;         // to be covered when that is better
+constexpr int kRisesToStop = 3;
+constexpr int64_t kSearchWhileChoosing = 3'000;
+constexpr int64_t kSearchWhenChosen = 60'000;
+
+// A design in terms of the domain's attributes.
+struct Candidate {
+  int64_t cells = 0;
+  int64_t strength = 2;
+  std::vector<AttributeSet> views;
+  double squared_error = 0;
+};
+
+// What is asked, with the attributes numbered from 0.
+struct Wanted {
+  AttributeSet attributes;
+  std::vector<int64_t> sizes;
+  std::vector<AttributeSet> pairs;    // of the domain's attributes
+  std::vector<AttributeSet> triples;  // likewise; empty when there are too many
+};
+
+Wanted WantedOf(const ViewQuestion& question) {
+  Wanted wanted{.attributes = UnionOf(question.workload), .sizes = {}, .pairs = {}, .triples = {}};
+  for (const uint32_t attribute : wanted.attributes)
+    wanted.sizes.push_back(question.domain.attributes()[attribute].size());
+  wanted.pairs = SubsetsWithin(question.workload, 2);
+  const size_t d = wanted.attributes.size();
+  if (d < 3 || d * (d - 1) * (d - 2) / 6 > kMostTriples) return wanted;
+  wanted.triples = SubsetsWithin(question.workload, 3);
+  return wanted;
+}
+
+// Blocks that hold every target, all of which are within the bound; empty when they would be too many.
+std::vector<AttributeSet> BlocksFor(const Wanted& wanted, std::span<const AttributeSet> targets,
+                                    int64_t cells, int64_t steps) {
+  CoverRequest request{.sizes = wanted.sizes,
+                       .targets = {},
+                       .most_cells = cells,
+                       .most_blocks = kMostViews,
+                       .search_steps = steps};
+  for (const AttributeSet& target : targets) {
+    AttributeSet& local = request.targets.emplace_back();
+    for (const uint32_t attribute : target)
+      local.push_back(static_cast<uint32_t>(std::ranges::lower_bound(wanted.attributes, attribute) -
+                                            wanted.attributes.begin()));
+  }
+  std::vector<AttributeSet> views;
+  for (const AttributeSet& block : CoveringDesign(request)) {
+    AttributeSet& view = views.emplace_back();
+    for (const uint32_t attribute : block) view.push_back(wanted.attributes[attribute]);
+  }
+  return views;
+}
+
+// The design for what lies within the bound, and a view for each larger pair; empty when they are too many.
+std::vector<AttributeSet> DesignFor(const ViewQuestion& question, const Wanted& wanted, int64_t strength,
+                                    int64_t cells, int64_t steps) {
+  std::vector<AttributeSet> views;
+  if (strength == 3) {
+    std::vector<AttributeSet> targets;
+    for (const AttributeSet& triple : wanted.triples) {
+      if (CellsOf(question.domain, triple) <= cells) targets.push_back(triple);
+    }
+    views = BlocksFor(wanted, targets, cells, steps);
+    if (views.empty()) return {};
+  }
+  std::vector<AttributeSet> targets;
+  std::vector<AttributeSet> large;
+  const std::vector<AttributeSet> covered = SubsetsWithin(views, 2);
+  for (const AttributeSet& pair : wanted.pairs) {
+    if (std::ranges::binary_search(covered, pair)) continue;
+    const int64_t size = CellsOf(question.domain, pair);
+    if (size <= cells) {
+      targets.push_back(pair);
+    } else if (size <= question.max_view_cells) {
+      large.push_back(pair);
+    }
+  }
+  const std::vector<AttributeSet> blocks = BlocksFor(wanted, targets, cells, steps);
+  if (blocks.empty() && !targets.empty()) return {};
+  views.insert(views.end(), blocks.begin(), blocks.end());
+  views.insert(views.end(), large.begin(), large.end());
+  if (views.size() > kMostViews) return {};
+  std::ranges::sort(views);
+  return views;
+}
+
+class Forecast {
+ public:
+  Forecast(const ViewQuestion& question, const std::vector<AttributeSet>& views)
+      : question_(question), views_(views) {
+    std::vector<int64_t> cells;
+    for (const AttributeSet& view : views) cells.push_back(CellsOf(question.domain, view));
+    const std::vector<double> shares = BudgetShares(cells, question.split, question.budget.pure);
+    for (size_t i = 0; i < views.size(); ++i)
+      errors_.push_back(static_cast<double>(cells[i]) * NoiseVariance(question.budget, shares[i]));
+  }
+
+  double OfWorkload() {
+    const size_t step = std::max<size_t>(1, question_.workload.size() / kMostScored);
+    double sum = 0;
+    double number = 0;
+    for (size_t i = 0; i < question_.workload.size(); i += step, ++number) sum += Of(question_.workload[i]);
+    return sum / number;
+  }
+
+ private:
+  // By the views that hold all of `set`; none: nothing.
+  std::optional<double> Covered(const AttributeSet& set) {
+    const auto [entry, fresh] = known_.emplace(set, std::nullopt);
+    if (!fresh) return entry->second;
+    double weights = 0;
+    for (size_t i = 0; i < views_.size(); ++i) {
+      if (IsSubset(set, views_[i])) weights += 1 / errors_[i];
+    }
+    if (weights > 0) entry->second = 1 / weights;
+    return entry->second;
+  }
+
+  double Of(const AttributeSet& set) {
+    if (const std::optional<double> covered = Covered(set)) return *covered;
+    double noise = 0;
+    const std::vector<AttributeSet> one = {set};
+    for (const AttributeSet& pair : SubsetsWithin(one, 2)) noise = std::max(noise, Covered(pair).value_or(0));
+    const std::vector<AttributeSet> triples = SubsetsWithin(one, 3);
+    double missed = 0;
+    for (const AttributeSet& triple : triples) missed += Covered(triple) ? 0 : 1;
+    const double share = triples.empty() ? 0 : missed / static_cast<double>(triples.size());
+    return noise + share * kModelError * question_.records * question_.records;
+  }
+
+  const ViewQuestion& question_;
+  const std::vector<AttributeSet>& views_;
+  std::vector<double> errors_;  // of each view, the sum over its cells
+  std::map<AttributeSet, std::optional<double>> known_;
+};
+
+std::vector<int64_t> BoundsToTry(const ViewQuestion& question, int64_t strength) {
+  if (question.cells) return {*question.cells};
+  std::vector<int64_t> bounds;
+  for (int64_t cells = strength == 2 ? 4 : 16; cells <= question.max_view_cells; cells *= 2)
+    bounds.push_back(cells);
+  return bounds;
+}
+
+std::string InWords(const Candidate& candidate) {
+  return absl::StrCat(candidate.views.size(), " views of at most ", candidate.cells, " cells for every ",
+                      candidate.strength == 2 ? "pair" : "triple", ", expected squared error ",
+                      static_cast<int64_t>(candidate.squared_error));
+}
+
+absl::Status CheckEach(const Domain& domain, const AttributeSet& view, int64_t max_view_cells) {
+  if (std::ranges::adjacent_find(view) != view.end())
+    return InvalidField("settings.views", "names an attribute twice in one view");
+  const int64_t cells = CellsOf(domain, view);
+  if (cells > max_view_cells) {
+    return InvalidField("settings.views", absl::StrCat("has a view of ", NamesOf(domain, view), " with ",
+                                                       cells, " cells; a view has at most ", max_view_cells));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<uint32_t> ReadAttribute(const Domain& domain, std::string_view name) {
+  if (name.starts_with('#')) {
+    uint32_t index = 0;
+    if (!absl::SimpleAtoi(std::string(name.substr(1)), &index) || index >= domain.size())
+      return InvalidField("settings.views", absl::StrCat("has no attribute ", std::string(name)));
+    return index;
+  }
+  const absl::StatusOr<uint32_t> index = domain.IndexOf(name);
+  if (!index.ok()) return InvalidField("settings.views", std::string(index.status().message()));
+  return index;
+}
+
+}  // namespace
+
+absl::StatusOr<ViewChoice> ChooseViews(const ViewQuestion& question) {
+  const Wanted wanted = WantedOf(question);
+  ViewChoice choice;
+  for (const AttributeSet& pair : wanted.pairs) {
+    if (CellsOf(question.domain, pair) > question.max_view_cells) choice.apart.push_back(pair);
+  }
+  choice.cells = question.cells.value_or(1);
+  if (choice.apart.size() == wanted.pairs.size()) return choice;
+  if (wanted.attributes.size() > kMostDesignAttributes) {
+    return InvalidField("workload", absl::StrCat("covers ", wanted.attributes.size(), " attributes; at most ",
+                                                 kMostDesignAttributes, " can be covered by views"));
+  }
+  std::optional<Candidate> best;
+  for (const int64_t strength : {2, 3}) {
+    if (question.strength.value_or(strength) != strength) continue;
+    if (strength == 3 &&
+        (wanted.triples.empty() || (!question.strength && wanted.triples.size() > kFewTriples)))
+      continue;
+    size_t views_before = 0;
+    double least = 0;
+    int rises = 0;
+    for (const int64_t cells : BoundsToTry(question, strength)) {
+      Candidate candidate{.cells = cells, .strength = strength, .views = {}};
+      candidate.views = DesignFor(question, wanted, strength, cells, kSearchWhileChoosing);
+      if (candidate.views.empty() || candidate.views.size() == views_before) continue;
+      views_before = candidate.views.size();
+      candidate.squared_error = Forecast(question, candidate.views).OfWorkload();
+      choice.considered.push_back(InWords(candidate));
+      rises = least > 0 && candidate.squared_error > least ? rises + 1 : 0;
+      least = least > 0 ? std::min(least, candidate.squared_error) : candidate.squared_error;
+      if (!best || candidate.squared_error < best->squared_error) best = std::move(candidate);
+      if (rises == kRisesToStop) break;
+    }
+  }
+  if (!best) {
+    return InvalidField(question.cells ? "settings.cells" : "workload",
+                        absl::StrCat("would need more than ", kMostViews, " views"));
+  }
+  const std::vector<AttributeSet> refined =
+      DesignFor(question, wanted, best->strength, best->cells, kSearchWhenChosen);
+  choice.views = refined.size() < best->views.size() ? refined : best->views;
+  choice.cells = best->cells;
+  choice.strength = best->strength;
+  choice.squared_error = Forecast(question, choice.views).OfWorkload();
+  return choice;
+}
+
+absl::StatusOr<std::vector<AttributeSet>> ReadViews(const Domain& domain, std::string_view text,
+                                                    int64_t max_view_cells) {
+  std::set<AttributeSet> views;
+  for (const auto& part : absl::StrSplit(std::string(text), ';', absl::SkipWhitespace())) {
+    AttributeSet view;
+    for (const auto& piece : absl::StrSplit(part, ',')) {
+      const std::string name(absl::StripAsciiWhitespace(piece));
+      ASSIGN_OR_RETURN(const uint32_t attribute, ReadAttribute(domain, name));
+      view.push_back(attribute);
+    }
+    std::ranges::sort(view);
+    RETURN_IF_ERROR(CheckEach(domain, view, max_view_cells));
+    views.insert(std::move(view));
+  }
+  if (views.empty())
+    return InvalidField("settings.views",
+                        "is \"design\", \"selected\", or views such as \"age,sex;sex,income\"");
+  return std::vector<AttributeSet>(views.begin(), views.end());
+}
+
+}  // namespace curator::dp

@@ -1,0 +1,59 @@
+// Which views to measure: chosen from public facts, or listed by whoever asks.
+//
+// Thread-safe: pure functions.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "dp/domain/domain.h"
+#include "dp/synthesis/dpsyn/view_noise.h"
+
+namespace curator::dp {
+
+struct ViewQuestion {
+  const Domain& domain;
+  std::vector<AttributeSet> workload;  // what is to be answered well
+  ViewBudget budget;                   // of the views
+  BudgetSplit split = BudgetSplit::kEqual;
+  double records = 10'000;           // a public guess
+  int64_t max_view_cells = 1 << 16;  // of any view of several attributes
+  std::optional<int64_t> cells;      // the bound of the design, when it is given
+  std::optional<int64_t> strength;   // 2 or 3, when it is given
+};
+
+struct ViewChoice {
+  std::vector<AttributeSet> views;  // of two or more attributes, in lexicographic order
+  std::vector<AttributeSet> apart;  // pairs of the workload that are in no view: too many cells
+  int64_t cells = 0;                // the bound that was chosen
+  int64_t strength = 2;
+  double squared_error = 0;  // expected of a workload marginal, the sum over its cells, in records^2
+  std::vector<std::string> considered;  // for people: each candidate in one line
+};
+
+// The covering design of least expected squared error. Candidates: strengths 2 and 3 (what is covered: every
+// pair, or every triple, that some set of the workload holds), and bounds on a block's cells by powers of
+// two. A wanted pair that has more cells than the bound, but not more than max_view_cells, is a view of its
+// own.
+//
+// The expectation for a set of the workload: if views hold all of it, C_v sigma_v^2 for a view v of C_v
+// cells, combined over such views by inverse variance; otherwise the largest that its pairs have, plus a
+// model error of records^2 / 20,000 for the share of its triples that no view holds: what the largest entropy
+// with given pairs misses of a triple, by experience. Errors: INVALID_ARGUMENT ("workload",
+// "settings.cells") when no candidate has at most kMostViews views.
+inline constexpr size_t kMostViews = 4096;
+inline constexpr size_t kMostDesignAttributes = 512;
+absl::StatusOr<ViewChoice> ChooseViews(const ViewQuestion& question);
+
+// Reads "age,sex;sex,income,race": views are separated by semicolons, the names of their attributes by
+// commas; "#3" is the attribute with index 3, for names that hold one of these. Sets come back sorted, each
+// once. Errors: INVALID_ARGUMENT ("settings.views") with what is wrong.
+absl::StatusOr<std::vector<AttributeSet>> ReadViews(const Domain& domain, std::string_view text,
+                                                    int64_t max_view_cells);
+
+}  // namespace curator::dp

@@ -1,0 +1,335 @@
+#include "dp/synthesis/dpsyn/view_schedule.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <utility>
+#include <variant>
+
+#include "absl/strings/str_cat.h"
+#include "base/errors.h"
+#include "base/status_macros.h"
+#include "dp/accounting/calculators/certification.h"
+#include "dp/accounting/calculators/gaussian.h"
+#include "dp/synthesis/dpsyn/covering_design.h"
+#include "dp/synthesis/dpsyn/view_settings.h"
+#include "dp/synthesis/rap/affordable_selection.h"
+#include "dp/synthesis/synthesis_workload.h"
+#include "dp/workload/marginals.h"
+#include "dp/workload/sensitivity.h"
+
+namespace curator::dp {
+namespace {
+
+constexpr int64_t kRecordShare = 50;  // one part in so many buys the number of records
+constexpr int64_t kGuessedRecords = 10'000;
+constexpr int64_t kMostMeasuredCells = int64_t{1} << 25;
+
+// A budget in its own units.
+struct Purse {
+  bool pure = true;
+  int64_t units = 0;
+  std::string_view field() const { return pure ? "spend.epsilon" : "spend.rho"; }
+};
+
+Purse PurseOf(const Budget& budget) {
+  if (const auto* pure = std::get_if<PureBudget>(&budget))
+    return {.pure = true, .units = pure->epsilon.units()};
+  return {.pure = false, .units = std::get<ZcdpBudget>(budget).rho.units()};
+}
+
+absl::StatusOr<NoiseSpec> NoiseFor(const Purse& purse, const Sensitivity& sensitivity) {
+  if (purse.units < 1) return InvalidField(purse.field(), "is too small to be split over all views");
+  if (purse.pure) return LaplaceNoiseFor(sensitivity, Epsilon(purse.units));
+  return GaussianNoiseFor(sensitivity, Rho(purse.units));
+}
+
+int64_t Percent(int64_t units, int64_t percent) {
+  return units / 100 * percent + units % 100 * percent / 100;
+}
+
+// What will be measured, before any price.
+struct ViewPlan {
+  std::vector<AttributeSet> singles;
+  std::vector<AttributeSet> views;
+  std::vector<AttributeSet> candidates;  // of selections
+};
+
+struct Shares {
+  int64_t records = 0;
+  int64_t singles = 0;
+  int64_t views = 0;
+};
+
+Shares SharesOf(int64_t units, const ViewPlan& plan, const ViewSettings& settings) {
+  Shares shares{.records = std::max<int64_t>(1, units / kRecordShare)};
+  const int64_t rest = units - shares.records;
+  const bool others = !plan.views.empty() || !plan.candidates.empty();
+  if (!plan.singles.empty()) shares.singles = others ? Percent(rest, settings.single_percent) : rest;
+  shares.views = rest - shares.singles;
+  return shares;
+}
+
+// Views of the same share of the budget, together.
+std::map<double, std::vector<AttributeSet>> ByShare(const Domain& domain,
+                                                    const std::vector<AttributeSet>& views, BudgetSplit split,
+                                                    bool pure) {
+  std::vector<int64_t> cells;
+  for (const AttributeSet& view : views) cells.push_back(CellsOf(domain, view));
+  const std::vector<double> shares = BudgetShares(cells, split, pure);
+  std::map<double, std::vector<AttributeSet>> groups;
+  for (size_t i = 0; i < views.size(); ++i) groups[shares[i]].push_back(views[i]);
+  return groups;
+}
+
+absl::Status BuyGroups(const SynthesisInput& input, const ViewPlan& plan, const ViewSettings& settings,
+                       const Purse& purse, ViewSchedule& schedule) {
+  const Shares shares = SharesOf(purse.units, plan, settings);
+  ASSIGN_OR_RETURN(const Sensitivity records, RecordCountSensitivity(input.unit_bound));
+  ASSIGN_OR_RETURN(schedule.record_noise, NoiseFor({purse.pure, shares.records}, records));
+  schedule.groups.clear();
+  const auto buy = [&](const std::vector<AttributeSet>& views, int64_t units) -> absl::Status {
+    ASSIGN_OR_RETURN(const Sensitivity sensitivity,
+                     MarginalsSensitivity(input.unit_bound, static_cast<int64_t>(views.size())));
+    ASSIGN_OR_RETURN(const NoiseSpec noise, NoiseFor({purse.pure, units}, sensitivity));
+    schedule.groups.push_back({.views = views, .noise = noise});
+    return absl::OkStatus();
+  };
+  if (!plan.singles.empty()) RETURN_IF_ERROR(buy(plan.singles, shares.singles));
+  if (!plan.views.empty()) {
+    for (const auto& [share, views] : ByShare(input.domain, plan.views, settings.split, purse.pure)) {
+      const double part = share * static_cast<double>(views.size()) * (1 - 1e-9);
+      RETURN_IF_ERROR(buy(views, static_cast<int64_t>(static_cast<double>(shares.views) * part)));
+    }
+  }
+  if (plan.candidates.empty()) return absl::OkStatus();
+  const int64_t round = shares.views / settings.selections;
+  const int64_t selecting = Percent(round, settings.selection_percent);
+  ASSIGN_OR_RETURN(const Sensitivity one, MarginalsSensitivity(input.unit_bound, 1));
+  ASSIGN_OR_RETURN(const NoiseSpec noise, NoiseFor({purse.pure, round - selecting}, one));
+  std::optional<Epsilon> selection = Epsilon(selecting);
+  if (!purse.pure) {
+    ASSIGN_OR_RETURN(selection, AffordableSelection(Rho(selecting)));
+  }
+  if (!selection || selection->units() < 1)
+    return InvalidField(purse.field(), "is too small to pay for every selection");
+  schedule.selected = SelectedViews{
+      .candidates = plan.candidates, .rounds = settings.selections, .selection = *selection, .noise = noise};
+  return absl::OkStatus();
+}
+
+// The draws under the dataset's relation and unit, or under another.
+absl::StatusOr<std::vector<CountedEvent>> DrawsUnder(const UnitBound& unit, const Epsilon& selection_range,
+                                                     const ViewSchedule& schedule) {
+  std::vector<CountedEvent> draws;
+  ASSIGN_OR_RETURN(const Sensitivity records, RecordCountSensitivity(unit));
+  draws.push_back({NoiseEvent(schedule.record_noise, records), 1});
+  for (const ViewGroup& group : schedule.groups) {
+    ASSIGN_OR_RETURN(const Sensitivity sensitivity,
+                     MarginalsSensitivity(unit, static_cast<int64_t>(group.views.size())));
+    draws.push_back({NoiseEvent(group.noise, sensitivity), 1});
+  }
+  if (!schedule.selected) return draws;
+  ASSIGN_OR_RETURN(const Sensitivity one, MarginalsSensitivity(unit, 1));
+  draws.push_back({{ExponentialMechanismEvent{selection_range}}, schedule.selected->rounds});
+  draws.push_back({NoiseEvent(schedule.selected->noise, one), schedule.selected->rounds});
+  return draws;
+}
+
+// All draws are linear in the records that change: noise on marginals and on their number, and a selection
+// whose score is bounded by an L1 sensitivity, which halves for a unit that only enters or leaves.
+absl::Status FillInDraws(const UnitBound& unit, ViewSchedule& schedule) {
+  const Epsilon range = schedule.selected ? schedule.selected->selection : Epsilon(0);
+  const int64_t sides = unit.relation == NeighbourRelation::kReplaceOne ? 2 : 1;
+  const UnitBound leaving{.relation = NeighbourRelation::kAddRemove, .max_records = unit.max_records};
+  ASSIGN_OR_RETURN(schedule.draws, DrawsUnder(unit, range, schedule));
+  ASSIGN_OR_RETURN(schedule.linear.removals,
+                   DrawsUnder(leaving, Epsilon((range.units() + sides - 1) / sides), schedule));
+  schedule.linear.draws = schedule.draws;
+  return absl::OkStatus();
+}
+
+// Under a promise, noise that composes to it numerically; a schedule of one Gaussian of the same cost in all
+// shows how much could be gained at most.
+absl::Status BuyNoise(const SynthesisInput& input, const Budget& budget, const ViewPlan& plan,
+                      const ViewSettings& settings, ViewSchedule& schedule) {
+  Purse purse = PurseOf(budget);
+  const auto* zcdp = std::get_if<ZcdpBudget>(&budget);
+  if (zcdp != nullptr && zcdp->promise && plan.candidates.empty()) {
+    const ApproximateEvent& promise = *zcdp->promise;
+    const int64_t most = LargestGaussianRho(promise.epsilon, promise.delta).units();
+    for (const int halvings : {26, 16, 12, 9, 7}) {
+      purse.units = most - (most >> halvings);
+      if (purse.units <= zcdp->rho.units()) break;
+      RETURN_IF_ERROR(BuyGroups(input, plan, settings, purse, schedule));
+      RETURN_IF_ERROR(FillInDraws(input.unit_bound, schedule));
+      if (CheapestCertified(schedule.draws, promise.epsilon, promise.delta).ok()) return absl::OkStatus();
+    }
+    purse.units = zcdp->rho.units();
+  }
+  RETURN_IF_ERROR(BuyGroups(input, plan, settings, purse, schedule));
+  return FillInDraws(input.unit_bound, schedule);
+}
+
+ViewBudget BudgetOfViews(const Budget& budget, const ViewSettings& settings, const Sensitivity& one) {
+  const Purse purse = PurseOf(budget);
+  const double share = 0.98 * static_cast<double>(100 - settings.single_percent) / 100;
+  return {.pure = purse.pure,
+          .amount = share * static_cast<double>(purse.units) / 1e12,
+          .l1_sensitivity = static_cast<double>(one.l1),
+          .squared_l2_sensitivity = static_cast<double>(one.l2_squared)};
+}
+
+// The attributes of the workload that lie in no view, as sets of one.
+std::vector<AttributeSet> Alone(const AttributeSet& attributes, const std::vector<AttributeSet>& views) {
+  const AttributeSet covered = UnionOf(views);
+  std::vector<AttributeSet> alone;
+  for (const uint32_t attribute : attributes) {
+    if (!std::ranges::binary_search(covered, attribute)) alone.push_back({attribute});
+  }
+  return alone;
+}
+
+absl::Status CheckSizes(const SynthesisInput& input, const ViewPlan& plan) {
+  int64_t cells = 0;
+  for (const auto* sets : {&plan.singles, &plan.views}) {
+    for (const AttributeSet& set : *sets) {
+      const int64_t each = CellsOf(input.domain, set);
+      if (each > kMostViewCells) {
+        return InvalidField("workload",
+                            absl::StrCat("has the attribute ", NamesOf(input.domain, set), " with ", each,
+                                         " values; a view has at most ", kMostViewCells));
+      }
+      cells += each;
+    }
+  }
+  if (cells <= kMostMeasuredCells) return absl::OkStatus();
+  return InvalidField("settings.max_view_cells",
+                      absl::StrCat("makes views of ", cells, " cells in all; at most ", kMostMeasuredCells,
+                                   " can be measured"));
+}
+
+std::string ShortList(const Domain& domain, const std::vector<AttributeSet>& sets) {
+  std::string list;
+  for (size_t i = 0; i < sets.size() && i < 3; ++i)
+    absl::StrAppend(&list, i == 0 ? "" : "; ", NamesOf(domain, sets[i]));
+  if (sets.size() > 3) absl::StrAppend(&list, "; and ", sets.size() - 3, " more");
+  return list;
+}
+
+void DescribeDraws(ViewSchedule& schedule) {
+  size_t next = 0;
+  schedule.lines.push_back(
+      absl::StrCat("once: the number of records, ", Describe(schedule.draws[next++].event)));
+  for (const ViewGroup& group : schedule.groups) {
+    const bool singles = group.views.front().size() == 1;
+    schedule.lines.push_back(absl::StrCat("once: the counts of ", group.views.size(),
+                                          singles ? " attributes, " : " views, ",
+                                          Describe(schedule.draws[next++].event)));
+  }
+  if (!schedule.selected) return;
+  for (const char* const what : {"the pair that independence misses most, ", "the counts of that pair, "}) {
+    schedule.lines.push_back(absl::StrCat(schedule.draws[next].count, " times: ", std::string(what),
+                                          Describe(schedule.draws[next].event)));
+    ++next;
+  }
+}
+
+// Which views, in words.
+void DescribeDesign(const Domain& domain, const ViewChoice& choice, const AttributeSet& attributes,
+                    const std::vector<AttributeSet>& alone, ViewSchedule& schedule) {
+  size_t widest = 0;
+  for (const AttributeSet& view : choice.views) widest = std::max(widest, view.size());
+  std::string line =
+      absl::StrCat("views: ", choice.views.size(), " of up to ", widest, " attributes and ", choice.cells,
+                   " cells, which hold every ", choice.strength == 2 ? "pair" : "triple", " of the workload");
+  if (std::ranges::all_of(choice.views, [&](const AttributeSet& view) { return view.size() <= widest; }) &&
+      widest > static_cast<size_t>(choice.strength)) {
+    absl::StrAppend(&line, " (at least ",
+                    SchonheimBound(static_cast<int64_t>(attributes.size()), static_cast<int64_t>(widest),
+                                   choice.strength),
+                    " of this width are needed for all of ", attributes.size(), " attributes)");
+  }
+  schedule.lines.push_back(std::move(line));
+  schedule.lines.push_back(
+      absl::StrCat("forecast: the expected sum of squared errors of a marginal of the "
+                   "workload is ",
+                   static_cast<int64_t>(choice.squared_error), " records^2"));
+  for (const std::string& each : choice.considered)
+    schedule.lines.push_back(absl::StrCat("considered: ", each));
+  if (!choice.apart.empty())
+    schedule.lines.push_back(absl::StrCat("too large for any view, so taken as independent given the rest: ",
+                                          ShortList(domain, choice.apart)));
+  if (!alone.empty())
+    schedule.lines.push_back(
+        absl::StrCat("in no view, so taken as independent of all others: ", ShortList(domain, alone)));
+}
+
+}  // namespace
+
+absl::StatusOr<ViewSchedule> MakeViewSchedule(const SynthesisInput& input, SettingsReader& reader) {
+  RETURN_IF_ERROR(ValidateWorkload(input.domain, input.workload));
+  const std::vector<AttributeSet> workload = SetsOf(input.workload);
+  ASSIGN_OR_RETURN(const Budget budget, BudgetOf(input.rule, input.spend));
+  ASSIGN_OR_RETURN(const ViewSettings settings, ReadViewSettings(input.domain, workload, reader));
+  ASSIGN_OR_RETURN(const Sensitivity one, MarginalsSensitivity(input.unit_bound, 1));
+  ViewSchedule schedule{.attributes = UnionOf(workload), .estimation = settings.estimation};
+
+  const auto records =
+      static_cast<double>(std::max<int64_t>(1, input.assume_records.value_or(kGuessedRecords)));
+  ViewQuestion question{.domain = input.domain,
+                        .workload = workload,
+                        .budget = BudgetOfViews(budget, settings, one),
+                        .split = settings.split,
+                        .records = records,
+                        .max_view_cells = settings.max_view_cells};
+  if (input.settings.contains("cells")) {
+    ASSIGN_OR_RETURN(question.cells, reader.Integer("cells", 1, 1, kMostViewCells));
+  }
+  if (input.settings.contains("strength")) {
+    ASSIGN_OR_RETURN(question.strength, reader.Integer("strength", 2, 2, 3));
+  }
+
+  ViewPlan plan;
+  ViewChoice choice{.cells = question.cells.value_or(1), .strength = question.strength.value_or(2)};
+  if (settings.views == "design") {
+    ASSIGN_OR_RETURN(choice, ChooseViews(question));
+    plan.views = choice.views;
+  } else if (settings.views == "selected") {
+    for (AttributeSet& pair : SubsetsWithin(workload, 2)) {
+      if (CellsOf(input.domain, pair) <= settings.max_view_cells) plan.candidates.push_back(std::move(pair));
+    }
+    if (plan.candidates.empty() || static_cast<int64_t>(plan.candidates.size()) < settings.selections)
+      return InvalidField("settings.selections", absl::StrCat("must be at most ", plan.candidates.size(),
+                                                              ", the pairs there are to select from"));
+  } else {
+    ASSIGN_OR_RETURN(plan.views, ReadViews(input.domain, settings.views, settings.max_view_cells));
+    const AttributeSet listed = UnionOf(plan.views);
+    AttributeSet all;
+    std::ranges::set_union(schedule.attributes, listed, std::back_inserter(all));
+    schedule.attributes = std::move(all);
+  }
+  ASSIGN_OR_RETURN(choice.cells, reader.Integer("cells", choice.cells, 1, kMostViewCells));
+  ASSIGN_OR_RETURN(choice.strength, reader.Integer("strength", choice.strength, 2, 3));
+
+  const std::vector<AttributeSet> alone = Alone(schedule.attributes, plan.views);
+  if (settings.single_percent > 0 || !plan.candidates.empty()) {
+    for (const uint32_t attribute : schedule.attributes) plan.singles.push_back({attribute});
+    std::erase_if(plan.views, [](const AttributeSet& view) { return view.size() == 1; });
+  } else {
+    plan.views.insert(plan.views.end(), alone.begin(), alone.end());
+  }
+  RETURN_IF_ERROR(CheckSizes(input, plan));
+  RETURN_IF_ERROR(BuyNoise(input, budget, plan, settings, schedule));
+  for (const auto* sets : {&plan.singles, &plan.views, &plan.candidates}) {
+    for (const AttributeSet& set : *sets)
+      schedule.largest_view = std::max(schedule.largest_view, CellsOf(input.domain, set));
+  }
+  DescribeDraws(schedule);
+  if (settings.views == "design") DescribeDesign(input.domain, choice, schedule.attributes, alone, schedule);
+  schedule.used_settings = reader.used();
+  return schedule;
+}
+
+}  // namespace curator::dp

@@ -1,0 +1,64 @@
+// What DPSyn and PriView will draw and what that costs, from public facts.
+//
+// Thread-safe: plain values and pure functions.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "dp/accounting/event.h"
+#include "dp/accounting/units.h"
+#include "dp/synthesis/dpsyn/estimate_views.h"
+#include "dp/synthesis/dpsyn/view_choice.h"
+#include "dp/synthesis/settings_reader.h"
+#include "dp/synthesis/synthesizer.h"
+#include "dp/workload/noise_spec.h"
+
+namespace curator::dp {
+
+// Views that are measured together, with one noise.
+struct ViewGroup {
+  std::vector<AttributeSet> views;
+  NoiseSpec noise;
+};
+
+// Views that are chosen by looking: `rounds` times the pair of which independence is the worst approximation,
+// and its counts.
+struct SelectedViews {
+  std::vector<AttributeSet> candidates;
+  int64_t rounds = 0;
+  Epsilon selection;
+  NoiseSpec noise;
+};
+
+// One noisy count of the records; each group of views; then the selected ones.
+struct ViewSchedule {
+  AttributeSet attributes;  // of the model
+  NoiseSpec record_noise;
+  std::vector<ViewGroup> groups;  // the first one of single attributes, when there are such
+  std::optional<SelectedViews> selected;
+  EstimationRule estimation;
+  std::map<std::string, std::string> used_settings;  // of ViewSettingsForPeople()
+  std::vector<CountedEvent> draws;
+  LinearDraws linear;  // for the accounts of parts
+  int64_t largest_view = 1;
+  std::vector<std::string> lines;  // for people
+};
+
+// The budget: one part in 50 (at least one unit) for the number of records, which is also a measurement of
+// every view's total; `single_percent` of the rest for the counts of single attributes, all with the same
+// noise; what is left for the views, by `split`; of selected views `selection_percent` of it for the choices.
+// What does not divide is not spent. A pure budget buys discrete Laplace noise, a zCDP budget discrete
+// Gaussian noise. Under a promise of (epsilon, delta), the schedule without selections is scaled up from what
+// zCDP allows to the most that composes, numerically and certified, to the promise. Errors: INVALID_ARGUMENT
+// with a field ("workload", "settings...", "spend...").
+absl::StatusOr<ViewSchedule> MakeViewSchedule(const SynthesisInput& input, SettingsReader& reader);
+
+// The settings that MakeViewSchedule() reads.
+const std::vector<Setting>& ViewSettingsForPeople();
+
+}  // namespace curator::dp

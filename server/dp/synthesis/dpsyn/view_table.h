@@ -1,0 +1,85 @@
+// A view: estimated counts of one marginal, and how its cells fold into those of a smaller marginal.
+//
+// Thread-safe: plain values and pure functions.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "dp/domain/domain.h"
+
+namespace curator::dp {
+
+// No view has more cells: one walk over a view is one stride of a Pacer.
+inline constexpr int64_t kMostViewCells = int64_t{1} << 19;
+
+// Row-major: the last attribute of the set varies fastest. The empty set has one cell, the number of records.
+struct ViewTable {
+  AttributeSet set;
+  std::vector<int64_t> sizes;  // of the set's attributes
+  std::vector<double> cells;
+  double variance = 0;  // of each cell's noise
+
+  bool operator==(const ViewTable&) const = default;
+};
+
+// The sizes of the attributes of `set`.
+std::vector<int64_t> SizesOf(const Domain& domain, const AttributeSet& set);
+
+// A view of `set` with all cells at `value`.
+ViewTable MakeView(const Domain& domain, const AttributeSet& set, double value, double variance);
+
+double TotalOf(const ViewTable& view);
+
+// Whether all of `subset` lies in `set`; both rising.
+bool IsSubset(const AttributeSet& subset, const AttributeSet& set);
+
+AttributeSet Intersection(const AttributeSet& left, const AttributeSet& right);
+
+// Where the cells of a set fall when only a subset of its attributes is looked at.
+class Fold {
+ public:
+  // `subset` lies in `set`; `sizes` are those of `set`.
+  Fold(const AttributeSet& set, std::span<const int64_t> sizes, const AttributeSet& subset);
+
+  // Of the subset.
+  size_t cells() const { return folded_cells_; }
+  // How many cells of the set fall into each of them.
+  size_t ratio() const { return whole_cells_ / folded_cells_; }
+
+  // Calls visit(cell, folded cell) for every cell of the set, in order.
+  template <typename Visit>
+  void ForEachCell(Visit visit) const {
+    std::vector<int64_t> digits(outer_sizes_.size());
+    size_t base = 0;
+    for (size_t cell = 0; cell < whole_cells_;) {
+      size_t folded = base;
+      for (int64_t i = 0; i < last_size_; ++i, folded += last_stride_) visit(cell++, folded);
+      for (size_t d = outer_sizes_.size(); d-- > 0;) {
+        base += outer_strides_[d];
+        if (++digits[d] < outer_sizes_[d]) break;
+        base -= outer_strides_[d] * static_cast<size_t>(outer_sizes_[d]);
+        digits[d] = 0;
+      }
+    }
+  }
+
+ private:
+  std::vector<int64_t> outer_sizes_;  // of all attributes but the last
+  std::vector<size_t> outer_strides_;
+  int64_t last_size_ = 1;
+  size_t last_stride_ = 0;
+  size_t whole_cells_ = 1;
+  size_t folded_cells_ = 1;
+};
+
+// The marginal of `subset`.
+std::vector<double> Folded(const ViewTable& view, const AttributeSet& subset);
+
+// The counts that are nearest to `counts` (least squares) among those that are not negative and sum to
+// `total` >= 0.
+std::vector<double> NearestNonNegative(std::vector<double> counts, double total);
+
+}  // namespace curator::dp

@@ -1,0 +1,160 @@
+#include "dp/synthesis/dpsyn/views_model.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/int128.h"
+#include "base/status_macros.h"
+#include "dp/synthesis/dpsyn/reconstruction.h"
+#include "dp/synthesis/dpsyn/view_noise.h"
+#include "dp/synthesis/dpsyn/views_codec.h"
+#include "dp/workload/marginals.h"
+
+namespace curator::dp {
+namespace {
+
+constexpr double kFitted = 1e-9;
+constexpr int kMostSweeps = 200;
+
+absl::Status CheckParts(const Domain& domain, const ViewsModelParts& parts) {
+  RETURN_IF_ERROR(domain.CheckSet(parts.attributes));
+  if (parts.records < 1) return absl::InvalidArgumentError("a model has at least one record");
+  std::vector<AttributeSet> sets;
+  for (const ViewTable& view : parts.views) {
+    RETURN_IF_ERROR(domain.CheckSet(view.set));
+    if (view.sizes != SizesOf(domain, view.set) ||
+        static_cast<int64_t>(view.cells.size()) != CellsOf(domain, view.set) || !(view.variance > 0))
+      return absl::InvalidArgumentError("a view has not one count for each of its cells");
+    if (std::ranges::any_of(view.cells, [](double cell) { return !(cell >= 0) || !std::isfinite(cell); }))
+      return absl::InvalidArgumentError("a view has a count that is not a number from 0 upwards");
+    sets.push_back(view.set);
+  }
+  if (UnionOf(sets) != parts.attributes)
+    return absl::InvalidArgumentError("the views have not the model's attributes");
+  const bool needs_table = parts.answers == AnswerFrom::kRecords;
+  if (needs_table && (!parts.table || parts.table->rows() < 1))
+    return absl::InvalidArgumentError("a model that answers from its records needs some");
+  if (parts.table && (parts.table->attributes() != parts.attributes ||
+                      parts.table->sizes() != SizesOf(domain, parts.attributes)))
+    return absl::InvalidArgumentError("the records have not the model's attributes");
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+ViewsModel::ViewsModel(const Domain& domain, ViewsModelParts parts)
+    : domain_(domain), parts_(std::move(parts)) {}
+
+absl::StatusOr<std::unique_ptr<SynthesisModel>> ViewsModel::Create(const Domain& domain,
+                                                                   ViewsModelParts parts) {
+  RETURN_IF_ERROR(CheckParts(domain, parts));
+  return std::unique_ptr<SynthesisModel>(new ViewsModel(domain, std::move(parts)));
+}
+
+absl::StatusOr<std::unique_ptr<SynthesisModel>> ViewsModel::Restore(const Domain& domain,
+                                                                    std::string_view bytes) {
+  ASSIGN_OR_RETURN(ViewsModelParts parts, DecodeViewsModel(domain, bytes));
+  auto model = Create(domain, std::move(parts));
+  if (!model.ok()) return absl::DataLossError("the stored model does not fit its domain");
+  return model;
+}
+
+std::string ViewsModel::Serialize() const {
+  return EncodeViewsModel(parts_);
+}
+
+absl::Status ViewsModel::CheckQuestion(const AttributeSet& set) const {
+  RETURN_IF_ERROR(domain_.CheckSet(set));
+  if (!IsSubset(set, parts_.attributes))
+    return absl::InvalidArgumentError("the model does not cover all of these attributes");
+  if (const int64_t cells = CellsOf(domain_, set); cells > kMostAnswerCells) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the marginal has ", cells, " cells; at most ", kMostAnswerCells, " are computed"));
+  }
+  return absl::OkStatus();
+}
+
+std::vector<double> ViewsModel::CountsOf(const AttributeSet& set) const {
+  Pacer pacer{std::stop_token()};
+  ViewTable table = MakeView(domain_, set, 0, 1);
+  if (parts_.answers == AnswerFrom::kRecords) {
+    const auto cells = parts_.table->CellsOf(set, pacer);
+    for (const uint32_t cell : *cells) table.cells[cell] += 1;
+    return table.cells;
+  }
+  const std::vector<ViewTable> known = KnownMarginals(parts_.views, set);
+  if (parts_.answers == AnswerFrom::kLeastSquares) {
+    (void)FitLeastSquares(known, table, pacer);
+    return table.cells;
+  }
+  std::ranges::fill(table.cells, 1.0);
+  (void)FitProportionally(known, kFitted, kMostSweeps, table, pacer);
+  return table.cells;
+}
+
+absl::StatusOr<std::vector<double>> ViewsModel::Marginal(const AttributeSet& set) const {
+  RETURN_IF_ERROR(CheckQuestion(set));
+  std::vector<double> counts = CountsOf(set);
+  const double total = std::accumulate(counts.begin(), counts.end(), 0.0);
+  const auto records = static_cast<double>(parts_.records);
+  if (total > 0) {
+    for (double& count : counts) count *= records / total;
+  } else {
+    std::ranges::fill(counts, records / static_cast<double>(counts.size()));
+  }
+  return counts;
+}
+
+absl::StatusOr<double> ViewsModel::NoiseOf(const AttributeSet& set) const {
+  RETURN_IF_ERROR(CheckQuestion(set));
+  double weights = 0;
+  for (const ViewTable& view : parts_.views) {
+    if (IsSubset(set, view.set))
+      weights += 1 / (view.variance * static_cast<double>(Fold(view.set, view.sizes, set).ratio()));
+  }
+  if (weights > 0) return std::sqrt(1 / weights);
+  double largest = 0;
+  for (const ViewTable& known : KnownMarginals(parts_.views, set)) {
+    const double spread =
+        static_cast<double>(CellsOf(domain_, set)) / static_cast<double>(known.cells.size());
+    largest = std::max(largest, std::sqrt(known.variance) / spread);
+  }
+  return largest;
+}
+
+absl::Status ViewsModel::Sample(BitSource& bits, int64_t rows, const RecordSink& sink) const {
+  if (rows < 0) return absl::InvalidArgumentError("the number of rows must not be negative");
+  if (parts_.table) return Deal(bits, rows, sink);
+  const ViewSampler sampler(parts_.views, parts_.attributes);
+  WordStream words(bits, static_cast<size_t>(std::min<int64_t>(rows, 512)) * sampler.words_per_record());
+  std::vector<uint32_t> codes(parts_.attributes.size());
+  for (int64_t row = 0; row < rows; ++row) {
+    sampler.Draw(words, codes);
+    RETURN_IF_ERROR(sink(codes));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ViewsModel::Deal(BitSource& bits, int64_t rows, const RecordSink& sink) const {
+  const auto records = static_cast<uint64_t>(parts_.table->rows());
+  // row -> start + row * step, modulo the number of records: all of them, when the two have no common factor.
+  std::array<uint64_t, 2> words{};
+  bits.Fill(words);
+  const uint64_t start = words[0] % records;
+  uint64_t step = 1 + words[1] % records;
+  while (std::gcd(step, records) != 1) ++step;
+  std::vector<uint32_t> codes(parts_.attributes.size());
+  uint64_t at = start;
+  for (int64_t row = 0; row < rows; ++row) {
+    for (size_t column = 0; column < codes.size(); ++column) codes[column] = parts_.table->Code(column, at);
+    RETURN_IF_ERROR(sink(codes));
+    at = (at + step) % records;
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace curator::dp

@@ -1,0 +1,80 @@
+// A synthetic population as consistent views, and, where they were made, records that match them.
+//
+// What is stored: the views' cells (8 bytes each), and the records, each attribute in as few bits as its size
+// needs. Records are stored rather than made again, because making them takes far longer than reading them.
+// Immutable and thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "dp/domain/domain.h"
+#include "dp/synthesis/dpsyn/record_table.h"
+#include "dp/synthesis/dpsyn/view_sampler.h"
+#include "dp/synthesis/dpsyn/view_table.h"
+#include "dp/synthesis/synthesizer.h"
+
+namespace curator::dp {
+
+// What answers a question about a marginal.
+enum class AnswerFrom {
+  kRecords,       // their counts
+  kEntropy,       // the table of the largest entropy that agrees with all views
+  kLeastSquares,  // the table of the least sum of squares that does
+};
+
+struct ViewsModelParts {
+  AttributeSet attributes;
+  int64_t records = 1;
+  AnswerFrom answers = AnswerFrom::kEntropy;
+  std::vector<ViewTable> views;  // each attribute in one of them
+  std::optional<RecordTable> table;
+  std::vector<std::string> transcript;
+};
+
+// No answer has more cells.
+inline constexpr int64_t kMostAnswerCells = int64_t{1} << 24;
+
+class ViewsModel : public SynthesisModel {
+ public:
+  // Errors: INVALID_ARGUMENT for parts that do not fit `domain` or each other.
+  static absl::StatusOr<std::unique_ptr<SynthesisModel>> Create(const Domain& domain, ViewsModelParts parts);
+
+  // The model that Serialize() wrote. Errors: DATA_LOSS for anything else.
+  static absl::StatusOr<std::unique_ptr<SynthesisModel>> Restore(const Domain& domain,
+                                                                 std::string_view bytes);
+
+  int64_t records() const override { return parts_.records; }
+  const AttributeSet& attributes() const override { return parts_.attributes; }
+  absl::StatusOr<std::vector<double>> Marginal(const AttributeSet& set) const override;
+
+  // Without stored records, independent draws from the views (view_sampler.h). Stored records are dealt out
+  // in a random order of their own, each once before any comes twice, so that a sample of records() rows has
+  // the views' marginals without an error of sampling.
+  absl::Status Sample(BitSource& bits, int64_t rows, const RecordSink& sink) const override;
+
+  std::string Serialize() const override;
+  std::vector<std::string> Transcript() const override { return parts_.transcript; }
+
+  // The standard deviation of a cell of Marginal(set) by the measurements' noise alone: of the views that
+  // hold the set, combined by inverse variance; else the largest of its known parts, spread over the cells
+  // that each of theirs stands for. It says nothing of what views do not know. Errors: as in Marginal().
+  absl::StatusOr<double> NoiseOf(const AttributeSet& set) const;
+
+ private:
+  ViewsModel(const Domain& domain, ViewsModelParts parts);
+
+  absl::Status CheckQuestion(const AttributeSet& set) const;
+  std::vector<double> CountsOf(const AttributeSet& set) const;
+  absl::Status Deal(BitSource& bits, int64_t rows, const RecordSink& sink) const;
+
+  Domain domain_;
+  ViewsModelParts parts_;
+};
+
+}  // namespace curator::dp
