@@ -63,6 +63,9 @@ FILES_MAY_INCLUDE = [
 TEST_FILE = re.compile(r"_test\.cc$|^(tests|bench)/|/(testing|conformance)/|/testing\w*\.(h|cc)$")
 TABLE_HEADER = "dp/data/sealed_table.h"
 TABLE_READERS = ("dp/kernel", "dp/data", "data")
+# The owner's exact view of the records: opened in one place, used in one.
+OWNER_VIEW = {"dp/kernel/owner_view.h", "service/owner_actions.h"}
+OWNER_VIEW_USERS = re.compile(r"^server/(dp/kernel/owner_view|service/owner(_actions)?)\.(h|cc)$")
 
 
 @dataclass(frozen=True)
@@ -176,7 +179,13 @@ def table_headers(root):
 
 
 def table_findings(path, text, closed_headers):
-    if is_test(path) or within(place_of(path), TABLE_READERS):
+    if is_test(path):
+        return
+    for include in tidy_cpp.includes(text):
+        if include.path in OWNER_VIEW and not OWNER_VIEW_USERS.search(path):
+            message = f"{path} must not include {include.path}: only service/owner looks with the owner's eyes"
+            yield Finding(path, include.line, "table", message)
+    if within(place_of(path), TABLE_READERS):
         return
     for include in tidy_cpp.includes(text):
         if include.path in closed_headers:

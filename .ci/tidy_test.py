@@ -137,6 +137,14 @@ class Table(TidyTest):
     def test_tests_are_exempt(self):
         self.assert_clean("server/dp/synthesis/rap_test.cc", '#include "dp/data/sealed_table.h"\n')
 
+    def test_the_owners_view_is_opened_in_one_place_and_used_in_one(self):
+        for path in ["server/service/synthesis.h", "server/dp/kernel/kernel.h", "server/rpc/owner_rpc.h", "server/app.h"]:
+            with self.subTest(path=path):
+                self.assert_caught("table", path, '#include "dp/kernel/owner_view.h"\n')
+        self.assert_caught("table", "server/service/synthesis.h", '#include "service/owner_actions.h"\n')
+        for path in ["server/service/owner.h", "server/service/owner_actions.h"]:
+            self.assert_clean(path, '#include "dp/kernel/owner_view.h"\n')
+
 
 class Libraries(TidyTest):
     def test_dp_is_pure(self):

@@ -12,6 +12,7 @@
 #include "curator/v1/budget.grpc.pb.h"
 #include "curator/v1/dataset.grpc.pb.h"
 #include "curator/v1/operation.grpc.pb.h"
+#include "curator/v1/owner.grpc.pb.h"
 #include "curator/v1/query.grpc.pb.h"
 #include "curator/v1/synthesis.grpc.pb.h"
 #include "curator/v1/version.grpc.pb.h"
@@ -31,6 +32,7 @@ struct Client::Wire {
         queries(connection.channel()),
         synthesis(connection.channel()),
         operations(connection.channel()),
+        owners(connection.channel()),
         budgets(connection.channel()),
         accountant(connection.channel()) {}
 
@@ -41,6 +43,7 @@ struct Client::Wire {
   mutable v1::QueryService::Stub queries;
   mutable v1::SynthesisService::Stub synthesis;
   mutable v1::OperationService::Stub operations;
+  mutable v1::OwnerService::Stub owners;
   mutable v1::BudgetService::Stub budgets;
   mutable v1::AccountantService::Stub accountant;
 };
@@ -444,6 +447,14 @@ absl::Status Client::ListChainLinks(const std::string& dataset, int64_t after_se
 absl::StatusOr<v1::RepairLedgerResponse> Client::RepairLedger(v1::RepairLedgerRequest request) const {
   return Change(wire_->connection, wire_->budgets, &v1::BudgetService::Stub::RepairLedger,
                 std::move(request));
+}
+
+absl::StatusOr<v1::EvaluateResponse> Client::Evaluate(v1::EvaluateRequest request) const {
+  return Change(wire_->connection, wire_->owners, &v1::OwnerService::Stub::Evaluate, std::move(request));
+}
+
+absl::StatusOr<v1::RowCountsResponse> Client::RowCounts(v1::RowCountsRequest request) const {
+  return Change(wire_->connection, wire_->owners, &v1::OwnerService::Stub::RowCounts, std::move(request));
 }
 
 }  // namespace curator

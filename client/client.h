@@ -33,6 +33,7 @@
 #include "curator/v1/budget.pb.h"
 #include "curator/v1/dataset.pb.h"
 #include "curator/v1/operation.pb.h"
+#include "curator/v1/owner.pb.h"
 #include "curator/v1/query.pb.h"
 #include "curator/v1/synthesis.pb.h"
 #include "curator/v1/version.pb.h"
@@ -138,6 +139,10 @@ class Client {
   // Hands over the links after `after_sequence` in order, each once, also across retries.
   absl::Status ListChainLinks(const std::string& dataset, int64_t after_sequence, const LinkSink& take) const;
   absl::StatusOr<v1::RepairLedgerResponse> RepairLedger(v1::RepairLedgerRequest request) const;
+
+  // Private answers for the owner; every attempt is a look that the server writes down.
+  absl::StatusOr<v1::EvaluateResponse> Evaluate(v1::EvaluateRequest request) const;
+  absl::StatusOr<v1::RowCountsResponse> RowCounts(v1::RowCountsRequest request) const;
 
  private:
   struct Wire;

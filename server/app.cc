@@ -26,6 +26,7 @@
 #include "rpc/dataset_rpc.h"
 #include "rpc/health_rpc.h"
 #include "rpc/operation_rpc.h"
+#include "rpc/owner_rpc.h"
 #include "rpc/query_rpc.h"
 #include "rpc/synthesis_rpc.h"
 #include "rpc/version_rpc.h"
@@ -99,6 +100,7 @@ class RunningApp final : public App {
         dataset_rpc_(curator_),
         health_rpc_(*ledger_),
         operation_rpc_(curator_),
+        owner_rpc_(curator_),
         query_rpc_(curator_),
         synthesis_rpc_(curator_),
         version_rpc_(VersionOf(options)) {}
@@ -116,8 +118,8 @@ class RunningApp final : public App {
     quota.SetMaxThreads(kMaxThreads);
     builder.SetResourceQuota(quota);
     for (grpc::Service* service : std::initializer_list<grpc::Service*>{
-             &accountant_rpc_, &budget_rpc_, &dataset_rpc_, &health_rpc_, &operation_rpc_, &query_rpc_,
-             &synthesis_rpc_, &version_rpc_}) {
+             &accountant_rpc_, &budget_rpc_, &dataset_rpc_, &health_rpc_, &operation_rpc_, &owner_rpc_,
+             &query_rpc_, &synthesis_rpc_, &version_rpc_}) {
       builder.RegisterService(service);
     }
     std::vector<std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface>> interceptors;
@@ -163,6 +165,7 @@ class RunningApp final : public App {
   rpc::DatasetRpc dataset_rpc_;
   rpc::HealthRpc health_rpc_;
   rpc::OperationRpc operation_rpc_;
+  rpc::OwnerRpc owner_rpc_;
   rpc::QueryRpc query_rpc_;
   rpc::SynthesisRpc synthesis_rpc_;
   rpc::VersionRpc version_rpc_;

@@ -174,6 +174,7 @@ std::variant<Invocation, HelpText, UsageError> Parse(const std::vector<std::stri
   AddChargeGroup(app, chosen);
   AddAccountGroup(app, chosen);
   AddRecordGroups(app, chosen);
+  AddOwnerGroup(app, chosen);
   AddCalculatorGroup(app, chosen);
   try {
     app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));

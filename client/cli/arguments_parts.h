@@ -89,6 +89,7 @@ void AddQueryGroups(CLI::App& app, Chosen& chosen);      // workload, synth
 void AddChargeGroup(CLI::App& app, Chosen& chosen);      // charge
 void AddAccountGroup(CLI::App& app, Chosen& chosen);     // account
 void AddRecordGroups(CLI::App& app, Chosen& chosen);     // release, operation, budget, ledger, version
+void AddOwnerGroup(CLI::App& app, Chosen& chosen);       // owner
 void AddCalculatorGroup(CLI::App& app, Chosen& chosen);  // calc
 
 }  // namespace curator::cli

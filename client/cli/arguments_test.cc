@@ -49,6 +49,24 @@ TEST(Arguments, GlobalOptionsWorkBeforeAndAfterTheCommand) {
   }
 }
 
+TEST(Arguments, AnOwnersQuestionNamesItsReleaseAndItsGroups) {
+  const auto options =
+      Chosen<EvaluateRelease>(std::string("owner evaluate census --by PUMA,YEAR --pairs 20 --release ") + kId);
+  EXPECT_EQ(options.dataset, "census");
+  EXPECT_EQ(options.release, kId);
+  EXPECT_THAT(options.by, ElementsAre("PUMA", "YEAR"));
+  EXPECT_EQ(options.pairs, 20);
+  EXPECT_EQ(Chosen<CountOwnRows>("owner rows census").dataset, "census");
+  EXPECT_TRUE(std::holds_alternative<UsageError>(Parse(Words("owner evaluate census"))));
+}
+
+TEST(Arguments, GroupsOfAttributesAreOneSetting) {
+  const auto options = Chosen<RunSynthesis>(
+      "synth run census --method prior --epsilon 1 --set prior=open --set region=STATE --set group=PUMA,YEAR");
+  EXPECT_THAT(options.choice.settings,
+              ElementsAre(Pair("group", "PUMA,YEAR"), Pair("prior", "open"), Pair("region", "STATE")));
+}
+
 TEST(Arguments, PartsAreNamedByTheLabelsOfTheirBins) {
   const auto options = Chosen<CreateDataset>(
       "dataset create visits --schema s.json --rule pure --epsilon 3 --partition-by year "

@@ -309,6 +309,19 @@ struct RepairLedger {
   std::string request_id;
 };
 
+// owner_commands.cc
+struct EvaluateRelease {
+  std::string dataset;
+  std::string release;
+  std::vector<std::string> by;
+  std::optional<int64_t> pairs;
+  std::string request_id;
+};
+struct CountOwnRows {
+  std::string dataset;
+  std::string request_id;
+};
+
 struct ShowVersion {};
 
 // calc_compose.cc, calc_convert.cc, calc_calibrate.cc: without a server. Numbers are text, as typed.
@@ -337,8 +350,8 @@ using Command =
                  SampleRelease, ListOperations, ShowOperation, WaitOperation, CancelOperation, ReserveCharge,
                  StartCharge, CommitCharge, CancelCharge, ExtendCharge, ShowCharge, CreateAccount,
                  ListAccounts, ProposeLimit, ShowLimitProposal, ApproveLimit, ListLimitProposals, ShowBudget,
-                 ShowLedger, ExportLedger, VerifyLedger, ShowReceiptKey, RepairLedger, ShowVersion,
-                 ComposeEvents, ConvertPrivacy, CalibrateNoise>;
+                 ShowLedger, ExportLedger, VerifyLedger, ShowReceiptKey, RepairLedger, EvaluateRelease,
+                 CountOwnRows, ShowVersion, ComposeEvents, ConvertPrivacy, CalibrateNoise>;
 
 // Each prints its result to the session, or returns the error that the caller prints.
 absl::Status Run(Session& session, const CreateDataset& command);
@@ -382,6 +395,8 @@ absl::Status Run(Session& session, const ExportLedger& command);
 absl::Status Run(Session& session, const VerifyLedger& command);
 absl::Status Run(Session& session, const ShowReceiptKey& command);
 absl::Status Run(Session& session, const RepairLedger& command);
+absl::Status Run(Session& session, const EvaluateRelease& command);
+absl::Status Run(Session& session, const CountOwnRows& command);
 absl::Status Run(Session& session, const ShowVersion& command);
 absl::Status Run(Session& session, const ComposeEvents& command);
 absl::Status Run(Session& session, const ConvertPrivacy& command);

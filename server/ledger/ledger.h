@@ -326,6 +326,10 @@ class Ledger {
   virtual absl::Status ArchiveDataset(std::string_view dataset_id, std::string_view actor) = 0;
   virtual absl::Status Grant(std::string_view dataset_id, std::string_view grantee,
                              std::string_view actor) = 0;
+  // Writes down that the owner is going to look at the records, in the words `what`; once this returns the
+  // entry is durable and anchored. Each call writes one.
+  virtual absl::Status RecordOwnerAction(std::string_view dataset_id, std::string_view what,
+                                         std::string_view actor) = 0;
   // Opens an account for an analyst or for a group of analysts, with nothing spent: what they spent before is
   // not counted again. Its entry lies in the history of the lineage's first dataset. From here on a charge by
   // this analyst, or by a member, on any dataset of the lineage has to post to it: Begin() and Reserve()

@@ -176,7 +176,7 @@ absl::StatusOr<std::vector<ledger::Entry>> ListLedgerEntries(ledger::Ledger& led
 std::string Summary(const ledger::Entry& entry) {
   if (entry.kind == ledger::kCharged || entry.kind == ledger::kReserved) return ChargeSummary(entry.payload);
   if (entry.kind == ledger::kGranted || entry.kind == ledger::kReleaseShared ||
-      entry.kind == ledger::kEqualContent) {
+      entry.kind == ledger::kEqualContent || entry.kind == ledger::kOwnerAction) {
     return ledger::ParseNote(entry.payload).value_or("");
   }
   if (entry.kind == ledger::kRepaired) return RepairSummary(entry);

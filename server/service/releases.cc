@@ -20,20 +20,6 @@ absl::Status NoSuchRelease() {
   return absl::NotFoundError("there is no release with this id that you may see");
 }
 
-absl::StatusOr<std::unique_ptr<dp::SynthesisModel>> RestoreModel(const ReleaseView& release) {
-  const auto* synthesis = std::get_if<codec::SynthesisRelease>(&release.content);
-  if (synthesis == nullptr) {
-    return absl::FailedPreconditionError(
-        "this release is the answer to a workload, not a model: read it with GetRelease");
-  }
-  const dp::Synthesizer* synthesizer = dp::FindSynthesizer(synthesis->method);
-  if (synthesizer == nullptr) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("this server has no method \"", synthesis->method, "\""));
-  }
-  return synthesizer->Restore(release.dataset.schema.domain, synthesis->model);
-}
-
 // Sampling is post-processing, so its bits may be known to all: they are a function of what is asked for.
 dp::DrawKey SamplingKey(const ReleaseView& release, int64_t rows, BinStyle style) {
   CanonicalWriter writer("curator.sampling", 1);
@@ -145,6 +131,20 @@ absl::StatusOr<std::vector<ReleaseListing>> ListReleases(Curator& curator, std::
     listings.push_back({std::move(release), charge.request_id});
   }
   return listings;
+}
+
+absl::StatusOr<std::unique_ptr<dp::SynthesisModel>> RestoreModel(const ReleaseView& release) {
+  const auto* synthesis = std::get_if<codec::SynthesisRelease>(&release.content);
+  if (synthesis == nullptr) {
+    return absl::FailedPreconditionError(
+        "this release is the answer to a workload, not a model: read it with GetRelease");
+  }
+  const dp::Synthesizer* synthesizer = dp::FindSynthesizer(synthesis->method);
+  if (synthesizer == nullptr) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("this server has no method \"", synthesis->method, "\""));
+  }
+  return synthesizer->Restore(release.dataset.schema.domain, synthesis->model);
 }
 
 absl::StatusOr<std::vector<ModelAnswer>> QueryModel(const ReleaseView& release,

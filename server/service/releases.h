@@ -74,6 +74,9 @@ inline constexpr int64_t kMaxSampledRows = 1'000'000'000;
 absl::Status SampleModel(const ReleaseView& release, std::optional<int64_t> rows, BinStyle style,
                          const std::function<absl::Status(std::string_view csv)>& sink);
 
+// The model of a synthetic release. Errors: FAILED_PRECONDITION for another release.
+absl::StatusOr<std::unique_ptr<dp::SynthesisModel>> RestoreModel(const ReleaseView& release);
+
 // The same records as codes of the model's attributes. Errors likewise.
 absl::Status SampleRecords(const ReleaseView& release, int64_t rows, const dp::RecordSink& sink);
 

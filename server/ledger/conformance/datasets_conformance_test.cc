@@ -156,6 +156,20 @@ TEST_P(DatasetConformance, AGrantIsMadeOnce) {
   EXPECT_STATUS_IS(absl::StatusCode::kNotFound, ledger->Grant("nothing", "ana", "olga"));
 }
 
+TEST_P(DatasetConformance, AnOwnersActionIsWrittenDownEachTimeAndMovesNoBudget) {
+  auto ledger = Open();
+  const Dataset dataset = MakeDataset(*ledger, "census", 10);
+  ASSERT_TRUE(ledger->RecordOwnerAction(dataset.id, "count rows", "olga").ok());
+  ASSERT_TRUE(ledger->RecordOwnerAction(dataset.id, "count rows", "olga").ok());
+  EXPECT_THAT(KindsOf(*ledger, dataset),
+              ElementsAre("DATASET_CREATED", "SEALED", "OWNER_ACTION", "OWNER_ACTION"));
+  const Verification verification = Must(ledger->Verify(dataset.id));
+  EXPECT_TRUE(verification.ok);
+  EXPECT_EQ(verification.anchored_seq, 4);
+  EXPECT_STATUS_IS(absl::StatusCode::kNotFound, ledger->RecordOwnerAction("nothing", "count rows", "olga"));
+  EXPECT_STATUS_IS(absl::StatusCode::kInvalidArgument, ledger->RecordOwnerAction(dataset.id, "", "olga"));
+}
+
 TEST_P(DatasetConformance, AnArchivedDatasetTakesNoChargeAndStillReplays) {
   auto ledger = Open();
   const Dataset dataset = MakeDataset(*ledger, "census", 10);

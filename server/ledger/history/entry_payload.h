@@ -40,6 +40,7 @@ inline constexpr char kPartSealed[] = "PART_SEALED";
 inline constexpr char kLimitProposed[] = "LIMIT_PROPOSED";
 inline constexpr char kLimitChanged[] = "LIMIT_CHANGED";
 inline constexpr char kRepaired[] = "REPAIRED";
+inline constexpr char kOwnerAction[] = "OWNER_ACTION";
 
 // The names that states, scopes and datasets' states have in the tables and in entries ("STARTED",
 // "ANALYST_GROUP").
@@ -108,7 +109,7 @@ std::string Bytes(const PartSealed& document);
 absl::StatusOr<PartSealed> ParsePartSealed(std::string_view bytes);
 
 // EQUAL_CONTENT (the other dataset's name), GRANTED (the grantee), RELEASE_SHARED (the release's id and with
-// whom), ARCHIVED (empty): tag "curator.ledger.note".
+// whom), ARCHIVED (empty), OWNER_ACTION (what the owner is going to look at): tag "curator.ledger.note".
 std::string NoteBytes(std::string_view text);
 absl::StatusOr<std::string> ParseNote(std::string_view bytes);
 

@@ -41,7 +41,7 @@ void Recount::Add(const Entry& entry) {
   } else if (entry.kind == kLimitProposed) {
     if (!ParseLimitChange(entry.payload).ok()) Find(entry, "is malformed");
   } else if (entry.kind == kEqualContent || entry.kind == kArchived || entry.kind == kGranted ||
-             entry.kind == kReleaseShared) {
+             entry.kind == kReleaseShared || entry.kind == kOwnerAction) {
     if (!ParseNote(entry.payload).ok()) Find(entry, "is malformed");
   } else {
     Find(entry, "is of an unknown kind");

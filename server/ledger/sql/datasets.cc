@@ -231,6 +231,18 @@ absl::Status SqlLedger::ArchiveDataset(std::string_view dataset_id, std::string_
   });
 }
 
+absl::Status SqlLedger::RecordOwnerAction(std::string_view dataset_id, std::string_view what,
+                                          std::string_view actor) {
+  RETURN_IF_ERROR(CheckText("what", what));
+  RETURN_IF_ERROR(CheckText("actor", actor));
+  return Write([&](Change& change) -> absl::Status {
+    RETURN_IF_ERROR(change.LockChains({std::string(dataset_id)}));
+    RETURN_IF_ERROR(change.dataset(dataset_id).status());
+    AppendNote(change, dataset_id, kOwnerAction, what, actor);
+    return absl::OkStatus();
+  });
+}
+
 absl::Status SqlLedger::Grant(std::string_view dataset_id, std::string_view grantee, std::string_view actor) {
   RETURN_IF_ERROR(CheckText("grantee", grantee));
   RETURN_IF_ERROR(CheckText("actor", actor));

@@ -48,6 +48,8 @@ class SqlLedger final : public Ledger {
                                    std::string_view content_hash, std::string_view actor) override;
   absl::Status ArchiveDataset(std::string_view dataset_id, std::string_view actor) override;
   absl::Status Grant(std::string_view dataset_id, std::string_view grantee, std::string_view actor) override;
+  absl::Status RecordOwnerAction(std::string_view dataset_id, std::string_view what,
+                                 std::string_view actor) override;
   absl::StatusOr<Account> CreateAccount(const NewAccount& account) override;
   absl::StatusOr<std::vector<Account>> ListAccounts(std::string_view dataset_id) override;
   absl::StatusOr<Attempt> Begin(const ChargeRequest& request) override;

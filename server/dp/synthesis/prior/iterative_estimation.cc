@@ -79,9 +79,11 @@ class FactoredWeights {
   // Makes the weights sum to 1: the exact maximisation over the factor that all records share.
   absl::Status Normalise(Pacer& pacer) {
     double largest = -std::numeric_limits<double>::infinity();
-    for (size_t record = 0; record < prior_.size(); ++record) {
-      if (prior_[record] > 0) largest = std::max(largest, exponents_[record]);
-    }
+    RETURN_IF_ERROR(pacer.InPieces(prior_.size(), [&](size_t start, size_t length) {
+      for (size_t record = start; record < start + length; ++record) {
+        if (prior_[record] > 0) largest = std::max(largest, exponents_[record]);
+      }
+    }));
     double sum = 0;
     RETURN_IF_ERROR(pacer.InPieces(weights_.size(), [&](size_t start, size_t length) {
       for (size_t record = start; record < start + length; ++record) {
@@ -90,8 +92,9 @@ class FactoredWeights {
         sum += weights_[record];
       }
     }));
-    for (double& weight : weights_) weight /= sum;
-    return absl::OkStatus();
+    return pacer.InPieces(weights_.size(), [&](size_t start, size_t length) {
+      for (double& weight : weights_.subspan(start, length)) weight /= sum;
+    });
   }
 
   std::vector<double> prior_;

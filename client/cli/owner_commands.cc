@@ -1,0 +1,57 @@
+// `curator owner`: what an owner may see of their own records, marked as private wherever it is printed.
+#include "client/cli/commands.h"
+#include "client/cli/document.h"
+#include "client/cli/session.h"
+
+namespace curator::cli {
+
+absl::Status Run(Session& session, const EvaluateRelease& command) {
+  v1::EvaluateRequest request;
+  if (absl::Status status = session.SetRequestId(request, command.request_id); !status.ok()) return status;
+  request.set_dataset(command.dataset);
+  request.set_release_id(command.release);
+  for (const std::string& attribute : command.by) request.add_by(attribute);
+  if (command.pairs) request.set_pairs(*command.pairs);
+  const absl::StatusOr<v1::EvaluateResponse> evaluated = session.client.Evaluate(request);
+  if (!evaluated.ok()) return evaluated.status();
+  Document document;
+  document.fields = {{"private", "PRIVATE", true},
+                     {"error", "error (0 to 2)", evaluated->error()},
+                     {"error_without_bias", "without the bias penalty", evaluated->error_without_bias()},
+                     {"biased_groups", "groups with a wrong size", evaluated->biased_groups()},
+                     {"empty_groups", "groups without records, left out", evaluated->empty_groups()},
+                     {"warning", "warning", evaluated->warning(), Audience::kPrograms}};
+  Table table{"groups",
+              "PRIVATE",
+              {{"private", "", Align::kLeft, Audience::kPrograms},
+               {"label", "group"},
+               {"distance", "error", Align::kRight},
+               {"records", "records", Align::kRight},
+               {"estimated_records", "estimated", Align::kRight},
+               {"biased", "biased"}},
+              {}};
+  for (const v1::EvaluateResponse::Group& group : evaluated->groups())
+    table.rows.push_back(
+        {true, group.label(), group.distance(), group.records(), group.estimated_records(), group.biased()});
+  document.tables.push_back(std::move(table));
+  document.notes.push_back(evaluated->warning());
+  session.Print(document);
+  return absl::OkStatus();
+}
+
+absl::Status Run(Session& session, const CountOwnRows& command) {
+  v1::RowCountsRequest request;
+  if (absl::Status status = session.SetRequestId(request, command.request_id); !status.ok()) return status;
+  request.set_dataset(command.dataset);
+  const absl::StatusOr<v1::RowCountsResponse> counted = session.client.RowCounts(request);
+  if (!counted.ok()) return counted.status();
+  Document document;
+  document.fields = {{"private", "PRIVATE", true},
+                     {"records", "records", counted->records()},
+                     {"warning", "warning", counted->warning(), Audience::kPrograms}};
+  document.notes.push_back(counted->warning());
+  session.Print(document);
+  return absl::OkStatus();
+}
+
+}  // namespace curator::cli

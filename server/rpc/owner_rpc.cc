@@ -1,0 +1,72 @@
+#include "rpc/owner_rpc.h"
+
+#include <string>
+
+#include "base/status_macros.h"
+#include "rpc/caller.h"
+#include "rpc/grpc_status.h"
+#include "service/owner.h"
+
+namespace curator::rpc {
+namespace {
+
+constexpr char kWarning[] =
+    "PRIVATE: computed from the records without noise, for the owner's eyes. It is covered by no guarantee; "
+    "showing it to others, or choosing later questions or settings by it, voids the guarantee.";
+
+service::Intent IntentOf(bool validate_only) {
+  return validate_only ? service::Intent::kValidateOnly : service::Intent::kDo;
+}
+
+absl::Status Evaluate(service::Curator& curator, const grpc::ServerContext& context,
+                      const v1::EvaluateRequest& request, v1::EvaluateResponse& response) {
+  service::EvaluationRequest order;
+  ASSIGN_OR_RETURN(order.principal, CallerOf(context));
+  order.request_id = request.request_id();
+  order.dataset = request.dataset();
+  order.release_id = request.release_id();
+  order.by.assign(request.by().begin(), request.by().end());
+  if (request.has_pairs()) order.pairs = request.pairs();
+  if (request.has_bias_penalty()) order.bias_penalty = request.bias_penalty();
+  ASSIGN_OR_RETURN(const service::Evaluation evaluation,
+                   service::EvaluateRelease(curator, order, IntentOf(request.validate_only())));
+  response.set_error(evaluation.error);
+  response.set_error_without_bias(evaluation.error_without_bias);
+  response.set_biased_groups(evaluation.biased_groups);
+  response.set_empty_groups(evaluation.empty_groups);
+  for (const service::GroupEvaluation& group : evaluation.groups) {
+    v1::EvaluateResponse::Group* proto = response.add_groups();
+    proto->set_label(group.label);
+    proto->set_distance(group.distance);
+    proto->set_records(group.records);
+    proto->set_estimated_records(group.estimated_records);
+    proto->set_biased(group.is_biased);
+  }
+  response.set_warning(kWarning);
+  return absl::OkStatus();
+}
+
+absl::Status Count(service::Curator& curator, const grpc::ServerContext& context,
+                   const v1::RowCountsRequest& request, v1::RowCountsResponse& response) {
+  ASSIGN_OR_RETURN(const std::string principal, CallerOf(context));
+  ASSIGN_OR_RETURN(const int64_t records,
+                   service::CountRows(curator, request.request_id(), principal, request.dataset(),
+                                      IntentOf(request.validate_only())));
+  response.set_records(records);
+  response.set_warning(kWarning);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+grpc::Status OwnerRpc::Evaluate(grpc::ServerContext* context, const v1::EvaluateRequest* request,
+                                v1::EvaluateResponse* response) {
+  return ToGrpcStatus(rpc::Evaluate(curator_, *context, *request, *response));
+}
+
+grpc::Status OwnerRpc::RowCounts(grpc::ServerContext* context, const v1::RowCountsRequest* request,
+                                 v1::RowCountsResponse* response) {
+  return ToGrpcStatus(Count(curator_, *context, *request, *response));
+}
+
+}  // namespace curator::rpc

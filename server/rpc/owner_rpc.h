@@ -1,0 +1,22 @@
+// curator.v1.OwnerService: one use case behind each method.
+#pragma once
+
+#include "curator/v1/owner.grpc.pb.h"
+#include "service/curator.h"
+
+namespace curator::rpc {
+
+class OwnerRpc final : public v1::OwnerService::Service {
+ public:
+  explicit OwnerRpc(service::Curator& curator) : curator_(curator) {}
+
+  grpc::Status Evaluate(grpc::ServerContext* context, const v1::EvaluateRequest* request,
+                        v1::EvaluateResponse* response) override;
+  grpc::Status RowCounts(grpc::ServerContext* context, const v1::RowCountsRequest* request,
+                         v1::RowCountsResponse* response) override;
+
+ private:
+  service::Curator& curator_;
+};
+
+}  // namespace curator::rpc
