@@ -9,7 +9,8 @@
 // its twenty areas are public, the private ones are the other ten. Errors are means over repetitions and over
 // all two-way marginals of the L1 distance (0..2) of normalised marginals; for acs also the contest's: per
 // area, 2 where its number of records is off by 250 or more. Repetition r draws from the key whose first byte
-// is r + 1; the splits are by seed 2020. key=value are settings of the prior-aware runs.
+// is r + 1; the splits are by seed 2020. key=value are settings of the prior-aware runs; mwem.key=value those
+// of MWEM; only=LABEL leaves out the rows that begin otherwise, so that one method can be run again.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -224,12 +225,18 @@ double ContestError(size_t areas, const Marginals& truth, const Marginals& model
   return sum / counted;
 }
 
+struct Choices {
+  std::map<std::string, std::string> prior;
+  std::map<std::string, std::string> mwem;
+  std::string only;  // what the label of a row must begin with
+};
+
 class Bench {
  public:
-  Bench(Data data, int repetitions, std::map<std::string, std::string> settings)
+  Bench(Data data, int repetitions, Choices choices)
       : data_(std::move(data)),
         repetitions_(repetitions),
-        settings_(std::move(settings)),
+        choices_(std::move(choices)),
         sets_(AllKWayMarginals(data_.domain, 2, {}).value()),
         table_(SealRows(data_.domain, data_.closed).value()),
         truth_(CountsOf(data_, data_.closed, sets_)) {
@@ -253,9 +260,10 @@ class Bench {
 
   void Run(const char* label, const char* method, const Rows& prior, double epsilon,
            const std::map<std::string, std::string>& settings, const Rows* measured_as = nullptr) {
+    if (!std::string(label).starts_with(choices_.only)) return;
     SynthesisInput input = Input(prior, epsilon, settings);
     if (measured_as != nullptr) {
-      const auto schedule = MakePriorSchedule(Input(*measured_as, epsilon, settings_)).value();
+      const auto schedule = MakePriorSchedule(Input(*measured_as, epsilon, choices_.prior)).value();
       input.workload = WholeMarginals(schedule.levels[0].measured);
       input.settings["measure"] = "given";
     }
@@ -281,7 +289,7 @@ class Bench {
   }
 
   const Data& data() const { return data_; }
-  const std::map<std::string, std::string>& settings() const { return settings_; }
+  const Choices& choices() const { return choices_; }
 
  private:
   size_t Areas() const { return static_cast<size_t>(data_.domain.attributes()[*data_.area].size()); }
@@ -329,7 +337,7 @@ class Bench {
 
   const Data data_;
   const int repetitions_;
-  const std::map<std::string, std::string> settings_;
+  const Choices choices_;
   const std::vector<AttributeSet> sets_;
   const SealedTableHandle table_;
   const Marginals truth_;
@@ -379,15 +387,15 @@ void RunAll(Bench& bench) {
   const Rows uniform = is_small ? EveryCell(data.domain, cells) : UniformRecords(data.domain, 100'000);
   const Rows distinct = Distinct(data.open);
   // However many records a uniform prior is made of, it is worth as much as the public data.
-  auto as_much = bench.settings();
+  auto as_much = bench.choices().prior;
   as_much.emplace("trust", std::to_string(data.open.size()));
-  auto grouped = bench.settings();
+  auto grouped = bench.choices().prior;
   grouped["group"] = "PUMA";
-  auto paper = bench.settings();
+  auto paper = bench.choices().prior;
   paper["answers"] = "nearest";
   bench.PrintPrior();
   for (const double epsilon : kEpsilons) {
-    bench.Run("prior", "prior", data.open, epsilon, bench.settings());
+    bench.Run("prior", "prior", data.open, epsilon, bench.choices().prior);
     if (data.area) bench.Run("prior, areas as groups", "prior", data.open, epsilon, grouped);
     bench.Run("prior, answers heeded whole", "prior", data.open, epsilon, paper);
     bench.Run("same measurements, the prior's records weighted alike", "prior", distinct, epsilon, as_much,
@@ -395,7 +403,7 @@ void RunAll(Bench& bench) {
     bench.Run(
         is_small ? "same measurements, uniform over all cells" : "same measurements, 100,000 uniform records",
         "prior", uniform, epsilon, as_much, &data.open);
-    bench.Run("MWEM", "mwem", {}, epsilon, {});
+    bench.Run("MWEM", "mwem", {}, epsilon, bench.choices().mwem);
   }
 }
 
@@ -408,16 +416,24 @@ std::vector<size_t> AllColumns() {
 int Main(int argc, char** argv) {
   const std::string which = argc > 1 ? argv[1] : "adult";
   const int repetitions = argc > 2 ? std::atoi(argv[2]) : 5;
-  std::map<std::string, std::string> settings;
+  Choices choices;
   for (int i = 3; i < argc; ++i) {
     const std::string pair = argv[i];
-    settings[pair.substr(0, pair.find('='))] = pair.substr(pair.find('=') + 1);
+    const std::string key = pair.substr(0, pair.find('='));
+    const std::string value = pair.substr(pair.find('=') + 1);
+    if (key == "only") {
+      choices.only = value;
+    } else if (key.starts_with("mwem.")) {
+      choices.mwem[key.substr(5)] = value;
+    } else {
+      choices.prior[key] = value;
+    }
   }
   Data data = which == "acs"          ? Acs(Split::kRandom)
               : which == "acs-places" ? Acs(Split::kPlaces)
               : which == "adult8"     ? Adult({1, 3, 5, 6, 7, 8, 9, 14})
                                       : Adult(AllColumns());
-  Bench bench(std::move(data), std::max(1, repetitions), std::move(settings));
+  Bench bench(std::move(data), std::max(1, repetitions), std::move(choices));
   RunAll(bench);
   return 0;
 }
