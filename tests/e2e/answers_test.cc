@@ -154,7 +154,7 @@ TEST_P(Answers, TheErrorThatWasAskedForIsBoughtForTheLeast) {
   EXPECT_DOUBLE_EQ(Spent("noisy"), std::stod(estimate["costs"][0]["amount"].get<std::string>()));
 }
 
-TEST_P(Answers, WhatIsStoredIsFreeForWhoPaidForIt) {
+TEST_P(Answers, WhatIsStoredIsFreeForWhoPaidAndForWhomItIsSharedWith) {
   const std::string pairs = "workload answer noisy --marginals 2 --attributes sex,age --rho 0.1";
   const Json paid = RunJson("ana", pairs);
   const double spent = Spent("noisy");
@@ -163,6 +163,11 @@ TEST_P(Answers, WhatIsStoredIsFreeForWhoPaidForIt) {
   EXPECT_THAT(free["free_from"], ElementsAre(paid["release_id"]));
   EXPECT_EQ(Spent("noisy"), spent);
   EXPECT_NE(Run("bob", single).first, 0) << "it is not his, and no budget was given";
+  const auto [shared, said] =
+      Run("ana", "release share " + paid["release_id"].get<std::string>() + " --with bob");
+  EXPECT_EQ(shared, 0) << said;
+  EXPECT_EQ(RunJson("bob", single)["marginals"], free["marginals"]);
+  EXPECT_EQ(Spent("noisy"), spent);
 }
 
 TEST_P(Answers, ProcessedAnswersAreLabelledAndKeepTheirPromises) {
