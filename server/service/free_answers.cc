@@ -212,10 +212,9 @@ absl::StatusOr<std::optional<FreeAnswer>> FindFreeAnswer(Curator& curator, const
   int read = 0;
   for (const ledger::Release& listed : releases) {
     if (++read > kMostReadReleases) break;
-    bytes += listed.payload_size;
-    if (bytes > kMostReadBytes) break;
     ASSIGN_OR_RETURN(const ledger::Charge charge, curator.ledger.GetCharge(listed.charge_id));
-    if (!IsOfScope(charge, dataset.record, scope)) continue;
+    if (!IsOfScope(charge, dataset.record, scope) || bytes + listed.payload_size > kMostReadBytes) continue;
+    bytes += listed.payload_size;
     ASSIGN_OR_RETURN(const ledger::Release release, curator.ledger.GetRelease(listed.id));
     ASSIGN_OR_RETURN(const codec::WorkloadRelease stored, codec::DecodeWorkloadRelease(release.payload));
     std::optional<codec::WorkloadRelease> answer = AnsweredBy(dataset.schema.domain, stored, asked);

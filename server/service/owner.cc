@@ -84,6 +84,7 @@ absl::StatusOr<Setup> Prepare(const EvaluationRequest& request, const ReleaseVie
   std::iota(order.begin(), order.end(), size_t{0});
   const size_t chosen = std::min(order.size(), static_cast<size_t>(request.pairs));
   for (const dp::AttributeSet& pair : all) setup.pairs.push_back(United(setup.by, pair));
+  RETURN_IF_ERROR(dp::TotalCells(domain, setup.pairs).status());
   for (int64_t group = 0; group < setup.groups; ++group) {
     for (size_t i = 0; i < chosen && chosen < order.size(); ++i) {
       uint64_t word = 0;
@@ -92,7 +93,6 @@ absl::StatusOr<Setup> Prepare(const EvaluationRequest& request, const ReleaseVie
     }
     setup.pairs_of_group.emplace_back(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(chosen));
   }
-  RETURN_IF_ERROR(dp::TotalCells(domain, setup.pairs).status());
   return setup;
 }
 

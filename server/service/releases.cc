@@ -96,7 +96,12 @@ absl::StatusOr<ReleaseView> GetRelease(Curator& curator, std::string_view princi
   }
   view.release.payload.clear();
   ASSIGN_OR_RETURN(view.charge, curator.ledger.GetCharge(view.release.charge_id));
-  ASSIGN_OR_RETURN(const std::vector<ledger::Account> accounts, AccountsOf(curator.ledger, view.dataset));
+  ASSIGN_OR_RETURN(std::vector<ledger::Account> accounts, AccountsOf(curator.ledger, view.dataset));
+  if (principal != view.release.principal && principal != view.dataset.record.owner) {
+    // A release is shared, not its payer's own accounts, nor the id under which it was asked for.
+    std::erase_if(accounts, [&](const ledger::Account& account) { return !Concerns(account, principal); });
+    view.charge.request_id.clear();
+  }
   ASSIGN_OR_RETURN(view.price, PricePaid(view.dataset, accounts, view.charge));
   return view;
 }
@@ -110,7 +115,9 @@ absl::StatusOr<std::vector<std::string>> ShareRelease(Curator& curator, std::str
     return absl::PermissionDeniedError(
         "only who paid for a release, or the owner of its dataset, can share it");
   }
-  if (!CheckPrincipal(grantee).ok() || !MaySee(dataset, grantee)) {
+  RETURN_IF_ERROR(CheckPrincipal(grantee));
+  // Whom a dataset was granted to is told to its owner alone. Who may not see it cannot read what is shared.
+  if (dataset.owner == principal && !MaySee(dataset, grantee)) {
     return InvalidField("principal", absl::StrCat("\"", std::string(grantee), "\" does not see dataset \"",
                                                   dataset.name, "\": its owner has to grant access first"));
   }

@@ -35,6 +35,8 @@ absl::StatusOr<dp::AttributeSet> ResolveNames(const dp::Domain& domain, const st
     set.push_back(index);
   }
   std::ranges::sort(set);
+  if (const auto twice = std::ranges::adjacent_find(set); twice != set.end())
+    return InvalidField(path, absl::StrCat("names ", domain.attributes()[*twice].name(), " twice"));
   return set;
 }
 

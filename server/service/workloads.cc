@@ -180,10 +180,15 @@ absl::StatusOr<WorkloadAnswer> AnswerWorkload(Curator& curator, const WorkloadRe
   ASSIGN_OR_RETURN(const bool was_charged, WasChargedBefore(curator, request, request_id));
   std::optional<FreeAnswer> free;
   if (!was_charged) {
-    ASSIGN_OR_RETURN(
-        free, FindFreeAnswer(curator, question.dataset, question.scope, request.principal, question.asked));
+    absl::StatusOr<std::optional<FreeAnswer>> found =
+        FindFreeAnswer(curator, question.dataset, question.scope, request.principal, question.asked);
+    // To whom will pay anyway this is a hint, which may be missing.
+    if (!found.ok() && request.prefer_free) return found.status();
+    if (found.ok()) free = *std::move(found);
   }
   if (free && request.prefer_free) {
+    RETURN_IF_ERROR(
+        CheckAnswersOrReplays(curator.ledger, question.dataset.record, request.principal, request_id));
     RETURN_IF_ERROR(check(question.dataset, free->answer));
     return WorkloadAnswer{.dataset = std::move(question.dataset),
                           .release = {},

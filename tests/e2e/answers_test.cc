@@ -170,6 +170,19 @@ TEST_P(Answers, WhatIsStoredIsFreeForWhoPaidAndForWhomItIsSharedWith) {
   EXPECT_EQ(Spent("noisy"), spent);
 }
 
+TEST_P(Answers, ASharedReleaseShowsItsReaderNoAccountOfWhoPaid) {
+  const auto [opened, account] =
+      Run("owner", "account create noisy --analyst ana --rule zcdp --epsilon 5 --delta 1e-9");
+  ASSERT_EQ(opened, 0) << account;
+  const Json paid = RunJson("ana", "workload answer noisy --marginals 1 --rho 0.1");
+  const std::string id = paid["release_id"].get<std::string>();
+  ASSERT_EQ(Run("ana", "release share " + id + " --with bob").first, 0);
+  EXPECT_THAT(RunJson("ana", "release show " + id).dump(), HasSubstr("analyst/ana"));
+  const std::string seen = RunJson("bob", "release show " + id).dump();
+  EXPECT_THAT(seen, HasSubstr("dataset/noisy"));
+  EXPECT_THAT(seen, Not(HasSubstr("analyst/ana")));
+}
+
 TEST_P(Answers, ProcessedAnswersAreLabelledAndKeepTheirPromises) {
   const std::string processed = " --postprocess non-negative,consistent,integer";
   const Json paid = RunJson("ana", "workload answer noisy --marginals 2 --rho 0.01" + processed);
