@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <atomic>
+#include <condition_variable>
 #include <memory>
+#include <mutex>
+#include <thread>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -113,11 +116,18 @@ struct Run {
   std::shared_ptr<RunningOperations::Ticket> ticket;
   absl::Time deadline;
 
+  void StopAtDeadline(const std::stop_token& ended) const {
+    std::mutex mutex;
+    std::condition_variable_any never;
+    std::unique_lock lock(mutex);
+    never.wait_until(lock, ended, absl::ToChronoTime(deadline), [] { return false; });
+    if (!ended.stop_requested()) ticket->RequestStop();
+  }
+
   void operator()() const {
-    const auto progress = [this](double share) {
-      ticket->SetShareDone(share);
-      if (absl::Now() > deadline) ticket->RequestStop();
-    };
+    const auto progress = [this](double share) { ticket->SetShareDone(share); };
+    // Methods may go for long without progress to report, so the time is kept beside them.
+    const std::jthread timer([this](const std::stop_token& ended) { StopAtDeadline(ended); });
     const absl::StatusOr<ledger::Release> release = FinishOnce(
         curator.ledger, curator.sealer, attempt,
         [&](const dp::DrawKey& key) {

@@ -46,7 +46,8 @@ absl::StatusOr<LatticeEstimate> RoundFamily(const Domain& domain, const Candidat
       return absl::InvalidArgumentError("excluded candidates must rise strictly and be there");
     last = excluded;
   }
-  return RoundToLattice(family.estimate, family.penalty, answers);
+  return IsWhole(family) ? RoundToLattice(family.estimate, family.penalty, answers)
+                         : RoundEachToLattice(family.estimate, family.penalty, answers);
 }
 
 int64_t NumberOfCandidates(const Domain& domain, const CandidateFamily& family) {

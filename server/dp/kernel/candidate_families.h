@@ -28,8 +28,8 @@ namespace curator::dp {
 absl::StatusOr<int64_t> CandidateRange(const Domain& domain, const UnitBound& unit,
                                        std::span<const CandidateFamily> families);
 
-// A family's public side, rounded. Errors: those of RoundToLattice(); INVALID_ARGUMENT unless the excluded
-// candidates rise strictly and exist.
+// A family's public side, rounded. Errors: those of RoundToLattice() for a whole marginal, of
+// RoundEachToLattice() for queries; INVALID_ARGUMENT unless the excluded candidates rise strictly and exist.
 absl::StatusOr<LatticeEstimate> RoundFamily(const Domain& domain, const CandidateFamily& family);
 
 // How many candidates a valid family has that are not excluded.

@@ -136,6 +136,19 @@ TEST(SelectWorstCandidate, ChoosesTheWorstWhenEpsilonIsLarge) {
   EXPECT_EQ(kernel.SelectWorstCandidate(families, large).value(), (FamilyChoice{1, 0}));
 }
 
+TEST(SelectWorstCandidate, BoundsEachEstimateOfQueriesAndTheSumOfAMarginals) {
+  constexpr double kMost = 0x1.0p50;
+  const QueryGroup ranges{{1}, std::vector<LinearQuery>{{{0, 1}}, {{1, 1}}}};
+  const QueryGroup marginal{{0}, EveryCell{}};
+  EXPECT_TRUE(RoundFamily(Questions(), {ranges, {kMost, -kMost}, 0}).ok());
+  EXPECT_EQ(RoundFamily(Questions(), {ranges, {1, -2 * kMost}, 0}).status().code(),
+            absl::StatusCode::kOutOfRange);
+  EXPECT_EQ(RoundFamily(Questions(), {ranges, {std::nan(""), 1}, 0}).status().code(),
+            absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(RoundFamily(Questions(), {marginal, {kMost, -kMost}, 0}).status().code(),
+            absl::StatusCode::kOutOfRange);
+}
+
 TEST(SelectWorstCandidate, RefusesMalformedFamiliesBeforeTheDebit) {
   Drbg bits(DrawKey(DrawKey::Bytes{}));
   Kernel kernel(SealRows(Questions(), {}).value(), Questions(), kUnits[0],

@@ -20,20 +20,17 @@ int64_t Rounded(double value) {
   return std::llround(value * kLatticeSteps);
 }
 
-}  // namespace
-
-absl::StatusOr<LatticeEstimate> RoundToLattice(std::span<const double> estimate, double penalty,
-                                               int64_t answers) {
+// `size` is what must not exceed kLargestSum: of the numbers together, or of the largest.
+absl::StatusOr<LatticeEstimate> RoundChecked(std::span<const double> estimate, double penalty,
+                                             int64_t answers, double size) {
   if (static_cast<int64_t>(estimate.size()) != answers) {
     return absl::InvalidArgumentError(
         absl::StrCat("an estimate has ", estimate.size(), " numbers for ", answers, " answers"));
   }
-  double sum = 0;
-  for (const double value : estimate) sum += std::abs(value);
-  if (!std::isfinite(sum) || !std::isfinite(penalty)) {
+  if (!std::isfinite(size) || !std::isfinite(penalty)) {
     return absl::InvalidArgumentError("an estimate or a penalty is not a finite number");
   }
-  if (sum > kLargestSum || std::abs(penalty) > kLargestSum) {
+  if (size > kLargestSum || std::abs(penalty) > kLargestSum) {
     return absl::OutOfRangeError("an estimate or a penalty exceeds 2^50");
   }
   LatticeEstimate rounded;
@@ -41,6 +38,25 @@ absl::StatusOr<LatticeEstimate> RoundToLattice(std::span<const double> estimate,
   for (const double value : estimate) rounded.cells.push_back(Rounded(value));
   rounded.penalty = Rounded(penalty);
   return rounded;
+}
+
+}  // namespace
+
+absl::StatusOr<LatticeEstimate> RoundToLattice(std::span<const double> estimate, double penalty,
+                                               int64_t answers) {
+  double sum = 0;
+  for (const double value : estimate) sum += std::abs(value);
+  return RoundChecked(estimate, penalty, answers, sum);
+}
+
+absl::StatusOr<LatticeEstimate> RoundEachToLattice(std::span<const double> estimate, double penalty,
+                                                   int64_t answers) {
+  double largest = 0;
+  for (const double value : estimate) {
+    if (!(std::abs(value) <= largest)) largest = std::abs(value);  // also what is not a number
+    if (!std::isfinite(largest)) break;
+  }
+  return RoundChecked(estimate, penalty, answers, largest);
 }
 
 absl::StatusOr<LatticeEstimate> RoundToLattice(const ApproximatedMarginal& candidate, int64_t cells) {

@@ -35,6 +35,12 @@ absl::StatusOr<LatticeEstimate> RoundToLattice(std::span<const double> estimate,
                                                int64_t answers);
 absl::StatusOr<LatticeEstimate> RoundToLattice(const ApproximatedMarginal& candidate, int64_t cells);
 
+// The same for answers that are scored one by one: OUT_OF_RANGE when one of them, or the penalty, exceeds
+// 2^50. So with answers below 2^(31 + 18) (kLargestRecordInAGroup), a score stays below 2^59 + 2^60 + 2^60 <
+// 2^62.
+absl::StatusOr<LatticeEstimate> RoundEachToLattice(std::span<const double> estimate, double penalty,
+                                                   int64_t answers);
+
 // How far one unit moves the error of a group, in records: its L1 sensitivity for the sum of the absolute
 // errors, its largest movement of one answer for the largest of them.
 //

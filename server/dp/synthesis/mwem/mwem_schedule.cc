@@ -12,6 +12,7 @@
 #include "base/status_macros.h"
 #include "dp/synthesis/dense/product_model.h"
 #include "dp/synthesis/factored/factored_fit.h"
+#include "dp/synthesis/mwem/mwem_limits.h"
 #include "dp/synthesis/synthesis_workload.h"
 #include "dp/workload/marginals.h"
 
@@ -167,14 +168,18 @@ int64_t ErrorMovement(const SynthesisInput& input, const Sensitivity& candidate)
 // at most s, others by w. Under REPLACE_ONE L1 is m s <= 2 m w, and p s + e w <= (J + I) w is at most the
 // share (J + I)/(2m) of 2 r = 2 m w. With B = max(s^2, 2 w^2), (p s + e w)^2 <= (p + e)(p s^2 + e w^2) <=
 // (m/2) B (2p + e), which is that share of max(c, 2r) = m^2 B.
-absl::StatusOr<LinearDraws> LinearDrawsOf(const SynthesisInput& input, const MwemSchedule& schedule,
-                                          const Sensitivities& own) {
+//
+// None where candidates that a replacement moves alike are moved apart by records that only leave: then a
+// choice would decide what a part pays.
+std::optional<LinearDraws> LinearDrawsOf(const SynthesisInput& input, const MwemSchedule& schedule,
+                                         const Sensitivities& own) {
   const UnitBound leaving{.relation = NeighbourRelation::kAddRemove,
                           .max_records = input.unit_bound.max_records};
-  ASSIGN_OR_RETURN(const Sensitivities removal, SensitivitiesUnder(input, leaving, schedule.initial));
+  const absl::StatusOr<Sensitivities> removal = SensitivitiesUnder(input, leaving, schedule.initial);
+  if (!removal.ok()) return std::nullopt;
   const Rational share =
-      Reduced({ErrorMovement(input, removal.candidate), ErrorMovement(input, own.candidate)});
-  return LinearDraws{.draws = schedule.draws, .removals = DrawsOf(schedule, removal, share)};
+      Reduced({ErrorMovement(input, removal->candidate), ErrorMovement(input, own.candidate)});
+  return LinearDraws{.draws = schedule.draws, .removals = DrawsOf(schedule, *removal, share)};
 }
 
 std::vector<QueryGroup> InitialGroups(MwemInit init, const AttributeSet& attributes) {
@@ -266,7 +271,8 @@ absl::StatusOr<MwemSchedule> MakeMwemSchedule(const SynthesisInput& input) {
       schedule.settings.rounds < schedule.candidates || (adaptive && schedule.candidates > 1);
   RETURN_IF_ERROR(BuyNoise(budget, selects, sensitivities, schedule));
   schedule.draws = DrawsOf(schedule, sensitivities, {1, 1});
-  ASSIGN_OR_RETURN(schedule.linear, LinearDrawsOf(input, schedule, sensitivities));
+  RETURN_IF_ERROR(CheckWhatIsHeld(input, schedule));
+  schedule.linear = LinearDrawsOf(input, schedule, sensitivities);
   std::vector<AttributeSet> joined = sets;
   for (const QueryGroup& group : schedule.initial) joined.push_back(group.attributes);
   if (schedule.settings.form == MwemForm::kDense) joined = {schedule.attributes};

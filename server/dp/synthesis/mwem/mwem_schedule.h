@@ -39,8 +39,8 @@ struct MwemSchedule {
   NoiseSpec initial_noise;
   std::vector<MwemStage> stages;
   std::vector<CountedEvent> draws;
-  LinearDraws linear;       // for the accounts of parts
-  int64_t model_cells = 1;  // of the largest table that may be held
+  std::optional<LinearDraws> linear;  // for the accounts of parts, as in SynthesisPlan
+  int64_t model_cells = 1;            // of the largest table that may be held
 };
 
 // The budget: 5% (at least one unit) for the number of records, of the rest `init_percent` for what is

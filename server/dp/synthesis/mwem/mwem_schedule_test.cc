@@ -143,16 +143,18 @@ TEST(MwemSchedule, ItsDrawsAreSeenByAUnitThatOnlyLeaves) {
   SynthesisInput input = Input(RuleKind::kPure, {.epsilon = Epsilon(kEpsilonUnitsPerOne)});
   input.settings = {{"rounds", "2"}};
   const MwemSchedule one_leaves = MakeMwemSchedule(input).value();
-  EXPECT_EQ(one_leaves.linear.draws, one_leaves.draws);
-  EXPECT_EQ(one_leaves.linear.removals, one_leaves.draws);
+  ASSERT_TRUE(one_leaves.linear.has_value());
+  EXPECT_EQ(one_leaves.linear->draws, one_leaves.draws);
+  EXPECT_EQ(one_leaves.linear->removals, one_leaves.draws);
 
   input.unit_bound.relation = NeighbourRelation::kReplaceOne;
   const MwemSchedule replaced = MakeMwemSchedule(input).value();
-  ASSERT_EQ(replaced.linear.removals.size(), replaced.draws.size());
+  ASSERT_TRUE(replaced.linear.has_value());
+  ASSERT_EQ(replaced.linear->removals.size(), replaced.draws.size());
   for (size_t i = 0; i < replaced.draws.size(); ++i) {
-    EXPECT_EQ(replaced.linear.removals[i].count, replaced.draws[i].count);
+    EXPECT_EQ(replaced.linear->removals[i].count, replaced.draws[i].count);
     const int64_t in_full = CostOf(input.rule, replaced.draws[i].event).value()[0].amount;
-    const int64_t leaving = CostOf(input.rule, replaced.linear.removals[i].event).value()[0].amount;
+    const int64_t leaving = CostOf(input.rule, replaced.linear->removals[i].event).value()[0].amount;
     EXPECT_LE(std::abs((i == 0 ? 1 : 2) * leaving - in_full), 1) << Describe(replaced.draws[i].event);
   }
 }
@@ -192,6 +194,43 @@ TEST(MwemSchedule, SaysHowManyCellsAreTooMany) {
   const absl::Status refused = MakeMwemSchedule(input).status();
   EXPECT_THAT(std::string(refused.message()), HasSubstr("268435456"));
   EXPECT_THAT(std::string(refused.message()), HasSubstr("4194304"));
+}
+
+// A parity and a doubled cell: a replaced record moves both by 2, one that leaves by 1 and by 2.
+TEST(MwemSchedule, HasNoPriceForPartsWhereQueriesAreMovedApartByRecordsThatLeave) {
+  SynthesisInput input = Input(RuleKind::kPure, {.epsilon = Epsilon(kEpsilonUnitsPerOne)});
+  input.workload = {{.attributes = {0}, .queries = std::vector<LinearQuery>{{{0, 1}, {1, -1}}, {{1, 2}}}}};
+  EXPECT_EQ(RefusedField(input), "workload");
+  input.unit_bound.relation = NeighbourRelation::kReplaceOne;
+  const auto schedule = MakeMwemSchedule(input);
+  ASSERT_TRUE(schedule.ok()) << schedule.status();
+  EXPECT_FALSE(schedule->linear.has_value());
+}
+
+TEST(MwemSchedule, RefusesMoreCellsThanOneSelectionMayCount) {
+  SynthesisInput input = Input(RuleKind::kPure, {.epsilon = Epsilon(kEpsilonUnitsPerOne)});
+  input.domain = CodedDomain({1 << 13, 1 << 13, 2});
+  input.workload = WholeMarginals(std::vector<AttributeSet>{{0, 1}, {2}});
+  input.settings = {{"rounds", "1"}};
+  EXPECT_EQ(RefusedField(input), "workload");
+  input.workload = WholeMarginals(std::vector<AttributeSet>{{0}, {1, 2}});
+  EXPECT_EQ(RefusedField(input), "accepted");
+}
+
+TEST(MwemSchedule, RefusesBoxesAndIteratesThatWouldFillTheMemory) {
+  SynthesisInput input = Input(RuleKind::kPure, {.epsilon = Epsilon(kEpsilonUnitsPerOne)});
+  input.domain = CodedDomain({1 << 20});
+  Boxes boxes;
+  for (uint32_t first = 0; first < 100; ++first) boxes.sides.push_back({first, (1 << 20) - 1});
+  input.workload = {{.attributes = {0}, .queries = boxes}};
+  input.settings = {{"rounds", "65"}};
+  EXPECT_EQ(RefusedField(input), "workload");
+  input.settings = {{"rounds", "64"}};
+  EXPECT_EQ(RefusedField(input), "accepted");
+  input.settings = {{"rounds", "64"}, {"init", "domain"}, {"iterate", "average"}};
+  EXPECT_EQ(RefusedField(input), "settings.iterate");
+  input.settings["rounds"] = "60";
+  EXPECT_EQ(RefusedField(input), "accepted");
 }
 
 TEST(DefaultRounds, GrowWithTheSignalAndStayWithinTheWorkload) {

@@ -63,7 +63,8 @@ class FactoredWeights {
     double moved = 0;
     for (size_t cell = 0; cell < shares.size(); ++cell) {
       if (marginal.reachable[cell] == 0) continue;
-      steps[cell] = RelaxedStep(gain, mass[cell], gain * shares[cell] - logarithms[cell]);
+      const double goal = gain * shares[cell] - logarithms[cell];
+      steps[cell] = std::clamp(RelaxedStep(gain, mass[cell], goal), -kMostStep, kMostStep);
       logarithms[cell] += steps[cell];
       moved += std::abs(PortableExp(steps[cell]) - 1) * mass[cell];
     }

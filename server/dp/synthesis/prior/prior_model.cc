@@ -83,6 +83,8 @@ absl::StatusOr<PriorModelParts> ReadParts(const Domain& domain, std::string_view
   AttributeSet keys = ReadSet(reader, domain);
   const bool is_full_domain = reader.Integer() == 1;
   if (!reader.ok() || modelled.empty()) return absl::DataLossError("a model without attributes");
+  if (UnitedSet(modelled, keys).size() != modelled.size() + keys.size())
+    return absl::DataLossError("a model with an attribute that is modelled and a key");
   ASSIGN_OR_RETURN(CodedColumns columns,
                    is_full_domain ? AllCellsOf(domain, modelled) : ReadColumns(reader, domain, modelled));
   PriorModelParts parts{.modelled = std::move(modelled),
@@ -121,7 +123,8 @@ absl::Status PriorModel::AddUp(Pacer& pacer) {
   const auto rows = static_cast<size_t>(parts_.columns.rows());
   counts_.assign(rows, 0.0);
   for (const PriorGroup& group : parts_.groups) {
-    records_ += group.records;
+    if (__builtin_add_overflow(records_, group.records, &records_))
+      return absl::DataLossError("the groups have more records than can be counted");
     group_ends_.push_back(records_);
     const double scale = static_cast<double>(group.records) / group.weights.total();
     std::vector<double> ends((rows + kBlock - 1) / kBlock);

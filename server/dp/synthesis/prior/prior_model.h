@@ -37,7 +37,7 @@ struct PriorModelParts {
 
 class PriorModel : public SynthesisModel {
  public:
-  // CANCELLED as in Pacer.
+  // Errors: DATA_LOSS when the groups have 2^63 records or more; CANCELLED as in Pacer.
   static absl::StatusOr<std::unique_ptr<SynthesisModel>> Create(const Domain& domain, PriorModelParts parts,
                                                                 Pacer& pacer);
 

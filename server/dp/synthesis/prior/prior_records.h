@@ -19,13 +19,17 @@ namespace curator::dp {
 // A prior has at most so many rows.
 inline constexpr int64_t kMostPriorRows = int64_t{1} << 24;
 
+// Codes of a prior that are held by row, 4 bytes each.
+inline constexpr int64_t kMostPriorCodes = int64_t{1} << 30;
+
 // INVALID_ARGUMENT ("settings.prior") for a table of no rows, of too many, or of other sizes than `domain`.
 absl::Status CheckPrior(const Domain& domain, const PublicTable& table);
 
 class PriorRecords {
  public:
   // The distinct rows of `table`, cut to `attributes` (rising, not empty), in lexicographic order. The table
-  // is over `domain`. Errors: those of CheckPrior(); CANCELLED as in Pacer.
+  // is over `domain`. Errors: those of CheckPrior(); INVALID_ARGUMENT ("settings.prior") for more than
+  // kMostPriorCodes codes; CANCELLED as in Pacer.
   static absl::StatusOr<PriorRecords> DistinctOf(const Domain& domain, const PublicTable& table,
                                                  AttributeSet attributes, Pacer& pacer);
 

@@ -24,6 +24,8 @@ namespace {
 constexpr int64_t kGuessedRecords = 10'000;
 // Cliques may be so large that noise is expected to move this share of the records.
 constexpr double kNoiseShare = 0.5;
+// Places of records in the marginals of one level, 4 bytes each.
+constexpr int64_t kMostPriorPlaces = int64_t{1} << 30;
 
 int64_t Percent(int64_t units, int64_t percent) {
   return units / 100 * percent + units % 100 * percent / 100;
@@ -150,6 +152,17 @@ absl::Status CheckCells(const SynthesisInput& input, const PriorLevel& level) {
   return ValidateMarginals(input.domain, counted);
 }
 
+// Which cell each record lies in is held for all marginals of a level at once.
+absl::Status CheckPlaces(const PriorSchedule& schedule, const PriorLevel& level) {
+  const auto marginals = static_cast<int64_t>(level.measured.size());
+  if (schedule.records <= kMostPriorPlaces / std::max<int64_t>(1, marginals)) return absl::OkStatus();
+  return InvalidField(
+      "workload", absl::StrCat("leads to ", marginals, " marginals of ", schedule.records,
+                               " weighted records each; at most ", kMostPriorPlaces,
+                               " places of records can be held: ask for fewer marginals or attributes, or "
+                               "take a smaller prior"));
+}
+
 void Describe(const SynthesisInput& input, PriorSchedule& schedule) {
   for (size_t i = 0; i < schedule.levels.size(); ++i) {
     const PriorLevel& level = schedule.levels[i];
@@ -203,10 +216,12 @@ absl::Status BoundWeights(const SynthesisInput& input, PriorSchedule& schedule) 
                      PriorRecords::DistinctOf(input.domain, *input.prior, schedule.modelled, pacer));
     schedule.records = records.size();
   }
-  if (schedule.records <= settings.max_cells / groups) return absl::OkStatus();
+  // The weights of all regions are held while those of the groups are estimated.
+  const int64_t held = std::max(groups, schedule.levels.size() > 1 ? schedule.levels.front().keys : 1);
+  if (schedule.records <= settings.max_cells / held) return absl::OkStatus();
   return InvalidField(
       "settings.max_cells",
-      absl::StrCat("there would be ", groups, " groups with ",
+      absl::StrCat("there would be ", held, held > groups ? " regions with " : " groups with ",
                    schedule.records > kMostPriorWeights ? "more than 2^24" : absl::StrCat(schedule.records),
                    " weights each; at most ", settings.max_cells,
                    " are held in all: take fewer groups or attributes, a smaller prior, or "
@@ -239,6 +254,7 @@ absl::StatusOr<PriorSchedule> MakePriorSchedule(const SynthesisInput& input) {
   RETURN_IF_ERROR(ChooseMarginals(input, budgets, schedule));
   for (size_t i = 0; i < schedule.levels.size(); ++i) {
     RETURN_IF_ERROR(CheckCells(input, schedule.levels[i]));
+    RETURN_IF_ERROR(CheckPlaces(schedule, schedule.levels[i]));
     RETURN_IF_ERROR(BuyNoise(input, budgets[i], schedule.levels[i], schedule));
   }
   schedule.linear.draws = schedule.draws;

@@ -4,11 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 #include <map>
 #include <random>
 
 #include "dp/data/sealed_table.h"
 #include "dp/synthesis/prior/nesting.h"
+#include "dp/synthesis/prior/prior_model.h"
 #include "dp/synthesis/prior/prior_schedule.h"
 #include "dp/synthesis/synthesis_workload.h"
 #include "dp/synthesis/testing/laws.h"
@@ -268,6 +270,33 @@ TEST(PriorAwareGroups, SurviveATableWithoutRecords) {
 }
 
 // ---- What is refused
+
+// Two records of a2, in two groups by `key`, each of `records`.
+absl::StatusOr<std::unique_ptr<SynthesisModel>> ModelOfTwoGroups(uint32_t key, int64_t records) {
+  CodedColumns columns({6});
+  for (const uint32_t code : {1U, 2U}) EXPECT_TRUE(columns.AppendRow(std::vector<uint32_t>{code}).ok());
+  const CompactWeights even(std::vector<double>{1, 1});
+  PriorModelParts parts{.modelled = {2},
+                        .keys = {key},
+                        .columns = std::move(columns),
+                        .is_full_domain = false,
+                        .groups = {{{0}, records, even}, {{1}, records, even}},
+                        .transcript = {}};
+  Pacer pacer{std::stop_token()};
+  return PriorModel::Create(PeoplesDomain(), std::move(parts), pacer);
+}
+
+TEST(PriorModelRestore, RefusesAnAttributeThatIsModelledAndAKey) {
+  const std::string sound = ModelOfTwoGroups(3, 5).value()->Serialize();
+  EXPECT_TRUE(PriorModel::Restore(PeoplesDomain(), sound).ok());
+  const std::string overlapping = ModelOfTwoGroups(2, 5).value()->Serialize();
+  EXPECT_EQ(PriorModel::Restore(PeoplesDomain(), overlapping).status().code(), absl::StatusCode::kDataLoss);
+}
+
+TEST(PriorModelRestore, RefusesMoreRecordsThanCanBeCounted) {
+  EXPECT_EQ(ModelOfTwoGroups(3, std::numeric_limits<int64_t>::max()).status().code(),
+            absl::StatusCode::kDataLoss);
+}
 
 std::string Refusal(const SynthesisInput& input) {
   const auto plan = PriorAware().Plan(input);
