@@ -92,33 +92,41 @@ absl::StatusOr<double> RakeOnce(const std::vector<SharedSet>& all, std::vector<V
 
 }  // namespace
 
-absl::StatusOr<std::vector<SharedSet>> SharedSets(const std::vector<AttributeSet>& sets) {
+absl::StatusOr<std::vector<SharedSet>> SharedSets(const std::vector<AttributeSet>& sets, Pacer& pacer) {
+  const absl::Status too_many =
+      InvalidField("settings.views", absl::StrCat("overlap in more than ", kMostSharedSets,
+                                                  " ways, or as many as take too long to find; have fewer"));
+  const auto costs_too_much = [&](size_t shared) {
+    return sets.size() / 2 + shared > kMostIntersections / std::max<size_t>(1, sets.size());
+  };
   std::set<AttributeSet> found;
   if (sets.size() > 1) found.insert(AttributeSet{});
+  if (costs_too_much(found.size())) return too_many;
   std::vector<AttributeSet> fresh;
   for (size_t i = 0; i < sets.size(); ++i) {
+    RETURN_IF_ERROR(pacer.Advance(static_cast<int64_t>(i)));
     for (size_t j = 0; j < i; ++j) {
       AttributeSet both = Intersection(sets[i], sets[j]);
       if (found.insert(both).second) fresh.push_back(std::move(both));
     }
+    if (found.size() > kMostSharedSets || costs_too_much(found.size())) return too_many;
   }
   // A shared set cut by a view is shared by that view and by those that shared it.
   while (!fresh.empty()) {
-    if (found.size() > kMostSharedSets) {
-      return InvalidField("settings.views",
-                          absl::StrCat("overlap in more than ", kMostSharedSets, " ways; give fewer views"));
-    }
     std::vector<AttributeSet> next;
     for (const AttributeSet& shared : fresh) {
+      RETURN_IF_ERROR(pacer.Advance(static_cast<int64_t>(sets.size())));
       for (const AttributeSet& set : sets) {
         AttributeSet both = Intersection(shared, set);
         if (found.insert(both).second) next.push_back(std::move(both));
       }
+      if (found.size() > kMostSharedSets || costs_too_much(found.size())) return too_many;
     }
     fresh = std::move(next);
   }
   std::vector<SharedSet> all;
   for (const AttributeSet& set : found) {
+    RETURN_IF_ERROR(pacer.Advance(static_cast<int64_t>(sets.size())));
     SharedSet& shared = all.emplace_back(SharedSet{.set = set, .views = {}});
     for (size_t i = 0; i < sets.size(); ++i) {
       if (IsSubset(set, sets[i])) shared.views.push_back(i);
@@ -126,6 +134,11 @@ absl::StatusOr<std::vector<SharedSet>> SharedSets(const std::vector<AttributeSet
   }
   std::ranges::stable_sort(all, {}, [](const SharedSet& shared) { return shared.set.size(); });
   return all;
+}
+
+absl::StatusOr<std::vector<SharedSet>> SharedSets(const std::vector<AttributeSet>& sets) {
+  Pacer patient{std::stop_token()};
+  return SharedSets(sets, patient);
 }
 
 absl::Status MakeConsistent(const std::vector<SharedSet>& shared_sets, std::vector<ViewTable>& views,

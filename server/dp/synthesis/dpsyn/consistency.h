@@ -25,8 +25,13 @@ struct SharedSet {
 };
 
 // All intersections of two or more of `sets`, by rising size; the empty set first. Errors: INVALID_ARGUMENT
-// ("settings.views") when there are more than kMostSharedSets.
+// ("settings.views") when there are more than kMostSharedSets, or finding them takes more than
+// kMostIntersections; CANCELLED as in Pacer.
 inline constexpr size_t kMostSharedSets = 200'000;
+inline constexpr size_t kMostIntersections = size_t{1} << 25;
+absl::StatusOr<std::vector<SharedSet>> SharedSets(const std::vector<AttributeSet>& sets, Pacer& pacer);
+
+// The same for whoever is not to be stopped.
 absl::StatusOr<std::vector<SharedSet>> SharedSets(const std::vector<AttributeSet>& sets);
 
 // One pass. The weights are the inverse variances of the views' estimates: w_i ~ 1 / (C_i v_i), with C_i the

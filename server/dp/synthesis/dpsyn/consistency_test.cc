@@ -30,6 +30,24 @@ TEST(SharedSets, AreClosedUnderIntersectionAndSortedBySize) {
   EXPECT_THAT(shared.front().views, testing::ElementsAre(0, 1, 2, 3));
 }
 
+TEST(SharedSets, RefuseBeforeTheyCompareTooMany) {
+  std::vector<AttributeSet> singles;
+  for (uint32_t attribute = 0; attribute < 8192; ++attribute) singles.push_back({attribute});
+  EXPECT_EQ(SharedSets(singles).status().code(), absl::StatusCode::kInvalidArgument);
+  singles.resize(100);
+  EXPECT_TRUE(SharedSets(singles).ok());
+}
+
+TEST(SharedSets, StopWhenToldTo) {
+  std::vector<AttributeSet> singles;
+  for (uint32_t attribute = 0; attribute < 1500; ++attribute) singles.push_back({attribute});
+  std::stop_source source;
+  source.request_stop();
+  Pacer pacer(source.get_token());
+  EXPECT_EQ(SharedSets(singles, pacer).status().code(), absl::StatusCode::kCancelled);
+  EXPECT_LT(pacer.longest_stride(), 2 * Pacer::kMostSteps);
+}
+
 TEST(MakeConsistent, LeavesAllViewsInAgreementOnEverythingThatTheyShare) {
   const Domain domain = CodedDomain(kSizes);
   const TestRows rows = ChainedRows(kSizes, 500, 1);

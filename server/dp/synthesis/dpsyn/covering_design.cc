@@ -1,7 +1,7 @@
 #include "dp/synthesis/dpsyn/covering_design.h"
 
 #include <algorithm>
-#include <cmath>
+#include <numbers>
 #include <set>
 #include <utility>
 
@@ -9,6 +9,7 @@
 #include "dp/synthesis/dpsyn/cover_search.h"
 #include "dp/synthesis/dpsyn/fixed_order.h"
 #include "dp/synthesis/dpsyn/target_index.h"
+#include "dp/synthesis/rap/relaxed_start.h"
 
 namespace curator::dp {
 namespace {
@@ -49,7 +50,7 @@ class Greedy {
         if (cells * size > static_cast<double>(request_.most_cells)) continue;
         if (std::ranges::binary_search(block, attribute)) continue;
         const int64_t gain = index_.Uncovered(block, attribute);
-        const double value = static_cast<double>(gain) / (0.1 + std::log2(size));
+        const double value = static_cast<double>(gain) / (0.1 + PortableLog(size) / std::numbers::ln2);
         if (gain == 0 || value < best_value) continue;
         if (value > best_value) best.clear();
         best_value = value;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/errors.h"
 #include "base/status_macros.h"
 #include "dp/synthesis/dpsyn/flow_records.h"
 #include "dp/synthesis/dpsyn/sorted_records.h"
@@ -14,7 +15,7 @@
 namespace curator::dp {
 namespace {
 
-constexpr int64_t kMostRecords = 1 << 24;
+constexpr int64_t kMostSortedCells = int64_t{1} << 23;  // STS holds about 50 bytes for each
 
 struct RecordSettings {
   bool by_flow = true;
@@ -111,8 +112,13 @@ const std::vector<Setting>& Dpsyn::settings() const {
 
 absl::StatusOr<SynthesisPlan> Dpsyn::Plan(const SynthesisInput& input) const {
   SettingsReader reader(input.settings);
-  RETURN_IF_ERROR(ReadRecordSettings(reader).status());
+  ASSIGN_OR_RETURN(const RecordSettings settings, ReadRecordSettings(reader));
   ASSIGN_OR_RETURN(ViewSchedule schedule, MakeViewSchedule(input, reader));
+  if (!settings.by_flow && schedule.measured_cells > kMostSortedCells) {
+    return InvalidField("settings.records",
+                        absl::StrCat("sts takes views of at most ", kMostSortedCells, " cells in all, not ",
+                                     schedule.measured_cells, "; mcf takes more"));
+  }
   return PlanOf(input, std::move(schedule), reader);
 }
 

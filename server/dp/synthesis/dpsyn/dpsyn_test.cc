@@ -5,6 +5,8 @@
 
 #include <cmath>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "base/errors.h"
 #include "dp/accounting/rule.h"
 #include "dp/data/sealed_table.h"
@@ -179,6 +181,46 @@ TEST(ViewSchedule, ForecastsAndListsWhatItConsidered) {
   EXPECT_THAT(plan.schedule, testing::Contains(HasSubstr("forecast: the expected sum of squared errors")));
   EXPECT_THAT(plan.schedule, testing::Contains(HasSubstr("considered: ")));
   EXPECT_NE(plan.settings.at("cells"), "1");
+}
+
+// These were refused by the fit, after the charge.
+TEST(ViewSchedule, RefusesViewsThatOverlapInTooManyWays) {
+  SynthesisInput input = InputFor(std::vector<int64_t>(18, 1), 1, 1);
+  for (int left_out = 0; left_out < 18; ++left_out) {
+    std::vector<std::string> names;
+    for (int attribute = 0; attribute < 18; ++attribute) {
+      if (attribute != left_out) names.push_back(absl::StrCat("#", attribute));
+    }
+    input.settings["views"] += absl::StrJoin(names, ",") + ";";
+  }
+  EXPECT_EQ(FieldViolationOf(Priview().Plan(input).status())->field, "settings.views");
+}
+
+TEST(ViewSchedule, RefusesMoreCandidatesThanTheKernelLooksAt) {
+  SynthesisInput input = InputFor({2, 2}, 1, 1);
+  input.domain = CodedDomain(std::vector<int64_t>(450, 2));  // 101,025 pairs
+  input.workload.clear();
+  for (uint32_t a = 0; a < 450; ++a) {
+    for (uint32_t b = a + 1; b < 450; ++b) input.workload.push_back({{a, b}, EveryCell()});
+  }
+  input.settings = {{"views", "selected"}};
+  EXPECT_EQ(FieldViolationOf(Priview().Plan(input).status())->field, "settings.views");
+}
+
+TEST(Dpsyn, RefusesSortedRecordsOfMoreCellsThanMemoryHolds) {
+  SynthesisInput input = InputFor(std::vector<int64_t>(24, 256), 2, 1);
+  std::string& views = input.settings["views"];
+  for (int a = 0; a < 24; ++a) {
+    for (int b = a + 1; b < 24; ++b) absl::StrAppend(&views, "#", a, ",#", b, ";");
+  }
+  EXPECT_TRUE(Dpsyn().Plan(input).ok());
+  input.settings["records"] = "sts";
+  EXPECT_EQ(FieldViolationOf(Dpsyn().Plan(input).status())->field, "settings.records");
+}
+
+TEST(ViewsModel, HasAnAttributeAndAView) {
+  const Domain domain = CodedDomain({2});
+  EXPECT_FALSE(ViewsModel::Create(domain, {.attributes = {}, .records = 1, .views = {}}).ok());
 }
 
 TEST(ReadViews, ReadsNamesAndNumbers) {

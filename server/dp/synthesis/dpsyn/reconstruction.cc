@@ -44,14 +44,20 @@ double FitOne(const ViewTable& goal, ViewTable& table) {
   return moved;
 }
 
-// The subsets of all sets of `known`, small ones first, each with the marginal that covers it.
+// The subsets of all sets of `known`, without attributes of one value, small ones first, each with the
+// marginal that covers it.
 std::vector<std::pair<AttributeSet, const ViewTable*>> SetsBelow(std::span<const ViewTable> known) {
   std::map<AttributeSet, const ViewTable*> below;
   for (const ViewTable& marginal : known) {
-    for (size_t mask = 0; mask < size_t{1} << marginal.set.size(); ++mask) {
+    // One value tells nothing; and of attributes with two or more, 2^n is at most the number of cells.
+    AttributeSet telling;
+    for (size_t i = 0; i < marginal.set.size(); ++i) {
+      if (marginal.sizes[i] > 1) telling.push_back(marginal.set[i]);
+    }
+    for (size_t mask = 0; mask < size_t{1} << telling.size(); ++mask) {
       AttributeSet subset;
-      for (size_t i = 0; i < marginal.set.size(); ++i) {
-        if ((mask >> i & 1) == 1) subset.push_back(marginal.set[i]);
+      for (size_t i = 0; i < telling.size(); ++i) {
+        if ((mask >> i & 1) == 1) subset.push_back(telling[i]);
       }
       below.emplace(std::move(subset), &marginal);
     }

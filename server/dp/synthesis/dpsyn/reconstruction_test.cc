@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <numeric>
+
 #include "dp/synthesis/dpsyn/testing_views.h"
 
 namespace curator::dp {
@@ -59,6 +61,16 @@ TEST(FitProportionally, MakesAttributesIndependentGivenWhatTheyShare) {
   ASSERT_TRUE(FitProportionally(KnownMarginals(views, {0, 1, 2}), 1e-12, 100, table, pacer).ok());
   EXPECT_NEAR(table.cells[0], 10.0 * 8 / 40, kNear);
   EXPECT_NEAR(table.cells[7], 40.0 * 45 / 60, kNear);
+}
+
+TEST(FitLeastSquares, TakesMoreAttributesOfOneValueThanAMaskHasBits) {
+  const Domain domain = CodedDomain(std::vector<int64_t>(70, 1));
+  AttributeSet all(70);
+  std::iota(all.begin(), all.end(), 0);
+  Pacer pacer{std::stop_token()};
+  ViewTable table = MakeView(domain, all, 1, 1);
+  ASSERT_TRUE(FitLeastSquares(std::vector<ViewTable>{MakeView(domain, all, 42, 1)}, table, pacer).ok());
+  EXPECT_THAT(table.cells, testing::Pointwise(testing::DoubleNear(kNear), {42.0}));
 }
 
 TEST(FitLeastSquares, IsTheShortestTableWithTheseMarginals) {

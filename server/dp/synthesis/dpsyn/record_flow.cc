@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <numeric>
 #include <utility>
@@ -164,8 +165,11 @@ std::vector<Move> LeastChanges(const std::vector<int64_t>& sizes, std::span<cons
   return Network(sizes, Surplus(counts, goal)).Solve();
 }
 
-std::vector<Move> FewChanges(const std::vector<int64_t>& sizes, std::span<const int64_t> counts,
+std::vector<Move> FewChanges(const std::vector<int64_t>& all_sizes, std::span<const int64_t> counts,
                              std::span<const int64_t> goal) {
+  // Attributes of one value change no cell's number, and may be more than a mask has bits.
+  std::vector<int64_t> sizes;
+  std::ranges::copy_if(all_sizes, std::back_inserter(sizes), [](int64_t size) { return size > 1; });
   std::vector<int64_t> surplus = Surplus(counts, goal);
   const std::vector<size_t> strides = StridesOf(sizes);
   std::vector<Move> moves;

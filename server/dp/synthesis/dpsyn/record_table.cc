@@ -74,7 +74,9 @@ std::string RecordTable::Packed() const {
 
 absl::StatusOr<RecordTable> RecordTable::Unpacked(AttributeSet attributes, std::vector<int64_t> sizes,
                                                   int64_t rows, std::string_view bytes) {
-  if (rows < 0 || bytes.size() != PackedBytes(sizes, rows))
+  if (rows < 0 || rows > kMostRecords)
+    return absl::DataLossError("the number of stored records is none that is ever stored");
+  if (bytes.size() != PackedBytes(sizes, rows))
     return absl::DataLossError("the stored records have another length");
   RecordTable table(std::move(attributes), std::move(sizes), rows);
   size_t bit = 0;

@@ -16,6 +16,8 @@
 
 namespace curator::dp {
 
+inline constexpr int64_t kMostRecords = int64_t{1} << 24;  // of a table that is made or stored
+
 class RecordTable {
  public:
   // `rows` records of zeros, over attributes of these sizes (in the order of `attributes`).

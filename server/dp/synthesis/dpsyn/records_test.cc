@@ -47,6 +47,11 @@ TEST(SortedRecords, UseUpTheCountsOfViewsThatAgree) {
   for (size_t step : {0U, 1U}) EXPECT_THAT(sorted.Left(step), testing::Each(0));
 }
 
+TEST(RecordTable, RefusesNumbersOfRecordsWhoseBitsWrapAround) {
+  EXPECT_EQ(RecordTable::Unpacked({0}, {256}, int64_t{1} << 61, "").status().code(),
+            absl::StatusCode::kDataLoss);
+}
+
 TEST(TopologicalOrder, TakesTheViewWithTheFewestNewAttributesNext) {
   const Domain domain = CodedDomain({2, 2, 2, 2, 2, 2});
   const std::vector<ViewTable> views = {MakeView(domain, {0, 1, 2, 3}, 1, 1),
@@ -55,6 +60,18 @@ TEST(TopologicalOrder, TakesTheViewWithTheFewestNewAttributesNext) {
   std::vector<size_t> taken;
   for (const OrderedView& step : TopologicalOrder(views, 0)) taken.push_back(step.view);
   EXPECT_THAT(taken, ElementsAre(0, 2, 1));
+}
+
+TEST(FewChanges, TakesMoreAttributesOfOneValueThanAMaskHasBits) {
+  std::vector<int64_t> sizes(70, 1);
+  sizes.front() = 2;
+  sizes.back() = 2;
+  const std::vector<Move> moves =
+      FewChanges(sizes, std::vector<int64_t>{5, 0, 0, 0}, std::vector<int64_t>{3, 2, 0, 0});
+  ASSERT_EQ(moves.size(), 1U);
+  EXPECT_EQ(moves[0].from, 0U);
+  EXPECT_EQ(moves[0].to, 1U);
+  EXPECT_EQ(moves[0].count, 2);
 }
 
 int64_t Records(const std::vector<Move>& moves) {

@@ -168,7 +168,7 @@ std::vector<int64_t> BoundsToTry(const ViewQuestion& question, int64_t strength)
 std::string InWords(const Candidate& candidate) {
   return absl::StrCat(candidate.views.size(), " views of at most ", candidate.cells, " cells for every ",
                       candidate.strength == 2 ? "pair" : "triple", ", expected squared error ",
-                      static_cast<int64_t>(candidate.squared_error));
+                      candidate.squared_error);
 }
 
 absl::Status CheckEach(const Domain& domain, const AttributeSet& view, int64_t max_view_cells) {
@@ -260,6 +260,9 @@ absl::StatusOr<std::vector<AttributeSet>> ReadViews(const Domain& domain, std::s
   if (views.empty())
     return InvalidField("settings.views",
                         "is \"design\", \"selected\", or views such as \"age,sex;sex,income\"");
+  if (views.size() > kMostViews)
+    return InvalidField("settings.views", absl::StrCat("lists ", views.size(), " views; at most ", kMostViews,
+                                                       " are measured"));
   return std::vector<AttributeSet>(views.begin(), views.end());
 }
 

@@ -37,7 +37,7 @@ class Drawing {
     RETURN_IF_ERROR(pacer_.Look());
     std::vector<AttributeSet> sets;
     for (const ViewTable& view : fitted_.views) sets.push_back(view.set);
-    ASSIGN_OR_RETURN(const std::vector<SharedSet> shared, SharedSets(sets));
+    ASSIGN_OR_RETURN(const std::vector<SharedSet> shared, SharedSets(sets, pacer_));
     ASSIGN_OR_RETURN(fitted_.views,
                      EstimateViews(schedule_.estimation, shared, std::move(fitted_.views), pacer_));
     fitted_.records =

@@ -10,9 +10,11 @@ std::vector<double> BudgetShares(std::span<const int64_t> cells, BudgetSplit spl
   for (const int64_t each : cells) {
     double weight = 1;
     if (split == BudgetSplit::kSquaredError) {
-      double size = 1;  // the power of four below the number of cells
-      while (size * 4 <= static_cast<double>(each)) size *= 4;
-      weight = pure ? std::cbrt(size) : std::sqrt(size);
+      // Of the power of four below the number of cells: the cube root of a pure budget, else the square root.
+      constexpr double kCubeRoots[] = {1, 1.5874010519681994, 2.5198420997897464};  // of 1, 4, 16
+      int power = 0;
+      while (power < 30 && int64_t{4} << 2 * power <= each) ++power;
+      weight = pure ? std::ldexp(kCubeRoots[power % 3], 2 * (power / 3)) : std::ldexp(1.0, power);
     }
     shares.push_back(weight);
   }

@@ -1,8 +1,9 @@
 #include "dp/synthesis/dpsyn/view_schedule.h"
 
 #include <algorithm>
-#include <cmath>
+#include <functional>
 #include <map>
+#include <numeric>
 #include <set>
 #include <utility>
 #include <variant>
@@ -12,6 +13,7 @@
 #include "base/status_macros.h"
 #include "dp/accounting/calculators/certification.h"
 #include "dp/accounting/calculators/gaussian.h"
+#include "dp/synthesis/dpsyn/consistency.h"
 #include "dp/synthesis/dpsyn/covering_design.h"
 #include "dp/synthesis/dpsyn/view_settings.h"
 #include "dp/synthesis/rap/affordable_selection.h"
@@ -191,8 +193,21 @@ std::vector<AttributeSet> Alone(const AttributeSet& attributes, const std::vecto
   return alone;
 }
 
-absl::Status CheckSizes(const SynthesisInput& input, const ViewPlan& plan) {
-  int64_t cells = 0;
+// The cells that will be measured. Errors: when a view, or all of them, have too many; when there are more
+// candidates than the kernel looks at.
+absl::StatusOr<int64_t> MeasuredCells(const SynthesisInput& input, const ViewPlan& plan, int64_t selections) {
+  if (!plan.candidates.empty()) {
+    const absl::Status valid = ValidateMarginals(input.domain, plan.candidates);
+    if (!valid.ok())
+      return InvalidField("settings.views", absl::StrCat("selects among ", plan.candidates.size(),
+                                                         " pairs, which is a set of marginals that ",
+                                                         std::string(valid.message())));
+  }
+  std::vector<int64_t> choices;
+  for (const AttributeSet& pair : plan.candidates) choices.push_back(CellsOf(input.domain, pair));
+  std::ranges::sort(choices, std::greater<>());
+  choices.resize(std::min(choices.size(), static_cast<size_t>(selections)));
+  int64_t cells = std::accumulate(choices.begin(), choices.end(), int64_t{0});
   for (const auto* sets : {&plan.singles, &plan.views}) {
     for (const AttributeSet& set : *sets) {
       const int64_t each = CellsOf(input.domain, set);
@@ -204,10 +219,24 @@ absl::Status CheckSizes(const SynthesisInput& input, const ViewPlan& plan) {
       cells += each;
     }
   }
-  if (cells <= kMostMeasuredCells) return absl::OkStatus();
+  if (cells <= kMostMeasuredCells) return cells;
   return InvalidField("settings.max_view_cells",
                       absl::StrCat("makes views of ", cells, " cells in all; at most ", kMostMeasuredCells,
                                    " can be measured"));
+}
+
+// What would otherwise fail after the charge: to find what the views share. Selected pairs share single
+// attributes at most.
+absl::Status CheckOverlaps(const ViewSchedule& schedule) {
+  std::vector<AttributeSet> sets = {AttributeSet{}};
+  for (const ViewGroup& group : schedule.groups)
+    sets.insert(sets.end(), group.views.begin(), group.views.end());
+  if (!schedule.selected) return SharedSets(sets).status();
+  const size_t views = sets.size() + static_cast<size_t>(schedule.selected->rounds);
+  const size_t shared = schedule.attributes.size() + 1;
+  if (views / 2 + shared <= kMostIntersections / views && shared <= kMostSharedSets) return absl::OkStatus();
+  return InvalidField("settings.selections", absl::StrCat("makes ", views, " views of ", shared - 1,
+                                                          " attributes, which are too many to be compared"));
 }
 
 std::string ShortList(const Domain& domain, const std::vector<AttributeSet>& sets) {
@@ -255,7 +284,7 @@ void DescribeDesign(const Domain& domain, const ViewChoice& choice, const Attrib
   schedule.lines.push_back(
       absl::StrCat("forecast: the expected sum of squared errors of a marginal of the "
                    "workload is ",
-                   static_cast<int64_t>(choice.squared_error), " records^2"));
+                   choice.squared_error, " records^2"));
   for (const std::string& each : choice.considered)
     schedule.lines.push_back(absl::StrCat("considered: ", each));
   if (!choice.apart.empty())
@@ -320,8 +349,9 @@ absl::StatusOr<ViewSchedule> MakeViewSchedule(const SynthesisInput& input, Setti
   } else {
     plan.views.insert(plan.views.end(), alone.begin(), alone.end());
   }
-  RETURN_IF_ERROR(CheckSizes(input, plan));
+  ASSIGN_OR_RETURN(schedule.measured_cells, MeasuredCells(input, plan, settings.selections));
   RETURN_IF_ERROR(BuyNoise(input, budget, plan, settings, schedule));
+  RETURN_IF_ERROR(CheckOverlaps(schedule));
   for (const auto* sets : {&plan.singles, &plan.views, &plan.candidates}) {
     for (const AttributeSet& set : *sets)
       schedule.largest_view = std::max(schedule.largest_view, CellsOf(input.domain, set));

@@ -46,6 +46,7 @@ struct ViewSchedule {
   std::vector<CountedEvent> draws;
   LinearDraws linear;  // for the accounts of parts
   int64_t largest_view = 1;
+  int64_t measured_cells = 0;      // of all views, those to be selected being the largest
   std::vector<std::string> lines;  // for people
 };
 

@@ -4,6 +4,7 @@
 
 #include "base/status_macros.h"
 #include "dp/synthesis/dpsyn/covering_design.h"
+#include "dp/synthesis/dpsyn/view_choice.h"
 #include "dp/synthesis/dpsyn/view_schedule.h"
 #include "dp/workload/marginals.h"
 
@@ -38,7 +39,7 @@ absl::StatusOr<ViewSettings> ReadViewSettings(const Domain& domain, const std::v
       reader.Integer("single_percent",
                      DefaultSinglePercent(domain, attributes, settings.estimation.estimator), 0, 90));
   const auto pairs = static_cast<int64_t>(SubsetsWithin(workload, 2).size());
-  const int64_t most = std::max<int64_t>(1, pairs);
+  const int64_t most = std::clamp<int64_t>(pairs, 1, kMostViews);
   ASSIGN_OR_RETURN(
       settings.selections,
       reader.Integer("selections", std::clamp<int64_t>(2 * static_cast<int64_t>(attributes.size()), 1, most),

@@ -21,6 +21,8 @@ constexpr double kFitted = 1e-9;
 constexpr int kMostSweeps = 200;
 
 absl::Status CheckParts(const Domain& domain, const ViewsModelParts& parts) {
+  if (parts.attributes.empty() || parts.views.empty())
+    return absl::InvalidArgumentError("a model has at least one attribute and one view");
   RETURN_IF_ERROR(domain.CheckSet(parts.attributes));
   if (parts.records < 1) return absl::InvalidArgumentError("a model has at least one record");
   std::vector<AttributeSet> sets;

@@ -97,10 +97,14 @@ class Descent {
       loss += FollowMarginals(first, end);
       first = end;
     }
-    for (size_t first = 0; first < problem_.polynomials.size(); first += CellsPerLook()) {
-      const size_t end = std::min(problem_.polynomials.size(), first + CellsPerLook());
-      RETURN_IF_ERROR(CountAhead((end - first) * layout_.blocks(), pacer));
+    for (size_t first = 0; first < problem_.polynomials.size();) {
+      size_t end = first;
+      size_t terms = 0;
+      while (end < problem_.polynomials.size() && (end == first || terms < CellsPerLook()))
+        terms += std::max<size_t>(1, problem_.polynomials[end++].terms.size());
+      RETURN_IF_ERROR(CountAhead(terms * layout_.blocks(), pacer));
       loss += FollowPolynomials(first, end);
+      first = end;
     }
     OnAllCores(layout_.blocks(), [&](size_t block) {
       const FlushToZero flush;

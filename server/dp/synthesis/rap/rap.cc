@@ -53,9 +53,9 @@ class Run {
       ASSIGN_OR_RETURN(rows, Fitted(std::move(rows), round));
       progress(static_cast<double>(round + 1) / static_cast<double>(rounds));
     }
-    return std::make_unique<RelaxedModel>(input_.domain, layout_,
-                                          SharesOf(rows, schedule_.settings.relaxation, loops_), records_,
-                                          std::move(transcript_));
+    return std::make_unique<RelaxedModel>(
+        input_.domain, layout_, Normalized(layout_, SharesOf(rows, schedule_.settings.relaxation, loops_)),
+        records_, std::move(transcript_));
   }
 
  private:
@@ -72,6 +72,7 @@ class Run {
 
   // The noisy counts of a marginal, which from now on are to be fitted.
   absl::StatusOr<std::vector<double>> Measure(const AttributeSet& set, const NoiseSpec& noise) {
+    RETURN_IF_ERROR(pacer_.Look());
     ASSIGN_OR_RETURN(const std::vector<std::vector<int64_t>> counts,
                      kernel_.NoisyCounts(std::span(&set, 1), noise));
     const double deviation = TrustedDeviation(noise);
@@ -118,6 +119,7 @@ class Run {
     }
     std::vector<AttributeSet> chosen;
     while (static_cast<int64_t>(chosen.size()) < schedule_.settings.per_round) {
+      RETURN_IF_ERROR(pacer_.Look());
       ASSIGN_OR_RETURN(const size_t worst, kernel_.SelectWorstApproximated(candidates, *schedule_.selection));
       chosen.push_back(candidates[worst].attributes);
       const auto at = static_cast<std::ptrdiff_t>(worst);
@@ -138,6 +140,7 @@ class Run {
       families.back().excluded.assign(chosen_queries_[i].begin(), chosen_queries_[i].end());
     }
     for (int64_t i = 0; i < schedule_.settings.per_round; ++i) {
+      RETURN_IF_ERROR(pacer_.Look());
       ASSIGN_OR_RETURN(const FamilyChoice choice,
                        kernel_.SelectWorstCandidate(families, *schedule_.selection));
       std::set<int64_t>& chosen = chosen_queries_[choice.family];

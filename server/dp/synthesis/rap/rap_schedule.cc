@@ -22,6 +22,7 @@ namespace {
 
 constexpr int64_t kRecordShare = 50;  // one part in so many buys the number of records
 constexpr int64_t kMostMeasured = 10'000;
+constexpr int64_t kMostTerms = int64_t{1} << 22;  // of all measured queries, each about 60 bytes
 constexpr int64_t kMostRows = 20'000;
 constexpr int64_t kMostSteps = 100'000;
 
@@ -202,6 +203,13 @@ absl::Status ReadSettings(const SynthesisInput& input, RapSchedule& schedule, Bu
       settings.per_round,
       reader.Integer("per_round", marginals ? most_per_round : std::min<int64_t>(10, most_per_round), 1,
                      most_per_round));
+  if (const int64_t terms = MostTerms(input.domain, schedule.queries, settings.rounds * settings.per_round);
+      terms > kMostTerms) {
+    return InvalidField("settings.per_round",
+                        absl::StrCat("times rounds makes ", settings.rounds * settings.per_round,
+                                     " queries, which may count ", terms, " cells together; at most ",
+                                     kMostTerms, " can be fitted"));
+  }
   ASSIGN_OR_RETURN(settings.selection_percent,
                    reader.Integer("selection_percent", settings.selection_percent, 1, 99));
   ASSIGN_OR_RETURN(settings.one_way_percent, reader.Integer("one_way_percent", 10, 0, 99));

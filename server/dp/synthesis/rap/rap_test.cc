@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "base/errors.h"
 #include "base/executor.h"
 #include "dp/accounting/rule.h"
 #include "dp/synthesis/rap/affordable_selection.h"
@@ -123,6 +124,18 @@ TEST(Rap, RefusesWhatWouldFailAfterTheCharge) {
     for (uint32_t b = a + 1; b < 450; ++b) world.input.workload.push_back({{a, b}, EveryCell()});
   }
   EXPECT_EQ(Rap().Plan(world.input).status().code(), absl::StatusCode::kInvalidArgument);
+}
+
+TEST(Rap, RefusesQueriesThatCountMoreCellsThanItCanFit) {
+  World world = ZcdpWorld(kRhoUnitsPerOne);
+  world.input.domain = CodedDomain({1 << 16});
+  Boxes wide;
+  for (uint32_t i = 0; i < 100; ++i) wide.sides.push_back({0, (1U << 16) - 1 - i});
+  world.input.workload = {{.attributes = {0}, .queries = wide}};
+  world.input.settings = {{"measure", "queries"}};
+  EXPECT_EQ(FieldViolationOf(Rap().Plan(world.input).status())->field, "settings.per_round");
+  world.input.settings["per_round"] = "1";
+  EXPECT_TRUE(Rap().Plan(world.input).ok());
 }
 
 TEST(Rap, SpendsNearlyAllThatItIsOffered) {

@@ -67,10 +67,11 @@ class Rounding {
       : layout_(layout), sums_(layout.rows() * layout.columns()) {
     for (size_t row = 0; row < layout.rows(); ++row) {
       for (size_t i = 0; i < layout.sizes().size(); ++i) {
-        float sum = 0;
+        double sum = 0;
         for (size_t code = 0; code < layout.sizes()[i]; ++code) {
           const size_t column = layout.first_columns()[i] + code;
-          sums_[row * layout.columns() + column] = sum += shares[layout.ElementAt(row, column)];
+          sum += static_cast<double>(shares[layout.ElementAt(row, column)]);
+          sums_[row * layout.columns() + column] = static_cast<float>(sum);
         }
       }
     }
@@ -97,6 +98,22 @@ class Rounding {
 };
 
 }  // namespace
+
+AlignedFloats Normalized(const RelaxedLayout& layout, AlignedFloats shares) {
+  for (size_t row = 0; row < layout.rows(); ++row) {
+    for (size_t i = 0; i < layout.sizes().size(); ++i) {
+      const size_t first = layout.first_columns()[i];
+      double sum = 0;
+      for (size_t code = 0; code < layout.sizes()[i]; ++code)
+        sum += static_cast<double>(shares[layout.ElementAt(row, first + code)]);
+      for (size_t code = 0; code < layout.sizes()[i]; ++code) {
+        float& share = shares[layout.ElementAt(row, first + code)];
+        share = static_cast<float>(static_cast<double>(share) / sum);
+      }
+    }
+  }
+  return shares;
+}
 
 RelaxedModel::RelaxedModel(const Domain& domain, RelaxedLayout layout, AlignedFloats shares, int64_t records,
                            std::vector<std::string> transcript)

@@ -18,6 +18,10 @@
 
 namespace curator::dp {
 
+// The same shares, each row's of an attribute divided by their sum, which is taken in double and in the order
+// of the codes: sums of single precision drift for attributes of many values.
+AlignedFloats Normalized(const RelaxedLayout& layout, AlignedFloats shares);
+
 class RelaxedModel : public SynthesisModel {
  public:
   // `shares` fill the layout: not negative, and each row's of an attribute sum to 1 up to rounding. records

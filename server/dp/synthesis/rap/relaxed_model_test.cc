@@ -84,6 +84,20 @@ TEST(RelaxedModel, RefusesBytesThatItDidNotWrite) {
   EXPECT_EQ(RelaxedModel::Restore(domain, wrong).status().code(), absl::StatusCode::kDataLoss);
 }
 
+TEST(RelaxedModel, RestoresSharesWhoseSumHasDrifted) {
+  constexpr int64_t kValues = 300'000;
+  const Domain domain = CodedDomain({kValues});
+  RelaxedLayout layout = RelaxedLayout::Create(domain, {0}, 1).value();
+  AlignedFloats drifted(layout.elements());
+  for (size_t code = 0; code < kValues; ++code) drifted[layout.ElementAt(0, code)] = 1.01F / kValues;
+  const RelaxedModel model(domain, layout, Normalized(layout, drifted), 5, {});
+  const auto restored = RelaxedModel::Restore(domain, model.Serialize());
+  ASSERT_TRUE(restored.ok());
+  EXPECT_EQ((*restored)->Marginal({0}).value(), model.Marginal({0}).value());
+  const RelaxedModel as_it_was(domain, layout, drifted, 5, {});
+  EXPECT_FALSE(RelaxedModel::Restore(domain, as_it_was.Serialize()).ok());
+}
+
 TEST(IndependentStart, HasTheGivenMarginalsOnAverage) {
   const Domain domain = CodedDomain({3});
   const RelaxedLayout layout = RelaxedLayout::Create(domain, {0}, 4000).value();

@@ -1,6 +1,7 @@
 #include "dp/synthesis/rap/single_queries.h"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -54,6 +55,29 @@ int64_t CountQueries(const Domain& domain, std::span<const QueryGroup> groups) {
   int64_t count = 0;
   for (const QueryGroup& group : groups) count += NumberOfQueries(domain, group);
   return count;
+}
+
+int64_t MostTerms(const Domain& domain, std::span<const QueryGroup> groups, int64_t count) {
+  std::vector<int64_t> terms;
+  for (const QueryGroup& group : groups) {
+    if (const auto* boxes = std::get_if<Boxes>(&group.queries)) {
+      const size_t width = group.attributes.size();
+      for (size_t first = 0; first < boxes->sides.size(); first += width) {
+        int64_t cells = 1;  // at most those of a marginal that one request may ask for
+        for (size_t i = first; i < first + width; ++i)
+          cells *= int64_t{boxes->sides[i].last} - int64_t{boxes->sides[i].first} + 1;
+        terms.push_back(cells);
+      }
+    } else if (const auto* queries = std::get_if<std::vector<LinearQuery>>(&group.queries)) {
+      for (const LinearQuery& query : *queries) terms.push_back(static_cast<int64_t>(query.size()));
+    } else {
+      terms.resize(terms.size() + static_cast<size_t>(NumberOfQueries(domain, group)), 1);
+    }
+  }
+  std::ranges::sort(terms, std::greater<>());
+  int64_t sum = 0;
+  for (size_t i = 0; i < terms.size() && static_cast<int64_t>(i) < count; ++i) sum += terms[i];
+  return sum;
 }
 
 int64_t SelectionBytes(const Domain& domain, std::span<const QueryGroup> groups) {

@@ -24,6 +24,10 @@ absl::StatusOr<std::vector<QueryGroup>> AsSingleQueries(const Domain& domain,
 
 int64_t CountQueries(const Domain& domain, std::span<const QueryGroup> groups);
 
+// The cells that the `count` largest of these queries count together: the products that PolynomialOf() makes
+// of them.
+int64_t MostTerms(const Domain& domain, std::span<const QueryGroup> groups, int64_t count);
+
 // What choosing among these queries holds in memory at once, at most: their counts, estimates, scores and
 // weights.
 int64_t SelectionBytes(const Domain& domain, std::span<const QueryGroup> groups);
