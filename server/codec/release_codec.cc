@@ -1,5 +1,7 @@
 #include "codec/release_codec.h"
 
+#include <algorithm>
+
 #include "base/canonical_bytes.h"
 #include "base/status_macros.h"
 
@@ -9,6 +11,7 @@ namespace {
 constexpr char kWorkloadTag[] = "curator.release.workload";
 constexpr char kSynthesisTag[] = "curator.release.synthesis";
 constexpr int64_t kVersion = 1;
+constexpr size_t kMostEventBytes = 4096;
 constexpr int64_t kMixedVersion = 2;  // of a workload that is not marginals alone
 
 void WriteSet(CanonicalWriter& writer, const dp::AttributeSet& set) {
@@ -77,6 +80,18 @@ void WriteGroup(CanonicalWriter& writer, const dp::QueryGroup& group) {
       }
     }
   }
+}
+
+// As WriteGroup() writes it.
+size_t BytesOf(const dp::QueryGroup& group) {
+  size_t bytes = 8 * (2 + group.attributes.size());
+  if (const auto* boxes = std::get_if<dp::Boxes>(&group.queries)) {
+    bytes += 8 * (1 + boxes->sides.size());
+  } else if (const auto* queries = std::get_if<std::vector<dp::LinearQuery>>(&group.queries)) {
+    bytes += 8;
+    for (const dp::LinearQuery& query : *queries) bytes += 8 + 16 * query.size();
+  }
+  return bytes;
 }
 
 std::vector<dp::LinearQuery> ReadQueries(CanonicalReader& reader) {
@@ -168,6 +183,56 @@ std::string EncodeMixed(const WorkloadRelease& release) {
   return std::move(writer).Take();
 }
 
+// Without the domain: whatever can be told from the release alone.
+bool IsMeasured(const dp::QueryGroup& group, const std::vector<int64_t>& values) {
+  if (const auto* queries = std::get_if<std::vector<dp::LinearQuery>>(&group.queries))
+    return values.size() == queries->size();
+  const auto* boxes = std::get_if<dp::Boxes>(&group.queries);
+  return boxes == nullptr || values.size() * group.attributes.size() == boxes->sides.size();
+}
+
+bool AreWholeBoxes(const dp::QueryGroup& group) {
+  const auto* boxes = std::get_if<dp::Boxes>(&group.queries);
+  return boxes == nullptr ||
+         (!group.attributes.empty() && boxes->sides.size() % group.attributes.size() == 0);
+}
+
+bool CanAnswer(const dp::SetPlan& plan, const dp::QueryGroup& group, const dp::QueryGroup& source) {
+  switch (plan.strategy) {
+    case dp::Strategy::kDirect:
+      return group == source;
+    case dp::Strategy::kBaseHistogram:
+      return std::holds_alternative<dp::EveryCell>(source.queries) &&
+             std::ranges::includes(source.attributes, group.attributes);
+    case dp::Strategy::kTree:
+      return plan.branching >= 2 && group.attributes.size() == 1 && group.attributes == source.attributes &&
+             std::holds_alternative<dp::Boxes>(group.queries) &&
+             std::holds_alternative<dp::Boxes>(source.queries);
+    case dp::Strategy::kAuto:
+      break;
+  }
+  return false;
+}
+
+bool IsConsistent(const WorkloadRelease& release) {
+  if (release.values.size() != release.measured.size()) return false;
+  for (size_t i = 0; i < release.measured.size(); ++i) {
+    if (!AreWholeBoxes(release.measured[i]) || !IsMeasured(release.measured[i], release.values[i]))
+      return false;
+  }
+  for (size_t i = 0; i < release.plans.size(); ++i) {
+    const dp::SetPlan& plan = release.plans[i];
+    const std::vector<dp::QueryGroup>& groups = release.asked[i].queries.groups;
+    if (plan.sources.size() != groups.size()) return false;
+    for (size_t at = 0; at < groups.size(); ++at) {
+      if (plan.sources[at] >= release.measured.size() || !AreWholeBoxes(groups[at]) ||
+          !CanAnswer(plan, groups[at], release.measured[plan.sources[at]]))
+        return false;
+    }
+  }
+  return true;
+}
+
 absl::StatusOr<WorkloadRelease> DecodeMixed(CanonicalReader& reader) {
   WorkloadRelease release;
   release.noise = ReadNoise(reader);
@@ -180,12 +245,7 @@ absl::StatusOr<WorkloadRelease> DecodeMixed(CanonicalReader& reader) {
   release.measured = ReadGroups(reader);
   release.values.resize(static_cast<size_t>(reader.Count()));
   for (std::vector<int64_t>& values : release.values) values = ReadValues(reader);
-  for (size_t i = 0; i < release.plans.size(); ++i) {
-    if (release.plans[i].sources.size() != release.asked[i].queries.groups.size()) reader.Refuse();
-    for (const size_t source : release.plans[i].sources) {
-      if (source >= release.values.size() || source >= release.measured.size()) reader.Refuse();
-    }
-  }
+  if (!reader.ok() || !IsConsistent(release)) reader.Refuse();
   RETURN_IF_ERROR(reader.Finish());
   return release;
 }
@@ -211,6 +271,20 @@ std::string EncodeRelease(const WorkloadRelease& release) {
     WriteValues(writer, release.values[i]);
   }
   return std::move(writer).Take();
+}
+
+int64_t MostEncodedBytes(const dp::Domain& domain, const std::vector<dp::AskedSet>& asked,
+                         const std::vector<dp::SetPlan>& plans, const std::vector<dp::QueryGroup>& measured) {
+  constexpr size_t kNumbers = 8;  // version, noise, and how many bytes, sets, groups and values there are
+  size_t bytes = 8 + sizeof(kWorkloadTag) - 1 + kMostEventBytes + 8 * kNumbers;
+  for (size_t i = 0; i < asked.size(); ++i) {
+    for (const dp::QueryGroup& group : asked[i].queries.groups) bytes += BytesOf(group);
+    for (const std::string& words : asked[i].words) bytes += 8 + words.size();
+    bytes += 8 * (8 + asked[i].by.size() + plans[i].sources.size());
+  }
+  for (const dp::QueryGroup& group : measured)
+    bytes += BytesOf(group) + 8 + 8 * static_cast<size_t>(dp::NumberOfQueries(domain, group));
+  return static_cast<int64_t>(bytes);
 }
 
 absl::StatusOr<WorkloadRelease> DecodeWorkloadRelease(std::string_view bytes) {

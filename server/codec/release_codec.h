@@ -49,6 +49,12 @@ struct SynthesisRelease {
 std::string EncodeRelease(const WorkloadRelease& release);
 std::string EncodeRelease(const SynthesisRelease& release);
 
+// At least the size in bytes of the release that a plan is going to make, with up to 4096 for its event; from
+// public facts, before anything is drawn or charged. A release's own limit is kMostReleaseBytes.
+inline constexpr int64_t kMostReleaseBytes = int64_t{256} << 20;
+int64_t MostEncodedBytes(const dp::Domain& domain, const std::vector<dp::AskedSet>& asked,
+                         const std::vector<dp::SetPlan>& plans, const std::vector<dp::QueryGroup>& measured);
+
 // Errors: DATA_LOSS for bytes that EncodeRelease() did not make, now or in an earlier version.
 absl::StatusOr<WorkloadRelease> DecodeWorkloadRelease(std::string_view bytes);
 absl::StatusOr<SynthesisRelease> DecodeSynthesisRelease(std::string_view bytes);

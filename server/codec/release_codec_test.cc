@@ -4,6 +4,7 @@
 
 #include "base/canonical_bytes.h"
 #include "codec/fingerprint.h"
+#include "dp/workload/testing_domain.h"
 
 namespace curator::codec {
 namespace {
@@ -65,6 +66,37 @@ TEST(ReleaseCodec, RefusesWhatItDidNotWrite) {
   WorkloadRelease elsewhere = Mixture();
   elsewhere.plans[0].sources = {9};
   EXPECT_EQ(DecodeWorkloadRelease(EncodeRelease(elsewhere)).status().code(), absl::StatusCode::kDataLoss);
+}
+
+// The broken releases are encoded as they are: only a reader can refuse them.
+TEST(ReleaseCodec, RefusesWhatNoPlanCouldHaveMade) {
+  const auto is_refused = [](const auto& breaks) {
+    WorkloadRelease release = Mixture();
+    breaks(release);
+    return absl::IsDataLoss(DecodeWorkloadRelease(EncodeRelease(release)).status());
+  };
+  EXPECT_FALSE(is_refused([](WorkloadRelease&) {}));
+  EXPECT_TRUE(is_refused([](WorkloadRelease& r) { r.values.push_back({1}); }));
+  EXPECT_TRUE(is_refused([](WorkloadRelease& r) { r.values[0].push_back(1); }));
+  EXPECT_TRUE(is_refused([](WorkloadRelease& r) {
+    std::get<dp::Boxes>(r.asked[1].queries.groups[1].queries).sides.push_back({0, 0});
+  }));
+  EXPECT_TRUE(is_refused([](WorkloadRelease& r) { r.asked[1].queries.groups[1].attributes.clear(); }));
+  EXPECT_TRUE(is_refused([](WorkloadRelease& r) { r.plans[0].branching = 1; }));
+  EXPECT_TRUE(is_refused([](WorkloadRelease& r) { r.plans[0].strategy = dp::Strategy::kAuto; }));
+  EXPECT_TRUE(is_refused([](WorkloadRelease& r) { r.plans[0].strategy = dp::Strategy::kDirect; }));
+  EXPECT_TRUE(is_refused([](WorkloadRelease& r) { r.plans[1].sources = {1, 0}; }));
+  EXPECT_TRUE(is_refused([](WorkloadRelease& r) { r.asked[1].queries.groups[0].attributes = {3}; }));
+}
+
+TEST(ReleaseCodec, KnowsTheSizeOfAReleaseBeforeItIsMade) {
+  const dp::Domain domain = dp::CodedDomain({2, 2, 2});
+  const auto most = [&](const WorkloadRelease& release) {
+    return MostEncodedBytes(domain, release.asked, release.plans, release.measured);
+  };
+  const int64_t left_for_the_event = 4096 - static_cast<int64_t>(Mixture().event.size());
+  EXPECT_EQ(most(Mixture()), static_cast<int64_t>(EncodeRelease(Mixture()).size()) + left_for_the_event);
+  EXPECT_GE(most(Marginals()), static_cast<int64_t>(EncodeRelease(Marginals()).size()));
 }
 
 TEST(WorkloadFingerprint, TellsApartWhateverIsDrawnOrMadeOfIt) {

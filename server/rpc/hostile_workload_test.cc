@@ -216,5 +216,25 @@ TEST(HostileWorkloads, AMillionQuerySetsAreRefusedByTheirNumber) {
             "workload.query_sets: has 1000000 query sets; at most 10000 are answered in one request");
 }
 
+// 4000 subsets of 3999 conditions on one attribute, each with 500 answers and a text for every one: few
+// terms, and 80 GB of words.
+TEST(HostileWorkloads, ThresholdsOfManyConditionsAreRefusedByTheLengthOfTheirWords) {
+  v1::Workload workload;
+  v1::Thresholds& thresholds = *workload.add_query_sets()->mutable_thresholds();
+  for (int i = 0; i < 4000; ++i) {
+    v1::Condition& condition = *thresholds.add_conditions();
+    condition.set_attribute("a0");
+    condition.add_in()->set_string_value("Male");
+  }
+  thresholds.set_k(3999);
+  for (int t = 1; t <= 500; ++t) thresholds.add_at_least(t);
+  EXPECT_EQ(
+      Plan(workload).status().message(),
+      "workload.query_sets[0].thresholds: asks, with the sets before it, for more than 16777216 bytes of "
+      "words that tell its answers apart, which is the limit of one request");
+  thresholds.add_at_least(7);
+  EXPECT_EQ(Plan(workload).status().message(), "workload.query_sets[0].thresholds.at_least[500]: repeats 7");
+}
+
 }  // namespace
 }  // namespace curator::rpc

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <set>
 
 #include "absl/strings/str_cat.h"
 #include "base/errors.h"
@@ -14,7 +15,9 @@ namespace curator::service {
 namespace {
 
 constexpr dp::PlanLimits kLimits;
-constexpr int64_t kMostGroups = 100'000;  // predicates, parities, and thresholds
+constexpr int64_t kMostGroups = 100'000;              // predicates, parities, and thresholds
+constexpr int64_t kMostTerms = int64_t{1} << 22;      // each is held, and stored, twice
+constexpr int64_t kMostTextBytes = int64_t{1} << 24;  // of the answers' words
 
 absl::Status TooMany(const std::string& path, std::string_view what, int64_t most) {
   return InvalidField(path, absl::StrCat("asks, with the sets before it, for more than ", most, " ",
@@ -26,11 +29,17 @@ class Allowance {
  public:
   absl::Status Take(const GroupSize& size, const std::string& path) {
     if (size.queries > answers_) return TooMany(path, "answers", kLimits.most_answers);
-    if (size.terms > terms_) return TooMany(path, "terms of answers", dp::kMostQueryTerms);
+    if (size.terms > terms_) return TooMany(path, "terms of answers", kMostTerms);
     if (groups_ == 0) return TooMany(path, "questions", kMostGroups);
     answers_ -= size.queries;
     terms_ -= size.terms;
     --groups_;
+    return absl::OkStatus();
+  }
+
+  absl::Status TakeText(int64_t bytes, const std::string& path) {
+    if (bytes > text_) return TooMany(path, "bytes of words that tell its answers apart", kMostTextBytes);
+    text_ -= bytes;
     return absl::OkStatus();
   }
 
@@ -41,7 +50,8 @@ class Allowance {
 
  private:
   int64_t answers_ = kLimits.most_answers;
-  int64_t terms_ = dp::kMostQueryTerms;
+  int64_t terms_ = kMostTerms;
+  int64_t text_ = kMostTextBytes;
   int64_t marginals_ = kLimits.most_marginals;
   int64_t groups_ = kMostGroups;
 };
@@ -101,8 +111,7 @@ absl::StatusOr<dp::QueryGroup> ResolveAllBoxes(const Place& place, const dp::Att
   for (const uint32_t attribute : attributes) {
     const int64_t bins = place.domain.attributes()[attribute].size();
     const int64_t intervals = bins * (bins + 1) / 2;
-    if (intervals > dp::kMostQueryTerms / size.queries)
-      return TooMany(place.path, "answers", kLimits.most_answers);
+    if (intervals > kMostTerms / size.queries) return TooMany(place.path, "answers", kLimits.most_answers);
     size = {.queries = size.queries * intervals, .terms = size.terms * intervals};
   }
   RETURN_IF_ERROR(place.allowance.Take(size, place.path));
@@ -213,6 +222,15 @@ std::vector<dp::QueryGroup> WithGroup(std::vector<dp::QueryGroup> groups, dp::Qu
   return groups;
 }
 
+std::string Joined(const std::vector<std::string_view>& texts, std::string_view separator) {
+  std::string joined;
+  for (const std::string_view text : texts) {
+    if (!joined.empty()) joined += separator;
+    joined += text;
+  }
+  return joined;
+}
+
 // Each subset of k of the positions below n, in lexicographic order; `visit` returns an error to stop.
 template <typename Visit>
 absl::Status ForEachSubset(size_t n, size_t k, const Visit& visit) {
@@ -236,28 +254,50 @@ absl::Status CheckThresholds(const Place& place, const ThresholdsQuery& query) {
                         absl::StrCat("is ", query.k, "; there are ", conditions, " conditions"));
   if (query.at_least.empty()) return InvalidField(place.path + ".at_least", "says not how many");
   const int k = query.k == 0 ? conditions : query.k;
+  std::set<int> seen;
   for (size_t i = 0; i < query.at_least.size(); ++i) {
     if (query.at_least[i] < 1 || query.at_least[i] > k)
       return InvalidField(absl::StrCat(place.path, ".at_least[", i, "]"),
                           absl::StrCat("is ", query.at_least[i], "; it must lie between 1 and ", k));
+    if (!seen.insert(query.at_least[i]).second)
+      return InvalidField(absl::StrCat(place.path, ".at_least[", i, "]"),
+                          absl::StrCat("repeats ", query.at_least[i]));
   }
   return absl::OkStatus();
 }
 
+absl::StatusOr<std::vector<std::string>> WordsOfEach(const Place& place,
+                                                     const std::vector<ResolvedCondition>& conditions) {
+  std::vector<std::string> words;
+  for (const ResolvedCondition& condition : conditions) {
+    words.push_back(WordsOf(place.domain, {condition}));
+    RETURN_IF_ERROR(place.allowance.TakeText(static_cast<int64_t>(words.back().size()), place.path));
+  }
+  return words;
+}
+
+// The answers' text is charged before it is made: k of many conditions are many long texts.
 absl::StatusOr<dp::AskedSet> Resolve(const Place& place, const ThresholdsQuery& query) {
+  constexpr std::string_view kSeparator = ", ";
+  constexpr size_t kMostBytesAround = 16;  // "4096 of (...)"
   RETURN_IF_ERROR(CheckThresholds(place, query));
   dp::AskedSet asked{.query_class = dp::QueryClass::kThresholds};
   ASSIGN_OR_RETURN(asked.by, ResolveNames(place.domain, query.by, place.path + ".by"));
   ASSIGN_OR_RETURN(const std::vector<ResolvedCondition> conditions,
                    ResolveConditions(place, query.conditions, asked.by, place.path + ".conditions"));
   const size_t k = query.k == 0 ? conditions.size() : static_cast<size_t>(query.k);
+  ASSIGN_OR_RETURN(const std::vector<std::string> words_of, WordsOfEach(place, conditions));
   RETURN_IF_ERROR(ForEachSubset(conditions.size(), k, [&](const std::vector<size_t>& subset) -> absl::Status {
-    std::vector<ResolvedCondition> chosen;
-    std::string words;
+    std::vector<std::string_view> words;
+    size_t bytes = kMostBytesAround;
     for (const size_t i : subset) {
-      chosen.push_back(conditions[i]);
-      absl::StrAppend(&words, words.empty() ? "" : ", ", WordsOf(place.domain, {conditions[i]}));
+      words.push_back(words_of[i]);
+      bytes += words_of[i].size() + kSeparator.size();
     }
+    RETURN_IF_ERROR(
+        place.allowance.TakeText(static_cast<int64_t>(bytes * query.at_least.size()), place.path));
+    std::vector<ResolvedCondition> chosen;
+    for (const size_t i : subset) chosen.push_back(conditions[i]);
     RETURN_IF_ERROR(
         place.allowance.Take(SizeOfThresholds(place.domain, chosen, query.at_least, asked.by), place.path));
     const int most = MostFulfilled(place.domain, chosen);
@@ -265,10 +305,8 @@ absl::StatusOr<dp::AskedSet> Resolve(const Place& place, const ThresholdsQuery& 
       if (t > most)
         return InvalidField(place.path + ".at_least",
                             absl::StrCat("no record can fulfil ", t, " of these conditions, only ", most));
-      asked.words.push_back(absl::StrCat(t, " of (", words, ")"));
+      asked.words.push_back(absl::StrCat(t, " of (", Joined(words, kSeparator), ")"));
     }
-    RETURN_IF_ERROR(
-        place.allowance.Take(SizeOfThresholds(place.domain, chosen, query.at_least, asked.by), place.path));
     asked.queries.groups.push_back(Thresholds(place.domain, chosen, query.at_least, asked.by));
     return absl::OkStatus();
   }));
@@ -352,6 +390,7 @@ absl::StatusOr<dp::AskedSet> Resolve(const Place& place, const PredicatesQuery& 
     asked.queries.groups =
         WithGroup(std::move(asked.queries.groups), Conjunction(place.domain, conditions, asked.by));
     asked.words.push_back(WordsOf(place.domain, conditions));
+    RETURN_IF_ERROR(place.allowance.TakeText(static_cast<int64_t>(asked.words.back().size()), path));
   }
   return asked;
 }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/errors.h"
 #include "base/status_macros.h"
 #include "codec/event_codec.h"
 #include "codec/fingerprint.h"
@@ -86,6 +87,16 @@ absl::StatusOr<Question> QuestionOf(Curator& curator, const WorkloadRequest& req
   return Question{std::move(dataset), std::move(scope), std::move(asked)};
 }
 
+// A release that the ledger's store refused would be charged and never had.
+absl::Status CheckReleaseFits(const dp::Domain& domain, const std::vector<dp::AskedSet>& asked,
+                              const dp::JointMeasurement& joint) {
+  const int64_t bytes = codec::MostEncodedBytes(domain, asked, joint.plans, joint.measured);
+  if (bytes <= codec::kMostReleaseBytes) return absl::OkStatus();
+  return InvalidField("workload",
+                      absl::StrCat("makes a release of up to ", bytes, " bytes; at most ",
+                                   codec::kMostReleaseBytes, " are stored; ask for less at once"));
+}
+
 absl::StatusOr<WorkloadEstimate> PlanAndPrice(const WorkloadRequest& request, Question question) {
   ASSIGN_OR_RETURN(const dp::RuleSpec rule, GoverningRule(question.scope.accounts));
   const dp::Domain& domain = question.dataset.schema.domain;
@@ -97,6 +108,7 @@ absl::StatusOr<WorkloadEstimate> PlanAndPrice(const WorkloadRequest& request, Qu
       request.target
           ? dp::PlanForTarget(domain, unit, rule, std::move(sets), *request.target, request.mechanism)
           : dp::PlanWorkload(domain, unit, rule, std::move(sets), request.spend, request.mechanism));
+  RETURN_IF_ERROR(CheckReleaseFits(domain, question.asked, plan.shape.joint));
   ASSIGN_OR_RETURN(Price price,
                    PriceOf(question.dataset, question.scope.accounts, plan.bought.event, plan.bought.linear));
   return WorkloadEstimate{std::move(question.dataset),

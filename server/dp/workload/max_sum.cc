@@ -9,6 +9,12 @@ namespace {
 
 constexpr size_t kMostFunctions = 128;
 constexpr int64_t kMostSteps = int64_t{1} << 28;
+constexpr int64_t kSaturated = int64_t{1} << 55;  // of 2^7 functions this is below 2^63
+
+// Of terms that are at most kSaturated.
+int64_t SaturatedSum(int64_t one, int64_t other) {
+  return std::min(one + other, kSaturated);
+}
 
 AttributeSet UnionOfTwo(const AttributeSet& one, const AttributeSet& other) {
   AttributeSet both;
@@ -53,7 +59,7 @@ CellFunction Eliminated(const Domain& domain, const std::vector<CellFunction>& f
     int64_t sum = 0;
     for (size_t f = 0; f < functions.size(); ++f) sum += functions[f].values[static_cast<size_t>(places[f])];
     int64_t& largest = result.values[static_cast<size_t>(places.back())];
-    largest = std::max(largest, sum);
+    largest = std::max(largest, std::min(sum, kSaturated));
     size_t i = joint.size();
     while (i > 0) {
       --i;
@@ -72,7 +78,7 @@ class Elimination {
   Elimination(const Domain& domain, std::vector<CellFunction> functions) : domain_(domain) {
     for (CellFunction& function : functions) Add(std::move(function));
     if (functions_.size() <= kMostFunctions) return;
-    for (const CellFunction& function : functions_) sum_ += *std::ranges::max_element(function.values);
+    for (const CellFunction& function : functions_) AddLargestOf(function);
     functions_.clear();
   }
 
@@ -86,7 +92,7 @@ class Elimination {
   void Add(CellFunction function) {
     const auto [least, most] = std::ranges::minmax(function.values);
     if (least == most) {
-      sum_ += most;
+      sum_ = SaturatedSum(sum_, most);
     } else {
       functions_.push_back(std::move(function));
     }
@@ -138,7 +144,11 @@ class Elimination {
   void Join(const std::vector<CellFunction>& joined, const AttributeSet& joint, uint32_t attribute) {
     steps_ += CellsOf(domain_, joint) * static_cast<int64_t>(joined.size());
     if (steps_ <= kMostSteps) return Add(Eliminated(domain_, joined, joint, attribute));
-    for (const CellFunction& function : joined) sum_ += *std::ranges::max_element(function.values);
+    for (const CellFunction& function : joined) AddLargestOf(function);
+  }
+
+  void AddLargestOf(const CellFunction& function) {
+    sum_ = SaturatedSum(sum_, *std::ranges::max_element(function.values));
   }
 
   const Domain& domain_;

@@ -61,6 +61,24 @@ TEST(QueriesSensitivity, OfPredicatesThatExcludeEachOtherIsOne) {
   EXPECT_EQ(QueriesSensitivity(domain, replaced, groups).value(), (Sensitivity{2, 2, 1}));
 }
 
+// Plans of MWEM are priced by the number of marginals, its draws by their queries.
+TEST(QueriesSensitivity, OfWholeMarginalsIsThatOfMarginalsAlsoOfOneCell) {
+  const Domain domain = CodedDomain({1, 3, 1});
+  const std::vector<std::vector<QueryGroup>> workloads = {
+      {{{0}, EveryCell()}},
+      {{{0}, EveryCell()}, {{1}, EveryCell()}},
+      {{{0}, EveryCell()}, {{2}, EveryCell()}, {{0, 2}, EveryCell()}, {{0, 1}, EveryCell()}}};
+  for (const auto relation : {NeighbourRelation::kAddRemove, NeighbourRelation::kReplaceOne}) {
+    for (const std::vector<QueryGroup>& groups : workloads) {
+      for (const int64_t records : {1, 3}) {
+        const UnitBound unit{relation, records};
+        EXPECT_EQ(QueriesSensitivity(domain, unit, groups).value(),
+                  MarginalsSensitivity(unit, static_cast<int64_t>(groups.size())).value());
+      }
+    }
+  }
+}
+
 TEST(QueriesSensitivity, OfPredicatesThatOneRecordMayFulfilIsTheirNumber) {
   const Domain domain = CodedDomain({10, 50, 50, 50, 50, 50});
   std::vector<QueryGroup> groups;
@@ -83,6 +101,19 @@ TEST(LargestSum, OfTablesThatAreTooLargeIsABound) {
   const int64_t bound = LargestSum(domain, functions);
   EXPECT_GE(bound, 1);
   EXPECT_LE(bound, 6);
+}
+
+// Sums of sums: without the limit the second elimination adds up beyond 2^63.
+TEST(LargestSum, Saturates) {
+  constexpr int64_t kMost = int64_t{1} << 55;
+  const Domain domain = CodedDomain({2, 2, 2, 2, 2, 2, 2, 2});
+  std::vector<CellFunction> functions;
+  for (uint32_t i = 0; i < 7; ++i) {
+    for (int copy = 0; copy < 18; ++copy) functions.push_back({{i, i + 1}, {0, kMost - copy, kMost, 1}});
+  }
+  EXPECT_EQ(LargestSum(domain, functions), kMost);
+  for (int constant = 0; constant < 600; ++constant) functions.push_back({{0}, {kMost, kMost}});
+  EXPECT_EQ(LargestSum(domain, functions), kMost);
 }
 
 TEST(LargestSumCanary, AMaximumOverOneFunctionOnlyIsCaught) {

@@ -93,10 +93,12 @@ void Add(const Domain& domain, const AttributeSet& set, const std::vector<Linear
   weights.queries += static_cast<int64_t>(queries.size());
 }
 
-void AddWhole(int64_t cells, Totals& totals) {
+// As MarginalsSensitivity() has it, also for a single cell, in which records that are replaced stay: plans
+// and draws are priced by one or the other, and must agree.
+void AddWhole(Totals& totals) {
   ++totals.whole.marginals;
-  totals.whole.pair_l1 += std::min<int64_t>(2, cells);
-  totals.whole.pair_l2_squared += std::min<int64_t>(2, cells);
+  totals.whole.pair_l1 += 2;
+  totals.whole.pair_l2_squared += 2;
   totals.largest = std::max<int64_t>(totals.largest, 1);
   totals.largest_span = std::max<int64_t>(totals.largest_span, 1);
 }
@@ -109,7 +111,7 @@ Totals TotalsOf(const Domain& domain, std::span<const QueryGroup> groups) {
     } else if (const auto* boxes = std::get_if<Boxes>(&group.queries)) {
       Add(domain, group.attributes, *boxes, totals);
     } else {
-      AddWhole(domain.CellCount(group.attributes).value_or(0), totals);
+      AddWhole(totals);
     }
   }
   return totals;

@@ -123,6 +123,8 @@ absl::StatusOr<int64_t> LeastUnits(Mechanism mechanism, const Sensitivity& sensi
   if (high >= kMostBudgetUnits)
     return InvalidField("target.max_error",
                         "is so small that no budget reaches it; ask for less or allow more");
+  // A few budgets in between may not reach it only because their noise cannot be held exactly: then what is
+  // found reaches it all the same, and is the least of its neighbourhood.
   int64_t low = 0;
   while (high - low > 1) {
     const int64_t middle = low + (high - low) / 2;
