@@ -28,22 +28,26 @@ struct RecordSettings {
 
 absl::StatusOr<RecordSettings> ReadRecordSettings(SettingsReader& reader) {
   RecordSettings settings;
-  ASSIGN_OR_RETURN(const std::string records, reader.Choice("records", {"mcf", "sts"}));
-  settings.by_flow = records == "mcf";
+  const absl::StatusOr<std::string> records = reader.Choice("records", {"mcf", "sts"});
+  RETURN_IF_ERROR(records.status());
+  settings.by_flow = *records == "mcf";
   ASSIGN_OR_RETURN(settings.passes, reader.Integer("passes", settings.passes, 0, 1000));
-  ASSIGN_OR_RETURN(const std::string moves, reader.Choice("moves", {"change", "copy"}));
-  settings.move_by = moves == "copy" ? MoveBy::kCopy : MoveBy::kChange;
+  const absl::StatusOr<std::string> moves = reader.Choice("moves", {"change", "copy"});
+  RETURN_IF_ERROR(moves.status());
+  settings.move_by = *moves == "copy" ? MoveBy::kCopy : MoveBy::kChange;
   ASSIGN_OR_RETURN(settings.repeats, reader.Integer("repeats", settings.repeats, 1, 1000));
   ASSIGN_OR_RETURN(settings.max_records,
                    reader.Integer("max_records", settings.max_records, 1, kMostRecords));
-  ASSIGN_OR_RETURN(const std::string answers, reader.Choice("answers", {"records", "views"}));
-  settings.answers = answers == "views" ? AnswerFrom::kEntropy : AnswerFrom::kRecords;
+  const absl::StatusOr<std::string> answers = reader.Choice("answers", {"records", "views"});
+  RETURN_IF_ERROR(answers.status());
+  settings.answers = *answers == "views" ? AnswerFrom::kEntropy : AnswerFrom::kRecords;
   return settings;
 }
 
 absl::StatusOr<AnswerFrom> ReadReconstruction(SettingsReader& reader) {
-  ASSIGN_OR_RETURN(const std::string way, reader.Choice("reconstruction", {"entropy", "least_squares"}));
-  return way == "entropy" ? AnswerFrom::kEntropy : AnswerFrom::kLeastSquares;
+  const absl::StatusOr<std::string> way = reader.Choice("reconstruction", {"entropy", "least_squares"});
+  RETURN_IF_ERROR(way.status());
+  return *way == "entropy" ? AnswerFrom::kEntropy : AnswerFrom::kLeastSquares;
 }
 
 std::vector<Setting> WithOwn(std::vector<Setting> own) {
