@@ -50,8 +50,8 @@ TEST(Arguments, GlobalOptionsWorkBeforeAndAfterTheCommand) {
 }
 
 TEST(Arguments, AnOwnersQuestionNamesItsReleaseAndItsGroups) {
-  const auto options =
-      Chosen<EvaluateRelease>(std::string("owner evaluate census --by PUMA,YEAR --pairs 20 --release ") + kId);
+  const auto options = Chosen<EvaluateRelease>(
+      std::string("owner evaluate census --by PUMA,YEAR --pairs 20 --release ") + kId);
   EXPECT_EQ(options.dataset, "census");
   EXPECT_EQ(options.release, kId);
   EXPECT_THAT(options.by, ElementsAre("PUMA", "YEAR"));
@@ -62,7 +62,8 @@ TEST(Arguments, AnOwnersQuestionNamesItsReleaseAndItsGroups) {
 
 TEST(Arguments, GroupsOfAttributesAreOneSetting) {
   const auto options = Chosen<RunSynthesis>(
-      "synth run census --method prior --epsilon 1 --set prior=open --set region=STATE --set group=PUMA,YEAR");
+      "synth run census --method prior --epsilon 1 --set prior=open --set region=STATE --set "
+      "group=PUMA,YEAR");
   EXPECT_THAT(options.choice.settings,
               ElementsAre(Pair("group", "PUMA,YEAR"), Pair("prior", "open"), Pair("region", "STATE")));
 }
