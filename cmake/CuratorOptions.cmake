@@ -35,3 +35,7 @@ target_compile_options(curator_warnings INTERFACE -Wall -Wextra -Wpedantic -Wsha
   -Wno-missing-field-initializers -Werror)
 # GCC 12 at -O2 calls assignments to std::string overlapping copies (its bug 105651).
 target_compile_options(curator_warnings INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
+# GCC documents that what its sanitizers insert makes -Wmaybe-uninitialized warn falsely.
+if(CURATOR_SANITIZE)
+  target_compile_options(curator_warnings INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
+endif()
