@@ -30,17 +30,17 @@ void Choose(CLI::App* command, const std::shared_ptr<Options>& options, Chosen& 
 // A subcommand whose only argument is a name.
 template <typename Options>
 void AddNameCommand(CLI::App& group, const std::string& name, const std::string& summary,
-                    const std::string& example, std::string Options::*member, const std::string& placeholder,
+                    const std::string& example, std::string Options::*member, const std::string& argument,
                     Chosen& chosen) {
   const auto options = std::make_shared<Options>();
   CLI::App* command = AddCommand(group, name, summary, example);
-  command->add_option(placeholder, (*options).*member)->required();
+  command->add_option(argument, (*options).*member)->required();
   Choose(command, options, chosen);
 }
 
 // An option whose value is one of a few words, each of which stands for a value.
 template <typename Value>
-void AddChoice(CLI::App& command, const std::string& option, const std::string& placeholder, Value& target,
+void AddChoice(CLI::App& command, const std::string& option, const std::string& words, Value& target,
                const std::vector<std::pair<std::string, Value>>& choices, const std::string& summary) {
   const auto value_of = [choices](const std::string& word) -> std::optional<Value> {
     for (const auto& [name, value] : choices) {
@@ -48,13 +48,13 @@ void AddChoice(CLI::App& command, const std::string& option, const std::string& 
     }
     return std::nullopt;
   };
-  const auto check = [placeholder, value_of](const std::string& word) {
-    return value_of(word) ? std::string() : "'" + word + "' is none of " + placeholder;
+  const auto check = [words, value_of](const std::string& word) {
+    return value_of(word) ? std::string() : "'" + word + "' is none of " + words;
   };
   command
       .add_option_function<std::string>(
           option, [value_of, &target](const std::string& word) { target = *value_of(word); }, summary)
-      ->type_name(placeholder)
+      ->type_name(words)
       ->check(check);
 }
 

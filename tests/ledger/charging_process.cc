@@ -158,6 +158,9 @@ void Run(const std::vector<std::string>& arguments) {
     threads.emplace_back([&charger, seed, thread] { Loop(charger, seed, thread); });
   }
   for (std::thread& thread : threads) thread.join();
+  // A full account ends the requests early: nothing more will be told, and the signal finds the process here.
+  close(STDOUT_FILENO);
+  while (true) pause();
 }
 
 }  // namespace

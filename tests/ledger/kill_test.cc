@@ -17,7 +17,6 @@
 namespace curator::ledger {
 namespace {
 
-using ::testing::AnyOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -39,7 +38,6 @@ TEST_P(Kill, AProcessKilledAtAnyMomentLosesNothingThatWasAcknowledgedAndMintsNot
   constexpr useconds_t kLongestDelayUs = 2000;
   std::vector<Acknowledged> told;
   size_t all_told = 0;
-  int killed = 0;
   for (int cycle = 0; cycle < Cycles(); ++cycle) {
     if (cycle % kCyclesOfOneLedger == 0) {
       if (cycle > 0) RenewLedger();
@@ -53,10 +51,7 @@ TEST_P(Kill, AProcessKilledAtAnyMomentLosesNothingThatWasAcknowledgedAndMintsNot
     child.WaitForLines(random() % 64);
     usleep(static_cast<useconds_t>(random() % kLongestDelayUs));  // any moment will do
     child.Signal(SIGKILL);
-    const int end = child.WaitForEnd();
-    // A child whose account is full has little to tell, and may come to the end of its requests first.
-    ASSERT_THAT(end, AnyOf(-SIGKILL, 0)) << child.complaints();
-    killed += end == -SIGKILL ? 1 : 0;
+    ASSERT_EQ(child.WaitForEnd(), -SIGKILL) << child.complaints();
     for (Acknowledged& one : AcknowledgedIn(child.told())) {
       told.push_back(std::move(one));
       ++all_told;
@@ -64,8 +59,6 @@ TEST_P(Kill, AProcessKilledAtAnyMomentLosesNothingThatWasAcknowledgedAndMintsNot
     ASSERT_THAT(ViolationsIn(*Open(), *OpenStore(), told), ElementsAre());
   }
   EXPECT_GT(all_told, static_cast<size_t>(Cycles()) * 10);
-  // On a busy machine the signal comes late, and more of them have filled their account by then.
-  EXPECT_GE(killed, Cycles() / 2);
 }
 
 TEST_P(Kill, AStoppedProcessThatResumesAfterItWasOvertakenCannotWrite) {

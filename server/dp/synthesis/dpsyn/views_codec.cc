@@ -4,6 +4,7 @@
 
 #include "base/canonical_bytes.h"
 #include "base/status_macros.h"
+#include "dp/synthesis/dense/product_component.h"
 #include "dp/synthesis/dpsyn/view_noise.h"
 
 namespace curator::dp {
@@ -11,27 +12,6 @@ namespace {
 
 constexpr std::string_view kTag = "curator.views_model";
 constexpr int64_t kVersion = 1;
-
-void WriteSet(CanonicalWriter& writer, const AttributeSet& set) {
-  writer.Integer(static_cast<int64_t>(set.size()));
-  for (const uint32_t attribute : set) writer.Integer(attribute);
-}
-
-// A rising set of the domain's attributes.
-AttributeSet ReadSet(CanonicalReader& reader, const Domain& domain) {
-  AttributeSet set;
-  const int64_t size = reader.Count();
-  for (int64_t i = 0; i < size; ++i) {
-    const int64_t attribute = reader.Integer();
-    if (attribute < 0 || attribute >= static_cast<int64_t>(domain.size()) ||
-        (i > 0 && attribute <= set.back())) {
-      reader.Refuse();
-      return {};
-    }
-    set.push_back(static_cast<uint32_t>(attribute));
-  }
-  return set;
-}
 
 ViewTable ReadView(CanonicalReader& reader, const Domain& domain) {
   const AttributeSet set = ReadSet(reader, domain);

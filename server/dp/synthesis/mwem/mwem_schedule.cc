@@ -1,7 +1,6 @@
 #include "dp/synthesis/mwem/mwem_schedule.h"
 
 #include <algorithm>
-#include <cmath>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -10,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
+#include "dp/synthesis/affordable_selection.h"
 #include "dp/synthesis/dense/product_model.h"
 #include "dp/synthesis/factored/factored_fit.h"
 #include "dp/synthesis/mwem/mwem_limits.h"
@@ -58,38 +58,6 @@ absl::StatusOr<Split> SplitBudget(int64_t units, const MwemSettings& settings, b
   return split;
 }
 
-// The largest epsilon of an exponential mechanism that costs at most `rho`; none when even the smallest costs
-// more.
-absl::StatusOr<std::optional<Epsilon>> SelectionFor(Rho rho) {
-  RuleSpec zcdp;
-  zcdp.kind = RuleKind::kZcdp;
-  zcdp.epsilon = Epsilon(kEpsilonUnitsPerOne);
-  zcdp.delta = Delta(kDeltaUnitsPerOne / 1'000'000);
-  const auto fits = [&](int64_t units) -> absl::StatusOr<bool> {
-    ASSIGN_OR_RETURN(const std::vector<CounterAmount> cost,
-                     CostOf(zcdp, {ExponentialMechanismEvent{Epsilon(units)}}));
-    return cost[0].amount <= rho.units();
-  };
-  // The cost is at most epsilon^2 / 8, so the search starts there; it ends a 2^-24 part below the true value.
-  auto low = static_cast<int64_t>(std::sqrt(8.0 * static_cast<double>(rho.units()) * 1e12) * (1 - 1e-9));
-  ASSIGN_OR_RETURN(const bool starts_below, fits(low));
-  if (!starts_below) low = 0;
-  int64_t high = 2 * low + 2;
-  while (true) {
-    ASSIGN_OR_RETURN(const bool affordable, fits(high));
-    if (!affordable) break;
-    low = high;
-    high *= 2;
-  }
-  while (high - low > std::max<int64_t>(1, low >> 24)) {
-    const int64_t middle = low + (high - low) / 2;
-    ASSIGN_OR_RETURN(const bool affordable, fits(middle));
-    (affordable ? low : high) = middle;
-  }
-  if (low == 0) return std::optional<Epsilon>();
-  return std::optional<Epsilon>(Epsilon(low));
-}
-
 // The sensitivities of the three kinds of measurements.
 struct Sensitivities {
   Sensitivity records;
@@ -128,7 +96,7 @@ absl::Status BuyNoise(const Budget& budget, bool selects, const Sensitivities& s
     ASSIGN_OR_RETURN(stage.noise, noise_for(sensitivities.candidate, round.measurement));
     if (selects && pure != nullptr) stage.selection = Epsilon(round.selection);
     if (selects && pure == nullptr) {
-      ASSIGN_OR_RETURN(stage.selection, SelectionFor(Rho(round.selection)));
+      ASSIGN_OR_RETURN(stage.selection, AffordableSelection(Rho(round.selection)));
       if (!stage.selection) return InvalidField(field, "is too small to pay for a selection in each round");
     }
     schedule.stages.push_back(stage);

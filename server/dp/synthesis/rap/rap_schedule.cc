@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
-#include "dp/synthesis/rap/affordable_selection.h"
+#include "dp/synthesis/affordable_selection.h"
 #include "dp/synthesis/rap/projection_loops.h"
 #include "dp/synthesis/rap/relaxed_start.h"
 #include "dp/synthesis/rap/single_queries.h"

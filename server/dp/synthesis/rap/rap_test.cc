@@ -8,7 +8,7 @@
 #include "base/errors.h"
 #include "base/executor.h"
 #include "dp/accounting/rule.h"
-#include "dp/synthesis/rap/affordable_selection.h"
+#include "dp/synthesis/affordable_selection.h"
 #include "dp/synthesis/rap/rap_schedule.h"
 #include "dp/synthesis/synthesis_workload.h"
 #include "dp/synthesis/testing/laws.h"

@@ -1,4 +1,4 @@
-#include "dp/synthesis/rap/affordable_selection.h"
+#include "dp/synthesis/affordable_selection.h"
 
 #include <algorithm>
 #include <cmath>
