@@ -139,6 +139,12 @@ absl::StatusOr<WorkloadAnswer> Paid(Curator& curator, const WorkloadRequest& req
                    ReleaseOnce(curator.ledger, curator.sealer, OrderFor(estimate, request, request_id),
                                [&](const dp::DrawKey& key) { return DrawAnswer(curator, estimate, key); }));
   ASSIGN_OR_RETURN(answer.answer, codec::DecodeWorkloadRelease(released.release.payload));
+  // Plain marginals are stored as one query set; the request knows to which of its sets each belongs.
+  if (codec::IsPlainMarginals(answer.answer) &&
+      answer.answer.measured == estimate.plan.shape.joint.measured) {
+    answer.answer.asked = estimate.asked;
+    answer.answer.plans = estimate.plan.shape.joint.plans;
+  }
   released.release.payload.clear();
   answer.release = std::move(released.release);
   answer.replayed = released.replayed;

@@ -240,6 +240,21 @@ TEST_P(QueryClasses, AMixtureIsOneChargeAndIsReplayedByteForByte) {
   EXPECT_EQ(owner_.GetBudget("census")->accounts(0).counters(0).spent(), "0.5");
 }
 
+TEST_P(QueryClasses, MarginalsOfSeveralSetsSayWhichSetTheyAreOf) {
+  const v1::AnswerWorkloadRequest request =
+      Request(R"({"query_sets":[{"marginals":{"sets":[{"names":["sex"]}]}},
+      {"marginals":{"sets":[{"names":["age"]},{"names":["region"]}]}}]})");
+  for (const bool is_replayed : {false, true}) {
+    const absl::StatusOr<Answer> answer = owner_.AnswerWorkload(request);
+    ASSERT_TRUE(answer.ok()) << answer.status();
+    EXPECT_EQ(answer->header.replayed(), is_replayed);
+    ASSERT_EQ(answer->marginals.size(), 3u);
+    EXPECT_EQ(answer->marginals[0].header.query_set(), 0);
+    EXPECT_EQ(answer->marginals[1].header.query_set(), 1);
+    EXPECT_EQ(answer->marginals[2].header.query_set(), 1);
+  }
+}
+
 TEST_P(QueryClasses, ATargetSpendsWhatTheEstimateSaysAndReachesIt) {
   v1::EstimateWorkloadRequest estimate;
   estimate.set_dataset("census");
