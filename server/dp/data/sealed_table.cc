@@ -26,9 +26,9 @@ ReadableScope::ReadableScope(const SealedTable& table) : table_(table) {
     columns_.columns.push_back(
         {.codes = start + table_.column_starts_[i], .width = WidthFor(size), .size = size});
   }
-  if (table_.units_) {
-    unit_of_row_ = {reinterpret_cast<const uint32_t*>(start + table_.units_start_),
-                    static_cast<size_t>(table_.rows_)};
+  if (table_.groups_) {
+    group_of_row_ = {reinterpret_cast<const uint32_t*>(start + table_.groups_start_),
+                     static_cast<size_t>(table_.rows_)};
   }
 }
 
@@ -39,46 +39,47 @@ ReadableScope::~ReadableScope() {
 SealedTableBuilder::SealedTableBuilder(std::vector<int64_t> sizes, RowOwner owner)
     : owner_(owner), columns_(std::move(sizes)) {}
 
-absl::Status SealedTableBuilder::AppendRow(std::span<const uint32_t> codes, std::optional<uint32_t> unit) {
-  if (unit.has_value() != (owner_ == RowOwner::kUnit)) {
-    return absl::InvalidArgumentError("rows come with a unit exactly when units own them");
+absl::Status SealedTableBuilder::AppendRow(std::span<const uint32_t> codes, std::optional<uint32_t> group) {
+  if (group.has_value() != (owner_ != RowOwner::kItself)) {
+    return absl::InvalidArgumentError("rows come with a number exactly when they have a unit or a group");
   }
   RETURN_IF_ERROR(columns_.AppendRow(codes));
-  if (unit) unit_of_row_.push_back(*unit);
+  if (group) group_of_row_.push_back(*group);
   return absl::OkStatus();
 }
 
-void SealedTableBuilder::SetColumns(CodedColumns columns, std::vector<uint32_t> unit_of_row) {
+void SealedTableBuilder::SetColumns(CodedColumns columns, std::vector<uint32_t> group_of_row) {
   columns_ = std::move(columns);
-  unit_of_row_ = std::move(unit_of_row);
+  group_of_row_ = std::move(group_of_row);
 }
 
-absl::StatusOr<std::optional<int64_t>> SealedTableBuilder::CheckedUnits() const {
-  const size_t expected = owner_ == RowOwner::kUnit ? static_cast<size_t>(columns_.rows()) : 0;
-  if (unit_of_row_.size() != expected)
-    return absl::InvalidArgumentError("there is not one unit for each row");
+absl::StatusOr<std::optional<int64_t>> SealedTableBuilder::CheckedGroups() const {
+  const size_t expected = owner_ == RowOwner::kItself ? 0 : static_cast<size_t>(columns_.rows());
+  if (group_of_row_.size() != expected)
+    return absl::InvalidArgumentError("there is not one unit or group for each row");
   if (owner_ == RowOwner::kItself) return std::nullopt;
 
-  std::vector<bool> seen(unit_of_row_.size());  // no more units than rows
-  size_t units = 0;
-  for (const uint32_t unit : unit_of_row_) {
-    if (unit >= seen.size())
-      return absl::InvalidArgumentError("a unit's number is not below the number of rows");
-    if (seen[unit]) continue;
-    seen[unit] = true;
-    ++units;
+  std::vector<bool> seen(group_of_row_.size());  // no more groups than rows
+  size_t groups = 0;
+  for (const uint32_t group : group_of_row_) {
+    if (group >= seen.size())
+      return absl::InvalidArgumentError("a unit's or group's number is not below the number of rows");
+    if (seen[group]) continue;
+    seen[group] = true;
+    ++groups;
   }
-  if (!std::all_of(seen.begin(), seen.begin() + static_cast<std::ptrdiff_t>(units),
+  if (!std::all_of(seen.begin(), seen.begin() + static_cast<std::ptrdiff_t>(groups),
                    [](bool used) { return used; })) {
-    return absl::InvalidArgumentError("the units in use are not numbered from 0 without a gap");
+    return absl::InvalidArgumentError("the units or groups in use are not numbered from 0 without a gap");
   }
-  return static_cast<int64_t>(units);
+  return static_cast<int64_t>(groups);
 }
 
 absl::StatusOr<SealedTableHandle> SealedTableBuilder::Build() && {
   RETURN_IF_ERROR(columns_.Check());
   const auto table = std::shared_ptr<SealedTable>(new SealedTable());
-  ASSIGN_OR_RETURN(table->units_, CheckedUnits());
+  ASSIGN_OR_RETURN(table->groups_, CheckedGroups());
+  if (owner_ == RowOwner::kUnit) table->units_ = table->groups_;
   table->rows_ = columns_.rows();
   table->sizes_ = columns_.sizes();
 
@@ -87,15 +88,15 @@ absl::StatusOr<SealedTableHandle> SealedTableBuilder::Build() && {
     table->column_starts_.push_back(end);
     end = Aligned(end + columns_.codes(i).size());
   }
-  table->units_start_ = end;
-  ASSIGN_OR_RETURN(table->pages_, ProtectedPages::Allocate(end + unit_of_row_.size() * sizeof(uint32_t)));
+  table->groups_start_ = end;
+  ASSIGN_OR_RETURN(table->pages_, ProtectedPages::Allocate(end + group_of_row_.size() * sizeof(uint32_t)));
 
   const std::span<std::byte> bytes = table->pages_->bytes();
   for (size_t i = 0; i < columns_.attributes(); ++i) {
     std::ranges::copy(columns_.codes(i), bytes.data() + table->column_starts_[i]);
     columns_.Drop(i);
   }
-  std::ranges::copy(std::as_bytes(std::span(unit_of_row_)), bytes.data() + table->units_start_);
+  std::ranges::copy(std::as_bytes(std::span(group_of_row_)), bytes.data() + table->groups_start_);
   table->pages_->Seal();
   return table;
 }

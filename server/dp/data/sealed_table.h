@@ -19,7 +19,7 @@
 
 namespace curator::dp {
 
-// Immutable and thread-safe. The number of rows and of units is as private as the rows are.
+// Immutable and thread-safe. The numbers of rows, units and groups are as private as the rows are.
 class SealedTable {
  public:
   int64_t rows() const { return rows_; }
@@ -27,6 +27,10 @@ class SealedTable {
 
   // How many persons or groups own the rows; none when each row is a unit of its own.
   std::optional<int64_t> units() const { return units_; }
+
+  // How many groups the rows lie in: those that own them, or those that bring together rows which are units
+  // of their own. None where rows come with no number.
+  std::optional<int64_t> groups() const { return groups_; }
 
  private:
   friend class ReadableScope;
@@ -36,8 +40,9 @@ class SealedTable {
   int64_t rows_ = 0;
   std::vector<int64_t> sizes_;
   std::optional<int64_t> units_;
+  std::optional<int64_t> groups_;
   std::vector<size_t> column_starts_;  // where each column begins in `pages_`
-  size_t units_start_ = 0;
+  size_t groups_start_ = 0;
   std::unique_ptr<ProtectedPages> pages_;
 };
 
@@ -54,15 +59,26 @@ class ReadableScope {
   const ColumnsView& columns() const { return columns_; }
 
   // The unit (0..units-1) that owns each row; empty when each row is a unit of its own.
-  std::span<const uint32_t> unit_of_row() const { return unit_of_row_; }
+  std::span<const uint32_t> unit_of_row() const {
+    return table_.units_ ? group_of_row_ : std::span<const uint32_t>();
+  }
+
+  // The group (0..groups-1) in which each row lies; empty where there are none. Where units own several rows,
+  // they are the groups.
+  std::span<const uint32_t> group_of_row() const { return group_of_row_; }
 
  private:
   const SealedTable& table_;
   ColumnsView columns_;
-  std::span<const uint32_t> unit_of_row_;
+  std::span<const uint32_t> group_of_row_;
 };
 
-enum class RowOwner { kItself, kUnit };  // whether a unit's number comes with each row
+// Whether a number comes with each row, and of what.
+enum class RowOwner {
+  kItself,         // none: each row is a unit of its own
+  kUnit,           // of the unit that owns it
+  kItselfInGroup,  // of the group in which it lies; each row is a unit of its own
+};
 
 // Fills a table and seals it. Not thread-safe.
 class SealedTableBuilder {
@@ -72,23 +88,24 @@ class SealedTableBuilder {
   explicit SealedTableBuilder(const Domain& domain, RowOwner owner = RowOwner::kItself)
       : SealedTableBuilder(SizesOf(domain), owner) {}
 
-  // One more row, with its unit's number under kUnit. INVALID_ARGUMENT for codes that are not below their
-  // size.
-  absl::Status AppendRow(std::span<const uint32_t> codes, std::optional<uint32_t> unit = std::nullopt);
+  // One more row, with the number of its unit or group where there are any. INVALID_ARGUMENT for codes that
+  // are not below their size.
+  absl::Status AppendRow(std::span<const uint32_t> codes, std::optional<uint32_t> group = std::nullopt);
 
-  // Takes whole columns (and the units of their rows, under kUnit) in place of what was appended.
-  void SetColumns(CodedColumns columns, std::vector<uint32_t> unit_of_row);
+  // Takes whole columns (and the units or groups of their rows, where there are any) in place of what was
+  // appended.
+  void SetColumns(CodedColumns columns, std::vector<uint32_t> group_of_row);
 
-  // INVALID_ARGUMENT when columns differ in length, codes are not below their sizes, or the units in use are
-  // not exactly 0..units-1. RESOURCE_EXHAUSTED when there is no memory.
+  // INVALID_ARGUMENT when columns differ in length, codes are not below their sizes, or the units or groups
+  // in use are not numbered from 0 without a gap. RESOURCE_EXHAUSTED when there is no memory.
   absl::StatusOr<SealedTableHandle> Build() &&;
 
  private:
-  absl::StatusOr<std::optional<int64_t>> CheckedUnits() const;
+  absl::StatusOr<std::optional<int64_t>> CheckedGroups() const;
 
   RowOwner owner_;
   CodedColumns columns_;
-  std::vector<uint32_t> unit_of_row_;
+  std::vector<uint32_t> group_of_row_;
 };
 
 // A table of the given rows, each a unit of its own: for small tables.

@@ -29,6 +29,7 @@ TEST(SealedTable, HoldsItsRowsInOrder) {
   const SealedTableHandle table = SealRows(SmallDomain(), {{2, 299}, {0, 7}}).value();
   EXPECT_EQ(table->rows(), 2);
   EXPECT_EQ(table->units(), std::nullopt);
+  EXPECT_EQ(table->groups(), std::nullopt);
   const ReadableScope readable(*table);
   EXPECT_EQ(readable.columns().columns[0][0], 2u);
   EXPECT_EQ(readable.columns().columns[1][0], 299u);
@@ -51,6 +52,20 @@ TEST(SealedTable, KnowsTheUnitOfEachRow) {
   const SealedTableHandle table = std::move(builder).Build().value();
   EXPECT_EQ(table->units(), 2);
   EXPECT_THAT(ReadableScope(*table).unit_of_row(), ElementsAre(1, 0, 1));
+  EXPECT_EQ(table->groups(), 2) << "units that own several rows are their groups";
+  EXPECT_THAT(ReadableScope(*table).group_of_row(), ElementsAre(1, 0, 1));
+}
+
+TEST(SealedTable, KnowsTheGroupOfRowsThatAreUnitsOfTheirOwn) {
+  SealedTableBuilder builder(SmallDomain(), RowOwner::kItselfInGroup);
+  ASSERT_TRUE(builder.AppendRow(Codes(0, 0), 1).ok());
+  ASSERT_TRUE(builder.AppendRow(Codes(1, 1), 0).ok());
+  ASSERT_TRUE(builder.AppendRow(Codes(2, 2), 1).ok());
+  const SealedTableHandle table = std::move(builder).Build().value();
+  EXPECT_EQ(table->groups(), 2);
+  EXPECT_THAT(ReadableScope(*table).group_of_row(), ElementsAre(1, 0, 1));
+  EXPECT_EQ(table->units(), std::nullopt) << "what counts by units must not take a group for one";
+  EXPECT_THAT(ReadableScope(*table).unit_of_row(), IsEmpty());
 }
 
 TEST(SealedTable, RefusesUnitsThatAreMissingOrNotDense) {
@@ -74,7 +89,7 @@ TEST(SealedTable, RefusesColumnsOfAnotherLengthThanTheirUnits) {
   ASSERT_TRUE(columns.AppendRow(Codes(0, 0)).ok());
   SealedTableBuilder builder(SmallDomain(), RowOwner::kUnit);
   builder.SetColumns(std::move(columns), {0, 1});
-  EXPECT_THAT(std::move(builder).Build().status().message(), HasSubstr("one unit for each row"));
+  EXPECT_THAT(std::move(builder).Build().status().message(), HasSubstr("one unit or group for each row"));
 }
 
 TEST(SealedTableDeathTest, CannotBeReadOutsideAScope) {

@@ -52,24 +52,64 @@ std::vector<std::string> NearMisses(const std::vector<Attribute>& attributes, st
   return near;
 }
 
-absl::Status CheckBoundedUnit(const Domain& domain, std::string_view field, const std::string& id_column,
-                              int64_t max_records) {
-  const std::string id_field = absl::StrCat(std::string(field), ".id_column");
-  if (TrimBlanks(id_column).empty()) return InvalidField(id_field, "is empty");
+absl::Status CheckIdColumn(const Domain& domain, std::string_view field, const std::string& id_column) {
+  if (TrimBlanks(id_column).empty()) return InvalidField(field, "is empty");
   if (TrimBlanks(id_column).size() != id_column.size())
-    return InvalidField(id_field, "begins or ends with a blank");
+    return InvalidField(field, "begins or ends with a blank");
   if (id_column.size() > kMaxTextLength) {
-    return InvalidField(id_field, absl::StrCat("has more than ", kMaxTextLength, " bytes"));
+    return InvalidField(field, absl::StrCat("has more than ", kMaxTextLength, " bytes"));
   }
-  if (domain.IndexOf(id_column).ok()) {
-    return InvalidField(id_field,
-                        absl::StrCat("\"", id_column, "\" is an attribute; an id is never released"));
-  }
-  if (max_records < 1 || max_records > kMaxRecordsPerUnit) {
-    return InvalidField(absl::StrCat(std::string(field), ".max_records"),
-                        absl::StrCat("must be from 1 to ", kMaxRecordsPerUnit, ": got ", max_records));
-  }
+  if (domain.IndexOf(id_column).ok())
+    return InvalidField(field, absl::StrCat("\"", id_column, "\" is an attribute; an id is never released"));
   return absl::OkStatus();
+}
+
+absl::Status CheckRecordBound(std::string_view field, int64_t records) {
+  if (records >= 1 && records <= kMaxRecordsPerUnit) return absl::OkStatus();
+  return InvalidField(field, absl::StrCat("must be from 1 to ", kMaxRecordsPerUnit, ": got ", records));
+}
+
+absl::Status CheckBoundedUnit(const Domain& domain, const std::string& field, const std::string& id_column,
+                              int64_t max_records) {
+  RETURN_IF_ERROR(CheckIdColumn(domain, field + ".id_column", id_column));
+  return CheckRecordBound(field + ".max_records", max_records);
+}
+
+// Records are the unit, and lie in groups.
+absl::Status CheckRecordsInGroups(const Domain& domain, const Nesting& nesting) {
+  RETURN_IF_ERROR(CheckIdColumn(domain, "nesting.group_column", nesting.group_column));
+  if (nesting.max_group_size == kNoRecordBound) return absl::OkStatus();
+  return CheckRecordBound("nesting.max_group_size", nesting.max_group_size);
+}
+
+absl::Status CheckGroupsAsUnits(const GroupUnit& group, const Nesting& nesting) {
+  if (nesting.group_column != group.id_column) {
+    return InvalidField("nesting.group_column",
+                        absl::StrCat("must be the id column of the privacy unit, \"", group.id_column,
+                                     "\": got \"", nesting.group_column, "\""));
+  }
+  if (nesting.max_group_size == kNoRecordBound) return absl::OkStatus();
+  return InvalidField("nesting.max_group_size",
+                      "a group that is the privacy unit has unit.group.max_records");
+}
+
+absl::Status CheckNesting(const Domain& domain, const PrivacyUnit& unit, const Nesting& nesting) {
+  if (nesting.response >= domain.size())
+    return InvalidField("nesting.response", "is not one of the attributes");
+  const Attribute& response = domain.attributes()[nesting.response];
+  if (!std::holds_alternative<IntegerKind>(response.kind()) &&
+      !std::holds_alternative<NumericKind>(response.kind())) {
+    return InvalidField(
+        "nesting.response",
+        absl::StrCat("\"", response.name(), "\" does not stand for numbers: it must be integer or numeric"));
+  }
+  if (std::holds_alternative<PersonUnit>(unit)) {
+    return InvalidField("nesting",
+                        "a person's records may lie in several groups, and no bound is known of what they "
+                        "change together: the privacy unit of nested data is the record or the group");
+  }
+  if (const auto* group = std::get_if<GroupUnit>(&unit)) return CheckGroupsAsUnits(*group, nesting);
+  return CheckRecordsInGroups(domain, nesting);
 }
 
 }  // namespace
@@ -129,20 +169,28 @@ absl::Status Domain::CheckSet(const AttributeSet& set) const {
   return absl::OkStatus();
 }
 
-absl::StatusOr<Schema> CreateSchema(Domain domain, PrivacyUnit unit) {
+absl::StatusOr<Schema> CreateSchema(Domain domain, PrivacyUnit unit, std::optional<Nesting> nesting) {
   if (const auto* person = std::get_if<PersonUnit>(&unit)) {
     RETURN_IF_ERROR(CheckBoundedUnit(domain, "unit.person", person->id_column, person->max_records));
   }
   if (const auto* group = std::get_if<GroupUnit>(&unit)) {
     const int64_t bound = group->max_records == kNoRecordBound ? 1 : group->max_records;
     RETURN_IF_ERROR(CheckBoundedUnit(domain, "unit.group", group->id_column, bound));
+    if (nesting && nesting->group_column.empty()) nesting->group_column = group->id_column;
   }
-  return Schema{.domain = std::move(domain), .unit = std::move(unit)};
+  if (nesting) RETURN_IF_ERROR(CheckNesting(domain, unit, *nesting));
+  return Schema{.domain = std::move(domain), .unit = std::move(unit), .nesting = std::move(nesting)};
 }
 
 std::optional<std::string> IdColumnOf(const PrivacyUnit& unit) {
   if (const auto* person = std::get_if<PersonUnit>(&unit)) return person->id_column;
   if (const auto* group = std::get_if<GroupUnit>(&unit)) return group->id_column;
+  return std::nullopt;
+}
+
+std::optional<std::string> IdColumnOf(const Schema& schema) {
+  if (std::optional<std::string> of_unit = IdColumnOf(schema.unit)) return of_unit;
+  if (schema.nesting) return schema.nesting->group_column;
   return std::nullopt;
 }
 

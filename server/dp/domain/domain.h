@@ -68,20 +68,41 @@ struct GroupUnit {  // all records that share a group id, at most max_records of
 };
 using PrivacyUnit = std::variant<RecordUnit, PersonUnit, GroupUnit>;
 
+// Two levels: records lie in groups (pupils in schools), and one attribute is what was measured of each. The
+// groups may be the privacy unit; where a record is the unit, a record's group is as private as the record.
+struct Nesting {
+  std::string
+      group_column;       // tells groups apart; never released, no attribute. Of a group unit, its id column
+  uint32_t response = 0;  // an attribute whose codes stand for numbers (response.h)
+  // Of a record unit: no group has more records, which is promised by the owner and checked at import. None
+  // is left out to keep it: a record would then take the place of one that is removed, and two would change.
+  // A group unit has its own bound.
+  int64_t max_group_size = kNoRecordBound;
+  bool operator==(const Nesting&) const = default;
+};
+
 // Everything public about a dataset.
 struct Schema {
   Domain domain;
   PrivacyUnit unit;
+  std::optional<Nesting> nesting = std::nullopt;
   bool operator==(const Schema&) const = default;
 };
 
-// Puts domain and unit together. Errors: INVALID_ARGUMENT ("unit.person.id_column") when the id column is
-// empty or is an attribute, or max_records is outside 1..kMaxRecordsPerUnit (of a group, kNoRecordBound will
-// do).
-absl::StatusOr<Schema> CreateSchema(Domain domain, PrivacyUnit unit);
+// Puts domain, unit and nesting together; an empty group column is that of the group unit. Errors:
+// INVALID_ARGUMENT ("unit.person.id_column") when the id column is empty or is an attribute, or max_records
+// is outside 1..kMaxRecordsPerUnit (of a group, kNoRecordBound will do); the same of the group column
+// ("nesting.group_column"), which must be the id column of a group unit; for a nesting of persons' records
+// ("nesting"); for a response that is no number ("nesting.response").
+absl::StatusOr<Schema> CreateSchema(Domain domain, PrivacyUnit unit,
+                                    std::optional<Nesting> nesting = std::nullopt);
 
 // The id column of a person's or group's unit; none when the unit is a record.
 std::optional<std::string> IdColumnOf(const PrivacyUnit& unit);
+
+// The one column of ids that is kept beside the attributes: of the units, or of the groups in which records
+// that are units of their own lie; none where there are neither.
+std::optional<std::string> IdColumnOf(const Schema& schema);
 
 // How much one unit can change counts: at most `max_records` records enter, leave or change (kNoRecordBound:
 // any number).
