@@ -31,6 +31,23 @@
 
 namespace curator::dp {
 
+// What is public about records that lie in groups (pupils in schools) and have a numeric response: declared
+// by the owner before a record is read. Whether one record or one whole group is protected is the dataset's
+// unit.
+enum class NestedUnit { kRecord, kGroup };
+struct NestedFacts {
+  std::string group_column;  // its name alone: ids are never released
+  uint32_t response = 0;     // an attribute of the domain
+  // What each code of the response stands for (the middle of its bin, or its integer): finite, within lower
+  // and upper, which are the public bounds of responses.
+  std::vector<double> numbers;
+  double lower = 0;
+  double upper = 1;
+  double resolution = 1;                    // the distance of neighbouring responses, above 0
+  std::optional<int64_t> group_size_bound;  // no group has more records, where import keeps to it
+  NestedUnit unit = NestedUnit::kRecord;
+};
+
 // A request, all of it public.
 struct SynthesisInput {
   Domain domain;
@@ -43,6 +60,7 @@ struct SynthesisInput {
   std::optional<int64_t> assume_records;  // the caller's public guess, for defaults and forecasts only
   // Public records over `domain`, for a method that starts from some (it has the setting "prior"); else null.
   std::shared_ptr<const PublicTable> prior = nullptr;
+  std::optional<NestedFacts> nested = std::nullopt;  // of a schema that names groups and a response
 };
 
 // What a request will do and cost, before any look at the data.
@@ -60,6 +78,10 @@ struct SynthesisPlan {
 // Gets one record: the code of each attribute of SynthesisModel::attributes(), in that order. An error ends
 // the sampling.
 using RecordSink = std::function<absl::Status(std::span<const uint32_t> codes)>;
+
+// The same with the number of the synthetic group that the record lies in: 0, 1, 2, ... in this order, the
+// records of a group one after another.
+using GroupedRecordSink = std::function<absl::Status(int64_t group, std::span<const uint32_t> codes)>;
 
 // A fitted population: public, because it was made from noisy answers. Immutable and thread-safe.
 class SynthesisModel {
@@ -80,6 +102,16 @@ class SynthesisModel {
   // memory. Whoever wants to stop early returns an error from the sink. Errors: INVALID_ARGUMENT for rows <
   // 0; otherwise the sink's own.
   virtual absl::Status Sample(BitSource& bits, int64_t rows, const RecordSink& sink) const = 0;
+
+  // Whether records lie in groups that the model draws as well. Then Sample() draws group by group, and
+  // records of the same group resemble one another.
+  virtual bool DrawsGroups() const { return false; }
+
+  // What Sample() draws from the same bits, each record with its group; all lie in group 0 where the model
+  // draws no groups.
+  virtual absl::Status SampleGroups(BitSource& bits, int64_t rows, const GroupedRecordSink& sink) const {
+    return Sample(bits, rows, [&](std::span<const uint32_t> codes) { return sink(0, codes); });
+  }
 
   // Versioned bytes from which Restore() makes the same model. A function of the model alone.
   virtual std::string Serialize() const = 0;
