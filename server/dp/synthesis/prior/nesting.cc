@@ -43,13 +43,14 @@ std::vector<uint32_t> CodesOfCell(const Domain& domain, const AttributeSet& set,
   return codes;
 }
 
-absl::StatusOr<Nesting> FindNesting(const Domain& domain, const PublicTable& table,
-                                    const AttributeSet& region, const AttributeSet& group,
-                                    int64_t most_groups) {
+absl::StatusOr<GroupsInRegions> FindNesting(const Domain& domain, const PublicTable& table,
+                                            const AttributeSet& region, const AttributeSet& group,
+                                            int64_t most_groups) {
   const AttributeSet both = UnitedSet(region, group);
   ASSIGN_OR_RETURN(const int64_t groups, CountGroups(domain, group, most_groups));
   ASSIGN_OR_RETURN(const int64_t crossed, CountGroups(domain, both, kMaxCountedCells));
-  Nesting nesting{.group_key = group, .region_of_group = std::vector<int64_t>(static_cast<size_t>(groups))};
+  GroupsInRegions nesting{.group_key = group,
+                          .region_of_group = std::vector<int64_t>(static_cast<size_t>(groups))};
   if (region.empty()) return nesting;
   ASSIGN_OR_RETURN(const std::vector<int64_t> counts, CountMarginal(table, domain, both));
   ASSIGN_OR_RETURN(const std::vector<int64_t> region_counts, CountMarginal(table, domain, region));

@@ -12,7 +12,7 @@
 
 namespace curator::dp {
 
-struct Nesting {
+struct GroupsInRegions {
   AttributeSet group_key;  // whose cells are the groups
   std::vector<int64_t> region_of_group;
 };
@@ -21,9 +21,9 @@ struct Nesting {
 // are the cells of the group attributes, each in that region; a group without public records lies in the
 // region that has most of them. Otherwise the groups are the cells of region and group attributes together.
 // Errors: INVALID_ARGUMENT ("settings.group") for more than `most_groups` of them.
-absl::StatusOr<Nesting> FindNesting(const Domain& domain, const PublicTable& table,
-                                    const AttributeSet& region, const AttributeSet& group,
-                                    int64_t most_groups);
+absl::StatusOr<GroupsInRegions> FindNesting(const Domain& domain, const PublicTable& table,
+                                            const AttributeSet& region, const AttributeSet& group,
+                                            int64_t most_groups);
 
 // The codes of the attributes of `set` in one of its cells.
 std::vector<uint32_t> CodesOfCell(const Domain& domain, const AttributeSet& set, int64_t cell);

@@ -193,8 +193,8 @@ absl::Status DivideAttributes(const SynthesisInput& input, PriorSchedule& schedu
   schedule.levels.push_back(
       {.key = settings.region, .keys = 1, .measured = {}, .count_noise = {}, .marginal_noise = {}});
   if (settings.group.empty()) return absl::OkStatus();
-  ASSIGN_OR_RETURN(Nesting nesting, FindNesting(input.domain, *input.prior, settings.region, settings.group,
-                                                settings.max_cells));
+  ASSIGN_OR_RETURN(GroupsInRegions nesting, FindNesting(input.domain, *input.prior, settings.region,
+                                                        settings.group, settings.max_cells));
   schedule.levels.front().keys = input.domain.CellCount(settings.region).value_or(0);
   schedule.levels.push_back({.key = std::move(nesting.group_key),
                              .keys = static_cast<int64_t>(nesting.region_of_group.size()),
