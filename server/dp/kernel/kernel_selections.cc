@@ -183,7 +183,7 @@ absl::StatusOr<size_t> Kernel::SelectByUtility(const Utility& utility, std::span
     }
     return recorded.selected;
   }
-  ASSIGN_OR_RETURN(const std::vector<int64_t> scores, ScoresOf(lattice, *table_, domain_));
+  ASSIGN_OR_RETURN(const std::vector<int64_t> scores, ScoresOf(lattice, *table_, domain_, *executor_));
   ASSIGN_OR_RETURN(const size_t selected,
                    DrawExponential(*bits_, scores, FactorForRange(epsilon, lattice.range)));
   if (record_ != nullptr) {

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/int128.h"
 #include "base/status_macros.h"
+#include "dp/kernel/utility/group_utility.h"
 #include "dp/workload/marginals.h"
 #include "dp/workload/sensitivity.h"
 
@@ -173,49 +174,27 @@ absl::StatusOr<LatticeUtility> WithoutBonuses(const QuantileValue& utility, cons
                         .range = RangeOf(quantile, unit)};
 }
 
-absl::Status CheckNormalNumber(double value, double least, std::string_view name) {
-  if (value >= least && std::abs(value) <= kLargestNormalNumber) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat(
-      "the ", std::string(name), " of the normal model must lie from ", least, " to ", kLargestNormalNumber));
+LatticeUtility OfGroups(uint32_t attribute, QuestionOnGroups question) {
+  const size_t candidates = RowsOf(question.lattice.grid) * RowLengthOf(question.lattice.grid);
+  return LatticeUtility{.attributes = {attribute},
+                        .candidates = candidates,
+                        .kind = std::move(question.lattice),
+                        .bonuses = {},
+                        .range = question.range};
 }
 
-absl::Status CheckNormalModel(const ClippedNormalGroups& utility, int64_t codes) {
-  if (utility.candidates.empty()) return absl::InvalidArgumentError("there are no candidates to choose from");
-  if (static_cast<int64_t>(utility.candidates.size()) > kMostUtilityValues)
-    return absl::OutOfRangeError(absl::StrCat("there are more than ", kMostUtilityValues, " candidates"));
-  if (static_cast<int64_t>(utility.values.size()) != codes) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("there are ", utility.values.size(), " values for ", codes, " codes of the response"));
-  }
-  for (const double value : utility.values)
-    RETURN_IF_ERROR(CheckNormalNumber(value, -kLargestNormalNumber, "responses"));
-  for (const NormalParameters& candidate : utility.candidates) {
-    RETURN_IF_ERROR(CheckNormalNumber(candidate.mean, -kLargestNormalNumber, "mean"));
-    RETURN_IF_ERROR(CheckNormalNumber(candidate.between, 0, "deviation between groups"));
-    RETURN_IF_ERROR(CheckNormalNumber(candidate.within, kLeastWithin, "deviation within groups"));
-  }
-  return CheckBound(utility.clip, "the clip");
-}
-
-// Contributions lie in [low, 0] whatever the group, so those of all candidates lie within -low of one
-// another: as for a LatticeSum clipped to that width.
-absl::StatusOr<LatticeUtility> WithoutBonuses(const ClippedNormalGroups& utility, const Domain& domain,
+absl::StatusOr<LatticeUtility> WithoutBonuses(const ClippedGroups& utility, const Domain& domain,
                                               const UnitBound& unit) {
   ASSIGN_OR_RETURN(const int64_t codes, CellsOf(domain, {utility.attribute}));
-  RETURN_IF_ERROR(CheckNormalModel(utility, codes));
-  LatticeNormalGroups groups{
-      .values = {}, .step = 1, .parameters = utility.candidates, .low = -Rounded(utility.clip)};
-  if (groups.low >= 0) return absl::InvalidArgumentError("the clip must be above 0");
-  double largest = 1e-6;
-  for (const double value : utility.values) largest = std::max(largest, std::abs(value));
-  groups.step = std::exp2(std::ceil(std::log2(largest)) - 30);
-  for (const double value : utility.values) groups.values.push_back(std::llround(value / groups.step));
-  const int64_t range = Sides(unit) * -groups.low;
-  return LatticeUtility{.attributes = {utility.attribute},
-                        .candidates = utility.candidates.size(),
-                        .kind = std::move(groups),
-                        .bonuses = {},
-                        .range = range};
+  ASSIGN_OR_RETURN(QuestionOnGroups question, OnLattice(utility, codes, unit));
+  return OfGroups(utility.attribute, std::move(question));
+}
+
+absl::StatusOr<LatticeUtility> WithoutBonuses(const RecordsInGroups& utility, const Domain& domain,
+                                              const UnitBound& unit) {
+  ASSIGN_OR_RETURN(const int64_t codes, CellsOf(domain, {utility.attribute}));
+  ASSIGN_OR_RETURN(QuestionOnGroups question, OnLattice(utility, codes, unit));
+  return OfGroups(utility.attribute, std::move(question));
 }
 
 absl::StatusOr<std::vector<int64_t>> RoundedBonuses(std::span<const double> bonuses, size_t candidates) {

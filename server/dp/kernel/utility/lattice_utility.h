@@ -11,6 +11,7 @@
 
 #include "absl/status/statusor.h"
 #include "dp/domain/domain.h"
+#include "dp/kernel/utility/group_scores.h"
 #include "dp/kernel/utility/utility.h"
 
 namespace curator::dp {
@@ -35,19 +36,10 @@ struct LatticeQuantile {
   int64_t denominator = 2;
 };
 
-// A unit contributes max(low, round(log-likelihood - that of its best candidate)). A code's value is step
-// times its integer below 2^30 + 1, so that sums and squares over a group are exact.
-struct LatticeNormalGroups {
-  std::vector<int64_t> values;
-  double step = 1;
-  std::vector<NormalParameters> parameters;
-  int64_t low = 0;
-};
-
 struct LatticeUtility {
   AttributeSet attributes;
   size_t candidates = 0;
-  std::variant<LatticeSum, LatticeFrequency, LatticeQuantile, LatticeNormalGroups> kind;
+  std::variant<LatticeSum, LatticeFrequency, LatticeQuantile, LatticeGroups> kind;
   std::vector<int64_t> bonuses;  // of each candidate, in steps
   int64_t range = 1;             // in steps, at least 1
 };
@@ -59,11 +51,11 @@ struct LatticeUtility {
 // range for all i and j. Proof: above each kind in lattice_utility.cc.
 //
 // Claim. Every score is an exact integer below 2^62. Proof: a table has fewer than 2^31 rows, hence fewer
-// units. A unit adds at most kLargestClip, that is 2^30 steps, to the score of a LatticeSum or of a
-// LatticeNormalGroups: below 2^61 in all. Within a unit, rows' values of at most kLargestValue, 2^31 steps,
-// sum to less than 2^62, so that the difference of two such sums is below 2^63. A frequency is at most the
-// number of rows, below 2^51 steps; a quantile misses by at most 1000 records for each row, below 2^61 steps.
-// A bonus is at most 2^60 steps.
+// units. A unit adds at most kLargestClip, that is 2^30 steps, to the score of a LatticeSum or of clipped
+// LatticeGroups: below 2^61 in all; to that of unclipped ones see group_utility.h. Within a unit, rows'
+// values of at most kLargestValue, 2^31 steps, sum to less than 2^62, so that the difference of two such sums
+// is below 2^63. A frequency is at most the number of rows, below 2^51 steps; a quantile misses by at most
+// 1000 records for each row, below 2^61 steps. A bonus is at most 2^60 steps.
 //
 // Errors: INVALID_ARGUMENT for no candidates, a malformed marginal, a table that has not one number for each
 // cell, numbers that are NaN or plus infinity, bounds out of order, a clip or a quantile out of range,

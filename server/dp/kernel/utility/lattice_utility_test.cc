@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <functional>
 #include <limits>
 
 #include "dp/workload/testing_domain.h"
@@ -15,6 +16,9 @@ constexpr UnitBound kRecord{NeighbourRelation::kAddRemove, 1};
 constexpr UnitBound kReplacedRecord{NeighbourRelation::kReplaceOne, 1};
 constexpr UnitBound kPerson{NeighbourRelation::kAddRemove, 3};
 constexpr UnitBound kReplacedPerson{NeighbourRelation::kReplaceOne, 3};
+
+const NormalGroups kTwoCodes{
+    .values = {0, 1}, .low = 0, .high = 1, .means = {0, 0.5}, .betweens = {1}, .withins = {0.5, 1}};
 
 int64_t RangeOf(const Utility& utility, const UnitBound& unit) {
   return ToLattice(utility, {}, CodedDomain({2, 3}), unit).value().range;
@@ -88,14 +92,6 @@ TEST(ToLattice, RefusesMalformedQuestions) {
       ClippedSum{.attributes = {0}, .values = {{0, 1}}, .low = 0, .high = 1e-9},
       ClippedLogLikelihood{.attributes = {0}, .log_probabilities = {{0, 1}}, .clip = 0},
       ClippedLogLikelihood{.attributes = {0}, .log_probabilities = {{0, 1}}, .clip = infinity},
-      ClippedNormalGroups{.attribute = 0, .values = {0, 1}, .candidates = {}},
-      ClippedNormalGroups{.attribute = 0, .values = {0}, .candidates = {{0, 1, 1}}},
-      ClippedNormalGroups{.attribute = 0, .values = {0, 2e6}, .candidates = {{0, 1, 1}}},
-      ClippedNormalGroups{.attribute = 0, .values = {0, nan}, .candidates = {{0, 1, 1}}},
-      ClippedNormalGroups{.attribute = 0, .values = {0, 1}, .candidates = {{0, -1, 1}}},
-      ClippedNormalGroups{.attribute = 0, .values = {0, 1}, .candidates = {{0, 1, 0}}},
-      ClippedNormalGroups{.attribute = 0, .values = {0, 1}, .candidates = {{nan, 1, 1}}},
-      ClippedNormalGroups{.attribute = 0, .values = {0, 1}, .candidates = {{0, 1, 1}}, .clip = 0},
       CellFrequency{{0}, 0},
       CellFrequency{{0}, kMaxRecordsPerUnit + 1},
       QuantileValue{0, 0, 2},
@@ -111,7 +107,78 @@ TEST(ToLattice, RefusesMalformedQuestions) {
   EXPECT_EQ(CodeOf(sound, {}, {NeighbourRelation::kAddRemove, 0}), absl::StatusCode::kInvalidArgument);
 }
 
+ClippedGroups OnGroups(const std::function<void(NormalGroups&)>& change) {
+  ClippedGroups utility{.attribute = 0, .model = kTwoCodes};
+  change(std::get<NormalGroups>(utility.model));
+  return utility;
+}
+
+TEST(ToLattice, RefusesMalformedModelsOfGroups) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const BinomialGroups binomial{.successes = {0, 1}, .edge = 0.01, .means = {0.5}, .correlations = {0.1}};
+  ClippedGroups without_clip = OnGroups([](NormalGroups&) {});
+  without_clip.clip = 0;
+  ClippedGroups of_width_nan = OnGroups([](NormalGroups&) {});
+  of_width_nan.records = RecordWeights::kVector;
+  of_width_nan.width = nan;
+  ClippedGroups inside = OnGroups([](NormalGroups& model) { model.betweens = {0}; });
+  inside.group = GroupWeight::kInside;
+  ClippedGroups inside_binomial{.attribute = 0, .model = binomial, .group = GroupWeight::kInside};
+  const std::vector<Utility> malformed = {
+      OnGroups([](NormalGroups& model) { model.means = {}; }),
+      OnGroups([](NormalGroups& model) { model.means = {1.1}; }),
+      OnGroups([=](NormalGroups& model) { model.means = {nan}; }),
+      OnGroups([](NormalGroups& model) { model.values = {0}; }),
+      OnGroups([=](NormalGroups& model) {
+        model.values = {0, nan};
+      }),
+      OnGroups([](NormalGroups& model) { model.high = model.low; }),
+      OnGroups([](NormalGroups& model) { model.high = 2e6; }),
+      OnGroups([](NormalGroups& model) { model.betweens = {-1}; }),
+      OnGroups([](NormalGroups& model) { model.withins = {0.0009}; }),
+      OnGroups([](NormalGroups& model) { model.withins = {}; }),
+      without_clip,
+      of_width_nan,
+      inside,
+      inside_binomial,
+      ClippedGroups{.attribute = 0, .model = BinomialGroups{{0, 2}, 0.01, {0.5}, {0.1}}},
+      ClippedGroups{.attribute = 0, .model = BinomialGroups{{0, 1}, 0, {0.5}, {0.1}}},
+      ClippedGroups{.attribute = 0, .model = BinomialGroups{{0, 1}, 0.1, {0.05}, {0.1}}},
+      ClippedGroups{.attribute = 0, .model = BinomialGroups{{0, 1}, 0.1, {0.5}, {1}}},
+      ClippedGroups{.attribute = 0, .model = BinomialGroups{{0, 1, 1}, 0.1, {0.5}, {0.1}}},
+      RecordsInGroups{.attribute = 0, .model = kTwoCodes, .width = 0},
+      RecordsInGroups{.attribute = 9, .model = kTwoCodes},
+  };
+  for (size_t i = 0; i < malformed.size(); ++i)
+    EXPECT_EQ(CodeOf(malformed[i], {}, kRecord), absl::StatusCode::kInvalidArgument) << i;
+  EXPECT_EQ(CodeOf(RecordsInGroups{.attribute = 0, .model = kTwoCodes}, {}, kPerson),
+            absl::StatusCode::kInvalidArgument)
+      << "one record is bounded, not three";
+}
+
+TEST(UtilityRange, OfClippedGroupsIsTheClipWhereTheyEnterAndTwiceThatWhereTheyChange) {
+  ClippedGroups utility{.attribute = 0, .model = kTwoCodes, .clip = 3};
+  EXPECT_EQ(RangeOf(utility, kRecord), 3 * kStep);
+  EXPECT_EQ(RangeOf(utility, kReplacedPerson), 6 * kStep);
+  utility.role = GroupRole::kAroundRecord;
+  EXPECT_EQ(RangeOf(utility, kRecord), 6 * kStep);
+  EXPECT_EQ(RangeOf(utility, kReplacedRecord), 12 * kStep);
+}
+
+TEST(UtilityRange, OfRecordsInGroupsIsTheirWidthAndAFewSteps) {
+  const RecordsInGroups utility{.attribute = 0, .model = kTwoCodes, .width = 0.5};
+  EXPECT_NEAR(static_cast<double>(RangeOf(utility, kRecord)), 0.5 * kStep, 64);
+  EXPECT_EQ(RangeOf(utility, kReplacedRecord), 2 * RangeOf(utility, kRecord));
+}
+
 TEST(ToLattice, RefusesFromPublicFactsWhatCouldOverflow) {
+  NormalGroups narrow = kTwoCodes;
+  narrow.withins = {0.01};
+  EXPECT_EQ(
+      CodeOf(RecordsInGroups{.attribute = 0, .model = narrow, .records = RecordWeights::kOne}, {}, kRecord),
+      absl::StatusCode::kOutOfRange);
+  EXPECT_EQ(CodeOf(ClippedGroups{.attribute = 0, .model = kTwoCodes, .clip = 1025}, {}, kRecord),
+            absl::StatusCode::kOutOfRange);
   EXPECT_EQ(CodeOf(CellFrequency{{0}, 1}, {0, 2e12}, kRecord), absl::StatusCode::kOutOfRange);
   EXPECT_EQ(CodeOf(ClippedSum{.attributes = {0}, .values = {{0, 1}}, .low = 0, .high = 1025}, {}, kRecord),
             absl::StatusCode::kOutOfRange);
@@ -123,10 +190,7 @@ TEST(ToLattice, RefusesFromPublicFactsWhatCouldOverflow) {
 TEST(ToLattice, RefusesAQuantileWhereAUnitMayOwnAnyNumberOfRecords) {
   constexpr UnitBound kUnbounded{NeighbourRelation::kAddRemove, kNoRecordBound};
   EXPECT_EQ(CodeOf(QuantileValue{1, 1, 2}, {}, kUnbounded), absl::StatusCode::kFailedPrecondition);
-  EXPECT_EQ(
-      RangeOf(ClippedNormalGroups{.attribute = 0, .values = {0, 1}, .candidates = {{0, 1, 1}}, .clip = 3},
-              kUnbounded),
-      3 * kStep);
+  EXPECT_EQ(RangeOf(ClippedGroups{.attribute = 0, .model = kTwoCodes, .clip = 3}, kUnbounded), 3 * kStep);
   EXPECT_EQ(
       RangeOf(ClippedSum{.attributes = {0}, .values = {{0, 9}, {9, 0}}, .low = 0, .high = 2}, kUnbounded),
       2 * kStep)

@@ -34,8 +34,14 @@ const std::vector<Utility> kAll = {
     kLikelihood,
     ClippedSum{.attributes = {0, 1}, .values = {{0, 1, 2, 3, 4, 5}, {5, 4, 3, 2, 1, 0}}, .low = 0, .high = 4},
     CellFrequency{{0, 1}, 2}, QuantileValue{0, 1, 3},
-    ClippedNormalGroups{
-        .attribute = 0, .values = {0, 1, 5}, .candidates = {{0, 1, 1}, {4, 0.1, 0.3}}, .clip = 3}};
+    ClippedGroups{.attribute = 0,
+                  .model = NormalGroups{.values = {0, 1, 5},
+                                        .low = 0,
+                                        .high = 5,
+                                        .means = {0, 4},
+                                        .betweens = {0.1, 1},
+                                        .withins = {0.3, 1}},
+                  .clip = 3}};
 
 Drbg Bits(uint8_t seed) {
   DrawKey::Bytes bytes{};

@@ -60,33 +60,90 @@ struct QuantileValue {
   bool operator==(const QuantileValue&) const = default;
 };
 
-// One candidate of the normal model of groups: members y_i = mu + e_i, mu ~ N(mean, between^2), e_i ~ N(0,
-// within^2).
-struct NormalParameters {
-  double mean = 0;
-  double between = 1;  // standard deviation, at least 0
-  double within = 1;   // standard deviation, at least kLeastWithin
-  bool operator==(const NormalParameters&) const = default;
+// How the records of one group come about together, with what distinguishes groups integrated out. A grid of
+// candidates is the product of its axes. Everything below is public.
+//
+// Normal: members y_i = mu + e_i, mu ~ N(mean, between^2), e_i ~ N(0, within^2). Candidate (b, w, m) of the
+// axes has the index (b * withins.size() + w) * means.size() + m.
+struct NormalGroups {
+  std::vector<double> values;    // of each code of the response; beyond low..high they count as low or high
+  double low = 0;                // from here..
+  double high = 1;               // ..to here responses and means reach
+  std::vector<double> means;     // within low..high
+  std::vector<double> betweens;  // standard deviations, at least 0
+  std::vector<double> withins;   // standard deviations, at least (high - low) / kMostRangeInWithins
+  bool operator==(const NormalGroups&) const = default;
 };
 
-// A unit is a group, and contributes the logarithm of the integrated likelihood of its records' responses (mu
-// integrated out, normal_groups.h) minus that under the candidate that explains the group best, and at least
-// -clip. The response is an attribute whose codes stand for public numbers. No bound of a group's records is
-// needed.
-struct ClippedNormalGroups {
+// Binomial: each member is a success with its group's probability p, which takes kEffectPoints values, evenly
+// spaced in log-odds from edge to 1 - edge; they are as likely as a beta distribution of this mean and
+// intraclass correlation makes them. Candidate (c, m) of the axes has the index c * means.size() + m.
+struct BinomialGroups {
+  std::vector<uint8_t> successes;    // of each code of the response: 1 or 0
+  double edge = 0.01;                // above 0, at most 1/4
+  std::vector<double> means;         // within edge..1 - edge
+  std::vector<double> correlations;  // strictly between 0 and 1; at least 1e-6, at most 1 - 1e-6
+  bool operator==(const BinomialGroups&) const = default;
+};
+
+using GroupModel = std::variant<NormalGroups, BinomialGroups>;
+
+// Exponents of the records' densities inside the integral (option C of Kim, Savitsky, Williams, Hu 2023), at
+// most 1 and functions of the record's own response. `width` is how far apart adding the record may move the
+// logarithms of the group's density under any two candidates (record_influence.h).
+enum class RecordWeights {
+  kOne,     // all are 1
+  kScalar,  // all alike: what the farthest response needs to keep to `width`
+  kVector,  // each what its own response needs
+};
+
+// A second exponent of a group as a whole, a function of all its responses: the clip over how far apart the
+// candidates are for the group, or 1 if that is more.
+enum class GroupWeight {
+  kOne,
+  kOutside,  // of the group's integrated density (option A)
+  kInside,   // of what is integrated (option B, and with weights of records option C): the normal model only
+};
+
+// Whose group is clipped.
+enum class GroupRole {
+  kUnit,          // units are groups: one enters or leaves as a whole
+  kAroundRecord,  // records are units of their own, in groups that the table knows: one of them changes
+};
+
+// A group contributes the logarithm of its integrated, weighted density minus that under the candidate that
+// explains it best, and at least -clip. No bound of a group's records is needed.
+struct ClippedGroups {
   uint32_t attribute = 0;
-  std::vector<double> values;  // of each code; rounded to 30 bits of the largest
-  std::vector<NormalParameters> candidates;
+  GroupModel model;
+  RecordWeights records = RecordWeights::kOne;
+  double width = 1;  // of RecordWeights other than kOne
+  GroupWeight group = GroupWeight::kOne;
   double clip = 1;
-  bool operator==(const ClippedNormalGroups&) const = default;
+  GroupRole role = GroupRole::kUnit;
+  bool operator==(const ClippedGroups&) const = default;
 };
 
-// All numbers of the model lie within this distance from 0.
-inline constexpr double kLargestNormalNumber = 1e6;
-inline constexpr double kLeastWithin = 1e-3;
+// A unit is a record in one of the groups that the table knows, and moves its group's integrated, weighted
+// density by no more than record_influence.h says: nothing is clipped. There is no weight of groups, because
+// it would change with each of the group's records.
+struct RecordsInGroups {
+  uint32_t attribute = 0;
+  GroupModel model;
+  RecordWeights records = RecordWeights::kVector;
+  double width = 1;  // of RecordWeights other than kOne
+  bool operator==(const RecordsInGroups&) const = default;
+};
 
-using Utility =
-    std::variant<ClippedSum, ClippedLogLikelihood, CellFrequency, QuantileValue, ClippedNormalGroups>;
+// All numbers of a normal model lie within this distance from 0.
+inline constexpr double kLargestNormalNumber = 1e6;
+inline constexpr double kMostRangeInWithins = 1000;
+inline constexpr size_t kEffectPoints = 257;
+// Candidates of a binomial model, each with kEffectPoints numbers in memory.
+inline constexpr int64_t kMostBinomialCandidates = int64_t{1} << 16;
+
+using Utility = std::variant<ClippedSum, ClippedLogLikelihood, CellFrequency, QuantileValue, ClippedGroups,
+                             RecordsInGroups>;
 
 // Scores are counted in steps of 2^-20.
 inline constexpr int kUtilityLatticeBits = 20;

@@ -10,12 +10,12 @@
 #include "dp/accounting/overloaded.h"
 #include "dp/data/cell_index.h"
 #include "dp/data/count_sealed_marginals.h"
-#include "dp/kernel/utility/normal_groups.h"
+#include "dp/kernel/utility/group_scores.h"
 
 namespace curator::dp {
 namespace {
 
-// The cells of a table's records, unit by unit.
+// The cells of a table's records, unit by unit or group by group.
 struct CellsByUnit {
   std::vector<uint32_t> cells;
   std::vector<size_t> starts;  // unit u's records are starts[u] .. starts[u + 1] - 1
@@ -26,8 +26,8 @@ struct CellsByUnit {
   }
 };
 
-// `table` must know its units.
-CellsByUnit GroupByUnit(const SealedTable& table, const AttributeSet& set) {
+// `table` must know its groups; where units own several rows, they are the groups.
+CellsByUnit BringTogether(const SealedTable& table, const AttributeSet& set) {
   const ReadableScope readable(table);
   std::vector<ColumnView> columns;
   for (const uint32_t attribute : set) columns.push_back(readable.columns().columns[attribute]);
@@ -35,13 +35,13 @@ CellsByUnit GroupByUnit(const SealedTable& table, const AttributeSet& set) {
   CellsOfRows(columns, 0, std::span(cells));
 
   CellsByUnit grouped;
-  grouped.starts.resize(static_cast<size_t>(*table.units()) + 1);
-  for (const uint32_t unit : readable.unit_of_row()) ++grouped.starts[unit + 1];
+  grouped.starts.resize(static_cast<size_t>(*table.groups()) + 1);
+  for (const uint32_t unit : readable.group_of_row()) ++grouped.starts[unit + 1];
   for (size_t i = 1; i < grouped.starts.size(); ++i) grouped.starts[i] += grouped.starts[i - 1];
   std::vector<size_t> next(grouped.starts.begin(), grouped.starts.end() - 1);
   grouped.cells.resize(cells.size());
   for (size_t row = 0; row < cells.size(); ++row)
-    grouped.cells[next[readable.unit_of_row()[row]]++] = cells[row];
+    grouped.cells[next[readable.group_of_row()[row]]++] = cells[row];
   return grouped;
 }
 
@@ -92,65 +92,6 @@ std::vector<int64_t> FrequenciesOverUnits(const LatticeFrequency& utility, const
   return scores;
 }
 
-// Sums up groups and adds their contributions.
-class NormalGroupScores {
- public:
-  explicit NormalGroupScores(const LatticeNormalGroups& utility)
-      : utility_(utility),
-        likelihood_(utility.parameters),
-        low_(static_cast<double>(utility.low)),
-        log_likelihoods_(utility.parameters.size()),
-        scores_(utility.parameters.size()) {}
-
-  // `times` groups of these members.
-  void Add(std::span<const uint32_t> codes, int64_t times) {
-    Int128 sum = 0;
-    Int128 squares = 0;
-    for (const uint32_t code : codes) {
-      const Int128 value = utility_.values[code];
-      sum += value;
-      squares += value * value;
-    }
-    const auto n = static_cast<int64_t>(codes.size());
-    if (n == 0) return;
-    // Exact: values are at most 2^30 and members fewer than 2^31, so n squares and sum^2 are below 2^123.
-    const auto scatter = static_cast<double>(n * squares - sum * sum) / static_cast<double>(n);
-    likelihood_.Evaluate({.members = n,
-                          .mean = static_cast<double>(sum) / static_cast<double>(n) * utility_.step,
-                          .squares = scatter * utility_.step * utility_.step},
-                         log_likelihoods_);
-    const double best = *std::ranges::max_element(log_likelihoods_);
-    for (size_t j = 0; j < scores_.size(); ++j) {
-      const double steps =
-          (log_likelihoods_[j] - best) * static_cast<double>(int64_t{1} << kUtilityLatticeBits);
-      scores_[j] +=
-          times * static_cast<int64_t>(std::max(steps, low_) - 0.5);  // at most 0: rounds to nearest
-    }
-  }
-
-  std::vector<int64_t> Take() && { return std::move(scores_); }
-
- private:
-  const LatticeNormalGroups& utility_;
-  NormalGroupLikelihood likelihood_;
-  double low_;
-  std::vector<double> log_likelihoods_;
-  std::vector<int64_t> scores_;
-};
-
-std::vector<int64_t> NormalScores(const LatticeNormalGroups& utility, const CellsByUnit& records) {
-  NormalGroupScores scores(utility);
-  for (size_t unit = 0; unit < records.units(); ++unit) scores.Add(records.of(unit), 1);
-  return std::move(scores).Take();
-}
-
-// Where each record is a group of its own.
-std::vector<int64_t> NormalScores(const LatticeNormalGroups& utility, std::span<const int64_t> counts) {
-  NormalGroupScores scores(utility);
-  for (uint32_t code = 0; code < counts.size(); ++code) scores.Add(std::span(&code, 1), counts[code]);
-  return std::move(scores).Take();
-}
-
 std::vector<int64_t> QuantileScores(const LatticeQuantile& utility, std::span<const int64_t> counts) {
   int64_t records = 0;
   for (const int64_t count : counts) records += count;
@@ -167,43 +108,76 @@ std::vector<int64_t> QuantileScores(const LatticeQuantile& utility, std::span<co
   return scores;
 }
 
+bool IsAroundRecords(const LatticeUtility& utility) {
+  const auto* groups = std::get_if<LatticeGroups>(&utility.kind);
+  return groups != nullptr && groups->role == GroupRole::kAroundRecord;
+}
+
+std::vector<GroupSums> SumsOfGroups(const LatticeGroups& question, const CellsByUnit& records) {
+  std::vector<GroupSums> groups;
+  groups.reserve(records.units());
+  for (size_t unit = 0; unit < records.units(); ++unit)
+    groups.push_back(SumsOf(question.grid, question.weights, records.of(unit)));
+  return groups;
+}
+
+std::vector<int64_t> ScoresByUnit(const LatticeUtility& utility, const CellsByUnit& records,
+                                  Executor& executor) {
+  const size_t candidates = utility.candidates;
+  if (const auto* sum = std::get_if<LatticeSum>(&utility.kind))
+    return SumsOverUnits(*sum, records, candidates);
+  if (const auto* frequency = std::get_if<LatticeFrequency>(&utility.kind))
+    return FrequenciesOverUnits(*frequency, records, candidates);
+  const auto& groups = std::get<LatticeGroups>(utility.kind);
+  return ScoresOfGroups(groups, SumsOfGroups(groups, records), executor);
+}
+
+// Where each record is a unit by itself.
+std::vector<int64_t> ScoresByRecord(const LatticeUtility& utility, std::span<const int64_t> counts,
+                                    Executor& executor) {
+  if (const auto* sum = std::get_if<LatticeSum>(&utility.kind))
+    return SumsOverRecords(*sum, counts, utility.candidates);
+  if (const auto* quantile = std::get_if<LatticeQuantile>(&utility.kind))
+    return QuantileScores(*quantile, counts);
+  if (std::holds_alternative<LatticeFrequency>(utility.kind)) {
+    std::vector<int64_t> whole(counts.begin(), counts.end());
+    for (int64_t& count : whole) count <<= kUtilityLatticeBits;
+    return whole;
+  }
+  const auto& question = std::get<LatticeGroups>(utility.kind);
+  std::vector<GroupSums> groups;
+  for (uint32_t code = 0; code < counts.size(); ++code) {
+    groups.push_back(SumsOf(question.grid, question.weights, std::span(&code, 1)));
+    groups.back().times = counts[code];
+  }
+  return ScoresOfGroups(question, groups, executor);
+}
+
 }  // namespace
 
 absl::Status CheckGrouping(const LatticeUtility& utility, const SealedTable& table, const UnitBound& unit) {
+  if (IsAroundRecords(utility)) {
+    if (table.groups().has_value() && !table.units().has_value()) return absl::OkStatus();
+    return absl::FailedPreconditionError(
+        "the table does not have records that are units of their own and lie in groups");
+  }
   const bool by_unit = !std::holds_alternative<LatticeQuantile>(utility.kind);
   if (!by_unit || unit.max_records == 1 || table.units().has_value()) return absl::OkStatus();
   return absl::FailedPreconditionError("the table does not say which records belong to the same unit");
 }
 
 absl::StatusOr<std::vector<int64_t>> ScoresOf(const LatticeUtility& utility, const SealedTable& table,
-                                              const Domain& domain) {
+                                              const Domain& domain, Executor& executor) {
   if (table.sizes() != SizesOf(domain)) return absl::FailedPreconditionError("the table has another domain");
-  std::vector<int64_t> counts;
-  CellsByUnit records;
-  const bool grouped = table.units().has_value() && !std::holds_alternative<LatticeQuantile>(utility.kind);
-  if (grouped) {
-    records = GroupByUnit(table, utility.attributes);
+  const bool by_unit = table.units().has_value() && !std::holds_alternative<LatticeQuantile>(utility.kind);
+  std::vector<int64_t> scores;
+  if (by_unit || IsAroundRecords(utility)) {
+    scores = ScoresByUnit(utility, BringTogether(table, utility.attributes), executor);
   } else {
-    ASSIGN_OR_RETURN(counts, CountMarginal(table, domain, utility.attributes));
+    ASSIGN_OR_RETURN(const std::vector<int64_t> counts, CountMarginal(table, domain, utility.attributes));
+    scores = ScoresByRecord(utility, counts, executor);
   }
-  const size_t candidates = utility.candidates;
-  std::vector<int64_t> scores = std::visit(
-      Overloaded{[&](const LatticeSum& sum) {
-                   return grouped ? SumsOverUnits(sum, records, candidates)
-                                  : SumsOverRecords(sum, counts, candidates);
-                 },
-                 [&](const LatticeFrequency& frequency) {
-                   if (grouped) return FrequenciesOverUnits(frequency, records, candidates);
-                   std::vector<int64_t> whole = counts;
-                   for (int64_t& count : whole) count <<= kUtilityLatticeBits;
-                   return whole;
-                 },
-                 [&](const LatticeNormalGroups& groups) {
-                   return grouped ? NormalScores(groups, records) : NormalScores(groups, counts);
-                 },
-                 [&](const LatticeQuantile& quantile) { return QuantileScores(quantile, counts); }},
-      utility.kind);
-  for (size_t j = 0; j < candidates; ++j) scores[j] += utility.bonuses[j];
+  for (size_t j = 0; j < scores.size(); ++j) scores[j] += utility.bonuses[j];
   return scores;
 }
 

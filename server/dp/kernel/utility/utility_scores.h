@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "base/executor.h"
 #include "dp/data/sealed_table.h"
 #include "dp/domain/domain.h"
 #include "dp/kernel/utility/lattice_utility.h"
@@ -15,14 +16,16 @@
 namespace curator::dp {
 
 // FAILED_PRECONDITION, a public fact of how the dataset was made, when a unit may own several records and the
-// table does not say whose each record is: its records could not be brought together.
+// table does not say whose each record is: its records could not be brought together; and when a question is
+// about groups around records and the table has units of several records, or no groups.
 absl::Status CheckGrouping(const LatticeUtility& utility, const SealedTable& table, const UnitBound& unit);
 
 // The score of each candidate, in steps, bonus included. A unit's contribution is a function of its own
 // records and of public numbers alone, computed in integers; so neighbours' scores differ by what one unit
 // contributes (two under REPLACE_ONE), whatever the order of the rows. Time and memory are proportional to
-// the number of rows plus that of cells, times the number of candidates. Errors: those of CountMarginal().
+// the number of rows plus that of cells, times the number of candidates (of groups: to that of groups, times
+// candidates, on the cores of `executor`). Errors: those of CountMarginal().
 absl::StatusOr<std::vector<int64_t>> ScoresOf(const LatticeUtility& utility, const SealedTable& table,
-                                              const Domain& domain);
+                                              const Domain& domain, Executor& executor = OnlyThisThread());
 
 }  // namespace curator::dp

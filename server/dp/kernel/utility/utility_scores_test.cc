@@ -6,7 +6,6 @@
 #include <cmath>
 #include <limits>
 
-#include "dp/kernel/utility/normal_groups.h"
 #include "dp/kernel/utility/testing_units.h"
 #include "dp/workload/testing_domain.h"
 
@@ -33,10 +32,14 @@ const ClippedLogLikelihood kLikelihood{
     .clip = 3};
 const CellFrequency kFrequency{.attributes = {0, 1}, .most_per_unit = 2};
 const QuantileValue kQuantile{.attribute = 1, .numerator = 1, .denominator = 4};
-const ClippedNormalGroups kNormal{.attribute = 1,
-                                  .values = {-1, 0.5, 4},
-                                  .candidates = {{0, 1, 1}, {3, 0.5, 0.2}, {-2, 0, 5}},
-                                  .clip = 2.5};
+const ClippedGroups kNormal{.attribute = 1,
+                            .model = NormalGroups{.values = {-1, 0.5, 4},
+                                                  .low = -2,
+                                                  .high = 4,
+                                                  .means = {-2, 0, 3},
+                                                  .betweens = {0.5, 1},
+                                                  .withins = {0.2, 1, 5}},
+                            .clip = 2.5};
 const std::vector<Utility> kAll = {kSum, kLikelihood, kFrequency, kQuantile, kNormal};
 
 std::vector<int64_t> Scores(const Utility& utility, const SealedTableHandle& table, const UnitBound& unit) {
@@ -197,26 +200,6 @@ TEST(UtilityScoresCanary, AnUnclippedLikelihoodIsCaught) {
                       scores[j] +=
                           std::llround(std::max(-700.0, kLikelihood.log_probabilities[j][record[1]]) * kStep);
                   }
-                }
-                return scores;
-              }).exceeds);
-}
-
-TEST(UtilityScoresCanary, AnUnclippedLikelihoodOfGroupsIsCaught) {
-  const UnitBound unit{NeighbourRelation::kAddRemove, 4};
-  const int64_t range = ToLattice(kNormal, {}, Questions(), unit).value().range;
-  const NormalGroupLikelihood likelihood(kNormal.candidates);
-  EXPECT_TRUE(Compare(unit, range, [&](const Units& units) {
-                std::vector<int64_t> scores(3);
-                for (const UnitRecords& records : units) {
-                  GroupSums sums{.members = static_cast<int64_t>(records.size()), .mean = 0, .squares = 0};
-                  for (const auto& record : records)
-                    sums.mean += kNormal.values[record[1]] / static_cast<double>(records.size());
-                  for (const auto& record : records)
-                    sums.squares += std::pow(kNormal.values[record[1]] - sums.mean, 2);
-                  std::vector<double> values(3);
-                  likelihood.Evaluate(sums, values);
-                  for (size_t j = 0; j < 3; ++j) scores[j] += std::llround(values[j] * kStep);
                 }
                 return scores;
               }).exceeds);
