@@ -1,10 +1,12 @@
 // RAP on the data of its paper, beside what is simpler: error of 64 marginals at (epsilon, delta = 1/n^2).
 //
 //   rap_paper OUT key=value...
-//     data=adult|loans          $CURATOR_SHARED/data/adult_pgm (48,842 x 588 columns) or loans (42,535 x
-//     4,427) workload=public|3|5       the 64 triples of public RAP runs (adult only), or 64 random sets of
-//     so many attributes,
-//                               of at most `most_cells` cells (1000000) by `seed` (1)
+//     data=adult|loans          of $CURATOR_SHARED/data: adult_pgm, 48,842 x 588 columns; loans, 42,535 x
+//     4,427 workload=public|3|5       the 64 triples of public RAP runs (adult only), or 64 random sets of so
+//     many
+//                               attributes, of at most `most_cells` cells (1000000) by `seed` (1)
+//     at_least=1                asks for thresholds instead of cells: for each cell, the records that share
+//                               at least so many of its values
 //     method=rap|mwem|gaussian|zero
 //     epsilon=1,0.1             budgets
 //     repetitions=3             repetition r draws from the key whose first byte is r, from `first` (1) on
@@ -14,7 +16,8 @@
 // comparison can be stopped and gone on with. Columns: data workload method settings epsilon repetition, then
 // mean L1 (over marginals, of shares), largest error, mean error (over cells), CPU seconds. `gaussian`
 // measures all marginals and divides by the measured number of records; `gaussian-clipped` is the same
-// without what is negative, scaled to 1. delta = 1/n^2 is public here, and only here.
+// without what is negative, scaled to 1. Both answer thresholds by sums of cells. delta = 1/n^2 is public
+// here, and only here.
 #include <zlib.h>
 
 #include <algorithm>
@@ -38,6 +41,7 @@
 #include "dp/synthesis/synthesizers.h"
 #include "dp/workload/marginals.h"
 #include "dp/workload/sensitivity.h"
+#include "dp/workload/threshold_counts.h"
 
 namespace curator::dp {
 namespace {
@@ -164,7 +168,13 @@ class Comparison {
                 ? kPublicTriples
                 : RandomSets(data_.domain, std::stoul(workload), std::stoll(Get("most_cells", "1000000")),
                              std::stoull(Get("seed", "1")));
-    truth_ = TrueShares(data_, sets_);
+    truth_ = AsAsked(TrueShares(data_, sets_));
+    if (arguments_.contains("list")) {
+      for (const AttributeSet& set : sets_) {
+        for (const uint32_t attribute : set) std::printf("%u ", attribute);
+        std::printf("\n");
+      }
+    }
     std::ifstream lines(out_);
     for (std::string line; std::getline(lines, line);) done_.insert(line.substr(0, line.find(" : ")));
   }
@@ -184,6 +194,14 @@ class Comparison {
     return found == arguments_.end() ? otherwise : found->second;
   }
 
+  // Thresholds, where they are asked for.
+  Shares AsAsked(Shares cells) const {
+    const int64_t at_least = std::stoll(Get("at_least", "0"));
+    for (size_t i = 0; at_least > 0 && i < cells.size(); ++i)
+      cells[i] = CountsAtLeast(data_.domain, sets_[i], at_least, cells[i]);
+    return cells;
+  }
+
   void RunOnce(const std::string& epsilon, int repetition) {
     const std::string method = Get("method", "rap");
     std::string settings;
@@ -200,7 +218,8 @@ class Comparison {
       settings += (settings.empty() ? "" : ",") + key.substr(4) + "=" + value;
     }
     if (settings.empty()) settings = "default";
-    const std::string workload = Get("workload", "public") + "/" + Get("seed", "1");
+    const std::string workload = Get("workload", "public") + "/" + Get("seed", "1") +
+                                 (arguments_.contains("at_least") ? "/at_least=" + Get("at_least", "") : "");
     const std::string key = Get("data", "adult") + " " + workload + " " + method + " " + settings + " " +
                             epsilon + " " + std::to_string(repetition);
     if (done_.contains(key)) return;
@@ -228,6 +247,9 @@ class Comparison {
     SynthesisPlan plan = method.Plan(input).value();
     Kernel kernel(table_, input.domain, input.unit_bound, Meter(std::move(plan.draws)), bits);
     Pacer pacer{std::stop_token()};
+    if (arguments_.contains("transcript")) {
+      for (const std::string& line : plan.schedule) std::printf("  %s\n", line.c_str());
+    }
     const auto model = method.Fit(input, kernel, pacer, NoProgress()).value();
     if (arguments_.contains("transcript")) {
       for (const std::string& line : model->Transcript()) std::printf("  %s\n", line.c_str());
@@ -237,7 +259,7 @@ class Comparison {
       shares.push_back(model->Marginal(set).value());
       for (double& cell : shares.back()) cell /= static_cast<double>(model->records());
     }
-    return ErrorsOf(truth_, shares);
+    return ErrorsOf(truth_, AsAsked(std::move(shares)));
   }
 
   // All marginals at once with what is left after a fiftieth for the number of records.
@@ -267,10 +289,10 @@ class Comparison {
       }
       for (double& share : clipped.back()) share /= total;
     }
-    Report(key, ErrorsOf(truth_, raw));
+    Report(key, ErrorsOf(truth_, AsAsked(std::move(raw))));
     std::string clipped_key = key;
     clipped_key.replace(clipped_key.find("gaussian"), 8, "gaussian-clipped");
-    Report(clipped_key, ErrorsOf(truth_, clipped));
+    Report(clipped_key, ErrorsOf(truth_, AsAsked(std::move(clipped))));
   }
 
   void Report(const std::string& key, const Errors& errors) {

@@ -7,12 +7,23 @@
 #include "base/status_macros.h"
 #include "dp/workload/linear_queries.h"
 #include "dp/workload/sensitivity.h"
+#include "dp/workload/threshold_counts.h"
 
 namespace curator::dp {
 namespace {
 
 bool IsWhole(const CandidateFamily& family) {
-  return std::holds_alternative<EveryCell>(family.group.queries);
+  return std::holds_alternative<EveryCell>(family.group.queries) && family.at_least == 0;
+}
+
+absl::Status CheckThreshold(const CandidateFamily& family) {
+  if (family.at_least == 0) return absl::OkStatus();
+  if (family.at_least < 0 || family.at_least > static_cast<int64_t>(family.group.attributes.size()) ||
+      !std::holds_alternative<EveryCell>(family.group.queries)) {
+    return absl::InvalidArgumentError(
+        "a threshold asks for every cell of a marginal, and for at most as many values as it has");
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -23,6 +34,12 @@ absl::StatusOr<int64_t> CandidateRange(const Domain& domain, const UnitBound& un
   int64_t largest = 0;
   for (const CandidateFamily& family : families) {
     const std::span<const QueryGroup> group(&family.group, 1);
+    RETURN_IF_ERROR(CheckThreshold(family));
+    if (family.at_least > 0) {
+      RETURN_IF_ERROR(ValidateQueries(domain, group));
+      largest = std::max(largest, unit.max_records);
+      continue;
+    }
     if (IsWhole(family)) {
       RETURN_IF_ERROR(ValidateQueries(domain, group));
       largest = std::max(largest, one_marginal.l1);
@@ -53,6 +70,20 @@ absl::StatusOr<LatticeEstimate> RoundFamily(const Domain& domain, const Candidat
 int64_t NumberOfCandidates(const Domain& domain, const CandidateFamily& family) {
   const int64_t all = IsWhole(family) ? 1 : NumberOfQueries(domain, family.group);
   return all - static_cast<int64_t>(family.excluded.size());
+}
+
+std::vector<int64_t> AnswersOf(const Domain& domain, const CandidateFamily& family,
+                               std::span<const int64_t> counts) {
+  if (family.at_least == 0) return AnswersFromCounts(domain, family.group, counts);
+  return CountsAtLeast(domain, family.group.attributes, family.at_least, counts);
+}
+
+int64_t QueryAt(const CandidateFamily& family, int64_t index) {
+  for (const int64_t excluded : family.excluded) {
+    if (excluded > index) break;
+    ++index;
+  }
+  return index;
 }
 
 void AddScores(size_t index, const CandidateFamily& family, std::span<const int64_t> answers,

@@ -18,12 +18,14 @@ namespace curator::dp {
 
 // How far apart one unit can move two candidates' scores, in steps of the lattice: twice the largest movement
 // D of one candidate's error. For a whole marginal D is the L1 sensitivity of one marginal, for a query the
-// largest movement of any answer of its group.
+// largest movement of any answer of its group; for a cell or threshold (`at_least`) the number of records
+// that a unit may own, as each counts once or not at all, before and after.
 //
 // Proof: an error is a norm of answers - estimate, of all cells or of one answer, and norms obey the triangle
 // inequality; one score may rise by D and another fall by D.
 //
-// Errors: those of ValidateQueries(); OUT_OF_RANGE when a record counts more than kLargestRecordInAGroup
+// Errors: those of ValidateQueries(); INVALID_ARGUMENT for an `at_least` beyond the marginal's attributes or
+// of another group than every cell; OUT_OF_RANGE when a record counts more than kLargestRecordInAGroup
 // times in one candidate (so scores stay below 2^62, see selection_score.h).
 absl::StatusOr<int64_t> CandidateRange(const Domain& domain, const UnitBound& unit,
                                        std::span<const CandidateFamily> families);
@@ -34,6 +36,13 @@ absl::StatusOr<LatticeEstimate> RoundFamily(const Domain& domain, const Candidat
 
 // How many candidates a valid family has that are not excluded.
 int64_t NumberOfCandidates(const Domain& domain, const CandidateFamily& family);
+
+// What a valid family's candidates, excluded ones too, count: or all cells of a whole marginal.
+std::vector<int64_t> AnswersOf(const Domain& domain, const CandidateFamily& family,
+                               std::span<const int64_t> counts);
+
+// The query that is the `index`-th of those that are not excluded.
+int64_t QueryAt(const CandidateFamily& family, int64_t index);
 
 // The candidates of all families that are not excluded, and the error of each minus its penalty, in steps.
 // `answers[i]` are the exact answers of families[i], `estimates[i]` its rounded public side.

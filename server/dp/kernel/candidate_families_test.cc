@@ -42,6 +42,13 @@ std::vector<CandidateFamily> Marginals() {
   return {{{{0}, EveryCell{}}, {100, -100}, 200}, {{{1}, EveryCell{}}, {-100, 0, 100}, 200}};
 }
 
+// Every cell by itself, as a cell and as a 1-of-2 threshold.
+std::vector<CandidateFamily> CellsAndThresholds() {
+  const QueryGroup cells{{0, 1}, EveryCell{}};
+  return {{cells, {100, -100, 100, -100, 100, -100}, 0, {2}, 2},
+          {cells, {-100, 100, -100, 100, -100, 100}, 0, {}, 1}};
+}
+
 struct Loss {
   bool exceeds = false;  // a likelihood ratio of two choices certainly spans more than epsilon = 1
   double largest = 0;
@@ -54,7 +61,7 @@ Loss LossOfSelection(const std::vector<CandidateFamily>& families, const UnitBou
     ScoredCandidates scored;
     for (size_t i = 0; i < families.size(); ++i) {
       const auto counts = CountMarginal(*table, Questions(), families[i].group.attributes).value();
-      AddScores(i, families[i], AnswersFromCounts(Questions(), families[i].group, counts),
+      AddScores(i, families[i], AnswersOf(Questions(), families[i], counts),
                 RoundFamily(Questions(), families[i]).value(), scored);
     }
     std::vector<Interval> result;
@@ -79,7 +86,7 @@ Loss LossOfSelection(const std::vector<CandidateFamily>& families, const UnitBou
 
 TEST(SelectWorstCandidate, SpansNoMoreThanEpsilonAndNearlyAllOfIt) {
   for (const UnitBound& unit : kUnits) {
-    for (const auto& families : {Families(), Marginals()}) {
+    for (const auto& families : {Families(), Marginals(), CellsAndThresholds()}) {
       const Loss loss = LossOfSelection(families, unit, CandidateRange(Questions(), unit, families).value());
       EXPECT_FALSE(loss.exceeds);
       EXPECT_GT(loss.largest, 0.5);
@@ -90,6 +97,10 @@ TEST(SelectWorstCandidate, SpansNoMoreThanEpsilonAndNearlyAllOfIt) {
 TEST(SelectWorstCandidateCanary, AddRemoveSensitivityUsedUnderReplacementIsCaught) {
   const int64_t add_remove = CandidateRange(Questions(), kUnits[0], Marginals()).value();
   EXPECT_TRUE(LossOfSelection(Marginals(), kUnits[2], add_remove).exceeds);
+}
+
+TEST(SelectWorstCandidateCanary, AThresholdTakenForLessThanItsRecordsIsCaught) {
+  EXPECT_TRUE(LossOfSelection(CellsAndThresholds(), kUnits[1], 2 << kScoreLatticeBits).exceeds);
 }
 
 TEST(SelectWorstCandidateCanary, AParityTakenForARangeUnderReplacementIsCaught) {
@@ -163,6 +174,9 @@ TEST(SelectWorstCandidate, RefusesMalformedFamiliesBeforeTheDebit) {
   EXPECT_EQ(code({{marginal, {1, std::nan("")}, 0}}), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(code({{marginal, {1, 1}, 0, {1}}}), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(code({{{{0}, std::vector<LinearQuery>{{{0, 1 << 19}}}}, {1}, 0}}), absl::StatusCode::kOutOfRange);
+  EXPECT_EQ(code({{marginal, {1, 1}, 0, {}, 2}}), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(code({{marginal, {1, 1}, 0, {}, -1}}), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(code({{{{0}, Boxes{{{0, 1}}}}, {1}, 0, {}, 1}}), absl::StatusCode::kInvalidArgument);
   EXPECT_TRUE(kernel.SelectWorstCandidate(Families(), kOne).ok());
 }
 

@@ -25,6 +25,7 @@
 #include "dp/accounting/units.h"
 #include "dp/data/sealed_table_handle.h"
 #include "dp/domain/domain.h"
+#include "dp/kernel/family_stream.h"
 #include "dp/kernel/meter.h"
 #include "dp/kernel/transcript.h"
 #include "dp/kernel/utility/utility.h"
@@ -51,6 +52,9 @@ class Kernel {
   // From now on, counts also on the cores that `executor` offers; on the calling thread alone otherwise. It
   // must outlive the kernel.
   void CountOn(Executor& executor) { executor_ = &executor; }
+
+  // Those cores, for whoever works on the answers.
+  Executor& executor() const { return *executor_; }
 
   // Public facts.
   const Domain& domain() const { return domain_; }
@@ -110,6 +114,17 @@ class Kernel {
   absl::StatusOr<FamilyChoice> SelectWorstCandidate(std::span<const CandidateFamily> families,
                                                     Epsilon epsilon);
 
+  // `count` times that, each among the candidates that are left: the draws of as many calls, one after the
+  // other, of SelectWorstCandidate() with what was chosen excluded. At most one family is held at once, and
+  // its counts are not remembered, so memory follows the largest family; each is asked for once, and one
+  // again, twice, for each choice.
+  //
+  // Claim and proof: those of SelectWorstCandidate(), `count` times; the probabilities are the same
+  // (dp/noise/blockwise_selection.h), and what is excluded is what earlier draws released. Further errors:
+  // those of the stream, and of RoundFamily(), are found after the debit, whatever the records.
+  absl::StatusOr<std::vector<FamilyChoice>> SelectWorstCandidates(const FamilyStream& stream, int64_t count,
+                                                                  Epsilon epsilon);
+
   // The candidate of `utility` (dp/kernel/utility/utility.h) with index i with probability proportional to
   // exp(epsilon (score_i + bonus_i) / R). `bonuses` are public, one for each candidate or none at all. R is
   // the range of the utility, computed here: how far apart one unit can move two scores.
@@ -144,6 +159,9 @@ class Kernel {
       const std::vector<AttributeSet>& sets);
 
   static absl::Status AnotherQuestion();
+
+  absl::StatusOr<std::vector<FamilyChoice>> RecordedChoices(const FamilyStream& stream, int64_t count,
+                                                            Epsilon epsilon);
 
   // The next recorded draw, when this kernel replays one of the kind D.
   template <typename D>

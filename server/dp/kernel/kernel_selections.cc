@@ -157,7 +157,7 @@ absl::StatusOr<FamilyChoice> Kernel::SelectWorstCandidate(std::span<const Candid
   ASSIGN_OR_RETURN(const std::vector<std::span<const int64_t>> counts, RememberedCounts(sets));
   ScoredCandidates scored;
   for (size_t i = 0; i < families.size(); ++i)
-    AddScores(i, families[i], AnswersFromCounts(domain_, families[i].group, counts[i]), estimates[i], scored);
+    AddScores(i, families[i], AnswersOf(domain_, families[i], counts[i]), estimates[i], scored);
   ASSIGN_OR_RETURN(const size_t selected,
                    DrawExponential(*bits_, scored.scores, FactorForRange(epsilon, range)));
   const FamilyChoice choice = scored.candidates[selected];

@@ -145,16 +145,18 @@ absl::StatusOr<Interval> Of(const GroupSelectionDraw& draw, const Context& conte
 
 absl::StatusOr<Interval> Of(const FamilySelectionDraw& draw, const Context& context) {
   if (draw.epsilon.units() <= 0) return absl::InvalidArgumentError("a selection without an epsilon");
+  ASSIGN_OR_RETURN(const int64_t range, CandidateRange(context.domain, context.unit, draw.families));
   ScoredCandidates scored;
   for (size_t i = 0; i < draw.families.size(); ++i) {
-    ASSIGN_OR_RETURN(const std::vector<int64_t> answers, AnswersOf(draw.families[i].group, context));
+    ASSIGN_OR_RETURN(const std::vector<int64_t> counts,
+                     CountMarginal(context.table, context.domain, draw.families[i].group.attributes));
+    const std::vector<int64_t> answers = AnswersOf(context.domain, draw.families[i], counts);
     ASSIGN_OR_RETURN(const LatticeEstimate estimate, RoundFamily(context.domain, draw.families[i]));
     AddScores(i, draw.families[i], answers, estimate, scored);
   }
   const auto selected = std::ranges::find(scored.candidates, draw.selected);
   if (selected == scored.candidates.end())
     return absl::InvalidArgumentError("a selection of none of its candidates");
-  ASSIGN_OR_RETURN(const int64_t range, CandidateRange(context.domain, context.unit, draw.families));
   return SelectionLogProbability(scored.scores, FactorForRange(draw.epsilon, range),
                                  static_cast<size_t>(selected - scored.candidates.begin()));
 }

@@ -43,12 +43,16 @@ struct ApproximatedGroup {
 // Candidates of a selection over one table, in compact form: the marginal as a whole where the group asks for
 // every cell, else each query of the group by itself. A public estimate of each answer of the group, and one
 // public handicap for each candidate. All numbers finite.
+//
+// Where `at_least` is not 0, the group asks for every cell, and each cell y is a candidate by itself: the
+// number of records that share at least so many of its values (dp/workload/threshold_counts.h).
 struct CandidateFamily {
   QueryGroup group;
   std::vector<double> estimate;
   double penalty = 0;
   // Which of them are no candidates (any more), rising: queries of the group, or 0 for a whole marginal.
   std::vector<int64_t> excluded = {};
+  int64_t at_least = 0;
 
   bool operator==(const CandidateFamily&) const = default;
 };

@@ -22,8 +22,8 @@
 #include "base/errors.h"
 #include "base/int128.h"
 #include "dp/noise/bit_buffer.h"
+#include "dp/noise/exact_choice.h"
 #include "dp/noise/exact_uniform.h"
-#include "dp/noise/fixed_point_exp.h"
 #include "dp/noise/linear_exponent.h"
 
 namespace curator::dp {
@@ -52,18 +52,15 @@ Uint128 Fraction(uint64_t word, Uint128 value) {
 
 // The answer if the 64 bits of `word` and weights in units of 2^-63 decide it.
 std::optional<size_t> DecideInFixedPoint(uint64_t word, std::span<const uint64_t> gaps, Rational factor) {
-  constexpr uint64_t kError = kExpError + 32 * LinearExponent::kError;
-  constexpr uint64_t kWidth = 2 * kError;
   const LinearExponent exponent(static_cast<uint64_t>(factor.numerator),
                                 static_cast<uint64_t>(factor.denominator));
   std::vector<uint64_t> lower(gaps.size());
   Uint128 total = 0;
   for (size_t i = 0; i < gaps.size(); ++i) {
-    const uint64_t weight = ExpOfMinus(exponent(gaps[i]));
-    lower[i] = (weight - kError) & Mask(weight > kError);
+    lower[i] = LowerWeight(exponent, gaps[i]);
     total += lower[i];
   }
-  const Uint128 total_above = total + static_cast<Uint128>(kWidth) * gaps.size();
+  const Uint128 total_above = total + static_cast<Uint128>(kWeightWidth) * gaps.size();
   // from <= U C < below, as U lies in [word, word + 1) / 2^64.
   const Uint128 from = Fraction(word, total);
   const Uint128 below = Fraction(word, total_above) + (total_above >> 64) + 2;
@@ -78,7 +75,7 @@ std::optional<size_t> DecideInFixedPoint(uint64_t word, std::span<const uint64_t
     sum_before += weight & before;
   }
   if (answer == gaps.size()) return std::nullopt;
-  if (sum_before + static_cast<Uint128>(kWidth) * answer > from) return std::nullopt;
+  if (sum_before + static_cast<Uint128>(kWeightWidth) * answer > from) return std::nullopt;
   return answer;
 }
 
@@ -98,15 +95,7 @@ std::optional<size_t> DecideExactly(const ExactUniform& uniform, std::span<const
     lower[i] = lower_sum += weight.lower;
     upper[i] = upper_sum += weight.upper;
   }
-  const mpz_class from = uniform.prefix() * lower_sum;         // times 2^-bit_count: from <= U C
-  const mpz_class below = (uniform.prefix() + 1) * upper_sum;  // U C < below
-  for (size_t i = 0; i < gaps.size(); ++i) {
-    if ((lower[i] << uniform.bit_count()) < below) continue;
-    const mpz_class before = i == 0 ? mpz_class(0) : upper[i - 1];
-    if ((before << uniform.bit_count()) > from) return std::nullopt;
-    return i;
-  }
-  return std::nullopt;
+  return Invert(uniform, lower, upper);
 }
 
 }  // namespace

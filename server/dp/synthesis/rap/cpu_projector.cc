@@ -309,7 +309,8 @@ class Optimizer {
 }  // namespace
 
 absl::StatusOr<Projected> CpuProjector::Project(const ProjectionProblem& problem, RelaxedRows start,
-                                                const ProjectionRule& rule, Pacer& pacer) const {
+                                                const ProjectionRule& rule, Pacer& pacer,
+                                                const Progress& progress) const {
   RETURN_IF_ERROR(CheckProblem(problem, start));
   Projected projected{.rows = std::move(start)};
   const RelaxedLayout& layout = projected.rows.layout;
@@ -326,6 +327,7 @@ absl::StatusOr<Projected> CpuProjector::Project(const ProjectionProblem& problem
       if (before - loss < rule.tolerance * before) break;
     }
     optimizer.Step(descent.gradient(), projected.rows.parameters);
+    progress(static_cast<double>(step + 1) / static_cast<double>(rule.most_steps));
   }
   projected.steps = static_cast<int64_t>(losses.size());
   projected.first_loss = losses.empty() ? 0 : losses.front();

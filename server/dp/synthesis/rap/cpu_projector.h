@@ -20,7 +20,8 @@ class CpuProjector : public Projector {
       : executor_(executor), loops_(loops) {}
 
   absl::StatusOr<Projected> Project(const ProjectionProblem& problem, RelaxedRows start,
-                                    const ProjectionRule& rule, Pacer& pacer) const override;
+                                    const ProjectionRule& rule, Pacer& pacer,
+                                    const Progress& progress = NoProgress()) const override;
 
  private:
   Executor& executor_;

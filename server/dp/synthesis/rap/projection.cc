@@ -21,6 +21,10 @@ PolynomialAnswer AtLeast(size_t threshold, const std::vector<uint32_t>& columns)
     query.terms.push_back({.coefficient = -1, .columns = columns, .complemented = true});
     return query;
   }
+  if (threshold == columns.size()) {
+    query.terms.push_back({.columns = columns});
+    return query;
+  }
   // P(at least t of k) = sum over subsets S of at least t columns of (-1)^(|S| - t) (|S|-1 over t-1) prod S.
   for (uint32_t subset = 1; subset < (uint32_t{1} << columns.size()); ++subset) {
     const auto size = static_cast<size_t>(std::popcount(subset));

@@ -23,6 +23,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "base/progress.h"
 #include "dp/synthesis/pacer.h"
 #include "dp/synthesis/rap/aligned_floats.h"
 #include "dp/synthesis/rap/relaxed_layout.h"
@@ -98,10 +99,11 @@ class Projector {
  public:
   virtual ~Projector() = default;
 
-  // Starts from `start`. Errors: INVALID_ARGUMENT for a problem that does not fit the layout (positions,
-  // cells, columns); CANCELLED as in Pacer.
+  // Starts from `start`. `progress` gets shares of the most steps there may be. Errors: INVALID_ARGUMENT for
+  // a problem that does not fit the layout (positions, cells, columns); CANCELLED as in Pacer.
   virtual absl::StatusOr<Projected> Project(const ProjectionProblem& problem, RelaxedRows start,
-                                            const ProjectionRule& rule, Pacer& pacer) const = 0;
+                                            const ProjectionRule& rule, Pacer& pacer,
+                                            const Progress& progress = NoProgress()) const = 0;
 };
 
 // How many elementary steps one step of the optimiser counts on a pacer: cells times rows, and parameters.

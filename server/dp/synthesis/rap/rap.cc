@@ -8,6 +8,8 @@
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "dp/synthesis/rap/cpu_projector.h"
+#include "dp/synthesis/rap/milestones.h"
+#include "dp/synthesis/rap/query_stream.h"
 #include "dp/synthesis/rap/rap_schedule.h"
 #include "dp/synthesis/rap/relaxed_answers.h"
 #include "dp/synthesis/rap/relaxed_model.h"
@@ -30,28 +32,37 @@ double TrustedDeviation(const NoiseSpec& noise) {
 // One fit from its first draw to its model.
 class Run {
  public:
-  Run(const SynthesisInput& input, RapSchedule schedule, RelaxedLayout layout, Kernel& kernel, Pacer& pacer)
+  Run(const SynthesisInput& input, RapSchedule schedule, RelaxedLayout layout, Kernel& kernel, Pacer& pacer,
+      const Progress& progress)
       : input_(input),
         schedule_(std::move(schedule)),
         layout_(std::move(layout)),
         kernel_(kernel),
         pacer_(pacer),
+        progress_(progress),
         left_(schedule_.sets),
         chosen_queries_(schedule_.queries.size()) {}
 
-  absl::StatusOr<std::unique_ptr<SynthesisModel>> Finish(const Progress& progress) {
+  absl::StatusOr<std::unique_ptr<SynthesisModel>> Finish() {
     RETURN_IF_ERROR(pacer_.Look());
     ASSIGN_OR_RETURN(const int64_t noisy_records, kernel_.NoisyRecordCount(schedule_.record_noise));
     records_ = std::max<int64_t>(1, noisy_records);
     transcript_.push_back(absl::StrCat("number of records: ", noisy_records));
     RETURN_IF_ERROR(MeasureOneWays());
     RelaxedRows rows = Start();
-    const int64_t rounds = schedule_.settings.rounds;
-    for (int64_t round = 0; round < rounds; ++round) {
-      RETURN_IF_ERROR(MeasureRound(rows));
+    const auto rounds = static_cast<double>(schedule_.settings.rounds);
+    for (int64_t round = 0; round < schedule_.settings.rounds; ++round) {
+      const double begin = static_cast<double>(round) / rounds;
+      const double end = static_cast<double>(round + 1) / rounds;
+      const double measured = schedule_.selection ? begin + (end - begin) / 4 : begin;
+      Milestones measuring(progress_, begin, measured);
+      RETURN_IF_ERROR(MeasureRound(rows, measuring));
+      if (schedule_.selection) measuring.Finish();
       if (schedule_.settings.start == RapStart::kCold) rows = Start();
-      ASSIGN_OR_RETURN(rows, Fitted(std::move(rows), round));
-      progress(static_cast<double>(round + 1) / static_cast<double>(rounds));
+      Milestones fitting(progress_, measured, end);
+      ASSIGN_OR_RETURN(rows, Fitted(std::move(rows), round, fitting));
+      fitting.Finish();
+      RETURN_IF_ERROR(pacer_.Look());
     }
     return std::make_unique<RelaxedModel>(
         input_.domain, layout_, Normalized(layout_, SharesOf(rows, schedule_.settings.relaxation, loops_)),
@@ -96,13 +107,15 @@ class Run {
   }
 
   // Chooses and measures what a round measures. All choices of a round are made on the same rows.
-  absl::Status MeasureRound(const RelaxedRows& rows) {
-    if (!schedule_.queries.empty()) return MeasureQueries(rows);
+  absl::Status MeasureRound(const RelaxedRows& rows, Milestones& milestones) {
+    if (!schedule_.queries.empty()) return MeasureQueries(rows, milestones);
     std::vector<AttributeSet> chosen;
     if (schedule_.selection) {
       ASSIGN_OR_RETURN(chosen, Choose(rows));
     } else {
-      chosen = left_;
+      const auto end = left_.begin() + static_cast<std::ptrdiff_t>(schedule_.settings.per_round);
+      chosen.assign(left_.begin(), end);
+      left_.erase(left_.begin(), end);
     }
     for (const AttributeSet& set : chosen) RETURN_IF_ERROR(Measure(set, schedule_.marginal_noise).status());
     return absl::OkStatus();
@@ -130,30 +143,30 @@ class Run {
   }
 
   // A round of single queries: each is chosen among those not measured yet, and measured.
-  absl::Status MeasureQueries(const RelaxedRows& rows) {
+  absl::Status MeasureQueries(const RelaxedRows& rows, Milestones& milestones) {
     const AlignedFloats shares = SharesOf(rows, schedule_.settings.relaxation, loops_);
-    std::vector<CandidateFamily> families;
-    for (size_t i = 0; i < schedule_.queries.size(); ++i) {
-      const QueryGroup& group = schedule_.queries[i];
-      ASSIGN_OR_RETURN(const std::vector<double> cells, EstimateOf(group.attributes, shares));
-      families.push_back({.group = group, .estimate = AnswersFromEstimates(input_.domain, group, cells)});
-      families.back().excluded.assign(chosen_queries_[i].begin(), chosen_queries_[i].end());
-    }
-    for (int64_t i = 0; i < schedule_.settings.per_round; ++i) {
+    double asked = 0;
+    const auto to_ask =
+        static_cast<double>(schedule_.queries.size()) + 2 * static_cast<double>(schedule_.settings.per_round);
+    const QueryStream stream(input_.domain, schedule_.queries, chosen_queries_, [&](const AttributeSet& set) {
+      milestones.Reach(std::min(1.0, ++asked / to_ask));
+      return EstimateOf(set, shares);
+    });
+    ASSIGN_OR_RETURN(
+        const std::vector<FamilyChoice> choices,
+        kernel_.SelectWorstCandidates(stream, schedule_.settings.per_round, *schedule_.selection));
+    for (const FamilyChoice& choice : choices) {
+      chosen_queries_[choice.family].insert(static_cast<int64_t>(choice.query));
       RETURN_IF_ERROR(pacer_.Look());
-      ASSIGN_OR_RETURN(const FamilyChoice choice,
-                       kernel_.SelectWorstCandidate(families, *schedule_.selection));
-      std::set<int64_t>& chosen = chosen_queries_[choice.family];
-      chosen.insert(static_cast<int64_t>(choice.query));
-      families[choice.family].excluded.assign(chosen.begin(), chosen.end());
-      RETURN_IF_ERROR(MeasureQuery(SingleQuery(families[choice.family].group, choice.query)));
+      RETURN_IF_ERROR(MeasureQuery(schedule_.queries[choice.family], choice.query));
     }
     return absl::OkStatus();
   }
 
-  absl::Status MeasureQuery(const QueryGroup& single) {
+  absl::Status MeasureQuery(const SingleQueries& queries, size_t index) {
+    const QueryGroup single = SingleGroup(input_.domain, queries, index);
     ASSIGN_OR_RETURN(const auto counts, kernel_.NoisyCounts(std::span(&single, 1), schedule_.marginal_noise));
-    ASSIGN_OR_RETURN(PolynomialAnswer answer, PolynomialOf(input_.domain, layout_, single));
+    ASSIGN_OR_RETURN(PolynomialAnswer answer, PolynomialOf(input_.domain, layout_, queries, index));
     const auto records = static_cast<double>(records_);
     const double deviation = TrustedDeviation(schedule_.marginal_noise);
     answer.answer = static_cast<float>(static_cast<double>(counts[0][0]) / records);
@@ -187,7 +200,7 @@ class Run {
     return std::max<int64_t>(kLeastSteps, static_cast<int64_t>(2.2 * std::min(root * std::sqrt(root), 1e6)));
   }
 
-  absl::StatusOr<RelaxedRows> Fitted(RelaxedRows rows, int64_t round) {
+  absl::StatusOr<RelaxedRows> Fitted(RelaxedRows rows, int64_t round, Milestones& milestones) {
     const RapSettings& settings = schedule_.settings;
     const bool last = round + 1 == settings.rounds;
     ProjectionRule rule;
@@ -199,7 +212,11 @@ class Run {
     rule.tolerance = 1e-4;
     rule.patience = 50;
     rule.bound = settings.relaxation == Relaxation::kSparseMax ? 1 : 60;
-    ASSIGN_OR_RETURN(Projected projected, CpuProjector().Project(problem_, std::move(rows), rule, pacer_));
+    ASSIGN_OR_RETURN(
+        Projected projected,
+        CpuProjector(kernel_.executor()).Project(problem_, std::move(rows), rule, pacer_, [&](double share) {
+          milestones.Reach(share);
+        }));
     transcript_.push_back(absl::StrCat("fitted in ", projected.steps, " steps: from ",
                                        projected.first_loss / answers_, " to ",
                                        projected.last_loss / answers_, " squared deviations an answer"));
@@ -213,6 +230,7 @@ class Run {
   const RelaxedLayout layout_;
   Kernel& kernel_;
   Pacer& pacer_;
+  const Progress& progress_;
   const ProjectionLoops& loops_ = *AvailableProjectionLoops().front();
   std::vector<AttributeSet> left_;
   std::vector<std::set<int64_t>> chosen_queries_;  // of each group
@@ -253,7 +271,7 @@ absl::StatusOr<std::unique_ptr<SynthesisModel>> Rap::Fit(const SynthesisInput& i
   ASSIGN_OR_RETURN(RapSchedule schedule, MakeRapSchedule(input));
   ASSIGN_OR_RETURN(RelaxedLayout layout,
                    RelaxedLayout::Create(input.domain, schedule.attributes, schedule.settings.rows));
-  return Run(input, std::move(schedule), std::move(layout), kernel, pacer).Finish(progress);
+  return Run(input, std::move(schedule), std::move(layout), kernel, pacer, progress).Finish();
 }
 
 absl::StatusOr<std::unique_ptr<SynthesisModel>> Rap::Restore(const Domain& domain,

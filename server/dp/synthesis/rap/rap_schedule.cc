@@ -23,6 +23,8 @@ namespace {
 constexpr int64_t kRecordShare = 50;  // one part in so many buys the number of records
 constexpr int64_t kMostMeasured = 10'000;
 constexpr int64_t kMostTerms = int64_t{1} << 22;  // of all measured queries, each about 60 bytes
+constexpr int64_t kMebi = int64_t{1} << 20;
+constexpr int64_t kMostSelectionBytes = 1024 * kMebi;  // while single queries are chosen
 constexpr int64_t kMostRows = 20'000;
 constexpr int64_t kMostSteps = 100'000;
 
@@ -188,9 +190,11 @@ absl::Status ReadSettings(const SynthesisInput& input, RapSchedule& schedule, Bu
   const int64_t columns = OneHotColumns(input.domain, schedule.attributes);
   ASSIGN_OR_RETURN(const bool marginals, TakesFirst(reader, "measure", {"marginals", "queries"}));
   settings.measure = marginals ? RapMeasure::kMarginals : RapMeasure::kQueries;
+  ASSIGN_OR_RETURN(settings.at_least,
+                   reader.Integer("at_least", kMostFactors, 1, static_cast<int64_t>(kMostFactors)));
   if (!marginals) {
-    ASSIGN_OR_RETURN(schedule.queries, AsSingleQueries(input.domain, input.workload));
-    const absl::Status valid = ValidateQueries(input.domain, schedule.queries);
+    ASSIGN_OR_RETURN(schedule.queries, AsSingleQueries(input.workload, settings.at_least));
+    const absl::Status valid = ValidateQueries(input.domain, input.workload);
     if (!valid.ok()) return InvalidField("workload", std::string(valid.message()));
   }
   const int64_t candidates =
@@ -209,6 +213,13 @@ absl::Status ReadSettings(const SynthesisInput& input, RapSchedule& schedule, Bu
                         absl::StrCat("times rounds makes ", settings.rounds * settings.per_round,
                                      " queries, which may count ", terms, " cells together; at most ",
                                      kMostTerms, " can be fitted"));
+  }
+  if (const int64_t bytes =
+          SelectionBytes(input.domain, schedule.queries, settings.rounds * settings.per_round);
+      bytes > kMostSelectionBytes) {
+    return InvalidField("workload",
+                        absl::StrCat("choosing among its single queries takes ", bytes / kMebi,
+                                     " MiB of memory; at most ", kMostSelectionBytes / kMebi, " are taken"));
   }
   ASSIGN_OR_RETURN(settings.selection_percent,
                    reader.Integer("selection_percent", settings.selection_percent, 1, 99));
@@ -251,7 +262,7 @@ absl::StatusOr<RapSchedule> MakeRapSchedule(const SynthesisInput& input) {
   const bool queries = !schedule.queries.empty();
   sides.measured = sides.one_marginal;
   if (queries) {
-    const QueryGroup any = SingleQuery(schedule.queries.front(), 0);
+    const QueryGroup any = SingleGroup(input.domain, schedule.queries.front(), 0);
     ASSIGN_OR_RETURN(sides.measured, QueriesSensitivity(input.domain, input.unit_bound, std::span(&any, 1)));
   }
   const int64_t candidates =
@@ -273,6 +284,10 @@ const std::vector<Setting>& RapSettingsForPeople() {
        "by one, "
        "as in the paper",
        "marginals"},
+      {"at_least",
+       "with measure=queries: each cell of a marginal stands for the records that share at least so many of "
+       "its values, 1 to 16; all of them is the cell itself",
+       "all"},
       {"rounds", "how often the rows are fitted and the worst answered chosen", "1; 10 for queries"},
       {"per_round",
        "how many marginals or queries are measured in a round; all marginals, without selection, when "
@@ -313,10 +328,11 @@ std::vector<std::string> DescribeSchedule(const Domain& domain, const RapSchedul
                                  Describe(draw.event)));
   }
   if (!schedule.queries.empty()) {
-    constexpr int64_t kMebi = int64_t{1} << 20;
+    const int64_t bytes =
+        SelectionBytes(domain, schedule.queries, schedule.settings.rounds * schedule.settings.per_round);
     lines.push_back(absl::StrCat("choices are among ", CountQueries(domain, schedule.queries),
-                                 " queries, in at most ",
-                                 SelectionBytes(domain, schedule.queries) / kMebi + 1, " MiB of memory"));
+                                 " queries, one marginal's at a time, in at most ", bytes / kMebi + 1,
+                                 " MiB of memory"));
   }
   lines.push_back(absl::StrCat("fit ", schedule.settings.rows, " relaxed rows to at most ",
                                schedule.most_cells, " answers in at most ", schedule.settings.steps,

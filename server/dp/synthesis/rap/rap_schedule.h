@@ -14,6 +14,7 @@
 #include "dp/accounting/units.h"
 #include "dp/synthesis/rap/projection.h"
 #include "dp/synthesis/rap/relaxed_layout.h"
+#include "dp/synthesis/rap/single_queries.h"
 #include "dp/synthesis/synthesizer.h"
 #include "dp/workload/noise_spec.h"
 #include "dp/workload/spend.h"
@@ -40,6 +41,7 @@ struct RapSettings {
   double spread = 3;               // how far apart rows start
   Relaxation relaxation = Relaxation::kSoftmax;
   RapStart start = RapStart::kWarm;
+  int64_t at_least = 1;  // with single queries: cells stand for the records that share so many values
 };
 
 // One noisy count of the records; the marginal of each attribute; then `rounds` times `per_round` times: a
@@ -48,9 +50,9 @@ struct RapSettings {
 struct RapSchedule {
   RapSettings settings;
   std::map<std::string, std::string> used_settings;
-  std::vector<AttributeSet> sets;   // of the workload, to choose from
-  std::vector<QueryGroup> queries;  // to choose from instead, one by one; empty unless they are measured
-  AttributeSet attributes;          // in any of them
+  std::vector<AttributeSet> sets;      // of the workload, to choose from
+  std::vector<SingleQueries> queries;  // to choose from instead; empty unless they are measured
+  AttributeSet attributes;             // in any of them
   NoiseSpec record_noise;
   std::optional<NoiseSpec> one_way_noise;
   NoiseSpec marginal_noise;  // or of a query

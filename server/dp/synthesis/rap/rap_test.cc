@@ -98,7 +98,8 @@ TEST(Rap, MeasuresSingleQueriesAsInThePaper) {
   EXPECT_THAT(plan.schedule, testing::Contains(HasSubstr("12 times: choose the query")));
   EXPECT_THAT(plan.schedule, testing::Contains(HasSubstr("12 times: the counts of one query")));
   // 53 cells of all pairs, one threshold, ten ranges.
-  EXPECT_THAT(plan.schedule, testing::Contains(HasSubstr("among 64 queries, in at most 1 MiB")));
+  EXPECT_THAT(plan.schedule,
+              testing::Contains(HasSubstr("among 64 queries, one marginal's at a time, in at most 1 MiB")));
   EXPECT_FALSE(plan.linear.has_value());
   const auto model = FitOn(world);
   int measured = 0;

@@ -9,34 +9,38 @@
 #include "base/status_macros.h"
 #include "dp/synthesis/rap/projection_loops.h"
 #include "dp/synthesis/synthesis_workload.h"
+#include "dp/workload/threshold_counts.h"
 
 namespace curator::dp {
 namespace {
 
-Boxes OneBoxForEachCell(const Domain& domain, const AttributeSet& set) {
-  Boxes boxes;
-  std::vector<uint32_t> codes(set.size(), 0);
-  const int64_t cells = domain.CellCount(set).value_or(0);
-  boxes.sides.reserve(static_cast<size_t>(cells) * set.size());
-  for (int64_t cell = 0; cell < cells; ++cell) {
-    for (const uint32_t code : codes) boxes.sides.push_back({code, code});
-    for (size_t i = set.size(); i-- > 0;) {
-      if (++codes[i] < domain.attributes()[set[i]].size()) break;
-      codes[i] = 0;
-    }
+// The columns of a cell's values.
+std::vector<uint32_t> ColumnsOf(const RelaxedLayout& layout, const std::vector<size_t>& positions,
+                                size_t cell) {
+  std::vector<uint32_t> columns(positions.size());
+  for (size_t i = positions.size(); i-- > 0;) {
+    const size_t size = layout.sizes()[positions[i]];
+    columns[i] = static_cast<uint32_t>(layout.first_columns()[positions[i]] + cell % size);
+    cell /= size;
   }
-  return boxes;
+  return columns;
+}
+
+// Products of each query of a threshold: AtLeast() has one for 1-of-k and k-of-k, else one for each subset.
+int64_t TermsOfThreshold(int64_t at_least, size_t attributes) {
+  if (at_least == 1 || at_least == static_cast<int64_t>(attributes)) return 1;
+  return int64_t{1} << attributes;
 }
 
 }  // namespace
 
-absl::StatusOr<std::vector<QueryGroup>> AsSingleQueries(const Domain& domain,
-                                                        std::span<const QueryGroup> workload) {
-  std::vector<QueryGroup> groups;
+absl::StatusOr<std::vector<SingleQueries>> AsSingleQueries(std::span<const QueryGroup> workload,
+                                                           int64_t at_least) {
+  std::vector<SingleQueries> all;
   for (const QueryGroup& group : workload) {
     if (IsWholeMarginal(group)) {
-      groups.push_back(
-          {.attributes = group.attributes, .queries = OneBoxForEachCell(domain, group.attributes)});
+      const auto most = static_cast<int64_t>(group.attributes.size());
+      all.push_back({.group = group, .at_least = std::min(at_least, most)});
       continue;
     }
     if (const auto* queries = std::get_if<std::vector<LinearQuery>>(&group.queries)) {
@@ -46,21 +50,26 @@ absl::StatusOr<std::vector<QueryGroup>> AsSingleQueries(const Domain& domain,
                               "queries can be measured by themselves where all weights are 1");
       }
     }
-    groups.push_back(group);
+    all.push_back({.group = group});
   }
-  return groups;
+  return all;
 }
 
-int64_t CountQueries(const Domain& domain, std::span<const QueryGroup> groups) {
+int64_t CountQueries(const Domain& domain, std::span<const SingleQueries> all) {
   int64_t count = 0;
-  for (const QueryGroup& group : groups) count += NumberOfQueries(domain, group);
+  for (const SingleQueries& queries : all) count += NumberOfQueries(domain, queries.group);
   return count;
 }
 
-int64_t MostTerms(const Domain& domain, std::span<const QueryGroup> groups, int64_t count) {
+int64_t MostTerms(const Domain& domain, std::span<const SingleQueries> all, int64_t count) {
   std::vector<int64_t> terms;
-  for (const QueryGroup& group : groups) {
-    if (const auto* boxes = std::get_if<Boxes>(&group.queries)) {
+  for (const SingleQueries& each : all) {
+    const QueryGroup& group = each.group;
+    if (each.at_least > 0) {
+      const int64_t most = std::min(count, NumberOfQueries(domain, group));
+      terms.resize(terms.size() + static_cast<size_t>(most),
+                   TermsOfThreshold(each.at_least, group.attributes.size()));
+    } else if (const auto* boxes = std::get_if<Boxes>(&group.queries)) {
       const size_t width = group.attributes.size();
       for (size_t first = 0; first < boxes->sides.size(); first += width) {
         int64_t cells = 1;  // at most those of a marginal that one request may ask for
@@ -70,8 +79,6 @@ int64_t MostTerms(const Domain& domain, std::span<const QueryGroup> groups, int6
       }
     } else if (const auto* queries = std::get_if<std::vector<LinearQuery>>(&group.queries)) {
       for (const LinearQuery& query : *queries) terms.push_back(static_cast<int64_t>(query.size()));
-    } else {
-      terms.resize(terms.size() + static_cast<size_t>(NumberOfQueries(domain, group)), 1);
     }
   }
   std::ranges::sort(terms, std::greater<>());
@@ -80,42 +87,65 @@ int64_t MostTerms(const Domain& domain, std::span<const QueryGroup> groups, int6
   return sum;
 }
 
-int64_t SelectionBytes(const Domain& domain, std::span<const QueryGroup> groups) {
+int64_t SelectionBytes(const Domain& domain, std::span<const SingleQueries> all, int64_t count) {
   // A candidate's estimate, the same rounded, its answer, score, name (16), gap and weight.
   constexpr int64_t kCandidateBytes = 8 + 8 + 8 + 8 + 16 + 8 + 8;
-  constexpr int64_t kCountBytes = 8 + 8;  // and its estimate
-  int64_t bytes = 0;
-  for (const QueryGroup& group : groups) {
-    bytes += kCandidateBytes * NumberOfQueries(domain, group);
-    bytes += kCountBytes * domain.CellCount(group.attributes).value_or(0);
-    if (const auto* boxes = std::get_if<Boxes>(&group.queries))
-      bytes += static_cast<int64_t>(boxes->sides.size() * sizeof(CodeInterval));
-    if (const auto* queries = std::get_if<std::vector<LinearQuery>>(&group.queries)) {
+  int64_t largest = 0;
+  std::vector<int64_t> measured;
+  for (const SingleQueries& each : all) {
+    const int64_t cells = domain.CellCount(each.group.attributes).value_or(0);
+    // Of counts and of their estimates, which become thresholds in at_least + 1 tables each.
+    const bool is_threshold = each.at_least > 0 && each.at_least < std::ssize(each.group.attributes);
+    const int64_t tables = is_threshold ? each.at_least + 2 : 2;
+    int64_t listed = 0;  // a copy while a family is looked at
+    if (const auto* boxes = std::get_if<Boxes>(&each.group.queries))
+      listed += static_cast<int64_t>(boxes->sides.size() * sizeof(CodeInterval));
+    if (const auto* queries = std::get_if<std::vector<LinearQuery>>(&each.group.queries)) {
       for (const LinearQuery& query : *queries)
-        bytes += static_cast<int64_t>(sizeof(LinearQuery) + query.size() * sizeof(WeightedCell));
+        listed += static_cast<int64_t>(sizeof(LinearQuery) + query.size() * sizeof(WeightedCell));
     }
+    largest = std::max(
+        largest, kCandidateBytes * NumberOfQueries(domain, each.group) + 8 * tables * cells + 2 * listed);
+    measured.push_back(8 * cells);
   }
+  std::ranges::sort(measured, std::greater<>());
+  int64_t bytes = largest;
+  for (size_t i = 0; i < measured.size() && static_cast<int64_t>(i) < count; ++i) bytes += measured[i];
   return bytes;
 }
 
+CandidateFamily CandidatesOf(const SingleQueries& queries) {
+  return {.group = queries.group, .estimate = {}, .at_least = queries.at_least};
+}
+
+std::vector<double> AnswersFromCells(const Domain& domain, const SingleQueries& queries,
+                                     std::span<const double> cells) {
+  if (queries.at_least == 0) return AnswersFromEstimates(domain, queries.group, cells);
+  return CountsAtLeast(domain, queries.group.attributes, queries.at_least, cells);
+}
+
+QueryGroup SingleGroup(const Domain& domain, const SingleQueries& queries, size_t index) {
+  if (queries.at_least == 0) return SingleQuery(queries.group, index);
+  const AttributeSet& set = queries.group.attributes;
+  return {.attributes = set,
+          .queries = std::vector<LinearQuery>{
+              ThresholdQuery(domain, set, queries.at_least, static_cast<int64_t>(index))}};
+}
+
 absl::StatusOr<PolynomialAnswer> PolynomialOf(const Domain& domain, const RelaxedLayout& layout,
-                                              const QueryGroup& single) {
-  ASSIGN_OR_RETURN(const std::vector<size_t> positions, layout.PositionsOf(single.attributes));
+                                              const SingleQueries& queries, size_t index) {
+  ASSIGN_OR_RETURN(const std::vector<size_t> positions, layout.PositionsOf(queries.group.attributes));
   if (positions.size() > kMostFactors)
     return absl::InvalidArgumentError(
         absl::StrCat("a query looks at more than ", kMostFactors, " attributes"));
+  if (queries.at_least > 0)
+    return AtLeast(static_cast<size_t>(queries.at_least), ColumnsOf(layout, positions, index));
   PolynomialAnswer polynomial;
-  const std::vector<LinearQuery> queries = TermsOf(domain, single);
-  for (const WeightedCell& counted : queries.front()) {
-    ProductTerm term{.coefficient = static_cast<float>(counted.weight)};
-    size_t cell = counted.cell;
-    for (size_t i = positions.size(); i-- > 0;) {
-      const size_t size = layout.sizes()[positions[i]];
-      term.columns.push_back(static_cast<uint32_t>(layout.first_columns()[positions[i]] + cell % size));
-      cell /= size;
-    }
-    std::ranges::reverse(term.columns);
-    polynomial.terms.push_back(std::move(term));
+  const QueryGroup single = SingleQuery(queries.group, index);
+  const std::vector<LinearQuery> terms = TermsOf(domain, single);
+  for (const WeightedCell& counted : terms.front()) {
+    polynomial.terms.push_back({.coefficient = static_cast<float>(counted.weight),
+                                .columns = ColumnsOf(layout, positions, counted.cell)});
   }
   return polynomial;
 }

@@ -10,32 +10,51 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "dp/domain/domain.h"
+#include "dp/kernel/transcript.h"
 #include "dp/synthesis/rap/projection.h"
 #include "dp/synthesis/rap/relaxed_layout.h"
 #include "dp/workload/linear_queries.h"
 
 namespace curator::dp {
 
-// The same groups, every whole marginal as one box for each of its cells. Errors: INVALID_ARGUMENT
-// ("settings.measure") when a query counts a record otherwise than once or not at all: then single queries
-// would cost differently.
-absl::StatusOr<std::vector<QueryGroup>> AsSingleQueries(const Domain& domain,
-                                                        std::span<const QueryGroup> workload);
+// The queries of a workload that are over one marginal. Where `at_least` is not 0, the group asks for every
+// cell, and each cell stands for the records that share at least so many of its values: the cell itself when
+// that is all of them, a threshold otherwise.
+struct SingleQueries {
+  QueryGroup group;
+  int64_t at_least = 0;
+};
 
-int64_t CountQueries(const Domain& domain, std::span<const QueryGroup> groups);
+// All of them, every whole marginal as thresholds of `at_least` values, or of all where it has fewer.
+// Errors: INVALID_ARGUMENT ("settings.measure") when a query counts a record otherwise than once or not at
+// all: then single queries would cost differently.
+absl::StatusOr<std::vector<SingleQueries>> AsSingleQueries(std::span<const QueryGroup> workload,
+                                                           int64_t at_least);
 
-// The cells that the `count` largest of these queries count together: the products that PolynomialOf() makes
-// of them.
-int64_t MostTerms(const Domain& domain, std::span<const QueryGroup> groups, int64_t count);
+int64_t CountQueries(const Domain& domain, std::span<const SingleQueries> all);
 
-// What choosing among these queries holds in memory at once, at most: their counts, estimates, scores and
-// weights.
-int64_t SelectionBytes(const Domain& domain, std::span<const QueryGroup> groups);
+// The products that PolynomialOf() makes of the `count` largest of these queries.
+int64_t MostTerms(const Domain& domain, std::span<const SingleQueries> all, int64_t count);
 
-// The polynomial of a group's only query: one product for each cell that it counts. No answer or weight yet.
-// Errors: INVALID_ARGUMENT when the layout does not cover it, or it looks at more than kMostFactors
-// attributes.
+// What choosing `count` of these queries holds in memory at once, at most, beside the queries that are
+// listed: counts, estimates, scores and weights of one marginal and its queries, and the counts of what was
+// measured.
+int64_t SelectionBytes(const Domain& domain, std::span<const SingleQueries> all, int64_t count);
+
+// As candidates of a selection, without estimates.
+CandidateFamily CandidatesOf(const SingleQueries& queries);
+
+// The answers of all these queries, from estimates of their marginal's cells.
+std::vector<double> AnswersFromCells(const Domain& domain, const SingleQueries& queries,
+                                     std::span<const double> cells);
+
+// The query at `index` as a group by itself, to be measured.
+QueryGroup SingleGroup(const Domain& domain, const SingleQueries& queries, size_t index);
+
+// Its polynomial: that of its cell or threshold, or one product for each cell that it counts. No answer or
+// weight yet. Errors: INVALID_ARGUMENT when the layout does not cover it, or it looks at more than
+// kMostFactors attributes.
 absl::StatusOr<PolynomialAnswer> PolynomialOf(const Domain& domain, const RelaxedLayout& layout,
-                                              const QueryGroup& single);
+                                              const SingleQueries& queries, size_t index);
 
 }  // namespace curator::dp

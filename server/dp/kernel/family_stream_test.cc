@@ -1,0 +1,159 @@
+// Choices among families that are made when they are asked for.
+#include "dp/kernel/family_stream.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "dp/data/sealed_table.h"
+#include "dp/kernel/kernel.h"
+#include "dp/kernel/likelihood.h"
+#include "dp/noise/drbg.h"
+#include "dp/workload/testing_domain.h"
+#include "tests/testing/seeded_bits.h"
+
+namespace curator::dp {
+namespace {
+
+constexpr Epsilon kTwo(2 * kEpsilonUnitsPerOne);
+constexpr UnitBound kUnit{NeighbourRelation::kAddRemove, 1};
+
+const Domain& Questions() {
+  static const Domain domain = CodedDomain({2, 3});
+  return domain;
+}
+
+SealedTableHandle Table() {
+  return SealRows(Questions(), {{0, 0}, {1, 1}, {1, 1}, {1, 2}}).value();
+}
+
+// All of some families, one at a time.
+class Listed : public FamilyStream {
+ public:
+  explicit Listed(std::vector<CandidateFamily> families) : families_(std::move(families)) {}
+  size_t size() const override { return families_.size(); }
+  CandidateFamily Candidates(size_t index) const override {
+    CandidateFamily family = families_[index];
+    family.estimate.clear();
+    return family;
+  }
+  absl::StatusOr<CandidateFamily> Family(size_t index) const override { return families_[index]; }
+
+ private:
+  std::vector<CandidateFamily> families_;
+};
+
+std::vector<CandidateFamily> Families() {
+  const QueryGroup cells{{0, 1}, EveryCell{}};
+  return {{cells, {1, 0, 2, 0, 2, 1}, 0, {2}, 2},
+          {cells, {3, 2, 1, 2, 4, 0}, 0, {0, 1}, 1},
+          {{{1}, Boxes{{{0, 1}, {1, 2}}}}, {0, 3}, 0, {}},
+          {{{0}, EveryCell{}}, {0, 1}, 1}};
+}
+
+Kernel KernelFor(int64_t selections, BitSource& bits) {
+  return Kernel(Table(), Questions(), kUnit, Meter({{{ExponentialMechanismEvent{kTwo}}, selections}}), bits);
+}
+
+TEST(SelectWorstCandidates, DrawsSequencesWithTheProbabilitiesOfCallsOneAfterTheOther) {
+  constexpr int kDraws = 20'000;
+  const Listed stream(Families());
+  seeded::SeededBits bits(1);
+  Kernel kernel = KernelFor(2 * kDraws, bits);
+  std::map<std::vector<std::pair<size_t, size_t>>, int> seen;
+  for (int i = 0; i < kDraws; ++i) {
+    const auto choices = kernel.SelectWorstCandidates(stream, 2, kTwo).value();
+    ASSERT_EQ(choices.size(), 2U);
+    ++seen[{{choices[0].family, choices[0].query}, {choices[1].family, choices[1].query}}];
+  }
+  double all = 0;
+  const SealedTableHandle table = Table();
+  for (const auto& [pair, times] : seen) {
+    std::vector<CandidateFamily> families = Families();
+    const auto p_of = [&](const std::pair<size_t, size_t>& choice) {
+      const FamilySelectionDraw draw{families, kTwo, {choice.first, choice.second}};
+      return std::exp(LogProbability(draw, *table, Questions(), kUnit).value().Upper());
+    };
+    double p = p_of(pair[0]);
+    std::vector<int64_t>& excluded = families[pair[0].first].excluded;
+    excluded.push_back(static_cast<int64_t>(pair[0].second));
+    std::ranges::sort(excluded);
+    p *= p_of(pair[1]);
+    all += p;
+    // Seven standard deviations: less than one in 10^11 by chance, for some 130 pairs.
+    EXPECT_NEAR(times, kDraws * p, 7 * std::sqrt(kDraws * p * (1 - p)) + 7);
+  }
+  EXPECT_GT(all, 0.999);  // nothing likely is missing
+}
+
+TEST(SelectWorstCandidates, NeverChoosesTwiceNorWhatIsExcluded) {
+  const Listed stream(Families());
+  seeded::SeededBits bits(2);
+  Kernel kernel = KernelFor(12, bits);
+  const auto choices = kernel.SelectWorstCandidates(stream, 12, kTwo).value();
+  std::map<std::pair<size_t, size_t>, int> times;
+  for (const FamilyChoice& choice : choices) ++times[{choice.family, choice.query}];
+  EXPECT_EQ(times.size(), 12U);  // 5 cells, 4 thresholds, 2 ranges, 1 marginal: all there are
+  for (const auto& banned : std::vector<std::pair<size_t, size_t>>{{0, 2}, {1, 0}, {1, 1}})
+    EXPECT_FALSE(times.contains(banned));
+}
+
+TEST(SelectWorstCandidates, ReplaysItsTranscript) {
+  const Listed stream(Families());
+  seeded::SeededBits bits(3);
+  Transcript transcript;
+  Kernel kernel = KernelFor(3, bits);
+  kernel.RecordTo(transcript);
+  const auto choices = kernel.SelectWorstCandidates(stream, 3, kTwo).value();
+  const auto replay = [&](const FamilyStream& asked) {
+    Kernel replaying =
+        Kernel::Replaying(transcript, Questions(), kUnit, Meter({{{ExponentialMechanismEvent{kTwo}}, 3}}));
+    return replaying.SelectWorstCandidates(asked, 3, kTwo);
+  };
+  EXPECT_EQ(replay(stream).value(), choices);
+  std::vector<CandidateFamily> others = Families();
+  others[2].estimate[0] += 1;
+  EXPECT_EQ(replay(Listed(others)).status().code(), absl::StatusCode::kFailedPrecondition);
+}
+
+TEST(SelectWorstCandidates, TakesOneDrawOffTheMeterForEachChoice) {
+  const Listed stream(Families());
+  seeded::SeededBits bits(4);
+  Kernel kernel = KernelFor(3, bits);
+  EXPECT_TRUE(kernel.SelectWorstCandidates(stream, 2, kTwo).ok());
+  EXPECT_EQ(kernel.SelectWorstCandidates(stream, 2, kTwo).status().code(),
+            absl::StatusCode::kFailedPrecondition);
+}
+
+TEST(SelectWorstCandidates, RefusesMalformedQuestionsBeforeTheDebit) {
+  seeded::SeededBits bits(5);
+  Kernel kernel = KernelFor(1, bits);
+  const auto code = [&](std::vector<CandidateFamily> families, int64_t count) {
+    return kernel.SelectWorstCandidates(Listed(std::move(families)), count, kTwo).status().code();
+  };
+  EXPECT_EQ(code({}, 1), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(code(Families(), 13), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(code({{{{0}, EveryCell{}}, {1, 1}, 0, {}, 2}}, 1), absl::StatusCode::kInvalidArgument);
+  EXPECT_TRUE(kernel.SelectWorstCandidates(Listed(Families()), 1, kTwo).ok());
+}
+
+// A stream that is told to stop.
+class Stopping : public Listed {
+ public:
+  Stopping() : Listed(Families()) {}
+  absl::StatusOr<CandidateFamily> Family(size_t index) const override {
+    if (index == 2) return absl::CancelledError("told to stop");
+    return Listed::Family(index);
+  }
+};
+
+TEST(SelectWorstCandidates, StopsBetweenFamiliesWhenTheStreamSaysSo) {
+  seeded::SeededBits bits(6);
+  Kernel kernel = KernelFor(1, bits);
+  EXPECT_EQ(kernel.SelectWorstCandidates(Stopping(), 1, kTwo).status().code(), absl::StatusCode::kCancelled);
+}
+
+}  // namespace
+}  // namespace curator::dp
