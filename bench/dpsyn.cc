@@ -140,6 +140,18 @@ double Total(const std::vector<double>& cells) {
   return total;
 }
 
+std::string DescribeCell(const RealTable& table, const AttributeSet& set, size_t cell, double truth,
+                         double estimate) {
+  std::string text;
+  for (size_t i = set.size(); i-- > 0;) {
+    const Attribute& attribute = table.domain.attributes()[set[i]];
+    const auto size = static_cast<size_t>(attribute.size());
+    text = attribute.name() + "=" + std::to_string(cell % size) + " " + text;
+    cell /= size;
+  }
+  return text + ": " + std::to_string(estimate) + " for " + std::to_string(truth);
+}
+
 int Marginals(int argc, char** argv) {
   const RealTable table = bench::ReadNamedTable(argv[2]);
   const std::string method = argv[4];
@@ -152,11 +164,14 @@ int Marginals(int argc, char** argv) {
   double l1 = 0;
   double worst = 0;
   double largest = 0;
+  std::string where;
   double fit_seconds = 0;
   double answer_seconds = 0;
   for (int repetition = 1; repetition <= repetitions; ++repetition) {
     const Fitted fitted = FitOnce(method, input, sealed, repetition);
     fit_seconds += fitted.cpu_seconds / repetitions;
+    if (repetition == 1 && fitted.model != nullptr)
+      std::printf("  %s\n", fitted.model->Transcript().back().c_str());
     double mean = 0;
     for (size_t i = 0; i < sets.size(); ++i) {
       const double start = CpuSeconds();
@@ -168,14 +183,17 @@ int Marginals(int argc, char** argv) {
         const double off = std::abs(counts[cell] / total - static_cast<double>(truth[cell]) /
                                                                static_cast<double>(table.rows.size()));
         mean += off / static_cast<double>(sets.size());
-        largest = std::max(largest, off);
+        if (off <= largest) continue;
+        largest = off;
+        where = DescribeCell(table, sets[i], cell, static_cast<double>(truth[cell]), counts[cell]);
       }
     }
     l1 += mean / repetitions;
     worst = std::max(worst, mean);
   }
-  std::printf("%s %s %s eps %s: mean L1 %.4f (worst %.4f) max %.4f  fit %.2f s answers %.2f s\n", argv[2],
-              method.c_str(), argv[5], argv[6], l1, worst, largest, fit_seconds, answer_seconds);
+  std::printf("%s %s %s eps %s: mean L1 %.4f (worst %.4f) max %.4f  fit %.2f s answers %.2f s\n  max at %s\n",
+              argv[2], method.c_str(), argv[5], argv[6], l1, worst, largest, fit_seconds, answer_seconds,
+              where.c_str());
   return 0;
 }
 

@@ -20,7 +20,7 @@ constexpr int64_t kMostSortedCells = int64_t{1} << 23;  // STS holds about 50 by
 struct RecordSettings {
   bool by_flow = true;
   int64_t passes = 20;
-  MoveBy move_by = MoveBy::kChange;
+  MoveRule moves = MoveRule::kCloser;
   int64_t repeats = 4;
   int64_t max_records = 4'000'000;
   AnswerFrom answers = AnswerFrom::kRecords;
@@ -32,9 +32,9 @@ absl::StatusOr<RecordSettings> ReadRecordSettings(SettingsReader& reader) {
   RETURN_IF_ERROR(records.status());
   settings.by_flow = *records == "mcf";
   ASSIGN_OR_RETURN(settings.passes, reader.Integer("passes", settings.passes, 0, 1000));
-  const absl::StatusOr<std::string> moves = reader.Choice("moves", {"change", "copy"});
+  const absl::StatusOr<std::string> moves = reader.Choice("moves", {"closer", "every"});
   RETURN_IF_ERROR(moves.status());
-  settings.move_by = *moves == "copy" ? MoveBy::kCopy : MoveBy::kChange;
+  settings.moves = *moves == "every" ? MoveRule::kEvery : MoveRule::kCloser;
   ASSIGN_OR_RETURN(settings.repeats, reader.Integer("repeats", settings.repeats, 1, 1000));
   ASSIGN_OR_RETURN(settings.max_records,
                    reader.Integer("max_records", settings.max_records, 1, kMostRecords));
@@ -79,11 +79,13 @@ absl::StatusOr<RecordTable> MakeRecords(const RecordSettings& settings, const At
   }
   ASSIGN_OR_RETURN(FlowResult flow,
                    MakeFlowRecords(fitted.views, attributes, sizes, rows,
-                                   {.most_passes = settings.passes, .move_by = settings.move_by}, pacer));
-  fitted.transcript.push_back(absl::StrCat("records: ", rows, ", matched to the views by ",
-                                           flow.passes.size(),
-                                           " passes of minimum-cost flow, of which the last moved ",
-                                           flow.passes.empty() ? 0 : flow.passes.back().moves));
+                                   {.most_passes = settings.passes, .moves = settings.moves}, pacer));
+  fitted.transcript.push_back(absl::StrCat(
+      "records: ", rows, ", matched to the views by ", flow.moves.size(),
+      " passes of minimum-cost flow, of which the first moved ", flow.moves.empty() ? 0 : flow.moves.front(),
+      " and the last ", flow.moves.empty() ? 0 : flow.moves.back(),
+      "; mean L1 distance from a view (of shares): ", flow.distance_at_first, " as drawn, ",
+      flow.distance_at_last, " in the end"));
   return std::move(flow.records);
 }
 
@@ -102,10 +104,10 @@ const std::vector<Setting>& Dpsyn::settings() const {
         "mcf"},
        {"passes", "with mcf: over all views, at most; fewer when hardly a record moves any more", "20"},
        {"moves",
-        "with mcf: how a record leaves a cell. change, the paper's: it changes the view's attributes only; "
-        "copy: "
-        "it becomes a copy of a record of the other cell, for attributes that depend strongly on each other",
-        "change"},
+        "with mcf: which of the records move that the flow would move. closer: those that bring the records "
+        "closer to all views together, so that passes come to an end; every, as in the paper: all, so that "
+        "each view is met exactly and disturbs the others",
+        "closer"},
        {"repeats", "with sts: runs that start with different views, each for a share of the records", "4"},
        {"max_records", "the most records that are made and stored; a larger population repeats them",
         "4000000"},

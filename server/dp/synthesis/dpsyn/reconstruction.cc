@@ -44,6 +44,27 @@ double FitOne(const ViewTable& goal, ViewTable& table) {
   return moved;
 }
 
+// One marginal's turn of projections; the largest movement of one of its cells.
+double ProjectOne(const ViewTable& goal, ViewTable& table) {
+  const Fold fold(table.set, table.sizes, goal.set);
+  std::vector<std::vector<size_t>> groups(fold.cells());
+  fold.ForEachCell([&](size_t cell, size_t folded) { groups[folded].push_back(cell); });
+  double moved = 0;
+  std::vector<double> counts;
+  for (size_t folded = 0; folded < groups.size(); ++folded) {
+    counts.clear();
+    double sum = 0;
+    for (const size_t cell : groups[folded]) {
+      counts.push_back(table.cells[cell]);
+      sum += table.cells[cell];
+    }
+    moved = std::max(moved, std::abs(sum - goal.cells[folded]));
+    counts = NearestNonNegative(std::move(counts), std::max(0.0, goal.cells[folded]));
+    for (size_t i = 0; i < counts.size(); ++i) table.cells[groups[folded][i]] = counts[i];
+  }
+  return moved;
+}
+
 // The subsets of all sets of `known`, without attributes of one value, small ones first, each with the
 // marginal that covers it.
 std::vector<std::pair<AttributeSet, const ViewTable*>> SetsBelow(std::span<const ViewTable> known) {
@@ -96,6 +117,20 @@ absl::Status FitProportionally(std::span<const ViewTable> known, double toleranc
       moved = std::max(moved, FitOne(goal, start));
     }
     if (moved <= tolerance * total || known.size() == 1) break;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ProjectOnto(std::span<const ViewTable> known, double tolerance, int most_sweeps,
+                         ViewTable& table, Pacer& pacer) {
+  const double total = known.empty() ? 1 : std::max(1.0, TotalOf(known.front()));
+  for (int sweep = 0; sweep < most_sweeps; ++sweep) {
+    double moved = 0;
+    for (const ViewTable& goal : known) {
+      RETURN_IF_ERROR(pacer.Advance(static_cast<int64_t>(table.cells.size())));
+      moved = std::max(moved, ProjectOne(goal, table));
+    }
+    if (moved <= tolerance * total) break;
   }
   return absl::OkStatus();
 }

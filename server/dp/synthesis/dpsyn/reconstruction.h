@@ -25,6 +25,14 @@ std::vector<ViewTable> KnownMarginals(std::span<const ViewTable> views, const At
 absl::Status FitProportionally(std::span<const ViewTable> known, double tolerance, int most_sweeps,
                                ViewTable& start, Pacer& pacer);
 
+// Brings `table` to the marginals `known` by adding and taking away, which leaves large counts as they are
+// where many small ones are noise: in turns, the cells that fall into one cell of a marginal become the
+// nearest ones that are not negative and have its sum (alternating projections, von Neumann; the limit meets
+// all marginals, and is near the start). Until no cell of a marginal moves by more than `tolerance` of the
+// total, at most `most_sweeps` times. Afterwards no cell is negative. Errors: CANCELLED as in Pacer.
+absl::Status ProjectOnto(std::span<const ViewTable> known, double tolerance, int most_sweeps,
+                         ViewTable& table, Pacer& pacer);
+
 // The table of the least sum of squares with the marginals `known`, which must agree where they overlap: the
 // sum over the sets below them of their interactions (what a marginal's averages say beyond those of its
 // subsets), then the nearest that is not negative. Errors: CANCELLED as in Pacer.

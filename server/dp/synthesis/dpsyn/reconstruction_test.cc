@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "dp/synthesis/dpsyn/testing_views.h"
@@ -83,6 +85,45 @@ TEST(FitLeastSquares, IsTheShortestTableWithTheseMarginals) {
   ASSERT_TRUE(FitLeastSquares(views, table, pacer).ok());
   // Any other is this plus t (1, -1, -1, 1), to which it is orthogonal.
   EXPECT_THAT(table.cells, testing::Pointwise(testing::DoubleNear(kNear), {10.0, 20.0, 30.0, 40.0}));
+}
+
+std::vector<ViewTable> Singles(const ViewTable& truth) {
+  std::vector<ViewTable> singles;
+  for (size_t i = 0; i < truth.set.size(); ++i)
+    singles.push_back({{truth.set[i]}, {truth.sizes[i]}, Folded(truth, {truth.set[i]}), 0});
+  return singles;
+}
+
+TEST(ProjectOnto, EndsWithTheKnownMarginalsAndNoNegativeCount) {
+  const std::vector<int64_t> sizes = {4, 5, 3};
+  const Domain domain = CodedDomain(sizes);
+  const TestRows rows = ChainedRows(sizes, 300, 1);
+  const std::vector<ViewTable> known = Singles(CountedView(domain, {0, 1, 2}, rows));
+  ViewTable table = NoisyViews(domain, {{0, 1, 2}}, rows, 3)[0];
+  Pacer pacer{std::stop_token()};
+  ASSERT_TRUE(ProjectOnto(known, 1e-9, 1000, table, pacer).ok());
+  EXPECT_GE(*std::ranges::min_element(table.cells), 0);
+  for (const ViewTable& single : known)
+    EXPECT_THAT(Folded(table, single.set), testing::Pointwise(testing::DoubleNear(1e-3), single.cells));
+}
+
+// One large cell among many empty ones: scaling would make it pay for all the noise above 0.
+TEST(ProjectOnto, TakesNoiseFromSmallCellsRatherThanFromALargeOne) {
+  const Domain domain = CodedDomain({2, 60});
+  ViewTable truth = MakeView(domain, {0, 1}, 0, 1);
+  truth.cells[0] = 10'000;
+  truth.cells[60] = 2'000;
+  ViewTable noisy = truth;
+  for (size_t cell = 0; cell < noisy.cells.size(); ++cell) noisy.cells[cell] += cell % 2 == 0 ? 60 : -60;
+  Pacer pacer{std::stop_token()};
+  ViewTable projected = noisy;
+  ASSERT_TRUE(ProjectOnto(Singles(truth), 1e-9, 100, projected, pacer).ok());
+  ViewTable scaled = noisy;
+  for (double& cell : scaled.cells) cell = std::max(0.0, cell);
+  const std::vector<ViewTable> total = {{{}, {}, {12'000}, 0}};
+  ASSERT_TRUE(FitProportionally(total, 1e-9, 100, scaled, pacer).ok());
+  EXPECT_LT(std::abs(projected.cells[0] - 10'000), 100);
+  EXPECT_GT(std::abs(scaled.cells[0] - 10'000), 1000);
 }
 
 }  // namespace

@@ -72,6 +72,17 @@ double FreedomOf(const ViewTable& view) {
   return freedom;
 }
 
+// Noise that is merely cut off at 0 adds to every total, and most where cells are many and small; scaled
+// back, the large ones pay for it. So it is taken back where it came from, by subtraction.
+absl::Status MeetSingles(const std::vector<std::vector<double>>& singles, ViewTable& view, Pacer& pacer) {
+  std::vector<ViewTable> known;
+  for (size_t i = 0; i < view.set.size(); ++i) {
+    known.push_back(
+        {.set = {view.set[i]}, .sizes = {view.sizes[i]}, .cells = singles[view.set[i]], .variance = 0});
+  }
+  return ProjectOnto(known, 1e-6, 30, view, pacer);
+}
+
 // All pairs of the view's attributes, shrunk.
 absl::StatusOr<std::vector<ViewTable>> ShrunkPairs(const std::vector<std::vector<double>>& singles,
                                                    const ViewTable& view, Pacer& pacer) {
@@ -106,7 +117,7 @@ void ShrinkTowards(const std::vector<double>& expected, double freedom, ViewTabl
   EstimateSignal(noise, classes);
   for (size_t cell = 0; cell < expected.size(); ++cell) {
     const double kept = classes[static_cast<size_t>(ClassOf(expected[cell]))].kept;
-    view.cells[cell] = std::max(0.0, expected[cell] + kept * (view.cells[cell] - expected[cell]));
+    view.cells[cell] = expected[cell] + kept * (view.cells[cell] - expected[cell]);
   }
 }
 
@@ -121,10 +132,7 @@ absl::Status ShrinkView(const std::vector<std::vector<double>>& singles, ViewTab
   expected.cells = Independent(singles, view);
   if (view.set.size() == 2) {
     ShrinkTowards(expected.cells, FreedomOf(view), view);
-    return FitProportionally(
-        std::vector<ViewTable>{{{view.set[0]}, {view.sizes[0]}, singles[view.set[0]], 0},
-                               {{view.set[1]}, {view.sizes[1]}, singles[view.set[1]], 0}},
-        1e-7, 30, view, pacer);
+    return MeetSingles(singles, view, pacer);
   }
   ASSIGN_OR_RETURN(const std::vector<ViewTable> pairs, ShrunkPairs(singles, view, pacer));
   RETURN_IF_ERROR(FitProportionally(pairs, 1e-6, 30, expected, pacer));
@@ -132,7 +140,7 @@ absl::Status ShrinkView(const std::vector<std::vector<double>>& singles, ViewTab
   for (const ViewTable& pair : pairs) freedom -= FreedomOf(pair);
   for (const int64_t size : view.sizes) freedom -= static_cast<double>(size - 1);
   ShrinkTowards(expected.cells, std::max(1.0, freedom), view);
-  return absl::OkStatus();
+  return MeetSingles(singles, view, pacer);
 }
 
 }  // namespace curator::dp

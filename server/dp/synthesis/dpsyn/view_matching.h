@@ -1,0 +1,82 @@
+// Records and how far their counts are from views, kept up to date while single records change.
+//
+// Functions of public noisy answers.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "dp/synthesis/dpsyn/record_flow.h"
+#include "dp/synthesis/dpsyn/record_table.h"
+#include "dp/synthesis/dpsyn/view_table.h"
+#include "dp/synthesis/pacer.h"
+
+namespace curator::dp {
+
+// Which records a minimum-cost flow may move.
+enum class MoveRule {
+  kCloser,  // those that bring the records closer to all views together: a lower sum over all views' cells of
+            // (count - goal)^2, so passes come to an end
+  kEvery,   // as many as the flow says, whichever come first: the view is met to the record, and other views
+            // are disturbed as may be. So a pass never ends for attributes that depend strongly on each other
+};
+
+// Not thread-safe: it changes its records.
+class ViewMatching {
+ public:
+  // `views` must outlive it, and have only attributes of `records`. Errors: CANCELLED as in Pacer.
+  static absl::StatusOr<ViewMatching> Create(std::span<const ViewTable> views, RecordTable records,
+                                             Pacer& pacer);
+
+  // Changes records so that their marginal over the view's attributes is `view`, scaled to their number and
+  // rounded to a neighbouring whole number in each cell (WholeGoal()): the fewest records that can do it, and
+  // of each the fewest values (record_flow.h). A record that changes keeps its values of all attributes
+  // outside of the view. The records of a cell are looked at in the order of the table from `first_row` on;
+  // under kCloser each takes that way out of its cell which brings it closest, or stays; about kLooksPerMove
+  // are looked at for one that should move. Returns how many moved. Errors: CANCELLED as in Pacer.
+  static constexpr int64_t kLooksPerMove = 32;
+  absl::StatusOr<int64_t> Match(size_t view, MoveRule rule, size_t first_row, Pacer& pacer);
+
+  // The mean over the views of several cells of the L1 distance between the shares of the records and of the
+  // view.
+  double MeanDistance() const;
+
+  const RecordTable& records() const { return records_; }
+  RecordTable TakeRecords() && { return std::move(records_); }
+
+ private:
+  // A view's place among all counts, and how its cells are numbered.
+  struct Layout {
+    std::vector<size_t> columns;
+    std::vector<uint32_t> strides;
+    size_t first_cell = 0;
+    double scale = 0;  // from the view's counts to those of the records
+  };
+
+  ViewMatching(std::span<const ViewTable> views, RecordTable records);
+
+  size_t CellOf(const Layout& layout, std::span<const uint32_t> codes) const {
+    size_t cell = layout.first_cell;
+    for (size_t i = 0; i < layout.columns.size(); ++i) cell += codes[layout.columns[i]] * layout.strides[i];
+    return cell;
+  }
+
+  void Load(size_t row);
+  void Aim(size_t view, size_t cell);
+  double Change() const;
+  void Move(size_t row);
+
+  std::span<const ViewTable> views_;
+  RecordTable records_;
+  std::vector<Layout> layouts_;
+  std::vector<std::vector<size_t>> views_of_;  // of each column
+  std::vector<int64_t> counts_;                // of all views' cells, one view after another
+  std::vector<double> goals_;
+  std::vector<uint32_t> before_;  // the record that is looked at, and as it would be
+  std::vector<uint32_t> after_;
+};
+
+}  // namespace curator::dp
