@@ -4,6 +4,7 @@
 //   dpsyn squares   TABLE METHOD RULE EPSILON [REPETITIONS] [key=value]...
 //   dpsyn classify  TABLE METHOD RULE EPSILON [REPETITIONS] [key=value]...
 //   dpsyn speed     [ROWS] [ATTRIBUTES] [key=value]...
+//   dpsyn designs
 //
 // TABLE: adult, retail32, retail64, msnbc, nltcs. RULE: pure, or certified (ADVANCED, a promise of (epsilon,
 // 1e-9) kept by numerical composition), or zcdp (the rho of (epsilon, 1e-9)). The method `direct` answers the
@@ -13,13 +14,16 @@
 // distance between normalised marginals of the table and of the model, the largest difference of a cell, the
 // CPU seconds of planning, drawing and fitting, and those of the answers.
 // squares: for each k from 3 to 8, the mean over 30 random k-way marginals of the sum of squared errors of
-// shares; the workload of the synthesis is all pairs.
+// shares (marginals of more than 2^18 cells are left out); the workload of the synthesis is all pairs.
 // classify: every fifth record is held out; a classifier of the last attribute is trained on as many records
 // drawn from the model as the rest has, and on the rest itself; the shares of held-out records that each gets
 // wrong.
 // speed: a table of ROWS records of ATTRIBUTES binary attributes, end to end.
 //
-// Repetition r draws from the key whose first byte is r. Nothing is assumed about the number of records.
+// designs: how many views of how many binary attributes hold every pair, or triple, and the lower bound.
+//
+// Repetition r draws from the key whose first byte is r. Nothing is assumed about the number of records,
+// unless assume_records=N is among the settings: a public guess.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -34,6 +38,7 @@
 #include "dp/data/count_marginals.h"
 #include "dp/data/sealed_table.h"
 #include "dp/noise/drbg.h"
+#include "dp/synthesis/dpsyn/covering_design.h"
 #include "dp/synthesis/synthesis_workload.h"
 #include "dp/synthesis/synthesizers.h"
 #include "dp/workload/marginals.h"
@@ -129,7 +134,12 @@ SynthesisInput InputFor(const RealTable& table, std::vector<AttributeSet> worklo
   for (int i = first; i < argc; ++i) {
     const std::string setting = argv[i];
     const size_t equals = setting.find('=');
-    input.settings[setting.substr(0, equals)] = setting.substr(equals + 1);
+    const std::string value = setting.substr(equals + 1);
+    if (setting.substr(0, equals) == "assume_records") {
+      input.assume_records = std::atoll(value.c_str());
+    } else {
+      input.settings[setting.substr(0, equals)] = value;
+    }
   }
   return input;
 }
@@ -208,6 +218,8 @@ std::vector<AttributeSet> RandomSets(size_t attributes, size_t k, size_t count) 
   return {sets.begin(), sets.end()};
 }
 
+constexpr int64_t kMostCells = int64_t{1} << 18;
+
 int Squares(int argc, char** argv) {
   const RealTable table = bench::ReadNamedTable(argv[2]);
   const std::string method = argv[3];
@@ -220,7 +232,7 @@ int Squares(int argc, char** argv) {
   for (size_t k = 3; k <= 8; ++k) {
     std::vector<AttributeSet> sets = RandomSets(table.domain.size(), k, 30);
     std::erase_if(sets, [&](const AttributeSet& set) {
-      return table.domain.CellCount(set).value_or(int64_t{1} << 40) > int64_t{1} << 22;
+      return table.domain.CellCount(set).value_or(int64_t{1} << 40) > kMostCells;
     });
     if (sets.empty()) break;
     const bool direct = method == "direct";
@@ -325,12 +337,39 @@ int Speed(int argc, char** argv) {
   return 0;
 }
 
+int Designs() {
+  std::printf(
+      "| attributes | width | pairs: views, bound | triples: views, bound |\n| --- | --- | --- | --- |\n");
+  for (const auto& [attributes, width] : std::vector<std::pair<uint32_t, int64_t>>{
+           {8, 4}, {9, 3}, {12, 6}, {16, 4}, {16, 6}, {16, 8}, {32, 4}, {32, 6}, {32, 8}, {64, 4}, {64, 8}}) {
+    std::printf("| %u | %lld |", attributes, static_cast<long long>(width));
+    AttributeSet all;
+    for (uint32_t i = 0; i < attributes; ++i) all.push_back(i);
+    for (const int64_t strength : {2, 3}) {
+      if (strength == 3 && attributes > 32) {
+        std::printf(" not tried |");
+        continue;
+      }
+      const std::vector<AttributeSet> one = {all};
+      const CoverRequest request{.sizes = std::vector<int64_t>(attributes, 2),
+                                 .targets = SubsetsWithin(one, static_cast<size_t>(strength)),
+                                 .most_cells = int64_t{1} << width};
+      std::printf(" %zu, %lld |", CoveringDesign(request).size(),
+                  static_cast<long long>(SchonheimBound(attributes, width, strength)));
+      std::fflush(stdout);
+    }
+    std::printf("\n");
+  }
+  return 0;
+}
+
 int Main(int argc, char** argv) {
   const std::string what = argc > 1 ? argv[1] : "";
   if (what == "marginals" && argc > 6) return Marginals(argc, argv);
   if (what == "squares" && argc > 5) return Squares(argc, argv);
   if (what == "classify" && argc > 5) return Classify(argc, argv);
   if (what == "speed") return Speed(argc, argv);
+  if (what == "designs") return Designs();
   std::fprintf(stderr, "see the head of bench/dpsyn.cc\n");
   return 2;
 }

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
 #include "dp/synthesis/synthesizers.h"
 #include "dp/synthesis/testing/laws.h"
 
@@ -108,6 +109,7 @@ enum class Fault {
   kNegativeCell,
   kWrongTotal,
   kBeyondTheDomain,
+  kOneRecordForEver,
   kHiddenInput
 };
 
@@ -129,6 +131,11 @@ class FaultyModel : public SynthesisModel {
     return cells;
   }
   absl::Status Sample(BitSource& bits, int64_t rows, const RecordSink& sink) const override {
+    if (fault_ == Fault::kOneRecordForEver) {
+      const std::vector<uint32_t> codes(attributes().size());
+      for (int64_t row = 0; row < rows; ++row) RETURN_IF_ERROR(sink(codes));
+      return absl::OkStatus();
+    }
     if (fault_ != Fault::kBeyondTheDomain) return sound_->Sample(bits, rows, sink);
     return sink(std::vector<uint32_t>(attributes().size(), uint32_t{1} << 30));
   }
@@ -189,6 +196,7 @@ const std::vector<Broken>& AllBroken() {
       {"ReportsProgressFromTheSchedule", std::make_shared<TellsProgressByWhatItSaw>()},
       {"LooksForAStop", std::make_shared<LooksTooRarely>()},
       {"LooksForAStop", std::make_shared<NeverLooks>()},
+      {"SamplesWhatItAnswers", faulty(Fault::kOneRecordForEver, always)},
       {"CopesWithNoRecords", faulty(Fault::kNoRecords, small)},
       {"CopesWithNoRecords", faulty(Fault::kNotANumber, small)},
       {"CopesWithOneRecord", faulty(Fault::kNegativeCell, small)},

@@ -22,7 +22,7 @@ class Search {
     for (const AttributeSet& block : blocks_) index_.AddBlock(block, +1);
   }
 
-  // The block whose own targets are fewest goes.
+  // The block whose own targets are fewest goes; what room the others have is used.
   void DropOne() {
     size_t least = 0;
     int64_t fewest = INT64_MAX;
@@ -32,6 +32,7 @@ class Search {
     }
     index_.AddBlock(blocks_[least], -1);
     blocks_.erase(blocks_.begin() + static_cast<ptrdiff_t>(least));
+    for (AttributeSet& block : blocks_) Fill(block);
     missed_.clear();
     for (const AttributeSet& target : request_.targets) {
       if (index_.Count(target) == 0) missed_.push_back(target);
@@ -54,9 +55,43 @@ class Search {
     return missed_.empty() ? steps : 0;
   }
 
-  const std::vector<AttributeSet>& blocks() const { return blocks_; }
+  // The blocks, without attributes through which they hold nothing that others do not: smaller views have
+  // less noise.
+  std::vector<AttributeSet> Trimmed() const {
+    TargetIndex index = index_;
+    std::vector<AttributeSet> trimmed = blocks_;
+    for (AttributeSet& block : trimmed) {
+      const AttributeSet before = block;
+      for (const uint32_t attribute : before) {
+        if (index.OnlyThrough(block, attribute) > 0) continue;
+        std::erase(block, attribute);
+        index.AddThrough(block, attribute, -1);
+      }
+    }
+    std::erase_if(trimmed,
+                  [&](const AttributeSet& block) { return block.size() < request_.targets.front().size(); });
+    return trimmed;
+  }
 
  private:
+  // Adds attributes while they fit, those first that bring most of what is missed.
+  void Fill(AttributeSet& block) {
+    while (true) {
+      std::optional<uint32_t> best;
+      int64_t most = -1;
+      const size_t first = order_.Below(request_.sizes.size());
+      for (size_t i = 0; i < request_.sizes.size(); ++i) {
+        const auto attribute = static_cast<uint32_t>((first + i) % request_.sizes.size());
+        if (std::ranges::binary_search(block, attribute) || !Fits(block, std::nullopt, attribute)) continue;
+        const int64_t gained = index_.Uncovered(block, attribute);
+        if (gained > most) std::tie(most, best) = std::pair(gained, attribute);
+      }
+      if (!best) return;
+      index_.AddThrough(block, *best, +1);
+      block.insert(std::ranges::upper_bound(block, *best), *best);
+    }
+  }
+
   struct Exchange {
     size_t block = 0;
     uint32_t out = 0;
@@ -115,7 +150,7 @@ class Search {
     return missing;
   }
 
-  bool Fits(const AttributeSet& block, uint32_t out, uint32_t in) const {
+  bool Fits(const AttributeSet& block, std::optional<uint32_t> out, uint32_t in) const {
     double cells = static_cast<double>(request_.sizes[in]);
     for (const uint32_t attribute : block) {
       if (attribute != out) cells *= static_cast<double>(request_.sizes[attribute]);
@@ -138,7 +173,7 @@ std::vector<AttributeSet> WithFewerBlocks(const CoverRequest& request, std::vect
   while (blocks.size() > 1 && steps > 0) {
     search.DropOne();
     steps = search.Repair(steps);
-    if (steps > 0) blocks = search.blocks();
+    if (steps > 0) blocks = search.Trimmed();
   }
   return blocks;
 }

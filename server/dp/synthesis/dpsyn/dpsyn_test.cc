@@ -109,7 +109,7 @@ TEST(Priview, EstimatesItsOwnNoise) {
     const auto model = Fit(Priview(), input, rows, seed);
     const std::vector<double> cells = model->Marginal(set).value();
     for (size_t i = 0; i < cells.size(); ++i) squares += (cells[i] - truth[i]) * (cells[i] - truth[i]) / 20;
-    forecast = dynamic_cast<const ViewsModel&>(*model).NoiseOf(set).value();
+    forecast = model->CellNoise(set).value().value();
   }
   const double observed = std::sqrt(squares / static_cast<double>(truth.size()));
   EXPECT_LT(observed, 1.3 * forecast);

@@ -111,21 +111,21 @@ absl::StatusOr<std::vector<double>> ViewsModel::Marginal(const AttributeSet& set
   return counts;
 }
 
-absl::StatusOr<double> ViewsModel::NoiseOf(const AttributeSet& set) const {
+absl::StatusOr<std::optional<double>> ViewsModel::CellNoise(const AttributeSet& set) const {
   RETURN_IF_ERROR(CheckQuestion(set));
   double weights = 0;
   for (const ViewTable& view : parts_.views) {
     if (IsSubset(set, view.set))
       weights += 1 / (view.variance * static_cast<double>(Fold(view.set, view.sizes, set).ratio()));
   }
-  if (weights > 0) return std::sqrt(1 / weights);
+  if (weights > 0) return std::optional(std::sqrt(1 / weights));
   double largest = 0;
   for (const ViewTable& known : KnownMarginals(parts_.views, set)) {
     const double spread =
         static_cast<double>(CellsOf(domain_, set)) / static_cast<double>(known.cells.size());
     largest = std::max(largest, std::sqrt(known.variance) / spread);
   }
-  return largest;
+  return std::optional(largest);
 }
 
 absl::Status ViewsModel::Sample(BitSource& bits, int64_t rows, const RecordSink& sink) const {

@@ -53,6 +53,11 @@ class ViewsModel : public SynthesisModel {
   const AttributeSet& attributes() const override { return parts_.attributes; }
   absl::StatusOr<std::vector<double>> Marginal(const AttributeSet& set) const override;
 
+  // Of the views that hold the set, combined by inverse variance; else the largest of its known parts, spread
+  // over the cells that each of theirs stands for. Estimators that draw views towards expectations
+  // (shrinkage.h) leave less noise than this, and an error of their own.
+  absl::StatusOr<std::optional<double>> CellNoise(const AttributeSet& set) const override;
+
   // Without stored records, independent draws from the views (view_sampler.h). Stored records are dealt out
   // in a random order of their own, each once before any comes twice, so that a sample of records() rows has
   // the views' marginals without an error of sampling.
@@ -60,11 +65,6 @@ class ViewsModel : public SynthesisModel {
 
   std::string Serialize() const override;
   std::vector<std::string> Transcript() const override { return parts_.transcript; }
-
-  // The standard deviation of a cell of Marginal(set) by the measurements' noise alone: of the views that
-  // hold the set, combined by inverse variance; else the largest of its known parts, spread over the cells
-  // that each of theirs stands for. It says nothing of what views do not know. Errors: as in Marginal().
-  absl::StatusOr<double> NoiseOf(const AttributeSet& set) const;
 
  private:
   ViewsModel(const Domain& domain, ViewsModelParts parts);

@@ -218,6 +218,37 @@ Violations CopesWithAHundredThousandValues(const Synthesizer& synthesizer) {
   return FindFaults(synthesizer, WorldOf({100'000, 2}, 1, RandomRows({100'000, 2}, 2000, 5)));
 }
 
+// Whether records are drawn or dealt, the shares in a sample are those of the answers.
+Violations SamplesWhatItAnswers(const Synthesizer& synthesizer) {
+  constexpr int64_t kRows = 2000;
+  const World world = WorldOf({2, 3, 4, 3}, 2, Rows(kRows, {1, 2, 3, 2}));
+  const Fitted fitted = FitOn(synthesizer, world);
+  if (!fitted.status.ok()) return {fitted.status.ToString()};
+  const SynthesisModel& model = *fitted.model;
+  seeded::SeededBits bits(3);
+  Rows sample;
+  const absl::Status sampled = model.Sample(bits, kRows, [&](std::span<const uint32_t> codes) {
+    sample.emplace_back(codes.begin(), codes.end());
+    return absl::OkStatus();
+  });
+  if (!sampled.ok() || sample.size() != kRows)
+    return {"hands out another number of records than it was asked"};
+  Violations found;
+  for (size_t i = 0; i < model.attributes().size(); ++i) {
+    const auto cells = model.Marginal({model.attributes()[i]});
+    if (!cells.ok()) return {cells.status().ToString()};
+    for (uint32_t code = 0; code < cells->size(); ++code) {
+      const double share = (*cells)[code] / static_cast<double>(model.records());
+      const auto seen = std::ranges::count_if(sample, [&](const auto& row) { return row[i] == code; });
+      // Five standard deviations of independent draws, and what rounding to whole records may do.
+      const double tolerance = 5 * std::sqrt(share * (1 - share) / kRows) + 0.01;
+      if (!(std::abs(static_cast<double>(seen) / kRows - share) <= tolerance))
+        found.push_back(absl::StrCat("a share of ", share, " is ", seen, " of ", kRows, " records"));
+    }
+  }
+  return found;
+}
+
 }  // namespace
 
 World WorldOf(const std::vector<int64_t>& sizes, int k, const Rows& rows) {
@@ -263,6 +294,7 @@ const std::vector<Law>& SynthesizerLaws() {
       {"IsAFunctionOfTheTranscript", IsAFunctionOfTheTranscript},
       {"ReportsProgressFromTheSchedule", ReportsProgressFromTheSchedule},
       {"LooksForAStop", LooksForAStop},
+      {"SamplesWhatItAnswers", SamplesWhatItAnswers},
       {"CopesWithNoRecords", CopesWithNoRecords},
       {"CopesWithOneRecord", CopesWithOneRecord},
       {"CopesWithEqualRecords", CopesWithEqualRecords},
