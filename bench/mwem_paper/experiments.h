@@ -23,6 +23,9 @@ void ContingencyTables(const Options& options);  // section 3.2
 void DataCubes(const Options& options);          // section 3.3
 void Scaling(const Options& options);            // section 4.1
 
+// A row of a table, as Options::only names it: epsilon with one decimal.
+std::string RowName(const std::string& data, double epsilon);
+
 // The rounds that a request will take.
 std::string RoundsOf(const dp::SynthesisInput& input);
 

@@ -1,7 +1,7 @@
 // The experiments of "A Simple and Practical Algorithm for Differentially Private Data Release" (Hardt,
 // Ligett, McSherry 2012), with this program's MWEM.
 //
-//   mwem_paper ranges|tables|cubes|scaling [repetitions] [beginning of a data set's name] [setting=value]...
+//   mwem_paper ranges|tables|cubes|scaling [repetitions] [beginning of a row's name] [setting=value]...
 //
 // reads $CURATOR_SHARED/data (default ../shared)
 //
@@ -12,6 +12,7 @@
 #include <functional>
 #include <map>
 
+#include "absl/strings/str_format.h"
 #include "bench/mwem_paper/experiments.h"
 #include "dp/synthesis/synthesizers.h"
 
@@ -19,6 +20,10 @@ namespace curator::bench {
 
 std::string RoundsOf(const dp::SynthesisInput& input) {
   return dp::FindSynthesizer("mwem")->Plan(input)->settings.at("rounds");
+}
+
+std::string RowName(const std::string& data, double epsilon) {
+  return absl::StrFormat("%s-%.1f", data, epsilon);
 }
 
 Settings Options::With(Settings own) const {

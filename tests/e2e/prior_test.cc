@@ -94,6 +94,19 @@ TEST_P(Prior, ARepeatedRequestFindsTheSameReleaseAfterARestart) {
   EXPECT_EQ(again->release_id(), release);
 }
 
+// Access cannot be taken away again; a dataset that is archived can still be a prior.
+TEST_P(Prior, ARepeatedRequestFindsTheSameReleaseAfterItsPriorWasArchived) {
+  const v1::CreateSynthesisRequest request = From("open");
+  const std::string release = ReleaseOf(request);
+  v1::ArchiveDatasetRequest archive;
+  archive.set_dataset("open");
+  ASSERT_TRUE(owner_.ArchiveDataset(archive).ok());
+  const absl::StatusOr<v1::Operation> again = owner_.CreateSynthesis(request);
+  ASSERT_TRUE(again.ok()) << again.status();
+  EXPECT_EQ(again->release_id(), release);
+  EXPECT_EQ(Spent(), "1");
+}
+
 // The name that a request gives for its prior is not all that makes it the same request.
 TEST_P(Prior, AnotherPriorIsAnotherRequest) {
   MakeSealed(owner_, PublicDataset("open2"), SmallCsv(500));

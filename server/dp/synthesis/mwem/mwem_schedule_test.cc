@@ -233,6 +233,64 @@ TEST(MwemSchedule, RefusesBoxesAndIteratesThatWouldFillTheMemory) {
   EXPECT_EQ(RefusedField(input), "accepted");
 }
 
+// What is measured beforehand when nothing is said: the number of one-way marginals, of a request over
+// attributes of these sizes.
+size_t MeasuredBeforehand(const std::vector<int64_t>& sizes, std::vector<QueryGroup> workload,
+                          int64_t records) {
+  SynthesisInput input = Input(RuleKind::kPure, {.epsilon = Epsilon(kEpsilonUnitsPerOne / 10)});
+  input.domain = CodedDomain(sizes);
+  input.workload = std::move(workload);
+  input.assume_records = records;
+  return MakeMwemSchedule(input).value().initial.size();
+}
+
+TEST(DefaultInit, MeasuresMarginalsInPartsAndForRangesOverSeveralAttributesUnlessNoiseDrownsThem) {
+  const auto pairs_of = [](const std::vector<int64_t>& sizes) {
+    return WholeMarginals(AllKWayMarginals(CodedDomain(sizes), 2, {}).value());
+  };
+  const std::vector<int64_t> small = {16, 16, 16};
+  const std::vector<int64_t> large(24, 2);
+  EXPECT_EQ(MeasuredBeforehand(small, pairs_of(small), 50'000), 0u);
+  EXPECT_EQ(MeasuredBeforehand(large, pairs_of(large), 50'000), 24u);
+  EXPECT_EQ(MeasuredBeforehand(large, pairs_of(large), 500), 0u);
+  const auto marginals = WholeMarginals(AllKWayMarginals(CodedDomain(large), 1, {}).value());
+  EXPECT_EQ(MeasuredBeforehand(large, marginals, 50'000), 0u);  // the workload itself
+
+  const std::vector<QueryGroup> boxes = {{{0, 1}, Boxes{{{0, 3}, {2, 9}, {4, 5}, {0, 1}}}}};
+  EXPECT_EQ(MeasuredBeforehand(small, boxes, 50'000), 2u);
+  EXPECT_EQ(MeasuredBeforehand(small, boxes, 50), 0u);
+  const std::vector<QueryGroup> intervals = {{{0}, Boxes{{{0, 3}, {2, 9}}}}};
+  EXPECT_EQ(MeasuredBeforehand(small, intervals, 50'000), 0u);
+}
+
+TEST(DefaultInit, GivesEachMarginalWhatARoundGets) {
+  SynthesisInput input = Input(RuleKind::kPure, {.epsilon = Epsilon(kEpsilonUnitsPerOne)});
+  input.settings = {{"init", "marginals"}, {"rounds", "5"}};
+  EXPECT_EQ(MakeMwemSchedule(input)->used_settings.at("init_percent"), "44");  // 4 of 4 + 5
+  input.settings["rounds"] = "1";
+  EXPECT_EQ(MakeMwemSchedule(input)->used_settings.at("init_percent"), "50");
+  input.settings["init"] = "domain";
+  EXPECT_EQ(MakeMwemSchedule(input)->used_settings.at("init_percent"), "20");
+}
+
+TEST(DefaultSelection, TakesHalfOfARoundWhereOneAnswerIsMeasured) {
+  SynthesisInput input = Input(RuleKind::kPure, {.epsilon = Epsilon(kEpsilonUnitsPerOne)});
+  EXPECT_EQ(MakeMwemSchedule(input)->used_settings.at("selection_percent"), "30");
+  input.workload = {{{3}, Boxes{{{0, 3}, {2, 4}}}}};
+  EXPECT_EQ(MakeMwemSchedule(input)->used_settings.at("selection_percent"), "50");
+}
+
+TEST(DefaultRounds, AreFewerForRangesThanForTheSameQueriesListed) {
+  SynthesisInput input = Input(RuleKind::kPure, {.epsilon = Epsilon(kEpsilonUnitsPerOne / 10)});
+  Boxes boxes;
+  for (uint32_t i = 0; i < 100; ++i) boxes.sides.push_back({i, i + 400});
+  input.domain = CodedDomain({1000});
+  input.workload = {{{0}, boxes}};
+  const int64_t rounds = MakeMwemSchedule(input)->settings.rounds;
+  input.workload = {{{0}, TermsOf(input.domain, input.workload.front())}};
+  EXPECT_LT(2 * rounds, MakeMwemSchedule(input)->settings.rounds);
+}
+
 TEST(DefaultRounds, GrowWithTheSignalAndStayWithinTheWorkload) {
   const PureBudget small{Epsilon(kEpsilonUnitsPerOne / 10)};
   const PureBudget large{Epsilon(10 * kEpsilonUnitsPerOne)};

@@ -13,32 +13,48 @@
 #include "dp/synthesis/settings_reader.h"
 #include "dp/synthesis/synthesis_workload.h"
 #include "dp/workload/marginals.h"
+#include "dp/workload/sensitivity.h"
 
 namespace curator::dp {
 namespace {
 
 constexpr int64_t kMostRounds = 1000;
 constexpr int64_t kGuessedRecords = 10'000;
+constexpr int64_t kSelectionPercentOfQueries = 50;
 // A sweep over tens of millions of cells takes a large part of a second.
 constexpr int64_t kLastSweepsOfLargeDomains = 30;
 
+// A public guess.
+int64_t AssumedRecords(const SynthesisInput& input) {
+  return std::max<int64_t>(1, input.assume_records.value_or(kGuessedRecords));
+}
+
+bool HasListedQueries(const SynthesisInput& input) {
+  return std::ranges::any_of(input.workload, [](const QueryGroup& group) {
+    return std::holds_alternative<std::vector<LinearQuery>>(group.queries);
+  });
+}
+
+bool HasBoxes(const SynthesisInput& input) {
+  return std::ranges::any_of(
+      input.workload, [](const QueryGroup& group) { return std::holds_alternative<Boxes>(group.queries); });
+}
+
 // See DefaultRounds().
-size_t ComplexityOf(const SynthesisInput& input, const AttributeSet& attributes) {
-  if (AreWholeMarginals(input.workload)) return attributes.size();
+double ComplexityOf(const SynthesisInput& input, const AttributeSet& attributes) {
+  if (AreWholeMarginals(input.workload)) return static_cast<double>(attributes.size());
   int digits = 1;
   for (const uint32_t attribute : attributes)
     digits += static_cast<int>(
         std::bit_width(static_cast<uint64_t>(input.domain.attributes()[attribute].size() - 1)));
-  return static_cast<size_t>(digits);
+  // Ranges overlap: a few of them say much of what all the others would.
+  return HasListedQueries(input) ? digits : 0.4 * digits;
 }
 
 // Noise in cells and parities is followed less: few answers bear on the same records, so nothing averages it
 // out, and a cell that noise denies is lost.
 double DefaultSlack(const SynthesisInput& input, const MwemSettings& settings) {
-  const bool lists_cells = std::ranges::any_of(input.workload, [](const QueryGroup& group) {
-    return std::holds_alternative<std::vector<LinearQuery>>(group.queries);
-  });
-  if (settings.init == MwemInit::kDomain || lists_cells) return 1;
+  if (settings.init == MwemInit::kDomain || HasListedQueries(input)) return 1;
   return static_cast<double>(settings.rounds) / 100;
 }
 
@@ -52,6 +68,60 @@ absl::Status ReadForm(const SynthesisInput& input, const AttributeSet& attribute
   ASSIGN_OR_RETURN(settings.max_cells, reader.Integer("max_cells", most, 1, kMostDenseCells));
   const bool dense = form == "dense" || (form == "auto" && held_whole && *cells <= settings.max_cells);
   settings.form = dense ? MwemForm::kDense : MwemForm::kFactored;
+  return absl::OkStatus();
+}
+
+// So much that each one-way marginal gets what a round gets, and at most half.
+int64_t PercentForMarginals(size_t attributes, int64_t rounds) {
+  const auto marginals = static_cast<int64_t>(attributes);
+  return std::clamp<int64_t>(100 * marginals / (marginals + rounds), 1, 50);
+}
+
+// How far noise moves a range over half of the values of the largest attribute, when all one-way marginals
+// are measured with this share of the budget. Square roots only, so that every machine finds the same.
+absl::StatusOr<double> NoiseOfMarginals(const SynthesisInput& input, const Budget& budget,
+                                        const AttributeSet& attributes, int64_t percent) {
+  ASSIGN_OR_RETURN(const Sensitivity sensitivity,
+                   MarginalsSensitivity(input.unit_bound, static_cast<int64_t>(attributes.size())));
+  const auto* const pure = std::get_if<PureBudget>(&budget);
+  const int64_t units = pure != nullptr ? pure->epsilon.units() : std::get<ZcdpBudget>(budget).rho.units();
+  const double share = static_cast<double>(units) * 1e-14 * static_cast<double>(percent);
+  const double scale = static_cast<double>(sensitivity.l1) / share;
+  const double variance =
+      pure != nullptr ? 2 * scale * scale : static_cast<double>(sensitivity.l2_squared) / (2 * share);
+  int64_t largest = 1;
+  for (const uint32_t attribute : attributes)
+    largest = std::max(largest, input.domain.attributes()[attribute].size());
+  return std::sqrt(variance * static_cast<double>(largest) / 2);
+}
+
+// One-way marginals first, where rounds would otherwise learn little else (in parts, attributes that no round
+// reaches would stay uniform; ranges over several attributes need the attributes' own distributions) and
+// where these marginals are not lost in noise.
+absl::StatusOr<MwemInit> DefaultInit(const SynthesisInput& input, const Budget& budget,
+                                     const AttributeSet& attributes, const MwemSettings& settings) {
+  const bool joins_attributes = std::ranges::any_of(
+      input.workload, [](const QueryGroup& group) { return group.attributes.size() > 1; });
+  const bool learns_parts = settings.form == MwemForm::kFactored || HasBoxes(input);
+  if (!joins_attributes || !learns_parts) return MwemInit::kUniform;
+  ASSIGN_OR_RETURN(
+      const double noise,
+      NoiseOfMarginals(input, budget, attributes, PercentForMarginals(attributes.size(), settings.rounds)));
+  return noise <= 0.25 * static_cast<double>(AssumedRecords(input)) ? MwemInit::kMarginals
+                                                                    : MwemInit::kUniform;
+}
+
+absl::Status ReadInit(const SynthesisInput& input, const Budget& budget, const AttributeSet& attributes,
+                      SettingsReader& reader, MwemSettings& settings) {
+  ASSIGN_OR_RETURN(const std::string init, reader.Choice("init", {"auto", "uniform", "marginals", "domain"}));
+  if (init == "auto") {
+    ASSIGN_OR_RETURN(settings.init, DefaultInit(input, budget, attributes, settings));
+  }
+  if (init == "marginals") settings.init = MwemInit::kMarginals;
+  if (init == "domain") settings.init = MwemInit::kDomain;
+  if (settings.init == MwemInit::kMarginals)
+    settings.init_percent = PercentForMarginals(attributes.size(), settings.rounds);
+  ASSIGN_OR_RETURN(settings.init_percent, reader.Integer("init_percent", settings.init_percent, 1, 99));
   return absl::OkStatus();
 }
 
@@ -76,12 +146,13 @@ absl::StatusOr<ReadMwemSettings> ReadSettings(const SynthesisInput& input, const
   SettingsReader reader(input.settings);
   MwemSettings settings;
   const int64_t most_rounds = std::min(candidates, kMostRounds);
-  const int64_t records = std::max<int64_t>(1, input.assume_records.value_or(kGuessedRecords));
-  const int64_t rounds =
-      std::min(most_rounds, DefaultRounds(budget, ComplexityOf(input, attributes), candidates, records));
+  const int64_t rounds = std::min(
+      most_rounds, DefaultRounds(budget, ComplexityOf(input, attributes), candidates, AssumedRecords(input)));
   ASSIGN_OR_RETURN(settings.rounds, reader.Integer("rounds", rounds, 1, most_rounds));
-  ASSIGN_OR_RETURN(settings.selection_percent,
-                   reader.Integer("selection_percent", settings.selection_percent, 1, 99));
+  // A marginal's error is a sum over its cells, and seen more easily than that of one query.
+  const int64_t selection_percent =
+      AreWholeMarginals(input.workload) ? settings.selection_percent : kSelectionPercentOfQueries;
+  ASSIGN_OR_RETURN(settings.selection_percent, reader.Integer("selection_percent", selection_percent, 1, 99));
   ASSIGN_OR_RETURN(settings.sweeps, reader.Integer("sweeps", settings.sweeps, 1, 1000));
   const std::optional<int64_t> cells = input.domain.CellCount(attributes);
   if (!cells || *cells > kMostCellsHeldWhole) settings.last_sweeps = kLastSweepsOfLargeDomains;
@@ -91,23 +162,20 @@ absl::StatusOr<ReadMwemSettings> ReadSettings(const SynthesisInput& input, const
   ASSIGN_OR_RETURN(settings.settled, reader.Real("settled", settings.settled, 1e-9, 10));
   ASSIGN_OR_RETURN(const std::string iterate, reader.Choice("iterate", {"last", "average"}));
   settings.iterate = iterate == "average" ? MwemIterate::kAverage : MwemIterate::kLast;
-  ASSIGN_OR_RETURN(const std::string init, reader.Choice("init", {"uniform", "marginals", "domain"}));
-  if (init == "marginals") settings.init = MwemInit::kMarginals;
-  if (init == "domain") settings.init = MwemInit::kDomain;
+  RETURN_IF_ERROR(ReadForm(input, attributes, reader, settings));
+  RETURN_IF_ERROR(ReadInit(input, budget, attributes, reader, settings));
   ASSIGN_OR_RETURN(settings.slack, reader.Real("slack", DefaultSlack(input, settings), 0.001, 1000));
-  ASSIGN_OR_RETURN(settings.init_percent, reader.Integer("init_percent", settings.init_percent, 1, 99));
   ASSIGN_OR_RETURN(const std::string adaptive, reader.Choice("adaptive", {"no", "yes"}));
   settings.adaptive = adaptive == "yes" ? MwemRounds::kAdaptive : MwemRounds::kFixed;
-  RETURN_IF_ERROR(ReadForm(input, attributes, reader, settings));
   RETURN_IF_ERROR(CheckForm(settings, cells && *cells <= settings.max_cells));
   RETURN_IF_ERROR(reader.Finish());
   return ReadMwemSettings{.settings = settings, .used = reader.used()};
 }
 
-int64_t DefaultRounds(const Budget& budget, size_t complexity, int64_t candidates, int64_t records) {
+int64_t DefaultRounds(const Budget& budget, double complexity, int64_t candidates, int64_t records) {
   // Found by experiment on tables of 5,000 to 50,000 records; only square roots, so that every machine finds
   // the same.
-  double rounds = 1.5 * static_cast<double>(complexity);
+  double rounds = 1.5 * complexity;
   if (const auto* pure = std::get_if<PureBudget>(&budget)) {
     const double signal =
         static_cast<double>(records) * static_cast<double>(pure->epsilon.units()) / 1e12 / 2000;
@@ -127,7 +195,8 @@ const std::vector<Setting>& MwemSettingsForPeople() {
        "how many queries (marginals, or single queries of other groups) are measured; all of the workload, "
        "without selection, when equal to its size",
        "chosen from the budget, the workload and the assumed number of records"},
-      {"selection_percent", "the share of a round's budget that chooses what to measure, 1 to 99", "30"},
+      {"selection_percent", "the share of a round's budget that chooses what to measure, 1 to 99",
+       "30 for marginals, 50 for other queries"},
       {"iterate", "last: the final weights; average: of the weights after every round (dense form only)",
        "last"},
       {"sweeps", "how often all measurements are replayed in a round at most", "10"},
@@ -142,9 +211,14 @@ const std::vector<Setting>& MwemSettingsForPeople() {
        "a hundredth of the rounds for marginals and ranges; 1 for other queries, and after measuring every "
        "cell"},
       {"init",
-       "what is measured beforehand. uniform: nothing; marginals: every one-way marginal; domain: every cell",
-       "uniform"},
-      {"init_percent", "the share of the budget that the measurement beforehand costs, 1 to 99", "20"},
+       "what is measured beforehand. uniform: nothing; marginals: every one-way marginal; domain: every "
+       "cell; "
+       "auto: marginals in the factored form and for ranges over several attributes, unless noise would "
+       "drown "
+       "them; else uniform",
+       "auto"},
+      {"init_percent", "the share of the budget that the measurement beforehand costs, 1 to 99",
+       "20 for domain; as much for each marginal as for a round, at most 50, for marginals"},
       {"adaptive",
        absl::StrCat("no: all rounds are alike; yes: ", kAdaptiveStages,
                     " stages of up to `rounds` each, ended when the signal drops below the noise; a round "

@@ -58,8 +58,8 @@ absl::StatusOr<ReadMwemSettings> ReadSettings(const SynthesisInput& input, const
 
 // The number of rounds unless it is set: few when noise is large, all candidates when they are not many more
 // than that. `complexity`: the number of attributes of whole marginals, or of binary digits of a cell of the
-// domain for other queries. `records` is a public guess.
-int64_t DefaultRounds(const Budget& budget, size_t complexity, int64_t candidates, int64_t records);
+// domain for other queries, less where these are ranges. `records` is a public guess.
+int64_t DefaultRounds(const Budget& budget, double complexity, int64_t candidates, int64_t records);
 
 // The settings of the method, for people.
 const std::vector<Setting>& MwemSettingsForPeople();

@@ -23,12 +23,7 @@ absl::StatusOr<std::vector<uint32_t>> CodesByRow(const PublicTable& table, const
                                                  Pacer& pacer) {
   const ColumnsView view = table.columns();
   const size_t width = attributes.size();
-  if (view.rows > kMostPriorCodes / static_cast<int64_t>(std::max<size_t>(1, width))) {
-    return InvalidField("settings.prior",
-                        absl::StrCat("the prior has ", view.rows, " records of ", width,
-                                     " attributes of the workload; at most ", kMostPriorCodes,
-                                     " codes can be held: ask for fewer attributes or take a smaller prior"));
-  }
+  RETURN_IF_ERROR(CheckPriorCodes(view.rows, width));
   std::vector<uint32_t> codes(static_cast<size_t>(view.rows) * width);
   for (size_t i = 0; i < width; ++i) {
     const ColumnView& column = view.columns[attributes[i]];
@@ -51,6 +46,15 @@ absl::Status CheckPrior(const Domain& domain, const PublicTable& table) {
                                                        kMostPriorRows, " can be used"));
   }
   return absl::OkStatus();
+}
+
+absl::Status CheckPriorCodes(int64_t rows, size_t attributes) {
+  if (rows <= kMostPriorCodes / static_cast<int64_t>(std::max<size_t>(1, attributes)))
+    return absl::OkStatus();
+  return InvalidField("settings.prior",
+                      absl::StrCat("the prior has ", rows, " records of ", attributes,
+                                   " attributes of the workload; at most ", kMostPriorCodes,
+                                   " codes can be held: ask for fewer attributes or take a smaller prior"));
 }
 
 absl::StatusOr<PriorRecords> PriorRecords::DistinctOf(const Domain& domain, const PublicTable& table,

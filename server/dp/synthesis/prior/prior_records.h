@@ -25,11 +25,14 @@ inline constexpr int64_t kMostPriorCodes = int64_t{1} << 30;
 // INVALID_ARGUMENT ("settings.prior") for a table of no rows, of too many, or of other sizes than `domain`.
 absl::Status CheckPrior(const Domain& domain, const PublicTable& table);
 
+// INVALID_ARGUMENT ("settings.prior") where the codes of so many rows and attributes are more than
+// kMostPriorCodes.
+absl::Status CheckPriorCodes(int64_t rows, size_t attributes);
+
 class PriorRecords {
  public:
   // The distinct rows of `table`, cut to `attributes` (rising, not empty), in lexicographic order. The table
-  // is over `domain`. Errors: those of CheckPrior(); INVALID_ARGUMENT ("settings.prior") for more than
-  // kMostPriorCodes codes; CANCELLED as in Pacer.
+  // is over `domain`. Errors: those of CheckPrior() and CheckPriorCodes(); CANCELLED as in Pacer.
   static absl::StatusOr<PriorRecords> DistinctOf(const Domain& domain, const PublicTable& table,
                                                  AttributeSet attributes, Pacer& pacer);
 

@@ -249,6 +249,8 @@ absl::StatusOr<PriorSchedule> MakePriorSchedule(const SynthesisInput& input) {
   schedule.trust =
       schedule.settings.trust > 0 ? schedule.settings.trust : static_cast<double>(input.prior->rows());
   RETURN_IF_ERROR(DivideAttributes(input, schedule));
+  // Whatever the support: what only a fit met would be met after the charge.
+  RETURN_IF_ERROR(CheckPriorCodes(input.prior->rows(), schedule.modelled.size()));
   RETURN_IF_ERROR(BoundWeights(input, schedule));
   const std::vector<LevelBudget> budgets = SplitBudget(budget, schedule.settings);
   RETURN_IF_ERROR(ChooseMarginals(input, budgets, schedule));

@@ -8,9 +8,11 @@
 #include <map>
 #include <random>
 
+#include "base/errors.h"
 #include "dp/data/sealed_table.h"
 #include "dp/synthesis/prior/nesting.h"
 #include "dp/synthesis/prior/prior_model.h"
+#include "dp/synthesis/prior/prior_records.h"
 #include "dp/synthesis/prior/prior_schedule.h"
 #include "dp/synthesis/synthesis_workload.h"
 #include "dp/synthesis/testing/laws.h"
@@ -328,12 +330,29 @@ TEST(PriorAwareRefuses, RegionsAndGroupsThatMakeNoSense) {
   EXPECT_THAT(Refusal(input), HasSubstr("weights each"));
 }
 
-TEST(PriorAwareRefuses, AFullDomainThatIsTooLarge) {
+TEST(PriorAwareRefuses, AFullDomainThatIsTooLargeWhenItPlansWithTheSettingNamed) {
   SynthesisInput input = Input(1, People(100, 1, 0));
   input.settings = {{"support", "full"}, {"max_cells", "899"}};
   EXPECT_THAT(Refusal(input), HasSubstr("support=prior"));
+  EXPECT_EQ(FieldViolationOf(PriorAware().Plan(input).status())->field, "settings.max_cells");
   input.settings["max_cells"] = "900";
   EXPECT_TRUE(PriorAware().Plan(input).ok());
+}
+
+// A plan that did not look would be charged for, and its fit refused: this is what it would meet.
+TEST(PriorAwareRefusesCanary, AFullDomainThatIsPlannedUnlookedAtIsLostInTheFit) {
+  const SynthesisInput input = Input(1, People(100, 1, 0));
+  const AttributeSet all = {0, 1, 2, 3, 4};
+  Pacer pacer{std::stop_token()};
+  EXPECT_FALSE(PriorRecords::AllCells(input.domain, *input.prior, all, 899, pacer).ok());
+  EXPECT_TRUE(PriorRecords::AllCells(input.domain, *input.prior, all, 900, pacer).ok());
+}
+
+TEST(PriorAwareRefuses, MoreCodesThanCanBeHeld) {
+  EXPECT_TRUE(CheckPriorCodes(kMostPriorRows, 64).ok());
+  const absl::Status refused = CheckPriorCodes(kMostPriorRows, 65);
+  EXPECT_EQ(FieldViolationOf(refused)->field, "settings.prior");
+  EXPECT_THAT(std::string(refused.message()), HasSubstr("fewer attributes"));
 }
 
 }  // namespace
