@@ -142,7 +142,7 @@ class Table(TidyTest):
             with self.subTest(path=path):
                 self.assert_caught("table", path, '#include "dp/kernel/owner_view.h"\n')
         self.assert_caught("table", "server/service/synthesis.h", '#include "service/owner_actions.h"\n')
-        for path in ["server/service/owner.h", "server/service/owner_actions.h"]:
+        for path in ["server/service/owner.h", "server/service/owner_actions.h", "server/service/owner_risk.h"]:
             self.assert_clean(path, '#include "dp/kernel/owner_view.h"\n')
 
 

@@ -457,4 +457,8 @@ absl::StatusOr<v1::RowCountsResponse> Client::RowCounts(v1::RowCountsRequest req
   return Change(wire_->connection, wire_->owners, &v1::OwnerService::Stub::RowCounts, std::move(request));
 }
 
+absl::StatusOr<v1::RiskResponse> Client::RiskReport(v1::RiskRequest request) const {
+  return Change(wire_->connection, wire_->owners, &v1::OwnerService::Stub::RiskReport, std::move(request));
+}
+
 }  // namespace curator

@@ -143,6 +143,7 @@ class Client {
   // Private answers for the owner; every attempt is a look that the server writes down.
   absl::StatusOr<v1::EvaluateResponse> Evaluate(v1::EvaluateRequest request) const;
   absl::StatusOr<v1::RowCountsResponse> RowCounts(v1::RowCountsRequest request) const;
+  absl::StatusOr<v1::RiskResponse> RiskReport(v1::RiskRequest request) const;
 
  private:
   struct Wire;

@@ -1,4 +1,5 @@
-// demo-data: writes the demonstration's table, an invented population (see demo_population.h).
+// demo-data: writes one of the demonstration's tables, an invented population (see demo_population.h) or
+// invented pupils in schools (see demo_pupils.h).
 #include <charconv>
 #include <cstdint>
 #include <fstream>
@@ -8,18 +9,22 @@
 #include <string_view>
 
 #include "demo_population.h"
+#include "demo_pupils.h"
 
 namespace {
 
 constexpr int kMostPeople = 10'000'000;
+constexpr int kMostSchools = 100'000;
 constexpr std::string_view kUsage =
-    "usage: demo-data --out FILE.csv [--people N] [--seed N]\n"
+    "usage: demo-data --out FILE.csv [--people N | --schools N] [--seed N]\n"
     "  --people N   how many, 1 to 10000000 (default 30000)\n"
+    "  --schools N  pupils in so many schools instead, 1 to 100000\n"
     "  --seed N     another population of the same kind (default 1)\n";
 
 struct Options {
   std::string out;
   int people = 30'000;
+  std::optional<int> schools;
   uint64_t seed = 1;
 };
 
@@ -40,6 +45,8 @@ std::optional<Options> ReadOptions(int argc, char** argv) {
       options.out = value;
     } else if (name == "--people") {
       options.people = ReadNumber<int>(value).value_or(0);
+    } else if (name == "--schools") {
+      options.schools = ReadNumber<int>(value).value_or(0);
     } else if (name == "--seed") {
       const std::optional<uint64_t> seed = ReadNumber<uint64_t>(value);
       if (!seed) return std::nullopt;
@@ -50,6 +57,7 @@ std::optional<Options> ReadOptions(int argc, char** argv) {
   }
   const bool complete = argc % 2 == 1 && !options.out.empty();
   if (!complete || options.people < 1 || options.people > kMostPeople) return std::nullopt;
+  if (options.schools && (*options.schools < 1 || *options.schools > kMostSchools)) return std::nullopt;
   return options;
 }
 
@@ -62,7 +70,11 @@ int main(int argc, char** argv) {
     return 2;
   }
   std::ofstream file(options->out, std::ios::binary | std::ios::trunc);
-  curator::demo::WriteCsv(curator::demo::MakePopulation(options->people, options->seed), file);
+  if (options->schools) {
+    curator::demo::WriteCsv(curator::demo::MakePupils(*options->schools, options->seed), file);
+  } else {
+    curator::demo::WriteCsv(curator::demo::MakePopulation(options->people, options->seed), file);
+  }
   file.close();
   if (!file) {
     std::cerr << "demo-data: cannot write " << options->out << '\n';

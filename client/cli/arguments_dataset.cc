@@ -186,6 +186,12 @@ void AddSchemaGroup(CLI::App& app, Chosen& chosen) {
       "group,\n"
       "{\"group\": {\"idColumn\": \"school\", \"maxRecords\": 400}}, all of whose records are protected "
       "together.\n"
+      "\nA number may be given by even steps, {\"numeric\": {\"min\": 0, \"max\": 100, \"step\": 0.5}}. "
+      "Records that\n"
+      "lie in groups (pupils in schools) name the groups' column, which is never released, and a number as "
+      "the\n"
+      "response: \"nesting\": {\"groupColumn\": \"school\", \"response\": \"score\"}; see: curator synth "
+      "list\n"
       "Example:\n  curator schema check census.json people.csv");
   Choose(command, options, chosen);
 }

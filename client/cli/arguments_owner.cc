@@ -34,6 +34,20 @@ void AddOwnerGroup(CLI::App& app, Chosen& chosen) {
   count->add_option("NAME", rows->dataset, "The dataset")->required();
   AddRequestId(count, rows->request_id);
   Choose(count, rows, chosen);
+
+  const auto risk = std::make_shared<ReportRisk>();
+  CLI::App* report = AddCommand(*group, "risk",
+                                "PRIVATE: what single groups and records of nested data weigh in the "
+                                "likelihood, under the weightings of "
+                                "pseudo-posteriors",
+                                "curator owner risk pupils");
+  report->add_option("NAME", risk->dataset, "The dataset")->required();
+  AddChoice<v1::RiskRequest::Grid>(
+      *report, "--grid", "fit|bounds", risk->grid,
+      {{"fit", v1::RiskRequest::GRID_AROUND_FIT}, {"bounds", v1::RiskRequest::GRID_WITHIN_BOUNDS}},
+      "Over parameters that the data might be of, or over all within the response's bounds. Default: fit");
+  AddRequestId(report, risk->request_id);
+  Choose(report, risk, chosen);
 }
 
 }  // namespace curator::cli

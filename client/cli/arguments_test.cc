@@ -57,6 +57,8 @@ TEST(Arguments, AnOwnersQuestionNamesItsReleaseAndItsGroups) {
   EXPECT_THAT(options.by, ElementsAre("PUMA", "YEAR"));
   EXPECT_EQ(options.pairs, 20);
   EXPECT_EQ(Chosen<CountOwnRows>("owner rows census").dataset, "census");
+  EXPECT_EQ(Chosen<ReportRisk>("owner risk pupils").grid, v1::RiskRequest::GRID_AROUND_FIT);
+  EXPECT_EQ(Chosen<ReportRisk>("owner risk pupils --grid bounds").grid, v1::RiskRequest::GRID_WITHIN_BOUNDS);
   EXPECT_TRUE(std::holds_alternative<UsageError>(Parse(Words("owner evaluate census"))));
 }
 

@@ -70,6 +70,7 @@ absl::Status PrintEstimate(Session& session, const std::string& dataset, const v
   Document document;
   document.fields = {{"dataset", "dataset", dataset},
                      {"event", "what is done", estimate->event()},
+                     {"protects", "protects", estimate->protects()},
                      {"fits", "fits the budget", estimate->fits()}};
   document.tables.push_back(CostTable(estimate->costs()));
   document.notes.push_back("nothing was charged");

@@ -14,6 +14,7 @@
 #include "absl/status/status.h"
 #include "curator/v1/budget.pb.h"
 #include "curator/v1/dataset.pb.h"
+#include "curator/v1/owner.pb.h"
 #include "curator/v1/query.pb.h"
 #include "curator/v1/workload.pb.h"
 
@@ -321,6 +322,11 @@ struct CountOwnRows {
   std::string dataset;
   std::string request_id;
 };
+struct ReportRisk {
+  std::string dataset;
+  v1::RiskRequest::Grid grid = v1::RiskRequest::GRID_AROUND_FIT;
+  std::string request_id;
+};
 
 struct ShowVersion {};
 
@@ -351,7 +357,7 @@ using Command =
                  StartCharge, CommitCharge, CancelCharge, ExtendCharge, ShowCharge, CreateAccount,
                  ListAccounts, ProposeLimit, ShowLimitProposal, ApproveLimit, ListLimitProposals, ShowBudget,
                  ShowLedger, ExportLedger, VerifyLedger, ShowReceiptKey, RepairLedger, EvaluateRelease,
-                 CountOwnRows, ShowVersion, ComposeEvents, ConvertPrivacy, CalibrateNoise>;
+                 CountOwnRows, ReportRisk, ShowVersion, ComposeEvents, ConvertPrivacy, CalibrateNoise>;
 
 // Each prints its result to the session, or returns the error that the caller prints.
 absl::Status Run(Session& session, const CreateDataset& command);
@@ -397,6 +403,7 @@ absl::Status Run(Session& session, const ShowReceiptKey& command);
 absl::Status Run(Session& session, const RepairLedger& command);
 absl::Status Run(Session& session, const EvaluateRelease& command);
 absl::Status Run(Session& session, const CountOwnRows& command);
+absl::Status Run(Session& session, const ReportRisk& command);
 absl::Status Run(Session& session, const ShowVersion& command);
 absl::Status Run(Session& session, const ComposeEvents& command);
 absl::Status Run(Session& session, const ConvertPrivacy& command);

@@ -31,6 +31,24 @@ std::string UnitOf(const v1::Schema& schema) {
                       " records each)");
 }
 
+// "in groups (column school), of the response score"; empty where records lie in none.
+std::string NestingOf(const v1::Schema& schema) {
+  if (!schema.has_nesting()) return "";
+  const v1::Nesting& nesting = schema.nesting();
+  const std::string& column =
+      nesting.group_column().empty() ? schema.unit().group().id_column() : nesting.group_column();
+  return absl::StrCat("in groups (column ", column,
+                      nesting.has_max_group_size()
+                          ? absl::StrCat(", at most ", nesting.max_group_size(), " records each")
+                          : "",
+                      "), with the response ", nesting.response());
+}
+
+void AddNesting(Document& document, const v1::Schema& schema) {
+  if (!schema.has_nesting()) return;
+  document.fields.push_back({"nesting", "records lie", NestingOf(schema)});
+}
+
 RawJson SchemaAsJson(const v1::Schema& schema) {
   std::string json;
   if (!google::protobuf::util::MessageToJsonString(schema, &json).ok()) json = "null";
@@ -83,6 +101,7 @@ Document DatasetDocument(const v1::Dataset& dataset) {
                       std::vector<std::string>(dataset.grantees().begin(), dataset.grantees().end())},
                      {"create_time", "created", TextOfTime(dataset.create_time())},
                      {"schema", "schema", SchemaAsJson(dataset.schema()), Audience::kPrograms}};
+  AddNesting(document, dataset.schema());
   Table attributes{
       "attributes", "", {{"name", "attribute"}, {"kind", "kind"}, {"bins", "bins", Align::kRight}}, {}};
   for (const v1::Attribute& attribute : dataset.schema().attributes()) {
@@ -99,6 +118,9 @@ void AddImport(Document& document, const v1::ImportRecordsResponse& import) {
   document.fields.push_back({"rows_read", "rows read", import.rows_read()});
   document.fields.push_back({"rows_accepted", "accepted", import.rows_accepted()});
   document.fields.push_back({"rows_rejected", "rejected", import.rows_rejected()});
+  document.fields.push_back({"responses_clamped", "responses set to the nearest bound",
+                             import.responses_clamped(),
+                             import.responses_clamped() > 0 ? Audience::kEveryone : Audience::kPrograms});
   document.fields.push_back({"ignored_columns", "columns ignored", ignored});
   Table rejected{"rejected_rows",
                  "first rejected rows",
@@ -220,7 +242,7 @@ absl::Status Run(Session& session, const SealDataset& command) {
   document.fields = {{"dataset", "dataset", sealed->dataset().name()},
                      {"state", "state", NameOf(sealed->dataset().state())},
                      {"records", "records", sealed->records()},
-                     {"records_dropped", "beyond a person's bound", sealed->records_dropped()}};
+                     {"records_dropped", "beyond their unit's bound", sealed->records_dropped()}};
   AddRequestId(document, session);
   document.notes.push_back("these figures depend on the records: for the owner's eyes only");
   session.Print(document);
@@ -301,6 +323,7 @@ absl::Status Run(Session& session, const CheckSchema& command) {
 
   Document document;
   document.fields = {{"unit", "protects one", UnitOf(*schema)}, {"cells", "cells in all", checked->cells()}};
+  AddNesting(document, *schema);
   Table attributes{
       "attributes", "", {{"name", "attribute"}, {"kind", "kind"}, {"bins", "bins", Align::kRight}}, {}};
   for (int i = 0; i < checked->attributes_size(); ++i) {

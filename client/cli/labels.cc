@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "client/cli/numeric_edges.h"
 #include "client/cli/text.h"
 
 namespace curator::cli {
@@ -43,9 +44,8 @@ std::string TextOfEdge(double edge) {
 }
 
 std::string LabelOf(const v1::Numeric& numeric, int64_t code) {
-  const int low = static_cast<int>(code);
-  const bool closed = low + 2 == numeric.edges_size();
-  return absl::StrCat("[", TextOfEdge(numeric.edges(low)), ", ", TextOfEdge(numeric.edges(low + 1)),
+  const bool closed = code + 2 == EdgeCount(numeric);
+  return absl::StrCat("[", TextOfEdge(EdgeAt(numeric, code)), ", ", TextOfEdge(EdgeAt(numeric, code + 1)),
                       closed ? "]" : ")");
 }
 
@@ -66,7 +66,7 @@ int64_t BinsOf(const v1::Attribute& attribute) {
     case v1::Attribute::kInteger:
       return BinsOf(attribute.integer());
     case v1::Attribute::kNumeric:
-      return std::max(attribute.numeric().edges_size() - 1, 0);
+      return std::max<int64_t>(EdgeCount(attribute.numeric()) - 1, 0);
     case v1::Attribute::kCoded:
       return std::max<int64_t>(attribute.coded().size(), 0);
     default:
@@ -101,10 +101,8 @@ std::string KindOf(const v1::Attribute& attribute) {
       return absl::StrCat("integer, ", integer.min(), " to ", integer.max(), bins);
     }
     case v1::Attribute::kNumeric: {
-      const v1::Numeric& numeric = attribute.numeric();
-      if (numeric.edges_size() < 2) return "numeric";
-      return absl::StrCat("numeric, ", ExactText(numeric.edges(0)), " to ",
-                          ExactText(numeric.edges(numeric.edges_size() - 1)));
+      const std::string words = WordsOf(attribute.numeric());
+      return words.empty() ? "numeric" : absl::StrCat("numeric, ", words);
     }
     case v1::Attribute::kCoded:
       return absl::StrCat("coded, 0 to ", attribute.coded().size() - 1);

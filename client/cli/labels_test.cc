@@ -5,6 +5,8 @@
 
 #include <limits>
 
+#include "absl/strings/str_cat.h"
+
 namespace curator::cli {
 namespace {
 
@@ -52,6 +54,23 @@ TEST(Labels, TheWidestIntegersDoNotOverflow) {
 TEST(Labels, NumbersAreIntervalsAndTheLastIsClosed) {
   EXPECT_EQ(LabelsOf(R"({"name":"income","numeric":{"edges":[0,0.5,20000]}})"),
             (Labels{"[0, 0.5)", "[0.5, 20000]"}));
+}
+
+TEST(Labels, EvenStepsAreTheirDecimals) {
+  EXPECT_EQ(LabelsOf(R"({"name":"x","numeric":{"min":-0.1,"max":0.4,"step":0.1}})"),
+            (Labels{"[-0.1, 0)", "[0, 0.1)", "[0.1, 0.2)", "[0.2, 0.3)", "[0.3, 0.4]"}));
+  const v1::Schema schema =
+      SchemaOf(R"({"attributes":[{"name":"x","numeric":{"min":0,"max":100,"step":0.5}}]})");
+  EXPECT_EQ(KindOf(schema.attributes(0)), "numeric, 0 to 100 by 0.5");
+  EXPECT_EQ(BinsOf(schema.attributes(0)), 200);
+}
+
+TEST(Labels, StepsThatNoServerWouldAcceptMakeNoBins) {
+  for (const char* steps :
+       {R"({"min":0,"max":1,"step":0.3})", R"({"min":0,"max":1,"step":0})", R"({"min":1,"max":0,"step":1})",
+        R"({"min":0,"max":"NaN","step":1})", R"({"min":0,"max":1e300,"step":1})", R"({"max":1,"step":-1})"}) {
+    EXPECT_EQ(LabelsOf(absl::StrCat(R"({"name":"x","numeric":)", steps, "}")), Labels{}) << steps;
+  }
 }
 
 TEST(Labels, CodesAreThemselves) {

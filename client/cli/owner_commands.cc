@@ -54,4 +54,38 @@ absl::Status Run(Session& session, const CountOwnRows& command) {
   return absl::OkStatus();
 }
 
+absl::Status Run(Session& session, const ReportRisk& command) {
+  v1::RiskRequest request;
+  if (absl::Status status = session.SetRequestId(request, command.request_id); !status.ok()) return status;
+  request.set_dataset(command.dataset);
+  request.set_grid(command.grid);
+  const absl::StatusOr<v1::RiskResponse> report = session.client.RiskReport(request);
+  if (!report.ok()) return report.status();
+  Document document;
+  document.fields = {{"private", "PRIVATE", true},
+                     {"groups", "groups", report->groups()},
+                     {"records", "records", report->records()},
+                     {"grid", "over parameters", report->grid()},
+                     {"warning", "warning", report->warning(), Audience::kPrograms}};
+  Table table{"sensitivities",
+              "PRIVATE: the largest share of a group, or of a record, in the log-likelihood",
+              {{"private", "", Align::kLeft, Audience::kPrograms},
+               {"level", "of a"},
+               {"weighting", "weights"},
+               {"option", "option"},
+               {"least", "least", Align::kRight},
+               {"first_quartile", "1st quartile", Align::kRight},
+               {"median", "median", Align::kRight},
+               {"third_quartile", "3rd quartile", Align::kRight},
+               {"largest", "largest", Align::kRight}},
+              {}};
+  for (const v1::RiskResponse::Sensitivities& row : report->sensitivities())
+    table.rows.push_back({true, row.level(), row.weighting(), row.option(), row.least(), row.first_quartile(),
+                          row.median(), row.third_quartile(), row.largest()});
+  document.tables.push_back(std::move(table));
+  document.notes.push_back(report->warning());
+  session.Print(document);
+  return absl::OkStatus();
+}
+
 }  // namespace curator::cli

@@ -50,6 +50,7 @@ Document SynthesisDocument(const ReleaseContent& content) {
        std::vector<std::string>(synthesis.attributes().begin(), synthesis.attributes().end())});
   document.fields.push_back({"records", "records (noisy)", synthesis.records()});
   document.fields.push_back({"event", "recorded as", synthesis.event()});
+  document.fields.push_back({"protects", "protects", synthesis.protects()});
   Table settings{"settings", "settings", {{"key", "key"}, {"value", "value"}}, {}};
   const std::map<std::string, std::string> sorted(synthesis.settings().begin(), synthesis.settings().end());
   for (const auto& [key, value] : sorted) settings.rows.push_back({key, value});

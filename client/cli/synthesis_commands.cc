@@ -87,6 +87,7 @@ absl::Status Run(Session& session, const EstimateSynthesis& command) {
                      {"method", "method", command.choice.method},
                      {"model_cells", "cells of the model", estimate->model_cells()},
                      {"event", "would be recorded as", estimate->event()},
+                     {"protects", "protects", estimate->protects()},
                      {"fits", "fits the budget", estimate->fits()}};
   Table settings{"settings", "settings", {{"key", "key"}, {"value", "value"}}, {}};
   const std::map<std::string, std::string> sorted(estimate->settings().begin(), estimate->settings().end());

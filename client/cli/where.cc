@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "client/cli/numeric_edges.h"
 #include "client/cli/text.h"
 #include "client/cli/utf8.h"
 
@@ -231,8 +232,9 @@ absl::Status EndError(const v1::Condition& condition, const std::string& why) {
 bool IsLargestEdge(const v1::Numeric& numeric, const std::string& text) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && end == text.data() + text.size() && numeric.edges_size() > 0 &&
-         value == numeric.edges(numeric.edges_size() - 1);
+  const int64_t edges = EdgeCount(numeric);
+  return error == std::errc() && end == text.data() + text.size() && edges > 0 &&
+         value == EdgeAt(numeric, edges - 1);
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 #include "codec/schema_codec.h"
 
+#include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <utility>
 #include <variant>
@@ -13,10 +15,13 @@ namespace curator::codec {
 namespace {
 
 constexpr char kTag[] = "curator.schema";
-constexpr int64_t kVersion = 1;
+// Documents that say nothing of version 2's (even steps, a nesting) are written in version 1, so that they
+// keep their bytes and hashes.
+constexpr int64_t kFirstVersion = 1;
+constexpr int64_t kSecondVersion = 2;
 
 // Permanent: they are in stored documents.
-enum KindTag : int64_t { kCategorical = 1, kInteger = 2, kNumeric = 3, kCoded = 4 };
+enum KindTag : int64_t { kCategorical = 1, kInteger = 2, kNumeric = 3, kCoded = 4, kEvenNumeric = 5 };
 enum UnitTag : int64_t { kRecord = 1, kPerson = 2, kGroup = 3 };
 
 void WriteKind(CanonicalWriter& writer, const dp::CategoricalKind& kind) {
@@ -35,6 +40,11 @@ void WriteKind(CanonicalWriter& writer, const dp::IntegerKind& kind) {
 }
 
 void WriteKind(CanonicalWriter& writer, const dp::NumericKind& kind) {
+  if (kind.even) {
+    writer.Integer(kEvenNumeric);
+    for (const double number : {kind.even->min, kind.even->max, kind.even->step}) writer.Real(number);
+    return;
+  }
   writer.Integer(kNumeric);
   writer.Integer(static_cast<int64_t>(kind.edges.size()));
   for (const double edge : kind.edges) writer.Real(edge);
@@ -59,6 +69,23 @@ void WriteUnit(CanonicalWriter& writer, const dp::GroupUnit& unit) {
   writer.Integer(kGroup);
   writer.Text(unit.id_column);
   writer.Integer(unit.max_records);
+}
+
+void WriteNesting(CanonicalWriter& writer, const std::optional<dp::Nesting>& nesting) {
+  writer.Integer(nesting ? 1 : 0);
+  if (!nesting) return;
+  writer.Text(nesting->group_column);
+  writer.Integer(nesting->response);
+  writer.Integer(nesting->max_group_size);
+}
+
+// Whether it says anything that version 1 cannot.
+bool NeedsSecondVersion(const dp::Schema& schema) {
+  if (schema.nesting) return true;
+  return std::ranges::any_of(schema.domain.attributes(), [](const dp::Attribute& attribute) {
+    const auto* numeric = std::get_if<dp::NumericKind>(&attribute.kind());
+    return numeric != nullptr && numeric->even.has_value();
+  });
 }
 
 dp::CategoricalKind ReadCategorical(CanonicalReader& reader) {
@@ -89,6 +116,13 @@ dp::AttributeKind ReadKind(CanonicalReader& reader) {
     }
     case kNumeric:
       return ReadNumeric(reader);
+    case kEvenNumeric: {
+      dp::EvenSteps even;
+      even.min = reader.Real();
+      even.max = reader.Real();
+      even.step = reader.Real();
+      return dp::NumericKind{.edges = {}, .even = even};
+    }
     case kCoded:
       return dp::CodedKind{.size = reader.Integer()};
     default:
@@ -115,8 +149,21 @@ dp::PrivacyUnit ReadUnit(CanonicalReader& reader) {
   }
 }
 
+std::optional<dp::Nesting> ReadNesting(CanonicalReader& reader) {
+  const int64_t is_nested = reader.Integer();
+  if (is_nested == 0) return std::nullopt;
+  dp::Nesting nesting;
+  nesting.group_column = reader.Text();
+  const int64_t response = reader.Integer();
+  nesting.max_group_size = reader.Integer();
+  if (is_nested != 1 || response < 0 || response > std::numeric_limits<uint32_t>::max()) reader.Refuse();
+  nesting.response = static_cast<uint32_t>(response);
+  return nesting;
+}
+
 absl::StatusOr<dp::Schema> ReadSchema(std::string_view bytes) {
-  CanonicalReader reader(bytes, kTag, kVersion);
+  const bool is_second = CanonicalReader(bytes, kTag, kSecondVersion).ok();
+  CanonicalReader reader(bytes, kTag, is_second ? kSecondVersion : kFirstVersion);
   std::vector<std::pair<std::string, dp::AttributeKind>> declared;
   constexpr int64_t kLeastAttributeBytes = 3 * 8;  // a name, a kind's tag, its size
   for (int64_t left = reader.Count(kLeastAttributeBytes); left > 0; --left) {
@@ -124,6 +171,7 @@ absl::StatusOr<dp::Schema> ReadSchema(std::string_view bytes) {
     declared.emplace_back(std::move(name), ReadKind(reader));
   }
   dp::PrivacyUnit unit = ReadUnit(reader);
+  std::optional<dp::Nesting> nesting = is_second ? ReadNesting(reader) : std::nullopt;
   RETURN_IF_ERROR(reader.Finish());
 
   std::vector<dp::Attribute> attributes;
@@ -132,19 +180,21 @@ absl::StatusOr<dp::Schema> ReadSchema(std::string_view bytes) {
     attributes.push_back(std::move(attribute));
   }
   ASSIGN_OR_RETURN(dp::Domain domain, dp::Domain::Create(std::move(attributes)));
-  return dp::CreateSchema(std::move(domain), std::move(unit));
+  return dp::CreateSchema(std::move(domain), std::move(unit), std::move(nesting));
 }
 
 }  // namespace
 
 std::string EncodeSchema(const dp::Schema& schema) {
-  CanonicalWriter writer(kTag, kVersion);
+  const bool is_second = NeedsSecondVersion(schema);
+  CanonicalWriter writer(kTag, is_second ? kSecondVersion : kFirstVersion);
   writer.Integer(static_cast<int64_t>(schema.domain.size()));
   for (const dp::Attribute& attribute : schema.domain.attributes()) {
     writer.Text(attribute.name());
     std::visit([&](const auto& kind) { WriteKind(writer, kind); }, attribute.kind());
   }
   std::visit([&](const auto& unit) { WriteUnit(writer, unit); }, schema.unit);
+  if (is_second) WriteNesting(writer, schema.nesting);
   return std::move(writer).Take();
 }
 

@@ -19,7 +19,7 @@ dp::AttributeKind RandomKind(std::mt19937_64& random) {
   const auto text = [&random](size_t i) {
     return std::to_string(i) + std::string(random() % 5, 'x') + "\xc3\xa9";
   };
-  switch (random() % 4) {
+  switch (random() % 5) {
     case 0: {
       dp::CategoricalKind kind;
       const size_t values = 1 + random() % 6;
@@ -43,6 +43,8 @@ dp::AttributeKind RandomKind(std::mt19937_64& random) {
       }
       return kind;
     }
+    case 3:
+      return dp::NumericKind{.edges = {}, .even = dp::EvenSteps{-2, 4, random() % 2 == 0 ? 0.25 : 0.5}};
     default:
       return dp::CodedKind{static_cast<int64_t>(1 + random() % dp::kMaxAttributeSize)};
   }
@@ -60,7 +62,17 @@ dp::Schema RandomSchema(std::mt19937_64& random) {
   for (size_t i = 0, size = 1 + random() % 6; i < size; ++i) {
     attributes.push_back(dp::Attribute::Create("a" + std::to_string(i), RandomKind(random)).value());
   }
-  return dp::CreateSchema(dp::Domain::Create(std::move(attributes)).value(), RandomUnit(random)).value();
+  const dp::Domain domain = dp::Domain::Create(std::move(attributes)).value();
+  const dp::PrivacyUnit unit = RandomUnit(random);
+  dp::Nesting nesting{.group_column = "school", .response = static_cast<uint32_t>(random() % domain.size())};
+  if (const auto* group = std::get_if<dp::GroupUnit>(&unit)) {
+    nesting.group_column = group->id_column;
+  } else if (random() % 2 == 0) {
+    nesting.max_group_size = 1 + static_cast<int64_t>(random() % 100);
+  }
+  // A nesting of persons, or with a response that is no number, is none.
+  absl::StatusOr<dp::Schema> nested = dp::CreateSchema(domain, unit, nesting);
+  return nested.ok() ? *std::move(nested) : dp::CreateSchema(domain, unit).value();
 }
 
 TEST(SchemaCodec, EverySchemaComesBackAsItWas) {
@@ -102,7 +114,7 @@ TEST(SchemaCodec, AChangedByteIsRefusedOrReadAsAnotherSchema) {
 }
 
 TEST(SchemaCodec, UnknownVersionsAndOtherDocumentsAreRefused) {
-  CanonicalWriter future("curator.schema", 2);
+  CanonicalWriter future("curator.schema", 3);
   EXPECT_EQ(DecodeSchema(std::move(future).Take()).status().code(), absl::StatusCode::kDataLoss);
   CanonicalWriter other("curator.release", 1);
   EXPECT_EQ(DecodeSchema(std::move(other).Take()).status().code(), absl::StatusCode::kDataLoss);
@@ -120,6 +132,64 @@ TEST(SchemaCodec, ASecondEncodingOfTheSameSchemaIsRefused) {
   EXPECT_EQ(DecodeSchema(std::move(writer).Take()).status().code(), absl::StatusCode::kDataLoss);
 }
 
+TEST(SchemaCodec, WhatVersionOneCanSayIsWrittenInVersionOneAndOtherwiseInTwo) {
+  const dp::Domain edges =
+      dp::Domain::Create({dp::Attribute::Create("x", dp::NumericKind{{0, 1, 2}}).value()}).value();
+  const dp::Domain even =
+      dp::Domain::Create({dp::Attribute::Create("x", dp::NumericKind{{}, dp::EvenSteps{0, 2, 1}}).value()})
+          .value();
+  const auto version = [](const dp::Schema& schema) {
+    return CanonicalReader(EncodeSchema(schema), "curator.schema", 2).ok() ? 2 : 1;
+  };
+  EXPECT_EQ(version(dp::CreateSchema(edges, dp::RecordUnit{}).value()), 1);
+  EXPECT_EQ(version(dp::CreateSchema(even, dp::RecordUnit{}).value()), 2);
+  EXPECT_EQ(version(dp::CreateSchema(edges, dp::RecordUnit{}, dp::Nesting{"g", 0}).value()), 2);
+}
+
+TEST(SchemaCodec, VersionTwoOfWhatVersionOneCanSayIsRefused) {
+  for (const int64_t version : {1, 2}) {
+    CanonicalWriter writer("curator.schema", version);
+    writer.Integer(1);
+    writer.Text("a");
+    writer.Integer(4);  // coded
+    writer.Integer(2);
+    writer.Integer(1);                    // unit: record
+    if (version == 2) writer.Integer(0);  // no nesting
+    EXPECT_EQ(DecodeSchema(std::move(writer).Take()).ok(), version == 1);
+  }
+}
+
+TEST(SchemaCodec, EvenStepsInVersionOneAreRefused) {
+  CanonicalWriter writer("curator.schema", 1);
+  writer.Integer(1);
+  writer.Text("a");
+  writer.Integer(5);  // even steps
+  for (const double number : {0.0, 2.0, 1.0}) writer.Real(number);
+  writer.Integer(1);  // unit: record
+  EXPECT_EQ(DecodeSchema(std::move(writer).Take()).status().code(), absl::StatusCode::kDataLoss);
+}
+
+std::string HashOf(const dp::Schema& schema) {
+  std::string hex;
+  for (const char byte : Sha256(EncodeSchema(schema))) {
+    constexpr char kDigits[] = "0123456789abcdef";
+    hex += {kDigits[static_cast<unsigned char>(byte) >> 4], kDigits[static_cast<unsigned char>(byte) & 15]};
+  }
+  return hex;
+}
+
+TEST(SchemaCodec, VersionTwoIsFrozen) {
+  const dp::Schema schema =
+      dp::CreateSchema(
+          dp::Domain::Create(
+              {dp::Attribute::Create("sex", dp::CategoricalKind{{"Female", "Male"}, "?"}).value(),
+               dp::Attribute::Create("score", dp::NumericKind{{}, dp::EvenSteps{-20, 40, 0.1}}).value()})
+              .value(),
+          dp::RecordUnit{}, dp::Nesting{"school", 1, 400})
+          .value();
+  EXPECT_EQ(HashOf(schema), "9293e52ed5c2dc6b37a33d0a37957f25d000e1081ae26ed0989d6591b7f1edf7");
+}
+
 // The bytes are hashed into ledgers: they may never change without a new version.
 TEST(SchemaCodec, VersionOneIsFrozen) {
   const dp::Schema schema =
@@ -132,12 +202,7 @@ TEST(SchemaCodec, VersionOneIsFrozen) {
               .value(),
           dp::PersonUnit{"pid", 3})
           .value();
-  std::string hex;
-  for (const char byte : Sha256(EncodeSchema(schema))) {
-    constexpr char kDigits[] = "0123456789abcdef";
-    hex += {kDigits[static_cast<unsigned char>(byte) >> 4], kDigits[static_cast<unsigned char>(byte) & 15]};
-  }
-  EXPECT_EQ(hex, "021e867515b8d6562273308da589ba26a144c6fe59ae69f6447f8247c6f627c6");
+  EXPECT_EQ(HashOf(schema), "021e867515b8d6562273308da589ba26a144c6fe59ae69f6447f8247c6f627c6");
 }
 
 }  // namespace

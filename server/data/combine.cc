@@ -1,17 +1,18 @@
 #include "data/combine.h"
 
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/errors.h"
 #include "base/status_macros.h"
-#include "data/segment.h"
 
 namespace curator::data {
 namespace {
 
-// Numbers units as they come and says when one has had all of its records.
+// Numbers units or groups as they come and says when one has had all of its records.
 class UnitBounds {
  public:
   UnitBounds(int64_t max_records, const ByUnit<uint32_t>& elsewhere)
@@ -51,10 +52,10 @@ void AppendWhole(const RowBlock& block, CombinedRecords& combined) {
 void AppendWithinBounds(const RowBlock& block, UnitBounds& bounds, CombinedRecords& combined) {
   std::vector<size_t> kept;
   for (size_t row = 0; row < block.rows; ++row) {
-    const std::optional<uint32_t> unit = bounds.Admit(block.units[row]);
+    const std::optional<uint32_t> unit = bounds.Admit(block.groups[row]);
     if (!unit) continue;
     kept.push_back(row);
-    combined.unit_of_row.push_back(*unit);
+    combined.group_of_row.push_back(*unit);
   }
   combined.records_dropped += static_cast<int64_t>(block.rows - kept.size());
   if (kept.size() == block.rows) return AppendWhole(block, combined);
@@ -70,7 +71,43 @@ void AppendWithinBounds(const RowBlock& block, UnitBounds& bounds, CombinedRecor
   }
 }
 
+// How many records are kept of a unit, or of a group of records that are units of their own: none of them may
+// make way for another.
+int64_t BoundOf(const dp::Schema& schema, dp::RowOwner owner) {
+  if (owner == dp::RowOwner::kItselfInGroup) return dp::kNoRecordBound;
+  return dp::UnitBoundOf(schema, dp::NeighbourRelation::kAddRemove).max_records;
+}
+
+absl::Status ReadBlocks(const std::filesystem::path& folder, const Manifest& manifest,
+                        const TableShape& shape, const std::function<absl::Status(const RowBlock&)>& take) {
+  for (const ImportEntry& entry : manifest.imports) {
+    ASSIGN_OR_RETURN(const std::unique_ptr<SegmentReader> segment,
+                     SegmentReader::Open(folder / entry.request_id, shape));
+    while (true) {
+      ASSIGN_OR_RETURN(const RowBlock* const block, segment->Next());
+      if (block == nullptr) break;
+      RETURN_IF_ERROR(take(*block));
+    }
+    RETURN_IF_ERROR(segment->Finish(entry.segment_digest));
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
+
+absl::Status CheckGroupSizes(const std::filesystem::path& folder, const Manifest& manifest,
+                             const TableShape& shape, int64_t most) {
+  ByUnit<int64_t> sizes;
+  return ReadBlocks(folder, manifest, shape, [&](const RowBlock& block) {
+    for (const UnitKey& group : block.groups) {
+      if (++sizes[group] <= most) continue;
+      return InvalidField("csv", absl::StrCat("brings more than ", most,
+                                              " records into one group, which schema.nesting.max_group_size "
+                                              "rules out; the whole file is refused"));
+    }
+    return absl::OkStatus();
+  });
+}
 
 absl::StatusOr<CombinedRecords> CombineSegments(const std::filesystem::path& folder, const Manifest& manifest,
                                                 const dp::Schema& schema, const ByUnit<uint32_t>& elsewhere) {
@@ -80,29 +117,22 @@ absl::StatusOr<CombinedRecords> CombineSegments(const std::filesystem::path& fol
   const TableShape shape = ShapeOf(schema);
   CombinedRecords combined{.columns = dp::CodedColumns(shape.sizes),
                            .owner = shape.owner,
-                           .unit_of_row = {},
+                           .group_of_row = {},
                            .units = {},
                            .records_dropped = 0};
   for (size_t i = 0; i < shape.sizes.size(); ++i) {
     combined.columns.Reserve(
         i, static_cast<size_t>(manifest.RowsAccepted()) * dp::BytesOf(combined.columns.width(i)));
   }
-  UnitBounds bounds(dp::UnitBoundOf(schema, dp::NeighbourRelation::kAddRemove).max_records, elsewhere);
-
-  for (const ImportEntry& entry : manifest.imports) {
-    ASSIGN_OR_RETURN(const std::unique_ptr<SegmentReader> segment,
-                     SegmentReader::Open(folder / entry.request_id, shape));
-    while (true) {
-      ASSIGN_OR_RETURN(const RowBlock* const block, segment->Next());
-      if (block == nullptr) break;
-      if (shape.owner == dp::RowOwner::kUnit) {
-        AppendWithinBounds(*block, bounds, combined);
-      } else {
-        AppendWhole(*block, combined);
-      }
+  UnitBounds bounds(BoundOf(schema, shape.owner), elsewhere);
+  RETURN_IF_ERROR(ReadBlocks(folder, manifest, shape, [&](const RowBlock& block) {
+    if (shape.owner == dp::RowOwner::kItself) {
+      AppendWhole(block, combined);
+    } else {
+      AppendWithinBounds(block, bounds, combined);
     }
-    RETURN_IF_ERROR(segment->Finish(entry.segment_digest));
-  }
+    return absl::OkStatus();
+  }));
   combined.units = std::move(bounds).TakeUnits();
   return combined;
 }

@@ -7,6 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "data/manifest.h"
+#include "data/segment.h"
 #include "data/unit_counts.h"
 #include "dp/data/coded_columns.h"
 #include "dp/data/sealed_table.h"
@@ -17,19 +18,24 @@ namespace curator::data {
 struct CombinedRecords {
   dp::CodedColumns columns;
   dp::RowOwner owner = dp::RowOwner::kItself;
-  std::vector<uint32_t>
-      unit_of_row;   // 0..units-1 in the order of their first records; empty when a record is a unit
-  UnitCounts units;  // by number; empty when a record is a unit
+  // Of its unit or group, numbered from 0 in the order of their first records; empty where there are none.
+  std::vector<uint32_t> group_of_row;
+  UnitCounts units;  // or groups, by number; empty where there are none
   int64_t records_dropped = 0;
 };
 
 // Reads the segments of `manifest` from `folder` in their order. Of each unit the first records are kept, as
-// many as its bound says, across imports; `elsewhere` are the records that it has in other parts already,
-// which count. Errors: DATA_LOSS when a segment is missing or is not the one that was imported;
-// FAILED_PRECONDITION when one was imported under another schema, or there are more than dp::kMaxRows
-// records.
+// many as its bound says, across imports; of a group whose records are units of their own, all. `elsewhere`
+// are the records that it has in other parts already, which count. Errors: DATA_LOSS when a segment is
+// missing or is not the one that was imported; FAILED_PRECONDITION when one was imported under another
+// schema, or there are more than dp::kMaxRows records.
 absl::StatusOr<CombinedRecords> CombineSegments(const std::filesystem::path& folder, const Manifest& manifest,
                                                 const dp::Schema& schema,
                                                 const ByUnit<uint32_t>& elsewhere = {});
+
+// INVALID_ARGUMENT (field "csv"), for the owner, when the segments of `manifest` bring more than `most`
+// records into one group; the other errors as above. Reads them all.
+absl::Status CheckGroupSizes(const std::filesystem::path& folder, const Manifest& manifest,
+                             const TableShape& shape, int64_t most);
 
 }  // namespace curator::data

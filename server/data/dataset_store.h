@@ -6,8 +6,8 @@
 // (`public_snapshot` of a public dataset). All are binary,
 // checksummed, mode 0600, and made durable before they get their names; a file in the making is called
 // `*.making` and is removed when found abandoned. Ids of persons and groups are stored as keyed hashes only,
-// and not at all once a dataset is sealed; those of a partitioned dataset stay, in `units` beside each
-// snapshot.
+// and as mere numbers, 0 to their count, once a dataset is sealed; those of a partitioned dataset stay, in
+// `units` beside each snapshot.
 //
 // Thread-safe, also between processes on one data directory. Methods may block on the disk.
 // Errors everywhere: UNAVAILABLE when the disk fails, DATA_LOSS when a file contradicts its checksum.

@@ -14,7 +14,7 @@ namespace curator::data {
 namespace {
 
 constexpr int32_t kIgnored = -1;
-constexpr int32_t kUnitId = -2;
+constexpr int32_t kId = -2;
 
 constexpr size_t kMaxNamed = 10;  // columns named in one message
 
@@ -34,7 +34,7 @@ RecordEncoder::RecordEncoder(const dp::Schema& schema, const ImportOptions& opti
       outside_domain_(options.outside_domain),
       only_(options.only),
       sink_(std::move(sink)),
-      id_column_(dp::IdColumnOf(schema.unit)),
+      id_column_(dp::IdColumnOf(schema)),
       codes_(schema.domain.size()) {}
 
 absl::Status RecordEncoder::TakeHeader(const std::vector<std::string>& columns) {
@@ -42,7 +42,7 @@ absl::Status RecordEncoder::TakeHeader(const std::vector<std::string>& columns) 
   for (size_t i = 0; i < schema_.domain.size(); ++i) {
     wanted.emplace(schema_.domain.attributes()[i].name(), static_cast<int32_t>(i));
   }
-  if (id_column_) wanted.emplace(*id_column_, kUnitId);
+  if (id_column_) wanted.emplace(*id_column_, kId);
 
   absl::flat_hash_map<std::string, size_t> seen;
   for (size_t i = 0; i < columns.size(); ++i) {
@@ -71,13 +71,13 @@ absl::Status RecordEncoder::TakeHeader(const std::vector<std::string>& columns) 
 void RecordEncoder::TakeField(size_t column, std::string_view text) {
   const int32_t role = role_of_column_[column];
   if (role == kIgnored || rejection_) return;
-  if (role == kUnitId) {
-    unit_id_ = dp::TrimBlanks(text);
-    if (unit_id_.empty()) Reject(*id_column_, "is empty");
+  if (role == kId) {
+    id_ = dp::TrimBlanks(text);
+    if (id_.empty()) Reject(*id_column_, "is empty");
     return;
   }
   const dp::Attribute& attribute = schema_.domain.attributes()[static_cast<size_t>(role)];
-  if (const std::optional<uint32_t> code = attribute.Encode(text)) {
+  if (const std::optional<uint32_t> code = CodeOf(static_cast<uint32_t>(role), text)) {
     codes_[static_cast<size_t>(role)] = *code;
     const bool is_elsewhere = only_ && only_->attribute == static_cast<uint32_t>(role) &&
                               !std::binary_search(only_->bins.begin(), only_->bins.end(), int64_t{*code});
@@ -88,11 +88,22 @@ void RecordEncoder::TakeField(size_t column, std::string_view text) {
   }
 }
 
+std::optional<uint32_t> RecordEncoder::CodeOf(uint32_t attribute, std::string_view text) {
+  const dp::Attribute& declared = schema_.domain.attributes()[attribute];
+  std::optional<uint32_t> code = declared.Encode(text);
+  if (code || !schema_.nesting || schema_.nesting->response != attribute) return code;
+  code = declared.EncodeClamped(text);
+  if (code) ++responses_clamped_;
+  return code;
+}
+
 absl::Status RecordEncoder::TakeRow(int64_t line) {
   ++report_.rows_read;
+  const int64_t clamped = std::exchange(responses_clamped_, 0);
   if (rejection_) return RefuseRow(line);
   ++report_.rows_accepted;
-  return sink_(codes_, unit_id_);
+  report_.responses_clamped += clamped;
+  return sink_(codes_, id_);
 }
 
 void RecordEncoder::Reject(const std::string& attribute, std::string reason) {

@@ -17,9 +17,9 @@
 
 namespace curator::data {
 
-// Takes an accepted row: a code for each attribute, and the text of the id column (empty when the unit is a
-// record).
-using RowSink = std::function<absl::Status(std::span<const uint32_t> codes, std::string_view unit_id)>;
+// Takes an accepted row: a code for each attribute, and the text of the id column (dp::IdColumnOf(schema);
+// empty where there is none).
+using RowSink = std::function<absl::Status(std::span<const uint32_t> codes, std::string_view id)>;
 
 // Finds the schema's columns in the header, ignores the others, and judges each row. Not thread-safe.
 class RecordEncoder final : public CsvSink {
@@ -34,6 +34,7 @@ class RecordEncoder final : public CsvSink {
   const ImportReport& report() const { return report_; }
 
  private:
+  std::optional<uint32_t> CodeOf(uint32_t attribute, std::string_view text);
   void Reject(const std::string& attribute, std::string reason);
   absl::Status RefuseRow(int64_t line);
 
@@ -47,8 +48,9 @@ class RecordEncoder final : public CsvSink {
 
   // The row at hand.
   std::vector<uint32_t> codes_;
-  std::string unit_id_;
+  std::string id_;
   std::optional<RejectedRow> rejection_;  // the first reason against it
+  int64_t responses_clamped_ = 0;         // in it
 
   ImportReport report_;
 };

@@ -23,7 +23,9 @@ namespace curator::data {
 enum class Compression { kNone, kGzip };
 
 // What becomes of a row with a value outside the domain where there is no catch-all, or without an id where
-// the unit needs one.
+// the unit needs one, or without a group where records are nested. The response of nested records is no such
+// value as long as it is a number: it counts as the nearest bin, a map of each record by itself, and the
+// report says how many there were.
 enum class OutsideDomain {
   kRejectRow,   // it is left out, counted and reported
   kFailImport,  // the import fails: where the number of records is public, no row may be dropped

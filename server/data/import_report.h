@@ -21,6 +21,7 @@ struct ImportReport {
   int64_t rows_rejected = 0;
   std::vector<RejectedRow> examples;         // the first few rejected rows
   std::vector<std::string> ignored_columns;  // of the file, in its order
+  int64_t responses_clamped = 0;  // accepted, with the response of nested records beyond its bounds
   bool operator==(const ImportReport&) const = default;
 };
 

@@ -26,6 +26,8 @@ class JoinedUnits {
 };
 
 absl::Status CheckShape(const PartTable& part, const PartTable& first) {
+  if (part.table->groups() != part.table->units())
+    return absl::InvalidArgumentError("a table with groups that are no units is a whole, not a part");
   const bool is_alike = part.table->sizes() == first.table->sizes() &&
                         part.table->units().has_value() == first.table->units().has_value();
   if (!is_alike) return absl::InvalidArgumentError("only tables of the same shape are joined");

@@ -12,7 +12,9 @@ namespace curator::data {
 namespace {
 
 constexpr char kTag[] = "curator.imports";
-constexpr int64_t kVersion = 1;
+// The second version also says how many responses were clamped.
+constexpr int64_t kFirstVersion = 1;
+constexpr int64_t kSecondVersion = 2;
 constexpr int64_t kMaxManifestBytes = int64_t{1} << 30;
 
 void WriteReport(CanonicalWriter& writer, const ImportReport& report) {
@@ -27,9 +29,10 @@ void WriteReport(CanonicalWriter& writer, const ImportReport& report) {
   }
   writer.Integer(static_cast<int64_t>(report.ignored_columns.size()));
   for (const std::string& column : report.ignored_columns) writer.Text(column);
+  writer.Integer(report.responses_clamped);
 }
 
-ImportReport ReadReport(CanonicalReader& reader) {
+ImportReport ReadReport(CanonicalReader& reader, int64_t version) {
   ImportReport report;
   report.rows_read = reader.Integer();
   report.rows_accepted = reader.Integer();
@@ -42,6 +45,7 @@ ImportReport ReadReport(CanonicalReader& reader) {
     report.examples.push_back(std::move(row));
   }
   for (int64_t left = reader.Count(); left > 0; --left) report.ignored_columns.push_back(reader.Text());
+  if (version == kSecondVersion) report.responses_clamped = reader.Integer();
   return report;
 }
 
@@ -70,14 +74,16 @@ absl::StatusOr<Manifest> ReadManifest(const std::filesystem::path& path) {
   const std::string_view document = std::string_view(*bytes).substr(0, bytes->size() - kDigestBytes);
   if (Sha256(document) != std::string_view(*bytes).substr(document.size())) return damaged;
 
-  CanonicalReader reader(document, kTag, kVersion);
+  const int64_t version =
+      CanonicalReader(document, kTag, kSecondVersion).ok() ? kSecondVersion : kFirstVersion;
+  CanonicalReader reader(document, kTag, version);
   Manifest manifest;
   for (int64_t left = reader.Count(); left > 0; --left) {
     ImportEntry entry;
     entry.request_id = reader.Text();
     entry.content_digest = reader.Text();
     entry.segment_digest = reader.Text();
-    entry.report = ReadReport(reader);
+    entry.report = ReadReport(reader, version);
     manifest.imports.push_back(std::move(entry));
   }
   if (!reader.Finish().ok()) return damaged;
@@ -85,7 +91,7 @@ absl::StatusOr<Manifest> ReadManifest(const std::filesystem::path& path) {
 }
 
 absl::Status WriteManifest(const std::filesystem::path& path, const Manifest& manifest) {
-  CanonicalWriter writer(kTag, kVersion);
+  CanonicalWriter writer(kTag, kSecondVersion);
   writer.Integer(static_cast<int64_t>(manifest.imports.size()));
   for (const ImportEntry& entry : manifest.imports) {
     writer.Text(entry.request_id);

@@ -18,7 +18,8 @@ Manifest TwoImports() {
                             .rows_accepted = 3,
                             .rows_rejected = 2,
                             .examples = {{4, "age", "is empty"}},
-                            .ignored_columns = {"note"}};
+                            .ignored_columns = {"note"},
+                            .responses_clamped = 1};
   return {.imports = {{"second", "c1", "s1", report}, {"first", "c2", "s2", {1, 1, 0, {}, {}}}}};
 }
 
@@ -35,6 +36,21 @@ TEST(Manifest, ComesBackAsItWasInItsOrder) {
 TEST(Manifest, IsEmptyBeforeTheFirstImport) {
   const TemporaryFolder folder;
   EXPECT_TRUE(ReadManifest(folder.path() / "manifest").value().imports.empty());
+}
+
+// As servers wrote it before there were responses to clamp.
+TEST(Manifest, IsReadInItsFirstVersionToo) {
+  const TemporaryFolder folder;
+  CanonicalWriter writer("curator.imports", 1);
+  writer.Integer(1);
+  for (const char* text : {"first", "c2", "s2"}) writer.Text(text);
+  for (const int64_t number : {2, 1, 1, 0, 0})
+    writer.Integer(number);  // neither examples nor ignored columns
+  const std::string document = std::move(writer).Take();
+  Overwrite(folder.path() / "manifest", document + Sha256(document));
+  const absl::StatusOr<Manifest> manifest = ReadManifest(folder.path() / "manifest");
+  ASSERT_TRUE(manifest.ok()) << manifest.status();
+  EXPECT_EQ(manifest->imports, (std::vector<ImportEntry>{{"first", "c2", "s2", {2, 1, 1, {}, {}}}}));
 }
 
 TEST(Manifest, AnyChangedByteIsNoticed) {

@@ -17,16 +17,33 @@ constexpr int64_t kVersion = 1;
 constexpr size_t kBlockBytes = size_t{1} << 22;
 constexpr size_t kMaxBlockRows = size_t{1} << 16;
 
+// Permanent: they are in stored files.
+int64_t TagOf(dp::RowOwner owner) {
+  switch (owner) {
+    case dp::RowOwner::kItself:
+      return 0;
+    case dp::RowOwner::kUnit:
+      return 1;
+    case dp::RowOwner::kItselfInGroup:
+      return 2;
+  }
+  return -1;
+}
+
+bool HasGroups(const TableShape& shape) {
+  return shape.owner != dp::RowOwner::kItself;
+}
+
 std::string HeaderOf(const TableShape& shape) {
   CanonicalWriter writer(kTag, kVersion);
   writer.Integer(static_cast<int64_t>(shape.sizes.size()));
   for (const int64_t size : shape.sizes) writer.Integer(size);
-  writer.Integer(shape.owner == dp::RowOwner::kUnit ? 1 : 0);
+  writer.Integer(TagOf(shape.owner));
   return std::move(writer).Take();
 }
 
 size_t RowBytes(const TableShape& shape) {
-  size_t bytes = shape.owner == dp::RowOwner::kUnit ? sizeof(UnitKey) : 0;
+  size_t bytes = HasGroups(shape) ? sizeof(UnitKey) : 0;
   for (const int64_t size : shape.sizes) bytes += dp::BytesOf(dp::WidthFor(size));
   return bytes;
 }
@@ -42,9 +59,9 @@ absl::Status Damaged() {
 }  // namespace
 
 TableShape ShapeOf(const dp::Schema& schema) {
-  const bool has_units = dp::IdColumnOf(schema.unit).has_value();
-  return {.sizes = dp::SizesOf(schema.domain),
-          .owner = has_units ? dp::RowOwner::kUnit : dp::RowOwner::kItself};
+  dp::RowOwner owner = schema.nesting ? dp::RowOwner::kItselfInGroup : dp::RowOwner::kItself;
+  if (dp::IdColumnOf(schema.unit)) owner = dp::RowOwner::kUnit;
+  return {.sizes = dp::SizesOf(schema.domain), .owner = owner};
 }
 
 SegmentWriter::SegmentWriter(std::unique_ptr<FileInTheMaking> file, TableShape shape)
@@ -62,15 +79,15 @@ absl::StatusOr<std::unique_ptr<SegmentWriter>> SegmentWriter::Create(const std::
   return writer;
 }
 
-absl::Status SegmentWriter::Append(std::span<const uint32_t> codes, const UnitKey* unit) {
-  if (codes.size() != widths_.size() || (unit != nullptr) != (shape_.owner == dp::RowOwner::kUnit)) {
+absl::Status SegmentWriter::Append(std::span<const uint32_t> codes, const UnitKey* group) {
+  if (codes.size() != widths_.size() || (group != nullptr) != HasGroups(shape_)) {
     return absl::InternalError("a row of another shape than its segment");
   }
   for (size_t i = 0; i < codes.size(); ++i) {
     const auto* const bytes = reinterpret_cast<const std::byte*>(&codes[i]);  // the low bytes come first
     block_.codes[i].insert(block_.codes[i].end(), bytes, bytes + dp::BytesOf(widths_[i]));
   }
-  if (unit != nullptr) block_.units.push_back(*unit);
+  if (group != nullptr) block_.groups.push_back(*group);
   return ++block_.rows == block_rows_ ? WriteBlock() : absl::OkStatus();
 }
 
@@ -86,8 +103,8 @@ absl::Status SegmentWriter::WriteBlock() {
     RETURN_IF_ERROR(Write(codes));
     codes.clear();
   }
-  RETURN_IF_ERROR(Write(std::as_bytes(std::span(block_.units))));
-  block_.units.clear();
+  RETURN_IF_ERROR(Write(std::as_bytes(std::span(block_.groups))));
+  block_.groups.clear();
   block_.rows = 0;
   return absl::OkStatus();
 }
@@ -127,8 +144,8 @@ absl::StatusOr<const RowBlock*> SegmentReader::Next() {
     block_.codes[i].resize(rows * dp::BytesOf(dp::WidthFor(shape_.sizes[i])));
     RETURN_IF_ERROR(Read(block_.codes[i]));
   }
-  block_.units.resize(shape_.owner == dp::RowOwner::kUnit ? rows : 0);
-  RETURN_IF_ERROR(Read(std::as_writable_bytes(std::span(block_.units))));
+  block_.groups.resize(HasGroups(shape_) ? rows : 0);
+  RETURN_IF_ERROR(Read(std::as_writable_bytes(std::span(block_.groups))));
   return &block_;
 }
 

@@ -33,7 +33,7 @@ TableShape ShapeOf(const dp::Schema& schema);
 struct RowBlock {
   size_t rows = 0;
   std::vector<std::vector<std::byte>> codes;
-  std::vector<UnitKey> units;  // one for each row, when units own them
+  std::vector<UnitKey> groups;  // of each row's unit or group, where there are any
 };
 
 // Not thread-safe. Memory: one block.
@@ -42,8 +42,8 @@ class SegmentWriter {
   static absl::StatusOr<std::unique_ptr<SegmentWriter>> Create(const std::filesystem::path& path,
                                                                TableShape shape);
 
-  // `unit` exactly when units own rows.
-  absl::Status Append(std::span<const uint32_t> codes, const UnitKey* unit);
+  // `group`, that of its unit or group, exactly where there are any.
+  absl::Status Append(std::span<const uint32_t> codes, const UnitKey* group);
 
   // Writes what is left; the digest is that of the whole file.
   absl::StatusOr<std::string> Finish();

@@ -1,11 +1,13 @@
 #include "data/segment_import.h"
 
 #include <algorithm>
+#include <system_error>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "data/byte_stream.h"
+#include "data/combine.h"
 #include "data/csv_reader.h"
 #include "data/digest.h"
 #include "data/encoder.h"
@@ -18,9 +20,9 @@ std::string ContentDigest(const ImportPlace& place, Digest& received) {
   return place.keyed_hash(absl::StrCat("curator import content:", received.Finish()));
 }
 
-UnitKey KeyOfUnit(const ImportPlace& place, std::string_view unit_id) {
+UnitKey KeyOfId(const ImportPlace& place, std::string_view id) {
   const std::string hash =
-      place.keyed_hash(absl::StrCat("curator unit id:", place.unit_space, ":", std::string(unit_id)));
+      place.keyed_hash(absl::StrCat("curator unit id:", place.unit_space, ":", std::string(id)));
   UnitKey key = {};
   std::copy_n(hash.begin(), std::min(hash.size(), key.size()), key.begin());
   return key;
@@ -109,7 +111,8 @@ class IntoSegment final : public RecordImport {
   IntoSegment(ImportPlace place, const dp::Schema& schema, const ImportOptions& options,
               std::unique_ptr<SegmentWriter> segment)
       : place_(std::move(place)),
-        owner_(ShapeOf(schema).owner),
+        shape_(ShapeOf(schema)),
+        max_group_size_(schema.nesting ? schema.nesting->max_group_size : dp::kNoRecordBound),
         segment_(std::move(segment)),
         records_(schema, options, [this](std::span<const uint32_t> codes, std::string_view id) {
           return TakeRow(codes, id);
@@ -129,14 +132,14 @@ class IntoSegment final : public RecordImport {
   }
 
  private:
-  absl::Status TakeRow(std::span<const uint32_t> codes, std::string_view unit_id) {
-    if (owner_ == dp::RowOwner::kItself) return segment_->Append(codes, nullptr);
-    if (unit_id != last_unit_id_ || !has_last_unit_) {  // a unit's records often follow one another
-      last_unit_key_ = KeyOfUnit(place_, unit_id);
-      last_unit_id_ = unit_id;
-      has_last_unit_ = true;
+  absl::Status TakeRow(std::span<const uint32_t> codes, std::string_view id) {
+    if (shape_.owner == dp::RowOwner::kItself) return segment_->Append(codes, nullptr);
+    if (id != last_id_ || !has_last_id_) {  // a unit's or group's records often follow one another
+      last_key_ = KeyOfId(place_, id);
+      last_id_ = id;
+      has_last_id_ = true;
     }
-    return segment_->Append(codes, &last_unit_key_);
+    return segment_->Append(codes, &last_key_);
   }
 
   // The moment at which the import takes effect is the replacement of the manifest.
@@ -159,8 +162,19 @@ class IntoSegment final : public RecordImport {
                                 .content_digest = content_digest,
                                 .segment_digest = std::move(segment_digest),
                                 .report = records_.report()});
+    RETURN_IF_ERROR(CheckBoundOfGroups(manifest));
     RETURN_IF_ERROR(WriteManifest(ManifestPath(place_.folder), manifest));
     return records_.report();
+  }
+
+  // `manifest` counts this import already.
+  absl::Status CheckBoundOfGroups(const Manifest& manifest) const {
+    if (max_group_size_ == dp::kNoRecordBound) return absl::OkStatus();
+    const std::filesystem::path segments = SegmentsPath(place_.folder);
+    const absl::Status status = CheckGroupSizes(segments, manifest, shape_, max_group_size_);
+    std::error_code ignored;  // it counts for nothing, and is removed on the next occasion at the latest
+    if (!status.ok()) std::filesystem::remove(segments / place_.request_id, ignored);
+    return status;
   }
 
   absl::Status GiveUpUnless(const absl::Status& status) {
@@ -169,13 +183,14 @@ class IntoSegment final : public RecordImport {
   }
 
   ImportPlace place_;
-  dp::RowOwner owner_;
+  TableShape shape_;
+  int64_t max_group_size_;
   std::unique_ptr<SegmentWriter> segment_;
   EncodedRecords records_;
   Digest received_;
-  std::string last_unit_id_;
-  UnitKey last_unit_key_ = {};
-  bool has_last_unit_ = false;
+  std::string last_id_;
+  UnitKey last_key_ = {};
+  bool has_last_id_ = false;
 };
 
 }  // namespace

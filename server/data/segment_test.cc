@@ -57,7 +57,7 @@ TEST(Segment, GivesBackItsRowsInBlocks) {
       std::memcpy(&second, block->codes[1].data() + 2 * i, 2);
       ASSERT_EQ(static_cast<uint32_t>(block->codes[0][i]), row % 3);
       ASSERT_EQ(second, row % 300);
-      ASSERT_EQ(block->units[i][0], static_cast<char>(row));
+      ASSERT_EQ(block->groups[i][0], static_cast<char>(row));
     }
   }
   EXPECT_EQ(row, kRows);

@@ -33,13 +33,16 @@ absl::Status Damaged() {
   return absl::DataLossError("a sealed dataset is damaged");
 }
 
+// Permanent: they are in stored files.
+constexpr dp::RowOwner kOwners[] = {dp::RowOwner::kItself, dp::RowOwner::kUnit, dp::RowOwner::kItselfInGroup};
+
 std::string BytesOf(const Header& header) {
   CanonicalWriter writer(kTag, kVersion);
   writer.Integer(static_cast<int64_t>(header.sizes.size()));
   for (const int64_t size : header.sizes) writer.Integer(size);
   writer.Integer(header.records);
   writer.Integer(header.records_dropped);
-  writer.Integer(header.owner == dp::RowOwner::kUnit ? 1 : 0);
+  writer.Integer(std::ranges::find(kOwners, header.owner) - std::begin(kOwners));
   return std::move(writer).Take();
 }
 
@@ -52,16 +55,20 @@ absl::StatusOr<Header> HeaderFrom(std::string_view bytes) {
   }
   header.records = reader.Integer();
   header.records_dropped = reader.Integer();
-  const int64_t has_units = reader.Integer();
-  header.owner = has_units == 1 ? dp::RowOwner::kUnit : dp::RowOwner::kItself;
+  const auto owner = static_cast<uint64_t>(reader.Integer());
+  if (owner < std::size(kOwners)) {
+    header.owner = kOwners[owner];
+  } else {
+    reader.Refuse();
+  }
   if (header.records < 0 || header.records > dp::kMaxRows || header.records_dropped < 0) reader.Refuse();
   if (!reader.Finish().ok() || BytesOf(header) != bytes) return Damaged();
   return header;
 }
 
-// How long the columns and units are in the file.
+// How long the columns and the numbers of units or groups are in the file.
 int64_t ContentBytes(const Header& header) {
-  int64_t row_bytes = header.owner == dp::RowOwner::kUnit ? sizeof(uint32_t) : 0;
+  int64_t row_bytes = header.owner == dp::RowOwner::kItself ? 0 : sizeof(uint32_t);
   for (const int64_t size : header.sizes) row_bytes += static_cast<int64_t>(dp::BytesOf(dp::WidthFor(size)));
   return row_bytes * header.records;
 }
@@ -137,7 +144,7 @@ struct Content {
   SnapshotFacts facts;
   dp::RowOwner owner = dp::RowOwner::kItself;
   dp::CodedColumns columns;
-  std::vector<uint32_t> unit_of_row;
+  std::vector<uint32_t> group_of_row;
 };
 
 absl::StatusOr<Content> ReadContent(const std::filesystem::path& path) {
@@ -145,9 +152,9 @@ absl::StatusOr<Content> ReadContent(const std::filesystem::path& path) {
   DigestingReader reader(file);
   ASSIGN_OR_RETURN(const Header header, ReadHeader(file, reader));
   ASSIGN_OR_RETURN(dp::CodedColumns columns, ReadColumns(header, reader));
-  std::vector<uint32_t> unit_of_row(header.owner == dp::RowOwner::kUnit ? static_cast<size_t>(header.records)
-                                                                        : 0);
-  RETURN_IF_ERROR(reader.Read(std::as_writable_bytes(std::span(unit_of_row))));
+  std::vector<uint32_t> group_of_row(
+      header.owner == dp::RowOwner::kItself ? 0 : static_cast<size_t>(header.records));
+  RETURN_IF_ERROR(reader.Read(std::as_writable_bytes(std::span(group_of_row))));
   ASSIGN_OR_RETURN(std::string stored_digest, ReadStoredDigest(file));
   if (reader.Finish() != stored_digest) return Damaged();
   return Content{.facts = {.records = header.records,
@@ -155,7 +162,7 @@ absl::StatusOr<Content> ReadContent(const std::filesystem::path& path) {
                            .digest = std::move(stored_digest)},
                  .owner = header.owner,
                  .columns = std::move(columns),
-                 .unit_of_row = std::move(unit_of_row)};
+                 .group_of_row = std::move(group_of_row)};
 }
 
 }  // namespace
@@ -174,7 +181,7 @@ absl::StatusOr<SnapshotFacts> WriteSnapshot(const std::filesystem::path& path,
   RETURN_IF_ERROR(writer.Write(std::as_bytes(std::span(header_text))));
   for (size_t i = 0; i < records.columns.attributes(); ++i)
     RETURN_IF_ERROR(writer.Write(records.columns.codes(i)));
-  RETURN_IF_ERROR(writer.Write(std::as_bytes(std::span(records.unit_of_row))));
+  RETURN_IF_ERROR(writer.Write(std::as_bytes(std::span(records.group_of_row))));
 
   SnapshotFacts facts{
       .records = header.records, .records_dropped = header.records_dropped, .digest = writer.Finish()};
@@ -196,7 +203,7 @@ absl::StatusOr<SnapshotFacts> ReadSnapshotFacts(const std::filesystem::path& pat
 absl::StatusOr<Snapshot> ReadSnapshot(const std::filesystem::path& path) {
   ASSIGN_OR_RETURN(Content content, ReadContent(path));
   dp::SealedTableBuilder builder(content.columns.sizes(), content.owner);
-  builder.SetColumns(std::move(content.columns), std::move(content.unit_of_row));
+  builder.SetColumns(std::move(content.columns), std::move(content.group_of_row));
   absl::StatusOr<dp::SealedTableHandle> table = std::move(builder).Build();
   if (absl::IsInvalidArgument(table.status())) return Damaged();
   if (!table.ok()) return table.status();

@@ -1,4 +1,4 @@
-// A sealed dataset on disk: a header, its columns, the units of its rows, and the digest of it all.
+// A sealed dataset on disk: a header, its columns, the units or groups of its rows, and the digest of it all.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +35,7 @@ struct Snapshot {
 // NOT_FOUND when there is no file, DATA_LOSS when it is not exactly what was written.
 absl::StatusOr<Snapshot> ReadSnapshot(const std::filesystem::path& path);
 
-// The same file read as a public table; units are left out.
+// The same file read as a public table; units and groups are left out.
 struct PublicSnapshot {
   SnapshotFacts facts;
   std::shared_ptr<const dp::PublicTable> table;

@@ -21,11 +21,11 @@ using testing::TemporaryFolder;
 
 CombinedRecords SomeRecords(dp::RowOwner owner) {
   CombinedRecords records{
-      .columns = dp::CodedColumns({3, 300}), .owner = owner, .unit_of_row = {}, .records_dropped = 4};
+      .columns = dp::CodedColumns({3, 300}), .owner = owner, .group_of_row = {}, .records_dropped = 4};
   for (const std::vector<uint32_t>& row : CodeRows{{0, 299}, {2, 1}, {1, 0}}) {
     EXPECT_TRUE(records.columns.AppendRow(row).ok());
   }
-  if (owner == dp::RowOwner::kUnit) records.unit_of_row = {0, 1, 0};
+  if (owner != dp::RowOwner::kItself) records.group_of_row = {0, 1, 0};
   return records;
 }
 
@@ -42,11 +42,20 @@ TEST(Snapshot, ComesBackAsItWas) {
   EXPECT_THAT(dp::ReadableScope(*snapshot.table).unit_of_row(), ElementsAre(0, 1, 0));
 }
 
+TEST(Snapshot, GroupsThatAreNoUnitsComeBackAsSuch) {
+  const TemporaryFolder folder;
+  ASSERT_TRUE(WriteSnapshot(folder.path() / "s", SomeRecords(dp::RowOwner::kItselfInGroup)).ok());
+  const Snapshot snapshot = ReadSnapshot(folder.path() / "s").value();
+  EXPECT_THAT(dp::ReadableScope(*snapshot.table).group_of_row(), ElementsAre(0, 1, 0));
+  EXPECT_EQ(snapshot.table->groups(), 2);
+  EXPECT_EQ(snapshot.table->units(), std::nullopt);
+}
+
 TEST(Snapshot, MayBeEmpty) {
   const TemporaryFolder folder;
   CombinedRecords nothing{.columns = dp::CodedColumns({3}),
                           .owner = dp::RowOwner::kUnit,
-                          .unit_of_row = {},
+                          .group_of_row = {},
                           .records_dropped = 0};
   ASSERT_TRUE(WriteSnapshot(folder.path() / "s", nothing).ok());
   EXPECT_EQ(ReadSnapshot(folder.path() / "s").value().table->rows(), 0);
@@ -61,7 +70,8 @@ TEST(Snapshot, AbsentIsNotDamaged) {
 TEST(Snapshot, AnyChangedMissingOrAddedByteIsNoticed) {
   const TemporaryFolder folder;
   const auto path = folder.path() / "s";
-  for (const dp::RowOwner owner : {dp::RowOwner::kItself, dp::RowOwner::kUnit}) {
+  for (const dp::RowOwner owner :
+       {dp::RowOwner::kItself, dp::RowOwner::kUnit, dp::RowOwner::kItselfInGroup}) {
     ASSERT_TRUE(WriteSnapshot(path, SomeRecords(owner)).ok());
     const std::string written = ContentOf(path);
     for (size_t i = 0; i < written.size(); ++i) {

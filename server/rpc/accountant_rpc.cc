@@ -111,6 +111,7 @@ absl::Status Estimate(ledger::Ledger& ledger, const grpc::ServerContext& context
   for (v1::Cost& cost : ToProto(estimate.price, PriceTense::kWouldCost))
     *response.add_costs() = std::move(cost);
   response.set_event(estimate.event);
+  response.set_protects(estimate.protects);
   response.set_fits(estimate.price.Fits());
   return absl::OkStatus();
 }

@@ -92,6 +92,7 @@ v1::GetBudgetResponse ToProto(const service::BudgetView& budget) {
     *proto.mutable_last_request()->mutable_time() =
         TimeUtil::MicrosecondsToTimestamp(budget.last_request->created_at_us);
   }
+  proto.set_protects(budget.protects);
   if (budget.comparison) *proto.mutable_comparison() = ToProto(*budget.comparison);
   return proto;
 }

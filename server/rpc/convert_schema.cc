@@ -9,6 +9,16 @@
 namespace curator::rpc {
 namespace {
 
+absl::StatusOr<dp::AttributeKind> NumericFromProto(const v1::Numeric& numeric) {
+  dp::NumericKind kind{.edges = {numeric.edges().begin(), numeric.edges().end()}};
+  if (!numeric.has_min() && !numeric.has_max() && !numeric.has_step()) return kind;
+  if (!numeric.has_min()) return InvalidField("numeric.min", "is missing beside max or step");
+  if (!numeric.has_max()) return InvalidField("numeric.max", "is missing beside min or step");
+  if (!numeric.has_step()) return InvalidField("numeric.step", "is missing beside min and max");
+  kind.even = {numeric.min(), numeric.max(), numeric.step()};
+  return kind;
+}
+
 absl::StatusOr<dp::AttributeKind> KindFromProto(const v1::Attribute& attribute) {
   switch (attribute.kind_case()) {
     case v1::Attribute::kCategorical: {
@@ -23,7 +33,7 @@ absl::StatusOr<dp::AttributeKind> KindFromProto(const v1::Attribute& attribute) 
           .max = attribute.integer().max(),
           .bin_width = attribute.integer().has_bin_width() ? attribute.integer().bin_width() : 1};
     case v1::Attribute::kNumeric:
-      return dp::NumericKind{{attribute.numeric().edges().begin(), attribute.numeric().edges().end()}};
+      return NumericFromProto(attribute.numeric());
     case v1::Attribute::kCoded:
       return dp::CodedKind{attribute.coded().size()};
     case v1::Attribute::KIND_NOT_SET:
@@ -45,6 +55,18 @@ dp::PrivacyUnit UnitFromProto(const v1::PrivacyUnit& unit) {
       break;
   }
   return dp::RecordUnit{};
+}
+
+absl::StatusOr<std::optional<dp::Nesting>> NestingFromProto(const v1::Schema& schema,
+                                                            const dp::Domain& domain) {
+  if (!schema.has_nesting()) return std::nullopt;
+  const v1::Nesting& proto = schema.nesting();
+  const absl::StatusOr<uint32_t> response = domain.IndexOf(proto.response());
+  if (!response.ok()) return InvalidField("nesting.response", std::string(response.status().message()));
+  return dp::Nesting{
+      .group_column = proto.group_column(),
+      .response = *response,
+      .max_group_size = proto.has_max_group_size() ? proto.max_group_size() : dp::kNoRecordBound};
 }
 
 struct UnitToProto {
@@ -74,7 +96,14 @@ struct KindToProto {
     attribute.mutable_integer()->set_bin_width(kind.bin_width);
   }
   void operator()(const dp::NumericKind& kind) const {
-    for (const double edge : kind.edges) attribute.mutable_numeric()->add_edges(edge);
+    v1::Numeric& numeric = *attribute.mutable_numeric();
+    if (kind.even) {
+      numeric.set_min(kind.even->min);
+      numeric.set_max(kind.even->max);
+      numeric.set_step(kind.even->step);
+      return;
+    }
+    for (const double edge : kind.edges) numeric.add_edges(edge);
   }
   void operator()(const dp::CodedKind& kind) const { attribute.mutable_coded()->set_size(kind.size); }
 };
@@ -105,7 +134,8 @@ absl::StatusOr<dp::Schema> FromProto(const v1::Schema& schema) {
     attributes.push_back(*std::move(attribute));
   }
   ASSIGN_OR_RETURN(dp::Domain domain, dp::Domain::Create(std::move(attributes)));
-  return dp::CreateSchema(std::move(domain), UnitFromProto(schema.unit()));
+  ASSIGN_OR_RETURN(std::optional<dp::Nesting> nesting, NestingFromProto(schema, domain));
+  return dp::CreateSchema(std::move(domain), UnitFromProto(schema.unit()), std::move(nesting));
 }
 
 v1::Schema ToProto(const dp::Schema& schema) {
@@ -116,6 +146,13 @@ v1::Schema ToProto(const dp::Schema& schema) {
     std::visit(KindToProto{*each}, attribute.kind());
   }
   std::visit(UnitToProto{*proto.mutable_unit()}, schema.unit);
+  if (schema.nesting) {
+    v1::Nesting& nesting = *proto.mutable_nesting();
+    nesting.set_group_column(schema.nesting->group_column);
+    nesting.set_response(schema.domain.attributes()[schema.nesting->response].name());
+    if (schema.nesting->max_group_size != dp::kNoRecordBound)
+      nesting.set_max_group_size(schema.nesting->max_group_size);
+  }
   return proto;
 }
 

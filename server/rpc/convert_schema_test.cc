@@ -40,6 +40,41 @@ TEST(ConvertSchema, EveryKindOfAttributeSurvivesTheWayInAndOut) {
   EXPECT_TRUE(google::protobuf::util::MessageDifferencer::Equals(ToProto(*inside), schema));
 }
 
+TEST(ConvertSchema, EvenStepsAndANestingSurviveTheWayInAndOut) {
+  for (const char* unit : {"", "unit { group { id_column: \"school\" } }"}) {
+    v1::Schema schema = Parse(R"pb(
+      attributes {
+        name: "sex"
+        categorical { values: "F" values: "M" }
+      }
+      attributes {
+        name: "score"
+        numeric { min: -20 max: 40 step: 0.1 }
+      }
+      nesting { group_column: "school" response: "score" })pb");
+    schema.MergeFrom(Parse(unit));
+    if (!schema.has_unit()) schema.mutable_nesting()->set_max_group_size(400);
+    const absl::StatusOr<dp::Schema> inside = FromProto(schema);
+    ASSERT_TRUE(inside.ok()) << inside.status();
+    EXPECT_EQ(inside->domain.attributes()[1].size(), 600);
+    EXPECT_EQ(inside->nesting->response, 1u);
+    if (!schema.has_unit()) schema.mutable_unit()->mutable_record();
+    EXPECT_TRUE(google::protobuf::util::MessageDifferencer::Equals(ToProto(*inside), schema));
+  }
+}
+
+TEST(ConvertSchema, TheGroupColumnOfAGroupUnitMayBeLeftOut) {
+  const absl::StatusOr<dp::Schema> inside = FromProto(Parse(R"pb(
+    attributes {
+      name: "score"
+      integer { min: 0 max: 1 }
+    }
+    unit { group { id_column: "school" max_records: 9 } }
+    nesting { response: "score" })pb"));
+  ASSERT_TRUE(inside.ok()) << inside.status();
+  EXPECT_EQ(inside->nesting->group_column, "school");
+}
+
 TEST(ConvertSchema, ABinWidthThatIsAbsentIsOneAndAUnitThatIsAbsentIsTheRecord) {
   const absl::StatusOr<dp::Schema> inside = FromProto(Parse(R"pb(attributes {
                                                                    name: "age"
@@ -50,11 +85,19 @@ TEST(ConvertSchema, ABinWidthThatIsAbsentIsOneAndAUnitThatIsAbsentIsTheRecord) {
   EXPECT_TRUE(std::holds_alternative<dp::RecordUnit>(inside->unit));
 }
 
+struct BadSchema {
+  const char* text;
+  const char* field;
+};
+
+void ExpectRefused(const BadSchema& bad) {
+  const absl::Status status = FromProto(Parse(bad.text)).status();
+  ASSERT_TRUE(FieldViolationOf(status).has_value()) << bad.text << status;
+  EXPECT_EQ(FieldViolationOf(status)->field, bad.field);
+}
+
 TEST(ConvertSchema, AnErrorNamesThePathOfTheField) {
-  const struct {
-    const char* text;
-    const char* field;
-  } kBad[] = {
+  const BadSchema kBad[] = {
       {R"pb(attributes { name: "x" })pb", "attributes[0]"},
       {R"pb(attributes {
               name: "x"
@@ -102,11 +145,64 @@ TEST(ConvertSchema, AnErrorNamesThePathOfTheField) {
             unit { group { id_column: "g" max_records: 0 } })pb",
        "unit.group.max_records"},
   };
-  for (const auto& bad : kBad) {
-    const absl::Status status = FromProto(Parse(bad.text)).status();
-    ASSERT_TRUE(FieldViolationOf(status).has_value()) << bad.text << status;
-    EXPECT_EQ(FieldViolationOf(status)->field, bad.field);
-  }
+  for (const BadSchema& bad : kBad) ExpectRefused(bad);
+}
+
+TEST(ConvertSchema, AnErrorInEvenStepsOrANestingNamesThePathOfTheField) {
+  const BadSchema kBad[] = {
+      {R"pb(attributes {
+              name: "x"
+              numeric { min: 0 max: 1 }
+            })pb",
+       "attributes[0].numeric.step"},
+      {R"pb(attributes {
+              name: "x"
+              numeric { max: 1 step: 1 }
+            })pb",
+       "attributes[0].numeric.min"},
+      {R"pb(attributes {
+              name: "x"
+              numeric { min: 0 max: 1 step: 0.5 edges: 0 edges: 1 }
+            })pb",
+       "attributes[0].numeric.edges"},
+      {R"pb(attributes {
+              name: "x"
+              numeric { min: 0 max: 1 step: 0.3 }
+            })pb",
+       "attributes[0].numeric.step"},
+      {R"pb(attributes {
+              name: "x"
+              coded { size: 2 }
+            }
+            nesting { group_column: "g" response: "x" })pb",
+       "nesting.response"},
+      {R"pb(attributes {
+              name: "x"
+              integer { min: 0 max: 2 }
+            }
+            nesting { group_column: "g" response: "y" })pb",
+       "nesting.response"},
+      {R"pb(attributes {
+              name: "x"
+              integer { min: 0 max: 2 }
+            }
+            nesting { response: "x" })pb",
+       "nesting.group_column"},
+      {R"pb(attributes {
+              name: "x"
+              integer { min: 0 max: 2 }
+            }
+            nesting { group_column: "g" response: "x" max_group_size: 0 })pb",
+       "nesting.max_group_size"},
+      {R"pb(attributes {
+              name: "x"
+              integer { min: 0 max: 2 }
+            }
+            unit { person { id_column: "p" max_records: 2 } }
+            nesting { group_column: "g" response: "x" })pb",
+       "nesting"},
+  };
+  for (const BadSchema& bad : kBad) ExpectRefused(bad);
 }
 
 }  // namespace

@@ -36,6 +36,7 @@ v1::ImportRecordsResponse ToProto(const data::ImportReport& report) {
     example->set_reason(row.reason);
   }
   for (const std::string& column : report.ignored_columns) proto.add_ignored_columns(column);
+  proto.set_responses_clamped(report.responses_clamped);
   return proto;
 }
 

@@ -2,10 +2,12 @@
 
 #include <string>
 
+#include "base/errors.h"
 #include "base/status_macros.h"
 #include "rpc/caller.h"
 #include "rpc/grpc_status.h"
 #include "service/owner.h"
+#include "service/owner_risk.h"
 
 namespace curator::rpc {
 namespace {
@@ -57,6 +59,44 @@ absl::Status Count(service::Curator& curator, const grpc::ServerContext& context
   return absl::OkStatus();
 }
 
+absl::StatusOr<service::RiskGridKind> FromProto(v1::RiskRequest::Grid grid) {
+  switch (grid) {
+    case v1::RiskRequest::GRID_UNSPECIFIED:
+    case v1::RiskRequest::GRID_AROUND_FIT:
+      return service::RiskGridKind::kAroundFit;
+    case v1::RiskRequest::GRID_WITHIN_BOUNDS:
+      return service::RiskGridKind::kWithinBounds;
+    default:
+      return InvalidField("grid", "must be GRID_AROUND_FIT or GRID_WITHIN_BOUNDS");
+  }
+}
+
+absl::Status Risk(service::Curator& curator, const grpc::ServerContext& context,
+                  const v1::RiskRequest& request, v1::RiskResponse& response) {
+  service::RiskRequest order{
+      .request_id = request.request_id(), .principal = {}, .dataset = request.dataset()};
+  ASSIGN_OR_RETURN(order.principal, CallerOf(context));
+  ASSIGN_OR_RETURN(order.grid, FromProto(request.grid()));
+  ASSIGN_OR_RETURN(const service::RiskReport report,
+                   service::ReportRisk(curator, order, IntentOf(request.validate_only())));
+  for (const dp::RiskRow& row : report.rows) {
+    v1::RiskResponse::Sensitivities* proto = response.add_sensitivities();
+    proto->set_weighting(row.weighting);
+    proto->set_option(row.option);
+    proto->set_level(row.level == dp::RiskLevel::kGroup ? "group" : "record");
+    proto->set_least(row.sensitivities.least);
+    proto->set_first_quartile(row.sensitivities.first);
+    proto->set_median(row.sensitivities.median);
+    proto->set_third_quartile(row.sensitivities.third);
+    proto->set_largest(row.sensitivities.largest);
+  }
+  response.set_groups(report.groups);
+  response.set_records(report.records);
+  response.set_grid(report.grid);
+  response.set_warning(kWarning);
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 grpc::Status OwnerRpc::Evaluate(grpc::ServerContext* context, const v1::EvaluateRequest* request,
@@ -67,6 +107,11 @@ grpc::Status OwnerRpc::Evaluate(grpc::ServerContext* context, const v1::Evaluate
 grpc::Status OwnerRpc::RowCounts(grpc::ServerContext* context, const v1::RowCountsRequest* request,
                                  v1::RowCountsResponse* response) {
   return ToGrpcStatus(Count(curator_, *context, *request, *response));
+}
+
+grpc::Status OwnerRpc::RiskReport(grpc::ServerContext* context, const v1::RiskRequest* request,
+                                  v1::RiskResponse* response) {
+  return ToGrpcStatus(Risk(curator_, *context, *request, *response));
 }
 
 }  // namespace curator::rpc

@@ -14,6 +14,8 @@ class OwnerRpc final : public v1::OwnerService::Service {
                         v1::EvaluateResponse* response) override;
   grpc::Status RowCounts(grpc::ServerContext* context, const v1::RowCountsRequest* request,
                          v1::RowCountsResponse* response) override;
+  grpc::Status RiskReport(grpc::ServerContext* context, const v1::RiskRequest* request,
+                          v1::RiskResponse* response) override;
 
  private:
   service::Curator& curator_;

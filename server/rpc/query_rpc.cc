@@ -185,7 +185,8 @@ v1::Release ToProto(const ledger::Release& release, const std::string& dataset,
   return proto;
 }
 
-v1::SynthesisSummary ToProto(const codec::SynthesisRelease& synthesis, const dp::Domain& domain) {
+v1::SynthesisSummary ToProto(const codec::SynthesisRelease& synthesis, const service::DatasetView& dataset) {
+  const dp::Domain& domain = dataset.schema.domain;
   v1::SynthesisSummary proto;
   proto.set_method(synthesis.method);
   for (const uint32_t attribute : synthesis.attributes) {
@@ -195,6 +196,7 @@ v1::SynthesisSummary ToProto(const codec::SynthesisRelease& synthesis, const dp:
   proto.mutable_settings()->insert(synthesis.settings.begin(), synthesis.settings.end());
   for (const std::string& line : synthesis.transcript) proto.add_transcript(line);
   proto.set_event(synthesis.event);
+  proto.set_protects(service::WhomItProtects(dataset));
   return proto;
 }
 
@@ -210,7 +212,7 @@ absl::Status Get(service::Curator& curator, const grpc::ServerContext& context,
   if (!writer.Write(first)) return ClientLeft();
   if (const auto* synthesis = std::get_if<codec::SynthesisRelease>(&view.content)) {
     v1::GetReleaseChunk chunk;
-    *chunk.mutable_synthesis() = ToProto(*synthesis, domain);
+    *chunk.mutable_synthesis() = ToProto(*synthesis, view.dataset);
     return writer.Write(chunk) ? absl::OkStatus() : ClientLeft();
   }
   const auto& answer = std::get<codec::WorkloadRelease>(view.content);

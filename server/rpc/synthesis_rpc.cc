@@ -64,6 +64,7 @@ absl::Status Estimate(service::Curator& curator, const grpc::ServerContext& cont
   response.mutable_settings()->insert(estimate.plan.settings.begin(), estimate.plan.settings.end());
   response.set_fits(estimate.price.Fits());
   response.set_model_cells(estimate.plan.model_cells);
+  response.set_protects(service::WhomItProtects(estimate.dataset));
   return absl::OkStatus();
 }
 

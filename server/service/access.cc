@@ -66,6 +66,22 @@ std::string_view RelationName(dp::NeighbourRelation relation) {
   return relation == dp::NeighbourRelation::kReplaceOne ? kReplaceOne : kAddRemove;
 }
 
+std::string WhomItProtects(const DatasetView& dataset) {
+  if (dataset.record.is_public) return "nobody: the dataset is public";
+  std::string whom = "one record";
+  const auto with_records = [](const std::string& unit, const std::string& column, int64_t most) {
+    const std::string number =
+        most == dp::kNoRecordBound ? "any number of them" : absl::StrCat("at most ", most, " of them");
+    return absl::StrCat("one ", unit, " with all its records (column ", column, ", ", number, ")");
+  };
+  if (const auto* person = std::get_if<dp::PersonUnit>(&dataset.schema.unit))
+    whom = with_records("person", person->id_column, person->max_records);
+  if (const auto* group = std::get_if<dp::GroupUnit>(&dataset.schema.unit))
+    whom = with_records("group", group->id_column, group->max_records);
+  const bool is_replaced = dataset.unit_bound.relation == dp::NeighbourRelation::kReplaceOne;
+  return absl::StrCat(whom, is_replaced ? ", replaced by another" : ", added or removed");
+}
+
 bool MaySee(const ledger::Dataset& dataset, std::string_view principal) {
   return dataset.owner == principal ||
          std::find(dataset.grantees.begin(), dataset.grantees.end(), principal) != dataset.grantees.end();

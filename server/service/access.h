@@ -45,6 +45,10 @@ absl::StatusOr<DatasetView> FindVisibleById(ledger::Ledger& ledger, std::string_
 // "ADD_REMOVE", "REPLACE_ONE": as the ledger stores it.
 std::string_view RelationName(dp::NeighbourRelation relation);
 
+// Whom the dataset's promises protect and against what, for people: "one record, added or removed"; "one
+// group with all its records (column school, at most 40 of them), replaced by another".
+std::string WhomItProtects(const DatasetView& dataset);
+
 // Whether `principal` is the owner or a grantee.
 bool MaySee(const ledger::Dataset& dataset, std::string_view principal);
 

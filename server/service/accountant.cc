@@ -118,7 +118,7 @@ absl::StatusOr<CostEstimate> EstimateCost(ledger::Ledger& ledger, std::string_vi
   ASSIGN_OR_RETURN(const DatasetView view, FindVisible(ledger, principal, dataset));
   ASSIGN_OR_RETURN(const RequestScope scope, OutsideScopeOf(ledger, view, principal, ""));
   ASSIGN_OR_RETURN(Price price, PriceOf(view, scope.accounts, event));
-  return CostEstimate{std::move(price), dp::Describe(event)};
+  return CostEstimate{std::move(price), dp::Describe(event), WhomItProtects(view)};
 }
 
 absl::StatusOr<std::vector<ChargeView>> ReserveBudget(ledger::Ledger& ledger, std::string_view principal,

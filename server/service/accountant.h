@@ -44,7 +44,8 @@ struct ChargeView {
 
 struct CostEstimate {
   Price price;
-  std::string event;  // in words
+  std::string event;     // in words
+  std::string protects;  // whom, and against what (access.h)
 };
 
 absl::StatusOr<CostEstimate> EstimateCost(ledger::Ledger& ledger, std::string_view principal,

@@ -129,6 +129,7 @@ absl::StatusOr<BudgetView> GetBudget(ledger::Ledger& ledger, std::string_view pr
   const absl::StatusOr<ledger::Charge> last = ledger.LatestCharge(view.record.id, principal);
   if (!last.ok() && !absl::IsNotFound(last.status())) return last.status();
   BudgetView budget;
+  budget.protects = WhomItProtects(view);
   if (last.ok()) {
     budget.last_request = {PostingsSummary(last->label, PostingsOfFirst(*last)), last->created_at_us};
   }

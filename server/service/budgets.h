@@ -40,6 +40,7 @@ struct LastRequest {
 struct BudgetView {
   std::vector<AccountView> accounts;
   std::optional<LastRequest> last_request;
+  std::string protects;                         // whom, and against what (access.h)
   std::optional<HistoryComparison> comparison;  // of all charges for the owner, of their own for others
 };
 

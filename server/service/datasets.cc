@@ -53,6 +53,12 @@ absl::Status CheckPartition(const NewDataset& dataset) {
                         "a public dataset has no budget, and a successor has its predecessor's: "
                         "neither is partitioned");
   }
+  if (dataset.schema.nesting && std::holds_alternative<dp::RecordUnit>(dataset.schema.unit)) {
+    return InvalidField(
+        "partition",
+        "divides no nested records that are units of their own: a group might lie in several "
+        "parts, which do not know of one another. Where the group is the privacy unit, they do");
+  }
   if (dp::UnitBoundOf(dataset.schema, dataset.relation).max_records == dp::kNoRecordBound) {
     return InvalidField("partition",
                         "needs a bound of records: a group without one may lie in any number of parts, whose "

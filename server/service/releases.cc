@@ -182,14 +182,18 @@ absl::Status SampleModel(const ReleaseView& release, std::optional<int64_t> rows
   dp::Drbg bits(SamplingKey(release, row_count, style));
 
   CsvPieces pieces(sink);
+  const std::optional<dp::Nesting>& nesting = release.dataset.schema.nesting;
+  const bool has_groups = nesting && model->DrawsGroups();
+  if (has_groups) AppendField(pieces.buffer(), nesting->group_column);
   for (size_t i = 0; i < model->attributes().size(); ++i) {
-    if (i > 0) pieces.buffer().push_back(',');
+    if (i > 0 || has_groups) pieces.buffer().push_back(',');
     AppendField(pieces.buffer(), attributes[model->attributes()[i]].name());
   }
   pieces.buffer().push_back('\n');
-  RETURN_IF_ERROR(model->Sample(bits, row_count, [&](std::span<const uint32_t> codes) {
+  RETURN_IF_ERROR(model->SampleGroups(bits, row_count, [&](int64_t group, std::span<const uint32_t> codes) {
+    if (has_groups) absl::StrAppend(&pieces.buffer(), group + 1);
     for (size_t i = 0; i < codes.size(); ++i) {
-      if (i > 0) pieces.buffer().push_back(',');
+      if (i > 0 || has_groups) pieces.buffer().push_back(',');
       AppendField(pieces.buffer(), PrintedBin(attributes[model->attributes()[i]], codes[i], style, bits));
     }
     pieces.buffer().push_back('\n');

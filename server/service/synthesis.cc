@@ -14,6 +14,7 @@
 #include "codec/event_codec.h"
 #include "codec/fingerprint.h"
 #include "codec/release_codec.h"
+#include "dp/domain/response.h"
 #include "dp/kernel/kernel.h"
 #include "dp/noise/drbg.h"
 #include "dp/synthesis/synthesis_workload.h"
@@ -82,6 +83,23 @@ absl::StatusOr<Prior> PriorFor(Curator& curator, const SynthesisRequest& request
                                              [](const dp::Setting& each) { return each.key == "prior"; });
   if (!takes_one || named == request.settings.end() || named->second.empty()) return Prior{};
   return ResolvePrior(curator, request.principal, domain, named->second);
+}
+
+// What the schema says of records that lie in groups.
+std::optional<dp::NestedFacts> NestedFactsOf(const dp::Schema& schema) {
+  if (!schema.nesting) return std::nullopt;
+  dp::ResponseNumbers response = dp::ResponseValues(schema);
+  const auto* group = std::get_if<dp::GroupUnit>(&schema.unit);
+  const int64_t bound = group == nullptr ? schema.nesting->max_group_size : group->max_records;
+  return dp::NestedFacts{
+      .group_column = schema.nesting->group_column,
+      .response = schema.nesting->response,
+      .numbers = std::move(response.values),
+      .lower = response.low,
+      .upper = response.high,
+      .resolution = response.resolution,
+      .group_size_bound = bound == dp::kNoRecordBound ? std::nullopt : std::optional<int64_t>(bound),
+      .unit = group == nullptr ? dp::NestedUnit::kRecord : dp::NestedUnit::kGroup};
 }
 
 // What the fingerprint says of the settings: a name, and which records it stands for.
@@ -156,7 +174,8 @@ absl::StatusOr<SynthesisEstimate> PlanAndPrice(Curator& curator, const Synthesis
                            .workload = std::move(workload),
                            .settings = request.settings,
                            .assume_records = request.assume_records,
-                           .prior = std::move(prior.table)};
+                           .prior = std::move(prior.table),
+                           .nested = NestedFactsOf(dataset.schema)};
   ASSIGN_OR_RETURN(dp::SynthesisPlan plan, synthesizer->Plan(input));
   ASSIGN_OR_RETURN(Price price, PriceOf(dataset, scope.accounts, plan.event, plan.linear));
   return SynthesisEstimate{std::move(dataset),        std::move(scope), synthesizer,     std::move(input),

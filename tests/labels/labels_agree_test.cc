@@ -51,6 +51,25 @@ void AddNumeric(v1::Schema& schema, const std::vector<double>& edges) {
   for (const double edge : edges) numeric.add_edges(edge);
 }
 
+void AddEven(v1::Schema& schema, double min, double max, double step) {
+  v1::Numeric& numeric = *Named(schema).mutable_numeric();
+  numeric.set_min(min);
+  numeric.set_max(max);
+  numeric.set_step(step);
+}
+
+TEST(Labels, OfEvenStepsAreTheSameOnBothSides) {
+  v1::Schema schema;
+  AddEven(schema, -20, 40, 0.1);
+  AddEven(schema, 0, 1, 0.001);
+  AddEven(schema, -0.75, 2.25, 0.125);
+  AddEven(schema, 1e6, 1e6 + 1, 0.01);
+  AddEven(schema, -3, 4, 7);
+  AddEven(schema, 0, 9e-9, 1e-9);
+  AddEven(schema, 0, 1e15, 1e14);
+  EXPECT_GT(ExpectTheSameLabels(schema), 1700);
+}
+
 TEST(Labels, AreTheSameOnBothSidesForEveryKind) {
   constexpr int64_t kMin = std::numeric_limits<int64_t>::min();
   constexpr int64_t kMax = std::numeric_limits<int64_t>::max();

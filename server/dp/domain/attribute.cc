@@ -178,31 +178,56 @@ std::string NumberInside(const NumericKind& kind, uint32_t code, uint64_t random
   return EncodeNumber(kind, text) == code ? text : WriteNumber(value);
 }
 
+// Edges of even steps, and one zero, so that equal schemas have equal bytes.
+absl::Status MakeEdges(NumericKind& kind) {
+  if (kind.even) {
+    if (!kind.edges.empty()) return InvalidField("numeric.edges", "are given beside min, max and step");
+    ASSIGN_OR_RETURN(kind.edges, EdgesOf(*kind.even));
+    kind.even = {kind.even->min + 0.0, kind.even->max + 0.0, kind.even->step};
+  }
+  for (double& edge : kind.edges) edge += 0.0;
+  return absl::OkStatus();
+}
+
+enum class Side { kBelow, kAbove };
+
+// On which side of the bins, whose lowest value is `least`, a number outside of them lies; none when it is no
+// number.
+template <typename Number>
+std::optional<Side> SideOf(const std::variant<Number, NumberFault>& read, Number least) {
+  if (const Number* const value = std::get_if<Number>(&read))
+    return *value < least ? Side::kBelow : Side::kAbove;
+  switch (std::get<NumberFault>(read)) {
+    case NumberFault::kTooSmall:
+      return Side::kBelow;
+    case NumberFault::kTooLarge:
+      return Side::kAbove;
+    case NumberFault::kNotANumber:
+      break;
+  }
+  return std::nullopt;
+}
+
 std::string WhyOutsideRange(const std::variant<int64_t, NumberFault>& read, int64_t min, int64_t max) {
-  if (read == std::variant<int64_t, NumberFault>(NumberFault::kNotANumber)) return "is not an integer";
-  const int64_t* const value = std::get_if<int64_t>(&read);
-  const bool below = value != nullptr ? *value < min : std::get<NumberFault>(read) == NumberFault::kTooSmall;
-  return below ? absl::StrCat("is below the smallest value, ", min)
-               : absl::StrCat("is above the largest value, ", max);
+  const std::optional<Side> side = SideOf(read, min);
+  if (!side) return "is not an integer";
+  return *side == Side::kBelow ? absl::StrCat("is below the smallest value, ", min)
+                               : absl::StrCat("is above the largest value, ", max);
 }
 
 std::string WhyOutsideEdges(const std::variant<double, NumberFault>& read, const NumericKind& kind) {
-  if (read == std::variant<double, NumberFault>(NumberFault::kNotANumber)) return "is not a finite number";
-  const double* const value = std::get_if<double>(&read);
-  const bool below =
-      value != nullptr ? *value < kind.edges.front() : std::get<NumberFault>(read) == NumberFault::kTooSmall;
-  return below ? absl::StrCat("is below the first edge, ", WriteNumber(kind.edges.front()))
-               : absl::StrCat("is above the last edge, ", WriteNumber(kind.edges.back()));
+  const std::optional<Side> side = SideOf(read, kind.edges.front());
+  if (!side) return "is not a finite number";
+  return *side == Side::kBelow ? absl::StrCat("is below the first edge, ", WriteNumber(kind.edges.front()))
+                               : absl::StrCat("is above the last edge, ", WriteNumber(kind.edges.back()));
 }
 
 }  // namespace
 
 absl::StatusOr<Attribute> Attribute::Create(std::string name, AttributeKind kind) {
   RETURN_IF_ERROR(CheckText("name", name));
+  if (auto* numeric = std::get_if<NumericKind>(&kind)) RETURN_IF_ERROR(MakeEdges(*numeric));
   ASSIGN_OR_RETURN(const int64_t size, std::visit([](const auto& k) { return CheckedSizeOf(k); }, kind));
-  if (auto* numeric = std::get_if<NumericKind>(&kind)) {
-    for (double& edge : numeric->edges) edge += 0.0;  // one zero, so that equal schemas have equal bytes
-  }
   Attribute attribute;
   attribute.name_ = std::move(name);
   attribute.kind_ = std::move(kind);
@@ -231,6 +256,17 @@ std::optional<uint32_t> Attribute::Encode(std::string_view cell) const {
           [&](const NumericKind& kind) { return EncodeNumber(kind, text); },
           [&](const CodedKind& kind) { return EncodeInteger({.min = 0, .max = kind.size - 1}, text); }},
       kind_);
+}
+
+std::optional<uint32_t> Attribute::EncodeClamped(std::string_view cell) const {
+  if (const std::optional<uint32_t> inside = Encode(cell)) return inside;
+  const std::string_view text = TrimBlanks(cell);
+  std::optional<Side> side;
+  if (const auto* integer = std::get_if<IntegerKind>(&kind_)) side = SideOf(ReadInteger(text), integer->min);
+  if (const auto* numeric = std::get_if<NumericKind>(&kind_))
+    side = SideOf(ReadNumber(text), numeric->edges.front());
+  if (!side) return std::nullopt;
+  return *side == Side::kBelow ? 0 : static_cast<uint32_t>(size_ - 1);
 }
 
 std::string Attribute::WhyOutside(std::string_view cell) const {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "dp/domain/even_steps.h"
 
 namespace curator::dp {
 
@@ -31,6 +32,7 @@ struct IntegerKind {  // bins of `bin_width` integers from `min`; the last may b
 struct NumericKind {  // intervals [edges[i], edges[i+1]), the last one closed; edges finite and strictly
                       // rising
   std::vector<double> edges;
+  std::optional<EvenSteps> even = std::nullopt;  // Create() makes the edges of these, when no edges are given
   bool operator==(const NumericKind&) const = default;
 };
 struct CodedKind {  // the codes 0..size-1 themselves
@@ -58,6 +60,9 @@ class Attribute {
   // "+39", "-1", "39.0"). Numbers are decimals with an optional exponent; NaN, infinities and overflow are
   // outside.
   std::optional<uint32_t> Encode(std::string_view cell) const;
+
+  // The same of a number, but for one below or above all bins, which is the first or the last.
+  std::optional<uint32_t> EncodeClamped(std::string_view cell) const;
 
   // Why Encode() found nothing, for the owner, without repeating the cell: "is above the largest value, 90".
   std::string WhyOutside(std::string_view cell) const;

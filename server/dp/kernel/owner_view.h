@@ -9,12 +9,14 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "dp/data/sealed_table_handle.h"
 #include "dp/domain/domain.h"
+#include "dp/kernel/nested_risk.h"
 
 namespace curator::service {
 class OwnerActions;
@@ -44,6 +46,10 @@ class OwnerView {
   // The exact counts of every cell of every set, row-major. Errors: INVALID_ARGUMENT for sets that are not
   // well-formed or have too many cells (dp/data/count_marginals.h).
   absl::StatusOr<std::vector<std::vector<int64_t>>> Counts(const std::vector<AttributeSet>& sets) const;
+
+  // The responses of each group, by what the codes of `response` stand for. Errors: FAILED_PRECONDITION when
+  // the rows lie in no groups; INVALID_ARGUMENT when there is not one number for each code.
+  absl::StatusOr<std::vector<RiskGroup>> Responses(uint32_t response, std::span<const double> numbers) const;
 
  private:
   SealedTableHandle table_;

@@ -31,6 +31,23 @@ TEST(OwnerView, CountsExactly) {
   EXPECT_EQ(view.Counts({{7}}).status().code(), absl::StatusCode::kInvalidArgument);
 }
 
+TEST(OwnerView, GivesTheResponsesOfEachGroup) {
+  const Domain domain = CodedDomain({2, 3});
+  SealedTableBuilder builder(domain, RowOwner::kItselfInGroup);
+  for (const auto& [code, group] : {std::pair{2u, 0u}, {0u, 1u}, {2u, 0u}, {1u, 0u}})
+    ASSERT_TRUE(builder.AppendRow(std::vector<uint32_t>{0, code}, group).ok());
+  const OwnerView view(service::OwnerActions::Warrant(), std::move(builder).Build().value(), domain);
+  const std::vector<double> numbers = {10, 20, 30};
+  const std::vector<RiskGroup> groups = view.Responses(1, numbers).value();
+  ASSERT_EQ(groups.size(), 2u);
+  EXPECT_THAT(groups[0].values, testing::ElementsAre(20, 30));
+  EXPECT_THAT(groups[0].counts, testing::ElementsAre(1, 2));
+  EXPECT_THAT(groups[1].values, testing::ElementsAre(10));
+  EXPECT_EQ(view.Responses(0, numbers).status().code(), absl::StatusCode::kInvalidArgument);
+  const OwnerView flat(service::OwnerActions::Warrant(), SealRows(domain, {{0, 1}}).value(), domain);
+  EXPECT_EQ(flat.Responses(1, numbers).status().code(), absl::StatusCode::kFailedPrecondition);
+}
+
 TEST(OwnerWarrant, IsMadeByNobodyElseAndUsedOnce) {
   static_assert(!std::is_default_constructible_v<OwnerWarrant>);
   static_assert(!std::is_copy_constructible_v<OwnerWarrant>);

@@ -1,0 +1,88 @@
+// `curator` with records that lie in groups: what docs/OPERATING.md tells people to type.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <array>
+#include <cstdio>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/testing/scratch_folder.h"
+#include "tests/testing/test_server.h"
+
+namespace curator::testing {
+namespace {
+
+using Json = nlohmann::json;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+std::pair<int, std::string> Shell(const std::string& line) {
+  FILE* const pipe = popen((line + " 2>&1").c_str(), "r");
+  std::string output;
+  std::array<char, 4096> piece;
+  while (const size_t bytes = fread(piece.data(), 1, piece.size(), pipe)) output.append(piece.data(), bytes);
+  return {WEXITSTATUS(pclose(pipe)), output};
+}
+
+std::vector<std::string> LinesOf(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+class NestedCommands : public ::testing::TestWithParam<Backend> {
+ protected:
+  NestedCommands() : server_(GetParam()) {
+    EXPECT_EQ(Shell(CURATOR_DEMO_DATA " --out " + folder_.path() + "/pupils.csv --schools 30").first, 0);
+    Run("dataset create pupils --schema " CURATOR_PUPILS_SCHEMA " --rule zcdp --epsilon 10 --delta 1e-6");
+    Run("dataset import pupils " + folder_.path() + "/pupils.csv");
+    Run("dataset seal pupils");
+  }
+
+  std::string Run(const std::string& line) const {
+    const auto [status, output] =
+        Shell(CURATOR_PATH " --server " + server_.address() + " --as owner " + line);
+    EXPECT_EQ(status, 0) << line << "\n" << output;
+    return output;
+  }
+
+  const ScratchFolder folder_;
+  TestServer server_;
+};
+
+INSTANTIATE_TEST_SUITE_P(Ledgers, NestedCommands, ::testing::Values(Backend::kSqlite, Backend::kPostgres),
+                         [](const auto& backend) { return BackendName(backend.param); });
+
+TEST_P(NestedCommands, ADatasetShowsItsNesting) {
+  const std::string shown = Run("dataset show pupils");
+  EXPECT_THAT(shown, HasSubstr("in groups (column school), with the response points"));
+  EXPECT_THAT(shown, HasSubstr("numeric, 0 to 100 by 0.5"));
+  const Json schema = Json::parse(Run("--output json dataset show pupils"))["schema"];
+  EXPECT_EQ(schema["nesting"], (Json{{"groupColumn", "school"}, {"response", "points"}}));
+  std::ofstream(folder_.path() + "/again.json") << schema;
+  Run("dataset create again --schema " + folder_.path() + "/again.json --rule pure --epsilon 1");
+  EXPECT_EQ(Json::parse(Run("--output json dataset show again"))["schema"], schema);
+}
+
+TEST_P(NestedCommands, TheOwnersRiskIsPrintedAsPrivateInEveryForm) {
+  EXPECT_THAT(Run("owner risk pupils"), HasSubstr("PRIVATE"));
+  const std::vector<std::string> csv = LinesOf(Run("--output csv owner risk pupils"));
+  ASSERT_EQ(csv.size(), 23u);
+  EXPECT_EQ(csv[0], "private,level,weighting,option,least,first_quartile,median,third_quartile,largest");
+  EXPECT_THAT(csv[1], StartsWith("true,group,none,"));
+  const Json json = Json::parse(Run("--output json owner risk pupils --grid bounds"));
+  EXPECT_EQ(json["private"], true);
+  EXPECT_EQ(json["groups"], 30);
+  EXPECT_EQ(json["sensitivities"].size(), 22u);
+  EXPECT_THAT(Run("ledger show pupils"), HasSubstr("report the risk of groups"));
+}
+
+}  // namespace
+}  // namespace curator::testing
