@@ -29,14 +29,19 @@ absl::StatusOr<FlowResult> MakeFlowRecords(std::span<const ViewTable> views, con
     if (!views[view].set.empty()) turns.push_back(view);
   }
   std::vector<int64_t> moves;
+  double moved_in_all = 0;
   while (static_cast<int64_t>(moves.size()) < rule.most_passes) {
     order.Shuffle(turns);
+    const bool is_free = static_cast<int64_t>(moves.size()) < rule.free_passes &&
+                         moved_in_all < rule.free_moves * static_cast<double>(rows);
+    const MoveRule form = is_free ? MoveRule::kEvery : rule.moves;
     int64_t& moved = moves.emplace_back(0);
     for (const size_t view : turns) {
       ASSIGN_OR_RETURN(const int64_t here,
-                       matching.Match(view, rule.moves, order.Below(static_cast<size_t>(rows)), pacer));
+                       matching.Match(view, form, order.Below(static_cast<size_t>(rows)), pacer));
       moved += here;
     }
+    moved_in_all += static_cast<double>(moved);
     if (static_cast<double>(moved) < rule.settled * static_cast<double>(rows)) break;
   }
   const double distance_at_last = matching.MeanDistance();

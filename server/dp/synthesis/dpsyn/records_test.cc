@@ -176,7 +176,7 @@ TEST(FlowRecords, MatchEveryViewOfARealPopulation) {
   const FlowResult flow =
       MakeFlowRecords(views, {0, 1, 2, 3, 4}, sizes, 2000, {.most_passes = 60}, pacer).value();
   EXPECT_GT(flow.moves.front(), 0);  // a loop that moves nothing would be at once "settled"
-  EXPECT_LT(flow.moves.back(), 4);
+  EXPECT_LT(flow.moves.back(), 10);
   EXPECT_LT(flow.distance_at_last, 0.1 * flow.distance_at_first);
   EXPECT_LE(FarthestView(flow.records, views), 20);
 }
@@ -202,7 +202,7 @@ TEST(FlowRecords, SettleWhereAttributesDependOnEachOtherIfOnlyMovesThatComeClose
   };
   const FlowResult closer = flow(MoveRule::kCloser);
   EXPECT_LT(closer.moves.size(), 40U);
-  EXPECT_LT(closer.moves.back(), 8);
+  EXPECT_LT(closer.moves.back(), 20);
   EXPECT_LT(closer.distance_at_last, 0.003);
   const FlowResult every = flow(MoveRule::kEvery);
   EXPECT_EQ(every.moves.size(), 40U);
