@@ -141,7 +141,9 @@ absl::Status Run(Session& session, const ShowBudget& command) {
       session.client.GetBudgetWithComparison(command.dataset);
   if (!budget.ok()) return budget.status();
   Document document;
-  document.fields.push_back({"protects", "protects", budget->protects()});
+  if (!budget->protects().empty()) {  // a server before this field was made says nothing
+    document.fields.push_back({"protects", "protects", budget->protects()});
+  }
   document.tables.push_back(WithRequestsLeft(*budget, AccountTable(budget->accounts(), session.terminal)));
   if (const std::string left = LeftInWords(*budget); !left.empty()) document.notes.push_back(left);
   if (budget->has_last_request()) {
