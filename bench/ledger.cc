@@ -18,10 +18,12 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <string>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "bench/ledger_load.h"
@@ -70,9 +72,21 @@ class Stores {
   }
 
   ledger::Ledger& ledger() { return *ledger_; }
-  Observed ChargePlainly(const Load& load) const {
-    return plain_.rfind("postgres", 0) == 0 ? ChargePlainlyOnPostgres(plain_, load)
-                                            : ChargePlainlyOnSqlite(plain_, load);
+  // One plain transaction for each charge, in every way that this store offers.
+  struct Plain {
+    const char* name;
+    std::function<Observed(const Load&)> charge;
+  };
+  std::vector<Plain> plain() const {
+    if (plain_.rfind("postgres", 0) != 0) {
+      return {{"plain loop, one connection",
+               [this](const Load& load) { return ChargePlainlyOnSqlite(plain_, load); }}};
+    }
+    return {{"pgbench (simple protocol)",
+             [this](const Load& load) { return ChargePlainlyOnPostgres(plain_, load, Protocol::kSimple); }},
+            {"pgbench -M prepared", [this](const Load& load) {
+               return ChargePlainlyOnPostgres(plain_, load, Protocol::kPrepared);
+             }}};
   }
 
  private:
@@ -89,18 +103,23 @@ void KeepBest(Observed& best, const Observed& seen) {
 
 void Compare(Stores& stores, double seconds, int rounds) {
   HotDataset dataset(stores.ledger());
-  std::printf("clients | plain/s  p50 us | ledger/s  p50 us  p99 us | ledger : plain\n");
+  const std::vector<Stores::Plain> plain = stores.plain();
+  std::printf("clients | charged by                 |  charges/s   p50 us   p99 us | ledger : this one\n");
   for (const int clients : {1, 8, 32, 128}) {
-    Observed plain;
+    std::vector<Observed> plainly(plain.size());
     Observed ours;
     for (int round = 0; round < rounds; ++round) {
-      KeepBest(plain, stores.ChargePlainly({clients, seconds}));
+      for (size_t i = 0; i < plain.size(); ++i) KeepBest(plainly[i], plain[i].charge({clients, seconds}));
       KeepBest(ours, dataset.Charge({clients, seconds}));
     }
-    std::printf(
-        "%7d | %7.0f %7.0f | %8.0f %7.0f %7.0f | %.1f times the charges, %.2f times the median latency\n",
-        clients, plain.per_second, plain.median_us, ours.per_second, ours.median_us, ours.p99_us,
-        ours.per_second / plain.per_second, ours.median_us / plain.median_us);
+    std::printf("%7d | %-26s | %10.0f %8.0f %8.0f |\n", clients, "the ledger", ours.per_second,
+                ours.median_us, ours.p99_us);
+    for (size_t i = 0; i < plain.size(); ++i) {
+      const Observed& one = plainly[i];
+      std::printf("%7d | %-26s | %10.0f %8.0f %8.0f | %.1f times the charges, %.2f times the latency\n",
+                  clients, plain[i].name, one.per_second, one.median_us, one.p99_us,
+                  ours.per_second / one.per_second, ours.median_us / one.median_us);
+    }
     std::fflush(stdout);
   }
 }

@@ -102,7 +102,7 @@ class PlainSqlite {
 
 }  // namespace
 
-Observed ChargePlainlyOnPostgres(const std::string& url, const Load& load) {
+Observed ChargePlainlyOnPostgres(const std::string& url, const Load& load, Protocol protocol) {
   PGconn* connection = PQconnectdb(url.c_str());
   PQclear(PQexec(connection, kPostgresTables));
   PQfinish(connection);
@@ -110,9 +110,10 @@ Observed ChargePlainlyOnPostgres(const std::string& url, const Load& load) {
   const std::string script = absl::StrCat(scratch.path(), "/charge.sql");
   std::ofstream(script) << kPostgresScript;
   const std::string command =
-      absl::StrCat("cd ", scratch.path(), " && ", PgbenchProgram(), " -n -M prepared -l -c ", load.clients,
-                   " -j ", std::min(load.clients, 2), " -T ", static_cast<int>(load.seconds), " -f ", script,
-                   " '", url, "' > report 2>&1");
+      absl::StrCat("cd ", scratch.path(), " && ", PgbenchProgram(), " -n -M ",
+                   protocol == Protocol::kSimple ? "simple" : "prepared", " -l -c ", load.clients, " -j ",
+                   std::min(load.clients, 2), " -T ", static_cast<int>(load.seconds), " -f ", script, " '",
+                   url, "' > report 2>&1");
   if (std::system(command.c_str()) != 0) GiveUp("pgbench failed");
   // One line of its log per transaction; the third word is the microseconds it took.
   std::vector<double> latencies_us;

@@ -8,9 +8,13 @@
 
 namespace curator::bench {
 
-// pgbench with its prepared protocol on `url`'s database, whose tables it makes first. Ends the program with
-// a message when pgbench is not there.
-Observed ChargePlainlyOnPostgres(const std::string& url, const Load& load);
+// How pgbench sends its statements: as text each time, as it does unless told otherwise, or prepared once,
+// which is the faster.
+enum class Protocol { kSimple, kPrepared };
+
+// pgbench on `url`'s database, whose tables it makes first. Ends the program with a message when pgbench is
+// not there.
+Observed ChargePlainlyOnPostgres(const std::string& url, const Load& load, Protocol protocol);
 
 // The same loop on a SQLite file, with WAL and synchronous = FULL. The clients take turns at one connection,
 // which is faster than a connection each, because SQLite polls a locked file.

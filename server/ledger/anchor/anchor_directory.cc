@@ -55,14 +55,15 @@ class AnchorDirectory::OtherFile {
   OtherFile& operator=(const OtherFile&) = delete;
 
   absl::Status Refresh() {
-    struct stat status = {};
-    if (stat(path_.c_str(), &status) != 0) return CannotRead(path_);
-    if (descriptor_ >= 0 && status.st_ino == inode_) {
+    const std::optional<uint64_t> named = InodeOf(path_);
+    if (!named.has_value()) return CannotRead(path_);
+    if (descriptor_ >= 0 && *named == inode_) {
       return ReadUntilSettled([this] { return log_.end(); },
                               [this](const std::string& news) { return log_.Extend(news); });
     }
     Close();
     descriptor_ = open(path_.c_str(), O_RDONLY | O_CLOEXEC);
+    struct stat status = {};
     if (descriptor_ < 0 || fstat(descriptor_, &status) != 0) return CannotRead(path_);
     inode_ = status.st_ino;
     const absl::Status read =
@@ -115,7 +116,7 @@ class AnchorDirectory::OtherFile {
   const std::string ledger_uuid_;
   AnchorLog log_;
   int descriptor_ = -1;
-  ino_t inode_ = 0;
+  uint64_t inode_ = 0;
 };
 
 AnchorDirectory::AnchorDirectory(std::string_view directory, std::string_view ledger_uuid)

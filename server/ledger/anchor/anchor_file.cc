@@ -47,6 +47,12 @@ absl::Status SyncFolder(const std::string& folder) {
 
 }  // namespace
 
+std::optional<uint64_t> InodeOf(const std::string& path) {
+  struct statx found = {};
+  if (statx(AT_FDCWD, path.c_str(), AT_STATX_SYNC_AS_STAT, STATX_INO, &found) != 0) return std::nullopt;
+  return found.stx_ino;
+}
+
 AnchorFile::AnchorFile(std::string_view folder, std::string_view name, std::string_view ledger_uuid)
     : folder_(folder),
       path_(absl::StrCat(folder_, "/", std::string(name))),
@@ -62,8 +68,7 @@ void AnchorFile::Close() {
 }
 
 bool AnchorFile::IsInPlace() const {
-  struct stat status = {};
-  return stat(path_.c_str(), &status) == 0 && status.st_ino == inode_;
+  return InodeOf(path_) == inode_;
 }
 
 absl::Status AnchorFile::Start() {
@@ -76,10 +81,10 @@ absl::Status AnchorFile::Start() {
   const std::string draft = absl::StrCat(path_, ".draft");
   const int descriptor = open(draft.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   if (descriptor < 0) return CannotWrite(draft, "create");
-  struct stat status = {};
   absl::Status written = WriteAt(descriptor, content, 0, draft);
   if (written.ok() && fsync(descriptor) != 0) written = CannotWrite(draft, "fsync");
-  if (written.ok() && fstat(descriptor, &status) != 0) written = CannotWrite(draft, "look at");
+  const std::optional<uint64_t> inode = InodeOf(draft);
+  if (written.ok() && !inode.has_value()) written = CannotWrite(draft, "look at");
   if (written.ok() && rename(draft.c_str(), path_.c_str()) != 0) written = CannotWrite(path_, "replace");
   if (written.ok()) written = SyncFolder(folder_);
   if (!written.ok()) {
@@ -87,7 +92,7 @@ absl::Status AnchorFile::Start() {
     return written;
   }
   descriptor_ = descriptor;
-  inode_ = status.st_ino;
+  inode_ = *inode;
   return absl::OkStatus();
 }
 

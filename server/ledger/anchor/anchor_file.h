@@ -4,8 +4,8 @@
 // Not thread-safe.
 #pragma once
 
-#include <sys/types.h>
-
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -13,6 +13,11 @@
 #include "ledger/anchor/anchor_log.h"
 
 namespace curator::ledger {
+
+// The number of the file that `path` names now; none, with errno, when it cannot be told. Nothing else is
+// asked of the file: a kernel that is asked for a file's times marks its next write with a new one, and the
+// sync of that write then writes the inode, too.
+std::optional<uint64_t> InodeOf(const std::string& path);
 
 class AnchorFile {
  public:
@@ -37,7 +42,7 @@ class AnchorFile {
   const std::string ledger_uuid_;
   AnchorLog log_;        // with what could not be written
   int descriptor_ = -1;  // -1: the next change starts a new file
-  ino_t inode_ = 0;
+  uint64_t inode_ = 0;
   size_t capacity_ = 0;
 };
 

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <functional>
 #include <thread>
 
 #include "absl/strings/str_cat.h"
@@ -23,8 +24,9 @@ class CrashMatrix : public FaultConformance {
     bool was_killed = false;
     std::string told;
   };
-  // Runs the script in a process of its own that is killed at `step`.
-  Killed RunUntilKilled(Script script, int run, int step) {
+  // Does `work` in a process of its own that is killed at `step`.
+  using Work = std::function<absl::Status(Ledger& ledger, const Tell& tell)>;
+  Killed RunUntilKilled(int step, const Work& work) {
     int ends[2];
     const uint64_t seed = NextSeed();  // before the fork, so that nobody draws the same ids again
     EXPECT_EQ(pipe(ends), 0);
@@ -33,7 +35,7 @@ class CrashMatrix : public FaultConformance {
       close(ends[0]);
       const Fragile fragile = OpenFragile(seed);
       fragile.store->Arm(Fault::kKill, step);
-      const absl::Status status = Run(script, *fragile.ledger, run, [&](char told) {
+      const absl::Status status = work(*fragile.ledger, [&](char told) {
         if (write(ends[1], &told, 1) != 1) _exit(2);
       });
       _exit(status.ok() ? 0 : 1);
@@ -70,7 +72,8 @@ TEST_P(CrashMatrix, AProcessKilledAtAnyStepLosesNothingThatWasAcknowledgedAndMin
   for (const Script script : kScripts) {
     int run = 0;
     for (bool was_killed = true; was_killed; ++run) {
-      const Killed killed = RunUntilKilled(script, run, StepOf(run));
+      const Killed killed = RunUntilKilled(
+          StepOf(run), [&](Ledger& ledger, const Tell& tell) { return Run(script, ledger, run, tell); });
       was_killed = killed.was_killed;
       auto survivor = Open();
       EXPECT_THAT(ViolationsIn(*OpenStore()), ElementsAre()) << "killed at step " << StepOf(run);
@@ -139,6 +142,39 @@ TEST_P(CrashMatrix, ABatchOfChargesStruckAtAnyStepChargesEachOnce) {
     EXPECT_EQ(BalanceOf(*fragile.ledger, dataset()).spent, before + run * kCharges);
     EXPECT_THAT(ViolationsIn(*fragile.ledger, *OpenStore()), ElementsAre());
   }
+}
+
+// While one batch waits for its anchor the next one is in the store: killed there, none of both is known.
+TEST_P(CrashMatrix, AProcessKilledWhileItChargesTogetherHasChargedWhomItToldAndNobodyTwice) {
+  constexpr int kClients = 6;
+  const int64_t before = BalanceOf(*Open(), dataset()).spent;
+  const auto request = [&](int run, int client) {
+    return Request(run, absl::StrCat("together ", client), 1);
+  };
+  int run = 0;
+  for (bool was_killed = true; was_killed; ++run) {
+    const Killed killed = RunUntilKilled(StepOf(run), [&](Ledger& ledger, const Tell& tell) -> absl::Status {
+      std::vector<std::thread> clients;
+      for (int client = 0; client < kClients; ++client) {
+        clients.emplace_back([&, client] {
+          if (ledger.Begin(request(run, client)).ok()) tell(static_cast<char>('0' + client));
+        });
+      }
+      for (std::thread& client : clients) client.join();
+      return absl::OkStatus();
+    });
+    was_killed = killed.was_killed;
+    auto survivor = Open();
+    EXPECT_THAT(ViolationsIn(*survivor, *OpenStore()), ElementsAre()) << "killed at step " << StepOf(run);
+    for (const char told : killed.told) {
+      EXPECT_FALSE(Must(survivor->Begin(request(run, told - '0'))).newly_charged)
+          << "lost, killed at step " << StepOf(run);
+    }
+    for (int client = 0; client < kClients; ++client) Must(survivor->Begin(request(run, client)));
+    EXPECT_EQ(BalanceOf(*survivor, dataset()).spent, before + (run + 1) * kClients)
+        << "killed at step " << StepOf(run);
+  }
+  EXPECT_GT(StepOf(run), 8) << "several batches have more steps than that";
 }
 
 TEST_P(CrashMatrix, AProcessGoneAtAnyStepOfItsFirstStartLeavesALedgerThatStarts) {

@@ -15,7 +15,8 @@ struct ArrayStatement {
   sql::Parameters arrays;
 };
 
-// INSERT ... SELECT * FROM unnest(...): the rows keep their order, so generated numbers follow it.
+// INSERT ... SELECT $1, ..., unnest($9), ...: the rows keep their order, so generated numbers follow it.
+// Columns that come first and are the same in every row are sent once.
 ArrayStatement InsertAll(const sql::Insertion& insertion);
 
 // A SELECT that finds rows by a key, for all keys at once, one after the other in their order: locks are

@@ -1,6 +1,7 @@
 #include "ledger/postgres/wire_values.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <utility>
 
@@ -19,9 +20,11 @@ constexpr int kBinary = 1;
 // Appends the lowest `size` bytes of `value`, the highest of them first.
 void AppendBigEndian(std::string& bytes, int64_t value, int size) {
   const auto bits = static_cast<uint64_t>(value);
-  for (int shift = 8 * (size - 1); shift >= 0; shift -= 8) {
-    bytes.push_back(static_cast<char>((bits >> shift) & 0xff));
+  std::array<char, 8> reversed;
+  for (int i = 0; i < size; ++i) {
+    reversed.at(static_cast<size_t>(i)) = static_cast<char>((bits >> (8 * (size - 1 - i))) & 0xff);
   }
+  bytes.append(reversed.data(), static_cast<size_t>(size));
 }
 void AppendInteger(std::string& bytes, int64_t value) {
   AppendBigEndian(bytes, value, 8);
@@ -51,6 +54,13 @@ sql::Value ValueOf(const PGresult* result, int row, int column) {
     default:
       return std::string(bytes, size);
   }
+}
+
+// The bytes of a text or a byte string; 0 for others.
+size_t SizeOf(const sql::Value& value) {
+  if (const auto* text = std::get_if<std::string>(&value)) return text->size();
+  if (const auto* blob = std::get_if<sql::Bytes>(&value)) return blob->value.size();
+  return 0;
 }
 
 Oid OidOf(sql::ColumnType type) {
@@ -105,7 +115,13 @@ sql::Bytes ArrayOf(const std::vector<sql::Parameters>& rows, size_t column, sql:
   const bool has_nulls = std::any_of(rows.begin(), rows.end(), [column](const sql::Parameters& row) {
     return std::holds_alternative<sql::Null>(row.at(column));
   });
+  constexpr size_t kWordBytes = 4;
+  constexpr size_t kMostIntegerBytes = 8;
+  size_t size = 5 * kWordBytes;
+  for (const sql::Parameters& row : rows)
+    size += kWordBytes + std::max(SizeOf(row[column]), kMostIntegerBytes);
   std::string array;
+  array.reserve(size);
   AppendWord(array, 1);
   AppendWord(array, has_nulls ? 1 : 0);
   AppendWord(array, static_cast<int64_t>(OidOf(type)));

@@ -1,5 +1,6 @@
 #include "ledger/sql/admission.h"
 
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -45,21 +46,35 @@ Value DeadlineOrNull(const ChargeIdentity& identity) {
   return value;
 }
 
-// Returns the number of the entry.
-int64_t AppendMade(Change& change, AdmittedCharge& charge) {
-  return change.Append({.dataset_id = charge.request->dataset_id,
-                        .kind = charge.identity.deadline_us > 0 ? kReserved : kCharged,
-                        .charge_id = charge.identity.id,
-                        .payload = std::move(charge.encoded.payload),
-                        .actor = charge.request->principal,
-                        .prev_hash = {},
-                        .hash = {}});
+// First those that are mostly the same for all charges of a batch, which a store may send once. Two are known
+// only when a charge has its place in the chain.
+const std::vector<Column>& ChargeColumns() {
+  static const std::vector<Column> kColumns = {{"created_at_us", ColumnType::kInteger},
+                                               {"dataset_id", ColumnType::kText},
+                                               {"dataset_version", ColumnType::kInteger},
+                                               {"state", ColumnType::kText},
+                                               {"deadline_us", ColumnType::kInteger},
+                                               {"kind", ColumnType::kText},
+                                               {"principal", ColumnType::kText},
+                                               {"label", ColumnType::kText},
+                                               {"postings", ColumnType::kText},
+                                               {"entry_seq", ColumnType::kInteger},
+                                               {"id", ColumnType::kText},
+                                               {"request_id", ColumnType::kText},
+                                               {"fingerprint", ColumnType::kBytes},
+                                               {"event", ColumnType::kBytes},
+                                               {"attempt_token", ColumnType::kText},
+                                               {"sealed_key", ColumnType::kBytes}};
+  return kColumns;
 }
+constexpr size_t kCreatedAt = 0;
+constexpr size_t kEntrySeq = 9;
 
 }  // namespace
 
 absl::Status CheckAdmission(Change& change, const ChargeRequest& request) {
-  ASSIGN_OR_RETURN(const LockedDataset dataset, change.dataset(request.dataset_id));
+  ASSIGN_OR_RETURN(const LockedDataset* const found, change.FindDataset(request.dataset_id));
+  const LockedDataset& dataset = *found;
   RETURN_IF_ERROR(CheckDataset(dataset, request));
   if (dataset.has_analyst_accounts) {
     RETURN_IF_ERROR(CheckPostsToAllConcerned(change.transaction(), dataset.lineage_id, request));
@@ -87,51 +102,40 @@ absl::Status CheckAdmission(Change& change, const ChargeRequest& request) {
   return full.empty() ? absl::OkStatus() : BudgetFull(full);
 }
 
-EncodedCharge Encode(const ChargeRequest& request, int64_t deadline_us) {
-  return {.payload = ledger::Bytes(ChargeMade{.principal = request.principal,
-                                              .request_id = request.request_id,
-                                              .fingerprint = request.fingerprint,
-                                              .dataset_version = request.dataset_version,
-                                              .kind = request.kind,
-                                              .event = request.event,
-                                              .label = request.label,
-                                              .deadline_us = deadline_us,
-                                              .postings = request.postings}),
-          .postings = PostingsText(request.postings)};
+EncodedCharge Encode(const ChargeRequest& request, const ChargeIdentity& identity) {
+  const bool reserved = identity.deadline_us > 0;
+  Entry entry{.dataset_id = request.dataset_id,
+              .kind = reserved ? kReserved : kCharged,
+              .charge_id = identity.id,
+              .payload = ledger::Bytes(ChargeMade{.principal = request.principal,
+                                                  .request_id = request.request_id,
+                                                  .fingerprint = request.fingerprint,
+                                                  .dataset_version = request.dataset_version,
+                                                  .kind = request.kind,
+                                                  .event = request.event,
+                                                  .label = request.label,
+                                                  .deadline_us = identity.deadline_us,
+                                                  .postings = request.postings}),
+              .actor = request.principal,
+              .prev_hash = {},
+              .hash = {}};
+  return {.row = RowOf(Null(), request.dataset_id, request.dataset_version,
+                       std::string(reserved ? "RESERVED" : "STARTED"), DeadlineOrNull(identity), request.kind,
+                       request.principal, request.label, PostingsText(request.postings), Null(), identity.id,
+                       request.request_id, Bytes{request.fingerprint}, Bytes{request.event}, identity.token,
+                       BytesOrNull(request.sealed_key)),
+          .entry = std::move(entry)};
 }
 
-void InsertCharges(Change& change, std::vector<AdmittedCharge> charges) {
-  static const std::vector<Column> kChargeColumns = {{"id", ColumnType::kText},
-                                                     {"dataset_id", ColumnType::kText},
-                                                     {"dataset_version", ColumnType::kInteger},
-                                                     {"principal", ColumnType::kText},
-                                                     {"request_id", ColumnType::kText},
-                                                     {"fingerprint", ColumnType::kBytes},
-                                                     {"kind", ColumnType::kText},
-                                                     {"event", ColumnType::kBytes},
-                                                     {"label", ColumnType::kText},
-                                                     {"state", ColumnType::kText},
-                                                     {"attempt_token", ColumnType::kText},
-                                                     {"sealed_key", ColumnType::kBytes},
-                                                     {"deadline_us", ColumnType::kInteger},
-                                                     {"created_at_us", ColumnType::kInteger},
-                                                     {"entry_seq", ColumnType::kInteger},
-                                                     {"postings", ColumnType::kText}};
+void InsertCharges(Change& change, std::vector<EncodedCharge> charges) {
   std::vector<Parameters> rows;
   rows.reserve(charges.size());
-  for (AdmittedCharge& charge : charges) {
-    const ChargeRequest& request = *charge.request;
-    ChargeIdentity& identity = charge.identity;
-    const bool reserved = identity.deadline_us > 0;
-    const int64_t entry_seq = AppendMade(change, charge);
-    Value deadline = DeadlineOrNull(identity);
-    rows.push_back({std::move(identity.id), request.dataset_id, request.dataset_version, request.principal,
-                    request.request_id, Bytes{request.fingerprint}, request.kind, Bytes{request.event},
-                    request.label, std::string(reserved ? "RESERVED" : "STARTED"), std::move(identity.token),
-                    BytesOrNull(request.sealed_key), std::move(deadline), change.now_us(), entry_seq,
-                    std::move(charge.encoded.postings)});
+  for (EncodedCharge& charge : charges) {
+    charge.row[kEntrySeq] = change.Append(std::move(charge.entry));
+    charge.row[kCreatedAt] = change.now_us();
+    rows.push_back(std::move(charge.row));
   }
-  change.Insert("charges", kChargeColumns, std::move(rows));
+  change.Insert("charges", ChargeColumns(), std::move(rows));
 }
 
 Charge ChargeOf(const ChargeRequest& request, const ChargeIdentity& identity, int64_t created_at_us) {

@@ -25,23 +25,17 @@ struct ChargeIdentity {
 // that concerns the principal is missing among the postings).
 absl::Status CheckAdmission(Change& change, const ChargeRequest& request);
 
-// What of a charge's rows follows from its request alone: made before a batch is decided, by whoever asks.
+// A charge's rows but for its time and its place in the chain: made before a batch is decided, by whoever
+// asks.
 struct EncodedCharge {
-  std::string payload;   // of its entry
-  std::string postings;  // PostingsText()
+  Parameters row;
+  Entry entry;
 };
-// `deadline_us` is 0 for a charge that starts at once.
-EncodedCharge Encode(const ChargeRequest& request, int64_t deadline_us);
+EncodedCharge Encode(const ChargeRequest& request, const ChargeIdentity& identity);
 
-// A charge that was found to fit.
-struct AdmittedCharge {
-  const ChargeRequest* request = nullptr;  // outlives it
-  ChargeIdentity identity;
-  EncodedCharge encoded;
-};
-
-// Has `change` write these charges, their postings and their entries. The counters are the caller's to move.
-void InsertCharges(Change& change, std::vector<AdmittedCharge> charges);
+// Has `change` write these charges, which were found to fit, and their entries. The counters are the caller's
+// to move.
+void InsertCharges(Change& change, std::vector<EncodedCharge> charges);
 
 // The charge as GetCharge() will show it once it is inserted.
 Charge ChargeOf(const ChargeRequest& request, const ChargeIdentity& identity, int64_t created_at_us);

@@ -131,10 +131,15 @@ absl::Status Change::CheckAgainstAnchor(const LockedDataset& dataset) {
                                    absl::BytesToHexString(expected.hash)));
 }
 
-absl::StatusOr<LockedDataset> Change::dataset(std::string_view dataset_id) const {
+absl::StatusOr<const LockedDataset*> Change::FindDataset(std::string_view dataset_id) const {
   const auto found = datasets_.find(dataset_id);
   if (found == datasets_.end()) return absl::NotFoundError("there is no such dataset");
-  return found->second;
+  return &found->second;
+}
+
+absl::StatusOr<LockedDataset> Change::dataset(std::string_view dataset_id) const {
+  ASSIGN_OR_RETURN(const LockedDataset* const found, FindDataset(dataset_id));
+  return *found;
 }
 
 absl::Status Change::StartChain(std::string_view dataset_id) {
@@ -203,7 +208,6 @@ int64_t Change::Append(Entry entry) {
   LockedDataset& dataset = datasets_.find(entry.dataset_id)->second;
   entry.created_at_us = now_us_;
   dataset.head = ledger::Append(dataset.head, entry);
-  reached_.heads[dataset.id] = dataset.head;
   appended_.push_back(std::move(entry));
   return dataset.head.seq;
 }
@@ -242,6 +246,7 @@ Statement Change::UpdateOfHeads() {
   Statement update{"UPDATE chain_heads SET seq = $2, hash = $3 WHERE dataset_id = $1", {}};
   for (const std::string& dataset_id : dataset_ids) {
     const ChainHead& head = datasets_.find(dataset_id)->second.head;
+    reached_.heads[dataset_id] = head;
     update.each.push_back({dataset_id, head.seq, Bytes{head.hash}});
   }
   if (!is_guess_) return update;
@@ -286,22 +291,26 @@ Statement Change::UpdateOfCounters() {
   return update;
 }
 
-Insertion Change::InsertionOfEntries() const {
-  static const std::vector<Column> kEntryColumns = {{"dataset_id", ColumnType::kText},
-                                                    {"seq", ColumnType::kInteger},
+Insertion Change::InsertionOfEntries() {
+  // First those that are mostly the same for all entries of a batch, which a store may send once.
+  static const std::vector<Column> kEntryColumns = {{"created_at_us", ColumnType::kInteger},
+                                                    {"dataset_id", ColumnType::kText},
                                                     {"kind", ColumnType::kText},
+                                                    {"actor", ColumnType::kText},
+                                                    {"seq", ColumnType::kInteger},
                                                     {"charge_id", ColumnType::kText},
                                                     {"payload", ColumnType::kBytes},
-                                                    {"actor", ColumnType::kText},
-                                                    {"created_at_us", ColumnType::kInteger},
                                                     {"prev_hash", ColumnType::kBytes},
                                                     {"hash", ColumnType::kBytes}};
   Insertion entries{"entries", &kEntryColumns, {}};
   entries.rows.reserve(appended_.size());
-  for (const Entry& entry : appended_) {
-    entries.rows.push_back({entry.dataset_id, entry.seq, entry.kind, entry.charge_id, Bytes{entry.payload},
-                            entry.actor, entry.created_at_us, Bytes{entry.prev_hash}, Bytes{entry.hash}});
+  for (Entry& entry : appended_) {
+    entries.rows.push_back(RowOf(entry.created_at_us, std::move(entry.dataset_id), std::move(entry.kind),
+                                 std::move(entry.actor), entry.seq, std::move(entry.charge_id),
+                                 Bytes{std::move(entry.payload)}, Bytes{std::move(entry.prev_hash)},
+                                 Bytes{std::move(entry.hash)}));
   }
+  appended_.clear();
   return entries;
 }
 

@@ -86,7 +86,8 @@ class Change {
   const std::map<std::string, LockedDataset, std::less<>>& datasets() const { return datasets_; }
   const std::map<CounterKey, LockedCounter>& counters() const { return counters_; }
 
-  // NOT_FOUND unless LockChains() found it.
+  // NOT_FOUND unless LockChains() found it. What is pointed to changes with the change.
+  absl::StatusOr<const LockedDataset*> FindDataset(std::string_view dataset_id) const;
   absl::StatusOr<LockedDataset> dataset(std::string_view dataset_id) const;
   // Begins the chain of a dataset that this transaction has inserted.
   absl::Status StartChain(std::string_view dataset_id);
@@ -121,7 +122,8 @@ class Change {
   absl::Status CheckAgainstAnchor(const LockedDataset& dataset);
   Statement UpdateOfHeads();
   Statement UpdateOfCounters();
-  Insertion InsertionOfEntries() const;
+  // Takes the entries out of this change.
+  Insertion InsertionOfEntries();
 
   Transaction& transaction_;
   const Dialect& dialect_;

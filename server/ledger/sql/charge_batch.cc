@@ -28,9 +28,9 @@ absl::StatusOr<Attempt> Resume(StoredCharge stored, const WantedCharge& wanted) 
       return attempt;
     case ChargeState::kStarted:
       // The same id means that this very call charged on an earlier run, whose outcome it did not learn.
-      attempt.newly_charged = stored.charge.id == wanted.charge_id;
+      attempt.newly_charged = stored.charge.id == wanted.identity.id;
       attempt.sealed_key = std::move(stored.sealed_key);
-      attempt.token = wanted.token;
+      attempt.token = wanted.identity.token;
       attempt.charge = std::move(stored.charge);
       return attempt;
     case ChargeState::kForfeited:
@@ -83,10 +83,6 @@ void Spend(Change& change, const ChargeRequest& request) {
   }
 }
 
-AdmittedCharge Admitted(const WantedCharge& wanted) {
-  return {wanted.request, {.id = wanted.charge_id, .token = wanted.token, .deadline_us = 0}, wanted.encoded};
-}
-
 }  // namespace
 
 Concerned ConcernedBy(const std::vector<WantedCharge>& wanted) {
@@ -107,14 +103,14 @@ absl::StatusOr<std::vector<absl::StatusOr<Attempt>>> DecideBatch(Change& change,
   ASSIGN_OR_RETURN(Known known, ReadKnown(change.transaction(), ids));
 
   std::vector<absl::StatusOr<Attempt>> results;
-  std::vector<AdmittedCharge> admitted;
+  std::vector<EncodedCharge> admitted;
   std::vector<Parameters> tokens;
   for (const WantedCharge& one : wanted) {
     const ChargeRequest& request = *one.request;
     if (const auto found = known.find({request.principal, request.request_id}); found != known.end()) {
       results.push_back(Resume(std::move(found->second), one));
       if (results.back().ok() && !results.back()->token.empty()) {
-        tokens.push_back({results.back()->charge.id, one.token});
+        tokens.push_back({results.back()->charge.id, one.identity.token});
       }
       continue;
     }
@@ -123,7 +119,8 @@ absl::StatusOr<std::vector<absl::StatusOr<Attempt>>> DecideBatch(Change& change,
       continue;
     }
     Spend(change, request);
-    admitted.push_back(Admitted(one));
+    // Anew, because this may run several times.
+    admitted.push_back(Encode(request, one.identity));
     results.emplace_back(Fresh(change));
   }
   InsertCharges(change, std::move(admitted));
@@ -143,14 +140,16 @@ Attempt Complete(Attempt attempt, const ChargeRequest& request, const ChargeIden
 }
 
 absl::StatusOr<std::vector<absl::StatusOr<Attempt>>> DecideGuess(Change& guess,
-                                                                 const std::vector<WantedCharge>& wanted) {
+                                                                 std::vector<WantedCharge>& wanted) {
   guess.ChangesChargesOnly();
   std::vector<absl::StatusOr<Attempt>> results;
-  std::vector<AdmittedCharge> admitted;
-  for (const WantedCharge& one : wanted) {
+  results.reserve(wanted.size());
+  std::vector<EncodedCharge> admitted;
+  admitted.reserve(wanted.size());
+  for (WantedCharge& one : wanted) {
     if (!CheckAdmission(guess, *one.request).ok()) return absl::AbortedError("nobody is refused on a guess");
     Spend(guess, *one.request);
-    admitted.push_back(Admitted(one));
+    admitted.push_back(std::move(one.encoded));
     results.emplace_back(Fresh(guess));
   }
   InsertCharges(guess, std::move(admitted));

@@ -15,9 +15,8 @@ namespace curator::ledger::sql {
 
 struct WantedCharge {
   const ChargeRequest* request = nullptr;  // outlives the batch; no two of a batch have the same key
-  std::string charge_id;                   // for the case that it is new
-  std::string token;
-  EncodedCharge encoded;
+  ChargeIdentity identity;                 // for the case that it is new
+  EncodedCharge encoded;                   // until a guess takes it
 };
 
 // What became of each of `wanted`: an attempt, or why it was refused; a refusal does not touch its
@@ -31,9 +30,10 @@ absl::StatusOr<std::vector<absl::StatusOr<Attempt>>> DecideBatch(Change& change,
 Attempt Complete(Attempt attempt, const ChargeRequest& request, const ChargeIdentity& identity);
 
 // The same for a change that is a guess: every one is taken for new and has to fit. ABORTED when one does
-// not, because nobody is refused on a guess; that none is known the store's unique key has to say.
+// not, because nobody is refused on a guess; that none is known the store's unique key has to say. Takes what
+// was encoded out of `wanted`.
 absl::StatusOr<std::vector<absl::StatusOr<Attempt>>> DecideGuess(Change& guess,
-                                                                 const std::vector<WantedCharge>& wanted);
+                                                                 std::vector<WantedCharge>& wanted);
 
 // The chains and accounts that a batch concerns.
 struct Concerned {

@@ -5,24 +5,40 @@
 
 namespace curator::ledger::sql {
 
+ChargeCombiner::~ChargeCombiner() {
+  std::thread thread;
+  {
+    const std::scoped_lock lock(mutex_);
+    is_ending_ = true;
+    thread = std::move(thread_);
+    handed_over_.notify_one();
+  }
+  if (thread.joinable()) thread.join();
+}
+
 absl::StatusOr<Attempt> ChargeCombiner::Charge(WantedCharge wanted) {
   Waiting mine(std::move(wanted));
-  bool leads = false;
+  Batch alone;
   {
     const std::scoped_lock lock(mutex_);
     if (waiting_ >= bounds_.most_waiting) {
       return absl::UnavailableError("too many charges are waiting: ask again with the same request id");
     }
     ++waiting_;
-    queues_[mine.wanted.request->dataset_id].push_back(&mine);
-    leads = !std::exchange(is_led_, true);
+    if (!std::exchange(is_store_taken_, true)) {
+      alone.members = {&mine};
+    } else {
+      queues_[mine.wanted.request->dataset_id].push_back(&mine);
+    }
   }
-  while (true) {
-    if (leads && Lead(mine) == Waiting::News::kDecided) return std::move(mine.result);
-    const Waiting::News news = mine.Wait();
-    if (news == Waiting::News::kDecided) return std::move(mine.result);
-    leads = true;
+  if (!alone.members.empty()) {
+    DecideBatch(alone);
+    HandOver();
+    ConfirmBatch(std::move(alone), mine);
+  } else if (mine.Wait() == Waiting::News::kConfirm) {
+    ConfirmBatch(std::move(*mine.to_be_confirmed), mine);
   }
+  return std::move(mine.result);
 }
 
 size_t ChargeCombiner::waiting() {
@@ -30,50 +46,58 @@ size_t ChargeCombiner::waiting() {
   return waiting_;
 }
 
-ChargeCombiner::Waiting::News ChargeCombiner::Lead(const Waiting& leader) {
-  std::vector<Waiting*> batch;
-  {
-    const std::scoped_lock lock(mutex_);
-    batch = TakeBatch();
-  }
-  std::vector<WantedCharge> wanted;
-  wanted.reserve(batch.size());
-  for (Waiting* one : batch) wanted.push_back(std::move(one->wanted));
-  bool has_stepped_down = false;
-  Results results = decide_(wanted, [this, &has_stepped_down] {
-    StepDown();
-    has_stepped_down = true;
-  });
-  if (!has_stepped_down) StepDown();
-  {
-    const std::scoped_lock lock(mutex_);
-    waiting_ -= batch.size();
-  }
-  Waiting::News own = Waiting::News::kNone;
-  for (size_t i = 0; i < batch.size(); ++i) {
-    batch[i]->result = std::move(results[i]);
-    if (batch[i] == &leader) {
-      own = Waiting::News::kDecided;
-    } else {
-      batch[i]->Tell(Waiting::News::kDecided);
-    }
-  }
-  return own;
-}
-
-void ChargeCombiner::StepDown() {
+void ChargeCombiner::HandOver() {
   const std::scoped_lock lock(mutex_);
-  // One of those still in a queue leads next; any one will do. It cannot be decided meanwhile, because only a
-  // leader takes it out of its queue.
-  for (const auto& [dataset_id, queue] : queues_) {
-    if (queue.empty()) continue;
-    queue.front()->Tell(Waiting::News::kLead);
+  if (queues_.empty()) {
+    is_store_taken_ = false;
     return;
   }
-  is_led_ = false;
+  // A machine without a thread left ends the process, rather than that those in the queues wait for nobody.
+  const auto start = [this]() noexcept { return std::thread([this] { DecideAllThatComes(); }); };
+  if (!thread_.joinable()) thread_ = start();
+  is_handed_over_ = true;
+  handed_over_.notify_one();
 }
 
-std::vector<ChargeCombiner::Waiting*> ChargeCombiner::TakeBatch() {
+void ChargeCombiner::DecideAllThatComes() {
+  while (true) {
+    auto batch = std::make_unique<Batch>();
+    {
+      std::unique_lock lock(mutex_);
+      if (queues_.empty() && std::exchange(is_handed_over_, false)) is_store_taken_ = false;
+      handed_over_.wait(lock, [this] { return is_handed_over_ || is_ending_; });
+      if (!is_handed_over_) return;
+      batch->members = TakeMembers();
+    }
+    DecideBatch(*batch);
+    Waiting& first = *batch->members.front();
+    first.to_be_confirmed = std::move(batch);
+    first.Tell(Waiting::News::kConfirm);
+  }
+}
+
+void ChargeCombiner::DecideBatch(Batch& batch) {
+  std::vector<WantedCharge> wanted;
+  wanted.reserve(batch.members.size());
+  for (Waiting* one : batch.members) wanted.push_back(std::move(one->wanted));
+  batch.decided = decide_(wanted);
+}
+
+void ChargeCombiner::ConfirmBatch(Batch batch, const Waiting& confirming) {
+  Decided& decided = batch.decided;
+  const absl::Status told = decided.point.ok() ? confirm_(*decided.point) : decided.point.status();
+  {
+    const std::scoped_lock lock(mutex_);
+    waiting_ -= batch.members.size();
+  }
+  for (size_t i = 0; i < batch.members.size(); ++i) {
+    Waiting& member = *batch.members[i];
+    member.result = told.ok() ? std::move(decided.results[i]) : told;
+    if (&member != &confirming) member.Tell(Waiting::News::kDecided);
+  }
+}
+
+std::vector<ChargeCombiner::Waiting*> ChargeCombiner::TakeMembers() {
   std::vector<Waiting*> batch;
   std::set<std::pair<std::string, std::string>> keys;
   // One from each dataset in turn, starting after the one that began the last batch.

@@ -1,25 +1,31 @@
 // Gathers charges that come at the same time into one transaction, so that they share its commit and its
 // anchor.
 //
-// There is no thread of its own and no waiting for company: a charge that finds nobody at work goes at once
-// and alone, so latency when idle is that of one transaction. Those that come while it is in the store are
-// taken together by the first of them as soon as the store is free. Datasets take turns, so a busy one does
-// not keep a quiet one waiting.
+// There is no waiting for company: a charge that finds nobody at work goes at once, alone and in its own
+// thread, so latency when idle is that of one transaction. Those that come while it is in the store are taken
+// together as soon as the store is free, and so on, by a thread that does nothing else: while there is work
+// the store waits for nobody to wake up. What is left to do for a batch, its anchor and telling everyone, is
+// done beside the next one by the first charge of the batch. Datasets take turns, so a busy one does not keep
+// a quiet one waiting.
 //
-// Thread-safe.
+// Thread-safe. Outlives its calls.
 #pragma once
 
 #include <condition_variable>
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "ledger/sql/charge_batch.h"
 
@@ -28,16 +34,27 @@ namespace curator::ledger::sql {
 class ChargeCombiner {
  public:
   using Results = std::vector<absl::StatusOr<Attempt>>;
-  // Decides a batch: one result for each. Calls `committed` as soon as the store is free for the next batch.
-  using Decide =
-      std::function<Results(const std::vector<WantedCharge>& batch, const std::function<void()>& committed)>;
+  // What became of a batch in the store: one result for each and the point of the anchor that has to be
+  // reached before anyone is told; or the error that everyone is told.
+  struct Decided {
+    Results results;
+    absl::StatusOr<int64_t> point = 0;
+  };
+  // Decides one batch in the store. Called for one batch at a time.
+  using Decide = std::function<Decided(std::vector<WantedCharge>& batch)>;
+  // Returns once the anchor has reached the point. Called beside Decide, and for several batches at a time.
+  using Confirm = std::function<absl::Status(int64_t point)>;
 
   struct Bounds {
     size_t most_waiting = 4096;
     size_t most_at_once = 256;
   };
 
-  ChargeCombiner(const Bounds& bounds, Decide decide) : bounds_(bounds), decide_(std::move(decide)) {}
+  ChargeCombiner(const Bounds& bounds, Decide decide, Confirm confirm)
+      : bounds_(bounds), decide_(std::move(decide)), confirm_(std::move(confirm)) {}
+  ~ChargeCombiner();
+  ChargeCombiner(const ChargeCombiner&) = delete;
+  ChargeCombiner& operator=(const ChargeCombiner&) = delete;
 
   // UNAVAILABLE at once when too many are waiting already.
   absl::StatusOr<Attempt> Charge(WantedCharge wanted);
@@ -46,16 +63,22 @@ class ChargeCombiner {
   size_t waiting();
 
  private:
+  class Waiting;
+  struct Batch {
+    std::vector<Waiting*> members;
+    Decided decided;
+  };
+
   // Each waits at a lock of its own, so that those who are woken together do not queue once more.
   class Waiting {
    public:
-    enum class News { kNone, kLead, kDecided };
+    enum class News { kNone, kConfirm, kDecided };
     explicit Waiting(WantedCharge charge) : wanted(std::move(charge)) {}
 
     News Wait() {
       std::unique_lock lock(mutex_);
       told_.wait(lock, [this] { return news_ != News::kNone; });
-      return std::exchange(news_, News::kNone);
+      return news_;
     }
     // Under the lock: once its owner has read the news, the condition variable may be gone.
     void Tell(News news) {
@@ -65,6 +88,7 @@ class ChargeCombiner {
     }
 
     WantedCharge wanted;  // until a batch takes it
+    std::unique_ptr<Batch> to_be_confirmed;
     absl::StatusOr<Attempt> result = absl::UnknownError("undecided");
 
    private:
@@ -73,19 +97,27 @@ class ChargeCombiner {
     News news_ ABSL_GUARDED_BY(mutex_) = News::kNone;
   };
 
-  std::vector<Waiting*> TakeBatch() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Decides one batch and tells everybody in it but `leader`: whether it was decided, too, is returned.
-  Waiting::News Lead(const Waiting& leader);
-  // Lets the next batch go.
-  void StepDown();
+  std::vector<Waiting*> TakeMembers() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void DecideBatch(Batch& batch);
+  // Confirms a batch and tells everybody in it but `confirming`, whose thread this is.
+  void ConfirmBatch(Batch batch, const Waiting& confirming);
+  // After a charge that went alone: has the thread take what has come meanwhile.
+  void HandOver();
+  // The thread.
+  void DecideAllThatComes();
 
   const Bounds bounds_;
   const Decide decide_;
+  const Confirm confirm_;
   std::mutex mutex_;
-  bool is_led_ ABSL_GUARDED_BY(mutex_) = false;
+  std::condition_variable handed_over_;
+  bool is_store_taken_ ABSL_GUARDED_BY(mutex_) = false;
+  bool is_handed_over_ ABSL_GUARDED_BY(mutex_) = false;  // taken, by the thread
+  bool is_ending_ ABSL_GUARDED_BY(mutex_) = false;
   size_t waiting_ ABSL_GUARDED_BY(mutex_) = 0;
   std::map<std::string, std::deque<Waiting*>> queues_ ABSL_GUARDED_BY(mutex_);  // by dataset
   std::string last_served_ ABSL_GUARDED_BY(mutex_);  // the dataset that began the last batch
+  std::thread thread_ ABSL_GUARDED_BY(mutex_);       // started when first needed
 };
 
 }  // namespace curator::ledger::sql

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
 #include <future>
 #include <thread>
 
@@ -18,28 +20,31 @@ using ::testing::UnorderedElementsAre;
 // A store that takes the first batch, tells when it has, and holds it until it may go on.
 class HeldStore {
  public:
-  ChargeCombiner::Results Decide(const std::vector<WantedCharge>& batch,
-                                 const std::function<void()>& committed) {
+  ChargeCombiner::Decided Decide(const std::vector<WantedCharge>& batch) {
     std::vector<std::string> ids;
     ChargeCombiner::Results results;
+    bool is_lost = false;
     for (const WantedCharge& wanted : batch) {
       ids.push_back(wanted.request->request_id);
       Attempt attempt;
       attempt.token = wanted.request->request_id;
+      is_lost = is_lost || wanted.request->kind == "lost";
       results.emplace_back(wanted.request->kind == "refused"
                                ? absl::StatusOr<Attempt>(absl::ResourceExhaustedError(""))
                                : absl::StatusOr<Attempt>(attempt));
     }
+    int64_t point = 0;
     {
       const std::scoped_lock lock(mutex_);
       batches_.push_back(ids);
+      point = static_cast<int64_t>(batches_.size());
     }
     if (!was_entered_.exchange(true)) {
       entered_.set_value();
       may_go_on_.get_future().wait();
     }
-    committed();
-    return results;
+    if (is_lost) return {{}, absl::UnavailableError("the store is gone")};
+    return {std::move(results), point};
   }
   void WaitUntilEntered() { entered_.get_future().wait(); }
   void LetGo() { may_go_on_.set_value(); }
@@ -60,7 +65,8 @@ class ChargeCombinerTest : public ::testing::Test {
  protected:
   void Make(const ChargeCombiner::Bounds& bounds) {
     combiner_ = std::make_unique<ChargeCombiner>(
-        bounds, [this](const auto& batch, const auto& committed) { return store_.Decide(batch, committed); });
+        bounds, [this](const auto& batch) { return store_.Decide(batch); },
+        [this](int64_t point) { return confirm_(point); });
   }
   // A charge in a thread of its own. Returns once it waits or is in the store.
   std::future<absl::StatusOr<Attempt>> Start(const std::string& dataset, const std::string& id,
@@ -72,13 +78,21 @@ class ChargeCombinerTest : public ::testing::Test {
     request->kind = kind;
     const size_t before = combiner_->waiting();
     std::future<absl::StatusOr<Attempt>> result = std::async(std::launch::async, [this, request] {
-      return combiner_->Charge({.request = request.get(), .charge_id = {}, .token = {}, .encoded = {}});
+      return combiner_->Charge({.request = request.get(), .identity = {}, .encoded = {}});
     });
     while (combiner_->waiting() == before) std::this_thread::yield();
     return result;
   }
 
+  absl::StatusOr<Attempt> ChargeNow(const std::string& id) {
+    ChargeRequest request;
+    request.dataset_id = "d";
+    request.request_id = id;
+    return combiner_->Charge({.request = &request, .identity = {}, .encoded = {}});
+  }
+
   HeldStore store_;
+  ChargeCombiner::Confirm confirm_ = [](int64_t) { return absl::OkStatus(); };
   std::unique_ptr<ChargeCombiner> combiner_;
 };
 
@@ -107,6 +121,78 @@ TEST_F(ChargeCombinerTest, ARefusalDoesNotRefuseItsNeighbours) {
   EXPECT_EQ(admitted.get()->token, "third");
 }
 
+TEST_F(ChargeCombinerTest, ABatchThatTheStoreLosesIsToldToAllOfItAndToNobodyElse) {
+  Make({});
+  auto first = Start("d", "first");
+  store_.WaitUntilEntered();
+  auto second = Start("d", "second", "lost");
+  auto third = Start("d", "third");
+  store_.LetGo();
+  EXPECT_TRUE(first.get().ok());
+  EXPECT_EQ(second.get().status().code(), absl::StatusCode::kUnavailable);
+  EXPECT_EQ(third.get().status().code(), absl::StatusCode::kUnavailable);
+  EXPECT_EQ(ChargeNow("fourth")->token, "fourth");
+}
+
+// The anchor of the first charge is held back until two more batches have been in the store.
+TEST_F(ChargeCombinerTest, NobodyIsToldBeforeTheAnchorAndTheStoreDoesNotWaitForIt) {
+  std::promise<void> anchor_written;
+  const std::shared_future<void> written = anchor_written.get_future().share();
+  confirm_ = [&](int64_t point) {
+    if (point == 1) written.wait();
+    return absl::OkStatus();
+  };
+  Make({});
+  auto first = Start("d", "first");
+  store_.WaitUntilEntered();
+  auto second = Start("d", "second");
+  store_.LetGo();
+  EXPECT_EQ(second.get()->token, "second");
+  EXPECT_EQ(ChargeNow("third")->token, "third");
+  EXPECT_EQ(first.wait_for(std::chrono::seconds(0)), std::future_status::timeout);
+  anchor_written.set_value();
+  EXPECT_EQ(first.get()->token, "first");
+}
+
+TEST_F(ChargeCombinerTest, AnAnchorThatCannotBeWrittenHoldsBackTheAnswersOfItsBatchAlone) {
+  confirm_ = [](int64_t point) {
+    return point == 2 ? absl::UnavailableError("the disk is full") : absl::OkStatus();
+  };
+  Make({});
+  auto first = Start("d", "first");
+  store_.WaitUntilEntered();
+  auto second = Start("d", "second");
+  auto third = Start("d", "third");
+  store_.LetGo();
+  EXPECT_TRUE(first.get().ok());
+  EXPECT_EQ(second.get().status().code(), absl::StatusCode::kUnavailable);
+  EXPECT_EQ(third.get().status().code(), absl::StatusCode::kUnavailable);
+  EXPECT_TRUE(ChargeNow("fourth").ok());
+}
+
+// Many short batches: the thread falls asleep and is handed the store again and again.
+TEST_F(ChargeCombinerTest, NoChargeIsLeftBehindWhenTheStoreChangesHands) {
+  Make({.most_waiting = 100, .most_at_once = 3});
+  store_.LetGo();
+  std::vector<std::thread> clients;
+  std::atomic<int> answered = 0;
+  for (int client = 0; client < 8; ++client) {
+    clients.emplace_back([&, client] {
+      for (int i = 0; i < 500; ++i) {
+        ChargeRequest request;
+        request.dataset_id = client % 2 == 0 ? "even" : "odd";
+        request.principal = absl::StrCat(client);
+        request.request_id = absl::StrCat(i);
+        const auto result = combiner_->Charge({.request = &request, .identity = {}, .encoded = {}});
+        if (result.ok() && result->token == request.request_id) ++answered;
+      }
+    });
+  }
+  for (std::thread& client : clients) client.join();
+  EXPECT_EQ(answered, 8 * 500);
+  EXPECT_EQ(combiner_->waiting(), 0U);
+}
+
 TEST_F(ChargeCombinerTest, TooManyWaitingAreTurnedAwayAtOnce) {
   Make({.most_waiting = 2});
   auto first = Start("d", "first");
@@ -114,12 +200,12 @@ TEST_F(ChargeCombinerTest, TooManyWaitingAreTurnedAwayAtOnce) {
   auto second = Start("d", "second");
   ChargeRequest request;
   const absl::Status turned_away =
-      combiner_->Charge({.request = &request, .charge_id = {}, .token = {}, .encoded = {}}).status();
+      combiner_->Charge({.request = &request, .identity = {}, .encoded = {}}).status();
   EXPECT_EQ(turned_away.code(), absl::StatusCode::kUnavailable);
   store_.LetGo();
   EXPECT_TRUE(first.get().ok());
   EXPECT_TRUE(second.get().ok());
-  EXPECT_TRUE(combiner_->Charge({.request = &request, .charge_id = {}, .token = {}, .encoded = {}}).ok());
+  EXPECT_TRUE(combiner_->Charge({.request = &request, .identity = {}, .encoded = {}}).ok());
 }
 
 TEST_F(ChargeCombinerTest, OneKeyIsNeverTwiceInOneBatch) {

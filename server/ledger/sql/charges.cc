@@ -1,5 +1,7 @@
 // T1 and T2: the charge before the draw, the release after it.
+#include <optional>
 #include <string>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "base/canonical_bytes.h"
@@ -20,26 +22,21 @@ absl::Status CheckToken(const StoredCharge& stored, const Attempt& attempt) {
 
 }  // namespace
 
-ChargeCombiner::Results SqlLedger::ChargeTogether(const std::vector<WantedCharge>& wanted,
-                                                  const std::function<void()>& committed) {
-  ChargeCombiner::Results results = ChargeByGuess(wanted, committed);
-  if (!results.empty()) return results;
-  const absl::Status written = Write(
-      [&](Change& change) -> absl::Status {
-        ASSIGN_OR_RETURN(results, DecideBatch(change, wanted));
-        return absl::OkStatus();
-      },
-      committed);
-  if (!written.ok()) results.assign(wanted.size(), written);
-  return results;
+ChargeCombiner::Decided SqlLedger::ChargeTogether(std::vector<WantedCharge>& wanted) {
+  if (std::optional<ChargeCombiner::Decided> guessed = ChargeByGuess(wanted)) return *std::move(guessed);
+  ChargeCombiner::Results results;
+  absl::StatusOr<int64_t> point = WriteToStore([&](Change& change) -> absl::Status {
+    ASSIGN_OR_RETURN(results, DecideBatch(change, wanted));
+    return absl::OkStatus();
+  });
+  return {std::move(results), std::move(point)};
 }
 
-ChargeCombiner::Results SqlLedger::ChargeByGuess(const std::vector<WantedCharge>& wanted,
-                                                 const std::function<void()>& committed) {
+std::optional<ChargeCombiner::Decided> SqlLedger::ChargeByGuess(std::vector<WantedCharge>& wanted) {
   const Concerned concerned = ConcernedBy(wanted);
   const std::optional<Remembered> remembered =
       recollection_.Recall(concerned.dataset_ids, concerned.account_ids);
-  if (!remembered.has_value() || !CheckWritable().ok() || !anchor_->Refresh().ok()) return {};
+  if (!remembered.has_value() || !CheckWritable().ok() || !anchor_->Refresh().ok()) return std::nullopt;
   ChargeCombiner::Results results;
   std::unique_ptr<Change> guess;
   const Outcome outcome = database_->Write([&](Transaction& transaction) -> absl::Status {
@@ -50,23 +47,21 @@ ChargeCombiner::Results SqlLedger::ChargeByGuess(const std::vector<WantedCharge>
   });
   if (outcome.ending == Ending::kDone) {
     recollection_.GuessHeld();
-    const absl::Status anchored = MakeKnown(*guess, committed);
-    if (!anchored.ok()) results.assign(wanted.size(), anchored);
-    return results;
+    return ChargeCombiner::Decided{std::move(results), MakeKnown(*guess)};
   }
   // A guess that was given up before it was sent has cost nothing.
   if (outcome.ending != Ending::kRefused) recollection_.GuessFailed();
   const bool cannot_write = outcome.ending == Ending::kFailed && absl::IsUnavailable(outcome.status);
-  return cannot_write ? ChargeCombiner::Results(wanted.size(), outcome.status) : ChargeCombiner::Results();
+  if (!cannot_write) return std::nullopt;
+  return ChargeCombiner::Decided{{}, outcome.status};
 }
 
 absl::StatusOr<Attempt> SqlLedger::Begin(const ChargeRequest& request) {
   RETURN_IF_ERROR(CheckChargeRequest(request));
   const ChargeIdentity identity{.id = NewChargeId(), .token = NewUuid(), .deadline_us = 0};
-  ASSIGN_OR_RETURN(Attempt decided, combiner_.Charge({.request = &request,
-                                                      .charge_id = identity.id,
-                                                      .token = identity.token,
-                                                      .encoded = Encode(request, identity.deadline_us)}));
+  ASSIGN_OR_RETURN(
+      Attempt decided,
+      combiner_.Charge({.request = &request, .identity = identity, .encoded = Encode(request, identity)}));
   Attempt attempt = Complete(std::move(decided), request, identity);
   if (!attempt.charge.release_id.empty()) {
     ASSIGN_OR_RETURN(attempt.release, GetRelease(attempt.charge.release_id));

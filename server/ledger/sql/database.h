@@ -13,6 +13,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -30,6 +31,15 @@ struct Bytes {
 using Null = std::monostate;
 using Value = std::variant<Null, int64_t, std::string, Bytes>;
 using Parameters = std::vector<Value>;
+
+// A row of these values. None is copied, as each would be by a list in braces.
+template <typename... Values>
+Parameters RowOf(Values&&... values) {
+  Parameters row;
+  row.reserve(sizeof...(values));
+  (row.emplace_back(std::forward<Values>(values)), ...);
+  return row;
+}
 
 // One row of a result. A body that asks a column for another type than its own fails as INTERNAL.
 class Row {

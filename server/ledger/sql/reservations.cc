@@ -122,16 +122,14 @@ absl::Status HoldAll(Change& change, const std::vector<ChargeRequest>& requests,
     postings.insert(postings.end(), requests[i].postings.begin(), requests[i].postings.end());
   }
   RETURN_IF_ERROR(LockAccountsOf(change, postings));
-  std::vector<AdmittedCharge> admitted;
+  std::vector<EncodedCharge> admitted;
   for (const size_t i : fresh) {
     RETURN_IF_ERROR(CheckAdmission(change, requests[i]));
     for (const Posting& posting : requests[i].postings) {
       change.AddHeld({posting.account_id, posting.counter}, posting.cost);
     }
-    const int64_t deadline_us = change.now_us() + lifetime_us;
-    admitted.push_back({&requests[i],
-                        {.id = charge_ids[i], .token = {}, .deadline_us = deadline_us},
-                        Encode(requests[i], deadline_us)});
+    admitted.push_back(Encode(
+        requests[i], {.id = charge_ids[i], .token = {}, .deadline_us = change.now_us() + lifetime_us}));
   }
   InsertCharges(change, std::move(admitted));
   return absl::OkStatus();

@@ -24,10 +24,10 @@ SqlLedger::SqlLedger(std::unique_ptr<Database> database, Entropy entropy)
     : database_(std::move(database)),
       entropy_(std::move(entropy)),
       charge_id_start_(entropy_(8)),
-      combiner_(ChargeCombiner::Bounds(),
-                [this](const std::vector<WantedCharge>& wanted, const std::function<void()>& committed) {
-                  return ChargeTogether(wanted, committed);
-                }) {}
+      combiner_(
+          ChargeCombiner::Bounds(),
+          [this](std::vector<WantedCharge>& wanted) { return ChargeTogether(wanted); },
+          [this](int64_t point) { return anchor_->MakeDurable(point); }) {}
 
 absl::StatusOr<std::unique_ptr<SqlLedger>> SqlLedger::Open(std::unique_ptr<Database> database,
                                                            std::string_view anchor_directory,
@@ -76,7 +76,12 @@ absl::Status SqlLedger::CompareWithAnchor() {
   return anchor_->RaiseTo(reached);
 }
 
-absl::Status SqlLedger::Write(const ChangeBody& body, const std::function<void()>& committed) {
+absl::Status SqlLedger::Write(const ChangeBody& body) {
+  ASSIGN_OR_RETURN(const int64_t point, WriteToStore(body));
+  return anchor_->MakeDurable(point);
+}
+
+absl::StatusOr<int64_t> SqlLedger::WriteToStore(const ChangeBody& body) {
   // A lost race ends, because somebody won it; a lost connection is worth one new one.
   constexpr int kMostConflicts = 50;
   constexpr int kMostLostConnections = 2;
@@ -91,7 +96,7 @@ absl::Status SqlLedger::Write(const ChangeBody& body, const std::function<void()
       RETURN_IF_ERROR(body(*change));
       return change->Flush();
     });
-    if (outcome.ending == Ending::kDone) return MakeKnown(*change, committed);
+    if (outcome.ending == Ending::kDone) return MakeKnown(*change);
     if (outcome.ending == Ending::kConflict && ++conflicts < kMostConflicts) continue;
     if (outcome.ending == Ending::kUnknown && ++lost_connections < kMostLostConnections) continue;
     if (absl::IsDataLoss(outcome.status)) return TurnReadOnly(outcome.status);
@@ -99,12 +104,9 @@ absl::Status SqlLedger::Write(const ChangeBody& body, const std::function<void()
   }
 }
 
-absl::Status SqlLedger::MakeKnown(const Change& change, const std::function<void()>& committed) {
-  // The next batch knows of it before its first step, and runs while the anchor is being written.
+absl::StatusOr<int64_t> SqlLedger::MakeKnown(const Change& change) {
   recollection_.Learn(change);
-  ASSIGN_OR_RETURN(const int64_t point, anchor_->Add(change.reached()));
-  committed();
-  return anchor_->MakeDurable(point);
+  return anchor_->Add(change.reached());
 }
 
 absl::Status SqlLedger::Read(const Body& body) {

@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -96,8 +97,9 @@ class SqlLedger final : public Ledger {
 
   // Runs `body` until it is decided, then makes the anchor cover what it reached. `body` may run several
   // times, and may find on a later run what an earlier one wrote: it looks up its key first.
-  absl::Status Write(
-      const ChangeBody& body, const std::function<void()>& committed = [] {});
+  absl::Status Write(const ChangeBody& body);
+  // The same but for the last step: returns the point that the anchor has to reach before anyone is told.
+  absl::StatusOr<int64_t> WriteToStore(const ChangeBody& body);
   absl::Status Read(const Body& body);
   // DATA_LOSS once the ledger has turned read-only.
   absl::Status CheckWritable();
@@ -107,15 +109,14 @@ class SqlLedger final : public Ledger {
   absl::Status LookAgain();
   absl::StatusOr<int64_t> CountEntries();
 
-  // After `change` is committed: remembers it, calls `committed`, and returns once the anchor covers it.
-  absl::Status MakeKnown(const Change& change, const std::function<void()>& committed);
+  // After `change` is committed: remembers it, so that the next batch knows of it before its first step, and
+  // returns the point at which the anchor covers it.
+  absl::StatusOr<int64_t> MakeKnown(const Change& change);
 
   // T1 of all of `wanted` in one round trip; nothing where that did not work out (recollection.h).
-  ChargeCombiner::Results ChargeByGuess(const std::vector<WantedCharge>& wanted,
-                                        const std::function<void()>& committed);
-  // T1 of all of `wanted`; calls `committed` between the commit and the anchor.
-  ChargeCombiner::Results ChargeTogether(const std::vector<WantedCharge>& wanted,
-                                         const std::function<void()>& committed);
+  std::optional<ChargeCombiner::Decided> ChargeByGuess(std::vector<WantedCharge>& wanted);
+  // T1 of all of `wanted` but for the anchor.
+  ChargeCombiner::Decided ChargeTogether(std::vector<WantedCharge>& wanted);
 
   // One step of one reservation, decided with its chain and its counters locked and its expiry applied.
   using ReservationStep = std::function<absl::Status(Change& change, const Charge& charge)>;
