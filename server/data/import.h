@@ -63,7 +63,8 @@ class RecordImport {
   virtual absl::StatusOr<ImportReport> Finish() = 0;
 };
 
-// Reads a file as an import would, and keeps nothing.
+// Reads a file as an import would, and keeps nothing. That no group is too large is not checked: it rests on
+// the imports before.
 std::unique_ptr<RecordImport> CheckRecords(const dp::Schema& schema, const ImportOptions& options);
 
 }  // namespace curator::data

@@ -67,8 +67,9 @@ enum class BinStyle {
 };
 
 // Samples `rows` records (the model's own noisy number when absent) as CSV with a header line, handed to
-// `sink` in pieces of at most 64 KiB. The same release, rows and style give the same bytes. Errors:
-// FAILED_PRECONDITION for a release that is no model; INVALID_ARGUMENT for rows < 0 or beyond
+// `sink` in pieces of at most 64 KiB. Where the model draws groups too, the first column has the schema's
+// name of them and the number of the synthetic group, from 1. The same release, rows and style give the same
+// bytes. Errors: FAILED_PRECONDITION for a release that is no model; INVALID_ARGUMENT for rows < 0 or beyond
 // kMaxSampledRows; the sink's own.
 inline constexpr int64_t kMaxSampledRows = 1'000'000'000;
 absl::Status SampleModel(const ReleaseView& release, std::optional<int64_t> rows, BinStyle style,
