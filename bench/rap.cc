@@ -26,7 +26,7 @@ std::vector<int64_t> LoansLike() {
   return sizes;
 }
 
-RelaxedRows RandomRows(const std::vector<int64_t>& sizes, int64_t rows) {
+RelaxedRows RandomRows(const std::vector<int64_t>& sizes, int64_t rows, size_t block_rows) {
   std::vector<Attribute> attributes;
   AttributeSet all;
   for (size_t i = 0; i < sizes.size(); ++i) {
@@ -34,7 +34,8 @@ RelaxedRows RandomRows(const std::vector<int64_t>& sizes, int64_t rows) {
     all.push_back(static_cast<uint32_t>(i));
   }
   const Domain domain = Domain::Create(std::move(attributes)).value();
-  RelaxedRows relaxed{.layout = RelaxedLayout::Create(domain, all, rows).value(), .parameters = {}};
+  RelaxedRows relaxed{.layout = RelaxedLayout::Create(domain, all, rows, block_rows).value(),
+                      .parameters = {}};
   relaxed.parameters = AlignedFloats(relaxed.layout.elements());
   std::mt19937_64 random(1);
   std::uniform_real_distribution<float> uniform(-1, 1);
@@ -109,7 +110,7 @@ void Step(benchmark::State& state, const RelaxedRows& rows, const ProjectionProb
   ReportPerQueryAndRow(state, kSteps * products, rows);
 }
 
-// Only the queries' answers and gradients.
+// Only the queries' answers and gradients: what LossAt() does, without the way there and back.
 void Queries(benchmark::State& state, const RelaxedRows& rows, const ProjectionProblem& problem,
              const ProjectionLoops& loops) {
   const FlushToZero flush;
@@ -117,31 +118,44 @@ void Queries(benchmark::State& state, const RelaxedRows& rows, const ProjectionP
   const AlignedFloats shares = SharesOf(rows, Relaxation::kSoftmax, loops);
   const AlignedFloats mask = RowMask(layout);
   AlignedFloats gradient(layout.elements());
+  std::vector<ColumnProduct> products;
+  for (const PolynomialAnswer& query : problem.polynomials)
+    products.push_back({.columns = query.terms[0].columns.data(), .factors = query.terms[0].columns.size()});
+  std::ranges::sort(products, [](const ColumnProduct& a, const ColumnProduct& b) {
+    return std::lexicographical_compare(a.columns, a.columns + a.factors, b.columns, b.columns + b.factors);
+  });
+  AlignedFloats lanes(products.size() * AlignedFloats::kLine);
+  std::vector<float> slopes(products.size());
   for (auto unused : state) {
-    for (const PolynomialAnswer& query : problem.polynomials) {
-      const ColumnProduct product{.columns = query.terms[0].columns.data(),
-                                  .factors = query.terms[0].columns.size()};
-      float sum = 0;
-      for (size_t block = 0; block < layout.blocks(); ++block) {
-        sum += loops.sum_product(shares.data() + block * layout.block_elements(),
-                                 mask.data() + block * layout.block_rows(), layout.block_rows(), product);
-      }
-      for (size_t block = 0; block < layout.blocks(); ++block) {
-        loops.add_product_gradient(shares.data() + block * layout.block_elements(),
-                                   mask.data() + block * layout.block_rows(), layout.block_rows(), product,
-                                   sum * 1e-9F, gradient.data() + block * layout.block_elements());
-      }
+    std::fill_n(lanes.data(), lanes.size(), 0.0F);
+    const auto block_of = [&](const AlignedFloats& floats, size_t block) {
+      return floats.data() + block * layout.block_elements();
+    };
+    for (size_t block = 0; block < layout.blocks(); ++block) {
+      loops.add_products(block_of(shares, block), mask.data() + block * layout.block_rows(),
+                         layout.block_rows(), products, lanes.data());
+    }
+    for (size_t i = 0; i < products.size(); ++i)
+      slopes[i] = 1e-9F * loops.sum_lanes(lanes.data() + i * AlignedFloats::kLine);
+    for (size_t block = 0; block < layout.blocks(); ++block) {
+      loops.add_product_gradients(block_of(shares, block), mask.data() + block * layout.block_rows(),
+                                  layout.block_rows(), products, slopes.data(),
+                                  gradient.data() + block * layout.block_elements());
     }
     benchmark::ClobberMemory();
   }
-  ReportPerQueryAndRow(state, static_cast<double>(problem.polynomials.size()), rows);
+  ReportPerQueryAndRow(state, static_cast<double>(products.size()), rows);
 }
 
 void Register(const std::string& data, const std::vector<int64_t>& sizes, size_t marginal_attributes) {
   static std::vector<std::unique_ptr<RelaxedRows>> kept;
   static TwoThreads two_threads;
-  kept.push_back(std::make_unique<RelaxedRows>(RandomRows(sizes, 1000)));
+  size_t columns = 0;
+  for (const int64_t size : sizes) columns += static_cast<size_t>(size);
+  kept.push_back(std::make_unique<RelaxedRows>(RandomRows(sizes, 1000, CellBlockRows(columns))));
   const RelaxedRows& rows = *kept.back();
+  kept.push_back(std::make_unique<RelaxedRows>(RandomRows(sizes, 1000, kMarginalBlockRows)));
+  const RelaxedRows& wide_rows = *kept.back();
   const auto add_queries = [&rows](const std::string& name, const ProjectionProblem& problem) {
     for (const ProjectionLoops* loops : AvailableProjectionLoops()) {
       benchmark::RegisterBenchmark(
@@ -149,28 +163,29 @@ void Register(const std::string& data, const std::vector<int64_t>& sizes, size_t
           [&rows, problem, loops](benchmark::State& state) { Queries(state, rows, problem, *loops); });
     }
   };
-  const auto add = [&rows](const std::string& name, const ProjectionProblem& problem) {
+  const auto add = [](const std::string& name, const RelaxedRows& own_rows,
+                      const ProjectionProblem& problem) {
     double products = static_cast<double>(problem.polynomials.size());
     for (const MarginalAnswer& marginal : problem.marginals)
       products += static_cast<double>(marginal.answers.size());
     for (const ProjectionLoops* loops : AvailableProjectionLoops()) {
       benchmark::RegisterBenchmark((name + "/" + loops->name).c_str(),
-                                   [&rows, problem, products, loops](benchmark::State& state) {
-                                     Step(state, rows, problem, products, *loops, OnlyThisThread());
+                                   [&own_rows, problem, products, loops](benchmark::State& state) {
+                                     Step(state, own_rows, problem, products, *loops, OnlyThisThread());
                                    });
     }
-    benchmark::RegisterBenchmark((name + "/two threads").c_str(), [&rows, problem,
+    benchmark::RegisterBenchmark((name + "/two threads").c_str(), [&own_rows, problem,
                                                                    products](benchmark::State& state) {
-      Step(state, rows, problem, products, *AvailableProjectionLoops().front(), two_threads);
+      Step(state, own_rows, problem, products, *AvailableProjectionLoops().front(), two_threads);
     })->UseRealTime();
   };
   add_queries(data + "/1000 cells of 3", RandomCells(rows.layout, 1000, 3));
   add_queries(data + "/2500 cells of 5", RandomCells(rows.layout, 2500, 5));
-  add(data + "/1000 cells of 3", RandomCells(rows.layout, 1000, 3));
-  add(data + "/2500 cells of 3", RandomCells(rows.layout, 2500, 3));
-  add(data + "/2500 cells of 5", RandomCells(rows.layout, 2500, 5));
-  add(data + "/50 marginals of " + std::to_string(marginal_attributes),
-      RandomMarginals(rows.layout, 50, marginal_attributes));
+  add(data + "/1000 cells of 3", rows, RandomCells(rows.layout, 1000, 3));
+  add(data + "/2500 cells of 3", rows, RandomCells(rows.layout, 2500, 3));
+  add(data + "/2500 cells of 5", rows, RandomCells(rows.layout, 2500, 5));
+  add(data + "/50 marginals of " + std::to_string(marginal_attributes), wide_rows,
+      RandomMarginals(wide_rows.layout, 50, marginal_attributes));
 }
 
 }  // namespace

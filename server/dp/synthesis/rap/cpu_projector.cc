@@ -81,6 +81,7 @@ class Descent {
         gradient_(layout.elements()) {
     for (const MarginalAnswer& marginal : problem.marginals)
       indexes_.emplace_back(layout, marginal.positions);
+    ListProducts();
   }
 
   // Loss and gradient at `parameters`.
@@ -97,15 +98,12 @@ class Descent {
       loss += FollowMarginals(first, end);
       first = end;
     }
-    for (size_t first = 0; first < problem_.polynomials.size();) {
-      size_t end = first;
-      size_t terms = 0;
-      while (end < problem_.polynomials.size() && (end == first || terms < CellsPerLook()))
-        terms += std::max<size_t>(1, problem_.polynomials[end++].terms.size());
-      RETURN_IF_ERROR(CountAhead(terms * layout_.blocks(), pacer));
-      loss += FollowPolynomials(first, end);
-      first = end;
+    if (!products_.empty()) {
+      const size_t steps = 2 * products_.size() * layout_.blocks();
+      for (size_t done = 0; done < steps; done += static_cast<size_t>(Pacer::kMostSteps))
+        RETURN_IF_ERROR(CountAhead(std::min(steps - done, static_cast<size_t>(Pacer::kMostSteps)), pacer));
     }
+    loss += FollowPolynomials();
     OnAllCores(layout_.blocks(), [&](size_t block) {
       const FlushToZero flush;
       const auto turn =
@@ -206,49 +204,77 @@ class Descent {
     return loss;
   }
 
-  static ColumnProduct ProductOf(const ProductTerm& term) {
-    return {
-        .columns = term.columns.data(), .factors = term.columns.size(), .complemented = term.complemented};
+  // All terms of all polynomials, those of equal first columns beside each other.
+  void ListProducts() {
+    for (size_t i = 0; i < problem_.polynomials.size(); ++i) {
+      for (const ProductTerm& term : problem_.polynomials[i].terms)
+        terms_.push_back({.polynomial = i, .term = &term});
+    }
+    std::ranges::stable_sort(terms_, [](const Term& a, const Term& b) {
+      return std::ranges::lexicographical_compare(a.term->columns, b.term->columns);
+    });
+    for (const Term& each : terms_) {
+      products_.push_back({.columns = each.term->columns.data(),
+                           .factors = each.term->columns.size(),
+                           .complemented = each.term->complemented});
+    }
+    shards_ = products_.size() > kShardedProducts ? 1 : kMostShards;
+    lanes_ = AlignedFloats(shards_ * products_.size() * AlignedFloats::kLine);
+    slopes_.resize(products_.size());
   }
 
-  double SumOfTerms(const PolynomialAnswer& polynomial) const {
-    double sum = static_cast<double>(polynomial.constant) * static_cast<double>(layout_.rows());
-    for (const ProductTerm& term : polynomial.terms) {
-      for (size_t block = 0; block < layout_.blocks(); ++block) {
-        sum +=
-            static_cast<double>(term.coefficient) *
-            static_cast<double>(loops_.sum_product(SharesOf(block), MaskOf(block), Rows(), ProductOf(term)));
+  // Blocks are summed by shards, each in the order of its blocks, so that two cores add in the same order as
+  // one. One shard where their sums would take much memory.
+  static constexpr size_t kMostShards = 4;
+  static constexpr size_t kShardedProducts = size_t{1} << 18;
+
+  void SumProducts() {
+    OnAllCores(shards_, [&](size_t shard) {
+      const FlushToZero flush;
+      const size_t size = products_.size() * AlignedFloats::kLine;
+      float* const lanes = lanes_.data() + shard * size;
+      std::fill_n(lanes, size, 0.0F);
+      const size_t end = (shard + 1) * layout_.blocks() / shards_;
+      for (size_t block = shard * layout_.blocks() / shards_; block < end; ++block)
+        loops_.add_products(SharesOf(block), MaskOf(block), Rows(), products_, lanes);
+    });
+  }
+
+  // Answers, loss and gradient of all polynomials.
+  double FollowPolynomials() {
+    if (problem_.polynomials.empty()) return 0;
+    SumProducts();
+    std::vector<double> sums;
+    for (const PolynomialAnswer& polynomial : problem_.polynomials)
+      sums.push_back(static_cast<double>(polynomial.constant) * static_cast<double>(layout_.rows()));
+    const size_t size = products_.size() * AlignedFloats::kLine;
+    for (size_t i = 0; i < terms_.size(); ++i) {
+      for (size_t shard = 0; shard < shards_; ++shard) {
+        const float* lanes = lanes_.data() + shard * size + i * AlignedFloats::kLine;
+        sums[terms_[i].polynomial] +=
+            static_cast<double>(terms_[i].term->coefficient) * static_cast<double>(loops_.sum_lanes(lanes));
       }
     }
-    return sum;
-  }
-
-  double FollowPolynomials(size_t first, size_t end) {
-    constexpr size_t kPerTask = 256;
-    std::vector<double> sums(end - first);
-    OnAllCores((end - first + kPerTask - 1) / kPerTask, [&](size_t task) {
-      const FlushToZero flush;
-      for (size_t i = task * kPerTask; i < std::min(sums.size(), (task + 1) * kPerTask); ++i)
-        sums[i] = SumOfTerms(problem_.polynomials[first + i]);
-    });
     double loss = 0;
     std::vector<float> slopes(sums.size());
     for (size_t i = 0; i < sums.size(); ++i) {
-      const PolynomialAnswer& given = problem_.polynomials[first + i];
+      const PolynomialAnswer& given = problem_.polynomials[i];
       slopes[i] = SlopeOf(sums[i], given.answer, given.weight, loss);
     }
+    for (size_t i = 0; i < terms_.size(); ++i)
+      slopes_[i] = slopes[terms_[i].polynomial] * terms_[i].term->coefficient;
     OnAllCores(layout_.blocks(), [&](size_t block) {
       const FlushToZero flush;
-      for (size_t i = 0; i < sums.size(); ++i) {
-        for (const ProductTerm& term : problem_.polynomials[first + i].terms) {
-          loops_.add_product_gradient(SharesOf(block), MaskOf(block), Rows(), ProductOf(term),
-                                      slopes[i] * term.coefficient,
-                                      gradient_.data() + block * layout_.block_elements());
-        }
-      }
+      loops_.add_product_gradients(SharesOf(block), MaskOf(block), Rows(), products_, slopes_.data(),
+                                   gradient_.data() + block * layout_.block_elements());
     });
     return loss;
   }
+
+  struct Term {
+    size_t polynomial;
+    const ProductTerm* term;
+  };
 
   const ProjectionProblem& problem_;
   const RelaxedLayout& layout_;
@@ -256,6 +282,11 @@ class Descent {
   const ProjectionLoops& loops_;
   Executor& executor_;
   std::vector<MarginalIndex> indexes_;
+  std::vector<Term> terms_;
+  std::vector<ColumnProduct> products_;  // of the terms
+  size_t shards_ = 1;
+  AlignedFloats lanes_;        // 16 sums for each product, shard after shard
+  std::vector<float> slopes_;  // of the products
   AlignedFloats mask_;
   AlignedFloats shares_;
   AlignedFloats gradient_;

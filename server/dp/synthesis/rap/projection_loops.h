@@ -55,11 +55,16 @@ struct ProjectionLoops {
   void (*softmax_gradient)(const float* shares, size_t size, size_t rows, float* gradient);
   void (*sparsemax_gradient)(const float* shares, size_t size, size_t rows, float* gradient);
 
-  // The sum over the rows of a block.
-  float (*sum_product)(const float* shares, const float* mask, size_t rows, const ColumnProduct& product);
-  // Adds `slope` times the product's derivative.
-  void (*add_product_gradient)(const float* shares, const float* mask, size_t rows,
-                               const ColumnProduct& product, float slope, float* gradient);
+  // Adds each product in the rows of a block to 16 sums of its own, which follow each other in `lanes`: row r
+  // to that at r % 16.
+  void (*add_products)(const float* shares, const float* mask, size_t rows,
+                       std::span<const ColumnProduct> products, float* lanes);
+  // The sum of 16.
+  float (*sum_lanes)(const float* lanes);
+  // Adds the derivative of each product, times its slope. Neighbours that share columns are faster.
+  void (*add_product_gradients)(const float* shares, const float* mask, size_t rows,
+                                std::span<const ColumnProduct> products, const float* slopes,
+                                float* gradient);
 
   // The same for every cell of a marginal. `work` has room for kMarginalWork columns and two floats for each
   // inner code.

@@ -146,12 +146,13 @@ CURATOR_LOOPS_TARGET void SparseMaxGradient(const float* shares, size_t size, si
 
 // Factors: their number, or 0 for a number known only at run time.
 template <size_t Factors, bool Complemented>
-CURATOR_LOOPS_TARGET float SumProductOf(const float* shares, const float* mask, size_t rows,
-                                        const uint32_t* columns, size_t factors) {
+CURATOR_LOOPS_TARGET inline void AddProductOf(const float* shares, const float* mask, size_t rows,
+                                              const uint32_t* columns, size_t factors, float* lanes) {
   const size_t count = Factors == 0 ? factors : Factors;
-  const float* starts[kMostFactors];
+  const float* starts[Factors == 0 ? kMostFactors : Factors];
   for (size_t i = 0; i < count; ++i) starts[i] = shares + columns[i] * rows;
-  Vector sums[kParts] = {};
+  Vector sums[kParts];
+  for (size_t part = 0; part < kParts; ++part) sums[part] = At(lanes + part * kWidth);
   for (size_t row = 0; row < rows; row += kLanes) {
     for (size_t part = 0; part < kParts; ++part) {
       const size_t at = row + part * kWidth;
@@ -167,17 +168,23 @@ CURATOR_LOOPS_TARGET float SumProductOf(const float* shares, const float* mask, 
       sums[part] += product;
     }
   }
-  return SumOfLanes(sums);
+  for (size_t part = 0; part < kParts; ++part) At(lanes + part * kWidth) = sums[part];
+}
+
+CURATOR_LOOPS_TARGET float SumLanes(const float* lanes) {
+  Vector parts[kParts];
+  for (size_t part = 0; part < kParts; ++part) parts[part] = At(lanes + part * kWidth);
+  return SumOfLanes(parts);
 }
 
 template <size_t Factors, bool Complemented>
-CURATOR_LOOPS_TARGET void AddProductGradientOf(const float* shares, const float* mask, size_t rows,
-                                               const uint32_t* columns, size_t factors, float slope,
-                                               float* gradient) {
+CURATOR_LOOPS_TARGET inline void AddProductGradientOf(const float* shares, const float* mask, size_t rows,
+                                                      const uint32_t* columns, size_t factors, float slope,
+                                                      float* gradient) {
   const size_t count = Factors == 0 ? factors : Factors;
   const float signed_slope = Complemented ? -slope : slope;
-  const float* starts[kMostFactors];
-  float* targets[kMostFactors];
+  const float* starts[Factors == 0 ? kMostFactors : Factors];
+  float* targets[Factors == 0 ? kMostFactors : Factors];
   for (size_t i = 0; i < count; ++i) {
     starts[i] = shares + columns[i] * rows;
     targets[i] = gradient + columns[i] * rows;
@@ -200,39 +207,53 @@ CURATOR_LOOPS_TARGET void AddProductGradientOf(const float* shares, const float*
   }
 }
 
-CURATOR_LOOPS_TARGET float SumProduct(const float* shares, const float* mask, size_t rows,
-                                      const ColumnProduct& product) {
-  const uint32_t* columns = product.columns;
-  const size_t factors = product.factors;
-  if (product.complemented) {
-    if (factors == 3) return SumProductOf<3, true>(shares, mask, rows, columns, factors);
-    return SumProductOf<0, true>(shares, mask, rows, columns, factors);
+CURATOR_LOOPS_TARGET void AddProducts(const float* shares, const float* mask, size_t rows,
+                                      std::span<const ColumnProduct> products, float* lanes) {
+  for (const ColumnProduct& product : products) {
+    const uint32_t* columns = product.columns;
+    const size_t factors = product.factors;
+    if (product.complemented) {
+      if (factors == 3) {
+        AddProductOf<3, true>(shares, mask, rows, columns, factors, lanes);
+      } else {
+        AddProductOf<0, true>(shares, mask, rows, columns, factors, lanes);
+      }
+    } else if (factors == 3) {
+      AddProductOf<3, false>(shares, mask, rows, columns, factors, lanes);
+    } else if (factors == 5) {
+      AddProductOf<5, false>(shares, mask, rows, columns, factors, lanes);
+    } else if (factors == 2) {
+      AddProductOf<2, false>(shares, mask, rows, columns, factors, lanes);
+    } else {
+      AddProductOf<0, false>(shares, mask, rows, columns, factors, lanes);
+    }
+    lanes += kLanes;
   }
-  if (factors == 1) return SumProductOf<1, false>(shares, mask, rows, columns, factors);
-  if (factors == 2) return SumProductOf<2, false>(shares, mask, rows, columns, factors);
-  if (factors == 3) return SumProductOf<3, false>(shares, mask, rows, columns, factors);
-  if (factors == 5) return SumProductOf<5, false>(shares, mask, rows, columns, factors);
-  return SumProductOf<0, false>(shares, mask, rows, columns, factors);
 }
 
-CURATOR_LOOPS_TARGET void AddProductGradient(const float* shares, const float* mask, size_t rows,
-                                             const ColumnProduct& product, float slope, float* gradient) {
-  const uint32_t* columns = product.columns;
-  const size_t factors = product.factors;
-  if (product.complemented) {
-    if (factors == 3)
-      return AddProductGradientOf<3, true>(shares, mask, rows, columns, factors, slope, gradient);
-    return AddProductGradientOf<0, true>(shares, mask, rows, columns, factors, slope, gradient);
+CURATOR_LOOPS_TARGET void AddProductGradients(const float* shares, const float* mask, size_t rows,
+                                              std::span<const ColumnProduct> products, const float* slopes,
+                                              float* gradient) {
+  for (const ColumnProduct& product : products) {
+    const uint32_t* columns = product.columns;
+    const size_t factors = product.factors;
+    const float slope = *slopes++;
+    if (product.complemented) {
+      if (factors == 3) {
+        AddProductGradientOf<3, true>(shares, mask, rows, columns, factors, slope, gradient);
+      } else {
+        AddProductGradientOf<0, true>(shares, mask, rows, columns, factors, slope, gradient);
+      }
+    } else if (factors == 3) {
+      AddProductGradientOf<3, false>(shares, mask, rows, columns, factors, slope, gradient);
+    } else if (factors == 5) {
+      AddProductGradientOf<5, false>(shares, mask, rows, columns, factors, slope, gradient);
+    } else if (factors == 2) {
+      AddProductGradientOf<2, false>(shares, mask, rows, columns, factors, slope, gradient);
+    } else {
+      AddProductGradientOf<0, false>(shares, mask, rows, columns, factors, slope, gradient);
+    }
   }
-  if (factors == 1)
-    return AddProductGradientOf<1, false>(shares, mask, rows, columns, factors, slope, gradient);
-  if (factors == 2)
-    return AddProductGradientOf<2, false>(shares, mask, rows, columns, factors, slope, gradient);
-  if (factors == 3)
-    return AddProductGradientOf<3, false>(shares, mask, rows, columns, factors, slope, gradient);
-  if (factors == 5)
-    return AddProductGradientOf<5, false>(shares, mask, rows, columns, factors, slope, gradient);
-  return AddProductGradientOf<0, false>(shares, mask, rows, columns, factors, slope, gradient);
 }
 
 // The product of a tuple's columns: in place where it is one column, else in `work`.
@@ -411,8 +432,16 @@ CURATOR_LOOPS_TARGET void Adam(const AdamStep& step, const float* gradient, size
   }
 }
 
-constexpr ProjectionLoops kLoops = {CURATOR_LOOPS_NAME,  Softmax,    SparseMax,          SoftmaxGradient,
-                                    SparseMaxGradient,   SumProduct, AddProductGradient, SumMarginal,
-                                    AddMarginalGradient, Adam};
+constexpr ProjectionLoops kLoops = {CURATOR_LOOPS_NAME,
+                                    Softmax,
+                                    SparseMax,
+                                    SoftmaxGradient,
+                                    SparseMaxGradient,
+                                    AddProducts,
+                                    SumLanes,
+                                    AddProductGradients,
+                                    SumMarginal,
+                                    AddMarginalGradient,
+                                    Adam};
 
 }  // namespace CURATOR_LOOPS_NAMESPACE

@@ -148,6 +148,39 @@ TEST_P(EveryRelaxation, DescendsPolynomialsAlongTheGradient) {
   EXPECT_LE(WrongSlopes(problem, rows, GetParam(), LossOf(problem, rows, GetParam()).gradient), corners);
 }
 
+// Each class of queries by itself, so that none hides behind another's slopes.
+std::vector<std::pair<std::string, ProjectionProblem>> QueryClasses() {
+  std::vector<std::pair<std::string, ProjectionProblem>> classes;
+  const auto add = [&](const std::string& name, PolynomialAnswer query) {
+    query.answer = 0.2F;
+    classes.push_back({name, ProjectionProblem{.marginals = {}, .polynomials = {std::move(query)}}});
+  };
+  const std::vector<uint32_t> columns = {2, 10, 21, 25, 29, 30};
+  for (size_t k = 1; k <= columns.size(); ++k) {
+    const std::vector<uint32_t> some(columns.begin(), columns.begin() + static_cast<std::ptrdiff_t>(k));
+    add("cell of " + std::to_string(k), {.terms = {{.columns = some}}});
+    for (size_t threshold = 1; threshold <= k; ++threshold)
+      add(std::to_string(threshold) + " of " + std::to_string(k), AtLeast(threshold, some));
+  }
+  // A junta of two attributes: the box of three cells, and an exclusive or.
+  add("box", {.terms = {{.columns = {1, 5}}, {.columns = {1, 6}}, {.columns = {1, 7}}}});
+  add("exclusive or", {.terms = {{.columns = {21, 29}}, {.columns = {22, 28}}}});
+  for (const MarginalAnswer& marginal : Marginals(RandomRelaxedRows(kSizes, 3, 1).layout, 6).marginals) {
+    classes.push_back({"marginal of " + std::to_string(marginal.positions.size()),
+                       ProjectionProblem{.marginals = {marginal}, .polynomials = {}}});
+  }
+  return classes;
+}
+
+TEST_P(EveryRelaxation, DescendsEachClassOfQueriesAlongTheGradient) {
+  const RelaxedRows rows = RandomRelaxedRows(kSizes, 5, 7);
+  const int corners = GetParam() == Relaxation::kSparseMax ? 3 : 0;
+  for (const auto& [name, problem] : QueryClasses()) {
+    EXPECT_LE(WrongSlopes(problem, rows, GetParam(), LossOf(problem, rows, GetParam()).gradient), corners)
+        << name;
+  }
+}
+
 // The canary: the slopes of a problem that lacks one of the thresholds.
 TEST_P(EveryRelaxation, AGradientWithoutOneQueryIsCaught) {
   const RelaxedRows rows = RandomRelaxedRows(kSizes, 19, 7);

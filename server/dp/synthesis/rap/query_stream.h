@@ -1,11 +1,12 @@
-// The single queries of a workload as candidates, with the answers that relaxed rows give: one marginal's at
-// a time.
+// A workload as candidates, whole marginals or single queries, with the answers that relaxed rows give: one
+// marginal's at a time.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <set>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -15,12 +16,44 @@
 
 namespace curator::dp {
 
-// Not thread-safe.
+// Estimated counts of a marginal.
+using CellsOf = std::function<absl::StatusOr<std::vector<double>>(const AttributeSet&)>;
+
+// Whole marginals. The noise in a marginal's cells is worth what its error exceeds it by, so each has a
+// handicap of so much a cell. Not thread-safe.
+class MarginalStream : public FamilyStream {
+ public:
+  // All must outlive it.
+  MarginalStream(const Domain& domain, std::span<const AttributeSet> sets, double handicap, CellsOf cells_of)
+      : domain_(domain), sets_(sets), handicap_(handicap), cells_of_(std::move(cells_of)) {}
+
+  size_t size() const override { return sets_.size(); }
+
+  CandidateFamily Candidates(size_t index) const override {
+    const auto cells = static_cast<double>(domain_.CellCount(sets_[index]).value_or(0));
+    return {.group = {.attributes = sets_[index], .queries = EveryCell()},
+            .estimate = {},
+            .penalty = handicap_ * cells};
+  }
+
+  absl::StatusOr<CandidateFamily> Family(size_t index) const override {
+    absl::StatusOr<std::vector<double>> cells = cells_of_(sets_[index]);
+    if (!cells.ok()) return cells.status();
+    CandidateFamily family = Candidates(index);
+    family.estimate = *std::move(cells);
+    return family;
+  }
+
+ private:
+  const Domain& domain_;
+  std::span<const AttributeSet> sets_;
+  double handicap_;
+  CellsOf cells_of_;
+};
+
+// Single queries. Not thread-safe.
 class QueryStream : public FamilyStream {
  public:
-  // In records.
-  using CellsOf = std::function<absl::StatusOr<std::vector<double>>(const AttributeSet&)>;
-
   // `excluded[i]` are those of all[i] that are no candidates any more. All must outlive it.
   QueryStream(const Domain& domain, std::span<const SingleQueries> all,
               std::span<const std::set<int64_t>> excluded, CellsOf cells_of)

@@ -32,16 +32,19 @@ double TrustedDeviation(const NoiseSpec& noise) {
 // One fit from its first draw to its model.
 class Run {
  public:
-  Run(const SynthesisInput& input, RapSchedule schedule, RelaxedLayout layout, Kernel& kernel, Pacer& pacer,
-      const Progress& progress)
+  // `layout` is that of the fit, `answering` that of the same rows for whole marginals.
+  Run(const SynthesisInput& input, RapSchedule schedule, RelaxedLayout layout, RelaxedLayout answering,
+      Kernel& kernel, Pacer& pacer, const Progress& progress)
       : input_(input),
         schedule_(std::move(schedule)),
         layout_(std::move(layout)),
+        answering_(std::move(answering)),
         kernel_(kernel),
         pacer_(pacer),
         progress_(progress),
         left_(schedule_.sets),
-        chosen_queries_(schedule_.queries.size()) {}
+        chosen_queries_(schedule_.queries.size()),
+        work_left_(schedule_.settings.work) {}
 
   absl::StatusOr<std::unique_ptr<SynthesisModel>> Finish() {
     RETURN_IF_ERROR(pacer_.Look());
@@ -64,9 +67,9 @@ class Run {
       fitting.Finish();
       RETURN_IF_ERROR(pacer_.Look());
     }
-    return std::make_unique<RelaxedModel>(
-        input_.domain, layout_, Normalized(layout_, SharesOf(rows, schedule_.settings.relaxation, loops_)),
-        records_, std::move(transcript_));
+    return std::make_unique<RelaxedModel>(input_.domain, answering_,
+                                          Normalized(answering_, AnsweringShares(rows)), records_,
+                                          std::move(transcript_));
   }
 
  private:
@@ -111,7 +114,7 @@ class Run {
     if (!schedule_.queries.empty()) return MeasureQueries(rows, milestones);
     std::vector<AttributeSet> chosen;
     if (schedule_.selection) {
-      ASSIGN_OR_RETURN(chosen, Choose(rows));
+      ASSIGN_OR_RETURN(chosen, Choose(rows, milestones));
     } else {
       const auto end = left_.begin() + static_cast<std::ptrdiff_t>(schedule_.settings.per_round);
       chosen.assign(left_.begin(), end);
@@ -121,37 +124,35 @@ class Run {
     return absl::OkStatus();
   }
 
-  absl::StatusOr<std::vector<AttributeSet>> Choose(const RelaxedRows& rows) {
-    const double error = ForecastError(schedule_.marginal_noise).expected_absolute_error;
-    const AlignedFloats shares = SharesOf(rows, schedule_.settings.relaxation, loops_);
-    std::vector<ApproximatedMarginal> candidates;
-    for (const AttributeSet& set : left_) {
-      ASSIGN_OR_RETURN(std::vector<double> estimate, EstimateOf(set, shares));
-      const double penalty = error * static_cast<double>(estimate.size());
-      candidates.push_back({.attributes = set, .estimate = std::move(estimate), .penalty = penalty});
-    }
+  // Estimates that tell the milestones how many of a round's have been made.
+  CellsOf Estimates(const AlignedFloats& shares, size_t families, Milestones& milestones) {
+    const double to_ask =
+        static_cast<double>(families) + 2 * static_cast<double>(schedule_.settings.per_round);
+    return [this, &shares, &milestones, to_ask, asked = 0.0](const AttributeSet& set) mutable {
+      milestones.Reach(std::min(1.0, ++asked / to_ask));
+      return EstimateOf(set, shares);
+    };
+  }
+
+  absl::StatusOr<std::vector<AttributeSet>> Choose(const RelaxedRows& rows, Milestones& milestones) {
+    const AlignedFloats shares = AnsweringShares(rows);
+    const MarginalStream stream(input_.domain, left_,
+                                ForecastError(schedule_.marginal_noise).expected_absolute_error,
+                                Estimates(shares, left_.size(), milestones));
+    ASSIGN_OR_RETURN(
+        const std::vector<FamilyChoice> choices,
+        kernel_.SelectWorstCandidates(stream, schedule_.settings.per_round, *schedule_.selection));
     std::vector<AttributeSet> chosen;
-    while (static_cast<int64_t>(chosen.size()) < schedule_.settings.per_round) {
-      RETURN_IF_ERROR(pacer_.Look());
-      ASSIGN_OR_RETURN(const size_t worst, kernel_.SelectWorstApproximated(candidates, *schedule_.selection));
-      chosen.push_back(candidates[worst].attributes);
-      const auto at = static_cast<std::ptrdiff_t>(worst);
-      candidates.erase(candidates.begin() + at);
-      left_.erase(left_.begin() + at);
-    }
+    for (const FamilyChoice& choice : choices) chosen.push_back(left_[choice.family]);
+    for (const AttributeSet& set : chosen) std::erase(left_, set);
     return chosen;
   }
 
   // A round of single queries: each is chosen among those not measured yet, and measured.
   absl::Status MeasureQueries(const RelaxedRows& rows, Milestones& milestones) {
-    const AlignedFloats shares = SharesOf(rows, schedule_.settings.relaxation, loops_);
-    double asked = 0;
-    const auto to_ask =
-        static_cast<double>(schedule_.queries.size()) + 2 * static_cast<double>(schedule_.settings.per_round);
-    const QueryStream stream(input_.domain, schedule_.queries, chosen_queries_, [&](const AttributeSet& set) {
-      milestones.Reach(std::min(1.0, ++asked / to_ask));
-      return EstimateOf(set, shares);
-    });
+    const AlignedFloats shares = AnsweringShares(rows);
+    const QueryStream stream(input_.domain, schedule_.queries, chosen_queries_,
+                             Estimates(shares, schedule_.queries.size(), milestones));
     ASSIGN_OR_RETURN(
         const std::vector<FamilyChoice> choices,
         kernel_.SelectWorstCandidates(stream, schedule_.settings.per_round, *schedule_.selection));
@@ -178,14 +179,18 @@ class Run {
     return absl::OkStatus();
   }
 
+  AlignedFloats AnsweringShares(const RelaxedRows& rows) const {
+    return Relaid(layout_, SharesOf(rows, schedule_.settings.relaxation, loops_), answering_);
+  }
+
   // In records.
   absl::StatusOr<std::vector<double>> EstimateOf(const AttributeSet& set, const AlignedFloats& shares) {
-    ASSIGN_OR_RETURN(const std::vector<size_t> positions, layout_.PositionsOf(set));
-    const MarginalIndex index(layout_, positions);
-    RETURN_IF_ERROR(pacer_.InPieces(index.cells() * layout_.blocks(), [](size_t, size_t) {}));
+    ASSIGN_OR_RETURN(const std::vector<size_t> positions, answering_.PositionsOf(set));
+    const MarginalIndex index(answering_, positions);
+    RETURN_IF_ERROR(pacer_.InPieces(index.cells() * answering_.blocks(), [](size_t, size_t) {}));
     const FlushToZero flush;
-    AlignedFloats work = MarginalWork(layout_, index.inner_size());
-    std::vector<double> cells = SumsOver(layout_, shares, index, RowMask(layout_), work, loops_);
+    AlignedFloats work = MarginalWork(answering_, index.inner_size());
+    std::vector<double> cells = SumsOver(answering_, shares, index, RowMask(answering_), work, loops_);
     const double scale = static_cast<double>(records_) / static_cast<double>(layout_.rows());
     for (double& cell : cells) cell *= scale;
     return cells;
@@ -200,12 +205,26 @@ class Run {
     return std::max<int64_t>(kLeastSteps, static_cast<int64_t>(2.2 * std::min(root * std::sqrt(root), 1e6)));
   }
 
+  int64_t WorkOfAStep() const {
+    constexpr int64_t kWorkOfAParameter = 20;
+    return schedule_.settings.rows *
+           (static_cast<int64_t>(answers_) + kWorkOfAParameter * static_cast<int64_t>(layout_.columns()));
+  }
+
+  // What is left of the work, spread evenly over this round and those to come.
+  int64_t AffordableSteps(int64_t round) const {
+    const int64_t rounds = schedule_.settings.rounds;
+    return std::max({kLeastSteps / rounds, kLeastStepsOfARound,
+                     work_left_ / (rounds - round) / std::max<int64_t>(1, WorkOfAStep())});
+  }
+
   absl::StatusOr<RelaxedRows> Fitted(RelaxedRows rows, int64_t round, Milestones& milestones) {
     const RapSettings& settings = schedule_.settings;
     const bool last = round + 1 == settings.rounds;
     ProjectionRule rule;
     rule.relaxation = settings.relaxation;
-    rule.most_steps = std::max<int64_t>(1, std::min(settings.steps / settings.rounds, StepsWorthTaking()));
+    rule.most_steps = std::max<int64_t>(
+        1, std::min({settings.steps / settings.rounds, StepsWorthTaking(), AffordableSteps(round)}));
     rule.rate = static_cast<float>(settings.rate);
     rule.last_rate = last ? 0.05F : 0.3F;
     rule.enough = settings.fit * answers_;
@@ -220,6 +239,7 @@ class Run {
     transcript_.push_back(absl::StrCat("fitted in ", projected.steps, " steps: from ",
                                        projected.first_loss / answers_, " to ",
                                        projected.last_loss / answers_, " squared deviations an answer"));
+    work_left_ -= projected.steps * WorkOfAStep();
     return std::move(projected.rows);
   }
 
@@ -228,6 +248,7 @@ class Run {
   const SynthesisInput& input_;
   const RapSchedule schedule_;
   const RelaxedLayout layout_;
+  const RelaxedLayout answering_;
   Kernel& kernel_;
   Pacer& pacer_;
   const Progress& progress_;
@@ -238,6 +259,7 @@ class Run {
   std::vector<std::vector<double>> one_ways_;
   ProjectionProblem problem_;
   double answers_ = 0;
+  int64_t work_left_ = 0;
   std::vector<std::string> transcript_;
 };
 
@@ -269,9 +291,15 @@ absl::StatusOr<SynthesisPlan> Rap::Plan(const SynthesisInput& input) const {
 absl::StatusOr<std::unique_ptr<SynthesisModel>> Rap::Fit(const SynthesisInput& input, Kernel& kernel,
                                                          Pacer& pacer, const Progress& progress) const {
   ASSIGN_OR_RETURN(RapSchedule schedule, MakeRapSchedule(input));
-  ASSIGN_OR_RETURN(RelaxedLayout layout,
+  const auto columns = static_cast<size_t>(OneHotColumns(input.domain, schedule.attributes));
+  ASSIGN_OR_RETURN(
+      RelaxedLayout layout,
+      RelaxedLayout::Create(input.domain, schedule.attributes, schedule.settings.rows,
+                            schedule.queries.empty() ? kMarginalBlockRows : CellBlockRows(columns)));
+  ASSIGN_OR_RETURN(RelaxedLayout answering,
                    RelaxedLayout::Create(input.domain, schedule.attributes, schedule.settings.rows));
-  return Run(input, std::move(schedule), std::move(layout), kernel, pacer, progress).Finish();
+  return Run(input, std::move(schedule), std::move(layout), std::move(answering), kernel, pacer, progress)
+      .Finish();
 }
 
 absl::StatusOr<std::unique_ptr<SynthesisModel>> Rap::Restore(const Domain& domain,

@@ -4,13 +4,16 @@
 
 #include <cmath>
 #include <set>
+#include <thread>
 
 #include "base/errors.h"
+#include "base/executor.h"
 #include "dp/accounting/rule.h"
 #include "dp/synthesis/rap/rap.h"
 #include "dp/synthesis/rap/rap_schedule.h"
 #include "dp/synthesis/synthesis_workload.h"
 #include "dp/synthesis/testing/laws.h"
+#include "dp/workload/marginals.h"
 #include "dp/workload/testing_domain.h"
 #include "dp/workload/threshold_counts.h"
 #include "tests/testing/seeded_bits.h"
@@ -63,12 +66,14 @@ World ZcdpWorld(World world, int64_t rho) {
 }
 
 absl::StatusOr<std::unique_ptr<SynthesisModel>> FitOn(const World& world, std::stop_token stop = {},
-                                                      const Progress& progress = NoProgress()) {
+                                                      const Progress& progress = NoProgress(),
+                                                      Executor& executor = OnlyThisThread()) {
   const Rap rap;
   seeded::SeededBits bits(3);
   const auto plan = rap.Plan(world.input);
   if (!plan.ok()) return plan.status();
   Kernel kernel(world.table, world.input.domain, world.input.unit_bound, Meter(plan->draws), bits);
+  kernel.CountOn(executor);
   Pacer pacer{std::move(stop)};
   return rap.Fit(world.input, kernel, pacer, progress);
 }
@@ -211,6 +216,59 @@ TEST(Rap, StatesTheMemoryOfChoosingAndRefusesTooMuchOfIt) {
   const absl::Status status = Rap().Plan(world.input).status();
   EXPECT_EQ(FieldViolationOf(status)->field, "workload");
   EXPECT_THAT(std::string(status.message()), HasSubstr("at most 1024"));
+}
+
+// Two threads, whoever is first.
+class TwoThreads final : public Executor {
+ public:
+  void RunOnFreeCores(int most, const std::function<void(int)>& work) override {
+    if (most < 2) return work(0);
+    std::jthread other([&work] { work(1); });
+    work(0);
+  }
+};
+
+TEST(Rap, MakesTheSameModelOnAnyThreads) {
+  TwoThreads two_threads;
+  for (const Settings& settings : std::vector<Settings>{
+           {{"steps", "20"}, {"rows", "300"}}, {{"measure", "queries"}, {"steps", "20"}, {"rows", "300"}}}) {
+    World world = ZcdpWorld(WorldOf({4, 30, 3, 20}, 2, RandomRows({4, 30, 3, 20}, 200, 1)), 1);
+    world.input.settings = settings;
+    const std::string alone = (*FitOn(world))->Serialize();
+    EXPECT_EQ((*FitOn(world, {}, NoProgress(), two_threads))->Serialize(), alone);
+  }
+}
+
+TEST(Rap, MeasuresWhatHoldsEachPairOfAttributesAboutTwiceByItself) {
+  const auto rounds_for = [](int attributes, int k) {
+    const Domain domain = CodedDomain(std::vector<int64_t>(static_cast<size_t>(attributes), 2));
+    const std::vector<AttributeSet> sets = AllKWayMarginals(domain, k, {}).value();
+    return DefaultRounds(UnionOf(sets), sets);
+  };
+  // Disjoint or nearly so: all at once.
+  for (const auto& [attributes, k] :
+       std::vector<std::pair<int, int>>{{1, 1}, {7, 1}, {8, 2}, {4, 3}, {5, 5}}) {
+    EXPECT_EQ(rounds_for(attributes, k).rounds, 1) << attributes << " " << k;
+    EXPECT_EQ(rounds_for(attributes, k).per_round,
+              std::ssize(AllKWayMarginals(
+                             CodedDomain(std::vector<int64_t>(static_cast<size_t>(attributes), 2)), k, {})
+                             .value()));
+  }
+  // 120 triples of ten attributes hold each of 45 pairs eight times: 33 of them are worth their price.
+  EXPECT_EQ(rounds_for(10, 3).rounds, 16);
+  EXPECT_EQ(rounds_for(10, 3).per_round, 2);
+  // 252 sets of five hold each pair 56 times: 10.
+  EXPECT_EQ(rounds_for(10, 5).rounds, 10);
+  EXPECT_EQ(rounds_for(10, 5).per_round, 1);
+}
+
+TEST(Rap, TakesItsScheduleFromPublicFactsAlone) {
+  World world = WorldOf(std::vector<int64_t>(10, 2), 3, {});
+  const auto plan = Rap().Plan(world.input).value();
+  EXPECT_EQ(plan.settings.at("rounds"), "16");
+  EXPECT_EQ(plan.settings.at("per_round"), "2");
+  world.input.settings = {{"rounds", "3"}};
+  EXPECT_EQ(Rap().Plan(world.input).value().settings.at("per_round"), "40");
 }
 
 TEST(Rap, StopsWhileItChoosesAndTellsHowFarItIs) {

@@ -28,10 +28,9 @@ constexpr int64_t kMostSelectionBytes = 1024 * kMebi;  // while single queries a
 constexpr int64_t kMostRows = 20'000;
 constexpr int64_t kMostSteps = 100'000;
 
-// Cells times rows, and twenty times parameters, that all steps of the optimiser together look at by default:
-// about five seconds.
+// What all steps of the optimiser together look at by default (RapSettings): about five seconds.
 constexpr int64_t kDefaultWork = int64_t{45'000'000'000};
-constexpr int64_t kWorkOfAParameter = 20;
+constexpr int64_t kDefaultSteps = 1000;
 
 // The budget in its own units, split.
 struct Split {
@@ -184,6 +183,16 @@ absl::StatusOr<Budget> LooselyConverted(const Budget& budget) {
   return converted;
 }
 
+// Of a request that names neither rounds nor what each measures; one that names either gets the simplest of
+// the other.
+RapRounds AutomaticRounds(const SynthesisInput& input, const RapSchedule& schedule, int64_t most) {
+  if (schedule.settings.measure == RapMeasure::kQueries)
+    return {.rounds = std::min<int64_t>(10, most), .per_round = 10};
+  if (input.settings.contains("rounds") || input.settings.contains("per_round"))
+    return {.rounds = 1, .per_round = most};
+  return DefaultRounds(schedule.attributes, schedule.sets);
+}
+
 absl::Status ReadSettings(const SynthesisInput& input, RapSchedule& schedule, Budget& budget) {
   SettingsReader reader(input.settings);
   RapSettings& settings = schedule.settings;
@@ -200,13 +209,12 @@ absl::Status ReadSettings(const SynthesisInput& input, RapSchedule& schedule, Bu
   const int64_t candidates =
       marginals ? static_cast<int64_t>(schedule.sets.size()) : CountQueries(input.domain, schedule.queries);
   const int64_t most = std::min(candidates, kMostMeasured);
-  ASSIGN_OR_RETURN(settings.rounds,
-                   reader.Integer("rounds", marginals ? 1 : std::min<int64_t>(10, most), 1, most));
+  const RapRounds automatic = AutomaticRounds(input, schedule, most);
+  ASSIGN_OR_RETURN(settings.rounds, reader.Integer("rounds", automatic.rounds, 1, most));
   const int64_t most_per_round = std::max<int64_t>(1, most / settings.rounds);
   ASSIGN_OR_RETURN(
       settings.per_round,
-      reader.Integer("per_round", marginals ? most_per_round : std::min<int64_t>(10, most_per_round), 1,
-                     most_per_round));
+      reader.Integer("per_round", std::min(automatic.per_round, most_per_round), 1, most_per_round));
   if (const int64_t terms = MostTerms(input.domain, schedule.queries, settings.rounds * settings.per_round);
       terms > kMostTerms) {
     return InvalidField("settings.per_round",
@@ -228,9 +236,8 @@ absl::Status ReadSettings(const SynthesisInput& input, RapSchedule& schedule, Bu
   settings.relaxation = softmax ? Relaxation::kSoftmax : Relaxation::kSparseMax;
   ASSIGN_OR_RETURN(settings.rows, reader.Integer("rows", DefaultRows(columns), 1, kMostRows));
   schedule.most_cells = MostCells(input.domain, schedule);
-  const int64_t work = settings.rows * (schedule.most_cells + kWorkOfAParameter * columns);
-  const int64_t steps = std::clamp<int64_t>(kDefaultWork / std::max<int64_t>(1, work), 20, 1000);
-  ASSIGN_OR_RETURN(settings.steps, reader.Integer("steps", steps, 1, kMostSteps));
+  ASSIGN_OR_RETURN(settings.steps, reader.Integer("steps", kDefaultSteps, 1, kMostSteps));
+  if (!input.settings.contains("steps")) settings.work = kDefaultWork;
   ASSIGN_OR_RETURN(settings.rate, reader.Real("rate", settings.rate, 1e-6, 10));
   ASSIGN_OR_RETURN(settings.fit, reader.Real("fit", settings.fit, 0, 1000));
   ASSIGN_OR_RETURN(settings.spread, reader.Real("spread", settings.spread, 0, 100));
@@ -246,6 +253,37 @@ absl::Status ReadSettings(const SynthesisInput& input, RapSchedule& schedule, Bu
 }
 
 }  // namespace
+
+RapRounds DefaultRounds(const AttributeSet& attributes, const std::vector<AttributeSet>& sets) {
+  constexpr size_t kMostAttributes = 8192;  // a bit for each pair of them
+  constexpr int64_t kMostRounds = 20;
+  const auto all_at_once =
+      RapRounds{.rounds = 1, .per_round = std::min<int64_t>(std::ssize(sets), kMostMeasured)};
+  if (attributes.size() > kMostAttributes) return all_at_once;
+  std::vector<bool> seen(attributes.size() * attributes.size());
+  int64_t pairs = 0;
+  int64_t distinct = 0;
+  const auto position_of = [&](uint32_t attribute) {
+    return static_cast<size_t>(std::ranges::lower_bound(attributes, attribute) - attributes.begin());
+  };
+  for (const AttributeSet& set : sets) {
+    for (size_t i = 0; i < set.size(); ++i) {
+      const size_t row = position_of(set[i]) * attributes.size();
+      for (size_t j = i + 1; j < set.size(); ++j) {
+        const size_t pair = row + position_of(set[j]);
+        ++pairs;
+        distinct += seen[pair] ? 0 : 1;
+        seen[pair] = true;
+      }
+    }
+  }
+  if (pairs == 0) return all_at_once;
+  // 2.2 times each, by experiment: marginals that are chosen share pairs more often than others.
+  const int64_t worth = (22 * distinct * std::ssize(sets) + 10 * pairs - 1) / (10 * pairs);
+  if (4 * worth >= 3 * all_at_once.per_round) return all_at_once;
+  const int64_t per_round = (worth + kMostRounds - 1) / kMostRounds;
+  return {.rounds = worth / per_round, .per_round = per_round};
+}
 
 absl::StatusOr<RapSchedule> MakeRapSchedule(const SynthesisInput& input) {
   RETURN_IF_ERROR(ValidateWorkload(input.domain, input.workload));
@@ -288,11 +326,12 @@ const std::vector<Setting>& RapSettingsForPeople() {
        "with measure=queries: each cell of a marginal stands for the records that share at least so many of "
        "its values, 1 to 16; all of them is the cell itself",
        "all"},
-      {"rounds", "how often the rows are fitted and the worst answered chosen", "1; 10 for queries"},
+      {"rounds", "how often the rows are fitted and the worst answered chosen",
+       "1, or up to 20 where marginals overlap much; 10 for queries"},
       {"per_round",
        "how many marginals or queries are measured in a round; all marginals, without selection, when "
        "rounds times this is its size",
-       "as many as there are; 10 for queries"},
+       "all, or as many as hold each pair of attributes about twice; 10 for queries"},
       {"one_way_percent", "the share of the budget that measures every attribute by itself first, 0 to 99",
        "10"},
       {"selection_percent", "the share of a measurement's budget that chooses what to measure, 1 to 99",
@@ -300,7 +339,7 @@ const std::vector<Setting>& RapSettingsForPeople() {
       {"relaxation", "softmax or sparsemax: how rows become distributions", "softmax"},
       {"rows", "how many relaxed rows represent the data", "256, fewer for many columns"},
       {"steps", "how many steps the optimiser takes at most, in all rounds together",
-       "chosen from rows and cells, for some seconds of work; fewer where noise is large"},
+       "1000; fewer where noise is large, and for some seconds of work"},
       {"rate", "the step length of the optimiser", "0.1"},
       {"fit", "how closely answers are fitted: until the loss is this many squared deviations of their noise",
        "0.9"},
@@ -333,6 +372,13 @@ std::vector<std::string> DescribeSchedule(const Domain& domain, const RapSchedul
     lines.push_back(absl::StrCat("choices are among ", CountQueries(domain, schedule.queries),
                                  " queries, one marginal's at a time, in at most ", bytes / kMebi + 1,
                                  " MiB of memory"));
+  } else if (schedule.selection) {
+    constexpr int64_t kCellBytes = 5 * 8;  // count, answer, estimate, the same rounded, and before scaling
+    int64_t largest = 0;
+    for (const AttributeSet& set : schedule.sets)
+      largest = std::max(largest, domain.CellCount(set).value_or(0));
+    lines.push_back(absl::StrCat("choices look at one marginal at a time, in at most ",
+                                 largest * kCellBytes / kMebi + 1, " MiB of memory"));
   }
   lines.push_back(absl::StrCat("fit ", schedule.settings.rows, " relaxed rows to at most ",
                                schedule.most_cells, " answers in at most ", schedule.settings.steps,

@@ -28,12 +28,17 @@ enum class RapStart { kWarm, kCold };
 // by one as in the paper.
 enum class RapMeasure { kMarginals, kQueries };
 
+inline constexpr int64_t kLeastStepsOfARound = 5;
+
 struct RapSettings {
   RapMeasure measure = RapMeasure::kMarginals;
   int64_t rounds = 1;
-  int64_t per_round = 1;           // marginals or queries measured in a round
-  int64_t rows = 1;                // of the relaxed dataset
-  int64_t steps = 1;               // of the optimiser, in all rounds together, at most
+  int64_t per_round = 1;  // marginals or queries measured in a round
+  int64_t rows = 1;       // of the relaxed dataset
+  int64_t steps = 1;      // of the optimiser, in all rounds together, at most
+  // Answers times rows, and twenty times parameters, that all steps look at together, about; a round has at
+  // least kLeastStepsOfARound all the same.
+  int64_t work = INT64_MAX;
   int64_t selection_percent = 10;  // of what a round costs; the rest measures
   int64_t one_way_percent = 0;     // of the whole; measures the marginal of each attribute first
   double rate = 0.1;               // of Adam
@@ -61,6 +66,17 @@ struct RapSchedule {
   std::optional<LinearDraws> linear;  // for the accounts of parts; none where that does not hold
   int64_t most_cells = 0;             // of all answers that a step of the optimiser looks at
 };
+
+// How often to choose, and how many marginals, where the request does not say: from the workload alone. A
+// marginal of a pair of attributes that others have measured already tells little; so as many are measured as
+// hold each pair of attributes about twice. Where that is most of them, all are, at once, and nothing is
+// spent on choosing; else they are chosen in ten rounds, because later choices know what earlier ones have
+// taught.
+struct RapRounds {
+  int64_t rounds = 1;
+  int64_t per_round = 1;
+};
+RapRounds DefaultRounds(const AttributeSet& attributes, const std::vector<AttributeSet>& sets);
 
 // Errors: INVALID_ARGUMENT with a field ("workload", "settings...", "spend...").
 absl::StatusOr<RapSchedule> MakeRapSchedule(const SynthesisInput& input);

@@ -11,9 +11,6 @@
 namespace curator::dp {
 namespace {
 
-// A block of this many rows of a few hundred columns stays in a core's second cache.
-constexpr size_t kMostBlockRows = 256;
-
 size_t RoundedUp(size_t value, size_t step) {
   return (value + step - 1) / step * step;
 }
@@ -21,7 +18,7 @@ size_t RoundedUp(size_t value, size_t step) {
 }  // namespace
 
 absl::StatusOr<RelaxedLayout> RelaxedLayout::Create(const Domain& domain, AttributeSet attributes,
-                                                    int64_t rows) {
+                                                    int64_t rows, size_t most_block_rows) {
   RETURN_IF_ERROR(domain.CheckSet(attributes));
   if (rows < 1) return absl::InvalidArgumentError("a relaxed dataset has at least one row");
   RelaxedLayout layout;
@@ -33,7 +30,7 @@ absl::StatusOr<RelaxedLayout> RelaxedLayout::Create(const Domain& domain, Attrib
   }
   layout.attributes_ = std::move(attributes);
   layout.rows_ = static_cast<size_t>(rows);
-  layout.block_rows_ = std::min(kMostBlockRows, RoundedUp(layout.rows_, AlignedFloats::kLine));
+  layout.block_rows_ = RoundedUp(std::min(most_block_rows, layout.rows_), AlignedFloats::kLine);
   layout.blocks_ = (layout.rows_ + layout.block_rows_ - 1) / layout.block_rows_;
   const size_t padded_rows = layout.blocks_ * layout.block_rows_;
   if (layout.columns_ > kMostRelaxedElements / padded_rows) {
@@ -41,6 +38,15 @@ absl::StatusOr<RelaxedLayout> RelaxedLayout::Create(const Domain& domain, Attrib
                                                    " columns exceed the limit of ", kMostRelaxedElements));
   }
   return layout;
+}
+
+size_t CellBlockRows(size_t columns) {
+  constexpr size_t kCachedFloats = size_t{3} << 16;  // three quarters of a megabyte
+  constexpr size_t kFewest = 64;  // with fewer, finding the columns takes longer than the cache saves
+  constexpr size_t kMost = 128;
+  constexpr size_t kLong = 256;  // too many columns for any of these: at least each is read in one stretch
+  const size_t rows = kCachedFloats / (2 * columns + 1) / AlignedFloats::kLine * AlignedFloats::kLine;
+  return rows < kFewest ? kLong : std::min(rows, kMost);
 }
 
 size_t RelaxedLayout::RowsIn(size_t block) const {

@@ -18,11 +18,21 @@
 
 namespace curator::dp {
 
+// Rows of a block whose whole marginals are computed: sums over many rows at once, and at least two blocks,
+// for two cores, at the usual 256 rows.
+inline constexpr size_t kMarginalBlockRows = 128;
+
+// Rows of a block of so many columns whose single cells are computed: where the columns are not too many, all
+// of its shares and slopes stay in a core's second cache, because any column may be the next one.
+size_t CellBlockRows(size_t columns);
+
 class RelaxedLayout {
  public:
-  // `attributes` must be a set of the domain's, `rows` at least 1. Errors: INVALID_ARGUMENT otherwise, or
-  // when the elements exceed kMostRelaxedElements.
-  static absl::StatusOr<RelaxedLayout> Create(const Domain& domain, AttributeSet attributes, int64_t rows);
+  // `attributes` must be a set of the domain's, `rows` at least 1. A block has at most `most_block_rows`
+  // rows, rounded up to 16. Errors: INVALID_ARGUMENT otherwise, or when the elements exceed
+  // kMostRelaxedElements.
+  static absl::StatusOr<RelaxedLayout> Create(const Domain& domain, AttributeSet attributes, int64_t rows,
+                                              size_t most_block_rows = kMarginalBlockRows);
 
   const AttributeSet& attributes() const { return attributes_; }
   const std::vector<size_t>& sizes() const { return sizes_; }           // of the attributes

@@ -99,6 +99,15 @@ class Rounding {
 
 }  // namespace
 
+AlignedFloats Relaid(const RelaxedLayout& from, const AlignedFloats& shares, const RelaxedLayout& to) {
+  AlignedFloats moved(to.elements());
+  for (size_t row = 0; row < to.rows(); ++row) {
+    for (size_t column = 0; column < to.columns(); ++column)
+      moved[to.ElementAt(row, column)] = shares[from.ElementAt(row, column)];
+  }
+  return moved;
+}
+
 AlignedFloats Normalized(const RelaxedLayout& layout, AlignedFloats shares) {
   for (size_t row = 0; row < layout.rows(); ++row) {
     for (size_t i = 0; i < layout.sizes().size(); ++i) {

@@ -18,6 +18,9 @@
 
 namespace curator::dp {
 
+// The same shares in a layout of the same rows and attributes.
+AlignedFloats Relaid(const RelaxedLayout& from, const AlignedFloats& shares, const RelaxedLayout& to);
+
 // The same shares, each row's of an attribute divided by their sum, which is taken in double and in the order
 // of the codes: sums of single precision drift for attributes of many values.
 AlignedFloats Normalized(const RelaxedLayout& layout, AlignedFloats shares);
