@@ -110,6 +110,16 @@ void WriteQuerySet(const AnswerRows& rows, JsonWriter& json) {
   json.EndObject();
 }
 
+constexpr char kErrorsOfAModel[] =
+    "estimates of what the measurements' noise leaves in each count; how far the model itself is off is not "
+    "in "
+    "them";
+
+bool HasErrorsOfAModel(const Marginal& marginal) {
+  return !marginal.header.has_noise() && !marginal.estimates.empty() &&
+         !marginal.standard_deviations.empty() && marginal.confidence_half_widths.empty();
+}
+
 std::string TitleOf(const AnswerRows& rows, const v1::AnswerHeader& header) {
   std::string title;
   if (rows.set() != nullptr) {
@@ -128,6 +138,8 @@ std::string TitleOf(const AnswerRows& rows, const v1::AnswerHeader& header) {
     if (const auto half = rows.size() > 0 && rows.errors_are_equal() ? rows.HalfWidth(0) : std::nullopt)
       absl::StrAppend(&title, ", ", TextOfConfidence(rows.level()), " within +-", RoundedText(*half));
   }
+  if (rows.errors_are_of_a_model() && rows.size() > 0 && rows.errors_are_equal())
+    absl::StrAppend(&title, ", +- ", RoundedText(*rows.StandardDeviation(0)), " (estimate)");
   if (!header.post_processing().empty()) absl::StrAppend(&title, ", made ", header.post_processing());
   return title + ")";
 }
@@ -309,6 +321,9 @@ Document SummaryOf(const Answer& answer) {
                      {"answer_count", "their answers", answers, query_sets}};
   document.fields.push_back({"post_processing", "made", TextOrNone(header.post_processing()),
                              unless(header.post_processing().empty())});
+  const bool of_a_model = std::ranges::any_of(answer.marginals, HasErrorsOfAModel);
+  document.fields.push_back(
+      {"standard_deviations", "errors", TextOrNone(of_a_model ? kErrorsOfAModel : ""), unless(!of_a_model)});
   const auto add_releases = [&](const char* key, const char* title,
                                 const google::protobuf::RepeatedPtrField<std::string>& releases) {
     document.fields.push_back({key, title, ListOf(releases), unless(releases.empty())});

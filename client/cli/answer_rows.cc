@@ -78,6 +78,10 @@ std::optional<double> AnswerRows::StandardDeviation(size_t row) const {
   return noise_->standard_deviation();
 }
 
+bool AnswerRows::errors_are_of_a_model() const {
+  return has_errors_ && level_ == 0 && noise_ == nullptr && !values_->standard_deviations.empty();
+}
+
 std::optional<AnswerInterval> AnswerRows::Interval(size_t row) const {
   const std::optional<double> half = HalfWidth(row);
   if (!half) return std::nullopt;

@@ -51,6 +51,9 @@ class AnswerRows {
   double level() const { return level_; }
   std::optional<AnswerInterval> Interval(size_t row) const;
   std::optional<double> StandardDeviation(size_t row) const;
+  // Whether the standard deviations are a model's: of its measurements' noise alone, by estimate. How far the
+  // model itself is off is not in them, so there are no intervals.
+  bool errors_are_of_a_model() const;
   // Whether all numbers have the same error.
   bool errors_are_equal() const { return errors_are_equal_; }
   std::optional<double> HalfWidth(size_t row) const;

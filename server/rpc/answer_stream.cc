@@ -61,6 +61,7 @@ struct Answered {
   std::vector<int64_t> counts;
   std::vector<double> estimates;
   std::vector<dp::AnswerError> errors;  // one for all, one for each, or none
+  std::optional<double> deviation;      // of all of them, where it is not that of one noise
 
   size_t size() const { return std::max(counts.size(), estimates.size()); }
 };
@@ -139,6 +140,7 @@ class Writer {
       if (!answered.counts.empty()) slice.add_counts(answered.counts[i]);
       if (!answered.estimates.empty()) slice.add_estimates(answered.estimates[i]);
     }
+    if (answered.deviation) slice.add_standard_deviations(*answered.deviation);
     const bool is_one = errors.size() == 1;
     const size_t end = errors.empty() ? first : is_one ? first + 1 : last;
     for (size_t i = first; i < end; ++i) {
@@ -191,7 +193,8 @@ Answered AnsweredGroup(const dp::Domain& domain, const codec::WorkloadRelease& r
   dp::GroupAnswers answers = dp::AnswersOf(domain, asked, plan, source, release.values[plan.sources[group]]);
   return {.counts = std::move(answers.counts),
           .estimates = std::move(answers.estimates),
-          .errors = dp::ErrorsOf(domain, asked, plan, source)};
+          .errors = dp::ErrorsOf(domain, asked, plan, source),
+          .deviation = std::nullopt};
 }
 
 std::vector<double> AsReals(const Answered& answered) {
@@ -325,14 +328,16 @@ absl::Status WriteAnswers(const dp::Domain& domain, const codec::WorkloadRelease
 }
 
 absl::Status WriteEstimates(const dp::Domain& domain, const dp::AskedSet& asked, int position,
-                            std::span<const std::vector<double>> estimates, const ChunkWriter& write) {
+                            std::span<const std::vector<double>> estimates,
+                            std::span<const std::optional<double>> deviations, const ChunkWriter& write) {
   Writer writer(domain, write);
   const bool are_marginals = asked.query_class == dp::QueryClass::kMarginals;
   if (!are_marginals) RETURN_IF_ERROR(writer.Write(HeaderOf(domain, asked, position)));
   dp::Labels labels(domain, asked);
   int64_t offset = 0;
   for (size_t i = 0; i < estimates.size(); ++i) {
-    const Answered answered{.counts = {}, .estimates = estimates[i], .errors = {}};
+    const Answered answered{
+        .counts = {}, .estimates = estimates[i], .errors = {}, .deviation = deviations[i]};
     RETURN_IF_ERROR(are_marginals
                         ? writer.WriteMarginal(asked.queries.groups[i].attributes, position, answered)
                         : writer.WriteTable(answered, offset, labels));

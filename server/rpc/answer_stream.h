@@ -35,8 +35,10 @@ absl::Status CheckProcessable(const dp::Domain& domain, std::span<const dp::Aske
 absl::Status WriteAnswers(const dp::Domain& domain, const codec::WorkloadRelease& release, double level,
                           const dp::PostProcessing& steps, const ChunkWriter& write);
 
-// A set that a model answered, `position` in its workload: estimates for each of its groups, without errors.
+// A set that a model answered, `position` in its workload: estimates for each of its groups, and the standard
+// deviation of all cells of a group where it is known.
 absl::Status WriteEstimates(const dp::Domain& domain, const dp::AskedSet& asked, int position,
-                            std::span<const std::vector<double>> estimates, const ChunkWriter& write);
+                            std::span<const std::vector<double>> estimates,
+                            std::span<const std::optional<double>> deviations, const ChunkWriter& write);
 
 }  // namespace curator::rpc

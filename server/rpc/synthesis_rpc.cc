@@ -114,6 +114,7 @@ absl::Status Query(service::Curator& curator, const grpc::ServerContext& context
   int position = 0;
   for (const service::ModelAnswer& answer : answers) {
     RETURN_IF_ERROR(WriteEstimates(release.dataset.schema.domain, answer.asked, position++, answer.estimates,
+                                   answer.deviations,
                                    [&](const v1::AnswerChunk& chunk) { return writer.Write(chunk); }));
   }
   return absl::OkStatus();

@@ -161,10 +161,14 @@ absl::StatusOr<std::vector<ModelAnswer>> QueryModel(const ReleaseView& release,
   ASSIGN_OR_RETURN(std::vector<dp::AskedSet> sets, ResolveWorkload(domain, queries));
   std::vector<ModelAnswer> answers;
   for (dp::AskedSet& asked : sets) {
-    ModelAnswer answer{.asked = std::move(asked), .estimates = {}};
+    ModelAnswer answer{.asked = std::move(asked), .estimates = {}, .deviations = {}};
     for (const dp::QueryGroup& group : answer.asked.queries.groups) {
       ASSIGN_OR_RETURN(const std::vector<double> cells, model->Marginal(group.attributes));
       answer.estimates.push_back(dp::AnswersFromEstimates(domain, group, cells));
+      // Errors of cells depend on each other: those of their sums are not known.
+      answer.deviations.emplace_back();
+      if (!std::holds_alternative<dp::EveryCell>(group.queries)) continue;
+      ASSIGN_OR_RETURN(answer.deviations.back(), model->CellNoise(group.attributes));
     }
     answers.push_back(std::move(answer));
   }

@@ -50,10 +50,12 @@ struct ReleaseListing {
 absl::StatusOr<std::vector<ReleaseListing>> ListReleases(Curator& curator, std::string_view principal,
                                                          std::string_view dataset);
 
-// A query set, answered by a model: estimates for each of its groups, in counts.
+// A query set, answered by a model: estimates for each of its groups, in counts; and what the measurements'
+// noise leaves in each cell, for groups of single cells of models that know it (SynthesisModel::CellNoise()).
 struct ModelAnswer {
   dp::AskedSet asked;
   std::vector<std::vector<double>> estimates;
+  std::vector<std::optional<double>> deviations;
 };
 // Free. Errors: FAILED_PRECONDITION for a release that is no model; INVALID_ARGUMENT for attributes that it
 // does not cover, and those of ResolveWorkload().

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cmath>
 #include <string>
 
 #include "client/error.h"
@@ -115,6 +116,27 @@ TEST_P(Synthesis, AModelAnswersMarginalsForFree) {
   ASSERT_EQ(answer->marginals.size(), 3u);
   EXPECT_NEAR(answer->marginals[0].estimates[0], 4000, 400);  // half of 8,000 records, noise of a few dozen
   EXPECT_EQ(Spent(), spent);
+}
+
+TEST_P(Synthesis, AModelSaysWhatNoiseIsInItsMarginalsWhereItsMethodKnowsThat) {
+  v1::CreateSynthesisRequest request = Mwem("1");
+  request.mutable_spec()->set_method("priview");
+  (*request.mutable_spec()->mutable_settings())["estimator"] = "ripple";
+  v1::QueryModelRequest query;
+  query.set_release_id(ReleaseOf(request));
+  *query.mutable_workload() = AllMarginals(1);
+  query.mutable_workload()->add_query_sets()->mutable_prefixes()->set_attribute("age");
+  const Answer answer = owner_.QueryModel(query).value();
+  ASSERT_EQ(answer.marginals.size(), 3u);
+  const Marginal& sex = answer.marginals[0];
+  ASSERT_EQ(sex.standard_deviations.size(), sex.size());
+  EXPECT_GT(sex.standard_deviations[0], 0.1);
+  EXPECT_LT(std::abs(sex.estimates[0] - 4000), 6 * sex.standard_deviations[0]);
+  EXPECT_TRUE(sex.confidence_half_widths.empty());
+  // Errors of sums are not known, nor is anything to the other method.
+  EXPECT_TRUE(answer.query_sets[0].standard_deviations.empty());
+  query.set_release_id(ReleaseOf(Mwem("0.5")));
+  EXPECT_TRUE(owner_.QueryModel(query)->marginals[0].standard_deviations.empty());
 }
 
 TEST_P(Synthesis, ADomainTooLargeIsRefusedBeforeTheChargeWithTheNumbers) {
