@@ -7,6 +7,7 @@
 #include "base/status_macros.h"
 #include "dp/data/count_sealed_marginals.h"
 #include "dp/data/sealed_table.h"
+#include "dp/kernel/group_sizes.h"
 #include "dp/noise/discrete_gaussian.h"
 #include "dp/noise/discrete_laplace.h"
 #include "dp/workload/linear_queries.h"
@@ -130,6 +131,35 @@ absl::StatusOr<int64_t> Kernel::NoisyRecordCount(const NoiseSpec& noise) {
   const int64_t value = table_->rows() + DrawNoise(sampler, *bits_, 1)[0];
   if (record_ != nullptr) record_->push_back(RecordCountDraw{.noise = noise, .value = value});
   return value;
+}
+
+absl::StatusOr<std::vector<int64_t>> Kernel::NoisyGroupSizes(GroupRole role,
+                                                             std::span<const int64_t> least_sizes,
+                                                             const NoiseSpec& noise) {
+  ASSIGN_OR_RETURN(const Sampler sampler, SamplerFor(noise));
+  RETURN_IF_ERROR(CheckSizeBins(least_sizes));
+  if (table_ != nullptr) RETURN_IF_ERROR(CheckRole(role, *table_));
+  const Sensitivity sensitivity = GroupSizesSensitivity(unit_.relation, role, least_sizes.size());
+  RETURN_IF_ERROR(meter_.Debit(NoiseEvent(noise, sensitivity)));
+
+  if (table_ == nullptr) {
+    ASSIGN_OR_RETURN(const GroupSizesDraw recorded, NextRecorded<GroupSizesDraw>());
+    if (recorded.role != role || !std::ranges::equal(recorded.least_sizes, least_sizes) ||
+        recorded.noise != noise) {
+      return AnotherQuestion();
+    }
+    return recorded.values;
+  }
+  const std::vector<int64_t> noises = DrawNoise(sampler, *bits_, static_cast<int64_t>(least_sizes.size()));
+  std::vector<int64_t> values = GroupSizes(*table_, least_sizes);
+  for (size_t i = 0; i < values.size(); ++i) values[i] += noises[i];
+  if (record_ != nullptr) {
+    record_->push_back(GroupSizesDraw{.role = role,
+                                      .least_sizes = {least_sizes.begin(), least_sizes.end()},
+                                      .noise = noise,
+                                      .values = values});
+  }
+  return values;
 }
 
 }  // namespace curator::dp

@@ -147,6 +147,14 @@ class Kernel {
   // Claim: as NoisyCounts, with RecordCountSensitivity(unit).
   absl::StatusOr<int64_t> NoisyRecordCount(const NoiseSpec& noise);
 
+  // How many groups have how many records, by bins of sizes (dp/kernel/group_sizes_sensitivity.h), each with independent
+  // noise. One bin is the number of groups, which is private as well.
+  //
+  // Claim: as NoisyCounts, with GroupSizesSensitivity(). Errors: those of CheckSizeBins();
+  // FAILED_PRECONDITION where the table's units are not what `role` says.
+  absl::StatusOr<std::vector<int64_t>> NoisyGroupSizes(GroupRole role, std::span<const int64_t> least_sizes,
+                                                       const NoiseSpec& noise);
+
  private:
   Kernel(Domain domain, UnitBound unit, Meter meter);
 

@@ -9,6 +9,7 @@
 #include "base/status_macros.h"
 #include "dp/data/count_sealed_marginals.h"
 #include "dp/kernel/candidate_families.h"
+#include "dp/kernel/group_sizes.h"
 #include "dp/kernel/selection_score.h"
 #include "dp/kernel/utility/lattice_utility.h"
 #include "dp/kernel/utility/utility_scores.h"
@@ -85,6 +86,19 @@ absl::StatusOr<Interval> Of(const CountsDraw& draw, const Context& context) {
 absl::StatusOr<Interval> Of(const RecordCountDraw& draw, const Context& context) {
   RETURN_IF_ERROR(Validate(draw.noise));
   return NoiseLogProbability(draw.noise, draw.value, context.table.rows());
+}
+
+absl::StatusOr<Interval> Of(const GroupSizesDraw& draw, const Context& context) {
+  RETURN_IF_ERROR(Validate(draw.noise));
+  RETURN_IF_ERROR(CheckSizeBins(draw.least_sizes));
+  RETURN_IF_ERROR(CheckRole(draw.role, context.table));
+  if (draw.values.size() != draw.least_sizes.size())
+    return absl::InvalidArgumentError("a draw has not one value for each bin of sizes");
+  const std::vector<int64_t> counts = GroupSizes(context.table, draw.least_sizes);
+  Interval deviations(0);
+  for (size_t i = 0; i < counts.size(); ++i)
+    deviations = deviations + Deviation(draw.noise.mechanism, draw.values[i], counts[i]);
+  return LogProbabilityOf(draw.noise, deviations, static_cast<int64_t>(counts.size()));
 }
 
 absl::StatusOr<Interval> Of(const SelectionDraw& draw, const Context& context) {

@@ -107,9 +107,16 @@ struct UtilityDraw {
   size_t selected = 0;
   bool operator==(const UtilityDraw&) const = default;
 };
+struct GroupSizesDraw {
+  GroupRole role = GroupRole::kUnit;
+  std::vector<int64_t> least_sizes;
+  NoiseSpec noise;
+  std::vector<int64_t> values;
+  bool operator==(const GroupSizesDraw&) const = default;
+};
 
 using Draw = std::variant<CountsDraw, QueriesDraw, RecordCountDraw, SelectionDraw, GroupSelectionDraw,
-                          FamilySelectionDraw, UtilityDraw>;
+                          FamilySelectionDraw, UtilityDraw, GroupSizesDraw>;
 using Transcript = std::vector<Draw>;
 
 }  // namespace curator::dp

@@ -4,6 +4,7 @@
 
 #include "dp/synthesis/dpsyn/dpsyn.h"
 #include "dp/synthesis/mwem/mwem.h"
+#include "dp/synthesis/nested/nested.h"
 #include "dp/synthesis/prior/prior.h"
 #include "dp/synthesis/rap/rap.h"
 
@@ -15,7 +16,8 @@ std::span<const Synthesizer* const> Synthesizers() {
   static const Rap rap;
   static const Dpsyn dpsyn;
   static const Priview priview;
-  static const std::array<const Synthesizer*, 5> all = {&mwem, &prior, &rap, &dpsyn, &priview};
+  static const Nested nested;
+  static const std::array<const Synthesizer*, 6> all = {&mwem, &prior, &rap, &dpsyn, &priview, &nested};
   return all;
 }
 

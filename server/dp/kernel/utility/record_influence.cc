@@ -29,14 +29,26 @@ double Spread(const BinomialGroupGrid& grid, uint32_t /*code*/, double weight) {
   return weight * (grid.log_success.back() - grid.log_success.front()) * (1 + kMargin);
 }
 
-int64_t LargestWeight(const GroupGrid& grid, uint32_t code, double width) {
-  if (SpreadOfOneRecord(grid, code, 1) <= width) return kWholeRecord;
-  int64_t low = 0;  // keeps to the width
-  int64_t high = kWholeRecord;
+// The largest weight that keeps to the width, near `guess`: neighbouring codes have neighbouring weights.
+int64_t LargestWeight(const GroupGrid& grid, uint32_t code, double width, int64_t guess) {
+  const auto keeps = [&](int64_t weight) {
+    return weight == 0 ||
+           SpreadOfOneRecord(grid, code, static_cast<double>(weight) / static_cast<double>(kWholeRecord)) <=
+               width;
+  };
+  int64_t low = guess;  // keeps, once the loops are done
+  int64_t high = guess + 1;
+  for (int64_t step = 1; !keeps(low); step *= 2) {
+    high = low;
+    low = std::max<int64_t>(0, low - step);
+  }
+  for (int64_t step = 1; high <= kWholeRecord && keeps(high); step *= 2) {
+    low = high;
+    high = std::min(high + step, kWholeRecord + 1);
+  }
   while (high - low > 1) {
     const int64_t middle = (low + high) / 2;
-    const double weight = static_cast<double>(middle) / static_cast<double>(kWholeRecord);
-    (SpreadOfOneRecord(grid, code, weight) <= width ? low : high) = middle;
+    (keeps(middle) ? low : high) = middle;
   }
   return low;
 }
@@ -50,7 +62,9 @@ double SpreadOfOneRecord(const GroupGrid& grid, uint32_t code, double weight) {
 std::vector<int64_t> WeightsOfCodes(const GroupGrid& grid, size_t codes, RecordWeights kind, double width) {
   std::vector<int64_t> weights(codes, kWholeRecord);
   if (kind == RecordWeights::kOne) return weights;
-  for (uint32_t code = 0; code < codes; ++code) weights[code] = LargestWeight(grid, code, width);
+  int64_t guess = kWholeRecord;
+  for (uint32_t code = 0; code < codes; ++code)
+    guess = weights[code] = LargestWeight(grid, code, width, guess);
   if (kind == RecordWeights::kScalar) std::ranges::fill(weights, *std::ranges::min_element(weights));
   return weights;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <memory>
 #include <random>
 #include <utility>
@@ -227,12 +228,22 @@ Violations SamplesWhatItAnswers(const Synthesizer& synthesizer) {
   const SynthesisModel& model = *fitted.model;
   seeded::SeededBits bits(3);
   Rows sample;
-  const absl::Status sampled = model.Sample(bits, kRows, [&](std::span<const uint32_t> codes) {
-    sample.emplace_back(codes.begin(), codes.end());
-    return absl::OkStatus();
-  });
+  std::map<int64_t, double> sizes;
+  const absl::Status sampled =
+      model.SampleGroups(bits, kRows, [&](int64_t group, std::span<const uint32_t> codes) {
+        sample.emplace_back(codes.begin(), codes.end());
+        ++sizes[group];
+        return absl::OkStatus();
+      });
   if (!sampled.ok() || sample.size() != kRows)
     return {"hands out another number of records than it was asked"};
+  // Records of a group may be as alike as can be: then only groups are independent draws.
+  double draws = kRows;
+  if (model.DrawsGroups()) {
+    double squares = 0;
+    for (const auto& [group, size] : sizes) squares += size * size;
+    draws = static_cast<double>(kRows) * kRows / squares;
+  }
   Violations found;
   for (size_t i = 0; i < model.attributes().size(); ++i) {
     const auto cells = model.Marginal({model.attributes()[i]});
@@ -241,12 +252,30 @@ Violations SamplesWhatItAnswers(const Synthesizer& synthesizer) {
       const double share = (*cells)[code] / static_cast<double>(model.records());
       const auto seen = std::ranges::count_if(sample, [&](const auto& row) { return row[i] == code; });
       // Five standard deviations of independent draws, and what rounding to whole records may do.
-      const double tolerance = 5 * std::sqrt(share * (1 - share) / kRows) + 0.01;
+      const double tolerance = 5 * std::sqrt(share * (1 - share) / draws) + 0.01;
       if (!(std::abs(static_cast<double>(seen) / kRows - share) <= tolerance))
         found.push_back(absl::StrCat("a share of ", share, " is ", seen, " of ", kRows, " records"));
     }
   }
   return found;
+}
+
+// The rows, each a unit of its own, in a few groups.
+SealedTableHandle SealInGroups(const Domain& domain, const Rows& rows) {
+  constexpr uint32_t kGroups = 7;
+  SealedTableBuilder builder(domain, RowOwner::kItselfInGroup);
+  uint32_t number = 0;
+  for (const std::vector<uint32_t>& row : rows) (void)builder.AppendRow(row, number++ % kGroups);
+  return std::move(builder).Build().value();
+}
+
+// The first attribute is the response: its codes stand for themselves.
+NestedFacts FirstAttributeNested(const Domain& domain) {
+  NestedFacts facts{.group_column = "group"};
+  for (int64_t code = 0; code < domain.attributes()[0].size(); ++code)
+    facts.numbers.push_back(static_cast<double>(code));
+  facts.upper = facts.numbers.back();
+  return facts;
 }
 
 }  // namespace
@@ -263,8 +292,9 @@ World WorldOf(const std::vector<int64_t>& sizes, int k, const Rows& rows) {
                     .workload = WholeMarginals(AllKWayMarginals(domain, k, {}).value()),
                     .settings = {},
                     .assume_records = std::nullopt,
-                    .prior = PublicRows(domain, RandomRows(sizes, 300, 7))},
-          .table = SealRows(domain, rows).value()};
+                    .prior = PublicRows(domain, RandomRows(sizes, 300, 7)),
+                    .nested = FirstAttributeNested(domain)},
+          .table = SealInGroups(domain, rows)};
 }
 
 Rows RandomRows(const std::vector<int64_t>& sizes, int count, uint64_t seed) {

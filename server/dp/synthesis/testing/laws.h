@@ -20,7 +20,7 @@ struct World {
 using Rows = std::vector<std::vector<uint32_t>>;
 
 // All k-way marginals over attributes of the given sizes, for epsilon 1. The prior is another random table,
-// which does not depend on `rows`.
+// which does not depend on `rows`. The rows lie in up to seven groups; the response is the first attribute.
 World WorldOf(const std::vector<int64_t>& sizes, int k, const Rows& rows);
 Rows RandomRows(const std::vector<int64_t>& sizes, int count, uint64_t seed);
 

@@ -1,0 +1,131 @@
+#include "dp/synthesis/nested/nested.h"
+
+#include <cmath>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "base/status_macros.h"
+#include "dp/synthesis/nested/nested_model.h"
+#include "dp/synthesis/nested/nested_schedule.h"
+#include "dp/workload/spend.h"
+
+namespace curator::dp {
+namespace {
+
+std::string InWords(const NestedParameters& point, bool is_binomial) {
+  if (is_binomial) return absl::StrFormat("nu %.4g, rho %.4g", point.mean, point.between);
+  return absl::StrFormat("nu %.6g, tau %.4g, sigma %.4g", point.mean, point.between, point.within);
+}
+
+// One fit, draw by draw.
+class NestedRun {
+ public:
+  NestedRun(const SynthesisInput& input, NestedSchedule schedule, Kernel& kernel, Pacer& pacer)
+      : input_(input), schedule_(std::move(schedule)), kernel_(kernel), pacer_(pacer) {}
+
+  absl::StatusOr<std::unique_ptr<SynthesisModel>> Finish(const Progress& progress) {
+    RETURN_IF_ERROR(pacer_.Look());
+    RETURN_IF_ERROR(CountGroups());
+    const double own_share = schedule_.join == nullptr ? 1 : 0.5;
+    for (int64_t i = 0; i < schedule_.settings.draws; ++i) {
+      RETURN_IF_ERROR(DrawParameters(i));
+      if (i + 1 < schedule_.settings.draws)
+        progress(own_share * static_cast<double>(i + 1) / static_cast<double>(schedule_.settings.draws));
+      RETURN_IF_ERROR(pacer_.Look());
+    }
+    RETURN_IF_ERROR(Join(progress));
+    parts_.response = input_.nested->response;
+    parts_.numbers = input_.nested->numbers;
+    if (const auto* binomial = std::get_if<BinomialGroups>(&schedule_.settings.model))
+      parts_.edge = binomial->edge;
+    progress(1);
+    return std::make_unique<NestedModel>(input_.domain, std::move(parts_));
+  }
+
+ private:
+  absl::Status CountGroups() {
+    const NestedSettings& settings = schedule_.settings;
+    ASSIGN_OR_RETURN(const std::vector<int64_t> counts,
+                     kernel_.NoisyGroupSizes(schedule_.role, settings.size_bins, schedule_.size_noise));
+    parts_.sizes = EstimateSizes(settings.size_bins, settings.largest_group, counts);
+    parts_.transcript.push_back(absl::StrFormat("about %.0f groups with %.0f records (noisy counts: %s)",
+                                                GroupsIn(parts_.sizes), RecordsIn(parts_.sizes),
+                                                absl::StrJoin(counts, ", ")));
+    return absl::OkStatus();
+  }
+
+  absl::Status DrawParameters(int64_t number) {
+    const GroupModel& model = schedule_.settings.model;
+    // The kernel scores every point once for each group; here each counts once.
+    RETURN_IF_ERROR(pacer_.InPieces(static_cast<size_t>(CandidatesOf(model)),
+                                    [](size_t /*start*/, size_t /*length*/) {}));
+    ASSIGN_OR_RETURN(const size_t chosen,
+                     kernel_.SelectByUtility(schedule_.question, schedule_.bonuses, schedule_.each_draw));
+    const NestedParameters point = ParametersAt(model, chosen);
+    parts_.draws.push_back(point);
+    parts_.transcript.push_back(absl::StrCat("parameters ", number + 1, ": ",
+                                             InWords(point, std::holds_alternative<BinomialGroups>(model))));
+    for (const std::string& axis : AxesAtTheirEdge(model, point)) {
+      parts_.transcript.push_back(absl::StrCat("warning: ", axis, " lies at the edge of its grid; a wider ",
+                                               axis, "_min .. ", axis, "_max may hold what the groups say"));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status Join(const Progress& progress) {
+    if (schedule_.join == nullptr) return absl::OkStatus();
+    progress(0.5);
+    // The last step is reported once the joined model is ours.
+    ASSIGN_OR_RETURN(parts_.joined, schedule_.join->Fit(*schedule_.joined, kernel_, pacer_,
+                                                        [&](double share) { progress(0.5 + 0.49 * share); }));
+    RETURN_IF_ERROR(pacer_.Look());
+    parts_.joined_method = schedule_.settings.join;
+    parts_.transcript.push_back(absl::StrCat("other attributes by ", schedule_.settings.join, ":"));
+    for (const std::string& line : parts_.joined->Transcript())
+      parts_.transcript.push_back(absl::StrCat("  ", line));
+    return absl::OkStatus();
+  }
+
+  const SynthesisInput& input_;
+  const NestedSchedule schedule_;
+  Kernel& kernel_;
+  Pacer& pacer_;
+  NestedModelParts parts_;
+};
+
+}  // namespace
+
+std::string_view Nested::summary() const {
+  return "Groups and their members from a two-level model, normal or binomial, whose parameters are drawn "
+         "privately from a bounded pseudo-posterior.";
+}
+
+const std::vector<Setting>& Nested::settings() const {
+  return NestedSettingsForPeople();
+}
+
+absl::StatusOr<SynthesisPlan> Nested::Plan(const SynthesisInput& input) const {
+  ASSIGN_OR_RETURN(NestedSchedule schedule, MakeNestedSchedule(input));
+  ASSIGN_OR_RETURN(const Budget budget, BudgetOf(input.rule, input.spend));
+  ASSIGN_OR_RETURN(Event event, ChargeFor(input.rule, budget, schedule.draws));
+  return SynthesisPlan{.draws = std::move(schedule.draws),
+                       .event = std::move(event),
+                       .settings = std::move(schedule.settings.used),
+                       .schedule = std::move(schedule.lines),
+                       .model_cells = schedule.model_cells};
+}
+
+absl::StatusOr<std::unique_ptr<SynthesisModel>> Nested::Fit(const SynthesisInput& input, Kernel& kernel,
+                                                            Pacer& pacer, const Progress& progress) const {
+  ASSIGN_OR_RETURN(NestedSchedule schedule, MakeNestedSchedule(input));
+  return NestedRun(input, std::move(schedule), kernel, pacer).Finish(progress);
+}
+
+absl::StatusOr<std::unique_ptr<SynthesisModel>> Nested::Restore(const Domain& domain,
+                                                                std::string_view bytes) const {
+  return NestedModel::Restore(domain, bytes);
+}
+
+}  // namespace curator::dp

@@ -1,0 +1,25 @@
+// Nested data (Kim, Savitsky, Williams, Hu 2023): groups and their members from a model of two levels, whose
+// parameters are drawn privately from a pseudo-posterior on a public grid.
+//
+// Each draw is one exact exponential mechanism (Kernel::SelectByUtility), whose claim is a theorem on bounded
+// responses (docs/PRIVACY.md, Nested data); there is no Markov chain, and nothing asymptotic. Other
+// attributes may be added by another method, given the record's response.
+#pragma once
+
+#include "dp/synthesis/synthesizer.h"
+
+namespace curator::dp {
+
+class Nested : public Synthesizer {
+ public:
+  std::string_view name() const override { return "nested"; }
+  std::string_view summary() const override;
+  const std::vector<Setting>& settings() const override;
+  absl::StatusOr<SynthesisPlan> Plan(const SynthesisInput& input) const override;
+  absl::StatusOr<std::unique_ptr<SynthesisModel>> Fit(const SynthesisInput& input, Kernel& kernel,
+                                                      Pacer& pacer, const Progress& progress) const override;
+  absl::StatusOr<std::unique_ptr<SynthesisModel>> Restore(const Domain& domain,
+                                                          std::string_view bytes) const override;
+};
+
+}  // namespace curator::dp

@@ -1,0 +1,232 @@
+#include "dp/synthesis/nested/nested_model.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <utility>
+
+#include "base/canonical_bytes.h"
+#include "base/status_macros.h"
+#include "dp/synthesis/nested/joined_records.h"
+#include "dp/synthesis/synthesizers.h"
+
+namespace curator::dp {
+namespace {
+
+constexpr std::string_view kTag = "curator.nested_model";
+constexpr int64_t kVersion = 1;
+constexpr int64_t kMostCellsWithResponse = int64_t{1} << 24;
+
+std::vector<SizeClass> ReadSizes(CanonicalReader& reader) {
+  std::vector<SizeClass> sizes;
+  const int64_t count = reader.Count(24);
+  for (int64_t i = 0; i < count && reader.ok(); ++i) {
+    SizeClass each{.least = reader.Integer(), .most = reader.Integer(), .groups = reader.Real()};
+    const bool is_sound = each.least >= 1 && each.least <= each.most && each.most <= kMaxRecordsPerUnit * 2 &&
+                          each.groups >= 0 && each.groups < 0x1p62;
+    if (!is_sound) reader.Refuse();
+    sizes.push_back(each);
+  }
+  if (!(GroupsIn(sizes) > 0)) reader.Refuse();
+  return sizes;
+}
+
+bool IsSound(const NestedParameters& draw, double edge) {
+  const bool is_finite =
+      std::isfinite(draw.mean) && std::isfinite(draw.between) && std::isfinite(draw.within);
+  if (edge > 0) {
+    return is_finite && edge <= 0.25 && draw.mean >= edge && draw.mean <= 1 - edge && draw.between >= 1e-6 &&
+           draw.between <= 1 - 1e-6;
+  }
+  return is_finite && edge == 0 && draw.between >= 0 && draw.within > 0;
+}
+
+NestedModelParts ReadParts(CanonicalReader& reader, const Domain& domain) {
+  NestedModelParts parts;
+  const int64_t response = reader.Integer();
+  if (response < 0 || response >= static_cast<int64_t>(domain.size())) {
+    reader.Refuse();
+    return parts;
+  }
+  parts.response = static_cast<uint32_t>(response);
+  const int64_t numbers = reader.Count();
+  for (int64_t i = 0; i < numbers; ++i) parts.numbers.push_back(reader.Real());
+  const bool rises = std::ranges::adjacent_find(parts.numbers, std::greater_equal<>()) == parts.numbers.end();
+  if (numbers != domain.attributes()[parts.response].size() || !rises) reader.Refuse();
+  parts.edge = reader.Real();
+  const int64_t draws = reader.Count(24);
+  for (int64_t i = 0; i < draws && reader.ok(); ++i) {
+    parts.draws.push_back({.mean = reader.Real(), .between = reader.Real(), .within = reader.Real()});
+    if (!IsSound(parts.draws.back(), parts.edge)) reader.Refuse();
+  }
+  if (parts.draws.empty() || (parts.edge > 0 && numbers != 2)) reader.Refuse();
+  parts.sizes = ReadSizes(reader);
+  return parts;
+}
+
+}  // namespace
+
+NestedModel::NestedModel(const Domain& domain, NestedModelParts parts)
+    : domain_(domain), parts_(std::move(parts)), attributes_({parts_.response}) {
+  if (parts_.joined != nullptr) {
+    attributes_ = parts_.joined->attributes();
+    const auto place = std::ranges::lower_bound(attributes_, parts_.response);
+    if (place == attributes_.end() || *place != parts_.response) attributes_.insert(place, parts_.response);
+  }
+  records_ = std::max<int64_t>(1, std::llround(RecordsIn(parts_.sizes)));
+  double groups = 0;
+  for (const SizeClass& each : parts_.sizes) group_ends_.push_back(groups += each.groups);
+  shares_.assign(parts_.numbers.size(), 0.0);
+  for (const NestedParameters& draw : parts_.draws) {
+    laws_.emplace_back(parts_.numbers, parts_.edge, draw);
+    const std::vector<double> shares = laws_.back().Shares();
+    for (size_t code = 0; code < shares.size(); ++code)
+      shares_[code] += shares[code] / static_cast<double>(parts_.draws.size());
+  }
+}
+
+absl::StatusOr<std::vector<double>> NestedModel::WithOurResponses(const AttributeSet& set) const {
+  ASSIGN_OR_RETURN(std::vector<double> cells, parts_.joined->Marginal(set));
+  // Cells run through the codes of the response with this stride.
+  size_t stride = 1;
+  for (size_t i = set.size(); i-- > 0 && set[i] != parts_.response;)
+    stride *= static_cast<size_t>(domain_.attributes()[set[i]].size());
+  const size_t codes = shares_.size();
+  std::vector<double> of_code(codes);
+  for (size_t cell = 0; cell < cells.size(); ++cell) of_code[cell / stride % codes] += cells[cell];
+  const size_t others = cells.size() / codes;
+  std::vector<double> of_others(others);
+  const auto other_of = [&](size_t cell) { return cell / stride / codes * stride + cell % stride; };
+  double total = 0;
+  for (size_t cell = 0; cell < cells.size(); ++cell) {
+    of_others[other_of(cell)] += cells[cell];
+    total += cells[cell];
+  }
+  const auto records = static_cast<double>(records_);
+  for (size_t cell = 0; cell < cells.size(); ++cell) {
+    const size_t code = cell / stride % codes;
+    // A response that the joined model does not have: as all others.
+    const double given = of_code[code] > 0 ? cells[cell] / of_code[code]
+                         : total > 0       ? of_others[other_of(cell)] / total
+                                           : 1 / static_cast<double>(others);
+    cells[cell] = records * shares_[code] * given;
+  }
+  return cells;
+}
+
+absl::StatusOr<std::vector<double>> NestedModel::Marginal(const AttributeSet& set) const {
+  RETURN_IF_ERROR(domain_.CheckSet(set));
+  if (!std::ranges::includes(attributes_, set))
+    return absl::InvalidArgumentError("the model does not cover this set of attributes");
+  const auto records = static_cast<double>(records_);
+  if (set.empty()) return std::vector<double>{records};
+  if (set == AttributeSet{parts_.response}) {
+    std::vector<double> counts = shares_;
+    for (double& count : counts) count *= records;
+    return counts;
+  }
+  AttributeSet with_response = set;
+  const auto place = std::ranges::lower_bound(with_response, parts_.response);
+  const bool has_response = place != with_response.end() && *place == parts_.response;
+  if (has_response) return WithOurResponses(set);
+  const auto position = static_cast<size_t>(place - with_response.begin());
+  with_response.insert(place, parts_.response);
+  if (domain_.CellCount(with_response).value_or(kMostCellsWithResponse + 1) > kMostCellsWithResponse) {
+    ASSIGN_OR_RETURN(std::vector<double> cells, parts_.joined->Marginal(set));
+    const double scale = records / static_cast<double>(parts_.joined->records());
+    for (double& cell : cells) cell *= scale;
+    return cells;
+  }
+  ASSIGN_OR_RETURN(const std::vector<double> cells, WithOurResponses(with_response));
+  size_t stride = 1;
+  for (size_t i = with_response.size(); i-- > position + 1;)
+    stride *= static_cast<size_t>(domain_.attributes()[with_response[i]].size());
+  std::vector<double> sums(cells.size() / shares_.size());
+  for (size_t cell = 0; cell < cells.size(); ++cell)
+    sums[cell / stride / shares_.size() * stride + cell % stride] += cells[cell];
+  return sums;
+}
+
+int64_t NestedModel::DrawSize(UniformDoubles& uniform) const {
+  const double aim = uniform.Next() * group_ends_.back();
+  const auto found = static_cast<size_t>(std::ranges::upper_bound(group_ends_, aim) - group_ends_.begin());
+  const SizeClass& drawn = parts_.sizes[std::min(found, parts_.sizes.size() - 1)];
+  return drawn.least + static_cast<int64_t>(uniform.Below(static_cast<size_t>(drawn.most - drawn.least + 1)));
+}
+
+absl::Status NestedModel::SampleGroups(BitSource& bits, int64_t rows, const GroupedRecordSink& sink) const {
+  if (rows < 0) return absl::InvalidArgumentError("the number of rows must not be negative");
+  std::optional<JoinedRecords> joined;
+  if (parts_.joined != nullptr && rows > 0) {
+    ASSIGN_OR_RETURN(joined, JoinedRecords::Draw(*parts_.joined, parts_.response, rows, bits));
+  }
+  const auto place =
+      static_cast<size_t>(std::ranges::lower_bound(attributes_, parts_.response) - attributes_.begin());
+  UniformDoubles uniform(bits);
+  std::vector<uint32_t> codes(attributes_.size());
+  int64_t drawn = 0;
+  for (int64_t group = 0; drawn < rows; ++group) {
+    const ResponseLaw& law = laws_[static_cast<size_t>(group) % laws_.size()];
+    const int64_t size = DrawSize(uniform);
+    const double effect = law.DrawEffect(uniform);
+    for (int64_t member = 0; member < size && drawn < rows; ++member, ++drawn) {
+      const uint32_t code = law.DrawCode(effect, uniform);
+      if (joined) std::ranges::copy(joined->Like(code, uniform), codes.begin());
+      codes[place] = code;
+      RETURN_IF_ERROR(sink(group, codes));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status NestedModel::Sample(BitSource& bits, int64_t rows, const RecordSink& sink) const {
+  return SampleGroups(bits, rows,
+                      [&](int64_t /*group*/, std::span<const uint32_t> codes) { return sink(codes); });
+}
+
+std::string NestedModel::Serialize() const {
+  CanonicalWriter writer(kTag, kVersion);
+  writer.Integer(parts_.response);
+  writer.Integer(static_cast<int64_t>(parts_.numbers.size()));
+  for (const double number : parts_.numbers) writer.Real(number);
+  writer.Real(parts_.edge);
+  writer.Integer(static_cast<int64_t>(parts_.draws.size()));
+  for (const NestedParameters& draw : parts_.draws) {
+    writer.Real(draw.mean);
+    writer.Real(draw.between);
+    writer.Real(draw.within);
+  }
+  writer.Integer(static_cast<int64_t>(parts_.sizes.size()));
+  for (const SizeClass& each : parts_.sizes) {
+    writer.Integer(each.least);
+    writer.Integer(each.most);
+    writer.Real(each.groups);
+  }
+  writer.Text(parts_.joined_method);
+  writer.Text(parts_.joined == nullptr ? std::string() : parts_.joined->Serialize());
+  writer.Integer(static_cast<int64_t>(parts_.transcript.size()));
+  for (const std::string& line : parts_.transcript) writer.Text(line);
+  return std::move(writer).Take();
+}
+
+absl::StatusOr<std::unique_ptr<SynthesisModel>> NestedModel::Restore(const Domain& domain,
+                                                                     std::string_view bytes) {
+  CanonicalReader reader(bytes, kTag, kVersion);
+  NestedModelParts parts = ReadParts(reader, domain);
+  parts.joined_method = reader.Text();
+  const std::string joined = reader.Text();
+  const int64_t lines = reader.Count();
+  for (int64_t i = 0; i < lines && reader.ok(); ++i) parts.transcript.push_back(reader.Text());
+  RETURN_IF_ERROR(reader.Finish());
+  if (!parts.joined_method.empty()) {
+    const Synthesizer* method = FindSynthesizer(parts.joined_method);
+    if (method == nullptr || parts.joined_method == "nested")
+      return absl::DataLossError("a model that no method wrote was joined");
+    ASSIGN_OR_RETURN(parts.joined, method->Restore(domain, joined));
+  } else if (!joined.empty()) {
+    return absl::DataLossError("a model was joined by no method");
+  }
+  return std::make_unique<NestedModel>(domain, std::move(parts));
+}
+
+}  // namespace curator::dp

@@ -1,0 +1,38 @@
+// What a synthesis of nested data will draw, and what that costs.
+//
+// Three parts, paid for one after the other (they compose): the noisy numbers of groups by size, some draws
+// of the model's parameters, and, where the workload has other attributes, another method for those.
+// Thread-safe: plain values and pure functions.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "dp/accounting/event.h"
+#include "dp/synthesis/nested/nested_settings.h"
+#include "dp/synthesis/synthesizer.h"
+#include "dp/workload/noise_spec.h"
+
+namespace curator::dp {
+
+struct NestedSchedule {
+  NestedSettings settings;
+  GroupRole role = GroupRole::kUnit;
+  NoiseSpec size_noise;
+  Utility question;
+  std::vector<double> bonuses;  // of the prior; none where it is flat on the grid
+  Epsilon each_draw{0};
+  const Synthesizer* join = nullptr;
+  std::optional<SynthesisInput> joined;  // what it is asked
+  std::vector<CountedEvent> draws;
+  std::vector<std::string> lines;
+  int64_t model_cells = 0;
+};
+
+// Errors: INVALID_ARGUMENT with a field; those of the joined method within "settings.join".
+absl::StatusOr<NestedSchedule> MakeNestedSchedule(const SynthesisInput& input);
+
+}  // namespace curator::dp

@@ -1,0 +1,67 @@
+// What can be set about the synthesis of nested data, and the grid of parameters that follows.
+//
+// Everything here is public. Thread-safe: plain values and pure functions.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "dp/kernel/utility/utility.h"
+#include "dp/synthesis/synthesizer.h"
+
+namespace curator::dp {
+
+// By which theorem a draw is private (docs/PRIVACY.md, Nested data).
+enum class NestedBound {
+  kRecord,  // the unit is a record, whose influence on its group's density is bounded
+  kGroup,   // groups are clipped: they are the unit, or a record pays as much as its whole group
+};
+
+enum class SizeSource { kHistogram, kPublic };
+
+struct NestedSettings {
+  GroupModel model;
+  NestedBound bound = NestedBound::kRecord;
+  RecordWeights records = RecordWeights::kOne;
+  GroupWeight group = GroupWeight::kOne;
+  double width = 1;
+  double clip = 1;
+  bool is_flat_on_deviations = false;  // the prior; else flat on their logarithms
+  int64_t draws = 1;
+  SizeSource sizes = SizeSource::kHistogram;
+  int64_t group_size = 1;          // with public sizes
+  std::vector<int64_t> size_bins;  // least sizes; one bin with public sizes
+  int64_t largest_group = 1;       // of the last bin
+  int64_t size_percent = 10;
+  std::string join;  // a method, or "none"
+  int64_t join_percent = 50;
+  std::map<std::string, std::string> used;
+};
+
+// Errors: INVALID_ARGUMENT: "nested" where the dataset's schema names no groups, "settings..." with the
+// reason for what is out of range, and for weights without a theorem.
+absl::StatusOr<NestedSettings> ReadNestedSettings(const SynthesisInput& input);
+
+// What the kernel is asked for each draw of parameters.
+Utility QuestionFor(const NestedFacts& facts, const NestedSettings& settings);
+
+// One point of the grid: of the normal model mean, between and within; of the binomial one mean and
+// correlation (as `between`).
+struct NestedParameters {
+  double mean = 0;
+  double between = 0;
+  double within = 0;
+};
+NestedParameters ParametersAt(const GroupModel& model, size_t candidate);
+int64_t CandidatesOf(const GroupModel& model);
+
+// "tau", say, where the point lies at the edge of an axis of more than one number: what is estimated may lie
+// beyond.
+std::vector<std::string> AxesAtTheirEdge(const GroupModel& model, const NestedParameters& point);
+
+const std::vector<Setting>& NestedSettingsForPeople();
+
+}  // namespace curator::dp

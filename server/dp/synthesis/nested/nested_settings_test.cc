@@ -1,0 +1,128 @@
+#include "dp/synthesis/nested/nested_settings.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/errors.h"
+#include "dp/synthesis/nested/nested.h"
+#include "dp/synthesis/nested/testing_schools.h"
+
+namespace curator::dp {
+namespace {
+
+using testing::HasSubstr;
+
+using Settings = std::map<std::string, std::string>;
+
+std::string Refusal(NestedUnit unit, Settings settings) {
+  SynthesisInput input = SchoolInput(unit, 10);
+  input.settings = std::move(settings);
+  return std::string(Nested().Plan(input).status().message());
+}
+
+TEST(NestedSettings, RefuseWeightsThatHaveNoTheoremForRecordsAndSayWhy) {
+  for (const char* option : {"A", "B", "C"}) {
+    EXPECT_THAT(Refusal(NestedUnit::kRecord, {{"weights", "group"}, {"option", option}}),
+                HasSubstr("changes with each of its records"));
+  }
+  for (const char* weights : {"none", "scalar", "vector"}) {
+    EXPECT_THAT(Refusal(NestedUnit::kRecord, {{"weights", weights}, {"option", "B"}}),
+                HasSubstr("only a group as a whole"));
+  }
+  EXPECT_THAT(Refusal(NestedUnit::kRecord, {{"weights", "vector"}, {"option", "A"}}),
+              HasSubstr("no weights of records"));
+  EXPECT_THAT(Refusal(NestedUnit::kGroup, {{"bound", "record"}}), HasSubstr("protects whole groups"));
+}
+
+TEST(NestedSettings, AllowTheWeightsThatHaveATheorem) {
+  for (const Settings& settings :
+       {Settings{{"weights", "none"}}, Settings{{"weights", "none"}, {"option", "A"}},
+        Settings{{"weights", "scalar"}}, Settings{{"weights", "vector"}}}) {
+    EXPECT_EQ(Refusal(NestedUnit::kRecord, settings), "");
+    EXPECT_EQ(Refusal(NestedUnit::kGroup, settings), "");
+  }
+  for (const char* option : {"A", "B", "C"}) {
+    EXPECT_EQ(Refusal(NestedUnit::kGroup, {{"weights", "group"}, {"option", option}}), "");
+    EXPECT_EQ(Refusal(NestedUnit::kRecord, {{"bound", "group"}, {"weights", "group"}, {"option", option}}),
+              "");
+  }
+}
+
+// Each setting of weights becomes the question that the theorem is about.
+TEST(NestedSettings, AskTheKernelForTheUnitThatIsProtected) {
+  SynthesisInput input = SchoolInput(NestedUnit::kRecord, 10);
+  const auto of_record = QuestionFor(*input.nested, ReadNestedSettings(input).value());
+  EXPECT_EQ(std::get<RecordsInGroups>(of_record).records, RecordWeights::kVector);
+  input.settings = {{"bound", "group"}, {"weights", "group"}, {"option", "B"}};
+  const auto around = std::get<ClippedGroups>(QuestionFor(*input.nested, ReadNestedSettings(input).value()));
+  EXPECT_EQ(around.role, GroupRole::kAroundRecord);
+  EXPECT_EQ(around.group, GroupWeight::kInside);
+  input = SchoolInput(NestedUnit::kGroup, 10);
+  const auto of_group =
+      std::get<ClippedGroups>(QuestionFor(*input.nested, ReadNestedSettings(input).value()));
+  EXPECT_EQ(of_group.role, GroupRole::kUnit);
+}
+
+TEST(NestedSettings, NameTheFieldThatIsWrong) {
+  const std::vector<std::pair<Settings, std::string>> wrong = {
+      {{{"weights", "heavy"}}, "settings.weights"},
+      {{{"tau_min", "0"}}, "settings.tau_min"},
+      {{{"sigma_min", "5"}, {"sigma_max", "4"}}, "settings.sigma_min"},
+      {{{"sigma_min", "0.001"}}, "settings.sigma_min"},
+      {{{"nu_min", "-1"}}, "settings.nu_min"},
+      {{{"nu_points", "10000"}, {"tau_points", "1000"}}, "settings.nu_points"},
+      {{{"draws", "0"}}, "settings.draws"},
+      {{{"clip", "0"}}, "settings.clip"},
+      {{{"sizes", "guess"}}, "settings.sizes"},
+      {{{"model", "binomial"}}, "settings.model"},
+      {{{"gamma", "1"}}, "settings.gamma"},
+      {{{"weights", "none"}, {"sigma_min", "0.03"}}, "settings.weights"},
+  };
+  for (const auto& [settings, field] : wrong) {
+    SynthesisInput input = SchoolInput(NestedUnit::kRecord, 10);
+    input.settings = settings;
+    const auto violation = FieldViolationOf(Nested().Plan(input).status());
+    ASSERT_TRUE(violation.has_value()) << field;
+    EXPECT_EQ(violation->field, field) << violation->description;
+  }
+}
+
+TEST(NestedSettings, AreRefusedWithoutGroupsInTheSchema) {
+  SynthesisInput input = SchoolInput(NestedUnit::kRecord, 10);
+  input.nested.reset();
+  EXPECT_THAT(std::string(Nested().Plan(input).status().message()), HasSubstr("names no groups"));
+}
+
+TEST(NestedSettings, TakeTheBinomialModelForZeroAndOne) {
+  SynthesisInput input = SchoolInput(NestedUnit::kRecord, 10);
+  input.domain = CodedDomain({2});
+  input.nested->numbers = {0, 1};
+  input.nested->upper = 1;
+  EXPECT_TRUE(std::holds_alternative<BinomialGroups>(ReadNestedSettings(input).value().model));
+  input.settings = {{"model", "normal"}};
+  EXPECT_TRUE(std::holds_alternative<NormalGroups>(ReadNestedSettings(input).value().model));
+}
+
+TEST(NestedSettings, HaveClassesOfSizesUpToThePublicBound) {
+  SynthesisInput input = SchoolInput(NestedUnit::kRecord, 10);
+  input.nested->group_size_bound = 20;
+  const NestedSettings settings = ReadNestedSettings(input).value();
+  EXPECT_THAT(settings.size_bins, testing::ElementsAre(1, 2, 3, 4, 6, 8, 12, 16));
+  EXPECT_EQ(settings.largest_group, 20);
+  input.settings = {{"sizes", "public"}};
+  EXPECT_THAT(ReadNestedSettings(input).value().size_bins, testing::ElementsAre(1));
+}
+
+TEST(ParametersAt, RunThroughTheGridInTheOrderOfTheKernel) {
+  const GroupModel model = NormalGroups{
+      .values = {0}, .low = 0, .high = 9, .means = {1, 2, 3}, .betweens = {4, 5}, .withins = {6, 7}};
+  const NestedParameters point = ParametersAt(model, (1 * 2 + 0) * 3 + 2);
+  EXPECT_EQ(point.between, 5);
+  EXPECT_EQ(point.within, 6);
+  EXPECT_EQ(point.mean, 3);
+  EXPECT_THAT(AxesAtTheirEdge(model, point), testing::ElementsAre("nu", "tau", "sigma"));
+  EXPECT_THAT(AxesAtTheirEdge(model, {.mean = 2, .between = 4.5, .within = 6.5}), testing::IsEmpty());
+}
+
+}  // namespace
+}  // namespace curator::dp
