@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdio>
 #include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
@@ -36,6 +37,11 @@ std::vector<std::string> LinesOf(const std::string& text) {
   std::istringstream stream(text);
   for (std::string line; std::getline(stream, line);) lines.push_back(line);
   return lines;
+}
+
+std::string ReadFile(const std::string& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 class NestedCommands : public ::testing::TestWithParam<Backend> {
@@ -83,6 +89,50 @@ TEST_P(NestedCommands, TheOwnersRiskIsPrintedAsPrivateInEveryForm) {
   EXPECT_EQ(json["groups"], 30);
   EXPECT_EQ(json["sensitivities"].size(), 22u);
   EXPECT_THAT(Run("ledger show pupils"), HasSubstr("report the risk of groups"));
+}
+
+TEST_P(NestedCommands, ASyntheticPopulationHasItsGroupsFirstAndIsReplayedByteForByte) {
+  EXPECT_THAT(Run("synth estimate pupils --method nested --rho 0.5"),
+              HasSubstr("one record, added or removed"));
+  const std::string run =
+      "synth run pupils --method nested --rho 0.5 --request-id 01a2011a-e52b-73ca-8d0e-332fd5152ed0 --out " +
+      folder_.path();
+  Run(run + "/first.csv");
+  const std::vector<std::string> rows = LinesOf(ReadFile(folder_.path() + "/first.csv"));
+  ASSERT_GT(rows.size(), 100u);
+  EXPECT_EQ(rows[0], "school,sector,sex,points");
+  EXPECT_THAT(rows[1], StartsWith("1,"));
+  const Json budget = Json::parse(Run("--output json budget show pupils"));
+
+  Run(run + "/again.csv");
+  EXPECT_EQ(LinesOf(ReadFile(folder_.path() + "/again.csv")), rows);
+  EXPECT_EQ(Json::parse(Run("--output json budget show pupils"))["accounts"], budget["accounts"]);
+}
+
+TEST_P(NestedCommands, AStoredPopulationAnswersQuestionsAndGivesMoreGroups) {
+  Run("synth run pupils --method nested --rho 0.5 --out " + folder_.path() + "/synthetic.csv");
+  const std::string release =
+      Json::parse(Run("--output json release list pupils"))["releases"][0]["release_id"];
+  const std::vector<std::string> counts =
+      LinesOf(Run("--output csv release query " + release + " --marginals 1 --attributes sector"));
+  EXPECT_EQ(counts.size(), 3u);
+  Run("release sample " + release + " --rows 40 --out " + folder_.path() + "/sample.csv");
+  EXPECT_EQ(LinesOf(ReadFile(folder_.path() + "/sample.csv")).size(), 41u);
+}
+
+TEST_P(NestedCommands, ACombinationWithoutATheoremIsRefusedWithItsReasonAndCostsNothing) {
+  const Json before = Json::parse(Run("--output json budget show pupils"));
+  for (const auto& [settings, reason] :
+       {std::pair{"--set weights=group", "a group's weight changes with each of its records"},
+        std::pair{"--set option=B", "only a group as a whole may do"},
+        std::pair{"--set model=binomial", "a response of exactly the numbers 0 and 1"}}) {
+    const auto [status, output] = Shell(CURATOR_PATH " --server " + server_.address() +
+                                        " --as owner synth run pupils --method nested --rho 0.5 " + settings +
+                                        " --out " + folder_.path() + "/none.csv 2>&1");
+    EXPECT_NE(status, 0) << settings;
+    EXPECT_THAT(output, HasSubstr(reason)) << settings;
+  }
+  EXPECT_EQ(Json::parse(Run("--output json budget show pupils")), before);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <random>
 #include <utility>
 
+#include "dp/synthesis/testing/nested_rows.h"
 #include "tests/statistical/audit_mode.h"
 #include "tests/testing/seeded_bits.h"
 
@@ -27,10 +28,10 @@ std::vector<NamedTable> TablesOver(const dp::Domain& domain, uint64_t seed) {
     for (const uint32_t code : last) row.push_back(static_cast<uint32_t>(random() % (code + 1)));
     rows.push_back(std::move(row));
   }
-  return {{"no record", dp::SealRows(domain, {}).value()},
-          {"one record", dp::SealRows(domain, {last}).value()},
-          {"equal records", dp::SealRows(domain, Rows(120, last)).value()},
-          {"random records", dp::SealRows(domain, rows).value()}};
+  return {{"no record", dp::SealInGroups(domain, {})},
+          {"one record", dp::SealInGroups(domain, {last})},
+          {"equal records", dp::SealInGroups(domain, Rows(120, last))},
+          {"random records", dp::SealInGroups(domain, rows)}};
 }
 
 std::string Shown(const absl::StatusOr<std::string>& made) {

@@ -13,6 +13,7 @@
 #include "dp/data/count_sealed_marginals.h"
 #include "dp/synthesis/synthesis_workload.h"
 #include "dp/synthesis/synthesizers.h"
+#include "dp/synthesis/testing/nested_rows.h"
 #include "dp/synthesis/testing/public_rows.h"
 #include "dp/workload/marginals.h"
 #include "dp/workload/noise_purchase.h"
@@ -43,7 +44,8 @@ dp::SynthesisInput SynthesisOver(const dp::Domain& domain) {
           .workload = dp::WholeMarginals(dp::AllKWayMarginals(domain, 2, {}).value()),
           .settings = {},
           .assume_records = std::nullopt,
-          .prior = dp::PublicRows(domain, {{0, 1, 3}, {2, 0, 0}, {1, 1, 2}, {0, 1, 3}, {2, 1, 1}})};
+          .prior = dp::PublicRows(domain, {{0, 1, 3}, {2, 0, 0}, {1, 1, 2}, {0, 1, 3}, {2, 1, 1}}),
+          .nested = dp::FirstAttributeNested(domain)};
 }
 
 // Rows from the model, as many as told, as text.

@@ -18,8 +18,9 @@ constexpr int64_t kGuessedLargestGroup = 1000;
 // A clip that keeps what a group says of parameters that explain it about as well as any.
 constexpr double kUsualClip = 8;
 
-absl::Status Weightless(std::string_view why) {
-  return InvalidField("settings.weights", absl::StrCat("has no theorem here: ", std::string(why)));
+absl::Status WithoutTheorem(std::string_view setting, std::string_view why) {
+  return InvalidField(absl::StrCat("settings.", std::string(setting)),
+                      absl::StrCat("has no theorem here: ", std::string(why)));
 }
 
 // Which weights, inside or outside of what integral, the bound allows.
@@ -30,22 +31,26 @@ absl::Status ReadWeights(SettingsReader& reader, NestedSettings& settings) {
   RETURN_IF_ERROR(option.status());
   const bool of_group = *weights == "group";
   if (of_group && settings.bound == NestedBound::kRecord) {
-    return Weightless(
+    return WithoutTheorem(
+        "weights",
         "a group's weight changes with each of its records, and with it what all others contribute; for a "
         "record as the privacy unit take vector, scalar or none, or bound=group");
   }
   if (!of_group && *option == "B") {
-    return Weightless(
+    return WithoutTheorem(
+        "option",
         "option B raises the distribution of group effects to the same power, which only a group as a whole "
         "may do; take option C, or weights=group");
   }
   if (!of_group && *option == "A" && *weights != "none") {
-    return Weightless(
+    return WithoutTheorem(
+        "option",
         "option A weighs a group's whole density, which has no weights of records; take option C, or "
         "weights=none, whose exponent is a scalar outside of the integral");
   }
   if (of_group && *option == "B" && std::holds_alternative<BinomialGroups>(settings.model))
-    return Weightless("option B is for the normal model: the binomial one integrates over points");
+    return WithoutTheorem("option",
+                          "option B is for the normal model: the binomial one integrates over points");
   if (*weights == "scalar") settings.records = RecordWeights::kScalar;
   if (*weights == "vector" || (of_group && *option == "C")) settings.records = RecordWeights::kVector;
   const bool is_inside =

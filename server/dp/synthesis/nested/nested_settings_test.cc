@@ -66,6 +66,8 @@ TEST(NestedSettings, AskTheKernelForTheUnitThatIsProtected) {
 TEST(NestedSettings, NameTheFieldThatIsWrong) {
   const std::vector<std::pair<Settings, std::string>> wrong = {
       {{{"weights", "heavy"}}, "settings.weights"},
+      {{{"weights", "group"}}, "settings.weights"},
+      {{{"option", "B"}}, "settings.option"},
       {{{"tau_min", "0"}}, "settings.tau_min"},
       {{{"sigma_min", "5"}, {"sigma_max", "4"}}, "settings.sigma_min"},
       {{{"sigma_min", "0.001"}}, "settings.sigma_min"},

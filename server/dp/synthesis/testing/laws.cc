@@ -11,6 +11,7 @@
 #include "dp/accounting/rule.h"
 #include "dp/data/sealed_table.h"
 #include "dp/synthesis/synthesis_workload.h"
+#include "dp/synthesis/testing/nested_rows.h"
 #include "dp/synthesis/testing/public_rows.h"
 #include "dp/workload/marginals.h"
 #include "dp/workload/testing_domain.h"
@@ -258,24 +259,6 @@ Violations SamplesWhatItAnswers(const Synthesizer& synthesizer) {
     }
   }
   return found;
-}
-
-// The rows, each a unit of its own, in a few groups.
-SealedTableHandle SealInGroups(const Domain& domain, const Rows& rows) {
-  constexpr uint32_t kGroups = 7;
-  SealedTableBuilder builder(domain, RowOwner::kItselfInGroup);
-  uint32_t number = 0;
-  for (const std::vector<uint32_t>& row : rows) (void)builder.AppendRow(row, number++ % kGroups);
-  return std::move(builder).Build().value();
-}
-
-// The first attribute is the response: its codes stand for themselves.
-NestedFacts FirstAttributeNested(const Domain& domain) {
-  NestedFacts facts{.group_column = "group"};
-  for (int64_t code = 0; code < domain.attributes()[0].size(); ++code)
-    facts.numbers.push_back(static_cast<double>(code));
-  facts.upper = facts.numbers.back();
-  return facts;
 }
 
 }  // namespace
