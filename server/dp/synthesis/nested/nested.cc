@@ -36,6 +36,7 @@ class NestedRun {
       RETURN_IF_ERROR(pacer_.Look());
     }
     RETURN_IF_ERROR(Join(progress));
+    SettleSizes();
     parts_.response = input_.nested->response;
     parts_.numbers = input_.nested->numbers;
     if (const auto* binomial = std::get_if<BinomialGroups>(&schedule_.settings.model))
@@ -47,13 +48,22 @@ class NestedRun {
  private:
   absl::Status CountGroups() {
     const NestedSettings& settings = schedule_.settings;
-    ASSIGN_OR_RETURN(const std::vector<int64_t> counts,
+    ASSIGN_OR_RETURN(sizes_,
                      kernel_.NoisyGroupSizes(schedule_.role, settings.size_bins, schedule_.size_noise));
-    parts_.sizes = EstimateSizes(settings.size_bins, settings.largest_group, counts);
-    parts_.transcript.push_back(absl::StrFormat("about %.0f groups with %.0f records (noisy counts: %s)",
-                                                GroupsIn(parts_.sizes), RecordsIn(parts_.sizes),
-                                                absl::StrJoin(counts, ", ")));
+    parts_.transcript.push_back(
+        absl::StrCat("noisy numbers of groups by size: ", absl::StrJoin(sizes_, ", ")));
     return absl::OkStatus();
+  }
+
+  // The joined method has measured the number of records, and better.
+  void SettleSizes() {
+    const NestedSettings& settings = schedule_.settings;
+    parts_.sizes = parts_.joined == nullptr
+                       ? EstimateSizes(settings.size_bins, settings.largest_group, sizes_)
+                       : EstimateSizesOf(static_cast<double>(parts_.joined->records()), settings.size_bins,
+                                         settings.largest_group, sizes_);
+    parts_.transcript.push_back(absl::StrFormat("about %.0f groups with %.0f records", GroupsIn(parts_.sizes),
+                                                RecordsIn(parts_.sizes)));
   }
 
   absl::Status DrawParameters(int64_t number) {
@@ -92,6 +102,7 @@ class NestedRun {
   const NestedSchedule schedule_;
   Kernel& kernel_;
   Pacer& pacer_;
+  std::vector<int64_t> sizes_;  // noisy numbers of groups, by class
   NestedModelParts parts_;
 };
 

@@ -45,6 +45,26 @@ TEST(SizeClasses, HoldOneGroupAtLeast) {
   EXPECT_EQ(RecordsIn(equal), 360) << "all of the same public size";
 }
 
+TEST(SizeClasses, OfAKnownNumberOfRecordsAreTheNearestThatHoldIt) {
+  const std::vector<int64_t> bins = {1, 2, 4, 100};
+  const std::vector<int64_t> noisy = {-2, 5, 9, 3};  // the last is noise of 300 groups' records
+  const auto classes = EstimateSizesOf(70, bins, 200, noisy);
+  EXPECT_NEAR(RecordsIn(classes), 70, 1e-9);
+  // The distance to the noisy numbers grows in every direction that keeps the records.
+  const double price = (9 - classes[2].groups) / 51.5;
+  EXPECT_NEAR(5 - classes[1].groups, price * 2.5, 1e-9);
+  EXPECT_EQ(classes[0].groups, 0);
+  EXPECT_EQ(classes[3].groups, 0) << "a price of " << price << " is more than 3 groups of 150 are worth";
+}
+
+TEST(SizeClasses, HoldAKnownNumberOfRecordsHoweverFewGroupsWereSeen) {
+  for (const std::vector<int64_t>& noisy : {std::vector<int64_t>{-7, -9}, {0, 0}, {1000, 1}}) {
+    for (const double records : {1.0, 17.0, 1e6})
+      EXPECT_NEAR(RecordsIn(EstimateSizesOf(records, std::vector<int64_t>{1, 4}, 9, noisy)), records,
+                  records * 1e-9);
+  }
+}
+
 TEST(NestedModel, DrawsGroupsWhoseMembersResembleEachOther) {
   const NestedModel model(Responses(), NormalParts());
   seeded::SeededBits bits(1);

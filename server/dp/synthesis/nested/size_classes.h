@@ -21,6 +21,11 @@ struct SizeClass {
 std::vector<SizeClass> EstimateSizes(std::span<const int64_t> least_sizes, int64_t largest,
                                      std::span<const int64_t> noisy_counts);
 
+// The same among those that hold about `records` records: where that number is known better than the classes,
+// noise in a class of large groups does not invent thousands of records.
+std::vector<SizeClass> EstimateSizesOf(double records, std::span<const int64_t> least_sizes, int64_t largest,
+                                       std::span<const int64_t> noisy_counts);
+
 double GroupsIn(std::span<const SizeClass> classes);
 double RecordsIn(std::span<const SizeClass> classes);
 
