@@ -84,6 +84,7 @@ absl::StatusOr<RecordTable> MakeRecords(const RecordSettings& settings, const At
       "records: ", rows, ", matched to the views by ", flow.moves.size(),
       " passes of minimum-cost flow, of which the first moved ", flow.moves.empty() ? 0 : flow.moves.front(),
       " and the last ", flow.moves.empty() ? 0 : flow.moves.back(),
+      flow.reached_bound ? " (cut off: too much work for what it gained)" : "",
       "; mean L1 distance from a view (of shares): ", flow.distance_at_first, " as drawn, ",
       flow.distance_at_last, " in the end"));
   return std::move(flow.records);
@@ -103,7 +104,8 @@ const std::vector<Setting>& Dpsyn::settings() const {
         "(minimum-cost flow); sts: the most frequent combinations first, from topologically sorted views",
         "mcf"},
        {"passes",
-        "with mcf: over all views, at most; they end with one that moves less than 0.5% of the records",
+        "with mcf: over all views, at most; they end with one that moves less than 0.5% of the records, or "
+        "after 20,000 steps for each record and 20 for each record and view",
         "100"},
        {"moves",
         "with mcf: which of the records move that the flow would move. every, as in the paper: all, so that "

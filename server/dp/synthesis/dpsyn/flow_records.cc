@@ -28,17 +28,21 @@ absl::StatusOr<FlowResult> MakeFlowRecords(std::span<const ViewTable> views, con
   for (size_t view = 0; view < views.size(); ++view) {
     if (!views[view].set.empty()) turns.push_back(view);
   }
+  const int64_t steps_before = pacer.steps();
+  const int64_t most_steps =
+      rows * (rule.most_steps + rule.most_steps_of_view * static_cast<int64_t>(turns.size()));
+  const auto at_bound = [&] { return pacer.steps() - steps_before >= most_steps; };
   std::vector<int64_t> moves;
   double moved_in_all = 0;
-  while (static_cast<int64_t>(moves.size()) < rule.most_passes) {
+  while (static_cast<int64_t>(moves.size()) < rule.most_passes && !at_bound()) {
     order.Shuffle(turns);
     const bool is_free = static_cast<int64_t>(moves.size()) < rule.free_passes &&
                          moved_in_all < rule.free_moves * static_cast<double>(rows);
     const MoveRule form = is_free ? MoveRule::kEvery : rule.moves;
     int64_t& moved = moves.emplace_back(0);
-    for (const size_t view : turns) {
+    for (size_t turn = 0; turn < turns.size() && !at_bound(); ++turn) {
       ASSIGN_OR_RETURN(const int64_t here,
-                       matching.Match(view, form, order.Below(static_cast<size_t>(rows)), pacer));
+                       matching.Match(turns[turn], form, order.Below(static_cast<size_t>(rows)), pacer));
       moved += here;
     }
     moved_in_all += static_cast<double>(moved);
@@ -47,6 +51,8 @@ absl::StatusOr<FlowResult> MakeFlowRecords(std::span<const ViewTable> views, con
   const double distance_at_last = matching.MeanDistance();
   return FlowResult{.records = std::move(matching).TakeRecords(),
                     .moves = std::move(moves),
+                    .steps = pacer.steps() - steps_before,
+                    .reached_bound = at_bound(),
                     .distance_at_first = distance_at_first,
                     .distance_at_last = distance_at_last};
 }

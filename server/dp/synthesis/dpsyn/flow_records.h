@@ -27,6 +27,10 @@ struct FlowRule {
   double free_moves = 20;
   // A pass over all views that moves less than this share of the records, all views together, is the last.
   double settled = 0.005;
+  // No view has a turn after the passes have taken so many steps for each record: these, and so many more for
+  // each view. Where small counts are noise, thousands of records should move that come closer to nothing.
+  int64_t most_steps = 20'000;
+  int64_t most_steps_of_view = 20;
 };
 
 // `rows` records: drawn by ViewSampler, then matched with one view after another, in passes. Errors:
@@ -34,6 +38,8 @@ struct FlowRule {
 struct FlowResult {
   RecordTable records;
   std::vector<int64_t> moves;    // of records, in each pass, over all views
+  int64_t steps = 0;             // of the passes: counts and codes that were read
+  bool reached_bound = false;    // on the steps, so that the last pass is not a whole one
   double distance_at_first = 0;  // ViewMatching::MeanDistance() of the records as drawn,
   double distance_at_last = 0;   // and after the last pass
 };

@@ -209,6 +209,54 @@ TEST(FlowRecords, SettleWhereAttributesDependOnEachOtherIfOnlyMovesThatComeClose
   EXPECT_GT(every.distance_at_last, 3 * closer.distance_at_last);
 }
 
+// Goals that contradict each other: every pass of the paper's form moves about as many records as the last.
+TEST(FlowRecords, EndAfterSoManyStepsThoughTheViewsCannotAllBeMet) {
+  const std::vector<int64_t> sizes = {4, 4, 4};
+  std::vector<ViewTable> views;
+  for (uint32_t table = 1; table <= 3; ++table) {
+    for (const AttributeSet& set : {AttributeSet{0, 1}, AttributeSet{1, 2}, AttributeSet{0, 2}})
+      views.push_back(CountedView(CodedDomain(sizes), set, ChainedRows(sizes, 1000, table)));
+  }
+  const auto flow = [&](int64_t most_steps, int64_t most_steps_of_view) {
+    Pacer pacer{std::stop_token()};
+    return MakeFlowRecords(views, {0, 1, 2}, sizes, 1000,
+                           {.most_passes = 1000,
+                            .moves = MoveRule::kEvery,
+                            .most_steps = most_steps,
+                            .most_steps_of_view = most_steps_of_view},
+                           pacer)
+        .value();
+  };
+  // A view's turn takes a look at each record, and loads three codes of those that may move.
+  const int64_t longest_turn = 4 * 1000 + 16;
+  const FlowResult bounded = flow(100, 10);
+  EXPECT_TRUE(bounded.reached_bound);
+  EXPECT_GE(bounded.steps, 1000 * (100 + 9 * 10));
+  EXPECT_LE(bounded.steps, 1000 * (100 + 9 * 10) + longest_turn);
+  const FlowResult longer = flow(200, 20);
+  EXPECT_GT(longer.moves.size(), bounded.moves.size());
+  EXPECT_LE(longer.steps, 1000 * (200 + 9 * 20) + longest_turn);
+  const FlowResult none = flow(0, 0);
+  EXPECT_TRUE(none.reached_bound);
+  EXPECT_TRUE(none.moves.empty());
+}
+
+// What is looked at is counted too, not only what is passed by.
+TEST(ViewMatching, CountsWhatItReadsOfTheViewsOfWhatMayChange) {
+  const std::vector<int64_t> sizes = {3, 4, 2};
+  const std::vector<ViewTable> views = CountedViews({{0, 1}, {1, 2}}, sizes, ChainedRows(sizes, 500, 2));
+  const auto steps = [&](MoveRule rule) {
+    Pacer pacer{std::stop_token()};
+    ViewMatching matching =
+        ViewMatching::Create(views, TableOf(ChainedRows(sizes, 500, 1), sizes), pacer).value();
+    const int64_t before = pacer.steps();
+    EXPECT_GT(matching.Match(0, rule, 0, pacer).value(), 0);
+    return pacer.steps() - before;
+  };
+  EXPECT_LE(steps(MoveRule::kEvery), 12 + 500 * (1 + 3));
+  EXPECT_GT(steps(MoveRule::kCloser), steps(MoveRule::kEvery));
+}
+
 TEST(ViewMatching, MovesNoMoreRecordsThanNeedBeAndMeetsTheView) {
   const std::vector<int64_t> sizes = {3, 4, 2};
   const TestRows rows = ChainedRows(sizes, 500, 1);

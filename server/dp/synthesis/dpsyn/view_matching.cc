@@ -48,6 +48,7 @@ ViewMatching::ViewMatching(std::span<const ViewTable> views, RecordTable records
     : views_(views),
       records_(std::move(records)),
       views_of_(records_.sizes().size()),
+      steps_of_(records_.sizes().size()),
       before_(records_.sizes().size()),
       after_(records_.sizes().size()) {}
 
@@ -68,6 +69,7 @@ absl::StatusOr<ViewMatching> ViewMatching::Create(std::span<const ViewTable> vie
     for (const uint32_t attribute : view.set) {
       layout.columns.push_back(matching.records_.ColumnOf(attribute));
       matching.views_of_[layout.columns.back()].push_back(i);
+      matching.steps_of_[layout.columns.back()] += 2 * static_cast<int64_t>(view.set.size());
     }
     cells += view.cells.size();
     matching.layouts_.push_back(std::move(layout));
@@ -122,6 +124,13 @@ double ViewMatching::Change() const {
   return change;
 }
 
+int64_t ViewMatching::StepsOfChange() const {
+  int64_t steps = 0;
+  for (size_t column = 0; column < before_.size(); ++column)
+    steps += before_[column] != after_[column] ? steps_of_[column] : 0;
+  return steps;
+}
+
 void ViewMatching::Move(size_t row) {
   for (size_t column = 0; column < before_.size(); ++column) {
     if (before_[column] == after_[column]) continue;
@@ -154,10 +163,12 @@ absl::StatusOr<int64_t> ViewMatching::Match(size_t view, MoveRule rule, size_t f
     if (ways.empty()) continue;
     struct Move* best = nullptr;
     double least = rule == MoveRule::kCloser ? -kLeastGain : HUGE_VAL;
+    RETURN_IF_ERROR(pacer.Advance(static_cast<int64_t>(before_.size())));
     Load(row);
     for (struct Move& way : ways) {
       if (way.count == 0) continue;
       Aim(view, way.to);
+      if (rule == MoveRule::kCloser) RETURN_IF_ERROR(pacer.Advance(StepsOfChange()));
       const double change = rule == MoveRule::kCloser ? Change() : 0;
       --looks;
       if (change < least) {

@@ -36,7 +36,8 @@ class ViewMatching {
   // of each the fewest values (record_flow.h). A record that changes keeps its values of all attributes
   // outside of the view. The records of a cell are looked at in the order of the table from `first_row` on;
   // under kCloser each takes that way out of its cell which brings it closest, or stays; about kLooksPerMove
-  // are looked at for one that should move. Returns how many moved. Errors: CANCELLED as in Pacer.
+  // are looked at for one that should move. Returns how many moved. A step of the pacer is a count or a code
+  // that is read. Errors: CANCELLED as in Pacer.
   static constexpr int64_t kLooksPerMove = 32;
   absl::StatusOr<int64_t> Match(size_t view, MoveRule rule, size_t first_row, Pacer& pacer);
 
@@ -67,12 +68,14 @@ class ViewMatching {
   void Load(size_t row);
   void Aim(size_t view, size_t cell);
   double Change() const;
+  int64_t StepsOfChange() const;
   void Move(size_t row);
 
   std::span<const ViewTable> views_;
   RecordTable records_;
   std::vector<Layout> layouts_;
   std::vector<std::vector<size_t>> views_of_;  // of each column
+  std::vector<int64_t> steps_of_;              // of each column: what those views read of a record, twice
   std::vector<int64_t> counts_;                // of all views' cells, one view after another
   std::vector<double> goals_;
   std::vector<uint32_t> before_;  // the record that is looked at, and as it would be
