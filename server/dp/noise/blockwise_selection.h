@@ -7,8 +7,12 @@
 // enclosures of the W_b, which are refined, by asking for all scores again, until they settle it (probability
 // below 2^-30 at 2^24 candidates).
 //
-// Not thread-safe. Holds 32 bytes a block and, while a block is looked at, 24 bytes for each of its
-// candidates.
+// The time of a draw is not independent of the scores: the sums over blocks are numbers of GMP, whose length
+// and work follow from them, and once in 2^30 draws all are computed again. Whoever may learn of the scores
+// from the clock must not be able to time a draw by itself.
+//
+// Not thread-safe. Holds 48 bytes a block, about 100 more while a block is drawn and, while one is looked at,
+// 24 bytes for each of its candidates.
 #pragma once
 
 #include <cstddef>
