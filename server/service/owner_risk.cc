@@ -24,7 +24,8 @@ std::string WordsOf(const dp::RiskGrid& grid) {
 dp::RiskGrid GridFor(RiskGridKind kind, const std::vector<dp::RiskGroup>& groups,
                      const dp::ResponseNumbers& response) {
   const int deviations = dp::DeviationsFor(groups);
-  if (kind == RiskGridKind::kWithinBounds) return dp::RiskGridOver(response.low, response.high, deviations);
+  if (kind == RiskGridKind::kWithinBounds)
+    return dp::RiskGridOver(response.low, response.high, response.resolution, deviations);
   // Finer than a tenth of what tells two responses apart there is nothing to be known.
   return dp::RiskGridAround(groups, response.resolution / 10, deviations);
 }

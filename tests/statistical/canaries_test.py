@@ -32,6 +32,12 @@ MISTAKES = (
     "a number of rows that is the exact n",
     "a domain learned from the data",
     "unclipped likelihood",
+    "clipping terms record by record",
+    "a group's weight used for records",
+    "the price of a group that enters used for one that changes",
+    "a bound of one record that is too small",
+    "the first records of a group kept, the rest left out",
+    "the sensitivity of groups used for records",
     "twice the temperature",
 )
 

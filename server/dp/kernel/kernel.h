@@ -16,6 +16,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <variant>
 #include <vector>
@@ -136,6 +137,8 @@ class Kernel {
   // REPLACE_ONE.
   // A clipped unit weighs the same however few of its records are here, so a plan that uses this leaves
   // SynthesisPlan::linear empty (dp/workload/part_cost.h).
+  // A question about groups is scored once: where the same one follows, with the same bonuses, its scores are
+  // drawn from again, and paid for as any other draw.
   // Errors: those of ToLattice(); INVALID_ARGUMENT for epsilon <= 0; FAILED_PRECONDITION when a unit may own
   // several records and the table does not say whose each one is.
   absl::StatusOr<size_t> SelectByUtility(const Utility& utility, std::span<const double> bonuses,
@@ -147,8 +150,8 @@ class Kernel {
   // Claim: as NoisyCounts, with RecordCountSensitivity(unit).
   absl::StatusOr<int64_t> NoisyRecordCount(const NoiseSpec& noise);
 
-  // How many groups have how many records, by bins of sizes (dp/kernel/group_sizes_sensitivity.h), each with independent
-  // noise. One bin is the number of groups, which is private as well.
+  // How many groups have how many records, by bins of sizes (dp/kernel/group_sizes_sensitivity.h), each with
+  // independent noise. One bin is the number of groups, which is private as well.
   //
   // Claim: as NoisyCounts, with GroupSizesSensitivity(). Errors: those of CheckSizeBins();
   // FAILED_PRECONDITION where the table's units are not what `role` says.
@@ -166,6 +169,17 @@ class Kernel {
   absl::StatusOr<std::vector<std::span<const int64_t>>> RememberedCounts(
       const std::vector<AttributeSet>& sets);
 
+  // The latest question about groups, and its scores, which are as private as the table.
+  struct ScoredQuestion {
+    Utility utility;
+    std::vector<double> bonuses;
+    int64_t range = 1;
+    std::vector<int64_t> scores;
+  };
+
+  // Null unless that is this question.
+  const ScoredQuestion* RememberedScores(const Utility& utility, std::span<const double> bonuses) const;
+
   static absl::Status AnotherQuestion();
 
   absl::StatusOr<std::vector<FamilyChoice>> RecordedChoices(const FamilyStream& stream, int64_t count,
@@ -181,6 +195,7 @@ class Kernel {
   SealedTableHandle table_;                               // null when replaying
   BitSource* bits_ = nullptr;                             // null when replaying
   std::map<AttributeSet, std::vector<int64_t>> counted_;  // as private as the table
+  std::optional<ScoredQuestion> scored_;
   Transcript replayed_;
   size_t next_replayed_ = 0;
   Transcript* record_ = nullptr;

@@ -168,11 +168,23 @@ absl::StatusOr<FamilyChoice> Kernel::SelectWorstCandidate(std::span<const Candid
   return choice;
 }
 
+const Kernel::ScoredQuestion* Kernel::RememberedScores(const Utility& utility,
+                                                       std::span<const double> bonuses) const {
+  const bool is_same =
+      scored_.has_value() && scored_->utility == utility && std::ranges::equal(scored_->bonuses, bonuses);
+  return is_same ? &*scored_ : nullptr;
+}
+
 absl::StatusOr<size_t> Kernel::SelectByUtility(const Utility& utility, std::span<const double> bonuses,
                                                Epsilon epsilon) {
   if (epsilon.units() <= 0) return absl::InvalidArgumentError("a selection needs an epsilon greater than 0");
-  ASSIGN_OR_RETURN(const LatticeUtility lattice, ToLattice(utility, bonuses, domain_, unit_));
-  if (table_ != nullptr) RETURN_IF_ERROR(CheckGrouping(lattice, *table_, unit_));
+  // Whatever was scored has passed these checks.
+  const ScoredQuestion* known = RememberedScores(utility, bonuses);
+  LatticeUtility lattice;
+  if (known == nullptr) {
+    ASSIGN_OR_RETURN(lattice, ToLattice(utility, bonuses, domain_, unit_));
+    if (table_ != nullptr) RETURN_IF_ERROR(CheckGrouping(lattice, *table_, unit_));
+  }
   RETURN_IF_ERROR(meter_.Debit({ExponentialMechanismEvent{epsilon}}));
 
   if (table_ == nullptr) {
@@ -183,9 +195,19 @@ absl::StatusOr<size_t> Kernel::SelectByUtility(const Utility& utility, std::span
     }
     return recorded.selected;
   }
-  ASSIGN_OR_RETURN(const std::vector<int64_t> scores, ScoresOf(lattice, *table_, domain_, *executor_));
-  ASSIGN_OR_RETURN(const size_t selected,
-                   DrawExponential(*bits_, scores, FactorForRange(epsilon, lattice.range)));
+  std::vector<int64_t> computed;
+  if (known == nullptr) {
+    ASSIGN_OR_RETURN(computed, ScoresOf(lattice, *table_, domain_, *executor_));
+  }
+  const std::vector<int64_t>& scores = known == nullptr ? computed : known->scores;
+  const int64_t range = known == nullptr ? lattice.range : known->range;
+  ASSIGN_OR_RETURN(const size_t selected, DrawExponential(*bits_, scores, FactorForRange(epsilon, range)));
+  if (known == nullptr && std::holds_alternative<LatticeGroups>(lattice.kind)) {
+    scored_ = ScoredQuestion{.utility = utility,
+                             .bonuses = {bonuses.begin(), bonuses.end()},
+                             .range = range,
+                             .scores = std::move(computed)};
+  }
   if (record_ != nullptr) {
     record_->push_back(UtilityDraw{.utility = utility,
                                    .bonuses = {bonuses.begin(), bonuses.end()},

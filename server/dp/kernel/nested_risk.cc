@@ -179,9 +179,12 @@ double LargestOf(const ByRecord& numbers) {
   return largest;
 }
 
+// Weights have logarithms.
+constexpr double kLeastWeight = 1e-9;
+
 // share * least / own, at most share.
 double WeightFor(double share, double least, double own) {
-  return own > least ? share * least / own : share;
+  return own > least ? std::max(kLeastWeight, share * least / own) : share;
 }
 
 ByRecord WeightsOfRecords(const ByRecord& sensitivities, double share) {
@@ -306,7 +309,9 @@ RiskGrid RiskGridAround(const std::vector<RiskGroup>& groups, double least, int 
   return grid;
 }
 
-RiskGrid RiskGridOver(double low, double high, int per_deviation) {
+RiskGrid RiskGridOver(double low, double high, double resolution, int per_deviation) {
+  if (low == high)
+    return RiskGridOver(low - resolution / 2, high + resolution / 2, resolution, per_deviation);
   RiskGrid grid;
   grid.means = Evenly(low, high);
   grid.betweens = InEqualRatios((high - low) / 100, (high - low) / 4, per_deviation);

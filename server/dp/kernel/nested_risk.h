@@ -49,10 +49,10 @@ int DeviationsFor(const std::vector<RiskGroup>& groups);
 // `per_deviation` at least 2.
 RiskGrid RiskGridAround(const std::vector<RiskGroup>& groups, double least, int per_deviation);
 
-// Everything within public bounds low < high: means over them, deviations in equal ratios from a hundredth of
-// their distance to a quarter of it. Far from the data a group weighs what its distance makes it weigh,
-// however little its records do.
-RiskGrid RiskGridOver(double low, double high, int per_deviation);
+// Everything within public bounds low <= high: means over them, deviations in equal ratios from a hundredth
+// of their distance to a quarter of it. Bounds that are one number reach half of `resolution` > 0 to either
+// side. Far from the data a group weighs what its distance makes it weigh, however little its records do.
+RiskGrid RiskGridOver(double low, double high, double resolution, int per_deviation);
 
 enum class RiskLevel { kGroup, kRecord };
 

@@ -100,7 +100,7 @@ TEST(NestedRisk, OfOptionBHasTheWeightInsideTheIntegral) {
 // A parabola's ends and turn against all means.
 TEST(NestedRisk, IsTheLargestOverEveryPointOfTheGrid) {
   const std::vector<RiskGroup> groups = {{{-1, 0.5, 3}, {2, 1, 1}}, {{2.5}, {1}}, {{0, 1}, {3, 3}}};
-  const RiskGrid grid = RiskGridOver(-4, 4, 4);
+  const RiskGrid grid = RiskGridOver(-4, 4, 0.1, 4);
   std::vector<RiskRow> largest =
       NestedRisk(groups, {{grid.means[0]}, {grid.betweens[0]}, {grid.withins[0]}}).value();
   for (const double nu : grid.means) {
@@ -187,7 +187,7 @@ TEST(RiskGridAround, StaysAboveTheLeastDeviationWhereNothingVaries) {
 }
 
 TEST(NestedRisk, OfAGroupOfOneRecordIsTheSameByGroupAndByRecord) {
-  const std::vector<RiskRow> rows = NestedRisk({{{1.5}, {1}}}, RiskGridOver(-4, 4, 5)).value();
+  const std::vector<RiskRow> rows = NestedRisk({{{1.5}, {1}}}, RiskGridOver(-4, 4, 0.1, 5)).value();
   for (const char* weighting : {"none", "vector 0.5"}) {
     const char* option = std::string(weighting) == "none" ? "" : "C";
     EXPECT_DOUBLE_EQ(RowOf(rows, weighting, option, RiskLevel::kGroup).sensitivities.median,
@@ -196,7 +196,7 @@ TEST(NestedRisk, OfAGroupOfOneRecordIsTheSameByGroupAndByRecord) {
 }
 
 TEST(NestedRisk, CountsRepeatedValuesAsSoManyRecords) {
-  const RiskGrid grid = RiskGridOver(-4, 4, 5);
+  const RiskGrid grid = RiskGridOver(-4, 4, 0.1, 5);
   const std::vector<RiskRow> counted = NestedRisk({{{0, 2}, {3, 1}}}, grid).value();
   const std::vector<RiskRow> listed = NestedRisk({{{0, 0, 0, 2}, {1, 1, 1, 1}}}, grid).value();
   for (size_t i = 0; i < counted.size(); ++i) {
@@ -205,9 +205,21 @@ TEST(NestedRisk, CountsRepeatedValuesAsSoManyRecords) {
   }
 }
 
+TEST(NestedRisk, IsFiniteWhereBoundsAreOneNumberAndWhereARecordWeighsNothing) {
+  const RiskGrid one_number = RiskGridOver(2, 2, 0.5, 4);
+  // Where sigma^2 is 1 / (2 pi) a record at the only mean has the sensitivity 0 without its group's spread.
+  const RiskGrid of_no_sensitivity{{0}, {1e-12}, {1 / std::sqrt(2 * std::numbers::pi)}};
+  for (const RiskGrid& grid : {one_number, of_no_sensitivity}) {
+    for (const RiskRow& row : NestedRisk({{{2}, {3}}, {{0, 1}, {1, 2}}}, grid).value()) {
+      EXPECT_TRUE(std::isfinite(row.sensitivities.least)) << row.weighting << row.option;
+      EXPECT_TRUE(std::isfinite(row.sensitivities.largest)) << row.weighting << row.option;
+    }
+  }
+}
+
 TEST(NestedRisk, NeedsRecordsAndAGrid) {
-  EXPECT_FALSE(NestedRisk({}, RiskGridOver(0, 1, 3)).ok());
-  EXPECT_FALSE(NestedRisk({{{}, {}}}, RiskGridOver(0, 1, 3)).ok());
+  EXPECT_FALSE(NestedRisk({}, RiskGridOver(0, 1, 0.1, 3)).ok());
+  EXPECT_FALSE(NestedRisk({{{}, {}}}, RiskGridOver(0, 1, 0.1, 3)).ok());
   EXPECT_FALSE(NestedRisk({{{1}, {1}}}, {}).ok());
 }
 

@@ -78,6 +78,8 @@ NormalGroupGrid Grid(const NormalGroups& model) {
     grid.precision.push_back(1 / (within * within));
     grid.log_square.push_back(std::log(2 * std::numbers::pi * within * within));
   }
+  grid.largest_between_squared = *std::ranges::max_element(grid.between_squared);
+  grid.least_log_square = *std::ranges::min_element(grid.log_square);
   return grid;
 }
 

@@ -28,6 +28,8 @@ struct NormalGroupGrid {
   std::vector<double> between_squared;
   std::vector<double> precision;   // 1 / within^2
   std::vector<double> log_square;  // ln(2 pi within^2)
+  double largest_between_squared = 0;
+  double least_log_square = 0;
 
   size_t rows() const { return between_squared.size() * precision.size(); }
   size_t row_length() const { return means.size(); }

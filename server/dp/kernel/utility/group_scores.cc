@@ -34,11 +34,12 @@ struct NormalGroup {
 template <typename Real>
 NormalGroup<Real> NormalOf(const NormalGroupGrid& grid, const GroupSums& group) {
   // Exact integers around the mean rounded down: what is left of it is below 1, in steps.
-  const Int128 floor = group.sum / group.weight;
+  const int64_t divisor = std::max<int64_t>(1, group.weight);
+  const Int128 floor = group.sum / divisor;
   const Int128 rest = group.sum - floor * group.weight;
   const Int128 squares = group.squares - 2 * floor * group.sum + floor * floor * group.weight;
   const auto weight = static_cast<Real>(group.weight);
-  const auto part = static_cast<Real>(rest) / weight;
+  const auto part = static_cast<Real>(rest) / static_cast<Real>(divisor);
   const auto step = static_cast<Real>(grid.step);
   const Real around = static_cast<Real>(squares) - static_cast<Real>(rest) * part;
   return {.weight = weight / static_cast<Real>(kRecords),
@@ -69,10 +70,16 @@ NormalRow<Real> RowOf(const NormalGroupGrid& grid, const NormalGroup<Real>& grou
   return {.constant = -twice / 2, .slope = -power * group.weight * precision / widened / 2};
 }
 
+// A group whose weights are all 0 says nothing; that it does takes as long to find as any other group.
+double Says(const GroupSums& sums) {
+  return sums.weight == 0 ? 0 : 1;
+}
+
 void NormalDensities(const NormalGroupGrid& grid, const GroupSums& sums, double power, size_t row,
                      std::span<double> log_densities) {
   const auto group = NormalOf<double>(grid, sums);
-  const auto [constant, slope] = RowOf(grid, group, power, row);
+  auto [constant, slope] = RowOf(grid, group, power, row);
+  constant *= Says(sums);
   for (size_t m = 0; m < log_densities.size(); ++m) {
     const double distance = group.mean - grid.means[m];
     log_densities[m] = constant + slope * (distance * distance);
@@ -96,7 +103,7 @@ void BinomialDensities(const BinomialGroupGrid& grid, const GroupSums& sums, siz
     const double* shares = grid.shares.data() + q * candidates + row * grid.row_length();
     for (size_t m = 0; m < log_densities.size(); ++m) log_densities[m] += likelihood * shares[m];
   }
-  for (double& each : log_densities) each = std::log(each);
+  for (double& each : log_densities) each = std::log(each) * Says(sums);
 }
 
 void AddInExtendedPrecision(const NormalGroupGrid& grid, const GroupSums& sums, size_t row,
@@ -184,17 +191,18 @@ void AddClipped(const LatticeGroups& question, const Clipping& clipping, const G
   const auto low = static_cast<double>(*question.low);
   const double weight = clipping.weight * kSteps;
   LogDensitiesOfRow(question.grid, group, clipping.power, row, buffer);
-  AddSteps(group.times, scores,
-           [&](size_t m) { return std::max(weight * (buffer[m] - clipping.best), low); });
+  // Within low..0 whatever the number is, NaN included: all that the theorem asks for.
+  AddSteps(group.times, scores, [&](size_t m) {
+    const double steps = weight * (buffer[m] - clipping.best);
+    return steps >= low ? std::min(steps, 0.0) : low;
+  });
 }
 
 }  // namespace
 
 void LogDensitiesOfRow(const GroupGrid& grid, const GroupSums& group, double power, size_t row,
                        std::span<double> log_densities) {
-  if (group.weight == 0) {
-    std::ranges::fill(log_densities, 0);
-  } else if (const auto* normal = std::get_if<NormalGroupGrid>(&grid)) {
+  if (const auto* normal = std::get_if<NormalGroupGrid>(&grid)) {
     NormalDensities(*normal, group, power, row, log_densities);
   } else {
     BinomialDensities(std::get<BinomialGroupGrid>(grid), group, row, log_densities);
@@ -217,7 +225,6 @@ std::vector<int64_t> ScoresOfGroups(const LatticeGroups& question, std::span<con
     for (size_t row = from; row < to; ++row) {
       const std::span<int64_t> of_row = std::span(scores).subspan(row * length, length);
       for (size_t g = 0; g < groups.size(); ++g) {
-        if (groups[g].weight == 0) continue;
         if (question.low) {
           AddClipped(question, clippings[g], groups[g], row, buffer, of_row);
         } else {

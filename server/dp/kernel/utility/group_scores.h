@@ -32,14 +32,15 @@ struct LatticeGroups {
 //   binomial: with K and F the weights of successes and failures,
 //     ln of sum over points q of share_q p_q^K (1 - p_q)^F, less the largest p_q^K (1 - p_q)^F.
 //
-// `power` is 1 unless the model is normal and all its betweens are above 0. Finite.
+// `power` is 1 unless the model is normal and all its betweens are at least kLeastInsideBetween. Finite; 0
+// for a group without weight.
 void LogDensitiesOfRow(const GroupGrid& grid, const GroupSums& group, double power, size_t row,
                        std::span<double> log_densities);
 
 // The score of each candidate, in steps: the sum over groups of
 //   - unclipped: the logarithm, off by less than ErrorInSteps() (record_influence.h);
-//   - clipped: max(low, round(weight (logarithm - that of the group's best candidate))), a function of the
-//     group alone, to the last bit.
+//   - clipped: round(weight (logarithm - that of the group's best candidate)), at least low and at most 0, a
+//     function of the group alone, to the last bit.
 // Rows are shared out among the cores of `executor`; the result does not depend on how.
 std::vector<int64_t> ScoresOfGroups(const LatticeGroups& question, std::span<const GroupSums> groups,
                                     Executor& executor);

@@ -216,6 +216,31 @@ TEST(ScoresOfGroups, WithAGroupsWeightKeepTheOrderOfAllCandidatesWithinTheClip) 
   }
 }
 
+TEST(ScoresOfGroups, LieWithinTheClipWhateverTheNumbersAre) {
+  NormalGroups model = SmallNormalModel();
+  model.betweens = {1e-200, 1, 4};  // a square without a logarithm
+  const GroupGrid grid = GridOf(model);
+  for (const std::vector<uint32_t>& codes : kGroups) {
+    for (const int64_t score : Clipped(grid, GroupWeight::kInside, 2, codes)) {
+      EXPECT_GE(score, -2 * (int64_t{1} << 20));
+      EXPECT_LE(score, 0);
+    }
+  }
+}
+
+TEST(ScoresOfGroups, OfGroupsWithoutWeightAreZero) {
+  for (const GroupModel& model : {GroupModel(SmallNormalModel()), GroupModel(SmallBinomialModel())}) {
+    const GroupGrid grid = GridOf(model);
+    const std::vector<GroupSums> groups = {SumsOf(grid, Units({0, 0, 0, 0, 0}), kGroups[2]), GroupSums{}};
+    for (const std::optional<int64_t> low : {std::optional<int64_t>(), std::optional<int64_t>(-1'500'000)}) {
+      LatticeGroups question = Unclipped(grid);
+      question.low = low;
+      const std::vector<int64_t> scores = ScoresOfGroups(question, groups, OnlyThisThread());
+      EXPECT_EQ(scores, std::vector<int64_t>(scores.size(), 0));
+    }
+  }
+}
+
 // All calls at once, each on a thread of its own.
 class ThreadsForAll final : public Executor {
  public:

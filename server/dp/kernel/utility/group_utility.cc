@@ -24,7 +24,8 @@ absl::Status CheckWidth(RecordWeights records, double width) {
 
 bool HasAGroupWithoutSpread(const GroupModel& model) {
   const auto* normal = std::get_if<NormalGroups>(&model);
-  return normal == nullptr || std::ranges::any_of(normal->betweens, [](double each) { return each <= 0; });
+  return normal == nullptr ||
+         std::ranges::any_of(normal->betweens, [](double each) { return !(each >= kLeastInsideBetween); });
 }
 
 absl::Status CheckClip(const ClippedGroups& utility, const UnitBound& unit) {
@@ -33,7 +34,9 @@ absl::Status CheckClip(const ClippedGroups& utility, const UnitBound& unit) {
     return absl::OutOfRangeError(absl::StrCat("the clip exceeds ", kLargestClip));
   if (utility.group == GroupWeight::kInside && HasAGroupWithoutSpread(utility.model)) {
     return absl::InvalidArgumentError(
-        "a weight inside the integral needs the normal model with deviations between groups above 0");
+        absl::StrCat("a weight inside the integral needs the normal model with deviations between groups of "
+                     "at least ",
+                     kLeastInsideBetween));
   }
   if (utility.role == GroupRole::kAroundRecord && unit.max_records != 1)
     return absl::InvalidArgumentError("units that own several records are no records");

@@ -123,6 +123,8 @@ TEST(ToLattice, RefusesMalformedModelsOfGroups) {
   of_width_nan.width = nan;
   ClippedGroups inside = OnGroups([](NormalGroups& model) { model.betweens = {0}; });
   inside.group = GroupWeight::kInside;
+  ClippedGroups almost_alike = OnGroups([](NormalGroups& model) { model.betweens = {1, 1e-200}; });
+  almost_alike.group = GroupWeight::kInside;
   ClippedGroups inside_binomial{.attribute = 0, .model = binomial, .group = GroupWeight::kInside};
   const std::vector<Utility> malformed = {
       OnGroups([](NormalGroups& model) { model.means = {}; }),
@@ -140,6 +142,7 @@ TEST(ToLattice, RefusesMalformedModelsOfGroups) {
       without_clip,
       of_width_nan,
       inside,
+      almost_alike,
       inside_binomial,
       ClippedGroups{.attribute = 0, .model = BinomialGroups{{0, 2}, 0.01, {0.5}, {0.1}}},
       ClippedGroups{.attribute = 0, .model = BinomialGroups{{0, 1}, 0, {0.5}, {0.1}}},

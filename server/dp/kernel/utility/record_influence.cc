@@ -13,8 +13,8 @@ constexpr double kMargin = 1e-9;
 double Spread(const NormalGroupGrid& grid, uint32_t code, double weight) {
   const double value = static_cast<double>(grid.values[code]) * grid.step;
   const double farthest = std::max(value, grid.span - value);
-  const double between = *std::ranges::max_element(grid.between_squared);
-  const double least_half_log = *std::ranges::min_element(grid.log_square) / 2;
+  const double between = grid.largest_between_squared;
+  const double least_half_log = grid.least_log_square / 2;
   double most = 0;
   for (size_t k = 0; k < grid.precision.size(); ++k) {
     const double squares = weight * farthest * farthest * grid.precision[k] / 2;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <functional>
 
 #include "dp/kernel/kernel.h"
 #include "dp/kernel/likelihood.h"
@@ -161,6 +162,42 @@ TEST(SelectByUtility, IsPaidBeforeItLooksAndRefusedOneDrawBeyondItsSchedule) {
   EXPECT_TRUE(kernel.SelectByUtility(kLikelihood, {}, kOne).ok());
   EXPECT_EQ(kernel.SelectByUtility(kLikelihood, {}, kOne).status().code(),
             absl::StatusCode::kFailedPrecondition);
+}
+
+// Counts how often work is shared out.
+class CountingExecutor final : public Executor {
+ public:
+  void RunOnFreeCores(int /*most*/, const std::function<void(int)>& work) override {
+    ++calls;
+    work(0);
+  }
+  int calls = 0;
+};
+
+TEST(SelectByUtility, ScoresAQuestionAboutGroupsOnceForAnyNumberOfPaidDraws) {
+  const SealedTableHandle table = SealUnits(Questions(), {{{0, 0}, {2, 1}}, {{1, 0}}});
+  const Utility& groups = kAll.back();
+  const std::vector<double> bonuses = {0, 0, 0, 0, 0, 0, 0, 3};
+  CountingExecutor executor;
+  Drbg bits = Bits(5);
+  Kernel kernel(table, Questions(), kPerson, Paid(kOne, 20), bits);
+  kernel.CountOn(executor);
+  Drbg same_bits = Bits(5);
+  std::vector<size_t> chosen;
+  std::vector<size_t> anew;
+  for (int i = 0; i < 18; ++i) {
+    chosen.push_back(kernel.SelectByUtility(groups, {}, kOne).value());
+    Kernel another(table, Questions(), kPerson, Paid(kOne, 1), same_bits);
+    anew.push_back(another.SelectByUtility(groups, {}, kOne).value());
+  }
+  EXPECT_EQ(chosen, anew);
+  const int of_one_question = executor.calls;
+  EXPECT_TRUE(kernel.SelectByUtility(groups, bonuses, kOne).ok());
+  EXPECT_EQ(executor.calls, 2 * of_one_question) << "18 draws of one question, then one of another";
+  EXPECT_TRUE(kernel.SelectByUtility(groups, bonuses, kOne).ok());
+  EXPECT_EQ(kernel.SelectByUtility(groups, bonuses, kOne).status().code(),
+            absl::StatusCode::kFailedPrecondition)
+      << "what is remembered is paid for as well";
 }
 
 TEST(SelectByUtility, MalformedQuestionsCostNothing) {

@@ -138,6 +138,8 @@ struct RecordsInGroups {
 // All numbers of a normal model lie within this distance from 0.
 inline constexpr double kLargestNormalNumber = 1e6;
 inline constexpr double kMostRangeInWithins = 1000;
+// Of deviations between groups where a group's weight stands inside the integral: the square has a logarithm.
+inline constexpr double kLeastInsideBetween = 1e-9;
 inline constexpr size_t kEffectPoints = 257;
 // Candidates of a binomial model, each with kEffectPoints numbers in memory.
 inline constexpr int64_t kMostBinomialCandidates = int64_t{1} << 16;
