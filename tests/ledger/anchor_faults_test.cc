@@ -9,6 +9,7 @@
 #include <csignal>
 
 #include "absl/strings/str_cat.h"
+#include "ledger/anchor/anchor_directory.h"
 #include "ledger/conformance/fault_conformance.h"
 #include "ledger/conformance/invariants.h"
 #include "tests/ledger/failing_folder.h"
@@ -67,6 +68,33 @@ TEST_P(AnchorFaults, AProcessKilledWhileItAnchorsLosesNothingAndLeavesAnAnchorTh
   }
   EXPECT_GT(run, 6);
   ExpectDone(Script::kAnalyst, *Open(), run);
+}
+
+// A commits, and is gone before its anchor knows. What B answers to the retry rests on what A has spent.
+TEST_P(AnchorFaults, WhatADeadServerSpentIsVouchedForByTheOneThatResumesItsCharge) {
+  RenewLedger();
+  const Dataset census = MakeDataset(*Open(), "census", 10);
+  const std::string backup = CopyDatabase();
+  {
+    auto dying = Open();
+    auto survivor = Open();
+    const int64_t account = FirstAccount(*survivor, census);
+    const ChargeRequest request = RequestOf(census, "lost", account, 3);
+    {
+      FailingFolder folder(anchor_dir());
+      folder.Arm(FailingFolder::Fault::kError, 0, EIO);
+      EXPECT_STATUS_IS(absl::StatusCode::kUnavailable, dying->Begin(request).status());
+      dying.reset();
+    }
+    EXPECT_FALSE(Must(survivor->Begin(request)).newly_charged);
+    const AnchorState anchored = Must(AnchorDirectory::ReadOnly(anchor_dir(), survivor->LedgerId()));
+    EXPECT_EQ(StateView(anchored).SpentOf({account, "rho"}), 3);
+  }
+  auto restored = Must(TryOpenCopy(backup));
+  EXPECT_STATUS_IS(absl::StatusCode::kDataLoss, restored->Health());
+  Must(restored->RaiseToAnchor(
+      {.dataset_id = census.id, .reason = "the disk failed", .actor = "olga", .receipts = {}}));
+  EXPECT_EQ(BalanceOf(*restored, census).spent, 3);
 }
 
 class AnchorPowerLoss : public LedgerConformance {

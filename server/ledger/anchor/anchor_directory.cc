@@ -38,9 +38,11 @@ absl::Status CannotRead(const std::string& path) {
 
 // `status` of a damaged file, with its name and what can be done.
 absl::Status Damaged(const std::string& path, const absl::Status& status) {
-  return absl::DataLossError(absl::StrCat(path, ": ", std::string(status.message()),
-                                          ". Put the file back from where it was kept, or, when another file "
-                                          "of this folder vouches for the newest charges, move it away"));
+  return absl::DataLossError(
+      absl::StrCat(path, ": ", std::string(status.message()),
+                   ". Put the file back from where it was kept, or, when another file "
+                   "of this folder vouches for the newest charges, stop the servers of "
+                   "this ledger, move it away and start them again"));
 }
 
 }  // namespace
@@ -55,17 +57,17 @@ class AnchorDirectory::OtherFile {
   OtherFile& operator=(const OtherFile&) = delete;
 
   absl::Status Refresh() {
-    const std::optional<uint64_t> named = InodeOf(path_);
+    const std::optional<FileFacts> named = LookAt(path_);
     if (!named.has_value()) return CannotRead(path_);
-    if (descriptor_ >= 0 && *named == inode_) {
+    if (descriptor_ >= 0 && named->identity == identity_) {
       return ReadUntilSettled([this] { return log_.end(); },
                               [this](const std::string& news) { return log_.Extend(news); });
     }
     Close();
     descriptor_ = open(path_.c_str(), O_RDONLY | O_CLOEXEC);
-    struct stat status = {};
-    if (descriptor_ < 0 || fstat(descriptor_, &status) != 0) return CannotRead(path_);
-    inode_ = status.st_ino;
+    const std::optional<FileFacts> opened = descriptor_ < 0 ? std::nullopt : LookAt(descriptor_);
+    if (!opened.has_value()) return CannotRead(path_);
+    identity_ = opened->identity;
     const absl::Status read =
         ReadUntilSettled([] { return size_t{0}; },
                          [this](const std::string& whole) -> absl::Status {
@@ -116,7 +118,7 @@ class AnchorDirectory::OtherFile {
   const std::string ledger_uuid_;
   AnchorLog log_;
   int descriptor_ = -1;
-  uint64_t inode_ = 0;
+  FileIdentity identity_;
 };
 
 AnchorDirectory::AnchorDirectory(std::string_view directory, std::string_view ledger_uuid)
@@ -220,10 +222,14 @@ absl::StatusOr<bool> AnchorDirectory::MayHaveOtherFiles() {
 
 absl::Status AnchorDirectory::ReadOthers() {
   ASSIGN_OR_RETURN(const bool may_have_others, MayHaveOtherFiles());
-  if (!may_have_others) {
-    for (const auto& [name, file] : others_) RETURN_IF_ERROR(file->Refresh());
-    return absl::OkStatus();
-  }
+  if (may_have_others) RETURN_IF_ERROR(ListOthers());
+  // A file that is gone stays among them, and is an error: what it vouched for is not forgotten while this
+  // runs.
+  for (const auto& [name, file] : others_) RETURN_IF_ERROR(file->Refresh());
+  return absl::OkStatus();
+}
+
+absl::Status AnchorDirectory::ListOthers() {
   std::error_code error;
   std::filesystem::directory_iterator files(directory_, error);
   for (; !error && files != std::filesystem::directory_iterator(); files.increment(error)) {
@@ -231,7 +237,8 @@ absl::Status AnchorDirectory::ReadOthers() {
     // Its own file is read once, when it is taken; from then on memory is ahead of it.
     if (name == own_name_ && has_begun_) continue;
     if (absl::StartsWith(name, absl::StrCat(ledger_uuid_, ".")) && absl::EndsWith(name, kSuffix)) {
-      RETURN_IF_ERROR(ReadOneFile(name));
+      std::unique_ptr<OtherFile>& file = others_[name];
+      if (file == nullptr) file = std::make_unique<OtherFile>(files->path().string(), ledger_uuid_);
     }
   }
   if (error) {
@@ -239,14 +246,6 @@ absl::Status AnchorDirectory::ReadOthers() {
         absl::StrCat("the anchor folder ", directory_, " cannot be read: ", error.message()));
   }
   return absl::OkStatus();
-}
-
-absl::Status AnchorDirectory::ReadOneFile(const std::string& name) {
-  std::unique_ptr<OtherFile>& file = others_[name];
-  if (file == nullptr) {
-    file = std::make_unique<OtherFile>(absl::StrCat(directory_, "/", name), ledger_uuid_);
-  }
-  return file->Refresh();
 }
 
 absl::Status AnchorDirectory::RaiseTo(const AnchorState& state) {
@@ -267,7 +266,7 @@ absl::StatusOr<int64_t> AnchorDirectory::Add(const AnchorState& state) {
   return own_generation_;
 }
 
-absl::Status AnchorDirectory::MakeDurable(int64_t point) {
+absl::Status AnchorDirectory::MakeDurable(int64_t point) noexcept {
   std::unique_lock lock(mutex_);
   while (durable_generation_ < point) {
     if (writing_) {

@@ -55,7 +55,8 @@ class AnchorDirectory final : public AnchorView {
   // Its two halves: from the first on this object tells of `state`, after the second it is durable up to the
   // point that the first returned.
   absl::StatusOr<int64_t> Add(const AnchorState& state);
-  absl::Status MakeDurable(int64_t point);
+  // Ends the process for want of memory: who writes is waited for by all others, and nobody would tell them.
+  absl::Status MakeDurable(int64_t point) noexcept;
 
   const std::string& path() const { return directory_; }
 
@@ -68,7 +69,7 @@ class AnchorDirectory final : public AnchorView {
   absl::Status ReadOthers() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Whether the folder may have other files than when its list was last read.
   absl::StatusOr<bool> MayHaveOtherFiles() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  absl::Status ReadOneFile(const std::string& name) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::Status ListOthers() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const std::string directory_;
   const std::string ledger_uuid_;

@@ -3,10 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <thread>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "tests/testing/scratch_folder.h"
@@ -22,6 +24,8 @@ constexpr char kLedger[] = "11111111-2222-4333-8444-555555555555";
 std::string HashOf(char c) {
   return std::string(32, c);
 }
+
+static_assert(noexcept(std::declval<AnchorDirectory&>().MakeDurable(0)), "all others wait for who writes");
 
 class AnchorDirectoryTest : public ::testing::Test {
  protected:
@@ -194,6 +198,41 @@ TEST_F(AnchorDirectoryTest, AFileThatWasTakenAwayIsWrittenAgain) {
   ASSERT_TRUE(anchor->RaiseTo(more).ok());
   anchor.reset();
   EXPECT_EQ(Open()->Read()->heads.size(), 2U);
+}
+
+TEST_F(AnchorDirectoryTest, AFileThatWasCutShortIsWrittenAgainWhole) {
+  auto anchor = Open();
+  AnchorState state;
+  state.heads["d"] = {3, HashOf('a')};
+  ASSERT_TRUE(anchor->RaiseTo(state).ok());
+  for (const uintmax_t size : {uintmax_t{0}, fs::file_size(Files().at(0)) - 1}) {
+    fs::resize_file(Files().at(0), size);
+    state.spent[{1, "rho"}] += 7;
+    ASSERT_TRUE(anchor->RaiseTo(state).ok());
+    EXPECT_EQ(*AnchorDirectory::ReadOnly(path(), kLedger), state) << "cut to " << size;
+  }
+}
+
+TEST_F(AnchorDirectoryTest, WhatAnotherServersFileVouchedForIsNotForgottenWhenItIsGone) {
+  auto reader = Open();
+  auto writer = Open();
+  AnchorState state;
+  state.heads["d"] = {3, HashOf('a')};
+  ASSERT_TRUE(writer->RaiseTo(state).ok());
+  ASSERT_EQ(*reader->Read(), state);
+  writer.reset();
+  const std::vector<fs::path> files = Files();
+  const auto its = std::find_if(files.begin(), files.end(), [](const fs::path& file) {
+    return file.filename().string().find("-1.anchor") != std::string::npos;
+  });
+  ASSERT_NE(its, files.end());
+  fs::rename(*its, absl::StrCat(scratch_.path(), "/away"));
+  const absl::Status gone = reader->Read().status();
+  EXPECT_EQ(gone.code(), absl::StatusCode::kUnavailable);
+  EXPECT_THAT(std::string(gone.message()), HasSubstr(its->string()));
+  EXPECT_EQ(reader->HeadOf("d")->seq, 3);
+  fs::rename(absl::StrCat(scratch_.path(), "/away"), *its);
+  EXPECT_EQ(*reader->Read(), state);
 }
 
 TEST_F(AnchorDirectoryTest, AFolderThatCannotBeWrittenIsNamed) {

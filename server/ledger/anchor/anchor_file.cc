@@ -45,12 +45,23 @@ absl::Status SyncFolder(const std::string& folder) {
   return synced;
 }
 
+std::optional<FileFacts> LookFrom(int folder, const char* path, int flags) {
+  struct statx found = {};
+  if (statx(folder, path, flags | AT_STATX_SYNC_AS_STAT, STATX_INO | STATX_SIZE, &found) != 0) {
+    return std::nullopt;
+  }
+  return FileFacts{.identity = {found.stx_dev_major, found.stx_dev_minor, found.stx_ino},
+                   .size = found.stx_size};
+}
+
 }  // namespace
 
-std::optional<uint64_t> InodeOf(const std::string& path) {
-  struct statx found = {};
-  if (statx(AT_FDCWD, path.c_str(), AT_STATX_SYNC_AS_STAT, STATX_INO, &found) != 0) return std::nullopt;
-  return found.stx_ino;
+std::optional<FileFacts> LookAt(const std::string& path) {
+  return LookFrom(AT_FDCWD, path.c_str(), 0);
+}
+
+std::optional<FileFacts> LookAt(int descriptor) {
+  return LookFrom(descriptor, "", AT_EMPTY_PATH);
 }
 
 AnchorFile::AnchorFile(std::string_view folder, std::string_view name, std::string_view ledger_uuid)
@@ -68,7 +79,9 @@ void AnchorFile::Close() {
 }
 
 bool AnchorFile::IsInPlace() const {
-  return InodeOf(path_) == inode_;
+  // Behind the end of a file that was cut short nothing could be read that is written there.
+  const std::optional<FileFacts> found = LookAt(path_);
+  return found.has_value() && found->identity == identity_ && found->size >= capacity_;
 }
 
 absl::Status AnchorFile::Start() {
@@ -83,8 +96,8 @@ absl::Status AnchorFile::Start() {
   if (descriptor < 0) return CannotWrite(draft, "create");
   absl::Status written = WriteAt(descriptor, content, 0, draft);
   if (written.ok() && fsync(descriptor) != 0) written = CannotWrite(draft, "fsync");
-  const std::optional<uint64_t> inode = InodeOf(draft);
-  if (written.ok() && !inode.has_value()) written = CannotWrite(draft, "look at");
+  const std::optional<FileFacts> started = LookAt(descriptor);
+  if (written.ok() && !started.has_value()) written = CannotWrite(draft, "look at");
   if (written.ok() && rename(draft.c_str(), path_.c_str()) != 0) written = CannotWrite(path_, "replace");
   if (written.ok()) written = SyncFolder(folder_);
   if (!written.ok()) {
@@ -92,7 +105,7 @@ absl::Status AnchorFile::Start() {
     return written;
   }
   descriptor_ = descriptor;
-  inode_ = *inode;
+  identity_ = started->identity;
   return absl::OkStatus();
 }
 

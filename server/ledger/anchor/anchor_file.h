@@ -14,10 +14,23 @@
 
 namespace curator::ledger {
 
-// The number of the file that `path` names now; none, with errno, when it cannot be told. Nothing else is
-// asked of the file: a kernel that is asked for a file's times marks its next write with a new one, and the
-// sync of that write then writes the inode, too.
-std::optional<uint64_t> InodeOf(const std::string& path);
+// Which file it is: numbers of inodes are unique within a device.
+struct FileIdentity {
+  uint32_t device_major = 0;
+  uint32_t device_minor = 0;
+  uint64_t inode = 0;
+  bool operator==(const FileIdentity&) const = default;
+};
+struct FileFacts {
+  FileIdentity identity;
+  uint64_t size = 0;
+};
+
+// The facts of the file that `path` names now, or of the one that is open; none, with errno, when they cannot
+// be told. Nothing else is asked of the file: a kernel that is asked for a file's times marks its next write
+// with a new one, and the sync of that write then writes the inode, too.
+std::optional<FileFacts> LookAt(const std::string& path);
+std::optional<FileFacts> LookAt(int descriptor);
 
 class AnchorFile {
  public:
@@ -27,9 +40,9 @@ class AnchorFile {
   AnchorFile& operator=(const AnchorFile&) = delete;
 
   // Makes `change` durable, behind all that was appended before. Starts a new file (with everything: written,
-  // synced, renamed, folder synced) for the first change, and when the old one is full, has failed, or is not
-  // the one in the folder any more. UNAVAILABLE when it cannot be done: the change is then part of the next
-  // one.
+  // synced, renamed, folder synced) for the first change, and when the old one is full, has failed, was cut
+  // short, or is not the one in the folder any more. UNAVAILABLE when it cannot be done: the change is then
+  // part of the next one.
   absl::Status Append(const AnchorState& change);
 
  private:
@@ -42,7 +55,7 @@ class AnchorFile {
   const std::string ledger_uuid_;
   AnchorLog log_;        // with what could not be written
   int descriptor_ = -1;  // -1: the next change starts a new file
-  uint64_t inode_ = 0;
+  FileIdentity identity_;
   size_t capacity_ = 0;
 };
 

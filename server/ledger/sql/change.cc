@@ -181,6 +181,9 @@ absl::Status Change::TakeCounters(const Answers& answers) {
         return BehindAnchor(absl::StrCat("account ", counter.account_name, " has spent ", counter.spent,
                                          " of ", key.second, ", and the anchor knows of ", anchored));
       }
+      // Who committed this may have died before its anchor knew. Whatever is answered from here on rests on
+      // it.
+      reached_.spent[key] = counter.spent;
       counters_.emplace(key, std::move(counter));
     }
   }
@@ -236,6 +239,7 @@ absl::Status Change::Guess(const Remembered& remembered) {
   }
   for (const auto& [key, counter] : counters_) {
     if (counter.spent < anchored_.SpentOf(key)) return absl::AbortedError("the anchor knows of more");
+    reached_.spent[key] = counter.spent;
   }
   return absl::OkStatus();
 }

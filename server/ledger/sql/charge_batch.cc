@@ -1,5 +1,7 @@
 #include "ledger/sql/charge_batch.h"
 
+#include <utility>
+
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "ledger/history/entry_payload.h"
@@ -149,7 +151,9 @@ absl::StatusOr<std::vector<absl::StatusOr<Attempt>>> DecideGuess(Change& guess,
   for (WantedCharge& one : wanted) {
     if (!CheckAdmission(guess, *one.request).ok()) return absl::AbortedError("nobody is refused on a guess");
     Spend(guess, *one.request);
-    admitted.push_back(std::move(one.encoded));
+    // What an earlier run of this body has taken is encoded anew.
+    const bool was_taken = one.encoded.row.empty();
+    admitted.push_back(was_taken ? Encode(*one.request, one.identity) : std::exchange(one.encoded, {}));
     results.emplace_back(Fresh(guess));
   }
   InsertCharges(guess, std::move(admitted));

@@ -16,7 +16,7 @@ namespace curator::ledger::sql {
 struct WantedCharge {
   const ChargeRequest* request = nullptr;  // outlives the batch; no two of a batch have the same key
   ChargeIdentity identity;                 // for the case that it is new
-  EncodedCharge encoded;                   // until a guess takes it
+  EncodedCharge encoded;                   // until a guess takes it; empty: encoded when needed
 };
 
 // What became of each of `wanted`: an attempt, or why it was refused; a refusal does not touch its

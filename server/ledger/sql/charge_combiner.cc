@@ -24,12 +24,15 @@ absl::StatusOr<Attempt> ChargeCombiner::Charge(WantedCharge wanted) {
     if (waiting_ >= bounds_.most_waiting) {
       return absl::UnavailableError("too many charges are waiting: ask again with the same request id");
     }
-    ++waiting_;
-    if (!std::exchange(is_store_taken_, true)) {
-      alone.members = {&mine};
+    // First what may fail for want of memory: then nothing has changed.
+    if (is_store_taken_) {
+      const auto [queue, is_new] = queues_.try_emplace(mine.wanted.request->dataset_id, size_t{1}, &mine);
+      if (!is_new) queue->second.push_back(&mine);
     } else {
-      queues_[mine.wanted.request->dataset_id].push_back(&mine);
+      alone.members = {&mine};
+      is_store_taken_ = true;
     }
+    ++waiting_;
   }
   if (!alone.members.empty()) {
     DecideBatch(alone);
@@ -46,15 +49,13 @@ size_t ChargeCombiner::waiting() {
   return waiting_;
 }
 
-void ChargeCombiner::HandOver() {
+void ChargeCombiner::HandOver() noexcept {
   const std::scoped_lock lock(mutex_);
   if (queues_.empty()) {
     is_store_taken_ = false;
     return;
   }
-  // A machine without a thread left ends the process, rather than that those in the queues wait for nobody.
-  const auto start = [this]() noexcept { return std::thread([this] { DecideAllThatComes(); }); };
-  if (!thread_.joinable()) thread_ = start();
+  if (!thread_.joinable()) thread_ = std::thread([this] { DecideAllThatComes(); });
   is_handed_over_ = true;
   handed_over_.notify_one();
 }
@@ -76,14 +77,14 @@ void ChargeCombiner::DecideAllThatComes() {
   }
 }
 
-void ChargeCombiner::DecideBatch(Batch& batch) {
+void ChargeCombiner::DecideBatch(Batch& batch) noexcept {
   std::vector<WantedCharge> wanted;
   wanted.reserve(batch.members.size());
   for (Waiting* one : batch.members) wanted.push_back(std::move(one->wanted));
   batch.decided = decide_(wanted);
 }
 
-void ChargeCombiner::ConfirmBatch(Batch batch, const Waiting& confirming) {
+void ChargeCombiner::ConfirmBatch(Batch batch, const Waiting& confirming) noexcept {
   Decided& decided = batch.decided;
   const absl::Status told = decided.point.ok() ? confirm_(*decided.point) : decided.point.status();
   {

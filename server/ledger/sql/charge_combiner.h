@@ -98,11 +98,14 @@ class ChargeCombiner {
   };
 
   std::vector<Waiting*> TakeMembers() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void DecideBatch(Batch& batch);
+  // From the store's being taken until everyone is told nothing may be thrown past: the store would stay
+  // taken and all who wait would wait for nobody. A process that ends instead, for want of memory or of a
+  // thread, is started again, and whoever asks again learns what became of the charge.
+  void DecideBatch(Batch& batch) noexcept;
   // Confirms a batch and tells everybody in it but `confirming`, whose thread this is.
-  void ConfirmBatch(Batch batch, const Waiting& confirming);
+  void ConfirmBatch(Batch batch, const Waiting& confirming) noexcept;
   // After a charge that went alone: has the thread take what has come meanwhile.
-  void HandOver();
+  void HandOver() noexcept;
   // The thread.
   void DecideAllThatComes();
 

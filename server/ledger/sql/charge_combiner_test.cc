@@ -6,6 +6,7 @@
 #include <atomic>
 #include <chrono>
 #include <future>
+#include <new>
 #include <thread>
 
 #include "absl/strings/str_cat.h"
@@ -206,6 +207,24 @@ TEST_F(ChargeCombinerTest, TooManyWaitingAreTurnedAwayAtOnce) {
   EXPECT_TRUE(first.get().ok());
   EXPECT_TRUE(second.get().ok());
   EXPECT_TRUE(combiner_->Charge({.request = &request, .identity = {}, .encoded = {}}).ok());
+}
+
+// Who waits would otherwise wait for a store that stays taken.
+using ChargeCombinerDeathTest = ChargeCombinerTest;
+
+TEST_F(ChargeCombinerDeathTest, WhatIsThrownInTheStoreEndsTheProcess) {
+  ChargeRequest request;
+  ChargeCombiner combiner(
+      {}, [](auto&) -> ChargeCombiner::Decided { throw std::bad_alloc(); }, confirm_);
+  EXPECT_DEATH(combiner.Charge({.request = &request, .identity = {}, .encoded = {}}).IgnoreError(),
+               "bad_alloc");
+}
+
+TEST_F(ChargeCombinerDeathTest, WhatIsThrownByTheAnchorEndsTheProcess) {
+  confirm_ = [](int64_t) -> absl::Status { throw std::bad_alloc(); };
+  Make({});
+  store_.LetGo();
+  EXPECT_DEATH(ChargeNow("first").IgnoreError(), "bad_alloc");
 }
 
 TEST_F(ChargeCombinerTest, OneKeyIsNeverTwiceInOneBatch) {

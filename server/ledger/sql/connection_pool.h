@@ -1,9 +1,12 @@
 // A bounded set of connections that are made when first needed and kept.
 //
-// Thread-safe. A caller that finds none free and the bound reached waits for one.
+// Thread-safe. A caller that finds none free and the bound reached waits for one; who has waited longest is
+// the next to have one, so nobody waits for ever beside others who come again and again.
 #pragma once
 
 #include <condition_variable>
+#include <cstddef>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -45,8 +48,13 @@ class ConnectionPool {
 
   absl::StatusOr<Lease> Take() {
     std::unique_lock lock(mutex_);
-    given_back_.wait(lock, [this] { return free_places_ > 0; });
-    --free_places_;
+    if (free_places_ > 0) {
+      --free_places_;
+    } else {
+      Waiting mine;
+      waiting_.push_back(&mine);
+      mine.told.wait(lock, [&mine] { return mine.has_place; });
+    }
     if (!idle_.empty()) {
       std::unique_ptr<Connection> connection = std::move(idle_.back());
       idle_.pop_back();
@@ -68,18 +76,36 @@ class ConnectionPool {
     dropped.swap(idle_);
   }
 
+  // How many wait for a place.
+  size_t waiting() {
+    const std::scoped_lock lock(mutex_);
+    return waiting_.size();
+  }
+
  private:
+  struct Waiting {
+    std::condition_variable told;
+    bool has_place = false;
+  };
+
+  // A place that somebody waits for passes from hand to hand and is never free in between.
   void GiveBack(std::unique_ptr<Connection> connection) {
     const std::scoped_lock lock(mutex_);
-    ++free_places_;
     if (connection != nullptr) idle_.push_back(std::move(connection));
-    given_back_.notify_one();
+    if (waiting_.empty()) {
+      ++free_places_;
+      return;
+    }
+    Waiting& next = *waiting_.front();
+    waiting_.pop_front();
+    next.has_place = true;
+    next.told.notify_one();  // under the lock: once it has its place, its condition variable may be gone
   }
 
   const Connect connect_;
   std::mutex mutex_;
-  std::condition_variable given_back_;
-  size_t free_places_ ABSL_GUARDED_BY(mutex_);
+  size_t free_places_ ABSL_GUARDED_BY(mutex_);            // 0 while anybody waits
+  std::deque<Waiting*> waiting_ ABSL_GUARDED_BY(mutex_);  // who has waited longest first
   std::vector<std::unique_ptr<Connection>> idle_ ABSL_GUARDED_BY(mutex_);
 };
 

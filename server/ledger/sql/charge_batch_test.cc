@@ -1,0 +1,82 @@
+#include "ledger/sql/charge_batch.h"
+
+#include <gtest/gtest.h>
+
+#include "ledger/sql/change.h"
+
+namespace curator::ledger::sql {
+namespace {
+
+// A store that takes down the rows that it is given last.
+class TakesDown final : public Transaction {
+ public:
+  absl::StatusOr<std::vector<Row>> Execute(std::string_view, const Parameters&) override {
+    return absl::UnimplementedError("a guess asks nothing");
+  }
+  absl::StatusOr<std::vector<std::vector<Row>>> ExecuteEach(std::string_view,
+                                                            const std::vector<Parameters>&) override {
+    return absl::UnimplementedError("a guess asks nothing");
+  }
+  absl::Status InsertRows(std::string_view, const std::vector<Column>&,
+                          const std::vector<Parameters>&) override {
+    return absl::UnimplementedError("a guess writes in its last steps");
+  }
+  absl::Status ExecuteLast(const std::vector<Step>& steps) override {
+    for (const Step& step : steps) {
+      if (const auto* insertion = std::get_if<Insertion>(&step)) {
+        inserted_.insert(inserted_.end(), insertion->rows.begin(), insertion->rows.end());
+      }
+    }
+    return absl::OkStatus();
+  }
+  absl::Status ExecuteScript(const std::string&) override { return absl::UnimplementedError("no script"); }
+
+  const std::vector<Parameters>& inserted() const { return inserted_; }
+
+ private:
+  std::vector<Parameters> inserted_;
+};
+
+// The body of a transaction may run again.
+TEST(AGuess, WritesTheSameWhenItRunsAgain) {
+  Remembered remembered;
+  remembered.datasets["d"] = {.id = "d",
+                              .name = "census",
+                              .lineage_id = "d",
+                              .state = DatasetState::kSealed,
+                              .version = 1,
+                              .head = {1, std::string(32, 'h')}};
+  remembered.counters[{1, "rho"}] = {.limit = 10, .lineage_id = "d", .account_name = {}, .rule_name = {}};
+  remembered.now_us = 5;
+  AnchorState anchored;
+  anchored.heads["d"] = remembered.datasets["d"].head;
+  const StateView view(anchored);
+  const Dialect dialect;
+
+  ChargeRequest request;
+  request.dataset_id = "d";
+  request.dataset_version = 1;
+  request.principal = "ana";
+  request.request_id = "r";
+  request.postings = {{1, "rho", 3}};
+  const ChargeIdentity identity{.id = "c", .token = "t"};
+  std::vector<WantedCharge> wanted = {
+      {.request = &request, .identity = identity, .encoded = Encode(request, identity)}};
+
+  std::vector<Parameters> inserted;
+  for (int run = 0; run < 2; ++run) {
+    TakesDown transaction;
+    Change guess(transaction, dialect, view);
+    ASSERT_TRUE(guess.Guess(remembered).ok());
+    const auto results = DecideGuess(guess, wanted);
+    ASSERT_TRUE(results.ok()) << results.status();
+    ASSERT_TRUE(guess.Flush().ok());
+    if (run == 0) inserted = transaction.inserted();
+    EXPECT_EQ(inserted.size(), 2U) << "a charge and its entry";
+    EXPECT_EQ(transaction.inserted(), inserted) << "run " << run;
+    EXPECT_EQ((guess.reached().spent.at({1, "rho"})), 3);
+  }
+}
+
+}  // namespace
+}  // namespace curator::ledger::sql
