@@ -111,14 +111,8 @@ void WriteQuerySet(const AnswerRows& rows, JsonWriter& json) {
 }
 
 constexpr char kErrorsOfAModel[] =
-    "estimates of what the measurements' noise leaves in each count; how far the model itself is off is not "
-    "in "
-    "them";
-
-bool HasErrorsOfAModel(const Marginal& marginal) {
-  return !marginal.header.has_noise() && !marginal.estimates.empty() &&
-         !marginal.standard_deviations.empty() && marginal.confidence_half_widths.empty();
-}
+    "standard deviations of what the measurements' noise leaves in each count, estimated, for the marginals "
+    "where that is known; how far the model itself is off is not in them";
 
 std::string TitleOf(const AnswerRows& rows, const v1::AnswerHeader& header) {
   std::string title;
@@ -139,7 +133,7 @@ std::string TitleOf(const AnswerRows& rows, const v1::AnswerHeader& header) {
       absl::StrAppend(&title, ", ", TextOfConfidence(rows.level()), " within +-", RoundedText(*half));
   }
   if (rows.errors_are_of_a_model() && rows.size() > 0 && rows.errors_are_equal())
-    absl::StrAppend(&title, ", +- ", RoundedText(*rows.StandardDeviation(0)), " (estimate)");
+    absl::StrAppend(&title, ", sd about ", RoundedText(*rows.StandardDeviation(0)));
   if (!header.post_processing().empty()) absl::StrAppend(&title, ", made ", header.post_processing());
   return title + ")";
 }
@@ -321,7 +315,8 @@ Document SummaryOf(const Answer& answer) {
                      {"answer_count", "their answers", answers, query_sets}};
   document.fields.push_back({"post_processing", "made", TextOrNone(header.post_processing()),
                              unless(header.post_processing().empty())});
-  const bool of_a_model = std::ranges::any_of(answer.marginals, HasErrorsOfAModel);
+  const bool of_a_model = std::ranges::any_of(
+      answer.marginals, [&](const Marginal& marginal) { return HasErrorsOfAModel(marginal, header); });
   document.fields.push_back(
       {"standard_deviations", "errors", TextOrNone(of_a_model ? kErrorsOfAModel : ""), unless(!of_a_model)});
   const auto add_releases = [&](const char* key, const char* title,

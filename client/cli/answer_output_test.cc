@@ -97,13 +97,28 @@ TEST(AnswerOutput, ErrorsOfAModelAreShownAsEstimatesWithoutAnInterval) {
             "29]\",12.25,3.5,,\n");
   std::ostringstream table;
   ASSERT_TRUE(WriteAnswerTables(answer, TheSchema(), Terminal(), table).ok());
-  EXPECT_THAT(table.str(), HasSubstr("age  (2 cells, +- 3.5 (estimate))"));
+  EXPECT_THAT(table.str(), HasSubstr("age  (2 cells, sd about 3.5)"));
   std::ostringstream out;
   ASSERT_TRUE(WriteAnswerJson(answer, TheSchema(), out).ok());
   const auto json = nlohmann::json::parse(out.str());
   EXPECT_EQ(json["marginals"][0]["cells"][1]["standard_deviation"], 3.5);
   EXPECT_FALSE(json["marginals"][0]["cells"][1].contains("lower"));
   EXPECT_THAT(json["standard_deviations"].get<std::string>(), HasSubstr("the model itself"));
+}
+
+TEST(AnswerOutput, ErrorsOfAModelAreNotToldOfWhatWasMadeOfItsEstimates) {
+  Answer answer;
+  answer.header.set_marginal_count(1);
+  answer.marginals.push_back(MarginalOf({{"age", 2}}, 0));
+  answer.marginals.back().estimates = {0.5, 12.25};
+  answer.marginals.back().standard_deviations = {3.5, 3.5};
+  answer.header.set_post_processing("non-negative");
+  std::ostringstream table;
+  ASSERT_TRUE(WriteAnswerTables(answer, TheSchema(), Terminal(), table).ok());
+  EXPECT_THAT(table.str(), Not(HasSubstr("sd about")));
+  std::ostringstream out;
+  ASSERT_TRUE(WriteAnswerJson(answer, TheSchema(), out).ok());
+  EXPECT_TRUE(nlohmann::json::parse(out.str())["standard_deviations"].is_null()) << out.str();
 }
 
 TEST(AnswerOutput, JsonHoldsEverythingExactly) {

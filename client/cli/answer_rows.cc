@@ -20,6 +20,11 @@ bool AllEqual(const std::vector<double>& numbers) {
 
 }  // namespace
 
+bool HasErrorsOfAModel(const Marginal& marginal, const v1::AnswerHeader& header) {
+  return header.post_processing().empty() && !marginal.header.has_noise() &&
+         !marginal.standard_deviations.empty() && marginal.confidence_half_widths.empty();
+}
+
 AnswerRows::AnswerRows(const AnswerValues& values, const v1::AnswerHeader& header, const v1::Noise* noise)
     : values_(&values), noise_(noise) {
   has_errors_ = header.post_processing().empty();
@@ -34,6 +39,7 @@ absl::StatusOr<AnswerRows> AnswerRows::Of(const Marginal& marginal, const v1::An
   if (!labels.ok()) return labels.status();
   AnswerRows rows(marginal, header, marginal.header.has_noise() ? &marginal.header.noise() : nullptr);
   rows.marginal_ = &marginal;
+  rows.errors_are_of_a_model_ = HasErrorsOfAModel(marginal, header);
   rows.cell_labels_ = *std::move(labels);
   rows.name_ = Joined(marginal.header.attributes());
   rows.query_set_ = marginal.header.query_set();
@@ -76,10 +82,6 @@ std::optional<double> AnswerRows::StandardDeviation(size_t row) const {
   if (!values_->standard_deviations.empty()) return values_->standard_deviations[row];
   if (level_ == 0 || marginal_ == nullptr) return std::nullopt;
   return noise_->standard_deviation();
-}
-
-bool AnswerRows::errors_are_of_a_model() const {
-  return has_errors_ && level_ == 0 && noise_ == nullptr && !values_->standard_deviations.empty();
 }
 
 std::optional<AnswerInterval> AnswerRows::Interval(size_t row) const {

@@ -26,6 +26,10 @@ struct AnswerInterval {
   double upper = 0;
 };
 
+// Whether a marginal's standard deviations are a model's: of its measurements' noise alone, by estimate. How
+// far the model itself is off is not in them, so there are no intervals.
+bool HasErrorsOfAModel(const Marginal& marginal, const v1::AnswerHeader& header);
+
 class AnswerRows {
  public:
   // DATA_LOSS when the schema does not have the attributes in these sizes.
@@ -51,9 +55,7 @@ class AnswerRows {
   double level() const { return level_; }
   std::optional<AnswerInterval> Interval(size_t row) const;
   std::optional<double> StandardDeviation(size_t row) const;
-  // Whether the standard deviations are a model's: of its measurements' noise alone, by estimate. How far the
-  // model itself is off is not in them, so there are no intervals.
-  bool errors_are_of_a_model() const;
+  bool errors_are_of_a_model() const { return errors_are_of_a_model_; }  // see HasErrorsOfAModel()
   // Whether all numbers have the same error.
   bool errors_are_equal() const { return errors_are_equal_; }
   std::optional<double> HalfWidth(size_t row) const;
@@ -75,6 +77,7 @@ class AnswerRows {
   std::vector<std::string> columns_;
   bool has_errors_ = true;  // processed answers have not those of the noise
   double level_ = 0;
+  bool errors_are_of_a_model_ = false;
   bool errors_are_equal_ = true;
 };
 

@@ -139,6 +139,20 @@ TEST_P(Synthesis, AModelSaysWhatNoiseIsInItsMarginalsWhereItsMethodKnowsThat) {
   EXPECT_TRUE(owner_.QueryModel(query)->marginals[0].standard_deviations.empty());
 }
 
+TEST_P(Synthesis, AModelSaysNothingOfTheNoiseInMarginalsThatItRebuilds) {
+  v1::CreateSynthesisRequest request = Mwem("1");
+  request.mutable_spec()->set_method("priview");
+  (*request.mutable_spec()->mutable_settings())["views"] = "sex,age;age,region";
+  v1::QueryModelRequest query;
+  query.set_release_id(ReleaseOf(request));
+  *query.mutable_workload() = AllMarginals(2);
+  const Answer answer = owner_.QueryModel(query).value();
+  ASSERT_EQ(answer.marginals.size(), 3u);
+  EXPECT_FALSE(answer.marginals[0].standard_deviations.empty());  // sex, age
+  EXPECT_TRUE(answer.marginals[1].standard_deviations.empty());   // sex, region
+  EXPECT_FALSE(answer.marginals[2].standard_deviations.empty());  // age, region
+}
+
 TEST_P(Synthesis, ADomainTooLargeIsRefusedBeforeTheChargeWithTheNumbers) {
   v1::CreateDatasetRequest wide = NewDataset("wide", v1::RULE_PURE, "1");
   for (int i = 0; i < 10; ++i) {

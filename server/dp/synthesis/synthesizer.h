@@ -100,19 +100,18 @@ class SynthesisModel {
 
   // The standard deviation that the measurements' noise leaves in each cell of Marginal(set), estimated from
   // public facts. It says nothing of how far the model itself is off: what was not measured, and what an
-  // estimator drew towards its expectations. Absent where a method does not know it. Errors: as in
-  // Marginal().
+  // estimator drew towards its expectations. Absent where a method does not know it, for this set or for any.
+  // Errors: as in Marginal().
   virtual absl::StatusOr<std::optional<double>> CellNoise(const AttributeSet&) const {
     return std::optional<double>();
   }
 
   // Hands `rows` records of the model to `sink`, one by one, in constant memory. Each of them by itself is a
   // random draw with the shares of Marginal(), as far as the model's own records have these. The records of
-  // one sample are
-  // either drawn independently of each other; or, of a model that consists of records, dealt out of these in
-  // a random order, none a second time before all were dealt once: then a sample of all of them has the
-  // model's counts exactly, and frequencies in a smaller one vary less than those of independent draws.
-  // Whoever wants to stop early returns an error from the sink. Errors: INVALID_ARGUMENT for rows < 0;
+  // one sample are either drawn independently of each other; or, of a model that consists of records, dealt
+  // out of these in a random order, none a second time before all were dealt once: then a sample of all of
+  // them has the model's counts exactly, and frequencies in a smaller one vary less than those of independent
+  // draws. Whoever wants to stop early returns an error from the sink. Errors: INVALID_ARGUMENT for rows < 0;
   // otherwise the sink's own.
   virtual absl::Status Sample(BitSource& bits, int64_t rows, const RecordSink& sink) const = 0;
 

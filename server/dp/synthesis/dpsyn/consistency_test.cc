@@ -9,6 +9,7 @@
 #include "dp/synthesis/dpsyn/estimate_views.h"
 #include "dp/synthesis/dpsyn/ripple.h"
 #include "dp/synthesis/dpsyn/testing_views.h"
+#include "dp/synthesis/dpsyn/views_model.h"
 
 namespace curator::dp {
 namespace {
@@ -170,6 +171,34 @@ TEST_P(EveryEstimator, IsCloserToTheTruthThanTheMeasurements) {
         SquaredError(EstimateViews({.estimator = GetParam()}, shared, views, pacer).value(), domain, rows);
   }
   EXPECT_LT(after, 0.8 * before);
+}
+
+// Also where a view of this attribute alone is taken at its word in the end: it was averaged before.
+TEST_P(EveryEstimator, LeavesInTheCountsOfOneAttributeTheNoiseOfAllItsViewsTogether) {
+  const Domain domain = CodedDomain({4, 3, 2});
+  const TestRows rows = ChainedRows({4, 3, 2}, 4000, 1);
+  const std::vector<AttributeSet> sets = {{0}, {0, 1}, {0, 2}};
+  const std::vector<SharedSet> shared = SharedSets(sets).value();
+  const std::vector<double> truth = CountedView(domain, {0}, rows).cells;
+  double squares = 0;
+  double forecast = 0;
+  for (uint64_t seed = 1; seed <= 400; ++seed) {
+    Pacer pacer = Patient();
+    std::vector<ViewTable> views =
+        EstimateViews({.estimator = GetParam()}, shared, NoisyViews(domain, sets, rows, seed), pacer).value();
+    for (size_t i = 0; i < truth.size(); ++i)
+      squares += (views[0].cells[i] - truth[i]) * (views[0].cells[i] - truth[i]) / 1600;
+    forecast = ViewsModel::Create(domain, {.attributes = {0, 1, 2},
+                                           .records = 4000,
+                                           .views = std::move(views),
+                                           .table = std::nullopt,
+                                           .transcript = {}})
+                   .value()
+                   ->CellNoise({0})
+                   .value()
+                   .value();
+  }
+  EXPECT_NEAR(std::sqrt(squares), forecast, 0.1 * forecast);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, EveryEstimator, testing::Values(Estimator::kShrunk, Estimator::kRipple),

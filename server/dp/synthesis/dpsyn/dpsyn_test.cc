@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -13,6 +14,7 @@
 #include "dp/synthesis/dpsyn/testing_views.h"
 #include "dp/synthesis/dpsyn/view_choice.h"
 #include "dp/synthesis/dpsyn/view_schedule.h"
+#include "dp/synthesis/dpsyn/views_codec.h"
 #include "dp/synthesis/dpsyn/views_model.h"
 #include "dp/synthesis/synthesis_workload.h"
 #include "dp/workload/marginals.h"
@@ -239,6 +241,35 @@ TEST(ViewsModel, RefusesStoredBytesOfAnotherDomain) {
             absl::StatusCode::kDataLoss);
   EXPECT_EQ(ViewsModel::Restore(CodedDomain(kSizes), bytes.substr(0, bytes.size() - 1)).status().code(),
             absl::StatusCode::kDataLoss);
+}
+
+ViewsModelParts TwoViewsOf(const Domain& domain, double variance) {
+  return {.attributes = {0, 1, 2},
+          .records = 100,
+          .views = {MakeView(domain, {0, 1}, 12.5, 4), MakeView(domain, {1, 2}, 100.0 / 12, variance)},
+          .table = std::nullopt,
+          .transcript = {}};
+}
+
+TEST(ViewsModel, SaysNothingOfTheNoiseOfASetThatNoViewHolds) {
+  const Domain domain = CodedDomain({2, 4, 3});
+  const auto model = ViewsModel::Create(domain, TwoViewsOf(domain, 9)).value();
+  EXPECT_DOUBLE_EQ(model->CellNoise({0, 1}).value().value(), 2);
+  EXPECT_DOUBLE_EQ(model->CellNoise({1}).value().value(), std::sqrt(1 / (1 / 8.0 + 1 / 27.0)));
+  ASSERT_TRUE(model->Marginal({0, 2}).ok());
+  EXPECT_EQ(model->CellNoise({0, 2}).value(), std::nullopt);
+  EXPECT_EQ(model->CellNoise({0, 1, 2}).value(), std::nullopt);
+}
+
+TEST(ViewsModel, RefusesStoredBytesWhoseVarianceIsNotAFiniteNumberAboveZero) {
+  const Domain domain = CodedDomain({2, 4, 3});
+  EXPECT_TRUE(ViewsModel::Restore(domain, EncodeViewsModel(TwoViewsOf(domain, 9))).ok());
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  for (const double variance : {kInfinity, -kInfinity, std::nan(""), 0.0, -1.0}) {
+    EXPECT_EQ(ViewsModel::Restore(domain, EncodeViewsModel(TwoViewsOf(domain, variance))).status().code(),
+              absl::StatusCode::kDataLoss)
+        << variance;
+  }
 }
 
 }  // namespace

@@ -54,10 +54,7 @@ std::vector<std::vector<double>> SingleCounts(const std::vector<ViewTable>& view
 absl::Status ShrinkAndRake(const EstimationRule& rule, const std::vector<SharedSet>& shared,
                            std::vector<ViewTable>& views, Pacer& pacer) {
   const std::vector<std::vector<double>> singles = SingleCounts(views);
-  for (ViewTable& view : views) {
-    RETURN_IF_ERROR(ShrinkView(singles, view, pacer));
-    for (double& cell : view.cells) cell = std::max(0.0, cell);
-  }
+  for (ViewTable& view : views) RETURN_IF_ERROR(ShrinkView(singles, view, pacer));
   return RakeConsistent(shared, kRakedEnough, rule.rounds, views, pacer);
 }
 

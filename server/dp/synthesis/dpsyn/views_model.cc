@@ -29,7 +29,8 @@ absl::Status CheckParts(const Domain& domain, const ViewsModelParts& parts) {
   for (const ViewTable& view : parts.views) {
     RETURN_IF_ERROR(domain.CheckSet(view.set));
     if (view.sizes != SizesOf(domain, view.set) ||
-        static_cast<int64_t>(view.cells.size()) != CellsOf(domain, view.set) || !(view.variance > 0))
+        static_cast<int64_t>(view.cells.size()) != CellsOf(domain, view.set) || !(view.variance > 0) ||
+        !std::isfinite(view.variance))
       return absl::InvalidArgumentError("a view has not one count for each of its cells");
     if (std::ranges::any_of(view.cells, [](double cell) { return !(cell >= 0) || !std::isfinite(cell); }))
       return absl::InvalidArgumentError("a view has a count that is not a number from 0 upwards");
@@ -118,14 +119,8 @@ absl::StatusOr<std::optional<double>> ViewsModel::CellNoise(const AttributeSet& 
     if (IsSubset(set, view.set))
       weights += 1 / (view.variance * static_cast<double>(Fold(view.set, view.sizes, set).ratio()));
   }
-  if (weights > 0) return std::optional(std::sqrt(1 / weights));
-  double largest = 0;
-  for (const ViewTable& known : KnownMarginals(parts_.views, set)) {
-    const double spread =
-        static_cast<double>(CellsOf(domain_, set)) / static_cast<double>(known.cells.size());
-    largest = std::max(largest, std::sqrt(known.variance) / spread);
-  }
-  return std::optional(largest);
+  if (!(weights > 0)) return std::optional<double>();
+  return std::optional(std::sqrt(1 / weights));
 }
 
 absl::Status ViewsModel::Sample(BitSource& bits, int64_t rows, const RecordSink& sink) const {

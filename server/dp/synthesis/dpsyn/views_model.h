@@ -53,9 +53,10 @@ class ViewsModel : public SynthesisModel {
   const AttributeSet& attributes() const override { return parts_.attributes; }
   absl::StatusOr<std::vector<double>> Marginal(const AttributeSet& set) const override;
 
-  // Of the views that hold the set, combined by inverse variance; else the largest of its known parts, spread
-  // over the cells that each of theirs stands for. Estimators that draw views towards expectations
-  // (shrinkage.h) leave less noise than this, and an error of their own.
+  // Of the views that hold the set, combined by inverse variance, as MakeConsistent() averages them. Absent
+  // for a set that no view holds: noise of different views adds up in its reconstruction in ways that depend
+  // on the counts. Estimators that draw views towards expectations (shrinkage.h) leave less noise than this,
+  // and an error of their own.
   absl::StatusOr<std::optional<double>> CellNoise(const AttributeSet& set) const override;
 
   // Without stored records, independent draws from the views (view_sampler.h). Stored records are dealt out

@@ -273,6 +273,33 @@ TEST(DefaultInit, GivesEachMarginalWhatARoundGets) {
   EXPECT_EQ(MakeMwemSchedule(input)->used_settings.at("init_percent"), "20");
 }
 
+TEST(DefaultInit, MeasuresNothingBeforehandWhereUnitsOwnTooManyRecordsForThat) {
+  const std::vector<int64_t> sizes(24, 2);
+  SynthesisInput input = Input(RuleKind::kPure, {.epsilon = Epsilon(kEpsilonUnitsPerOne)});
+  input.domain = CodedDomain(sizes);
+  input.workload = WholeMarginals(AllKWayMarginals(input.domain, 2, {}).value());
+  input.unit_bound.max_records = int64_t{1} << 25;
+  const auto schedule = MakeMwemSchedule(input);
+  ASSERT_TRUE(schedule.ok()) << schedule.status();
+  EXPECT_TRUE(schedule->initial.empty());
+  EXPECT_EQ(schedule->used_settings.at("init"), "uniform");
+}
+
+TEST(MwemSettings, SayWhatWasChosenForAuto) {
+  SynthesisInput input = Input(RuleKind::kPure, {.epsilon = Epsilon(kEpsilonUnitsPerOne)});
+  EXPECT_EQ(MakeMwemSchedule(input)->used_settings.at("form"), "dense");
+  EXPECT_EQ(MakeMwemSchedule(input)->used_settings.at("init"), "uniform");
+  input.settings = {{"init", "domain"}};
+  EXPECT_EQ(MakeMwemSchedule(input)->used_settings.at("init"), "domain");
+  input.settings = {};
+  input.domain = CodedDomain(std::vector<int64_t>(24, 2));
+  input.workload = WholeMarginals(AllKWayMarginals(input.domain, 2, {}).value());
+  input.assume_records = 50'000;
+  const auto schedule = MakeMwemSchedule(input).value();
+  EXPECT_EQ(schedule.used_settings.at("form"), "factored");
+  EXPECT_EQ(schedule.used_settings.at("init"), "marginals");
+}
+
 TEST(DefaultSelection, TakesHalfOfARoundWhereOneAnswerIsMeasured) {
   SynthesisInput input = Input(RuleKind::kPure, {.epsilon = Epsilon(kEpsilonUnitsPerOne)});
   EXPECT_EQ(MakeMwemSchedule(input)->used_settings.at("selection_percent"), "30");

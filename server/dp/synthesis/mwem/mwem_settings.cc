@@ -98,31 +98,46 @@ absl::StatusOr<double> NoiseOfMarginals(const SynthesisInput& input, const Budge
 // One-way marginals first, where rounds would otherwise learn little else (in parts, attributes that no round
 // reaches would stay uniform; ranges over several attributes need the attributes' own distributions) and
 // where these marginals are not lost in noise.
-absl::StatusOr<MwemInit> DefaultInit(const SynthesisInput& input, const Budget& budget,
-                                     const AttributeSet& attributes, const MwemSettings& settings) {
+MwemInit DefaultInit(const SynthesisInput& input, const Budget& budget, const AttributeSet& attributes,
+                     const MwemSettings& settings) {
   const bool joins_attributes = std::ranges::any_of(
       input.workload, [](const QueryGroup& group) { return group.attributes.size() > 1; });
   const bool learns_parts = settings.form == MwemForm::kFactored || HasBoxes(input);
   if (!joins_attributes || !learns_parts) return MwemInit::kUniform;
-  ASSIGN_OR_RETURN(
-      const double noise,
-      NoiseOfMarginals(input, budget, attributes, PercentForMarginals(attributes.size(), settings.rounds)));
-  return noise <= 0.25 * static_cast<double>(AssumedRecords(input)) ? MwemInit::kMarginals
-                                                                    : MwemInit::kUniform;
+  const absl::StatusOr<double> noise =
+      NoiseOfMarginals(input, budget, attributes, PercentForMarginals(attributes.size(), settings.rounds));
+  // What cannot be measured together, because a unit owns too many records, nobody has asked for.
+  if (!noise.ok()) return MwemInit::kUniform;
+  return *noise <= 0.25 * static_cast<double>(AssumedRecords(input)) ? MwemInit::kMarginals
+                                                                     : MwemInit::kUniform;
 }
 
 absl::Status ReadInit(const SynthesisInput& input, const Budget& budget, const AttributeSet& attributes,
                       SettingsReader& reader, MwemSettings& settings) {
   ASSIGN_OR_RETURN(const std::string init, reader.Choice("init", {"auto", "uniform", "marginals", "domain"}));
-  if (init == "auto") {
-    ASSIGN_OR_RETURN(settings.init, DefaultInit(input, budget, attributes, settings));
-  }
+  if (init == "auto") settings.init = DefaultInit(input, budget, attributes, settings);
   if (init == "marginals") settings.init = MwemInit::kMarginals;
   if (init == "domain") settings.init = MwemInit::kDomain;
   if (settings.init == MwemInit::kMarginals)
     settings.init_percent = PercentForMarginals(attributes.size(), settings.rounds);
   ASSIGN_OR_RETURN(settings.init_percent, reader.Integer("init_percent", settings.init_percent, 1, 99));
   return absl::OkStatus();
+}
+
+std::string NameOf(MwemForm form) {
+  return form == MwemForm::kDense ? "dense" : "factored";
+}
+
+std::string NameOf(MwemInit init) {
+  switch (init) {
+    case MwemInit::kMarginals:
+      return "marginals";
+    case MwemInit::kDomain:
+      return "domain";
+    case MwemInit::kUniform:
+      break;
+  }
+  return "uniform";
 }
 
 absl::Status CheckForm(const MwemSettings& settings, bool fits_whole) {
@@ -169,7 +184,10 @@ absl::StatusOr<ReadMwemSettings> ReadSettings(const SynthesisInput& input, const
   settings.adaptive = adaptive == "yes" ? MwemRounds::kAdaptive : MwemRounds::kFixed;
   RETURN_IF_ERROR(CheckForm(settings, cells && *cells <= settings.max_cells));
   RETURN_IF_ERROR(reader.Finish());
-  return ReadMwemSettings{.settings = settings, .used = reader.used()};
+  ReadMwemSettings read{.settings = settings, .used = reader.used()};
+  read.used["form"] = NameOf(settings.form);
+  read.used["init"] = NameOf(settings.init);
+  return read;
 }
 
 int64_t DefaultRounds(const Budget& budget, double complexity, int64_t candidates, int64_t records) {
@@ -217,7 +235,9 @@ const std::vector<Setting>& MwemSettingsForPeople() {
        "drown "
        "them; else uniform",
        "auto"},
-      {"init_percent", "the share of the budget that the measurement beforehand costs, 1 to 99",
+      {"init_percent",
+       "the share of the budget that the measurement beforehand costs, 1 to 99; with init=uniform it costs "
+       "nothing",
        "20 for domain; as much for each marginal as for a round, at most 50, for marginals"},
       {"adaptive",
        absl::StrCat("no: all rounds are alike; yes: ", kAdaptiveStages,

@@ -47,8 +47,9 @@ inline constexpr int64_t kAdaptiveStages = 4;
 // A domain of more cells is held in factored form unless the request says otherwise.
 inline constexpr int64_t kMostCellsHeldWhole = int64_t{1} << 22;
 
-// The settings in use and every key with its value. `candidates` are what rounds choose among. Errors:
-// INVALID_ARGUMENT ("settings...", "workload" when the domain is too large for what was asked).
+// The settings in use and every key with its value, "auto" as what was chosen. `candidates` are what rounds
+// choose among. Errors: INVALID_ARGUMENT ("settings...", "workload" when the domain is too large for what was
+// asked).
 struct ReadMwemSettings {
   MwemSettings settings;
   std::map<std::string, std::string> used;
