@@ -68,7 +68,7 @@ class NestedRun {
 
   absl::Status DrawParameters(int64_t number) {
     const GroupModel& model = schedule_.settings.model;
-    // The kernel scores every point once for each group; here each counts once.
+    // The kernel weighs every point; before the first draw it scores each once for each group.
     RETURN_IF_ERROR(pacer_.InPieces(static_cast<size_t>(CandidatesOf(model)),
                                     [](size_t /*start*/, size_t /*length*/) {}));
     ASSIGN_OR_RETURN(const size_t chosen,
@@ -77,10 +77,8 @@ class NestedRun {
     parts_.draws.push_back(point);
     parts_.transcript.push_back(absl::StrCat("parameters ", number + 1, ": ",
                                              InWords(point, std::holds_alternative<BinomialGroups>(model))));
-    for (const std::string& axis : AxesAtTheirEdge(model, point)) {
-      parts_.transcript.push_back(absl::StrCat("warning: ", axis, " lies at the edge of its grid; a wider ",
-                                               axis, "_min .. ", axis, "_max may hold what the groups say"));
-    }
+    for (std::string& warning : WarningsOfEdges(model, point))
+      parts_.transcript.push_back(std::move(warning));
     return absl::OkStatus();
   }
 

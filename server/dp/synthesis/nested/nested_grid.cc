@@ -15,6 +15,8 @@
 namespace curator::dp {
 namespace {
 
+constexpr double kLeastCorrelation = 1e-6;
+
 absl::Status CheckFacts(const Domain& domain, const NestedFacts& facts) {
   if (facts.response >= domain.size()) return InvalidField("nested", "the response is no attribute");
   const auto codes = static_cast<size_t>(domain.attributes()[facts.response].size());
@@ -28,9 +30,10 @@ absl::Status CheckFacts(const Domain& domain, const NestedFacts& facts) {
                       "resolution must be above 0");
 }
 
-// Numbers from `least` to `most`, evenly spaced or in even ratios; one number where they are the same.
+// Numbers from `least` to `most`, at least two, evenly spaced or in even ratios; one number where they are
+// the same.
 std::vector<double> Axis(double least, double most, int64_t points, bool in_ratios) {
-  if (least == most || points == 1) return {least};
+  if (least == most) return {least};
   std::vector<double> axis;
   for (int64_t i = 0; i < points; ++i) {
     const double share = static_cast<double>(i) / static_cast<double>(points - 1);
@@ -63,6 +66,11 @@ absl::StatusOr<std::vector<double>> ReadAxis(const std::string& name, const Axis
     return InvalidField(absl::StrCat("settings.", name, "_min"),
                         absl::StrCat("must not be above ", name, "_max, which is ", most));
   }
+  if (count == 1 && least < most) {
+    return InvalidField(absl::StrCat("settings.", name, "_points"),
+                        absl::StrCat("is 1, but ", name, "_min .. ", name, "_max is ", least, " .. ", most,
+                                     ": take 2 or more, or set both to the one number"));
+  }
   return Axis(least, most, count, in_ratios);
 }
 
@@ -92,21 +100,42 @@ absl::StatusOr<Axes> ReadAxes(const NestedFacts& facts, bool is_binomial, Settin
   ASSIGN_OR_RETURN(axes.nu, ReadAxis("nu", {nu_low, nu_high, nu_low, nu_high}, 41, false, reader));
   ASSIGN_OR_RETURN(axes.tau, ReadAxis("tau", {least, range, range / 64, range / 2}, 25, true, reader));
   ASSIGN_OR_RETURN(axes.sigma, ReadAxis("sigma", {least, range, range / 16, range / 2}, 25, true, reader));
-  ASSIGN_OR_RETURN(axes.rho, ReadAxis("rho", {1e-6, 1 - 1e-6, 0.002, 0.5}, 25, true, reader));
+  ASSIGN_OR_RETURN(axes.rho,
+                   ReadAxis("rho", {kLeastCorrelation, 1 - kLeastCorrelation, 0.002, 0.5}, 25, true, reader));
   return axes;
 }
 
-absl::Status CheckSize(const GroupModel& model) {
-  const bool is_binomial = std::holds_alternative<BinomialGroups>(model);
-  const int64_t most = is_binomial ? kMostBinomialCandidates : kMostNestedCandidates;
-  if (CandidatesOf(model) <= most) return absl::OkStatus();
-  return InvalidField("settings.nu_points", absl::StrCat("the grid would have more than ", most,
-                                                         " points: take fewer numbers on some axis"));
+absl::Status CheckSize(const GroupModel& model, size_t codes) {
+  const auto* normal = std::get_if<NormalGroups>(&model);
+  const int64_t most = normal == nullptr ? kMostBinomialCandidates : kMostNestedCandidates;
+  if (CandidatesOf(model) > most) {
+    return InvalidField("settings.nu_points", absl::StrCat("the grid would have more than ", most,
+                                                           " points: take fewer numbers on some axis"));
+  }
+  const auto fitting = static_cast<size_t>(kMostWeighings) / std::max<size_t>(1, codes);
+  if (normal == nullptr || normal->withins.size() <= fitting) return absl::OkStatus();
+  return InvalidField(
+      "settings.sigma_points",
+      absl::StrCat("must be at most ", fitting, " for a response of ", codes,
+                   " codes: each code's weight is found at each number of sigma, at most 2^26 in all"));
 }
 
-void AddIfAtTheEdge(const std::vector<double>& axis, double number, const char* name,
-                    std::vector<std::string>& found) {
-  if (axis.size() > 1 && (number == axis.front() || number == axis.back())) found.emplace_back(name);
+// How far an axis may reach.
+struct AxisLimits {
+  double least;
+  double most;
+};
+
+std::vector<std::string> WarningsOfAxis(const std::string& name, const std::vector<double>& axis,
+                                        double number, const AxisLimits& limits) {
+  if (axis.size() <= 1 || (number != axis.front() && number != axis.back())) return {};
+  const double room = 1e-5 * std::max(std::abs(limits.least), std::abs(limits.most));
+  if (number <= limits.least + room || number >= limits.most - room) {
+    return {absl::StrCat("warning: ", name, " lies at the edge of its grid, which reaches as far as ",
+                         "may be asked for: from ", limits.least, " to ", limits.most)};
+  }
+  return {absl::StrCat("warning: ", name, " lies at the edge of its grid; a wider ", name, "_min .. ", name,
+                       "_max may hold what the groups say")};
 }
 
 }  // namespace
@@ -136,7 +165,7 @@ absl::StatusOr<GroupModel> ReadNestedModel(const Domain& domain, const NestedFac
                            .means = std::move(axes.nu),
                            .correlations = std::move(axes.rho)};
   }
-  RETURN_IF_ERROR(CheckSize(model));
+  RETURN_IF_ERROR(CheckSize(model, facts.numbers.size()));
   const absl::Status fits = CheckGroupModel(model, static_cast<int64_t>(facts.numbers.size()));
   if (!fits.ok()) return InvalidField("nested", std::string(fits.message()));
   return model;
@@ -167,16 +196,23 @@ int64_t CandidatesOf(const GroupModel& model) {
   return product({binomial.means.size(), binomial.correlations.size()});
 }
 
-std::vector<std::string> AxesAtTheirEdge(const GroupModel& model, const NestedParameters& point) {
+std::vector<std::string> WarningsOfEdges(const GroupModel& model, const NestedParameters& point) {
   std::vector<std::string> found;
+  const auto look_at = [&](const std::string& name, const std::vector<double>& axis, double number,
+                           const AxisLimits& limits) {
+    for (std::string& warning : WarningsOfAxis(name, axis, number, limits))
+      found.push_back(std::move(warning));
+  };
   if (const auto* normal = std::get_if<NormalGroups>(&model)) {
-    AddIfAtTheEdge(normal->means, point.mean, "nu", found);
-    AddIfAtTheEdge(normal->betweens, point.between, "tau", found);
-    AddIfAtTheEdge(normal->withins, point.within, "sigma", found);
+    const double range = normal->high - normal->low;
+    const AxisLimits of_deviations{range / kMostRangeInWithins, range};
+    look_at("nu", normal->means, point.mean, {normal->low, normal->high});
+    look_at("tau", normal->betweens, point.between, of_deviations);
+    look_at("sigma", normal->withins, point.within, of_deviations);
   } else {
     const auto& binomial = std::get<BinomialGroups>(model);
-    AddIfAtTheEdge(binomial.means, point.mean, "nu", found);
-    AddIfAtTheEdge(binomial.correlations, point.between, "rho", found);
+    look_at("nu", binomial.means, point.mean, {binomial.edge, 1 - binomial.edge});
+    look_at("rho", binomial.correlations, point.between, {kLeastCorrelation, 1 - kLeastCorrelation});
   }
   return found;
 }

@@ -7,6 +7,7 @@
 
 #include "base/canonical_bytes.h"
 #include "base/status_macros.h"
+#include "dp/data/coded_columns.h"
 #include "dp/synthesis/nested/joined_records.h"
 #include "dp/synthesis/synthesizers.h"
 
@@ -73,7 +74,8 @@ NestedModel::NestedModel(const Domain& domain, NestedModelParts parts)
     const auto place = std::ranges::lower_bound(attributes_, parts_.response);
     if (place == attributes_.end() || *place != parts_.response) attributes_.insert(place, parts_.response);
   }
-  records_ = std::max<int64_t>(1, std::llround(RecordsIn(parts_.sizes)));
+  // What noise in large classes invents may exceed any table.
+  records_ = std::llround(std::clamp(RecordsIn(parts_.sizes), 1.0, static_cast<double>(kMaxRows)));
   double groups = 0;
   for (const SizeClass& each : parts_.sizes) group_ends_.push_back(groups += each.groups);
   shares_.assign(parts_.numbers.size(), 0.0);

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "dp/data/coded_columns.h"
 #include "dp/workload/testing_domain.h"
 #include "tests/testing/seeded_bits.h"
 
@@ -140,6 +141,12 @@ TEST(NestedModel, OfZerosAndOnesHasTheSharesOfItsGroups) {
                           })
                   .ok());
   EXPECT_NEAR(ones / 50'000, 0.3, 0.02);
+}
+
+TEST(NestedModel, HasNoMoreRecordsThanATableMayHave) {
+  NestedModelParts parts = NormalParts();
+  parts.sizes = {{.least = 1 << 20, .most = 1 << 20, .groups = 0x1p61}};
+  EXPECT_EQ(NestedModel(Responses(), std::move(parts)).records(), kMaxRows);
 }
 
 TEST(NestedModel, IsTheSameWhenRestored) {

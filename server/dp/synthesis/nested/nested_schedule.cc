@@ -5,10 +5,12 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
 #include "dp/kernel/group_sizes_sensitivity.h"
 #include "dp/kernel/utility/lattice_utility.h"
+#include "dp/kernel/utility/record_influence.h"
 #include "dp/synthesis/affordable_selection.h"
 #include "dp/synthesis/synthesis_workload.h"
 #include "dp/synthesis/synthesizers.h"
@@ -85,6 +87,32 @@ std::string_view WeightsInWords(const NestedSettings& settings) {
   return "no weights";
 }
 
+// The least and the largest weight of a record, in words. INVALID_ARGUMENT where no record has any: the draw
+// would cost its price and say nothing.
+absl::StatusOr<std::string> RecordWeightsInWords(const NestedSettings& settings,
+                                                 const LatticeGroups& lattice) {
+  if (settings.records == RecordWeights::kOne) return std::string();
+  const auto [least, largest] = std::ranges::minmax_element(lattice.weights);
+  const auto share = [](int64_t units) {
+    return static_cast<double>(units) / static_cast<double>(kWholeRecord);
+  };
+  if (*largest > 0) {
+    return absl::StrFormat(" (%.4g for the response that can do most, %.4g for that which can do least)",
+                           share(*least), share(*largest));
+  }
+  // The width at which the first code, or under one weight all of them, have the least weight there is.
+  double needed = settings.records == RecordWeights::kScalar ? 0 : kLargestClip;
+  for (uint32_t code = 0; code < lattice.weights.size(); ++code) {
+    const double of_code = SpreadOfOneRecord(lattice.grid, code, share(1));
+    needed =
+        settings.records == RecordWeights::kScalar ? std::max(needed, of_code) : std::min(needed, of_code);
+  }
+  return InvalidField("settings.width",
+                      absl::StrFormat("leaves no weight to any record: a draw would say nothing of the data; "
+                                      "take more than %.4g, or a larger sigma_min",
+                                      needed));
+}
+
 // How far apart one unit moves the logarithms of two points' densities, as the kernel finds it; and the prior
 // as additions to them: a point with probability pi has ln pi after the exponent epsilon / range.
 absl::Status AskForParameters(const SynthesisInput& input, NestedSchedule& schedule) {
@@ -93,6 +121,8 @@ absl::Status AskForParameters(const SynthesisInput& input, NestedSchedule& sched
   const absl::StatusOr<LatticeUtility> lattice =
       ToLattice(schedule.question, {}, input.domain, input.unit_bound);
   if (!lattice.ok()) return InvalidField("settings.weights", std::string(lattice.status().message()));
+  ASSIGN_OR_RETURN(const std::string record_weights,
+                   RecordWeightsInWords(settings, std::get<LatticeGroups>(lattice->kind)));
   const double range = std::ldexp(static_cast<double>(lattice->range), -kUtilityLatticeBits);
   const double epsilon = static_cast<double>(schedule.each_draw.units()) / 1e12;
   const int64_t candidates = CandidatesOf(settings.model);
@@ -106,7 +136,7 @@ absl::Status AskForParameters(const SynthesisInput& input, NestedSchedule& sched
   schedule.model_cells = candidates;
   schedule.lines.push_back(absl::StrCat(
       settings.draws, settings.draws == 1 ? " draw" : " draws", " of the model's parameters from ",
-      candidates, " points, ", std::string(WeightsInWords(settings)), ", prior flat on ",
+      candidates, " points, ", std::string(WeightsInWords(settings)), record_weights, ", prior flat on ",
       settings.is_flat_on_deviations ? "deviations" : "logarithms of deviations", ", each ",
       Describe(schedule.draws.back().event), "; a unit moves log-densities apart by at most ", range,
       ", so the posterior's exponent is ", epsilon / range));

@@ -25,7 +25,11 @@ absl::Status WithoutTheorem(std::string_view setting, std::string_view why) {
 
 // Which weights, inside or outside of what integral, the bound allows.
 absl::Status ReadWeights(SettingsReader& reader, NestedSettings& settings) {
-  const absl::StatusOr<std::string> weights = reader.Choice("weights", {"vector", "none", "scalar", "group"});
+  // Where groups are clipped nothing asks for weights of records, which would only blur what groups say.
+  const bool is_clipped = settings.bound == NestedBound::kGroup;
+  const absl::StatusOr<std::string> weights =
+      is_clipped ? reader.Choice("weights", {"none", "vector", "scalar", "group"})
+                 : reader.Choice("weights", {"vector", "none", "scalar", "group"});
   RETURN_IF_ERROR(weights.status());
   const absl::StatusOr<std::string> option = reader.Choice("option", {"C", "A", "B"});
   RETURN_IF_ERROR(option.status());
@@ -151,6 +155,13 @@ absl::StatusOr<NestedSettings> ReadNestedSettings(const SynthesisInput& input) {
   RETURN_IF_ERROR(prior.status());
   settings.is_flat_on_deviations = *prior == "flat";
   ASSIGN_OR_RETURN(settings.draws, reader.Integer("draws", 1, 1, 1000));
+  const int64_t fitting = kMostNestedPointsDrawnFrom / CandidatesOf(settings.model);
+  if (settings.draws > fitting) {
+    return InvalidField(
+        "settings.draws",
+        absl::StrCat("must be at most ", fitting, " for a grid of ", CandidatesOf(settings.model),
+                     " points (2^26 in all draws): take fewer draws, or fewer points"));
+  }
   RETURN_IF_ERROR(ReadSizes(facts, reader, settings));
   RETURN_IF_ERROR(ReadJoin(input, reader, settings));
   RETURN_IF_ERROR(reader.Finish());
@@ -184,17 +195,17 @@ const std::vector<Setting>& NestedSettingsForPeople() {
        "and 1, and groups differ in their share of ones; auto: binomial for the numbers 0 and 1, else normal",
        "auto"},
       {"bound",
-       "which theorem pays for a draw. unit: that of the dataset's privacy unit; group: a record pays for "
-       "its "
-       "whole group, which is clipped",
+       "which theorem pays for a draw. record: what one record can do to its group's density is bounded, "
+       "where the privacy unit is a record; group: groups are clipped, and a record pays for its whole "
+       "group; unit: record or group, as the dataset's privacy unit is",
        "unit"},
       {"weights",
        "of the likelihood: none; scalar, all records alike; vector, each record what its response needs; "
        "group, each group what it needs (not where a record is bounded)",
-       "vector"},
+       "vector; none where groups are clipped"},
       {"option",
        "where a group's weight stands: A, outside of the integrated likelihood; B, inside; C, inside, with "
-       "weights of records as well",
+       "weights of records as well (binomial: records' weights inside, the group's outside)",
        "C"},
       {"width", "how far one record may move its group's log-likelihood; smaller responses' weights follow",
        "what a response in the middle moves unweighted"},

@@ -58,9 +58,8 @@ struct NestedParameters {
 NestedParameters ParametersAt(const GroupModel& model, size_t candidate);
 int64_t CandidatesOf(const GroupModel& model);
 
-// "tau", say, where the point lies at the edge of an axis of more than one number: what is estimated may lie
-// beyond.
-std::vector<std::string> AxesAtTheirEdge(const GroupModel& model, const NestedParameters& point);
+// One for each axis of more than one number at whose edge the point lies: what is estimated may lie beyond.
+std::vector<std::string> WarningsOfEdges(const GroupModel& model, const NestedParameters& point);
 
 const std::vector<Setting>& NestedSettingsForPeople();
 

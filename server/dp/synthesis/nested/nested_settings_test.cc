@@ -63,6 +63,31 @@ TEST(NestedSettings, AskTheKernelForTheUnitThatIsProtected) {
   EXPECT_EQ(of_group.role, GroupRole::kUnit);
 }
 
+TEST(NestedSettings, WeighRecordsUnaskedOnlyWhereARecordIsBounded) {
+  EXPECT_EQ(ReadNestedSettings(SchoolInput(NestedUnit::kRecord, 10)).value().records, RecordWeights::kVector);
+  EXPECT_EQ(ReadNestedSettings(SchoolInput(NestedUnit::kGroup, 10)).value().records, RecordWeights::kOne);
+  SynthesisInput input = SchoolInput(NestedUnit::kRecord, 10);
+  input.settings = {{"bound", "group"}};
+  EXPECT_EQ(ReadNestedSettings(input).value().records, RecordWeights::kOne);
+  input.settings["weights"] = "vector";
+  EXPECT_EQ(ReadNestedSettings(input).value().records, RecordWeights::kVector);
+}
+
+TEST(NestedSettings, TakeOneNumberOfAnAxisWhoseEndsAreThatNumber) {
+  EXPECT_EQ(Refusal(NestedUnit::kRecord, {{"nu_points", "1"}, {"nu_min", "9"}, {"nu_max", "9"}}), "");
+}
+
+TEST(NestedSettings, SayWhichWidthLeavesSomeWeightAndWhatTheWeightsAre) {
+  SynthesisInput input = SchoolInput(NestedUnit::kRecord, 10);
+  input.settings = {{"width", "0.001"}, {"sigma_min", "0.02"}};
+  const std::string refusal(Nested().Plan(input).status().message());
+  EXPECT_THAT(refusal, HasSubstr("take more than 1.9"));
+  input.settings["width"] = "1.95";
+  const auto plan = Nested().Plan(input);
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  EXPECT_THAT(plan->schedule, testing::Contains(HasSubstr("weights of records by their response (0 for")));
+}
+
 TEST(NestedSettings, NameTheFieldThatIsWrong) {
   const std::vector<std::pair<Settings, std::string>> wrong = {
       {{{"weights", "heavy"}}, "settings.weights"},
@@ -74,6 +99,12 @@ TEST(NestedSettings, NameTheFieldThatIsWrong) {
       {{{"nu_min", "-1"}}, "settings.nu_min"},
       {{{"nu_points", "10000"}, {"tau_points", "1000"}}, "settings.nu_points"},
       {{{"draws", "0"}}, "settings.draws"},
+      {{{"draws", "1000"}, {"nu_points", "150"}}, "settings.draws"},
+      {{{"nu_points", "1"}}, "settings.nu_points"},
+      {{{"tau_points", "1"}, {"tau_min", "1"}, {"tau_max", "2"}}, "settings.tau_points"},
+      {{{"sigma_points", "900000"}, {"nu_points", "2"}, {"tau_points", "2"}}, "settings.sigma_points"},
+      {{{"width", "0.001"}, {"sigma_min", "0.02"}}, "settings.width"},
+      {{{"width", "0.001"}, {"weights", "scalar"}, {"sigma_min", "0.02"}}, "settings.width"},
       {{{"clip", "0"}}, "settings.clip"},
       {{{"sizes", "guess"}}, "settings.sizes"},
       {{{"model", "binomial"}}, "settings.model"},
@@ -122,8 +153,19 @@ TEST(ParametersAt, RunThroughTheGridInTheOrderOfTheKernel) {
   EXPECT_EQ(point.between, 5);
   EXPECT_EQ(point.within, 6);
   EXPECT_EQ(point.mean, 3);
-  EXPECT_THAT(AxesAtTheirEdge(model, point), testing::ElementsAre("nu", "tau", "sigma"));
-  EXPECT_THAT(AxesAtTheirEdge(model, {.mean = 2, .between = 4.5, .within = 6.5}), testing::IsEmpty());
+  EXPECT_THAT(WarningsOfEdges(model, point),
+              testing::ElementsAre(HasSubstr("a wider nu_min .. nu_max"), HasSubstr("a wider tau_min"),
+                                   HasSubstr("a wider sigma_min")));
+  EXPECT_THAT(WarningsOfEdges(model, {.mean = 2, .between = 4.5, .within = 6.5}), testing::IsEmpty());
+}
+
+TEST(WarningsOfEdges, DoNotAdviseToWidenWhatIsAsWideAsItMayBe) {
+  const GroupModel model = NormalGroups{
+      .values = {0}, .low = 0, .high = 9, .means = {0, 2, 3}, .betweens = {4, 9}, .withins = {0.009, 7}};
+  EXPECT_THAT(WarningsOfEdges(model, {.mean = 0, .between = 9, .within = 0.009}),
+              testing::Each(HasSubstr("reaches as far as may be asked for")));
+  EXPECT_THAT(WarningsOfEdges(model, {.mean = 3, .between = 4, .within = 7}),
+              testing::Each(HasSubstr("a wider")));
 }
 
 }  // namespace

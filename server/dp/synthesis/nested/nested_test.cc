@@ -170,28 +170,72 @@ TEST(Nested, JoinsOtherAttributesGivenTheResponse) {
   EXPECT_NEAR(passed[1], sum, 1e-6);
 }
 
+// Codes of the response, group by group; those without records are not in the table.
+using CodesOfSchools = std::vector<std::vector<uint32_t>>;
+
+SealedTableHandle Sealed(const SynthesisInput& input, const CodesOfSchools& schools) {
+  const bool is_record = input.nested->unit == NestedUnit::kRecord;
+  SealedTableBuilder builder(input.domain, is_record ? RowOwner::kItselfInGroup : RowOwner::kUnit);
+  uint32_t number = 0;
+  for (const std::vector<uint32_t>& school : schools) {
+    for (const uint32_t code : school) (void)builder.AppendRow(std::span(&code, 1), number);
+    if (!school.empty()) ++number;
+  }
+  return std::move(builder).Build().value();
+}
+
+const CodesOfSchools kFewSchools = {{0, 7, 80}, {40, 41}, {12}, {77, 77, 78, 80}};
+
+CodesOfSchools With(size_t school, std::vector<uint32_t> codes) {
+  CodesOfSchools schools = kFewSchools;
+  schools.resize(std::max(schools.size(), school + 1));
+  schools[school] = std::move(codes);
+  return schools;
+}
+
+// What one unit can do to kFewSchools.
+std::vector<CodesOfSchools> NeighboursOf(NestedUnit unit, NeighbourRelation relation) {
+  const bool replaces = relation == NeighbourRelation::kReplaceOne;
+  if (unit == NestedUnit::kGroup)
+    return replaces ? std::vector{With(0, {80, 80, 80}), With(3, {0})}
+                    : std::vector{With(3, {}), With(4, {80})};
+  // A record enters, founds a group, or was the last of one; or changes, in its group or to another.
+  if (!replaces) return {With(0, {0, 7, 80, 80}), With(4, {80}), With(2, {})};
+  CodesOfSchools moved = With(2, {});
+  moved[1].push_back(80);
+  return {With(0, {80, 7, 80}), moved};
+}
+
 // The whole of a fit, on neighbours: the loss of its recorded draws is at most the price.
 TEST(Nested, LosesNoMoreThanItsPriceOnNeighbouringTables) {
-  SynthesisInput input = SchoolInput(NestedUnit::kRecord, 3);
-  input.settings = {{"nu_points", "5"}, {"tau_points", "3"}, {"sigma_points", "4"}, {"draws", "3"}};
-  const SealedTableHandle small = Schools(input, {}, 4, 5);
-  const SealedTableHandle one_less = [&] {
-    SealedTableBuilder builder(input.domain, RowOwner::kItselfInGroup);
-    const ReadableScope readable(*small);
-    for (int64_t row = 0; row + 1 < small->rows(); ++row) {
-      const uint32_t code = readable.columns().columns[0][row];
-      (void)builder.AppendRow(std::span(&code, 1), readable.group_of_row()[static_cast<size_t>(row)]);
+  for (const auto& [unit, bound] :
+       {std::pair(NestedUnit::kRecord, "unit"), std::pair(NestedUnit::kRecord, "group"),
+        std::pair(NestedUnit::kGroup, "unit")}) {
+    for (const NeighbourRelation relation : {NeighbourRelation::kAddRemove, NeighbourRelation::kReplaceOne}) {
+      SynthesisInput input = SchoolInput(unit, 3);
+      input.unit_bound.relation = relation;
+      input.settings = {{"nu_points", "5"}, {"tau_points", "3"}, {"sigma_points", "4"}, {"draws", "3"}};
+      input.settings["bound"] = bound;
+      const SealedTableHandle few = Sealed(input, kFewSchools);
+      for (const CodesOfSchools& schools : NeighboursOf(unit, relation)) {
+        const SealedTableHandle other = Sealed(input, schools);
+        for (uint64_t seed = 0; seed < 10; ++seed) {
+          const Fitted fitted = Fit(input, few, seed);
+          const Interval loss =
+              LogProbability(fitted.transcript, *few, input.domain, input.unit_bound).value() -
+              LogProbability(fitted.transcript, *other, input.domain, input.unit_bound).value();
+          EXPECT_FALSE(loss.CertainlyAbove(Interval(3))) << bound;
+          EXPECT_FALSE((-loss).CertainlyAbove(Interval(3))) << bound;
+        }
+      }
     }
-    return std::move(builder).Build().value();
-  }();
-  for (uint64_t seed = 0; seed < 20; ++seed) {
-    const Fitted fitted = Fit(input, small, seed);
-    const Interval loss =
-        LogProbability(fitted.transcript, *small, input.domain, input.unit_bound).value() -
-        LogProbability(fitted.transcript, *one_less, input.domain, input.unit_bound).value();
-    EXPECT_FALSE(loss.CertainlyAbove(Interval(3)));
-    EXPECT_FALSE((-loss).CertainlyAbove(Interval(3)));
   }
+}
+
+TEST(Nested, SaysWhereADrawLiesAtAnEdgeThatMayNotBeMoved) {
+  SynthesisInput input = SchoolInput(NestedUnit::kRecord, 300);
+  const Fitted fitted = Fit(input, Schools(input, {.nu = 500, .tau = 1, .sigma = 1}, 200, 30));
+  EXPECT_THAT(Lines(*fitted.model), HasSubstr("nu lies at the edge of its grid, which reaches as far as"));
 }
 
 }  // namespace
