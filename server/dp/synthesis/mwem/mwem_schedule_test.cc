@@ -275,10 +275,10 @@ TEST(DefaultInit, GivesEachMarginalWhatARoundGets) {
 
 TEST(DefaultInit, MeasuresNothingBeforehandWhereUnitsOwnTooManyRecordsForThat) {
   const std::vector<int64_t> sizes(24, 2);
-  SynthesisInput input = Input(RuleKind::kPure, {.epsilon = Epsilon(kEpsilonUnitsPerOne)});
+  SynthesisInput input = Input(RuleKind::kPure, {.epsilon = Epsilon(100 * kEpsilonUnitsPerOne)});
   input.domain = CodedDomain(sizes);
   input.workload = WholeMarginals(AllKWayMarginals(input.domain, 2, {}).value());
-  input.unit_bound.max_records = int64_t{1} << 25;
+  input.unit_bound.max_records = int64_t{1} << 24;
   const auto schedule = MakeMwemSchedule(input);
   ASSERT_TRUE(schedule.ok()) << schedule.status();
   EXPECT_TRUE(schedule->initial.empty());
