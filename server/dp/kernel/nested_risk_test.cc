@@ -180,7 +180,8 @@ TEST(RiskGridAround, StaysAboveTheLeastDeviationWhereNothingVaries) {
   for (const double deviation : grid.withins)
     EXPECT_THAT(deviation, testing::AllOf(testing::Ge(0.5), testing::Le(1)));
   EXPECT_EQ(grid.betweens, grid.withins);
-  for (const RiskRow& row : NestedRisk(alike, grid).value()) {
+  const std::vector<RiskRow> rows = NestedRisk(alike, grid).value();
+  for (const RiskRow& row : rows) {
     EXPECT_TRUE(std::isfinite(row.sensitivities.largest)) << row.weighting;
     EXPECT_TRUE(std::isfinite(row.sensitivities.least)) << row.weighting;
   }
@@ -210,7 +211,8 @@ TEST(NestedRisk, IsFiniteWhereBoundsAreOneNumberAndWhereARecordWeighsNothing) {
   // Where sigma^2 is 1 / (2 pi) a record at the only mean has the sensitivity 0 without its group's spread.
   const RiskGrid of_no_sensitivity{{0}, {1e-12}, {1 / std::sqrt(2 * std::numbers::pi)}};
   for (const RiskGrid& grid : {one_number, of_no_sensitivity}) {
-    for (const RiskRow& row : NestedRisk({{{2}, {3}}, {{0, 1}, {1, 2}}}, grid).value()) {
+    const std::vector<RiskRow> rows = NestedRisk({{{2}, {3}}, {{0, 1}, {1, 2}}}, grid).value();
+    for (const RiskRow& row : rows) {
       EXPECT_TRUE(std::isfinite(row.sensitivities.least)) << row.weighting << row.option;
       EXPECT_TRUE(std::isfinite(row.sensitivities.largest)) << row.weighting << row.option;
     }
