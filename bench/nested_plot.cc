@@ -1,13 +1,15 @@
 #include "bench/nested_plot.h"
 
-#include <tinyxml2.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 
+#include "client/cli/svg_document.h"
+
 namespace curator::bench {
 namespace {
+
+using cli::Px;
 
 constexpr double kPanelWidth = 300;
 constexpr double kPanelHeight = 240;
@@ -21,48 +23,13 @@ constexpr char kStyle[] =
     ".grid{stroke:#ddd;stroke-width:1}.target{stroke:#555;stroke-width:1;stroke-dasharray:4 3}"
     ".line{fill:none;stroke-width:2}";
 
-std::string Px(double pixels) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.1f", pixels);
-  return text;
-}
-
 std::string Short(double number) {
   char text[32];
   std::snprintf(text, sizeof text, "%g", number);
   return text;
 }
 
-class Plot {
- public:
-  using Attributes = std::vector<std::pair<const char*, std::string>>;
-
-  void Open(const char* name, const Attributes& attributes) {
-    printer_.OpenElement(name);
-    for (const auto& [key, value] : attributes) printer_.PushAttribute(key, value.c_str());
-  }
-  void Close() { printer_.CloseElement(); }
-  void Line(const char* style, double x1, double y1, double x2, double y2) {
-    Open("line", {{"class", style}, {"x1", Px(x1)}, {"y1", Px(y1)}, {"x2", Px(x2)}, {"y2", Px(y2)}});
-    Close();
-  }
-  void Text(const char* style, const char* anchor, double x, double y, const std::string& text) {
-    Open("text", {{"class", style}, {"text-anchor", anchor}, {"x", Px(x)}, {"y", Px(y)}});
-    printer_.PushText(text.c_str());
-    Close();
-  }
-  void Style(const char* rules) {
-    Open("style", {});
-    printer_.PushText(rules);
-    Close();
-  }
-  std::string Finished() const { return printer_.CStr(); }
-
- private:
-  tinyxml2::XMLPrinter printer_;
-};
-
-void DrawPanel(const PlottedPanel& panel, double left, double most, double target, Plot& plot) {
+void DrawPanel(const PlottedPanel& panel, double left, double most, double target, cli::SvgDocument& plot) {
   const double bottom = kTop + kPanelHeight;
   const auto y = [&](double value) { return bottom - std::clamp(value / most, 0.0, 1.0) * kPanelHeight; };
   const double first = std::log(panel.epsilons.front());
@@ -81,16 +48,14 @@ void DrawPanel(const PlottedPanel& panel, double left, double most, double targe
     std::string points;
     for (size_t k = 0; k < panel.epsilons.size(); ++k)
       points += Px(x(panel.epsilons[k])) + "," + Px(y(panel.lines[i].values[k])) + " ";
-    plot.Open("polyline",
-              {{"class", "line"}, {"stroke", kColours[i % std::size(kColours)]}, {"points", points}});
-    plot.Close();
+    plot.Element("polyline",
+                 {{"class", "line"}, {"stroke", kColours[i % std::size(kColours)]}, {"points", points}});
     const double row = bottom + 40 + kLegendRow * static_cast<double>(i);
-    plot.Open("rect", {{"x", Px(left)},
-                       {"y", Px(row - 9)},
-                       {"width", "14"},
-                       {"height", "4"},
-                       {"fill", kColours[i % std::size(kColours)]}});
-    plot.Close();
+    plot.Element("rect", {{"x", Px(left)},
+                          {"y", Px(row - 9)},
+                          {"width", "14"},
+                          {"height", "4"},
+                          {"fill", kColours[i % std::size(kColours)]}});
     plot.Text("label", "start", left + 20, row, panel.lines[i].label);
   }
 }
@@ -103,12 +68,8 @@ std::string PlotPanels(const std::string& title, const std::vector<PlottedPanel>
   for (const PlottedPanel& panel : panels) rows = std::max(rows, panel.lines.size());
   const double width = kLeft + static_cast<double>(panels.size()) * (kPanelWidth + kLeft + kGap);
   const double height = kTop + kPanelHeight + 48 + kLegendRow * static_cast<double>(rows);
-  Plot plot;
-  plot.Open("svg", {{"xmlns", "http://www.w3.org/2000/svg"},
-                    {"viewBox", "0 0 " + Px(width) + " " + Px(height)},
-                    {"width", Px(width)},
-                    {"height", Px(height)}});
-  plot.Style(kStyle);
+  cli::SvgDocument plot(width, height);
+  plot.Element("style", {}, kStyle);
   plot.Text("title", "start", kLeft, 22, title);
   for (size_t i = 0; i < panels.size(); ++i)
     DrawPanel(panels[i], kLeft + static_cast<double>(i) * (kPanelWidth + kLeft + kGap), most, target, plot);

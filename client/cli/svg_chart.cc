@@ -1,13 +1,10 @@
 #include "client/cli/svg_chart.h"
 
-#include <tinyxml2.h>
-
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstdio>
 
 #include "absl/strings/str_cat.h"
+#include "client/cli/svg_document.h"
 #include "client/cli/text.h"
 
 namespace curator::cli {
@@ -28,42 +25,6 @@ constexpr char kStyle[] =
     ".remark,.tick{fill:#555;font-size:11px}.bar{fill:#4c78a8}.interval{stroke:#222;stroke-width:1.4;fill:"
     "none}"
     ".grid{stroke:#ddd;stroke-width:1}.zero{stroke:#555;stroke-width:1}";
-
-// Pixels, to a hundredth.
-std::string Px(double pixels) {
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.2f", pixels);
-  return text.data();
-}
-
-// The document as it grows. Elements close in the order in which they were opened.
-class Svg {
- public:
-  using Attributes = std::vector<std::pair<const char*, std::string>>;
-
-  void Open(const char* name, const Attributes& attributes) {
-    printer_.OpenElement(name);
-    for (const auto& [key, value] : attributes) printer_.PushAttribute(key, value.c_str());
-  }
-  void Close() { printer_.CloseElement(); }
-  void Element(const char* name, const Attributes& attributes, const std::string& text = "") {
-    Open(name, attributes);
-    if (!text.empty()) printer_.PushText(text.c_str());
-    Close();
-  }
-  void Line(const char* style, double x1, double y1, double x2, double y2) {
-    Element("line", {{"class", style}, {"x1", Px(x1)}, {"y1", Px(y1)}, {"x2", Px(x2)}, {"y2", Px(y2)}});
-  }
-  void Text(const char* style, const char* anchor, double x, double y, const std::string& text) {
-    Element("text", {{"class", style}, {"text-anchor", anchor}, {"x", Px(x)}, {"y", Px(y)}}, text);
-  }
-  std::string Finished() const { return printer_.CStr(); }
-
-  tinyxml2::XMLPrinter& printer() { return printer_; }
-
- private:
-  tinyxml2::XMLPrinter printer_;
-};
 
 // 1, 2 or 5 times a power of ten, so that there are at most `most` steps in the span.
 double StepOf(const Span& span, double most) {
@@ -120,7 +81,7 @@ std::string TooltipOf(const Bar& bar) {
   return text;
 }
 
-void DrawBar(const Bar& bar, const Axis& axis, double left, double top, Svg& svg) {
+void DrawBar(const Bar& bar, const Axis& axis, double left, double top, SvgDocument& svg) {
   const double middle = top + kRowHeight / 2;
   svg.Open("g", {});
   svg.Element("title", {}, TooltipOf(bar));
@@ -142,7 +103,7 @@ void DrawBar(const Bar& bar, const Axis& axis, double left, double top, Svg& svg
   svg.Close();
 }
 
-void DrawChart(const BarChart& chart, double top, Svg& svg) {
+void DrawChart(const BarChart& chart, double top, SvgDocument& svg) {
   const double left = kMargin + LabelWidth(chart);
   const Axis axis(SpanOf(chart), left, kWidth - kMargin - 24);
   svg.Text("title", "start", kMargin, top + 18, chart.title);
@@ -169,13 +130,7 @@ std::string SvgOf(const std::vector<BarChart>& charts) {
     height += HeightOf(chart);
     absl::StrAppend(&titles, titles.empty() ? "" : ", ", chart.title);
   }
-  Svg svg;
-  svg.printer().PushHeader(false, true);
-  svg.Open("svg", {{"xmlns", "http://www.w3.org/2000/svg"},
-                   {"viewBox", absl::StrCat("0 0 ", Px(kWidth), " ", Px(height))},
-                   {"width", Px(kWidth)},
-                   {"height", Px(height)},
-                   {"role", "img"}});
+  SvgDocument svg(kWidth, height, {{"role", "img"}});
   svg.Element("title", {}, absl::StrCat("Noisy counts: ", titles));
   svg.Element("style", {}, kStyle);
   svg.Element("rect", {{"width", "100%"}, {"height", "100%"}, {"fill", "#fff"}});

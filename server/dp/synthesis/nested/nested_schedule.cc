@@ -78,7 +78,11 @@ absl::Status BuyDraws(const Shares& shares, NestedSchedule& schedule) {
 }
 
 std::string_view WeightsInWords(const NestedSettings& settings) {
-  if (settings.group == GroupWeight::kOutside) return "weights of groups outside of the integral";
+  if (settings.group == GroupWeight::kOutside) {
+    return settings.records == RecordWeights::kVector
+               ? "weights of groups outside of the integral, and of records by their response"
+               : "weights of groups outside of the integral";
+  }
   if (settings.group == GroupWeight::kInside && settings.records == RecordWeights::kVector)
     return "weights of groups and records inside the integral";
   if (settings.group == GroupWeight::kInside) return "weights of groups inside the integral";
