@@ -55,14 +55,20 @@ absl::StatusOr<int64_t> CandidateRange(const Domain& domain, const UnitBound& un
   return 2 * largest << kScoreLatticeBits;
 }
 
-absl::StatusOr<LatticeEstimate> RoundFamily(const Domain& domain, const CandidateFamily& family) {
-  const int64_t answers = NumberOfQueries(domain, family.group);
+absl::Status CheckPenaltyAndExcluded(const Domain& domain, const CandidateFamily& family) {
+  const int64_t candidates = IsWhole(family) ? 1 : NumberOfQueries(domain, family.group);
   int64_t last = -1;
   for (const int64_t excluded : family.excluded) {
-    if (excluded <= last || excluded >= (IsWhole(family) ? 1 : answers))
+    if (excluded <= last || excluded >= candidates)
       return absl::InvalidArgumentError("excluded candidates must rise strictly and be there");
     last = excluded;
   }
+  return CheckPenalty(family.penalty);
+}
+
+absl::StatusOr<LatticeEstimate> RoundFamily(const Domain& domain, const CandidateFamily& family) {
+  RETURN_IF_ERROR(CheckPenaltyAndExcluded(domain, family));
+  const int64_t answers = NumberOfQueries(domain, family.group);
   return IsWhole(family) ? RoundToLattice(family.estimate, family.penalty, answers)
                          : RoundEachToLattice(family.estimate, family.penalty, answers);
 }

@@ -30,8 +30,12 @@ namespace curator::dp {
 absl::StatusOr<int64_t> CandidateRange(const Domain& domain, const UnitBound& unit,
                                        std::span<const CandidateFamily> families);
 
-// A family's public side, rounded. Errors: those of RoundToLattice() for a whole marginal, of
-// RoundEachToLattice() for queries; INVALID_ARGUMENT unless the excluded candidates rise strictly and exist.
+// What RoundFamily() wants of a family beside its estimate. Errors: those of CheckPenalty(); INVALID_ARGUMENT
+// unless the excluded candidates rise strictly and exist.
+absl::Status CheckPenaltyAndExcluded(const Domain& domain, const CandidateFamily& family);
+
+// A family's public side, rounded. Errors: those of CheckPenaltyAndExcluded(), and of RoundToLattice() for a
+// whole marginal, of RoundEachToLattice() for queries.
 absl::StatusOr<LatticeEstimate> RoundFamily(const Domain& domain, const CandidateFamily& family);
 
 // How many candidates a valid family has that are not excluded.

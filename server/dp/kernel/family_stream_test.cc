@@ -136,7 +136,25 @@ TEST(SelectWorstCandidates, RefusesMalformedQuestionsBeforeTheDebit) {
   EXPECT_EQ(code({}, 1), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(code(Families(), 13), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(code({{{{0}, EveryCell{}}, {1, 1}, 0, {}, 2}}, 1), absl::StatusCode::kInvalidArgument);
+  for (const double penalty : {0x1.001p50, 1e300})
+    EXPECT_EQ(code({{{{0}, EveryCell{}}, {1, 1}, penalty}}, 1), absl::StatusCode::kOutOfRange);
+  EXPECT_EQ(code({{{{0}, EveryCell{}}, {1, 1}, std::nan("")}}, 1), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(code({{{{1}, EveryCell{}}, {1, 1, 1}, 0, {1, 0}, 1}}, 1), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(code({{{{1}, EveryCell{}}, {1, 1, 1}, 0, {3}, 1}}, 1), absl::StatusCode::kInvalidArgument);
   EXPECT_TRUE(kernel.SelectWorstCandidates(Listed(Families()), 1, kTwo).ok());
+}
+
+TEST(SelectWorstCandidates, RefusesMoreCandidatesThanADrawTakesBeforeTheDebit) {
+  const Domain wide = CodedDomain({1 << 13, 1 << 13});
+  seeded::SeededBits bits(5);
+  Kernel kernel(SealRows(wide, {{0, 0}}).value(), wide, kUnit,
+                Meter({{{ExponentialMechanismEvent{kTwo}}, 1}}), bits);
+  // Five times 2^26 thresholds.
+  const std::vector<CandidateFamily> many(5, {{{0, 1}, EveryCell{}}, {}, 0, {}, 1});
+  EXPECT_EQ(kernel.SelectWorstCandidates(Listed(many), 1, kTwo).status().code(),
+            absl::StatusCode::kInvalidArgument);
+  const CandidateFamily one{{{0}, Boxes{{{0, 1}}}}, {0}, 0, {}};
+  EXPECT_TRUE(kernel.SelectWorstCandidates(Listed({one}), 1, kTwo).ok());
 }
 
 // A stream that is told to stop.

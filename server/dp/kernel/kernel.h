@@ -122,7 +122,8 @@ class Kernel {
   //
   // Claim and proof: those of SelectWorstCandidate(), `count` times; the probabilities are the same
   // (dp/noise/blockwise_selection.h), and what is excluded is what earlier draws released. Further errors:
-  // those of the stream, and of RoundFamily(), are found after the debit, whatever the records.
+  // INVALID_ARGUMENT for more than kMaxCandidates, fewer than `count`. Only what is wrong with an estimate is
+  // found after the debit, as are the errors of the stream; whatever the records.
   absl::StatusOr<std::vector<FamilyChoice>> SelectWorstCandidates(const FamilyStream& stream, int64_t count,
                                                                   Epsilon epsilon);
 

@@ -12,6 +12,7 @@
 #include "dp/kernel/kernel.h"
 #include "dp/kernel/selection_score.h"
 #include "dp/noise/blockwise_selection.h"
+#include "dp/noise/exponential_mechanism.h"
 
 namespace curator::dp {
 namespace {
@@ -48,7 +49,10 @@ absl::StatusOr<std::vector<FamilyChoice>> Kernel::SelectWorstCandidates(const Fa
     const CandidateFamily family = stream.Candidates(i);
     ASSIGN_OR_RETURN(const int64_t own, CandidateRange(domain_, unit_, std::span(&family, 1)));
     range = std::max(range, own);
+    RETURN_IF_ERROR(CheckPenaltyAndExcluded(domain_, family));
     candidates += NumberOfCandidates(domain_, family);
+    if (candidates > static_cast<int64_t>(kMaxCandidates))
+      return absl::InvalidArgumentError("a selection is among at most 2^28 candidates");
     RETURN_IF_ERROR(CheckCells({family.group.attributes}));
   }
   if (count < 0 || candidates < count)

@@ -27,12 +27,9 @@ absl::StatusOr<LatticeEstimate> RoundChecked(std::span<const double> estimate, d
     return absl::InvalidArgumentError(
         absl::StrCat("an estimate has ", estimate.size(), " numbers for ", answers, " answers"));
   }
-  if (!std::isfinite(size) || !std::isfinite(penalty)) {
-    return absl::InvalidArgumentError("an estimate or a penalty is not a finite number");
-  }
-  if (size > kLargestSum || std::abs(penalty) > kLargestSum) {
-    return absl::OutOfRangeError("an estimate or a penalty exceeds 2^50");
-  }
+  RETURN_IF_ERROR(CheckPenalty(penalty));
+  if (!std::isfinite(size)) return absl::InvalidArgumentError("an estimate is not a finite number");
+  if (size > kLargestSum) return absl::OutOfRangeError("an estimate exceeds 2^50");
   LatticeEstimate rounded;
   rounded.cells.reserve(estimate.size());
   for (const double value : estimate) rounded.cells.push_back(Rounded(value));
@@ -41,6 +38,12 @@ absl::StatusOr<LatticeEstimate> RoundChecked(std::span<const double> estimate, d
 }
 
 }  // namespace
+
+absl::Status CheckPenalty(double penalty) {
+  if (!std::isfinite(penalty)) return absl::InvalidArgumentError("a penalty is not a finite number");
+  if (std::abs(penalty) > kLargestSum) return absl::OutOfRangeError("a penalty exceeds 2^50");
+  return absl::OkStatus();
+}
 
 absl::StatusOr<LatticeEstimate> RoundToLattice(std::span<const double> estimate, double penalty,
                                                int64_t answers) {

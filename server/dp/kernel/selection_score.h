@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "dp/accounting/units.h"
 #include "dp/domain/domain.h"
@@ -26,6 +27,10 @@ struct LatticeEstimate {
   std::vector<int64_t> cells;  // or whatever is asked, one after another
   int64_t penalty = 0;
 };
+
+// Whether a selection takes this penalty, which may be known long before the estimate. Errors:
+// INVALID_ARGUMENT for one that is not finite, OUT_OF_RANGE above 2^50.
+absl::Status CheckPenalty(double penalty);
 
 // Errors: INVALID_ARGUMENT when the estimate has not one value for each answer or one that is not finite;
 // OUT_OF_RANGE when the sum of their absolute values, or the penalty's, exceeds 2^50. So with counts that sum

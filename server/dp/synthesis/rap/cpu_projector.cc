@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cmath>
 #include <functional>
+#include <span>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -98,12 +99,8 @@ class Descent {
       loss += FollowMarginals(first, end);
       first = end;
     }
-    if (!products_.empty()) {
-      const size_t steps = 2 * products_.size() * layout_.blocks();
-      for (size_t done = 0; done < steps; done += static_cast<size_t>(Pacer::kMostSteps))
-        RETURN_IF_ERROR(CountAhead(std::min(steps - done, static_cast<size_t>(Pacer::kMostSteps)), pacer));
-    }
-    loss += FollowPolynomials();
+    ASSIGN_OR_RETURN(const double of_polynomials, FollowPolynomials(pacer));
+    loss += of_polynomials;
     OnAllCores(layout_.blocks(), [&](size_t block) {
       const FlushToZero flush;
       const auto turn =
@@ -206,10 +203,14 @@ class Descent {
 
   // All terms of all polynomials, those of equal first columns beside each other.
   void ListProducts() {
+    size_t terms = 0;
+    for (const PolynomialAnswer& polynomial : problem_.polynomials) terms += polynomial.terms.size();
+    terms_.reserve(terms);
     for (size_t i = 0; i < problem_.polynomials.size(); ++i) {
       for (const ProductTerm& term : problem_.polynomials[i].terms)
         terms_.push_back({.polynomial = i, .term = &term});
     }
+    products_.reserve(terms_.size());
     std::ranges::stable_sort(terms_, [](const Term& a, const Term& b) {
       return std::ranges::lexicographical_compare(a.term->columns, b.term->columns);
     });
@@ -228,22 +229,47 @@ class Descent {
   static constexpr size_t kMostShards = 4;
   static constexpr size_t kShardedProducts = size_t{1} << 18;
 
-  void SumProducts() {
+  // Calls work(first, end) on all products, so many at a time that a look at the pacer comes in time. Each
+  // product has sums of its own, and gradients are added in the order of the products: how many are taken
+  // together does not change a bit.
+  template <typename Work>
+  absl::Status InRangesOfProducts(Pacer& pacer, Work work) {
+    for (size_t first = 0; first < products_.size(); first += CellsPerLook()) {
+      const size_t end = std::min(products_.size(), first + CellsPerLook());
+      RETURN_IF_ERROR(CountAhead((end - first) * layout_.blocks(), pacer));
+      work(first, end);
+    }
+    return absl::OkStatus();
+  }
+
+  std::span<const ColumnProduct> Products(size_t first, size_t end) const {
+    return std::span(products_).subspan(first, end - first);
+  }
+
+  void SumProducts(size_t from, size_t to) {
     OnAllCores(shards_, [&](size_t shard) {
       const FlushToZero flush;
-      const size_t size = products_.size() * AlignedFloats::kLine;
-      float* const lanes = lanes_.data() + shard * size;
-      std::fill_n(lanes, size, 0.0F);
+      float* const lanes = lanes_.data() + (shard * products_.size() + from) * AlignedFloats::kLine;
+      std::fill_n(lanes, (to - from) * AlignedFloats::kLine, 0.0F);
       const size_t end = (shard + 1) * layout_.blocks() / shards_;
       for (size_t block = shard * layout_.blocks() / shards_; block < end; ++block)
-        loops_.add_products(SharesOf(block), MaskOf(block), Rows(), products_, lanes);
+        loops_.add_products(SharesOf(block), MaskOf(block), Rows(), Products(from, to), lanes);
+    });
+  }
+
+  void AddProductGradients(size_t first, size_t end) {
+    OnAllCores(layout_.blocks(), [&](size_t block) {
+      const FlushToZero flush;
+      loops_.add_product_gradients(SharesOf(block), MaskOf(block), Rows(), Products(first, end),
+                                   slopes_.data() + first,
+                                   gradient_.data() + block * layout_.block_elements());
     });
   }
 
   // Answers, loss and gradient of all polynomials.
-  double FollowPolynomials() {
-    if (problem_.polynomials.empty()) return 0;
-    SumProducts();
+  absl::StatusOr<double> FollowPolynomials(Pacer& pacer) {
+    if (problem_.polynomials.empty()) return 0.0;
+    RETURN_IF_ERROR(InRangesOfProducts(pacer, [&](size_t first, size_t end) { SumProducts(first, end); }));
     std::vector<double> sums;
     for (const PolynomialAnswer& polynomial : problem_.polynomials)
       sums.push_back(static_cast<double>(polynomial.constant) * static_cast<double>(layout_.rows()));
@@ -263,11 +289,8 @@ class Descent {
     }
     for (size_t i = 0; i < terms_.size(); ++i)
       slopes_[i] = slopes[terms_[i].polynomial] * terms_[i].term->coefficient;
-    OnAllCores(layout_.blocks(), [&](size_t block) {
-      const FlushToZero flush;
-      loops_.add_product_gradients(SharesOf(block), MaskOf(block), Rows(), products_, slopes_.data(),
-                                   gradient_.data() + block * layout_.block_elements());
-    });
+    RETURN_IF_ERROR(
+        InRangesOfProducts(pacer, [&](size_t first, size_t end) { AddProductGradients(first, end); }));
     return loss;
   }
 

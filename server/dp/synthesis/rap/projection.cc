@@ -39,12 +39,11 @@ PolynomialAnswer AtLeast(size_t threshold, const std::vector<uint32_t>& columns)
   return query;
 }
 
-int64_t StepsPerIteration(const ProjectionProblem& problem, const RelaxedLayout& layout) {
+int64_t ProductsOf(const ProjectionProblem& problem) {
   size_t products = 0;
   for (const MarginalAnswer& marginal : problem.marginals) products += marginal.answers.size();
   for (const PolynomialAnswer& polynomial : problem.polynomials) products += polynomial.terms.size();
-  const size_t rows = layout.blocks() * layout.block_rows();
-  return static_cast<int64_t>(products * rows + layout.elements());
+  return static_cast<int64_t>(products);
 }
 
 }  // namespace curator::dp

@@ -106,7 +106,8 @@ class Projector {
                                             const Progress& progress = NoProgress()) const = 0;
 };
 
-// How many elementary steps one step of the optimiser counts on a pacer: cells times rows, and parameters.
-int64_t StepsPerIteration(const ProjectionProblem& problem, const RelaxedLayout& layout);
+// How many products of columns a step of the optimiser computes in each row: one for each cell of a marginal,
+// and for each term of a polynomial.
+int64_t ProductsOf(const ProjectionProblem& problem);
 
 }  // namespace curator::dp

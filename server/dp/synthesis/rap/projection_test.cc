@@ -2,8 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <random>
+#include <stop_token>
 #include <thread>
 
 #include "dp/synthesis/rap/cpu_projector.h"
@@ -287,6 +290,59 @@ TEST(CpuProjector, RefusesWhatDoesNotFitTheLayout) {
             absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(code_of({.polynomials = {{.terms = {{.columns = {5}}}}}}), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(code_of({.polynomials = {{.terms = {{.columns = {}}}}}}), absl::StatusCode::kInvalidArgument);
+}
+
+// Asks to stop when it is called for the second time, and counts the calls.
+class AsksToStop final : public Executor {
+ public:
+  explicit AsksToStop(std::stop_source& source) : source_(source) {}
+  void RunOnFreeCores(int /*most*/, const std::function<void(int)>& work) override {
+    work(0);
+    if (++calls_ == 2) source_.request_stop();
+  }
+
+ private:
+  std::stop_source& source_;
+  int calls_ = 0;
+};
+
+// One polynomial of ten products, each so many times.
+ProjectionProblem TenProducts(int times) {
+  PolynomialAnswer sum{.constant = 0.5F, .terms = {}, .answer = 3, .weight = 2};
+  for (int i = 0; i < 10 * times; ++i) {
+    const auto kind = static_cast<uint32_t>(i % 10);
+    sum.terms.push_back({.coefficient = static_cast<float>(1.0 / times),
+                         .columns = {kind % 2, 2 + kind / 2},
+                         .complemented = kind % 3 == 0});
+  }
+  return {.marginals = {}, .polynomials = {sum}};
+}
+
+TEST(CpuProjector, StopsBetweenTheProductsOfOneStep) {
+  const RelaxedRows rows = RandomRelaxedRows({2, 5}, 700, 16);
+  std::stop_source source;
+  Pacer pacer(source.get_token());
+  AsksToStop executor(source);  // when shares, and the first products, have been computed
+  EXPECT_EQ(
+      CpuProjector(executor).Project(TenProducts(20'000), rows, {.most_steps = 1}, pacer).status().code(),
+      absl::StatusCode::kCancelled);
+}
+
+TEST(CpuProjector, TakesAnyNumberOfProducts) {
+  const RelaxedRows rows = RandomRelaxedRows({2, 5}, 700, 16);
+  const LossAndGradient few = LossOf(TenProducts(1), rows, Relaxation::kSoftmax);
+  const LossAndGradient many = LossOf(TenProducts(20'000), rows, Relaxation::kSoftmax);
+  EXPECT_NEAR(many.loss, few.loss, 1e-3 * few.loss);
+  float largest = 0;
+  for (size_t i = 0; i < rows.layout.elements(); ++i) largest = std::max(largest, std::abs(few.gradient[i]));
+  for (size_t i = 0; i < rows.layout.elements(); ++i)
+    ASSERT_NEAR(many.gradient[i], few.gradient[i], 1e-2F * largest);
+}
+
+TEST(ProductsOf, CountsEveryCellAndTerm) {
+  const ProjectionProblem problem{.marginals = {{.positions = {0, 1}, .answers = std::vector<float>(6)}},
+                                  .polynomials = {AtLeast(2, {0, 2, 4}), AtLeast(1, {0, 2, 4})}};
+  EXPECT_EQ(ProductsOf(problem), 6 + 4 + 1);
 }
 
 TEST(CpuProjector, StopsWhenToldTo) {

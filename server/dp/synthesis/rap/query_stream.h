@@ -13,11 +13,17 @@
 #include "dp/domain/domain.h"
 #include "dp/kernel/family_stream.h"
 #include "dp/synthesis/rap/single_queries.h"
+#include "dp/workload/noise_spec.h"
 
 namespace curator::dp {
 
 // Estimated counts of a marginal.
 using CellsOf = std::function<absl::StatusOr<std::vector<double>>(const AttributeSet&)>;
+
+// What the noise in one cell is worth, in records.
+inline double HandicapOfACell(const NoiseSpec& noise) {
+  return ForecastError(noise).expected_absolute_error;
+}
 
 // Whole marginals. The noise in a marginal's cells is worth what its error exceeds it by, so each has a
 // handicap of so much a cell. Not thread-safe.

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "dp/data/coded_columns.h"
 #include "dp/synthesis/rap/cpu_projector.h"
 #include "dp/synthesis/rap/milestones.h"
 #include "dp/synthesis/rap/query_stream.h"
@@ -49,7 +50,7 @@ class Run {
   absl::StatusOr<std::unique_ptr<SynthesisModel>> Finish() {
     RETURN_IF_ERROR(pacer_.Look());
     ASSIGN_OR_RETURN(const int64_t noisy_records, kernel_.NoisyRecordCount(schedule_.record_noise));
-    records_ = std::max<int64_t>(1, noisy_records);
+    records_ = std::clamp<int64_t>(noisy_records, 1, kMaxRows);
     transcript_.push_back(absl::StrCat("number of records: ", noisy_records));
     RETURN_IF_ERROR(MeasureOneWays());
     RelaxedRows rows = Start();
@@ -136,8 +137,7 @@ class Run {
 
   absl::StatusOr<std::vector<AttributeSet>> Choose(const RelaxedRows& rows, Milestones& milestones) {
     const AlignedFloats shares = AnsweringShares(rows);
-    const MarginalStream stream(input_.domain, left_,
-                                ForecastError(schedule_.marginal_noise).expected_absolute_error,
+    const MarginalStream stream(input_.domain, left_, HandicapOfACell(schedule_.marginal_noise),
                                 Estimates(shares, left_.size(), milestones));
     ASSIGN_OR_RETURN(
         const std::vector<FamilyChoice> choices,
@@ -208,7 +208,7 @@ class Run {
   int64_t WorkOfAStep() const {
     constexpr int64_t kWorkOfAParameter = 20;
     return schedule_.settings.rows *
-           (static_cast<int64_t>(answers_) + kWorkOfAParameter * static_cast<int64_t>(layout_.columns()));
+           (ProductsOf(problem_) + kWorkOfAParameter * static_cast<int64_t>(layout_.columns()));
   }
 
   // What is left of the work, spread evenly over this round and those to come.
@@ -258,7 +258,7 @@ class Run {
   int64_t records_ = 1;
   std::vector<std::vector<double>> one_ways_;
   ProjectionProblem problem_;
-  double answers_ = 0;
+  double answers_ = 0;  // that the problem holds; a step looks at one product or more for each
   int64_t work_left_ = 0;
   std::vector<std::string> transcript_;
 };
@@ -291,13 +291,8 @@ absl::StatusOr<SynthesisPlan> Rap::Plan(const SynthesisInput& input) const {
 absl::StatusOr<std::unique_ptr<SynthesisModel>> Rap::Fit(const SynthesisInput& input, Kernel& kernel,
                                                          Pacer& pacer, const Progress& progress) const {
   ASSIGN_OR_RETURN(RapSchedule schedule, MakeRapSchedule(input));
-  const auto columns = static_cast<size_t>(OneHotColumns(input.domain, schedule.attributes));
-  ASSIGN_OR_RETURN(
-      RelaxedLayout layout,
-      RelaxedLayout::Create(input.domain, schedule.attributes, schedule.settings.rows,
-                            schedule.queries.empty() ? kMarginalBlockRows : CellBlockRows(columns)));
-  ASSIGN_OR_RETURN(RelaxedLayout answering,
-                   RelaxedLayout::Create(input.domain, schedule.attributes, schedule.settings.rows));
+  ASSIGN_OR_RETURN(RelaxedLayout layout, LayoutFor(input.domain, schedule));
+  ASSIGN_OR_RETURN(RelaxedLayout answering, AnsweringLayoutFor(input.domain, schedule));
   return Run(input, std::move(schedule), std::move(layout), std::move(answering), kernel, pacer, progress)
       .Finish();
 }

@@ -8,8 +8,10 @@
 #include "absl/strings/str_cat.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
+#include "dp/kernel/selection_score.h"
 #include "dp/synthesis/affordable_selection.h"
 #include "dp/synthesis/rap/projection_loops.h"
+#include "dp/synthesis/rap/query_stream.h"
 #include "dp/synthesis/rap/relaxed_start.h"
 #include "dp/synthesis/rap/single_queries.h"
 #include "dp/synthesis/settings_reader.h"
@@ -22,10 +24,12 @@ namespace {
 
 constexpr int64_t kRecordShare = 50;  // one part in so many buys the number of records
 constexpr int64_t kMostMeasured = 10'000;
-constexpr int64_t kMostTerms = int64_t{1} << 22;  // of all measured queries, each about 60 bytes
+constexpr int64_t kMostTerms = int64_t{1} << 22;  // of all measured queries
+// Of a term while it is fitted: itself (40) and its columns (32, for up to 6 of them), its place in the order
+// (16), its product (24), slope (4) and sums (64).
+constexpr int64_t kTermBytes = 40 + 32 + 16 + 24 + 4 + 64;
 constexpr int64_t kMebi = int64_t{1} << 20;
-constexpr int64_t kMostSelectionBytes = 1024 * kMebi;  // while single queries are chosen
-constexpr int64_t kMostRows = 20'000;
+constexpr int64_t kMostQueryBytes = 1024 * kMebi;  // while single queries are chosen and fitted
 constexpr int64_t kMostSteps = 100'000;
 
 // What all steps of the optimiser together look at by default (RapSettings): about five seconds.
@@ -109,6 +113,20 @@ absl::Status BuyNoise(const Budget& budget, bool selects, const Sides& sides, Ra
   return absl::OkStatus();
 }
 
+// A selection takes no larger handicaps than CheckPenalty() does.
+absl::Status CheckHandicaps(const Domain& domain, const Budget& budget, const RapSchedule& schedule) {
+  if (!schedule.selection || !schedule.queries.empty()) return absl::OkStatus();
+  const MarginalStream stream(domain, schedule.sets, HandicapOfACell(schedule.marginal_noise),
+                              [](const AttributeSet&) { return std::vector<double>(); });
+  for (size_t i = 0; i < stream.size(); ++i) {
+    if (CheckPenalty(stream.Candidates(i).penalty).ok()) continue;
+    return InvalidField(std::holds_alternative<PureBudget>(budget) ? "spend.epsilon" : "spend.rho",
+                        absl::StrCat("is too small: the noise in all cells of ",
+                                     NamesOf(domain, schedule.sets[i]), " exceeds 2^50 records"));
+  }
+  return absl::OkStatus();
+}
+
 std::vector<CountedEvent> DrawsOf(const RapSchedule& schedule, const Sides& sides) {
   const int64_t measured = schedule.settings.rounds * schedule.settings.per_round;
   std::vector<CountedEvent> draws;
@@ -159,6 +177,24 @@ int64_t DefaultRows(int64_t columns) {
   return std::clamp<int64_t>(kMostElements / columns / 16 * 16, 16, 256);
 }
 
+// What the single queries, `terms` of which may be fitted, hold in memory at once.
+absl::Status CheckMemory(const Domain& domain, const RapSchedule& schedule, int64_t terms) {
+  const int64_t measured = schedule.settings.rounds * schedule.settings.per_round;
+  const int64_t choosing = SelectionBytes(domain, schedule.queries, measured);
+  if (choosing > kMostQueryBytes) {
+    return InvalidField("workload",
+                        absl::StrCat("choosing among its single queries takes ", choosing / kMebi,
+                                     " MiB of memory; at most ", kMostQueryBytes / kMebi, " are taken"));
+  }
+  const int64_t fitting = terms * kTermBytes;
+  if (choosing + fitting <= kMostQueryBytes) return absl::OkStatus();
+  return InvalidField(
+      "settings.per_round",
+      absl::StrCat("times rounds makes ", measured, " queries, which may count ", terms,
+                   " cells together; to choose and fit them takes ", (choosing + fitting) / kMebi,
+                   " MiB of memory; at most ", kMostQueryBytes / kMebi, " are taken"));
+}
+
 // Whether the first of two choices is taken.
 absl::StatusOr<bool> TakesFirst(SettingsReader& reader, const std::string& key,
                                 const std::vector<std::string>& choices) {
@@ -201,6 +237,10 @@ absl::Status ReadSettings(const SynthesisInput& input, RapSchedule& schedule, Bu
   settings.measure = marginals ? RapMeasure::kMarginals : RapMeasure::kQueries;
   ASSIGN_OR_RETURN(settings.at_least,
                    reader.Integer("at_least", kMostFactors, 1, static_cast<int64_t>(kMostFactors)));
+  if (marginals && settings.at_least != static_cast<int64_t>(kMostFactors)) {
+    return InvalidField("settings.at_least",
+                        "says what a single query counts; it has no meaning without measure=queries");
+  }
   if (!marginals) {
     ASSIGN_OR_RETURN(schedule.queries, AsSingleQueries(input.workload, settings.at_least));
     const absl::Status valid = ValidateQueries(input.domain, input.workload);
@@ -215,26 +255,20 @@ absl::Status ReadSettings(const SynthesisInput& input, RapSchedule& schedule, Bu
   ASSIGN_OR_RETURN(
       settings.per_round,
       reader.Integer("per_round", std::min(automatic.per_round, most_per_round), 1, most_per_round));
-  if (const int64_t terms = MostTerms(input.domain, schedule.queries, settings.rounds * settings.per_round);
-      terms > kMostTerms) {
+  const int64_t terms = MostTerms(input.domain, schedule.queries, settings.rounds * settings.per_round);
+  if (terms > kMostTerms) {
     return InvalidField("settings.per_round",
                         absl::StrCat("times rounds makes ", settings.rounds * settings.per_round,
                                      " queries, which may count ", terms, " cells together; at most ",
                                      kMostTerms, " can be fitted"));
   }
-  if (const int64_t bytes =
-          SelectionBytes(input.domain, schedule.queries, settings.rounds * settings.per_round);
-      bytes > kMostSelectionBytes) {
-    return InvalidField("workload",
-                        absl::StrCat("choosing among its single queries takes ", bytes / kMebi,
-                                     " MiB of memory; at most ", kMostSelectionBytes / kMebi, " are taken"));
-  }
+  RETURN_IF_ERROR(CheckMemory(input.domain, schedule, terms));
   ASSIGN_OR_RETURN(settings.selection_percent,
                    reader.Integer("selection_percent", settings.selection_percent, 1, 99));
   ASSIGN_OR_RETURN(settings.one_way_percent, reader.Integer("one_way_percent", 10, 0, 99));
   ASSIGN_OR_RETURN(const bool softmax, TakesFirst(reader, "relaxation", {"softmax", "sparsemax"}));
   settings.relaxation = softmax ? Relaxation::kSoftmax : Relaxation::kSparseMax;
-  ASSIGN_OR_RETURN(settings.rows, reader.Integer("rows", DefaultRows(columns), 1, kMostRows));
+  ASSIGN_OR_RETURN(settings.rows, reader.Integer("rows", DefaultRows(columns), 1, kMostRelaxedRows));
   schedule.most_cells = MostCells(input.domain, schedule);
   ASSIGN_OR_RETURN(settings.steps, reader.Integer("steps", kDefaultSteps, 1, kMostSteps));
   if (!input.settings.contains("steps")) settings.work = kDefaultWork;
@@ -250,6 +284,16 @@ absl::Status ReadSettings(const SynthesisInput& input, RapSchedule& schedule, Bu
   RETURN_IF_ERROR(reader.Finish());
   schedule.used_settings = reader.used();
   return absl::OkStatus();
+}
+
+// Its limits follow from how many rows there are.
+absl::StatusOr<RelaxedLayout> LayoutInBlocks(const Domain& domain, const RapSchedule& schedule,
+                                             size_t most_block_rows) {
+  absl::StatusOr<RelaxedLayout> layout =
+      RelaxedLayout::Create(domain, schedule.attributes, schedule.settings.rows, most_block_rows);
+  if (layout.ok()) return layout;
+  return InvalidField("settings.rows",
+                      absl::StrCat("does not fit this workload: ", std::string(layout.status().message())));
 }
 
 }  // namespace
@@ -293,7 +337,8 @@ absl::StatusOr<RapSchedule> MakeRapSchedule(const SynthesisInput& input) {
   schedule.attributes = UnionOf(schedule.sets);
   RETURN_IF_ERROR(CheckWhatKernelAndLoopsTake(input.domain, schedule.sets));
   RETURN_IF_ERROR(ReadSettings(input, schedule, budget));
-  RETURN_IF_ERROR(RelaxedLayout::Create(input.domain, schedule.attributes, schedule.settings.rows).status());
+  RETURN_IF_ERROR(LayoutFor(input.domain, schedule).status());
+  RETURN_IF_ERROR(AnsweringLayoutFor(input.domain, schedule).status());
   Sides sides;
   ASSIGN_OR_RETURN(sides.one_marginal, MarginalsSensitivity(input.unit_bound, 1));
   ASSIGN_OR_RETURN(sides.records, RecordCountSensitivity(input.unit_bound));
@@ -307,12 +352,23 @@ absl::StatusOr<RapSchedule> MakeRapSchedule(const SynthesisInput& input) {
       queries ? CountQueries(input.domain, schedule.queries) : static_cast<int64_t>(schedule.sets.size());
   const bool selects = queries || schedule.settings.rounds * schedule.settings.per_round < candidates;
   RETURN_IF_ERROR(BuyNoise(budget, selects, sides, schedule));
+  RETURN_IF_ERROR(CheckHandicaps(input.domain, budget, schedule));
   schedule.draws = DrawsOf(schedule, sides);
   // A selection among single queries does not get cheaper for a unit that only enters or leaves: parts pay
   // more.
   if (queries) return schedule;
   ASSIGN_OR_RETURN(schedule.linear, LinearDrawsOf(schedule, input.unit_bound));
   return schedule;
+}
+
+absl::StatusOr<RelaxedLayout> LayoutFor(const Domain& domain, const RapSchedule& schedule) {
+  const auto columns = static_cast<size_t>(OneHotColumns(domain, schedule.attributes));
+  return LayoutInBlocks(domain, schedule,
+                        schedule.queries.empty() ? kMarginalBlockRows : CellBlockRows(columns));
+}
+
+absl::StatusOr<RelaxedLayout> AnsweringLayoutFor(const Domain& domain, const RapSchedule& schedule) {
+  return LayoutInBlocks(domain, schedule, kMarginalBlockRows);
 }
 
 const std::vector<Setting>& RapSettingsForPeople() {
@@ -324,7 +380,7 @@ const std::vector<Setting>& RapSettingsForPeople() {
        "marginals"},
       {"at_least",
        "with measure=queries: each cell of a marginal stands for the records that share at least so many of "
-       "its values, 1 to 16; all of them is the cell itself",
+       "its values, 1 to 16; all of them is the cell itself; refused with measure=marginals",
        "all"},
       {"rounds", "how often the rows are fitted and the worst answered chosen",
        "1, or up to 20 where marginals overlap much; 10 for queries"},

@@ -81,6 +81,12 @@ RapRounds DefaultRounds(const AttributeSet& attributes, const std::vector<Attrib
 // Errors: INVALID_ARGUMENT with a field ("workload", "settings...", "spend...").
 absl::StatusOr<RapSchedule> MakeRapSchedule(const SynthesisInput& input);
 
+// Where the rows of the fit lie; those of its answers lie as RelaxedLayout::Create() has them. Errors:
+// INVALID_ARGUMENT ("settings.rows") where either is too large; never for a schedule that MakeRapSchedule()
+// has made.
+absl::StatusOr<RelaxedLayout> LayoutFor(const Domain& domain, const RapSchedule& schedule);
+absl::StatusOr<RelaxedLayout> AnsweringLayoutFor(const Domain& domain, const RapSchedule& schedule);
+
 // The settings of the method, for people.
 const std::vector<Setting>& RapSettingsForPeople();
 

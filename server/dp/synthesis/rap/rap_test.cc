@@ -127,6 +127,41 @@ TEST(Rap, RefusesWhatWouldFailAfterTheCharge) {
   EXPECT_EQ(Rap().Plan(world.input).status().code(), absl::StatusCode::kInvalidArgument);
 }
 
+// Single cells of many columns lie in longer blocks, which are filled up further.
+TEST(Rap, RefusesRowsThatDoNotFitTheLayoutOfItsFit) {
+  World world = WorldOf({150'000}, 1, {});
+  world.input.settings = {{"rows", "300"}};
+  EXPECT_TRUE(Rap().Plan(world.input).ok());  // 384 rows
+  world.input.settings["measure"] = "queries";
+  const absl::Status status = Rap().Plan(world.input).status();  // 512 rows
+  ASSERT_TRUE(FieldViolationOf(status)) << status;
+  EXPECT_EQ(FieldViolationOf(status)->field, "settings.rows");
+  world.input.settings["rows"] = "256";
+  const auto schedule = MakeRapSchedule(world.input).value();
+  EXPECT_TRUE(LayoutFor(world.input.domain, schedule).ok());
+  EXPECT_EQ(LayoutFor(world.input.domain, schedule)->block_rows(), 256U);
+}
+
+TEST(Rap, RefusesABudgetWhoseNoiseNoSelectionTakes) {
+  World world = WorldOf({3000, 3000, 3000}, 2, {});
+  world.input.settings = {{"rounds", "1"}, {"per_round", "1"}};
+  world.input.spend = {.epsilon = Epsilon(1000)};
+  const absl::Status status = Rap().Plan(world.input).status();
+  ASSERT_TRUE(FieldViolationOf(status)) << status;
+  EXPECT_EQ(FieldViolationOf(status)->field, "spend.epsilon");
+  EXPECT_THAT(std::string(status.message()), HasSubstr("2^50"));
+  world.input.spend = {.epsilon = Epsilon(1'000'000)};
+  EXPECT_EQ(Rap().Plan(world.input).status(), absl::OkStatus());
+}
+
+TEST(Rap, RefusesAThresholdWhereWholeMarginalsAreMeasured) {
+  World world = ZcdpWorld(kRhoUnitsPerOne);
+  world.input.settings = {{"at_least", "2"}};
+  const absl::Status status = Rap().Plan(world.input).status();
+  ASSERT_TRUE(FieldViolationOf(status)) << status;
+  EXPECT_EQ(FieldViolationOf(status)->field, "settings.at_least");
+}
+
 TEST(Rap, RefusesQueriesThatCountMoreCellsThanItCanFit) {
   World world = ZcdpWorld(kRhoUnitsPerOne);
   world.input.domain = CodedDomain({1 << 16});
@@ -137,6 +172,26 @@ TEST(Rap, RefusesQueriesThatCountMoreCellsThanItCanFit) {
   EXPECT_EQ(FieldViolationOf(Rap().Plan(world.input).status())->field, "settings.per_round");
   world.input.settings["per_round"] = "1";
   EXPECT_TRUE(Rap().Plan(world.input).ok());
+}
+
+TEST(Rap, CountsTheMemoryOfChoosingAndFittingTogether) {
+  World world = ZcdpWorld(kRhoUnitsPerOne);
+  world.input.domain = CodedDomain({1 << 16, 1 << 11, 1 << 11});
+  Boxes wide;
+  for (uint32_t i = 0; i < 62; ++i) wide.sides.push_back({0, (1U << 16) - 1 - i});
+  const QueryGroup many{{1, 2}, EveryCell{}};
+  const QueryGroup large{{0}, wide};
+  const auto plan = [&](std::vector<QueryGroup> workload) {
+    world.input.workload = std::move(workload);
+    world.input.settings = {{"measure", "queries"}, {"rounds", "1"}, {"per_round", "62"}};
+    return Rap().Plan(world.input).status();
+  };
+  EXPECT_EQ(plan({many}), absl::OkStatus());
+  EXPECT_EQ(plan({large}), absl::OkStatus());
+  const absl::Status together = plan({many, large});
+  ASSERT_TRUE(FieldViolationOf(together)) << together;
+  EXPECT_EQ(FieldViolationOf(together)->field, "settings.per_round");
+  EXPECT_THAT(std::string(together.message()), HasSubstr("MiB of memory"));
 }
 
 TEST(Rap, SpendsNearlyAllThatItIsOffered) {

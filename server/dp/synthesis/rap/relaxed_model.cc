@@ -199,6 +199,8 @@ absl::StatusOr<std::unique_ptr<SynthesisModel>> RelaxedModel::Restore(const Doma
   for (int64_t i = 0; i < lines && reader.ok(); ++i) transcript.push_back(reader.Text());
   RETURN_IF_ERROR(reader.Finish());
   const auto misfit = [] { return absl::DataLossError("the stored model does not fit its domain"); };
+  // Rows of no attribute take no bytes, so nothing else would bound their number.
+  if (count == 0 || rows > kMostRelaxedRows) return misfit();
   absl::StatusOr<RelaxedLayout> layout = RelaxedLayout::Create(domain, std::move(attributes), rows);
   if (!layout.ok() || records < 1) return misfit();
   std::optional<AlignedFloats> shares = UnpackShares(*layout, packed);

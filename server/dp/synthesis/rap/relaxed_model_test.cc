@@ -3,8 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdint>
 #include <map>
+#include <string>
 
+#include "base/canonical_bytes.h"
 #include "dp/synthesis/rap/relaxed_start.h"
 #include "dp/workload/testing_domain.h"
 #include "tests/testing/seeded_bits.h"
@@ -82,6 +85,35 @@ TEST(RelaxedModel, RefusesBytesThatItDidNotWrite) {
   ASSERT_NE(one, std::string::npos);
   wrong.replace(one, 4, std::string("\x00\x00\x00\x40", 4));
   EXPECT_EQ(RelaxedModel::Restore(domain, wrong).status().code(), absl::StatusCode::kDataLoss);
+}
+
+// Bytes of a model of one-valued attributes, each row certain of them.
+std::string Claiming(const AttributeSet& attributes, int64_t rows, size_t stored_rows) {
+  CanonicalWriter writer("curator.relaxed_model", 1);
+  writer.Integer(static_cast<int64_t>(attributes.size()));
+  for (const uint32_t attribute : attributes) writer.Integer(attribute);
+  for (size_t i = 0; i < attributes.size(); ++i) writer.Integer(1);
+  writer.Integer(rows);
+  writer.Integer(5);
+  std::string shares;
+  for (size_t i = 0; i < stored_rows * attributes.size(); ++i) shares.append("\x00\x00\x80\x3f", 4);
+  writer.Text(shares);
+  writer.Integer(0);
+  return std::move(writer).Take();
+}
+
+TEST(RelaxedModel, RefusesMoreRowsThanAFitMayHave) {
+  const Domain domain = CodedDomain({1, 1});
+  EXPECT_TRUE(RelaxedModel::Restore(domain, Claiming({0, 1}, 20'000, 20'000)).ok());
+  EXPECT_EQ(RelaxedModel::Restore(domain, Claiming({0, 1}, 20'001, 20'001)).status().code(),
+            absl::StatusCode::kDataLoss);
+  // No attributes: whatever the number of rows, their shares take no bytes.
+  for (const int64_t rows : {int64_t{1}, int64_t{1} << 40, INT64_MAX}) {
+    EXPECT_EQ(RelaxedModel::Restore(domain, Claiming({}, rows, 0)).status().code(),
+              absl::StatusCode::kDataLoss);
+    EXPECT_EQ(RelaxedModel::Restore(domain, Claiming({0}, rows, 0)).status().code(),
+              absl::StatusCode::kDataLoss);
+  }
 }
 
 TEST(RelaxedModel, RestoresSharesWhoseSumHasDrifted) {

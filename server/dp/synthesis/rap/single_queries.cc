@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -62,28 +63,29 @@ int64_t CountQueries(const Domain& domain, std::span<const SingleQueries> all) {
 }
 
 int64_t MostTerms(const Domain& domain, std::span<const SingleQueries> all, int64_t count) {
-  std::vector<int64_t> terms;
+  std::map<int64_t, int64_t, std::greater<>> queries_of;  // by their terms, the most first
   for (const SingleQueries& each : all) {
     const QueryGroup& group = each.group;
     if (each.at_least > 0) {
-      const int64_t most = std::min(count, NumberOfQueries(domain, group));
-      terms.resize(terms.size() + static_cast<size_t>(most),
-                   TermsOfThreshold(each.at_least, group.attributes.size()));
+      queries_of[TermsOfThreshold(each.at_least, group.attributes.size())] += NumberOfQueries(domain, group);
     } else if (const auto* boxes = std::get_if<Boxes>(&group.queries)) {
       const size_t width = group.attributes.size();
       for (size_t first = 0; first < boxes->sides.size(); first += width) {
         int64_t cells = 1;  // at most those of a marginal that one request may ask for
         for (size_t i = first; i < first + width; ++i)
           cells *= int64_t{boxes->sides[i].last} - int64_t{boxes->sides[i].first} + 1;
-        terms.push_back(cells);
+        ++queries_of[cells];
       }
     } else if (const auto* queries = std::get_if<std::vector<LinearQuery>>(&group.queries)) {
-      for (const LinearQuery& query : *queries) terms.push_back(static_cast<int64_t>(query.size()));
+      for (const LinearQuery& query : *queries) ++queries_of[static_cast<int64_t>(query.size())];
     }
   }
-  std::ranges::sort(terms, std::greater<>());
   int64_t sum = 0;
-  for (size_t i = 0; i < terms.size() && static_cast<int64_t>(i) < count; ++i) sum += terms[i];
+  for (const auto& [terms, queries] : queries_of) {
+    const int64_t taken = std::min(queries, count);
+    sum += taken * terms;
+    count -= taken;
+  }
   return sum;
 }
 
