@@ -144,13 +144,13 @@ TEST(Rap, RefusesRowsThatDoNotFitTheLayoutOfItsFit) {
 
 TEST(Rap, RefusesABudgetWhoseNoiseNoSelectionTakes) {
   World world = WorldOf({3000, 3000, 3000}, 2, {});
-  world.input.settings = {{"rounds", "1"}, {"per_round", "1"}};
-  world.input.spend = {.epsilon = Epsilon(1000)};
+  world.input.settings = {{"rounds", "1"}, {"per_round", "1"}, {"selection_percent", "99"}};
+  world.input.spend = {.epsilon = Epsilon(120'000)};
   const absl::Status status = Rap().Plan(world.input).status();
   ASSERT_TRUE(FieldViolationOf(status)) << status;
   EXPECT_EQ(FieldViolationOf(status)->field, "spend.epsilon");
   EXPECT_THAT(std::string(status.message()), HasSubstr("2^50"));
-  world.input.spend = {.epsilon = Epsilon(1'000'000)};
+  world.input.spend = {.epsilon = Epsilon(10'000'000)};
   EXPECT_EQ(Rap().Plan(world.input).status(), absl::OkStatus());
 }
 
