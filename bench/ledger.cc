@@ -26,10 +26,13 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "bench/bare_combining.h"
 #include "bench/ledger_load.h"
 #include "bench/plain_charges.h"
 #include "host/entropy.h"
 #include "ledger/open_ledger.h"
+#include "ledger/postgres/postgres_database.h"
+#include "ledger/sqlite/sqlite_database.h"
 #include "tests/testing/postgres_cluster.h"
 #include "tests/testing/scratch_folder.h"
 
@@ -80,16 +83,27 @@ class Stores {
   std::vector<Plain> plain() const {
     if (plain_.rfind("postgres", 0) != 0) {
       return {{"plain loop, one connection",
-               [this](const Load& load) { return ChargePlainlyOnSqlite(plain_, load); }}};
+               [this](const Load& load) { return ChargePlainlyOnSqlite(plain_, load); }},
+              {"bare combining", [this](const Load& load) { return ChargeBarely(load); }}};
     }
     return {{"pgbench (simple protocol)",
              [this](const Load& load) { return ChargePlainlyOnPostgres(plain_, load, Protocol::kSimple); }},
-            {"pgbench -M prepared", [this](const Load& load) {
-               return ChargePlainlyOnPostgres(plain_, load, Protocol::kPrepared);
-             }}};
+            {"pgbench -M prepared",
+             [this](const Load& load) { return ChargePlainlyOnPostgres(plain_, load, Protocol::kPrepared); }},
+            {"bare combining", [this](const Load& load) { return ChargeBarely(load); }}};
   }
 
  private:
+  Observed ChargeBarely(const Load& load) const {
+    auto database = plain_.rfind("postgres", 0) == 0 ? ledger::postgres::OpenPostgresDatabase(plain_)
+                                                     : ledger::sqlite::OpenSqliteDatabase(plain_);
+    if (!database.ok()) {
+      std::fprintf(stderr, "%s\n", database.status().ToString().c_str());
+      std::exit(1);
+    }
+    return ChargeBarelyCombined(**database, load);
+  }
+
   const testing::ScratchFolder scratch_;
   std::unique_ptr<testing::PostgresCluster> cluster_;
   std::string ledger_url_;

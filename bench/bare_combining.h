@@ -1,0 +1,14 @@
+// What is the most that sharing a commit can give on this machine: charges of the plain loop's two small rows
+// (plain_charges.h), gathered by the ledger's own combiner and sent by its own drivers, and nothing else: no
+// request ids, no history, no anchor.
+#pragma once
+
+#include "bench/ledger_load.h"
+#include "ledger/sql/database.h"
+
+namespace curator::bench {
+
+// `database` has the tables of plain_charges.h.
+Observed ChargeBarelyCombined(ledger::sql::Database& database, const Load& load);
+
+}  // namespace curator::bench
