@@ -202,6 +202,11 @@ int64_t AnchorDirectory::SpentOf(const CounterKey& key) const {
   return most;
 }
 
+int64_t AnchorDirectory::OwnSeqOf(const std::string& dataset_id) const {
+  const std::scoped_lock lock(mutex_);
+  return StateView(own_).OwnSeqOf(dataset_id);
+}
+
 absl::StatusOr<bool> AnchorDirectory::MayHaveOtherFiles() {
   // A folder's time changes with its list of files. The clock of a file system stands still for up to 10 ms,
   // so a time that was first seen just now may yet hide a file: the list is read until the time is older.

@@ -47,6 +47,7 @@ class AnchorDirectory final : public AnchorView {
   absl::Status Refresh();
   absl::StatusOr<ChainHead> HeadOf(const std::string& dataset_id) const override;
   int64_t SpentOf(const CounterKey& key) const override;
+  int64_t OwnSeqOf(const std::string& dataset_id) const override;
 
   // Makes `state` durable: on return this server's file vouches for it. Costs what `state` is large, not what
   // the file is. Callers that come while another writes share the next write and its sync. UNAVAILABLE when

@@ -17,6 +17,11 @@ int64_t StateView::SpentOf(const CounterKey& key) const {
   return known == state_.spent.end() ? 0 : known->second;
 }
 
+int64_t StateView::OwnSeqOf(const std::string& dataset_id) const {
+  const auto known = state_.heads.find(dataset_id);
+  return known == state_.heads.end() ? 0 : known->second.seq;
+}
+
 absl::Status CheckAgree(const std::string& dataset_id, const ChainHead& one, const ChainHead& other) {
   if (one.seq != other.seq || one.hash == other.hash) return absl::OkStatus();
   return absl::DataLossError(absl::StrCat("two anchors vouch for different histories: dataset ", dataset_id,

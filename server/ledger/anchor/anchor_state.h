@@ -28,6 +28,9 @@ class AnchorView {
   // same number.
   virtual absl::StatusOr<ChainHead> HeadOf(const std::string& dataset_id) const = 0;
   virtual int64_t SpentOf(const CounterKey& key) const = 0;
+  // The entry up to which this server's own part of the anchor tells of the history and of all that its
+  // entries have spent, whatever becomes of the others' parts; 0 when of none.
+  virtual int64_t OwnSeqOf(const std::string& dataset_id) const = 0;
 };
 
 // Looks into a state that outlives it.
@@ -36,6 +39,7 @@ class StateView final : public AnchorView {
   explicit StateView(const AnchorState& state) : state_(state) {}
   absl::StatusOr<ChainHead> HeadOf(const std::string& dataset_id) const override;
   int64_t SpentOf(const CounterKey& key) const override;
+  int64_t OwnSeqOf(const std::string& dataset_id) const override;
 
  private:
   const AnchorState& state_;

@@ -46,8 +46,14 @@ class FaultyDatabase::FaultyTransaction final : public sql::Transaction {
 void FaultyDatabase::Arm(Fault fault, int step) {
   fault_ = fault;
   meanwhile_ = nullptr;
+  only_moment_.reset();
   steps_left_ = step;
   has_struck_ = false;
+}
+
+void FaultyDatabase::ArmAt(Fault fault, Moment moment) {
+  Arm(fault, 0);
+  only_moment_ = moment;
 }
 
 void FaultyDatabase::ArmPause(int step, Meanwhile meanwhile) {
@@ -55,8 +61,9 @@ void FaultyDatabase::ArmPause(int step, Meanwhile meanwhile) {
   meanwhile_ = std::move(meanwhile);
 }
 
-bool FaultyDatabase::CountStep() {
+bool FaultyDatabase::CountStep(Moment moment) {
   const std::scoped_lock lock(mutex_);
+  if (only_moment_.value_or(moment) != moment) return false;
   if (steps_left_ < 0 || steps_left_-- > 0) return false;
   has_struck_ = true;
   return true;
@@ -64,7 +71,7 @@ bool FaultyDatabase::CountStep() {
 
 bool FaultyDatabase::IsStruck(Moment moment) {
   if (is_gone_) return true;
-  if (!CountStep()) return false;
+  if (!CountStep(moment)) return false;
   if (meanwhile_) {
     meanwhile_(moment);
     return false;

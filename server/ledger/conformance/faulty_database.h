@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 
 #include "ledger/sql/database.h"
 
@@ -31,6 +32,8 @@ class FaultyDatabase final : public sql::Database {
 
   // From now on the `step`-th step (0, 1, ...) has the fault, once.
   void Arm(Fault fault, int step);
+  // The first step at this moment has the fault, once.
+  void ArmAt(Fault fault, Moment moment);
   // From now on the `step`-th step is held up until `meanwhile` returns, once.
   void ArmPause(int step, Meanwhile meanwhile);
   void Disarm() { steps_left_ = -1; }
@@ -47,14 +50,15 @@ class FaultyDatabase final : public sql::Database {
 
   // Counts a step; true when it is the one that fails.
   bool IsStruck(Moment moment);
-  bool CountStep();
+  bool CountStep(Moment moment);
   sql::Outcome Injected() const;
 
   const std::unique_ptr<sql::Database> real_;
   Fault fault_ = Fault::kFail;
   Meanwhile meanwhile_;
   std::mutex mutex_;
-  int steps_left_ = -1;  // guarded by mutex_
+  int steps_left_ = -1;                // guarded by mutex_
+  std::optional<Moment> only_moment_;  // the moment whose steps are counted, where others are not
   std::atomic<bool> has_struck_ = false;
   std::atomic<bool> is_gone_ = false;
   std::atomic<int64_t> writes_ = 0;

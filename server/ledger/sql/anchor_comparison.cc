@@ -53,6 +53,17 @@ absl::StatusOr<std::vector<std::string>> CheckContinuation(Transaction& transact
 
 }  // namespace
 
+absl::StatusOr<std::map<CounterKey, int64_t>> SpentInLineage(Transaction& transaction,
+                                                             const std::string& lineage_id) {
+  ASSIGN_OR_RETURN(const std::vector<Row> rows,
+                   transaction.Execute("SELECT c.account_id, c.counter, c.spent FROM accounts a JOIN "
+                                       "account_counters c ON c.account_id = a.id WHERE a.lineage_id = $1",
+                                       {lineage_id}));
+  std::map<CounterKey, int64_t> spent;
+  for (const Row& row : rows) spent.emplace(CounterKey(row.Integer(0), row.Text(1)), row.Integer(2));
+  return spent;
+}
+
 absl::StatusOr<AnchorState> CompareWithStore(Transaction& transaction, const AnchorState& anchored) {
   AnchorState reached;
   std::vector<std::string> findings;

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "ledger/history/entry_payload.h"
+#include "ledger/sql/anchor_comparison.h"
 
 namespace curator::ledger::sql {
 
@@ -112,6 +113,7 @@ absl::Status Change::TakeChains(const Answers& answers) {
 }
 
 absl::Status Change::CheckAgainstAnchor(const LockedDataset& dataset) {
+  if (dataset.head.seq > anchored_.OwnSeqOf(dataset.id)) RETURN_IF_ERROR(VouchForLineage(dataset.lineage_id));
   ASSIGN_OR_RETURN(const ChainHead expected, anchored_.HeadOf(dataset.id));
   if (expected.seq == 0) return absl::OkStatus();
   if (dataset.head.seq < expected.seq) {
@@ -129,6 +131,18 @@ absl::Status Change::CheckAgainstAnchor(const LockedDataset& dataset) {
   return BehindAnchor(absl::StrCat("entry ", expected.seq, " of dataset ", dataset.name, " has the hash ",
                                    absl::BytesToHexString(hash), ", and the anchor knows ",
                                    absl::BytesToHexString(expected.hash)));
+}
+
+absl::Status Change::VouchForLineage(const std::string& lineage_id) {
+  ASSIGN_OR_RETURN(const auto counters, SpentInLineage(transaction_, lineage_id));
+  for (const auto& [key, spent] : counters) {
+    if (const int64_t anchored = anchored_.SpentOf(key); spent < anchored) {
+      return BehindAnchor(absl::StrCat("account ", key.first, " has spent ", spent, " of ", key.second,
+                                       ", and the anchor knows of ", anchored));
+    }
+    reached_.spent[key] = spent;
+  }
+  return absl::OkStatus();
 }
 
 absl::StatusOr<const LockedDataset*> Change::FindDataset(std::string_view dataset_id) const {
@@ -233,7 +247,9 @@ absl::Status Change::Guess(const Remembered& remembered) {
   now_us_ = remembered.now_us;
   for (const auto& [id, dataset] : datasets_) {
     ASSIGN_OR_RETURN(const ChainHead anchored, anchored_.HeadOf(id));
-    if (!(anchored == dataset.head)) return absl::AbortedError("the anchor knows another head");
+    if (!(anchored == dataset.head) || anchored_.OwnSeqOf(id) < dataset.head.seq) {
+      return absl::AbortedError("the anchor knows another head");
+    }
     guessed_heads_[id] = dataset.head;
     reached_.heads[id] = dataset.head;
   }

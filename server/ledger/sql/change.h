@@ -120,6 +120,10 @@ class Change {
   absl::Status TakeChains(const Answers& answers);
   absl::Status TakeCounters(const Answers& answers);
   absl::Status CheckAgainstAnchor(const LockedDataset& dataset);
+  // Of a chain that went on without this server's part of the anchor: who committed that may have died before
+  // an anchor knew. Whoever comes to vouch for the new head comes to vouch for all that was spent up to it,
+  // too.
+  absl::Status VouchForLineage(const std::string& lineage_id);
   Statement UpdateOfHeads();
   Statement UpdateOfCounters();
   // Takes the entries out of this change.

@@ -38,25 +38,53 @@ absl::StatusOr<Newest> FindNewest(Transaction& transaction, const std::string& p
   return newest;
 }
 
+// The number of the entry by which the charge was paid, or of a later one; 0 where nothing was paid.
+absl::StatusOr<int64_t> SeqOfPayment(Transaction& transaction, const Charge& charge) {
+  if (charge.state == ChargeState::kReserved || charge.state == ChargeState::kCancelled) return 0;
+  const bool was_reserved = charge.deadline_us > 0;
+  ASSIGN_OR_RETURN(const std::vector<Row> rows,
+                   transaction.Execute("SELECT h.seq, c.entry_seq FROM charges c JOIN chain_heads h ON "
+                                       "h.dataset_id = c.dataset_id WHERE c.id = $1",
+                                       {charge.id}));
+  const Row& row = rows.at(0);
+  return was_reserved || row.IsNull(1) ? row.Integer(0) : row.Integer(1);
+}
+
 }  // namespace
+
+absl::Status SqlLedger::VouchFor(const std::string& dataset_id, int64_t seq) {
+  // A read-only ledger tells what it has, and nobody can be charged on it.
+  if (seq == 0 || !CheckWritable().ok()) return absl::OkStatus();
+  if (anchor_->OwnSeqOf(dataset_id) >= seq) return anchor_->RaiseTo({});
+  return Write([&](Change& change) {
+    change.ChangesChargesOnly();
+    return change.LockChains({dataset_id});
+  });
+}
 
 absl::StatusOr<Charge> SqlLedger::GetCharge(std::string_view charge_id) {
   StoredCharge stored;
+  int64_t paid_at = 0;
   RETURN_IF_ERROR(Read([&](Transaction& transaction) -> absl::Status {
     ASSIGN_OR_RETURN(stored, ReadCharge(transaction, charge_id));
+    ASSIGN_OR_RETURN(paid_at, SeqOfPayment(transaction, stored.charge));
     return absl::OkStatus();
   }));
+  RETURN_IF_ERROR(VouchFor(stored.charge.dataset_id, paid_at));
   return UpToDate(std::move(stored.charge));
 }
 
 absl::StatusOr<Charge> SqlLedger::FindCharge(std::string_view principal, std::string_view request_id) {
   std::vector<StoredCharge> found;
+  int64_t paid_at = 0;
   RETURN_IF_ERROR(Read([&](Transaction& transaction) -> absl::Status {
     ASSIGN_OR_RETURN(found, ReadCharges(transaction, "c.principal = $1 AND c.request_id = $2",
                                         {std::string(principal), std::string(request_id)}));
+    if (found.empty()) return absl::NotFoundError("there is no charge under this request id");
+    ASSIGN_OR_RETURN(paid_at, SeqOfPayment(transaction, found.front().charge));
     return absl::OkStatus();
   }));
-  if (found.empty()) return absl::NotFoundError("there is no charge under this request id");
+  RETURN_IF_ERROR(VouchFor(found.front().charge.dataset_id, paid_at));
   return UpToDate(std::move(found.front().charge));
 }
 

@@ -101,6 +101,9 @@ class SqlLedger final : public Ledger {
   // The same but for the last step: returns the point that the anchor has to reach before anyone is told.
   absl::StatusOr<int64_t> WriteToStore(const ChangeBody& body);
   absl::Status Read(const Body& body);
+  // Returns once the anchor covers the dataset's entry `seq` of the store, 0: none. Whoever committed it may
+  // have died before its anchor knew, and who is told that a charge is paid may read records.
+  absl::Status VouchFor(const std::string& dataset_id, int64_t seq);
   // DATA_LOSS once the ledger has turned read-only.
   absl::Status CheckWritable();
   absl::Status TurnReadOnly(const absl::Status& reason);

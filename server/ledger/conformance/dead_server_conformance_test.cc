@@ -1,0 +1,145 @@
+// A server that commits and dies before its anchor knows, beside another one on the same ledger. What the
+// other one tells, and what its anchor vouches for, rests on entries that no anchor knew; so its anchor takes
+// over all that they have spent.
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
+#include "ledger/conformance/faulty_database.h"
+#include "ledger/conformance/invariants.h"
+#include "ledger/conformance/ledger_conformance.h"
+#include "ledger/sql/sql_ledger.h"
+
+namespace curator::ledger {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+class DeadServerConformance : public LedgerConformance {
+ protected:
+  // A dataset whose analysts ana and bo have accounts of their own, in that order behind the dataset's.
+  void SetUp() override {
+    LedgerConformance::SetUp();
+    survivor_ = Open();
+    dataset_ = MakeDataset(*survivor_, "census", 100);
+    for (const std::string analyst : {"ana", "bo"}) {
+      Must(survivor_->CreateAccount({.request_id = "open " + analyst,
+                                     .dataset_id = dataset_.id,
+                                     .account = {.scope_type = ScopeType::kAnalyst,
+                                                 .scope_key = analyst,
+                                                 .rule = "rule bytes",
+                                                 .rule_name = "ZCDP",
+                                                 .limits = {{"rho", 50}},
+                                                 .members = {}},
+                                     .actor = "olga"}));
+    }
+    accounts_ = Must(survivor_->ListAccounts(dataset_.id));
+  }
+  ChargeRequest Request(const std::string& analyst, const std::string& request_id, int64_t cost) const {
+    const size_t account = analyst == "ana" ? 1 : 2;
+    ChargeRequest request = RequestOf(dataset_, request_id, accounts_[0].id, cost);
+    request.principal = analyst;
+    request.postings.push_back({accounts_[account].id, "rho", cost});
+    return request;
+  }
+
+  // Does `work` on a server that dies when it has committed.
+  template <typename Work>
+  void CommitAndDie(Work work) {
+    auto store = std::make_unique<FaultyDatabase>(OpenStore());
+    FaultyDatabase& faulty = *store;
+    auto server = Must(sql::SqlLedger::Open(std::move(store), anchor_dir(), SeededEntropy(NextSeed())));
+    faulty.ArmAt(Fault::kGone, FaultyDatabase::Moment::kAfterCommit);
+    EXPECT_STATUS_IS(absl::StatusCode::kUnavailable, work(*server).status());
+    EXPECT_TRUE(faulty.has_struck());
+  }
+
+  // Takes from ana's account what it has spent, and leaves its history as it is.
+  void ExpectLoweredBalanceOfAnaIsNoticed() {
+    Tamper(absl::StrCat("UPDATE account_counters SET spent = 0 WHERE account_id = ", accounts_[1].id));
+    EXPECT_STATUS_IS(absl::StatusCode::kDataLoss, survivor_->Begin(Request("ana", "again", 1)).status());
+    const absl::Status health = Open()->Health();
+    EXPECT_STATUS_IS(absl::StatusCode::kDataLoss, health);
+    EXPECT_THAT(std::string(health.message()), HasSubstr("has spent 0 of rho, and the anchor knows of 7"));
+  }
+
+  std::unique_ptr<Ledger> survivor_;
+  Dataset dataset_;
+  std::vector<Account> accounts_;
+};
+
+TEST_P(DeadServerConformance, AChargeOnAnotherAccountVouchesForWhatTheDeadServerCharged) {
+  CommitAndDie([&](Ledger& server) { return server.Begin(Request("ana", "unanswered", 7)); });
+  Must(survivor_->Begin(Request("bo", "of bo", 2)));
+  EXPECT_THAT(ViolationsIn(*survivor_, *OpenStore()), ElementsAre());
+  ExpectLoweredBalanceOfAnaIsNoticed();
+}
+
+TEST_P(DeadServerConformance, AChangeThatMovesNoBalanceVouchesForWhatTheDeadServerCharged) {
+  CommitAndDie([&](Ledger& server) { return server.Begin(Request("ana", "unanswered", 7)); });
+  ASSERT_TRUE(survivor_->Grant(dataset_.id, "zoe", "olga").ok());
+  ExpectLoweredBalanceOfAnaIsNoticed();
+}
+
+TEST_P(DeadServerConformance, AReleaseOfTheSurvivorVouchesForWhatTheDeadServerCharged) {
+  const Attempt attempt = Must(survivor_->Begin(Request("bo", "of bo", 2)));
+  CommitAndDie([&](Ledger& server) { return server.Begin(Request("ana", "unanswered", 7)); });
+  Must(survivor_->Store(attempt, "answer"));
+  ExpectLoweredBalanceOfAnaIsNoticed();
+}
+
+// Whoever hears that a charge has started may read records.
+TEST_P(DeadServerConformance, AChargeIsToldOfAsPaidOnlyOnceTheAnchorCoversIt) {
+  const std::vector<Charge> reserved =
+      Must(survivor_->Reserve({Request("bo", "reserved", 3)}, int64_t{3600} * 1'000'000));
+  CommitAndDie([&](Ledger& server) {
+    return server.StartReserved(reserved.at(0).id, {{accounts_[0].id, "rho", 3}}, "bo");
+  });
+  const std::string hidden = absl::StrCat(anchor_dir(), ".hidden");
+  std::filesystem::rename(anchor_dir(), hidden);
+  EXPECT_STATUS_IS(absl::StatusCode::kUnavailable, survivor_->GetCharge(reserved[0].id).status());
+  std::filesystem::rename(hidden, anchor_dir());
+  EXPECT_LT(Must(survivor_->Verify(dataset_.id)).anchored_seq, AskStore("SELECT seq FROM chain_heads"));
+  EXPECT_EQ(Must(survivor_->GetCharge(reserved[0].id)).state, ChargeState::kStarted);
+  EXPECT_EQ(Must(survivor_->Verify(dataset_.id)).anchored_seq, AskStore("SELECT seq FROM chain_heads"));
+}
+
+TEST_P(DeadServerConformance, AChargeThatIsLookedUpByItsKeyIsCoveredByTheAnchor) {
+  CommitAndDie([&](Ledger& server) { return server.Begin(Request("ana", "unanswered", 7)); });
+  EXPECT_LT(Must(survivor_->Verify(dataset_.id)).anchored_seq, AskStore("SELECT seq FROM chain_heads"));
+  EXPECT_EQ(Must(survivor_->FindCharge("ana", "unanswered")).state, ChargeState::kStarted);
+  EXPECT_EQ(Must(survivor_->Verify(dataset_.id)).anchored_seq, AskStore("SELECT seq FROM chain_heads"));
+  ExpectLoweredBalanceOfAnaIsNoticed();
+}
+
+// So that no server's file is needed to read another's.
+TEST_P(DeadServerConformance, EachServersFileByItselfVouchesForAllThatItsHeadRestsOn) {
+  Must(Open()->Begin(Request("ana", "answered", 7)));
+  Must(survivor_->Begin(Request("bo", "of bo", 2)));
+  survivor_.reset();
+  int removed = 0;
+  for (const auto& file : std::filesystem::directory_iterator(anchor_dir())) {
+    if (absl::EndsWith(file.path().string(), "-1.anchor")) removed += std::filesystem::remove(file) ? 1 : 0;
+  }
+  ASSERT_EQ(removed, 1);
+  survivor_ = Open();
+  ExpectLoweredBalanceOfAnaIsNoticed();
+}
+
+TEST_P(DeadServerConformance, ABalanceThatIsLoweredBeforeAnyAnchorKnowsItIsFoundByVerification) {
+  CommitAndDie([&](Ledger& server) { return server.Begin(Request("ana", "unanswered", 7)); });
+  Tamper(absl::StrCat("UPDATE account_counters SET spent = 0 WHERE account_id = ", accounts_[1].id));
+  Must(survivor_->Begin(Request("bo", "of bo", 2)));
+  EXPECT_THAT(Must(survivor_->Verify(dataset_.id)).findings,
+              ElementsAre(HasSubstr("the entries say spent 7")));
+}
+
+INSTANTIATE_TEST_SUITE_P(EveryBackend, DeadServerConformance, ::testing::ValuesIn(LedgerBackendNames()),
+                         [](const auto& test) { return test.param; });
+
+}  // namespace
+}  // namespace curator::ledger
