@@ -85,7 +85,7 @@ class Descent {
     ListProducts();
   }
 
-  // Loss and gradient at `parameters`.
+  // The loss at `parameters`, and its gradient by their shares.
   absl::StatusOr<double> Evaluate(const AlignedFloats& parameters, Pacer& pacer) {
     RETURN_IF_ERROR(CountAhead(layout_.elements(), pacer));
     ComputeShares(parameters);
@@ -101,6 +101,11 @@ class Descent {
     }
     ASSIGN_OR_RETURN(const double of_polynomials, FollowPolynomials(pacer));
     loss += of_polynomials;
+    return loss;
+  }
+
+  // Turns the gradient by the shares into that by the parameters.
+  void FollowRelaxation() {
     OnAllCores(layout_.blocks(), [&](size_t block) {
       const FlushToZero flush;
       const auto turn =
@@ -110,7 +115,6 @@ class Descent {
         turn(shares_.data() + start, layout_.sizes()[i], Rows(), gradient_.data() + start);
       }
     });
-    return loss;
   }
 
   AlignedFloats& gradient() { return gradient_; }
@@ -380,6 +384,7 @@ absl::StatusOr<Projected> CpuProjector::Project(const ProjectionProblem& problem
       const double before = losses[losses.size() - 1 - patience];
       if (before - loss < rule.tolerance * before) break;
     }
+    if (rule.slopes == Slopes::kByParameters) descent.FollowRelaxation();
     optimizer.Step(descent.gradient(), projected.rows.parameters);
     progress(static_cast<double>(step + 1) / static_cast<double>(rule.most_steps));
   }
@@ -404,6 +409,7 @@ absl::StatusOr<LossAndGradient> LossAt(const ProjectionProblem& problem, const R
   Descent descent(problem, rows.layout, relaxation, loops, executor);
   LossAndGradient result;
   ASSIGN_OR_RETURN(result.loss, descent.Evaluate(rows.parameters, pacer));
+  descent.FollowRelaxation();
   result.gradient = std::move(descent.gradient());
   return result;
 }

@@ -64,8 +64,16 @@ PolynomialAnswer AtLeast(size_t threshold, const std::vector<uint32_t>& columns)
 
 enum class Relaxation { kSparseMax, kSoftmax };
 
+// What a step goes along. kByParameters: the gradient of the loss by the parameters, which under SparseMax
+// has no slope at a value that a row gives nothing to. kByShares: its gradient by the distributions, as in
+// the paper, which applies SparseMax to the rows after each step. Steps add up in the parameters, and
+// SparseMax takes the nearest distributions (Nesterov's dual averaging), so a value that was dropped can come
+// back.
+enum class Slopes { kByParameters, kByShares };
+
 struct ProjectionRule {
   Relaxation relaxation = Relaxation::kSparseMax;
+  Slopes slopes = Slopes::kByParameters;
   int64_t most_steps = 5000;
   float rate = 1e-3F;  // of Adam
   // The rate falls linearly to this share of itself at the last step.
@@ -76,7 +84,7 @@ struct ProjectionRule {
   int64_t patience = 1;
   // Nothing is gained by fitting the noise: the first step that sees a loss below this is the last.
   double enough = 0;
-  // Parameters stay within -bound..bound; 1 for the paper's SparseMax.
+  // Parameters stay within -bound..bound.
   float bound = 1;
 };
 

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "dp/synthesis/rap/cpu_projector.h"
+#include "dp/synthesis/rap/relaxed_start.h"
 #include "dp/synthesis/rap/testing/reference_projection.h"
 #include "dp/workload/testing_domain.h"
 
@@ -245,6 +246,23 @@ INSTANTIATE_TEST_SUITE_P(Both, EveryRelaxation, testing::Values(Relaxation::kSpa
                          [](const auto& relaxation) {
                            return relaxation.param == Relaxation::kSoftmax ? "Softmax" : "SparseMax";
                          });
+
+// Rows that know nothing give most values nothing. Where most records have one value, the rows that dropped
+// it must take it up again, which the gradient through SparseMax does not see.
+TEST(CpuProjector, TakesUpDroppedValuesAlongSlopesByShares) {
+  const RelaxedRows start = UniformStart(RelaxedLayout::Create(CodedDomain({40}), {0}, 100).value());
+  ProjectionProblem problem;
+  problem.polynomials.push_back(AtLeast(1, {7}));
+  problem.polynomials.back().answer = 0.7F;
+  const auto loss_along = [&](Slopes slopes) {
+    Pacer pacer{std::stop_token()};
+    const ProjectionRule rule{
+        .slopes = slopes, .most_steps = 500, .rate = 0.01F, .tolerance = -1, .bound = 60};
+    return CpuProjector().Project(problem, start, rule, pacer).value().last_loss;
+  };
+  EXPECT_LT(loss_along(Slopes::kByShares), 1e-4);
+  EXPECT_GT(loss_along(Slopes::kByParameters), 0.1);
+}
 
 // On certain rows a polynomial means what its threshold says.
 TEST(AtLeast, CountsTheColumnsOfCertainRows) {

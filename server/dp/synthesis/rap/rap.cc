@@ -223,14 +223,18 @@ class Run {
     const bool last = round + 1 == settings.rounds;
     ProjectionRule rule;
     rule.relaxation = settings.relaxation;
-    rule.most_steps = std::max<int64_t>(
-        1, std::min({settings.steps / settings.rounds, StepsWorthTaking(), AffordableSteps(round)}));
+    rule.most_steps = std::max<int64_t>(1, settings.steps / settings.rounds);
+    if (settings.work < INT64_MAX)
+      rule.most_steps = std::min({rule.most_steps, StepsWorthTaking(), AffordableSteps(round)});
     rule.rate = static_cast<float>(settings.rate);
     rule.last_rate = last ? 0.05F : 0.3F;
     rule.enough = settings.fit * answers_;
     rule.tolerance = 1e-4;
     rule.patience = 50;
-    rule.bound = settings.relaxation == Relaxation::kSparseMax ? 1 : 60;
+    // Rows that know nothing yet have dropped most values, and must be able to take them up again.
+    const bool blank = settings.relaxation == Relaxation::kSparseMax && !schedule_.one_way_noise;
+    rule.slopes = blank ? Slopes::kByShares : Slopes::kByParameters;
+    rule.bound = settings.relaxation == Relaxation::kSparseMax && !blank ? 1 : 60;
     ASSIGN_OR_RETURN(
         Projected projected,
         CpuProjector(kernel_.executor()).Project(problem_, std::move(rows), rule, pacer_, [&](double share) {

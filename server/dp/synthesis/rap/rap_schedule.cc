@@ -264,7 +264,7 @@ absl::Status ReadSettings(const SynthesisInput& input, RapSchedule& schedule, Bu
   }
   RETURN_IF_ERROR(CheckMemory(input.domain, schedule, terms));
   ASSIGN_OR_RETURN(settings.selection_percent,
-                   reader.Integer("selection_percent", settings.selection_percent, 1, 99));
+                   reader.Integer("selection_percent", marginals ? 10 : 50, 1, 99));
   ASSIGN_OR_RETURN(settings.one_way_percent, reader.Integer("one_way_percent", 10, 0, 99));
   ASSIGN_OR_RETURN(const bool softmax, TakesFirst(reader, "relaxation", {"softmax", "sparsemax"}));
   settings.relaxation = softmax ? Relaxation::kSoftmax : Relaxation::kSparseMax;
@@ -272,7 +272,7 @@ absl::Status ReadSettings(const SynthesisInput& input, RapSchedule& schedule, Bu
   schedule.most_cells = MostCells(input.domain, schedule);
   ASSIGN_OR_RETURN(settings.steps, reader.Integer("steps", kDefaultSteps, 1, kMostSteps));
   if (!input.settings.contains("steps")) settings.work = kDefaultWork;
-  ASSIGN_OR_RETURN(settings.rate, reader.Real("rate", settings.rate, 1e-6, 10));
+  ASSIGN_OR_RETURN(settings.rate, reader.Real("rate", softmax ? 0.1 : 0.01, 1e-6, 10));
   ASSIGN_OR_RETURN(settings.fit, reader.Real("fit", settings.fit, 0, 1000));
   ASSIGN_OR_RETURN(settings.spread, reader.Real("spread", settings.spread, 0, 100));
   ASSIGN_OR_RETURN(const bool warm, TakesFirst(reader, "start", {"warm", "cold"}));
@@ -391,12 +391,16 @@ const std::vector<Setting>& RapSettingsForPeople() {
       {"one_way_percent", "the share of the budget that measures every attribute by itself first, 0 to 99",
        "10"},
       {"selection_percent", "the share of a measurement's budget that chooses what to measure, 1 to 99",
-       "10"},
-      {"relaxation", "softmax or sparsemax: how rows become distributions", "softmax"},
+       "10; 50 for queries"},
+      {"relaxation",
+       "softmax or sparsemax: how rows become distributions; sparsemax without one_way_percent is the "
+       "paper's "
+       "descent",
+       "softmax"},
       {"rows", "how many relaxed rows represent the data", "256, fewer for many columns"},
       {"steps", "how many steps the optimiser takes at most, in all rounds together",
-       "1000; fewer where noise is large, and for some seconds of work"},
-      {"rate", "the step length of the optimiser", "0.1"},
+       "1000; fewer where noise is large, and for some seconds of work; what is asked for is taken"},
+      {"rate", "the step length of the optimiser", "0.1; 0.01 with sparsemax"},
       {"fit", "how closely answers are fitted: until the loss is this many squared deviations of their noise",
        "0.9"},
       {"spread", "how far apart the rows start", "3"},

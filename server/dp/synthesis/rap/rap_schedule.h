@@ -37,7 +37,8 @@ struct RapSettings {
   int64_t rows = 1;       // of the relaxed dataset
   int64_t steps = 1;      // of the optimiser, in all rounds together, at most
   // Answers times rows, and twenty times parameters, that all steps look at together, about; a round has at
-  // least kLeastStepsOfARound all the same.
+  // least kLeastStepsOfARound all the same. Without this limit all steps are taken, also such as only fit
+  // noise.
   int64_t work = INT64_MAX;
   int64_t selection_percent = 10;  // of what a round costs; the rest measures
   int64_t one_way_percent = 0;     // of the whole; measures the marginal of each attribute first
