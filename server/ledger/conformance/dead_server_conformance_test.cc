@@ -26,18 +26,23 @@ class DeadServerConformance : public LedgerConformance {
     LedgerConformance::SetUp();
     survivor_ = Open();
     dataset_ = MakeDataset(*survivor_, "census", 100);
-    for (const std::string analyst : {"ana", "bo"}) {
-      Must(survivor_->CreateAccount({.request_id = "open " + analyst,
-                                     .dataset_id = dataset_.id,
-                                     .account = {.scope_type = ScopeType::kAnalyst,
-                                                 .scope_key = analyst,
-                                                 .rule = "rule bytes",
-                                                 .rule_name = "ZCDP",
-                                                 .limits = {{"rho", 50}},
-                                                 .members = {}},
-                                     .actor = "olga"}));
-    }
+    for (const std::string analyst : {"ana", "bo"}) OpenAccountOf(analyst);
     accounts_ = Must(survivor_->ListAccounts(dataset_.id));
+  }
+  void OpenAccountOf(const std::string& analyst) {
+    Must(survivor_->CreateAccount({.request_id = "open " + analyst,
+                                   .dataset_id = dataset_.id,
+                                   .account = {.scope_type = ScopeType::kAnalyst,
+                                               .scope_key = analyst,
+                                               .rule = "rule bytes",
+                                               .rule_name = "ZCDP",
+                                               .limits = {{"rho", 50}},
+                                               .members = {}},
+                                   .actor = "olga"}));
+  }
+  // More than are read as a whole to find those that entries have moved.
+  void OpenAccountsOfManyOthers() {
+    for (int i = 0; i < 70; ++i) OpenAccountOf(absl::StrCat("other ", i));
   }
   ChargeRequest Request(const std::string& analyst, const std::string& request_id, int64_t cost) const {
     const size_t account = analyst == "ana" ? 1 : 2;
@@ -89,6 +94,28 @@ TEST_P(DeadServerConformance, AReleaseOfTheSurvivorVouchesForWhatTheDeadServerCh
   const Attempt attempt = Must(survivor_->Begin(Request("bo", "of bo", 2)));
   CommitAndDie([&](Ledger& server) { return server.Begin(Request("ana", "unanswered", 7)); });
   Must(survivor_->Store(attempt, "answer"));
+  ExpectLoweredBalanceOfAnaIsNoticed();
+}
+
+TEST_P(DeadServerConformance, AChargeVouchesForWhatTheDeadServerChargedOnOneOfManyAccounts) {
+  OpenAccountsOfManyOthers();
+  CommitAndDie([&](Ledger& server) { return server.Begin(Request("ana", "unanswered", 7)); });
+  Must(survivor_->Begin(Request("bo", "of bo", 2)));
+  ExpectLoweredBalanceOfAnaIsNoticed();
+}
+
+TEST_P(DeadServerConformance, AChargeVouchesForWhatTheDeadServerRaisedInARepairOfManyAccounts) {
+  OpenAccountsOfManyOthers();
+  Must(survivor_->Begin(Request("ana", "answered", 3)));
+  CommitAndDie([&](Ledger& server) {
+    const LostCharge lost{.dataset_id = dataset_.id,
+                          .charge_id = "lost",
+                          .seq = 1000,
+                          .postings = {{accounts_[0].id, "rho", 4}, {accounts_[1].id, "rho", 4}}};
+    return server.RaiseToAnchor(
+        {.dataset_id = dataset_.id, .reason = "a restored backup", .actor = "olga", .receipts = {lost}});
+  });
+  Must(survivor_->Begin(Request("bo", "of bo", 2)));
   ExpectLoweredBalanceOfAnaIsNoticed();
 }
 

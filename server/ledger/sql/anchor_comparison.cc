@@ -53,12 +53,26 @@ absl::StatusOr<std::vector<std::string>> CheckContinuation(Transaction& transact
 
 }  // namespace
 
-absl::StatusOr<std::map<CounterKey, int64_t>> SpentInLineage(Transaction& transaction,
-                                                             const std::string& lineage_id) {
-  ASSIGN_OR_RETURN(const std::vector<Row> rows,
-                   transaction.Execute("SELECT c.account_id, c.counter, c.spent FROM accounts a JOIN "
-                                       "account_counters c ON c.account_id = a.id WHERE a.lineage_id = $1",
-                                       {lineage_id}));
+absl::StatusOr<std::map<CounterKey, int64_t>> SpentBy(Transaction& transaction, const EntriesAfter& entries) {
+  // Where a lineage has few counters all of them cost less than to find out which.
+  constexpr int64_t kFewCounters = 64;
+  constexpr char kOfLineage[] =
+      "SELECT c.account_id, c.counter, c.spent FROM accounts a JOIN account_counters c ON c.account_id = "
+      "a.id "
+      "WHERE a.lineage_id = $1 LIMIT $2";
+  // A charge moves what it posts to, a repair anything.
+  constexpr char kOfEntries[] =
+      "SELECT c.account_id, c.counter, c.spent FROM account_counters c WHERE c.account_id IN ("
+      "SELECT p.account_id FROM entries e JOIN postings p ON p.charge_id = e.charge_id "
+      "WHERE e.dataset_id = $1 AND e.seq > $2 UNION "
+      "SELECT a.id FROM accounts a WHERE a.lineage_id = $3 AND EXISTS (SELECT 1 FROM entries e "
+      "WHERE e.dataset_id = $1 AND e.seq > $2 AND e.kind = 'REPAIRED'))";
+  ASSIGN_OR_RETURN(std::vector<Row> rows,
+                   transaction.Execute(kOfLineage, {entries.lineage_id, kFewCounters + 1}));
+  if (rows.size() > static_cast<size_t>(kFewCounters)) {
+    ASSIGN_OR_RETURN(rows,
+                     transaction.Execute(kOfEntries, {entries.dataset_id, entries.seq, entries.lineage_id}));
+  }
   std::map<CounterKey, int64_t> spent;
   for (const Row& row : rows) spent.emplace(CounterKey(row.Integer(0), row.Text(1)), row.Integer(2));
   return spent;

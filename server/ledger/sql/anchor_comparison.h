@@ -16,8 +16,13 @@ namespace curator::ledger::sql {
 // by link, or when a counter is below what the anchor knows was spent.
 absl::StatusOr<AnchorState> CompareWithStore(Transaction& transaction, const AnchorState& anchored);
 
-// What the counters of all accounts of a lineage have spent.
-absl::StatusOr<std::map<CounterKey, int64_t>> SpentInLineage(Transaction& transaction,
-                                                             const std::string& lineage_id);
+// A part of the history of a dataset of a lineage: all entries after `seq`.
+struct EntriesAfter {
+  std::string lineage_id;
+  std::string dataset_id;
+  int64_t seq = 0;
+};
+// What the counters have spent that those entries can have moved, and perhaps some others of the lineage.
+absl::StatusOr<std::map<CounterKey, int64_t>> SpentBy(Transaction& transaction, const EntriesAfter& entries);
 
 }  // namespace curator::ledger::sql

@@ -113,7 +113,8 @@ absl::Status Change::TakeChains(const Answers& answers) {
 }
 
 absl::Status Change::CheckAgainstAnchor(const LockedDataset& dataset) {
-  if (dataset.head.seq > anchored_.OwnSeqOf(dataset.id)) RETURN_IF_ERROR(VouchForLineage(dataset.lineage_id));
+  const int64_t own_seq = anchored_.OwnSeqOf(dataset.id);
+  if (dataset.head.seq > own_seq) RETURN_IF_ERROR(VouchForEntriesAfter(dataset, own_seq));
   ASSIGN_OR_RETURN(const ChainHead expected, anchored_.HeadOf(dataset.id));
   if (expected.seq == 0) return absl::OkStatus();
   if (dataset.head.seq < expected.seq) {
@@ -133,8 +134,8 @@ absl::Status Change::CheckAgainstAnchor(const LockedDataset& dataset) {
                                    absl::BytesToHexString(expected.hash)));
 }
 
-absl::Status Change::VouchForLineage(const std::string& lineage_id) {
-  ASSIGN_OR_RETURN(const auto counters, SpentInLineage(transaction_, lineage_id));
+absl::Status Change::VouchForEntriesAfter(const LockedDataset& dataset, int64_t seq) {
+  ASSIGN_OR_RETURN(const auto counters, SpentBy(transaction_, {dataset.lineage_id, dataset.id, seq}));
   for (const auto& [key, spent] : counters) {
     if (const int64_t anchored = anchored_.SpentOf(key); spent < anchored) {
       return BehindAnchor(absl::StrCat("account ", key.first, " has spent ", spent, " of ", key.second,

@@ -123,7 +123,7 @@ class Change {
   // Of a chain that went on without this server's part of the anchor: who committed that may have died before
   // an anchor knew. Whoever comes to vouch for the new head comes to vouch for all that was spent up to it,
   // too.
-  absl::Status VouchForLineage(const std::string& lineage_id);
+  absl::Status VouchForEntriesAfter(const LockedDataset& dataset, int64_t seq);
   Statement UpdateOfHeads();
   Statement UpdateOfCounters();
   // Takes the entries out of this change.
