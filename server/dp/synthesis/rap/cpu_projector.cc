@@ -4,11 +4,11 @@
 #include <atomic>
 #include <cmath>
 #include <functional>
-#include <span>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "dp/synthesis/rap/product_list.h"
 #include "dp/synthesis/rap/relaxed_answers.h"
 
 namespace curator::dp {
@@ -42,6 +42,8 @@ absl::Status CheckPolynomial(const PolynomialAnswer& polynomial, const RelaxedLa
       if (column >= layout.columns())
         return absl::InvalidArgumentError(
             absl::StrCat("column ", column, " is not one of the ", layout.columns()));
+      if (std::ranges::count(term.columns, column) > 1)
+        return absl::InvalidArgumentError(absl::StrCat("a term has column ", column, " twice"));
     }
   }
   return absl::OkStatus();
@@ -68,6 +70,10 @@ void RunTasks(Executor& executor, size_t count, const std::function<void(size_t)
 }
 
 // One problem at one relaxed dataset after another.
+//
+// A block of rows is looked at twice in a step: on the way to the answers, when its shares are computed and
+// its products summed, and on the way back, when their slopes become its gradient. What belongs to a block
+// stays in a core's caches meanwhile; only whole marginals look at all blocks in between.
 class Descent {
  public:
   Descent(const ProjectionProblem& problem, const RelaxedLayout& layout, Relaxation relaxation,
@@ -77,18 +83,30 @@ class Descent {
         relaxation_(relaxation),
         loops_(loops),
         executor_(executor),
+        products_(problem.polynomials, layout),
+        sums_(kShards * products_.size()),
+        slopes_(products_.size()),
         mask_(RowMask(layout)),
         shares_(layout.elements()),
         gradient_(layout.elements()) {
     for (const MarginalAnswer& marginal : problem.marginals)
       indexes_.emplace_back(layout, marginal.positions);
-    ListProducts();
   }
 
-  // The loss at `parameters`, and its gradient by their shares.
-  absl::StatusOr<double> Evaluate(const AlignedFloats& parameters, Pacer& pacer) {
+  // The loss at `parameters`.
+  absl::StatusOr<double> Loss(const AlignedFloats& parameters, Pacer& pacer) {
     RETURN_IF_ERROR(CountAhead(layout_.elements(), pacer));
-    ComputeShares(parameters);
+    std::ranges::fill(sums_, 0.0);
+    RETURN_IF_ERROR(InSections(pacer, [&](const Section& section) {
+      RunTasks(executor_, kShards, [&](size_t shard) {
+        const FlushToZero flush;
+        for (size_t block = section.first_block; block < section.end_block; ++block) {
+          if (block % kShards != shard) continue;
+          if (section.is_first) ComputeShares(parameters, block);
+          SumProducts(section.batch, block, sums_.data() + shard * products_.size());
+        }
+      });
+    }));
     double loss = 0;
     for (size_t first = 0; first < problem_.marginals.size();) {
       size_t end = first;
@@ -99,41 +117,98 @@ class Descent {
       loss += FollowMarginals(first, end);
       first = end;
     }
-    ASSIGN_OR_RETURN(const double of_polynomials, FollowPolynomials(pacer));
-    loss += of_polynomials;
-    return loss;
+    return loss + FollowPolynomials();
   }
 
-  // Turns the gradient by the shares into that by the parameters.
-  void FollowRelaxation() {
-    OnAllCores(layout_.blocks(), [&](size_t block) {
-      const FlushToZero flush;
-      const auto turn =
-          relaxation_ == Relaxation::kSoftmax ? loops_.softmax_gradient : loops_.sparsemax_gradient;
-      for (size_t i = 0; i < layout_.sizes().size(); ++i) {
-        const size_t start = block * layout_.block_elements() + layout_.first_columns()[i] * Rows();
-        turn(shares_.data() + start, layout_.sizes()[i], Rows(), gradient_.data() + start);
-      }
+  // Calls use(block) when gradient() holds what belongs to that block at the parameters of the last Loss(),
+  // maybe from several threads.
+  absl::Status FollowGradient(Slopes slopes, Pacer& pacer, const std::function<void(size_t)>& use) {
+    return InSections(pacer, [&](const Section& section) {
+      RunTasks(executor_, section.end_block - section.first_block, [&](size_t task) {
+        const FlushToZero flush;
+        const size_t block = section.first_block + task;
+        float* const gradient = gradient_.data() + block * layout_.block_elements();
+        if (section.is_first && problem_.marginals.empty())
+          std::fill_n(gradient, layout_.block_elements(), 0.0F);
+        if (section.is_first && section.batch.products > 0) BringNear(SharesOf(block));
+        for (size_t strip = 0; strip < Rows(); strip += AlignedFloats::kLine) {
+          loops_.add_product_gradients(SharesOf(block) + strip, MaskOf(block) + strip, section.batch.runs,
+                                       slopes_.data() + section.batch.first, gradient + strip);
+        }
+        if (!section.is_last) return;
+        if (slopes == Slopes::kByParameters) FollowRelaxation(block, gradient);
+        use(block);
+      });
     });
   }
 
   AlignedFloats& gradient() { return gradient_; }
   AlignedFloats& shares() { return shares_; }
 
-  // Turns parameters into shares, and forgets the gradient.
-  void ComputeShares(const AlignedFloats& parameters) {
-    const auto relax = relaxation_ == Relaxation::kSoftmax ? loops_.softmax : loops_.sparsemax;
-    OnAllCores(layout_.blocks(), [&](size_t block) {
-      const FlushToZero flush;
-      for (size_t i = 0; i < layout_.sizes().size(); ++i) {
-        const size_t start = block * layout_.block_elements() + layout_.first_columns()[i] * Rows();
-        relax(parameters.data() + start, MaskOf(block), layout_.sizes()[i], Rows(), shares_.data() + start);
+ private:
+  // Blocks are summed by shards, each in the order of its blocks, so that two cores add in the same order as
+  // one.
+  static constexpr size_t kShards = 4;
+
+  // Some blocks of rows, and some of the products in them: what is done between two looks at the pacer.
+  struct Section {
+    size_t first_block = 0;
+    size_t end_block = 0;
+    ProductBatch batch;
+    bool is_first = true;  // of those over the same blocks
+    bool is_last = true;
+  };
+
+  // Each product has a sum of its own, and a block's gradients are added in the order of the products: where
+  // the work is cut does not change a bit.
+  template <typename Work>
+  absl::Status InSections(Pacer& pacer, Work work) {
+    const std::vector<ProductBatch> none(1);
+    const std::vector<ProductBatch>& batches = products_.size() == 0 ? none : products_.batches();
+    const size_t products = std::clamp<size_t>(products_.size(), 1, ProductList::kBatch);
+    const size_t blocks = std::max(kShards, static_cast<size_t>(Pacer::kMostSteps) / products);
+    for (size_t first = 0; first < layout_.blocks(); first += blocks) {
+      const size_t end = std::min(layout_.blocks(), first + blocks);
+      for (const ProductBatch& batch : batches) {
+        RETURN_IF_ERROR(CountAhead(batch.products * (end - first), pacer));
+        work(Section{first, end, batch, &batch == &batches.front(), &batch == &batches.back()});
       }
-      std::fill_n(gradient_.data() + block * layout_.block_elements(), layout_.block_elements(), 0.0F);
-    });
+    }
+    return absl::OkStatus();
   }
 
- private:
+  // Forgets the gradient as well where marginals will add to it on the way to the answers.
+  void ComputeShares(const AlignedFloats& parameters, size_t block) {
+    const auto relax = relaxation_ == Relaxation::kSoftmax ? loops_.softmax : loops_.sparsemax;
+    const size_t start = block * layout_.block_elements();
+    for (size_t i = 0; i < layout_.sizes().size(); ++i) {
+      const size_t first = start + layout_.first_columns()[i] * Rows();
+      relax(parameters.data() + first, MaskOf(block), layout_.sizes()[i], Rows(), shares_.data() + first);
+    }
+    if (!problem_.marginals.empty()) std::fill_n(gradient_.data() + start, layout_.block_elements(), 0.0F);
+  }
+
+  // Turns the gradient by the shares into that by the parameters.
+  void FollowRelaxation(size_t block, float* gradient) {
+    const auto turn =
+        relaxation_ == Relaxation::kSoftmax ? loops_.softmax_gradient : loops_.sparsemax_gradient;
+    for (size_t i = 0; i < layout_.sizes().size(); ++i) {
+      const size_t start = layout_.first_columns()[i] * Rows();
+      turn(SharesOf(block) + start, layout_.sizes()[i], Rows(), gradient + start);
+    }
+  }
+
+  void SumProducts(const ProductBatch& batch, size_t block, double* sums) {
+    for (size_t strip = 0; strip < Rows(); strip += AlignedFloats::kLine)
+      loops_.add_products(SharesOf(block) + strip, MaskOf(block) + strip, batch.runs, sums + batch.first);
+  }
+
+  // Products read columns in any order; from afar they come faster one after the other.
+  void BringNear(const float* shares) const {
+    for (size_t i = 0; i < layout_.block_elements(); i += AlignedFloats::kLine)
+      __builtin_prefetch(shares + i);
+  }
+
   void OnAllCores(size_t count, const std::function<void(size_t)>& task) { RunTasks(executor_, count, task); }
   size_t Rows() const { return layout_.block_rows(); }
   const float* MaskOf(size_t block) const { return mask_.data() + block * Rows(); }
@@ -205,103 +280,28 @@ class Descent {
     return loss;
   }
 
-  // All terms of all polynomials, those of equal first columns beside each other.
-  void ListProducts() {
-    size_t terms = 0;
-    for (const PolynomialAnswer& polynomial : problem_.polynomials) terms += polynomial.terms.size();
-    terms_.reserve(terms);
-    for (size_t i = 0; i < problem_.polynomials.size(); ++i) {
-      for (const ProductTerm& term : problem_.polynomials[i].terms)
-        terms_.push_back({.polynomial = i, .term = &term});
-    }
-    products_.reserve(terms_.size());
-    std::ranges::stable_sort(terms_, [](const Term& a, const Term& b) {
-      return std::ranges::lexicographical_compare(a.term->columns, b.term->columns);
-    });
-    for (const Term& each : terms_) {
-      products_.push_back({.columns = each.term->columns.data(),
-                           .factors = each.term->columns.size(),
-                           .complemented = each.term->complemented});
-    }
-    shards_ = products_.size() > kShardedProducts ? 1 : kMostShards;
-    lanes_ = AlignedFloats(shards_ * products_.size() * AlignedFloats::kLine);
-    slopes_.resize(products_.size());
-  }
-
-  // Blocks are summed by shards, each in the order of its blocks, so that two cores add in the same order as
-  // one. One shard where their sums would take much memory.
-  static constexpr size_t kMostShards = 4;
-  static constexpr size_t kShardedProducts = size_t{1} << 18;
-
-  // Calls work(first, end) on all products, so many at a time that a look at the pacer comes in time. Each
-  // product has sums of its own, and gradients are added in the order of the products: how many are taken
-  // together does not change a bit.
-  template <typename Work>
-  absl::Status InRangesOfProducts(Pacer& pacer, Work work) {
-    for (size_t first = 0; first < products_.size(); first += CellsPerLook()) {
-      const size_t end = std::min(products_.size(), first + CellsPerLook());
-      RETURN_IF_ERROR(CountAhead((end - first) * layout_.blocks(), pacer));
-      work(first, end);
-    }
-    return absl::OkStatus();
-  }
-
-  std::span<const ColumnProduct> Products(size_t first, size_t end) const {
-    return std::span(products_).subspan(first, end - first);
-  }
-
-  void SumProducts(size_t from, size_t to) {
-    OnAllCores(shards_, [&](size_t shard) {
-      const FlushToZero flush;
-      float* const lanes = lanes_.data() + (shard * products_.size() + from) * AlignedFloats::kLine;
-      std::fill_n(lanes, (to - from) * AlignedFloats::kLine, 0.0F);
-      const size_t end = (shard + 1) * layout_.blocks() / shards_;
-      for (size_t block = shard * layout_.blocks() / shards_; block < end; ++block)
-        loops_.add_products(SharesOf(block), MaskOf(block), Rows(), Products(from, to), lanes);
-    });
-  }
-
-  void AddProductGradients(size_t first, size_t end) {
-    OnAllCores(layout_.blocks(), [&](size_t block) {
-      const FlushToZero flush;
-      loops_.add_product_gradients(SharesOf(block), MaskOf(block), Rows(), Products(first, end),
-                                   slopes_.data() + first,
-                                   gradient_.data() + block * layout_.block_elements());
-    });
-  }
-
-  // Answers, loss and gradient of all polynomials.
-  absl::StatusOr<double> FollowPolynomials(Pacer& pacer) {
-    if (problem_.polynomials.empty()) return 0.0;
-    RETURN_IF_ERROR(InRangesOfProducts(pacer, [&](size_t first, size_t end) { SumProducts(first, end); }));
-    std::vector<double> sums;
-    for (const PolynomialAnswer& polynomial : problem_.polynomials)
-      sums.push_back(static_cast<double>(polynomial.constant) * static_cast<double>(layout_.rows()));
-    const size_t size = products_.size() * AlignedFloats::kLine;
-    for (size_t i = 0; i < terms_.size(); ++i) {
-      for (size_t shard = 0; shard < shards_; ++shard) {
-        const float* lanes = lanes_.data() + shard * size + i * AlignedFloats::kLine;
-        sums[terms_[i].polynomial] +=
-            static_cast<double>(terms_[i].term->coefficient) * static_cast<double>(loops_.sum_lanes(lanes));
-      }
-    }
+  // The loss of all polynomials, from the sums of their products; and the products' slopes.
+  double FollowPolynomials() {
     double loss = 0;
-    std::vector<float> slopes(sums.size());
-    for (size_t i = 0; i < sums.size(); ++i) {
-      const PolynomialAnswer& given = problem_.polynomials[i];
-      slopes[i] = SlopeOf(sums[i], given.answer, given.weight, loss);
+    std::ranges::fill(slopes_, 0.0F);
+    auto product = products_.product_of_term().begin();
+    for (const PolynomialAnswer& given : problem_.polynomials) {
+      const auto first = product;
+      double sum = static_cast<double>(given.constant) * static_cast<double>(layout_.rows());
+      for (const ProductTerm& term : given.terms)
+        sum += static_cast<double>(term.coefficient) * SumOverShards(*product++);
+      const float slope = SlopeOf(sum, given.answer, given.weight, loss);
+      product = first;
+      for (const ProductTerm& term : given.terms) slopes_[*product++] += slope * term.coefficient;
     }
-    for (size_t i = 0; i < terms_.size(); ++i)
-      slopes_[i] = slopes[terms_[i].polynomial] * terms_[i].term->coefficient;
-    RETURN_IF_ERROR(
-        InRangesOfProducts(pacer, [&](size_t first, size_t end) { AddProductGradients(first, end); }));
     return loss;
   }
 
-  struct Term {
-    size_t polynomial;
-    const ProductTerm* term;
-  };
+  double SumOverShards(size_t product) const {
+    double sum = 0;
+    for (size_t shard = 0; shard < kShards; ++shard) sum += sums_[shard * products_.size() + product];
+    return sum;
+  }
 
   const ProjectionProblem& problem_;
   const RelaxedLayout& layout_;
@@ -309,12 +309,10 @@ class Descent {
   const ProjectionLoops& loops_;
   Executor& executor_;
   std::vector<MarginalIndex> indexes_;
-  std::vector<Term> terms_;
-  std::vector<ColumnProduct> products_;  // of the terms
-  size_t shards_ = 1;
-  AlignedFloats lanes_;        // 16 sums for each product, shard after shard
+  const ProductList products_;
+  std::vector<double> sums_;   // of the products over the rows of a shard, shard after shard
   std::vector<float> slopes_;  // of the products
-  AlignedFloats mask_;
+  const AlignedFloats mask_;
   AlignedFloats shares_;
   AlignedFloats gradient_;
 };
@@ -322,16 +320,11 @@ class Descent {
 // Adam on all parameters, with its memory of earlier gradients.
 class Optimizer {
  public:
-  Optimizer(const RelaxedLayout& layout, const ProjectionRule& rule, const ProjectionLoops& loops,
-            Executor& executor)
-      : layout_(layout),
-        rule_(rule),
-        loops_(loops),
-        executor_(executor),
-        first_(layout.elements()),
-        second_(layout.elements()) {}
+  Optimizer(const RelaxedLayout& layout, const ProjectionRule& rule, const ProjectionLoops& loops)
+      : layout_(layout), rule_(rule), loops_(loops), first_(layout.elements()), second_(layout.elements()) {}
 
-  void Step(const AlignedFloats& gradient, AlignedFloats& parameters) {
+  // The next step, to be taken block by block with StepBlock().
+  void NextStep() {
     constexpr double kFirstDecay = 0.9;
     constexpr double kSecondDecay = 0.999;
     first_power_ *= kFirstDecay;
@@ -339,26 +332,28 @@ class Optimizer {
     const double done = static_cast<double>(steps_++) / static_cast<double>(rule_.most_steps);
     const double rate =
         static_cast<double>(rule_.rate) * (1 - done * (1 - static_cast<double>(rule_.last_rate)));
-    const AdamStep step{.rate = static_cast<float>(rate * std::sqrt(1 - second_power_) / (1 - first_power_)),
-                        .first_decay = static_cast<float>(kFirstDecay),
-                        .second_decay = static_cast<float>(kSecondDecay),
-                        .least_root = 1e-8F,
-                        .bound = rule_.bound};
-    RunTasks(executor_, layout_.blocks(), [&](size_t block) {
-      const FlushToZero flush;
-      const size_t start = block * layout_.block_elements();
-      loops_.adam(step, gradient.data() + start, layout_.block_elements(), first_.data() + start,
-                  second_.data() + start, parameters.data() + start);
-    });
+    step_ = {.rate = static_cast<float>(rate * std::sqrt(1 - second_power_) / (1 - first_power_)),
+             .first_decay = static_cast<float>(kFirstDecay),
+             .second_decay = static_cast<float>(kSecondDecay),
+             .least_root = 1e-8F,
+             .bound = rule_.bound};
+  }
+
+  // Different threads may step different blocks.
+  void StepBlock(size_t block, const AlignedFloats& gradient, AlignedFloats& parameters) {
+    const FlushToZero flush;
+    const size_t start = block * layout_.block_elements();
+    loops_.adam(step_, gradient.data() + start, layout_.block_elements(), first_.data() + start,
+                second_.data() + start, parameters.data() + start);
   }
 
  private:
   const RelaxedLayout& layout_;
   const ProjectionRule& rule_;
   const ProjectionLoops& loops_;
-  Executor& executor_;
   AlignedFloats first_;
   AlignedFloats second_;
+  AdamStep step_;
   double first_power_ = 1;
   double second_power_ = 1;
   int64_t steps_ = 0;
@@ -373,19 +368,21 @@ absl::StatusOr<Projected> CpuProjector::Project(const ProjectionProblem& problem
   Projected projected{.rows = std::move(start)};
   const RelaxedLayout& layout = projected.rows.layout;
   Descent descent(problem, layout, rule.relaxation, loops_, executor_);
-  Optimizer optimizer(layout, rule, loops_, executor_);
+  Optimizer optimizer(layout, rule, loops_);
   std::vector<double> losses;
   const auto patience = static_cast<size_t>(std::max<int64_t>(1, rule.patience));
   for (int64_t step = 0; step < rule.most_steps; ++step) {
-    ASSIGN_OR_RETURN(const double loss, descent.Evaluate(projected.rows.parameters, pacer));
+    ASSIGN_OR_RETURN(const double loss, descent.Loss(projected.rows.parameters, pacer));
     losses.push_back(loss);
     if (loss <= rule.enough) break;
     if (losses.size() > patience) {
       const double before = losses[losses.size() - 1 - patience];
       if (before - loss < rule.tolerance * before) break;
     }
-    if (rule.slopes == Slopes::kByParameters) descent.FollowRelaxation();
-    optimizer.Step(descent.gradient(), projected.rows.parameters);
+    optimizer.NextStep();
+    RETURN_IF_ERROR(descent.FollowGradient(rule.slopes, pacer, [&](size_t block) {
+      optimizer.StepBlock(block, descent.gradient(), projected.rows.parameters);
+    }));
     progress(static_cast<double>(step + 1) / static_cast<double>(rule.most_steps));
   }
   projected.steps = static_cast<int64_t>(losses.size());
@@ -397,7 +394,8 @@ absl::StatusOr<Projected> CpuProjector::Project(const ProjectionProblem& problem
 AlignedFloats SharesOf(const RelaxedRows& rows, Relaxation relaxation, const ProjectionLoops& loops) {
   const ProjectionProblem nothing;
   Descent descent(nothing, rows.layout, relaxation, loops, OnlyThisThread());
-  descent.ComputeShares(rows.parameters);
+  Pacer pacer{std::stop_token()};
+  descent.Loss(rows.parameters, pacer).IgnoreError();  // nothing to fit, and nobody who stops it
   return std::move(descent.shares());
 }
 
@@ -408,8 +406,8 @@ absl::StatusOr<LossAndGradient> LossAt(const ProjectionProblem& problem, const R
   Pacer pacer{std::stop_token()};
   Descent descent(problem, rows.layout, relaxation, loops, executor);
   LossAndGradient result;
-  ASSIGN_OR_RETURN(result.loss, descent.Evaluate(rows.parameters, pacer));
-  descent.FollowRelaxation();
+  ASSIGN_OR_RETURN(result.loss, descent.Loss(rows.parameters, pacer));
+  RETURN_IF_ERROR(descent.FollowGradient(Slopes::kByParameters, pacer, [](size_t) {}));
   result.gradient = std::move(descent.gradient());
   return result;
 }

@@ -14,12 +14,15 @@
 
 namespace curator::dp {
 
-// A product of k columns, or of their complements in a row.
+// Products of columns, or of their complements, that all have the same stem of some columns, and as many
+// others. A column is told as the place of its first row in the block.
 inline constexpr size_t kMostFactors = 16;
-struct ColumnProduct {
-  const uint32_t* columns = nullptr;
-  size_t factors = 0;         // 1..kMostFactors
-  bool complemented = false;  // of 1 - x instead of x
+struct ProductRun {
+  std::span<const uint32_t> stem;     // may be empty
+  size_t others = 1;                  // beside the stem; with it 1..kMostFactors
+  size_t products = 0;                // how many there are
+  const uint32_t* offsets = nullptr;  // others of them for each product
+  bool complemented = false;          // of 1 - x instead of x
 };
 
 // A marginal as its largest attribute ("inner") and all others ("outer"). The cell of outer tuple t and inner
@@ -55,16 +58,12 @@ struct ProjectionLoops {
   void (*softmax_gradient)(const float* shares, size_t size, size_t rows, float* gradient);
   void (*sparsemax_gradient)(const float* shares, size_t size, size_t rows, float* gradient);
 
-  // Adds each product in the rows of a block to 16 sums of its own, which follow each other in `lanes`: row r
-  // to that at r % 16.
-  void (*add_products)(const float* shares, const float* mask, size_t rows,
-                       std::span<const ColumnProduct> products, float* lanes);
-  // The sum of 16.
-  float (*sum_lanes)(const float* lanes);
-  // Adds the derivative of each product, times its slope. Neighbours that share columns are faster.
-  void (*add_product_gradients)(const float* shares, const float* mask, size_t rows,
-                                std::span<const ColumnProduct> products, const float* slopes,
-                                float* gradient);
+  // Adds each product's sum over the first 16 rows to a sum of its own; the runs' products follow each other.
+  void (*add_products)(const float* shares, const float* mask, std::span<const ProductRun> runs,
+                       double* sums);
+  // Adds the derivative of each product there, times its slope. No product has a column twice.
+  void (*add_product_gradients)(const float* shares, const float* mask, std::span<const ProductRun> runs,
+                                const float* slopes, float* gradient);
 
   // The same for every cell of a marginal. `work` has room for kMarginalWork columns and two floats for each
   // inner code.

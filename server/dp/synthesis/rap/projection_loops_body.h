@@ -5,7 +5,7 @@
 //   CURATOR_LOOPS_CHUNK      vectors of rows that fit the machine's registers in the marginal gradient
 //   CURATOR_LOOPS_TARGET     the attribute that every function needs: templates and inlined functions do not
 //                            take it over from their caller early enough
-// There is no guard against a second inclusion, and no other header may be included here.
+// There is no guard against a second inclusion, and no header may be included here but a part of this one.
 namespace CURATOR_LOOPS_NAMESPACE {
 
 constexpr size_t kWidth = CURATOR_LOOPS_WIDTH;
@@ -144,117 +144,7 @@ CURATOR_LOOPS_TARGET void SparseMaxGradient(const float* shares, size_t size, si
   }
 }
 
-// Factors: their number, or 0 for a number known only at run time.
-template <size_t Factors, bool Complemented>
-CURATOR_LOOPS_TARGET inline void AddProductOf(const float* shares, const float* mask, size_t rows,
-                                              const uint32_t* columns, size_t factors, float* lanes) {
-  const size_t count = Factors == 0 ? factors : Factors;
-  const float* starts[Factors == 0 ? kMostFactors : Factors];
-  for (size_t i = 0; i < count; ++i) starts[i] = shares + columns[i] * rows;
-  Vector sums[kParts];
-  for (size_t part = 0; part < kParts; ++part) sums[part] = At(lanes + part * kWidth);
-  for (size_t row = 0; row < rows; row += kLanes) {
-    for (size_t part = 0; part < kParts; ++part) {
-      const size_t at = row + part * kWidth;
-      Vector product = At(starts[0] + at);
-      if (Complemented) product = At(mask + at) - product;
-      for (size_t i = 1; i < count; ++i) {
-        if (Complemented) {
-          product *= At(mask + at) - At(starts[i] + at);
-        } else {
-          product *= At(starts[i] + at);
-        }
-      }
-      sums[part] += product;
-    }
-  }
-  for (size_t part = 0; part < kParts; ++part) At(lanes + part * kWidth) = sums[part];
-}
-
-CURATOR_LOOPS_TARGET float SumLanes(const float* lanes) {
-  Vector parts[kParts];
-  for (size_t part = 0; part < kParts; ++part) parts[part] = At(lanes + part * kWidth);
-  return SumOfLanes(parts);
-}
-
-template <size_t Factors, bool Complemented>
-CURATOR_LOOPS_TARGET inline void AddProductGradientOf(const float* shares, const float* mask, size_t rows,
-                                                      const uint32_t* columns, size_t factors, float slope,
-                                                      float* gradient) {
-  const size_t count = Factors == 0 ? factors : Factors;
-  const float signed_slope = Complemented ? -slope : slope;
-  const float* starts[Factors == 0 ? kMostFactors : Factors];
-  float* targets[Factors == 0 ? kMostFactors : Factors];
-  for (size_t i = 0; i < count; ++i) {
-    starts[i] = shares + columns[i] * rows;
-    targets[i] = gradient + columns[i] * rows;
-  }
-  for (size_t row = 0; row < rows; row += kWidth) {
-    Vector values[Factors == 0 ? kMostFactors : Factors];
-    Vector before[Factors == 0 ? kMostFactors : Factors];  // the product of the factors before, and the slope
-    for (size_t i = 0; i < count; ++i) {
-      values[i] = At(starts[i] + row);
-      if (Complemented) values[i] = At(mask + row) - values[i];
-    }
-    before[0] = Vector{} + signed_slope;
-    for (size_t i = 1; i < count; ++i) before[i] = before[i - 1] * values[i - 1];
-    At(targets[count - 1] + row) += before[count - 1];
-    Vector behind = values[count - 1];
-    for (size_t i = count - 1; i-- > 0;) {
-      At(targets[i] + row) += before[i] * behind;
-      behind *= values[i];
-    }
-  }
-}
-
-CURATOR_LOOPS_TARGET void AddProducts(const float* shares, const float* mask, size_t rows,
-                                      std::span<const ColumnProduct> products, float* lanes) {
-  for (const ColumnProduct& product : products) {
-    const uint32_t* columns = product.columns;
-    const size_t factors = product.factors;
-    if (product.complemented) {
-      if (factors == 3) {
-        AddProductOf<3, true>(shares, mask, rows, columns, factors, lanes);
-      } else {
-        AddProductOf<0, true>(shares, mask, rows, columns, factors, lanes);
-      }
-    } else if (factors == 3) {
-      AddProductOf<3, false>(shares, mask, rows, columns, factors, lanes);
-    } else if (factors == 5) {
-      AddProductOf<5, false>(shares, mask, rows, columns, factors, lanes);
-    } else if (factors == 2) {
-      AddProductOf<2, false>(shares, mask, rows, columns, factors, lanes);
-    } else {
-      AddProductOf<0, false>(shares, mask, rows, columns, factors, lanes);
-    }
-    lanes += kLanes;
-  }
-}
-
-CURATOR_LOOPS_TARGET void AddProductGradients(const float* shares, const float* mask, size_t rows,
-                                              std::span<const ColumnProduct> products, const float* slopes,
-                                              float* gradient) {
-  for (const ColumnProduct& product : products) {
-    const uint32_t* columns = product.columns;
-    const size_t factors = product.factors;
-    const float slope = *slopes++;
-    if (product.complemented) {
-      if (factors == 3) {
-        AddProductGradientOf<3, true>(shares, mask, rows, columns, factors, slope, gradient);
-      } else {
-        AddProductGradientOf<0, true>(shares, mask, rows, columns, factors, slope, gradient);
-      }
-    } else if (factors == 3) {
-      AddProductGradientOf<3, false>(shares, mask, rows, columns, factors, slope, gradient);
-    } else if (factors == 5) {
-      AddProductGradientOf<5, false>(shares, mask, rows, columns, factors, slope, gradient);
-    } else if (factors == 2) {
-      AddProductGradientOf<2, false>(shares, mask, rows, columns, factors, slope, gradient);
-    } else {
-      AddProductGradientOf<0, false>(shares, mask, rows, columns, factors, slope, gradient);
-    }
-  }
-}
+#include "dp/synthesis/rap/product_loops_body.h"
 
 // The product of a tuple's columns: in place where it is one column, else in `work`.
 CURATOR_LOOPS_TARGET inline const float* OuterProduct(const float* shares, const float* mask, size_t rows,
@@ -432,16 +322,8 @@ CURATOR_LOOPS_TARGET void Adam(const AdamStep& step, const float* gradient, size
   }
 }
 
-constexpr ProjectionLoops kLoops = {CURATOR_LOOPS_NAME,
-                                    Softmax,
-                                    SparseMax,
-                                    SoftmaxGradient,
-                                    SparseMaxGradient,
-                                    AddProducts,
-                                    SumLanes,
-                                    AddProductGradients,
-                                    SumMarginal,
-                                    AddMarginalGradient,
-                                    Adam};
+constexpr ProjectionLoops kLoops = {CURATOR_LOOPS_NAME,  Softmax,     SparseMax,           SoftmaxGradient,
+                                    SparseMaxGradient,   AddProducts, AddProductGradients, SumMarginal,
+                                    AddMarginalGradient, Adam};
 
 }  // namespace CURATOR_LOOPS_NAMESPACE

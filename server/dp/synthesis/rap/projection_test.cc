@@ -308,6 +308,8 @@ TEST(CpuProjector, RefusesWhatDoesNotFitTheLayout) {
             absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(code_of({.polynomials = {{.terms = {{.columns = {5}}}}}}), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(code_of({.polynomials = {{.terms = {{.columns = {}}}}}}), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(code_of({.polynomials = {{.terms = {{.columns = {1, 3, 1}}}}}}),
+            absl::StatusCode::kInvalidArgument);
 }
 
 // Asks to stop when it is called for the second time, and counts the calls.
@@ -318,6 +320,7 @@ class AsksToStop final : public Executor {
     work(0);
     if (++calls_ == 2) source_.request_stop();
   }
+  int calls() const { return calls_; }
 
  private:
   std::stop_source& source_;
@@ -336,25 +339,48 @@ ProjectionProblem TenProducts(int times) {
   return {.marginals = {}, .polynomials = {sum}};
 }
 
+// The sum of 300 columns of the first attribute, as it is or each times all 700 of the second.
+ProjectionProblem ThreeHundredColumns(uint32_t times) {
+  PolynomialAnswer sum{.terms = {}, .answer = 0.1F, .weight = 2};
+  for (uint32_t i = 0; i < 300 * times; ++i) {
+    sum.terms.push_back({.columns = {i % 300}});
+    if (times > 1) sum.terms.back().columns.push_back(700 + i / 300);
+  }
+  return {.marginals = {}, .polynomials = {sum}};
+}
+
 TEST(CpuProjector, StopsBetweenTheProductsOfOneStep) {
-  const RelaxedRows rows = RandomRelaxedRows({2, 5}, 700, 16);
+  const RelaxedRows rows = RandomRelaxedRows({700, 700}, 700, 16);
   std::stop_source source;
   Pacer pacer(source.get_token());
   AsksToStop executor(source);  // when shares, and the first products, have been computed
-  EXPECT_EQ(
-      CpuProjector(executor).Project(TenProducts(20'000), rows, {.most_steps = 1}, pacer).status().code(),
-      absl::StatusCode::kCancelled);
+  EXPECT_EQ(CpuProjector(executor)
+                .Project(ThreeHundredColumns(700), rows, {.most_steps = 1}, pacer)
+                .status()
+                .code(),
+            absl::StatusCode::kCancelled);
+  EXPECT_EQ(executor.calls(), 2);
+}
+
+void ExpectNearlyTheSame(const LossAndGradient& found, const LossAndGradient& expected) {
+  EXPECT_NEAR(found.loss, expected.loss, 1e-3 * expected.loss);
+  float largest = 0;
+  for (size_t i = 0; i < expected.gradient.size(); ++i)
+    largest = std::max(largest, std::abs(expected.gradient[i]));
+  for (size_t i = 0; i < expected.gradient.size(); ++i)
+    ASSERT_NEAR(found.gradient[i], expected.gradient[i], 1e-2F * largest);
 }
 
 TEST(CpuProjector, TakesAnyNumberOfProducts) {
+  const RelaxedRows rows = RandomRelaxedRows({700, 700}, 100, 16);
+  ExpectNearlyTheSame(LossOf(ThreeHundredColumns(700), rows, Relaxation::kSoftmax),
+                      LossOf(ThreeHundredColumns(1), rows, Relaxation::kSoftmax));
+}
+
+TEST(CpuProjector, TakesEqualProductsOnce) {
   const RelaxedRows rows = RandomRelaxedRows({2, 5}, 700, 16);
-  const LossAndGradient few = LossOf(TenProducts(1), rows, Relaxation::kSoftmax);
-  const LossAndGradient many = LossOf(TenProducts(20'000), rows, Relaxation::kSoftmax);
-  EXPECT_NEAR(many.loss, few.loss, 1e-3 * few.loss);
-  float largest = 0;
-  for (size_t i = 0; i < rows.layout.elements(); ++i) largest = std::max(largest, std::abs(few.gradient[i]));
-  for (size_t i = 0; i < rows.layout.elements(); ++i)
-    ASSERT_NEAR(many.gradient[i], few.gradient[i], 1e-2F * largest);
+  ExpectNearlyTheSame(LossOf(TenProducts(20'000), rows, Relaxation::kSoftmax),
+                      LossOf(TenProducts(1), rows, Relaxation::kSoftmax));
 }
 
 TEST(ProductsOf, CountsEveryCellAndTerm) {

@@ -25,9 +25,9 @@ namespace {
 constexpr int64_t kRecordShare = 50;  // one part in so many buys the number of records
 constexpr int64_t kMostMeasured = 10'000;
 constexpr int64_t kMostTerms = int64_t{1} << 22;  // of all measured queries
-// Of a term while it is fitted: itself (40) and its columns (32, for up to 6 of them), its place in the order
-// (16), its product (24), slope (4) and sums (64).
-constexpr int64_t kTermBytes = 40 + 32 + 16 + 24 + 4 + 64;
+// Of a term while it is fitted: itself (40) and its columns (32, for up to 6 of them), twice more while they
+// are put in order (48), its place, stem, place in the order and product (16), slope (4) and sums (32).
+constexpr int64_t kTermBytes = 40 + 32 + 48 + 16 + 4 + 32;
 constexpr int64_t kMebi = int64_t{1} << 20;
 constexpr int64_t kMostQueryBytes = 1024 * kMebi;  // while single queries are chosen and fitted
 constexpr int64_t kMostSteps = 100'000;
@@ -362,9 +362,7 @@ absl::StatusOr<RapSchedule> MakeRapSchedule(const SynthesisInput& input) {
 }
 
 absl::StatusOr<RelaxedLayout> LayoutFor(const Domain& domain, const RapSchedule& schedule) {
-  const auto columns = static_cast<size_t>(OneHotColumns(domain, schedule.attributes));
-  return LayoutInBlocks(domain, schedule,
-                        schedule.queries.empty() ? kMarginalBlockRows : CellBlockRows(columns));
+  return LayoutInBlocks(domain, schedule, schedule.queries.empty() ? kMarginalBlockRows : kCellBlockRows);
 }
 
 absl::StatusOr<RelaxedLayout> AnsweringLayoutFor(const Domain& domain, const RapSchedule& schedule) {

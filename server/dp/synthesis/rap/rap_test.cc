@@ -127,19 +127,17 @@ TEST(Rap, RefusesWhatWouldFailAfterTheCharge) {
   EXPECT_EQ(Rap().Plan(world.input).status().code(), absl::StatusCode::kInvalidArgument);
 }
 
-// Single cells of many columns lie in longer blocks, which are filled up further.
-TEST(Rap, RefusesRowsThatDoNotFitTheLayoutOfItsFit) {
+// A fit to single cells has short blocks; those that answer are longer, and filled up further.
+TEST(Rap, RefusesRowsThatDoNotFitTheLayoutOfItsAnswers) {
   World world = WorldOf({150'000}, 1, {});
-  world.input.settings = {{"rows", "300"}};
-  EXPECT_TRUE(Rap().Plan(world.input).ok());  // 384 rows
-  world.input.settings["measure"] = "queries";
+  world.input.settings = {{"rows", "400"}, {"measure", "queries"}};
   const absl::Status status = Rap().Plan(world.input).status();  // 512 rows
   ASSERT_TRUE(FieldViolationOf(status)) << status;
   EXPECT_EQ(FieldViolationOf(status)->field, "settings.rows");
-  world.input.settings["rows"] = "256";
+  world.input.settings["rows"] = "384";
   const auto schedule = MakeRapSchedule(world.input).value();
-  EXPECT_TRUE(LayoutFor(world.input.domain, schedule).ok());
-  EXPECT_EQ(LayoutFor(world.input.domain, schedule)->block_rows(), 256U);
+  EXPECT_EQ(LayoutFor(world.input.domain, schedule)->block_rows(), kCellBlockRows);
+  EXPECT_EQ(AnsweringLayoutFor(world.input.domain, schedule)->block_rows(), kMarginalBlockRows);
 }
 
 TEST(Rap, RefusesABudgetWhoseNoiseNoSelectionTakes) {
@@ -178,12 +176,12 @@ TEST(Rap, CountsTheMemoryOfChoosingAndFittingTogether) {
   World world = ZcdpWorld(kRhoUnitsPerOne);
   world.input.domain = CodedDomain({1 << 16, 1 << 11, 1 << 11});
   Boxes wide;
-  for (uint32_t i = 0; i < 62; ++i) wide.sides.push_back({0, (1U << 16) - 1 - i});
+  for (uint32_t i = 0; i < 64; ++i) wide.sides.push_back({0, (1U << 16) - 1 - i});
   const QueryGroup many{{1, 2}, EveryCell{}};
   const QueryGroup large{{0}, wide};
   const auto plan = [&](std::vector<QueryGroup> workload) {
     world.input.workload = std::move(workload);
-    world.input.settings = {{"measure", "queries"}, {"rounds", "1"}, {"per_round", "62"}};
+    world.input.settings = {{"measure", "queries"}, {"rounds", "1"}, {"per_round", "64"}};
     return Rap().Plan(world.input).status();
   };
   EXPECT_EQ(plan({many}), absl::OkStatus());

@@ -40,15 +40,6 @@ absl::StatusOr<RelaxedLayout> RelaxedLayout::Create(const Domain& domain, Attrib
   return layout;
 }
 
-size_t CellBlockRows(size_t columns) {
-  constexpr size_t kCachedFloats = size_t{3} << 16;  // three quarters of a megabyte
-  constexpr size_t kFewest = 64;  // with fewer, finding the columns takes longer than the cache saves
-  constexpr size_t kMost = 128;
-  constexpr size_t kLong = 256;  // too many columns for any of these: at least each is read in one stretch
-  const size_t rows = kCachedFloats / (2 * columns + 1) / AlignedFloats::kLine * AlignedFloats::kLine;
-  return rows < kFewest ? kLong : std::min(rows, kMost);
-}
-
 size_t RelaxedLayout::RowsIn(size_t block) const {
   return std::min(block_rows_, rows_ - block * block_rows_);
 }

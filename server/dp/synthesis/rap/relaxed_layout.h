@@ -22,9 +22,9 @@ namespace curator::dp {
 // for two cores, at the usual 256 rows.
 inline constexpr size_t kMarginalBlockRows = 128;
 
-// Rows of a block of so many columns whose single cells are computed: where the columns are not too many, all
-// of its shares and slopes stay in a core's second cache, because any column may be the next one.
-size_t CellBlockRows(size_t columns);
+// Rows of a block where single cells are computed: any column may be the next one, so all shares and slopes
+// of a block should stay in a core's second cache, those that are used often in the first.
+inline constexpr size_t kCellBlockRows = 16;
 
 class RelaxedLayout {
  public:

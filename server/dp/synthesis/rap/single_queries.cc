@@ -145,6 +145,7 @@ absl::StatusOr<PolynomialAnswer> PolynomialOf(const Domain& domain, const Relaxe
   PolynomialAnswer polynomial;
   const QueryGroup single = SingleQuery(queries.group, index);
   const std::vector<LinearQuery> terms = TermsOf(domain, single);
+  polynomial.terms.reserve(terms.front().size());
   for (const WeightedCell& counted : terms.front()) {
     polynomial.terms.push_back({.coefficient = static_cast<float>(counted.weight),
                                 .columns = ColumnsOf(layout, positions, counted.cell)});

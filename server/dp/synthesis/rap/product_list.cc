@@ -1,0 +1,165 @@
+#include "dp/synthesis/rap/product_list.h"
+
+#include <algorithm>
+#include <numeric>
+#include <ranges>
+#include <tuple>
+#include <utility>
+
+namespace curator::dp {
+
+// The terms without their coefficients. Columns of term t are columns[starts[t]..starts[t + 1] - 1], those
+// that most terms use first.
+struct ProductList::Terms {
+  std::span<const uint32_t> Columns(uint32_t term) const {
+    return std::span(columns).subspan(starts[term], starts[term + 1] - starts[term]);
+  }
+  std::span<const uint32_t> Stem(uint32_t term) const { return Columns(term).first(stems[term]); }
+  // The rarest first.
+  auto Others(uint32_t term) const { return std::views::reverse(Columns(term).subspan(stems[term])); }
+
+  bool SameKind(uint32_t a, uint32_t b) const {
+    return complemented[a] == complemented[b] && Columns(a).size() == Columns(b).size();
+  }
+  // Whether they could have a stem of this length in common.
+  bool SameFront(uint32_t a, uint32_t b, size_t length) const {
+    return SameKind(a, b) && std::ranges::equal(Columns(a).first(length), Columns(b).first(length));
+  }
+  bool SameRun(uint32_t a, uint32_t b) const {
+    return SameKind(a, b) && std::ranges::equal(Stem(a), Stem(b));
+  }
+  bool SameProduct(uint32_t a, uint32_t b) const {
+    return SameKind(a, b) && std::ranges::equal(Columns(a), Columns(b));
+  }
+
+  std::vector<uint32_t> columns;
+  std::vector<uint32_t> starts = {0};
+  std::vector<uint8_t> stems;  // how many of the columns are the stem
+  std::vector<bool> complemented;
+};
+
+namespace {
+
+template <typename Work>
+void ForEachTerm(std::span<const PolynomialAnswer> polynomials, Work work) {
+  for (const PolynomialAnswer& polynomial : polynomials) {
+    for (const ProductTerm& term : polynomial.terms) work(term);
+  }
+}
+
+}  // namespace
+
+ProductList::ProductList(std::span<const PolynomialAnswer> polynomials, const RelaxedLayout& layout) {
+  Terms terms = TermsOf(polynomials, layout.columns());
+  std::vector<uint32_t> order(terms.stems.size());
+  std::iota(order.begin(), order.end(), 0);
+  ChooseStems(order, terms);
+  std::ranges::sort(order, [&](uint32_t a, uint32_t b) {
+    const auto kind = [&](uint32_t term) {
+      return std::tuple(static_cast<bool>(terms.complemented[term]), terms.Columns(term).size(),
+                        terms.stems[term]);
+    };
+    if (kind(a) != kind(b)) return kind(a) < kind(b);
+    if (!std::ranges::equal(terms.Stem(a), terms.Stem(b)))
+      return std::ranges::lexicographical_compare(terms.Stem(a), terms.Stem(b));
+    if (!std::ranges::equal(terms.Others(a), terms.Others(b)))
+      return std::ranges::lexicographical_compare(terms.Others(a), terms.Others(b));
+    return a < b;
+  });
+  offsets_.reserve(2 * terms.columns.size());
+  product_of_term_.resize(order.size());
+  MakeRuns(terms, order, static_cast<uint32_t>(layout.block_rows()));
+  MakeBatches();
+}
+
+ProductList::Terms ProductList::TermsOf(std::span<const PolynomialAnswer> polynomials, size_t columns) {
+  std::vector<uint32_t> uses(columns);
+  size_t count = 0;
+  size_t uses_of_all = 0;
+  ForEachTerm(polynomials, [&](const ProductTerm& term) {
+    for (const uint32_t column : term.columns) ++uses[column];
+    uses_of_all += term.columns.size();
+    ++count;
+  });
+  Terms terms;
+  terms.columns.reserve(uses_of_all);
+  terms.starts.reserve(count + 1);
+  terms.stems.resize(count);
+  terms.complemented.reserve(count);
+  ForEachTerm(polynomials, [&](const ProductTerm& term) {
+    terms.columns.insert(terms.columns.end(), term.columns.begin(), term.columns.end());
+    std::sort(terms.columns.begin() + terms.starts.back(), terms.columns.end(),
+              [&](uint32_t a, uint32_t b) { return std::pair(uses[b], a) < std::pair(uses[a], b); });
+    terms.starts.push_back(static_cast<uint32_t>(terms.columns.size()));
+    terms.complemented.push_back(term.complemented);
+  });
+  return terms;
+}
+
+// The longest that enough terms have in common, but one column is always left.
+void ProductList::ChooseStems(std::vector<uint32_t> order, Terms& terms) {
+  std::ranges::sort(order, [&](uint32_t a, uint32_t b) {
+    const auto kind = [&](uint32_t term) {
+      return std::pair(static_cast<bool>(terms.complemented[term]), terms.Columns(term).size());
+    };
+    if (kind(a) != kind(b)) return kind(a) < kind(b);
+    return std::ranges::lexicographical_compare(terms.Columns(a), terms.Columns(b));
+  });
+  for (size_t length = kLongestStem; length > 0; --length) {
+    std::vector<uint32_t> left;
+    for (size_t first = 0; first < order.size();) {
+      size_t end = first + 1;
+      const bool long_enough = terms.Columns(order[first]).size() > length;
+      while (long_enough && end < order.size() && terms.SameFront(order[first], order[end], length)) ++end;
+      for (size_t i = first; i < end; ++i) {
+        if (long_enough && end - first >= kLeastOfAStem) {
+          terms.stems[order[i]] = static_cast<uint8_t>(length);
+        } else {
+          left.push_back(order[i]);
+        }
+      }
+      first = end;
+    }
+    order = std::move(left);
+  }
+}
+
+void ProductList::MakeRuns(const Terms& terms, std::span<const uint32_t> order, uint32_t rows_of_a_column) {
+  const auto place = [&](std::ranges::range auto&& columns) {
+    const size_t first = offsets_.size();
+    for (const uint32_t column : columns) offsets_.push_back(column * rows_of_a_column);
+    return std::span(std::as_const(offsets_)).subspan(first);
+  };
+  for (size_t i = 0; i < order.size(); ++i) {
+    const uint32_t term = order[i];
+    if (i == 0 || !terms.SameProduct(order[i - 1], term)) {
+      if (i == 0 || !terms.SameRun(order[i - 1], term) || runs_.back().products == kBatch) {
+        const std::span<const uint32_t> stem = place(terms.Stem(term));
+        runs_.push_back({.stem = stem,
+                         .others = terms.Columns(term).size() - stem.size(),
+                         .offsets = offsets_.data() + offsets_.size(),
+                         .complemented = terms.complemented[term]});
+      }
+      place(terms.Others(term));
+      ++runs_.back().products;
+      ++products_;
+    }
+    product_of_term_[term] = static_cast<uint32_t>(products_ - 1);
+  }
+}
+
+void ProductList::MakeBatches() {
+  size_t first_run = 0;
+  size_t first = 0;
+  size_t products = 0;
+  for (size_t i = 0; i < runs_.size(); ++i) {
+    products += runs_[i].products;
+    if (i + 1 < runs_.size() && products + runs_[i + 1].products <= kBatch) continue;
+    batches_.push_back({std::span(runs_).subspan(first_run, i + 1 - first_run), first, products});
+    first_run = i + 1;
+    first += products;
+    products = 0;
+  }
+}
+
+}  // namespace curator::dp

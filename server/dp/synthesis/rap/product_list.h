@@ -1,0 +1,60 @@
+// The terms of polynomials as the loops take them: equal products once, those with columns in common in one
+// run, so that their shares and slopes are read and written once for all of them.
+//
+// Immutable and thread-safe. A pure function of the problem and the layout.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "dp/synthesis/rap/projection.h"
+#include "dp/synthesis/rap/projection_loops.h"
+#include "dp/synthesis/rap/relaxed_layout.h"
+
+namespace curator::dp {
+
+// Runs that follow each other, and which products they hold.
+struct ProductBatch {
+  std::span<const ProductRun> runs;
+  size_t first = 0;
+  size_t products = 0;
+};
+
+class ProductList {
+ public:
+  // At most so many products in a batch.
+  static constexpr size_t kBatch = size_t{1} << 17;
+  // So many terms have a stem of their own, if they share one; for fewer it costs more than it saves.
+  static constexpr size_t kLeastOfAStem = 6;
+  static constexpr size_t kLongestStem = 3;
+
+  // `polynomials` must fit the layout; fewer than 2^32 columns in all their terms.
+  ProductList(std::span<const PolynomialAnswer> polynomials, const RelaxedLayout& layout);
+  ProductList(const ProductList&) = delete;  // runs and batches point into it
+  ProductList& operator=(const ProductList&) = delete;
+
+  // How many different products there are.
+  size_t size() const { return products_; }
+  const std::vector<ProductBatch>& batches() const { return batches_; }
+
+  // The product that a term is, the terms of all polynomials counted one after another.
+  const std::vector<uint32_t>& product_of_term() const { return product_of_term_; }
+
+ private:
+  struct Terms;
+
+  static Terms TermsOf(std::span<const PolynomialAnswer> polynomials, size_t columns);
+  static void ChooseStems(std::vector<uint32_t> order, Terms& terms);
+  void MakeRuns(const Terms& terms, std::span<const uint32_t> order, uint32_t rows_of_a_column);
+  void MakeBatches();
+
+  size_t products_ = 0;
+  std::vector<uint32_t> product_of_term_;
+  std::vector<uint32_t> offsets_;
+  std::vector<ProductRun> runs_;
+  std::vector<ProductBatch> batches_;
+};
+
+}  // namespace curator::dp
