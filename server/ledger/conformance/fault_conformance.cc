@@ -1,6 +1,11 @@
 #include "ledger/conformance/fault_conformance.h"
 
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
 #include <map>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -50,12 +55,52 @@ void FaultConformance::SetUp() {
   account_ = FirstAccount(*ledger, dataset_);
 }
 
-FaultConformance::Fragile FaultConformance::OpenFragile(uint64_t seed) {
-  auto store = std::make_unique<FaultyDatabase>(OpenStore());
-  Fragile fragile;
-  fragile.store = store.get();
-  fragile.ledger = Must(sql::SqlLedger::Open(std::move(store), anchor_dir(), SeededEntropy(seed)));
+FragileLedger FaultConformance::OpenFragile(std::unique_ptr<sql::Database> store, uint64_t seed) {
+  const bool is_file = GetParam() == "sqlite";
+  auto faulty =
+      std::make_unique<FaultyDatabase>(std::move(store), is_file ? FaultyDatabase::Calls::kOfOneStatement
+                                                                 : FaultyDatabase::Calls::kAsTheyCome);
+  FragileLedger fragile;
+  fragile.store = faulty.get();
+  fragile.ledger = Must(sql::SqlLedger::Open(std::move(faulty), anchor_dir(), SeededEntropy(seed)));
   return fragile;
+}
+
+int FaultConformance::ChargeUntilGuessed(const FragileLedger& fragile, const std::string& name,
+                                         int charges) const {
+  constexpr int kMostCharges = 200;
+  const int64_t before = fragile.store->guesses();
+  for (int i = 0; i < kMostCharges && fragile.store->guesses() == before; ++i) {
+    Must(fragile.ledger->Begin(Request(++charges, name, 1)));
+  }
+  EXPECT_GT(fragile.store->guesses(), before);
+  return charges;
+}
+
+FaultConformance::Killed FaultConformance::RunInProcess(
+    const std::function<absl::Status(const FragileLedger& fragile, const Tell& tell)>& work) {
+  int ends[2];
+  const uint64_t seed = NextSeed();  // before the fork, so that nobody draws the same ids again
+  EXPECT_EQ(pipe(ends), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    close(ends[0]);
+    const FragileLedger fragile = OpenFragile(seed);
+    const absl::Status status = work(fragile, [&](char told) {
+      if (write(ends[1], &told, 1) != 1) _exit(2);
+    });
+    _exit(status.ok() ? 0 : 1);
+  }
+  close(ends[1]);
+  Killed result;
+  char told = 0;
+  while (read(ends[0], &told, 1) == 1) result.told.push_back(told);
+  close(ends[0]);
+  int status = 0;
+  EXPECT_EQ(waitpid(child, &status, 0), child);
+  result.was_killed = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
+  EXPECT_TRUE(result.was_killed || (WIFEXITED(status) && WEXITSTATUS(status) == 0));
+  return result;
 }
 
 int FaultConformance::StepOf(int run) {

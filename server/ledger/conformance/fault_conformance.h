@@ -7,9 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "ledger/conformance/faulty_database.h"
+#include "ledger/conformance/fragile_ledger.h"
 #include "ledger/conformance/ledger_conformance.h"
-#include "ledger/sql/sql_ledger.h"
 
 namespace curator::ledger {
 
@@ -25,13 +24,13 @@ class FaultConformance : public LedgerConformance {
 
   void SetUp() override;
 
-  // A ledger whose store can be made to fail. Owned together.
-  struct Fragile {
-    FaultyDatabase* store = nullptr;
-    std::unique_ptr<sql::SqlLedger> ledger;
-  };
-  Fragile OpenFragile() { return OpenFragile(NextSeed()); }
-  Fragile OpenFragile(uint64_t seed);
+  FragileLedger OpenFragile() { return OpenFragile(NextSeed()); }
+  FragileLedger OpenFragile(uint64_t seed) { return OpenFragile(OpenStore(), seed); }
+  FragileLedger OpenFragile(std::unique_ptr<sql::Database> store, uint64_t seed);
+
+  // Charges 1 under this name and the numbers after `charges`, until a charge was made by guess: the next one
+  // will be, too. Returns the last number.
+  int ChargeUntilGuessed(const FragileLedger& fragile, const std::string& name, int charges) const;
 
   // The step that is struck in a run. They are the ledger's steps, the same on every store: where a process,
   // a connection and a commit cost more, every seventh is struck, and at night every one.
@@ -39,6 +38,15 @@ class FaultConformance : public LedgerConformance {
 
   // Told of every step that the ledger has acknowledged.
   using Tell = std::function<void(char step)>;
+
+  struct Killed {
+    bool was_killed = false;
+    std::string told;
+  };
+  // Does `work`, which may arm the store's faults, in a process of its own until it ends or is killed. There
+  // may be no threads.
+  Killed RunInProcess(
+      const std::function<absl::Status(const FragileLedger& fragile, const Tell& tell)>& work);
 
   // The `run`-th run of the script, from its start or from wherever it was left.
   absl::Status Run(

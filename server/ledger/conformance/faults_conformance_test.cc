@@ -1,9 +1,5 @@
 // The crash matrix: the process killed, the transaction lost, the connection broken and the store failing at
 // every single step of scripts that make every call which changes a ledger.
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <csignal>
 #include <functional>
 #include <thread>
 
@@ -20,41 +16,18 @@ using ::testing::ElementsAre;
 
 class CrashMatrix : public FaultConformance {
  protected:
-  struct Killed {
-    bool was_killed = false;
-    std::string told;
-  };
   // Does `work` in a process of its own that is killed at `step`.
   using Work = std::function<absl::Status(Ledger& ledger, const Tell& tell)>;
   Killed RunUntilKilled(int step, const Work& work) {
-    int ends[2];
-    const uint64_t seed = NextSeed();  // before the fork, so that nobody draws the same ids again
-    EXPECT_EQ(pipe(ends), 0);
-    const pid_t child = fork();
-    if (child == 0) {
-      close(ends[0]);
-      const Fragile fragile = OpenFragile(seed);
+    return RunInProcess([&](const FragileLedger& fragile, const Tell& tell) {
       fragile.store->Arm(Fault::kKill, step);
-      const absl::Status status = work(*fragile.ledger, [&](char told) {
-        if (write(ends[1], &told, 1) != 1) _exit(2);
-      });
-      _exit(status.ok() ? 0 : 1);
-    }
-    close(ends[1]);
-    Killed result;
-    char told = 0;
-    while (read(ends[0], &told, 1) == 1) result.told.push_back(told);
-    close(ends[0]);
-    int status = 0;
-    EXPECT_EQ(waitpid(child, &status, 0), child);
-    result.was_killed = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
-    EXPECT_TRUE(result.was_killed || (WIFEXITED(status) && WEXITSTATUS(status) == 0));
-    return result;
+      return work(*fragile.ledger, tell);
+    });
   }
 
   // Strikes every step of the script with `fault`, which the ledger is to get over by itself.
   void ExpectEveryStepSurvives(Script script, Fault fault) {
-    const Fragile fragile = OpenFragile();
+    const FragileLedger fragile = OpenFragile();
     int run = 0;
     for (bool has_struck = true; has_struck; ++run) {
       fragile.store->Arm(fault, StepOf(run));
@@ -97,7 +70,7 @@ TEST_P(CrashMatrix, AConnectionLostAtAnyStepChargesOnceWhetherItWasCommittedOrNo
 
 TEST_P(CrashMatrix, AStoreThatFailsAtAnyStepAnswersUnavailableAndTheRetryFinishes) {
   for (const Script script : kScripts) {
-    const Fragile fragile = OpenFragile();
+    const FragileLedger fragile = OpenFragile();
     int run = 0;
     int refusals = 0;
     for (bool has_struck = true; has_struck; ++run) {
@@ -120,7 +93,7 @@ TEST_P(CrashMatrix, AStoreThatFailsAtAnyStepAnswersUnavailableAndTheRetryFinishe
 TEST_P(CrashMatrix, ABatchOfChargesStruckAtAnyStepChargesEachOnce) {
   constexpr int kCharges = 6;
   for (const Fault fault : {Fault::kConflict, Fault::kLost}) {
-    const Fragile fragile = OpenFragile();
+    const FragileLedger fragile = OpenFragile();
     const int64_t before = BalanceOf(*fragile.ledger, dataset()).spent;
     int run = 0;
     for (bool has_struck = true; has_struck; ++run) {

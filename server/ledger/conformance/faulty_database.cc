@@ -11,27 +11,48 @@ class FaultyDatabase::FaultyTransaction final : public sql::Transaction {
 
   absl::StatusOr<std::vector<sql::Row>> Execute(std::string_view statement,
                                                 const sql::Parameters& parameters) override {
-    if (Fails()) return database_.Injected().status;
-    return real_.Execute(statement, parameters);
+    has_asked_ = true;
+    return Struck([&] { return real_.Execute(statement, parameters); });
   }
   absl::StatusOr<std::vector<std::vector<sql::Row>>> ExecuteEach(
       std::string_view statement, const std::vector<sql::Parameters>& each) override {
-    if (Fails()) return database_.Injected().status;
-    return real_.ExecuteEach(statement, each);
+    has_asked_ = has_asked_ || !is_last_;
+    return Struck([&] { return real_.ExecuteEach(statement, each); });
   }
   absl::Status InsertRows(std::string_view table, const std::vector<sql::Column>& columns,
                           const std::vector<sql::Parameters>& rows) override {
-    if (Fails()) return database_.Injected().status;
-    return real_.InsertRows(table, columns, rows);
+    return Struck([&] { return real_.InsertRows(table, columns, rows); });
+  }
+  absl::StatusOr<std::vector<sql::Answers>> ExecuteTogether(
+      const std::vector<sql::Statement>& statements) override {
+    has_asked_ = true;
+    if (database_.calls_ == Calls::kOfOneStatement) return Transaction::ExecuteTogether(statements);
+    return Struck([&] { return real_.ExecuteTogether(statements); });
+  }
+  absl::Status ExecuteLast(const std::vector<sql::Step>& steps) override {
+    is_last_ = true;
+    if (database_.calls_ == Calls::kOfOneStatement) return Transaction::ExecuteLast(steps);
+    return Struck([&] { return real_.ExecuteLast(steps); });
   }
   absl::Status ExecuteScript(const std::string& script) override {
-    if (Fails()) return database_.Injected().status;
-    return real_.ExecuteScript(script);
+    has_asked_ = true;
+    return Struck([&] { return real_.ExecuteScript(script); });
   }
 
+  bool is_guess() const { return is_last_ && !has_asked_; }
   bool has_failed() const { return has_failed_; }
 
  private:
+  // The call, struck before it is made or before it is answered.
+  template <typename Call>
+  auto Struck(Call call) -> decltype(call()) {
+    if (Fails()) return database_.Injected().status;
+    auto answer = call();
+    // Between two statements there is one moment: after the one is before the other.
+    const bool may_be_struck_again = answer.ok() && database_.calls_ == Calls::kAsTheyCome;
+    if (may_be_struck_again && Fails()) return database_.Injected().status;
+    return answer;
+  }
   bool Fails() {
     has_failed_ = has_failed_ || database_.IsStruck(moment_);
     return has_failed_;
@@ -41,6 +62,8 @@ class FaultyDatabase::FaultyTransaction final : public sql::Transaction {
   FaultyDatabase& database_;
   const Moment moment_;
   bool has_failed_ = false;
+  bool has_asked_ = false;
+  bool is_last_ = false;
 };
 
 void FaultyDatabase::Arm(Fault fault, int step) {
@@ -108,16 +131,21 @@ sql::Outcome FaultyDatabase::Read(const sql::Body& body) {
 
 sql::Outcome FaultyDatabase::Write(const sql::Body& body) {
   ++writes_;
+  const bool had_struck = has_struck_;
   bool was_injected = false;
+  bool is_guess = false;
   const sql::Outcome outcome = real_->Write([&](sql::Transaction& real) -> absl::Status {
     FaultyTransaction transaction(real, *this, Moment::kInWrite);
     absl::Status status = body(transaction);
+    is_guess = transaction.is_guess();
     was_injected = transaction.has_failed() || (status.ok() && IsStruck(Moment::kInWrite));
     return was_injected ? Injected().status : status;
   });
-  if (was_injected) return Injected();
-  if (outcome.ending == sql::Ending::kDone && IsStruck(Moment::kAfterCommit)) return Injected();
-  return outcome;
+  const bool is_done = !was_injected && outcome.ending == sql::Ending::kDone;
+  was_injected = was_injected || (is_done && IsStruck(Moment::kAfterCommit));
+  if (is_guess && is_done) ++guesses_;
+  if (is_guess && !had_struck && has_struck_) ++struck_guesses_;
+  return was_injected ? Injected() : outcome;
 }
 
 }  // namespace curator::ledger

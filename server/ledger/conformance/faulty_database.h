@@ -1,5 +1,6 @@
-// A store that fails, or holds its caller up, at one chosen step, for tests: before each statement, before
-// the commit, after the commit (which is the step before the anchor).
+// A store that fails, or holds its caller up, at one chosen step, for tests: before each call reaches the
+// store, and when the store has done it, before its answer is heard or in place of it; before the commit, and
+// after the commit (which is the step before the anchor).
 //
 // Thread-safe; armed and disarmed while nobody uses it.
 #pragma once
@@ -28,7 +29,12 @@ class FaultyDatabase final : public sql::Database {
   // Runs in the middle of a step. In a write, locks are held: whoever needs them cannot be waited for.
   using Meanwhile = std::function<void(Moment)>;
 
-  explicit FaultyDatabase(std::unique_ptr<sql::Database> real) : real_(std::move(real)) {}
+  // What is a call: each statement by itself; or what the ledger asks for at once, as it is sent to a server:
+  // there the last steps of a body and its COMMIT travel together.
+  enum class Calls { kOfOneStatement, kAsTheyCome };
+
+  explicit FaultyDatabase(std::unique_ptr<sql::Database> real, Calls calls = Calls::kOfOneStatement)
+      : real_(std::move(real)), calls_(calls) {}
 
   // From now on the `step`-th step (0, 1, ...) has the fault, once.
   void Arm(Fault fault, int step);
@@ -40,6 +46,10 @@ class FaultyDatabase final : public sql::Database {
   bool has_struck() const { return has_struck_; }
   // How many write transactions have been asked for.
   int64_t writes() const { return writes_; }
+  // How many of them were committed that asked the store nothing first: charges by guess.
+  int64_t guesses() const { return guesses_; }
+  // How many of them were struck.
+  int64_t struck_guesses() const { return struck_guesses_; }
 
   const sql::Dialect& dialect() const override { return real_->dialect(); }
   sql::Outcome Write(const sql::Body& body) override;
@@ -54,6 +64,7 @@ class FaultyDatabase final : public sql::Database {
   sql::Outcome Injected() const;
 
   const std::unique_ptr<sql::Database> real_;
+  const Calls calls_;
   Fault fault_ = Fault::kFail;
   Meanwhile meanwhile_;
   std::mutex mutex_;
@@ -62,6 +73,8 @@ class FaultyDatabase final : public sql::Database {
   std::atomic<bool> has_struck_ = false;
   std::atomic<bool> is_gone_ = false;
   std::atomic<int64_t> writes_ = 0;
+  std::atomic<int64_t> guesses_ = 0;
+  std::atomic<int64_t> struck_guesses_ = 0;
 };
 
 }  // namespace curator::ledger

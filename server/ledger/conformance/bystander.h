@@ -1,0 +1,55 @@
+// Another server at work in a thread of its own, beside one that a test holds up.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <thread>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "ledger/conformance/fragile_ledger.h"
+#include "ledger/ledger.h"
+
+namespace curator::ledger {
+
+class Bystander {
+ public:
+  explicit Bystander(FragileLedger server) : server_(std::move(server)) {}
+  ~Bystander() { Join().IgnoreError(); }
+  Bystander(const Bystander&) = delete;
+  Bystander& operator=(const Bystander&) = delete;
+
+  Ledger& ledger() { return *server_.ledger; }
+
+  // What the one who is held up has: nothing that the work could wait for, or perhaps locks.
+  enum class Holding { kNothing, kLocks };
+  static Holding Beside(FaultyDatabase::Moment moment) {
+    return moment == FaultyDatabase::Moment::kInWrite ? Holding::kLocks : Holding::kNothing;
+  }
+  // Does `work`; returns when it is done, or when it has come to the store and may have to wait there for the
+  // one who is held up.
+  void Start(Holding holding, std::function<absl::Status(Ledger&)> work) {
+    const int64_t before = server_.store->writes();
+    is_done_ = false;
+    thread_ = std::thread([this, work = std::move(work)] {
+      status_ = work(*server_.ledger);
+      is_done_ = true;
+    });
+    while (!is_done_ && (holding == Holding::kNothing || server_.store->writes() == before)) {
+      std::this_thread::yield();
+    }
+  }
+  absl::Status Join() {
+    if (thread_.joinable()) thread_.join();
+    return std::exchange(status_, absl::OkStatus());
+  }
+
+ private:
+  FragileLedger server_;
+  std::thread thread_;
+  std::atomic<bool> is_done_ = true;
+  absl::Status status_;
+};
+
+}  // namespace curator::ledger
