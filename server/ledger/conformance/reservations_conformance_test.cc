@@ -286,6 +286,20 @@ TEST_P(LimitConformance, TheLimitOfASharedAccountChangesInOneHistory) {
   EXPECT_THAT(Must(ledger_->Verify(second.id)).findings, ElementsAre());
 }
 
+TEST_P(ReservationConformance, MoreBytesAtOnceThanAStatementTakesAreRefusedAndNothingIsHeld) {
+  std::vector<ChargeRequest> requests;
+  for (int i = 0; i < 5; ++i) {
+    requests.push_back(Request(absl::StrCat("large ", i), 1));
+    requests.back().event = std::string(size_t{14} << 20, 'e');
+  }
+  const absl::Status refused = ledger_->Reserve(requests, kHour).status();
+  EXPECT_STATUS_IS(absl::StatusCode::kInvalidArgument, refused);
+  EXPECT_THAT(std::string(refused.message()), HasSubstr("at most 67108864"));
+  requests.pop_back();
+  EXPECT_EQ(Must(ledger_->Reserve(requests, kHour)).size(), 4U);
+  EXPECT_EQ(BalanceOf(*ledger_, dataset_).held, 4);
+}
+
 INSTANTIATE_TEST_SUITE_P(EveryBackend, ReservationConformance, ::testing::ValuesIn(LedgerBackendNames()),
                          [](const auto& test) { return test.param; });
 INSTANTIATE_TEST_SUITE_P(EveryBackend, LimitConformance, ::testing::ValuesIn(LedgerBackendNames()),

@@ -102,6 +102,13 @@ absl::Status CheckAdmission(Change& change, const ChargeRequest& request) {
   return full.empty() ? absl::OkStatus() : BudgetFull(full);
 }
 
+size_t BytesOf(const ChargeRequest& request) {
+  constexpr size_t kBytesOfPosting = 64;
+  return request.principal.size() + request.request_id.size() + request.fingerprint.size() +
+         request.kind.size() + request.event.size() + request.label.size() + request.sealed_key.size() +
+         request.postings.size() * kBytesOfPosting;
+}
+
 EncodedCharge Encode(const ChargeRequest& request, const ChargeIdentity& identity) {
   const bool reserved = identity.deadline_us > 0;
   Entry entry{.dataset_id = request.dataset_id,

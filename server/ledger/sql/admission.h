@@ -1,6 +1,7 @@
 // The decision whether a charge fits, and the rows that make it durable.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -24,6 +25,10 @@ struct ChargeIdentity {
 // INVALID_ARGUMENT (an account of another dataset, a private dataset without a posting), ABORTED (an account
 // that concerns the principal is missing among the postings).
 absl::Status CheckAdmission(Change& change, const ChargeRequest& request);
+
+// What of a charge grows with its request, in bytes. Its rows are about twice as large, because its entry
+// repeats most of it.
+size_t BytesOf(const ChargeRequest& request);
 
 // A charge's rows but for its time and its place in the chain: made before a batch is decided, by whoever
 // asks.

@@ -21,7 +21,8 @@ absl::StatusOr<Attempt> ChargeCombiner::Charge(WantedCharge wanted) {
   Batch alone;
   {
     const std::scoped_lock lock(mutex_);
-    if (waiting_ >= bounds_.most_waiting) {
+    const bool is_too_much = waiting_ > 0 && bytes_waiting_ + mine.bytes > bounds_.most_bytes_waiting;
+    if (waiting_ >= bounds_.most_waiting || is_too_much) {
       return absl::UnavailableError("too many charges are waiting: ask again with the same request id");
     }
     // First what may fail for want of memory: then nothing has changed.
@@ -33,6 +34,7 @@ absl::StatusOr<Attempt> ChargeCombiner::Charge(WantedCharge wanted) {
       is_store_taken_ = true;
     }
     ++waiting_;
+    bytes_waiting_ += mine.bytes;
   }
   if (!alone.members.empty()) {
     DecideBatch(alone);
@@ -90,6 +92,7 @@ void ChargeCombiner::ConfirmBatch(Batch batch, const Waiting& confirming) noexce
   {
     const std::scoped_lock lock(mutex_);
     waiting_ -= batch.members.size();
+    for (const Waiting* const member : batch.members) bytes_waiting_ -= member->bytes;
   }
   for (size_t i = 0; i < batch.members.size(); ++i) {
     Waiting& member = *batch.members[i];
@@ -105,14 +108,17 @@ std::vector<ChargeCombiner::Waiting*> ChargeCombiner::TakeMembers() {
   auto next = queues_.upper_bound(last_served_);
   if (next == queues_.end()) next = queues_.begin();
   last_served_ = next->first;
+  size_t bytes = 0;
   size_t passes_without_taking = 0;
   while (batch.size() < bounds_.most_at_once && !queues_.empty() && passes_without_taking < queues_.size()) {
     std::deque<Waiting*>& queue = next->second;
     Waiting* const candidate = queue.front();
     const ChargeRequest& request = *candidate->wanted.request;
+    const bool has_room = batch.empty() || bytes + candidate->bytes <= bounds_.most_bytes_at_once;
     // A second charge with the same key waits for the next batch, where it finds what the first one did.
-    if (keys.emplace(request.principal, request.request_id).second) {
+    if (has_room && keys.emplace(request.principal, request.request_id).second) {
       batch.push_back(candidate);
+      bytes += candidate->bytes;
       queue.pop_front();
       passes_without_taking = 0;
     } else {

@@ -45,9 +45,14 @@ class ChargeCombiner {
   // Returns once the anchor has reached the point. Called beside Decide, and for several batches at a time.
   using Confirm = std::function<absl::Status(int64_t point)>;
 
+  // Bytes as BytesOf() counts them. A charge that is larger than they allow goes when it is the only one.
   struct Bounds {
     size_t most_waiting = 4096;
+    size_t most_bytes_waiting = size_t{256} << 20;
+    // What a store takes in one statement: PostgreSQL less than 1 GiB in one value, which is an array of all
+    // events of a batch, or of all entries, which contain them.
     size_t most_at_once = 256;
+    size_t most_bytes_at_once = size_t{16} << 20;
   };
 
   ChargeCombiner(const Bounds& bounds, Decide decide, Confirm confirm)
@@ -73,7 +78,7 @@ class ChargeCombiner {
   class Waiting {
    public:
     enum class News { kNone, kConfirm, kDecided };
-    explicit Waiting(WantedCharge charge) : wanted(std::move(charge)) {}
+    explicit Waiting(WantedCharge charge) : wanted(std::move(charge)), bytes(BytesOf(*wanted.request)) {}
 
     News Wait() {
       std::unique_lock lock(mutex_);
@@ -88,6 +93,7 @@ class ChargeCombiner {
     }
 
     WantedCharge wanted;  // until a batch takes it
+    const size_t bytes;
     std::unique_ptr<Batch> to_be_confirmed;
     absl::StatusOr<Attempt> result = absl::UnknownError("undecided");
 
@@ -118,6 +124,7 @@ class ChargeCombiner {
   bool is_handed_over_ ABSL_GUARDED_BY(mutex_) = false;  // taken, by the thread
   bool is_ending_ ABSL_GUARDED_BY(mutex_) = false;
   size_t waiting_ ABSL_GUARDED_BY(mutex_) = 0;
+  size_t bytes_waiting_ ABSL_GUARDED_BY(mutex_) = 0;
   std::map<std::string, std::deque<Waiting*>> queues_ ABSL_GUARDED_BY(mutex_);  // by dataset
   std::string last_served_ ABSL_GUARDED_BY(mutex_);  // the dataset that began the last batch
   std::thread thread_ ABSL_GUARDED_BY(mutex_);       // started when first needed

@@ -71,12 +71,13 @@ class ChargeCombinerTest : public ::testing::Test {
   }
   // A charge in a thread of its own. Returns once it waits or is in the store.
   std::future<absl::StatusOr<Attempt>> Start(const std::string& dataset, const std::string& id,
-                                             const std::string& kind = "workload") {
+                                             const std::string& kind = "workload", size_t bytes = 0) {
     auto request = std::make_shared<ChargeRequest>();
     request->dataset_id = dataset;
     request->principal = "ana";
     request->request_id = id;
     request->kind = kind;
+    request->event = std::string(bytes, 'e');
     const size_t before = combiner_->waiting();
     std::future<absl::StatusOr<Attempt>> result = std::async(std::launch::async, [this, request] {
       return combiner_->Charge({.request = request.get(), .identity = {}, .encoded = {}});
@@ -108,6 +109,34 @@ TEST_F(ChargeCombinerTest, WhatComesWhileTheStoreIsBusyGoesTogether) {
   EXPECT_EQ(second.get()->token, "second");
   EXPECT_EQ(third.get()->token, "third");
   EXPECT_THAT(store_.batches(), ElementsAre(ElementsAre("first"), ElementsAre("second", "third")));
+}
+
+TEST_F(ChargeCombinerTest, ABatchHoldsNoMoreBytesThanTheStoreTakesAtOnce) {
+  Make({.most_bytes_at_once = 1000});
+  auto first = Start("d", "first");
+  store_.WaitUntilEntered();
+  std::vector<std::future<absl::StatusOr<Attempt>>> others;
+  others.push_back(Start("d", "400", "workload", 400));
+  others.push_back(Start("d", "another 400", "workload", 400));
+  others.push_back(Start("d", "too much for three", "workload", 400));
+  others.push_back(Start("d", "too much for any", "workload", 5000));
+  others.push_back(Start("e", "small", "workload", 10));
+  store_.LetGo();
+  for (auto& other : others) EXPECT_TRUE(other.get().ok());
+  EXPECT_THAT(store_.batches(),
+              ElementsAre(ElementsAre("first"), ElementsAre("400", "small", "another 400"),
+                          ElementsAre("too much for three"), ElementsAre("too much for any")));
+}
+
+TEST_F(ChargeCombinerTest, WhoeverWouldWaitWithTooManyBytesIsToldAtOnce) {
+  Make({.most_bytes_waiting = 1000});
+  auto first = Start("d", "first", "workload", 5000);  // larger than the bound, and alone
+  store_.WaitUntilEntered();
+  EXPECT_EQ(ChargeNow("second").status().code(), absl::StatusCode::kUnavailable);
+  store_.LetGo();
+  EXPECT_TRUE(first.get().ok());
+  EXPECT_TRUE(ChargeNow("third").ok());
+  EXPECT_EQ(combiner_->waiting(), 0U);
 }
 
 TEST_F(ChargeCombinerTest, ARefusalDoesNotRefuseItsNeighbours) {

@@ -144,6 +144,9 @@ absl::StatusOr<std::vector<Charge>> SqlLedger::Reserve(const std::vector<ChargeR
     return InvalidField("requests", "holds none, or more than 1,000");
   }
   RETURN_IF_ERROR(CheckLifetime(lifetime_us));
+  // They are one transaction, of statements that a store has to take.
+  constexpr size_t kMostBytes = size_t{64} << 20;
+  size_t bytes = 0;
   std::set<std::pair<std::string, std::string>> keys;
   std::vector<std::string> charge_ids;
   for (size_t i = 0; i < requests.size(); ++i) {
@@ -153,6 +156,10 @@ absl::StatusOr<std::vector<Charge>> SqlLedger::Reserve(const std::vector<ChargeR
       return InvalidField(absl::StrCat("requests[", i, "].request_id"), "appears twice");
     }
     charge_ids.push_back(NewChargeId());
+    bytes += BytesOf(requests[i]);
+  }
+  if (bytes > kMostBytes) {
+    return InvalidField("requests", absl::StrCat("hold ", bytes, " bytes together; at most ", kMostBytes));
   }
   RETURN_IF_ERROR(Write([&](Change& change) { return HoldAll(change, requests, charge_ids, lifetime_us); }));
   std::vector<Charge> charges;
