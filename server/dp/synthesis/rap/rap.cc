@@ -196,13 +196,30 @@ class Run {
     return cells;
   }
 
-  // Each step fits the answers, and then their noise, more closely: how many are worth it follows from how
-  // far the records stand out of the noise. Found by experiment; only square roots, so that every machine
-  // finds the same. A function of the noisy number of records.
+  // Each step fits the answers, and then their noise, more closely: how many are worth it in a round follows
+  // from how far the records stand out of the noise, and over how many cells they spread. Found by
+  // experiment; only square roots, so that every machine finds the same. A function of the noisy number of
+  // records.
   int64_t StepsWorthTaking() const {
     const double signal = static_cast<double>(records_) / TrustedDeviation(schedule_.marginal_noise);
     const double root = std::sqrt(signal);
-    return std::max<int64_t>(kLeastSteps, static_cast<int64_t>(2.2 * std::min(root * std::sqrt(root), 1e6)));
+    double steps = 2.2 * std::min(root * std::sqrt(root), 1e6);
+    if (schedule_.queries.empty()) {
+      constexpr double kFewCells = 7000;
+      steps = std::max(kLeastWorthSteps, steps / std::sqrt(std::max(1.0, MeanCells() / kFewCells)));
+      // What one round has fitted the next need not; and Adam starts anew with steps that follow noise.
+      const auto rounds = static_cast<double>(schedule_.settings.rounds);
+      if (rounds > 1) steps *= 0.75 / rounds;
+    }
+    return std::max(kLeastStepsOfARound, static_cast<int64_t>(steps));
+  }
+
+  // Of a marginal of the workload.
+  double MeanCells() const {
+    double cells = 0;
+    for (const AttributeSet& set : schedule_.sets)
+      cells += static_cast<double>(input_.domain.CellCount(set).value_or(0));
+    return cells / static_cast<double>(schedule_.sets.size());
   }
 
   int64_t WorkOfAStep() const {
@@ -224,9 +241,14 @@ class Run {
     ProjectionRule rule;
     rule.relaxation = settings.relaxation;
     rule.most_steps = std::max<int64_t>(1, settings.steps / settings.rounds);
-    if (settings.work < INT64_MAX)
-      rule.most_steps = std::min({rule.most_steps, StepsWorthTaking(), AffordableSteps(round)});
     rule.rate = static_cast<float>(settings.rate);
+    if (settings.work < INT64_MAX) {
+      const int64_t worth = std::min(rule.most_steps, StepsWorthTaking());
+      rule.most_steps = std::min(worth, AffordableSteps(round));
+      // Where there is no time for all of them, longer steps go nearly as far.
+      if (!input_.settings.contains("rate"))
+        rule.rate *= std::min(2.0F, static_cast<float>(worth) / static_cast<float>(rule.most_steps));
+    }
     rule.last_rate = last ? 0.05F : 0.3F;
     rule.enough = settings.fit * answers_;
     rule.tolerance = 1e-4;
@@ -248,6 +270,7 @@ class Run {
   }
 
   static constexpr int64_t kLeastSteps = 20;
+  static constexpr double kLeastWorthSteps = 40;
 
   const SynthesisInput& input_;
   const RapSchedule schedule_;

@@ -255,18 +255,18 @@ TEST(Rap, MeasuresWhatHoldsEachPairOfAttributesAboutTwiceByItself) {
                              .value()));
   }
   // 120 triples of ten attributes hold each of 45 pairs eight times: 33 of them are worth their price.
-  EXPECT_EQ(rounds_for(10, 3).rounds, 16);
-  EXPECT_EQ(rounds_for(10, 3).per_round, 2);
+  EXPECT_EQ(rounds_for(10, 3).rounds, 5);
+  EXPECT_EQ(rounds_for(10, 3).per_round, 7);
   // 252 sets of five hold each pair 56 times: 10.
-  EXPECT_EQ(rounds_for(10, 5).rounds, 10);
-  EXPECT_EQ(rounds_for(10, 5).per_round, 1);
+  EXPECT_EQ(rounds_for(10, 5).rounds, 5);
+  EXPECT_EQ(rounds_for(10, 5).per_round, 2);
 }
 
 TEST(Rap, TakesItsScheduleFromPublicFactsAlone) {
   World world = WorldOf(std::vector<int64_t>(10, 2), 3, {});
   const auto plan = Rap().Plan(world.input).value();
-  EXPECT_EQ(plan.settings.at("rounds"), "16");
-  EXPECT_EQ(plan.settings.at("per_round"), "2");
+  EXPECT_EQ(plan.settings.at("rounds"), "5");
+  EXPECT_EQ(plan.settings.at("per_round"), "7");
   world.input.settings = {{"rounds", "3"}};
   EXPECT_EQ(Rap().Plan(world.input).value().settings.at("per_round"), "40");
 }

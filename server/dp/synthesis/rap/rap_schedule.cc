@@ -300,7 +300,7 @@ absl::StatusOr<RelaxedLayout> LayoutInBlocks(const Domain& domain, const RapSche
 
 RapRounds DefaultRounds(const AttributeSet& attributes, const std::vector<AttributeSet>& sets) {
   constexpr size_t kMostAttributes = 8192;  // a bit for each pair of them
-  constexpr int64_t kMostRounds = 20;
+  constexpr int64_t kMostRounds = 5;
   const auto all_at_once =
       RapRounds{.rounds = 1, .per_round = std::min<int64_t>(std::ssize(sets), kMostMeasured)};
   if (attributes.size() > kMostAttributes) return all_at_once;
@@ -325,8 +325,8 @@ RapRounds DefaultRounds(const AttributeSet& attributes, const std::vector<Attrib
   // 2.2 times each, by experiment: marginals that are chosen share pairs more often than others.
   const int64_t worth = (22 * distinct * std::ssize(sets) + 10 * pairs - 1) / (10 * pairs);
   if (4 * worth >= 3 * all_at_once.per_round) return all_at_once;
-  const int64_t per_round = (worth + kMostRounds - 1) / kMostRounds;
-  return {.rounds = worth / per_round, .per_round = per_round};
+  const int64_t rounds = std::min(worth, kMostRounds);
+  return {.rounds = rounds, .per_round = (worth + rounds / 2) / rounds};
 }
 
 absl::StatusOr<RapSchedule> MakeRapSchedule(const SynthesisInput& input) {
@@ -381,7 +381,7 @@ const std::vector<Setting>& RapSettingsForPeople() {
        "its values, 1 to 16; all of them is the cell itself; refused with measure=marginals",
        "all"},
       {"rounds", "how often the rows are fitted and the worst answered chosen",
-       "1, or up to 20 where marginals overlap much; 10 for queries"},
+       "1, or up to 5 where marginals overlap much; 10 for queries"},
       {"per_round",
        "how many marginals or queries are measured in a round; all marginals, without selection, when "
        "rounds times this is its size",

@@ -71,8 +71,8 @@ struct RapSchedule {
 // How often to choose, and how many marginals, where the request does not say: from the workload alone. A
 // marginal of a pair of attributes that others have measured already tells little; so as many are measured as
 // hold each pair of attributes about twice. Where that is most of them, all are, at once, and nothing is
-// spent on choosing; else they are chosen in ten rounds, because later choices know what earlier ones have
-// taught.
+// spent on choosing; else they are chosen in up to five rounds, because later choices know what earlier ones
+// have taught.
 struct RapRounds {
   int64_t rounds = 1;
   int64_t per_round = 1;
