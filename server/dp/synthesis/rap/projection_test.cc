@@ -359,7 +359,7 @@ TEST(CpuProjector, StopsBetweenTheProductsOfOneStep) {
                 .status()
                 .code(),
             absl::StatusCode::kCancelled);
-  EXPECT_EQ(executor.calls(), 2);
+  EXPECT_LE(executor.calls(), 4);  // of 16 that a whole step takes: at most half a million products later
 }
 
 void ExpectNearlyTheSame(const LossAndGradient& found, const LossAndGradient& expected) {

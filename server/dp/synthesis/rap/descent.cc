@@ -1,0 +1,305 @@
+#include "dp/synthesis/rap/descent.h"
+
+#include <algorithm>
+#include <atomic>
+#include <span>
+
+#include "base/status_macros.h"
+
+namespace curator::dp {
+namespace {
+
+// Cells that one task computes answers for, at least.
+constexpr size_t kCellsPerTask = size_t{1} << 15;
+
+// Runs task(0), ..., task(count - 1), in any order, on the cores that are free.
+void RunTasks(Executor& executor, size_t count, const std::function<void(size_t)>& task) {
+  constexpr size_t kMostThreads = 64;
+  if (count == 1) return task(0);
+  std::atomic<size_t> next = 0;
+  executor.RunOnFreeCores(static_cast<int>(std::min(count, kMostThreads)), [&](int) {
+    for (size_t i = next++; i < count; i = next++) task(i);
+  });
+}
+
+// The more products, the more room the sums of a shard take.
+size_t ShardsFor(size_t products, size_t blocks) {
+  constexpr size_t kMany = size_t{1} << 15;
+  return std::min<size_t>(blocks, products == 0 ? 64 : products <= kMany ? 16 : 4);
+}
+
+// Steps are a cell in a block of rows, or a parameter.
+absl::Status CountAhead(size_t steps, Pacer& pacer) {
+  return pacer.InPieces(steps, [](size_t, size_t) {});
+}
+
+}  // namespace
+
+Descent::Descent(const ProjectionProblem& problem, Relaxation relaxation, Slopes slopes,
+                 const ProjectionLoops& loops, Executor& executor, RelaxedRows& rows)
+    : problem_(problem),
+      layout_(rows.layout),
+      relaxation_(relaxation),
+      slopes_by_(slopes),
+      loops_(loops),
+      executor_(executor),
+      parameters_(rows.parameters),
+      products_(problem.polynomials, rows.layout),
+      shards_(ShardsFor(products_.size(), rows.layout.blocks())),
+      product_sums_(shards_ * products_.size()),
+      product_slopes_(products_.size()),
+      mask_(RowMask(rows.layout)),
+      shares_(rows.layout.elements()) {
+  cells_ = products_.size();
+  for (const MarginalAnswer& marginal : problem.marginals) {
+    indexes_.emplace_back(layout_, marginal.positions);
+    marginal_slopes_.emplace_back(indexes_.back().cells());
+    cells_ += indexes_.back().cells();
+    widest_ = std::max(widest_, indexes_.back().inner_size());
+  }
+  // A walk looks at products twice.
+  at_once_ = (cells_ + products_.size()) * shards_ <= static_cast<size_t>(Pacer::kMostSteps);
+}
+
+absl::StatusOr<double> Descent::Loss(Pacer& pacer) {
+  std::vector<Stage> stages;
+  AppendLossStages(stages);
+  RETURN_IF_ERROR(Walk(stages, pacer));
+  return FollowAnswers(pacer);
+}
+
+absl::StatusOr<double> Descent::StepToLoss(const AdamStep& step, Pacer& pacer) {
+  std::vector<Stage> stages = GradientStages();
+  stages.push_back(MoveStage(step));
+  AppendLossStages(stages);
+  RETURN_IF_ERROR(Walk(stages, pacer));
+  return FollowAnswers(pacer);
+}
+
+absl::Status Descent::LastStep(const AdamStep& step, Pacer& pacer) {
+  std::vector<Stage> stages = GradientStages();
+  stages.push_back(MoveStage(step));
+  return Walk(stages, pacer);
+}
+
+absl::StatusOr<AlignedFloats> Descent::Gradient(Pacer& pacer) {
+  AlignedFloats whole(layout_.elements());
+  std::vector<Stage> stages = GradientStages();
+  stages.push_back({.work = [&](size_t block, const float* gradient) {
+    std::copy_n(gradient, layout_.block_elements(), whole.data() + block * layout_.block_elements());
+  }});
+  RETURN_IF_ERROR(Walk(stages, pacer));
+  return whole;
+}
+
+std::vector<Descent::Stage> Descent::GradientStages() {
+  if (gradient_.size() == 0)
+    gradient_ = AlignedFloats((at_once_ ? shards_ : layout_.blocks()) * layout_.block_elements());
+  std::vector<Stage> stages;
+  stages.push_back({.work = [this](size_t block, float* gradient) {
+    std::fill_n(gradient, layout_.block_elements(), 0.0F);
+    if (products_.size() > 0) BringNear(block);
+  }});
+  for (size_t first = 0; first < indexes_.size();) {
+    const size_t end = EndOfPortion(first, static_cast<size_t>(Pacer::kMostSteps) / shards_);
+    size_t cells = 0;
+    for (size_t i = first; i < end; ++i) cells += indexes_[i].cells();
+    stages.push_back({cells, [this, first, end](size_t block, float* gradient) {
+                        AddMarginalGradients(first, end, block, gradient);
+                      }});
+    first = end;
+  }
+  for (const ProductBatch& batch : products_.batches()) {
+    stages.push_back({batch.products, [this, &batch](size_t block, float* gradient) {
+                        for (size_t strip = 0; strip < Rows(); strip += AlignedFloats::kLine) {
+                          loops_.add_product_gradients(SharesOf(block) + strip, MaskOf(block) + strip,
+                                                       batch.runs, product_slopes_.data() + batch.first,
+                                                       gradient + strip);
+                        }
+                      }});
+  }
+  if (slopes_by_ == Slopes::kByParameters) {
+    stages.push_back({.work = [this](size_t block, float* gradient) { FollowRelaxation(block, gradient); }});
+  }
+  return stages;
+}
+
+Descent::Stage Descent::MoveStage(const AdamStep& step) {
+  if (first_moments_.size() == 0) {
+    first_moments_ = AlignedFloats(layout_.elements());
+    second_moments_ = AlignedFloats(layout_.elements());
+  }
+  return {.work = [this, step](size_t block, const float* gradient) {
+    const size_t start = block * layout_.block_elements();
+    loops_.adam(step, gradient, layout_.block_elements(), first_moments_.data() + start,
+                second_moments_.data() + start, parameters_.data() + start);
+  }};
+}
+
+void Descent::AppendLossStages(std::vector<Stage>& stages) {
+  std::ranges::fill(product_sums_, 0.0);
+  stages.push_back({.work = [this](size_t block, float*) { ComputeShares(block); }});
+  for (const ProductBatch& batch : products_.batches()) {
+    stages.push_back(
+        {batch.products, [this, &batch](size_t block, float*) {
+           double* const sums = product_sums_.data() + block % shards_ * products_.size() + batch.first;
+           for (size_t strip = 0; strip < Rows(); strip += AlignedFloats::kLine)
+             loops_.add_products(SharesOf(block) + strip, MaskOf(block) + strip, batch.runs, sums);
+         }});
+  }
+}
+
+// Each product has a sum of its own, and a block's gradients are added in the order of the stages: where the
+// work is cut does not change a bit.
+absl::Status Descent::Walk(const std::vector<Stage>& stages, Pacer& pacer) {
+  RETURN_IF_ERROR(CountAhead(layout_.elements(), pacer));
+  size_t cells = 1;
+  for (const Stage& stage : stages) cells = at_once_ ? cells + stage.cells : std::max(cells, stage.cells);
+  const size_t shares = std::max<size_t>(1, static_cast<size_t>(Pacer::kMostSteps) / (cells * shards_));
+  const size_t stride = at_once_ ? stages.size() : 1;
+  for (size_t first = 0; first < layout_.blocks(); first += shares * shards_) {
+    const size_t end = std::min(layout_.blocks(), first + shares * shards_);
+    for (size_t stage = 0; stage < stages.size(); stage += stride) {
+      const auto section = std::span(stages).subspan(stage, stride);
+      size_t steps = 0;
+      for (const Stage& each : section) steps += each.cells * (end - first);
+      RETURN_IF_ERROR(CountAhead(steps, pacer));
+      WalkSection(section, first, end);
+    }
+  }
+  return absl::OkStatus();
+}
+
+void Descent::WalkSection(std::span<const Stage> stages, size_t first_block, size_t end_block) {
+  RunTasks(executor_, std::min(shards_, end_block - first_block), [&](size_t shard) {
+    const FlushToZero flush;
+    for (size_t block = first_block + shard; block < end_block; block += shards_) {
+      const size_t place = at_once_ ? block % shards_ : block;
+      float* const gradient =
+          gradient_.size() == 0 ? nullptr : gradient_.data() + place * layout_.block_elements();
+      for (const Stage& stage : stages) stage.work(block, gradient);
+    }
+  });
+}
+
+// Products read columns in any order; from afar they come faster one after the other.
+void Descent::BringNear(size_t block) const {
+  const float* const shares = shares_.data() + block * layout_.block_elements();
+  for (size_t i = 0; i < layout_.block_elements(); i += AlignedFloats::kLine) __builtin_prefetch(shares + i);
+}
+
+void Descent::ComputeShares(size_t block) {
+  const auto relax = relaxation_ == Relaxation::kSoftmax ? loops_.softmax : loops_.sparsemax;
+  for (size_t i = 0; i < layout_.sizes().size(); ++i) {
+    const size_t start = layout_.first_columns()[i] * Rows();
+    relax(parameters_.data() + block * layout_.block_elements() + start, MaskOf(block), layout_.sizes()[i],
+          Rows(), SharesOf(block) + start);
+  }
+}
+
+void Descent::AddMarginalGradients(size_t first, size_t end, size_t block, float* gradient) {
+  AlignedFloats work = MarginalWork(layout_, widest_);
+  for (size_t i = first; i < end; ++i) {
+    loops_.add_marginal_gradient(SharesOf(block), MaskOf(block), Rows(), indexes_[i].table(),
+                                 marginal_slopes_[i].data(), work.data(), gradient);
+  }
+}
+
+// Turns the gradient by the shares into that by the parameters.
+void Descent::FollowRelaxation(size_t block, float* gradient) {
+  const auto turn = relaxation_ == Relaxation::kSoftmax ? loops_.softmax_gradient : loops_.sparsemax_gradient;
+  for (size_t i = 0; i < layout_.sizes().size(); ++i) {
+    const size_t start = layout_.first_columns()[i] * Rows();
+    turn(SharesOf(block) + start, layout_.sizes()[i], Rows(), gradient + start);
+  }
+}
+
+size_t Descent::EndOfPortion(size_t first, size_t most_cells) const {
+  size_t end = first;
+  size_t cells = 0;
+  while (end < indexes_.size() && (end == first || cells + indexes_[end].cells() <= most_cells))
+    cells += indexes_[end++].cells();
+  return end;
+}
+
+absl::StatusOr<double> Descent::FollowAnswers(Pacer& pacer) {
+  double loss = 0;
+  for (size_t first = 0; first < indexes_.size();) {
+    const size_t end = EndOfPortion(first, static_cast<size_t>(Pacer::kMostSteps) / layout_.blocks());
+    size_t cells = 0;
+    for (size_t i = first; i < end; ++i) cells += indexes_[i].cells();
+    RETURN_IF_ERROR(CountAhead(cells * layout_.blocks(), pacer));
+    loss += FollowMarginals(first, end);
+    first = end;
+  }
+  return loss + FollowPolynomials();
+}
+
+// 2 weight (answer - given), given the sum over the rows; adds to the loss.
+float Descent::SlopeOf(double sum, float given, float weight, double& loss) const {
+  const double error = sum / static_cast<double>(layout_.rows()) - static_cast<double>(given);
+  loss += static_cast<double>(weight) * error * error;
+  return 2 * weight * static_cast<float>(error);
+}
+
+double Descent::FollowMarginals(size_t first, size_t end) {
+  struct Piece {
+    size_t marginal;
+    MarginalTable table;
+  };
+  std::vector<Piece> pieces;
+  std::vector<std::vector<double>> sums(end - first);
+  for (size_t i = first; i < end; ++i) {
+    const MarginalTable whole = indexes_[i].table();
+    const size_t stride = std::max<size_t>(1, kCellsPerTask / whole.inner_size);
+    for (size_t tuple = 0; tuple < whole.outer_tuples; tuple += stride) {
+      MarginalTable part = whole;
+      part.outer_tuples = std::min(stride, whole.outer_tuples - tuple);
+      part.outer_columns += tuple * whole.outer;
+      part.outer_cells += tuple;
+      pieces.push_back({i, part});
+    }
+    sums[i - first].resize(indexes_[i].cells());
+  }
+  RunTasks(executor_, pieces.size(), [&](size_t task) {
+    const FlushToZero flush;
+    const Piece& piece = pieces[task];
+    AlignedFloats work = MarginalWork(layout_, piece.table.inner_size);
+    for (size_t block = 0; block < layout_.blocks(); ++block) {
+      loops_.sum_marginal(SharesOf(block), MaskOf(block), Rows(), piece.table, work.data(),
+                          sums[piece.marginal - first].data());
+    }
+  });
+  double loss = 0;
+  for (size_t i = first; i < end; ++i) {
+    const MarginalAnswer& given = problem_.marginals[i];
+    for (size_t cell = 0; cell < given.answers.size(); ++cell) {
+      marginal_slopes_[i][cell] = SlopeOf(sums[i - first][cell], given.answers[cell], given.weight, loss);
+    }
+  }
+  return loss;
+}
+
+double Descent::FollowPolynomials() {
+  double loss = 0;
+  std::ranges::fill(product_slopes_, 0.0F);
+  auto product = products_.product_of_term().begin();
+  for (const PolynomialAnswer& given : problem_.polynomials) {
+    const auto first = product;
+    double sum = static_cast<double>(given.constant) * static_cast<double>(layout_.rows());
+    for (const ProductTerm& term : given.terms)
+      sum += static_cast<double>(term.coefficient) * SumOverShards(*product++);
+    const float slope = SlopeOf(sum, given.answer, given.weight, loss);
+    product = first;
+    for (const ProductTerm& term : given.terms) product_slopes_[*product++] += slope * term.coefficient;
+  }
+  return loss;
+}
+
+double Descent::SumOverShards(size_t product) const {
+  double sum = 0;
+  for (size_t shard = 0; shard < shards_; ++shard) sum += product_sums_[shard * products_.size() + product];
+  return sum;
+}
+
+}  // namespace curator::dp
