@@ -10,6 +10,8 @@
 #include <cstdlib>
 #include <utility>
 
+#include "tests/ledger/charging_work.h"
+
 namespace curator::ledger {
 namespace {
 
@@ -27,11 +29,6 @@ Pipe NewPipe() {
 }  // namespace
 
 ChargingChild::ChargingChild(const std::vector<std::string>& arguments) {
-  std::vector<std::string> words = {CURATOR_CHARGING_PROCESS};
-  words.insert(words.end(), arguments.begin(), arguments.end());
-  std::vector<char*> argv;
-  for (std::string& word : words) argv.push_back(word.data());
-  argv.push_back(nullptr);
   const Pipe in = NewPipe();
   const Pipe out = NewPipe();
   const Pipe err = NewPipe();
@@ -41,8 +38,12 @@ ChargingChild::ChargingChild(const std::vector<std::string>& arguments) {
     dup2(in.read_end, STDIN_FILENO);
     dup2(out.write_end, STDOUT_FILENO);
     dup2(err.write_end, STDERR_FILENO);
-    execv(argv[0], argv.data());
-    _exit(127);
+    for (const Pipe& pipe : {in, out, err}) {
+      close(pipe.read_end);
+      close(pipe.write_end);
+    }
+    DoChargingWork(arguments);
+    _exit(0);
   }
   close(in.read_end);
   close(out.write_end);

@@ -1,4 +1,5 @@
-// charging_process (see there) as a child of the test.
+// A process that does charging_work (see there) as a child of the test: a fork, because a new image costs
+// more than the charges.
 #pragma once
 
 #include <sys/types.h>
@@ -10,7 +11,7 @@ namespace curator::ledger {
 
 class ChargingChild {
  public:
-  // Starts it with these arguments. It dies with the test.
+  // Starts it with these arguments. It dies with the test, which has no other threads.
   explicit ChargingChild(const std::vector<std::string>& arguments);
   ~ChargingChild();
   ChargingChild(const ChargingChild&) = delete;

@@ -34,7 +34,7 @@ class Kill : public LedgerConformance {
 };
 
 TEST_P(Kill, AProcessKilledAtAnyMomentLosesNothingThatWasAcknowledgedAndMintsNothing) {
-  constexpr int kCyclesOfOneLedger = 50;
+  constexpr int kCyclesOfOneLedger = 20;
   constexpr useconds_t kLongestDelayUs = 2000;
   std::vector<Acknowledged> told;
   size_t all_told = 0;

@@ -1,9 +1,5 @@
-// A process that charges a ledger and tells what was acknowledged, to be killed or stopped by a test.
-//
-//   charging_process URL ANCHOR_DIR SEED loop      charges from three threads until it is killed
-//   charging_process URL ANCHOR_DIR SEED hold ID   charges for ID, waits for a byte, stores the release
-//
-// Tells on standard output, one line for each acknowledgment. Its dataset is named "census".
+#include "tests/ledger/charging_work.h"
+
 #include <unistd.h>
 
 #include <cstdio>
@@ -120,7 +116,7 @@ class Charger {
 };
 
 [[noreturn]] void GiveUp(const absl::Status& status) {
-  std::fprintf(stderr, "charging_process: %s\n", status.ToString().c_str());
+  std::fprintf(stderr, "charging work: %s\n", status.ToString().c_str());
   _exit(3);
 }
 
@@ -139,7 +135,9 @@ void Loop(Charger& charger, uint64_t seed, int thread) {
   }
 }
 
-void Run(const std::vector<std::string>& arguments) {
+}  // namespace
+
+void DoChargingWork(const std::vector<std::string>& arguments) {
   const uint64_t seed = std::strtoull(arguments.at(2).c_str(), nullptr, 10);
   auto ledger =
       OpenLedger({.url = arguments.at(0), .anchor_dir = arguments.at(1), .entropy = SeededEntropy(seed)});
@@ -163,10 +161,4 @@ void Run(const std::vector<std::string>& arguments) {
   while (true) pause();
 }
 
-}  // namespace
 }  // namespace curator::ledger
-
-int main(int count, char** values) {
-  curator::ledger::Run(std::vector<std::string>(values + 1, values + count));
-  return 0;
-}
