@@ -17,11 +17,13 @@
 namespace curator::dp {
 namespace {
 
-RelaxedRows RandomRelaxedRows(const std::vector<int64_t>& sizes, int64_t rows, uint64_t seed) {
+RelaxedRows RandomRelaxedRows(const std::vector<int64_t>& sizes, int64_t rows, uint64_t seed,
+                              size_t block_rows = kMarginalBlockRows) {
   const Domain domain = CodedDomain(sizes);
   AttributeSet all;
   for (size_t i = 0; i < sizes.size(); ++i) all.push_back(static_cast<uint32_t>(i));
-  RelaxedRows relaxed{.layout = RelaxedLayout::Create(domain, all, rows).value(), .parameters = {}};
+  RelaxedRows relaxed{.layout = RelaxedLayout::Create(domain, all, rows, block_rows).value(),
+                      .parameters = {}};
   relaxed.parameters = AlignedFloats(relaxed.layout.elements());
   std::mt19937_64 random(seed);
   std::uniform_real_distribution<float> uniform(-0.5F, 0.5F);
@@ -71,10 +73,29 @@ ProjectionProblem Polynomials() {
 
 const std::vector<int64_t> kSizes = {4, 17, 3, 4, 2, 1};
 
+// Cells and complements of one to six attributes at random: so many that they share stems of all lengths.
+ProjectionProblem ManyProducts(uint64_t seed) {
+  std::mt19937_64 random(seed);
+  ProjectionProblem problem;
+  while (problem.polynomials.size() < 300) {
+    ProductTerm term{.coefficient = 1.5F, .columns = {}, .complemented = random() % 3 == 0};
+    uint32_t first = 0;
+    for (const int64_t size : kSizes) {
+      const auto columns = static_cast<uint32_t>(size);
+      if (random() % 3 != 0) term.columns.push_back(first + static_cast<uint32_t>(random() % columns));
+      first += columns;
+    }
+    if (term.columns.empty()) continue;
+    problem.polynomials.push_back({.terms = {term}, .answer = 0.1F});
+  }
+  return problem;
+}
+
 ProjectionProblem Everything() {
   const RelaxedRows rows = RandomRelaxedRows(kSizes, 3, 1);
   ProjectionProblem problem = Polynomials();
   problem.marginals = Marginals(rows.layout, 2).marginals;
+  for (PolynomialAnswer& each : ManyProducts(3).polynomials) problem.polynomials.push_back(std::move(each));
   return problem;
 }
 
@@ -182,6 +203,36 @@ TEST_P(EveryRelaxation, DescendsEachClassOfQueriesAlongTheGradient) {
   for (const auto& [name, problem] : QueryClasses()) {
     EXPECT_LE(WrongSlopes(problem, rows, GetParam(), LossOf(problem, rows, GetParam()).gradient), corners)
         << name;
+  }
+}
+
+TEST_P(EveryRelaxation, DescendsProductsThatShareStemsAlongTheGradient) {
+  const ProjectionProblem problem = ManyProducts(15);
+  const int corners = GetParam() == Relaxation::kSparseMax ? 12 : 0;
+  for (const size_t block_rows : {kCellBlockRows, 2 * kCellBlockRows}) {
+    const RelaxedRows rows = RandomRelaxedRows(kSizes, 19, 7, block_rows);
+    EXPECT_LE(WrongSlopes(problem, rows, GetParam(), LossOf(problem, rows, GetParam()).gradient), corners);
+  }
+}
+
+// So many cells that blocks do not go through a whole step at once.
+TEST_P(EveryRelaxation, DescendsALargeMarginalAlongTheGradient) {
+  const RelaxedRows rows = RandomRelaxedRows({600, 500}, 18, 8, kCellBlockRows);
+  std::mt19937_64 random(9);
+  std::uniform_real_distribution<float> uniform(0, 1e-3F);
+  MarginalAnswer whole{.positions = {0, 1}, .answers = std::vector<float>(300'000), .weight = 1e4F};
+  for (float& answer : whole.answers) answer = uniform(random);
+  const ProjectionProblem problem{.marginals = {whole}, .polynomials = {}};
+  const AlignedFloats gradient = LossOf(problem, rows, GetParam()).gradient;
+  // Where distributions are positive, so that a step of a difference does not reach a corner.
+  const AlignedFloats shares = SharesOf(rows, GetParam(), Fastest());
+  int looked_at = 0;
+  for (size_t element = 0; looked_at < 8; element += 37) {
+    const size_t row = element / rows.layout.block_elements() * kCellBlockRows + element % kCellBlockRows;
+    if (row >= 18 || shares[element] < 1.5e-3F) continue;
+    ++looked_at;
+    const double expected = FiniteDifference(problem, rows, GetParam(), element);
+    EXPECT_NEAR(static_cast<double>(gradient[element]), expected, 5e-3 * std::abs(expected) + 2e-3);
   }
 }
 

@@ -35,11 +35,12 @@ class Run {
  public:
   // `layout` is that of the fit, `answering` that of the same rows for whole marginals.
   Run(const SynthesisInput& input, RapSchedule schedule, RelaxedLayout layout, RelaxedLayout answering,
-      Kernel& kernel, Pacer& pacer, const Progress& progress)
+      const Projector& projector, Kernel& kernel, Pacer& pacer, const Progress& progress)
       : input_(input),
         schedule_(std::move(schedule)),
         layout_(std::move(layout)),
         answering_(std::move(answering)),
+        projector_(projector),
         kernel_(kernel),
         pacer_(pacer),
         progress_(progress),
@@ -148,8 +149,10 @@ class Run {
     return chosen;
   }
 
-  // A round of single queries: each is chosen among those not measured yet, and measured.
+  // A round of single queries: each is chosen among those not measured yet, and measured; or, where all are
+  // to be measured, they come in their order.
   absl::Status MeasureQueries(const RelaxedRows& rows, Milestones& milestones) {
+    if (!schedule_.selection) return MeasureNextQueries();
     const AlignedFloats shares = AnsweringShares(rows);
     const QueryStream stream(input_.domain, schedule_.queries, chosen_queries_,
                              Estimates(shares, schedule_.queries.size(), milestones));
@@ -160,6 +163,19 @@ class Run {
       chosen_queries_[choice.family].insert(static_cast<int64_t>(choice.query));
       RETURN_IF_ERROR(pacer_.Look());
       RETURN_IF_ERROR(MeasureQuery(schedule_.queries[choice.family], choice.query));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status MeasureNextQueries() {
+    int64_t left = schedule_.settings.per_round;
+    for (size_t i = 0; i < schedule_.queries.size(); ++i) {
+      const auto all = NumberOfQueries(input_.domain, schedule_.queries[i].group);
+      for (auto query = std::ssize(chosen_queries_[i]); query < all && left > 0; ++query, --left) {
+        chosen_queries_[i].insert(query);
+        RETURN_IF_ERROR(pacer_.Look());
+        RETURN_IF_ERROR(MeasureQuery(schedule_.queries[i], static_cast<size_t>(query)));
+      }
     }
     return absl::OkStatus();
   }
@@ -257,11 +273,8 @@ class Run {
     const bool blank = settings.relaxation == Relaxation::kSparseMax && !schedule_.one_way_noise;
     rule.slopes = blank ? Slopes::kByShares : Slopes::kByParameters;
     rule.bound = settings.relaxation == Relaxation::kSparseMax && !blank ? 1 : 60;
-    ASSIGN_OR_RETURN(
-        Projected projected,
-        CpuProjector(kernel_.executor()).Project(problem_, std::move(rows), rule, pacer_, [&](double share) {
-          milestones.Reach(share);
-        }));
+    ASSIGN_OR_RETURN(Projected projected, projector_.Project(problem_, std::move(rows), rule, pacer_,
+                                                             [&](double share) { milestones.Reach(share); }));
     transcript_.push_back(absl::StrCat("fitted in ", projected.steps, " steps: from ",
                                        projected.first_loss / answers_, " to ",
                                        projected.last_loss / answers_, " squared deviations an answer"));
@@ -276,6 +289,7 @@ class Run {
   const RapSchedule schedule_;
   const RelaxedLayout layout_;
   const RelaxedLayout answering_;
+  const Projector& projector_;
   Kernel& kernel_;
   Pacer& pacer_;
   const Progress& progress_;
@@ -291,6 +305,13 @@ class Run {
 };
 
 }  // namespace
+
+Rap::Rap()
+    : Rap([](Executor& executor) -> std::unique_ptr<const Projector> {
+        return std::make_unique<CpuProjector>(executor);
+      }) {}
+
+Rap::Rap(MakeProjector make_projector) : make_projector_(std::move(make_projector)) {}
 
 std::string_view Rap::summary() const {
   return "Relaxed adaptive projection: a few hundred relaxed rows, fitted to noisy marginals by gradient "
@@ -320,7 +341,9 @@ absl::StatusOr<std::unique_ptr<SynthesisModel>> Rap::Fit(const SynthesisInput& i
   ASSIGN_OR_RETURN(RapSchedule schedule, MakeRapSchedule(input));
   ASSIGN_OR_RETURN(RelaxedLayout layout, LayoutFor(input.domain, schedule));
   ASSIGN_OR_RETURN(RelaxedLayout answering, AnsweringLayoutFor(input.domain, schedule));
-  return Run(input, std::move(schedule), std::move(layout), std::move(answering), kernel, pacer, progress)
+  const std::unique_ptr<const Projector> projector = make_projector_(kernel.executor());
+  return Run(input, std::move(schedule), std::move(layout), std::move(answering), *projector, kernel, pacer,
+             progress)
       .Finish();
 }
 

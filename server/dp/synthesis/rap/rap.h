@@ -8,12 +8,23 @@
 // follow the noise.
 #pragma once
 
+#include <functional>
+#include <memory>
+
+#include "base/executor.h"
+#include "dp/synthesis/rap/projection.h"
 #include "dp/synthesis/synthesizer.h"
 
 namespace curator::dp {
 
 class Rap : public Synthesizer {
  public:
+  // Makes what fits relaxed rows, for one fit; it may use the executor while it lives.
+  using MakeProjector = std::function<std::unique_ptr<const Projector>(Executor&)>;
+
+  Rap();  // fits on the processor
+  explicit Rap(MakeProjector make_projector);
+
   std::string_view name() const override { return "rap"; }
   std::string_view summary() const override;
   const std::vector<Setting>& settings() const override;
@@ -22,6 +33,9 @@ class Rap : public Synthesizer {
                                                       Pacer& pacer, const Progress& progress) const override;
   absl::StatusOr<std::unique_ptr<SynthesisModel>> Restore(const Domain& domain,
                                                           std::string_view bytes) const override;
+
+ private:
+  MakeProjector make_projector_;
 };
 
 }  // namespace curator::dp

@@ -9,6 +9,7 @@
 #include "base/errors.h"
 #include "base/executor.h"
 #include "dp/accounting/rule.h"
+#include "dp/synthesis/rap/cpu_projector.h"
 #include "dp/synthesis/rap/rap.h"
 #include "dp/synthesis/rap/rap_schedule.h"
 #include "dp/synthesis/synthesis_workload.h"
@@ -165,18 +166,107 @@ TEST(Rap, MeasuresThresholdsWhenCellsStandForThem) {
             4U);
 }
 
-TEST(Rap, MeasuresEverySingleQueryWhenAllThatAreLeftAreAskedFor) {
+// A line of the plan or the transcript that begins so.
+int LinesOf(const std::vector<std::string>& lines, const std::string& beginning) {
+  return static_cast<int>(
+      std::ranges::count_if(lines, [&](const std::string& line) { return line.rfind(beginning, 0) == 0; }));
+}
+
+// The paper's projection without adaptivity: T = 1 and K = m, and nothing is spent on choosing.
+TEST(Rap, MeasuresEverySingleQueryOnceWithoutChoosingWhenItIsOneShot) {
+  Rows rows(60, {0, 0, 0});
+  rows.resize(100, {1, 2, 1});
+  World world = ZcdpWorld(WorldOf({2, 3, 2}, 2, rows), 1000);
+  for (const auto& [rounds, per_round] : std::vector<std::pair<int, int>>{{1, 16}, {4, 4}}) {
+    world.input.settings = {{"measure", "queries"},
+                            {"rounds", std::to_string(rounds)},
+                            {"per_round", std::to_string(per_round)},
+                            {"one_way_percent", "0"}};
+    const auto plan = Rap().Plan(world.input).value();
+    EXPECT_EQ(plan.draws.size(), 2U);  // the number of records, and sixteen counts
+    EXPECT_EQ(plan.draws.back().count, 16);
+    EXPECT_THAT(plan.schedule, testing::Each(testing::Not(HasSubstr("choose"))));
+    const auto model = FitOn(world).value();
+    EXPECT_EQ(LinesOf(model->Transcript(), "a query over"), 16);
+    EXPECT_EQ(LinesOf(model->Transcript(), "fitted in"), rounds);
+    EXPECT_NEAR(model->Marginal({0, 1}).value()[5], 40, 2);
+  }
+  world.input.settings["per_round"] = "3";
+  EXPECT_EQ(Rap().Plan(world.input)->draws.size(), 3U);  // twelve of them have to be chosen
+}
+
+TEST(Rap, MeasuresNoMoreSingleQueriesThanThereAre) {
   World world = ZcdpWorld(WorldOf({2, 3}, 1, {{0, 0}, {1, 2}}), 1000);
-  world.input.settings = {{"measure", "queries"}, {"rounds", "1"}, {"per_round", "5"}};
-  const auto model = FitOn(world).value();
-  int queries = 0;
-  std::set<std::string> lines;
-  for (const std::string& line : model->Transcript()) queries += line.rfind("a query over", 0) == 0 ? 1 : 0;
-  EXPECT_EQ(queries, 5);
-  world.input.settings["per_round"] = "6";
+  world.input.settings = {{"measure", "queries"}, {"rounds", "1"}, {"per_round", "6"}};
   EXPECT_EQ(FieldViolationOf(FitOn(world).status())->field, "settings.per_round");
   world.input.settings = {{"measure", "queries"}, {"rounds", "3"}};
   EXPECT_TRUE(FitOn(world).ok());  // 3 rounds of as many as there are for each: one
+}
+
+// The loss that each round's fit begins with, in the transcript.
+std::vector<double> FirstLosses(const SynthesisModel& model) {
+  std::vector<double> losses;
+  for (const std::string& line : model.Transcript()) {
+    if (const size_t from = line.find("from "); line.rfind("fitted in", 0) == 0)
+      losses.push_back(std::stod(line.substr(from + 5)));
+  }
+  return losses;
+}
+
+TEST(Rap, GoesOnFromTheRowsOfTheLastRoundUnlessItStartsCold) {
+  World world = ZcdpWorld(WorldOf({2, 3, 4, 3}, 2, DependentRows()), 10);
+  world.input.settings = {{"rounds", "3"}, {"per_round", "1"}, {"steps", "300"}, {"one_way_percent", "0"}};
+  const std::vector<double> warm = FirstLosses(**FitOn(world));
+  world.input.settings["start"] = "cold";
+  const std::vector<double> cold = FirstLosses(**FitOn(world));
+  ASSERT_EQ(warm.size(), 3U);
+  ASSERT_EQ(cold.size(), 3U);
+  EXPECT_EQ(warm[0], cold[0]);
+  EXPECT_LT(warm[1], cold[1]);
+  EXPECT_LT(warm[2], cold[2]);
+}
+
+// A projector of somebody else's: what it gives back is the model.
+class Elsewhere final : public Projector {
+ public:
+  Elsewhere(Executor& executor, int& calls) : processor_(executor), calls_(calls) {}
+  absl::StatusOr<Projected> Project(const ProjectionProblem& problem, RelaxedRows start,
+                                    const ProjectionRule& rule, Pacer& pacer,
+                                    const Progress& progress) const override {
+    if (++calls_ == 3) return absl::UnavailableError("the device is gone");
+    return processor_.Project(problem, std::move(start), rule, pacer, progress);
+  }
+
+ private:
+  CpuProjector processor_;
+  int& calls_;
+};
+
+TEST(Rap, FitsWithTheProjectorThatItIsGiven) {
+  World world = ZcdpWorld(WorldOf({2, 3, 4}, 2, {{0, 1, 2}, {1, 2, 3}}), 10);
+  world.input.settings = {{"rounds", "2"}, {"per_round", "1"}, {"steps", "10"}};
+  int calls = 0;
+  const Rap rap([&](Executor& executor) { return std::make_unique<Elsewhere>(executor, calls); });
+  const auto fit = [&] {
+    seeded::SeededBits bits(3);
+    Kernel kernel(world.table, world.input.domain, world.input.unit_bound,
+                  Meter(rap.Plan(world.input)->draws), bits);
+    Pacer pacer{std::stop_token()};
+    return rap.Fit(world.input, kernel, pacer, NoProgress());
+  };
+  EXPECT_EQ((*fit())->Serialize(), (*FitOn(world))->Serialize());
+  EXPECT_EQ(calls, 2);  // once in each round
+  EXPECT_EQ(fit().status().code(), absl::StatusCode::kUnavailable);
+}
+
+TEST(Rap, StatesTheMemoryOfItsFit) {
+  World world = ZcdpWorld(WorldOf({100, 100, 100}, 3, {}), 1);
+  // 16 bytes for each of a million cells, 12 for each pair of the other two attributes' values, and 28 for
+  // each of 256 x 300 shares.
+  EXPECT_THAT(Rap().Plan(world.input)->schedule, testing::Contains(HasSubstr("in at most 18 MiB of memory")));
+  world.input.settings = {{"measure", "queries"}, {"rows", "1000"}};
+  EXPECT_THAT(Rap().Plan(world.input)->schedule,
+              testing::Contains(HasSubstr("1000 steps, in at most 9 MiB of memory")));
 }
 
 TEST(Rap, RefusesMoreMarginalsThanAreLeft) {

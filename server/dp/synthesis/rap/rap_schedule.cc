@@ -172,6 +172,30 @@ int64_t MostCells(const Domain& domain, const RapSchedule& schedule) {
   return sum;
 }
 
+// What the fit holds in memory at once: rows (parameters, shares, slopes, two moments, and the shares that
+// answer, twice), and for each cell of a measured marginal its answer, slope and sum, and where its columns
+// are.
+int64_t FitBytes(const Domain& domain, const RapSchedule& schedule, const RelaxedLayout& layout) {
+  int64_t bytes = static_cast<int64_t>(7 * sizeof(float) * layout.elements());
+  const int64_t measured = schedule.settings.rounds * schedule.settings.per_round;
+  if (!schedule.queries.empty()) {
+    constexpr int64_t kSmall = int64_t{1} << 15;  // so many terms have more sums each
+    const int64_t terms = MostTerms(domain, schedule.queries, measured);
+    return bytes + terms * kTermBytes + std::min(terms, kSmall) * 96;
+  }
+  std::vector<int64_t> of_sets;
+  for (const AttributeSet& set : schedule.sets) {
+    int64_t largest = 1;
+    for (const uint32_t attribute : set) largest = std::max(largest, domain.attributes()[attribute].size());
+    const int64_t cells = domain.CellCount(set).value_or(0);
+    of_sets.push_back(16 * cells + cells / largest * 4 * std::ssize(set));
+  }
+  std::ranges::sort(of_sets, std::greater<>());
+  of_sets.resize(std::min(of_sets.size(), static_cast<size_t>(measured)));
+  for (const int64_t each : of_sets) bytes += each;
+  return bytes;
+}
+
 int64_t DefaultRows(int64_t columns) {
   constexpr int64_t kMostElements = int64_t{1} << 22;
   return std::clamp<int64_t>(kMostElements / columns / 16 * 16, 16, 256);
@@ -337,8 +361,9 @@ absl::StatusOr<RapSchedule> MakeRapSchedule(const SynthesisInput& input) {
   schedule.attributes = UnionOf(schedule.sets);
   RETURN_IF_ERROR(CheckWhatKernelAndLoopsTake(input.domain, schedule.sets));
   RETURN_IF_ERROR(ReadSettings(input, schedule, budget));
-  RETURN_IF_ERROR(LayoutFor(input.domain, schedule).status());
+  ASSIGN_OR_RETURN(const RelaxedLayout layout, LayoutFor(input.domain, schedule));
   RETURN_IF_ERROR(AnsweringLayoutFor(input.domain, schedule).status());
+  schedule.fit_bytes = FitBytes(input.domain, schedule, layout);
   Sides sides;
   ASSIGN_OR_RETURN(sides.one_marginal, MarginalsSensitivity(input.unit_bound, 1));
   ASSIGN_OR_RETURN(sides.records, RecordCountSensitivity(input.unit_bound));
@@ -350,7 +375,7 @@ absl::StatusOr<RapSchedule> MakeRapSchedule(const SynthesisInput& input) {
   }
   const int64_t candidates =
       queries ? CountQueries(input.domain, schedule.queries) : static_cast<int64_t>(schedule.sets.size());
-  const bool selects = queries || schedule.settings.rounds * schedule.settings.per_round < candidates;
+  const bool selects = schedule.settings.rounds * schedule.settings.per_round < candidates;
   RETURN_IF_ERROR(BuyNoise(budget, selects, sides, schedule));
   RETURN_IF_ERROR(CheckHandicaps(input.domain, budget, schedule));
   schedule.draws = DrawsOf(schedule, sides);
@@ -424,7 +449,7 @@ std::vector<std::string> DescribeSchedule(const Domain& domain, const RapSchedul
                                            : absl::StrCat("the counts of one ", measured, ", "),
                                  Describe(draw.event)));
   }
-  if (!schedule.queries.empty()) {
+  if (schedule.selection && !schedule.queries.empty()) {
     const int64_t bytes =
         SelectionBytes(domain, schedule.queries, schedule.settings.rounds * schedule.settings.per_round);
     lines.push_back(absl::StrCat("choices are among ", CountQueries(domain, schedule.queries),
@@ -440,7 +465,7 @@ std::vector<std::string> DescribeSchedule(const Domain& domain, const RapSchedul
   }
   lines.push_back(absl::StrCat("fit ", schedule.settings.rows, " relaxed rows to at most ",
                                schedule.most_cells, " answers in at most ", schedule.settings.steps,
-                               " steps"));
+                               " steps, in at most ", schedule.fit_bytes / kMebi + 1, " MiB of memory"));
   return lines;
 }
 

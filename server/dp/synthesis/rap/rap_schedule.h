@@ -66,6 +66,7 @@ struct RapSchedule {
   std::vector<CountedEvent> draws;
   std::optional<LinearDraws> linear;  // for the accounts of parts; none where that does not hold
   int64_t most_cells = 0;             // of all answers that a step of the optimiser looks at
+  int64_t fit_bytes = 0;              // that the fit holds in memory, at most
 };
 
 // How often to choose, and how many marginals, where the request does not say: from the workload alone. A
