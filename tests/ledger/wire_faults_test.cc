@@ -73,11 +73,11 @@ TEST_P(WireFaults, AWireCutAtAnyMessageChargesOnceAndStoresOnce) {
   int runs = 0;
   for (const auto direction : {CuttingProxy::Direction::kToServer, CuttingProxy::Direction::kToClient}) {
     int message = 0;
-    for (bool has_cut = true; has_cut; ++message, ++runs) {
+    for (bool has_struck = true; has_struck; ++message, ++runs) {
       proxy.CutAt(message, direction);
       const ChargeRequest request = RequestOf(dataset, absl::StrCat("run ", runs), account, 2);
       const absl::Status status = ChargeAndStore(*ledger, request);
-      has_cut = proxy.has_cut();
+      has_struck = proxy.has_struck();
       ASSERT_TRUE(status.ok()) << "message " << message << ": " << status;
     }
     EXPECT_GT(message, 60) << "a charge and its release are more messages than that";

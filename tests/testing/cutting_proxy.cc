@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <utility>
 
 namespace curator::testing {
 namespace {
@@ -66,6 +67,17 @@ std::string ReadMessage(int socket, size_t type_bytes) {
   return ReadExactly(socket, message.data() + head, message.size() - head) ? message : std::string();
 }
 
+// ErrorResponse: FATAL, admin_shutdown.
+std::string Shutdown() {
+  using namespace std::string_literals;
+  const std::string fields =
+      "SFATAL\0VFATAL\0C57P01\0Mterminating connection due to administrator command\0\0"s;
+  const uint32_t length = htonl(static_cast<uint32_t>(fields.size() + 4));
+  std::string message = "E";
+  message.append(reinterpret_cast<const char*>(&length), sizeof(length));
+  return message + fields;
+}
+
 }  // namespace
 
 CuttingProxy::CuttingProxy(int port) : server_port_(port) {
@@ -88,18 +100,37 @@ CuttingProxy::~CuttingProxy() {
   for (const int socket : sockets_) close(socket);
 }
 
-void CuttingProxy::CutAt(int message, Direction direction) {
+void CuttingProxy::Arm(Fate fate, int message, Direction direction, std::function<void()> meanwhile) {
   const std::scoped_lock lock(mutex_);
+  fate_ = fate;
   direction_ = direction;
-  has_cut_ = false;
+  meanwhile_ = std::move(meanwhile);
+  has_struck_ = false;
   messages_left_ = message;
 }
 
-bool CuttingProxy::IsCut(Direction direction) {
+void CuttingProxy::CutAt(int message, Direction direction) {
+  Arm(Fate::kCut, message, direction, nullptr);
+}
+
+void CuttingProxy::TellOfShutdownAt(int message) {
+  Arm(Fate::kShutdownTold, message, Direction::kToClient, nullptr);
+}
+
+void CuttingProxy::HoldAt(int message, Direction direction, std::function<void()> meanwhile) {
+  Arm(Fate::kHeld, message, direction, std::move(meanwhile));
+}
+
+void CuttingProxy::Disarm() {
   const std::scoped_lock lock(mutex_);
-  if (direction != direction_ || messages_left_ < 0 || messages_left_-- > 0) return false;
-  has_cut_ = true;
-  return true;
+  messages_left_ = -1;
+}
+
+CuttingProxy::Fate CuttingProxy::NextFate(Direction direction) {
+  const std::scoped_lock lock(mutex_);
+  if (direction != direction_ || messages_left_ < 0 || messages_left_-- > 0) return Fate::kPassed;
+  has_struck_ = true;
+  return fate_;
 }
 
 void CuttingProxy::Accept() {
@@ -125,7 +156,18 @@ void CuttingProxy::Pass(int from, int to, Direction direction) {
   size_t type_bytes = direction == Direction::kToServer ? 0 : 1;
   while (true) {
     const std::string message = ReadMessage(from, type_bytes);
-    if (message.empty() || IsCut(direction) || !SendAll(to, message)) break;
+    if (message.empty()) break;
+    const Fate fate = NextFate(direction);
+    if (fate == Fate::kHeld) {
+      std::function<void()> meanwhile;
+      {
+        const std::scoped_lock lock(mutex_);
+        meanwhile = std::move(meanwhile_);
+      }
+      meanwhile();
+    }
+    if (fate == Fate::kShutdownTold) SendAll(to, Shutdown());
+    if (fate == Fate::kShutdownTold || fate == Fate::kCut || !SendAll(to, message)) break;
     type_bytes = 1;
   }
   shutdown(from, SHUT_RDWR);

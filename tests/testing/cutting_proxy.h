@@ -1,11 +1,13 @@
-// A wire to a PostgreSQL server that can be cut at any message of the protocol: before the server hears a
-// message of its client, or before the client hears a message of the server.
+// A wire to a PostgreSQL server that can be cut at any message of the protocol, before the server hears a
+// message of its client or before the client hears a message of the server; that can tell the client of a
+// shutdown in place of any message; and that can hold any message up.
 //
 // Understands as much of PostgreSQL's protocol 3 as it takes to tell one message from the next. Without TLS:
 // connect with sslmode=disable and gssencmode=disable. Thread-safe.
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -27,13 +29,22 @@ class CuttingProxy {
   // Cuts a connection in both directions instead of passing the `message`-th message (0, 1, ...) from now on
   // in this direction, once, on whichever connection it comes.
   void CutAt(int message, Direction direction);
-  bool has_cut() const { return has_cut_; }
+  // The same, after it has told the client, in place of the server's message, that the server is shut down.
+  void TellOfShutdownAt(int message);
+  // Passes the message on when `meanwhile` has returned, once. It runs in a thread of the proxy.
+  void HoldAt(int message, Direction direction, std::function<void()> meanwhile);
+  // All messages pass from now on.
+  void Disarm();
+  bool has_struck() const { return has_struck_; }
 
  private:
+  enum class Fate { kPassed, kCut, kShutdownTold, kHeld };
+
+  void Arm(Fate fate, int message, Direction direction, std::function<void()> meanwhile);
   void Accept();
   // Passes messages until either side ends or the wire is cut.
   void Pass(int from, int to, Direction direction);
-  bool IsCut(Direction direction);
+  Fate NextFate(Direction direction);
 
   const int server_port_;
   int listener_ = -1;
@@ -41,7 +52,9 @@ class CuttingProxy {
   std::mutex mutex_;
   int messages_left_ = -1;                      // guarded by mutex_
   Direction direction_ = Direction::kToServer;  // guarded by mutex_
-  std::atomic<bool> has_cut_ = false;
+  Fate fate_ = Fate::kCut;                      // guarded by mutex_
+  std::function<void()> meanwhile_;             // guarded by mutex_
+  std::atomic<bool> has_struck_ = false;
   std::thread acceptor_;
   std::vector<std::thread> passers_;  // guarded by mutex_
   std::vector<int> sockets_;          // guarded by mutex_
