@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "absl/strings/str_cat.h"
+#include "ledger/conformance/faulty_database.h"
 #include "ledger/conformance/invariants.h"
 #include "ledger/conformance/ledger_conformance.h"
 #include "ledger/sql/sql_ledger.h"
@@ -41,6 +42,34 @@ const std::vector<Mutation> kNeverRenewsTokens = {
 const std::vector<Mutation> kBelievesItsMemory = {
     {"CASE WHEN seq = $4 AND hash = $5 AND", "CASE WHEN seq >= $4 AND (hash = $5 OR hash <> $5) AND"}};
 
+// A store that takes one ending of its COMMIT for another.
+class MistakenEnding final : public sql::Database {
+ public:
+  MistakenEnding(std::unique_ptr<sql::Database> real, sql::Ending ending, sql::Ending taken_for, int& applied)
+      : real_(std::move(real)), ending_(ending), taken_for_(taken_for), applied_(applied) {}
+
+  const sql::Dialect& dialect() const override { return real_->dialect(); }
+  sql::Outcome Read(const sql::Body& body) override { return real_->Read(body); }
+  sql::Outcome Write(const sql::Body& body) override {
+    bool has_come_to_commit = false;
+    sql::Outcome outcome = real_->Write([&](sql::Transaction& transaction) {
+      absl::Status status = body(transaction);
+      has_come_to_commit = status.ok();
+      return status;
+    });
+    if (!has_come_to_commit || outcome.ending != ending_) return outcome;
+    ++applied_;
+    const bool is_done = taken_for_ == sql::Ending::kDone;
+    return {taken_for_, is_done ? absl::OkStatus() : outcome.status};
+  }
+
+ private:
+  const std::unique_ptr<sql::Database> real_;
+  const sql::Ending ending_;
+  const sql::Ending taken_for_;
+  int& applied_;
+};
+
 class Mutants : public LedgerConformance {
  protected:
   void SetUp() override {
@@ -54,6 +83,32 @@ class Mutants : public LedgerConformance {
   std::unique_ptr<Ledger> OpenMutant(const std::vector<Mutation>& mutations) {
     auto store = std::make_unique<MutantDatabase>(OpenStore(), mutations, applied_);
     return Must(sql::SqlLedger::Open(std::move(store), anchor_dir(), SeededEntropy(NextSeed())));
+  }
+  // What clients were told by a ledger that takes one ending for another, each of whose charges is struck at
+  // another step.
+  struct Struck {
+    std::vector<Acknowledged> told;
+    int refusals = 0;
+  };
+  Struck StrikeEachStep(Fault fault, sql::Ending ending, sql::Ending taken_for) {
+    auto fragile = std::make_unique<FaultyDatabase>(OpenStore(), FaultyDatabase::Calls::kAsTheyCome);
+    FaultyDatabase& store = *fragile;
+    auto ledger = Must(sql::SqlLedger::Open(
+        std::make_unique<MistakenEnding>(std::move(fragile), ending, taken_for, applied_), anchor_dir(),
+        SeededEntropy(NextSeed())));
+    Struck struck;
+    constexpr int kCharges = 60;  // enough that both guesses and others come to their commit
+    constexpr int kStepsOfACharge = 12;
+    for (int i = 0; i < kCharges; ++i) {
+      store.Arm(fault, i % kStepsOfACharge);
+      const ChargeRequest request = Request(absl::StrCat("struck ", i), 0);
+      if (ledger->Begin(request).ok()) {
+        struck.told.push_back({request.principal, request.request_id, ChargeState::kStarted, ""});
+      } else {
+        ++struck.refusals;
+      }
+    }
+    return struck;
   }
   ChargeRequest Request(const std::string& request_id, int64_t cost) const {
     return RequestOf(dataset_, request_id, account_, cost);
@@ -112,6 +167,24 @@ TEST_P(Mutants, AKeyThatIsForgottenWithoutTheUniqueIndexIsCaught) {
   EXPECT_TRUE(mutant->Begin(Request("again", 2)).ok());
   EXPECT_TRUE(mutant->Begin(Request("again", 2)).ok());
   EXPECT_THAT(ViolationsIn(*OpenStore()), Contains("several charges under one key: again"));
+}
+
+TEST_P(Mutants, ALostConnectionThatIsTakenForARefusalIsCaughtByTheClient) {
+  EXPECT_EQ(StrikeEachStep(Fault::kLost, sql::Ending::kUnknown, sql::Ending::kUnknown).refusals, 0);
+  EXPECT_GT(StrikeEachStep(Fault::kLost, sql::Ending::kUnknown, sql::Ending::kFailed).refusals, 0);
+}
+
+TEST_P(Mutants, ALostConnectionThatIsTakenForACommitIsCaught) {
+  const Struck sound = StrikeEachStep(Fault::kLost, sql::Ending::kUnknown, sql::Ending::kUnknown);
+  EXPECT_THAT(ViolationsIn(*OpenStore(), sound.told), ElementsAre());
+  SetUp();
+  const Struck mutant = StrikeEachStep(Fault::kLost, sql::Ending::kUnknown, sql::Ending::kDone);
+  EXPECT_THAT(ViolationsIn(*OpenStore(), mutant.told), Contains(StartsWith("lost: struck ")));
+}
+
+TEST_P(Mutants, ALostTransactionThatIsTakenForACommitIsCaught) {
+  const Struck mutant = StrikeEachStep(Fault::kConflict, sql::Ending::kConflict, sql::Ending::kDone);
+  EXPECT_THAT(ViolationsIn(*OpenStore(), mutant.told), Contains(StartsWith("lost: struck ")));
 }
 
 // Two servers whose anchors do not see each other, the other of which moves the chain but no balance.
