@@ -1,10 +1,11 @@
 // RAP on the data of its paper, beside what is simpler: error of 64 marginals at (epsilon, delta = 1/n^2).
 //
 //   rap_paper OUT key=value...
-//     data=adult|loans          of $CURATOR_SHARED/data: adult_pgm, 48,842 x 588 columns; loans, 42,535 x
-//     4,427 workload=public|3|5       the 64 triples of public RAP runs (adult only), or 64 random sets of so
-//     many
-//                               attributes, of at most `most_cells` cells (1000000) by `seed` (1)
+//     data=adult|loans          of $CURATOR_SHARED/data: adult_pgm, 48,842 records of 588 columns;
+//                               loans, 42,535 of 4,427
+//     workload=public|3|5       the 64 triples of public RAP runs (adult only), or 64 random sets of
+//                               so many attributes, of at most `most_cells` cells (1000000) by
+//                               `seed` (1)
 //     at_least=1                asks for thresholds instead of cells: for each cell, the records that share
 //                               at least so many of its values
 //     method=rap|mwem|gaussian|zero
