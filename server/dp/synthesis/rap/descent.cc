@@ -12,20 +12,22 @@ namespace {
 // Cells that one task computes answers for, at least.
 constexpr size_t kCellsPerTask = size_t{1} << 15;
 
-// Runs task(0), ..., task(count - 1), in any order, on the cores that are free.
-void RunTasks(Executor& executor, size_t count, const std::function<void(size_t)>& task) {
-  constexpr size_t kMostThreads = 64;
-  if (count == 1) return task(0);
+constexpr size_t kMostThreads = 64;
+
+// Calls task(0, ...), ..., task(count - 1, ...), in any order, on the cores that are free; and tells which of
+// the threads at work it is called on.
+void RunTasks(Executor& executor, size_t count, const std::function<void(size_t, size_t)>& task) {
+  if (count == 1) return task(0, 0);
   std::atomic<size_t> next = 0;
-  executor.RunOnFreeCores(static_cast<int>(std::min(count, kMostThreads)), [&](int) {
-    for (size_t i = next++; i < count; i = next++) task(i);
+  executor.RunOnFreeCores(static_cast<int>(std::min(count, kMostThreads)), [&](int thread) {
+    for (size_t i = next++; i < count; i = next++) task(i, static_cast<size_t>(thread));
   });
 }
 
 // The more products, the more room the sums of a shard take.
 size_t ShardsFor(size_t products, size_t blocks) {
   constexpr size_t kMany = size_t{1} << 15;
-  return std::min<size_t>(blocks, products == 0 ? 64 : products <= kMany ? 16 : 4);
+  return std::min<size_t>(blocks, products == 0 ? kMostThreads : products <= kMany ? 16 : 4);
 }
 
 // Steps are a cell in a block of rows, or a parameter.
@@ -98,7 +100,7 @@ std::vector<Descent::Stage> Descent::GradientStages() {
   std::vector<Stage> stages;
   stages.push_back({.work = [this](size_t block, float* gradient) {
     std::fill_n(gradient, layout_.block_elements(), 0.0F);
-    if (products_.size() > 0) BringNear(block);
+    BringNear(block);
   }});
   for (size_t first = 0; first < indexes_.size();) {
     const size_t end = EndOfPortion(first, static_cast<size_t>(Pacer::kMostSteps) / shards_);
@@ -171,10 +173,10 @@ absl::Status Descent::Walk(const std::vector<Stage>& stages, Pacer& pacer) {
 }
 
 void Descent::WalkSection(std::span<const Stage> stages, size_t first_block, size_t end_block) {
-  RunTasks(executor_, std::min(shards_, end_block - first_block), [&](size_t shard) {
+  RunTasks(executor_, std::min(shards_, end_block - first_block), [&](size_t shard, size_t thread) {
     const FlushToZero flush;
     for (size_t block = first_block + shard; block < end_block; block += shards_) {
-      const size_t place = at_once_ ? block % shards_ : block;
+      const size_t place = at_once_ ? thread : block;
       float* const gradient =
           gradient_.size() == 0 ? nullptr : gradient_.data() + place * layout_.block_elements();
       for (const Stage& stage : stages) stage.work(block, gradient);
@@ -182,7 +184,7 @@ void Descent::WalkSection(std::span<const Stage> stages, size_t first_block, siz
   });
 }
 
-// Products read columns in any order; from afar they come faster one after the other.
+// What comes next reads columns in any order; from afar they come faster one after the other.
 void Descent::BringNear(size_t block) const {
   const float* const shares = shares_.data() + block * layout_.block_elements();
   for (size_t i = 0; i < layout_.block_elements(); i += AlignedFloats::kLine) __builtin_prefetch(shares + i);
@@ -261,7 +263,7 @@ double Descent::FollowMarginals(size_t first, size_t end) {
     }
     sums[i - first].resize(indexes_[i].cells());
   }
-  RunTasks(executor_, pieces.size(), [&](size_t task) {
+  RunTasks(executor_, pieces.size(), [&](size_t task, size_t) {
     const FlushToZero flush;
     const Piece& piece = pieces[task];
     AlignedFloats work = MarginalWork(layout_, piece.table.inner_size);

@@ -99,7 +99,7 @@ class Descent {
   std::vector<AlignedFloats> marginal_slopes_;  // of each cell
   const AlignedFloats mask_;
   AlignedFloats shares_;
-  AlignedFloats gradient_;  // of each block, or of the block that each shard is at
+  AlignedFloats gradient_;  // of each block, or of the block that each thread is at
   AlignedFloats first_moments_;
   AlignedFloats second_moments_;
 };
