@@ -107,6 +107,23 @@ TEST(Rap, MeasuresSingleQueriesAsInThePaper) {
   EXPECT_EQ(measured, 12);
 }
 
+// Under noise as large as the records, the fewest steps are worth taking: 40, or 30 in all rounds together.
+TEST(Rap, TakesFewStepsWhereNoiseIsLargeUnlessMoreAreAskedFor) {
+  const auto fits_with = [](std::map<std::string, std::string> settings) {
+    World world = ZcdpWorld(kRhoUnitsPerOne / 100'000);
+    world.input.settings = std::move(settings);
+    world.input.settings["fit"] = "0";
+    std::vector<std::string> fits;
+    for (const std::string& line : FitOn(world)->Transcript()) {
+      if (line.rfind("fitted in ", 0) == 0) fits.push_back(line.substr(10, line.find(':') - 10));
+    }
+    return fits;
+  };
+  EXPECT_THAT(fits_with({}), testing::ElementsAre("40 steps"));
+  EXPECT_THAT(fits_with({{"rounds", "2"}, {"per_round", "1"}}), testing::ElementsAre("15 steps", "15 steps"));
+  EXPECT_THAT(fits_with({{"steps", "50"}}), testing::ElementsAre("50 steps"));
+}
+
 TEST(Rap, RefusesToMeasureQueriesThatCostDifferently) {
   World world = ZcdpWorld(kRhoUnitsPerOne);
   world.input.workload.push_back({.attributes = {0}, .queries = std::vector<LinearQuery>{{{0, 1}, {1, -1}}}});
