@@ -271,6 +271,12 @@ absl::StatusOr<int64_t> AnchorDirectory::Add(const AnchorState& state) {
   return own_generation_;
 }
 
+bool AnchorDirectory::IsDurable(const std::string& dataset_id, int64_t seq) const {
+  const std::scoped_lock lock(mutex_);
+  const auto known = durable_seqs_.find(dataset_id);
+  return known != durable_seqs_.end() && known->second >= seq;
+}
+
 absl::Status AnchorDirectory::MakeDurable(int64_t point) noexcept {
   std::unique_lock lock(mutex_);
   while (durable_generation_ < point) {
@@ -285,7 +291,10 @@ absl::Status AnchorDirectory::MakeDurable(int64_t point) noexcept {
     const absl::Status written = file_->Append(change);
     lock.lock();
     writing_ = false;
-    if (written.ok()) durable_generation_ = generation;
+    if (written.ok()) {
+      durable_generation_ = generation;
+      for (const auto& [dataset_id, head] : change.heads) durable_seqs_[dataset_id] = head.seq;
+    }
     written_.notify_all();
     RETURN_IF_ERROR(written);
   }

@@ -58,6 +58,8 @@ class AnchorDirectory final : public AnchorView {
   absl::StatusOr<int64_t> Add(const AnchorState& state);
   // Ends the process for want of memory: who writes is waited for by all others, and nobody would tell them.
   absl::Status MakeDurable(int64_t point) noexcept;
+  // Whether this server's file holds the dataset's entry `seq`, or a later one, since this object was opened.
+  bool IsDurable(const std::string& dataset_id, int64_t seq) const;
 
   const std::string& path() const { return directory_; }
 
@@ -81,7 +83,8 @@ class AnchorDirectory final : public AnchorView {
   std::condition_variable written_;
   AnchorState own_ ABSL_GUARDED_BY(mutex_);
   AnchorState unwritten_ ABSL_GUARDED_BY(mutex_);  // the part of own_ that the file does not hold yet
-  std::unique_ptr<AnchorFile> file_;               // belongs to whoever has set writing_
+  std::unordered_map<std::string, int64_t> durable_seqs_ ABSL_GUARDED_BY(mutex_);  // by dataset
+  std::unique_ptr<AnchorFile> file_;  // belongs to whoever has set writing_
   std::unordered_map<std::string, std::unique_ptr<OtherFile>> others_ ABSL_GUARDED_BY(mutex_);
   struct FolderTime {
     uint64_t inode = 0;

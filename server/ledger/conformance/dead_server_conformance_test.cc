@@ -63,6 +63,17 @@ class DeadServerConformance : public LedgerConformance {
     EXPECT_TRUE(faulty.has_struck());
   }
 
+  // The survivor's file alone is left.
+  void StartAgainWithoutTheOthersFile() {
+    survivor_.reset();
+    int removed = 0;
+    for (const auto& file : std::filesystem::directory_iterator(anchor_dir())) {
+      if (absl::EndsWith(file.path().string(), "-1.anchor")) removed += std::filesystem::remove(file) ? 1 : 0;
+    }
+    ASSERT_EQ(removed, 1);
+    survivor_ = Open();
+  }
+
   // Takes from ana's account what it has spent, and leaves its history as it is.
   void ExpectLoweredBalanceOfAnaIsNoticed() {
     Tamper(absl::StrCat("UPDATE account_counters SET spent = 0 WHERE account_id = ", accounts_[1].id));
@@ -147,14 +158,32 @@ TEST_P(DeadServerConformance, AChargeThatIsLookedUpByItsKeyIsCoveredByTheAnchor)
 TEST_P(DeadServerConformance, EachServersFileByItselfVouchesForAllThatItsHeadRestsOn) {
   Must(Open()->Begin(Request("ana", "answered", 7)));
   Must(survivor_->Begin(Request("bo", "of bo", 2)));
-  survivor_.reset();
-  int removed = 0;
-  for (const auto& file : std::filesystem::directory_iterator(anchor_dir())) {
-    if (absl::EndsWith(file.path().string(), "-1.anchor")) removed += std::filesystem::remove(file) ? 1 : 0;
-  }
-  ASSERT_EQ(removed, 1);
-  survivor_ = Open();
+  StartAgainWithoutTheOthersFile();
   ExpectLoweredBalanceOfAnaIsNoticed();
+}
+
+TEST_P(DeadServerConformance, ALongHistoryOfAnotherServerIsTakenOverByReadingAllAccounts) {
+  OpenAccountsOfManyOthers();
+  {
+    const std::unique_ptr<Ledger> other = Open();
+    Must(other->Begin(Request("ana", "answered", 7)));
+    constexpr int kManyEntries = 300;
+    for (int i = 0; i < kManyEntries; ++i) {
+      ASSERT_TRUE(other->Grant(dataset_.id, absl::StrCat("analyst ", i), "olga").ok());
+    }
+  }
+  Must(survivor_->Begin(Request("bo", "of bo", 2)));
+  StartAgainWithoutTheOthersFile();
+  ExpectLoweredBalanceOfAnaIsNoticed();
+}
+
+TEST_P(DeadServerConformance, AReadOnlyLedgerDoesNotTellThatAChargeHasStartedThatNoAnchorCovers) {
+  const Attempt covered = Must(survivor_->Begin(Request("bo", "covered", 3)));
+  CommitAndDie([&](Ledger& server) { return server.Begin(Request("ana", "unanswered", 7)); });
+  Tamper(absl::StrCat("UPDATE account_counters SET spent = 0 WHERE account_id = ", accounts_[2].id));
+  EXPECT_STATUS_IS(absl::StatusCode::kDataLoss, survivor_->Begin(Request("bo", "noticed", 1)).status());
+  EXPECT_STATUS_IS(absl::StatusCode::kDataLoss, survivor_->FindCharge("ana", "unanswered").status());
+  EXPECT_EQ(Must(survivor_->GetCharge(covered.charge.id)).state, ChargeState::kStarted);
 }
 
 TEST_P(DeadServerConformance, ABalanceThatIsLoweredBeforeAnyAnchorKnowsItIsFoundByVerification) {

@@ -1,6 +1,7 @@
 // A store that fails, or holds its caller up, at one chosen step, for tests: before each call reaches the
 // store, and when the store has done it, before its answer is heard or in place of it; before the commit, and
-// after the commit (which is the step before the anchor).
+// after the commit (which is the step before the anchor). PostgreSQL is sent the last steps of a body
+// together with the commit: what happens between those, on the wire, tests/ledger/wire_guesses_test.cc shows.
 //
 // Thread-safe; armed and disarmed while nobody uses it.
 #pragma once

@@ -13,7 +13,7 @@ using ::testing::ElementsAre;
 
 class GuessMatrix : public FaultConformance {
  protected:
-  // Before its last steps are sent, with them on their way, and when they are committed.
+  // Before its last steps, after them and before the commit, and when they are committed.
   static constexpr int64_t kFewestSteps = 3;
 
   void ExpectCharged(Ledger& ledger, int64_t charges) {

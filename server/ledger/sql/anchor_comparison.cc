@@ -1,5 +1,6 @@
 #include "ledger/sql/anchor_comparison.h"
 
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -54,12 +55,13 @@ absl::StatusOr<std::vector<std::string>> CheckContinuation(Transaction& transact
 }  // namespace
 
 absl::StatusOr<std::map<CounterKey, int64_t>> SpentBy(Transaction& transaction, const EntriesAfter& entries) {
-  // Where a lineage has few counters all of them cost less than to find out which.
+  // Where a lineage has few counters, or there are many entries, to read all counters costs less than to find
+  // out which; and never more the longer the history is.
   constexpr int64_t kFewCounters = 64;
+  constexpr int64_t kFewEntries = 256;
   constexpr char kOfLineage[] =
-      "SELECT c.account_id, c.counter, c.spent FROM accounts a JOIN account_counters c ON c.account_id = "
-      "a.id "
-      "WHERE a.lineage_id = $1 LIMIT $2";
+      "SELECT c.account_id, c.counter, c.spent FROM accounts a "
+      "JOIN account_counters c ON c.account_id = a.id WHERE a.lineage_id = $1 LIMIT $2";
   // A charge moves what it posts to, a repair anything.
   constexpr char kOfEntries[] =
       "SELECT c.account_id, c.counter, c.spent FROM account_counters c WHERE c.account_id IN ("
@@ -67,9 +69,10 @@ absl::StatusOr<std::map<CounterKey, int64_t>> SpentBy(Transaction& transaction, 
       "WHERE e.dataset_id = $1 AND e.seq > $2 UNION "
       "SELECT a.id FROM accounts a WHERE a.lineage_id = $3 AND EXISTS (SELECT 1 FROM entries e "
       "WHERE e.dataset_id = $1 AND e.seq > $2 AND e.kind = 'REPAIRED'))";
-  ASSIGN_OR_RETURN(std::vector<Row> rows,
-                   transaction.Execute(kOfLineage, {entries.lineage_id, kFewCounters + 1}));
-  if (rows.size() > static_cast<size_t>(kFewCounters)) {
+  const bool are_few = entries.head - entries.seq <= kFewEntries;
+  const int64_t most = are_few ? kFewCounters + 1 : std::numeric_limits<int64_t>::max();
+  ASSIGN_OR_RETURN(std::vector<Row> rows, transaction.Execute(kOfLineage, {entries.lineage_id, most}));
+  if (are_few && rows.size() > static_cast<size_t>(kFewCounters)) {
     ASSIGN_OR_RETURN(rows,
                      transaction.Execute(kOfEntries, {entries.dataset_id, entries.seq, entries.lineage_id}));
   }

@@ -16,11 +16,12 @@ namespace curator::ledger::sql {
 // by link, or when a counter is below what the anchor knows was spent.
 absl::StatusOr<AnchorState> CompareWithStore(Transaction& transaction, const AnchorState& anchored);
 
-// A part of the history of a dataset of a lineage: all entries after `seq`.
+// A part of the history of a dataset of a lineage: all entries after `seq`, up to `head`.
 struct EntriesAfter {
   std::string lineage_id;
   std::string dataset_id;
   int64_t seq = 0;
+  int64_t head = 0;
 };
 // What the counters have spent that those entries can have moved, and perhaps some others of the lineage.
 absl::StatusOr<std::map<CounterKey, int64_t>> SpentBy(Transaction& transaction, const EntriesAfter& entries);

@@ -59,8 +59,8 @@ struct Remembered {
 
 class Change {
  public:
-  // The files of `anchored` were looked at before the transaction began, so the store can only be further
-  // than it.
+  // The files of `anchored` were looked at before the transaction began, so what the transaction has locked
+  // can only be further than it.
   Change(Transaction& transaction, const Dialect& dialect, const AnchorView& anchored)
       : transaction_(transaction), dialect_(dialect), anchored_(anchored) {}
 

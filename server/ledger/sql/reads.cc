@@ -1,4 +1,5 @@
-// What the ledger tells without changing anything. Reads work on a read-only ledger, too.
+// What the ledger tells. Reads work on a read-only ledger, too, but for a charge that has started and that no
+// anchor covers.
 #include <algorithm>
 #include <functional>
 #include <iterator>
@@ -38,9 +39,10 @@ absl::StatusOr<Newest> FindNewest(Transaction& transaction, const std::string& p
   return newest;
 }
 
-// The number of the entry by which the charge was paid, or of a later one; 0 where nothing was paid.
+// The number of the entry by which a charge that has started was paid, or of a later one; 0 of any other:
+// nobody reads records because a charge has ended.
 absl::StatusOr<int64_t> SeqOfPayment(Transaction& transaction, const Charge& charge) {
-  if (charge.state == ChargeState::kReserved || charge.state == ChargeState::kCancelled) return 0;
+  if (charge.state != ChargeState::kStarted) return 0;
   const bool was_reserved = charge.deadline_us > 0;
   ASSIGN_OR_RETURN(const std::vector<Row> rows,
                    transaction.Execute("SELECT h.seq, c.entry_seq FROM charges c JOIN chain_heads h ON "
@@ -53,8 +55,7 @@ absl::StatusOr<int64_t> SeqOfPayment(Transaction& transaction, const Charge& cha
 }  // namespace
 
 absl::Status SqlLedger::VouchFor(const std::string& dataset_id, int64_t seq) {
-  // A read-only ledger tells what it has, and nobody can be charged on it.
-  if (seq == 0 || !CheckWritable().ok()) return absl::OkStatus();
+  if (seq == 0 || anchor_->IsDurable(dataset_id, seq)) return absl::OkStatus();
   if (anchor_->OwnSeqOf(dataset_id) >= seq) return anchor_->RaiseTo({});
   return Write([&](Change& change) {
     change.ChangesChargesOnly();

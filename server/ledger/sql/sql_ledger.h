@@ -102,7 +102,7 @@ class SqlLedger final : public Ledger {
   absl::StatusOr<int64_t> WriteToStore(const ChangeBody& body);
   absl::Status Read(const Body& body);
   // Returns once the anchor covers the dataset's entry `seq` of the store, 0: none. Whoever committed it may
-  // have died before its anchor knew, and who is told that a charge is paid may read records.
+  // have died before its anchor knew, and who is told that a charge has started may read records.
   absl::Status VouchFor(const std::string& dataset_id, int64_t seq);
   // DATA_LOSS once the ledger has turned read-only.
   absl::Status CheckWritable();
