@@ -45,6 +45,15 @@ class TamperConformance : public LedgerConformance {
     EXPECT_EQ(Must(ledger.GetRelease(release_id_)).payload, "answer");
   }
 
+  // With its tables put back to match, only the anchor can tell.
+  void TakeLastChargeOutOfHistory() {
+    Tamper(
+        "DELETE FROM entries WHERE seq = 5; "
+        "UPDATE chain_heads SET seq = 4, hash = (SELECT hash FROM entries WHERE seq = 4); "
+        "DELETE FROM charges WHERE request_id = 'started'; "
+        "UPDATE account_counters SET spent = 4");
+  }
+
   Dataset dataset_;
   int64_t account_ = 0;
   std::string release_id_;
@@ -138,18 +147,23 @@ TEST_P(TamperConformance, AnEditedReleaseIsNeverServed) {
 }
 
 TEST_P(TamperConformance, ATruncatedHistoryTurnsTheLedgerReadOnly) {
-  // With its tables put back to match, only the anchor can tell.
-  Tamper(
-      "DELETE FROM entries WHERE seq = 5; "
-      "UPDATE chain_heads SET seq = 4, hash = (SELECT hash FROM entries WHERE seq = 4); "
-      "DELETE FROM charges WHERE request_id = 'started'; "
-      "UPDATE account_counters SET spent = 4");
+  TakeLastChargeOutOfHistory();
   auto ledger = Open();
   ExpectReadOnly(*ledger);
   const absl::Status health = ledger->Health();
   EXPECT_THAT(std::string(health.message()), HasSubstr("ends with entry 4, and the anchor knows entry 5"));
   EXPECT_THAT(Must(ledger->Verify(dataset_.id)).findings,
               Contains(HasSubstr("ends with entry 4, and the anchor knows entry 5")));
+}
+
+// One server has charged and knows the history's end by heart; the other has only its anchor.
+TEST_P(TamperConformance, AHistoryTruncatedUnderRunningServersIsNoticedByTheNextChargeOfEach) {
+  auto charging = Open();
+  auto idle = Open();
+  Must(charging->Begin(Request("free", 0)));
+  Tamper("DELETE FROM entries WHERE seq = 6; DELETE FROM charges WHERE request_id = 'free'");
+  TakeLastChargeOutOfHistory();
+  for (Ledger* const server : {charging.get(), idle.get()}) ExpectReadOnly(*server);
 }
 
 TEST_P(TamperConformance, ARestoredBackupTurnsTheLedgerReadOnly) {
