@@ -1,14 +1,13 @@
 // The accountant from the command line, and the example of a service that uses it.
 #include <gtest/gtest.h>
 
-#include <array>
-#include <cstdio>
 #include <filesystem>
 #include <string>
 #include <utility>
 
 #include "nlohmann/json.hpp"
 #include "tests/testing/scratch_folder.h"
+#include "tests/testing/shell.h"
 #include "tests/testing/small_table.h"
 #include "tests/testing/test_server.h"
 
@@ -16,15 +15,6 @@ namespace curator::testing {
 namespace {
 
 using nlohmann::json;
-
-// A shell command's exit status and what it printed.
-std::pair<int, std::string> Shell(const std::string& command) {
-  FILE* pipe = popen((command + " 2>&1").c_str(), "r");
-  std::string output;
-  std::array<char, 4096> buffer;
-  while (const size_t size = fread(buffer.data(), 1, buffer.size(), pipe)) output.append(buffer.data(), size);
-  return {WEXITSTATUS(pclose(pipe)), output};
-}
 
 class ChargeCommands : public ::testing::TestWithParam<Backend> {
  protected:

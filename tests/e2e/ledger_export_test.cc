@@ -2,8 +2,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <array>
-#include <cstdio>
 #include <fstream>
 #include <sstream>
 #include <string>
@@ -12,6 +10,7 @@
 
 #include "client/request_id.h"
 #include "tests/testing/scratch_folder.h"
+#include "tests/testing/shell.h"
 #include "tests/testing/small_table.h"
 #include "tests/testing/test_server.h"
 
@@ -19,15 +18,6 @@ namespace curator::testing {
 namespace {
 
 using ::testing::HasSubstr;
-
-// A shell command's exit status and what it printed.
-std::pair<int, std::string> Shell(const std::string& command) {
-  FILE* pipe = popen((command + " 2>&1").c_str(), "r");
-  std::string output;
-  std::array<char, 4096> buffer;
-  while (const size_t size = fread(buffer.data(), 1, buffer.size(), pipe)) output.append(buffer.data(), size);
-  return {WEXITSTATUS(pclose(pipe)), output};
-}
 
 class LedgerExport : public ::testing::TestWithParam<Backend> {
  protected:
