@@ -49,6 +49,21 @@ void ForEachTerm(std::span<const PolynomialAnswer> polynomials, Work work) {
 
 }  // namespace
 
+int64_t FittingBytesOfATerm(size_t columns) {
+  const auto of_columns = static_cast<int64_t>(columns * sizeof(uint32_t));
+  // Its columns are a block on the heap: a size in front of them, in steps of 16.
+  const int64_t term =
+      static_cast<int64_t>(sizeof(ProductTerm)) + std::max<int64_t>(32, (of_columns + 8 + 15) / 16 * 16);
+  // Its place and stem, its product, and its part of a run.
+  const int64_t in_order =
+      2 * of_columns + 4 + static_cast<int64_t>(sizeof(ProductRun) / ProductList::kLeastOfAStem);
+  // Its columns once more, where they start, stem, complement and place in the order.
+  const int64_t while_ordered = of_columns + 4 + 1 + 1 + 4;
+  // A sum for each of four shards, and a slope.
+  constexpr int64_t kWhileFitted = 4 * 8 + 4;
+  return term + in_order + std::max(while_ordered, kWhileFitted);
+}
+
 ProductList::ProductList(std::span<const PolynomialAnswer> polynomials, const RelaxedLayout& layout) {
   Terms terms = TermsOf(polynomials, layout.columns());
   std::vector<uint32_t> order(terms.stems.size());
@@ -68,6 +83,8 @@ ProductList::ProductList(std::span<const PolynomialAnswer> polynomials, const Re
   });
   offsets_.reserve(2 * terms.columns.size());
   product_of_term_.resize(order.size());
+  // Those with a stem have enough terms; of the others there is one for each kind; and batches cut some.
+  runs_.reserve(order.size() / kLeastOfAStem + 2 * kMostFactors + order.size() / kBatch);
   MakeRuns(terms, order, static_cast<uint32_t>(layout.block_rows()));
   MakeBatches();
 }
@@ -107,6 +124,7 @@ void ProductList::ChooseStems(std::vector<uint32_t> order, Terms& terms) {
   });
   for (size_t length = kLongestStem; length > 0; --length) {
     std::vector<uint32_t> left;
+    left.reserve(order.size());
     for (size_t first = 0; first < order.size();) {
       size_t end = first + 1;
       const bool long_enough = terms.Columns(order[first]).size() > length;

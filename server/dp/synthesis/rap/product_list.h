@@ -22,6 +22,10 @@ struct ProductBatch {
   size_t products = 0;
 };
 
+// What a term of so many columns takes in memory, at most, while it is put in order and fitted: the term
+// itself included.
+int64_t FittingBytesOfATerm(size_t columns);
+
 class ProductList {
  public:
   // At most so many products in a batch.

@@ -97,6 +97,7 @@ class Run {
     const auto records = static_cast<double>(records_);
     MarginalAnswer answer;
     ASSIGN_OR_RETURN(answer.positions, layout_.PositionsOf(set));
+    answer.answers.reserve(counts[0].size());
     for (const int64_t count : counts[0])
       answer.answers.push_back(static_cast<float>(static_cast<double>(count) / records));
     answer.weight = static_cast<float>(records / deviation * (records / deviation));

@@ -25,9 +25,6 @@ namespace {
 constexpr int64_t kRecordShare = 50;  // one part in so many buys the number of records
 constexpr int64_t kMostMeasured = 10'000;
 constexpr int64_t kMostTerms = int64_t{1} << 22;  // of all measured queries
-// Of a term while it is fitted: itself (40) and its columns (32, for up to 6 of them), twice more while they
-// are put in order (48), its place, stem, place in the order and product (16), slope (4) and sums (32).
-constexpr int64_t kTermBytes = 40 + 32 + 48 + 16 + 4 + 32;
 constexpr int64_t kMebi = int64_t{1} << 20;
 constexpr int64_t kMostQueryBytes = 1024 * kMebi;  // while single queries are chosen and fitted
 constexpr int64_t kMostSteps = 100'000;
@@ -172,6 +169,14 @@ int64_t MostCells(const Domain& domain, const RapSchedule& schedule) {
   return sum;
 }
 
+// What measured queries hold in memory while they are fitted.
+int64_t BytesOfQueries(const TermsTaken& taken, int64_t queries) {
+  constexpr int64_t kSmall = int64_t{1} << 15;  // so many terms have twelve more sums each
+  // Beside its terms: itself, also while their list grows, the block of its terms, and that it was chosen.
+  constexpr auto kQueryBytes = static_cast<int64_t>(3 * sizeof(PolynomialAnswer)) + 32 + 48;
+  return taken.bytes + std::min(taken.terms, kSmall) * 12 * 8 + queries * kQueryBytes;
+}
+
 // What the fit holds in memory at once: rows (parameters, shares, slopes, two moments, and the shares that
 // answer, twice), and for each cell of a measured marginal its answer, slope and sum, and where its columns
 // are.
@@ -179,9 +184,7 @@ int64_t FitBytes(const Domain& domain, const RapSchedule& schedule, const Relaxe
   int64_t bytes = static_cast<int64_t>(7 * sizeof(float) * layout.elements());
   const int64_t measured = schedule.settings.rounds * schedule.settings.per_round;
   if (!schedule.queries.empty()) {
-    constexpr int64_t kSmall = int64_t{1} << 15;  // so many terms have more sums each
-    const int64_t terms = MostTerms(domain, schedule.queries, measured);
-    return bytes + terms * kTermBytes + std::min(terms, kSmall) * 96;
+    return bytes + BytesOfQueries(MostTerms(domain, schedule.queries, measured), measured);
   }
   std::vector<int64_t> of_sets;
   for (const AttributeSet& set : schedule.sets) {
@@ -201,20 +204,20 @@ int64_t DefaultRows(int64_t columns) {
   return std::clamp<int64_t>(kMostElements / columns / 16 * 16, 16, 256);
 }
 
-// What the single queries, `terms` of which may be fitted, hold in memory at once.
-absl::Status CheckMemory(const Domain& domain, const RapSchedule& schedule, int64_t terms) {
+// What the single queries, such terms of which may be fitted, hold in memory at once.
+absl::Status CheckMemory(const Domain& domain, const RapSchedule& schedule, const TermsTaken& most) {
   const int64_t measured = schedule.settings.rounds * schedule.settings.per_round;
   const int64_t choosing = SelectionBytes(domain, schedule.queries, measured);
   if (choosing > kMostQueryBytes) {
     return InvalidField("workload",
-                        absl::StrCat("choosing among its single queries takes ", choosing / kMebi,
+                        absl::StrCat("choosing and measuring its single queries takes ", choosing / kMebi,
                                      " MiB of memory; at most ", kMostQueryBytes / kMebi, " are taken"));
   }
-  const int64_t fitting = terms * kTermBytes;
+  const int64_t fitting = BytesOfQueries(most, measured);
   if (choosing + fitting <= kMostQueryBytes) return absl::OkStatus();
   return InvalidField(
       "settings.per_round",
-      absl::StrCat("times rounds makes ", measured, " queries, which may count ", terms,
+      absl::StrCat("times rounds makes ", measured, " queries, which may count ", most.terms,
                    " cells together; to choose and fit them takes ", (choosing + fitting) / kMebi,
                    " MiB of memory; at most ", kMostQueryBytes / kMebi, " are taken"));
 }
@@ -279,11 +282,11 @@ absl::Status ReadSettings(const SynthesisInput& input, RapSchedule& schedule, Bu
   ASSIGN_OR_RETURN(
       settings.per_round,
       reader.Integer("per_round", std::min(automatic.per_round, most_per_round), 1, most_per_round));
-  const int64_t terms = MostTerms(input.domain, schedule.queries, settings.rounds * settings.per_round);
-  if (terms > kMostTerms) {
+  const TermsTaken terms = MostTerms(input.domain, schedule.queries, settings.rounds * settings.per_round);
+  if (terms.terms > kMostTerms) {
     return InvalidField("settings.per_round",
                         absl::StrCat("times rounds makes ", settings.rounds * settings.per_round,
-                                     " queries, which may count ", terms, " cells together; at most ",
+                                     " queries, which may count ", terms.terms, " cells together; at most ",
                                      kMostTerms, " can be fitted"));
   }
   RETURN_IF_ERROR(CheckMemory(input.domain, schedule, terms));

@@ -9,7 +9,9 @@
 #include "base/executor.h"
 #include "dp/accounting/rule.h"
 #include "dp/synthesis/affordable_selection.h"
+#include "dp/synthesis/rap/product_list.h"
 #include "dp/synthesis/rap/rap_schedule.h"
+#include "dp/synthesis/rap/single_queries.h"
 #include "dp/synthesis/synthesis_workload.h"
 #include "dp/synthesis/testing/laws.h"
 #include "dp/workload/testing_domain.h"
@@ -191,7 +193,7 @@ TEST(Rap, RefusesQueriesThatCountMoreCellsThanItCanFit) {
 
 TEST(Rap, CountsTheMemoryOfChoosingAndFittingTogether) {
   World world = ZcdpWorld(kRhoUnitsPerOne);
-  world.input.domain = CodedDomain({1 << 16, 1 << 11, 1 << 11});
+  world.input.domain = CodedDomain({1 << 16, 1 << 11, 1 << 12});
   Boxes wide;
   for (uint32_t i = 0; i < 64; ++i) wide.sides.push_back({0, (1U << 16) - 1 - i});
   const QueryGroup many{{1, 2}, EveryCell{}};
@@ -207,6 +209,62 @@ TEST(Rap, CountsTheMemoryOfChoosingAndFittingTogether) {
   ASSERT_TRUE(FieldViolationOf(together)) << together;
   EXPECT_EQ(FieldViolationOf(together)->field, "settings.per_round");
   EXPECT_THAT(std::string(together.message()), HasSubstr("MiB of memory"));
+}
+
+// As many products of one column fit into the memory that those of sixteen exceed.
+TEST(Rap, CountsTheMemoryOfEachColumnOfATerm) {
+  World world = ZcdpWorld(kRhoUnitsPerOne);
+  world.input.settings = {{"measure", "queries"}, {"rounds", "1"}, {"per_round", "64"}};
+  const auto plan = [&](const std::vector<int64_t>& sizes, const std::vector<CodeInterval>& box) {
+    world.input.domain = CodedDomain(sizes);
+    AttributeSet all;
+    Boxes boxes;
+    for (size_t i = 0; i < sizes.size(); ++i) all.push_back(static_cast<uint32_t>(i));
+    for (int i = 0; i < 64; ++i) boxes.sides.insert(boxes.sides.end(), box.begin(), box.end());
+    world.input.workload = {{.attributes = all, .queries = std::move(boxes)}};
+    return Rap().Plan(world.input).status();
+  };
+  EXPECT_EQ(plan({1 << 16}, {{0, (1 << 16) - 1}}), absl::OkStatus());
+  const absl::Status wide = plan(std::vector<int64_t>(16, 2), std::vector<CodeInterval>(16, {0, 1}));
+  ASSERT_TRUE(FieldViolationOf(wide)) << wide;
+  EXPECT_EQ(FieldViolationOf(wide)->field, "settings.per_round");
+  // 2^22 terms of 40 and 80 bytes, 192 for their columns in order and once more, and 22 beside.
+  EXPECT_THAT(std::string(wide.message()), HasSubstr("takes 13"));
+  EXPECT_GE(FittingBytesOfATerm(16), 40 + 80 + 192 + 22);
+}
+
+TEST(MostTerms, CountsWhatThresholdsBecome) {
+  const Domain domain = CodedDomain(std::vector<int64_t>(16, 2));
+  AttributeSet all;
+  for (uint32_t i = 0; i < 16; ++i) all.push_back(i);
+  const auto of = [&](int64_t at_least) {
+    const SingleQueries queries{.group = {.attributes = all, .queries = EveryCell()}, .at_least = at_least};
+    return MostTerms(domain, std::span(&queries, 1), 3);
+  };
+  EXPECT_EQ(of(1).terms, 3);
+  EXPECT_EQ(of(16).bytes, 3 * FittingBytesOfATerm(16));
+  for (const size_t at_least : {2, 9, 15}) {
+    std::vector<uint32_t> columns;
+    for (uint32_t i = 0; i < 16; ++i) columns.push_back(2 * i);
+    const PolynomialAnswer query = AtLeast(at_least, columns);
+    int64_t bytes = 0;
+    for (const ProductTerm& term : query.terms) bytes += FittingBytesOfATerm(term.columns.size());
+    EXPECT_EQ(of(static_cast<int64_t>(at_least)).terms, 3 * std::ssize(query.terms));
+    EXPECT_EQ(of(static_cast<int64_t>(at_least)).bytes, 3 * bytes);
+  }
+}
+
+// Beside the remembered counts of a marginal, a query's sensitivity is found from tables of all its cells.
+TEST(SelectionBytes, CountsTheTablesThatSensitivityIsFoundFrom) {
+  const Domain domain = CodedDomain({1 << 20});
+  const auto of = [&](QueryGroup group, int64_t at_least) {
+    const SingleQueries queries{.group = std::move(group), .at_least = at_least};
+    return SelectionBytes(domain, std::span(&queries, 1), 1);
+  };
+  const auto cells = int64_t{1} << 20;
+  EXPECT_GE(of({{0}, Boxes{{{0, 7}}}}, 0), (8 + 32) * cells);
+  EXPECT_GE(of({{0}, std::vector<LinearQuery>{{{3}}}}, 0), (8 + 32) * cells);
+  EXPECT_GE(of({{0}, Boxes{{{0, (1 << 20) - 1}}}}, 0), (8 + 32 + 8) * cells);  // its cells are listed, too
 }
 
 TEST(Rap, SpendsNearlyAllThatItIsOffered) {

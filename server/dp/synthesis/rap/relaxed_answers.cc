@@ -18,6 +18,8 @@ MarginalIndex::MarginalIndex(const RelaxedLayout& layout, const std::vector<size
   shape_.inner_step = steps[inner];
   shape_.outer = positions.size() - 1;
   shape_.outer_tuples = cells_ / shape_.inner_size;
+  outer_columns_.reserve(shape_.outer_tuples * shape_.outer);
+  outer_cells_.reserve(shape_.outer_tuples);
   std::vector<size_t> codes(positions.size(), 0);
   for (size_t tuple = 0; tuple < shape_.outer_tuples; ++tuple) {
     size_t cell = 0;

@@ -33,12 +33,18 @@ absl::StatusOr<std::vector<SingleQueries>> AsSingleQueries(std::span<const Query
 
 int64_t CountQueries(const Domain& domain, std::span<const SingleQueries> all);
 
-// The products that PolynomialOf() makes of the `count` largest of these queries.
-int64_t MostTerms(const Domain& domain, std::span<const SingleQueries> all, int64_t count);
+// What PolynomialOf() makes of queries: products, and the bytes that these take while they are fitted.
+struct TermsTaken {
+  int64_t terms = 0;
+  int64_t bytes = 0;
+};
 
-// What choosing `count` of these queries holds in memory at once, at most, beside the queries that are
-// listed: counts, estimates, scores and weights of one marginal and its queries, and the counts of what was
-// measured.
+// The most terms, and the most bytes, that any `count` of these queries take.
+TermsTaken MostTerms(const Domain& domain, std::span<const SingleQueries> all, int64_t count);
+
+// What choosing and measuring `count` of these queries holds in memory at once, at most, beside the queries
+// that are listed: counts, estimates, scores and weights of one marginal and its queries, or what the
+// sensitivity of one query is found from; and the counts of what was measured.
 int64_t SelectionBytes(const Domain& domain, std::span<const SingleQueries> all, int64_t count);
 
 // As candidates of a selection, without estimates.
