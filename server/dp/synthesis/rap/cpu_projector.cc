@@ -103,18 +103,15 @@ absl::StatusOr<Projected> CpuProjector::Project(const ProjectionProblem& problem
   Pace pace(rule);
   ASSIGN_OR_RETURN(const double first_loss, descent.Loss(pacer));
   std::vector<double> losses = {first_loss};
-  while (!IsOver(losses, rule)) {
-    const int64_t steps = std::ssize(losses);
-    if (steps == rule.most_steps) {
+  while (projected.steps < rule.most_steps && !IsOver(losses, rule)) {
+    if (++projected.steps == rule.most_steps) {
       RETURN_IF_ERROR(descent.LastStep(pace.Next(), pacer));
-      progress(1);
-      break;
+    } else {
+      ASSIGN_OR_RETURN(const double loss, descent.StepToLoss(pace.Next(), pacer));
+      losses.push_back(loss);
     }
-    ASSIGN_OR_RETURN(const double loss, descent.StepToLoss(pace.Next(), pacer));
-    losses.push_back(loss);
-    progress(static_cast<double>(steps) / static_cast<double>(rule.most_steps));
+    progress(static_cast<double>(projected.steps) / static_cast<double>(rule.most_steps));
   }
-  projected.steps = std::ssize(losses);
   projected.first_loss = losses.front();
   projected.last_loss = losses.back();
   return projected;

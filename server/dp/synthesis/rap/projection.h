@@ -78,11 +78,10 @@ struct ProjectionRule {
   float rate = 1e-3F;  // of Adam
   // The rate falls linearly to this share of itself at the last step.
   float last_rate = 1;
-  // The last step is the one after which the loss has fallen, over as many steps as `patience`, by less than
-  // this share of itself.
+  // It ends where the loss has fallen, over as many steps as `patience`, by less than this share of itself.
   double tolerance = 1e-7;
   int64_t patience = 1;
-  // Nothing is gained by fitting the noise: the first step that sees a loss below this is the last.
+  // Nothing is gained by fitting the noise: it ends where the loss is at most this, maybe before a step.
   double enough = 0;
   // Parameters stay within -bound..bound.
   float bound = 1;
@@ -97,9 +96,9 @@ struct RelaxedRows {
 // What a projection came to.
 struct Projected {
   RelaxedRows rows;
-  int64_t steps = 0;
-  double first_loss = 0;
-  double last_loss = 0;  // before the last step
+  int64_t steps = 0;      // along the gradient: none where the first loss was enough
+  double first_loss = 0;  // of the rows that it started from
+  double last_loss = 0;   // of `rows`; where most_steps were taken, of those before the last step
 };
 
 // Thread-safe.

@@ -336,14 +336,20 @@ TEST(CpuProjector, StopsWhenTheLossIsEnoughOrNoLongerFalls) {
   const ProjectionProblem problem = Marginals(rows.layout, 13);
   Pacer pacer{std::stop_token()};
   const double first_loss = LossOf(problem, rows, Relaxation::kSoftmax).loss;
-  const auto steps_with = [&](ProjectionRule rule) {
+  const auto projected_with = [&](ProjectionRule rule) {
     rule.relaxation = Relaxation::kSoftmax;
     rule.most_steps = 60;
-    return CpuProjector().Project(problem, rows, rule, pacer).value().steps;
+    return CpuProjector().Project(problem, rows, rule, pacer).value();
   };
-  EXPECT_EQ(steps_with({.enough = first_loss}), 1);
-  EXPECT_EQ(steps_with({.tolerance = 1}), 2);
-  EXPECT_EQ(steps_with({.tolerance = 1, .patience = 10}), 11);
+  const auto steps_with = [&](const ProjectionRule& rule) { return projected_with(rule).steps; };
+  const Projected at_once = projected_with({.enough = first_loss});
+  EXPECT_EQ(at_once.steps, 0);
+  EXPECT_TRUE(SameBits(at_once.rows.parameters, rows.parameters));
+  const Projected one_step = projected_with({.tolerance = 1});
+  EXPECT_EQ(one_step.steps, 1);
+  EXPECT_FALSE(SameBits(one_step.rows.parameters, rows.parameters));
+  EXPECT_EQ(one_step.last_loss, LossOf(problem, one_step.rows, Relaxation::kSoftmax).loss);
+  EXPECT_EQ(steps_with({.tolerance = 1, .patience = 10}), 10);
   EXPECT_EQ(steps_with({.tolerance = -1}), 60);
 }
 

@@ -257,7 +257,7 @@ class Run {
     const bool last = round + 1 == settings.rounds;
     ProjectionRule rule;
     rule.relaxation = settings.relaxation;
-    rule.most_steps = std::max<int64_t>(1, settings.steps / settings.rounds);
+    rule.most_steps = MostStepsOf(settings, round);
     rule.rate = static_cast<float>(settings.rate);
     if (settings.work < INT64_MAX) {
       const int64_t worth = std::min(rule.most_steps, StepsWorthTaking());

@@ -297,7 +297,13 @@ absl::Status ReadSettings(const SynthesisInput& input, RapSchedule& schedule, Bu
   settings.relaxation = softmax ? Relaxation::kSoftmax : Relaxation::kSparseMax;
   ASSIGN_OR_RETURN(settings.rows, reader.Integer("rows", DefaultRows(columns), 1, kMostRelaxedRows));
   schedule.most_cells = MostCells(input.domain, schedule);
-  ASSIGN_OR_RETURN(settings.steps, reader.Integer("steps", kDefaultSteps, 1, kMostSteps));
+  const int64_t default_steps = std::max(kDefaultSteps, settings.rounds * kLeastStepsOfARound);
+  ASSIGN_OR_RETURN(settings.steps, reader.Integer("steps", default_steps, 1, kMostSteps));
+  if (settings.steps < settings.rounds) {
+    return InvalidField("settings.steps",
+                        absl::StrCat("is ", settings.steps, " for ", settings.rounds,
+                                     " rounds (settings.rounds); each round takes at least one step"));
+  }
   if (!input.settings.contains("steps")) settings.work = kDefaultWork;
   ASSIGN_OR_RETURN(settings.rate, reader.Real("rate", softmax ? 0.1 : 0.01, 1e-6, 10));
   ASSIGN_OR_RETURN(settings.fit, reader.Real("fit", settings.fit, 0, 1000));
@@ -354,6 +360,10 @@ RapRounds DefaultRounds(const AttributeSet& attributes, const std::vector<Attrib
   if (4 * worth >= 3 * all_at_once.per_round) return all_at_once;
   const int64_t rounds = std::min(worth, kMostRounds);
   return {.rounds = rounds, .per_round = (worth + rounds / 2) / rounds};
+}
+
+int64_t MostStepsOf(const RapSettings& settings, int64_t round) {
+  return settings.steps / settings.rounds + (round < settings.steps % settings.rounds ? 1 : 0);
 }
 
 absl::StatusOr<RapSchedule> MakeRapSchedule(const SynthesisInput& input) {
@@ -424,8 +434,9 @@ const std::vector<Setting>& RapSettingsForPeople() {
        "descent",
        "softmax"},
       {"rows", "how many relaxed rows represent the data", "256, fewer for many columns"},
-      {"steps", "how many steps the optimiser takes at most, in all rounds together",
-       "1000; fewer where noise is large, and for some seconds of work; what is asked for is taken"},
+      {"steps", "how many steps the optimiser takes at most, in all rounds together; at least one for each",
+       "1000, or 5 for each round; fewer where noise is large, and for some seconds of work; what is asked "
+       "for is taken"},
       {"rate", "the step length of the optimiser", "0.1; 0.01 with sparsemax"},
       {"fit", "how closely answers are fitted: until the loss is this many squared deviations of their noise",
        "0.9"},

@@ -28,6 +28,7 @@ enum class RapStart { kWarm, kCold };
 // by one as in the paper.
 enum class RapMeasure { kMarginals, kQueries };
 
+// Where the request does not say how many steps there are.
 inline constexpr int64_t kLeastStepsOfARound = 5;
 
 struct RapSettings {
@@ -35,10 +36,10 @@ struct RapSettings {
   int64_t rounds = 1;
   int64_t per_round = 1;  // marginals or queries measured in a round
   int64_t rows = 1;       // of the relaxed dataset
-  int64_t steps = 1;      // of the optimiser, in all rounds together, at most
-  // Answers times rows, and twenty times parameters, that all steps look at together, about; a round has at
-  // least kLeastStepsOfARound all the same. Without this limit all steps are taken, also such as only fit
-  // noise.
+  int64_t steps = 1;      // of the optimiser, in all rounds together, at most; at least one for each round
+  // Answers times rows, and twenty times parameters, that all steps look at together, about; a round may take
+  // kLeastStepsOfARound all the same, unless fewer are asked for. Without this limit all steps are taken,
+  // also such as only fit noise.
   int64_t work = INT64_MAX;
   int64_t selection_percent = 10;  // of what a round costs; the rest measures
   int64_t one_way_percent = 0;     // of the whole; measures the marginal of each attribute first
@@ -79,6 +80,9 @@ struct RapRounds {
   int64_t per_round = 1;
 };
 RapRounds DefaultRounds(const AttributeSet& attributes, const std::vector<AttributeSet>& sets);
+
+// The most steps that the round from 0 on may take: of all rounds together, exactly settings.steps.
+int64_t MostStepsOf(const RapSettings& settings, int64_t round);
 
 // Errors: INVALID_ARGUMENT with a field ("workload", "settings...", "spend...").
 absl::StatusOr<RapSchedule> MakeRapSchedule(const SynthesisInput& input);

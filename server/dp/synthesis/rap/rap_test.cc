@@ -126,6 +126,29 @@ TEST(Rap, TakesFewStepsWhereNoiseIsLargeUnlessMoreAreAskedFor) {
   EXPECT_THAT(fits_with({{"steps", "50"}}), testing::ElementsAre("50 steps"));
 }
 
+TEST(Rap, TakesExactlyTheStepsThatAreAskedForInAllRounds) {
+  World world = ZcdpWorld(kRhoUnitsPerOne / 100'000);
+  world.input.settings = {{"rounds", "3"}, {"per_round", "1"}, {"fit", "0"}, {"steps", "8"}};
+  std::vector<std::string> fits;
+  for (const std::string& line : FitOn(world)->Transcript()) {
+    if (line.rfind("fitted in ", 0) == 0) fits.push_back(line.substr(0, line.find(':')));
+  }
+  EXPECT_THAT(fits, testing::ElementsAre("fitted in 3 steps", "fitted in 3 steps", "fitted in 2 steps"));
+  world.input.settings["steps"] = "2";
+  const absl::Status too_few = Rap().Plan(world.input).status();
+  ASSERT_TRUE(FieldViolationOf(too_few)) << too_few;
+  EXPECT_EQ(FieldViolationOf(too_few)->field, "settings.steps");
+  EXPECT_THAT(std::string(too_few.message()), HasSubstr("each round takes at least one step"));
+}
+
+TEST(Rap, StatesMoreStepsWhereThereAreManyRounds) {
+  World world = WorldOf({300}, 1, {});
+  world.input.settings = {{"measure", "queries"}, {"rounds", "290"}, {"per_round", "1"}};
+  const RapSchedule schedule = MakeRapSchedule(world.input).value();
+  EXPECT_EQ(schedule.settings.steps, 290 * kLeastStepsOfARound);
+  EXPECT_EQ(MostStepsOf(schedule.settings, 0), kLeastStepsOfARound);
+}
+
 TEST(Rap, RefusesToMeasureQueriesThatCostDifferently) {
   World world = ZcdpWorld(kRhoUnitsPerOne);
   world.input.workload.push_back({.attributes = {0}, .queries = std::vector<LinearQuery>{{{0, 1}, {1, -1}}}});
