@@ -13,6 +13,7 @@ namespace {
 constexpr size_t kCellsPerTask = size_t{1} << 15;
 
 constexpr size_t kMostThreads = 64;
+constexpr size_t kMostShards = 64;
 
 // Calls task(0, ...), ..., task(count - 1, ...), in any order, on the cores that are free; and tells which of
 // the threads at work it is called on.
@@ -27,7 +28,7 @@ void RunTasks(Executor& executor, size_t count, const std::function<void(size_t,
 // The more products, the more room the sums of a shard take.
 size_t ShardsFor(size_t products, size_t blocks) {
   constexpr size_t kMany = size_t{1} << 15;
-  return std::min<size_t>(blocks, products == 0 ? kMostThreads : products <= kMany ? 16 : 4);
+  return std::min<size_t>(blocks, products == 0 ? kMostShards : products <= kMany ? 16 : 4);
 }
 
 // Steps are a cell in a block of rows, or a parameter.
@@ -157,10 +158,11 @@ absl::Status Descent::Walk(const std::vector<Stage>& stages, Pacer& pacer) {
   RETURN_IF_ERROR(CountAhead(layout_.elements(), pacer));
   size_t cells = 1;
   for (const Stage& stage : stages) cells = at_once_ ? cells + stage.cells : std::max(cells, stage.cells);
-  const size_t shares = std::max<size_t>(1, static_cast<size_t>(Pacer::kMostSteps) / (cells * shards_));
+  // That each shard takes between two looks.
+  const size_t blocks = std::max<size_t>(1, static_cast<size_t>(Pacer::kMostSteps) / (cells * shards_));
   const size_t stride = at_once_ ? stages.size() : 1;
-  for (size_t first = 0; first < layout_.blocks(); first += shares * shards_) {
-    const size_t end = std::min(layout_.blocks(), first + shares * shards_);
+  for (size_t first = 0; first < layout_.blocks(); first += blocks * shards_) {
+    const size_t end = std::min(layout_.blocks(), first + blocks * shards_);
     for (size_t stage = 0; stage < stages.size(); stage += stride) {
       const auto section = std::span(stages).subspan(stage, stride);
       size_t steps = 0;
@@ -237,11 +239,10 @@ absl::StatusOr<double> Descent::FollowAnswers(Pacer& pacer) {
   return loss + FollowPolynomials();
 }
 
-// 2 weight (answer - given), given the sum over the rows; adds to the loss.
-float Descent::SlopeOf(double sum, float given, float weight, double& loss) const {
+Descent::Miss Descent::MissOf(double sum, float given, float weight) const {
   const double error = sum / static_cast<double>(layout_.rows()) - static_cast<double>(given);
-  loss += static_cast<double>(weight) * error * error;
-  return 2 * weight * static_cast<float>(error);
+  return {.loss = static_cast<double>(weight) * error * error,
+          .slope = 2 * weight * static_cast<float>(error)};
 }
 
 double Descent::FollowMarginals(size_t first, size_t end) {
@@ -276,7 +277,9 @@ double Descent::FollowMarginals(size_t first, size_t end) {
   for (size_t i = first; i < end; ++i) {
     const MarginalAnswer& given = problem_.marginals[i];
     for (size_t cell = 0; cell < given.answers.size(); ++cell) {
-      marginal_slopes_[i][cell] = SlopeOf(sums[i - first][cell], given.answers[cell], given.weight, loss);
+      const Miss miss = MissOf(sums[i - first][cell], given.answers[cell], given.weight);
+      loss += miss.loss;
+      marginal_slopes_[i][cell] = miss.slope;
     }
   }
   return loss;
@@ -291,9 +294,10 @@ double Descent::FollowPolynomials() {
     double sum = static_cast<double>(given.constant) * static_cast<double>(layout_.rows());
     for (const ProductTerm& term : given.terms)
       sum += static_cast<double>(term.coefficient) * SumOverShards(*product++);
-    const float slope = SlopeOf(sum, given.answer, given.weight, loss);
+    const Miss miss = MissOf(sum, given.answer, given.weight);
+    loss += miss.loss;
     product = first;
-    for (const ProductTerm& term : given.terms) product_slopes_[*product++] += slope * term.coefficient;
+    for (const ProductTerm& term : given.terms) product_slopes_[*product++] += miss.slope * term.coefficient;
   }
   return loss;
 }

@@ -65,7 +65,12 @@ class Descent {
   double FollowPolynomials();
   absl::StatusOr<double> FollowAnswers(Pacer& pacer);
   double SumOverShards(size_t product) const;
-  float SlopeOf(double sum, float given, float weight, double& loss) const;
+  // What an answer adds to the loss, and the slope of the loss by it, from its sum over the rows.
+  struct Miss {
+    double loss = 0;
+    float slope = 0;
+  };
+  Miss MissOf(double sum, float given, float weight) const;
 
   void BringNear(size_t block) const;
   void ComputeShares(size_t block);

@@ -79,17 +79,17 @@ class Run {
     for (const size_t size : layout_.sizes()) one_ways_.emplace_back(size, 1.0 / static_cast<double>(size));
     if (!schedule_.one_way_noise) return absl::OkStatus();
     for (size_t i = 0; i < layout_.sizes().size(); ++i) {
-      ASSIGN_OR_RETURN(const std::vector<double> counts,
+      ASSIGN_OR_RETURN(const std::vector<int64_t> counts,
                        Measure({layout_.attributes()[i]}, *schedule_.one_way_noise));
-      one_ways_[i] = PositiveShares(counts);
+      one_ways_[i] = PositiveShares({counts.begin(), counts.end()});
     }
     return absl::OkStatus();
   }
 
   // The noisy counts of a marginal, which from now on are to be fitted.
-  absl::StatusOr<std::vector<double>> Measure(const AttributeSet& set, const NoiseSpec& noise) {
+  absl::StatusOr<std::vector<int64_t>> Measure(const AttributeSet& set, const NoiseSpec& noise) {
     RETURN_IF_ERROR(pacer_.Look());
-    ASSIGN_OR_RETURN(const std::vector<std::vector<int64_t>> counts,
+    ASSIGN_OR_RETURN(std::vector<std::vector<int64_t>> counts,
                      kernel_.NoisyCounts(std::span(&set, 1), noise));
     const double deviation = TrustedDeviation(noise);
     transcript_.push_back(absl::StrCat("counts of ", NamesOf(input_.domain, set), ": ", counts[0].size(),
@@ -103,7 +103,7 @@ class Run {
     answer.weight = static_cast<float>(records / deviation * (records / deviation));
     problem_.marginals.push_back(std::move(answer));
     answers_ += static_cast<double>(counts[0].size());
-    return std::vector<double>(counts[0].begin(), counts[0].end());
+    return std::move(counts[0]);
   }
 
   RelaxedRows Start() const {
@@ -215,10 +215,13 @@ class Run {
 
   // Each step fits the answers, and then their noise, more closely: how many are worth it in a round follows
   // from how far the records stand out of the noise, and over how many cells they spread. Found by
-  // experiment; only square roots, so that every machine finds the same. A function of the noisy number of
-  // records.
+  // experiment. A function of the noisy number of records, and the same on every machine but for one in some
+  // hundred million cases: libraries may find deviations that differ in the last bits of a double, which are
+  // gone in a float unless they lie where it rounds; what follows are square roots, products and quotients,
+  // which round alike everywhere.
   int64_t StepsWorthTaking() const {
-    const double signal = static_cast<double>(records_) / TrustedDeviation(schedule_.marginal_noise);
+    const auto deviation = static_cast<float>(TrustedDeviation(schedule_.marginal_noise));
+    const double signal = static_cast<double>(records_) / static_cast<double>(deviation);
     const double root = std::sqrt(signal);
     double steps = 2.2 * std::min(root * std::sqrt(root), 1e6);
     if (schedule_.queries.empty()) {

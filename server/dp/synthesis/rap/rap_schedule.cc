@@ -33,6 +33,9 @@ constexpr int64_t kMostSteps = 100'000;
 constexpr int64_t kDefaultWork = int64_t{45'000'000'000};
 constexpr int64_t kDefaultSteps = 1000;
 
+// Whether there is more to choose from than is measured.
+enum class Choice { kMeasuresAll, kSelects };
+
 // The budget in its own units, split.
 struct Split {
   int64_t records = 0;
@@ -45,7 +48,7 @@ int64_t Percent(int64_t units, int64_t percent) {
   return units / 100 * percent + units % 100 * percent / 100;
 }
 
-absl::StatusOr<Split> SplitBudget(int64_t units, const RapSchedule& schedule, bool selects,
+absl::StatusOr<Split> SplitBudget(int64_t units, const RapSchedule& schedule, Choice choice,
                                   std::string_view field) {
   const RapSettings& settings = schedule.settings;
   Split split;
@@ -53,6 +56,7 @@ absl::StatusOr<Split> SplitBudget(int64_t units, const RapSchedule& schedule, bo
   const int64_t one_way = Percent(units - split.records, settings.one_way_percent);
   split.one_way = one_way / static_cast<int64_t>(schedule.attributes.size());
   const int64_t each = (units - split.records - one_way) / (settings.rounds * settings.per_round);
+  const bool selects = choice == Choice::kSelects;
   if (selects) split.selection = Percent(each, settings.selection_percent);
   split.measurement = each - split.selection;
   if (split.measurement < 1 || (selects && split.selection < 1) ||
@@ -84,27 +88,27 @@ absl::Status CheckWhatKernelAndLoopsTake(const Domain& domain, const std::vector
 }
 
 // Fills in noises and selection.
-absl::Status BuyNoise(const Budget& budget, bool selects, const Sides& sides, RapSchedule& schedule) {
+absl::Status BuyNoise(const Budget& budget, Choice choice, const Sides& sides, RapSchedule& schedule) {
   const bool one_ways = schedule.settings.one_way_percent > 0;
   if (const auto* pure = std::get_if<PureBudget>(&budget)) {
     ASSIGN_OR_RETURN(const Split split,
-                     SplitBudget(pure->epsilon.units(), schedule, selects, "spend.epsilon"));
+                     SplitBudget(pure->epsilon.units(), schedule, choice, "spend.epsilon"));
     ASSIGN_OR_RETURN(schedule.record_noise, LaplaceNoiseFor(sides.records, Epsilon(split.records)));
     if (one_ways) {
       ASSIGN_OR_RETURN(schedule.one_way_noise, LaplaceNoiseFor(sides.one_marginal, Epsilon(split.one_way)));
     }
     ASSIGN_OR_RETURN(schedule.marginal_noise, LaplaceNoiseFor(sides.measured, Epsilon(split.measurement)));
-    if (selects) schedule.selection = Epsilon(split.selection);
+    if (choice == Choice::kSelects) schedule.selection = Epsilon(split.selection);
     return absl::OkStatus();
   }
   const Rho rho = std::get<ZcdpBudget>(budget).rho;
-  ASSIGN_OR_RETURN(const Split split, SplitBudget(rho.units(), schedule, selects, "spend.rho"));
+  ASSIGN_OR_RETURN(const Split split, SplitBudget(rho.units(), schedule, choice, "spend.rho"));
   ASSIGN_OR_RETURN(schedule.record_noise, GaussianNoiseFor(sides.records, Rho(split.records)));
   if (one_ways) {
     ASSIGN_OR_RETURN(schedule.one_way_noise, GaussianNoiseFor(sides.one_marginal, Rho(split.one_way)));
   }
   ASSIGN_OR_RETURN(schedule.marginal_noise, GaussianNoiseFor(sides.measured, Rho(split.measurement)));
-  if (!selects) return absl::OkStatus();
+  if (choice == Choice::kMeasuresAll) return absl::OkStatus();
   ASSIGN_OR_RETURN(schedule.selection, AffordableSelection(Rho(split.selection)));
   if (!schedule.selection) return InvalidField("spend.rho", "is too small to pay for each selection");
   return absl::OkStatus();
@@ -388,8 +392,9 @@ absl::StatusOr<RapSchedule> MakeRapSchedule(const SynthesisInput& input) {
   }
   const int64_t candidates =
       queries ? CountQueries(input.domain, schedule.queries) : static_cast<int64_t>(schedule.sets.size());
-  const bool selects = schedule.settings.rounds * schedule.settings.per_round < candidates;
-  RETURN_IF_ERROR(BuyNoise(budget, selects, sides, schedule));
+  const int64_t measured = schedule.settings.rounds * schedule.settings.per_round;
+  RETURN_IF_ERROR(
+      BuyNoise(budget, measured < candidates ? Choice::kSelects : Choice::kMeasuresAll, sides, schedule));
   RETURN_IF_ERROR(CheckHandicaps(input.domain, budget, schedule));
   schedule.draws = DrawsOf(schedule, sides);
   // A selection among single queries does not get cheaper for a unit that only enters or leaves: parts pay
