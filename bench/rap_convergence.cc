@@ -4,7 +4,7 @@
 //
 // Prints the processor time of the run, one thread, and how many steps and how much time it takes until the
 // loss is within so much of what it is at the end: runs that draw the same, take the same steps, and end
-// where the loss comes below that. delta depends on n in benchmarks alone.
+// where the loss comes below that: no steps where it starts there. delta depends on n in benchmarks alone.
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
