@@ -52,7 +52,7 @@ TEST_P(AnchorFaults, AProcessKilledWhileItAnchorsLosesNothingAndLeavesAnAnchorTh
     const uint64_t seed = NextSeed();
     const pid_t child = fork();
     if (child == 0) {
-      const Fragile server = OpenFragile(seed);
+      const FragileLedger server = OpenFragile(seed);
       FailingFolder folder(anchor_dir());
       folder.Arm(FailingFolder::Fault::kKill, run, EIO);
       _exit(Run(Script::kAnalyst, *server.ledger, run).ok() ? 0 : 1);
