@@ -15,11 +15,7 @@
 namespace curator::bench {
 namespace {
 
-int64_t NowNs() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(
-             std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
+using Clock = std::chrono::steady_clock;
 
 std::string RandomBytes(size_t size) {
   std::string bytes(size, '\0');
@@ -44,6 +40,29 @@ Observed Summarize(std::vector<double> latencies_us, double seconds) {
           .median_us = latencies_us[count / 2],
           .p99_us = latencies_us[count * 99 / 100],
           .charges = static_cast<int64_t>(count)};
+}
+
+Observed ChargeByClients(const Load& load, const std::function<void(int client)>& charge) {
+  const Clock::time_point start = Clock::now();
+  const auto deadline = start + std::chrono::microseconds(static_cast<int64_t>(load.seconds * 1e6));
+  std::vector<std::vector<double>> of_clients(static_cast<size_t>(load.clients));
+  std::vector<std::thread> threads;
+  for (int client = 0; client < load.clients; ++client) {
+    threads.emplace_back(
+        [&latencies_us = of_clients[static_cast<size_t>(client)], &charge, deadline, client] {
+          for (Clock::time_point before = Clock::now(); before < deadline;) {
+            charge(client);
+            const Clock::time_point after = Clock::now();
+            latencies_us.push_back(std::chrono::duration<double, std::micro>(after - before).count());
+            before = after;
+          }
+        });
+  }
+  for (std::thread& thread : threads) thread.join();
+  const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  std::vector<double> all;
+  for (const std::vector<double>& some : of_clients) all.insert(all.end(), some.begin(), some.end());
+  return Summarize(std::move(all), seconds);
 }
 
 HotDataset::HotDataset(ledger::Ledger& ledger) : ledger_(ledger) {
@@ -84,35 +103,15 @@ ledger::ChargeRequest HotDataset::Request(const std::string& request_id) const {
           .postings = {{account_id_, "rho", 1000}}};
 }
 
-std::vector<double> HotDataset::ChargeUntil(int64_t deadline_ns, int64_t most) {
-  std::vector<double> latencies_us;
-  int64_t start = NowNs();
-  while (start < deadline_ns && static_cast<int64_t>(latencies_us.size()) < most) {
-    const ledger::ChargeRequest request = Request(Must(client::NewRequestId()));
-    Must(ledger_.Begin(request));
-    const int64_t end = NowNs();
-    latencies_us.push_back(static_cast<double>(end - start) / 1000);
-    start = end;
-  }
-  return latencies_us;
+void HotDataset::ChargeOnce() const {
+  const ledger::ChargeRequest request = Request(Must(client::NewRequestId()));
+  Must(ledger_.Begin(request));
 }
 
 Observed HotDataset::Charge(const Load& load) {
-  const int64_t start = NowNs();
-  const int64_t deadline = start + static_cast<int64_t>(load.seconds * 1e9);
-  std::vector<std::vector<double>> of_clients(static_cast<size_t>(load.clients));
-  std::vector<std::thread> threads;
-  for (int i = 0; i < load.clients; ++i) {
-    threads.emplace_back([this, &of_clients, deadline, i] {
-      of_clients[static_cast<size_t>(i)] = ChargeUntil(deadline, std::numeric_limits<int64_t>::max());
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
-  const double seconds = static_cast<double>(NowNs() - start) / 1e9;
-  std::vector<double> all;
-  for (const std::vector<double>& some : of_clients) all.insert(all.end(), some.begin(), some.end());
-  charges_ += static_cast<int64_t>(all.size());
-  return Summarize(std::move(all), seconds);
+  const Observed seen = ChargeByClients(load, [this](int) { ChargeOnce(); });
+  charges_ += seen.charges;
+  return seen;
 }
 
 void HotDataset::FillTo(int64_t charges) {
@@ -122,7 +121,9 @@ void HotDataset::FillTo(int64_t charges) {
   std::vector<std::thread> threads;
   for (int64_t i = 0; i < kClients; ++i) {
     const int64_t share = missing / kClients + (i < missing % kClients ? 1 : 0);
-    threads.emplace_back([this, share, i] { ChargeUntil(std::numeric_limits<int64_t>::max(), share); });
+    threads.emplace_back([this, share] {
+      for (int64_t charge = 0; charge < share; ++charge) ChargeOnce();
+    });
   }
   for (std::thread& thread : threads) thread.join();
   charges_ = charges;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,9 @@ struct Observed {
 // What `latencies_us` of operations that took `seconds` together amount to.
 Observed Summarize(std::vector<double> latencies_us, double seconds);
 
+// `load.clients` threads that do `charge`, each with its own number, one after the other for `load.seconds`.
+Observed ChargeByClients(const Load& load, const std::function<void(int client)>& charge);
+
 // One sealed private dataset with one account, whose limit is never reached.
 class HotDataset {
  public:
@@ -39,7 +43,7 @@ class HotDataset {
 
  private:
   ledger::ChargeRequest Request(const std::string& request_id) const;
-  std::vector<double> ChargeUntil(int64_t deadline_ns, int64_t most);
+  void ChargeOnce() const;
 
   ledger::Ledger& ledger_;
   ledger::Dataset dataset_;

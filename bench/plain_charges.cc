@@ -5,15 +5,12 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <memory>
 #include <mutex>
 #include <sstream>
-#include <thread>
 
 #include "absl/strings/str_cat.h"
 #include "tests/testing/scratch_folder.h"
@@ -133,28 +130,8 @@ Observed ChargePlainlyOnPostgres(const std::string& url, const Load& load, Proto
 }
 
 Observed ChargePlainlyOnSqlite(const std::string& path, const Load& load) {
-  using Clock = std::chrono::steady_clock;
   PlainSqlite store(path);
-  const Clock::time_point start = Clock::now();
-  const Clock::time_point deadline =
-      start + std::chrono::microseconds(static_cast<int64_t>(load.seconds * 1e6));
-  std::vector<std::vector<double>> of_clients(static_cast<size_t>(load.clients));
-  std::vector<std::thread> threads;
-  for (std::vector<double>& latencies_us : of_clients) {
-    threads.emplace_back([&store, &latencies_us, deadline] {
-      for (Clock::time_point before = Clock::now(); before < deadline;) {
-        store.Charge();
-        const Clock::time_point after = Clock::now();
-        latencies_us.push_back(std::chrono::duration<double, std::micro>(after - before).count());
-        before = after;
-      }
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
-  const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
-  std::vector<double> all;
-  for (const std::vector<double>& some : of_clients) all.insert(all.end(), some.begin(), some.end());
-  return Summarize(std::move(all), seconds);
+  return ChargeByClients(load, [&store](int) { store.Charge(); });
 }
 
 }  // namespace curator::bench
