@@ -99,7 +99,10 @@ absl::StatusOr<Projected> CpuProjector::Project(const ProjectionProblem& problem
   RETURN_IF_ERROR(CheckProblem(problem, start));
   Projected projected{.rows = std::move(start)};
   if (rule.most_steps < 1) return projected;
-  Descent descent(problem, rule.relaxation, rule.slopes, loops_, executor_, projected.rows);
+  ASSIGN_OR_RETURN(ProductList products,
+                   ProductList::Create(problem.polynomials, projected.rows.layout, pacer));
+  Descent descent(problem, std::move(products), rule.relaxation, rule.slopes, loops_, executor_,
+                  projected.rows);
   Pace pace(rule);
   ASSIGN_OR_RETURN(const double first_loss, descent.Loss(pacer));
   std::vector<double> losses = {first_loss};
@@ -120,7 +123,7 @@ absl::StatusOr<Projected> CpuProjector::Project(const ProjectionProblem& problem
 AlignedFloats SharesOf(const RelaxedRows& rows, Relaxation relaxation, const ProjectionLoops& loops) {
   const ProjectionProblem nothing;
   RelaxedRows same = rows;
-  Descent descent(nothing, relaxation, Slopes::kByParameters, loops, OnlyThisThread(), same);
+  Descent descent(nothing, ProductList(), relaxation, Slopes::kByParameters, loops, OnlyThisThread(), same);
   Pacer pacer{std::stop_token()};
   descent.Loss(pacer).IgnoreError();  // nothing to fit, and nobody who stops it
   return std::move(descent.shares());
@@ -132,7 +135,8 @@ absl::StatusOr<LossAndGradient> LossAt(const ProjectionProblem& problem, const R
   RETURN_IF_ERROR(CheckProblem(problem, rows));
   Pacer pacer{std::stop_token()};
   RelaxedRows same = rows;
-  Descent descent(problem, relaxation, Slopes::kByParameters, loops, executor, same);
+  ASSIGN_OR_RETURN(ProductList products, ProductList::Create(problem.polynomials, rows.layout, pacer));
+  Descent descent(problem, std::move(products), relaxation, Slopes::kByParameters, loops, executor, same);
   LossAndGradient result;
   ASSIGN_OR_RETURN(result.loss, descent.Loss(pacer));
   ASSIGN_OR_RETURN(result.gradient, descent.Gradient(pacer));

@@ -219,5 +219,18 @@ TEST(CpuProjector, StopsWhenToldTo) {
             absl::StatusCode::kCancelled);
 }
 
+// Asks to stop when it is called for the second time: the first pieces of the marginal are summed by then.
+TEST(CpuProjector, StopsBetweenThePiecesOfOneMarginal) {
+  const RelaxedRows rows = RandomRelaxedRows({2000, 2000}, 32, 15, kCellBlockRows);
+  ProjectionProblem problem;
+  problem.marginals.push_back({.positions = {0, 1}, .answers = std::vector<float>(4'000'000)});
+  std::stop_source source;
+  Pacer pacer(source.get_token());
+  AsksToStop executor(source);
+  EXPECT_EQ(CpuProjector(executor).Project(problem, rows, {.most_steps = 3}, pacer).status().code(),
+            absl::StatusCode::kCancelled);
+  EXPECT_EQ(executor.calls(), 2);
+}
+
 }  // namespace
 }  // namespace curator::dp

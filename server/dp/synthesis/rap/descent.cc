@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <span>
+#include <utility>
 
 #include "base/status_macros.h"
 
@@ -11,6 +12,9 @@ namespace {
 
 // Cells that one task computes answers for, at least.
 constexpr size_t kCellsPerTask = size_t{1} << 15;
+
+// So many of these tasks run between two looks at the pacer, at least.
+constexpr size_t kLeastTasks = 8;
 
 constexpr size_t kMostThreads = 64;
 constexpr size_t kMostShards = 64;
@@ -38,7 +42,7 @@ absl::Status CountAhead(size_t steps, Pacer& pacer) {
 
 }  // namespace
 
-Descent::Descent(const ProjectionProblem& problem, Relaxation relaxation, Slopes slopes,
+Descent::Descent(const ProjectionProblem& problem, ProductList products, Relaxation relaxation, Slopes slopes,
                  const ProjectionLoops& loops, Executor& executor, RelaxedRows& rows)
     : problem_(problem),
       layout_(rows.layout),
@@ -47,7 +51,7 @@ Descent::Descent(const ProjectionProblem& problem, Relaxation relaxation, Slopes
       loops_(loops),
       executor_(executor),
       parameters_(rows.parameters),
-      products_(problem.polynomials, rows.layout),
+      products_(std::move(products)),
       shards_(ShardsFor(products_.size(), rows.layout.blocks())),
       product_sums_(shards_ * products_.size()),
       product_slopes_(products_.size()),
@@ -230,10 +234,8 @@ absl::StatusOr<double> Descent::FollowAnswers(Pacer& pacer) {
   double loss = 0;
   for (size_t first = 0; first < indexes_.size();) {
     const size_t end = EndOfPortion(first, static_cast<size_t>(Pacer::kMostSteps) / layout_.blocks());
-    size_t cells = 0;
-    for (size_t i = first; i < end; ++i) cells += indexes_[i].cells();
-    RETURN_IF_ERROR(CountAhead(cells * layout_.blocks(), pacer));
-    loss += FollowMarginals(first, end);
+    ASSIGN_OR_RETURN(const double of_portion, FollowMarginals(first, end, pacer));
+    loss += of_portion;
     first = end;
   }
   return loss + FollowPolynomials();
@@ -245,13 +247,8 @@ Descent::Miss Descent::MissOf(double sum, float given, float weight) const {
           .slope = 2 * weight * static_cast<float>(error)};
 }
 
-double Descent::FollowMarginals(size_t first, size_t end) {
-  struct Piece {
-    size_t marginal;
-    MarginalTable table;
-  };
+std::vector<Descent::Piece> Descent::PiecesOf(size_t first, size_t end) const {
   std::vector<Piece> pieces;
-  std::vector<std::vector<double>> sums(end - first);
   for (size_t i = first; i < end; ++i) {
     const MarginalTable whole = indexes_[i].table();
     const size_t stride = std::max<size_t>(1, kCellsPerTask / whole.inner_size);
@@ -262,17 +259,34 @@ double Descent::FollowMarginals(size_t first, size_t end) {
       part.outer_cells += tuple;
       pieces.push_back({i, part});
     }
-    sums[i - first].resize(indexes_[i].cells());
   }
-  RunTasks(executor_, pieces.size(), [&](size_t task, size_t) {
-    const FlushToZero flush;
-    const Piece& piece = pieces[task];
-    AlignedFloats work = MarginalWork(layout_, piece.table.inner_size);
-    for (size_t block = 0; block < layout_.blocks(); ++block) {
-      loops_.sum_marginal(SharesOf(block), MaskOf(block), Rows(), piece.table, work.data(),
-                          sums[piece.marginal - first].data());
+  return pieces;
+}
+
+absl::StatusOr<double> Descent::FollowMarginals(size_t first, size_t end, Pacer& pacer) {
+  std::vector<std::vector<double>> sums(end - first);
+  for (size_t i = first; i < end; ++i) sums[i - first].resize(indexes_[i].cells());
+  const std::vector<Piece> pieces = PiecesOf(first, end);
+  for (size_t piece = 0; piece < pieces.size();) {
+    // As many as there are steps between two looks, but some for each core.
+    const size_t begin = piece;
+    size_t steps = 0;
+    while (piece < pieces.size() &&
+           (piece - begin < kLeastTasks || steps < static_cast<size_t>(Pacer::kMostSteps))) {
+      const MarginalTable& table = pieces[piece++].table;
+      steps += table.outer_tuples * table.inner_size * layout_.blocks();
     }
-  });
+    RETURN_IF_ERROR(CountAhead(steps, pacer));
+    RunTasks(executor_, piece - begin, [&](size_t task, size_t) {
+      const FlushToZero flush;
+      const auto& [marginal, table] = pieces[begin + task];
+      AlignedFloats work = MarginalWork(layout_, table.inner_size);
+      for (size_t block = 0; block < layout_.blocks(); ++block) {
+        loops_.sum_marginal(SharesOf(block), MaskOf(block), Rows(), table, work.data(),
+                            sums[marginal - first].data());
+      }
+    });
+  }
   double loss = 0;
   for (size_t i = first; i < end; ++i) {
     const MarginalAnswer& given = problem_.marginals[i];

@@ -26,8 +26,9 @@ namespace curator::dp {
 
 class Descent {
  public:
-  // `problem` must fit the layout of `rows`. All must outlive it; it moves the rows' parameters.
-  Descent(const ProjectionProblem& problem, Relaxation relaxation, Slopes slopes,
+  // `problem` must fit the layout of `rows`, and `products` be those of its polynomials there. All must
+  // outlive it; it moves the rows' parameters.
+  Descent(const ProjectionProblem& problem, ProductList products, Relaxation relaxation, Slopes slopes,
           const ProjectionLoops& loops, Executor& executor, RelaxedRows& rows);
 
   // The loss where the rows are. Errors, here and below: CANCELLED as in Pacer.
@@ -60,7 +61,12 @@ class Descent {
   void WalkSection(std::span<const Stage> stages, size_t first_block, size_t end_block);
 
   // Of marginals first..end-1: their loss, and the slopes of their cells.
-  double FollowMarginals(size_t first, size_t end);
+  absl::StatusOr<double> FollowMarginals(size_t first, size_t end, Pacer& pacer);
+  struct Piece {
+    size_t marginal;
+    MarginalTable table;
+  };
+  std::vector<Piece> PiecesOf(size_t first, size_t end) const;
   // The loss of all polynomials, from the sums of their products; and the products' slopes.
   double FollowPolynomials();
   absl::StatusOr<double> FollowAnswers(Pacer& pacer);

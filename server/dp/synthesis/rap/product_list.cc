@@ -6,6 +6,8 @@
 #include <tuple>
 #include <utility>
 
+#include "base/status_macros.h"
+
 namespace curator::dp {
 
 // The terms without their coefficients. Columns of term t are columns[starts[t]..starts[t + 1] - 1], those
@@ -47,6 +49,28 @@ void ForEachTerm(std::span<const PolynomialAnswer> polynomials, Work work) {
   }
 }
 
+// Sorts pieces and merges them, so that nobody who wants it to stop waits for all of it. `less` need not tell
+// equal terms apart where their order does not matter.
+template <typename Less>
+absl::Status Sort(std::vector<uint32_t>& order, Pacer& pacer, const Less& less) {
+  constexpr size_t kPiece = size_t{1} << 15;
+  constexpr size_t kComparisons = 16;  // of each term of a piece, about
+  const auto at = [&](size_t place) { return order.begin() + static_cast<std::ptrdiff_t>(place); };
+  for (size_t start = 0; start < order.size(); start += kPiece) {
+    const size_t end = std::min(start + kPiece, order.size());
+    RETURN_IF_ERROR(pacer.Advance(static_cast<int64_t>((end - start) * kComparisons)));
+    std::sort(at(start), at(end), less);
+  }
+  for (size_t half = kPiece; half < order.size(); half *= 2) {
+    for (size_t start = 0; start + half < order.size(); start += 2 * half) {
+      const size_t end = std::min(start + 2 * half, order.size());
+      RETURN_IF_ERROR(pacer.InPieces(end - start, [](size_t, size_t) {}));
+      std::inplace_merge(at(start), at(start + half), at(end), less);
+    }
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 int64_t FittingBytesOfATerm(size_t columns) {
@@ -57,19 +81,22 @@ int64_t FittingBytesOfATerm(size_t columns) {
   // Its place and stem, its product, and its part of a run.
   const int64_t in_order =
       2 * of_columns + 4 + static_cast<int64_t>(sizeof(ProductRun) / ProductList::kLeastOfAStem);
-  // Its columns once more, where they start, stem, complement and place in the order.
-  const int64_t while_ordered = of_columns + 4 + 1 + 1 + 4;
+  // Its columns once more, where they start, stem, complement, place in the order, and in half of that again
+  // while it is merged.
+  const int64_t while_ordered = of_columns + 4 + 1 + 1 + 4 + 2;
   // A sum for each of four shards, and a slope.
   constexpr int64_t kWhileFitted = 4 * 8 + 4;
   return term + in_order + std::max(while_ordered, kWhileFitted);
 }
 
-ProductList::ProductList(std::span<const PolynomialAnswer> polynomials, const RelaxedLayout& layout) {
+absl::StatusOr<ProductList> ProductList::Create(std::span<const PolynomialAnswer> polynomials,
+                                                const RelaxedLayout& layout, Pacer& pacer) {
+  ProductList list;
   Terms terms = TermsOf(polynomials, layout.columns());
   std::vector<uint32_t> order(terms.stems.size());
   std::iota(order.begin(), order.end(), 0);
-  ChooseStems(order, terms);
-  std::ranges::sort(order, [&](uint32_t a, uint32_t b) {
+  RETURN_IF_ERROR(ChooseStems(order, terms, pacer));
+  RETURN_IF_ERROR(Sort(order, pacer, [&](uint32_t a, uint32_t b) {
     const auto kind = [&](uint32_t term) {
       return std::tuple(static_cast<bool>(terms.complemented[term]), terms.Columns(term).size(),
                         terms.stems[term]);
@@ -80,13 +107,14 @@ ProductList::ProductList(std::span<const PolynomialAnswer> polynomials, const Re
     if (!std::ranges::equal(terms.Others(a), terms.Others(b)))
       return std::ranges::lexicographical_compare(terms.Others(a), terms.Others(b));
     return a < b;
-  });
-  offsets_.reserve(2 * terms.columns.size());
-  product_of_term_.resize(order.size());
+  }));
+  list.offsets_.reserve(2 * terms.columns.size());
+  list.product_of_term_.resize(order.size());
   // Those with a stem have enough terms; of the others there is one for each kind; and batches cut some.
-  runs_.reserve(order.size() / kLeastOfAStem + 2 * kMostFactors + order.size() / kBatch);
-  MakeRuns(terms, order, static_cast<uint32_t>(layout.block_rows()));
-  MakeBatches();
+  list.runs_.reserve(order.size() / kLeastOfAStem + 2 * kMostFactors + order.size() / kBatch);
+  list.MakeRuns(terms, order, static_cast<uint32_t>(layout.block_rows()));
+  list.MakeBatches();
+  return list;
 }
 
 ProductList::Terms ProductList::TermsOf(std::span<const PolynomialAnswer> polynomials, size_t columns) {
@@ -114,14 +142,14 @@ ProductList::Terms ProductList::TermsOf(std::span<const PolynomialAnswer> polyno
 }
 
 // The longest that enough terms have in common, but one column is always left.
-void ProductList::ChooseStems(std::vector<uint32_t> order, Terms& terms) {
-  std::ranges::sort(order, [&](uint32_t a, uint32_t b) {
+absl::Status ProductList::ChooseStems(std::vector<uint32_t> order, Terms& terms, Pacer& pacer) {
+  RETURN_IF_ERROR(Sort(order, pacer, [&](uint32_t a, uint32_t b) {
     const auto kind = [&](uint32_t term) {
       return std::pair(static_cast<bool>(terms.complemented[term]), terms.Columns(term).size());
     };
     if (kind(a) != kind(b)) return kind(a) < kind(b);
     return std::ranges::lexicographical_compare(terms.Columns(a), terms.Columns(b));
-  });
+  }));
   for (size_t length = kLongestStem; length > 0; --length) {
     std::vector<uint32_t> left;
     left.reserve(order.size());
@@ -140,6 +168,7 @@ void ProductList::ChooseStems(std::vector<uint32_t> order, Terms& terms) {
     }
     order = std::move(left);
   }
+  return absl::OkStatus();
 }
 
 void ProductList::MakeRuns(const Terms& terms, std::span<const uint32_t> order, uint32_t rows_of_a_column) {

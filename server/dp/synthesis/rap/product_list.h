@@ -9,6 +9,9 @@
 #include <span>
 #include <vector>
 
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "dp/synthesis/pacer.h"
 #include "dp/synthesis/rap/projection.h"
 #include "dp/synthesis/rap/projection_loops.h"
 #include "dp/synthesis/rap/relaxed_layout.h"
@@ -34,10 +37,16 @@ class ProductList {
   static constexpr size_t kLeastOfAStem = 6;
   static constexpr size_t kLongestStem = 3;
 
-  // `polynomials` must fit the layout; fewer than 2^32 columns in all their terms.
-  ProductList(std::span<const PolynomialAnswer> polynomials, const RelaxedLayout& layout);
-  ProductList(const ProductList&) = delete;  // runs and batches point into it
+  // `polynomials` must fit the layout; fewer than 2^32 columns in all their terms. Errors: CANCELLED as in
+  // Pacer, which is asked while terms are put in order.
+  static absl::StatusOr<ProductList> Create(std::span<const PolynomialAnswer> polynomials,
+                                            const RelaxedLayout& layout, Pacer& pacer);
+
+  ProductList() = default;                   // no products
+  ProductList(const ProductList&) = delete;  // runs and batches point into it, and move with it
   ProductList& operator=(const ProductList&) = delete;
+  ProductList(ProductList&&) = default;
+  ProductList& operator=(ProductList&&) = default;
 
   // How many different products there are.
   size_t size() const { return products_; }
@@ -50,7 +59,7 @@ class ProductList {
   struct Terms;
 
   static Terms TermsOf(std::span<const PolynomialAnswer> polynomials, size_t columns);
-  static void ChooseStems(std::vector<uint32_t> order, Terms& terms);
+  static absl::Status ChooseStems(std::vector<uint32_t> order, Terms& terms, Pacer& pacer);
   void MakeRuns(const Terms& terms, std::span<const uint32_t> order, uint32_t rows_of_a_column);
   void MakeBatches();
 

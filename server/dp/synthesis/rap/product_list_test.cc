@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <random>
 #include <set>
+#include <stop_token>
 #include <tuple>
 
 #include "dp/workload/testing_domain.h"
@@ -17,6 +18,11 @@ RelaxedLayout LayoutOf(const std::vector<int64_t>& sizes, int64_t rows, size_t b
   AttributeSet all;
   for (size_t i = 0; i < sizes.size(); ++i) all.push_back(static_cast<uint32_t>(i));
   return RelaxedLayout::Create(domain, all, rows, block_rows).value();
+}
+
+ProductList ListOf(std::span<const PolynomialAnswer> polynomials, const RelaxedLayout& layout) {
+  Pacer pacer{std::stop_token()};
+  return ProductList::Create(polynomials, layout, pacer).value();
 }
 
 using Product = std::pair<bool, std::set<uint32_t>>;  // complemented, columns
@@ -60,7 +66,7 @@ TEST(ProductList, HoldsTheProductOfEveryTermOnce) {
   const RelaxedLayout layout = LayoutOf({4, 4, 4, 4, 4, 4, 4}, 40, 32);
   const std::vector<PolynomialAnswer> polynomials = {
       RandomTerms(300, 7, 4, 1), {}, RandomTerms(500, 7, 4, 2)};
-  const ProductList list(polynomials, layout);
+  const ProductList list = ListOf(polynomials, layout);
   const std::vector<Product> products = Listed(list, 32);
   EXPECT_EQ(std::set<Product>(products.begin(), products.end()).size(), products.size());
   EXPECT_EQ(products.size(), list.size());
@@ -84,7 +90,7 @@ TEST(ProductList, TakesTheColumnsThatManyShareAsTheirStem) {
   }
   for (uint32_t i = 0; i < 8; ++i) polynomial.terms.push_back({.columns = {0, 60, 102 + i}});
   polynomial.terms.push_back({.columns = {99, 198}});
-  const ProductList list(std::span(&polynomial, 1), layout);
+  const ProductList list = ListOf(std::span(&polynomial, 1), layout);
   ASSERT_EQ(list.batches().size(), 1U);
   using Run = std::tuple<std::vector<uint32_t>, size_t, size_t>;  // stem, others, products
   std::vector<Run> runs;
@@ -98,16 +104,34 @@ TEST(ProductList, CutsManyProductsIntoBatches) {
   const RelaxedLayout layout = LayoutOf({700, 700}, 16, 16);
   PolynomialAnswer polynomial;
   for (uint32_t i = 0; i < 300'000; ++i) polynomial.terms.push_back({.columns = {i % 700, 700 + i / 700}});
-  const ProductList list(std::span(&polynomial, 1), layout);
+  const ProductList list = ListOf(std::span(&polynomial, 1), layout);
   EXPECT_EQ(list.size(), 300'000U);
   EXPECT_GE(list.batches().size(), 3U);
   for (const ProductBatch& batch : list.batches()) EXPECT_LE(batch.products, ProductList::kBatch);
+  // What is put in order in pieces is in order as a whole, and each product there once.
+  const std::vector<Product> products = Listed(list, 16);
+  EXPECT_EQ(std::set<Product>(products.begin(), products.end()).size(), 300'000U);
+}
+
+TEST(ProductList, StopsWhileItPutsTermsInOrder) {
+  const RelaxedLayout layout = LayoutOf({700, 700}, 16, 16);
+  PolynomialAnswer polynomial;
+  for (uint32_t i = 0; i < 300'000; ++i) polynomial.terms.push_back({.columns = {i % 700, 700 + i / 700}});
+  Pacer unhurried{std::stop_token()};
+  ASSERT_TRUE(ProductList::Create(std::span(&polynomial, 1), layout, unhurried).ok());
+  EXPECT_GT(unhurried.looks(), 20);  // ten pieces and their mergers, in two orders
+  std::stop_source source;
+  source.request_stop();
+  Pacer told(source.get_token());
+  EXPECT_EQ(ProductList::Create(std::span(&polynomial, 1), layout, told).status().code(),
+            absl::StatusCode::kCancelled);
+  EXPECT_LT(told.steps(), unhurried.steps() / 10);
 }
 
 TEST(ProductList, IsEmptyWithoutTerms) {
   const RelaxedLayout layout = LayoutOf({2}, 16, 16);
   const PolynomialAnswer constant{.constant = 1, .terms = {}};
-  const ProductList list(std::span(&constant, 1), layout);
+  const ProductList list = ListOf(std::span(&constant, 1), layout);
   EXPECT_EQ(list.size(), 0U);
   EXPECT_TRUE(list.batches().empty());
 }
