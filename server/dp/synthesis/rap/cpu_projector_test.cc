@@ -137,18 +137,19 @@ TEST(CpuProjector, RefusesWhatDoesNotFitTheLayout) {
             absl::StatusCode::kInvalidArgument);
 }
 
-// Asks to stop when it is called for the second time, and counts the calls.
+// Asks to stop when it is called for the n-th time, and counts the calls.
 class AsksToStop final : public Executor {
  public:
-  explicit AsksToStop(std::stop_source& source) : source_(source) {}
+  AsksToStop(std::stop_source& source, int call) : source_(source), call_(call) {}
   void RunOnFreeCores(int /*most*/, const std::function<void(int)>& work) override {
     work(0);
-    if (++calls_ == 2) source_.request_stop();
+    if (++calls_ == call_) source_.request_stop();
   }
   int calls() const { return calls_; }
 
  private:
   std::stop_source& source_;
+  const int call_;
   int calls_ = 0;
 };
 
@@ -178,7 +179,7 @@ TEST(CpuProjector, StopsBetweenTheProductsOfOneStep) {
   const RelaxedRows rows = RandomRelaxedRows({700, 700}, 700, 16);
   std::stop_source source;
   Pacer pacer(source.get_token());
-  AsksToStop executor(source);  // when shares, and the first products, have been computed
+  AsksToStop executor(source, 2);  // when shares, and the first products, have been computed
   EXPECT_EQ(CpuProjector(executor)
                 .Project(ThreeHundredColumns(700), rows, {.most_steps = 1}, pacer)
                 .status()
@@ -219,17 +220,20 @@ TEST(CpuProjector, StopsWhenToldTo) {
             absl::StatusCode::kCancelled);
 }
 
-// Asks to stop when it is called for the second time: the first pieces of the marginal are summed by then.
+// Shares are computed in one call; then the pieces of the marginal are summed, and their gradients added.
 TEST(CpuProjector, StopsBetweenThePiecesOfOneMarginal) {
   const RelaxedRows rows = RandomRelaxedRows({2000, 2000}, 32, 15, kCellBlockRows);
   ProjectionProblem problem;
   problem.marginals.push_back({.positions = {0, 1}, .answers = std::vector<float>(4'000'000)});
-  std::stop_source source;
-  Pacer pacer(source.get_token());
-  AsksToStop executor(source);
-  EXPECT_EQ(CpuProjector(executor).Project(problem, rows, {.most_steps = 3}, pacer).status().code(),
-            absl::StatusCode::kCancelled);
-  EXPECT_EQ(executor.calls(), 2);
+  const int of_sums = 16;
+  for (const int call : {2, 1 + of_sums + 3}) {
+    std::stop_source source;
+    Pacer pacer(source.get_token());
+    AsksToStop executor(source, call);
+    EXPECT_EQ(CpuProjector(executor).Project(problem, rows, {.most_steps = 3}, pacer).status().code(),
+              absl::StatusCode::kCancelled);
+    EXPECT_EQ(executor.calls(), call);
+  }
 }
 
 }  // namespace

@@ -35,6 +35,20 @@ size_t ShardsFor(size_t products, size_t blocks) {
   return std::min<size_t>(blocks, products == 0 ? kMostShards : products <= kMany ? 16 : 4);
 }
 
+// The marginal cut into parts of about so many cells. The loops take two tuples of a marginal at once: so
+// does each part, and its cells come to the same bits wherever it is cut.
+std::vector<MarginalTable> PartsOf(const MarginalTable& whole, size_t cells) {
+  const size_t stride = std::max<size_t>(2, cells / whole.inner_size / 2 * 2);
+  std::vector<MarginalTable> parts;
+  for (size_t tuple = 0; tuple < whole.outer_tuples; tuple += stride) {
+    MarginalTable& part = parts.emplace_back(whole);
+    part.outer_tuples = std::min(stride, whole.outer_tuples - tuple);
+    part.outer_columns += tuple * whole.outer;
+    part.outer_cells += tuple;
+  }
+  return parts;
+}
+
 // Steps are a cell in a block of rows, or a parameter.
 absl::Status CountAhead(size_t steps, Pacer& pacer) {
   return pacer.InPieces(steps, [](size_t, size_t) {});
@@ -108,11 +122,25 @@ std::vector<Descent::Stage> Descent::GradientStages() {
     BringNear(block);
   }});
   for (size_t first = 0; first < indexes_.size();) {
-    const size_t end = EndOfPortion(first, static_cast<size_t>(Pacer::kMostSteps) / shards_);
+    const size_t most_cells = static_cast<size_t>(Pacer::kMostSteps) / shards_;
+    const size_t end = EndOfPortion(first, most_cells);
     size_t cells = 0;
     for (size_t i = first; i < end; ++i) cells += indexes_[i].cells();
+    if (cells > most_cells) {  // of a single one
+      for (const MarginalTable& part : PartsOf(indexes_[first].table(), most_cells)) {
+        stages.push_back(
+            {part.outer_tuples * part.inner_size, [this, first, part](size_t block, float* gradient) {
+               AlignedFloats work = MarginalWork(layout_, widest_);
+               AddMarginalGradient(first, part, block, work.data(), gradient);
+             }});
+      }
+      first = end;
+      continue;
+    }
     stages.push_back({cells, [this, first, end](size_t block, float* gradient) {
-                        AddMarginalGradients(first, end, block, gradient);
+                        AlignedFloats work = MarginalWork(layout_, widest_);
+                        for (size_t i = first; i < end; ++i)
+                          AddMarginalGradient(i, indexes_[i].table(), block, work.data(), gradient);
                       }});
     first = end;
   }
@@ -205,12 +233,10 @@ void Descent::ComputeShares(size_t block) {
   }
 }
 
-void Descent::AddMarginalGradients(size_t first, size_t end, size_t block, float* gradient) {
-  AlignedFloats work = MarginalWork(layout_, widest_);
-  for (size_t i = first; i < end; ++i) {
-    loops_.add_marginal_gradient(SharesOf(block), MaskOf(block), Rows(), indexes_[i].table(),
-                                 marginal_slopes_[i].data(), work.data(), gradient);
-  }
+void Descent::AddMarginalGradient(size_t marginal, const MarginalTable& table, size_t block, float* work,
+                                  float* gradient) {
+  loops_.add_marginal_gradient(SharesOf(block), MaskOf(block), Rows(), table,
+                               marginal_slopes_[marginal].data(), work, gradient);
 }
 
 // Turns the gradient by the shares into that by the parameters.
@@ -250,15 +276,7 @@ Descent::Miss Descent::MissOf(double sum, float given, float weight) const {
 std::vector<Descent::Piece> Descent::PiecesOf(size_t first, size_t end) const {
   std::vector<Piece> pieces;
   for (size_t i = first; i < end; ++i) {
-    const MarginalTable whole = indexes_[i].table();
-    const size_t stride = std::max<size_t>(1, kCellsPerTask / whole.inner_size);
-    for (size_t tuple = 0; tuple < whole.outer_tuples; tuple += stride) {
-      MarginalTable part = whole;
-      part.outer_tuples = std::min(stride, whole.outer_tuples - tuple);
-      part.outer_columns += tuple * whole.outer;
-      part.outer_cells += tuple;
-      pieces.push_back({i, part});
-    }
+    for (const MarginalTable& part : PartsOf(indexes_[i].table(), kCellsPerTask)) pieces.push_back({i, part});
   }
   return pieces;
 }

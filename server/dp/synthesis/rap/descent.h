@@ -80,7 +80,9 @@ class Descent {
 
   void BringNear(size_t block) const;
   void ComputeShares(size_t block);
-  void AddMarginalGradients(size_t first, size_t end, size_t block, float* gradient);
+  // Of all cells of the marginal, or of some: those of the table.
+  void AddMarginalGradient(size_t marginal, const MarginalTable& table, size_t block, float* work,
+                           float* gradient);
   void FollowRelaxation(size_t block, float* gradient);
 
   size_t Rows() const { return layout_.block_rows(); }
