@@ -392,8 +392,9 @@ class Ledger {
   // Those of the accounts that this dataset opened, newest first.
   virtual absl::StatusOr<std::vector<LimitProposal>> ListLimitProposals(std::string_view dataset_id) = 0;
 
-  // The truth about a charge after any error. That it has STARTED is told once the anchor covers that, because
-  // who hears it may read records: else UNAVAILABLE (ask again), or DATA_LOSS on a ledger that is read-only.
+  // The truth about a charge after any error. That it has STARTED is told once the anchor covers that,
+  // because who hears it may read records: else UNAVAILABLE (ask again), or DATA_LOSS on a ledger that is
+  // read-only.
   virtual absl::StatusOr<Charge> GetCharge(std::string_view charge_id) = 0;
   virtual absl::StatusOr<Charge> FindCharge(std::string_view principal, std::string_view request_id) = 0;
   // Newest first, at most 1,000.
