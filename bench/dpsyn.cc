@@ -10,17 +10,17 @@
 // 1e-9) kept by numerical composition), or zcdp (the rho of (epsilon, 1e-9)). The method `direct` answers the
 // workload itself with noise.
 //
-// marginals: all K-way marginals are the workload; prints the mean over them and over repetitions of the L1
-// distance between normalised marginals of the table and of the model, the largest difference of a cell, the
-// CPU seconds of planning, drawing and fitting, and those of the answers.
-// squares: for each k from 3 to 8, the mean over 30 random k-way marginals of the sum of squared errors of
-// shares (marginals of more than 2^18 cells are left out); the workload of the synthesis is all pairs.
-// classify: every fifth record is held out; a classifier of the last attribute is trained on as many records
-// drawn from the model as the rest has, and on the rest itself; the shares of held-out records that each gets
-// wrong.
-// speed: a table of ROWS records of ATTRIBUTES binary attributes, end to end.
-//
-// designs: how many views of how many binary attributes hold every pair, or triple, and the lower bound.
+//   marginals  all K-way marginals are the workload; prints the mean over them and over repetitions of the L1
+//              distance between normalised marginals of the table and of the model, the largest difference
+//              of a cell, the CPU seconds of planning, drawing and fitting, and those of the answers
+//   squares    for each k from 3 to 8, the mean over 30 random k-way marginals of the sum of squared errors
+//              of shares (marginals of more than 2^18 cells are left out); the workload of the synthesis is
+//              all pairs
+//   classify   every fifth record is held out; a classifier of the last attribute is trained on as many
+//              records drawn from the model as the rest has, and on the rest itself; the shares of held-out
+//              records that each gets wrong
+//   speed      a table of ROWS records of ATTRIBUTES binary attributes, end to end
+//   designs    how many views of how many binary attributes hold every pair, or triple, and the lower bound
 //
 // Repetition r draws from the key whose first byte is r. Nothing is assumed about the number of records,
 // unless assume_records=N is among the settings: a public guess.

@@ -1,7 +1,8 @@
 // MWEM on the NLTCS disability table (21,574 records, 16 binary attributes), all 560 three-way marginals.
 //
-//   mwem_nltcs [repetitions] [key=value]...     reads $CURATOR_SHARED/data/nltcs/micro.csv (default
-//   ../shared)
+//   mwem_nltcs [repetitions] [key=value]...
+//
+// Reads $CURATOR_SHARED/data/nltcs/micro.csv (default ../shared).
 //
 // Prints, for PURE at epsilon 0.1, 1 and 10 and for (1, 1e-9) under ZCDP, the mean and the largest over
 // repetitions of: the mean over marginals of the L1 distance between normalised marginals of data and model,

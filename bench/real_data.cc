@@ -1,8 +1,8 @@
 // Real data through a real server: how long import, seal and answers take, and how much memory the server
 // takes for it.
 //
-//   bench_real_data [NAME ...]     nist_acs, loans and msnbc by default; names as in
-//   tests/testing/real_datasets.h
+//   bench_real_data [NAME ...]  nist_acs, loans and msnbc by default; names as in
+//                               tests/testing/real_datasets.h
 //
 // A curatord of its own for each data set, on a SQLite ledger in $CURATOR_SCRATCH (or /dev/shm). Times are
 // elapsed, from the client's call to its return, over a loopback socket; "server" is the processor time of

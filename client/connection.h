@@ -30,8 +30,8 @@ class Connection {
   using Attempt = std::function<absl::Status(grpc::ClientContext& context)>;
 
   // Makes attempts until one ends with OK or with an error that must not be retried. `request_id` only
-  // spreads the delays
-  // ("" for reads). An attempt may have reached the server even when this fails with UNAVAILABLE.
+  // spreads the delays ("" for reads). An attempt may have reached the server even when this fails with
+  // UNAVAILABLE.
   // Errors: those of the attempt; Unreachable() when the connection was lost, NeverReached() when none could
   // be made.
   absl::Status Run(std::string_view request_id, const Attempt& attempt) const;

@@ -13,8 +13,8 @@
 namespace curator::client {
 
 // A new id: milliseconds since 1970, then 74 bits of the operating system's entropy, e.g.
-// "019b3f6e-2fa1-7d3b-a3f5-ef19b5a7633b".
-// It has to be unique, not secret; it is never a source of privacy noise.
+// "019b3f6e-2fa1-7d3b-a3f5-ef19b5a7633b". It has to be unique, not secret; it is never a source of privacy
+// noise.
 // Errors: UNAVAILABLE when the system gives no entropy.
 absl::StatusOr<std::string> NewRequestId();
 

@@ -3,7 +3,7 @@
 //
 //   mwem_paper ranges|tables|cubes|scaling [repetitions] [beginning of a row's name] [setting=value]...
 //
-// reads $CURATOR_SHARED/data (default ../shared)
+// Reads $CURATOR_SHARED/data (default ../shared).
 //
 // Repetition r draws from the key whose first bytes are r. Times are of one thread.
 #include <algorithm>

@@ -34,8 +34,7 @@ absl::StatusOr<v1::Event> ReadEvent(const std::string& path);
 absl::StatusOr<v1::Workload> ReadWorkload(const std::string& path);
 
 // A result file that appears whole or not at all: written under a temporary name beside it, renamed by
-// Commit().
-// "-" is standard output; devices and pipes are written directly.
+// Commit(). "-" is standard output; devices and pipes are written directly.
 class OutputFile {
  public:
   // `standard_output` must outlive the file.

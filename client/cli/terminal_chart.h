@@ -12,8 +12,7 @@ namespace curator::cli {
 
 // One line for each bar, as wide as the terminal: label, number, bar. A bar is solid up to the lower end of
 // its interval and shaded on to its value; a line leads from there to the upper end. Blocks where the
-// terminal shows UTF-8, else
-// "###==--|"; colours where it has them.
+// terminal shows UTF-8, else "###==--|"; colours where it has them.
 void DrawOnTerminal(const BarChart& chart, const Terminal& terminal, std::ostream& out);
 
 }  // namespace curator::cli

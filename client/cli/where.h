@@ -1,8 +1,9 @@
 // The language of --where and --thresholds: conditions on attributes, as people write them.
 //
 //   where      := condition { "and" condition }
-//   thresholds := "at least" number { "," number } "of" [ "each" number "of" ] "(" condition { "," condition
-//   } ")" condition  := attribute "in" "{" value { "," value } "}"
+//   thresholds := "at least" number { "," number } "of" [ "each" number "of" ]
+//                 "(" condition { "," condition } ")"
+//   condition  := attribute "in" "{" value { "," value } "}"
 //               | attribute "in" "[" [ value ] "," [ value ] ( "]" | ")" )
 //               | attribute ( "=" | ">=" | "<=" | "<" ) value
 //
@@ -13,9 +14,8 @@
 // Attributes and values are words (letters, digits, and _ - + . : / & %, and whatever is not ASCII), or any
 // text between quotes, ' or ", in which \ makes the next character part of the text. Keywords are lower case;
 // a word that is one must be quoted. An end of an interval that is left out is the attribute's own. "]" and
-// "<=" include the end,
-// ")" and "<" do not: numeric attributes have bins [edge, next edge) and take ")" and "<", all others "]" and
-// "<=" (CheckEnds()).
+// "<=" include the end, ")" and "<" do not. Numeric attributes have bins [edge, next edge) and take ")" and
+// "<", at their largest edge also "]" and "<="; all others take "]" and "<=" (CheckEnds()).
 //
 // Values stay text: the server knows what they are. The parser keeps no stack: its depth does not depend on
 // the text, which is at most kLongestWhere bytes.

@@ -1,13 +1,19 @@
 // The records of all datasets, on disk: segments as they were imported, then one sealed snapshot for each
 // dataset.
 //
-// Below the data directory each dataset has a folder, named by its id, with `manifest` (which imports there
-// were, in which order, with their reports), `segments/<request id>`, and `snapshot`
-// (`public_snapshot` of a public dataset). All are binary,
-// checksummed, mode 0600, and made durable before they get their names; a file in the making is called
-// `*.making` and is removed when found abandoned. Ids of persons and groups are stored as keyed hashes only,
-// and as mere numbers, 0 to their count, once a dataset is sealed; those of a partitioned dataset stay, in
-// `units` beside each snapshot.
+// Below the data directory each dataset has a folder, named by its id, with these files:
+//
+//   manifest               which imports there were, in which order, with their reports
+//   segments/<request id>  the records of one import, until the dataset is sealed
+//   snapshot               the sealed records
+//   public_snapshot        the same of a public dataset, in place of `snapshot`
+//   units                  of a part of a partitioned dataset: the persons or groups of its snapshot
+//   lock                   empty; held while the folder is changed
+//
+// All but `lock` are binary, checksummed, mode 0600, and made durable before they get their names; a file in
+// the making is called `*.making` and is removed when found abandoned. Ids of persons and groups are stored
+// as keyed hashes only, and as mere numbers, 0 to their count, once a dataset is sealed; those of a
+// partitioned dataset stay, in `units` beside each snapshot.
 //
 // Thread-safe, also between processes on one data directory. Methods may block on the disk.
 // Errors everywhere: UNAVAILABLE when the disk fails, DATA_LOSS when a file contradicts its checksum.

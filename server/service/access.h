@@ -23,8 +23,7 @@ struct DatasetView {
 absl::StatusOr<DatasetView> ViewOf(ledger::Dataset record);
 
 // Errors: INVALID_ARGUMENT (principal) when empty, longer than 128 bytes, or with other characters than
-// letters, digits and
-// ". _ @ -".
+// letters, digits and any of "._@-".
 absl::Status CheckPrincipal(std::string_view principal);
 
 // Errors: INVALID_ARGUMENT (request_id) unless it is a UUID in its 36-character form with lower-case digits.

@@ -1,6 +1,5 @@
 // Where the reference values and the real data lie: the folder that the environment variable CURATOR_SHARED
-// names,
-// ../shared beside the repository otherwise.
+// names, ../shared beside the repository otherwise.
 #pragma once
 
 #include <string>

@@ -5,14 +5,15 @@
 // nothing else, so it is the same on every machine, O(1), and valid when analysts choose mechanisms and
 // parameters adaptively.
 //
-//   PURE      counter "epsilon" (1e-12): sum of epsilons <= epsilon_B. Basic composition (Dwork, McSherry,
-//   Nissim, Smith 2006). ADVANCED  counters "epsilon_squared" (1e-12) and "delta" (1e-18): the largest S2
-//   with sqrt(2 ln(1/d') S2) + S2/2 <=
-//             epsilon_B, and the rest of delta_B (Whitehouse, Ramdas, Rogers, Wu 2023, Theorem 1).
-//   ZCDP      counter "rho" (1e-12): the largest rho whose tight conversion at delta_B is <= epsilon_B
-//   (Canonne, Kamath,
-//             Steinke 2020).
-//   RDP       counter "rdp" (1e-12) at ONE order alpha, fixed when the account is made.
+//   rule      counter (unit)           limit, when (epsilon_B, delta_B) is promised
+//   PURE      epsilon (1e-12)          epsilon_B: basic composition (Dwork, McSherry, Nissim, Smith 2006)
+//   ADVANCED  epsilon_squared (1e-12)  the largest S2 with sqrt(2 ln(1/d') S2) + S2/2 <= epsilon_B
+//             delta (1e-18)            delta_B - d', where d' is `delta_slack`
+//                                      (Whitehouse, Ramdas, Rogers, Wu 2023, Theorem 1)
+//   ZCDP      rho (1e-12)              the largest rho whose tight conversion at delta_B is <= epsilon_B
+//                                      (Canonne, Kamath, Steinke 2020)
+//   RDP       rdp (1e-12)              epsilon_B less what the conversion at delta_B adds, at ONE order
+//                                      alpha, fixed when the account is made (rules/rdp.cc)
 //
 // Thread-safe: pure functions.
 #pragma once

@@ -73,8 +73,8 @@ std::vector<int64_t> AnswersFromCounts(const Domain& domain, const QueryGroup& g
 std::vector<double> AnswersFromEstimates(const Domain& domain, const QueryGroup& group,
                                          std::span<const double> estimates);
 
-// All intervals of an attribute of `size` bins, by their first codes and then by their last: size (size + 1)
-// / 2.
+// All intervals of an attribute of `size` bins, by their first codes and then by their last:
+// size (size + 1) / 2.
 Boxes AllIntervals(int64_t size);
 
 // Of the answers of all groups together, as one vector.
@@ -83,11 +83,9 @@ Boxes AllIntervals(int64_t size);
 // smallest to the largest weight of query q, 0 included, and m the records that a unit may own. Then the
 // answers move by at most
 //
-//                 L1                                  squared L2                                    one
-//                 answer
-//   ADD_REMOVE    m max_x |w_x|_1                     m^2 max_x |w_x|_2^2                           m max |w|
-//   REPLACE_ONE   m min(2 max_x |w_x|_1, sum_q s_q)   m^2 min(c max_x |w_x|_2^2, sum_q s_q^2)       m max_q
-//   s_q
+//                L1                                 squared L2                               one answer
+//   ADD_REMOVE   m max_x |w_x|_1                    m^2 max_x |w_x|_2^2                      m max |w|
+//   REPLACE_ONE  m min(2 max_x |w_x|_1, sum_q s_q)  m^2 min(c max_x |w_x|_2^2, sum_q s_q^2)  m max_q s_q
 //
 // with c = 2 when no weight is negative, else 4. The largest over x is over all values of all attributes: of
 // queries over one attribute set it is that of their common cells, of queries over several it is found by

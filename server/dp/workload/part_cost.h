@@ -24,11 +24,10 @@
 //     takes one thing of the mechanism: its cost covers units of which only some records lie in T, so also
 //     one that only enters or only leaves. All claims of dp/kernel do (dp/workload/sensitivity.h).
 //   - Draws whose cost is at least linear in the records that change (LinearDraws): under ADD_REMOVE x = c;
-//   under
-//     REPLACE_ONE, draw by draw, x = max(c, 2 r), with r the cost of the same draw under ADD_REMOVE. Proof
-//     for a change of J records that leave T and I that enter, so that the weights of T are (J + I)/(2 m):
-//     see LinearDraws. For m = 1 this says: a record that is replaced within T costs c, one that moves
-//     between T and another part costs r, and half of x.
+//     under REPLACE_ONE, draw by draw, x = max(c, 2 r), with r the cost of the same draw under ADD_REMOVE.
+//     Proof for a change of J records that leave T and I that enter, so that the weights of T are
+//     (J + I)/(2 m): see LinearDraws. For m = 1 this says: a record that is replaced within T costs c, one
+//     that moves between T and another part costs r, and half of x.
 //
 // Not enough, and each caught by a test: c alone under REPLACE_ONE (a number of records is as private when a
 // record leaves as when it is replaced: c = r); r alone; posting only to parts that have records; a person's

@@ -3,29 +3,25 @@
 //
 // What each step promises, for the marginals of a request:
 //
-//   non-negative              No cell is below 0. Each marginal is replaced by the nearest one, in squares,
-//   that
-//                             has its noisy total (0 if that is negative) and no negative cell: small counts
-//                             sink together instead of negative ones being cut off, which would raise totals.
-//   consistent                Marginals agree on what they share: the weighted least-squares estimate
-//                             (marginal_consistency.h), exact.
-//   both                      The nearest in weighted squares that has no negative cell, agrees, and has the
-//   total
-//                             of the consistent estimate (0 if that is negative), by ascent of its dual until
-//                             what is still below 0 is less than kMostDisagreement records in every marginal,
-//                             or kMostRounds have passed; then that is cut off, so that no cell is below 0,
-//                             exactly, and no sum that two marginals share differs by more than
-//                             `disagreement`.
-//   integer                   Each marginal in whole numbers that sum to its rounded total; each cell moves
-//   by
-//                             less than 1.
-//   integer, consistent       Whole numbers that agree exactly (MarginalConsistency::Rounded): cells of k-way
-//                             marginals move by less than 2^(k-1), cumulative counts by at most 1/2.
-//   all three                 Whole numbers, none below 0, all with the same total. One- and two-way
-//   marginals
-//                             agree exactly (there is always such a rounding). Wider ones agree but for their
-//                             own rounding, less than 1 in each cell: to decide whether they could agree
-//                             exactly is NP-hard (Irving, Jerrum 1994).
+//   non-negative         No cell is below 0. Each marginal is replaced by the nearest one, in squares, that
+//                        has its noisy total (0 if that is negative) and no negative cell: small counts sink
+//                        together instead of negative ones being cut off, which would raise totals.
+//   consistent           Marginals agree on what they share: the weighted least-squares estimate
+//                        (marginal_consistency.h), exact.
+//   both                 The nearest in weighted squares that has no negative cell, agrees, and has the total
+//                        of the consistent estimate (0 if that is negative). Ascent of its dual ends when in
+//                        no marginal more than kMostDisagreement records are below 0 and the nearest tables
+//                        are within kMostDistance, or after kMostRounds with the best tables so far. What is
+//                        below 0 is then cut off: no cell is below 0, exactly, and no sum that two marginals
+//                        share differs by more than `disagreement`.
+//   integer              Each marginal in whole numbers that sum to its rounded total; each cell moves by
+//                        less than 1.
+//   integer, consistent  Whole numbers that agree exactly (MarginalConsistency::Rounded): cells of k-way
+//                        marginals move by less than 2^(k-1), cumulative counts by at most 1/2.
+//   all three            Whole numbers, none below 0, all with the same total. One- and two-way marginals
+//                        agree exactly (there is always such a rounding). Wider ones agree but for their own
+//                        rounding, less than 1 in each cell: to decide whether they could agree exactly is
+//                        NP-hard (Irving, Jerrum 1994).
 //
 // Counts that are not marginals: non-negative cuts at 0, integer rounds each to the nearest; consistent
 // leaves them alone.

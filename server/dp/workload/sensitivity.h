@@ -12,10 +12,14 @@
 // absolute values sum to at most m, so its L1 is at most m and its squared L2 at most m^2 (the square of a
 // sum of non-negative numbers is at least the sum of their squares), reached when all m records share a cell.
 // REPLACE_ONE: the unit's old records leave (a vector a >= 0 of sum at most m) and its new ones enter (b >= 0
-// of sum at most m); |b - a|_1 <= 2m, |b - a|_2^2 <= |a|_2^2 + |b|_2^2
-// <= 2 m^2 because a.b >= 0, |b_i - a_i| <= m. Marginals add up in L1 and in squared L2. The number of
-// records moves by at most m under both relations (a replaced person may own fewer records; a replaced record
-// may be rejected at import).
+// of sum at most m), so in one marginal
+//
+//   |b - a|_1   <= 2 m
+//   |b - a|_2^2 <= |a|_2^2 + |b|_2^2 <= 2 m^2, because a.b >= 0
+//   |b_i - a_i| <= m
+//
+// Marginals add up in L1 and in squared L2. The number of records moves by at most m under both relations (a
+// replaced person may own fewer records; a replaced record may be rejected at import).
 //
 // Thread-safe: pure functions.
 #pragma once
@@ -50,9 +54,9 @@ absl::StatusOr<Sensitivity> RecordCountSensitivity(const UnitBound& unit);
 // stated where its L2 does not imply it.
 Event NoiseEvent(const NoiseSpec& noise, const Sensitivity& sensitivity);
 
-// The noise that costs exactly `epsilon` on a vector of `sensitivity`: discrete Laplace of scale L1 /
-// epsilon. Errors: INVALID_ARGUMENT for epsilon <= 0; OUT_OF_RANGE when the reduced quotient does not fit or
-// exceeds kMaxNoiseScale.
+// The noise that costs exactly `epsilon` on a vector of `sensitivity`: discrete Laplace of scale
+// L1 / epsilon. Errors: INVALID_ARGUMENT for epsilon <= 0; OUT_OF_RANGE when the reduced quotient does
+// not fit or exceeds kMaxNoiseScale.
 absl::StatusOr<NoiseSpec> LaplaceNoiseFor(const Sensitivity& sensitivity, Epsilon epsilon);
 
 // The noise that costs exactly `rho`: discrete Gaussian of sigma^2 = L2^2 / (2 rho). Errors likewise

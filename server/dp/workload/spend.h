@@ -48,8 +48,7 @@ using Budget = std::variant<PureBudget, ZcdpBudget>;
 //              rho                ZcdpBudget
 //   ADVANCED   epsilon            PureBudget
 //              epsilon and delta  ZcdpBudget of the largest rho whose tight conversion at delta is at most
-//              epsilon
-//                                 (Canonne, Kamath, Steinke 2020)
+//                                 epsilon (Canonne, Kamath, Steinke 2020), with (epsilon, delta) as promise
 //
 // Errors: INVALID_ARGUMENT with a field ("spend", "spend.epsilon", "spend.delta", "spend.rho") for anything
 // else: nothing set, a combination that the rule does not know, an amount that is zero or negative.

@@ -11,8 +11,9 @@
 // moves of replaced records and q one of moves of single ones. Each cost of a draw here is g(move), convex,
 // symmetric and 0 at 0, so g(t v) <= t g(v) for t <= 1 and
 //
-//   g(I p + (J - I) q) <= (I/J) g(J p) + ((J - I)/J) g(J q) <= (I/m) c + ((J - I)/m) r <= (J + I)/(2 m)
-//   max(c, 2 r)
+//   g(I p + (J - I) q) <= (I/J) g(J p) + ((J - I)/J) g(J q)
+//                      <= (I/m) c + ((J - I)/m) r
+//                      <= (J + I)/(2 m) max(c, 2 r)
 //
 // with c the cost under REPLACE_ONE, r that under ADD_REMOVE: what LinearDraws asks for (part_cost.h). Under
 // ADD_REMOVE I = 0: (J/m) c.

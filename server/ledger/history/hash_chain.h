@@ -1,7 +1,7 @@
 // How the entries of one dataset are chained.
 //
-//   hash = SHA-256 of the canonical document (base/canonical_bytes.h) tagged "curator.ledger.entry", version
-//   1, of
+//   hash = SHA-256 of the canonical document (base/canonical_bytes.h) tagged "curator.ledger.entry",
+//          version 1, of
 //          Text(dataset_id) Integer(seq) Text(kind) Text(charge_id) Text(payload) Text(actor)
 //          Integer(created_at_us) Text(prev_hash)
 //

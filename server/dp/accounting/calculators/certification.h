@@ -4,11 +4,10 @@
 // Which form of a request's composed schedule a filter may charge:
 //
 //   PURE      the sum of epsilons. At delta = 0 nothing is tighter: each kind of mechanism attains its
-//   epsilon in
-//             some outcome, and their joint outcome attains the sum.
+//             epsilon in some outcome, and their joint outcome attains the sum.
 //   ZCDP      the sum of tight rhos. Each is the supremum over the orders of D_alpha/alpha, approached by all
-//   of them
-//             at once as alpha -> 1 (by Gaussians at every order), so nothing is tighter.
+//             of them at once as alpha -> 1 (by Gaussians at every order), so nothing is tighter. (Only a
+//             continuous Laplace is charged more: the rho of any mechanism of its epsilon.)
 //   RDP       the sum of the divergences at the account's order: those of a product add up.
 //   ADVANCED  each mechanism's own (epsilon_i, delta_i); or a part of the schedule as one mechanism, with any
 //             (epsilon, delta) that some calculator certifies for it: the filter's theorem asks only that

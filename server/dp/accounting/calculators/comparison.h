@@ -39,17 +39,23 @@ enum class Effort {
 inline constexpr size_t kMostMechanismsBounded = 64;
 
 // In a fixed order:
-//   basic                  the sum of epsilons, each Gaussian at its share of delta; adaptive where all is
-//   stated dwork-rothblum-vadhan  equal mechanisms of stated privacy only kairouz-oh-viswanath   the least of
-//   their closed forms (2015, Thms 3.4 and 3.5) optimal                the exact optimum for stated privacy;
-//   not under kBounded advanced               the value of the fully adaptive filter (Whitehouse et al. 2023)
-//   zcdp-loose, zcdp-tight the sum of tight rhos by either conversion; a sum is a filter, so adaptive. A
-//                          continuous Laplace counts with its own rho, where the ZCDP rule charges more.
-//   rdp                    the best of all orders, chosen afterwards
-//   gaussian-dp            exact, continuous Gaussians only
-//   discrete-gaussian      exact but for a hair: discrete Gaussians of one variance whose coordinates shift
-//   by 1 numerical              certified composition of privacy losses numerical-lower        what no
-//   calculator can go below; only where the losses are attained
+//
+//   basic                   the sum of epsilons, each Gaussian at its share of delta; adaptive where every
+//                           mechanism states its privacy
+//   dwork-rothblum-vadhan   stated privacy only, and equal mechanisms only
+//   kairouz-oh-viswanath    stated privacy only: the least of their closed forms (2015, Thms 3.4 and 3.5)
+//   optimal                 stated privacy only: the exact optimum; not under kBounded
+//   advanced                stated privacy only: the value of the fully adaptive filter (Whitehouse et al.
+//                           2023), so adaptive
+//   zcdp-loose, zcdp-tight  the sum of tight rhos by either conversion; a sum is a filter, so adaptive. A
+//                           continuous Laplace counts with its own rho, where the ZCDP rule charges more.
+//   rdp                     the best of all orders, chosen afterwards
+//   gaussian-dp             exact: continuous Gaussians only
+//   discrete-gaussian       all but exact: discrete Gaussians of one variance only, whose coordinates shift
+//                           by at most 1
+//   numerical               certified composition of privacy losses
+//   numerical-lower         what no calculator can go below; only where the losses are attained
+//
 // The order of `schedule` does not matter. Errors: INVALID_ARGUMENT unless 0 < delta < 1; OUT_OF_RANGE when
 // counts do not add up in an int64.
 absl::StatusOr<std::vector<CalculatedEpsilon>> CompareCalculators(const Schedule& schedule, Delta delta,

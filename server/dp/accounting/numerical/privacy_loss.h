@@ -5,25 +5,23 @@
 // for all neighbours; domination survives adaptive composition (Zhu, Dong, Wang 2022, Thm 10). Each loss here
 // is symmetric: the pair (Q, P) has the same.
 //
-//   Pure epsilon             randomised response: atoms at +-epsilon (Kairouz, Oh, Viswanath 2015).
-//   (epsilon, delta)         the same with mass delta at infinity.
-//   Laplace                  atoms at +-epsilon and the density e^((l - epsilon)/2)/4 between. A vector whose
-//   L1 sensitivity is
-//                            split over coordinates is dominated by one coordinate taking all: with shifts b
-//                            <= a and loss L <= b of the second, delta_{a,b}(eps) = E[delta_a(eps - L)] <=
-//                            delta_a(eps - b) = delta_{a+b}(eps).
-//   Discrete Laplace         atoms; the same lemma holds on integers. With Linf = 1, L1 coordinates that
-//   shift by 1, each
-//                            randomised response; otherwise one coordinate that shifts by L1.
-//   Exponential mechanism    bounded range eta: the density e^((eta + l)/2)/(2 (e^eta - 1)) on [-eta, eta],
-//   the canonical pair of
-//                            the profile (e^(eta/2) - e^(eps/2))^2/(e^eta - 1) (Dong, Durfee, Rogers 2020).
-//                            No mechanism attains it at every epsilon: there is no lower bound from it.
-//   Gaussian                 normal with mean mu^2/2 and variance mu^2; several are one.
-//   Discrete Gaussian        atoms at (1 - 2y)/(2 sigma^2), integer y, for each coordinate that shifts by 1.
-//   With
-//                            Linf = 1 at most as many shift as the squared L2 sensitivity says (without a
-//                            stated Linf: up to 3). Other shifts are not comparable: refused.
+//   Pure epsilon           randomised response: atoms at +-epsilon (Kairouz, Oh, Viswanath 2015).
+//   (epsilon, delta)       the same with mass delta at infinity.
+//   Laplace                atoms at +-epsilon and the density e^((l - epsilon)/2)/4 between. A vector whose
+//                          L1 sensitivity is split over coordinates is dominated by one coordinate taking
+//                          all: with shifts b <= a and loss L <= b of the second,
+//                          delta_{a,b}(eps) = E[delta_a(eps - L)] <= delta_a(eps - b) = delta_{a+b}(eps).
+//   Discrete Laplace       atoms; the same lemma holds on integers. With Linf = 1, L1 coordinates that shift
+//                          by 1, each randomised response. Otherwise one coordinate that shifts by L1; no
+//                          lower bound from it where Linf < L1.
+//   Exponential mechanism  bounded range eta: the density e^((eta + l)/2)/(2 (e^eta - 1)) on [-eta, eta],
+//                          the canonical pair of the profile (e^(eta/2) - e^(eps/2))^2/(e^eta - 1)
+//                          (Dong, Durfee, Rogers 2020). No mechanism attains it at every epsilon: there is
+//                          no lower bound from it.
+//   Gaussian               normal with mean mu^2/2 and variance mu^2; several are one.
+//   Discrete Gaussian      atoms at (1 - 2y)/(2 sigma^2), integer y, for each coordinate that shifts by 1.
+//                          With Linf = 1, or a squared L2 sensitivity of at most 3, at most as many shift as
+//                          that sensitivity says. Other shifts are not comparable: refused.
 #pragma once
 
 #include <cstdint>
