@@ -32,8 +32,8 @@ absl::Status InvalidField(std::string_view field, std::string_view description);
 // The violation that InvalidField() put there; none for any other status.
 std::optional<FieldViolation> FieldViolationOf(const absl::Status& status);
 
-// The same error with its field's path put below `prefix` ("schema" + "attributes[0]" =
-// "schema.attributes[0]"). Statuses without a violation are returned unchanged.
+// The same error with its field's path put below `prefix`
+// ("schema" + "attributes[0]" = "schema.attributes[0]"). Statuses without a violation are returned unchanged.
 absl::Status WithinField(std::string_view prefix, const absl::Status& status);
 
 // One account that cannot take a charge. Amounts are in the units of the counter (see dp/accounting/rule.h).

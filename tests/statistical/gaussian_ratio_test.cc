@@ -86,8 +86,8 @@ struct Finding {
   bool reaches = false;
 };
 
-// ln P - ln P' = (|d|^2 + 2 z.d) / (2 sigma^2) for noise z and neighbours that differ by d. With rho =
-// |d|^2 / (2 sigma^2) that is at most rho + |z| sqrt(2 rho) / sigma in magnitude (Cauchy-Schwarz).
+// ln P - ln P' = (|d|^2 + 2 z.d) / (2 sigma^2) for noise z and neighbours that differ by d. With
+// rho = |d|^2 / (2 sigma^2) that is at most rho + |z| sqrt(2 rho) / sigma in magnitude (Cauchy-Schwarz).
 Finding AuditLosses(const UnitBound& unit, const std::vector<AttributeSet>& sets, const NoiseSpec& noise,
                     const dp::Event& priced) {
   const Interval rho = RhoOf(priced);

@@ -76,8 +76,9 @@ Interval RenyiOfBoundedRange(const Interval& order_minus_one, const Interval& ra
 
 Interval RenyiOfDiscreteLaplace(const Interval& order_minus_one, const DiscreteLaplaceEvent& event) {
   // With t = 1/s, q = e^-t, w = e^(-(2 alpha - 1) t), the integers up to 0, between, and from D on contribute
-  // geometric sums; together ((1-q)/(1+q)) [ e^((alpha-1) t D) (1/(1-q) + w/(1-w)) + e^(-alpha t D) (1/(1-q)
-  // - 1/(1-w)) ]. Both coefficients are positive, so its logarithm is convex in D.
+  // geometric sums; together
+  //   ((1-q)/(1+q)) [ e^((alpha-1) t D) (1/(1-q) + w/(1-w)) + e^(-alpha t D) (1/(1-q) - 1/(1-w)) ].
+  // Both coefficients are positive, so its logarithm is convex in D.
   const Order order(order_minus_one);
   const Interval rate = Quotient({event.scale.denominator}, {event.scale.numerator});
   const Interval one_minus_q = -Expm1(-rate);

@@ -20,8 +20,8 @@ Interval ZcdpOfBoundedRange(const Interval& range);
 // divergence (Harrison, Manurangsi 2025). For calculators only: no noise that a computer draws is continuous.
 Interval ZcdpOfContinuousLaplace(const Interval& epsilon);
 
-// The rho of discrete Laplace noise on an integer vector: per coordinate shifted by the integer D, with eps =
-// D/s,
+// The rho of discrete Laplace noise on an integer vector: per coordinate shifted by the integer D, with
+// eps = D/s,
 //   eps - (1/s)(1 - e^-eps)/sinh(1/s),
 // the Kullback-Leibler divergence of the shift, which is the supremum of D_alpha/alpha (for D = 1 it is
 // epsilon tanh(epsilon/2)). It is convex in D and 0 at D = 0, so over all shifts within the L1 and Linf

@@ -34,8 +34,8 @@ Interval BestOrderMinusOneForRho(const Interval& rho, const Interval& delta) {
 }
 
 Interval BestOrderMinusOneForEpsilon(const Interval& epsilon, const Interval& delta) {
-  // With rho = M/(alpha-1)^2, M = ln(1/(alpha delta)), epsilon = M (2 alpha - 1)/(alpha-1)^2 + ln(1 -
-  // 1/alpha), falling.
+  // With rho = M/(alpha-1)^2, M = ln(1/(alpha delta)):
+  //   epsilon = M (2 alpha - 1)/(alpha-1)^2 + ln(1 - 1/alpha), falling.
   const Interval log_inverse = -Log(delta);
   return RootOfFalling([&](const Interval& x, const Interval& log_x) {
     const Interval log_order = Log1p(x);

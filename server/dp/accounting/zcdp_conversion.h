@@ -13,9 +13,9 @@ namespace curator::dp {
 // What the conversion adds to tau. `order_minus_one` is alpha - 1 > 0; 0 < delta < 1.
 Interval ConversionPenalty(const Interval& order_minus_one, const Interval& delta);
 
-// A point close to the alpha - 1 that makes the conversion least for `rho` (the root of rho (alpha-1)^2 + ln
-// alpha = ln(1/delta)); and for a promised epsilon, the one at which the largest rho is found. Any value is
-// valid; these are best.
+// A point close to the alpha - 1 that makes the conversion least for `rho` (the root of
+// rho (alpha-1)^2 + ln alpha = ln(1/delta)); and for a promised epsilon, the one at which the largest rho is
+// found. Any value is valid; these are best.
 Interval BestOrderMinusOneForRho(const Interval& rho, const Interval& delta);
 Interval BestOrderMinusOneForEpsilon(const Interval& epsilon, const Interval& delta);
 

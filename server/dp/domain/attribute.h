@@ -72,8 +72,8 @@ class Attribute {
   std::string Label(uint32_t code) const { return IntervalLabel(code, code); }
 
   // The bins first..last as one interval: "[30, 45)". A single category, integer or code is written alone; a
-  // run of several categories or codes is written from the first to the last: "Mon .. Fri". first <= last <
-  // size().
+  // run of several categories or codes is written from the first to the last: "Mon .. Fri".
+  // first <= last < size().
   std::string IntervalLabel(uint32_t first, uint32_t last) const;
 
   // A value that Encode() maps to `code`, chosen by 64 uniform bits: a uniform integer of an integer bin, a

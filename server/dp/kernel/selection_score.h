@@ -41,8 +41,8 @@ absl::StatusOr<LatticeEstimate> RoundToLattice(std::span<const double> estimate,
 absl::StatusOr<LatticeEstimate> RoundToLattice(const ApproximatedMarginal& candidate, int64_t cells);
 
 // The same for answers that are scored one by one: OUT_OF_RANGE when one of them, or the penalty, exceeds
-// 2^50. So with answers below 2^(31 + 18) (kLargestRecordInAGroup), a score stays below 2^59 + 2^60 + 2^60 <
-// 2^62.
+// 2^50. So with answers below 2^(31 + 18) (kLargestRecordInAGroup), a score stays below
+// 2^59 + 2^60 + 2^60 < 2^62.
 absl::StatusOr<LatticeEstimate> RoundEachToLattice(std::span<const double> estimate, double penalty,
                                                    int64_t answers);
 
@@ -71,13 +71,13 @@ int64_t ScoreOf(std::span<const int64_t> answers, const LatticeEstimate& estimat
 // cell; estimates and penalty are public, hence the same for both.
 int64_t ScoreOf(std::span<const int64_t> counts, const LatticeEstimate& estimate);
 
-// The factor of the exponential mechanism for scores whose changes span at most `range` steps: epsilon /
-// range, rounded down where it does not fit (a smaller factor is more private).
+// The factor of the exponential mechanism for scores whose changes span at most `range` steps:
+// epsilon / range, rounded down where it does not fit (a smaller factor is more private).
 //
 // Claim: the selection has range epsilon, so it is epsilon-DP. Proof: ln P(i) - ln P'(i) = c - factor d_i
-// with a c that is the same for all i; so the log-ratios of any two candidates differ by factor |d_i - d_j|
-// <= epsilon, and as both distributions sum to 1, their log-ratios lie on both sides of 0 (Dong, Durfee,
-// Rogers 2020).
+// with a c that is the same for all i; so the log-ratios of any two candidates differ by
+// factor |d_i - d_j| <= epsilon, and as both distributions sum to 1, their log-ratios lie on both sides of 0
+// (Dong, Durfee, Rogers 2020).
 Rational FactorForRange(Epsilon epsilon, int64_t range);
 
 // That factor where each score moves by at most sensitivity.l1 * 2^10 steps, in either direction: the range

@@ -2,8 +2,8 @@
 // is below exp(-x) with probability exp(-x).
 //
 // Exactness: from the first 63 bits of U where the proved error of the fixed-point exp(-x) allows a decision,
-// otherwise from further bits of U against exp(-x) enclosed by MPFR as tightly as it takes. Range: any x =
-// n/d with 0 <= n < 2^63 and 0 < d < 2^63; x >= 64 is settled as such (linear_exponent.h).
+// otherwise from further bits of U against exp(-x) enclosed by MPFR as tightly as it takes. Range: any
+// x = n/d with 0 <= n < 2^63 and 0 < d < 2^63; x >= 64 is settled as such (linear_exponent.h).
 #include "dp/noise/bernoulli_exp.h"
 
 #include "base/errors.h"

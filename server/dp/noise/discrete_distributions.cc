@@ -2,9 +2,9 @@
 // cancels.
 //
 // Discrete Gaussian: below kSeriesFromSigma, sums over the integers up to 40 sigma (the rest is below
-// exp(-800)). Above it, Poisson summation for the normaliser Z and the variance, Z = sqrt(2 pi sigma^2) (1 +
-// 2 sum_k exp(-2 pi^2 sigma^2 k^2)), whose terms are then below exp(-19), and the Euler-Maclaurin formula for
-// one-sided sums, whose first neglected terms are given at each use.
+// exp(-800)). Above it, Poisson summation for the normaliser Z and the variance,
+// Z = sqrt(2 pi sigma^2) (1 + 2 sum_k exp(-2 pi^2 sigma^2 k^2)), whose terms are then below exp(-19), and the
+// Euler-Maclaurin formula for one-sided sums, whose first neglected terms are given at each use.
 #include "dp/noise/discrete_distributions.h"
 
 #include <algorithm>

@@ -1,13 +1,13 @@
 // Source: Canonne, Kamath, Steinke 2020, "The Discrete Gaussian for Differential Privacy", Algorithm 3.
 //
-// With t = floor(sigma) + 1: Y discrete Laplace of scale t, kept with probability exp(-z^2), z = (|Y| -
-// sigma^2/t) / (sigma sqrt(2)). The product exp(-|y|/t) exp(-z^2) is exp(-y^2 / (2 sigma^2)) times a
-// constant.
+// With t = floor(sigma) + 1: Y discrete Laplace of scale t, kept with probability exp(-z^2),
+// z = (|Y| - sigma^2/t) / (sigma sqrt(2)). The product exp(-|y|/t) exp(-z^2) is exp(-y^2 / (2 sigma^2)) times
+// a constant.
 //
-// Exactness. The proposal is exact. The trial compares a uniform real with exp(-z^2): z = |Y| / (sigma
-// sqrt(2)) - sigma / (t sqrt(2)) from two square roots rounded down (exact integer square roots of GMP),
-// whose errors are carried below; where they leave it open, with the rational z^2 = (|Y| q t - p)^2 / (2 p q
-// t^2) for sigma^2 = p/q, in GMP and MPFR.
+// Exactness. The proposal is exact. The trial compares a uniform real with exp(-z^2):
+// z = |Y| / (sigma sqrt(2)) - sigma / (t sqrt(2)) from two square roots rounded down (exact integer square
+// roots of GMP), whose errors are carried below; where they leave it open, with the rational
+// z^2 = (|Y| q t - p)^2 / (2 p q t^2) for sigma^2 = p/q, in GMP and MPFR.
 //
 // Range. sigma^2 <= 2^62, so t <= 2^31 + 1, and |Y| < 1024 t < 2^42 (see discrete_laplace.cc).
 #include "dp/noise/discrete_gaussian.h"
@@ -26,10 +26,10 @@ namespace {
 // z is held in units of 2^-60 and is below 8, so that it fits an int64.
 constexpr int kZFractionBits = 60;
 
-// The fixed-point z^2 is less than this many units of 2^-58 off. z itself: the slope's error counts |Y| /
-// 2^shift <= 2 units of 2^-60 (as the slope is at least 2^62 and the product at most 2^63), its rounding one,
-// the offset's one: 3 at most, of one sign each way. So z^2 is off by at most 2 * 8 * 3 + 1 units of 2^-60,
-// less than 13 units of 2^-58, and one for rounding.
+// The fixed-point z^2 is less than this many units of 2^-58 off. z itself: the slope's error counts
+// |Y| / 2^shift <= 2 units of 2^-60 (as the slope is at least 2^62 and the product at most 2^63), its
+// rounding one, the offset's one: 3 at most, of one sign each way. So z^2 is off by at most 2 * 8 * 3 + 1
+// units of 2^-60, less than 13 units of 2^-58, and one for rounding.
 constexpr uint64_t kExponentError = 16;
 
 // floor(sqrt(numerator / denominator)): floor of the root of the floor.

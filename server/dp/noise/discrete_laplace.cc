@@ -2,17 +2,17 @@
 // the trials of its Algorithm 1 replaced by comparisons of a uniform real number with exp(-x)
 // (bernoulli_exp.h, fixed_point_exp.h).
 //
-// For scale = t/s: U uniform on 0..t-1, kept with probability exp(-U/t); V geometric, P(V >= k) = e^-k; so X
-// = U + t V has P(X = x) ~ exp(-x/t) on x >= 0, and Y = floor(X/s) has P(Y >= y) = exp(-y s/t). A fair sign,
-// with -0 drawn anew, gives P(y) ~ exp(-|y| s/t).
+// For scale = t/s: U uniform on 0..t-1, kept with probability exp(-U/t); V geometric, P(V >= k) = e^-k; so
+// X = U + t V has P(X = x) ~ exp(-x/t) on x >= 0, and Y = floor(X/s) has P(Y >= y) = exp(-y s/t). A fair
+// sign, with -0 drawn again, gives P(y) ~ exp(-|y| s/t).
 //
 // Exactness. U: see BitBuffer::NextBelow(). Kept: one uniform real below exp(-U/t). V: the number of k >= 1
 // with a uniform real W < e^-k, one W for all k, so P(V >= k) = e^-k. Each comparison is decided from 63 bits
 // where the proved error of the threshold allows it, otherwise by drawing further bits of the same real.
 //
 // Range. V is cut at 1023, an event of probability e^-1023 < 2^-1475 that no experiment and no privacy
-// parameter here can see (a delta is at least 2^-60). Then X < 1024 t < 2^73 fits 128 bits, and Y <= X/s <
-// 1024 t/s <= 2^10 kMaxScale = 2^62.
+// parameter here can see (a delta is at least 2^-60). Then X < 1024 t < 2^73 fits 128 bits, and
+// Y <= X/s < 1024 t/s <= 2^10 kMaxScale = 2^62.
 #include "dp/noise/discrete_laplace.h"
 
 #include <array>

@@ -1,5 +1,5 @@
-// The exact discrete Laplace distribution: P(x) = (1 - q)/(1 + q) * q^|x| over the integers, q =
-// exp(-1/scale).
+// The exact discrete Laplace distribution: P(x) = (1 - q)/(1 + q) * q^|x| over the integers,
+// q = exp(-1/scale).
 #pragma once
 
 #include <cstddef>

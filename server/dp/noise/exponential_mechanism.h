@@ -1,5 +1,5 @@
-// The exact exponential mechanism over integer scores: selection with probability proportional to exp(factor
-// * score).
+// The exact exponential mechanism over integer scores: selection with probability proportional to
+// exp(factor * score).
 #pragma once
 
 #include <cstddef>

@@ -32,9 +32,9 @@ constexpr uint64_t Multiply(uint64_t a, uint64_t b) {
   return static_cast<uint64_t>((static_cast<Uint128>(a) * b) >> 63);
 }
 
-// exp(-numerator / 2^denominator_log2) to the nearest unit of 2^-63, for an argument in [0, 1] with numerator
-// <= 256. The series is summed in units of 2^-112; 40 terms leave a rest below 1/40! < 2^-159, and the
-// divisions, rounded down, err by less than 3 units each: 2^-105 in all, which can move the result by one
+// exp(-numerator / 2^denominator_log2) to the nearest unit of 2^-63, for an argument in [0, 1] with
+// numerator <= 256. The series is summed in units of 2^-112; 40 terms leave a rest below 1/40! < 2^-159, and
+// the divisions, rounded down, err by less than 3 units each: 2^-105 in all, which can move the result by one
 // unit of 2^-63.
 constexpr uint64_t ExpOfMinusByTaylor(uint64_t numerator, int denominator_log2) {
   Uint128 term = Uint128{1} << 112;
@@ -77,8 +77,8 @@ inline constexpr uint64_t kTableError = 2;
 //
 // x = i + j/2^8 + k/2^16 + r with r < 2^-16, and exp(-r) = 1 - r + r^2/2 - r^3/6 + (less than 2^-68). The
 // tables err by 2, 1 and 1 units, the polynomial by 4 (its four roundings and its rest), and each of three
-// products of factors <= 1 adds its factors' errors and one rounding: 2 + 1 + 1, 1 + 4 + 1, and together 4 +
-// 6 + 1 = 11.
+// products of factors <= 1 adds its factors' errors and one rounding: 2 + 1 + 1, 1 + 4 + 1, and together
+// 4 + 6 + 1 = 11.
 inline constexpr uint64_t kExpError = 16;
 
 constexpr uint64_t ExpOfMinus(FixedExponent x) {

@@ -1,8 +1,10 @@
-// Discrete Laplace of rate r = 1/scale: M(z) = (1 - q)^2 / ((1 - q e^z) (1 - q e^-z)) = 1 / (1 - (sinh(z/2) /
-// sinh(r/2))^2), in which nothing cancels. Discrete Gaussian: the sum of exp(-x^2 / (2 sigma^2) + z x) over
-// the integers near its largest term when sigma is small, else by Poisson summation exp(sigma^2 z^2 / 2)
-// times the sum over k of exp(-2 pi^2 sigma^2 k^2 + 2 pi i k sigma^2 z), of which |k| <= 2 leaves exp(-8 pi^2
-// sigma^2).
+// Discrete Laplace of rate r = 1/scale, in a form in which nothing cancels:
+//
+//   M(z) = (1 - q)^2 / ((1 - q e^z) (1 - q e^-z)) = 1 / (1 - (sinh(z/2) / sinh(r/2))^2).
+//
+// Discrete Gaussian: the sum of exp(-x^2 / (2 sigma^2) + z x) over the integers near its largest term when
+// sigma is small, else by Poisson summation exp(sigma^2 z^2 / 2) times the sum over k of
+// exp(-2 pi^2 sigma^2 k^2 + 2 pi i k sigma^2 z), of which |k| <= 2 leaves exp(-8 pi^2 sigma^2).
 #include "dp/workload/moment_function.h"
 
 #include <cmath>

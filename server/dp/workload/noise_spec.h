@@ -40,8 +40,8 @@ struct ErrorForecast {
 // Correct to 1e-9 relative (dp/noise/discrete_distributions.h). `noise` must be valid.
 ErrorForecast ForecastError(const NoiseSpec& noise);
 
-// The smallest integer w with P(|X| <= w) >= level. Errors: INVALID_ARGUMENT ("confidence_level") unless 0 <
-// level < 1.
+// The smallest integer w with P(|X| <= w) >= level. Errors: INVALID_ARGUMENT ("confidence_level") unless
+// 0 < level < 1.
 absl::StatusOr<int64_t> ConfidenceHalfWidth(const NoiseSpec& noise, double level);
 
 }  // namespace curator::dp

@@ -1,5 +1,5 @@
-// Thresholds over a marginal: for each of its cells, how many records share at least t of its values. With t
-// = 1 these are disjunctions, with t = k the cells themselves.
+// Thresholds over a marginal: for each of its cells, how many records share at least t of its values.
+// With t = 1 these are disjunctions, with t = k the cells themselves.
 //
 // Thread-safe: pure functions.
 #pragma once

@@ -44,8 +44,8 @@ Interval Weight(int64_t y, const Interval& variance) {
 //   f/2 - f'/12 + f'''/720 - f^(5)/30240 + f^(7)/1209600 at `first`, +- R,
 //   R <= 2 zeta(8)/(2 pi)^8 integral of |f^(8)| = (1/1209600) integral of |f^(8)|.
 // With t = first/sqrt(V), f^(k) = (-1)^k V^(-k/2) He_k(t) f. He8 > 0 beyond its last root, 4.144...: there
-// the integral is |f^(7)|. Anywhere it is at most V^(-7/2) sqrt(2 pi) E|He8(Z)| <= V^(-7/2) sqrt(2 pi 8!) <
-// 504 V^(-7/2).
+// the integral is |f^(7)|. Anywhere it is at most
+//   V^(-7/2) sqrt(2 pi) E|He8(Z)| <= V^(-7/2) sqrt(2 pi 8!) < 504 V^(-7/2).
 Interval SmoothTail(int64_t first, const Interval& variance) {
   const Interval root = Sqrt(variance);
   const Interval t = Interval(first) / root;

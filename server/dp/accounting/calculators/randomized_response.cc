@@ -33,9 +33,9 @@ std::vector<Interval> Likelier(const Interval& epsilon, int64_t count) {
   return masses;
 }
 
-// The epsilon of one kind of mechanism, in closed form: delta(epsilon) is the largest over j of A_j -
-// e^epsilon B_j, with A_j, B_j the masses of the outcomes from j up under both neighbours; so it is at most
-// d' when epsilon is at least ln((A_j - d')/B_j) for every j.
+// The epsilon of one kind of mechanism, in closed form: delta(epsilon) is the largest over j of
+// A_j - e^epsilon B_j, with A_j, B_j the masses of the outcomes from j up under both neighbours; so it is at
+// most d' when epsilon is at least ln((A_j - d')/B_j) for every j.
 double HomogeneousOptimum(const Stated& stated, const Interval& slack) {
   const std::vector<Interval> masses = Likelier(stated.epsilon, stated.count);
   Interval above(0);

@@ -2,8 +2,8 @@
 // account is made.
 //
 // Claim: every adaptive sequence of admitted (epsilon_i, delta_i)-DP mechanisms is (epsilon_B, delta_B)-DP.
-// Source: Whitehouse, Ramdas, Rogers, Wu 2023, Theorem 1 (fully adaptive composition): with d' + d'' =
-// delta_B, the filter
+// Source: Whitehouse, Ramdas, Rogers, Wu 2023, Theorem 1 (fully adaptive composition): with d' and d'' that
+// sum to delta_B, the filter
 //   sqrt(2 ln(1/d') S2) + S2/2 <= epsilon_B,  sum delta_i <= d'',  S2 = sum epsilon_i^2
 // is valid for mechanisms and parameters chosen adaptively. Its left side grows with S2, so "fits" is "S2 is
 // at most the root", and the root is a constant of the account.
@@ -22,9 +22,9 @@ Interval FilterValue(const Interval& spread, const Interval& squared) {
   return spread * Sqrt(squared) + squared / Interval(2);
 }
 
-// The largest S2, in units, whose filter value is certainly at most `epsilon`. The root of x^2/2 + L x =
-// epsilon in x = sqrt(S2), L = sqrt(2 ln(1/d')), is 2 epsilon / (L + sqrt(L^2 + 2 epsilon)); its floor is
-// then verified.
+// The largest S2, in units, whose filter value is certainly at most `epsilon`. The root of
+// x^2/2 + L x = epsilon in x = sqrt(S2), L = sqrt(2 ln(1/d')), is 2 epsilon / (L + sqrt(L^2 + 2 epsilon));
+// its floor is then verified.
 absl::StatusOr<int64_t> LargestSquaredSum(Epsilon epsilon, Delta slack) {
   const Interval promise = Interval::Of(epsilon);
   const Interval spread_squared = Interval(-2) * Log(Interval::Of(slack));

@@ -36,8 +36,8 @@ absl::StatusOr<QuestionOnGroups> OnLattice(const ClippedGroups& utility, int64_t
 // Records that are units of their own, in groups; the score is the sum over groups of the logarithm of their
 // integrated, weighted density.
 //
-// Claim. range = D + 4 E, D the largest spread of one record (record_influence.h), in steps, E =
-// ErrorInSteps(); twice that under REPLACE_ONE. Proof. Adding a record changes the exact logarithm of one
+// Claim. range = D + 4 E, D the largest spread of one record (record_influence.h), in steps,
+// E = ErrorInSteps(); twice that under REPLACE_ONE. Proof. Adding a record changes the exact logarithm of one
 // group by h, of which max - min <= D; the group's two scores are each within E of the exact logarithms, so
 // a change d_i of a score is within 2 E of h_i, and |d_i - d_j| <= D + 4 E. A replaced record is one that
 // leaves and one that enters.
@@ -46,9 +46,10 @@ absl::StatusOr<QuestionOnGroups> OnLattice(const ClippedGroups& utility, int64_t
 // are. Clipping terms record by record would not do, as integrated densities are no sums over records; and a
 // group's own weight would change with each of its records, and with it what all others contribute.
 //
-// Claim. Scores are below 2^61.1, with bonuses below 2^62. Proof. |h| <= D + 16, because -a ln(2 pi
-// within^2) / 2 lies between its bounds and is at most 16 in absolute value (1e-6 <= within <= 1e6); D <=
-// kLargestClip, and there are fewer than 2^31 records. (Binomial: a group adds less than 64.)
+// Claim. Scores are below 2^61.1, with bonuses below 2^62. Proof. |h| <= D + 16, because
+// -a ln(2 pi within^2) / 2 lies between its bounds and is at most 16 in absolute value, as within lies in
+// [1e-6, 1e6]; D <= kLargestClip, and there are fewer than 2^31 records. (Binomial: a group adds less than
+// 64.)
 //
 // Errors: those of CheckGroupModel(); INVALID_ARGUMENT for a width that is not above 0, and where units may
 // own more than one record; OUT_OF_RANGE for a spread above kLargestClip.

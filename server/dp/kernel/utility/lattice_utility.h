@@ -47,8 +47,8 @@ struct LatticeUtility {
 // Rounds a question to the lattice. `bonuses` are public numbers added to the scores: one for each candidate,
 // or none at all.
 //
-// Claim. On neighbouring tables let d_i be the change of candidate i's score, in steps. Then |d_i - d_j| <=
-// range for all i and j. Proof: above each kind in lattice_utility.cc.
+// Claim. On neighbouring tables let d_i be the change of candidate i's score, in steps. Then
+// |d_i - d_j| <= range for all i and j. Proof: above each kind in lattice_utility.cc.
 //
 // Claim. Every score is an exact integer below 2^62. Proof: a table has fewer than 2^31 rows, hence fewer
 // units. A unit adds at most kLargestClip, that is 2^30 steps, to the score of a LatticeSum or of clipped

@@ -86,9 +86,10 @@ double LargestTerm(const NormalGroupGrid& grid) {
 
 // Normal. ln(2 pi s^2), 1 / s^2 and t^2 / s^2 are taken as the doubles that they were rounded to: the theorem
 // holds for whatever numbers stand there. What is left is the rounding of at most 16 operations, each of at
-// most half a unit in the last place of T, the group's weight times LargestTerm() (plus ln(1 + w t^2 / s^2)
-// < 80): in doubles at most 16 2^-53 (2^29 + 80), about one step of 2^-20; beyond kMostInDoubles, in extended
-// precision, at most 16 2^-64 T with T < 2^31 LargestTerm(). Rounding adds half a step.
+// most half a unit in the last place of T, the group's weight times LargestTerm() (plus
+// ln(1 + w t^2 / s^2) < 80): in doubles at most 16 2^-53 (2^29 + 80), about one step of 2^-20; beyond
+// kMostInDoubles, in extended precision, at most 16 2^-64 T with T < 2^31 LargestTerm(). Rounding adds half a
+// step.
 //
 // Binomial. The exponents of the points lose at most 4 2^-53 2^31 |ln edge| < 2^-16, 16 steps, and so does
 // the logarithm of their mean.

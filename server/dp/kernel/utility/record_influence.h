@@ -26,10 +26,14 @@ namespace curator::dp {
 //
 // Proof. Power-weighted normal densities are normal: the posterior has precision 1/t^2 + sum a_j / s^2, so v
 // lies in [0, t^2], and a mean m that is a weighted mean of nu and the y_j, so |y_i - m| <= R. The integral
-// that defines h is Gaussian: h = -a ln(2 pi s^2) / 2 - ln(1 + a v / s^2) / 2 - a (y_i - m)^2 / (2 (s^2 + a
-// v)). The last two terms are at most 0. In v, with x = s^2 + a v, they have the derivative a (a r^2 / x - 1)
-// / (2 x), r = |y_i - m|: they rise, then fall, so they are least at v = 0 or at v = t^2; both values fall
-// as r grows to R. (Jensen's bound a (R^2 + t^2) / (2 s^2) is never less than g, as ln(1 + x) <= x.)
+// that defines h is Gaussian:
+//
+//   h = -a ln(2 pi s^2) / 2 - ln(1 + a v / s^2) / 2 - a (y_i - m)^2 / (2 (s^2 + a v)).
+//
+// The last two terms are at most 0. In v, with x = s^2 + a v, they have the derivative
+// a (a r^2 / x - 1) / (2 x), r = |y_i - m|: they rise, then fall, so they are least at v = 0 or at v = t^2;
+// both values fall as r grows to R. (Jensen's bound a (R^2 + t^2) / (2 s^2) is never less than g, as
+// ln(1 + x) <= x.)
 //
 // So max h - min h <= max over candidates of (a ln(2 pi s^2) / 2 + g) - min of a ln(2 pi s^2) / 2. A choice
 // of units for y does not change it. Each term of the maximum rises with a faster than the minimum does.

@@ -27,8 +27,8 @@ struct CoverRequest {
 // that are not covered, until all are (and the next block is left out) or the steps are used up.
 std::vector<AttributeSet> CoveringDesign(const CoverRequest& request);
 
-// The fewest blocks of `width` attributes that can hold every `strength` of `attributes`: ceil(v/k ceil(v-1 /
-// k-1 ...)) (Schonheim 1964). 1 when the block holds all.
+// The fewest blocks of `width` attributes that can hold every `strength` of `attributes`:
+// ceil(v/k ceil(v-1 / k-1 ...)) (Schonheim 1964). 1 when the block holds all.
 int64_t SchonheimBound(int64_t attributes, int64_t width, int64_t strength);
 
 // Every target, as sets of `strength` attributes, of which some set of `sets` holds all.

@@ -13,8 +13,10 @@ namespace curator::dp {
 // No single update moves a log-factor further; the next sweep may move it again.
 inline constexpr double kMostStep = 20;
 
-// The root of  step + gain * weight * e^step = goal  for gain * weight >= 0: the step of a cell, or of a
-// query that counts each record once, whose records now weigh `weight`.
+// The root of
+//   step + gain * weight * e^step = goal
+// for gain * weight >= 0: the step of a cell, or of a query that counts each record once, whose records now
+// weigh `weight`.
 double RelaxedStep(double gain, double weight, double goal);
 
 // The records that a query counts `times` each, and what they weigh now.
@@ -23,8 +25,9 @@ struct CountedMass {
   double weight = 0;
 };
 
-// The root of  step + gain * (sum of times * weight * e^(times * step)) = goal, not further from 0 than
-// kMostStep divided by the largest |times|. `masses` is not empty.
+// The root of
+//   step + gain * (sum of times * weight * e^(times * step)) = goal,
+// not further from 0 than kMostStep divided by the largest |times|. `masses` is not empty.
 double RelaxedStep(double gain, std::span<const CountedMass> masses, double goal);
 
 // The cells' weights, taken together by how often the query counts them.

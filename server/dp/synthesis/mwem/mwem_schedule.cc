@@ -134,8 +134,9 @@ int64_t ErrorMovement(const SynthesisInput& input, const Sensitivity& candidate)
 // Proof for noise on one query that is not a marginal's cell, with weights of at most w in absolute value, s
 // apart, when J records leave and I enter, p = min(J, I), e = |J - I|, p + e <= m. Paired records move it by
 // at most s, others by w. Under REPLACE_ONE L1 is m s <= 2 m w, and p s + e w <= (J + I) w is at most the
-// share (J + I)/(2m) of 2 r = 2 m w. With B = max(s^2, 2 w^2), (p s + e w)^2 <= (p + e)(p s^2 + e w^2) <=
-// (m/2) B (2p + e), which is that share of max(c, 2r) = m^2 B.
+// share (J + I)/(2m) of 2 r = 2 m w. With B = max(s^2, 2 w^2),
+//   (p s + e w)^2 <= (p + e)(p s^2 + e w^2) <= (m/2) B (2p + e),
+// which is that share of max(c, 2r) = m^2 B.
 //
 // None where candidates that a replacement moves alike are moved apart by records that only leave: then a
 // choice would decide what a part pays.

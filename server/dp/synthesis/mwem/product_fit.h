@@ -1,13 +1,15 @@
 // Fits weights to noisy answers by multiplicative updates, replayed until they stop moving.
 //
-// The fit is the minimiser of  prior_weight * KL(weights | uniform) + sum over answers ((answer - q(weights))
-// / sigma)^2 / 2: close to every answer as far as its noise lets it be known, and otherwise as near to
-// uniform as possible. Its dual has one number for each answer, lambda = (answer - q(weights)) /
-// (prior_weight sigma^2), and the weights are base * exp(sum of lambda q). One update maximises over one
-// answer's lambda exactly (over all cells of a marginal at once: they are disjoint), so it never overshoots,
-// and stale or contradicting answers settle instead of diverging. With answers without noise an update is one
-// step of iterative proportional fitting; its first-order form is the update of Hardt, Ligett, McSherry 2012,
-// figure 1.
+// The fit is the minimiser of
+//
+//   prior_weight * KL(weights | uniform) + sum over answers ((answer - q(weights)) / sigma)^2 / 2:
+//
+// close to every answer as far as its noise lets it be known, and otherwise as near to uniform as possible.
+// Its dual has one number for each answer, lambda = (answer - q(weights)) / (prior_weight sigma^2), and the
+// weights are base * exp(sum of lambda q). One update maximises over one answer's lambda exactly (over all
+// cells of a marginal at once: they are disjoint), so it never overshoots, and stale or contradicting answers
+// settle instead of diverging. With answers without noise an update is one step of iterative proportional
+// fitting; its first-order form is the update of Hardt, Ligett, McSherry 2012, figure 1.
 //
 // Answers over the same attributes are updated together, in the cells of their marginal, so that a sweep
 // passes over the weights once for each set of attributes, not for each answer.

@@ -27,8 +27,8 @@ AlignedFloats Normalized(const RelaxedLayout& layout, AlignedFloats shares);
 
 class RelaxedModel : public SynthesisModel {
  public:
-  // `shares` fill the layout: not negative, and each row's of an attribute sum to 1 up to rounding. records
-  // >= 1.
+  // `shares` fill the layout: not negative, and each row's of an attribute sum to 1 up to rounding.
+  // records >= 1.
   RelaxedModel(const Domain& domain, RelaxedLayout layout, AlignedFloats shares, int64_t records,
                std::vector<std::string> transcript);
 
