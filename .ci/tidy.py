@@ -9,6 +9,7 @@
   threads      no detached thread
   size         files and functions stay short
   words        no notes to self
+  comments     tables, lists and sentences in comments keep their layout, within 110 columns
   pairs        every .cc has a header, or is a program or a test
 
 Prints each finding as path:line: [rule] message. Exit status: 0 clean, 1 findings, 2 wrong usage.
@@ -21,6 +22,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+import tidy_comments
 import tidy_cpp
 
 MOST_FILE_LINES = 500
@@ -251,6 +253,11 @@ def size_findings(path, text):
             yield Finding(path, function.line, "size", message)
 
 
+def comment_findings(path, text):
+    for line, message in tidy_comments.findings(text):
+        yield Finding(path, line, "comments", message)
+
+
 def pair_findings(path, text, root):
     if is_test(path) or PROGRAM.search(text) or (root / path).with_suffix(".h").exists():
         return
@@ -270,6 +277,7 @@ def findings_of(root, path, closed_headers):
         yield from table_findings(path, text, closed_headers)
         yield from code_findings(path, text)
         yield from size_findings(path, text)
+        yield from comment_findings(path, text)
     if path.endswith(".cc"):
         yield from pair_findings(path, text, root)
 

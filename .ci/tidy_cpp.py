@@ -27,6 +27,15 @@ class Include:
 
 
 @dataclass(frozen=True)
+class Comment:
+    """A line that holds nothing but a comment after two slashes."""
+
+    line: int
+    column: int  # of the slashes
+    text: str  # what follows them
+
+
+@dataclass(frozen=True)
 class Function:
     line: int
     lines: int  # from the first line of its head to its closing brace
@@ -45,6 +54,35 @@ def code_only(text):
         return _blank(token) if token.startswith("/") else '"' + _blank(token)[1:-1] + '"'
 
     return _TOKEN.sub(replace, text)
+
+
+def _comments(text):
+    return (match for match in _TOKEN.finditer(text) if match.group(0).startswith("/"))
+
+
+def lines_with_comments(text):
+    """The numbers of all lines on which there is some comment."""
+    numbers = set()
+    for match in _comments(text):
+        first = text.count("\n", 0, match.start()) + 1
+        numbers.update(range(first, first + match.group(0).count("\n") + 1))
+    return numbers
+
+
+def comment_blocks(text):
+    """The comments that are alone on their lines, those of adjacent lines at one column together."""
+    blocks = []
+    for match in _comments(text):
+        start = text.rfind("\n", 0, match.start()) + 1
+        if not match.group(0).startswith("//") or text[start : match.start()].strip():
+            continue
+        comment = Comment(text.count("\n", 0, start) + 1, match.start() - start, match.group(0)[2:])
+        last = blocks[-1][-1] if blocks else None
+        if last and (last.line + 1, last.column) == (comment.line, comment.column):
+            blocks[-1].append(comment)
+        else:
+            blocks.append([comment])
+    return blocks
 
 
 def includes(text):

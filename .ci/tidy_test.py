@@ -7,6 +7,7 @@ import unittest
 from pathlib import Path
 
 import tidy
+import tidy_comments
 import tidy_cpp
 
 # A tree that keeps every rule; each test changes one thing.
@@ -233,6 +234,222 @@ class Words(TidyTest):
 
     def test_a_template_for_temporary_names_is_no_note(self):
         self.assert_clean("deploy/start", "mktemp -d /tmp/curator.XXXXXX\n")
+
+
+class Comments(TidyTest):
+    """Each broken comment is of a shape that a formatter made of a comment of ours; its twin is how it was meant."""
+
+    TORN_CELL = """\
+//   PURE      the sum of epsilons. At delta = 0 nothing is tighter: each kind of mechanism attains its
+//   epsilon in
+//             some outcome, and their joint outcome attains the sum.
+//   RDP       the sum of the divergences at the account's order: those of a product add up.
+"""
+    WHOLE_CELL = """\
+//   PURE      the sum of epsilons. At delta = 0 nothing is tighter: each kind of mechanism attains its
+//             epsilon in some outcome, and their joint outcome attains the sum.
+//   RDP       the sum of the divergences at the account's order: those of a product add up.
+"""
+    JOINED_ROWS = """\
+//   PURE      counter "epsilon" (1e-12): sum of epsilons <= epsilon_B. Basic composition (Dwork, McSherry,
+//   Nissim, Smith 2006). ADVANCED  counters "epsilon_squared" (1e-12) and "delta" (1e-18): the largest S2
+//             whose filter value is <= epsilon_B.
+//   RDP       counter "rdp" (1e-12) at ONE order alpha, fixed when the account is made.
+"""
+    SEPARATE_ROWS = """\
+//   PURE      counter "epsilon" (1e-12): sum of epsilons <= epsilon_B. Basic composition (Dwork, McSherry,
+//             Nissim, Smith 2006).
+//   ADVANCED  counters "epsilon_squared" (1e-12) and "delta" (1e-18): the largest S2 whose filter value is
+//             <= epsilon_B.
+//   RDP       counter "rdp" (1e-12) at ONE order alpha, fixed when the account is made.
+"""
+    JOINED_ROWS_WITH_A_REST = """\
+//   stated dwork-rothblum-vadhan  equal mechanisms of stated privacy only kairouz-oh-viswanath   the least of
+//   their closed forms (2015, Thms 3.4 and 3.5) optimal                the exact optimum for stated privacy;
+//   rdp                    the best of all orders, chosen afterwards
+//   gaussian-dp            exact, continuous Gaussians only
+//   by 1 numerical              certified composition of privacy losses numerical-lower        what no
+//   calculator can go below; only where the losses are attained
+"""
+    TORN_HEADER = """\
+//                 L1                                  squared L2                                    one
+//                 answer
+//   ADD_REMOVE    m max_x |w_x|_1                     m^2 max_x |w_x|_2^2                           m max |w|
+"""
+    WHOLE_HEADER = """\
+//                L1                                 squared L2                               one answer
+//   ADD_REMOVE   m max_x |w_x|_1                    m^2 max_x |w_x|_2^2                      m max |w|
+//   REPLACE_ONE  m min(2 max_x |w_x|_1, sum_q s_q)  m^2 min(c max_x |w_x|_2^2, sum_q s_q^2)  m max_q s_q
+"""
+    JOINED_GRAMMAR = """\
+//   where      := condition { "and" condition }
+//   thresholds := "at least" number { "," number } "of" [ "each" number "of" ] "(" condition { "," condition
+//   } ")" condition  := attribute "in" "{" value { "," value } "}"
+//               | attribute "in" "[" [ value ] "," [ value ] ( "]" | ")" )
+"""
+    SEPARATE_GRAMMAR = """\
+//   where      := condition { "and" condition }
+//   thresholds := "at least" number { "," number } "of" [ "each" number "of" ]
+//                 "(" condition { "," condition } ")"
+//   condition  := attribute "in" "{" value { "," value } "}"
+//               | attribute "in" "[" [ value ] "," [ value ] ( "]" | ")" )
+"""
+    TORN_LAST_CELL = """\
+//   ADVANCED   epsilon            PureBudget
+//              epsilon and delta  ZcdpBudget of the largest rho whose tight conversion at delta is at most
+//              epsilon
+//                                 (Canonne, Kamath, Steinke 2020)
+"""
+    WHOLE_LAST_CELL = """\
+//   ADVANCED   epsilon            PureBudget
+//              epsilon and delta  ZcdpBudget of the largest rho whose tight conversion at delta is at most
+//                                 epsilon (Canonne, Kamath, Steinke 2020)
+"""
+    TORN_FORMULA = """\
+//   hash = SHA-256 of the canonical document (base/canonical_bytes.h) tagged "curator.ledger.entry", version
+//   1, of
+//          Text(dataset_id) Integer(seq) Text(kind)
+"""
+    WHOLE_FORMULA = """\
+//   hash = SHA-256 of the canonical document (base/canonical_bytes.h) tagged "curator.ledger.entry",
+//          version 1, of
+//          Text(dataset_id) Integer(seq) Text(kind)
+"""
+    TORN_ITEM = """\
+//   - H = 1: x = c. The one record lies in a part of T (weight 1) or in none (no change at all).
+//   - Draws whose cost is at least linear in the records that change (LinearDraws): under ADD_REMOVE x = c;
+//   under REPLACE_ONE, draw by draw, x = max(c, 2 r).
+"""
+    WHOLE_ITEM = """\
+//   - H = 1: x = c. The one record lies in a part of T (weight 1) or in none (no change at all).
+//   - Draws whose cost is at least linear in the records that change (LinearDraws): under ADD_REMOVE x = c;
+//     under REPLACE_ONE, draw by draw, x = max(c, 2 r).
+"""
+    TORN_SENTENCE = """\
+// INVALID_ARGUMENT (principal) when it is empty, longer than 128 bytes, or with other characters than
+// letters, digits and
+// ". _ @ -".
+"""
+    WHOLE_SENTENCE = """\
+// INVALID_ARGUMENT (principal) when it is empty, longer than 128 bytes, or with other characters than
+// letters, digits and any of "._@-".
+"""
+
+    def lines_found(self, text):
+        return [line for line, _ in tidy_comments.findings(text)]
+
+    def test_broken_comments_are_findings_of_the_rule_in_headers_and_sources(self):
+        for path in ["server/base/a.h", "server/dp/kernel/kernel.cc", "tests/e2e/a_test.cc"]:
+            with self.subTest(path=path):
+                self.assert_caught("comments", path, self.TORN_CELL)
+                self.assert_clean(path, self.WHOLE_CELL)
+
+    def test_the_rest_of_a_cell_where_rows_begin_is_caught(self):
+        self.assertEqual(self.lines_found(self.TORN_CELL), [2])
+        self.assertEqual(self.lines_found(self.WHOLE_CELL), [])
+
+    def test_rows_that_were_run_together_are_caught(self):
+        self.assertEqual(self.lines_found(self.JOINED_ROWS), [2])
+        self.assertEqual(self.lines_found(self.SEPARATE_ROWS), [])
+        self.assertEqual(self.lines_found(self.JOINED_ROWS_WITH_A_REST), [1, 2, 5, 6])
+        self.assertEqual(self.lines_found(self.JOINED_GRAMMAR), [3])
+        self.assertEqual(self.lines_found(self.SEPARATE_GRAMMAR), [])
+
+    def test_a_cell_of_the_last_column_that_wrapped_is_caught(self):
+        self.assertEqual(self.lines_found(self.TORN_HEADER), [2])
+        self.assertEqual(self.lines_found(self.WHOLE_HEADER), [])
+        self.assertEqual(self.lines_found(self.TORN_LAST_CELL), [3])
+        self.assertEqual(self.lines_found(self.WHOLE_LAST_CELL), [])
+
+    def test_a_displayed_line_that_wrapped_above_what_hangs_below_it_is_caught(self):
+        self.assertEqual(self.lines_found(self.TORN_FORMULA), [2])
+        self.assertEqual(self.lines_found(self.WHOLE_FORMULA), [])
+
+    def test_the_rest_of_a_list_item_where_items_begin_is_caught(self):
+        self.assertEqual(self.lines_found(self.TORN_ITEM), [3])
+        self.assertEqual(self.lines_found(self.WHOLE_ITEM), [])
+
+    def test_a_sentence_whose_line_ends_early_is_caught(self):
+        self.assertEqual(self.lines_found(self.TORN_SENTENCE), [2])
+        self.assertEqual(self.lines_found(self.WHOLE_SENTENCE), [])
+
+    def test_a_comment_within_a_class_is_read_as_any_other(self):
+        def indented(text):
+            return "".join("  " + line.replace("Basic composition ", "") + "\n" for line in text.splitlines())
+
+        self.assertEqual(self.lines_found("class C {\n" + indented(self.JOINED_ROWS) + "};\n"), [3])
+        self.assertEqual(self.lines_found("class C {\n" + indented(self.SEPARATE_ROWS) + "};\n"), [])
+
+    def test_a_wide_comment_is_caught_and_wide_code_is_not(self):
+        filler = "x" * (tidy_comments.MOST_COLUMNS - 3)
+        self.assert_clean("server/base/a.h", f"// {filler}\n")
+        self.assert_caught("comments", "server/base/a.h", f"// {filler}x\n")
+        self.assert_caught("comments", "server/base/a.h", f"int a;  // {filler}\n")
+        self.assert_clean("server/base/a.h", f'char a[] = "// {filler}";\n')
+
+    def test_well_formed_layouts_pass(self):
+        for name, layout in {
+            "a row of one cell": """\
+//     at_least=1                asks for thresholds instead of cells: for each cell, the records that share
+//                               at least so many of its values
+//     method=rap|mwem|gaussian|zero
+//     epsilon=1,0.1             budgets
+""",
+            "a first cell that fills its column": """\
+//   dpsyn marginals TABLE K METHOD RULE EPSILON [REPETITIONS] [key=value]...
+//   dpsyn squares   TABLE METHOD RULE EPSILON [REPETITIONS] [key=value]...
+//   dpsyn speed     [ROWS] [ATTRIBUTES] [key=value]...
+""",
+            "a first cell that fills its column, below a full row": """\
+//   basic                  the sum of epsilons, each Gaussian at its share of delta; adaptive where all state
+//   zcdp-loose, zcdp-tight the sum of tight rhos by either conversion; a sum is a filter, so adaptive. A
+//                          continuous Laplace counts with its own rho, where the ZCDP rule charges more.
+""",
+            "a first cell that is wider than its column": """\
+//   laplace   scale, l1 (default 1): the sensitivities are reals, and so is the scale, which is not 0, and
+//             which is the same for all coordinates of an answer, however many of them there may be at once
+//   discrete-laplace
+//             scale, l1 (1), linf (l1)
+""",
+            "a short row below a full one, and a source below it": """\
+//   ADVANCED  epsilon_squared (1e-12)  the largest S2 with sqrt(2 ln(1/d') S2) + S2/2 <= epsilon_B, and for
+//             delta (1e-18)            delta_B - d', where d' is delta_slack, which is delta_B / 2 if not set
+//   ZCDP      rho (1e-12)              the largest rho whose tight conversion at delta_B is at most epsilon_B
+//   RDP       rdp (1e-12)              epsilon_B less a constant
+//                                      (Canonne, Kamath, Steinke 2020)
+""",
+            "numbers below centred heads": """\
+//                                       L1   L2^2   Linf
+//   units are groups    ADD_REMOVE       1    1      1
+//                       REPLACE_ONE      2    2      1
+//   units are records   ADD_REMOVE       2    2      1
+""",
+            "one formula with a wide gap": """\
+//   A: (integral of prod_i f(y_i | mu)^a_i f(mu) dmu)^a_g        (the slides' option A: here with any a_i)
+//   B: integral of (prod_i f(y_i | mu) f(mu))^a_g dmu
+//   C: integral of (prod_i f(y_i | mu)^a_i f(mu))^a_g dmu
+""",
+            "lines that stand for themselves": """\
+//   0 <= spent, 0 <= held, spent + held <= limit; spent and held are the sums of the postings that count, and
+//   one charge per (principal, request id); one release per charge, of a committed charge, with its hash
+//   the draw's key is there exactly as long as a draw may happen
+""",
+            "a formula that is not torn": """\
+// Claim: the selection has range epsilon. Proof: ln P(i) - ln P'(i) = c - factor d_i with a c that is the
+// same for all i; so the log-ratios of any two candidates, i and j, differ by
+// factor |d_i - d_j| <= epsilon, and as both distributions sum to 1, they lie on both sides of 0.
+""",
+            "a sentence that begins on a new line": """\
+// What WriteSnapshot() returned, as the file tells it, without a proof: only ReadSnapshot() proves that it is
+// so.
+// NOT_FOUND when there is no file.
+""",
+        }.items():
+            with self.subTest(name=name):
+                self.assertEqual(self.lines_found(layout), [])
+
+    def test_what_looks_like_a_comment_in_a_string_is_none(self):
+        self.assert_clean("server/base/a.h", 'char text[] = R"(\n' + self.TORN_CELL + ')";\n')
 
 
 class Threads(TidyTest):
