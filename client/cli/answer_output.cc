@@ -326,14 +326,14 @@ Document SummaryOf(const Answer& answer) {
   add_releases("free_from", "free from", header.free_from());
   add_releases("could_be_free_from", "could be free from", header.could_be_free_from());
   if (!header.costs().empty()) document.tables.push_back(CostTable(header.costs()));
-  if (header.replayed()) document.notes.push_back("from a stored release: nothing was charged now");
+  if (header.replayed()) document.notes.emplace_back("from a stored release: nothing was charged now");
   if (!header.free_from().empty())
-    document.notes.push_back("made from earlier releases: nothing was charged");
+    document.notes.emplace_back("made from earlier releases: nothing was charged");
   if (!header.could_be_free_from().empty())
     document.notes.push_back(
         "earlier releases determine these answers: --prefer-free would have charged nothing");
   if (!header.post_processing().empty())
-    document.notes.push_back("the answers were changed after they were measured (" +
+    document.notes.emplace_back("the answers were changed after they were measured (" +
                              header.post_processing() + "): their error is not that of the noise");
   return document;
 }

@@ -158,7 +158,7 @@ absl::Status Run(Session& session, const ShowBudget& command) {
   }
   if (!largest.rows.empty()) document.tables.push_back(std::move(largest));
   if (budget->has_comparison()) AddComparison(budget->comparison(), document);
-  if (budget->accounts().empty()) document.notes.push_back("no account: a public dataset has no budget");
+  if (budget->accounts().empty()) document.notes.emplace_back("no account: a public dataset has no budget");
   session.Print(document);
   return absl::OkStatus();
 }
@@ -197,7 +197,7 @@ absl::Status Run(Session& session, const ShowVersion&) {
                      {"ledger_backend", "ledger", server->ledger_backend()},
                      {"development_mode", "development mode", server->development_mode()}};
   if (server->development_mode()) {
-    document.notes.push_back("the server believes whoever is named with --as: this is no security");
+    document.notes.emplace_back("the server believes whoever is named with --as: this is no security");
   }
   session.Print(document);
   return absl::OkStatus();

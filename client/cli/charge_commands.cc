@@ -73,7 +73,7 @@ absl::Status PrintEstimate(Session& session, const std::string& dataset, const v
                      {"protects", "protects", estimate->protects()},
                      {"fits", "fits the budget", estimate->fits()}};
   document.tables.push_back(CostTable(estimate->costs()));
-  document.notes.push_back("nothing was charged");
+  document.notes.emplace_back("nothing was charged");
   session.Print(document);
   return absl::OkStatus();
 }

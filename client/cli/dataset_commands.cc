@@ -225,7 +225,7 @@ absl::Status Run(Session& session, const ImportRecords& command) {
   document.fields.push_back({"dataset", "dataset", command.dataset});
   AddImport(document, *import);
   AddRequestId(document, session);
-  document.notes.push_back("these figures depend on the records: for the owner's eyes only");
+  document.notes.emplace_back("these figures depend on the records: for the owner's eyes only");
   session.Print(document);
   return absl::OkStatus();
 }
@@ -244,7 +244,7 @@ absl::Status Run(Session& session, const SealDataset& command) {
                      {"records", "records", sealed->records()},
                      {"records_dropped", "beyond their unit's bound", sealed->records_dropped()}};
   AddRequestId(document, session);
-  document.notes.push_back("these figures depend on the records: for the owner's eyes only");
+  document.notes.emplace_back("these figures depend on the records: for the owner's eyes only");
   session.Print(document);
   return absl::OkStatus();
 }

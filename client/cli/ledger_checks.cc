@@ -220,9 +220,9 @@ absl::Status Run(Session& session, const RepairLedger& command) {
   }
   document.tables.push_back(std::move(table));
   if (repaired->raised().empty() && repaired->last_lost_sequence() == 0) {
-    document.notes.push_back("nothing of this dataset is behind the anchor or the receipts");
+    document.notes.emplace_back("nothing of this dataset is behind the anchor or the receipts");
   } else if (command.only_show) {
-    document.notes.push_back("nothing was changed");
+    document.notes.emplace_back("nothing was changed");
   }
   session.Print(document);
   return absl::OkStatus();

@@ -134,7 +134,7 @@ absl::Status Run(Session& session, const ListLimitProposals& command) {
   if (!listed.ok()) return listed.status();
   Document document;
   document.tables.push_back(ProposalTable(*listed));
-  if (listed->proposals().empty()) document.notes.push_back("no change of a limit was proposed");
+  if (listed->proposals().empty()) document.notes.emplace_back("no change of a limit was proposed");
   session.Print(document);
   return absl::OkStatus();
 }

@@ -81,7 +81,7 @@ absl::Status Run(Session& session, const CancelOperation& command) {
   const absl::StatusOr<v1::Operation> operation = session.client.CancelOperation(command.operation);
   if (!operation.ok()) return operation.status();
   Document document = OperationDocument(*operation);
-  document.notes.push_back("the charge of a started operation is not refunded");
+  document.notes.emplace_back("the charge of a started operation is not refunded");
   session.Print(document);
   return absl::OkStatus();
 }

@@ -92,7 +92,7 @@ absl::Status WriteDurably(int fd, std::span<const uint8_t> bytes, const std::str
 
 absl::Status SyncFolderOf(const std::string& path) {
   std::string folder = std::filesystem::path(path).parent_path().string();
-  if (folder.empty()) folder = ".";
+  if (folder.empty()) folder.push_back('.');
   const FileDescriptor fd(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!fd.ok() || fsync(fd.get()) != 0) return Failed("write", folder);
   return absl::OkStatus();

@@ -14,7 +14,7 @@ std::string UuidOf(std::string bytes, int version) {
   bytes[6] = static_cast<char>((bytes[6] & 0x0f) | (version << 4));
   bytes[8] = static_cast<char>((bytes[8] & 0x3f) | 0x80);
   std::string uuid = absl::BytesToHexString(bytes);
-  for (const size_t place : {20, 16, 12, 8}) uuid.insert(place, "-");
+  for (const size_t place : {20, 16, 12, 8}) uuid.insert(place, 1, '-');
   return uuid;
 }
 
