@@ -17,6 +17,7 @@ usage, 128 + the signal's number when it was stopped.
 """
 
 import argparse
+import fcntl
 import math
 import os
 import subprocess
@@ -25,7 +26,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import nightly_stages
-from nightly_runner import Runner, Stopped, Stops
+from nightly_runner import Runner, Stopped, Stops, remove_abandoned_scratch
 from nightly_state import State
 
 
@@ -83,6 +84,18 @@ def parse(arguments, names):
     return options
 
 
+def lock_folder(folder):
+    """An open file that keeps other nights out of the folder as long as it lives; none when one is there already."""
+    folder.mkdir(parents=True, exist_ok=True)
+    lock = open(folder / "lock", "w", encoding="utf-8")
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        lock.close()
+        return None
+    return lock
+
+
 def build(stages, root):
     """Builds what the stages need. False when something does not build."""
     targets = {}
@@ -125,6 +138,11 @@ def main(arguments):
     if options.list:
         print(summary(stages, state))
         return 0
+    lock = lock_folder(places.folder)
+    if lock is None:
+        print("another night is running in this folder: wait for its end, or stop it", file=sys.stderr)
+        return 2
+    remove_abandoned_scratch()
     stopped = 0
     Stops.listen()
     try:

@@ -113,13 +113,21 @@ def scratch_place():
     return str(memory) if memory.is_dir() and shutil.disk_usage(memory).free >= 2 << 30 else tempfile.gettempdir()
 
 
+def remove_abandoned_scratch():
+    """Folders of runs that were killed: their names begin with the number of their process."""
+    for folder in Path(scratch_place()).glob("night-*"):
+        number = folder.name.split("-")[1]
+        if number.isdigit() and not Path(f"/proc/{number}").exists():
+            shutil.rmtree(folder, ignore_errors=True)
+
+
 class _Child:
     """A running slice: its process, in a group of its own, and a scratch folder that goes with it."""
 
     def __init__(self, root, part):
         self.slice = part
         self.started = time.monotonic()
-        self._scratch = tempfile.mkdtemp(prefix="night-", dir=scratch_place())
+        self._scratch = tempfile.mkdtemp(prefix=f"night-{os.getpid()}-", dir=scratch_place())
         os.chmod(self._scratch, 0o755)  # a database server of another user lives inside
         self._log = tempfile.TemporaryFile()
         # Should this program be killed, its children are killed, too.

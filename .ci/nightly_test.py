@@ -13,7 +13,7 @@ from pathlib import Path
 
 import nightly
 import nightly_stages
-from nightly_runner import Outcome, Run, Runner, Slice, Stopped, Stops
+from nightly_runner import Outcome, Run, Runner, Slice, Stopped, Stops, remove_abandoned_scratch, scratch_place
 from nightly_state import State
 
 
@@ -137,6 +137,18 @@ class RunnerTest(unittest.TestCase):
                              stdout=subprocess.DEVNULL)
         self.assertEqual(run.returncode, -signal.SIGKILL)
         self.assertEqual(self.state().record("shell")["count"], 3)
+
+        remove_abandoned_scratch()
+        self.assertEqual([folder for folder in Path(scratch_place()).glob("night-*")
+                          if not Path("/proc", folder.name.split("-")[1]).exists()], [])
+
+    def test_two_nights_do_not_share_a_folder(self):
+        first = nightly.lock_folder(self.root)
+        self.assertIsNone(nightly.lock_folder(self.root))
+        first.close()
+        second = nightly.lock_folder(self.root)
+        self.assertIsNotNone(second)
+        second.close()
 
     def test_slices_run_side_by_side(self):
         meet = f"touch {self.root}/$SEED; until [ -e {self.root}/1000 ] && [ -e {self.root}/1001 ]; do :; done"
