@@ -44,13 +44,11 @@ std::vector<std::string> Seeds() {
           "."};
 }
 
-}  // namespace curator::fuzz
-
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace curator;
-  const std::string_view text(reinterpret_cast<const char*>(data), size);
-  const bool epsilon = fuzz::Check<dp::Epsilon>(text);
-  const bool rho = fuzz::Check<dp::Rho>(text);
-  const bool delta = fuzz::Check<dp::Delta>(text);
-  return epsilon || rho || delta ? 0 : -1;
+bool Try(std::string_view text) {
+  const bool epsilon = Check<dp::Epsilon>(text);
+  const bool rho = Check<dp::Rho>(text);
+  const bool delta = Check<dp::Delta>(text);
+  return epsilon || rho || delta;
 }
+
+}  // namespace curator::fuzz

@@ -9,15 +9,14 @@ std::vector<std::string> Seeds() {
   return {"0", "1", "0.1", "2.5e-3", "1234.5678"};
 }
 
-}  // namespace curator::fuzz
-
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace curator::fuzz;
-  const std::string text(reinterpret_cast<const char*>(data), size);
+bool Try(std::string_view input) {
+  const std::string text(input);
   const std::optional<int64_t> expected = UnitsOf(text, 12);
-  if (!expected) return -1;
+  if (!expected) return false;
   if (std::llround(std::strtod(text.c_str(), nullptr) * 1e12) != *expected) {
     Broken("a decimal is read exactly", text);
   }
-  return 0;
+  return true;
 }
+
+}  // namespace curator::fuzz

@@ -44,23 +44,20 @@ std::vector<std::string> Seeds() {
   return seeds;
 }
 
-}  // namespace curator::fuzz
-
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace curator;
-  const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+bool Try(std::string_view bytes) {
   const auto event = codec::DecodeEvent(bytes);
-  if (!event.ok()) return -1;
-  if (codec::EncodeEvent(*event) != bytes)
-    fuzz::Broken("what is accepted is encoded to the same bytes", bytes);
-  if (!dp::ValidateEvent(*event).ok()) fuzz::Broken("what is accepted is valid", bytes);
-  if (dp::Describe(*event).empty()) fuzz::Broken("every event can be told in words", bytes);
+  if (!event.ok()) return false;
+  if (codec::EncodeEvent(*event) != bytes) Broken("what is accepted is encoded to the same bytes", bytes);
+  if (!dp::ValidateEvent(*event).ok()) Broken("what is accepted is valid", bytes);
+  if (dp::Describe(*event).empty()) Broken("every event can be told in words", bytes);
   if (!(dp::AsAsked(dp::AsAsked(*event)) == dp::AsAsked(*event)))
-    fuzz::Broken("asking twice is asking once", bytes);
-  fuzz::CheckCosts(*event, bytes);
+    Broken("asking twice is asking once", bytes);
+  CheckCosts(*event, bytes);
   const auto schedule = dp::ScheduleOf(*event);
   if (schedule.ok() && !dp::ScheduleOf({dp::ComposedEvent{*schedule}}).ok()) {
-    fuzz::Broken("a schedule is an event of its own", bytes);
+    Broken("a schedule is an event of its own", bytes);
   }
-  return 0;
+  return true;
 }
+
+}  // namespace curator::fuzz

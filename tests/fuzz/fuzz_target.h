@@ -1,8 +1,7 @@
-// What a fuzz target defines: one call with arbitrary bytes, which returns or, when a property is broken,
-// ends the program through Broken(); and inputs to start from.
+// What a fuzz target defines: what is tried with arbitrary bytes, and inputs to start from.
 //
-// With Clang and -DCURATOR_FUZZ=ON a target is built with libFuzzer. Otherwise seeded_run.cc calls it with a
-// bounded, deterministic number of mutated inputs, as a test.
+// With Clang and -DCURATOR_FUZZ=ON a target is libFuzzer's program (libfuzzer_run.cc). Otherwise
+// seeded_run.cc tries a bounded, deterministic number of mutated inputs, as a test.
 #pragma once
 
 #include <cstddef>
@@ -13,12 +12,13 @@
 #include <string_view>
 #include <vector>
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
-
 namespace curator::fuzz {
 
 // Valid inputs and near misses; each at most some hundred bytes.
 std::vector<std::string> Seeds();
+
+// Returns whether `input` is well-formed, or, when a property is broken, ends the program through Broken().
+bool Try(std::string_view input);
 
 // Prints the property that does not hold and the input, escaped; exit status 1.
 [[noreturn]] inline void Broken(std::string_view property, std::string_view input) {

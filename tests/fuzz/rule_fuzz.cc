@@ -18,18 +18,16 @@ std::vector<std::string> Seeds() {
   return seeds;
 }
 
-}  // namespace curator::fuzz
-
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace curator;
-  const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+bool Try(std::string_view bytes) {
   const auto rule = codec::DecodeRule(bytes);
-  if (!rule.ok()) return -1;
-  if (codec::EncodeRule(*rule) != bytes) fuzz::Broken("what is accepted is encoded to the same bytes", bytes);
+  if (!rule.ok()) return false;
+  if (codec::EncodeRule(*rule) != bytes) Broken("what is accepted is encoded to the same bytes", bytes);
   const auto limits = dp::LimitsOf(*rule);
-  if (!limits.ok()) return 0;
+  if (!limits.ok()) return true;
   for (const dp::CounterAmount& limit : *limits) {
-    if (limit.amount < 0) fuzz::Broken("no limit is negative", bytes);
+    if (limit.amount < 0) Broken("no limit is negative", bytes);
   }
-  return 0;
+  return true;
 }
+
+}  // namespace curator::fuzz

@@ -1,4 +1,4 @@
-// Calls a fuzz target with mutations of its seeds: `PROGRAM [INPUTS]`. The same inputs on every run and
+// Tries a fuzz target with mutations of its seeds: `PROGRAM [INPUTS]`. The same inputs on every run and
 // machine.
 #include <algorithm>
 #include <array>
@@ -89,15 +89,12 @@ class Mutations {
 
 int Run(int64_t inputs) {
   std::vector<std::string> seeds = Seeds();
-  const auto call = [](const std::string& input) {
-    return LLVMFuzzerTestOneInput(reinterpret_cast<const uint8_t*>(input.data()), input.size());
-  };
-  for (const std::string& seed : seeds) call(seed);
+  for (const std::string& seed : seeds) Try(seed);
   Mutations mutations(std::move(seeds));
   int64_t well_formed = 0;
   for (int64_t i = 0; i < inputs; ++i) {
     std::string input = mutations.Next();
-    if (call(input) != 0) continue;
+    if (!Try(input)) continue;
     ++well_formed;
     mutations.Keep(std::move(input));
   }

@@ -58,23 +58,21 @@ std::vector<std::string> Seeds() {
           ""};
 }
 
-}  // namespace curator::fuzz
-
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace curator;
-  const std::string_view text(reinterpret_cast<const char*>(data), size);
+bool Try(std::string_view text) {
   const auto where = cli::ParseWhere(text);
   const auto thresholds = cli::ParseThresholds(text);
-  if (where.ok() && thresholds.ok()) fuzz::Broken("a text is one of the two", text);
+  if (where.ok() && thresholds.ok()) Broken("a text is one of the two", text);
   if (where.ok()) {
-    fuzz::CheckConditions(*where, text);
-    const auto again = cli::ParseWhere(fuzz::TextOf(*where, " and "));
-    if (!again.ok() || fuzz::TextOf(*again, " and ") != fuzz::TextOf(*where, " and "))
-      fuzz::Broken("what is read can be written and read again", text);
+    CheckConditions(*where, text);
+    const auto again = cli::ParseWhere(TextOf(*where, " and "));
+    if (!again.ok() || TextOf(*again, " and ") != TextOf(*where, " and "))
+      Broken("what is read can be written and read again", text);
   }
   if (thresholds.ok()) {
-    fuzz::CheckConditions(thresholds->conditions, text);
-    if (thresholds->at_least.empty()) fuzz::Broken("thresholds have a number", text);
+    CheckConditions(thresholds->conditions, text);
+    if (thresholds->at_least.empty()) Broken("thresholds have a number", text);
   }
-  return where.ok() || thresholds.ok() ? 0 : -1;
+  return where.ok() || thresholds.ok();
 }
+
+}  // namespace curator::fuzz

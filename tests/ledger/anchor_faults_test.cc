@@ -129,7 +129,7 @@ class AnchorPowerLoss : public LedgerConformance {
 };
 
 TEST_P(AnchorPowerLoss, WhatWasAcknowledgedIsVouchedForByWhatIsLeftOfTheAnchor) {
-  const uint64_t losses = nightly::Volume(60, 5'000);
+  const uint64_t losses = nightly::Cases(60);
   int acknowledged = 0;
   for (uint64_t loss = 0; loss < losses; ++loss) {
     const absl::Status answer =

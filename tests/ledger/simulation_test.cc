@@ -17,8 +17,7 @@ class RandomHistories : public LedgerConformance {};
 
 TEST_P(RandomHistories, AnswerAsTheModelDoesAndHoldWhatItHolds) {
   constexpr uint64_t kHistoriesOfOneLedger = 16;
-  const bool is_sqlite = GetParam() == "sqlite";
-  const uint64_t histories = is_sqlite ? nightly::Volume(10'000, 1'000'000) : nightly::Volume(40, 2'000);
+  const uint64_t histories = nightly::Cases(GetParam() == "sqlite" ? 10'000 : 40);
   std::unique_ptr<Simulation> simulation;
   for (uint64_t history = 0; history < histories; ++history) {
     if (history % kHistoriesOfOneLedger == 0) {

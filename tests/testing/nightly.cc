@@ -33,6 +33,18 @@ size_t Volume(size_t usual, size_t at_night) {
   return IsOn() ? at_night : usual;
 }
 
+size_t Cases(size_t usual) {
+  const char* const text = std::getenv("CURATOR_NIGHTLY_CASES");
+  if (text == nullptr) return usual;
+  char* end = nullptr;
+  const uint64_t cases = std::strtoull(text, &end, 10);
+  if (cases == 0 || *end != '\0' || *text == '-') {
+    std::fprintf(stderr, "CURATOR_NIGHTLY_CASES=%s: must be a whole number above 0\n", text);
+    std::exit(2);
+  }
+  return cases;
+}
+
 uint64_t Seed(uint64_t number) {
   static const uint64_t base = ReadBase();
   return (base << 20) + number;

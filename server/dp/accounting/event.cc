@@ -150,10 +150,25 @@ std::string DescribeParallel(const ParallelEvent& e) {
 
 }  // namespace
 
-bool ComposedEvent::operator==(const ComposedEvent&) const = default;
-bool ParallelEvent::operator==(const ParallelEvent&) const = default;
-bool GroupEvent::operator==(const GroupEvent&) const = default;
-bool CertifiedEvent::operator==(const CertifiedEvent&) const = default;
+// Written out: Clang (14 and 16) crashes on a defaulted comparison of a type that contains itself.
+bool Event::operator==(const Event& other) const {
+  return what == other.what;
+}
+bool CountedEvent::operator==(const CountedEvent& other) const {
+  return event == other.event && count == other.count;
+}
+bool ComposedEvent::operator==(const ComposedEvent& other) const {
+  return parts == other.parts;
+}
+bool ParallelEvent::operator==(const ParallelEvent& other) const {
+  return parts == other.parts;
+}
+bool GroupEvent::operator==(const GroupEvent& other) const {
+  return event == other.event && group_size == other.group_size;
+}
+bool CertifiedEvent::operator==(const CertifiedEvent& other) const {
+  return schedule == other.schedule && epsilon == other.epsilon && delta == other.delta;
+}
 
 absl::Status ValidateEvent(const Event& event) {
   return Validation().Check(event, 1);

@@ -106,13 +106,13 @@ struct Event {
                ExponentialMechanismEvent, PureEvent, ApproximateEvent, ZcdpEvent, ComposedEvent,
                ParallelEvent, GroupEvent, CertifiedEvent>
       what;
-  bool operator==(const Event&) const = default;
+  bool operator==(const Event&) const;
 };
 
 struct CountedEvent {
   Event event;
   int64_t count = 1;
-  bool operator==(const CountedEvent&) const = default;
+  bool operator==(const CountedEvent&) const;
 };
 
 // Events nest at most this deep (a plain mechanism is 1 deep) and have at most this many nodes, so that no

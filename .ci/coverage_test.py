@@ -1,0 +1,80 @@
+"""Figures of coverage: what is summed up, what is left out, and that a line which no test runs is found."""
+
+import shutil
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+import coverage
+
+
+def line(number, count, branches=()):
+    return {"line_number": number, "count": count,
+            "branches": [{"count": ways, "throw": throw} for ways, throw in branches]}
+
+
+class CoverageTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.root = Path(folder.name)
+
+    def coverage_of(self, objects):
+        """`objects`: for each, {path: lines}. The files are made, line by line, unless they are there."""
+        result = coverage.Coverage(self.root)
+        for files in objects:
+            for path in files:
+                (self.root / path).parent.mkdir(parents=True, exist_ok=True)
+                if not (self.root / path).exists():
+                    (self.root / path).write_text("\n" * 20)
+            result.add({"current_working_directory": str(self.root),
+                        "files": [{"file": path, "lines": lines} for path, lines in files.items()]})
+        return result
+
+    def test_knows_the_room_of_a_file(self):
+        for path, room in {"server/dp/kernel/kernel.cc": "dp/kernel", "server/data/csv_reader.cc": "data",
+                           "server/dp/data/x.h": "dp/data", "server/app.cc": "app", "client/client.cc": "client",
+                           "client/cli/main.cc": "client/cli", "server/data/testing.h": None,
+                           "server/dp/kernel/kernel_test.cc": None, "tests/testing/nightly.cc": None,
+                           "server/ledger/conformance/invariants.cc": None}.items():
+            self.assertEqual(coverage.room_of(path), room, path)
+
+    def test_a_line_that_one_object_runs_is_run(self):
+        path = "server/base/a.h"
+        result = self.coverage_of([{path: [line(3, 0), line(4, 0)]}, {path: [line(3, 2), line(4, 0)]}])
+        self.assertEqual(result.uncovered("base"), ["server/base/a.h:4"])
+
+    def test_ranges_span_lines_without_code_and_end_at_lines_that_run(self):
+        lines = [line(2, 0), line(3, 0), line(7, 0), line(8, 1), line(9, 0)]
+        result = self.coverage_of([{"server/base/a.cc": lines, "server/base/b.cc": [line(2, 0)]}])
+        self.assertEqual(result.uncovered("base"),
+                         ["server/base/a.cc:2-7", "server/base/a.cc:9", "server/base/b.cc:2"])
+
+    def test_an_excused_line_is_left_out(self):
+        (self.root / "server/base").mkdir(parents=True)
+        (self.root / "server/base/a.cc").write_text("one();\ntwo();  // not covered: there is no such enum\n")
+        result = self.coverage_of([{"server/base/a.cc": [line(1, 1), line(2, 0)]}])
+        self.assertEqual(result.uncovered("base"), [])
+
+    def test_the_table_counts_lines_and_branches_but_no_ways_of_exceptions(self):
+        lines = [line(1, 1, [(1, False), (0, False), (0, True)]), line(2, 0)]
+        table = self.coverage_of([{"server/codec/a.cc": lines}]).table().splitlines()
+        codec = next(row for row in table if row.startswith("codec"))
+        self.assertEqual(codec.split(), ["codec", "2", "1", "50.0%", "2", "1", "50.0%"])
+
+    @unittest.skipUnless(shutil.which("g++") and shutil.which("gcov"), "needs a compiler and its gcov")
+    def test_a_program_that_skips_a_line_is_found_out(self):
+        source = self.root / "server/base/program.cc"
+        source.parent.mkdir(parents=True)
+        source.write_text("int main(int count, char**) {\n  if (count > 1)\n    return 1;\n  return 0;\n}\n")
+        build = self.root / "build"
+        build.mkdir()
+        subprocess.run(["g++", "--coverage", "-c", str(source), "-o", "program.o"], cwd=build, check=True)
+        subprocess.run(["g++", "--coverage", "program.o", "-o", "program"], cwd=build, check=True)
+        subprocess.run([str(build / "program")], cwd=build, check=True)
+        self.assertEqual(coverage.measure(self.root, build).uncovered("base"), ["server/base/program.cc:3"])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,71 @@
+// Records on their way in: the first byte says whether the rest is gzip and what becomes of rows outside the
+// domain. In whatever pieces a file comes, it is the same file.
+#include "data/import.h"
+#include "tests/fuzz/fuzz_target.h"
+
+namespace curator::fuzz {
+namespace {
+
+const dp::Schema& NestedSchema() {
+  static const dp::Schema schema =
+      dp::CreateSchema(
+          dp::Domain::Create({dp::Attribute::Create("sex", dp::CategoricalKind{{"F", "M"}, "?"}).value(),
+                              dp::Attribute::Create("age", dp::IntegerKind{0, 99, 10}).value(),
+                              dp::Attribute::Create("score", dp::NumericKind{{-1, 0, 0.5, 1e9}}).value(),
+                              dp::Attribute::Create("zone", dp::CodedKind{300}).value()})
+              .value(),
+          dp::PersonUnit{"pid", 3}, dp::Nesting{"school", 2, 50})
+          .value();
+  return schema;
+}
+
+absl::StatusOr<data::ImportReport> Read(std::string_view file, const data::ImportOptions& options,
+                                        size_t piece) {
+  const std::unique_ptr<data::RecordImport> import = data::CheckRecords(NestedSchema(), options);
+  for (; !file.empty(); file.remove_prefix(std::min(piece, file.size()))) {
+    if (const absl::Status status = import->Append(file.substr(0, piece)); !status.ok()) return status;
+  }
+  return import->Finish();
+}
+
+}  // namespace
+
+std::vector<std::string> Seeds() {
+  using std::string_literals::operator""s;
+  const std::string table = "pid,school,sex,age,score,zone\n1,a,F,30,0.2,7\n2,a,M,99,-0.5,299\n";
+  // "pid,school,sex,age,score,zone\n1,a,F,30,0.2,7\n" by gzip -9n.
+  const std::string compressed =
+      "\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\x03\x2b\xc8\x4c\xd1\x29\x4e\xce\xc8\xcf\xcf\xd1\x29\x4e\xad\xd0"
+      "\x49"
+      "\x4c\x4f\xd5\x29\x4e\xce\x2f\x4a\xd5\xa9\xca\xcf\x4b\xe5\x32\xd4\x49\xd4\x71\xd3\x31\x36\xd0\x31\xd0"
+      "\x33"
+      "\xd2\x31\xe7\x02\x00"s;
+  return {
+      "\0"s + table,
+      "\2"s + table + "3,b,X,?,nan,300\n",
+      "\0"s + "zone;sex\n",
+      "\0\xef\xbb\xbfpid, school ,sex,age,score,zone,note\r\n1,\"a \"\"b\"\"\nc\", F ,3, 1e3,0,\"\"\r\n\r\n"s,
+      "\0pid,school,sex,age,score,zone\r\"1\",\"a\",\"F\",\"30\",\"0.2\",\"7\"\r"s,
+      "\1"s + compressed};
+}
+
+bool Try(std::string_view input) {
+  if (input.empty()) return false;
+  const auto choice = static_cast<unsigned char>(input[0]);
+  data::ImportOptions options;
+  if ((choice & 1) != 0) options.compression = data::Compression::kGzip;
+  if ((choice & 2) != 0) options.outside_domain = data::OutsideDomain::kFailImport;
+  const std::string_view file = input.substr(1);
+  const absl::StatusOr<data::ImportReport> whole = Read(file, options, file.size());
+  for (const size_t piece : {size_t{1}, size_t{7}}) {
+    const absl::StatusOr<data::ImportReport> again = Read(file, options, piece);
+    if (again.status() != whole.status()) Broken("a file in pieces has the same error", input);
+    if (whole.ok() && *again != *whole) Broken("a file in pieces has the same records", input);
+  }
+  if (!whole.ok()) return false;
+  if (whole->rows_accepted + whole->rows_rejected != whole->rows_read)
+    Broken("every row is accepted or rejected", input);
+  return whole->rows_read > 0;
+}
+
+}  // namespace curator::fuzz

@@ -1,0 +1,75 @@
+// The decoders of stored releases, of workloads and of synthesis: one release has one encoding.
+#include "codec/release_codec.h"
+#include "dp/workload/testing_domain.h"
+#include "tests/fuzz/fuzz_target.h"
+
+namespace curator::fuzz {
+namespace {
+
+const dp::NoiseSpec kNoise{dp::Mechanism::kDiscreteLaplace, {3, 2}};
+
+codec::WorkloadRelease Marginals() {
+  codec::WorkloadRelease release{
+      .asked = {dp::AskedSet()},
+      .plans = {{.strategy = dp::Strategy::kDirect, .branching = 0, .sources = {0, 1}}},
+      .measured = {{{0}, dp::EveryCell()}, {{1, 2}, dp::EveryCell()}},
+      .noise = kNoise,
+      .values = {{5, -1}, {7, 8, 9}},
+      .event = "noise"};
+  release.asked[0].queries.groups = release.measured;
+  return release;
+}
+
+codec::WorkloadRelease Mixture() {
+  codec::WorkloadRelease release{
+      .asked = {dp::AskedSet(), dp::AskedSet()},
+      .plans = {{dp::Strategy::kTree, 2, {0}}, {dp::Strategy::kBaseHistogram, 0, {1, 1}}},
+      .measured = {{{0}, dp::Boxes{{{0, 0}, {1, 1}}}}, {{1, 2}, dp::EveryCell()}},
+      .noise = kNoise,
+      .values = {{5, -1}, {7, 8, 9, 10}},
+      .event = "noise"};
+  release.asked[0].query_class = dp::QueryClass::kRanges;
+  release.asked[0].queries = {{{{0}, dp::AllIntervals(2)}}, dp::Strategy::kTree};
+  release.asked[1].query_class = dp::QueryClass::kPredicates;
+  release.asked[1].queries.groups = {{{1}, std::vector<dp::LinearQuery>{{{0, 1}, {1, -1}}}},
+                                     {{1, 2}, dp::Boxes{{{0, 0}, {1, 1}}}}};
+  release.asked[1].words = {"one", "another"};
+  return release;
+}
+
+codec::SynthesisRelease Synthesis() {
+  return {.method = "mwem",
+          .settings = {{"rounds", "8"}, {"epsilon_share", "1/2"}},
+          .attributes = {0, 2},
+          .records = 400,
+          .transcript = {"measured 0 x 2"},
+          .event = "8 x exponential mechanism",
+          .model = "the model's bytes"};
+}
+
+// A decoder refuses as damaged, or reads what is written to the same bytes again.
+template <typename Release>
+bool Check(const absl::StatusOr<Release>& release, std::string_view bytes) {
+  if (!release.ok()) {
+    if (!absl::IsDataLoss(release.status())) Broken("what is refused is damaged", bytes);
+    return false;
+  }
+  if (codec::EncodeRelease(*release) != bytes) Broken("what is accepted is encoded to the same bytes", bytes);
+  return true;
+}
+
+}  // namespace
+
+std::vector<std::string> Seeds() {
+  return {codec::EncodeRelease(Marginals()), codec::EncodeRelease(Mixture()),
+          codec::EncodeRelease(Synthesis())};
+}
+
+bool Try(std::string_view bytes) {
+  const bool is_workload = Check(codec::DecodeWorkloadRelease(bytes), bytes);
+  const bool is_synthesis = Check(codec::DecodeSynthesisRelease(bytes), bytes);
+  if (is_workload && is_synthesis) Broken("a release is one of the two", bytes);
+  return is_workload || is_synthesis;
+}
+
+}  // namespace curator::fuzz

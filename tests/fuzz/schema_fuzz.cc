@@ -1,0 +1,47 @@
+// The decoder of stored schemas: one schema has one encoding, and what is accepted can be used.
+#include "codec/schema_codec.h"
+#include "tests/fuzz/fuzz_target.h"
+
+namespace curator::fuzz {
+namespace {
+
+std::string Encoded(std::vector<std::pair<std::string, dp::AttributeKind>> declared, dp::PrivacyUnit unit,
+                    std::optional<dp::Nesting> nesting = std::nullopt) {
+  std::vector<dp::Attribute> attributes;
+  for (auto& [name, kind] : declared) {
+    attributes.push_back(dp::Attribute::Create(std::move(name), std::move(kind)).value());
+  }
+  dp::Domain domain = dp::Domain::Create(std::move(attributes)).value();
+  return codec::EncodeSchema(
+      dp::CreateSchema(std::move(domain), std::move(unit), std::move(nesting)).value());
+}
+
+}  // namespace
+
+std::vector<std::string> Seeds() {
+  const dp::AttributeKind sex = dp::CategoricalKind{{"F", "M"}, "?"};
+  const dp::AttributeKind age = dp::IntegerKind{0, 99, 10};
+  const dp::AttributeKind score =
+      dp::NumericKind{.edges = {}, .even = dp::EvenSteps{.min = -2, .max = 4, .step = 0.5}};
+  return {Encoded({{"sex", sex}, {"age", age}}, dp::RecordUnit{}),
+          Encoded({{"income", dp::NumericKind{{-1e9, 0, 0.5, 1e9}}}, {"zone", dp::CodedKind{70'000}}},
+                  dp::PersonUnit{"pid", 3}),
+          Encoded({{"sex", sex}}, dp::GroupUnit{"household", 12}),
+          Encoded({{"score", score}, {"sex", sex}}, dp::RecordUnit{}, dp::Nesting{"school", 0, 50})};
+}
+
+bool Try(std::string_view bytes) {
+  const auto schema = codec::DecodeSchema(bytes);
+  if (!schema.ok()) {
+    if (!absl::IsDataLoss(schema.status())) Broken("what is refused is damaged", bytes);
+    return false;
+  }
+  if (codec::EncodeSchema(*schema) != bytes) Broken("what is accepted is encoded to the same bytes", bytes);
+  for (const dp::Attribute& attribute : schema->domain.attributes()) {
+    if (attribute.size() < 1 || attribute.size() > dp::kMaxAttributeSize)
+      Broken("an attribute has at least one code, and no more than a column can hold", bytes);
+  }
+  return true;
+}
+
+}  // namespace curator::fuzz

@@ -1,0 +1,166 @@
+// Requests as they come from the wire: schemas, workloads, events, rules and spends. The first byte says
+// which, the rest is the message. What is refused names its field; what is accepted is valid inside.
+#include "base/errors.h"
+#include "codec/event_codec.h"
+#include "codec/schema_codec.h"
+#include "dp/workload/workload_plan.h"
+#include "rpc/convert_event.h"
+#include "rpc/convert_queries.h"
+#include "rpc/convert_schema.h"
+#include "rpc/convert_workload.h"
+#include "service/resolve_workload.h"
+#include "tests/fuzz/fuzz_target.h"
+
+namespace curator::fuzz {
+namespace {
+
+enum Kind : char { kSchema, kWorkload, kEvent, kRule, kSpend };
+
+bool IsRefused(const absl::Status& status, std::string_view input) {
+  if (status.ok()) return false;
+  if (status.message().empty()) Broken("a refusal says why", input);
+  return true;
+}
+
+template <typename Message>
+bool Parses(Message& message, std::string_view bytes) {
+  return message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()));
+}
+
+bool TrySchema(std::string_view bytes, std::string_view input) {
+  v1::Schema message;
+  if (!Parses(message, bytes)) return false;
+  const absl::StatusOr<dp::Schema> schema = rpc::FromProto(message);
+  if (IsRefused(schema.status(), input)) return false;
+  const absl::StatusOr<dp::Schema> again = rpc::FromProto(rpc::ToProto(*schema));
+  if (!again.ok() || codec::EncodeSchema(*again) != codec::EncodeSchema(*schema))
+    Broken("a schema that is sent back is the same", input);
+  if (!codec::DecodeSchema(codec::EncodeSchema(*schema)).ok()) Broken("a schema can be stored", input);
+  return true;
+}
+
+const dp::Domain& TestDomain() {
+  static const dp::Domain domain =
+      dp::Domain::Create({dp::Attribute::Create("a", dp::CategoricalKind{{"F", "M"}, "?"}).value(),
+                          dp::Attribute::Create("b", dp::IntegerKind{-5, 99, 7}).value(),
+                          dp::Attribute::Create("c", dp::NumericKind{{-1e300, 0, 0.5, 1e300}}).value(),
+                          dp::Attribute::Create("d", dp::CodedKind{dp::kMaxAttributeSize}).value()})
+          .value();
+  return domain;
+}
+
+bool TryWorkload(std::string_view bytes, std::string_view input) {
+  v1::Workload message;
+  if (!Parses(message, bytes)) return false;
+  const auto requests = rpc::FromProto(message);
+  if (IsRefused(requests.status(), input)) return false;
+  const auto asked = service::ResolveWorkload(TestDomain(), *requests);
+  if (IsRefused(asked.status(), input)) return false;
+  if (!dp::ValidateQueries(TestDomain(), service::GroupsOf(*asked)).ok())
+    Broken("what is resolved is valid", input);
+  return !asked->empty();
+}
+
+bool TryEvent(std::string_view bytes, std::string_view input) {
+  v1::Event message;
+  if (!Parses(message, bytes)) return false;
+  const absl::StatusOr<dp::Event> event = rpc::FromProto(message);
+  if (IsRefused(event.status(), input)) return false;
+  const auto again = codec::DecodeEvent(codec::EncodeEvent(*event));
+  if (!again.ok() || !(*again == *event)) Broken("an event can be stored", input);
+  return true;
+}
+
+bool TryRule(std::string_view bytes, std::string_view input) {
+  v1::BudgetLimit message;
+  if (!Parses(message, bytes)) return false;
+  const absl::StatusOr<dp::RuleSpec> rule = rpc::FromProto(message);
+  if (IsRefused(rule.status(), input)) return false;
+  const absl::StatusOr<dp::RuleSpec> again = rpc::FromProto(rpc::ToProto(*rule));
+  if (!again.ok() || !(*again == *rule)) Broken("a rule that is sent back is the same", input);
+  return true;
+}
+
+bool TrySpend(std::string_view bytes, std::string_view input) {
+  v1::Spend message;
+  if (!Parses(message, bytes)) return false;
+  const absl::StatusOr<dp::Spend> spend = rpc::FromProto(message);
+  if (IsRefused(spend.status(), input)) return false;
+  const absl::StatusOr<dp::Spend> again = rpc::FromProto(rpc::ToProto(*spend));
+  if (!again.ok() || !(*again == *spend)) Broken("a spend that is sent back is the same", input);
+  return true;
+}
+
+std::string SchemaSeed() {
+  v1::Schema schema;
+  v1::Attribute& sex = *schema.add_attributes();
+  sex.set_name("sex");
+  sex.mutable_categorical()->add_values("F");
+  sex.mutable_categorical()->set_catch_all("?");
+  v1::Attribute& age = *schema.add_attributes();
+  age.set_name("age");
+  age.mutable_integer()->set_max(99);
+  v1::Attribute& income = *schema.add_attributes();
+  income.set_name("income");
+  income.mutable_numeric()->set_min(0);
+  income.mutable_numeric()->set_max(10);
+  income.mutable_numeric()->set_step(0.5);
+  schema.mutable_unit()->mutable_person()->set_id_column("pid");
+  schema.mutable_unit()->mutable_person()->set_max_records(3);
+  return schema.SerializeAsString();
+}
+
+std::string WorkloadSeed() {
+  v1::Workload workload;
+  workload.add_query_sets()->mutable_marginals()->add_sets()->add_names("a");
+  workload.add_query_sets()->mutable_marginals()->mutable_all_k_way()->set_k(2);
+  workload.add_query_sets()->mutable_prefixes()->set_attribute("b");
+  v1::Predicate& predicate = *workload.add_query_sets()->mutable_predicates()->add_predicates();
+  v1::Condition& condition = *predicate.add_all_of();
+  condition.set_attribute("b");
+  condition.mutable_between()->mutable_from()->set_number_value(16);
+  return workload.SerializeAsString();
+}
+
+std::string EventSeed() {
+  v1::Event event;
+  v1::ComposedEvent::Part& part = *event.mutable_composed()->add_parts();
+  part.set_count(8);
+  part.mutable_event()->mutable_zcdp()->set_rho("0.25");
+  return event.SerializeAsString();
+}
+
+}  // namespace
+
+std::vector<std::string> Seeds() {
+  v1::BudgetLimit rule;
+  rule.set_rule(v1::RULE_ZCDP);
+  rule.set_epsilon("1");
+  rule.set_delta("1e-6");
+  v1::Spend spend;
+  spend.set_rho("0.5");
+  return {std::string(1, kSchema) + SchemaSeed(), std::string(1, kWorkload) + WorkloadSeed(),
+          std::string(1, kEvent) + EventSeed(), std::string(1, kRule) + rule.SerializeAsString(),
+          std::string(1, kSpend) + spend.SerializeAsString()};
+}
+
+bool Try(std::string_view input) {
+  if (input.empty()) return false;
+  const std::string_view bytes = input.substr(1);
+  switch (input[0]) {
+    case kSchema:
+      return TrySchema(bytes, input);
+    case kWorkload:
+      return TryWorkload(bytes, input);
+    case kEvent:
+      return TryEvent(bytes, input);
+    case kRule:
+      return TryRule(bytes, input);
+    case kSpend:
+      return TrySpend(bytes, input);
+    default:
+      return false;
+  }
+}
+
+}  // namespace curator::fuzz
