@@ -67,7 +67,7 @@ inline std::string Gzipped(std::string_view text) {
   state.next_out = reinterpret_cast<Bytef*>(compressed.data());
   state.avail_out = static_cast<uInt>(compressed.size());
   deflate(&state, Z_FINISH);
-  compressed.resize(compressed.size() - state.avail_out);
+  compressed.erase(state.total_out);
   deflateEnd(&state);
   return compressed;
 }
