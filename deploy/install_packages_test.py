@@ -179,7 +179,7 @@ class InstallPackages(unittest.TestCase):
         self.assertEqual(self.run_script().returncode, 0)
         (self.root / "calls").unlink()
         self.write("free", "1540\n")
-        self.assert_refused(self.run_script(), "installing 27 packages needs 1541 MB on /usr", "1540 MB are free")
+        self.assert_refused(self.run_script(), "installing 26 packages needs 1541 MB on /usr", "1540 MB are free")
         self.assertFalse([call for call in self.calls() if "--download-only" in call])
 
     def test_a_plan_that_apt_itself_finds_too_large_is_refused_in_our_words(self):
@@ -196,11 +196,11 @@ class InstallPackages(unittest.TestCase):
 
     def test_an_unreachable_mirror_is_said_so(self):
         self.answer("update", "E: Failed to fetch http://mirror.example/x  Could not resolve 'mirror.example'\n", 100)
-        self.answer("plan", "E: Unable to locate package ccache\n", 100)
+        self.answer("plan", "E: Unable to locate package g++\n", 100)
         self.assert_refused(self.run_script(), "no package mirror can be reached", "build/logs/install.log")
         log = (self.clone / "build/logs/install.log").read_text()
         self.assertIn("Could not resolve 'mirror.example'", log)
-        self.assertIn("missing: ccache", log)
+        self.assertIn("missing: g++ ", log)
 
     def test_another_broken_mirror_does_no_harm(self):
         self.answer("update", "E: Failed to fetch http://other.example/x\n", 100)
@@ -238,7 +238,7 @@ class InstallPackages(unittest.TestCase):
     def test_all_is_downloaded_before_anything_is_installed(self):
         result = self.run_script()
         self.assertEqual((result.returncode, result.stderr), (0, ""))
-        steps = [call.split(" ccache ")[0].split()[-1] for call in self.calls()]  # the word before the packages
+        steps = [call.split(" g++ ")[0].split()[-1] for call in self.calls()]  # the word before the packages
         self.assertEqual(steps, ["update", "--assume-no", "--download-only", "--yes"])
         self.assertNotIn(" cmake", self.installs()[0])  # it is there already
 

@@ -88,8 +88,7 @@ LOADED = (
 )
 
 TOOLS = (
-    Tool("ccache", ("ccache",), "GPL-3.0-or-later", "faster repeated builds"),
-    Tool("Clang", ("clang",), "Apache-2.0 WITH LLVM-exception", "the preset fuzz"),
+    Tool("Clang", ("clang-16",), "Apache-2.0 WITH LLVM-exception", "the preset fuzz"),
     Tool("ClangFormat", ("clang-format-14",), "Apache-2.0 WITH LLVM-exception", "the format gate"),
     Tool("CMake", ("cmake",), "BSD-3-Clause", "build"),
     Tool("Eigen", ("libeigen3-dev",), "MPL-2.0", "dense linear algebra that tests and benchmarks compare with"),
