@@ -12,13 +12,15 @@ endfunction()
 
 # curator_test(NAME SOURCES a_test.cc ... DEPENDS x ... [SINGLE_PROCESS] [LABELS ...]): a GoogleTest program.
 # Each test is a ctest test of its own, unless SINGLE_PROCESS says that the program is one ctest test
-# (for suites with an expensive fixture, such as a PostgreSQL cluster).
+# (for suites with an expensive fixture, such as a PostgreSQL cluster). The presets compile several sources at once
+# (CMAKE_UNITY_BUILD); a test that gives names of its own to what another test names alike goes into SEPARATE.
 function(curator_test name)
-  cmake_parse_arguments(ARG "SINGLE_PROCESS" "TIMEOUT" "SOURCES;DEPENDS;LABELS" ${ARGN})
+  cmake_parse_arguments(ARG "SINGLE_PROCESS" "TIMEOUT" "SOURCES;SEPARATE;DEPENDS;LABELS" ${ARGN})
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 300)
   endif()
-  add_executable(${name} ${ARG_SOURCES})
+  add_executable(${name} ${ARG_SOURCES} ${ARG_SEPARATE})
+  set_source_files_properties(${ARG_SEPARATE} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR}/server ${CMAKE_SOURCE_DIR})
   target_link_libraries(${name} PRIVATE ${ARG_DEPENDS} GTest::gmock GTest::gtest_main curator_warnings)
   curator_precompile(${name} TEST DEPENDS ${ARG_DEPENDS})

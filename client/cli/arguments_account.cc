@@ -3,7 +3,7 @@
 namespace curator::cli {
 namespace {
 
-void AddCreate(CLI::App& group, Chosen& chosen) {
+void AddCreateAccount(CLI::App& group, Chosen& chosen) {
   const auto create = std::make_shared<CreateAccount>();
   CLI::App* command = AddCommand(
       group, "create", "Limit what one analyst, or a group together, may spend of a dataset's budget",
@@ -90,7 +90,7 @@ void AddLimitGroup(CLI::App& account, Chosen& chosen) {
 void AddAccountGroup(CLI::App& app, Chosen& chosen) {
   CLI::App* group = app.add_subcommand("account", "Accounts of analysts and groups on a dataset");
   group->require_subcommand(1);
-  AddCreate(*group, chosen);
+  AddCreateAccount(*group, chosen);
   AddNameCommand(*group, "list", "The accounts that you may see; the owner sees all",
                  "curator account list census", &ListAccounts::dataset, "NAME", chosen);
   AddLimitGroup(*group, chosen);

@@ -88,7 +88,7 @@ void AddPartName(CLI::App* command, std::string& part) {
   command->add_option("--part", part, "The part, of a partitioned dataset")->type_name("PART");
 }
 
-void AddCreate(CLI::App& group, Chosen& chosen) {
+void AddCreateDataset(CLI::App& group, Chosen& chosen) {
   const auto options = std::make_shared<CreateDataset>();
   CLI::App* command = AddCommand(
       group, "create", "Declare a dataset: its schema, its neighbours and its budget, before any record",
@@ -201,7 +201,7 @@ void AddSchemaGroup(CLI::App& app, Chosen& chosen) {
 void AddDatasetGroups(CLI::App& app, Chosen& chosen) {
   CLI::App* group = app.add_subcommand("dataset", "Private tables: declare, fill, seal, show");
   group->require_subcommand(1);
-  AddCreate(*group, chosen);
+  AddCreateDataset(*group, chosen);
   AddAddPart(*group, chosen);
   AddImport(*group, chosen);
   AddSeal(*group, chosen);

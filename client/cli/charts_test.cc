@@ -69,7 +69,7 @@ TEST(TerminalChart, LongLabelsAndNarrowTerminalsDoNotBreakLines) {
   BarChart chart = TheChart();
   chart.bars[0].label = std::string(100, 'x');
   chart.more_bars = 7;
-  EXPECT_THAT(Drawn(chart, Of(5)), AllOf(HasSubstr(std::string(23, 'x') + "."), HasSubstr("7 more values")));
+  EXPECT_THAT(Drawn(chart, Of(5)), AllOf(HasSubstr("xxxxxxxxxxxxxxxxxxxxxxx."), HasSubstr("7 more values")));
 }
 
 TEST(TerminalChart, OnlyZeroesHaveNoBar) {

@@ -13,7 +13,7 @@
 namespace curator::cli {
 namespace {
 
-constexpr size_t kWidestLabel = 24;
+constexpr size_t kWidestTerminalLabel = 24;
 constexpr size_t kNarrowestBars = 10;
 
 struct Glyphs {
@@ -33,9 +33,9 @@ std::string Padding(size_t used, size_t width) {
 }
 
 // Columns of the terminal that a stretch of the axis covers.
-class Axis {
+class ColumnAxis {
  public:
-  Axis(Span span, size_t columns) : span_(span), columns_(static_cast<int>(columns)) {}
+  ColumnAxis(Span span, size_t columns) : span_(span), columns_(static_cast<int>(columns)) {}
 
   // 0 for the first column to columns() for the end of the last one.
   int EdgeOf(double value) const {
@@ -51,7 +51,7 @@ class Axis {
 };
 
 // The bar's columns, in runs of one look.
-std::string BarText(const Bar& bar, const Axis& axis, const Glyphs& glyphs, const Terminal& terminal) {
+std::string BarText(const Bar& bar, const ColumnAxis& axis, const Glyphs& glyphs, const Terminal& terminal) {
   const int from = std::min(axis.EdgeOf(0), axis.EdgeOf(bar.value));
   const int to = std::max(axis.EdgeOf(0), axis.EdgeOf(bar.value));
   const int lower = bar.interval ? axis.ColumnOf(bar.interval->lower) : axis.columns();
@@ -88,13 +88,14 @@ void DrawOnTerminal(const BarChart& chart, const Terminal& terminal, std::ostrea
   size_t label_width = 0;
   size_t number_width = 0;
   for (const Bar& bar : chart.bars) {
-    label_width = std::max(label_width, std::min(DisplayWidth(bar.label), kWidestLabel));
+    label_width = std::max(label_width, std::min(DisplayWidth(bar.label), kWidestTerminalLabel));
     number_width = std::max(number_width, RoundedText(bar.value).size());
   }
   constexpr size_t kGaps = 4;
   const size_t taken = label_width + number_width + kGaps;
   const size_t columns = static_cast<size_t>(std::max(terminal.columns, 1));
-  const Axis axis(SpanOf(chart), columns > taken + kNarrowestBars ? columns - taken - 1 : kNarrowestBars);
+  const ColumnAxis axis(SpanOf(chart),
+                        columns > taken + kNarrowestBars ? columns - taken - 1 : kNarrowestBars);
   out << Styled(terminal, Style::kBold, chart.title);
   if (!chart.remark.empty()) out << "  (" << chart.remark << ")";
   out << "\n";

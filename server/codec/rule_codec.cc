@@ -14,8 +14,8 @@
 namespace curator::codec {
 namespace {
 
-constexpr std::string_view kDocument = "curator.rule";
-constexpr int64_t kVersion = 1;
+constexpr std::string_view kRuleDocument = "curator.rule";
+constexpr int64_t kRuleVersion = 1;
 
 constexpr int64_t kAbsent = 0;
 constexpr int64_t kPresent = 1;
@@ -50,7 +50,7 @@ class UsableRules {
 }  // namespace
 
 std::string EncodeRule(const dp::RuleSpec& rule) {
-  CanonicalWriter out(kDocument, kVersion);
+  CanonicalWriter out(kRuleDocument, kRuleVersion);
   out.Text(dp::RuleName(rule.kind));
   out.Integer(rule.epsilon.units());
   out.Integer(rule.delta.units());
@@ -62,7 +62,7 @@ std::string EncodeRule(const dp::RuleSpec& rule) {
 }
 
 absl::StatusOr<dp::RuleSpec> DecodeRule(std::string_view bytes) {
-  CanonicalReader in(bytes, kDocument, kVersion);
+  CanonicalReader in(bytes, kRuleDocument, kRuleVersion);
   dp::RuleSpec rule;
   const absl::StatusOr<dp::RuleKind> kind = dp::RuleFromName(in.Text());
   rule.epsilon = dp::Epsilon(in.Integer());
@@ -76,7 +76,8 @@ absl::StatusOr<dp::RuleSpec> DecodeRule(std::string_view bytes) {
   if (usable_rules.Has(bytes)) return rule;
   const absl::Status usable = dp::LimitsOf(rule).status();
   if (!usable.ok()) {
-    return absl::DataLossError("malformed " + std::string(kDocument) + ": " + std::string(usable.message()));
+    return absl::DataLossError("malformed " + std::string(kRuleDocument) + ": " +
+                               std::string(usable.message()));
   }
   usable_rules.Add(bytes);
   return rule;

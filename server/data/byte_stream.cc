@@ -59,12 +59,13 @@ class Gzip final : public ByteStream {
       state_.avail_out = static_cast<uInt>(output_.size());
       const int result = inflate(&state_, Z_NO_FLUSH);
       if (result == Z_MEM_ERROR) return absl::ResourceExhaustedError("no memory to read gzip");
-      if (result != Z_OK && result != Z_STREAM_END && result != Z_BUF_ERROR) {
-        return InvalidField("csv", "is not gzip, or its gzip data is damaged");
-      }
       has_more_output = state_.avail_out == 0;
+      // Also what came out before damage was found: the first error is the same in whatever pieces a file comes.
       if (const size_t count = output_.size() - state_.avail_out; count > 0) {
         RETURN_IF_ERROR(sink_(std::string_view(output_.data(), count)));
+      }
+      if (result != Z_OK && result != Z_STREAM_END && result != Z_BUF_ERROR) {
+        return InvalidField("csv", "is not gzip, or its gzip data is damaged");
       }
       if (result == Z_STREAM_END) {
         is_inside_member_ = false;

@@ -64,6 +64,23 @@ TEST(GzipStream, RefusesOtherBytesDamageAndBytesAfterTheEnd) {
   EXPECT_FALSE(Unpacked(Gzipped("text") + "more", 100).ok());
 }
 
+TEST(GzipStream, HandsOnWhatLiesBeforeDamageWhateverThePieces) {
+  std::string damaged = Gzipped("some text");
+  damaged[damaged.size() - 8] = static_cast<char>(damaged[damaged.size() - 8] ^ 1);  // its checksum
+  for (const size_t piece : {size_t{1}, damaged.size()}) {
+    std::string out;
+    const auto stream = GzipStream([&out](std::string_view part) {
+      out += part;
+      return absl::OkStatus();
+    });
+    absl::Status status;
+    for (size_t at = 0; status.ok() && at < damaged.size(); at += piece)
+      status = stream->Append(damaged.substr(at, piece));
+    EXPECT_FALSE(status.ok());
+    EXPECT_EQ(out, "some text");
+  }
+}
+
 TEST(GzipStream, HandsOnSmallPiecesOfAFileThatIsHugeWhenUnpacked) {
   const std::string compressed = Gzipped(std::string(50'000'000, ' '));
   ASSERT_LT(compressed.size(), 60'000u);

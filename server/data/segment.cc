@@ -12,7 +12,7 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "codes are stored in little-endian order");
 
-constexpr char kTag[] = "curator.segment";
+constexpr char kSegmentTag[] = "curator.segment";
 constexpr int64_t kVersion = 1;
 constexpr size_t kBlockBytes = size_t{1} << 22;
 constexpr size_t kMaxBlockRows = size_t{1} << 16;
@@ -35,7 +35,7 @@ bool HasGroups(const TableShape& shape) {
 }
 
 std::string HeaderOf(const TableShape& shape) {
-  CanonicalWriter writer(kTag, kVersion);
+  CanonicalWriter writer(kSegmentTag, kVersion);
   writer.Integer(static_cast<int64_t>(shape.sizes.size()));
   for (const int64_t size : shape.sizes) writer.Integer(size);
   writer.Integer(TagOf(shape.owner));
@@ -52,7 +52,7 @@ size_t BlockRows(const TableShape& shape) {
   return std::clamp(kBlockBytes / RowBytes(shape), size_t{1}, kMaxBlockRows);
 }
 
-absl::Status Damaged() {
+absl::Status DamagedSegment() {
   return absl::DataLossError("a segment of imported records is damaged");
 }
 
@@ -138,7 +138,7 @@ absl::StatusOr<const RowBlock*> SegmentReader::Next() {
   if (left_ == 0) return nullptr;
   uint64_t rows = 0;
   RETURN_IF_ERROR(Read(std::as_writable_bytes(std::span(&rows, 1))));
-  if (rows == 0 || rows > BlockRows(shape_)) return Damaged();
+  if (rows == 0 || rows > BlockRows(shape_)) return DamagedSegment();
   block_.rows = rows;
   for (size_t i = 0; i < block_.codes.size(); ++i) {
     block_.codes[i].resize(rows * dp::BytesOf(dp::WidthFor(shape_.sizes[i])));
@@ -150,11 +150,11 @@ absl::StatusOr<const RowBlock*> SegmentReader::Next() {
 }
 
 absl::Status SegmentReader::Finish(std::string_view digest) {
-  return left_ == 0 && digest_.Finish() == digest ? absl::OkStatus() : Damaged();
+  return left_ == 0 && digest_.Finish() == digest ? absl::OkStatus() : DamagedSegment();
 }
 
 absl::Status SegmentReader::Read(std::span<std::byte> bytes) {
-  if (static_cast<int64_t>(bytes.size()) > left_) return Damaged();
+  if (static_cast<int64_t>(bytes.size()) > left_) return DamagedSegment();
   RETURN_IF_ERROR(file_.Read(bytes));
   left_ -= static_cast<int64_t>(bytes.size());
   digest_.Add(bytes);

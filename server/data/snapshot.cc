@@ -15,9 +15,9 @@
 namespace curator::data {
 namespace {
 
-constexpr char kTag[] = "curator.snapshot";
-constexpr int64_t kVersion = 1;
-constexpr size_t kPieceBytes = size_t{1} << 20;
+constexpr char kSnapshotTag[] = "curator.snapshot";
+constexpr int64_t kSnapshotVersion = 1;
+constexpr size_t kSnapshotPieceBytes = size_t{1} << 20;
 
 // Preceded in the file by its length, as 8 bytes.
 struct Header {
@@ -29,7 +29,7 @@ struct Header {
 
 constexpr uint64_t kMaxHeaderBytes = (dp::kMaxAttributes + 16) * 8;
 
-absl::Status Damaged() {
+absl::Status DamagedSnapshot() {
   return absl::DataLossError("a sealed dataset is damaged");
 }
 
@@ -37,7 +37,7 @@ absl::Status Damaged() {
 constexpr dp::RowOwner kOwners[] = {dp::RowOwner::kItself, dp::RowOwner::kUnit, dp::RowOwner::kItselfInGroup};
 
 std::string BytesOf(const Header& header) {
-  CanonicalWriter writer(kTag, kVersion);
+  CanonicalWriter writer(kSnapshotTag, kSnapshotVersion);
   writer.Integer(static_cast<int64_t>(header.sizes.size()));
   for (const int64_t size : header.sizes) writer.Integer(size);
   writer.Integer(header.records);
@@ -47,7 +47,7 @@ std::string BytesOf(const Header& header) {
 }
 
 absl::StatusOr<Header> HeaderFrom(std::string_view bytes) {
-  CanonicalReader reader(bytes, kTag, kVersion);
+  CanonicalReader reader(bytes, kSnapshotTag, kSnapshotVersion);
   Header header;
   for (int64_t left = reader.Count(); left > 0; --left) {
     header.sizes.push_back(reader.Integer());
@@ -62,7 +62,7 @@ absl::StatusOr<Header> HeaderFrom(std::string_view bytes) {
     reader.Refuse();
   }
   if (header.records < 0 || header.records > dp::kMaxRows || header.records_dropped < 0) reader.Refuse();
-  if (!reader.Finish().ok() || BytesOf(header) != bytes) return Damaged();
+  if (!reader.Finish().ok() || BytesOf(header) != bytes) return DamagedSnapshot();
   return header;
 }
 
@@ -107,13 +107,13 @@ absl::StatusOr<Header> ReadHeader(File& file, DigestingReader& reader) {
   ASSIGN_OR_RETURN(const int64_t file_bytes, file.Size());
   uint64_t header_bytes = 0;
   RETURN_IF_ERROR(reader.Read(std::as_writable_bytes(std::span(&header_bytes, 1))));
-  if (header_bytes > kMaxHeaderBytes) return Damaged();
+  if (header_bytes > kMaxHeaderBytes) return DamagedSnapshot();
   std::string bytes(header_bytes, '\0');
   RETURN_IF_ERROR(reader.Read(std::as_writable_bytes(std::span(bytes))));
   ASSIGN_OR_RETURN(Header header, HeaderFrom(bytes));
   const int64_t expected =
       static_cast<int64_t>(sizeof(header_bytes) + header_bytes + kDigestBytes) + ContentBytes(header);
-  if (file_bytes != expected) return Damaged();
+  if (file_bytes != expected) return DamagedSnapshot();
   return header;
 }
 
@@ -130,7 +130,7 @@ absl::StatusOr<dp::CodedColumns> ReadColumns(const Header& header, DigestingRead
     size_t left = static_cast<size_t>(header.records) * dp::BytesOf(columns.width(i));
     columns.Reserve(i, left);
     while (left > 0) {
-      piece.resize(std::min(left, kPieceBytes));
+      piece.resize(std::min(left, kSnapshotPieceBytes));
       RETURN_IF_ERROR(reader.Read(piece));
       columns.AppendCodes(i, piece);
       left -= piece.size();
@@ -156,7 +156,7 @@ absl::StatusOr<Content> ReadContent(const std::filesystem::path& path) {
       header.owner == dp::RowOwner::kItself ? 0 : static_cast<size_t>(header.records));
   RETURN_IF_ERROR(reader.Read(std::as_writable_bytes(std::span(group_of_row))));
   ASSIGN_OR_RETURN(std::string stored_digest, ReadStoredDigest(file));
-  if (reader.Finish() != stored_digest) return Damaged();
+  if (reader.Finish() != stored_digest) return DamagedSnapshot();
   return Content{.facts = {.records = header.records,
                            .records_dropped = header.records_dropped,
                            .digest = std::move(stored_digest)},
@@ -205,7 +205,7 @@ absl::StatusOr<Snapshot> ReadSnapshot(const std::filesystem::path& path) {
   dp::SealedTableBuilder builder(content.columns.sizes(), content.owner);
   builder.SetColumns(std::move(content.columns), std::move(content.group_of_row));
   absl::StatusOr<dp::SealedTableHandle> table = std::move(builder).Build();
-  if (absl::IsInvalidArgument(table.status())) return Damaged();
+  if (absl::IsInvalidArgument(table.status())) return DamagedSnapshot();
   if (!table.ok()) return table.status();
   return Snapshot{.facts = std::move(content.facts), .table = *std::move(table)};
 }
@@ -213,7 +213,7 @@ absl::StatusOr<Snapshot> ReadSnapshot(const std::filesystem::path& path) {
 absl::StatusOr<PublicSnapshot> ReadPublicSnapshot(const std::filesystem::path& path) {
   ASSIGN_OR_RETURN(Content content, ReadContent(path));
   absl::StatusOr<dp::PublicTable> table = dp::PublicTable::Create(std::move(content.columns));
-  if (!table.ok()) return Damaged();
+  if (!table.ok()) return DamagedSnapshot();
   return PublicSnapshot{.facts = std::move(content.facts),
                         .table = std::make_shared<const dp::PublicTable>(*std::move(table))};
 }

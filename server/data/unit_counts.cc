@@ -15,11 +15,11 @@
 namespace curator::data {
 namespace {
 
-constexpr char kTag[] = "curator.unit_counts";
-constexpr int64_t kVersion = 1;
+constexpr char kUnitCountsTag[] = "curator.unit_counts";
+constexpr int64_t kUnitCountsVersion = 1;
 constexpr int64_t kMaxBytes = int64_t{1} << 36;
 
-absl::Status Damaged() {
+absl::Status DamagedUnitCounts() {
   return absl::DataLossError("the list of the units of a sealed part is damaged");
 }
 
@@ -32,7 +32,7 @@ size_t UnitKeyHash::operator()(const UnitKey& key) const {
 }
 
 absl::Status WriteUnitCounts(const std::filesystem::path& path, const UnitCounts& counts) {
-  CanonicalWriter writer(kTag, kVersion);
+  CanonicalWriter writer(kUnitCountsTag, kUnitCountsVersion);
   writer.Integer(static_cast<int64_t>(counts.keys.size()));
   for (size_t i = 0; i < counts.keys.size(); ++i) {
     writer.Text(std::string_view(counts.keys[i].data(), counts.keys[i].size()));
@@ -47,10 +47,10 @@ absl::Status WriteUnitCounts(const std::filesystem::path& path, const UnitCounts
 
 absl::StatusOr<UnitCounts> ReadUnitCounts(const std::filesystem::path& path) {
   ASSIGN_OR_RETURN(const std::string bytes, ReadFile(path, kMaxBytes));
-  if (bytes.size() < kDigestBytes) return Damaged();
+  if (bytes.size() < kDigestBytes) return DamagedUnitCounts();
   const std::string_view document = std::string_view(bytes).substr(0, bytes.size() - kDigestBytes);
-  if (Sha256(document) != std::string_view(bytes).substr(document.size())) return Damaged();
-  CanonicalReader reader(document, kTag, kVersion);
+  if (Sha256(document) != std::string_view(bytes).substr(document.size())) return DamagedUnitCounts();
+  CanonicalReader reader(document, kUnitCountsTag, kUnitCountsVersion);
   UnitCounts counts;
   constexpr int64_t kLeastBytes = 8 + 16 + 8;
   for (int64_t left = reader.Count(kLeastBytes); left > 0; --left) {
@@ -61,7 +61,7 @@ absl::StatusOr<UnitCounts> ReadUnitCounts(const std::filesystem::path& path) {
     std::memcpy(counts.keys.back().data(), key.data(), std::min(key.size(), sizeof(UnitKey)));
     counts.records.push_back(static_cast<uint32_t>(records));
   }
-  if (!reader.Finish().ok()) return Damaged();
+  if (!reader.Finish().ok()) return DamagedUnitCounts();
   return counts;
 }
 

@@ -25,7 +25,7 @@ const unsigned char* BytesOf(std::string_view text) {
 }
 
 // The library fails here only without memory; a receipt that is not signed must not leave.
-void Require(bool done) {
+void RequireOpenSsl(bool done) {
   if (done) return;
   std::cerr << "curatord: the library cannot sign a receipt\n";
   std::abort();
@@ -33,7 +33,7 @@ void Require(bool done) {
 
 Key PrivateKey(const Secret& seed) {
   Key key(EVP_PKEY_new_raw_private_key(EVP_PKEY_ED25519, nullptr, seed.bytes().data(), seed.bytes().size()));
-  Require(key != nullptr);
+  RequireOpenSsl(key != nullptr);
   return key;
 }
 
@@ -42,8 +42,9 @@ Key PrivateKey(const Secret& seed) {
 ReceiptSigner::ReceiptSigner(const ServerKey& server_key)
     : seed_(server_key.Derive(kPurpose)), public_key_(kPublicKeySize, '\0') {
   size_t size = public_key_.size();
-  Require(EVP_PKEY_get_raw_public_key(PrivateKey(seed_).get(),
-                                      reinterpret_cast<unsigned char*>(public_key_.data()), &size) == 1);
+  RequireOpenSsl(EVP_PKEY_get_raw_public_key(PrivateKey(seed_).get(),
+                                             reinterpret_cast<unsigned char*>(public_key_.data()),
+                                             &size) == 1);
 }
 
 std::string ReceiptSigner::Sign(std::string_view text) const {
@@ -51,10 +52,10 @@ std::string ReceiptSigner::Sign(std::string_view text) const {
   const Context context(EVP_MD_CTX_new());
   std::string signature(kSignatureSize, '\0');
   size_t size = signature.size();
-  Require(context != nullptr);
-  Require(EVP_DigestSignInit(context.get(), nullptr, nullptr, nullptr, key.get()) == 1);
-  Require(EVP_DigestSign(context.get(), reinterpret_cast<unsigned char*>(signature.data()), &size,
-                         BytesOf(text), text.size()) == 1);
+  RequireOpenSsl(context != nullptr);
+  RequireOpenSsl(EVP_DigestSignInit(context.get(), nullptr, nullptr, nullptr, key.get()) == 1);
+  RequireOpenSsl(EVP_DigestSign(context.get(), reinterpret_cast<unsigned char*>(signature.data()), &size,
+                                BytesOf(text), text.size()) == 1);
   return signature;
 }
 

@@ -37,7 +37,7 @@ v1::Charge::State StateOf(ledger::ChargeState state) {
   return v1::Charge::STATE_UNSPECIFIED;
 }
 
-v1::Charge ToProto(const service::ChargeView& view) {
+v1::Charge ChargeProto(const service::ChargeView& view) {
   const ledger::Charge& charge = view.charge;
   v1::Charge proto;
   proto.set_dataset(view.dataset);
@@ -79,12 +79,12 @@ absl::StatusOr<service::ReservationRequest> FromProto(const v1::ReserveBudgetReq
 }
 
 // With its receipt, once it is made.
-absl::StatusOr<v1::Charge> ToProto(service::Curator& curator, const service::ChargeView& view) {
-  v1::Charge proto = ToProto(view);
+absl::StatusOr<v1::Charge> ChargeProto(service::Curator& curator, const service::ChargeView& view) {
+  v1::Charge proto = ChargeProto(view);
   if (view.charge.id.empty()) return proto;
   ASSIGN_OR_RETURN(const service::Receipt receipt,
                    service::ReceiptOf(curator.ledger, curator.signer, view.charge.id));
-  *proto.mutable_receipt() = rpc::ToProto(receipt);
+  *proto.mutable_receipt() = ToProto(receipt);
   return proto;
 }
 
@@ -96,7 +96,7 @@ grpc::Status AnswerWithCharge(service::Curator& curator, const grpc::ServerConte
   if (!principal.ok()) return ToGrpcStatus(principal.status());
   const absl::StatusOr<service::ChargeView> view = use_case(*principal);
   if (!view.ok()) return ToGrpcStatus(view.status());
-  absl::StatusOr<v1::Charge> charge = ToProto(curator, *view);
+  absl::StatusOr<v1::Charge> charge = ChargeProto(curator, *view);
   if (!charge.ok()) return ToGrpcStatus(charge.status());
   response = *std::move(charge);
   return grpc::Status::OK;
@@ -132,7 +132,7 @@ absl::Status BatchReserve(service::Curator& curator, const grpc::ServerContext& 
   ASSIGN_OR_RETURN(const std::vector<service::ChargeView> views,
                    service::ReserveBudget(curator.ledger, principal, reservations, service::Intent::kDo));
   for (const service::ChargeView& view : views) {
-    ASSIGN_OR_RETURN(*response.add_charges(), ToProto(curator, view));
+    ASSIGN_OR_RETURN(*response.add_charges(), ChargeProto(curator, view));
   }
   return absl::OkStatus();
 }

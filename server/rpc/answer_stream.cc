@@ -12,14 +12,15 @@
 #include "rpc/convert_workload.h"
 
 namespace curator::rpc {
-namespace {
-
-constexpr size_t kAnswersPerSlice = 16 * 1024;  // at most 36 bytes each on the wire, without labels
-constexpr size_t kLabelBytesPerSlice = 256 * 1024;
 
 absl::Status ClientLeft() {
   return absl::CancelledError("the client left before the end of the answer");
 }
+
+namespace {
+
+constexpr size_t kAnswersPerSlice = 16 * 1024;  // at most 36 bytes each on the wire, without labels
+constexpr size_t kLabelBytesPerSlice = 256 * 1024;
 
 // Half widths of intervals at one level, each computed once. Of sums of very many different numbers of values
 // some get the width of a slightly longer sum, which is no narrower.

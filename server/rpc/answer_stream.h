@@ -20,6 +20,9 @@ namespace curator::rpc {
 // False when the other side has left.
 using ChunkWriter = std::function<bool(const v1::AnswerChunk&)>;
 
+// CANCELLED: the error for a chunk that could not be written.
+absl::Status ClientLeft();
+
 // What an answer's header says of its parts.
 void CountParts(std::span<const dp::AskedSet> asked, v1::AnswerHeader& header);
 

@@ -17,10 +17,6 @@
 namespace curator::rpc {
 namespace {
 
-service::Intent IntentOf(bool validate_only) {
-  return validate_only ? service::Intent::kValidateOnly : service::Intent::kDo;
-}
-
 absl::Status Get(service::Curator& curator, const grpc::ServerContext& context,
                  const v1::GetBudgetRequest& request, v1::GetBudgetResponse& response) {
   ASSIGN_OR_RETURN(const std::string principal, CallerOf(context));

@@ -17,4 +17,8 @@ absl::StatusOr<std::string> CallerOf(const grpc::ServerContext& context) {
   return principal;
 }
 
+service::Intent IntentOf(bool validate_only) {
+  return validate_only ? service::Intent::kValidateOnly : service::Intent::kDo;
+}
+
 }  // namespace curator::rpc

@@ -1,4 +1,4 @@
-// Who calls.
+// What every call says: who calls, and whether it is only to be checked.
 #pragma once
 
 #include <grpcpp/server_context.h>
@@ -6,6 +6,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "service/datasets.h"
 
 namespace curator::rpc {
 
@@ -16,5 +17,8 @@ inline constexpr char kPrincipalKey[] = "curator-principal";
 // Errors: UNAUTHENTICATED when the call names nobody, or more than one; INVALID_ARGUMENT for an impossible
 // name.
 absl::StatusOr<std::string> CallerOf(const grpc::ServerContext& context);
+
+// Of a request's field `validate_only`.
+service::Intent IntentOf(bool validate_only);
 
 }  // namespace curator::rpc

@@ -22,7 +22,7 @@ std::string ExactDecimal(double number) {
   return error == std::errc() ? std::string(text.data(), end) : "";
 }
 
-v1::CalculatedEpsilon ToProto(const dp::CalculatedEpsilon& calculated) {
+v1::CalculatedEpsilon CalculatedProto(const dp::CalculatedEpsilon& calculated) {
   v1::CalculatedEpsilon proto;
   proto.set_calculator(std::string(calculated.calculator));
   proto.set_adaptive(calculated.validity == dp::Validity::kAdaptive);
@@ -38,17 +38,18 @@ v1::CalculatedEpsilon ToProto(const dp::CalculatedEpsilon& calculated) {
   return proto;
 }
 
-v1::HistoryComparison ToProto(const service::HistoryComparison& comparison) {
+v1::HistoryComparison ComparisonProto(const service::HistoryComparison& comparison) {
   v1::HistoryComparison proto;
   proto.set_delta(comparison.delta.ToString());
   proto.set_charges(comparison.charges);
   proto.set_own_charges_only(comparison.own_charges_only);
   proto.set_not_computed(comparison.not_computed);
-  for (const dp::CalculatedEpsilon& one : comparison.calculated) *proto.add_calculated() = ToProto(one);
+  for (const dp::CalculatedEpsilon& one : comparison.calculated)
+    *proto.add_calculated() = CalculatedProto(one);
   return proto;
 }
 
-v1::LimitProposal::State ToProto(service::ProposalState state) {
+v1::LimitProposal::State StateProto(service::ProposalState state) {
   switch (state) {
     case service::ProposalState::kPending:
       return v1::LimitProposal::PENDING;
@@ -65,7 +66,7 @@ v1::LimitProposal::State ToProto(service::ProposalState state) {
 v1::Account ToProto(const service::AccountView& account) {
   v1::Account proto;
   proto.set_name(account.name);
-  *proto.mutable_promise() = rpc::ToProto(account.rule);
+  *proto.mutable_promise() = ToProto(account.rule);
   for (const ledger::CounterBalance& balance : account.counters) {
     v1::Counter* counter = proto.add_counters();
     counter->set_name(balance.counter);
@@ -93,7 +94,7 @@ v1::GetBudgetResponse ToProto(const service::BudgetView& budget) {
         TimeUtil::MicrosecondsToTimestamp(budget.last_request->created_at_us);
   }
   proto.set_protects(budget.protects);
-  if (budget.comparison) *proto.mutable_comparison() = ToProto(*budget.comparison);
+  if (budget.comparison) *proto.mutable_comparison() = ComparisonProto(*budget.comparison);
   return proto;
 }
 
@@ -101,10 +102,10 @@ v1::LimitProposal ToProto(const service::LimitView& view) {
   const ledger::LimitProposal& proposal = view.proposal;
   v1::LimitProposal proto;
   proto.set_id(proposal.id);
-  proto.set_state(ToProto(view.state));
+  proto.set_state(StateProto(view.state));
   proto.set_account(view.account);
-  *proto.mutable_old_promise() = rpc::ToProto(view.before);
-  *proto.mutable_new_promise() = rpc::ToProto(view.after);
+  *proto.mutable_old_promise() = ToProto(view.before);
+  *proto.mutable_new_promise() = ToProto(view.after);
   proto.set_counter(proposal.counter);
   proto.set_old_limit(dp::FormatCounter(proposal.counter, proposal.old_limit));
   proto.set_new_limit(dp::FormatCounter(proposal.counter, proposal.new_limit));

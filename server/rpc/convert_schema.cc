@@ -108,7 +108,7 @@ struct KindToProto {
   void operator()(const dp::CodedKind& kind) const { attribute.mutable_coded()->set_size(kind.size); }
 };
 
-v1::DatasetState ToProto(ledger::DatasetState state) {
+v1::DatasetState StateProto(ledger::DatasetState state) {
   switch (state) {
     case ledger::DatasetState::kCreated:
       return v1::DATASET_STATE_CREATED;
@@ -218,7 +218,7 @@ v1::Dataset ToProto(const service::DatasetView& dataset, std::string_view viewer
   v1::Dataset proto;
   proto.set_name(record.name);
   proto.set_owner(record.owner);
-  proto.set_state(ToProto(record.state));
+  proto.set_state(StateProto(record.state));
   *proto.mutable_schema() = ToProto(dataset.schema);
   proto.set_neighbours(dataset.unit_bound.relation == dp::NeighbourRelation::kReplaceOne
                            ? v1::NEIGHBOUR_RELATION_REPLACE_ONE

@@ -16,15 +16,11 @@
 namespace curator::rpc {
 namespace {
 
-service::Intent IntentOf(bool validate_only) {
-  return validate_only ? service::Intent::kValidateOnly : service::Intent::kDo;
-}
-
 data::Compression CompressionOf(bool gzip) {
   return gzip ? data::Compression::kGzip : data::Compression::kNone;
 }
 
-v1::ImportRecordsResponse ToProto(const data::ImportReport& report) {
+v1::ImportRecordsResponse ReportProto(const data::ImportReport& report) {
   v1::ImportRecordsResponse proto;
   proto.set_rows_read(report.rows_read);
   proto.set_rows_accepted(report.rows_accepted);
@@ -85,7 +81,7 @@ absl::Status Add(service::Curator& curator, const grpc::ServerContext& context,
   }
   ASSIGN_OR_RETURN(const service::DatasetView view,
                    service::AddPart(curator.ledger, order, IntentOf(request.validate_only())));
-  response = rpc::ToProto(view, principal);
+  response = ToProto(view, principal);
   return absl::OkStatus();
 }
 
@@ -95,7 +91,7 @@ absl::Status Create(service::Curator& curator, const grpc::ServerContext& contex
   ASSIGN_OR_RETURN(const service::NewDataset dataset, FromProto(request, principal));
   ASSIGN_OR_RETURN(const service::DatasetView view,
                    service::CreateDataset(curator.ledger, dataset, IntentOf(request.validate_only())));
-  response = rpc::ToProto(view, principal);
+  response = ToProto(view, principal);
   return absl::OkStatus();
 }
 
@@ -124,7 +120,7 @@ absl::Status Import(service::Curator& curator, const grpc::ServerContext& contex
   // A client that went away sent only part of its file: nothing of it may stay.
   if (context.IsCancelled()) return absl::CancelledError("the client ended the import before its end");
   ASSIGN_OR_RETURN(const data::ImportReport report, import->Finish());
-  response = ToProto(report);
+  response = ReportProto(report);
   return absl::OkStatus();
 }
 
@@ -135,7 +131,7 @@ absl::Status Seal(service::Curator& curator, const grpc::ServerContext& context,
   ASSIGN_OR_RETURN(const service::Sealed sealed,
                    service::SealDataset(curator.ledger, curator.store, principal, request.dataset(),
                                         request.part(), IntentOf(request.validate_only())));
-  *response.mutable_dataset() = rpc::ToProto(sealed.dataset, principal);
+  *response.mutable_dataset() = ToProto(sealed.dataset, principal);
   response.set_records(sealed.records);
   response.set_records_dropped(sealed.records_dropped);
   return absl::OkStatus();
@@ -154,7 +150,7 @@ absl::Status Get(service::Curator& curator, const grpc::ServerContext& context,
   ASSIGN_OR_RETURN(const std::string principal, CallerOf(context));
   ASSIGN_OR_RETURN(const service::DatasetView view,
                    service::FindVisible(curator.ledger, principal, request.dataset()));
-  response = rpc::ToProto(view, principal);
+  response = ToProto(view, principal);
   return absl::OkStatus();
 }
 
@@ -163,7 +159,7 @@ absl::Status List(service::Curator& curator, const grpc::ServerContext& context,
   ASSIGN_OR_RETURN(const std::string principal, CallerOf(context));
   ASSIGN_OR_RETURN(const std::vector<service::DatasetView> views,
                    service::ListVisibleDatasets(curator.ledger, principal));
-  for (const service::DatasetView& view : views) *response.add_datasets() = rpc::ToProto(view, principal);
+  for (const service::DatasetView& view : views) *response.add_datasets() = ToProto(view, principal);
   return absl::OkStatus();
 }
 
@@ -174,7 +170,7 @@ absl::Status Archive(service::Curator& curator, const grpc::ServerContext& conte
   ASSIGN_OR_RETURN(const service::DatasetView view,
                    service::ArchiveDataset(curator.ledger, principal, request.dataset(),
                                            IntentOf(request.validate_only())));
-  response = rpc::ToProto(view, principal);
+  response = ToProto(view, principal);
   return absl::OkStatus();
 }
 
@@ -203,7 +199,7 @@ absl::Status Check(const grpc::ServerContext& context, grpc::ServerReader<v1::Ch
   }
   if (!trial) return absl::OkStatus();
   ASSIGN_OR_RETURN(const data::ImportReport report, trial->Finish());
-  *response.mutable_import() = ToProto(report);
+  *response.mutable_import() = ReportProto(report);
   return absl::OkStatus();
 }
 

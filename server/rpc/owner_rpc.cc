@@ -16,10 +16,6 @@ constexpr char kWarning[] =
     "PRIVATE: computed from the records without noise, for the owner's eyes. It is covered by no guarantee; "
     "showing it to others, or choosing later questions or settings by it, voids the guarantee.";
 
-service::Intent IntentOf(bool validate_only) {
-  return validate_only ? service::Intent::kValidateOnly : service::Intent::kDo;
-}
-
 absl::Status Evaluate(service::Curator& curator, const grpc::ServerContext& context,
                       const v1::EvaluateRequest& request, v1::EvaluateResponse& response) {
   service::EvaluationRequest order;

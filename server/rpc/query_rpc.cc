@@ -19,10 +19,6 @@
 namespace curator::rpc {
 namespace {
 
-absl::Status ClientLeft() {
-  return absl::CancelledError("the client left before the end of the answer");
-}
-
 template <typename Request>
 std::optional<double> StatedLevel(const Request& request) {
   if (!request.has_confidence_level()) return std::nullopt;
@@ -159,7 +155,7 @@ absl::Status Answer(service::Curator& curator, const grpc::ServerContext& contex
   if (!answer.free_from) {
     ASSIGN_OR_RETURN(const service::Receipt receipt,
                      service::ReceiptOf(curator.ledger, curator.signer, answer.release.charge_id));
-    *header.mutable_header()->mutable_receipt() = rpc::ToProto(receipt);
+    *header.mutable_header()->mutable_receipt() = ToProto(receipt);
   }
   header.mutable_header()->set_post_processing(dp::WordsOf(steps));
   header.mutable_header()->set_confidence_level(level);
@@ -168,8 +164,8 @@ absl::Status Answer(service::Curator& curator, const grpc::ServerContext& contex
                       [&](const v1::AnswerChunk& chunk) { return writer.Write(chunk); });
 }
 
-v1::Release ToProto(const ledger::Release& release, const std::string& dataset,
-                    const std::string& request_id) {
+v1::Release ReleaseProto(const ledger::Release& release, const std::string& dataset,
+                         const std::string& request_id) {
   v1::Release proto;
   proto.set_id(release.id);
   proto.set_dataset(dataset);
@@ -185,7 +181,8 @@ v1::Release ToProto(const ledger::Release& release, const std::string& dataset,
   return proto;
 }
 
-v1::SynthesisSummary ToProto(const codec::SynthesisRelease& synthesis, const service::DatasetView& dataset) {
+v1::SynthesisSummary SynthesisProto(const codec::SynthesisRelease& synthesis,
+                                    const service::DatasetView& dataset) {
   const dp::Domain& domain = dataset.schema.domain;
   v1::SynthesisSummary proto;
   proto.set_method(synthesis.method);
@@ -208,11 +205,11 @@ absl::Status Get(service::Curator& curator, const grpc::ServerContext& context,
                    service::GetRelease(curator, principal, request.release_id()));
   const dp::Domain& domain = view.dataset.schema.domain;
   v1::GetReleaseChunk first;
-  *first.mutable_release() = ToProto(view.release, view.dataset.record.name, view.charge.request_id);
+  *first.mutable_release() = ReleaseProto(view.release, view.dataset.record.name, view.charge.request_id);
   if (!writer.Write(first)) return ClientLeft();
   if (const auto* synthesis = std::get_if<codec::SynthesisRelease>(&view.content)) {
     v1::GetReleaseChunk chunk;
-    *chunk.mutable_synthesis() = ToProto(*synthesis, view.dataset);
+    *chunk.mutable_synthesis() = SynthesisProto(*synthesis, view.dataset);
     return writer.Write(chunk) ? absl::OkStatus() : ClientLeft();
   }
   const auto& answer = std::get<codec::WorkloadRelease>(view.content);
@@ -236,7 +233,7 @@ absl::Status List(service::Curator& curator, const grpc::ServerContext& context,
   ASSIGN_OR_RETURN(const std::vector<service::ReleaseListing> listings,
                    service::ListReleases(curator, principal, request.dataset()));
   for (const service::ReleaseListing& listing : listings) {
-    *response.add_releases() = ToProto(listing.release, request.dataset(), listing.request_id);
+    *response.add_releases() = ReleaseProto(listing.release, request.dataset(), listing.request_id);
   }
   return absl::OkStatus();
 }

@@ -19,10 +19,6 @@
 namespace curator::rpc {
 namespace {
 
-absl::Status ClientLeft() {
-  return absl::CancelledError("the client left before the end of the answer");
-}
-
 absl::StatusOr<service::SynthesisRequest> FromProto(const grpc::ServerContext& context,
                                                     const std::string& dataset,
                                                     const v1::SynthesisSpec& spec) {

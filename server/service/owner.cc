@@ -19,7 +19,7 @@
 namespace curator::service {
 namespace {
 
-constexpr int64_t kMostGroups = 1 << 16;
+constexpr int64_t kMostEvaluatedGroups = 1 << 16;
 constexpr int64_t kMostPairs = 10'000;
 
 // What is evaluated, from public facts.
@@ -74,9 +74,9 @@ absl::StatusOr<Setup> Prepare(const EvaluationRequest& request, const ReleaseVie
     setup.by.push_back(*index);
   }
   std::ranges::sort(setup.by);
-  setup.groups = domain.CellCount(setup.by).value_or(kMostGroups + 1);
-  if (setup.groups > kMostGroups)
-    return InvalidField("by", absl::StrCat("makes more than ", kMostGroups, " groups"));
+  setup.groups = domain.CellCount(setup.by).value_or(kMostEvaluatedGroups + 1);
+  if (setup.groups > kMostEvaluatedGroups)
+    return InvalidField("by", absl::StrCat("makes more than ", kMostEvaluatedGroups, " groups"));
   const std::vector<dp::AttributeSet> all = AllPairs(synthesis->attributes, setup.by);
   if (all.empty()) return InvalidField("by", "leaves no attribute to compare");
   dp::Drbg bits(KeyOf(release));

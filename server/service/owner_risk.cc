@@ -10,15 +10,16 @@
 namespace curator::service {
 namespace {
 
-std::string WordsOf(const std::vector<double>& numbers) {
+std::string TextOfGrid(const std::vector<double>& numbers) {
   constexpr int kDigits = 3;
   return absl::StrCat(numbers.size(), " from ", dp::WriteFixed(numbers.front(), kDigits), " to ",
                       dp::WriteFixed(numbers.back(), kDigits));
 }
 
-std::string WordsOf(const dp::RiskGrid& grid) {
-  return absl::StrCat("means: ", WordsOf(grid.means), "; deviations between groups: ", WordsOf(grid.betweens),
-                      "; within groups: ", WordsOf(grid.withins));
+std::string TextOfGrid(const dp::RiskGrid& grid) {
+  return absl::StrCat("means: ", TextOfGrid(grid.means),
+                      "; deviations between groups: ", TextOfGrid(grid.betweens),
+                      "; within groups: ", TextOfGrid(grid.withins));
 }
 
 dp::RiskGrid GridFor(RiskGridKind kind, const std::vector<dp::RiskGroup>& groups,
@@ -53,7 +54,7 @@ absl::StatusOr<RiskReport> ReportRisk(Curator& curator, const RiskRequest& reque
   RiskReport report{.rows = {},
                     .groups = static_cast<int64_t>(groups.size()),
                     .records = view.Records(),
-                    .grid = WordsOf(grid)};
+                    .grid = TextOfGrid(grid)};
   ASSIGN_OR_RETURN(report.rows, dp::NestedRisk(groups, grid));
   return report;
 }

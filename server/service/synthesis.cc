@@ -27,7 +27,7 @@
 namespace curator::service {
 namespace {
 
-constexpr char kKind[] = "synthesis";
+constexpr char kSynthesisKind[] = "synthesis";
 
 absl::StatusOr<const dp::Synthesizer*> FindMethod(const std::string& method) {
   if (const dp::Synthesizer* synthesizer = dp::FindSynthesizer(method)) return synthesizer;
@@ -119,7 +119,7 @@ ChargeOrder OrderFor(const SynthesisEstimate& estimate, const SynthesisRequest& 
           .fingerprint = codec::SynthesisFingerprint(
               dataset.id, estimate.scope.version, estimate.scope.PartNumbers(), request.method,
               FingerprintSettings(estimate), estimate.input.workload, estimate.plan.event),
-          .kind = kKind,
+          .kind = kSynthesisKind,
           .event = codec::EncodeEvent(estimate.plan.event),
           .label = absl::StrCat(request.method, " over ", estimate.input.workload.size(),
                                 std::string(WorkloadNoun(estimate.input.workload)), estimate.scope.Words()),
@@ -192,7 +192,8 @@ absl::StatusOr<OperationView> CreateSynthesis(Curator& curator, const SynthesisR
                                               const std::string& request_id, Intent intent) {
   RETURN_IF_ERROR(CheckRequestId(request_id));
   ASSIGN_OR_RETURN(SynthesisEstimate estimate, PlanAndPrice(curator, request, request_id));
-  if (intent == Intent::kValidateOnly) return OperationView{.dataset = request.dataset, .kind = kKind};
+  if (intent == Intent::kValidateOnly)
+    return OperationView{.dataset = request.dataset, .kind = kSynthesisKind};
   RETURN_IF_ERROR(
       CheckAnswersOrReplays(curator.ledger, estimate.dataset.record, request.principal, request_id));
 

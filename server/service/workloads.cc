@@ -16,7 +16,7 @@
 namespace curator::service {
 namespace {
 
-constexpr char kKind[] = "workload";
+constexpr char kWorkloadKind[] = "workload";
 
 // What is going to be stored, without what is drawn.
 codec::WorkloadRelease ReleaseOf(const WorkloadEstimate& estimate) {
@@ -64,7 +64,7 @@ ChargeOrder OrderFor(const WorkloadEstimate& estimate, const WorkloadRequest& re
           .fingerprint =
               codec::WorkloadFingerprint(dataset.id, estimate.scope.version, estimate.scope.PartNumbers(),
                                          ReleaseOf(estimate), estimate.plan.bought.event),
-          .kind = kKind,
+          .kind = kWorkloadKind,
           .event = codec::EncodeEvent(estimate.plan.bought.event),
           .label = WordsOf(estimate.dataset.schema.domain, estimate.asked) + estimate.scope.Words(),
           .postings = estimate.price.Postings()};

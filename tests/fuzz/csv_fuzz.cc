@@ -1,27 +1,30 @@
-// Records on their way in: the first byte says whether the rest is gzip and what becomes of rows outside the
-// domain. In whatever pieces a file comes, it is the same file.
+// Records on their way in: the first byte says whether the rest is gzip, what becomes of rows outside the
+// domain, and whether records lie in groups or belong to people. In whatever pieces a file comes, it is the same
+// file.
 #include "data/import.h"
 #include "tests/fuzz/fuzz_target.h"
 
 namespace curator::fuzz {
 namespace {
 
-const dp::Schema& NestedSchema() {
-  static const dp::Schema schema =
-      dp::CreateSchema(
-          dp::Domain::Create({dp::Attribute::Create("sex", dp::CategoricalKind{{"F", "M"}, "?"}).value(),
-                              dp::Attribute::Create("age", dp::IntegerKind{0, 99, 10}).value(),
-                              dp::Attribute::Create("score", dp::NumericKind{{-1, 0, 0.5, 1e9}}).value(),
-                              dp::Attribute::Create("zone", dp::CodedKind{300}).value()})
-              .value(),
-          dp::PersonUnit{"pid", 3}, dp::Nesting{"school", 2, 50})
-          .value();
-  return schema;
+dp::Domain Pupils() {
+  return dp::Domain::Create({dp::Attribute::Create("sex", dp::CategoricalKind{{"F", "M"}, "?"}).value(),
+                             dp::Attribute::Create("age", dp::IntegerKind{0, 99, 10}).value(),
+                             dp::Attribute::Create("score", dp::NumericKind{{-1, 0, 0.5, 1e9}}).value(),
+                             dp::Attribute::Create("zone", dp::CodedKind{300}).value()})
+      .value();
 }
 
-absl::StatusOr<data::ImportReport> Read(std::string_view file, const data::ImportOptions& options,
-                                        size_t piece) {
-  const std::unique_ptr<data::RecordImport> import = data::CheckRecords(NestedSchema(), options);
+const dp::Schema& SchemaOf(bool is_nested) {
+  static const dp::Schema nested =
+      dp::CreateSchema(Pupils(), dp::RecordUnit{}, dp::Nesting{"school", 2, 50}).value();
+  static const dp::Schema people = dp::CreateSchema(Pupils(), dp::PersonUnit{"pid", 3}).value();
+  return is_nested ? nested : people;
+}
+
+absl::StatusOr<data::ImportReport> Read(const dp::Schema& schema, std::string_view file,
+                                        const data::ImportOptions& options, size_t piece) {
+  const std::unique_ptr<data::RecordImport> import = data::CheckRecords(schema, options);
   for (; !file.empty(); file.remove_prefix(std::min(piece, file.size()))) {
     if (const absl::Status status = import->Append(file.substr(0, piece)); !status.ok()) return status;
   }
@@ -46,6 +49,7 @@ std::vector<std::string> Seeds() {
       "\0"s + "zone;sex\n",
       "\0\xef\xbb\xbfpid, school ,sex,age,score,zone,note\r\n1,\"a \"\"b\"\"\nc\", F ,3, 1e3,0,\"\"\r\n\r\n"s,
       "\0pid,school,sex,age,score,zone\r\"1\",\"a\",\"F\",\"30\",\"0.2\",\"7\"\r"s,
+      "\4"s + table,
       "\1"s + compressed};
 }
 
@@ -55,10 +59,11 @@ bool Try(std::string_view input) {
   data::ImportOptions options;
   if ((choice & 1) != 0) options.compression = data::Compression::kGzip;
   if ((choice & 2) != 0) options.outside_domain = data::OutsideDomain::kFailImport;
+  const dp::Schema& schema = SchemaOf((choice & 4) != 0);
   const std::string_view file = input.substr(1);
-  const absl::StatusOr<data::ImportReport> whole = Read(file, options, file.size());
+  const absl::StatusOr<data::ImportReport> whole = Read(schema, file, options, file.size());
   for (const size_t piece : {size_t{1}, size_t{7}}) {
-    const absl::StatusOr<data::ImportReport> again = Read(file, options, piece);
+    const absl::StatusOr<data::ImportReport> again = Read(schema, file, options, piece);
     if (again.status() != whole.status()) Broken("a file in pieces has the same error", input);
     if (whole.ok() && *again != *whole) Broken("a file in pieces has the same records", input);
   }

@@ -1,10 +1,10 @@
 // How long tests run, and from which seeds: fixed seeds and small volumes in continuous integration, fresh
 // seeds and larger volumes at night (.ci/nightly).
 //
-//   CURATOR_NIGHTLY=1               ten times the samples, or more; and fresh seeds, unless the next says
-//   which CURATOR_TEST_SEED=NUMBER        the base of all seeds, 0 unless given CURATOR_NIGHTLY_CASES=NUMBER
-//   how many independent cases one test runs (kills, losses of power, histories):
-//                                   a slice of a volume that takes hours
+//   CURATOR_NIGHTLY=1              ten times the samples, or more; fresh seeds, unless the next says which
+//   CURATOR_TEST_SEED=NUMBER       the base of all seeds, 0 unless given
+//   CURATOR_NIGHTLY_CASES=NUMBER   how many independent cases one test runs (kills, losses of power,
+//                                  histories): a slice of a volume that takes hours
 //
 // A base that is not 0 is printed. A failure repeats when the same variables are set.
 #pragma once

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "base/processor.h"
+
 namespace curator::dp {
 namespace {
 
@@ -110,11 +112,6 @@ template <typename Number>
 }
 
 #if defined(__x86_64__)
-bool MachineHasAvx2() {
-  static const bool has_avx2 = __builtin_cpu_supports("avx2") != 0;
-  return has_avx2;
-}
-
 template <typename Number>
 [[gnu::target("avx2")]] void ComputeWithAvx2(std::span<const ColumnView> columns, int64_t first_row,
                                              std::span<Number> cells) {

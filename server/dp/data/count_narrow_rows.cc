@@ -1,5 +1,7 @@
 #include "dp/data/count_narrow_rows.h"
 
+#include "base/processor.h"
+
 namespace curator::dp {
 namespace {
 
@@ -84,11 +86,6 @@ template <size_t kColumns>
 }
 
 #if defined(__x86_64__)
-bool MachineHasAvx2() {
-  static const bool has_avx2 = __builtin_cpu_supports("avx2") != 0;
-  return has_avx2;
-}
-
 [[gnu::target("avx2")]] void CountWithAvx2(std::span<const ColumnView> columns, int64_t begin, int64_t end,
                                            const CountArrays& counts) {
   CountAny(columns, begin, end, counts);

@@ -6,12 +6,12 @@ namespace curator::dp {
 namespace {
 
 // An MPFR number that frees itself.
-class Real {
+class MpfrReal {
  public:
-  explicit Real(unsigned precision_bits) { mpfr_init2(value_, precision_bits); }
-  ~Real() { mpfr_clear(value_); }
-  Real(const Real&) = delete;
-  Real& operator=(const Real&) = delete;
+  explicit MpfrReal(unsigned precision_bits) { mpfr_init2(value_, precision_bits); }
+  ~MpfrReal() { mpfr_clear(value_); }
+  MpfrReal(const MpfrReal&) = delete;
+  MpfrReal& operator=(const MpfrReal&) = delete;
 
   mpfr_ptr get() { return value_; }
 
@@ -22,7 +22,7 @@ class Real {
 // exp(-exponent) 2^fraction_bits as an integer, every step rounded in the one direction. MPFR rounds
 // correctly.
 mpz_class ScaledExp(const mpq_class& exponent, unsigned fraction_bits, mpfr_rnd_t direction) {
-  Real value(fraction_bits + 64);
+  MpfrReal value(fraction_bits + 64);
   const mpq_class negated = -exponent;
   mpfr_set_q(value.get(), negated.get_mpq_t(), direction);
   mpfr_exp(value.get(), value.get(), direction);

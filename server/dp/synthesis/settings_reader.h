@@ -42,4 +42,9 @@ class SettingsReader {
   std::map<std::string, std::string> used_;
 };
 
+// So many percent of `units`, rounded down, without overflow for `percent` from 0 to 100.
+inline int64_t Percent(int64_t units, int64_t percent) {
+  return units / 100 * percent + units % 100 * percent / 100;
+}
+
 }  // namespace curator::dp

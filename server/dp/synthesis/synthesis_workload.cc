@@ -13,7 +13,7 @@ namespace curator::dp {
 namespace {
 
 // The cells of one box of a marginal of these sizes, rising.
-LinearQuery CellsOf(std::span<const int64_t> sizes, std::span<const CodeInterval> box) {
+LinearQuery QueryOfBox(std::span<const int64_t> sizes, std::span<const CodeInterval> box) {
   LinearQuery cells = {{0, 1}};
   for (size_t side = 0; side < sizes.size(); ++side) {
     LinearQuery longer;
@@ -52,7 +52,7 @@ std::vector<LinearQuery> TermsOf(const Domain& domain, const QueryGroup& group) 
   const std::span<const CodeInterval> sides = std::get<Boxes>(group.queries).sides;
   std::vector<LinearQuery> terms;
   for (size_t at = 0; at < sides.size(); at += sizes.size())
-    terms.push_back(CellsOf(sizes, sides.subspan(at, sizes.size())));
+    terms.push_back(QueryOfBox(sizes, sides.subspan(at, sizes.size())));
   return terms;
 }
 

@@ -13,11 +13,11 @@ namespace curator::dp {
 namespace {
 
 constexpr int64_t kMaxSensitivity = int64_t{1} << 53;
-constexpr int64_t kSaturated = int64_t{1} << 55;
+constexpr int64_t kSaturatedBound = int64_t{1} << 55;
 constexpr int64_t kMostPairSteps = int64_t{1} << 22;
 
 int64_t Saturated(Int128 value) {
-  return value > kSaturated ? kSaturated : static_cast<int64_t>(value);
+  return value > kSaturatedBound ? kSaturatedBound : static_cast<int64_t>(value);
 }
 
 // What one record can do to the answers of all groups over one attribute set.

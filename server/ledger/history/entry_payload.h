@@ -128,9 +128,12 @@ struct ChargeMade {
 std::string Bytes(const ChargeMade& document);
 absl::StatusOr<ChargeMade> ParseChargeMade(std::string_view bytes);
 
+// Why a charge ended that its deadline ended.
+inline constexpr char kExpiredReason[] = "EXPIRED";
+
 // STARTED, EXTENDED, COMMITTED, EXPIRED, CANCELLED, FORFEITED, tag "curator.ledger.charge_changed".
 struct ChargeChanged {
-  std::string reason;
+  std::string reason;             // kExpiredReason where a deadline passed
   std::string release_id;         // COMMITTED with a release
   std::string payload_hash;       // of that release
   int64_t deadline_us = 0;        // EXTENDED

@@ -27,8 +27,6 @@
 namespace curator::ledger::sql {
 namespace {
 
-constexpr char kExpiredReason[] = "EXPIRED";
-
 // What one dataset of the lineage has lost.
 struct Loss {
   ChainHead kept;                    // the store's head

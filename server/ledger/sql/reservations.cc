@@ -16,8 +16,6 @@
 namespace curator::ledger::sql {
 namespace {
 
-constexpr char kExpiredReason[] = "EXPIRED";
-
 absl::Status CheckLifetime(int64_t lifetime_us) {
   constexpr int64_t kMostUs = int64_t{366} * 24 * 3600 * 1'000'000;
   if (lifetime_us >= 1 && lifetime_us <= kMostUs) return absl::OkStatus();

@@ -12,7 +12,7 @@
 namespace curator::dp {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kNoBound = std::numeric_limits<double>::infinity();
 constexpr int64_t kMostCells = int64_t{1} << 22;
 constexpr double kMostSteps = 4e9;
 constexpr int64_t kMostRepetitions = 200'000;
@@ -54,9 +54,9 @@ double HomogeneousOptimum(const Stated& stated, const Interval& slack) {
 }
 
 // Different epsilons, all multiples of one measure: the sum of the losses +-eps_i is one of finitely many.
-class LossGrid {
+class ResponseGrid {
  public:
-  static absl::StatusOr<LossGrid> Make(const std::vector<Stated>& stated) {
+  static absl::StatusOr<ResponseGrid> Make(const std::vector<Stated>& stated) {
     std::vector<int64_t> units;
     int64_t measure = 0;
     for (const Stated& s : stated) {
@@ -64,7 +64,7 @@ class LossGrid {
       units.push_back(up);
       measure = std::gcd(measure, up);
     }
-    LossGrid grid;
+    ResponseGrid grid;
     grid.measure_ = std::max<int64_t>(measure, 1);
     double cells = 1;
     double steps = 0;
@@ -133,7 +133,7 @@ class LossGrid {
 absl::StatusOr<double> KairouzOhViswanathGrid(const Stated& stated, const Interval& delta) {
   if (stated.count > kMostRepetitions) return absl::OutOfRangeError("too many repetitions");
   const Interval slack = SlackOf({stated}, delta);
-  if (Interval(0).CertainlyAbove(slack)) return kInfinity;
+  if (Interval(0).CertainlyAbove(slack)) return kNoBound;
   const std::vector<Interval> masses = Likelier(stated.epsilon, stated.count);
   // delta_i is the sum over l < i of C(t, l) (e^((t-l) eps) - e^((t-2i+l) eps)) / (1 + e^eps)^t.
   double least = (Interval(stated.count) * stated.epsilon).Upper();
@@ -156,9 +156,9 @@ absl::StatusOr<double> OptimalPureEpsilon(const std::vector<Stated>& stated, con
     if (s.count > kMostRepetitions) return absl::OutOfRangeError("too many repetitions");
   }
   const Interval slack = SlackOf(stated, delta);
-  if (Interval(0).CertainlyAbove(slack)) return kInfinity;
+  if (Interval(0).CertainlyAbove(slack)) return kNoBound;
   if (stated.size() == 1) return HomogeneousOptimum(stated.front(), slack);
-  ASSIGN_OR_RETURN(const LossGrid grid, LossGrid::Make(stated));
+  ASSIGN_OR_RETURN(const ResponseGrid grid, ResponseGrid::Make(stated));
   return grid.LeastEpsilon(std::max(slack.Lower(), 0.0));
 }
 

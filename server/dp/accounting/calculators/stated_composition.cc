@@ -9,7 +9,7 @@
 namespace curator::dp {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kUnlimited = std::numeric_limits<double>::infinity();
 
 Interval StatedDeltas(const std::vector<Stated>& stated) {
   Interval sum(0);
@@ -21,7 +21,7 @@ bool IsPositive(const Interval& value) {
   return value.CertainlyAbove(Interval(0));
 }
 
-Interval LogOfInverse(const Interval& slack) {
+Interval LogOfInverseSlack(const Interval& slack) {
   return -Log(slack);
 }
 
@@ -64,10 +64,10 @@ absl::StatusOr<double> BasicEpsilon(const Schedule& schedule, const Interval& de
       return absl::FailedPreconditionError("basic composition cannot count " + Describe(part.event));
     }
   }
-  if (deltas.CertainlyAbove(delta)) return kInfinity;
+  if (deltas.CertainlyAbove(delta)) return kUnlimited;
   if (gaussians == 0) return epsilons.Upper();
   const Interval share = (delta - deltas) / Interval(gaussians);
-  if (!IsPositive(share)) return kInfinity;
+  if (!IsPositive(share)) return kUnlimited;
   for (const CountedEvent& part : schedule) {
     if (!std::holds_alternative<GaussianEvent>(part.event.what)) continue;
     const double epsilon = GaussianEpsilon(Sqrt(*SquaredMuOf(part.event)), share);
@@ -79,8 +79,8 @@ absl::StatusOr<double> BasicEpsilon(const Schedule& schedule, const Interval& de
 double DworkRothblumVadhan(const Stated& stated, const Interval& delta) {
   const Interval count(stated.count);
   const Interval slack = delta - count * stated.delta;
-  if (!IsPositive(slack)) return kInfinity;
-  return (Sqrt(Interval(2) * count * LogOfInverse(slack)) * stated.epsilon +
+  if (!IsPositive(slack)) return kUnlimited;
+  return (Sqrt(Interval(2) * count * LogOfInverseSlack(slack)) * stated.epsilon +
           count * stated.epsilon * Expm1(stated.epsilon))
       .Upper();
 }
@@ -88,9 +88,9 @@ double DworkRothblumVadhan(const Stated& stated, const Interval& delta) {
 double KairouzOhViswanathSimple(const Stated& stated, const Interval& delta) {
   const Interval count(stated.count);
   const Interval slack = SlackOf({stated}, delta);
-  if (!IsPositive(slack)) return kInfinity;
+  if (!IsPositive(slack)) return kUnlimited;
   return (count * stated.epsilon * Tanh(stated.epsilon / Interval(2)) +
-          stated.epsilon * Sqrt(Interval(2) * count * LogOfInverse(slack)))
+          stated.epsilon * Sqrt(Interval(2) * count * LogOfInverseSlack(slack)))
       .Upper();
 }
 
@@ -110,19 +110,19 @@ HeterogeneousBound KairouzOhViswanathHeterogeneous(const std::vector<Stated>& st
     drift = drift + count * s.epsilon * Tanh(s.epsilon / Interval(2));
     squares = squares + count * s.epsilon * s.epsilon;
   }
-  if (none_left) return {{kInfinity, kInfinity, kInfinity}};
-  if (!IsPositive(slack)) return {{sum.Upper(), kInfinity, kInfinity}};
+  if (none_left) return {{kUnlimited, kUnlimited, kUnlimited}};
+  if (!IsPositive(slack)) return {{sum.Upper(), kUnlimited, kUnlimited}};
   const Interval e = Exp(Interval(1));
   return {{sum.Upper(), (drift + Sqrt(Interval(2) * squares * Log(e + Sqrt(squares) / slack))).Upper(),
-           (drift + Sqrt(Interval(2) * squares * LogOfInverse(slack))).Upper()}};
+           (drift + Sqrt(Interval(2) * squares * LogOfInverseSlack(slack))).Upper()}};
 }
 
 double WhitehouseValue(const std::vector<Stated>& stated, const Interval& delta) {
   const Interval slack = delta - StatedDeltas(stated);
-  if (!IsPositive(slack)) return kInfinity;
+  if (!IsPositive(slack)) return kUnlimited;
   Interval squares(0);
   for (const Stated& s : stated) squares = squares + Interval(s.count) * s.epsilon * s.epsilon;
-  return (Sqrt(Interval(2) * LogOfInverse(slack) * squares) + squares / Interval(2)).Upper();
+  return (Sqrt(Interval(2) * LogOfInverseSlack(slack) * squares) + squares / Interval(2)).Upper();
 }
 
 }  // namespace curator::dp

@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kSteps = static_cast<double>(int64_t{1} << kUtilityLatticeBits);
 
-int64_t Sides(const UnitBound& unit) {
+int64_t NeighbourSides(const UnitBound& unit) {
   return unit.relation == NeighbourRelation::kReplaceOne ? 2 : 1;
 }
 
@@ -57,7 +57,7 @@ absl::StatusOr<QuestionOnGroups> OnLattice(const ClippedGroups& utility, int64_t
                                         .group = utility.group,
                                         .low = -clip,
                                         .role = utility.role},
-                            .range = Sides(unit) * clip};
+                            .range = NeighbourSides(unit) * clip};
   if (utility.role == GroupRole::kAroundRecord) question.range *= 2;
   question.lattice.weights =
       WeightsOfCodes(question.lattice.grid, static_cast<size_t>(codes), utility.records, utility.width);
@@ -86,7 +86,7 @@ absl::StatusOr<QuestionOnGroups> OnLattice(const RecordsInGroups& utility, int64
                                               "small deviations within groups"));
   }
   const auto steps = static_cast<int64_t>(std::ceil(spread * kSteps));
-  question.range = Sides(unit) * (steps + 4 * ErrorInSteps(lattice.grid));
+  question.range = NeighbourSides(unit) * (steps + 4 * ErrorInSteps(lattice.grid));
   return question;
 }
 

@@ -18,7 +18,7 @@ namespace {
 
 constexpr int64_t kStep = int64_t{1} << kUtilityLatticeBits;
 
-int64_t Rounded(double value) {
+int64_t NearestInteger(double value) {
   return std::llround(value * static_cast<double>(kStep));
 }
 
@@ -51,7 +51,7 @@ absl::StatusOr<std::vector<int64_t>> RoundedByCell(const std::vector<std::vector
       if (std::isnan(value) || value == std::numeric_limits<double>::infinity()) {
         return absl::InvalidArgumentError("a candidate's number is NaN or plus infinity");
       }
-      values[x * candidates + j] = Rounded(std::clamp(value, -kLargestValue, kLargestValue));
+      values[x * candidates + j] = NearestInteger(std::clamp(value, -kLargestValue, kLargestValue));
     }
   }
   return values;
@@ -127,8 +127,8 @@ absl::StatusOr<LatticeUtility> WithoutBonuses(const ClippedSum& utility, const D
   RETURN_IF_ERROR(CheckBound(utility.high, "the upper bound of contributions"));
   LatticeSum sum{.values = {},
                  .reference = Reference::kZero,
-                 .low = Rounded(utility.low),
-                 .high = Rounded(utility.high)};
+                 .low = NearestInteger(utility.low),
+                 .high = NearestInteger(utility.high)};
   return RoundedSum(utility.attributes, utility.values, std::move(sum), domain, unit);
 }
 
@@ -136,7 +136,7 @@ absl::StatusOr<LatticeUtility> WithoutBonuses(const ClippedLogLikelihood& utilit
                                               const UnitBound& unit) {
   RETURN_IF_ERROR(CheckBound(utility.clip, "the clip"));
   LatticeSum sum{
-      .values = {}, .reference = Reference::kBestCandidate, .low = -Rounded(utility.clip), .high = 0};
+      .values = {}, .reference = Reference::kBestCandidate, .low = -NearestInteger(utility.clip), .high = 0};
   return RoundedSum(utility.attributes, utility.log_probabilities, std::move(sum), domain, unit);
 }
 
@@ -208,7 +208,7 @@ absl::StatusOr<std::vector<int64_t>> RoundedBonuses(std::span<const double> bonu
   for (const double bonus : bonuses) {
     if (!std::isfinite(bonus)) return absl::InvalidArgumentError("a bonus is not a finite number");
     if (std::abs(bonus) > kLargestBonus) return absl::OutOfRangeError("a bonus exceeds 2^40");
-    rounded.push_back(Rounded(bonus));
+    rounded.push_back(NearestInteger(bonus));
   }
   return rounded;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "base/processor.h"
 #include "dp/synthesis/dense/portable_exp.h"
 
 namespace curator::dp {
@@ -60,11 +61,6 @@ template <typename Value>
 [[gnu::target("avx2")]] void ExponentialsAvx2(double base, const double* logarithms, float* weights,
                                               size_t count) {
   Exponentials(base, logarithms, weights, count);
-}
-
-bool MachineHasAvx2() {
-  static const bool has_avx2 = __builtin_cpu_supports("avx2") != 0;
-  return has_avx2;
 }
 #endif
 

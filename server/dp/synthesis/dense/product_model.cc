@@ -10,8 +10,8 @@
 namespace curator::dp {
 namespace {
 
-constexpr std::string_view kTag = "curator.product_model";
-constexpr int64_t kVersion = 1;
+constexpr std::string_view kProductTag = "curator.product_model";
+constexpr int64_t kProductVersion = 1;
 
 absl::StatusOr<std::vector<float>> AverageWeights(const DenseLayout& layout,
                                                   const std::vector<ProductComponent>& components,
@@ -83,7 +83,7 @@ absl::Status ProductModel::Sample(BitSource& bits, int64_t rows, const RecordSin
 }
 
 std::string ProductModel::Serialize() const {
-  CanonicalWriter writer(kTag, kVersion);
+  CanonicalWriter writer(kProductTag, kProductVersion);
   WriteSet(writer, parts_.attributes);
   for (const int64_t size : layout_.sizes()) writer.Integer(size);
   writer.Integer(parts_.records);
@@ -95,7 +95,7 @@ std::string ProductModel::Serialize() const {
 
 absl::StatusOr<std::unique_ptr<SynthesisModel>> ProductModel::Restore(const Domain& domain,
                                                                       std::string_view bytes) {
-  CanonicalReader reader(bytes, kTag, kVersion);
+  CanonicalReader reader(bytes, kProductTag, kProductVersion);
   ProductModelParts parts;
   parts.attributes = ReadSet(reader, domain);
   for (const uint32_t attribute : parts.attributes) {

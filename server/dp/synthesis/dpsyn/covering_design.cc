@@ -14,7 +14,7 @@
 namespace curator::dp {
 namespace {
 
-double CellsOf(const std::vector<int64_t>& sizes, const AttributeSet& set) {
+double CellsOfBlock(const std::vector<int64_t>& sizes, const AttributeSet& set) {
   double cells = 1;
   for (const uint32_t attribute : set) cells *= static_cast<double>(sizes[attribute]);
   return cells;
@@ -41,7 +41,7 @@ class Greedy {
 
  private:
   AttributeSet Grow(AttributeSet block) {
-    double cells = CellsOf(request_.sizes, block);
+    double cells = CellsOfBlock(request_.sizes, block);
     while (true) {
       double best_value = 0;
       std::vector<uint32_t> best;
@@ -98,7 +98,7 @@ std::vector<AttributeSet> CoveringDesign(const CoverRequest& request) {
   const size_t attributes = request.sizes.size();
   AttributeSet all(attributes);
   for (uint32_t i = 0; i < attributes; ++i) all[i] = i;
-  if (CellsOf(request.sizes, all) <= static_cast<double>(request.most_cells)) return {all};
+  if (CellsOfBlock(request.sizes, all) <= static_cast<double>(request.most_cells)) return {all};
 
   std::vector<AttributeSet> best = PlaneBlocks(request);
   const uint64_t starts = request.targets.size() > 5000 ? 1 : 4;

@@ -20,7 +20,7 @@ double LeastCell(const std::vector<ViewTable>& views) {
   return least;
 }
 
-absl::Status AlternateWithRipple(const EstimationRule& rule, const std::vector<SharedSet>& shared,
+absl::Status AlternateWithRipple(const ViewEstimation& rule, const std::vector<SharedSet>& shared,
                                  std::vector<ViewTable>& views, Pacer& pacer) {
   double threshold = rule.threshold;
   for (int round = 0; round < rule.rounds && LeastCell(views) < -kSettled; ++round) {
@@ -51,7 +51,7 @@ std::vector<std::vector<double>> SingleCounts(const std::vector<ViewTable>& view
   return singles;
 }
 
-absl::Status ShrinkAndRake(const EstimationRule& rule, const std::vector<SharedSet>& shared,
+absl::Status ShrinkAndRake(const ViewEstimation& rule, const std::vector<SharedSet>& shared,
                            std::vector<ViewTable>& views, Pacer& pacer) {
   const std::vector<std::vector<double>> singles = SingleCounts(views);
   for (ViewTable& view : views) RETURN_IF_ERROR(ShrinkView(singles, view, pacer));
@@ -73,7 +73,7 @@ void LiftAboveZero(std::vector<ViewTable>& views) {
 
 }  // namespace
 
-absl::StatusOr<std::vector<ViewTable>> EstimateViews(const EstimationRule& rule,
+absl::StatusOr<std::vector<ViewTable>> EstimateViews(const ViewEstimation& rule,
                                                      const std::vector<SharedSet>& shared,
                                                      std::vector<ViewTable> views, Pacer& pacer) {
   RETURN_IF_ERROR(MakeConsistent(shared, views, pacer));

@@ -17,7 +17,7 @@ enum class Estimator {
   kRipple,  // the paper's: consistency and Ripple in turns
 };
 
-struct EstimationRule {
+struct ViewEstimation {
   Estimator estimator = Estimator::kShrunk;
   double threshold = 1;  // of Ripple
   int rounds = 20;       // of consistency and Ripple, or sweeps of raking, at most
@@ -28,7 +28,7 @@ struct EstimationRule {
 // lifted by mixing each view with its uniform table, all in the same proportion, which keeps them in
 // agreement. When the views say that there is no record, all are 0. `shared` are SharedSets() of their sets.
 // Errors: CANCELLED as in Pacer.
-absl::StatusOr<std::vector<ViewTable>> EstimateViews(const EstimationRule& rule,
+absl::StatusOr<std::vector<ViewTable>> EstimateViews(const ViewEstimation& rule,
                                                      const std::vector<SharedSet>& shared,
                                                      std::vector<ViewTable> noisy, Pacer& pacer);
 

@@ -17,6 +17,7 @@
 #include "dp/synthesis/dpsyn/consistency.h"
 #include "dp/synthesis/dpsyn/covering_design.h"
 #include "dp/synthesis/dpsyn/view_settings.h"
+#include "dp/synthesis/settings_reader.h"
 #include "dp/synthesis/synthesis_workload.h"
 #include "dp/workload/marginals.h"
 #include "dp/workload/sensitivity.h"
@@ -24,8 +25,8 @@
 namespace curator::dp {
 namespace {
 
-constexpr int64_t kRecordShare = 50;  // one part in so many buys the number of records
-constexpr int64_t kGuessedRecords = 10'000;
+constexpr int64_t kViewRecordShare = 50;  // one part in so many buys the number of records
+constexpr int64_t kViewGuessedRecords = 10'000;
 constexpr int64_t kMostMeasuredCells = int64_t{1} << 25;
 
 // A budget in its own units.
@@ -47,10 +48,6 @@ absl::StatusOr<NoiseSpec> NoiseFor(const Purse& purse, const Sensitivity& sensit
   return GaussianNoiseFor(sensitivity, Rho(purse.units));
 }
 
-int64_t Percent(int64_t units, int64_t percent) {
-  return units / 100 * percent + units % 100 * percent / 100;
-}
-
 // What will be measured, before any price.
 struct ViewPlan {
   std::vector<AttributeSet> singles;
@@ -65,7 +62,7 @@ struct Shares {
 };
 
 Shares SharesOf(int64_t units, const ViewPlan& plan, const ViewSettings& settings) {
-  Shares shares{.records = std::max<int64_t>(1, units / kRecordShare)};
+  Shares shares{.records = std::max<int64_t>(1, units / kViewRecordShare)};
   const int64_t rest = units - shares.records;
   const bool others = !plan.views.empty() || !plan.candidates.empty();
   if (!plan.singles.empty()) shares.singles = others ? Percent(rest, settings.single_percent) : rest;
@@ -306,7 +303,7 @@ absl::StatusOr<ViewSchedule> MakeViewSchedule(const SynthesisInput& input, Setti
   ViewSchedule schedule{.attributes = UnionOf(workload), .estimation = settings.estimation};
 
   const auto records =
-      static_cast<double>(std::max<int64_t>(1, input.assume_records.value_or(kGuessedRecords)));
+      static_cast<double>(std::max<int64_t>(1, input.assume_records.value_or(kViewGuessedRecords)));
   ViewQuestion question{.domain = input.domain,
                         .workload = workload,
                         .budget = BudgetOfViews(budget, settings, one),

@@ -41,7 +41,7 @@ struct ViewSchedule {
   NoiseSpec record_noise;
   std::vector<ViewGroup> groups;  // the first one of single attributes, when there are such
   std::optional<SelectedViews> selected;
-  EstimationRule estimation;
+  ViewEstimation estimation;
   std::map<std::string, std::string> used_settings;  // of ViewSettingsForPeople()
   std::vector<CountedEvent> draws;
   LinearDraws linear;  // for the accounts of parts

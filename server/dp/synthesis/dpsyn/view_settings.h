@@ -21,7 +21,7 @@ struct ViewSettings {
   int64_t single_percent = 30;
   int64_t selections = 1;  // with "selected"
   int64_t selection_percent = 25;
-  EstimationRule estimation;
+  ViewEstimation estimation;
 };
 
 // Reads all but "cells" and "strength", whose defaults follow from the choice of views. `workload` are its

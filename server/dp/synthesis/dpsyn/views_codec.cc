@@ -10,8 +10,8 @@
 namespace curator::dp {
 namespace {
 
-constexpr std::string_view kTag = "curator.views_model";
-constexpr int64_t kVersion = 1;
+constexpr std::string_view kViewsTag = "curator.views_model";
+constexpr int64_t kViewsVersion = 1;
 
 ViewTable ReadView(CanonicalReader& reader, const Domain& domain) {
   const AttributeSet set = ReadSet(reader, domain);
@@ -29,7 +29,7 @@ ViewTable ReadView(CanonicalReader& reader, const Domain& domain) {
 }  // namespace
 
 std::string EncodeViewsModel(const ViewsModelParts& parts) {
-  CanonicalWriter writer(kTag, kVersion);
+  CanonicalWriter writer(kViewsTag, kViewsVersion);
   WriteSet(writer, parts.attributes);
   writer.Integer(parts.records);
   writer.Integer(static_cast<int64_t>(parts.answers));
@@ -48,7 +48,7 @@ std::string EncodeViewsModel(const ViewsModelParts& parts) {
 }
 
 absl::StatusOr<ViewsModelParts> DecodeViewsModel(const Domain& domain, std::string_view bytes) {
-  CanonicalReader reader(bytes, kTag, kVersion);
+  CanonicalReader reader(bytes, kViewsTag, kViewsVersion);
   ViewsModelParts parts;
   parts.attributes = ReadSet(reader, domain);
   parts.records = reader.Integer();

@@ -14,8 +14,8 @@
 namespace curator::dp {
 namespace {
 
-constexpr std::string_view kTag = "curator.factored_model";
-constexpr int64_t kVersion = 1;
+constexpr std::string_view kFactoredTag = "curator.factored_model";
+constexpr int64_t kFactoredVersion = 1;
 
 // Draws the codes of one part's attributes into a record.
 class PartSampler {
@@ -157,7 +157,7 @@ absl::Status FactoredModel::Sample(BitSource& bits, int64_t rows, const RecordSi
 }
 
 std::string FactoredModel::Serialize() const {
-  CanonicalWriter writer(kTag, kVersion);
+  CanonicalWriter writer(kFactoredTag, kFactoredVersion);
   WriteSet(writer, parts_.attributes);
   for (const uint32_t attribute : parts_.attributes) writer.Integer(domain_.attributes()[attribute].size());
   writer.Integer(parts_.records);
@@ -171,13 +171,13 @@ std::string FactoredModel::Serialize() const {
 }
 
 bool FactoredModel::Wrote(std::string_view bytes) {
-  CanonicalReader reader(bytes, kTag, kVersion);
+  CanonicalReader reader(bytes, kFactoredTag, kFactoredVersion);
   return reader.ok();
 }
 
 absl::StatusOr<std::unique_ptr<SynthesisModel>> FactoredModel::Restore(const Domain& domain,
                                                                        std::string_view bytes) {
-  CanonicalReader reader(bytes, kTag, kVersion);
+  CanonicalReader reader(bytes, kFactoredTag, kFactoredVersion);
   FactoredModelParts parts;
   parts.attributes = ReadSet(reader, domain);
   for (const uint32_t attribute : parts.attributes) {

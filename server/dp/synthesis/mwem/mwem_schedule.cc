@@ -19,10 +19,10 @@
 namespace curator::dp {
 namespace {
 
-constexpr int64_t kRecordShare = 20;  // one part in so many buys the number of records
+constexpr int64_t kMwemRecordShare = 20;  // one part in so many buys the number of records
 
 // The budget in its own units, split.
-struct Split {
+struct MwemSplit {
   int64_t records = 0;
   int64_t initial = 0;  // 0 when nothing is measured beforehand
   struct Round {
@@ -36,11 +36,11 @@ int64_t PercentOf(int64_t units, int64_t percent) {
   return units / 100 * percent + units % 100 * percent / 100;
 }
 
-absl::StatusOr<Split> SplitBudget(int64_t units, const MwemSettings& settings, bool selects,
-                                  std::string_view field) {
+absl::StatusOr<MwemSplit> SplitBudget(int64_t units, const MwemSettings& settings, bool selects,
+                                      std::string_view field) {
   const int64_t stages = settings.adaptive == MwemRounds::kAdaptive ? kAdaptiveStages : 1;
-  Split split;
-  split.records = std::max<int64_t>(1, units / kRecordShare);
+  MwemSplit split;
+  split.records = std::max<int64_t>(1, units / kMwemRecordShare);
   int64_t left = units - split.records;
   if (settings.init != MwemInit::kUniform) split.initial = PercentOf(left, settings.init_percent);
   left -= split.initial;
@@ -50,7 +50,7 @@ absl::StatusOr<Split> SplitBudget(int64_t units, const MwemSettings& settings, b
     const int64_t selection = selects ? PercentOf(round, settings.selection_percent) : 0;
     split.rounds.push_back({selection, round - selection});
   }
-  const Split::Round& least = split.rounds.front();
+  const MwemSplit::Round& least = split.rounds.front();
   if (least.measurement < 1 || (selects && least.selection < 1) ||
       (settings.init != MwemInit::kUniform && split.initial < 1)) {
     return InvalidField(field, absl::StrCat("is too small to be split over ", settings.rounds, " rounds"));
@@ -82,7 +82,7 @@ absl::Status BuyNoise(const Budget& budget, bool selects, const Sensitivities& s
   const auto* const pure = std::get_if<PureBudget>(&budget);
   const int64_t units = pure != nullptr ? pure->epsilon.units() : std::get<ZcdpBudget>(budget).rho.units();
   const std::string_view field = pure != nullptr ? "spend.epsilon" : "spend.rho";
-  ASSIGN_OR_RETURN(const Split split, SplitBudget(units, schedule.settings, selects, field));
+  ASSIGN_OR_RETURN(const MwemSplit split, SplitBudget(units, schedule.settings, selects, field));
   const auto noise_for = [pure](const Sensitivity& sensitivity, int64_t share) {
     return pure != nullptr ? LaplaceNoiseFor(sensitivity, Epsilon(share))
                            : GaussianNoiseFor(sensitivity, Rho(share));
@@ -91,7 +91,7 @@ absl::Status BuyNoise(const Budget& budget, bool selects, const Sensitivities& s
   if (sensitivities.initial) {
     ASSIGN_OR_RETURN(schedule.initial_noise, noise_for(*sensitivities.initial, split.initial));
   }
-  for (const Split::Round& round : split.rounds) {
+  for (const MwemSplit::Round& round : split.rounds) {
     MwemStage stage{.rounds = schedule.settings.rounds, .selection = std::nullopt, .noise = {}};
     ASSIGN_OR_RETURN(stage.noise, noise_for(sensitivities.candidate, round.measurement));
     if (selects && pure != nullptr) stage.selection = Epsilon(round.selection);

@@ -14,8 +14,8 @@
 namespace curator::dp {
 namespace {
 
-constexpr std::string_view kTag = "curator.nested_model";
-constexpr int64_t kVersion = 1;
+constexpr std::string_view kNestedTag = "curator.nested_model";
+constexpr int64_t kNestedVersion = 1;
 constexpr int64_t kMostCellsWithResponse = int64_t{1} << 24;
 
 std::vector<SizeClass> ReadSizes(CanonicalReader& reader) {
@@ -187,7 +187,7 @@ absl::Status NestedModel::Sample(BitSource& bits, int64_t rows, const RecordSink
 }
 
 std::string NestedModel::Serialize() const {
-  CanonicalWriter writer(kTag, kVersion);
+  CanonicalWriter writer(kNestedTag, kNestedVersion);
   writer.Integer(parts_.response);
   writer.Integer(static_cast<int64_t>(parts_.numbers.size()));
   for (const double number : parts_.numbers) writer.Real(number);
@@ -213,7 +213,7 @@ std::string NestedModel::Serialize() const {
 
 absl::StatusOr<std::unique_ptr<SynthesisModel>> NestedModel::Restore(const Domain& domain,
                                                                      std::string_view bytes) {
-  CanonicalReader reader(bytes, kTag, kVersion);
+  CanonicalReader reader(bytes, kNestedTag, kNestedVersion);
   NestedModelParts parts = ReadParts(reader, domain);
   parts.joined_method = reader.Text();
   const std::string joined = reader.Text();

@@ -12,6 +12,7 @@
 #include "dp/kernel/utility/lattice_utility.h"
 #include "dp/kernel/utility/record_influence.h"
 #include "dp/synthesis/affordable_selection.h"
+#include "dp/synthesis/settings_reader.h"
 #include "dp/synthesis/synthesis_workload.h"
 #include "dp/synthesis/synthesizers.h"
 #include "dp/workload/marginals.h"
@@ -21,12 +22,8 @@
 namespace curator::dp {
 namespace {
 
-int64_t Percent(int64_t units, int64_t percent) {
-  return units / 100 * percent + units % 100 * percent / 100;
-}
-
 // The budget's parts, in its own units (of epsilon, or of rho).
-struct Shares {
+struct NestedShares {
   bool is_pure = true;
   int64_t sizes = 0;
   int64_t joined = 0;
@@ -35,10 +32,10 @@ struct Shares {
   std::string_view field() const { return is_pure ? "spend.epsilon" : "spend.rho"; }
 };
 
-absl::StatusOr<Shares> Split(const Budget& budget, const NestedSettings& settings) {
+absl::StatusOr<NestedShares> SplitBudget(const Budget& budget, const NestedSettings& settings) {
   const auto* pure = std::get_if<PureBudget>(&budget);
   const int64_t units = pure != nullptr ? pure->epsilon.units() : std::get<ZcdpBudget>(budget).rho.units();
-  Shares shares{.is_pure = pure != nullptr, .sizes = Percent(units, settings.size_percent)};
+  NestedShares shares{.is_pure = pure != nullptr, .sizes = Percent(units, settings.size_percent)};
   if (settings.join != "none") shares.joined = Percent(units, settings.join_percent);
   shares.each_draw = (units - shares.sizes - shares.joined) / settings.draws;
   const bool has_all =
@@ -49,7 +46,7 @@ absl::StatusOr<Shares> Split(const Budget& budget, const NestedSettings& setting
                                    " draws and the joined method (join_percent)"));
 }
 
-absl::Status BuySizes(const SynthesisInput& input, const Shares& shares, NestedSchedule& schedule) {
+absl::Status BuySizes(const SynthesisInput& input, const NestedShares& shares, NestedSchedule& schedule) {
   const Sensitivity sensitivity =
       GroupSizesSensitivity(input.unit_bound.relation, schedule.role, schedule.settings.size_bins.size());
   const absl::StatusOr<NoiseSpec> noise = shares.is_pure ? LaplaceNoiseFor(sensitivity, Epsilon(shares.sizes))
@@ -66,7 +63,7 @@ absl::Status BuySizes(const SynthesisInput& input, const Shares& shares, NestedS
   return absl::OkStatus();
 }
 
-absl::Status BuyDraws(const Shares& shares, NestedSchedule& schedule) {
+absl::Status BuyDraws(const NestedShares& shares, NestedSchedule& schedule) {
   schedule.each_draw = Epsilon(shares.each_draw);
   if (!shares.is_pure) {
     ASSIGN_OR_RETURN(const std::optional<Epsilon> affordable, AffordableSelection(Rho(shares.each_draw)));
@@ -148,7 +145,7 @@ absl::Status AskForParameters(const SynthesisInput& input, NestedSchedule& sched
 }
 
 // The joined method's own request: the workload, with the response on its own if it is in none of its sets.
-SynthesisInput JoinedInput(const SynthesisInput& input, const Shares& shares) {
+SynthesisInput JoinedInput(const SynthesisInput& input, const NestedShares& shares) {
   SynthesisInput joined = input;
   joined.nested.reset();
   joined.settings.clear();
@@ -167,7 +164,7 @@ SynthesisInput JoinedInput(const SynthesisInput& input, const Shares& shares) {
   return joined;
 }
 
-absl::Status AddJoined(const SynthesisInput& input, const Shares& shares, NestedSchedule& schedule) {
+absl::Status AddJoined(const SynthesisInput& input, const NestedShares& shares, NestedSchedule& schedule) {
   if (schedule.settings.join == "none") {
     schedule.lines.push_back(absl::StrCat("attributes other than ",
                                           input.domain.attributes()[input.nested->response].name(),
@@ -198,7 +195,7 @@ absl::StatusOr<NestedSchedule> MakeNestedSchedule(const SynthesisInput& input) {
   NestedSchedule schedule;
   ASSIGN_OR_RETURN(schedule.settings, ReadNestedSettings(input));
   schedule.role = input.nested->unit == NestedUnit::kGroup ? GroupRole::kUnit : GroupRole::kAroundRecord;
-  ASSIGN_OR_RETURN(const Shares shares, Split(budget, schedule.settings));
+  ASSIGN_OR_RETURN(const NestedShares shares, SplitBudget(budget, schedule.settings));
   RETURN_IF_ERROR(BuySizes(input, shares, schedule));
   RETURN_IF_ERROR(BuyDraws(shares, schedule));
   RETURN_IF_ERROR(AskForParameters(input, schedule));

@@ -8,10 +8,10 @@ namespace curator::dp {
 namespace {
 
 constexpr int kFractionBits = 11;
-constexpr int kLargestExponent = 31;
+constexpr int kLargestWeightExponent = 31;
 constexpr int kDoubleFractionBits = 52;
 constexpr uint64_t kBias = 1023;
-constexpr uint16_t kOne = kLargestExponent << kFractionBits;  // the code of the largest weight
+constexpr uint16_t kOne = kLargestWeightExponent << kFractionBits;  // the code of the largest weight
 
 // The code of a share 0 <= x <= 1 of the largest weight. The codes rise with the shares: 0 is 0, and any
 // other code is the upper bits of the share's own representation, rounded to nearest.
@@ -19,7 +19,7 @@ uint16_t CodeOf(double x) {
   const uint64_t rounded =
       (std::bit_cast<uint64_t>(x) + (uint64_t{1} << (kDoubleFractionBits - kFractionBits - 1))) >>
       (kDoubleFractionBits - kFractionBits);
-  constexpr uint64_t kSmallest = (kBias - kLargestExponent) << kFractionBits;
+  constexpr uint64_t kSmallest = (kBias - kLargestWeightExponent) << kFractionBits;
   if (rounded <= kSmallest) return 0;
   return static_cast<uint16_t>(std::min<uint64_t>(rounded - kSmallest, kOne));
 }
@@ -28,7 +28,7 @@ uint16_t CodeOf(double x) {
 
 double CompactWeights::WeightOf(uint16_t code) {
   if (code == 0) return 0;
-  const uint64_t bits = (uint64_t{code} + ((kBias - kLargestExponent) << kFractionBits))
+  const uint64_t bits = (uint64_t{code} + ((kBias - kLargestWeightExponent) << kFractionBits))
                         << (kDoubleFractionBits - kFractionBits);
   return std::bit_cast<double>(bits);
 }

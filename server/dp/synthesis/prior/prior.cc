@@ -21,7 +21,7 @@ namespace curator::dp {
 namespace {
 
 // Answers are never trusted further than this: noise may vanish at enormous budgets.
-constexpr double kLeastDeviation = 0.05;
+constexpr double kLeastLevelDeviation = 0.05;
 
 // What the kernel said of one level.
 struct LevelAnswers {
@@ -109,8 +109,8 @@ class LevelEstimator {
     LevelEstimator estimator(settings.estimation, settings.heed);
     // A region's estimate is another kind of prior than public data.
     estimator.trust_ = level > 0 ? settings.group_trust : schedule.trust;
-    estimator.deviation_ =
-        std::max(kLeastDeviation, ForecastError(schedule.levels[level].marginal_noise).standard_deviation);
+    estimator.deviation_ = std::max(kLeastLevelDeviation,
+                                    ForecastError(schedule.levels[level].marginal_noise).standard_deviation);
     for (const AttributeSet& set : schedule.levels[level].measured) {
       ASSIGN_OR_RETURN(MarginalOfRecords marginal, records.MarginalOf(set, pacer));
       estimator.marginals_.push_back(std::move(marginal));
@@ -163,9 +163,9 @@ class LevelEstimator {
 };
 
 // One fit from its first draw to its model.
-class Run {
+class PriorRun {
  public:
-  Run(const SynthesisInput& input, PriorSchedule schedule, Kernel& kernel, Pacer& pacer)
+  PriorRun(const SynthesisInput& input, PriorSchedule schedule, Kernel& kernel, Pacer& pacer)
       : input_(input), schedule_(std::move(schedule)), kernel_(kernel), pacer_(pacer) {}
 
   absl::StatusOr<std::unique_ptr<SynthesisModel>> Finish(const Progress& progress) {
@@ -308,7 +308,7 @@ absl::StatusOr<std::unique_ptr<SynthesisModel>> PriorAware::Fit(const SynthesisI
                                                                 Pacer& pacer,
                                                                 const Progress& progress) const {
   ASSIGN_OR_RETURN(PriorSchedule schedule, MakePriorSchedule(input));
-  return Run(input, std::move(schedule), kernel, pacer).Finish(progress);
+  return PriorRun(input, std::move(schedule), kernel, pacer).Finish(progress);
 }
 
 absl::StatusOr<std::unique_ptr<SynthesisModel>> PriorAware::Restore(const Domain& domain,

@@ -13,12 +13,12 @@
 namespace curator::dp {
 namespace {
 
-constexpr std::string_view kTag = "curator.prior_model";
-constexpr int64_t kVersion = 1;
+constexpr std::string_view kPriorTag = "curator.prior_model";
+constexpr int64_t kPriorVersion = 1;
 // Weights are found by a search among blocks of so many, then one by one.
 constexpr size_t kBlock = 64;
 
-AttributeSet ReadSet(CanonicalReader& reader, const Domain& domain) {
+AttributeSet ReadSizedSet(CanonicalReader& reader, const Domain& domain) {
   AttributeSet set;
   const int64_t size = reader.Count(16);
   for (int64_t i = 0; i < size && reader.ok(); ++i) {
@@ -78,10 +78,12 @@ absl::StatusOr<PriorGroup> ReadGroup(CanonicalReader& reader, const PriorModelPa
 }
 
 absl::StatusOr<PriorModelParts> ReadParts(const Domain& domain, std::string_view bytes) {
-  CanonicalReader reader(bytes, kTag, kVersion);
-  AttributeSet modelled = ReadSet(reader, domain);
-  AttributeSet keys = ReadSet(reader, domain);
-  const bool is_full_domain = reader.Integer() == 1;
+  CanonicalReader reader(bytes, kPriorTag, kPriorVersion);
+  AttributeSet modelled = ReadSizedSet(reader, domain);
+  AttributeSet keys = ReadSizedSet(reader, domain);
+  const int64_t whole = reader.Integer();  // 1: every cell of the domain, 0: the records that follow
+  if (whole != 0 && whole != 1) reader.Refuse();
+  const bool is_full_domain = whole == 1;
   if (!reader.ok() || modelled.empty()) return absl::DataLossError("a model without attributes");
   if (UnitedSet(modelled, keys).size() != modelled.size() + keys.size())
     return absl::DataLossError("a model with an attribute that is modelled and a key");
@@ -232,7 +234,7 @@ absl::Status PriorModel::Sample(BitSource& bits, int64_t rows, const RecordSink&
 }
 
 std::string PriorModel::Serialize() const {
-  CanonicalWriter writer(kTag, kVersion);
+  CanonicalWriter writer(kPriorTag, kPriorVersion);
   const auto write_set = [&](const AttributeSet& set) {
     writer.Integer(static_cast<int64_t>(set.size()));
     for (const uint32_t attribute : set) {

@@ -12,6 +12,7 @@
 #include "dp/synthesis/prior/nesting.h"
 #include "dp/synthesis/prior/prior_records.h"
 #include "dp/synthesis/prior/public_dependence.h"
+#include "dp/synthesis/settings_reader.h"
 #include "dp/synthesis/synthesis_workload.h"
 #include "dp/workload/marginals.h"
 #include "dp/workload/sensitivity.h"
@@ -21,15 +22,11 @@ namespace curator::dp {
 namespace {
 
 // How many records a table is thought to have at least when what to measure is chosen.
-constexpr int64_t kGuessedRecords = 10'000;
+constexpr int64_t kLeastGuessedRecords = 10'000;
 // Cliques may be so large that noise is expected to move this share of the records.
 constexpr double kNoiseShare = 0.5;
 // Places of records in the marginals of one level, 4 bytes each.
 constexpr int64_t kMostPriorPlaces = int64_t{1} << 30;
-
-int64_t Percent(int64_t units, int64_t percent) {
-  return units / 100 * percent + units % 100 * percent / 100;
-}
 
 AttributeSet Without(const AttributeSet& set, const AttributeSet& removed) {
   AttributeSet left;
@@ -83,8 +80,8 @@ absl::StatusOr<int64_t> CliqueCells(const SynthesisInput& input, const PriorSett
   if (settings.clique_cells > 0) return settings.clique_cells;
   ASSIGN_OR_RETURN(const Sensitivity sensitivity,
                    MarginalsSensitivity(input.unit_bound, static_cast<int64_t>(attributes)));
-  const int64_t guess =
-      std::max<int64_t>(1, input.assume_records.value_or(std::max(kGuessedRecords, input.prior->rows())));
+  const int64_t guess = std::max<int64_t>(
+      1, input.assume_records.value_or(std::max(kLeastGuessedRecords, input.prior->rows())));
   const double affordable = kNoiseShare * static_cast<double>(guess) / static_cast<double>(keys) /
                             std::max(1e-9, NoiseOfOneCell(budget, sensitivity));
   return static_cast<int64_t>(std::clamp(affordable, 1.0, 1e7));

@@ -295,6 +295,15 @@ TEST(PriorModelRestore, RefusesAnAttributeThatIsModelledAndAKey) {
   EXPECT_EQ(PriorModel::Restore(PeoplesDomain(), overlapping).status().code(), absl::StatusCode::kDataLoss);
 }
 
+TEST(PriorModelRestore, RefusesAFlagThatIsNeither0Nor1) {
+  std::string bytes = ModelOfTwoGroups(3, 5).value()->Serialize();
+  // After the tag with its length, the version, and two sets of one attribute each: whether every cell is there.
+  constexpr size_t kFlag = 8 + std::string_view("curator.prior_model").size() + 8 + 24 + 24;
+  ASSERT_EQ(bytes.substr(kFlag, 8), std::string(8, '\0'));
+  bytes[kFlag + 7] = 2;
+  EXPECT_EQ(PriorModel::Restore(PeoplesDomain(), bytes).status().code(), absl::StatusCode::kDataLoss);
+}
+
 TEST(PriorModelRestore, RefusesMoreRecordsThanCanBeCounted) {
   EXPECT_EQ(ModelOfTwoGroups(3, std::numeric_limits<int64_t>::max()).status().code(),
             absl::StatusCode::kDataLoss);

@@ -24,18 +24,18 @@ namespace {
 
 // Answers are never trusted further than this many records: noise may vanish at enormous budgets, the loss
 // divides by it.
-constexpr double kLeastDeviation = 0.05;
+constexpr double kLeastRapDeviation = 0.05;
 
-double TrustedDeviation(const NoiseSpec& noise) {
-  return std::max(kLeastDeviation, ForecastError(noise).standard_deviation);
+double TrustedRapDeviation(const NoiseSpec& noise) {
+  return std::max(kLeastRapDeviation, ForecastError(noise).standard_deviation);
 }
 
 // One fit from its first draw to its model.
-class Run {
+class RapRun {
  public:
   // `layout` is that of the fit, `answering` that of the same rows for whole marginals.
-  Run(const SynthesisInput& input, RapSchedule schedule, RelaxedLayout layout, RelaxedLayout answering,
-      const Projector& projector, Kernel& kernel, Pacer& pacer, const Progress& progress)
+  RapRun(const SynthesisInput& input, RapSchedule schedule, RelaxedLayout layout, RelaxedLayout answering,
+         const Projector& projector, Kernel& kernel, Pacer& pacer, const Progress& progress)
       : input_(input),
         schedule_(std::move(schedule)),
         layout_(std::move(layout)),
@@ -91,7 +91,7 @@ class Run {
     RETURN_IF_ERROR(pacer_.Look());
     ASSIGN_OR_RETURN(std::vector<std::vector<int64_t>> counts,
                      kernel_.NoisyCounts(std::span(&set, 1), noise));
-    const double deviation = TrustedDeviation(noise);
+    const double deviation = TrustedRapDeviation(noise);
     transcript_.push_back(absl::StrCat("counts of ", NamesOf(input_.domain, set), ": ", counts[0].size(),
                                        " cells, each within about ", std::llround(2 * deviation)));
     const auto records = static_cast<double>(records_);
@@ -186,7 +186,7 @@ class Run {
     ASSIGN_OR_RETURN(const auto counts, kernel_.NoisyCounts(std::span(&single, 1), schedule_.marginal_noise));
     ASSIGN_OR_RETURN(PolynomialAnswer answer, PolynomialOf(input_.domain, layout_, queries, index));
     const auto records = static_cast<double>(records_);
-    const double deviation = TrustedDeviation(schedule_.marginal_noise);
+    const double deviation = TrustedRapDeviation(schedule_.marginal_noise);
     answer.answer = static_cast<float>(static_cast<double>(counts[0][0]) / records);
     answer.weight = static_cast<float>(records / deviation * (records / deviation));
     transcript_.push_back(absl::StrCat("a query over ", NamesOf(input_.domain, single.attributes), ": ",
@@ -220,7 +220,7 @@ class Run {
   // gone in a float unless they lie where it rounds; what follows are square roots, products and quotients,
   // which round alike everywhere.
   int64_t StepsWorthTaking() const {
-    const auto deviation = static_cast<float>(TrustedDeviation(schedule_.marginal_noise));
+    const auto deviation = static_cast<float>(TrustedRapDeviation(schedule_.marginal_noise));
     const double signal = static_cast<double>(records_) / static_cast<double>(deviation);
     const double root = std::sqrt(signal);
     double steps = 2.2 * std::min(root * std::sqrt(root), 1e6);
@@ -346,8 +346,8 @@ absl::StatusOr<std::unique_ptr<SynthesisModel>> Rap::Fit(const SynthesisInput& i
   ASSIGN_OR_RETURN(RelaxedLayout layout, LayoutFor(input.domain, schedule));
   ASSIGN_OR_RETURN(RelaxedLayout answering, AnsweringLayoutFor(input.domain, schedule));
   const std::unique_ptr<const Projector> projector = make_projector_(kernel.executor());
-  return Run(input, std::move(schedule), std::move(layout), std::move(answering), *projector, kernel, pacer,
-             progress)
+  return RapRun(input, std::move(schedule), std::move(layout), std::move(answering), *projector, kernel,
+                pacer, progress)
       .Finish();
 }
 

@@ -22,7 +22,7 @@
 namespace curator::dp {
 namespace {
 
-constexpr int64_t kRecordShare = 50;  // one part in so many buys the number of records
+constexpr int64_t kRapRecordShare = 50;  // one part in so many buys the number of records
 constexpr int64_t kMostMeasured = 10'000;
 constexpr int64_t kMostTerms = int64_t{1} << 22;  // of all measured queries
 constexpr int64_t kMebi = int64_t{1} << 20;
@@ -37,22 +37,18 @@ constexpr int64_t kDefaultSteps = 1000;
 enum class Choice { kMeasuresAll, kSelects };
 
 // The budget in its own units, split.
-struct Split {
+struct RapSplit {
   int64_t records = 0;
   int64_t one_way = 0;    // of one attribute
   int64_t selection = 0;  // one of them; 0 when nothing is selected
   int64_t measurement = 0;
 };
 
-int64_t Percent(int64_t units, int64_t percent) {
-  return units / 100 * percent + units % 100 * percent / 100;
-}
-
-absl::StatusOr<Split> SplitBudget(int64_t units, const RapSchedule& schedule, Choice choice,
-                                  std::string_view field) {
+absl::StatusOr<RapSplit> SplitBudget(int64_t units, const RapSchedule& schedule, Choice choice,
+                                     std::string_view field) {
   const RapSettings& settings = schedule.settings;
-  Split split;
-  split.records = std::max<int64_t>(1, units / kRecordShare);
+  RapSplit split;
+  split.records = std::max<int64_t>(1, units / kRapRecordShare);
   const int64_t one_way = Percent(units - split.records, settings.one_way_percent);
   split.one_way = one_way / static_cast<int64_t>(schedule.attributes.size());
   const int64_t each = (units - split.records - one_way) / (settings.rounds * settings.per_round);
@@ -91,7 +87,7 @@ absl::Status CheckWhatKernelAndLoopsTake(const Domain& domain, const std::vector
 absl::Status BuyNoise(const Budget& budget, Choice choice, const Sides& sides, RapSchedule& schedule) {
   const bool one_ways = schedule.settings.one_way_percent > 0;
   if (const auto* pure = std::get_if<PureBudget>(&budget)) {
-    ASSIGN_OR_RETURN(const Split split,
+    ASSIGN_OR_RETURN(const RapSplit split,
                      SplitBudget(pure->epsilon.units(), schedule, choice, "spend.epsilon"));
     ASSIGN_OR_RETURN(schedule.record_noise, LaplaceNoiseFor(sides.records, Epsilon(split.records)));
     if (one_ways) {
@@ -102,7 +98,7 @@ absl::Status BuyNoise(const Budget& budget, Choice choice, const Sides& sides, R
     return absl::OkStatus();
   }
   const Rho rho = std::get<ZcdpBudget>(budget).rho;
-  ASSIGN_OR_RETURN(const Split split, SplitBudget(rho.units(), schedule, choice, "spend.rho"));
+  ASSIGN_OR_RETURN(const RapSplit split, SplitBudget(rho.units(), schedule, choice, "spend.rho"));
   ASSIGN_OR_RETURN(schedule.record_noise, GaussianNoiseFor(sides.records, Rho(split.records)));
   if (one_ways) {
     ASSIGN_OR_RETURN(schedule.one_way_noise, GaussianNoiseFor(sides.one_marginal, Rho(split.one_way)));

@@ -14,8 +14,8 @@
 namespace curator::dp {
 namespace {
 
-constexpr std::string_view kTag = "curator.relaxed_model";
-constexpr int64_t kVersion = 1;
+constexpr std::string_view kRelaxedTag = "curator.relaxed_model";
+constexpr int64_t kRelaxedVersion = 1;
 
 // Four bytes, the lowest first.
 void AppendFloat(float value, std::string& bytes) {
@@ -166,7 +166,7 @@ absl::Status RelaxedModel::Sample(BitSource& bits, int64_t rows, const RecordSin
 }
 
 std::string RelaxedModel::Serialize() const {
-  CanonicalWriter writer(kTag, kVersion);
+  CanonicalWriter writer(kRelaxedTag, kRelaxedVersion);
   writer.Integer(static_cast<int64_t>(layout_.attributes().size()));
   for (const uint32_t attribute : layout_.attributes()) writer.Integer(attribute);
   for (const size_t size : layout_.sizes()) writer.Integer(static_cast<int64_t>(size));
@@ -180,7 +180,7 @@ std::string RelaxedModel::Serialize() const {
 
 absl::StatusOr<std::unique_ptr<SynthesisModel>> RelaxedModel::Restore(const Domain& domain,
                                                                       std::string_view bytes) {
-  CanonicalReader reader(bytes, kTag, kVersion);
+  CanonicalReader reader(bytes, kRelaxedTag, kRelaxedVersion);
   AttributeSet attributes;
   const int64_t count = reader.Count();
   for (int64_t i = 0; i < count; ++i) {

@@ -1,0 +1,15 @@
+// What this machine's processor can do, asked when the program runs: builds are the same everywhere.
+//
+// Thread-safe.
+#pragma once
+
+namespace curator {
+
+#if defined(__x86_64__)
+inline bool MachineHasAvx2() {
+  static const bool has_avx2 = __builtin_cpu_supports("avx2") != 0;
+  return has_avx2;
+}
+#endif
+
+}  // namespace curator
