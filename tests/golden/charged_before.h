@@ -1,4 +1,5 @@
-// What a server that composed through FFTW was asked and charged: to ask the same of the present one.
+// What a server that composed through another Fourier transform was asked and charged: to ask the same of the
+// present one.
 //
 // The requests are paid in (epsilon, delta) under ADVANCED, so their prices are certificates, whose last
 // digits depend on the transform; dpsyn's noise depends on them, too.
