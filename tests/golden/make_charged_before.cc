@@ -2,9 +2,9 @@
 //
 //   make_charged_before FOLDER
 //
-// FOLDER must not exist. It gets the server's data directory, its ledger, and as text what that server answered:
-// charges.txt (when it was killed), stored.txt (what it had stored) and finished.txt (what came of the
-// interrupted request when that server itself, on a copy of the state, was asked again).
+// FOLDER must not exist. It gets the server's data directory, its ledger, and as text what that server
+// answered: charges.txt (when it was killed), stored.txt (what it had stored) and finished.txt (what came of
+// the interrupted request when that server itself, on a copy of the state, was asked again).
 #include <gtest/gtest.h>
 
 #include <csignal>
