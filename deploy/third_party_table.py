@@ -43,6 +43,7 @@ class Tool:
 LINKED = (
     Library("Abseil", ("libabsl20220623", "libabsl-dev"), "Apache-2.0", "status values, strings, 128-bit integers, locks", 1),
     Library("CLI11", ("libcli11-dev",), "BSD-3-Clause", "command lines of both programs"),
+    Library("Eigen", ("libeigen3-dev",), "MPL-2.0", "Fourier transforms in numerical composition"),
     Library("GCC runtime", ("libstdc++6", "libgcc-s1", "libstdc++-12-dev", "libgcc-12-dev"),
             "GPL-3.0-or-later WITH GCC-exception-3.1", "C++ standard library"),
     Library("GMP", ("libgmp10", "libgmp-dev"), "LGPL-3.0-or-later OR GPL-2.0-or-later",
@@ -91,7 +92,6 @@ TOOLS = (
     Tool("Clang", ("clang-16",), "Apache-2.0 WITH LLVM-exception", "the preset fuzz"),
     Tool("ClangFormat", ("clang-format-14",), "Apache-2.0 WITH LLVM-exception", "the format gate"),
     Tool("CMake", ("cmake",), "BSD-3-Clause", "build"),
-    Tool("Eigen", ("libeigen3-dev",), "MPL-2.0", "dense linear algebra that tests and benchmarks compare with"),
     Tool("GCC", ("g++",), "GPL-3.0-or-later WITH GCC-exception-3.1", "compiler"),
     Tool("GNU Binutils", ("binutils",), "GPL-3.0-or-later", "linker; what a test reads symbols with"),
     Tool("Google Benchmark", ("libbenchmark-dev",), "Apache-2.0", "benchmarks"),

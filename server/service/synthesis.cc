@@ -157,6 +157,16 @@ struct Run {
   }
 };
 
+// What the request was charged with, where it is a repetition.
+absl::StatusOr<std::optional<dp::Event>> ChargedBefore(ledger::Ledger& ledger, std::string_view principal,
+                                                       std::string_view request_id) {
+  if (request_id.empty()) return std::nullopt;
+  const absl::StatusOr<ledger::Charge> charge = ledger.FindCharge(principal, request_id);
+  if (absl::IsNotFound(charge.status())) return std::nullopt;
+  RETURN_IF_ERROR(charge.status());
+  return codec::DecodeEvent(charge->event);
+}
+
 // `request_id` is empty where nothing is going to be charged.
 absl::StatusOr<SynthesisEstimate> PlanAndPrice(Curator& curator, const SynthesisRequest& request,
                                                std::string_view request_id) {
@@ -167,6 +177,8 @@ absl::StatusOr<SynthesisEstimate> PlanAndPrice(Curator& curator, const Synthesis
   ASSIGN_OR_RETURN(const dp::Synthesizer* synthesizer, FindMethod(request.method));
   ASSIGN_OR_RETURN(std::vector<dp::QueryGroup> workload, WorkloadOf(dataset.schema.domain, request));
   ASSIGN_OR_RETURN(Prior prior, PriorFor(curator, request, *synthesizer, dataset.schema.domain));
+  ASSIGN_OR_RETURN(std::optional<dp::Event> charged,
+                   ChargedBefore(curator.ledger, request.principal, request_id));
   dp::SynthesisInput input{.domain = dataset.schema.domain,
                            .unit_bound = dataset.unit_bound,
                            .rule = rule,
@@ -175,7 +187,8 @@ absl::StatusOr<SynthesisEstimate> PlanAndPrice(Curator& curator, const Synthesis
                            .settings = request.settings,
                            .assume_records = request.assume_records,
                            .prior = std::move(prior.table),
-                           .nested = NestedFactsOf(dataset.schema)};
+                           .nested = NestedFactsOf(dataset.schema),
+                           .charged = std::move(charged)};
   ASSIGN_OR_RETURN(dp::SynthesisPlan plan, synthesizer->Plan(input));
   ASSIGN_OR_RETURN(Price price, PriceOf(dataset, scope.accounts, plan.event, plan.linear));
   return SynthesisEstimate{std::move(dataset),        std::move(scope), synthesizer,     std::move(input),

@@ -61,6 +61,9 @@ struct SynthesisInput {
   // Public records over `domain`, for a method that starts from some (it has the setting "prior"); else null.
   std::shared_ptr<const PublicTable> prior = nullptr;
   std::optional<NestedFacts> nested = std::nullopt;  // of a schema that names groups and a response
+  // What this request was charged with, when it is a repetition: what depends on certificates (the price, and
+  // noise that is scaled until a certificate fits) is then as it was, not computed again.
+  std::optional<Event> charged = std::nullopt;
 };
 
 // What a request will do and cost, before any look at the data.

@@ -53,7 +53,7 @@ absl::StatusOr<NoisePurchase> BuyNoise(const RuleSpec& rule, const Spend& spend,
                                      "; change the spend or leave the mechanism to us"));
   }
   std::vector<CountedEvent> draws = {{.event = NoiseEvent(noise, sensitivity), .count = 1}};
-  ASSIGN_OR_RETURN(Event event, ChargeFor(rule, budget, draws));
+  ASSIGN_OR_RETURN(Event event, ChargeFor(rule, budget, draws, std::nullopt));
   return NoisePurchase{.noise = noise,
                        .draws = draws,
                        .event = std::move(event),

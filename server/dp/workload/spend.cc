@@ -95,10 +95,15 @@ Event EventOf(const Budget& budget) {
 }
 
 absl::StatusOr<Event> ChargeFor(const RuleSpec& rule, const Budget& budget,
-                                const std::vector<CountedEvent>& draws) {
+                                const std::vector<CountedEvent>& draws, const std::optional<Event>& charged) {
   const auto* zcdp = std::get_if<ZcdpBudget>(&budget);
   if (zcdp != nullptr && zcdp->promise) {
-    absl::StatusOr<Event> certified = CheapestCertified(draws, zcdp->promise->epsilon, zcdp->promise->delta);
+    const auto& [epsilon, delta] = *zcdp->promise;
+    if (charged) {
+      if (std::optional<Event> before = CertifiedBefore(*charged, draws, epsilon, delta))
+        return *std::move(before);
+    }
+    absl::StatusOr<Event> certified = CheapestCertified(draws, epsilon, delta);
     if (!certified.ok()) return WithinField("spend", certified.status());
     return certified;
   }

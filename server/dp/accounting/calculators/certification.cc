@@ -22,16 +22,32 @@ absl::StatusOr<int64_t> SquaredEpsilon(const Event& event) {
   return cost.front().amount;
 }
 
-// The mechanisms with an epsilon of their own, and a certificate for the rest; none when it is all of one
-// kind.
-absl::StatusOr<std::optional<Event>> Apart(const std::vector<CountedEvent>& draws, Delta delta) {
+// The mechanisms with an epsilon of their own, and the rest.
+struct TwoKinds {
   ComposedEvent pure;
   ComposedEvent rest;
-  for (const CountedEvent& draw : draws) (EpsilonOf(draw.event) ? pure : rest).parts.push_back(draw);
-  if (pure.parts.empty() || rest.parts.empty()) return std::optional<Event>();
-  ASSIGN_OR_RETURN(CertifiedEvent certified, Certified({std::move(rest)}, delta));
+};
+
+// None when all are of one kind.
+std::optional<TwoKinds> Divided(const std::vector<CountedEvent>& draws) {
+  TwoKinds kinds;
+  for (const CountedEvent& draw : draws)
+    (EpsilonOf(draw.event) ? kinds.pure : kinds.rest).parts.push_back(draw);
+  if (kinds.pure.parts.empty() || kinds.rest.parts.empty()) return std::nullopt;
+  return kinds;
+}
+
+Event WithCertificate(ComposedEvent pure, CertifiedEvent certified) {
   pure.parts.push_back({{std::move(certified)}, 1});
-  return std::optional<Event>(Event{std::move(pure)});
+  return {std::move(pure)};
+}
+
+// One certificate for those without an epsilon of their own; none when all are of one kind.
+absl::StatusOr<std::optional<Event>> Apart(const std::vector<CountedEvent>& draws, Delta delta) {
+  std::optional<TwoKinds> kinds = Divided(draws);
+  if (!kinds) return std::optional<Event>();
+  ASSIGN_OR_RETURN(CertifiedEvent certified, Certified({std::move(kinds->rest)}, delta));
+  return std::optional<Event>(WithCertificate(std::move(kinds->pure), std::move(certified)));
 }
 
 // A promise that is kept exactly, of which a calculator's answer, rounded up to a double, may lie a hair
@@ -46,6 +62,21 @@ bool KeepsByZcdp(const std::vector<CountedEvent>& draws, Epsilon most, Delta del
 Event AsOne(const std::vector<CountedEvent>& draws) {
   if (draws.size() == 1 && draws.front().count == 1) return draws.front().event;
   return {ComposedEvent{draws}};
+}
+
+// The forms of CheapestCertified() before anything is computed: AsAsked() of its answer is one of them.
+std::vector<Event> FormsAsAsked(const std::vector<CountedEvent>& draws, Delta delta) {
+  std::vector<Event> forms = {{CertifiedEvent{{AsOne(draws)}, Epsilon(0), delta}}};
+  if (std::optional<TwoKinds> kinds = Divided(draws)) {
+    forms.push_back(WithCertificate(std::move(kinds->pure),
+                                    CertifiedEvent{{{std::move(kinds->rest)}}, Epsilon(0), delta}));
+  }
+  return forms;
+}
+
+bool CertifiesAtMost(const Event& event, Epsilon most) {
+  const auto* certified = std::get_if<CertifiedEvent>(&event.what);
+  return certified == nullptr || certified->epsilon <= most;
 }
 
 }  // namespace
@@ -71,6 +102,15 @@ absl::StatusOr<Event> CheapestCertified(const std::vector<CountedEvent>& draws, 
   ASSIGN_OR_RETURN(const int64_t cost_together, SquaredEpsilon(together));
   ASSIGN_OR_RETURN(const int64_t cost_apart, SquaredEpsilon(*apart));
   return cost_apart < cost_together ? *std::move(apart) : together;
+}
+
+std::optional<Event> CertifiedBefore(const Event& charged, const std::vector<CountedEvent>& draws,
+                                     Epsilon most, Delta delta) {
+  const Event asked = AsAsked(charged);
+  const bool has_form =
+      std::ranges::any_of(FormsAsAsked(draws, delta), [&](const Event& form) { return form == asked; });
+  if (!has_form || !CertifiesAtMost(charged, most)) return std::nullopt;
+  return charged;
 }
 
 bool HasCertificate(const Event& event) {

@@ -20,6 +20,7 @@
 // Thread-safe: pure functions.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -37,6 +38,13 @@ absl::StatusOr<CertifiedEvent> Certified(Event schedule, Delta delta);
 // certificate for the others. Errors: INVALID_ARGUMENT ("epsilon") when no calculator certifies that all of
 // `draws` together are (most, delta)-DP; otherwise those of Certified().
 absl::StatusOr<Event> CheapestCertified(const std::vector<CountedEvent>& draws, Epsilon most, Delta delta);
+
+// `charged` itself if it is what CheapestCertified() once made of these draws at this delta, whatever it
+// computed then, and certifies `most` at most. A request that is repeated takes its price from its charge:
+// computed again, on another machine or by another version, a certificate may differ in its last digits, and
+// with it the form that is cheapest.
+std::optional<Event> CertifiedBefore(const Event& charged, const std::vector<CountedEvent>& draws,
+                                     Epsilon most, Delta delta);
 
 // Whether some part of the event is certified as a whole, so that it is more than the sum of its draws.
 bool HasCertificate(const Event& event);

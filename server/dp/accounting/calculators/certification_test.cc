@@ -134,5 +134,41 @@ TEST(AsAsked, LeavesOutWhatWasComputed) {
   EXPECT_EQ(AsAsked(DiscreteGaussian(7)), DiscreteGaussian(7));
 }
 
+TEST(CertifiedBefore, KnowsWhatIsCharged) {
+  const Epsilon most(8 * kEpsilonUnitsPerOne);
+  for (const std::vector<CountedEvent>& draws : {std::vector<CountedEvent>{{DiscreteGaussian(400), 1}},
+                                                 {{DiscreteGaussian(400), 36}},
+                                                 {{Selection(20), 100}, {Selection(40), 4}},
+                                                 {{DiscreteGaussian(400), 36}, {Selection(20), 4}}}) {
+    const Event charged = *CheapestCertified(draws, most, kMillionth);
+    EXPECT_EQ(CertifiedBefore(charged, draws, most, kMillionth), charged) << Describe(charged);
+  }
+}
+
+// Another version or machine may compute other digits, and so prefer the other form.
+TEST(CertifiedBefore, KeepsAnyEpsilonInEitherForm) {
+  const std::vector<CountedEvent> draws = {{DiscreteGaussian(400), 36}, {Selection(20), 4}};
+  const Event together{CertifiedEvent{{{ComposedEvent{draws}}}, Epsilon(1'234'567'890'123), kMillionth}};
+  const Event rest{CertifiedEvent{{{ComposedEvent{{draws[0]}}}}, Epsilon(1'123'456'789'012), kMillionth}};
+  const Event apart{ComposedEvent{{draws[1], {rest, 1}}}};
+  for (const Event& charged : {together, apart}) {
+    const Epsilon most(2 * kEpsilonUnitsPerOne);
+    EXPECT_EQ(CertifiedBefore(charged, draws, most, kMillionth), charged) << Describe(charged);
+    EXPECT_NE(*CheapestCertified(draws, most, kMillionth), charged);
+  }
+}
+
+TEST(CertifiedBefore, KeepsNoChargeOfAnotherRequest) {
+  const std::vector<CountedEvent> draws = {{DiscreteGaussian(400), 36}, {Selection(20), 4}};
+  const Epsilon most(2 * kEpsilonUnitsPerOne);
+  const Event charged{CertifiedEvent{{{ComposedEvent{draws}}}, Epsilon(1'234'567'890'123), kMillionth}};
+  EXPECT_TRUE(CertifiedBefore(charged, draws, most, kMillionth));
+  EXPECT_FALSE(CertifiedBefore(charged, {{DiscreteGaussian(400), 36}}, most, kMillionth));
+  EXPECT_FALSE(CertifiedBefore(charged, {draws[1], draws[0]}, most, kMillionth));
+  EXPECT_FALSE(CertifiedBefore(charged, draws, most, Delta(1'000'000'000'001)));
+  EXPECT_FALSE(CertifiedBefore(charged, draws, kOne, kMillionth));
+  EXPECT_FALSE(CertifiedBefore({ComposedEvent{draws}}, draws, most, kMillionth));
+}
+
 }  // namespace
 }  // namespace curator::dp

@@ -1,65 +1,69 @@
 #include "dp/accounting/numerical/fft.h"
 
-#include <fftw3.h>
-
 #include <algorithm>
 #include <cmath>
 #include <complex>
-#include <map>
-#include <memory>
-#include <mutex>
+#include <cstdint>
+#include <unsupported/Eigen/FFT>
 
 namespace curator::dp {
 namespace {
+
+using Complex = std::complex<double>;
+using Transform = Eigen::FFT<double>;
 
 constexpr double kUnitRoundoff = 0x1p-53;
 // Below this length of the shorter sequence, multiplying out is faster.
 constexpr size_t kShort = 24;
 // Lost to underflow, at most, in one value.
 constexpr double kUnderflow = 1e-300;
+// Above what is lost when a bound or a norm of at most 2^23 values is computed in doubles.
+constexpr double kRaised = 1 + 0x1p-20;
+// A thread keeps its twiddle factors up to this length (3 MiB for all of them), and makes longer ones anew.
+constexpr size_t kLongestKept = size_t{1} << 16;
 
-struct FreeReals {
-  void operator()(double* p) const { fftw_free(p); }
-};
-struct FreeComplexes {
-  void operator()(fftw_complex* p) const { fftw_free(p); }
-};
-using Reals = std::unique_ptr<double[], FreeReals>;
-using Complexes = std::unique_ptr<fftw_complex[], FreeComplexes>;
-
-struct Plans {
-  fftw_plan forward = nullptr;
-  fftw_plan backward = nullptr;
-};
-
-// Plans live as long as the program; FFTW makes them under a lock and runs them without.
-Plans PlansOf(size_t size) {
-  static std::mutex mutex;
-  static std::map<size_t, Plans>& plans = *new std::map<size_t, Plans>;
-  const std::lock_guard<std::mutex> lock(mutex);
-  Plans& made = plans[size];
-  if (made.forward == nullptr) {
-    const Reals reals(fftw_alloc_real(size));
-    const Complexes spectrum(fftw_alloc_complex(size / 2 + 1));
-    const int n = static_cast<int>(size);
-    made.forward = fftw_plan_dft_r2c_1d(n, reals.get(), spectrum.get(), FFTW_ESTIMATE);
-    made.backward = fftw_plan_dft_c2r_1d(n, spectrum.get(), reals.get(), FFTW_ESTIMATE);
-  }
-  return made;
+// A real transform and its inverse without the division by the length, both of half the spectrum.
+Transform NewTransform() {
+  Transform transform;
+  transform.SetFlag(Transform::HalfSpectrum);
+  transform.SetFlag(Transform::Unscaled);
+  return transform;
 }
 
-Complexes Spectrum(const std::vector<double>& values, size_t size, const Plans& plans, double* buffer) {
-  std::copy(values.begin(), values.end(), buffer);
-  std::fill(buffer + values.size(), buffer + size, 0.0);
-  Complexes spectrum(fftw_alloc_complex(size / 2 + 1));
-  fftw_execute_dft_r2c(plans.forward, buffer, spectrum.get());
+std::vector<Complex> Spectrum(const std::vector<double>& values, std::vector<double>& buffer,
+                              Transform& transform) {
+  const auto rest = std::copy(values.begin(), values.end(), buffer.begin());
+  std::fill(rest, buffer.end(), 0.0);
+  std::vector<Complex> spectrum(buffer.size() / 2 + 1);
+  transform.fwd(spectrum.data(), buffer.data(), static_cast<Eigen::Index>(buffer.size()));
   return spectrum;
 }
 
+// The first a.size() + b.size() - 1 values of the cyclic convolution of length `size`.
+std::vector<double> Transformed(const std::vector<double>& a, const std::vector<double>& b, size_t size,
+                                Transform& transform) {
+  std::vector<double> buffer(size);
+  std::vector<Complex> product = Spectrum(a, buffer, transform);
+  if (&a == &b) {
+    for (Complex& value : product) value *= value;
+  } else {
+    const std::vector<Complex> other = Spectrum(b, buffer, transform);
+    for (size_t k = 0; k < product.size(); ++k) product[k] *= other[k];
+  }
+  transform.inv(buffer.data(), product.data(), static_cast<Eigen::Index>(size));
+  buffer.resize(a.size() + b.size() - 1);
+  const double scale = 1 / static_cast<double>(size);  // a power of two: exact
+  for (double& value : buffer) value *= scale;
+  return buffer;
+}
+
+// Of the ratios to the largest value, whose squares do not underflow where they count.
 double Norm(const std::vector<double>& values) {
+  const double largest = *std::max_element(values.begin(), values.end());
+  if (!(largest > 0)) return 0;
   double sum = 0;
-  for (const double value : values) sum += value * value;
-  return std::sqrt(sum);
+  for (const double value : values) sum += (value / largest) * (value / largest);
+  return largest * std::sqrt(sum) * kRaised;
 }
 
 Convolution MultipliedOut(const std::vector<double>& shorter, const std::vector<double>& longer) {
@@ -76,38 +80,36 @@ Convolution MultipliedOut(const std::vector<double>& shorter, const std::vector<
 
 }  // namespace
 
+double TransformRounding(int levels) {
+  // In units of kUnitRoundoff, to first order; kRaised covers the rest.
+  constexpr double kMultiplication = 2.83;  // of two complex numbers
+  constexpr double kTwiddle = 2.5;          // a factor's distance from the root of unity
+  constexpr double kHalfTwiddle = 5.7;      // the same of those that join the halves of a real transform
+  const int complex_levels = levels - 1;
+  const int stages = (complex_levels + 1) / 2;
+  const double complex = stages * (kMultiplication + kTwiddle) + complex_levels;
+  const double real = complex + kMultiplication + kHalfTwiddle + 2;
+  return ((2 + std::sqrt(2.0)) * real + kMultiplication) * kUnitRoundoff * kRaised;
+}
+
 Convolution Convolve(const std::vector<double>& a, const std::vector<double>& b) {
   if (std::min(a.size(), b.size()) <= kShort)
     return a.size() < b.size() ? MultipliedOut(a, b) : MultipliedOut(b, a);
-  const size_t length = a.size() + b.size() - 1;
   size_t size = 1;
   int levels = 0;
-  while (size < length) {
+  while (size < a.size() + b.size() - 1) {
     size *= 2;
     ++levels;
   }
-  const Plans plans = PlansOf(size);
-  const Reals buffer(fftw_alloc_real(size));
-  const Complexes left = Spectrum(a, size, plans, buffer.get());
-  const bool same = &a == &b;
-  const Complexes right = same ? nullptr : Spectrum(b, size, plans, buffer.get());
-  const fftw_complex* other = same ? left.get() : right.get();
-  for (size_t k = 0; k <= size / 2; ++k) {
-    const std::complex<double> product =
-        std::complex<double>(left[k][0], left[k][1]) * std::complex<double>(other[k][0], other[k][1]);
-    left[k][0] = product.real();
-    left[k][1] = product.imag();
-  }
-  fftw_execute_dft_c2r(plans.backward, left.get(), buffer.get());
   Convolution result;
-  result.values.resize(length);
-  const double scale = 1 / static_cast<double>(size);
-  for (size_t i = 0; i < length; ++i) result.values[i] = buffer[i] * scale;
-  // Percival 2003 (Brent, Percival, Zimmermann 2007): the error of a convolution through radix-2 transforms
-  // of length 2^n is at most |a| |b| ((1+u)^3n (1+u sqrt 5)^(3n+1) (1+beta)^3n - 1), below 13 n u |a| |b|
-  // with twiddles good to beta = u. Twice that is taken: FFTW's transforms of such lengths do no more
-  // roundings.
-  result.absolute_error = 26 * (levels + 1) * kUnitRoundoff * Norm(a) * Norm(b) + kUnderflow;
+  if (size <= kLongestKept) {
+    thread_local Transform kept = NewTransform();
+    result.values = Transformed(a, b, size, kept);
+  } else {
+    Transform once = NewTransform();
+    result.values = Transformed(a, b, size, once);
+  }
+  result.absolute_error = TransformRounding(levels) * Norm(a) * Norm(b) + kUnderflow;
   return result;
 }
 

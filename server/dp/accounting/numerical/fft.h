@@ -1,4 +1,4 @@
-// Convolution of non-negative sequences, with a bound of its rounding error.
+// Convolution of non-negative sequences, with a proven bound of its rounding error.
 #pragma once
 
 #include <vector>
@@ -12,7 +12,12 @@ struct Convolution {
   double absolute_error = 0;
 };
 
-// Both sequences are non-empty. Short ones are multiplied out, long ones go through FFTW. Thread-safe.
+// Both sequences are non-empty; their sums are at most 1e10. Short ones are multiplied out, long ones go
+// through Fourier transforms. Thread-safe.
 Convolution Convolve(const std::vector<double>& a, const std::vector<double>& b);
+
+// What transforms of length 2^levels, levels >= 3, add to a convolution: every value is off by at most this
+// times |a| |b| (Euclidean norms). Rounded up. The proof: docs/PRIVACY-accounting.md, "The transform".
+double TransformRounding(int levels);
 
 }  // namespace curator::dp

@@ -60,7 +60,7 @@ absl::StatusOr<SynthesisPlan> PlanOf(const SynthesisInput& input, ViewSchedule s
                                      const SettingsReader& reader) {
   RETURN_IF_ERROR(reader.Finish());
   ASSIGN_OR_RETURN(const Budget budget, BudgetOf(input.rule, input.spend));
-  ASSIGN_OR_RETURN(Event event, ChargeFor(input.rule, budget, schedule.draws));
+  ASSIGN_OR_RETURN(Event event, ChargeFor(input.rule, budget, schedule.draws, input.charged));
   return SynthesisPlan{.draws = std::move(schedule.draws),
                        .event = std::move(event),
                        .settings = reader.used(),

@@ -152,12 +152,35 @@ TEST(ViewSchedule, SplitsForTheLeastSquaredErrorOverViewsOfDifferentSizes) {
   }
 }
 
-TEST(ViewSchedule, NumericalCompositionBuysLessNoiseThanZcdpForThePromise) {
+// Paid with (epsilon, delta) under ADVANCED.
+SynthesisInput PromisedInput() {
   SynthesisInput input = InputFor(kSizes, 2, 1);
   input.rule = {.kind = RuleKind::kAdvanced,
                 .epsilon = Epsilon(10 * kEpsilonUnitsPerOne),
                 .delta = Delta(kDeltaUnitsPerOne / 1'000'000)};
   input.spend = {.epsilon = Epsilon(kEpsilonUnitsPerOne), .delta = Delta(kDeltaUnitsPerOne / 1'000'000'000)};
+  return input;
+}
+
+// A version whose certificates were larger may have had to buy more noise.
+TEST(ViewSchedule, ARepeatedRequestKeepsTheNoiseAndTheCertificateThatWereCharged) {
+  SynthesisInput input = PromisedInput();
+  const auto budget = std::get<ZcdpBudget>(BudgetOf(input.rule, input.spend).value());
+  SynthesisInput zcdp = input;
+  zcdp.rule.kind = RuleKind::kZcdp;
+  zcdp.spend = {.rho = budget.rho};
+  const std::vector<CountedEvent> draws = Dpsyn().Plan(zcdp).value().draws;
+  ASSERT_NE(Dpsyn().Plan(input).value().draws, draws) << "a new request buys less noise";
+
+  input.charged =
+      Event{CertifiedEvent{{{ComposedEvent{draws}}}, Epsilon(999'000'000'001), *input.spend.delta}};
+  const SynthesisPlan again = Dpsyn().Plan(input).value();
+  EXPECT_EQ(again.draws, draws);
+  EXPECT_EQ(again.event, *input.charged);
+}
+
+TEST(ViewSchedule, NumericalCompositionBuysLessNoiseThanZcdpForThePromise) {
+  SynthesisInput input = PromisedInput();
   SettingsReader reader(input.settings);
   const ViewSchedule promised = MakeViewSchedule(input, reader).value();
   const auto budget = std::get<ZcdpBudget>(BudgetOf(input.rule, input.spend).value());

@@ -149,6 +149,14 @@ absl::Status FillInDraws(const UnitBound& unit, ViewSchedule& schedule) {
   return absl::OkStatus();
 }
 
+// Whether noise that buys `draws` is what the promise buys: that which was charged before; for a new request,
+// any that is certified.
+bool IsBought(const std::vector<CountedEvent>& draws, const ApproximateEvent& promise,
+              const std::optional<Event>& charged) {
+  if (charged) return CertifiedBefore(*charged, draws, promise.epsilon, promise.delta).has_value();
+  return CheapestCertified(draws, promise.epsilon, promise.delta).ok();
+}
+
 // Under a promise, noise that composes to it numerically; a schedule of one Gaussian of the same cost in all
 // shows how much could be gained at most.
 absl::Status BuyNoise(const SynthesisInput& input, const Budget& budget, const ViewPlan& plan,
@@ -163,7 +171,7 @@ absl::Status BuyNoise(const SynthesisInput& input, const Budget& budget, const V
       if (purse.units <= zcdp->rho.units()) break;
       RETURN_IF_ERROR(BuyGroups(input, plan, settings, purse, schedule));
       RETURN_IF_ERROR(FillInDraws(input.unit_bound, schedule));
-      if (CheapestCertified(schedule.draws, promise.epsilon, promise.delta).ok()) return absl::OkStatus();
+      if (IsBought(schedule.draws, promise, input.charged)) return absl::OkStatus();
     }
     purse.units = zcdp->rho.units();
   }

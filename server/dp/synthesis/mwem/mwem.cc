@@ -22,7 +22,7 @@ const std::vector<Setting>& Mwem::settings() const {
 absl::StatusOr<SynthesisPlan> Mwem::Plan(const SynthesisInput& input) const {
   ASSIGN_OR_RETURN(MwemSchedule schedule, MakeMwemSchedule(input));
   ASSIGN_OR_RETURN(const Budget budget, BudgetOf(input.rule, input.spend));
-  ASSIGN_OR_RETURN(Event event, ChargeFor(input.rule, budget, schedule.draws));
+  ASSIGN_OR_RETURN(Event event, ChargeFor(input.rule, budget, schedule.draws, input.charged));
   std::vector<std::string> lines = DescribeSchedule(schedule);
   return SynthesisPlan{.draws = std::move(schedule.draws),
                        .event = std::move(event),

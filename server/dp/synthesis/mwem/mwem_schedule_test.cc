@@ -109,7 +109,7 @@ TEST(MwemSchedule, NeverCostsMoreThanTheSpend) {
       }
       ++made;
       const Budget budget = BudgetOf(input.rule, spend).value();
-      const auto charge = ChargeFor(input.rule, budget, schedule->draws);
+      const auto charge = ChargeFor(input.rule, budget, schedule->draws, std::nullopt);
       if (!charge.ok()) {
         EXPECT_EQ(charge.status().code(), absl::StatusCode::kInvalidArgument) << charge.status();
         continue;

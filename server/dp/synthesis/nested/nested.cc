@@ -118,7 +118,7 @@ const std::vector<Setting>& Nested::settings() const {
 absl::StatusOr<SynthesisPlan> Nested::Plan(const SynthesisInput& input) const {
   ASSIGN_OR_RETURN(NestedSchedule schedule, MakeNestedSchedule(input));
   ASSIGN_OR_RETURN(const Budget budget, BudgetOf(input.rule, input.spend));
-  ASSIGN_OR_RETURN(Event event, ChargeFor(input.rule, budget, schedule.draws));
+  ASSIGN_OR_RETURN(Event event, ChargeFor(input.rule, budget, schedule.draws, input.charged));
   return SynthesisPlan{.draws = std::move(schedule.draws),
                        .event = std::move(event),
                        .settings = std::move(schedule.settings.used),

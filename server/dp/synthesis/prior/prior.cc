@@ -294,7 +294,7 @@ const std::vector<Setting>& PriorAware::settings() const {
 absl::StatusOr<SynthesisPlan> PriorAware::Plan(const SynthesisInput& input) const {
   ASSIGN_OR_RETURN(PriorSchedule schedule, MakePriorSchedule(input));
   ASSIGN_OR_RETURN(const Budget budget, BudgetOf(input.rule, input.spend));
-  ASSIGN_OR_RETURN(Event event, ChargeFor(input.rule, budget, schedule.draws));
+  ASSIGN_OR_RETURN(Event event, ChargeFor(input.rule, budget, schedule.draws, input.charged));
   return SynthesisPlan{
       .draws = std::move(schedule.draws),
       .event = std::move(event),

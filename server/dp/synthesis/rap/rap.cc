@@ -329,7 +329,7 @@ const std::vector<Setting>& Rap::settings() const {
 absl::StatusOr<SynthesisPlan> Rap::Plan(const SynthesisInput& input) const {
   ASSIGN_OR_RETURN(RapSchedule schedule, MakeRapSchedule(input));
   ASSIGN_OR_RETURN(const Budget budget, BudgetOf(input.rule, input.spend));
-  ASSIGN_OR_RETURN(Event event, ChargeFor(input.rule, budget, schedule.draws));
+  ASSIGN_OR_RETURN(Event event, ChargeFor(input.rule, budget, schedule.draws, input.charged));
   std::vector<std::string> lines = DescribeSchedule(input.domain, schedule);
   return SynthesisPlan{
       .draws = std::move(schedule.draws),
