@@ -62,6 +62,9 @@ class ChargedBefore : public ::testing::Test {
   void SetUp() override {
     const fs::path folder = scratch_.path();
     fs::copy(kFixture / "data", folder / "data", fs::copy_options::recursive);
+    // Both are sealed and have none left; the repository holds no empty folders.
+    for (const fs::directory_entry& dataset : fs::directory_iterator(folder / "data" / "datasets"))
+      fs::create_directory(dataset.path() / "segments");
     fs::permissions(folder / "data" / "server.key", fs::perms::owner_read | fs::perms::owner_write);
     LoadDump(kFixture / "ledger.sql", folder / "ledger.db");
     AppOptions options;
