@@ -334,7 +334,7 @@ Document SummaryOf(const Answer& answer) {
         "earlier releases determine these answers: --prefer-free would have charged nothing");
   if (!header.post_processing().empty())
     document.notes.emplace_back("the answers were changed after they were measured (" +
-                             header.post_processing() + "): their error is not that of the noise");
+                                header.post_processing() + "): their error is not that of the noise");
   return document;
 }
 

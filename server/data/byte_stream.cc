@@ -60,7 +60,8 @@ class Gzip final : public ByteStream {
       const int result = inflate(&state_, Z_NO_FLUSH);
       if (result == Z_MEM_ERROR) return absl::ResourceExhaustedError("no memory to read gzip");
       has_more_output = state_.avail_out == 0;
-      // Also what came out before damage was found: the first error is the same in whatever pieces a file comes.
+      // Also what came out before damage was found: so the first error is the same in whatever pieces a file
+      // comes.
       if (const size_t count = output_.size() - state_.avail_out; count > 0) {
         RETURN_IF_ERROR(sink_(std::string_view(output_.data(), count)));
       }

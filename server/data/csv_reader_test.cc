@@ -190,7 +190,7 @@ TEST(CsvReader, BoundsFieldsColumnsAndHeaders) {
   for (size_t i = 0; i <= kMaxColumns; ++i) columns += "a,";
   EXPECT_EQ(MessageFor(columns), "line 1: there are more than 16384 columns");
   std::string header;
-  for (int i = 0; i < 20; ++i) header += std::string(60'000, 'a') + ",";
+  for (int i = 0; i < 20; ++i) header.append(60'000, 'a').append(",");
   EXPECT_EQ(MessageFor(header), "line 1: the header is longer than 1048576 bytes");
 }
 

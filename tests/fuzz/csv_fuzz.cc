@@ -1,6 +1,6 @@
 // Records on their way in: the first byte says whether the rest is gzip, what becomes of rows outside the
-// domain, and whether records lie in groups or belong to people. In whatever pieces a file comes, it is the same
-// file.
+// domain, and whether records lie in groups or belong to people. In whatever pieces a file comes, it is the
+// same file.
 #include "data/import.h"
 #include "tests/fuzz/fuzz_target.h"
 

@@ -297,7 +297,7 @@ TEST(PriorModelRestore, RefusesAnAttributeThatIsModelledAndAKey) {
 
 TEST(PriorModelRestore, RefusesAFlagThatIsNeither0Nor1) {
   std::string bytes = ModelOfTwoGroups(3, 5).value()->Serialize();
-  // After the tag with its length, the version, and two sets of one attribute each: whether every cell is there.
+  // After the tag with its length, the version, and two sets of one attribute each.
   constexpr size_t kFlag = 8 + std::string_view("curator.prior_model").size() + 8 + 24 + 24;
   ASSERT_EQ(bytes.substr(kFlag, 8), std::string(8, '\0'));
   bytes[kFlag + 7] = 2;
