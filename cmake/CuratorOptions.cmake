@@ -3,12 +3,15 @@ set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+# Packages that somebody configured or built in a home directory are not found.
+set(CMAKE_FIND_USE_PACKAGE_REGISTRY OFF)
+set(CMAKE_FIND_USE_SYSTEM_PACKAGE_REGISTRY OFF)
 
 option(CURATOR_BUILD_BENCHMARKS "Build the programs in bench/" OFF)
 option(CURATOR_FUZZ "Build the fuzz targets as libFuzzer programs (Clang)" OFF)
 set(CURATOR_SANITIZE "" CACHE STRING "Sanitizers to build with, as for -fsanitize=, e.g. address,undefined")
 
-# Two thirds of a build from nothing is reading the same headers of libraries again for each file. The presets choose;
+# Much of a build from nothing is reading the same headers of libraries again for each file. The presets choose;
 # nothing here asks what is installed or cached, so that one checkout builds in one way everywhere. A compiler cache is
 # the caller's own: -DCURATOR_PRECOMPILED_HEADERS=OFF -DCMAKE_CXX_COMPILER_LAUNCHER=ccache.
 option(CURATOR_PRECOMPILED_HEADERS "Precompile the headers of libraries" OFF)

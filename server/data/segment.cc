@@ -13,7 +13,7 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "codes are stored in little-endian order");
 
 constexpr char kSegmentTag[] = "curator.segment";
-constexpr int64_t kVersion = 1;
+constexpr int64_t kSegmentVersion = 1;
 constexpr size_t kBlockBytes = size_t{1} << 22;
 constexpr size_t kMaxBlockRows = size_t{1} << 16;
 
@@ -35,7 +35,7 @@ bool HasGroups(const TableShape& shape) {
 }
 
 std::string HeaderOf(const TableShape& shape) {
-  CanonicalWriter writer(kSegmentTag, kVersion);
+  CanonicalWriter writer(kSegmentTag, kSegmentVersion);
   writer.Integer(static_cast<int64_t>(shape.sizes.size()));
   for (const int64_t size : shape.sizes) writer.Integer(size);
   writer.Integer(TagOf(shape.owner));

@@ -22,7 +22,7 @@ std::string ExactDecimal(double number) {
   return error == std::errc() ? std::string(text.data(), end) : "";
 }
 
-v1::CalculatedEpsilon CalculatedProto(const dp::CalculatedEpsilon& calculated) {
+v1::CalculatedEpsilon CalculatedEpsilonProto(const dp::CalculatedEpsilon& calculated) {
   v1::CalculatedEpsilon proto;
   proto.set_calculator(std::string(calculated.calculator));
   proto.set_adaptive(calculated.validity == dp::Validity::kAdaptive);
@@ -45,7 +45,7 @@ v1::HistoryComparison ComparisonProto(const service::HistoryComparison& comparis
   proto.set_own_charges_only(comparison.own_charges_only);
   proto.set_not_computed(comparison.not_computed);
   for (const dp::CalculatedEpsilon& one : comparison.calculated)
-    *proto.add_calculated() = CalculatedProto(one);
+    *proto.add_calculated() = CalculatedEpsilonProto(one);
   return proto;
 }
 

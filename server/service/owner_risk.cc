@@ -10,16 +10,15 @@
 namespace curator::service {
 namespace {
 
-std::string TextOfGrid(const std::vector<double>& numbers) {
+std::string TextOf(const std::vector<double>& numbers) {
   constexpr int kDigits = 3;
   return absl::StrCat(numbers.size(), " from ", dp::WriteFixed(numbers.front(), kDigits), " to ",
                       dp::WriteFixed(numbers.back(), kDigits));
 }
 
-std::string TextOfGrid(const dp::RiskGrid& grid) {
-  return absl::StrCat("means: ", TextOfGrid(grid.means),
-                      "; deviations between groups: ", TextOfGrid(grid.betweens),
-                      "; within groups: ", TextOfGrid(grid.withins));
+std::string TextOf(const dp::RiskGrid& grid) {
+  return absl::StrCat("means: ", TextOf(grid.means), "; deviations between groups: ", TextOf(grid.betweens),
+                      "; within groups: ", TextOf(grid.withins));
 }
 
 dp::RiskGrid GridFor(RiskGridKind kind, const std::vector<dp::RiskGroup>& groups,
@@ -54,7 +53,7 @@ absl::StatusOr<RiskReport> ReportRisk(Curator& curator, const RiskRequest& reque
   RiskReport report{.rows = {},
                     .groups = static_cast<int64_t>(groups.size()),
                     .records = view.Records(),
-                    .grid = TextOfGrid(grid)};
+                    .grid = TextOf(grid)};
   ASSIGN_OR_RETURN(report.rows, dp::NestedRisk(groups, grid));
   return report;
 }

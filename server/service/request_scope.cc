@@ -13,18 +13,6 @@
 namespace curator::service {
 namespace {
 
-// The charge that the request made before, if it did.
-absl::StatusOr<std::optional<ledger::Charge>> FindEarlier(ledger::Ledger& ledger, const DatasetView& dataset,
-                                                          std::string_view principal,
-                                                          std::string_view request_id) {
-  if (request_id.empty()) return std::nullopt;
-  absl::StatusOr<ledger::Charge> charge = ledger.FindCharge(principal, request_id);
-  if (absl::IsNotFound(charge.status())) return std::nullopt;
-  RETURN_IF_ERROR(charge.status());
-  if (charge->dataset_id != dataset.record.id) return std::nullopt;
-  return *std::move(charge);
-}
-
 bool IsIn(const ledger::Part& part, int64_t version) {
   return part.sealed_version >= 1 && part.sealed_version <= version;
 }
@@ -89,6 +77,17 @@ void KeepConcerned(const std::optional<ledger::Charge>& earlier, std::string_vie
 }
 
 }  // namespace
+
+absl::StatusOr<std::optional<ledger::Charge>> FindEarlier(ledger::Ledger& ledger, const DatasetView& dataset,
+                                                          std::string_view principal,
+                                                          std::string_view request_id) {
+  if (request_id.empty()) return std::nullopt;
+  absl::StatusOr<ledger::Charge> charge = ledger.FindCharge(principal, request_id);
+  if (absl::IsNotFound(charge.status())) return std::nullopt;
+  RETURN_IF_ERROR(charge.status());
+  if (charge->dataset_id != dataset.record.id) return std::nullopt;
+  return *std::move(charge);
+}
 
 std::vector<int64_t> RequestScope::PartNumbers() const {
   std::vector<int64_t> numbers;

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,6 +45,11 @@ struct RequestScope {
 absl::StatusOr<RequestScope> ScopeOf(ledger::Ledger& ledger, const DatasetView& dataset,
                                      std::string_view principal, std::string_view request_id,
                                      const std::vector<std::string>& parts);
+
+// The charge that the same request made before on this dataset, if it did; none for an empty `request_id`.
+absl::StatusOr<std::optional<ledger::Charge>> FindEarlier(ledger::Ledger& ledger, const DatasetView& dataset,
+                                                          std::string_view principal,
+                                                          std::string_view request_id);
 
 // The whole dataset with all its parts, sealed or not: for mechanisms that run outside, whose reads nobody
 // sees.

@@ -158,12 +158,12 @@ struct Run {
 };
 
 // What the request was charged with, where it is a repetition.
-absl::StatusOr<std::optional<dp::Event>> ChargedBefore(ledger::Ledger& ledger, std::string_view principal,
+absl::StatusOr<std::optional<dp::Event>> ChargedBefore(ledger::Ledger& ledger, const DatasetView& dataset,
+                                                       std::string_view principal,
                                                        std::string_view request_id) {
-  if (request_id.empty()) return std::nullopt;
-  const absl::StatusOr<ledger::Charge> charge = ledger.FindCharge(principal, request_id);
-  if (absl::IsNotFound(charge.status())) return std::nullopt;
-  RETURN_IF_ERROR(charge.status());
+  ASSIGN_OR_RETURN(const std::optional<ledger::Charge> charge,
+                   FindEarlier(ledger, dataset, principal, request_id));
+  if (!charge || charge->kind != kSynthesisKind) return std::nullopt;
   return codec::DecodeEvent(charge->event);
 }
 
@@ -178,7 +178,7 @@ absl::StatusOr<SynthesisEstimate> PlanAndPrice(Curator& curator, const Synthesis
   ASSIGN_OR_RETURN(std::vector<dp::QueryGroup> workload, WorkloadOf(dataset.schema.domain, request));
   ASSIGN_OR_RETURN(Prior prior, PriorFor(curator, request, *synthesizer, dataset.schema.domain));
   ASSIGN_OR_RETURN(std::optional<dp::Event> charged,
-                   ChargedBefore(curator.ledger, request.principal, request_id));
+                   ChargedBefore(curator.ledger, dataset, request.principal, request_id));
   dp::SynthesisInput input{.domain = dataset.schema.domain,
                            .unit_bound = dataset.unit_bound,
                            .rule = rule,

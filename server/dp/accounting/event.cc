@@ -150,24 +150,31 @@ std::string DescribeParallel(const ParallelEvent& e) {
 
 }  // namespace
 
-// Written out: Clang (14 and 16) crashes on a defaulted comparison of a type that contains itself.
+// Written out: Clang (14 and 16) crashes on a defaulted comparison of a type that contains itself. All members
+// are bound, so that a new one that is not compared does not compile.
 bool Event::operator==(const Event& other) const {
-  return what == other.what;
+  const auto& [its_what] = other;
+  return what == its_what;
 }
 bool CountedEvent::operator==(const CountedEvent& other) const {
-  return event == other.event && count == other.count;
+  const auto& [its_event, its_count] = other;
+  return event == its_event && count == its_count;
 }
 bool ComposedEvent::operator==(const ComposedEvent& other) const {
-  return parts == other.parts;
+  const auto& [its_parts] = other;
+  return parts == its_parts;
 }
 bool ParallelEvent::operator==(const ParallelEvent& other) const {
-  return parts == other.parts;
+  const auto& [its_parts] = other;
+  return parts == its_parts;
 }
 bool GroupEvent::operator==(const GroupEvent& other) const {
-  return event == other.event && group_size == other.group_size;
+  const auto& [its_event, its_group_size] = other;
+  return event == its_event && group_size == its_group_size;
 }
 bool CertifiedEvent::operator==(const CertifiedEvent& other) const {
-  return schedule == other.schedule && epsilon == other.epsilon && delta == other.delta;
+  const auto& [its_schedule, its_epsilon, its_delta] = other;
+  return schedule == its_schedule && epsilon == its_epsilon && delta == its_delta;
 }
 
 absl::Status ValidateEvent(const Event& event) {

@@ -11,11 +11,15 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <limits>
 
 #include "absl/status/statusor.h"
 #include "dp/accounting/units.h"
 
 namespace curator::dp {
+
+// An upper bound where no finite one is known.
+inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 class Interval {
  public:

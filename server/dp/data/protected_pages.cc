@@ -12,7 +12,6 @@ namespace {
 
 // Changing the protection of pages takes time for each of them, and each draw does it twice: so all but the
 // smallest tables lie in large pages, even if they do not fill one.
-constexpr size_t kLargePageBytes = size_t{1} << 21;
 constexpr size_t kSmallPageBytes = size_t{1} << 12;
 constexpr size_t kMostInSmallPages = size_t{1} << 16;
 

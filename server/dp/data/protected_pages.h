@@ -14,6 +14,9 @@
 
 namespace curator::dp {
 
+// Of the pages that Linux maps where large ones are asked for.
+inline constexpr size_t kLargePageBytes = size_t{1} << 21;
+
 // Thread-safe after Seal(). Cannot be moved or copied: its owner holds it by pointer.
 class ProtectedPages {
  public:

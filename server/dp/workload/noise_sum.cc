@@ -19,7 +19,6 @@ namespace {
 using Real = MomentFunction::Real;
 using Complex = MomentFunction::Complex;
 
-constexpr Real kHalfTurn = std::numbers::pi_v<Real>;
 constexpr int64_t kMostMixed = 16;     // discrete Laplace values whose sum is a short mixture
 constexpr Real kRounding = 1 + 1e-9L;  // outward
 
@@ -98,14 +97,14 @@ class SaddlePointTail {
     const Real theta = SaddlePoint(edge);
     const Real chernoff = terms_ * LogMoment(theta) - theta * edge;
     const Real points = Points(theta, edge, chernoff);
-    const Real step = 2 * kHalfTurn / points;
+    const Real step = 2 * std::numbers::pi_v<Real> / points;
     const Real negligible = -45 - std::log1p(deviation_);
     const Complex at_saddle = moments_.Log({theta, 0});
     Real sum = 1 / -std::expm1(-theta) / 2;
     bool cut = false;
     const auto last = static_cast<int64_t>(points / 2);
     for (int64_t k = 1; k <= last && !cut; ++k) {
-      const Real t = std::min(step * static_cast<Real>(k), kHalfTurn);
+      const Real t = std::min(step * static_cast<Real>(k), std::numbers::pi_v<Real>);
       const Complex z(theta, t);
       const Complex exponent = terms_ * (moments_.Log(z) - at_saddle) - Complex(0, t * edge);
       const Real weight = k == last ? 0.5L : 1;

@@ -128,7 +128,7 @@ struct ChargeMade {
 std::string Bytes(const ChargeMade& document);
 absl::StatusOr<ChargeMade> ParseChargeMade(std::string_view bytes);
 
-// Why a charge ended that its deadline ended.
+// The reason of a charge that its deadline ended.
 inline constexpr char kExpiredReason[] = "EXPIRED";
 
 // STARTED, EXTENDED, COMMITTED, EXPIRED, CANCELLED, FORFEITED, tag "curator.ledger.charge_changed".

@@ -40,9 +40,9 @@ absl::StatusOr<CertifiedEvent> Certified(Event schedule, Delta delta);
 absl::StatusOr<Event> CheapestCertified(const std::vector<CountedEvent>& draws, Epsilon most, Delta delta);
 
 // `charged` itself if it is what CheapestCertified() once made of these draws at this delta, whatever it
-// computed then, and certifies `most` at most. A request that is repeated takes its price from its charge:
-// computed again, on another machine or by another version, a certificate may differ in its last digits, and
-// with it the form that is cheapest.
+// computed then; one certificate for all must be for `most` at most. A request that is repeated takes its
+// price from its charge: computed again, on another machine or by another version, a certificate may differ
+// in its last digits, and with it the form that is cheapest.
 std::optional<Event> CertifiedBefore(const Event& charged, const std::vector<CountedEvent>& draws,
                                      Epsilon most, Delta delta);
 

@@ -12,7 +12,6 @@
 namespace curator::dp {
 namespace {
 
-constexpr double kNoBound = std::numeric_limits<double>::infinity();
 constexpr int64_t kMostCells = int64_t{1} << 22;
 constexpr double kMostSteps = 4e9;
 constexpr int64_t kMostRepetitions = 200'000;
@@ -133,7 +132,7 @@ class ResponseGrid {
 absl::StatusOr<double> KairouzOhViswanathGrid(const Stated& stated, const Interval& delta) {
   if (stated.count > kMostRepetitions) return absl::OutOfRangeError("too many repetitions");
   const Interval slack = SlackOf({stated}, delta);
-  if (Interval(0).CertainlyAbove(slack)) return kNoBound;
+  if (Interval(0).CertainlyAbove(slack)) return kInfinity;
   const std::vector<Interval> masses = Likelier(stated.epsilon, stated.count);
   // delta_i is the sum over l < i of C(t, l) (e^((t-l) eps) - e^((t-2i+l) eps)) / (1 + e^eps)^t.
   double least = (Interval(stated.count) * stated.epsilon).Upper();
@@ -156,7 +155,7 @@ absl::StatusOr<double> OptimalPureEpsilon(const std::vector<Stated>& stated, con
     if (s.count > kMostRepetitions) return absl::OutOfRangeError("too many repetitions");
   }
   const Interval slack = SlackOf(stated, delta);
-  if (Interval(0).CertainlyAbove(slack)) return kNoBound;
+  if (Interval(0).CertainlyAbove(slack)) return kInfinity;
   if (stated.size() == 1) return HomogeneousOptimum(stated.front(), slack);
   ASSIGN_OR_RETURN(const ResponseGrid grid, ResponseGrid::Make(stated));
   return grid.LeastEpsilon(std::max(slack.Lower(), 0.0));

@@ -9,8 +9,6 @@
 namespace curator::dp {
 namespace {
 
-constexpr double kUnlimited = std::numeric_limits<double>::infinity();
-
 Interval StatedDeltas(const std::vector<Stated>& stated) {
   Interval sum(0);
   for (const Stated& s : stated) sum = sum + Interval(s.count) * s.delta;
@@ -64,10 +62,10 @@ absl::StatusOr<double> BasicEpsilon(const Schedule& schedule, const Interval& de
       return absl::FailedPreconditionError("basic composition cannot count " + Describe(part.event));
     }
   }
-  if (deltas.CertainlyAbove(delta)) return kUnlimited;
+  if (deltas.CertainlyAbove(delta)) return kInfinity;
   if (gaussians == 0) return epsilons.Upper();
   const Interval share = (delta - deltas) / Interval(gaussians);
-  if (!IsPositive(share)) return kUnlimited;
+  if (!IsPositive(share)) return kInfinity;
   for (const CountedEvent& part : schedule) {
     if (!std::holds_alternative<GaussianEvent>(part.event.what)) continue;
     const double epsilon = GaussianEpsilon(Sqrt(*SquaredMuOf(part.event)), share);
@@ -79,7 +77,7 @@ absl::StatusOr<double> BasicEpsilon(const Schedule& schedule, const Interval& de
 double DworkRothblumVadhan(const Stated& stated, const Interval& delta) {
   const Interval count(stated.count);
   const Interval slack = delta - count * stated.delta;
-  if (!IsPositive(slack)) return kUnlimited;
+  if (!IsPositive(slack)) return kInfinity;
   return (Sqrt(Interval(2) * count * LogOfInverseSlack(slack)) * stated.epsilon +
           count * stated.epsilon * Expm1(stated.epsilon))
       .Upper();
@@ -88,7 +86,7 @@ double DworkRothblumVadhan(const Stated& stated, const Interval& delta) {
 double KairouzOhViswanathSimple(const Stated& stated, const Interval& delta) {
   const Interval count(stated.count);
   const Interval slack = SlackOf({stated}, delta);
-  if (!IsPositive(slack)) return kUnlimited;
+  if (!IsPositive(slack)) return kInfinity;
   return (count * stated.epsilon * Tanh(stated.epsilon / Interval(2)) +
           stated.epsilon * Sqrt(Interval(2) * count * LogOfInverseSlack(slack)))
       .Upper();
@@ -110,8 +108,8 @@ HeterogeneousBound KairouzOhViswanathHeterogeneous(const std::vector<Stated>& st
     drift = drift + count * s.epsilon * Tanh(s.epsilon / Interval(2));
     squares = squares + count * s.epsilon * s.epsilon;
   }
-  if (none_left) return {{kUnlimited, kUnlimited, kUnlimited}};
-  if (!IsPositive(slack)) return {{sum.Upper(), kUnlimited, kUnlimited}};
+  if (none_left) return {{kInfinity, kInfinity, kInfinity}};
+  if (!IsPositive(slack)) return {{sum.Upper(), kInfinity, kInfinity}};
   const Interval e = Exp(Interval(1));
   return {{sum.Upper(), (drift + Sqrt(Interval(2) * squares * Log(e + Sqrt(squares) / slack))).Upper(),
            (drift + Sqrt(Interval(2) * squares * LogOfInverseSlack(slack))).Upper()}};
@@ -119,7 +117,7 @@ HeterogeneousBound KairouzOhViswanathHeterogeneous(const std::vector<Stated>& st
 
 double WhitehouseValue(const std::vector<Stated>& stated, const Interval& delta) {
   const Interval slack = delta - StatedDeltas(stated);
-  if (!IsPositive(slack)) return kUnlimited;
+  if (!IsPositive(slack)) return kInfinity;
   Interval squares(0);
   for (const Stated& s : stated) squares = squares + Interval(s.count) * s.epsilon * s.epsilon;
   return (Sqrt(Interval(2) * LogOfInverseSlack(slack) * squares) + squares / Interval(2)).Upper();

@@ -16,8 +16,6 @@
 namespace curator::dp {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
 constexpr double kMostCellsAtOnce = 1 << 22;
 constexpr double kMostCellsInAll = 1 << 27;
 constexpr double kWidestStep = 0.05;
@@ -211,9 +209,11 @@ double UpperEpsilon(const GridMeasure& measure, const Frame& frame, double delta
   while (tail.Next() && tail.loss() > epsilon) {
     const double excess = tail.mass() * (1 + kSumSlack) + infinity - delta;
     if (excess <= 0) continue;
-    epsilon = std::max(epsilon, std::log(excess / (tail.other() * (1 - kSumSlack))) + 1e-14);
+    const double needed = std::log(excess / (tail.other() * (1 - kSumSlack))) + 1e-14;
+    if (!std::isfinite(needed)) return kInfinity;
+    epsilon = std::max(epsilon, needed);
   }
-  return std::isnan(epsilon) ? kInfinity : epsilon;
+  return epsilon;
 }
 
 double LowerEpsilon(const GridMeasure& measure, const Frame& frame, double delta) {
@@ -234,6 +234,7 @@ double UpperDelta(const GridMeasure& measure, const Frame& frame, double epsilon
   double delta = 0;
   while (tail.Next() && tail.loss() > epsilon) {
     const double here = tail.mass() * (1 + kSumSlack) - std::exp(epsilon) * tail.other() * (1 - kSumSlack);
+    if (!std::isfinite(here)) return 1;
     delta = std::max(delta, here);
   }
   return std::min(1.0, delta + measure.infinity_mass * (1 + kSumSlack));

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <complex>
 #include <cstdint>
+#include <limits>
 #include <unsupported/Eigen/FFT>
 
 namespace curator::dp {
@@ -19,6 +20,8 @@ constexpr size_t kShort = 24;
 constexpr double kUnderflow = 1e-300;
 // Above what is lost when a bound or a norm of at most 2^23 values is computed in doubles.
 constexpr double kRaised = 1 + 0x1p-20;
+// Of a sequence: far above 1, which masses sum to, and far below what overflows.
+constexpr double kLargestNorm = 1e10;
 // A thread keeps its twiddle factors up to this length (3 MiB for all of them), and makes longer ones anew.
 constexpr size_t kLongestKept = size_t{1} << 16;
 
@@ -109,7 +112,10 @@ Convolution Convolve(const std::vector<double>& a, const std::vector<double>& b)
     Transform once = NewTransform();
     result.values = Transformed(a, b, size, once);
   }
-  result.absolute_error = TransformRounding(levels) * Norm(a) * Norm(b) + kUnderflow;
+  const double norms = Norm(a) * Norm(b);
+  result.absolute_error = norms <= kLargestNorm * kLargestNorm
+                              ? TransformRounding(levels) * norms + kUnderflow
+                              : std::numeric_limits<double>::infinity();  // NaN is among them
   return result;
 }
 

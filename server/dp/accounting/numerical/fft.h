@@ -12,8 +12,8 @@ struct Convolution {
   double absolute_error = 0;
 };
 
-// Both sequences are non-empty; their sums are at most 1e10. Short ones are multiplied out, long ones go
-// through Fourier transforms. Thread-safe.
+// Both sequences are non-empty. Short ones are multiplied out, long ones go through Fourier transforms. The
+// error is infinite where the norms of the sequences are not finite or above 1e10. Thread-safe.
 Convolution Convolve(const std::vector<double>& a, const std::vector<double>& b);
 
 // What transforms of length 2^levels, levels >= 3, add to a convolution: every value is off by at most this

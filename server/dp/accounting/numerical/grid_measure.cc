@@ -13,6 +13,8 @@ namespace {
 constexpr double kMassSlack = 1e-11;
 // A geometric progression is restarted after this many factors.
 constexpr int64_t kProgression = 256;
+// More than the three roundings of one mass, or of the logarithm of a scale, in a convolution or a cut.
+constexpr double kRoundings = 0x1p-50;
 
 // Gauss-Legendre nodes and weights of order 5 on [-1, 1].
 constexpr std::array<double, 5> kNodes = {-0.906179845938663992797627, -0.538469310105683091036314, 0,
@@ -226,10 +228,20 @@ GridMeasure Discretized(const PrivacyLoss& loss, const LossGrid& grid, const Cut
   return std::move(out).Take(loss.infinity_mass * slack);
 }
 
+namespace {
+
+// The logarithm of a scale, moved by more than its rounding to the side on which the bound holds.
+double RoundedOutward(double log_scale, Bound bound) {
+  const double rounding = (std::abs(log_scale) + 1) * kRoundings;
+  return bound == Bound::kUpper ? log_scale + rounding : log_scale - rounding;
+}
+
+}  // namespace
+
 GridMeasure Convolved(const GridMeasure& a, const GridMeasure& b, const LossGrid& grid) {
   GridMeasure result;
   result.first = a.first + b.first;
-  result.log_scale = a.log_scale + b.log_scale;
+  result.log_scale = RoundedOutward(a.log_scale + b.log_scale, grid.bound);
   // Mass where either is infinite; the other's total is at most 1.
   result.infinity_mass = a.infinity_mass + b.infinity_mass;
   if (grid.bound == Bound::kLower) {
@@ -239,9 +251,11 @@ GridMeasure Convolved(const GridMeasure& a, const GridMeasure& b, const LossGrid
   result.mass = std::move(convolution.values);
   const double relative = convolution.relative_error;
   if (grid.bound == Bound::kUpper) {
-    for (double& mass : result.mass) mass = std::max(mass, 0.0) * (1 + relative) + convolution.absolute_error;
+    for (double& mass : result.mass)
+      mass = (std::max(mass, 0.0) * (1 + relative) + convolution.absolute_error) * (1 + kRoundings);
   } else {
-    for (double& mass : result.mass) mass = std::max(mass * (1 - relative) - convolution.absolute_error, 0.0);
+    for (double& mass : result.mass)
+      mass = std::max((mass * (1 - relative) - convolution.absolute_error) * (1 - kRoundings), 0.0);
   }
   return result;
 }
@@ -307,8 +321,9 @@ void Trim(GridMeasure& measure, const LossGrid& grid, const CutOff& cut_off) {
     measure.mass.front() += left.gain;
     measure.infinity_mass += right.mass * (1 + kMassSlack);
   }
-  measure.log_scale += std::log(total);
-  for (double& mass : measure.mass) mass /= total;
+  const double raised = grid.bound == Bound::kUpper ? 1 + kRoundings : 1 - kRoundings;
+  measure.log_scale = RoundedOutward(measure.log_scale + std::log(total), grid.bound);
+  for (double& mass : measure.mass) mass = mass / total * raised;
 }
 
 }  // namespace curator::dp

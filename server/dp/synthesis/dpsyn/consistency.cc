@@ -19,17 +19,17 @@ struct Estimates {
   std::vector<double> average;
 };
 
-enum class Trusted { kByVariance, kSingleAttributesFirst };
+enum class TrustOrder { kByVariance, kSingleAttributesFirst };
 
 // The share of each view in the average.
 std::vector<double> WeightsFor(const SharedSet& shared, const std::vector<ViewTable>& views,
-                               const std::vector<Fold>& folds, Trusted trust) {
+                               const std::vector<Fold>& folds, TrustOrder trust) {
   std::vector<double> weights;
   double sum = 0;
   for (size_t i = 0; i < shared.views.size(); ++i) {
     const ViewTable& view = views[shared.views[i]];
     weights.push_back(1 / (static_cast<double>(folds[i].ratio()) * std::max(view.variance, 1e-12)));
-    if (trust == Trusted::kSingleAttributesFirst && view.set == shared.set) {
+    if (trust == TrustOrder::kSingleAttributesFirst && view.set == shared.set) {
       std::vector<double> all(shared.views.size());
       all[i] = 1;
       return all;
@@ -41,7 +41,7 @@ std::vector<double> WeightsFor(const SharedSet& shared, const std::vector<ViewTa
 }
 
 absl::StatusOr<Estimates> EstimatesOf(const SharedSet& shared, const std::vector<ViewTable>& views,
-                                      Trusted trust, Pacer& pacer) {
+                                      TrustOrder trust, Pacer& pacer) {
   Estimates estimates;
   for (const size_t view : shared.views) {
     const ViewTable& table = views[view];
@@ -65,7 +65,8 @@ absl::StatusOr<double> RakeOnce(const std::vector<SharedSet>& all, std::vector<V
                                 Pacer& pacer) {
   double moved = 0;
   for (const SharedSet& shared : all) {
-    const Trusted trust = shared.set.size() <= 1 ? Trusted::kSingleAttributesFirst : Trusted::kByVariance;
+    const TrustOrder trust =
+        shared.set.size() <= 1 ? TrustOrder::kSingleAttributesFirst : TrustOrder::kByVariance;
     ASSIGN_OR_RETURN(const Estimates estimates, EstimatesOf(shared, views, trust, pacer));
     for (size_t i = 0; i < shared.views.size(); ++i) {
       const Fold& fold = estimates.folds[i];
@@ -144,7 +145,7 @@ absl::StatusOr<std::vector<SharedSet>> SharedSets(const std::vector<AttributeSet
 absl::Status MakeConsistent(const std::vector<SharedSet>& shared_sets, std::vector<ViewTable>& views,
                             Pacer& pacer) {
   for (const SharedSet& shared : shared_sets) {
-    ASSIGN_OR_RETURN(const Estimates estimates, EstimatesOf(shared, views, Trusted::kByVariance, pacer));
+    ASSIGN_OR_RETURN(const Estimates estimates, EstimatesOf(shared, views, TrustOrder::kByVariance, pacer));
     for (size_t i = 0; i < shared.views.size(); ++i) {
       const Fold& fold = estimates.folds[i];
       std::vector<double> added(fold.cells());

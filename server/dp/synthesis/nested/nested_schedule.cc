@@ -149,6 +149,7 @@ SynthesisInput JoinedInput(const SynthesisInput& input, const NestedShares& shar
   SynthesisInput joined = input;
   joined.nested.reset();
   joined.settings.clear();
+  joined.charged.reset();  // which is the whole request's
   joined.spend = {};
   if (shares.is_pure) {
     joined.spend.epsilon = Epsilon(shares.joined);

@@ -18,7 +18,7 @@ constexpr int64_t kMostPairCells = int64_t{1} << 20;
 
 // The natural logarithm of x > 0, from elementary operations alone: the C library's depends on the processor,
 // and what is measured must not. ln(m 2^e) = e ln 2 + 2 atanh((m - 1) / (m + 1)), m in [sqrt(1/2), sqrt(2)).
-double FrexpLog(double x) {
+double ReproducibleLog(double x) {
   constexpr double kLn2 = 6.93147180559945286227e-01;
   int exponent = 0;
   double m = std::frexp(x, &exponent);
@@ -42,7 +42,7 @@ Entropy EntropyOf(const std::vector<int64_t>& counts) {
   Entropy entropy;
   for (const int64_t count : counts) {
     if (count == 0) continue;
-    entropy.sum += static_cast<double>(count) * FrexpLog(static_cast<double>(count));
+    entropy.sum += static_cast<double>(count) * ReproducibleLog(static_cast<double>(count));
     ++entropy.taken;
   }
   return entropy;
@@ -50,7 +50,7 @@ Entropy EntropyOf(const std::vector<int64_t>& counts) {
 
 double SharedNats(const Entropy& one, const Entropy& other, const Entropy& joint, int64_t rows) {
   const auto n = static_cast<double>(rows);
-  const double plain = (joint.sum - one.sum - other.sum) / n + FrexpLog(n);
+  const double plain = (joint.sum - one.sum - other.sum) / n + ReproducibleLog(n);
   const double excess = static_cast<double>(one.taken - 1) * static_cast<double>(other.taken - 1) / (2 * n);
   return std::max(0.0, plain - excess);
 }
