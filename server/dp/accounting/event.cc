@@ -150,8 +150,8 @@ std::string DescribeParallel(const ParallelEvent& e) {
 
 }  // namespace
 
-// Written out: Clang (14 and 16) crashes on a defaulted comparison of a type that contains itself. All members
-// are bound, so that a new one that is not compared does not compile.
+// Written out: Clang (14 and 16) crashes on a defaulted comparison of a type that contains itself. All
+// members are bound, so that a new one that is not compared does not compile.
 bool Event::operator==(const Event& other) const {
   const auto& [its_what] = other;
   return what == its_what;
