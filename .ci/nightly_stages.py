@@ -5,6 +5,7 @@ import os
 import re
 import secrets
 import subprocess
+import traceback
 import xml.etree.ElementTree as xml
 from pathlib import Path
 
@@ -42,10 +43,19 @@ class Stage:
 
     def finding(self, what, part, run, log_name, repeat=None):
         """A finding, with what the slice printed in a file."""
+        return {"what": what, "repeat": repeat or part.repeat(), "log": self._keep(log_name, run.output)}
+
+    def failure(self, error):
+        """The finding of an error that ends this stage, with what a command of ours printed before it failed."""
+        printed = [text for text in (getattr(error, "stdout", None), getattr(error, "stderr", None)) if text]
+        log = self._keep("failure", "".join([*printed, *traceback.format_exception(error)]))
+        return {"what": f"{type(error).__name__}: {error}", "repeat": f".ci/nightly {self.name}", "log": log}
+
+    def _keep(self, log_name, text):
         log = self._places.findings / f"{self.name}-{log_name}.log"
         log.parent.mkdir(parents=True, exist_ok=True)
-        log.write_text(run.output)
-        return {"what": what, "repeat": repeat or part.repeat(), "log": os.path.relpath(log, self._places.root)}
+        log.write_text(text)
+        return os.path.relpath(log, self._places.root)
 
 
 class Cases(Stage):
@@ -207,8 +217,13 @@ class SanitizedTests(Listed):
         report = Path(part.command[-1])
         verdicts = {}
         if report.exists():
-            for case in xml.parse(report).getroot().iter("testcase"):
-                verdicts[case.get("name")] = case.get("status")
+            try:
+                cases = list(xml.parse(report).getroot().iter("testcase"))
+            except xml.ParseError as error:
+                what = f"the report of ctest is broken: {error}"
+                seed = part.environment["CURATOR_TEST_SEED"]
+                return Outcome(items=part.items, findings=[self.finding(what, part, run, seed)])
+            verdicts = {case.get("name"): case.get("status") for case in cases}
         outcome = Outcome(items=part.items)
         for item in part.items:
             folder, name = item.split(" ", 1)
@@ -249,8 +264,8 @@ class Fuzzing(Stage):
         """Puts the target's own inputs into the corpus."""
         self._corpus().mkdir(parents=True, exist_ok=True)
         self._places.findings.mkdir(parents=True, exist_ok=True)
-        subprocess.run([self._program], cwd=self._places.root, check=True, stdout=subprocess.DEVNULL,
-                       env={**os.environ, "CURATOR_FUZZ_SEEDS": str(self._corpus())})
+        subprocess.run([self._program], cwd=self._places.root, check=True, capture_output=True, text=True,
+                       errors="replace", env={**os.environ, "CURATOR_FUZZ_SEEDS": str(self._corpus())})
 
     def next_slice(self, _record, _busy):
         prefix = self._places.findings / f"{self.name}-"

@@ -48,6 +48,9 @@ class ShellStage:
             return Outcome(count=part.count)
         return Outcome(findings=[{"what": run.ending(), "repeat": part.repeat(), "log": "none"}])
 
+    def failure(self, error):
+        return {"what": str(error), "repeat": f".ci/nightly {self.name}", "log": "none"}
+
 
 class RunnerTest(unittest.TestCase):
     def setUp(self):
@@ -103,6 +106,41 @@ class RunnerTest(unittest.TestCase):
         self.assertEqual(len(state.findings()), 3)
         self.assertEqual(state.record("broken")["count"], 0)
         self.assertEqual(state.record("sound")["count"], 9)
+
+    def test_a_stage_that_cannot_be_prepared_is_a_finding_and_the_next_one_runs(self):
+        class Unprepared(ShellStage):
+            def prepare(self):
+                subprocess.run(["sh", "-c", "exit 3"], check=True)
+
+        state = self.run_stages([Unprepared("unprepared"), ShellStage("sound")])
+        self.assertEqual([finding["stage"] for finding in state.findings()], ["unprepared"])
+        self.assertIn("exit status 3", state.findings()[0]["what"])
+        self.assertEqual(len(self.state().findings()), 1, "the finding is kept")
+        self.assertEqual(state.record("sound")["count"], 9)
+
+    def test_a_slice_that_cannot_be_judged_is_a_finding_and_what_ran_beside_it_is_stopped(self):
+        class Unjudged(ShellStage):
+            jobs = None
+
+            def judge(self, part, run):
+                raise ValueError("no such verdict")
+
+        unjudged = Unjudged("unjudged", f'test "$SEED" = 1000 || flock {self.root}/lock sleep 600')
+        state = self.run_stages([unjudged, ShellStage("sound")], jobs=2)
+        self.assertEqual([finding["what"] for finding in state.findings()], ["no such verdict"])
+        self.assertEqual(state.record("unjudged")["count"], 0)
+        self.assertEqual(state.record("sound")["count"], 9)
+        with open(self.root / "lock", "a", encoding="utf-8") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)  # the last process that held it is gone
+
+    def test_a_stop_is_no_failure_of_the_stage_that_it_meets(self):
+        class StoppedWhilePreparing(ShellStage):
+            def prepare(self):
+                raise Stopped(signal.SIGTERM)
+
+        with self.assertRaises(Stopped):
+            self.run_stages([StoppedWhilePreparing()])
+        self.assertEqual(self.state().findings(), [])
 
     def test_a_slice_that_hangs_is_a_finding_and_its_processes_are_gone(self):
         script = f"flock {self.root}/lock sleep 600; exit 0"
@@ -241,6 +279,27 @@ class StagesTest(unittest.TestCase):
                          f"CURATOR_TEST_SEED={seed} ASAN_OPTIONS=x=1 ctest --test-dir build/asan-ubsan "
                          "--output-on-failure -R '^(Bad\\.One/2)$'")
         self.assertIn("no verdict", outcome.findings[1]["what"])
+
+    def test_a_broken_report_of_ctest_is_one_finding_that_keeps_the_output(self):
+        stage = self.sanitized(["Good.One", "Good.Two"])
+        part = stage.next_slice(self.record, set())
+        Path(part.command[-1]).write_text('<testsuite><testcase name="Good.One" status="run"/>\x00')
+        outcome = stage.judge(part, Run(8, False, "it broke", 1.0))
+        self.assertEqual((outcome.count, len(outcome.findings)), (0, 1))
+        self.assertIn("report of ctest is broken", outcome.findings[0]["what"])
+        self.assertEqual((self.places.root / outcome.findings[0]["log"]).read_text(), "it broke")
+
+    def test_a_failure_of_a_stage_keeps_what_its_command_printed(self):
+        program = self.places.root / "build/fuzz/tests/fuzz/fuzz_event"
+        program.parent.mkdir(parents=True)
+        program.write_text("#!/bin/sh\necho no seeds today >&2\nexit 4\n")
+        program.chmod(0o755)
+        with self.assertRaises(subprocess.CalledProcessError) as failed:
+            self.fuzzing().prepare()
+        finding = self.fuzzing().failure(failed.exception)
+        self.assertIn("exit status 4", finding["what"])
+        self.assertEqual(finding["repeat"], ".ci/nightly fuzz-event")
+        self.assertIn("no seeds today", (self.places.root / finding["log"]).read_text())
 
     def fuzzing(self):
         return nightly_stages.Fuzzing("fuzz_event", 1, self.places)
