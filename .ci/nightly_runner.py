@@ -70,6 +70,10 @@ class Outcome:
     findings: list = field(default_factory=list)
 
 
+class Broken(Exception):
+    """A stage cannot do its work; says why."""
+
+
 class Stopped(Exception):
     """A signal asked the run to end."""
 

@@ -9,7 +9,7 @@ import traceback
 import xml.etree.ElementTree as xml
 from pathlib import Path
 
-from nightly_runner import Outcome, Slice
+from nightly_runner import Broken, Outcome, Slice
 
 SANITIZERS = {
     "ASAN_OPTIONS": "detect_stack_use_after_return=1:strict_string_checks=1",
@@ -103,15 +103,16 @@ class Listed(Stage):
 
     def prepare(self):
         self._items = self.list_items()
+        if not self._items:
+            raise Broken(f"{self.name}: there are no {self._unit}")
 
     def list_items(self):
         """The items in their order; of a build."""
         raise NotImplementedError
 
     def is_done(self, record):
-        """Also before prepare(): then by what is recorded."""
-        items = self._items if self._items is not None else record["done"]
-        return bool(items) and self._items is not None and not self._left(record, set())
+        """Not before prepare(): without the list, nobody knows what is left."""
+        return bool(self._items) and not self._left(record, set())
 
     def _left(self, record, busy):
         done = record["done"]
@@ -149,7 +150,8 @@ class Audits(Listed):
         for path, tests in self._programs:
             listing = subprocess.run([self.program(path), "--gtest_list_tests", f"--gtest_filter={tests}"],
                                      cwd=self._places.root, capture_output=True, text=True, check=True).stdout
-            items += [f"{path} {name}" for name in gtest_names(listing)]
+            # A filter that matches nothing stays as an item: its run without a test is the finding.
+            items += [f"{path} {name}" for name in gtest_names(listing) or [tests]]
         return items
 
     def next_slice(self, record, busy):
@@ -192,7 +194,10 @@ class SanitizedTests(Listed):
         for folder in self._folders:
             listing = subprocess.run(["ctest", "--test-dir", self._folder(folder), "--show-only=json-v1"],
                                      cwd=self._places.root, capture_output=True, text=True, check=True).stdout
-            items += [f"{folder} {test['name']}" for test in json.loads(listing)["tests"]]
+            tests = json.loads(listing)["tests"]
+            if not tests:
+                raise Broken(f"{self.name}: ctest finds no test in {self._folder(folder)}")
+            items += [f"{folder} {test['name']}" for test in tests]
         return items
 
     def _ctest(self, folder, names):

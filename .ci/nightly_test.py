@@ -13,7 +13,7 @@ from pathlib import Path
 
 import nightly
 import nightly_stages
-from nightly_runner import Outcome, Run, Runner, Slice, Stopped, Stops, remove_abandoned_scratch, scratch_place
+from nightly_runner import Broken, Outcome, Run, Runner, Slice, Stopped, Stops, remove_abandoned_scratch, scratch_place
 from nightly_state import State
 
 
@@ -260,6 +260,36 @@ class StagesTest(unittest.TestCase):
         self.record["done"] = {"one": 2, "two": 2}
         self.assertTrue(stage.is_done(self.record))
 
+    def test_an_empty_list_is_no_volume_but_a_failure(self):
+        stage = nightly_stages.Reports("reports", 1, [], self.places)
+        with self.assertRaisesRegex(Broken, "reports: there are no reports"):
+            stage.prepare()
+        self.assertFalse(stage.is_done(self.record))
+
+    def program(self, path, script):
+        path = self.places.root / path
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("#!/bin/sh\n" + script)
+        path.chmod(0o755)
+
+    def test_an_audit_whose_filter_matches_nothing_is_run_and_found_out(self):
+        self.program("build/dev/full_test", "printf 'A.\\n  One\\n'")
+        self.program("build/dev/renamed_test", "exit 0")
+        stage = nightly_stages.Audits("audits", 1, [("full_test", "*"), ("renamed_test", "Old.*")], 1, self.places)
+        stage.prepare()
+        self.record["done"] = {"full_test A.One": 1}
+        self.assertFalse(stage.is_done(self.record))
+        part, outcome = self.judge(stage, "[  PASSED  ] 0 tests.\n")
+        self.assertEqual(part.command, ("build/dev/renamed_test", "--gtest_filter=Old.*"))
+        self.assertEqual((outcome.count, outcome.items), (0, ("renamed_test Old.*",)))
+        self.assertIn("renamed_test Old.* (no test ran)", outcome.findings[0]["what"])
+
+    def test_a_folder_in_which_ctest_finds_no_test_is_a_failure(self):
+        (self.places.root / "build/tsan/server/renamed").mkdir(parents=True)
+        stage = nightly_stages.SanitizedTests("tsan", 1, "tsan", ["server/renamed"], 1, {}, self.places)
+        with self.assertRaisesRegex(Broken, "no test in build/tsan/server/renamed"):
+            stage.prepare()
+
     def sanitized(self, names):
         stage = nightly_stages.SanitizedTests("asan", 1, "asan-ubsan", [""], 1, {"ASAN_OPTIONS": "x=1"}, self.places)
         stage._items = [f" {name}" for name in names]
@@ -290,10 +320,7 @@ class StagesTest(unittest.TestCase):
         self.assertEqual((self.places.root / outcome.findings[0]["log"]).read_text(), "it broke")
 
     def test_a_failure_of_a_stage_keeps_what_its_command_printed(self):
-        program = self.places.root / "build/fuzz/tests/fuzz/fuzz_event"
-        program.parent.mkdir(parents=True)
-        program.write_text("#!/bin/sh\necho no seeds today >&2\nexit 4\n")
-        program.chmod(0o755)
+        self.program("build/fuzz/tests/fuzz/fuzz_event", "echo no seeds today >&2\nexit 4\n")
         with self.assertRaises(subprocess.CalledProcessError) as failed:
             self.fuzzing().prepare()
         finding = self.fuzzing().failure(failed.exception)
