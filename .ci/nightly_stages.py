@@ -217,6 +217,15 @@ class SanitizedTests(Listed):
         return Slice((*command, "-j", str(os.cpu_count()), "--output-junit", str(report)),
                      {"CURATOR_TEST_SEED": str(fresh_seed()), **self._environment}, len(items), items, 4 * 3600)
 
+    @staticmethod
+    def _verdict(case):
+        """ctest marks as skipped what it could not start, too: only its message tells that a test skipped itself."""
+        skipped = case.find("skipped")
+        reason = skipped.get("message", "") if skipped is not None else ""
+        if reason.startswith("SKIP_"):  # SKIP_REGULAR_EXPRESSION_MATCHED, SKIP_RETURN_CODE=...
+            return "skipped"
+        return f"{case.get('status')}: {reason}" if reason else case.get("status")
+
     def judge(self, part, run):
         """By what ctest says of each test; what it says nothing of is a finding, too."""
         report = Path(part.command[-1])
@@ -228,14 +237,14 @@ class SanitizedTests(Listed):
                 what = f"the report of ctest is broken: {error}"
                 seed = part.environment["CURATOR_TEST_SEED"]
                 return Outcome(items=part.items, findings=[self.finding(what, part, run, seed)])
-            verdicts = {case.get("name"): case.get("status") for case in cases}
+            verdicts = {case.get("name"): self._verdict(case) for case in cases}
         outcome = Outcome(items=part.items)
         for item in part.items:
             folder, name = item.split(" ", 1)
             verdict = verdicts.get(name, f"no verdict, ctest: {run.ending()}")
             if verdict == "run":
                 outcome.count += 1
-            elif verdict == "notrun" and "SKIPPED" in run.output:
+            elif verdict == "skipped":
                 outcome.tallies["skipped"] = outcome.tallies.get("skipped", 0) + 1
             else:
                 again = Slice(self._ctest(folder, [name]), part.environment).repeat()

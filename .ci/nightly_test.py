@@ -310,6 +310,37 @@ class StagesTest(unittest.TestCase):
                          "--output-on-failure -R '^(Bad\\.One/2)$'")
         self.assertIn("no verdict", outcome.findings[1]["what"])
 
+    def test_a_skipped_test_excuses_no_other_that_did_not_run(self):
+        stage = self.sanitized(["Data.Absent", "Gone.One", "Fixture.Failed"])
+        part = stage.next_slice(self.record, set())
+        Path(part.command[-1]).write_text(
+            '<testsuite>'
+            '<testcase name="Data.Absent" status="notrun"><skipped message="SKIP_REGULAR_EXPRESSION_MATCHED"/>'
+            '<system-out>[  SKIPPED ] Data.Absent</system-out></testcase>'
+            '<testcase name="Gone.One" status="notrun"><skipped message="Unable to find executable"/></testcase>'
+            '<testcase name="Fixture.Failed" status="notrun"><skipped message="Fixture dependency failed"/></testcase>'
+            '</testsuite>')
+        outcome = stage.judge(part, Run(8, False, "[  SKIPPED ] Data.Absent\n", 1.0))
+        self.assertEqual((outcome.count, outcome.tallies), (0, {"skipped": 1}))
+        self.assertEqual([finding["what"] for finding in outcome.findings],
+                         ["Gone.One (notrun: Unable to find executable)",
+                          "Fixture.Failed (notrun: Fixture dependency failed)"])
+
+    def test_ctest_itself_tells_a_skipped_test_from_one_that_cannot_run(self):
+        build = self.places.root / "build/asan-ubsan"
+        build.mkdir(parents=True)
+        (build / "CTestTestfile.cmake").write_text(
+            'add_test(Skips echo "[  SKIPPED ] it")\n'
+            'set_tests_properties(Skips PROPERTIES SKIP_REGULAR_EXPRESSION "\\\\[  SKIPPED \\\\]")\n'
+            'add_test(Gone /nowhere/program)\nadd_test(Runs true)\n')
+        stage = nightly_stages.SanitizedTests("asan", 1, "asan-ubsan", [""], 1, {}, self.places)
+        stage.prepare()
+        part = stage.next_slice(self.record, set())
+        subprocess.run(part.command, cwd=self.places.root, capture_output=True, check=False)
+        outcome = stage.judge(part, Run(8, False, "[  SKIPPED ] it\n", 1.0))
+        self.assertEqual((outcome.count, outcome.tallies), (1, {"skipped": 1}))
+        self.assertEqual([finding["what"] for finding in outcome.findings], ["Gone (notrun: Unable to find executable)"])
+
     def test_a_broken_report_of_ctest_is_one_finding_that_keeps_the_output(self):
         stage = self.sanitized(["Good.One", "Good.Two"])
         part = stage.next_slice(self.record, set())
