@@ -1,5 +1,6 @@
 """What a night consists of: each stage with the volume that is wanted of it, and how a slice of it is run and judged."""
 
+import itertools
 import json
 import os
 import re
@@ -52,10 +53,14 @@ class Stage:
         return {"what": f"{type(error).__name__}: {error}", "repeat": f".ci/nightly {self.name}", "log": log}
 
     def _keep(self, log_name, text):
-        log = self._places.findings / f"{self.name}-{log_name}.log"
-        log.parent.mkdir(parents=True, exist_ok=True)
-        log.write_text(text)
-        return os.path.relpath(log, self._places.root)
+        """Writes a log under a name that none has yet, and returns its path."""
+        folder = self._places.findings
+        folder.mkdir(parents=True, exist_ok=True)
+        for number in itertools.count(1):
+            log = folder / f"{self.name}-{log_name}-{number}.log"
+            if not log.exists():
+                log.write_text(text)
+                return os.path.relpath(log, self._places.root)
 
 
 class Cases(Stage):
@@ -298,7 +303,7 @@ class Fuzzing(Stage):
         broken = re.search(r"^(broken: .*|SUMMARY: .*|==\d+== ERROR: .*)$", run.output, re.MULTILINE)
         what = broken.group(1) if broken else run.ending()
         repeat = Slice((self._program, os.path.relpath(kept.group(1), self._places.root)), SANITIZERS).repeat() if kept else None
-        return Outcome(tallies=tallies, findings=[self.finding(f"{self._target}: {what}", part, run, "last", repeat)])
+        return Outcome(tallies=tallies, findings=[self.finding(f"{self._target}: {what}", part, run, "broken", repeat)])
 
 
 class FuzzingCanary(Fuzzing):
@@ -317,7 +322,7 @@ class FuzzingCanary(Fuzzing):
             Path(kept).unlink(missing_ok=True)
         if re.search(r"^broken: a decimal is read exactly", run.output, re.MULTILINE):
             return Outcome(count=1)
-        return Outcome(findings=[self.finding(f"{self._target} was not caught", part, run, "last")])
+        return Outcome(findings=[self.finding(f"{self._target} was not caught", part, run, "missed")])
 
 
 class Reports(Listed):
@@ -340,8 +345,8 @@ class Reports(Listed):
         print(run.output, end="")
         if run.passed():
             return Outcome(count=1, items=part.items)
-        return Outcome(items=part.items,
-                       findings=[self.finding(f"{part.items[0]} ({run.ending()})", part, run, "last")])
+        what = f"{part.items[0]} ({run.ending()})"
+        return Outcome(items=part.items, findings=[self.finding(what, part, run, Path(part.items[0]).name)])
 
 
 FUZZ_TARGETS = re.compile(r"^curator_fuzz\((\w+)", re.MULTILINE)

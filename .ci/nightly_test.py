@@ -374,6 +374,18 @@ class StagesTest(unittest.TestCase):
         self.assertIn("no cost is negative", outcome.findings[0]["what"])
         self.assertTrue(outcome.findings[0]["repeat"].endswith("tests/fuzz/fuzz_event findings/fuzz-event-crash-1"))
 
+    def test_every_finding_keeps_a_log_of_its_own(self):
+        sanitized = self.sanitized(["Bad.One"])
+        canary = nightly_stages.FuzzingCanary("fuzz_canary", 1, self.places)
+        reports = nightly_stages.Reports("reports", 1, ["tests/one", "tests/two"], self.places)
+        reports.prepare()
+        with contextlib.redirect_stdout(io.StringIO()):
+            for stage in (self.cases(), self.fuzzing(), canary, sanitized, reports):
+                logs = [self.judge(stage, output, exit_status=1)[1].findings[0]["log"] for output in ("first", "second")]
+                self.assertEqual([(self.places.root / log).read_text() for log in logs], ["first", "second"], stage.name)
+        failures = [canary.failure(Broken(text))["log"] for text in ("first", "second")]
+        self.assertEqual(["first" in (self.places.root / log).read_text() for log in failures], [True, False])
+
     def test_a_canary_that_is_not_caught_is_a_finding(self):
         stage = nightly_stages.FuzzingCanary("fuzz_canary", 1, self.places)
         _, caught = self.judge(stage, "broken: a decimal is read exactly\n", exit_status=77)
