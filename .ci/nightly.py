@@ -134,14 +134,14 @@ def main(arguments):
     options = parse(arguments, [stage.name for stage in every_stage])
     stages = [stage for stage in every_stage if not options.stages or stage.name in options.stages]
     commit = commit_of(root)
-    state = State(places.state, commit)
     if options.list:
-        print(summary(stages, state))
+        print(summary(stages, State(places.state, commit)))
         return 0
     lock = lock_folder(places.folder)
     if lock is None:
         print("another night is running in this folder: wait for its end, or stop it", file=sys.stderr)
         return 2
+    state = State(places.state, commit)  # under the lock: a night that ended meanwhile has written its last
     remove_abandoned_scratch()
     stopped = 0
     Stops.listen()

@@ -10,6 +10,7 @@ import tempfile
 import unittest
 from dataclasses import dataclass
 from pathlib import Path
+from unittest import mock
 
 import nightly
 import nightly_stages
@@ -418,6 +419,33 @@ class CommandLineTest(unittest.TestCase):
         self.assertEqual(len({stage.name for stage in stages}), len(stages))
         self.assertTrue(all(stage.share > 0 for stage in stages))
         self.assertGreaterEqual(sum(1 for stage in stages if stage.name.startswith("fuzz-")), 5)
+
+
+class NightTest(unittest.TestCase):
+    """What a night does around its stages, in a folder of its own."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.root = Path(folder.name)
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            self.addCleanup(signal.signal, number, signal.getsignal(number))
+
+    def test_what_another_night_counted_before_it_let_go_of_the_lock_is_kept(self):
+        places = nightly.Places(self.root)
+        lock_folder = nightly.lock_folder
+
+        def lock_after_another_night(folder):
+            State(places.state, "c1").add("earlier", Outcome(count=3), 1.0)
+            return lock_folder(folder)
+
+        with mock.patch.multiple(nightly, Places=lambda _root: places, commit_of=lambda _root: "c1",
+                                 build=lambda _stages, _root: True, lock_folder=lock_after_another_night), \
+                mock.patch.object(nightly_stages, "tonight", lambda _places: [ShellStage()]), \
+                contextlib.redirect_stdout(io.StringIO()):
+            self.assertEqual(nightly.main(["--hours", "0.01"]), 0)
+        state = State(places.state, "c1")
+        self.assertEqual((state.record("earlier")["count"], state.record("shell")["count"]), (3, 9))
 
 
 if __name__ == "__main__":
