@@ -431,6 +431,35 @@ class NightTest(unittest.TestCase):
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             self.addCleanup(signal.signal, number, signal.getsignal(number))
 
+    def git(self, *arguments):
+        identity = ["-c", "user.name=A Tester", "-c", "user.email=tester@example.org"]
+        return subprocess.run(["git", *identity, *arguments], cwd=self.root, check=True, capture_output=True,
+                              text=True).stdout.strip()
+
+    def test_a_tree_has_the_name_of_its_commit_and_of_its_changes(self):
+        self.git("init", "-q")
+        for name in ("a", ".gitignore"):
+            (self.root / name).write_text("ignored\n")
+        self.git("add", "--all")
+        self.git("commit", "-q", "-m", "first")
+        clean = nightly.commit_of(self.root)
+        self.assertEqual(clean, self.git("rev-parse", "--short=12", "HEAD"))
+
+        names = [clean]
+        for path, text in (("ignored", "x"), ("a", "one\n"), ("a", "two\n"), ("new", "one\n"), ("new", "two\n"),
+                           ("newer", "two\n")):
+            (self.root / path).write_text(text)
+            names.append(nightly.commit_of(self.root))
+        self.assertEqual(names[0], names[1], "an ignored file is no change")
+        self.assertEqual(len(set(names)), 6, names)
+        self.assertTrue(all(name.startswith(f"{clean}+changes-") for name in names[2:]), names)
+        self.assertEqual(nightly.commit_of(self.root), names[-1], "the same tree has the same name")
+
+        (self.root / "link").symlink_to("/nowhere")
+        self.assertNotEqual(nightly.commit_of(self.root), names[-1])
+        self.git("add", "--all")
+        self.assertNotEqual(nightly.commit_of(self.root), clean)
+
     def test_what_another_night_counted_before_it_let_go_of_the_lock_is_kept(self):
         places = nightly.Places(self.root)
         lock_folder = nightly.lock_folder
