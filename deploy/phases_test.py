@@ -2,6 +2,7 @@
 
 import os
 import pty
+import shutil
 import subprocess
 import tempfile
 import unittest
@@ -141,6 +142,22 @@ class Phases(unittest.TestCase):
         built, complete, absent = result.stdout.split()
         self.assertIn(built, ("6", "7"))
         self.assertEqual((complete, absent), ("0", "5"))
+
+    def in_a_clone(self, name="demo"):
+        """A clone with the script `name` and an install-packages that only says that it was reached."""
+        (self.folder / "deploy").mkdir(exist_ok=True)
+        (self.folder / "tests").mkdir(exist_ok=True)
+        shutil.copy(PHASES, self.folder / "deploy")
+        (self.folder / "deploy/install-packages").write_text("#!/bin/sh\necho reached: $*\nexit 9\n")
+        (self.folder / "deploy/install-packages").chmod(0o755)
+        return self.folder / "tests" / name
+
+    def test_a_folder_for_temporary_files_that_is_not_there_is_named(self):
+        self.in_a_clone()
+        result = self.run_script("TMPDIR=/nowhere; install_and_build test dev 1 1")
+        self.assertEqual((result.returncode, result.stdout), (1, ""))
+        self.assertEqual(result.stderr, "demo: TMPDIR is /nowhere, which is not a folder\n")
+        self.assertIn("--leave /tmp 1 test", self.run_script("install_and_build test dev 1 1").stdout)
 
 
 if __name__ == "__main__":
