@@ -188,6 +188,12 @@ class InstallPackages(unittest.TestCase):
         self.answer("plan", PLAN.split("Do you")[0] + refusal, 100)
         self.assert_refused(self.run_script(), "needs 1541 MB on /usr", "1000 MB are free")
 
+    def test_a_long_plan_is_read_to_its_end(self):
+        self.write("free", "1000\n")
+        refusal = "E: You don't have enough free space in /var/cache/apt/archives/.\n"
+        self.answer("plan", PLAN.split("Do you")[0] + "W: a long warning of apt's\n" * 5000 + refusal, 100)
+        self.assert_refused(self.run_script(), "needs 1541 MB on /usr", "1000 MB are free")
+
     def test_what_must_be_left_is_needed_too(self):
         self.assert_refused(self.run_script("--leave", "/tmp", "50001"), "and building needs 50001 MB on /tmp")
         self.assertEqual(self.run_script("--leave", "/tmp", "50000").returncode, 0)
