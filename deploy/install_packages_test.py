@@ -145,6 +145,12 @@ class InstallPackages(unittest.TestCase):
         self.assert_refused(self.run_script(), "needs Debian 12", "os-release")
         self.assert_untouched()
 
+    def test_a_broken_os_release_is_said_so(self):
+        for text in ("ID=debian\nNAME='unclosed\n", "ID=debian\nfalse\nexit 3\n", "NAME=$UNSET_HERE\n"):
+            self.write("os-release", text)
+            self.assert_refused(self.run_script(), "cannot read", str(self.root / "os-release"), "CURATOR_ANY_SYSTEM=1")
+        self.assert_untouched()
+
     def test_another_system_may_be_tried(self):
         self.write("os-release", 'ID=ubuntu\nVERSION_ID="24.04"\n')
         self.assertEqual(self.run_script(CURATOR_ANY_SYSTEM="1").returncode, 0)
