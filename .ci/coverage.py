@@ -139,11 +139,18 @@ def measure(root, build):
     return coverage
 
 
-def build_and_run(root, build, ctest_arguments):
-    """False when a test failed; the figures are printed all the same."""
+def build_all(root):
+    """False, after one line that names the command, when something does not build."""
     for command in (["deploy/install-packages", "test"], ["cmake", "--preset", "coverage", "--log-level=WARNING"],
                     ["cmake", "--build", "--preset", "coverage"]):
-        subprocess.run(command, cwd=root, check=True)
+        if subprocess.run(command, cwd=root).returncode != 0:
+            print(f"FAILED: {' '.join(command)}", file=sys.stderr)
+            return False
+    return True
+
+
+def run_tests(root, build, ctest_arguments):
+    """False when a test failed; the figures are printed all the same."""
     for counts in build.rglob("*.gcda"):
         counts.unlink()
     return subprocess.run(["ctest", "--preset", "coverage", f"-j{os.cpu_count()}", *ctest_arguments], cwd=root).returncode == 0
@@ -161,7 +168,9 @@ def main(arguments):
     build = root / "build" / "coverage"
     if options.report and not any(build.rglob("*.gcda")):
         parser.error("nothing has run yet: call it without --report first")
-    passed = options.report or build_and_run(root, build, options.ctest)
+    if not options.report and not build_all(root):
+        return 1
+    passed = options.report or run_tests(root, build, options.ctest)
     coverage = measure(root, build)
     print("\n".join(coverage.uncovered(options.uncovered)) if options.uncovered else coverage.table())
     return 0 if passed else 1

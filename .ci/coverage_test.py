@@ -1,10 +1,13 @@
 """Figures of coverage: what is summed up, what is left out, and that a line which no test runs is found."""
 
+import contextlib
+import io
 import shutil
 import subprocess
 import tempfile
 import unittest
 from pathlib import Path
+from unittest import mock
 
 import coverage
 
@@ -62,6 +65,21 @@ class CoverageTest(unittest.TestCase):
         table = self.coverage_of([{"server/codec/a.cc": lines}]).table().splitlines()
         codec = next(row for row in table if row.startswith("codec"))
         self.assertEqual(codec.split(), ["codec", "2", "1", "50.0%", "2", "1", "50.0%"])
+
+    def test_a_build_that_fails_is_said_in_one_line_and_nothing_is_run(self):
+        commands = []
+
+        def fail_to_build(command, check=False, **_):
+            commands.append(command)
+            if check and "--build" in command:
+                raise subprocess.CalledProcessError(2, command)
+            return subprocess.CompletedProcess(command, 2 if "--build" in command else 0)
+
+        with mock.patch.object(subprocess, "run", fail_to_build), \
+                contextlib.redirect_stdout(io.StringIO()) as output, contextlib.redirect_stderr(io.StringIO()) as errors:
+            self.assertEqual(coverage.main([]), 1)
+        self.assertEqual(errors.getvalue(), "FAILED: cmake --build --preset coverage\n")
+        self.assertEqual((output.getvalue(), commands[-1][:2]), ("", ["cmake", "--build"]))
 
     @unittest.skipUnless(shutil.which("g++") and shutil.which("gcov"), "needs a compiler and its gcov")
     def test_a_program_that_skips_a_line_is_found_out(self):

@@ -18,6 +18,7 @@ usage, 128 + the signal's number when it was stopped.
 
 import argparse
 import fcntl
+import hashlib
 import math
 import os
 import subprocess
@@ -54,11 +55,26 @@ class Places:
 
 
 def commit_of(root):
-    """The commit, and whether something differs from it."""
+    """The commit, with a hash of what differs from it, so that what one set of changes has reached counts for no other."""
     def git(*arguments):
-        return subprocess.run(["git", *arguments], cwd=root, check=True, capture_output=True, text=True).stdout.strip()
+        return subprocess.run(["git", *arguments], cwd=root, check=True, capture_output=True).stdout
 
-    return git("rev-parse", "--short=12", "HEAD") + ("+changes" if git("status", "--porcelain") else "")
+    commit = git("rev-parse", "--short=12", "HEAD").decode().strip()
+    changes = git("diff", "--binary", "--no-ext-diff", "--no-textconv", "--no-color", "HEAD")
+    untracked = git("ls-files", "-z", "--others", "--exclude-standard").split(b"\0")[:-1]
+    if not changes and not untracked:
+        return commit
+    digest = hashlib.sha256(changes)
+    for name in untracked:
+        digest.update(b"\0" + name + b"\0" + contents_of(root / os.fsdecode(name)))
+    return f"{commit}+changes-{digest.hexdigest()[:8]}"
+
+
+def contents_of(path):
+    """Of a link, where it points; of another repository's folder, nothing."""
+    if path.is_symlink():
+        return os.fsencode(os.readlink(path))
+    return b"" if path.is_dir() else path.read_bytes()
 
 
 def hours_of(text):
@@ -134,14 +150,14 @@ def main(arguments):
     options = parse(arguments, [stage.name for stage in every_stage])
     stages = [stage for stage in every_stage if not options.stages or stage.name in options.stages]
     commit = commit_of(root)
-    state = State(places.state, commit)
     if options.list:
-        print(summary(stages, state))
+        print(summary(stages, State(places.state, commit)))
         return 0
     lock = lock_folder(places.folder)
     if lock is None:
         print("another night is running in this folder: wait for its end, or stop it", file=sys.stderr)
         return 2
+    state = State(places.state, commit)  # under the lock: a night that ended meanwhile has written its last
     remove_abandoned_scratch()
     stopped = 0
     Stops.listen()

@@ -7,6 +7,7 @@ A stage has `name`, `share`, `jobs` (None: one for each processor) and these met
   next_slice(record, busy)  the next Slice; None when all that is left is in `busy`, the items of the running ones
   judge(slice, run)         the Outcome of a finished Run
   describe(record)          what it has reached, in words
+  failure(error)            the finding of an error that one of these methods raised; the stage ends with it
 """
 
 import contextlib
@@ -67,6 +68,10 @@ class Outcome:
     items: tuple = ()
     tallies: dict = field(default_factory=dict)
     findings: list = field(default_factory=list)
+
+
+class Broken(Exception):
+    """A stage cannot do its work; says why."""
 
 
 class Stopped(Exception):
@@ -189,11 +194,27 @@ class Runner:
             for position, stage in enumerate(stages):
                 left = max(0.0, end - time.monotonic())
                 share = stage.share / sum(other.share for other in stages[position:])
-                self._run_stage(stage, left * share)
+                self._run_or_report(stage, left * share)
         finally:
-            for child in self._children:
-                child.stop()
-            self._children = []
+            self._stop_children()
+
+    def _run_or_report(self, stage, seconds):
+        """An error ends its stage alone: it is a finding, and the other stages still have their time."""
+        try:
+            self._run_stage(stage, seconds)
+        except Stopped:
+            raise
+        except Exception as error:
+            with Stops.held():
+                self._stop_children()
+                finding = stage.failure(error)
+                self._state.add_findings(stage.name, [finding])
+                self._report(finding)
+
+    def _stop_children(self):
+        for child in self._children:
+            child.stop()
+        self._children = []
 
     def _run_stage(self, stage, seconds):
         if stage.is_done(self._state.record(stage.name)):
@@ -256,4 +277,7 @@ class Runner:
         outcome = stage.judge(part, run)
         self._state.add(stage.name, outcome, run.seconds)
         for finding in outcome.findings:
-            self._say(f"  FINDING: {finding['what']}\n    repeat: {finding['repeat']}\n    log: {finding['log']}")
+            self._report(finding)
+
+    def _report(self, finding):
+        self._say(f"  FINDING: {finding['what']}\n    repeat: {finding['repeat']}\n    log: {finding['log']}")

@@ -1,14 +1,16 @@
 """What a night consists of: each stage with the volume that is wanted of it, and how a slice of it is run and judged."""
 
+import itertools
 import json
 import os
 import re
 import secrets
 import subprocess
+import traceback
 import xml.etree.ElementTree as xml
 from pathlib import Path
 
-from nightly_runner import Outcome, Slice
+from nightly_runner import Broken, Outcome, Slice
 
 SANITIZERS = {
     "ASAN_OPTIONS": "detect_stack_use_after_return=1:strict_string_checks=1",
@@ -42,10 +44,23 @@ class Stage:
 
     def finding(self, what, part, run, log_name, repeat=None):
         """A finding, with what the slice printed in a file."""
-        log = self._places.findings / f"{self.name}-{log_name}.log"
-        log.parent.mkdir(parents=True, exist_ok=True)
-        log.write_text(run.output)
-        return {"what": what, "repeat": repeat or part.repeat(), "log": os.path.relpath(log, self._places.root)}
+        return {"what": what, "repeat": repeat or part.repeat(), "log": self._keep(log_name, run.output)}
+
+    def failure(self, error):
+        """The finding of an error that ends this stage, with what a command of ours printed before it failed."""
+        printed = [text for text in (getattr(error, "stdout", None), getattr(error, "stderr", None)) if text]
+        log = self._keep("failure", "".join([*printed, *traceback.format_exception(error)]))
+        return {"what": f"{type(error).__name__}: {error}", "repeat": f".ci/nightly {self.name}", "log": log}
+
+    def _keep(self, log_name, text):
+        """Writes a log under a name that none has yet, and returns its path."""
+        folder = self._places.findings
+        folder.mkdir(parents=True, exist_ok=True)
+        for number in itertools.count(1):
+            log = folder / f"{self.name}-{log_name}-{number}.log"
+            if not log.exists():
+                log.write_text(text)
+                return os.path.relpath(log, self._places.root)
 
 
 class Cases(Stage):
@@ -93,15 +108,16 @@ class Listed(Stage):
 
     def prepare(self):
         self._items = self.list_items()
+        if not self._items:
+            raise Broken(f"{self.name}: there are no {self._unit}")
 
     def list_items(self):
         """The items in their order; of a build."""
         raise NotImplementedError
 
     def is_done(self, record):
-        """Also before prepare(): then by what is recorded."""
-        items = self._items if self._items is not None else record["done"]
-        return bool(items) and self._items is not None and not self._left(record, set())
+        """Not before prepare(): without the list, nobody knows what is left."""
+        return bool(self._items) and not self._left(record, set())
 
     def _left(self, record, busy):
         done = record["done"]
@@ -139,7 +155,8 @@ class Audits(Listed):
         for path, tests in self._programs:
             listing = subprocess.run([self.program(path), "--gtest_list_tests", f"--gtest_filter={tests}"],
                                      cwd=self._places.root, capture_output=True, text=True, check=True).stdout
-            items += [f"{path} {name}" for name in gtest_names(listing)]
+            # A filter that matches nothing stays as an item: its run without a test is the finding.
+            items += [f"{path} {name}" for name in gtest_names(listing) or [tests]]
         return items
 
     def next_slice(self, record, busy):
@@ -182,7 +199,10 @@ class SanitizedTests(Listed):
         for folder in self._folders:
             listing = subprocess.run(["ctest", "--test-dir", self._folder(folder), "--show-only=json-v1"],
                                      cwd=self._places.root, capture_output=True, text=True, check=True).stdout
-            items += [f"{folder} {test['name']}" for test in json.loads(listing)["tests"]]
+            tests = json.loads(listing)["tests"]
+            if not tests:
+                raise Broken(f"{self.name}: ctest finds no test in {self._folder(folder)}")
+            items += [f"{folder} {test['name']}" for test in tests]
         return items
 
     def _ctest(self, folder, names):
@@ -202,20 +222,34 @@ class SanitizedTests(Listed):
         return Slice((*command, "-j", str(os.cpu_count()), "--output-junit", str(report)),
                      {"CURATOR_TEST_SEED": str(fresh_seed()), **self._environment}, len(items), items, 4 * 3600)
 
+    @staticmethod
+    def _verdict(case):
+        """ctest marks as skipped what it could not start, too: only its message tells that a test skipped itself."""
+        skipped = case.find("skipped")
+        reason = skipped.get("message", "") if skipped is not None else ""
+        if reason.startswith("SKIP_"):  # SKIP_REGULAR_EXPRESSION_MATCHED, SKIP_RETURN_CODE=...
+            return "skipped"
+        return f"{case.get('status')}: {reason}" if reason else case.get("status")
+
     def judge(self, part, run):
         """By what ctest says of each test; what it says nothing of is a finding, too."""
         report = Path(part.command[-1])
         verdicts = {}
         if report.exists():
-            for case in xml.parse(report).getroot().iter("testcase"):
-                verdicts[case.get("name")] = case.get("status")
+            try:
+                cases = list(xml.parse(report).getroot().iter("testcase"))
+            except xml.ParseError as error:
+                what = f"the report of ctest is broken: {error}"
+                seed = part.environment["CURATOR_TEST_SEED"]
+                return Outcome(items=part.items, findings=[self.finding(what, part, run, seed)])
+            verdicts = {case.get("name"): self._verdict(case) for case in cases}
         outcome = Outcome(items=part.items)
         for item in part.items:
             folder, name = item.split(" ", 1)
             verdict = verdicts.get(name, f"no verdict, ctest: {run.ending()}")
             if verdict == "run":
                 outcome.count += 1
-            elif verdict == "notrun" and "SKIPPED" in run.output:
+            elif verdict == "skipped":
                 outcome.tallies["skipped"] = outcome.tallies.get("skipped", 0) + 1
             else:
                 again = Slice(self._ctest(folder, [name]), part.environment).repeat()
@@ -249,8 +283,8 @@ class Fuzzing(Stage):
         """Puts the target's own inputs into the corpus."""
         self._corpus().mkdir(parents=True, exist_ok=True)
         self._places.findings.mkdir(parents=True, exist_ok=True)
-        subprocess.run([self._program], cwd=self._places.root, check=True, stdout=subprocess.DEVNULL,
-                       env={**os.environ, "CURATOR_FUZZ_SEEDS": str(self._corpus())})
+        subprocess.run([self._program], cwd=self._places.root, check=True, capture_output=True, text=True,
+                       errors="replace", env={**os.environ, "CURATOR_FUZZ_SEEDS": str(self._corpus())})
 
     def next_slice(self, _record, _busy):
         prefix = self._places.findings / f"{self.name}-"
@@ -269,7 +303,7 @@ class Fuzzing(Stage):
         broken = re.search(r"^(broken: .*|SUMMARY: .*|==\d+== ERROR: .*)$", run.output, re.MULTILINE)
         what = broken.group(1) if broken else run.ending()
         repeat = Slice((self._program, os.path.relpath(kept.group(1), self._places.root)), SANITIZERS).repeat() if kept else None
-        return Outcome(tallies=tallies, findings=[self.finding(f"{self._target}: {what}", part, run, "last", repeat)])
+        return Outcome(tallies=tallies, findings=[self.finding(f"{self._target}: {what}", part, run, "broken", repeat)])
 
 
 class FuzzingCanary(Fuzzing):
@@ -288,7 +322,7 @@ class FuzzingCanary(Fuzzing):
             Path(kept).unlink(missing_ok=True)
         if re.search(r"^broken: a decimal is read exactly", run.output, re.MULTILINE):
             return Outcome(count=1)
-        return Outcome(findings=[self.finding(f"{self._target} was not caught", part, run, "last")])
+        return Outcome(findings=[self.finding(f"{self._target} was not caught", part, run, "missed")])
 
 
 class Reports(Listed):
@@ -311,8 +345,8 @@ class Reports(Listed):
         print(run.output, end="")
         if run.passed():
             return Outcome(count=1, items=part.items)
-        return Outcome(items=part.items,
-                       findings=[self.finding(f"{part.items[0]} ({run.ending()})", part, run, "last")])
+        what = f"{part.items[0]} ({run.ending()})"
+        return Outcome(items=part.items, findings=[self.finding(what, part, run, Path(part.items[0]).name)])
 
 
 FUZZ_TARGETS = re.compile(r"^curator_fuzz\((\w+)", re.MULTILINE)

@@ -42,7 +42,11 @@ class State:
         for name, number in outcome.tallies.items():
             record["tallies"][name] = record["tallies"].get(name, 0) + number
         self._data["commits"].setdefault(self._commit, {})[stage] = record
-        for finding in outcome.findings:
+        self.add_findings(stage, outcome.findings)
+
+    def add_findings(self, stage, findings):
+        """Keeps findings, durably."""
+        for finding in findings:
             self._data["findings"].append({"commit": self._commit, "stage": stage, **finding})
         self._save()
 

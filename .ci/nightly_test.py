@@ -10,10 +10,11 @@ import tempfile
 import unittest
 from dataclasses import dataclass
 from pathlib import Path
+from unittest import mock
 
 import nightly
 import nightly_stages
-from nightly_runner import Outcome, Run, Runner, Slice, Stopped, Stops, remove_abandoned_scratch, scratch_place
+from nightly_runner import Broken, Outcome, Run, Runner, Slice, Stopped, Stops, remove_abandoned_scratch, scratch_place
 from nightly_state import State
 
 
@@ -47,6 +48,9 @@ class ShellStage:
         if run.passed():
             return Outcome(count=part.count)
         return Outcome(findings=[{"what": run.ending(), "repeat": part.repeat(), "log": "none"}])
+
+    def failure(self, error):
+        return {"what": str(error), "repeat": f".ci/nightly {self.name}", "log": "none"}
 
 
 class RunnerTest(unittest.TestCase):
@@ -103,6 +107,41 @@ class RunnerTest(unittest.TestCase):
         self.assertEqual(len(state.findings()), 3)
         self.assertEqual(state.record("broken")["count"], 0)
         self.assertEqual(state.record("sound")["count"], 9)
+
+    def test_a_stage_that_cannot_be_prepared_is_a_finding_and_the_next_one_runs(self):
+        class Unprepared(ShellStage):
+            def prepare(self):
+                subprocess.run(["sh", "-c", "exit 3"], check=True)
+
+        state = self.run_stages([Unprepared("unprepared"), ShellStage("sound")])
+        self.assertEqual([finding["stage"] for finding in state.findings()], ["unprepared"])
+        self.assertIn("exit status 3", state.findings()[0]["what"])
+        self.assertEqual(len(self.state().findings()), 1, "the finding is kept")
+        self.assertEqual(state.record("sound")["count"], 9)
+
+    def test_a_slice_that_cannot_be_judged_is_a_finding_and_what_ran_beside_it_is_stopped(self):
+        class Unjudged(ShellStage):
+            jobs = None
+
+            def judge(self, part, run):
+                raise ValueError("no such verdict")
+
+        unjudged = Unjudged("unjudged", f'test "$SEED" = 1000 || flock {self.root}/lock sleep 600')
+        state = self.run_stages([unjudged, ShellStage("sound")], jobs=2)
+        self.assertEqual([finding["what"] for finding in state.findings()], ["no such verdict"])
+        self.assertEqual(state.record("unjudged")["count"], 0)
+        self.assertEqual(state.record("sound")["count"], 9)
+        with open(self.root / "lock", "a", encoding="utf-8") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)  # the last process that held it is gone
+
+    def test_a_stop_is_no_failure_of_the_stage_that_it_meets(self):
+        class StoppedWhilePreparing(ShellStage):
+            def prepare(self):
+                raise Stopped(signal.SIGTERM)
+
+        with self.assertRaises(Stopped):
+            self.run_stages([StoppedWhilePreparing()])
+        self.assertEqual(self.state().findings(), [])
 
     def test_a_slice_that_hangs_is_a_finding_and_its_processes_are_gone(self):
         script = f"flock {self.root}/lock sleep 600; exit 0"
@@ -222,6 +261,36 @@ class StagesTest(unittest.TestCase):
         self.record["done"] = {"one": 2, "two": 2}
         self.assertTrue(stage.is_done(self.record))
 
+    def test_an_empty_list_is_no_volume_but_a_failure(self):
+        stage = nightly_stages.Reports("reports", 1, [], self.places)
+        with self.assertRaisesRegex(Broken, "reports: there are no reports"):
+            stage.prepare()
+        self.assertFalse(stage.is_done(self.record))
+
+    def program(self, path, script):
+        path = self.places.root / path
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("#!/bin/sh\n" + script)
+        path.chmod(0o755)
+
+    def test_an_audit_whose_filter_matches_nothing_is_run_and_found_out(self):
+        self.program("build/dev/full_test", "printf 'A.\\n  One\\n'")
+        self.program("build/dev/renamed_test", "exit 0")
+        stage = nightly_stages.Audits("audits", 1, [("full_test", "*"), ("renamed_test", "Old.*")], 1, self.places)
+        stage.prepare()
+        self.record["done"] = {"full_test A.One": 1}
+        self.assertFalse(stage.is_done(self.record))
+        part, outcome = self.judge(stage, "[  PASSED  ] 0 tests.\n")
+        self.assertEqual(part.command, ("build/dev/renamed_test", "--gtest_filter=Old.*"))
+        self.assertEqual((outcome.count, outcome.items), (0, ("renamed_test Old.*",)))
+        self.assertIn("renamed_test Old.* (no test ran)", outcome.findings[0]["what"])
+
+    def test_a_folder_in_which_ctest_finds_no_test_is_a_failure(self):
+        (self.places.root / "build/tsan/server/renamed").mkdir(parents=True)
+        stage = nightly_stages.SanitizedTests("tsan", 1, "tsan", ["server/renamed"], 1, {}, self.places)
+        with self.assertRaisesRegex(Broken, "no test in build/tsan/server/renamed"):
+            stage.prepare()
+
     def sanitized(self, names):
         stage = nightly_stages.SanitizedTests("asan", 1, "asan-ubsan", [""], 1, {"ASAN_OPTIONS": "x=1"}, self.places)
         stage._items = [f" {name}" for name in names]
@@ -242,6 +311,55 @@ class StagesTest(unittest.TestCase):
                          "--output-on-failure -R '^(Bad\\.One/2)$'")
         self.assertIn("no verdict", outcome.findings[1]["what"])
 
+    def test_a_skipped_test_excuses_no_other_that_did_not_run(self):
+        stage = self.sanitized(["Data.Absent", "Gone.One", "Fixture.Failed"])
+        part = stage.next_slice(self.record, set())
+        Path(part.command[-1]).write_text(
+            '<testsuite>'
+            '<testcase name="Data.Absent" status="notrun"><skipped message="SKIP_REGULAR_EXPRESSION_MATCHED"/>'
+            '<system-out>[  SKIPPED ] Data.Absent</system-out></testcase>'
+            '<testcase name="Gone.One" status="notrun"><skipped message="Unable to find executable"/></testcase>'
+            '<testcase name="Fixture.Failed" status="notrun"><skipped message="Fixture dependency failed"/></testcase>'
+            '</testsuite>')
+        outcome = stage.judge(part, Run(8, False, "[  SKIPPED ] Data.Absent\n", 1.0))
+        self.assertEqual((outcome.count, outcome.tallies), (0, {"skipped": 1}))
+        self.assertEqual([finding["what"] for finding in outcome.findings],
+                         ["Gone.One (notrun: Unable to find executable)",
+                          "Fixture.Failed (notrun: Fixture dependency failed)"])
+
+    def test_ctest_itself_tells_a_skipped_test_from_one_that_cannot_run(self):
+        build = self.places.root / "build/asan-ubsan"
+        build.mkdir(parents=True)
+        (build / "CTestTestfile.cmake").write_text(
+            'add_test(Skips echo "[  SKIPPED ] it")\n'
+            'set_tests_properties(Skips PROPERTIES SKIP_REGULAR_EXPRESSION "\\\\[  SKIPPED \\\\]")\n'
+            'add_test(Gone /nowhere/program)\nadd_test(Runs true)\n')
+        stage = nightly_stages.SanitizedTests("asan", 1, "asan-ubsan", [""], 1, {}, self.places)
+        stage.prepare()
+        part = stage.next_slice(self.record, set())
+        subprocess.run(part.command, cwd=self.places.root, capture_output=True, check=False)
+        outcome = stage.judge(part, Run(8, False, "[  SKIPPED ] it\n", 1.0))
+        self.assertEqual((outcome.count, outcome.tallies), (1, {"skipped": 1}))
+        self.assertEqual([finding["what"] for finding in outcome.findings], ["Gone (notrun: Unable to find executable)"])
+
+    def test_a_broken_report_of_ctest_is_one_finding_that_keeps_the_output(self):
+        stage = self.sanitized(["Good.One", "Good.Two"])
+        part = stage.next_slice(self.record, set())
+        Path(part.command[-1]).write_text('<testsuite><testcase name="Good.One" status="run"/>\x00')
+        outcome = stage.judge(part, Run(8, False, "it broke", 1.0))
+        self.assertEqual((outcome.count, len(outcome.findings)), (0, 1))
+        self.assertIn("report of ctest is broken", outcome.findings[0]["what"])
+        self.assertEqual((self.places.root / outcome.findings[0]["log"]).read_text(), "it broke")
+
+    def test_a_failure_of_a_stage_keeps_what_its_command_printed(self):
+        self.program("build/fuzz/tests/fuzz/fuzz_event", "echo no seeds today >&2\nexit 4\n")
+        with self.assertRaises(subprocess.CalledProcessError) as failed:
+            self.fuzzing().prepare()
+        finding = self.fuzzing().failure(failed.exception)
+        self.assertIn("exit status 4", finding["what"])
+        self.assertEqual(finding["repeat"], ".ci/nightly fuzz-event")
+        self.assertIn("no seeds today", (self.places.root / finding["log"]).read_text())
+
     def fuzzing(self):
         return nightly_stages.Fuzzing("fuzz_event", 1, self.places)
 
@@ -256,6 +374,18 @@ class StagesTest(unittest.TestCase):
         _, outcome = self.judge(self.fuzzing(), output, exit_status=77)
         self.assertIn("no cost is negative", outcome.findings[0]["what"])
         self.assertTrue(outcome.findings[0]["repeat"].endswith("tests/fuzz/fuzz_event findings/fuzz-event-crash-1"))
+
+    def test_every_finding_keeps_a_log_of_its_own(self):
+        sanitized = self.sanitized(["Bad.One"])
+        canary = nightly_stages.FuzzingCanary("fuzz_canary", 1, self.places)
+        reports = nightly_stages.Reports("reports", 1, ["tests/one", "tests/two"], self.places)
+        reports.prepare()
+        with contextlib.redirect_stdout(io.StringIO()):
+            for stage in (self.cases(), self.fuzzing(), canary, sanitized, reports):
+                logs = [self.judge(stage, output, exit_status=1)[1].findings[0]["log"] for output in ("first", "second")]
+                self.assertEqual([(self.places.root / log).read_text() for log in logs], ["first", "second"], stage.name)
+        failures = [canary.failure(Broken(text))["log"] for text in ("first", "second")]
+        self.assertEqual(["first" in (self.places.root / log).read_text() for log in failures], [True, False])
 
     def test_a_canary_that_is_not_caught_is_a_finding(self):
         stage = nightly_stages.FuzzingCanary("fuzz_canary", 1, self.places)
@@ -289,6 +419,62 @@ class CommandLineTest(unittest.TestCase):
         self.assertEqual(len({stage.name for stage in stages}), len(stages))
         self.assertTrue(all(stage.share > 0 for stage in stages))
         self.assertGreaterEqual(sum(1 for stage in stages if stage.name.startswith("fuzz-")), 5)
+
+
+class NightTest(unittest.TestCase):
+    """What a night does around its stages, in a folder of its own."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.root = Path(folder.name)
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            self.addCleanup(signal.signal, number, signal.getsignal(number))
+
+    def git(self, *arguments):
+        identity = ["-c", "user.name=A Tester", "-c", "user.email=tester@example.org"]
+        return subprocess.run(["git", *identity, *arguments], cwd=self.root, check=True, capture_output=True,
+                              text=True).stdout.strip()
+
+    def test_a_tree_has_the_name_of_its_commit_and_of_its_changes(self):
+        self.git("init", "-q")
+        for name in ("a", ".gitignore"):
+            (self.root / name).write_text("ignored\n")
+        self.git("add", "--all")
+        self.git("commit", "-q", "-m", "first")
+        clean = nightly.commit_of(self.root)
+        self.assertEqual(clean, self.git("rev-parse", "--short=12", "HEAD"))
+
+        names = [clean]
+        for path, text in (("ignored", "x"), ("a", "one\n"), ("a", "two\n"), ("new", "one\n"), ("new", "two\n"),
+                           ("newer", "two\n")):
+            (self.root / path).write_text(text)
+            names.append(nightly.commit_of(self.root))
+        self.assertEqual(names[0], names[1], "an ignored file is no change")
+        self.assertEqual(len(set(names)), 6, names)
+        self.assertTrue(all(name.startswith(f"{clean}+changes-") for name in names[2:]), names)
+        self.assertEqual(nightly.commit_of(self.root), names[-1], "the same tree has the same name")
+
+        (self.root / "link").symlink_to("/nowhere")
+        self.assertNotEqual(nightly.commit_of(self.root), names[-1])
+        self.git("add", "--all")
+        self.assertNotEqual(nightly.commit_of(self.root), clean)
+
+    def test_what_another_night_counted_before_it_let_go_of_the_lock_is_kept(self):
+        places = nightly.Places(self.root)
+        lock_folder = nightly.lock_folder
+
+        def lock_after_another_night(folder):
+            State(places.state, "c1").add("earlier", Outcome(count=3), 1.0)
+            return lock_folder(folder)
+
+        with mock.patch.multiple(nightly, Places=lambda _root: places, commit_of=lambda _root: "c1",
+                                 build=lambda _stages, _root: True, lock_folder=lock_after_another_night), \
+                mock.patch.object(nightly_stages, "tonight", lambda _places: [ShellStage()]), \
+                contextlib.redirect_stdout(io.StringIO()):
+            self.assertEqual(nightly.main(["--hours", "0.01"]), 0)
+        state = State(places.state, "c1")
+        self.assertEqual((state.record("earlier")["count"], state.record("shell")["count"]), (3, 9))
 
 
 if __name__ == "__main__":

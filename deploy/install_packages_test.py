@@ -43,7 +43,17 @@ STAND_INS = {
         exit "$status"
     """,
     "sudo": """
-        if [[ $1 == -n ]]; then shift; fi
+        case "$1" in
+          -v) echo asked >>"$STAND_IN_FOLDER/asked"
+              rm -f "$STAND_IN_FOLDER/expired"
+              exit ;;
+          -n) shift ;;
+          *) echo "sudo asks inside a phase: $*" >>"$STAND_IN_FOLDER/asked" ;;
+        esac
+        if [[ -e $STAND_IN_FOLDER/expired ]]; then
+          echo "sudo: a password is required" >&2
+          exit 1
+        fi
         exec "$@"
     """,
     "dpkg-query": """
@@ -145,6 +155,12 @@ class InstallPackages(unittest.TestCase):
         self.assert_refused(self.run_script(), "needs Debian 12", "os-release")
         self.assert_untouched()
 
+    def test_a_broken_os_release_is_said_so(self):
+        for text in ("ID=debian\nNAME='unclosed\n", "ID=debian\nfalse\nexit 3\n", "NAME=$UNSET_HERE\n"):
+            self.write("os-release", text)
+            self.assert_refused(self.run_script(), "cannot read", str(self.root / "os-release"), "CURATOR_ANY_SYSTEM=1")
+        self.assert_untouched()
+
     def test_another_system_may_be_tried(self):
         self.write("os-release", 'ID=ubuntu\nVERSION_ID="24.04"\n')
         self.assertEqual(self.run_script(CURATOR_ANY_SYSTEM="1").returncode, 0)
@@ -161,6 +177,26 @@ class InstallPackages(unittest.TestCase):
         self.stand_in("sudo", "echo 'sudo: a password is required' >&2; exit 1")
         self.assert_refused(self.run_script(), "sudo does not let", str(self.clone / "deploy/install-packages build"))
         self.assert_untouched()
+
+    def asked(self):
+        path = self.root / "asked"
+        return path.read_text().splitlines() if path.exists() else []
+
+    def test_sudo_that_needs_no_password_asks_for_none(self):
+        self.assertEqual(self.run_script().returncode, 0)
+        self.assertEqual(self.asked(), [])
+
+    def test_sudo_whose_time_is_over_asks_between_the_phases_and_never_in_one(self):
+        self.stand_in("apt-get", STAND_INS["apt-get"].replace("case", 'echo >"$STAND_IN_FOLDER/expired"\ncase', 1))
+        result = self.run_script()
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.assertEqual(len(self.installs()), 1)
+        self.assertEqual(self.asked(), ["asked"] * 3, "before the plan, the download and the installation")
+
+    def test_sudo_that_refuses_between_the_phases_ends_with_one_line(self):
+        self.stand_in("apt-get", STAND_INS["apt-get"].replace("case", 'echo >"$STAND_IN_FOLDER/expired"\ncase', 1))
+        self.stand_in("sudo", STAND_INS["sudo"].replace('rm -f "$STAND_IN_FOLDER/expired"', "exit 1\n"))
+        self.assert_refused(self.run_script(), "sudo does not let", "As root:")
 
     def test_a_clone_that_cannot_be_written_is_named(self):
         self.clone.chmod(0o555)
@@ -186,6 +222,12 @@ class InstallPackages(unittest.TestCase):
         self.write("free", "1000\n")
         refusal = "E: You don't have enough free space in /var/cache/apt/archives/.\n"
         self.answer("plan", PLAN.split("Do you")[0] + refusal, 100)
+        self.assert_refused(self.run_script(), "needs 1541 MB on /usr", "1000 MB are free")
+
+    def test_a_long_plan_is_read_to_its_end(self):
+        self.write("free", "1000\n")
+        refusal = "E: You don't have enough free space in /var/cache/apt/archives/.\n"
+        self.answer("plan", PLAN.split("Do you")[0] + "W: a long warning of apt's\n" * 5000 + refusal, 100)
         self.assert_refused(self.run_script(), "needs 1541 MB on /usr", "1000 MB are free")
 
     def test_what_must_be_left_is_needed_too(self):

@@ -166,6 +166,7 @@ still_needed() {
 # build folder takes BUILD_MB; what compiles and runs needs TMP_MB of temporary files. The arguments are the build's.
 install_and_build() {
   local packages=$1 preset=$2 build_mb tmp=${TMPDIR:-/tmp} tmp_mb=$4 log show=()
+  [[ -d $tmp ]] || fail "TMPDIR is $tmp, which is not a folder"
   build_mb=$(still_needed "build/$preset" "$3")
   shift 4
   if [[ $verbose == yes ]]; then show=(--verbose); fi

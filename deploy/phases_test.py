@@ -2,12 +2,14 @@
 
 import os
 import pty
+import shutil
 import subprocess
 import tempfile
 import unittest
 from pathlib import Path
 
 PHASES = Path(__file__).resolve().parent / "phases.sh"
+TESTS_RUN = PHASES.parent.parent / "tests" / "run"
 
 NINJA = "[1/3] Building a.o\n[2/3] Building b.o\n"
 FAILED_BUILD = NINJA + "FAILED: c.o\nc++ -c c.cc\nc.cc:1: error: no\n[3/3] Building d.o\n"
@@ -141,6 +143,29 @@ class Phases(unittest.TestCase):
         built, complete, absent = result.stdout.split()
         self.assertIn(built, ("6", "7"))
         self.assertEqual((complete, absent), ("0", "5"))
+
+    def in_a_clone(self, name="demo"):
+        """A clone with the script `name` and an install-packages that only says that it was reached."""
+        (self.folder / "deploy").mkdir(exist_ok=True)
+        (self.folder / "tests").mkdir(exist_ok=True)
+        shutil.copy(PHASES, self.folder / "deploy")
+        (self.folder / "deploy/install-packages").write_text("#!/bin/sh\necho reached: $*\nexit 9\n")
+        (self.folder / "deploy/install-packages").chmod(0o755)
+        return self.folder / "tests" / name
+
+    def test_a_folder_for_temporary_files_that_is_not_there_is_named(self):
+        self.in_a_clone()
+        result = self.run_script("TMPDIR=/nowhere; install_and_build test dev 1 1")
+        self.assertEqual((result.returncode, result.stdout), (1, ""))
+        self.assertEqual(result.stderr, "demo: TMPDIR is /nowhere, which is not a folder\n")
+        self.assertIn("--leave /tmp 1 test", self.run_script("install_and_build test dev 1 1").stdout)
+
+    def test_the_removed_option_of_tests_run_is_refused_before_anything_is_installed(self):
+        shutil.copy(TESTS_RUN, self.in_a_clone("run"))
+        for arguments in (["--nightly"], ["--nightly=8"], ["--verbose", "--nightly", "-R", "Ledger"]):
+            result = subprocess.run([self.folder / "tests/run", *arguments], capture_output=True, text=True, check=False)
+            self.assertEqual((result.returncode, result.stdout), (2, ""), arguments)
+            self.assertEqual(result.stderr.splitlines()[0], "run: there is no --nightly here: use .ci/nightly")
 
 
 if __name__ == "__main__":
