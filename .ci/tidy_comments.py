@@ -2,7 +2,7 @@
 
 A comment is read as lines. A line that is indented by two blanks or more is displayed: part of a table, list or formula. Two
 blanks or more within a displayed line part its cells. Where a line was broken because it was too long, the line before has no
-room for the first word of the rest: so the rest of a cell or list item is told from a row or item of its own.
+room for the first word of the rest: so the rest of a cell or list item can be distinguished from a row or item of its own.
 """
 
 import re

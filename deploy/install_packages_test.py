@@ -36,7 +36,7 @@ STAND_INS = {
         esac
         while IFS= read -r line; do echo "$line"; done <"$STAND_IN_FOLDER/$step.output"
         read -r status <"$STAND_IN_FOLDER/$step.status"
-        case "$*" in # for the real one, a mirror that does not answer is no error unless it is told so
+        case "$*" in # for the real one, a mirror that does not answer is no error unless an option says so
           *Error-Mode=any*) ;;
           *" update"*) exit 0 ;;
         esac

@@ -22,7 +22,8 @@ constexpr double kUnderflow = 1e-300;
 constexpr double kRaised = 1 + 0x1p-20;
 // Of a sequence: far above 1, which masses sum to, and far below what overflows.
 constexpr double kLargestNorm = 1e10;
-// A thread keeps its twiddle factors up to this length (3 MiB for all of them), and makes longer ones anew.
+// A thread keeps its twiddle factors up to this length (3 MiB for all of them). Longer ones are computed
+// for each convolution.
 constexpr size_t kLongestKept = size_t{1} << 16;
 
 // A real transform and its inverse without the division by the length, both of half the spectrum.

@@ -96,7 +96,7 @@ TEST(Convolution, TheLargestErrorIsBelowTheProvenBoundAndNotFarBelow) {
   }
 }
 
-// Lengths whose transforms are made anew for each convolution.
+// Lengths whose factors are computed again for each convolution.
 TEST(Convolution, LongSequencesKeepTheBound) {
   testing::RandomEvents random(23);
   const std::vector<double> a = Integers(200'000, 1 << 16, random);
