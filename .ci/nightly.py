@@ -5,6 +5,7 @@
   *power-losses             losses of power of the ledger's disk and of its anchor's
   audits                    the statistical tests with ten times the samples, counts against SQLite's, crash matrices
   fuzz-*                    libFuzzer on every parser of foreign bytes; a corpus is kept in build/nightly/corpus
+  one-by-one                a build of each file alone, without precompiled headers: it must include what it uses
   asan, tsan                tests under the address and undefined-behaviour, and under the thread sanitizer
   timing                    reports: what the time of a draw and of an answer tells
 
@@ -120,7 +121,8 @@ def build(stages, root):
     commands = [["deploy/install-packages", "nightly"]]
     for preset, of_preset in targets.items():
         commands.append(["cmake", "--preset", preset, "--log-level=WARNING"])
-        commands.append(["cmake", "--build", "--preset", preset, "--target", *dict.fromkeys(of_preset)])
+        if of_preset:
+            commands.append(["cmake", "--build", "--preset", preset, "--target", *dict.fromkeys(of_preset)])
     for command in commands:
         print("$", " ".join(command), flush=True)
         if subprocess.run(command, cwd=root).returncode != 0:

@@ -349,6 +349,29 @@ class Reports(Listed):
         return Outcome(items=part.items, findings=[self.finding(what, part, run, Path(part.items[0]).name)])
 
 
+class OneByOne(Listed):
+    """All of a preset's targets: each file is compiled alone, so that it must include what it uses."""
+
+    jobs = 1  # the build takes all processors
+
+    def __init__(self, name, share, preset, places):
+        super().__init__(name, share, preset, [], 1, "builds", places)
+
+    def list_items(self):
+        return [self.preset]
+
+    def next_slice(self, record, busy):
+        left = self._left(record, busy)
+        if not left:
+            return None
+        return Slice(("cmake", "--build", "--preset", self.preset), items=(self.preset,), longest_seconds=4 * 3600)
+
+    def judge(self, part, run):
+        if run.passed():
+            return Outcome(count=1, items=part.items)
+        return Outcome(items=part.items, findings=[self.finding(run.ending(), part, run, self.preset)])
+
+
 FUZZ_TARGETS = re.compile(r"^curator_fuzz\((\w+)", re.MULTILINE)
 
 # Tests with larger samples at night (nightly::Volume), but for those that have a stage of their own.
@@ -391,6 +414,7 @@ def tonight(places):
         Audits("audits", 9, AUDITED, 3, places),
         *[FuzzingCanary(target, 0.2, places) for target in canaries],
         *[Fuzzing(target, 10 / len(fuzzed), places) for target in fuzzed],
+        OneByOne("one-by-one", 1, "one-by-one", places),
         SanitizedTests("asan", 7, "asan-ubsan", [""], 1, SANITIZERS, places),
         SanitizedTests("tsan", 2, "tsan", rooms, 10,
                        {"TSAN_OPTIONS": "halt_on_error=1:second_deadlock_stack=1"}, places),

@@ -375,6 +375,15 @@ class StagesTest(unittest.TestCase):
         self.assertIn("no cost is negative", outcome.findings[0]["what"])
         self.assertTrue(outcome.findings[0]["repeat"].endswith("tests/fuzz/fuzz_event findings/fuzz-event-crash-1"))
 
+    def test_a_build_that_fails_is_a_finding_that_is_repeated_by_building_again(self):
+        stage = nightly_stages.OneByOne("one-by-one", 1, "one-by-one", self.places)
+        stage.prepare()
+        _, built = self.judge(stage, "")
+        self.assertEqual((built.count, built.findings), (1, []))
+        _, broken = self.judge(stage, "error: 'vector' is not a member of 'std'", exit_status=1)
+        self.assertEqual(broken.count, 0)
+        self.assertEqual(broken.findings[0]["repeat"], "cmake --build --preset one-by-one")
+
     def test_every_finding_keeps_a_log_of_its_own(self):
         sanitized = self.sanitized(["Bad.One"])
         canary = nightly_stages.FuzzingCanary("fuzz_canary", 1, self.places)

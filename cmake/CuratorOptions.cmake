@@ -9,6 +9,7 @@ set(CMAKE_FIND_USE_SYSTEM_PACKAGE_REGISTRY OFF)
 
 option(CURATOR_BUILD_BENCHMARKS "Build the programs in bench/" OFF)
 option(CURATOR_FUZZ "Build the fuzz targets as libFuzzer programs (Clang)" OFF)
+option(CURATOR_COVERAGE "Count which lines the tests run (tests/coverage)" OFF)
 set(CURATOR_SANITIZE "" CACHE STRING "Sanitizers to build with, as for -fsanitize=, e.g. address,undefined")
 
 # Much of a build from nothing is reading the same headers of libraries again for each file. The presets choose;
@@ -29,6 +30,11 @@ if(CURATOR_SANITIZE)
   add_compile_options(-fsanitize=${CURATOR_SANITIZE} -fno-sanitize=null,object-size,vptr,alignment
     -fno-sanitize-recover=all -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${CURATOR_SANITIZE})
+endif()
+
+if(CURATOR_COVERAGE)
+  add_compile_options(--coverage -fprofile-update=atomic)
+  add_link_options(--coverage)
 endif()
 
 # Warnings for our own code only; generated code is not ours. The presets for developers turn them into errors

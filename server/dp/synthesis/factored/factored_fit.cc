@@ -61,13 +61,11 @@ bool FactoredFit::Fits(const AttributeSet& set) const {
   const SetOfComponents touched = Touched(set);
   int64_t others = cells_;
   int64_t joined = 1;
-  size_t attributes = 0;
   for (const size_t i : touched) {
     const DenseLayout& layout = components_[i]->layout;
     others -= layout.cells();
     if (layout.cells() > max_cells_ / joined) return false;
     joined *= layout.cells();
-    attributes += layout.attributes().size();
   }
   if (touched.size() == 1 && Common(set, components_[touched[0]]->layout.attributes()) == set) return true;
   for (const uint32_t attribute : set) {
