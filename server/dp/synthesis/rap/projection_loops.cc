@@ -38,8 +38,12 @@ namespace {
 #define CURATOR_LOOPS_NAME "16 floats (AVX-512)"
 #define CURATOR_LOOPS_WIDTH 16
 #define CURATOR_LOOPS_CHUNK 4
+#if defined(__clang__)  // knows no preferred width, and takes that of the type
+#define CURATOR_LOOPS_TARGET __attribute__((target("avx512f,avx512dq,avx512bw,avx512vl")))
+#else
 #define CURATOR_LOOPS_TARGET \
   __attribute__((target("avx512f,avx512dq,avx512bw,avx512vl,prefer-vector-width=512")))
+#endif
 #include "dp/synthesis/rap/projection_loops_body.h"
 #undef CURATOR_LOOPS_NAMESPACE
 #undef CURATOR_LOOPS_NAME
