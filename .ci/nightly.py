@@ -144,6 +144,26 @@ def summary(stages, state):
     return "\n".join(lines)
 
 
+def spend_night(root, places, stages, commit, hours):
+    """Builds and runs under the lock; returns the exit status."""
+    state = State(places.state, commit)  # under the lock: a night that ended meanwhile has written its last
+    remove_abandoned_scratch()
+    stopped = 0
+    Stops.listen()
+    try:
+        if not build(stages, root):
+            return 1
+        print(f"commit {commit}, {hours:g} hours, {os.cpu_count()} processors", flush=True)
+        runner = Runner(root, state, os.cpu_count(), lambda line: print(line, flush=True))
+        runner.run(stages, 3600 * hours)
+    except Stopped as signal_that_came:
+        print(f"stopped by {signal_that_came}; the next run goes on from here")
+        stopped = 128 + signal_that_came.number
+    print()
+    print(summary(stages, state))
+    return 1 if state.findings() else stopped
+
+
 def main(arguments):
     root = Path(__file__).resolve().parent.parent
     os.environ.setdefault("CURATOR_SHARED", str((root / "../shared").resolve()))
@@ -159,22 +179,8 @@ def main(arguments):
     if lock is None:
         print("another night is running in this folder: wait for its end, or stop it", file=sys.stderr)
         return 2
-    state = State(places.state, commit)  # under the lock: a night that ended meanwhile has written its last
-    remove_abandoned_scratch()
-    stopped = 0
-    Stops.listen()
-    try:
-        if not build(stages, root):
-            return 1
-        print(f"commit {commit}, {options.hours:g} hours, {os.cpu_count()} processors", flush=True)
-        runner = Runner(root, state, os.cpu_count(), lambda line: print(line, flush=True))
-        runner.run(stages, 3600 * options.hours)
-    except Stopped as signal_that_came:
-        print(f"stopped by {signal_that_came}; the next run goes on from here")
-        stopped = 128 + signal_that_came.number
-    print()
-    print(summary(stages, state))
-    return 1 if state.findings() else stopped
+    with lock:
+        return spend_night(root, places, stages, commit, options.hours)
 
 
 if __name__ == "__main__":

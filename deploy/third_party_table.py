@@ -94,6 +94,7 @@ TOOLS = (
     Tool("CMake", ("cmake",), "BSD-3-Clause", "build"),
     Tool("GCC", ("g++",), "GPL-3.0-or-later WITH GCC-exception-3.1", "compiler"),
     Tool("GNU Binutils", ("binutils",), "GPL-3.0-or-later", "linker; what a test reads symbols with"),
+    Tool("Git", ("git",), "GPL-2.0-only", "tests of the nightly run"),
     Tool("Google Benchmark", ("libbenchmark-dev",), "Apache-2.0", "benchmarks"),
     Tool("GoogleTest", ("libgtest-dev", "libgmock-dev"), "BSD-3-Clause", "tests"),
     Tool("gRPC plugin of protoc", ("protobuf-compiler-grpc",), "Apache-2.0", "generates the services' code"),
