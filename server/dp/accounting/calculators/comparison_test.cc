@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 #include <map>
 
+#include "dp/accounting/calculators/stated_composition.h"
 #include "dp/accounting/testing/random_events.h"
 
 namespace curator::dp {
@@ -82,6 +84,28 @@ TEST(CompareCalculators, StatedDeltasThatUseUpDeltaLeaveNoEpsilon) {
   const auto rows = Compared(schedule, Effort::kThorough);
   EXPECT_TRUE(std::isinf(*rows.at("basic").epsilon));
   EXPECT_TRUE(std::isinf(*rows.at("numerical").epsilon));
+}
+
+// The product of all 1 - delta is 0, or so small that it is no number.
+TEST(CompareCalculators, StatedDeltasThatKeepNothingLeaveNoEpsilon) {
+  const Event broken{ApproximateEvent{Epsilon(1), Delta(kDeltaUnitsPerOne)}};
+  const Event half{ApproximateEvent{Epsilon(1), Delta(kDeltaUnitsPerOne / 2)}};
+  for (const Schedule& schedule :
+       {Schedule{{broken, 1}}, Schedule{{half, std::numeric_limits<int64_t>::max()}}}) {
+    for (const auto& [name, row] : Compared(schedule, Effort::kThorough)) {
+      if (row.side == BoundSide::kUpper && row.epsilon.ok()) {
+        EXPECT_TRUE(std::isinf(*row.epsilon)) << name << " " << *row.epsilon;
+      }
+    }
+    EXPECT_EQ(LeastUpperBound(schedule, kDelta).status().code(), absl::StatusCode::kOutOfRange);
+  }
+}
+
+TEST(CompareCalculators, SoManyGaussiansThatTheirNumberDoesNotFitAreRefused) {
+  constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+  Schedule schedule = Gaussians(kMost);
+  schedule.push_back({{GaussianEvent{.sigma_squared = {400, 1}}}, kMost});
+  EXPECT_EQ(BasicEpsilon(schedule, Interval::Of(kDelta)).status().code(), absl::StatusCode::kOutOfRange);
 }
 
 TEST(CompareCalculators, EqualMechanismsAreOneHoweverTheyAreListed) {
