@@ -11,9 +11,10 @@ from unittest import mock
 
 import coverage
 
+HAS_COMPILER = unittest.skipUnless(shutil.which("g++") and shutil.which("gcov"), "needs a compiler and its gcov")
 
-def line(number, count, branches=()):
-    return {"line_number": number, "count": count,
+def line(number, count, branches=(), only_exceptions=False):
+    return {"line_number": number, "count": count, "unexecuted_block": count == 0 and not only_exceptions,
             "branches": [{"count": ways, "throw": throw} for ways, throw in branches]}
 
 
@@ -60,6 +61,11 @@ class CoverageTest(unittest.TestCase):
         result = self.coverage_of([{"server/base/a.cc": [line(1, 1), line(2, 0)]}])
         self.assertEqual(result.uncovered("base"), [])
 
+    def test_a_line_that_only_exceptions_reach_is_left_out_unless_another_object_has_code_there(self):
+        lines = [line(3, 1), line(4, 0, only_exceptions=True), line(5, 0, only_exceptions=True)]
+        result = self.coverage_of([{"server/base/a.h": lines}, {"server/base/a.h": [line(5, 0)]}])
+        self.assertEqual(result.uncovered("base"), ["server/base/a.h:5"])
+
     def test_the_table_counts_lines_and_branches_but_no_ways_of_exceptions(self):
         lines = [line(1, 1, [(1, False), (0, False), (0, True)]), line(2, 0)]
         table = self.coverage_of([{"server/codec/a.cc": lines}]).table().splitlines()
@@ -81,17 +87,37 @@ class CoverageTest(unittest.TestCase):
         self.assertEqual(errors.getvalue(), "FAILED: cmake --build --preset coverage\n")
         self.assertEqual((output.getvalue(), commands[-1][:2]), ("", ["cmake", "--build"]))
 
-    @unittest.skipUnless(shutil.which("g++") and shutil.which("gcov"), "needs a compiler and its gcov")
-    def test_a_program_that_skips_a_line_is_found_out(self):
+    def uncovered_of(self, text):
+        """Compiles the program `text`, runs it without arguments, and says which of its lines did not run."""
         source = self.root / "server/base/program.cc"
         source.parent.mkdir(parents=True)
-        source.write_text("int main(int count, char**) {\n  if (count > 1)\n    return 1;\n  return 0;\n}\n")
+        source.write_text(text)
         build = self.root / "build"
         build.mkdir()
-        subprocess.run(["g++", "--coverage", "-c", str(source), "-o", "program.o"], cwd=build, check=True)
+        subprocess.run(["g++", "-O1", "--coverage", "-c", str(source), "-o", "program.o"], cwd=build, check=True)
         subprocess.run(["g++", "--coverage", "program.o", "-o", "program"], cwd=build, check=True)
         subprocess.run([str(build / "program")], cwd=build, check=True)
-        self.assertEqual(coverage.measure(self.root, build).uncovered("base"), ["server/base/program.cc:3"])
+        return coverage.measure(self.root, build).uncovered("base")
+
+    @HAS_COMPILER
+    def test_a_program_that_skips_a_line_is_found_out(self):
+        text = "int main(int count, char**) {\n  if (count > 1)\n    return 1;\n  return 0;\n}\n"
+        self.assertEqual(self.uncovered_of(text), ["server/base/program.cc:3"])
+
+    @HAS_COMPILER
+    def test_a_brace_that_only_cleans_up_after_an_exception_is_not_held_against_a_program(self):
+        text = ("struct Kept { ~Kept() { delete number; } int* number = new int(1); };\n"
+                "[[gnu::noinline]] void Check(const Kept& kept) {\n"
+                "  if (*kept.number != 1)\n"
+                "    throw 1;\n"
+                "}\n"
+                "[[gnu::noinline]] Kept Made() {\n"
+                "  Kept kept;\n"
+                "  Check(kept);\n"
+                "  return kept;\n"
+                "}\n"
+                "int main() { return *Made().number - 1; }\n")
+        self.assertEqual(self.uncovered_of(text), ["server/base/program.cc:4"])
 
 
 if __name__ == "__main__":

@@ -198,13 +198,14 @@ TEST(ExactRatioCanary, APersonsBoundForgottenIsCaught) {
 TEST(ExactRatioCanary, OneCellWithoutNoiseIsCaught) {
   const NoiseSpec noise = Laplace({1, 1});
   const auto with_exact_first_cell = [](const dp::Draw& draw, const dp::SealedTable& table) {
-    dp::CountsDraw exact = std::get<dp::CountsDraw>(draw);
+    auto exact = std::get<dp::CountsDraw>(draw);
     exact.values[0][0] = dp::CountMarginal(table, SmallDomain(), exact.marginals[0]).value()[0];
-    return dp::Draw(exact);
+    return exact;
   };
   const Outcome broken{with_exact_first_cell,
                        [&](const dp::Draw& draw, const dp::SealedTable& table) -> LogLikelihood {
-                         if (with_exact_first_cell(draw, table) != draw) return std::nullopt;
+                         const auto& values = std::get<dp::CountsDraw>(draw).values;
+                         if (with_exact_first_cell(draw, table).values != values) return std::nullopt;
                          return LikelihoodFor(kRecord)(draw, table);
                        }};
   const Audit audit{kRecord, kOneSet, noise, LaplacePrice(noise, 1)};

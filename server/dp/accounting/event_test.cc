@@ -26,6 +26,9 @@ TEST(Events, AreEqualWhenAllTheirPartsAre) {
   const Event group{GroupEvent{{Nested(2)}, 3}};
   EXPECT_EQ(group, (Event{GroupEvent{{Nested(2)}, 3}}));
   EXPECT_NE(group, (Event{GroupEvent{{Nested(2)}, 4}}));
+  const auto stated = [](int64_t delta) { return Event{ApproximateEvent{Epsilon(1), Delta(delta)}}; };
+  EXPECT_EQ(stated(1), stated(1));
+  EXPECT_NE(stated(1), stated(2));
   EXPECT_NE((Event{ParallelEvent{{Nested(1)}}}), (Event{ComposedEvent{{{Nested(1), 1}}}}));
 }
 

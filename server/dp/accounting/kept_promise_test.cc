@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <random>
 
 #include "base/errors.h"
@@ -99,6 +100,11 @@ TEST(KeptPromise, OfCountersThatAreNotTheRulesIsRefused) {
   const RuleSpec pure{RuleKind::kPure, Eps("1"), {}, {}, {}};
   EXPECT_TRUE(absl::IsDataLoss(KeptPromise(pure, {{"rho", 5}}).status()));
   EXPECT_TRUE(absl::IsDataLoss(KeptPromise(pure, {}).status()));
+}
+
+TEST(KeptPromise, OfALimitThatNoEpsilonGivesIsRefused) {
+  const RuleSpec zcdp{RuleKind::kZcdp, Eps("3"), Del("1e-9"), {}, {}};
+  EXPECT_TRUE(absl::IsDataLoss(KeptPromise(zcdp, {{"rho", std::numeric_limits<int64_t>::max()}}).status()));
 }
 
 TEST(KeptPromiseCanary, ThePromiseAtOpeningWouldUnderstateARaisedLimit) {

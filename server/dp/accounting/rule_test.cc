@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "base/errors.h"
+#include "dp/accounting/group.h"
 
 namespace curator::dp {
 namespace {
@@ -223,6 +224,14 @@ TEST(Groups, CostWhatTheirRuleSays) {
             (std::vector<int64_t>{600'000'000'000}));
   EXPECT_EQ(Cost(Advanced("1", "1e-6"), ForGroupOf(2, Event{ApproximateEvent{Epsilon(0), Delta(7)}})),
             (std::vector<int64_t>{0, 14}));
+}
+
+TEST(Groups, AreFormedOfOneMechanismOnly) {
+  const Event pure = PureOf("0.1");
+  for (const Event& compound :
+       {Event{ComposedEvent{{{pure, 2}}}}, Event{ParallelEvent{{pure}}}, Event{GroupEvent{{pure}, 2}},
+        Event{CertifiedEvent{{pure}, Eps("0.1"), Delta(1)}}})
+    EXPECT_EQ(ForGroup(compound, 2).status().code(), absl::StatusCode::kInternal) << Describe(compound);
 }
 
 TEST(Events, MalformedOnesAreRefusedByEveryRule) {

@@ -132,6 +132,20 @@ TEST(SelectWorstCandidate, DrawsWithTheProbabilitiesOfItsLikelihoodAndNothingExc
             absl::StatusCode::kFailedPrecondition);
 }
 
+TEST(SelectWorstCandidate, ReplaysItsTranscriptAndNoOtherQuestion) {
+  const Meter paid({{{ExponentialMechanismEvent{kOne}}, 1}});
+  Drbg bits(DrawKey(DrawKey::Bytes{}));
+  Kernel kernel(SealRows(Questions(), {{0, 0}, {1, 1}}).value(), Questions(), kUnits[0], paid, bits);
+  Transcript transcript;
+  kernel.RecordTo(transcript);
+  const FamilyChoice chosen = kernel.SelectWorstCandidate(Families(), kOne).value();
+  const auto replay = [&](const std::vector<CandidateFamily>& asked) {
+    return Kernel::Replaying(transcript, Questions(), kUnits[0], paid).SelectWorstCandidate(asked, kOne);
+  };
+  EXPECT_EQ(replay(Families()).value(), chosen);
+  EXPECT_EQ(replay(Marginals()).status().code(), absl::StatusCode::kFailedPrecondition);
+}
+
 TEST(SelectWorstCandidate, ChoosesTheWorstWhenEpsilonIsLarge) {
   const SealedTableHandle table = SealRows(Questions(), {{0, 0}, {1, 1}, {1, 1}, {1, 2}}).value();
   const Epsilon large(100 * kEpsilonUnitsPerOne);

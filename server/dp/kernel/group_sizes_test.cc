@@ -136,6 +136,10 @@ TEST(NoisyGroupSizes, LosesNoMoreThanItsPriceOnNeighbours) {
   const Interval loss = LogProbability(draw, *one, OneAttribute(), kRecord).value() -
                         LogProbability(draw, *other, OneAttribute(), kRecord).value();
   EXPECT_NEAR(loss.Upper(), 1, 1e-12);
+  GroupSizesDraw short_of_a_bin = draw;
+  short_of_a_bin.values.pop_back();
+  EXPECT_EQ(LogProbability(short_of_a_bin, *one, OneAttribute(), kRecord).status().code(),
+            absl::StatusCode::kInvalidArgument);
 }
 
 TEST(NoisyGroupSizes, AreReplayedWithoutATableAndRefusedOfOtherTables) {

@@ -261,6 +261,15 @@ TEST(KernelTranscript, RefusesToAnswerAnotherQuestion) {
   EXPECT_THAT(std::string(refused.status().message()), HasSubstr("another question"));
 }
 
+TEST(KernelTranscript, RefusesARecordCountWithOtherNoise) {
+  const Event paid = NoiseEvent(kGaussian, RecordCountSensitivity(kRecord).value());
+  Kernel replay =
+      Kernel::Replaying({RecordCountDraw{kLaplace, 5}}, CodedDomain({2, 3}), kRecord, Meter({{paid, 1}}));
+  const auto refused = replay.NoisyRecordCount(kGaussian);
+  EXPECT_EQ(refused.status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(refused.status().message()), HasSubstr("another question"));
+}
+
 TEST(Kernel, AnErrorSaysTheSameForEveryTable) {
   const Domain domain = CodedDomain({2, 3});
   NoBits bits;

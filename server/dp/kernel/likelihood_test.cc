@@ -77,6 +77,7 @@ TEST(LogProbability, RefusesWhatTheKernelCannotHaveDrawn) {
   const SealedTableHandle table = SealRows(domain, {}).value();
   const NoiseSpec noise{Mechanism::kDiscreteLaplace, {1, 1}};
   const Epsilon epsilon(kEpsilonUnitsPerOne);
+  const QueryGroup marginal{{0}, EveryCell{}};
   const std::vector<Draw> impossible = {
       CountsDraw{{{0}}, noise, {}},
       CountsDraw{{{0}}, noise, {{1, 2, 3}}},
@@ -85,10 +86,19 @@ TEST(LogProbability, RefusesWhatTheKernelCannotHaveDrawn) {
       SelectionDraw{{{{0}, {2, 1}, 0}}, epsilon, 1},
       SelectionDraw{{{{0}, {2, 1}, 0}}, Epsilon(0), 0},
       SelectionDraw{{{{0}, {2}, 0}}, epsilon, 0},
+      QueriesDraw{{marginal}, noise, {}},
+      QueriesDraw{{marginal}, noise, {{1, 2, 3}}},
+      GroupSelectionDraw{{{marginal, {2, 1}}}, epsilon, 1},
+      GroupSelectionDraw{{{marginal, {2, 1}}}, Epsilon(0), 0},
+      FamilySelectionDraw{{{marginal, {2, 1}}}, Epsilon(0), {0, 0}},
+      FamilySelectionDraw{{{marginal, {2, 1}}}, epsilon, {0, 1}},
+      UtilityDraw{CellFrequency{{0}, 1}, {}, epsilon, 2},
+      UtilityDraw{CellFrequency{{0}, 1}, {}, Epsilon(0), 0},
   };
-  for (const Draw& draw : impossible) {
-    EXPECT_EQ(LogProbability(draw, *table, domain, kRecord).status().code(),
-              absl::StatusCode::kInvalidArgument);
+  for (size_t i = 0; i < impossible.size(); ++i) {
+    EXPECT_EQ(LogProbability(impossible[i], *table, domain, kRecord).status().code(),
+              absl::StatusCode::kInvalidArgument)
+        << i;
   }
 }
 

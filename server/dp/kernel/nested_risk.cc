@@ -210,12 +210,9 @@ Quartiles QuartilesOf(std::vector<std::pair<double, int64_t>> counted) {
   // The least value that at least a share of all does not exceed.
   const auto at = [&](int64_t quarters) {
     const int64_t wanted = std::max<int64_t>(1, (all * quarters + 3) / 4);
-    int64_t so_far = 0;
-    for (const auto& [value, count] : counted) {
-      so_far += count;
-      if (so_far >= wanted) return value;
-    }
-    return counted.back().first;
+    auto found = counted.begin();
+    for (int64_t so_far = found->second; so_far < wanted; so_far += found->second) ++found;
+    return found->first;
   };
   return {.least = at(0), .first = at(1), .median = at(2), .third = at(3), .largest = at(4)};
 }
@@ -284,6 +281,8 @@ absl::Status CheckInput(const std::vector<RiskGroup>& groups, const RiskGrid& gr
   for (const RiskGroup& group : groups) {
     if (group.values.empty() || group.values.size() != group.counts.size())
       return absl::InvalidArgumentError("a group has no records");
+    if (std::ranges::any_of(group.counts, [](int64_t count) { return count < 1; }))
+      return absl::InvalidArgumentError("a response occurs less than once");
   }
   return absl::OkStatus();
 }

@@ -74,7 +74,7 @@ struct RiskRow {
 // Rows in the order of the slides' table, those of groups first. "vector c" weights each record by c times
 // the least sensitivity over its own, "vector and group c" also each group in what then is its own; "scalar"
 // gives all records (C) or groups (A) the weight of the most sensitive record. Errors: INVALID_ARGUMENT for
-// no records, for groups without any, and for an empty grid.
+// no records, for groups without any, for counts below 1, and for an empty grid.
 absl::StatusOr<std::vector<RiskRow>> NestedRisk(const std::vector<RiskGroup>& groups, const RiskGrid& grid);
 
 }  // namespace curator::dp

@@ -222,6 +222,7 @@ TEST(NestedRisk, IsFiniteWhereBoundsAreOneNumberAndWhereARecordWeighsNothing) {
 TEST(NestedRisk, NeedsRecordsAndAGrid) {
   EXPECT_FALSE(NestedRisk({}, RiskGridOver(0, 1, 0.1, 3)).ok());
   EXPECT_FALSE(NestedRisk({{{}, {}}}, RiskGridOver(0, 1, 0.1, 3)).ok());
+  EXPECT_FALSE(NestedRisk({{{1, 2}, {1, 0}}}, RiskGridOver(0, 1, 0.1, 3)).ok());
   EXPECT_FALSE(NestedRisk({{{1}, {1}}}, {}).ok());
 }
 

@@ -213,6 +213,21 @@ TEST(SelectWorstApproximatedGroup, DrawsWithTheProbabilitiesOfItsLikelihood) {
             absl::StatusCode::kFailedPrecondition);
 }
 
+TEST(SelectWorstApproximatedGroup, ReplaysItsTranscriptAndNoOtherQuestion) {
+  const Meter paid({{{ExponentialMechanismEvent{kOne}}, 1}});
+  const auto candidates = Candidates(GroupError::kSum);
+  Drbg bits(DrawKey(DrawKey::Bytes{}));
+  Kernel kernel(SealRows(Questions(), {{0, 0}, {1, 1}}).value(), Questions(), kUnits[0], paid, bits);
+  Transcript transcript;
+  kernel.RecordTo(transcript);
+  const size_t chosen = kernel.SelectWorstApproximated(candidates, kOne).value();
+  const auto replay = [&](const std::vector<ApproximatedGroup>& asked) {
+    return Kernel::Replaying(transcript, Questions(), kUnits[0], paid).SelectWorstApproximated(asked, kOne);
+  };
+  EXPECT_EQ(replay(candidates).value(), chosen);
+  EXPECT_EQ(replay(Candidates(GroupError::kLargest)).status().code(), absl::StatusCode::kFailedPrecondition);
+}
+
 TEST(SelectWorstApproximatedGroup, RefusesMalformedCandidatesBeforeTheDebit) {
   Drbg bits(DrawKey(DrawKey::Bytes{}));
   Kernel kernel(SealRows(Questions(), {}).value(), Questions(), kUnits[0],

@@ -68,51 +68,43 @@ struct CountsDraw {
   std::vector<AttributeSet> marginals;
   NoiseSpec noise;
   std::vector<std::vector<int64_t>> values;
-  bool operator==(const CountsDraw&) const = default;
 };
 struct QueriesDraw {
   std::vector<QueryGroup> groups;
   NoiseSpec noise;
   std::vector<std::vector<int64_t>> values;
-  bool operator==(const QueriesDraw&) const = default;
 };
 struct RecordCountDraw {
   NoiseSpec noise;
   int64_t value = 0;
-  bool operator==(const RecordCountDraw&) const = default;
 };
 struct SelectionDraw {
   std::vector<ApproximatedMarginal> candidates;
   Epsilon epsilon;
   size_t selected = 0;
-  bool operator==(const SelectionDraw&) const = default;
 };
 
 struct GroupSelectionDraw {
   std::vector<ApproximatedGroup> candidates;
   Epsilon epsilon;
   size_t selected = 0;
-  bool operator==(const GroupSelectionDraw&) const = default;
 };
 struct FamilySelectionDraw {
   std::vector<CandidateFamily> families;
   Epsilon epsilon;
   FamilyChoice selected;
-  bool operator==(const FamilySelectionDraw&) const = default;
 };
 struct UtilityDraw {
   Utility utility;
   std::vector<double> bonuses;
   Epsilon epsilon;
   size_t selected = 0;
-  bool operator==(const UtilityDraw&) const = default;
 };
 struct GroupSizesDraw {
   GroupRole role = GroupRole::kUnit;
   std::vector<int64_t> least_sizes;
   NoiseSpec noise;
   std::vector<int64_t> values;
-  bool operator==(const GroupSizesDraw&) const = default;
 };
 
 using Draw = std::variant<CountsDraw, QueriesDraw, RecordCountDraw, SelectionDraw, GroupSelectionDraw,

@@ -95,6 +95,12 @@ TEST(BlockwiseSelection, DrawsMoreBitsAndAsksAgainWhereTheFirstOnesLeaveItOpen) 
   EXPECT_EQ(selection.Draw(bits).value(), (BlockChoice{0, 0}));
   EXPECT_EQ(asked, 2 + 2 + 1);
   EXPECT_EQ(bits.taken(), 3U);
+
+  asked = 0;
+  seeded::ScriptedBits open_twice({(uint64_t{1} << 63) - 1, ~uint64_t{0}, 0, 0});
+  EXPECT_EQ(selection.Draw(open_twice).value(), (BlockChoice{0, 0}));
+  EXPECT_EQ(asked, 2 + 2 + 1);
+  EXPECT_EQ(open_twice.taken(), 4U);
 }
 
 TEST(BlockwiseSelection, FollowsScoresThatHaveChanged) {

@@ -79,6 +79,19 @@ TEST(DiscreteGaussian, OfTheLargestParameterHasTheSizeOfItsSigma) {
   EXPECT_LT(largest, 12 * kSigma);
 }
 
+// For sigma^2 = 1 a proposal of 0 is accepted with probability exp(-1/8); its trial begins with 64 bits that do
+// not say whether it is.
+TEST(DiscreteGaussian, DrawsMoreBitsWhereTheFirstOnesLeaveATrialOpen) {
+  constexpr uint64_t kOneOfTwo = uint64_t{1} << 63;
+  constexpr uint64_t kNoMultiple = ~uint64_t{0};
+  const uint64_t open = EncloseExpOfMinus(mpq_class(1, 8), 64).lower.get_ui();
+  const DiscreteGaussian standard = Make({1, 1});
+  seeded::ScriptedBits just_below({0, 0, kNoMultiple, 0, open, 0});
+  EXPECT_EQ(standard.Draw(just_below), 0);
+  seeded::ScriptedBits just_above({0, 0, kNoMultiple, 0, open, ~uint64_t{0}, kOneOfTwo, 0, kNoMultiple, 0});
+  EXPECT_EQ(standard.Draw(just_above), 1) << "the next proposal";
+}
+
 // Canonne, Kamath, Steinke 2020, Algorithm 3, with every comparison of its own made in exact arithmetic.
 int64_t DrawBySlowAlgorithm(BitBuffer& bits, Rational sigma_squared) {
   const mpz_class p(sigma_squared.numerator);

@@ -97,6 +97,18 @@ TEST(DiscreteLaplace, IsCutOnlyAtTheEndOfItsRange) {
   EXPECT_EQ(Make({DiscreteLaplace::kMaxScale, 1}).Draw(bits), 1023 * DiscreteLaplace::kMaxScale);
 }
 
+// The trial of the remainder 1 of 2 begins with 64 bits that do not say whether it is below exp(-1/2).
+TEST(DiscreteLaplace, DrawsMoreBitsWhereTheFirstOnesLeaveARemainderOpen) {
+  constexpr uint64_t kOneOfTwo = uint64_t{1} << 63;
+  constexpr uint64_t kNoMultiple = ~uint64_t{0};
+  const uint64_t open = EncloseExpOfMinus(mpq_class(1, 2), 64).lower.get_ui();
+  const DiscreteLaplace of_two = Make({2, 1});
+  seeded::ScriptedBits just_below({kOneOfTwo, open, 0, kNoMultiple, 0});
+  EXPECT_EQ(of_two.Draw(just_below), 1);
+  seeded::ScriptedBits just_above({kOneOfTwo, open, ~uint64_t{0}, 0, 0, kNoMultiple, 0});
+  EXPECT_EQ(of_two.Draw(just_above), 0) << "another remainder, which is 0";
+}
+
 // Canonne, Kamath, Steinke 2020, Algorithm 2, with every comparison made in exact arithmetic.
 int64_t DrawBySlowAlgorithm(BitBuffer& bits, Rational scale) {
   const mpz_class t(scale.numerator);

@@ -3,9 +3,14 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 #include <map>
+#include <vector>
 
+#include "dp/accounting/calculators/randomized_response.h"
+#include "dp/accounting/calculators/stated_composition.h"
 #include "dp/accounting/testing/random_events.h"
+#include "dp/accounting/zcdp_conversion.h"
 
 namespace curator::dp {
 namespace {
@@ -82,6 +87,56 @@ TEST(CompareCalculators, StatedDeltasThatUseUpDeltaLeaveNoEpsilon) {
   const auto rows = Compared(schedule, Effort::kThorough);
   EXPECT_TRUE(std::isinf(*rows.at("basic").epsilon));
   EXPECT_TRUE(std::isinf(*rows.at("numerical").epsilon));
+}
+
+// The product of all 1 - delta is 0, or so small that it is no number.
+TEST(CompareCalculators, StatedDeltasThatKeepNothingLeaveNoEpsilon) {
+  const Event broken{ApproximateEvent{Epsilon(1), Delta(kDeltaUnitsPerOne)}};
+  const Event half{ApproximateEvent{Epsilon(1), Delta(kDeltaUnitsPerOne / 2)}};
+  for (const Schedule& schedule :
+       {Schedule{{broken, 1}}, Schedule{{half, std::numeric_limits<int64_t>::max()}}}) {
+    for (const auto& [name, row] : Compared(schedule, Effort::kThorough)) {
+      if (row.side == BoundSide::kUpper && row.epsilon.ok()) {
+        EXPECT_TRUE(std::isinf(*row.epsilon)) << name << " " << *row.epsilon;
+      }
+    }
+    EXPECT_EQ(LeastUpperBound(schedule, kDelta).status().code(), absl::StatusCode::kOutOfRange);
+  }
+}
+
+TEST(CompareCalculators, SoManyGaussiansThatTheirNumberDoesNotFitAreRefused) {
+  constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+  Schedule schedule = Gaussians(kMost);
+  schedule.push_back({{GaussianEvent{.sigma_squared = {400, 1}}}, kMost});
+  EXPECT_EQ(BasicEpsilon(schedule, Interval::Of(kDelta)).status().code(), absl::StatusCode::kOutOfRange);
+}
+
+TEST(CompareCalculators, StatedZcdpIsCountedByWhatRestsOnDivergences) {
+  const Schedule schedule = {{{ZcdpEvent{Rho(2'000'000'000)}}, 5}};  // 0.002 each
+  const auto rows = Compared(schedule, Effort::kThorough);
+  const double tight = EpsilonOfZcdp(Interval::Of(Rho(10'000'000'000)), Interval::Of(kDelta)).Upper();
+  EXPECT_NEAR(*rows.at("zcdp-tight").epsilon, tight, 1e-12);
+  EXPECT_NEAR(*rows.at("zcdp-loose").epsilon, 0.01 + 2 * std::sqrt(0.01 * std::log(1e6)), 1e-9);
+  EXPECT_NEAR(*rows.at("rdp").epsilon, tight, 1e-6);
+  for (const char* other : {"basic", "advanced", "optimal", "numerical", "gaussian-dp"})
+    EXPECT_TRUE(absl::IsFailedPrecondition(rows.at(other).epsilon.status())) << other;
+}
+
+// On one coordinate that shifts by 1 its losses are those of randomised response.
+TEST(CompareCalculators, DiscreteLaplaceIsCountedAsRandomizedResponseOfItsEpsilon) {
+  const Schedule laplace = {{{DiscreteLaplaceEvent{{10, 1}, 1, 1}}, 100}};
+  const auto rows = Compared(laplace, Effort::kBounded);
+  for (const auto& [name, response] : Compared(Pures(100), Effort::kBounded)) {
+    ASSERT_EQ(rows.at(name).epsilon.ok(), response.epsilon.ok()) << name;
+    if (!response.epsilon.ok()) continue;
+    EXPECT_NEAR(*rows.at(name).epsilon, *response.epsilon, 1e-9) << name;
+  }
+}
+
+TEST(OptimalPureEpsilon, RefusesEpsilonsWithoutACommonMeasureThatIsCoarseEnough) {
+  const std::vector<Stated> apart = {{Interval(1), Interval(0), 1},
+                                     {Interval::Of(Epsilon(kEpsilonUnitsPerOne - 11)), Interval(0), 1}};
+  EXPECT_EQ(OptimalPureEpsilon(apart, Interval::Of(kDelta)).status().code(), absl::StatusCode::kOutOfRange);
 }
 
 TEST(CompareCalculators, EqualMechanismsAreOneHoweverTheyAreListed) {

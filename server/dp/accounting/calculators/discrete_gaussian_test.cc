@@ -3,8 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <optional>
+#include <string>
 #include <vector>
 
+#include "base/errors.h"
 #include "dp/accounting/calculators/gaussian.h"
 #include "dp/accounting/numerical/composition.h"
 
@@ -77,6 +80,24 @@ TEST(UnitShifts, RefuseAVarianceWhoseFactorIsUnknownAndNumbersOutOfRange) {
   EXPECT_TRUE(UnitShiftsDelta({1, 10}, 1, Interval(1)).ok());
   EXPECT_FALSE(UnitShiftsDelta({1, 1}, 0, Interval(1)).ok());
   EXPECT_FALSE(UnitShiftsDelta({0, 1}, 1, Interval(1)).ok());
+}
+
+std::string Field(const absl::Status& status) {
+  const std::optional<FieldViolation> violation = FieldViolationOf(status);
+  return violation ? violation->field : "";
+}
+
+TEST(DiscreteGaussianCurve, RefusesAnEpsilonThatIsNegativeOrNoNumber) {
+  const Interval nan = Interval(0) / Interval(0);
+  for (const Interval& epsilon : {Interval(-1), nan})
+    EXPECT_EQ(Field(DiscreteGaussianDelta({1, 1}, 1, epsilon).status()), "epsilon");
+}
+
+TEST(DiscreteGaussianSigma, RefusesPrivacyThatIsNone) {
+  const Interval one(1);
+  EXPECT_EQ(Field(DiscreteGaussianSigmaThousandths(Interval(0), kMillionth, 1).status()), "epsilon");
+  EXPECT_EQ(Field(DiscreteGaussianSigmaThousandths(one, Interval(0), 1).status()), "delta");
+  EXPECT_EQ(Field(DiscreteGaussianSigmaThousandths(one, Interval(1), 1).status()), "delta");
 }
 
 // Left and right of the variance from which sums are no longer summed, the curve is the same.

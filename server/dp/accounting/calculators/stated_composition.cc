@@ -4,7 +4,9 @@
 #include <limits>
 
 #include "absl/status/status.h"
+#include "base/status_macros.h"
 #include "dp/accounting/calculators/gaussian.h"
+#include "dp/accounting/checked.h"
 
 namespace curator::dp {
 namespace {
@@ -42,8 +44,11 @@ std::optional<std::vector<Stated>> StatedOf(const Schedule& schedule) {
 Interval SlackOf(const std::vector<Stated>& stated, const Interval& delta) {
   Interval log_kept(0);
   for (const Stated& s : stated) log_kept = log_kept + Interval(s.count) * Log1p(-s.delta);
+  const Interval kept = Exp(log_kept);
+  // The quotient would be NaN, which is not below 0: as if something were left.
+  if (!IsPositive(kept)) return Interval(-1);
   // 1 - (1 - delta)/kept = (kept - (1 - delta))/kept, with kept - 1 = expm1(log_kept).
-  return (Expm1(log_kept) + delta) / Exp(log_kept);
+  return (Expm1(log_kept) + delta) / kept;
 }
 
 absl::StatusOr<double> BasicEpsilon(const Schedule& schedule, const Interval& delta) {
@@ -52,7 +57,7 @@ absl::StatusOr<double> BasicEpsilon(const Schedule& schedule, const Interval& de
   int64_t gaussians = 0;
   for (const CountedEvent& part : schedule) {
     if (std::holds_alternative<GaussianEvent>(part.event.what)) {
-      gaussians += part.count;
+      ASSIGN_OR_RETURN(gaussians, CheckedAdd(gaussians, part.count));
     } else if (const auto* e = std::get_if<ApproximateEvent>(&part.event.what)) {
       epsilons = epsilons + Interval(part.count) * Interval::Of(e->epsilon);
       deltas = deltas + Interval(part.count) * Interval::Of(e->delta);

@@ -26,13 +26,13 @@ struct Stated {
 // What a schedule states; none when some mechanism states no epsilon (Gaussian, zCDP).
 std::optional<std::vector<Stated>> StatedOf(const Schedule& schedule);
 
-// d' with 1 - (1 - d') prod(1 - delta_i) = delta, what the stated deltas leave of `delta`; negative when they
-// leave nothing.
+// d' with 1 - (1 - d') prod(1 - delta_i) = delta, what the stated deltas leave of `delta` < 1; negative when
+// they leave nothing, also where the product is 0 or too small for a number. Never NaN.
 Interval SlackOf(const std::vector<Stated>& stated, const Interval& delta);
 
 // Basic composition: the sum of epsilons. Each Gaussian is charged its exact epsilon at an equal share of
 // what the stated deltas leave of `delta`. FAILED_PRECONDITION for zCDP and discrete Gaussian mechanisms,
-// which have no such curve here.
+// which have no such curve here; OUT_OF_RANGE when the Gaussians' number does not fit 64 bits.
 absl::StatusOr<double> BasicEpsilon(const Schedule& schedule, const Interval& delta);
 
 // `count` times the same mechanism.

@@ -185,6 +185,27 @@ TEST(NumericalComposition, TinySchedulesTakeAFinerGrid) {
   EXPECT_LE(bounds.upper, 5e-9 * 1.01);
 }
 
+// It is widened to a part of a step where a bound from above is asked for, and left out from below.
+TEST(NumericalComposition, AGaussianFarNarrowerThanAStepCostsNextToNothing) {
+  const Event narrow{GaussianEvent{{1'000'000'000'000'000, 1}, {1, 1}}};
+  const CertifiedBounds alone = EpsilonBounds({{PureOf(100), 8}}, 1e-6);
+  const CertifiedBounds both = EpsilonBounds({{PureOf(100), 8}, {narrow, 1}}, 1e-6);
+  ASSERT_TRUE(both.lower);
+  EXPECT_LE(*both.lower, alone.upper);
+  EXPECT_GE(*both.lower, *alone.lower - 1e-9);
+  EXPECT_GE(both.upper, *OptimalPureEpsilon(*StatedOf({{PureOf(100), 8}}), Interval::OfDouble(1e-6)));
+  EXPECT_LE(both.upper, alone.upper + 1e-3);
+}
+
+TEST(NumericalComposition, AStepThatIsTooFineForMemoryIsMadeCoarser) {
+  const Schedule schedule = {{PureOf(130), 7}};
+  const double optimum = *OptimalPureEpsilon(*StatedOf(schedule), Interval::OfDouble(1e-6));
+  const CertifiedBounds bounds = *NumericalEpsilon(schedule, 1e-6, {.sides = Sides::kBoth, .step = 1e-8});
+  EXPECT_GE(bounds.upper, optimum * (1 - 1e-13));
+  EXPECT_LE(bounds.upper, optimum + 1e-6);
+  EXPECT_LE(*bounds.lower, optimum);
+}
+
 TEST(NumericalComposition, NothingCostsNothing) {
   EXPECT_EQ(EpsilonBounds({}, 1e-6).upper, 0);
   EXPECT_EQ(DeltaBounds({{PureOf(0), 9}}, 0).upper, 0);

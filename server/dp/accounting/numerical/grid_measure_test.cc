@@ -55,6 +55,19 @@ TEST(GridMeasures, LowerMeasuresLieBelowTheTrueCurve) {
   }
 }
 
+TEST(GridMeasures, APieceWithinOneCellIsSharedOverItsEnds) {
+  PrivacyLoss loss;
+  loss.piece = ExponentialPiece{0.312, 0.317, 1};
+  loss.least = 0.312;
+  loss.largest = 0.317;
+  const LossGrid grid{0.01, 2, Bound::kUpper};
+  const GridMeasure measure = Discretized(loss, grid, kNothing);
+  // Both the mass and the mass under the other neighbour, which is e^-l times as much, are kept.
+  EXPECT_NEAR(HockeyStick(measure, grid, -700), 2 * (std::exp(0.317 / 2) - std::exp(0.312 / 2)), 1e-9);
+  const double other = 2 * (std::exp(-0.312 / 2) - std::exp(-0.317 / 2));
+  EXPECT_NEAR(HockeyStick(measure, grid, -700) - HockeyStick(measure, grid, 0), other, 1e-9);
+}
+
 TEST(GridMeasures, EveryKindHasAWholeMass) {
   for (const Event& event :
        {Event{PureEvent{Epsilon(300'000'000'000)}},

@@ -33,7 +33,7 @@ absl::StatusOr<int64_t> LargestSquaredSum(Epsilon epsilon, Delta slack) {
   ASSIGN_OR_RETURN(int64_t units, (root * root * Interval(kSquaredUnitsPerOne)).RoundedDown());
   while (units > 0 &&
          !FilterValue(spread, Quotient({units}, {kSquaredUnitsPerOne})).CertainlyAtMost(promise)) {
-    --units;
+    --units;  // not covered: rounded down, the closed form holds
   }
   return units;
 }

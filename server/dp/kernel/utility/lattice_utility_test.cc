@@ -157,6 +157,8 @@ TEST(ToLattice, RefusesMalformedModelsOfGroups) {
   EXPECT_EQ(CodeOf(RecordsInGroups{.attribute = 0, .model = kTwoCodes}, {}, kPerson),
             absl::StatusCode::kInvalidArgument)
       << "one record is bounded, not three";
+  const ClippedGroups around{.attribute = 0, .model = kTwoCodes, .role = GroupRole::kAroundRecord};
+  EXPECT_EQ(CodeOf(around, {}, kPerson), absl::StatusCode::kInvalidArgument) << "a unit is one record";
 }
 
 TEST(UtilityRange, OfClippedGroupsIsTheClipWhereTheyEnterAndTwiceThatWhereTheyChange) {
@@ -188,6 +190,17 @@ TEST(ToLattice, RefusesFromPublicFactsWhatCouldOverflow) {
   EXPECT_EQ(CodeOf(ClippedLogLikelihood{.attributes = {0}, .log_probabilities = {{0, 1}}, .clip = 1025}, {},
                    kRecord),
             absl::StatusCode::kOutOfRange);
+}
+
+TEST(ToLattice, RefusesMoreCandidatesThanMemoryIsSetAsideFor) {
+  const Domain wide = CodedDomain({1 << 13, 1 << 13});
+  const ClippedSum two{.attributes = {0, 1}, .values = {{}, {}}};
+  EXPECT_EQ(ToLattice(two, {}, wide, kRecord).status().code(), absl::StatusCode::kOutOfRange);
+  const BinomialGroups many{.successes = {0, 1},
+                            .edge = 0.01,
+                            .means = std::vector<double>(257, 0.5),
+                            .correlations = std::vector<double>(256, 0.1)};
+  EXPECT_EQ(CodeOf(ClippedGroups{.attribute = 0, .model = many}, {}, kRecord), absl::StatusCode::kOutOfRange);
 }
 
 TEST(ToLattice, RefusesAQuantileWhereAUnitMayOwnAnyNumberOfRecords) {

@@ -216,17 +216,28 @@ TEST(SelectByUtility, MalformedQuestionsCostNothing) {
 }
 
 TEST(SelectByUtility, ReplaysTheSameChoiceWithoutATableAndNoOther) {
-  Drbg bits = Bits(4);
-  Transcript transcript;
-  Kernel kernel(SealUnits(Questions(), {{{2, 1}}}), Questions(), kPerson, Paid(kOne, 1), bits);
-  kernel.RecordTo(transcript);
-  const size_t chosen = kernel.SelectByUtility(kLikelihood, {}, kOne).value();
-  ASSERT_EQ(transcript.size(), 1u);
-  Kernel same = Kernel::Replaying(transcript, Questions(), kPerson, Paid(kOne, 1));
-  EXPECT_EQ(same.SelectByUtility(kLikelihood, {}, kOne).value(), chosen);
-  Kernel another = Kernel::Replaying(transcript, Questions(), kPerson, Paid(kOne, 1));
-  EXPECT_EQ(another.SelectByUtility(kLikelihood, std::vector<double>{0, 0, 1}, kOne).status().code(),
-            absl::StatusCode::kFailedPrecondition);
+  std::vector<Utility> others = kAll;
+  std::get<ClippedLogLikelihood>(others[0]).clip = 2;
+  std::get<ClippedSum>(others[1]).high = 3;
+  std::get<CellFrequency>(others[2]).most_per_unit = 1;
+  std::get<QuantileValue>(others[3]).denominator = 4;
+  std::get<ClippedGroups>(others[4]).clip = 2;
+  for (size_t i = 0; i < kAll.size(); ++i) {
+    Drbg bits = Bits(4);
+    Transcript transcript;
+    Kernel kernel(SealUnits(Questions(), {{{2, 1}}}), Questions(), kPerson, Paid(kOne, 1), bits);
+    kernel.RecordTo(transcript);
+    const size_t chosen = kernel.SelectByUtility(kAll[i], {}, kOne).value();
+    const auto replay = [&](const Utility& asked, const std::vector<double>& bonuses) {
+      return Kernel::Replaying(transcript, Questions(), kPerson, Paid(kOne, 1))
+          .SelectByUtility(asked, bonuses, kOne);
+    };
+    EXPECT_EQ(replay(kAll[i], {}).value(), chosen) << i;
+    EXPECT_EQ(replay(others[i], {}).status().code(), absl::StatusCode::kFailedPrecondition) << i;
+    std::vector<double> bonuses(CandidatesOf(kAll[i], kPerson));
+    bonuses[0] = 1;
+    EXPECT_EQ(replay(kAll[i], bonuses).status().code(), absl::StatusCode::kFailedPrecondition) << i;
+  }
 }
 
 }  // namespace
