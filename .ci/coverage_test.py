@@ -12,8 +12,8 @@ from unittest import mock
 import coverage
 
 
-def line(number, count, branches=()):
-    return {"line_number": number, "count": count,
+def line(number, count, branches=(), only_by_exception=False):
+    return {"line_number": number, "count": count, "unexecuted_block": count == 0 and not only_by_exception,
             "branches": [{"count": ways, "throw": throw} for ways, throw in branches]}
 
 
@@ -60,6 +60,11 @@ class CoverageTest(unittest.TestCase):
         result = self.coverage_of([{"server/base/a.cc": [line(1, 1), line(2, 0)]}])
         self.assertEqual(result.uncovered("base"), [])
 
+    def test_a_line_that_only_an_exception_reaches_is_left_out(self):
+        lines = [line(1, 1), line(2, 0, only_by_exception=True), line(3, 0)]
+        result = self.coverage_of([{"server/base/a.cc": lines}])
+        self.assertEqual(result.uncovered("base"), ["server/base/a.cc:3"])
+
     def test_the_table_counts_lines_and_branches_but_no_ways_of_exceptions(self):
         lines = [line(1, 1, [(1, False), (0, False), (0, True)]), line(2, 0)]
         table = self.coverage_of([{"server/codec/a.cc": lines}]).table().splitlines()
@@ -85,13 +90,17 @@ class CoverageTest(unittest.TestCase):
     def test_a_program_that_skips_a_line_is_found_out(self):
         source = self.root / "server/base/program.cc"
         source.parent.mkdir(parents=True)
-        source.write_text("int main(int count, char**) {\n  if (count > 1)\n    return 1;\n  return 0;\n}\n")
+        source.write_text("#include <vector>\n"
+                          "std::vector<int> Copy(int count) {\n  std::vector<int> values;\n  values.push_back(count);\n"
+                          "  return values;\n}\n"  # where an exception would destroy the values
+                          "int main(int count, char**) {\n  if (count > 1)\n    return 1;\n"
+                          "  return Copy(1).empty();\n}\n")
         build = self.root / "build"
         build.mkdir()
         subprocess.run(["g++", "--coverage", "-c", str(source), "-o", "program.o"], cwd=build, check=True)
         subprocess.run(["g++", "--coverage", "program.o", "-o", "program"], cwd=build, check=True)
         subprocess.run([str(build / "program")], cwd=build, check=True)
-        self.assertEqual(coverage.measure(self.root, build).uncovered("base"), ["server/base/program.cc:3"])
+        self.assertEqual(coverage.measure(self.root, build).uncovered("base"), ["server/base/program.cc:9"])
 
 
 if __name__ == "__main__":
