@@ -89,20 +89,13 @@ bool MaySee(const ledger::Dataset& dataset, std::string_view principal) {
 
 absl::Status CheckAnswersOrReplays(ledger::Ledger& ledger, const ledger::Dataset& dataset,
                                    std::string_view principal, std::string_view request_id) {
-  if (dataset.state != ledger::DatasetState::kSealed && ledger.FindCharge(principal, request_id).ok()) {
-    return absl::OkStatus();
-  }
-  switch (dataset.state) {
-    case ledger::DatasetState::kSealed:
-      return absl::OkStatus();
-    case ledger::DatasetState::kCreated:
-      return absl::FailedPreconditionError(absl::StrCat(
-          "dataset \"", dataset.name, "\" is not sealed yet: its owner imports records, then seals it"));
-    case ledger::DatasetState::kArchived:
-      return absl::FailedPreconditionError(
-          absl::StrCat("dataset \"", dataset.name, "\" is archived: it answers no new questions"));
-  }
-  return absl::InternalError("unknown dataset state");
+  if (dataset.state == ledger::DatasetState::kSealed) return absl::OkStatus();
+  if (ledger.FindCharge(principal, request_id).ok()) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      dataset.state == ledger::DatasetState::kArchived
+          ? absl::StrCat("dataset \"", dataset.name, "\" is archived: it answers no new questions")
+          : absl::StrCat("dataset \"", dataset.name,
+                         "\" is not sealed yet: its owner imports records, then seals it"));
 }
 
 absl::StatusOr<DatasetView> FindVisible(ledger::Ledger& ledger, std::string_view principal,

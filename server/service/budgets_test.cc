@@ -108,9 +108,7 @@ class BudgetsTest : public ::testing::Test {
   }
 
   BudgetView Budget(const std::string& principal) {
-    auto budget = GetBudget(*ledger_, principal, "census", BudgetDetail::kWithComparison);
-    EXPECT_TRUE(budget.ok()) << budget.status();
-    return budget.ok() ? *std::move(budget) : BudgetView();
+    return GetBudget(*ledger_, principal, "census", BudgetDetail::kWithComparison).value();
   }
 
   static double EpsilonBy(const HistoryComparison& comparison, std::string_view calculator) {
@@ -204,6 +202,25 @@ TEST_F(BudgetsTest, AnEmptyHistoryComesToNothing) {
   EXPECT_EQ(comparison.charges, 0);
   EXPECT_TRUE(comparison.calculated.empty());
   EXPECT_TRUE(comparison.not_computed.empty());
+}
+
+TEST_F(BudgetsTest, TheHistoryTellsOfAGroupsAccountHowManySharedIt) {
+  const std::vector<dp::CounterAmount> limits = dp::LimitsOf(rule_).value();
+  ledger::AccountSpec group{.scope_type = ledger::ScopeType::kAnalystGroup,
+                            .scope_key = "interns",
+                            .rule = codec::EncodeRule(rule_),
+                            .rule_name = "ZCDP",
+                            .limits = {{limits[0].counter, limits[0].amount}},
+                            .members = {"ana", "bob"}};
+  ASSERT_TRUE(ledger_->CreateAccount({Uuid(++requests_), dataset_id_, group, "owner"}).ok());
+  group.scope_key = "lone";
+  group.members = {"cid"};
+  ASSERT_TRUE(ledger_->CreateAccount({Uuid(++requests_), dataset_id_, group, "owner"}).ok());
+  const auto entries = ListLedgerEntries(*ledger_, "owner", "census", {});
+  ASSERT_TRUE(entries.ok()) << entries.status();
+  const std::string rho = "rho " + dp::FormatCounter("rho", limits[0].amount);
+  EXPECT_EQ(Summary(entries->at(entries->size() - 2)), "group interns (2 members): " + rho);
+  EXPECT_EQ(Summary(entries->back()), "group lone (1 member): " + rho);
 }
 
 TEST_F(BudgetsTest, PartsThatDifferAreNotComparedAndItIsSaidWhy) {

@@ -169,9 +169,9 @@ absl::Status CheckPartsFitOneTable(ledger::Ledger& ledger, data::DatasetStore& s
                                     dataset.schema));
     records += sealed.records;
   }
-  if (records <= dp::kMaxRows) return absl::OkStatus();
-  return absl::FailedPreconditionError(
-      absl::StrCat("the parts of a dataset hold at most ", dp::kMaxRows, " records together"));
+  constexpr char kTooMany[] = "the parts of a dataset hold fewer than 2^31 records together";
+  if (records > dp::kMaxRows) return absl::FailedPreconditionError(kTooMany);  // not covered: 2^31 records
+  return absl::OkStatus();
 }
 
 }  // namespace

@@ -35,7 +35,7 @@ std::string AccountName(const DatasetView& dataset, const ledger::Account& accou
   const std::string name = absl::StrCat("dataset/", dataset.record.name);
   switch (account.scope_type) {
     case ledger::ScopeType::kDataset:
-      return name;
+      break;
     case ledger::ScopeType::kAnalyst:
       return absl::StrCat(name, "/analyst/", account.scope_key);
     case ledger::ScopeType::kAnalystGroup:

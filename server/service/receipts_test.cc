@@ -125,5 +125,23 @@ TEST_F(ReceiptsTest, AForgedReceiptAndOneOfAnotherLedgerAreRefusedByTheirField) 
   EXPECT_EQ(FieldOf(ChargeOfReceipt(*ledger_, signer_, nonsense).status()), "statement");
 }
 
+// The key signs receipts alone; should it ever sign something else, that raises nobody's counters.
+TEST_F(ReceiptsTest, ASignedStatementThatLacksWhatAReceiptSaysIsRefused) {
+  const Receipt receipt = ReceiptOf(*ledger_, signer_, Charge().id).value();
+  const auto changed = [&](const char* key, const nlohmann::json& value) {
+    auto statement = nlohmann::ordered_json::parse(receipt.statement);
+    statement[key] = value;
+    Receipt other{.statement = statement.dump(), .signature = {}, .public_key = receipt.public_key};
+    other.signature = signer_.Sign(other.statement);
+    return ChargeOfReceipt(*ledger_, signer_, other).status();
+  };
+  EXPECT_TRUE(changed("sequence", 9).ok());
+  EXPECT_EQ(FieldOf(changed("sequence", "9")), "statement");
+  EXPECT_EQ(FieldOf(changed("charge_id", nullptr)), "statement");
+  EXPECT_EQ(FieldOf(changed("postings", nlohmann::json::array({7}))), "statement");
+  const nlohmann::json without_counter = {{"account_id", 1}, {"cost", 7}};
+  EXPECT_EQ(FieldOf(changed("postings", nlohmann::json::array({without_counter}))), "statement");
+}
+
 }  // namespace
 }  // namespace curator::service

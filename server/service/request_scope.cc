@@ -76,9 +76,8 @@ void KeepConcerned(const std::optional<ledger::Charge>& earlier, std::string_vie
   });
 }
 
-}  // namespace
-
-absl::StatusOr<std::optional<ledger::Charge>> FindEarlier(ledger::Ledger& ledger, const DatasetView& dataset,
+// Of any kind: the ledger refuses another request under this id, whatever its scope.
+absl::StatusOr<std::optional<ledger::Charge>> ChargedHere(ledger::Ledger& ledger, const DatasetView& dataset,
                                                           std::string_view principal,
                                                           std::string_view request_id) {
   if (request_id.empty()) return std::nullopt;
@@ -87,6 +86,17 @@ absl::StatusOr<std::optional<ledger::Charge>> FindEarlier(ledger::Ledger& ledger
   RETURN_IF_ERROR(charge.status());
   if (charge->dataset_id != dataset.record.id) return std::nullopt;
   return *std::move(charge);
+}
+
+}  // namespace
+
+absl::StatusOr<std::optional<ledger::Charge>> FindEarlier(ledger::Ledger& ledger, const DatasetView& dataset,
+                                                          std::string_view principal,
+                                                          std::string_view request_id,
+                                                          std::string_view kind) {
+  ASSIGN_OR_RETURN(std::optional<ledger::Charge> charge, ChargedHere(ledger, dataset, principal, request_id));
+  if (charge && charge->kind != kind) return std::nullopt;
+  return charge;
 }
 
 std::vector<int64_t> RequestScope::PartNumbers() const {
@@ -109,7 +119,7 @@ absl::StatusOr<RequestScope> ScopeOf(ledger::Ledger& ledger, const DatasetView& 
   const bool is_simple = dataset.record.parts.empty() && scope.accounts.size() == 1 && parts.empty();
   if (is_simple) return scope;
   ASSIGN_OR_RETURN(const std::optional<ledger::Charge> earlier,
-                   FindEarlier(ledger, dataset, principal, request_id));
+                   ChargedHere(ledger, dataset, principal, request_id));
   if (earlier) scope.version = earlier->dataset_version;
   ASSIGN_OR_RETURN(scope.parts, TouchedParts(dataset.record, scope.version, parts));
   KeepConcerned(earlier, principal, scope);
@@ -130,7 +140,7 @@ absl::StatusOr<RequestScope> OutsideScopeOf(ledger::Ledger& ledger, const Datase
   }
   RequestScope scope{.version = dataset.record.version, .parts = dataset.record.parts, .accounts = {}};
   ASSIGN_OR_RETURN(const std::optional<ledger::Charge> earlier,
-                   FindEarlier(ledger, dataset, principal, request_id));
+                   ChargedHere(ledger, dataset, principal, request_id));
   ASSIGN_OR_RETURN(scope.accounts, AccountsOf(ledger, dataset));
   if (earlier) {
     scope.version = earlier->dataset_version;

@@ -46,10 +46,11 @@ absl::StatusOr<RequestScope> ScopeOf(ledger::Ledger& ledger, const DatasetView& 
                                      std::string_view principal, std::string_view request_id,
                                      const std::vector<std::string>& parts);
 
-// The charge that the same request made before on this dataset, if it did; none for an empty `request_id`.
+// The charge that the same request made before, if it did: on this dataset, and of this kind, because another
+// request may have been made under the same id. None for an empty `request_id`.
 absl::StatusOr<std::optional<ledger::Charge>> FindEarlier(ledger::Ledger& ledger, const DatasetView& dataset,
                                                           std::string_view principal,
-                                                          std::string_view request_id);
+                                                          std::string_view request_id, std::string_view kind);
 
 // The whole dataset with all its parts, sealed or not: for mechanisms that run outside, whose reads nobody
 // sees.

@@ -144,8 +144,6 @@ absl::StatusOr<dp::AskedSet> Resolve(const Place& place, const RangesQuery& quer
   dp::AskedSet asked{.query_class = dp::QueryClass::kRanges};
   ASSIGN_OR_RETURN(const dp::AttributeSet attributes,
                    ResolveNames(place.domain, query.attributes, place.path + ".attributes"));
-  if (std::ranges::adjacent_find(attributes) != attributes.end())
-    return InvalidField(place.path + ".attributes", "names an attribute twice");
   if (query.boxes.empty()) {
     ASSIGN_OR_RETURN(dp::QueryGroup all, ResolveAllBoxes(place, attributes));
     asked.queries.groups.push_back(std::move(all));

@@ -162,8 +162,8 @@ absl::StatusOr<std::optional<dp::Event>> ChargedBefore(ledger::Ledger& ledger, c
                                                        std::string_view principal,
                                                        std::string_view request_id) {
   ASSIGN_OR_RETURN(const std::optional<ledger::Charge> charge,
-                   FindEarlier(ledger, dataset, principal, request_id));
-  if (!charge || charge->kind != kSynthesisKind) return std::nullopt;
+                   FindEarlier(ledger, dataset, principal, request_id, kSynthesisKind));
+  if (!charge) return std::nullopt;
   return codec::DecodeEvent(charge->event);
 }
 

@@ -1,0 +1,38 @@
+// A stored dataset that contradicts itself is found out before anybody relies on it.
+#include "service/access.h"
+
+#include "codec/schema_codec.h"
+#include "service/testing.h"
+
+namespace curator::service {
+namespace {
+
+ledger::Dataset StoredPeople() {
+  ledger::Dataset record;
+  record.name = "census";
+  record.schema = codec::EncodeSchema(PeopleSchema(dp::PersonUnit{.id_column = "pid", .max_records = 3}));
+  record.neighbour_relation = "ADD_REMOVE";
+  record.max_records_per_unit = 3;
+  return record;
+}
+
+TEST(ViewOf, ReadsTheUnitThatTheAccountCountsFor) {
+  const auto view = ViewOf(StoredPeople());
+  ASSERT_TRUE(view.ok()) << view.status();
+  EXPECT_EQ(view->unit_bound, (dp::UnitBound{dp::NeighbourRelation::kAddRemove, 3}));
+}
+
+TEST(ViewOf, RefusesARelationOfNeighboursThatItDoesNotKnow) {
+  ledger::Dataset record = StoredPeople();
+  record.neighbour_relation = "REPLACE_TWO";
+  EXPECT_EQ(ViewOf(record).status().code(), absl::StatusCode::kDataLoss);
+}
+
+TEST(ViewOf, RefusesASchemaWhoseUnitsHaveMoreRecordsThanTheAccountCountsFor) {
+  ledger::Dataset record = StoredPeople();
+  record.max_records_per_unit = 2;
+  EXPECT_EQ(ViewOf(record).status().code(), absl::StatusCode::kDataLoss);
+}
+
+}  // namespace
+}  // namespace curator::service
