@@ -13,8 +13,8 @@ namespace curator::dp {
 // up and at most 1 (Dwork, Roth 2014; Bun, Steinke 2016 for zCDP). A unit that changes k records is k steps
 // between neighbours, and sensitivities are norms, so they add up along the steps.
 //
-// `mechanism` is valid; k >= 1. Errors: OUT_OF_RANGE when a number does not fit, INTERNAL when k > 1 and it is
-// composed, parallel, group or certified.
+// `mechanism` is valid; k >= 1. Errors: OUT_OF_RANGE when a number does not fit; INTERNAL when k > 1 and it
+// is composed, parallel, group or certified.
 absl::StatusOr<Event> ForGroup(const Event& mechanism, int64_t group_size);
 
 }  // namespace curator::dp

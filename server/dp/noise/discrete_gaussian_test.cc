@@ -79,8 +79,8 @@ TEST(DiscreteGaussian, OfTheLargestParameterHasTheSizeOfItsSigma) {
   EXPECT_LT(largest, 12 * kSigma);
 }
 
-// For sigma^2 = 1 a proposal of 0 is accepted with probability exp(-1/8); its trial begins with 64 bits that do
-// not say whether it is.
+// For sigma^2 = 1 a proposal of 0 is accepted with probability exp(-1/8); its trial begins with 64 bits that
+// do not say whether it is.
 TEST(DiscreteGaussian, DrawsMoreBitsWhereTheFirstOnesLeaveATrialOpen) {
   constexpr uint64_t kOneOfTwo = uint64_t{1} << 63;
   constexpr uint64_t kNoMultiple = ~uint64_t{0};
