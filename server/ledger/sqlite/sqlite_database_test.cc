@@ -1,8 +1,11 @@
 #include "ledger/sqlite/sqlite_database.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <fstream>
+#include <memory>
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -10,6 +13,8 @@
 
 namespace curator::ledger::sqlite {
 namespace {
+
+using ::testing::HasSubstr;
 
 class SqliteDatabaseTest : public ::testing::Test {
  protected:
@@ -40,6 +45,18 @@ TEST_F(SqliteDatabaseTest, DamagedPagesAreDataLoss) {
   }
   const absl::Status status = Run("SELECT SUM(LENGTH(content)) FROM blocks");
   EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss) << status;
+}
+
+TEST_F(SqliteDatabaseTest, AFolderThatIsGoneAfterItWasOpenedIsNamed) {
+  const std::string folder = absl::StrCat(scratch_.path(), "/folder");
+  std::filesystem::create_directory(folder);
+  const auto store = OpenSqliteDatabase(absl::StrCat(folder, "/store.db"));
+  ASSERT_TRUE(store.ok()) << store.status();
+  std::filesystem::remove_all(folder);
+  const sql::Outcome outcome = (*store)->Write([](sql::Transaction&) { return absl::OkStatus(); });
+  EXPECT_EQ(outcome.ending, sql::Ending::kFailed);
+  EXPECT_EQ(outcome.status.code(), absl::StatusCode::kFailedPrecondition) << outcome.status;
+  EXPECT_THAT(std::string(outcome.status.message()), HasSubstr(folder));
 }
 
 TEST_F(SqliteDatabaseTest, AStoreThatCannotBeWrittenIsAFailedPrecondition) {
