@@ -16,8 +16,8 @@ namespace curator::ledger::sqlite {
 // written, lies on a network file system, or is no database; the message names it).
 absl::StatusOr<std::unique_ptr<sql::Database>> OpenSqliteDatabase(std::string_view path);
 
-// FAILED_PRECONDITION, which names `path`, when its file system (statfs f_type) keeps files on another machine,
-// where SQLite's locks and shared memory cannot be trusted.
+// FAILED_PRECONDITION, which names `path`, when its file system (statfs f_type) keeps files on another
+// machine, where SQLite's locks and shared memory cannot be trusted.
 absl::Status CheckFileSystem(std::string_view path, int64_t file_system_type);
 
 }  // namespace curator::ledger::sqlite
