@@ -79,17 +79,20 @@ TEST_F(OpenLedgerTest, SqliteKeepsItsAnchorBesideItselfUnlessTold) {
   EXPECT_FALSE(std::filesystem::exists(Path("other.db.anchor")));
 }
 
-TEST(NetworkFileSystems, AreToldFromLocalOnes) {
+TEST(NetworkFileSystems, AreRefusedAndLocalOnesAreNot) {
   constexpr int64_t kNfs = 0x6969;
   constexpr int64_t kCifs = 0xFF534D42;
   constexpr int64_t kCifsSignExtended = static_cast<int32_t>(0xFF534D42);
   constexpr int64_t kExt4 = 0xEF53;
   constexpr int64_t kTmpfs = 0x01021994;
-  EXPECT_TRUE(sqlite::IsNetworkFileSystem(kNfs));
-  EXPECT_TRUE(sqlite::IsNetworkFileSystem(kCifs));
-  EXPECT_TRUE(sqlite::IsNetworkFileSystem(kCifsSignExtended));
-  EXPECT_FALSE(sqlite::IsNetworkFileSystem(kExt4));
-  EXPECT_FALSE(sqlite::IsNetworkFileSystem(kTmpfs));
+  for (const int64_t network : {kNfs, kCifs, kCifsSignExtended}) {
+    const absl::Status status = sqlite::CheckFileSystem("/net/ledger.db", network);
+    EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition) << network;
+    EXPECT_THAT(std::string(status.message()), HasSubstr("/net/ledger.db lies on a network file system"));
+  }
+  for (const int64_t local : {kExt4, kTmpfs}) {
+    EXPECT_TRUE(sqlite::CheckFileSystem("/var/ledger.db", local).ok()) << local;
+  }
 }
 
 class MigrationTest : public OpenLedgerTest {
@@ -146,6 +149,27 @@ TEST_F(MigrationTest, ASchemaOfANewerProgramIsRefused) {
   const absl::Status status = sql::Migrate(*store, sql::EmbeddedMigrations());
   EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_THAT(std::string(status.message()), HasSubstr("newer program"));
+}
+
+TEST_F(MigrationTest, ASchemaThatLacksAStepInTheMiddleIsRefused) {
+  auto store = OpenStore();
+  ASSERT_TRUE(sql::Migrate(*store, sql::EmbeddedMigrations()).ok());
+  Run(*store, "DELETE FROM schema_migrations WHERE version = 1");
+  const absl::Status status = sql::Migrate(*store, sql::EmbeddedMigrations());
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition) << status;
+  EXPECT_THAT(std::string(status.message()), HasSubstr("migration 1 was skipped"));
+}
+
+TEST_F(MigrationTest, AProgramThatLacksAStepInTheMiddleAppliesNone) {
+  auto store = OpenStore();
+  std::vector<sql::Migration> without_first = sql::EmbeddedMigrations();
+  const auto is_first = [](const sql::Migration& migration) { return migration.version == 1; };
+  without_first.erase(std::remove_if(without_first.begin(), without_first.end(), is_first),
+                      without_first.end());
+  const absl::Status status = sql::Migrate(*store, without_first);
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition) << status;
+  EXPECT_THAT(std::string(status.message()), HasSubstr("migration 2 is out of order"));
+  EXPECT_EQ(Ask(*store, "SELECT COUNT(*) FROM sqlite_master"), 0);
 }
 
 TEST_F(MigrationTest, ATextThatDoesNotHaveItsChecksumIsRefused) {

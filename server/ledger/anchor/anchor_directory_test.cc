@@ -243,6 +243,62 @@ TEST_F(AnchorDirectoryTest, AFolderThatCannotBeWrittenIsNamed) {
   EXPECT_THAT(std::string(status.message()), HasSubstr("/file/anchor"));
 }
 
+TEST_F(AnchorDirectoryTest, AFolderInWhichNoFileCanBeMadeIsNamed) {
+  const absl::Status status = AnchorDirectory::Open("/proc", kLedger).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition) << status;
+  EXPECT_THAT(std::string(status.message()), HasSubstr("the anchor folder /proc cannot be written"));
+}
+
+TEST_F(AnchorDirectoryTest, AFolderThatIsAFileIsNotAnEmptyAnchor) {
+  const std::string file = absl::StrCat(scratch_.path(), "/file");
+  std::ofstream(file) << "x";
+  const absl::Status status = AnchorDirectory::ReadOnly(file, kLedger).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable) << status;
+  EXPECT_THAT(std::string(status.message()), HasSubstr(file));
+}
+
+TEST_F(AnchorDirectoryTest, AFileThatCannotBeReadIsNamedAndNotPassedOver) {
+  auto anchor = Open();
+  const std::string unreadable = absl::StrCat(path(), "/", kLedger, ".other-0.anchor");
+  fs::create_directory(unreadable);
+  const absl::Status status = anchor->Read().status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable) << status;
+  EXPECT_THAT(std::string(status.message()), HasSubstr(unreadable));
+}
+
+TEST_F(AnchorDirectoryTest, AServerThatFindsEveryFileInUseDoesNotShareOne) {
+  const auto first = Open();
+  const std::string file = Files().at(0).string();
+  const std::string before_number = file.substr(0, file.rfind("0.anchor"));
+  for (int n = 1; n < 1000; ++n) {
+    fs::create_symlink(absl::StrCat(file, ".lock"), absl::StrCat(before_number, n, ".anchor.lock"));
+  }
+  const absl::Status status = AnchorDirectory::Open(path(), kLedger).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition) << status;
+  EXPECT_THAT(std::string(status.message()), HasSubstr("is in use"));
+}
+
+TEST_F(AnchorDirectoryTest, AFileThatCannotBeReplacedIsToldAndLeavesNothingOpen) {
+  const auto open_files = [] {
+    return std::distance(fs::directory_iterator("/proc/self/fd"), fs::directory_iterator());
+  };
+  auto anchor = Open();
+  const fs::path file = Files().at(0);
+  fs::remove(file);
+  fs::create_directory(file);
+  AnchorState state;
+  state.heads["d"] = {1, HashOf('a')};
+  const absl::Status status = anchor->RaiseTo(state);
+  EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable) << status;
+  EXPECT_THAT(std::string(status.message()), HasSubstr("cannot replace the anchor"));
+  const auto open_before = open_files();
+  EXPECT_FALSE(anchor->RaiseTo(state).ok());
+  EXPECT_EQ(open_files(), open_before);
+  fs::remove(file);
+  ASSERT_TRUE(anchor->RaiseTo(AnchorState()).ok());
+  EXPECT_EQ(Open()->Read()->heads.at("d").seq, 1);
+}
+
 TEST_F(AnchorDirectoryTest, AnUnwritableAnchorIsTold) {
   auto anchor = Open();
   fs::remove_all(path());

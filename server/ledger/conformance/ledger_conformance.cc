@@ -84,9 +84,11 @@ void LedgerConformance::Tamper(const std::string& script) {
                                   ? "DROP TRIGGER IF EXISTS entries_are_never_updated; "
                                     "DROP TRIGGER IF EXISTS entries_are_never_deleted; "
                                     "DROP TRIGGER IF EXISTS charges_are_never_deleted; "
+                                    "DROP TRIGGER IF EXISTS counters_are_never_deleted; "
                                     "PRAGMA ignore_check_constraints = ON; "
                                   : "ALTER TABLE entries DISABLE TRIGGER ALL; "
                                     "ALTER TABLE charges DISABLE TRIGGER ALL; "
+                                    "ALTER TABLE account_counters DISABLE TRIGGER ALL; "
                                     "ALTER TABLE account_counters DROP CONSTRAINT IF EXISTS within_limit; ";
   const absl::Status done = TryInStore(absl::StrCat(unguard, script));
   ASSERT_TRUE(done.ok()) << done;

@@ -222,6 +222,8 @@ TEST_P(PartConformance, PartsChangedBehindTheLedgersBackAreFound) {
   ASSERT_TRUE(Must(ledger->Verify(dataset.id)).ok);
   Tamper("UPDATE dataset_parts SET sealed_version = 9 WHERE number = 2");
   EXPECT_THAT(Must(ledger->Verify(dataset.id)).findings, Contains(HasSubstr("part 2")));
+  Tamper("DELETE FROM part_bins WHERE part_number = 2; DELETE FROM dataset_parts WHERE number = 2");
+  EXPECT_THAT(Must(ledger->Verify(dataset.id)).findings, Contains(HasSubstr("another number of parts")));
 }
 
 // A process killed at any step of a charge on two parts: afterwards both accounts have it, or none.

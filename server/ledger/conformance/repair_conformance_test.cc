@@ -1,5 +1,7 @@
 // A restored backup is a budget reset: it is refused, and repaired without minting any budget.
 #include <filesystem>
+#include <functional>
+#include <limits>
 
 #include "gmock/gmock.h"
 #include "ledger/conformance/invariants.h"
@@ -14,6 +16,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 constexpr int64_t kHour = 3'600'000'000;
+constexpr int64_t kLargest = std::numeric_limits<int64_t>::max();
 
 class RepairConformance : public LedgerConformance {
  protected:
@@ -40,6 +43,20 @@ class RepairConformance : public LedgerConformance {
   void Restore(const std::string& url) {
     ledger_.reset();
     ledger_ = Must(TryOpenCopy(url));
+  }
+  // The backup is used for a while where the anchor is not seen, and then under it.
+  void GoOnWithoutAnchor(const std::string& backup, const std::function<void()>& meanwhile) {
+    ledger_.reset();
+    const std::filesystem::path anchor = anchor_dir();
+    const std::filesystem::path away = anchor_dir() + ".away";
+    std::filesystem::rename(anchor, away);
+    std::filesystem::create_directory(anchor);
+    Restore(backup);
+    meanwhile();
+    ledger_.reset();
+    std::filesystem::remove_all(anchor);
+    std::filesystem::rename(away, anchor);
+    Restore(backup);
   }
   absl::StatusOr<RepairReport> Repair(const std::vector<LostCharge>& receipts = {}) {
     return ledger_->RaiseToAnchor(
@@ -238,25 +255,70 @@ TEST_P(RepairConformance, EachDatasetIsRepairedByItsOwner) {
   EXPECT_TRUE(Must(ledger_->Begin(Request("next", 1))).newly_charged);
 }
 
+TEST_P(RepairConformance, ADatasetOfTheLineageThatHasLostNothingIsLeftAlone) {
+  DatasetSpec spec = SpecOf("census-2", 0);
+  spec.accounts.clear();
+  spec.successor_of = dataset_.id;
+  const Dataset successor = Must(ledger_->CreateDataset(spec));
+  const std::string backup = Backup();
+  Must(ledger_->Begin(Request("lost", 3)));
+  Restore(backup);
+  const size_t entries = Must(ledger_->ListEntries(successor.id, {})).size();
+  Must(Repair());
+  EXPECT_EQ(Spent(), 7);
+  EXPECT_EQ(Must(ledger_->ListEntries(successor.id, {})).size(), entries);
+  EXPECT_EQ(Entries().back().kind, "REPAIRED");
+  EXPECT_THAT(Findings(), IsEmpty());
+}
+
+TEST_P(RepairConformance, ReceiptsThatDoNotFitTheCountersRaiseNothing) {
+  const auto receipt = [&](const std::string& charge_id, int64_t cost) {
+    return LostCharge{
+        .dataset_id = dataset_.id, .charge_id = charge_id, .seq = 100, .postings = {{account_, "rho", cost}}};
+  };
+  const size_t entries = Entries().size();
+  const absl::Status sum = Repair({receipt("one", kLargest), receipt("other", 1)}).status();
+  EXPECT_STATUS_IS(absl::StatusCode::kOutOfRange, sum);
+  EXPECT_THAT(std::string(sum.message()), HasSubstr("the costs of the receipts"));
+  EXPECT_STATUS_IS(absl::StatusCode::kOutOfRange, Repair({receipt("negative", -1)}).status());
+  const absl::Status beside_spent = Repair({receipt("one", kLargest)}).status();
+  EXPECT_STATUS_IS(absl::StatusCode::kOutOfRange, beside_spent);
+  EXPECT_THAT(std::string(beside_spent.message()), HasSubstr("what was spent"));
+  EXPECT_EQ(Entries().size(), entries);
+  EXPECT_EQ(Spent(), 4);
+  EXPECT_TRUE(Must(ledger_->Begin(Request("next", 1))).newly_charged);
+}
+
 TEST_P(RepairConformance, AHistoryThatWentOnWithoutItsAnchorIsCountedBesideTheAnchoredOne) {
   const std::string backup = Backup();
   Must(ledger_->Begin(Request("lost", 3)));  // the anchor knows 7
-  ledger_.reset();
-  const std::filesystem::path anchor = anchor_dir();
-  const std::filesystem::path away = anchor_dir() + ".away";
-  std::filesystem::rename(anchor, away);
-  std::filesystem::create_directory(anchor);
-  Restore(backup);
-  Must(ledger_->Begin(Request("after one", 1)));
-  Must(ledger_->Begin(Request("after two", 1)));  // the store knows 6, of which the anchor does not know 2
-  ledger_.reset();
-  std::filesystem::remove_all(anchor);
-  std::filesystem::rename(away, anchor);
-  Restore(backup);
+  GoOnWithoutAnchor(backup, [&] {
+    Must(ledger_->Begin(Request("after one", 1)));
+    Must(ledger_->Begin(Request("after two", 1)));  // the store knows 6, of which the anchor does not know 2
+  });
   EXPECT_STATUS_IS(absl::StatusCode::kDataLoss, ledger_->Begin(Request("next", 1)).status());
   Must(Repair());
   EXPECT_EQ(Spent(), 13) << "9 was spent; what the two histories share is not known";
   EXPECT_THAT(Findings(), IsEmpty());
+}
+
+TEST_P(RepairConformance, TwoHistoriesThatDoNotFitTheCountersTogetherAreNotCounted) {
+  const Dataset vast = MakeDataset(*ledger_, "vast", kLargest);
+  const int64_t account = FirstAccount(*ledger_, vast);
+  const std::string backup = Backup();
+  Must(ledger_->Begin(RequestOf(vast, "lost", account, kLargest - 5)));
+  GoOnWithoutAnchor(backup, [&] {
+    Must(ledger_->Begin(RequestOf(vast, "after one", account, 3)));
+    Must(ledger_->Begin(RequestOf(vast, "after two", account, 3)));
+  });
+  const absl::Status refused =
+      ledger_
+          ->RaiseToAnchor(
+              {.dataset_id = vast.id, .reason = "the disk failed", .actor = "olga", .receipts = {}})
+          .status();
+  EXPECT_STATUS_IS(absl::StatusCode::kOutOfRange, refused);
+  EXPECT_EQ(BalanceOf(*ledger_, vast).spent, 6);
+  EXPECT_STATUS_IS(absl::StatusCode::kDataLoss, ledger_->Begin(Request("next", 1)).status());
 }
 
 TEST_P(RepairConformance, AHistoryThatContradictsItselfIsNotMended) {

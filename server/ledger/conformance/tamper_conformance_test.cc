@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "ledger/conformance/ledger_conformance.h"
+#include "ledger/inspect_ledger.h"
 
 namespace curator::ledger {
 namespace {
@@ -100,6 +101,27 @@ TEST_P(TamperConformance, AnEditedEntryIsFound) {
               Contains(HasSubstr("entry 3 was edited")));
 }
 
+TEST_P(TamperConformance, AnEditedLastEntryIsNotTheOneThatTheAnchorKnows) {
+  EXPECT_THAT(FindingsAfter("UPDATE entries SET actor = 'mallory' WHERE seq = 5"),
+              Contains(HasSubstr("entry 5 is not the one that the anchor knows")));
+}
+
+TEST_P(TamperConformance, AReplacedHeadIsFoundAndTheLedgerTurnsReadOnly) {
+  EXPECT_THAT(FindingsAfter("UPDATE chain_heads SET hash = (SELECT prev_hash FROM entries WHERE seq = 5)"),
+              Contains(HasSubstr("the stored head is not the last entry")));
+  auto ledger = Open();
+  ExpectReadOnly(*ledger);
+  EXPECT_THAT(std::string(ledger->Health().message()), HasSubstr("is not its last entry"));
+}
+
+TEST_P(TamperConformance, AHeadReplacedUnderARunningServerIsNoticedByTheNextCharge) {
+  auto ledger = Open();
+  Must(ledger->Begin(Request("before", 1)));
+  Tamper("UPDATE chain_heads SET hash = (SELECT prev_hash FROM entries WHERE seq = 6)");
+  ExpectReadOnly(*ledger);
+  EXPECT_THAT(std::string(ledger->Health().message()), HasSubstr("entry 6 of dataset census has the hash"));
+}
+
 TEST_P(TamperConformance, AnEntryTakenFromTheMiddleIsFound) {
   EXPECT_THAT(FindingsAfter("DELETE FROM entries WHERE seq = 3"), Contains(HasSubstr("entry 3 is missing")));
 }
@@ -130,6 +152,17 @@ TEST_P(TamperConformance, ARaisedLimitIsFound) {
               Contains(HasSubstr("limit 10")));
 }
 
+TEST_P(TamperConformance, ACounterThatNoEntryOpenedIsFound) {
+  EXPECT_THAT(FindingsAfter("INSERT INTO account_counters (account_id, counter, position, limit_value) "
+                            "SELECT account_id, 'epsilon', 1, 1000 FROM account_counters"),
+              ElementsAre(HasSubstr("counter epsilon: no entry opened it")));
+}
+
+TEST_P(TamperConformance, ACounterThatIsGoneIsFound) {
+  EXPECT_THAT(FindingsAfter("DELETE FROM account_counters"),
+              Contains(HasSubstr("the entries opened accounts that the tables do not have")));
+}
+
 TEST_P(TamperConformance, AnEditedPostingIsFound) {
   EXPECT_THAT(FindingsAfter("UPDATE charges SET postings = replace(postings, ',4]', ',1]')"),
               Contains(HasSubstr("its postings")));
@@ -138,6 +171,23 @@ TEST_P(TamperConformance, AnEditedPostingIsFound) {
 TEST_P(TamperConformance, AChargeSetBackToStartedIsFound) {
   EXPECT_THAT(FindingsAfter("UPDATE charges SET state = 'STARTED' WHERE request_id = 'stored'"),
               Contains(HasSubstr("its state")));
+}
+
+TEST_P(TamperConformance, AChargeWhoseReleaseIsGoneIsNeverDrawnAgain) {
+  EXPECT_THAT(FindingsAfter("DELETE FROM releases"), Contains(HasSubstr("its release")));
+  auto ledger = Open();
+  EXPECT_STATUS_IS(absl::StatusCode::kDataLoss, ledger->Begin(Request("stored", 4)).status());
+  EXPECT_EQ(BalanceOf(*ledger, dataset_).spent, 7);
+}
+
+TEST_P(TamperConformance, AChargeSetBackToReservedIsNeverDrawnAgain) {
+  EXPECT_THAT(FindingsAfter("UPDATE charges SET state = 'RESERVED' WHERE request_id = 'started'"),
+              Contains(HasSubstr("its state")));
+  auto ledger = Open();
+  const absl::Status refused = ledger->Begin(Request("started", 3)).status();
+  EXPECT_STATUS_IS(absl::StatusCode::kInternal, refused);
+  EXPECT_THAT(std::string(refused.message()), HasSubstr("is RESERVED"));
+  EXPECT_EQ(BalanceOf(*ledger, dataset_).spent, 7);
 }
 
 TEST_P(TamperConformance, AnEditedReleaseIsNeverServed) {
@@ -222,6 +272,9 @@ TEST_P(TamperConformance, ADamagedAnchorIsNotIgnored) {
   const absl::Status status = TryOpen().status();
   EXPECT_STATUS_IS(absl::StatusCode::kDataLoss, status);
   EXPECT_THAT(std::string(status.message()), HasSubstr(anchor_dir()));
+  const Inspection inspection = Must(InspectLedger(url(), anchor_dir()));
+  EXPECT_FALSE(inspection.ok());
+  EXPECT_THAT(inspection.findings, ElementsAre(HasSubstr(anchor_dir())));
 }
 
 TEST_P(TamperConformance, TheCanaryWithoutAnAnchorDoesNotNoticeARestoredBackup) {

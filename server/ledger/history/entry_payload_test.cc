@@ -83,6 +83,12 @@ TEST(EntryPayload, SmallDocumentsComeBackWhole) {
                            ParseChargeChanged);
 }
 
+TEST(EntryPayload, AValueWithoutANameIsNotReadBackAsAnother) {
+  EXPECT_FALSE(ChargeStateFromName(StateName(static_cast<ChargeState>(99))).ok());
+  EXPECT_FALSE(ScopeFromName(ScopeName(static_cast<ScopeType>(99))).ok());
+  EXPECT_FALSE(DatasetStateFromName(DatasetStateName(static_cast<DatasetState>(99))).ok());
+}
+
 TEST(EntryPayload, OneDocumentIsNeverReadAsAnother) {
   EXPECT_FALSE(ParseChargeMade(NoteBytes("note")).ok());
   EXPECT_FALSE(ParseNote(Bytes(DatasetSealed{1, "commitment"})).ok());

@@ -47,6 +47,10 @@ class History {
   void ChangeLimit(int64_t old_limit, int64_t new_limit) {
     Write(kLimitChanged, "", Bytes(LimitChange{"p", 1, "rho", old_limit, new_limit, "why"}));
   }
+  void RepairOf(const RaisedBy& raised) {
+    Write(kRepaired, "",
+          Bytes(Repair{.reason = "why", .anchored_hash = {}, .raised = {raised}, .lost_charges = {}}));
+  }
   void Write(const std::string& kind, const std::string& charge_id, const std::string& payload) {
     Entry entry{.dataset_id = "d",
                 .kind = kind,
@@ -170,6 +174,39 @@ TEST(Recount, AmountsThatOverflowAreFound) {
   History negative;
   negative.Charge(kCharged, "c1", -5);
   EXPECT_THAT(negative.Finish().findings(), Contains(HasSubstr("negative or too large")));
+}
+
+TEST(Recount, AChargeOfAnAccountThatWasNeverOpenedIsFoundAndCountsNowhere) {
+  History history;
+  history.Write(kCharged, "c1",
+                Bytes(ChargeMade{.principal = {},
+                                 .request_id = {},
+                                 .fingerprint = {},
+                                 .kind = {},
+                                 .event = {},
+                                 .label = {},
+                                 .postings = {{7, "rho", 2}, {1, "rho", 3}}}));
+  EXPECT_THAT(history.Finish().findings(), ElementsAre(HasSubstr("posts to the unknown account 7")));
+  EXPECT_EQ(history.Balance(), (RecountedCounter{3, 0, 10})) << "what it posts elsewhere counts";
+  EXPECT_EQ(history.Finish().counters().size(), 1U);
+}
+
+TEST(Recount, ARepairRaisesWhatIsSpentAndTheLimitThatItNames) {
+  History history;
+  history.RepairOf({.account_id = 1, .counter = "rho", .amount = 12, .old_limit = 10, .new_limit = 12});
+  EXPECT_THAT(history.Finish().findings(), ElementsAre());
+  EXPECT_EQ(history.Balance(), (RecountedCounter{12, 0, 12}));
+}
+
+TEST(Recount, ARepairOfAnUnknownAccountOrFromAnotherLimitIsFound) {
+  History unknown;
+  unknown.RepairOf({.account_id = 7, .counter = "rho", .amount = 1, .old_limit = 10, .new_limit = 10});
+  EXPECT_THAT(unknown.Finish().findings(), Contains(HasSubstr("raises the unknown account 7")));
+  EXPECT_EQ(unknown.Balance(), (RecountedCounter{0, 0, 10}));
+  History other_limit;
+  other_limit.RepairOf({.account_id = 1, .counter = "rho", .amount = 1, .old_limit = 9, .new_limit = 20});
+  EXPECT_THAT(other_limit.Finish().findings(),
+              ElementsAre(HasSubstr("does not start from the limit that held before")));
 }
 
 TEST(Recount, ThereIsNoWayBackFromAnEnd) {

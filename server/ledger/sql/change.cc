@@ -38,7 +38,7 @@ std::string AccountName(std::string_view dataset_name, ScopeType scope, std::str
   const std::string dataset = absl::StrCat("dataset/", std::string(dataset_name));
   switch (scope) {
     case ScopeType::kDataset:
-      return dataset;
+      break;
     case ScopeType::kAnalyst:
       return absl::StrCat(dataset, "/analyst/", std::string(scope_key));
     case ScopeType::kAnalystGroup:

@@ -45,15 +45,16 @@ absl::StatusOr<std::string> OpenedBy(Transaction& transaction, int64_t account_i
 }
 
 void AppendLimit(Change& change, const char* kind, const LimitProposal& proposal, std::string_view actor) {
+  const LimitChange limit{.proposal_id = proposal.id,
+                          .account_id = proposal.account_id,
+                          .counter = proposal.counter,
+                          .old_limit = proposal.old_limit,
+                          .new_limit = proposal.new_limit,
+                          .reason = proposal.reason};
   change.Append({.dataset_id = proposal.dataset_id,
                  .kind = kind,
                  .charge_id = {},
-                 .payload = ledger::Bytes(LimitChange{.proposal_id = proposal.id,
-                                                      .account_id = proposal.account_id,
-                                                      .counter = proposal.counter,
-                                                      .old_limit = proposal.old_limit,
-                                                      .new_limit = proposal.new_limit,
-                                                      .reason = proposal.reason}),
+                 .payload = ledger::Bytes(limit),
                  .actor = std::string(actor),
                  .prev_hash = {},
                  .hash = {}});

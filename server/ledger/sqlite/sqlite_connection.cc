@@ -104,6 +104,10 @@ absl::StatusOr<std::unique_ptr<SqliteConnection>> SqliteConnection::Open(const s
   return connection;
 }
 
+void SqliteConnection::FinalizeStatement::operator()(sqlite3_stmt* statement) const {
+  sqlite3_finalize(statement);
+}
+
 SqliteConnection::~SqliteConnection() {
   prepared_.clear();
   sqlite3_close(connection_);

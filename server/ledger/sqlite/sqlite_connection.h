@@ -34,7 +34,7 @@ class SqliteConnection final : public sql::Transaction {
 
  private:
   struct FinalizeStatement {
-    void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
+    void operator()(sqlite3_stmt* statement) const;
   };
   using Statement = std::unique_ptr<sqlite3_stmt, FinalizeStatement>;
 

@@ -65,24 +65,24 @@ absl::Status CheckPlace(const std::string& path) {
     return absl::FailedPreconditionError(absl::StrCat("cannot open the ledger file ", path, ": its folder ",
                                                       folder.string(), ": ", std::strerror(errno)));
   }
-  if (IsNetworkFileSystem(file_system.f_type)) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("the ledger file ", path,
-                     " lies on a network file system, where SQLite cannot lock safely; "
-                     "use a local disk, or PostgreSQL"));
-  }
-  return absl::OkStatus();
+  return CheckFileSystem(path, file_system.f_type);
 }
 
 }  // namespace
 
-bool IsNetworkFileSystem(int64_t file_system_type) {
+absl::Status CheckFileSystem(std::string_view path, int64_t file_system_type) {
   // statfs(2) and linux/magic.h: NFS, SMB, CIFS, SMB2, AFS (two), Coda, NCP, 9P, Ceph, Lustre, OCFS2, GFS2.
   constexpr std::array<int64_t, 13> kNetwork = {0x6969,     0x517B,     0xFF534D42, 0xFE534D42, 0x5346414F,
                                                 0x6B414653, 0x73757245, 0x564C,     0x01021997, 0x00C36400,
                                                 0x0BD00BD0, 0x7461636F, 0x01161970};
   // f_type is a signed word on some machines: compare its low 32 bits.
-  return std::find(kNetwork.begin(), kNetwork.end(), file_system_type & 0xFFFFFFFF) != kNetwork.end();
+  if (std::find(kNetwork.begin(), kNetwork.end(), file_system_type & 0xFFFFFFFF) == kNetwork.end()) {
+    return absl::OkStatus();
+  }
+  return absl::FailedPreconditionError(
+      absl::StrCat("the ledger file ", std::string(path),
+                   " lies on a network file system, where SQLite cannot lock safely; use a local disk, or "
+                   "PostgreSQL"));
 }
 
 absl::StatusOr<std::unique_ptr<sql::Database>> OpenSqliteDatabase(std::string_view path) {

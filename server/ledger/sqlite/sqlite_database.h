@@ -1,9 +1,11 @@
 // The embedded store: one SQLite file, for one machine.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string_view>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "ledger/sql/database.h"
 
@@ -14,8 +16,8 @@ namespace curator::ledger::sqlite {
 // written, lies on a network file system, or is no database; the message names it).
 absl::StatusOr<std::unique_ptr<sql::Database>> OpenSqliteDatabase(std::string_view path);
 
-// Whether a file system (statfs f_type) keeps its files on another machine, where SQLite's locks and shared
-// memory cannot be trusted.
-bool IsNetworkFileSystem(int64_t file_system_type);
+// FAILED_PRECONDITION, which names `path`, when its file system (statfs f_type) keeps files on another
+// machine, where SQLite's locks and shared memory cannot be trusted.
+absl::Status CheckFileSystem(std::string_view path, int64_t file_system_type);
 
 }  // namespace curator::ledger::sqlite
