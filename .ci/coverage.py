@@ -8,7 +8,7 @@
 
 Tests and what only tests use are not counted. A process that is killed writes nothing, so what only such a process ran
 counts as not run. A line with the comment "not covered: REASON" is left out of the figures, as is a line of which only
-what cleans up after an exception is compiled, mostly a closing brace. Needs gcov of the compiler.
+what cleans up after an exception is compiled, mostly a closing brace; the body of a `catch` counts. Needs gcov of the compiler.
 """
 
 import argparse
@@ -24,6 +24,7 @@ ROOMS = ["base", "host", "dp/domain", "dp/accounting", "dp/noise", "dp/data", "d
          "dp/synthesis", "codec", "data", "ledger", "service", "rpc", "app", "client", "client/cli"]
 OF_TESTS = re.compile(r"(_test\.(cc|h)$|/testing/|/conformance/|/testing\w*\.h$)")
 EXCUSE = re.compile(r"//.*\bnot covered: \S")
+CATCH = re.compile(r"\bcatch\s*\([^)]*\)\s*\{")
 
 
 def room_of(path):
@@ -38,6 +39,16 @@ def room_of(path):
     return next((room for room in ROOMS if below.startswith(f"{room}/")), "app")
 
 
+def lines_of_body(text, start):
+    """The numbers of the lines from `start`, behind an opening brace, to the one that closes it."""
+    depth, end = 1, start
+    while depth > 0 and end < len(text):
+        depth += (text[end] == "{") - (text[end] == "}")
+        end += 1
+    first = text.count("\n", 0, start) + 1
+    return range(first, first + text.count("\n", start, end) + 1)
+
+
 class Coverage:
     """Lines and branches of files, summed over all objects that were compiled from them."""
 
@@ -45,6 +56,7 @@ class Coverage:
         self._root = Path(root)
         self._files = {}  # path: {line: [count, branches]}
         self._excused = {}  # path: lines
+        self._catches = {}  # path: lines
 
     def add(self, document):
         """What gcov says of one object file. Ways of exceptions are neither lines nor branches: there are none of ours."""
@@ -55,7 +67,7 @@ class Coverage:
                 continue
             lines = self._files.setdefault(path, {})
             for line in file["lines"]:
-                if line["count"] == 0 and not line["unexecuted_block"]:
+                if line["count"] == 0 and not line["unexecuted_block"] and line["line_number"] not in self._caught(path):
                     continue  # gcov leaves the ways of exceptions out of its unexecuted blocks
                 known = lines.setdefault(line["line_number"], [0, []])
                 known[0] += line["count"]
@@ -70,6 +82,13 @@ class Coverage:
             text = (self._root / path).read_text().splitlines()
             self._excused[path] = {number for number, line in enumerate(text, 1) if EXCUSE.search(line)}
         return self._excused[path]
+
+    def _caught(self, path):
+        """The lines of the bodies that catch an exception: those are code of ours."""
+        if path not in self._catches:
+            text = (self._root / path).read_text()
+            self._catches[path] = {number for match in CATCH.finditer(text) for number in lines_of_body(text, match.end())}
+        return self._catches[path]
 
     def lines(self, room):
         """(path, line, count, branches) of a room, without the excused ones."""

@@ -13,6 +13,7 @@ import coverage
 
 HAS_COMPILER = unittest.skipUnless(shutil.which("g++") and shutil.which("gcov"), "needs a compiler and its gcov")
 
+
 def line(number, count, branches=(), only_exceptions=False):
     return {"line_number": number, "count": count, "unexecuted_block": count == 0 and not only_exceptions,
             "branches": [{"count": ways, "throw": throw} for ways, throw in branches]}
@@ -65,6 +66,14 @@ class CoverageTest(unittest.TestCase):
         lines = [line(3, 1), line(4, 0, only_exceptions=True), line(5, 0, only_exceptions=True)]
         result = self.coverage_of([{"server/base/a.h": lines}, {"server/base/a.h": [line(5, 0)]}])
         self.assertEqual(result.uncovered("base"), ["server/base/a.h:5"])
+
+    def test_the_body_of_a_catch_counts_although_only_exceptions_reach_it(self):
+        (self.root / "server/base").mkdir(parents=True)
+        (self.root / "server/base/a.cc").write_text(
+            "try {\n  f();\n} catch (const std::exception& error) {\n  if (x) {\n    g();\n  }\n}\n}\n")
+        lines = [line(number, 0, only_exceptions=True) for number in (5, 8)]
+        result = self.coverage_of([{"server/base/a.cc": [line(2, 1), *lines]}])
+        self.assertEqual(result.uncovered("base"), ["server/base/a.cc:5"])
 
     def test_the_table_counts_lines_and_branches_but_no_ways_of_exceptions(self):
         lines = [line(1, 1, [(1, False), (0, False), (0, True)]), line(2, 0)]
