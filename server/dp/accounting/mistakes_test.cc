@@ -1,5 +1,5 @@
-// Mistakes known from other systems (docs/PRIVACY.md). Each has a test of ours and a deliberately wrong
-// variant that the test catches: the variant shows that the check can fail.
+// Mistakes known from other systems (docs/PRIVACY-accounting.md). Each has a test of ours and a deliberately
+// wrong variant that the test catches: the variant shows that the check can fail.
 #include <gtest/gtest.h>
 
 #include <algorithm>
