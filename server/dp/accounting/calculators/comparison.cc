@@ -183,7 +183,7 @@ void RefuseNan(Rows& rows) {
   for (CalculatedEpsilon& row : rows) {
     if (!row.epsilon.ok()) row.remark.clear();
     if (row.epsilon.ok() && std::isnan(*row.epsilon)) {
-      row.epsilon = absl::OutOfRangeError("cannot be computed for this schedule");  // not covered: never NaN
+      row.epsilon = absl::OutOfRangeError("cannot be computed for this schedule");  // not covered: none known
     }
   }
 }

@@ -98,7 +98,7 @@ absl::StatusOr<Frame> FrameOf(std::vector<CountedLoss> losses, double target, Bo
 absl::StatusOr<GridMeasure> ConvolvedAndTrimmed(const GridMeasure& a, const GridMeasure& b,
                                                 const Frame& frame, double share) {
   if (static_cast<double>(a.mass.size() + b.mass.size()) > 2 * kMostCellsAtOnce) {
-    return absl::OutOfRangeError("the schedule's losses range too far");  // not covered: trimming avoids it
+    return absl::OutOfRangeError("the schedule's losses range too far");  // not covered: no such case known
   }
   GridMeasure both = Convolved(a, b, frame.grid);
   Trim(both, frame.grid, frame.Allowance(share));
