@@ -95,6 +95,9 @@ class Directions(TidyTest):
     def test_the_calculators_of_the_command_line_are_those_of_accounting(self):
         self.assert_clean("client/cli/calc_compose.h", '#include "dp/accounting/calculators/schedule.h"\n')
 
+    def test_the_client_may_return_early_as_the_server_does(self):
+        self.assert_clean("client/cli/budget.h", '#include "base/status_macros.h"\n')
+
     def test_a_table_entry_is_not_a_prefix_of_names(self):
         self.assert_caught("directions", "server/ledger/x.h", '#include "data/store.h"\n')
 

@@ -1,10 +1,11 @@
 #include <string>
 #include <vector>
 
+#include "base/status_macros.h"
 #include "client/cli/commands.h"
-#include "client/cli/document.h"
-#include "client/cli/session.h"
-#include "client/cli/tables.h"
+#include "client/cli/commands/session.h"
+#include "client/cli/output/document.h"
+#include "client/cli/output/tables.h"
 #include "client/client.h"
 
 namespace curator::cli {
@@ -29,7 +30,7 @@ Table WithMembers(const google::protobuf::RepeatedPtrField<v1::Account>& account
 
 absl::Status Run(Session& session, const CreateAccount& command) {
   v1::CreateAccountRequest request;
-  if (absl::Status status = session.SetRequestId(request, command.request_id); !status.ok()) return status;
+  RETURN_IF_ERROR(session.SetRequestId(request, command.request_id));
   request.set_dataset(command.dataset);
   if (command.group.empty()) {
     request.set_analyst(command.analyst);
@@ -41,9 +42,8 @@ absl::Status Run(Session& session, const CreateAccount& command) {
   request.mutable_limit()->set_epsilon(command.epsilon);
   request.mutable_limit()->set_delta(command.delta);
   v1::ListAccountsResponse opened;
-  const absl::StatusOr<v1::Account> account = session.client.CreateAccount(request);
-  if (!account.ok()) return account.status();
-  *opened.add_accounts() = *account;
+  ASSIGN_OR_RETURN(const v1::Account account, session.client.CreateAccount(request));
+  *opened.add_accounts() = account;
   Document document;
   document.tables.push_back(WithMembers(opened.accounts(), session.terminal));
   session.Print(document);
@@ -51,10 +51,9 @@ absl::Status Run(Session& session, const CreateAccount& command) {
 }
 
 absl::Status Run(Session& session, const ListAccounts& command) {
-  const absl::StatusOr<v1::ListAccountsResponse> listed = session.client.ListAccounts(command.dataset);
-  if (!listed.ok()) return listed.status();
+  ASSIGN_OR_RETURN(const v1::ListAccountsResponse listed, session.client.ListAccounts(command.dataset));
   Document document;
-  document.tables.push_back(WithMembers(listed->accounts(), session.terminal));
+  document.tables.push_back(WithMembers(listed.accounts(), session.terminal));
   session.Print(document);
   return absl::OkStatus();
 }

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "client/cli/commands.h"
-#include "client/cli/value.h"
+#include "client/cli/output/value.h"
 
 namespace curator::cli {
 

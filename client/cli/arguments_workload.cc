@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "client/cli/arguments_parts.h"
-#include "client/cli/where.h"
+#include "client/cli/syntax/where.h"
 
 namespace curator::cli {
 namespace {

@@ -6,12 +6,13 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "base/status_macros.h"
 #include "client/cli/commands.h"
-#include "client/cli/document.h"
-#include "client/cli/names.h"
-#include "client/cli/session.h"
-#include "client/cli/tables.h"
-#include "client/cli/text.h"
+#include "client/cli/commands/session.h"
+#include "client/cli/output/document.h"
+#include "client/cli/output/names.h"
+#include "client/cli/output/tables.h"
+#include "client/cli/output/text.h"
 #include "client/client.h"
 
 namespace curator::cli {
@@ -137,28 +138,27 @@ Row RowOf(const v1::LedgerEntry& entry) {
 }  // namespace
 
 absl::Status Run(Session& session, const ShowBudget& command) {
-  const absl::StatusOr<v1::GetBudgetResponse> budget =
-      session.client.GetBudgetWithComparison(command.dataset);
-  if (!budget.ok()) return budget.status();
+  ASSIGN_OR_RETURN(const v1::GetBudgetResponse budget,
+                   session.client.GetBudgetWithComparison(command.dataset));
   Document document;
-  if (!budget->protects().empty()) {  // a server before this field was made says nothing
-    document.fields.push_back({"protects", "protects", budget->protects()});
+  if (!budget.protects().empty()) {  // a server before this field was made says nothing
+    document.fields.push_back({"protects", "protects", budget.protects()});
   }
-  document.tables.push_back(WithRequestsLeft(*budget, AccountTable(budget->accounts(), session.terminal)));
-  if (const std::string left = LeftInWords(*budget); !left.empty()) document.notes.push_back(left);
-  if (budget->has_last_request()) {
-    document.fields.push_back({"last_request", "", budget->last_request().summary(), Audience::kPrograms});
+  document.tables.push_back(WithRequestsLeft(budget, AccountTable(budget.accounts(), session.terminal)));
+  if (const std::string left = LeftInWords(budget); !left.empty()) document.notes.push_back(left);
+  if (budget.has_last_request()) {
+    document.fields.push_back({"last_request", "", budget.last_request().summary(), Audience::kPrograms});
   }
   Table largest{"largest_part",
                 "what the dataset has spent: what its largest part has",
                 {{"counter", "counter"}, {"spent", "spent", Align::kRight}, {"held", "held", Align::kRight}},
                 {}};
-  for (const v1::Counter& counter : budget->largest_part().counters()) {
+  for (const v1::Counter& counter : budget.largest_part().counters()) {
     largest.rows.push_back({counter.name(), counter.spent(), counter.held()});
   }
   if (!largest.rows.empty()) document.tables.push_back(std::move(largest));
-  if (budget->has_comparison()) AddComparison(budget->comparison(), document);
-  if (budget->accounts().empty()) document.notes.emplace_back("no account: a public dataset has no budget");
+  if (budget.has_comparison()) AddComparison(budget.comparison(), document);
+  if (budget.accounts().empty()) document.notes.emplace_back("no account: a public dataset has no budget");
   session.Print(document);
   return absl::OkStatus();
 }
@@ -189,14 +189,13 @@ absl::Status Run(Session& session, const ShowLedger& command) {
 }
 
 absl::Status Run(Session& session, const ShowVersion&) {
-  const absl::StatusOr<v1::GetVersionResponse> server = session.client.GetVersion();
-  if (!server.ok()) return server.status();
+  ASSIGN_OR_RETURN(const v1::GetVersionResponse server, session.client.GetVersion());
   Document document;
   document.fields = {{"client", "client", CURATOR_VERSION},
-                     {"server", "server", server->version()},
-                     {"ledger_backend", "ledger", server->ledger_backend()},
-                     {"development_mode", "development mode", server->development_mode()}};
-  if (server->development_mode()) {
+                     {"server", "server", server.version()},
+                     {"ledger_backend", "ledger", server.ledger_backend()},
+                     {"development_mode", "development mode", server.development_mode()}};
+  if (server.development_mode()) {
     document.notes.emplace_back("the server believes whoever is named with --as: this is no security");
   }
   session.Print(document);

@@ -5,10 +5,11 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "client/cli/calc_number.h"
+#include "base/status_macros.h"
 #include "client/cli/commands.h"
-#include "client/cli/session.h"
-#include "client/cli/text.h"
+#include "client/cli/commands/session.h"
+#include "client/cli/output/text.h"
+#include "client/cli/syntax/calc_number.h"
 #include "dp/accounting/calculators/discrete_gaussian.h"
 #include "dp/accounting/calculators/gaussian.h"
 #include "dp/accounting/calculators/zcdp.h"
@@ -60,10 +61,9 @@ std::vector<Calibration> ForPure(dp::Epsilon epsilon, const dp::Rational& sensit
 absl::StatusOr<double> DiscreteGaussianSigma(const dp::Interval& epsilon, const dp::Interval& delta,
                                              const dp::Rational& sensitivity) {
   if (sensitivity.denominator != 1) return NeedsWholeShift();
-  const absl::StatusOr<int64_t> thousandths =
-      dp::DiscreteGaussianSigmaThousandths(epsilon, delta, sensitivity.numerator);
-  if (!thousandths.ok()) return thousandths.status();
-  return dp::Interval::Of(dp::Rational{*thousandths, 1000}).Upper();
+  ASSIGN_OR_RETURN(const int64_t thousandths,
+                   dp::DiscreteGaussianSigmaThousandths(epsilon, delta, sensitivity.numerator));
+  return dp::Interval::Of(dp::Rational{thousandths, 1000}).Upper();
 }
 
 std::vector<Calibration> ForApproximate(dp::Epsilon promise, dp::Delta promised_delta,
@@ -90,28 +90,23 @@ std::vector<Calibration> ForZcdp(dp::Rho rho, const dp::Rational& sensitivity) {
 }
 
 absl::StatusOr<std::vector<Calibration>> Calibrations(const CalibrateNoise& command) {
-  const absl::StatusOr<dp::Rational> sensitivity = ParsePositive(command.sensitivity, "sensitivity");
-  if (!sensitivity.ok()) return sensitivity.status();
+  ASSIGN_OR_RETURN(const dp::Rational sensitivity, ParsePositive(command.sensitivity, "sensitivity"));
   if (!command.rho.empty()) {
-    const absl::StatusOr<dp::Rho> rho = ParseRho(command.rho);
-    if (!rho.ok()) return rho.status();
-    return ForZcdp(*rho, *sensitivity);
+    ASSIGN_OR_RETURN(const dp::Rho rho, ParseRho(command.rho));
+    return ForZcdp(rho, sensitivity);
   }
-  const absl::StatusOr<dp::Epsilon> epsilon = ParseEpsilon(command.epsilon);
-  if (!epsilon.ok()) return epsilon.status();
-  std::vector<Calibration> all = ForPure(*epsilon, *sensitivity);
+  ASSIGN_OR_RETURN(const dp::Epsilon epsilon, ParseEpsilon(command.epsilon));
+  std::vector<Calibration> all = ForPure(epsilon, sensitivity);
   if (command.delta.empty()) return all;
-  const absl::StatusOr<dp::Delta> delta = ParseDelta(command.delta);
-  if (!delta.ok()) return delta.status();
-  for (Calibration& one : ForApproximate(*epsilon, *delta, *sensitivity)) all.push_back(std::move(one));
+  ASSIGN_OR_RETURN(const dp::Delta delta, ParseDelta(command.delta));
+  for (Calibration& one : ForApproximate(epsilon, delta, sensitivity)) all.push_back(std::move(one));
   return all;
 }
 
 }  // namespace
 
 absl::Status Run(Session& session, const CalibrateNoise& command) {
-  const absl::StatusOr<std::vector<Calibration>> calibrations = Calibrations(command);
-  if (!calibrations.ok()) return calibrations.status();
+  ASSIGN_OR_RETURN(const std::vector<Calibration> calibrations, Calibrations(command));
   Table table{"calibrations",
               "",
               {{"mechanism", "mechanism"},
@@ -121,7 +116,7 @@ absl::Status Run(Session& session, const CalibrateNoise& command) {
                {"standard_deviation", "std dev", Align::kRight},
                {"how", "how"}},
               {}};
-  for (const Calibration& calibration : *calibrations) table.rows.push_back(RowOf(calibration));
+  for (const Calibration& calibration : calibrations) table.rows.push_back(RowOf(calibration));
   Document document;
   document.fields = {{"sensitivity", "sensitivity", command.sensitivity}};
   document.tables.push_back(std::move(table));

@@ -4,11 +4,12 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "client/cli/calc_number.h"
-#include "client/cli/calc_schedule.h"
+#include "base/status_macros.h"
 #include "client/cli/commands.h"
-#include "client/cli/session.h"
-#include "client/cli/text.h"
+#include "client/cli/commands/session.h"
+#include "client/cli/output/text.h"
+#include "client/cli/syntax/calc_number.h"
+#include "client/cli/syntax/calc_schedule.h"
 #include "dp/accounting/calculators/comparison.h"
 
 namespace curator::cli {
@@ -60,22 +61,19 @@ void AddLeast(const std::vector<dp::CalculatedEpsilon>& rows, dp::Validity neede
 }  // namespace
 
 absl::Status Run(Session& session, const ComposeEvents& command) {
-  const absl::StatusOr<dp::Schedule> schedule =
-      command.file.empty() ? ParseEvents(command.events) : ReadSchedule(command.file);
-  if (!schedule.ok()) return schedule.status();
-  const absl::StatusOr<dp::Delta> delta = ParseDelta(command.delta);
-  if (!delta.ok()) return delta.status();
-  const auto rows = dp::CompareCalculators(*schedule, *delta, dp::Effort::kThorough);
-  if (!rows.ok()) return rows.status();
+  ASSIGN_OR_RETURN(const dp::Schedule schedule,
+                   command.file.empty() ? ParseEvents(command.events) : ReadSchedule(command.file));
+  ASSIGN_OR_RETURN(const dp::Delta delta, ParseDelta(command.delta));
+  ASSIGN_OR_RETURN(const auto rows, dp::CompareCalculators(schedule, delta, dp::Effort::kThorough));
 
   Document document;
   std::vector<std::string> mechanisms;
-  for (const dp::CountedEvent& part : *schedule) {
+  for (const dp::CountedEvent& part : schedule) {
     mechanisms.push_back(absl::StrCat(part.count, " x ", dp::Describe(part.event)));
   }
-  document.fields = {{"schedule", "schedule", mechanisms}, {"delta", "delta", delta->ToString()}};
-  AddLeast(*rows, dp::Validity::kFixedSchedule, "least_fixed", "least for this schedule", document);
-  AddLeast(*rows, dp::Validity::kAdaptive, "least_adaptive", "least if chosen adaptively", document);
+  document.fields = {{"schedule", "schedule", mechanisms}, {"delta", "delta", delta.ToString()}};
+  AddLeast(rows, dp::Validity::kFixedSchedule, "least_fixed", "least for this schedule", document);
+  AddLeast(rows, dp::Validity::kAdaptive, "least_adaptive", "least if chosen adaptively", document);
   Table table{"calculators",
               "",
               {{"calculator", "calculator"},
@@ -85,7 +83,7 @@ absl::Status Run(Session& session, const ComposeEvents& command) {
                {"valid", "valid"},
                {"remark", "remark"}},
               {}};
-  for (const dp::CalculatedEpsilon& row : *rows) table.rows.push_back(RowOf(row));
+  for (const dp::CalculatedEpsilon& row : rows) table.rows.push_back(RowOf(row));
   document.tables.push_back(std::move(table));
   document.notes = {
       "adaptive: also when each mechanism is chosen after the earlier answers; fixed schedule: only when "

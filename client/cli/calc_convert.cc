@@ -4,10 +4,11 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "client/cli/calc_number.h"
+#include "base/status_macros.h"
 #include "client/cli/commands.h"
-#include "client/cli/session.h"
-#include "client/cli/text.h"
+#include "client/cli/commands/session.h"
+#include "client/cli/output/text.h"
+#include "client/cli/syntax/calc_number.h"
 #include "dp/accounting/calculators/zcdp.h"
 #include "dp/accounting/divergence.h"
 #include "dp/accounting/group.h"
@@ -95,19 +96,16 @@ struct Given {
 absl::StatusOr<Given> ParseGiven(const ConvertPrivacy& command) {
   Given given;
   if (!command.epsilon.empty()) {
-    const absl::StatusOr<dp::Epsilon> epsilon = ParseEpsilon(command.epsilon);
-    if (!epsilon.ok()) return epsilon.status();
-    given.epsilon = *epsilon;
+    ASSIGN_OR_RETURN(const dp::Epsilon epsilon, ParseEpsilon(command.epsilon));
+    given.epsilon = epsilon;
   }
   if (!command.delta.empty()) {
-    const absl::StatusOr<dp::Delta> delta = ParseDelta(command.delta);
-    if (!delta.ok()) return delta.status();
-    given.delta = *delta;
+    ASSIGN_OR_RETURN(const dp::Delta delta, ParseDelta(command.delta));
+    given.delta = delta;
   }
   if (!command.rho.empty()) {
-    const absl::StatusOr<dp::Rho> rho = ParseRho(command.rho);
-    if (!rho.ok()) return rho.status();
-    given.rho = *rho;
+    ASSIGN_OR_RETURN(const dp::Rho rho, ParseRho(command.rho));
+    given.rho = rho;
   }
   return given;
 }
@@ -127,21 +125,20 @@ absl::StatusOr<Table> ForUnits(const Given& given, int64_t records) {
   } else if (given.delta) {
     one = {dp::ApproximateEvent{*given.epsilon, *given.delta}};
   }
-  const absl::StatusOr<dp::Event> group = dp::ForGroup(one, records);
-  if (!group.ok()) return group.status();
+  ASSIGN_OR_RETURN(const dp::Event group, dp::ForGroup(one, records));
   Table table = ConversionTable();
   const std::string form = absl::StrCat("group of ", records);
   const auto add = [&](const std::string& quantity, double value, const char* source) {
     Add(table, quantity, form, value, Rounding::kUp, source);
   };
   constexpr char kDworkRoth[] = "Dwork, Roth 2014";
-  if (const auto* pure = std::get_if<dp::PureEvent>(&group->what)) {
+  if (const auto* pure = std::get_if<dp::PureEvent>(&group.what)) {
     add("epsilon", dp::Interval::Of(pure->epsilon).Upper(), kDworkRoth);
-  } else if (const auto* stated = std::get_if<dp::ApproximateEvent>(&group->what)) {
+  } else if (const auto* stated = std::get_if<dp::ApproximateEvent>(&group.what)) {
     add("epsilon", dp::Interval::Of(stated->epsilon).Upper(), kDworkRoth);
     add("delta", dp::Interval::Of(stated->delta).Upper(), kDworkRoth);
   } else {
-    const dp::Rho rho = std::get<dp::ZcdpEvent>(group->what).rho;
+    const dp::Rho rho = std::get<dp::ZcdpEvent>(group.what).rho;
     add("rho", dp::Interval::Of(rho).Upper(), kBunSteinke);
     if (given.delta) {
       add("epsilon", dp::EpsilonOfZcdp(dp::Interval::Of(rho), dp::Interval::Of(*given.delta)).Upper(),
@@ -157,17 +154,15 @@ absl::StatusOr<Table> ForUnits(const Given& given, int64_t records) {
 }  // namespace
 
 absl::Status Run(Session& session, const ConvertPrivacy& command) {
-  const absl::StatusOr<Given> given = ParseGiven(command);
-  if (!given.ok()) return given.status();
-  absl::StatusOr<Table> table = command.group ? ForUnits(*given, *command.group) : Converted(*given);
-  if (!table.ok()) return table.status();
+  ASSIGN_OR_RETURN(const Given given, ParseGiven(command));
+  ASSIGN_OR_RETURN(Table table, command.group ? ForUnits(given, *command.group) : Converted(given));
   Document document;
-  if (given->rho) document.fields.push_back({"given_rho", "given rho", given->rho->ToString()});
-  if (given->epsilon) {
-    document.fields.push_back({"given_epsilon", "given epsilon", given->epsilon->ToString()});
+  if (given.rho) document.fields.push_back({"given_rho", "given rho", given.rho->ToString()});
+  if (given.epsilon) {
+    document.fields.push_back({"given_epsilon", "given epsilon", given.epsilon->ToString()});
   }
-  if (given->delta) document.fields.push_back({"given_delta", "given delta", given->delta->ToString()});
-  document.tables.push_back(*std::move(table));
+  if (given.delta) document.fields.push_back({"given_delta", "given delta", given.delta->ToString()});
+  document.tables.push_back(std::move(table));
   session.Print(document);
   return absl::OkStatus();
 }

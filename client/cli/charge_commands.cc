@@ -2,14 +2,15 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
 #include "client/cli/commands.h"
-#include "client/cli/document.h"
-#include "client/cli/files.h"
-#include "client/cli/names.h"
-#include "client/cli/receipt_file.h"
-#include "client/cli/session.h"
-#include "client/cli/tables.h"
-#include "client/cli/text.h"
+#include "client/cli/commands/receipt_file.h"
+#include "client/cli/commands/session.h"
+#include "client/cli/output/document.h"
+#include "client/cli/output/files.h"
+#include "client/cli/output/names.h"
+#include "client/cli/output/tables.h"
+#include "client/cli/output/text.h"
 #include "client/client.h"
 #include "client/receipt.h"
 
@@ -43,7 +44,7 @@ std::string NextStep(const v1::Charge& charge) {
 }
 
 absl::Status PrintCharge(Session& session, const absl::StatusOr<v1::Charge>& charge) {
-  if (!charge.ok()) return charge.status();
+  RETURN_IF_ERROR(charge.status());
   Document document;
   document.fields = {{"charge_id", "charge", charge->id()},
                      {"state", "state", NameOf(charge->state())},
@@ -65,14 +66,13 @@ absl::Status PrintEstimate(Session& session, const std::string& dataset, const v
   v1::EstimateCostRequest request;
   request.set_dataset(dataset);
   *request.mutable_event() = event;
-  const absl::StatusOr<v1::EstimateCostResponse> estimate = session.client.EstimateCost(request);
-  if (!estimate.ok()) return estimate.status();
+  ASSIGN_OR_RETURN(const v1::EstimateCostResponse estimate, session.client.EstimateCost(request));
   Document document;
   document.fields = {{"dataset", "dataset", dataset},
-                     {"event", "what is done", estimate->event()},
-                     {"protects", "protects", estimate->protects()},
-                     {"fits", "fits the budget", estimate->fits()}};
-  document.tables.push_back(CostTable(estimate->costs()));
+                     {"event", "what is done", estimate.event()},
+                     {"protects", "protects", estimate.protects()},
+                     {"fits", "fits the budget", estimate.fits()}};
+  document.tables.push_back(CostTable(estimate.costs()));
   document.notes.emplace_back("nothing was charged");
   session.Print(document);
   return absl::OkStatus();
@@ -81,19 +81,16 @@ absl::Status PrintEstimate(Session& session, const std::string& dataset, const v
 }  // namespace
 
 absl::Status Run(Session& session, const ReserveCharge& command) {
-  const absl::StatusOr<v1::Event> event = EventOf(command.event);
-  if (!event.ok()) return event.status();
-  if (command.estimate) return PrintEstimate(session, command.dataset, *event);
+  ASSIGN_OR_RETURN(const v1::Event event, EventOf(command.event));
+  if (command.estimate) return PrintEstimate(session, command.dataset, event);
   v1::ReserveBudgetRequest request;
-  if (absl::Status status = session.SetRequestId(request, command.request_id); !status.ok()) return status;
+  RETURN_IF_ERROR(session.SetRequestId(request, command.request_id));
   request.set_dataset(command.dataset);
-  *request.mutable_event() = *event;
+  *request.mutable_event() = event;
   request.set_summary(command.summary);
   if (command.lifetime_seconds) request.mutable_lifetime()->set_seconds(*command.lifetime_seconds);
-  const absl::StatusOr<v1::Charge> charge = session.client.ReserveBudget(request);
-  if (!charge.ok()) return charge.status();
-  if (absl::Status kept = AppendReceipt(charge->receipt(), charge->id(), command.receipt); !kept.ok())
-    return kept;
+  ASSIGN_OR_RETURN(const v1::Charge charge, session.client.ReserveBudget(request));
+  RETURN_IF_ERROR(AppendReceipt(charge.receipt(), charge.id(), command.receipt));
   return PrintCharge(session, charge);
 }
 
@@ -101,9 +98,8 @@ absl::Status Run(Session& session, const StartCharge& command) {
   v1::StartChargeRequest request;
   request.set_charge_id(command.charge);
   if (command.final_event) {
-    absl::StatusOr<v1::Event> event = EventOf(*command.final_event);
-    if (!event.ok()) return event.status();
-    *request.mutable_final_event() = *std::move(event);
+    ASSIGN_OR_RETURN(v1::Event event, EventOf(*command.final_event));
+    *request.mutable_final_event() = std::move(event);
   }
   return PrintCharge(session, session.client.StartCharge(request));
 }
@@ -130,10 +126,8 @@ absl::Status Run(Session& session, const ShowCharge& command) {
   v1::GetChargeRequest request;
   request.set_charge_id(command.charge);
   request.set_request_id(command.request_id);
-  const absl::StatusOr<v1::Charge> charge = session.client.GetCharge(request);
-  if (!charge.ok()) return charge.status();
-  if (absl::Status kept = AppendReceipt(charge->receipt(), charge->id(), command.receipt); !kept.ok())
-    return kept;
+  ASSIGN_OR_RETURN(const v1::Charge charge, session.client.GetCharge(request));
+  RETURN_IF_ERROR(AppendReceipt(charge.receipt(), charge.id(), command.receipt));
   return PrintCharge(session, charge);
 }
 

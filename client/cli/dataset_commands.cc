@@ -5,13 +5,14 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
 #include "client/cli/commands.h"
-#include "client/cli/document.h"
-#include "client/cli/files.h"
-#include "client/cli/labels.h"
-#include "client/cli/names.h"
-#include "client/cli/session.h"
-#include "client/cli/text.h"
+#include "client/cli/commands/session.h"
+#include "client/cli/output/document.h"
+#include "client/cli/output/files.h"
+#include "client/cli/output/labels.h"
+#include "client/cli/output/names.h"
+#include "client/cli/output/text.h"
 #include "client/client.h"
 
 namespace curator::cli {
@@ -170,60 +171,55 @@ v1::CreateDatasetRequest RequestOf(const CreateDataset& command, v1::Schema sche
 }  // namespace
 
 absl::Status Run(Session& session, const CreateDataset& command) {
-  absl::StatusOr<v1::Schema> schema = ReadSchema(command.schema_file);
-  if (!schema.ok()) return schema.status();
+  ASSIGN_OR_RETURN(v1::Schema schema, ReadSchema(command.schema_file));
   if (command.is_public && !command.confirmed) {
-    if (absl::Status status = ConfirmPublic(session, command.name); !status.ok()) return status;
+    RETURN_IF_ERROR(ConfirmPublic(session, command.name));
   }
-  v1::CreateDatasetRequest request = RequestOf(command, *std::move(schema));
-  if (absl::Status status = session.SetRequestId(request, command.request_id); !status.ok()) return status;
-  const absl::StatusOr<v1::Dataset> dataset = session.client.CreateDataset(std::move(request));
-  if (!dataset.ok()) return dataset.status();
+  v1::CreateDatasetRequest request = RequestOf(command, std::move(schema));
+  RETURN_IF_ERROR(session.SetRequestId(request, command.request_id));
+  ASSIGN_OR_RETURN(const v1::Dataset dataset, session.client.CreateDataset(std::move(request)));
 
-  Document document = DatasetDocument(*dataset);
+  Document document = DatasetDocument(dataset);
   AddRequestId(document, session);
-  document.notes.push_back(absl::StrCat("next: curator dataset import ", dataset->name(), " FILE.csv",
-                                        dataset->has_partition() ? " --part PART" : ""));
+  document.notes.push_back(absl::StrCat("next: curator dataset import ", dataset.name(), " FILE.csv",
+                                        dataset.has_partition() ? " --part PART" : ""));
   session.Print(document);
   return absl::OkStatus();
 }
 
 absl::Status Run(Session& session, const AddPart& command) {
   v1::AddPartRequest request;
-  if (absl::Status status = session.SetRequestId(request, command.request_id); !status.ok()) return status;
+  RETURN_IF_ERROR(session.SetRequestId(request, command.request_id));
   request.set_dataset(command.dataset);
   SetPart(*request.mutable_part(), command.part);
   if (command.rule != v1::RULE_UNSPECIFIED) {
     SetLimit(*request.mutable_limit(), command.rule, command.epsilon, command.delta);
   }
-  const absl::StatusOr<v1::Dataset> dataset = session.client.AddPart(std::move(request));
-  if (!dataset.ok()) return dataset.status();
+  ASSIGN_OR_RETURN(const v1::Dataset dataset, session.client.AddPart(std::move(request)));
 
   Document document;
   document.fields = {{"dataset", "dataset", command.dataset}, {"part", "part added", command.part.name}};
-  AddPartition(document, dataset->partition());
+  AddPartition(document, dataset.partition());
   AddRequestId(document, session);
   document.notes.push_back(
-      absl::StrCat("next: curator dataset import ", dataset->name(), " FILE.csv --part ", command.part.name));
+      absl::StrCat("next: curator dataset import ", dataset.name(), " FILE.csv --part ", command.part.name));
   session.Print(document);
   return absl::OkStatus();
 }
 
 absl::Status Run(Session& session, const ImportRecords& command) {
-  absl::StatusOr<InputFile> file = OpenInput(command.file);
-  if (!file.ok()) return file.status();
+  ASSIGN_OR_RETURN(InputFile file, OpenInput(command.file));
   v1::ImportRecordsRequest::Header header;
-  if (absl::Status status = session.SetRequestId(header, command.request_id); !status.ok()) return status;
+  RETURN_IF_ERROR(session.SetRequestId(header, command.request_id));
   header.set_dataset(command.dataset);
   header.set_part(command.part);
-  header.set_gzip(file->compression == Client::Compression::kGzip);
-  const absl::StatusOr<v1::ImportRecordsResponse> import =
-      session.client.ImportRecords(std::move(header), file->stream);
-  if (!import.ok()) return import.status();
+  header.set_gzip(file.compression == Client::Compression::kGzip);
+  ASSIGN_OR_RETURN(const v1::ImportRecordsResponse import,
+                   session.client.ImportRecords(std::move(header), file.stream));
 
   Document document;
   document.fields.push_back({"dataset", "dataset", command.dataset});
-  AddImport(document, *import);
+  AddImport(document, import);
   AddRequestId(document, session);
   document.notes.emplace_back("these figures depend on the records: for the owner's eyes only");
   session.Print(document);
@@ -232,17 +228,16 @@ absl::Status Run(Session& session, const ImportRecords& command) {
 
 absl::Status Run(Session& session, const SealDataset& command) {
   v1::SealDatasetRequest request;
-  if (absl::Status status = session.SetRequestId(request, command.request_id); !status.ok()) return status;
+  RETURN_IF_ERROR(session.SetRequestId(request, command.request_id));
   request.set_dataset(command.dataset);
   request.set_part(command.part);
-  const absl::StatusOr<v1::SealDatasetResponse> sealed = session.client.SealDataset(std::move(request));
-  if (!sealed.ok()) return sealed.status();
+  ASSIGN_OR_RETURN(const v1::SealDatasetResponse sealed, session.client.SealDataset(std::move(request)));
 
   Document document;
-  document.fields = {{"dataset", "dataset", sealed->dataset().name()},
-                     {"state", "state", NameOf(sealed->dataset().state())},
-                     {"records", "records", sealed->records()},
-                     {"records_dropped", "beyond their unit's bound", sealed->records_dropped()}};
+  document.fields = {{"dataset", "dataset", sealed.dataset().name()},
+                     {"state", "state", NameOf(sealed.dataset().state())},
+                     {"records", "records", sealed.records()},
+                     {"records_dropped", "beyond their unit's bound", sealed.records_dropped()}};
   AddRequestId(document, session);
   document.notes.emplace_back("these figures depend on the records: for the owner's eyes only");
   session.Print(document);
@@ -251,11 +246,10 @@ absl::Status Run(Session& session, const SealDataset& command) {
 
 absl::Status Run(Session& session, const GrantAccess& command) {
   v1::GrantAccessRequest request;
-  if (absl::Status status = session.SetRequestId(request, command.request_id); !status.ok()) return status;
+  RETURN_IF_ERROR(session.SetRequestId(request, command.request_id));
   request.set_dataset(command.dataset);
   request.set_principal(command.principal);
-  const absl::StatusOr<v1::GrantAccessResponse> granted = session.client.GrantAccess(std::move(request));
-  if (!granted.ok()) return granted.status();
+  ASSIGN_OR_RETURN(const v1::GrantAccessResponse granted, session.client.GrantAccess(std::move(request)));
 
   Document document;
   document.fields = {{"dataset", "dataset", command.dataset},
@@ -266,8 +260,7 @@ absl::Status Run(Session& session, const GrantAccess& command) {
 }
 
 absl::Status Run(Session& session, const ListDatasets&) {
-  const absl::StatusOr<v1::ListDatasetsResponse> list = session.client.ListDatasets();
-  if (!list.ok()) return list.status();
+  ASSIGN_OR_RETURN(const v1::ListDatasetsResponse list, session.client.ListDatasets());
   Table table{"datasets",
               "",
               {{"name", "dataset"},
@@ -278,7 +271,7 @@ absl::Status Run(Session& session, const ListDatasets&) {
                {"attributes", "attributes", Align::kRight},
                {"create_time", "created"}},
               {}};
-  for (const v1::Dataset& dataset : list->datasets()) {
+  for (const v1::Dataset& dataset : list.datasets()) {
     table.rows.push_back({dataset.name(), dataset.owner(), NameOf(dataset.state()), dataset.public_(),
                           NameOf(dataset.neighbours()), int64_t{dataset.schema().attributes_size()},
                           TextOfTime(dataset.create_time())});
@@ -290,44 +283,40 @@ absl::Status Run(Session& session, const ListDatasets&) {
 }
 
 absl::Status Run(Session& session, const ShowDataset& command) {
-  const absl::StatusOr<v1::Dataset> dataset = session.client.GetDataset(command.dataset);
-  if (!dataset.ok()) return dataset.status();
-  session.Print(DatasetDocument(*dataset));
+  ASSIGN_OR_RETURN(const v1::Dataset dataset, session.client.GetDataset(command.dataset));
+  session.Print(DatasetDocument(dataset));
   return absl::OkStatus();
 }
 
 absl::Status Run(Session& session, const ArchiveDataset& command) {
   v1::ArchiveDatasetRequest request;
-  if (absl::Status status = session.SetRequestId(request, command.request_id); !status.ok()) return status;
+  RETURN_IF_ERROR(session.SetRequestId(request, command.request_id));
   request.set_dataset(command.dataset);
-  const absl::StatusOr<v1::Dataset> dataset = session.client.ArchiveDataset(std::move(request));
-  if (!dataset.ok()) return dataset.status();
-  Document document = DatasetDocument(*dataset);
+  ASSIGN_OR_RETURN(const v1::Dataset dataset, session.client.ArchiveDataset(std::move(request)));
+  Document document = DatasetDocument(dataset);
   AddRequestId(document, session);
   session.Print(document);
   return absl::OkStatus();
 }
 
 absl::Status Run(Session& session, const CheckSchema& command) {
-  const absl::StatusOr<v1::Schema> schema = ReadSchema(command.schema_file);
-  if (!schema.ok()) return schema.status();
+  ASSIGN_OR_RETURN(const v1::Schema schema, ReadSchema(command.schema_file));
   absl::StatusOr<v1::CheckSchemaResponse> checked;
   if (command.csv_file.empty()) {
-    checked = session.client.CheckSchema(*schema);
+    checked = session.client.CheckSchema(schema);
   } else {
-    absl::StatusOr<InputFile> file = OpenInput(command.csv_file);
-    if (!file.ok()) return file.status();
-    checked = session.client.CheckSchema(*schema, file->stream, file->compression);
+    ASSIGN_OR_RETURN(InputFile file, OpenInput(command.csv_file));
+    checked = session.client.CheckSchema(schema, file.stream, file.compression);
   }
-  if (!checked.ok()) return checked.status();
+  RETURN_IF_ERROR(checked.status());
 
   Document document;
-  document.fields = {{"unit", "protects one", UnitOf(*schema)}, {"cells", "cells in all", checked->cells()}};
-  AddNesting(document, *schema);
+  document.fields = {{"unit", "protects one", UnitOf(schema)}, {"cells", "cells in all", checked->cells()}};
+  AddNesting(document, schema);
   Table attributes{
       "attributes", "", {{"name", "attribute"}, {"kind", "kind"}, {"bins", "bins", Align::kRight}}, {}};
   for (int i = 0; i < checked->attributes_size(); ++i) {
-    const std::string kind = i < schema->attributes_size() ? KindOf(schema->attributes(i)) : "";
+    const std::string kind = i < schema.attributes_size() ? KindOf(schema.attributes(i)) : "";
     attributes.rows.push_back({checked->attributes(i).name(), kind, checked->attributes(i).bins()});
   }
   document.tables.push_back(std::move(attributes));

@@ -6,12 +6,13 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
 #include "client/cli/commands.h"
-#include "client/cli/document.h"
-#include "client/cli/names.h"
-#include "client/cli/receipt_file.h"
-#include "client/cli/session.h"
-#include "client/cli/tables.h"
+#include "client/cli/commands/receipt_file.h"
+#include "client/cli/commands/session.h"
+#include "client/cli/output/document.h"
+#include "client/cli/output/names.h"
+#include "client/cli/output/tables.h"
 #include "client/client.h"
 #include "client/receipt.h"
 
@@ -130,20 +131,18 @@ Table ReceiptTable(const std::vector<CheckedReceipt>& receipts) {
 // Adds to the document what the receipts show; DATA_LOSS when one is not contained.
 absl::Status CheckReceipts(Session& session, const VerifyLedger& command,
                            const v1::VerifyLedgerResponse& ledger, Document& document) {
-  const absl::StatusOr<std::vector<v1::Receipt>> read = ReadReceipts(command.receipts);
-  if (!read.ok()) return read.status();
+  ASSIGN_OR_RETURN(const std::vector<v1::Receipt> read, ReadReceipts(command.receipts));
   const std::string key = command.key.empty() ? ledger.receipt_key() : client::BytesOfHex(command.key);
   std::vector<CheckedReceipt> receipts;
-  for (const v1::Receipt& receipt : *read) receipts.push_back(CheckAlone(receipt, ledger, key));
+  for (const v1::Receipt& receipt : read) receipts.push_back(CheckAlone(receipt, ledger, key));
   ChainWalk walk(receipts);
   std::vector<std::string> findings;
   if (walk.has_work()) {
-    const absl::Status listed =
+    RETURN_IF_ERROR(
         session.client.ListChainLinks(command.dataset, walk.first() - 1, [&](const v1::ChainLink& link) {
           walk.Take(link);
           return absl::OkStatus();
-        });
-    if (!listed.ok()) return listed;
+        }));
     findings = walk.Finish(ledger.head_hash());
   }
   document.fields.push_back({"chain_findings", "chain from the first receipt", findings});
@@ -158,53 +157,49 @@ absl::Status CheckReceipts(Session& session, const VerifyLedger& command,
 }  // namespace
 
 absl::Status Run(Session& session, const VerifyLedger& command) {
-  const absl::StatusOr<v1::VerifyLedgerResponse> verified = session.client.VerifyLedger(command.dataset);
-  if (!verified.ok()) return verified.status();
+  ASSIGN_OR_RETURN(const v1::VerifyLedgerResponse verified, session.client.VerifyLedger(command.dataset));
   Document document;
-  document.fields = {{"ok", "consistent", verified->ok()},
-                     {"entries_checked", "entries checked", verified->entries_checked()},
-                     {"anchored_sequence", "anchored up to entry", verified->anchored_sequence()},
-                     {"head_hash", "head", Hex(verified->head_hash())},
+  document.fields = {{"ok", "consistent", verified.ok()},
+                     {"entries_checked", "entries checked", verified.entries_checked()},
+                     {"anchored_sequence", "anchored up to entry", verified.anchored_sequence()},
+                     {"head_hash", "head", Hex(verified.head_hash())},
                      {"findings", "findings",
-                      std::vector<std::string>(verified->findings().begin(), verified->findings().end())}};
+                      std::vector<std::string>(verified.findings().begin(), verified.findings().end())}};
   absl::Status receipts;
-  if (!command.receipts.empty()) receipts = CheckReceipts(session, command, *verified, document);
+  if (!command.receipts.empty()) receipts = CheckReceipts(session, command, verified, document);
   session.Print(document);
-  if (!receipts.ok()) return receipts;
-  if (verified->ok()) return absl::OkStatus();
+  RETURN_IF_ERROR(receipts);
+  if (verified.ok()) return absl::OkStatus();
   return absl::DataLossError(
       absl::StrCat("the ledger of ", command.dataset, " contradicts itself or its anchor"));
 }
 
 absl::Status Run(Session& session, const ShowReceiptKey&) {
-  const absl::StatusOr<v1::GetReceiptKeyResponse> key = session.client.GetReceiptKey();
-  if (!key.ok()) return key.status();
+  ASSIGN_OR_RETURN(const v1::GetReceiptKeyResponse key, session.client.GetReceiptKey());
   Document document;
-  document.fields = {{"ledger_id", "ledger", key->ledger_id()},
-                     {"public_key", "signs receipts with", Hex(key->public_key())}};
+  document.fields = {{"ledger_id", "ledger", key.ledger_id()},
+                     {"public_key", "signs receipts with", Hex(key.public_key())}};
   session.Print(document);
   return absl::OkStatus();
 }
 
 absl::Status Run(Session& session, const RepairLedger& command) {
   v1::RepairLedgerRequest request;
-  if (absl::Status status = session.SetRequestId(request, command.request_id); !status.ok()) return status;
+  RETURN_IF_ERROR(session.SetRequestId(request, command.request_id));
   request.set_dataset(command.dataset);
   request.set_reason(command.reason);
   request.set_validate_only(command.only_show);
   if (!command.receipts.empty()) {
-    const absl::StatusOr<std::vector<v1::Receipt>> receipts = ReadReceipts(command.receipts);
-    if (!receipts.ok()) return receipts.status();
-    for (const v1::Receipt& receipt : *receipts) *request.add_receipts() = receipt;
+    ASSIGN_OR_RETURN(const std::vector<v1::Receipt> receipts, ReadReceipts(command.receipts));
+    for (const v1::Receipt& receipt : receipts) *request.add_receipts() = receipt;
   }
-  const absl::StatusOr<v1::RepairLedgerResponse> repaired = session.client.RepairLedger(request);
-  if (!repaired.ok()) return repaired.status();
+  ASSIGN_OR_RETURN(const v1::RepairLedgerResponse repaired, session.client.RepairLedger(request));
   Document document;
-  document.fields = {{"first_lost_sequence", "first lost entry", repaired->first_lost_sequence()},
-                     {"last_lost_sequence", "last lost entry", repaired->last_lost_sequence()},
-                     {"reservations_spent", "reservations now spent", repaired->reservations_spent()},
-                     {"receipts_counted", "counted by receipts", repaired->receipts_counted()},
-                     {"still_read_only", "still read-only", TextOrNone(repaired->still_read_only())}};
+  document.fields = {{"first_lost_sequence", "first lost entry", repaired.first_lost_sequence()},
+                     {"last_lost_sequence", "last lost entry", repaired.last_lost_sequence()},
+                     {"reservations_spent", "reservations now spent", repaired.reservations_spent()},
+                     {"receipts_counted", "counted by receipts", repaired.receipts_counted()},
+                     {"still_read_only", "still read-only", TextOrNone(repaired.still_read_only())}};
   Table table{"raised",
               "",
               {{"account", "account"},
@@ -214,12 +209,12 @@ absl::Status Run(Session& session, const RepairLedger& command) {
                {"old_limit", "limit before", Align::kRight},
                {"new_limit", "limit now", Align::kRight}},
               {}};
-  for (const v1::RepairLedgerResponse::Raised& raised : repaired->raised()) {
+  for (const v1::RepairLedgerResponse::Raised& raised : repaired.raised()) {
     table.rows.push_back({raised.account(), raised.counter(), raised.old_spent(), raised.new_spent(),
                           raised.old_limit(), raised.new_limit()});
   }
   document.tables.push_back(std::move(table));
-  if (repaired->raised().empty() && repaired->last_lost_sequence() == 0) {
+  if (repaired.raised().empty() && repaired.last_lost_sequence() == 0) {
     document.notes.emplace_back("nothing of this dataset is behind the anchor or the receipts");
   } else if (command.only_show) {
     document.notes.emplace_back("nothing was changed");

@@ -1,12 +1,13 @@
 #include <memory>
 #include <string>
 
+#include "base/status_macros.h"
 #include "client/cli/commands.h"
-#include "client/cli/document.h"
-#include "client/cli/files.h"
-#include "client/cli/json_writer.h"
-#include "client/cli/names.h"
-#include "client/cli/session.h"
+#include "client/cli/commands/session.h"
+#include "client/cli/output/document.h"
+#include "client/cli/output/files.h"
+#include "client/cli/output/json_writer.h"
+#include "client/cli/output/names.h"
 #include "client/client.h"
 #include "google/protobuf/util/time_util.h"
 
@@ -37,18 +38,15 @@ void WriteEntry(JsonWriter& json, const v1::LedgerEntry& entry) {
 }  // namespace
 
 absl::Status Run(Session& session, const ExportLedger& command) {
-  absl::StatusOr<std::unique_ptr<OutputFile>> file =
-      OutputFile::Create(command.out.empty() ? "-" : command.out, session.out);
-  if (!file.ok()) return file.status();
-  const absl::Status listed =
-      session.client.ListLedgerEntries(command.dataset, 0, [&](const v1::LedgerEntry& entry) {
-        JsonWriter json((*file)->stream());
-        WriteEntry(json, entry);
-        (*file)->stream() << "\n";
-        return (*file)->Check();
-      });
-  if (!listed.ok()) return listed;
-  return (*file)->Commit();
+  ASSIGN_OR_RETURN(std::unique_ptr<OutputFile> file,
+                   OutputFile::Create(command.out.empty() ? "-" : command.out, session.out));
+  RETURN_IF_ERROR(session.client.ListLedgerEntries(command.dataset, 0, [&](const v1::LedgerEntry& entry) {
+    JsonWriter json(file->stream());
+    WriteEntry(json, entry);
+    file->stream() << "\n";
+    return file->Check();
+  }));
+  return file->Commit();
 }
 
 }  // namespace curator::cli

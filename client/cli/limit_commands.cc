@@ -1,11 +1,12 @@
 #include <string>
 #include <vector>
 
+#include "base/status_macros.h"
 #include "client/cli/commands.h"
-#include "client/cli/document.h"
-#include "client/cli/names.h"
-#include "client/cli/session.h"
-#include "client/cli/tables.h"
+#include "client/cli/commands/session.h"
+#include "client/cli/output/document.h"
+#include "client/cli/output/names.h"
+#include "client/cli/output/tables.h"
 #include "client/client.h"
 
 namespace curator::cli {
@@ -89,7 +90,7 @@ v1::ApproveLimitChangeRequest OnProposal(const std::string& dataset, const std::
 
 absl::Status Run(Session& session, const ProposeLimit& command) {
   v1::ProposeLimitChangeRequest request;
-  if (absl::Status status = session.SetRequestId(request, command.request_id); !status.ok()) return status;
+  RETURN_IF_ERROR(session.SetRequestId(request, command.request_id));
   request.set_dataset(command.dataset);
   if (!command.account.empty()) request.set_account("dataset/" + command.dataset + "/" + command.account);
   if (command.delta.empty()) {
@@ -98,14 +99,13 @@ absl::Status Run(Session& session, const ProposeLimit& command) {
     request.set_delta(command.delta);
   }
   request.set_reason(command.reason);
-  const absl::StatusOr<v1::LimitProposal> proposal = session.client.ProposeLimitChange(request);
-  if (!proposal.ok()) return proposal.status();
-  Document document = DocumentOf(*proposal);
-  if (proposal->state() == v1::LimitProposal::PENDING) {
+  ASSIGN_OR_RETURN(const v1::LimitProposal proposal, session.client.ProposeLimitChange(request));
+  Document document = DocumentOf(proposal);
+  if (proposal.state() == v1::LimitProposal::PENDING) {
     document.notes.push_back(
         "nothing has changed yet; somebody else approves with: curator account limit "
         "approve " +
-        command.dataset + " " + proposal->id());
+        command.dataset + " " + proposal.id());
   }
   session.Print(document);
   return absl::OkStatus();
@@ -114,27 +114,24 @@ absl::Status Run(Session& session, const ProposeLimit& command) {
 absl::Status Run(Session& session, const ShowLimitProposal& command) {
   v1::ApproveLimitChangeRequest request = OnProposal(command.dataset, command.proposal);
   request.set_validate_only(true);
-  const absl::StatusOr<v1::LimitProposal> proposal = session.client.ApproveLimitChange(request);
-  if (!proposal.ok()) return proposal.status();
-  session.Print(DocumentOf(*proposal));
+  ASSIGN_OR_RETURN(const v1::LimitProposal proposal, session.client.ApproveLimitChange(request));
+  session.Print(DocumentOf(proposal));
   return absl::OkStatus();
 }
 
 absl::Status Run(Session& session, const ApproveLimit& command) {
-  const absl::StatusOr<v1::LimitProposal> proposal =
-      session.client.ApproveLimitChange(OnProposal(command.dataset, command.proposal));
-  if (!proposal.ok()) return proposal.status();
-  session.Print(DocumentOf(*proposal));
+  ASSIGN_OR_RETURN(const v1::LimitProposal proposal,
+                   session.client.ApproveLimitChange(OnProposal(command.dataset, command.proposal)));
+  session.Print(DocumentOf(proposal));
   return absl::OkStatus();
 }
 
 absl::Status Run(Session& session, const ListLimitProposals& command) {
-  const absl::StatusOr<v1::ListLimitProposalsResponse> listed =
-      session.client.ListLimitProposals(command.dataset);
-  if (!listed.ok()) return listed.status();
+  ASSIGN_OR_RETURN(const v1::ListLimitProposalsResponse listed,
+                   session.client.ListLimitProposals(command.dataset));
   Document document;
-  document.tables.push_back(ProposalTable(*listed));
-  if (listed->proposals().empty()) document.notes.emplace_back("no change of a limit was proposed");
+  document.tables.push_back(ProposalTable(listed));
+  if (listed.proposals().empty()) document.notes.emplace_back("no change of a limit was proposed");
   session.Print(document);
   return absl::OkStatus();
 }

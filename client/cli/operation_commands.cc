@@ -4,11 +4,12 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
 #include "client/cli/commands.h"
-#include "client/cli/document.h"
-#include "client/cli/names.h"
-#include "client/cli/session.h"
-#include "client/cli/tables.h"
+#include "client/cli/commands/session.h"
+#include "client/cli/output/document.h"
+#include "client/cli/output/names.h"
+#include "client/cli/output/tables.h"
 #include "client/client.h"
 
 namespace curator::cli {
@@ -38,8 +39,7 @@ absl::StatusOr<v1::Operation> WaitUntilEnded(Session& session, const WaitOperati
 }  // namespace
 
 absl::Status Run(Session& session, const ListOperations&) {
-  const absl::StatusOr<v1::ListOperationsResponse> list = session.client.ListOperations();
-  if (!list.ok()) return list.status();
+  ASSIGN_OR_RETURN(const v1::ListOperationsResponse list, session.client.ListOperations());
   Table table{"operations",
               "",
               {{"operation_id", "operation"},
@@ -52,7 +52,7 @@ absl::Status Run(Session& session, const ListOperations&) {
                {"release_id", "release"},
                {"request_id", "request id", Align::kLeft, Audience::kPrograms}},
               {}};
-  for (const v1::Operation& operation : list->operations()) {
+  for (const v1::Operation& operation : list.operations()) {
     table.rows.push_back({operation.id(), NameOf(operation.state()), operation.percent(), operation.dataset(),
                           operation.kind(), operation.summary(), TextOfTime(operation.create_time()),
                           operation.release_id(), operation.request_id()});
@@ -64,23 +64,20 @@ absl::Status Run(Session& session, const ListOperations&) {
 }
 
 absl::Status Run(Session& session, const ShowOperation& command) {
-  const absl::StatusOr<v1::Operation> operation = session.client.GetOperation(command.operation);
-  if (!operation.ok()) return operation.status();
-  session.Print(OperationDocument(*operation));
+  ASSIGN_OR_RETURN(const v1::Operation operation, session.client.GetOperation(command.operation));
+  session.Print(OperationDocument(operation));
   return absl::OkStatus();
 }
 
 absl::Status Run(Session& session, const WaitOperation& command) {
-  const absl::StatusOr<v1::Operation> operation = WaitUntilEnded(session, command);
-  if (!operation.ok()) return operation.status();
-  session.Print(OperationDocument(*operation));
-  return StatusOf(*operation);
+  ASSIGN_OR_RETURN(const v1::Operation operation, WaitUntilEnded(session, command));
+  session.Print(OperationDocument(operation));
+  return StatusOf(operation);
 }
 
 absl::Status Run(Session& session, const CancelOperation& command) {
-  const absl::StatusOr<v1::Operation> operation = session.client.CancelOperation(command.operation);
-  if (!operation.ok()) return operation.status();
-  Document document = OperationDocument(*operation);
+  ASSIGN_OR_RETURN(const v1::Operation operation, session.client.CancelOperation(command.operation));
+  Document document = OperationDocument(operation);
   document.notes.emplace_back("the charge of a started operation is not refunded");
   session.Print(document);
   return absl::OkStatus();

@@ -4,7 +4,7 @@
 
 #include "client/cli/arguments.h"
 #include "client/cli/commands.h"
-#include "client/cli/session.h"
+#include "client/cli/commands/session.h"
 #include "client/client.h"
 
 namespace curator::cli {

@@ -5,14 +5,15 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "client/cli/answer_output.h"
+#include "base/status_macros.h"
 #include "client/cli/commands.h"
-#include "client/cli/document.h"
-#include "client/cli/names.h"
-#include "client/cli/sample_output.h"
-#include "client/cli/session.h"
-#include "client/cli/tables.h"
-#include "client/cli/workload_choice.h"
+#include "client/cli/commands/sample_output.h"
+#include "client/cli/commands/session.h"
+#include "client/cli/commands/workload_choice.h"
+#include "client/cli/output/answer_output.h"
+#include "client/cli/output/document.h"
+#include "client/cli/output/names.h"
+#include "client/cli/output/tables.h"
 #include "client/client.h"
 
 namespace curator::cli {
@@ -65,8 +66,7 @@ Document SynthesisDocument(const ReleaseContent& content) {
 }  // namespace
 
 absl::Status Run(Session& session, const ListReleases& command) {
-  const absl::StatusOr<v1::ListReleasesResponse> list = session.client.ListReleases(command.dataset);
-  if (!list.ok()) return list.status();
+  ASSIGN_OR_RETURN(const v1::ListReleasesResponse list, session.client.ListReleases(command.dataset));
   Table table{"releases",
               "",
               {{"release_id", "release"},
@@ -79,7 +79,7 @@ absl::Status Run(Session& session, const ListReleases& command) {
                {"charge_id", "charge", Align::kLeft, Audience::kPrograms},
                {"payload_hash", "hash", Align::kLeft, Audience::kPrograms}},
               {}};
-  for (const v1::Release& release : list->releases()) {
+  for (const v1::Release& release : list.releases()) {
     table.rows.push_back({release.id(), release.kind(), release.summary(), release.principal(),
                           TextOfTime(release.create_time()), release.size_bytes(), release.request_id(),
                           release.charge_id(), Hex(release.payload_hash())});
@@ -91,21 +91,19 @@ absl::Status Run(Session& session, const ListReleases& command) {
 }
 
 absl::Status Run(Session& session, const ShowRelease& command) {
-  if (absl::Status status = CheckDelivery(session, command.delivery); !status.ok()) return status;
-  const absl::StatusOr<ReleaseContent> content = Fetch(session, command);
-  if (!content.ok()) return content.status();
-  if (content->answer) {
-    const absl::StatusOr<v1::Dataset> dataset = session.client.GetDataset(content->release.dataset());
-    if (!dataset.ok()) return dataset.status();
-    return DeliverAnswer(session, *content->answer, dataset->schema(), command.delivery);
+  RETURN_IF_ERROR(CheckDelivery(session, command.delivery));
+  ASSIGN_OR_RETURN(const ReleaseContent content, Fetch(session, command));
+  if (content.answer) {
+    ASSIGN_OR_RETURN(const v1::Dataset dataset, session.client.GetDataset(content.release.dataset()));
+    return DeliverAnswer(session, *content.answer, dataset.schema(), command.delivery);
   }
   if (!command.delivery.out.empty() || command.delivery.plot) {
     return absl::FailedPreconditionError(
         absl::StrCat("this release is a model: curator release sample ", command.release, " --out FILE.csv"));
   }
   Document document;
-  document.fields = FactsOf(content->release);
-  if (content->synthesis) document = SynthesisDocument(*content);
+  document.fields = FactsOf(content.release);
+  if (content.synthesis) document = SynthesisDocument(content);
   session.Print(document);
   return absl::OkStatus();
 }
@@ -114,41 +112,35 @@ absl::Status Run(Session& session, const ShareRelease& command) {
   v1::ShareReleaseRequest request;
   request.set_release_id(command.release);
   request.set_principal(command.principal);
-  const absl::StatusOr<v1::ShareReleaseResponse> shared = session.client.ShareRelease(request);
-  if (!shared.ok()) return shared.status();
+  ASSIGN_OR_RETURN(const v1::ShareReleaseResponse shared, session.client.ShareRelease(request));
   Document document;
   document.fields = {{"release_id", "release", command.release},
                      {"principals", "shared with",
-                      std::vector<std::string>(shared->principals().begin(), shared->principals().end())}};
+                      std::vector<std::string>(shared.principals().begin(), shared.principals().end())}};
   session.Print(document);
   return absl::OkStatus();
 }
 
 absl::Status Run(Session& session, const QueryRelease& command) {
-  if (absl::Status status = CheckDelivery(session, command.delivery); !status.ok()) return status;
-  const absl::StatusOr<ReleaseContent> content = Fetch(session, ShowRelease{.release = command.release});
-  if (!content.ok()) return content.status();
-  const absl::StatusOr<v1::Dataset> dataset = session.client.GetDataset(content->release.dataset());
-  if (!dataset.ok()) return dataset.status();
-  absl::StatusOr<v1::Workload> workload = WorkloadOf(command.workload, dataset->schema());
-  if (!workload.ok()) return workload.status();
+  RETURN_IF_ERROR(CheckDelivery(session, command.delivery));
+  ASSIGN_OR_RETURN(const ReleaseContent content, Fetch(session, ShowRelease{.release = command.release}));
+  ASSIGN_OR_RETURN(const v1::Dataset dataset, session.client.GetDataset(content.release.dataset()));
+  ASSIGN_OR_RETURN(v1::Workload workload, WorkloadOf(command.workload, dataset.schema()));
   v1::QueryModelRequest request;
   request.set_release_id(command.release);
-  *request.mutable_workload() = *std::move(workload);
-  const absl::StatusOr<Answer> answer = session.client.QueryModel(request);
-  if (!answer.ok()) return answer.status();
-  return DeliverAnswer(session, *answer, dataset->schema(), command.delivery);
+  *request.mutable_workload() = std::move(workload);
+  ASSIGN_OR_RETURN(const Answer answer, session.client.QueryModel(request));
+  return DeliverAnswer(session, answer, dataset.schema(), command.delivery);
 }
 
 absl::Status Run(Session& session, const SampleRelease& command) {
-  const absl::StatusOr<int64_t> bytes =
-      WriteSample(session, {command.release, command.rows, command.as_bins}, command.out);
-  if (!bytes.ok()) return bytes.status();
+  ASSIGN_OR_RETURN(const int64_t bytes,
+                   WriteSample(session, {command.release, command.rows, command.as_bins}, command.out));
   if (command.out == "-") return absl::OkStatus();
   Document document;
   document.fields = {{"release_id", "release", command.release},
                      {"out", "written to", command.out},
-                     {"out_bytes", "bytes", *bytes}};
+                     {"out_bytes", "bytes", bytes}};
   session.Print(document);
   return absl::OkStatus();
 }

@@ -1,13 +1,14 @@
 #include <string>
 #include <utility>
 
-#include "client/cli/answer_output.h"
+#include "base/status_macros.h"
 #include "client/cli/commands.h"
-#include "client/cli/document.h"
-#include "client/cli/forecast.h"
-#include "client/cli/receipt_file.h"
-#include "client/cli/session.h"
-#include "client/cli/workload_choice.h"
+#include "client/cli/commands/receipt_file.h"
+#include "client/cli/commands/session.h"
+#include "client/cli/commands/workload_choice.h"
+#include "client/cli/output/answer_output.h"
+#include "client/cli/output/document.h"
+#include "client/cli/output/forecast.h"
 #include "client/client.h"
 
 namespace curator::cli {
@@ -17,13 +18,11 @@ namespace {
 // the labels: an answer that is paid for must not end in an error about them.
 template <typename Command, typename Request>
 absl::StatusOr<v1::Dataset> Fill(Session& session, const Command& command, Request& request) {
-  absl::StatusOr<v1::Dataset> dataset = session.client.GetDataset(command.dataset);
-  if (!dataset.ok()) return dataset.status();
-  absl::StatusOr<v1::Workload> workload = WorkloadOf(command.workload, dataset->schema());
-  if (!workload.ok()) return workload.status();
+  ASSIGN_OR_RETURN(v1::Dataset dataset, session.client.GetDataset(command.dataset));
+  ASSIGN_OR_RETURN(v1::Workload workload, WorkloadOf(command.workload, dataset.schema()));
   request.set_dataset(command.dataset);
   for (const std::string& part : command.parts) request.add_parts(part);
-  *request.mutable_workload() = *std::move(workload);
+  *request.mutable_workload() = std::move(workload);
   SetPrice(command.price, command.confidence, request);
   request.set_mechanism(command.mechanism);
   if (command.confidence) request.set_confidence_level(*command.confidence);
@@ -34,35 +33,32 @@ absl::StatusOr<v1::Dataset> Fill(Session& session, const Command& command, Reque
 
 absl::Status Run(Session& session, const EstimateWorkload& command) {
   v1::EstimateWorkloadRequest request;
-  if (const auto dataset = Fill(session, command, request); !dataset.ok()) return dataset.status();
-  const absl::StatusOr<v1::EstimateWorkloadResponse> estimate = session.client.EstimateWorkload(request);
-  if (!estimate.ok()) return estimate.status();
-  Document document = ForecastDocument(command.dataset, *estimate, command.assumed_rows);
+  RETURN_IF_ERROR(Fill(session, command, request).status());
+  ASSIGN_OR_RETURN(const v1::EstimateWorkloadResponse estimate, session.client.EstimateWorkload(request));
+  Document document = ForecastDocument(command.dataset, estimate, command.assumed_rows);
   if (session.form == OutputForm::kCsv) {
     document = Document();
-    document.tables.push_back(ForecastRecords(*estimate, command.assumed_rows));
+    document.tables.push_back(ForecastRecords(estimate, command.assumed_rows));
   }
   session.Print(document);
   return absl::OkStatus();
 }
 
 absl::Status Run(Session& session, const AnswerWorkload& command) {
-  if (absl::Status status = CheckDelivery(session, command.delivery); !status.ok()) return status;
+  RETURN_IF_ERROR(CheckDelivery(session, command.delivery));
   v1::AnswerWorkloadRequest request;
-  const absl::StatusOr<v1::Dataset> dataset = Fill(session, command, request);
-  if (!dataset.ok()) return dataset.status();
+  ASSIGN_OR_RETURN(const v1::Dataset dataset, Fill(session, command, request));
   request.set_prefer_free(command.prefer_free);
   if (command.post_processing.ByteSizeLong() > 0)
     *request.mutable_post_processing() = command.post_processing;
-  if (absl::Status status = session.SetRequestId(request, command.request_id); !status.ok()) return status;
-  const absl::StatusOr<Answer> answer = session.client.AnswerWorkload(std::move(request));
-  if (!answer.ok()) return answer.status();
+  RETURN_IF_ERROR(session.SetRequestId(request, command.request_id));
+  ASSIGN_OR_RETURN(const Answer answer, session.client.AnswerWorkload(std::move(request)));
   // What is paid for is delivered, whatever becomes of its receipt.
-  const absl::Status delivered = DeliverAnswer(session, *answer, dataset->schema(), command.delivery);
+  const absl::Status delivered = DeliverAnswer(session, answer, dataset.schema(), command.delivery);
   // A free answer has no charge, and so no receipt.
-  if (!answer->header.free_from().empty()) return delivered;
+  if (!answer.header.free_from().empty()) return delivered;
   const absl::Status kept =
-      AppendReceipt(answer->header.receipt(), answer->header.charge_id(), command.receipt);
+      AppendReceipt(answer.header.receipt(), answer.header.charge_id(), command.receipt);
   return delivered.ok() ? kept : delivered;
 }
 
