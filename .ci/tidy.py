@@ -59,7 +59,7 @@ MAY_INCLUDE = {
 FILES_MAY_INCLUDE = [
     # `curator calc` runs the accounting room's calculators without a server, on events as the wire has them
     # (docs/adr/0006).
-    (re.compile(r"^client/cli/(calc_\w+|syntax/calc_\w+)\.(h|cc)$"), ["dp/accounting", "rpc/convert_event.h"]),
+    (re.compile(r"^client/cli/(commands/calc|syntax/calc_\w+)\.(h|cc)$"), ["dp/accounting", "rpc/convert_event.h"]),
 ]
 
 TEST_FILE = re.compile(r"_test\.cc$|^(tests|bench)/|/(testing|conformance)/|/testing\w*\.(h|cc)$")

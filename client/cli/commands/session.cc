@@ -1,7 +1,5 @@
 #include "client/cli/commands/session.h"
 
-#include <utility>
-
 #include "base/status_macros.h"
 #include "client/cli/output/document.h"
 #include "client/request_id.h"

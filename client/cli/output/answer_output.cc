@@ -8,9 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
-#include "client/cli/commands/plot_output.h"
 #include "client/cli/output/answer_rows.h"
-#include "client/cli/output/files.h"
 #include "client/cli/output/json_writer.h"
 #include "client/cli/output/names.h"
 #include "client/cli/output/tables.h"
@@ -165,17 +163,6 @@ Table TableOf(const AnswerRows& rows, const v1::AnswerHeader& header) {
     }
   }
   return table;
-}
-
-OutputForm FormOf(const std::string& path, OutputForm fallback) {
-  if (path.ends_with(".json")) return OutputForm::kJson;
-  if (path.ends_with(".csv") || fallback == OutputForm::kTable) return OutputForm::kCsv;
-  return fallback;
-}
-
-absl::Status WriteAnswer(const Answer& answer, const v1::Schema& schema, OutputForm form, std::ostream& out) {
-  return form == OutputForm::kJson ? WriteAnswerJson(answer, schema, out)
-                                   : WriteAnswerCsv(answer, schema, out);
 }
 
 // Which columns of a CSV file a table has besides its labels.
@@ -335,45 +322,6 @@ Document SummaryOf(const Answer& answer) {
     document.notes.emplace_back("the answers were changed after they were measured (" +
                                 header.post_processing() + "): their error is not that of the noise");
   return document;
-}
-
-absl::Status CheckDelivery(const Session& session, const DeliveryChoice& delivery) {
-  const bool drawn = delivery.plot && delivery.plot->empty();
-  if (!drawn || (session.form == OutputForm::kTable && delivery.out != "-")) return absl::OkStatus();
-  return absl::FailedPreconditionError(
-      "--plot draws on the terminal, where other output goes too: name a file, --plot FILE.svg");
-}
-
-absl::Status DeliverAnswer(Session& session, const Answer& answer, const v1::Schema& schema,
-                           const DeliveryChoice& delivery) {
-  const std::string& path = delivery.out;
-  if (delivery.plot) {
-    RETURN_IF_ERROR(DeliverPlot(session, answer, schema, *delivery.plot));
-  }
-  if (path.empty() && session.form == OutputForm::kTable) {
-    const bool drawn = delivery.plot && delivery.plot->empty();
-    if (!drawn) {
-      RETURN_IF_ERROR(WriteAnswerTables(answer, schema, session.terminal, session.out));
-    }
-    session.out << "\n";
-    session.Print(SummaryOf(answer));
-    return absl::OkStatus();
-  }
-  const bool to_standard_output = path.empty() || path == "-";
-  ASSIGN_OR_RETURN(std::unique_ptr<OutputFile> file,
-                   OutputFile::Create(to_standard_output ? "-" : path, session.out));
-  RETURN_IF_ERROR(WriteAnswer(answer, schema, FormOf(path, session.form), file->stream()));
-  RETURN_IF_ERROR(file->Commit());
-
-  Document summary = SummaryOf(answer);
-  if (to_standard_output) {
-    if (!answer.header.request_id().empty())
-      session.error << "request id " << answer.header.request_id() << "\n";
-    return absl::OkStatus();
-  }
-  summary.fields.push_back({"out", "written to", path});
-  session.Print(summary);
-  return absl::OkStatus();
 }
 
 }  // namespace curator::cli

@@ -6,11 +6,10 @@
 #include <ostream>
 
 #include "absl/status/status.h"
-#include "client/cli/commands.h"
-#include "client/cli/commands/session.h"
+#include "client/answer.h"
 #include "client/cli/output/document.h"
-#include "client/cli/output/value.h"
-#include "client/client.h"
+#include "client/cli/output/terminal.h"
+#include "curator/v1/schema.pb.h"
 
 namespace curator::cli {
 
@@ -34,14 +33,5 @@ absl::Status WriteAnswerTables(const Answer& answer, const v1::Schema& schema, c
 // Facts about the answer for the end of the output: release, charge, costs, request id, whether it is a
 // replay.
 Document SummaryOf(const Answer& answer);
-
-// Before anything is asked: FAILED_PRECONDITION when a drawing on the terminal would land inside JSON or CSV.
-absl::Status CheckDelivery(const Session& session, const DeliveryChoice& delivery);
-
-// Writes the answer to `delivery.out` in the form that its extension says (else `session.form`, CSV for
-// tables) and a summary to standard output; or, without a path, both to standard output in the session's
-// form. A plot on the terminal stands in the place of tables.
-absl::Status DeliverAnswer(Session& session, const Answer& answer, const v1::Schema& schema,
-                           const DeliveryChoice& delivery);
 
 }  // namespace curator::cli

@@ -38,12 +38,4 @@ absl::StatusOr<dp::Rho> ParseRho(const std::string& text) {
   return rho;
 }
 
-Column ColumnForPeople(const std::string& key, const std::string& title) {
-  return {key + "_text", title, Align::kRight, Audience::kPeople};
-}
-
-Column ColumnForPrograms(const std::string& key, const std::string& title) {
-  return {key, title, Align::kRight, Audience::kPrograms};
-}
-
 }  // namespace curator::cli

@@ -1,21 +1,50 @@
+// `curator synth`: synthetic data.
 #include <map>
+#include <memory>
+#include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
-#include "client/cli/commands.h"
+#include "client/cli/commands/commands.h"
 #include "client/cli/commands/receipt_file.h"
 #include "client/cli/commands/sample_output.h"
 #include "client/cli/commands/session.h"
 #include "client/cli/commands/workload_choice.h"
 #include "client/cli/output/document.h"
-#include "client/cli/output/names.h"
 #include "client/cli/output/tables.h"
 #include "client/client.h"
 
 namespace curator::cli {
 namespace {
+
+struct SynthesisChoice {
+  std::string method;
+  SpendChoice spend;
+  std::map<std::string, std::string> settings;
+  WorkloadChoice workload;  // what the model should answer well; the method's own when nothing is asked
+  std::vector<std::string> parts;  // all that are sealed when empty
+};
+
+struct ListSynthesizers {};
+
+struct EstimateSynthesis {
+  std::string dataset;
+  SynthesisChoice choice;
+  std::optional<int64_t> assumed_rows;
+};
+
+struct RunSynthesis {
+  std::string dataset;
+  SynthesisChoice choice;
+  std::optional<int64_t> rows;
+  bool as_bins = false;
+  std::string receipt;  // a file to which the receipt is appended
+  std::string request_id;
+  std::string out;  // empty: nothing is sampled
+};
 
 // What a model is to answer well: attributes alone stand for all pairs of them.
 WorkloadChoice WorkloadToLearn(WorkloadChoice choice) {
@@ -47,8 +76,6 @@ absl::StatusOr<v1::Operation> Follow(Session& session, const std::string& operat
     bar.Show(operation.percent(), operation.summary());
   });
 }
-
-}  // namespace
 
 absl::Status Run(Session& session, const ListSynthesizers&) {
   ASSIGN_OR_RETURN(const v1::ListSynthesizersResponse list, session.client.ListSynthesizers());
@@ -122,6 +149,77 @@ absl::Status Run(Session& session, const RunSynthesis& command) {
   }
   session.Print(document);
   return absl::OkStatus();
+}
+
+// "key=value", each key once.
+void AddSettings(CLI::App* command, std::map<std::string, std::string>& settings) {
+  command
+      ->add_option_function<std::vector<std::string>>(
+          "--set",
+          [&settings](const std::vector<std::string>& pairs) {
+            for (const std::string& pair : pairs) {
+              const size_t equals = pair.find('=');
+              if (equals == std::string::npos || equals == 0) {
+                throw CLI::ValidationError("--set", "'" + pair + "' is not key=value");
+              }
+              const std::string key = pair.substr(0, equals);
+              if (!settings.emplace(key, pair.substr(equals + 1)).second) {
+                throw CLI::ValidationError("--set", "'" + key + "' is set twice");
+              }
+            }
+          },
+          "A setting of the method; may be repeated (see: curator synth list)")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
+}
+
+void AddSynthesisChoice(CLI::App* command, SynthesisChoice& choice) {
+  command->add_option("--method", choice.method, "How the model is learned (see: curator synth list)")
+      ->type_name("M")
+      ->required();
+  AddSpend(command, choice.spend);
+  AddSettings(command, choice.settings);
+  AddWorkload(command, choice.workload, WorkloadNeed::kOptional);
+  command->parse_complete_callback([&choice] { CheckWorkload(choice.workload); });
+  AddParts(command, choice.parts);
+}
+
+}  // namespace
+
+void AddSynthCommands(CLI::App& app, Chosen& chosen) {
+  CLI::App* group =
+      AddGroup(app, "synth", "Synthetic data: learn a model from noisy measurements, sample it");
+  Choose(AddCommand(*group, "list", "The methods and their settings", "curator synth list"),
+         std::make_shared<ListSynthesizers>(), chosen);
+
+  const auto estimate = std::make_shared<EstimateSynthesis>();
+  CLI::App* command =
+      AddCommand(*group, "estimate", "Price, schedule and settings, from public facts; costs nothing",
+                 "curator synth estimate census --method mwem --epsilon 1");
+  command->add_option("NAME", estimate->dataset, "The dataset")->required();
+  AddSynthesisChoice(command, estimate->choice);
+  AddAssumedRows(command, estimate->assumed_rows,
+                 "The number of records to assume where the forecast depends on it");
+  Choose(command, estimate, chosen);
+
+  const auto run = std::make_shared<RunSynthesis>();
+  command =
+      AddCommand(*group, "run", "Charge the budget, learn a model, and sample it into a file",
+                 "curator synth run census --method mwem --epsilon 1 --set rounds=10 --out synthetic.csv");
+  command->add_option("NAME", run->dataset, "The dataset")->required();
+  AddSynthesisChoice(command, run->choice);
+  CLI::Option* out =
+      command->add_option("--out", run->out, "Write synthetic records to this CSV file; - is standard output")
+          ->type_name("FILE.csv");
+  command->add_option("--rows", run->rows, "How many. Default: the model's own noisy number of records")
+      ->type_name("N")
+      ->check(CLI::PositiveNumber)
+      ->needs(out);
+  command->add_flag("--as-bins", run->as_bins, "Bins as intervals instead of a value inside the bin")
+      ->needs(out);
+  AddRequestId(command, run->request_id);
+  AddReceipt(command, run->receipt);
+  Choose(command, run, chosen);
 }
 
 }  // namespace curator::cli

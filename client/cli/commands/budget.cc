@@ -1,5 +1,5 @@
+// `curator budget`: what has been spent and what is left.
 #include <cstdlib>
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -7,16 +7,19 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/status_macros.h"
-#include "client/cli/commands.h"
+#include "client/cli/commands/commands.h"
 #include "client/cli/commands/session.h"
 #include "client/cli/output/document.h"
-#include "client/cli/output/names.h"
 #include "client/cli/output/tables.h"
 #include "client/cli/output/text.h"
 #include "client/client.h"
 
 namespace curator::cli {
 namespace {
+
+struct ShowBudget {
+  std::string dataset;
+};
 
 Value RequestsLeft(const v1::Account& account) {
   if (!account.has_requests_left_like_last()) return std::monostate();
@@ -112,31 +115,6 @@ void AddComparison(const v1::HistoryComparison& comparison, Document& document) 
   if (!counted.rows.empty()) document.tables.push_back(std::move(counted));
 }
 
-const std::vector<Column>& LedgerColumns() {
-  static const std::vector<Column> columns = {
-      {"sequence", "entry", Align::kRight},
-      {"time", "time"},
-      {"kind", "kind"},
-      {"actor", "by"},
-      {"charge_id", "charge"},
-      {"hash_start", "hash", Align::kLeft, Audience::kPeople},
-      {"summary", "what"},
-      {"hash", "hash", Align::kLeft, Audience::kPrograms},
-      {"previous_hash", "previous", Align::kLeft, Audience::kPrograms},
-      {"payload", "payload", Align::kLeft, Audience::kPrograms}};
-  return columns;
-}
-
-Row RowOf(const v1::LedgerEntry& entry) {
-  constexpr size_t kShortHash = 12;
-  const std::string hash = Hex(entry.hash());
-  return {entry.sequence(),           TextOfTime(entry.time()),   entry.kind(),    entry.actor(),
-          entry.charge_id(),          hash.substr(0, kShortHash), entry.summary(), hash,
-          Hex(entry.previous_hash()), Hex(entry.payload())};
-}
-
-}  // namespace
-
 absl::Status Run(Session& session, const ShowBudget& command) {
   ASSIGN_OR_RETURN(const v1::GetBudgetResponse budget,
                    session.client.GetBudgetWithComparison(command.dataset));
@@ -163,43 +141,12 @@ absl::Status Run(Session& session, const ShowBudget& command) {
   return absl::OkStatus();
 }
 
-// Entries are printed as they arrive: a ledger is never in memory whole.
-absl::Status Run(Session& session, const ShowLedger& command) {
-  JsonWriter json(session.out);
-  if (session.form == OutputForm::kJson) {
-    json.BeginObject();
-    json.Key("entries");
-  }
-  const std::unique_ptr<RowWriter> rows =
-      MakeRowWriter(LedgerColumns(), session.form, session.terminal, session.out, json);
-  int64_t taken = 0;
-  const absl::Status listed =
-      session.client.ListLedgerEntries(command.dataset, command.after, [&](const v1::LedgerEntry& entry) {
-        if (command.limit && taken == *command.limit) return absl::CancelledError("enough");
-        ++taken;
-        rows->Add(RowOf(entry));
-        return absl::OkStatus();
-      });
-  rows->Finish();
-  if (session.form == OutputForm::kJson) {
-    json.EndObject();
-    session.out << "\n";
-  }
-  return listed;
-}
+}  // namespace
 
-absl::Status Run(Session& session, const ShowVersion&) {
-  ASSIGN_OR_RETURN(const v1::GetVersionResponse server, session.client.GetVersion());
-  Document document;
-  document.fields = {{"client", "client", CURATOR_VERSION},
-                     {"server", "server", server.version()},
-                     {"ledger_backend", "ledger", server.ledger_backend()},
-                     {"development_mode", "development mode", server.development_mode()}};
-  if (server.development_mode()) {
-    document.notes.emplace_back("the server believes whoever is named with --as: this is no security");
-  }
-  session.Print(document);
-  return absl::OkStatus();
+void AddBudgetCommands(CLI::App& app, Chosen& chosen) {
+  CLI::App* group = AddGroup(app, "budget", "What has been spent and what is left");
+  AddNameCommand(*group, "show", "Each account of a dataset", "curator budget show census",
+                 &ShowBudget::dataset, "NAME", chosen);
 }
 
 }  // namespace curator::cli

@@ -1,11 +1,14 @@
+// `curator operation`: long work.
 #include <algorithm>
 #include <chrono>
+#include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
-#include "client/cli/commands.h"
+#include "client/cli/commands/commands.h"
 #include "client/cli/commands/session.h"
 #include "client/cli/output/document.h"
 #include "client/cli/output/names.h"
@@ -14,6 +17,21 @@
 
 namespace curator::cli {
 namespace {
+
+struct ListOperations {};
+
+struct ShowOperation {
+  std::string operation;
+};
+
+struct WaitOperation {
+  std::string operation;
+  std::optional<int64_t> timeout_seconds;  // until it ends, when absent
+};
+
+struct CancelOperation {
+  std::string operation;
+};
 
 // One call waits at most this long; the server may cut it further.
 constexpr std::chrono::seconds kOneWait{30};
@@ -35,8 +53,6 @@ absl::StatusOr<v1::Operation> WaitUntilEnded(Session& session, const WaitOperati
     }
   }
 }
-
-}  // namespace
 
 absl::Status Run(Session& session, const ListOperations&) {
   ASSIGN_OR_RETURN(const v1::ListOperationsResponse list, session.client.ListOperations());
@@ -81,6 +97,28 @@ absl::Status Run(Session& session, const CancelOperation& command) {
   document.notes.emplace_back("the charge of a started operation is not refunded");
   session.Print(document);
   return absl::OkStatus();
+}
+
+}  // namespace
+
+void AddOperationCommands(CLI::App& app, Chosen& chosen) {
+  CLI::App* group = AddGroup(app, "operation", "Long work: list, show, wait, cancel");
+  Choose(AddCommand(*group, "list", "Your operations, newest first", "curator operation list"),
+         std::make_shared<ListOperations>(), chosen);
+  AddNameCommand(*group, "show", "One operation", "curator operation show ID", &ShowOperation::operation,
+                 "ID", chosen);
+
+  const auto wait = std::make_shared<WaitOperation>();
+  CLI::App* command = AddCommand(*group, "wait", "Wait until it has ended; exit status 1 when it failed",
+                                 "curator operation wait ID --timeout 600");
+  command->add_option("ID", wait->operation, "The operation")->required();
+  command->add_option("--timeout", wait->timeout_seconds, "Give up after this long. Default: never")
+      ->type_name("SECONDS")
+      ->check(CLI::Range(int64_t{0}, int64_t{366} * 24 * 3600));
+  Choose(command, wait, chosen);
+
+  AddNameCommand(*group, "cancel", "Stop an operation; the charge of a started one is not refunded",
+                 "curator operation cancel ID", &CancelOperation::operation, "ID", chosen);
 }
 
 }  // namespace curator::cli

@@ -1,4 +1,6 @@
+// `curator release`: what has been answered, shown, queried and sampled again.
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -6,18 +8,46 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
-#include "client/cli/commands.h"
+#include "client/cli/commands/commands.h"
+#include "client/cli/commands/delivery.h"
 #include "client/cli/commands/sample_output.h"
 #include "client/cli/commands/session.h"
 #include "client/cli/commands/workload_choice.h"
-#include "client/cli/output/answer_output.h"
 #include "client/cli/output/document.h"
 #include "client/cli/output/names.h"
-#include "client/cli/output/tables.h"
 #include "client/client.h"
 
 namespace curator::cli {
 namespace {
+
+struct ListReleases {
+  std::string dataset;
+};
+
+struct ShowRelease {
+  std::string release;
+  std::optional<double> confidence;
+  v1::PostProcessing post_processing;
+  DeliveryChoice delivery;
+};
+
+struct ShareRelease {
+  std::string release;
+  std::string principal;
+};
+
+struct QueryRelease {
+  std::string release;
+  WorkloadChoice workload;
+  DeliveryChoice delivery;
+};
+
+struct SampleRelease {
+  std::string release;
+  std::optional<int64_t> rows;
+  bool as_bins = false;
+  std::string out;
+};
 
 absl::StatusOr<ReleaseContent> Fetch(Session& session, const ShowRelease& command) {
   v1::GetReleaseRequest request;
@@ -62,8 +92,6 @@ Document SynthesisDocument(const ReleaseContent& content) {
   document.tables = {std::move(settings), std::move(transcript)};
   return document;
 }
-
-}  // namespace
 
 absl::Status Run(Session& session, const ListReleases& command) {
   ASSIGN_OR_RETURN(const v1::ListReleasesResponse list, session.client.ListReleases(command.dataset));
@@ -143,6 +171,55 @@ absl::Status Run(Session& session, const SampleRelease& command) {
                      {"out_bytes", "bytes", bytes}};
   session.Print(document);
   return absl::OkStatus();
+}
+
+}  // namespace
+
+void AddReleaseCommands(CLI::App& app, Chosen& chosen) {
+  CLI::App* group = AddGroup(app, "release", "What has been answered: show, query and sample it again, free");
+  AddNameCommand(*group, "list", "The releases of a dataset", "curator release list census",
+                 &ListReleases::dataset, "NAME", chosen);
+
+  const auto show = std::make_shared<ShowRelease>();
+  CLI::App* command = AddCommand(*group, "show", "A release: the answer, or what is known about the model",
+                                 "curator release show ID --out pairs.csv");
+  command->add_option("ID", show->release, "The release")->required();
+  AddConfidence(command, show->confidence);
+  AddPostProcessing(command, show->post_processing);
+  AddDelivery(command, show->delivery, "Write all answers to this file, CSV or JSON by its extension");
+  Choose(command, show, chosen);
+
+  const auto share = std::make_shared<ShareRelease>();
+  command = AddCommand(*group, "share", "Let somebody read a release, and be answered free from it",
+                       "curator release share ID --with bob");
+  command->add_option("ID", share->release, "The release; yours, or of a dataset that you own")->required();
+  command->add_option("--with", share->principal, "Who may see the dataset already")
+      ->type_name("PRINCIPAL")
+      ->required();
+  Choose(command, share, chosen);
+
+  const auto query = std::make_shared<QueryRelease>();
+  command = AddCommand(*group, "query", "Questions to a model, answered without noise and free",
+                       "curator release query ID --marginals 2 --attributes age,sex");
+  command->add_option("ID", query->release, "The release of a synthesis")->required();
+  AddWorkload(command, query->workload, WorkloadNeed::kRequired);
+  AddDelivery(command, query->delivery, "Write all answers to this file, CSV or JSON by its extension");
+  command->parse_complete_callback([query] { CheckWorkload(query->workload); });
+  Choose(command, query, chosen);
+
+  const auto sample = std::make_shared<SampleRelease>();
+  command = AddCommand(*group, "sample",
+                       "Synthetic records from a model, free; the same command gives the same file",
+                       "curator release sample ID --rows 10000 --out synthetic.csv");
+  command->add_option("ID", sample->release, "The release of a synthesis")->required();
+  command->add_option("--rows", sample->rows, "How many. Default: the model's own noisy number of records")
+      ->type_name("N")
+      ->check(CLI::PositiveNumber);
+  command->add_flag("--as-bins", sample->as_bins, "Bins as intervals instead of a value inside the bin");
+  command->add_option("--out", sample->out, "The CSV file to write; - is standard output")
+      ->type_name("FILE.csv")
+      ->required();
+  Choose(command, sample, chosen);
 }
 
 }  // namespace curator::cli

@@ -1,4 +1,6 @@
+// `curator ledger`: the append-only history of a dataset, shown, checked and repaired.
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -7,17 +9,129 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
-#include "client/cli/commands.h"
+#include "client/cli/commands/commands.h"
 #include "client/cli/commands/receipt_file.h"
 #include "client/cli/commands/session.h"
 #include "client/cli/output/document.h"
+#include "client/cli/output/files.h"
+#include "client/cli/output/json_writer.h"
 #include "client/cli/output/names.h"
 #include "client/cli/output/tables.h"
 #include "client/client.h"
 #include "client/receipt.h"
+#include "google/protobuf/util/time_util.h"
 
 namespace curator::cli {
 namespace {
+
+struct ShowLedger {
+  std::string dataset;
+  int64_t after = 0;
+  std::optional<int64_t> limit;
+};
+
+// One JSON object a line, with everything that the hashes cover.
+struct ExportLedger {
+  std::string dataset;
+  std::string out;  // standard output when empty
+};
+
+struct VerifyLedger {
+  std::string dataset;
+  std::string receipts;  // a file of receipts that the history must contain; empty for none
+  std::string key;       // hexadecimal: who signed them; empty: the server's own key
+};
+
+struct ShowReceiptKey {};
+
+struct RepairLedger {
+  std::string dataset;
+  std::string reason;
+  std::string receipts;  // a file; empty for none
+  bool only_show = false;
+  std::string request_id;
+};
+
+const std::vector<Column>& LedgerColumns() {
+  static const std::vector<Column> columns = {
+      {"sequence", "entry", Align::kRight},
+      {"time", "time"},
+      {"kind", "kind"},
+      {"actor", "by"},
+      {"charge_id", "charge"},
+      {"hash_start", "hash", Align::kLeft, Audience::kPeople},
+      {"summary", "what"},
+      {"hash", "hash", Align::kLeft, Audience::kPrograms},
+      {"previous_hash", "previous", Align::kLeft, Audience::kPrograms},
+      {"payload", "payload", Align::kLeft, Audience::kPrograms}};
+  return columns;
+}
+
+Row RowOf(const v1::LedgerEntry& entry) {
+  constexpr size_t kShortHash = 12;
+  const std::string hash = Hex(entry.hash());
+  return {entry.sequence(),           TextOfTime(entry.time()),   entry.kind(),    entry.actor(),
+          entry.charge_id(),          hash.substr(0, kShortHash), entry.summary(), hash,
+          Hex(entry.previous_hash()), Hex(entry.payload())};
+}
+
+// Entries are printed as they arrive: a ledger is never in memory whole.
+absl::Status Run(Session& session, const ShowLedger& command) {
+  JsonWriter json(session.out);
+  if (session.form == OutputForm::kJson) {
+    json.BeginObject();
+    json.Key("entries");
+  }
+  const std::unique_ptr<RowWriter> rows =
+      MakeRowWriter(LedgerColumns(), session.form, session.terminal, session.out, json);
+  int64_t taken = 0;
+  const absl::Status listed =
+      session.client.ListLedgerEntries(command.dataset, command.after, [&](const v1::LedgerEntry& entry) {
+        if (command.limit && taken == *command.limit) return absl::CancelledError("enough");
+        ++taken;
+        rows->Add(RowOf(entry));
+        return absl::OkStatus();
+      });
+  rows->Finish();
+  if (session.form == OutputForm::kJson) {
+    json.EndObject();
+    session.out << "\n";
+  }
+  return listed;
+}
+
+// The fields that the entry's hash covers, in its order, and the hash. Bytes are in hexadecimal.
+void WriteEntry(JsonWriter& json, const v1::LedgerEntry& entry) {
+  const Row row = {entry.dataset_id(),
+                   entry.sequence(),
+                   entry.kind(),
+                   entry.charge_id(),
+                   Hex(entry.payload()),
+                   entry.actor(),
+                   google::protobuf::util::TimeUtil::TimestampToMicroseconds(entry.time()),
+                   Hex(entry.previous_hash()),
+                   Hex(entry.hash())};
+  static constexpr const char* kKeys[] = {"dataset_id", "sequence", "kind",          "charge_id", "payload",
+                                          "actor",      "time_us",  "previous_hash", "hash"};
+  json.BeginObject();
+  for (size_t i = 0; i < row.size(); ++i) {
+    json.Key(kKeys[i]);
+    json.Write(row[i]);
+  }
+  json.EndObject();
+}
+
+absl::Status Run(Session& session, const ExportLedger& command) {
+  ASSIGN_OR_RETURN(std::unique_ptr<OutputFile> file,
+                   OutputFile::Create(command.out.empty() ? "-" : command.out, session.out));
+  RETURN_IF_ERROR(session.client.ListLedgerEntries(command.dataset, 0, [&](const v1::LedgerEntry& entry) {
+    JsonWriter json(file->stream());
+    WriteEntry(json, entry);
+    file->stream() << "\n";
+    return file->Check();
+  }));
+  return file->Commit();
+}
 
 // What became of one receipt; `problem` is empty when the history contains its charge.
 struct CheckedReceipt {
@@ -154,8 +268,6 @@ absl::Status CheckReceipts(Session& session, const VerifyLedger& command,
   return first.empty() ? absl::OkStatus() : absl::DataLossError(first);
 }
 
-}  // namespace
-
 absl::Status Run(Session& session, const VerifyLedger& command) {
   ASSIGN_OR_RETURN(const v1::VerifyLedgerResponse verified, session.client.VerifyLedger(command.dataset));
   Document document;
@@ -221,6 +333,89 @@ absl::Status Run(Session& session, const RepairLedger& command) {
   }
   session.Print(document);
   return absl::OkStatus();
+}
+
+void AddVerifyLedger(CLI::App& group, Chosen& chosen) {
+  const auto verify = std::make_shared<VerifyLedger>();
+  CLI::App* command = AddCommand(
+      group, "verify",
+      "Recompute the hash chain and all balances from the entries alone; exit status 1 when they contradict",
+      "curator ledger verify census --receipts mine.jsonl");
+  command->add_option("NAME", verify->dataset, "The dataset")->required();
+  CLI::Option* receipts =
+      command
+          ->add_option("--receipts", verify->receipts, "Check that the history still contains these charges")
+          ->type_name("FILE");
+  command
+      ->add_option(
+          "--key", verify->key,
+          "Who must have signed the receipts, as `curator ledger key` printed it when you trusted it. "
+          "Default: the key that the server has now")
+      ->type_name("HEX")
+      ->needs(receipts)
+      ->check([](const std::string& text) {
+        const bool is_key =
+            text.size() == 64 && text.find_first_not_of("0123456789abcdefABCDEF") == std::string::npos;
+        return is_key ? std::string() : "'" + text + "' is not a key of 64 hexadecimal digits";
+      });
+  Choose(command, verify, chosen);
+}
+
+void AddRepairLedger(CLI::App& group, Chosen& chosen) {
+  const auto repair = std::make_shared<RepairLedger>();
+  CLI::App* command = AddCommand(
+      group, "repair",
+      "After a restored backup: raise what is spent to what the anchor knows, so that charges go on; for "
+      "owners",
+      "curator ledger repair census --raise-to-anchor --reason 'the disk failed on Monday'");
+  command
+      ->add_option("NAME", repair->dataset,
+                   "The dataset; its predecessors and successors are repaired with it")
+      ->required();
+  command
+      ->add_flag_callback(
+          "--raise-to-anchor", [] {},
+          "Accept that the newest entries are lost, and that everything they spent stays spent")
+      ->required();
+  command->add_option("--reason", repair->reason, "Why; it stays in the history")
+      ->type_name("TEXT")
+      ->required();
+  command
+      ->add_option("--receipts", repair->receipts,
+                   "Count also what these receipts tell of charges that are lost")
+      ->type_name("FILE");
+  command->add_flag("--dry-run", repair->only_show, "Show what would be raised, change nothing");
+  AddRequestId(command, repair->request_id);
+  Choose(command, repair, chosen);
+}
+
+}  // namespace
+
+void AddLedgerCommands(CLI::App& app, Chosen& chosen) {
+  CLI::App* group = AddGroup(app, "ledger", "The append-only history of a dataset");
+  const auto show = std::make_shared<ShowLedger>();
+  CLI::App* command =
+      AddCommand(*group, "show", "The entries, oldest first", "curator ledger show census --after 100");
+  command->add_option("NAME", show->dataset, "The dataset")->required();
+  command->add_option("--after", show->after, "Only entries with a greater number. Default: 0")
+      ->type_name("ENTRY")
+      ->check(CLI::NonNegativeNumber);
+  command->add_option("--limit", show->limit, "At most this many entries. Default: all")
+      ->type_name("N")
+      ->check(CLI::NonNegativeNumber);
+  Choose(command, show, chosen);
+  const auto exported = std::make_shared<ExportLedger>();
+  command = AddCommand(*group, "export",
+                       "The whole history as JSON lines, enough to verify it with a program of your own",
+                       "curator ledger export census --out census.jsonl");
+  command->add_option("NAME", exported->dataset, "The dataset")->required();
+  command->add_option("--out", exported->out, "The file to write. Default: standard output")
+      ->type_name("FILE.jsonl");
+  Choose(command, exported, chosen);
+  AddVerifyLedger(*group, chosen);
+  Choose(AddCommand(*group, "key", "The key that the server signs receipts with", "curator ledger key"),
+         std::make_shared<ShowReceiptKey>(), chosen);
+  AddRepairLedger(*group, chosen);
 }
 
 }  // namespace curator::cli
