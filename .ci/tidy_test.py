@@ -81,11 +81,11 @@ class Directions(TidyTest):
             ("server/service/access.h", "rpc/convert.h"),
             ("server/http/gateway.h", "service/answer.h"),
             ("client/cli/budget.h", "base/errors.h"),
-            ("client/cli/budget_commands.h", "dp/accounting/units.h"),
-            ("client/calc_compose.h", "dp/accounting/units.h"),
-            ("client/cli/calc_compose.h", "base/errors.h"),
-            ("client/cli/calc_compose.h", "dp/noise/drbg.h"),
-            ("client/cli/calc_compose.h", "ledger/ledger.h"),
+            ("client/cli/commands/budget.h", "dp/accounting/units.h"),
+            ("client/calc.h", "dp/accounting/units.h"),
+            ("client/cli/commands/calc.h", "base/errors.h"),
+            ("client/cli/commands/calc.h", "dp/noise/drbg.h"),
+            ("client/cli/syntax/calc_schedule.h", "ledger/ledger.h"),
             ("server/service/access.h", "app.h"),
             ("server/rpc/convert.h", "tests/testing/bits.h"),
         ]:
@@ -93,7 +93,12 @@ class Directions(TidyTest):
                 self.assert_caught("directions", path, f'#include "{include}"\n')
 
     def test_the_calculators_of_the_command_line_are_those_of_accounting(self):
-        self.assert_clean("client/cli/calc_compose.h", '#include "dp/accounting/calculators/schedule.h"\n')
+        for path in ["client/cli/commands/calc.h", "client/cli/syntax/calc_schedule.h"]:
+            with self.subTest(path=path):
+                self.assert_clean(path, '#include "dp/accounting/calculators/schedule.h"\n')
+
+    def test_the_client_may_return_early_as_the_server_does(self):
+        self.assert_clean("client/cli/budget.h", '#include "base/status_macros.h"\n')
 
     def test_a_table_entry_is_not_a_prefix_of_names(self):
         self.assert_caught("directions", "server/ledger/x.h", '#include "data/store.h"\n')

@@ -2,9 +2,9 @@
 
 #include <vector>
 
-#include "client/cli/document.h"
-#include "client/cli/json_writer.h"
-#include "client/cli/text.h"
+#include "client/cli/output/document.h"
+#include "client/cli/output/json_writer.h"
+#include "client/cli/output/text.h"
 #include "client/error.h"
 
 namespace curator::cli {

@@ -7,8 +7,8 @@
 #include <string>
 
 #include "absl/status/status.h"
-#include "client/cli/terminal.h"
-#include "client/cli/value.h"
+#include "client/cli/output/terminal.h"
+#include "client/cli/output/value.h"
 
 namespace curator::cli {
 

@@ -1,20 +1,105 @@
 #include "client/cli/program.h"
 
-#include <variant>
+#include <cstdlib>
+#include <sstream>
 
-#include "client/cli/arguments.h"
-#include "client/cli/commands.h"
-#include "client/cli/session.h"
+#include "client/cli/commands/commands.h"
+#include "client/cli/commands/session.h"
 #include "client/client.h"
 
 namespace curator::cli {
 namespace {
 
+constexpr char kIntroduction[] =
+    "Curator answers questions about private tables with noise, and keeps the account of what each answer "
+    "costs.\n";
+
+constexpr char kEpilogue[] =
+    "Money: under a pure account --epsilon buys Laplace noise; under zcdp --rho buys Gaussian noise, and "
+    "--epsilon a pure\n"
+    "mechanism at its tight rho; under advanced --epsilon, with --delta for Gaussian noise. Errors are in "
+    "counts.\n"
+    "\n"
+    "Exit status: 0 done, 1 refused or failed, 2 wrong usage, 3 budget full, 4 server unreachable.\n"
+    "\n"
+    "A first session:\n"
+    "  curator dataset create census --schema census.json --rule zcdp --epsilon 3 --delta 1e-9\n"
+    "  curator dataset import census people.csv\n"
+    "  curator dataset seal census\n"
+    "  curator workload estimate census --marginals 2 --rho 0.1\n"
+    "  curator workload answer census --marginals 2 --rho 0.1 --out pairs.csv\n"
+    "  curator budget show census";
+
+// The command line, once it is read.
+struct Invocation {
+  std::string server;
+  std::string principal;
+  OutputForm form = OutputForm::kTable;
+  Chosen command;
+};
+
+std::string DefaultPrincipal() {
+  const char* user = std::getenv("USER");
+  return user != nullptr && *user != '\0' ? user : "developer";
+}
+
+void AddGlobals(CLI::App& app, Invocation& invocation) {
+  app.add_option("--server", invocation.server, "Address of the server")
+      ->type_name("HOST:PORT")
+      ->envname("CURATOR_SERVER")
+      ->capture_default_str();
+  app.add_option("--as", invocation.principal,
+                 "Who asks. Only a development server believes it: this is no security")
+      ->type_name("PRINCIPAL")
+      ->envname("CURATOR_AS")
+      ->capture_default_str();
+  AddChoice<OutputForm>(
+      app, "--output", "table|json|csv", invocation.form,
+      {{"table", OutputForm::kTable}, {"json", OutputForm::kJson}, {"csv", OutputForm::kCsv}},
+      "Form of the output: tables are rounded and shortened, the others exact and whole. Default: table");
+}
+
+// In the order of the help.
+void AddCommands(CLI::App& app, Chosen& chosen) {
+  AddDatasetCommands(app, chosen);
+  AddSchemaCommands(app, chosen);
+  AddWorkloadCommands(app, chosen);
+  AddSynthCommands(app, chosen);
+  AddChargeCommands(app, chosen);
+  AddAccountCommands(app, chosen);
+  AddReleaseCommands(app, chosen);
+  AddOperationCommands(app, chosen);
+  AddBudgetCommands(app, chosen);
+  AddLedgerCommands(app, chosen);
+  AddVersionCommand(app, chosen);
+  AddOwnerCommands(app, chosen);
+  AddCalcCommands(app, chosen);
+}
+
+// A word that is no command leaves a required subcommand missing; what was typed says more than that.
+std::string UnknownCommand(const CLI::App& app, const CLI::ParseError& error) {
+  const std::vector<std::string> unread = app.remaining(/*recurse=*/true);
+  const bool missing = error.get_exit_code() == static_cast<int>(CLI::ExitCodes::RequiredError);
+  return missing && !unread.empty() ? "'" + unread.front() + "' is not known here. " : "";
+}
+
+// --help and --version are parse errors to CLI11, with exit code 0.
+ExitStatus PrintParseError(const CLI::App& app, const CLI::ParseError& error, const Streams& streams) {
+  std::ostringstream help;
+  std::ostringstream complaint;
+  app.exit(error, help, complaint);
+  if (error.get_exit_code() == 0) {
+    streams.out << help.str();
+    return ExitStatus::kDone;
+  }
+  streams.error << "curator: " << UnknownCommand(app, error) << complaint.str();
+  return ExitStatus::kUsage;
+}
+
 ExitStatus RunInvocation(const Invocation& invocation, const Terminal& terminal, const Streams& streams) {
   const Client client({invocation.server, invocation.principal, {}});
   Session session{client, invocation.form, terminal, streams.in, streams.out, streams.error};
-  absl::Status status =
-      std::visit([&session](const auto& command) { return Run(session, command); }, invocation.command);
+  absl::Status status = invocation.command(session);
   streams.out.flush();
   if (status.ok() && !streams.out) status = absl::InternalError("standard output cannot be written");
   if (!status.ok()) PrintError(status, session.request_id, invocation.form, terminal, streams.error);
@@ -25,16 +110,24 @@ ExitStatus RunInvocation(const Invocation& invocation, const Terminal& terminal,
 
 ExitStatus RunProgram(const std::vector<std::string>& arguments, const Terminal& terminal,
                       const Streams& streams) {
-  const auto parsed = Parse(arguments);
-  if (const auto* help = std::get_if<HelpText>(&parsed)) {
-    streams.out << help->text;
-    return ExitStatus::kDone;
+  Invocation invocation{"127.0.0.1:7878", DefaultPrincipal(), OutputForm::kTable, nullptr};
+  CLI::App app(kIntroduction, "curator");
+  app.fallthrough();
+  app.require_subcommand(1);
+  app.set_version_flag("--version", "curator " CURATOR_VERSION);
+  app.footer(kEpilogue);
+  AddGlobals(app, invocation);
+  AddCommands(app, invocation.command);
+  try {
+    app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
+  } catch (const CLI::ParseError& error) {
+    return PrintParseError(app, error, streams);
   }
-  if (const auto* error = std::get_if<UsageError>(&parsed)) {
-    streams.error << error->text;
+  if (!invocation.command) {
+    streams.error << "curator: no command was named\nRun with --help for more information.\n";
     return ExitStatus::kUsage;
   }
-  return RunInvocation(std::get<Invocation>(parsed), terminal, streams);
+  return RunInvocation(invocation, terminal, streams);
 }
 
 }  // namespace curator::cli

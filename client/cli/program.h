@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "client/cli/exit_status.h"
-#include "client/cli/terminal.h"
+#include "client/cli/output/terminal.h"
 
 namespace curator::cli {
 

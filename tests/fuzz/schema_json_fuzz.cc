@@ -3,7 +3,7 @@
 #include <google/protobuf/util/json_util.h>
 
 #include "absl/strings/match.h"
-#include "client/cli/files.h"
+#include "client/cli/output/files.h"
 #include "tests/fuzz/fuzz_target.h"
 
 namespace curator::fuzz {

@@ -1,6 +1,6 @@
 // The language of --where and --thresholds: whatever is typed, it is read or refused, and what is read can be
 // written down and read again.
-#include "client/cli/where.h"
+#include "client/cli/syntax/where.h"
 #include "tests/fuzz/fuzz_target.h"
 
 namespace curator::fuzz {

@@ -7,7 +7,7 @@
 #include <random>
 #include <string>
 
-#include "client/cli/labels.h"
+#include "client/cli/output/labels.h"
 #include "dp/domain/attribute.h"
 #include "dp/domain/domain.h"
 #include "rpc/convert_schema.h"

@@ -1,0 +1,309 @@
+// `curator account`: accounts of analysts and groups, and changes of their limits.
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/status_macros.h"
+#include "client/cli/commands/commands.h"
+#include "client/cli/commands/session.h"
+#include "client/cli/output/document.h"
+#include "client/cli/output/names.h"
+#include "client/cli/output/tables.h"
+#include "client/client.h"
+
+namespace curator::cli {
+namespace {
+
+struct CreateAccount {
+  std::string dataset;
+  std::string analyst;  // or
+  std::string group;    // with its members
+  std::vector<std::string> members;
+  PromiseChoice promise;
+  std::string request_id;
+};
+
+struct ListAccounts {
+  std::string dataset;
+};
+
+struct ProposeLimit {
+  std::string dataset;
+  std::string account;  // as ListAccounts names it; empty: the dataset's own
+  std::string epsilon;  // or
+  std::string delta;
+  std::string reason;
+  std::string request_id;
+};
+
+struct ShowLimitProposal {
+  std::string dataset;
+  std::string proposal;
+};
+
+struct ApproveLimit {
+  std::string dataset;
+  std::string proposal;
+};
+
+struct ListLimitProposals {
+  std::string dataset;
+};
+
+// The accounts with, for groups, who belongs to them.
+Table WithMembers(const google::protobuf::RepeatedPtrField<v1::Account>& accounts, const Terminal& terminal) {
+  Table table = AccountTable(accounts, terminal);
+  table.columns.push_back({"members", "members"});
+  size_t row = 0;
+  for (const v1::Account& account : accounts) {
+    const std::vector<std::string> members(account.group().members().begin(),
+                                           account.group().members().end());
+    for (int counter = 0; counter < account.counters_size(); ++counter) {
+      table.rows[row++].emplace_back(members);
+    }
+  }
+  return table;
+}
+
+absl::Status Run(Session& session, const CreateAccount& command) {
+  v1::CreateAccountRequest request;
+  RETURN_IF_ERROR(session.SetRequestId(request, command.request_id));
+  request.set_dataset(command.dataset);
+  if (command.group.empty()) {
+    request.set_analyst(command.analyst);
+  } else {
+    request.mutable_group()->set_name(command.group);
+    for (const std::string& member : command.members) request.mutable_group()->add_members(member);
+  }
+  *request.mutable_limit() = LimitOf(command.promise);
+  v1::ListAccountsResponse opened;
+  ASSIGN_OR_RETURN(const v1::Account account, session.client.CreateAccount(request));
+  *opened.add_accounts() = account;
+  Document document;
+  document.tables.push_back(WithMembers(opened.accounts(), session.terminal));
+  session.Print(document);
+  return absl::OkStatus();
+}
+
+absl::Status Run(Session& session, const ListAccounts& command) {
+  ASSIGN_OR_RETURN(const v1::ListAccountsResponse listed, session.client.ListAccounts(command.dataset));
+  Document document;
+  document.tables.push_back(WithMembers(listed.accounts(), session.terminal));
+  session.Print(document);
+  return absl::OkStatus();
+}
+
+std::string NameOfState(v1::LimitProposal::State state) {
+  switch (state) {
+    case v1::LimitProposal::PENDING:
+      return "pending";
+    case v1::LimitProposal::APPROVED:
+      return "approved";
+    case v1::LimitProposal::OUTDATED:
+      return "outdated";
+    default:
+      return "unknown";
+  }
+}
+
+std::string DeltaOf(const v1::BudgetLimit& promise) {
+  return promise.delta().empty() ? "0" : promise.delta();
+}
+
+Document DocumentOf(const v1::LimitProposal& proposal) {
+  Document document;
+  document.fields = {{"proposal", "proposal", TextOrNone(proposal.id())},
+                     {"state", "state", NameOfState(proposal.state())},
+                     {"account", "account", proposal.account()},
+                     {"rule", "rule", NameOf(proposal.old_promise().rule())},
+                     {"old_promise", "promise", TextOfPromise(proposal.old_promise()), Audience::kPeople},
+                     {"new_promise", "new promise", TextOfPromise(proposal.new_promise()), Audience::kPeople},
+                     {"old_epsilon", "", proposal.old_promise().epsilon(), Audience::kPrograms},
+                     {"old_delta", "", DeltaOf(proposal.old_promise()), Audience::kPrograms},
+                     {"new_epsilon", "", proposal.new_promise().epsilon(), Audience::kPrograms},
+                     {"new_delta", "", DeltaOf(proposal.new_promise()), Audience::kPrograms},
+                     {"counter", "counter", proposal.counter()},
+                     {"old_limit", "limit", proposal.old_limit()},
+                     {"new_limit", "new limit", proposal.new_limit()},
+                     {"reason", "reason", proposal.reason()},
+                     {"proposed_by", "proposed by", proposal.proposed_by()},
+                     {"propose_time", "proposed at", TextOrNone(TextOfTime(proposal.propose_time()))},
+                     {"approved_by", "approved by", TextOrNone(proposal.approved_by())}};
+  return document;
+}
+
+Table ProposalTable(const v1::ListLimitProposalsResponse& listed) {
+  Table table{"proposals",
+              "",
+              {{"proposal", "proposal"},
+               {"state", "state"},
+               {"account", "account"},
+               {"old_epsilon", "epsilon", Align::kRight},
+               {"new_epsilon", "new epsilon", Align::kRight},
+               {"old_delta", "delta", Align::kRight},
+               {"new_delta", "new delta", Align::kRight},
+               {"counter", "counter", Align::kLeft, Audience::kPrograms},
+               {"old_limit", "limit", Align::kRight, Audience::kPrograms},
+               {"new_limit", "new limit", Align::kRight, Audience::kPrograms},
+               {"proposed_by", "by"},
+               {"propose_time", "at"},
+               {"approved_by", "approved by"},
+               {"reason", "reason"}},
+              {}};
+  for (const v1::LimitProposal& proposal : listed.proposals()) {
+    table.rows.push_back(
+        {proposal.id(), NameOfState(proposal.state()), proposal.account(), proposal.old_promise().epsilon(),
+         proposal.new_promise().epsilon(), DeltaOf(proposal.old_promise()), DeltaOf(proposal.new_promise()),
+         proposal.counter(), proposal.old_limit(), proposal.new_limit(), proposal.proposed_by(),
+         TextOfTime(proposal.propose_time()), TextOrNone(proposal.approved_by()), proposal.reason()});
+  }
+  return table;
+}
+
+v1::ApproveLimitChangeRequest OnProposal(const std::string& dataset, const std::string& proposal) {
+  v1::ApproveLimitChangeRequest request;
+  request.set_dataset(dataset);
+  request.set_proposal_id(proposal);
+  return request;
+}
+
+absl::Status Run(Session& session, const ProposeLimit& command) {
+  v1::ProposeLimitChangeRequest request;
+  RETURN_IF_ERROR(session.SetRequestId(request, command.request_id));
+  request.set_dataset(command.dataset);
+  if (!command.account.empty()) request.set_account("dataset/" + command.dataset + "/" + command.account);
+  if (command.delta.empty()) {
+    request.set_epsilon(command.epsilon);
+  } else {
+    request.set_delta(command.delta);
+  }
+  request.set_reason(command.reason);
+  ASSIGN_OR_RETURN(const v1::LimitProposal proposal, session.client.ProposeLimitChange(request));
+  Document document = DocumentOf(proposal);
+  if (proposal.state() == v1::LimitProposal::PENDING) {
+    document.notes.push_back(
+        "nothing has changed yet; somebody else approves with: curator account limit "
+        "approve " +
+        command.dataset + " " + proposal.id());
+  }
+  session.Print(document);
+  return absl::OkStatus();
+}
+
+absl::Status Run(Session& session, const ShowLimitProposal& command) {
+  v1::ApproveLimitChangeRequest request = OnProposal(command.dataset, command.proposal);
+  request.set_validate_only(true);
+  ASSIGN_OR_RETURN(const v1::LimitProposal proposal, session.client.ApproveLimitChange(request));
+  session.Print(DocumentOf(proposal));
+  return absl::OkStatus();
+}
+
+absl::Status Run(Session& session, const ApproveLimit& command) {
+  ASSIGN_OR_RETURN(const v1::LimitProposal proposal,
+                   session.client.ApproveLimitChange(OnProposal(command.dataset, command.proposal)));
+  session.Print(DocumentOf(proposal));
+  return absl::OkStatus();
+}
+
+absl::Status Run(Session& session, const ListLimitProposals& command) {
+  ASSIGN_OR_RETURN(const v1::ListLimitProposalsResponse listed,
+                   session.client.ListLimitProposals(command.dataset));
+  Document document;
+  document.tables.push_back(ProposalTable(listed));
+  if (listed.proposals().empty()) document.notes.emplace_back("no change of a limit was proposed");
+  session.Print(document);
+  return absl::OkStatus();
+}
+
+void AddCreateAccount(CLI::App& group, Chosen& chosen) {
+  const auto create = std::make_shared<CreateAccount>();
+  CLI::App* command = AddCommand(
+      group, "create", "Limit what one analyst, or a group together, may spend of a dataset's budget",
+      "curator account create census --analyst ana --rule pure --epsilon 0.5\n"
+      "  curator account create census --group interns --members bob,carl --rule pure --epsilon 0.5");
+  command->add_option("NAME", create->dataset, "The dataset")->required();
+  CLI::Option_group* holder =
+      command->add_option_group("Holder", "Whose charges it counts; one of --analyst and --group");
+  holder->add_option("--analyst", create->analyst, "One analyst")->type_name("PRINCIPAL");
+  CLI::Option* named =
+      holder->add_option("--group", create->group, "A name for several analysts")->type_name("GROUP");
+  holder->require_option(1);
+  CLI::Option* members =
+      command->add_option("--members", create->members, "Who belongs to the group, for good")
+          ->type_name("PRINCIPAL,...")
+          ->delimiter(',')
+          ->needs(named);
+  named->needs(members);
+  AddPromise(command, create->promise);
+  command->get_option("--rule")->required();
+  command->get_option("--epsilon")->required();
+  AddRequestId(command, create->request_id);
+  Choose(command, create, chosen);
+}
+
+void AddPropose(CLI::App& group, Chosen& chosen) {
+  const auto propose = std::make_shared<ProposeLimit>();
+  CLI::App* command = AddCommand(
+      group, "propose", "Propose another limit; for the owner. Nothing changes until somebody else approves",
+      "curator account limit propose census --epsilon 4 --reason 'a second study'\n"
+      "  curator account limit propose census --analyst ana --epsilon 0.7 --reason 'her thesis'");
+  command->add_option("NAME", propose->dataset, "The dataset")->required();
+  CLI::Option_group* holder =
+      command->add_option_group("Holder", "Whose account it is; the dataset's own when none is named");
+  const auto add_holder = [&](const std::string& option, const std::string& scope, const std::string& type,
+                              const std::string& summary) {
+    holder
+        ->add_option_function<std::string>(
+            option, [propose, scope](const std::string& name) { propose->account = scope + "/" + name; },
+            summary)
+        ->type_name(type);
+  };
+  add_holder("--analyst", "analyst", "PRINCIPAL", "An analyst's");
+  add_holder("--group", "group", "GROUP", "A group's");
+  add_holder("--part", "part", "LABEL", "A part's");
+  holder->require_option(0, 1);
+  CLI::Option_group* promise = command->add_option_group("Promise", "One of --epsilon and --delta");
+  promise->add_option("--epsilon", propose->epsilon, "The new epsilon, at the account's own rule and delta")
+      ->type_name("E");
+  promise->add_option("--delta", propose->delta, "The new delta; under advanced only")->type_name("D");
+  promise->require_option(1);
+  command->add_option("--reason", propose->reason, "Why; it stays in the history")
+      ->type_name("TEXT")
+      ->required();
+  AddRequestId(command, propose->request_id);
+  Choose(command, propose, chosen);
+}
+
+// A command on one proposal.
+template <typename Options>
+void AddOnProposal(CLI::App& group, const std::string& name, const std::string& summary, Chosen& chosen) {
+  const auto options = std::make_shared<Options>();
+  CLI::App* command = AddCommand(group, name, summary, "curator account limit " + name + " census PROPOSAL");
+  command->add_option("NAME", options->dataset, "The dataset")->required();
+  command->add_option("PROPOSAL", options->proposal, "Its id, as `propose` printed it")->required();
+  Choose(command, options, chosen);
+}
+
+void AddLimitGroup(CLI::App& account, Chosen& chosen) {
+  CLI::App* group =
+      AddGroup(account, "limit", "Change limits: one proposes, another approves, and the history keeps both");
+  AddPropose(*group, chosen);
+  AddOnProposal<ShowLimitProposal>(*group, "show", "What a proposal would change, before you approve it",
+                                   chosen);
+  AddOnProposal<ApproveLimit>(*group, "approve", "Approve what somebody else proposed: the limit changes",
+                              chosen);
+  AddNameCommand(*group, "list", "The proposals for accounts that you may see; the owner sees all",
+                 "curator account limit list census", &ListLimitProposals::dataset, "NAME", chosen);
+}
+
+}  // namespace
+
+void AddAccountCommands(CLI::App& app, Chosen& chosen) {
+  CLI::App* group = AddGroup(app, "account", "Accounts of analysts and groups on a dataset");
+  AddCreateAccount(*group, chosen);
+  AddNameCommand(*group, "list", "The accounts that you may see; the owner sees all",
+                 "curator account list census", &ListAccounts::dataset, "NAME", chosen);
+  AddLimitGroup(*group, chosen);
+}
+
+}  // namespace curator::cli

@@ -1,0 +1,90 @@
+#include "client/cli/commands/commands.h"
+
+#include <algorithm>
+#include <sstream>
+
+#include "client/request_id.h"
+
+namespace curator::cli {
+
+CLI::App* AddGroup(CLI::App& app, const std::string& name, const std::string& summary) {
+  CLI::App* group = app.add_subcommand(name, summary);
+  group->require_subcommand(1);
+  return group;
+}
+
+CLI::App* AddCommand(CLI::App& group, const std::string& name, const std::string& summary,
+                     const std::string& example) {
+  CLI::App* command = group.add_subcommand(name, summary);
+  command->footer("Example:\n  " + example);
+  return command;
+}
+
+void AddPromise(CLI::App* command, PromiseChoice& promise) {
+  AddChoice<v1::Rule>(
+      *command, "--rule", "pure|advanced|zcdp", promise.rule,
+      {{"pure", v1::RULE_PURE}, {"advanced", v1::RULE_ADVANCED}, {"zcdp", v1::RULE_ZCDP}},
+      "How the account counts: the sum of epsilons, adaptive composition, or the sum of rhos");
+  command->add_option("--epsilon", promise.epsilon, "The promise for all answers together, an exact decimal")
+      ->type_name("E");
+  command->add_option("--delta", promise.delta, "The promise's delta, e.g. 1e-9; for advanced and zcdp")
+      ->type_name("D");
+}
+
+v1::BudgetLimit LimitOf(const PromiseChoice& promise) {
+  v1::BudgetLimit limit;
+  limit.set_rule(promise.rule);
+  limit.set_epsilon(promise.epsilon);
+  limit.set_delta(promise.delta);
+  return limit;
+}
+
+void AddRequestId(CLI::App* command, std::string& request_id) {
+  command
+      ->add_option(
+          "--request-id", request_id,
+          "Ask under this id. The id of an earlier request returns what it returned and costs nothing. "
+          "Default: a new one")
+      ->type_name("UUID")
+      ->check([](const std::string& text) {
+        return client::IsRequestId(text) ? std::string()
+                                         : "'" + text + "' is not a UUID (8-4-4-4-12 hex digits)";
+      });
+}
+
+void AddReceipt(CLI::App* command, std::string& receipt) {
+  command
+      ->add_option(
+          "--receipt", receipt,
+          "Append the charge's signed receipt to this file; `curator ledger verify --receipts` checks "
+          "it later")
+      ->type_name("FILE");
+}
+
+void AddParts(CLI::App* command, std::vector<std::string>& parts) {
+  command
+      ->add_option_function<std::string>(
+          "--parts", [&parts](const std::string& text) { parts = SplitAtCommas(text); },
+          "Ask these parts of a partitioned dataset only: only they pay. Default: all that are sealed")
+      ->type_name("P,Q")
+      ->check(CheckNames);
+}
+
+std::vector<std::string> SplitAtCommas(const std::string& text) {
+  std::vector<std::string> parts;
+  std::istringstream stream(text);
+  for (std::string part; std::getline(stream, part, ',');) parts.push_back(part);
+  if (parts.empty() || text.ends_with(',')) parts.emplace_back();
+  return parts;
+}
+
+// "a,b,c": no empty name, none twice.
+std::string CheckNames(const std::string& text) {
+  std::vector<std::string> names = SplitAtCommas(text);
+  if (std::find(names.begin(), names.end(), "") != names.end()) return "a name is empty in '" + text + "'";
+  std::sort(names.begin(), names.end());
+  const auto twice = std::adjacent_find(names.begin(), names.end());
+  return twice == names.end() ? "" : "'" + *twice + "' is named twice";
+}
+
+}  // namespace curator::cli

@@ -1,0 +1,371 @@
+// What each command line sends to the server, and which lines are refused as wrong usage.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "client/cli/testing/command_line.h"
+#include "curator/v1/accountant.pb.h"
+#include "curator/v1/budget.pb.h"
+#include "curator/v1/dataset.pb.h"
+#include "curator/v1/operation.pb.h"
+#include "curator/v1/owner.pb.h"
+#include "curator/v1/query.pb.h"
+#include "curator/v1/synthesis.pb.h"
+#include "curator/v1/version.pb.h"
+
+namespace curator::cli {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Pair;
+using ::testing::UnorderedElementsAre;
+
+constexpr char kId[] = "1b4e28ba-2fa1-4d3b-a3f5-ef19b5a7633b";
+constexpr char kZoneSchema[] = R"({"attributes":[{"name":"zone","coded":{"size":7}}]})";
+
+class Arguments : public ::testing::Test {
+ protected:
+  // A line of `dataset create NAME` with a schema file.
+  std::string Create(const std::string& name, const std::string& more) const {
+    return "dataset create " + name + " --schema " + command_line_.File("s.json", kZoneSchema) + " " + more;
+  }
+  template <typename Request>
+  Request Sent(const std::string& line) {
+    SCOPED_TRACE(line);
+    return command_line_.Sent<Request>(line);
+  }
+  // Whether the line makes sense, whatever became of it.
+  bool Accepted(const std::string& line) { return command_line_.Run(line) != ExitStatus::kUsage; }
+
+  testing::CommandLine command_line_;
+};
+
+TEST_F(Arguments, GlobalOptionsWorkBeforeAndAfterTheCommand) {
+  // The line's --server comes after the one that the test adds.
+  const std::string server = "--server " + command_line_.server.address();
+  const std::vector<std::string> lines = {"--as ana --output json budget show census",
+                                          "budget show census --as ana --output json",
+                                          "budget --as ana show --output json census"};
+  for (const std::string& line : lines) {
+    EXPECT_EQ(Sent<v1::GetBudgetRequest>(line).dataset(), "census");
+    EXPECT_EQ(command_line_.server.last_principal(), "ana") << line;
+    EXPECT_TRUE(nlohmann::json::accept(command_line_.out())) << line << ": " << command_line_.out();
+  }
+  for (const std::string& line :
+       {server + " --as ana budget show census", "budget show census --as ana " + server,
+        "budget " + server + " show census --as ana"}) {
+    std::istringstream in;
+    std::ostringstream out;
+    std::ostringstream error;
+    EXPECT_EQ(RunProgram(testing::Words(line), Terminal(), {in, out, error}), ExitStatus::kDone) << line;
+  }
+}
+
+TEST_F(Arguments, AnOwnersQuestionNamesItsReleaseAndItsGroups) {
+  const auto evaluate = Sent<v1::EvaluateRequest>(
+      std::string("owner evaluate census --by PUMA,YEAR --pairs 20 --release ") + kId);
+  EXPECT_EQ(evaluate.dataset(), "census");
+  EXPECT_EQ(evaluate.release_id(), kId);
+  EXPECT_THAT(evaluate.by(), ElementsAre("PUMA", "YEAR"));
+  EXPECT_EQ(evaluate.pairs(), 20);
+  EXPECT_EQ(Sent<v1::RowCountsRequest>("owner rows census").dataset(), "census");
+  EXPECT_EQ(Sent<v1::RiskRequest>("owner risk pupils").grid(), v1::RiskRequest::GRID_AROUND_FIT);
+  EXPECT_EQ(Sent<v1::RiskRequest>("owner risk pupils --grid bounds").grid(),
+            v1::RiskRequest::GRID_WITHIN_BOUNDS);
+  EXPECT_FALSE(Accepted("owner evaluate census"));
+}
+
+TEST_F(Arguments, GroupsOfAttributesAreOneSetting) {
+  const auto sent = Sent<v1::CreateSynthesisRequest>(
+      "synth run census --method prior --epsilon 1 --set prior=open --set region=STATE --set "
+      "group=PUMA,YEAR");
+  EXPECT_THAT(sent.spec().settings(), UnorderedElementsAre(Pair("group", "PUMA,YEAR"), Pair("prior", "open"),
+                                                           Pair("region", "STATE")));
+}
+
+TEST_F(Arguments, PartsAreNamedByTheLabelsOfTheirBins) {
+  const auto created = Sent<v1::CreateDatasetRequest>(
+      Create("visits",
+             "--rule pure --epsilon 3 --partition-by year --part early=2019..2021,2023 "
+             "--part late=[2024,2030),2031"));
+  EXPECT_EQ(created.partition().attribute(), "year");
+  ASSERT_EQ(created.partition().parts_size(), 2);
+  EXPECT_EQ(created.partition().parts(0).name(), "early");
+  EXPECT_THAT(created.partition().parts(0).labels(), ElementsAre("2019..2021", "2023"));
+  EXPECT_EQ(created.partition().parts(1).name(), "late");
+  EXPECT_THAT(created.partition().parts(1).labels(), ElementsAre("[2024,2030)", "2031"))
+      << "a comma inside an interval";
+
+  const auto added = Sent<v1::AddPartRequest>("dataset add-part visits 2032=2032 --rule pure --epsilon 1");
+  EXPECT_EQ(added.part().name(), "2032");
+  EXPECT_EQ(added.limit().epsilon(), "1");
+  const std::string csv = command_line_.File("f.csv", "zone\n1\n");
+  EXPECT_EQ(command_line_.Run("dataset import visits " + csv + " --part early"), ExitStatus::kDone);
+  EXPECT_EQ(command_line_.server.Received<v1::ImportRecordsRequest>().front().header().part(), "early");
+  EXPECT_EQ(Sent<v1::SealDatasetRequest>("dataset seal visits --part early").part(), "early");
+  EXPECT_THAT(
+      Sent<v1::AnswerWorkloadRequest>("workload answer visits --marginals 1 --rho 1 --parts early,late")
+          .parts(),
+      ElementsAre("early", "late"));
+  EXPECT_THAT(Sent<v1::CreateSynthesisRequest>("synth run visits --method mwem --epsilon 1 --parts late")
+                  .spec()
+                  .parts(),
+              ElementsAre("late"));
+
+  EXPECT_FALSE(Accepted(Create("v", "--rule pure --epsilon 3 --part early=1")));
+  EXPECT_FALSE(Accepted(Create("v", "--rule pure --epsilon 3 --partition-by y --part early")));
+  EXPECT_FALSE(Accepted("dataset add-part visits 2032"));
+  EXPECT_FALSE(Accepted("dataset add-part visits 2032=2032 --epsilon 1")) << "a limit needs its rule";
+  EXPECT_FALSE(Accepted("workload answer visits --marginals 1 --rho 1 --parts early,early"));
+}
+
+TEST_F(Arguments, CreateTakesTheWholePromise) {
+  const auto created = Sent<v1::CreateDatasetRequest>(
+      Create("census", "--rule zcdp --epsilon 3 --delta 1e-9 --neighbours replace-one"));
+  EXPECT_EQ(created.name(), "census");
+  EXPECT_EQ(created.schema().attributes(0).name(), "zone");
+  EXPECT_EQ(created.limit().rule(), v1::RULE_ZCDP);
+  EXPECT_EQ(created.limit().epsilon(), "3");
+  EXPECT_EQ(created.limit().delta(), "1e-9");
+  EXPECT_EQ(created.neighbours(), v1::NEIGHBOUR_RELATION_REPLACE_ONE);
+  EXPECT_FALSE(created.public_());
+}
+
+TEST_F(Arguments, AddRemoveIsTheDefault) {
+  EXPECT_EQ(Sent<v1::CreateDatasetRequest>(Create("c", "--rule pure --epsilon 1")).neighbours(),
+            v1::NEIGHBOUR_RELATION_ADD_REMOVE);
+}
+
+TEST_F(Arguments, AnAccountIsAnAnalystsOrAGroupsWithMembers) {
+  const std::string create = "account create census --rule pure --epsilon 1 ";
+  EXPECT_EQ(Sent<v1::CreateAccountRequest>(create + "--analyst ana").analyst(), "ana");
+  const auto group = Sent<v1::CreateAccountRequest>(create + "--group interns --members ana,bob").group();
+  EXPECT_EQ(group.name(), "interns");
+  EXPECT_THAT(group.members(), ElementsAre("ana", "bob"));
+  EXPECT_FALSE(Accepted(create));
+  EXPECT_FALSE(Accepted(create + "--group interns"));
+  EXPECT_FALSE(Accepted(create + "--analyst ana --members bob"));
+  EXPECT_FALSE(Accepted(create + "--analyst ana --group interns --members bob"));
+}
+
+TEST_F(Arguments, ARepairSaysWhatItAcceptsAndWhy) {
+  const auto repair = Sent<v1::RepairLedgerRequest>("ledger repair census --raise-to-anchor --reason lost");
+  EXPECT_EQ(repair.reason(), "lost");
+  EXPECT_FALSE(repair.validate_only());
+  EXPECT_TRUE(Sent<v1::RepairLedgerRequest>("ledger repair census --raise-to-anchor --reason lost --dry-run")
+                  .validate_only());
+  EXPECT_TRUE(
+      Accepted("ledger repair census --raise-to-anchor --reason lost --receipts mine.jsonl --dry-run"));
+  EXPECT_FALSE(Accepted("ledger repair census --reason lost"));
+  EXPECT_FALSE(Accepted("ledger repair census --raise-to-anchor"));
+  EXPECT_EQ(Sent<v1::VerifyLedgerRequest>("ledger verify census").dataset(), "census");
+  EXPECT_TRUE(Accepted("ledger verify census --receipts mine.jsonl --key " + std::string(64, 'a')));
+  EXPECT_FALSE(Accepted("ledger verify census --key " + std::string(64, 'a'))) << "a key of what?";
+  EXPECT_FALSE(Accepted("ledger verify census --receipts mine.jsonl --key abc"));
+  Sent<v1::GetReceiptKeyRequest>("ledger key");
+}
+
+TEST_F(Arguments, ALimitIsProposedWithAReasonAndOnePromise) {
+  const std::string propose = "account limit propose census --reason more ";
+  const auto own = Sent<v1::ProposeLimitChangeRequest>(propose + "--epsilon 2");
+  EXPECT_EQ(own.account(), "") << "the dataset's own";
+  EXPECT_EQ(own.epsilon(), "2");
+  EXPECT_EQ(own.reason(), "more");
+  EXPECT_EQ(Sent<v1::ProposeLimitChangeRequest>(propose + "--group interns --epsilon 2").account(),
+            "dataset/census/group/interns");
+  EXPECT_EQ(Sent<v1::ProposeLimitChangeRequest>(propose + "--delta 1e-6").delta(), "1e-6");
+  const auto approve = Sent<v1::ApproveLimitChangeRequest>("account limit approve census 1b4e");
+  EXPECT_EQ(approve.proposal_id(), "1b4e");
+  EXPECT_FALSE(approve.validate_only());
+  EXPECT_TRUE(Sent<v1::ApproveLimitChangeRequest>("account limit show census 1b4e").validate_only());
+  EXPECT_EQ(Sent<v1::ListLimitProposalsRequest>("account limit list census").dataset(), "census");
+  EXPECT_FALSE(Accepted("account limit propose census --epsilon 2")) << "without a reason";
+  EXPECT_FALSE(Accepted(propose)) << "without a promise";
+  EXPECT_FALSE(Accepted(propose + "--epsilon 2 --delta 1e-6"));
+  EXPECT_FALSE(Accepted(propose + "--analyst ana --group interns --epsilon 2"));
+  EXPECT_FALSE(Accepted("account limit approve census"));
+  EXPECT_FALSE(Accepted("account limit approve census 1b4e --epsilon 3")) << "it is approved as it is";
+}
+
+TEST_F(Arguments, APublicDatasetAndASuccessorTakeNoBudget) {
+  const auto open = Sent<v1::CreateDatasetRequest>(Create("c", "--public --yes"));
+  EXPECT_TRUE(open.public_());
+  EXPECT_FALSE(open.has_limit());
+  const auto successor = Sent<v1::CreateDatasetRequest>(Create("c", "--successor-of b"));
+  EXPECT_EQ(successor.successor_of(), "b");
+  EXPECT_FALSE(successor.has_limit());
+}
+
+TEST_F(Arguments, MoneyStaysTheTextThatWasTyped) {
+  const auto spend_of = [&](const std::string& options) {
+    return Sent<v1::AnswerWorkloadRequest>("workload answer c --marginals 2 " + options).spend();
+  };
+  const std::string exact = "0.1000000000000000000000000000000000000001";
+  EXPECT_EQ(spend_of("--epsilon " + exact).epsilon(), exact);
+  EXPECT_EQ(spend_of("--rho 1e400").rho(), "1e400");
+  EXPECT_EQ(spend_of("--epsilon -1").epsilon(), "-1");
+  EXPECT_EQ(spend_of("--epsilon NaN").epsilon(), "NaN");
+}
+
+TEST_F(Arguments, AWorkloadNamesItsAttributes) {
+  const auto sent = Sent<v1::EstimateWorkloadRequest>(
+      "workload estimate c --marginals 3 --attributes age,sex,zone --rho 0.1 --mechanism gaussian "
+      "--confidence 0.9 --assume-rows 1000");
+  ASSERT_EQ(sent.workload().query_sets_size(), 1);
+  const v1::AllKWay& marginals = sent.workload().query_sets(0).marginals().all_k_way();
+  EXPECT_EQ(marginals.k(), 3);
+  EXPECT_THAT(marginals.attributes(), ElementsAre("age", "sex", "zone"));
+  EXPECT_EQ(sent.mechanism(), v1::MECHANISM_DISCRETE_GAUSSIAN);
+  EXPECT_EQ(sent.confidence_level(), 0.9);
+  // The number of records that is assumed stays here: it only scales what is shown.
+  v1::EstimateWorkloadResponse estimate;
+  estimate.add_marginals()->mutable_noise()->set_expected_absolute_error(10);
+  command_line_.server.Answer<v1::EstimateWorkloadRequest>(estimate);
+  Sent<v1::EstimateWorkloadRequest>("workload estimate c --marginals 1 --rho 1 --assume-rows 1000");
+  EXPECT_THAT(command_line_.out(), AllOf(HasSubstr("|error| / rows"), HasSubstr(" 0.01\n")));
+}
+
+TEST_F(Arguments, AnswerTakesARequestIdAndAFile) {
+  const auto sent =
+      Sent<v1::AnswerWorkloadRequest>("workload answer c --marginals 2 --epsilon 1 --delta 1e-9 --out " +
+                                      command_line_.Path("a.csv") + " --request-id " + kId);
+  EXPECT_EQ(sent.request_id(), kId);
+  EXPECT_EQ(sent.spend().delta(), "1e-9");
+  EXPECT_EQ(command_line_.Content("a.csv"), "query,sex,count\nsex,f,5\nsex,m,10\n");
+}
+
+TEST_F(Arguments, SettingsMayBeRepeatedAndHoldEqualsSigns) {
+  const auto sent = Sent<v1::CreateSynthesisRequest>(
+      "synth run --set rounds=10 --set note=a=b census --method mwem --epsilon 1 --rows 5 --as-bins --out " +
+      command_line_.Path("s.csv"));
+  EXPECT_EQ(sent.dataset(), "census");
+  EXPECT_THAT(sent.spec().settings(), UnorderedElementsAre(Pair("note", "a=b"), Pair("rounds", "10")));
+  EXPECT_FALSE(sent.spec().has_workload());
+  const auto samples = command_line_.server.Received<v1::SampleModelRequest>();
+  ASSERT_EQ(samples.size(), 1u);
+  EXPECT_EQ(samples[0].rows(), 5);
+  EXPECT_TRUE(samples[0].as_bins());
+}
+
+TEST_F(Arguments, ASynthesisMayNameItsWorkload) {
+  const auto workload_of = [&](const std::string& options) {
+    return Sent<v1::EstimateSynthesisRequest>("synth estimate c --method mwem --rho 1 " + options)
+        .spec()
+        .workload();
+  };
+  EXPECT_THAT(workload_of("--attributes a,b").query_sets(0).marginals().all_k_way().attributes(),
+              ElementsAre("a", "b"));
+  EXPECT_THAT(workload_of("--ranges a,b").query_sets(0).ranges().attributes(), ElementsAre("a", "b"));
+}
+
+TEST_F(Arguments, AChargeIsReservedByAGuaranteeOrAnEventFile) {
+  const auto reserve =
+      Sent<v1::ReserveBudgetRequest>("charge reserve census --epsilon 0.1 --delta 1e-9 --lifetime 60");
+  EXPECT_EQ(reserve.dataset(), "census");
+  EXPECT_EQ(reserve.event().approximate().epsilon(), "0.1");
+  EXPECT_EQ(reserve.event().approximate().delta(), "1e-9");
+  EXPECT_EQ(reserve.lifetime().seconds(), 60);
+  const std::string event = command_line_.File("e.json", R"({"zcdp": {"rho": "0.5"}})");
+  EXPECT_EQ(Sent<v1::ReserveBudgetRequest>("charge reserve census --event " + event).event().zcdp().rho(),
+            "0.5");
+  EXPECT_FALSE(Sent<v1::StartChargeRequest>("charge start c1").has_final_event());
+  EXPECT_EQ(Sent<v1::StartChargeRequest>("charge start c1 --rho 0.1").final_event().zcdp().rho(), "0.1");
+  EXPECT_EQ(Sent<v1::CommitBudgetRequest>("charge commit c1").charge_id(), "c1");
+  EXPECT_EQ(Sent<v1::CancelReservationRequest>("charge cancel c1 --reason x").reason(), "x");
+  EXPECT_EQ(Sent<v1::ExtendReservationRequest>("charge extend c1 --lifetime 5").lifetime().seconds(), 5);
+  EXPECT_EQ(Sent<v1::GetChargeRequest>("charge show c1").charge_id(), "c1");
+  EXPECT_EQ(Sent<v1::GetChargeRequest>("charge show --request-id u1").request_id(), "u1");
+}
+
+TEST_F(Arguments, EveryCommandOfDatasetsIsKnown) {
+  const std::string csv = command_line_.File("f.csv", "zone\n1\n");
+  EXPECT_EQ(Sent<v1::ImportRecordsRequest>("dataset import c " + csv).csv(), "zone\n1\n");
+  EXPECT_EQ(Sent<v1::SealDatasetRequest>("dataset seal c").dataset(), "c");
+  EXPECT_EQ(Sent<v1::GrantAccessRequest>("dataset grant c ana").principal(), "ana");
+  Sent<v1::ListDatasetsRequest>("dataset list");
+  EXPECT_EQ(Sent<v1::GetDatasetRequest>("dataset show c").dataset(), "c");
+  EXPECT_EQ(Sent<v1::ArchiveDatasetRequest>("dataset archive c").dataset(), "c");
+  const std::string schema = command_line_.File("s.json", kZoneSchema);
+  EXPECT_EQ(Sent<v1::CheckSchemaRequest>("schema check " + schema).schema().attributes(0).name(), "zone");
+  EXPECT_EQ(Sent<v1::CheckSchemaRequest>("schema check " + schema + " " + csv).csv(), "zone\n1\n");
+}
+
+TEST_F(Arguments, EveryCommandIsKnown) {
+  Sent<v1::ListSynthesizersRequest>("synth list");
+  EXPECT_EQ(Sent<v1::ListReleasesRequest>("release list c").dataset(), "c");
+  EXPECT_EQ(Sent<v1::GetReleaseRequest>("release show r1").release_id(), "r1");
+  const auto query = Sent<v1::QueryModelRequest>("release query r1 --marginals 1");
+  EXPECT_EQ(query.workload().query_sets(0).marginals().all_k_way().k(), 1);
+  EXPECT_EQ(
+      Sent<v1::SampleModelRequest>("release sample r1 --rows 9 --out " + command_line_.Path("f")).rows(), 9);
+  Sent<v1::ListOperationsRequest>("operation list");
+  EXPECT_EQ(Sent<v1::GetOperationRequest>("operation show o1").operation_id(), "o1");
+  const auto wait = Sent<v1::WaitOperationRequest>("operation wait o1 --timeout 5");
+  EXPECT_EQ(wait.operation_id(), "o1");
+  EXPECT_GT(wait.timeout().seconds() * 1000 + wait.timeout().nanos() / 1'000'000, 3000);
+  EXPECT_LE(wait.timeout().seconds(), 5);
+  EXPECT_EQ(Sent<v1::CancelOperationRequest>("operation cancel o1").operation_id(), "o1");
+  EXPECT_EQ(Sent<v1::ListLedgerEntriesRequest>("ledger show c --after 7 --limit 2").after_sequence(), 7);
+  const std::string exported = command_line_.Path("c.jsonl");
+  EXPECT_EQ(Sent<v1::ListLedgerEntriesRequest>("ledger export census --out " + exported).dataset(), "census");
+  EXPECT_EQ(command_line_.Content("c.jsonl"), "");
+  EXPECT_EQ(Sent<v1::VerifyLedgerRequest>("ledger verify c").dataset(), "c");
+  Sent<v1::GetVersionRequest>("version");
+}
+
+TEST_F(Arguments, WrongUsageIsRefusedWithAReason) {
+  struct Wrong {
+    std::string line;
+    std::string reason;
+  };
+  const std::vector<Wrong> lines = {
+      {"", "subcommand"},
+      {"bogus", "'bogus'"},
+      {"dataset frobnicate x", "'frobnicate'"},
+      {"dataset create c --schema s", "--rule"},
+      {"dataset create c --schema s --rule pure", "--epsilon"},
+      {"dataset create c --rule pure --epsilon 1", "--schema"},
+      {"dataset create c --schema s --rule best --epsilon 1", "pure|advanced|zcdp"},
+      {"dataset create c --schema s --public --epsilon 1", "no budget"},
+      {"dataset create c --schema s --successor-of b --rule pure --epsilon 1", "successor"},
+      {"dataset import c", "FILE"},
+      {"workload answer c --marginals 2", "--epsilon"},
+      {"workload answer c --marginals 2 --epsilon 1 --rho 1", "1 option"},
+      {"workload answer c --marginals 2 --rho 1 --delta 1", "--delta"},
+      {"workload answer c --epsilon 1", "--marginals"},
+      {"workload answer c --marginals 0 --epsilon 1", "--marginals"},
+      {"workload answer c --marginals two --epsilon 1", "--marginals"},
+      {"workload answer c --marginals 2 --epsilon 1 --attributes a,,b", "empty"},
+      {"workload answer c --marginals 2 --epsilon 1 --attributes a,b,a", "twice"},
+      {"workload answer c --marginals 2 --epsilon 1 --confidence 95", "between 0 and 1"},
+      {"workload answer c --marginals 2 --epsilon 1 --confidence nan", "between 0 and 1"},
+      {"workload answer c --marginals 2 --epsilon 1 --request-id 7", "UUID"},
+      {"workload answer c d --marginals 2 --epsilon 1", "d"},
+      {"synth run c --method m --epsilon 1 --set rounds", "key=value"},
+      {"synth run c --method m --epsilon 1 --set a=1 --set a=2", "twice"},
+      {"synth run c --method m --epsilon 1 --rows 5", "--out"},
+      {"synth run c --method m --epsilon 1 --rows 0 --out f", "--rows"},
+      {"release sample r1 --rows 5", "--out"},
+      {"--output xml version", "table|json|csv"},
+      {"version --frobnicate", "--frobnicate"}};
+  for (const Wrong& wrong : lines) {
+    EXPECT_EQ(command_line_.Run(wrong.line), ExitStatus::kUsage) << wrong.line;
+    EXPECT_THAT(command_line_.error(), HasSubstr(wrong.reason)) << wrong.line;
+    EXPECT_THAT(command_line_.error(), HasSubstr("--help")) << wrong.line;
+  }
+}
+
+TEST_F(Arguments, HelpSaysUnitsDefaultsAndAnExample) {
+  EXPECT_EQ(command_line_.Run("workload answer --help"), ExitStatus::kDone);
+  for (const char* part : {"--rho", "zcdp", "Default: 0.95", "Example:", "curator workload answer census"}) {
+    EXPECT_THAT(command_line_.out(), HasSubstr(part));
+  }
+  EXPECT_EQ(command_line_.Run("--version"), ExitStatus::kDone);
+  EXPECT_THAT(command_line_.out(), HasSubstr("curator " CURATOR_VERSION));
+}
+
+}  // namespace
+}  // namespace curator::cli

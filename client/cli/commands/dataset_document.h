@@ -1,0 +1,29 @@
+// What is public about a dataset, and what an import reports, as documents.
+//
+// Thread-safe: pure functions.
+#pragma once
+
+#include <string>
+
+#include "client/cli/output/document.h"
+#include "curator/v1/dataset.pb.h"
+#include "curator/v1/schema.pb.h"
+
+namespace curator::cli {
+
+// All public facts about a dataset.
+Document DatasetDocument(const v1::Dataset& dataset);
+
+// The parts with their bins; for people, a few of them.
+void AddPartitionFacts(const v1::Partition& partition, Document& document);
+
+// Whom the guarantee protects: "person (column pid, at most 3 records each)".
+std::string UnitOf(const v1::Schema& schema);
+
+// Which groups records lie in; nothing where they lie in none.
+void AddNestingFacts(const v1::Schema& schema, Document& document);
+
+// What an import reports: rows, and the first that were rejected. For the owner's eyes.
+void AddImportFacts(const v1::ImportRecordsResponse& import, Document& document);
+
+}  // namespace curator::cli

@@ -1,0 +1,421 @@
+// `curator ledger`: the append-only history of a dataset, shown, checked and repaired.
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "client/cli/commands/commands.h"
+#include "client/cli/commands/receipt_file.h"
+#include "client/cli/commands/session.h"
+#include "client/cli/output/document.h"
+#include "client/cli/output/files.h"
+#include "client/cli/output/json_writer.h"
+#include "client/cli/output/names.h"
+#include "client/cli/output/tables.h"
+#include "client/client.h"
+#include "client/receipt.h"
+#include "google/protobuf/util/time_util.h"
+
+namespace curator::cli {
+namespace {
+
+struct ShowLedger {
+  std::string dataset;
+  int64_t after = 0;
+  std::optional<int64_t> limit;
+};
+
+// One JSON object a line, with everything that the hashes cover.
+struct ExportLedger {
+  std::string dataset;
+  std::string out;  // standard output when empty
+};
+
+struct VerifyLedger {
+  std::string dataset;
+  std::string receipts;  // a file of receipts that the history must contain; empty for none
+  std::string key;       // hexadecimal: who signed them; empty: the server's own key
+};
+
+struct ShowReceiptKey {};
+
+struct RepairLedger {
+  std::string dataset;
+  std::string reason;
+  std::string receipts;  // a file; empty for none
+  bool only_show = false;
+  std::string request_id;
+};
+
+const std::vector<Column>& LedgerColumns() {
+  static const std::vector<Column> columns = {
+      {"sequence", "entry", Align::kRight},
+      {"time", "time"},
+      {"kind", "kind"},
+      {"actor", "by"},
+      {"charge_id", "charge"},
+      {"hash_start", "hash", Align::kLeft, Audience::kPeople},
+      {"summary", "what"},
+      {"hash", "hash", Align::kLeft, Audience::kPrograms},
+      {"previous_hash", "previous", Align::kLeft, Audience::kPrograms},
+      {"payload", "payload", Align::kLeft, Audience::kPrograms}};
+  return columns;
+}
+
+Row RowOf(const v1::LedgerEntry& entry) {
+  constexpr size_t kShortHash = 12;
+  const std::string hash = Hex(entry.hash());
+  return {entry.sequence(),           TextOfTime(entry.time()),   entry.kind(),    entry.actor(),
+          entry.charge_id(),          hash.substr(0, kShortHash), entry.summary(), hash,
+          Hex(entry.previous_hash()), Hex(entry.payload())};
+}
+
+// Entries are printed as they arrive: a ledger is never in memory whole.
+absl::Status Run(Session& session, const ShowLedger& command) {
+  JsonWriter json(session.out);
+  if (session.form == OutputForm::kJson) {
+    json.BeginObject();
+    json.Key("entries");
+  }
+  const std::unique_ptr<RowWriter> rows =
+      MakeRowWriter(LedgerColumns(), session.form, session.terminal, session.out, json);
+  int64_t taken = 0;
+  const absl::Status listed =
+      session.client.ListLedgerEntries(command.dataset, command.after, [&](const v1::LedgerEntry& entry) {
+        if (command.limit && taken == *command.limit) return absl::CancelledError("enough");
+        ++taken;
+        rows->Add(RowOf(entry));
+        return absl::OkStatus();
+      });
+  rows->Finish();
+  if (session.form == OutputForm::kJson) {
+    json.EndObject();
+    session.out << "\n";
+  }
+  return listed;
+}
+
+// The fields that the entry's hash covers, in its order, and the hash. Bytes are in hexadecimal.
+void WriteEntry(JsonWriter& json, const v1::LedgerEntry& entry) {
+  const Row row = {entry.dataset_id(),
+                   entry.sequence(),
+                   entry.kind(),
+                   entry.charge_id(),
+                   Hex(entry.payload()),
+                   entry.actor(),
+                   google::protobuf::util::TimeUtil::TimestampToMicroseconds(entry.time()),
+                   Hex(entry.previous_hash()),
+                   Hex(entry.hash())};
+  static constexpr const char* kKeys[] = {"dataset_id", "sequence", "kind",          "charge_id", "payload",
+                                          "actor",      "time_us",  "previous_hash", "hash"};
+  json.BeginObject();
+  for (size_t i = 0; i < row.size(); ++i) {
+    json.Key(kKeys[i]);
+    json.Write(row[i]);
+  }
+  json.EndObject();
+}
+
+absl::Status Run(Session& session, const ExportLedger& command) {
+  ASSIGN_OR_RETURN(std::unique_ptr<OutputFile> file,
+                   OutputFile::Create(command.out.empty() ? "-" : command.out, session.out));
+  RETURN_IF_ERROR(session.client.ListLedgerEntries(command.dataset, 0, [&](const v1::LedgerEntry& entry) {
+    JsonWriter json(file->stream());
+    WriteEntry(json, entry);
+    file->stream() << "\n";
+    return file->Check();
+  }));
+  return file->Commit();
+}
+
+// What became of one receipt; `problem` is empty when the history contains its charge.
+struct CheckedReceipt {
+  client::ReceiptStatement statement;
+  std::string problem;
+};
+
+CheckedReceipt CheckAlone(const v1::Receipt& receipt, const v1::VerifyLedgerResponse& ledger,
+                          const std::string& key) {
+  const absl::StatusOr<client::ReceiptStatement> statement = client::CheckReceipt(receipt, key);
+  if (!statement.ok()) return {{}, std::string(statement.status().message())};
+  if (statement->ledger_id != ledger.ledger_id()) {
+    return {*statement, absl::StrCat("is of another ledger, ", statement->ledger_id, "; this server's is ",
+                                     ledger.ledger_id())};
+  }
+  if (statement->dataset_id != ledger.dataset_id()) {
+    return {*statement, absl::StrCat("is of another dataset, ", statement->dataset_id,
+                                     "; the one of this name is ", ledger.dataset_id())};
+  }
+  return {*statement, ""};
+}
+
+// Follows the chain from the first receipt's entry to the head.
+class ChainWalk {
+ public:
+  explicit ChainWalk(std::vector<CheckedReceipt>& receipts) {
+    for (CheckedReceipt& receipt : receipts) {
+      if (receipt.problem.empty()) wanted_.emplace(receipt.statement.sequence, &receipt);
+    }
+  }
+
+  bool has_work() const { return !wanted_.empty(); }
+  int64_t first() const { return wanted_.begin()->first; }
+
+  void Take(const v1::ChainLink& link) {
+    if (last_) CheckFollows(*last_, link);
+    if (link.has_entry() &&
+        (link.entry().hash() != link.hash() || link.entry().sequence() != link.sequence() ||
+         client::HashOf(link.entry()) != link.hash())) {
+      Find(absl::StrCat("entry ", link.sequence(), " does not have the hash of its content"));
+    }
+    if (link.is_repair()) repairs_.insert(link.sequence());
+    const auto [begin, end] = wanted_.equal_range(link.sequence());
+    for (auto wanted = begin; wanted != end; ++wanted) {
+      found_.insert(wanted->second);
+      if (wanted->second->statement.entry_hash == link.hash()) continue;
+      wanted->second->problem = absl::StrCat("the history was rewritten: entry ", link.sequence(),
+                                             " has the hash ", Hex(link.hash()), ", and the receipt says ",
+                                             Hex(wanted->second->statement.entry_hash));
+    }
+    hashes_since_first_.insert(link.hash());
+    last_ = link;
+  }
+
+  // `head` is what the server said of the chain before the walk.
+  std::vector<std::string> Finish(const std::string& head) {
+    for (const auto& [sequence, receipt] : wanted_) {
+      if (found_.count(receipt) > 0) continue;
+      const auto repair = repairs_.upper_bound(sequence);
+      receipt->problem =
+          repair != repairs_.end()
+              ? absl::StrCat("entry ", sequence, " is lost: the repair in entry ", *repair,
+                             " accounts for it")
+              : absl::StrCat("the history was rolled back: entry ", sequence, " is missing",
+                             last_ ? absl::StrCat("; it ends with entry ", last_->sequence()) : "");
+    }
+    if (last_ && hashes_since_first_.count(head) == 0) {
+      Find("the chain does not lead to the head that the server tells of");
+    }
+    return std::move(findings_);
+  }
+
+ private:
+  void Find(std::string what) { findings_.push_back(std::move(what)); }
+
+  void CheckFollows(const v1::ChainLink& before, const v1::ChainLink& link) {
+    const bool is_next =
+        link.is_repair() ? link.sequence() > before.sequence() : link.sequence() == before.sequence() + 1;
+    if (!is_next) Find(absl::StrCat("entry ", before.sequence() + 1, " is missing"));
+    if (link.previous_hash() != before.hash()) {
+      Find(absl::StrCat("entry ", link.sequence(), " does not continue entry ", before.sequence()));
+    }
+  }
+
+  std::multimap<int64_t, CheckedReceipt*> wanted_;
+  std::set<CheckedReceipt*> found_;
+  std::set<int64_t> repairs_;
+  std::set<std::string> hashes_since_first_;
+  std::optional<v1::ChainLink> last_;
+  std::vector<std::string> findings_;
+};
+
+Table ReceiptTable(const std::vector<CheckedReceipt>& receipts) {
+  Table table{"receipts",
+              "receipts",
+              {{"number", "receipt", Align::kRight},
+               {"charge_id", "charge"},
+               {"sequence", "entry", Align::kRight},
+               {"contained", "contained"},
+               {"problem", "problem"}},
+              {}};
+  table.rows_for_people = 1000;
+  for (const CheckedReceipt& receipt : receipts) {
+    table.rows.push_back({static_cast<int64_t>(table.rows.size()) + 1,
+                          TextOrNone(receipt.statement.charge_id), receipt.statement.sequence,
+                          receipt.problem.empty(), TextOrNone(receipt.problem)});
+  }
+  return table;
+}
+
+// Adds to the document what the receipts show; DATA_LOSS when one is not contained.
+absl::Status CheckReceipts(Session& session, const VerifyLedger& command,
+                           const v1::VerifyLedgerResponse& ledger, Document& document) {
+  ASSIGN_OR_RETURN(const std::vector<v1::Receipt> read, ReadReceipts(command.receipts));
+  const std::string key = command.key.empty() ? ledger.receipt_key() : client::BytesOfHex(command.key);
+  std::vector<CheckedReceipt> receipts;
+  for (const v1::Receipt& receipt : read) receipts.push_back(CheckAlone(receipt, ledger, key));
+  ChainWalk walk(receipts);
+  std::vector<std::string> findings;
+  if (walk.has_work()) {
+    RETURN_IF_ERROR(
+        session.client.ListChainLinks(command.dataset, walk.first() - 1, [&](const v1::ChainLink& link) {
+          walk.Take(link);
+          return absl::OkStatus();
+        }));
+    findings = walk.Finish(ledger.head_hash());
+  }
+  document.fields.push_back({"chain_findings", "chain from the first receipt", findings});
+  document.tables.push_back(ReceiptTable(receipts));
+  std::string first = findings.empty() ? "" : findings.front();
+  for (size_t i = receipts.size(); i-- > 0;) {
+    if (!receipts[i].problem.empty()) first = absl::StrCat("receipt ", i + 1, " ", receipts[i].problem);
+  }
+  return first.empty() ? absl::OkStatus() : absl::DataLossError(first);
+}
+
+absl::Status Run(Session& session, const VerifyLedger& command) {
+  ASSIGN_OR_RETURN(const v1::VerifyLedgerResponse verified, session.client.VerifyLedger(command.dataset));
+  Document document;
+  document.fields = {{"ok", "consistent", verified.ok()},
+                     {"entries_checked", "entries checked", verified.entries_checked()},
+                     {"anchored_sequence", "anchored up to entry", verified.anchored_sequence()},
+                     {"head_hash", "head", Hex(verified.head_hash())},
+                     {"findings", "findings",
+                      std::vector<std::string>(verified.findings().begin(), verified.findings().end())}};
+  absl::Status receipts;
+  if (!command.receipts.empty()) receipts = CheckReceipts(session, command, verified, document);
+  session.Print(document);
+  RETURN_IF_ERROR(receipts);
+  if (verified.ok()) return absl::OkStatus();
+  return absl::DataLossError(
+      absl::StrCat("the ledger of ", command.dataset, " contradicts itself or its anchor"));
+}
+
+absl::Status Run(Session& session, const ShowReceiptKey&) {
+  ASSIGN_OR_RETURN(const v1::GetReceiptKeyResponse key, session.client.GetReceiptKey());
+  Document document;
+  document.fields = {{"ledger_id", "ledger", key.ledger_id()},
+                     {"public_key", "signs receipts with", Hex(key.public_key())}};
+  session.Print(document);
+  return absl::OkStatus();
+}
+
+absl::Status Run(Session& session, const RepairLedger& command) {
+  v1::RepairLedgerRequest request;
+  RETURN_IF_ERROR(session.SetRequestId(request, command.request_id));
+  request.set_dataset(command.dataset);
+  request.set_reason(command.reason);
+  request.set_validate_only(command.only_show);
+  if (!command.receipts.empty()) {
+    ASSIGN_OR_RETURN(const std::vector<v1::Receipt> receipts, ReadReceipts(command.receipts));
+    for (const v1::Receipt& receipt : receipts) *request.add_receipts() = receipt;
+  }
+  ASSIGN_OR_RETURN(const v1::RepairLedgerResponse repaired, session.client.RepairLedger(request));
+  Document document;
+  document.fields = {{"first_lost_sequence", "first lost entry", repaired.first_lost_sequence()},
+                     {"last_lost_sequence", "last lost entry", repaired.last_lost_sequence()},
+                     {"reservations_spent", "reservations now spent", repaired.reservations_spent()},
+                     {"receipts_counted", "counted by receipts", repaired.receipts_counted()},
+                     {"still_read_only", "still read-only", TextOrNone(repaired.still_read_only())}};
+  Table table{"raised",
+              "",
+              {{"account", "account"},
+               {"counter", "counter"},
+               {"old_spent", "spent before", Align::kRight},
+               {"new_spent", "spent now", Align::kRight},
+               {"old_limit", "limit before", Align::kRight},
+               {"new_limit", "limit now", Align::kRight}},
+              {}};
+  for (const v1::RepairLedgerResponse::Raised& raised : repaired.raised()) {
+    table.rows.push_back({raised.account(), raised.counter(), raised.old_spent(), raised.new_spent(),
+                          raised.old_limit(), raised.new_limit()});
+  }
+  document.tables.push_back(std::move(table));
+  if (repaired.raised().empty() && repaired.last_lost_sequence() == 0) {
+    document.notes.emplace_back("nothing of this dataset is behind the anchor or the receipts");
+  } else if (command.only_show) {
+    document.notes.emplace_back("nothing was changed");
+  }
+  session.Print(document);
+  return absl::OkStatus();
+}
+
+void AddVerifyLedger(CLI::App& group, Chosen& chosen) {
+  const auto verify = std::make_shared<VerifyLedger>();
+  CLI::App* command = AddCommand(
+      group, "verify",
+      "Recompute the hash chain and all balances from the entries alone; exit status 1 when they contradict",
+      "curator ledger verify census --receipts mine.jsonl");
+  command->add_option("NAME", verify->dataset, "The dataset")->required();
+  CLI::Option* receipts =
+      command
+          ->add_option("--receipts", verify->receipts, "Check that the history still contains these charges")
+          ->type_name("FILE");
+  command
+      ->add_option(
+          "--key", verify->key,
+          "Who must have signed the receipts, as `curator ledger key` printed it when you trusted it. "
+          "Default: the key that the server has now")
+      ->type_name("HEX")
+      ->needs(receipts)
+      ->check([](const std::string& text) {
+        const bool is_key =
+            text.size() == 64 && text.find_first_not_of("0123456789abcdefABCDEF") == std::string::npos;
+        return is_key ? std::string() : "'" + text + "' is not a key of 64 hexadecimal digits";
+      });
+  Choose(command, verify, chosen);
+}
+
+void AddRepairLedger(CLI::App& group, Chosen& chosen) {
+  const auto repair = std::make_shared<RepairLedger>();
+  CLI::App* command = AddCommand(
+      group, "repair",
+      "After a restored backup: raise what is spent to what the anchor knows, so that charges go on; for "
+      "owners",
+      "curator ledger repair census --raise-to-anchor --reason 'the disk failed on Monday'");
+  command
+      ->add_option("NAME", repair->dataset,
+                   "The dataset; its predecessors and successors are repaired with it")
+      ->required();
+  command
+      ->add_flag_callback(
+          "--raise-to-anchor", [] {},
+          "Accept that the newest entries are lost, and that everything they spent stays spent")
+      ->required();
+  command->add_option("--reason", repair->reason, "Why; it stays in the history")
+      ->type_name("TEXT")
+      ->required();
+  command
+      ->add_option("--receipts", repair->receipts,
+                   "Count also what these receipts tell of charges that are lost")
+      ->type_name("FILE");
+  command->add_flag("--dry-run", repair->only_show, "Show what would be raised, change nothing");
+  AddRequestId(command, repair->request_id);
+  Choose(command, repair, chosen);
+}
+
+}  // namespace
+
+void AddLedgerCommands(CLI::App& app, Chosen& chosen) {
+  CLI::App* group = AddGroup(app, "ledger", "The append-only history of a dataset");
+  const auto show = std::make_shared<ShowLedger>();
+  CLI::App* command =
+      AddCommand(*group, "show", "The entries, oldest first", "curator ledger show census --after 100");
+  command->add_option("NAME", show->dataset, "The dataset")->required();
+  command->add_option("--after", show->after, "Only entries with a greater number. Default: 0")
+      ->type_name("ENTRY")
+      ->check(CLI::NonNegativeNumber);
+  command->add_option("--limit", show->limit, "At most this many entries. Default: all")
+      ->type_name("N")
+      ->check(CLI::NonNegativeNumber);
+  Choose(command, show, chosen);
+  const auto exported = std::make_shared<ExportLedger>();
+  command = AddCommand(*group, "export",
+                       "The whole history as JSON lines, enough to verify it with a program of your own",
+                       "curator ledger export census --out census.jsonl");
+  command->add_option("NAME", exported->dataset, "The dataset")->required();
+  command->add_option("--out", exported->out, "The file to write. Default: standard output")
+      ->type_name("FILE.jsonl");
+  Choose(command, exported, chosen);
+  AddVerifyLedger(*group, chosen);
+  Choose(AddCommand(*group, "key", "The key that the server signs receipts with", "curator ledger key"),
+         std::make_shared<ShowReceiptKey>(), chosen);
+  AddRepairLedger(*group, chosen);
+}
+
+}  // namespace curator::cli

@@ -1,0 +1,225 @@
+// `curator synth`: synthetic data.
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "client/cli/commands/commands.h"
+#include "client/cli/commands/receipt_file.h"
+#include "client/cli/commands/sample_output.h"
+#include "client/cli/commands/session.h"
+#include "client/cli/commands/workload_choice.h"
+#include "client/cli/output/document.h"
+#include "client/cli/output/tables.h"
+#include "client/client.h"
+
+namespace curator::cli {
+namespace {
+
+struct SynthesisChoice {
+  std::string method;
+  SpendChoice spend;
+  std::map<std::string, std::string> settings;
+  WorkloadChoice workload;  // what the model should answer well; the method's own when nothing is asked
+  std::vector<std::string> parts;  // all that are sealed when empty
+};
+
+struct ListSynthesizers {};
+
+struct EstimateSynthesis {
+  std::string dataset;
+  SynthesisChoice choice;
+  std::optional<int64_t> assumed_rows;
+};
+
+struct RunSynthesis {
+  std::string dataset;
+  SynthesisChoice choice;
+  std::optional<int64_t> rows;
+  bool as_bins = false;
+  std::string receipt;  // a file to which the receipt is appended
+  std::string request_id;
+  std::string out;  // empty: nothing is sampled
+};
+
+// What a model is to answer well: attributes alone stand for all pairs of them.
+WorkloadChoice WorkloadToLearn(WorkloadChoice choice) {
+  if (!choice.asks() && !choice.attributes.empty()) choice.marginals = 2;
+  return choice;
+}
+
+absl::StatusOr<v1::SynthesisSpec> SpecOf(Session& session, const std::string& dataset_name,
+                                         const SynthesisChoice& choice) {
+  v1::SynthesisSpec spec;
+  spec.set_method(choice.method);
+  *spec.mutable_spend() = SpendOf(choice.spend);
+  for (const auto& [key, value] : choice.settings) (*spec.mutable_settings())[key] = value;
+  for (const std::string& part : choice.parts) spec.add_parts(part);
+  const WorkloadChoice asked = WorkloadToLearn(choice.workload);
+  if (!asked.asks()) return spec;
+  ASSIGN_OR_RETURN(const v1::Dataset dataset, session.client.GetDataset(dataset_name));
+  ASSIGN_OR_RETURN(v1::Workload workload, WorkloadOf(asked, dataset.schema()));
+  *spec.mutable_workload() = std::move(workload);
+  return spec;
+}
+
+// Follows the operation to its end, with a bar on a terminal.
+absl::StatusOr<v1::Operation> Follow(Session& session, const std::string& operation_id) {
+  const auto visibility =
+      session.terminal.error_is_terminal ? ProgressBar::Visibility::kShown : ProgressBar::Visibility::kHidden;
+  ProgressBar bar(session.error, session.terminal, visibility);
+  return session.client.WatchOperation(operation_id, [&bar](const v1::Operation& operation) {
+    bar.Show(operation.percent(), operation.summary());
+  });
+}
+
+absl::Status Run(Session& session, const ListSynthesizers&) {
+  ASSIGN_OR_RETURN(const v1::ListSynthesizersResponse list, session.client.ListSynthesizers());
+  Document document;
+  Table methods{"synthesizers", "", {{"method", "method"}, {"summary", "what it does"}}, {}};
+  Table settings{"settings",
+                 "settings (--set key=value)",
+                 {{"method", "method"}, {"key", "key"}, {"default", "default"}, {"summary", "what it sets"}},
+                 {}};
+  for (const v1::Synthesizer& synthesizer : list.synthesizers()) {
+    methods.rows.push_back({synthesizer.method(), synthesizer.summary()});
+    for (const v1::Setting& setting : synthesizer.settings()) {
+      settings.rows.push_back(
+          {synthesizer.method(), setting.key(), setting.default_value(), setting.summary()});
+    }
+  }
+  document.tables = {std::move(methods), std::move(settings)};
+  session.Print(document);
+  return absl::OkStatus();
+}
+
+absl::Status Run(Session& session, const EstimateSynthesis& command) {
+  v1::EstimateSynthesisRequest request;
+  request.set_dataset(command.dataset);
+  ASSIGN_OR_RETURN(v1::SynthesisSpec spec, SpecOf(session, command.dataset, command.choice));
+  *request.mutable_spec() = std::move(spec);
+  if (command.assumed_rows) request.set_assume_rows(*command.assumed_rows);
+  ASSIGN_OR_RETURN(const v1::EstimateSynthesisResponse estimate, session.client.EstimateSynthesis(request));
+
+  Document document;
+  document.fields = {{"dataset", "dataset", command.dataset},
+                     {"method", "method", command.choice.method},
+                     {"model_cells", "cells of the model", estimate.model_cells()},
+                     {"event", "would be recorded as", estimate.event()},
+                     {"protects", "protects", estimate.protects()},
+                     {"fits", "fits the budget", estimate.fits()}};
+  Table settings{"settings", "settings", {{"key", "key"}, {"value", "value"}}, {}};
+  const std::map<std::string, std::string> sorted(estimate.settings().begin(), estimate.settings().end());
+  for (const auto& [key, value] : sorted) settings.rows.push_back({key, value});
+  Table schedule{"schedule", "schedule", {{"step", "step", Align::kRight}, {"what", "what"}}, {}};
+  for (int i = 0; i < estimate.schedule_size(); ++i)
+    schedule.rows.push_back({int64_t{i} + 1, estimate.schedule(i)});
+  document.tables = {CostTable(estimate.costs()), std::move(settings), std::move(schedule)};
+  document.notes.emplace_back("nothing was charged, no record was read");
+  session.Print(document);
+  return absl::OkStatus();
+}
+
+absl::Status Run(Session& session, const RunSynthesis& command) {
+  v1::CreateSynthesisRequest request;
+  request.set_dataset(command.dataset);
+  ASSIGN_OR_RETURN(v1::SynthesisSpec spec, SpecOf(session, command.dataset, command.choice));
+  *request.mutable_spec() = std::move(spec);
+  RETURN_IF_ERROR(session.SetRequestId(request, command.request_id));
+  ASSIGN_OR_RETURN(const v1::Operation started, session.client.CreateSynthesis(std::move(request)));
+  RETURN_IF_ERROR(KeepReceipt(session, command.receipt));
+  session.error << "operation " << started.id() << ", request id " << session.request_id << "\n";
+  ASSIGN_OR_RETURN(const v1::Operation ended, Follow(session, started.id()));
+  RETURN_IF_ERROR(StatusOf(ended));
+
+  Document document = OperationDocument(ended);
+  if (command.out.empty()) {
+    document.notes.push_back(
+        absl::StrCat("next: curator release sample ", ended.release_id(), " --out FILE.csv"));
+  } else {
+    ASSIGN_OR_RETURN(const int64_t bytes,
+                     WriteSample(session, {ended.release_id(), command.rows, command.as_bins}, command.out));
+    if (command.out == "-") return absl::OkStatus();
+    document.fields.push_back({"out", "written to", command.out});
+    document.fields.push_back({"out_bytes", "bytes", bytes});
+  }
+  session.Print(document);
+  return absl::OkStatus();
+}
+
+// "key=value", each key once.
+void AddSettings(CLI::App* command, std::map<std::string, std::string>& settings) {
+  command
+      ->add_option_function<std::vector<std::string>>(
+          "--set",
+          [&settings](const std::vector<std::string>& pairs) {
+            for (const std::string& pair : pairs) {
+              const size_t equals = pair.find('=');
+              if (equals == std::string::npos || equals == 0) {
+                throw CLI::ValidationError("--set", "'" + pair + "' is not key=value");
+              }
+              const std::string key = pair.substr(0, equals);
+              if (!settings.emplace(key, pair.substr(equals + 1)).second) {
+                throw CLI::ValidationError("--set", "'" + key + "' is set twice");
+              }
+            }
+          },
+          "A setting of the method; may be repeated (see: curator synth list)")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
+}
+
+void AddSynthesisChoice(CLI::App* command, SynthesisChoice& choice) {
+  command->add_option("--method", choice.method, "How the model is learned (see: curator synth list)")
+      ->type_name("M")
+      ->required();
+  AddSpend(command, choice.spend);
+  AddSettings(command, choice.settings);
+  AddWorkload(command, choice.workload, WorkloadNeed::kOptional);
+  command->parse_complete_callback([&choice] { CheckWorkload(choice.workload); });
+  AddParts(command, choice.parts);
+}
+
+}  // namespace
+
+void AddSynthCommands(CLI::App& app, Chosen& chosen) {
+  CLI::App* group =
+      AddGroup(app, "synth", "Synthetic data: learn a model from noisy measurements, sample it");
+  Choose(AddCommand(*group, "list", "The methods and their settings", "curator synth list"),
+         std::make_shared<ListSynthesizers>(), chosen);
+
+  const auto estimate = std::make_shared<EstimateSynthesis>();
+  CLI::App* command =
+      AddCommand(*group, "estimate", "Price, schedule and settings, from public facts; costs nothing",
+                 "curator synth estimate census --method mwem --epsilon 1");
+  command->add_option("NAME", estimate->dataset, "The dataset")->required();
+  AddSynthesisChoice(command, estimate->choice);
+  AddAssumedRows(command, estimate->assumed_rows,
+                 "The number of records to assume where the forecast depends on it");
+  Choose(command, estimate, chosen);
+
+  const auto run = std::make_shared<RunSynthesis>();
+  command =
+      AddCommand(*group, "run", "Charge the budget, learn a model, and sample it into a file",
+                 "curator synth run census --method mwem --epsilon 1 --set rounds=10 --out synthetic.csv");
+  command->add_option("NAME", run->dataset, "The dataset")->required();
+  AddSynthesisChoice(command, run->choice);
+  CLI::Option* out =
+      command->add_option("--out", run->out, "Write synthetic records to this CSV file; - is standard output")
+          ->type_name("FILE.csv");
+  command->add_option("--rows", run->rows, "How many. Default: the model's own noisy number of records")
+      ->type_name("N")
+      ->check(CLI::PositiveNumber)
+      ->needs(out);
+  command->add_flag("--as-bins", run->as_bins, "Bins as intervals instead of a value inside the bin")
+      ->needs(out);
+  AddRequestId(command, run->request_id);
+  AddReceipt(command, run->receipt);
+  Choose(command, run, chosen);
+}
+
+}  // namespace curator::cli

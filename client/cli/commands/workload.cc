@@ -1,0 +1,149 @@
+// `curator workload`: questions, what they would cost, and their answers.
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/status_macros.h"
+#include "client/cli/commands/commands.h"
+#include "client/cli/commands/delivery.h"
+#include "client/cli/commands/receipt_file.h"
+#include "client/cli/commands/session.h"
+#include "client/cli/commands/workload_choice.h"
+#include "client/cli/output/document.h"
+#include "client/cli/output/forecast.h"
+#include "client/client.h"
+
+namespace curator::cli {
+namespace {
+
+struct EstimateWorkload {
+  std::string dataset;
+  std::vector<std::string> parts;  // all that are sealed when empty
+  WorkloadChoice workload;
+  PriceChoice price;
+  v1::Mechanism mechanism = v1::MECHANISM_UNSPECIFIED;
+  std::optional<double> confidence;
+  std::optional<int64_t> assumed_rows;
+};
+
+struct AnswerWorkload {
+  std::string dataset;
+  std::vector<std::string> parts;  // all that are sealed when empty
+  WorkloadChoice workload;
+  PriceChoice price;
+  v1::Mechanism mechanism = v1::MECHANISM_UNSPECIFIED;
+  std::optional<double> confidence;
+  bool prefer_free = false;
+  v1::PostProcessing post_processing;
+  std::string receipt;  // a file to which the receipt is appended
+  std::string request_id;
+  DeliveryChoice delivery;
+};
+
+// What an estimate and a request for answers have in common. Returns the dataset, whose schema is needed for
+// the labels: an answer that is paid for must not end in an error about them.
+template <typename Command, typename Request>
+absl::StatusOr<v1::Dataset> Fill(Session& session, const Command& command, Request& request) {
+  ASSIGN_OR_RETURN(v1::Dataset dataset, session.client.GetDataset(command.dataset));
+  ASSIGN_OR_RETURN(v1::Workload workload, WorkloadOf(command.workload, dataset.schema()));
+  request.set_dataset(command.dataset);
+  for (const std::string& part : command.parts) request.add_parts(part);
+  *request.mutable_workload() = std::move(workload);
+  SetPrice(command.price, command.confidence, request);
+  request.set_mechanism(command.mechanism);
+  if (command.confidence) request.set_confidence_level(*command.confidence);
+  return dataset;
+}
+
+absl::Status Run(Session& session, const EstimateWorkload& command) {
+  v1::EstimateWorkloadRequest request;
+  RETURN_IF_ERROR(Fill(session, command, request).status());
+  ASSIGN_OR_RETURN(const v1::EstimateWorkloadResponse estimate, session.client.EstimateWorkload(request));
+  Document document = ForecastDocument(command.dataset, estimate, command.assumed_rows);
+  if (session.form == OutputForm::kCsv) {
+    document = Document();
+    document.tables.push_back(ForecastRecords(estimate, command.assumed_rows));
+  }
+  session.Print(document);
+  return absl::OkStatus();
+}
+
+absl::Status Run(Session& session, const AnswerWorkload& command) {
+  RETURN_IF_ERROR(CheckDelivery(session, command.delivery));
+  v1::AnswerWorkloadRequest request;
+  ASSIGN_OR_RETURN(const v1::Dataset dataset, Fill(session, command, request));
+  request.set_prefer_free(command.prefer_free);
+  if (command.post_processing.ByteSizeLong() > 0)
+    *request.mutable_post_processing() = command.post_processing;
+  RETURN_IF_ERROR(session.SetRequestId(request, command.request_id));
+  ASSIGN_OR_RETURN(const Answer answer, session.client.AnswerWorkload(std::move(request)));
+  // What is paid for is delivered, whatever becomes of its receipt.
+  const absl::Status delivered = DeliverAnswer(session, answer, dataset.schema(), command.delivery);
+  // A free answer has no charge, and so no receipt.
+  if (!answer.header.free_from().empty()) return delivered;
+  const absl::Status kept =
+      AppendReceipt(answer.header.receipt(), answer.header.charge_id(), command.receipt);
+  return delivered.ok() ? kept : delivered;
+}
+
+void CheckPrice(const PriceChoice& price, const std::string& why) {
+  if (!price.is_given()) throw CLI::ValidationError("--epsilon, --rho, --max-error", why);
+}
+
+}  // namespace
+
+void AddWorkloadCommands(CLI::App& app, Chosen& chosen) {
+  CLI::App* group = AddGroup(app, "workload", "Questions: counts with noise, and what they cost");
+
+  const auto estimate = std::make_shared<EstimateWorkload>();
+  CLI::App* command =
+      AddCommand(*group, "estimate", "Price and expected error, from public facts; costs nothing",
+                 "curator workload estimate census --marginals 2 --attributes age,sex,zone --rho 0.1\n"
+                 "  curator workload estimate census --ranges age --max-error 100 --confidence 0.9");
+  command->add_option("NAME", estimate->dataset, "The dataset")->required();
+  AddParts(command, estimate->parts);
+  AddWorkload(command, estimate->workload, WorkloadNeed::kRequired);
+  AddPrice(command, estimate->price);
+  AddMechanism(command, estimate->mechanism);
+  AddConfidence(command, estimate->confidence);
+  AddAssumedRows(command, estimate->assumed_rows, "Also show errors as shares of this many records");
+  command->parse_complete_callback([estimate] {
+    CheckWorkload(estimate->workload);
+    CheckPrice(estimate->price, "one of them is needed to say what the answers would cost");
+  });
+  Choose(command, estimate, chosen);
+
+  const auto answer = std::make_shared<AnswerWorkload>();
+  command = AddCommand(
+      *group, "answer", "Charge the budget and answer with noise",
+      "curator workload answer census --marginals 2 --rho 0.1 --out pairs.csv\n"
+      "  curator workload answer census --where 'age in [30,40] and sex = Female' --by education --rho 0.01\n"
+      "  curator workload answer census --prefixes age --max-error 100 --plot\n"
+      "  curator workload answer census --marginals 1 --attributes age --prefer-free --plot ages.svg");
+  command->add_option("NAME", answer->dataset, "The dataset")->required();
+  AddParts(command, answer->parts);
+  AddWorkload(command, answer->workload, WorkloadNeed::kRequired);
+  AddPrice(command, answer->price);
+  command->add_flag(
+      "--prefer-free", answer->prefer_free,
+      "Answer from earlier releases where they determine all that is asked, free; pay otherwise, if a "
+      "budget is given");
+  AddMechanism(command, answer->mechanism);
+  AddConfidence(command, answer->confidence);
+  AddPostProcessing(command, answer->post_processing);
+  AddRequestId(command, answer->request_id);
+  AddReceipt(command, answer->receipt);
+  AddDelivery(
+      command, answer->delivery,
+      "Write all answers to this file, CSV or JSON by its extension; - is standard output. Default: the "
+      "first rows as tables");
+  command->parse_complete_callback([answer] {
+    CheckWorkload(answer->workload);
+    if (!answer->prefer_free) CheckPrice(answer->price, "or --prefer-free: one of them is needed");
+  });
+  Choose(command, answer, chosen);
+}
+
+}  // namespace curator::cli

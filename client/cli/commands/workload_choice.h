@@ -1,0 +1,87 @@
+// What is asked on the command line and what it may cost: the options, and the messages that they become.
+//
+// Thread-safe but for the file that is read.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "curator/v1/query.pb.h"
+#include "curator/v1/schema.pb.h"
+#include "curator/v1/workload.pb.h"
+
+namespace CLI {
+class App;
+}  // namespace CLI
+
+namespace curator::cli {
+
+// --file, and the short options: any mixture of them.
+struct WorkloadChoice {
+  std::string file;                              // of a workload in JSON; empty for none
+  int marginals = 0;                             // all K-way ones
+  int parities = 0;                              // all of up to K attributes
+  std::vector<std::string> attributes;           // of marginals and parities; all of the dataset when empty
+  std::vector<std::vector<std::string>> ranges;  // each of one or several attributes
+  std::vector<std::string> prefixes;             // attributes
+  std::vector<std::string> thresholds;           // texts (where.h)
+  std::vector<std::string> where;                // texts (where.h)
+  std::vector<std::string> by;                   // of thresholds and where
+  v1::Strategy strategy = v1::STRATEGY_UNSPECIFIED;
+
+  bool asks() const {
+    return !file.empty() || marginals > 0 || parities > 0 || !ranges.empty() || !prefixes.empty() ||
+           !thresholds.empty() || !where.empty();
+  }
+};
+
+// The options that say what is asked. At least one question, where `WorkloadNeed` says so.
+enum class WorkloadNeed { kRequired, kOptional };
+void AddWorkload(CLI::App* command, WorkloadChoice& workload, WorkloadNeed need);
+// Usage errors that concern several options at once; to be called when the line is read.
+void CheckWorkload(const WorkloadChoice& workload);
+
+// The query sets of the file, then those of the short options in the order marginals, ranges, prefixes,
+// thresholds, parities, where. The strategy goes to all of them that have none and are not marginals.
+// `schema` tells whether intervals can end as they were written. Errors: INVALID_ARGUMENT (conditions), those
+// of ReadWorkload().
+absl::StatusOr<v1::Workload> WorkloadOf(const WorkloadChoice& choice, const v1::Schema& schema);
+
+// --epsilon E [--delta D] | --rho R
+struct SpendChoice {
+  std::string epsilon;
+  std::string delta;
+  std::string rho;
+};
+void AddSpend(CLI::App* command, SpendChoice& spend);
+v1::Spend SpendOf(const SpendChoice& choice);
+
+// A spend, or --max-error A: the least that reaches it.
+struct PriceChoice {
+  SpendChoice spend;
+  std::optional<double> max_error;
+
+  bool is_given() const { return !spend.epsilon.empty() || !spend.rho.empty() || max_error.has_value(); }
+};
+void AddPrice(CLI::App* command, PriceChoice& price);
+
+// Puts the spend, or the target with this confidence, into an estimate or a request for answers.
+template <typename Request>
+void SetPrice(const PriceChoice& price, const std::optional<double>& confidence, Request& request) {
+  if (!price.max_error) {
+    if (price.is_given()) *request.mutable_spend() = SpendOf(price.spend);
+    return;
+  }
+  request.mutable_target()->set_max_error(*price.max_error);
+  if (confidence) request.mutable_target()->set_confidence(*confidence);
+}
+
+void AddMechanism(CLI::App* command, v1::Mechanism& mechanism);
+void AddConfidence(CLI::App* command, std::optional<double>& confidence);
+// --assume-rows: a number of records, for what would depend on it.
+void AddAssumedRows(CLI::App* command, std::optional<int64_t>& rows, const std::string& summary);
+
+}  // namespace curator::cli

@@ -1,0 +1,78 @@
+#include "client/cli/commands/workload_choice.h"
+
+#include <gmock/gmock.h>
+#include <google/protobuf/util/json_util.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+namespace curator::cli {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::string JsonOf(const absl::StatusOr<v1::Workload>& workload) {
+  if (!workload.ok()) return workload.status().ToString();
+  std::string json;
+  EXPECT_TRUE(google::protobuf::util::MessageToJsonString(*workload, &json).ok());
+  return json;
+}
+
+TEST(WorkloadChoice, BecomesQuerySetsInOrder) {
+  WorkloadChoice choice;
+  choice.marginals = 2;
+  choice.parities = 1;
+  choice.attributes = {"a", "b"};
+  choice.ranges = {{"age"}, {"age", "income"}};
+  choice.prefixes = {"age"};
+  choice.thresholds = {"at least 1,2 of each 2 of (a = 1, b = 2, c = 3)"};
+  choice.where = {"a = 1", "b in [1,2]"};
+  choice.by = {"sex"};
+  choice.strategy = v1::STRATEGY_TREE;
+  EXPECT_EQ(
+      JsonOf(WorkloadOf(choice, {})),
+      R"({"querySets":[{"marginals":{"allKWay":{"k":2,"attributes":["a","b"]}}},)"
+      R"({"ranges":{"attributes":["age"]},"strategy":"STRATEGY_TREE"},)"
+      R"({"ranges":{"attributes":["age","income"]},"strategy":"STRATEGY_TREE"},)"
+      R"({"prefixes":{"attribute":"age"},"strategy":"STRATEGY_TREE"},)"
+      R"({"thresholds":{"conditions":[{"attribute":"a","in":["1"]},{"attribute":"b","in":["2"]},)"
+      R"({"attribute":"c","in":["3"]}],"atLeast":[1,2],"k":2,"by":["sex"]},"strategy":"STRATEGY_TREE"},)"
+      R"({"parities":{"upToKWay":{"k":1,"attributes":["a","b"]}},"strategy":"STRATEGY_TREE"},)"
+      R"({"predicates":{"predicates":[{"allOf":[{"attribute":"a","in":["1"]}]},)"
+      R"({"allOf":[{"attribute":"b","between":{"from":"1","to":"2"}}]}],"by":["sex"]},"strategy":"STRATEGY_TREE"}]})");
+}
+
+TEST(WorkloadChoice, AFileComesFirstAndKeepsItsStrategies) {
+  std::string folder = (std::filesystem::temp_directory_path() / "curator-workload-XXXXXX").string();
+  ASSERT_NE(mkdtemp(folder.data()), nullptr);
+  WorkloadChoice choice;
+  choice.file = folder + "/w.json";
+  choice.prefixes = {"age"};
+  choice.strategy = v1::STRATEGY_DIRECT;
+  std::ofstream(choice.file) << R"({"query_sets": [{"marginals": {"sets": [{"names": ["a"]}]}},
+      {"ranges": {"attributes": ["age"]}, "strategy": "STRATEGY_TREE"}, {"prefixes": {"attribute": "b"}}]})";
+  EXPECT_EQ(JsonOf(WorkloadOf(choice, {})),
+            R"({"querySets":[{"marginals":{"sets":[{"names":["a"]}]}},)"
+            R"({"ranges":{"attributes":["age"]},"strategy":"STRATEGY_TREE"},)"
+            R"({"prefixes":{"attribute":"b"},"strategy":"STRATEGY_DIRECT"},)"
+            R"({"prefixes":{"attribute":"age"},"strategy":"STRATEGY_DIRECT"}]})");
+  std::ofstream(choice.file) << R"({"query_sets": [{"histograms": {}}]})";
+  EXPECT_THAT(JsonOf(WorkloadOf(choice, {})), HasSubstr("histograms"));
+  std::filesystem::remove_all(folder);
+}
+
+TEST(WorkloadChoice, ATargetTakesTheConfidenceOfTheCommand) {
+  v1::AnswerWorkloadRequest request;
+  SetPrice({{}, 25.0}, 0.9, request);
+  EXPECT_FALSE(request.has_spend());
+  EXPECT_EQ(request.target().max_error(), 25);
+  EXPECT_EQ(request.target().confidence(), 0.9);
+  v1::AnswerWorkloadRequest free;
+  SetPrice({}, std::nullopt, free);
+  EXPECT_FALSE(free.has_spend() || free.has_target());
+}
+
+}  // namespace
+}  // namespace curator::cli

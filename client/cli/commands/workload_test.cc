@@ -1,0 +1,146 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "client/cli/testing/command_line.h"
+#include "curator/v1/query.pb.h"
+
+namespace curator::cli {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+// `workload answer c` with more arguments.
+class WorkloadArguments : public ::testing::Test {
+ protected:
+  static std::vector<std::string> Line(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {"workload", "answer", "c"});
+    return arguments;
+  }
+  v1::AnswerWorkloadRequest Answering(const std::vector<std::string>& arguments) {
+    return command_line_.Sent<v1::AnswerWorkloadRequest>(Line(arguments));
+  }
+  // What is said of wrong usage; empty when there is none.
+  std::string Complaint(const std::vector<std::string>& arguments) {
+    const bool wrong = command_line_.Run(Line(arguments)) == ExitStatus::kUsage;
+    return wrong ? command_line_.error() : "";
+  }
+
+  testing::CommandLine command_line_;
+};
+
+TEST_F(WorkloadArguments, TakeAnyMixtureOfQuestions) {
+  const std::string file =
+      command_line_.File("w.json", R"({"query_sets": [{"prefixes": {"attribute": "zone"}}]})");
+  const v1::AnswerWorkloadRequest sent = Answering({"--file",       file,
+                                                    "--marginals",  "2",
+                                                    "--attributes", "a,b",
+                                                    "--ranges",     "age",
+                                                    "--ranges",     "age,income",
+                                                    "--prefixes",   "age",
+                                                    "--prefixes",   "income",
+                                                    "--thresholds", "at least 1 of (a = 1, b = 2)",
+                                                    "--parities",   "3",
+                                                    "--where",      "age in [30,40] and sex = Female",
+                                                    "--where",      "zone in {1,2}",
+                                                    "--by",         "education,sex",
+                                                    "--strategy",   "tree",
+                                                    "--rho",        "0.1"});
+  const auto& sets = sent.workload().query_sets();
+  ASSERT_EQ(sets.size(), 9);
+  EXPECT_EQ(sets[0].prefixes().attribute(), "zone") << "from the file";
+  EXPECT_EQ(sets[1].marginals().all_k_way().k(), 2);
+  EXPECT_THAT(sets[1].marginals().all_k_way().attributes(), ElementsAre("a", "b"));
+  EXPECT_THAT(sets[2].ranges().attributes(), ElementsAre("age"));
+  EXPECT_THAT(sets[3].ranges().attributes(), ElementsAre("age", "income"));
+  EXPECT_EQ(sets[4].prefixes().attribute(), "age");
+  EXPECT_EQ(sets[5].prefixes().attribute(), "income");
+  EXPECT_THAT(sets[6].thresholds().at_least(), ElementsAre(1));
+  EXPECT_EQ(sets[6].thresholds().conditions_size(), 2);
+  EXPECT_THAT(sets[6].thresholds().by(), ElementsAre("education", "sex"));
+  EXPECT_EQ(sets[7].parities().up_to_k_way().k(), 3);
+  ASSERT_EQ(sets[8].predicates().predicates_size(), 2);
+  EXPECT_EQ(sets[8].predicates().predicates(0).all_of_size(), 2);
+  const v1::Condition& zone = sets[8].predicates().predicates(1).all_of(0);
+  ASSERT_EQ(zone.in_size(), 2);
+  EXPECT_EQ(zone.in(0).string_value(), "1");
+  EXPECT_EQ(zone.in(1).string_value(), "2");
+  EXPECT_THAT(sets[8].predicates().by(), ElementsAre("education", "sex"));
+  for (const v1::QuerySet& set : sets) {
+    EXPECT_EQ(set.strategy(), set.has_marginals() ? v1::STRATEGY_UNSPECIFIED : v1::STRATEGY_TREE);
+  }
+}
+
+TEST_F(WorkloadArguments, AnErrorToReachStandsInThePlaceOfASpend) {
+  const v1::AnswerWorkloadRequest sent =
+      Answering({"--marginals", "1", "--max-error", "100", "--confidence", "0.9"});
+  EXPECT_EQ(sent.target().max_error(), 100);
+  EXPECT_FALSE(sent.has_spend());
+  EXPECT_EQ(sent.confidence_level(), 0.9);
+  EXPECT_THAT(Complaint({"--marginals", "1", "--max-error", "100", "--rho", "1"}), HasSubstr("--max-error"));
+  EXPECT_THAT(Complaint({"--marginals", "1", "--max-error", "0"}), HasSubstr("positive number of records"));
+  EXPECT_THAT(Complaint({"--marginals", "1"}), HasSubstr("--max-error"));
+}
+
+TEST_F(WorkloadArguments, AFreeAnswerNeedsNoBudgetAndMayHaveOne) {
+  const v1::AnswerWorkloadRequest free = Answering({"--marginals", "1", "--prefer-free"});
+  EXPECT_TRUE(free.prefer_free());
+  EXPECT_FALSE(free.has_spend() || free.has_target());
+  const v1::AnswerWorkloadRequest paid = Answering({"--marginals", "1", "--prefer-free", "--rho", "0.1"});
+  EXPECT_TRUE(paid.prefer_free());
+  EXPECT_EQ(paid.spend().rho(), "0.1");
+}
+
+TEST_F(WorkloadArguments, PostProcessingIsAListOfSteps) {
+  const v1::PostProcessing steps =
+      Answering({"--marginals", "1", "--rho", "1", "--postprocess", "non-negative,integer"})
+          .post_processing();
+  EXPECT_TRUE(steps.non_negative());
+  EXPECT_FALSE(steps.consistent());
+  EXPECT_TRUE(steps.integer());
+  EXPECT_THAT(Complaint({"--marginals", "1", "--rho", "1", "--postprocess", "round"}),
+              HasSubstr("none of non-negative, consistent, integer"));
+}
+
+TEST_F(WorkloadArguments, APlotGoesToTheTerminalOrToAFile) {
+  const char* bar = "\nm  10  ####";
+  Answering({"--marginals", "1", "--rho", "1"});
+  EXPECT_THAT(command_line_.out(), Not(HasSubstr(bar)));
+  Answering({"--marginals", "1", "--rho", "1", "--plot"});
+  EXPECT_THAT(command_line_.out(), HasSubstr(bar));
+  Answering({"--marginals", "1", "--plot", "--rho", "1"});
+  EXPECT_THAT(command_line_.out(), HasSubstr(bar));
+  Answering({"--marginals", "1", "--rho", "1", "--plot", command_line_.Path("a.svg")});
+  EXPECT_THAT(command_line_.out(), Not(HasSubstr(bar)));
+  EXPECT_THAT(command_line_.Content("a.svg"), HasSubstr("<svg "));
+  EXPECT_THAT(Complaint({"--marginals", "1", "--rho", "1", "--plot", "a.png"}), HasSubstr("SVG"));
+}
+
+TEST_F(WorkloadArguments, WrongConditionsAreShownWithTheirPlace) {
+  EXPECT_THAT(Complaint({"--where", "age in [30,40] and sex =", "--rho", "1"}),
+              HasSubstr("  age in [30,40] and sex =\n                          ^"));
+  EXPECT_THAT(Complaint({"--thresholds", "at least 0 of (a = 1)", "--rho", "1"}), HasSubstr("from 1 on"));
+}
+
+TEST_F(WorkloadArguments, OptionsThatChangeNothingAreRefused) {
+  EXPECT_THAT(Complaint({"--marginals", "1", "--rho", "1", "--by", "sex"}),
+              HasSubstr("--where or --thresholds"));
+  EXPECT_THAT(Complaint({"--ranges", "age", "--rho", "1", "--attributes", "sex"}),
+              HasSubstr("--marginals or --parities"));
+  EXPECT_THAT(Complaint({"--rho", "1"}), HasSubstr("--where"));
+  EXPECT_THAT(Complaint({"--ranges", "age,age", "--rho", "1"}), HasSubstr("twice"));
+  EXPECT_THAT(Complaint({"--marginals", "1", "--rho", "1", "--strategy", "best"}),
+              HasSubstr("auto|direct|histogram|tree"));
+}
+
+TEST_F(WorkloadArguments, AReleaseIsSharedWithSomebody) {
+  const auto share = command_line_.Sent<v1::ShareReleaseRequest>(std::string("release share r1 --with bob"));
+  EXPECT_EQ(share.release_id(), "r1");
+  EXPECT_EQ(share.principal(), "bob");
+  EXPECT_EQ(command_line_.Run("release share r1"), ExitStatus::kUsage);
+  EXPECT_THAT(command_line_.error(), HasSubstr("--with"));
+}
+
+}  // namespace
+}  // namespace curator::cli

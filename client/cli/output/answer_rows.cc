@@ -1,0 +1,133 @@
+#include "client/cli/output/answer_rows.h"
+
+#include <algorithm>
+#include <functional>
+#include <limits>
+#include <utility>
+
+#include "base/status_macros.h"
+
+namespace curator::cli {
+namespace {
+
+std::string Joined(const google::protobuf::RepeatedPtrField<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ",") + name;
+  return text;
+}
+
+bool AllEqual(const std::vector<double>& numbers) {
+  return std::adjacent_find(numbers.begin(), numbers.end(), std::not_equal_to<>()) == numbers.end();
+}
+
+}  // namespace
+
+bool HasErrorsOfAModel(const Marginal& marginal, const v1::AnswerHeader& header) {
+  return header.post_processing().empty() && !marginal.header.has_noise() &&
+         !marginal.standard_deviations.empty() && marginal.confidence_half_widths.empty();
+}
+
+AnswerRows::AnswerRows(const AnswerValues& values, const v1::AnswerHeader& header, const v1::Noise* noise)
+    : values_(&values), noise_(noise) {
+  has_errors_ = header.post_processing().empty();
+  const bool known = noise != nullptr || !values.confidence_half_widths.empty();
+  if (has_errors_ && known) level_ = noise != nullptr ? noise->confidence_level() : header.confidence_level();
+  errors_are_equal_ = AllEqual(values.confidence_half_widths) && AllEqual(values.standard_deviations);
+}
+
+absl::StatusOr<AnswerRows> AnswerRows::Of(const Marginal& marginal, const v1::AnswerHeader& header,
+                                          const v1::Schema& schema) {
+  ASSIGN_OR_RETURN(CellLabels labels, CellLabels::Create(schema, marginal.header));
+  AnswerRows rows(marginal, header, marginal.header.has_noise() ? &marginal.header.noise() : nullptr);
+  rows.marginal_ = &marginal;
+  rows.errors_are_of_a_model_ = HasErrorsOfAModel(marginal, header);
+  rows.cell_labels_ = std::move(labels);
+  rows.name_ = Joined(marginal.header.attributes());
+  rows.query_set_ = marginal.header.query_set();
+  rows.columns_.assign(marginal.header.attributes().begin(), marginal.header.attributes().end());
+  return rows;
+}
+
+AnswerRows AnswerRows::Of(const QuerySetAnswer& set, const v1::AnswerHeader& header) {
+  AnswerRows rows(set, header, set.header.has_noise() ? &set.header.noise() : nullptr);
+  // The noise is that of a measurement, which is not that of an answer.
+  if (set.confidence_half_widths.empty()) rows.level_ = 0;
+  rows.set_ = &set;
+  rows.name_ = set.header.query_class();
+  rows.query_set_ = set.header.query_set();
+  rows.columns_.assign(set.header.columns().begin(), set.header.columns().end());
+  return rows;
+}
+
+const std::string& AnswerRows::Label(size_t column, size_t row) const {
+  return cell_labels_ ? cell_labels_->Of(column, row) : set_->labels[row * columns_.size() + column];
+}
+
+Value AnswerRows::Count(size_t row) const {
+  if (!values_->counts.empty()) return values_->counts[row];
+  return values_->estimates[row];
+}
+
+double AnswerRows::CountAsDouble(size_t row) const {
+  return values_->counts.empty() ? values_->estimates[row] : static_cast<double>(values_->counts[row]);
+}
+
+std::optional<double> AnswerRows::HalfWidth(size_t row) const {
+  if (level_ == 0) return std::nullopt;
+  if (!values_->confidence_half_widths.empty()) return values_->confidence_half_widths[row];
+  return noise_->confidence_half_width();
+}
+
+std::optional<double> AnswerRows::StandardDeviation(size_t row) const {
+  if (!has_errors_) return std::nullopt;
+  if (!values_->standard_deviations.empty()) return values_->standard_deviations[row];
+  if (level_ == 0 || marginal_ == nullptr) return std::nullopt;
+  return noise_->standard_deviation();
+}
+
+std::optional<AnswerInterval> AnswerRows::Interval(size_t row) const {
+  const std::optional<double> half = HalfWidth(row);
+  if (!half) return std::nullopt;
+  return AnswerInterval{CountAsDouble(row) - *half, CountAsDouble(row) + *half};
+}
+
+absl::Status ForEachTable(const Answer& answer, const v1::Schema& schema,
+                          const std::function<absl::Status(const AnswerRows&)>& visit) {
+  size_t next_set = 0;
+  const auto visit_sets_before = [&](int query_set) -> absl::Status {
+    for (; next_set < answer.query_sets.size(); ++next_set) {
+      const QuerySetAnswer& set = answer.query_sets[next_set];
+      if (set.header.query_set() >= query_set) break;
+      RETURN_IF_ERROR(visit(AnswerRows::Of(set, answer.header)));
+    }
+    return absl::OkStatus();
+  };
+  for (const Marginal& marginal : answer.marginals) {
+    RETURN_IF_ERROR(visit_sets_before(marginal.header.query_set()));
+    ASSIGN_OR_RETURN(const AnswerRows rows, AnswerRows::Of(marginal, answer.header, schema));
+    RETURN_IF_ERROR(visit(rows));
+  }
+  return visit_sets_before(std::numeric_limits<int>::max());
+}
+
+std::vector<std::string> LabelColumnsOf(const Answer& answer, const v1::Schema& schema) {
+  std::vector<std::string> occurring;
+  const auto add = [&occurring](const std::string& name) {
+    if (std::find(occurring.begin(), occurring.end(), name) == occurring.end()) occurring.push_back(name);
+  };
+  for (const Marginal& marginal : answer.marginals)
+    for (const std::string& name : marginal.header.attributes()) add(name);
+  for (const QuerySetAnswer& set : answer.query_sets)
+    for (const std::string& name : set.header.columns()) add(name);
+  std::vector<std::string> ordered;
+  for (const v1::Attribute& attribute : schema.attributes()) {
+    const auto found = std::find(occurring.begin(), occurring.end(), attribute.name());
+    if (found == occurring.end()) continue;
+    ordered.push_back(attribute.name());
+    occurring.erase(found);
+  }
+  ordered.insert(ordered.end(), occurring.begin(), occurring.end());
+  return ordered;
+}
+
+}  // namespace curator::cli

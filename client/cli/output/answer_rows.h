@@ -1,0 +1,92 @@
+// Marginals and query sets seen alike: a table with a row for each number, and columns that say what it
+// counts.
+//
+// Thread-safe: immutable views. They point into the answer, which must outlive them.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "client/answer.h"
+#include "client/cli/output/labels.h"
+#include "client/cli/output/value.h"
+#include "curator/v1/schema.pb.h"
+
+namespace curator::cli {
+
+// Around a number, at the stated level, number by number. The true count is not negative, the interval may
+// reach below.
+struct AnswerInterval {
+  double lower = 0;
+  double upper = 0;
+};
+
+// Whether a marginal's standard deviations are a model's: of its measurements' noise alone, by estimate. How
+// far the model itself is off is not in them, so there are no intervals.
+bool HasErrorsOfAModel(const Marginal& marginal, const v1::AnswerHeader& header);
+
+class AnswerRows {
+ public:
+  // DATA_LOSS when the schema does not have the attributes in these sizes.
+  static absl::StatusOr<AnswerRows> Of(const Marginal& marginal, const v1::AnswerHeader& header,
+                                       const v1::Schema& schema);
+  static AnswerRows Of(const QuerySetAnswer& set, const v1::AnswerHeader& header);
+
+  // "age,sex" of a marginal; the class of a query set: "ranges".
+  const std::string& name() const { return name_; }
+  // Where it stands in what was asked.
+  int query_set() const { return query_set_; }
+  // Of the labels: attributes, or "where", "at least", "parity".
+  const std::vector<std::string>& columns() const { return columns_; }
+  size_t size() const { return values_->size(); }
+  const std::string& Label(size_t column, size_t row) const;
+  Value Count(size_t row) const;
+  double CountAsDouble(size_t row) const;
+
+  // The noise of each measurement: of each number of a marginal. Null where there is none, as from a model.
+  const v1::Noise* noise() const { return noise_; }
+  // Level of the intervals; 0 where there are none: a model's estimates, answers whose error is not that of
+  // the noise because they were processed afterwards.
+  double level() const { return level_; }
+  std::optional<AnswerInterval> Interval(size_t row) const;
+  std::optional<double> StandardDeviation(size_t row) const;
+  bool errors_are_of_a_model() const { return errors_are_of_a_model_; }  // see HasErrorsOfAModel()
+  // Whether all numbers have the same error.
+  bool errors_are_equal() const { return errors_are_equal_; }
+  std::optional<double> HalfWidth(size_t row) const;
+
+  // Null for a query set, and the other way round.
+  const Marginal* marginal() const { return marginal_; }
+  const QuerySetAnswer* set() const { return set_; }
+
+ private:
+  AnswerRows(const AnswerValues& values, const v1::AnswerHeader& header, const v1::Noise* noise);
+
+  const AnswerValues* values_;
+  const v1::Noise* noise_;
+  const Marginal* marginal_ = nullptr;
+  const QuerySetAnswer* set_ = nullptr;
+  std::optional<CellLabels> cell_labels_;
+  std::string name_;
+  int query_set_ = 0;
+  std::vector<std::string> columns_;
+  bool has_errors_ = true;  // processed answers have not those of the noise
+  double level_ = 0;
+  bool errors_are_of_a_model_ = false;
+  bool errors_are_equal_ = true;
+};
+
+// Visits everything in the order in which it was asked, one after the other: labels of a large answer are not
+// in memory all at once. Ends with the first error.
+absl::Status ForEachTable(const Answer& answer, const v1::Schema& schema,
+                          const std::function<absl::Status(const AnswerRows&)>& visit);
+
+// All label columns of an answer: attributes in the order of the schema, then others as they occur.
+std::vector<std::string> LabelColumnsOf(const Answer& answer, const v1::Schema& schema);
+
+}  // namespace curator::cli

@@ -1,0 +1,153 @@
+#include "client/cli/output/files.h"
+
+#include <google/protobuf/util/json_util.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+
+namespace curator::cli {
+namespace {
+
+absl::Status FileError(int error, const std::string& path) {
+  return absl::ErrnoToStatus(error, path);
+}
+
+bool IsDirectory(const std::string& path) {
+  struct stat facts;
+  return stat(path.c_str(), &facts) == 0 && S_ISDIR(facts.st_mode);
+}
+
+// Whether a file of this name may be replaced by a rename: it is a plain file or does not exist.
+bool IsReplaceable(const std::string& path) {
+  struct stat facts;
+  return stat(path.c_str(), &facts) != 0 || S_ISREG(facts.st_mode);
+}
+
+absl::Status SyntaxOf(const std::string& json) {
+  try {
+    [[maybe_unused]] const nlohmann::json parsed = nlohmann::json::parse(json);
+    return absl::OkStatus();
+  } catch (const nlohmann::json::parse_error& error) {
+    std::string what = error.what();
+    const size_t start = what.find("] ");
+    if (start != std::string::npos) what.erase(0, start + 2);
+    return absl::InvalidArgumentError(what);
+  }
+}
+
+template <typename Message>
+absl::StatusOr<Message> ParseMessage(const std::string& json, const std::string& path, const char* what) {
+  if (const absl::Status syntax = SyntaxOf(json); !syntax.ok()) {
+    return absl::InvalidArgumentError(absl::StrCat(path, ": this is not JSON: ", syntax.message()));
+  }
+  Message message;
+  const auto parsed = google::protobuf::util::JsonStringToMessage(json, &message);
+  if (!parsed.ok()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(path, ": this is not ", what, ": ", parsed.message().ToString()));
+  }
+  return message;
+}
+
+absl::StatusOr<std::string> ReadWhole(const std::string& path) {
+  ASSIGN_OR_RETURN(InputFile file, OpenInput(path));
+  std::ostringstream text;
+  text << file.stream.rdbuf();
+  if (text.str().empty()) return absl::InvalidArgumentError(absl::StrCat(path, ": the file is empty"));
+  return text.str();
+}
+
+}  // namespace
+
+absl::StatusOr<InputFile> OpenInput(const std::string& path) {
+  if (IsDirectory(path)) return absl::FailedPreconditionError(absl::StrCat(path, " is a directory"));
+  InputFile file;
+  file.stream.open(path, std::ios::binary);
+  if (!file.stream) return FileError(errno, path);
+  constexpr int kFirstByteOfGzip = 0x1f;
+  if (file.stream.peek() == kFirstByteOfGzip) file.compression = Client::Compression::kGzip;
+  file.stream.clear();
+  return file;
+}
+
+absl::StatusOr<v1::Schema> ParseSchema(const std::string& json, const std::string& path) {
+  return ParseMessage<v1::Schema>(json, path, "a schema");
+}
+
+absl::StatusOr<v1::Schema> ReadSchema(const std::string& path) {
+  ASSIGN_OR_RETURN(const std::string json, ReadWhole(path));
+  return ParseSchema(json, path);
+}
+
+absl::StatusOr<v1::Event> ReadEvent(const std::string& path) {
+  ASSIGN_OR_RETURN(const std::string json, ReadWhole(path));
+  return ParseMessage<v1::Event>(json, path, "an event");
+}
+
+absl::StatusOr<v1::Workload> ReadWorkload(const std::string& path) {
+  ASSIGN_OR_RETURN(const std::string json, ReadWhole(path));
+  return ParseMessage<v1::Workload>(json, path, "a workload");
+}
+
+OutputFile::OutputFile(std::string path, std::string temporary)
+    : path_(std::move(path)), temporary_(std::move(temporary)) {}
+
+absl::StatusOr<std::unique_ptr<OutputFile>> OutputFile::Create(const std::string& path,
+                                                               std::ostream& standard_output) {
+  if (path == "-") {
+    std::unique_ptr<OutputFile> file(new OutputFile(path, ""));
+    file->stream_ = &standard_output;
+    return file;
+  }
+  if (IsDirectory(path)) return absl::FailedPreconditionError(absl::StrCat(path, " is a directory"));
+  std::string name = path;
+  if (IsReplaceable(path)) {
+    name += ".XXXXXX";
+    const int descriptor = mkstemp(name.data());
+    if (descriptor < 0) return FileError(errno, path);
+    const mode_t mask = umask(0);
+    umask(mask);
+    const bool changed = fchmod(descriptor, 0666 & ~mask) == 0;
+    close(descriptor);
+    if (!changed) {
+      unlink(name.c_str());
+      return FileError(errno, path);
+    }
+  }
+  std::unique_ptr<OutputFile> file(new OutputFile(path, name == path ? "" : name));
+  file->file_.open(name, std::ios::binary | std::ios::trunc);
+  if (!file->file_) return FileError(errno, path);
+  return file;
+}
+
+OutputFile::~OutputFile() {
+  if (!temporary_.empty()) unlink(temporary_.c_str());
+}
+
+absl::Status OutputFile::Check() const {
+  if (*stream_) return absl::OkStatus();
+  return absl::InternalError(absl::StrCat(path_, " cannot be written: ", std::strerror(errno)));
+}
+
+absl::Status OutputFile::Commit() {
+  stream_->flush();
+  RETURN_IF_ERROR(Check());
+  if (temporary_.empty()) return absl::OkStatus();
+  file_.close();
+  RETURN_IF_ERROR(Check());
+  if (std::rename(temporary_.c_str(), path_.c_str()) != 0) return FileError(errno, path_);
+  temporary_.clear();
+  return absl::OkStatus();
+}
+
+}  // namespace curator::cli

@@ -1,0 +1,138 @@
+#include "client/cli/output/files.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <sstream>
+
+namespace curator::cli {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+class Files : public ::testing::Test {
+ protected:
+  Files() {
+    std::string name = (std::filesystem::temp_directory_path() / "curator-files-XXXXXX").string();
+    folder_ = mkdtemp(name.data());
+  }
+  ~Files() override { std::filesystem::remove_all(folder_); }
+
+  std::string Path(const std::string& name) const { return (folder_ / name).string(); }
+  std::string Write(const std::string& name, const std::string& content) const {
+    std::ofstream(Path(name), std::ios::binary) << content;
+    return Path(name);
+  }
+  static std::string Read(const std::string& path) {
+    std::ostringstream content;
+    content << std::ifstream(path, std::ios::binary).rdbuf();
+    return content.str();
+  }
+  size_t Count() const {
+    return static_cast<size_t>(std::distance(std::filesystem::directory_iterator(folder_), {}));
+  }
+
+  std::filesystem::path folder_;
+  std::ostringstream out_;
+};
+
+TEST_F(Files, AnOutputAppearsWhenItIsCommitted) {
+  {
+    const auto file = OutputFile::Create(Path("a.csv"), out_);
+    ASSERT_TRUE(file.ok()) << file.status();
+    (*file)->stream() << "age\n17\n";
+    EXPECT_FALSE(std::filesystem::exists(Path("a.csv")));
+    ASSERT_TRUE((*file)->Commit().ok());
+  }
+  EXPECT_EQ(Read(Path("a.csv")), "age\n17\n");
+  EXPECT_EQ(Count(), 1u);
+}
+
+TEST_F(Files, AnOutputThatIsNotCommittedLeavesTheOldFileAndNothingElse) {
+  Write("a.csv", "old");
+  {
+    const auto file = OutputFile::Create(Path("a.csv"), out_);
+    ASSERT_TRUE(file.ok()) << file.status();
+    (*file)->stream() << "half";
+  }
+  EXPECT_EQ(Read(Path("a.csv")), "old");
+  EXPECT_EQ(Count(), 1u);
+}
+
+TEST_F(Files, ADashIsStandardOutput) {
+  const auto file = OutputFile::Create("-", out_);
+  ASSERT_TRUE(file.ok());
+  (*file)->stream() << "x";
+  ASSERT_TRUE((*file)->Commit().ok());
+  EXPECT_EQ(out_.str(), "x");
+}
+
+TEST_F(Files, ADeviceIsWrittenNotReplaced) {
+  const auto file = OutputFile::Create("/dev/null", out_);
+  ASSERT_TRUE(file.ok()) << file.status();
+  (*file)->stream() << "x";
+  ASSERT_TRUE((*file)->Commit().ok());
+  struct stat facts;
+  ASSERT_EQ(stat("/dev/null", &facts), 0);
+  EXPECT_TRUE(S_ISCHR(facts.st_mode));
+}
+
+TEST_F(Files, AFullDiskIsAnError) {
+  const auto file = OutputFile::Create("/dev/full", out_);
+  ASSERT_TRUE(file.ok()) << file.status();
+  (*file)->stream() << "x";
+  EXPECT_EQ((*file)->Commit().code(), absl::StatusCode::kInternal);
+}
+
+TEST_F(Files, AFolderThatDoesNotExistIsNamed) {
+  const auto file = OutputFile::Create(Path("none/a.csv"), out_);
+  EXPECT_EQ(file.status().code(), absl::StatusCode::kNotFound);
+  EXPECT_THAT(std::string(file.status().message()), HasSubstr("none/a.csv"));
+}
+
+TEST_F(Files, GzipIsToldByItsFirstByte) {
+  EXPECT_EQ(OpenInput(Write("a", "\x1f\x8b..."))->compression, Client::Compression::kGzip);
+  EXPECT_EQ(OpenInput(Write("b.gz", "age\n"))->compression, Client::Compression::kNone);
+  const auto empty = OpenInput(Write("c", ""));
+  ASSERT_TRUE(empty.ok());
+  EXPECT_TRUE(empty->stream.good());
+}
+
+TEST_F(Files, AnInputThatIsAFolderOrAbsentIsRefused) {
+  EXPECT_EQ(OpenInput(folder_.string()).status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(OpenInput(Path("none")).status().code(), absl::StatusCode::kNotFound);
+}
+
+TEST(SchemaFile, IsReadInProtosJsonForm) {
+  const auto schema = ParseSchema(
+      R"({"attributes":[{"name":"age","integer":{"min":17,"max":90,"binWidth":5}}],
+          "unit":{"person":{"idColumn":"pid","maxRecords":3}}})",
+      "a.json");
+  ASSERT_TRUE(schema.ok()) << schema.status();
+  EXPECT_EQ(schema->attributes(0).integer().bin_width(), 5);
+  EXPECT_EQ(schema->unit().person().id_column(), "pid");
+}
+
+std::string ErrorOf(const std::string& json) {
+  const auto schema = ParseSchema(json, "a.json");
+  EXPECT_EQ(schema.status().code(), absl::StatusCode::kInvalidArgument) << json;
+  return std::string(schema.status().message());
+}
+
+TEST(SchemaFile, ASyntaxErrorSaysItsLine) {
+  EXPECT_THAT(ErrorOf("{\"attributes\":\n [}"), AllOf(HasSubstr("a.json"), HasSubstr("line 2")));
+  EXPECT_THAT(ErrorOf("age: integer"), HasSubstr("not JSON"));
+}
+
+TEST(SchemaFile, AFieldThatASchemaDoesNotHaveIsNamed) {
+  EXPECT_THAT(ErrorOf(R"({"attributes":[{"name":"age","integer":{"binWidht":5}}]})"),
+              AllOf(HasSubstr("a.json"), HasSubstr("binWidht")));
+  EXPECT_THAT(ErrorOf(R"({"attributes":[{"name":"age","integer":{"min":"x"}}]})"), HasSubstr("min"));
+  EXPECT_THAT(ErrorOf(R"([1, 2])"), HasSubstr("not a schema"));
+}
+
+}  // namespace
+}  // namespace curator::cli

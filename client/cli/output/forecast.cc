@@ -1,0 +1,300 @@
+#include "client/cli/output/forecast.h"
+
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "client/cli/output/names.h"
+#include "client/cli/output/tables.h"
+#include "client/cli/output/text.h"
+
+namespace curator::cli {
+namespace {
+
+std::vector<std::string> ListOf(const google::protobuf::RepeatedPtrField<std::string>& texts) {
+  return {texts.begin(), texts.end()};
+}
+
+// The parameter of the noise as people write it: the scale of Laplace, the standard deviation of Gaussian.
+std::string ParameterForPeople(const v1::Noise& noise) {
+  if (noise.mechanism() == v1::MECHANISM_DISCRETE_LAPLACE) return "scale " + TextOfFraction(noise.scale());
+  return "sigma^2 " + TextOfFraction(noise.sigma_squared());
+}
+
+// "rho 0.1", "epsilon 1, delta 1e-9"; nothing where nothing is spent.
+Value TextOfSpend(const v1::Spend& spend) {
+  if (!spend.rho().empty()) return "rho " + spend.rho();
+  if (spend.epsilon().empty()) return std::monostate();
+  return "epsilon " + spend.epsilon() + (spend.delta().empty() ? "" : ", delta " + spend.delta());
+}
+
+double LevelOf(const v1::EstimateWorkloadResponse& estimate) {
+  if (!estimate.marginals().empty()) return estimate.marginals(0).noise().confidence_level();
+  if (!estimate.query_sets().empty()) return estimate.query_sets(0).noise().confidence_level();
+  return 0;
+}
+
+std::string WithinTitle(double level) {
+  return absl::StrCat(TextOfConfidence(level), " within +-");
+}
+
+// Columns, or cells of a row, one after the other.
+template <typename Item>
+std::vector<Item> Together(std::vector<Item> first, const std::vector<Item>& second) {
+  first.insert(first.end(), second.begin(), second.end());
+  return first;
+}
+
+const std::vector<Column> kNoiseColumns = {{"mechanism", "noise"},
+                                           {"noise", "parameter", Align::kLeft, Audience::kPeople},
+                                           {"scale", "scale", Align::kRight, Audience::kPrograms},
+                                           {"sigma_squared", "sigma^2", Align::kRight, Audience::kPrograms}};
+
+Row NoiseCells(const v1::Noise& noise) {
+  return {NameOf(noise.mechanism()), ParameterForPeople(noise), TextOrNone(noise.scale()),
+          TextOrNone(noise.sigma_squared())};
+}
+
+// The columns that follow the noise in both tables; errors as shares of the rows where those are assumed.
+std::vector<Column> ErrorColumns(const Column& error, const std::string& within, const char* share,
+                                 std::optional<int64_t> assumed_rows) {
+  std::vector<Column> columns = {{"standard_deviation", "std dev", Align::kRight},
+                                 error,
+                                 {"confidence_half_width", within, Align::kRight},
+                                 {"confidence_level", "level", Align::kRight, Audience::kPrograms}};
+  if (assumed_rows) columns.push_back({"share_of_rows", share, Align::kRight});
+  return columns;
+}
+
+Row ErrorCells(double deviation, double error, double half_width, double level, double shared,
+               std::optional<int64_t> assumed_rows) {
+  Row cells = {deviation, error, half_width, level};
+  if (assumed_rows) cells.emplace_back(shared / static_cast<double>(*assumed_rows));
+  return cells;
+}
+
+Table MarginalTable(const v1::EstimateWorkloadResponse& estimate, std::optional<int64_t> assumed_rows) {
+  Table table{"marginals",
+              "",
+              {{"attributes", "marginal"},
+               {"cells", "cells", Align::kRight},
+               {"query_set", "query set", Align::kRight, Audience::kPrograms}},
+              {}};
+  table.columns = Together(Together(table.columns, kNoiseColumns),
+                           ErrorColumns({"expected_absolute_error", "mean |error|", Align::kRight},
+                                        WithinTitle(LevelOf(estimate)), "|error| / rows", assumed_rows));
+  for (const auto& marginal : estimate.marginals()) {
+    const v1::Noise& noise = marginal.noise();
+    const Row what = {ListOf(marginal.attributes()), marginal.cells(), int64_t{marginal.query_set()}};
+    table.rows.push_back(Together(
+        Together(what, NoiseCells(noise)),
+        ErrorCells(noise.standard_deviation(), noise.expected_absolute_error(), noise.confidence_half_width(),
+                   noise.confidence_level(), noise.expected_absolute_error(), assumed_rows)));
+  }
+  return table;
+}
+
+Table QuerySetTable(const v1::EstimateWorkloadResponse& estimate, std::optional<int64_t> assumed_rows) {
+  Table table{"query_sets",
+              "",
+              {{"query_set", "query set", Align::kRight},
+               {"answers", "answers", Align::kRight},
+               {"strategy", "strategy"},
+               {"words", "measured as"},
+               {"measurements", "measurements", Align::kRight, Audience::kPrograms}},
+              {}};
+  table.columns =
+      Together(Together(table.columns, kNoiseColumns),
+               ErrorColumns({"largest_standard_deviation", "worst std dev", Align::kRight},
+                            "worst " + WithinTitle(LevelOf(estimate)), "std dev / rows", assumed_rows));
+  for (const auto& set : estimate.query_sets()) {
+    const Row what = {int64_t{set.query_set()}, set.answers(), NameOf(set.strategy()),
+                      TextOrNone(set.words()), set.measurements()};
+    table.rows.push_back(Together(
+        Together(what, NoiseCells(set.noise())),
+        ErrorCells(set.standard_deviation(), set.largest_standard_deviation(), set.confidence_half_width(),
+                   set.noise().confidence_level(), set.standard_deviation(), assumed_rows)));
+  }
+  return table;
+}
+
+// "rho 0.1": what the first account, that of the dataset, would be charged, counter by counter.
+Value TextOfCost(const google::protobuf::RepeatedPtrField<v1::Cost>& costs) {
+  std::string text;
+  for (const v1::Cost& cost : costs) {
+    if (cost.account() != costs[0].account()) break;
+    absl::StrAppend(&text, text.empty() ? "" : ", ", cost.counter(), " ", cost.amount());
+  }
+  return TextOrNone(text);
+}
+
+Table ChoiceTable(const v1::EstimateWorkloadResponse& estimate) {
+  Table table{"choices",
+              "other budgets",
+              {{"spend", "spend"},
+               {"epsilon", "epsilon", Align::kRight, Audience::kPrograms},
+               {"delta", "delta", Align::kRight, Audience::kPrograms},
+               {"rho", "rho", Align::kRight, Audience::kPrograms},
+               {"cost", "costs"},
+               {"standard_deviation", "std dev", Align::kRight},
+               {"max_error", "all within +-", Align::kRight},
+               {"fits", "fits"}},
+              {}};
+  for (const auto& choice : estimate.choices()) {
+    const v1::Spend& spend = choice.spend();
+    table.rows.push_back({TextOfSpend(spend), TextOrNone(spend.epsilon()), TextOrNone(spend.delta()),
+                          TextOrNone(spend.rho()), TextOfCost(choice.costs()), choice.standard_deviation(),
+                          choice.max_error(), choice.fits()});
+  }
+  return table;
+}
+
+using Member = std::pair<const char*, Value>;
+
+// Rows of a table with many columns, of which each names those that it has.
+class Records {
+ public:
+  explicit Records(Table table) : table_(std::move(table)) {}
+
+  void Add(const std::vector<Member>& members) {
+    Row& row = table_.rows.emplace_back(table_.columns.size());
+    for (const auto& [key, value] : members) {
+      for (size_t i = 0; i < table_.columns.size(); ++i)
+        if (table_.columns[i].key == key) row[i] = value;
+    }
+  }
+
+  Table Taken() && { return std::move(table_); }
+
+ private:
+  Table table_;
+};
+
+std::vector<Member> MembersOf(const v1::Noise& noise) {
+  return {{"mechanism", NameOf(noise.mechanism())},
+          {"scale", TextOrNone(noise.scale())},
+          {"sigma_squared", TextOrNone(noise.sigma_squared())},
+          {"confidence_level", noise.confidence_level()}};
+}
+
+std::vector<Member> MembersOf(const v1::Spend& spend) {
+  return {{"epsilon", TextOrNone(spend.epsilon())},
+          {"delta", TextOrNone(spend.delta())},
+          {"rho", TextOrNone(spend.rho())}};
+}
+
+Value ShareOf(double error, std::optional<int64_t> rows) {
+  if (!rows) return std::monostate();
+  return error / static_cast<double>(*rows);
+}
+
+void AddForecasts(const v1::EstimateWorkloadResponse& estimate, std::optional<int64_t> assumed_rows,
+                  Records& records) {
+  for (const auto& marginal : estimate.marginals()) {
+    const v1::Noise& noise = marginal.noise();
+    records.Add(Together<Member>(
+        MembersOf(noise), {{"record", "marginal"},
+                           {"query_set", int64_t{marginal.query_set()}},
+                           {"attributes", ListOf(marginal.attributes())},
+                           {"cells", marginal.cells()},
+                           {"standard_deviation", noise.standard_deviation()},
+                           {"expected_absolute_error", noise.expected_absolute_error()},
+                           {"confidence_half_width", noise.confidence_half_width()},
+                           {"share_of_rows", ShareOf(noise.expected_absolute_error(), assumed_rows)}}));
+  }
+  for (const auto& set : estimate.query_sets()) {
+    records.Add(Together<Member>(MembersOf(set.noise()),
+                                 {{"record", "query_set"},
+                                  {"query_set", int64_t{set.query_set()}},
+                                  {"cells", set.answers()},
+                                  {"strategy", NameOf(set.strategy())},
+                                  {"measured_as", TextOrNone(set.words())},
+                                  {"measurements", set.measurements()},
+                                  {"standard_deviation", set.standard_deviation()},
+                                  {"largest_standard_deviation", set.largest_standard_deviation()},
+                                  {"confidence_half_width", set.confidence_half_width()},
+                                  {"share_of_rows", ShareOf(set.standard_deviation(), assumed_rows)}}));
+  }
+}
+
+}  // namespace
+
+Document ForecastDocument(const std::string& dataset, const v1::EstimateWorkloadResponse& estimate,
+                          std::optional<int64_t> assumed_rows) {
+  Document document;
+  document.fields = {{"dataset", "dataset", dataset},
+                     {"marginal_count", "marginals", int64_t{estimate.marginals_size()}},
+                     {"total_cells", "cells", estimate.total_cells()},
+                     {"event", "would be recorded as", estimate.event()},
+                     {"spend", "would spend", TextOfSpend(estimate.spend())},
+                     {"max_error", "all errors within +-", estimate.max_error()},
+                     {"fits", "fits the budget", estimate.fits()},
+                     {"free_from", "free with --prefer-free, from", ListOf(estimate.free_from()),
+                      estimate.free_from().empty() ? Audience::kPrograms : Audience::kEveryone}};
+  if (!estimate.marginals().empty()) document.tables.push_back(MarginalTable(estimate, assumed_rows));
+  if (!estimate.query_sets().empty()) document.tables.push_back(QuerySetTable(estimate, assumed_rows));
+  document.tables.push_back(CostTable(estimate.costs()));
+  if (!estimate.choices().empty()) document.tables.push_back(ChoiceTable(estimate));
+  document.notes.emplace_back("errors are in counts; nothing was charged, no record was read");
+  return document;
+}
+
+Table ForecastRecords(const v1::EstimateWorkloadResponse& estimate, std::optional<int64_t> assumed_rows) {
+  Table table{"records", "", {}, {}};
+  for (const char* key : {"record",
+                          "query_set",
+                          "attributes",
+                          "cells",
+                          "strategy",
+                          "measured_as",
+                          "measurements",
+                          "mechanism",
+                          "scale",
+                          "sigma_squared",
+                          "standard_deviation",
+                          "largest_standard_deviation",
+                          "expected_absolute_error",
+                          "confidence_half_width",
+                          "confidence_level",
+                          "share_of_rows",
+                          "max_error",
+                          "epsilon",
+                          "delta",
+                          "rho",
+                          "account",
+                          "rule",
+                          "counter",
+                          "amount",
+                          "remaining",
+                          "fits",
+                          "event",
+                          "free_from"})
+    table.columns.push_back({key, key});
+  Records records(std::move(table));
+  records.Add(Together<Member>(MembersOf(estimate.spend()), {{"record", "request"},
+                                                             {"cells", estimate.total_cells()},
+                                                             {"max_error", estimate.max_error()},
+                                                             {"fits", estimate.fits()},
+                                                             {"event", estimate.event()},
+                                                             {"free_from", ListOf(estimate.free_from())}}));
+  AddForecasts(estimate, assumed_rows, records);
+  for (const v1::Cost& cost : estimate.costs()) {
+    records.Add({{"record", "cost"},
+                 {"account", cost.account()},
+                 {"rule", NameOf(cost.rule())},
+                 {"counter", cost.counter()},
+                 {"amount", cost.amount()},
+                 {"remaining", TextOrNone(cost.remaining())}});
+  }
+  for (const auto& choice : estimate.choices()) {
+    records.Add(
+        Together<Member>(MembersOf(choice.spend()), {{"record", "choice"},
+                                                     {"amount", TextOfCost(choice.costs())},
+                                                     {"standard_deviation", choice.standard_deviation()},
+                                                     {"max_error", choice.max_error()},
+                                                     {"fits", choice.fits()}}));
+  }
+  return std::move(records).Taken();
+}
+
+}  // namespace curator::cli

@@ -1,0 +1,112 @@
+#include "client/cli/output/tables.h"
+
+#include <cstdlib>
+
+#include "absl/strings/str_cat.h"
+#include "client/cli/output/names.h"
+#include "client/cli/output/text.h"
+
+namespace curator::cli {
+namespace {
+
+// For a bar only; amounts that decide anything stay decimals.
+double Share(const std::string& amount, const std::string& limit) {
+  const double whole = std::strtod(limit.c_str(), nullptr);
+  return whole > 0 ? std::strtod(amount.c_str(), nullptr) / whole : 0;
+}
+
+}  // namespace
+
+Table AccountTable(const google::protobuf::RepeatedPtrField<v1::Account>& accounts,
+                   const Terminal& terminal) {
+  constexpr int kBarWidth = 20;
+  Table table{"accounts",
+              "",
+              {{"account", "account"},
+               {"rule", "rule"},
+               {"promise", "promise", Align::kLeft, Audience::kPeople},
+               {"epsilon", "epsilon", Align::kRight, Audience::kPrograms},
+               {"delta", "delta", Align::kRight, Audience::kPrograms},
+               {"counter", "counter"},
+               {"limit", "limit", Align::kRight},
+               {"spent", "spent", Align::kRight},
+               {"held", "held", Align::kRight},
+               {"remaining", "left", Align::kRight}},
+              {}};
+  if (terminal.out_is_terminal) table.columns.push_back({"bar", "", Align::kLeft, Audience::kPeople});
+  for (const v1::Account& account : accounts) {
+    for (const v1::Counter& counter : account.counters()) {
+      table.rows.push_back(
+          {account.name(), NameOf(account.promise().rule()), TextOfPromise(account.promise()),
+           account.promise().epsilon(), account.promise().delta().empty() ? "0" : account.promise().delta(),
+           counter.name(), counter.limit(), counter.spent(), counter.held(), counter.remaining()});
+      if (terminal.out_is_terminal) {
+        table.rows.back().emplace_back(BudgetBar(terminal, Share(counter.spent(), counter.limit()),
+                                                 Share(counter.held(), counter.limit()), kBarWidth));
+      }
+    }
+  }
+  return table;
+}
+
+Value TextOrNone(const std::string& text) {
+  if (text.empty()) return std::monostate();
+  return text;
+}
+
+Table CostTable(const google::protobuf::RepeatedPtrField<v1::Cost>& costs) {
+  Table table{"costs",
+              "",
+              {{"account", "account"},
+               {"rule", "rule"},
+               {"counter", "counter"},
+               {"amount", "cost", Align::kRight},
+               {"remaining", "left after", Align::kRight}},
+              {}};
+  for (const v1::Cost& cost : costs) {
+    table.rows.push_back(
+        {cost.account(), NameOf(cost.rule()), cost.counter(), cost.amount(), TextOrNone(cost.remaining())});
+  }
+  return table;
+}
+
+Document OperationDocument(const v1::Operation& operation) {
+  Document document;
+  document.fields = {{"operation_id", "operation", operation.id()},
+                     {"state", "state", NameOf(operation.state())},
+                     {"percent", "percent", operation.percent()},
+                     {"dataset", "dataset", operation.dataset()},
+                     {"kind", "kind", operation.kind()},
+                     {"summary", "what", TextOrNone(operation.summary())},
+                     {"release_id", "release", TextOrNone(operation.release_id())},
+                     {"error", "error", TextOrNone(operation.error())},
+                     {"request_id", "request id", operation.request_id()},
+                     {"create_time", "started", TextOrNone(TextOfTime(operation.create_time()))}};
+  return document;
+}
+
+absl::Status StatusOf(const v1::Operation& operation) {
+  switch (operation.state()) {
+    case v1::Operation::DONE:
+      return absl::OkStatus();
+    case v1::Operation::INTERRUPTED:
+      return absl::UnavailableError(
+          absl::StrCat("operation ", operation.id(),
+                       " was interrupted: the server ended meanwhile. Send the same request "
+                       "again with --request-id ",
+                       operation.request_id(), "; it is not charged again"));
+    case v1::Operation::FAILED:
+      return absl::InternalError(
+          absl::StrCat("operation ", operation.id(), " failed: ", operation.error(), "; its charge stands"));
+    default:
+      return absl::UnavailableError(absl::StrCat("operation ", operation.id(), " is still ",
+                                                 NameOf(operation.state()), ": curator operation wait ",
+                                                 operation.id()));
+  }
+}
+
+std::string TextOfConfidence(double level) {
+  return RoundedText(level * 100) + "%";
+}
+
+}  // namespace curator::cli

@@ -1,0 +1,146 @@
+#include "client/cli/output/text.h"
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <variant>
+
+namespace curator::cli {
+namespace {
+
+std::string Joined(const std::vector<std::string>& items, std::string_view separator) {
+  std::string text;
+  for (const std::string& item : items) {
+    if (!text.empty()) text.append(separator);
+    text.append(item);
+  }
+  return text;
+}
+
+struct ForPeople {
+  std::string operator()(std::monostate) const { return "-"; }
+  std::string operator()(bool value) const { return value ? "yes" : "no"; }
+  std::string operator()(int64_t value) const { return std::to_string(value); }
+  std::string operator()(double value) const { return RoundedText(value); }
+  std::string operator()(const std::string& value) const { return Printable(value); }
+  std::string operator()(const std::vector<std::string>& value) const {
+    return value.empty() ? "-" : Printable(Joined(value, ", "));
+  }
+  std::string operator()(const RawJson&) const { return ""; }
+};
+
+struct ForCsv {
+  std::string operator()(std::monostate) const { return ""; }
+  std::string operator()(bool value) const { return value ? "true" : "false"; }
+  std::string operator()(int64_t value) const { return std::to_string(value); }
+  std::string operator()(double value) const { return ExactText(value); }
+  std::string operator()(const std::string& value) const { return CsvText(value); }
+  std::string operator()(const std::vector<std::string>& value) const { return CsvText(Joined(value, ",")); }
+  std::string operator()(const RawJson&) const { return ""; }
+};
+
+constexpr int kBoundDigits = 6;
+// What outward rounding adds to a number such as 10 on its way through doubles.
+constexpr double kDoubleRounding = 1e-12;
+
+std::string SixDigits(double number) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.*g", kBoundDigits, number);
+  return text.data();
+}
+
+// The nearest text, or the neighbouring one on the safe side; exact where neither is safe.
+template <typename IsSafe>
+std::string SafeText(double number, double towards, const IsSafe& is_safe) {
+  if (std::isinf(number)) return "infinity";
+  if (number == 0 || std::isnan(number)) return ExactText(number);
+  const double last_digit = std::pow(10.0, std::floor(std::log10(std::abs(number))) - (kBoundDigits - 1));
+  for (const double shift : {0.0, 0.5, 1.0}) {
+    const std::string text = SixDigits(number + towards * shift * last_digit);
+    if (is_safe(std::strtod(text.c_str(), nullptr))) return text;
+  }
+  return ExactText(number);
+}
+
+}  // namespace
+
+std::string ExactText(double number) {
+  std::array<char, 40> text;
+  const auto [end, error] = std::to_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() ? std::string(text.data(), end) : std::string("nan");
+}
+
+std::string RoundedText(double number) {
+  std::array<char, 400> text;
+  const bool whole = std::isfinite(number) && std::abs(number) >= 1000 && std::abs(number) < 1e15;
+  std::snprintf(text.data(), text.size(), whole ? "%.0f" : "%.4g", number);
+  return text.data();
+}
+
+std::string RoundedUpText(double number) {
+  const double least = number - std::abs(number) * kDoubleRounding;
+  return SafeText(number, 1, [least](double shown) { return shown >= least; });
+}
+
+std::string RoundedDownText(double number) {
+  const double most = number + std::abs(number) * kDoubleRounding;
+  return SafeText(number, -1, [most](double shown) { return shown <= most; });
+}
+
+std::string Printable(std::string_view text) {
+  std::string clean;
+  clean.reserve(text.size());
+  for (size_t i = 0; i < text.size(); ++i) {
+    const unsigned char c = static_cast<unsigned char>(text[i]);
+    // U+0080..U+009F are control characters too: 0xC2 followed by 0x80..0x9F.
+    const bool second_half =
+        c == 0xC2 && i + 1 < text.size() && static_cast<unsigned char>(text[i + 1]) < 0xA0;
+    if (c < 0x20 || c == 0x7F || second_half) {
+      clean.push_back('?');
+      if (second_half) ++i;
+    } else {
+      clean.push_back(text[i]);
+    }
+  }
+  return clean;
+}
+
+size_t DisplayWidth(std::string_view text) {
+  size_t width = 0;
+  for (const char c : text) width += (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+  return width;
+}
+
+std::string Shortened(std::string_view text, size_t width, std::string_view cut) {
+  if (DisplayWidth(text) <= width) return std::string(text);
+  std::string kept;
+  size_t points = 0;
+  for (const char c : text) {
+    if ((static_cast<unsigned char>(c) & 0xC0) != 0x80 && ++points == width) break;
+    kept.push_back(c);
+  }
+  return kept + std::string(cut);
+}
+
+std::string TextOf(const Value& value) {
+  return std::visit(ForPeople(), value);
+}
+
+std::string CsvField(const Value& value) {
+  return std::visit(ForCsv(), value);
+}
+
+std::string CsvText(std::string_view text) {
+  if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
+  std::string quoted = "\"";
+  for (const char c : text) {
+    if (c == '"') quoted.push_back('"');
+    quoted.push_back(c);
+  }
+  quoted.push_back('"');
+  return quoted;
+}
+
+}  // namespace curator::cli

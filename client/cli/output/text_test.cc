@@ -1,0 +1,72 @@
+#include "client/cli/output/text.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+namespace curator::cli {
+namespace {
+
+TEST(Text, ExactNumbersReadBackAsThemselves) {
+  for (const double number : {0.1, 1.0 / 3, 1e300, -2.5, 0.0, 20000.0}) {
+    EXPECT_EQ(std::stod(ExactText(number)), number) << ExactText(number);
+  }
+  EXPECT_EQ(ExactText(0.1), "0.1");
+  EXPECT_EQ(ExactText(20000), "20000");
+}
+
+TEST(Text, PeopleGetFourDigits) {
+  EXPECT_EQ(RoundedText(0.0123456), "0.01235");
+  EXPECT_EQ(RoundedText(12.3456), "12.35");
+  EXPECT_EQ(RoundedText(48213.4), "48213");
+  EXPECT_EQ(RoundedText(std::numeric_limits<double>::infinity()), "inf");
+}
+
+TEST(Text, NamesFromElsewhereCannotDriveATerminal) {
+  EXPECT_EQ(Printable("a\033[31mred"), "a?[31mred");
+  EXPECT_EQ(Printable("line\nbreak\ttab\x7f"), "line?break?tab?");
+  EXPECT_EQ(Printable("\xC2\x9B"
+                      "31m"),
+            "?31m");  // U+009B, the one-character CSI
+  EXPECT_EQ(Printable("Zürich, 東京"), "Zürich, 東京");
+}
+
+TEST(Text, WidthCountsCodePoints) {
+  EXPECT_EQ(DisplayWidth("Zürich"), 6u);
+  EXPECT_EQ(DisplayWidth(""), 0u);
+}
+
+TEST(Text, CsvQuotesOnlyWhereItMust) {
+  EXPECT_EQ(CsvText("plain"), "plain");
+  EXPECT_EQ(CsvText("[30, 35)"), "\"[30, 35)\"");
+  EXPECT_EQ(CsvText("say \"yes\""), "\"say \"\"yes\"\"\"");
+  EXPECT_EQ(CsvText("two\nlines"), "\"two\nlines\"");
+  EXPECT_EQ(CsvField(Value(std::vector<std::string>{"age", "sex"})), "\"age,sex\"");
+  EXPECT_EQ(CsvField(Value(true)), "true");
+  EXPECT_EQ(CsvField(Value()), "");
+}
+
+TEST(Text, CellsForPeople) {
+  EXPECT_EQ(TextOf(Value()), "-");
+  EXPECT_EQ(TextOf(Value(std::vector<std::string>())), "-");
+  EXPECT_EQ(TextOf(Value(false)), "no");
+  EXPECT_EQ(TextOf(Value(int64_t{-12})), "-12");
+  EXPECT_EQ(TextOf(Value(std::vector<std::string>{"a", "b"})), "a, b");
+}
+
+TEST(Text, PeopleNeverSeeLessThanTheBound) {
+  EXPECT_EQ(RoundedUpText(0.9936911767), "0.993692");
+  EXPECT_EQ(RoundedUpText(0.9936919999), "0.993692");
+  EXPECT_EQ(RoundedUpText(12.0), "12");
+  EXPECT_EQ(RoundedUpText(std::nextafter(10.0, 11.0)), "10");
+  EXPECT_EQ(RoundedUpText(10.00000001), "10.0001");
+  EXPECT_EQ(RoundedUpText(999999.5), "1e+06");
+  EXPECT_EQ(RoundedUpText(1.0000001e-9), "1.00001e-09");
+  EXPECT_EQ(RoundedDownText(0.9936919999), "0.993691");
+  EXPECT_EQ(RoundedDownText(1.0), "1");
+  EXPECT_EQ(RoundedUpText(std::numeric_limits<double>::infinity()), "infinity");
+}
+
+}  // namespace
+}  // namespace curator::cli
