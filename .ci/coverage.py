@@ -152,7 +152,7 @@ def gcov(build, root, notes):
 
 def measure(root, build):
     """Reads all object files. A quick merge: threads wait for gcov, which does the work."""
-    objects = sorted(build.rglob("*.gcno"))
+    objects = sorted(notes for notes in build.rglob("*.gcno") if notes.with_suffix(".o").exists())  # others are left over
     coverage = Coverage(root)
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         for documents in pool.map(lambda notes: gcov(build, root, notes), objects):
@@ -164,7 +164,7 @@ def measure(root, build):
 def build_all(root):
     """False, after one line that names the command, when something does not build."""
     for command in (["deploy/install-packages", "test"], ["cmake", "--preset", "coverage", "--log-level=WARNING"],
-                    ["cmake", "--build", "--preset", "coverage"]):
+                    ["cmake", "--build", "--preset", "coverage"], ["ninja", "-C", "build/coverage", "-t", "cleandead"]):
         if subprocess.run(command, cwd=root).returncode != 0:
             print(f"FAILED: {' '.join(command)}", file=sys.stderr)
             return False
