@@ -245,7 +245,8 @@ absl::StatusOr<WorkloadRelease> DecodeMixed(CanonicalReader& reader) {
   release.measured = ReadGroups(reader);
   release.values.resize(static_cast<size_t>(reader.Count()));
   for (std::vector<int64_t>& values : release.values) values = ReadValues(reader);
-  if (!reader.ok() || !IsConsistent(release)) reader.Refuse();
+  // Marginals alone are written as the first version: one value has one encoding.
+  if (!reader.ok() || !IsConsistent(release) || IsPlainMarginals(release)) reader.Refuse();
   RETURN_IF_ERROR(reader.Finish());
   return release;
 }

@@ -68,6 +68,14 @@ TEST(ReleaseCodec, RefusesWhatItDidNotWrite) {
   EXPECT_EQ(DecodeWorkloadRelease(EncodeRelease(elsewhere)).status().code(), absl::StatusCode::kDataLoss);
 }
 
+TEST(ReleaseCodec, RefusesMarginalsInTheFormOfAMixture) {
+  CanonicalWriter writer("curator.release.workload", 2);
+  for (const int64_t number : {1, 5, 1}) writer.Integer(number);  // the noise
+  writer.Text("an event");
+  for (int i = 0; i < 3; ++i) writer.Integer(0);  // no sets, nothing measured, no values
+  EXPECT_EQ(DecodeWorkloadRelease(std::move(writer).Take()).status().code(), absl::StatusCode::kDataLoss);
+}
+
 // The broken releases are encoded as they are: only a reader can refuse them.
 TEST(ReleaseCodec, RefusesWhatNoPlanCouldHaveMade) {
   const auto is_refused = [](const auto& breaks) {

@@ -156,7 +156,7 @@ absl::StatusOr<Content> ReadContent(const std::filesystem::path& path) {
       header.owner == dp::RowOwner::kItself ? 0 : static_cast<size_t>(header.records));
   RETURN_IF_ERROR(reader.Read(std::as_writable_bytes(std::span(group_of_row))));
   ASSIGN_OR_RETURN(std::string stored_digest, ReadStoredDigest(file));
-  if (reader.Finish() != stored_digest) return DamagedSnapshot();
+  if (reader.Finish() != stored_digest || columns.rows() != header.records) return DamagedSnapshot();
   return Content{.facts = {.records = header.records,
                            .records_dropped = header.records_dropped,
                            .digest = std::move(stored_digest)},

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "data/digest.h"
 #include "data/testing.h"
 #include "dp/data/sealed_table.h"
 
@@ -59,6 +60,25 @@ TEST(Snapshot, MayBeEmpty) {
                           .records_dropped = 0};
   ASSERT_TRUE(WriteSnapshot(folder.path() / "s", nothing).ok());
   EXPECT_EQ(ReadSnapshot(folder.path() / "s").value().table->rows(), 0);
+}
+
+TEST(Snapshot, RecordsWithoutAttributesAreDamage) {
+  const TemporaryFolder folder;
+  const auto path = folder.path() / "s";
+  CombinedRecords nothing{.columns = dp::CodedColumns({}),
+                          .owner = dp::RowOwner::kItself,
+                          .group_of_row = {},
+                          .records_dropped = 0};
+  ASSERT_TRUE(WriteSnapshot(path, nothing).ok());
+  std::string content = ContentOf(path);
+  content.resize(content.size() - kDigestBytes);
+  constexpr size_t kRecordsAt = 8 + 8 + 16 + 8 + 8;  // behind two lengths, the tag, the version and no sizes
+  content[kRecordsAt + 7] = 9;
+  Digest digest;
+  digest.Add(content);
+  Overwrite(path, content + digest.Finish());
+  ASSERT_EQ(ReadSnapshotFacts(path).value().records, 9) << "the place of the number is another";
+  EXPECT_EQ(ReadSnapshot(path).status().code(), absl::StatusCode::kDataLoss);
 }
 
 TEST(Snapshot, AbsentIsNotDamaged) {

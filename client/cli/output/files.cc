@@ -37,7 +37,7 @@ absl::Status SyntaxOf(const std::string& json) {
   try {
     [[maybe_unused]] const nlohmann::json parsed = nlohmann::json::parse(json);
     return absl::OkStatus();
-  } catch (const nlohmann::json::parse_error& error) {
+  } catch (const nlohmann::json::exception& error) {
     std::string what = error.what();
     const size_t start = what.find("] ");
     if (start != std::string::npos) what.erase(0, start + 2);

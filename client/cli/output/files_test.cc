@@ -127,6 +127,11 @@ TEST(SchemaFile, ASyntaxErrorSaysItsLine) {
   EXPECT_THAT(ErrorOf("age: integer"), HasSubstr("not JSON"));
 }
 
+TEST(SchemaFile, ANumberThatNoDoubleHoldsIsRefused) {
+  EXPECT_THAT(ErrorOf(R"({"attributes": [{"name": "age", "numeric": {"edges": [0, 1e999]}}]})"),
+              AllOf(HasSubstr("not JSON"), HasSubstr("1e999")));
+}
+
 TEST(SchemaFile, AFieldThatASchemaDoesNotHaveIsNamed) {
   EXPECT_THAT(ErrorOf(R"({"attributes":[{"name":"age","integer":{"binWidht":5}}]})"),
               AllOf(HasSubstr("a.json"), HasSubstr("binWidht")));

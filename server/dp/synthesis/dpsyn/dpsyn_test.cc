@@ -274,6 +274,16 @@ ViewsModelParts TwoViewsOf(const Domain& domain, double variance) {
           .transcript = {}};
 }
 
+TEST(ViewsModel, RefusesRecordsWhereThereAreNone) {
+  const Domain domain = CodedDomain({2, 4, 3});
+  std::string bytes = EncodeViewsModel(TwoViewsOf(domain, 9));
+  ASSERT_TRUE(ViewsModel::Restore(domain, bytes).ok());
+  // The bytes end with a number of records, the length of their codes and a number of lines, all 0.
+  bytes[bytes.size() - 9] = 1;
+  bytes.insert(bytes.size() - 8, "x");
+  EXPECT_EQ(ViewsModel::Restore(domain, bytes).status().code(), absl::StatusCode::kDataLoss);
+}
+
 TEST(ViewsModel, SaysNothingOfTheNoiseOfASetThatNoViewHolds) {
   const Domain domain = CodedDomain({2, 4, 3});
   const auto model = ViewsModel::Create(domain, TwoViewsOf(domain, 9)).value();

@@ -59,6 +59,7 @@ absl::StatusOr<ViewsModelParts> DecodeViewsModel(const Domain& domain, std::stri
   for (int64_t i = 0; i < views && reader.ok(); ++i) parts.views.push_back(ReadView(reader, domain));
   const int64_t rows = reader.Integer();
   const std::string packed = reader.Text();
+  if (rows == 0 && !packed.empty()) reader.Refuse();
   const int64_t lines = reader.Count();
   for (int64_t i = 0; i < lines && reader.ok(); ++i) parts.transcript.push_back(reader.Text());
   RETURN_IF_ERROR(reader.Finish());
