@@ -89,6 +89,8 @@ absl::StatusOr<RecordTable> RecordTable::Unpacked(AttributeSet attributes, std::
       table.Set(column, row, code);
     }
   }
+  // One table has one encoding.
+  if (table.Packed() != bytes) return absl::DataLossError("bits are set behind the last stored record");
   return table;
 }
 

@@ -325,6 +325,9 @@ TEST(RecordTable, IsTheSameAfterPacking) {
   EXPECT_EQ(again.Packed(), bytes);
   EXPECT_EQ(again.Code(1, 20), records.Code(1, 20));
   EXPECT_FALSE(RecordTable::Unpacked({0, 2, 3, 5, 9}, sizes, 32, bytes).ok());
+  std::string with_a_bit_behind = bytes;
+  with_a_bit_behind.back() = static_cast<char>(with_a_bit_behind.back() | 1);
+  EXPECT_FALSE(RecordTable::Unpacked({0, 2, 3, 5, 9}, sizes, 33, with_a_bit_behind).ok());
   EXPECT_FALSE(RecordTable::Unpacked({0}, {3}, 4, "\xff").ok());  // 3 is no code
 }
 
