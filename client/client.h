@@ -42,7 +42,7 @@ namespace curator {
 
 struct ClientOptions {
   std::string server = "127.0.0.1:7878";
-  // The identity that a development server believes; empty for none. No security at all.
+  // The name that a development server accepts without a proof; empty for none. It provides no security.
   std::string principal;
   client::RetryPolicy retry;
 };

@@ -49,7 +49,7 @@ void AddGlobals(CLI::App& app, Invocation& invocation) {
       ->envname("CURATOR_SERVER")
       ->capture_default_str();
   app.add_option("--as", invocation.principal,
-                 "Who asks. Only a development server believes it: this is no security")
+                 "Your name, which only a development server accepts: it provides no security")
       ->type_name("PRINCIPAL")
       ->envname("CURATOR_AS")
       ->capture_default_str();

@@ -1,4 +1,4 @@
-// Declarations of datasets that are refused by their field, and what only looking at datasets tells.
+// Declarations of datasets that are refused by their field, and what reading datasets reports.
 #include "service/datasets.h"
 
 #include "service/testing.h"

@@ -1,4 +1,4 @@
-// An owner's own look: what it computes, what it refuses, and that a refusal is no look.
+// An owner's access to exact values: what it computes, what it refuses, and that a refusal is no access.
 #include "service/owner.h"
 
 #include <set>
@@ -56,7 +56,7 @@ class OwnersLook : public CuratorTest {
     return EvaluateRelease(curator_, request, Intent::kDo).status();
   }
 
-  // How many looks are written down.
+  // The number of recorded accesses.
   size_t Looks(const DatasetView& dataset) const {
     const std::vector<ledger::Entry> entries = ledger_->ListEntries(dataset.record.id, {}).value();
     return static_cast<size_t>(std::ranges::count(entries, "OWNER_ACTION", &ledger::Entry::kind));

@@ -1,4 +1,4 @@
-// Requests for a synthesis: how they are named, only checked, and told apart by their ids.
+// Requests for a synthesis: their names, checks without a run, and how their ids distinguish them.
 #include "service/synthesis.h"
 
 #include "service/accountant.h"

@@ -46,7 +46,8 @@ TEST_P(Kill, AProcessKilledAtAnyMomentLosesNothingThatWasAcknowledgedAndMintsNot
     std::mt19937_64 random(seed);
     ChargingChild child(Arguments(seed, {"loop"}));
     child.WaitForLines(random() % 64);
-    usleep(static_cast<useconds_t>(random() % kLongestDelayUs));  // any moment will do
+    usleep(static_cast<useconds_t>(
+        random() % kLongestDelayUs));  // the kill comes at a random moment; no step waits for this
     child.Signal(SIGKILL);
     ASSERT_EQ(child.WaitForEnd(), -SIGKILL) << child.complaints();
     for (Acknowledged& one : AcknowledgedIn(child.told())) {

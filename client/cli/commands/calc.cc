@@ -45,7 +45,7 @@ struct CalibrateNoise {
   std::string sensitivity = "1";
 };
 
-// The two columns of one number: rounded for people under `title`, exact for programs under `key`.
+// The two columns of one number: rounded in tables under `title`, exact in JSON and CSV under `key`.
 Column ColumnForPeople(const std::string& key, const std::string& title) {
   return {key + "_text", title, Align::kRight, Audience::kPeople};
 }

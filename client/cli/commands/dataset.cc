@@ -146,6 +146,12 @@ absl::Status Run(Session& session, const AddPart& command) {
   return absl::OkStatus();
 }
 
+void PrintForOwner(Session& session, Document& document) {
+  AddRequestFacts(session, document);
+  document.notes.emplace_back("these figures depend on the records: for the owner's eyes only");
+  session.Print(document);
+}
+
 absl::Status Run(Session& session, const ImportRecords& command) {
   ASSIGN_OR_RETURN(InputFile file, OpenInput(command.file));
   v1::ImportRecordsRequest::Header header;
@@ -159,9 +165,7 @@ absl::Status Run(Session& session, const ImportRecords& command) {
   Document document;
   document.fields.push_back({"dataset", "dataset", command.dataset});
   AddImportFacts(import, document);
-  AddRequestFacts(session, document);
-  document.notes.emplace_back("these figures depend on the records: for the owner's eyes only");
-  session.Print(document);
+  PrintForOwner(session, document);
   return absl::OkStatus();
 }
 
@@ -177,9 +181,7 @@ absl::Status Run(Session& session, const SealDataset& command) {
                      {"state", "state", NameOf(sealed.dataset().state())},
                      {"records", "records", sealed.records()},
                      {"records_dropped", "beyond their unit's bound", sealed.records_dropped()}};
-  AddRequestFacts(session, document);
-  document.notes.emplace_back("these figures depend on the records: for the owner's eyes only");
-  session.Print(document);
+  PrintForOwner(session, document);
   return absl::OkStatus();
 }
 

@@ -14,7 +14,7 @@ namespace curator::cli {
 // All public facts about a dataset.
 Document DatasetDocument(const v1::Dataset& dataset);
 
-// The parts with their bins; for people, a few of them.
+// The parts with their bins; tables show the first few bins.
 void AddPartitionFacts(const v1::Partition& partition, Document& document);
 
 // Whom the guarantee protects: "person (column pid, at most 3 records each)".

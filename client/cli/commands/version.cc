@@ -20,7 +20,7 @@ absl::Status Run(Session& session, const ShowVersion&) {
                      {"ledger_backend", "ledger", server.ledger_backend()},
                      {"development_mode", "development mode", server.development_mode()}};
   if (server.development_mode()) {
-    document.notes.emplace_back("the server believes whoever is named with --as: this is no security");
+    document.notes.emplace_back("the server accepts any name given with --as: this provides no security");
   }
   session.Print(document);
   return absl::OkStatus();

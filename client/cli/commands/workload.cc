@@ -18,23 +18,21 @@
 namespace curator::cli {
 namespace {
 
-struct EstimateWorkload {
+// What is asked and for how much.
+struct Question {
   std::string dataset;
   std::vector<std::string> parts;  // all that are sealed when empty
   WorkloadChoice workload;
   PriceChoice price;
   v1::Mechanism mechanism = v1::MECHANISM_UNSPECIFIED;
   std::optional<double> confidence;
+};
+
+struct EstimateWorkload : Question {
   std::optional<int64_t> assumed_rows;
 };
 
-struct AnswerWorkload {
-  std::string dataset;
-  std::vector<std::string> parts;  // all that are sealed when empty
-  WorkloadChoice workload;
-  PriceChoice price;
-  v1::Mechanism mechanism = v1::MECHANISM_UNSPECIFIED;
-  std::optional<double> confidence;
+struct AnswerWorkload : Question {
   bool prefer_free = false;
   v1::PostProcessing post_processing;
   std::string receipt;  // a file to which the receipt is appended
@@ -42,18 +40,18 @@ struct AnswerWorkload {
   DeliveryChoice delivery;
 };
 
-// What an estimate and a request for answers have in common. Returns the dataset, whose schema is needed for
-// the labels: an answer that is paid for must not end in an error about them.
-template <typename Command, typename Request>
-absl::StatusOr<v1::Dataset> Fill(Session& session, const Command& command, Request& request) {
-  ASSIGN_OR_RETURN(v1::Dataset dataset, session.client.GetDataset(command.dataset));
-  ASSIGN_OR_RETURN(v1::Workload workload, WorkloadOf(command.workload, dataset.schema()));
-  request.set_dataset(command.dataset);
-  for (const std::string& part : command.parts) request.add_parts(part);
+// Fills an EstimateWorkloadRequest or an AnswerWorkloadRequest. Returns the dataset, whose schema is needed
+// for the labels: an answer that is paid for must not end in an error about them.
+template <typename Request>
+absl::StatusOr<v1::Dataset> Fill(Session& session, const Question& question, Request& request) {
+  ASSIGN_OR_RETURN(v1::Dataset dataset, session.client.GetDataset(question.dataset));
+  ASSIGN_OR_RETURN(v1::Workload workload, WorkloadOf(question.workload, dataset.schema()));
+  request.set_dataset(question.dataset);
+  for (const std::string& part : question.parts) request.add_parts(part);
   *request.mutable_workload() = std::move(workload);
-  SetPrice(command.price, command.confidence, request);
-  request.set_mechanism(command.mechanism);
-  if (command.confidence) request.set_confidence_level(*command.confidence);
+  SetPrice(question.price, question.confidence, request);
+  request.set_mechanism(question.mechanism);
+  if (question.confidence) request.set_confidence_level(*question.confidence);
   return dataset;
 }
 
@@ -92,6 +90,13 @@ void CheckPrice(const PriceChoice& price, const std::string& why) {
   if (!price.is_given()) throw CLI::ValidationError("--epsilon, --rho, --max-error", why);
 }
 
+void AddQuestion(CLI::App* command, Question& question) {
+  command->add_option("NAME", question.dataset, "The dataset")->required();
+  AddParts(command, question.parts);
+  AddWorkload(command, question.workload, WorkloadNeed::kRequired);
+  AddPrice(command, question.price);
+}
+
 }  // namespace
 
 void AddWorkloadCommands(CLI::App& app, Chosen& chosen) {
@@ -102,10 +107,7 @@ void AddWorkloadCommands(CLI::App& app, Chosen& chosen) {
       AddCommand(*group, "estimate", "Price and expected error, from public facts; costs nothing",
                  "curator workload estimate census --marginals 2 --attributes age,sex,zone --rho 0.1\n"
                  "  curator workload estimate census --ranges age --max-error 100 --confidence 0.9");
-  command->add_option("NAME", estimate->dataset, "The dataset")->required();
-  AddParts(command, estimate->parts);
-  AddWorkload(command, estimate->workload, WorkloadNeed::kRequired);
-  AddPrice(command, estimate->price);
+  AddQuestion(command, *estimate);
   AddMechanism(command, estimate->mechanism);
   AddConfidence(command, estimate->confidence);
   AddAssumedRows(command, estimate->assumed_rows, "Also show errors as shares of this many records");
@@ -122,10 +124,7 @@ void AddWorkloadCommands(CLI::App& app, Chosen& chosen) {
       "  curator workload answer census --where 'age in [30,40] and sex = Female' --by education --rho 0.01\n"
       "  curator workload answer census --prefixes age --max-error 100 --plot\n"
       "  curator workload answer census --marginals 1 --attributes age --prefer-free --plot ages.svg");
-  command->add_option("NAME", answer->dataset, "The dataset")->required();
-  AddParts(command, answer->parts);
-  AddWorkload(command, answer->workload, WorkloadNeed::kRequired);
-  AddPrice(command, answer->price);
+  AddQuestion(command, *answer);
   command->add_flag(
       "--prefer-free", answer->prefer_free,
       "Answer from earlier releases where they determine all that is asked, free; pay otherwise, if a "

@@ -1,4 +1,4 @@
-// What the ledger relies on in every store: a transaction that goes wrong tells, and leaves nothing behind.
+// What the ledger relies on in every store: a transaction that fails reports it and leaves nothing behind.
 #include "base/status_macros.h"
 #include "gmock/gmock.h"
 #include "ledger/conformance/ledger_conformance.h"

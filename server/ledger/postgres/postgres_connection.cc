@@ -122,8 +122,8 @@ absl::Status PostgresConnection::Commit() {
   runs.push_back({commit, &none});
   RETURN_IF_ERROR(RunInPipeline(runs).status());
   if (last_command_ == "COMMIT") return absl::OkStatus();
-  failure_ = sql::Ending::kFailed;                                 // not covered: an error told of it before
-  return absl::InternalError("PostgreSQL rolled back at COMMIT");  // not covered: an error told of it before
+  failure_ = sql::Ending::kFailed;                                 // not covered: an error is reported before
+  return absl::InternalError("PostgreSQL rolled back at COMMIT");  // not covered: an error is reported before
 }
 
 absl::Status PostgresConnection::Check(const PGresult* result) {
