@@ -11,6 +11,9 @@
   words        no notes to self
   comments     tables, lists and sentences in comments keep their layout, within 110 columns
   pairs        every .cc has a header, or is a program or a test
+  unused       what a header declares, and the header itself, is used by the product and not by tests alone
+  units        no small file that only one other file of its folder uses
+  circles      no folders that include each other
 
 Prints each finding as path:line: [rule] message. Exit status: 0 clean, 1 findings, 2 wrong usage.
 """
@@ -24,8 +27,9 @@ from pathlib import Path
 
 import tidy_comments
 import tidy_cpp
+import tidy_tree
 
-MOST_FILE_LINES = 500
+MOST_FILE_LINES = 800
 MOST_FUNCTION_LINES = 70
 
 SKIPPED_FOLDERS = re.compile(r"^(build.*|\.git|\.cache|\.quickstart|__pycache__)$")
@@ -290,10 +294,23 @@ def text_files(root):
                 yield str((Path(folder) / name).relative_to(root))
 
 
-def check_tree(root):
-    root = Path(root)
+def check_files(root):
+    """The findings of each file by itself."""
     closed_headers = table_headers(root)
     return sorted(finding for path in text_files(root) for finding in findings_of(root, path, closed_headers))
+
+
+def check_whole(root):
+    """The findings that only all files together show."""
+    paths = [path for path in text_files(root) if path.endswith(CPP_SUFFIXES)]
+    texts = {path: (root / path).read_text(encoding="utf-8", errors="replace") for path in paths}
+    tests = {path for path in paths if is_test(path) or not path.startswith(("server/", "client/"))}
+    return sorted(Finding(path, line, rule, message)
+                  for rule, path, line, message in tidy_tree.findings(tidy_tree.Tree(texts, tests)))
+
+
+def check_tree(root):
+    return check_files(root) + check_whole(root)
 
 
 def main(arguments):

@@ -36,6 +36,14 @@ class Comment:
 
 
 @dataclass(frozen=True)
+class Declaration:
+    """A type, function or constant that is declared or defined at namespace or class scope."""
+
+    line: int
+    name: str
+
+
+@dataclass(frozen=True)
 class Function:
     line: int
     lines: int  # from the first line of its head to its closing brace
@@ -113,29 +121,87 @@ def _is_function(head):
     return "(" in head and not head.endswith("=")
 
 
-def functions(text):
-    """Functions with a body, at namespace or class scope. A heuristic: it counts braces."""
-    code = _PREPROCESSOR.sub(lambda match: _blank(match.group(0)), code_only(text))
+@dataclass
+class _Statement:
+    """A declaration or definition at namespace or class scope: its text up to ";" or the brace, and where it ends."""
+
+    kind: str  # "declaration", "function" or "container"
+    head: str
+    first: int  # position of its first character
+    head_end: int
+    end: int  # of its ";" or closing brace
+
+
+def _statements(code):
+    """Those of code_only(), those of a container after the container. A heuristic: it counts braces."""
+    code = _PREPROCESSOR.sub(lambda match: _blank(match.group(0)), code)
     code = _ACCESS.sub(lambda match: _blank(match.group(0)), code)
     found, scopes, start = [], [], 0
-    for position, char in enumerate(code):
-        inside_containers = all(kind == "container" for kind, _, _ in scopes)
+    for match in re.finditer("[{};]", code):
+        char, position = match.group(0), match.start()
+        text = code[start:position]
+        if char != "}" and all(scope and scope.kind == "container" for scope in scopes):
+            head = text.strip()
+            kind = "declaration"
+            if char == "{":
+                kind = "container" if _is_container(head) else "function" if _is_function(head) else ""
+            if not kind:  # an initializer: the declaration continues after it
+                scopes.append(None)
+                continue
+            first = start + len(text) - len(text.lstrip())
+            found.append(_Statement(kind, " ".join(head.split()), first, position, position))
         if char == "{":
-            head = code[start:position].strip()
-            kind = "other"
-            if inside_containers and _is_container(head):
-                kind = "container"
-            elif inside_containers and _is_function(head):
-                kind = "function"
-            first = start + len(code[start:position]) - len(code[start:position].lstrip())
-            scopes.append((kind, code.count("\n", 0, first) + 1, " ".join(head.split())))
-            start = position + 1
-        elif char == "}":
-            if scopes:
-                kind, line, head = scopes.pop()
-                if kind == "function":
-                    found.append(Function(line, code.count("\n", 0, position) + 2 - line, head))
-            start = position + 1
-        elif char == ";":
-            start = position + 1
+            scopes.append(found[-1] if found and found[-1].head_end == position else None)
+        elif char == "}" and scopes:
+            scope = scopes.pop()
+            if not scope:
+                continue  # of an initializer, or within a body
+            scope.end = position
+        start = position + 1
     return found
+
+
+def functions(text):
+    """Functions with a body, at namespace or class scope."""
+    code = code_only(text)
+
+    def line(position):
+        return code.count("\n", 0, position) + 1
+
+    return [
+        Function(line(statement.first), line(statement.end) - line(statement.first) + 1, statement.head)
+        for statement in _statements(code)
+        if statement.kind == "function"
+    ]
+
+
+_ATTRIBUTE = re.compile(r"\[\[.*?\]\]|\b(?:ABSL_\w+|alignas)\([^()]*\)")
+_TYPE = re.compile(r"^(?:class|struct|union|enum(?: class| struct)?) (\w+)|^using (\w+) =")
+_NO_DECLARATION = re.compile(r"^(?:using|typedef|friend|namespace|extern|static_assert)\b")
+_FUNCTION = re.compile(r"([\w:~]+) ?\(")
+_CONSTANT = re.compile(r"\b(k[A-Z]\w*)(?:\[[^\]]*\])* ?$")
+
+
+def _declared(head):
+    """The type, function or constant that a statement introduces; none for what is used without its name."""
+    head = _ATTRIBUTE.sub("", _without_template(head)).strip()
+    a_type = _TYPE.match(head)
+    if a_type:
+        return a_type.group(1) or a_type.group(2)
+    if _NO_DECLARATION.match(head) or re.search(r"\boverride\b|\boperator\b", head):
+        return None
+    function = _FUNCTION.search(head)
+    if function and "=" not in head[: function.start()]:
+        name = function.group(1).split("::")[-1]
+        is_constructor = not head[: function.start()].strip() or "~" in name
+        return None if is_constructor else name
+    constant = _CONSTANT.search(re.split("[={]", head)[0])
+    return constant.group(1) if constant else None
+
+
+def declarations(code):
+    """Of code_only(). Constructors, destructors, operators, overriders and friends are left out: no name calls them."""
+    for statement in _statements(code):
+        name = _declared(statement.head)
+        if name:
+            yield Declaration(code.count("\n", 0, statement.head_end) + 1, name)

@@ -46,7 +46,7 @@ class TidyTest(unittest.TestCase):
     def findings(self, changes):
         with tempfile.TemporaryDirectory() as root:
             write_tree(root, {**CLEAN, **changes})
-            return tidy.check_tree(root)
+            return tidy.check_files(Path(root))
 
     def assert_caught(self, rule, path, text):
         found = {(finding.rule, finding.path) for finding in self.findings({path: text})}
@@ -470,6 +470,89 @@ class Pairs(TidyTest):
         self.assert_clean("server/dp/accounting/rules/pure.cc", '#include "dp/accounting/rules/definition.h"\n')
 
 
+class WholeTree(unittest.TestCase):
+    def findings(self, files):
+        with tempfile.TemporaryDirectory() as root:
+            write_tree(root, files)
+            return [(finding.rule, finding.path, finding.line) for finding in tidy.check_whole(Path(root))]
+
+    USED = {
+        "server/base/errors.h": "class Error;\nError Fail(int code);\ninline constexpr int kCodes = 3;\n",
+        "server/base/errors.cc": '#include "base/errors.h"\nclass Error {};\nError Fail(int code) { return {}; }\n',
+        "server/main.cc": '#include "base/errors.h"\nint main() { Error error = Fail(kCodes); }\n',
+    }
+
+    def test_what_another_file_uses_is_used(self):
+        self.assertEqual(self.findings(self.USED), [])
+
+    def test_a_declaration_that_nothing_uses_is_caught(self):
+        for declaration in ["int Lost();", "class Lost;", "enum class Lost { kA };", "using Lost = int;",
+                            "inline constexpr int kLost{1};", "template <class T>\nint Lost(T x);"]:
+            with self.subTest(declaration=declaration):
+                files = {**self.USED, "server/base/errors.h": self.USED["server/base/errors.h"] + declaration + "\n"}
+                lines = files["server/base/errors.h"].count("\n")
+                self.assertEqual(self.findings(files), [("unused", "server/base/errors.h", lines)])
+
+    def test_its_own_definition_and_a_test_are_no_use(self):
+        self.assertEqual(self.findings({
+            **self.USED,
+            "server/base/errors.h": self.USED["server/base/errors.h"] + "struct S { int Lost() const; };\n",
+            "server/base/errors.cc": self.USED["server/base/errors.cc"] + "int S::Lost() const { return 1; }\n",
+            "server/base/errors_test.cc": '#include "base/errors.h"\nint x = S().Lost();\n',
+        }), [("unused", "server/base/errors.h", 4)])
+
+    def test_a_use_in_an_initializer_or_in_its_own_header_is_one(self):
+        self.assertEqual(self.findings({
+            **self.USED,
+            "server/base/errors.h": "class Error;\nError Fail(int code);\ninline constexpr int kBits = 3;\n"
+                                    "inline constexpr int kCodes = int{1} << kBits;\n",
+        }), [])
+
+    def test_what_is_called_without_its_name_needs_no_use(self):
+        self.assertEqual(self.findings({
+            **self.USED,
+            "server/base/errors.h": self.USED["server/base/errors.h"] +
+            "struct Error { Code code = Code::kOk; Error(int x); ~Error(); bool operator==(const Error&) const; int F() override; };\n",
+        }), [])
+
+    def test_a_header_that_only_its_own_source_and_tests_include_is_caught(self):
+        self.assertEqual(self.findings({
+            **self.USED,
+            "server/base/lost.h": "",
+            "server/base/lost.cc": '#include "base/lost.h"\n',
+            "server/base/lost_test.cc": '#include "base/lost.h"\n',
+        }), [("unused", "server/base/lost.h", 1)])
+
+    def small_unit(self, lines, user="server/base/errors.cc"):
+        return {
+            **self.USED,
+            "server/base/small.h": "\n" * lines,
+            user: self.USED.get(user, "") + '#include "base/small.h"\n',
+        }
+
+    def test_a_small_unit_with_one_user_beside_it_is_caught(self):
+        self.assertEqual(self.findings(self.small_unit(119)), [("units", "server/base/small.h", 1)])
+
+    def test_a_small_unit_stays_when_it_has_size_or_users_or_a_test_or_another_folder(self):
+        self.assertEqual(self.findings(self.small_unit(120)), [])
+        self.assertEqual(self.findings(self.small_unit(9, user="server/main.cc")), [])
+        self.assertEqual(self.findings({**self.small_unit(9), "server/base/small_test.cc": ""}), [])
+        self.assertEqual(self.findings({**self.small_unit(9), "server/base/b.cc": '#include "base/small.h"\n'}), [])
+
+    def test_folders_that_include_each_other_are_caught_and_a_registry_above_them_is_not(self):
+        files = {
+            "server/dp/a/a.h": '#include "dp/b/b.h"\n',
+            "server/dp/b/b.h": "",
+            "server/dp/b/c.h": "",
+            "server/dp/all.cc": '#include "dp/a/a.h"\n#include "dp/b/c.h"\n',
+            "server/dp/all.h": "",
+            "server/dp/b/b.cc": '#include "dp/all.h"\n',
+        }
+        self.assertEqual(self.findings(files), [])
+        self.assertEqual(self.findings({**files, "server/dp/b/c.h": '#include "dp/a/a.h"\n'}), [
+            ("circles", "server/dp/a/a.h", 1), ("circles", "server/dp/b/c.h", 1)])
+
+
 class ReadingCpp(unittest.TestCase):
     def test_comments_and_literals_are_blanked_and_lines_kept(self):
         text = 'a /* b\nc */ "d // e" R"x(f\n)" g)x" \'"\' 1\'000 // h\ni'
@@ -488,7 +571,7 @@ class ReadingCpp(unittest.TestCase):
 class Command(unittest.TestCase):
     def run_main(self, changes):
         with tempfile.TemporaryDirectory() as root:
-            write_tree(root, {**CLEAN, **changes})
+            write_tree(root, {**WholeTree.USED, **changes})
             output = io.StringIO()
             with contextlib.redirect_stdout(output), contextlib.redirect_stderr(io.StringIO()):
                 return tidy.main([root]), output.getvalue()
