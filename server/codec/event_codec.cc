@@ -5,7 +5,7 @@
 
 #include "absl/status/status.h"
 #include "base/status_macros.h"
-#include "codec/canonical_bytes.h"
+#include "base/canonical_bytes.h"
 #include "codec/rational_codec.h"
 #include "dp/accounting/overloaded.h"
 

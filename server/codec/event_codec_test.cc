@@ -4,7 +4,7 @@
 
 #include <random>
 
-#include "codec/canonical_bytes.h"
+#include "base/canonical_bytes.h"
 #include "dp/accounting/testing/random_events.h"
 
 namespace curator::codec {

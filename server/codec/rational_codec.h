@@ -1,7 +1,7 @@
 // Quotients in documents: numerator and denominator in lowest terms, so that one value has one encoding.
 #pragma once
 
-#include "codec/canonical_bytes.h"
+#include "base/canonical_bytes.h"
 #include "dp/accounting/units.h"
 
 namespace curator::codec {

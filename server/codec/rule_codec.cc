@@ -8,7 +8,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "base/status_macros.h"
-#include "codec/canonical_bytes.h"
+#include "base/canonical_bytes.h"
 #include "codec/rational_codec.h"
 
 namespace curator::codec {

@@ -5,7 +5,7 @@
 #include <random>
 #include <vector>
 
-#include "codec/canonical_bytes.h"
+#include "base/canonical_bytes.h"
 
 namespace curator::codec {
 namespace {

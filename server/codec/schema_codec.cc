@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/status_macros.h"
-#include "codec/canonical_bytes.h"
+#include "base/canonical_bytes.h"
 
 namespace curator::codec {
 namespace {

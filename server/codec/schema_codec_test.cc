@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "codec/canonical_bytes.h"
+#include "base/canonical_bytes.h"
 
 namespace curator::codec {
 namespace {

@@ -11,7 +11,6 @@
 
 #include "dp/data/sealed_table.h"
 #include "dp/kernel/kernel.h"
-#include "dp/noise/bernoulli_exp.h"
 #include "dp/noise/bit_buffer.h"
 #include "dp/workload/sensitivity.h"
 #include "dp/workload/testing_domain.h"
@@ -169,8 +168,10 @@ TEST(ConstantStepsCanary, ASelectionByRejectionIsCaught) {
       return [bits, &scores] {
         const int64_t best = *std::max_element(scores.begin(), scores.end());
         dp::BitBuffer buffer(*bits, 1);
-        while (!dp::DrawBernoulliExp(*bits, {best - scores[buffer.NextBelow(scores.size())], 2}).value()) {
-        }
+        uint64_t chosen = 0;
+        do {  // accepted with a probability of 2^-gap
+          chosen = buffer.NextBelow(scores.size());
+        } while (buffer.NextBelow(uint64_t{1} << (best - scores[chosen])) != 0);
       };
     });
   };

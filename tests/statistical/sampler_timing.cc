@@ -16,7 +16,6 @@
 #include <numeric>
 #include <vector>
 
-#include "dp/noise/bernoulli_exp.h"
 #include "dp/noise/discrete_distributions.h"
 #include "dp/noise/discrete_gaussian.h"
 #include "dp/noise/discrete_laplace.h"
@@ -87,7 +86,7 @@ size_t SelectByRejection(dp::BitSource& bits, const std::vector<int64_t>& scores
   dp::BitBuffer buffer(bits, 1);
   while (true) {
     const size_t i = buffer.NextBelow(scores.size());
-    if (dp::DrawBernoulliExp(bits, {best - scores[i], 2}).value()) return i;
+    if (buffer.NextBelow(uint64_t{1} << (best - scores[i])) == 0) return i;  // with a probability of 2^-gap
   }
 }
 

@@ -1,6 +1,6 @@
 // Source: Canonne, Kamath, Steinke 2020, "The Discrete Gaussian for Differential Privacy", Algorithm 2, with
 // the trials of its Algorithm 1 replaced by comparisons of a uniform real number with exp(-x)
-// (bernoulli_exp.h, fixed_point_exp.h).
+// (fixed_point_exp.h).
 //
 // For scale = t/s: U uniform on 0..t-1, kept with probability exp(-U/t); V geometric, P(V >= k) = e^-k; so
 // X = U + t V has P(X = x) ~ exp(-x/t) on x >= 0, and Y = floor(X/s) has P(Y >= y) = exp(-y s/t). A fair
