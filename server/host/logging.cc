@@ -3,9 +3,8 @@
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
-#include <array>
 #include <nlohmann/json.hpp>
-#include <utility>
+#include <string>
 
 namespace curator::host {
 namespace {
@@ -15,11 +14,6 @@ namespace {
 std::string JsonString(std::string_view text) {
   return nlohmann::json(std::string(text)).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
-
-constexpr std::array<std::pair<std::string_view, LogLevel>, 4> kNames = {{{"debug", LogLevel::kDebug},
-                                                                          {"info", LogLevel::kInfo},
-                                                                          {"warning", LogLevel::kWarning},
-                                                                          {"error", LogLevel::kError}}};
 
 spdlog::level::level_enum SpdlogLevel(LogLevel level) {
   switch (level) {
@@ -47,13 +41,6 @@ spdlog::logger& Logger() {
 }
 
 }  // namespace
-
-std::optional<LogLevel> ParseLogLevel(std::string_view name) {
-  for (const auto& [known, level] : kNames) {
-    if (known == name) return level;
-  }
-  return std::nullopt;
-}
 
 LogField::LogField(std::string_view key, std::string_view text)
     : json_(JsonString(key) + ":" + JsonString(text)) {}

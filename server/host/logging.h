@@ -8,16 +8,12 @@
 
 #include <cstdint>
 #include <initializer_list>
-#include <optional>
 #include <string>
 #include <string_view>
 
 namespace curator::host {
 
 enum class LogLevel { kDebug, kInfo, kWarning, kError };
-
-// "debug", "info", "warning" or "error".
-std::optional<LogLevel> ParseLogLevel(std::string_view name);
 
 // One key and value of a line. Integers are written as JSON numbers, text as JSON strings.
 class LogField {

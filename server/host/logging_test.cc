@@ -41,12 +41,5 @@ TEST(Log, DropsLinesBelowTheLowestLevel) {
   EXPECT_NE(Captured(LogLevel::kWarning, LogLevel::kError, "kept", {}), "");
 }
 
-TEST(ParseLogLevel, KnowsItsFourNames) {
-  EXPECT_EQ(ParseLogLevel("debug"), LogLevel::kDebug);
-  EXPECT_EQ(ParseLogLevel("error"), LogLevel::kError);
-  EXPECT_EQ(ParseLogLevel("ERROR"), std::nullopt);
-  EXPECT_EQ(ParseLogLevel(""), std::nullopt);
-}
-
 }  // namespace
 }  // namespace curator::host

@@ -20,7 +20,6 @@ namespace {
 constexpr int64_t kStretchRows = 1 << 16;         // a stretch's codes stay in the second or third cache
 constexpr int64_t kMostNumbersOfAPass = 1 << 22;  // of its counters together: 16 MiB
 constexpr int kMostCores = 16;
-constexpr int64_t kLargePage = int64_t{1} << 21;
 constexpr int64_t kWorthAnotherCore = 1 << 22;  // rows times joints: more than a millisecond
 
 absl::Status CheckRequest(const std::vector<int64_t>& sizes, const Domain& domain,
@@ -142,18 +141,6 @@ Counts CountColumns(const ColumnsView& table, const Domain& domain, const std::v
 }
 
 }  // namespace
-
-int64_t MostCountingBytes(const Domain& domain, const std::vector<AttributeSet>& sets, int cores) {
-  constexpr int64_t kPlanning = 64;  // for a set and each of its attributes, in lists
-  int64_t bytes = std::min(cores, kMostCores) * (kMostNumbersOfAPass * 4 + 2 * kLargePage);
-  int64_t largest = 0;
-  for (const AttributeSet& set : sets) {
-    const int64_t cells = *domain.CellCount(set);
-    largest = std::max(largest, cells);
-    bytes += 12 * cells + kPlanning * static_cast<int64_t>(set.size() + 2);
-  }
-  return bytes + 12 * largest;
-}
 
 absl::StatusOr<std::vector<std::vector<int64_t>>> CountMarginals(const SealedTable& table,
                                                                  const Domain& domain,

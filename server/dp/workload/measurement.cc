@@ -178,20 +178,6 @@ double Quotient(const Rational& value) {
 
 }  // namespace
 
-std::string_view StrategyName(Strategy strategy) {
-  switch (strategy) {
-    case Strategy::kAuto:
-      return "auto";
-    case Strategy::kDirect:
-      return "direct";
-    case Strategy::kBaseHistogram:
-      return "base histogram";
-    case Strategy::kTree:
-      return "tree";
-  }
-  return "unknown";
-}
-
 absl::StatusOr<std::vector<Measurement>> MeasurementsFor(const Domain& domain, const QuerySet& set) {
   switch (set.strategy) {
     case Strategy::kDirect:

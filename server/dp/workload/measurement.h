@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -25,9 +24,6 @@ enum class Strategy {
   kBaseHistogram,  // noise on the cells of a marginal; answers are sums of cells
   kTree,  // noise on a tree of intervals of one attribute (interval_tree.h), estimated by least squares
 };
-
-// "direct", "base histogram", "tree", "auto".
-std::string_view StrategyName(Strategy strategy);
 
 // Questions that are measured in one way. Its answers are those of its groups, in order.
 struct QuerySet {

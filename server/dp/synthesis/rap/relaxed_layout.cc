@@ -40,10 +40,6 @@ absl::StatusOr<RelaxedLayout> RelaxedLayout::Create(const Domain& domain, Attrib
   return layout;
 }
 
-size_t RelaxedLayout::RowsIn(size_t block) const {
-  return std::min(block_rows_, rows_ - block * block_rows_);
-}
-
 absl::StatusOr<std::vector<size_t>> RelaxedLayout::PositionsOf(const AttributeSet& set) const {
   std::vector<size_t> positions;
   for (const uint32_t attribute : set) {

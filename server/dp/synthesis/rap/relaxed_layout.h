@@ -50,9 +50,6 @@ class RelaxedLayout {
     return row / block_rows_ * block_elements() + column * block_rows_ + row % block_rows_;
   }
 
-  // How many rows of this block are not filling.
-  size_t RowsIn(size_t block) const;
-
   // Positions in attributes() of the given set. Errors: INVALID_ARGUMENT unless all are there.
   absl::StatusOr<std::vector<size_t>> PositionsOf(const AttributeSet& set) const;
 
