@@ -7,7 +7,6 @@
 #include <cmath>
 
 #include "dp/synthesis/dpsyn/estimate_views.h"
-#include "dp/synthesis/dpsyn/ripple.h"
 #include "dp/synthesis/dpsyn/testing_views.h"
 #include "dp/synthesis/dpsyn/views_model.h"
 

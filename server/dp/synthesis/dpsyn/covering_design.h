@@ -4,6 +4,7 @@
 // Made from public facts; the same on every machine. Thread-safe: pure functions.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -33,5 +34,70 @@ int64_t SchonheimBound(int64_t attributes, int64_t width, int64_t strength);
 
 // Every target, as sets of `strength` attributes, of which some set of `sets` holds all.
 std::vector<AttributeSet> SubsetsWithin(std::span<const AttributeSet> sets, size_t strength);
+
+// The lines of a finite affine plane: sets of points of which every pair lies on exactly one.
+//
+// Thread-safe: pure functions.
+
+// The lines of the plane over the smallest field of q elements with q^2 >= `points`, cut to the points
+// 0..points-1, without lines of fewer than two points; empty when q (a prime, 4, 8 or 16) exceeds `width`.
+// Every pair of points is on exactly one line, and no line has more than `width` points.
+std::vector<AttributeSet> AffinePlaneLines(size_t points, size_t width);
+
+// The local search of covering_design.h.
+
+// Blocks that hold every target of `request`, as `blocks` do, and perhaps fewer of them.
+std::vector<AttributeSet> WithFewerBlocks(const CoverRequest& request, std::vector<AttributeSet> blocks);
+
+// Which pairs or triples of attributes are wanted, and how many blocks hold each.
+//
+// Not thread-safe.
+
+class TargetIndex {
+ public:
+  // Targets of two attributes each, or of three each, all below `attributes`.
+  TargetIndex(size_t attributes, const std::vector<AttributeSet>& targets);
+
+  // How many blocks hold the target.
+  int32_t Count(const AttributeSet& target) const { return counts_[At(target)]; }
+
+  // A block comes (+1) or goes (-1).
+  void AddBlock(const AttributeSet& block, int32_t change);
+
+  // Wanted targets in no block so far that `attribute` and others of `block` make up.
+  int64_t Uncovered(const AttributeSet& block, uint32_t attribute) const {
+    return WithCount(block, attribute, 0);
+  }
+
+  // Targets that `attribute`, of `block`, and others of it make up and that are in this block only.
+  int64_t OnlyThrough(const AttributeSet& block, uint32_t attribute) const {
+    return WithCount(block, attribute, 1);
+  }
+
+  // Targets in this block only.
+  int64_t OnlyIn(const AttributeSet& block) const;
+
+  // Adds `change` to the targets that `attribute` and others of `block` make up.
+  void AddThrough(const AttributeSet& block, uint32_t attribute, int32_t change);
+
+ private:
+  static constexpr int32_t kUnwanted = 1 << 20;  // far from 0 and 1, whatever is added
+
+  size_t At(const AttributeSet& target) const {
+    return target.size() == 2 ? At(target[0], target[1]) : At(target[0], target[1], target[2]);
+  }
+  size_t At(uint32_t a, uint32_t b) const { return a * attributes_ + b; }
+  size_t At(uint32_t a, uint32_t b, uint32_t c) const { return (a * attributes_ + b) * attributes_ + c; }
+
+  // Visits the places of the targets that `attribute` and others of `block` make up.
+  template <typename Visit>
+  void Through(const AttributeSet& block, uint32_t attribute, Visit visit) const;
+
+  int64_t WithCount(const AttributeSet& block, uint32_t attribute, int32_t count) const;
+
+  size_t attributes_;
+  size_t strength_;
+  std::vector<int32_t> counts_;
+};
 
 }  // namespace curator::dp

@@ -8,8 +8,6 @@
 #include <tuple>
 #include <utility>
 
-#include "dp/synthesis/dpsyn/affine_plane.h"
-#include "dp/synthesis/dpsyn/cover_search.h"
 #include "dp/synthesis/dpsyn/view_table.h"
 
 namespace curator::dp {

@@ -14,7 +14,6 @@
 #include "dp/synthesis/dpsyn/testing_views.h"
 #include "dp/synthesis/dpsyn/view_choice.h"
 #include "dp/synthesis/dpsyn/view_schedule.h"
-#include "dp/synthesis/dpsyn/views_codec.h"
 #include "dp/synthesis/dpsyn/views_model.h"
 #include "dp/synthesis/synthesis_workload.h"
 #include "dp/workload/marginals.h"

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "base/status_macros.h"
-#include "dp/synthesis/dpsyn/fixed_order.h"
+#include "dp/synthesis/dpsyn/sorted_records.h"
 #include "dp/synthesis/dpsyn/view_sampler.h"
 
 namespace curator::dp {

@@ -8,9 +8,9 @@
 #include <random>
 
 #include "dp/synthesis/dpsyn/flow_records.h"
-#include "dp/synthesis/dpsyn/record_flow.h"
 #include "dp/synthesis/dpsyn/sorted_records.h"
 #include "dp/synthesis/dpsyn/testing_views.h"
+#include "dp/synthesis/dpsyn/view_matching.h"
 
 namespace curator::dp {
 namespace {

@@ -1,7 +1,6 @@
 #include "dp/synthesis/dpsyn/sorted_records.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "base/status_macros.h"
 

@@ -10,7 +10,6 @@
 
 #include "dp/domain/domain.h"
 #include "dp/noise/bit_source.h"
-#include "dp/synthesis/dpsyn/view_order.h"
 #include "dp/synthesis/dpsyn/view_table.h"
 
 namespace curator::dp {

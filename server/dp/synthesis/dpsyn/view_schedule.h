@@ -62,4 +62,21 @@ absl::StatusOr<ViewSchedule> MakeViewSchedule(const SynthesisInput& input, Setti
 // The settings that MakeViewSchedule() reads.
 const std::vector<Setting>& ViewSettingsForPeople();
 
+// The settings of the methods that measure views.
+
+struct ViewSettings {
+  std::string views;  // "design", "selected" or a list
+  int64_t max_view_cells = int64_t{1} << 16;
+  BudgetSplit split = BudgetSplit::kEqual;
+  int64_t single_percent = 30;
+  int64_t selections = 1;  // with "selected"
+  int64_t selection_percent = 25;
+  ViewEstimation estimation;
+};
+
+// Reads all but "cells" and "strength", whose defaults follow from the choice of views. `workload` are its
+// sets.
+absl::StatusOr<ViewSettings> ReadViewSettings(const Domain& domain, const std::vector<AttributeSet>& workload,
+                                              SettingsReader& reader);
+
 }  // namespace curator::dp

@@ -82,4 +82,21 @@ std::vector<double> Folded(const ViewTable& view, const AttributeSet& subset);
 // `total` >= 0.
 std::vector<double> NearestNonNegative(std::vector<double> counts, double total);
 
+// The order in which views make up a record: each one adds attributes to those that are there.
+//
+// Functions of public noisy answers; thread-safe.
+
+// One step: the view says what its new attributes are, given those that are known already.
+struct OrderedView {
+  size_t view = 0;
+  AttributeSet known;
+  AttributeSet added;
+};
+
+// Starts with views[first]; then always the view that adds the fewest attributes, at least one (Li, Zhang,
+// Wang 2018, "topologically sorted marginals"). Among equals the one in which the new attributes depend most
+// on the known ones (the L1 distance of the table from independence of the two), then the first. Ends when
+// all attributes of the views are there; some views may not be needed.
+std::vector<OrderedView> TopologicalOrder(std::span<const ViewTable> views, size_t first);
+
 }  // namespace curator::dp

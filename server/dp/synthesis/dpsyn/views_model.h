@@ -78,4 +78,13 @@ class ViewsModel : public SynthesisModel {
   ViewsModelParts parts_;
 };
 
+// The stored bytes of a views model.
+//
+// Thread-safe: pure functions.
+
+std::string EncodeViewsModel(const ViewsModelParts& parts);
+
+// Errors: DATA_LOSS for anything that was not encoded so, or for another domain.
+absl::StatusOr<ViewsModelParts> DecodeViewsModel(const Domain& domain, std::string_view bytes);
+
 }  // namespace curator::dp
