@@ -1,8 +1,8 @@
 #include "data/dataset_store.h"
 
 #include <algorithm>
+#include <span>
 #include <system_error>
-#include <utility>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
@@ -10,13 +10,71 @@
 #include "base/status_macros.h"
 #include "data/combine.h"
 #include "data/files.h"
-#include "data/join.h"
 #include "data/manifest.h"
 #include "data/segment_import.h"
 #include "data/snapshot.h"
+#include "dp/data/sealed_table.h"
 
 namespace curator::data {
 namespace {
+
+struct PartTable {
+  dp::SealedTableHandle table;
+  UnitCounts units;  // whose its rows are; empty where each row is a unit of its own
+};
+
+// The numbers that the joined table gives to the units of its parts, in the order in which they come.
+class JoinedUnits {
+ public:
+  // For each unit of one part, by its number there.
+  std::vector<uint32_t> NumbersOf(const UnitCounts& units) {
+    std::vector<uint32_t> numbers;
+    for (const UnitKey& key : units.keys) {
+      numbers.push_back(numbers_.emplace(key, static_cast<uint32_t>(numbers_.size())).first->second);
+    }
+    return numbers;
+  }
+
+ private:
+  ByUnit<uint32_t> numbers_;
+};
+
+absl::Status CheckShape(const PartTable& part, const PartTable& first) {
+  if (part.table->groups() != part.table->units())
+    return absl::InvalidArgumentError("a table with groups that are no units is a whole, not a part");
+  const bool is_alike = part.table->sizes() == first.table->sizes() &&
+                        part.table->units().has_value() == first.table->units().has_value();
+  if (!is_alike) return absl::InvalidArgumentError("only tables of the same shape are joined");
+  if (part.table->units().value_or(0) != static_cast<int64_t>(part.units.keys.size())) {
+    return absl::DataLossError("the units of a sealed part are not those of its table");
+  }
+  return absl::OkStatus();
+}
+
+// The rows of all `parts`, at least one, in their order. A person or group is one unit wherever its rows lie.
+// Errors: INVALID_ARGUMENT for tables of different shapes; DATA_LOSS when a part's units are not those of its
+// table; RESOURCE_EXHAUSTED when there is no memory.
+absl::StatusOr<dp::SealedTableHandle> JoinTables(const std::vector<PartTable>& parts) {
+  if (parts.empty()) return absl::InvalidArgumentError("there is no table to join");
+  const PartTable& first = parts.front();
+  dp::CodedColumns joined(first.table->sizes());
+  JoinedUnits units;
+  std::vector<uint32_t> unit_of_row;
+  for (const PartTable& part : parts) {
+    RETURN_IF_ERROR(CheckShape(part, first));
+    const std::vector<uint32_t> numbers = units.NumbersOf(part.units);
+    const dp::ReadableScope scope(*part.table);
+    for (size_t i = 0; i < joined.attributes(); ++i) {
+      const size_t bytes = static_cast<size_t>(part.table->rows()) * dp::BytesOf(joined.width(i));
+      joined.AppendCodes(i, std::span(scope.columns().columns[i].codes, bytes));
+    }
+    for (const uint32_t unit : scope.unit_of_row()) unit_of_row.push_back(numbers[unit]);
+  }
+  dp::SealedTableBuilder builder(first.table->sizes(),
+                                 first.table->units() ? dp::RowOwner::kUnit : dp::RowOwner::kItself);
+  builder.SetColumns(std::move(joined), std::move(unit_of_row));
+  return std::move(builder).Build();
+}
 
 // Ids become names of files.
 absl::Status CheckId(std::string_view field, std::string_view id) {

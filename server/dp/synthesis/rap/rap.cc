@@ -6,10 +6,10 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/progress.h"
 #include "base/status_macros.h"
 #include "dp/data/coded_columns.h"
 #include "dp/synthesis/rap/cpu_projector.h"
-#include "dp/synthesis/rap/milestones.h"
 #include "dp/synthesis/rap/query_stream.h"
 #include "dp/synthesis/rap/rap_schedule.h"
 #include "dp/synthesis/rap/relaxed_answers.h"
@@ -21,6 +21,31 @@
 
 namespace curator::dp {
 namespace {
+
+// A piece of work that is `from`..`to` of the whole, told in `count` equal parts. Not thread-safe.
+class Milestones {
+ public:
+  Milestones(const Progress& progress, double from, double to, int count = 10)
+      : progress_(progress), from_(from), to_(to), count_(count) {}
+
+  // This share of the piece is done.
+  void Reach(double share) {
+    while (told_ < count_ && share * count_ >= told_ + 1) {
+      ++told_;
+      progress_(told_ == count_ ? to_ : from_ + (to_ - from_) * told_ / count_);
+    }
+  }
+
+  // The piece is done, maybe sooner than planned.
+  void Finish() { Reach(1); }
+
+ private:
+  const Progress& progress_;
+  double from_;
+  double to_;
+  int count_;
+  int told_ = 0;
+};
 
 // Answers are never trusted further than this many records: noise may vanish at enormous budgets, the loss
 // divides by it.
