@@ -49,12 +49,12 @@ MAY_INCLUDE = {
     "dp/kernel": ["base", "dp/domain", "dp/accounting", "dp/noise", "dp/workload", "dp/data"],
     "dp/synthesis": ["base", "dp/domain", "dp/accounting", "dp/noise/bit_source.h", "dp/workload", "dp/kernel", "dp/data"],
     "codec": ["base", *_DP],
-    "data": ["base", "dp/domain", "dp/data"],
+    "records": ["base", "dp/domain", "dp/data"],
     "ledger": ["base"],
-    "service": ["base", "host", "codec", "data", "ledger", *_DP],
-    "rpc": ["base", "service", "codec", "data", "ledger", *_DP],
+    "service": ["base", "host", "codec", "records", "ledger", *_DP],
+    "rpc": ["base", "service", "codec", "records", "ledger", *_DP],
     "http": ["base", "rpc"],
-    "app": ["base", "host", "codec", "data", "ledger", "service", "rpc", "http", *_DP],
+    "app": ["base", "host", "codec", "records", "ledger", "service", "rpc", "http", *_DP],
     "main": ["base", "host", "app"],
     "client": ["base/status_macros.h"],
 }
@@ -68,7 +68,7 @@ FILES_MAY_INCLUDE = [
 
 TEST_FILE = re.compile(r"_test\.cc$|^(tests|bench)/|/(testing|conformance)/|/testing\w*\.(h|cc)$")
 TABLE_HEADER = "dp/data/sealed_table.h"
-TABLE_READERS = ("dp/kernel", "dp/data", "data")
+TABLE_READERS = ("dp/kernel", "dp/data", "records")
 # The owner's exact view of the records: opened in one place, used in one.
 OWNER_VIEW = {"dp/kernel/owner_view.h", "service/owner_actions.h"}
 OWNER_VIEW_USERS = re.compile(r"^server/(dp/kernel/owner_view|service/owner(_actions|_risk)?)\.(h|cc)$")

@@ -19,8 +19,8 @@ CLEAN = {
     "server/rpc/query_rpc.h": '#include "service/answer.h"\n#include <grpcpp/server_context.h>\n',
     "server/service/answer.h": '#include "codec/event_codec.h"\n#include "dp/kernel/kernel.h"\n#include "ledger/ledger.h"\n',
     "server/codec/event_codec.h": '#include "dp/accounting/event.h"\n',
-    "server/data/store.h": '#include "dp/data/sealed_table_handle.h"\n#include "dp/domain/domain.h"\n',
-    "server/data/store.cc": '#include "data/store.h"\n#include "dp/data/sealed_table.h"\n',
+    "server/records/store.h": '#include "dp/data/sealed_table_handle.h"\n#include "dp/domain/domain.h"\n',
+    "server/records/store.cc": '#include "records/store.h"\n#include "dp/data/sealed_table.h"\n',
     "server/ledger/ledger.h": '#include "base/errors.h"\n',
     "server/ledger/sqlite/sqlite_ledger.h": '#include "ledger/ledger.h"\n#include <sqlite3.h>\n',
     "server/dp/kernel/kernel.h": '#include "dp/data/sealed_table_handle.h"\n#include "dp/workload/plan.h"\n',
@@ -73,8 +73,8 @@ class Directions(TidyTest):
             ("server/dp/kernel/meter.h", "codec/event_codec.h"),
             ("server/dp/synthesis/rap.h", "dp/noise/discrete_laplace.h"),
             ("server/codec/plan_codec.h", "ledger/ledger.h"),
-            ("server/data/ingest.h", "ledger/ledger.h"),
-            ("server/data/ingest.h", "dp/kernel/kernel.h"),
+            ("server/records/ingest.h", "ledger/ledger.h"),
+            ("server/records/ingest.h", "dp/kernel/kernel.h"),
             ("server/ledger/open_ledger.h", "dp/accounting/units.h"),
             ("server/ledger/sqlite/schema.h", "codec/event_codec.h"),
             ("server/host/clock.h", "dp/noise/drbg.h"),
@@ -101,7 +101,7 @@ class Directions(TidyTest):
         self.assert_clean("client/cli/budget.h", '#include "base/status_macros.h"\n')
 
     def test_a_table_entry_is_not_a_prefix_of_names(self):
-        self.assert_caught("directions", "server/ledger/x.h", '#include "data/store.h"\n')
+        self.assert_caught("directions", "server/ledger/x.h", '#include "records/store.h"\n')
 
     def test_an_include_in_a_comment_is_none(self):
         self.assert_clean("server/base/errors.h", '// #include "ledger/ledger.h"\n')

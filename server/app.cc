@@ -10,7 +10,6 @@
 #include "absl/strings/str_cat.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
-#include "data/dataset_store.h"
 #include "host/entropy.h"
 #include "host/free_cores.h"
 #include "host/key_sealer.h"
@@ -20,6 +19,7 @@
 #include "host/server_key.h"
 #include "ledger/open_ledger.h"
 #include "listen_address.h"
+#include "records/dataset_store.h"
 #include "rpc/accountant_rpc.h"
 #include "rpc/budget_rpc.h"
 #include "rpc/call_observer.h"
@@ -45,7 +45,7 @@ std::string Entropy(size_t size) {
   return bytes;
 }
 
-data::KeyedHash TableHash(const host::ServerKey& key) {
+records::KeyedHash TableHash(const host::ServerKey& key) {
   return [key](std::string_view bytes) {
     host::KeyedHash hash(key, "table content");
     hash.Update(bytes);
@@ -84,8 +84,8 @@ absl::Status CheckOptions(const AppOptions& options) {
 
 class RunningApp final : public App {
  public:
-  RunningApp(const AppOptions& options, const host::ServerKey& key, std::unique_ptr<data::DatasetStore> store,
-             std::unique_ptr<ledger::Ledger> ledger)
+  RunningApp(const AppOptions& options, const host::ServerKey& key,
+             std::unique_ptr<records::DatasetStore> store, std::unique_ptr<ledger::Ledger> ledger)
       : options_(options),
         sealer_(key),
         signer_(key),
@@ -152,7 +152,7 @@ class RunningApp final : public App {
   const AppOptions options_;
   const host::KeySealer sealer_;
   const host::ReceiptSigner signer_;
-  const std::unique_ptr<data::DatasetStore> store_;
+  const std::unique_ptr<records::DatasetStore> store_;
   const std::unique_ptr<ledger::Ledger> ledger_;
   rpc::CallObserver calls_{LogCall};
   service::RunningOperations operations_;
@@ -185,8 +185,8 @@ absl::StatusOr<std::unique_ptr<App>> App::Start(const AppOptions& options) {
                                                    error.message()));
   }
   ASSIGN_OR_RETURN(const host::ServerKey key, host::ServerKey::OpenOrCreate(data_directory / "server.key"));
-  ASSIGN_OR_RETURN(std::unique_ptr<data::DatasetStore> store,
-                   data::DatasetStore::Open(data_directory / "datasets", TableHash(key)));
+  ASSIGN_OR_RETURN(std::unique_ptr<records::DatasetStore> store,
+                   records::DatasetStore::Open(data_directory / "datasets", TableHash(key)));
   const std::string anchor_directory =
       options.anchor_directory.empty() ? std::string(data_directory / "anchor") : options.anchor_directory;
   ASSIGN_OR_RETURN(

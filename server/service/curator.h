@@ -3,10 +3,10 @@
 
 #include "absl/time/time.h"
 #include "base/executor.h"
-#include "data/dataset_store.h"
 #include "host/key_sealer.h"
 #include "host/receipt_signer.h"
 #include "ledger/ledger.h"
+#include "records/dataset_store.h"
 #include "service/operations.h"
 #include "service/release_once.h"
 #include "service/work_queue.h"
@@ -15,7 +15,7 @@ namespace curator::service {
 
 struct Curator {
   ledger::Ledger& ledger;
-  data::DatasetStore& store;
+  records::DatasetStore& store;
   const host::KeySealer& sealer;
   const host::ReceiptSigner& signer;
   RunningOperations& operations;

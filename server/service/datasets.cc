@@ -112,7 +112,7 @@ struct ImportTarget {
   std::string name;
   std::string stored_id;
   bool is_sealed = false;
-  std::optional<data::PartRows> rows;  // of a part
+  std::optional<records::PartRows> rows;  // of a part
 };
 
 absl::StatusOr<ImportTarget> TargetOf(const DatasetView& dataset, std::string_view part_name) {
@@ -128,10 +128,10 @@ absl::StatusOr<ImportTarget> TargetOf(const DatasetView& dataset, std::string_vi
   return ImportTarget{.name = absl::StrCat("part \"", part.name, "\" of dataset \"", record.name, "\""),
                       .stored_id = StoredIdOf(record, part),
                       .is_sealed = part.sealed_version > 0,
-                      .rows = data::PartRows{part.name, record.id, attribute, part.bins}};
+                      .rows = records::PartRows{part.name, record.id, attribute, part.bins}};
 }
 
-absl::StatusOr<data::SealedContent> SealRecords(ledger::Ledger& ledger, data::DatasetStore& store,
+absl::StatusOr<records::SealedContent> SealRecords(ledger::Ledger& ledger, records::DatasetStore& store,
                                                 const DatasetView& dataset, const ImportTarget& target) {
   if (dataset.record.is_public) return store.SealPublic(target.stored_id, dataset.schema);
   if (!target.rows) return store.Seal(target.stored_id, dataset.schema);
@@ -159,12 +159,12 @@ absl::Status CheckNotPrivateElsewhere(ledger::Ledger& ledger, const ledger::Data
 
 // A question to all parts reads them as one table: that it may hold them is seen to before a part is sealed,
 // not after a question is charged.
-absl::Status CheckPartsFitOneTable(ledger::Ledger& ledger, data::DatasetStore& store,
-                                   const DatasetView& dataset, const data::SealedContent& next) {
+absl::Status CheckPartsFitOneTable(ledger::Ledger& ledger, records::DatasetStore& store,
+                                   const DatasetView& dataset, const records::SealedContent& next) {
   int64_t records = next.records;
   for (const ledger::Part& part : dataset.record.parts) {
     if (part.sealed_version == 0 || part.content_hash == next.content_hash) continue;
-    ASSIGN_OR_RETURN(const data::SealedContent sealed,
+    ASSIGN_OR_RETURN(const records::SealedContent sealed,
                      store.SealPart(StoredIdOf(dataset.record, part), StoredIdsOf(ledger, dataset.record),
                                     dataset.schema));
     records += sealed.records;
@@ -244,8 +244,8 @@ absl::StatusOr<DatasetView> ArchiveDataset(ledger::Ledger& ledger, std::string_v
   return FindOwned(ledger, principal, name);
 }
 
-absl::StatusOr<std::unique_ptr<data::RecordImport>> BeginImport(ledger::Ledger& ledger,
-                                                                data::DatasetStore& store,
+absl::StatusOr<std::unique_ptr<records::RecordImport>> BeginImport(ledger::Ledger& ledger,
+                                                                records::DatasetStore& store,
                                                                 const ImportOrder& order, Intent intent) {
   RETURN_IF_ERROR(CheckRequestId(order.request_id));
   ASSIGN_OR_RETURN(const DatasetView dataset, FindOwned(ledger, order.principal, order.dataset));
@@ -254,13 +254,13 @@ absl::StatusOr<std::unique_ptr<data::RecordImport>> BeginImport(ledger::Ledger& 
     return absl::FailedPreconditionError(
         absl::StrCat(target.name, " takes no more records: it has been sealed"));
   }
-  data::ImportOptions options = order.options;
+  records::ImportOptions options = order.options;
   options.only = target.rows;
-  if (intent == Intent::kValidateOnly) return data::CheckRecords(dataset.schema, options);
+  if (intent == Intent::kValidateOnly) return records::CheckRecords(dataset.schema, options);
   return store.BeginImport(target.stored_id, dataset.schema, order.request_id, options);
 }
 
-absl::StatusOr<Sealed> SealDataset(ledger::Ledger& ledger, data::DatasetStore& store,
+absl::StatusOr<Sealed> SealDataset(ledger::Ledger& ledger, records::DatasetStore& store,
                                    std::string_view principal, std::string_view name, std::string_view part,
                                    Intent intent) {
   ASSIGN_OR_RETURN(const DatasetView dataset, FindOwned(ledger, principal, name));
@@ -269,7 +269,7 @@ absl::StatusOr<Sealed> SealDataset(ledger::Ledger& ledger, data::DatasetStore& s
     return absl::FailedPreconditionError(absl::StrCat("dataset \"", dataset.record.name, "\" is archived"));
   }
   if (intent == Intent::kValidateOnly) return Sealed{.dataset = dataset};
-  ASSIGN_OR_RETURN(const data::SealedContent content, SealRecords(ledger, store, dataset, target));
+  ASSIGN_OR_RETURN(const records::SealedContent content, SealRecords(ledger, store, dataset, target));
   if (dataset.record.is_public)
     RETURN_IF_ERROR(CheckNotPrivateElsewhere(ledger, dataset.record, content.content_hash));
   absl::StatusOr<ledger::Dataset> record;

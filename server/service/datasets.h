@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "data/dataset_store.h"
 #include "dp/accounting/rule.h"
 #include "dp/domain/domain.h"
 #include "ledger/ledger.h"
+#include "records/dataset_store.h"
 #include "service/access.h"
 
 namespace curator::service {
@@ -63,11 +63,11 @@ struct ImportOrder {
   std::string principal;
   std::string dataset;
   std::string part;  // of a partitioned dataset; rows that do not lie in it are rejected
-  data::ImportOptions options;
+  records::ImportOptions options;
 };
-absl::StatusOr<std::unique_ptr<data::RecordImport>> BeginImport(ledger::Ledger& ledger,
-                                                                data::DatasetStore& store,
-                                                                const ImportOrder& order, Intent intent);
+absl::StatusOr<std::unique_ptr<records::RecordImport>> BeginImport(ledger::Ledger& ledger,
+                                                                   records::DatasetStore& store,
+                                                                   const ImportOrder& order, Intent intent);
 
 // For the owner's eyes.
 struct Sealed {
@@ -77,7 +77,7 @@ struct Sealed {
 };
 
 // `part` of a partitioned dataset, whose parts are sealed one by one; else empty.
-absl::StatusOr<Sealed> SealDataset(ledger::Ledger& ledger, data::DatasetStore& store,
+absl::StatusOr<Sealed> SealDataset(ledger::Ledger& ledger, records::DatasetStore& store,
                                    std::string_view principal, std::string_view name, std::string_view part,
                                    Intent intent);
 

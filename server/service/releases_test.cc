@@ -66,7 +66,7 @@ TEST_F(ReleasesTest, ASampledValueIsQuotedWhereCsvNeedsThat) {
   EXPECT_NE(csv.find("\n\"3\"\" pipe\","), std::string::npos);
   EXPECT_NE(csv.find("\n\"pipe, other\","), std::string::npos);
   EXPECT_NE(csv.find("\nplain,"), std::string::npos);
-  const std::unique_ptr<data::RecordImport> check = data::CheckRecords(dataset.schema, {});
+  const std::unique_ptr<records::RecordImport> check = records::CheckRecords(dataset.schema, {});
   ASSERT_TRUE(check->Append(csv).ok());
   EXPECT_EQ(check->Finish()->rows_accepted, 200);
 

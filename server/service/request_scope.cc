@@ -152,11 +152,11 @@ absl::StatusOr<RequestScope> OutsideScopeOf(ledger::Ledger& ledger, const Datase
   return scope;
 }
 
-absl::StatusOr<dp::SealedTableHandle> LoadTable(data::DatasetStore& store, const DatasetView& dataset,
+absl::StatusOr<dp::SealedTableHandle> LoadTable(records::DatasetStore& store, const DatasetView& dataset,
                                                 const RequestScope& scope) {
   const ledger::Dataset& record = dataset.record;
   if (record.parts.empty()) return store.Load(record.id, record.content_hash);
-  std::vector<data::SealedId> parts;
+  std::vector<records::SealedId> parts;
   for (const ledger::Part& part : scope.parts) parts.push_back({StoredIdOf(record, part), part.content_hash});
   return store.LoadTogether(parts);
 }
@@ -165,7 +165,7 @@ std::string StoredIdOf(const ledger::Dataset& dataset, const ledger::Part& part)
   return absl::StrCat(dataset.id, "-part-", part.number);
 }
 
-data::PartIds StoredIdsOf(ledger::Ledger& ledger, const ledger::Dataset& dataset) {
+records::PartIds StoredIdsOf(ledger::Ledger& ledger, const ledger::Dataset& dataset) {
   return {.dataset_id = dataset.id,
           .list = [&ledger, name = dataset.name]() -> absl::StatusOr<std::vector<std::string>> {
             ASSIGN_OR_RETURN(const ledger::Dataset current, ledger.GetDataset(name));

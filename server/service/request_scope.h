@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "data/dataset_store.h"
 #include "dp/data/sealed_table_handle.h"
 #include "ledger/ledger.h"
+#include "records/dataset_store.h"
 #include "service/access.h"
 
 namespace curator::service {
@@ -58,12 +58,12 @@ absl::StatusOr<RequestScope> OutsideScopeOf(ledger::Ledger& ledger, const Datase
                                             std::string_view principal, std::string_view request_id);
 
 // The private table that a request in this scope reads.
-absl::StatusOr<dp::SealedTableHandle> LoadTable(data::DatasetStore& store, const DatasetView& dataset,
+absl::StatusOr<dp::SealedTableHandle> LoadTable(records::DatasetStore& store, const DatasetView& dataset,
                                                 const RequestScope& scope);
 
 // Under which ids the records of the parts are stored. `ledger` must outlive what StoredIdsOf() returns,
 // which asks it for the parts that there are when it is used.
 std::string StoredIdOf(const ledger::Dataset& dataset, const ledger::Part& part);
-data::PartIds StoredIdsOf(ledger::Ledger& ledger, const ledger::Dataset& dataset);
+records::PartIds StoredIdsOf(ledger::Ledger& ledger, const ledger::Dataset& dataset);
 
 }  // namespace curator::service

@@ -13,13 +13,13 @@
 #include "absl/time/time.h"
 #include "base/canonical_bytes.h"
 #include "base/errors.h"
-#include "data/dataset_store.h"
 #include "host/entropy.h"
 #include "host/key_sealer.h"
 #include "host/receipt_signer.h"
 #include "host/server_key.h"
 #include "host/uuid.h"
 #include "ledger/open_ledger.h"
+#include "records/dataset_store.h"
 #include "service/curator.h"
 #include "service/datasets.h"
 #include "service/release_once.h"
@@ -153,8 +153,8 @@ class CuratorTest : public ::testing::Test {
                           .anchor_dir = folder_.path() + "/anchor",
                           .entropy = RandomBytes})
           .value();
-  const std::unique_ptr<data::DatasetStore> store_ =
-      data::DatasetStore::Open(folder_.path() + "/datasets", Sha256).value();
+  const std::unique_ptr<records::DatasetStore> store_ =
+      records::DatasetStore::Open(folder_.path() + "/datasets", Sha256).value();
   RunningOperations operations_;
   KeyedLock requests_;
   WorkQueue work_{1, 4};  // ends before what its work uses

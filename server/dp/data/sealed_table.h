@@ -1,4 +1,4 @@
-// The private table itself. Only dp/kernel, dp/data and data may include this header: everybody else carries
+// The private table itself. Only dp/kernel, dp/data and records may include this header; all other code holds
 // a SealedTableHandle.
 //
 // Its columns lie in pages that can be read only through a ReadableScope; outside of a draw they are

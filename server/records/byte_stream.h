@@ -1,0 +1,35 @@
+// Bytes on their way from the wire to the CSV reader: as they are, or out of gzip.
+//
+// Whatever is pushed, memory stays below a fixed bound: decompressed bytes are handed on in small pieces and
+// never kept.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string_view>
+
+#include "absl/status/status.h"
+
+namespace curator::records {
+
+// Takes decompressed bytes; an error ends the stream.
+using ByteSink = std::function<absl::Status(std::string_view bytes)>;
+
+// Not thread-safe.
+class ByteStream {
+ public:
+  virtual ~ByteStream() = default;
+
+  // Errors: INVALID_ARGUMENT (field "csv") for bytes that are no gzip; whatever the sink returns.
+  virtual absl::Status Append(std::string_view bytes) = 0;
+
+  // INVALID_ARGUMENT (field "csv") when the compressed data ends early.
+  virtual absl::Status Finish() = 0;
+};
+
+std::unique_ptr<ByteStream> PlainStream(ByteSink sink);
+
+// Reads the members of a gzip file one after the other (RFC 1952), with their checksums.
+std::unique_ptr<ByteStream> GzipStream(ByteSink sink);
+
+}  // namespace curator::records
