@@ -4,10 +4,10 @@
 #include <utility>
 
 #include "absl/status/status.h"
-#include "base/status_macros.h"
 #include "base/canonical_bytes.h"
+#include "base/status_macros.h"
 #include "codec/rational_codec.h"
-#include "dp/accounting/overloaded.h"
+#include "dp/accounting/event.h"
 
 namespace curator::codec {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "base/canonical_bytes.h"
 #include "codec/event_codec.h"
-#include "dp/accounting/calculators/certification.h"
+#include "dp/accounting/certification.h"
 
 namespace curator::codec {
 namespace {

@@ -9,7 +9,7 @@
 #include "base/status_macros.h"
 #include "codec/event_codec.h"
 #include "codec/rule_codec.h"
-#include "dp/accounting/calculators/certification.h"
+#include "dp/accounting/certification.h"
 #include "service/request_scope.h"
 
 namespace curator::service {

@@ -8,7 +8,7 @@
 #include "base/status_macros.h"
 #include "codec/event_codec.h"
 #include "dp/accounting/calculators/schedule.h"
-#include "dp/accounting/checked.h"
+#include "dp/accounting/units.h"
 #include "ledger/history/entry_payload.h"
 #include "service/limits.h"
 #include "service/pricing.h"

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "dp/accounting/calculators/comparison.h"
+#include "dp/accounting/comparison.h"
 #include "dp/accounting/rule.h"
 #include "dp/accounting/units.h"
 #include "ledger/ledger.h"

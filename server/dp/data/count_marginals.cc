@@ -22,8 +22,8 @@
 namespace curator::dp {
 namespace {
 
-// Zeros for counters, which are read and written all over the place: large arrays lie in large pages where the
-// system has them. Not thread-safe; numbers() is valid while the object lives.
+// Zeros for counters, which are read and written all over the place: large arrays lie in large pages where
+// the system has them. Not thread-safe; numbers() is valid while the object lives.
 class ZeroedNumbers {
  public:
   // Throws std::bad_alloc, as a vector of this size would.

@@ -26,7 +26,8 @@ absl::StatusOr<std::vector<int64_t>> CountMarginal(const PublicTable& table, con
                                                    Executor& executor = OnlyThisThread());
 
 // The same for many sets: result[i] belongs to sets[i]. Memory, whatever the rows are: at most 12 bytes for
-// each cell, 12 for each cell of the largest set again, and 20 MiB for each core, of which it uses at most 16.
+// each cell, 12 for each cell of the largest set again, and 20 MiB for each core, of which it uses at most
+// 16.
 absl::StatusOr<std::vector<std::vector<int64_t>>> CountMarginals(const PublicTable& table,
                                                                  const Domain& domain,
                                                                  const std::vector<AttributeSet>& sets,

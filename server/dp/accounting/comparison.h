@@ -1,7 +1,7 @@
-// One schedule at one delta by every calculator that can count it: for reports, and for whoever plans or
+// The epsilon of one schedule at one delta by every calculator that can count it: for reports, planning and
 // checks.
 //
-// None of these numbers gates an admission. Each is an epsilon at which the whole schedule is (epsilon,
+// No admission decision uses these numbers. Each is an epsilon at which the whole schedule is (epsilon,
 // delta)-DP, rounded up; the one lower bound is rounded down. Thread-safe: pure functions.
 #pragma once
 
@@ -24,15 +24,15 @@ struct CalculatedEpsilon {
   std::string_view calculator;  // as listed below
   Validity validity = Validity::kFixedSchedule;
   BoundSide side = BoundSide::kUpper;
-  // Infinite where the stated deltas alone use up delta. FAILED_PRECONDITION or OUT_OF_RANGE, in words, where
-  // the calculator cannot count the schedule or would have to work too long.
+  // Infinite where the stated deltas alone use up delta. FAILED_PRECONDITION where the calculator cannot
+  // count the schedule, OUT_OF_RANGE where it would take too long; the message says why.
   absl::StatusOr<double> epsilon;
   std::string remark;  // the rho, the order; may be empty
 };
 
 enum class Effort {
-  kThorough,  // up to some seconds and 1 GiB: for a program of one's own
-  kBounded,   // what takes longer than about a tenth of a second is left out: for a server
+  kThorough,  // up to some seconds and 1 GiB: for command-line programs
+  kBounded,   // calculators that take longer than about a tenth of a second are left out: for a server
 };
 
 // At most this many different mechanisms are counted by more than closed forms under Effort::kBounded.
@@ -51,19 +51,19 @@ inline constexpr size_t kMostMechanismsBounded = 64;
 //                           continuous Laplace counts with its own rho, where the ZCDP rule charges more.
 //   rdp                     the best of all orders, chosen afterwards
 //   gaussian-dp             exact: continuous Gaussians only
-//   discrete-gaussian       all but exact: discrete Gaussians of one variance only, whose coordinates shift
+//   discrete-gaussian       close to exact: discrete Gaussians of one variance only, whose coordinates shift
 //                           by at most 1
 //   numerical               certified composition of privacy losses
-//   numerical-lower         what no calculator can go below; only where the losses are attained
+//   numerical-lower         a lower bound for every calculator; only where the losses are attained
 //
 // The order of `schedule` does not matter. Errors: INVALID_ARGUMENT unless 0 < delta < 1; OUT_OF_RANGE when
 // counts do not add up in an int64.
 absl::StatusOr<std::vector<CalculatedEpsilon>> CompareCalculators(const Schedule& schedule, Delta delta,
                                                                   Effort effort);
 
-// What of CompareCalculators() under Effort::kBounded states the least upper bound; where a calculator is
-// exact, it. Errors: as above; FAILED_PRECONDITION when no calculator can count the schedule; OUT_OF_RANGE
-// when none finds a finite epsilon.
+// The row of CompareCalculators() under Effort::kBounded with the least upper bound; where a calculator is
+// exact, its row. Errors: as above; FAILED_PRECONDITION when no calculator can count the schedule;
+// OUT_OF_RANGE when none finds a finite epsilon.
 absl::StatusOr<CalculatedEpsilon> LeastUpperBound(const Schedule& schedule, Delta delta);
 
 }  // namespace curator::dp

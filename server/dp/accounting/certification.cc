@@ -1,15 +1,15 @@
-#include "dp/accounting/calculators/certification.h"
+#include "dp/accounting/certification.h"
 
 #include <algorithm>
 #include <utility>
 
 #include "base/errors.h"
 #include "base/status_macros.h"
-#include "dp/accounting/calculators/comparison.h"
+#include "dp/accounting/calculators/renyi.h"
 #include "dp/accounting/calculators/schedule.h"
-#include "dp/accounting/calculators/zcdp.h"
+#include "dp/accounting/comparison.h"
+#include "dp/accounting/divergence.h"
 #include "dp/accounting/rule.h"
-#include "dp/accounting/zcdp_conversion.h"
 
 namespace curator::dp {
 namespace {

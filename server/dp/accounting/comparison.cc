@@ -1,4 +1,4 @@
-#include "dp/accounting/calculators/comparison.h"
+#include "dp/accounting/comparison.h"
 
 #include <algorithm>
 #include <array>
@@ -10,15 +10,12 @@
 #include "absl/status/status.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
-#include "dp/accounting/calculators/discrete_gaussian.h"
 #include "dp/accounting/calculators/gaussian.h"
-#include "dp/accounting/calculators/randomized_response.h"
 #include "dp/accounting/calculators/renyi.h"
 #include "dp/accounting/calculators/stated_composition.h"
-#include "dp/accounting/calculators/zcdp.h"
-#include "dp/accounting/checked.h"
+#include "dp/accounting/divergence.h"
 #include "dp/accounting/numerical/composition.h"
-#include "dp/accounting/zcdp_conversion.h"
+#include "dp/accounting/units.h"
 
 namespace curator::dp {
 namespace {

@@ -1,4 +1,4 @@
-#include "dp/accounting/calculators/discrete_gaussian.h"
+#include "dp/accounting/calculators/gaussian.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "base/errors.h"
-#include "dp/accounting/calculators/gaussian.h"
 #include "dp/accounting/numerical/composition.h"
 
 namespace curator::dp {

@@ -1,5 +1,5 @@
-// One (epsilon, delta) for a whole schedule: what a request with a fixed schedule is charged with, where the
-// account counts deltas.
+// One certified (epsilon, delta) for a whole schedule: the charge for a request with a fixed schedule on an
+// account that counts deltas.
 //
 // Which form of a request's composed schedule a filter may charge:
 //
@@ -30,7 +30,7 @@
 namespace curator::dp {
 
 // `schedule`, fixed before it runs, with the least epsilon that some calculator certifies at `delta`, rounded
-// up to a millionth of a millionth. Errors: those of ScheduleOf() and LeastUpperBound().
+// up to a multiple of 1e-12. Errors: those of ScheduleOf() and LeastUpperBound().
 absl::StatusOr<CertifiedEvent> Certified(Event schedule, Delta delta);
 
 // The cheapest event under ADVANCED that covers `draws`, all fixed beforehand, and spends `delta` at most:
@@ -39,18 +39,18 @@ absl::StatusOr<CertifiedEvent> Certified(Event schedule, Delta delta);
 // `draws` together are (most, delta)-DP; otherwise those of Certified().
 absl::StatusOr<Event> CheapestCertified(const std::vector<CountedEvent>& draws, Epsilon most, Delta delta);
 
-// `charged` itself if it is what CheapestCertified() once made of these draws at this delta, whatever it
-// computed then; one certificate for all must be for `most` at most. A request that is repeated takes its
-// price from its charge: computed again, on another machine or by another version, a certificate may differ
-// in its last digits, and with it the form that is cheapest.
+// `charged` itself if it has a form that CheapestCertified() gives these draws at this delta, with any
+// certified epsilons; one certificate for all must be for `most` at most. A repeated request takes its price
+// from its charge: a certificate that another machine or version computes may differ in its last digits, and
+// with it which form is cheapest.
 std::optional<Event> CertifiedBefore(const Event& charged, const std::vector<CountedEvent>& draws,
                                      Epsilon most, Delta delta);
 
-// Whether some part of the event is certified as a whole, so that it is more than the sum of its draws.
+// Whether the event has a certificate anywhere, so that its cost need not be the sum of its draws' costs.
 bool HasCertificate(const Event& event);
 
-// The event without what was computed for it: all certified epsilons are zero. Two requests for the same
-// draws at the same delta have the same, whatever the machine computed.
+// The event as requested: all certified epsilons are zero. Requests for the same draws at the same delta are
+// equal in this form, whatever epsilons were computed.
 Event AsAsked(const Event& event);
 
 }  // namespace curator::dp

@@ -1,11 +1,11 @@
-#include "dp/accounting/calculators/certification.h"
+#include "dp/accounting/certification.h"
 
 #include <gtest/gtest.h>
 
 #include "base/errors.h"
-#include "dp/accounting/calculators/comparison.h"
 #include "dp/accounting/calculators/gaussian.h"
 #include "dp/accounting/calculators/schedule.h"
+#include "dp/accounting/comparison.h"
 #include "dp/accounting/rule.h"
 
 namespace curator::dp {

@@ -1,4 +1,4 @@
-#include "dp/accounting/calculators/comparison.h"
+#include "dp/accounting/comparison.h"
 
 #include <gtest/gtest.h>
 
@@ -7,10 +7,9 @@
 #include <map>
 #include <vector>
 
-#include "dp/accounting/calculators/randomized_response.h"
 #include "dp/accounting/calculators/stated_composition.h"
+#include "dp/accounting/divergence.h"
 #include "dp/accounting/testing/random_events.h"
-#include "dp/accounting/zcdp_conversion.h"
 
 namespace curator::dp {
 namespace {
