@@ -24,7 +24,7 @@
 #include <string>
 
 #include "dp/data/count_marginals.h"
-#include "dp/data/sealed_table.h"
+#include "dp/data/testing/seal_rows.h"
 #include "dp/noise/drbg.h"
 #include "dp/synthesis/prior/prior_schedule.h"
 #include "dp/synthesis/synthesis_workload.h"

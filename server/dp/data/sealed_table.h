@@ -108,8 +108,4 @@ class SealedTableBuilder {
   std::vector<uint32_t> group_of_row_;
 };
 
-// A table of the given rows, each a unit of its own: for small tables.
-absl::StatusOr<SealedTableHandle> SealRows(const Domain& domain,
-                                           const std::vector<std::vector<uint32_t>>& rows);
-
 }  // namespace curator::dp

@@ -10,7 +10,7 @@
 #include "absl/strings/str_join.h"
 #include "base/errors.h"
 #include "dp/accounting/rule.h"
-#include "dp/data/sealed_table.h"
+#include "dp/data/testing/seal_rows.h"
 #include "dp/synthesis/dpsyn/testing_views.h"
 #include "dp/synthesis/dpsyn/view_choice.h"
 #include "dp/synthesis/dpsyn/view_schedule.h"

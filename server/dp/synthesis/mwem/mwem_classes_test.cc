@@ -7,7 +7,7 @@
 #include <random>
 
 #include "base/errors.h"
-#include "dp/data/sealed_table.h"
+#include "dp/data/testing/seal_rows.h"
 #include "dp/synthesis/factored/factored_model.h"
 #include "dp/synthesis/mwem/mwem.h"
 #include "dp/synthesis/synthesis_workload.h"

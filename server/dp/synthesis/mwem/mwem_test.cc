@@ -6,7 +6,7 @@
 #include <cmath>
 #include <random>
 
-#include "dp/data/sealed_table.h"
+#include "dp/data/testing/seal_rows.h"
 #include "dp/synthesis/dense/product_model.h"
 #include "dp/synthesis/synthesis_workload.h"
 #include "dp/workload/marginals.h"

@@ -9,7 +9,7 @@
 #include <random>
 
 #include "base/errors.h"
-#include "dp/data/sealed_table.h"
+#include "dp/data/testing/seal_rows.h"
 #include "dp/synthesis/prior/nesting.h"
 #include "dp/synthesis/prior/prior_model.h"
 #include "dp/synthesis/prior/prior_records.h"
