@@ -16,7 +16,6 @@
 #include "dp/data/count_sealed_marginals.h"
 #include "dp/data/joint_counter.h"
 #include "dp/data/joint_plan.h"
-#include "dp/data/project_counts.h"
 #include "dp/data/protected_pages.h"
 
 namespace curator::dp {

@@ -1,8 +1,8 @@
-// Exact counts of the cells of marginals. Of public tables here; of private ones in count_sealed_marginals.h.
+// Exact counts of the cells of marginals of public tables; for private tables see count_sealed_marginals.h.
 //
 // The cells of a marginal are in the order of its attributes, the last one varying fastest; the empty set has
-// one cell, the number of rows. Thread-safe: pure functions of immutable tables. They take time proportional
-// to the number of rows times the number of sets, plus the number of cells, and look at nothing else of the
+// one cell, the number of rows. Thread-safe: pure functions of immutable tables. Their time is proportional
+// to the number of rows times the number of sets, plus the number of cells; it depends on nothing else of the
 // table.
 #pragma once
 

@@ -1,4 +1,4 @@
-#include "dp/data/count_narrow_rows.h"
+#include "dp/data/joint_counter.h"
 
 #include <gtest/gtest.h>
 
