@@ -92,7 +92,7 @@ void ImportSealAndLoad(benchmark::State& state, const dp::PrivacyUnit& unit) {
     PushInMessages(*store->BeginImport(dataset, schema, "r", {}).value(), PeopleCsv());
     const records::SealedContent sealed = store->Seal(dataset, schema).value();
     if (!store->Load(dataset, sealed.content_hash).ok()) std::abort();
-    store->Forget(dataset);
+    store->Forget({dataset});
   }
   std::filesystem::remove_all(folder);
   Report(state);

@@ -1,7 +1,7 @@
-// Bytes on their way from the wire to the CSV reader: as they are, or out of gzip.
+// The stream of bytes from the wire to the CSV reader, plain or decompressed from gzip.
 //
-// Whatever is pushed, memory stays below a fixed bound: decompressed bytes are handed on in small pieces and
-// never kept.
+// Memory stays below a fixed bound, independent of the input: decompressed bytes are passed on in small
+// pieces and not kept.
 #pragma once
 
 #include <functional>
@@ -20,7 +20,7 @@ class ByteStream {
  public:
   virtual ~ByteStream() = default;
 
-  // Errors: INVALID_ARGUMENT (field "csv") for bytes that are no gzip; whatever the sink returns.
+  // Errors: INVALID_ARGUMENT (field "csv") for malformed gzip; any error of the sink.
   virtual absl::Status Append(std::string_view bytes) = 0;
 
   // INVALID_ARGUMENT (field "csv") when the compressed data ends early.

@@ -6,7 +6,7 @@
 #include <random>
 #include <string>
 
-#include "records/testing.h"
+#include "records/testing/stored_datasets.h"
 
 namespace curator::records {
 namespace {

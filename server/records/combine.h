@@ -1,4 +1,4 @@
-// All imports of a dataset put together into one table.
+// Combines all imports of a dataset into one table. Thread-safe: pure functions but for reading files.
 #pragma once
 
 #include <cstdint>
@@ -18,23 +18,24 @@ namespace curator::records {
 struct CombinedRecords {
   dp::CodedColumns columns;
   dp::RowOwner owner = dp::RowOwner::kItself;
-  // Of its unit or group, numbered from 0 in the order of their first records; empty where there are none.
+  // Each row's unit or group, numbered from 0 in the order of their first records; empty where rows have
+  // none.
   std::vector<uint32_t> group_of_row;
-  UnitCounts units;  // or groups, by number; empty where there are none
+  UnitCounts units;  // or groups, by number; empty where rows have none
   int64_t records_dropped = 0;
 };
 
-// Reads the segments of `manifest` from `folder` in their order. Of each unit the first records are kept, as
-// many as its bound says, across imports; of a group whose records are units of their own, all. `elsewhere`
-// are the records that it has in other parts already, which count. Errors: DATA_LOSS when a segment is
-// missing or is not the one that was imported; FAILED_PRECONDITION when one was imported under another
-// schema, or there are more than dp::kMaxRows records.
+// Reads the segments of `manifest` from `folder` in their order. Of each unit the first records are kept, up
+// to its bound across all imports; of a group whose records are units of their own, all. `elsewhere` are the
+// numbers of records that units already have in other parts, which count towards the bound. Errors: DATA_LOSS
+// when a segment is missing or is not the one that was imported; FAILED_PRECONDITION when one was imported
+// under another schema, or there are more than dp::kMaxRows records.
 absl::StatusOr<CombinedRecords> CombineSegments(const std::filesystem::path& folder, const Manifest& manifest,
                                                 const dp::Schema& schema,
                                                 const ByUnit<uint32_t>& elsewhere = {});
 
-// INVALID_ARGUMENT (field "csv"), for the owner, when the segments of `manifest` bring more than `most`
-// records into one group; the other errors as above. Reads them all.
+// INVALID_ARGUMENT (field "csv"), for the owner, when a group has more than `most` records in the segments of
+// `manifest`, all of which are read; other errors as above.
 absl::Status CheckGroupSizes(const std::filesystem::path& folder, const Manifest& manifest,
                              const TableShape& shape, int64_t most);
 

@@ -20,13 +20,13 @@ namespace {
 
 struct PartTable {
   dp::SealedTableHandle table;
-  UnitCounts units;  // whose its rows are; empty where each row is a unit of its own
+  UnitCounts units;  // that own its rows; empty where each row is a unit of its own
 };
 
-// The numbers that the joined table gives to the units of its parts, in the order in which they come.
+// The numbers of units in the joined table, in the order of their first part.
 class JoinedUnits {
  public:
-  // For each unit of one part, by its number there.
+  // The joined number of each unit of one part, indexed by its number there.
   std::vector<uint32_t> NumbersOf(const UnitCounts& units) {
     std::vector<uint32_t> numbers;
     for (const UnitKey& key : units.keys) {
@@ -51,7 +51,7 @@ absl::Status CheckShape(const PartTable& part, const PartTable& first) {
   return absl::OkStatus();
 }
 
-// The rows of all `parts`, at least one, in their order. A person or group is one unit wherever its rows lie.
+// The rows of all `parts`, at least one, in their order. A person or group is one unit across all parts.
 // Errors: INVALID_ARGUMENT for tables of different shapes; DATA_LOSS when a part's units are not those of its
 // table; RESOURCE_EXHAUSTED when there is no memory.
 absl::StatusOr<dp::SealedTableHandle> JoinTables(const std::vector<PartTable>& parts) {
@@ -84,7 +84,8 @@ absl::Status CheckId(std::string_view field, std::string_view id) {
   return InvalidField(field, "must be 1 to 128 of letters, digits, '-' and '_'");
 }
 
-// Under the folder's lock: what a crash has left, and what no import stands for.
+// Removes incomplete files that a crash left, and segments that are not in the manifest. The caller holds the
+// folder's lock.
 absl::Status RemoveLeftovers(const std::filesystem::path& folder, const Manifest& manifest) {
   RETURN_IF_ERROR(RemoveAbandoned(folder));
   RETURN_IF_ERROR(RemoveAbandoned(SegmentsPath(folder)));
@@ -94,7 +95,7 @@ absl::Status RemoveLeftovers(const std::filesystem::path& folder, const Manifest
        entry.increment(error)) {
     if (entry->path().has_extension()) continue;  // in the making
     if (!is_sealed && manifest.Find(entry->path().filename().string()) != nullptr) continue;
-    std::error_code ignored;  // tried again on the next occasion
+    std::error_code ignored;  // retried when the store is opened again
     std::filesystem::remove(entry->path(), ignored);
   }
   return absl::OkStatus();
@@ -123,7 +124,7 @@ absl::StatusOr<std::unique_ptr<DatasetStore>> DatasetStore::Open(const std::file
     if (!entry->is_directory(error)) continue;
     ASSIGN_OR_RETURN(const FolderLock lock, FolderLock::Take(entry->path()));
     const absl::StatusOr<Manifest> manifest = ReadManifest(ManifestPath(entry->path()));
-    // A damaged dataset is told of when it is asked for; the others are served.
+    // Errors in a damaged dataset surface on first access; the others are served.
     if (manifest.ok()) RETURN_IF_ERROR(RemoveLeftovers(entry->path(), *manifest));
   }
   return std::unique_ptr<DatasetStore>(new DatasetStore(data_dir, std::move(keyed_hash)));
@@ -167,7 +168,7 @@ absl::StatusOr<SealedContent> DatasetStore::SealPart(const std::string& part_id,
   RETURN_IF_ERROR(CheckId("dataset", whole.dataset_id));
   const std::filesystem::path snapshot = SnapshotPath(data_dir_ / part_id);
   if (!dp::IdColumnOf(schema.unit)) return SealInto(snapshot, schema, nullptr);
-  // Parts are sealed one after the other, so that each knows what units have in the others.
+  // Under the dataset's lock, so that each part sees the units of all parts sealed before it.
   const std::filesystem::path folder = data_dir_ / whole.dataset_id;
   RETURN_IF_ERROR(MakeFolder(SegmentsPath(folder)));
   ASSIGN_OR_RETURN(const FolderLock lock, FolderLock::Take(folder));
@@ -203,7 +204,7 @@ absl::StatusOr<SealedContent> DatasetStore::SealInto(const std::filesystem::path
     ASSIGN_OR_RETURN(const CombinedRecords records,
                      CombineSegments(SegmentsPath(folder), manifest, schema,
                                      elsewhere == nullptr ? ByUnit<uint32_t>() : *elsewhere));
-    // First the units: a part is sealed once its snapshot is there.
+    // The units first: a part counts as sealed as soon as its snapshot exists.
     if (elsewhere != nullptr) RETURN_IF_ERROR(WriteUnitCounts(UnitsPath(folder), records.units));
     facts = WriteSnapshot(snapshot, records);
   }
@@ -224,7 +225,7 @@ absl::StatusOr<dp::SealedTableHandle> DatasetStore::Load(const std::string& data
     if (entry == nullptr) entry = std::make_shared<LoadedTable>();
     loaded = entry;
   }
-  const std::lock_guard lock(loaded->mutex);  // others wait for the one who reads
+  const std::lock_guard lock(loaded->mutex);  // one thread reads, the others wait for it
   if (loaded->table == nullptr) {
     absl::StatusOr<Snapshot> snapshot = ReadSnapshot(SnapshotPath(data_dir_ / dataset_id));
     if (absl::IsNotFound(snapshot.status())) return absl::NotFoundError("the dataset has no sealed records");
@@ -275,9 +276,15 @@ absl::StatusOr<dp::SealedTableHandle> DatasetStore::LoadTogether(const std::vect
   return joined;
 }
 
-void DatasetStore::Forget(const std::string& dataset_id) {
+void DatasetStore::Forget(const std::vector<std::string>& dataset_ids) {
   const std::lock_guard lock(mutex_);
-  loaded_.erase(dataset_id);
+  for (const std::string& id : dataset_ids) {
+    loaded_.erase(id);
+    std::erase_if(together_, [&id](const auto& joined) {
+      return std::ranges::any_of(joined.first,
+                                 [&id](const SealedId& dataset) { return dataset.dataset_id == id; });
+    });
+  }
 }
 
 std::string DatasetStore::ContentHash(std::string_view snapshot_digest) const {

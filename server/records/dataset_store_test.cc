@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <memory>
 #include <random>
 #include <string>
 #include <thread>
@@ -12,7 +13,7 @@
 
 #include "base/errors.h"
 #include "dp/data/sealed_table.h"
-#include "records/testing.h"
+#include "records/testing/stored_datasets.h"
 
 namespace curator::records {
 namespace {
@@ -288,9 +289,45 @@ TEST(DatasetStore, LoadsOnceAndSharesTheTable) {
   for (std::thread& thread : threads) thread.join();
   for (const dp::SealedTableHandle& table : tables) EXPECT_EQ(table, tables[0]);
 
-  store->Forget("people");
+  store->Forget({"people"});
   EXPECT_NE(store->Load("people", sealed.content_hash).value(), tables[0]);
   EXPECT_EQ(tables[0]->rows(), 2) << "tables in use live on";
+}
+
+TEST(DatasetStore, ForgottenTablesAreReleasedUnlessTheyAreInUse) {
+  const TemporaryFolder folder;
+  const auto store = OpenStore(folder);
+  ASSERT_TRUE(Import(*store, SexAge(), "r1", kCsv).ok());
+  const std::string hash = store->Seal("people", SexAge()).value().content_hash;
+  dp::SealedTableHandle in_use = store->Load("people", hash).value();
+  const std::weak_ptr<const dp::SealedTable> watched = in_use;
+  store->Forget({"pupils"});
+  EXPECT_EQ(store->Load("people", hash).value(), in_use) << "another dataset's table stays";
+
+  store->Forget({"people"});
+  EXPECT_EQ(RowsOf(*in_use), (CodeRows{{1, 3}, {0, 0}}));
+  in_use.reset();
+  EXPECT_TRUE(watched.expired());
+  EXPECT_EQ(store->Load("people", hash).value()->rows(), 2) << "it is read from disk again";
+}
+
+TEST(DatasetStore, ForgettingOnePartReleasesItsJoinedTables) {
+  const TemporaryFolder folder;
+  const auto store = OpenStore(folder);
+  std::vector<SealedId> ids;
+  for (const char* part : {"p0", "p1", "p2"})
+    ids.push_back({part, store->SealPart(part, {"whole", nullptr}, SexAge()).value().content_hash});
+  const auto watch = [&](const std::vector<SealedId>& parts) {
+    return std::weak_ptr<const dp::SealedTable>(store->LoadTogether(parts).value());
+  };
+  const auto with_p1 = watch({ids[0], ids[1]});
+  const auto without = watch({ids[0], ids[2]});
+  ASSERT_FALSE(with_p1.expired() || without.expired());
+  store->Forget({"p1"});
+  EXPECT_TRUE(with_p1.expired());
+  EXPECT_FALSE(without.expired());
+  store->Forget({"p2", "p0"});
+  EXPECT_TRUE(without.expired());
 }
 
 TEST(DatasetStore, LoadingTellsAbsentDamagedAndExchangedApart) {
@@ -310,13 +347,13 @@ TEST(DatasetStore, LoadingTellsAbsentDamagedAndExchangedApart) {
   const auto snapshot = folder.path() / "people/snapshot";
   const std::string original = ContentOf(snapshot);
   Overwrite(snapshot, ContentOf(elsewhere.path() / "people/snapshot"));
-  store->Forget("people");
+  store->Forget({"people"});
   EXPECT_EQ(store->Load("people", hash).status().code(), absl::StatusCode::kDataLoss);
 
   std::string damaged = original;
   damaged[damaged.size() - 40] = static_cast<char>(damaged[damaged.size() - 40] ^ 1);
   Overwrite(snapshot, damaged);
-  store->Forget("people");
+  store->Forget({"people"});
   EXPECT_EQ(store->Load("people", hash).status().code(), absl::StatusCode::kDataLoss);
 }
 

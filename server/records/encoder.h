@@ -1,4 +1,4 @@
-// From the rows of a CSV file to codes, by a schema.
+// Encodes the rows of a CSV file as bin numbers, according to a schema.
 #pragma once
 
 #include <cstdint>
@@ -13,15 +13,15 @@
 #include "dp/domain/domain.h"
 #include "records/csv_reader.h"
 #include "records/import.h"
-#include "records/import_report.h"
 
 namespace curator::records {
 
-// Takes an accepted row: a code for each attribute, and the text of the id column (dp::IdColumnOf(schema);
-// empty where there is none).
+// Receives each accepted row: a code for each attribute, and the text of the id column
+// (dp::IdColumnOf(schema); empty where the schema has none).
 using RowSink = std::function<absl::Status(std::span<const uint32_t> codes, std::string_view id)>;
 
-// Finds the schema's columns in the header, ignores the others, and judges each row. Not thread-safe.
+// Finds the schema's columns in the header, ignores the others, and accepts or rejects each row. Not
+// thread-safe.
 class RecordEncoder final : public CsvSink {
  public:
   RecordEncoder(const dp::Schema& schema, const ImportOptions& options, RowSink sink);
@@ -46,7 +46,7 @@ class RecordEncoder final : public CsvSink {
 
   std::vector<int32_t> role_of_column_;  // an attribute's index, or one of the roles below zero
 
-  // The row at hand.
+  // The current row.
   std::vector<uint32_t> codes_;
   std::string id_;
   std::optional<RejectedRow> rejection_;  // the first reason against it

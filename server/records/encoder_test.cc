@@ -9,7 +9,7 @@
 
 #include "base/errors.h"
 #include "records/csv_reader.h"
-#include "records/testing.h"
+#include "records/testing/stored_datasets.h"
 
 namespace curator::records {
 namespace {

@@ -1,8 +1,8 @@
-// Files that outlive a power failure, and that nobody but the server's own user can read (0600, folders
-// 0700).
+// Files that survive a power failure and that only the server's own user can read (mode 0600, folders 0700),
+// and the digests that prove their content.
 //
-// Errors everywhere: UNAVAILABLE, with the path and the system's reason. Not thread-safe, except the free
-// functions.
+// Errors of all functions: UNAVAILABLE, with the path and the system's reason. The classes are not
+// thread-safe, the free functions are.
 #pragma once
 
 #include <cstddef>
@@ -19,11 +19,11 @@
 
 namespace curator::records {
 
-// An open file, closed at the end of its life.
+// An open file, closed by the destructor.
 class File {
  public:
-  static absl::StatusOr<File> OpenForReading(
-      const std::filesystem::path& path);  // NOT_FOUND when there is none
+  // NOT_FOUND when there is no file.
+  static absl::StatusOr<File> OpenForReading(const std::filesystem::path& path);
   File(File&& other) noexcept
       : descriptor_(std::exchange(other.descriptor_, -1)), path_(std::move(other.path_)) {}
   ~File();
@@ -42,8 +42,8 @@ class File {
   std::filesystem::path path_;
 };
 
-// A file that gets its name only when it is complete and durable. Until then it is `*.making`, and is removed
-// at the end of this object's life, or by RemoveAbandoned() after a crash.
+// A file that gets its final name only when it is complete and durable. Until then it is named `*.making`,
+// and is removed by the destructor, or by RemoveAbandoned() after a crash.
 class FileInTheMaking {
  public:
   static absl::StatusOr<std::unique_ptr<FileInTheMaking>> Create(const std::filesystem::path& final_path);
@@ -52,7 +52,7 @@ class FileInTheMaking {
   absl::Status Write(std::span<const std::byte> bytes);
   absl::Status Write(std::string_view bytes) { return Write(std::as_bytes(std::span(bytes))); }
 
-  // Makes it durable under its final name, in place of whatever had that name. Nothing may follow.
+  // Makes the file durable under its final name, replacing any file of that name. The last call.
   absl::Status Commit();
 
  private:
@@ -64,8 +64,8 @@ class FileInTheMaking {
   bool is_committed_ = false;
 };
 
-// Keeps everybody else out of a folder, in this process and in others, for as long as it lives. Waits for its
-// turn.
+// An exclusive lock of a folder, among the threads of all processes, held for the lifetime of the object.
+// Take() blocks until the lock is free.
 class FolderLock {
  public:
   static absl::StatusOr<FolderLock> Take(const std::filesystem::path& folder);
@@ -75,10 +75,10 @@ class FolderLock {
   File file_;
 };
 
-// Makes a folder and those above it, durably.
+// Creates a folder and its parents, durably.
 absl::Status MakeFolder(const std::filesystem::path& folder);
 
-// Makes the names in a folder durable.
+// Makes the directory entries of a folder durable.
 absl::Status SyncFolder(const std::filesystem::path& folder);
 
 absl::StatusOr<bool> Exists(const std::filesystem::path& path);
@@ -86,7 +86,28 @@ absl::StatusOr<bool> Exists(const std::filesystem::path& path);
 // The whole of a small file. NOT_FOUND when there is none, DATA_LOSS beyond `max_bytes`.
 absl::StatusOr<std::string> ReadFile(const std::filesystem::path& path, int64_t max_bytes);
 
-// Removes the files in the making that no living process makes.
+// Removes `*.making` files whose process no longer runs.
 absl::Status RemoveAbandoned(const std::filesystem::path& folder);
+
+inline constexpr size_t kDigestBytes = 32;
+
+// The SHA-256 digest of bytes that are added piece by piece. Not thread-safe. Aborts when OpenSSL has no
+// SHA-256 or no memory.
+class Digest {
+ public:
+  Digest();
+  ~Digest();
+  Digest(Digest&&) noexcept;
+
+  void Add(std::span<const std::byte> bytes);
+  void Add(std::string_view bytes) { Add(std::as_bytes(std::span(bytes))); }
+
+  // The digest of everything added, kDigestBytes long. Nothing may be added afterwards.
+  std::string Finish();
+
+ private:
+  struct Context;
+  std::unique_ptr<Context> context_;
+};
 
 }  // namespace curator::records

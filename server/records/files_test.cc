@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include "records/testing.h"
+#include "records/testing/stored_datasets.h"
 
 namespace curator::records {
 namespace {

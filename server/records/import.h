@@ -1,9 +1,9 @@
-// One CSV file on its way into a dataset: bytes are pushed as they arrive, all of its records are taken or
-// none.
+// The import of one CSV file into a dataset, and its report. Bytes are pushed as they arrive; either all of
+// the file's records are imported or none.
 //
-// Memory is bounded whatever is pushed. CSV is as in RFC 4180, with a header line: quoted fields, LF or CRLF,
-// blanks around unquoted fields do not count, blank lines are skipped, a byte order mark is skipped; UTF-8
-// passes through.
+// Memory is bounded, independent of the bytes that are pushed. CSV is as in RFC 4180, with a header line:
+// quoted fields, LF or CRLF, blanks around unquoted fields do not count, blank lines are skipped, a byte
+// order mark is skipped; UTF-8 passes through.
 #pragma once
 
 #include <cstdint>
@@ -16,27 +16,45 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "dp/domain/domain.h"
-#include "records/import_report.h"
 
 namespace curator::records {
 
+// The report of an import goes to the owner only, because every number in it depends on the records. It is
+// never logged.
+struct RejectedRow {
+  int64_t line = 0;       // where the row begins; 1 is the header's line
+  std::string attribute;  // or the id column
+  std::string reason;     // does not repeat the cell
+  bool operator==(const RejectedRow&) const = default;
+};
+
+struct ImportReport {
+  int64_t rows_read = 0;
+  int64_t rows_accepted = 0;
+  int64_t rows_rejected = 0;
+  std::vector<RejectedRow> examples;         // the first rejected rows, at most kMaxExamples
+  std::vector<std::string> ignored_columns;  // of the file, in its order
+  int64_t responses_clamped = 0;  // accepted, with the response of nested records beyond its bounds
+  bool operator==(const ImportReport&) const = default;
+};
+
+inline constexpr size_t kMaxExamples = 10;
+
 enum class Compression { kNone, kGzip };
 
-// What becomes of a row with a value outside the domain where there is no catch-all, or without an id where
-// the unit needs one, or without a group where records are nested. The response of nested records is no such
-// value as long as it is a number: it counts as the nearest bin, a map of each record by itself, and the
-// report says how many there were.
+// How to treat a row with a value outside the domain (and no catch-all), without the id that the unit needs,
+// or without the group that nested records need. A numeric response of nested records never counts as
+// outside: it is clamped to the nearest bin, record by record, and the report counts the clamped responses.
 enum class OutsideDomain {
-  kRejectRow,   // it is left out, counted and reported
-  kFailImport,  // the import fails: where the number of records is public, no row may be dropped
+  kRejectRow,   // the row is dropped, counted and reported
+  kFailImport,  // the import fails: for datasets whose number of records is public
 };
 
 // The rows of one part of a partitioned dataset: those whose attribute falls into one of these bins. Any
 // other row lies outside the domain.
 struct PartRows {
-  std::string part;  // its name, for messages
-  std::string
-      dataset;  // the id of the whole dataset: a person's or group's id means the same in all parts of it
+  std::string part;     // its name, for messages
+  std::string dataset;  // id of the whole dataset, in whose parts equal ids are the same person or group
   uint32_t attribute = 0;
   std::vector<int64_t> bins;  // ascending
 };
@@ -63,8 +81,8 @@ class RecordImport {
   virtual absl::StatusOr<ImportReport> Finish() = 0;
 };
 
-// Reads a file as an import would, and keeps nothing. That no group is too large is not checked: it rests on
-// the imports before.
+// Reads a file as an import would, and stores nothing. The sizes of groups are not checked, because they
+// depend on earlier imports.
 std::unique_ptr<RecordImport> CheckRecords(const dp::Schema& schema, const ImportOptions& options);
 
 }  // namespace curator::records

@@ -5,7 +5,6 @@
 
 #include "base/canonical_bytes.h"
 #include "base/status_macros.h"
-#include "records/digest.h"
 #include "records/files.h"
 
 namespace curator::records {

@@ -1,7 +1,6 @@
-// Which imports a dataset has had, in their order: what a segment needs to count.
+// The list of a dataset's imports, in their order. A segment counts only once it is in the manifest.
 //
-// Replacing the manifest is the moment at which an import takes effect. Not thread-safe; FolderLock keeps
-// writers apart.
+// Replacing the manifest file is the commit point of an import. Not thread-safe: writers hold the FolderLock.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +10,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "records/import_report.h"
+#include "records/import.h"
 
 namespace curator::records {
 

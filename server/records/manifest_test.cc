@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "records/testing.h"
+#include "records/testing/stored_datasets.h"
 
 namespace curator::records {
 namespace {

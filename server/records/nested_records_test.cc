@@ -12,7 +12,7 @@
 
 #include "base/errors.h"
 #include "dp/data/sealed_table.h"
-#include "records/testing.h"
+#include "records/testing/stored_datasets.h"
 
 namespace curator::records {
 namespace {

@@ -1,6 +1,6 @@
 // The records of one import on disk, as codes: a header, then blocks of columns.
 //
-// A segment proves nothing by itself: whoever reads it compares its digest with the one in the manifest.
+// A segment does not prove its own integrity: readers compare its digest with the one in the manifest.
 #pragma once
 
 #include <cstdint>
@@ -14,13 +14,12 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "dp/data/sealed_table.h"
-#include "records/digest.h"
 #include "records/files.h"
 #include "records/unit_counts.h"
 
 namespace curator::records {
 
-// What a segment must agree on with its dataset.
+// The properties that a segment must share with its dataset.
 struct TableShape {
   std::vector<int64_t> sizes;  // of each attribute
   dp::RowOwner owner = dp::RowOwner::kItself;
@@ -29,11 +28,11 @@ struct TableShape {
 
 TableShape ShapeOf(const dp::Schema& schema);
 
-// Rows that lie together in a file: of each attribute one run of codes, in its width.
+// Rows stored together: for each attribute one run of codes, in its width.
 struct RowBlock {
   size_t rows = 0;
   std::vector<std::vector<std::byte>> codes;
-  std::vector<UnitKey> groups;  // of each row's unit or group, where there are any
+  std::vector<UnitKey> groups;  // the unit or group of each row; empty where rows have none
 };
 
 // Not thread-safe. Memory: one block.
@@ -42,10 +41,10 @@ class SegmentWriter {
   static absl::StatusOr<std::unique_ptr<SegmentWriter>> Create(const std::filesystem::path& path,
                                                                TableShape shape);
 
-  // `group`, that of its unit or group, exactly where there are any.
+  // `group` is the key of the row's unit or group, null exactly where rows have none.
   absl::Status Append(std::span<const uint32_t> codes, const UnitKey* group);
 
-  // Writes what is left; the digest is that of the whole file.
+  // Writes the remaining rows. Returns the digest of the whole file.
   absl::StatusOr<std::string> Finish();
 
   // Gives the file its name, durably. After Finish().
@@ -71,10 +70,11 @@ class SegmentReader {
   static absl::StatusOr<std::unique_ptr<SegmentReader>> Open(const std::filesystem::path& path,
                                                              TableShape shape);
 
-  // The next block, or none at the end. Unproved until Finish() says so.
+  // The next block, null at the end; valid until the next call. Not proved intact before Finish() returned
+  // OK.
   absl::StatusOr<const RowBlock*> Next();
 
-  // DATA_LOSS unless all was read and has this digest.
+  // DATA_LOSS unless the whole file was read and has this digest.
   absl::Status Finish(std::string_view digest);
 
  private:

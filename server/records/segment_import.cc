@@ -9,8 +9,8 @@
 #include "records/byte_stream.h"
 #include "records/combine.h"
 #include "records/csv_reader.h"
-#include "records/digest.h"
 #include "records/encoder.h"
+#include "records/files.h"
 
 namespace curator::records {
 namespace {

@@ -1,4 +1,6 @@
-// The three ways an import can go: into a new segment, against one that is there already, or nowhere.
+// The imports into a dataset's folder: one that writes a new segment, and one that repeats an earlier import.
+// (CheckRecords() of import.h, which stores nothing, is implemented here too.) And the paths within the
+// folder.
 #pragma once
 
 #include <filesystem>
@@ -14,11 +16,10 @@
 
 namespace curator::records {
 
-// What an import needs to know of its dataset.
+// Where an import goes.
 struct ImportPlace {
   std::filesystem::path folder;  // of the dataset; it exists, with its folder of segments
-  std::string
-      unit_space;  // within which the ids of persons and groups mean the same: a dataset with its parts
+  std::string unit_space;  // id of the whole dataset, in whose parts equal ids are the same person or group
   std::string request_id;
   std::function<std::string(std::string_view)> keyed_hash;
 };
@@ -32,11 +33,12 @@ std::filesystem::path UnitsPath(const std::filesystem::path& folder);
 // Whether there is a snapshot, private or public.
 absl::StatusOr<bool> IsSealed(const std::filesystem::path& folder);
 
-// Writes a segment; Finish() enters it into the manifest.
+// An import that writes a segment; Finish() adds it to the manifest.
 absl::StatusOr<std::unique_ptr<RecordImport>> NewImport(ImportPlace place, const dp::Schema& schema,
                                                         const ImportOptions& options);
 
-// Writes nothing: Finish() returns the report of `entry` when the bytes are the same.
+// An import that writes nothing: Finish() returns the report of `entry` if the bytes are the same, else
+// ALREADY_EXISTS.
 std::unique_ptr<RecordImport> RepeatedImport(ImportPlace place, ImportEntry entry);
 
 }  // namespace curator::records

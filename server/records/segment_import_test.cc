@@ -10,7 +10,7 @@
 
 #include "base/errors.h"
 #include "records/import.h"
-#include "records/testing.h"
+#include "records/testing/stored_datasets.h"
 
 namespace curator::records {
 namespace {

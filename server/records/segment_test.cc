@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "records/testing.h"
+#include "records/testing/stored_datasets.h"
 
 namespace curator::records {
 namespace {

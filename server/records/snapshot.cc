@@ -9,7 +9,6 @@
 #include "base/canonical_bytes.h"
 #include "base/status_macros.h"
 #include "dp/data/sealed_table.h"
-#include "records/digest.h"
 #include "records/files.h"
 
 namespace curator::records {

@@ -1,4 +1,7 @@
-// A sealed dataset on disk: a header, its columns, the units or groups of its rows, and the digest of it all.
+// A sealed dataset on disk: a header, its columns, the units or groups of its rows, and the digest of all
+// that.
+//
+// Thread-safe but for the file: pure functions.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +26,8 @@ struct SnapshotFacts {
 absl::StatusOr<SnapshotFacts> WriteSnapshot(const std::filesystem::path& path,
                                             const CombinedRecords& records);
 
-// What WriteSnapshot() returned, as the file tells it, without a proof: ReadSnapshot() proves it.
-// NOT_FOUND when there is no file, DATA_LOSS when it is none of ours.
+// The facts that WriteSnapshot() returned, as recorded in the file and not verified; ReadSnapshot() verifies
+// them. NOT_FOUND when there is no file, DATA_LOSS when it is not a snapshot.
 absl::StatusOr<SnapshotFacts> ReadSnapshotFacts(const std::filesystem::path& path);
 
 struct Snapshot {
@@ -35,7 +38,7 @@ struct Snapshot {
 // NOT_FOUND when there is no file, DATA_LOSS when it is not exactly what was written.
 absl::StatusOr<Snapshot> ReadSnapshot(const std::filesystem::path& path);
 
-// The same file read as a public table; units and groups are left out.
+// The same file read as a public table, without units and groups.
 struct PublicSnapshot {
   SnapshotFacts facts;
   std::shared_ptr<const dp::PublicTable> table;

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "dp/data/sealed_table.h"
-#include "records/digest.h"
-#include "records/testing.h"
+#include "records/files.h"
+#include "records/testing/stored_datasets.h"
 
 namespace curator::records {
 namespace {

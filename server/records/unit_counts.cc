@@ -9,7 +9,6 @@
 #include "base/canonical_bytes.h"
 #include "base/status_macros.h"
 #include "dp/domain/domain.h"
-#include "records/digest.h"
 #include "records/files.h"
 
 namespace curator::records {

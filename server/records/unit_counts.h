@@ -1,6 +1,7 @@
-// Whose records a sealed part holds: what the bound of a person or group needs to hold in all parts together.
+// The units of a sealed part with their numbers of records, needed to bound a unit's records over all parts.
 //
-// Kept beside the snapshot of each part of a partitioned dataset, as long as parts may be added.
+// Stored beside the snapshot of each part of a partitioned dataset, because further parts may be added.
+// Thread-safe but for the file: plain values and pure functions.
 #pragma once
 
 #include <array>
@@ -18,7 +19,7 @@ namespace curator::records {
 // A person's or group's id, as stored: the first bytes of its keyed hash.
 using UnitKey = std::array<char, 16>;
 
-// The units of one part, by the numbers that its table gives them, and how many records each has there.
+// The units of one part, indexed by their numbers in the part's table, with their numbers of records there.
 struct UnitCounts {
   std::vector<UnitKey> keys;
   std::vector<uint32_t> records;  // as many
@@ -31,7 +32,7 @@ absl::Status WriteUnitCounts(const std::filesystem::path& path, const UnitCounts
 // NOT_FOUND when there is no file, DATA_LOSS when it is not what WriteUnitCounts() wrote.
 absl::StatusOr<UnitCounts> ReadUnitCounts(const std::filesystem::path& path);
 
-// Keys are bytes of a keyed hash already: any eight of them are as good as a hash of all.
+// Keys are bytes of a keyed hash already, so any eight of them serve as the hash.
 struct UnitKeyHash {
   size_t operator()(const UnitKey& key) const;
 };

@@ -9,7 +9,7 @@
 
 #include "base/canonical_bytes.h"
 #include "dp/data/sealed_table.h"
-#include "records/digest.h"
+#include "records/files.h"
 #include "records/manifest.h"
 #include "records/segment.h"
 #include "records/snapshot.h"
