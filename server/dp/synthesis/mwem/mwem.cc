@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "base/status_macros.h"
-#include "dp/synthesis/dense/product_model.h"
-#include "dp/synthesis/factored/factored_model.h"
+#include "dp/synthesis/models/product_model.h"
+#include "dp/synthesis/models/factored_model.h"
 #include "dp/synthesis/mwem/mwem_run.h"
 #include "dp/synthesis/mwem/mwem_schedule.h"
 

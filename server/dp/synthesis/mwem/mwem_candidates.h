@@ -12,7 +12,7 @@
 #include "absl/status/status.h"
 #include "dp/domain/domain.h"
 #include "dp/kernel/transcript.h"
-#include "dp/synthesis/factored/factored_fit.h"
+#include "dp/synthesis/models/factored_fit.h"
 #include "dp/synthesis/pacer.h"
 #include "dp/workload/linear_queries.h"
 

@@ -8,7 +8,7 @@
 
 #include "base/errors.h"
 #include "dp/data/testing/seal_rows.h"
-#include "dp/synthesis/factored/factored_model.h"
+#include "dp/synthesis/models/factored_model.h"
 #include "dp/synthesis/mwem/mwem.h"
 #include "dp/synthesis/synthesis_workload.h"
 #include "dp/workload/marginals.h"

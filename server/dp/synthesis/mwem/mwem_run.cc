@@ -8,8 +8,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "base/status_macros.h"
-#include "dp/synthesis/dense/product_model.h"
-#include "dp/synthesis/factored/factored_model.h"
+#include "dp/synthesis/models/product_model.h"
+#include "dp/synthesis/models/factored_model.h"
 #include "dp/synthesis/synthesis_workload.h"
 #include "dp/workload/marginals.h"
 

@@ -5,8 +5,8 @@
 #include <limits>
 
 #include "base/status_macros.h"
-#include "dp/synthesis/dense/portable_exp.h"
-#include "dp/synthesis/mwem/lambda_steps.h"
+#include "dp/synthesis/models/portable_math.h"
+#include "dp/synthesis/models/lambda_steps.h"
 
 namespace curator::dp {
 namespace {

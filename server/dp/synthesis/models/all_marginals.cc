@@ -1,10 +1,10 @@
-#include "dp/synthesis/dense/all_marginals.h"
+#include "dp/synthesis/models/all_marginals.h"
 
 #include <cstddef>
 #include <utility>
 
 #include "base/status_macros.h"
-#include "dp/synthesis/dense/block_loops.h"
+#include "dp/synthesis/models/block_loops.h"
 
 namespace curator::dp {
 namespace {

@@ -17,8 +17,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "dp/domain/domain.h"
-#include "dp/synthesis/dense/dense_layout.h"
-#include "dp/synthesis/mwem/product_fit.h"
+#include "dp/synthesis/models/dense_layout.h"
+#include "dp/synthesis/models/product_fit.h"
 #include "dp/synthesis/pacer.h"
 
 namespace curator::dp {

@@ -1,9 +1,9 @@
-#include "dp/synthesis/dense/product_weights.h"
+#include "dp/synthesis/models/product_weights.h"
 
 #include <algorithm>
 
 #include "base/status_macros.h"
-#include "dp/synthesis/dense/block_loops.h"
+#include "dp/synthesis/models/block_loops.h"
 
 namespace curator::dp {
 

@@ -1,4 +1,4 @@
-#include "dp/synthesis/factored/factored_model.h"
+#include "dp/synthesis/models/factored_model.h"
 
 #include <algorithm>
 #include <iterator>
@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "base/status_macros.h"
-#include "dp/synthesis/dense/alias_table.h"
-#include "dp/synthesis/dense/product_model.h"
-#include "dp/synthesis/factored/product_of_parts.h"
+#include "dp/synthesis/models/alias_table.h"
+#include "dp/synthesis/models/product_model.h"
+#include "dp/synthesis/models/product_of_parts.h"
 
 namespace curator::dp {
 namespace {

@@ -1,4 +1,4 @@
-#include "dp/synthesis/factored/product_of_parts.h"
+#include "dp/synthesis/models/product_of_parts.h"
 
 #include <algorithm>
 

@@ -1,10 +1,10 @@
-#include "dp/synthesis/mwem/lambda_steps.h"
+#include "dp/synthesis/models/lambda_steps.h"
 
 #include <algorithm>
 #include <cmath>
 #include <map>
 
-#include "dp/synthesis/dense/portable_exp.h"
+#include "dp/synthesis/models/portable_math.h"
 
 namespace curator::dp {
 namespace {

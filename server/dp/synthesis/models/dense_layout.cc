@@ -1,4 +1,4 @@
-#include "dp/synthesis/dense/dense_layout.h"
+#include "dp/synthesis/models/dense_layout.h"
 
 #include <algorithm>
 #include <utility>
@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
-#include "dp/synthesis/dense/block_loops.h"
+#include "dp/synthesis/models/block_loops.h"
 #include "dp/workload/marginals.h"
 
 namespace curator::dp {

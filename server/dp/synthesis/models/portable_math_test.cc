@@ -1,4 +1,4 @@
-#include "dp/synthesis/dense/portable_exp.h"
+#include "dp/synthesis/models/portable_math.h"
 
 #include <gtest/gtest.h>
 

@@ -24,8 +24,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "dp/domain/domain.h"
-#include "dp/synthesis/dense/dense_layout.h"
-#include "dp/synthesis/dense/product_weights.h"
+#include "dp/synthesis/models/dense_layout.h"
+#include "dp/synthesis/models/product_weights.h"
 #include "dp/synthesis/pacer.h"
 #include "dp/workload/linear_queries.h"
 

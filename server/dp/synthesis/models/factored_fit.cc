@@ -1,4 +1,4 @@
-#include "dp/synthesis/factored/factored_fit.h"
+#include "dp/synthesis/models/factored_fit.h"
 
 #include <algorithm>
 #include <numeric>
@@ -6,9 +6,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
-#include "dp/synthesis/dense/all_marginals.h"
-#include "dp/synthesis/dense/product_model.h"
-#include "dp/synthesis/factored/product_of_parts.h"
+#include "dp/synthesis/models/all_marginals.h"
+#include "dp/synthesis/models/product_model.h"
+#include "dp/synthesis/models/product_of_parts.h"
 
 namespace curator::dp {
 namespace {

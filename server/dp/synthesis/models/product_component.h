@@ -8,8 +8,8 @@
 #include "absl/status/statusor.h"
 #include "base/canonical_bytes.h"
 #include "dp/domain/domain.h"
-#include "dp/synthesis/dense/dense_layout.h"
-#include "dp/synthesis/dense/product_weights.h"
+#include "dp/synthesis/models/dense_layout.h"
+#include "dp/synthesis/models/product_weights.h"
 #include "dp/synthesis/pacer.h"
 
 namespace curator::dp {

@@ -13,8 +13,8 @@
 
 #include "absl/status/statusor.h"
 #include "dp/domain/domain.h"
-#include "dp/synthesis/dense/dense_layout.h"
-#include "dp/synthesis/dense/product_component.h"
+#include "dp/synthesis/models/dense_layout.h"
+#include "dp/synthesis/models/product_component.h"
 #include "dp/synthesis/pacer.h"
 #include "dp/synthesis/synthesizer.h"
 

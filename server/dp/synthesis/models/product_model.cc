@@ -1,11 +1,11 @@
-#include "dp/synthesis/dense/product_model.h"
+#include "dp/synthesis/models/product_model.h"
 
 #include <utility>
 
 #include "base/canonical_bytes.h"
 #include "base/status_macros.h"
-#include "dp/synthesis/dense/alias_table.h"
-#include "dp/synthesis/dense/block_loops.h"
+#include "dp/synthesis/models/alias_table.h"
+#include "dp/synthesis/models/block_loops.h"
 
 namespace curator::dp {
 namespace {

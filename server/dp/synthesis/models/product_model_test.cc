@@ -1,4 +1,4 @@
-#include "dp/synthesis/dense/product_model.h"
+#include "dp/synthesis/models/product_model.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "dp/synthesis/factored/factored_model.h"
+#include "dp/synthesis/models/factored_model.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,11 +1,11 @@
-#include "dp/synthesis/mwem/product_fit.h"
+#include "dp/synthesis/models/product_fit.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <random>
 
-#include "dp/synthesis/mwem/lambda_steps.h"
+#include "dp/synthesis/models/lambda_steps.h"
 #include "dp/workload/testing_domain.h"
 
 namespace curator::dp {

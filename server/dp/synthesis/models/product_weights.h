@@ -10,7 +10,7 @@
 
 #include "absl/status/statusor.h"
 #include "dp/domain/domain.h"
-#include "dp/synthesis/dense/dense_layout.h"
+#include "dp/synthesis/models/dense_layout.h"
 #include "dp/synthesis/pacer.h"
 
 namespace curator::dp {

@@ -1,4 +1,4 @@
-#include "dp/synthesis/dense/product_component.h"
+#include "dp/synthesis/models/product_component.h"
 
 #include <cmath>
 #include <string>

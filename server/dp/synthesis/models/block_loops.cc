@@ -1,10 +1,10 @@
-#include "dp/synthesis/dense/block_loops.h"
+#include "dp/synthesis/models/block_loops.h"
 
 #include <algorithm>
 #include <cstddef>
 
 #include "base/processor.h"
-#include "dp/synthesis/dense/portable_exp.h"
+#include "dp/synthesis/models/portable_math.h"
 
 namespace curator::dp {
 namespace {

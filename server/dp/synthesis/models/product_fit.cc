@@ -1,4 +1,4 @@
-#include "dp/synthesis/mwem/product_fit.h"
+#include "dp/synthesis/models/product_fit.h"
 
 #include <algorithm>
 #include <cmath>
@@ -6,8 +6,8 @@
 #include <variant>
 
 #include "base/status_macros.h"
-#include "dp/synthesis/dense/portable_exp.h"
-#include "dp/synthesis/mwem/lambda_steps.h"
+#include "dp/synthesis/models/portable_math.h"
+#include "dp/synthesis/models/lambda_steps.h"
 
 namespace curator::dp {
 namespace {

@@ -1,4 +1,4 @@
-#include "dp/synthesis/dense/alias_table.h"
+#include "dp/synthesis/models/alias_table.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "dp/synthesis/factored/factored_fit.h"
+#include "dp/synthesis/models/factored_fit.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

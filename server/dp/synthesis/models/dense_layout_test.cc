@@ -1,4 +1,4 @@
-#include "dp/synthesis/dense/dense_layout.h"
+#include "dp/synthesis/models/dense_layout.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,8 +7,8 @@
 #include <random>
 
 #include "base/errors.h"
-#include "dp/synthesis/dense/all_marginals.h"
-#include "dp/synthesis/dense/product_weights.h"
+#include "dp/synthesis/models/all_marginals.h"
+#include "dp/synthesis/models/product_weights.h"
 #include "dp/workload/marginals.h"
 #include "dp/workload/testing_domain.h"
 
