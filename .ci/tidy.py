@@ -70,8 +70,8 @@ TEST_FILE = re.compile(r"_test\.cc$|^(tests|bench)/|/(testing|conformance)/|/tes
 TABLE_HEADER = "dp/data/sealed_table.h"
 TABLE_READERS = ("dp/kernel", "dp/data", "data")
 # The owner's exact view of the records: opened in one place, used in one.
-OWNER_VIEW = {"dp/kernel/owner_view.h", "service/owner_actions.h"}
-OWNER_VIEW_USERS = re.compile(r"^server/(dp/kernel/owner_view|service/owner(_actions|_risk)?)\.(h|cc)$")
+OWNER_VIEW = {"dp/kernel/owner_view.h", "service/owner/owner_actions.h"}
+OWNER_VIEW_USERS = re.compile(r"^server/(dp/kernel/owner_view|service/owner/owner_\w+)\.(h|cc)$")
 
 
 @dataclass(frozen=True)
@@ -189,7 +189,7 @@ def table_findings(path, text, closed_headers):
         return
     for include in tidy_cpp.includes(text):
         if include.path in OWNER_VIEW and not OWNER_VIEW_USERS.search(path):
-            message = f"{path} must not include {include.path}: only service/owner and service/owner_risk look with the owner's eyes"
+            message = f"{path} must not include {include.path}: only service/owner looks with the owner's eyes"
             yield Finding(path, include.line, "table", message)
     if within(place_of(path), TABLE_READERS):
         return

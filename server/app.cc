@@ -30,7 +30,7 @@
 #include "rpc/query_rpc.h"
 #include "rpc/synthesis_rpc.h"
 #include "rpc/version_rpc.h"
-#include "service/curator.h"
+#include "service/services.h"
 
 namespace curator {
 namespace {

@@ -10,9 +10,9 @@
 #include "rpc/convert_budget.h"
 #include "rpc/convert_schema.h"
 #include "rpc/grpc_status.h"
-#include "service/accounts.h"
-#include "service/budgets.h"
-#include "service/limits.h"
+#include "service/accounts/accounts.h"
+#include "service/accounts/budgets.h"
+#include "service/accounts/limits.h"
 
 namespace curator::rpc {
 namespace {

@@ -5,10 +5,10 @@
 
 #include "curator/v1/budget.pb.h"
 #include "ledger/ledger.h"
-#include "service/budgets.h"
-#include "service/limits.h"
-#include "service/receipts.h"
-#include "service/repairs.h"
+#include "service/accounts/budgets.h"
+#include "service/accounts/limits.h"
+#include "service/charges/receipts.h"
+#include "service/charges/repairs.h"
 
 namespace curator::rpc {
 

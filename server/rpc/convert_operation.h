@@ -2,7 +2,7 @@
 #pragma once
 
 #include "curator/v1/operation.pb.h"
-#include "service/operation_view.h"
+#include "service/operations/operations.h"
 
 namespace curator::rpc {
 

@@ -7,7 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "curator/v1/workload.pb.h"
-#include "service/query_classes.h"
+#include "service/workloads/query_classes.h"
 
 namespace curator::rpc {
 

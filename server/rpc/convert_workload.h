@@ -15,7 +15,7 @@
 #include "dp/workload/post_processing.h"
 #include "dp/workload/spend.h"
 #include "dp/workload/workload_plan.h"
-#include "service/pricing.h"
+#include "service/charges/pricing.h"
 
 namespace curator::rpc {
 

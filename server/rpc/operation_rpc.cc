@@ -10,7 +10,7 @@
 #include "rpc/caller.h"
 #include "rpc/convert_operation.h"
 #include "rpc/grpc_status.h"
-#include "service/operation_view.h"
+#include "service/operations/operations.h"
 
 namespace curator::rpc {
 namespace {

@@ -8,7 +8,7 @@
 #include "rpc/convert_queries.h"
 #include "rpc/convert_schema.h"
 #include "rpc/convert_workload.h"
-#include "service/resolve_workload.h"
+#include "service/workloads/resolve_workload.h"
 #include "tests/fuzz/fuzz_target.h"
 
 namespace curator::fuzz {
