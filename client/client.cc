@@ -23,9 +23,12 @@
 namespace curator {
 namespace {
 
-inline constexpr size_t kCsvPieceBytes = 256 << 10;
+using client::Connection;
+using client::FromGrpc;
 
-// Hands each message to `take` until the stream ends or `take` fails; the server is told to stop then.
+constexpr size_t kCsvPieceBytes = 256 << 10;
+
+// Hands each message to `take` until the stream ends or `take` fails; the call is cancelled in that case.
 template <typename Message, typename Take>
 absl::Status ReadAll(grpc::ClientContext& context, grpc::ClientReader<Message>& reader, const Take& take) {
   Message message;
@@ -53,8 +56,7 @@ class CsvSource {
     if (start_ == std::istream::pos_type(-1) || !stream_.seekg(start_)) {
       return absl::FailedPreconditionError(
           "the connection was lost and the input cannot be read a second time: nothing has been imported "
-          "unless the "
-          "dataset says so; send it again under the same request id");
+          "unless the dataset says so; send it again under the same request id");
     }
     return absl::OkStatus();
   }
@@ -89,11 +91,6 @@ class CsvSource {
 };
 
 }  // namespace
-
-using client::Connection;
-using client::CsvSource;
-using client::FromGrpc;
-using client::ReadAll;
 
 struct Client::Wire {
   explicit Wire(ClientOptions options)

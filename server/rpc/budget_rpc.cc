@@ -12,7 +12,6 @@
 #include "rpc/grpc_status.h"
 #include "service/accounts/accounts.h"
 #include "service/accounts/budgets.h"
-#include "service/accounts/limits.h"
 
 namespace curator::rpc {
 namespace {

@@ -5,10 +5,9 @@
 
 #include "curator/v1/budget.pb.h"
 #include "ledger/ledger.h"
+#include "service/accounts/accounts.h"
 #include "service/accounts/budgets.h"
-#include "service/accounts/limits.h"
 #include "service/charges/receipts.h"
-#include "service/charges/repairs.h"
 
 namespace curator::rpc {
 

@@ -11,7 +11,6 @@
 #include "rpc/grpc_status.h"
 #include "service/datasets/datasets.h"
 #include "service/datasets/parts.h"
-#include "service/datasets/schema_check.h"
 
 namespace curator::rpc {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "base/errors.h"
 #include "dp/workload/workload_plan.h"
-#include "rpc/convert_queries.h"
+#include "rpc/convert_workload.h"
 #include "service/workloads/resolve_workload.h"
 
 namespace curator::rpc {

@@ -7,7 +7,6 @@
 #include "rpc/caller.h"
 #include "rpc/grpc_status.h"
 #include "service/owner/owner_reports.h"
-#include "service/owner/owner_risk.h"
 
 namespace curator::rpc {
 namespace {

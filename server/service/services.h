@@ -7,9 +7,8 @@
 #include "host/key_sealer.h"
 #include "host/receipt_signer.h"
 #include "ledger/ledger.h"
+#include "service/background_work.h"
 #include "service/release_once.h"
-#include "service/running_operations.h"
-#include "service/work_queue.h"
 
 namespace curator::service {
 

@@ -22,9 +22,12 @@
 namespace curator::dp {
 namespace {
 
-// Not thread-safe; numbers handed out are valid while it lives.
+// Zeros for counters, which are read and written all over the place: large arrays lie in large pages where the
+// system has them. Not thread-safe; numbers() is valid while the object lives.
 class ZeroedNumbers {
  public:
+  // Throws std::bad_alloc, as a vector of this size would.
+  explicit ZeroedNumbers(size_t count);
   ~ZeroedNumbers();
   ZeroedNumbers(ZeroedNumbers&& other) noexcept;
   ZeroedNumbers& operator=(ZeroedNumbers&& other) = delete;
@@ -38,7 +41,6 @@ class ZeroedNumbers {
   uint32_t* start_;
 };
 
-// Throws std::bad_alloc, as a vector of so many numbers would.
 ZeroedNumbers::ZeroedNumbers(size_t count)
     : count_(count), mapped_bytes_(0), memory_(nullptr), start_(nullptr) {
   const size_t bytes = count * sizeof(uint32_t);

@@ -6,11 +6,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
-#include "codec/event_codec.h"
+#include "codec/accounting_codec.h"
 #include "dp/accounting/calculators/schedule.h"
 #include "dp/accounting/checked.h"
 #include "ledger/history/entry_payload.h"
-#include "service/accounts/limits.h"
+#include "service/accounts/accounts.h"
 #include "service/charges/pricing.h"
 
 namespace curator::service {

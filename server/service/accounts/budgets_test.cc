@@ -8,8 +8,7 @@
 #include <memory>
 
 #include "base/canonical_bytes.h"
-#include "codec/event_codec.h"
-#include "codec/rule_codec.h"
+#include "codec/accounting_codec.h"
 #include "codec/schema_codec.h"
 #include "host/entropy.h"
 #include "ledger/open_ledger.h"

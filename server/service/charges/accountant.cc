@@ -7,8 +7,7 @@
 #include "base/canonical_bytes.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
-#include "codec/event_codec.h"
-#include "codec/rule_codec.h"
+#include "codec/accounting_codec.h"
 #include "dp/accounting/calculators/certification.h"
 #include "service/charges/request_scope.h"
 

@@ -19,7 +19,6 @@
 #include "ledger/ledger.h"
 #include "service/access.h"
 #include "service/charges/pricing.h"
-#include "service/datasets/datasets.h"
 
 namespace curator::service {
 

@@ -4,7 +4,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
-#include "codec/rule_codec.h"
+#include "codec/accounting_codec.h"
+#include "dp/accounting/kept_promise.h"
 
 namespace curator::service {
 namespace {
@@ -77,6 +78,15 @@ absl::StatusOr<dp::RuleSpec> GoverningRule(const std::vector<ledger::Account>& a
     if (is_the_datasets) return codec::DecodeRule(account.rule);
   }
   return absl::DataLossError("a private dataset without an account of its own");
+}
+
+absl::StatusOr<dp::RuleSpec> PromiseOf(const ledger::Account& account) {
+  ASSIGN_OR_RETURN(const dp::RuleSpec opened, codec::DecodeRule(account.rule));
+  std::vector<dp::CounterAmount> limits;
+  for (const ledger::CounterBalance& balance : account.counters) {
+    limits.push_back({balance.counter, balance.limit});
+  }
+  return dp::KeptPromise(opened, limits);
 }
 
 absl::StatusOr<Price> PriceOf(const DatasetView& dataset, const std::vector<ledger::Account>& accounts,

@@ -49,6 +49,10 @@ bool Concerns(const ledger::Account& account, std::string_view principal);
 // buy.
 absl::StatusOr<dp::RuleSpec> GoverningRule(const std::vector<ledger::Account>& accounts);
 
+// The promise that the account keeps under its present limits (dp/accounting/kept_promise.h).
+// Errors: DATA_LOSS for a stored rule that cannot be read.
+absl::StatusOr<dp::RuleSpec> PromiseOf(const ledger::Account& account);
+
 // A part's account is charged by dp/workload/part_cost.h, for which `linear` says more of the event; all
 // others are charged what the event costs. Errors: FAILED_PRECONDITION, naming the account, when its rule
 // cannot count the event.

@@ -1,7 +1,7 @@
 // Prices in accounts that contradict themselves.
 #include "service/charges/pricing.h"
 
-#include "codec/rule_codec.h"
+#include "codec/accounting_codec.h"
 #include "service/testing/fixture.h"
 
 namespace curator::service {

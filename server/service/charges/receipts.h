@@ -7,10 +7,12 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "host/receipt_signer.h"
 #include "ledger/ledger.h"
+#include "service/access.h"
 
 namespace curator::service {
 
@@ -28,5 +30,26 @@ absl::StatusOr<Receipt> ReceiptOf(ledger::Ledger& ledger, const host::ReceiptSig
 // it, or when it is of another ledger.
 absl::StatusOr<ledger::LostCharge> ChargeOfReceipt(ledger::Ledger& ledger, const host::ReceiptSigner& signer,
                                                    const Receipt& receipt);
+
+// After a restored backup: what is spent is raised to what the anchor and receipts know.
+//
+// Thread-safe.
+
+struct RepairRequest {
+  std::string request_id;
+  std::string principal;
+  std::string dataset;
+  std::string reason;
+  std::vector<Receipt> receipts;
+};
+
+struct RepairView {
+  ledger::RepairReport report;
+  std::vector<std::string> accounts;  // the name of each of report.raised
+};
+
+// For the owner. Errors: those of Ledger::RaiseToAnchor(); INVALID_ARGUMENT (reason, receipts[i]).
+absl::StatusOr<RepairView> RepairLedger(ledger::Ledger& ledger, const host::ReceiptSigner& signer,
+                                        const RepairRequest& request, Intent intent);
 
 }  // namespace curator::service

@@ -1,5 +1,7 @@
 #include "service/datasets/datasets.h"
 
+#include <gmpxx.h>
+
 #include <algorithm>
 
 #include "absl/strings/ascii.h"
@@ -283,6 +285,13 @@ absl::StatusOr<Sealed> SealDataset(ledger::Ledger& ledger, data::DatasetStore& s
   return Sealed{.dataset = {*std::move(record), dataset.schema, dataset.unit_bound},
                 .records = content.records,
                 .records_dropped = content.records_dropped};
+}
+
+std::string DomainSize(const dp::Domain& domain) {
+  mpz_class cells = 1;
+  for (const dp::Attribute& attribute : domain.attributes())
+    cells *= static_cast<unsigned long>(attribute.size());
+  return cells.get_str();
 }
 
 }  // namespace curator::service

@@ -18,9 +18,6 @@
 
 namespace curator::service {
 
-// Whether a call is to be carried out, or only to be checked.
-enum class Intent { kDo, kValidateOnly };
-
 // A part by the labels of its bins, or by runs of them ("2019..2021") where the bins have an order.
 struct NamedPart {
   std::string name;
@@ -80,5 +77,10 @@ struct Sealed {
 absl::StatusOr<Sealed> SealDataset(ledger::Ledger& ledger, data::DatasetStore& store,
                                    std::string_view principal, std::string_view name, std::string_view part,
                                    Intent intent);
+
+// Facts about a schema for whoever is writing one.
+
+// The product of all sizes as a decimal, exact however large. Thread-safe: a pure function.
+std::string DomainSize(const dp::Domain& domain);
 
 }  // namespace curator::service

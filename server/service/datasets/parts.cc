@@ -9,7 +9,7 @@
 #include "base/errors.h"
 #include "base/status_macros.h"
 #include "service/accounts/accounts.h"
-#include "service/accounts/limits.h"
+#include "service/charges/pricing.h"
 
 namespace curator::service {
 namespace {

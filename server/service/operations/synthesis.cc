@@ -11,7 +11,7 @@
 #include "absl/strings/str_join.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
-#include "codec/event_codec.h"
+#include "codec/accounting_codec.h"
 #include "codec/fingerprint.h"
 #include "codec/release_codec.h"
 #include "dp/domain/response.h"

@@ -10,7 +10,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "service/datasets/datasets.h"
+#include "dp/kernel/nested_risk.h"
+#include "service/access.h"
 #include "service/services.h"
 
 namespace curator::service {
@@ -50,5 +51,31 @@ absl::StatusOr<Evaluation> EvaluateRelease(Curator& curator, const EvaluationReq
 // Private: the exact number of records, of all parts that are sealed.
 absl::StatusOr<int64_t> CountRows(Curator& curator, const std::string& request_id,
                                   const std::string& principal, const std::string& dataset, Intent intent);
+
+// What single groups and records of nested data weigh in the likelihood, for the owner: a look that is
+// written down first, and private.
+//
+// Thread-safe. Errors as in owner.h.
+
+// The parameters over which sensitivities are taken (dp/kernel/nested_risk.h).
+enum class RiskGridKind { kAroundFit, kWithinBounds };
+
+struct RiskRequest {
+  std::string request_id;
+  std::string principal;
+  std::string dataset;  // its schema has a nesting
+  RiskGridKind grid = RiskGridKind::kAroundFit;
+};
+
+// Private: computed from the records themselves.
+struct RiskReport {
+  std::vector<dp::RiskRow> rows;
+  int64_t groups = 0;
+  int64_t records = 0;
+  std::string grid;  // in words
+};
+
+// FAILED_PRECONDITION, beside the errors of owner.h, when the dataset has no nesting or no records.
+absl::StatusOr<RiskReport> ReportRisk(Curator& curator, const RiskRequest& request, Intent intent);
 
 }  // namespace curator::service

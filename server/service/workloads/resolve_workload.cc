@@ -9,7 +9,6 @@
 #include "base/status_macros.h"
 #include "dp/workload/marginals.h"
 #include "service/workloads/resolve_conditions.h"
-#include "service/workloads/resolve_names.h"
 
 namespace curator::service {
 namespace {

@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
-#include "codec/event_codec.h"
+#include "codec/accounting_codec.h"
 #include "codec/fingerprint.h"
 #include "dp/kernel/kernel.h"
 #include "dp/noise/drbg.h"

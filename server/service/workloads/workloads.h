@@ -18,7 +18,6 @@
 #include "service/access.h"
 #include "service/charges/pricing.h"
 #include "service/charges/request_scope.h"
-#include "service/datasets/datasets.h"
 #include "service/services.h"
 #include "service/workloads/query_classes.h"
 

@@ -16,11 +16,16 @@
 namespace curator::dp {
 namespace {
 
+// Records of the joined model, sorted by their response: what is joined to a synthetic response.
 class JoinedRecords {
  public:
-  // Some records of `model`, which covers `response`: at most about as many as `rows`, and no more than
+  // About `rows` records of `model`, which covers `response`, but no more than memory for 2^22 codes holds.
+  // Errors: the model's own.
+  static absl::StatusOr<JoinedRecords> Draw(const SynthesisModel& model, uint32_t response, int64_t rows,
+                                            BitSource& bits);
 
-  // One of the records with this response, or with the nearest that there is. Codes of all attributes of the
+  // The codes of a record with this response, or with the nearest that there is; valid while the object lives.
+  std::span<const uint32_t> Like(uint32_t response, UniformDoubles& uniform) const;
 
  private:
   JoinedRecords() = default;
@@ -34,7 +39,6 @@ constexpr size_t kMostCodes = size_t{1} << 22;
 constexpr int64_t kFewest = 1 << 10;
 constexpr int64_t kMost = 1 << 16;
 
-// memory for 2^22 codes holds. Errors: the model's own.
 absl::StatusOr<JoinedRecords> JoinedRecords::Draw(const SynthesisModel& model, uint32_t response,
                                                   int64_t rows, BitSource& bits) {
   const AttributeSet& attributes = model.attributes();
@@ -63,7 +67,6 @@ absl::StatusOr<JoinedRecords> JoinedRecords::Draw(const SynthesisModel& model, u
   return records;
 }
 
-// model; they stay valid while it lives.
 std::span<const uint32_t> JoinedRecords::Like(uint32_t response, UniformDoubles& uniform) const {
   auto [first, last] = std::ranges::equal_range(responses_, response);
   if (first == last) {

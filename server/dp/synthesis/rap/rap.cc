@@ -22,7 +22,8 @@
 namespace curator::dp {
 namespace {
 
-// A piece of work that is `from`..`to` of the whole, told in `count` equal parts. Not thread-safe.
+// Reports the progress of a piece of work that is `from`..`to` of the whole, in `count` equal steps. Not
+// thread-safe.
 class Milestones {
  public:
   Milestones(const Progress& progress, double from, double to, int count = 10)
@@ -30,9 +31,9 @@ class Milestones {
 
   // This share of the piece is done.
   void Reach(double share) {
-    while (told_ < count_ && share * count_ >= told_ + 1) {
-      ++told_;
-      progress_(told_ == count_ ? to_ : from_ + (to_ - from_) * told_ / count_);
+    while (reported_ < count_ && share * count_ >= reported_ + 1) {
+      ++reported_;
+      progress_(reported_ == count_ ? to_ : from_ + (to_ - from_) * reported_ / count_);
     }
   }
 
@@ -44,7 +45,7 @@ class Milestones {
   double from_;
   double to_;
   int count_;
-  int told_ = 0;
+  int reported_ = 0;
 };
 
 // Answers are never trusted further than this many records: noise may vanish at enormous budgets, the loss

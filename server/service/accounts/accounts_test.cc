@@ -1,7 +1,7 @@
 // Limits in a ledger that contradicts itself: nothing is changed by what cannot be understood.
-#include "service/accounts/limits.h"
+#include "service/accounts/accounts.h"
 
-#include "codec/rule_codec.h"
+#include "codec/accounting_codec.h"
 #include "codec/schema_codec.h"
 #include "service/testing/fixture.h"
 

@@ -1,10 +1,8 @@
-#include "service/running_operations.h"
+#include "service/background_work.h"
 
 #include <gtest/gtest.h>
 
 #include <thread>
-
-#include "service/work_queue.h"
 
 namespace curator::service {
 namespace {

@@ -1,4 +1,4 @@
-#include "codec/event_codec.h"
+#include "codec/accounting_codec.h"
 
 #include <gtest/gtest.h>
 

@@ -1,13 +1,16 @@
-#include "codec/event_codec.h"
+#include "codec/accounting_codec.h"
 
-#include <string>
+#include <functional>
+#include <mutex>
+#include <set>
 #include <utility>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
-#include "base/status_macros.h"
 #include "base/canonical_bytes.h"
-#include "codec/rational_codec.h"
+#include "base/status_macros.h"
 #include "dp/accounting/overloaded.h"
+#include "dp/accounting/units.h"
 
 namespace curator::codec {
 namespace {
@@ -34,6 +37,22 @@ enum class Kind : int64_t {
 
 // The shortest event: a kind and one more integer.
 constexpr int64_t kLeastEventBytes = 16;
+
+void WriteRational(dp::Rational value, CanonicalWriter& out) {
+  const dp::Rational reduced = dp::Reduced(value);
+  out.Integer(reduced.numerator);
+  out.Integer(reduced.denominator);
+}
+
+// Refuses the document when the rational is out of range or not in lowest terms.
+dp::Rational ReadRational(CanonicalReader& in) {
+  dp::Rational value;
+  value.numerator = in.Integer();
+  value.denominator = in.Integer();
+  const bool in_range = value.numerator >= 0 && value.denominator > 0;
+  if (!in_range || dp::Reduced(value).denominator != value.denominator) in.Refuse();
+  return value;
+}
 
 class EventWriter {
  public:
@@ -218,6 +237,39 @@ class EventReader {
   int64_t nodes_ = 0;
 };
 
+constexpr std::string_view kRuleDocument = "curator.rule";
+constexpr int64_t kRuleVersion = 1;
+
+constexpr int64_t kAbsent = 0;
+constexpr int64_t kPresent = 1;
+
+// Whether an optional field follows.
+bool ReadPresence(CanonicalReader& in) {
+  const int64_t presence = in.Integer();
+  if (presence != kAbsent && presence != kPresent) in.Refuse();
+  return presence == kPresent;
+}
+
+// The bytes of rules that were found to have limits: finding out takes a search, and every request decodes
+// the rules of all accounts it concerns. Thread-safe.
+class UsableRules {
+ public:
+  bool Has(std::string_view bytes) {
+    const std::scoped_lock lock(mutex_);
+    return known_.count(bytes) > 0;
+  }
+  void Add(std::string_view bytes) {
+    constexpr size_t kMost = 10'000;
+    const std::scoped_lock lock(mutex_);
+    if (known_.size() >= kMost) known_.clear();
+    known_.emplace(bytes);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::set<std::string, std::less<>> known_ ABSL_GUARDED_BY(mutex_);
+};
+
 }  // namespace
 
 std::string EncodeEvent(const dp::Event& event) {
@@ -235,6 +287,40 @@ absl::StatusOr<dp::Event> DecodeEvent(std::string_view bytes) {
     return absl::DataLossError("malformed " + std::string(kDocument) + ": " + std::string(valid.message()));
   }
   return event;
+}
+
+std::string EncodeRule(const dp::RuleSpec& rule) {
+  CanonicalWriter out(kRuleDocument, kRuleVersion);
+  out.Text(dp::RuleName(rule.kind));
+  out.Integer(rule.epsilon.units());
+  out.Integer(rule.delta.units());
+  out.Integer(rule.order ? kPresent : kAbsent);
+  if (rule.order) WriteRational(*rule.order, out);
+  out.Integer(rule.delta_slack ? kPresent : kAbsent);
+  if (rule.delta_slack) out.Integer(rule.delta_slack->units());
+  return std::move(out).Take();
+}
+
+absl::StatusOr<dp::RuleSpec> DecodeRule(std::string_view bytes) {
+  CanonicalReader in(bytes, kRuleDocument, kRuleVersion);
+  dp::RuleSpec rule;
+  const absl::StatusOr<dp::RuleKind> kind = dp::RuleFromName(in.Text());
+  rule.epsilon = dp::Epsilon(in.Integer());
+  rule.delta = dp::Delta(in.Integer());
+  if (ReadPresence(in)) rule.order = ReadRational(in);
+  if (ReadPresence(in)) rule.delta_slack = dp::Delta(in.Integer());
+  if (!kind.ok()) in.Refuse();
+  RETURN_IF_ERROR(in.Finish());
+  rule.kind = *kind;
+  static UsableRules usable_rules;
+  if (usable_rules.Has(bytes)) return rule;
+  const absl::Status usable = dp::LimitsOf(rule).status();
+  if (!usable.ok()) {
+    return absl::DataLossError("malformed " + std::string(kRuleDocument) + ": " +
+                               std::string(usable.message()));
+  }
+  usable_rules.Add(bytes);
+  return rule;
 }
 
 }  // namespace curator::codec

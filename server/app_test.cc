@@ -1,4 +1,4 @@
-#include "listen_address.h"
+#include "app.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "rpc/health_rpc.h"
+#include "rpc/server_rpc.h"
 
 #include "absl/time/clock.h"
 
@@ -32,13 +32,13 @@ grpc::Status HealthRpc::Check(grpc::ServerContext*, const HealthCheckRequest* re
 
 grpc::Status HealthRpc::Watch(grpc::ServerContext* context, const HealthCheckRequest* request,
                               grpc::ServerWriter<HealthCheckResponse>* writer) {
-  HealthCheckResponse told;
+  HealthCheckResponse last_sent;
   while (!context->IsCancelled()) {
     HealthCheckResponse now;
     now.set_status(IsOurs(request->service()) ? CurrentStatus() : HealthCheckResponse::SERVICE_UNKNOWN);
-    if (now.status() != told.status()) {
+    if (now.status() != last_sent.status()) {
       if (!writer->Write(now)) break;
-      told = now;
+      last_sent = now;
     }
     if (shut_down_) break;
     absl::SleepFor(kWatchInterval);
