@@ -69,8 +69,8 @@ TEST_FILE = re.compile(r"_test\.cc$|^(tests|bench)/|/(testing|conformance)/|/tes
 TABLE_HEADER = "dp/data/sealed_table.h"
 TABLE_READERS = ("dp/kernel", "dp/data", "records")
 # The owner's exact view of the records: opened in one place, used in one.
-OWNER_VIEW = {"dp/kernel/owner_view.h", "service/owner_actions.h"}
-OWNER_VIEW_USERS = re.compile(r"^server/(dp/kernel/owner_view|service/owner(_actions|_risk)?)\.(h|cc)$")
+OWNER_VIEW = {"dp/kernel/owner_view.h", "service/owner/owner_actions.h"}
+OWNER_VIEW_USERS = re.compile(r"^server/(dp/kernel/owner_view|service/owner/owner_\w+)\.(h|cc)$")
 
 
 @dataclass(frozen=True)
@@ -188,7 +188,7 @@ def table_findings(path, text, closed_headers):
         return
     for include in tidy_cpp.includes(text):
         if include.path in OWNER_VIEW and not OWNER_VIEW_USERS.search(path):
-            message = f"{path} must not include {include.path}: only service/owner and service/owner_risk may use the owner's exact view"
+            message = f"{path} must not include {include.path}: only service/owner may use the owner's exact view"
             yield Finding(path, include.line, "table", message)
     if within(place_of(path), TABLE_READERS):
         return

@@ -148,8 +148,8 @@ class Table(TidyTest):
         for path in ["server/service/synthesis.h", "server/dp/kernel/kernel.h", "server/rpc/owner_rpc.h", "server/app.h"]:
             with self.subTest(path=path):
                 self.assert_caught("table", path, '#include "dp/kernel/owner_view.h"\n')
-        self.assert_caught("table", "server/service/synthesis.h", '#include "service/owner_actions.h"\n')
-        for path in ["server/service/owner.h", "server/service/owner_actions.h", "server/service/owner_risk.h"]:
+        self.assert_caught("table", "server/service/synthesis.h", '#include "service/owner/owner_actions.h"\n')
+        for path in ["server/service/owner/owner_reports.h", "server/service/owner/owner_actions.h"]:
             self.assert_clean(path, '#include "dp/kernel/owner_view.h"\n')
 
 

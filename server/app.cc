@@ -1,7 +1,9 @@
 #include "app.h"
 
+#include <arpa/inet.h>
 #include <grpcpp/grpcpp.h>
 
+#include <charconv>
 #include <chrono>
 #include <filesystem>
 #include <utility>
@@ -18,19 +20,17 @@
 #include "host/receipt_signer.h"
 #include "host/server_key.h"
 #include "ledger/open_ledger.h"
-#include "listen_address.h"
 #include "records/dataset_store.h"
 #include "rpc/accountant_rpc.h"
 #include "rpc/budget_rpc.h"
 #include "rpc/call_observer.h"
 #include "rpc/dataset_rpc.h"
-#include "rpc/health_rpc.h"
 #include "rpc/operation_rpc.h"
 #include "rpc/owner_rpc.h"
 #include "rpc/query_rpc.h"
+#include "rpc/server_rpc.h"
 #include "rpc/synthesis_rpc.h"
-#include "rpc/version_rpc.h"
-#include "service/curator.h"
+#include "service/services.h"
 
 namespace curator {
 namespace {
@@ -173,6 +173,18 @@ class RunningApp final : public App {
   std::string address_;
 };
 
+bool IsPort(std::string_view text) {
+  unsigned port = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
+  return error == std::errc() && end == text.data() + text.size() && port <= 65535;
+}
+
+bool IsLoopback(const std::string& host) {
+  in_addr v4{};
+  if (inet_pton(AF_INET, host.c_str(), &v4) == 1) return (ntohl(v4.s_addr) >> 24) == 127;
+  return host == "localhost" || host == "[::1]";
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<App>> App::Start(const AppOptions& options) {
@@ -195,6 +207,20 @@ absl::StatusOr<std::unique_ptr<App>> App::Start(const AppOptions& options) {
   auto app = std::make_unique<RunningApp>(options, key, std::move(store), std::move(ledger));
   RETURN_IF_ERROR(app->Serve());
   return app;
+}
+
+absl::Status CheckLoopback(std::string_view address) {
+  const size_t colon = address.rfind(':');
+  if (colon == std::string_view::npos || !IsPort(address.substr(colon + 1))) {
+    return InvalidField("--listen", absl::StrCat("must be HOST:PORT, such as 127.0.0.1:7878; got \"",
+                                                 std::string(address), "\""));
+  }
+  if (!IsLoopback(std::string(address.substr(0, colon)))) {
+    return InvalidField(
+        "--listen",
+        "must be on loopback (127.0.0.1, [::1] or localhost): with --dev every client is believed");
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace curator

@@ -3,7 +3,7 @@
 #include <variant>
 
 #include "base/canonical_bytes.h"
-#include "codec/event_codec.h"
+#include "codec/accounting_codec.h"
 #include "dp/accounting/certification.h"
 
 namespace curator::codec {

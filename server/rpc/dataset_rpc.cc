@@ -9,9 +9,8 @@
 #include "rpc/caller.h"
 #include "rpc/convert_schema.h"
 #include "rpc/grpc_status.h"
-#include "service/datasets.h"
-#include "service/parts.h"
-#include "service/schema_check.h"
+#include "service/datasets/datasets.h"
+#include "service/datasets/parts.h"
 
 namespace curator::rpc {
 namespace {

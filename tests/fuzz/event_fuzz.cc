@@ -1,6 +1,6 @@
 // The decoder of stored events: one value has one encoding, and nothing that is accepted can upset whoever
 // counts it.
-#include "codec/event_codec.h"
+#include "codec/accounting_codec.h"
 #include "dp/accounting/calculators/schedule.h"
 #include "dp/accounting/certification.h"
 #include "dp/accounting/event.h"
