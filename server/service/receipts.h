@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
-#include "host/receipt_signer.h"
+#include "host/server_key.h"
 #include "ledger/ledger.h"
 
 namespace curator::service {
