@@ -18,7 +18,7 @@
 #include "dp/data/count_marginals.h"
 #include "dp/data/protected_pages.h"
 #include "dp/data/public_table.h"
-#include "host/free_cores.h"
+#include "host/scheduling.h"
 
 namespace curator::bench {
 namespace {

@@ -14,7 +14,7 @@
 #include "bench/counting_rivals.h"
 #include "dp/data/count_marginals.h"
 #include "dp/data/public_table.h"
-#include "host/free_cores.h"
+#include "host/scheduling.h"
 
 namespace curator::bench {
 namespace {

@@ -6,7 +6,7 @@
 #include "app.h"
 #include "app_ledger.h"
 #include "host/logging.h"
-#include "host/turns.h"
+#include "host/scheduling.h"
 
 namespace {
 
@@ -24,7 +24,7 @@ sigset_t BlockTermination() {
 
 int main(int argc, char** argv) {
   // Before any other thread: requests charge, and only what computes long asks for more.
-  curator::host::TakeShortTurns();
+  curator::host::RequestShortTimeSlice();
   curator::AppOptions options;
   bool print_only = false;
   double grace_seconds = 10;

@@ -3,9 +3,12 @@
 #include <openssl/crypto.h>
 #include <sys/random.h>
 
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+
+#include "base/text.h"
 
 namespace curator::host {
 
@@ -21,12 +24,24 @@ void FillWithEntropy(std::span<uint8_t> bytes) {
   }
 }
 
+std::string RandomBytes(size_t size) {
+  std::string bytes(size, '\0');
+  FillWithEntropy({reinterpret_cast<uint8_t*>(bytes.data()), bytes.size()});
+  return bytes;
+}
+
 dp::DrawKey NewDrawKey() {
   dp::DrawKey::Bytes bytes;
   FillWithEntropy(bytes);
   const dp::DrawKey key(bytes);
   OPENSSL_cleanse(bytes.data(), bytes.size());
   return key;
+}
+
+std::string NewUuid() {
+  std::array<uint8_t, 16> bytes;
+  FillWithEntropy(bytes);
+  return UuidText(bytes, 4);
 }
 
 }  // namespace curator::host

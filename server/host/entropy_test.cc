@@ -3,7 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
+#include <string>
 #include <vector>
+
+#include "base/text.h"
 
 namespace curator::host {
 namespace {
@@ -21,6 +25,21 @@ TEST(Entropy, FillsEveryByteOfALongSpan) {
 
 TEST(Entropy, NoTwoDrawKeysAreEqual) {
   EXPECT_NE(NewDrawKey().bytes(), NewDrawKey().bytes());
+}
+
+TEST(Uuid, IsOfVersionFourAndOfTheStandardVariant) {
+  for (int i = 0; i < 64; ++i) {
+    const std::string uuid = NewUuid();
+    ASSERT_TRUE(IsUuid(uuid)) << uuid;
+    EXPECT_EQ(uuid[14], '4');
+    EXPECT_NE(std::string("89ab").find(uuid[19]), std::string::npos) << uuid;
+  }
+}
+
+TEST(Uuid, DoesNotRepeat) {
+  std::set<std::string> seen;
+  for (int i = 0; i < 10'000; ++i) seen.insert(NewUuid());
+  EXPECT_EQ(seen.size(), 10'000u);
 }
 
 }  // namespace

@@ -1,26 +1,21 @@
-#include "host/key_sealer.h"
-
 #include <gtest/gtest.h>
 
-#include <filesystem>
 #include <string>
 
 #include "host/entropy.h"
-#include "host/uuid.h"
+#include "host/server_key.h"
+#include "tests/testing/scratch_folder.h"
 
 namespace curator::host {
 namespace {
 
-class KeySealerTest : public testing::Test {
+class KeySealerTest : public ::testing::Test {
  protected:
-  KeySealerTest() { std::filesystem::create_directory(folder_); }
-  ~KeySealerTest() override { std::filesystem::remove_all(folder_); }
-
   KeySealer Open(const std::string& name) const {
-    return KeySealer::OpenOrCreate(folder_ + "/" + name).value();
+    return KeySealer::OpenOrCreate(folder_.path() + "/" + name).value();
   }
 
-  const std::string folder_ = testing::TempDir() + "key_sealer_test." + NewUuid();
+  const testing::ScratchFolder folder_;
 };
 
 TEST_F(KeySealerTest, OpensWhatItSealedAfterARestart) {

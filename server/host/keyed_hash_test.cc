@@ -1,22 +1,18 @@
-#include "host/keyed_hash.h"
-
 #include <gtest/gtest.h>
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
 
-#include <filesystem>
 #include <string>
 
-#include "host/uuid.h"
+#include "host/server_key.h"
+#include "tests/testing/scratch_folder.h"
 
 namespace curator::host {
 namespace {
 
 ServerKey NewServerKey() {
-  const std::string path = testing::TempDir() + "keyed_hash_test." + NewUuid();
-  ServerKey key = ServerKey::OpenOrCreate(path).value();
-  std::filesystem::remove(path);
-  return key;
+  const testing::ScratchFolder folder;
+  return ServerKey::OpenOrCreate(folder.path() + "/server.key").value();
 }
 
 HashBytes Hash(const ServerKey& key, std::string_view purpose, std::string_view content) {

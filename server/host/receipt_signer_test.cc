@@ -1,9 +1,8 @@
-#include "host/receipt_signer.h"
-
 #include <gtest/gtest.h>
 
 #include <string>
 
+#include "host/server_key.h"
 #include "tests/testing/scratch_folder.h"
 
 namespace curator::host {

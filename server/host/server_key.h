@@ -1,17 +1,23 @@
-// The server's own secret: 32 random bytes in a file outside the ledger, from which the keys for each purpose
-// are derived.
+// The server's own secret, 32 random bytes in a file outside the ledger, and the cryptography under it: keyed
+// hashes of private content, sealed draw keys, signed receipts. Each use has a key of its own, derived from
+// the secret.
 //
-// Whoever holds this file and the ledger can repeat draws that have not been stored yet, and can test guesses
-// of a private table against its content hash: guard it like the data.
+// With this file and the ledger an attacker can repeat draws that have not been stored yet, test guesses of a
+// private table against its content hash, and forge receipts: guard it like the data.
+//
+// Where OpenSSL fails, which it does here only without memory, the process aborts.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 
 #include "absl/status/statusor.h"
+#include "dp/noise/bit_source.h"
 
 namespace curator::host {
 
@@ -39,11 +45,11 @@ Secret Derive(const Secret& key, std::string_view purpose);
 // Immutable and thread-safe.
 class ServerKey {
  public:
-  // Reads the key at `path`, or makes a new one there: mode 0600, durable before this returns, and whole for
-  // whoever else opens it meanwhile (of two servers that start together both read the same key). Errors:
-  // FAILED_PRECONDITION when the file is no regular file, belongs to another user, or can be read or written
-  // by its group or by others; DATA_LOSS when it has not the length of a key; UNAVAILABLE when it cannot be
-  // read or written.
+  // Reads the key at `path`, or creates one there: mode 0600, durable before this returns, and never visible
+  // in part (two servers that start together read the same key). Errors:
+  //   FAILED_PRECONDITION  not a regular file, owned by another user, or accessible to its group or others
+  //   DATA_LOSS            not the length of a key
+  //   UNAVAILABLE          cannot be read or written
   static absl::StatusOr<ServerKey> OpenOrCreate(const std::string& path);
 
   // The server's key for one purpose.
@@ -54,5 +60,80 @@ class ServerKey {
 
   Secret secret_;
 };
+
+// ---- Keyed hashes
+
+// Anyone who knows all records but one could use a plain hash to confirm a guess of the last one. A keyed
+// hash prevents that and is still never exported: it recognises equal content inside the server.
+
+using HashBytes = std::array<uint8_t, 32>;
+
+// HMAC-SHA-256 over content that arrives in pieces. Not thread-safe.
+class KeyedHash {
+ public:
+  // `purpose` separates the hashes of different kinds of content ("table content").
+  KeyedHash(const ServerKey& server_key, std::string_view purpose);
+  ~KeyedHash();
+  KeyedHash(KeyedHash&&) noexcept;
+  KeyedHash& operator=(KeyedHash&&) noexcept;
+
+  void Update(std::span<const uint8_t> bytes);
+  void Update(std::string_view bytes);
+
+  // The hash of everything so far. Call it once, last.
+  HashBytes Finish();
+
+ private:
+  struct Context;
+  std::unique_ptr<Context> context_;
+};
+
+// ---- Sealed draw keys
+
+// Seals draw keys for storage in the ledger, so that this server can repeat an interrupted draw and the
+// ledger alone reveals no key. Immutable and thread-safe.
+//
+// AES-256-GCM. Each seal uses a key of its own, derived from a random 32-byte salt that is stored with it, so
+// the number of seals is not bounded as it would be for random 96-bit nonces under one key.
+class KeySealer {
+ public:
+  // Errors: those of ServerKey::OpenOrCreate().
+  static absl::StatusOr<KeySealer> OpenOrCreate(const std::string& path);
+
+  explicit KeySealer(const ServerKey& server_key);
+
+  // The sealed form: version, salt, ciphertext, tag (81 bytes, binary). `context` (the charge's fingerprint)
+  // is authenticated, not stored.
+  std::string Seal(const dp::DrawKey& key, std::string_view context) const;
+
+  // The key that was sealed. Errors: DATA_LOSS when `sealed` was made under another server key or for another
+  // context, or was altered; the message does not distinguish these.
+  absl::StatusOr<dp::DrawKey> Unseal(std::string_view sealed, std::string_view context) const;
+
+ private:
+  Secret sealing_key_;
+};
+
+// ---- Receipts
+
+// Signs receipts by Ed25519 (RFC 8032). The key is derived from the server's secret, so it needs no further
+// file, and servers that share a secret sign alike. Immutable and thread-safe.
+class ReceiptSigner {
+ public:
+  explicit ReceiptSigner(const ServerKey& server_key);
+
+  // 64 bytes; deterministic.
+  std::string Sign(std::string_view text) const;
+
+  // 32 bytes.
+  const std::string& public_key() const { return public_key_; }
+
+ private:
+  Secret seed_;
+  std::string public_key_;
+};
+
+// Whether `signature` of `text` was made with the private key of `public_key`. False for malformed arguments.
+bool IsSignedBy(std::string_view public_key, std::string_view text, std::string_view signature);
 
 }  // namespace curator::host

@@ -11,24 +11,21 @@
 #include <thread>
 #include <vector>
 
-#include "host/uuid.h"
+#include "tests/testing/scratch_folder.h"
 
 namespace curator::host {
 namespace {
 
-class ServerKeyTest : public testing::Test {
+class ServerKeyTest : public ::testing::Test {
  protected:
-  ServerKeyTest() { std::filesystem::create_directory(folder_); }
-  ~ServerKeyTest() override { std::filesystem::remove_all(folder_); }
-
-  std::string path() const { return folder_ + "/server.key"; }
+  std::string path() const { return folder_.path() + "/server.key"; }
   void Write(const std::string& content, mode_t mode) const {
     std::ofstream(path()) << content;
     chmod(path().c_str(), mode);
   }
   absl::StatusCode OpenCode() const { return ServerKey::OpenOrCreate(path()).status().code(); }
 
-  const std::string folder_ = testing::TempDir() + "server_key_test." + NewUuid();
+  const testing::ScratchFolder folder_;
 };
 
 TEST_F(ServerKeyTest, IsMadeOnceAndReadEverAfter) {
@@ -45,7 +42,7 @@ TEST_F(ServerKeyTest, IsForItsOwnerAloneAndLeavesNoDraft) {
   ASSERT_EQ(stat(path().c_str(), &info), 0);
   EXPECT_EQ(info.st_mode & 0777, 0600u);
   EXPECT_EQ(info.st_size, 32);
-  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_), {}), 1);
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_.path()), {}), 1);
 }
 
 TEST_F(ServerKeyTest, IsTheSameForAllWhoStartTogether) {
@@ -102,7 +99,7 @@ TEST_F(ServerKeyTest, ThatIsALinkOrAFolderOrAPipeIsRefused) {
 }
 
 TEST_F(ServerKeyTest, InAFolderThatDoesNotExistIsUnavailable) {
-  EXPECT_EQ(ServerKey::OpenOrCreate(folder_ + "/absent/server.key").status().code(),
+  EXPECT_EQ(ServerKey::OpenOrCreate(folder_.path() + "/absent/server.key").status().code(),
             absl::StatusCode::kUnavailable);
 }
 

@@ -9,7 +9,6 @@
 #include "base/status_macros.h"
 #include "ledger/anchor/anchor_directory.h"
 #include "ledger/open_ledger.h"
-#include "ledger/sql/anchor_comparison.h"
 #include "ledger/sql/migrations.h"
 #include "ledger/sql/verify.h"
 

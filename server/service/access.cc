@@ -6,8 +6,8 @@
 #include "absl/strings/str_cat.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
+#include "base/text.h"
 #include "codec/schema_codec.h"
-#include "host/uuid.h"
 
 namespace curator::service {
 namespace {
@@ -57,7 +57,7 @@ absl::Status CheckRequestId(std::string_view request_id) {
   // One spelling for one id: upper case would be another key to the ledger.
   const bool is_lower_case =
       std::none_of(request_id.begin(), request_id.end(), [](char c) { return c >= 'A' && c <= 'Z'; });
-  if (host::IsUuid(request_id) && is_lower_case) return absl::OkStatus();
+  if (IsUuid(request_id) && is_lower_case) return absl::OkStatus();
   return InvalidField("request_id",
                       "must be a UUID in lower case, such as \"3f2504e0-4f89-41d3-9a0c-0305e82c3301\"");
 }

@@ -20,7 +20,7 @@
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
 #include "dp/noise/drbg.h"
-#include "host/key_sealer.h"
+#include "host/server_key.h"
 #include "ledger/ledger.h"
 
 namespace curator::service {

@@ -3,8 +3,7 @@
 
 #include "absl/time/time.h"
 #include "base/executor.h"
-#include "host/key_sealer.h"
-#include "host/receipt_signer.h"
+#include "host/server_key.h"
 #include "ledger/ledger.h"
 #include "records/dataset_store.h"
 #include "service/background_work.h"

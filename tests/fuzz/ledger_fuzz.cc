@@ -2,7 +2,7 @@
 // history. The first byte says which; each text has one reading, and each reading one text.
 #include "ledger/anchor/anchor_log.h"
 #include "ledger/history/entry_payload.h"
-#include "ledger/sql/postings_text.h"
+#include "ledger/sql/rows.h"
 #include "tests/fuzz/fuzz_target.h"
 
 namespace curator::fuzz {

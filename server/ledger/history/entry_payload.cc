@@ -1,6 +1,5 @@
 #include "ledger/history/entry_payload.h"
 
-#include <array>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -9,42 +8,6 @@
 
 namespace curator::ledger {
 namespace {
-
-constexpr std::array<std::pair<ChargeState, std::string_view>, 5> kStateNames = {{
-    {ChargeState::kReserved, "RESERVED"},
-    {ChargeState::kStarted, "STARTED"},
-    {ChargeState::kCommitted, "COMMITTED"},
-    {ChargeState::kCancelled, "CANCELLED"},
-    {ChargeState::kForfeited, "FORFEITED"},
-}};
-constexpr std::array<std::pair<ScopeType, std::string_view>, 4> kScopeNames = {{
-    {ScopeType::kDataset, "DATASET"},
-    {ScopeType::kAnalyst, "ANALYST"},
-    {ScopeType::kAnalystGroup, "ANALYST_GROUP"},
-    {ScopeType::kPart, "PART"},
-}};
-constexpr std::array<std::pair<DatasetState, std::string_view>, 3> kDatasetStateNames = {{
-    {DatasetState::kCreated, "CREATED"},
-    {DatasetState::kSealed, "SEALED"},
-    {DatasetState::kArchived, "ARCHIVED"},
-}};
-
-template <typename Names, typename Value>
-std::string_view NameIn(const Names& names, Value value) {
-  for (const auto& [known, name] : names) {
-    if (known == value) return name;
-  }
-  return "UNKNOWN";
-}
-
-template <typename Value, size_t size>
-absl::StatusOr<Value> ValueIn(const std::array<std::pair<Value, std::string_view>, size>& names,
-                              std::string_view name) {
-  for (const auto& [value, known] : names) {
-    if (known == name) return value;
-  }
-  return absl::DataLossError(absl::StrCat("the ledger holds the unknown name \"", std::string(name), "\""));
-}
 
 void WritePostings(CanonicalWriter& writer, const std::vector<Posting>& postings) {
   writer.Integer(static_cast<int64_t>(postings.size()));
@@ -101,25 +64,6 @@ OpenedAccount ReadAccount(CanonicalReader& reader) {
 }
 
 }  // namespace
-
-std::string_view StateName(ChargeState state) {
-  return NameIn(kStateNames, state);
-}
-std::string_view ScopeName(ScopeType scope) {
-  return NameIn(kScopeNames, scope);
-}
-std::string_view DatasetStateName(DatasetState state) {
-  return NameIn(kDatasetStateNames, state);
-}
-absl::StatusOr<ChargeState> ChargeStateFromName(std::string_view name) {
-  return ValueIn(kStateNames, name);
-}
-absl::StatusOr<ScopeType> ScopeFromName(std::string_view name) {
-  return ValueIn(kScopeNames, name);
-}
-absl::StatusOr<DatasetState> DatasetStateFromName(std::string_view name) {
-  return ValueIn(kDatasetStateNames, name);
-}
 
 std::string Bytes(const DatasetCreated& document) {
   CanonicalWriter writer("curator.ledger.dataset_created", 1);

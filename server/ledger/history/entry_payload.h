@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "ledger/ledger.h"
+#include "ledger/types.h"
 
 namespace curator::ledger {
 
@@ -41,15 +41,6 @@ inline constexpr char kLimitProposed[] = "LIMIT_PROPOSED";
 inline constexpr char kLimitChanged[] = "LIMIT_CHANGED";
 inline constexpr char kRepaired[] = "REPAIRED";
 inline constexpr char kOwnerAction[] = "OWNER_ACTION";
-
-// The names that states, scopes and datasets' states have in the tables and in entries ("STARTED",
-// "ANALYST_GROUP").
-std::string_view StateName(ChargeState state);
-std::string_view ScopeName(ScopeType scope);
-std::string_view DatasetStateName(DatasetState state);
-absl::StatusOr<ChargeState> ChargeStateFromName(std::string_view name);
-absl::StatusOr<ScopeType> ScopeFromName(std::string_view name);
-absl::StatusOr<DatasetState> DatasetStateFromName(std::string_view name);
 
 // An account as it was opened. In documents: id, scope name, scope key, rule, rule name, [counter, limit].
 struct OpenedAccount {

@@ -2,14 +2,15 @@
 
 #include <algorithm>
 #include <array>
+#include <initializer_list>
 #include <iterator>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "base/status_macros.h"
-#include "ledger/postgres/array_statements.h"
-#include "ledger/postgres/postgres_errors.h"
-#include "ledger/postgres/wire_values.h"
+#include "ledger/postgres/wire_format.h"
 
 namespace curator::ledger::postgres {
 namespace {
@@ -23,6 +24,46 @@ constexpr char kSettings[] =
     "plan_cache_mode = force_generic_plan; "
     "SET client_min_messages = warning; SET idle_in_transaction_session_timeout = '30s'; "
     "SET lock_timeout = '20s'; SET statement_timeout = '120s'";
+
+bool IsOneOf(const std::string& state, std::initializer_list<const char*> prefixes) {
+  return std::any_of(prefixes.begin(), prefixes.end(),
+                     [&](const char* prefix) { return absl::StartsWith(state, prefix); });
+}
+
+// A message of the server or of the library without line ends.
+std::string OneLine(const char* message) {
+  std::string line = absl::StrReplaceAll(message == nullptr ? "" : message, {{"\n", " "}, {"\t", " "}});
+  while (!line.empty() && line.back() == ' ') line.pop_back();
+  return line;
+}
+
+// The five characters of a failed result's SQLSTATE; empty when the connection broke.
+std::string SqlStateOf(const PGresult* result) {
+  const char* state = result == nullptr ? nullptr : PQresultErrorField(result, PG_DIAG_SQLSTATE);
+  return state == nullptr ? "" : state;
+}
+
+// How a transaction that failed with this SQLSTATE has ended (appendix A of PostgreSQL's manual).
+sql::Ending EndingOf(const std::string& state) {
+  // serialization_failure, deadlock_detected, unique_violation
+  if (IsOneOf(state, {"40001", "40P01", "23505"})) return sql::Ending::kConflict;
+  // No state: the connection broke. 08: connection exceptions; 40003: statement_completion_unknown; 57P:
+  // shutdown, crash, still starting; 25P03: cut after idling in a transaction; 58: input or output failed
+  // below the server.
+  if (state.empty() || IsOneOf(state, {"08", "40003", "57P", "25P03", "58"})) return sql::Ending::kUnknown;
+  return sql::Ending::kFailed;
+}
+
+absl::StatusCode StatusCodeOf(const std::string& state) {
+  if (EndingOf(state) == sql::Ending::kConflict) return absl::StatusCode::kAborted;
+  if (EndingOf(state) == sql::Ending::kUnknown) return absl::StatusCode::kUnavailable;
+  // 53: disk full, out of memory, too many connections; 55P03 and 57014: waited too long; 25006: became a
+  // standby.
+  if (IsOneOf(state, {"53", "55P03", "57014", "25006"})) return absl::StatusCode::kUnavailable;
+  if (IsOneOf(state, {"42501", "28", "3D000"})) return absl::StatusCode::kFailedPrecondition;
+  if (IsOneOf(state, {"XX001", "XX002"})) return absl::StatusCode::kDataLoss;
+  return absl::StatusCode::kInternal;
+}
 
 absl::StatusOr<std::string> WhereOf(const std::string& url) {
   char* error = nullptr;

@@ -1,17 +1,24 @@
-#include "ledger/sql/accounts.h"
-
+// Accounts, opened with their dataset or later, and the limits of their counters, which a second principal
+// has to approve.
 #include <algorithm>
 #include <set>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "base/canonical_bytes.h"
+#include "base/errors.h"
 #include "base/status_macros.h"
-#include "ledger/sql/dataset_requests.h"
+#include "ledger/history/entry_payload.h"
+#include "ledger/sql/datasets.h"
 #include "ledger/sql/request_checks.h"
 #include "ledger/sql/sql_ledger.h"
 
 namespace curator::ledger::sql {
+
+// ---- Accounts
+
 namespace {
 
 std::string FingerprintOf(const NewAccount& account) {
@@ -95,8 +102,8 @@ absl::StatusOr<OpenedAccount> OpenAccount(Transaction& transaction, const Accoun
   return OpenedAccount{id, spec};
 }
 
-absl::Status CheckPostsToAllConcerned(Transaction& transaction, const std::string& lineage_id,
-                                      const ChargeRequest& request) {
+absl::Status CheckPostsToAllAccounts(Transaction& transaction, const std::string& lineage_id,
+                                     const ChargeRequest& request) {
   ASSIGN_OR_RETURN(
       const std::vector<Row> concerned,
       transaction.Execute("SELECT a.id FROM accounts a WHERE a.lineage_id = $1 AND (a.scope_type = 'DATASET' "
@@ -145,6 +152,196 @@ absl::StatusOr<std::vector<Account>> SqlLedger::ListAccounts(std::string_view da
     return absl::OkStatus();
   }));
   return accounts;
+}
+
+// ---- Limits
+
+namespace {
+
+constexpr char kSelectProposals[] =
+    "SELECT id, dataset_id, account_id, counter, old_limit, new_limit, reason, proposed_by, proposed_at_us, "
+    "approved_by, request_id FROM limit_proposals WHERE ";
+
+absl::StatusOr<std::vector<LimitProposal>> ReadProposals(Transaction& transaction, std::string_view condition,
+                                                         const Parameters& parameters) {
+  ASSIGN_OR_RETURN(const std::vector<Row> rows,
+                   transaction.Execute(absl::StrCat(kSelectProposals, std::string(condition)), parameters));
+  std::vector<LimitProposal> proposals;
+  for (const Row& row : rows) {
+    proposals.push_back({.id = row.Text(0),
+                         .dataset_id = row.Text(1),
+                         .account_id = row.Integer(2),
+                         .counter = row.Text(3),
+                         .old_limit = row.Integer(4),
+                         .new_limit = row.Integer(5),
+                         .reason = row.Text(6),
+                         .proposed_by = row.Text(7),
+                         .proposed_at_us = row.Integer(8),
+                         .approved_by = row.Text(9),
+                         .request_id = row.Text(10)});
+  }
+  return proposals;
+}
+
+// The dataset that opened the account: its history tells of the account's limits, in one order.
+absl::StatusOr<std::string> OpenedBy(Transaction& transaction, int64_t account_id) {
+  ASSIGN_OR_RETURN(const std::vector<Row> rows,
+                   transaction.Execute("SELECT dataset_id FROM accounts WHERE id = $1", {account_id}));
+  if (rows.empty()) return absl::NotFoundError("there is no such account");
+  return rows.front().Text(0);
+}
+
+void AppendLimit(Change& change, const char* kind, const LimitProposal& proposal, std::string_view actor) {
+  const LimitChange limit{.proposal_id = proposal.id,
+                          .account_id = proposal.account_id,
+                          .counter = proposal.counter,
+                          .old_limit = proposal.old_limit,
+                          .new_limit = proposal.new_limit,
+                          .reason = proposal.reason};
+  change.Append({.dataset_id = proposal.dataset_id,
+                 .kind = kind,
+                 .charge_id = {},
+                 .payload = ledger::Bytes(limit),
+                 .actor = std::string(actor),
+                 .prev_hash = {},
+                 .hash = {}});
+}
+
+absl::Status CheckProposal(const LimitProposalSpec& spec) {
+  RETURN_IF_ERROR(CheckText("request_id", spec.request_id));
+  RETURN_IF_ERROR(CheckText("counter", spec.counter));
+  RETURN_IF_ERROR(CheckText("reason", spec.reason));
+  RETURN_IF_ERROR(CheckText("proposed_by", spec.proposed_by));
+  return spec.new_limit < 0 ? InvalidField("new_limit", "is negative") : absl::OkStatus();
+}
+
+bool IsSameWish(const LimitProposal& proposal, const LimitProposalSpec& spec) {
+  return proposal.account_id == spec.account_id && proposal.counter == spec.counter &&
+         proposal.new_limit == spec.new_limit && proposal.reason == spec.reason;
+}
+
+absl::StatusOr<LimitProposal> FindOrPropose(Change& change, const LimitProposalSpec& spec,
+                                            const std::string& id) {
+  Transaction& transaction = change.transaction();
+  ASSIGN_OR_RETURN(const std::string dataset_id, OpenedBy(transaction, spec.account_id));
+  RETURN_IF_ERROR(change.LockChains({dataset_id}));
+  ASSIGN_OR_RETURN(const std::vector<LimitProposal> known,
+                   ReadProposals(transaction, "proposed_by = $1 AND request_id = $2",
+                                 {spec.proposed_by, spec.request_id}));
+  if (!known.empty()) {
+    if (IsSameWish(known.front(), spec)) return known.front();
+    return absl::AlreadyExistsError(
+        absl::StrCat("request id ", spec.request_id, " was used by another proposal of ", spec.proposed_by));
+  }
+  RETURN_IF_ERROR(change.LockCounters({spec.account_id}));
+  const LockedCounter* counter = change.counter({spec.account_id, spec.counter});
+  if (counter == nullptr) return InvalidField("counter", "the account has no such counter");
+  const LimitProposal proposal{.id = id,
+                               .dataset_id = dataset_id,
+                               .account_id = spec.account_id,
+                               .counter = spec.counter,
+                               .old_limit = counter->limit,
+                               .new_limit = spec.new_limit,
+                               .reason = spec.reason,
+                               .proposed_by = spec.proposed_by,
+                               .proposed_at_us = change.now_us(),
+                               .approved_by = {},
+                               .request_id = spec.request_id};
+  RETURN_IF_ERROR(
+      transaction
+          .Execute("INSERT INTO limit_proposals (id, dataset_id, account_id, counter, old_limit, "
+                   "new_limit, reason, proposed_by, proposed_at_us, request_id) VALUES ($1, $2, $3, $4, "
+                   "$5, $6, $7, $8, $9, $10)",
+                   {proposal.id, dataset_id, proposal.account_id, proposal.counter, proposal.old_limit,
+                    proposal.new_limit, proposal.reason, proposal.proposed_by, proposal.proposed_at_us,
+                    spec.request_id})
+          .status());
+  AppendLimit(change, kLimitProposed, proposal, spec.proposed_by);
+  return proposal;
+}
+
+absl::Status CheckApproval(const LimitProposal& proposal, const LockedCounter& counter,
+                           std::string_view actor) {
+  if (proposal.proposed_by == actor) {
+    return absl::FailedPreconditionError("whoever proposed a limit cannot approve it");
+  }
+  if (!proposal.approved_by.empty()) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("this proposal was approved by ", proposal.approved_by));
+  }
+  if (counter.limit != proposal.old_limit) {
+    return absl::FailedPreconditionError("the limit has changed since this was proposed: propose it anew");
+  }
+  if (counter.spent > proposal.new_limit - counter.held) {
+    // Without the balance, which is not for everybody's eyes.
+    return absl::FailedPreconditionError("the new limit is below what is spent and held by now");
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<LimitProposal> Approve(Change& change, std::string_view proposal_id, std::string_view actor) {
+  Transaction& transaction = change.transaction();
+  const Parameters by_id = {std::string(proposal_id)};
+  ASSIGN_OR_RETURN(std::vector<LimitProposal> found, ReadProposals(transaction, "id = $1", by_id));
+  if (found.empty()) return absl::NotFoundError("there is no such proposal");
+  RETURN_IF_ERROR(change.LockChains({found.front().dataset_id}));
+  ASSIGN_OR_RETURN(found, ReadProposals(transaction, "id = $1", by_id));
+  LimitProposal proposal = found.at(0);
+  if (proposal.approved_by == actor) return proposal;
+  RETURN_IF_ERROR(change.LockCounters({proposal.account_id}));
+  const LockedCounter* counter = change.counter({proposal.account_id, proposal.counter});
+  if (counter == nullptr) return absl::InternalError("a proposal for a counter that does not exist");
+  RETURN_IF_ERROR(CheckApproval(proposal, *counter, actor));
+  RETURN_IF_ERROR(
+      transaction
+          .Execute("UPDATE account_counters SET limit_value = $3 WHERE account_id = $1 AND counter = $2",
+                   {proposal.account_id, proposal.counter, proposal.new_limit})
+          .status());
+  RETURN_IF_ERROR(
+      transaction.Execute("UPDATE accounts SET version = version + 1 WHERE id = $1", {proposal.account_id})
+          .status());
+  RETURN_IF_ERROR(
+      transaction
+          .Execute("UPDATE limit_proposals SET approved_by = $2, approved_at_us = $3 WHERE id = $1",
+                   {proposal.id, std::string(actor), change.now_us()})
+          .status());
+  AppendLimit(change, kLimitChanged, proposal, actor);
+  proposal.approved_by = actor;
+  return proposal;
+}
+
+}  // namespace
+
+absl::StatusOr<LimitProposal> SqlLedger::ProposeLimit(const LimitProposalSpec& spec) {
+  RETURN_IF_ERROR(CheckProposal(spec));
+  const std::string id = NewUuid();
+  LimitProposal proposal;
+  RETURN_IF_ERROR(Write([&](Change& change) -> absl::Status {
+    ASSIGN_OR_RETURN(proposal, FindOrPropose(change, spec, id));
+    return absl::OkStatus();
+  }));
+  return proposal;
+}
+
+absl::StatusOr<LimitProposal> SqlLedger::ApproveLimit(std::string_view proposal_id, std::string_view actor) {
+  RETURN_IF_ERROR(CheckText("actor", actor));
+  LimitProposal proposal;
+  RETURN_IF_ERROR(Write([&](Change& change) -> absl::Status {
+    ASSIGN_OR_RETURN(proposal, Approve(change, proposal_id, actor));
+    return absl::OkStatus();
+  }));
+  return proposal;
+}
+
+absl::StatusOr<std::vector<LimitProposal>> SqlLedger::ListLimitProposals(std::string_view dataset_id) {
+  std::vector<LimitProposal> proposals;
+  RETURN_IF_ERROR(Read([&](Transaction& transaction) -> absl::Status {
+    RETURN_IF_ERROR(ReadDataset(transaction, dataset_id).status());
+    ASSIGN_OR_RETURN(proposals, ReadProposals(transaction, "dataset_id = $1 ORDER BY proposed_at_us DESC, id",
+                                              {std::string(dataset_id)}));
+    return absl::OkStatus();
+  }));
+  return proposals;
 }
 
 }  // namespace curator::ledger::sql

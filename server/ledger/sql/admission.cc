@@ -7,8 +7,8 @@
 #include "base/errors.h"
 #include "base/status_macros.h"
 #include "ledger/history/entry_payload.h"
-#include "ledger/sql/accounts.h"
-#include "ledger/sql/postings_text.h"
+#include "ledger/sql/datasets.h"
+#include "ledger/sql/rows.h"
 
 namespace curator::ledger::sql {
 namespace {
@@ -77,7 +77,7 @@ absl::Status CheckAdmission(Change& change, const ChargeRequest& request) {
   const LockedDataset& dataset = *found;
   RETURN_IF_ERROR(CheckDataset(dataset, request));
   if (dataset.has_analyst_accounts) {
-    RETURN_IF_ERROR(CheckPostsToAllConcerned(change.transaction(), dataset.lineage_id, request));
+    RETURN_IF_ERROR(CheckPostsToAllAccounts(change.transaction(), dataset.lineage_id, request));
   }
   std::vector<FullAccount> full;
   bool posts_to_part = false;

@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "ledger/history/entry_payload.h"
-#include "ledger/sql/anchor_comparison.h"
+#include "ledger/sql/verify.h"
 
 namespace curator::ledger::sql {
 
@@ -32,21 +32,6 @@ absl::Status BehindAnchor(std::string_view what_was_found) {
       "still be read"));
   status.SetPayload(kBehindAnchor, absl::Cord());
   return status;
-}
-
-std::string AccountName(std::string_view dataset_name, ScopeType scope, std::string_view scope_key) {
-  const std::string dataset = absl::StrCat("dataset/", std::string(dataset_name));
-  switch (scope) {
-    case ScopeType::kDataset:
-      break;
-    case ScopeType::kAnalyst:
-      return absl::StrCat(dataset, "/analyst/", std::string(scope_key));
-    case ScopeType::kAnalystGroup:
-      return absl::StrCat(dataset, "/group/", std::string(scope_key));
-    case ScopeType::kPart:
-      return absl::StrCat(dataset, "/part/", std::string(scope_key));
-  }
-  return dataset;
 }
 
 absl::Status Change::LockChains(const std::set<std::string>& dataset_ids) {

@@ -148,7 +148,4 @@ class Change {
 absl::Status BehindAnchor(std::string_view what_was_found);
 bool IsBehindAnchor(const absl::Status& status);
 
-// "dataset/NAME", "dataset/NAME/analyst/KEY", "dataset/NAME/group/KEY", "dataset/NAME/part/KEY".
-std::string AccountName(std::string_view dataset_name, ScopeType scope, std::string_view scope_key);
-
 }  // namespace curator::ledger::sql

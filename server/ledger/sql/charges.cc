@@ -9,6 +9,7 @@
 #include "base/status_macros.h"
 #include "ledger/history/entry_payload.h"
 #include "ledger/sql/admission.h"
+#include "ledger/sql/datasets.h"
 #include "ledger/sql/request_checks.h"
 #include "ledger/sql/sql_ledger.h"
 
@@ -141,6 +142,27 @@ absl::Status SqlLedger::Forfeit(const Attempt& attempt, std::string_view reason)
                    .actor = stored.charge.principal,
                    .prev_hash = {},
                    .hash = {}});
+    return absl::OkStatus();
+  });
+}
+
+absl::Status SqlLedger::ShareRelease(std::string_view release_id, std::string_view grantee,
+                                     std::string_view actor) {
+  RETURN_IF_ERROR(CheckText("grantee", grantee));
+  RETURN_IF_ERROR(CheckText("actor", actor));
+  ASSIGN_OR_RETURN(const Release release, GetRelease(release_id));
+  return Write([&](Change& change) -> absl::Status {
+    RETURN_IF_ERROR(change.LockChains({release.dataset_id}));
+    ASSIGN_OR_RETURN(const std::vector<Row> shared,
+                     change.transaction().Execute(
+                         "INSERT INTO release_shares (release_id, grantee, shared_by, shared_at_us) VALUES "
+                         "($1, $2, $3, $4) "
+                         "ON CONFLICT (release_id, grantee) DO NOTHING RETURNING grantee",
+                         {release.id, std::string(grantee), std::string(actor), change.now_us()}));
+    if (!shared.empty()) {
+      AppendNote(change, release.dataset_id, kReleaseShared,
+                 absl::StrCat(release.id, " ", std::string(grantee)), actor);
+    }
     return absl::OkStatus();
   });
 }

@@ -1,20 +1,163 @@
-// The life of a dataset: created, granted, sealed once, archived.
+// The life of a dataset and of its parts: created, granted, sealed once, archived.
+#include "ledger/sql/datasets.h"
+
+#include <algorithm>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "base/canonical_bytes.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
 #include "ledger/history/entry_payload.h"
-#include "ledger/sql/accounts.h"
-#include "ledger/sql/content.h"
-#include "ledger/sql/dataset_requests.h"
-#include "ledger/sql/parts.h"
 #include "ledger/sql/request_checks.h"
 #include "ledger/sql/sql_ledger.h"
 
 namespace curator::ledger::sql {
+
+absl::StatusOr<std::string> FindByRequest(Transaction& transaction, const RequestKey& key) {
+  ASSIGN_OR_RETURN(const std::vector<Row> rows,
+                   transaction.Execute("SELECT dataset_id, fingerprint FROM dataset_requests "
+                                       "WHERE principal = $1 AND request_id = $2",
+                                       {key.principal, key.request_id}));
+  if (rows.empty()) return std::string();
+  if (rows.front().Blob(1) != key.fingerprint) {
+    return absl::AlreadyExistsError(
+        absl::StrCat("request id ", key.request_id, " was used by another request of ", key.principal));
+  }
+  return rows.front().Text(0);
+}
+
+absl::Status RecordRequest(Transaction& transaction, const RequestKey& key, const std::string& dataset_id) {
+  return transaction
+      .Execute(
+          "INSERT INTO dataset_requests (principal, request_id, fingerprint, dataset_id) "
+          "VALUES ($1, $2, $3, $4)",
+          {key.principal, key.request_id, Bytes{key.fingerprint}, dataset_id})
+      .status();
+}
+
+void AppendNote(Change& change, std::string_view dataset_id, const char* kind, std::string_view note,
+                std::string_view actor) {
+  change.Append({.dataset_id = std::string(dataset_id),
+                 .kind = kind,
+                 .charge_id = {},
+                 .payload = NoteBytes(note),
+                 .actor = std::string(actor),
+                 .prev_hash = {},
+                 .hash = {}});
+}
+
 namespace {
+
+// Notes each dataset of another lineage that has the same content, whole or in one of its parts.
+absl::Status NoteEqualContent(Change& change, const LockedDataset& dataset, std::string_view content_hash,
+                              std::string_view actor) {
+  ASSIGN_OR_RETURN(
+      const std::vector<Row> twins,
+      change.transaction().Execute("SELECT d.name FROM datasets d WHERE d.lineage_id <> $2 AND d.id IN "
+                                   "(SELECT dataset_id FROM dataset_versions WHERE content_hash = $1 "
+                                   "UNION SELECT dataset_id FROM dataset_parts WHERE content_hash = $1) "
+                                   "ORDER BY d.name",
+                                   {Bytes{std::string(content_hash)}, dataset.lineage_id}));
+  for (const Row& twin : twins) AppendNote(change, dataset.id, kEqualContent, twin.Text(0), actor);
+  return absl::OkStatus();
+}
+
+// ---- Parts
+
+std::string FingerprintOf(const NewPart& part) {
+  CanonicalWriter writer("curator.ledger.add_part", 1);
+  writer.Text(part.dataset_id);
+  writer.Text(ledger::Bytes(PartAdded{0, part.part.bins, {0, part.part.account}}));
+  return Sha256(std::move(writer).Take());
+}
+
+absl::Status CheckTakesParts(const LockedDataset& dataset) {
+  if (!dataset.is_partitioned) {
+    return absl::FailedPreconditionError(absl::StrCat("dataset ", dataset.name, " has no parts"));
+  }
+  if (dataset.state == DatasetState::kArchived) {
+    return absl::FailedPreconditionError(absl::StrCat("dataset ", dataset.name, " is archived"));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Part> FindPart(const std::vector<Part>& parts, std::string_view name) {
+  const auto found =
+      std::find_if(parts.begin(), parts.end(), [&](const Part& part) { return part.name == name; });
+  if (found == parts.end()) {
+    return absl::NotFoundError(absl::StrCat("the dataset has no part named ", std::string(name)));
+  }
+  return *found;
+}
+
+// The dataset gets its next version: everything sealed before, and this part.
+absl::Status WriteSeal(Change& change, const LockedDataset& dataset, const Part& part,
+                       std::string_view content_hash, std::string_view actor) {
+  const int64_t version = dataset.version + 1;
+  Transaction& transaction = change.transaction();
+  RETURN_IF_ERROR(
+      transaction
+          .Execute("UPDATE dataset_parts SET sealed_version = $3, content_hash = $4, sealed_at_us = $5 "
+                   "WHERE dataset_id = $1 AND number = $2",
+                   {dataset.id, part.number, version, Bytes{std::string(content_hash)}, change.now_us()})
+          .status());
+  RETURN_IF_ERROR(
+      transaction.Execute("UPDATE datasets SET state = 'SEALED' WHERE id = $1", {dataset.id}).status());
+  change.Append({.dataset_id = dataset.id,
+                 .kind = kPartSealed,
+                 .charge_id = {},
+                 .payload = ledger::Bytes(
+                     PartSealed{part.number, version, ContentCommitment(dataset.id, content_hash)}),
+                 .actor = std::string(actor),
+                 .prev_hash = {},
+                 .hash = {}});
+  return NoteEqualContent(change, dataset, content_hash, actor);
+}
+
+// Writes the part with its bins and its account, and appends its entry. The dataset's chain is locked.
+// Errors: ALREADY_EXISTS when the name is taken, INVALID_ARGUMENT when a bin lies in another part.
+absl::Status InsertPart(Change& change, const PartSpec& part, const std::string& dataset_id,
+                        const std::string& lineage_id, const std::string& actor) {
+  Transaction& transaction = change.transaction();
+  const std::string& name = part.account.scope_key;
+  ASSIGN_OR_RETURN(const std::vector<Part> others, ReadParts(transaction, dataset_id));
+  RETURN_IF_ERROR(CheckPartCount(others.size() + 1));
+  for (const Part& other : others) {
+    if (other.name == name) {
+      return absl::AlreadyExistsError(absl::StrCat("the dataset has a part named ", name, " already"));
+    }
+    for (const int64_t bin : part.bins) {
+      if (!std::binary_search(other.bins.begin(), other.bins.end(), bin)) continue;
+      return InvalidField("bins", absl::StrCat("holds bin ", bin, ", which lies in part ", other.name));
+    }
+  }
+  const int64_t number = static_cast<int64_t>(others.size()) + 1;
+  ASSIGN_OR_RETURN(OpenedAccount account, OpenAccount(transaction, part.account, dataset_id, lineage_id));
+  RETURN_IF_ERROR(transaction
+                      .Execute("INSERT INTO dataset_parts (dataset_id, number, name, account_id) "
+                               "VALUES ($1, $2, $3, $4)",
+                               {dataset_id, number, name, account.id})
+                      .status());
+  static const std::vector<Column> kBinColumns = {{"dataset_id", ColumnType::kText},
+                                                  {"bin", ColumnType::kInteger},
+                                                  {"part_number", ColumnType::kInteger}};
+  std::vector<Parameters> bins;
+  for (const int64_t bin : part.bins) bins.push_back({dataset_id, bin, number});
+  RETURN_IF_ERROR(transaction.InsertRows("part_bins", kBinColumns, bins));
+  change.Append({.dataset_id = dataset_id,
+                 .kind = kPartAdded,
+                 .charge_id = {},
+                 .payload = ledger::Bytes(PartAdded{number, part.bins, std::move(account)}),
+                 .actor = actor,
+                 .prev_hash = {},
+                 .hash = {}});
+  return absl::OkStatus();
+}
+
+// ---- Datasets
 
 // Tells a retry from another request under the same id.
 std::string FingerprintOf(const DatasetSpec& spec) {
@@ -118,8 +261,8 @@ absl::Status InsertDataset(Change& change, const DatasetSpec& spec, const std::s
   return absl::OkStatus();
 }
 
-absl::Status Seal(Change& change, const LockedDataset& dataset, std::string_view content_hash,
-                  std::string_view actor) {
+absl::Status WriteSeal(Change& change, const LockedDataset& dataset, std::string_view content_hash,
+                       std::string_view actor) {
   constexpr int64_t kFirstVersion = 1;
   RETURN_IF_ERROR(
       change.transaction()
@@ -210,7 +353,7 @@ absl::StatusOr<Dataset> SqlLedger::SealDataset(std::string_view dataset_id, std:
           absl::StrCat("dataset ", dataset.name, " is ", std::string(DatasetStateName(dataset.state)),
                        ": a dataset is sealed once. Create a successor for new records"));
     }
-    RETURN_IF_ERROR(Seal(change, dataset, content_hash, actor));
+    RETURN_IF_ERROR(WriteSeal(change, dataset, content_hash, actor));
     ASSIGN_OR_RETURN(sealed, ReadDataset(change.transaction(), dataset_id));
     return absl::OkStatus();
   }));
@@ -260,25 +403,48 @@ absl::Status SqlLedger::Grant(std::string_view dataset_id, std::string_view gran
   });
 }
 
-absl::Status SqlLedger::ShareRelease(std::string_view release_id, std::string_view grantee,
-                                     std::string_view actor) {
-  RETURN_IF_ERROR(CheckText("grantee", grantee));
-  RETURN_IF_ERROR(CheckText("actor", actor));
-  ASSIGN_OR_RETURN(const Release release, GetRelease(release_id));
-  return Write([&](Change& change) -> absl::Status {
-    RETURN_IF_ERROR(change.LockChains({release.dataset_id}));
-    ASSIGN_OR_RETURN(const std::vector<Row> shared,
-                     change.transaction().Execute(
-                         "INSERT INTO release_shares (release_id, grantee, shared_by, shared_at_us) VALUES "
-                         "($1, $2, $3, $4) "
-                         "ON CONFLICT (release_id, grantee) DO NOTHING RETURNING grantee",
-                         {release.id, std::string(grantee), std::string(actor), change.now_us()}));
-    if (!shared.empty()) {
-      AppendNote(change, release.dataset_id, kReleaseShared,
-                 absl::StrCat(release.id, " ", std::string(grantee)), actor);
+absl::StatusOr<Dataset> SqlLedger::AddPart(const NewPart& part) {
+  RETURN_IF_ERROR(CheckNewPart(part));
+  const RequestKey key{part.actor, part.request_id, FingerprintOf(part)};
+  Dataset grown;
+  RETURN_IF_ERROR(Write([&](Change& change) -> absl::Status {
+    Transaction& transaction = change.transaction();
+    RETURN_IF_ERROR(change.LockChains({part.dataset_id}));
+    ASSIGN_OR_RETURN(const LockedDataset dataset, change.dataset(part.dataset_id));
+    ASSIGN_OR_RETURN(const std::string known, FindByRequest(transaction, key));
+    if (known.empty()) {
+      RETURN_IF_ERROR(CheckTakesParts(dataset));
+      RETURN_IF_ERROR(InsertPart(change, part.part, dataset.id, dataset.lineage_id, part.actor));
+      RETURN_IF_ERROR(RecordRequest(transaction, key, dataset.id));
     }
+    ASSIGN_OR_RETURN(grown, ReadDataset(transaction, dataset.id));
     return absl::OkStatus();
-  });
+  }));
+  return grown;
+}
+
+absl::StatusOr<Dataset> SqlLedger::SealPart(std::string_view dataset_id, std::string_view part,
+                                            std::string_view content_hash, std::string_view actor) {
+  RETURN_IF_ERROR(CheckText("actor", actor));
+  if (content_hash.empty()) return InvalidField("content_hash", "is empty");
+  Dataset grown;
+  RETURN_IF_ERROR(Write([&](Change& change) -> absl::Status {
+    RETURN_IF_ERROR(change.LockChains({std::string(dataset_id)}));
+    ASSIGN_OR_RETURN(const LockedDataset dataset, change.dataset(dataset_id));
+    ASSIGN_OR_RETURN(grown, ReadDataset(change.transaction(), dataset_id));
+    ASSIGN_OR_RETURN(const Part found, FindPart(grown.parts, part));
+    const bool is_replay = found.sealed_version > 0 && found.content_hash == content_hash;
+    if (is_replay) return absl::OkStatus();
+    RETURN_IF_ERROR(CheckTakesParts(dataset));
+    if (found.sealed_version > 0) {
+      return absl::FailedPreconditionError(
+          absl::StrCat("part ", found.name, " is sealed: a part is sealed once. Add a part for new records"));
+    }
+    RETURN_IF_ERROR(WriteSeal(change, dataset, found, content_hash, actor));
+    ASSIGN_OR_RETURN(grown, ReadDataset(change.transaction(), dataset_id));
+    return absl::OkStatus();
+  }));
+  return grown;
 }
 
 }  // namespace curator::ledger::sql

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
+#include "base/text.h"
 
 namespace curator::ledger::sql {
 namespace {
@@ -17,27 +18,6 @@ constexpr size_t kMostDocumentBytes = size_t{16} << 20;
 constexpr size_t kMostMembers = 1000;
 constexpr size_t kMostParts = 1000;
 constexpr size_t kMostPartBins = 10'000;
-
-// How many bytes of well-formed UTF-8 stand at the start of `text` as one character; 0 when none do (RFC
-// 3629).
-size_t CharacterLength(std::string_view text) {
-  const auto byte = [&](size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
-  const auto continues = [&](size_t i) { return (byte(i) & 0xC0U) == 0x80U; };
-  const unsigned first = byte(0);
-  if (first == 0) return 0;
-  if (first < 0x80) return 1;
-  if (first >= 0xC2 && first <= 0xDF) return continues(1) ? 2 : 0;
-  if (first >= 0xE0 && first <= 0xEF) {
-    const bool overlong = first == 0xE0 && byte(1) < 0xA0;
-    const bool surrogate = first == 0xED && byte(1) > 0x9F;
-    return !overlong && !surrogate && continues(1) && continues(2) ? 3 : 0;
-  }
-  if (first >= 0xF0 && first <= 0xF4) {
-    const bool out_of_range = (first == 0xF0 && byte(1) < 0x90) || (first == 0xF4 && byte(1) > 0x8F);
-    return !out_of_range && continues(1) && continues(2) && continues(3) ? 4 : 0;
-  }
-  return 0;
-}
 
 // Counters are words in anchors and messages.
 bool IsCounterName(std::string_view name) {
@@ -130,8 +110,9 @@ absl::Status CheckOptionalText(std::string_view field, std::string_view text) {
     return InvalidField(field, absl::StrCat("is ", text.size(), " bytes long; at most ", kMostTextBytes));
   }
   while (!text.empty()) {
-    const size_t length = CharacterLength(text);
-    if (length == 0) return InvalidField(field, "is not UTF-8 text without zero bytes");
+    const size_t length = Utf8CharacterLength(text);
+    if (length == 0 || text.front() == '\0')
+      return InvalidField(field, "is not UTF-8 text without zero bytes");
     text.remove_prefix(length);
   }
   return absl::OkStatus();

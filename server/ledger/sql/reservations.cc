@@ -9,8 +9,8 @@
 #include "base/status_macros.h"
 #include "ledger/history/entry_payload.h"
 #include "ledger/sql/admission.h"
-#include "ledger/sql/postings_text.h"
 #include "ledger/sql/request_checks.h"
+#include "ledger/sql/rows.h"
 #include "ledger/sql/sql_ledger.h"
 
 namespace curator::ledger::sql {

@@ -46,4 +46,18 @@ absl::StatusOr<std::vector<Release>> ReadReleasesWithoutPayloads(Transaction& tr
 absl::StatusOr<std::vector<Entry>> ReadEntries(Transaction& transaction, std::string_view dataset_id,
                                                int64_t after_seq, int64_t limit);
 
+// A charge's postings as they stand in its row: [[1,"releases",1],[1,"rho",1000]], ascending by account and
+// counter. It is JSON, so that the store can show them, but no other JSON than this is read: no spaces, no
+// escapes (counters are words, request_checks.h).
+//
+// Thread-safe: pure functions.
+
+// By account, then by the bytes of the counter's name.
+std::vector<Posting> Ascending(std::vector<Posting> postings);
+
+std::string PostingsText(std::vector<Posting> postings);
+
+// DATA_LOSS for a text that PostingsText() would not write.
+absl::StatusOr<std::vector<Posting>> ParsePostingsText(std::string_view text);
+
 }  // namespace curator::ledger::sql

@@ -1,21 +1,21 @@
 #include "ledger/sql/sql_ledger.h"
 
-#include "absl/strings/escaping.h"
+#include <array>
+#include <cstring>
+
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
-#include "ledger/sql/anchor_comparison.h"
+#include "base/text.h"
+#include "ledger/sql/verify.h"
 
 namespace curator::ledger::sql {
 namespace {
 
-// RFC 9562: version 4 is random, version 8 is whatever its maker says.
-std::string UuidOf(std::string bytes, int version) {
-  bytes.resize(16);
-  bytes[6] = static_cast<char>((bytes[6] & 0x0f) | (version << 4));
-  bytes[8] = static_cast<char>((bytes[8] & 0x3f) | 0x80);
-  std::string uuid = absl::BytesToHexString(bytes);
-  for (const size_t place : {20, 16, 12, 8}) uuid.insert(place, 1, '-');
-  return uuid;
+// The first 16 of `bytes`.
+std::string UuidOf(std::string_view bytes, int version) {
+  std::array<uint8_t, 16> uuid;
+  std::memcpy(uuid.data(), bytes.data(), uuid.size());
+  return UuidText(uuid, version);
 }
 
 }  // namespace
@@ -169,7 +169,7 @@ std::string SqlLedger::NewChargeId() {
   std::string bytes = charge_id_start_;
   const uint64_t number = ++charge_ids_made_;
   for (int shift = 56; shift >= 0; shift -= 8) bytes.push_back(static_cast<char>((number >> shift) & 0xff));
-  return UuidOf(std::move(bytes), 8);
+  return UuidOf(bytes, 8);
 }
 
 }  // namespace curator::ledger::sql

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "host/receipt_signer.h"
+#include "host/server_key.h"
 #include "ledger/ledger.h"
 #include "service/access.h"
 

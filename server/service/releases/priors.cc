@@ -7,8 +7,8 @@
 #include "absl/strings/str_cat.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
+#include "base/text.h"
 #include "dp/data/coded_columns.h"
-#include "host/uuid.h"
 #include "service/access.h"
 #include "service/releases/releases.h"
 
@@ -96,7 +96,7 @@ absl::StatusOr<Prior> FromDataset(Curator& curator, const DatasetView& dataset, 
 
 absl::StatusOr<Prior> ResolvePrior(Curator& curator, std::string_view principal, const dp::Domain& domain,
                                    const std::string& name) {
-  if (host::IsUuid(name)) {
+  if (IsUuid(name)) {
     const absl::StatusOr<ReleaseView> release = GetRelease(curator, principal, name);
     if (release.ok()) return FromRelease(*release, domain, name);
     if (!absl::IsNotFound(release.status())) return release.status();

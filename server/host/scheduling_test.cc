@@ -1,9 +1,15 @@
-#include "host/free_cores.h"
+#include "host/scheduling.h"
 
 #include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <barrier>
+#include <cstdint>
+#include <cstring>
 #include <thread>
 
 namespace curator::host {
@@ -48,6 +54,43 @@ TEST(FreeCores, OneCoreIsTheCallersOwn) {
   int calls = 0;
   cores.RunOnFreeCores(4, [&](int) { ++calls; });
   EXPECT_EQ(calls, 1);
+}
+
+constexpr uint64_t kShortNs = 100'000;
+
+// This thread's time slice as the kernel has it; 0 where it has none.
+uint64_t TimeSliceNs() {
+  std::array<uint8_t, 48> attributes = {};
+  EXPECT_EQ(syscall(SYS_sched_getattr, 0, attributes.data(), attributes.size(), 0), 0);
+  uint64_t runtime = 0;
+  std::memcpy(&runtime, attributes.data() + 24, sizeof(runtime));
+  return runtime;
+}
+
+TEST(Turns, ShortOnesAreInheritedAndOrdinaryOnesComeBack) {
+  std::thread([] {
+    const uint64_t ordinary = TimeSliceNs();
+    RequestShortTimeSlice();
+    const uint64_t here = TimeSliceNs();
+    uint64_t in_a_thread_of_it = 0;
+    std::thread([&in_a_thread_of_it] { in_a_thread_of_it = TimeSliceNs(); }).join();
+    RequestDefaultTimeSlice();
+    EXPECT_EQ(TimeSliceNs(), ordinary);
+    // A kernel that knows time slices reports their length.
+    if (ordinary == 0) return;
+    EXPECT_EQ(here, kShortNs);
+    EXPECT_EQ(in_a_thread_of_it, kShortNs);
+  }).join();
+}
+
+TEST(Turns, NeitherPolicyNorNicenessChanges) {
+  std::thread([] {
+    const int policy = sched_getscheduler(0);
+    const int niceness = nice(3);
+    RequestShortTimeSlice();
+    EXPECT_EQ(sched_getscheduler(0), policy);
+    EXPECT_EQ(nice(0), niceness);
+  }).join();
 }
 
 }  // namespace

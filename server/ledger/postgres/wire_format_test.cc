@@ -1,9 +1,8 @@
-#include "ledger/postgres/array_statements.h"
+#include "ledger/postgres/wire_format.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "ledger/postgres/wire_values.h"
 
 namespace curator::ledger::postgres {
 namespace {

@@ -1,4 +1,4 @@
-#include "ledger/sql/postings_text.h"
+#include "ledger/sql/rows.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

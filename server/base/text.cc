@@ -1,0 +1,59 @@
+#include "base/text.h"
+
+namespace curator {
+namespace {
+
+constexpr size_t kUuidLength = 36;
+
+bool IsHyphenPosition(size_t position) {
+  return position == 8 || position == 13 || position == 18 || position == 23;
+}
+
+bool IsHexDigit(char c) {
+  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+}
+
+}  // namespace
+
+size_t Utf8CharacterLength(std::string_view text) {
+  if (text.empty()) return 0;
+  const auto byte = [&](size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
+  const auto continues = [&](size_t i) { return (byte(i) & 0xC0U) == 0x80U; };
+  const unsigned first = byte(0);
+  if (first < 0x80) return 1;
+  if (first >= 0xC2 && first <= 0xDF) return continues(1) ? 2 : 0;
+  if (first >= 0xE0 && first <= 0xEF) {
+    const bool overlong = first == 0xE0 && byte(1) < 0xA0;
+    const bool surrogate = first == 0xED && byte(1) > 0x9F;
+    return !overlong && !surrogate && continues(1) && continues(2) ? 3 : 0;
+  }
+  if (first >= 0xF0 && first <= 0xF4) {
+    const bool out_of_range = (first == 0xF0 && byte(1) < 0x90) || (first == 0xF4 && byte(1) > 0x8F);
+    return !out_of_range && continues(1) && continues(2) && continues(3) ? 4 : 0;
+  }
+  return 0;
+}
+
+bool IsUuid(std::string_view text) {
+  if (text.size() != kUuidLength) return false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (IsHyphenPosition(i) ? text[i] != '-' : !IsHexDigit(text[i])) return false;
+  }
+  return true;
+}
+
+std::string UuidText(std::array<uint8_t, 16> bytes, int version) {
+  bytes[6] = static_cast<uint8_t>((bytes[6] & 0x0f) | (version << 4));
+  bytes[8] = static_cast<uint8_t>((bytes[8] & 0x3f) | 0x80);
+  constexpr char kDigits[] = "0123456789abcdef";
+  std::string text;
+  text.reserve(kUuidLength);
+  for (const uint8_t byte : bytes) {
+    if (IsHyphenPosition(text.size())) text += '-';
+    text += kDigits[byte >> 4];
+    text += kDigits[byte & 15];
+  }
+  return text;
+}
+
+}  // namespace curator

@@ -1,0 +1,25 @@
+// Forms of text that several modules read and write: UTF-8 characters and UUIDs.
+//
+// Thread-safe: pure functions.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace curator {
+
+// The length in bytes of the well-formed UTF-8 character (RFC 3629) at the start of `text`; 0 when `text` is
+// empty or starts with none. A zero byte is a character.
+size_t Utf8CharacterLength(std::string_view text);
+
+// Whether `text` has the shape of a UUID, 8-4-4-4-12 hexadecimal digits; any version, either case.
+bool IsUuid(std::string_view text);
+
+// `bytes` as a UUID in lower case (RFC 9562), with their version and variant bits overwritten: version 4 is
+// random, version 7 begins with the time, the content of version 8 is up to the program.
+std::string UuidText(std::array<uint8_t, 16> bytes, int version);
+
+}  // namespace curator

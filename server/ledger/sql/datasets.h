@@ -1,0 +1,44 @@
+// Steps that changes of datasets, parts and accounts share.
+//
+// Thread-safe: functions over one transaction or one change.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "ledger/history/entry_payload.h"
+#include "ledger/ledger.h"
+#include "ledger/sql/change.h"
+#include "ledger/sql/database.h"
+
+namespace curator::ledger::sql {
+
+// The key under which a client may repeat a change of a dataset: it finds what the first request did.
+struct RequestKey {
+  std::string principal;
+  std::string request_id;
+  std::string fingerprint;  // distinguishes a retry from another request under the same id
+};
+
+// The id of the dataset that an earlier run of the same request created or changed; empty when there was
+// none. Errors: ALREADY_EXISTS when another request has used the id.
+absl::StatusOr<std::string> FindByRequest(Transaction& transaction, const RequestKey& key);
+absl::Status RecordRequest(Transaction& transaction, const RequestKey& key, const std::string& dataset_id);
+
+// Appends an entry whose payload is one text. The dataset's chain is locked.
+void AppendNote(Change& change, std::string_view dataset_id, const char* kind, std::string_view note,
+                std::string_view actor);
+
+// Writes the account, its counters and its members. The caller appends the entry.
+absl::StatusOr<OpenedAccount> OpenAccount(Transaction& transaction, const AccountSpec& spec,
+                                          const std::string& dataset_id, const std::string& lineage_id);
+
+// ABORTED unless `request` posts to the dataset's own account, to its principal's and to that of each group
+// that the principal belongs to, as far as the lineage has them: a charge is priced before its transaction
+// begins, and an account may have been opened in between.
+absl::Status CheckPostsToAllAccounts(Transaction& transaction, const std::string& lineage_id,
+                                     const ChargeRequest& request);
+
+}  // namespace curator::ledger::sql

@@ -1,0 +1,310 @@
+// The values that a ledger (ledger.h) takes and returns, and the names of their states and accounts.
+//
+// Times are microseconds since 1970 by the database's clock. Request ids are UUIDs that the client made: a
+// request that repeats one finds what the first request did. Canonical bytes (base/canonical_bytes.h) are
+// opaque to the ledger unless their comment names a file of this folder.
+//
+// Thread-safe: plain values and pure functions.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+namespace curator::ledger {
+
+// ---- Datasets and accounts
+
+enum class ScopeType { kDataset, kAnalyst, kAnalystGroup, kPart };
+
+struct CounterLimit {
+  std::string counter;
+  int64_t limit = 0;
+  bool operator==(const CounterLimit&) const = default;
+};
+
+// An account to be opened, together with its dataset or later.
+struct AccountSpec {
+  ScopeType scope_type = ScopeType::kDataset;
+  std::string scope_key;  // empty for the dataset itself; else the analyst, the group, or the part
+  std::string rule;       // canonical bytes of the rule (codec/rule_codec.h)
+  std::string rule_name;  // "ZCDP", for messages
+  std::vector<CounterLimit> limits;
+  std::vector<std::string> members = {};  // of a kAnalystGroup, ascending; else empty
+};
+
+// An account to be opened in the lineage of an existing dataset.
+struct NewAccount {
+  std::string request_id;
+  std::string dataset_id;
+  AccountSpec account;  // kAnalyst or kAnalystGroup
+  std::string actor;
+};
+
+// A part of a partitioned dataset, to be created. A part holds the records whose partition attribute falls
+// into its bins, and has an account of its own.
+struct PartSpec {
+  std::vector<int64_t> bins;  // bin numbers, ascending; no bin belongs to two parts
+  AccountSpec account;        // kPart; its key is the part's name
+};
+
+// A part to be added to an existing partitioned dataset.
+struct NewPart {
+  std::string request_id;
+  std::string dataset_id;
+  PartSpec part;
+  std::string actor;
+};
+
+struct Part {
+  int64_t number = 0;  // 1, 2, 3, ... in the order of creation
+  std::string name;
+  std::vector<int64_t> bins;
+  int64_t account_id = 0;
+  int64_t sealed_version = 0;  // the dataset version that sealing this part created; 0 until then
+  std::string content_hash;    // as Dataset::content_hash
+  bool operator==(const Part&) const = default;
+};
+
+struct CounterBalance {
+  std::string counter;
+  int64_t limit = 0;
+  int64_t spent = 0;
+  int64_t held = 0;
+  bool operator==(const CounterBalance&) const = default;
+};
+
+struct Account {
+  int64_t id = 0;
+  std::string lineage_id;
+  ScopeType scope_type = ScopeType::kDataset;
+  std::string scope_key;
+  std::string rule;
+  std::string rule_name;
+  std::vector<CounterBalance> counters;
+  std::vector<std::string> members = {};  // of a kAnalystGroup, ascending
+};
+
+enum class DatasetState { kCreated, kSealed, kArchived };
+
+struct DatasetSpec {
+  std::string request_id;
+  std::string name;
+  std::string owner;
+  std::string schema;       // canonical bytes (codec/schema_codec.h)
+  std::string schema_hash;  // SHA-256 of `schema`
+  std::string neighbour_relation;
+  std::string privacy_unit;
+  int64_t max_records_per_unit = 1;
+  bool is_public = false;           // no accounts, no charges
+  std::string partition_attribute;  // empty: not partitioned
+  std::string successor_of;  // a dataset id: its lineage and accounts are shared, `accounts` must be empty
+  std::vector<AccountSpec> accounts;
+  std::vector<PartSpec> parts =
+      {};  // of a partitioned dataset, at least one; their accounts are its accounts
+};
+
+struct Dataset {
+  std::string id;  // a UUID
+  std::string lineage_id;
+  std::string name;
+  std::string owner;
+  DatasetState state = DatasetState::kCreated;
+  std::string schema;
+  std::string schema_hash;
+  std::string neighbour_relation;
+  std::string privacy_unit;
+  int64_t max_records_per_unit = 1;
+  bool is_public = false;
+  std::string partition_attribute;
+  // 0 until sealed. A partitioned dataset has version v once v of its parts are sealed: version v consists of
+  // exactly those parts and never changes.
+  int64_t version = 0;
+  std::string content_hash;  // HMAC of the sealed records under a server key: never exported
+  int64_t created_at_us = 0;
+  std::vector<std::string> grantees;
+  std::vector<Part> parts = {};  // by number
+};
+
+// ---- Charges
+
+enum class ChargeState { kReserved, kStarted, kCommitted, kCancelled, kForfeited };
+
+struct Posting {
+  int64_t account_id = 0;
+  std::string counter;
+  int64_t cost = 0;  // >= 0
+  bool operator==(const Posting&) const = default;
+};
+
+struct ChargeRequest {
+  std::string dataset_id;
+  int64_t dataset_version = 0;
+  std::string principal;
+  std::string request_id;  // the key, together with the principal
+  // SHA-256 over dataset, version, plan and price: distinguishes a retry from another request.
+  std::string fingerprint;
+  std::string kind;        // "workload", "synthesis", "reservation"
+  std::string event;       // canonical bytes of the privacy event (codec/event_codec.h)
+  std::string label;       // one public line for display, e.g. "all 2-way marginals, discrete Gaussian"
+  std::string sealed_key;  // the draw's key, sealed under a server key; erased when the charge ends
+  std::vector<Posting> postings;
+};
+
+struct Release {
+  std::string id;  // a UUID
+  std::string charge_id;
+  std::string dataset_id;
+  std::string principal;
+  std::string kind;
+  std::string label;
+  std::string payload;  // canonical bytes (codec/release_codec.h); empty in listings
+  std::string payload_hash;
+  int64_t payload_size = 0;
+  int64_t created_at_us = 0;
+  std::vector<std::string> shared_with = {};  // who may read it besides its principal, ascending
+};
+
+struct Charge {
+  std::string id;  // a UUID
+  std::string dataset_id;
+  int64_t dataset_version = 0;
+  std::string principal;
+  std::string request_id;
+  std::string fingerprint;
+  std::string kind;
+  std::string event;
+  std::string label;
+  ChargeState state = ChargeState::kStarted;
+  std::string reason;  // why it was forfeited, cancelled or committed by expiry; public
+  std::vector<Posting> postings;
+  std::string release_id;  // empty unless there is one
+  int64_t created_at_us = 0;
+  int64_t deadline_us = 0;  // of a reservation; 0 for a charge that started at once
+};
+
+// A request to change the limit of one counter of one account.
+struct LimitProposalSpec {
+  std::string request_id;
+  int64_t account_id = 0;
+  std::string counter;
+  int64_t new_limit = 0;
+  std::string reason;
+  std::string proposed_by;
+};
+
+struct LimitProposal {
+  std::string id;  // a UUID
+  std::string dataset_id;
+  int64_t account_id = 0;
+  std::string counter;
+  int64_t old_limit = 0;
+  int64_t new_limit = 0;
+  std::string reason;
+  std::string proposed_by;
+  int64_t proposed_at_us = 0;
+  std::string approved_by;  // empty until approved
+  std::string request_id = {};
+};
+
+// The right to make one draw for one charge.
+struct Attempt {
+  Charge charge;
+  std::string token;       // guards Store() and Forfeit(): a later attempt makes this one stale
+  std::string sealed_key;  // the one that the FIRST attempt stored, so that a repeated draw is the same draw
+  bool newly_charged = false;
+  std::optional<Release> release;  // present: a replay; there is nothing to draw and `token` is empty
+};
+
+// ---- History
+
+struct Entry {
+  std::string dataset_id;
+  int64_t seq = 0;   // 1, 2, 3, ... per dataset
+  std::string kind;  // "DATASET_CREATED", "SEALED", "GRANTED", "CHARGED", "COMMITTED", "FORFEITED", ...
+  std::string charge_id;
+  // Canonical bytes (history/entry_payload.h), from which alone all balances can be recomputed.
+  std::string payload;
+  std::string actor;
+  int64_t created_at_us = 0;
+  std::string prev_hash;
+  std::string hash;  // 32 bytes
+};
+
+struct Verification {
+  bool ok = false;
+  int64_t entries_checked = 0;
+  std::string head_hash;
+  int64_t anchored_seq = 0;
+  std::vector<std::string> findings;  // one sentence per contradiction; empty when ok
+};
+
+struct Page {
+  int64_t after_seq = 0;
+  int64_t limit = 1000;
+};
+
+// The number of charges that have one event.
+struct EventCount {
+  std::string event;  // canonical bytes (codec/event_codec.h)
+  int64_t charges = 0;
+};
+
+// ---- Repair
+
+// A charge that the store has lost, as its signed receipt states it.
+struct LostCharge {
+  std::string dataset_id;
+  std::string charge_id;
+  int64_t seq = 0;  // of the entry that recorded it
+  std::vector<Posting> postings;
+};
+
+struct RepairOrder {
+  std::string dataset_id;
+  std::string reason;
+  std::string actor;
+  std::vector<LostCharge> receipts;
+  bool only_checked = false;  // a dry run: report what would be raised, and write nothing
+};
+
+// A counter that a repair raises.
+struct RaisedCounter {
+  int64_t account_id = 0;
+  std::string counter;
+  int64_t old_spent = 0;
+  int64_t new_spent = 0;
+  int64_t old_limit = 0;
+  int64_t new_limit = 0;
+};
+
+struct RepairReport {
+  int64_t first_lost_seq = 0;  // of the dataset named in the order; 0 when nothing is lost
+  int64_t last_lost_seq = 0;
+  std::vector<RaisedCounter> raised;
+  int64_t reservations_spent = 0;
+  int64_t receipts_counted = 0;
+  absl::Status still_read_only;  // why the ledger still refuses charges; OK when it accepts them
+};
+
+// ---- Names
+
+// The names of states and scopes in tables and entries: "STARTED", "ANALYST_GROUP", "SEALED".
+std::string_view StateName(ChargeState state);
+std::string_view ScopeName(ScopeType scope);
+std::string_view DatasetStateName(DatasetState state);
+// DATA_LOSS for an unknown name.
+absl::StatusOr<ChargeState> ChargeStateFromName(std::string_view name);
+absl::StatusOr<ScopeType> ScopeFromName(std::string_view name);
+absl::StatusOr<DatasetState> DatasetStateFromName(std::string_view name);
+
+// The account's name in messages and requests: "dataset/NAME", "dataset/NAME/analyst/KEY",
+// "dataset/NAME/group/KEY", "dataset/NAME/part/KEY".
+std::string AccountName(std::string_view dataset_name, ScopeType scope, std::string_view scope_key);
+
+}  // namespace curator::ledger
