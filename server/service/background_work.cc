@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "host/turns.h"
+#include "host/scheduling.h"
 
 namespace curator::service {
 
@@ -121,7 +121,7 @@ void WorkQueue::Close() {
 }
 
 void WorkQueue::WorkerLoop() {
-  host::TakeOrdinaryTurns();
+  host::RequestDefaultTimeSlice();
   while (true) {
     Item item;
     {
