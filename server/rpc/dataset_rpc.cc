@@ -167,7 +167,7 @@ absl::Status Archive(service::Curator& curator, const grpc::ServerContext& conte
   ASSIGN_OR_RETURN(const std::string principal, CallerOf(context));
   RETURN_IF_ERROR(service::CheckRequestId(request.request_id()));
   ASSIGN_OR_RETURN(const service::DatasetView view,
-                   service::ArchiveDataset(curator.ledger, principal, request.dataset(),
+                   service::ArchiveDataset(curator.ledger, curator.store, principal, request.dataset(),
                                            IntentOf(request.validate_only())));
   response = ToProto(view, principal);
   return absl::OkStatus();

@@ -134,7 +134,7 @@ absl::StatusOr<ImportTarget> TargetOf(const DatasetView& dataset, std::string_vi
 }
 
 absl::StatusOr<records::SealedContent> SealRecords(ledger::Ledger& ledger, records::DatasetStore& store,
-                                                const DatasetView& dataset, const ImportTarget& target) {
+                                                   const DatasetView& dataset, const ImportTarget& target) {
   if (dataset.record.is_public) return store.SealPublic(target.stored_id, dataset.schema);
   if (!target.rows) return store.Seal(target.stored_id, dataset.schema);
   return store.SealPart(target.stored_id, StoredIdsOf(ledger, dataset.record), dataset.schema);
@@ -238,17 +238,21 @@ absl::Status GrantAccess(ledger::Ledger& ledger, std::string_view principal, std
   return ledger.Grant(dataset.record.id, grantee, principal);
 }
 
-absl::StatusOr<DatasetView> ArchiveDataset(ledger::Ledger& ledger, std::string_view principal,
-                                           std::string_view name, Intent intent) {
+absl::StatusOr<DatasetView> ArchiveDataset(ledger::Ledger& ledger, records::DatasetStore& store,
+                                           std::string_view principal, std::string_view name, Intent intent) {
   ASSIGN_OR_RETURN(const DatasetView dataset, FindOwned(ledger, principal, name));
   if (intent == Intent::kValidateOnly) return dataset;
   RETURN_IF_ERROR(ledger.ArchiveDataset(dataset.record.id, principal));
+  std::vector<std::string> stored_ids = {dataset.record.id};
+  for (const ledger::Part& part : dataset.record.parts)
+    stored_ids.push_back(StoredIdOf(dataset.record, part));
+  store.Forget(stored_ids);
   return FindOwned(ledger, principal, name);
 }
 
 absl::StatusOr<std::unique_ptr<records::RecordImport>> BeginImport(ledger::Ledger& ledger,
-                                                                records::DatasetStore& store,
-                                                                const ImportOrder& order, Intent intent) {
+                                                                   records::DatasetStore& store,
+                                                                   const ImportOrder& order, Intent intent) {
   RETURN_IF_ERROR(CheckRequestId(order.request_id));
   ASSIGN_OR_RETURN(const DatasetView dataset, FindOwned(ledger, order.principal, order.dataset));
   ASSIGN_OR_RETURN(const ImportTarget target, TargetOf(dataset, order.part));

@@ -51,8 +51,9 @@ absl::StatusOr<std::vector<DatasetView>> ListVisibleDatasets(ledger::Ledger& led
 absl::Status GrantAccess(ledger::Ledger& ledger, std::string_view principal, std::string_view name,
                          std::string_view grantee, Intent intent);
 
-absl::StatusOr<DatasetView> ArchiveDataset(ledger::Ledger& ledger, std::string_view principal,
-                                           std::string_view name, Intent intent);
+// Releases the memory of the dataset's tables too, once the requests that use them have ended.
+absl::StatusOr<DatasetView> ArchiveDataset(ledger::Ledger& ledger, records::DatasetStore& store,
+                                           std::string_view principal, std::string_view name, Intent intent);
 
 // Opens an import into a dataset of the caller's that is not sealed yet, or into such a part of it.
 struct ImportOrder {

@@ -1,6 +1,11 @@
 // Declarations of datasets that are refused by their field, and what reading datasets reports.
 #include "service/datasets/datasets.h"
 
+#include <memory>
+#include <string>
+
+#include "dp/data/sealed_table.h"
+#include "service/request_scope.h"
 #include "service/testing/fixture.h"
 
 namespace curator::service {
@@ -108,10 +113,38 @@ TEST_F(DatasetsTest, OnlyOwnersAndGranteesSeeADatasetInTheList) {
 
 TEST_F(DatasetsTest, AnArchivedDatasetIsNotSealed) {
   Make(People("census"));
-  ASSERT_TRUE(ArchiveDataset(*ledger_, "owner", "census", Intent::kDo).ok());
+  ASSERT_TRUE(ArchiveDataset(*ledger_, *store_, "owner", "census", Intent::kDo).ok());
   const absl::Status refused = SealDataset(*ledger_, *store_, "owner", "census", "", Intent::kDo).status();
   EXPECT_EQ(refused.code(), absl::StatusCode::kFailedPrecondition) << refused;
   EXPECT_EQ(FindOwned(*ledger_, "owner", "census")->record.state, ledger::DatasetState::kArchived);
+}
+
+TEST_F(DatasetsTest, ArchivingReleasesTheTablesOnceNoRequestUsesThem) {
+  MakeSealed(People("census"));
+  Make(DividedPeople("districts"));
+  FillAndSeal("districts", PeopleCsv(2), "north");
+  FillAndSeal("districts", "sex,age,region\nMale,3,2\n", "south");
+  for (const std::string name : {"census", "districts"}) {
+    const DatasetView dataset = FindOwned(*ledger_, "owner", name).value();
+    const RequestScope all{.version = dataset.record.version, .parts = dataset.record.parts, .accounts = {}};
+    dp::SealedTableHandle of_a_request = LoadTable(*store_, dataset, all).value();
+    const std::weak_ptr<const dp::SealedTable> table = of_a_request;
+    ASSERT_TRUE(ArchiveDataset(*ledger_, *store_, "owner", name, Intent::kDo).ok());
+    {
+      const dp::ReadableScope readable(*of_a_request);
+      EXPECT_EQ(readable.columns().columns.at(1)[0], 0u) << "the request goes on";
+    }
+    of_a_request.reset();
+    EXPECT_TRUE(table.expired()) << name;
+  }
+}
+
+TEST_F(DatasetsTest, CheckingWhetherADatasetCouldBeArchivedKeepsItsTable) {
+  const DatasetView dataset = MakeSealed(People("census"));
+  const std::weak_ptr<const dp::SealedTable> table =
+      store_->Load(dataset.record.id, dataset.record.content_hash).value();
+  ASSERT_TRUE(ArchiveDataset(*ledger_, *store_, "owner", "census", Intent::kValidateOnly).ok());
+  EXPECT_FALSE(table.expired());
 }
 
 }  // namespace
