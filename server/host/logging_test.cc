@@ -9,10 +9,10 @@ namespace {
 
 std::string Captured(LogLevel lowest, LogLevel level, std::string_view event,
                      std::initializer_list<LogField> fields) {
-  testing::internal::CaptureStderr();
+  ::testing::internal::CaptureStderr();
   SetUpLogging(lowest);
   Log(level, event, fields);
-  return testing::internal::GetCapturedStderr();
+  return ::testing::internal::GetCapturedStderr();
 }
 
 TEST(Log, WritesOneJsonObjectALine) {
