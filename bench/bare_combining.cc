@@ -42,13 +42,13 @@ void CheckCharged(const absl::Status& status) {
 
 Observed ChargeBarelyCombined(ledger::sql::Database& database, const Load& load) {
   using ledger::sql::ChargeCombiner;
-  const auto decide = [&database](std::vector<ledger::sql::WantedCharge>& batch) {
+  const auto commit_batch = [&database](std::vector<ledger::sql::ProposedCharge>& batch) {
     const absl::Status charged = ChargeTogether(database, batch.size());
-    ChargeCombiner::Decided decided{ChargeCombiner::Results(batch.size(), ledger::Attempt()), 0};
-    if (!charged.ok()) decided.point = charged;
-    return decided;
+    ChargeCombiner::BatchResult result{ChargeCombiner::Results(batch.size(), ledger::Attempt()), 0};
+    if (!charged.ok()) result.anchor_point = charged;
+    return result;
   };
-  ChargeCombiner combiner({}, decide, [](int64_t) { return absl::OkStatus(); });
+  ChargeCombiner combiner({}, commit_batch, [](int64_t) { return absl::OkStatus(); });
   return ChargeByClients(load, [&combiner](int client) {
     // The combiner takes no two charges of one key at once; each client waits for its own.
     const ledger::ChargeRequest request = {.principal = "analyst/ana", .request_id = absl::StrCat(client)};

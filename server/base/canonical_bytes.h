@@ -1,12 +1,12 @@
-// The byte language of everything that the ledger stores and hashes: one value has one encoding, on every
+// The canonical encoding of everything that the ledger stores and hashes: one value has one encoding, on every
 // machine.
 //
 // Integers are 8 bytes, big-endian (two's complement). Doubles are their IEEE-754 bits as such an integer.
 // Strings are their length followed by their bytes. A document starts with its tag (a short string such as
-// "curator.release") and its version. The reader refuses whatever the writer would not have written: short
+// "curator.release") and its version. The reader refuses bytes that the writer would not have written: short
 // input, trailing bytes, lengths beyond the end.
 //
-// Thread-safe: plain values.
+// Thread-safe as plain values are: distinct objects on distinct threads.
 #pragma once
 
 #include <cstdint>
@@ -32,8 +32,9 @@ class CanonicalWriter {
   std::string bytes_;
 };
 
-// Reads `bytes`, which must outlive it. After the first error every further read returns zero or nothing, and
-// Finish() tells of it: so a document is read in one go and checked once. Loops must be bounded by Count().
+// Reads `bytes`, which must outlive it. After the first error every further read returns zero or an empty
+// string, and Finish() reports it: a document is read without checks in between. Loops must be bounded by
+// Count().
 class CanonicalReader {
  public:
   CanonicalReader(std::string_view bytes, std::string_view tag, int64_t version);
@@ -41,12 +42,12 @@ class CanonicalReader {
   int64_t Integer();
   double Real();
   std::string Text();
-  // An integer that says how many items follow, each at least `least_item_bytes` long; 0 if that many cannot
-  // be there.
+  // The number of items that follow, each at least `least_item_bytes` long; 0, and an error, if the rest is too
+  // short for that many.
   int64_t Count(int64_t least_item_bytes = 8);
 
   bool ok() const { return ok_; }
-  // Marks the document as malformed: for values that no writer would have written.
+  // Marks the document as malformed, for values that the writer would not have written.
   void Refuse() { ok_ = false; }
 
   // DATA_LOSS when anything was malformed or bytes are left over.

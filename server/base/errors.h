@@ -1,8 +1,7 @@
-// The two kinds of error that carry more than a sentence, in the one error language of this program,
-// absl::Status.
+// The two errors that carry structured details beside their message: a bad field and full accounts.
 //
-// A status carries its details as payloads, so rooms without protobuf can make them and the RPC edge can turn
-// them into google.rpc error details without guessing.
+// The details are payloads of an absl::Status, so that modules without protobuf can create them and rpc can
+// convert them to google.rpc error details.
 //
 // Thread-safe: pure functions.
 #pragma once
@@ -17,8 +16,8 @@
 
 namespace curator {
 
-// One bad field of a request: where it is (a path such as "schema.attributes[2].integer.bin_width"), and what
-// was wrong and what would be right.
+// One bad field of a request: its path, such as "schema.attributes[2].integer.bin_width", and what is wrong and
+// what would be right.
 struct FieldViolation {
   std::string field;
   std::string description;
@@ -29,10 +28,10 @@ struct FieldViolation {
 // INVALID_ARGUMENT whose message is "field: description".
 absl::Status InvalidField(std::string_view field, std::string_view description);
 
-// The violation that InvalidField() put there; none for any other status.
+// The violation that InvalidField() attached; none for any other status.
 std::optional<FieldViolation> FieldViolationOf(const absl::Status& status);
 
-// The same error with its field's path put below `prefix`
+// The same error with `prefix` before its field's path
 // ("schema" + "attributes[0]" = "schema.attributes[0]"). Statuses without a violation are returned unchanged.
 absl::Status WithinField(std::string_view prefix, const absl::Status& status);
 
@@ -47,10 +46,10 @@ struct FullAccount {
   bool operator==(const FullAccount&) const = default;
 };
 
-// RESOURCE_EXHAUSTED that names every full account. Nothing has been charged when a function returns this.
+// RESOURCE_EXHAUSTED that names every full account. A function that returns this has charged nothing.
 absl::Status BudgetFull(const std::vector<FullAccount>& accounts);
 
-// The accounts that BudgetFull() named; empty for any other status.
+// The accounts that BudgetFull() attached; empty for any other status.
 std::vector<FullAccount> FullAccountsOf(const absl::Status& status);
 
 }  // namespace curator

@@ -1,4 +1,4 @@
-// Threads for code that must not start any itself.
+// The interface by which computations run on several threads without starting any themselves.
 #pragma once
 
 #include <functional>
@@ -10,13 +10,13 @@ class Executor {
  public:
   virtual ~Executor() = default;
 
-  // Calls `work(0)` on the calling thread and, on other cores that are free at this moment, `work(1)`,
-  // `work(2)`, ..., at most `most` calls in all; returns when all have returned. The calls share out what
-  // there is to do among themselves, so that one of them alone would do all of it. `work` must not throw.
+  // Calls `work(0)` on the calling thread and, on other cores that are idle at this moment, `work(1)`,
+  // `work(2)`, ..., at most `most` calls in all; returns when all have returned. The calls must divide the work
+  // among themselves such that a single call does all of it. `work` must not throw.
   virtual void RunOnFreeCores(int most, const std::function<void(int)>& work) = 0;
 };
 
-// No other core.
+// Uses only the calling thread.
 class CallingThread final : public Executor {
  public:
   void RunOnFreeCores(int /*most*/, const std::function<void(int)>& work) override { work(0); }

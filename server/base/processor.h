@@ -1,4 +1,4 @@
-// What this machine's processor can do, asked when the program runs: builds are the same everywhere.
+// Features of this machine's processor, detected at run time, so that one build runs on every machine.
 //
 // Thread-safe.
 #pragma once

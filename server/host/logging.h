@@ -1,4 +1,4 @@
-// Structured log lines on standard error, one JSON object a line:
+// Structured log lines on standard error, one JSON object per line:
 // {"time":"2026-11-03T10:15:30.123456Z","level":"info","event":"charge_admitted","dataset":"census"}
 //
 // What may be logged: names of datasets and principals, ids, costs, statuses, durations. Never a record, a

@@ -82,7 +82,7 @@ absl::StatusOr<Inspection> InspectLedger(std::string_view url, std::string_view 
   if (!pending.empty()) {
     return absl::FailedPreconditionError(
         absl::StrCat("the ledger's schema lacks ", pending.size(),
-                     " steps of this program: run `curatord migrate` first"));
+                     " migrations of this program: run `curatord migrate` first"));
   }
   Inspection inspection;
   const sql::Outcome named = database->Read([&](sql::Transaction& transaction) -> absl::Status {
@@ -92,7 +92,7 @@ absl::StatusOr<Inspection> InspectLedger(std::string_view url, std::string_view 
     return absl::OkStatus();
   });
   RETURN_IF_ERROR(named.status);
-  // Read first: a server that runs meanwhile only takes the store further than it.
+  // The anchor is read first: a server that runs meanwhile only moves the store further.
   absl::StatusOr<AnchorState> anchored = AnchorDirectory::ReadOnly(anchor, inspection.ledger_uuid);
   if (absl::IsDataLoss(anchored.status())) {
     inspection.findings.emplace_back(anchored.status().message());

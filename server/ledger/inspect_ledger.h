@@ -1,5 +1,5 @@
-// A ledger looked at from outside, while no server needs to run: its schema, and whether it contradicts
-// itself or its anchor. Nothing is written but by MigrateLedger().
+// Inspects and migrates a ledger without a server: its schema, and whether it contradicts itself or its anchor.
+// Only MigrateLedger() writes.
 #pragma once
 
 #include <cstdint>
@@ -20,11 +20,10 @@ struct SchemaStep {
   std::string script;
 };
 
-// The steps that MigrateLedger() would take. Errors as of OpenLedger(); FAILED_PRECONDITION for a schema of
-// another program.
+// The steps that MigrateLedger() would take, in order. Errors as of OpenLedger().
 absl::StatusOr<std::vector<SchemaStep>> PendingSteps(std::string_view url);
 
-// Brings the schema up to date and returns the steps that were taken.
+// Migrates the schema and returns the steps that were taken. Errors as of OpenLedger().
 absl::StatusOr<std::vector<SchemaStep>> MigrateLedger(std::string_view url);
 
 struct InspectedDataset {
@@ -34,10 +33,10 @@ struct InspectedDataset {
 };
 
 struct Inspection {
-  std::string ledger_uuid;  // empty: no server has opened this ledger yet
+  std::string ledger_uuid;  // empty until a server has opened this ledger
   AnchorState anchored;     // the maximum over all anchor files of this ledger
   std::vector<InspectedDataset> datasets;
-  std::vector<std::string> findings;  // that concern no dataset, or one that only the anchor knows
+  std::vector<std::string> findings;  // about the ledger as a whole, or about datasets that only the anchor has
 
   bool ok() const;
 };

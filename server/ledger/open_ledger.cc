@@ -23,7 +23,7 @@ absl::StatusOr<const LedgerBackend*> BackendOf(std::string_view url) {
     if (backend.accepts(url)) return &backend;
     absl::StrAppend(&schemes, schemes.empty() ? "" : " or ", std::string(backend.schemes));
   }
-  return InvalidField("ledger", absl::StrCat("write ", schemes));
+  return InvalidField("ledger", absl::StrCat("is not the URL of a ledger: write ", schemes));
 }
 
 }  // namespace
@@ -62,7 +62,7 @@ absl::StatusOr<std::string> AnchorDirOf(std::string_view url, std::string_view a
   std::string beside = backend->default_anchor_dir(url);
   if (!beside.empty()) return beside;
   return InvalidField("anchor",
-                      "name a folder for the anchor, on a disk that is not restored with the database");
+                      "is required: name a folder on a disk that is not restored together with the database");
 }
 
 absl::StatusOr<std::unique_ptr<Ledger>> OpenLedger(const LedgerOptions& options) {

@@ -38,7 +38,7 @@ bool Reads(const absl::StatusOr<Document>& document, std::string_view bytes, std
     if (!absl::IsDataLoss(document.status())) Broken("what is refused is damaged", input);
     return false;
   }
-  if (Bytes(*document) != bytes) Broken("what is accepted is written as the same bytes", input);
+  if (EncodePayload(*document) != bytes) Broken("what is accepted is written as the same bytes", input);
   return true;
 }
 
@@ -54,7 +54,7 @@ bool TryDocument(std::string_view bytes, std::string_view input) {
   readings += Reads(ParseLimitChange(bytes), bytes, input);
   readings += Reads(ParseRepair(bytes), bytes, input);
   if (const auto note = ParseNote(bytes); note.ok()) {
-    if (NoteBytes(*note) != bytes) Broken("what is accepted is written as the same bytes", input);
+    if (EncodeNote(*note) != bytes) Broken("what is accepted is written as the same bytes", input);
     ++readings;
   }
   if (readings > 1) Broken("a document is of one kind", input);
@@ -81,17 +81,18 @@ std::vector<std::string> Seeds() {
                             .limits = {{"rho", 5}}};
   const OpenedAccount account{1, analyst};
   std::vector<std::string> documents = {
-      Bytes(DatasetCreated{.name = "census", .owner = "olga", .accounts = {account}}),
-      Bytes(account),
-      Bytes(DatasetSealed{1, "commitment"}),
-      Bytes(PartAdded{2, {1, 2}, account}),
-      Bytes(PartSealed{2, 3, "commitment"}),
-      NoteBytes("bo"),
-      Bytes(
+      EncodePayload(DatasetCreated{.name = "census", .owner = "olga", .accounts = {account}}),
+      EncodePayload(account),
+      EncodePayload(DatasetSealed{1, "commitment"}),
+      EncodePayload(PartAdded{2, {1, 2}, account}),
+      EncodePayload(PartSealed{2, 3, "commitment"}),
+      EncodeNote("bo"),
+      EncodePayload(
           ChargeMade{.principal = "bo", .request_id = "r", .kind = "WORKLOAD", .postings = {{1, "rho", 7}}}),
-      Bytes(ChargeChanged{.reason = "late", .postings = {{1, "rho", 7}}}),
-      Bytes(LimitChange{"p", 1, "rho", 5, 6, "more"}),
-      Bytes(Repair{.reason = "the disk failed", .raised = {{1, "rho", 2, 5, 7}}, .lost_charges = {"c"}})};
+      EncodePayload(ChargeChanged{.reason = "late", .postings = {{1, "rho", 7}}}),
+      EncodePayload(LimitChange{"p", 1, "rho", 5, 6, "more"}),
+      EncodePayload(
+          Repair{.reason = "the disk failed", .raised = {{1, "rho", 2, 5, 7}}, .lost_charges = {"c"}})};
   for (std::string& document : documents) document.insert(0, 1, kDocument);
   AnchorLog log(kLedger);
   const std::string first = log.Append(StateAt(1));

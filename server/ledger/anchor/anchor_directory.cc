@@ -36,18 +36,17 @@ absl::Status CannotRead(const std::string& path) {
   return absl::UnavailableError(absl::StrCat("cannot read the anchor ", path, ": ", std::strerror(errno)));
 }
 
-// `status` of a damaged file, with its name and what can be done.
+// `status` of a damaged file, with its name and the remedy.
 absl::Status Damaged(const std::string& path, const absl::Status& status) {
-  return absl::DataLossError(
-      absl::StrCat(path, ": ", std::string(status.message()),
-                   ". Put the file back from where it was kept, or, when another file "
-                   "of this folder vouches for the newest charges, stop the servers of "
-                   "this ledger, move it away and start them again"));
+  return absl::DataLossError(absl::StrCat(
+      path, ": ", std::string(status.message()),
+      ". Restore the file from a copy, or, if another file of this folder covers the newest "
+      "charges, stop the servers of this ledger, move the damaged file away and start them again"));
 }
 
 }  // namespace
 
-// Remembers how far it has read. The file grows in place and is sometimes replaced by a new one.
+// Keeps its reading position. The file grows in place and is sometimes replaced by a new one.
 class AnchorDirectory::OtherFile {
  public:
   OtherFile(std::string_view path, std::string_view ledger_uuid)
@@ -57,15 +56,15 @@ class AnchorDirectory::OtherFile {
   OtherFile& operator=(const OtherFile&) = delete;
 
   absl::Status Refresh() {
-    const std::optional<FileFacts> named = LookAt(path_);
+    const std::optional<FileFacts> named = StatFile(path_);
     if (!named.has_value()) return CannotRead(path_);
     if (descriptor_ >= 0 && named->identity == identity_) {
       return ReadUntilSettled([this] { return log_.end(); },
-                              [this](const std::string& news) { return log_.Extend(news); });
+                              [this](const std::string& added) { return log_.Extend(added); });
     }
     Close();
     descriptor_ = open(path_.c_str(), O_RDONLY | O_CLOEXEC);
-    const std::optional<FileFacts> opened = descriptor_ < 0 ? std::nullopt : LookAt(descriptor_);
+    const std::optional<FileFacts> opened = descriptor_ < 0 ? std::nullopt : StatFile(descriptor_);
     if (!opened.has_value()) return CannotRead(path_);
     identity_ = opened->identity;
     const absl::Status read =
@@ -80,10 +79,10 @@ class AnchorDirectory::OtherFile {
   const AnchorState& state() const { return log_.state(); }
 
  private:
-  // Has `take` understand what stands in the file from `offset()` on. Its server may write while we read, and
-  // then we may see the end of what it writes and not yet the beginning; so what looks damaged is read again,
-  // and is damaged only when it stays the same. (A write goes forward: one that has stopped halfway has left
-  // a beginning with zero bytes behind it, which is no damage.)
+  // Passes the file's bytes from `offset()` on to `take`. Its server may write meanwhile, so that the end of a
+  // write is visible before its beginning: bytes that look damaged are read again, and are damaged only if they
+  // stay the same. (Writes go forward: an interrupted one leaves its beginning and then zero bytes, which is not
+  // damage.)
   template <typename Offset, typename Take>
   absl::Status ReadUntilSettled(Offset offset, Take take) {
     std::optional<std::string> before;
@@ -96,7 +95,7 @@ class AnchorDirectory::OtherFile {
     }
   }
 
-  // What stands in the file from `offset` on; little, when it begins with a zero byte, because nothing
+  // The bytes of the file from `offset` on; one block of them when it begins with a zero byte, because no record
   // follows.
   absl::StatusOr<std::string> ReadFrom(size_t offset) const {
     std::string bytes;
@@ -135,7 +134,7 @@ absl::StatusOr<std::unique_ptr<AnchorDirectory>> AnchorDirectory::Open(std::stri
   std::filesystem::create_directories(anchor->directory_, error);
   if (error) {
     return absl::FailedPreconditionError(
-        absl::StrCat("the anchor folder ", anchor->directory_, " cannot be made: ", error.message()));
+        absl::StrCat("the anchor folder ", anchor->directory_, " cannot be created: ", error.message()));
   }
   RETURN_IF_ERROR(anchor->TakeFile());
   ASSIGN_OR_RETURN(const AnchorState known, anchor->Read());
@@ -208,8 +207,8 @@ int64_t AnchorDirectory::OwnSeqOf(const std::string& dataset_id) const {
 }
 
 absl::StatusOr<bool> AnchorDirectory::MayHaveOtherFiles() {
-  // A folder's time changes with its list of files. The clock of a file system stands still for up to 10 ms,
-  // so a time that was first seen just now may yet hide a file: the list is read until the time is older.
+  // A folder's time changes with its list of files. The clock of a file system advances in steps of up to 10 ms,
+  // so a file may be added without changing a recent time: the list is read until the time is older.
   constexpr auto kLongestTick = std::chrono::milliseconds(50);
   struct stat status = {};
   if (stat(directory_.c_str(), &status) != 0) return CannotRead(directory_);
@@ -228,8 +227,7 @@ absl::StatusOr<bool> AnchorDirectory::MayHaveOtherFiles() {
 absl::Status AnchorDirectory::ReadOthers() {
   ASSIGN_OR_RETURN(const bool may_have_others, MayHaveOtherFiles());
   if (may_have_others) RETURN_IF_ERROR(ListOthers());
-  // A file that is gone stays among them, and is an error: what it vouched for is not forgotten while this
-  // runs.
+  // A file that disappeared stays in the list and is an error: its state is not dropped while this runs.
   for (const auto& [name, file] : others_) RETURN_IF_ERROR(file->Refresh());
   return absl::OkStatus();
 }
@@ -239,7 +237,7 @@ absl::Status AnchorDirectory::ListOthers() {
   std::filesystem::directory_iterator files(directory_, error);
   for (; !error && files != std::filesystem::directory_iterator(); files.increment(error)) {
     const std::string name = files->path().filename().string();
-    // Its own file is read once, when it is taken; from then on memory is ahead of it.
+    // Its own file is read once, when it is taken; from then on the state in memory is ahead of it.
     if (name == own_name_ && has_begun_) continue;
     if (absl::StartsWith(name, absl::StrCat(ledger_uuid_, ".")) && absl::EndsWith(name, kSuffix)) {
       std::unique_ptr<OtherFile>& file = others_[name];

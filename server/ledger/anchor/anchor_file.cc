@@ -14,9 +14,9 @@
 namespace curator::ledger {
 namespace {
 
-// Room for about a thousand records: zero bytes that are on the disk already, so that a record changes no
-// metadata and its sync waits for nothing else.
-constexpr size_t kRoomBytes = size_t{256} << 10;
+// Space for about a thousand records: zero bytes that are on the disk already, so that writing a record changes
+// no metadata and its sync waits for nothing else.
+constexpr size_t kSpareBytes = size_t{256} << 10;
 
 absl::Status CannotWrite(const std::string& path, const char* step) {
   return absl::UnavailableError(absl::StrCat("cannot ", step, " the anchor ", path, ": ",
@@ -35,7 +35,7 @@ absl::Status WriteAt(int descriptor, std::string_view bytes, size_t offset, cons
   return absl::OkStatus();
 }
 
-// A renamed file is only there for good once its folder is.
+// A rename is durable only once the folder is synced.
 absl::Status SyncFolder(const std::string& folder) {
   const int descriptor = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (descriptor < 0) return CannotWrite(folder, "open the folder of");
@@ -45,7 +45,7 @@ absl::Status SyncFolder(const std::string& folder) {
   return synced;
 }
 
-std::optional<FileFacts> LookFrom(int folder, const char* path, int flags) {
+std::optional<FileFacts> StatFrom(int folder, const char* path, int flags) {
   struct statx found = {};
   if (statx(folder, path, flags | AT_STATX_SYNC_AS_STAT, STATX_INO | STATX_SIZE, &found) != 0) {
     return std::nullopt;
@@ -56,12 +56,12 @@ std::optional<FileFacts> LookFrom(int folder, const char* path, int flags) {
 
 }  // namespace
 
-std::optional<FileFacts> LookAt(const std::string& path) {
-  return LookFrom(AT_FDCWD, path.c_str(), 0);
+std::optional<FileFacts> StatFile(const std::string& path) {
+  return StatFrom(AT_FDCWD, path.c_str(), 0);
 }
 
-std::optional<FileFacts> LookAt(int descriptor) {
-  return LookFrom(descriptor, "", AT_EMPTY_PATH);
+std::optional<FileFacts> StatFile(int descriptor) {
+  return StatFrom(descriptor, "", AT_EMPTY_PATH);
 }
 
 AnchorFile::AnchorFile(std::string_view folder, std::string_view name, std::string_view ledger_uuid)
@@ -79,8 +79,8 @@ void AnchorFile::Close() {
 }
 
 bool AnchorFile::IsInPlace() const {
-  // Behind the end of a file that was cut short nothing could be read that is written there.
-  const std::optional<FileFacts> found = LookAt(path_);
+  // A record written beyond the end of a truncated file could not be read back.
+  const std::optional<FileFacts> found = StatFile(path_);
   return found.has_value() && found->identity == identity_ && found->size >= capacity_;
 }
 
@@ -89,15 +89,15 @@ absl::Status AnchorFile::Start() {
   const AnchorState whole = log_.state();
   log_ = AnchorLog(ledger_uuid_);
   std::string content = log_.Append(whole);
-  capacity_ = (content.size() + kRoomBytes) / kAnchorBlockBytes * kAnchorBlockBytes;
+  capacity_ = (content.size() + kSpareBytes) / kAnchorBlockBytes * kAnchorBlockBytes;
   content.resize(capacity_, '\0');
   const std::string draft = absl::StrCat(path_, ".draft");
   const int descriptor = open(draft.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   if (descriptor < 0) return CannotWrite(draft, "create");
   absl::Status written = WriteAt(descriptor, content, 0, draft);
   if (written.ok() && fsync(descriptor) != 0) written = CannotWrite(draft, "fsync");
-  const std::optional<FileFacts> started = LookAt(descriptor);
-  if (written.ok() && !started.has_value()) written = CannotWrite(draft, "look at");
+  const std::optional<FileFacts> started = StatFile(descriptor);
+  if (written.ok() && !started.has_value()) written = CannotWrite(draft, "examine");
   if (written.ok() && rename(draft.c_str(), path_.c_str()) != 0) written = CannotWrite(path_, "replace");
   if (written.ok()) written = SyncFolder(folder_);
   if (!written.ok()) {
@@ -115,7 +115,7 @@ absl::Status AnchorFile::Append(const AnchorState& change) {
   if (descriptor_ < 0 || log_.end() > capacity_ || !IsInPlace()) return Start();
   absl::Status written = WriteAt(descriptor_, record, end, path_);
   if (written.ok() && fdatasync(descriptor_) != 0) written = CannotWrite(path_, "fsync");
-  // What a failed write or sync has left is unknown: nothing is written behind it, the file is replaced.
+  // After a failed write or sync the content is unknown: the next change replaces the file.
   if (!written.ok()) Close();
   return written;
 }

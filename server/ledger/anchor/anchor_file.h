@@ -1,5 +1,4 @@
-// The anchor file that this server writes. Each change costs one write and one sync, however large the file
-// is.
+// The anchor file that this server writes. Each change costs one write and one sync, whatever the file's size.
 //
 // Not thread-safe.
 #pragma once
@@ -14,7 +13,7 @@
 
 namespace curator::ledger {
 
-// Which file it is: numbers of inodes are unique within a device.
+// Identifies a file: inode numbers are unique within a device.
 struct FileIdentity {
   uint32_t device_major = 0;
   uint32_t device_minor = 0;
@@ -26,11 +25,11 @@ struct FileFacts {
   uint64_t size = 0;
 };
 
-// The facts of the file that `path` names now, or of the one that is open; none, with errno, when they cannot
-// be told. Nothing else is asked of the file: a kernel that is asked for a file's times marks its next write
-// with a new one, and the sync of that write then writes the inode, too.
-std::optional<FileFacts> LookAt(const std::string& path);
-std::optional<FileFacts> LookAt(int descriptor);
+// Identity and size of the file that `path` names now, or of an open one; none, with errno set, on failure.
+// Reads nothing else: after its times are read, a kernel gives the file's next write a new time, and the sync
+// of that write must then write the inode, too.
+std::optional<FileFacts> StatFile(const std::string& path);
+std::optional<FileFacts> StatFile(int descriptor);
 
 class AnchorFile {
  public:
@@ -39,10 +38,10 @@ class AnchorFile {
   AnchorFile(const AnchorFile&) = delete;
   AnchorFile& operator=(const AnchorFile&) = delete;
 
-  // Makes `change` durable, behind all that was appended before. Starts a new file (with everything: written,
-  // synced, renamed, folder synced) for the first change, and when the old one is full, has failed, was cut
-  // short, or is not the one in the folder any more. UNAVAILABLE when it cannot be done: the change is then
-  // part of the next one.
+  // Makes `change` durable after everything appended before. Starts a new file with the whole state (written,
+  // synced, renamed, folder synced) for the first change, and when the old file is full, has failed, was
+  // truncated, or is no longer the one in the folder. UNAVAILABLE on failure: `change` then becomes part of the
+  // next one.
   absl::Status Append(const AnchorState& change);
 
  private:
@@ -53,7 +52,7 @@ class AnchorFile {
   const std::string folder_;
   const std::string path_;
   const std::string ledger_uuid_;
-  AnchorLog log_;        // with what could not be written
+  AnchorLog log_;        // including changes that could not be written
   int descriptor_ = -1;  // -1: the next change starts a new file
   FileIdentity identity_;
   size_t capacity_ = 0;

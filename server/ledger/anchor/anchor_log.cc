@@ -34,7 +34,7 @@ std::string LinesOf(const AnchorState& state) {
   return lines;
 }
 
-// Adds what one line says; false when it says nothing known.
+// Adds one line to `state`; false when the line is malformed.
 bool TakeLine(const std::string& line, AnchorState& state) {
   const std::vector<std::string> words = absl::StrSplit(line, ' ');
   int64_t number = 0;
@@ -55,7 +55,7 @@ absl::StatusOr<AnchorState> StateOf(std::string_view lines) {
   while (!lines.empty()) {
     const size_t length = lines.find('\n');
     const std::string line(lines.substr(0, length));
-    if (!TakeLine(line, state)) return absl::DataLossError("the anchor has a line that says nothing known");
+    if (!TakeLine(line, state)) return absl::DataLossError("the anchor has a malformed line");
     lines.remove_prefix(length + 1);
   }
   return state;
@@ -67,8 +67,7 @@ size_t LastLine(std::string_view record) {
   return before == std::string_view::npos ? 0 : before + 1;
 }
 
-// The length of the record that `bytes` begin with, when all of its lines are there: no zero byte before its
-// end.
+// The length of the record at the start of `bytes`; 0 when it is incomplete, with a zero byte before its end.
 size_t WholeRecordLength(std::string_view bytes) {
   bytes = bytes.substr(0, bytes.find('\0'));
   size_t line = 0;
@@ -80,9 +79,9 @@ size_t WholeRecordLength(std::string_view bytes) {
   }
 }
 
-// Whether `bytes`, which begin with no whole record, can be what one interrupted write of record `number` has
-// left: some of its bytes, and zero bytes for the others. A later record cannot be there, because each one is
-// on the disk before the next is written.
+// Whether `bytes`, which do not begin with a whole record, can be the result of one interrupted write of record
+// `number`: some of its bytes, and zero bytes for the others. No later record can follow, because each one is
+// durable before the next is written.
 bool IsTorn(std::string_view bytes, int64_t number) {
   const std::string_view tail = bytes.substr(0, bytes.find_last_not_of('\0') + 1);
   if (tail.empty()) return true;
@@ -96,7 +95,7 @@ bool IsTorn(std::string_view bytes, int64_t number) {
     if (!is_own || (is_whole ? !has_hole : line.size() >= line_size)) return false;
   }
   if (has_hole) return true;
-  // Cut short somewhere: the lines before the cut are good ones, and something is missing behind it.
+  // Truncated: the lines before the cut are well-formed, and bytes are missing after it.
   return tail.size() < bytes.size() && StateOf(tail.substr(0, tail.rfind('\n') + 1)).ok();
 }
 
@@ -115,7 +114,7 @@ AnchorLog::Record AnchorLog::Next(const AnchorState& change) const {
 }
 
 void AnchorLog::Take(const AnchorState& change, const Record& record) {
-  Raise(state_, change).IgnoreError();  // its callers have seen that it contradicts nothing
+  Raise(state_, change).IgnoreError();  // its callers have checked for contradictions
   checksum_ = record.checksum;
   ++number_;
   end_ += record.text.size();
@@ -134,11 +133,11 @@ absl::StatusOr<AnchorLog> AnchorLog::Parse(std::string_view ledger_uuid, std::st
     return log;
   }
   if (file.empty() || file.size() % kAnchorBlockBytes != 0 || !StartsWith(file, kVersion2)) {
-    return absl::DataLossError("this is not a whole anchor");
+    return absl::DataLossError("this is not a complete anchor file");
   }
   if (!StartsWith(file, log.first_lines_)) return absl::DataLossError("the anchor belongs to another ledger");
   const size_t first = WholeRecordLength(file);
-  if (first == 0) return absl::DataLossError("the anchor's first record is not whole");
+  if (first == 0) return absl::DataLossError("the anchor's first record is incomplete");
   RETURN_IF_ERROR(log.ParseRecord(file.substr(0, first)));
   RETURN_IF_ERROR(log.Extend(file.substr(first)));
   return log;
@@ -163,7 +162,7 @@ absl::Status AnchorLog::ParseRecord(std::string_view text) {
   const Record expected = Next(change);
   if (expected.text != text) {
     return absl::DataLossError(
-        absl::StrCat("record ", number_ + 1, " of the anchor does not have its checksum"));
+        absl::StrCat("record ", number_ + 1, " of the anchor does not match its checksum"));
   }
   RETURN_IF_ERROR(Raise(state_, change));
   Take(change, expected);
@@ -171,11 +170,11 @@ absl::Status AnchorLog::ParseRecord(std::string_view text) {
 }
 
 absl::Status AnchorLog::ParseVersion1(std::string_view ledger_uuid, std::string_view file) {
-  if (file.back() != '\n') return absl::DataLossError("this is not a whole anchor");
+  if (file.back() != '\n') return absl::DataLossError("this is not a complete anchor file");
   const size_t last_line = LastLine(file);
   const std::string_view covered = file.substr(0, last_line);
   if (file.substr(last_line) != absl::StrCat("end ", absl::BytesToHexString(Sha256(covered)), "\n")) {
-    return absl::DataLossError("the anchor's content does not have its checksum");
+    return absl::DataLossError("the anchor's content does not match its checksum");
   }
   const std::string above = absl::StrCat(std::string(kVersion1), "ledger ", std::string(ledger_uuid), "\n");
   if (!StartsWith(covered, above)) return absl::DataLossError("the anchor belongs to another ledger");

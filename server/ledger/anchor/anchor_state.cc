@@ -24,7 +24,7 @@ int64_t StateView::OwnSeqOf(const std::string& dataset_id) const {
 
 absl::Status CheckAgree(const std::string& dataset_id, const ChainHead& one, const ChainHead& other) {
   if (one.seq != other.seq || one.hash == other.hash) return absl::OkStatus();
-  return absl::DataLossError(absl::StrCat("two anchors vouch for different histories: dataset ", dataset_id,
+  return absl::DataLossError(absl::StrCat("two anchor files contradict each other: dataset ", dataset_id,
                                           " has two different entries ", one.seq));
 }
 

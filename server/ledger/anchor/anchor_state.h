@@ -1,6 +1,6 @@
-// What an anchor vouches for.
+// The state that an anchor covers: chain heads and spent counters.
 //
-// Thread-safe: pure functions.
+// Thread-safe: plain values and pure functions.
 #pragma once
 
 #include <cstdint>
@@ -16,24 +16,24 @@ namespace curator::ledger {
 
 struct AnchorState {
   std::map<std::string, ChainHead> heads;  // by dataset id
-  std::map<CounterKey, int64_t> spent;     // the highest value seen; it never falls
+  std::map<CounterKey, int64_t> spent;     // the highest value seen; never decreases
   bool operator==(const AnchorState&) const = default;
 };
 
-// Answers for single histories and counters, so that nobody has to copy all that an anchor knows.
+// Look-ups of single histories and counters, without copying a whole state. Thread-safe.
 class AnchorView {
  public:
   virtual ~AnchorView() = default;
-  // An empty head, or 0, where the anchor knows nothing. DATA_LOSS when it knows two different entries of the
-  // same number.
+  // An empty head, or 0, for what the anchor does not cover. DATA_LOSS when its files contain two different
+  // entries of the same seq.
   virtual absl::StatusOr<ChainHead> HeadOf(const std::string& dataset_id) const = 0;
   virtual int64_t SpentOf(const CounterKey& key) const = 0;
-  // The entry up to which this server's own part of the anchor tells of the history and of all that its
-  // entries have spent, whatever becomes of the others' parts; 0 when of none.
+  // The seq up to which this server's own anchor file covers the history and everything that its entries have
+  // spent, independently of other servers' files; 0 when it covers none.
   virtual int64_t OwnSeqOf(const std::string& dataset_id) const = 0;
 };
 
-// Looks into a state that outlives it.
+// A view of a state, which must outlive it and not change.
 class StateView final : public AnchorView {
  public:
   explicit StateView(const AnchorState& state) : state_(state) {}
@@ -45,14 +45,14 @@ class StateView final : public AnchorView {
   const AnchorState& state_;
 };
 
-// DATA_LOSS when the two are different entries of the same number.
+// DATA_LOSS when the two are different entries of the same seq.
 absl::Status CheckAgree(const std::string& dataset_id, const ChainHead& one, const ChainHead& other);
 
-// Raises `state` to the maximum of both, at a price proportional to `other`. DATA_LOSS, with `state` as it
-// was, when the two vouch for different histories: the same dataset and seq with different hashes.
+// Raises `state` to the maximum of both, in time proportional to the size of `other`. DATA_LOSS, with `state`
+// unchanged, when the two cover different histories: the same dataset and seq with different hashes.
 absl::Status Raise(AnchorState& state, const AnchorState& other);
 
-// The part of `wanted` that `state` does not vouch for yet.
+// The part of `wanted` that `state` does not cover yet.
 AnchorState Missing(const AnchorState& state, const AnchorState& wanted);
 
 }  // namespace curator::ledger

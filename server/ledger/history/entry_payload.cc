@@ -65,7 +65,7 @@ OpenedAccount ReadAccount(CanonicalReader& reader) {
 
 }  // namespace
 
-std::string Bytes(const DatasetCreated& document) {
+std::string EncodePayload(const DatasetCreated& document) {
   CanonicalWriter writer("curator.ledger.dataset_created", 1);
   writer.Text(document.name);
   writer.Text(document.owner);
@@ -102,7 +102,7 @@ absl::StatusOr<DatasetCreated> ParseDatasetCreated(std::string_view bytes) {
   return document;
 }
 
-std::string Bytes(const OpenedAccount& document) {
+std::string EncodePayload(const OpenedAccount& document) {
   CanonicalWriter writer("curator.ledger.account_opened", 1);
   WriteAccount(writer, document);
   writer.Integer(static_cast<int64_t>(document.spec.members.size()));
@@ -120,7 +120,7 @@ absl::StatusOr<OpenedAccount> ParseOpenedAccount(std::string_view bytes) {
   return document;
 }
 
-std::string Bytes(const DatasetSealed& document) {
+std::string EncodePayload(const DatasetSealed& document) {
   CanonicalWriter writer("curator.ledger.sealed", 1);
   writer.Integer(document.version);
   writer.Text(document.content_commitment);
@@ -143,7 +143,7 @@ std::string ContentCommitment(std::string_view dataset_id, std::string_view cont
   return Sha256(std::move(writer).Take());
 }
 
-std::string Bytes(const PartAdded& document) {
+std::string EncodePayload(const PartAdded& document) {
   CanonicalWriter writer("curator.ledger.part_added", 1);
   writer.Integer(document.number);
   writer.Integer(static_cast<int64_t>(document.bins.size()));
@@ -164,7 +164,7 @@ absl::StatusOr<PartAdded> ParsePartAdded(std::string_view bytes) {
   return document;
 }
 
-std::string Bytes(const PartSealed& document) {
+std::string EncodePayload(const PartSealed& document) {
   CanonicalWriter writer("curator.ledger.part_sealed", 1);
   writer.Integer(document.number);
   writer.Integer(document.version);
@@ -182,7 +182,7 @@ absl::StatusOr<PartSealed> ParsePartSealed(std::string_view bytes) {
   return document;
 }
 
-std::string NoteBytes(std::string_view text) {
+std::string EncodeNote(std::string_view text) {
   CanonicalWriter writer("curator.ledger.note", 1);
   writer.Text(text);
   return std::move(writer).Take();
@@ -195,7 +195,7 @@ absl::StatusOr<std::string> ParseNote(std::string_view bytes) {
   return text;
 }
 
-std::string Bytes(const ChargeMade& document) {
+std::string EncodePayload(const ChargeMade& document) {
   CanonicalWriter writer("curator.ledger.charge", 1);
   writer.Text(document.principal);
   writer.Text(document.request_id);
@@ -225,7 +225,7 @@ absl::StatusOr<ChargeMade> ParseChargeMade(std::string_view bytes) {
   return document;
 }
 
-std::string Bytes(const ChargeChanged& document) {
+std::string EncodePayload(const ChargeChanged& document) {
   CanonicalWriter writer("curator.ledger.charge_changed", 1);
   writer.Text(document.reason);
   writer.Text(document.release_id);
@@ -247,7 +247,7 @@ absl::StatusOr<ChargeChanged> ParseChargeChanged(std::string_view bytes) {
   return document;
 }
 
-std::string Bytes(const LimitChange& document) {
+std::string EncodePayload(const LimitChange& document) {
   CanonicalWriter writer("curator.ledger.limit", 1);
   writer.Text(document.proposal_id);
   writer.Integer(document.account_id);
@@ -271,7 +271,7 @@ absl::StatusOr<LimitChange> ParseLimitChange(std::string_view bytes) {
   return document;
 }
 
-std::string Bytes(const Repair& document) {
+std::string EncodePayload(const Repair& document) {
   CanonicalWriter writer("curator.ledger.repaired", 1);
   writer.Text(document.reason);
   writer.Integer(document.last_kept_seq);

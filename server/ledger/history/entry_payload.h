@@ -1,12 +1,12 @@
-// What each kind of entry says: the canonical bytes (base/canonical_bytes.h) that its hash covers. From these
-// alone every account, balance and state can be recomputed.
+// The payload of each kind of entry: the canonical bytes (base/canonical_bytes.h) that its hash covers. Every
+// account, balance and state can be recomputed from payloads alone.
 //
 // Each struct below is one document: Text(tag) Integer(1), then its fields in the order of declaration; a
-// list is its length as an Integer, then its items field by field. Which kinds carry which document stands
-// above each struct.
+// list is its length as an Integer, then its items field by field. The comment above a struct names the kinds
+// of entries that carry it.
 //
-// Thread-safe: pure functions. Parse functions return DATA_LOSS for bytes that the matching Bytes() would not
-// write.
+// Thread-safe: pure functions. Parse functions return DATA_LOSS for bytes that the matching EncodePayload()
+// would not write.
 #pragma once
 
 #include <cstdint>
@@ -62,12 +62,12 @@ struct DatasetCreated {
   std::string partition_attribute;
   std::vector<OpenedAccount> accounts;
 };
-std::string Bytes(const DatasetCreated& document);
+std::string EncodePayload(const DatasetCreated& document);
 absl::StatusOr<DatasetCreated> ParseDatasetCreated(std::string_view bytes);
 
 // ACCOUNT_OPENED, tag "curator.ledger.account_opened": an account and its members. The accounts of a
 // DATASET_CREATED have none.
-std::string Bytes(const OpenedAccount& document);
+std::string EncodePayload(const OpenedAccount& document);
 absl::StatusOr<OpenedAccount> ParseOpenedAccount(std::string_view bytes);
 
 // SEALED, tag "curator.ledger.sealed". The content hash itself stays out of the history, which is exported:
@@ -77,7 +77,7 @@ struct DatasetSealed {
   int64_t version = 1;
   std::string content_commitment;
 };
-std::string Bytes(const DatasetSealed& document);
+std::string EncodePayload(const DatasetSealed& document);
 absl::StatusOr<DatasetSealed> ParseDatasetSealed(std::string_view bytes);
 std::string ContentCommitment(std::string_view dataset_id, std::string_view content_hash);
 
@@ -87,21 +87,21 @@ struct PartAdded {
   std::vector<int64_t> bins;
   OpenedAccount account;  // its scope key is the part's name
 };
-std::string Bytes(const PartAdded& document);
+std::string EncodePayload(const PartAdded& document);
 absl::StatusOr<PartAdded> ParsePartAdded(std::string_view bytes);
 
 // PART_SEALED, tag "curator.ledger.part_sealed".
 struct PartSealed {
   int64_t number = 0;
-  int64_t version = 0;  // of the dataset, which this made
+  int64_t version = 0;  // of the dataset, created by this seal
   std::string content_commitment;
 };
-std::string Bytes(const PartSealed& document);
+std::string EncodePayload(const PartSealed& document);
 absl::StatusOr<PartSealed> ParsePartSealed(std::string_view bytes);
 
-// EQUAL_CONTENT (the other dataset's name), GRANTED (the grantee), RELEASE_SHARED (the release's id and with
-// whom), ARCHIVED (empty), OWNER_ACTION (what the owner is going to look at): tag "curator.ledger.note".
-std::string NoteBytes(std::string_view text);
+// EQUAL_CONTENT (the other dataset's name), GRANTED (the grantee), RELEASE_SHARED (the release's id, a blank,
+// the grantee), ARCHIVED (empty), OWNER_ACTION (the owner's data access): one text, tag "curator.ledger.note".
+std::string EncodeNote(std::string_view text);
 absl::StatusOr<std::string> ParseNote(std::string_view bytes);
 
 // CHARGED (started at once) and RESERVED, tag "curator.ledger.charge".
@@ -116,10 +116,10 @@ struct ChargeMade {
   int64_t deadline_us = 0;  // 0 unless reserved
   std::vector<Posting> postings;
 };
-std::string Bytes(const ChargeMade& document);
+std::string EncodePayload(const ChargeMade& document);
 absl::StatusOr<ChargeMade> ParseChargeMade(std::string_view bytes);
 
-// The reason of a charge that its deadline ended.
+// The reason of a charge that was ended by its deadline.
 inline constexpr char kExpiredReason[] = "EXPIRED";
 
 // STARTED, EXTENDED, COMMITTED, EXPIRED, CANCELLED, FORFEITED, tag "curator.ledger.charge_changed".
@@ -130,10 +130,10 @@ struct ChargeChanged {
   int64_t deadline_us = 0;        // EXTENDED
   std::vector<Posting> postings;  // STARTED after a reservation: the final cost
 };
-std::string Bytes(const ChargeChanged& document);
+std::string EncodePayload(const ChargeChanged& document);
 absl::StatusOr<ChargeChanged> ParseChargeChanged(std::string_view bytes);
 
-// LIMIT_PROPOSED, LIMIT_CHANGED, tag "curator.ledger.limit". The entry's actor is who proposed, or approved.
+// LIMIT_PROPOSED, LIMIT_CHANGED, tag "curator.ledger.limit". The entry's actor proposed or approved it.
 struct LimitChange {
   std::string proposal_id;
   int64_t account_id = 0;
@@ -142,11 +142,11 @@ struct LimitChange {
   int64_t new_limit = 0;
   std::string reason;
 };
-std::string Bytes(const LimitChange& document);
+std::string EncodePayload(const LimitChange& document);
 absl::StatusOr<LimitChange> ParseLimitChange(std::string_view bytes);
 
-// REPAIRED, tag "curator.ledger.repaired". The entry's actor is the owner. Amounts are added to what the
-// other entries spend, so that their order does not matter.
+// REPAIRED, tag "curator.ledger.repaired". The entry's actor is the owner. Amounts are added to those of the
+// other entries, so that their order does not matter.
 struct RaisedBy {
   int64_t account_id = 0;
   std::string counter;
@@ -157,12 +157,12 @@ struct RaisedBy {
 struct Repair {
   std::string reason;
   int64_t last_kept_seq = 0;  // of this dataset, before this entry
-  int64_t anchored_seq = 0;   // what the anchor knew: all lost entries up to here are counted in `raised`
+  int64_t anchored_seq = 0;   // the anchor's entry: `raised` counts all lost entries up to here
   std::string anchored_hash;
   std::vector<RaisedBy> raised;
-  std::vector<std::string> lost_charges;  // counted one by one, from their receipts
+  std::vector<std::string> lost_charges;  // ids of charges after that entry, counted from their receipts
 };
-std::string Bytes(const Repair& document);
+std::string EncodePayload(const Repair& document);
 absl::StatusOr<Repair> ParseRepair(std::string_view bytes);
 
 }  // namespace curator::ledger

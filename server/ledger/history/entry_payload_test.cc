@@ -32,7 +32,7 @@ TEST(EntryPayload, ACreatedDatasetComesBackWhole) {
                                                .rule = "r",
                                                .rule_name = "ZCDP",
                                                .limits = {{"rho", 5}, {"delta", 6}}}}}};
-  const DatasetCreated back = *ParseDatasetCreated(Bytes(document));
+  const DatasetCreated back = *ParseDatasetCreated(EncodePayload(document));
   EXPECT_EQ(back.name, "census");
   EXPECT_EQ(back.max_records_per_unit, 3);
   EXPECT_EQ(back.partition_attribute, "zone");
@@ -40,8 +40,8 @@ TEST(EntryPayload, ACreatedDatasetComesBackWhole) {
   EXPECT_EQ(back.accounts[0].id, 7);
   EXPECT_EQ(back.accounts[0].spec.scope_type, ScopeType::kPart);
   EXPECT_EQ(back.accounts[0].spec.limits, document.accounts[0].spec.limits);
-  EXPECT_EQ(Bytes(back), Bytes(document));
-  ExpectOnlyWholeDocuments(Bytes(document), ParseDatasetCreated);
+  EXPECT_EQ(EncodePayload(back), EncodePayload(document));
+  ExpectOnlyWholeDocuments(EncodePayload(document), ParseDatasetCreated);
 }
 
 TEST(EntryPayload, AnOpenedAccountComesBackWhole) {
@@ -52,11 +52,11 @@ TEST(EntryPayload, AnOpenedAccountComesBackWhole) {
                                 .rule_name = "PURE",
                                 .limits = {{"epsilon", 5}},
                                 .members = {"ana", "bob"}}};
-  const OpenedAccount back = *ParseOpenedAccount(Bytes(document));
+  const OpenedAccount back = *ParseOpenedAccount(EncodePayload(document));
   EXPECT_EQ(back.id, 8);
   EXPECT_EQ(back.spec.members, document.spec.members);
-  EXPECT_EQ(Bytes(back), Bytes(document));
-  ExpectOnlyWholeDocuments(Bytes(document), ParseOpenedAccount);
+  EXPECT_EQ(EncodePayload(back), EncodePayload(document));
+  ExpectOnlyWholeDocuments(EncodePayload(document), ParseOpenedAccount);
 }
 
 TEST(EntryPayload, AChargeComesBackWhole) {
@@ -69,17 +69,17 @@ TEST(EntryPayload, AChargeComesBackWhole) {
                             .label = "l",
                             .deadline_us = 9,
                             .postings = {{1, "rho", 2}, {3, "delta", 4}}};
-  const ChargeMade back = *ParseChargeMade(Bytes(document));
+  const ChargeMade back = *ParseChargeMade(EncodePayload(document));
   EXPECT_EQ(back.postings, document.postings);
-  EXPECT_EQ(Bytes(back), Bytes(document));
-  ExpectOnlyWholeDocuments(Bytes(document), ParseChargeMade);
+  EXPECT_EQ(EncodePayload(back), EncodePayload(document));
+  ExpectOnlyWholeDocuments(EncodePayload(document), ParseChargeMade);
 }
 
 TEST(EntryPayload, SmallDocumentsComeBackWhole) {
-  ExpectOnlyWholeDocuments(Bytes(DatasetSealed{1, "commitment"}), ParseDatasetSealed);
-  ExpectOnlyWholeDocuments(NoteBytes("note"), ParseNote);
-  ExpectOnlyWholeDocuments(Bytes(LimitChange{"p", 1, "rho", 2, 3, "why"}), ParseLimitChange);
-  ExpectOnlyWholeDocuments(Bytes(ChargeChanged{"reason", "release", "hash", 5, {{1, "rho", 2}}}),
+  ExpectOnlyWholeDocuments(EncodePayload(DatasetSealed{1, "commitment"}), ParseDatasetSealed);
+  ExpectOnlyWholeDocuments(EncodeNote("note"), ParseNote);
+  ExpectOnlyWholeDocuments(EncodePayload(LimitChange{"p", 1, "rho", 2, 3, "why"}), ParseLimitChange);
+  ExpectOnlyWholeDocuments(EncodePayload(ChargeChanged{"reason", "release", "hash", 5, {{1, "rho", 2}}}),
                            ParseChargeChanged);
 }
 
@@ -90,8 +90,8 @@ TEST(EntryPayload, AValueWithoutANameIsNotReadBackAsAnother) {
 }
 
 TEST(EntryPayload, OneDocumentIsNeverReadAsAnother) {
-  EXPECT_FALSE(ParseChargeMade(NoteBytes("note")).ok());
-  EXPECT_FALSE(ParseNote(Bytes(DatasetSealed{1, "commitment"})).ok());
+  EXPECT_FALSE(ParseChargeMade(EncodeNote("note")).ok());
+  EXPECT_FALSE(ParseNote(EncodePayload(DatasetSealed{1, "commitment"})).ok());
 }
 
 TEST(EntryPayload, ACommitmentDependsOnTheDatasetAndItsContent) {

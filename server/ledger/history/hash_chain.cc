@@ -28,7 +28,7 @@ ChainHead Append(const ChainHead& head, Entry& entry) {
 
 std::vector<std::string> BrokenLinks(const ChainHead& head, const Entry& entry) {
   std::vector<std::string> findings;
-  // A repair leaves out the numbers of lost entries, and says so.
+  // A repair skips the numbers of lost entries, which its payload states.
   const bool is_next = entry.kind == kRepaired ? entry.seq > head.seq : entry.seq == head.seq + 1;
   if (!is_next) {
     findings.push_back(absl::StrCat("dataset ", entry.dataset_id, ": entry ", head.seq + 1,

@@ -1,4 +1,4 @@
-// How the entries of one dataset are chained.
+// The hash chain of a dataset's entries.
 //
 //   hash = SHA-256 of the canonical document (base/canonical_bytes.h) tagged "curator.ledger.entry",
 //          version 1, of
@@ -9,8 +9,8 @@
 // bytes; the document starts with Text(tag) Integer(version). Every field is preceded by its length, so no
 // two entries share their bytes, and the tag keeps the hash apart from every other hash of this program. The
 // first entry has seq 1 and a prev_hash of 32 zero bytes; entry n + 1 has the hash of entry n as its
-// prev_hash. The one exception is an entry REPAIRED, which may leave out numbers: those of entries that the
-// store has lost; its prev_hash is that of the last entry which is left.
+// prev_hash. The only exception is an entry REPAIRED, which may skip the numbers of entries that the store has
+// lost; its prev_hash is the hash of the last entry before the gap.
 //
 // Thread-safe: pure functions.
 #pragma once
@@ -18,7 +18,7 @@
 #include <string>
 #include <vector>
 
-#include "ledger/ledger.h"
+#include "ledger/types.h"
 
 namespace curator::ledger {
 
@@ -29,13 +29,13 @@ struct ChainHead {
   bool operator==(const ChainHead&) const = default;
 };
 
-// The hash of `entry` by the formula above; entry.hash itself is not looked at.
+// The hash of `entry` by the formula above; entry.hash itself is not read.
 std::string EntryHash(const Entry& entry);
 
-// Puts `entry` behind `head`: sets its seq, prev_hash and hash, and returns the new head.
+// Appends `entry` to `head`: sets its seq, prev_hash and hash, and returns the new head.
 ChainHead Append(const ChainHead& head, Entry& entry);
 
-// What is wrong with `entry` as the link that follows `head`, in words; empty when nothing is.
+// One sentence for each fault of `entry` as the link after `head`; empty when there is none.
 std::vector<std::string> BrokenLinks(const ChainHead& head, const Entry& entry);
 
 }  // namespace curator::ledger

@@ -6,9 +6,9 @@
 
 namespace curator::ledger {
 
-void Recount::Find(const Entry& entry, std::string_view what) {
+void Recount::Report(const Entry& entry, std::string_view finding) {
   findings_.push_back(absl::StrCat("dataset ", entry.dataset_id, ": entry ", entry.seq, " (", entry.kind,
-                                   ") ", std::string(what)));
+                                   ") ", std::string(finding)));
 }
 
 void Recount::Add(const Entry& entry) {
@@ -17,35 +17,48 @@ void Recount::Add(const Entry& entry) {
   for (std::string& finding : BrokenLinks(head, entry)) findings_.push_back(std::move(finding));
   head = {entry.seq, entry.hash};
 
-  if (entry.kind == kDatasetCreated) {
-    CreateDataset(entry);
-  } else if (entry.kind == kAccountOpened) {
-    const absl::StatusOr<OpenedAccount> opened = ParseOpenedAccount(entry.payload);
-    if (!opened.ok()) return Find(entry, "is malformed");
-    OpenAccount(entry, *opened);
-  } else if (entry.kind == kPartAdded) {
-    AddPart(entry);
-  } else if (entry.kind == kPartSealed) {
-    SealPart(entry);
-  } else if (entry.kind == kCharged || entry.kind == kReserved) {
-    AddCharge(entry);
-  } else if (entry.kind == kLimitChanged) {
-    ChangeLimit(entry);
-  } else if (entry.kind == kRepaired) {
-    AddRepair(entry);
-  } else if (entry.kind == kStarted || entry.kind == kExtended || entry.kind == kCommitted ||
-             entry.kind == kExpired || entry.kind == kCancelled || entry.kind == kForfeited) {
-    ChangeCharge(entry);
-  } else if (entry.kind == kSealed) {
-    if (!ParseDatasetSealed(entry.payload).ok()) Find(entry, "is malformed");
-  } else if (entry.kind == kLimitProposed) {
-    if (!ParseLimitChange(entry.payload).ok()) Find(entry, "is malformed");
-  } else if (entry.kind == kEqualContent || entry.kind == kArchived || entry.kind == kGranted ||
-             entry.kind == kReleaseShared || entry.kind == kOwnerAction) {
-    if (!ParseNote(entry.payload).ok()) Find(entry, "is malformed");
-  } else {
-    Find(entry, "is of an unknown kind");
-  }
+  const Handler handler = HandlerOf(entry.kind);
+  if (handler == nullptr) return Report(entry, "is of an unknown kind");
+  (this->*handler)(entry);
+}
+
+Recount::Handler Recount::HandlerOf(std::string_view kind) {
+  static const std::unordered_map<std::string_view, Handler> kHandlers = {
+      {kDatasetCreated, &Recount::CreateDataset},
+      {kAccountOpened, &Recount::OpenLaterAccount},
+      {kPartAdded, &Recount::AddPart},
+      {kPartSealed, &Recount::SealPart},
+      {kCharged, &Recount::AddCharge},
+      {kReserved, &Recount::AddCharge},
+      {kStarted, &Recount::ChangeCharge},
+      {kExtended, &Recount::ChangeCharge},
+      {kCommitted, &Recount::ChangeCharge},
+      {kExpired, &Recount::ChangeCharge},
+      {kCancelled, &Recount::ChangeCharge},
+      {kForfeited, &Recount::ChangeCharge},
+      {kLimitChanged, &Recount::ChangeLimit},
+      {kRepaired, &Recount::AddRepair},
+      {kSealed, &Recount::CheckSealed},
+      {kLimitProposed, &Recount::CheckProposed},
+      {kEqualContent, &Recount::CheckNote},
+      {kArchived, &Recount::CheckNote},
+      {kGranted, &Recount::CheckNote},
+      {kReleaseShared, &Recount::CheckNote},
+      {kOwnerAction, &Recount::CheckNote}};
+  const auto found = kHandlers.find(kind);
+  return found == kHandlers.end() ? nullptr : found->second;
+}
+
+void Recount::CheckSealed(const Entry& entry) {
+  if (!ParseDatasetSealed(entry.payload).ok()) Report(entry, "is malformed");
+}
+
+void Recount::CheckProposed(const Entry& entry) {
+  if (!ParseLimitChange(entry.payload).ok()) Report(entry, "is malformed");
+}
+
+void Recount::CheckNote(const Entry& entry) {
+  if (!ParseNote(entry.payload).ok()) Report(entry, "is malformed");
 }
 
 void Recount::Finish() {
@@ -60,14 +73,20 @@ void Recount::CheckWithinLimit(const CounterKey& key, const RecountedCounter& co
 
 void Recount::CreateDataset(const Entry& entry) {
   const absl::StatusOr<DatasetCreated> created = ParseDatasetCreated(entry.payload);
-  if (!created.ok()) return Find(entry, "is malformed");
-  if (entry.seq != 1) Find(entry, "is not the first of its dataset");
+  if (!created.ok()) return Report(entry, "is malformed");
+  if (entry.seq != 1) Report(entry, "is not the first of its dataset");
   for (const OpenedAccount& account : created->accounts) OpenAccount(entry, account);
+}
+
+void Recount::OpenLaterAccount(const Entry& entry) {
+  const absl::StatusOr<OpenedAccount> opened = ParseOpenedAccount(entry.payload);
+  if (!opened.ok()) return Report(entry, "is malformed");
+  OpenAccount(entry, *opened);
 }
 
 void Recount::OpenAccount(const Entry& entry, const OpenedAccount& account) {
   if (!accounts_.try_emplace(account.id, account.spec).second) {
-    return Find(entry, absl::StrCat("opens account ", account.id, " again"));
+    return Report(entry, absl::StrCat("opens account ", account.id, " again"));
   }
   for (const CounterLimit& limit : account.spec.limits) {
     counters_[{account.id, limit.counter}].limit = limit.limit;
@@ -76,14 +95,14 @@ void Recount::OpenAccount(const Entry& entry, const OpenedAccount& account) {
 
 void Recount::AddPart(const Entry& entry) {
   const absl::StatusOr<PartAdded> added = ParsePartAdded(entry.payload);
-  if (!added.ok()) return Find(entry, "is malformed");
+  if (!added.ok()) return Report(entry, "is malformed");
   std::vector<RecountedPart>& parts = parts_[entry.dataset_id];
-  if (added->number != static_cast<int64_t>(parts.size()) + 1) Find(entry, "is not the next part");
+  if (added->number != static_cast<int64_t>(parts.size()) + 1) Report(entry, "is not the next part");
   for (const RecountedPart& other : parts) {
-    if (other.part.name == added->account.spec.scope_key) Find(entry, "names a part that is there already");
+    if (other.part.name == added->account.spec.scope_key) Report(entry, "names a part that exists already");
     for (const int64_t bin : added->bins) {
       if (std::binary_search(other.part.bins.begin(), other.part.bins.end(), bin)) {
-        Find(entry, absl::StrCat("takes bin ", bin, ", which lies in another part"));
+        Report(entry, absl::StrCat("takes bin ", bin, ", which belongs to another part"));
       }
     }
   }
@@ -99,26 +118,26 @@ void Recount::AddPart(const Entry& entry) {
 
 void Recount::SealPart(const Entry& entry) {
   const absl::StatusOr<PartSealed> sealed = ParsePartSealed(entry.payload);
-  if (!sealed.ok()) return Find(entry, "is malformed");
+  if (!sealed.ok()) return Report(entry, "is malformed");
   std::vector<RecountedPart>& parts = parts_[entry.dataset_id];
   int64_t version = 0;
   for (const RecountedPart& part : parts) version = std::max(version, part.part.sealed_version);
-  if (sealed->version != version + 1) Find(entry, "does not make the next version");
+  if (sealed->version != version + 1) Report(entry, "does not make the next version");
   const auto found = std::find_if(parts.begin(), parts.end(), [&](const RecountedPart& part) {
     return part.part.number == sealed->number;
   });
-  if (found == parts.end()) return Find(entry, "seals a part that was never added");
-  if (found->part.sealed_version != 0) return Find(entry, "seals a part again");
+  if (found == parts.end()) return Report(entry, "seals a part that was never added");
+  if (found->part.sealed_version != 0) return Report(entry, "seals a part again");
   found->part.sealed_version = sealed->version;
   found->content_commitment = sealed->content_commitment;
 }
 
 void Recount::AddCharge(const Entry& entry) {
   const absl::StatusOr<ChargeMade> made = ParseChargeMade(entry.payload);
-  if (!made.ok()) return Find(entry, "is malformed");
+  if (!made.ok()) return Report(entry, "is malformed");
   const bool reserved = entry.kind == kReserved;
-  const auto [charge, fresh] = charges_.try_emplace(entry.charge_id);
-  if (!fresh) return Find(entry, "makes a charge that was made before");
+  const auto [charge, is_new] = charges_.try_emplace(entry.charge_id);
+  if (!is_new) return Report(entry, "makes a charge that was made before");
   charge->second = {.dataset_id = entry.dataset_id,
                     .state = reserved ? ChargeState::kReserved : ChargeState::kStarted,
                     .fingerprint = made->fingerprint,
@@ -130,10 +149,10 @@ void Recount::AddCharge(const Entry& entry) {
 
 void Recount::ChangeCharge(const Entry& entry) {
   const absl::StatusOr<ChargeChanged> changed = ParseChargeChanged(entry.payload);
-  if (!changed.ok()) return Find(entry, "is malformed");
+  if (!changed.ok()) return Report(entry, "is malformed");
   const auto found = charges_.find(entry.charge_id);
   if (found == charges_.end() || found->second.dataset_id != entry.dataset_id) {
-    return Find(entry, "changes a charge that was never made");
+    return Report(entry, "changes a charge that was never made");
   }
   RecountedCharge& charge = found->second;
   const bool reserved = charge.state == ChargeState::kReserved;
@@ -155,7 +174,7 @@ void Recount::ChangeCharge(const Entry& entry) {
   } else if (entry.kind == kForfeited && started) {
     charge.state = ChargeState::kForfeited;
   } else {
-    Find(entry, absl::StrCat("cannot follow the state ", std::string(StateName(charge.state))));
+    Report(entry, absl::StrCat("cannot follow the state ", std::string(StateName(charge.state))));
   }
 }
 
@@ -167,7 +186,7 @@ void Recount::StartReserved(const Entry& entry, RecountedCharge& charge,
           return held.account_id == posting.account_id && held.counter == posting.counter &&
                  posting.cost <= held.cost;
         });
-    if (!covered) Find(entry, "costs more than was reserved");
+    if (!covered) Report(entry, "costs more than was reserved");
   }
   Post(entry, charge.postings, 0, -1);
   Post(entry, final_cost, 1, 0);
@@ -177,25 +196,25 @@ void Recount::StartReserved(const Entry& entry, RecountedCharge& charge,
 
 void Recount::ChangeLimit(const Entry& entry) {
   const absl::StatusOr<LimitChange> change = ParseLimitChange(entry.payload);
-  if (!change.ok()) return Find(entry, "is malformed");
+  if (!change.ok()) return Report(entry, "is malformed");
   const auto counter = counters_.find({change->account_id, change->counter});
-  if (counter == counters_.end()) return Find(entry, "changes the limit of an unknown account");
+  if (counter == counters_.end()) return Report(entry, "changes the limit of an unknown account");
   if (counter->second.limit != change->old_limit)
-    Find(entry, "does not start from the limit that held before");
+    Report(entry, "does not start from the limit that held before");
   counter->second.limit = change->new_limit;
 }
 
 void Recount::AddRepair(const Entry& entry) {
   const absl::StatusOr<Repair> repair = ParseRepair(entry.payload);
-  if (!repair.ok()) return Find(entry, "is malformed");
+  if (!repair.ok()) return Report(entry, "is malformed");
   for (const RaisedBy& raised : repair->raised) {
     const auto counter = counters_.find({raised.account_id, raised.counter});
     if (counter == counters_.end()) {
-      Find(entry, absl::StrCat("raises the unknown account ", raised.account_id));
+      Report(entry, absl::StrCat("raises the unknown account ", raised.account_id));
       continue;
     }
     if (counter->second.limit != raised.old_limit) {
-      Find(entry, "does not start from the limit that held before");
+      Report(entry, "does not start from the limit that held before");
     }
     counter->second.limit = raised.new_limit;
   }
@@ -209,7 +228,7 @@ void Recount::Post(const Entry& entry, const std::vector<Posting>& postings, int
   for (const Posting& posting : postings) {
     const auto counter = counters_.find({posting.account_id, posting.counter});
     if (counter == counters_.end()) {
-      Find(entry, absl::StrCat("posts to the unknown account ", posting.account_id));
+      Report(entry, absl::StrCat("posts to the unknown account ", posting.account_id));
       continue;
     }
     const int64_t spent_change = spent_factor == 0 ? 0 : posting.cost;
@@ -217,7 +236,7 @@ void Recount::Post(const Entry& entry, const std::vector<Posting>& postings, int
     if (posting.cost < 0 ||
         __builtin_add_overflow(counter->second.spent, spent_change, &counter->second.spent) ||
         __builtin_add_overflow(counter->second.held, held_change, &counter->second.held)) {
-      Find(entry, "has a cost that is negative or too large");
+      Report(entry, "has a cost that is negative or too large");
       continue;
     }
     if (datasets_in_lineage_ == 1) CheckWithinLimit(counter->first, counter->second);

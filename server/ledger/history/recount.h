@@ -1,5 +1,5 @@
-// Recomputes accounts, balances and the states of all charges of one lineage from its entries alone, and says
-// what in them cannot be: broken links, edited content, impossible changes of state, overdrawn accounts.
+// Recomputes accounts, balances and the states of all charges of one lineage from its entries alone, and
+// reports contradictions: broken links, edited content, impossible state changes, overdrawn accounts.
 //
 // Not thread-safe.
 #pragma once
@@ -7,13 +7,14 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "ledger/history/entry_payload.h"
 #include "ledger/history/hash_chain.h"
-#include "ledger/ledger.h"
+#include "ledger/types.h"
 
 namespace curator::ledger {
 
@@ -26,7 +27,7 @@ struct RecountedCounter {
   bool operator==(const RecountedCounter&) const = default;
 };
 
-// The parts of a dataset, as its entries tell of them: their content by its commitment.
+// A part of a dataset according to its entries, which commit to its content.
 struct RecountedPart {
   Part part;  // without its content hash
   std::string content_commitment;
@@ -43,13 +44,13 @@ struct RecountedCharge {
 
 class Recount {
  public:
-  // Where one dataset is the whole lineage, its entries tell the order of all charges, so the limit is
-  // checked after each of them; else once, at the end.
+  // If the lineage is a single dataset, its entries determine the order of all charges, so the limit is checked
+  // after each of them; else once, in Finish().
   explicit Recount(size_t datasets_in_lineage) : datasets_in_lineage_(datasets_in_lineage) {}
 
-  // Entries of one dataset come in the order of their seq; the dataset that opened the accounts comes first.
+  // Entries of one dataset must come in the order of their seq, and the dataset that opened the accounts first.
   void Add(const Entry& entry);
-  // Checks what can only be said after the last entry.
+  // Runs the checks that need all entries.
   void Finish();
 
   const std::map<std::string, ChainHead>& heads() const { return heads_; }
@@ -63,9 +64,18 @@ class Recount {
   const std::vector<std::string>& findings() const { return findings_; }
 
  private:
-  void Find(const Entry& entry, std::string_view what);
+  using Handler = void (Recount::*)(const Entry& entry);
+  // The method that applies entries of this kind; null for an unknown kind.
+  static Handler HandlerOf(std::string_view kind);
+
+  // Adds a finding about `entry`.
+  void Report(const Entry& entry, std::string_view finding);
   void CreateDataset(const Entry& entry);
+  void OpenLaterAccount(const Entry& entry);
   void OpenAccount(const Entry& entry, const OpenedAccount& account);
+  void CheckSealed(const Entry& entry);
+  void CheckProposed(const Entry& entry);
+  void CheckNote(const Entry& entry);
   void AddPart(const Entry& entry);
   void SealPart(const Entry& entry);
   void AddCharge(const Entry& entry);
@@ -73,7 +83,7 @@ class Recount {
   void StartReserved(const Entry& entry, RecountedCharge& charge, const std::vector<Posting>& final_cost);
   void ChangeLimit(const Entry& entry);
   void AddRepair(const Entry& entry);
-  // Adds to spent and held of each posting's counter; a negative factor takes away.
+  // Adds factor times cost to spent and held of each posting's counter. Factors are -1, 0 or 1.
   void Post(const Entry& entry, const std::vector<Posting>& postings, int spent_factor, int held_factor);
   void CheckWithinLimit(const CounterKey& key, const RecountedCounter& counter);
 

@@ -18,7 +18,7 @@ class History {
  public:
   History() {
     Write(kDatasetCreated, "",
-          Bytes(DatasetCreated{
+          EncodePayload(DatasetCreated{
               .name = "census",
               .owner = "olga",
               .lineage_id = "d",
@@ -31,25 +31,26 @@ class History {
   }
   void Charge(const char* kind, const std::string& charge_id, int64_t cost) {
     Write(kind, charge_id,
-          Bytes(ChargeMade{.principal = {},
-                           .request_id = {},
-                           .fingerprint = {},
-                           .kind = {},
-                           .event = {},
-                           .label = {},
-                           .postings = {{1, "rho", cost}}}));
+          EncodePayload(ChargeMade{.principal = {},
+                                   .request_id = {},
+                                   .fingerprint = {},
+                                   .kind = {},
+                                   .event = {},
+                                   .label = {},
+                                   .postings = {{1, "rho", cost}}}));
   }
   void Change(const char* kind, const std::string& charge_id, std::vector<Posting> postings = {}) {
     Write(kind, charge_id,
-          Bytes(ChargeChanged{
+          EncodePayload(ChargeChanged{
               .reason = {}, .release_id = {}, .payload_hash = {}, .postings = std::move(postings)}));
   }
   void ChangeLimit(int64_t old_limit, int64_t new_limit) {
-    Write(kLimitChanged, "", Bytes(LimitChange{"p", 1, "rho", old_limit, new_limit, "why"}));
+    Write(kLimitChanged, "", EncodePayload(LimitChange{"p", 1, "rho", old_limit, new_limit, "why"}));
   }
   void RepairOf(const RaisedBy& raised) {
-    Write(kRepaired, "",
-          Bytes(Repair{.reason = "why", .anchored_hash = {}, .raised = {raised}, .lost_charges = {}}));
+    Write(
+        kRepaired, "",
+        EncodePayload(Repair{.reason = "why", .anchored_hash = {}, .raised = {raised}, .lost_charges = {}}));
   }
   void Write(const std::string& kind, const std::string& charge_id, const std::string& payload) {
     Entry entry{.dataset_id = "d",
@@ -74,35 +75,35 @@ class History {
 };
 
 std::string PartBytes(int64_t number, const std::string& name, std::vector<int64_t> bins) {
-  return Bytes(PartAdded{number,
-                         std::move(bins),
-                         {10 + number,
-                          {.scope_type = ScopeType::kPart,
-                           .scope_key = name,
-                           .rule = {},
-                           .rule_name = {},
-                           .limits = {{"rho", 5}}}}});
+  return EncodePayload(PartAdded{number,
+                                 std::move(bins),
+                                 {10 + number,
+                                  {.scope_type = ScopeType::kPart,
+                                   .scope_key = name,
+                                   .rule = {},
+                                   .rule_name = {},
+                                   .limits = {{"rho", 5}}}}});
 }
 
 TEST(Recount, PartsAreAddedInOrderWithBinsOfTheirOwnAndSealedOnce) {
   History history;
   history.Write(kPartAdded, "", PartBytes(1, "early", {0, 1}));
   history.Write(kPartAdded, "", PartBytes(2, "late", {2}));
-  history.Write(kPartSealed, "", Bytes(PartSealed{2, 1, "commitment"}));
+  history.Write(kPartSealed, "", EncodePayload(PartSealed{2, 1, "commitment"}));
   EXPECT_THAT(history.Finish().findings(), ElementsAre());
   EXPECT_EQ(history.Finish().accounts().at(12).scope_key, "late");
   EXPECT_EQ(history.Finish().parts().at("d").at(1).part.sealed_version, 1);
 
   history.Write(kPartAdded, "", PartBytes(3, "greedy", {1, 3}));
-  EXPECT_THAT(history.Finish().findings(), Contains(HasSubstr("takes bin 1, which lies in another part")));
+  EXPECT_THAT(history.Finish().findings(), Contains(HasSubstr("takes bin 1, which belongs to another part")));
   history.Write(kPartAdded, "", PartBytes(5, "late", {9}));
   EXPECT_THAT(history.Finish().findings(), Contains(HasSubstr("is not the next part")));
-  EXPECT_THAT(history.Finish().findings(), Contains(HasSubstr("names a part that is there already")));
-  history.Write(kPartSealed, "", Bytes(PartSealed{2, 2, "another"}));
+  EXPECT_THAT(history.Finish().findings(), Contains(HasSubstr("names a part that exists already")));
+  history.Write(kPartSealed, "", EncodePayload(PartSealed{2, 2, "another"}));
   EXPECT_THAT(history.Finish().findings(), Contains(HasSubstr("seals a part again")));
-  history.Write(kPartSealed, "", Bytes(PartSealed{1, 7, "commitment"}));
+  history.Write(kPartSealed, "", EncodePayload(PartSealed{1, 7, "commitment"}));
   EXPECT_THAT(history.Finish().findings(), Contains(HasSubstr("does not make the next version")));
-  history.Write(kPartSealed, "", Bytes(PartSealed{8, 2, "commitment"}));
+  history.Write(kPartSealed, "", EncodePayload(PartSealed{8, 2, "commitment"}));
   EXPECT_THAT(history.Finish().findings(), Contains(HasSubstr("seals a part that was never added")));
 }
 
@@ -115,11 +116,11 @@ TEST(Recount, AnAccountOpenedLaterIsCountedFromThenOnAndOpenedOnce) {
                                .rule_name = {},
                                .limits = {{"epsilon", 4}},
                                .members = {"ana"}}};
-  history.Write(kAccountOpened, "", Bytes(account));
+  history.Write(kAccountOpened, "", EncodePayload(account));
   EXPECT_THAT(history.Finish().findings(), ElementsAre());
   EXPECT_EQ(history.Finish().counters().at({2, "epsilon"}), (RecountedCounter{0, 0, 4}));
   EXPECT_THAT(history.Finish().accounts().at(2).members, ElementsAre("ana"));
-  history.Write(kAccountOpened, "", Bytes(account));
+  history.Write(kAccountOpened, "", EncodePayload(account));
   EXPECT_THAT(history.Finish().findings(), Contains(HasSubstr("opens account 2 again")));
 }
 
@@ -179,13 +180,13 @@ TEST(Recount, AmountsThatOverflowAreFound) {
 TEST(Recount, AChargeOfAnAccountThatWasNeverOpenedIsFoundAndCountsNowhere) {
   History history;
   history.Write(kCharged, "c1",
-                Bytes(ChargeMade{.principal = {},
-                                 .request_id = {},
-                                 .fingerprint = {},
-                                 .kind = {},
-                                 .event = {},
-                                 .label = {},
-                                 .postings = {{7, "rho", 2}, {1, "rho", 3}}}));
+                EncodePayload(ChargeMade{.principal = {},
+                                         .request_id = {},
+                                         .fingerprint = {},
+                                         .kind = {},
+                                         .event = {},
+                                         .label = {},
+                                         .postings = {{7, "rho", 2}, {1, "rho", 3}}}));
   EXPECT_THAT(history.Finish().findings(), ElementsAre(HasSubstr("posts to the unknown account 7")));
   EXPECT_EQ(history.Balance(), (RecountedCounter{3, 0, 10})) << "what it posts elsewhere counts";
   EXPECT_EQ(history.Finish().counters().size(), 1U);
@@ -240,7 +241,7 @@ TEST(Recount, AStartMayNotCostMoreThanWasReserved) {
 TEST(Recount, UnknownThingsAreFound) {
   History history;
   history.Change(kCommitted, "never made");
-  history.Write("REFUNDED", "", NoteBytes(""));
+  history.Write("REFUNDED", "", EncodeNote(""));
   history.Write(kGranted, "", "not a document");
   history.ChangeLimit(11, 12);
   history.Charge(kCharged, "c1", 1);

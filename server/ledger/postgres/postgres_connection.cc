@@ -17,8 +17,8 @@ namespace {
 
 constexpr int kBinaryResult = 1;
 
-// A stopped server must not keep a row locked for ever, and nobody waits for ever. Every query has an index,
-// which a plan that was made while a table was small must not pass over (docs/adr/0009).
+// The timeouts bound how long a stopped server keeps a row locked and how long a query waits. Every query has an
+// index, which a plan made while a table was small must not ignore (docs/adr/0009).
 constexpr char kSettings[] =
     "SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off; SET jit = off; SET "
     "plan_cache_mode = force_generic_plan; "
@@ -89,7 +89,7 @@ absl::StatusOr<std::string> WhereOf(const std::string& url) {
 
 absl::StatusOr<std::unique_ptr<PostgresConnection>> PostgresConnection::Open(const std::string& url) {
   ASSIGN_OR_RETURN(const std::string where, WhereOf(url));
-  // What stands before dbname can be overridden by the URL.
+  // The URL can override the keywords before dbname.
   constexpr std::array<const char*, 5> keywords = {"connect_timeout", "fallback_application_name", "dbname",
                                                    "client_encoding", nullptr};
   const std::array<const char*, 5> values = {"10", "curatord", url.c_str(), "UTF8", nullptr};
@@ -124,7 +124,7 @@ absl::Status PostgresConnection::CheckDurability() {
     if (row.Text(i) != "off") continue;
     return absl::FailedPreconditionError(
         absl::StrCat("the PostgreSQL server has ", kNames[i],
-                     " = off and could forget a charge it has acknowledged: set it to on"));
+                     " = off and could lose a charge that it has acknowledged: set it to on"));
   }
   return absl::OkStatus();
 }
@@ -148,7 +148,7 @@ sql::Outcome PostgresConnection::Run(const char* begin, const sql::Body& body) {
     if (status.ok()) return {sql::Ending::kDone, status};
   }
   const sql::Ending ending = failure_ == sql::Ending::kDone ? sql::Ending::kRefused : failure_;
-  if (status.ok()) status = absl::InternalError("a failed statement was passed over");
+  if (status.ok()) status = absl::InternalError("a failed statement was ignored");
   if (ending != sql::Ending::kUnknown && PQtransactionStatus(connection_.get()) != PQTRANS_IDLE) {
     const Result rolled_back(PQexec(connection_.get(), "ROLLBACK"));
   }
@@ -238,7 +238,7 @@ absl::StatusOr<std::vector<sql::Answers>> PostgresConnection::ExecuteTogether(
 }
 
 absl::StatusOr<sql::Answers> PostgresConnection::RunInPipeline(const std::vector<PreparedRun>& runs) {
-  // Answers wait in the socket's buffers until all is sent, so what is sent at once is bounded.
+  // Results wait in the socket's buffers until everything is sent, so the number sent at once is bounded.
   constexpr size_t kMostAtOnce = 128;
   sql::Answers answers;
   if (runs.empty()) return answers;

@@ -1,4 +1,6 @@
-// One connection to a PostgreSQL server, with its prepared statements. Not thread-safe.
+// One connection to a PostgreSQL server, with its prepared statements.
+//
+// Not thread-safe.
 #pragma once
 
 #include <libpq-fe.h>
@@ -17,6 +19,7 @@ namespace curator::ledger::postgres {
 
 class PostgresConnection final : public sql::Transaction {
  public:
+  // Errors: those of OpenPostgresDatabase().
   static absl::StatusOr<std::unique_ptr<PostgresConnection>> Open(const std::string& url);
   PostgresConnection(const PostgresConnection&) = delete;
   PostgresConnection& operator=(const PostgresConnection&) = delete;
@@ -57,16 +60,16 @@ class PostgresConnection final : public sql::Transaction {
     std::string name;
     sql::Parameters parameters;
   };
-  // Sends the runs at once, behind the BEGIN if that is still to come, then reads their answers.
+  // Sends all runs, after BEGIN if that has not been sent, then reads their results.
   absl::StatusOr<sql::Answers> RunInPipeline(const std::vector<PreparedRun>& runs);
   absl::StatusOr<sql::Answers> ReadPipeline();
-  // OK for a result that succeeded; else remembers how the running transaction failed, for Run().
+  // OK for a result that succeeded; else records how the running transaction failed, for Run().
   absl::Status Check(const PGresult* result);
 
   std::unique_ptr<PGconn, FinishConnection> connection_;
   std::unordered_map<std::string, std::string> prepared_;  // statement -> name
-  std::string begin_;           // the statement that begins the running transaction, until it is sent
-  std::vector<OwnedRun> last_;  // what is sent together with its COMMIT
+  std::string begin_;           // the name of the BEGIN of the running transaction, until it is sent
+  std::vector<OwnedRun> last_;  // sent together with its COMMIT
   std::string last_command_;    // the tag of the last statement that succeeded
   sql::Ending failure_ = sql::Ending::kDone;
 };

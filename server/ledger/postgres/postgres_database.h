@@ -1,7 +1,7 @@
 // The shared store: a PostgreSQL database, for any number of servers.
 //
-// Spoken to through libpq, PostgreSQL's own C library: it has no exceptions to catch in the right order,
-// sends many statements in one round trip, and keeps bytes and integers binary.
+// Uses libpq, PostgreSQL's own C library, because it throws no exceptions, pipelines many statements in one
+// round trip, and transfers bytes and integers in binary.
 #pragma once
 
 #include <memory>
@@ -12,11 +12,10 @@
 
 namespace curator::ledger::postgres {
 
-// Connects to `url` (postgresql://user@host:port/database). Every connection asserts that the server keeps
-// what it has acknowledged: a primary (not in recovery) with fsync, full_page_writes and synchronous_commit
-// on. Connections are made again when they break. Errors: UNAVAILABLE (nobody answers there; the message says
-// where and what to do), FAILED_PRECONDITION (it answers, but does not keep its word on durability),
-// INVALID_ARGUMENT (not a URL).
+// Connects to `url` (postgresql://user@host:port/database). Every connection checks that the server does not
+// lose what it has acknowledged: fsync, full_page_writes and synchronous_commit are on, and it is a primary.
+// Broken connections are replaced. Errors: UNAVAILABLE (no server answers; the message names host and port; or
+// it is a standby), FAILED_PRECONDITION (the server is not durable), INVALID_ARGUMENT (a malformed URL).
 absl::StatusOr<std::unique_ptr<sql::Database>> OpenPostgresDatabase(std::string_view url);
 
 }  // namespace curator::ledger::postgres

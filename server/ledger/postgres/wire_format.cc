@@ -165,11 +165,11 @@ std::string_view TypeOf(sql::ColumnType type) {
   return array.substr(0, array.find('['));
 }
 
-// How many columns, from the first on, have the same value in every row. Not any columns that happen to: each
-// choice is a statement of its own, which the server keeps.
+// How many leading columns have the same value in every row. Only leading ones count, because each choice of
+// columns is a prepared statement of its own.
 size_t ColumnsSentOnce(const sql::Insertion& insertion) {
   const std::vector<sql::Parameters>& rows = insertion.rows;
-  // An array has a price of its own, which one row does not repay.
+  // For one row an array costs more than it saves.
   if (rows.size() == 1) return insertion.columns->size();
   size_t same = 0;
   const auto is_same = [&](const sql::Parameters& row) { return row[same] == rows.front()[same]; };

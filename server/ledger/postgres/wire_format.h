@@ -1,4 +1,4 @@
-// Values in PostgreSQL's binary form.
+// Values in PostgreSQL's binary form, and many runs of one statement as one statement over arrays.
 //
 // Thread-safe: pure functions.
 #pragma once
@@ -12,8 +12,8 @@
 
 namespace curator::ledger::postgres {
 
-// Parameters as libpq wants them. Points into the sql::Parameters it was made from, and into itself: neither
-// may move.
+// Parameters as libpq takes them. Holds pointers into the sql::Parameters that it was made from and into
+// itself: neither may move.
 class WireParameters {
  public:
   explicit WireParameters(const sql::Parameters& parameters);
@@ -38,13 +38,10 @@ std::string_view ArrayTypeOf(sql::ColumnType type);
 // The `column`-th value of every row as a PostgreSQL array of such elements, in binary.
 sql::Bytes ArrayOf(const std::vector<sql::Parameters>& rows, size_t column, sql::ColumnType type);
 
-// The rows of a binary result. Integers and booleans come as integers, bytea as bytes, everything else as
-// text.
+// The rows of a binary result: integers and booleans as integers, bytea as bytes, all other types as text.
 std::vector<sql::Row> RowsOf(const PGresult* result);
 
-// Many runs of one statement as one statement over arrays.
-//
-// Thread-safe: pure functions.
+// ---- Statements over arrays
 
 struct ArrayStatement {
   std::string text;
@@ -52,13 +49,13 @@ struct ArrayStatement {
 };
 
 // INSERT ... SELECT $1, ..., unnest($9), ...: the rows keep their order, so generated numbers follow it.
-// Columns that come first and are the same in every row are sent once.
+// Leading columns that are equal in every row are sent once.
 ArrayStatement InsertAll(const sql::Insertion& insertion);
 
-// A SELECT that finds rows by a key, for all keys at once, one after the other in their order: locks are
-// taken in that order, too. Its rows begin with the number of their key: AnswersByKey() gives each key its
-// rows.
+// A SELECT that finds rows by a key, for all keys in their order, in which it also takes locks. Each row begins
+// with the number of its key.
 ArrayStatement LookUpAll(const sql::Statement& statement);
+// The rows of such a SELECT, grouped by key, without that number.
 sql::Answers AnswersByKey(const std::vector<sql::Row>& rows, size_t keys);
 
 }  // namespace curator::ledger::postgres

@@ -24,7 +24,7 @@ namespace {
 std::string FingerprintOf(const NewAccount& account) {
   CanonicalWriter writer("curator.ledger.create_account", 1);
   writer.Text(account.dataset_id);
-  writer.Text(ledger::Bytes(OpenedAccount{0, account.account}));
+  writer.Text(EncodePayload(OpenedAccount{0, account.account}));
   return Sha256(std::move(writer).Take());
 }
 
@@ -45,8 +45,8 @@ absl::StatusOr<std::vector<Account>> AccountOf(Transaction& transaction, const s
   return accounts;
 }
 
-// With the chains of the whole lineage locked, so that no charge is being admitted meanwhile.
-absl::Status OpenLater(Change& change, const NewAccount& account, const Dataset& dataset) {
+// The chains of the whole lineage are locked, so that no charge is admitted meanwhile.
+absl::Status OpenLater(WriteSet& change, const NewAccount& account, const Dataset& dataset) {
   Transaction& transaction = change.transaction();
   if (dataset.is_public) {
     return absl::FailedPreconditionError(
@@ -55,18 +55,18 @@ absl::Status OpenLater(Change& change, const NewAccount& account, const Dataset&
   ASSIGN_OR_RETURN(const std::vector<Account> same,
                    AccountOf(transaction, dataset.lineage_id, account.account));
   if (!same.empty()) {
-    return absl::AlreadyExistsError(absl::StrCat(
-        "there is an account ",
-        AccountName(dataset.name, account.account.scope_type, account.account.scope_key), " already"));
+    return absl::AlreadyExistsError(
+        absl::StrCat("there is already an account ",
+                     AccountName(dataset.name, account.account.scope_type, account.account.scope_key)));
   }
-  // A lineage bears the id of its first dataset.
+  // A lineage has the id of its first dataset.
   const std::string& first = dataset.lineage_id;
   ASSIGN_OR_RETURN(const OpenedAccount opened,
                    OpenAccount(transaction, account.account, first, dataset.lineage_id));
   change.Append({.dataset_id = first,
                  .kind = kAccountOpened,
                  .charge_id = {},
-                 .payload = ledger::Bytes(opened),
+                 .payload = EncodePayload(opened),
                  .actor = account.actor,
                  .prev_hash = {},
                  .hash = {}});
@@ -116,7 +116,7 @@ absl::Status CheckPostsToAllAccounts(Transaction& transaction, const std::string
     const bool is_posted = std::any_of(request.postings.begin(), request.postings.end(),
                                        [id](const Posting& posting) { return posting.account_id == id; });
     if (!is_posted) {
-      return absl::AbortedError(absl::StrCat("an account that concerns ", request.principal,
+      return absl::AbortedError(absl::StrCat("an account that applies to ", request.principal,
                                              " was opened after this request was priced: ask again"));
     }
   }
@@ -127,7 +127,7 @@ absl::StatusOr<Account> SqlLedger::CreateAccount(const NewAccount& account) {
   RETURN_IF_ERROR(CheckNewAccount(account));
   const RequestKey key{account.actor, account.request_id, FingerprintOf(account)};
   std::vector<Account> opened;
-  RETURN_IF_ERROR(Write([&](Change& change) -> absl::Status {
+  RETURN_IF_ERROR(Write([&](WriteSet& change) -> absl::Status {
     Transaction& transaction = change.transaction();
     ASSIGN_OR_RETURN(const Dataset dataset, ReadDataset(transaction, account.dataset_id));
     ASSIGN_OR_RETURN(const std::set<std::string> lineage, DatasetsOf(transaction, dataset.lineage_id));
@@ -140,7 +140,7 @@ absl::StatusOr<Account> SqlLedger::CreateAccount(const NewAccount& account) {
     ASSIGN_OR_RETURN(opened, AccountOf(transaction, dataset.lineage_id, account.account));
     return absl::OkStatus();
   }));
-  if (opened.empty()) return absl::InternalError("the account that was opened is not there");
+  if (opened.empty()) return absl::InternalError("the opened account cannot be read back");
   return std::move(opened.front());
 }
 
@@ -183,7 +183,7 @@ absl::StatusOr<std::vector<LimitProposal>> ReadProposals(Transaction& transactio
   return proposals;
 }
 
-// The dataset that opened the account: its history tells of the account's limits, in one order.
+// The dataset that opened the account: its history orders all changes of the account's limits.
 absl::StatusOr<std::string> OpenedBy(Transaction& transaction, int64_t account_id) {
   ASSIGN_OR_RETURN(const std::vector<Row> rows,
                    transaction.Execute("SELECT dataset_id FROM accounts WHERE id = $1", {account_id}));
@@ -191,7 +191,7 @@ absl::StatusOr<std::string> OpenedBy(Transaction& transaction, int64_t account_i
   return rows.front().Text(0);
 }
 
-void AppendLimit(Change& change, const char* kind, const LimitProposal& proposal, std::string_view actor) {
+void AppendLimit(WriteSet& change, const char* kind, const LimitProposal& proposal, std::string_view actor) {
   const LimitChange limit{.proposal_id = proposal.id,
                           .account_id = proposal.account_id,
                           .counter = proposal.counter,
@@ -201,7 +201,7 @@ void AppendLimit(Change& change, const char* kind, const LimitProposal& proposal
   change.Append({.dataset_id = proposal.dataset_id,
                  .kind = kind,
                  .charge_id = {},
-                 .payload = ledger::Bytes(limit),
+                 .payload = EncodePayload(limit),
                  .actor = std::string(actor),
                  .prev_hash = {},
                  .hash = {}});
@@ -215,12 +215,12 @@ absl::Status CheckProposal(const LimitProposalSpec& spec) {
   return spec.new_limit < 0 ? InvalidField("new_limit", "is negative") : absl::OkStatus();
 }
 
-bool IsSameWish(const LimitProposal& proposal, const LimitProposalSpec& spec) {
+bool IsSameProposal(const LimitProposal& proposal, const LimitProposalSpec& spec) {
   return proposal.account_id == spec.account_id && proposal.counter == spec.counter &&
          proposal.new_limit == spec.new_limit && proposal.reason == spec.reason;
 }
 
-absl::StatusOr<LimitProposal> FindOrPropose(Change& change, const LimitProposalSpec& spec,
+absl::StatusOr<LimitProposal> FindOrPropose(WriteSet& change, const LimitProposalSpec& spec,
                                             const std::string& id) {
   Transaction& transaction = change.transaction();
   ASSIGN_OR_RETURN(const std::string dataset_id, OpenedBy(transaction, spec.account_id));
@@ -229,7 +229,7 @@ absl::StatusOr<LimitProposal> FindOrPropose(Change& change, const LimitProposalS
                    ReadProposals(transaction, "proposed_by = $1 AND request_id = $2",
                                  {spec.proposed_by, spec.request_id}));
   if (!known.empty()) {
-    if (IsSameWish(known.front(), spec)) return known.front();
+    if (IsSameProposal(known.front(), spec)) return known.front();
     return absl::AlreadyExistsError(
         absl::StrCat("request id ", spec.request_id, " was used by another proposal of ", spec.proposed_by));
   }
@@ -263,23 +263,24 @@ absl::StatusOr<LimitProposal> FindOrPropose(Change& change, const LimitProposalS
 absl::Status CheckApproval(const LimitProposal& proposal, const LockedCounter& counter,
                            std::string_view actor) {
   if (proposal.proposed_by == actor) {
-    return absl::FailedPreconditionError("whoever proposed a limit cannot approve it");
+    return absl::FailedPreconditionError("the proposer of a limit cannot approve it");
   }
   if (!proposal.approved_by.empty()) {
     return absl::FailedPreconditionError(
         absl::StrCat("this proposal was approved by ", proposal.approved_by));
   }
   if (counter.limit != proposal.old_limit) {
-    return absl::FailedPreconditionError("the limit has changed since this was proposed: propose it anew");
+    return absl::FailedPreconditionError("the limit has changed since this was proposed: propose it again");
   }
   if (counter.spent > proposal.new_limit - counter.held) {
-    // Without the balance, which is not for everybody's eyes.
-    return absl::FailedPreconditionError("the new limit is below what is spent and held by now");
+    // The message leaves out the balance, which the caller may not be allowed to read.
+    return absl::FailedPreconditionError("the new limit is below what is already spent and held");
   }
   return absl::OkStatus();
 }
 
-absl::StatusOr<LimitProposal> Approve(Change& change, std::string_view proposal_id, std::string_view actor) {
+absl::StatusOr<LimitProposal> Approve(WriteSet& change, std::string_view proposal_id,
+                                      std::string_view actor) {
   Transaction& transaction = change.transaction();
   const Parameters by_id = {std::string(proposal_id)};
   ASSIGN_OR_RETURN(std::vector<LimitProposal> found, ReadProposals(transaction, "id = $1", by_id));
@@ -290,7 +291,7 @@ absl::StatusOr<LimitProposal> Approve(Change& change, std::string_view proposal_
   if (proposal.approved_by == actor) return proposal;
   RETURN_IF_ERROR(change.LockCounters({proposal.account_id}));
   const LockedCounter* counter = change.counter({proposal.account_id, proposal.counter});
-  if (counter == nullptr) return absl::InternalError("a proposal for a counter that does not exist");
+  if (counter == nullptr) return absl::InternalError("a proposal names a counter that does not exist");
   RETURN_IF_ERROR(CheckApproval(proposal, *counter, actor));
   RETURN_IF_ERROR(
       transaction
@@ -316,7 +317,7 @@ absl::StatusOr<LimitProposal> SqlLedger::ProposeLimit(const LimitProposalSpec& s
   RETURN_IF_ERROR(CheckProposal(spec));
   const std::string id = NewUuid();
   LimitProposal proposal;
-  RETURN_IF_ERROR(Write([&](Change& change) -> absl::Status {
+  RETURN_IF_ERROR(Write([&](WriteSet& change) -> absl::Status {
     ASSIGN_OR_RETURN(proposal, FindOrPropose(change, spec, id));
     return absl::OkStatus();
   }));
@@ -326,7 +327,7 @@ absl::StatusOr<LimitProposal> SqlLedger::ProposeLimit(const LimitProposalSpec& s
 absl::StatusOr<LimitProposal> SqlLedger::ApproveLimit(std::string_view proposal_id, std::string_view actor) {
   RETURN_IF_ERROR(CheckText("actor", actor));
   LimitProposal proposal;
-  RETURN_IF_ERROR(Write([&](Change& change) -> absl::Status {
+  RETURN_IF_ERROR(Write([&](WriteSet& change) -> absl::Status {
     ASSIGN_OR_RETURN(proposal, Approve(change, proposal_id, actor));
     return absl::OkStatus();
   }));

@@ -19,7 +19,7 @@ absl::Status CheckDataset(const LockedDataset& dataset, const ChargeRequest& req
                                                       std::string(DatasetStateName(dataset.state)),
                                                       ": only a SEALED dataset can be charged"));
   }
-  // Every version of a partitioned dataset stays: it is made of the parts that were sealed until then.
+  // Every version of a partitioned dataset remains: it consists of the parts that were sealed until then.
   const bool has_version = dataset.is_partitioned
                                ? request.dataset_version >= 1 && request.dataset_version <= dataset.version
                                : request.dataset_version == dataset.version;
@@ -28,8 +28,9 @@ absl::Status CheckDataset(const LockedDataset& dataset, const ChargeRequest& req
                                                       dataset.version, ", not ", request.dataset_version));
   }
   if (dataset.is_public != request.postings.empty()) {
-    return InvalidField("postings", dataset.is_public ? "a public dataset has no accounts"
-                                                      : "a private dataset is never answered for nothing");
+    return InvalidField("postings", dataset.is_public
+                                        ? "a public dataset has no accounts"
+                                        : "a private dataset is never answered without a charge");
   }
   return absl::OkStatus();
 }
@@ -46,8 +47,8 @@ Value DeadlineOrNull(const ChargeIdentity& identity) {
   return value;
 }
 
-// First those that are mostly the same for all charges of a batch, which a store may send once. Two are known
-// only when a charge has its place in the chain.
+// First the columns that are mostly equal for all charges of a batch, which a store may send once.
+// created_at_us and entry_seq are set when a charge gets its place in the chain.
 const std::vector<Column>& ChargeColumns() {
   static const std::vector<Column> kColumns = {{"created_at_us", ColumnType::kInteger},
                                                {"dataset_id", ColumnType::kText},
@@ -72,7 +73,7 @@ constexpr size_t kEntrySeq = 9;
 
 }  // namespace
 
-absl::Status CheckAdmission(Change& change, const ChargeRequest& request) {
+absl::Status CheckAdmission(WriteSet& change, const ChargeRequest& request) {
   ASSIGN_OR_RETURN(const LockedDataset* const found, change.FindDataset(request.dataset_id));
   const LockedDataset& dataset = *found;
   RETURN_IF_ERROR(CheckDataset(dataset, request));
@@ -97,7 +98,8 @@ absl::Status CheckAdmission(Change& change, const ChargeRequest& request) {
                     .remaining = counter->remaining()});
   }
   if (dataset.is_partitioned && !posts_to_part) {
-    return InvalidField("postings", "name no part, and no partitioned dataset is answered for nothing");
+    return InvalidField("postings",
+                        "name no part; a partitioned dataset is never answered without a charge to a part");
   }
   return full.empty() ? absl::OkStatus() : BudgetFull(full);
 }
@@ -114,7 +116,7 @@ EncodedCharge Encode(const ChargeRequest& request, const ChargeIdentity& identit
   Entry entry{.dataset_id = request.dataset_id,
               .kind = reserved ? kReserved : kCharged,
               .charge_id = identity.id,
-              .payload = ledger::Bytes(ChargeMade{.principal = request.principal,
+              .payload = EncodePayload(ChargeMade{.principal = request.principal,
                                                   .request_id = request.request_id,
                                                   .fingerprint = request.fingerprint,
                                                   .dataset_version = request.dataset_version,
@@ -134,7 +136,7 @@ EncodedCharge Encode(const ChargeRequest& request, const ChargeIdentity& identit
           .entry = std::move(entry)};
 }
 
-void InsertCharges(Change& change, std::vector<EncodedCharge> charges) {
+void InsertCharges(WriteSet& change, std::vector<EncodedCharge> charges) {
   std::vector<Parameters> rows;
   rows.reserve(charges.size());
   for (EncodedCharge& charge : charges) {
@@ -163,7 +165,7 @@ Charge ChargeOf(const ChargeRequest& request, const ChargeIdentity& identity, in
           .deadline_us = identity.deadline_us};
 }
 
-absl::Status EndCharge(Change& change, const Charge& charge, ChargeState state, std::string_view reason) {
+absl::Status EndCharge(WriteSet& change, const Charge& charge, ChargeState state, std::string_view reason) {
   return change.transaction()
       .Execute(
           "UPDATE charges SET state = $2, reason = $3, sealed_key = NULL, ended_at_us = $4 WHERE id = $1",

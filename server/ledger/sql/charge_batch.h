@@ -1,4 +1,6 @@
-// T1 for many charges in one transaction: each is decided by itself, in order, and the commit is shared.
+// T1 for many charges in one transaction. Each charge is decided by itself, in order; the commit is shared.
+//
+// Belongs to one transaction and one thread.
 #pragma once
 
 #include <cstdint>
@@ -7,39 +9,41 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "ledger/ledger.h"
 #include "ledger/sql/admission.h"
-#include "ledger/sql/change.h"
+#include "ledger/sql/write_set.h"
+#include "ledger/types.h"
 
 namespace curator::ledger::sql {
 
-struct WantedCharge {
+// A request, with the identity that its charge gets unless the request's key exists already.
+struct ProposedCharge {
   const ChargeRequest* request = nullptr;  // outlives the batch; no two of a batch have the same key
-  ChargeIdentity identity;                 // for the case that it is new
-  EncodedCharge encoded;                   // until a guess takes it; empty: encoded when needed
+  ChargeIdentity identity;
+  EncodedCharge encoded;  // DecideOptimistically() moves it out; empty: encoded when needed
 };
 
-// What became of each of `wanted`: an attempt, or why it was refused; a refusal does not touch its
-// neighbours. The attempt of a fresh charge tells no more than that and when; Complete() adds the rest. The
-// attempt of a COMMITTED charge has charge.release_id and no release: reading it is no part of T1. An error
-// of the function itself is the store's, and nothing was decided.
-absl::StatusOr<std::vector<absl::StatusOr<Attempt>>> DecideBatch(Change& change,
-                                                                 const std::vector<WantedCharge>& wanted);
+// The result of each of `proposed`: an attempt, or the reason for refusal; a refusal does not affect the
+// others. An error of the function itself is the store's, and then nothing was decided.
+//   new charge        newly_charged and created_at_us only; CompleteNewAttempt() adds the rest
+//   COMMITTED charge  charge.release_id, and no release: reading it is not part of T1
+//   STARTED charge    the stored charge and sealed key, under the new token
+absl::StatusOr<std::vector<absl::StatusOr<Attempt>>> DecideBatch(WriteSet& change,
+                                                                 const std::vector<ProposedCharge>& proposed);
 
-// Adds to the attempt of a fresh charge what `request` and the charge's identity say.
-Attempt Complete(Attempt attempt, const ChargeRequest& request, const ChargeIdentity& identity);
+// Adds to the attempt of a new charge what `request` and the charge's identity determine. Returns other
+// attempts unchanged.
+Attempt CompleteNewAttempt(Attempt attempt, const ChargeRequest& request, const ChargeIdentity& identity);
 
-// The same for a change that is a guess: every one is taken for new and has to fit. ABORTED when one does
-// not, because nobody is refused on a guess; that none is known the store's unique key has to say. Takes what
-// was encoded out of `wanted`.
-absl::StatusOr<std::vector<absl::StatusOr<Attempt>>> DecideGuess(Change& guess,
-                                                                 std::vector<WantedCharge>& wanted);
+// DecideBatch() for an optimistic change: every charge is assumed to be new and must fit. ABORTED when one does
+// not, because stale values are no reason to refuse a charge; the store's unique key refuses known keys.
+absl::StatusOr<std::vector<absl::StatusOr<Attempt>>> DecideOptimistically(
+    WriteSet& change, std::vector<ProposedCharge>& proposed);
 
-// The chains and accounts that a batch concerns.
-struct Concerned {
+// The chains and accounts that a batch locks.
+struct LockSet {
   std::set<std::string> dataset_ids;
   std::set<int64_t> account_ids;
 };
-Concerned ConcernedBy(const std::vector<WantedCharge>& wanted);
+LockSet LocksFor(const std::vector<ProposedCharge>& proposed);
 
 }  // namespace curator::ledger::sql

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "ledger/sql/change.h"
+#include "ledger/sql/write_set.h"
 
 namespace curator::ledger::sql {
 namespace {
@@ -39,17 +39,17 @@ class TakesDown final : public Transaction {
 
 // The body of a transaction may run again.
 TEST(AGuess, WritesTheSameWhenItRunsAgain) {
-  Remembered remembered;
-  remembered.datasets["d"] = {.id = "d",
-                              .name = "census",
-                              .lineage_id = "d",
-                              .state = DatasetState::kSealed,
-                              .version = 1,
-                              .head = {1, std::string(32, 'h')}};
-  remembered.counters[{1, "rho"}] = {.limit = 10, .lineage_id = "d", .account_name = {}, .rule_name = {}};
-  remembered.now_us = 5;
+  CachedHeads cached;
+  cached.datasets["d"] = {.id = "d",
+                          .name = "census",
+                          .lineage_id = "d",
+                          .state = DatasetState::kSealed,
+                          .version = 1,
+                          .head = {1, std::string(32, 'h')}};
+  cached.counters[{1, "rho"}] = {.limit = 10, .lineage_id = "d", .account_name = {}, .rule_name = {}};
+  cached.now_us = 5;
   AnchorState anchored;
-  anchored.heads["d"] = remembered.datasets["d"].head;
+  anchored.heads["d"] = cached.datasets["d"].head;
   const StateView view(anchored);
   const Dialect dialect;
 
@@ -60,21 +60,21 @@ TEST(AGuess, WritesTheSameWhenItRunsAgain) {
   request.request_id = "r";
   request.postings = {{1, "rho", 3}};
   const ChargeIdentity identity{.id = "c", .token = "t"};
-  std::vector<WantedCharge> wanted = {
+  std::vector<ProposedCharge> proposed = {
       {.request = &request, .identity = identity, .encoded = Encode(request, identity)}};
 
   std::vector<Parameters> inserted;
   for (int run = 0; run < 2; ++run) {
     TakesDown transaction;
-    Change guess(transaction, dialect, view);
-    ASSERT_TRUE(guess.Guess(remembered).ok());
-    const auto results = DecideGuess(guess, wanted);
+    WriteSet change(transaction, dialect, view);
+    ASSERT_TRUE(change.StartFromCache(cached).ok());
+    const auto results = DecideOptimistically(change, proposed);
     ASSERT_TRUE(results.ok()) << results.status();
-    ASSERT_TRUE(guess.Flush().ok());
+    ASSERT_TRUE(change.Flush().ok());
     if (run == 0) inserted = transaction.inserted();
     EXPECT_EQ(inserted.size(), 2U) << "a charge and its entry";
     EXPECT_EQ(transaction.inserted(), inserted) << "run " << run;
-    EXPECT_EQ((guess.reached().spent.at({1, "rho"})), 3);
+    EXPECT_EQ((change.reached().spent.at({1, "rho"})), 3);
   }
 }
 

@@ -1,14 +1,12 @@
-// Gathers charges that come at the same time into one transaction, so that they share its commit and its
-// anchor.
+// Group commit: charges that arrive at the same time share one transaction, and so its commit and its anchor.
 //
-// There is no waiting for company: a charge that finds nobody at work goes at once, alone and in its own
-// thread, so latency when idle is that of one transaction. Those that come while it is in the store are taken
-// together as soon as the store is free, and so on, by a thread that does nothing else: while there is work
-// the store waits for nobody to wake up. What is left to do for a batch, its anchor and telling everyone, is
-// done beside the next one by the first charge of the batch. Datasets take turns, so a busy one does not keep
-// a quiet one waiting.
+// No batching delay: if the store is idle, a charge commits immediately on its own thread. Charges that arrive
+// while the store is busy queue up; a dedicated thread (the batch loop) commits them in batches for as long as
+// there are any. The first charge of a batch is its leader: on its own thread, beside the next batch in the
+// store, it waits for the anchor and notifies the followers. Datasets take turns, so that a busy one does not
+// delay the others.
 //
-// Thread-safe. Outlives its calls.
+// Thread-safe. Must outlive its calls.
 #pragma once
 
 #include <condition_variable>
@@ -34,99 +32,103 @@ namespace curator::ledger::sql {
 class ChargeCombiner {
  public:
   using Results = std::vector<absl::StatusOr<Attempt>>;
-  // What became of a batch in the store: one result for each and the point of the anchor that has to be
-  // reached before anyone is told; or the error that everyone is told.
-  struct Decided {
+  // The outcome of a batch in the store: one result per charge, and the anchor point (AnchorDirectory::Add())
+  // that must be durable before any of them is reported; or the error of all charges.
+  struct BatchResult {
     Results results;
-    absl::StatusOr<int64_t> point = 0;
+    absl::StatusOr<int64_t> anchor_point = 0;
   };
-  // Decides one batch in the store. Called for one batch at a time.
-  using Decide = std::function<Decided(std::vector<WantedCharge>& batch)>;
-  // Returns once the anchor has reached the point. Called beside Decide, and for several batches at a time.
-  using Confirm = std::function<absl::Status(int64_t point)>;
+  // Commits one batch in the store. Never called concurrently.
+  using CommitBatch = std::function<BatchResult(std::vector<ProposedCharge>& batch)>;
+  // Returns once the anchor point is durable. Called concurrently with itself and with CommitBatch.
+  using AwaitAnchor = std::function<absl::Status(int64_t anchor_point)>;
 
-  // Bytes as BytesOf() counts them. A charge that is larger than they allow goes when it is the only one.
+  // Bytes as BytesOf() counts them. A charge that alone exceeds a bound on bytes is accepted when no other
+  // waits, and is a batch of its own.
   struct Bounds {
     size_t most_waiting = 4096;
     size_t most_bytes_waiting = size_t{256} << 20;
-    // What a store takes in one statement: PostgreSQL less than 1 GiB in one value, which is an array of all
-    // events of a batch, or of all entries, which contain them.
+    // Of one batch. PostgreSQL takes less than 1 GiB in one value, which is an array of all events of a batch,
+    // or of all its entries, which contain them.
     size_t most_at_once = 256;
     size_t most_bytes_at_once = size_t{16} << 20;
   };
 
-  ChargeCombiner(const Bounds& bounds, Decide decide, Confirm confirm)
-      : bounds_(bounds), decide_(std::move(decide)), confirm_(std::move(confirm)) {}
+  ChargeCombiner(const Bounds& bounds, CommitBatch commit_batch, AwaitAnchor await_anchor)
+      : bounds_(bounds), commit_batch_(std::move(commit_batch)), await_anchor_(std::move(await_anchor)) {}
   ~ChargeCombiner();
   ChargeCombiner(const ChargeCombiner&) = delete;
   ChargeCombiner& operator=(const ChargeCombiner&) = delete;
 
-  // UNAVAILABLE at once when too many are waiting already.
-  absl::StatusOr<Attempt> Charge(WantedCharge wanted);
+  // Blocks until the charge is decided and anchored. UNAVAILABLE at once when too many are waiting; else the
+  // charge's result.
+  absl::StatusOr<Attempt> Charge(ProposedCharge proposed);
 
-  // How many charges have come and are not decided.
+  // The number of calls of Charge() that have not been decided.
   size_t waiting();
 
  private:
-  class Waiting;
+  class PendingCharge;
   struct Batch {
-    std::vector<Waiting*> members;
-    Decided decided;
+    std::vector<PendingCharge*> members;  // the first one leads
+    BatchResult result;
   };
 
-  // Each waits at a lock of its own, so that those who are woken together do not queue once more.
-  class Waiting {
+  // A call of Charge(). Each has a mutex of its own, so that followers woken together do not contend.
+  class PendingCharge {
    public:
-    enum class News { kNone, kConfirm, kDecided };
-    explicit Waiting(WantedCharge charge) : wanted(std::move(charge)), bytes(BytesOf(*wanted.request)) {}
+    enum class Signal { kNone, kLead, kDone };
+    explicit PendingCharge(ProposedCharge charge)
+        : proposed(std::move(charge)), bytes(BytesOf(*proposed.request)) {}
 
-    News Wait() {
+    Signal Wait() {
       std::unique_lock lock(mutex_);
-      told_.wait(lock, [this] { return news_ != News::kNone; });
-      return news_;
+      signalled_.wait(lock, [this] { return signal_ != Signal::kNone; });
+      return signal_;
     }
-    // Under the lock: once its owner has read the news, the condition variable may be gone.
-    void Tell(News news) {
+    // Notifies under the lock: once the waiter has read the signal, the condition variable may be destroyed.
+    void Notify(Signal signal) {
       const std::scoped_lock lock(mutex_);
-      news_ = news;
-      told_.notify_one();
+      signal_ = signal;
+      signalled_.notify_one();
     }
 
-    WantedCharge wanted;  // until a batch takes it
+    ProposedCharge proposed;  // until a batch takes it
     const size_t bytes;
-    std::unique_ptr<Batch> to_be_confirmed;
-    absl::StatusOr<Attempt> result = absl::UnknownError("undecided");
+    std::unique_ptr<Batch> batch_to_lead;                              // before kLead
+    absl::StatusOr<Attempt> result = absl::UnknownError("undecided");  // before kDone
 
    private:
     std::mutex mutex_;
-    std::condition_variable told_;
-    News news_ ABSL_GUARDED_BY(mutex_) = News::kNone;
+    std::condition_variable signalled_;
+    Signal signal_ ABSL_GUARDED_BY(mutex_) = Signal::kNone;
   };
 
-  std::vector<Waiting*> TakeMembers() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // From the store's being taken until everyone is told nothing may be thrown past: the store would stay
-  // taken and all who wait would wait for nobody. A process that ends instead, for want of memory or of a
-  // thread, is started again, and whoever asks again learns what became of the charge.
-  void DecideBatch(Batch& batch) noexcept;
-  // Confirms a batch and tells everybody in it but `confirming`, whose thread this is.
-  void ConfirmBatch(Batch batch, const Waiting& confirming) noexcept;
-  // After a charge that went alone: has the thread take what has come meanwhile.
-  void HandOver() noexcept;
-  // The thread.
-  void DecideAllThatComes();
+  std::vector<PendingCharge*> BuildBatch() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // The next three functions are noexcept: an exception would leave the store marked busy and
+  // block every waiter. On bad_alloc, or when no thread can be started, the process aborts instead; clients
+  // ask again with the same request id and find out what became of the charge.
+  void CommitInStore(Batch& batch) noexcept;
+  // On the leader's thread: waits for the anchor, sets all results and notifies the followers.
+  void FinishBatch(Batch batch, const PendingCharge& leader) noexcept;
+  // After a charge that committed on its own thread: passes the store to the batch loop if charges are queued,
+  // else marks it idle.
+  void ReleaseStore() noexcept;
+  // Runs on `thread_`.
+  void BatchLoop();
 
   const Bounds bounds_;
-  const Decide decide_;
-  const Confirm confirm_;
+  const CommitBatch commit_batch_;
+  const AwaitAnchor await_anchor_;
   std::mutex mutex_;
-  std::condition_variable handed_over_;
-  bool is_store_taken_ ABSL_GUARDED_BY(mutex_) = false;
-  bool is_handed_over_ ABSL_GUARDED_BY(mutex_) = false;  // taken, by the thread
-  bool is_ending_ ABSL_GUARDED_BY(mutex_) = false;
+  std::condition_variable wake_batch_loop_;
+  bool is_store_busy_ ABSL_GUARDED_BY(mutex_) = false;
+  bool batch_loop_has_store_ ABSL_GUARDED_BY(mutex_) = false;  // implies is_store_busy_
+  bool is_shutting_down_ ABSL_GUARDED_BY(mutex_) = false;
   size_t waiting_ ABSL_GUARDED_BY(mutex_) = 0;
   size_t bytes_waiting_ ABSL_GUARDED_BY(mutex_) = 0;
-  std::map<std::string, std::deque<Waiting*>> queues_ ABSL_GUARDED_BY(mutex_);  // by dataset
-  std::string last_served_ ABSL_GUARDED_BY(mutex_);  // the dataset that began the last batch
+  std::map<std::string, std::deque<PendingCharge*>> queues_ ABSL_GUARDED_BY(mutex_);  // by dataset
+  std::string last_served_ ABSL_GUARDED_BY(mutex_);  // the dataset whose charge led the last batch
   std::thread thread_ ABSL_GUARDED_BY(mutex_);       // started when first needed
 };
 

@@ -21,16 +21,16 @@ using ::testing::UnorderedElementsAre;
 // A store that takes the first batch, tells when it has, and holds it until it may go on.
 class HeldStore {
  public:
-  ChargeCombiner::Decided Decide(const std::vector<WantedCharge>& batch) {
+  ChargeCombiner::BatchResult Decide(const std::vector<ProposedCharge>& batch) {
     std::vector<std::string> ids;
     ChargeCombiner::Results results;
     bool is_lost = false;
-    for (const WantedCharge& wanted : batch) {
-      ids.push_back(wanted.request->request_id);
+    for (const ProposedCharge& proposed : batch) {
+      ids.push_back(proposed.request->request_id);
       Attempt attempt;
-      attempt.token = wanted.request->request_id;
-      is_lost = is_lost || wanted.request->kind == "lost";
-      results.emplace_back(wanted.request->kind == "refused"
+      attempt.token = proposed.request->request_id;
+      is_lost = is_lost || proposed.request->kind == "lost";
+      results.emplace_back(proposed.request->kind == "refused"
                                ? absl::StatusOr<Attempt>(absl::ResourceExhaustedError(""))
                                : absl::StatusOr<Attempt>(attempt));
     }
@@ -67,7 +67,7 @@ class ChargeCombinerTest : public ::testing::Test {
   void Make(const ChargeCombiner::Bounds& bounds) {
     combiner_ = std::make_unique<ChargeCombiner>(
         bounds, [this](const auto& batch) { return store_.Decide(batch); },
-        [this](int64_t point) { return confirm_(point); });
+        [this](int64_t point) { return await_anchor_(point); });
   }
   // A charge in a thread of its own. Returns once it waits or is in the store.
   std::future<absl::StatusOr<Attempt>> Start(const std::string& dataset, const std::string& id,
@@ -94,7 +94,7 @@ class ChargeCombinerTest : public ::testing::Test {
   }
 
   HeldStore store_;
-  ChargeCombiner::Confirm confirm_ = [](int64_t) { return absl::OkStatus(); };
+  ChargeCombiner::AwaitAnchor await_anchor_ = [](int64_t) { return absl::OkStatus(); };
   std::unique_ptr<ChargeCombiner> combiner_;
 };
 
@@ -168,7 +168,7 @@ TEST_F(ChargeCombinerTest, ABatchThatTheStoreLosesIsToldToAllOfItAndToNobodyElse
 TEST_F(ChargeCombinerTest, NobodyIsToldBeforeTheAnchorAndTheStoreDoesNotWaitForIt) {
   std::promise<void> anchor_written;
   const std::shared_future<void> written = anchor_written.get_future().share();
-  confirm_ = [&](int64_t point) {
+  await_anchor_ = [&](int64_t point) {
     if (point == 1) written.wait();
     return absl::OkStatus();
   };
@@ -185,7 +185,7 @@ TEST_F(ChargeCombinerTest, NobodyIsToldBeforeTheAnchorAndTheStoreDoesNotWaitForI
 }
 
 TEST_F(ChargeCombinerTest, AnAnchorThatCannotBeWrittenHoldsBackTheAnswersOfItsBatchAlone) {
-  confirm_ = [](int64_t point) {
+  await_anchor_ = [](int64_t point) {
     return point == 2 ? absl::UnavailableError("the disk is full") : absl::OkStatus();
   };
   Make({});
@@ -244,13 +244,13 @@ using ChargeCombinerDeathTest = ChargeCombinerTest;
 TEST_F(ChargeCombinerDeathTest, WhatIsThrownInTheStoreEndsTheProcess) {
   ChargeRequest request;
   ChargeCombiner combiner(
-      {}, [](auto&) -> ChargeCombiner::Decided { throw std::bad_alloc(); }, confirm_);
+      {}, [](auto&) -> ChargeCombiner::BatchResult { throw std::bad_alloc(); }, await_anchor_);
   EXPECT_DEATH(combiner.Charge({.request = &request, .identity = {}, .encoded = {}}).IgnoreError(),
                "bad_alloc");
 }
 
 TEST_F(ChargeCombinerDeathTest, WhatIsThrownByTheAnchorEndsTheProcess) {
-  confirm_ = [](int64_t) -> absl::Status { throw std::bad_alloc(); };
+  await_anchor_ = [](int64_t) -> absl::Status { throw std::bad_alloc(); };
   Make({});
   store_.LetGo();
   EXPECT_DEATH(ChargeNow("first").IgnoreError(), "bad_alloc");

@@ -1,4 +1,4 @@
-// T1 and T2: the charge before the draw, the release after it.
+// T1 and T2: the charge before the draw, the release after it; and who may read a release.
 #include <optional>
 #include <string>
 #include <utility>
@@ -18,43 +18,43 @@ namespace {
 
 absl::Status CheckToken(const StoredCharge& stored, const Attempt& attempt) {
   if (!attempt.token.empty() && stored.attempt_token == attempt.token) return absl::OkStatus();
-  return absl::AbortedError("another attempt has taken this charge over: its outcome is the one that counts");
+  return absl::AbortedError("another attempt has taken over this charge: its outcome counts");
 }
 
 }  // namespace
 
-ChargeCombiner::Decided SqlLedger::ChargeTogether(std::vector<WantedCharge>& wanted) {
-  if (std::optional<ChargeCombiner::Decided> guessed = ChargeByGuess(wanted)) return *std::move(guessed);
+ChargeCombiner::BatchResult SqlLedger::ChargeBatch(std::vector<ProposedCharge>& proposed) {
+  if (auto result = ChargeOptimistically(proposed); result.has_value()) return *std::move(result);
   ChargeCombiner::Results results;
-  absl::StatusOr<int64_t> point = WriteToStore([&](Change& change) -> absl::Status {
-    ASSIGN_OR_RETURN(results, DecideBatch(change, wanted));
+  absl::StatusOr<int64_t> point = WriteToStore([&](WriteSet& change) -> absl::Status {
+    ASSIGN_OR_RETURN(results, DecideBatch(change, proposed));
     return absl::OkStatus();
   });
   return {std::move(results), std::move(point)};
 }
 
-std::optional<ChargeCombiner::Decided> SqlLedger::ChargeByGuess(std::vector<WantedCharge>& wanted) {
-  const Concerned concerned = ConcernedBy(wanted);
-  const std::optional<Remembered> remembered =
-      recollection_.Recall(concerned.dataset_ids, concerned.account_ids);
-  if (!remembered.has_value() || !CheckWritable().ok() || !anchor_->Refresh().ok()) return std::nullopt;
+std::optional<ChargeCombiner::BatchResult> SqlLedger::ChargeOptimistically(
+    std::vector<ProposedCharge>& proposed) {
+  const LockSet locks = LocksFor(proposed);
+  const std::optional<CachedHeads> cached = head_cache_.Find(locks.dataset_ids, locks.account_ids);
+  if (!cached.has_value() || !CheckWritable().ok() || !anchor_->Refresh().ok()) return std::nullopt;
   ChargeCombiner::Results results;
-  std::unique_ptr<Change> guess;
+  std::unique_ptr<WriteSet> change;
   const Outcome outcome = database_->Write([&](Transaction& transaction) -> absl::Status {
-    guess = std::make_unique<Change>(transaction, database_->dialect(), *anchor_);
-    RETURN_IF_ERROR(guess->Guess(*remembered));
-    ASSIGN_OR_RETURN(results, DecideGuess(*guess, wanted));
-    return guess->Flush();
+    change = std::make_unique<WriteSet>(transaction, database_->dialect(), *anchor_);
+    RETURN_IF_ERROR(change->StartFromCache(*cached));
+    ASSIGN_OR_RETURN(results, DecideOptimistically(*change, proposed));
+    return change->Flush();
   });
   if (outcome.ending == Ending::kDone) {
-    recollection_.GuessHeld();
-    return ChargeCombiner::Decided{std::move(results), MakeKnown(*guess)};
+    head_cache_.RecordHit();
+    return ChargeCombiner::BatchResult{std::move(results), NoteCommitted(*change)};
   }
-  // A guess that was given up before it was sent has cost nothing.
-  if (outcome.ending != Ending::kRefused) recollection_.GuessFailed();
+  // A batch that was refused before anything was sent has cost no round trip.
+  if (outcome.ending != Ending::kRefused) head_cache_.RecordMiss();
   const bool cannot_write = outcome.ending == Ending::kFailed && absl::IsUnavailable(outcome.status);
   if (!cannot_write) return std::nullopt;
-  return ChargeCombiner::Decided{{}, outcome.status};
+  return ChargeCombiner::BatchResult{{}, outcome.status};
 }
 
 absl::StatusOr<Attempt> SqlLedger::Begin(const ChargeRequest& request) {
@@ -63,7 +63,7 @@ absl::StatusOr<Attempt> SqlLedger::Begin(const ChargeRequest& request) {
   ASSIGN_OR_RETURN(
       Attempt decided,
       combiner_.Charge({.request = &request, .identity = identity, .encoded = Encode(request, identity)}));
-  Attempt attempt = Complete(std::move(decided), request, identity);
+  Attempt attempt = CompleteNewAttempt(std::move(decided), request, identity);
   if (!attempt.charge.release_id.empty()) {
     ASSIGN_OR_RETURN(attempt.release, GetRelease(attempt.charge.release_id));
   }
@@ -71,18 +71,18 @@ absl::StatusOr<Attempt> SqlLedger::Begin(const ChargeRequest& request) {
 }
 
 absl::StatusOr<Release> SqlLedger::Store(const Attempt& attempt, std::string_view payload) {
-  const std::string fresh_id = NewUuid();
+  const std::string new_id = NewUuid();
   const std::string payload_hash = Sha256(payload);
   std::string release_id;
-  RETURN_IF_ERROR(Write([&](Change& change) -> absl::Status {
-    change.ChangesChargesOnly();
+  RETURN_IF_ERROR(Write([&](WriteSet& change) -> absl::Status {
+    change.MarkChargesOnly();
     RETURN_IF_ERROR(change.LockChains({attempt.charge.dataset_id}));
     ASSIGN_OR_RETURN(const StoredCharge stored, ReadCharge(change.transaction(), attempt.charge.id));
     RETURN_IF_ERROR(CheckToken(stored, attempt));
     if (stored.charge.state == ChargeState::kCommitted) {
       ASSIGN_OR_RETURN(const Release earlier, ReadRelease(change.transaction(), stored.charge.release_id));
       if (earlier.payload_hash != payload_hash) {
-        return absl::FailedPreconditionError("this charge has another release already");
+        return absl::FailedPreconditionError("this charge already has another release");
       }
       release_id = earlier.id;
       return absl::OkStatus();
@@ -91,7 +91,7 @@ absl::StatusOr<Release> SqlLedger::Store(const Attempt& attempt, std::string_vie
       return absl::FailedPreconditionError(
           absl::StrCat("a ", std::string(StateName(stored.charge.state)), " charge takes no release"));
     }
-    release_id = fresh_id;
+    release_id = new_id;
     const std::string& charge_id = stored.charge.id;
     RETURN_IF_ERROR(
         change.transaction()
@@ -104,7 +104,7 @@ absl::StatusOr<Release> SqlLedger::Store(const Attempt& attempt, std::string_vie
     change.Append({.dataset_id = stored.charge.dataset_id,
                    .kind = kCommitted,
                    .charge_id = charge_id,
-                   .payload = ledger::Bytes(ChargeChanged{.reason = {},
+                   .payload = EncodePayload(ChargeChanged{.reason = {},
                                                           .release_id = release_id,
                                                           .payload_hash = payload_hash,
                                                           .deadline_us = 0,
@@ -114,14 +114,14 @@ absl::StatusOr<Release> SqlLedger::Store(const Attempt& attempt, std::string_vie
                    .hash = {}});
     return absl::OkStatus();
   }));
-  // What is answered is what was read back.
+  // The answer is what was read back from the store.
   return GetRelease(release_id);
 }
 
 absl::Status SqlLedger::Forfeit(const Attempt& attempt, std::string_view reason) {
   RETURN_IF_ERROR(CheckText("reason", reason));
-  return Write([&](Change& change) -> absl::Status {
-    change.ChangesChargesOnly();
+  return Write([&](WriteSet& change) -> absl::Status {
+    change.MarkChargesOnly();
     RETURN_IF_ERROR(change.LockChains({attempt.charge.dataset_id}));
     ASSIGN_OR_RETURN(const StoredCharge stored, ReadCharge(change.transaction(), attempt.charge.id));
     RETURN_IF_ERROR(CheckToken(stored, attempt));
@@ -134,7 +134,7 @@ absl::Status SqlLedger::Forfeit(const Attempt& attempt, std::string_view reason)
     change.Append({.dataset_id = stored.charge.dataset_id,
                    .kind = kForfeited,
                    .charge_id = stored.charge.id,
-                   .payload = ledger::Bytes(ChargeChanged{.reason = std::string(reason),
+                   .payload = EncodePayload(ChargeChanged{.reason = std::string(reason),
                                                           .release_id = {},
                                                           .payload_hash = {},
                                                           .deadline_us = 0,
@@ -151,7 +151,7 @@ absl::Status SqlLedger::ShareRelease(std::string_view release_id, std::string_vi
   RETURN_IF_ERROR(CheckText("grantee", grantee));
   RETURN_IF_ERROR(CheckText("actor", actor));
   ASSIGN_OR_RETURN(const Release release, GetRelease(release_id));
-  return Write([&](Change& change) -> absl::Status {
+  return Write([&](WriteSet& change) -> absl::Status {
     RETURN_IF_ERROR(change.LockChains({release.dataset_id}));
     ASSIGN_OR_RETURN(const std::vector<Row> shared,
                      change.transaction().Execute(

@@ -1,7 +1,6 @@
-// A bounded set of connections that are made when first needed and kept.
+// A bounded pool of connections, opened when first needed and kept.
 //
-// Thread-safe. A caller that finds none free and the bound reached waits for one; who has waited longest is
-// the next to have one, so nobody waits for ever beside others who come again and again.
+// Thread-safe. Callers beyond the bound wait in FIFO order, so none of them starves.
 #pragma once
 
 #include <condition_variable>
@@ -25,7 +24,7 @@ class ConnectionPool {
 
   ConnectionPool(size_t most, Connect connect) : connect_(std::move(connect)), free_places_(most) {}
 
-  // A connection on loan: it goes back when the lease ends, unless it was dropped as broken.
+  // Holds a connection and returns it to the pool when destroyed, unless it was dropped as broken.
   class Lease {
    public:
     Lease(ConnectionPool& pool, std::unique_ptr<Connection> connection)
@@ -46,14 +45,15 @@ class ConnectionPool {
     std::unique_ptr<Connection> connection_;
   };
 
+  // Blocks while all places are taken. Errors: those of `connect`.
   absl::StatusOr<Lease> Take() {
     std::unique_lock lock(mutex_);
     if (free_places_ > 0) {
       --free_places_;
     } else {
-      Waiting mine;
+      Waiter mine;
       waiting_.push_back(&mine);
-      mine.told.wait(lock, [&mine] { return mine.has_place; });
+      mine.signalled.wait(lock, [&mine] { return mine.has_place; });
     }
     if (!idle_.empty()) {
       std::unique_ptr<Connection> connection = std::move(idle_.back());
@@ -69,26 +69,26 @@ class ConnectionPool {
     return Lease(*this, *std::move(connection));
   }
 
-  // Forgets all idle connections: after one broke, the others have most likely broken with it.
+  // Closes all idle connections: after one broke, the others have most likely broken too.
   void DropIdle() {
     std::vector<std::unique_ptr<Connection>> dropped;
     const std::scoped_lock lock(mutex_);
     dropped.swap(idle_);
   }
 
-  // How many wait for a place.
+  // The number of callers that wait.
   size_t waiting() {
     const std::scoped_lock lock(mutex_);
     return waiting_.size();
   }
 
  private:
-  struct Waiting {
-    std::condition_variable told;
+  struct Waiter {
+    std::condition_variable signalled;
     bool has_place = false;
   };
 
-  // A place that somebody waits for passes from hand to hand and is never free in between.
+  // A place passes directly to the next waiter; it is not free in between.
   void GiveBack(std::unique_ptr<Connection> connection) {
     const std::scoped_lock lock(mutex_);
     if (connection != nullptr) idle_.push_back(std::move(connection));
@@ -96,16 +96,16 @@ class ConnectionPool {
       ++free_places_;
       return;
     }
-    Waiting& next = *waiting_.front();
+    Waiter& next = *waiting_.front();
     waiting_.pop_front();
     next.has_place = true;
-    next.told.notify_one();  // under the lock: once it has its place, its condition variable may be gone
+    next.signalled.notify_one();  // under the lock: once the waiter has its place, it may destroy this
   }
 
   const Connect connect_;
   std::mutex mutex_;
-  size_t free_places_ ABSL_GUARDED_BY(mutex_);            // 0 while anybody waits
-  std::deque<Waiting*> waiting_ ABSL_GUARDED_BY(mutex_);  // who has waited longest first
+  size_t free_places_ ABSL_GUARDED_BY(mutex_);           // 0 while any caller waits
+  std::deque<Waiter*> waiting_ ABSL_GUARDED_BY(mutex_);  // the longest wait first
   std::vector<std::unique_ptr<Connection>> idle_ ABSL_GUARDED_BY(mutex_);
 };
 

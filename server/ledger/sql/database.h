@@ -1,11 +1,11 @@
-// What the ledger needs of a SQL store. Everything that is not a driver (keys, chains, admission, states) is
-// written once above this, in the SQL that both stores understand; a backend brings connections, transactions
-// and the few words in which its dialect differs.
+// The interface of a SQL store. Everything that is not a driver (keys, chains, admission, states) is written
+// once on top of it, in SQL that all stores understand; a backend provides connections, transactions and its
+// dialect.
 //
-// Statements have numbered parameters ($1, $2, ...), are prepared once per connection and remembered by their
-// text, so texts must be few and constant.
+// Statements have numbered parameters ($1, $2, ...) and are prepared once per connection and text, so texts
+// must be few and constant.
 //
-// Thread-safe: Database. A Transaction belongs to the thread that runs the body.
+// Database is thread-safe. A Transaction belongs to the thread that runs the body.
 #pragma once
 
 #include <cstddef>
@@ -32,7 +32,7 @@ using Null = std::monostate;
 using Value = std::variant<Null, int64_t, std::string, Bytes>;
 using Parameters = std::vector<Value>;
 
-// A row of these values. None is copied, as each would be by a list in braces.
+// A row of these values, moved; a braced list would copy each.
 template <typename... Values>
 Parameters RowOf(Values&&... values) {
   Parameters row;
@@ -41,7 +41,8 @@ Parameters RowOf(Values&&... values) {
   return row;
 }
 
-// One row of a result. A body that asks a column for another type than its own fails as INTERNAL.
+// One row of a result. Reading a column as another type than its own throws; the transaction then fails as
+// INTERNAL (Database::Write(), Read()).
 class Row {
  public:
   explicit Row(std::vector<Value> values) : values_(std::move(values)) {}
@@ -65,17 +66,17 @@ struct Column {
   ColumnType type = ColumnType::kText;
 };
 
-// One statement and the sets of parameters with which it runs, one run after the other.
+// One statement, and the sets of parameters with which it runs, in order.
 struct Statement {
   std::string_view text;
   std::vector<Parameters> each;
-  // Given for a SELECT that finds few rows by a key: the types of its parameters, none of which is null. Then
-  // many runs cost little more than one.
+  // Set for a SELECT that finds few rows by a key: the types of its parameters, none of which is null. The
+  // driver then runs all keys at about the cost of one.
   std::vector<ColumnType> key_types = {};
 };
 
-// Rows to be inserted into `table`, each with one value for each column. A column's type must be told because
-// a value may be null.
+// Rows to be inserted into `table`, each with one value per column. Columns state their types because a value
+// may be null.
 struct Insertion {
   std::string_view table;
   const std::vector<Column>* columns = nullptr;  // a constant list
@@ -91,8 +92,7 @@ class Transaction {
  public:
   virtual ~Transaction() = default;
 
-  // Runs one statement and returns its rows. After an error the transaction can only be given up: return the
-  // status.
+  // Runs one statement and returns its rows. After an error the transaction cannot continue: return the status.
   virtual absl::StatusOr<std::vector<Row>> Execute(std::string_view statement,
                                                    const Parameters& parameters) = 0;
 
@@ -101,34 +101,33 @@ class Transaction {
   virtual absl::StatusOr<std::vector<std::vector<Row>>> ExecuteEach(std::string_view statement,
                                                                     const std::vector<Parameters>& each) = 0;
 
-  // Inserts rows into `table` at once; each row has one value for each column. A column's type must be told
-  // because a value may be null.
+  // Runs one Insertion at once.
   virtual absl::Status InsertRows(std::string_view table, const std::vector<Column>& columns,
                                   const std::vector<Parameters>& rows) = 0;
 
-  // Runs these statements, in order, in as few round trips as the driver can. Returns the answers of each.
-  // Every statement sees what was committed before it began, so one that follows a lock sees what the lock
-  // waited for.
+  // Runs these statements, in order, in as few round trips as the driver can. Returns the rows of each. Every
+  // statement sees what was committed before it began, so one that follows a lock sees the changes for which
+  // the lock waited.
   virtual absl::StatusOr<std::vector<Answers>> ExecuteTogether(const std::vector<Statement>& statements);
 
-  // The last steps of a body, in order: a store may send them together with its COMMIT. Nobody reads what
-  // they return, so a step whose failure matters must fail by itself: by a CHECK, a key, a trigger.
+  // The last steps of a body, in order; a driver may send them together with COMMIT. Their results are not
+  // read, so a step must fail by itself where its failure matters: by a CHECK, a key, a trigger.
   virtual absl::Status ExecuteLast(const std::vector<Step>& steps);
 
-  // Runs a text of several statements without parameters: migrations.
+  // Runs several statements without parameters, as of a migration.
   virtual absl::Status ExecuteScript(const std::string& script) = 0;
 };
 
-// How a transaction ended, which is more than its status tells.
+// How a transaction ended. Its status alone does not distinguish these.
 enum class Ending {
   kDone,      // committed, or read
   kRefused,   // the body returned an error of its own; rolled back
-  kConflict,  // lost against another transaction (serialization, deadlock, a key taken meanwhile); nothing
+  kConflict,  // lost against another transaction (serialization, deadlock, a key taken meanwhile); nothing was
               // written
-  kUnknown,   // the connection broke, perhaps after COMMIT was sent: only a look-up by key tells what is
+  kUnknown,   // the connection broke, perhaps after COMMIT was sent: only a look-up by key shows what was
               // written
-  kFailed,    // the store refused (disk full, no rights, corrupt): nothing written, running it again will not
-              // do
+  kFailed,  // the store refused (disk full, no rights, corrupt); nothing was written, and a retry would fail
+            // again
 };
 
 struct Outcome {
@@ -136,20 +135,20 @@ struct Outcome {
   absl::Status status;
 };
 
-// Runs once per attempt and keeps no state between attempts, because it may run again.
+// A transaction's body. It may run several times and must keep no state between runs.
 using Body = std::function<absl::Status(Transaction&)>;
 
-// The words in which dialects differ.
+// The texts in which dialects differ.
 struct Dialect {
   std::string_view name;    // the folder below migrations/
   std::string_view now_us;  // an expression: microseconds since 1970 by the database's clock, now
-  // Before a table's alias, ends a SELECT that locks that table's rows; empty where writers are alone anyway.
+  // Followed by a table's alias, ends a SELECT that locks that table's rows; empty where there is one writer.
   std::string_view for_update_of;
-  // A statement that uses up one account id and returns it.
+  // A statement that consumes one account id and returns it.
   std::string_view next_account_id;
-  // A script that creates what migrations need before the first one, and makes concurrent migrators wait.
+  // A script that creates the table of applied migrations, and makes concurrent migrators wait.
   std::string_view migration_prologue;
-  // A query for one integer: whether the prologue's table is there. Asks for no right to create anything.
+  // A query for one integer: whether that table exists. Needs no right to create it.
   std::string_view has_migrations;
 };
 

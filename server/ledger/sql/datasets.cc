@@ -38,12 +38,12 @@ absl::Status RecordRequest(Transaction& transaction, const RequestKey& key, cons
       .status();
 }
 
-void AppendNote(Change& change, std::string_view dataset_id, const char* kind, std::string_view note,
+void AppendNote(WriteSet& change, std::string_view dataset_id, const char* kind, std::string_view note,
                 std::string_view actor) {
   change.Append({.dataset_id = std::string(dataset_id),
                  .kind = kind,
                  .charge_id = {},
-                 .payload = NoteBytes(note),
+                 .payload = EncodeNote(note),
                  .actor = std::string(actor),
                  .prev_hash = {},
                  .hash = {}});
@@ -52,7 +52,7 @@ void AppendNote(Change& change, std::string_view dataset_id, const char* kind, s
 namespace {
 
 // Notes each dataset of another lineage that has the same content, whole or in one of its parts.
-absl::Status NoteEqualContent(Change& change, const LockedDataset& dataset, std::string_view content_hash,
+absl::Status NoteEqualContent(WriteSet& change, const LockedDataset& dataset, std::string_view content_hash,
                               std::string_view actor) {
   ASSIGN_OR_RETURN(
       const std::vector<Row> twins,
@@ -70,7 +70,7 @@ absl::Status NoteEqualContent(Change& change, const LockedDataset& dataset, std:
 std::string FingerprintOf(const NewPart& part) {
   CanonicalWriter writer("curator.ledger.add_part", 1);
   writer.Text(part.dataset_id);
-  writer.Text(ledger::Bytes(PartAdded{0, part.part.bins, {0, part.part.account}}));
+  writer.Text(EncodePayload(PartAdded{0, part.part.bins, {0, part.part.account}}));
   return Sha256(std::move(writer).Take());
 }
 
@@ -93,8 +93,8 @@ absl::StatusOr<Part> FindPart(const std::vector<Part>& parts, std::string_view n
   return *found;
 }
 
-// The dataset gets its next version: everything sealed before, and this part.
-absl::Status WriteSeal(Change& change, const LockedDataset& dataset, const Part& part,
+// Seals the part, which makes the dataset's next version: everything sealed before, and this part.
+absl::Status WriteSeal(WriteSet& change, const LockedDataset& dataset, const Part& part,
                        std::string_view content_hash, std::string_view actor) {
   const int64_t version = dataset.version + 1;
   Transaction& transaction = change.transaction();
@@ -109,7 +109,7 @@ absl::Status WriteSeal(Change& change, const LockedDataset& dataset, const Part&
   change.Append({.dataset_id = dataset.id,
                  .kind = kPartSealed,
                  .charge_id = {},
-                 .payload = ledger::Bytes(
+                 .payload = EncodePayload(
                      PartSealed{part.number, version, ContentCommitment(dataset.id, content_hash)}),
                  .actor = std::string(actor),
                  .prev_hash = {},
@@ -119,7 +119,7 @@ absl::Status WriteSeal(Change& change, const LockedDataset& dataset, const Part&
 
 // Writes the part with its bins and its account, and appends its entry. The dataset's chain is locked.
 // Errors: ALREADY_EXISTS when the name is taken, INVALID_ARGUMENT when a bin lies in another part.
-absl::Status InsertPart(Change& change, const PartSpec& part, const std::string& dataset_id,
+absl::Status InsertPart(WriteSet& change, const PartSpec& part, const std::string& dataset_id,
                         const std::string& lineage_id, const std::string& actor) {
   Transaction& transaction = change.transaction();
   const std::string& name = part.account.scope_key;
@@ -127,11 +127,11 @@ absl::Status InsertPart(Change& change, const PartSpec& part, const std::string&
   RETURN_IF_ERROR(CheckPartCount(others.size() + 1));
   for (const Part& other : others) {
     if (other.name == name) {
-      return absl::AlreadyExistsError(absl::StrCat("the dataset has a part named ", name, " already"));
+      return absl::AlreadyExistsError(absl::StrCat("the dataset already has a part named ", name));
     }
     for (const int64_t bin : part.bins) {
       if (!std::binary_search(other.bins.begin(), other.bins.end(), bin)) continue;
-      return InvalidField("bins", absl::StrCat("holds bin ", bin, ", which lies in part ", other.name));
+      return InvalidField("bins", absl::StrCat("holds bin ", bin, ", which belongs to part ", other.name));
     }
   }
   const int64_t number = static_cast<int64_t>(others.size()) + 1;
@@ -150,7 +150,7 @@ absl::Status InsertPart(Change& change, const PartSpec& part, const std::string&
   change.Append({.dataset_id = dataset_id,
                  .kind = kPartAdded,
                  .charge_id = {},
-                 .payload = ledger::Bytes(PartAdded{number, part.bins, std::move(account)}),
+                 .payload = EncodePayload(PartAdded{number, part.bins, std::move(account)}),
                  .actor = actor,
                  .prev_hash = {},
                  .hash = {}});
@@ -159,7 +159,7 @@ absl::Status InsertPart(Change& change, const PartSpec& part, const std::string&
 
 // ---- Datasets
 
-// Tells a retry from another request under the same id.
+// Distinguishes a retry from another request under the same id.
 std::string FingerprintOf(const DatasetSpec& spec) {
   CanonicalWriter writer("curator.ledger.create_dataset", 1);
   DatasetCreated created{.name = spec.name,
@@ -174,10 +174,10 @@ std::string FingerprintOf(const DatasetSpec& spec) {
                          .partition_attribute = spec.partition_attribute,
                          .accounts = {}};
   for (const AccountSpec& account : spec.accounts) created.accounts.push_back({0, account});
-  writer.Text(ledger::Bytes(created));
+  writer.Text(EncodePayload(created));
   writer.Text(spec.schema);
   for (const PartSpec& part : spec.parts) {
-    writer.Text(ledger::Bytes(PartAdded{0, part.bins, {0, part.account}}));
+    writer.Text(EncodePayload(PartAdded{0, part.bins, {0, part.account}}));
   }
   return Sha256(std::move(writer).Take());
 }
@@ -192,14 +192,14 @@ absl::StatusOr<std::string> LineageOf(Transaction& transaction, const DatasetSpe
   if (!predecessor->partition_attribute.empty()) {
     return InvalidField("successor_of", "is partitioned: new records go into a new part of it");
   }
-  const bool counts_alike = predecessor->neighbour_relation == spec.neighbour_relation &&
-                            predecessor->privacy_unit == spec.privacy_unit &&
-                            predecessor->max_records_per_unit == spec.max_records_per_unit &&
-                            predecessor->is_public == spec.is_public;
-  if (!counts_alike) {
+  const bool has_same_privacy_unit = predecessor->neighbour_relation == spec.neighbour_relation &&
+                                     predecessor->privacy_unit == spec.privacy_unit &&
+                                     predecessor->max_records_per_unit == spec.max_records_per_unit &&
+                                     predecessor->is_public == spec.is_public;
+  if (!has_same_privacy_unit) {
     return InvalidField(
         "successor_of",
-        "a successor shares its predecessor's accounts, so its neighbours, privacy unit, records per "
+        "a successor shares its predecessor's accounts, so its neighbour relation, privacy unit, records per "
         "unit and publicity must be the same");
   }
   return predecessor->lineage_id;
@@ -211,11 +211,11 @@ absl::StatusOr<bool> HasDatasetNamed(Transaction& transaction, const std::string
   return !same_name.empty();
 }
 
-absl::Status InsertDataset(Change& change, const DatasetSpec& spec, const std::string& dataset_id,
+absl::Status InsertDataset(WriteSet& change, const DatasetSpec& spec, const std::string& dataset_id,
                            const std::string& fingerprint) {
   Transaction& transaction = change.transaction();
   ASSIGN_OR_RETURN(const std::string lineage_id, LineageOf(transaction, spec, dataset_id));
-  // The chain's time is the dataset's, so the row is inserted with no time first.
+  // The dataset's time is that of its chain, which refers to this row: the time is set afterwards.
   RETURN_IF_ERROR(
       transaction
           .Execute("INSERT INTO datasets (id, name, owner, lineage_id, successor_of, state, schema_bytes, "
@@ -250,7 +250,7 @@ absl::Status InsertDataset(Change& change, const DatasetSpec& spec, const std::s
   change.Append({.dataset_id = dataset_id,
                  .kind = kDatasetCreated,
                  .charge_id = {},
-                 .payload = ledger::Bytes(created),
+                 .payload = EncodePayload(created),
                  .actor = spec.owner,
                  .prev_hash = {},
                  .hash = {}});
@@ -261,7 +261,7 @@ absl::Status InsertDataset(Change& change, const DatasetSpec& spec, const std::s
   return absl::OkStatus();
 }
 
-absl::Status WriteSeal(Change& change, const LockedDataset& dataset, std::string_view content_hash,
+absl::Status WriteSeal(WriteSet& change, const LockedDataset& dataset, std::string_view content_hash,
                        std::string_view actor) {
   constexpr int64_t kFirstVersion = 1;
   RETURN_IF_ERROR(
@@ -277,7 +277,7 @@ absl::Status WriteSeal(Change& change, const LockedDataset& dataset, std::string
       {.dataset_id = dataset.id,
        .kind = kSealed,
        .charge_id = {},
-       .payload = ledger::Bytes(DatasetSealed{kFirstVersion, ContentCommitment(dataset.id, content_hash)}),
+       .payload = EncodePayload(DatasetSealed{kFirstVersion, ContentCommitment(dataset.id, content_hash)}),
        .actor = std::string(actor),
        .prev_hash = {},
        .hash = {}});
@@ -289,21 +289,21 @@ absl::Status WriteSeal(Change& change, const LockedDataset& dataset, std::string
 absl::StatusOr<Dataset> SqlLedger::CreateDataset(const DatasetSpec& spec) {
   RETURN_IF_ERROR(CheckDatasetSpec(spec));
   const std::string fingerprint = FingerprintOf(spec);
-  const std::string fresh_id = NewUuid();
+  const std::string new_id = NewUuid();
   Dataset dataset;
-  RETURN_IF_ERROR(Write([&](Change& change) -> absl::Status {
+  RETURN_IF_ERROR(Write([&](WriteSet& change) -> absl::Status {
     const RequestKey key{spec.owner, spec.request_id, fingerprint};
     ASSIGN_OR_RETURN(std::string dataset_id, FindByRequest(change.transaction(), key));
     if (dataset_id.empty()) {
       ASSIGN_OR_RETURN(const bool is_taken, HasDatasetNamed(change.transaction(), spec.name));
       if (is_taken) {
-        // The same request may have made it on another server since we looked.
+        // The same request may have created it on another server since the first look-up.
         ASSIGN_OR_RETURN(dataset_id, FindByRequest(change.transaction(), key));
         if (dataset_id.empty()) {
-          return absl::AlreadyExistsError(absl::StrCat("there is a dataset named ", spec.name, " already"));
+          return absl::AlreadyExistsError(absl::StrCat("there is already a dataset named ", spec.name));
         }
       } else {
-        dataset_id = fresh_id;
+        dataset_id = new_id;
         RETURN_IF_ERROR(InsertDataset(change, spec, dataset_id, fingerprint));
       }
     }
@@ -338,7 +338,7 @@ absl::StatusOr<Dataset> SqlLedger::SealDataset(std::string_view dataset_id, std:
   RETURN_IF_ERROR(CheckText("actor", actor));
   if (content_hash.empty()) return InvalidField("content_hash", "is empty");
   Dataset sealed;
-  RETURN_IF_ERROR(Write([&](Change& change) -> absl::Status {
+  RETURN_IF_ERROR(Write([&](WriteSet& change) -> absl::Status {
     RETURN_IF_ERROR(change.LockChains({std::string(dataset_id)}));
     ASSIGN_OR_RETURN(const LockedDataset dataset, change.dataset(dataset_id));
     ASSIGN_OR_RETURN(sealed, ReadDataset(change.transaction(), dataset_id));
@@ -362,7 +362,7 @@ absl::StatusOr<Dataset> SqlLedger::SealDataset(std::string_view dataset_id, std:
 
 absl::Status SqlLedger::ArchiveDataset(std::string_view dataset_id, std::string_view actor) {
   RETURN_IF_ERROR(CheckText("actor", actor));
-  return Write([&](Change& change) -> absl::Status {
+  return Write([&](WriteSet& change) -> absl::Status {
     RETURN_IF_ERROR(change.LockChains({std::string(dataset_id)}));
     ASSIGN_OR_RETURN(const LockedDataset dataset, change.dataset(dataset_id));
     if (dataset.state == DatasetState::kArchived) return absl::OkStatus();
@@ -378,7 +378,7 @@ absl::Status SqlLedger::RecordOwnerAction(std::string_view dataset_id, std::stri
                                           std::string_view actor) {
   RETURN_IF_ERROR(CheckText("what", what));
   RETURN_IF_ERROR(CheckText("actor", actor));
-  return Write([&](Change& change) -> absl::Status {
+  return Write([&](WriteSet& change) -> absl::Status {
     RETURN_IF_ERROR(change.LockChains({std::string(dataset_id)}));
     RETURN_IF_ERROR(change.dataset(dataset_id).status());
     AppendNote(change, dataset_id, kOwnerAction, what, actor);
@@ -389,7 +389,7 @@ absl::Status SqlLedger::RecordOwnerAction(std::string_view dataset_id, std::stri
 absl::Status SqlLedger::Grant(std::string_view dataset_id, std::string_view grantee, std::string_view actor) {
   RETURN_IF_ERROR(CheckText("grantee", grantee));
   RETURN_IF_ERROR(CheckText("actor", actor));
-  return Write([&](Change& change) -> absl::Status {
+  return Write([&](WriteSet& change) -> absl::Status {
     RETURN_IF_ERROR(change.LockChains({std::string(dataset_id)}));
     RETURN_IF_ERROR(change.dataset(dataset_id).status());
     ASSIGN_OR_RETURN(
@@ -407,7 +407,7 @@ absl::StatusOr<Dataset> SqlLedger::AddPart(const NewPart& part) {
   RETURN_IF_ERROR(CheckNewPart(part));
   const RequestKey key{part.actor, part.request_id, FingerprintOf(part)};
   Dataset grown;
-  RETURN_IF_ERROR(Write([&](Change& change) -> absl::Status {
+  RETURN_IF_ERROR(Write([&](WriteSet& change) -> absl::Status {
     Transaction& transaction = change.transaction();
     RETURN_IF_ERROR(change.LockChains({part.dataset_id}));
     ASSIGN_OR_RETURN(const LockedDataset dataset, change.dataset(part.dataset_id));
@@ -428,7 +428,7 @@ absl::StatusOr<Dataset> SqlLedger::SealPart(std::string_view dataset_id, std::st
   RETURN_IF_ERROR(CheckText("actor", actor));
   if (content_hash.empty()) return InvalidField("content_hash", "is empty");
   Dataset grown;
-  RETURN_IF_ERROR(Write([&](Change& change) -> absl::Status {
+  RETURN_IF_ERROR(Write([&](WriteSet& change) -> absl::Status {
     RETURN_IF_ERROR(change.LockChains({std::string(dataset_id)}));
     ASSIGN_OR_RETURN(const LockedDataset dataset, change.dataset(dataset_id));
     ASSIGN_OR_RETURN(grown, ReadDataset(change.transaction(), dataset_id));

@@ -10,8 +10,8 @@
 #include "absl/status/statusor.h"
 #include "ledger/history/entry_payload.h"
 #include "ledger/ledger.h"
-#include "ledger/sql/change.h"
 #include "ledger/sql/database.h"
+#include "ledger/sql/write_set.h"
 
 namespace curator::ledger::sql {
 
@@ -28,7 +28,7 @@ absl::StatusOr<std::string> FindByRequest(Transaction& transaction, const Reques
 absl::Status RecordRequest(Transaction& transaction, const RequestKey& key, const std::string& dataset_id);
 
 // Appends an entry whose payload is one text. The dataset's chain is locked.
-void AppendNote(Change& change, std::string_view dataset_id, const char* kind, std::string_view note,
+void AppendNote(WriteSet& change, std::string_view dataset_id, const char* kind, std::string_view note,
                 std::string_view actor);
 
 // Writes the account, its counters and its members. The caller appends the entry.

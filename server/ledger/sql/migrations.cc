@@ -19,7 +19,8 @@ absl::StatusOr<std::vector<Migration>> OfDialect(std::string_view dialect,
   for (const Migration& migration : all) {
     if (migration.dialect != dialect) continue;
     if (absl::BytesToHexString(Sha256(migration.script)) != migration.sha256) {
-      return Drift(absl::StrCat("the built-in migration ", migration.version, " does not have its checksum"));
+      return Drift(
+          absl::StrCat("the built-in migration ", migration.version, " does not match its checksum"));
     }
     if (migration.version != static_cast<int64_t>(chosen.size()) + 1) {
       return Drift(absl::StrCat("the built-in migration ", migration.version, " is out of order"));
@@ -29,7 +30,7 @@ absl::StatusOr<std::vector<Migration>> OfDialect(std::string_view dialect,
   return chosen;
 }
 
-// How many of `migrations` are applied, after checking that they are the very same.
+// How many of `migrations` are applied. FAILED_PRECONDITION when the applied ones are not the same.
 absl::StatusOr<size_t> CountApplied(Transaction& transaction, const std::vector<Migration>& migrations) {
   ASSIGN_OR_RETURN(const std::vector<Row> rows,
                    transaction.Execute("SELECT version, sha256 FROM schema_migrations ORDER BY version", {}));
@@ -84,7 +85,7 @@ absl::Status Migrate(Database& database, const std::vector<Migration>& migration
     if (outcome.ending == Ending::kFailed && absl::IsFailedPrecondition(outcome.status)) {
       return absl::FailedPreconditionError(
           absl::StrCat(std::string(outcome.status.message()),
-                       ". Its schema is not up to date: run `curatord migrate` as the owner of its tables"));
+                       ". The schema is not up to date: run `curatord migrate` as the owner of its tables"));
     }
     RETURN_IF_ERROR(outcome.status);
   }

@@ -1,7 +1,9 @@
-// The schema changes that are built into this program, and the act of applying them.
+// The schema migrations that are built into this program, and their application.
 //
 // Forward only, one transaction each. A database whose applied migrations are not exactly a prefix of the
-// ones built in, text for text (SHA-256), is refused.
+// built-in ones, text for text (SHA-256), is refused.
+//
+// Thread-safe. Servers that start together apply migrations one after the other.
 #pragma once
 
 #include <cstdint>
@@ -24,14 +26,14 @@ struct Migration {
 // All files of migrations/, by dialect and version. Generated at build time.
 const std::vector<Migration>& EmbeddedMigrations();
 
-// What is missing of `migrations` (those of the database's dialect), in order; changes nothing and needs no
-// right but to read. Errors as of Migrate().
+// Those of `migrations` for the database's dialect that are not applied yet, in order. Changes nothing and
+// needs only the right to read. Errors as of Migrate().
 absl::StatusOr<std::vector<Migration>> PendingMigrations(Database& database,
                                                          const std::vector<Migration>& migrations);
 
-// Applies what is missing of `migrations` (those of the database's dialect). Errors: FAILED_PRECONDITION
-// (drift: an applied migration differs or is unknown here; or an embedded text does not have its checksum),
-// or the store's.
+// Applies PendingMigrations(). Errors: FAILED_PRECONDITION (drift: an applied migration differs or is unknown
+// to this program, or a built-in text does not match its checksum; or no right to change the schema), or the
+// store's.
 absl::Status Migrate(Database& database, const std::vector<Migration>& migrations);
 
 }  // namespace curator::ledger::sql

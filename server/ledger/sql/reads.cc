@@ -1,5 +1,5 @@
-// What the ledger tells. Reads work on a read-only ledger, too, but for a charge that has started and that no
-// anchor covers.
+// The ledger's read methods. They work on a read-only ledger, too, except for a charge that has started and
+// that no anchor covers.
 #include <algorithm>
 #include <functional>
 #include <iterator>
@@ -11,15 +11,15 @@
 namespace curator::ledger::sql {
 namespace {
 
-// Where a principal's newest charges lie: at most 1,000.
-struct Newest {
+// The datasets of a principal's newest charges (at most 1,000), and the least number of these charges.
+struct NewestCharges {
   std::vector<std::string> dataset_ids;
   int64_t least_number = 0;
 };
 
-// Charges are in order within each dataset, and few datasets are charged by one principal: the newest of each
-// are merged.
-absl::StatusOr<Newest> FindNewest(Transaction& transaction, const std::string& principal) {
+// Merges the newest charges of each dataset: charges are ordered within a dataset, and a principal charges few
+// datasets.
+absl::StatusOr<NewestCharges> FindNewest(Transaction& transaction, const std::string& principal) {
   constexpr size_t kMostCharges = 1000;
   ASSIGN_OR_RETURN(const std::vector<Row> datasets, transaction.Execute("SELECT id FROM datasets", {}));
   std::vector<Parameters> keys;
@@ -28,7 +28,7 @@ absl::StatusOr<Newest> FindNewest(Transaction& transaction, const std::string& p
                    transaction.ExecuteEach("SELECT c.number FROM charges c WHERE c.dataset_id = $1 AND "
                                            "c.principal = $2 ORDER BY c.number DESC LIMIT 1000",
                                            keys));
-  Newest newest;
+  NewestCharges newest;
   std::vector<int64_t> numbers;
   for (size_t i = 0; i < answers.size(); ++i) {
     if (!answers[i].empty()) newest.dataset_ids.push_back(datasets[i].Text(0));
@@ -39,9 +39,9 @@ absl::StatusOr<Newest> FindNewest(Transaction& transaction, const std::string& p
   return newest;
 }
 
-// The number of the entry by which a charge that has started was paid, or of a later one; 0 of any other:
-// nobody reads records because a charge has ended.
-absl::StatusOr<int64_t> SeqOfPayment(Transaction& transaction, const Charge& charge) {
+// For a STARTED charge, the seq of the entry that started it, or of a later one; 0 for other states, which let
+// no caller read records.
+absl::StatusOr<int64_t> SeqOfStart(Transaction& transaction, const Charge& charge) {
   if (charge.state != ChargeState::kStarted) return 0;
   const bool was_reserved = charge.deadline_us > 0;
   ASSIGN_OR_RETURN(const std::vector<Row> rows,
@@ -54,45 +54,45 @@ absl::StatusOr<int64_t> SeqOfPayment(Transaction& transaction, const Charge& cha
 
 }  // namespace
 
-absl::Status SqlLedger::VouchFor(const std::string& dataset_id, int64_t seq) {
+absl::Status SqlLedger::EnsureAnchored(const std::string& dataset_id, int64_t seq) {
   if (seq == 0 || anchor_->IsDurable(dataset_id, seq)) return absl::OkStatus();
   if (anchor_->OwnSeqOf(dataset_id) >= seq) return anchor_->RaiseTo({});
-  return Write([&](Change& change) {
-    change.ChangesChargesOnly();
+  return Write([&](WriteSet& change) {
+    change.MarkChargesOnly();
     return change.LockChains({dataset_id});
   });
 }
 
 absl::StatusOr<Charge> SqlLedger::GetCharge(std::string_view charge_id) {
   StoredCharge stored;
-  int64_t paid_at = 0;
+  int64_t started_at_seq = 0;
   RETURN_IF_ERROR(Read([&](Transaction& transaction) -> absl::Status {
     ASSIGN_OR_RETURN(stored, ReadCharge(transaction, charge_id));
-    ASSIGN_OR_RETURN(paid_at, SeqOfPayment(transaction, stored.charge));
+    ASSIGN_OR_RETURN(started_at_seq, SeqOfStart(transaction, stored.charge));
     return absl::OkStatus();
   }));
-  RETURN_IF_ERROR(VouchFor(stored.charge.dataset_id, paid_at));
-  return UpToDate(std::move(stored.charge));
+  RETURN_IF_ERROR(EnsureAnchored(stored.charge.dataset_id, started_at_seq));
+  return ExpiredIfOverdue(std::move(stored.charge));
 }
 
 absl::StatusOr<Charge> SqlLedger::FindCharge(std::string_view principal, std::string_view request_id) {
   std::vector<StoredCharge> found;
-  int64_t paid_at = 0;
+  int64_t started_at_seq = 0;
   RETURN_IF_ERROR(Read([&](Transaction& transaction) -> absl::Status {
     ASSIGN_OR_RETURN(found, ReadCharges(transaction, "c.principal = $1 AND c.request_id = $2",
                                         {std::string(principal), std::string(request_id)}));
-    if (found.empty()) return absl::NotFoundError("there is no charge under this request id");
-    ASSIGN_OR_RETURN(paid_at, SeqOfPayment(transaction, found.front().charge));
+    if (found.empty()) return absl::NotFoundError("no charge has this request id");
+    ASSIGN_OR_RETURN(started_at_seq, SeqOfStart(transaction, found.front().charge));
     return absl::OkStatus();
   }));
-  RETURN_IF_ERROR(VouchFor(found.front().charge.dataset_id, paid_at));
-  return UpToDate(std::move(found.front().charge));
+  RETURN_IF_ERROR(EnsureAnchored(found.front().charge.dataset_id, started_at_seq));
+  return ExpiredIfOverdue(std::move(found.front().charge));
 }
 
 absl::StatusOr<std::vector<Charge>> SqlLedger::ListCharges(std::string_view principal) {
   std::vector<Charge> charges;
   RETURN_IF_ERROR(Read([&](Transaction& transaction) -> absl::Status {
-    ASSIGN_OR_RETURN(const Newest newest, FindNewest(transaction, std::string(principal)));
+    ASSIGN_OR_RETURN(const NewestCharges newest, FindNewest(transaction, std::string(principal)));
     std::vector<StoredCharge> found;
     for (const std::string& dataset_id : newest.dataset_ids) {
       ASSIGN_OR_RETURN(std::vector<StoredCharge> some,
@@ -118,7 +118,7 @@ absl::StatusOr<Charge> SqlLedger::LatestCharge(std::string_view dataset_id, std:
                                         {std::string(principal), std::string(dataset_id)}));
     return absl::OkStatus();
   }));
-  if (found.empty()) return absl::NotFoundError("there is no charge of this principal on this dataset");
+  if (found.empty()) return absl::NotFoundError("this principal has no charge on this dataset");
   return std::move(found.front().charge);
 }
 
@@ -165,7 +165,7 @@ absl::StatusOr<Entry> SqlLedger::ChargeEntry(std::string_view charge_id) {
     }
     ASSIGN_OR_RETURN(const std::vector<Entry> entries, ReadEntries(transaction, dataset_id, seq - 1, 1));
     if (entries.empty() || entries.front().charge_id != charge_id) {
-      return absl::DataLossError("a charge without its entry");
+      return absl::DataLossError("a charge has no entry");
     }
     entry = entries.front();
     return absl::OkStatus();

@@ -1,15 +1,19 @@
-// After a restored backup: what is spent is raised to what the anchor and receipts know, and the chain goes
-// on behind a gap.
+// Repair after a restored backup: spent counters are raised to what the anchor and receipts prove, and the
+// chain continues after a gap.
 //
-// No budget is minted. Let S be what the store knows as spent, its reservations included, which all count as
-// spent from here on; A what the anchor knows at the entry that it knows; R the costs of lost charges behind
-// that entry that receipts tell of. Everything that was ever looked at was paid for by a charge that the
-// store still has (in S, and in A), by one that is lost up to the anchored entry (in A), or by one behind it
-// (in R, for whom a receipt is presented; the anchor is synced before a charge is answered, so without
-// another loss there is none). A lost reservation cannot be started any more. So max(S, A) + R covers it,
-// where the store's history is the beginning of the anchored one, as a backup's is. A store that has been
-// charged since, while it did not see this anchor, is recognised by its longer chain or by an earlier repair,
-// and gets S + A + R. A shorter fork looks like a backup: an owner must not repair one.
+// No budget is created. Let
+//   S  what the store has as spent, including its reservations, which all count as spent from now on
+//   A  what the anchor has as spent at its entry
+//   R  the costs of lost charges after that entry, as their receipts state them.
+// Every access to records was paid by a charge that
+//   the store still has                   in S, and in A;
+//   is lost, up to the anchored entry     in A;
+//   is lost, after the anchored entry     in R, if a receipt is presented. The anchor is synced before a charge
+//                                         is answered, so such charges exist only after a second loss.
+// A lost reservation can no longer be started. So max(S, A) + R covers every access if the store's history is
+// a prefix of the anchored one, as a backup's is. A store that accepted charges while it did not see this
+// anchor is recognised by its longer chain or by an earlier repair, and gets S + A + R. A fork that is shorter
+// than the anchored history looks like a backup: an owner must not repair one.
 #include <algorithm>
 #include <map>
 #include <string>
@@ -27,14 +31,14 @@
 namespace curator::ledger::sql {
 namespace {
 
-// What one dataset of the lineage has lost.
-struct Loss {
+// The entries that the store has lost of one dataset of the lineage.
+struct LostEntries {
   ChainHead kept;                    // the store's head
-  ChainHead anchored;                // what the anchor knows, where the store does not have it; else seq 0
-  std::vector<LostCharge> receipts;  // of charges that neither the store nor the anchored entries account for
-  bool was_repaired = false;         // before
+  ChainHead anchored;                // the anchor's head, if the store does not have that entry; else seq 0
+  std::vector<LostCharge> receipts;  // of charges that neither the store nor the anchor covers
+  bool was_repaired = false;         // by an earlier repair
 
-  // The store has charged on since it parted from what the anchor knows: neither history contains the other.
+  // The store has accepted charges since it diverged from the anchored history: neither contains the other.
   bool is_forked() const { return anchored.seq > 0 && (kept.seq >= anchored.seq || was_repaired); }
   bool is_any() const { return anchored.seq > 0 || !receipts.empty(); }
   int64_t last_seq() const {
@@ -45,16 +49,17 @@ struct Loss {
 };
 
 // One repair within one transaction, on locked chains and counters.
-class Repairing {
+class LineageRepair {
  public:
-  Repairing(Change& change, const Dialect& dialect, const AnchorState& anchored, const RepairOrder& order)
+  LineageRepair(WriteSet& change, const Dialect& dialect, const AnchorState& anchored,
+                const RepairOrder& order)
       : change_(change), dialect_(dialect), anchored_(anchored), order_(order) {}
 
   absl::StatusOr<RepairReport> Run() {
     RETURN_IF_ERROR(Lock());
     for (const std::string& id : dataset_ids_) {
-      ASSIGN_OR_RETURN(Loss loss, LossOf(id));
-      losses_.emplace(id, std::move(loss));
+      ASSIGN_OR_RETURN(LostEntries lost, FindLostEntries(id));
+      lost_.emplace(id, std::move(lost));
     }
     if (!IsNeeded()) return report_;
     ASSIGN_OR_RETURN(const std::vector<Charge> held, HeldCharges());
@@ -62,7 +67,7 @@ class Repairing {
     ASSIGN_OR_RETURN(const std::vector<RaisedBy> raised, RaiseCounters());
     AppendRepairs(raised);
     for (const Charge& charge : held) RETURN_IF_ERROR(Expire(charge));
-    RETURN_IF_ERROR(LeaveOutLostAccountIds());
+    RETURN_IF_ERROR(SkipLostAccountIds());
     return report_;
   }
 
@@ -102,43 +107,42 @@ class Repairing {
     return repairs;
   }
 
-  absl::StatusOr<Loss> LossOf(const std::string& dataset_id) {
+  absl::StatusOr<LostEntries> FindLostEntries(const std::string& dataset_id) {
     ASSIGN_OR_RETURN(const LockedDataset dataset, change_.dataset(dataset_id));
-    Loss loss{.kept = dataset.head, .anchored = {}, .receipts = {}};
+    LostEntries lost{.kept = dataset.head, .anchored = {}, .receipts = {}};
     if (const auto known = anchored_.heads.find(dataset_id); known != anchored_.heads.end()) {
       ASSIGN_OR_RETURN(const bool is_there, HasEntry(dataset_id, known->second));
-      if (!is_there) loss.anchored = known->second;
+      if (!is_there) lost.anchored = known->second;
     }
     ASSIGN_OR_RETURN(const std::vector<Repair> repairs, EarlierRepairs(dataset_id));
-    loss.was_repaired = !repairs.empty();
+    lost.was_repaired = !repairs.empty();
     for (const LostCharge& charge : order_.receipts) {
       if (charge.dataset_id != dataset_id) continue;
       ASSIGN_OR_RETURN(const std::vector<Row> stored,
                        transaction().Execute("SELECT 1 FROM charges WHERE id = $1", {charge.charge_id}));
-      const bool is_anchored = charge.seq > loss.kept.seq && charge.seq <= loss.anchored.seq;
+      const bool is_anchored = charge.seq > lost.kept.seq && charge.seq <= lost.anchored.seq;
       const bool was_repaired = std::any_of(repairs.begin(), repairs.end(), [&](const Repair& repair) {
         return (charge.seq > repair.last_kept_seq && charge.seq <= repair.anchored_seq) ||
                std::find(repair.lost_charges.begin(), repair.lost_charges.end(), charge.charge_id) !=
                    repair.lost_charges.end();
       });
       const bool is_twice =
-          std::any_of(loss.receipts.begin(), loss.receipts.end(),
+          std::any_of(lost.receipts.begin(), lost.receipts.end(),
                       [&](const LostCharge& other) { return other.charge_id == charge.charge_id; });
-      if (stored.empty() && !is_anchored && !was_repaired && !is_twice) loss.receipts.push_back(charge);
+      if (stored.empty() && !is_anchored && !was_repaired && !is_twice) lost.receipts.push_back(charge);
     }
-    return loss;
+    return lost;
   }
 
-  // What was spent in either history. Where the anchor's contains the store's that is the larger of the two.
-  // Where both went on, what they have in common is not known, and both are counted whole: too much rather
-  // than too little.
+  // What was spent in either history. If the anchor's contains the store's, that is the larger of the two. If
+  // both continued, their common part is unknown, and the sum counts it twice: too much, never too little.
   absl::StatusOr<int64_t> SpentInEither(int64_t stored, int64_t anchored) const {
     const bool is_forked =
-        std::any_of(losses_.begin(), losses_.end(), [](const auto& loss) { return loss.second.is_forked(); });
+        std::any_of(lost_.begin(), lost_.end(), [](const auto& lost) { return lost.second.is_forked(); });
     if (!is_forked) return std::max(stored, anchored);
     int64_t both = 0;
     if (__builtin_add_overflow(stored, anchored, &both)) {
-      return absl::OutOfRangeError("what was spent does not fit 64 bits");
+      return absl::OutOfRangeError("the sum of what was spent exceeds 64 bits");
     }
     return both;
   }
@@ -149,8 +153,8 @@ class Repairing {
   }
 
   bool IsNeeded() {
-    for (const auto& [id, loss] : losses_) {
-      if (loss.is_any()) return true;
+    for (const auto& [id, lost] : lost_) {
+      if (lost.is_any()) return true;
     }
     for (const Account& account : accounts_) {
       for (const CounterBalance& balance : account.counters) {
@@ -184,7 +188,7 @@ class Repairing {
     change_.Append({.dataset_id = charge.dataset_id,
                     .kind = kExpired,
                     .charge_id = charge.id,
-                    .payload = ledger::Bytes(ChargeChanged{.reason = kExpiredReason,
+                    .payload = EncodePayload(ChargeChanged{.reason = kExpiredReason,
                                                            .release_id = {},
                                                            .payload_hash = {},
                                                            .deadline_us = 0,
@@ -197,12 +201,12 @@ class Repairing {
 
   absl::StatusOr<int64_t> ReceiptsFor(const CounterKey& key) const {
     int64_t sum = 0;
-    for (const auto& [id, loss] : losses_) {
-      for (const LostCharge& charge : loss.receipts) {
+    for (const auto& [id, lost] : lost_) {
+      for (const LostCharge& charge : lost.receipts) {
         for (const Posting& posting : charge.postings) {
           if (CounterKey(posting.account_id, posting.counter) != key) continue;
           if (posting.cost < 0 || __builtin_add_overflow(sum, posting.cost, &sum)) {
-            return absl::OutOfRangeError("the costs of the receipts do not fit 64 bits");
+            return absl::OutOfRangeError("the sum of the receipts' costs exceeds 64 bits");
           }
         }
       }
@@ -219,7 +223,7 @@ class Repairing {
         ASSIGN_OR_RETURN(int64_t target, ReceiptsFor(key));
         ASSIGN_OR_RETURN(const int64_t spent, SpentInEither(counter.spent, AnchoredSpent(key)));
         if (__builtin_add_overflow(target, spent, &target)) {
-          return absl::OutOfRangeError("what was spent does not fit 64 bits");
+          return absl::OutOfRangeError("the sum of what was spent exceeds 64 bits");
         }
         if (target == counter.spent) continue;
         const RaisedBy by{.account_id = account.id,
@@ -241,7 +245,7 @@ class Repairing {
     return raised;
   }
 
-  // A restored limit may be older than the one under which was spent what the anchor knows.
+  // A restored limit may be older, and lower, than the one that applied when the anchored costs were spent.
   absl::Status WriteLimit(const RaisedBy& by) {
     if (by.new_limit == by.old_limit) return absl::OkStatus();
     return transaction()
@@ -250,36 +254,36 @@ class Repairing {
         .status();
   }
 
-  // The dataset that opened the accounts tells of what is raised; every other one only of its own gap.
+  // The dataset that opened the accounts records the raised counters; every other one only its own gap.
   void AppendRepairs(const std::vector<RaisedBy>& raised) {
-    for (const auto& [id, loss] : losses_) {
-      const bool tells_of_raised = id == lineage_id_ && !raised.empty();
-      if (!loss.is_any() && !tells_of_raised) continue;
+    for (const auto& [id, lost] : lost_) {
+      const bool lists_raised = id == lineage_id_ && !raised.empty();
+      if (!lost.is_any() && !lists_raised) continue;
       Repair repair{.reason = order_.reason,
-                    .last_kept_seq = loss.kept.seq,
-                    .anchored_seq = loss.anchored.seq,
-                    .anchored_hash = loss.anchored.seq > 0 ? loss.anchored.hash : std::string(),
-                    .raised = tells_of_raised ? raised : std::vector<RaisedBy>(),
+                    .last_kept_seq = lost.kept.seq,
+                    .anchored_seq = lost.anchored.seq,
+                    .anchored_hash = lost.anchored.seq > 0 ? lost.anchored.hash : std::string(),
+                    .raised = lists_raised ? raised : std::vector<RaisedBy>(),
                     .lost_charges = {}};
-      for (const LostCharge& charge : loss.receipts) repair.lost_charges.push_back(charge.charge_id);
-      report_.receipts_counted += static_cast<int64_t>(loss.receipts.size());
-      if (id == order_.dataset_id && loss.is_any()) {
-        report_.first_lost_seq = loss.kept.seq + 1;
-        report_.last_lost_seq = std::max(loss.kept.seq, loss.last_seq());
+      for (const LostCharge& charge : lost.receipts) repair.lost_charges.push_back(charge.charge_id);
+      report_.receipts_counted += static_cast<int64_t>(lost.receipts.size());
+      if (id == order_.dataset_id && lost.is_any()) {
+        report_.first_lost_seq = lost.kept.seq + 1;
+        report_.last_lost_seq = std::max(lost.kept.seq, lost.last_seq());
       }
-      change_.AppendAfterLoss({.dataset_id = id,
-                               .kind = kRepaired,
-                               .charge_id = {},
-                               .payload = ledger::Bytes(repair),
-                               .actor = order_.actor,
-                               .prev_hash = {},
-                               .hash = {}},
-                              loss.last_seq());
+      change_.AppendAfterGap({.dataset_id = id,
+                              .kind = kRepaired,
+                              .charge_id = {},
+                              .payload = EncodePayload(repair),
+                              .actor = order_.actor,
+                              .prev_hash = {},
+                              .hash = {}},
+                             lost.last_seq());
     }
   }
 
-  // The anchor goes on telling what a lost account had spent; no new account may come to bear its number.
-  absl::Status LeaveOutLostAccountIds() {
+  // The anchor keeps what a lost account had spent: skip that id so that no new account reuses it.
+  absl::Status SkipLostAccountIds() {
     int64_t highest = 0;
     for (const auto& [key, spent] : anchored_.spent) highest = std::max(highest, key.first);
     ASSIGN_OR_RETURN(const std::vector<Row> rows,
@@ -291,14 +295,14 @@ class Repairing {
     return absl::OkStatus();
   }
 
-  Change& change_;
+  WriteSet& change_;
   const Dialect& dialect_;
   const AnchorState& anchored_;
   const RepairOrder& order_;
   std::string lineage_id_;
   std::set<std::string> dataset_ids_;
   std::vector<Account> accounts_;
-  std::map<std::string, Loss> losses_;
+  std::map<std::string, LostEntries> lost_;
   RepairReport report_;
 };
 
@@ -311,8 +315,9 @@ absl::StatusOr<RepairReport> SqlLedger::RaiseToAnchor(const RepairOrder& order) 
   const StateView no_view(no_anchor);
   ASSIGN_OR_RETURN(const Verification alone, VerifyAgainst(order.dataset_id, no_anchor));
   if (!alone.ok) {
-    return absl::DataLossError(absl::StrCat("the history contradicts itself, which no raising can mend: ",
-                                            absl::StrJoin(alone.findings, "; ")));
+    return absl::DataLossError(
+        absl::StrCat("the history contradicts itself, which raising counters cannot repair: ",
+                     absl::StrJoin(alone.findings, "; ")));
   }
   RepairReport report;
   AnchorState reached;
@@ -321,8 +326,8 @@ absl::StatusOr<RepairReport> SqlLedger::RaiseToAnchor(const RepairOrder& order) 
   for (int conflicts = 0; conflicts < kMostConflicts; ++conflicts) {
     ASSIGN_OR_RETURN(const AnchorState anchored, anchor_->Read());
     outcome = database_->Write([&](Transaction& transaction) -> absl::Status {
-      Change change(transaction, database_->dialect(), no_view);
-      ASSIGN_OR_RETURN(report, Repairing(change, database_->dialect(), anchored, order).Run());
+      WriteSet change(transaction, database_->dialect(), no_view);
+      ASSIGN_OR_RETURN(report, LineageRepair(change, database_->dialect(), anchored, order).Run());
       if (order.only_checked) return absl::CancelledError("only checked");
       RETURN_IF_ERROR(change.Flush());
       reached = change.reached();
@@ -331,7 +336,7 @@ absl::StatusOr<RepairReport> SqlLedger::RaiseToAnchor(const RepairOrder& order) 
     if (outcome.ending != Ending::kConflict) break;
   }
   if (order.only_checked && absl::IsCancelled(outcome.status)) return report;
-  // After a lost connection the same order finds nothing left to raise, or raises it.
+  // After a lost connection the outcome is unknown: the same order, repeated, raises what is left to raise.
   RETURN_IF_ERROR(outcome.status);
   RETURN_IF_ERROR(anchor_->RaiseTo(reached));
   {

@@ -19,7 +19,7 @@ constexpr size_t kMostMembers = 1000;
 constexpr size_t kMostParts = 1000;
 constexpr size_t kMostPartBins = 10'000;
 
-// Counters are words in anchors and messages.
+// Counters are words because anchors and messages separate them by blanks.
 bool IsCounterName(std::string_view name) {
   constexpr size_t kMostBytes = 64;
   return !name.empty() && name.size() <= kMostBytes && std::all_of(name.begin(), name.end(), [](char c) {
@@ -36,8 +36,9 @@ absl::Status CheckDocument(std::string_view field, std::string_view bytes) {
 absl::Status CheckAccountSpec(const AccountSpec& account) {
   RETURN_IF_ERROR(CheckOptionalText("scope_key", account.scope_key));
   if ((account.scope_type == ScopeType::kDataset) != account.scope_key.empty()) {
-    return InvalidField("scope_key",
-                        "is empty for the dataset itself, and names whose account it is otherwise");
+    return InvalidField(
+        "scope_key",
+        "must be empty for the dataset itself, and otherwise name the analyst, the group or the part");
   }
   RETURN_IF_ERROR(CheckText("rule_name", account.rule_name));
   RETURN_IF_ERROR(CheckDocument("rule", account.rule));
@@ -61,13 +62,13 @@ absl::Status CheckPartSpec(const PartSpec& part) {
   if (const absl::Status status = CheckAccountSpec(part.account); !status.ok()) {
     return WithinField("account", status);
   }
-  if (part.bins.empty()) return InvalidField("bins", "are none: a part holds at least one bin");
+  if (part.bins.empty()) return InvalidField("bins", "is empty: a part holds at least one bin");
   if (part.bins.size() > kMostPartBins) {
-    return InvalidField("bins", absl::StrCat("are more than ", kMostPartBins));
+    return InvalidField("bins", absl::StrCat("has more than ", kMostPartBins, " bins"));
   }
   for (size_t i = 0; i < part.bins.size(); ++i) {
     if (part.bins[i] < 0 || (i > 0 && part.bins[i - 1] >= part.bins[i])) {
-      return InvalidField("bins", "must be numbers of bins in ascending order, each once");
+      return InvalidField("bins", "must be bin numbers in ascending order, each once");
     }
   }
   return absl::OkStatus();
@@ -149,7 +150,7 @@ absl::Status CheckDatasetSpec(const DatasetSpec& spec) {
     const absl::Status status = CheckAccountSpec(spec.accounts[i]);
     if (!status.ok()) return WithinField(field, status);
     if (spec.accounts[i].scope_type == ScopeType::kPart) {
-      return InvalidField(field, "the account of a part is made with its part");
+      return InvalidField(field, "the account of a part is opened with its part");
     }
     if (spec.accounts[i].scope_type == ScopeType::kAnalystGroup || !spec.accounts[i].members.empty()) {
       return InvalidField(field, "a group's account is opened after its dataset is created");
@@ -167,14 +168,14 @@ absl::Status CheckNewAccount(const NewAccount& account) {
   RETURN_IF_ERROR(CheckText("actor", account.actor));
   const AccountSpec& spec = account.account;
   if (spec.scope_type != ScopeType::kAnalyst && spec.scope_type != ScopeType::kAnalystGroup) {
-    return InvalidField("scope_type", "only analysts and groups of them get accounts later");
+    return InvalidField("scope_type", "only accounts of analysts and analyst groups can be opened later");
   }
   RETURN_IF_ERROR(CheckAccountSpec(spec));
   if ((spec.scope_type == ScopeType::kAnalystGroup) == spec.members.empty()) {
     return InvalidField("members", "a group has at least one member, and an analyst has none");
   }
   if (spec.members.size() > kMostMembers) {
-    return InvalidField("members", absl::StrCat("are more than ", kMostMembers));
+    return InvalidField("members", absl::StrCat("has more than ", kMostMembers, " members"));
   }
   for (size_t i = 0; i < spec.members.size(); ++i) {
     RETURN_IF_ERROR(CheckText(absl::StrCat("members[", i, "]"), spec.members[i]));
@@ -191,7 +192,7 @@ absl::Status CheckPostings(const std::vector<Posting>& postings) {
     const std::string field = absl::StrCat("postings[", i, "]");
     if (postings[i].cost < 0) return InvalidField(absl::StrCat(field, ".cost"), "is negative");
     if (!IsCounterName(postings[i].counter))
-      return InvalidField(absl::StrCat(field, ".counter"), "is no counter");
+      return InvalidField(absl::StrCat(field, ".counter"), "is not a counter name");
     if (!seen.emplace(postings[i].account_id, postings[i].counter).second) {
       return InvalidField(field, "names a counter that another posting names");
     }

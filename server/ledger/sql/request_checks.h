@@ -1,4 +1,4 @@
-// What a request to the ledger must look like before the store is asked. INVALID_ARGUMENT names the field.
+// Checks of requests before the store is asked. Errors: INVALID_ARGUMENT, which names the field.
 //
 // Thread-safe: pure functions.
 #pragma once
@@ -11,14 +11,14 @@
 
 namespace curator::ledger::sql {
 
-// Text that both stores keep unchanged: 1 to 1,000 bytes of UTF-8 without zero bytes.
+// OK for text that both stores keep unchanged: 1 to 1,000 bytes of UTF-8 without zero bytes.
 absl::Status CheckText(std::string_view field, std::string_view text);
-// The same, or empty.
+// CheckText(), or empty.
 absl::Status CheckOptionalText(std::string_view field, std::string_view text);
 
 absl::Status CheckDatasetSpec(const DatasetSpec& spec);
 absl::Status CheckNewPart(const NewPart& part);
-// FAILED_PRECONDITION when a dataset has no room for so many parts.
+// FAILED_PRECONDITION when `parts` is more than a dataset may have.
 absl::Status CheckPartCount(size_t parts);
 absl::Status CheckNewAccount(const NewAccount& account);
 absl::Status CheckChargeRequest(const ChargeRequest& request);

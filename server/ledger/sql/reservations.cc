@@ -1,4 +1,4 @@
-// Reservations: costs held for mechanisms that run outside.
+// Reservations: costs held for mechanisms that run outside of this program.
 #include <algorithm>
 #include <set>
 #include <string>
@@ -22,18 +22,19 @@ absl::Status CheckLifetime(int64_t lifetime_us) {
   return InvalidField("lifetime", "is not between 1 microsecond and 366 days");
 }
 
-absl::Status WrongState(const Charge& charge, std::string_view wish) {
-  return absl::FailedPreconditionError(absl::StrCat(
-      "a charge that is ", std::string(StateName(charge.state)),
-      charge.reason.empty() ? "" : absl::StrCat(" (", charge.reason, ")"), " cannot be ", std::string(wish)));
+absl::Status WrongState(const Charge& charge, std::string_view action) {
+  return absl::FailedPreconditionError(
+      absl::StrCat("a charge that is ", std::string(StateName(charge.state)),
+                   charge.reason.empty() ? "" : absl::StrCat(" (", charge.reason, ")"), " cannot be ",
+                   std::string(action)));
 }
 
-void AppendChange(Change& change, const Charge& charge, const char* kind, std::string_view actor,
+void AppendChange(WriteSet& change, const Charge& charge, const char* kind, std::string_view actor,
                   const ChargeChanged& document) {
   change.Append({.dataset_id = charge.dataset_id,
                  .kind = kind,
                  .charge_id = charge.id,
-                 .payload = ledger::Bytes(document),
+                 .payload = EncodePayload(document),
                  .actor = std::string(actor),
                  .prev_hash = {},
                  .hash = {}});
@@ -44,22 +45,22 @@ ChargeChanged Because(std::string_view reason) {
       .reason = std::string(reason), .release_id = {}, .payload_hash = {}, .deadline_us = 0, .postings = {}};
 }
 
-absl::Status LockAccountsOf(Change& change, const std::vector<Posting>& postings) {
+absl::Status LockAccountsOf(WriteSet& change, const std::vector<Posting>& postings) {
   std::set<int64_t> account_ids;
   for (const Posting& posting : postings) account_ids.insert(posting.account_id);
   return change.LockCounters(account_ids);
 }
 
-void FreeHeld(Change& change, const std::vector<Posting>& postings) {
+void FreeHeld(WriteSet& change, const std::vector<Posting>& postings) {
   for (const Posting& held : postings) change.AddHeld({held.account_id, held.counter}, -held.cost);
 }
 
-void Spend(Change& change, const std::vector<Posting>& postings) {
+void Spend(WriteSet& change, const std::vector<Posting>& postings) {
   for (const Posting& posting : postings)
     change.AddSpent({posting.account_id, posting.counter}, posting.cost);
 }
 
-absl::Status SpendHeld(Change& change, const Charge& charge, std::string_view reason) {
+absl::Status SpendHeld(WriteSet& change, const Charge& charge, std::string_view reason) {
   FreeHeld(change, charge.postings);
   Spend(change, charge.postings);
   return EndCharge(change, charge, ChargeState::kCommitted, reason);
@@ -90,7 +91,7 @@ absl::StatusOr<std::vector<Posting>> Reduced(std::vector<Posting> held,
   return reduced;
 }
 
-// The reservation that `request`'s key made before; none when the key is new.
+// The reservation under `request`'s key; empty when the key is new.
 absl::StatusOr<std::vector<StoredCharge>> FindReserved(Transaction& transaction,
                                                        const ChargeRequest& request) {
   ASSIGN_OR_RETURN(std::vector<StoredCharge> known,
@@ -104,24 +105,24 @@ absl::StatusOr<std::vector<StoredCharge>> FindReserved(Transaction& transaction,
   return known;
 }
 
-// Holds all of `requests` that are not held yet; the n-th new charge is named charge_ids[n].
-absl::Status HoldAll(Change& change, const std::vector<ChargeRequest>& requests,
+// Holds those of `requests` that are not held yet; the charge of requests[i] gets charge_ids[i].
+absl::Status HoldAll(WriteSet& change, const std::vector<ChargeRequest>& requests,
                      const std::vector<std::string>& charge_ids, int64_t lifetime_us) {
   std::set<std::string> dataset_ids;
   for (const ChargeRequest& request : requests) dataset_ids.insert(request.dataset_id);
-  change.ChangesChargesOnly();
+  change.MarkChargesOnly();
   RETURN_IF_ERROR(change.LockChains(dataset_ids));
-  std::vector<size_t> fresh;
+  std::vector<size_t> new_requests;
   std::vector<Posting> postings;
   for (size_t i = 0; i < requests.size(); ++i) {
     ASSIGN_OR_RETURN(const std::vector<StoredCharge> known, FindReserved(change.transaction(), requests[i]));
     if (!known.empty()) continue;
-    fresh.push_back(i);
+    new_requests.push_back(i);
     postings.insert(postings.end(), requests[i].postings.begin(), requests[i].postings.end());
   }
   RETURN_IF_ERROR(LockAccountsOf(change, postings));
   std::vector<EncodedCharge> admitted;
-  for (const size_t i : fresh) {
+  for (const size_t i : new_requests) {
     RETURN_IF_ERROR(CheckAdmission(change, requests[i]));
     for (const Posting& posting : requests[i].postings) {
       change.AddHeld({posting.account_id, posting.counter}, posting.cost);
@@ -142,7 +143,7 @@ absl::StatusOr<std::vector<Charge>> SqlLedger::Reserve(const std::vector<ChargeR
     return InvalidField("requests", "holds none, or more than 1,000");
   }
   RETURN_IF_ERROR(CheckLifetime(lifetime_us));
-  // They are one transaction, of statements that a store has to take.
+  // One transaction writes them all, and a store bounds the size of a statement.
   constexpr size_t kMostBytes = size_t{64} << 20;
   size_t bytes = 0;
   std::set<std::pair<std::string, std::string>> keys;
@@ -159,7 +160,8 @@ absl::StatusOr<std::vector<Charge>> SqlLedger::Reserve(const std::vector<ChargeR
   if (bytes > kMostBytes) {
     return InvalidField("requests", absl::StrCat("hold ", bytes, " bytes together; at most ", kMostBytes));
   }
-  RETURN_IF_ERROR(Write([&](Change& change) { return HoldAll(change, requests, charge_ids, lifetime_us); }));
+  RETURN_IF_ERROR(
+      Write([&](WriteSet& change) { return HoldAll(change, requests, charge_ids, lifetime_us); }));
   std::vector<Charge> charges;
   for (const ChargeRequest& request : requests) {
     ASSIGN_OR_RETURN(Charge charge, FindCharge(request.principal, request.request_id));
@@ -169,7 +171,7 @@ absl::StatusOr<std::vector<Charge>> SqlLedger::Reserve(const std::vector<ChargeR
 }
 
 absl::StatusOr<Charge> SqlLedger::ChangeReservation(std::string_view charge_id, const ReservationStep& step) {
-  ASSIGN_OR_RETURN(const StoredCharge first_look, [&]() -> absl::StatusOr<StoredCharge> {
+  ASSIGN_OR_RETURN(const StoredCharge found, [&]() -> absl::StatusOr<StoredCharge> {
     StoredCharge stored;
     RETURN_IF_ERROR(Read([&](Transaction& transaction) -> absl::Status {
       ASSIGN_OR_RETURN(stored, ReadCharge(transaction, charge_id));
@@ -177,16 +179,16 @@ absl::StatusOr<Charge> SqlLedger::ChangeReservation(std::string_view charge_id, 
     }));
     return stored;
   }());
-  if (first_look.charge.deadline_us == 0) {
-    return absl::FailedPreconditionError("this charge started at once: it was never a reservation");
+  if (found.charge.deadline_us == 0) {
+    return absl::FailedPreconditionError("this charge is not a reservation");
   }
-  // An expiry is written even where the step is then refused.
+  // An expiry is written even if the step is then refused.
   absl::Status verdict;
-  RETURN_IF_ERROR(Write([&](Change& change) -> absl::Status {
+  RETURN_IF_ERROR(Write([&](WriteSet& change) -> absl::Status {
     verdict = absl::OkStatus();
-    change.ChangesChargesOnly();
-    RETURN_IF_ERROR(change.LockChains({first_look.charge.dataset_id}));
-    RETURN_IF_ERROR(change.dataset(first_look.charge.dataset_id).status());
+    change.MarkChargesOnly();
+    RETURN_IF_ERROR(change.LockChains({found.charge.dataset_id}));
+    RETURN_IF_ERROR(change.dataset(found.charge.dataset_id).status());
     ASSIGN_OR_RETURN(StoredCharge stored, ReadCharge(change.transaction(), charge_id));
     RETURN_IF_ERROR(LockAccountsOf(change, stored.charge.postings));
     if (stored.charge.state == ChargeState::kReserved && stored.charge.deadline_us <= change.now_us()) {
@@ -213,7 +215,7 @@ absl::StatusOr<Charge> SqlLedger::StartReserved(std::string_view charge_id,
                                                 std::string_view actor) {
   RETURN_IF_ERROR(CheckText("actor", actor));
   RETURN_IF_ERROR(CheckPostings(final_cost));
-  return ChangeReservation(charge_id, [&](Change& change, const Charge& charge) -> absl::Status {
+  return ChangeReservation(charge_id, [&](WriteSet& change, const Charge& charge) -> absl::Status {
     if (charge.state != ChargeState::kReserved && charge.state != ChargeState::kStarted) {
       return WrongState(charge, "started");
     }
@@ -236,7 +238,7 @@ absl::StatusOr<Charge> SqlLedger::StartReserved(std::string_view charge_id,
 
 absl::StatusOr<Charge> SqlLedger::CommitReserved(std::string_view charge_id, std::string_view actor) {
   RETURN_IF_ERROR(CheckText("actor", actor));
-  return ChangeReservation(charge_id, [&](Change& change, const Charge& charge) -> absl::Status {
+  return ChangeReservation(charge_id, [&](WriteSet& change, const Charge& charge) -> absl::Status {
     switch (charge.state) {
       case ChargeState::kCommitted:
         return absl::OkStatus();
@@ -259,10 +261,10 @@ absl::StatusOr<Charge> SqlLedger::CancelReserved(std::string_view charge_id, std
                                                  std::string_view actor) {
   RETURN_IF_ERROR(CheckText("actor", actor));
   RETURN_IF_ERROR(CheckText("reason", reason));
-  return ChangeReservation(charge_id, [&](Change& change, const Charge& charge) -> absl::Status {
+  return ChangeReservation(charge_id, [&](WriteSet& change, const Charge& charge) -> absl::Status {
     if (charge.state == ChargeState::kCancelled) return absl::OkStatus();
     if (charge.state != ChargeState::kReserved)
-      return WrongState(charge, "cancelled: what may have been read is paid");
+      return WrongState(charge, "cancelled: its cost stands, because records may have been read");
     FreeHeld(change, charge.postings);
     RETURN_IF_ERROR(EndCharge(change, charge, ChargeState::kCancelled, reason));
     AppendChange(change, charge, kCancelled, actor, Because(reason));
@@ -274,7 +276,7 @@ absl::StatusOr<Charge> SqlLedger::ExtendReserved(std::string_view charge_id, int
                                                  std::string_view actor) {
   RETURN_IF_ERROR(CheckText("actor", actor));
   RETURN_IF_ERROR(CheckLifetime(lifetime_us));
-  return ChangeReservation(charge_id, [&](Change& change, const Charge& charge) -> absl::Status {
+  return ChangeReservation(charge_id, [&](WriteSet& change, const Charge& charge) -> absl::Status {
     if (charge.state != ChargeState::kReserved) return WrongState(charge, "extended");
     const int64_t deadline_us = change.now_us() + lifetime_us;
     if (deadline_us <= charge.deadline_us) return absl::OkStatus();
@@ -289,7 +291,7 @@ absl::StatusOr<Charge> SqlLedger::ExtendReserved(std::string_view charge_id, int
   });
 }
 
-absl::StatusOr<Charge> SqlLedger::UpToDate(Charge charge) {
+absl::StatusOr<Charge> SqlLedger::ExpiredIfOverdue(Charge charge) {
   if (charge.state != ChargeState::kReserved) return charge;
   bool is_overdue = false;
   RETURN_IF_ERROR(Read([&](Transaction& transaction) -> absl::Status {
@@ -300,7 +302,7 @@ absl::StatusOr<Charge> SqlLedger::UpToDate(Charge charge) {
     return absl::OkStatus();
   }));
   if (!is_overdue) return charge;
-  return ChangeReservation(charge.id, [](Change&, const Charge&) { return absl::OkStatus(); });
+  return ChangeReservation(charge.id, [](WriteSet&, const Charge&) { return absl::OkStatus(); });
 }
 
 absl::StatusOr<int64_t> SqlLedger::ExpireReservations() {
@@ -314,7 +316,7 @@ absl::StatusOr<int64_t> SqlLedger::ExpireReservations() {
   }));
   for (const Row& row : rows) {
     RETURN_IF_ERROR(
-        ChangeReservation(row.Text(0), [](Change&, const Charge&) { return absl::OkStatus(); }).status());
+        ChangeReservation(row.Text(0), [](WriteSet&, const Charge&) { return absl::OkStatus(); }).status());
   }
   return static_cast<int64_t>(rows.size());
 }

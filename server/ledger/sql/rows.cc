@@ -74,8 +74,7 @@ constexpr char kReleaseColumns[] =
     "SELECT r.id, r.charge_id, r.dataset_id, c.principal, c.kind, c.label, r.payload_hash, r.payload_size, "
     "r.created_at_us, s.grantee";
 
-// Behind the joins with `charges c` and `release_shares s`: a row for each grantee, ascending, or one
-// without.
+// Joined with `charges c` and `release_shares s`: one row per grantee, ascending, or one row without.
 constexpr char kReleaseShares[] = " LEFT JOIN release_shares s ON s.release_id = r.id ";
 
 Release ReleaseOf(const Row& row) {
@@ -180,7 +179,7 @@ absl::StatusOr<std::vector<Account>> ReadAccounts(Transaction& transaction, std:
         const std::vector<Row> members,
         transaction.Execute("SELECT member FROM account_members WHERE account_id = $1", {account.id}));
     for (const Row& member : members) account.members.push_back(member.Text(0));
-    // By bytes, as the entries have them: stores sort text by rules of their own.
+    // By bytes, as the entries have them: each store collates text by rules of its own.
     std::sort(account.members.begin(), account.members.end());
   }
   return accounts;
@@ -220,7 +219,7 @@ absl::StatusOr<Release> ReadRelease(Transaction& transaction, std::string_view r
   Release release = ReleaseOf(rows.front());
   release.payload = rows.front().Blob(10);
   if (Sha256(release.payload) != release.payload_hash) {
-    return absl::DataLossError(absl::StrCat("the stored release ", release.id, " does not have its hash"));
+    return absl::DataLossError(absl::StrCat("the stored release ", release.id, " does not match its hash"));
   }
   for (const Row& row : rows) {
     if (!row.IsNull(9)) release.shared_with.push_back(row.Text(9));
@@ -270,7 +269,7 @@ absl::StatusOr<std::vector<Entry>> ReadEntries(Transaction& transaction, std::st
 
 namespace {
 
-// Takes `expected` from the front of `text`; false when something else stands there.
+// Removes `expected` from the front of `text`; false when `text` starts otherwise.
 bool Take(std::string_view& text, std::string_view expected) {
   if (text.substr(0, expected.size()) != expected) return false;
   text.remove_prefix(expected.size());
@@ -320,7 +319,7 @@ absl::StatusOr<std::vector<Posting>> ParsePostingsText(std::string_view text) {
     is_well_formed = (postings.empty() || Take(rest, ",")) && TakePosting(rest, postings.emplace_back());
   }
   if (is_well_formed && PostingsText(postings) == text) return postings;
-  return absl::DataLossError("the ledger holds postings of a charge that nobody would have written");
+  return absl::DataLossError("the ledger holds malformed postings of a charge");
 }
 
 }  // namespace curator::ledger::sql

@@ -1,6 +1,6 @@
-// Reading what the tables hold.
+// Reads rows of the tables as values of the ledger.
 //
-// Errors: NOT_FOUND, or the store's.
+// Errors: NOT_FOUND, DATA_LOSS for a value that this program does not write, or the store's.
 #pragma once
 
 #include <string>
@@ -24,20 +24,20 @@ absl::StatusOr<std::vector<Part>> ReadParts(Transaction& transaction, std::strin
 // The accounts of a lineage, in id order.
 absl::StatusOr<std::vector<Account>> ReadAccounts(Transaction& transaction, std::string_view lineage_id);
 
-// A charge with what never leaves the ledger.
+// A charge, with the columns that never leave the ledger.
 struct StoredCharge {
   Charge charge;
   std::string attempt_token;
   std::string sealed_key;  // empty once the charge has ended
-  int64_t number = 0;      // grows with every admission
+  int64_t number = 0;      // increases with every admission
 };
-// The charges for which `condition` (on the alias c, with parameters) holds, oldest first unless it ends with
-// an order.
+// The charges for which `condition` (on the alias c, with parameters) holds, in no order unless it ends with
+// one.
 absl::StatusOr<std::vector<StoredCharge>> ReadCharges(Transaction& transaction, std::string_view condition,
                                                       const Parameters& parameters);
 absl::StatusOr<StoredCharge> ReadCharge(Transaction& transaction, std::string_view charge_id);
 
-// DATA_LOSS when the stored payload does not have its hash.
+// DATA_LOSS when the stored payload does not match its hash.
 absl::StatusOr<Release> ReadRelease(Transaction& transaction, std::string_view release_id);
 absl::StatusOr<std::vector<Release>> ReadReleasesWithoutPayloads(Transaction& transaction,
                                                                  std::string_view dataset_id);
@@ -46,13 +46,13 @@ absl::StatusOr<std::vector<Release>> ReadReleasesWithoutPayloads(Transaction& tr
 absl::StatusOr<std::vector<Entry>> ReadEntries(Transaction& transaction, std::string_view dataset_id,
                                                int64_t after_seq, int64_t limit);
 
-// A charge's postings as they stand in its row: [[1,"releases",1],[1,"rho",1000]], ascending by account and
-// counter. It is JSON, so that the store can show them, but no other JSON than this is read: no spaces, no
-// escapes (counters are words, request_checks.h).
-//
-// Thread-safe: pure functions.
+// ---- Postings as text
 
-// By account, then by the bytes of the counter's name.
+// A charge's row holds its postings as [[1,"releases",1],[1,"rho",1000]], ascending by account and counter.
+// This is JSON, so that the store can display them; no other JSON is read: no spaces, no escapes (counters are
+// words, request_checks.h).
+
+// Sorts by account, then by the bytes of the counter's name.
 std::vector<Posting> Ascending(std::vector<Posting> postings);
 
 std::string PostingsText(std::vector<Posting> postings);

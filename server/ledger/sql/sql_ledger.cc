@@ -26,21 +26,21 @@ SqlLedger::SqlLedger(std::unique_ptr<Database> database, Entropy entropy)
       charge_id_start_(entropy_(8)),
       combiner_(
           ChargeCombiner::Bounds(),
-          [this](std::vector<WantedCharge>& wanted) { return ChargeTogether(wanted); },
+          [this](std::vector<ProposedCharge>& proposed) { return ChargeBatch(proposed); },
           [this](int64_t point) { return anchor_->MakeDurable(point); }) {}
 
 absl::StatusOr<std::unique_ptr<SqlLedger>> SqlLedger::Open(std::unique_ptr<Database> database,
                                                            std::string_view anchor_directory,
                                                            Entropy entropy) {
   std::unique_ptr<SqlLedger> ledger(new SqlLedger(std::move(database), std::move(entropy)));
-  ASSIGN_OR_RETURN(ledger->ledger_id_, ledger->ReadOrMakeIdentity());
+  ASSIGN_OR_RETURN(ledger->ledger_id_, ledger->ReadOrCreateIdentity());
   ASSIGN_OR_RETURN(ledger->anchor_, AnchorDirectory::Open(anchor_directory, ledger->ledger_id_));
   RETURN_IF_ERROR(ledger->CompareWithAnchor());
   return ledger;
 }
 
-absl::StatusOr<std::string> SqlLedger::ReadOrMakeIdentity() {
-  const std::string fresh = NewUuid();
+absl::StatusOr<std::string> SqlLedger::ReadOrCreateIdentity() {
+  const std::string new_id = NewUuid();
   const std::string insert = absl::StrCat(
       "INSERT INTO ledger_identity (only_row, ledger_uuid, created_at_us) SELECT 1, $1, ",
       std::string(database_->dialect().now_us), " WHERE NOT EXISTS (SELECT 1 FROM ledger_identity)");
@@ -53,9 +53,9 @@ absl::StatusOr<std::string> SqlLedger::ReadOrMakeIdentity() {
   };
   RETURN_IF_ERROR(Read(read));
   if (!uuid.empty()) return uuid;
-  // A conflict means that another server made it meanwhile: it is read below either way.
+  // A conflict means that another server created it meanwhile: it is read below either way.
   const Outcome made = database_->Write(
-      [&](Transaction& transaction) { return transaction.Execute(insert, {fresh}).status(); });
+      [&](Transaction& transaction) { return transaction.Execute(insert, {new_id}).status(); });
   if (made.ending != Ending::kConflict) RETURN_IF_ERROR(made.status);
   RETURN_IF_ERROR(Read(read));
   return uuid;
@@ -76,27 +76,27 @@ absl::Status SqlLedger::CompareWithAnchor() {
   return anchor_->RaiseTo(reached);
 }
 
-absl::Status SqlLedger::Write(const ChangeBody& body) {
+absl::Status SqlLedger::Write(const WriteBody& body) {
   ASSIGN_OR_RETURN(const int64_t point, WriteToStore(body));
   return anchor_->MakeDurable(point);
 }
 
-absl::StatusOr<int64_t> SqlLedger::WriteToStore(const ChangeBody& body) {
-  // A lost race ends, because somebody won it; a lost connection is worth one new one.
+absl::StatusOr<int64_t> SqlLedger::WriteToStore(const WriteBody& body) {
+  // Of a conflict some transaction is the winner, so retries make progress; a lost connection is retried once.
   constexpr int kMostConflicts = 50;
   constexpr int kMostLostConnections = 2;
   int conflicts = 0;
   int lost_connections = 0;
   while (true) {
-    RETURN_IF_ERROR(LookAgain());
+    RETURN_IF_ERROR(RecheckIfRepaired());
     RETURN_IF_ERROR(anchor_->Refresh());
-    std::unique_ptr<Change> change;
+    std::unique_ptr<WriteSet> change;
     const Outcome outcome = database_->Write([&](Transaction& transaction) -> absl::Status {
-      change = std::make_unique<Change>(transaction, database_->dialect(), *anchor_);
+      change = std::make_unique<WriteSet>(transaction, database_->dialect(), *anchor_);
       RETURN_IF_ERROR(body(*change));
       return change->Flush();
     });
-    if (outcome.ending == Ending::kDone) return MakeKnown(*change);
+    if (outcome.ending == Ending::kDone) return NoteCommitted(*change);
     if (outcome.ending == Ending::kConflict && ++conflicts < kMostConflicts) continue;
     if (outcome.ending == Ending::kUnknown && ++lost_connections < kMostLostConnections) continue;
     if (absl::IsDataLoss(outcome.status)) return TurnReadOnly(outcome.status);
@@ -104,8 +104,8 @@ absl::StatusOr<int64_t> SqlLedger::WriteToStore(const ChangeBody& body) {
   }
 }
 
-absl::StatusOr<int64_t> SqlLedger::MakeKnown(const Change& change) {
-  recollection_.Learn(change);
+absl::StatusOr<int64_t> SqlLedger::NoteCommitted(const WriteSet& change) {
+  head_cache_.Update(change);
   return anchor_->Add(change.reached());
 }
 
@@ -133,11 +133,11 @@ absl::StatusOr<int64_t> SqlLedger::CountEntries() {
   return entries;
 }
 
-absl::Status SqlLedger::LookAgain() {
+absl::Status SqlLedger::RecheckIfRepaired() {
   const absl::Status reason = CheckWritable();
   if (reason.ok() || !IsBehindAnchor(reason)) return reason;
   const absl::StatusOr<int64_t> entries = CountEntries();
-  if (!entries.ok() || entries_looked_at_.exchange(*entries) == *entries) return reason;
+  if (!entries.ok() || entries_at_last_check_.exchange(*entries) == *entries) return reason;
   {
     const std::scoped_lock lock(mutex_);
     read_only_reason_ = absl::OkStatus();

@@ -1,7 +1,6 @@
-// The ledger over any sql::Database: keys, admission, states, chains and the anchor, written once for all
-// stores.
+// The ledger over any sql::Database: keys, admission, states, chains and the anchor, once for all stores.
 //
-// Thread-safe, as its contract says.
+// Thread-safe. Errors and guarantees are those of ledger.h.
 #pragma once
 
 #include <atomic>
@@ -19,21 +18,21 @@
 #include "absl/status/statusor.h"
 #include "ledger/anchor/anchor_directory.h"
 #include "ledger/ledger.h"
-#include "ledger/sql/change.h"
 #include "ledger/sql/charge_combiner.h"
 #include "ledger/sql/database.h"
-#include "ledger/sql/recollection.h"
+#include "ledger/sql/head_cache.h"
 #include "ledger/sql/rows.h"
+#include "ledger/sql/write_set.h"
 
 namespace curator::ledger::sql {
 
-// Gives as many unpredictable bytes as it is asked for. Thread-safe.
+// Returns the requested number of unpredictable bytes. Thread-safe.
 using Entropy = std::function<std::string(size_t)>;
 
 class SqlLedger final : public Ledger {
  public:
-  // `database` has its schema. Compares all histories with the anchor; where they contradict it the ledger
-  // opens read-only, so that stored releases stay within reach.
+  // `database` has its schema. Compares all histories with the anchor; if they contradict it, the ledger opens
+  // read-only, so that stored releases remain readable.
   static absl::StatusOr<std::unique_ptr<SqlLedger>> Open(std::unique_ptr<Database> database,
                                                          std::string_view anchor_directory, Entropy entropy);
 
@@ -85,63 +84,64 @@ class SqlLedger final : public Ledger {
   absl::StatusOr<RepairReport> RaiseToAnchor(const RepairOrder& order) override;
 
  private:
-  using ChangeBody = std::function<absl::Status(Change&)>;
+  using WriteBody = std::function<absl::Status(WriteSet&)>;
 
   SqlLedger(std::unique_ptr<Database> database, Entropy entropy);
 
-  absl::StatusOr<std::string> ReadOrMakeIdentity();
-  // Verify(), compared with `anchored` instead of the anchor.
+  absl::StatusOr<std::string> ReadOrCreateIdentity();
+  // Verify() against `anchored` instead of the anchor.
   absl::StatusOr<Verification> VerifyAgainst(std::string_view dataset_id, const AnchorState& anchored);
   // Compares every chain and counter with the anchor, and raises the anchor to chains that continue it.
   absl::Status CompareWithAnchor();
 
-  // Runs `body` until it is decided, then makes the anchor cover what it reached. `body` may run several
-  // times, and may find on a later run what an earlier one wrote: it looks up its key first.
-  absl::Status Write(const ChangeBody& body);
-  // The same but for the last step: returns the point that the anchor has to reach before anyone is told.
-  absl::StatusOr<int64_t> WriteToStore(const ChangeBody& body);
+  // Runs `body` in a transaction until the outcome is known, then makes the anchor cover the change. `body`
+  // may run several times, and a later run may find what an earlier one wrote: it looks up its key first.
+  absl::Status Write(const WriteBody& body);
+  // Write() without the last step: returns the anchor point that must be durable before the change is
+  // reported.
+  absl::StatusOr<int64_t> WriteToStore(const WriteBody& body);
   absl::Status Read(const Body& body);
-  // Returns once the anchor covers the dataset's entry `seq` of the store, 0: none. Whoever committed it may
-  // have died before its anchor knew, and who is told that a charge has started may read records.
-  absl::Status VouchFor(const std::string& dataset_id, int64_t seq);
+  // Returns once the anchor covers the dataset's entry `seq` (0: no entry). The server that committed the
+  // entry may have died before its anchor did.
+  absl::Status EnsureAnchored(const std::string& dataset_id, int64_t seq);
   // DATA_LOSS once the ledger has turned read-only.
   absl::Status CheckWritable();
   absl::Status TurnReadOnly(const absl::Status& reason);
-  // CheckWritable(), but a ledger that is read-only because it was behind its anchor compares again once its
-  // histories have grown: another server may have repaired them.
-  absl::Status LookAgain();
+  // CheckWritable(). A ledger that is read-only because it was behind its anchor compares again once its
+  // histories have grown, because another server may have repaired them.
+  absl::Status RecheckIfRepaired();
   absl::StatusOr<int64_t> CountEntries();
 
-  // After `change` is committed: remembers it, so that the next batch knows of it before its first step, and
-  // returns the point at which the anchor covers it.
-  absl::StatusOr<int64_t> MakeKnown(const Change& change);
+  // After `change` is committed: updates the head cache and returns the anchor point that covers the change.
+  absl::StatusOr<int64_t> NoteCommitted(const WriteSet& change);
 
-  // T1 of all of `wanted` in one round trip; nothing where that did not work out (recollection.h).
-  std::optional<ChargeCombiner::Decided> ChargeByGuess(std::vector<WantedCharge>& wanted);
-  // T1 of all of `wanted` but for the anchor.
-  ChargeCombiner::Decided ChargeTogether(std::vector<WantedCharge>& wanted);
+  // ChargeBatch() in one round trip from cached heads (head_cache.h); none when that was not possible, and
+  // nothing was written.
+  std::optional<ChargeCombiner::BatchResult> ChargeOptimistically(std::vector<ProposedCharge>& proposed);
+  // T1 of all of `proposed`, without the anchor.
+  ChargeCombiner::BatchResult ChargeBatch(std::vector<ProposedCharge>& proposed);
 
-  // One step of one reservation, decided with its chain and its counters locked and its expiry applied.
-  using ReservationStep = std::function<absl::Status(Change& change, const Charge& charge)>;
+  // One step of one reservation, with its chain and its counters locked and its expiry applied.
+  using ReservationStep = std::function<absl::Status(WriteSet& change, const Charge& charge)>;
   absl::StatusOr<Charge> ChangeReservation(std::string_view charge_id, const ReservationStep& step);
-  // The charge as it is now: expired first, if it is overdue.
-  absl::StatusOr<Charge> UpToDate(Charge charge);
+  // The charge in its present state: an overdue reservation is expired first.
+  absl::StatusOr<Charge> ExpiredIfOverdue(Charge charge);
 
   std::string NewUuid();
-  // A UUID whose neighbours are the charges made before and after it, so that new charges touch few pages of
-  // an index.
+  // A UUID that sorts next to those of the charges made before and after it, so that new charges touch few
+  // pages of an index.
   std::string NewChargeId();
 
   const std::unique_ptr<Database> database_;
   const Entropy entropy_;
-  const std::string
-      charge_id_start_;  // 8 bytes, unpredictable, so that no two servers and no two runs make the same
+  // 8 unpredictable bytes, so that no two servers and no two runs make the same ids.
+  const std::string charge_id_start_;
   std::atomic<uint64_t> charge_ids_made_ = 0;
   std::string ledger_id_;
   std::unique_ptr<AnchorDirectory> anchor_;
-  Recollection recollection_;
+  HeadCache head_cache_;
   ChargeCombiner combiner_;
-  std::atomic<int64_t> entries_looked_at_ = -1;
+  std::atomic<int64_t> entries_at_last_check_ = -1;
   std::mutex mutex_;
   absl::Status read_only_reason_ ABSL_GUARDED_BY(mutex_);
 };

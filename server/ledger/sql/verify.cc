@@ -1,4 +1,3 @@
-// The whole truth of a lineage: recounted from its entries alone, then compared with tables and anchor.
 #include "ledger/sql/verify.h"
 
 #include <algorithm>
@@ -12,9 +11,9 @@
 #include "base/status_macros.h"
 #include "ledger/history/hash_chain.h"
 #include "ledger/history/recount.h"
-#include "ledger/sql/change.h"
 #include "ledger/sql/rows.h"
 #include "ledger/sql/sql_ledger.h"
+#include "ledger/sql/write_set.h"
 
 namespace curator::ledger::sql {
 namespace {
@@ -64,18 +63,17 @@ absl::StatusOr<Findings> CompareHeads(Transaction& transaction, const std::vecto
   return findings;
 }
 
-// Whose accounts they are, and how they count.
+// Compares the accounts' scopes, members and rules.
 Findings CompareAccounts(const std::vector<Account>& accounts, const Recount& recount) {
   Findings findings;
   for (const Account& stored : accounts) {
     const auto opened = recount.accounts().find(stored.id);
-    if (opened == recount.accounts().end()) continue;  // told of by its counters
+    if (opened == recount.accounts().end()) continue;  // CompareCounters() reports it
     const AccountSpec& expected = opened->second;
     if (stored.scope_type != expected.scope_type || stored.scope_key != expected.scope_key ||
         stored.rule != expected.rule || stored.members != expected.members) {
       findings.push_back(absl::StrCat("account ", stored.id,
-                                      ": its scope, its members or its rule are not those that the entries "
-                                      "tell of"));
+                                      ": its scope, its members or its rule are not those in the entries"));
     }
   }
   return findings;
@@ -114,7 +112,7 @@ Findings CompareCounters(const std::vector<Account>& accounts, const Recount& re
   return findings;
 }
 
-// Which parts there are, what lies in them, and which version sealed them with which content.
+// Compares the parts, their bins, and the versions and contents with which they were sealed.
 absl::StatusOr<Findings> CompareParts(Transaction& transaction, const std::vector<std::string>& dataset_ids,
                                       const Recount& recount) {
   Findings findings;
@@ -124,8 +122,7 @@ absl::StatusOr<Findings> CompareParts(Transaction& transaction, const std::vecto
     const std::vector<RecountedPart> counted =
         found == recount.parts().end() ? std::vector<RecountedPart>() : found->second;
     if (stored.size() != counted.size()) {
-      findings.push_back(
-          absl::StrCat("dataset ", dataset_id, ": the entries tell of another number of parts"));
+      findings.push_back(absl::StrCat("dataset ", dataset_id, ": the entries have another number of parts"));
       continue;
     }
     for (size_t i = 0; i < stored.size(); ++i) {
@@ -198,7 +195,7 @@ absl::StatusOr<Findings> CompareReleases(Transaction& transaction,
       const bool is_known = counted != recount.charges().end() && counted->second.release_id == release.id &&
                             counted->second.payload_hash == release.payload_hash;
       if (!is_known || !ReadRelease(transaction, release.id).ok()) {
-        findings.push_back(absl::StrCat("release ", release.id, ": is not the one that the entries tell of"));
+        findings.push_back(absl::StrCat("release ", release.id, ": is not the one in the entries"));
       }
     }
   }
@@ -244,7 +241,7 @@ absl::StatusOr<Verification> VerifyDataset(Transaction& transaction, const Ancho
 }
 
 absl::StatusOr<Verification> SqlLedger::Verify(std::string_view dataset_id) {
-  // Read first: the store can only be further than it.
+  // The anchor is read first: the store can only be further.
   ASSIGN_OR_RETURN(const AnchorState anchored, anchor_->Read());
   return VerifyAgainst(dataset_id, anchored);
 }
@@ -259,9 +256,9 @@ absl::StatusOr<Verification> SqlLedger::VerifyAgainst(std::string_view dataset_i
   return result;
 }
 
-namespace {
+// ---- The store against the anchor
 
-constexpr int64_t kEntriesAtOnce = 1000;
+namespace {
 
 // Follows the chain from the anchored entry (or from its start) to the head.
 absl::StatusOr<std::vector<std::string>> CheckContinuation(Transaction& transaction,
@@ -286,7 +283,7 @@ absl::StatusOr<std::vector<std::string>> CheckContinuation(Transaction& transact
   }
   while (true) {
     ASSIGN_OR_RETURN(const std::vector<Entry> entries,
-                     ReadEntries(transaction, dataset_id, reached.seq, kEntriesAtOnce));
+                     ReadEntries(transaction, dataset_id, reached.seq, kRowsAtOnce));
     if (entries.empty()) break;
     for (const Entry& entry : entries) {
       for (std::string& finding : BrokenLinks(reached, entry)) findings.push_back(std::move(finding));
@@ -302,8 +299,8 @@ absl::StatusOr<std::vector<std::string>> CheckContinuation(Transaction& transact
 }  // namespace
 
 absl::StatusOr<std::map<CounterKey, int64_t>> SpentBy(Transaction& transaction, const EntriesAfter& entries) {
-  // Where a lineage has few counters, or there are many entries, to read all counters costs less than to find
-  // out which; and never more the longer the history is.
+  // With few counters or many entries, reading all counters of the lineage costs less than finding out which
+  // ones moved; the cost never grows with the length of the history.
   constexpr int64_t kFewCounters = 64;
   constexpr int64_t kFewEntries = 256;
   constexpr char kOfLineage[] =
@@ -353,7 +350,7 @@ absl::StatusOr<AnchorState> CompareWithStore(Transaction& transaction, const Anc
   for (const Row& row : counters) reached.spent[{row.Integer(0), row.Text(1)}] = row.Integer(2);
   for (const auto& [key, spent] : anchored.spent) {
     const auto stored = reached.spent.find(key);
-    // The entry that opened an account which is gone lies in a chain, and that chain is behind.
+    // If the account is gone, so is the entry that opened it, and its chain is reported as behind.
     if (stored == reached.spent.end()) continue;
     if (stored->second < spent) {
       findings.push_back(absl::StrCat("account ", key.first, " has spent ", stored->second, " of ",

@@ -1,4 +1,9 @@
-// The whole truth of a lineage: recounted from its entries alone, then compared with tables and anchor.
+// Verification: tables and anchor against the history of entries.
+//
+// `anchored` is read before the transaction begins, so the store can only be further than the anchor. Errors
+// are the store's; contradictions are findings, except where DATA_LOSS is stated.
+//
+// Thread-safe: functions over one transaction.
 #pragma once
 
 #include <cstdint>
@@ -13,25 +18,24 @@
 
 namespace curator::ledger::sql {
 
-// What Ledger::Verify() answers. `anchored` was read before the transaction began.
+// Recounts the dataset's lineage from its entries alone and compares the result with tables and anchor: what
+// Ledger::Verify() returns.
 absl::StatusOr<Verification> VerifyDataset(Transaction& transaction, const AnchorState& anchored,
                                            std::string_view dataset_id);
 
-// Whether the store holds everything that an anchor vouches for.
-
-// How far the store's histories reach. DATA_LOSS, with all that was found, when a dataset that the anchor
-// knows is missing or behind, when a history does not contain the anchored entry or does not continue it link
-// by link, or when a counter is below what the anchor knows was spent.
+// The heads and spent counters of the whole store. DATA_LOSS, with all findings, when a dataset of the anchor
+// is missing or behind, when a history does not contain the anchored entry or does not continue it link by
+// link, or when a counter is below the anchor's.
 absl::StatusOr<AnchorState> CompareWithStore(Transaction& transaction, const AnchorState& anchored);
 
-// A part of the history of a dataset of a lineage: all entries after `seq`, up to `head`.
+// The entries of a dataset after `seq`, up to `head`.
 struct EntriesAfter {
   std::string lineage_id;
   std::string dataset_id;
   int64_t seq = 0;
   int64_t head = 0;
 };
-// What the counters have spent that those entries can have moved, and perhaps some others of the lineage.
+// The spent values of all counters that those entries can have moved, and possibly others of the lineage.
 absl::StatusOr<std::map<CounterKey, int64_t>> SpentBy(Transaction& transaction, const EntriesAfter& entries);
 
 }  // namespace curator::ledger::sql

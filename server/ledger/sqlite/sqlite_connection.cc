@@ -12,8 +12,8 @@ constexpr int kBusyTimeoutMs = 10'000;
 constexpr char kSettings[] =
     "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA trusted_schema = "
     "OFF;"
-    // In memory: 64 MB of pages, because the keys of charges lie anywhere in their index. Written back to the
-    // file after 16 MB, so that a page which many charges change is written once.
+    // A cache of 64 MB, because the keys of charges are spread over their index. The log is written back to the
+    // file after 16 MB, so that a page that many charges change is written once.
     "PRAGMA cache_size = -65536; PRAGMA wal_autocheckpoint = 4096;";
 
 sql::Ending EndingOf(int code) {
@@ -129,7 +129,7 @@ sql::Outcome SqliteConnection::Run(const char* begin, const sql::Body& body) {
     if (status.ok()) return {sql::Ending::kDone, status};
   }
   const sql::Ending ending = failure_ == sql::Ending::kDone ? sql::Ending::kRefused : failure_;
-  if (status.ok()) status = absl::InternalError("a failed statement was passed over");
+  if (status.ok()) status = absl::InternalError("a failed statement was ignored");
   if (sqlite3_get_autocommit(connection_) == 0)
     sqlite3_exec(connection_, "ROLLBACK", nullptr, nullptr, nullptr);
   return {ending, status};
@@ -142,8 +142,8 @@ absl::Status SqliteConnection::Fail(int code) {
 }
 
 absl::StatusOr<SqliteConnection::PreparedStatement*> SqliteConnection::Prepared(std::string_view statement) {
-  const auto [entry, fresh] = prepared_.try_emplace(std::string(statement));
-  if (!fresh) return &entry->second;
+  const auto [entry, is_new] = prepared_.try_emplace(std::string(statement));
+  if (!is_new) return &entry->second;
   sqlite3_stmt* raw = nullptr;
   const int code = sqlite3_prepare_v3(connection_, statement.data(), static_cast<int>(statement.size()),
                                       SQLITE_PREPARE_PERSISTENT, &raw, nullptr);

@@ -1,4 +1,6 @@
-// One connection to a SQLite file, with its prepared statements. Not thread-safe.
+// One connection to a SQLite file, with its prepared statements.
+//
+// Not thread-safe.
 #pragma once
 
 #include <sqlite3.h>
@@ -16,6 +18,7 @@ namespace curator::ledger::sqlite {
 
 class SqliteConnection final : public sql::Transaction {
  public:
+  // UNAVAILABLE when the file is busy or cannot be read, else FAILED_PRECONDITION.
   static absl::StatusOr<std::unique_ptr<SqliteConnection>> Open(const std::string& path);
   ~SqliteConnection() override;
   SqliteConnection(const SqliteConnection&) = delete;
@@ -47,7 +50,7 @@ class SqliteConnection final : public sql::Transaction {
   absl::Status Bind(const PreparedStatement& statement, const sql::Parameters& parameters);
   absl::StatusOr<std::vector<sql::Row>> RunOnce(const PreparedStatement& statement,
                                                 const sql::Parameters& parameters);
-  // Remembers how the running transaction failed, for Run().
+  // Records how the running transaction failed, for Run(), and returns the status.
   absl::Status Fail(int code);
 
   sqlite3* connection_;

@@ -17,7 +17,7 @@
 namespace curator::ledger::sqlite {
 namespace {
 
-// Writers queue here instead of polling the file's lock; readers work beside them.
+// Writers queue here instead of polling the file's lock; readers run concurrently.
 constexpr size_t kWriters = 1;
 constexpr size_t kReaders = 4;
 
@@ -89,7 +89,7 @@ absl::StatusOr<std::unique_ptr<sql::Database>> OpenSqliteDatabase(std::string_vi
   const std::string file(path);
   if (file.empty()) return absl::InvalidArgumentError("the ledger's URL names no file: write sqlite:PATH");
   RETURN_IF_ERROR(CheckPlace(file));
-  // A connection of its own, so that a path that cannot be written is told at once.
+  // Opened only to report a path that cannot be written now.
   RETURN_IF_ERROR(SqliteConnection::Open(file).status());
   return std::make_unique<SqliteDatabase>(file);
 }

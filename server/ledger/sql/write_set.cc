@@ -1,4 +1,4 @@
-#include "ledger/sql/change.h"
+#include "ledger/sql/write_set.h"
 
 #include <algorithm>
 
@@ -13,7 +13,7 @@ namespace curator::ledger::sql {
 
 namespace {
 
-// Marks the status, which turns the whole ledger read-only, among other statuses that do.
+// Distinguishes this status from other reasons for which the whole ledger turns read-only.
 constexpr char kBehindAnchor[] = "curator.ledger/behind-anchor";
 
 }  // namespace
@@ -22,9 +22,9 @@ bool IsBehindAnchor(const absl::Status& status) {
   return status.GetPayload(kBehindAnchor).has_value();
 }
 
-absl::Status BehindAnchor(std::string_view what_was_found) {
+absl::Status BehindAnchor(std::string_view finding) {
   absl::Status status = absl::DataLossError(absl::StrCat(
-      "the ledger is read-only because its database contradicts its anchor: ", std::string(what_was_found),
+      "the ledger is read-only because its database contradicts its anchor: ", std::string(finding),
       ". A restored backup would be a budget reset. Stop the server, put back the newest copy of the "
       "database and start again; or, where there is none, the owner of each dataset raises what is spent to "
       "what the anchor knows: curator ledger repair NAME --raise-to-anchor --reason TEXT. Stored releases "
@@ -34,36 +34,36 @@ absl::Status BehindAnchor(std::string_view what_was_found) {
   return status;
 }
 
-absl::Status Change::LockChains(const std::set<std::string>& dataset_ids) {
+absl::Status WriteSet::LockChains(const std::set<std::string>& dataset_ids) {
   return LockAll(dataset_ids, {}, {}).status();
 }
 
-absl::Status Change::LockCounters(const std::set<int64_t>& account_ids) {
+absl::Status WriteSet::LockCounters(const std::set<int64_t>& account_ids) {
   return LockAll({}, account_ids, {}).status();
 }
 
-absl::StatusOr<Answers> Change::LockAll(const std::set<std::string>& dataset_ids,
-                                        const std::set<int64_t>& account_ids, const Statement& look_up) {
+absl::StatusOr<Answers> WriteSet::LockAll(const std::set<std::string>& dataset_ids,
+                                          const std::set<int64_t>& account_ids, const Statement& look_up) {
   std::vector<Parameters> datasets;
   for (const std::string& dataset_id : dataset_ids) datasets.push_back({dataset_id});
   std::vector<Parameters> accounts;
   for (const int64_t account_id : account_ids) accounts.push_back({account_id});
   const std::string lock_chains = absl::StrCat(
       "SELECT h.dataset_id FROM chain_heads h WHERE h.dataset_id = $1", LockingRowsOf(dialect_, "h"));
-  const std::string read_chains = ReadOfChains();
-  const std::string lock_counters = LockOfCounters();
+  const std::string read_chains = SelectChains();
+  const std::string lock_counters = SelectCountersLocked();
   ASSIGN_OR_RETURN(std::vector<Answers> answers,
                    transaction_.ExecuteTogether({{lock_chains, datasets, {ColumnType::kText}},
                                                  {read_chains, datasets},
                                                  {lock_counters, accounts, {ColumnType::kInteger}},
                                                  look_up}));
-  RETURN_IF_ERROR(TakeChains(answers[1]));
-  RETURN_IF_ERROR(TakeCounters(answers[2]));
+  RETURN_IF_ERROR(ReadChains(answers[1]));
+  RETURN_IF_ERROR(ReadCounters(answers[2]));
   return std::move(answers[3]);
 }
 
-// A statement of its own, because it sees what was committed while the locking one waited.
-std::string Change::ReadOfChains() const {
+// Not part of the locking statement: it must see what was committed while that one waited.
+std::string WriteSet::SelectChains() const {
   return absl::StrCat(
       "SELECT d.id, d.name, d.lineage_id, d.state, d.is_public, h.seq, h.hash, "
       "COALESCE((SELECT MAX(v.version) FROM dataset_versions v WHERE v.dataset_id = d.id), "
@@ -75,7 +75,7 @@ std::string Change::ReadOfChains() const {
       " FROM chain_heads h JOIN datasets d ON d.id = h.dataset_id WHERE h.dataset_id = $1");
 }
 
-absl::Status Change::TakeChains(const Answers& answers) {
+absl::Status WriteSet::ReadChains(const Answers& answers) {
   for (const std::vector<Row>& rows : answers) {
     if (rows.empty()) continue;
     const Row& row = rows.front();
@@ -97,9 +97,9 @@ absl::Status Change::TakeChains(const Answers& answers) {
   return absl::OkStatus();
 }
 
-absl::Status Change::CheckAgainstAnchor(const LockedDataset& dataset) {
+absl::Status WriteSet::CheckAgainstAnchor(const LockedDataset& dataset) {
   const int64_t own_seq = anchored_.OwnSeqOf(dataset.id);
-  if (dataset.head.seq > own_seq) RETURN_IF_ERROR(VouchForEntriesAfter(dataset, own_seq));
+  if (dataset.head.seq > own_seq) RETURN_IF_ERROR(CoverEntriesAfter(dataset, own_seq));
   ASSIGN_OR_RETURN(const ChainHead expected, anchored_.HeadOf(dataset.id));
   if (expected.seq == 0) return absl::OkStatus();
   if (dataset.head.seq < expected.seq) {
@@ -119,27 +119,27 @@ absl::Status Change::CheckAgainstAnchor(const LockedDataset& dataset) {
                                    absl::BytesToHexString(expected.hash)));
 }
 
-absl::Status Change::VouchForEntriesAfter(const LockedDataset& dataset, int64_t seq) {
+absl::Status WriteSet::CoverEntriesAfter(const LockedDataset& dataset, int64_t seq) {
   ASSIGN_OR_RETURN(const auto counters,
                    SpentBy(transaction_, {dataset.lineage_id, dataset.id, seq, dataset.head.seq}));
   // Not compared with the anchor: these counters are not locked, and charges of another dataset of the
-  // lineage raise them, and the anchor, meanwhile. Whoever charges them compares.
+  // lineage raise them, and the anchor, meanwhile. A change that locks them compares.
   for (const auto& [key, spent] : counters) reached_.spent[key] = spent;
   return absl::OkStatus();
 }
 
-absl::StatusOr<const LockedDataset*> Change::FindDataset(std::string_view dataset_id) const {
+absl::StatusOr<const LockedDataset*> WriteSet::FindDataset(std::string_view dataset_id) const {
   const auto found = datasets_.find(dataset_id);
   if (found == datasets_.end()) return absl::NotFoundError("there is no such dataset");
   return &found->second;
 }
 
-absl::StatusOr<LockedDataset> Change::dataset(std::string_view dataset_id) const {
+absl::StatusOr<LockedDataset> WriteSet::dataset(std::string_view dataset_id) const {
   ASSIGN_OR_RETURN(const LockedDataset* const found, FindDataset(dataset_id));
   return *found;
 }
 
-absl::Status Change::StartChain(std::string_view dataset_id) {
+absl::Status WriteSet::StartChain(std::string_view dataset_id) {
   const std::string id(dataset_id);
   const ChainHead empty;
   ASSIGN_OR_RETURN(
@@ -153,7 +153,7 @@ absl::Status Change::StartChain(std::string_view dataset_id) {
   return absl::OkStatus();
 }
 
-std::string Change::LockOfCounters() const {
+std::string WriteSet::SelectCountersLocked() const {
   return absl::StrCat(
       "SELECT c.account_id, c.counter, c.spent, c.held, c.limit_value, a.lineage_id, a.rule_name, "
       "a.scope_type, "
@@ -162,7 +162,7 @@ std::string Change::LockOfCounters() const {
       LockingRowsOf(dialect_, "c"));
 }
 
-absl::Status Change::TakeCounters(const Answers& answers) {
+absl::Status WriteSet::ReadCounters(const Answers& answers) {
   for (const std::vector<Row>& rows : answers) {
     for (const Row& row : rows) {
       const CounterKey key(row.Integer(0), row.Text(1));
@@ -178,8 +178,8 @@ absl::Status Change::TakeCounters(const Answers& answers) {
         return BehindAnchor(absl::StrCat("account ", counter.account_name, " has spent ", counter.spent,
                                          " of ", key.second, ", and the anchor knows of ", anchored));
       }
-      // Who committed this may have died before its anchor knew. Whatever is answered from here on rests on
-      // it.
+      // The server that committed this may have died before its anchor recorded it. Everything that this change
+      // reports rests on it.
       reached_.spent[key] = counter.spent;
       counters_.emplace(key, std::move(counter));
     }
@@ -187,24 +187,24 @@ absl::Status Change::TakeCounters(const Answers& answers) {
   return absl::OkStatus();
 }
 
-LockedCounter* Change::counter(const CounterKey& key) {
+LockedCounter* WriteSet::counter(const CounterKey& key) {
   const auto found = counters_.find(key);
   return found == counters_.end() ? nullptr : &found->second;
 }
 
-void Change::AddSpent(const CounterKey& key, int64_t amount) {
+void WriteSet::AddSpent(const CounterKey& key, int64_t amount) {
   LockedCounter& counter = counters_.at(key);
   counter.spent += amount;
   counter.spent_added += amount;
 }
 
-void Change::AddHeld(const CounterKey& key, int64_t amount) {
+void WriteSet::AddHeld(const CounterKey& key, int64_t amount) {
   LockedCounter& counter = counters_.at(key);
   counter.held += amount;
   counter.held_added += amount;
 }
 
-int64_t Change::Append(Entry entry) {
+int64_t WriteSet::Append(Entry entry) {
   LockedDataset& dataset = datasets_.find(entry.dataset_id)->second;
   entry.created_at_us = now_us_;
   dataset.head = ledger::Append(dataset.head, entry);
@@ -212,38 +212,39 @@ int64_t Change::Append(Entry entry) {
   return dataset.head.seq;
 }
 
-int64_t Change::AppendAfterLoss(Entry entry, int64_t lost_seq) {
+int64_t WriteSet::AppendAfterGap(Entry entry, int64_t lost_seq) {
   ChainHead& head = datasets_.find(entry.dataset_id)->second.head;
   head.seq = std::max(head.seq, lost_seq);
   return Append(std::move(entry));
 }
 
-void Change::Insert(std::string_view table, const std::vector<Column>& columns,
-                    std::vector<Parameters> rows) {
+void WriteSet::Insert(std::string_view table, const std::vector<Column>& columns,
+                      std::vector<Parameters> rows) {
   insertions_.push_back({table, &columns, std::move(rows)});
 }
 
-absl::Status Change::Guess(const Remembered& remembered) {
-  is_guess_ = true;
-  datasets_ = remembered.datasets;
-  counters_ = remembered.counters;
-  now_us_ = remembered.now_us;
+absl::Status WriteSet::StartFromCache(const CachedHeads& cached) {
+  is_optimistic_ = true;
+  datasets_ = cached.datasets;
+  counters_ = cached.counters;
+  now_us_ = cached.now_us;
   for (const auto& [id, dataset] : datasets_) {
     ASSIGN_OR_RETURN(const ChainHead anchored, anchored_.HeadOf(id));
     if (!(anchored == dataset.head) || anchored_.OwnSeqOf(id) < dataset.head.seq) {
-      return absl::AbortedError("the anchor knows another head");
+      return absl::AbortedError("the anchor has another head");
     }
-    guessed_heads_[id] = dataset.head;
+    assumed_heads_[id] = dataset.head;
     reached_.heads[id] = dataset.head;
   }
   for (const auto& [key, counter] : counters_) {
-    if (counter.spent < anchored_.SpentOf(key)) return absl::AbortedError("the anchor knows of more");
+    if (counter.spent < anchored_.SpentOf(key))
+      return absl::AbortedError("the anchor has a higher spent value");
     reached_.spent[key] = counter.spent;
   }
   return absl::OkStatus();
 }
 
-Statement Change::UpdateOfHeads() {
+Statement WriteSet::UpdateHeads() {
   std::set<std::string> dataset_ids;
   for (const Entry& entry : appended_) dataset_ids.insert(entry.dataset_id);
   Statement update{"UPDATE chain_heads SET seq = $2, hash = $3 WHERE dataset_id = $1", {}};
@@ -252,27 +253,27 @@ Statement Change::UpdateOfHeads() {
     reached_.heads[dataset_id] = head;
     update.each.push_back({dataset_id, head.seq, Bytes{head.hash}});
   }
-  if (!is_guess_) return update;
-  // A wrong guess makes `seq` null, which its column refuses. The entries' time is ours: the store compares
-  // it with its own.
+  if (!is_optimistic_) return update;
+  // A stale head makes `seq` null, which its column refuses. The entries' time is derived from the cache: the
+  // store compares it with its own clock.
   constexpr int64_t kMostClockErrorUs = 1'000'000;
   guarded_update_ = absl::StrCat(
       "UPDATE chain_heads SET hash = $3, seq = CASE WHEN seq = $4 AND hash = $5 AND ",
       std::string(dialect_.now_us), " BETWEEN $6 AND $7 THEN seq + $2 END WHERE dataset_id = $1");
   update.text = guarded_update_;
   for (Parameters& one : update.each) {
-    const ChainHead& guessed = guessed_heads_.at(std::get<std::string>(one[0]));
-    one[1] = std::get<int64_t>(one[1]) - guessed.seq;
+    const ChainHead& assumed = assumed_heads_.at(std::get<std::string>(one[0]));
+    one[1] = std::get<int64_t>(one[1]) - assumed.seq;
     one.insert(one.end(),
-               {guessed.seq, Bytes{guessed.hash}, now_us_ - kMostClockErrorUs, now_us_ + kMostClockErrorUs});
+               {assumed.seq, Bytes{assumed.hash}, now_us_ - kMostClockErrorUs, now_us_ + kMostClockErrorUs});
   }
   return update;
 }
 
-Statement Change::UpdateOfCounters() {
-  // The rows are locked and the amounts were compared. The store compares them again by another path, twice:
-  // a cost that does not fit makes `spent` null, which its column refuses, and the CHECK refuses any sum
-  // beyond the limit. What was only guessed has to be the same, too.
+Statement WriteSet::UpdateCounters() {
+  // Admission has checked the amounts. The store checks them again, twice: a cost that does not fit makes
+  // `spent` null, which its column refuses, and the CHECK refuses any sum beyond the limit. Cached values that
+  // are stale make `spent` null, too.
   static constexpr char kUpdate[] =
       "UPDATE account_counters SET held = held + $4, "
       "spent = CASE WHEN $3 <= limit_value - held - $4 - spent THEN spent + $3 END "
@@ -281,11 +282,11 @@ Statement Change::UpdateOfCounters() {
       "UPDATE account_counters SET held = held + $4, spent = CASE WHEN $3 <= limit_value - held - $4 - spent "
       "AND spent = $5 AND held = $6 AND limit_value = $7 THEN spent + $3 END "
       "WHERE account_id = $1 AND counter = $2";
-  Statement update{is_guess_ ? kGuardedUpdate : kUpdate, {}};
+  Statement update{is_optimistic_ ? kGuardedUpdate : kUpdate, {}};
   for (const auto& [key, counter] : counters_) {
     if (counter.spent_added == 0 && counter.held_added == 0) continue;
     update.each.push_back({key.first, key.second, counter.spent_added, counter.held_added});
-    if (is_guess_) {
+    if (is_optimistic_) {
       update.each.back().insert(update.each.back().end(), {counter.spent - counter.spent_added,
                                                            counter.held - counter.held_added, counter.limit});
     }
@@ -294,8 +295,8 @@ Statement Change::UpdateOfCounters() {
   return update;
 }
 
-Insertion Change::InsertionOfEntries() {
-  // First those that are mostly the same for all entries of a batch, which a store may send once.
+Insertion WriteSet::InsertEntries() {
+  // First the columns that are mostly equal for all entries of a batch, which a store may send once.
   static const std::vector<Column> kEntryColumns = {{"created_at_us", ColumnType::kInteger},
                                                     {"dataset_id", ColumnType::kText},
                                                     {"kind", ColumnType::kText},
@@ -317,11 +318,11 @@ Insertion Change::InsertionOfEntries() {
   return entries;
 }
 
-absl::Status Change::Flush() {
-  // In the order of locks, because a guess has locked nothing yet.
-  std::vector<Step> steps = {UpdateOfHeads(), UpdateOfCounters()};
+absl::Status WriteSet::Flush() {
+  // In lock order, because an optimistic change has locked nothing yet.
+  std::vector<Step> steps = {UpdateHeads(), UpdateCounters()};
   for (Insertion& insertion : insertions_) steps.emplace_back(std::move(insertion));
-  steps.emplace_back(InsertionOfEntries());
+  steps.emplace_back(InsertEntries());
   return transaction_.ExecuteLast(steps);
 }
 
