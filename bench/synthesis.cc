@@ -15,7 +15,6 @@
 #include <vector>
 
 #include "bench/mwem_paper/bench_world.h"
-#include "dp/synthesis/models/all_marginals.h"
 #include "dp/synthesis/models/dense_layout.h"
 #include "dp/synthesis/synthesis_workload.h"
 #include "dp/workload/marginals.h"

@@ -11,6 +11,7 @@
 #include "base/canonical_bytes.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
+#include "dp/domain/attribute_set.h"
 #include "dp/domain/numbers.h"
 #include "dp/domain/response.h"
 #include "dp/noise/drbg.h"
@@ -42,16 +43,9 @@ dp::DrawKey KeyOf(const ReleaseView& release) {
   return dp::DrawKey(bytes);
 }
 
-dp::AttributeSet United(const dp::AttributeSet& a, const dp::AttributeSet& b) {
-  dp::AttributeSet both;
-  std::ranges::set_union(a, b, std::back_inserter(both));
-  return both;
-}
-
 // All pairs of attributes of the release that are none of `by`; single attributes where there is one only.
 std::vector<dp::AttributeSet> AllPairs(const dp::AttributeSet& covered, const dp::AttributeSet& by) {
-  dp::AttributeSet others;
-  std::ranges::set_difference(covered, by, std::back_inserter(others));
+  const dp::AttributeSet others = dp::Difference(covered, by);
   std::vector<dp::AttributeSet> pairs;
   for (size_t i = 0; i < others.size(); ++i) {
     for (size_t j = i + 1; j < others.size(); ++j) pairs.push_back({others[i], others[j]});
@@ -85,7 +79,7 @@ absl::StatusOr<Setup> Prepare(const EvaluationRequest& request, const ReleaseVie
   std::vector<size_t> order(all.size());
   std::iota(order.begin(), order.end(), size_t{0});
   const size_t chosen = std::min(order.size(), static_cast<size_t>(request.pairs));
-  for (const dp::AttributeSet& pair : all) setup.pairs.push_back(United(setup.by, pair));
+  for (const dp::AttributeSet& pair : all) setup.pairs.push_back(dp::Union(setup.by, pair));
   RETURN_IF_ERROR(dp::TotalCells(domain, setup.pairs).status());
   for (int64_t group = 0; group < setup.groups; ++group) {
     for (size_t i = 0; i < chosen && chosen < order.size(); ++i) {

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/status_macros.h"
+#include "dp/domain/attribute_set.h"
 #include "dp/workload/accuracy.h"
 #include "dp/workload/sum_out.h"
 
@@ -123,7 +124,7 @@ class Stored {
       for (size_t i = 0; i < release_.measured.size(); ++i) {
         const dp::QueryGroup& measured = release_.measured[i];
         if (!std::holds_alternative<dp::EveryCell>(measured.queries)) continue;
-        if (!dp::IsWithin(group.attributes, measured.attributes)) continue;
+        if (!dp::IsSubset(group.attributes, measured.attributes)) continue;
         if (!smallest || release_.values[i].size() < release_.values[*smallest].size()) smallest = i;
       }
       if (!smallest) return std::nullopt;

@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
-
+#include "dp/domain/row_major.h"
 namespace curator::service {
 namespace {
 
@@ -45,19 +45,6 @@ void ForEachCell(const dp::Domain& domain, const dp::AttributeSet& attributes, c
     while (i > 0 && ++codes[i - 1] == domain.attributes()[attributes[i - 1]].size()) codes[--i] = 0;
     if (i == 0) return;
   }
-}
-
-// For each attribute its stride in the cells of `by`; 0 for others.
-std::vector<int64_t> ByStrides(const dp::Domain& domain, const dp::AttributeSet& attributes,
-                               const dp::AttributeSet& by) {
-  std::vector<int64_t> strides(attributes.size());
-  int64_t stride = 1;
-  for (size_t i = attributes.size(); i-- > 0;) {
-    if (!std::ranges::binary_search(by, attributes[i])) continue;
-    strides[i] = stride;
-    stride *= domain.attributes()[attributes[i]].size();
-  }
-  return strides;
 }
 
 // For each attribute, for each of its codes, how many conditions it fulfils.
@@ -131,7 +118,7 @@ GroupSize SizeOfThresholds(const dp::Domain& domain, std::span<const ResolvedCon
 dp::QueryGroup Thresholds(const dp::Domain& domain, std::span<const ResolvedCondition> conditions,
                           std::span<const int> at_least, const dp::AttributeSet& by) {
   const dp::AttributeSet attributes = AttributesOf(conditions, by);
-  const std::vector<int64_t> by_strides = ByStrides(domain, attributes, by);
+  const std::vector<int64_t> by_strides = dp::StridesWithin(attributes, domain.SizesOf(attributes), by);
   const std::vector<std::vector<int>> fulfilled = FulfilledBy(domain, attributes, conditions);
   const auto by_cells = static_cast<size_t>(domain.CellCount(by).value_or(1));
   std::vector<dp::LinearQuery> queries(at_least.size() * by_cells);

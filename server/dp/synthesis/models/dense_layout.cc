@@ -1,12 +1,15 @@
 #include "dp/synthesis/models/dense_layout.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "base/errors.h"
+#include "base/processor.h"
 #include "base/status_macros.h"
-#include "dp/synthesis/models/block_loops.h"
+#include "dp/domain/attribute_set.h"
+#include "dp/synthesis/models/portable_math.h"
 #include "dp/workload/marginals.h"
 
 namespace curator::dp {
@@ -48,7 +51,7 @@ absl::StatusOr<DenseLayout> DenseLayout::Create(const Domain& domain, AttributeS
                                  "); this method holds every cell in memory and takes at most ", max_cells));
   }
   DenseLayout layout;
-  for (const uint32_t attribute : attributes) layout.sizes_.push_back(domain.attributes()[attribute].size());
+  layout.sizes_ = domain.SizesOf(attributes);
   layout.attributes_ = std::move(attributes);
   layout.cells_ = *cells;
   layout.first_inner_ = layout.sizes_.size();
@@ -61,12 +64,12 @@ absl::StatusOr<DenseLayout> DenseLayout::Create(const Domain& domain, AttributeS
 absl::StatusOr<std::vector<size_t>> DenseLayout::PositionsOf(const AttributeSet& set) const {
   std::vector<size_t> positions;
   for (const uint32_t attribute : set) {
-    const auto found = std::lower_bound(attributes_.begin(), attributes_.end(), attribute);
-    if (found == attributes_.end() || *found != attribute) {
+    const std::optional<size_t> position = PositionIn(attributes_, attribute);
+    if (!position) {
       return absl::InvalidArgumentError(
           absl::StrCat("attribute ", attribute, " is not covered by this model"));
     }
-    positions.push_back(static_cast<size_t>(found - attributes_.begin()));
+    positions.push_back(*position);
   }
   return positions;
 }
@@ -174,6 +177,175 @@ absl::StatusOr<std::vector<float>> DenseMarginal::Expanded(std::span<const float
     }));
   }
   return rows;
+}
+
+namespace {
+
+constexpr float kSmallestWeight = 1e-30F;
+constexpr double kLargestLogarithm = 60;
+
+// Written once, compiled for each instruction set: `inline` functions take over the target of their caller.
+template <typename Value>
+[[gnu::always_inline]] inline void Add(const Value* __restrict values, double* __restrict sums,
+                                       size_t count) {
+  for (size_t i = 0; i < count; ++i) sums[i] += static_cast<double>(values[i]);
+}
+
+[[gnu::always_inline]] inline void Multiply(const float* __restrict factors, float* __restrict weights,
+                                            size_t count) {
+  for (size_t i = 0; i < count; ++i) {
+    const float product = weights[i] * factors[i];
+    weights[i] = product < kSmallestWeight ? 0.0F : product;
+  }
+}
+
+[[gnu::always_inline]] inline void Gather(const float* __restrict factors, const uint32_t* __restrict index,
+                                          float* __restrict weights, size_t count) {
+  for (size_t i = 0; i < count; ++i) {
+    const float product = weights[i] * factors[index[i]];
+    weights[i] = product < kSmallestWeight ? 0.0F : product;
+  }
+}
+
+[[gnu::always_inline]] inline void Exponentials(double base, const double* __restrict logarithms,
+                                                float* __restrict weights, size_t count) {
+  for (size_t i = 0; i < count; ++i) {
+    const double bounded = std::min(std::max(logarithms[i], -kLargestLogarithm), kLargestLogarithm);
+    const auto weight = static_cast<float>(base * PortableExp(bounded));
+    weights[i] = weight < kSmallestWeight ? 0.0F : weight;
+  }
+}
+
+#if defined(__x86_64__)
+[[gnu::target("avx2")]] void AddFloatsAvx2(const float* values, double* sums, size_t count) {
+  Add(values, sums, count);
+}
+[[gnu::target("avx2")]] void AddDoublesAvx2(const double* values, double* sums, size_t count) {
+  Add(values, sums, count);
+}
+[[gnu::target("avx2")]] void MultiplyAvx2(const float* factors, float* weights, size_t count) {
+  Multiply(factors, weights, count);
+}
+[[gnu::target("avx2")]] void GatherAvx2(const float* factors, const uint32_t* index, float* weights,
+                                        size_t count) {
+  Gather(factors, index, weights, count);
+}
+[[gnu::target("avx2")]] void ExponentialsAvx2(double base, const double* logarithms, float* weights,
+                                              size_t count) {
+  Exponentials(base, logarithms, weights, count);
+}
+#endif
+
+}  // namespace
+
+void AddBlock(std::span<const float> values, std::span<double> sums) {
+#if defined(__x86_64__)
+  if (MachineHasAvx2()) return AddFloatsAvx2(values.data(), sums.data(), values.size());
+#endif
+  Add(values.data(), sums.data(), values.size());
+}
+
+void AddBlock(std::span<const double> values, std::span<double> sums) {
+#if defined(__x86_64__)
+  if (MachineHasAvx2()) return AddDoublesAvx2(values.data(), sums.data(), values.size());
+#endif
+  Add(values.data(), sums.data(), values.size());
+}
+
+void MultiplyBlock(std::span<const float> factors, std::span<float> weights) {
+#if defined(__x86_64__)
+  if (MachineHasAvx2()) return MultiplyAvx2(factors.data(), weights.data(), weights.size());
+#endif
+  Multiply(factors.data(), weights.data(), weights.size());
+}
+
+void MultiplyGathered(std::span<const float> factors, std::span<const uint32_t> index,
+                      std::span<float> weights) {
+#if defined(__x86_64__)
+  if (MachineHasAvx2()) return GatherAvx2(factors.data(), index.data(), weights.data(), weights.size());
+#endif
+  Gather(factors.data(), index.data(), weights.data(), weights.size());
+}
+
+void ExpBlock(double base, std::span<const double> logarithms, std::span<float> weights) {
+#if defined(__x86_64__)
+  if (MachineHasAvx2()) return ExponentialsAvx2(base, logarithms.data(), weights.data(), weights.size());
+#endif
+  Exponentials(base, logarithms.data(), weights.data(), weights.size());
+}
+
+namespace {
+
+using Sets = std::vector<size_t>;  // indices of requested sets
+
+// The recursion: a node holds a table over the attributes that its sets have kept so far (outermost) and all
+// those not decided yet, from `next` on.
+class Recursion {
+ public:
+  Recursion(const std::vector<int64_t>& sizes, std::vector<std::vector<uint8_t>> members, Pacer& pacer)
+      : sizes_(sizes), members_(std::move(members)), pacer_(pacer), results_(members_.size()) {}
+
+  template <typename Value>
+  absl::Status Visit(std::span<const Value> table, size_t kept_cells, size_t next, const Sets& sets) {
+    while (next < sizes_.size() && sizes_[next] == 1) ++next;
+    if (next == sizes_.size()) {
+      for (const size_t set : sets) results_[set].assign(table.begin(), table.end());
+      return absl::OkStatus();
+    }
+    Sets with;
+    Sets without;
+    for (const size_t set : sets) (members_[set][next] != 0 ? with : without).push_back(set);
+    if (!with.empty()) {
+      RETURN_IF_ERROR(Visit(table, kept_cells * static_cast<size_t>(sizes_[next]), next + 1, with));
+    }
+    if (without.empty()) return absl::OkStatus();
+    ASSIGN_OR_RETURN(const std::vector<double> summed,
+                     SumOut(table, kept_cells, static_cast<size_t>(sizes_[next])));
+    return Visit(std::span<const double>(summed), kept_cells, next + 1, without);
+  }
+
+  std::vector<std::vector<double>> TakeResults() { return std::move(results_); }
+
+ private:
+  template <typename Value>
+  absl::StatusOr<std::vector<double>> SumOut(std::span<const Value> table, size_t kept_cells, size_t size) {
+    const size_t rest = table.size() / kept_cells / size;
+    std::vector<double> summed(kept_cells * rest);
+    for (size_t kept = 0; kept < kept_cells; ++kept) {
+      for (size_t code = 0; code < size; ++code) {
+        RETURN_IF_ERROR(pacer_.InPieces(rest, [&](size_t start, size_t length) {
+          AddBlock(table.subspan((kept * size + code) * rest + start, length),
+                   std::span(summed).subspan(kept * rest + start, length));
+        }));
+      }
+    }
+    return summed;
+  }
+
+  const std::vector<int64_t>& sizes_;
+  std::vector<std::vector<uint8_t>> members_;  // of each set: which attributes it has
+  Pacer& pacer_;
+  std::vector<std::vector<double>> results_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::vector<std::vector<double>>> AllMarginals(const DenseLayout& layout,
+                                                              std::span<const float> weights,
+                                                              std::span<const AttributeSet> sets,
+                                                              Pacer& pacer) {
+  std::vector<std::vector<uint8_t>> members;
+  Sets all;
+  for (const AttributeSet& set : sets) {
+    ASSIGN_OR_RETURN(const std::vector<size_t> positions, layout.PositionsOf(set));
+    std::vector<uint8_t> marks(layout.sizes().size());
+    for (const size_t position : positions) marks[position] = 1;
+    members.push_back(std::move(marks));
+    all.push_back(all.size());
+  }
+  Recursion recursion(layout.sizes(), std::move(members), pacer);
+  RETURN_IF_ERROR(recursion.Visit(weights, 1, 0, all));
+  return recursion.TakeResults();
 }
 
 }  // namespace curator::dp

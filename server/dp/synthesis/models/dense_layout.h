@@ -83,4 +83,36 @@ class DenseMarginal {
   std::vector<uint32_t> inner_index_;
 };
 
+// The loops that dense synthesis spends its time in, compiled for the instruction sets that machines have.
+//
+// Every element is computed by itself and added in a fixed order, so the results are the same whatever the
+// width of the machine's vectors. Spans of one call have equal lengths. Thread-safe: pure functions of their
+// arguments.
+
+// sums[i] += values[i]
+void AddBlock(std::span<const float> values, std::span<double> sums);
+void AddBlock(std::span<const double> values, std::span<double> sums);
+
+// weights[i] *= factors[i]; what falls below 1e-30 becomes 0 (numbers near the smallest floats are slow).
+void MultiplyBlock(std::span<const float> factors, std::span<float> weights);
+
+// weights[i] *= factors[index[i]]
+void MultiplyGathered(std::span<const float> factors, std::span<const uint32_t> index,
+                      std::span<float> weights);
+
+// weights[i] = base * e^logarithms[i], the logarithm bounded to [-60, 60]; what falls below 1e-30 becomes 0.
+void ExpBlock(double base, std::span<const double> logarithms, std::span<float> weights);
+
+// Many marginals of one dense table at once, far cheaper than one by one: attributes are summed out one after
+// another, and marginals that have summed out the same ones so far share the work.
+//
+// Thread-safe: a pure function.
+
+// result[i] are the cells of sets[i], row-major. Errors: INVALID_ARGUMENT for a set that the layout does not
+// cover; CANCELLED as in Pacer.
+absl::StatusOr<std::vector<std::vector<double>>> AllMarginals(const DenseLayout& layout,
+                                                              std::span<const float> weights,
+                                                              std::span<const AttributeSet> sets,
+                                                              Pacer& pacer);
+
 }  // namespace curator::dp

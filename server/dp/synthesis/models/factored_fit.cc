@@ -6,19 +6,13 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
-#include "dp/synthesis/models/all_marginals.h"
+#include "dp/domain/attribute_set.h"
+#include "dp/synthesis/models/dense_layout.h"
+#include "dp/synthesis/models/factored_model.h"
 #include "dp/synthesis/models/product_model.h"
-#include "dp/synthesis/models/product_of_parts.h"
 
 namespace curator::dp {
 namespace {
-
-// The attributes of `set` that `own` has, both rising.
-AttributeSet Common(const AttributeSet& set, const AttributeSet& own) {
-  AttributeSet common;
-  std::ranges::set_intersection(set, own, std::back_inserter(common));
-  return common;
-}
 
 // The measurements of several components as those of one: each heeds the number of records, so that is kept
 // once, with the sum of its lambdas; the weights are then the product of the components'.
@@ -47,13 +41,9 @@ FactoredFit::SetOfComponents FactoredFit::Touched(const AttributeSet& set) const
   return touched;
 }
 
-AttributeSet FactoredFit::Union(const AttributeSet& set, const SetOfComponents& touched) const {
+AttributeSet FactoredFit::JoinedAttributes(const AttributeSet& set, const SetOfComponents& touched) const {
   AttributeSet all = set;
-  for (const size_t i : touched) {
-    AttributeSet longer;
-    std::ranges::set_union(all, components_[i]->layout.attributes(), std::back_inserter(longer));
-    all = std::move(longer);
-  }
+  for (const size_t i : touched) all = Union(all, components_[i]->layout.attributes());
   return all;
 }
 
@@ -67,7 +57,7 @@ bool FactoredFit::Fits(const AttributeSet& set) const {
     if (layout.cells() > max_cells_ / joined) return false;
     joined *= layout.cells();
   }
-  if (touched.size() == 1 && Common(set, components_[touched[0]]->layout.attributes()) == set) return true;
+  if (touched.size() == 1 && IsSubset(set, components_[touched[0]]->layout.attributes())) return true;
   for (const uint32_t attribute : set) {
     if (component_of_[attribute] != kNone) continue;
     const int64_t size = domain_.attributes()[attribute].size();
@@ -80,7 +70,7 @@ bool FactoredFit::Fits(const AttributeSet& set) const {
 absl::Status FactoredFit::Join(const AttributeSet& set, Pacer& pacer) {
   RETURN_IF_ERROR(domain_.CheckSet(set));
   const SetOfComponents touched = Touched(set);
-  const AttributeSet all = Union(set, touched);
+  const AttributeSet all = JoinedAttributes(set, touched);
   if (touched.size() == 1 && all == components_[touched[0]]->layout.attributes()) return absl::OkStatus();
   if (!Fits(set)) {
     return absl::InvalidArgumentError(
@@ -164,7 +154,7 @@ absl::StatusOr<std::vector<std::vector<double>>> FactoredFit::Marginals(std::spa
     if (domain_.CellCount(set).value_or(kMostDenseCells + 1) > kMostDenseCells)
       return absl::InvalidArgumentError("a marginal has too many cells to be tabulated");
     for (const size_t i : Touched(set)) {
-      AttributeSet own = Common(set, components_[i]->layout.attributes());
+      AttributeSet own = Intersection(set, components_[i]->layout.attributes());
       if (!components_[i]->sums.contains(own)) missing[i].push_back(std::move(own));
     }
   }
@@ -188,7 +178,7 @@ absl::StatusOr<std::vector<double>> FactoredFit::Assemble(const AttributeSet& se
   double scale = 1;
   for (const size_t i : Touched(set)) {
     const Component& component = *components_[i];
-    const auto& [own, sums] = *component.sums.find(Common(set, component.layout.attributes()));
+    const auto& [own, sums] = *component.sums.find(Intersection(set, component.layout.attributes()));
     if (own == set) return sums;
     parts.push_back({own, sums});
     scale /= component.total > 0 ? component.total : 1;

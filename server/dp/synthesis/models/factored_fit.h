@@ -84,7 +84,7 @@ class FactoredFit {
 
   // Positions in components_ of those that have attributes of `set`, rising.
   SetOfComponents Touched(const AttributeSet& set) const;
-  AttributeSet Union(const AttributeSet& set, const SetOfComponents& touched) const;
+  AttributeSet JoinedAttributes(const AttributeSet& set, const SetOfComponents& touched) const;
   absl::Status Remember(Component& component, const std::vector<AttributeSet>& sets, Pacer& pacer);
   absl::StatusOr<std::vector<double>> Assemble(const AttributeSet& set, Pacer& pacer) const;
   absl::Status Retotal(Component& component, Pacer& pacer) const;

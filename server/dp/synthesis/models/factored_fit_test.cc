@@ -12,7 +12,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-constexpr ReplayRule kLong{.most_sweeps = 5000, .settled = 1e-9, .prior_weight = 0.05};
+constexpr ReplayRule kLong{.most_sweeps = 5000, .converged = 1e-9, .prior_weight = 0.05};
 
 NoisyAnswers Cells(AttributeSet set, std::vector<double> answers) {
   return {.group = {std::move(set), EveryCell()}, .answers = std::move(answers), .standard_deviation = 2};

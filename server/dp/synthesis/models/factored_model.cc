@@ -1,15 +1,15 @@
 #include "dp/synthesis/models/factored_model.h"
 
 #include <algorithm>
-#include <iterator>
 #include <list>
 #include <set>
 #include <utility>
 
 #include "base/status_macros.h"
+#include "dp/domain/attribute_set.h"
+#include "dp/domain/row_major.h"
 #include "dp/synthesis/models/alias_table.h"
 #include "dp/synthesis/models/product_model.h"
-#include "dp/synthesis/models/product_of_parts.h"
 
 namespace curator::dp {
 namespace {
@@ -26,15 +26,12 @@ class PartSampler {
       : table_(weights),
         sampler_(table_, bits, expected),
         sizes_(std::move(sizes)),
-        places_(std::move(places)) {}
+        places_(std::move(places)),
+        codes_(places_.size()) {}
 
   void DrawInto(std::vector<uint32_t>& record) {
-    size_t cell = sampler_.Draw();
-    for (size_t i = sizes_.size(); i-- > 0;) {
-      const auto size = static_cast<size_t>(sizes_[i]);
-      record[places_[i]] = static_cast<uint32_t>(cell % size);
-      cell /= size;
-    }
+    CodesOfCell(sizes_, sampler_.Draw(), codes_);
+    for (size_t i = 0; i < codes_.size(); ++i) record[places_[i]] = codes_[i];
   }
 
  private:
@@ -42,19 +39,14 @@ class PartSampler {
   AliasSampler sampler_;
   std::vector<int64_t> sizes_;
   std::vector<size_t> places_;
+  std::vector<uint32_t> codes_;
 };
-
-size_t PlaceIn(const AttributeSet& all, uint32_t attribute) {
-  return static_cast<size_t>(std::lower_bound(all.begin(), all.end(), attribute) - all.begin());
-}
 
 // The attributes of no part.
 AttributeSet Untouched(const FactoredModelParts& parts) {
-  std::set<uint32_t> left(parts.attributes.begin(), parts.attributes.end());
-  for (const FactoredPart& part : parts.parts) {
-    for (const uint32_t attribute : part.attributes) left.erase(attribute);
-  }
-  return {left.begin(), left.end()};
+  AttributeSet left = parts.attributes;
+  for (const FactoredPart& part : parts.parts) left = Difference(left, part.attributes);
+  return left;
 }
 
 absl::Status CheckParts(const Domain& domain, const FactoredModelParts& parts) {
@@ -65,7 +57,7 @@ absl::Status CheckParts(const Domain& domain, const FactoredModelParts& parts) {
   int64_t left = kMostDenseCells;
   for (const FactoredPart& part : parts.parts) {
     for (const uint32_t attribute : part.attributes) {
-      if (!seen.insert(attribute).second || !std::ranges::binary_search(parts.attributes, attribute))
+      if (!seen.insert(attribute).second || !Contains(parts.attributes, attribute))
         return absl::InvalidArgumentError("parts of a model are disjoint and within its attributes");
     }
     const std::optional<int64_t> cells = domain.CellCount(part.attributes);
@@ -106,7 +98,7 @@ absl::StatusOr<std::unique_ptr<SynthesisModel>> FactoredModel::Create(const Doma
 
 absl::StatusOr<std::vector<double>> FactoredModel::Marginal(const AttributeSet& set) const {
   RETURN_IF_ERROR(domain_.CheckSet(set));
-  if (!std::ranges::includes(parts_.attributes, set))
+  if (!IsSubset(set, parts_.attributes))
     return absl::InvalidArgumentError("the set has an attribute that is not covered by this model");
   if (domain_.CellCount(set).value_or(kMostDenseCells + 1) > kMostDenseCells)
     return absl::InvalidArgumentError("the marginal has too many cells to be tabulated");
@@ -115,12 +107,10 @@ absl::StatusOr<std::vector<double>> FactoredModel::Marginal(const AttributeSet& 
   std::vector<IndependentPart> parts;
   auto scale = static_cast<double>(parts_.records);
   for (const uint32_t attribute : untouched_) {
-    if (std::ranges::binary_search(set, attribute))
-      scale /= static_cast<double>(domain_.attributes()[attribute].size());
+    if (Contains(set, attribute)) scale /= static_cast<double>(domain_.attributes()[attribute].size());
   }
   for (const Table& table : tables_) {
-    AttributeSet own;
-    std::ranges::set_intersection(set, table.layout.attributes(), std::back_inserter(own));
+    AttributeSet own = Intersection(set, table.layout.attributes());
     if (own.empty()) continue;
     ASSIGN_OR_RETURN(const DenseMarginal marginal, DenseMarginal::Create(table.layout, own, pacer));
     ASSIGN_OR_RETURN(std::vector<double> cells, marginal.Sum(table.weights, pacer));
@@ -135,13 +125,9 @@ absl::Status FactoredModel::Sample(BitSource& bits, int64_t rows, const RecordSi
   if (rows < 0) return absl::InvalidArgumentError("the number of rows must not be negative");
   std::list<PartSampler> samplers;
   const auto add = [&](std::span<const float> weights, const AttributeSet& own) {
-    std::vector<int64_t> sizes;
     std::vector<size_t> places;
-    for (const uint32_t attribute : own) {
-      sizes.push_back(domain_.attributes()[attribute].size());
-      places.push_back(PlaceIn(parts_.attributes, attribute));
-    }
-    samplers.emplace_back(weights, std::move(sizes), std::move(places), bits, rows);
+    for (const uint32_t attribute : own) places.push_back(*PositionIn(parts_.attributes, attribute));
+    samplers.emplace_back(weights, domain_.SizesOf(own), std::move(places), bits, rows);
   };
   for (const Table& table : tables_) add(table.weights, table.layout.attributes());
   for (const uint32_t attribute : untouched_) {
@@ -197,6 +183,35 @@ absl::StatusOr<std::unique_ptr<SynthesisModel>> FactoredModel::Restore(const Dom
   auto model = Create(domain, std::move(parts), pacer);
   if (!model.ok()) return absl::DataLossError("the stored model does not fit its domain");
   return model;
+}
+
+namespace {}  // namespace
+
+absl::StatusOr<std::vector<double>> ProductOfParts(const Domain& domain, const AttributeSet& set,
+                                                   double scale, std::span<const IndependentPart> parts,
+                                                   Pacer& pacer) {
+  const auto count = static_cast<size_t>(domain.CellCount(set).value_or(0));
+  std::vector<double> cells(count, scale);
+  std::vector<size_t> codes(set.size());
+  for (const IndependentPart& part : parts) {
+    const std::vector<int64_t> part_strides = StridesWithin(set, domain.SizesOf(set), part.attributes);
+    const std::vector<size_t> strides(part_strides.begin(), part_strides.end());
+    std::ranges::fill(codes, 0);
+    size_t own = 0;  // the part's cell
+    RETURN_IF_ERROR(pacer.InPieces(count, [&](size_t start, size_t length) {
+      for (size_t cell = start; cell < start + length; ++cell) {
+        cells[cell] *= part.cells[own];
+        for (size_t i = set.size(); i-- > 0;) {
+          const auto size = static_cast<size_t>(domain.attributes()[set[i]].size());
+          own += strides[i];
+          if (++codes[i] < size) break;
+          codes[i] = 0;
+          own -= strides[i] * size;
+        }
+      }
+    }));
+  }
+  return cells;
 }
 
 }  // namespace curator::dp

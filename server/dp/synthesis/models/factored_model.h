@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -72,5 +73,23 @@ class FactoredModel : public SynthesisModel {
   std::vector<Table> tables_;  // of each part
   AttributeSet untouched_;     // the attributes of none of them
 };
+
+// The cells of a marginal whose attributes belong to independent parts, from the cells of each part's.
+//
+// Thread-safe: a pure function.
+
+// One part: which attributes of the whole set are its own, rising, and the weight of each of its cells,
+// row-major.
+struct IndependentPart {
+  AttributeSet attributes;
+  std::span<const double> cells;
+};
+
+// scale times the product of the parts' weights, for every cell of `set`, row-major. The parts are disjoint
+// and within `set`; attributes of none of them weigh 1 in each cell. The set's cells fit int64. Errors:
+// CANCELLED as in Pacer.
+absl::StatusOr<std::vector<double>> ProductOfParts(const Domain& domain, const AttributeSet& set,
+                                                   double scale, std::span<const IndependentPart> parts,
+                                                   Pacer& pacer);
 
 }  // namespace curator::dp

@@ -1,8 +1,8 @@
-// The exponential function with the same bits on every machine: elementary operations only, in a fixed order,
-// so that a model refitted elsewhere from the same draws is the same model. The C library's depends on the
-// processor.
+// Exponential and logarithm with the same bits on every machine: elementary operations only, in a fixed order,
+// so that a model refitted elsewhere from the same draws is the same model. Those of the C library depend on
+// the processor.
 //
-// Compiles to straight-line vector code inside a loop. Thread-safe.
+// PortableExp() compiles to straight-line vector code inside a loop. Thread-safe: pure functions.
 #pragma once
 
 #include <algorithm>
@@ -44,6 +44,23 @@ inline constexpr double kLargestExponent = 700;
   // 2^k: k sits in the low bits of `shifted`; it goes into the exponent field.
   const uint64_t exponent = (std::bit_cast<uint64_t>(shifted) + 1023) << 52;
   return p * std::bit_cast<double>(exponent);
+}
+
+// ln x within 1e-12, for normal positive x.
+inline double PortableLog(double x) {
+  const auto bits = std::bit_cast<uint64_t>(x);
+  int exponent = static_cast<int>(bits >> 52) - 1023;
+  double mantissa = std::bit_cast<double>((bits & ((uint64_t{1} << 52) - 1)) | (uint64_t{1023} << 52));
+  if (mantissa > 1.4142135623730951) {
+    mantissa /= 2;
+    ++exponent;
+  }
+  // ln m = 2 artanh((m - 1) / (m + 1)), |argument| < 0.172: eight terms.
+  const double t = (mantissa - 1) / (mantissa + 1);
+  const double square = t * t;
+  double series = 0;
+  for (int k = 17; k >= 1; k -= 2) series = series * square + 1.0 / k;
+  return 2 * t * series + exponent * 0.693147180559945309;
 }
 
 }  // namespace curator::dp

@@ -25,7 +25,7 @@
 #include "absl/status/statusor.h"
 #include "dp/domain/domain.h"
 #include "dp/synthesis/models/dense_layout.h"
-#include "dp/synthesis/models/product_weights.h"
+#include "dp/synthesis/models/product_component.h"
 #include "dp/synthesis/pacer.h"
 #include "dp/workload/linear_queries.h"
 
@@ -49,7 +49,7 @@ struct ReplayRule {
   int64_t most_sweeps = 100;
   // A sweep is the last when the fit has come back to each answer as it was a sweep before, within so many
   // standard deviations of its noise: the answers are settled.
-  double settled = 0.01;
+  double converged = 0.01;
   // The weight of the distance from uniform (a sum over records) against that of one squared normalised
   // error.
   double prior_weight = 1;
@@ -97,5 +97,32 @@ class ProductFit {
   std::vector<std::vector<size_t>> members_;  // positions in measurements_
   std::vector<float> weights_;
 };
+
+// One answer's share of a fit: how far its lambda moves when the fit is maximised over it alone.
+//
+// Thread-safe: pure functions with the same bits on every machine.
+
+// No single update moves a log-factor further; the next sweep may move it again.
+inline constexpr double kMostStep = 20;
+
+// The root of
+//   step + gain * weight * e^step = goal
+// for gain * weight >= 0: the step of a cell, or of a query that counts each record once, whose records now
+// weigh `weight`.
+double RelaxedStep(double gain, double weight, double goal);
+
+// The records that a query counts `times` each, and what they weigh now.
+struct CountedMass {
+  double times = 1;
+  double weight = 0;
+};
+
+// The root of
+//   step + gain * (sum of times * weight * e^(times * step)) = goal,
+// not further from 0 than kMostStep divided by the largest |times|. `masses` is not empty.
+double RelaxedStep(double gain, std::span<const CountedMass> masses, double goal);
+
+// The cells' weights, taken together by how often the query counts them.
+std::vector<CountedMass> MassesOf(const LinearQuery& query, std::span<const double> cells);
 
 }  // namespace curator::dp

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <random>
 
-#include "dp/synthesis/models/lambda_steps.h"
 #include "dp/workload/testing_domain.h"
 
 namespace curator::dp {
@@ -76,7 +75,7 @@ TEST(ProductFit, ReproducesConsistentAnswersWithoutNoise) {
   ProductFit fit(layout, 100);
   ASSERT_TRUE(fit.Add({{{0, 1}, EveryCell()}, {40, 10, 20, 30}, 0.05}, pacer).ok());
   ASSERT_TRUE(fit.Add({{{1, 2}, EveryCell()}, {30, 10, 20, 10, 10, 20}, 0.05}, pacer).ok());
-  ASSERT_TRUE(fit.Replay({.most_sweeps = 2000, .settled = 1e-6, .prior_weight = 0.01}, pacer).ok());
+  ASSERT_TRUE(fit.Replay({.most_sweeps = 2000, .converged = 1e-6, .prior_weight = 0.01}, pacer).ok());
   const auto first = Marginal(layout, fit, {0, 1});
   const std::vector<double> expected = {40, 10, 20, 30};
   for (size_t i = 0; i < 4; ++i) EXPECT_NEAR(first[i], expected[i], 0.01);
@@ -93,13 +92,13 @@ TEST(ProductFit, SettlesBetweenContradictingAnswersInsteadOfDiverging) {
   ASSERT_TRUE(fit.Add({{{0}, EveryCell()}, {80, 20}, 1}, pacer).ok());
   ASSERT_TRUE(fit.Add({{{0}, EveryCell()}, {60, 40}, 1}, pacer).ok());
   ASSERT_TRUE(fit.Add({{{0, 1}, EveryCell()}, {-30, 100, 10, 20}, 1}, pacer).ok());
-  ASSERT_TRUE(fit.Replay({.most_sweeps = 20'000, .settled = 1e-9, .prior_weight = 0.05}, pacer).ok());
+  ASSERT_TRUE(fit.Replay({.most_sweeps = 20'000, .converged = 1e-9, .prior_weight = 0.05}, pacer).ok());
   const auto margin = Marginal(layout, fit, {0});
   // The denied cell is empty, so its neighbour alone answers for 80, 60 and 100: least squares says 80.
   EXPECT_NEAR(margin[0], 80, 0.1);
   for (const float weight : fit.weights()) EXPECT_GE(weight, 0);
   const auto before = std::vector<float>(fit.weights().begin(), fit.weights().end());
-  ASSERT_TRUE(fit.Replay({.most_sweeps = 100, .settled = 0, .prior_weight = 0.05}, pacer).ok());
+  ASSERT_TRUE(fit.Replay({.most_sweeps = 100, .converged = 0, .prior_weight = 0.05}, pacer).ok());
   for (size_t i = 0; i < before.size(); ++i) EXPECT_NEAR(fit.weights()[i], before[i], 0.05F);
 }
 
@@ -109,7 +108,7 @@ TEST(ProductFit, WeighsAnswersByTheirNoise) {
   ProductFit fit(layout, 100);
   ASSERT_TRUE(fit.Add({{{0}, EveryCell()}, {90, 10}, 1}, pacer).ok());
   ASSERT_TRUE(fit.Add({{{0}, EveryCell()}, {50, 50}, 3}, pacer).ok());
-  ASSERT_TRUE(fit.Replay({.most_sweeps = 20'000, .settled = 1e-9, .prior_weight = 0.01}, pacer).ok());
+  ASSERT_TRUE(fit.Replay({.most_sweeps = 20'000, .converged = 1e-9, .prior_weight = 0.01}, pacer).ok());
   // Inverse variances 1 and 1/9.
   EXPECT_NEAR(Marginal(layout, fit, {0})[0], (90 + 50 / 9.0) / (1 + 1 / 9.0), 0.1);
 }
@@ -123,7 +122,7 @@ TEST(ProductFit, FitsRangesAndParitiesBesideCells) {
       fit.Add({{{1}, std::vector<LinearQuery>{{{0, 1}, {1, 1}}, {{1, 1}, {2, 1}}}}, {70, 50}, 0.05}, pacer)
           .ok());
   ASSERT_TRUE(fit.Add({{{0}, std::vector<LinearQuery>{{{0, 1}, {1, -1}}}}, {30}, 0.05}, pacer).ok());
-  const auto end = fit.Replay({.most_sweeps = 5000, .settled = 1e-6, .prior_weight = 0.001}, pacer).value();
+  const auto end = fit.Replay({.most_sweeps = 5000, .converged = 1e-6, .prior_weight = 0.001}, pacer).value();
   EXPECT_LT(end.sweeps, 5000);
   const auto second = Marginal(layout, fit, {1});
   EXPECT_NEAR(second[0] + second[1], 70, 0.02);
@@ -139,7 +138,7 @@ TEST(ProductFit, StaysNearUniformWhereNoiseIsAllThereIs) {
   ProductFit fit(layout, 100);
   ASSERT_TRUE(fit.Add({{{}, EveryCell()}, {100}, 1}, pacer).ok());
   ASSERT_TRUE(fit.Add({{{0}, EveryCell()}, {5000, -5000}, 100'000}, pacer).ok());
-  ASSERT_TRUE(fit.Replay({.most_sweeps = 5000, .settled = 1e-9, .prior_weight = 0.1}, pacer).ok());
+  ASSERT_TRUE(fit.Replay({.most_sweeps = 5000, .converged = 1e-9, .prior_weight = 0.1}, pacer).ok());
   EXPECT_NEAR(Marginal(layout, fit, {0})[0], 50, 1);
 }
 

@@ -4,8 +4,9 @@
 
 #include "base/canonical_bytes.h"
 #include "base/status_macros.h"
+#include "dp/domain/row_major.h"
 #include "dp/synthesis/models/alias_table.h"
-#include "dp/synthesis/models/block_loops.h"
+#include "dp/synthesis/models/dense_layout.h"
 
 namespace curator::dp {
 namespace {
@@ -71,12 +72,7 @@ absl::Status ProductModel::Sample(BitSource& bits, int64_t rows, const RecordSin
   std::vector<uint32_t> codes(layout_.sizes().size());
   AliasSampler sampler(cells, bits, rows);
   for (int64_t row = 0; row < rows; ++row) {
-    size_t cell = sampler.Draw();
-    for (size_t i = codes.size(); i-- > 0;) {
-      const auto size = static_cast<size_t>(layout_.sizes()[i]);
-      codes[i] = static_cast<uint32_t>(cell % size);
-      cell /= size;
-    }
+    CodesOfCell(layout_.sizes(), sampler.Draw(), codes);
     RETURN_IF_ERROR(sink(codes));
   }
   return absl::OkStatus();

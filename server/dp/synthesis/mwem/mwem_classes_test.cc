@@ -68,7 +68,7 @@ double MeanError(const SynthesisInput& input, const Rows& rows, const SynthesisM
 double UniformError(const SynthesisInput& input, const Rows& rows) {
   Pacer pacer{std::stop_token()};
   const auto uniform = FactoredModel::Create(input.domain,
-                                             {.attributes = UnionOf(SetsOf(input.workload)),
+                                             {.attributes = Union(SetsOf(input.workload)),
                                               .records = static_cast<int64_t>(rows.size()),
                                               .parts = {},
                                               .transcript = {}},

@@ -1,12 +1,14 @@
 // Made-up populations and their noisy views, for tests.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <random>
 #include <vector>
 
 #include "dp/domain/domain.h"
+#include "dp/synthesis/dpsyn/consistency.h"
 #include "dp/synthesis/dpsyn/view_table.h"
 #include "dp/workload/testing_domain.h"
 
@@ -62,6 +64,21 @@ inline double SquaredError(const std::vector<ViewTable>& views, const Domain& do
       sum += (view.cells[cell] - truth.cells[cell]) * (view.cells[cell] - truth.cells[cell]) / view.variance;
   }
   return sum;
+}
+
+// The largest difference between two views over one cell of any shared set.
+inline double LargestDisagreement(const std::vector<SharedSet>& shared_sets,
+                                  const std::vector<ViewTable>& views) {
+  double largest = 0;
+  for (const SharedSet& shared : shared_sets) {
+    const std::vector<double> first = Marginalized(views[shared.views.front()], shared.set);
+    for (const size_t view : shared.views) {
+      const std::vector<double> other = Marginalized(views[view], shared.set);
+      for (size_t cell = 0; cell < first.size(); ++cell)
+        largest = std::max(largest, std::abs(first[cell] - other[cell]));
+    }
+  }
+  return largest;
 }
 
 }  // namespace curator::dp

@@ -1,14 +1,13 @@
-#include "dp/synthesis/rap/single_queries.h"
+#include "dp/synthesis/rap/rap_candidates.h"
 
 #include <algorithm>
-#include <functional>
 #include <map>
 #include <numeric>
-#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
+#include "dp/domain/row_major.h"
 #include "dp/synthesis/rap/product_list.h"
 #include "dp/synthesis/rap/projection_loops.h"
 #include "dp/synthesis/synthesis_workload.h"
@@ -20,12 +19,12 @@ namespace {
 // The columns of a cell's values.
 std::vector<uint32_t> ColumnsOf(const RelaxedLayout& layout, const std::vector<size_t>& positions,
                                 size_t cell) {
+  std::vector<size_t> sizes;
+  for (const size_t position : positions) sizes.push_back(layout.sizes()[position]);
   std::vector<uint32_t> columns(positions.size());
-  for (size_t i = positions.size(); i-- > 0;) {
-    const size_t size = layout.sizes()[positions[i]];
-    columns[i] = static_cast<uint32_t>(layout.first_columns()[positions[i]] + cell % size);
-    cell /= size;
-  }
+  CodesOfCell(sizes, cell, columns);
+  for (size_t i = 0; i < positions.size(); ++i)
+    columns[i] += static_cast<uint32_t>(layout.first_columns()[positions[i]]);
   return columns;
 }
 

@@ -9,6 +9,8 @@
 
 #include "dp/accounting/rule.h"
 #include "dp/data/sealed_table.h"
+#include "dp/synthesis/mwem/mwem.h"
+#include "dp/synthesis/nested/nested.h"
 #include "dp/synthesis/synthesis_workload.h"
 #include "dp/synthesis/synthesizer.h"
 #include "dp/workload/marginals.h"
@@ -31,6 +33,13 @@ inline SynthesisInput SchoolInput(NestedUnit unit, int64_t epsilon, int k = 1) {
           .spend = {.epsilon = Epsilon(epsilon * kEpsilonUnitsPerOne)},
           .workload = WholeMarginals(AllKWayMarginals(domain, k, {}).value()),
           .nested = facts};
+}
+
+// The method with MWEM to join.
+inline const Nested& NestedWithMwem() {
+  static const Mwem mwem;
+  static const Nested nested({&mwem});
+  return nested;
 }
 
 struct School {
