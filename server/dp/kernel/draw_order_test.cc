@@ -4,9 +4,9 @@
 #include <unistd.h>
 
 #include "dp/data/sealed_table.h"
+#include "dp/domain/testing_domain.h"
 #include "dp/kernel/kernel.h"
-#include "dp/workload/sensitivity.h"
-#include "dp/workload/testing_domain.h"
+#include "dp/sensitivity/sensitivity.h"
 #include "tests/testing/seeded_bits.h"
 
 namespace curator::dp {

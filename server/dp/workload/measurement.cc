@@ -9,8 +9,8 @@
 #include "absl/strings/str_cat.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
+#include "dp/queries/marginals.h"
 #include "dp/workload/interval_tree.h"
-#include "dp/workload/marginals.h"
 #include "dp/workload/noise_sum.h"
 #include "dp/workload/sum_out.h"
 

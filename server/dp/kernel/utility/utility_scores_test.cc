@@ -6,8 +6,8 @@
 #include <cmath>
 #include <limits>
 
-#include "dp/kernel/utility/testing_units.h"
-#include "dp/workload/testing_domain.h"
+#include "dp/domain/testing_domain.h"
+#include "dp/kernel/testing/units.h"
 
 namespace curator::dp {
 namespace {
