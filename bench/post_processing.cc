@@ -21,7 +21,7 @@
 
 #include "dp/noise/discrete_laplace.h"
 #include "dp/noise/drbg.h"
-#include "dp/workload/marginals.h"
+#include "dp/queries/marginals.h"
 #include "dp/workload/noise_sum.h"
 
 namespace curator::dp {

@@ -10,10 +10,10 @@
 #include "absl/status/statusor.h"
 #include "curator/v1/query.pb.h"
 #include "curator/v1/workload.pb.h"
+#include "dp/noise/noise_spec.h"
+#include "dp/sensitivity/spend.h"
 #include "dp/workload/measurement.h"
-#include "dp/workload/noise_spec.h"
 #include "dp/workload/post_processing.h"
-#include "dp/workload/spend.h"
 #include "dp/workload/workload_plan.h"
 #include "service/pricing.h"
 

@@ -12,7 +12,7 @@
 #include "base/errors.h"
 #include "base/status_macros.h"
 #include "dp/noise/drbg.h"
-#include "dp/workload/marginals.h"
+#include "dp/queries/marginals.h"
 #include "service/owner_actions.h"
 #include "service/releases.h"
 

@@ -9,13 +9,13 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "dp/kernel/nested_risk.h"
+#include "dp/kernel/owner/nested_risk.h"
 #include "service/curator.h"
 #include "service/datasets.h"
 
 namespace curator::service {
 
-// The parameters over which sensitivities are taken (dp/kernel/nested_risk.h).
+// The parameters over which sensitivities are taken (dp/kernel/owner/nested_risk.h).
 enum class RiskGridKind { kAroundFit, kWithinBounds };
 
 struct RiskRequest {

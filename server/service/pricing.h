@@ -12,7 +12,7 @@
 #include "absl/status/statusor.h"
 #include "dp/accounting/event.h"
 #include "dp/accounting/rule.h"
-#include "dp/workload/part_cost.h"
+#include "dp/sensitivity/part_cost.h"
 #include "ledger/ledger.h"
 #include "service/access.h"
 
@@ -49,7 +49,7 @@ bool Concerns(const ledger::Account& account, std::string_view principal);
 // buy.
 absl::StatusOr<dp::RuleSpec> GoverningRule(const std::vector<ledger::Account>& accounts);
 
-// A part's account is charged by dp/workload/part_cost.h, for which `linear` says more of the event; all
+// A part's account is charged by dp/sensitivity/part_cost.h, for which `linear` says more of the event; all
 // others are charged what the event costs. Errors: FAILED_PRECONDITION, naming the account, when its rule
 // cannot count the event.
 absl::StatusOr<Price> PriceOf(const DatasetView& dataset, const std::vector<ledger::Account>& accounts,

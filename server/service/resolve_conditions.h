@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "dp/domain/domain.h"
-#include "dp/workload/linear_queries.h"
+#include "dp/queries/linear_queries.h"
 #include "service/resolve_names.h"
 
 namespace curator::service {

@@ -6,8 +6,8 @@
 #include "absl/strings/str_cat.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
+#include "dp/queries/marginals.h"
 #include "dp/synthesis/dense/block_loops.h"
-#include "dp/workload/marginals.h"
 
 namespace curator::dp {
 namespace {

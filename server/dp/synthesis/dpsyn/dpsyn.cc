@@ -7,12 +7,12 @@
 #include "absl/strings/str_cat.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
+#include "dp/queries/marginals.h"
 #include "dp/synthesis/dpsyn/consistency.h"
 #include "dp/synthesis/dpsyn/flow_records.h"
 #include "dp/synthesis/dpsyn/sorted_records.h"
 #include "dp/synthesis/dpsyn/view_choice.h"
 #include "dp/synthesis/dpsyn/views_model.h"
-#include "dp/workload/marginals.h"
 
 namespace curator::dp {
 namespace {
@@ -134,8 +134,9 @@ absl::StatusOr<SynthesisPlan> Dpsyn::Plan(const SynthesisInput& input) const {
   return PlanOf(input, std::move(schedule), reader);
 }
 
-absl::StatusOr<std::unique_ptr<SynthesisModel>> Dpsyn::Fit(const SynthesisInput& input, Kernel& kernel,
-                                                           Pacer& pacer, const Progress& progress) const {
+absl::StatusOr<std::unique_ptr<SynthesisModel>> Dpsyn::Fit(const SynthesisInput& input,
+                                                           PrivateQueries& kernel, Pacer& pacer,
+                                                           const Progress& progress) const {
   SettingsReader reader(input.settings);
   ASSIGN_OR_RETURN(const RecordSettings settings, ReadRecordSettings(reader));
   ASSIGN_OR_RETURN(const ViewSchedule schedule, MakeViewSchedule(input, reader));
@@ -176,8 +177,9 @@ absl::StatusOr<SynthesisPlan> Priview::Plan(const SynthesisInput& input) const {
   return PlanOf(input, std::move(schedule), reader);
 }
 
-absl::StatusOr<std::unique_ptr<SynthesisModel>> Priview::Fit(const SynthesisInput& input, Kernel& kernel,
-                                                             Pacer& pacer, const Progress& progress) const {
+absl::StatusOr<std::unique_ptr<SynthesisModel>> Priview::Fit(const SynthesisInput& input,
+                                                             PrivateQueries& kernel, Pacer& pacer,
+                                                             const Progress& progress) const {
   SettingsReader reader(input.settings);
   ASSIGN_OR_RETURN(const AnswerFrom answers, ReadReconstruction(reader));
   ASSIGN_OR_RETURN(const ViewSchedule schedule, MakeViewSchedule(input, reader));
@@ -208,7 +210,7 @@ double TrustedVariance(const NoiseSpec& noise) {
 
 class Drawing {
  public:
-  Drawing(const Domain& domain, const ViewSchedule& schedule, Kernel& kernel, Pacer& pacer)
+  Drawing(const Domain& domain, const ViewSchedule& schedule, PrivateQueries& kernel, Pacer& pacer)
       : domain_(domain), schedule_(schedule), kernel_(kernel), pacer_(pacer) {}
 
   absl::StatusOr<FittedViews> Finish(const Progress& progress, double share) {
@@ -286,15 +288,16 @@ class Drawing {
 
   const Domain& domain_;
   const ViewSchedule& schedule_;
-  Kernel& kernel_;
+  PrivateQueries& kernel_;
   Pacer& pacer_;
   FittedViews fitted_;
 };
 
 }  // namespace
 
-absl::StatusOr<FittedViews> FitViews(const Domain& domain, const ViewSchedule& schedule, Kernel& kernel,
-                                     Pacer& pacer, const Progress& progress, double share) {
+absl::StatusOr<FittedViews> FitViews(const Domain& domain, const ViewSchedule& schedule,
+                                     PrivateQueries& kernel, Pacer& pacer, const Progress& progress,
+                                     double share) {
   return Drawing(domain, schedule, kernel, pacer).Finish(progress, share);
 }
 

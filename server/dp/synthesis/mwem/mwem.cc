@@ -32,7 +32,7 @@ absl::StatusOr<SynthesisPlan> Mwem::Plan(const SynthesisInput& input) const {
                        .linear = std::move(schedule.linear)};
 }
 
-absl::StatusOr<std::unique_ptr<SynthesisModel>> Mwem::Fit(const SynthesisInput& input, Kernel& kernel,
+absl::StatusOr<std::unique_ptr<SynthesisModel>> Mwem::Fit(const SynthesisInput& input, PrivateQueries& kernel,
                                                           Pacer& pacer, const Progress& progress) const {
   ASSIGN_OR_RETURN(MwemSchedule schedule, MakeMwemSchedule(input));
   return MwemRun(input, std::move(schedule), kernel, pacer).Finish(progress);

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/status_macros.h"
-#include "dp/kernel/candidate_families.h"
+#include "dp/kernel/selection_score.h"
 #include "dp/synthesis/synthesis_workload.h"
 
 namespace curator::dp {

@@ -11,10 +11,10 @@
 
 #include "absl/status/status.h"
 #include "dp/domain/domain.h"
-#include "dp/kernel/transcript.h"
+#include "dp/kernel/private_queries.h"
+#include "dp/queries/linear_queries.h"
 #include "dp/synthesis/factored/factored_fit.h"
 #include "dp/synthesis/pacer.h"
-#include "dp/workload/linear_queries.h"
 
 namespace curator::dp {
 
@@ -34,7 +34,7 @@ class MwemCandidates {
   // those of FactoredFit::Marginals().
   absl::Status Estimate(FactoredFit& fit, const std::optional<AttributeSet>& changed, Pacer& pacer);
 
-  // For Kernel::SelectWorstCandidate().
+  // For PrivateQueries::SelectWorstCandidate().
   std::span<const CandidateFamily> families() const { return families_; }
   int64_t left() const;
   FamilyChoice First() const;  // left() > 0

@@ -11,8 +11,8 @@
 #include "absl/strings/str_cat.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
+#include "dp/queries/marginals.h"
 #include "dp/synthesis/synthesis_workload.h"
-#include "dp/workload/marginals.h"
 
 namespace curator::dp {
 namespace {

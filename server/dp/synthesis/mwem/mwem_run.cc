@@ -8,10 +8,10 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "base/status_macros.h"
+#include "dp/queries/marginals.h"
 #include "dp/synthesis/dense/product_model.h"
 #include "dp/synthesis/factored/factored_model.h"
 #include "dp/synthesis/synthesis_workload.h"
-#include "dp/workload/marginals.h"
 
 namespace curator::dp {
 namespace {
@@ -42,7 +42,7 @@ double Distance(const std::vector<int64_t>& answers, const std::vector<double>& 
 
 }  // namespace
 
-MwemRun::MwemRun(const SynthesisInput& input, MwemSchedule schedule, Kernel& kernel, Pacer& pacer)
+MwemRun::MwemRun(const SynthesisInput& input, MwemSchedule schedule, PrivateQueries& kernel, Pacer& pacer)
     : input_(input),
       schedule_(std::move(schedule)),
       kernel_(kernel),

@@ -11,7 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "base/progress.h"
-#include "dp/kernel/kernel.h"
+#include "dp/kernel/private_queries.h"
 #include "dp/synthesis/dense/product_component.h"
 #include "dp/synthesis/factored/factored_fit.h"
 #include "dp/synthesis/mwem/mwem_candidates.h"
@@ -24,7 +24,7 @@ namespace curator::dp {
 class MwemRun {
  public:
   // All must outlive it.
-  MwemRun(const SynthesisInput& input, MwemSchedule schedule, Kernel& kernel, Pacer& pacer);
+  MwemRun(const SynthesisInput& input, MwemSchedule schedule, PrivateQueries& kernel, Pacer& pacer);
 
   // Draws what the schedule says, or less where rounds end early, and fits. Errors: those of the kernel;
   // CANCELLED as in Pacer.
@@ -43,7 +43,7 @@ class MwemRun {
 
   const SynthesisInput& input_;
   const MwemSchedule schedule_;
-  Kernel& kernel_;
+  PrivateQueries& kernel_;
   Pacer& pacer_;
   std::unique_ptr<FactoredFit> fit_;
   MwemCandidates candidates_;

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <random>
 
+#include "dp/domain/testing_domain.h"
 #include "dp/synthesis/mwem/lambda_steps.h"
-#include "dp/workload/testing_domain.h"
 
 namespace curator::dp {
 namespace {

@@ -9,10 +9,10 @@
 
 #include "dp/accounting/rule.h"
 #include "dp/data/sealed_table.h"
+#include "dp/domain/testing_domain.h"
+#include "dp/queries/marginals.h"
 #include "dp/synthesis/synthesis_workload.h"
 #include "dp/synthesis/synthesizer.h"
-#include "dp/workload/marginals.h"
-#include "dp/workload/testing_domain.h"
 
 namespace curator::dp {
 

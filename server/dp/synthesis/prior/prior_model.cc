@@ -5,10 +5,10 @@
 
 #include "base/canonical_bytes.h"
 #include "base/status_macros.h"
+#include "dp/queries/marginals.h"
 #include "dp/synthesis/prior/nesting.h"
 #include "dp/synthesis/prior/prior_records.h"
 #include "dp/synthesis/prior/prior_schedule.h"
-#include "dp/workload/marginals.h"
 
 namespace curator::dp {
 namespace {

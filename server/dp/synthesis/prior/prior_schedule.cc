@@ -9,14 +9,14 @@
 #include "absl/strings/str_join.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
+#include "dp/queries/marginals.h"
+#include "dp/sensitivity/sensitivity.h"
+#include "dp/sensitivity/spend.h"
 #include "dp/synthesis/prior/nesting.h"
 #include "dp/synthesis/prior/prior_records.h"
 #include "dp/synthesis/prior/public_dependence.h"
 #include "dp/synthesis/settings_reader.h"
 #include "dp/synthesis/synthesis_workload.h"
-#include "dp/workload/marginals.h"
-#include "dp/workload/sensitivity.h"
-#include "dp/workload/spend.h"
 
 namespace curator::dp {
 namespace {

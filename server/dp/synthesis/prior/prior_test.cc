@@ -10,6 +10,9 @@
 
 #include "base/errors.h"
 #include "dp/data/sealed_table.h"
+#include "dp/domain/testing_domain.h"
+#include "dp/kernel/kernel.h"
+#include "dp/queries/marginals.h"
 #include "dp/synthesis/prior/nesting.h"
 #include "dp/synthesis/prior/prior_model.h"
 #include "dp/synthesis/prior/prior_records.h"
@@ -17,8 +20,6 @@
 #include "dp/synthesis/synthesis_workload.h"
 #include "dp/synthesis/testing/laws.h"
 #include "dp/synthesis/testing/public_rows.h"
-#include "dp/workload/marginals.h"
-#include "dp/workload/testing_domain.h"
 #include "tests/testing/seeded_bits.h"
 
 namespace curator::dp {

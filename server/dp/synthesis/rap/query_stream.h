@@ -11,9 +11,9 @@
 
 #include "absl/status/statusor.h"
 #include "dp/domain/domain.h"
-#include "dp/kernel/family_stream.h"
+#include "dp/kernel/private_queries.h"
+#include "dp/noise/noise_spec.h"
 #include "dp/synthesis/rap/single_queries.h"
-#include "dp/workload/noise_spec.h"
 
 namespace curator::dp {
 

@@ -9,6 +9,8 @@
 #include "base/errors.h"
 #include "base/status_macros.h"
 #include "dp/kernel/selection_score.h"
+#include "dp/queries/marginals.h"
+#include "dp/sensitivity/sensitivity.h"
 #include "dp/synthesis/affordable_selection.h"
 #include "dp/synthesis/rap/projection_loops.h"
 #include "dp/synthesis/rap/query_stream.h"
@@ -16,8 +18,6 @@
 #include "dp/synthesis/rap/single_queries.h"
 #include "dp/synthesis/settings_reader.h"
 #include "dp/synthesis/synthesis_workload.h"
-#include "dp/workload/marginals.h"
-#include "dp/workload/sensitivity.h"
 
 namespace curator::dp {
 namespace {

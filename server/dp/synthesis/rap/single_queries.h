@@ -10,10 +10,10 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "dp/domain/domain.h"
-#include "dp/kernel/transcript.h"
+#include "dp/kernel/private_queries.h"
+#include "dp/queries/linear_queries.h"
 #include "dp/synthesis/rap/projection.h"
 #include "dp/synthesis/rap/relaxed_layout.h"
-#include "dp/workload/linear_queries.h"
 
 namespace curator::dp {
 

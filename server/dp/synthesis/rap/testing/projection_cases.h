@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
+#include "dp/domain/testing_domain.h"
 #include "dp/synthesis/rap/cpu_projector.h"
 #include "dp/synthesis/rap/projection.h"
-#include "dp/workload/testing_domain.h"
 
 namespace curator::dp {
 
