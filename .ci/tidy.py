@@ -37,7 +37,9 @@ CPP_SUFFIXES = (".h", ".cc")
 TEXT_SUFFIXES = CPP_SUFFIXES + (".py", ".proto", ".sql", ".cmake", ".md", ".json", ".txt", "")
 
 # What a module may include besides itself: modules ("dp/domain") or single headers ("dp/noise/bit_source.h").
-_DP = ["dp/domain", "dp/accounting", "dp/noise", "dp/data", "dp/workload", "dp/kernel", "dp/synthesis"]
+_DP = ["dp/domain", "dp/accounting", "dp/noise", "dp/data", "dp/queries", "dp/sensitivity", "dp/workload", "dp/kernel",
+       "dp/synthesis"]
+_QUERIES = ["base", "dp/domain", "dp/accounting", "dp/noise", "dp/queries", "dp/sensitivity"]
 MAY_INCLUDE = {
     "base": [],
     "host": ["base", "dp/noise/bit_source.h"],
@@ -45,9 +47,13 @@ MAY_INCLUDE = {
     "dp/accounting": ["base", "dp/domain"],
     "dp/noise": ["base", "dp/domain", "dp/accounting/units.h"],
     "dp/data": ["base", "dp/domain"],
-    "dp/workload": ["base", "dp/domain", "dp/accounting", "dp/noise"],
-    "dp/kernel": ["base", "dp/domain", "dp/accounting", "dp/noise", "dp/workload", "dp/data"],
-    "dp/synthesis": ["base", "dp/domain", "dp/accounting", "dp/noise/bit_source.h", "dp/workload", "dp/kernel", "dp/data"],
+    "dp/queries": ["base", "dp/domain"],
+    "dp/sensitivity": ["base", "dp/domain", "dp/accounting", "dp/noise/noise_spec.h", "dp/queries"],
+    "dp/workload": _QUERIES,
+    "dp/kernel": [*_QUERIES, "dp/data"],
+    # Synthesizers see private queries and what is known of them from public facts, never the door itself.
+    "dp/synthesis": ["base", "dp/domain", "dp/accounting", "dp/noise/bit_source.h", "dp/noise/noise_spec.h", "dp/queries",
+                     "dp/sensitivity", "dp/kernel/private_queries.h", "dp/kernel/selection_score.h", "dp/kernel/utility", "dp/data"],
     "codec": ["base", *_DP],
     "records": ["base", "dp/domain", "dp/data"],
     "ledger": ["base"],
@@ -61,6 +67,8 @@ MAY_INCLUDE = {
 
 # Single files that may include more than their module.
 FILES_MAY_INCLUDE = [
+    # Tests of synthesizers make the kernels whose queries they pass on.
+    (re.compile(r"^server/dp/synthesis/(.*/)?(\w+_test\.cc|testing/\w+\.(h|cc))$"), ["dp/kernel"]),
     # `curator calc` runs the calculators of dp/accounting without a server, on events in their wire form (docs/adr/0006).
     (re.compile(r"^client/cli/(commands/calc|syntax/calc_\w+)\.(h|cc)$"), ["dp/accounting", "rpc/convert_event.h"]),
 ]
@@ -69,8 +77,8 @@ TEST_FILE = re.compile(r"_test\.cc$|^(tests|bench)/|/(testing|conformance)/|/tes
 TABLE_HEADER = "dp/data/sealed_table.h"
 TABLE_READERS = ("dp/kernel", "dp/data", "records")
 # The owner's exact view of the records: opened in one place, used in one.
-OWNER_VIEW = {"dp/kernel/owner_view.h", "service/owner/owner_actions.h"}
-OWNER_VIEW_USERS = re.compile(r"^server/(dp/kernel/owner_view|service/owner/owner_\w+)\.(h|cc)$")
+OWNER_VIEW = {"dp/kernel/owner/owner_view.h", "service/owner/owner_actions.h"}
+OWNER_VIEW_USERS = re.compile(r"^server/(dp/kernel/owner/owner_view|service/owner/owner_\w+)\.(h|cc)$")
 
 
 @dataclass(frozen=True)

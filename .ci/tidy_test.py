@@ -24,9 +24,11 @@ CLEAN = {
     "server/records/store.cc": '#include "records/store.h"\n#include "dp/data/sealed_table.h"\n',
     "server/ledger/ledger.h": '#include "base/errors.h"\n',
     "server/ledger/sqlite/sqlite_ledger.h": '#include "ledger/ledger.h"\n#include <sqlite3.h>\n',
-    "server/dp/kernel/kernel.h": '#include "dp/data/sealed_table_handle.h"\n#include "dp/workload/plan.h"\n',
+    "server/dp/kernel/kernel.h": '#include "dp/data/sealed_table_handle.h"\n#include "dp/kernel/private_queries.h"\n',
     "server/dp/kernel/kernel.cc": '#include "dp/kernel/kernel.h"\n#include "dp/data/sealed_table.h"\n',
-    "server/dp/synthesis/mwem.h": '#include "dp/kernel/kernel.h"\n#include "dp/noise/bit_source.h"\n',
+    "server/dp/kernel/private_queries.h": '#include "dp/sensitivity/sensitivity.h"\n#include "dp/noise/noise_spec.h"\n',
+    "server/dp/sensitivity/sensitivity.h": '#include "dp/queries/linear_queries.h"\n#include "dp/noise/noise_spec.h"\n',
+    "server/dp/synthesis/mwem.h": '#include "dp/kernel/private_queries.h"\n#include "dp/noise/bit_source.h"\n',
     "server/dp/noise/drbg.h": "#include <openssl/evp.h>\nint Fill() { return RAND_bytes(nullptr, 0); }\n",
     "server/dp/noise/drbg_test.cc": '#include "dp/noise/drbg.h"\nstd::mt19937_64 twister;\n',
     "server/dp/accounting/rule.h": "// No double decides.\nint64_t Cost();\n",
@@ -70,9 +72,19 @@ class Directions(TidyTest):
             ("server/dp/data/columns.h", "dp/kernel/kernel.h"),
             ("server/dp/workload/plan.h", "dp/kernel/kernel.h"),
             ("server/dp/workload/plan.h", "dp/data/public_table.h"),
+            ("server/dp/queries/boxes.h", "dp/sensitivity/sensitivity.h"),
+            ("server/dp/queries/boxes.h", "dp/noise/noise_spec.h"),
+            ("server/dp/sensitivity/spend.h", "dp/workload/plan.h"),
+            ("server/dp/sensitivity/spend.h", "dp/kernel/meter.h"),
+            ("server/dp/sensitivity/spend.h", "dp/noise/drbg.h"),
+            ("server/dp/kernel/meter.h", "dp/workload/plan.h"),
             ("server/dp/kernel/meter.h", "dp/synthesis/mwem.h"),
             ("server/dp/kernel/meter.h", "codec/event_codec.h"),
             ("server/dp/synthesis/rap.h", "dp/noise/discrete_laplace.h"),
+            ("server/dp/synthesis/rap.h", "dp/kernel/kernel.h"),
+            ("server/dp/synthesis/rap.h", "dp/kernel/meter.h"),
+            ("server/dp/synthesis/rap.h", "dp/kernel/testing/transcript.h"),
+            ("server/service/answer.h", "dp/kernel/testing/likelihood.h"),
             ("server/codec/plan_codec.h", "ledger/ledger.h"),
             ("server/records/ingest.h", "ledger/ledger.h"),
             ("server/records/ingest.h", "dp/kernel/kernel.h"),
@@ -136,7 +148,17 @@ class Table(TidyTest):
                     self.assertIn(("table", path), {(finding.rule, finding.path) for finding in findings})
 
     def test_a_source_that_reads_the_table_closes_no_header(self):
-        self.assert_clean("server/dp/synthesis/rap.h", '#include "dp/kernel/kernel.h"\n')
+        self.assert_clean("server/service/synthesis.h", '#include "dp/kernel/kernel.h"\n')
+
+    def test_synthesizers_see_private_queries_and_what_is_public_of_them(self):
+        for header in ["private_queries.h", "selection_score.h", "utility/utility.h"]:
+            with self.subTest(header=header):
+                self.assert_clean("server/dp/synthesis/rap.h", f'#include "dp/kernel/{header}"\n')
+
+    def test_tests_of_synthesizers_make_kernels(self):
+        for header in ["kernel.h", "testing/transcript.h"]:
+            with self.subTest(header=header):
+                self.assert_clean("server/dp/synthesis/rap_test.cc", f'#include "dp/kernel/{header}"\n')
 
     def test_the_handle_is_open_to_all_who_may_ask(self):
         self.assert_clean("server/dp/synthesis/rap.h", '#include "dp/data/sealed_table_handle.h"\n')
@@ -147,10 +169,10 @@ class Table(TidyTest):
     def test_the_owners_view_is_opened_in_one_place_and_used_in_one(self):
         for path in ["server/service/synthesis.h", "server/dp/kernel/kernel.h", "server/rpc/owner_rpc.h", "server/app.h"]:
             with self.subTest(path=path):
-                self.assert_caught("table", path, '#include "dp/kernel/owner_view.h"\n')
+                self.assert_caught("table", path, '#include "dp/kernel/owner/owner_view.h"\n')
         self.assert_caught("table", "server/service/synthesis.h", '#include "service/owner/owner_actions.h"\n')
         for path in ["server/service/owner/owner_reports.h", "server/service/owner/owner_actions.h"]:
-            self.assert_clean(path, '#include "dp/kernel/owner_view.h"\n')
+            self.assert_clean(path, '#include "dp/kernel/owner/owner_view.h"\n')
 
 
 class Libraries(TidyTest):

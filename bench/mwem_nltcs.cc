@@ -22,9 +22,9 @@
 #include "bench/mwem_paper/bench_world.h"
 #include "bench/mwem_paper/parity_baseline.h"
 #include "dp/accounting/rule.h"
+#include "dp/queries/marginals.h"
 #include "dp/synthesis/synthesis_workload.h"
 #include "dp/synthesis/synthesizers.h"
-#include "dp/workload/marginals.h"
 
 namespace curator::bench {
 namespace {

@@ -18,7 +18,7 @@
 #include "bench/nested_plot.h"
 #include "bench/nested_posterior.h"
 #include "bench/nested_slides.h"
-#include "dp/kernel/utility/group_utility.h"
+#include "dp/kernel/utility/lattice_utility.h"
 #include "dp/noise/drbg.h"
 #include "dp/noise/exponential_mechanism.h"
 

@@ -4,11 +4,11 @@
 #include <cmath>
 
 #include "dp/domain/domain.h"
+#include "dp/domain/testing_domain.h"
 #include "dp/kernel/utility/group_scores.h"
-#include "dp/kernel/utility/group_utility.h"
+#include "dp/kernel/utility/lattice_utility.h"
 #include "dp/kernel/utility/record_influence.h"
 #include "dp/synthesis/nested/nested_settings.h"
-#include "dp/workload/testing_domain.h"
 
 namespace curator::bench {
 namespace {

@@ -25,12 +25,13 @@
 
 #include "dp/data/count_marginals.h"
 #include "dp/data/testing/seal_rows.h"
+#include "dp/kernel/kernel.h"
 #include "dp/noise/drbg.h"
+#include "dp/queries/marginals.h"
 #include "dp/synthesis/prior/prior_schedule.h"
 #include "dp/synthesis/synthesis_workload.h"
 #include "dp/synthesis/synthesizers.h"
 #include "dp/synthesis/testing/public_rows.h"
-#include "dp/workload/marginals.h"
 
 namespace curator::dp {
 namespace {

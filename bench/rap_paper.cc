@@ -38,12 +38,13 @@
 #include "adult_triples.h"
 #include "dp/accounting/rule.h"
 #include "dp/data/testing/seal_rows.h"
+#include "dp/kernel/kernel.h"
 #include "dp/noise/drbg.h"
+#include "dp/queries/linear_queries.h"
+#include "dp/queries/marginals.h"
+#include "dp/sensitivity/sensitivity.h"
 #include "dp/synthesis/synthesis_workload.h"
 #include "dp/synthesis/synthesizers.h"
-#include "dp/workload/marginals.h"
-#include "dp/workload/sensitivity.h"
-#include "dp/workload/threshold_counts.h"
 
 namespace curator::dp {
 namespace {

@@ -15,10 +15,10 @@
 #include <vector>
 
 #include "bench/mwem_paper/bench_world.h"
+#include "dp/domain/testing_domain.h"
+#include "dp/queries/marginals.h"
 #include "dp/synthesis/models/dense_layout.h"
 #include "dp/synthesis/synthesis_workload.h"
-#include "dp/workload/marginals.h"
-#include "dp/workload/testing_domain.h"
 
 namespace curator::dp {
 namespace {

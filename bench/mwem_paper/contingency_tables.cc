@@ -9,7 +9,7 @@
 
 #include "bench/mwem_paper/experiments.h"
 #include "bench/mwem_paper/parity_baseline.h"
-#include "dp/workload/sensitivity.h"
+#include "dp/sensitivity/sensitivity.h"
 
 namespace curator::bench {
 namespace {

@@ -3,9 +3,9 @@
 #include <bit>
 #include <cmath>
 
+#include "dp/queries/marginals.h"
+#include "dp/sensitivity/sensitivity.h"
 #include "dp/synthesis/models/product_fit.h"
-#include "dp/workload/marginals.h"
-#include "dp/workload/sensitivity.h"
 
 namespace curator::bench {
 

@@ -8,7 +8,7 @@
 #include <random>
 
 #include "bench/mwem_paper/experiments.h"
-#include "dp/workload/linear_queries.h"
+#include "dp/queries/linear_queries.h"
 
 namespace curator::bench {
 namespace {

@@ -7,8 +7,8 @@
 #include <random>
 
 #include "bench/mwem_paper/experiments.h"
+#include "dp/queries/marginals.h"
 #include "dp/synthesis/synthesis_workload.h"
-#include "dp/workload/marginals.h"
 
 namespace curator::bench {
 namespace {

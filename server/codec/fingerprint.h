@@ -11,7 +11,7 @@
 #include "codec/release_codec.h"
 #include "dp/accounting/event.h"
 #include "dp/domain/domain.h"
-#include "dp/workload/linear_queries.h"
+#include "dp/queries/linear_queries.h"
 
 namespace curator::codec {
 

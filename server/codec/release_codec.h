@@ -12,9 +12,9 @@
 
 #include "absl/status/statusor.h"
 #include "dp/domain/domain.h"
+#include "dp/noise/noise_spec.h"
 #include "dp/workload/asked_set.h"
 #include "dp/workload/measurement.h"
-#include "dp/workload/noise_spec.h"
 
 namespace curator::codec {
 

@@ -4,7 +4,8 @@
 
 #include "base/canonical_bytes.h"
 #include "codec/fingerprint.h"
-#include "dp/workload/testing_domain.h"
+#include "dp/domain/testing_domain.h"
+#include "dp/queries/testing/all_intervals.h"
 
 namespace curator::codec {
 namespace {

@@ -19,6 +19,7 @@
 #include "dp/noise/discrete_distributions.h"
 #include "dp/noise/discrete_gaussian.h"
 #include "dp/noise/discrete_laplace.h"
+#include "dp/noise/testing/log_probability.h"
 #include "tests/statistical/audit_mode.h"
 #include "tests/statistical/binomial.h"
 #include "tests/statistical/frequencies.h"

@@ -1,5 +1,6 @@
 // The stored models of every synthesizer. The first byte says whose; what is accepted stores itself as the
 // same bytes, and draws records of its domain.
+#include "dp/kernel/kernel.h"
 #include "dp/synthesis/synthesizers.h"
 #include "dp/synthesis/testing/laws.h"
 #include "tests/fuzz/fuzz_target.h"

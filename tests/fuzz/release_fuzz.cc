@@ -1,6 +1,7 @@
 // The decoders of stored releases, of workloads and of synthesis: one release has one encoding.
 #include "codec/release_codec.h"
-#include "dp/workload/testing_domain.h"
+#include "dp/domain/testing_domain.h"
+#include "dp/queries/testing/all_intervals.h"
 #include "tests/fuzz/fuzz_target.h"
 
 namespace curator::fuzz {

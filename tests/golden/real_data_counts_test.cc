@@ -12,7 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "dp/data/count_sealed_marginals.h"
-#include "dp/workload/linear_queries.h"
+#include "dp/queries/linear_queries.h"
 #include "records/testing/stored_datasets.h"
 #include "tests/golden/schema_from_json.h"
 #include "tests/golden/sqlite_codes.h"

@@ -12,6 +12,7 @@
 #include "dp/noise/discrete_gaussian.h"
 #include "dp/noise/discrete_laplace.h"
 #include "dp/noise/exponential_mechanism.h"
+#include "dp/noise/testing/log_probability.h"
 #include "tests/statistical/audit_mode.h"
 #include "tests/testing/seeded_bits.h"
 

@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "dp/data/testing/seal_rows.h"
+#include "dp/domain/testing_domain.h"
 #include "dp/kernel/kernel.h"
 #include "dp/noise/bit_buffer.h"
-#include "dp/workload/sensitivity.h"
-#include "dp/workload/testing_domain.h"
+#include "dp/sensitivity/sensitivity.h"
 #include "tests/statistical/audit_mode.h"
 #include "tests/statistical/instruction_trace.h"
 #include "tests/testing/seeded_bits.h"
@@ -53,7 +53,7 @@ std::vector<dp::SealedTableHandle> TablesOfOneSize() {
 }
 
 // One question to a kernel, which is ready when the stepping begins.
-using Question = std::function<bool(dp::Kernel& kernel)>;
+using Question = std::function<bool(dp::PrivateQueries& kernel)>;
 
 Trace TraceOfQuestion(const dp::SealedTableHandle& table, const dp::Event& price, const Question& ask) {
   const std::optional<Trace> trace = TraceOf([&]() -> std::function<void()> {
@@ -82,7 +82,7 @@ dp::Event CountsPrice(const dp::NoiseSpec& noise) {
   return dp::NoiseEvent(noise, dp::MarginalsSensitivity(kRecord, 2).value());
 }
 Question Counts(const dp::NoiseSpec& noise) {
-  return [noise](dp::Kernel& kernel) { return kernel.NoisyCounts(kSets, noise).ok(); };
+  return [noise](dp::PrivateQueries& kernel) { return kernel.NoisyCounts(kSets, noise).ok(); };
 }
 
 const dp::NoiseSpec kLaplace{dp::Mechanism::kDiscreteLaplace, {10, 1}};
@@ -99,7 +99,7 @@ TEST(ConstantSteps, CountsWithGaussianNoise) {
 TEST(ConstantSteps, SelectionsOfTheWorstApproximated) {
   const std::vector<dp::ApproximatedMarginal> candidates = {{{0}, {10, 20, 10}, 0},
                                                             {{1, 2}, std::vector<double>(8, 5.0), 2}};
-  ExpectTheSameSteps({dp::ExponentialMechanismEvent{kEpsilon}}, [&candidates](dp::Kernel& kernel) {
+  ExpectTheSameSteps({dp::ExponentialMechanismEvent{kEpsilon}}, [&candidates](dp::PrivateQueries& kernel) {
     return kernel.SelectWorstApproximated(candidates, kEpsilon).ok();
   });
 }
@@ -110,22 +110,23 @@ const dp::QueryGroup kQueries{{1, 2}, std::vector<dp::LinearQuery>{{{1, 1}, {2, 
 TEST(ConstantSteps, CountsOfGroupsOfQueries) {
   const std::vector<dp::QueryGroup> groups = {kQueries};
   const auto sensitivity = dp::QueriesSensitivity(SmallDomain(), kRecord, groups).value();
-  ExpectTheSameSteps(dp::NoiseEvent(kLaplace, sensitivity),
-                     [&groups](dp::Kernel& kernel) { return kernel.NoisyCounts(groups, kLaplace).ok(); });
+  ExpectTheSameSteps(dp::NoiseEvent(kLaplace, sensitivity), [&groups](dp::PrivateQueries& kernel) {
+    return kernel.NoisyCounts(groups, kLaplace).ok();
+  });
 }
 
 TEST(ConstantSteps, SelectionsOfTheWorstApproximatedGroup) {
   const std::vector<dp::ApproximatedGroup> candidates = {
       {.group = kQueries, .estimate = {10, 0}, .error = dp::GroupError::kLargest},
       {.group = {{0}, dp::EveryCell{}}, .estimate = {20, 10, 10}}};
-  ExpectTheSameSteps({dp::ExponentialMechanismEvent{kEpsilon}}, [&candidates](dp::Kernel& kernel) {
+  ExpectTheSameSteps({dp::ExponentialMechanismEvent{kEpsilon}}, [&candidates](dp::PrivateQueries& kernel) {
     return kernel.SelectWorstApproximated(candidates, kEpsilon).ok();
   });
 }
 
 // By each utility, where a unit is one record. (Of a person with several, the steps tell how many.)
 void ExpectTheSameStepsBy(const dp::Utility& utility) {
-  ExpectTheSameSteps({dp::ExponentialMechanismEvent{kEpsilon}}, [&utility](dp::Kernel& kernel) {
+  ExpectTheSameSteps({dp::ExponentialMechanismEvent{kEpsilon}}, [&utility](dp::PrivateQueries& kernel) {
     return kernel.SelectByUtility(utility, {}, kEpsilon).ok();
   });
 }

@@ -6,10 +6,11 @@
 #include "dp/accounting/rule.h"
 #include "dp/data/count_sealed_marginals.h"
 #include "dp/data/sealed_table.h"
+#include "dp/domain/testing_domain.h"
 #include "dp/kernel/kernel.h"
-#include "dp/kernel/likelihood.h"
-#include "dp/workload/sensitivity.h"
-#include "dp/workload/testing_domain.h"
+#include "dp/kernel/testing/likelihood.h"
+#include "dp/kernel/testing/transcript.h"
+#include "dp/sensitivity/sensitivity.h"
 #include "tests/statistical/audit_mode.h"
 #include "tests/statistical/neighbours.h"
 #include "tests/testing/seeded_bits.h"
@@ -57,10 +58,9 @@ std::vector<dp::CountsDraw> DrawsOf(const Neighbours& pair, const UnitBound& uni
                                     const std::vector<AttributeSet>& sets, const NoiseSpec& noise) {
   constexpr int kTimes = 4;
   seeded::SeededBits bits(AuditSeed(21));
-  dp::Kernel kernel(pair.table, SmallDomain(), unit, dp::Meter({{PriceFor(unit, sets, noise), kTimes}}),
-                    bits);
+  dp::Kernel door(pair.table, SmallDomain(), unit, dp::Meter({{PriceFor(unit, sets, noise), kTimes}}), bits);
   dp::Transcript transcript;
-  kernel.RecordTo(transcript);
+  dp::RecordingQueries kernel(door, transcript);
   for (int i = 0; i < kTimes; ++i) EXPECT_TRUE(kernel.NoisyCounts(sets, noise).ok());
   std::vector<dp::CountsDraw> draws;
   for (const dp::Draw& draw : transcript) draws.push_back(std::get<dp::CountsDraw>(draw));

@@ -6,10 +6,11 @@
 
 #include "dp/data/count_sealed_marginals.h"
 #include "dp/data/sealed_table.h"
+#include "dp/domain/testing_domain.h"
 #include "dp/kernel/kernel.h"
-#include "dp/kernel/likelihood.h"
-#include "dp/workload/sensitivity.h"
-#include "dp/workload/testing_domain.h"
+#include "dp/kernel/testing/likelihood.h"
+#include "dp/kernel/testing/transcript.h"
+#include "dp/sensitivity/sensitivity.h"
 #include "tests/statistical/audit_mode.h"
 #include "tests/statistical/exact_ratio.h"
 #include "tests/statistical/neighbours.h"
@@ -51,10 +52,10 @@ std::vector<dp::Draw> CountsDraws(const Neighbours& pair, const UnitBound& unit,
   constexpr int kTimes = 4;
   const auto sensitivity = dp::MarginalsSensitivity(unit, static_cast<int64_t>(sets.size())).value();
   seeded::SeededBits bits(AuditSeed(sets.size()));
-  dp::Kernel kernel(pair.table, SmallDomain(), unit,
-                    dp::Meter({{dp::NoiseEvent(noise, sensitivity), kTimes}}), bits);
+  dp::Kernel door(pair.table, SmallDomain(), unit, dp::Meter({{dp::NoiseEvent(noise, sensitivity), kTimes}}),
+                  bits);
   dp::Transcript transcript;
-  kernel.RecordTo(transcript);
+  dp::RecordingQueries kernel(door, transcript);
   for (int i = 0; i < kTimes; ++i) EXPECT_TRUE(kernel.NoisyCounts(sets, noise).ok());
   constexpr int64_t kFar = int64_t{1} << 40;
   for (const int64_t first_half : {kFar, -kFar}) {
@@ -135,9 +136,9 @@ TEST(ExactRatio, NoisyRecordCountsLoseWhatTheMeterTookAndReachIt) {
     RatioAudit finding(PureLossOf(event));
     for (const Neighbours& pair : NeighboursOf(SmallDomain(), unit, 12, 2)) {
       seeded::SeededBits bits(AuditSeed(3));
-      dp::Kernel kernel(pair.table, SmallDomain(), unit, dp::Meter({{event, 1}}), bits);
+      dp::Kernel door(pair.table, SmallDomain(), unit, dp::Meter({{event, 1}}), bits);
       dp::Transcript draws;
-      kernel.RecordTo(draws);
+      dp::RecordingQueries kernel(door, draws);
       ASSERT_TRUE(kernel.NoisyRecordCount(noise).ok());
       draws.emplace_back(dp::RecordCountDraw{noise, 1'000'000});
       draws.emplace_back(dp::RecordCountDraw{noise, -1'000'000});

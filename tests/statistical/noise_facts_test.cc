@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "dp/noise/discrete_distributions.h"
+#include "dp/noise/testing/log_probability.h"
 #include "tests/statistical/noise_vectors.h"
 #include "tests/testing/shared_folder.h"
 

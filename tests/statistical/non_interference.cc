@@ -3,6 +3,7 @@
 #include <random>
 #include <utility>
 
+#include "dp/kernel/testing/transcript.h"
 #include "dp/synthesis/testing/nested_rows.h"
 #include "tests/statistical/audit_mode.h"
 #include "tests/testing/seeded_bits.h"
@@ -44,14 +45,13 @@ std::string InterferenceOf(const Release& release, const Audited& audited, uint6
   const std::vector<NamedTable> tables = TablesOver(audited.domain, seed);
   for (const NamedTable& drawn_from : tables) {
     seeded::SeededBits bits(AuditSeed(seed));
-    dp::Kernel kernel(drawn_from.table, audited.domain, audited.unit, dp::Meter(audited.schedule), bits);
+    dp::Kernel door(drawn_from.table, audited.domain, audited.unit, dp::Meter(audited.schedule), bits);
     dp::Transcript transcript;
-    kernel.RecordTo(transcript);
+    dp::RecordingQueries kernel(door, transcript);
     const absl::StatusOr<std::string> made = release(kernel, *drawn_from.table);
     if (!made.ok()) return "cannot be made from " + drawn_from.name + ": " + Shown(made);
     for (const NamedTable& beside : tables) {
-      dp::Kernel replay =
-          dp::Kernel::Replaying(transcript, audited.domain, audited.unit, dp::Meter(audited.schedule));
+      dp::ReplayingQueries replay(transcript, audited.domain);
       const absl::StatusOr<std::string> again = release(replay, *beside.table);
       if (again.ok() && *again == *made) continue;
       return "made from " + drawn_from.name + " it is " + Shown(made) + "; from the same answers beside " +

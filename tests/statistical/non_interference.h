@@ -18,7 +18,8 @@ namespace curator::statistics {
 
 // Makes what leaves the server. A sound release asks the kernel alone; a broken one, made in a test, looks
 // through `table`, the hole in its wall.
-using Release = std::function<absl::StatusOr<std::string>(dp::Kernel& kernel, const dp::SealedTable& table)>;
+using Release =
+    std::function<absl::StatusOr<std::string>(dp::PrivateQueries& kernel, const dp::SealedTable& table)>;
 
 struct Audited {
   dp::Domain domain;

@@ -11,14 +11,14 @@
 
 #include "codec/release_codec.h"
 #include "dp/data/count_sealed_marginals.h"
+#include "dp/domain/testing_domain.h"
+#include "dp/queries/marginals.h"
+#include "dp/sensitivity/sensitivity.h"
+#include "dp/sensitivity/spend.h"
 #include "dp/synthesis/synthesis_workload.h"
 #include "dp/synthesis/synthesizers.h"
 #include "dp/synthesis/testing/nested_rows.h"
 #include "dp/synthesis/testing/public_rows.h"
-#include "dp/workload/marginals.h"
-#include "dp/workload/noise_purchase.h"
-#include "dp/workload/sensitivity.h"
-#include "dp/workload/testing_domain.h"
 #include "tests/testing/seeded_bits.h"
 
 namespace curator::statistics {
@@ -63,7 +63,8 @@ std::string Sampled(const dp::SynthesisModel& model, int64_t rows) {
 using RowCount = std::function<int64_t(const dp::SynthesisModel& model, const dp::SealedTable& table)>;
 
 Release SyntheticPopulation(const dp::Synthesizer& method, const RowCount& rows) {
-  return [&method, rows](dp::Kernel& kernel, const dp::SealedTable& table) -> absl::StatusOr<std::string> {
+  return [&method, rows](dp::PrivateQueries& kernel,
+                         const dp::SealedTable& table) -> absl::StatusOr<std::string> {
     dp::Pacer pacer{std::stop_token()};
     const auto model = method.Fit(SynthesisOver(SmallDomain()), kernel, pacer, NoProgress());
     if (!model.ok()) return model.status();
@@ -89,7 +90,8 @@ TEST(NonInterference, AModelOfGroupsIsAFunctionOfTheDraws) {
   dp::SynthesisInput input = SynthesisOver(SmallDomain());
   input.settings = {{"region", "a1"}, {"group", "a0"}};
   const dp::Synthesizer& method = *dp::FindSynthesizer("prior");
-  const Release grouped = [&](dp::Kernel& kernel, const dp::SealedTable&) -> absl::StatusOr<std::string> {
+  const Release grouped = [&](dp::PrivateQueries& kernel,
+                              const dp::SealedTable&) -> absl::StatusOr<std::string> {
     dp::Pacer pacer{std::stop_token()};
     const auto model = method.Fit(input, kernel, pacer, NoProgress());
     if (!model.ok()) return model.status();
@@ -119,7 +121,7 @@ dp::Event WorkloadEvent() {
 }
 
 std::string InterferenceOfWorkload(const PostProcessing& process) {
-  const Release release = [&process](dp::Kernel& kernel,
+  const Release release = [&process](dp::PrivateQueries& kernel,
                                      const dp::SealedTable& table) -> absl::StatusOr<std::string> {
     absl::StatusOr<Counts> counts = kernel.NoisyCounts(kSets, WorkloadNoise());
     if (!counts.ok()) return counts.status();
@@ -213,7 +215,7 @@ std::string Bytes(const MwemParts::Cells& model) {
   return text;
 }
 
-absl::StatusOr<std::string> SmallMwem(const MwemParts& parts, dp::Kernel& kernel,
+absl::StatusOr<std::string> SmallMwem(const MwemParts& parts, dp::PrivateQueries& kernel,
                                       const dp::SealedTable& table) {
   const absl::StatusOr<int64_t> noisy = kernel.NoisyRecordCount(kMeasurement);
   if (!noisy.ok()) return noisy.status();
@@ -240,7 +242,7 @@ absl::StatusOr<std::string> SmallMwem(const MwemParts& parts, dp::Kernel& kernel
 }
 
 std::string InterferenceOfMwem(const MwemParts& parts) {
-  const Release release = [&parts](dp::Kernel& kernel, const dp::SealedTable& table) {
+  const Release release = [&parts](dp::PrivateQueries& kernel, const dp::SealedTable& table) {
     return SmallMwem(parts, kernel, table);
   };
   return InterferenceOf(release, {SmallDomain(), kRecord, MwemSchedule()}, 3);

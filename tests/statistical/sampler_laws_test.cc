@@ -10,6 +10,7 @@
 #include "dp/noise/discrete_distributions.h"
 #include "dp/noise/discrete_gaussian.h"
 #include "dp/noise/discrete_laplace.h"
+#include "dp/noise/testing/log_probability.h"
 #include "tests/statistical/audit_mode.h"
 #include "tests/statistical/noise_vectors.h"
 #include "tests/testing/seeded_bits.h"

@@ -5,9 +5,10 @@
 
 #include "dp/data/sealed_table.h"
 #include "dp/data/testing/seal_rows.h"
+#include "dp/domain/testing_domain.h"
 #include "dp/kernel/kernel.h"
-#include "dp/kernel/likelihood.h"
-#include "dp/workload/testing_domain.h"
+#include "dp/kernel/testing/likelihood.h"
+#include "dp/kernel/testing/transcript.h"
 #include "tests/statistical/exact_ratio.h"
 #include "tests/statistical/neighbours.h"
 #include "tests/testing/seeded_bits.h"
@@ -148,9 +149,9 @@ TEST(ExactRatioOfSelection, TheKernelDrawsWhatItsLikelihoodSays) {
   const std::vector<ApproximatedMarginal> candidates = Candidates(10, kRises, kFalls, 0);
   const dp::SealedTableHandle table = dp::SealRows(domain, {}).value();
   seeded::SeededBits bits(12);
-  dp::Kernel kernel(table, domain, kRecord, dp::Meter({{{dp::ExponentialMechanismEvent{kOne}}, 1}}), bits);
+  dp::Kernel door(table, domain, kRecord, dp::Meter({{{dp::ExponentialMechanismEvent{kOne}}, 1}}), bits);
   dp::Transcript transcript;
-  kernel.RecordTo(transcript);
+  dp::RecordingQueries kernel(door, transcript);
   ASSERT_TRUE(kernel.SelectWorstApproximated(candidates, kOne).ok());
   ASSERT_EQ(transcript.size(), 1u);
   EXPECT_EQ(std::get<dp::SelectionDraw>(transcript[0]).candidates, candidates);

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "dp/data/testing/seal_rows.h"
+#include "dp/domain/testing_domain.h"
 #include "dp/kernel/kernel.h"
 #include "dp/noise/drbg.h"
-#include "dp/workload/testing_domain.h"
 #include "tests/statistical/audit_mode.h"
 #include "tests/statistical/black_box.h"
 #include "tests/testing/seeded_bits.h"

@@ -3,10 +3,11 @@
 #include <gtest/gtest.h>
 
 #include "dp/data/sealed_table.h"
+#include "dp/domain/testing_domain.h"
 #include "dp/kernel/kernel.h"
-#include "dp/kernel/likelihood.h"
-#include "dp/workload/sensitivity.h"
-#include "dp/workload/testing_domain.h"
+#include "dp/kernel/testing/likelihood.h"
+#include "dp/kernel/testing/transcript.h"
+#include "dp/sensitivity/sensitivity.h"
 #include "tests/statistical/audit_mode.h"
 #include "tests/statistical/exact_ratio.h"
 #include "tests/statistical/neighbours.h"
@@ -54,9 +55,9 @@ Interval PriceOf(int rounds) {
 // misses most, and measures it.
 dp::Transcript RunOn(const dp::SealedTableHandle& table, uint64_t seed) {
   seeded::SeededBits bits(seed);
-  dp::Kernel kernel(table, Questions(), kUnit, dp::Meter(Schedule(kRounds)), bits);
+  dp::Kernel door(table, Questions(), kUnit, dp::Meter(Schedule(kRounds)), bits);
   dp::Transcript transcript;
-  kernel.RecordTo(transcript);
+  dp::RecordingQueries kernel(door, transcript);
   double records = static_cast<double>(kernel.NoisyRecordCount(RecordNoise()).value());
   const size_t median = kernel.SelectByUtility(dp::QuantileValue{2, 1, 2}, {}, kMedian).value();
   for (int round = 0; round < kRounds; ++round) {

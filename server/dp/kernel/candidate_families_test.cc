@@ -1,6 +1,4 @@
 // Families of candidates at the kernel's door: their selection, by the exact loss on neighbours.
-#include "dp/kernel/candidate_families.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -9,11 +7,13 @@
 
 #include "dp/data/count_sealed_marginals.h"
 #include "dp/data/testing/seal_rows.h"
+#include "dp/domain/testing_domain.h"
 #include "dp/kernel/kernel.h"
-#include "dp/kernel/likelihood.h"
-#include "dp/kernel/utility/testing_units.h"
+#include "dp/kernel/selection_score.h"
+#include "dp/kernel/testing/likelihood.h"
+#include "dp/kernel/testing/transcript.h"
+#include "dp/kernel/testing/units.h"
 #include "dp/noise/drbg.h"
-#include "dp/workload/testing_domain.h"
 
 namespace curator::dp {
 namespace {
@@ -138,10 +138,10 @@ TEST(SelectWorstCandidate, ReplaysItsTranscriptAndNoOtherQuestion) {
   Drbg bits(DrawKey(DrawKey::Bytes{}));
   Kernel kernel(SealRows(Questions(), {{0, 0}, {1, 1}}).value(), Questions(), kUnits[0], paid, bits);
   Transcript transcript;
-  kernel.RecordTo(transcript);
-  const FamilyChoice chosen = kernel.SelectWorstCandidate(Families(), kOne).value();
+  const FamilyChoice chosen =
+      RecordingQueries(kernel, transcript).SelectWorstCandidate(Families(), kOne).value();
   const auto replay = [&](const std::vector<CandidateFamily>& asked) {
-    return Kernel::Replaying(transcript, Questions(), kUnits[0], paid).SelectWorstCandidate(asked, kOne);
+    return ReplayingQueries(transcript, Questions()).SelectWorstCandidate(asked, kOne);
   };
   EXPECT_EQ(replay(Families()).value(), chosen);
   EXPECT_EQ(replay(Marginals()).status().code(), absl::StatusCode::kFailedPrecondition);

@@ -5,9 +5,9 @@
 
 #include "dp/data/sealed_table.h"
 #include "dp/data/testing/seal_rows.h"
+#include "dp/domain/testing_domain.h"
 #include "dp/kernel/kernel.h"
-#include "dp/workload/sensitivity.h"
-#include "dp/workload/testing_domain.h"
+#include "dp/sensitivity/sensitivity.h"
 #include "tests/testing/seeded_bits.h"
 
 namespace curator::dp {

@@ -1,6 +1,4 @@
 // Choices among families that are made when they are asked for.
-#include "dp/kernel/family_stream.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -8,10 +6,12 @@
 #include <map>
 
 #include "dp/data/testing/seal_rows.h"
+#include "dp/domain/testing_domain.h"
 #include "dp/kernel/kernel.h"
-#include "dp/kernel/likelihood.h"
+#include "dp/kernel/private_queries.h"
+#include "dp/kernel/testing/likelihood.h"
+#include "dp/kernel/testing/transcript.h"
 #include "dp/noise/drbg.h"
-#include "dp/workload/testing_domain.h"
 #include "tests/testing/seeded_bits.h"
 
 namespace curator::dp {
@@ -105,12 +105,9 @@ TEST(SelectWorstCandidates, ReplaysItsTranscript) {
   seeded::SeededBits bits(3);
   Transcript transcript;
   Kernel kernel = KernelFor(3, bits);
-  kernel.RecordTo(transcript);
-  const auto choices = kernel.SelectWorstCandidates(stream, 3, kTwo).value();
+  const auto choices = RecordingQueries(kernel, transcript).SelectWorstCandidates(stream, 3, kTwo).value();
   const auto replay = [&](const FamilyStream& asked) {
-    Kernel replaying =
-        Kernel::Replaying(transcript, Questions(), kUnit, Meter({{{ExponentialMechanismEvent{kTwo}}, 3}}));
-    return replaying.SelectWorstCandidates(asked, 3, kTwo);
+    return ReplayingQueries(transcript, Questions()).SelectWorstCandidates(asked, 3, kTwo);
   };
   EXPECT_EQ(replay(stream).value(), choices);
   std::vector<CandidateFamily> others = Families();

@@ -1,27 +1,8 @@
 #include "dp/kernel/group_sizes.h"
 
 #include <algorithm>
-#include <functional>
 
 namespace curator::dp {
-
-absl::Status CheckSizeBins(std::span<const int64_t> least_sizes) {
-  const bool rises = std::ranges::adjacent_find(least_sizes, std::greater_equal<>()) == least_sizes.end();
-  if (!least_sizes.empty() && least_sizes.size() <= size_t{1} << 16 && least_sizes.front() == 1 && rises)
-    return absl::OkStatus();
-  return absl::InvalidArgumentError("bins of group sizes must rise from 1, at most 65536 of them");
-}
-
-Sensitivity GroupSizesSensitivity(NeighbourRelation relation, GroupRole role, size_t bins) {
-  if (bins == 1) return {.l1 = 1, .l2_squared = 1, .linf = 1};
-  const bool replaces = relation == NeighbourRelation::kReplaceOne;
-  if (role == GroupRole::kUnit) {
-    return replaces ? Sensitivity{.l1 = 2, .l2_squared = 2, .linf = 1}
-                    : Sensitivity{.l1 = 1, .l2_squared = 1, .linf = 1};
-  }
-  return replaces ? Sensitivity{.l1 = 4, .l2_squared = 8, .linf = 2}
-                  : Sensitivity{.l1 = 2, .l2_squared = 2, .linf = 1};
-}
 
 absl::Status CheckRole(GroupRole role, const SealedTable& table) {
   const bool fits = role == GroupRole::kUnit ? table.units().has_value()

@@ -9,7 +9,7 @@
 
 #include "absl/status/status.h"
 #include "dp/data/sealed_table.h"
-#include "dp/kernel/group_sizes_sensitivity.h"
+#include "dp/sensitivity/sensitivity.h"
 
 namespace curator::dp {
 

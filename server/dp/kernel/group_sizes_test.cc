@@ -5,11 +5,13 @@
 
 #include <cmath>
 
+#include "dp/domain/testing_domain.h"
 #include "dp/kernel/kernel.h"
-#include "dp/kernel/likelihood.h"
-#include "dp/kernel/utility/testing_groups.h"
+#include "dp/kernel/testing/groups.h"
+#include "dp/kernel/testing/likelihood.h"
+#include "dp/kernel/testing/transcript.h"
 #include "dp/noise/drbg.h"
-#include "dp/workload/testing_domain.h"
+#include "dp/sensitivity/sensitivity.h"
 
 namespace curator::dp {
 namespace {
@@ -147,12 +149,12 @@ TEST(NoisyGroupSizes, AreReplayedWithoutATableAndRefusedOfOtherTables) {
   Transcript transcript;
   Kernel kernel(GroupsOfSizes({1, 2, 9}, RowOwner::kItselfInGroup), OneAttribute(), kRecord,
                 PaidFor(GroupRole::kAroundRecord), bits);
-  kernel.RecordTo(transcript);
-  const auto drawn = kernel.NoisyGroupSizes(GroupRole::kAroundRecord, kBins, kNoise).value();
-  EXPECT_FALSE(kernel.NoisyGroupSizes(GroupRole::kAroundRecord, kBins, kNoise).ok()) << "paid for once";
-  Kernel same = Kernel::Replaying(transcript, OneAttribute(), kRecord, PaidFor(GroupRole::kAroundRecord));
+  RecordingQueries recording(kernel, transcript);
+  const auto drawn = recording.NoisyGroupSizes(GroupRole::kAroundRecord, kBins, kNoise).value();
+  EXPECT_FALSE(recording.NoisyGroupSizes(GroupRole::kAroundRecord, kBins, kNoise).ok()) << "paid for once";
+  ReplayingQueries same(transcript, OneAttribute());
   EXPECT_EQ(same.NoisyGroupSizes(GroupRole::kAroundRecord, kBins, kNoise).value(), drawn);
-  Kernel another = Kernel::Replaying(transcript, OneAttribute(), kRecord, PaidFor(GroupRole::kUnit));
+  ReplayingQueries another(transcript, OneAttribute());
   EXPECT_FALSE(another.NoisyGroupSizes(GroupRole::kUnit, kBins, kNoise).ok());
   for (const auto& [owner, role] : {std::pair(RowOwner::kUnit, GroupRole::kAroundRecord),
                                     std::pair(RowOwner::kItselfInGroup, GroupRole::kUnit)}) {

@@ -1,6 +1,8 @@
 #include "dp/kernel/kernel.h"
 
 #include <algorithm>
+#include <iterator>
+#include <set>
 #include <utility>
 #include <variant>
 
@@ -8,11 +10,14 @@
 #include "dp/data/count_sealed_marginals.h"
 #include "dp/data/sealed_table.h"
 #include "dp/kernel/group_sizes.h"
+#include "dp/kernel/selection_score.h"
+#include "dp/kernel/utility/lattice_utility.h"
+#include "dp/kernel/utility/utility_scores.h"
 #include "dp/noise/discrete_gaussian.h"
 #include "dp/noise/discrete_laplace.h"
-#include "dp/workload/linear_queries.h"
-#include "dp/workload/marginals.h"
-#include "dp/workload/sensitivity.h"
+#include "dp/noise/exponential_mechanism.h"
+#include "dp/queries/marginals.h"
+#include "dp/sensitivity/sensitivity.h"
 
 namespace curator::dp {
 namespace {
@@ -39,25 +44,61 @@ void Add(std::span<const int64_t> noises, std::vector<std::vector<int64_t>>& val
   }
 }
 
+// The sets of the candidates, once each has been found well-formed.
+absl::StatusOr<std::vector<AttributeSet>> SetsOf(const Domain& domain,
+                                                 std::span<const ApproximatedMarginal> candidates) {
+  std::vector<AttributeSet> sets;
+  sets.reserve(candidates.size());
+  for (const ApproximatedMarginal& candidate : candidates) sets.push_back(candidate.attributes);
+  RETURN_IF_ERROR(ValidateMarginals(domain, sets));
+  return sets;
+}
+
+// What has been chosen, by family.
+using Chosen = std::map<size_t, std::set<int64_t>>;
+
+CandidateFamily Without(const Chosen& chosen, size_t index, CandidateFamily family) {
+  const auto found = chosen.find(index);
+  if (found == chosen.end()) return family;
+  std::vector<int64_t> excluded;
+  std::ranges::set_union(family.excluded, found->second, std::back_inserter(excluded));
+  family.excluded = std::move(excluded);
+  return family;
+}
+
 }  // namespace
 
-Kernel::Kernel(Domain domain, UnitBound unit, Meter meter)
-    : domain_(std::move(domain)), unit_(unit), meter_(std::move(meter)) {}
-
 Kernel::Kernel(SealedTableHandle table, Domain domain, UnitBound unit, Meter meter, BitSource& bits)
-    : Kernel(std::move(domain), unit, std::move(meter)) {
-  table_ = std::move(table);
-  bits_ = &bits;
+    : domain_(std::move(domain)),
+      unit_(unit),
+      meter_(std::move(meter)),
+      table_(std::move(table)),
+      bits_(bits) {}
+
+absl::Status Kernel::CheckCells(std::vector<AttributeSet> sets) const {
+  std::ranges::sort(sets);
+  const auto repeated = std::ranges::unique(sets);
+  sets.erase(repeated.begin(), repeated.end());
+  return TotalCells(domain_, sets).status();
 }
 
-Kernel Kernel::Replaying(Transcript transcript, Domain domain, UnitBound unit, Meter meter) {
-  Kernel kernel(std::move(domain), unit, std::move(meter));
-  kernel.replayed_ = std::move(transcript);
-  return kernel;
-}
-
-absl::Status Kernel::AnotherQuestion() {
-  return absl::FailedPreconditionError("the transcript holds the answer to another question");
+absl::StatusOr<std::vector<std::span<const int64_t>>> Kernel::CachedCounts(
+    const std::vector<AttributeSet>& sets) {
+  std::vector<AttributeSet> missing;
+  for (const AttributeSet& set : sets) {
+    if (!counts_.contains(set)) missing.push_back(set);
+  }
+  std::ranges::sort(missing);
+  const auto repeated = std::ranges::unique(missing);
+  missing.erase(repeated.begin(), repeated.end());
+  if (!missing.empty()) {
+    ASSIGN_OR_RETURN(std::vector<std::vector<int64_t>> counts,
+                     CountMarginals(*table_, domain_, missing, *executor_));
+    for (size_t i = 0; i < missing.size(); ++i) counts_.emplace(std::move(missing[i]), std::move(counts[i]));
+  }
+  std::vector<std::span<const int64_t>> found;
+  for (const AttributeSet& set : sets) found.emplace_back(counts_.at(set));
+  return found;
 }
 
 absl::StatusOr<std::vector<std::vector<int64_t>>> Kernel::NoisyCounts(std::span<const AttributeSet> marginals,
@@ -69,21 +110,11 @@ absl::StatusOr<std::vector<std::vector<int64_t>>> Kernel::NoisyCounts(std::span<
                    MarginalsSensitivity(unit_, static_cast<int64_t>(marginals.size())));
   RETURN_IF_ERROR(meter_.Debit(NoiseEvent(noise, sensitivity)));
 
-  if (table_ == nullptr) {
-    ASSIGN_OR_RETURN(const CountsDraw recorded, NextRecorded<CountsDraw>());
-    if (!std::equal(marginals.begin(), marginals.end(), recorded.marginals.begin(),
-                    recorded.marginals.end()) ||
-        recorded.noise != noise) {
-      return AnotherQuestion();
-    }
-    return recorded.values;
-  }
-  const std::vector<int64_t> noises = DrawNoise(sampler, *bits_, total_cells);
+  const std::vector<int64_t> noises = DrawNoise(sampler, bits_, total_cells);
   const std::vector<AttributeSet> sets(marginals.begin(), marginals.end());
   ASSIGN_OR_RETURN(std::vector<std::vector<int64_t>> values,
                    CountMarginals(*table_, domain_, sets, *executor_));
   Add(noises, values);
-  if (record_ != nullptr) record_->push_back(CountsDraw{.marginals = sets, .noise = noise, .values = values});
   return values;
 }
 
@@ -100,21 +131,12 @@ absl::StatusOr<std::vector<std::vector<int64_t>>> Kernel::NoisyCounts(std::span<
   RETURN_IF_ERROR(CheckCells(sets));
   RETURN_IF_ERROR(meter_.Debit(NoiseEvent(noise, sensitivity)));
 
-  if (table_ == nullptr) {
-    ASSIGN_OR_RETURN(const QueriesDraw recorded, NextRecorded<QueriesDraw>());
-    if (!std::ranges::equal(groups, recorded.groups) || recorded.noise != noise) return AnotherQuestion();
-    return recorded.values;
-  }
-  const std::vector<int64_t> noises = DrawNoise(sampler, *bits_, answers);
-  ASSIGN_OR_RETURN(const std::vector<std::span<const int64_t>> counts, RememberedCounts(sets));
+  const std::vector<int64_t> noises = DrawNoise(sampler, bits_, answers);
+  ASSIGN_OR_RETURN(const std::vector<std::span<const int64_t>> counts, CachedCounts(sets));
   std::vector<std::vector<int64_t>> values;
   for (size_t i = 0; i < groups.size(); ++i)
     values.push_back(AnswersFromCounts(domain_, groups[i], counts[i]));
   Add(noises, values);
-  if (record_ != nullptr) {
-    record_->push_back(
-        QueriesDraw{.groups = {groups.begin(), groups.end()}, .noise = noise, .values = values});
-  }
   return values;
 }
 
@@ -123,13 +145,7 @@ absl::StatusOr<int64_t> Kernel::NoisyRecordCount(const NoiseSpec& noise) {
   ASSIGN_OR_RETURN(const Sensitivity sensitivity, RecordCountSensitivity(unit_));
   RETURN_IF_ERROR(meter_.Debit(NoiseEvent(noise, sensitivity)));
 
-  if (table_ == nullptr) {
-    ASSIGN_OR_RETURN(const RecordCountDraw recorded, NextRecorded<RecordCountDraw>());
-    if (recorded.noise != noise) return AnotherQuestion();
-    return recorded.value;
-  }
-  const int64_t value = table_->rows() + DrawNoise(sampler, *bits_, 1)[0];
-  if (record_ != nullptr) record_->push_back(RecordCountDraw{.noise = noise, .value = value});
+  const int64_t value = table_->rows() + DrawNoise(sampler, bits_, 1)[0];
   return value;
 }
 
@@ -138,28 +154,178 @@ absl::StatusOr<std::vector<int64_t>> Kernel::NoisyGroupSizes(GroupRole role,
                                                              const NoiseSpec& noise) {
   ASSIGN_OR_RETURN(const Sampler sampler, SamplerFor(noise));
   RETURN_IF_ERROR(CheckSizeBins(least_sizes));
-  if (table_ != nullptr) RETURN_IF_ERROR(CheckRole(role, *table_));
+  RETURN_IF_ERROR(CheckRole(role, *table_));
   const Sensitivity sensitivity = GroupSizesSensitivity(unit_.relation, role, least_sizes.size());
   RETURN_IF_ERROR(meter_.Debit(NoiseEvent(noise, sensitivity)));
 
-  if (table_ == nullptr) {
-    ASSIGN_OR_RETURN(const GroupSizesDraw recorded, NextRecorded<GroupSizesDraw>());
-    if (recorded.role != role || !std::ranges::equal(recorded.least_sizes, least_sizes) ||
-        recorded.noise != noise) {
-      return AnotherQuestion();
-    }
-    return recorded.values;
-  }
-  const std::vector<int64_t> noises = DrawNoise(sampler, *bits_, static_cast<int64_t>(least_sizes.size()));
+  const std::vector<int64_t> noises = DrawNoise(sampler, bits_, static_cast<int64_t>(least_sizes.size()));
   std::vector<int64_t> values = GroupSizes(*table_, least_sizes);
   for (size_t i = 0; i < values.size(); ++i) values[i] += noises[i];
-  if (record_ != nullptr) {
-    record_->push_back(GroupSizesDraw{.role = role,
-                                      .least_sizes = {least_sizes.begin(), least_sizes.end()},
-                                      .noise = noise,
-                                      .values = values});
-  }
   return values;
+}
+
+absl::StatusOr<size_t> Kernel::SelectWorstApproximated(std::span<const ApproximatedMarginal> candidates,
+                                                       Epsilon epsilon) {
+  if (epsilon.units() <= 0) return absl::InvalidArgumentError("a selection needs an epsilon greater than 0");
+  ASSIGN_OR_RETURN(const std::vector<AttributeSet> sets, SetsOf(domain_, candidates));
+  std::vector<LatticeEstimate> estimates;
+  for (const ApproximatedMarginal& candidate : candidates) {
+    ASSIGN_OR_RETURN(LatticeEstimate estimate,
+                     RoundToLattice(candidate, domain_.CellCount(candidate.attributes).value_or(0)));
+    estimates.push_back(std::move(estimate));
+  }
+  ASSIGN_OR_RETURN(const Sensitivity one_marginal, MarginalsSensitivity(unit_, 1));
+  RETURN_IF_ERROR(meter_.Debit({ExponentialMechanismEvent{epsilon}}));
+
+  ASSIGN_OR_RETURN(const std::vector<std::span<const int64_t>> counts, CachedCounts(sets));
+  std::vector<int64_t> scores;
+  scores.reserve(counts.size());
+  for (size_t i = 0; i < counts.size(); ++i) scores.push_back(ScoreOf(counts[i], estimates[i]));
+  ASSIGN_OR_RETURN(const size_t selected,
+                   DrawExponential(bits_, scores, SelectionFactor(epsilon, one_marginal)));
+  return selected;
+}
+
+absl::StatusOr<size_t> Kernel::SelectWorstApproximated(std::span<const ApproximatedGroup> candidates,
+                                                       Epsilon epsilon) {
+  if (epsilon.units() <= 0) return absl::InvalidArgumentError("a selection needs an epsilon greater than 0");
+  if (candidates.empty()) return absl::InvalidArgumentError("there are no candidates to choose from");
+  std::vector<AttributeSet> sets;
+  std::vector<LatticeEstimate> estimates;
+  for (const ApproximatedGroup& candidate : candidates) {
+    RETURN_IF_ERROR(ValidateQueries(domain_, std::span(&candidate.group, 1)));
+    ASSIGN_OR_RETURN(LatticeEstimate estimate, RoundToLattice(candidate.estimate, candidate.penalty,
+                                                              NumberOfQueries(domain_, candidate.group)));
+    sets.push_back(candidate.group.attributes);
+    estimates.push_back(std::move(estimate));
+  }
+  RETURN_IF_ERROR(CheckCells(sets));
+  ASSIGN_OR_RETURN(const int64_t range, ErrorRange(domain_, unit_, candidates));
+  RETURN_IF_ERROR(meter_.Debit({ExponentialMechanismEvent{epsilon}}));
+
+  ASSIGN_OR_RETURN(const std::vector<std::span<const int64_t>> counts, CachedCounts(sets));
+  std::vector<int64_t> scores;
+  scores.reserve(candidates.size());
+  for (size_t i = 0; i < candidates.size(); ++i) {
+    scores.push_back(ScoreOf(AnswersFromCounts(domain_, candidates[i].group, counts[i]), estimates[i],
+                             candidates[i].error));
+  }
+  ASSIGN_OR_RETURN(const size_t selected, DrawExponential(bits_, scores, FactorForRange(epsilon, range)));
+  return selected;
+}
+
+absl::StatusOr<FamilyChoice> Kernel::SelectWorstCandidate(std::span<const CandidateFamily> families,
+                                                          Epsilon epsilon) {
+  if (epsilon.units() <= 0) return absl::InvalidArgumentError("a selection needs an epsilon greater than 0");
+  ASSIGN_OR_RETURN(const int64_t range, CandidateRange(domain_, unit_, families));
+  std::vector<AttributeSet> sets;
+  std::vector<LatticeEstimate> estimates;
+  sets.reserve(families.size());
+  estimates.reserve(families.size());
+  int64_t left = 0;
+  for (const CandidateFamily& family : families) {
+    ASSIGN_OR_RETURN(LatticeEstimate estimate, RoundFamily(domain_, family));
+    sets.push_back(family.group.attributes);
+    estimates.push_back(std::move(estimate));
+    left += NumberOfCandidates(domain_, family);
+  }
+  if (left == 0) return absl::InvalidArgumentError("there are no candidates to choose from");
+  RETURN_IF_ERROR(CheckCells(sets));
+  RETURN_IF_ERROR(meter_.Debit({ExponentialMechanismEvent{epsilon}}));
+
+  ASSIGN_OR_RETURN(const std::vector<std::span<const int64_t>> counts, CachedCounts(sets));
+  ScoredCandidates scored;
+  for (size_t i = 0; i < families.size(); ++i)
+    AddScores(i, families[i], AnswersOf(domain_, families[i], counts[i]), estimates[i], scored);
+  ASSIGN_OR_RETURN(const size_t selected,
+                   DrawExponential(bits_, scored.scores, FactorForRange(epsilon, range)));
+  const FamilyChoice choice = scored.candidates[selected];
+  return choice;
+}
+
+absl::StatusOr<int64_t> Kernel::CheckStream(const FamilyStream& stream, int64_t count) const {
+  int64_t range = 0;
+  int64_t candidates = 0;
+  for (size_t i = 0; i < stream.size(); ++i) {
+    const CandidateFamily family = stream.Candidates(i);
+    ASSIGN_OR_RETURN(const int64_t own, CandidateRange(domain_, unit_, std::span(&family, 1)));
+    range = std::max(range, own);
+    RETURN_IF_ERROR(CheckPenaltyAndExcluded(domain_, family));
+    candidates += NumberOfCandidates(domain_, family);
+    if (candidates > static_cast<int64_t>(kMaxCandidates))
+      return absl::InvalidArgumentError("a selection is among at most 2^28 candidates");
+    RETURN_IF_ERROR(CheckCells({family.group.attributes}));
+  }
+  if (count < 0 || candidates < count)
+    return absl::InvalidArgumentError("there are fewer candidates than are to be chosen");
+  return range;
+}
+
+absl::StatusOr<std::vector<FamilyChoice>> Kernel::SelectWorstCandidates(const FamilyStream& stream,
+                                                                        int64_t count, Epsilon epsilon) {
+  if (epsilon.units() <= 0) return absl::InvalidArgumentError("a selection needs an epsilon greater than 0");
+  ASSIGN_OR_RETURN(const int64_t range, CheckStream(stream, count));
+  for (int64_t i = 0; i < count; ++i) RETURN_IF_ERROR(meter_.Debit({ExponentialMechanismEvent{epsilon}}));
+  if (count == 0) return std::vector<FamilyChoice>{};
+
+  Chosen chosen;
+  const auto scores_of = [&](size_t index) -> absl::StatusOr<std::vector<int64_t>> {
+    ASSIGN_OR_RETURN(CandidateFamily family, stream.Family(index));
+    family = Without(chosen, index, std::move(family));
+    ASSIGN_OR_RETURN(const LatticeEstimate estimate, RoundFamily(domain_, family));
+    ASSIGN_OR_RETURN(const auto counts,
+                     CountMarginals(*table_, domain_, {family.group.attributes}, *executor_));
+    ScoredCandidates scored;
+    AddScores(index, family, AnswersOf(domain_, family, counts.front()), estimate, scored);
+    return std::move(scored.scores);
+  };
+  ASSIGN_OR_RETURN(BlockwiseSelection selection,
+                   BlockwiseSelection::Create(stream.size(), scores_of, FactorForRange(epsilon, range)));
+  std::vector<FamilyChoice> choices;
+  while (true) {
+    ASSIGN_OR_RETURN(const BlockChoice drawn, selection.Draw(bits_));
+    const CandidateFamily family = Without(chosen, drawn.block, stream.Candidates(drawn.block));
+    const int64_t query = QueryAt(family, static_cast<int64_t>(drawn.index));
+    choices.push_back({drawn.block, static_cast<size_t>(query)});
+    if (static_cast<int64_t>(choices.size()) == count) return choices;
+    chosen[drawn.block].insert(query);
+    RETURN_IF_ERROR(selection.Rescore(drawn.block));
+  }
+}
+
+const Kernel::ScoredQuery* Kernel::CachedScores(const Utility& utility,
+                                                std::span<const double> bonuses) const {
+  const bool is_same =
+      scored_.has_value() && scored_->utility == utility && std::ranges::equal(scored_->bonuses, bonuses);
+  return is_same ? &*scored_ : nullptr;
+}
+
+absl::StatusOr<size_t> Kernel::SelectByUtility(const Utility& utility, std::span<const double> bonuses,
+                                               Epsilon epsilon) {
+  if (epsilon.units() <= 0) return absl::InvalidArgumentError("a selection needs an epsilon greater than 0");
+  // A query with cached scores has passed these checks.
+  const ScoredQuery* known = CachedScores(utility, bonuses);
+  LatticeUtility lattice;
+  if (known == nullptr) {
+    ASSIGN_OR_RETURN(lattice, ToLattice(utility, bonuses, domain_, unit_));
+    RETURN_IF_ERROR(CheckGrouping(lattice, *table_, unit_));
+  }
+  RETURN_IF_ERROR(meter_.Debit({ExponentialMechanismEvent{epsilon}}));
+
+  std::vector<int64_t> computed;
+  if (known == nullptr) {
+    ASSIGN_OR_RETURN(computed, ScoresOf(lattice, *table_, domain_, *executor_));
+  }
+  const std::vector<int64_t>& scores = known == nullptr ? computed : known->scores;
+  const int64_t range = known == nullptr ? lattice.range : known->range;
+  ASSIGN_OR_RETURN(const size_t selected, DrawExponential(bits_, scores, FactorForRange(epsilon, range)));
+  if (known == nullptr && std::holds_alternative<LatticeGroups>(lattice.kind)) {
+    scored_ = ScoredQuery{.utility = utility,
+                          .bonuses = {bonuses.begin(), bonuses.end()},
+                          .range = range,
+                          .scores = std::move(computed)};
+  }
+  return selected;
 }
 
 }  // namespace curator::dp

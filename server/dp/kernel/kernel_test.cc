@@ -8,9 +8,10 @@
 #include <numeric>
 
 #include "dp/data/testing/seal_rows.h"
+#include "dp/domain/testing_domain.h"
+#include "dp/kernel/testing/transcript.h"
 #include "dp/noise/drbg.h"
-#include "dp/workload/sensitivity.h"
-#include "dp/workload/testing_domain.h"
+#include "dp/sensitivity/sensitivity.h"
 
 namespace curator::dp {
 namespace {
@@ -238,12 +239,12 @@ TEST(KernelTranscript, ReplaysTheSameAnswersWithoutATable) {
   Transcript transcript;
   Drbg bits = Bits(7);
   Kernel live(SmallTable(domain), domain, kRecord, Meter(MixedSchedule(epsilon)), bits);
-  live.RecordTo(transcript);
-  const auto counts = live.NoisyCounts(sets, kLaplace).value();
-  const auto selected = live.SelectWorstApproximated(candidates, epsilon).value();
-  const auto records = live.NoisyRecordCount(kLaplace).value();
+  RecordingQueries recording(live, transcript);
+  const auto counts = recording.NoisyCounts(sets, kLaplace).value();
+  const auto selected = recording.SelectWorstApproximated(candidates, epsilon).value();
+  const auto records = recording.NoisyRecordCount(kLaplace).value();
 
-  Kernel replay = Kernel::Replaying(transcript, domain, kRecord, Meter(MixedSchedule(epsilon)));
+  ReplayingQueries replay(transcript, domain);
   EXPECT_EQ(replay.NoisyCounts(sets, kLaplace).value(), counts);
   EXPECT_EQ(replay.SelectWorstApproximated(candidates, epsilon).value(), selected);
   EXPECT_EQ(replay.NoisyRecordCount(kLaplace).value(), records);
@@ -254,20 +255,17 @@ TEST(KernelTranscript, RefusesToAnswerAnotherQuestion) {
   const std::vector<AttributeSet> asked = {{0}};
   const std::vector<AttributeSet> other = {{1}};
   const Transcript transcript = {CountsDraw{asked, kLaplace, {{5, 5}}}};
-  const auto schedule = ScheduleOf(kLaplace, kRecord, 1, 2);
-  Kernel replay = Kernel::Replaying(transcript, domain, kRecord, Meter(schedule));
+  ReplayingQueries replay(transcript, domain);
   const auto refused = replay.NoisyCounts(other, kLaplace);
   EXPECT_EQ(refused.status().code(), absl::StatusCode::kFailedPrecondition);
-  EXPECT_THAT(std::string(refused.status().message()), HasSubstr("another question"));
+  EXPECT_THAT(std::string(refused.status().message()), HasSubstr("another query"));
 }
 
 TEST(KernelTranscript, RefusesARecordCountWithOtherNoise) {
-  const Event paid = NoiseEvent(kGaussian, RecordCountSensitivity(kRecord).value());
-  Kernel replay =
-      Kernel::Replaying({RecordCountDraw{kLaplace, 5}}, CodedDomain({2, 3}), kRecord, Meter({{paid, 1}}));
+  ReplayingQueries replay({RecordCountDraw{kLaplace, 5}}, CodedDomain({2, 3}));
   const auto refused = replay.NoisyRecordCount(kGaussian);
   EXPECT_EQ(refused.status().code(), absl::StatusCode::kFailedPrecondition);
-  EXPECT_THAT(std::string(refused.status().message()), HasSubstr("another question"));
+  EXPECT_THAT(std::string(refused.status().message()), HasSubstr("another query"));
 }
 
 TEST(Kernel, AnErrorSaysTheSameForEveryTable) {

@@ -6,12 +6,14 @@
 
 #include "dp/data/count_sealed_marginals.h"
 #include "dp/data/testing/seal_rows.h"
+#include "dp/domain/testing_domain.h"
 #include "dp/kernel/kernel.h"
-#include "dp/kernel/likelihood.h"
 #include "dp/kernel/selection_score.h"
-#include "dp/kernel/utility/testing_units.h"
+#include "dp/kernel/testing/likelihood.h"
+#include "dp/kernel/testing/transcript.h"
+#include "dp/kernel/testing/units.h"
 #include "dp/noise/drbg.h"
-#include "dp/workload/testing_domain.h"
+#include "dp/sensitivity/sensitivity.h"
 
 namespace curator::dp {
 namespace {
@@ -58,14 +60,14 @@ TEST(NoisyCountsOfQueries, AreTheirAnswersPlusNoise) {
   Drbg bits(DrawKey(DrawKey::Bytes{}));
   Kernel kernel(table, Questions(), record, Meter({{NoiseEvent(kSmallNoise, sensitivity), 1}}), bits);
   Transcript transcript;
-  kernel.RecordTo(transcript);
+  RecordingQueries recording(kernel, transcript);
   // Noise of scale 1/20 is 0 but for a probability of 2 e^-20 each.
   const std::vector<std::vector<int64_t>> truth = {{2, 3}, {1 - 1 + 0 - 1 + 0 - 1}, {1}, {2, 2}, {3, 2}};
-  EXPECT_EQ(kernel.NoisyCounts(kGroups, kSmallNoise).value(), truth);
-  EXPECT_EQ(kernel.NoisyCounts(kGroups, kSmallNoise).status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(recording.NoisyCounts(kGroups, kSmallNoise).value(), truth);
+  EXPECT_EQ(recording.NoisyCounts(kGroups, kSmallNoise).status().code(),
+            absl::StatusCode::kFailedPrecondition);
 
-  Kernel replay =
-      Kernel::Replaying(transcript, Questions(), record, Meter({{NoiseEvent(kSmallNoise, sensitivity), 1}}));
+  ReplayingQueries replay(transcript, Questions());
   EXPECT_EQ(replay.NoisyCounts(kGroups, kSmallNoise).value(), truth);
 }
 
@@ -220,10 +222,10 @@ TEST(SelectWorstApproximatedGroup, ReplaysItsTranscriptAndNoOtherQuestion) {
   Drbg bits(DrawKey(DrawKey::Bytes{}));
   Kernel kernel(SealRows(Questions(), {{0, 0}, {1, 1}}).value(), Questions(), kUnits[0], paid, bits);
   Transcript transcript;
-  kernel.RecordTo(transcript);
-  const size_t chosen = kernel.SelectWorstApproximated(candidates, kOne).value();
+  const size_t chosen =
+      RecordingQueries(kernel, transcript).SelectWorstApproximated(candidates, kOne).value();
   const auto replay = [&](const std::vector<ApproximatedGroup>& asked) {
-    return Kernel::Replaying(transcript, Questions(), kUnits[0], paid).SelectWorstApproximated(asked, kOne);
+    return ReplayingQueries(transcript, Questions()).SelectWorstApproximated(asked, kOne);
   };
   EXPECT_EQ(replay(candidates).value(), chosen);
   EXPECT_EQ(replay(Candidates(GroupError::kLargest)).status().code(), absl::StatusCode::kFailedPrecondition);

@@ -7,6 +7,8 @@
 #include <limits>
 #include <random>
 
+#include "dp/sensitivity/sensitivity.h"
+
 namespace curator::dp {
 namespace {
 

@@ -1,4 +1,6 @@
-// Words taken from a BitSource in blocks, handed out one by one.
+// Random words read from a BitSource in blocks and returned one by one, as words, bits or bounded integers.
+//
+// For dp/noise only.
 #pragma once
 
 #include <algorithm>
@@ -12,11 +14,12 @@
 
 namespace curator::dp {
 
-// Lives for one call of a sampler. Not thread-safe. Words that are left over are thrown away; all are wiped
-// at the end.
+// Made for one call of a sampler. Not thread-safe. Unused words are discarded; the destructor wipes all
+// words.
 class BitBuffer {
  public:
-  // `expected_words`: how many the caller will need, about; it sets the size of a block and nothing else.
+  // `source` must outlive the buffer. `expected_words`: roughly how many words the caller will need; sets the
+  // size of a block and nothing else.
   BitBuffer(BitSource& source, size_t expected_words)
       : source_(source), block_(std::clamp<size_t>(expected_words, 1, kMaxBlock)) {}
   ~BitBuffer();
@@ -28,7 +31,7 @@ class BitBuffer {
     return words_[next_++];
   }
 
-  // 0 or 1; a word gives 64 of them.
+  // 0 or 1; one word supplies 64 bits.
   uint64_t NextBit() {
     if (bits_left_ == 0) {
       bits_ = NextWord();

@@ -1,5 +1,5 @@
-// Where random bits come from. Injected: the server passes a Drbg keyed for one release, tests pass what they
-// like.
+// The source of random bits, injected into every sampler: the server passes a Drbg keyed for one release,
+// tests pass a source of their own.
 #pragma once
 
 #include <array>
@@ -14,12 +14,12 @@ class BitSource {
  public:
   virtual ~BitSource() = default;
 
-  // Fills `words` with independent uniform 64-bit words. Cannot fail: a source that can no longer give good
-  // bits ends the process rather than give bad ones.
+  // Fills `words` with independent uniform 64-bit words. Cannot fail: a source that cannot supply good
+  // bits aborts the process rather than return bad ones.
   virtual void Fill(std::span<uint64_t> words) = 0;
 };
 
-// The secret from which every draw of one release follows (see drbg.h). Fresh from the operating system for
+// The secret that determines every draw of one release (see drbg.h). Fresh from the operating system for
 // each release (host/entropy.h), stored only sealed (host/key_sealer.h), wiped when destroyed.
 class DrawKey {
  public:

@@ -1,5 +1,3 @@
-#include "dp/noise/blockwise_selection.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -7,6 +5,7 @@
 #include <limits>
 
 #include "base/errors.h"
+#include "dp/noise/exponential_mechanism.h"
 #include "tests/statistical/binomial.h"
 #include "tests/testing/seeded_bits.h"
 

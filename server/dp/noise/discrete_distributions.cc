@@ -24,7 +24,7 @@ Real Value(Rational rational) {
   return static_cast<Real>(rational.numerator) / static_cast<Real>(rational.denominator);
 }
 
-// The largest magnitude of which a sum over the integers takes note.
+// The largest magnitude that a sum over the integers includes.
 int64_t LastTerm(Real sigma_squared) {
   return static_cast<int64_t>(40 * std::sqrt(sigma_squared)) + 2;
 }
@@ -97,11 +97,6 @@ double DiscreteLaplaceMeanAbsoluteValue(Rational scale) {
   return static_cast<double>(1 / std::sinh(1 / Value(scale)));
 }
 
-double DiscreteLaplaceLogProbability(Rational scale, int64_t x) {
-  const Real rate = 1 / Value(scale);
-  return static_cast<double>(std::log(std::tanh(rate / 2)) - std::fabs(static_cast<Real>(x)) * rate);
-}
-
 // P(|X| > w) = 2 q^(w+1) / (1 + q) <= 1 - level.
 absl::StatusOr<int64_t> DiscreteLaplaceHalfWidth(Rational scale, double level) {
   if (absl::Status status = CheckLevel(level); !status.ok()) return status;
@@ -146,12 +141,6 @@ double DiscreteGaussianMeanAbsoluteValue(Rational sigma_squared) {
     }
   }
   return static_cast<double>(moment / Normaliser(s2));
-}
-
-double DiscreteGaussianLogProbability(Rational sigma_squared, int64_t x) {
-  const Real s2 = Value(sigma_squared);
-  const auto real = static_cast<Real>(x);
-  return static_cast<double>(-real * real / (2 * s2) - std::log(Normaliser(s2)));
 }
 
 absl::StatusOr<int64_t> DiscreteGaussianHalfWidth(Rational sigma_squared, double level) {

@@ -1,9 +1,9 @@
-// Facts about the noise distributions, for error forecasts and confidence intervals: public numbers in
-// floating point. Nothing here draws, and nothing here decides a price.
+// Moments and quantiles of the noise distributions, for error forecasts and confidence intervals: public
+// numbers in floating point. Nothing here draws, and no price depends on it.
 //
 // Each number is correct to 1e-9 relative for scales (and sigmas) from 1e-3 to 1e12, as far as a double can
-// hold it: a variance below 1e-307 is 0. Parameters are those a sampler's Create() accepts; a zero parameter
-// means no noise. Thread-safe: pure functions.
+// hold it: a variance below 1e-307 is 0. Parameters are those that a sampler's Create() accepts; a zero
+// parameter means no noise. Thread-safe: pure functions.
 #pragma once
 
 #include <cstdint>
@@ -16,14 +16,12 @@ namespace curator::dp {
 // Discrete Laplace, P(x) ~ exp(-|x|/scale).
 double DiscreteLaplaceVariance(Rational scale);
 double DiscreteLaplaceMeanAbsoluteValue(Rational scale);
-double DiscreteLaplaceLogProbability(Rational scale, int64_t x);  // ln P(X = x)
 // The smallest w with P(|X| <= w) >= level. Errors: INVALID_ARGUMENT, naming "level", unless 0 < level < 1.
 absl::StatusOr<int64_t> DiscreteLaplaceHalfWidth(Rational scale, double level);
 
 // Discrete Gaussian, P(x) ~ exp(-x^2/(2 sigma_squared)).
 double DiscreteGaussianVariance(Rational sigma_squared);
 double DiscreteGaussianMeanAbsoluteValue(Rational sigma_squared);
-double DiscreteGaussianLogProbability(Rational sigma_squared, int64_t x);  // ln P(X = x)
 // The smallest w with P(|X| <= w) >= level. Errors: INVALID_ARGUMENT, naming "level", unless 0 < level < 1.
 absl::StatusOr<int64_t> DiscreteGaussianHalfWidth(Rational sigma_squared, double level);
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/errors.h"
+#include "dp/noise/testing/log_probability.h"
 
 namespace curator::dp {
 namespace {

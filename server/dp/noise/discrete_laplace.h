@@ -10,7 +10,7 @@
 #include "dp/accounting/units.h"
 #include "dp/noise/bit_buffer.h"
 #include "dp/noise/bit_source.h"
-#include "dp/noise/linear_exponent.h"
+#include "dp/noise/fixed_point_exp.h"
 
 namespace curator::dp {
 

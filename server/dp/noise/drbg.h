@@ -2,9 +2,9 @@
 // without reseeding, so that a release's draws are a function of its key).
 //
 // The SAME key gives the SAME words, on every machine: a draw that a crash interrupted is repeated bit for
-// bit from its stored key. Under the assumption that AES-256 is a pseudorandom permutation, 2^b blocks are
-// told from uniform bits with advantage at most 2^(2b - 128), so the guarantee of what is drawn from it is
-// computational.
+// bit from its stored key. Under the assumption that AES-256 is a pseudorandom permutation, 2^b blocks can
+// be distinguished from uniform bits with advantage at most 2^(2b - 128), so the guarantee of what is drawn
+// from it is computational.
 #pragma once
 
 #include <cstdint>
@@ -15,10 +15,10 @@
 
 namespace curator::dp {
 
-// Not thread-safe. After fork() the child's copy ends the process at its first Fill() rather than repeat the
-// parent's bits: the buffer lies in pages that the kernel wipes in a child (MADV_WIPEONFORK), and the process
-// id is compared too, for kernels without it. Buffer and cipher state are zeroised on destruction and kept
-// out of core dumps where possible.
+// Not thread-safe. After fork() the child's copy aborts the process at its first Fill() rather than repeat
+// the parent's bits: the buffer lies in pages that the kernel wipes in a child (MADV_WIPEONFORK), and the
+// process id is compared too, for kernels without it. Buffer and cipher state are zeroised on destruction and
+// kept out of core dumps where possible.
 class Drbg : public BitSource {
  public:
   explicit Drbg(const DrawKey& key);

@@ -1,7 +1,7 @@
-// A uniform real number of which more bits are drawn as a comparison needs them: the exact end of every
-// sampler here.
+// A uniform real number with lazily drawn bits: what makes every sampler of dp/noise exact. A comparison that
+// the bits drawn so far leave open draws more.
 //
-// Inside the noise room only.
+// For dp/noise only.
 #pragma once
 
 #include <gmpxx.h>
@@ -26,7 +26,7 @@ class ExactUniform {
   ExactUniform(BitBuffer& bits, uint64_t first_word);
 
   // U < exp(-exponent), for a rational exponent >= 0. Exact: ends with probability one, because exp(-x) is
-  // irrational for rational x > 0 and U < 1 always; each further word settles it with probability 1 - 2^-63
+  // irrational for rational x > 0 and U < 1 always; each further word decides it with probability 1 - 2^-63
   // or better.
   bool IsBelowExpOfMinus(const mpq_class& exponent);
 

@@ -4,9 +4,10 @@
 // bits of a uniform number and this error do not settle a comparison (probability about 2^-53),
 // exact_uniform.h settles it.
 //
-// Inside the noise room only. Thread-safe: pure functions.
+// For dp/noise only. Thread-safe: pure functions and immutable values.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -15,7 +16,7 @@
 
 namespace curator::dp {
 
-// An exponent x in [0, 64) in units of 2^-58, rounded somehow: its user states the error.
+// An exponent x in [0, 64) in units of 2^-58. How it is rounded, and by how much, its user states.
 struct FixedExponent {
   static constexpr int kFractionBits = 58;
   static constexpr uint64_t kLargest = ~uint64_t{0};  // stands for every x > 63.99 too
@@ -95,7 +96,7 @@ constexpr uint64_t ExpOfMinus(FixedExponent x) {
 enum class Comparison { kBelow, kNotBelow, kUndecided };
 
 // Where the uniform real U in [0, 1) that begins with the bits of `word` lies against `threshold`, in units
-// of 2^-63 and at most `error` units off. Its first 63 bits say that v <= 2^63 U < v + 1.
+// of 2^-63 and at most `error` units off. With its first 63 bits as v, v <= 2^63 U < v + 1.
 constexpr Comparison CompareUniform(uint64_t word, uint64_t threshold, uint64_t error) {
   const uint64_t v = word >> 1;
   if (v + 1 + error <= threshold) return Comparison::kBelow;
@@ -109,5 +110,49 @@ constexpr Comparison CompareUniform(uint64_t word, uint64_t threshold, uint64_t 
 constexpr Comparison CompareUniformWithExp(uint64_t word, FixedExponent x, uint64_t exponent_error) {
   return CompareUniform(word, ExpOfMinus(x), kExpError + 32 * exponent_error);
 }
+
+// d -> d * numerator / denominator as a fixed-point exponent, for many d: one multiplication each.
+class LinearExponent {
+ public:
+  // The true exponent is at least what operator() returns and less than this many units of 2^-58 above it;
+  // where it returns FixedExponent::kLargest, the true exponent may also be any larger one.
+  static constexpr uint64_t kError = 4;
+
+  // Slope numerator / denominator, with numerator < 2^63 and 0 < denominator < 2^63.
+  constexpr LinearExponent(uint64_t numerator, uint64_t denominator) {
+    if (numerator == 0) return;
+    limit_ = 0;
+    if (numerator / denominator >= 64) return;
+    // Long division brings slope_ = floor(2^(58 + shift_) numerator / denominator) to [2^63, 2^64).
+    slope_ = numerator / denominator;
+    uint64_t remainder = numerator % denominator;
+    shift_ = -FixedExponent::kFractionBits;
+    while (slope_ < (uint64_t{1} << 63)) {
+      remainder *= 2;
+      slope_ = 2 * slope_ + (remainder >= denominator ? 1 : 0);
+      if (remainder >= denominator) remainder -= denominator;
+      ++shift_;
+    }
+    // From here on d slope_ / 2^shift_ reaches 2^64, that is, the exponent reaches 64. (shift_ >= 0, as the
+    // slope is below 64.)
+    constexpr Uint128 kLargestWord = ~uint64_t{0};
+    limit_ =
+        shift_ >= 64
+            ? ~uint64_t{0}
+            : static_cast<uint64_t>(std::min(kLargestWord, ((Uint128{1} << (64 + shift_)) - 1) / slope_));
+  }
+
+  // Error, for d <= limit_: that of slope_ counts d / 2^shift_ <= 2^64 / slope_ <= 2 units, the rounding one.
+  // Without a branch on d, so that its time does not reveal d.
+  constexpr FixedExponent operator()(uint64_t d) const {
+    const uint64_t all_ones_beyond_limit = 0 - static_cast<uint64_t>(d > limit_);
+    return {static_cast<uint64_t>((static_cast<Uint128>(d) * slope_) >> shift_) | all_ones_beyond_limit};
+  }
+
+ private:
+  uint64_t slope_ = 0;
+  int shift_ = 0;
+  uint64_t limit_ = ~uint64_t{0};
+};
 
 }  // namespace curator::dp

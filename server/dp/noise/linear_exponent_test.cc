@@ -1,10 +1,9 @@
-#include "dp/noise/linear_exponent.h"
-
 #include <gtest/gtest.h>
 
 #include <vector>
 
 #include "dp/noise/exact_uniform.h"
+#include "dp/noise/fixed_point_exp.h"
 
 namespace curator::dp {
 namespace {

@@ -9,6 +9,7 @@
 #include "base/errors.h"
 #include "base/status_macros.h"
 #include "dp/accounting/rule.h"
+#include "dp/sensitivity/sensitivity.h"
 
 namespace curator::dp {
 

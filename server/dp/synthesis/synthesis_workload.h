@@ -1,4 +1,4 @@
-// What synthetic data should get right, as groups of linear queries (dp/workload/linear_queries.h): what
+// What synthetic data should get right, as groups of linear queries (dp/queries/linear_queries.h): what
 // every method shares in reading it.
 //
 // A whole marginal is a group of every cell. A group of listed queries is a class of questions over one
@@ -13,8 +13,8 @@
 
 #include "absl/status/status.h"
 #include "dp/domain/domain.h"
-#include "dp/workload/linear_queries.h"
-#include "dp/workload/marginals.h"
+#include "dp/queries/linear_queries.h"
+#include "dp/queries/marginals.h"
 
 namespace curator::dp {
 

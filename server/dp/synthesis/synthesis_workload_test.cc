@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/errors.h"
-#include "dp/workload/testing_domain.h"
+#include "dp/domain/testing_domain.h"
 
 namespace curator::dp {
 namespace {

@@ -22,13 +22,13 @@
 #include "dp/accounting/rule.h"
 #include "dp/data/public_table.h"
 #include "dp/domain/domain.h"
-#include "dp/kernel/kernel.h"
+#include "dp/kernel/private_queries.h"
 #include "dp/noise/bit_source.h"
+#include "dp/queries/linear_queries.h"
+#include "dp/sensitivity/part_cost.h"
+#include "dp/sensitivity/spend.h"
 #include "dp/synthesis/pacer.h"
 #include "dp/synthesis/settings.h"
-#include "dp/workload/linear_queries.h"
-#include "dp/workload/part_cost.h"
-#include "dp/workload/spend.h"
 
 namespace curator::dp {
 
@@ -75,7 +75,7 @@ struct SynthesisPlan {
   std::vector<std::string> schedule;            // lines for people
   int64_t model_cells = 0;                      // cells of the largest table that the method holds in memory
   // For the accounts of parts, where all draws are such; without it a part pays more
-  // (dp/workload/part_cost.h).
+  // (dp/sensitivity/part_cost.h).
   std::optional<LinearDraws> linear = std::nullopt;
 };
 
@@ -155,8 +155,8 @@ class Synthesizer {
   // Reports progress as the schedule is worked off, whatever the answers. The result is a function of `input`
   // and of the kernel's answers, to the last bit. Errors: those of Plan() and of the kernel; CANCELLED by the
   // pacer.
-  virtual absl::StatusOr<std::unique_ptr<SynthesisModel>> Fit(const SynthesisInput& input, Kernel& kernel,
-                                                              Pacer& pacer,
+  virtual absl::StatusOr<std::unique_ptr<SynthesisModel>> Fit(const SynthesisInput& input,
+                                                              PrivateQueries& kernel, Pacer& pacer,
                                                               const Progress& progress) const = 0;
 
   // The model that Serialize() wrote. Errors: DATA_LOSS for bytes that it did not write, or for another

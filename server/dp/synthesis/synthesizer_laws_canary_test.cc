@@ -25,7 +25,7 @@ class Altered : public Synthesizer {
   absl::StatusOr<SynthesisPlan> Plan(const SynthesisInput& input) const override {
     return sound().Plan(input);
   }
-  ModelOr Fit(const SynthesisInput& input, Kernel& kernel, Pacer& pacer,
+  ModelOr Fit(const SynthesisInput& input, PrivateQueries& kernel, Pacer& pacer,
               const Progress& progress) const override {
     return sound().Fit(input, kernel, pacer, progress);
   }
@@ -39,7 +39,7 @@ class Altered : public Synthesizer {
 
 class OneUnpaidDraw : public Altered {
  public:
-  ModelOr Fit(const SynthesisInput& input, Kernel& kernel, Pacer& pacer,
+  ModelOr Fit(const SynthesisInput& input, PrivateQueries& kernel, Pacer& pacer,
               const Progress& progress) const override {
     auto model = sound().Fit(input, kernel, pacer, progress);
     auto unpaid = kernel.NoisyRecordCount({Mechanism::kDiscreteLaplace, {10, 1}});
@@ -63,7 +63,7 @@ class PricesByWhatItSaw : public Altered {
     plan->schedule.push_back(absl::StrCat("about ", records_, " records"));
     return plan;
   }
-  ModelOr Fit(const SynthesisInput& input, Kernel& kernel, Pacer& pacer,
+  ModelOr Fit(const SynthesisInput& input, PrivateQueries& kernel, Pacer& pacer,
               const Progress& progress) const override {
     auto model = sound().Fit(input, kernel, pacer, progress);
     if (model.ok()) records_ = (*model)->records();
@@ -76,7 +76,7 @@ class PricesByWhatItSaw : public Altered {
 
 class TellsProgressByWhatItSaw : public Altered {
  public:
-  ModelOr Fit(const SynthesisInput& input, Kernel& kernel, Pacer& pacer,
+  ModelOr Fit(const SynthesisInput& input, PrivateQueries& kernel, Pacer& pacer,
               const Progress& progress) const override {
     auto model = sound().Fit(input, kernel, pacer, NoProgress());
     if (model.ok()) progress(1 / static_cast<double>((*model)->records()));
@@ -87,7 +87,7 @@ class TellsProgressByWhatItSaw : public Altered {
 
 class LooksTooRarely : public Altered {
  public:
-  ModelOr Fit(const SynthesisInput& input, Kernel& kernel, Pacer& pacer,
+  ModelOr Fit(const SynthesisInput& input, PrivateQueries& kernel, Pacer& pacer,
               const Progress& progress) const override {
     if (absl::Status go_on = pacer.Advance(int64_t{1} << 21); !go_on.ok()) return go_on;
     return sound().Fit(input, kernel, pacer, progress);
@@ -96,7 +96,8 @@ class LooksTooRarely : public Altered {
 
 class NeverLooks : public Altered {
  public:
-  ModelOr Fit(const SynthesisInput& input, Kernel& kernel, Pacer&, const Progress& progress) const override {
+  ModelOr Fit(const SynthesisInput& input, PrivateQueries& kernel, Pacer&,
+              const Progress& progress) const override {
     Pacer deaf{std::stop_token()};
     return sound().Fit(input, kernel, deaf, progress);
   }
@@ -155,7 +156,7 @@ class FaultyOn : public Altered {
  public:
   FaultyOn(Fault fault, std::function<bool(const SynthesisInput&)> when)
       : fault_(fault), when_(std::move(when)) {}
-  ModelOr Fit(const SynthesisInput& input, Kernel& kernel, Pacer& pacer,
+  ModelOr Fit(const SynthesisInput& input, PrivateQueries& kernel, Pacer& pacer,
               const Progress& progress) const override {
     auto model = sound().Fit(input, kernel, pacer, progress);
     if (!model.ok()) return model;

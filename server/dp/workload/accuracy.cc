@@ -65,13 +65,6 @@ ErrorClasses Classified(std::span<const AnswerError> errors) {
   return Merged(classes);
 }
 
-double SimultaneousTail(const NoiseSpec& noise, const ErrorClasses& classes, double max_error) {
-  double tail = 0;
-  for (const ErrorClass& each : classes)
-    tail += static_cast<double>(each.answers) * TailOf(noise, each.error, max_error);
-  return std::min(1.0, tail);
-}
-
 bool ExceedsTail(const NoiseSpec& noise, const ErrorClasses& classes, double max_error, double allowed) {
   double tail = 0;
   for (const bool are_sums : {true, false}) {

@@ -1,5 +1,5 @@
-// How far all answers of a request together can be off: public facts about noise, in floating point. Nothing
-// here decides a price but by way of a spend that is then counted exactly.
+// Error forecasts for all answers of a request together: public facts about noise, in floating point. They
+// decide a price only through a spend, which is then counted exactly.
 //
 // Thread-safe: plain values and pure functions.
 #pragma once
@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "dp/noise/noise_spec.h"
 #include "dp/workload/measurement.h"
-#include "dp/workload/noise_spec.h"
 
 namespace curator::dp {
 
@@ -21,25 +21,24 @@ struct ErrorClass {
 };
 using ErrorClasses = std::vector<ErrorClass>;
 
-// Counts errors. Where they are of more than kMostErrorClasses kinds, those of similar variance are counted
-// as the worst of them, at most some percent larger.
+// Groups errors into at most kMostErrorClasses classes. Beyond that many distinct errors, those of similar
+// variance are counted as the worst of them, some percent larger at most.
 inline constexpr size_t kMostErrorClasses = 64;
 ErrorClasses Classified(std::span<const AnswerError> errors);
 ErrorClasses Merged(std::span<const ErrorClass> classes);
 
-// At least the probability that some answer's error exceeds `max_error`: the sum over the answers of their
-// own (exact for sums of measured values, Chernoff's bound for least squares; see TailOf()). At most 1.
-double SimultaneousTail(const NoiseSpec& noise, const ErrorClasses& classes, double max_error);
-
-// Whether that is more than `allowed`; what adds less than a millionth of it may be rounded up.
+// Whether the sum over the answers of their own TailOf() at `max_error` exceeds `allowed`: a bound of the
+// probability that some answer errs by more than `max_error`. Terms below a millionth of `allowed` may be
+// rounded up.
 bool ExceedsTail(const NoiseSpec& noise, const ErrorClasses& classes, double max_error, double allowed);
 
-// The smallest whole error that all answers stay within with probability `confidence` by ExceedsTail().
+// The smallest integer error bound that holds for all answers together with probability `confidence`, by
+// ExceedsTail().
 // Errors: INVALID_ARGUMENT ("confidence_level") unless 0 < confidence < 1.
 absl::StatusOr<double> SimultaneousError(const NoiseSpec& noise, const ErrorClasses& classes,
                                          double confidence);
 
-// The root of the mean variance of all answers, in records.
+// The square root of the mean variance of all answers, in records.
 double MeanDeviation(const NoiseSpec& noise, const ErrorClasses& classes);
 
 }  // namespace curator::dp

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "dp/workload/testing/simultaneous_tail.h"
+
 namespace curator::dp {
 namespace {
 

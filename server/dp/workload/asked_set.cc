@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
-#include "dp/workload/marginals.h"
+#include "dp/queries/marginals.h"
 
 namespace curator::dp {
 

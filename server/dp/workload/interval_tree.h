@@ -19,7 +19,7 @@
 #include <span>
 #include <vector>
 
-#include "dp/workload/linear_queries.h"
+#include "dp/queries/linear_queries.h"
 
 namespace curator::dp {
 

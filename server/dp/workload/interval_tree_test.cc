@@ -5,6 +5,8 @@
 #include <Eigen/Dense>
 #include <random>
 
+#include "dp/queries/testing/all_intervals.h"
+
 namespace curator::dp {
 namespace {
 

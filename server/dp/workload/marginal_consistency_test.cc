@@ -8,7 +8,7 @@
 #include <random>
 
 #include "base/errors.h"
-#include "dp/workload/testing_domain.h"
+#include "dp/domain/testing_domain.h"
 
 namespace curator::dp {
 namespace {

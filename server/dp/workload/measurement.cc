@@ -10,8 +10,8 @@
 #include "base/errors.h"
 #include "base/status_macros.h"
 #include "dp/domain/attribute_set.h"
+#include "dp/queries/marginals.h"
 #include "dp/workload/interval_tree.h"
-#include "dp/workload/marginals.h"
 #include "dp/workload/noise_sum.h"
 #include "dp/workload/sum_out.h"
 

@@ -13,8 +13,8 @@
 
 #include "absl/status/statusor.h"
 #include "dp/domain/domain.h"
-#include "dp/workload/linear_queries.h"
-#include "dp/workload/noise_spec.h"
+#include "dp/noise/noise_spec.h"
+#include "dp/queries/linear_queries.h"
 
 namespace curator::dp {
 

@@ -7,9 +7,10 @@
 #include <numeric>
 #include <random>
 
+#include "dp/domain/testing_domain.h"
+#include "dp/queries/testing/all_intervals.h"
 #include "dp/workload/strategy_choice.h"
 #include "dp/workload/sum_out.h"
-#include "dp/workload/testing_domain.h"
 
 namespace curator::dp {
 namespace {

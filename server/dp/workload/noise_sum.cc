@@ -11,13 +11,129 @@
 #include <vector>
 
 #include "base/errors.h"
-#include "dp/workload/moment_function.h"
+#include "dp/noise/discrete_distributions.h"
 
 namespace curator::dp {
 namespace {
 
+// The moment generating function E exp(z X) of one noise value X, on the complex line z = theta + i t.
+class MomentFunction {
+ public:
+  using Real = long double;
+  using Complex = std::complex<long double>;
+
+  explicit MomentFunction(const NoiseSpec& noise);
+
+  Real variance() const { return variance_; }
+
+  // The pole; none for Gaussian noise.
+  std::optional<Real> pole() const;
+
+  // ln M(z). Any branch of the logarithm: it is raised to whole powers only.
+  Complex Log(Complex z) const;
+
+  // A bound of ln |M(theta + i t)| - ln M(theta) that holds for all of [t, pi].
+  //
+  // Laplace: 1/|M|^2 rises with |t| on [0, pi], so the value itself. Gaussian with sigma^2 >= 1/2: the terms
+  // of the Poisson sum by absolute value, sigma^2 t^2 / 2 down and at most ln 2 up. Gaussian below: with the
+  // tilted probabilities p_x, |sum p_x exp(i t x)|^2 = 1 - sum p_x p_y (1 - cos(t (x - y))), of which only
+  // neighbours are kept.
+  Real LogRatioBound(Real theta, Real t) const;
+
+ private:
+  Complex LogGaussian(Complex z) const;
+  Real NeighbourMass(Real theta) const;
+
+  const Mechanism mechanism_;
+  Real parameter_ = 1;       // the scale, or sigma squared
+  Real half_rate_sinh_ = 1;  // of Laplace noise: sinh(1 / (2 scale))
+  Real variance_ = 0;
+  Real log_at_zero_ = 0;  // of Gaussian noise, before it is normalised
+};
+
 using Real = MomentFunction::Real;
 using Complex = MomentFunction::Complex;
+
+constexpr Real kPi = std::numbers::pi_v<Real>;
+constexpr Real kPoissonFrom = 0.5;  // sigma squared
+constexpr int kNearTerms = 12;      // on either side: 17 sigma at least
+
+Real Value(Rational rational) {
+  return static_cast<Real>(rational.numerator) / static_cast<Real>(rational.denominator);
+}
+
+MomentFunction::MomentFunction(const NoiseSpec& noise)
+    : mechanism_(noise.mechanism), parameter_(Value(noise.parameter)) {
+  if (mechanism_ == Mechanism::kDiscreteLaplace) {
+    half_rate_sinh_ = std::sinh(1 / (2 * parameter_));
+    variance_ = DiscreteLaplaceVariance(noise.parameter);
+  } else {
+    variance_ = DiscreteGaussianVariance(noise.parameter);
+    log_at_zero_ = LogGaussian(0).real();
+  }
+}
+
+std::optional<Real> MomentFunction::pole() const {
+  if (mechanism_ == Mechanism::kDiscreteGaussian) return std::nullopt;
+  return 1 / parameter_;
+}
+
+Complex MomentFunction::Log(Complex z) const {
+  if (mechanism_ == Mechanism::kDiscreteGaussian) return LogGaussian(z) - log_at_zero_;
+  const Complex ratio = std::sinh(z / Real{2}) / half_rate_sinh_;
+  const Complex square = ratio * ratio;
+  if (z.imag() == 0) return -std::log1p(-square.real());
+  return -std::log(Real{1} - square);
+}
+
+Complex MomentFunction::LogGaussian(Complex z) const {
+  if (parameter_ >= kPoissonFrom) {
+    Complex sum = 1;
+    for (int k = 1; k <= 2; ++k) {
+      const Real decay = -2 * kPi * kPi * parameter_ * k * k;
+      const Complex turn = Complex(0, 2 * kPi * k * parameter_) * z;
+      sum += std::exp(decay + turn) + std::exp(decay - turn);
+    }
+    return parameter_ * z * z / Real{2} + std::log(sum);
+  }
+  const Real centre = std::round(parameter_ * z.real());
+  const Real largest = centre * (z.real() - centre / (2 * parameter_));
+  Complex sum = 0;
+  for (int step = -kNearTerms; step <= kNearTerms; ++step) {
+    const Real x = centre + step;
+    const Real size = x * (z.real() - x / (2 * parameter_)) - largest;
+    sum += std::exp(size) * Complex(std::cos(z.imag() * x), std::sin(z.imag() * x));
+  }
+  return largest + std::log(sum);
+}
+
+Real MomentFunction::LogRatioBound(Real theta, Real t) const {
+  if (mechanism_ == Mechanism::kDiscreteLaplace)
+    return Log(Complex(theta, t)).real() - Log(Complex(theta, 0)).real();
+  if (parameter_ >= kPoissonFrom) {
+    const Real first =
+        std::exp(-2 * kPi * parameter_ * (kPi - t)) + std::exp(-2 * kPi * parameter_ * (kPi + t));
+    const Real rest = 3 * std::exp(-4 * kPi * kPi * parameter_);   // k = 2 and -2, and all beyond
+    const Real floor = 3 * std::exp(-2 * kPi * kPi * parameter_);  // what M(theta) may lack
+    return -parameter_ * t * t / 2 + std::log1p(first + rest) - std::log1p(-floor);
+  }
+  const Real half_sine = std::sin(t / 2);
+  return std::log1p(-4 * NeighbourMass(theta) * half_sine * half_sine) / 2;
+}
+
+Real MomentFunction::NeighbourMass(Real theta) const {
+  const Real centre = std::round(parameter_ * theta);
+  const auto weight = [&](Real x) {
+    return std::exp(x * (theta - x / (2 * parameter_)) - centre * (theta - centre / (2 * parameter_)));
+  };
+  Real total = 0;
+  Real pairs = 0;
+  for (int step = -kNearTerms; step <= kNearTerms; ++step) {
+    total += weight(centre + step);
+    pairs += weight(centre + step) * weight(centre + step + 1);
+  }
+  return pairs / (total * total);
+}
 
 constexpr int64_t kMostMixed = 16;     // discrete Laplace values whose sum is a short mixture
 constexpr Real kRounding = 1 + 1e-9L;  // outward

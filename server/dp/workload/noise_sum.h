@@ -26,7 +26,7 @@
 #include <cstdint>
 
 #include "absl/status/statusor.h"
-#include "dp/workload/noise_spec.h"
+#include "dp/noise/noise_spec.h"
 
 namespace curator::dp {
 

@@ -10,7 +10,7 @@
 
 #include "base/errors.h"
 #include "base/status_macros.h"
-#include "dp/workload/marginal_rounding.h"
+#include "dp/workload/marginal_consistency.h"
 
 namespace curator::dp {
 namespace {

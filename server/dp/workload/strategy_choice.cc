@@ -10,7 +10,8 @@
 #include "absl/strings/str_cat.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
-#include "dp/workload/marginals.h"
+#include "dp/queries/marginals.h"
+#include "dp/sensitivity/sensitivity.h"
 
 namespace curator::dp {
 namespace {

@@ -8,8 +8,9 @@
 
 #include "absl/status/statusor.h"
 #include "dp/domain/domain.h"
+#include "dp/noise/noise_spec.h"
+#include "dp/sensitivity/sensitivity.h"
 #include "dp/workload/measurement.h"
-#include "dp/workload/noise_spec.h"
 
 namespace curator::dp {
 

@@ -12,7 +12,7 @@
 
 #include "absl/status/statusor.h"
 #include "dp/domain/attribute.h"
-#include "dp/workload/box_sums.h"
+#include "dp/queries/box_sums.h"
 
 namespace curator::dp {
 

@@ -28,9 +28,10 @@
 #include "absl/status/statusor.h"
 #include "dp/accounting/rule.h"
 #include "dp/domain/domain.h"
+#include "dp/sensitivity/sensitivity.h"
+#include "dp/sensitivity/spend.h"
 #include "dp/workload/accuracy.h"
 #include "dp/workload/measurement.h"
-#include "dp/workload/noise_purchase.h"
 #include "dp/workload/strategy_choice.h"
 
 namespace curator::dp {

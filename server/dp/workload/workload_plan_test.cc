@@ -5,7 +5,10 @@
 #include <cmath>
 
 #include "base/errors.h"
-#include "dp/workload/testing_domain.h"
+#include "dp/domain/testing_domain.h"
+#include "dp/queries/testing/all_intervals.h"
+#include "dp/sensitivity/sensitivity.h"
+#include "dp/workload/testing/simultaneous_tail.h"
 
 namespace curator::dp {
 namespace {

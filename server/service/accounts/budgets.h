@@ -81,7 +81,7 @@ absl::StatusOr<BudgetView> GetBudget(ledger::Ledger& ledger, std::string_view pr
 inline constexpr dp::Delta kDeltaComparedUnderPure(1'000'000'000);  // 1e-9
 
 // What a partitioned dataset has spent: in each counter what the part has that spent most of it
-// (dp/workload/part_cost.h). None where `accounts` has no part's.
+// (dp/sensitivity/part_cost.h). None where `accounts` has no part's.
 std::optional<AccountView> LargestPart(std::string_view dataset, const std::vector<AccountView>& accounts);
 
 absl::StatusOr<std::vector<ledger::Entry>> ListLedgerEntries(ledger::Ledger& ledger,

@@ -12,7 +12,7 @@
 #include "absl/status/statusor.h"
 #include "dp/accounting/event.h"
 #include "dp/accounting/rule.h"
-#include "dp/workload/part_cost.h"
+#include "dp/sensitivity/part_cost.h"
 #include "ledger/ledger.h"
 #include "service/access.h"
 
@@ -53,7 +53,7 @@ absl::StatusOr<dp::RuleSpec> GoverningRule(const std::vector<ledger::Account>& a
 // Errors: DATA_LOSS for a stored rule that cannot be read.
 absl::StatusOr<dp::RuleSpec> PromiseOf(const ledger::Account& account);
 
-// A part's account is charged by dp/workload/part_cost.h, for which `linear` says more of the event; all
+// A part's account is charged by dp/sensitivity/part_cost.h, for which `linear` says more of the event; all
 // others are charged what the event costs. Errors: FAILED_PRECONDITION, naming the account, when its rule
 // cannot count the event.
 absl::StatusOr<Price> PriceOf(const DatasetView& dataset, const std::vector<ledger::Account>& accounts,

@@ -17,9 +17,9 @@
 #include "dp/domain/response.h"
 #include "dp/kernel/kernel.h"
 #include "dp/noise/drbg.h"
+#include "dp/queries/marginals.h"
 #include "dp/synthesis/synthesis_workload.h"
 #include "dp/synthesis/synthesizers.h"
-#include "dp/workload/marginals.h"
 #include "host/logging.h"
 #include "service/releases/priors.h"
 #include "service/workloads/resolve_workload.h"
@@ -62,7 +62,7 @@ absl::StatusOr<std::string> DrawModel(Curator& curator, const SynthesisEstimate&
   dp::Drbg bits(key);
   dp::Kernel kernel(table, estimate.input.domain, estimate.input.unit_bound, dp::Meter(estimate.plan.draws),
                     bits);
-  kernel.CountOn(curator.cores);
+  kernel.UseExecutor(curator.cores);
   dp::Pacer pacer(std::move(stop));
   ASSIGN_OR_RETURN(const std::unique_ptr<dp::SynthesisModel> model,
                    estimate.synthesizer->Fit(estimate.input, kernel, pacer, progress));

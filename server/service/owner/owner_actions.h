@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
-#include "dp/kernel/owner_view.h"
+#include "dp/kernel/owner/owner_view.h"
 #include "ledger/ledger.h"
 #include "service/access.h"
 #include "service/services.h"

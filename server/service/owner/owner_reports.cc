@@ -15,7 +15,7 @@
 #include "dp/domain/numbers.h"
 #include "dp/domain/response.h"
 #include "dp/noise/drbg.h"
-#include "dp/workload/marginals.h"
+#include "dp/queries/marginals.h"
 #include "service/owner/owner_actions.h"
 #include "service/releases/releases.h"
 

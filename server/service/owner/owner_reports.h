@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "dp/kernel/nested_risk.h"
+#include "dp/kernel/owner/nested_risk.h"
 #include "service/access.h"
 #include "service/services.h"
 
@@ -57,7 +57,7 @@ absl::StatusOr<int64_t> CountRows(Curator& curator, const std::string& request_i
 //
 // Thread-safe. Errors as in owner.h.
 
-// The parameters over which sensitivities are taken (dp/kernel/nested_risk.h).
+// The parameters over which sensitivities are taken (dp/kernel/owner/nested_risk.h).
 enum class RiskGridKind { kAroundFit, kWithinBounds };
 
 struct RiskRequest {

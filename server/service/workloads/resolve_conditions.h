@@ -12,7 +12,7 @@
 
 #include "absl/status/statusor.h"
 #include "dp/domain/domain.h"
-#include "dp/workload/linear_queries.h"
+#include "dp/queries/linear_queries.h"
 #include "dp/workload/values.h"
 #include "service/workloads/query_classes.h"
 

@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
-#include "dp/workload/marginals.h"
+#include "dp/queries/marginals.h"
 #include "service/workloads/resolve_conditions.h"
 
 namespace curator::service {

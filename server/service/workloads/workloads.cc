@@ -47,7 +47,7 @@ absl::StatusOr<std::string> DrawAnswer(Curator& curator, const WorkloadEstimate&
   dp::Drbg bits(key);
   dp::Kernel kernel(table, dataset.schema.domain, dataset.unit_bound, dp::Meter(estimate.plan.bought.draws),
                     bits);
-  kernel.CountOn(curator.cores);
+  kernel.UseExecutor(curator.cores);
   codec::WorkloadRelease release = ReleaseOf(estimate);
   ASSIGN_OR_RETURN(release.values, Measure(kernel, release.measured, release.noise));
   release.event = dp::Describe(estimate.plan.bought.event);

@@ -12,8 +12,8 @@
 
 #include "absl/status/statusor.h"
 #include "codec/release_codec.h"
+#include "dp/sensitivity/spend.h"
 #include "dp/workload/asked_set.h"
-#include "dp/workload/spend.h"
 #include "dp/workload/workload_plan.h"
 #include "service/access.h"
 #include "service/charges/pricing.h"

@@ -6,15 +6,16 @@
 #include <functional>
 
 #include "dp/data/testing/seal_rows.h"
+#include "dp/domain/testing_domain.h"
 #include "dp/kernel/kernel.h"
-#include "dp/kernel/likelihood.h"
 #include "dp/kernel/selection_score.h"
+#include "dp/kernel/testing/groups.h"
+#include "dp/kernel/testing/likelihood.h"
+#include "dp/kernel/testing/transcript.h"
 #include "dp/kernel/utility/lattice_utility.h"
 #include "dp/kernel/utility/record_influence.h"
-#include "dp/kernel/utility/testing_groups.h"
 #include "dp/kernel/utility/utility_scores.h"
 #include "dp/noise/drbg.h"
-#include "dp/workload/testing_domain.h"
 
 namespace curator::dp {
 namespace {

@@ -7,8 +7,8 @@
 #include <thread>
 #include <vector>
 
+#include "dp/kernel/testing/groups.h"
 #include "dp/kernel/utility/record_influence.h"
-#include "dp/kernel/utility/testing_groups.h"
 
 namespace curator::dp {
 namespace {

@@ -6,7 +6,7 @@
 #include <functional>
 #include <limits>
 
-#include "dp/workload/testing_domain.h"
+#include "dp/domain/testing_domain.h"
 
 namespace curator::dp {
 namespace {

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "dp/kernel/testing/groups.h"
 #include "dp/kernel/utility/group_scores.h"
-#include "dp/kernel/utility/testing_groups.h"
 
 namespace curator::dp {
 namespace {

@@ -6,14 +6,15 @@
 #include <functional>
 
 #include "dp/data/testing/seal_rows.h"
+#include "dp/domain/testing_domain.h"
 #include "dp/kernel/kernel.h"
-#include "dp/kernel/likelihood.h"
 #include "dp/kernel/selection_score.h"
+#include "dp/kernel/testing/likelihood.h"
+#include "dp/kernel/testing/transcript.h"
+#include "dp/kernel/testing/units.h"
 #include "dp/kernel/utility/lattice_utility.h"
-#include "dp/kernel/utility/testing_units.h"
 #include "dp/kernel/utility/utility_scores.h"
 #include "dp/noise/drbg.h"
-#include "dp/workload/testing_domain.h"
 
 namespace curator::dp {
 namespace {
@@ -182,7 +183,7 @@ TEST(SelectByUtility, ScoresAQuestionAboutGroupsOnceForAnyNumberOfPaidDraws) {
   CountingExecutor executor;
   Drbg bits = Bits(5);
   Kernel kernel(table, Questions(), kPerson, Paid(kOne, 20), bits);
-  kernel.CountOn(executor);
+  kernel.UseExecutor(executor);
   Drbg same_bits = Bits(5);
   std::vector<size_t> chosen;
   std::vector<size_t> anew;
@@ -227,11 +228,9 @@ TEST(SelectByUtility, ReplaysTheSameChoiceWithoutATableAndNoOther) {
     Drbg bits = Bits(4);
     Transcript transcript;
     Kernel kernel(SealUnits(Questions(), {{{2, 1}}}), Questions(), kPerson, Paid(kOne, 1), bits);
-    kernel.RecordTo(transcript);
-    const size_t chosen = kernel.SelectByUtility(kAll[i], {}, kOne).value();
+    const size_t chosen = RecordingQueries(kernel, transcript).SelectByUtility(kAll[i], {}, kOne).value();
     const auto replay = [&](const Utility& asked, const std::vector<double>& bonuses) {
-      return Kernel::Replaying(transcript, Questions(), kPerson, Paid(kOne, 1))
-          .SelectByUtility(asked, bonuses, kOne);
+      return ReplayingQueries(transcript, Questions()).SelectByUtility(asked, bonuses, kOne);
     };
     EXPECT_EQ(replay(kAll[i], {}).value(), chosen) << i;
     EXPECT_EQ(replay(others[i], {}).status().code(), absl::StatusCode::kFailedPrecondition) << i;

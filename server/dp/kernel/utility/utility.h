@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "dp/domain/domain.h"
+#include "dp/sensitivity/sensitivity.h"
 
 namespace curator::dp {
 
@@ -103,12 +104,6 @@ enum class GroupWeight {
   kOne,
   kOutside,  // of the group's integrated density (option A)
   kInside,   // of what is integrated (option B, and with weights of records option C): the normal model only
-};
-
-// Whose group is clipped.
-enum class GroupRole {
-  kUnit,          // units are groups: one enters or leaves as a whole
-  kAroundRecord,  // records are units of their own, in groups that the table knows: one of them changes
 };
 
 // A group contributes the logarithm of its integrated, weighted density minus that under the candidate that

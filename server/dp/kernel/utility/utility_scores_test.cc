@@ -7,8 +7,8 @@
 #include <limits>
 
 #include "dp/data/testing/seal_rows.h"
-#include "dp/kernel/utility/testing_units.h"
-#include "dp/workload/testing_domain.h"
+#include "dp/domain/testing_domain.h"
+#include "dp/kernel/testing/units.h"
 
 namespace curator::dp {
 namespace {

@@ -7,13 +7,13 @@
 #include "absl/strings/str_cat.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
+#include "dp/queries/marginals.h"
 #include "dp/synthesis/budget_split.h"
 #include "dp/synthesis/dpsyn/consistency.h"
 #include "dp/synthesis/dpsyn/sorted_records.h"
 #include "dp/synthesis/dpsyn/view_choice.h"
 #include "dp/synthesis/dpsyn/view_matching.h"
 #include "dp/synthesis/dpsyn/views_model.h"
-#include "dp/workload/marginals.h"
 
 namespace curator::dp {
 namespace {
@@ -139,8 +139,9 @@ absl::StatusOr<SynthesisPlan> Dpsyn::Plan(const SynthesisInput& input) const {
   return PlanOf(input, std::move(schedule), reader);
 }
 
-absl::StatusOr<std::unique_ptr<SynthesisModel>> Dpsyn::Fit(const SynthesisInput& input, Kernel& kernel,
-                                                           Pacer& pacer, const Progress& progress) const {
+absl::StatusOr<std::unique_ptr<SynthesisModel>> Dpsyn::Fit(const SynthesisInput& input,
+                                                           PrivateQueries& kernel, Pacer& pacer,
+                                                           const Progress& progress) const {
   SettingsReader reader(settings(), input.settings);
   ASSIGN_OR_RETURN(const RecordSettings how, ReadRecordSettings(reader));
   ASSIGN_OR_RETURN(const ViewSchedule schedule, MakeViewSchedule(input, reader));
@@ -181,8 +182,9 @@ absl::StatusOr<SynthesisPlan> Priview::Plan(const SynthesisInput& input) const {
   return PlanOf(input, std::move(schedule), reader);
 }
 
-absl::StatusOr<std::unique_ptr<SynthesisModel>> Priview::Fit(const SynthesisInput& input, Kernel& kernel,
-                                                             Pacer& pacer, const Progress& progress) const {
+absl::StatusOr<std::unique_ptr<SynthesisModel>> Priview::Fit(const SynthesisInput& input,
+                                                             PrivateQueries& kernel, Pacer& pacer,
+                                                             const Progress& progress) const {
   SettingsReader reader(settings(), input.settings);
   ASSIGN_OR_RETURN(const AnswerFrom answers, reader.Choice("reconstruction", kReconstructions));
   ASSIGN_OR_RETURN(const ViewSchedule schedule, MakeViewSchedule(input, reader));
@@ -213,7 +215,7 @@ double TrustedVariance(const NoiseSpec& noise) {
 
 class Drawing {
  public:
-  Drawing(const Domain& domain, const ViewSchedule& schedule, Kernel& kernel, Pacer& pacer)
+  Drawing(const Domain& domain, const ViewSchedule& schedule, PrivateQueries& kernel, Pacer& pacer)
       : domain_(domain), schedule_(schedule), kernel_(kernel), pacer_(pacer) {}
 
   absl::StatusOr<FittedViews> Finish(const Progress& progress, double share) {
@@ -291,15 +293,16 @@ class Drawing {
 
   const Domain& domain_;
   const ViewSchedule& schedule_;
-  Kernel& kernel_;
+  PrivateQueries& kernel_;
   Pacer& pacer_;
   FittedViews fitted_;
 };
 
 }  // namespace
 
-absl::StatusOr<FittedViews> FitViews(const Domain& domain, const ViewSchedule& schedule, Kernel& kernel,
-                                     Pacer& pacer, const Progress& progress, double share) {
+absl::StatusOr<FittedViews> FitViews(const Domain& domain, const ViewSchedule& schedule,
+                                     PrivateQueries& kernel, Pacer& pacer, const Progress& progress,
+                                     double share) {
   return Drawing(domain, schedule, kernel, pacer).Finish(progress, share);
 }
 

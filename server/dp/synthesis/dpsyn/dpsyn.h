@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "dp/kernel/kernel.h"
+#include "dp/kernel/private_queries.h"
 #include "dp/synthesis/dpsyn/view_schedule.h"
 #include "dp/synthesis/dpsyn/view_table.h"
 #include "dp/synthesis/pacer.h"
@@ -22,7 +22,7 @@ class Dpsyn : public Synthesizer {
   std::string_view summary() const override;
   const std::vector<Setting>& settings() const override;
   absl::StatusOr<SynthesisPlan> Plan(const SynthesisInput& input) const override;
-  absl::StatusOr<std::unique_ptr<SynthesisModel>> Fit(const SynthesisInput& input, Kernel& kernel,
+  absl::StatusOr<std::unique_ptr<SynthesisModel>> Fit(const SynthesisInput& input, PrivateQueries& kernel,
                                                       Pacer& pacer, const Progress& progress) const override;
   absl::StatusOr<std::unique_ptr<SynthesisModel>> Restore(const Domain& domain,
                                                           std::string_view bytes) const override;
@@ -34,7 +34,7 @@ class Priview : public Synthesizer {
   std::string_view summary() const override;
   const std::vector<Setting>& settings() const override;
   absl::StatusOr<SynthesisPlan> Plan(const SynthesisInput& input) const override;
-  absl::StatusOr<std::unique_ptr<SynthesisModel>> Fit(const SynthesisInput& input, Kernel& kernel,
+  absl::StatusOr<std::unique_ptr<SynthesisModel>> Fit(const SynthesisInput& input, PrivateQueries& kernel,
                                                       Pacer& pacer, const Progress& progress) const override;
   absl::StatusOr<std::unique_ptr<SynthesisModel>> Restore(const Domain& domain,
                                                           std::string_view bytes) const override;
@@ -54,7 +54,8 @@ struct FittedViews {
 // the product of the noisy counts of single attributes, less the error that a measurement would have: for
 // each cell the mean absolute noise, or what is expected in the cell where that is less. Errors: those of the
 // kernel; CANCELLED as in Pacer. Reports progress up to `share`.
-absl::StatusOr<FittedViews> FitViews(const Domain& domain, const ViewSchedule& schedule, Kernel& kernel,
-                                     Pacer& pacer, const Progress& progress, double share);
+absl::StatusOr<FittedViews> FitViews(const Domain& domain, const ViewSchedule& schedule,
+                                     PrivateQueries& kernel, Pacer& pacer, const Progress& progress,
+                                     double share);
 
 }  // namespace curator::dp

@@ -11,12 +11,13 @@
 #include "base/errors.h"
 #include "dp/accounting/rule.h"
 #include "dp/data/testing/seal_rows.h"
+#include "dp/kernel/kernel.h"
+#include "dp/queries/marginals.h"
 #include "dp/synthesis/dpsyn/testing/views.h"
 #include "dp/synthesis/dpsyn/view_choice.h"
 #include "dp/synthesis/dpsyn/view_schedule.h"
 #include "dp/synthesis/dpsyn/views_model.h"
 #include "dp/synthesis/synthesis_workload.h"
-#include "dp/workload/marginals.h"
 #include "tests/testing/seeded_bits.h"
 
 namespace curator::dp {

@@ -12,9 +12,9 @@
 #include "absl/strings/str_split.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
+#include "dp/queries/marginals.h"
 #include "dp/synthesis/dpsyn/covering_design.h"
 #include "dp/synthesis/dpsyn/view_table.h"
-#include "dp/workload/marginals.h"
 
 namespace curator::dp {
 namespace {

@@ -12,12 +12,12 @@
 #include "base/status_macros.h"
 #include "dp/accounting/calculators/gaussian.h"
 #include "dp/accounting/certification.h"
+#include "dp/queries/marginals.h"
+#include "dp/sensitivity/sensitivity.h"
 #include "dp/synthesis/budget_split.h"
 #include "dp/synthesis/dpsyn/consistency.h"
 #include "dp/synthesis/dpsyn/covering_design.h"
 #include "dp/synthesis/synthesis_workload.h"
-#include "dp/workload/marginals.h"
-#include "dp/workload/sensitivity.h"
 
 namespace curator::dp {
 namespace {

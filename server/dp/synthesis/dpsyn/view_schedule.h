@@ -12,11 +12,11 @@
 #include "absl/status/statusor.h"
 #include "dp/accounting/event.h"
 #include "dp/accounting/units.h"
+#include "dp/noise/noise_spec.h"
 #include "dp/synthesis/dpsyn/estimate_views.h"
 #include "dp/synthesis/dpsyn/view_choice.h"
 #include "dp/synthesis/settings.h"
 #include "dp/synthesis/synthesizer.h"
-#include "dp/workload/noise_spec.h"
 
 namespace curator::dp {
 

@@ -10,10 +10,10 @@
 #include "base/canonical_bytes.h"
 #include "base/int128.h"
 #include "base/status_macros.h"
+#include "dp/queries/marginals.h"
 #include "dp/synthesis/dpsyn/reconstruction.h"
 #include "dp/synthesis/dpsyn/view_choice.h"
 #include "dp/synthesis/models/product_component.h"
-#include "dp/workload/marginals.h"
 
 namespace curator::dp {
 namespace {

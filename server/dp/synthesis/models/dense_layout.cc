@@ -9,8 +9,8 @@
 #include "base/processor.h"
 #include "base/status_macros.h"
 #include "dp/domain/attribute_set.h"
+#include "dp/queries/marginals.h"
 #include "dp/synthesis/models/portable_math.h"
-#include "dp/workload/marginals.h"
 
 namespace curator::dp {
 namespace {

@@ -7,10 +7,10 @@
 #include <random>
 
 #include "base/errors.h"
+#include "dp/domain/testing_domain.h"
+#include "dp/queries/marginals.h"
 #include "dp/synthesis/models/product_component.h"
 #include "dp/synthesis/testing/pacer_probe.h"
-#include "dp/workload/marginals.h"
-#include "dp/workload/testing_domain.h"
 
 namespace curator::dp {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <random>
 
-#include "dp/workload/testing_domain.h"
+#include "dp/domain/testing_domain.h"
 
 namespace curator::dp {
 namespace {

@@ -21,7 +21,7 @@ class MwemWith : public Synthesizer {
   absl::StatusOr<SynthesisPlan> Plan(const SynthesisInput& input) const override {
     return mwem_.Plan(Set(input));
   }
-  absl::StatusOr<std::unique_ptr<SynthesisModel>> Fit(const SynthesisInput& input, Kernel& kernel,
+  absl::StatusOr<std::unique_ptr<SynthesisModel>> Fit(const SynthesisInput& input, PrivateQueries& kernel,
                                                       Pacer& pacer, const Progress& progress) const override {
     return mwem_.Fit(Set(input), kernel, pacer, progress);
   }

@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "dp/workload/testing_domain.h"
+#include "dp/domain/testing_domain.h"
 #include "tests/testing/seeded_bits.h"
 
 namespace curator::dp {

@@ -24,10 +24,10 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "dp/domain/domain.h"
+#include "dp/queries/linear_queries.h"
 #include "dp/synthesis/models/dense_layout.h"
 #include "dp/synthesis/models/product_component.h"
 #include "dp/synthesis/pacer.h"
-#include "dp/workload/linear_queries.h"
 
 namespace curator::dp {
 

@@ -19,9 +19,10 @@
 #include "base/status_macros.h"
 #include "dp/domain/attribute_set.h"
 #include "dp/domain/domain.h"
-#include "dp/kernel/candidate_families.h"
-#include "dp/kernel/kernel.h"
-#include "dp/kernel/transcript.h"
+#include "dp/kernel/private_queries.h"
+#include "dp/kernel/selection_score.h"
+#include "dp/queries/linear_queries.h"
+#include "dp/queries/marginals.h"
 #include "dp/synthesis/budget_split.h"
 #include "dp/synthesis/models/factored_fit.h"
 #include "dp/synthesis/models/factored_model.h"
@@ -30,8 +31,6 @@
 #include "dp/synthesis/mwem/mwem_schedule.h"
 #include "dp/synthesis/pacer.h"
 #include "dp/synthesis/synthesis_workload.h"
-#include "dp/workload/linear_queries.h"
-#include "dp/workload/marginals.h"
 
 namespace curator::dp {
 namespace {
@@ -99,7 +98,7 @@ class MwemCandidates {
     return absl::OkStatus();
   }
 
-  // For Kernel::SelectWorstCandidate().
+  // For PrivateQueries::SelectWorstCandidate().
   std::span<const CandidateFamily> families() const { return families_; }
 
   int64_t left() const {
@@ -146,7 +145,7 @@ class MwemCandidates {
 class MwemRun {
  public:
   // All must outlive it.
-  MwemRun(const SynthesisInput& input, MwemSchedule schedule, Kernel& kernel, Pacer& pacer)
+  MwemRun(const SynthesisInput& input, MwemSchedule schedule, PrivateQueries& kernel, Pacer& pacer)
       : input_(input),
         schedule_(std::move(schedule)),
         kernel_(kernel),
@@ -280,7 +279,7 @@ class MwemRun {
 
   const SynthesisInput& input_;
   const MwemSchedule schedule_;
-  Kernel& kernel_;
+  PrivateQueries& kernel_;
   Pacer& pacer_;
   std::unique_ptr<FactoredFit> fit_;
   MwemCandidates candidates_;
@@ -313,7 +312,7 @@ absl::StatusOr<SynthesisPlan> Mwem::Plan(const SynthesisInput& input) const {
                        .linear = std::move(schedule.linear)};
 }
 
-absl::StatusOr<std::unique_ptr<SynthesisModel>> Mwem::Fit(const SynthesisInput& input, Kernel& kernel,
+absl::StatusOr<std::unique_ptr<SynthesisModel>> Mwem::Fit(const SynthesisInput& input, PrivateQueries& kernel,
                                                           Pacer& pacer, const Progress& progress) const {
   ASSIGN_OR_RETURN(MwemSchedule schedule, MakeMwemSchedule(input));
   return MwemRun(input, std::move(schedule), kernel, pacer).Finish(progress);

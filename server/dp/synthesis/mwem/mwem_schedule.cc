@@ -13,11 +13,12 @@
 #include "absl/strings/str_cat.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
+#include "dp/queries/marginals.h"
+#include "dp/sensitivity/sensitivity.h"
 #include "dp/synthesis/budget_split.h"
 #include "dp/synthesis/models/factored_fit.h"
 #include "dp/synthesis/models/product_model.h"
 #include "dp/synthesis/synthesis_workload.h"
-#include "dp/workload/marginals.h"
 
 namespace curator::dp {
 namespace {
@@ -207,8 +208,8 @@ int64_t ErrorMovement(const SynthesisInput& input, const Sensitivity& candidate)
   return AreWholeMarginals(input.workload) ? candidate.l1 : candidate.linf;
 }
 
-// Draws that are linear in the records that change (dp/workload/part_cost.h): noise on marginals and on their
-// number, and selections whose scores' bound is a sum over the records that change.
+// Draws that are linear in the records that change (dp/sensitivity/part_cost.h): noise on marginals and on
+// their number, and selections whose scores' bound is a sum over the records that change.
 //
 // Proof for noise on one query that is not a marginal's cell, with weights of at most w in absolute value, s
 // apart, when J records leave and I enter, p = min(J, I), e = |J - I|, p + e <= m. Paired records move it by

@@ -12,11 +12,11 @@
 #include "absl/status/statusor.h"
 #include "dp/accounting/event.h"
 #include "dp/accounting/units.h"
+#include "dp/noise/noise_spec.h"
+#include "dp/sensitivity/sensitivity.h"
+#include "dp/sensitivity/spend.h"
 #include "dp/synthesis/mwem/mwem_settings.h"
 #include "dp/synthesis/synthesizer.h"
-#include "dp/workload/noise_spec.h"
-#include "dp/workload/sensitivity.h"
-#include "dp/workload/spend.h"
 
 namespace curator::dp {
 

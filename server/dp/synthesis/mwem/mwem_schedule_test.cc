@@ -8,9 +8,9 @@
 #include <random>
 
 #include "base/errors.h"
+#include "dp/domain/testing_domain.h"
+#include "dp/queries/marginals.h"
 #include "dp/synthesis/synthesis_workload.h"
-#include "dp/workload/marginals.h"
-#include "dp/workload/testing_domain.h"
 
 namespace curator::dp {
 namespace {
@@ -137,7 +137,7 @@ TEST(MwemScheduleCanary, OneUnpaidRoundIsCaughtByThePrice) {
   }
 }
 
-// What a part pays (dp/workload/part_cost.h): under REPLACE_ONE a record that leaves counts as much as one
+// What a part pays (dp/sensitivity/part_cost.h): under REPLACE_ONE a record that leaves counts as much as one
 // that is replaced where the number of records is drawn, and half as much elsewhere.
 TEST(MwemSchedule, ItsDrawsAreSeenByAUnitThatOnlyLeaves) {
   SynthesisInput input = Input(RuleKind::kPure, {.epsilon = Epsilon(kEpsilonUnitsPerOne)});

@@ -9,12 +9,12 @@
 #include "absl/strings/str_cat.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
+#include "dp/queries/marginals.h"
+#include "dp/sensitivity/sensitivity.h"
 #include "dp/synthesis/budget_split.h"
 #include "dp/synthesis/models/product_model.h"
 #include "dp/synthesis/settings.h"
 #include "dp/synthesis/synthesis_workload.h"
-#include "dp/workload/marginals.h"
-#include "dp/workload/sensitivity.h"
 
 namespace curator::dp {
 namespace {

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "dp/sensitivity/spend.h"
 #include "dp/synthesis/synthesizer.h"
-#include "dp/workload/spend.h"
 
 namespace curator::dp {
 

@@ -7,10 +7,11 @@
 #include <random>
 
 #include "dp/data/testing/seal_rows.h"
+#include "dp/domain/testing_domain.h"
+#include "dp/kernel/kernel.h"
+#include "dp/queries/marginals.h"
 #include "dp/synthesis/models/product_model.h"
 #include "dp/synthesis/synthesis_workload.h"
-#include "dp/workload/marginals.h"
-#include "dp/workload/testing_domain.h"
 #include "tests/testing/seeded_bits.h"
 
 namespace curator::dp {

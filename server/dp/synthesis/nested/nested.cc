@@ -7,10 +7,10 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "base/status_macros.h"
+#include "dp/sensitivity/spend.h"
 #include "dp/synthesis/budget_split.h"
 #include "dp/synthesis/nested/nested_model.h"
 #include "dp/synthesis/nested/nested_schedule.h"
-#include "dp/workload/spend.h"
 
 namespace curator::dp {
 namespace {
@@ -23,7 +23,7 @@ std::string Describe(const NestedParameters& point, bool is_binomial) {
 // One fit, draw by draw.
 class NestedRun {
  public:
-  NestedRun(const SynthesisInput& input, NestedSchedule schedule, Kernel& kernel, Pacer& pacer)
+  NestedRun(const SynthesisInput& input, NestedSchedule schedule, PrivateQueries& kernel, Pacer& pacer)
       : input_(input), schedule_(std::move(schedule)), kernel_(kernel), pacer_(pacer) {}
 
   absl::StatusOr<std::unique_ptr<SynthesisModel>> Finish(const Progress& progress) {
@@ -99,7 +99,7 @@ class NestedRun {
 
   const SynthesisInput& input_;
   const NestedSchedule schedule_;
-  Kernel& kernel_;
+  PrivateQueries& kernel_;
   Pacer& pacer_;
   std::vector<int64_t> sizes_;  // noisy numbers of groups, by class
   NestedModelParts parts_;
@@ -128,8 +128,9 @@ absl::StatusOr<SynthesisPlan> Nested::Plan(const SynthesisInput& input) const {
                        .model_cells = schedule.model_cells};
 }
 
-absl::StatusOr<std::unique_ptr<SynthesisModel>> Nested::Fit(const SynthesisInput& input, Kernel& kernel,
-                                                            Pacer& pacer, const Progress& progress) const {
+absl::StatusOr<std::unique_ptr<SynthesisModel>> Nested::Fit(const SynthesisInput& input,
+                                                            PrivateQueries& kernel, Pacer& pacer,
+                                                            const Progress& progress) const {
   ASSIGN_OR_RETURN(NestedSchedule schedule, MakeNestedSchedule(input, settings_, joinable_));
   return NestedRun(input, std::move(schedule), kernel, pacer).Finish(progress);
 }

@@ -1,8 +1,8 @@
 // Nested data (Kim, Savitsky, Williams, Hu 2023): groups and their members from a model of two levels, whose
 // parameters are drawn privately from a pseudo-posterior on a public grid.
 //
-// Each draw is one exact exponential mechanism (Kernel::SelectByUtility), whose claim is a theorem on bounded
-// responses (docs/PRIVACY.md, Nested data); there is no Markov chain, and nothing asymptotic. Other
+// Each draw is one exact exponential mechanism (PrivateQueries::SelectByUtility), whose claim is a theorem on
+// bounded responses (docs/PRIVACY.md, Nested data); there is no Markov chain, and nothing asymptotic. Other
 // attributes may be added by another method, given the record's response.
 #pragma once
 
@@ -19,7 +19,7 @@ class Nested : public Synthesizer {
   std::string_view summary() const override;
   const std::vector<Setting>& settings() const override { return settings_; }
   absl::StatusOr<SynthesisPlan> Plan(const SynthesisInput& input) const override;
-  absl::StatusOr<std::unique_ptr<SynthesisModel>> Fit(const SynthesisInput& input, Kernel& kernel,
+  absl::StatusOr<std::unique_ptr<SynthesisModel>> Fit(const SynthesisInput& input, PrivateQueries& kernel,
                                                       Pacer& pacer, const Progress& progress) const override;
   absl::StatusOr<std::unique_ptr<SynthesisModel>> Restore(const Domain& domain,
                                                           std::string_view bytes) const override;

@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "dp/data/coded_columns.h"
-#include "dp/workload/testing_domain.h"
+#include "dp/domain/testing_domain.h"
 #include "tests/testing/seeded_bits.h"
 
 namespace curator::dp {

@@ -9,14 +9,13 @@
 #include "base/errors.h"
 #include "base/status_macros.h"
 #include "dp/domain/attribute_set.h"
-#include "dp/kernel/group_sizes_sensitivity.h"
 #include "dp/kernel/utility/lattice_utility.h"
 #include "dp/kernel/utility/record_influence.h"
+#include "dp/queries/marginals.h"
+#include "dp/sensitivity/sensitivity.h"
+#include "dp/sensitivity/spend.h"
 #include "dp/synthesis/budget_split.h"
 #include "dp/synthesis/synthesis_workload.h"
-#include "dp/workload/marginals.h"
-#include "dp/workload/sensitivity.h"
-#include "dp/workload/spend.h"
 
 namespace curator::dp {
 namespace {

@@ -13,9 +13,9 @@
 
 #include "absl/status/statusor.h"
 #include "dp/accounting/event.h"
+#include "dp/noise/noise_spec.h"
 #include "dp/synthesis/nested/nested_settings.h"
 #include "dp/synthesis/synthesizer.h"
-#include "dp/workload/noise_spec.h"
 
 namespace curator::dp {
 

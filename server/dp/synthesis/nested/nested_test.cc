@@ -6,7 +6,9 @@
 #include <cmath>
 
 #include "absl/strings/str_join.h"
-#include "dp/kernel/likelihood.h"
+#include "dp/kernel/kernel.h"
+#include "dp/kernel/testing/likelihood.h"
+#include "dp/kernel/testing/transcript.h"
 #include "dp/synthesis/nested/nested_schedule.h"
 #include "dp/synthesis/nested/testing/schools.h"
 #include "tests/testing/seeded_bits.h"
@@ -29,9 +31,9 @@ Fitted Fit(const SynthesisInput& input, const SealedTableHandle& table, uint64_t
   seeded::SeededBits bits(seed);
   Fitted fitted;
   Kernel kernel(table, input.domain, input.unit_bound, Meter(method.Plan(input).value().draws), bits);
-  kernel.RecordTo(fitted.transcript);
+  RecordingQueries recording(kernel, fitted.transcript);
   Pacer pacer{std::stop_token()};
-  fitted.model = method.Fit(input, kernel, pacer, NoProgress()).value();
+  fitted.model = method.Fit(input, recording, pacer, NoProgress()).value();
   return fitted;
 }
 

@@ -10,14 +10,14 @@
 #include "base/status_macros.h"
 #include "dp/domain/attribute_set.h"
 #include "dp/domain/row_major.h"
+#include "dp/noise/noise_spec.h"
+#include "dp/queries/marginals.h"
 #include "dp/synthesis/budget_split.h"
 #include "dp/synthesis/prior/iterative_estimation.h"
 #include "dp/synthesis/prior/prior_model.h"
 #include "dp/synthesis/prior/prior_records.h"
 #include "dp/synthesis/prior/prior_schedule.h"
 #include "dp/synthesis/prior/prior_settings.h"
-#include "dp/workload/marginals.h"
-#include "dp/workload/noise_spec.h"
 
 namespace curator::dp {
 namespace {
@@ -68,7 +68,7 @@ std::vector<std::vector<double>> SplitByKey(const Domain& domain, const PriorLev
   return split;
 }
 
-absl::StatusOr<LevelAnswers> Measure(const PriorLevel& level, Kernel& kernel) {
+absl::StatusOr<LevelAnswers> Measure(const PriorLevel& level, PrivateQueries& kernel) {
   LevelAnswers answers;
   if (level.key.empty()) {
     ASSIGN_OR_RETURN(const int64_t records, kernel.NoisyRecordCount(level.count_noise));
@@ -100,7 +100,8 @@ void Widen(Convergence& worst, const Convergence& other) {
 class LevelEstimator {
  public:
   static absl::StatusOr<LevelEstimator> Create(const PriorSchedule& schedule, size_t level,
-                                               const PriorRecords& records, Kernel& kernel, Pacer& pacer) {
+                                               const PriorRecords& records, PrivateQueries& kernel,
+                                               Pacer& pacer) {
     const PriorSettings& settings = schedule.settings;
     LevelEstimator estimator(settings.estimation, settings.weighting);
     // A region's estimate is another kind of prior than public data.
@@ -162,7 +163,7 @@ class LevelEstimator {
 // One fit from its first draw to its model.
 class PriorRun {
  public:
-  PriorRun(const SynthesisInput& input, PriorSchedule schedule, Kernel& kernel, Pacer& pacer)
+  PriorRun(const SynthesisInput& input, PriorSchedule schedule, PrivateQueries& kernel, Pacer& pacer)
       : input_(input), schedule_(std::move(schedule)), kernel_(kernel), pacer_(pacer) {}
 
   absl::StatusOr<std::unique_ptr<SynthesisModel>> Finish(const Progress& progress) {
@@ -268,7 +269,7 @@ class PriorRun {
 
   const SynthesisInput& input_;
   const PriorSchedule schedule_;
-  Kernel& kernel_;
+  PrivateQueries& kernel_;
   Pacer& pacer_;
   std::vector<std::vector<double>> regions_;  // the weights of each region's estimate
   std::vector<PriorGroup> groups_;
@@ -299,8 +300,8 @@ absl::StatusOr<SynthesisPlan> PriorAware::Plan(const SynthesisInput& input) cons
       .linear = std::move(schedule.linear)};
 }
 
-absl::StatusOr<std::unique_ptr<SynthesisModel>> PriorAware::Fit(const SynthesisInput& input, Kernel& kernel,
-                                                                Pacer& pacer,
+absl::StatusOr<std::unique_ptr<SynthesisModel>> PriorAware::Fit(const SynthesisInput& input,
+                                                                PrivateQueries& kernel, Pacer& pacer,
                                                                 const Progress& progress) const {
   ASSIGN_OR_RETURN(PriorSchedule schedule, MakePriorSchedule(input));
   return PriorRun(input, std::move(schedule), kernel, pacer).Finish(progress);

@@ -10,9 +10,9 @@
 #include "base/status_macros.h"
 #include "dp/domain/attribute_set.h"
 #include "dp/domain/row_major.h"
+#include "dp/queries/marginals.h"
 #include "dp/synthesis/prior/prior_records.h"
 #include "dp/synthesis/prior/prior_schedule.h"
-#include "dp/workload/marginals.h"
 
 namespace curator::dp {
 namespace {

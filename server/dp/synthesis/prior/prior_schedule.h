@@ -8,9 +8,9 @@
 // Claim. Let a unit own at most m records, in all regions and groups together. The vector of the keys'
 // numbers of records is the marginal of the key attributes, and the vector of a workload of k marginals for
 // every key is k marginals of key and workload attributes together; so their sensitivities are those of 1 and
-// of k marginals (dp/workload/sensitivity.h): L1 k m under ADD_REMOVE, whatever the number of keys, because a
-// record lies in one key's cell. Two levels of two vectors, each at epsilon/4, are epsilon-DP. Keys come from
-// the declared domain: those without records are measured as all others are.
+// of k marginals (dp/sensitivity/sensitivity.h): L1 k m under ADD_REMOVE, whatever the number of keys,
+// because a record lies in one key's cell. Two levels of two vectors, each at epsilon/4, are epsilon-DP. Keys
+// come from the declared domain: those without records are measured as all others are.
 //
 // What is measured is decided from the prior and the request, which are public; the kernel's answers are all
 // that is known of the private table. Thread-safe: plain values and pure functions.
@@ -22,10 +22,10 @@
 
 #include "absl/status/statusor.h"
 #include "dp/accounting/event.h"
+#include "dp/noise/noise_spec.h"
+#include "dp/sensitivity/part_cost.h"
 #include "dp/synthesis/prior/prior_settings.h"
 #include "dp/synthesis/synthesizer.h"
-#include "dp/workload/noise_spec.h"
-#include "dp/workload/part_cost.h"
 
 namespace curator::dp {
 

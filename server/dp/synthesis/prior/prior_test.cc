@@ -10,14 +10,15 @@
 
 #include "base/errors.h"
 #include "dp/data/testing/seal_rows.h"
+#include "dp/domain/testing_domain.h"
+#include "dp/kernel/kernel.h"
+#include "dp/queries/marginals.h"
 #include "dp/synthesis/prior/prior_model.h"
 #include "dp/synthesis/prior/prior_records.h"
 #include "dp/synthesis/prior/prior_schedule.h"
 #include "dp/synthesis/synthesis_workload.h"
 #include "dp/synthesis/testing/laws.h"
 #include "dp/synthesis/testing/public_rows.h"
-#include "dp/workload/marginals.h"
-#include "dp/workload/testing_domain.h"
 #include "tests/testing/seeded_bits.h"
 
 namespace curator::dp {

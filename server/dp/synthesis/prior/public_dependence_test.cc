@@ -6,9 +6,9 @@
 #include <cmath>
 #include <random>
 
+#include "dp/domain/testing_domain.h"
 #include "dp/synthesis/testing/laws.h"
 #include "dp/synthesis/testing/public_rows.h"
-#include "dp/workload/testing_domain.h"
 
 namespace curator::dp {
 namespace {

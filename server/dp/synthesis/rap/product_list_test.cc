@@ -8,8 +8,8 @@
 #include <stop_token>
 #include <tuple>
 
+#include "dp/domain/testing_domain.h"
 #include "dp/synthesis/testing/pacer_probe.h"
-#include "dp/workload/testing_domain.h"
 
 namespace curator::dp {
 namespace {

@@ -9,6 +9,7 @@
 #include "base/progress.h"
 #include "base/status_macros.h"
 #include "dp/data/coded_columns.h"
+#include "dp/queries/marginals.h"
 #include "dp/synthesis/budget_split.h"
 #include "dp/synthesis/rap/cpu_projector.h"
 #include "dp/synthesis/rap/projection.h"
@@ -17,7 +18,6 @@
 #include "dp/synthesis/rap/relaxed_layout.h"
 #include "dp/synthesis/rap/relaxed_model.h"
 #include "dp/synthesis/synthesis_workload.h"
-#include "dp/workload/marginals.h"
 
 namespace curator::dp {
 namespace {
@@ -53,7 +53,7 @@ class RapRun {
  public:
   // `layout` is that of the fit, `answering` that of the same rows for whole marginals.
   RapRun(const SynthesisInput& input, RapSchedule schedule, RelaxedLayout layout, RelaxedLayout answering,
-         const Projector& projector, Kernel& kernel, Pacer& pacer, const Progress& progress)
+         const Projector& projector, PrivateQueries& kernel, Pacer& pacer, const Progress& progress)
       : input_(input),
         schedule_(std::move(schedule)),
         layout_(std::move(layout)),
@@ -312,7 +312,7 @@ class RapRun {
   const RelaxedLayout layout_;
   const RelaxedLayout answering_;
   const Projector& projector_;
-  Kernel& kernel_;
+  PrivateQueries& kernel_;
   Pacer& pacer_;
   const Progress& progress_;
   const ProjectionLoops& loops_ = *AvailableProjectionLoops().front();
@@ -357,7 +357,7 @@ absl::StatusOr<SynthesisPlan> Rap::Plan(const SynthesisInput& input) const {
       .linear = std::move(schedule.linear)};
 }
 
-absl::StatusOr<std::unique_ptr<SynthesisModel>> Rap::Fit(const SynthesisInput& input, Kernel& kernel,
+absl::StatusOr<std::unique_ptr<SynthesisModel>> Rap::Fit(const SynthesisInput& input, PrivateQueries& kernel,
                                                          Pacer& pacer, const Progress& progress) const {
   ASSIGN_OR_RETURN(RapSchedule schedule, MakeRapSchedule(input));
   ASSIGN_OR_RETURN(RelaxedLayout layout, LayoutFor(input.domain, schedule));

@@ -8,10 +8,10 @@
 #include "base/errors.h"
 #include "base/status_macros.h"
 #include "dp/domain/row_major.h"
+#include "dp/queries/linear_queries.h"
 #include "dp/synthesis/rap/product_list.h"
 #include "dp/synthesis/rap/projection_loops.h"
 #include "dp/synthesis/synthesis_workload.h"
-#include "dp/workload/threshold_counts.h"
 
 namespace curator::dp {
 namespace {

@@ -13,12 +13,11 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "dp/domain/domain.h"
-#include "dp/kernel/family_stream.h"
-#include "dp/kernel/transcript.h"
+#include "dp/kernel/private_queries.h"
+#include "dp/noise/noise_spec.h"
+#include "dp/queries/linear_queries.h"
 #include "dp/synthesis/rap/projection.h"
 #include "dp/synthesis/rap/relaxed_layout.h"
-#include "dp/workload/linear_queries.h"
-#include "dp/workload/noise_spec.h"
 
 namespace curator::dp {
 

@@ -9,14 +9,15 @@
 #include "base/errors.h"
 #include "base/executor.h"
 #include "dp/accounting/rule.h"
+#include "dp/domain/testing_domain.h"
+#include "dp/kernel/kernel.h"
+#include "dp/queries/linear_queries.h"
+#include "dp/queries/marginals.h"
 #include "dp/synthesis/rap/cpu_projector.h"
 #include "dp/synthesis/rap/rap.h"
 #include "dp/synthesis/rap/rap_schedule.h"
 #include "dp/synthesis/synthesis_workload.h"
 #include "dp/synthesis/testing/laws.h"
-#include "dp/workload/marginals.h"
-#include "dp/workload/testing_domain.h"
-#include "dp/workload/threshold_counts.h"
 #include "tests/testing/seeded_bits.h"
 
 namespace curator::dp {
@@ -32,7 +33,7 @@ class RapFormed : public Rap {
   absl::StatusOr<SynthesisPlan> Plan(const SynthesisInput& input) const override {
     return Rap::Plan(Formed(input));
   }
-  absl::StatusOr<std::unique_ptr<SynthesisModel>> Fit(const SynthesisInput& input, Kernel& kernel,
+  absl::StatusOr<std::unique_ptr<SynthesisModel>> Fit(const SynthesisInput& input, PrivateQueries& kernel,
                                                       Pacer& pacer, const Progress& progress) const override {
     return Rap::Fit(Formed(input), kernel, pacer, progress);
   }
@@ -74,7 +75,7 @@ absl::StatusOr<std::unique_ptr<SynthesisModel>> FitOn(const World& world, std::s
   const auto plan = rap.Plan(world.input);
   if (!plan.ok()) return plan.status();
   Kernel kernel(world.table, world.input.domain, world.input.unit_bound, Meter(plan->draws), bits);
-  kernel.CountOn(executor);
+  kernel.UseExecutor(executor);
   Pacer pacer{std::move(stop)};
   return rap.Fit(world.input, kernel, pacer, progress);
 }

@@ -9,6 +9,8 @@
 #include "base/errors.h"
 #include "base/status_macros.h"
 #include "dp/kernel/selection_score.h"
+#include "dp/queries/marginals.h"
+#include "dp/sensitivity/sensitivity.h"
 #include "dp/synthesis/budget_split.h"
 #include "dp/synthesis/models/portable_math.h"
 #include "dp/synthesis/rap/projection.h"
@@ -16,8 +18,6 @@
 #include "dp/synthesis/rap/rap_candidates.h"
 #include "dp/synthesis/settings.h"
 #include "dp/synthesis/synthesis_workload.h"
-#include "dp/workload/marginals.h"
-#include "dp/workload/sensitivity.h"
 
 namespace curator::dp {
 namespace {

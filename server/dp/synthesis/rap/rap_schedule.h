@@ -12,12 +12,12 @@
 #include "absl/status/statusor.h"
 #include "dp/accounting/event.h"
 #include "dp/accounting/units.h"
+#include "dp/noise/noise_spec.h"
+#include "dp/sensitivity/spend.h"
 #include "dp/synthesis/rap/projection.h"
 #include "dp/synthesis/rap/rap_candidates.h"
 #include "dp/synthesis/rap/relaxed_layout.h"
 #include "dp/synthesis/synthesizer.h"
-#include "dp/workload/noise_spec.h"
-#include "dp/workload/spend.h"
 
 namespace curator::dp {
 

@@ -8,13 +8,15 @@
 #include "base/errors.h"
 #include "base/executor.h"
 #include "dp/accounting/rule.h"
+#include "dp/domain/testing_domain.h"
+#include "dp/kernel/kernel.h"
+#include "dp/queries/testing/all_intervals.h"
 #include "dp/synthesis/budget_split.h"
 #include "dp/synthesis/rap/product_list.h"
 #include "dp/synthesis/rap/rap_candidates.h"
 #include "dp/synthesis/rap/rap_schedule.h"
 #include "dp/synthesis/synthesis_workload.h"
 #include "dp/synthesis/testing/laws.h"
-#include "dp/workload/testing_domain.h"
 #include "tests/testing/seeded_bits.h"
 
 namespace curator::dp {

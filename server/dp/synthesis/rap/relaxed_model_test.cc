@@ -8,8 +8,8 @@
 #include <string>
 
 #include "base/canonical_bytes.h"
+#include "dp/domain/testing_domain.h"
 #include "dp/synthesis/rap/projection.h"
-#include "dp/workload/testing_domain.h"
 #include "tests/testing/seeded_bits.h"
 
 namespace curator::dp {

@@ -10,12 +10,14 @@
 #include "absl/strings/str_cat.h"
 #include "dp/accounting/rule.h"
 #include "dp/data/sealed_table.h"
+#include "dp/domain/testing_domain.h"
+#include "dp/kernel/kernel.h"
+#include "dp/kernel/testing/transcript.h"
+#include "dp/queries/marginals.h"
 #include "dp/synthesis/synthesis_workload.h"
 #include "dp/synthesis/testing/nested_rows.h"
 #include "dp/synthesis/testing/pacer_probe.h"
 #include "dp/synthesis/testing/public_rows.h"
-#include "dp/workload/marginals.h"
-#include "dp/workload/testing_domain.h"
 #include "tests/testing/seeded_bits.h"
 
 namespace curator::dp {
@@ -33,12 +35,12 @@ struct Fitted {
   std::string bytes() const { return model == nullptr ? status.ToString() : model->Serialize(); }
 };
 
-Fitted Run(const Synthesizer& synthesizer, const SynthesisInput& input, Kernel& kernel, const Progress& watch,
-           std::stop_token stop) {
+Fitted Run(const Synthesizer& synthesizer, const SynthesisInput& input, PrivateQueries& kernel,
+           const Progress& watch, std::stop_token stop) {
   Fitted fitted;
-  kernel.RecordTo(fitted.transcript);
+  RecordingQueries recording(kernel, fitted.transcript);
   Pacer pacer(std::move(stop));
-  auto model = synthesizer.Fit(input, kernel, pacer, [&](double share) {
+  auto model = synthesizer.Fit(input, recording, pacer, [&](double share) {
     fitted.progress.push_back(share);
     watch(share);
   });
@@ -65,7 +67,7 @@ Fitted FitOn(const Synthesizer& synthesizer, const World& world) {
 Fitted FitFrom(const Synthesizer& synthesizer, const SynthesisInput& input, const Transcript& transcript) {
   const auto plan = synthesizer.Plan(input);
   if (!plan.ok()) return {.status = plan.status(), .model = nullptr, .transcript = {}, .progress = {}};
-  Kernel kernel = Kernel::Replaying(transcript, input.domain, input.unit_bound, Meter(plan->draws));
+  ReplayingQueries kernel(transcript, input.domain);
   return Run(synthesizer, input, kernel, NoProgress(), {});
 }
 

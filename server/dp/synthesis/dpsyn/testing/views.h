@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "dp/domain/domain.h"
+#include "dp/domain/testing_domain.h"
 #include "dp/synthesis/dpsyn/consistency.h"
 #include "dp/synthesis/dpsyn/view_table.h"
-#include "dp/workload/testing_domain.h"
 
 namespace curator::dp {
 

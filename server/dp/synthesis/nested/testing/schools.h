@@ -9,12 +9,12 @@
 
 #include "dp/accounting/rule.h"
 #include "dp/data/sealed_table.h"
+#include "dp/domain/testing_domain.h"
+#include "dp/queries/marginals.h"
 #include "dp/synthesis/mwem/mwem.h"
 #include "dp/synthesis/nested/nested.h"
 #include "dp/synthesis/synthesis_workload.h"
 #include "dp/synthesis/synthesizer.h"
-#include "dp/workload/marginals.h"
-#include "dp/workload/testing_domain.h"
 
 namespace curator::dp {
 

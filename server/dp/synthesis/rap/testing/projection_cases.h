@@ -7,11 +7,11 @@
 #include <utility>
 #include <vector>
 
+#include "dp/domain/testing_domain.h"
 #include "dp/synthesis/rap/cpu_projector.h"
 #include "dp/synthesis/rap/descent.h"
 #include "dp/synthesis/rap/product_list.h"
 #include "dp/synthesis/rap/projection.h"
-#include "dp/workload/testing_domain.h"
 
 namespace curator::dp {
 

@@ -1,0 +1,206 @@
+// Private queries as synthesizers see them: the operators of the door (kernel.h) without the table behind it.
+//
+// Each operator states its claim: neighbours, sensitivity, why it is private. Sensitivities are computed by
+// the implementation, from the structure of the query and the dataset's unit (dp/sensitivity/sensitivity.h),
+// never taken from the caller. Arguments must not depend on the table except through earlier draws; the
+// layout guarantees that, because no caller can see the table.
+//
+// Errors, all before the data access and before the debit: INVALID_ARGUMENT for a malformed query,
+// OUT_OF_RANGE where public facts do not exclude an overflow; then FAILED_PRECONDITION when the draw is not
+// on the meter's schedule. No error depends on the records.
+//
+// Not thread-safe: one release, one thread, one object.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "base/executor.h"
+#include "dp/accounting/units.h"
+#include "dp/domain/domain.h"
+#include "dp/kernel/utility/utility.h"
+#include "dp/noise/noise_spec.h"
+#include "dp/queries/linear_queries.h"
+#include "dp/sensitivity/sensitivity.h"
+
+namespace curator::dp {
+
+// A candidate of a selection: a marginal, a public estimate of its cells (row-major) and a public penalty.
+// All numbers finite.
+struct ApproximatedMarginal {
+  AttributeSet attributes;
+  std::vector<double> estimate;
+  double penalty = 0;
+
+  bool operator==(const ApproximatedMarginal&) const = default;
+};
+
+// A candidate of a selection: a group of queries, a public estimate of each of their answers, how a group's
+// error is measured, and a public penalty. All numbers finite.
+enum class GroupError { kSum, kLargest };  // of the absolute errors of its answers
+struct ApproximatedGroup {
+  QueryGroup group;
+  std::vector<double> estimate;
+  double penalty = 0;
+  GroupError error = GroupError::kSum;
+
+  bool operator==(const ApproximatedGroup&) const = default;
+};
+
+// Candidates of a selection over one table, in compact form: the marginal as a whole where the group asks for
+// every cell, else each query of the group by itself. A public estimate of each answer of the group, and one
+// public penalty for every candidate. All numbers finite.
+//
+// Where `at_least` is not 0, the group asks for every cell, and each cell y is a candidate by itself: the
+// number of records that share at least `at_least` of its values (CountsAtLeast()).
+struct CandidateFamily {
+  QueryGroup group;
+  std::vector<double> estimate;
+  double penalty = 0;
+  // The candidates that are excluded, rising: queries of the group, or 0 for a whole marginal.
+  std::vector<int64_t> excluded = {};
+  int64_t at_least = 0;
+
+  bool operator==(const CandidateFamily&) const = default;
+};
+
+// A candidate of families: the query `query` of the family at that position, or (0) its whole marginal.
+struct FamilyChoice {
+  size_t family = 0;
+  size_t query = 0;
+  bool operator==(const FamilyChoice&) const = default;
+};
+
+// Families of candidates that are computed on request: for classes of queries that are too large to be held
+// in memory at once.
+//
+// All of it are public facts. The families are the same at every call. How often they are requested is
+// unspecified (once in 2^30 draws it depends on the draw), so nothing that is released may depend on it.
+class FamilyStream {
+ public:
+  virtual ~FamilyStream() = default;
+
+  virtual size_t size() const = 0;
+
+  // A family without its estimate.
+  virtual CandidateFamily Candidates(size_t index) const = 0;
+
+  // The same with its estimate. Errors end the selection; except for CANCELLED they must not depend on the
+  // number of calls.
+  virtual absl::StatusOr<CandidateFamily> Family(size_t index) const = 0;
+};
+
+class PrivateQueries {
+ public:
+  virtual ~PrivateQueries() = default;
+
+  // Public: what the records are recorded in.
+  virtual const Domain& domain() const = 0;
+
+  // The cores that this object computes on, which post-processing of its answers may use as well.
+  virtual Executor& executor() const = 0;
+
+  // The counts of every cell of every given marginal, each with independent noise, marginal by marginal in
+  // row-major order of the set's attributes (the last one runs fastest).
+  //
+  // Claim: discrete Laplace noise of scale s on k marginals is (L1/s)-DP, discrete Gaussian noise of variance
+  // parameter sigma^2 is (L2^2 / (2 sigma^2))-zCDP, with the sensitivities of MarginalsSensitivity(unit, k).
+  // Proof: the exact discrete Laplace mechanism on an integer vector (Ghosh, Roughgarden, Sundararajan 2009)
+  // and the discrete Gaussian mechanism (Canonne, Kamath, Steinke 2020). |count| < 2^31 and |noise| < 2^62,
+  // so the sum is exact.
+  virtual absl::StatusOr<std::vector<std::vector<int64_t>>> NoisyCounts(
+      std::span<const AttributeSet> marginals, const NoiseSpec& noise) = 0;
+
+  // The answers of every query of every given group (dp/queries/linear_queries.h), each with independent
+  // noise, group by group. Groups may share marginals and queries.
+  //
+  // Claim: as above, with the sensitivities of QueriesSensitivity(unit, groups). Proof: likewise; answers and
+  // noise are integers, |answer| < 2^51 and |noise| < 2^62.
+  virtual absl::StatusOr<std::vector<std::vector<int64_t>>> NoisyCounts(std::span<const QueryGroup> groups,
+                                                                        const NoiseSpec& noise) = 0;
+
+  // The candidate whose estimate is (noisily) the worst: index i with probability proportional to
+  // exp(epsilon score_i / (2 D)), score_i = (sum over cells |count - estimate|) - penalty.
+  //
+  // Claim: epsilon-DP with range epsilon (bounded range, so zCDP at its exact cost, see
+  // ExponentialMechanismEvent). D is the score's sensitivity: the L1 sensitivity of one marginal, because
+  // ||c - e|_1 - |c' - e|_1| <= |c - c'|_1. Scores of different candidates may move in opposite directions,
+  // hence the factor 2 (McSherry, Talwar 2007). Estimates and penalties are public and rounded to the lattice
+  // 2^-10 first, so scores are integers (in its steps), D is D * 2^10 of them, and the claim is exact.
+  // Errors: INVALID_ARGUMENT for no candidates, a malformed marginal, an estimate that is not finite or not
+  // of the marginal's size, epsilon <= 0; OUT_OF_RANGE when sum |estimate| or |penalty| exceeds 2^50.
+  virtual absl::StatusOr<size_t> SelectWorstApproximated(std::span<const ApproximatedMarginal> candidates,
+                                                         Epsilon epsilon) = 0;
+
+  // The same for groups of queries: single cells, ranges, parities, whole marginals. score_i is the sum of
+  // the absolute errors of the group's answers, or the largest of them, minus the penalty.
+  //
+  // Claim: as above, with D the largest ErrorSensitivity() of all candidates: a whole marginal's is 1, and 2
+  // under REPLACE_ONE, by the sum and 1 by the largest error; a single query with weights 0 and 1 has 1
+  // either way. Proof: scores move by at most D each, so apart by at most 2 D, whatever the mixture of
+  // candidates. Further errors: those of ValidateQueries(); OUT_OF_RANGE when a record counts too often in
+  // one candidate.
+  virtual absl::StatusOr<size_t> SelectWorstApproximated(std::span<const ApproximatedGroup> candidates,
+                                                         Epsilon epsilon) = 0;
+
+  // The same for families of candidates, each a whole marginal or all queries of a group one by one, as in
+  // the algorithm of Hardt, Ligett, McSherry 2012. score = (sum over cells |count - estimate|) - penalty for
+  // a marginal, |answer - estimate| - penalty for a query. Thousands of queries over one table share its
+  // counts, and how they are answered.
+  //
+  // Claim: epsilon-DP with range epsilon. Proof: as above; any two scores move apart by at most
+  // CandidateRange() (selection_score.h), and which candidates are excluded is public.
+  // Errors: INVALID_ARGUMENT when no candidate is left; those of CandidateRange() and RoundFamily().
+  virtual absl::StatusOr<FamilyChoice> SelectWorstCandidate(std::span<const CandidateFamily> families,
+                                                            Epsilon epsilon) = 0;
+
+  // `count` selections without repetition: the draws of `count` calls, one after the other, of
+  // SelectWorstCandidate() with what was chosen excluded. At most one family is held at once, and its counts
+  // are not cached, so memory follows the largest family; each family is requested once, and one again,
+  // twice, for each choice.
+  //
+  // Claim and proof: those of SelectWorstCandidate(), `count` times; the probabilities are the same
+  // (BlockwiseSelection), and what is excluded is what earlier draws released. Further errors:
+  // INVALID_ARGUMENT for more than kMaxCandidates, fewer than `count`. Errors of estimates and of the stream
+  // alone are found after the debit; they do not depend on the records.
+  virtual absl::StatusOr<std::vector<FamilyChoice>> SelectWorstCandidates(const FamilyStream& stream,
+                                                                          int64_t count, Epsilon epsilon) = 0;
+
+  // The candidate of `utility` (utility/utility.h) with index i with probability proportional to
+  // exp(epsilon (score_i + bonus_i) / R). `bonuses` are public, one for each candidate or none at all. R is
+  // the range of the utility, computed by the implementation: how far apart one unit can move two scores.
+  //
+  // Claim: epsilon-DP with range epsilon (bounded range, so zCDP at its exact cost, see
+  // ExponentialMechanismEvent). Proof: ToLattice() shows |d_i - d_j| <= R for the changes d of all scores,
+  // FactorForRange() what follows. Where all scores are sums over units that are clipped to a width w, R is w
+  // under ADD_REMOVE, half of what scores that move by w in either direction would need, and 2 w under
+  // REPLACE_ONE.
+  // A clipped unit weighs the same however few of its records are here, so a plan that uses this leaves
+  // SynthesisPlan::linear empty (dp/sensitivity/part_cost.h).
+  // A query about groups is scored once: where the same one follows, with the same bonuses, the cached scores
+  // are used for the next draw, which is paid for like any other.
+  // Errors: those of ToLattice(); INVALID_ARGUMENT for epsilon <= 0; FAILED_PRECONDITION when a unit may own
+  // several records and the table does not identify the unit of each record.
+  virtual absl::StatusOr<size_t> SelectByUtility(const Utility& utility, std::span<const double> bonuses,
+                                                 Epsilon epsilon) = 0;
+
+  // The number of records with noise. It is private under both relations: import may reject a replaced
+  // record, and a replaced person may own fewer records.
+  //
+  // Claim: as NoisyCounts, with RecordCountSensitivity(unit).
+  virtual absl::StatusOr<int64_t> NoisyRecordCount(const NoiseSpec& noise) = 0;
+
+  // The number of groups in each bin of sizes (CheckSizeBins()), each with independent noise. One bin is the
+  // number of groups, which is private as well.
+  //
+  // Claim: as NoisyCounts, with GroupSizesSensitivity(). Errors: those of CheckSizeBins();
+  // FAILED_PRECONDITION where the table's units are not what `role` says.
+  virtual absl::StatusOr<std::vector<int64_t>> NoisyGroupSizes(GroupRole role,
+                                                               std::span<const int64_t> least_sizes,
+                                                               const NoiseSpec& noise) = 0;
+};
+
+}  // namespace curator::dp

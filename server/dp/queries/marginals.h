@@ -1,0 +1,43 @@
+// Sets of attributes whose marginals are counted: enumeration and limits.
+//
+// Everything here is computed from public facts. Thread-safe: plain values and pure functions.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "dp/domain/domain.h"
+
+namespace curator::dp {
+
+// What one request may ask for.
+struct WorkloadLimits {
+  int64_t max_marginals = 100'000;
+  int64_t max_cells = int64_t{1} << 26;  // of all marginals together
+};
+
+// Every set of `k` of the given `attributes` (all of the domain's when empty), in lexicographic order.
+// Errors: INVALID_ARGUMENT with a field: "workload.k" unless 1 <= k <= number of attributes,
+// "workload.attributes" for an index outside the domain or given twice, "workload" when the limits are
+// exceeded (with the numbers).
+absl::StatusOr<std::vector<AttributeSet>> AllKWayMarginals(const Domain& domain, int k,
+                                                           std::span<const uint32_t> attributes,
+                                                           const WorkloadLimits& limits = {});
+
+// Checks sets that were listed one by one: at least one set; in each, at least one attribute, indices rising
+// and inside the domain; no set twice; within the limits. Errors: INVALID_ARGUMENT with a field
+// ("workload.marginals[3]", "workload").
+absl::Status ValidateMarginals(const Domain& domain, std::span<const AttributeSet> marginals,
+                               const WorkloadLimits& limits = {});
+
+// The cells of all marginals together. Errors: INVALID_ARGUMENT ("workload") when the limits are exceeded.
+absl::StatusOr<int64_t> TotalCells(const Domain& domain, std::span<const AttributeSet> marginals,
+                                   const WorkloadLimits& limits = {});
+
+// "age, sex": the names of a set's attributes, for display.
+std::string NamesOf(const Domain& domain, const AttributeSet& set);
+
+}  // namespace curator::dp

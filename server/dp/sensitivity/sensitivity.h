@@ -1,0 +1,140 @@
+// How far one privacy unit can move a vector of counts, and the noise that covers it: the only place where
+// sensitivities of counts are computed. (Those of selections: dp/kernel/selection_score.h and
+// dp/kernel/utility/lattice_utility.h.)
+//
+// Claim for marginals. Let a unit own at most m records, and let k marginals be counted over a table, each
+// cell of each marginal one coordinate. A record lies in exactly one cell of each marginal. Then, for tables
+// that are neighbours,
+//
+//                 L1 of the vector   L2^2 of the vector   Linf (one coordinate)   number of records
+//   ADD_REMOVE    k m                k m^2                m                       m
+//   REPLACE_ONE   2 k m              2 k m^2              m                       m
+//
+// Proof. ADD_REMOVE: one marginal changes by a vector of integers c >= 0 (or c <= 0 throughout) whose
+// absolute values sum to at most m, so its L1 is at most m and its squared L2 at most m^2 (the square of a
+// sum of non-negative numbers is at least the sum of their squares), reached when all m records share a cell.
+// REPLACE_ONE: the unit's old records leave (a vector a >= 0 of sum at most m) and its new ones enter (b >= 0
+// of sum at most m), so in one marginal
+//
+//   |b - a|_1   <= 2 m
+//   |b - a|_2^2 <= |a|_2^2 + |b|_2^2 <= 2 m^2, because a.b >= 0
+//   |b_i - a_i| <= m
+//
+// Marginals add up in L1 and in squared L2. The number of records moves by at most m under both relations (a
+// replaced person may own fewer records; a replaced record may be rejected at import).
+//
+// Thread-safe: pure functions.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "dp/accounting/event.h"
+#include "dp/domain/domain.h"
+#include "dp/noise/noise_spec.h"
+#include "dp/queries/linear_queries.h"
+
+namespace curator::dp {
+
+// Of a whole vector of integer counts: bounds of its change between neighbours, in L1, in squared L2, and of
+// one coordinate.
+struct Sensitivity {
+  int64_t l1 = 0;
+  int64_t l2_squared = 0;
+  int64_t linf = 0;
+
+  bool operator==(const Sensitivity&) const = default;
+};
+
+// The sensitivity of `marginals` >= 1 marginals counted together. Errors: INVALID_ARGUMENT for an empty
+// vector or a unit bound below 1; FAILED_PRECONDITION where a unit may own any number of records;
+// OUT_OF_RANGE when a sensitivity exceeds 2^53 (refused, never wrapped).
+absl::StatusOr<Sensitivity> MarginalsSensitivity(const UnitBound& unit, int64_t marginals);
+
+// The sensitivity of the number of records. Errors: those of MarginalsSensitivity().
+absl::StatusOr<Sensitivity> RecordCountSensitivity(const UnitBound& unit);
+
+// The sensitivity of the answers of all groups of queries together, as one vector.
+//
+// Claim. Let w_x be the weights of a record x in all queries of all groups, s_q the distance from the
+// smallest to the largest weight of query q, 0 included, and m the records that a unit may own. Then the
+// answers move by at most
+//
+//                L1                                 squared L2                               one answer
+//   ADD_REMOVE   m max_x |w_x|_1                    m^2 max_x |w_x|_2^2                      m max |w|
+//   REPLACE_ONE  m min(2 max_x |w_x|_1, sum_q s_q)  m^2 min(c max_x |w_x|_2^2, sum_q s_q^2)  m max_q s_q
+//
+// with c = 2 when no weight is negative, else 4. The largest over x is over all values of all attributes: of
+// queries over one attribute set it is that of their common cells, of queries over several it is found by
+// LargestSum() (max_sum.h), exactly or from above; so predicates that no record fulfils together are not
+// added up, whichever of their attributes keeps them apart. Under REPLACE_ONE the minimum is also taken set
+// by set and the bounds added up; and where all groups are over one small marginal, every pair of cells is
+// compared.
+//
+// Proof. A record x adds w_x. ADD_REMOVE: a unit adds a sum of at most m such vectors, whose norm is at most
+// m times the largest. REPLACE_ONE: it adds such a sum b and takes one, a, away; pair the records (those
+// without a partner with 0). Each pair moves the vector by at most max |w_x - w_y| in any norm, 0 among the
+// w: so at most by the largest of all pairs where that is computed; each query by at most s_q, hence sum_q
+// s_q in L1, sum_q s_q^2 in squared L2; and by at most two vectors in any norm, so 2 max |w_x|_1 and (2 max
+// |w_x|_2)^2. Where no weight is negative, w_x.w_y >= 0 and |w_x - w_y|_2^2 <= 2 max |w_x|_2^2. Parts of the
+// vector add up in L1 and in squared L2, so bounds of a pair may be taken part by part. The m pairs together:
+// m times in L1, m^2 times in squared L2.
+//
+// A box has weight 1 in its cells, so |w_x|_1 and |w_x|_2^2 are the number of boxes that x lies in.
+//
+// So a marginal is 1, not its number of cells, a single query with weights 0 and 1 is 1 under both relations,
+// k parities are k, all ranges of n bins are the most that share one, floor((n + 1)^2 / 4), and predicates
+// that exclude each other are 1. Errors: those of ValidateQueries() and of MarginalsSensitivity() for the
+// unit; OUT_OF_RANGE when a sensitivity exceeds 2^53.
+absl::StatusOr<Sensitivity> QueriesSensitivity(const Domain& domain, const UnitBound& unit,
+                                               std::span<const QueryGroup> groups);
+
+// What a group of records is to the privacy unit.
+enum class GroupRole {
+  kUnit,          // units are groups: one enters or leaves as a whole
+  kAroundRecord,  // records are units of their own, in groups that the table knows: one of them changes
+};
+
+// Bins of group sizes: bin i holds the groups of least_sizes[i] to least_sizes[i + 1] - 1 records, the last
+// one all larger groups. INVALID_ARGUMENT unless the sizes rise from 1 and there are at most 2^16 of them.
+absl::Status CheckSizeBins(std::span<const int64_t> least_sizes);
+
+// The sensitivity of the numbers of groups in `bins` bins.
+//
+// Claim. With one bin, the number of groups, every sensitivity is 1. With more of them:
+//
+//                                       L1   L2^2   Linf
+//   units are groups    ADD_REMOVE       1    1      1
+//                       REPLACE_ONE      2    2      1
+//   units are records   ADD_REMOVE       2    2      1
+//   in groups           REPLACE_ONE      4    8      2
+//
+// Proof. A group that enters or leaves changes one bin by one; of two that are exchanged, one leaves its bin
+// and the other enters its own. A record that enters or leaves moves its group from one bin to another, or
+// makes or ends a group: at most -1 in one bin and +1 in another. One that is replaced does both: the
+// triangle inequality, L2 <= 2 sqrt(2). The number of groups itself grows or falls by one at most; where a
+// record leaves and another enters, it can do one of each.
+Sensitivity GroupSizesSensitivity(NeighbourRelation relation, GroupRole role, size_t bins);
+
+// The accounting event of adding `noise` to a vector of `sensitivity`. A discrete Gaussian's Linf is stated
+// where its L2 does not imply it.
+Event NoiseEvent(const NoiseSpec& noise, const Sensitivity& sensitivity);
+
+// The noise that costs exactly `epsilon` on a vector of `sensitivity`: discrete Laplace of scale
+// L1 / epsilon. Errors: INVALID_ARGUMENT ("spend.epsilon") for epsilon <= 0, and when the reduced quotient
+// does not fit or exceeds kMaxNoiseScale.
+absl::StatusOr<NoiseSpec> LaplaceNoiseFor(const Sensitivity& sensitivity, Epsilon epsilon);
+
+// The noise that costs exactly `rho`: discrete Gaussian of sigma^2 = L2^2 / (2 rho). Errors: the same with
+// "spend.rho" and kMaxNoiseVariance.
+absl::StatusOr<NoiseSpec> GaussianNoiseFor(const Sensitivity& sensitivity, Rho rho);
+
+// Noise larger than this is refused: it would be useless, and the limit keeps all sums of counts and noise
+// far from 2^63.
+inline constexpr int64_t kMaxNoiseScale = int64_t{1} << 30;
+inline constexpr int64_t kMaxNoiseVariance = int64_t{1} << 60;
+
+}  // namespace curator::dp
