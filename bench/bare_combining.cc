@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "base/testing/names.h"
 #include "ledger/sql/charge_combiner.h"
 
 namespace curator::bench {
@@ -51,7 +52,8 @@ Observed ChargeBarelyCombined(ledger::sql::Database& database, const Load& load)
   ChargeCombiner combiner({}, commit_batch, [](int64_t) { return absl::OkStatus(); });
   return ChargeByClients(load, [&combiner](int client) {
     // The combiner takes no two charges of one key at once; each client waits for its own.
-    const ledger::ChargeRequest request = {.principal = "analyst/ana", .request_id = absl::StrCat(client)};
+    const ledger::ChargeRequest request = {.principal = TestPrincipal("analyst/ana"),
+                                           .request_id = absl::StrCat(client)};
     CheckCharged(combiner.Charge({.request = &request, .identity = {}, .encoded = {}}).status());
   });
 }

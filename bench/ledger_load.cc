@@ -9,6 +9,7 @@
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "base/testing/names.h"
 #include "client/request_id.h"
 #include "host/entropy.h"
 
@@ -70,7 +71,7 @@ HotDataset::HotDataset(ledger::Ledger& ledger) : ledger_(ledger) {
   const ledger::Dataset created =
       Must(ledger.CreateDataset({.request_id = absl::StrCat("create ", name),
                                  .name = name,
-                                 .owner = "olga",
+                                 .owner = TestPrincipal("olga"),
                                  .schema = "schema bytes",
                                  .schema_hash = "schema hash",
                                  .neighbour_relation = "ADD_REMOVE",
@@ -82,7 +83,7 @@ HotDataset::HotDataset(ledger::Ledger& ledger) : ledger_(ledger) {
                                                .rule = "rule bytes",
                                                .rule_name = "ZCDP",
                                                .limits = {{"rho", std::numeric_limits<int64_t>::max()}}}}}));
-  dataset_ = Must(ledger.SealDataset(created.id, RandomBytes(32), "olga"));
+  dataset_ = Must(ledger.SealDataset(created.id, RandomBytes(32), TestPrincipal("olga")));
   account_id_ = Must(ledger.ListAccounts(dataset_.id)).at(0).id;
 }
 
@@ -93,7 +94,7 @@ ledger::ChargeRequest HotDataset::Request(const std::string& request_id) const {
   static const std::string fingerprint(32, 'f');
   return {.dataset_id = dataset_.id,
           .dataset_version = dataset_.version,
-          .principal = "analyst/ana",
+          .principal = TestPrincipal("analyst/ana"),
           .request_id = request_id,
           .fingerprint = fingerprint,
           .kind = "workload",

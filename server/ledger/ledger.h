@@ -50,7 +50,7 @@ class Ledger {
   // A dataset is sealed once: a second seal is FAILED_PRECONDITION unless it repeats the same content hash,
   // which changes nothing. If another lineage has equal content, an entry EQUAL_CONTENT records it.
   virtual absl::StatusOr<Dataset> SealDataset(std::string_view dataset_id, std::string_view content_hash,
-                                              std::string_view actor) = 0;
+                                              const Principal& actor) = 0;
   // Adds a part with a new account to a partitioned dataset, before or after other parts are sealed.
   // ALREADY_EXISTS when the name is taken; INVALID_ARGUMENT when a bin belongs to another part;
   // FAILED_PRECONDITION for a dataset that is not partitioned, or archived.
@@ -58,16 +58,16 @@ class Ledger {
   // Seals a part once and thereby creates the dataset's next version. Otherwise like SealDataset(), which is
   // not for partitioned datasets.
   virtual absl::StatusOr<Dataset> SealPart(std::string_view dataset_id, std::string_view part,
-                                           std::string_view content_hash, std::string_view actor) = 0;
+                                           std::string_view content_hash, const Principal& actor) = 0;
   // Repeating it changes nothing.
-  virtual absl::Status ArchiveDataset(std::string_view dataset_id, std::string_view actor) = 0;
+  virtual absl::Status ArchiveDataset(std::string_view dataset_id, const Principal& actor) = 0;
   // Repeating it changes nothing.
   virtual absl::Status Grant(std::string_view dataset_id, std::string_view grantee,
-                             std::string_view actor) = 0;
+                             const Principal& actor) = 0;
   // Records that the owner is about to access the records; `what` describes the access. Each call appends one
   // entry, which is durable and anchored on return.
   virtual absl::Status RecordOwnerAction(std::string_view dataset_id, std::string_view what,
-                                         std::string_view actor) = 0;
+                                         const Principal& actor) = 0;
 
   // ---- Accounts
 
@@ -113,15 +113,15 @@ class Ledger {
   // holds, each with at most its held cost; the rest is freed. Repeating it with the same cost changes nothing.
   virtual absl::StatusOr<Charge> StartReserved(std::string_view charge_id,
                                                const std::vector<Posting>& final_cost,
-                                               std::string_view actor) = 0;
+                                               const Principal& actor) = 0;
   // RESERVED or STARTED -> COMMITTED. Repeating it changes nothing.
-  virtual absl::StatusOr<Charge> CommitReserved(std::string_view charge_id, std::string_view actor) = 0;
+  virtual absl::StatusOr<Charge> CommitReserved(std::string_view charge_id, const Principal& actor) = 0;
   // RESERVED -> CANCELLED; the held cost is freed. FAILED_PRECONDITION for a started charge, which stands.
   virtual absl::StatusOr<Charge> CancelReserved(std::string_view charge_id, std::string_view reason,
-                                                std::string_view actor) = 0;
+                                                const Principal& actor) = 0;
   // Extends a RESERVED charge: it expires no sooner than `lifetime_us` from now.
   virtual absl::StatusOr<Charge> ExtendReserved(std::string_view charge_id, int64_t lifetime_us,
-                                                std::string_view actor) = 0;
+                                                const Principal& actor) = 0;
   // Spends the reservations that are past their deadline, at most 1,000 per call, and returns how many.
   // Every other method does this first for the reservation that it concerns, so this only keeps tables tidy.
   virtual absl::StatusOr<int64_t> ExpireReservations() = 0;
@@ -134,7 +134,7 @@ class Ledger {
   // FAILED_PRECONDITION when `actor` made the proposal, when the limit has changed since, or when the new
   // limit is below what is spent and held; the message reveals no balance. Repeating it changes nothing.
   virtual absl::StatusOr<LimitProposal> ApproveLimit(std::string_view proposal_id,
-                                                     std::string_view actor) = 0;
+                                                     const Principal& actor) = 0;
   // Lists the proposals for accounts that this dataset opened, newest first.
   virtual absl::StatusOr<std::vector<LimitProposal>> ListLimitProposals(std::string_view dataset_id) = 0;
 
@@ -145,12 +145,12 @@ class Ledger {
   // a read-only ledger.
   virtual absl::StatusOr<Charge> GetCharge(std::string_view charge_id) = 0;
   // GetCharge() by its key.
-  virtual absl::StatusOr<Charge> FindCharge(std::string_view principal, std::string_view request_id) = 0;
+  virtual absl::StatusOr<Charge> FindCharge(const Principal& principal, std::string_view request_id) = 0;
   // The principal's charges, newest first, at most 1,000.
-  virtual absl::StatusOr<std::vector<Charge>> ListCharges(std::string_view principal) = 0;
+  virtual absl::StatusOr<std::vector<Charge>> ListCharges(const Principal& principal) = 0;
 
   // The newest charge of `principal` on the dataset that was not cancelled. NOT_FOUND when there is none.
-  virtual absl::StatusOr<Charge> LatestCharge(std::string_view dataset_id, std::string_view principal) = 0;
+  virtual absl::StatusOr<Charge> LatestCharge(std::string_view dataset_id, const Principal& principal) = 0;
   // The distinct events charged on the dataset's lineage and not cancelled, at most `most` of them; those of
   // `principal`, or of all principals where it is empty.
   virtual absl::StatusOr<std::vector<EventCount>> CountEvents(std::string_view dataset_id,
@@ -162,7 +162,7 @@ class Ledger {
   virtual absl::StatusOr<Release> GetRelease(std::string_view release_id) = 0;
   // Lets `grantee` read the release. Repeating it changes nothing.
   virtual absl::Status ShareRelease(std::string_view release_id, std::string_view grantee,
-                                    std::string_view actor) = 0;
+                                    const Principal& actor) = 0;
   // Without payloads, newest first.
   virtual absl::StatusOr<std::vector<Release>> ListReleases(std::string_view dataset_id) = 0;
 

@@ -15,6 +15,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "base/principal.h"
 
 namespace curator::ledger {
 
@@ -43,7 +44,7 @@ struct NewAccount {
   std::string request_id;
   std::string dataset_id;
   AccountSpec account;  // kAnalyst or kAnalystGroup
-  std::string actor;
+  Principal actor;
 };
 
 // A part of a partitioned dataset, to be created. A part holds the records whose partition attribute falls
@@ -58,7 +59,7 @@ struct NewPart {
   std::string request_id;
   std::string dataset_id;
   PartSpec part;
-  std::string actor;
+  Principal actor;
 };
 
 struct Part {
@@ -95,7 +96,7 @@ enum class DatasetState { kCreated, kSealed, kArchived };
 struct DatasetSpec {
   std::string request_id;
   std::string name;
-  std::string owner;
+  Principal owner;
   std::string schema;       // canonical bytes (codec/schema_codec.h)
   std::string schema_hash;  // SHA-256 of `schema`
   std::string neighbour_relation;
@@ -145,7 +146,7 @@ struct Posting {
 struct ChargeRequest {
   std::string dataset_id;
   int64_t dataset_version = 0;
-  std::string principal;
+  Principal principal;
   std::string request_id;  // the key, together with the principal
   // SHA-256 over dataset, version, plan and price: distinguishes a retry from another request.
   std::string fingerprint;
@@ -195,7 +196,7 @@ struct LimitProposalSpec {
   std::string counter;
   int64_t new_limit = 0;
   std::string reason;
-  std::string proposed_by;
+  Principal proposed_by;
 };
 
 struct LimitProposal {
@@ -268,7 +269,7 @@ struct LostCharge {
 struct RepairOrder {
   std::string dataset_id;
   std::string reason;
-  std::string actor;
+  Principal actor;
   std::vector<LostCharge> receipts;
   bool only_checked = false;  // a dry run: report what would be raised, and write nothing
 };

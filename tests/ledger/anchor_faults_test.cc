@@ -9,6 +9,7 @@
 #include <csignal>
 
 #include "absl/strings/str_cat.h"
+#include "base/testing/names.h"
 #include "ledger/anchor/anchor_directory.h"
 #include "ledger/conformance/fault_conformance.h"
 #include "ledger/conformance/invariants.h"
@@ -92,8 +93,10 @@ TEST_P(AnchorFaults, WhatADeadServerSpentIsVouchedForByTheOneThatResumesItsCharg
   }
   auto restored = Must(TryOpenCopy(backup));
   EXPECT_STATUS_IS(absl::StatusCode::kDataLoss, restored->Health());
-  Must(restored->RaiseToAnchor(
-      {.dataset_id = census.id, .reason = "the disk failed", .actor = "olga", .receipts = {}}));
+  Must(restored->RaiseToAnchor({.dataset_id = census.id,
+                                .reason = "the disk failed",
+                                .actor = TestPrincipal("olga"),
+                                .receipts = {}}));
   EXPECT_EQ(BalanceOf(*restored, census).spent, 3);
 }
 

@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/canonical_bytes.h"
 #include "base/status_macros.h"
+#include "base/testing/names.h"
 #include "ledger/conformance/ledger_conformance.h"
 #include "ledger/open_ledger.h"
 #include "tests/ledger/acknowledged_lines.h"
@@ -22,7 +23,7 @@ namespace {
 constexpr int64_t kHour = int64_t{3600} * 1'000'000;
 
 void Tell(const ChargeRequest& request, ChargeState state, const std::string& payload) {
-  const std::string line = LineOf({request.principal, request.request_id, state, payload});
+  const std::string line = LineOf({request.principal.name(), request.request_id, state, payload});
   if (write(STDOUT_FILENO, line.data(), line.size()) != static_cast<ssize_t>(line.size())) _exit(2);
 }
 
@@ -60,7 +61,7 @@ class Charger {
   ChargeRequest RequestFor(const std::string& request_id, int64_t cost) const {
     return {.dataset_id = dataset_.id,
             .dataset_version = dataset_.version,
-            .principal = "ana",
+            .principal = TestPrincipal("ana"),
             .request_id = request_id,
             .fingerprint = Sha256(request_id),
             .kind = "workload",
@@ -97,15 +98,15 @@ class Charger {
   }
   absl::Status ReserveAndCommit(const ChargeRequest& request) {
     ASSIGN_OR_RETURN(const std::string id, Reserve(request));
-    RETURN_IF_ERROR(ledger_.StartReserved(id, {{account_, "rho", 1}}, "ana").status());
+    RETURN_IF_ERROR(ledger_.StartReserved(id, {{account_, "rho", 1}}, TestPrincipal("ana")).status());
     Tell(request, ChargeState::kStarted, "");
-    RETURN_IF_ERROR(ledger_.CommitReserved(id, "ana").status());
+    RETURN_IF_ERROR(ledger_.CommitReserved(id, TestPrincipal("ana")).status());
     Tell(request, ChargeState::kCommitted, "");
     return absl::OkStatus();
   }
   absl::Status ReserveAndCancel(const ChargeRequest& request) {
     ASSIGN_OR_RETURN(const std::string id, Reserve(request));
-    RETURN_IF_ERROR(ledger_.CancelReserved(id, "no longer wanted", "ana").status());
+    RETURN_IF_ERROR(ledger_.CancelReserved(id, "no longer wanted", TestPrincipal("ana")).status());
     Tell(request, ChargeState::kCancelled, "");
     return absl::OkStatus();
   }

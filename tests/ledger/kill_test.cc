@@ -8,6 +8,7 @@
 #include <random>
 
 #include "absl/strings/str_cat.h"
+#include "base/testing/names.h"
 #include "ledger/conformance/invariants.h"
 #include "ledger/conformance/ledger_conformance.h"
 #include "tests/ledger/acknowledged_lines.h"
@@ -67,7 +68,7 @@ TEST_P(Kill, AStoppedProcessThatResumesAfterItWasOvertakenCannotWrite) {
   child.WaitUntilStopped();
 
   auto ledger = Open();
-  const Charge charge = Must(ledger->FindCharge("ana", "overtaken"));
+  const Charge charge = Must(ledger->FindCharge(TestPrincipal("ana"), "overtaken"));
   EXPECT_EQ(charge.state, ChargeState::kStarted);
   ChargeRequest request = RequestOf(dataset, "overtaken", charge.postings.at(0).account_id, 1);
   request.fingerprint = charge.fingerprint;

@@ -103,7 +103,7 @@ class Mutants : public LedgerConformance {
       store.Arm(fault, i % kStepsOfACharge);
       const ChargeRequest request = Request(absl::StrCat("struck ", i), 0);
       if (ledger->Begin(request).ok()) {
-        struck.told.push_back({request.principal, request.request_id, ChargeState::kStarted, ""});
+        struck.told.push_back({request.principal.name(), request.request_id, ChargeState::kStarted, ""});
       } else {
         ++struck.refusals;
       }
@@ -232,7 +232,7 @@ TEST_P(Mutants, AnAnchorThatIsIgnoredLosesWhatWasAcknowledgedAndIsCaught) {
   auto ledger = Open();
   const ChargeRequest request = Request("after the backup", 3);
   Must(ledger->Begin(request));
-  const std::vector<Acknowledged> told = {{request.principal, request.request_id, ChargeState::kStarted, ""}};
+  const std::vector<Acknowledged> told = {{request.principal.name(), request.request_id, ChargeState::kStarted, ""}};
   EXPECT_THAT(ViolationsIn(*OpenStore(), told), ElementsAre());
   ledger.reset();
   EXPECT_STATUS_IS(absl::StatusCode::kDataLoss,

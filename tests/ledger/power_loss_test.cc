@@ -24,10 +24,10 @@ class PowerLoss : public LedgerConformance {
   absl::Status Charge(Ledger& ledger, int64_t charge) {
     const ChargeRequest request = RequestOf(dataset_, absl::StrCat("charge ", charge), account_, 2);
     ASSIGN_OR_RETURN(const Attempt attempt, ledger.Begin(request));
-    told_.push_back({request.principal, request.request_id, ChargeState::kStarted, ""});
+    told_.push_back({request.principal.name(), request.request_id, ChargeState::kStarted, ""});
     ASSIGN_OR_RETURN(const Release release,
                      attempt.release ? *attempt.release : ledger.Store(attempt, attempt.sealed_key));
-    told_.push_back({request.principal, request.request_id, ChargeState::kCommitted, release.payload});
+    told_.push_back({request.principal.name(), request.request_id, ChargeState::kCommitted, release.payload});
     return absl::OkStatus();
   }
   void MakeLedger() {

@@ -6,6 +6,7 @@
 #include "absl/strings/str_join.h"
 #include "base/canonical_bytes.h"
 #include "base/status_macros.h"
+#include "base/testing/names.h"
 #include "ledger/conformance/ledger_conformance.h"
 #include "ledger/history/entry_payload.h"
 
@@ -44,7 +45,7 @@ absl::Status Simulation::Prepare(uint64_t seed) {
   Ledger& ledger = *servers_[0].ledger;
   ASSIGN_OR_RETURN(dataset_, ledger.CreateDataset({.request_id = absl::StrCat("create ", seed),
                                                    .name = absl::StrCat("census ", seed),
-                                                   .owner = "olga",
+                                                   .owner = TestPrincipal("olga"),
                                                    .schema = "schema",
                                                    .schema_hash = Sha256("schema"),
                                                    .neighbour_relation = "ADD_REMOVE",
@@ -56,7 +57,8 @@ absl::Status Simulation::Prepare(uint64_t seed) {
                                                                  .rule = "rule",
                                                                  .rule_name = "ZCDP",
                                                                  .limits = {{"rho", limit}}}}}));
-  ASSIGN_OR_RETURN(dataset_, ledger.SealDataset(dataset_.id, absl::StrCat("content ", seed), "olga"));
+  ASSIGN_OR_RETURN(dataset_,
+                   ledger.SealDataset(dataset_.id, absl::StrCat("content ", seed), TestPrincipal("olga")));
   ASSIGN_OR_RETURN(const std::vector<Account> accounts, ledger.ListAccounts(dataset_.id));
   account_ = accounts.at(0).id;
   model_ = ModelLedger(limit);
@@ -148,7 +150,7 @@ absl::StatusOr<Simulation::Observed> Simulation::Observe() {
 ChargeRequest Simulation::RequestOf(const ModelRequest& request) const {
   return {.dataset_id = dataset_.id,
           .dataset_version = dataset_.version,
-          .principal = principal_,
+          .principal = TestPrincipal(principal_),
           .request_id = request.request_id,
           .fingerprint = Sha256(request.fingerprint),
           .kind = "workload",
@@ -237,23 +239,30 @@ Simulation::Step Simulation::MoveReservation() {
   const auto final_cost = static_cast<int64_t>(Below(static_cast<uint64_t>(chosen->second.cost) + 2));
   switch (Below(5)) {
     case 0:
-      return {
-          .name = absl::StrCat("cancel ", request_id),
-          .call = [id](Ledger& ledger) { return ledger.CancelReserved(id, "not needed", "ana").status(); },
-          .expect = [request_id](ModelLedger& model) { return model.Cancel(request_id); }};
+      return {.name = absl::StrCat("cancel ", request_id),
+              .call =
+                  [id](Ledger& ledger) {
+                    return ledger.CancelReserved(id, "not needed", TestPrincipal("ana")).status();
+                  },
+              .expect = [request_id](ModelLedger& model) { return model.Cancel(request_id); }};
     case 1:
       return {.name = absl::StrCat("extend ", request_id),
-              .call = [id](Ledger& ledger) { return ledger.ExtendReserved(id, 2 * kHour, "ana").status(); },
+              .call =
+                  [id](Ledger& ledger) {
+                    return ledger.ExtendReserved(id, 2 * kHour, TestPrincipal("ana")).status();
+                  },
               .expect = [request_id](ModelLedger& model) { return model.Extend(request_id); }};
     case 2:
-      return {.name = absl::StrCat("commit ", request_id),
-              .call = [id](Ledger& ledger) { return ledger.CommitReserved(id, "ana").status(); },
-              .expect = [request_id](ModelLedger& model) { return model.Commit(request_id); }};
+      return {
+          .name = absl::StrCat("commit ", request_id),
+          .call = [id](Ledger& ledger) { return ledger.CommitReserved(id, TestPrincipal("ana")).status(); },
+          .expect = [request_id](ModelLedger& model) { return model.Commit(request_id); }};
     default:
       return {.name = absl::StrCat("start ", request_id, " at ", final_cost),
               .call =
                   [this, id, final_cost](Ledger& ledger) {
-                    return ledger.StartReserved(id, {{account_, "rho", final_cost}}, "ana").status();
+                    return ledger.StartReserved(id, {{account_, "rho", final_cost}}, TestPrincipal("ana"))
+                        .status();
                   },
               .expect = [request_id,
                          final_cost](ModelLedger& model) { return model.Start(request_id, final_cost); }};
@@ -282,13 +291,14 @@ Simulation::Step Simulation::ChangeLimit() {
   const std::string request_id = absl::StrCat("limit ", steps_, " of ", principal_);
   return {.name = absl::StrCat("limit ", limit),
           .call = [this, limit, request_id](Ledger& ledger) -> absl::Status {
-            ASSIGN_OR_RETURN(const LimitProposal proposal, ledger.ProposeLimit({.request_id = request_id,
-                                                                                .account_id = account_,
-                                                                                .counter = "rho",
-                                                                                .new_limit = limit,
-                                                                                .reason = "a change of mind",
-                                                                                .proposed_by = "olga"}));
-            return ledger.ApproveLimit(proposal.id, "otto").status();
+            ASSIGN_OR_RETURN(const LimitProposal proposal,
+                             ledger.ProposeLimit({.request_id = request_id,
+                                                  .account_id = account_,
+                                                  .counter = "rho",
+                                                  .new_limit = limit,
+                                                  .reason = "a change of mind",
+                                                  .proposed_by = TestPrincipal("olga")}));
+            return ledger.ApproveLimit(proposal.id, TestPrincipal("otto")).status();
           },
           .expect = [limit](ModelLedger& model) { return model.ChangeLimit(limit); }};
 }

@@ -58,7 +58,7 @@ class WireFaults : public LedgerConformance {
     const absl::StatusOr<Release> release =
         attempt->release ? *attempt->release : ledger.Store(*attempt, request.sealed_key);
     if (!release.ok()) return release.status();
-    told_.push_back({request.principal, request.request_id, ChargeState::kCommitted, release->payload});
+    told_.push_back({request.principal.name(), request.request_id, ChargeState::kCommitted, release->payload});
     return absl::OkStatus();
   }
 

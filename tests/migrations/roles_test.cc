@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "base/testing/names.h"
 #include "ledger/conformance/ledger_conformance.h"
 #include "ledger/inspect_ledger.h"
 #include "tests/testing/postgres_cluster.h"
@@ -45,7 +46,7 @@ TEST_P(Roles, AServerWorksAsTheApplication) {
       OpenLedger({.url = UrlAs("application"), .anchor_dir = anchor_dir(), .entropy = SeededEntropy(1)}));
   const Dataset dataset = MakeDataset(*ledger, "census", 100);
   const int64_t account = FirstAccount(*ledger, dataset);
-  ASSERT_TRUE(ledger->Grant(dataset.id, "ana", "olga").ok());
+  ASSERT_TRUE(ledger->Grant(dataset.id, "ana", TestPrincipal("olga")).ok());
   EXPECT_EQ(
       Must(ledger->Store(Must(ledger->Begin(RequestOf(dataset, "stored", account, 5))), "answer")).payload,
       "answer");
@@ -55,17 +56,17 @@ TEST_P(Roles, AServerWorksAsTheApplication) {
   constexpr int64_t kHourUs = int64_t{3600} * 1'000'000;
   const std::vector<Charge> reserved = Must(ledger->Reserve(
       {RequestOf(dataset, "one", account, 3), RequestOf(dataset, "other", account, 2)}, kHourUs));
-  Must(ledger->ExtendReserved(reserved[0].id, 2 * kHourUs, "ana"));
-  Must(ledger->StartReserved(reserved[0].id, {{account, "rho", 1}}, "ana"));
-  Must(ledger->CommitReserved(reserved[0].id, "ana"));
-  Must(ledger->CancelReserved(reserved[1].id, "not needed", "ana"));
+  Must(ledger->ExtendReserved(reserved[0].id, 2 * kHourUs, TestPrincipal("ana")));
+  Must(ledger->StartReserved(reserved[0].id, {{account, "rho", 1}}, TestPrincipal("ana")));
+  Must(ledger->CommitReserved(reserved[0].id, TestPrincipal("ana")));
+  Must(ledger->CancelReserved(reserved[1].id, "not needed", TestPrincipal("ana")));
   const LimitProposal proposal = Must(ledger->ProposeLimit({.request_id = "raise",
                                                             .account_id = account,
                                                             .counter = "rho",
                                                             .new_limit = 200,
                                                             .reason = "a further year",
-                                                            .proposed_by = "olga"}));
-  Must(ledger->ApproveLimit(proposal.id, "petra"));
+                                                            .proposed_by = TestPrincipal("olga")}));
+  Must(ledger->ApproveLimit(proposal.id, TestPrincipal("petra")));
   Must(ledger->CreateAccount({.request_id = "group",
                               .dataset_id = dataset.id,
                               .account = {.scope_type = ScopeType::kAnalystGroup,
@@ -74,8 +75,8 @@ TEST_P(Roles, AServerWorksAsTheApplication) {
                                           .rule_name = "ZCDP",
                                           .limits = {{"rho", 9}},
                                           .members = {"bob"}},
-                              .actor = "olga"}));
-  ASSERT_TRUE(ledger->ArchiveDataset(dataset.id, "olga").ok());
+                              .actor = TestPrincipal("olga")}));
+  ASSERT_TRUE(ledger->ArchiveDataset(dataset.id, TestPrincipal("olga")).ok());
   EXPECT_THAT(Must(ledger->Verify(dataset.id)).findings, IsEmpty());
 }
 

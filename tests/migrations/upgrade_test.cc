@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "base/testing/names.h"
 #include "ledger/conformance/ledger_conformance.h"
 #include "ledger/inspect_ledger.h"
 #include "tests/testing/postgres_cluster.h"
@@ -87,14 +88,15 @@ TEST_P(Upgrade, KeepsAllThatWasPromisedAndIsChargedFurther) {
               ElementsAre(CounterBalance{.counter = "rho", .limit = 120, .spent = 31, .held = 1},
                           CounterBalance{.counter = "releases", .limit = 50, .spent = 6, .held = 1}));
   EXPECT_THAT(Must(ledger->ListReleases(census.id)), SizeIs(3));
-  const Charge stored = Must(ledger->FindCharge("ana", "stored 1"));
+  const Charge stored = Must(ledger->FindCharge(TestPrincipal("ana"), "stored 1"));
   EXPECT_EQ(Must(ledger->GetRelease(stored.release_id)).payload, "answer \x01 1");
-  const Charge kept = Must(ledger->FindCharge("ana", "kept"));
-  EXPECT_EQ(Must(ledger->CancelReserved(kept.id, "not needed", "ana")).state, ChargeState::kCancelled);
+  const Charge kept = Must(ledger->FindCharge(TestPrincipal("ana"), "kept"));
+  EXPECT_EQ(Must(ledger->CancelReserved(kept.id, "not needed", TestPrincipal("ana"))).state,
+            ChargeState::kCancelled);
 
   const ChargeRequest fresh{.dataset_id = Must(ledger->GetDataset("census-2")).id,
                             .dataset_version = 1,
-                            .principal = "zoe",
+                            .principal = TestPrincipal("zoe"),
                             .request_id = "after the upgrade",
                             .fingerprint = "fingerprint",
                             .kind = "workload",

@@ -1,4 +1,5 @@
 #include "base/errors.h"
+#include "base/testing/names.h"
 #include "gmock/gmock.h"
 #include "ledger/conformance/ledger_conformance.h"
 #include "ledger/history/entry_payload.h"
@@ -20,7 +21,7 @@ class AccountConformance : public LedgerConformance {
                         .rule = "rule of " + analyst,
                         .rule_name = "PURE",
                         .limits = {{"epsilon", limit}}},
-            .actor = "olga"};
+            .actor = TestPrincipal("olga")};
   }
   static NewAccount ForGroup(const Dataset& dataset, const std::string& group, int64_t limit,
                              std::vector<std::string> members) {
@@ -122,7 +123,7 @@ TEST_P(AccountConformance, AChargePricedBeforeAnAccountWasOpenedIsRefusedToBePri
   EXPECT_THAT(SpentOf(*ledger, dataset), ElementsAre(1, 1, 0));
 
   ChargeRequest by_carl = RequestOn(dataset, "r3", before, 1);
-  by_carl.principal = "carl";
+  by_carl.principal = TestPrincipal("carl");
   EXPECT_TRUE(ledger->Begin(by_carl).ok()) << "the accounts of others do not concern him";
 }
 
@@ -133,7 +134,8 @@ TEST_P(AccountConformance, AnAccountOpenedOnASuccessorBindsTheWholeLineage) {
   DatasetSpec spec = SpecOf("census-2", 0);
   spec.accounts.clear();
   spec.successor_of = first.id;
-  const Dataset second = Must(ledger->SealDataset(Must(ledger->CreateDataset(spec)).id, "newer", "olga"));
+  const Dataset second =
+      Must(ledger->SealDataset(Must(ledger->CreateDataset(spec)).id, "newer", TestPrincipal("olga")));
   Must(ledger->CreateAccount(ForAnalyst(second, "ana", 4)));
   const std::vector<Account> accounts = Must(ledger->ListAccounts(first.id));
   ASSERT_EQ(accounts.size(), 2U);
@@ -153,9 +155,9 @@ TEST_P(AccountConformance, TheLimitOfAnAnalystsAccountIsChangedByApproval) {
                                                             .counter = "epsilon",
                                                             .new_limit = 6,
                                                             .reason = "a second study",
-                                                            .proposed_by = "olga"}));
+                                                            .proposed_by = TestPrincipal("olga")}));
   EXPECT_EQ(Must(ledger->ListAccounts(dataset.id)).at(1).counters.at(0).limit, 4);
-  Must(ledger->ApproveLimit(proposal.id, "otto"));
+  Must(ledger->ApproveLimit(proposal.id, TestPrincipal("otto")));
   EXPECT_EQ(Must(ledger->ListAccounts(dataset.id)).at(1).counters.at(0).limit, 6);
   EXPECT_THAT(Must(ledger->Verify(dataset.id)).findings, ElementsAre());
 }
@@ -179,7 +181,7 @@ TEST_P(AccountConformance, AMalformedAccountIsRefusedByItsField) {
     EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << status;
     return FieldViolationOf(status).value_or(FieldViolation()).field;
   };
-  EXPECT_EQ(violation([](NewAccount& account) { account.actor.clear(); }), "actor");
+  EXPECT_EQ(violation([](NewAccount& account) { account.actor = TestPrincipal(""); }), "actor");
   EXPECT_EQ(violation([](NewAccount& account) { account.account.scope_key.clear(); }), "scope_key");
   EXPECT_EQ(violation([](NewAccount& account) { account.account.scope_type = ScopeType::kPart; }),
             "scope_type");

@@ -2,6 +2,7 @@
 
 #include "base/canonical_bytes.h"
 #include "base/errors.h"
+#include "base/testing/names.h"
 #include "gmock/gmock.h"
 #include "ledger/conformance/ledger_conformance.h"
 
@@ -59,7 +60,7 @@ TEST_P(ChargeConformance, AnotherRequestUnderTheSameIdIsRefused) {
   EXPECT_STATUS_IS(absl::StatusCode::kAlreadyExists, ledger_->Begin(Request("r1", 5)).status());
   EXPECT_EQ(Spent(), 4);
   ChargeRequest others = Request("r1", 5);
-  others.principal = "ben";
+  others.principal = TestPrincipal("ben");
   EXPECT_TRUE(Must(ledger_->Begin(others)).newly_charged);
 }
 
@@ -72,7 +73,7 @@ TEST_P(ChargeConformance, ARefusedChargeWritesNothingAndNamesTheAccount) {
   EXPECT_EQ(Spent(), 7);
   EXPECT_EQ(AskStore("SELECT COUNT(*) FROM entries"), entries);
   EXPECT_EQ(AskStore("SELECT COUNT(*) FROM charges"), 1);
-  EXPECT_STATUS_IS(absl::StatusCode::kNotFound, ledger_->FindCharge("ana", "r2").status());
+  EXPECT_STATUS_IS(absl::StatusCode::kNotFound, ledger_->FindCharge(TestPrincipal("ana"), "r2").status());
   // A refusal does not stop the account, nor does it use the request id up.
   EXPECT_TRUE(Must(ledger_->Begin(Request("r2", 3))).newly_charged);
   EXPECT_EQ(Spent(), 10);
@@ -86,7 +87,7 @@ TEST_P(ChargeConformance, AllPostingsAreAdmittedOrNone) {
                            .rule_name = "PURE",
                            .limits = {{"epsilon", 3}, {"delta", 0}}});
   const Dataset created = Must(ledger_->CreateDataset(spec));
-  const Dataset shared = Must(ledger_->SealDataset(created.id, "shared content", "olga"));
+  const Dataset shared = Must(ledger_->SealDataset(created.id, "shared content", TestPrincipal("olga")));
   const std::vector<Account> accounts = Must(ledger_->ListAccounts(shared.id));
   ChargeRequest request = RequestOf(shared, "r1", accounts[0].id, 5);
   request.postings.push_back({accounts[1].id, "epsilon", 4});
@@ -142,7 +143,7 @@ TEST_P(ChargeConformance, AReleaseIsStoredOnceAndErasesTheKey) {
   EXPECT_STATUS_IS(absl::StatusCode::kFailedPrecondition, ledger_->Forfeit(attempt, "too late"));
   EXPECT_EQ(AskStore("SELECT COUNT(*) FROM charges WHERE sealed_key IS NOT NULL"), 0);
   EXPECT_EQ(AskStore("SELECT COUNT(*) FROM releases"), 1);
-  const Charge charge = Must(ledger_->FindCharge("ana", "r1"));
+  const Charge charge = Must(ledger_->FindCharge(TestPrincipal("ana"), "r1"));
   EXPECT_EQ(charge.state, ChargeState::kCommitted);
   EXPECT_EQ(charge.release_id, stored.id);
 }
@@ -228,9 +229,10 @@ TEST_P(ChargeConformance, ListsShowTheNewestFirst) {
   Must(ledger_->Store(first, "one"));
   Must(ledger_->Store(second, "second"));
   std::vector<std::string> ids;
-  for (const Charge& charge : Must(ledger_->ListCharges("ana"))) ids.push_back(charge.request_id);
+  for (const Charge& charge : Must(ledger_->ListCharges(TestPrincipal("ana"))))
+    ids.push_back(charge.request_id);
   EXPECT_THAT(ids, ElementsAre("r3", "r2", "r1"));
-  EXPECT_TRUE(Must(ledger_->ListCharges("ben")).empty());
+  EXPECT_TRUE(Must(ledger_->ListCharges(TestPrincipal("ben"))).empty());
   const std::vector<Release> releases = Must(ledger_->ListReleases(dataset_.id));
   ASSERT_EQ(releases.size(), 2U);
   EXPECT_EQ(releases[0].charge_id, second.charge.id);
@@ -247,14 +249,15 @@ TEST_P(ChargeConformance, AReleaseIsSharedOnceWithEachOfSeveral) {
   const Release release = Must(ledger_->Store(attempt, "the answer"));
   EXPECT_TRUE(release.shared_with.empty());
   for (const char* grantee : {"zoe", "ben", "zoe"})
-    ASSERT_TRUE(ledger_->ShareRelease(release.id, grantee, "ana").ok());
+    ASSERT_TRUE(ledger_->ShareRelease(release.id, grantee, TestPrincipal("ana")).ok());
   const Release shared = Must(ledger_->GetRelease(release.id));
   EXPECT_EQ(shared.payload, "the answer");
   EXPECT_THAT(shared.shared_with, ElementsAre("ben", "zoe"));
   const std::vector<Release> listed = Must(ledger_->ListReleases(dataset_.id));
   ASSERT_EQ(listed.size(), 1U);
   EXPECT_EQ(listed[0].shared_with, shared.shared_with);
-  EXPECT_STATUS_IS(absl::StatusCode::kNotFound, ledger_->ShareRelease("nothing", "ben", "ana"));
+  EXPECT_STATUS_IS(absl::StatusCode::kNotFound,
+                   ledger_->ShareRelease("nothing", "ben", TestPrincipal("ana")));
   EXPECT_TRUE(Must(ledger_->Verify(dataset_.id)).findings.empty());
 }
 

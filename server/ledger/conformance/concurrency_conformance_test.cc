@@ -2,6 +2,7 @@
 #include <thread>
 
 #include "absl/strings/str_cat.h"
+#include "base/testing/names.h"
 #include "gmock/gmock.h"
 #include "ledger/conformance/ledger_conformance.h"
 #include "ledger/sql/sql_ledger.h"
@@ -81,7 +82,7 @@ TEST_P(ConcurrencyConformance, DatasetsOfOneLineageDoNotLockEachOtherOut) {
   spec.accounts.clear();
   spec.successor_of = first.id;
   const Dataset created = Must(ledger->CreateDataset(spec));
-  const Dataset second = Must(ledger->SealDataset(created.id, "newer", "olga"));
+  const Dataset second = Must(ledger->SealDataset(created.id, "newer", TestPrincipal("olga")));
   const int64_t account = FirstAccount(*ledger, first);
   InParallel([&](int thread) {
     const Dataset& dataset = thread % 2 == 0 ? first : second;
@@ -153,7 +154,7 @@ TEST_P(ConcurrencyConformance, WhatAServerRemembersIsNotBelievedOnceAnotherHasAr
   const Dataset dataset = MakeDataset(*one, "census", 10);
   const int64_t account = FirstAccount(*one, dataset);
   Must(one->Begin(RequestOf(dataset, "before", account, 2)));
-  ASSERT_TRUE(other->ArchiveDataset(dataset.id, "olga").ok());
+  ASSERT_TRUE(other->ArchiveDataset(dataset.id, TestPrincipal("olga")).ok());
   EXPECT_STATUS_IS(absl::StatusCode::kFailedPrecondition,
                    one->Begin(RequestOf(dataset, "after", account, 2)).status());
   EXPECT_EQ(BalanceOf(*one, dataset).spent, 2);
@@ -169,12 +170,12 @@ TEST_P(ConcurrencyConformance, WhatAServerRemembersIsNotBelievedOnceAnotherHasOp
   Must(other->CreateAccount({.request_id = "open",
                              .dataset_id = dataset.id,
                              .account = {.scope_type = ScopeType::kAnalyst,
-                                         .scope_key = request.principal,
+                                         .scope_key = request.principal.name(),
                                          .rule = "rule bytes",
                                          .rule_name = "ZCDP",
                                          .limits = {{"rho", 1}},
                                          .members = {}},
-                             .actor = "olga"}));
+                             .actor = TestPrincipal("olga")}));
   EXPECT_STATUS_IS(absl::StatusCode::kAborted, one->Begin(request).status());
   EXPECT_EQ(BalanceOf(*one, dataset).spent, 2);
 }

@@ -1,4 +1,5 @@
 #include "base/errors.h"
+#include "base/testing/names.h"
 #include "gmock/gmock.h"
 #include "ledger/conformance/ledger_conformance.h"
 
@@ -81,14 +82,15 @@ TEST_P(DatasetConformance, ANameIsTakenOnce) {
 TEST_P(DatasetConformance, ASealIsMadeOnceAndMayBeRepeated) {
   auto ledger = Open();
   const Dataset created = Must(ledger->CreateDataset(SpecOf("census", 10)));
-  const Dataset sealed = Must(ledger->SealDataset(created.id, "content", "olga"));
+  const Dataset sealed = Must(ledger->SealDataset(created.id, "content", TestPrincipal("olga")));
   EXPECT_EQ(sealed.state, DatasetState::kSealed);
   EXPECT_EQ(sealed.version, 1);
   EXPECT_EQ(sealed.content_hash, "content");
-  EXPECT_EQ(Must(ledger->SealDataset(created.id, "content", "olga")).version, 1);
+  EXPECT_EQ(Must(ledger->SealDataset(created.id, "content", TestPrincipal("olga"))).version, 1);
   EXPECT_STATUS_IS(absl::StatusCode::kFailedPrecondition,
-                   ledger->SealDataset(created.id, "other content", "olga").status());
-  EXPECT_STATUS_IS(absl::StatusCode::kNotFound, ledger->SealDataset("nothing", "content", "olga").status());
+                   ledger->SealDataset(created.id, "other content", TestPrincipal("olga")).status());
+  EXPECT_STATUS_IS(absl::StatusCode::kNotFound,
+                   ledger->SealDataset("nothing", "content", TestPrincipal("olga")).status());
   EXPECT_THAT(KindsOf(*ledger, created), ElementsAre("DATASET_CREATED", "SEALED"));
 }
 
@@ -104,8 +106,8 @@ TEST_P(DatasetConformance, EqualContentUnderAnotherNameIsWrittenIntoTheHistory) 
   auto ledger = Open();
   const Dataset first = Must(ledger->CreateDataset(SpecOf("census", 10)));
   const Dataset twin = Must(ledger->CreateDataset(SpecOf("census-again", 10)));
-  Must(ledger->SealDataset(first.id, "content", "olga"));
-  Must(ledger->SealDataset(twin.id, "content", "olga"));
+  Must(ledger->SealDataset(first.id, "content", TestPrincipal("olga")));
+  Must(ledger->SealDataset(twin.id, "content", TestPrincipal("olga")));
   EXPECT_THAT(KindsOf(*ledger, first), ElementsAre("DATASET_CREATED", "SEALED"));
   EXPECT_THAT(KindsOf(*ledger, twin), ElementsAre("DATASET_CREATED", "SEALED", "EQUAL_CONTENT"));
 }
@@ -117,7 +119,7 @@ TEST_P(DatasetConformance, ASuccessorSharesTheAccounts) {
   spec.accounts.clear();
   spec.successor_of = first.id;
   const Dataset second = Must(ledger->CreateDataset(spec));
-  const Dataset sealed = Must(ledger->SealDataset(second.id, "newer content", "olga"));
+  const Dataset sealed = Must(ledger->SealDataset(second.id, "newer content", TestPrincipal("olga")));
   EXPECT_EQ(sealed.lineage_id, first.lineage_id);
   const int64_t account = FirstAccount(*ledger, first);
   EXPECT_EQ(FirstAccount(*ledger, sealed), account);
@@ -148,26 +150,28 @@ TEST_P(DatasetConformance, ASuccessorCountsItsPeopleAsItsPredecessorDid) {
 TEST_P(DatasetConformance, AGrantIsMadeOnce) {
   auto ledger = Open();
   const Dataset dataset = MakeDataset(*ledger, "census", 10);
-  ASSERT_TRUE(ledger->Grant(dataset.id, "zoe", "olga").ok());
-  ASSERT_TRUE(ledger->Grant(dataset.id, "ana", "olga").ok());
-  ASSERT_TRUE(ledger->Grant(dataset.id, "ana", "olga").ok());
+  ASSERT_TRUE(ledger->Grant(dataset.id, "zoe", TestPrincipal("olga")).ok());
+  ASSERT_TRUE(ledger->Grant(dataset.id, "ana", TestPrincipal("olga")).ok());
+  ASSERT_TRUE(ledger->Grant(dataset.id, "ana", TestPrincipal("olga")).ok());
   EXPECT_THAT(Must(ledger->GetDataset("census")).grantees, ElementsAre("ana", "zoe"));
   EXPECT_THAT(KindsOf(*ledger, dataset), ElementsAre("DATASET_CREATED", "SEALED", "GRANTED", "GRANTED"));
-  EXPECT_STATUS_IS(absl::StatusCode::kNotFound, ledger->Grant("nothing", "ana", "olga"));
+  EXPECT_STATUS_IS(absl::StatusCode::kNotFound, ledger->Grant("nothing", "ana", TestPrincipal("olga")));
 }
 
 TEST_P(DatasetConformance, AnOwnersActionIsWrittenDownEachTimeAndMovesNoBudget) {
   auto ledger = Open();
   const Dataset dataset = MakeDataset(*ledger, "census", 10);
-  ASSERT_TRUE(ledger->RecordOwnerAction(dataset.id, "count rows", "olga").ok());
-  ASSERT_TRUE(ledger->RecordOwnerAction(dataset.id, "count rows", "olga").ok());
+  ASSERT_TRUE(ledger->RecordOwnerAction(dataset.id, "count rows", TestPrincipal("olga")).ok());
+  ASSERT_TRUE(ledger->RecordOwnerAction(dataset.id, "count rows", TestPrincipal("olga")).ok());
   EXPECT_THAT(KindsOf(*ledger, dataset),
               ElementsAre("DATASET_CREATED", "SEALED", "OWNER_ACTION", "OWNER_ACTION"));
   const Verification verification = Must(ledger->Verify(dataset.id));
   EXPECT_TRUE(verification.ok);
   EXPECT_EQ(verification.anchored_seq, 4);
-  EXPECT_STATUS_IS(absl::StatusCode::kNotFound, ledger->RecordOwnerAction("nothing", "count rows", "olga"));
-  EXPECT_STATUS_IS(absl::StatusCode::kInvalidArgument, ledger->RecordOwnerAction(dataset.id, "", "olga"));
+  EXPECT_STATUS_IS(absl::StatusCode::kNotFound,
+                   ledger->RecordOwnerAction("nothing", "count rows", TestPrincipal("olga")));
+  EXPECT_STATUS_IS(absl::StatusCode::kInvalidArgument,
+                   ledger->RecordOwnerAction(dataset.id, "", TestPrincipal("olga")));
 }
 
 TEST_P(DatasetConformance, AnArchivedDatasetTakesNoChargeAndStillReplays) {
@@ -176,8 +180,8 @@ TEST_P(DatasetConformance, AnArchivedDatasetTakesNoChargeAndStillReplays) {
   const int64_t account = FirstAccount(*ledger, dataset);
   const Attempt attempt = Must(ledger->Begin(RequestOf(dataset, "r1", account, 1)));
   Must(ledger->Store(attempt, "answer"));
-  ASSERT_TRUE(ledger->ArchiveDataset(dataset.id, "olga").ok());
-  ASSERT_TRUE(ledger->ArchiveDataset(dataset.id, "olga").ok());
+  ASSERT_TRUE(ledger->ArchiveDataset(dataset.id, TestPrincipal("olga")).ok());
+  ASSERT_TRUE(ledger->ArchiveDataset(dataset.id, TestPrincipal("olga")).ok());
   EXPECT_EQ(Must(ledger->GetDataset("census")).state, DatasetState::kArchived);
   EXPECT_STATUS_IS(absl::StatusCode::kFailedPrecondition,
                    ledger->Begin(RequestOf(dataset, "r2", account, 1)).status());
@@ -191,7 +195,7 @@ TEST_P(DatasetConformance, APublicDatasetHasNoAccountsAndIsAnsweredForNothing) {
   EXPECT_STATUS_IS(absl::StatusCode::kInvalidArgument, ledger->CreateDataset(spec).status());
   spec.accounts.clear();
   const Dataset created = Must(ledger->CreateDataset(spec));
-  const Dataset dataset = Must(ledger->SealDataset(created.id, "content", "olga"));
+  const Dataset dataset = Must(ledger->SealDataset(created.id, "content", TestPrincipal("olga")));
   EXPECT_TRUE(dataset.is_public);
   ChargeRequest request = RequestOf(dataset, "r1", 0, 0);
   request.postings.clear();
@@ -209,7 +213,7 @@ TEST_P(DatasetConformance, AMalformedDatasetIsRefusedByItsField) {
   };
   EXPECT_EQ(violation([](DatasetSpec& spec) { spec.name.clear(); }), "name");
   EXPECT_EQ(violation([](DatasetSpec& spec) { spec.name = std::string("a\0b", 3); }), "name");
-  EXPECT_EQ(violation([](DatasetSpec& spec) { spec.owner = "\xff"; }), "owner");
+  EXPECT_EQ(violation([](DatasetSpec& spec) { spec.owner = TestPrincipal("\xff"); }), "owner");
   EXPECT_EQ(violation([](DatasetSpec& spec) { spec.accounts.clear(); }), "accounts");
   EXPECT_EQ(violation([](DatasetSpec& spec) { spec.max_records_per_unit = 0; }), "max_records_per_unit");
   EXPECT_EQ(violation([](DatasetSpec& spec) { spec.accounts[0].limits[0].limit = -1; }), "accounts[0].limit");
@@ -222,7 +226,7 @@ TEST_P(DatasetConformance, AMalformedDatasetIsRefusedByItsField) {
 TEST_P(DatasetConformance, EntriesArePagedInOrder) {
   auto ledger = Open();
   const Dataset dataset = MakeDataset(*ledger, "census", 10);
-  ASSERT_TRUE(ledger->Grant(dataset.id, "ana", "olga").ok());
+  ASSERT_TRUE(ledger->Grant(dataset.id, "ana", TestPrincipal("olga")).ok());
   const std::vector<Entry> page = Must(ledger->ListEntries(dataset.id, {.after_seq = 1, .limit = 1}));
   ASSERT_EQ(page.size(), 1U);
   EXPECT_EQ(page[0].seq, 2);

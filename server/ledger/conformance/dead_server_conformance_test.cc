@@ -7,6 +7,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "base/testing/names.h"
 #include "gmock/gmock.h"
 #include "ledger/conformance/faulty_database.h"
 #include "ledger/conformance/invariants.h"
@@ -38,7 +39,7 @@ class DeadServerConformance : public LedgerConformance {
                                                .rule_name = "ZCDP",
                                                .limits = {{"rho", 50}},
                                                .members = {}},
-                                   .actor = "olga"}));
+                                   .actor = TestPrincipal("olga")}));
   }
   // More than are read as a whole to find those that entries have moved.
   void OpenAccountsOfManyOthers() {
@@ -47,7 +48,7 @@ class DeadServerConformance : public LedgerConformance {
   ChargeRequest Request(const std::string& analyst, const std::string& request_id, int64_t cost) const {
     const size_t account = analyst == "ana" ? 1 : 2;
     ChargeRequest request = RequestOf(dataset_, request_id, accounts_[0].id, cost);
-    request.principal = analyst;
+    request.principal = TestPrincipal(analyst);
     request.postings.push_back({accounts_[account].id, "rho", cost});
     return request;
   }
@@ -97,7 +98,7 @@ TEST_P(DeadServerConformance, AChargeOnAnotherAccountVouchesForWhatTheDeadServer
 
 TEST_P(DeadServerConformance, AChangeThatMovesNoBalanceVouchesForWhatTheDeadServerCharged) {
   CommitAndDie([&](Ledger& server) { return server.Begin(Request("ana", "unanswered", 7)); });
-  ASSERT_TRUE(survivor_->Grant(dataset_.id, "zoe", "olga").ok());
+  ASSERT_TRUE(survivor_->Grant(dataset_.id, "zoe", TestPrincipal("olga")).ok());
   ExpectLoweredBalanceOfAnaIsNoticed();
 }
 
@@ -123,8 +124,10 @@ TEST_P(DeadServerConformance, AChargeVouchesForWhatTheDeadServerRaisedInARepairO
                           .charge_id = "lost",
                           .seq = 1000,
                           .postings = {{accounts_[0].id, "rho", 4}, {accounts_[1].id, "rho", 4}}};
-    return server.RaiseToAnchor(
-        {.dataset_id = dataset_.id, .reason = "a restored backup", .actor = "olga", .receipts = {lost}});
+    return server.RaiseToAnchor({.dataset_id = dataset_.id,
+                                 .reason = "a restored backup",
+                                 .actor = TestPrincipal("olga"),
+                                 .receipts = {lost}});
   });
   Must(survivor_->Begin(Request("bo", "of bo", 2)));
   ExpectLoweredBalanceOfAnaIsNoticed();
@@ -135,7 +138,7 @@ TEST_P(DeadServerConformance, AChargeIsToldOfAsPaidOnlyOnceTheAnchorCoversIt) {
   const std::vector<Charge> reserved =
       Must(survivor_->Reserve({Request("bo", "reserved", 3)}, int64_t{3600} * 1'000'000));
   CommitAndDie([&](Ledger& server) {
-    return server.StartReserved(reserved.at(0).id, {{accounts_[0].id, "rho", 3}}, "bo");
+    return server.StartReserved(reserved.at(0).id, {{accounts_[0].id, "rho", 3}}, TestPrincipal("bo"));
   });
   const std::string hidden = absl::StrCat(anchor_dir(), ".hidden");
   std::filesystem::rename(anchor_dir(), hidden);
@@ -149,7 +152,7 @@ TEST_P(DeadServerConformance, AChargeIsToldOfAsPaidOnlyOnceTheAnchorCoversIt) {
 TEST_P(DeadServerConformance, AChargeThatIsLookedUpByItsKeyIsCoveredByTheAnchor) {
   CommitAndDie([&](Ledger& server) { return server.Begin(Request("ana", "unanswered", 7)); });
   EXPECT_LT(Must(survivor_->Verify(dataset_.id)).anchored_seq, AskStore("SELECT seq FROM chain_heads"));
-  EXPECT_EQ(Must(survivor_->FindCharge("ana", "unanswered")).state, ChargeState::kStarted);
+  EXPECT_EQ(Must(survivor_->FindCharge(TestPrincipal("ana"), "unanswered")).state, ChargeState::kStarted);
   EXPECT_EQ(Must(survivor_->Verify(dataset_.id)).anchored_seq, AskStore("SELECT seq FROM chain_heads"));
   ExpectLoweredBalanceOfAnaIsNoticed();
 }
@@ -169,7 +172,7 @@ TEST_P(DeadServerConformance, ALongHistoryOfAnotherServerIsTakenOverByReadingAll
     Must(other->Begin(Request("ana", "answered", 7)));
     constexpr int kManyEntries = 300;
     for (int i = 0; i < kManyEntries; ++i) {
-      ASSERT_TRUE(other->Grant(dataset_.id, absl::StrCat("analyst ", i), "olga").ok());
+      ASSERT_TRUE(other->Grant(dataset_.id, absl::StrCat("analyst ", i), TestPrincipal("olga")).ok());
     }
   }
   Must(survivor_->Begin(Request("bo", "of bo", 2)));
@@ -182,7 +185,8 @@ TEST_P(DeadServerConformance, AReadOnlyLedgerDoesNotTellThatAChargeHasStartedTha
   CommitAndDie([&](Ledger& server) { return server.Begin(Request("ana", "unanswered", 7)); });
   Tamper(absl::StrCat("UPDATE account_counters SET spent = 0 WHERE account_id = ", accounts_[2].id));
   EXPECT_STATUS_IS(absl::StatusCode::kDataLoss, survivor_->Begin(Request("bo", "noticed", 1)).status());
-  EXPECT_STATUS_IS(absl::StatusCode::kDataLoss, survivor_->FindCharge("ana", "unanswered").status());
+  EXPECT_STATUS_IS(absl::StatusCode::kDataLoss,
+                   survivor_->FindCharge(TestPrincipal("ana"), "unanswered").status());
   EXPECT_EQ(Must(survivor_->GetCharge(covered.charge.id)).state, ChargeState::kStarted);
 }
 

@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/status_macros.h"
+#include "base/testing/names.h"
 #include "gmock/gmock.h"
 #include "ledger/conformance/invariants.h"
 #include "ledger/history/entry_payload.h"
@@ -143,10 +144,11 @@ absl::Status FaultConformance::ReserveStartAndCommit(Ledger& ledger, int run, co
   ASSIGN_OR_RETURN(const std::vector<Charge> reserved, ledger.Reserve({Request(run, "reserved", 4)}, kHour));
   tell('r');
   if (reserved.at(0).state == ChargeState::kCommitted) return absl::OkStatus();
-  const absl::Status started = ledger.StartReserved(reserved[0].id, {{account_, "rho", 1}}, "ana").status();
+  const absl::Status started =
+      ledger.StartReserved(reserved[0].id, {{account_, "rho", 1}}, TestPrincipal("ana")).status();
   if (!absl::IsFailedPrecondition(started)) RETURN_IF_ERROR(started);
   if (started.ok()) tell('t');
-  RETURN_IF_ERROR(ledger.CommitReserved(reserved[0].id, "ana").status());
+  RETURN_IF_ERROR(ledger.CommitReserved(reserved[0].id, TestPrincipal("ana")).status());
   tell('c');
   return absl::OkStatus();
 }
@@ -161,7 +163,7 @@ absl::Status FaultConformance::OpenAccountAndRaiseLimit(Ledger& ledger, const Da
   ASSIGN_OR_RETURN(const Account account, ledger.CreateAccount({.request_id = absl::StrCat("account ", run),
                                                                 .dataset_id = owned.id,
                                                                 .account = analyst,
-                                                                .actor = "olga"}));
+                                                                .actor = TestPrincipal("olga")}));
   tell('a');
   ASSIGN_OR_RETURN(const LimitProposal proposal,
                    ledger.ProposeLimit({.request_id = absl::StrCat("limit ", run),
@@ -169,9 +171,9 @@ absl::Status FaultConformance::OpenAccountAndRaiseLimit(Ledger& ledger, const Da
                                         .counter = "rho",
                                         .new_limit = 6,
                                         .reason = "another question",
-                                        .proposed_by = "olga"}));
+                                        .proposed_by = TestPrincipal("olga")}));
   tell('p');
-  RETURN_IF_ERROR(ledger.ApproveLimit(proposal.id, "otto").status());
+  RETURN_IF_ERROR(ledger.ApproveLimit(proposal.id, TestPrincipal("otto")).status());
   tell('l');
   return absl::OkStatus();
 }
@@ -182,11 +184,12 @@ absl::Status FaultConformance::ReserveAndCancel(Ledger& ledger, const Dataset& o
   const ChargeRequest request = RequestOf(owned, absl::StrCat("cancelled ", run), accounts.at(0).id, 7);
   ASSIGN_OR_RETURN(const std::vector<Charge> reserved, ledger.Reserve({request}, kHour));
   if (reserved.at(0).state == ChargeState::kReserved) {
-    const absl::Status extended = ledger.ExtendReserved(reserved[0].id, 2 * kHour, "ana").status();
+    const absl::Status extended =
+        ledger.ExtendReserved(reserved[0].id, 2 * kHour, TestPrincipal("ana")).status();
     if (!absl::IsFailedPrecondition(extended)) RETURN_IF_ERROR(extended);
     if (extended.ok()) tell('e');
   }
-  RETURN_IF_ERROR(ledger.CancelReserved(reserved[0].id, "not needed", "ana").status());
+  RETURN_IF_ERROR(ledger.CancelReserved(reserved[0].id, "not needed", TestPrincipal("ana")).status());
   tell('x');
   return absl::OkStatus();
 }
@@ -209,14 +212,15 @@ absl::Status FaultConformance::RunOwner(Ledger& ledger, int run, const Tell& tel
   ASSIGN_OR_RETURN(Dataset owned, ledger.CreateDataset(SpecOf(OwnedName(run), 100)));
   tell('d');
   if (owned.state == DatasetState::kArchived) return absl::OkStatus();
-  ASSIGN_OR_RETURN(owned, ledger.SealDataset(owned.id, absl::StrCat("content in run ", run), "olga"));
+  ASSIGN_OR_RETURN(owned,
+                   ledger.SealDataset(owned.id, absl::StrCat("content in run ", run), TestPrincipal("olga")));
   tell('s');
-  RETURN_IF_ERROR(ledger.Grant(owned.id, "ana", "olga"));
+  RETURN_IF_ERROR(ledger.Grant(owned.id, "ana", TestPrincipal("olga")));
   tell('g');
   RETURN_IF_ERROR(OpenAccountAndRaiseLimit(ledger, owned, run, tell));
   RETURN_IF_ERROR(ReserveAndCancel(ledger, owned, run, tell));
   RETURN_IF_ERROR(ReserveAndExpire(ledger, owned, run, tell));
-  RETURN_IF_ERROR(ledger.ArchiveDataset(owned.id, "olga"));
+  RETURN_IF_ERROR(ledger.ArchiveDataset(owned.id, TestPrincipal("olga")));
   tell('z');
   return absl::OkStatus();
 }

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/canonical_bytes.h"
+#include "base/testing/names.h"
 #include "tests/testing/postgres_cluster.h"
 
 namespace curator::ledger {
@@ -123,7 +124,7 @@ int64_t LedgerConformance::AskStore(const std::string& query) {
 DatasetSpec LedgerConformance::SpecOf(const std::string& name, int64_t limit) {
   return {.request_id = absl::StrCat("create ", name),
           .name = name,
-          .owner = "olga",
+          .owner = TestPrincipal("olga"),
           .schema = std::string("schema\0bytes", 12),
           .schema_hash = Sha256("schema"),
           .neighbour_relation = "ADD_REMOVE",
@@ -139,7 +140,7 @@ DatasetSpec LedgerConformance::SpecOf(const std::string& name, int64_t limit) {
 
 Dataset LedgerConformance::MakeDataset(Ledger& ledger, const std::string& name, int64_t limit) {
   const Dataset created = Must(ledger.CreateDataset(SpecOf(name, limit)));
-  return Must(ledger.SealDataset(created.id, absl::StrCat("content of ", name), "olga"));
+  return Must(ledger.SealDataset(created.id, absl::StrCat("content of ", name), TestPrincipal("olga")));
 }
 
 int64_t LedgerConformance::FirstAccount(Ledger& ledger, const Dataset& dataset) {
@@ -154,7 +155,7 @@ ChargeRequest LedgerConformance::RequestOf(const Dataset& dataset, const std::st
                                            int64_t account_id, int64_t cost) {
   return {.dataset_id = dataset.id,
           .dataset_version = dataset.version,
-          .principal = "ana",
+          .principal = TestPrincipal("ana"),
           .request_id = request_id,
           .fingerprint = Sha256(absl::StrCat(request_id, " costs ", cost)),
           .kind = "workload",

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/errors.h"
+#include "base/testing/names.h"
 #include "gmock/gmock.h"
 #include "ledger/conformance/faulty_database.h"
 #include "ledger/conformance/ledger_conformance.h"
@@ -39,14 +40,14 @@ class PartConformance : public LedgerConformance {
   static Dataset MakeCensus(Ledger& ledger) {
     const DatasetSpec spec = Partitioned("census", {PartOf("early", {0, 1}, 10), PartOf("late", {3}, 4)});
     const Dataset made = Must(ledger.CreateDataset(spec));
-    Must(ledger.SealPart(made.id, "early", "content of early", "olga"));
-    return Must(ledger.SealPart(made.id, "late", "content of late", "olga"));
+    Must(ledger.SealPart(made.id, "early", "content of early", TestPrincipal("olga")));
+    return Must(ledger.SealPart(made.id, "late", "content of late", TestPrincipal("olga")));
   }
   static NewPart Next(const Dataset& dataset, const std::string& name, std::vector<int64_t> bins) {
     return {.request_id = "add " + name,
             .dataset_id = dataset.id,
             .part = PartOf(name, std::move(bins), 6),
-            .actor = "olga"};
+            .actor = TestPrincipal("olga")};
   }
   // A charge of `cost` on each of these parts.
   static ChargeRequest On(const Dataset& dataset, const std::vector<std::string>& parts,
@@ -93,19 +94,20 @@ TEST_P(PartConformance, EachSealedPartMakesTheNextVersion) {
       Must(ledger->CreateDataset(Partitioned("census", {PartOf("early", {0}, 10), PartOf("late", {3}, 4)})));
   EXPECT_EQ(made.state, DatasetState::kCreated);
   EXPECT_EQ(made.version, 0);
-  const Dataset first = Must(ledger->SealPart(made.id, "late", "a", "olga"));
+  const Dataset first = Must(ledger->SealPart(made.id, "late", "a", TestPrincipal("olga")));
   EXPECT_EQ(first.state, DatasetState::kSealed);
   EXPECT_EQ(first.version, 1);
   EXPECT_EQ(first.parts[0].sealed_version, 0);
   EXPECT_EQ(first.parts[1].sealed_version, 1);
-  const Dataset second = Must(ledger->SealPart(made.id, "early", "b", "olga"));
+  const Dataset second = Must(ledger->SealPart(made.id, "early", "b", TestPrincipal("olga")));
   EXPECT_EQ(second.version, 2);
-  EXPECT_EQ(Must(ledger->SealPart(made.id, "late", "a", "olga")).version, 2) << "a replay";
+  EXPECT_EQ(Must(ledger->SealPart(made.id, "late", "a", TestPrincipal("olga"))).version, 2) << "a replay";
   EXPECT_STATUS_IS(absl::StatusCode::kFailedPrecondition,
-                   ledger->SealPart(made.id, "late", "other", "olga").status());
-  EXPECT_STATUS_IS(absl::StatusCode::kNotFound, ledger->SealPart(made.id, "south", "c", "olga").status());
+                   ledger->SealPart(made.id, "late", "other", TestPrincipal("olga")).status());
+  EXPECT_STATUS_IS(absl::StatusCode::kNotFound,
+                   ledger->SealPart(made.id, "south", "c", TestPrincipal("olga")).status());
   EXPECT_STATUS_IS(absl::StatusCode::kFailedPrecondition,
-                   ledger->SealDataset(made.id, "whole", "olga").status());
+                   ledger->SealDataset(made.id, "whole", TestPrincipal("olga")).status());
   EXPECT_THAT(Must(ledger->Verify(made.id)).findings, IsEmpty());
 }
 
@@ -134,7 +136,7 @@ TEST_P(PartConformance, AChargeThatPostsToNoPartIsRefused) {
                                                                  .rule = "rule of ana",
                                                                  .rule_name = "ZCDP",
                                                                  .limits = {{"rho", 5}}},
-                                                     .actor = "olga"}));
+                                                     .actor = TestPrincipal("olga")}));
   ChargeRequest request = RequestOf(dataset, "r1", of_ana.id, 1);
   EXPECT_STATUS_IS(absl::StatusCode::kInvalidArgument, ledger->Begin(request).status());
   request.postings.push_back({dataset.parts[0].account_id, "rho", 1});
@@ -152,7 +154,8 @@ TEST_P(PartConformance, AnAddedPartHasAFreshLimitAndLeavesTheOthersAlone) {
   ASSERT_EQ(grown.parts.size(), 3U);
   EXPECT_EQ(grown.parts[2].number, 3);
   EXPECT_THAT(SpentOf(*ledger, grown), ElementsAre("early 4/10", "late 4/4", "newest 0/6"));
-  const Dataset sealed = Must(ledger->SealPart(dataset.id, "newest", "content of newest", "olga"));
+  const Dataset sealed =
+      Must(ledger->SealPart(dataset.id, "newest", "content of newest", TestPrincipal("olga")));
   EXPECT_EQ(sealed.version, 3);
   Must(ledger->Begin(On(sealed, {"newest"}, "r2", 6)));
   EXPECT_THAT(SpentOf(*ledger, grown), ElementsAre("early 4/10", "late 4/4", "newest 6/6"));
@@ -208,7 +211,7 @@ TEST_P(PartConformance, APartitionIsCheckedWhenItIsMade) {
   successor.accounts.clear();
   successor.successor_of = census.id;
   EXPECT_STATUS_IS(absl::StatusCode::kInvalidArgument, ledger->CreateDataset(successor).status());
-  EXPECT_TRUE(ledger->ArchiveDataset(census.id, "olga").ok());
+  EXPECT_TRUE(ledger->ArchiveDataset(census.id, TestPrincipal("olga")).ok());
   EXPECT_STATUS_IS(absl::StatusCode::kFailedPrecondition, ledger->AddPart(Next(census, "p", {5})).status());
 }
 
@@ -233,8 +236,8 @@ TEST_P(PartConformance, ACrashAtAnyStepPostsToAllPartsOrToNone) {
     auto ledger = Open();
     dataset = Must(ledger->CreateDataset(
         Partitioned("census", {PartOf("early", {0}, 1'000'000), PartOf("late", {3}, 1'000'000)})));
-    Must(ledger->SealPart(dataset.id, "early", "content of early", "olga"));
-    dataset = Must(ledger->SealPart(dataset.id, "late", "content of late", "olga"));
+    Must(ledger->SealPart(dataset.id, "early", "content of early", TestPrincipal("olga")));
+    dataset = Must(ledger->SealPart(dataset.id, "late", "content of late", TestPrincipal("olga")));
   }
   int64_t charged = 0;
   int steps = 0;

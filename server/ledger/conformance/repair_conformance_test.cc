@@ -3,6 +3,7 @@
 #include <functional>
 #include <limits>
 
+#include "base/testing/names.h"
 #include "gmock/gmock.h"
 #include "ledger/conformance/invariants.h"
 #include "ledger/conformance/ledger_conformance.h"
@@ -59,8 +60,10 @@ class RepairConformance : public LedgerConformance {
     Restore(backup);
   }
   absl::StatusOr<RepairReport> Repair(const std::vector<LostCharge>& receipts = {}) {
-    return ledger_->RaiseToAnchor(
-        {.dataset_id = dataset_.id, .reason = "the disk failed", .actor = "olga", .receipts = receipts});
+    return ledger_->RaiseToAnchor({.dataset_id = dataset_.id,
+                                   .reason = "the disk failed",
+                                   .actor = TestPrincipal("olga"),
+                                   .receipts = receipts});
   }
   std::vector<std::string> Findings() { return Must(ledger_->Verify(dataset_.id)).findings; }
   int64_t Spent() { return BalanceOf(*ledger_, dataset_).spent; }
@@ -128,7 +131,7 @@ TEST_P(RepairConformance, WhatIsOnlyCheckedChangesNothing) {
   const size_t entries = Entries().size();
   const RepairReport report = Must(ledger_->RaiseToAnchor({.dataset_id = dataset_.id,
                                                            .reason = "to look",
-                                                           .actor = "olga",
+                                                           .actor = TestPrincipal("olga"),
                                                            .receipts = {},
                                                            .only_checked = true}));
   EXPECT_EQ(report.raised.at(0).new_spent, 7);
@@ -151,14 +154,14 @@ TEST_P(RepairConformance, WhereNothingIsBehindNothingIsWritten) {
 TEST_P(RepairConformance, RestoredReservationsCountAsSpentOnce) {
   const Charge held = Must(ledger_->Reserve({Request("held", 3)}, kHour)).at(0);
   const std::string backup = Backup();
-  Must(ledger_->StartReserved(held.id, held.postings, "ana"));
+  Must(ledger_->StartReserved(held.id, held.postings, TestPrincipal("ana")));
   Restore(backup);
   const RepairReport report = Must(Repair());
   EXPECT_EQ(report.reservations_spent, 1);
   EXPECT_EQ(Spent(), 7) << "the anchor's 7 hold the reservation's 3 already";
   EXPECT_EQ(BalanceOf(*ledger_, dataset_).held, 0);
   EXPECT_STATUS_IS(absl::StatusCode::kFailedPrecondition,
-                   ledger_->StartReserved(held.id, held.postings, "ana").status());
+                   ledger_->StartReserved(held.id, held.postings, TestPrincipal("ana")).status());
   EXPECT_THAT(Findings(), IsEmpty());
 }
 
@@ -169,8 +172,8 @@ TEST_P(RepairConformance, ALimitThatWasRaisedInTheLostHistoryIsRaisedToWhatWasSp
                                                              .counter = "rho",
                                                              .new_limit = 20,
                                                              .reason = "more",
-                                                             .proposed_by = "olga"}));
-  Must(ledger_->ApproveLimit(proposal.id, "otto"));
+                                                             .proposed_by = TestPrincipal("olga")}));
+  Must(ledger_->ApproveLimit(proposal.id, TestPrincipal("otto")));
   Must(ledger_->Begin(Request("lost", 11)));
   Restore(backup);
   const RepairReport report = Must(Repair());
@@ -188,7 +191,7 @@ TEST_P(RepairConformance, AReceiptCountsWhatTheAnchorHasLostToo) {
   std::filesystem::copy(anchor_dir(), anchor_backup, std::filesystem::copy_options::recursive);
   ledger_ = Open();
   const LostCharge receipt = ReceiptOf(Must(ledger_->Begin(Request("lost", 3))).charge);
-  const LostCharge kept = ReceiptOf(Must(ledger_->FindCharge("ana", "kept")));
+  const LostCharge kept = ReceiptOf(Must(ledger_->FindCharge(TestPrincipal("ana"), "kept")));
   ledger_.reset();
   std::filesystem::remove_all(anchor_dir());
   std::filesystem::rename(anchor_backup, anchor_dir());
@@ -223,7 +226,7 @@ TEST_P(RepairConformance, ALostAccountsNumberIsNotGivenToAnother) {
                                   .rule = "rule",
                                   .rule_name = "ZCDP",
                                   .limits = {{"rho", 5}}},
-                      .actor = "olga"};
+                      .actor = TestPrincipal("olga")};
   };
   const std::string backup = Backup();
   const Account lost = Must(ledger_->CreateAccount(account_for("ana", "a1")));
@@ -250,7 +253,7 @@ TEST_P(RepairConformance, EachDatasetIsRepairedByItsOwner) {
   EXPECT_STATUS_IS(absl::StatusCode::kDataLoss, Must(Repair()).still_read_only);
   EXPECT_STATUS_IS(absl::StatusCode::kDataLoss, ledger_->Begin(Request("next", 1)).status());
   const RepairReport second = Must(ledger_->RaiseToAnchor(
-      {.dataset_id = other.id, .reason = "the same", .actor = "olga", .receipts = {}}));
+      {.dataset_id = other.id, .reason = "the same", .actor = TestPrincipal("olga"), .receipts = {}}));
   EXPECT_TRUE(second.still_read_only.ok()) << second.still_read_only;
   EXPECT_TRUE(Must(ledger_->Begin(Request("next", 1))).newly_charged);
 }
@@ -311,11 +314,12 @@ TEST_P(RepairConformance, TwoHistoriesThatDoNotFitTheCountersTogetherAreNotCount
     Must(ledger_->Begin(RequestOf(vast, "after one", account, 3)));
     Must(ledger_->Begin(RequestOf(vast, "after two", account, 3)));
   });
-  const absl::Status refused =
-      ledger_
-          ->RaiseToAnchor(
-              {.dataset_id = vast.id, .reason = "the disk failed", .actor = "olga", .receipts = {}})
-          .status();
+  const absl::Status refused = ledger_
+                                   ->RaiseToAnchor({.dataset_id = vast.id,
+                                                    .reason = "the disk failed",
+                                                    .actor = TestPrincipal("olga"),
+                                                    .receipts = {}})
+                                   .status();
   EXPECT_STATUS_IS(absl::StatusCode::kOutOfRange, refused);
   EXPECT_EQ(BalanceOf(*ledger_, vast).spent, 6);
   EXPECT_STATUS_IS(absl::StatusCode::kDataLoss, ledger_->Begin(Request("next", 1)).status());

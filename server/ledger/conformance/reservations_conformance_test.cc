@@ -2,6 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/errors.h"
+#include "base/testing/names.h"
 #include "gmock/gmock.h"
 #include "ledger/conformance/ledger_conformance.h"
 
@@ -52,48 +53,51 @@ TEST_P(ReservationConformance, AReservationHoldsStartsAtALowerCostAndCommits) {
   ExpectBalance(0, 6);
   EXPECT_STATUS_IS(absl::StatusCode::kResourceExhausted, ledger_->Begin(Request("r2", 5)).status());
 
-  const Charge started = Must(ledger_->StartReserved(reserved.id, Cost(4), "ana"));
+  const Charge started = Must(ledger_->StartReserved(reserved.id, Cost(4), TestPrincipal("ana")));
   EXPECT_EQ(started.state, ChargeState::kStarted);
   EXPECT_EQ(started.postings, Cost(4));
   ExpectBalance(4, 0);
-  EXPECT_EQ(Must(ledger_->StartReserved(reserved.id, Cost(4), "ana")).state, ChargeState::kStarted);
+  EXPECT_EQ(Must(ledger_->StartReserved(reserved.id, Cost(4), TestPrincipal("ana"))).state,
+            ChargeState::kStarted);
   EXPECT_STATUS_IS(absl::StatusCode::kFailedPrecondition,
-                   ledger_->StartReserved(reserved.id, Cost(3), "ana").status());
+                   ledger_->StartReserved(reserved.id, Cost(3), TestPrincipal("ana")).status());
 
-  EXPECT_EQ(Must(ledger_->CommitReserved(reserved.id, "ana")).state, ChargeState::kCommitted);
-  EXPECT_EQ(Must(ledger_->CommitReserved(reserved.id, "ana")).state, ChargeState::kCommitted);
+  EXPECT_EQ(Must(ledger_->CommitReserved(reserved.id, TestPrincipal("ana"))).state, ChargeState::kCommitted);
+  EXPECT_EQ(Must(ledger_->CommitReserved(reserved.id, TestPrincipal("ana"))).state, ChargeState::kCommitted);
   ExpectBalance(4, 0);
 }
 
 TEST_P(ReservationConformance, AStartNeverCostsMoreThanWasHeld) {
   const Charge reserved = Reserve("r1", 6);
   EXPECT_STATUS_IS(absl::StatusCode::kInvalidArgument,
-                   ledger_->StartReserved(reserved.id, Cost(7), "ana").status());
+                   ledger_->StartReserved(reserved.id, Cost(7), TestPrincipal("ana")).status());
   EXPECT_STATUS_IS(absl::StatusCode::kInvalidArgument,
-                   ledger_->StartReserved(reserved.id, Cost(-1), "ana").status());
-  EXPECT_STATUS_IS(absl::StatusCode::kInvalidArgument,
-                   ledger_->StartReserved(reserved.id, {{account_, "epsilon", 1}}, "ana").status());
+                   ledger_->StartReserved(reserved.id, Cost(-1), TestPrincipal("ana")).status());
+  EXPECT_STATUS_IS(
+      absl::StatusCode::kInvalidArgument,
+      ledger_->StartReserved(reserved.id, {{account_, "epsilon", 1}}, TestPrincipal("ana")).status());
   ExpectBalance(0, 6);
-  EXPECT_EQ(Must(ledger_->StartReserved(reserved.id, {}, "ana")).postings, Cost(0));
+  EXPECT_EQ(Must(ledger_->StartReserved(reserved.id, {}, TestPrincipal("ana"))).postings, Cost(0));
   ExpectBalance(0, 0);
 }
 
 TEST_P(ReservationConformance, OnlyWhatHasNotStartedIsCancelled) {
   const Charge cancelled = Reserve("r1", 6);
-  const Charge ended = Must(ledger_->CancelReserved(cancelled.id, "not needed", "ana"));
+  const Charge ended = Must(ledger_->CancelReserved(cancelled.id, "not needed", TestPrincipal("ana")));
   EXPECT_EQ(ended.state, ChargeState::kCancelled);
   EXPECT_EQ(ended.reason, "not needed");
   ExpectBalance(0, 0);
-  EXPECT_EQ(Must(ledger_->CancelReserved(cancelled.id, "not needed", "ana")).state, ChargeState::kCancelled);
+  EXPECT_EQ(Must(ledger_->CancelReserved(cancelled.id, "not needed", TestPrincipal("ana"))).state,
+            ChargeState::kCancelled);
   EXPECT_STATUS_IS(absl::StatusCode::kFailedPrecondition,
-                   ledger_->StartReserved(cancelled.id, Cost(1), "ana").status());
+                   ledger_->StartReserved(cancelled.id, Cost(1), TestPrincipal("ana")).status());
   EXPECT_STATUS_IS(absl::StatusCode::kFailedPrecondition,
-                   ledger_->CommitReserved(cancelled.id, "ana").status());
+                   ledger_->CommitReserved(cancelled.id, TestPrincipal("ana")).status());
 
   const Charge started = Reserve("r2", 6);
-  Must(ledger_->StartReserved(started.id, Cost(6), "ana"));
+  Must(ledger_->StartReserved(started.id, Cost(6), TestPrincipal("ana")));
   EXPECT_STATUS_IS(absl::StatusCode::kFailedPrecondition,
-                   ledger_->CancelReserved(started.id, "regret", "ana").status());
+                   ledger_->CancelReserved(started.id, "regret", TestPrincipal("ana")).status());
   ExpectBalance(6, 0);
 }
 
@@ -105,7 +109,7 @@ TEST_P(ReservationConformance, AnExpiredReservationIsSpentAndNotFreed) {
   EXPECT_EQ(expired.reason, "EXPIRED");
   ExpectBalance(6, 0);
   EXPECT_STATUS_IS(absl::StatusCode::kFailedPrecondition,
-                   ledger_->StartReserved(reserved.id, Cost(1), "ana").status());
+                   ledger_->StartReserved(reserved.id, Cost(1), TestPrincipal("ana")).status());
 }
 
 TEST_P(ReservationConformance, EveryLateStepExpiresAndIsRefused) {
@@ -114,13 +118,13 @@ TEST_P(ReservationConformance, EveryLateStepExpiresAndIsRefused) {
   const Charge to_extend = Reserve("r3", 3);
   for (const Charge& charge : {to_start, to_cancel, to_extend}) MakeOverdue(charge);
   EXPECT_STATUS_IS(absl::StatusCode::kFailedPrecondition,
-                   ledger_->StartReserved(to_start.id, Cost(1), "ana").status());
+                   ledger_->StartReserved(to_start.id, Cost(1), TestPrincipal("ana")).status());
   ExpectBalance(1, 5);
   EXPECT_STATUS_IS(absl::StatusCode::kFailedPrecondition,
-                   ledger_->CancelReserved(to_cancel.id, "late", "ana").status());
+                   ledger_->CancelReserved(to_cancel.id, "late", TestPrincipal("ana")).status());
   ExpectBalance(3, 3);
   EXPECT_STATUS_IS(absl::StatusCode::kFailedPrecondition,
-                   ledger_->ExtendReserved(to_extend.id, kHour, "ana").status());
+                   ledger_->ExtendReserved(to_extend.id, kHour, TestPrincipal("ana")).status());
   ExpectBalance(6, 0);
 }
 
@@ -135,11 +139,12 @@ TEST_P(ReservationConformance, TheSweepSpendsWhatIsOverdueAndNothingElse) {
 
 TEST_P(ReservationConformance, AnExtensionMovesTheDeadlineForwardOnly) {
   const Charge reserved = Reserve("r1", 6);
-  const Charge extended = Must(ledger_->ExtendReserved(reserved.id, 2 * kHour, "ana"));
+  const Charge extended = Must(ledger_->ExtendReserved(reserved.id, 2 * kHour, TestPrincipal("ana")));
   EXPECT_GT(extended.deadline_us, reserved.deadline_us);
-  EXPECT_EQ(Must(ledger_->ExtendReserved(reserved.id, 1, "ana")).deadline_us, extended.deadline_us);
+  EXPECT_EQ(Must(ledger_->ExtendReserved(reserved.id, 1, TestPrincipal("ana"))).deadline_us,
+            extended.deadline_us);
   EXPECT_STATUS_IS(absl::StatusCode::kInvalidArgument,
-                   ledger_->ExtendReserved(reserved.id, 0, "ana").status());
+                   ledger_->ExtendReserved(reserved.id, 0, TestPrincipal("ana")).status());
 }
 
 TEST_P(ReservationConformance, ABatchIsReservedWholeOrNotAtAll) {
@@ -159,7 +164,7 @@ TEST_P(ReservationConformance, ABatchIsReservedWholeOrNotAtAll) {
 TEST_P(ReservationConformance, ARepeatedReservationIsTheSameOneAsItIsNow) {
   const Charge reserved = Reserve("r1", 6);
   EXPECT_EQ(Reserve("r1", 6).id, reserved.id);
-  Must(ledger_->StartReserved(reserved.id, Cost(2), "ana"));
+  Must(ledger_->StartReserved(reserved.id, Cost(2), TestPrincipal("ana")));
   EXPECT_EQ(Reserve("r1", 6).state, ChargeState::kStarted);
   EXPECT_STATUS_IS(absl::StatusCode::kAlreadyExists, ledger_->Reserve({Request("r1", 5)}, kHour).status());
   // Together with a new one: what is held already is not held again.
@@ -173,7 +178,7 @@ TEST_P(ReservationConformance, ReservationsAndImmediateChargesDoNotMix) {
   const Attempt attempt = Must(ledger_->Begin(Request("r2", 2)));
   EXPECT_STATUS_IS(absl::StatusCode::kAlreadyExists, ledger_->Reserve({Request("r2", 2)}, kHour).status());
   EXPECT_STATUS_IS(absl::StatusCode::kFailedPrecondition,
-                   ledger_->CommitReserved(attempt.charge.id, "ana").status());
+                   ledger_->CommitReserved(attempt.charge.id, TestPrincipal("ana")).status());
   Attempt forged = attempt;
   forged.charge = reserved;
   EXPECT_STATUS_IS(absl::StatusCode::kAborted, ledger_->Store(forged, "answer").status());
@@ -187,14 +192,17 @@ TEST_P(ReservationConformance, MalformedReservationsAreRefused) {
                    ledger_->Reserve({Request("r1", 1)}, INT64_MAX).status());
   EXPECT_STATUS_IS(absl::StatusCode::kInvalidArgument,
                    ledger_->Reserve({Request("r1", 1), Request("r1", 1)}, kHour).status());
-  EXPECT_STATUS_IS(absl::StatusCode::kNotFound, ledger_->CommitReserved("nothing", "ana").status());
+  EXPECT_STATUS_IS(absl::StatusCode::kNotFound,
+                   ledger_->CommitReserved("nothing", TestPrincipal("ana")).status());
 }
 
 TEST_P(ReservationConformance, RacingStepsLeaveOneOutcome) {
   for (int round = 0; round < 4; ++round) {
     const Charge reserved = Reserve(absl::StrCat("round ", round), 2);
-    std::thread start([&] { ledger_->StartReserved(reserved.id, Cost(1), "ana").status().IgnoreError(); });
-    std::thread cancel([&] { ledger_->CancelReserved(reserved.id, "race", "ana").status().IgnoreError(); });
+    std::thread start(
+        [&] { ledger_->StartReserved(reserved.id, Cost(1), TestPrincipal("ana")).status().IgnoreError(); });
+    std::thread cancel(
+        [&] { ledger_->CancelReserved(reserved.id, "race", TestPrincipal("ana")).status().IgnoreError(); });
     start.join();
     cancel.join();
     const ChargeState state = Must(ledger_->GetCharge(reserved.id)).state;
@@ -211,7 +219,7 @@ class LimitConformance : public ReservationConformance {
             .counter = "rho",
             .new_limit = new_limit,
             .reason = "second wave of the survey",
-            .proposed_by = "olga"};
+            .proposed_by = TestPrincipal("olga")};
   }
 };
 
@@ -221,10 +229,11 @@ TEST_P(LimitConformance, ALimitChangesWhenAnotherPrincipalApproves) {
   EXPECT_EQ(Must(ledger_->ProposeLimit(Proposal(20))).id, proposal.id);
   EXPECT_STATUS_IS(absl::StatusCode::kResourceExhausted, ledger_->Begin(Request("r1", 15)).status());
   EXPECT_STATUS_IS(absl::StatusCode::kFailedPrecondition,
-                   ledger_->ApproveLimit(proposal.id, "olga").status());
-  EXPECT_EQ(Must(ledger_->ApproveLimit(proposal.id, "paul")).approved_by, "paul");
-  EXPECT_EQ(Must(ledger_->ApproveLimit(proposal.id, "paul")).approved_by, "paul");
-  EXPECT_STATUS_IS(absl::StatusCode::kFailedPrecondition, ledger_->ApproveLimit(proposal.id, "zoe").status());
+                   ledger_->ApproveLimit(proposal.id, TestPrincipal("olga")).status());
+  EXPECT_EQ(Must(ledger_->ApproveLimit(proposal.id, TestPrincipal("paul"))).approved_by, "paul");
+  EXPECT_EQ(Must(ledger_->ApproveLimit(proposal.id, TestPrincipal("paul"))).approved_by, "paul");
+  EXPECT_STATUS_IS(absl::StatusCode::kFailedPrecondition,
+                   ledger_->ApproveLimit(proposal.id, TestPrincipal("zoe")).status());
   Must(ledger_->Begin(Request("r1", 15)));
   EXPECT_EQ(BalanceOf(*ledger_, dataset_), (CounterBalance{"rho", 20, 15, 0}));
   const std::vector<Entry> entries = Must(ledger_->ListEntries(dataset_.id, {.after_seq = 2}));
@@ -239,9 +248,10 @@ TEST_P(LimitConformance, ALimitIsNeverBelowWhatIsSpentAndHeld) {
   Must(ledger_->Begin(Request("r1", 3)));
   Reserve("r2", 4);
   const LimitProposal too_low = Must(ledger_->ProposeLimit(Proposal(6)));
-  EXPECT_STATUS_IS(absl::StatusCode::kFailedPrecondition, ledger_->ApproveLimit(too_low.id, "paul").status());
+  EXPECT_STATUS_IS(absl::StatusCode::kFailedPrecondition,
+                   ledger_->ApproveLimit(too_low.id, TestPrincipal("paul")).status());
   const LimitProposal exact = Must(ledger_->ProposeLimit(Proposal(7)));
-  Must(ledger_->ApproveLimit(exact.id, "paul"));
+  Must(ledger_->ApproveLimit(exact.id, TestPrincipal("paul")));
   EXPECT_EQ(BalanceOf(*ledger_, dataset_), (CounterBalance{"rho", 7, 3, 4}));
   EXPECT_STATUS_IS(absl::StatusCode::kResourceExhausted, ledger_->Begin(Request("r3", 1)).status());
 }
@@ -249,8 +259,9 @@ TEST_P(LimitConformance, ALimitIsNeverBelowWhatIsSpentAndHeld) {
 TEST_P(LimitConformance, AProposalIsForTheLimitItSaw) {
   const LimitProposal first = Must(ledger_->ProposeLimit(Proposal(20)));
   const LimitProposal second = Must(ledger_->ProposeLimit(Proposal(30)));
-  Must(ledger_->ApproveLimit(first.id, "paul"));
-  EXPECT_STATUS_IS(absl::StatusCode::kFailedPrecondition, ledger_->ApproveLimit(second.id, "paul").status());
+  Must(ledger_->ApproveLimit(first.id, TestPrincipal("paul")));
+  EXPECT_STATUS_IS(absl::StatusCode::kFailedPrecondition,
+                   ledger_->ApproveLimit(second.id, TestPrincipal("paul")).status());
   EXPECT_EQ(Must(ledger_->ListLimitProposals(dataset_.id)).size(), 2U);
   EXPECT_EQ(BalanceOf(*ledger_, dataset_).limit, 20);
 }
@@ -267,7 +278,8 @@ TEST_P(LimitConformance, MalformedProposalsAreRefused) {
   spec = Proposal(20);
   spec.account_id = 999;
   EXPECT_STATUS_IS(absl::StatusCode::kNotFound, ledger_->ProposeLimit(spec).status());
-  EXPECT_STATUS_IS(absl::StatusCode::kNotFound, ledger_->ApproveLimit("nothing", "paul").status());
+  EXPECT_STATUS_IS(absl::StatusCode::kNotFound,
+                   ledger_->ApproveLimit("nothing", TestPrincipal("paul")).status());
   Must(ledger_->ProposeLimit(Proposal(20)));
   spec = Proposal(20);
   spec.new_limit = 21;
@@ -278,10 +290,11 @@ TEST_P(LimitConformance, TheLimitOfASharedAccountChangesInOneHistory) {
   DatasetSpec spec = SpecOf("census-2", 0);
   spec.accounts.clear();
   spec.successor_of = dataset_.id;
-  const Dataset second = Must(ledger_->SealDataset(Must(ledger_->CreateDataset(spec)).id, "newer", "olga"));
-  Must(ledger_->ApproveLimit(Must(ledger_->ProposeLimit(Proposal(20))).id, "paul"));
+  const Dataset second =
+      Must(ledger_->SealDataset(Must(ledger_->CreateDataset(spec)).id, "newer", TestPrincipal("olga")));
+  Must(ledger_->ApproveLimit(Must(ledger_->ProposeLimit(Proposal(20))).id, TestPrincipal("paul")));
   Must(ledger_->Begin(RequestOf(second, "r1", account_, 12)));
-  Must(ledger_->ApproveLimit(Must(ledger_->ProposeLimit(Proposal(30))).id, "paul"));
+  Must(ledger_->ApproveLimit(Must(ledger_->ProposeLimit(Proposal(30))).id, TestPrincipal("paul")));
   EXPECT_EQ(Must(ledger_->ListEntries(dataset_.id, {})).size(), 6U);
   EXPECT_THAT(Must(ledger_->Verify(second.id)).findings, ElementsAre());
 }

@@ -3,6 +3,7 @@
 #include <fstream>
 
 #include "absl/strings/str_cat.h"
+#include "base/testing/names.h"
 #include "gmock/gmock.h"
 #include "ledger/conformance/ledger_conformance.h"
 #include "ledger/inspect_ledger.h"
@@ -221,7 +222,7 @@ TEST_P(TamperConformance, ARestoredBackupTurnsTheLedgerReadOnly) {
   Must(Open()->Begin(Request("after the backup", 3)));
   auto restored = Must(TryOpenCopy(backup));
   ExpectReadOnly(*restored);
-  EXPECT_STATUS_IS(absl::StatusCode::kDataLoss, restored->Grant(dataset_.id, "ana", "olga"));
+  EXPECT_STATUS_IS(absl::StatusCode::kDataLoss, restored->Grant(dataset_.id, "ana", TestPrincipal("olga")));
 }
 
 TEST_P(TamperConformance, ABackupFromBeforeTheDatasetTurnsTheLedgerReadOnly) {

@@ -67,7 +67,7 @@ absl::Status OpenLater(WriteSet& change, const NewAccount& account, const Datase
                  .kind = kAccountOpened,
                  .charge_id = {},
                  .payload = EncodePayload(opened),
-                 .actor = account.actor,
+                 .actor = account.actor.name(),
                  .prev_hash = {},
                  .hash = {}});
   return absl::OkStatus();
@@ -110,13 +110,13 @@ absl::Status CheckPostsToAllAccounts(Transaction& transaction, const std::string
                           "OR (a.scope_type = 'ANALYST' AND a.scope_key = $2) "
                           "OR (a.scope_type = 'ANALYST_GROUP' AND EXISTS (SELECT 1 FROM account_members m "
                           "WHERE m.account_id = a.id AND m.member = $2)))",
-                          {lineage_id, request.principal}));
+                          {lineage_id, request.principal.name()}));
   for (const Row& row : concerned) {
     const int64_t id = row.Integer(0);
     const bool is_posted = std::any_of(request.postings.begin(), request.postings.end(),
                                        [id](const Posting& posting) { return posting.account_id == id; });
     if (!is_posted) {
-      return absl::AbortedError(absl::StrCat("an account that applies to ", request.principal,
+      return absl::AbortedError(absl::StrCat("an account that applies to ", request.principal.name(),
                                              " was opened after this request was priced: ask again"));
     }
   }
@@ -125,7 +125,7 @@ absl::Status CheckPostsToAllAccounts(Transaction& transaction, const std::string
 
 absl::StatusOr<Account> SqlLedger::CreateAccount(const NewAccount& account) {
   RETURN_IF_ERROR(CheckNewAccount(account));
-  const RequestKey key{account.actor, account.request_id, FingerprintOf(account)};
+  const RequestKey key{account.actor.name(), account.request_id, FingerprintOf(account)};
   std::vector<Account> opened;
   RETURN_IF_ERROR(Write([&](WriteSet& change) -> absl::Status {
     Transaction& transaction = change.transaction();
@@ -211,7 +211,7 @@ absl::Status CheckProposal(const LimitProposalSpec& spec) {
   RETURN_IF_ERROR(CheckText("request_id", spec.request_id));
   RETURN_IF_ERROR(CheckText("counter", spec.counter));
   RETURN_IF_ERROR(CheckText("reason", spec.reason));
-  RETURN_IF_ERROR(CheckText("proposed_by", spec.proposed_by));
+  RETURN_IF_ERROR(CheckText("proposed_by", spec.proposed_by.name()));
   return spec.new_limit < 0 ? InvalidField("new_limit", "is negative") : absl::OkStatus();
 }
 
@@ -227,11 +227,11 @@ absl::StatusOr<LimitProposal> FindOrPropose(WriteSet& change, const LimitProposa
   RETURN_IF_ERROR(change.LockChains({dataset_id}));
   ASSIGN_OR_RETURN(const std::vector<LimitProposal> known,
                    ReadProposals(transaction, "proposed_by = $1 AND request_id = $2",
-                                 {spec.proposed_by, spec.request_id}));
+                                 {spec.proposed_by.name(), spec.request_id}));
   if (!known.empty()) {
     if (IsSameProposal(known.front(), spec)) return known.front();
-    return absl::AlreadyExistsError(
-        absl::StrCat("request id ", spec.request_id, " was used by another proposal of ", spec.proposed_by));
+    return absl::AlreadyExistsError(absl::StrCat(
+        "request id ", spec.request_id, " was used by another proposal of ", spec.proposed_by.name()));
   }
   RETURN_IF_ERROR(change.LockCounters({spec.account_id}));
   const LockedCounter* counter = change.counter({spec.account_id, spec.counter});
@@ -243,7 +243,7 @@ absl::StatusOr<LimitProposal> FindOrPropose(WriteSet& change, const LimitProposa
                                .old_limit = counter->limit,
                                .new_limit = spec.new_limit,
                                .reason = spec.reason,
-                               .proposed_by = spec.proposed_by,
+                               .proposed_by = spec.proposed_by.name(),
                                .proposed_at_us = change.now_us(),
                                .approved_by = {},
                                .request_id = spec.request_id};
@@ -256,7 +256,7 @@ absl::StatusOr<LimitProposal> FindOrPropose(WriteSet& change, const LimitProposa
                     proposal.new_limit, proposal.reason, proposal.proposed_by, proposal.proposed_at_us,
                     spec.request_id})
           .status());
-  AppendLimit(change, kLimitProposed, proposal, spec.proposed_by);
+  AppendLimit(change, kLimitProposed, proposal, spec.proposed_by.name());
   return proposal;
 }
 
@@ -324,11 +324,11 @@ absl::StatusOr<LimitProposal> SqlLedger::ProposeLimit(const LimitProposalSpec& s
   return proposal;
 }
 
-absl::StatusOr<LimitProposal> SqlLedger::ApproveLimit(std::string_view proposal_id, std::string_view actor) {
-  RETURN_IF_ERROR(CheckText("actor", actor));
+absl::StatusOr<LimitProposal> SqlLedger::ApproveLimit(std::string_view proposal_id, const Principal& actor) {
+  RETURN_IF_ERROR(CheckText("actor", actor.name()));
   LimitProposal proposal;
   RETURN_IF_ERROR(Write([&](WriteSet& change) -> absl::Status {
-    ASSIGN_OR_RETURN(proposal, Approve(change, proposal_id, actor));
+    ASSIGN_OR_RETURN(proposal, Approve(change, proposal_id, actor.name()));
     return absl::OkStatus();
   }));
   return proposal;

@@ -106,7 +106,7 @@ absl::Status CheckAdmission(WriteSet& change, const ChargeRequest& request) {
 
 size_t BytesOf(const ChargeRequest& request) {
   constexpr size_t kBytesOfPosting = 64;
-  return request.principal.size() + request.request_id.size() + request.fingerprint.size() +
+  return request.principal.name().size() + request.request_id.size() + request.fingerprint.size() +
          request.kind.size() + request.event.size() + request.label.size() + request.sealed_key.size() +
          request.postings.size() * kBytesOfPosting;
 }
@@ -116,7 +116,7 @@ EncodedCharge Encode(const ChargeRequest& request, const ChargeIdentity& identit
   Entry entry{.dataset_id = request.dataset_id,
               .kind = reserved ? kReserved : kCharged,
               .charge_id = identity.id,
-              .payload = EncodePayload(ChargeMade{.principal = request.principal,
+              .payload = EncodePayload(ChargeMade{.principal = request.principal.name(),
                                                   .request_id = request.request_id,
                                                   .fingerprint = request.fingerprint,
                                                   .dataset_version = request.dataset_version,
@@ -125,14 +125,14 @@ EncodedCharge Encode(const ChargeRequest& request, const ChargeIdentity& identit
                                                   .label = request.label,
                                                   .deadline_us = identity.deadline_us,
                                                   .postings = request.postings}),
-              .actor = request.principal,
+              .actor = request.principal.name(),
               .prev_hash = {},
               .hash = {}};
   return {.row = RowOf(Null(), request.dataset_id, request.dataset_version,
                        std::string(reserved ? "RESERVED" : "STARTED"), DeadlineOrNull(identity), request.kind,
-                       request.principal, request.label, PostingsText(request.postings), Null(), identity.id,
-                       request.request_id, Bytes{request.fingerprint}, Bytes{request.event}, identity.token,
-                       BytesOrNull(request.sealed_key)),
+                       request.principal.name(), request.label, PostingsText(request.postings), Null(),
+                       identity.id, request.request_id, Bytes{request.fingerprint}, Bytes{request.event},
+                       identity.token, BytesOrNull(request.sealed_key)),
           .entry = std::move(entry)};
 }
 
@@ -151,7 +151,7 @@ Charge ChargeOf(const ChargeRequest& request, const ChargeIdentity& identity, in
   return {.id = identity.id,
           .dataset_id = request.dataset_id,
           .dataset_version = request.dataset_version,
-          .principal = request.principal,
+          .principal = request.principal.name(),
           .request_id = request.request_id,
           .fingerprint = request.fingerprint,
           .kind = request.kind,

@@ -16,7 +16,7 @@ absl::StatusOr<Attempt> Resume(StoredCharge stored, const ProposedCharge& propos
   if (stored.charge.fingerprint != proposed.request->fingerprint) {
     return absl::AlreadyExistsError(absl::StrCat("request id ", proposed.request->request_id,
                                                  " was used by another request of ",
-                                                 proposed.request->principal));
+                                                 proposed.request->principal.name()));
   }
   if (stored.charge.deadline_us > 0) {
     return absl::FailedPreconditionError("this request id belongs to a reservation");
@@ -55,7 +55,7 @@ Statement LookUpByKey(const std::vector<ProposedCharge>& proposed) {
                     {},
                     {ColumnType::kText, ColumnType::kText}};
   for (const ProposedCharge& one : proposed) {
-    look_up.each.push_back({one.request->principal, one.request->request_id});
+    look_up.each.push_back({one.request->principal.name(), one.request->request_id});
   }
   return look_up;
 }
@@ -109,7 +109,8 @@ absl::StatusOr<std::vector<absl::StatusOr<Attempt>>> DecideBatch(
   std::vector<Parameters> tokens;
   for (const ProposedCharge& one : proposed) {
     const ChargeRequest& request = *one.request;
-    if (const auto found = existing.find({request.principal, request.request_id}); found != existing.end()) {
+    if (const auto found = existing.find({request.principal.name(), request.request_id});
+        found != existing.end()) {
       results.push_back(Resume(std::move(found->second), one));
       if (results.back().ok() && !results.back()->token.empty()) {
         tokens.push_back({results.back()->charge.id, one.identity.token});

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/testing/names.h"
 #include "ledger/sql/write_set.h"
 
 namespace curator::ledger::sql {
@@ -53,12 +54,11 @@ TEST(AGuess, WritesTheSameWhenItRunsAgain) {
   const StateView view(anchored);
   const Dialect dialect;
 
-  ChargeRequest request;
-  request.dataset_id = "d";
-  request.dataset_version = 1;
-  request.principal = "ana";
-  request.request_id = "r";
-  request.postings = {{1, "rho", 3}};
+  const ChargeRequest request = {.dataset_id = "d",
+                                 .dataset_version = 1,
+                                 .principal = TestPrincipal("ana"),
+                                 .request_id = "r",
+                                 .postings = {{1, "rho", 3}}};
   const ChargeIdentity identity{.id = "c", .token = "t"};
   std::vector<ProposedCharge> proposed = {
       {.request = &request, .identity = identity, .encoded = Encode(request, identity)}};

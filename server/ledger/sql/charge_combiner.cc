@@ -117,7 +117,7 @@ std::vector<ChargeCombiner::PendingCharge*> ChargeCombiner::BuildBatch() {
     const ChargeRequest& request = *candidate->proposed.request;
     const bool fits = batch.empty() || bytes + candidate->bytes <= bounds_.most_bytes_at_once;
     // A second charge with the same key waits for the next batch, where it finds what the first one did.
-    if (fits && keys.emplace(request.principal, request.request_id).second) {
+    if (fits && keys.emplace(request.principal.name(), request.request_id).second) {
       batch.push_back(candidate);
       bytes += candidate->bytes;
       queue.pop_front();

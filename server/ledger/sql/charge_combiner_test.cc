@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "absl/strings/str_cat.h"
+#include "base/testing/names.h"
 
 namespace curator::ledger::sql {
 namespace {
@@ -62,6 +63,15 @@ class HeldStore {
   std::promise<void> may_go_on_;
 };
 
+ChargeRequest RequestOf(const std::string& dataset, const std::string& id,
+                        const std::string& kind = "workload", size_t bytes = 0) {
+  return {.dataset_id = dataset,
+          .principal = TestPrincipal("ana"),
+          .request_id = id,
+          .kind = kind,
+          .event = std::string(bytes, 'e')};
+}
+
 class ChargeCombinerTest : public ::testing::Test {
  protected:
   void Make(const ChargeCombiner::Bounds& bounds) {
@@ -72,12 +82,7 @@ class ChargeCombinerTest : public ::testing::Test {
   // A charge in a thread of its own. Returns once it waits or is in the store.
   std::future<absl::StatusOr<Attempt>> Start(const std::string& dataset, const std::string& id,
                                              const std::string& kind = "workload", size_t bytes = 0) {
-    auto request = std::make_shared<ChargeRequest>();
-    request->dataset_id = dataset;
-    request->principal = "ana";
-    request->request_id = id;
-    request->kind = kind;
-    request->event = std::string(bytes, 'e');
+    const auto request = std::make_shared<const ChargeRequest>(RequestOf(dataset, id, kind, bytes));
     const size_t before = combiner_->waiting();
     std::future<absl::StatusOr<Attempt>> result = std::async(std::launch::async, [this, request] {
       return combiner_->Charge({.request = request.get(), .identity = {}, .encoded = {}});
@@ -87,9 +92,7 @@ class ChargeCombinerTest : public ::testing::Test {
   }
 
   absl::StatusOr<Attempt> ChargeNow(const std::string& id) {
-    ChargeRequest request;
-    request.dataset_id = "d";
-    request.request_id = id;
+    const ChargeRequest request = RequestOf("d", id);
     return combiner_->Charge({.request = &request, .identity = {}, .encoded = {}});
   }
 
@@ -209,10 +212,8 @@ TEST_F(ChargeCombinerTest, NoChargeIsLeftBehindWhenTheStoreChangesHands) {
   for (int client = 0; client < 8; ++client) {
     clients.emplace_back([&, client] {
       for (int i = 0; i < 500; ++i) {
-        ChargeRequest request;
-        request.dataset_id = client % 2 == 0 ? "even" : "odd";
-        request.principal = absl::StrCat(client);
-        request.request_id = absl::StrCat(i);
+        ChargeRequest request = RequestOf(client % 2 == 0 ? "even" : "odd", absl::StrCat(i));
+        request.principal = TestPrincipal(absl::StrCat(client));
         const auto result = combiner_->Charge({.request = &request, .identity = {}, .encoded = {}});
         if (result.ok() && result->token == request.request_id) ++answered;
       }
@@ -228,7 +229,7 @@ TEST_F(ChargeCombinerTest, TooManyWaitingAreTurnedAwayAtOnce) {
   auto first = Start("d", "first");
   store_.WaitUntilEntered();
   auto second = Start("d", "second");
-  ChargeRequest request;
+  const ChargeRequest request = RequestOf("d", "third");
   const absl::Status turned_away =
       combiner_->Charge({.request = &request, .identity = {}, .encoded = {}}).status();
   EXPECT_EQ(turned_away.code(), absl::StatusCode::kUnavailable);
@@ -242,7 +243,7 @@ TEST_F(ChargeCombinerTest, TooManyWaitingAreTurnedAwayAtOnce) {
 using ChargeCombinerDeathTest = ChargeCombinerTest;
 
 TEST_F(ChargeCombinerDeathTest, WhatIsThrownInTheStoreEndsTheProcess) {
-  ChargeRequest request;
+  const ChargeRequest request = RequestOf("d", "first");
   ChargeCombiner combiner(
       {}, [](auto&) -> ChargeCombiner::BatchResult { throw std::bad_alloc(); }, await_anchor_);
   EXPECT_DEATH(combiner.Charge({.request = &request, .identity = {}, .encoded = {}}).IgnoreError(),

@@ -147,9 +147,9 @@ absl::Status SqlLedger::Forfeit(const Attempt& attempt, std::string_view reason)
 }
 
 absl::Status SqlLedger::ShareRelease(std::string_view release_id, std::string_view grantee,
-                                     std::string_view actor) {
+                                     const Principal& actor) {
   RETURN_IF_ERROR(CheckText("grantee", grantee));
-  RETURN_IF_ERROR(CheckText("actor", actor));
+  RETURN_IF_ERROR(CheckText("actor", actor.name()));
   ASSIGN_OR_RETURN(const Release release, GetRelease(release_id));
   return Write([&](WriteSet& change) -> absl::Status {
     RETURN_IF_ERROR(change.LockChains({release.dataset_id}));
@@ -158,10 +158,10 @@ absl::Status SqlLedger::ShareRelease(std::string_view release_id, std::string_vi
                          "INSERT INTO release_shares (release_id, grantee, shared_by, shared_at_us) VALUES "
                          "($1, $2, $3, $4) "
                          "ON CONFLICT (release_id, grantee) DO NOTHING RETURNING grantee",
-                         {release.id, std::string(grantee), std::string(actor), change.now_us()}));
+                         {release.id, std::string(grantee), actor.name(), change.now_us()}));
     if (!shared.empty()) {
       AppendNote(change, release.dataset_id, kReleaseShared,
-                 absl::StrCat(release.id, " ", std::string(grantee)), actor);
+                 absl::StrCat(release.id, " ", std::string(grantee)), actor.name());
     }
     return absl::OkStatus();
   });

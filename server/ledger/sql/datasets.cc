@@ -163,7 +163,7 @@ absl::Status InsertPart(WriteSet& change, const PartSpec& part, const std::strin
 std::string FingerprintOf(const DatasetSpec& spec) {
   CanonicalWriter writer("curator.ledger.create_dataset", 1);
   DatasetCreated created{.name = spec.name,
-                         .owner = spec.owner,
+                         .owner = spec.owner.name(),
                          .lineage_id = {},
                          .successor_of = spec.successor_of,
                          .schema_hash = spec.schema_hash,
@@ -222,8 +222,8 @@ absl::Status InsertDataset(WriteSet& change, const DatasetSpec& spec, const std:
                    "schema_hash, "
                    "neighbour_relation, privacy_unit, max_records_per_unit, is_public, partition_attribute, "
                    "created_at_us) VALUES ($1, $2, $3, $4, $5, 'CREATED', $6, $7, $8, $9, $10, $11, $12, 0)",
-                   {dataset_id, spec.name, spec.owner, lineage_id, spec.successor_of, Bytes{spec.schema},
-                    Bytes{spec.schema_hash}, spec.neighbour_relation, spec.privacy_unit,
+                   {dataset_id, spec.name, spec.owner.name(), lineage_id, spec.successor_of,
+                    Bytes{spec.schema}, Bytes{spec.schema_hash}, spec.neighbour_relation, spec.privacy_unit,
                     spec.max_records_per_unit, int64_t{spec.is_public ? 1 : 0}, spec.partition_attribute})
           .status());
   RETURN_IF_ERROR(change.StartChain(dataset_id));
@@ -231,9 +231,9 @@ absl::Status InsertDataset(WriteSet& change, const DatasetSpec& spec, const std:
       transaction
           .Execute("UPDATE datasets SET created_at_us = $2 WHERE id = $1", {dataset_id, change.now_us()})
           .status());
-  RETURN_IF_ERROR(RecordRequest(transaction, {spec.owner, spec.request_id, fingerprint}, dataset_id));
+  RETURN_IF_ERROR(RecordRequest(transaction, {spec.owner.name(), spec.request_id, fingerprint}, dataset_id));
   DatasetCreated created{.name = spec.name,
-                         .owner = spec.owner,
+                         .owner = spec.owner.name(),
                          .lineage_id = lineage_id,
                          .successor_of = spec.successor_of,
                          .schema_hash = spec.schema_hash,
@@ -251,11 +251,12 @@ absl::Status InsertDataset(WriteSet& change, const DatasetSpec& spec, const std:
                  .kind = kDatasetCreated,
                  .charge_id = {},
                  .payload = EncodePayload(created),
-                 .actor = spec.owner,
+                 .actor = spec.owner.name(),
                  .prev_hash = {},
                  .hash = {}});
   for (size_t i = 0; i < spec.parts.size(); ++i) {
-    const absl::Status inserted = InsertPart(change, spec.parts[i], dataset_id, lineage_id, spec.owner);
+    const absl::Status inserted =
+        InsertPart(change, spec.parts[i], dataset_id, lineage_id, spec.owner.name());
     if (!inserted.ok()) return WithinField(absl::StrCat("parts[", i, "]"), inserted);
   }
   return absl::OkStatus();
@@ -292,7 +293,7 @@ absl::StatusOr<Dataset> SqlLedger::CreateDataset(const DatasetSpec& spec) {
   const std::string new_id = NewUuid();
   Dataset dataset;
   RETURN_IF_ERROR(Write([&](WriteSet& change) -> absl::Status {
-    const RequestKey key{spec.owner, spec.request_id, fingerprint};
+    const RequestKey key{spec.owner.name(), spec.request_id, fingerprint};
     ASSIGN_OR_RETURN(std::string dataset_id, FindByRequest(change.transaction(), key));
     if (dataset_id.empty()) {
       ASSIGN_OR_RETURN(const bool is_taken, HasDatasetNamed(change.transaction(), spec.name));
@@ -334,8 +335,8 @@ absl::StatusOr<std::vector<Dataset>> SqlLedger::ListDatasets() {
 }
 
 absl::StatusOr<Dataset> SqlLedger::SealDataset(std::string_view dataset_id, std::string_view content_hash,
-                                               std::string_view actor) {
-  RETURN_IF_ERROR(CheckText("actor", actor));
+                                               const Principal& actor) {
+  RETURN_IF_ERROR(CheckText("actor", actor.name()));
   if (content_hash.empty()) return InvalidField("content_hash", "is empty");
   Dataset sealed;
   RETURN_IF_ERROR(Write([&](WriteSet& change) -> absl::Status {
@@ -353,15 +354,15 @@ absl::StatusOr<Dataset> SqlLedger::SealDataset(std::string_view dataset_id, std:
           absl::StrCat("dataset ", dataset.name, " is ", std::string(DatasetStateName(dataset.state)),
                        ": a dataset is sealed once. Create a successor for new records"));
     }
-    RETURN_IF_ERROR(WriteSeal(change, dataset, content_hash, actor));
+    RETURN_IF_ERROR(WriteSeal(change, dataset, content_hash, actor.name()));
     ASSIGN_OR_RETURN(sealed, ReadDataset(change.transaction(), dataset_id));
     return absl::OkStatus();
   }));
   return sealed;
 }
 
-absl::Status SqlLedger::ArchiveDataset(std::string_view dataset_id, std::string_view actor) {
-  RETURN_IF_ERROR(CheckText("actor", actor));
+absl::Status SqlLedger::ArchiveDataset(std::string_view dataset_id, const Principal& actor) {
+  RETURN_IF_ERROR(CheckText("actor", actor.name()));
   return Write([&](WriteSet& change) -> absl::Status {
     RETURN_IF_ERROR(change.LockChains({std::string(dataset_id)}));
     ASSIGN_OR_RETURN(const LockedDataset dataset, change.dataset(dataset_id));
@@ -369,26 +370,26 @@ absl::Status SqlLedger::ArchiveDataset(std::string_view dataset_id, std::string_
     RETURN_IF_ERROR(change.transaction()
                         .Execute("UPDATE datasets SET state = 'ARCHIVED' WHERE id = $1", {dataset.id})
                         .status());
-    AppendNote(change, dataset_id, kArchived, "", actor);
+    AppendNote(change, dataset_id, kArchived, "", actor.name());
     return absl::OkStatus();
   });
 }
 
 absl::Status SqlLedger::RecordOwnerAction(std::string_view dataset_id, std::string_view what,
-                                          std::string_view actor) {
+                                          const Principal& actor) {
   RETURN_IF_ERROR(CheckText("what", what));
-  RETURN_IF_ERROR(CheckText("actor", actor));
+  RETURN_IF_ERROR(CheckText("actor", actor.name()));
   return Write([&](WriteSet& change) -> absl::Status {
     RETURN_IF_ERROR(change.LockChains({std::string(dataset_id)}));
     RETURN_IF_ERROR(change.dataset(dataset_id).status());
-    AppendNote(change, dataset_id, kOwnerAction, what, actor);
+    AppendNote(change, dataset_id, kOwnerAction, what, actor.name());
     return absl::OkStatus();
   });
 }
 
-absl::Status SqlLedger::Grant(std::string_view dataset_id, std::string_view grantee, std::string_view actor) {
+absl::Status SqlLedger::Grant(std::string_view dataset_id, std::string_view grantee, const Principal& actor) {
   RETURN_IF_ERROR(CheckText("grantee", grantee));
-  RETURN_IF_ERROR(CheckText("actor", actor));
+  RETURN_IF_ERROR(CheckText("actor", actor.name()));
   return Write([&](WriteSet& change) -> absl::Status {
     RETURN_IF_ERROR(change.LockChains({std::string(dataset_id)}));
     RETURN_IF_ERROR(change.dataset(dataset_id).status());
@@ -397,15 +398,15 @@ absl::Status SqlLedger::Grant(std::string_view dataset_id, std::string_view gran
         change.transaction().Execute(
             "INSERT INTO grants (dataset_id, grantee, granted_by, granted_at_us) VALUES ($1, $2, $3, $4) "
             "ON CONFLICT (dataset_id, grantee) DO NOTHING RETURNING grantee",
-            {std::string(dataset_id), std::string(grantee), std::string(actor), change.now_us()}));
-    if (!granted.empty()) AppendNote(change, dataset_id, kGranted, grantee, actor);
+            {std::string(dataset_id), std::string(grantee), actor.name(), change.now_us()}));
+    if (!granted.empty()) AppendNote(change, dataset_id, kGranted, grantee, actor.name());
     return absl::OkStatus();
   });
 }
 
 absl::StatusOr<Dataset> SqlLedger::AddPart(const NewPart& part) {
   RETURN_IF_ERROR(CheckNewPart(part));
-  const RequestKey key{part.actor, part.request_id, FingerprintOf(part)};
+  const RequestKey key{part.actor.name(), part.request_id, FingerprintOf(part)};
   Dataset grown;
   RETURN_IF_ERROR(Write([&](WriteSet& change) -> absl::Status {
     Transaction& transaction = change.transaction();
@@ -414,7 +415,7 @@ absl::StatusOr<Dataset> SqlLedger::AddPart(const NewPart& part) {
     ASSIGN_OR_RETURN(const std::string known, FindByRequest(transaction, key));
     if (known.empty()) {
       RETURN_IF_ERROR(CheckTakesParts(dataset));
-      RETURN_IF_ERROR(InsertPart(change, part.part, dataset.id, dataset.lineage_id, part.actor));
+      RETURN_IF_ERROR(InsertPart(change, part.part, dataset.id, dataset.lineage_id, part.actor.name()));
       RETURN_IF_ERROR(RecordRequest(transaction, key, dataset.id));
     }
     ASSIGN_OR_RETURN(grown, ReadDataset(transaction, dataset.id));
@@ -424,8 +425,8 @@ absl::StatusOr<Dataset> SqlLedger::AddPart(const NewPart& part) {
 }
 
 absl::StatusOr<Dataset> SqlLedger::SealPart(std::string_view dataset_id, std::string_view part,
-                                            std::string_view content_hash, std::string_view actor) {
-  RETURN_IF_ERROR(CheckText("actor", actor));
+                                            std::string_view content_hash, const Principal& actor) {
+  RETURN_IF_ERROR(CheckText("actor", actor.name()));
   if (content_hash.empty()) return InvalidField("content_hash", "is empty");
   Dataset grown;
   RETURN_IF_ERROR(Write([&](WriteSet& change) -> absl::Status {
@@ -440,7 +441,7 @@ absl::StatusOr<Dataset> SqlLedger::SealPart(std::string_view dataset_id, std::st
       return absl::FailedPreconditionError(
           absl::StrCat("part ", found.name, " is sealed: a part is sealed once. Add a part for new records"));
     }
-    RETURN_IF_ERROR(WriteSeal(change, dataset, found, content_hash, actor));
+    RETURN_IF_ERROR(WriteSeal(change, dataset, found, content_hash, actor.name()));
     ASSIGN_OR_RETURN(grown, ReadDataset(change.transaction(), dataset_id));
     return absl::OkStatus();
   }));

@@ -75,12 +75,12 @@ absl::StatusOr<Charge> SqlLedger::GetCharge(std::string_view charge_id) {
   return ExpiredIfOverdue(std::move(stored.charge));
 }
 
-absl::StatusOr<Charge> SqlLedger::FindCharge(std::string_view principal, std::string_view request_id) {
+absl::StatusOr<Charge> SqlLedger::FindCharge(const Principal& principal, std::string_view request_id) {
   std::vector<StoredCharge> found;
   int64_t started_at_seq = 0;
   RETURN_IF_ERROR(Read([&](Transaction& transaction) -> absl::Status {
     ASSIGN_OR_RETURN(found, ReadCharges(transaction, "c.principal = $1 AND c.request_id = $2",
-                                        {std::string(principal), std::string(request_id)}));
+                                        {principal.name(), std::string(request_id)}));
     if (found.empty()) return absl::NotFoundError("no charge has this request id");
     ASSIGN_OR_RETURN(started_at_seq, SeqOfStart(transaction, found.front().charge));
     return absl::OkStatus();
@@ -89,15 +89,15 @@ absl::StatusOr<Charge> SqlLedger::FindCharge(std::string_view principal, std::st
   return ExpiredIfOverdue(std::move(found.front().charge));
 }
 
-absl::StatusOr<std::vector<Charge>> SqlLedger::ListCharges(std::string_view principal) {
+absl::StatusOr<std::vector<Charge>> SqlLedger::ListCharges(const Principal& principal) {
   std::vector<Charge> charges;
   RETURN_IF_ERROR(Read([&](Transaction& transaction) -> absl::Status {
-    ASSIGN_OR_RETURN(const NewestCharges newest, FindNewest(transaction, std::string(principal)));
+    ASSIGN_OR_RETURN(const NewestCharges newest, FindNewest(transaction, principal.name()));
     std::vector<StoredCharge> found;
     for (const std::string& dataset_id : newest.dataset_ids) {
       ASSIGN_OR_RETURN(std::vector<StoredCharge> some,
                        ReadCharges(transaction, "c.dataset_id = $1 AND c.principal = $2 AND c.number >= $3",
-                                   {dataset_id, std::string(principal), newest.least_number}));
+                                   {dataset_id, principal.name(), newest.least_number}));
       std::move(some.begin(), some.end(), std::back_inserter(found));
     }
     std::sort(found.begin(), found.end(),
@@ -109,13 +109,13 @@ absl::StatusOr<std::vector<Charge>> SqlLedger::ListCharges(std::string_view prin
   return charges;
 }
 
-absl::StatusOr<Charge> SqlLedger::LatestCharge(std::string_view dataset_id, std::string_view principal) {
+absl::StatusOr<Charge> SqlLedger::LatestCharge(std::string_view dataset_id, const Principal& principal) {
   std::vector<StoredCharge> found;
   RETURN_IF_ERROR(Read([&](Transaction& transaction) -> absl::Status {
     ASSIGN_OR_RETURN(found, ReadCharges(transaction,
                                         "c.principal = $1 AND c.dataset_id = $2 AND c.state <> 'CANCELLED' "
                                         "ORDER BY c.number DESC LIMIT 1",
-                                        {std::string(principal), std::string(dataset_id)}));
+                                        {principal.name(), std::string(dataset_id)}));
     return absl::OkStatus();
   }));
   if (found.empty()) return absl::NotFoundError("this principal has no charge on this dataset");

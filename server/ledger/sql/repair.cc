@@ -193,7 +193,7 @@ class LineageRepair {
                                                            .payload_hash = {},
                                                            .deadline_us = 0,
                                                            .postings = {}}),
-                    .actor = order_.actor,
+                    .actor = order_.actor.name(),
                     .prev_hash = {},
                     .hash = {}});
     return absl::OkStatus();
@@ -275,7 +275,7 @@ class LineageRepair {
                               .kind = kRepaired,
                               .charge_id = {},
                               .payload = EncodePayload(repair),
-                              .actor = order_.actor,
+                              .actor = order_.actor.name(),
                               .prev_hash = {},
                               .hash = {}},
                              lost.last_seq());
@@ -310,7 +310,7 @@ class LineageRepair {
 
 absl::StatusOr<RepairReport> SqlLedger::RaiseToAnchor(const RepairOrder& order) {
   RETURN_IF_ERROR(CheckText("reason", order.reason));
-  RETURN_IF_ERROR(CheckText("actor", order.actor));
+  RETURN_IF_ERROR(CheckText("actor", order.actor.name()));
   const AnchorState no_anchor;
   const StateView no_view(no_anchor);
   ASSIGN_OR_RETURN(const Verification alone, VerifyAgainst(order.dataset_id, no_anchor));

@@ -102,7 +102,7 @@ absl::Status CheckPartCount(size_t parts) {
 absl::Status CheckNewPart(const NewPart& part) {
   RETURN_IF_ERROR(CheckText("request_id", part.request_id));
   RETURN_IF_ERROR(CheckText("dataset_id", part.dataset_id));
-  RETURN_IF_ERROR(CheckText("actor", part.actor));
+  RETURN_IF_ERROR(CheckText("actor", part.actor.name()));
   return CheckPartSpec(part.part);
 }
 
@@ -127,7 +127,7 @@ absl::Status CheckText(std::string_view field, std::string_view text) {
 absl::Status CheckDatasetSpec(const DatasetSpec& spec) {
   RETURN_IF_ERROR(CheckText("request_id", spec.request_id));
   RETURN_IF_ERROR(CheckText("name", spec.name));
-  RETURN_IF_ERROR(CheckText("owner", spec.owner));
+  RETURN_IF_ERROR(CheckText("owner", spec.owner.name()));
   RETURN_IF_ERROR(CheckDocument("schema", spec.schema));
   RETURN_IF_ERROR(CheckDocument("schema_hash", spec.schema_hash));
   RETURN_IF_ERROR(CheckText("neighbour_relation", spec.neighbour_relation));
@@ -165,7 +165,7 @@ absl::Status CheckDatasetSpec(const DatasetSpec& spec) {
 absl::Status CheckNewAccount(const NewAccount& account) {
   RETURN_IF_ERROR(CheckText("request_id", account.request_id));
   RETURN_IF_ERROR(CheckText("dataset_id", account.dataset_id));
-  RETURN_IF_ERROR(CheckText("actor", account.actor));
+  RETURN_IF_ERROR(CheckText("actor", account.actor.name()));
   const AccountSpec& spec = account.account;
   if (spec.scope_type != ScopeType::kAnalyst && spec.scope_type != ScopeType::kAnalystGroup) {
     return InvalidField("scope_type", "only accounts of analysts and analyst groups can be opened later");
@@ -202,7 +202,7 @@ absl::Status CheckPostings(const std::vector<Posting>& postings) {
 
 absl::Status CheckChargeRequest(const ChargeRequest& request) {
   RETURN_IF_ERROR(CheckText("dataset_id", request.dataset_id));
-  RETURN_IF_ERROR(CheckText("principal", request.principal));
+  RETURN_IF_ERROR(CheckText("principal", request.principal.name()));
   RETURN_IF_ERROR(CheckText("request_id", request.request_id));
   RETURN_IF_ERROR(CheckText("kind", request.kind));
   RETURN_IF_ERROR(CheckOptionalText("label", request.label));

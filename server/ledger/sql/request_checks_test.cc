@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/errors.h"
+#include "base/testing/names.h"
 
 namespace curator::ledger::sql {
 namespace {
@@ -29,7 +30,7 @@ AccountSpec AccountOf(ScopeType scope, const std::string& key) {
 DatasetSpec SealableSpec() {
   return {.request_id = "r",
           .name = "census",
-          .owner = "olga",
+          .owner = TestPrincipal("olga"),
           .schema = "schema",
           .schema_hash = "hash",
           .neighbour_relation = "ADD_REMOVE",
@@ -43,13 +44,13 @@ NewPart GoodPart() {
   return {.request_id = "r",
           .dataset_id = "d",
           .part = {.bins = {0, 1}, .account = AccountOf(ScopeType::kPart, "early")},
-          .actor = "olga"};
+          .actor = TestPrincipal("olga")};
 }
 
 ChargeRequest GoodRequest() {
   return {.dataset_id = "d",
           .dataset_version = 1,
-          .principal = "ana",
+          .principal = TestPrincipal("ana"),
           .request_id = "r",
           .fingerprint = "fingerprint",
           .kind = "workload",
@@ -157,7 +158,7 @@ TEST(RequestChecks, AGroupHasAtMostAThousandMembers) {
   NewAccount account{.request_id = "r",
                      .dataset_id = "d",
                      .account = AccountOf(ScopeType::kAnalystGroup, "interns"),
-                     .actor = "olga"};
+                     .actor = TestPrincipal("olga")};
   for (int i = 0; i < 1000; ++i) account.account.members.push_back(absl::StrCat("intern ", 1000 + i));
   EXPECT_TRUE(CheckNewAccount(account).ok());
   account.account.members.push_back("the last one");

@@ -96,11 +96,11 @@ absl::StatusOr<std::vector<StoredCharge>> FindReserved(Transaction& transaction,
                                                        const ChargeRequest& request) {
   ASSIGN_OR_RETURN(std::vector<StoredCharge> known,
                    ReadCharges(transaction, "c.principal = $1 AND c.request_id = $2",
-                               {request.principal, request.request_id}));
+                               {request.principal.name(), request.request_id}));
   if (known.empty()) return known;
   if (known.front().charge.fingerprint != request.fingerprint || known.front().charge.deadline_us == 0) {
-    return absl::AlreadyExistsError(absl::StrCat("request id ", request.request_id,
-                                                 " was used by another request of ", request.principal));
+    return absl::AlreadyExistsError(absl::StrCat(
+        "request id ", request.request_id, " was used by another request of ", request.principal.name()));
   }
   return known;
 }
@@ -151,7 +151,7 @@ absl::StatusOr<std::vector<Charge>> SqlLedger::Reserve(const std::vector<ChargeR
   for (size_t i = 0; i < requests.size(); ++i) {
     const absl::Status valid = CheckChargeRequest(requests[i]);
     if (!valid.ok()) return WithinField(absl::StrCat("requests[", i, "]"), valid);
-    if (!keys.emplace(requests[i].principal, requests[i].request_id).second) {
+    if (!keys.emplace(requests[i].principal.name(), requests[i].request_id).second) {
       return InvalidField(absl::StrCat("requests[", i, "].request_id"), "appears twice");
     }
     charge_ids.push_back(NewChargeId());
@@ -212,8 +212,8 @@ absl::StatusOr<Charge> SqlLedger::ChangeReservation(std::string_view charge_id, 
 
 absl::StatusOr<Charge> SqlLedger::StartReserved(std::string_view charge_id,
                                                 const std::vector<Posting>& final_cost,
-                                                std::string_view actor) {
-  RETURN_IF_ERROR(CheckText("actor", actor));
+                                                const Principal& actor) {
+  RETURN_IF_ERROR(CheckText("actor", actor.name()));
   RETURN_IF_ERROR(CheckPostings(final_cost));
   return ChangeReservation(charge_id, [&](WriteSet& change, const Charge& charge) -> absl::Status {
     if (charge.state != ChargeState::kReserved && charge.state != ChargeState::kStarted) {
@@ -231,13 +231,13 @@ absl::StatusOr<Charge> SqlLedger::StartReserved(std::string_view charge_id,
                         .status());
     ChargeChanged document = Because("");
     document.postings = reduced;
-    AppendChange(change, charge, kStarted, actor, document);
+    AppendChange(change, charge, kStarted, actor.name(), document);
     return absl::OkStatus();
   });
 }
 
-absl::StatusOr<Charge> SqlLedger::CommitReserved(std::string_view charge_id, std::string_view actor) {
-  RETURN_IF_ERROR(CheckText("actor", actor));
+absl::StatusOr<Charge> SqlLedger::CommitReserved(std::string_view charge_id, const Principal& actor) {
+  RETURN_IF_ERROR(CheckText("actor", actor.name()));
   return ChangeReservation(charge_id, [&](WriteSet& change, const Charge& charge) -> absl::Status {
     switch (charge.state) {
       case ChargeState::kCommitted:
@@ -252,14 +252,14 @@ absl::StatusOr<Charge> SqlLedger::CommitReserved(std::string_view charge_id, std
       case ChargeState::kForfeited:
         return WrongState(charge, "committed");
     }
-    AppendChange(change, charge, kCommitted, actor, Because(""));
+    AppendChange(change, charge, kCommitted, actor.name(), Because(""));
     return absl::OkStatus();
   });
 }
 
 absl::StatusOr<Charge> SqlLedger::CancelReserved(std::string_view charge_id, std::string_view reason,
-                                                 std::string_view actor) {
-  RETURN_IF_ERROR(CheckText("actor", actor));
+                                                 const Principal& actor) {
+  RETURN_IF_ERROR(CheckText("actor", actor.name()));
   RETURN_IF_ERROR(CheckText("reason", reason));
   return ChangeReservation(charge_id, [&](WriteSet& change, const Charge& charge) -> absl::Status {
     if (charge.state == ChargeState::kCancelled) return absl::OkStatus();
@@ -267,14 +267,14 @@ absl::StatusOr<Charge> SqlLedger::CancelReserved(std::string_view charge_id, std
       return WrongState(charge, "cancelled: its cost stands, because records may have been read");
     FreeHeld(change, charge.postings);
     RETURN_IF_ERROR(EndCharge(change, charge, ChargeState::kCancelled, reason));
-    AppendChange(change, charge, kCancelled, actor, Because(reason));
+    AppendChange(change, charge, kCancelled, actor.name(), Because(reason));
     return absl::OkStatus();
   });
 }
 
 absl::StatusOr<Charge> SqlLedger::ExtendReserved(std::string_view charge_id, int64_t lifetime_us,
-                                                 std::string_view actor) {
-  RETURN_IF_ERROR(CheckText("actor", actor));
+                                                 const Principal& actor) {
+  RETURN_IF_ERROR(CheckText("actor", actor.name()));
   RETURN_IF_ERROR(CheckLifetime(lifetime_us));
   return ChangeReservation(charge_id, [&](WriteSet& change, const Charge& charge) -> absl::Status {
     if (charge.state != ChargeState::kReserved) return WrongState(charge, "extended");
@@ -286,7 +286,7 @@ absl::StatusOr<Charge> SqlLedger::ExtendReserved(std::string_view charge_id, int
             .status());
     ChargeChanged document = Because("");
     document.deadline_us = deadline_us;
-    AppendChange(change, charge, kExtended, actor, document);
+    AppendChange(change, charge, kExtended, actor.name(), document);
     return absl::OkStatus();
   });
 }

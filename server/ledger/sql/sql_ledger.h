@@ -42,14 +42,14 @@ class SqlLedger final : public Ledger {
   absl::StatusOr<Dataset> GetDataset(std::string_view name) override;
   absl::StatusOr<std::vector<Dataset>> ListDatasets() override;
   absl::StatusOr<Dataset> SealDataset(std::string_view dataset_id, std::string_view content_hash,
-                                      std::string_view actor) override;
+                                      const Principal& actor) override;
   absl::StatusOr<Dataset> AddPart(const NewPart& part) override;
   absl::StatusOr<Dataset> SealPart(std::string_view dataset_id, std::string_view part,
-                                   std::string_view content_hash, std::string_view actor) override;
-  absl::Status ArchiveDataset(std::string_view dataset_id, std::string_view actor) override;
-  absl::Status Grant(std::string_view dataset_id, std::string_view grantee, std::string_view actor) override;
+                                   std::string_view content_hash, const Principal& actor) override;
+  absl::Status ArchiveDataset(std::string_view dataset_id, const Principal& actor) override;
+  absl::Status Grant(std::string_view dataset_id, std::string_view grantee, const Principal& actor) override;
   absl::Status RecordOwnerAction(std::string_view dataset_id, std::string_view what,
-                                 std::string_view actor) override;
+                                 const Principal& actor) override;
   absl::StatusOr<Account> CreateAccount(const NewAccount& account) override;
   absl::StatusOr<std::vector<Account>> ListAccounts(std::string_view dataset_id) override;
   absl::StatusOr<Attempt> Begin(const ChargeRequest& request) override;
@@ -58,26 +58,26 @@ class SqlLedger final : public Ledger {
   absl::StatusOr<std::vector<Charge>> Reserve(const std::vector<ChargeRequest>& requests,
                                               int64_t lifetime_us) override;
   absl::StatusOr<Charge> StartReserved(std::string_view charge_id, const std::vector<Posting>& final_cost,
-                                       std::string_view actor) override;
-  absl::StatusOr<Charge> CommitReserved(std::string_view charge_id, std::string_view actor) override;
+                                       const Principal& actor) override;
+  absl::StatusOr<Charge> CommitReserved(std::string_view charge_id, const Principal& actor) override;
   absl::StatusOr<Charge> CancelReserved(std::string_view charge_id, std::string_view reason,
-                                        std::string_view actor) override;
+                                        const Principal& actor) override;
   absl::StatusOr<Charge> ExtendReserved(std::string_view charge_id, int64_t lifetime_us,
-                                        std::string_view actor) override;
+                                        const Principal& actor) override;
   absl::StatusOr<int64_t> ExpireReservations() override;
   absl::StatusOr<LimitProposal> ProposeLimit(const LimitProposalSpec& spec) override;
-  absl::StatusOr<LimitProposal> ApproveLimit(std::string_view proposal_id, std::string_view actor) override;
+  absl::StatusOr<LimitProposal> ApproveLimit(std::string_view proposal_id, const Principal& actor) override;
   absl::StatusOr<std::vector<LimitProposal>> ListLimitProposals(std::string_view dataset_id) override;
   absl::StatusOr<Charge> GetCharge(std::string_view charge_id) override;
-  absl::StatusOr<Charge> FindCharge(std::string_view principal, std::string_view request_id) override;
-  absl::StatusOr<std::vector<Charge>> ListCharges(std::string_view principal) override;
-  absl::StatusOr<Charge> LatestCharge(std::string_view dataset_id, std::string_view principal) override;
+  absl::StatusOr<Charge> FindCharge(const Principal& principal, std::string_view request_id) override;
+  absl::StatusOr<std::vector<Charge>> ListCharges(const Principal& principal) override;
+  absl::StatusOr<Charge> LatestCharge(std::string_view dataset_id, const Principal& principal) override;
   absl::StatusOr<std::vector<EventCount>> CountEvents(std::string_view dataset_id, std::string_view principal,
                                                       int64_t most) override;
   absl::StatusOr<Entry> ChargeEntry(std::string_view charge_id) override;
   absl::StatusOr<Release> GetRelease(std::string_view release_id) override;
   absl::Status ShareRelease(std::string_view release_id, std::string_view grantee,
-                            std::string_view actor) override;
+                            const Principal& actor) override;
   absl::StatusOr<std::vector<Release>> ListReleases(std::string_view dataset_id) override;
   absl::StatusOr<std::vector<Entry>> ListEntries(std::string_view dataset_id, const Page& page) override;
   absl::StatusOr<Verification> Verify(std::string_view dataset_id) override;
