@@ -172,8 +172,7 @@ TEST_P(ConcurrencyConformance, WhatAServerRemembersIsNotBelievedOnceAnotherHasOp
                                          .scope_key = request.principal,
                                          .rule = "rule bytes",
                                          .rule_name = "ZCDP",
-                                         .limits = {{"rho", 1}},
-                                         .members = {}},
+                                         .limits = {{"rho", 1}}},
                              .actor = "olga"}));
   EXPECT_STATUS_IS(absl::StatusCode::kAborted, one->Begin(request).status());
   EXPECT_EQ(BalanceOf(*one, dataset).spent, 2);

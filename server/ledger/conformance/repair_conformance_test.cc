@@ -126,11 +126,8 @@ TEST_P(RepairConformance, WhatIsOnlyCheckedChangesNothing) {
   Must(ledger_->Begin(Request("lost", 3)));
   Restore(backup);
   const size_t entries = Entries().size();
-  const RepairReport report = Must(ledger_->RaiseToAnchor({.dataset_id = dataset_.id,
-                                                           .reason = "to look",
-                                                           .actor = "olga",
-                                                           .receipts = {},
-                                                           .only_checked = true}));
+  const RepairReport report = Must(ledger_->RaiseToAnchor(
+      {.dataset_id = dataset_.id, .reason = "to look", .actor = "olga", .only_checked = true}));
   EXPECT_EQ(report.raised.at(0).new_spent, 7);
   EXPECT_EQ(Entries().size(), entries);
   EXPECT_STATUS_IS(absl::StatusCode::kDataLoss, ledger_->Begin(Request("next", 1)).status());
@@ -249,8 +246,8 @@ TEST_P(RepairConformance, EachDatasetIsRepairedByItsOwner) {
   Restore(backup);
   EXPECT_STATUS_IS(absl::StatusCode::kDataLoss, Must(Repair()).still_read_only);
   EXPECT_STATUS_IS(absl::StatusCode::kDataLoss, ledger_->Begin(Request("next", 1)).status());
-  const RepairReport second = Must(ledger_->RaiseToAnchor(
-      {.dataset_id = other.id, .reason = "the same", .actor = "olga", .receipts = {}}));
+  const RepairReport second =
+      Must(ledger_->RaiseToAnchor({.dataset_id = other.id, .reason = "the same", .actor = "olga"}));
   EXPECT_TRUE(second.still_read_only.ok()) << second.still_read_only;
   EXPECT_TRUE(Must(ledger_->Begin(Request("next", 1))).newly_charged);
 }
@@ -312,10 +309,7 @@ TEST_P(RepairConformance, TwoHistoriesThatDoNotFitTheCountersTogetherAreNotCount
     Must(ledger_->Begin(RequestOf(vast, "after two", account, 3)));
   });
   const absl::Status refused =
-      ledger_
-          ->RaiseToAnchor(
-              {.dataset_id = vast.id, .reason = "the disk failed", .actor = "olga", .receipts = {}})
-          .status();
+      ledger_->RaiseToAnchor({.dataset_id = vast.id, .reason = "the disk failed", .actor = "olga"}).status();
   EXPECT_STATUS_IS(absl::StatusCode::kOutOfRange, refused);
   EXPECT_EQ(BalanceOf(*ledger_, vast).spent, 6);
   EXPECT_STATUS_IS(absl::StatusCode::kDataLoss, ledger_->Begin(Request("next", 1)).status());

@@ -79,9 +79,8 @@ class ChargeCombinerTest : public ::testing::Test {
     request->kind = kind;
     request->event = std::string(bytes, 'e');
     const size_t before = combiner_->waiting();
-    std::future<absl::StatusOr<Attempt>> result = std::async(std::launch::async, [this, request] {
-      return combiner_->Charge({.request = request.get(), .identity = {}, .encoded = {}});
-    });
+    std::future<absl::StatusOr<Attempt>> result = std::async(
+        std::launch::async, [this, request] { return combiner_->Charge({.request = request.get()}); });
     while (combiner_->waiting() == before) std::this_thread::yield();
     return result;
   }
@@ -90,7 +89,7 @@ class ChargeCombinerTest : public ::testing::Test {
     ChargeRequest request;
     request.dataset_id = "d";
     request.request_id = id;
-    return combiner_->Charge({.request = &request, .identity = {}, .encoded = {}});
+    return combiner_->Charge({.request = &request});
   }
 
   HeldStore store_;
@@ -213,7 +212,7 @@ TEST_F(ChargeCombinerTest, NoChargeIsLeftBehindWhenTheStoreChangesHands) {
         request.dataset_id = client % 2 == 0 ? "even" : "odd";
         request.principal = absl::StrCat(client);
         request.request_id = absl::StrCat(i);
-        const auto result = combiner_->Charge({.request = &request, .identity = {}, .encoded = {}});
+        const auto result = combiner_->Charge({.request = &request});
         if (result.ok() && result->token == request.request_id) ++answered;
       }
     });
@@ -229,13 +228,12 @@ TEST_F(ChargeCombinerTest, TooManyWaitingAreTurnedAwayAtOnce) {
   store_.WaitUntilEntered();
   auto second = Start("d", "second");
   ChargeRequest request;
-  const absl::Status turned_away =
-      combiner_->Charge({.request = &request, .identity = {}, .encoded = {}}).status();
+  const absl::Status turned_away = combiner_->Charge({.request = &request}).status();
   EXPECT_EQ(turned_away.code(), absl::StatusCode::kUnavailable);
   store_.LetGo();
   EXPECT_TRUE(first.get().ok());
   EXPECT_TRUE(second.get().ok());
-  EXPECT_TRUE(combiner_->Charge({.request = &request, .identity = {}, .encoded = {}}).ok());
+  EXPECT_TRUE(combiner_->Charge({.request = &request}).ok());
 }
 
 // Who waits would otherwise wait for a store that stays taken.
@@ -245,8 +243,7 @@ TEST_F(ChargeCombinerDeathTest, WhatIsThrownInTheStoreEndsTheProcess) {
   ChargeRequest request;
   ChargeCombiner combiner(
       {}, [](auto&) -> ChargeCombiner::BatchResult { throw std::bad_alloc(); }, await_anchor_);
-  EXPECT_DEATH(combiner.Charge({.request = &request, .identity = {}, .encoded = {}}).IgnoreError(),
-               "bad_alloc");
+  EXPECT_DEATH(combiner.Charge({.request = &request}).IgnoreError(), "bad_alloc");
 }
 
 TEST_F(ChargeCombinerDeathTest, WhatIsThrownByTheAnchorEndsTheProcess) {

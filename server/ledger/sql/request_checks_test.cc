@@ -34,8 +34,6 @@ DatasetSpec SealableSpec() {
           .schema_hash = "hash",
           .neighbour_relation = "ADD_REMOVE",
           .privacy_unit = "RECORD",
-          .partition_attribute = {},
-          .successor_of = {},
           .accounts = {AccountOf(ScopeType::kDataset, "")}};
 }
 
@@ -54,7 +52,6 @@ ChargeRequest GoodRequest() {
           .fingerprint = "fingerprint",
           .kind = "workload",
           .event = "event",
-          .label = {},
           .sealed_key = "key",
           .postings = {{1, "rho", 2}}};
 }

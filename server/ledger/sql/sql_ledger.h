@@ -31,8 +31,8 @@ using Entropy = std::function<std::string(size_t)>;
 
 class SqlLedger final : public Ledger {
  public:
-  // `database` has its schema. Compares all histories with the anchor; if they contradict it, the ledger opens
-  // read-only, so that stored releases remain readable.
+  // `database` has its schema. Compares all histories with the anchor; if they contradict it, the ledger
+  // opens read-only, so that stored releases remain readable.
   static absl::StatusOr<std::unique_ptr<SqlLedger>> Open(std::unique_ptr<Database> database,
                                                          std::string_view anchor_directory, Entropy entropy);
 

@@ -12,8 +12,8 @@ constexpr int kBusyTimeoutMs = 10'000;
 constexpr char kSettings[] =
     "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA trusted_schema = "
     "OFF;"
-    // A cache of 64 MB, because the keys of charges are spread over their index. The log is written back to the
-    // file after 16 MB, so that a page that many charges change is written once.
+    // A cache of 64 MB, because the keys of charges are spread over their index. The log is written back to
+    // the file after 16 MB, so that a page that many charges change is written once.
     "PRAGMA cache_size = -65536; PRAGMA wal_autocheckpoint = 4096;";
 
 sql::Ending EndingOf(int code) {
