@@ -38,9 +38,9 @@ class CoverageTest(unittest.TestCase):
         return result
 
     def test_knows_the_room_of_a_file(self):
-        for path, room in {"server/dp/kernel/kernel.cc": "dp/kernel", "server/data/csv_reader.cc": "data",
+        for path, room in {"server/dp/kernel/kernel.cc": "dp/kernel", "server/records/csv_reader.cc": "records",
                            "server/dp/data/x.h": "dp/data", "server/app.cc": "app", "client/client.cc": "client",
-                           "client/cli/main.cc": "client/cli", "server/data/testing.h": None,
+                           "client/cli/main.cc": "client/cli", "server/records/testing/stored_datasets.h": None,
                            "server/dp/kernel/kernel_test.cc": None, "tests/testing/nightly.cc": None,
                            "server/ledger/conformance/invariants.cc": None}.items():
             self.assertEqual(coverage.room_of(path), room, path)

@@ -1,19 +1,19 @@
 #!/usr/bin/env python3
-"""Checks the house rules that no compiler checks.
+"""Checks the style rules that no compiler checks.
 
-  directions   which room may include which (docs/ARCHITECTURE.md)
-  table        who may include the sealed table, directly or through another header: the one door to private records
-  libraries    where protobuf, gRPC, SQL drivers, clocks, threads and logging end
-  randomness   who may make random bits
-  admission    no floating point where it is decided whether a budget fits
+  directions   which module may include which (docs/ARCHITECTURE.md)
+  table        which code may include the sealed table, directly or through another header: the one door to private records
+  libraries    which modules may use protobuf, gRPC, SQL drivers, clocks, threads and logging
+  randomness   which code may generate random bits
+  admission    no floating point in the code that decides whether a charge fits a budget
   threads      no detached thread
-  size         files and functions stay short
-  words        no notes to self
+  size         limits on the lines of a file and of a function
+  words        no notes about unfinished work
   comments     tables, lists and sentences in comments keep their layout, within 110 columns
   pairs        every .cc has a header, or is a program or a test
-  unused       what a header declares, and the header itself, is used by the product and not by tests alone
-  units        no small file that only one other file of its folder uses
-  circles      no folders that include each other
+  unused       headers, and what they declare, are used by the product, not only by tests
+  units        no small unit without a test whose only user is in the same folder
+  circles      no cycles of includes between folders
 
 Prints each finding as path:line: [rule] message. Exit status: 0 clean, 1 findings, 2 wrong usage.
 """
@@ -36,7 +36,7 @@ SKIPPED_FOLDERS = re.compile(r"^(build.*|\.git|\.cache|\.quickstart|__pycache__)
 CPP_SUFFIXES = (".h", ".cc")
 TEXT_SUFFIXES = CPP_SUFFIXES + (".py", ".proto", ".sql", ".cmake", ".md", ".json", ".txt", "")
 
-# What a room may include besides itself: rooms ("dp/domain") or single headers ("dp/noise/bit_source.h").
+# What a module may include besides itself: modules ("dp/domain") or single headers ("dp/noise/bit_source.h").
 _DP = ["dp/domain", "dp/accounting", "dp/noise", "dp/data", "dp/workload", "dp/kernel", "dp/synthesis"]
 MAY_INCLUDE = {
     "base": [],
@@ -49,38 +49,37 @@ MAY_INCLUDE = {
     "dp/kernel": ["base", "dp/domain", "dp/accounting", "dp/noise", "dp/workload", "dp/data"],
     "dp/synthesis": ["base", "dp/domain", "dp/accounting", "dp/noise/bit_source.h", "dp/workload", "dp/kernel", "dp/data"],
     "codec": ["base", *_DP],
-    "data": ["base", "dp/domain", "dp/data"],
+    "records": ["base", "dp/domain", "dp/data"],
     "ledger": ["base"],
-    "service": ["base", "host", "codec", "data", "ledger", *_DP],
-    "rpc": ["base", "service", "codec", "data", "ledger", *_DP],
+    "service": ["base", "host", "codec", "records", "ledger", *_DP],
+    "rpc": ["base", "service", "codec", "records", "ledger", *_DP],
     "http": ["base", "rpc"],
-    "app": ["base", "host", "codec", "data", "ledger", "service", "rpc", "http", *_DP],
+    "app": ["base", "host", "codec", "records", "ledger", "service", "rpc", "http", *_DP],
     "main": ["base", "host", "app"],
     "client": ["base/status_macros.h"],
 }
 
-# Single files that may include more than their room.
+# Single files that may include more than their module.
 FILES_MAY_INCLUDE = [
-    # `curator calc` runs the accounting room's calculators without a server, on events as the wire has them
-    # (docs/adr/0006).
+    # `curator calc` runs the calculators of dp/accounting without a server, on events in their wire form (docs/adr/0006).
     (re.compile(r"^client/cli/(commands/calc|syntax/calc_\w+)\.(h|cc)$"), ["dp/accounting", "rpc/convert_event.h"]),
 ]
 
 TEST_FILE = re.compile(r"_test\.cc$|^(tests|bench)/|/(testing|conformance)/|/testing\w*\.(h|cc)$")
 TABLE_HEADER = "dp/data/sealed_table.h"
-TABLE_READERS = ("dp/kernel", "dp/data", "data")
+TABLE_READERS = ("dp/kernel", "dp/data", "records")
 # The owner's exact view of the records: opened in one place, used in one.
-OWNER_VIEW = {"dp/kernel/owner_view.h", "service/owner_actions.h"}
-OWNER_VIEW_USERS = re.compile(r"^server/(dp/kernel/owner_view|service/owner(_actions|_risk)?)\.(h|cc)$")
+OWNER_VIEW = {"dp/kernel/owner_view.h", "service/owner/owner_actions.h"}
+OWNER_VIEW_USERS = re.compile(r"^server/(dp/kernel/owner_view|service/owner/owner_\w+)\.(h|cc)$")
 
 
 @dataclass(frozen=True)
 class Library:
-    """Headers of other people's libraries, and the rooms where they may be used."""
+    """Headers of a third-party library, and the modules that may use it."""
 
     name: str
     headers: re.Pattern
-    rooms: tuple  # rooms, or folders below them
+    rooms: tuple  # modules, or folders below them
 
 
 LIBRARIES = [
@@ -119,12 +118,12 @@ class Finding:
 
 
 def is_test(path):
-    """Whether a file is no part of the product: tests, fixtures, conformance suites, benchmarks."""
+    """Whether a file is not part of the product: tests, fixtures, conformance suites, benchmarks."""
     return bool(TEST_FILE.search(path))
 
 
 def place_of(path):
-    """Where a file of the repository lives: "dp/noise", "ledger/sqlite", "app", "client/cli"; "" outside of the rooms."""
+    """The folder of a file, below server/: "dp/noise", "ledger/sqlite", "app", "client/cli"; "" outside of the modules."""
     parts = path.split("/")
     if parts[0] == "client":
         return "/".join(parts[:-1])
@@ -140,12 +139,12 @@ def within(place, rooms):
 
 
 def room_of(place):
-    """The room of a place: the longest one that it lies in; "" if none."""
+    """The module that a folder belongs to: the innermost one; "" if none."""
     return max((room for room in MAY_INCLUDE if within(place, [room])), key=len, default="")
 
 
 def included_place(include, including_place):
-    """The place that an include names; "" for other people's headers."""
+    """The folder that an include names; "" for third-party headers."""
     if include.system or include.path.endswith(".pb.h"):
         return ""
     folder, _, name = include.path.rpartition("/")
@@ -164,11 +163,11 @@ def check_direction(path, include):
     allowed = MAY_INCLUDE[room] + [more for files, rooms in FILES_MAY_INCLUDE if files.search(path) for more in rooms]
     if within(target, [room]) and room_of(target) == room or within(target, allowed) or include.path in allowed:
         return None
-    return f"{room} must not include {include.path}: it may include {', '.join(allowed) or 'nothing of ours'}"
+    return f"{room} must not include {include.path}: it may include {', '.join(allowed) or 'no other module'}"
 
 
 def table_headers(root):
-    """The headers from which the sealed table can be read: its own, and those of its rooms that include one of them."""
+    """The headers that give access to the sealed table: its own, and those of TABLE_READERS that include one of them."""
     included_by = {}
     for room in TABLE_READERS:
         for path in sorted((root / "server" / room).rglob("*.h")):
@@ -189,7 +188,7 @@ def table_findings(path, text, closed_headers):
         return
     for include in tidy_cpp.includes(text):
         if include.path in OWNER_VIEW and not OWNER_VIEW_USERS.search(path):
-            message = f"{path} must not include {include.path}: only service/owner and service/owner_risk look with the owner's eyes"
+            message = f"{path} must not include {include.path}: only service/owner may use the owner's exact view"
             yield Finding(path, include.line, "table", message)
     if within(place_of(path), TABLE_READERS):
         return
@@ -207,7 +206,7 @@ def check_libraries(path, include):
         return f"dp is pure and must not include {include.path}"
     for library in LIBRARIES:
         if library.headers.search(include.path) and not within(place, library.rooms):
-            return f"{library.name} ({include.path}) may be used in {', '.join(library.rooms)} only"
+            return f"{library.name} ({include.path}) may be used only in {', '.join(library.rooms)}"
     return None
 
 
@@ -241,10 +240,10 @@ def code_findings(path, text):
     if not allows_randomness(path):
         # The kernel's random device is named in a string, which code_only() blanks.
         for pattern, where in ((random_calls(path), code), (RANDOM_DEVICE, text)):
-            yield from pattern_findings(path, where, pattern, "randomness", "{}: random bits come from dp/noise only")
+            yield from pattern_findings(path, where, pattern, "randomness", "{}: only dp/noise generates random bits")
     if ADMISSION.match(path) and not is_test(path):
-        yield from pattern_findings(path, code, FLOATING_POINT, "admission", "{} in a file that decides what fits a budget")
-    yield from pattern_findings(path, code, DETACH, "threads", "a detached thread outlives what it uses")
+        yield from pattern_findings(path, code, FLOATING_POINT, "admission", "{} in a file that decides whether a charge fits a budget")
+    yield from pattern_findings(path, code, DETACH, "threads", "a detached thread may outlive the objects that it uses")
 
 
 def size_findings(path, text):
@@ -265,17 +264,17 @@ def comment_findings(path, text):
 def pair_findings(path, text, root):
     if is_test(path) or PROGRAM.search(text) or (root / path).with_suffix(".h").exists():
         return
-    # One of a family that shares a contract, such as the rules of accounting.
+    # One of a family of files that implement one shared header, such as the rules of accounting.
     place = place_of(path)
     if place and any(included_place(include, place) == place for include in tidy_cpp.includes(text)):
         return
-    yield Finding(path, 1, "pairs", "no header: neither its own nor one of its folder; and no main(), no test")
+    yield Finding(path, 1, "pairs", "a .cc without a header: it has no header of its own, includes none of its folder, and is neither a program nor a test")
 
 
 def findings_of(root, path, closed_headers):
     text = (root / path).read_text(encoding="utf-8", errors="replace")
     if not path.startswith(".ci/tidy"):
-        yield from pattern_findings(path, text, FORBIDDEN_WORDS, "words", "{}: finish it, or write it down as a decision")
+        yield from pattern_findings(path, text, FORBIDDEN_WORDS, "words", "{}: finish the work, or record the decision in docs/adr")
     if path.endswith(CPP_SUFFIXES):
         yield from include_findings(path, text)
         yield from table_findings(path, text, closed_headers)
@@ -295,13 +294,13 @@ def text_files(root):
 
 
 def check_files(root):
-    """The findings of each file by itself."""
+    """The findings that each file alone shows."""
     closed_headers = table_headers(root)
     return sorted(finding for path in text_files(root) for finding in findings_of(root, path, closed_headers))
 
 
 def check_whole(root):
-    """The findings that only all files together show."""
+    """The findings that need all files together."""
     paths = [path for path in text_files(root) if path.endswith(CPP_SUFFIXES)]
     texts = {path: (root / path).read_text(encoding="utf-8", errors="replace") for path in paths}
     tests = {path for path in paths if is_test(path) or not path.startswith(("server/", "client/"))}
@@ -318,7 +317,7 @@ def main(arguments):
     parser.add_argument("root", nargs="?", default=Path(__file__).resolve().parent.parent, help="the repository")
     root = Path(parser.parse_args(arguments).root)
     if not root.is_dir():
-        parser.error(f"{root} is no folder")
+        parser.error(f"{root} is not a folder")
     findings = check_tree(root)
     for finding in findings:
         print(finding)

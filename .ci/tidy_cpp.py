@@ -41,6 +41,7 @@ class Declaration:
 
     line: int
     name: str
+    first_line: int  # where its text begins; `line` is where its head ends
 
 
 @dataclass(frozen=True)
@@ -91,6 +92,14 @@ def comment_blocks(text):
         else:
             blocks.append([comment])
     return blocks
+
+
+def comment_above(text, line):
+    """The comment that ends directly above the line, with its lines joined by blanks; "" if there is none."""
+    for block in comment_blocks(text):
+        if block[-1].line == line - 1:
+            return " ".join(comment.text.strip() for comment in block)
+    return ""
 
 
 def includes(text):
@@ -204,4 +213,5 @@ def declarations(code):
     for statement in _statements(code):
         name = _declared(statement.head)
         if name:
-            yield Declaration(code.count("\n", 0, statement.head_end) + 1, name)
+            line, first_line = (code.count("\n", 0, position) + 1 for position in (statement.head_end, statement.first))
+            yield Declaration(line, name, first_line)

@@ -1,4 +1,4 @@
-"""Plants one violation of each house rule in a small tree, and expects tidy.py to find it and nothing else."""
+"""Plants one violation of each style rule in a small tree, and expects tidy.py to find it and nothing else."""
 
 import contextlib
 import io
@@ -9,18 +9,19 @@ from pathlib import Path
 import tidy
 import tidy_comments
 import tidy_cpp
+import tidy_tree
 
 # A tree that keeps every rule; each test changes one thing.
 CLEAN = {
-    "README.md": "# A house\n",
+    "README.md": "# A tree\n",
     "server/main.cc": '#include "app.h"\n\nint main() { return 0; }\n',
     "server/app.h": '#include "rpc/query_rpc.h"\n#include "host/entropy.h"\n',
     "server/app.cc": '#include "app.h"\n#include "ledger/sqlite/sqlite_ledger.h"\n#include <grpcpp/server.h>\n',
     "server/rpc/query_rpc.h": '#include "service/answer.h"\n#include <grpcpp/server_context.h>\n',
     "server/service/answer.h": '#include "codec/event_codec.h"\n#include "dp/kernel/kernel.h"\n#include "ledger/ledger.h"\n',
     "server/codec/event_codec.h": '#include "dp/accounting/event.h"\n',
-    "server/data/store.h": '#include "dp/data/sealed_table_handle.h"\n#include "dp/domain/domain.h"\n',
-    "server/data/store.cc": '#include "data/store.h"\n#include "dp/data/sealed_table.h"\n',
+    "server/records/store.h": '#include "dp/data/sealed_table_handle.h"\n#include "dp/domain/domain.h"\n',
+    "server/records/store.cc": '#include "records/store.h"\n#include "dp/data/sealed_table.h"\n',
     "server/ledger/ledger.h": '#include "base/errors.h"\n',
     "server/ledger/sqlite/sqlite_ledger.h": '#include "ledger/ledger.h"\n#include <sqlite3.h>\n',
     "server/dp/kernel/kernel.h": '#include "dp/data/sealed_table_handle.h"\n#include "dp/workload/plan.h"\n',
@@ -73,8 +74,8 @@ class Directions(TidyTest):
             ("server/dp/kernel/meter.h", "codec/event_codec.h"),
             ("server/dp/synthesis/rap.h", "dp/noise/discrete_laplace.h"),
             ("server/codec/plan_codec.h", "ledger/ledger.h"),
-            ("server/data/ingest.h", "ledger/ledger.h"),
-            ("server/data/ingest.h", "dp/kernel/kernel.h"),
+            ("server/records/ingest.h", "ledger/ledger.h"),
+            ("server/records/ingest.h", "dp/kernel/kernel.h"),
             ("server/ledger/open_ledger.h", "dp/accounting/units.h"),
             ("server/ledger/sqlite/schema.h", "codec/event_codec.h"),
             ("server/host/clock.h", "dp/noise/drbg.h"),
@@ -101,7 +102,7 @@ class Directions(TidyTest):
         self.assert_clean("client/cli/budget.h", '#include "base/status_macros.h"\n')
 
     def test_a_table_entry_is_not_a_prefix_of_names(self):
-        self.assert_caught("directions", "server/ledger/x.h", '#include "data/store.h"\n')
+        self.assert_caught("directions", "server/ledger/x.h", '#include "records/store.h"\n')
 
     def test_an_include_in_a_comment_is_none(self):
         self.assert_clean("server/base/errors.h", '// #include "ledger/ledger.h"\n')
@@ -147,8 +148,8 @@ class Table(TidyTest):
         for path in ["server/service/synthesis.h", "server/dp/kernel/kernel.h", "server/rpc/owner_rpc.h", "server/app.h"]:
             with self.subTest(path=path):
                 self.assert_caught("table", path, '#include "dp/kernel/owner_view.h"\n')
-        self.assert_caught("table", "server/service/synthesis.h", '#include "service/owner_actions.h"\n')
-        for path in ["server/service/owner.h", "server/service/owner_actions.h", "server/service/owner_risk.h"]:
+        self.assert_caught("table", "server/service/synthesis.h", '#include "service/owner/owner_actions.h"\n')
+        for path in ["server/service/owner/owner_reports.h", "server/service/owner/owner_actions.h"]:
             self.assert_clean(path, '#include "dp/kernel/owner_view.h"\n')
 
 
@@ -500,6 +501,32 @@ class WholeTree(unittest.TestCase):
             "server/base/errors.cc": self.USED["server/base/errors.cc"] + "int S::Lost() const { return 1; }\n",
             "server/base/errors_test.cc": '#include "base/errors.h"\nint x = S().Lost();\n',
         }), [("unused", "server/base/errors.h", 4)])
+
+    def kept_for_tests(self, comment):
+        header = self.USED["server/base/errors.h"] + comment + "template <class T>\nint Lost(T x,\n         T y);\n"
+        return {**self.USED, "server/base/errors.h": header, "server/base/errors_test.cc": "int x = Lost(1, 2);\n"}
+
+    def test_a_reference_that_tests_compare_with_may_stay_where_its_comment_says_so(self):
+        for comment in ["// For tests: the bound of the paper.\n", "// The bound of the paper.\n// For tests: nothing charges by it.\n"]:
+            with self.subTest(comment=comment):
+                self.assertEqual(self.findings(self.kept_for_tests(comment)), [])
+
+    def test_a_comment_keeps_only_what_stands_directly_below_it_and_what_tests_use(self):
+        for comment in ["", "// The bound of the paper.\n", "// For tests: another one.\n\n", "// For tests: another one.\nint Fail(int code);\n"]:
+            with self.subTest(comment=comment):
+                files = self.kept_for_tests(comment)
+                line = files["server/base/errors.h"].count("\n")
+                self.assertEqual(self.findings(files), [("unused", "server/base/errors.h", line)])
+        files = self.kept_for_tests("// For tests: the bound of the paper.\n")
+        del files["server/base/errors_test.cc"]
+        self.assertEqual(self.findings(files), [("unused", "server/base/errors.h", 7)])
+
+    def test_a_unit_that_is_listed_with_a_reason_may_be_unused(self):
+        for unit, reason in tidy_tree.KEPT_UNUSED.items():
+            with self.subTest(unit=unit):
+                self.assertGreater(len(reason), 20)
+                self.assertEqual(self.findings({**self.USED, f"{unit}.h": "int Lost();\n"}), [])
+                self.assertNotEqual(self.findings({**self.USED, f"{unit}_copy.h": "int Lost();\n"}), [])
 
     def test_a_use_in_an_initializer_or_in_its_own_header_is_one(self):
         self.assertEqual(self.findings({

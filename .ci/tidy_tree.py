@@ -1,4 +1,4 @@
-"""Rules about the whole tree: what nothing uses, units that belong into their only user, folders that include each other.
+"""Rules about the whole tree: unused declarations and headers, small units with one user, folders that include each other.
 
 A unit is x.h with x.cc, or one of them. A product file is one that tidy.is_test() does not name.
 """
@@ -11,6 +11,13 @@ from pathlib import Path
 import tidy_cpp
 
 SMALL_UNIT_LINES = 120
+# In the comment directly above a declaration: it is kept for tests, as a reference implementation that they compare with.
+KEPT_FOR_TESTS = "For tests:"
+# Units that may be unused, each with the reason.
+KEPT_UNUSED = {
+    "server/dp/accounting/calculators/parallel":
+        "parallel composition under substitution, proved and tested; whether an account will charge by it is not decided",
+}
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 
 
@@ -53,7 +60,7 @@ def _names_used(code):
 
 
 def unused_declarations(tree):
-    """(path, line, message) of what a header declares and no product code names."""
+    """(path, line, message) of what a header declares and no product code names, unless a comment keeps it for tests."""
     code = {path: tidy_cpp.code_only(text) for path, text in tree.texts.items()}
     used, used_by_tests = Counter(), set()
     for path in tree.texts:
@@ -62,12 +69,16 @@ def unused_declarations(tree):
         else:
             used.update(_names_used(code[path]))
     for path in tree.product():
-        if not path.endswith(".h"):
+        if not path.endswith(".h") or unit_of(path) in KEPT_UNUSED:
             continue
         for declaration in tidy_cpp.declarations(code[path]):
-            if used[declaration.name] <= 0:
-                users = "only tests use it" if declaration.name in used_by_tests else "nothing uses it"
-                yield path, declaration.line, f"{declaration.name} is declared, and {users}"
+            if used[declaration.name] > 0:
+                continue
+            if declaration.name not in used_by_tests:
+                yield path, declaration.line, f"{declaration.name} is declared, but nothing uses it: delete it"
+            elif KEPT_FOR_TESTS not in tidy_cpp.comment_above(tree.texts[path], declaration.first_line):
+                yield path, declaration.line, (f"{declaration.name} is declared, but only tests use it: move it to testing/, or, if it "
+                                               f'is a reference that they compare with, write "{KEPT_FOR_TESTS}" in the comment above it')
 
 
 def _users(tree):
@@ -84,8 +95,8 @@ def unused_files(tree):
     """(path, 1, message) of headers that no other unit of the product includes."""
     users = _users(tree)
     for path in tree.product():
-        if path.endswith(".h") and not users[unit_of(path)]:
-            yield path, 1, "no other file of the product includes this header"
+        if path.endswith(".h") and not users[unit_of(path)] and unit_of(path) not in KEPT_UNUSED:
+            yield path, 1, "no other product file includes this header: delete it, or move it to testing/"
 
 
 def small_units(tree):
@@ -98,13 +109,14 @@ def small_units(tree):
         user = next(iter(users[unit]))
         lines = sum(tree.texts.get(f"{unit}{suffix}", "").count("\n") for suffix in (".h", ".cc"))
         if lines < SMALL_UNIT_LINES and folder_of(user) == folder_of(unit):
-            yield path, 1, f"{lines} lines that only {Path(user).name} uses, without a test of their own: make them a part of it"
+            yield path, 1, (f"a unit of {lines} lines, without a test of its own, that only {Path(user).name} uses: move it into that "
+                            f"file; at least {SMALL_UNIT_LINES} lines, a test or a second user justify a separate unit")
 
 
 def circles(tree):
-    """(path, line, message) of includes by which folders reach each other in a circle.
+    """(path, line, message) of includes that are part of a cycle of folders.
 
-    A folder and those in it are no circle: a registry or a factory stands above what it lists.
+    A folder and its subfolders may include each other: a registry stands above what it lists.
     """
     arrows, places = defaultdict(set), {}
     for path in tree.product():
@@ -116,7 +128,7 @@ def circles(tree):
     for here, there in sorted(places):
         if here in _reached(arrows, there):
             path, line = places[here, there]
-            yield path, line, f"{here} includes {there}, which includes {here} in turn"
+            yield path, line, f"{here} includes {there}, which includes {here}, directly or through others: move what both need below them"
 
 
 def _reached(arrows, folder):

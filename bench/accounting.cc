@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "dp/accounting/calculators/certification.h"
+#include "dp/accounting/certification.h"
 #include "dp/accounting/numerical/composition.h"
 #include "dp/accounting/rule.h"
 #include "dp/accounting/testing/counter_account.h"

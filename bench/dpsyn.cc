@@ -36,7 +36,7 @@
 
 #include "dp/accounting/rule.h"
 #include "dp/data/count_marginals.h"
-#include "dp/data/sealed_table.h"
+#include "dp/data/testing/seal_rows.h"
 #include "dp/noise/drbg.h"
 #include "dp/synthesis/dpsyn/covering_design.h"
 #include "dp/synthesis/synthesis_workload.h"

@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "base/canonical_bytes.h"
-#include "data/dataset_store.h"
-#include "data/import.h"
 #include "dp/domain/domain.h"
+#include "records/dataset_store.h"
+#include "records/import.h"
 
 namespace curator::bench {
 namespace {
@@ -61,7 +61,7 @@ const std::string& PeopleCsv() {
   return csv;
 }
 
-void PushInMessages(data::RecordImport& import, std::string_view csv) {
+void PushInMessages(records::RecordImport& import, std::string_view csv) {
   constexpr size_t kMessageBytes = size_t{1} << 16;
   for (; !csv.empty(); csv.remove_prefix(std::min(kMessageBytes, csv.size()))) {
     if (!import.Append(csv.substr(0, kMessageBytes)).ok()) std::abort();
@@ -76,7 +76,7 @@ void Report(benchmark::State& state) {
 
 void Check(benchmark::State& state) {
   const dp::Schema schema = PeopleSchema(dp::RecordUnit{});
-  for (auto _ : state) PushInMessages(*data::CheckRecords(schema, {}), PeopleCsv());
+  for (auto _ : state) PushInMessages(*records::CheckRecords(schema, {}), PeopleCsv());
   Report(state);
 }
 
@@ -85,14 +85,14 @@ void ImportSealAndLoad(benchmark::State& state, const dp::PrivacyUnit& unit) {
   std::string folder = (std::filesystem::temp_directory_path() / "curator-importing-XXXXXX").string();
   if (mkdtemp(folder.data()) == nullptr) std::abort();
   const auto store =
-      data::DatasetStore::Open(folder, [](std::string_view bytes) { return Sha256(bytes); }).value();
+      records::DatasetStore::Open(folder, [](std::string_view bytes) { return Sha256(bytes); }).value();
   int count = 0;
   for (auto _ : state) {
     const std::string dataset = "d" + std::to_string(count++);
     PushInMessages(*store->BeginImport(dataset, schema, "r", {}).value(), PeopleCsv());
-    const data::SealedContent sealed = store->Seal(dataset, schema).value();
+    const records::SealedContent sealed = store->Seal(dataset, schema).value();
     if (!store->Load(dataset, sealed.content_hash).ok()) std::abort();
-    store->Forget(dataset);
+    store->Forget({dataset});
   }
   std::filesystem::remove_all(folder);
   Report(state);

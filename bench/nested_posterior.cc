@@ -73,11 +73,13 @@ struct Moments {
 }  // namespace
 
 dp::NormalGroups GridFor(const NestedTable& table) {
-  return std::get<dp::NormalGroups>(dp::ReadNestedSettings(InputFor(table)).value().model);
+  return std::get<dp::NormalGroups>(
+      dp::ReadNestedSettings(InputFor(table), dp::NestedSettingsTable({})).value().model);
 }
 
 Scored Score(const NestedTable& table, const Weighting& weighting) {
-  const dp::NestedSettings settings = dp::ReadNestedSettings(InputFor(table)).value();
+  const dp::NestedSettings settings =
+      dp::ReadNestedSettings(InputFor(table), dp::NestedSettingsTable({})).value();
   const auto& grid = std::get<dp::NormalGroups>(settings.model);
   const dp::QuestionOnGroups question = Ask(table, weighting, grid, settings.width);
   std::vector<dp::GroupSums> groups;

@@ -24,7 +24,7 @@
 #include <string>
 
 #include "dp/data/count_marginals.h"
-#include "dp/data/sealed_table.h"
+#include "dp/data/testing/seal_rows.h"
 #include "dp/noise/drbg.h"
 #include "dp/synthesis/prior/prior_schedule.h"
 #include "dp/synthesis/synthesis_workload.h"
@@ -241,7 +241,7 @@ class Bench {
         table_(SealRows(data_.domain, data_.closed).value()),
         truth_(CountsOf(data_, data_.closed, sets_)) {
     for (const AttributeSet& set : sets_) {
-      if (data_.area && set[0] != *data_.area) by_area_.push_back(UnitedSet({*data_.area}, set));
+      if (data_.area && set[0] != *data_.area) by_area_.push_back(Union({*data_.area}, set));
     }
     if (data_.area) truth_by_area_ = CountsOf(data_, data_.closed, by_area_);
   }

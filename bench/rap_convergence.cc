@@ -15,7 +15,7 @@
 
 #include "adult_triples.h"
 #include "dp/accounting/rule.h"
-#include "dp/data/sealed_table.h"
+#include "dp/data/testing/seal_rows.h"
 #include "dp/noise/drbg.h"
 #include "dp/synthesis/synthesis_workload.h"
 #include "dp/synthesis/synthesizers.h"

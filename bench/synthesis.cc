@@ -15,8 +15,7 @@
 #include <vector>
 
 #include "bench/mwem_paper/bench_world.h"
-#include "dp/synthesis/dense/all_marginals.h"
-#include "dp/synthesis/dense/dense_layout.h"
+#include "dp/synthesis/models/dense_layout.h"
 #include "dp/synthesis/synthesis_workload.h"
 #include "dp/workload/marginals.h"
 #include "dp/workload/testing_domain.h"

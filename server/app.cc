@@ -1,7 +1,9 @@
 #include "app.h"
 
+#include <arpa/inet.h>
 #include <grpcpp/grpcpp.h>
 
+#include <charconv>
 #include <chrono>
 #include <filesystem>
 #include <utility>
@@ -10,24 +12,22 @@
 #include "absl/strings/str_cat.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
-#include "data/dataset_store.h"
 #include "host/entropy.h"
 #include "host/logging.h"
 #include "host/scheduling.h"
 #include "host/server_key.h"
 #include "ledger/open_ledger.h"
-#include "listen_address.h"
+#include "records/dataset_store.h"
 #include "rpc/accountant_rpc.h"
 #include "rpc/budget_rpc.h"
 #include "rpc/call_observer.h"
 #include "rpc/dataset_rpc.h"
-#include "rpc/health_rpc.h"
 #include "rpc/operation_rpc.h"
 #include "rpc/owner_rpc.h"
 #include "rpc/query_rpc.h"
+#include "rpc/server_rpc.h"
 #include "rpc/synthesis_rpc.h"
-#include "rpc/version_rpc.h"
-#include "service/curator.h"
+#include "service/services.h"
 
 namespace curator {
 namespace {
@@ -42,7 +42,7 @@ std::string Entropy(size_t size) {
   return bytes;
 }
 
-data::KeyedHash TableHash(const host::ServerKey& key) {
+records::KeyedHash TableHash(const host::ServerKey& key) {
   return [key](std::string_view bytes) {
     host::KeyedHash hash(key, "table content");
     hash.Update(bytes);
@@ -81,8 +81,8 @@ absl::Status CheckOptions(const AppOptions& options) {
 
 class RunningApp final : public App {
  public:
-  RunningApp(const AppOptions& options, const host::ServerKey& key, std::unique_ptr<data::DatasetStore> store,
-             std::unique_ptr<ledger::Ledger> ledger)
+  RunningApp(const AppOptions& options, const host::ServerKey& key,
+             std::unique_ptr<records::DatasetStore> store, std::unique_ptr<ledger::Ledger> ledger)
       : options_(options),
         sealer_(key),
         signer_(key),
@@ -149,7 +149,7 @@ class RunningApp final : public App {
   const AppOptions options_;
   const host::KeySealer sealer_;
   const host::ReceiptSigner signer_;
-  const std::unique_ptr<data::DatasetStore> store_;
+  const std::unique_ptr<records::DatasetStore> store_;
   const std::unique_ptr<ledger::Ledger> ledger_;
   rpc::CallObserver calls_{LogCall};
   service::RunningOperations operations_;
@@ -170,6 +170,18 @@ class RunningApp final : public App {
   std::string address_;
 };
 
+bool IsPort(std::string_view text) {
+  unsigned port = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
+  return error == std::errc() && end == text.data() + text.size() && port <= 65535;
+}
+
+bool IsLoopback(const std::string& host) {
+  in_addr v4{};
+  if (inet_pton(AF_INET, host.c_str(), &v4) == 1) return (ntohl(v4.s_addr) >> 24) == 127;
+  return host == "localhost" || host == "[::1]";
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<App>> App::Start(const AppOptions& options) {
@@ -182,8 +194,8 @@ absl::StatusOr<std::unique_ptr<App>> App::Start(const AppOptions& options) {
                                                    error.message()));
   }
   ASSIGN_OR_RETURN(const host::ServerKey key, host::ServerKey::OpenOrCreate(data_directory / "server.key"));
-  ASSIGN_OR_RETURN(std::unique_ptr<data::DatasetStore> store,
-                   data::DatasetStore::Open(data_directory / "datasets", TableHash(key)));
+  ASSIGN_OR_RETURN(std::unique_ptr<records::DatasetStore> store,
+                   records::DatasetStore::Open(data_directory / "datasets", TableHash(key)));
   const std::string anchor_directory =
       options.anchor_directory.empty() ? std::string(data_directory / "anchor") : options.anchor_directory;
   ASSIGN_OR_RETURN(
@@ -192,6 +204,20 @@ absl::StatusOr<std::unique_ptr<App>> App::Start(const AppOptions& options) {
   auto app = std::make_unique<RunningApp>(options, key, std::move(store), std::move(ledger));
   RETURN_IF_ERROR(app->Serve());
   return app;
+}
+
+absl::Status CheckLoopback(std::string_view address) {
+  const size_t colon = address.rfind(':');
+  if (colon == std::string_view::npos || !IsPort(address.substr(colon + 1))) {
+    return InvalidField("--listen", absl::StrCat("must be HOST:PORT, such as 127.0.0.1:7878; got \"",
+                                                 std::string(address), "\""));
+  }
+  if (!IsLoopback(std::string(address.substr(0, colon)))) {
+    return InvalidField(
+        "--listen",
+        "must be on loopback (127.0.0.1, [::1] or localhost): with --dev every client is believed");
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace curator

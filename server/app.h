@@ -3,7 +3,9 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 
@@ -39,5 +41,11 @@ class App {
   // and their request ids take them up again), and returns when nothing runs any more.
   virtual void Drain() = 0;
 };
+
+// Where a development server may listen.
+
+// OK for host:port with a host on the loopback interface: 127.0.0.0/8, [::1] or localhost. INVALID_ARGUMENT
+// (--listen) otherwise. Thread-safe: a pure function.
+absl::Status CheckLoopback(std::string_view address);
 
 }  // namespace curator

@@ -11,7 +11,7 @@
 #include <set>
 #include <utility>
 
-#include "dp/data/sealed_table.h"
+#include "dp/data/testing/seal_rows.h"
 #include "dp/synthesis/synthesizers.h"
 
 namespace curator::bench {

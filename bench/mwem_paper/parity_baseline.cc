@@ -3,7 +3,7 @@
 #include <bit>
 #include <cmath>
 
-#include "dp/synthesis/mwem/product_fit.h"
+#include "dp/synthesis/models/product_fit.h"
 #include "dp/workload/marginals.h"
 #include "dp/workload/sensitivity.h"
 

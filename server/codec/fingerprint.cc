@@ -3,8 +3,8 @@
 #include <variant>
 
 #include "base/canonical_bytes.h"
-#include "codec/event_codec.h"
-#include "dp/accounting/calculators/certification.h"
+#include "codec/accounting_codec.h"
+#include "dp/accounting/certification.h"
 
 namespace curator::codec {
 namespace {

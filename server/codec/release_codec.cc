@@ -4,6 +4,7 @@
 
 #include "base/canonical_bytes.h"
 #include "base/status_macros.h"
+#include "dp/domain/attribute_set.h"
 
 namespace curator::codec {
 namespace {
@@ -203,7 +204,7 @@ bool CanAnswer(const dp::SetPlan& plan, const dp::QueryGroup& group, const dp::Q
       return group == source;
     case dp::Strategy::kBaseHistogram:
       return std::holds_alternative<dp::EveryCell>(source.queries) &&
-             std::ranges::includes(source.attributes, group.attributes);
+             dp::IsSubset(group.attributes, source.attributes);
     case dp::Strategy::kTree:
       return plan.branching >= 2 && group.attributes.size() == 1 && group.attributes == source.attributes &&
              std::holds_alternative<dp::Boxes>(group.queries) &&

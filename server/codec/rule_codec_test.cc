@@ -1,11 +1,10 @@
-#include "codec/rule_codec.h"
-
 #include <gtest/gtest.h>
 
 #include <random>
 #include <vector>
 
 #include "base/canonical_bytes.h"
+#include "codec/accounting_codec.h"
 
 namespace curator::codec {
 namespace {

@@ -12,7 +12,7 @@
 #include "rpc/convert_event.h"
 #include "rpc/convert_workload.h"
 #include "rpc/grpc_status.h"
-#include "service/accountant.h"
+#include "service/charges/accountant.h"
 
 namespace curator::rpc {
 namespace {

@@ -3,7 +3,7 @@
 
 #include "curator/v1/accountant.grpc.pb.h"
 #include "ledger/ledger.h"
-#include "service/curator.h"
+#include "service/services.h"
 
 namespace curator::rpc {
 

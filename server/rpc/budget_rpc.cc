@@ -10,9 +10,8 @@
 #include "rpc/convert_budget.h"
 #include "rpc/convert_schema.h"
 #include "rpc/grpc_status.h"
-#include "service/accounts.h"
-#include "service/budgets.h"
-#include "service/limits.h"
+#include "service/accounts/accounts.h"
+#include "service/accounts/budgets.h"
 
 namespace curator::rpc {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "service/datasets.h"
+#include "service/access.h"
 
 namespace curator::rpc {
 

@@ -5,10 +5,9 @@
 
 #include "curator/v1/budget.pb.h"
 #include "ledger/ledger.h"
-#include "service/budgets.h"
-#include "service/limits.h"
-#include "service/receipts.h"
-#include "service/repairs.h"
+#include "service/accounts/accounts.h"
+#include "service/accounts/budgets.h"
+#include "service/charges/receipts.h"
 
 namespace curator::rpc {
 

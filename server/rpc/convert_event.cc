@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
-#include "dp/accounting/calculators/certification.h"
+#include "dp/accounting/certification.h"
 
 namespace curator::rpc {
 namespace {

@@ -4,7 +4,7 @@
 #include "base/errors.h"
 #include "base/status_macros.h"
 #include "google/protobuf/util/time_util.h"
-#include "service/parts.h"
+#include "service/datasets/parts.h"
 
 namespace curator::rpc {
 namespace {

@@ -2,16 +2,179 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 
 #include "absl/strings/str_cat.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
+#include "dp/domain/numbers.h"
+#include "google/protobuf/struct.pb.h"
 #include "rpc/convert_schema.h"
 
 namespace curator::rpc {
 namespace {
 
 constexpr double kDefaultConfidenceLevel = 0.95;
+template <typename Repeated>
+std::vector<std::string> Names(const Repeated& names) {
+  return {names.begin(), names.end()};
+}
+
+template <typename Repeated>
+std::vector<std::vector<std::string>> NameSets(const Repeated& sets) {
+  std::vector<std::vector<std::string>> result;
+  for (const v1::AttributeNames& set : sets) result.push_back(Names(set.names()));
+  return result;
+}
+
+absl::StatusOr<std::string> ValueFromProto(const google::protobuf::Value& value, const std::string& path) {
+  switch (value.kind_case()) {
+    case google::protobuf::Value::kStringValue:
+      return value.string_value();
+    case google::protobuf::Value::kNumberValue:
+      return dp::WriteNumber(value.number_value());
+    case google::protobuf::Value::kBoolValue:
+      return std::string(value.bool_value() ? "true" : "false");
+    default:
+      return InvalidField(path, "must be a string or a number");
+  }
+}
+
+absl::StatusOr<service::ValueInterval> IntervalFromProto(const v1::Interval& interval,
+                                                         const std::string& path) {
+  service::ValueInterval result;
+  if (interval.has_from()) {
+    ASSIGN_OR_RETURN(result.from, ValueFromProto(interval.from(), path + ".from"));
+  }
+  if (interval.has_to()) {
+    ASSIGN_OR_RETURN(result.to, ValueFromProto(interval.to(), path + ".to"));
+  }
+  return result;
+}
+
+template <typename Repeated>
+absl::StatusOr<std::vector<service::Condition>> ConditionsFromProto(const Repeated& conditions,
+                                                                    const std::string& path) {
+  std::vector<service::Condition> result;
+  for (int i = 0; i < conditions.size(); ++i) {
+    const std::string own_path = absl::StrCat(path, "[", i, "]");
+    service::Condition condition{.attribute = conditions[i].attribute(), .values = {}, .between = {}};
+    for (int j = 0; j < conditions[i].in_size(); ++j) {
+      ASSIGN_OR_RETURN(std::string value,
+                       ValueFromProto(conditions[i].in(j), absl::StrCat(own_path, ".in[", j, "]")));
+      condition.values.push_back(std::move(value));
+    }
+    if (conditions[i].has_between()) {
+      ASSIGN_OR_RETURN(condition.between, IntervalFromProto(conditions[i].between(), own_path + ".between"));
+    }
+    result.push_back(std::move(condition));
+  }
+  return result;
+}
+
+service::MarginalsQuery FromProto(const v1::Marginals& marginals) {
+  service::MarginalsQuery query{.sets = NameSets(marginals.sets()), .k = {}, .attributes = {}};
+  if (marginals.has_all_k_way()) {
+    query.k = marginals.all_k_way().k();
+    query.attributes = Names(marginals.all_k_way().attributes());
+  }
+  return query;
+}
+
+absl::StatusOr<service::RangesQuery> FromProto(const v1::Ranges& ranges, const std::string& path) {
+  service::RangesQuery query{.attributes = Names(ranges.attributes()), .boxes = {}};
+  for (int i = 0; i < ranges.boxes_size(); ++i) {
+    std::vector<service::ValueInterval> sides;
+    for (int j = 0; j < ranges.boxes(i).sides_size(); ++j) {
+      ASSIGN_OR_RETURN(
+          service::ValueInterval side,
+          IntervalFromProto(ranges.boxes(i).sides(j), absl::StrCat(path, ".boxes[", i, "].sides[", j, "]")));
+      sides.push_back(std::move(side));
+    }
+    query.boxes.push_back(std::move(sides));
+  }
+  return query;
+}
+
+absl::StatusOr<service::ThresholdsQuery> FromProto(const v1::Thresholds& thresholds,
+                                                   const std::string& path) {
+  service::ThresholdsQuery query;
+  ASSIGN_OR_RETURN(query.conditions, ConditionsFromProto(thresholds.conditions(), path + ".conditions"));
+  query.at_least.assign(thresholds.at_least().begin(), thresholds.at_least().end());
+  query.k = thresholds.k();
+  query.by = Names(thresholds.by());
+  return query;
+}
+
+service::ParitiesQuery FromProto(const v1::Parities& parities) {
+  service::ParitiesQuery query{.sets = NameSets(parities.sets()), .k = {}, .attributes = {}};
+  if (parities.has_up_to_k_way()) {
+    query.k = parities.up_to_k_way().k();
+    query.attributes = Names(parities.up_to_k_way().attributes());
+  }
+  return query;
+}
+
+absl::StatusOr<service::PredicatesQuery> FromProto(const v1::Predicates& predicates,
+                                                   const std::string& path) {
+  service::PredicatesQuery query;
+  for (int i = 0; i < predicates.predicates_size(); ++i) {
+    ASSIGN_OR_RETURN(std::vector<service::Condition> all_of,
+                     ConditionsFromProto(predicates.predicates(i).all_of(),
+                                         absl::StrCat(path, ".predicates[", i, "].all_of")));
+    query.predicates.push_back(std::move(all_of));
+  }
+  query.by = Names(predicates.by());
+  return query;
+}
+
+absl::StatusOr<dp::Strategy> FromProto(v1::Strategy strategy, const std::string& path) {
+  switch (strategy) {
+    case v1::STRATEGY_UNSPECIFIED:
+      return dp::Strategy::kAuto;
+    case v1::STRATEGY_DIRECT:
+      return dp::Strategy::kDirect;
+    case v1::STRATEGY_BASE_HISTOGRAM:
+      return dp::Strategy::kBaseHistogram;
+    case v1::STRATEGY_TREE:
+      return dp::Strategy::kTree;
+    default:
+      return InvalidField(path,
+                          "must be STRATEGY_DIRECT, STRATEGY_BASE_HISTOGRAM or STRATEGY_TREE, or unset");
+  }
+}
+
+absl::StatusOr<service::QuerySetRequest> FromProto(const v1::QuerySet& set, const std::string& path) {
+  service::QuerySetRequest request;
+  ASSIGN_OR_RETURN(request.strategy, FromProto(set.strategy(), path + ".strategy"));
+  switch (set.queries_case()) {
+    case v1::QuerySet::kMarginals:
+      request.queries = FromProto(set.marginals());
+      break;
+    case v1::QuerySet::kRanges: {
+      ASSIGN_OR_RETURN(request.queries, FromProto(set.ranges(), path + ".ranges"));
+      break;
+    }
+    case v1::QuerySet::kPrefixes:
+      request.queries = service::PrefixesQuery{.attribute = set.prefixes().attribute()};
+      break;
+    case v1::QuerySet::kThresholds: {
+      ASSIGN_OR_RETURN(request.queries, FromProto(set.thresholds(), path + ".thresholds"));
+      break;
+    }
+    case v1::QuerySet::kParities:
+      request.queries = FromProto(set.parities());
+      break;
+    case v1::QuerySet::kPredicates: {
+      ASSIGN_OR_RETURN(request.queries, FromProto(set.predicates(), path + ".predicates"));
+      break;
+    }
+    case v1::QuerySet::QUERIES_NOT_SET:
+      return InvalidField(path, "needs marginals, ranges, prefixes, thresholds, parities or predicates");
+  }
+  return request;
+}
+
 }  // namespace
 
 absl::StatusOr<dp::Spend> FromProto(const v1::Spend& spend) {
@@ -115,6 +278,16 @@ v1::Strategy ToProto(dp::Strategy strategy) {
       break;
   }
   return v1::STRATEGY_UNSPECIFIED;
+}
+
+absl::StatusOr<std::vector<service::QuerySetRequest>> FromProto(const v1::Workload& workload) {
+  std::vector<service::QuerySetRequest> sets;
+  for (int i = 0; i < workload.query_sets_size(); ++i) {
+    ASSIGN_OR_RETURN(service::QuerySetRequest set,
+                     FromProto(workload.query_sets(i), absl::StrCat("workload.query_sets[", i, "]")));
+    sets.push_back(std::move(set));
+  }
+  return sets;
 }
 
 }  // namespace curator::rpc

@@ -15,7 +15,8 @@
 #include "dp/workload/post_processing.h"
 #include "dp/workload/spend.h"
 #include "dp/workload/workload_plan.h"
-#include "service/pricing.h"
+#include "service/charges/pricing.h"
+#include "service/workloads/query_classes.h"
 
 namespace curator::rpc {
 
@@ -36,5 +37,11 @@ enum class PriceTense { kWouldCost, kHasCost };
 std::vector<v1::Cost> ToProto(const service::Price& price, PriceTense tense);
 
 v1::Strategy ToProto(dp::Strategy strategy);
+
+// Query sets from the wire: shapes only; names and values are looked up in service/resolve_workload.
+//
+// Errors: INVALID_ARGUMENT with the field's path as the caller wrote it. Thread-safe: pure functions.
+
+absl::StatusOr<std::vector<service::QuerySetRequest>> FromProto(const v1::Workload& workload);
 
 }  // namespace curator::rpc

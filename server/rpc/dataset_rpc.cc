@@ -9,23 +9,22 @@
 #include "rpc/caller.h"
 #include "rpc/convert_schema.h"
 #include "rpc/grpc_status.h"
-#include "service/datasets.h"
-#include "service/parts.h"
-#include "service/schema_check.h"
+#include "service/datasets/datasets.h"
+#include "service/datasets/parts.h"
 
 namespace curator::rpc {
 namespace {
 
-data::Compression CompressionOf(bool gzip) {
-  return gzip ? data::Compression::kGzip : data::Compression::kNone;
+records::Compression CompressionOf(bool gzip) {
+  return gzip ? records::Compression::kGzip : records::Compression::kNone;
 }
 
-v1::ImportRecordsResponse ReportProto(const data::ImportReport& report) {
+v1::ImportRecordsResponse ReportProto(const records::ImportReport& report) {
   v1::ImportRecordsResponse proto;
   proto.set_rows_read(report.rows_read);
   proto.set_rows_accepted(report.rows_accepted);
   proto.set_rows_rejected(report.rows_rejected);
-  for (const data::RejectedRow& row : report.examples) {
+  for (const records::RejectedRow& row : report.examples) {
     v1::RejectedRow* example = proto.add_examples();
     example->set_line(row.line);
     example->set_attribute(row.attribute);
@@ -104,8 +103,8 @@ absl::Status Import(service::Curator& curator, const grpc::ServerContext& contex
     return InvalidField("header", "must be the first message of an import");
   }
   const v1::ImportRecordsRequest::Header header = message.header();
-  const data::ImportOptions options{.compression = CompressionOf(header.gzip())};
-  ASSIGN_OR_RETURN(const std::unique_ptr<data::RecordImport> import,
+  const records::ImportOptions options{.compression = CompressionOf(header.gzip())};
+  ASSIGN_OR_RETURN(const std::unique_ptr<records::RecordImport> import,
                    service::BeginImport(curator.ledger, curator.store,
                                         {.request_id = header.request_id(),
                                          .principal = principal,
@@ -119,7 +118,7 @@ absl::Status Import(service::Curator& curator, const grpc::ServerContext& contex
   }
   // A client that went away sent only part of its file: nothing of it may stay.
   if (context.IsCancelled()) return absl::CancelledError("the client ended the import before its end");
-  ASSIGN_OR_RETURN(const data::ImportReport report, import->Finish());
+  ASSIGN_OR_RETURN(const records::ImportReport report, import->Finish());
   response = ReportProto(report);
   return absl::OkStatus();
 }
@@ -168,7 +167,7 @@ absl::Status Archive(service::Curator& curator, const grpc::ServerContext& conte
   ASSIGN_OR_RETURN(const std::string principal, CallerOf(context));
   RETURN_IF_ERROR(service::CheckRequestId(request.request_id()));
   ASSIGN_OR_RETURN(const service::DatasetView view,
-                   service::ArchiveDataset(curator.ledger, principal, request.dataset(),
+                   service::ArchiveDataset(curator.ledger, curator.store, principal, request.dataset(),
                                            IntentOf(request.validate_only())));
   response = ToProto(view, principal);
   return absl::OkStatus();
@@ -190,15 +189,15 @@ absl::Status Check(const grpc::ServerContext& context, grpc::ServerReader<v1::Ch
   }
   response.set_cells(service::DomainSize(schema->domain));
 
-  const data::ImportOptions options{.compression = CompressionOf(message.gzip())};
-  std::unique_ptr<data::RecordImport> trial;
+  const records::ImportOptions options{.compression = CompressionOf(message.gzip())};
+  std::unique_ptr<records::RecordImport> trial;
   while (reader.Read(&message)) {
     if (!message.has_csv()) return InvalidField("csv", "all messages after the first must carry CSV bytes");
-    if (!trial) trial = data::CheckRecords(*schema, options);
+    if (!trial) trial = records::CheckRecords(*schema, options);
     RETURN_IF_ERROR(trial->Append(message.csv()));
   }
   if (!trial) return absl::OkStatus();
-  ASSIGN_OR_RETURN(const data::ImportReport report, trial->Finish());
+  ASSIGN_OR_RETURN(const records::ImportReport report, trial->Finish());
   *response.mutable_import() = ReportProto(report);
   return absl::OkStatus();
 }

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "curator/v1/dataset.grpc.pb.h"
-#include "service/curator.h"
+#include "service/services.h"
 
 namespace curator::rpc {
 

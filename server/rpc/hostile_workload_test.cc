@@ -8,8 +8,8 @@
 
 #include "base/errors.h"
 #include "dp/workload/workload_plan.h"
-#include "rpc/convert_queries.h"
-#include "service/resolve_workload.h"
+#include "rpc/convert_workload.h"
+#include "service/workloads/resolve_workload.h"
 
 namespace curator::rpc {
 namespace {

@@ -8,9 +8,7 @@
 #include "base/status_macros.h"
 #include "google/protobuf/util/time_util.h"
 #include "rpc/caller.h"
-#include "rpc/convert_operation.h"
 #include "rpc/grpc_status.h"
-#include "service/operation_view.h"
 
 namespace curator::rpc {
 namespace {
@@ -68,6 +66,20 @@ absl::Status Cancel(service::Curator& curator, const grpc::ServerContext& contex
   return absl::OkStatus();
 }
 
+v1::Operation::State StateOf(service::OperationState state) {
+  switch (state) {
+    case service::OperationState::kRunning:
+      return v1::Operation::RUNNING;
+    case service::OperationState::kDone:
+      return v1::Operation::DONE;
+    case service::OperationState::kFailed:
+      return v1::Operation::FAILED;
+    case service::OperationState::kInterrupted:
+      return v1::Operation::INTERRUPTED;
+  }
+  return v1::Operation::STATE_UNSPECIFIED;
+}
+
 }  // namespace
 
 grpc::Status OperationRpc::GetOperation(grpc::ServerContext* context, const v1::GetOperationRequest* request,
@@ -95,6 +107,22 @@ grpc::Status OperationRpc::CancelOperation(grpc::ServerContext* context,
                                            const v1::CancelOperationRequest* request,
                                            v1::Operation* response) {
   return ToGrpcStatus(Cancel(curator_, *context, *request, *response));
+}
+
+v1::Operation ToProto(const service::OperationView& operation) {
+  v1::Operation proto;
+  proto.set_id(operation.id);
+  proto.set_dataset(operation.dataset);
+  proto.set_kind(operation.kind);
+  proto.set_state(StateOf(operation.state));
+  proto.set_percent(100 * operation.share_done);
+  proto.set_release_id(operation.release_id);
+  proto.set_error(operation.error);
+  proto.set_request_id(operation.request_id);
+  proto.set_summary(operation.label);
+  *proto.mutable_create_time() =
+      google::protobuf::util::TimeUtil::MicrosecondsToTimestamp(operation.created_at_us);
+  return proto;
 }
 
 }  // namespace curator::rpc

@@ -2,7 +2,9 @@
 #pragma once
 
 #include "curator/v1/operation.grpc.pb.h"
-#include "service/curator.h"
+#include "curator/v1/operation.pb.h"
+#include "service/operations/operations.h"
+#include "service/services.h"
 
 namespace curator::rpc {
 
@@ -24,5 +26,9 @@ class OperationRpc final : public v1::OperationService::Service {
  private:
   service::Curator& curator_;
 };
+
+// Operations on their way to the wire. Thread-safe: a pure function.
+
+v1::Operation ToProto(const service::OperationView& operation);
 
 }  // namespace curator::rpc

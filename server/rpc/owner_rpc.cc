@@ -6,8 +6,7 @@
 #include "base/status_macros.h"
 #include "rpc/caller.h"
 #include "rpc/grpc_status.h"
-#include "service/owner.h"
-#include "service/owner_risk.h"
+#include "service/owner/owner_reports.h"
 
 namespace curator::rpc {
 namespace {

@@ -10,11 +10,10 @@
 #include "rpc/answer_stream.h"
 #include "rpc/caller.h"
 #include "rpc/convert_budget.h"
-#include "rpc/convert_queries.h"
 #include "rpc/convert_workload.h"
 #include "rpc/grpc_status.h"
-#include "service/releases.h"
-#include "service/workloads.h"
+#include "service/releases/releases.h"
+#include "service/workloads/workloads.h"
 
 namespace curator::rpc {
 namespace {

@@ -9,12 +9,11 @@
 #include "dp/synthesis/synthesizers.h"
 #include "rpc/answer_stream.h"
 #include "rpc/caller.h"
-#include "rpc/convert_operation.h"
-#include "rpc/convert_queries.h"
 #include "rpc/convert_workload.h"
 #include "rpc/grpc_status.h"
-#include "service/releases.h"
-#include "service/synthesis.h"
+#include "rpc/operation_rpc.h"
+#include "service/operations/synthesis.h"
+#include "service/releases/releases.h"
 
 namespace curator::rpc {
 namespace {

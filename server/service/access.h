@@ -12,6 +12,9 @@
 
 namespace curator::service {
 
+// Whether a call is to be carried out, or only checked.
+enum class Intent { kDo, kValidateOnly };
+
 // A dataset as its users know it: the ledger's record and the schema decoded from it.
 struct DatasetView {
   ledger::Dataset record;

@@ -2,7 +2,7 @@
 #include "service/access.h"
 
 #include "codec/schema_codec.h"
-#include "service/testing.h"
+#include "service/testing/fixture.h"
 
 namespace curator::service {
 namespace {

@@ -1,7 +1,7 @@
 // Records on their way in: the first byte says whether the rest is gzip, what becomes of rows outside the
 // domain, and whether records lie in groups or belong to people. In whatever pieces a file comes, it is the
 // same file.
-#include "data/import.h"
+#include "records/import.h"
 #include "tests/fuzz/fuzz_target.h"
 
 namespace curator::fuzz {
@@ -22,9 +22,9 @@ const dp::Schema& SchemaOf(bool is_nested) {
   return is_nested ? nested : people;
 }
 
-absl::StatusOr<data::ImportReport> Read(const dp::Schema& schema, std::string_view file,
-                                        const data::ImportOptions& options, size_t piece) {
-  const std::unique_ptr<data::RecordImport> import = data::CheckRecords(schema, options);
+absl::StatusOr<records::ImportReport> Read(const dp::Schema& schema, std::string_view file,
+                                           const records::ImportOptions& options, size_t piece) {
+  const std::unique_ptr<records::RecordImport> import = records::CheckRecords(schema, options);
   for (; !file.empty(); file.remove_prefix(std::min(piece, file.size()))) {
     if (const absl::Status status = import->Append(file.substr(0, piece)); !status.ok()) return status;
   }
@@ -56,14 +56,14 @@ std::vector<std::string> Seeds() {
 bool Try(std::string_view input) {
   if (input.empty()) return false;
   const auto choice = static_cast<unsigned char>(input[0]);
-  data::ImportOptions options;
-  if ((choice & 1) != 0) options.compression = data::Compression::kGzip;
-  if ((choice & 2) != 0) options.outside_domain = data::OutsideDomain::kFailImport;
+  records::ImportOptions options;
+  if ((choice & 1) != 0) options.compression = records::Compression::kGzip;
+  if ((choice & 2) != 0) options.outside_domain = records::OutsideDomain::kFailImport;
   const dp::Schema& schema = SchemaOf((choice & 4) != 0);
   const std::string_view file = input.substr(1);
-  const absl::StatusOr<data::ImportReport> whole = Read(schema, file, options, file.size());
+  const absl::StatusOr<records::ImportReport> whole = Read(schema, file, options, file.size());
   for (const size_t piece : {size_t{1}, size_t{7}}) {
-    const absl::StatusOr<data::ImportReport> again = Read(schema, file, options, piece);
+    const absl::StatusOr<records::ImportReport> again = Read(schema, file, options, piece);
     if (again.status() != whole.status()) Broken("a file in pieces has the same error", input);
     if (whole.ok() && *again != *whole) Broken("a file in pieces has the same records", input);
   }

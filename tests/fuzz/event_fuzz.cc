@@ -1,8 +1,8 @@
 // The decoder of stored events: one value has one encoding, and nothing that is accepted can upset whoever
 // counts it.
-#include "codec/event_codec.h"
-#include "dp/accounting/calculators/certification.h"
+#include "codec/accounting_codec.h"
 #include "dp/accounting/calculators/schedule.h"
+#include "dp/accounting/certification.h"
 #include "dp/accounting/event.h"
 #include "dp/accounting/rule.h"
 #include "dp/accounting/testing/random_events.h"

@@ -1,5 +1,5 @@
 // The decoder of stored rules: one value has one encoding, and every accepted rule has limits or is refused.
-#include "codec/rule_codec.h"
+#include "codec/accounting_codec.h"
 #include "dp/accounting/rule.h"
 #include "tests/fuzz/fuzz_target.h"
 

@@ -8,11 +8,11 @@
 #include <sstream>
 
 #include "base/canonical_bytes.h"
-#include "data/digest.h"
-#include "data/manifest.h"
-#include "data/segment.h"
-#include "data/snapshot.h"
 #include "dp/data/sealed_table.h"
+#include "records/files.h"
+#include "records/manifest.h"
+#include "records/segment.h"
+#include "records/snapshot.h"
 #include "tests/fuzz/fuzz_target.h"
 #include "tests/testing/scratch_folder.h"
 
@@ -37,7 +37,7 @@ class MemoryFile {
 };
 
 std::string WithDigest(std::string_view bytes) {
-  data::Digest digest;
+  records::Digest digest;
   digest.Add(bytes);
   return std::string(bytes) + digest.Finish();
 }
@@ -48,34 +48,34 @@ std::string ContentOf(const std::filesystem::path& path) {
   return content.str();
 }
 
-data::TableShape Shape() {
+records::TableShape Shape() {
   return {.sizes = {3, 300, 70000}, .owner = dp::RowOwner::kUnit};
 }
 
 bool TryManifest(const std::string& path, std::string_view input) {
-  const auto manifest = data::ReadManifest(path);
+  const auto manifest = records::ReadManifest(path);
   if (!manifest.ok() && !absl::IsDataLoss(manifest.status())) Broken("what is refused is damaged", input);
   return manifest.ok();
 }
 
 bool TrySegment(const std::string& path, std::string_view input) {
-  const auto reader = data::SegmentReader::Open(path, Shape());
+  const auto reader = records::SegmentReader::Open(path, Shape());
   if (!reader.ok()) return false;
   while (true) {
-    const absl::StatusOr<const data::RowBlock*> block = (*reader)->Next();
+    const absl::StatusOr<const records::RowBlock*> block = (*reader)->Next();
     if (!block.ok()) return false;
     if (*block == nullptr) break;
     if ((*block)->groups.size() != (*block)->rows) Broken("each row of a segment has its unit", input);
   }
-  if ((*reader)->Finish(std::string(data::kDigestBytes, 'x')).ok())
+  if ((*reader)->Finish(std::string(records::kDigestBytes, 'x')).ok())
     Broken("a segment is what its digest says", input);
   return true;
 }
 
 bool TrySnapshot(const std::string& path, std::string_view input) {
-  const auto facts = data::ReadSnapshotFacts(path);
-  const auto snapshot = data::ReadSnapshot(path);
-  const auto table = data::ReadPublicSnapshot(path);
+  const auto facts = records::ReadSnapshotFacts(path);
+  const auto snapshot = records::ReadSnapshot(path);
+  const auto table = records::ReadPublicSnapshot(path);
   if (!snapshot.ok()) {
     if (!absl::IsDataLoss(snapshot.status())) Broken("what is refused is damaged", input);
     return false;
@@ -87,8 +87,8 @@ bool TrySnapshot(const std::string& path, std::string_view input) {
   return true;
 }
 
-data::CombinedRecords SomeRecords(dp::RowOwner owner) {
-  data::CombinedRecords records{
+records::CombinedRecords SomeRecords(dp::RowOwner owner) {
+  records::CombinedRecords records{
       .columns = dp::CodedColumns({3, 300}), .owner = owner, .group_of_row = {}, .records_dropped = 4};
   for (const std::vector<uint32_t>& row : {std::vector<uint32_t>{0, 299}, {2, 1}, {1, 0}}) {
     if (!records.columns.AppendRow(row).ok()) std::abort();
@@ -99,7 +99,7 @@ data::CombinedRecords SomeRecords(dp::RowOwner owner) {
 
 std::string WithoutDigest(const std::filesystem::path& path) {
   const std::string content = ContentOf(path);
-  return content.substr(0, content.size() - data::kDigestBytes);
+  return content.substr(0, content.size() - records::kDigestBytes);
 }
 
 }  // namespace
@@ -108,25 +108,25 @@ std::vector<std::string> Seeds() {
   const testing::ScratchFolder scratch;
   const std::filesystem::path path = scratch.path() + "/file";
   std::vector<std::string> seeds;
-  const data::ImportReport report{.rows_read = 5,
-                                  .rows_accepted = 3,
-                                  .rows_rejected = 2,
-                                  .examples = {{4, "age", "is empty"}},
-                                  .ignored_columns = {"note"},
-                                  .responses_clamped = 1};
-  if (!data::WriteManifest(path, {{{"second", "c1", "s1", report}, {"first", "c2", "s2", {}}}}).ok())
+  const records::ImportReport report{.rows_read = 5,
+                                     .rows_accepted = 3,
+                                     .rows_rejected = 2,
+                                     .examples = {{4, "age", "is empty"}},
+                                     .ignored_columns = {"note"},
+                                     .responses_clamped = 1};
+  if (!records::WriteManifest(path, {{{"second", "c1", "s1", report}, {"first", "c2", "s2", {}}}}).ok())
     std::abort();
   seeds.push_back(std::string(1, kManifest) + WithoutDigest(path));
-  const auto segment = data::SegmentWriter::Create(path, Shape()).value();
+  const auto segment = records::SegmentWriter::Create(path, Shape()).value();
   for (uint32_t row = 0; row < 3; ++row) {
-    const data::UnitKey unit = {static_cast<char>(row)};
+    const records::UnitKey unit = {static_cast<char>(row)};
     if (!segment->Append(std::vector<uint32_t>{row, 100 * row, 30000 * row}, &unit).ok()) std::abort();
   }
   if (!segment->Finish().ok() || !segment->Commit().ok()) std::abort();
   seeds.push_back(std::string(1, kSegment) + ContentOf(path));
   for (const dp::RowOwner owner :
        {dp::RowOwner::kItself, dp::RowOwner::kUnit, dp::RowOwner::kItselfInGroup}) {
-    if (!data::WriteSnapshot(path, SomeRecords(owner)).ok()) std::abort();
+    if (!records::WriteSnapshot(path, SomeRecords(owner)).ok()) std::abort();
     seeds.push_back(std::string(1, kSnapshot) + WithoutDigest(path));
   }
   return seeds;

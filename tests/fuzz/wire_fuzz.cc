@@ -1,14 +1,13 @@
 // Requests as they come from the wire: schemas, workloads, events, rules and spends. The first byte says
 // which, the rest is the message. What is refused names its field; what is accepted is valid inside.
 #include "base/errors.h"
-#include "codec/event_codec.h"
+#include "codec/accounting_codec.h"
 #include "codec/schema_codec.h"
 #include "dp/workload/workload_plan.h"
 #include "rpc/convert_event.h"
-#include "rpc/convert_queries.h"
 #include "rpc/convert_schema.h"
 #include "rpc/convert_workload.h"
-#include "service/resolve_workload.h"
+#include "service/workloads/resolve_workload.h"
 #include "tests/fuzz/fuzz_target.h"
 
 namespace curator::fuzz {

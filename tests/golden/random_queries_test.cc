@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "dp/data/count_sealed_marginals.h"
+#include "dp/data/testing/seal_rows.h"
 #include "dp/workload/linear_queries.h"
 #include "tests/golden/sqlite_codes.h"
 #include "tests/testing/nightly.h"

@@ -11,9 +11,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "data/testing.h"
 #include "dp/data/count_sealed_marginals.h"
 #include "dp/workload/linear_queries.h"
+#include "records/testing/stored_datasets.h"
 #include "tests/golden/schema_from_json.h"
 #include "tests/golden/sqlite_codes.h"
 #include "tests/testing/nightly.h"
@@ -42,16 +42,17 @@ Loaded Load(const RealDataset& dataset) {
                 .table = nullptr,
                 .csv = testing::CsvOf(dataset, records)};
   const bool compressed = dataset.csv.ends_with(".gz") && records == dataset.records;
-  const std::string bytes = compressed ? data::testing::ContentOf(shared::PathOf(dataset.csv)) : loaded.csv;
-  const data::testing::TemporaryFolder folder;
-  const auto store = data::testing::OpenStore(folder);
-  const auto report = data::testing::Import(
+  const std::string bytes =
+      compressed ? records::testing::ContentOf(shared::PathOf(dataset.csv)) : loaded.csv;
+  const records::testing::TemporaryFolder folder;
+  const auto store = records::testing::OpenStore(folder);
+  const auto report = records::testing::Import(
       *store, loaded.schema, "all", bytes,
-      {.compression = compressed ? data::Compression::kGzip : data::Compression::kNone});
+      {.compression = compressed ? records::Compression::kGzip : records::Compression::kNone});
   EXPECT_TRUE(report.ok()) << report.status();
   EXPECT_EQ(report->rows_accepted, records);
   EXPECT_EQ(report->rows_rejected, 0) << report->examples.at(0).attribute << report->examples.at(0).reason;
-  const data::SealedContent sealed = store->Seal("people", loaded.schema).value();
+  const records::SealedContent sealed = store->Seal("people", loaded.schema).value();
   loaded.table = store->Load("people", sealed.content_hash).value();
   return loaded;
 }

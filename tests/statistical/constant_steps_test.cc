@@ -9,7 +9,7 @@
 #include <random>
 #include <vector>
 
-#include "dp/data/sealed_table.h"
+#include "dp/data/testing/seal_rows.h"
 #include "dp/kernel/kernel.h"
 #include "dp/noise/bit_buffer.h"
 #include "dp/workload/sensitivity.h"

@@ -4,7 +4,7 @@
 #include <random>
 #include <utility>
 
-#include "dp/data/sealed_table.h"
+#include "dp/data/testing/seal_rows.h"
 #include "tests/statistical/audit_mode.h"
 
 namespace curator::statistics {

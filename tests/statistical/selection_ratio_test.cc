@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "dp/data/sealed_table.h"
+#include "dp/data/testing/seal_rows.h"
 #include "dp/kernel/kernel.h"
 #include "dp/kernel/likelihood.h"
 #include "dp/workload/testing_domain.h"

@@ -9,7 +9,7 @@
 #include <optional>
 #include <vector>
 
-#include "dp/data/sealed_table.h"
+#include "dp/data/testing/seal_rows.h"
 #include "dp/kernel/kernel.h"
 #include "dp/noise/drbg.h"
 #include "dp/workload/testing_domain.h"

@@ -14,13 +14,11 @@
 #include "client/cli/output/text.h"
 #include "client/cli/syntax/calc_number.h"
 #include "client/cli/syntax/calc_schedule.h"
-#include "dp/accounting/calculators/comparison.h"
-#include "dp/accounting/calculators/discrete_gaussian.h"
 #include "dp/accounting/calculators/gaussian.h"
-#include "dp/accounting/calculators/zcdp.h"
+#include "dp/accounting/calculators/renyi.h"
+#include "dp/accounting/comparison.h"
 #include "dp/accounting/divergence.h"
-#include "dp/accounting/group.h"
-#include "dp/accounting/zcdp_conversion.h"
+#include "dp/accounting/event.h"
 
 namespace curator::cli {
 namespace {

@@ -10,8 +10,8 @@
 #include "base/status_macros.h"
 #include "client/cli/output/files.h"
 #include "client/cli/syntax/calc_number.h"
-#include "dp/accounting/checked.h"
 #include "dp/accounting/event.h"
+#include "dp/accounting/units.h"
 #include "rpc/convert_event.h"
 
 namespace curator::cli {

@@ -2,13 +2,11 @@
 #include <gtest/gtest.h>
 
 #include "dp/accounting/calculators/gaussian.h"
-#include "dp/accounting/calculators/randomized_response.h"
 #include "dp/accounting/calculators/renyi.h"
 #include "dp/accounting/calculators/stated_composition.h"
-#include "dp/accounting/calculators/zcdp.h"
+#include "dp/accounting/divergence.h"
 #include "dp/accounting/testing/composition_cases.h"
 #include "dp/accounting/testing/vectors.h"
-#include "dp/accounting/zcdp_conversion.h"
 
 namespace curator::dp {
 namespace {

@@ -4,14 +4,11 @@
 #include <algorithm>
 #include <set>
 
-#include "dp/accounting/calculators/discrete_gaussian.h"
 #include "dp/accounting/calculators/gaussian.h"
 #include "dp/accounting/calculators/renyi.h"
-#include "dp/accounting/calculators/zcdp.h"
 #include "dp/accounting/divergence.h"
-#include "dp/accounting/group.h"
+#include "dp/accounting/event.h"
 #include "dp/accounting/testing/vectors.h"
-#include "dp/accounting/zcdp_conversion.h"
 
 namespace curator::dp {
 namespace {

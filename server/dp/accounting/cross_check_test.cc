@@ -5,15 +5,13 @@
 #include <algorithm>
 #include <cmath>
 
-#include "dp/accounting/calculators/discrete_gaussian.h"
 #include "dp/accounting/calculators/gaussian.h"
-#include "dp/accounting/calculators/zcdp.h"
+#include "dp/accounting/calculators/renyi.h"
 #include "dp/accounting/divergence.h"
-#include "dp/accounting/group.h"
+#include "dp/accounting/event.h"
 #include "dp/accounting/rule.h"
 #include "dp/accounting/testing/random_events.h"
 #include "dp/accounting/testing/real.h"
-#include "dp/accounting/zcdp_conversion.h"
 
 namespace curator::dp {
 namespace {

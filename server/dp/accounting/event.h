@@ -1,9 +1,9 @@
-// What was done to the data, independent of how it is counted. The ledger stores events
+// A record of what was done to the data, independent of the rule that counts it. The ledger stores events
 // (codec/event_codec.h), so that history can be recounted under another rule. A rule that cannot count an
-// event refuses it.
+// event returns an error.
 //
-// Sensitivities are those under the dataset's own neighbour relation and privacy unit: whoever makes an event
-// has already doubled or multiplied them. Thread-safe: plain values.
+// Sensitivities are those under the dataset's own neighbour relation and privacy unit: the code that makes an
+// event has already doubled or multiplied them. Thread-safe: plain values and pure functions.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "dp/accounting/units.h"
 
 namespace curator::dp {
@@ -70,8 +71,8 @@ struct ZcdpEvent {  // any rho-zCDP mechanism
   bool operator==(const ZcdpEvent&) const = default;
 };
 
-// Each part done `count` >= 1 times, in any order, each chosen by whatever came before (the counts and parts
-// are fixed).
+// Each part done `count` >= 1 times, in any order. Parts may be chosen adaptively, from the results before
+// them; counts and parts are fixed.
 struct CountedEvent;
 struct ComposedEvent {
   std::vector<CountedEvent> parts;
@@ -92,8 +93,8 @@ struct GroupEvent {
 };
 
 // A schedule that was fixed before it ran, with one (epsilon, delta) that a calculator certified for the
-// whole of it (calculators/certification.h). A rule that counts deltas counts this statement; every other
-// rule counts the schedule, as if nothing had been stated.
+// whole of it (certification.h). A rule that counts deltas charges this statement; every other rule charges
+// the schedule and ignores the statement.
 struct CertifiedEvent {
   std::vector<Event> schedule;  // exactly one
   Epsilon epsilon;
@@ -115,8 +116,8 @@ struct CountedEvent {
   bool operator==(const CountedEvent&) const;
 };
 
-// Events nest at most this deep (a plain mechanism is 1 deep) and have at most this many nodes, so that no
-// history can exhaust the stack or the time of whoever counts it.
+// Events nest at most this deep (a plain mechanism is 1 deep) and have at most this many nodes, so that
+// counting a history is bounded in stack and time.
 inline constexpr int kMaxEventDepth = 16;
 inline constexpr int64_t kMaxEventNodes = 1 << 17;
 
@@ -126,7 +127,25 @@ inline constexpr int64_t kMaxEventNodes = 1 << 17;
 // all is a valid event: nothing was done.
 absl::Status ValidateEvent(const Event& event);
 
-// One line for people: "64 x discrete Gaussian (sigma^2 = 320, L2^2 = 1)".
+// One line for display: "64 x discrete Gaussian (sigma^2 = 320, L2^2 = 1)".
 std::string Describe(const Event& event);
+
+// A visitor for std::visit, made of one lambda for each alternative of the variant.
+template <typename... Cases>
+struct Overloaded : Cases... {
+  using Cases::operator()...;
+};
+template <typename... Cases>
+Overloaded(Cases...) -> Overloaded<Cases...>;
+
+// Group privacy: `mechanism` restated for a unit of up to k = `group_size` records: sensitivities, epsilons
+// and ranges times k, squared L2 sensitivities and rhos times k^2, (epsilon, delta) to (k epsilon, delta
+// (e^(k epsilon) - 1)/(e^epsilon - 1)), delta rounded up and at most 1 (Dwork, Roth 2014; Bun, Steinke 2016
+// for zCDP). A unit that changes k records is k steps between neighbours, and sensitivities are norms, so
+// they add up along the steps.
+//
+// `mechanism` is valid; k >= 1. Errors: OUT_OF_RANGE when a number does not fit; INTERNAL when k > 1 and it
+// is composed, parallel, group or certified.
+absl::StatusOr<Event> ForGroup(const Event& mechanism, int64_t group_size);
 
 }  // namespace curator::dp

@@ -9,7 +9,7 @@ namespace {
 
 constexpr mpfr_prec_t kPrecisionBits = 320;
 
-// MPFR keeps constants per thread; whoever ends gives them back.
+// MPFR caches constants per thread; each thread frees them when it ends.
 struct ConstantsOfThisThread {
   ~ConstantsOfThisThread() { mpfr_free_cache2(MPFR_FREE_LOCAL_CACHE); }
   void Use() const {}

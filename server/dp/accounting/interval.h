@@ -1,6 +1,6 @@
 // Real numbers enclosed from both sides: every operation rounds its lower end down and its upper end up, so
-// the true value is always inside. This is how a limit is known to be safe and a cost to be enough, on every
-// machine alike (MPFR, 320 bits: so a Quotient() of products of up to five int64s rounds to the right
+// the true value is always inside. Limits are therefore safe and costs sufficient, with the same result on
+// every machine (MPFR, 320 bits: so a Quotient() of products of up to five int64s rounds to the right
 // integer).
 //
 // Anything undefined (0/0, the logarithm of a negative number, a division by an interval around zero) becomes
@@ -31,10 +31,10 @@ class Interval {
   static Interval Of(Rational value);
   template <typename Tag>
   static Interval Of(Amount<Tag> amount);
-  // The double itself, which is a number like any other; NaN for NaN.
+  // The exact value of the double; NaN for NaN.
   static Interval OfDouble(double value);
   static Interval Pi();
-  // Everything from 0 to the upper end of `bound`: an unknown remainder that is at most that.
+  // The interval from 0 to the upper end of `bound`: an unknown remainder of at most that.
   static Interval ZeroUpTo(const Interval& bound);
 
   friend Interval operator+(const Interval& a, const Interval& b);
@@ -57,7 +57,7 @@ class Interval {
 
   friend Interval Max(const Interval& a, const Interval& b);
 
-  // One point in the middle. Not an enclosure of `this`: for searches whose result is verified afterwards.
+  // One point in the middle. It does not enclose `this`: for searches whose result is verified afterwards.
   Interval Midpoint() const;
 
   bool IsNan() const;
@@ -82,8 +82,8 @@ class Interval {
   mpfr_t upper_;
 };
 
-// The product of `numerators` over the product of `denominators`. Costs are formed so, the units per one
-// among the numerators: a quotient that is an integer is then that integer, not one more.
+// The product of `numerators` over the product of `denominators`. Costs are computed this way, with the units
+// per one among the numerators: a quotient that is an integer is then exactly that integer, not one more.
 Interval Quotient(std::initializer_list<int64_t> numerators, std::initializer_list<int64_t> denominators);
 
 template <typename Tag>

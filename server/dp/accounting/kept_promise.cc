@@ -5,9 +5,8 @@
 #include "absl/strings/str_cat.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
-#include "dp/accounting/checked.h"
-#include "dp/accounting/rules/promise.h"
 #include "dp/accounting/rules/rule_definition.h"
+#include "dp/accounting/units.h"
 
 namespace curator::dp {
 namespace {

@@ -1,4 +1,4 @@
-// The promise that an account keeps when its limits are no longer those it was opened with.
+// The promise that an account keeps after its limits were changed.
 //
 // Thread-safe: pure functions.
 #pragma once
@@ -17,14 +17,14 @@ namespace curator::dp {
 // Claim: whatever such an account admits is (epsilon, delta)-DP for the epsilon and delta that are returned.
 // Proof: the returned promise P has LimitsOf(P) >= limits, counter by counter, under the same rule, order and
 // slack. So what the account admits, an account opened under P would admit too, and that one keeps P (the
-// filter theorems of rules/). Nothing here rests on arithmetic of its own.
+// filter theorems of rules/). The proof does not depend on how P was found.
 //
 // Errors: DATA_LOSS when the counters are not the rule's, or when no promise has limits this high.
 absl::StatusOr<RuleSpec> KeptPromise(const RuleSpec& opened, const std::vector<CounterAmount>& limits);
 
-// `opened` with another epsilon, or with another delta: order and slack stay what they were, so the limit of
-// one counter changes at most. Errors: INVALID_ARGUMENT (epsilon, delta) when the rule cannot keep it, or
-// when its limits do not depend on delta alone (every rule but ADVANCED).
+// `opened` with another epsilon, or with another delta: order and slack are unchanged, so at most one
+// counter's limit changes. Errors: INVALID_ARGUMENT (epsilon, delta) when the rule cannot keep it, or
+// when delta has no limit of its own under the rule (every rule but ADVANCED).
 absl::StatusOr<RuleSpec> WithEpsilon(const RuleSpec& opened, Epsilon epsilon);
 absl::StatusOr<RuleSpec> WithDelta(const RuleSpec& opened, Delta delta);
 

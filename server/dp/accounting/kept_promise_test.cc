@@ -6,7 +6,7 @@
 #include <random>
 
 #include "base/errors.h"
-#include "dp/accounting/zcdp_conversion.h"
+#include "dp/accounting/divergence.h"
 
 namespace curator::dp {
 namespace {

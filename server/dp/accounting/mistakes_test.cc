@@ -9,12 +9,12 @@
 #include <string>
 
 #include "dp/accounting/calculators/gaussian.h"
-#include "dp/accounting/calculators/randomized_response.h"
-#include "dp/accounting/calculators/zcdp.h"
+#include "dp/accounting/calculators/renyi.h"
+#include "dp/accounting/calculators/stated_composition.h"
+#include "dp/accounting/divergence.h"
 #include "dp/accounting/interval.h"
 #include "dp/accounting/numerical/composition.h"
 #include "dp/accounting/testing/rules.h"
-#include "dp/accounting/zcdp_conversion.h"
 
 namespace curator::dp {
 namespace {

@@ -11,7 +11,6 @@
 #include "dp/accounting/numerical/composition.h"
 #include "dp/accounting/testing/random_events.h"
 #include "dp/accounting/testing/rules.h"
-#include "dp/accounting/zcdp_conversion.h"
 
 namespace curator::dp {
 namespace {

@@ -32,7 +32,7 @@ namespace curator::dp {
 
 enum class RuleKind { kPure, kAdvanced, kZcdp, kRdp };
 
-// What the owner promises: never more than (epsilon, delta) in all.
+// The owner's promise: all answers together are (epsilon, delta)-DP.
 struct RuleSpec {
   RuleKind kind = RuleKind::kPure;
   Epsilon epsilon;
@@ -57,9 +57,9 @@ absl::StatusOr<RuleKind> RuleFromName(std::string_view name);
 // out of range.
 absl::StatusOr<std::vector<CounterAmount>> LimitsOf(const RuleSpec& spec);
 
-// What `event` costs under `spec`, counter by counter, rounded up. A counter that the event does not touch
-// costs 0. Errors: FAILED_PRECONDITION when the rule cannot count the event; INVALID_ARGUMENT for a malformed
-// event; OUT_OF_RANGE when the cost does not fit an int64 (it is refused, never wrapped).
+// What `event` costs under `spec`, counter by counter, rounded up. A counter that the event does not affect
+// has cost 0. Errors: FAILED_PRECONDITION when the rule cannot count the event; INVALID_ARGUMENT for a
+// malformed event; OUT_OF_RANGE when the cost does not fit an int64 (it is refused, never wrapped).
 absl::StatusOr<std::vector<CounterAmount>> CostOf(const RuleSpec& spec, const Event& event);
 
 // A counter's amount as an exact decimal, e.g. FormatCounter("rho", 100000000000) = "0.1".

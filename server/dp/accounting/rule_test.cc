@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "base/errors.h"
-#include "dp/accounting/group.h"
+#include "dp/accounting/event.h"
 
 namespace curator::dp {
 namespace {

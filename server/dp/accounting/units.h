@@ -1,4 +1,5 @@
-// The units in which privacy is counted: integers, so that every machine and every compiler decides alike.
+// The units in which privacy is counted, integers so that every machine and compiler decides alike, and
+// integer arithmetic that returns an error instead of wrapping.
 //
 // Epsilon and Rho count steps of 1e-12, Delta steps of 1e-18; all fit an int64. The types are distinct and do
 // not convert into each other. Thread-safe: plain values and pure functions.
@@ -9,6 +10,7 @@
 #include <string>
 #include <string_view>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "base/int128.h"
 
@@ -40,7 +42,7 @@ class Amount {
 
   // Reads a decimal ("0.1", "3", "2.5e-3") exactly. Errors: INVALID_ARGUMENT, naming `field`, for text that
   // is no decimal, NaN or infinity, a negative amount, an amount finer than one unit, or one beyond int64.
-  // Zero is accepted: whoever needs a positive amount says so.
+  // Zero is accepted.
   static absl::StatusOr<Amount> Parse(std::string_view text, std::string_view field);
 
   // The decimal, without needless zeros, that Parse() reads back as the same amount; below 0.0001 as
@@ -74,5 +76,18 @@ using Delta = Amount<DeltaTag>;
 inline constexpr int64_t kEpsilonUnitsPerOne = 1'000'000'000'000;
 inline constexpr int64_t kRhoUnitsPerOne = 1'000'000'000'000;
 inline constexpr int64_t kDeltaUnitsPerOne = 1'000'000'000'000'000'000;
+
+// a + b, and a * b. Errors: OUT_OF_RANGE when the result does not fit 64 bits.
+inline absl::StatusOr<int64_t> CheckedAdd(int64_t a, int64_t b) {
+  int64_t sum = 0;
+  if (__builtin_add_overflow(a, b, &sum)) return absl::OutOfRangeError("a cost does not fit 64 bits");
+  return sum;
+}
+
+inline absl::StatusOr<int64_t> CheckedMultiply(int64_t a, int64_t b) {
+  int64_t product = 0;
+  if (__builtin_mul_overflow(a, b, &product)) return absl::OutOfRangeError("a cost does not fit 64 bits");
+  return product;
+}
 
 }  // namespace curator::dp

@@ -1,6 +1,6 @@
 // Tables as columns of codes, each in the narrowest width that holds its attribute's bins.
 //
-// This is the common form of private and public tables; by itself it protects nothing.
+// The common form of private and public tables; it protects nothing by itself.
 #pragma once
 
 #include <cstddef>
@@ -52,7 +52,7 @@ class CodedColumns {
   // One more row. INVALID_ARGUMENT, and no row, unless there is one code below its size for each attribute.
   absl::Status AppendRow(std::span<const uint32_t> codes);
 
-  // Makes room for so many bytes of one column at once.
+  // Reserves memory for `bytes` bytes of one column.
   void Reserve(size_t attribute, size_t bytes) { codes_[attribute].reserve(bytes); }
 
   // More codes of one column, as raw bytes in its width. Unchecked until Check().

@@ -16,14 +16,13 @@
 #include "dp/data/count_sealed_marginals.h"
 #include "dp/data/joint_counter.h"
 #include "dp/data/joint_plan.h"
-#include "dp/data/project_counts.h"
 #include "dp/data/protected_pages.h"
 
 namespace curator::dp {
 namespace {
 
-// Zeros for counters, which are read and written all over the place: large arrays lie in large pages where the
-// system has them. Not thread-safe; numbers() is valid while the object lives.
+// Zeros for counters, which are read and written all over the place: large arrays lie in large pages where
+// the system has them. Not thread-safe; numbers() is valid while the object lives.
 class ZeroedNumbers {
  public:
   // Throws std::bad_alloc, as a vector of this size would.

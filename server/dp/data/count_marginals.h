@@ -1,8 +1,8 @@
-// Exact counts of the cells of marginals. Of public tables here; of private ones in count_sealed_marginals.h.
+// Exact counts of the cells of marginals of public tables; for private tables see count_sealed_marginals.h.
 //
 // The cells of a marginal are in the order of its attributes, the last one varying fastest; the empty set has
-// one cell, the number of rows. Thread-safe: pure functions of immutable tables. They take time proportional
-// to the number of rows times the number of sets, plus the number of cells, and look at nothing else of the
+// one cell, the number of rows. Thread-safe: pure functions of immutable tables. Their time is proportional
+// to the number of rows times the number of sets, plus the number of cells; it depends on nothing else of the
 // table.
 #pragma once
 
@@ -26,7 +26,8 @@ absl::StatusOr<std::vector<int64_t>> CountMarginal(const PublicTable& table, con
                                                    Executor& executor = OnlyThisThread());
 
 // The same for many sets: result[i] belongs to sets[i]. Memory, whatever the rows are: at most 12 bytes for
-// each cell, 12 for each cell of the largest set again, and 20 MiB for each core, of which it uses at most 16.
+// each cell, 12 for each cell of the largest set again, and 20 MiB for each core, of which it uses at most
+// 16.
 absl::StatusOr<std::vector<std::vector<int64_t>>> CountMarginals(const PublicTable& table,
                                                                  const Domain& domain,
                                                                  const std::vector<AttributeSet>& sets,

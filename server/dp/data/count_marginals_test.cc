@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "dp/data/count_sealed_marginals.h"
+#include "dp/data/testing/seal_rows.h"
 
 namespace curator::dp {
 namespace {

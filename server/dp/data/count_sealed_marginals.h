@@ -1,5 +1,5 @@
-// Exact counts of private tables: the raw material of every noisy answer, and as private as the table itself.
-// So this header is closed to the same rooms as the table's own.
+// Exact counts of the cells of marginals of private tables. They are as private as the table itself, so only
+// the modules that may include sealed_table.h may include this header.
 //
 // Cells, costs, thread-safety and errors are those of count_marginals.h.
 #pragma once

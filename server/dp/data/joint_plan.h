@@ -1,5 +1,5 @@
-// Counting a few joints once and summing them up is cheaper than counting each marginal from the rows: the
-// choice of joints.
+// The choice of joints: marginals that are counted from the rows, and from which the requested marginals are
+// then summed, because that is cheaper than counting each requested marginal from the rows.
 //
 // Thread-safe: pure functions of public sizes and of the number of rows.
 #pragma once
@@ -12,8 +12,8 @@
 
 namespace curator::dp {
 
-// The largest power of two up to `rows`; 0 of 0. What is decided by the number of rows is decided by this, so
-// that one record more or less changes it for few tables.
+// The largest power of two up to `rows`; 0 for 0. Decisions that depend on the number of rows use this value,
+// so that for most tables one record more or less does not change them.
 int64_t MagnitudeOf(int64_t rows);
 
 struct Joint {
@@ -26,9 +26,9 @@ struct Joint {
 // times a constant, whatever the sets. Greedy: neighbouring sets are covered together where they fit.
 std::vector<Joint> PlanJoints(const Domain& domain, const std::vector<AttributeSet>& sets, int64_t max_cells);
 
-// What it takes to count these joints over so many rows and to sum their members up, in nanoseconds of a
-// core: a model of the loops in joint_counter.cc and project_counts.cc, to compare plans by. A joint that
-// leaves the first cache costs more per row, and one with many cells more to sum up.
+// The estimated time, in nanoseconds of a core, to count these joints over `rows` rows and to sum their
+// members: a model of the loops in joint_counter.cc, for comparing plans. A joint that leaves the first cache
+// costs more per row, and one with many cells more to sum up.
 double CountingCost(const Domain& domain, const std::vector<AttributeSet>& sets,
                     const std::vector<Joint>& joints, int64_t rows);
 

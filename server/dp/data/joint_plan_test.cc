@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "dp/data/project_counts.h"
+#include "dp/data/joint_counter.h"
 
 namespace curator::dp {
 namespace {

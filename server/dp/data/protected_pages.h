@@ -1,7 +1,7 @@
-// Memory that can be made unreachable: pages of their own, readable only while somebody says so.
+// Memory whose pages can be made inaccessible, and readable again for a limited time.
 //
-// A stray pointer, a use after free or an overlong read elsewhere in the process then ends in a fault instead
-// of in a leak. The pages are left out of core dumps.
+// While they are inaccessible, a stray pointer, a use after free or an overlong read elsewhere in the process
+// causes a fault instead of a leak. The pages are excluded from core dumps.
 #pragma once
 
 #include <cstddef>
@@ -14,25 +14,26 @@
 
 namespace curator::dp {
 
-// Of the pages that Linux maps where large ones are asked for.
+// The size of a large (huge) page on Linux.
 inline constexpr size_t kLargePageBytes = size_t{1} << 21;
 
-// Thread-safe after Seal(). Cannot be moved or copied: its owner holds it by pointer.
+// Thread-safe after Seal(). Neither movable nor copyable.
 class ProtectedPages {
  public:
-  // Writable pages for at least `bytes` bytes, zeroed. RESOURCE_EXHAUSTED when the system gives none.
+  // Writable, zeroed pages for at least `bytes` bytes. RESOURCE_EXHAUSTED when the system has no memory for
+  // them.
   static absl::StatusOr<std::unique_ptr<ProtectedPages>> Allocate(size_t bytes);
   ~ProtectedPages();
   ProtectedPages(const ProtectedPages&) = delete;
   ProtectedPages& operator=(const ProtectedPages&) = delete;
 
-  // To be filled before Seal().
+  // To be written before Seal().
   std::span<std::byte> bytes() { return {start_, size_}; }
   std::span<const std::byte> bytes() const { return {start_, size_}; }
 
-  // From here on the pages can be neither read nor written, except between AllowReading() and
-  // ForbidReading(), which may nest and overlap on several threads. All three end the process when the system
-  // refuses.
+  // Afterwards the pages can be neither read nor written, except that they can be read between AllowReading()
+  // and ForbidReading(), which may nest and overlap on several threads. All three abort the process when the
+  // system call fails.
   void Seal();
   void AllowReading();
   void ForbidReading();

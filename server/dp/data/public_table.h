@@ -1,6 +1,6 @@
-// A table that nobody has to protect: public data, or records that were drawn from a release.
+// A table that needs no protection: public data, or records sampled from a release.
 //
-// A type of its own, so that it can never be mistaken for a private one, nor a private one for it.
+// A separate type, so that public and private tables cannot be confused.
 #pragma once
 
 #include <cstdint>

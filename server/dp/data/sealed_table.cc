@@ -101,11 +101,4 @@ absl::StatusOr<SealedTableHandle> SealedTableBuilder::Build() && {
   return table;
 }
 
-absl::StatusOr<SealedTableHandle> SealRows(const Domain& domain,
-                                           const std::vector<std::vector<uint32_t>>& rows) {
-  SealedTableBuilder builder(domain);
-  for (const std::vector<uint32_t>& row : rows) RETURN_IF_ERROR(builder.AppendRow(row));
-  return std::move(builder).Build();
-}
-
 }  // namespace curator::dp

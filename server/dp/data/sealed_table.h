@@ -1,8 +1,8 @@
-// The private table itself. Only dp/kernel, dp/data and data may include this header: everybody else carries
+// The private table itself. Only dp/kernel, dp/data and records may include this header; all other code holds
 // a SealedTableHandle.
 //
 // Its columns lie in pages that can be read only through a ReadableScope; outside of a draw they are
-// unreachable.
+// inaccessible.
 #pragma once
 
 #include <cstdint>
@@ -25,11 +25,11 @@ class SealedTable {
   int64_t rows() const { return rows_; }
   const std::vector<int64_t>& sizes() const { return sizes_; }
 
-  // How many persons or groups own the rows; none when each row is a unit of its own.
+  // The number of persons or groups that own the rows; none when each row is a unit of its own.
   std::optional<int64_t> units() const { return units_; }
 
-  // How many groups the rows lie in: those that own them, or those that bring together rows which are units
-  // of their own. None where rows come with no number.
+  // The number of groups of rows: the units, where units own several rows, or groups of rows that are units
+  // of their own. None where rows have neither.
   std::optional<int64_t> groups() const { return groups_; }
 
  private:
@@ -46,8 +46,8 @@ class SealedTable {
   std::unique_ptr<ProtectedPages> pages_;
 };
 
-// While it lives, `table` can be read; the table must outlive it. Scopes may nest and overlap on several
-// threads.
+// Makes `table` readable for the lifetime of this object; the table must outlive it. Scopes may nest and
+// overlap on several threads.
 class ReadableScope {
  public:
   explicit ReadableScope(const SealedTable& table);
@@ -73,7 +73,7 @@ class ReadableScope {
   std::span<const uint32_t> group_of_row_;
 };
 
-// Whether a number comes with each row, and of what.
+// Whether each row has a number beside its codes, and of what.
 enum class RowOwner {
   kItself,         // none: each row is a unit of its own
   kUnit,           // of the unit that owns it
@@ -88,12 +88,11 @@ class SealedTableBuilder {
   explicit SealedTableBuilder(const Domain& domain, RowOwner owner = RowOwner::kItself)
       : SealedTableBuilder(SizesOf(domain), owner) {}
 
-  // One more row, with the number of its unit or group where there are any. INVALID_ARGUMENT for codes that
-  // are not below their size.
+  // Appends a row, with the number of its unit or group exactly where `owner` says that rows have one.
+  // INVALID_ARGUMENT for codes that are not below their size.
   absl::Status AppendRow(std::span<const uint32_t> codes, std::optional<uint32_t> group = std::nullopt);
 
-  // Takes whole columns (and the units or groups of their rows, where there are any) in place of what was
-  // appended.
+  // Replaces all rows by whole columns, with the units or groups of their rows where rows have one.
   void SetColumns(CodedColumns columns, std::vector<uint32_t> group_of_row);
 
   // INVALID_ARGUMENT when columns differ in length, codes are not below their sizes, or the units or groups
@@ -107,9 +106,5 @@ class SealedTableBuilder {
   CodedColumns columns_;
   std::vector<uint32_t> group_of_row_;
 };
-
-// A table of the given rows, each a unit of its own: for small tables.
-absl::StatusOr<SealedTableHandle> SealRows(const Domain& domain,
-                                           const std::vector<std::vector<uint32_t>>& rows);
 
 }  // namespace curator::dp

@@ -1,6 +1,6 @@
-// A private table as the rest of the program sees it: something to carry, with nothing to look at.
+// A private table as the rest of the program sees it: a handle without access to any record.
 //
-// What is inside is declared in dp/data/sealed_table.h, which only dp/kernel, dp/data and data may include.
+// The class is defined in dp/data/sealed_table.h, which only dp/kernel, dp/data and records may include.
 #pragma once
 
 #include <memory>

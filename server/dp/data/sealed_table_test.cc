@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "dp/data/testing/seal_rows.h"
+
 namespace curator::dp {
 namespace {
 

@@ -157,6 +157,13 @@ std::optional<int64_t> Domain::CellCount(const AttributeSet& set) const {
   return cells;
 }
 
+std::vector<int64_t> Domain::SizesOf(const AttributeSet& set) const {
+  std::vector<int64_t> sizes;
+  sizes.reserve(set.size());
+  for (const uint32_t attribute : set) sizes.push_back(attributes_[attribute].size());
+  return sizes;
+}
+
 absl::Status Domain::CheckSet(const AttributeSet& set) const {
   for (size_t i = 0; i < set.size(); ++i) {
     if (set[i] >= attributes_.size()) {

@@ -14,13 +14,11 @@
 
 #include "absl/status/statusor.h"
 #include "dp/domain/attribute.h"
+#include "dp/domain/attribute_set.h"
 
 namespace curator::dp {
 
 inline constexpr size_t kMaxAttributes = 4096;
-
-// A set of attributes, as rising indices into a Domain.
-using AttributeSet = std::vector<uint32_t>;
 
 class Domain {
  public:
@@ -35,6 +33,9 @@ class Domain {
 
   // The product of the sizes, or none when it exceeds 2^62. The empty set has one cell.
   std::optional<int64_t> CellCount(const AttributeSet& set) const;
+
+  // The sizes of the attributes of `set`, which is within the domain, in its order.
+  std::vector<int64_t> SizesOf(const AttributeSet& set) const;
 
   // INVALID_ARGUMENT (no field path) unless `set` is strictly rising and within the domain.
   absl::Status CheckSet(const AttributeSet& set) const;

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "dp/data/count_sealed_marginals.h"
+#include "dp/data/testing/seal_rows.h"
 #include "dp/kernel/kernel.h"
 #include "dp/kernel/likelihood.h"
 #include "dp/kernel/utility/testing_units.h"

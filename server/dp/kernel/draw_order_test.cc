@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "dp/data/sealed_table.h"
+#include "dp/data/testing/seal_rows.h"
 #include "dp/kernel/kernel.h"
 #include "dp/workload/sensitivity.h"
 #include "dp/workload/testing_domain.h"

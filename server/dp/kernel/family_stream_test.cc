@@ -7,7 +7,7 @@
 #include <cmath>
 #include <map>
 
-#include "dp/data/sealed_table.h"
+#include "dp/data/testing/seal_rows.h"
 #include "dp/kernel/kernel.h"
 #include "dp/kernel/likelihood.h"
 #include "dp/noise/drbg.h"

@@ -7,7 +7,7 @@
 #include <memory>
 #include <numeric>
 
-#include "dp/data/sealed_table.h"
+#include "dp/data/testing/seal_rows.h"
 #include "dp/noise/drbg.h"
 #include "dp/workload/sensitivity.h"
 #include "dp/workload/testing_domain.h"

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "dp/data/testing/seal_rows.h"
 #include "dp/noise/discrete_distributions.h"
 #include "dp/workload/testing_domain.h"
 

@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "dp/data/sealed_table.h"
+#include "dp/data/testing/seal_rows.h"
 #include "dp/workload/testing_domain.h"
 
 namespace curator::service {

@@ -1,4 +1,4 @@
-// Long computations count their steps here, and learn in time that nobody wants the result any more.
+// Counts the steps of a long computation and checks, often enough, whether it was asked to stop.
 //
 // Not thread-safe: one computation, one pacer.
 #pragma once
@@ -15,26 +15,26 @@ namespace curator::dp {
 
 class Pacer {
  public:
-  // Whoever counts steps does so at least this often.
+  // A computation calls Advance() with at most this many steps at once.
   static constexpr int64_t kMostSteps = int64_t{1} << 19;
 
   explicit Pacer(std::stop_token stop) : stop_(std::move(stop)) {}
 
-  // `steps` elementary steps (a cell read or written) are about to be done. CANCELLED when the stop token
-  // asks for it; it is looked at often enough that calls of at most kMostSteps leave no 2^20 steps between
-  // two looks.
+  // Counts `steps` elementary steps (a cell read or written) that are about to be done. Errors: CANCELLED when
+  // a stop was requested. As long as calls count at most kMostSteps, fewer than 2^20 steps pass between two
+  // checks.
   absl::Status Advance(int64_t steps) {
     steps_ += steps;
-    since_look_ += steps;
-    if (since_look_ < kMostSteps) return absl::OkStatus();
-    return Look();
+    since_check_ += steps;
+    if (since_check_ < kMostSteps) return absl::OkStatus();
+    return Check();
   }
 
-  // The same, now.
-  absl::Status Look() {
-    longest_stride_ = std::max(longest_stride_, since_look_);
-    since_look_ = 0;
-    ++looks_;
+  // CANCELLED when a stop was requested.
+  absl::Status Check() {
+    longest_stride_ = std::max(longest_stride_, since_check_);
+    since_check_ = 0;
+    ++checks_;
     return stop_.stop_requested() ? absl::CancelledError("the work was told to stop") : absl::OkStatus();
   }
 
@@ -50,17 +50,15 @@ class Pacer {
   }
 
   int64_t steps() const { return steps_; }
-  int64_t looks() const { return looks_; }
-
-  // The most steps between two looks, or since the last one: below 2^20 when calls kept to kMostSteps.
-  int64_t longest_stride() const { return std::max(longest_stride_, since_look_); }
 
  private:
+  friend struct PacerProbe;  // testing/pacer_probe.h
+
   std::stop_token stop_;
   int64_t steps_ = 0;
-  int64_t since_look_ = 0;
+  int64_t since_check_ = 0;
   int64_t longest_stride_ = 0;
-  int64_t looks_ = 0;
+  int64_t checks_ = 0;
 };
 
 }  // namespace curator::dp

@@ -47,8 +47,7 @@ QueryGroup SingleQuery(const QueryGroup& group, size_t index) {
 
 std::vector<LinearQuery> TermsOf(const Domain& domain, const QueryGroup& group) {
   if (const auto* queries = std::get_if<std::vector<LinearQuery>>(&group.queries)) return *queries;
-  std::vector<int64_t> sizes;
-  for (const uint32_t attribute : group.attributes) sizes.push_back(domain.attributes()[attribute].size());
+  const std::vector<int64_t> sizes = domain.SizesOf(group.attributes);
   const std::span<const CodeInterval> sides = std::get<Boxes>(group.queries).sides;
   std::vector<LinearQuery> terms;
   for (size_t at = 0; at < sides.size(); at += sizes.size())

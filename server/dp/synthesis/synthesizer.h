@@ -25,6 +25,7 @@
 #include "dp/kernel/kernel.h"
 #include "dp/noise/bit_source.h"
 #include "dp/synthesis/pacer.h"
+#include "dp/synthesis/settings.h"
 #include "dp/workload/linear_queries.h"
 #include "dp/workload/part_cost.h"
 #include "dp/workload/spend.h"
@@ -133,12 +134,6 @@ class SynthesisModel {
 
   // One line for each measurement, for people.
   virtual std::vector<std::string> Transcript() const = 0;
-};
-
-struct Setting {
-  std::string key;
-  std::string summary;
-  std::string default_value;  // for people, e.g. "chosen from the workload"
 };
 
 // A method. Stateless and thread-safe.

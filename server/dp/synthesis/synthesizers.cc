@@ -16,7 +16,7 @@ std::span<const Synthesizer* const> Synthesizers() {
   static const Rap rap;
   static const Dpsyn dpsyn;
   static const Priview priview;
-  static const Nested nested;
+  static const Nested nested({&mwem, &dpsyn, &rap});
   static const std::array<const Synthesizer*, 6> all = {&mwem, &prior, &rap, &dpsyn, &priview, &nested};
   return all;
 }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <type_traits>
 
+#include "dp/domain/row_major.h"
+
 namespace curator::dp {
 namespace {
 
@@ -13,16 +15,10 @@ int64_t Times(int64_t a, int64_t b) {
   return __builtin_mul_overflow(a, b, &product) || product > kMost ? kMost : product;
 }
 
-std::vector<int64_t> StridesOf(std::span<const int64_t> sizes) {
-  std::vector<int64_t> strides(sizes.size(), 1);
-  for (size_t i = sizes.size(); i-- > 1;) strides[i - 1] = strides[i] * sizes[i];
-  return strides;
-}
-
 // Turns cells into the sums of all cells up to and with each one, in every side.
 template <typename T>
 void SumUp(std::span<const int64_t> sizes, std::vector<T>& cells) {
-  const std::vector<int64_t> strides = StridesOf(sizes);
+  const std::vector<int64_t> strides = RowMajorStrides(sizes);
   const auto all = static_cast<int64_t>(cells.size());
   for (size_t side = 0; side < sizes.size(); ++side) {
     const int64_t stride = strides[side];
@@ -109,7 +105,7 @@ bool IsSummedCellByCell(std::span<const CodeInterval> box) {
 template <typename Sum, typename T>
 std::vector<T> SumsOf(std::span<const int64_t> sizes, std::span<const CodeInterval> sides,
                       std::span<const T> cells) {
-  const std::vector<int64_t> strides = StridesOf(sizes);
+  const std::vector<int64_t> strides = RowMajorStrides(sizes);
   std::vector<Sum> table;
   std::vector<Corner> corners;
   std::vector<T> sums;
@@ -148,7 +144,7 @@ std::vector<double> BoxSums(std::span<const int64_t> sizes, std::span<const Code
 }
 
 std::vector<int64_t> BoxCover(std::span<const int64_t> sizes, std::span<const CodeInterval> sides) {
-  const std::vector<int64_t> strides = StridesOf(sizes);
+  const std::vector<int64_t> strides = RowMajorStrides(sizes);
   std::vector<int64_t> cover(static_cast<size_t>(strides[0] * sizes[0]));
   std::vector<Corner> corners;
   const auto each_box = [&](const auto& visit) {

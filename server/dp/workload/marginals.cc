@@ -137,10 +137,4 @@ std::string NamesOf(const Domain& domain, const AttributeSet& set) {
   return names;
 }
 
-AttributeSet UnionOf(std::span<const AttributeSet> sets) {
-  std::set<uint32_t> all;
-  for (const AttributeSet& set : sets) all.insert(set.begin(), set.end());
-  return {all.begin(), all.end()};
-}
-
 }  // namespace curator::dp

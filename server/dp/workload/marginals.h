@@ -40,7 +40,4 @@ absl::StatusOr<int64_t> TotalCells(const Domain& domain, std::span<const Attribu
 // "age, sex": the names of a set's attributes, for people.
 std::string NamesOf(const Domain& domain, const AttributeSet& set);
 
-// The attributes that occur in any of the sets.
-AttributeSet UnionOf(std::span<const AttributeSet> sets);
-
 }  // namespace curator::dp

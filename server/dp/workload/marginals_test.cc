@@ -79,9 +79,5 @@ TEST(TotalCells, RefusesAProductBeyondAllIntegers) {
   EXPECT_EQ(FieldOf(TotalCells(huge, std::vector<AttributeSet>{all}).status()), "workload");
 }
 
-TEST(UnionOf, ListsEachAttributeOnce) {
-  EXPECT_THAT(UnionOf(std::vector<AttributeSet>{{3, 5}, {1}, {3}}), ElementsAre(1, 3, 5));
-}
-
 }  // namespace
 }  // namespace curator::dp

@@ -4,6 +4,9 @@
 #include <limits>
 #include <set>
 
+#include "dp/domain/attribute_set.h"
+#include "dp/domain/row_major.h"
+
 namespace curator::dp {
 namespace {
 
@@ -16,43 +19,25 @@ int64_t SaturatedSum(int64_t one, int64_t other) {
   return std::min(one + other, kSaturated);
 }
 
-AttributeSet UnionOfTwo(const AttributeSet& one, const AttributeSet& other) {
-  AttributeSet both;
-  std::ranges::set_union(one, other, std::back_inserter(both));
-  return both;
-}
-
 int64_t CellsOf(const Domain& domain, const AttributeSet& set) {
   return domain.CellCount(set).value_or(std::numeric_limits<int64_t>::max());
 }
 
 bool Has(const CellFunction& function, uint32_t attribute) {
-  return std::ranges::binary_search(function.attributes, attribute);
+  return Contains(function.attributes, attribute);
 }
 
 // The largest value over `attribute` of the sum of `functions`, as a function of their other attributes.
 CellFunction Eliminated(const Domain& domain, const std::vector<CellFunction>& functions,
                         const AttributeSet& joint, uint32_t attribute) {
-  std::vector<int64_t> sizes;
-  for (const uint32_t each : joint) sizes.push_back(domain.attributes()[each].size());
+  const std::vector<int64_t> sizes = domain.SizesOf(joint);
   CellFunction result;
-  for (const uint32_t each : joint) {
-    if (each != attribute) result.attributes.push_back(each);
-  }
+  result.attributes = Difference(joint, {attribute});
   result.values.assign(static_cast<size_t>(CellsOf(domain, result.attributes)), 0);
-  const auto strides_of = [&](const AttributeSet& set) {
-    std::vector<int64_t> strides(joint.size(), 0);
-    int64_t stride = 1;
-    for (size_t i = joint.size(); i-- > 0;) {
-      if (!std::ranges::binary_search(set, joint[i])) continue;
-      strides[i] = stride;
-      stride *= sizes[i];
-    }
-    return strides;
-  };
   std::vector<std::vector<int64_t>> strides;
-  for (const CellFunction& function : functions) strides.push_back(strides_of(function.attributes));
-  strides.push_back(strides_of(result.attributes));
+  for (const CellFunction& function : functions)
+    strides.push_back(StridesWithin(joint, sizes, function.attributes));
+  strides.push_back(StridesWithin(joint, sizes, result.attributes));
   std::vector<int64_t> places(strides.size());
   std::vector<int64_t> codes(joint.size());
   while (true) {
@@ -101,7 +86,7 @@ class Elimination {
   AttributeSet NeighboursOf(uint32_t attribute) const {
     AttributeSet all;
     for (const CellFunction& function : functions_) {
-      if (Has(function, attribute)) all = UnionOfTwo(all, function.attributes);
+      if (Has(function, attribute)) all = Union(all, function.attributes);
     }
     return all;
   }
@@ -128,7 +113,7 @@ class Elimination {
       AttributeSet joint;
       std::vector<CellFunction> rest;
       for (CellFunction& function : concerned) {
-        const AttributeSet wider = UnionOfTwo(joint, function.attributes);
+        const AttributeSet wider = Union(joint, function.attributes);
         if (joined.empty() || CellsOf(domain_, wider) <= kMostJoinedCells) {
           joint = wider;
           joined.push_back(std::move(function));

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
+#include "dp/domain/attribute_set.h"
 #include "dp/workload/interval_tree.h"
 #include "dp/workload/marginals.h"
 #include "dp/workload/noise_sum.h"
@@ -37,7 +38,7 @@ std::vector<AttributeSet> LargestOf(const std::set<AttributeSet>& sets) {
   std::vector<AttributeSet> largest;
   for (const AttributeSet& set : sets) {
     const bool is_within = std::ranges::any_of(
-        sets, [&](const AttributeSet& other) { return other != set && IsWithin(set, other); });
+        sets, [&](const AttributeSet& other) { return other != set && IsSubset(set, other); });
     if (!is_within) largest.push_back(set);
   }
   return largest;
@@ -51,7 +52,7 @@ Measurement FromMarginals(const QuerySet& set, const std::vector<AttributeSet>& 
   std::map<AttributeSet, size_t> found;
   for (const QueryGroup& group : set.groups) {
     const auto [it, is_new] = found.try_emplace(group.attributes, 0);
-    while (is_new && !IsWithin(group.attributes, marginals[it->second])) ++it->second;
+    while (is_new && !IsSubset(group.attributes, marginals[it->second])) ++it->second;
     measurement.plan.sources.push_back(it->second);
   }
   return measurement;
@@ -72,7 +73,7 @@ absl::StatusOr<std::vector<Measurement>> BaseHistograms(const Domain& domain, co
   constexpr size_t kMostComparedSets = 2000;
   std::set<AttributeSet> sets;
   for (const QueryGroup& group : set.groups) sets.insert(group.attributes);
-  const AttributeSet all = UnionOf(std::vector<AttributeSet>(sets.begin(), sets.end()));
+  const AttributeSet all = Union(std::vector<AttributeSet>(sets.begin(), sets.end()));
   std::vector<Measurement> ways;
   if (sets.size() <= kMostComparedSets) {
     const std::vector<AttributeSet> largest = LargestOf(sets);

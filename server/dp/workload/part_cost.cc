@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "base/status_macros.h"
-#include "dp/accounting/calculators/certification.h"
-#include "dp/accounting/checked.h"
+#include "dp/accounting/certification.h"
+#include "dp/accounting/units.h"
 
 namespace curator::dp {
 namespace {

@@ -59,7 +59,7 @@ absl::StatusOr<Budget> BudgetOf(const RuleSpec& rule, const Spend& spend);
 Event EventOf(const Budget& budget);
 
 // What is charged for `draws`, fixed beforehand, which `budget` bought: the draws; under a promise of
-// (epsilon, delta) the cheapest certified form of them (calculators/certification.h). `charged` is what the
+// (epsilon, delta) the cheapest certified form of them (certification.h). `charged` is what the
 // same request was charged with before, if it was: a certificate that this has for the same draws is kept.
 // Errors: INVALID_ARGUMENT ("spend...") when they are not certified to keep the promise, or when they cost
 // more than EventOf(budget) in some counter of `rule`: computed by the accountant, not believed.

@@ -1,31 +1,21 @@
 #include "dp/workload/sum_out.h"
 
-#include <algorithm>
+#include "dp/domain/row_major.h"
 
 namespace curator::dp {
-
-bool IsWithin(const AttributeSet& inner, const AttributeSet& outer) {
-  return std::ranges::includes(outer, inner);
-}
 
 std::vector<int64_t> SumOut(const Domain& domain, const AttributeSet& from, std::span<const int64_t> cells,
                             const AttributeSet& to) {
   if (from == to) return {cells.begin(), cells.end()};
-  std::vector<size_t> sizes;
-  std::vector<size_t> strides(from.size(), 0);  // in `to`; 0 for an attribute that is summed out
-  for (const uint32_t attribute : from)
-    sizes.push_back(static_cast<size_t>(domain.attributes()[attribute].size()));
-  size_t all = 1;
-  for (size_t i = from.size(); i-- > 0;) {
-    if (!std::ranges::binary_search(to, from[i])) continue;
-    strides[i] = all;
-    all *= sizes[i];
-  }
-  std::vector<uint64_t> sums(all);
-  std::vector<size_t> codes(from.size());
-  size_t place = 0;
+  const std::vector<int64_t> sizes = domain.SizesOf(from);
+  const std::vector<int64_t> strides = StridesWithin(from, sizes, to);
+  int64_t all = 1;
+  for (const int64_t size : domain.SizesOf(to)) all *= size;
+  std::vector<uint64_t> sums(static_cast<size_t>(all));
+  std::vector<int64_t> codes(from.size());
+  int64_t place = 0;
   for (const int64_t cell : cells) {
-    sums[place] += static_cast<uint64_t>(cell);
+    sums[static_cast<size_t>(place)] += static_cast<uint64_t>(cell);
     for (size_t i = from.size(); i-- > 0;) {
       place += strides[i];
       if (++codes[i] < sizes[i]) break;

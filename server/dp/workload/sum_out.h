@@ -11,9 +11,6 @@
 
 namespace curator::dp {
 
-// Whether every attribute of `inner` is one of `outer`; both rising.
-bool IsWithin(const AttributeSet& inner, const AttributeSet& outer);
-
 // The sums over the attributes of `from` that are not in `to`, which lies within `from`. `cells` has one
 // entry for each cell of `from`, the last attribute varying fastest; so has the result for `to`. Integers
 // wrap where their sum does not fit.

@@ -4,7 +4,7 @@
 
 #include "base/errors.h"
 #include "base/status_macros.h"
-#include "dp/accounting/checked.h"
+#include "dp/accounting/units.h"
 
 namespace curator::dp {
 namespace {

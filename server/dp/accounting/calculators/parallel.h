@@ -1,10 +1,10 @@
-// Parallel composition over the parts of a public partition, when a neighbour substitutes one record.
+// Parallel composition over the parts of a public partition under substitution neighbours.
 //
-// Under add/remove neighbours a record lies in one part and the answer is the largest cost: that is what a
-// ParallelEvent costs under every rule. Under substitution a record may leave one part and appear in another
-// (an add/remove change in each of two parts, whose costs compose), or change within its part. A mechanism
-// that is private only under substitution gives no parallel guarantee, because the sizes of the parts are
-// private: hence the add/remove costs are required.
+// Under add/remove neighbours a record lies in one part and the cost is the largest one, as a ParallelEvent
+// is charged under every rule. Under substitution a record may leave one part and appear in another (an
+// add/remove change in each of two parts, whose costs compose), or change within its part. A mechanism that
+// is private only under substitution gives no parallel guarantee, because the sizes of the parts are private:
+// hence the add/remove costs are required.
 //
 // Amounts are in units. Thread-safe: pure functions.
 #pragma once

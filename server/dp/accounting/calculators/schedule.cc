@@ -5,10 +5,9 @@
 
 #include "absl/status/status.h"
 #include "base/status_macros.h"
-#include "dp/accounting/checked.h"
-#include "dp/accounting/group.h"
-#include "dp/accounting/overloaded.h"
+#include "dp/accounting/event.h"
 #include "dp/accounting/rules/rule_definition.h"
+#include "dp/accounting/units.h"
 
 namespace curator::dp {
 namespace {

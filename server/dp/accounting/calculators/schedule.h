@@ -1,8 +1,8 @@
-// A schedule fixed beforehand: mechanisms with counts. What the calculators compose.
+// A schedule fixed beforehand, mechanisms with counts: the input of the calculators.
 //
 // Calculators are for reports, for planning, and for the price of one request whose whole schedule is fixed
-// before it runs. None of them gates adaptive admission across requests: that is what the filters of rule.h
-// are for.
+// before it runs. They never decide adaptive admission across requests; the filters of rule.h do.
+// Thread-safe: plain values and pure functions.
 #pragma once
 
 #include <optional>
@@ -18,8 +18,8 @@ namespace curator::dp {
 // are merged.
 using Schedule = std::vector<CountedEvent>;
 
-// The schedule of `event`: counts multiplied out, groups restated, certificates taken off. A parallel event
-// is the schedule of its parts when these are all equal. Errors: INVALID_ARGUMENT for a malformed event;
+// The schedule of `event`: counts multiplied out, groups restated, certificates removed. A parallel event
+// counts as one of its parts when all are equal. Errors: INVALID_ARGUMENT for a malformed event;
 // OUT_OF_RANGE on overflow; FAILED_PRECONDITION for a parallel event of different parts, which is no sequence
 // of mechanisms.
 absl::StatusOr<Schedule> ScheduleOf(const Event& event);

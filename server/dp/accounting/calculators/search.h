@@ -1,4 +1,4 @@
-// Searches over doubles whose answers are certified by the predicate itself.
+// Searches over doubles. Thread-safe: pure functions.
 #pragma once
 
 #include <cmath>
@@ -7,9 +7,9 @@
 namespace curator::dp {
 
 // The least positive double, to about 50 bits, at which `holds` is true, when it is false below and true
-// above some point; `guess` > 0 only makes it faster. Whatever is returned, `holds` was true there: when the
-// predicate certifies, so does the answer. Infinity when it holds nowhere up to 1e300; 1e-300 when it holds
-// everywhere above.
+// above some point; `guess` > 0 only makes it faster. `holds` was true at the returned value, so
+// a certifying predicate makes a certified answer. Infinity when it holds nowhere up to 1e300; 1e-300 when it
+// holds everywhere above.
 template <typename Predicate>
 double LeastPositive(double guess, const Predicate& holds) {
   double low = guess;

@@ -1,6 +1,7 @@
-// Composition of mechanisms known only by a stated (epsilon, delta): the textbook theorems.
+// Composition of mechanisms known only by a stated (epsilon, delta): the theorems of the literature, and the
+// exact optimum.
 //
-// Each answer is an epsilon, rounded up, at which the whole schedule is (epsilon, delta)-DP; infinity when
+// Each result is an epsilon, rounded up, at which the whole schedule is (epsilon, delta)-DP; infinity when
 // the stated deltas alone use up `delta`. For schedules with parameters fixed beforehand (only the Whitehouse
 // value is a filter's). Thread-safe: pure functions.
 #pragma once
@@ -23,7 +24,7 @@ struct Stated {
   int64_t count;
 };
 
-// What a schedule states; none when some mechanism states no epsilon (Gaussian, zCDP).
+// The stated privacy of each mechanism; none when some mechanism states no epsilon (Gaussian, zCDP).
 std::optional<std::vector<Stated>> StatedOf(const Schedule& schedule);
 
 // d' with 1 - (1 - d') prod(1 - delta_i) = delta, what the stated deltas leave of `delta` < 1; negative when
@@ -52,5 +53,18 @@ HeterogeneousBound KairouzOhViswanathHeterogeneous(const std::vector<Stated>& st
 // sqrt(2 ln(1/d') S2) + S2/2, d' = delta - sum delta_i: the value of the fully adaptive filter (Whitehouse,
 // Ramdas, Rogers, Wu 2023).
 double WhitehouseValue(const std::vector<Stated>& stated, const Interval& delta);
+
+// ---- The optimum: composed randomised response is the worst case of mechanisms with stated privacy
+
+// The least (t - 2i) eps whose delta_i is at most d' (Kairouz, Oh, Viswanath 2015, Thm 3.3, on its own grid).
+// For tests: the published numbers are on that grid, which OptimalPureEpsilon() does not need. OUT_OF_RANGE
+// for more than 200,000 repetitions.
+absl::StatusOr<double> KairouzOhViswanathGrid(const Stated& stated, const Interval& delta);
+
+// The least epsilon over the reals at which every schedule of such mechanisms is (epsilon, delta)-DP
+// (Kairouz, Oh, Viswanath 2015 for equal mechanisms, Murtagh, Vadhan 2016 for different ones). Different
+// epsilons must have a common measure, whose multiples are summed: OUT_OF_RANGE when that takes more than
+// 2^22 cells or 4e9 steps, or for more than 200,000 repetitions.
+absl::StatusOr<double> OptimalPureEpsilon(const std::vector<Stated>& stated, const Interval& delta);
 
 }  // namespace curator::dp

@@ -1,12 +1,12 @@
-// Numerical composition: the privacy of a fixed schedule, certified to the last digit that is printed.
+// Numerical composition: certified bounds on the privacy of a fixed schedule.
 //
-// The losses of its mechanisms are put on an integer grid, connected by the dots, and convolved in a tree,
-// equal mechanisms by repeated squaring. Every error is on the safe side: discretisation, truncation,
-// rounding and the FFT's own error only ever raise the upper bound. It never says more than it can certify:
-// it refuses instead.
+// The losses of the mechanisms are discretised on an integer grid ("connect the dots") and convolved in a
+// tree, equal mechanisms by repeated squaring. Every error is on the safe side: discretisation, truncation,
+// rounding and the FFT's own error only raise the upper bound. Where no bound can be certified the functions
+// return an error.
 //
-// For schedules fixed beforehand. It gates no adaptive admission. Deterministic for a given machine; does not
-// depend on the order of the schedule. Thread-safe; at most about 1 GiB of memory and some seconds.
+// For schedules fixed beforehand; no adaptive admission uses it. Deterministic on a given machine, and
+// independent of the order of the schedule. Thread-safe; at most about 1 GiB of memory and some seconds.
 #pragma once
 
 #include <optional>
@@ -24,8 +24,8 @@ struct NumericalOptions {
   double step = 1e-4;
 };
 
-// The true epsilon, or delta, of the schedule's dominating pairs lies between the two. There is a lower bound
-// only where the pairs are attained by mechanisms of the schedule's kind.
+// Bounds around the true epsilon, or delta, of the schedule's dominating pairs. `lower` is present only where
+// mechanisms of the schedule's kind attain the pairs.
 struct CertifiedBounds {
   double upper = 0;
   std::optional<double> lower;
@@ -37,7 +37,7 @@ struct CertifiedBounds {
 absl::StatusOr<CertifiedBounds> NumericalEpsilon(const Schedule& schedule, double delta,
                                                  const NumericalOptions& options);
 
-// The least delta at epsilon >= 0, never negative, never above 1.
+// For tests: the least delta at epsilon >= 0, from 0 to 1. Errors: as NumericalEpsilon().
 absl::StatusOr<CertifiedBounds> NumericalDelta(const Schedule& schedule, double epsilon,
                                                const NumericalOptions& options);
 

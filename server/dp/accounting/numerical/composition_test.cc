@@ -5,9 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "dp/accounting/calculators/discrete_gaussian.h"
 #include "dp/accounting/calculators/gaussian.h"
-#include "dp/accounting/calculators/randomized_response.h"
+#include "dp/accounting/calculators/stated_composition.h"
 #include "dp/accounting/testing/random_events.h"
 
 namespace curator::dp {

@@ -12,12 +12,12 @@ struct Convolution {
   double absolute_error = 0;
 };
 
-// Both sequences are non-empty. Short ones are multiplied out, long ones go through Fourier transforms. The
+// Both sequences are non-empty. Short ones are convolved directly, long ones by Fourier transforms. The
 // error is infinite where the norms of the sequences are not finite or above 1e10. Thread-safe.
 Convolution Convolve(const std::vector<double>& a, const std::vector<double>& b);
 
-// What transforms of length 2^levels, levels >= 3, add to a convolution: every value is off by at most this
-// times |a| |b| (Euclidean norms). Rounded up. The proof: docs/PRIVACY-accounting.md, "The transform".
+// The error that transforms of length 2^levels, levels >= 3, add to a convolution: at most this times |a| |b|
+// (Euclidean norms) in every value. Rounded up. Proof: docs/PRIVACY-accounting.md, "The transform".
 double TransformRounding(int levels);
 
 }  // namespace curator::dp

@@ -1,12 +1,12 @@
 // Privacy loss distributions on an integer grid, exponentially tilted, with every error on the chosen side.
 //
-// The measure of the loss i h is e^(log_scale - tilt i h) mass[i - first]. The tilt (the same for all that is
-// composed) lifts the tail that decides about delta, so that rounding errors are small against delta itself,
-// however small that is (Esscher 1932; what RDP does in theory, done here to the numbers).
+// The measure of the loss i h is e^(log_scale - tilt i h) mass[i - first]. The tilt (the same for all
+// measures that are composed) lifts the tail that determines delta, so that rounding errors are small
+// relative to delta, however small delta is (Esscher 1932; RDP does the same in theory).
 //
-// Upper bounds: every mass is at least the true one, or lies at a higher loss; what is cut off on the right
-// goes to infinity, on the left to the lowest cell. Lower bounds: every mass is at most the true one, or lies
-// at a lower loss; what is cut off is dropped.
+// Upper bounds: every mass is at least the true one, or lies at a higher loss; mass cut off on the right goes
+// to infinity, on the left to the lowest cell. Lower bounds: every mass is at most the true one, or lies at a
+// lower loss; mass that is cut off is dropped.
 #pragma once
 
 #include <cstdint>
@@ -18,11 +18,11 @@ namespace curator::dp {
 
 enum class Bound { kUpper, kLower };
 
-// In lower bounds the loss of a mechanism may be too high by this much of a step: a result is lowered by as
-// much for each.
+// In lower bounds the loss of a mechanism may be too high by this share of a step; results are lowered by as
+// much for each mechanism.
 inline constexpr double kLowerSnap = 1e-9;
 
-// The common frame of all that is composed together.
+// Shared by all measures that are composed together.
 struct LossGrid {
   double step = 1e-4;
   double tilt = 0;
@@ -36,7 +36,7 @@ struct GridMeasure {
   double infinity_mass = 0;  // in the original measure
 };
 
-// How much may be cut off: `right` in the original measure, `left` relative to the tilted one.
+// The mass that may be cut off: `right` in the original measure, `left` relative to the tilted one.
 struct CutOff {
   double right = 0;
   double left = 0;
@@ -49,10 +49,11 @@ struct CutOff {
 // (lower).
 GridMeasure Discretized(const PrivacyLoss& loss, const LossGrid& grid, const CutOff& cut_off);
 
-// How many cells Discretized() makes, about.
+// About how many cells Discretized() returns.
 double CellsOf(const PrivacyLoss& loss, const LossGrid& grid, const CutOff& cut_off);
 
-// The convolution: both done. Its rounding errors are added to (upper) or subtracted from (lower) every cell.
+// The convolution: the losses of both mechanisms added. Its rounding errors are added to (upper) or
+// subtracted from (lower) every cell.
 GridMeasure Convolved(const GridMeasure& a, const GridMeasure& b, const LossGrid& grid);
 
 // Cuts off both tails and scales the rest to a sum of 1.

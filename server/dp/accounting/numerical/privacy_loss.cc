@@ -7,8 +7,8 @@
 
 #include "absl/status/status.h"
 #include "base/status_macros.h"
-#include "dp/accounting/checked.h"
-#include "dp/accounting/overloaded.h"
+#include "dp/accounting/event.h"
+#include "dp/accounting/units.h"
 
 namespace curator::dp {
 namespace {

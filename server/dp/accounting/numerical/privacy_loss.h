@@ -1,5 +1,5 @@
-// Privacy loss distributions of single mechanisms: dominating pairs, by the distribution of the loss ln(P/Q)
-// under P.
+// Privacy loss distributions of single mechanisms: the distribution of the loss ln(P/Q) under P, of a
+// dominating pair (P, Q).
 //
 // A pair dominates a mechanism when its hockey-stick divergence is at least the mechanism's at every epsilon,
 // for all neighbours; domination survives adaptive composition (Zhu, Dong, Wang 2022, Thm 10). Each loss here
@@ -20,8 +20,8 @@
 //                          no lower bound from it.
 //   Gaussian               normal with mean mu^2/2 and variance mu^2; several are one.
 //   Discrete Gaussian      atoms at (1 - 2y)/(2 sigma^2), integer y, for each coordinate that shifts by 1.
-//                          With Linf = 1, or a squared L2 sensitivity of at most 3, at most as many shift as
-//                          that sensitivity says. Other shifts are not comparable: refused.
+//                          With Linf = 1, or a squared L2 sensitivity of at most 3, at most that many
+//                          coordinates shift. Other shifts are not comparable: refused.
 #pragma once
 
 #include <cstdint>
@@ -56,7 +56,7 @@ struct PrivacyLoss {
   // The least and the largest finite loss; infinite for a Gaussian.
   double least = 0;
   double largest = 0;
-  // The Kullback-Leibler divergence, roughly: a guide, not a bound.
+  // Roughly the Kullback-Leibler divergence: an estimate, not a bound.
   double rough_mean = 0;
   auto operator<=>(const PrivacyLoss&) const = default;
 };
@@ -66,7 +66,7 @@ struct CountedLoss {
   int64_t count = 1;
 };
 
-// Whether the composition of the pairs is also attained, so that it bounds the truth from below.
+// Whether the composition of the pairs is attained, and so bounds the true privacy loss from below too.
 enum class Attained { kYes, kNo };
 
 struct ScheduledLosses {
@@ -75,8 +75,8 @@ struct ScheduledLosses {
 };
 
 // The losses of a schedule, equal ones and all continuous Gaussians merged. Errors: FAILED_PRECONDITION for
-// what has no dominating pair here (zCDP mechanisms, discrete Gaussians whose coordinates may shift by more
-// than 1); OUT_OF_RANGE for more than 2^20 atoms.
+// mechanisms without a dominating pair here (zCDP mechanisms, discrete Gaussians whose coordinates may shift
+// by more than 1); OUT_OF_RANGE for more than 2^20 atoms.
 absl::StatusOr<ScheduledLosses> LossesOf(const Schedule& schedule);
 
 }  // namespace curator::dp

@@ -9,7 +9,6 @@
 // at most the root", and the root is a constant of the account.
 #include "base/errors.h"
 #include "base/status_macros.h"
-#include "dp/accounting/rules/promise.h"
 #include "dp/accounting/rules/rule_definition.h"
 
 namespace curator::dp {

@@ -2,10 +2,9 @@
 //
 // Claim: every adaptive sequence of admitted mechanisms is epsilon_B-DP. Source: basic composition (Dwork,
 // McSherry, Nissim, Smith 2006); as a filter, Rogers, Roth, Ullman, Vadhan 2016: at every prefix the product
-// of likelihood ratios is at most e to the sum, whoever chose the parameters from whatever came before.
+// of likelihood ratios is at most e to the sum, however the parameters were chosen from earlier results.
 #include "base/errors.h"
 #include "base/status_macros.h"
-#include "dp/accounting/rules/promise.h"
 #include "dp/accounting/rules/rule_definition.h"
 
 namespace curator::dp {

@@ -1,7 +1,7 @@
-// One composition rule: its counters, its limits, and what a single mechanism costs. How costs of parts
-// become the cost of a whole (sum, count, maximum, group) is the same for every rule and lives in rule.cc.
+// A composition rule: its counters, its limits, and the cost of a single mechanism. How the costs of parts
+// combine (sum, count, maximum, group) is the same for every rule and is implemented in rule.cc.
 //
-// A new rule is one file here and one line in AllRules().
+// A new rule is one file here and one line in AllRules(). Thread-safe: pure functions.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "dp/accounting/event.h"
 #include "dp/accounting/interval.h"
@@ -25,8 +26,8 @@ struct CounterUnit {
 // Amounts in the order of the rule's counters.
 using Amounts = std::vector<int64_t>;
 
-// What a rule counts of a schedule with a certificate: the schedule, or the (epsilon, delta) that is
-// certified.
+// What a rule charges for a schedule with a certificate: the mechanisms of the schedule (kIgnored), or the
+// certified (epsilon, delta) (kCounted).
 enum class Certificates { kIgnored, kCounted };
 
 struct RuleDefinition {
@@ -35,8 +36,8 @@ struct RuleDefinition {
   std::vector<CounterUnit> counters;
   // The limits, rounded down. INVALID_ARGUMENT with a field for a promise that this rule cannot keep.
   absl::StatusOr<Amounts> (*limits)(const RuleSpec& spec);
-  // About the epsilon of the promise whose first limit this is, in units of 1e-12: where a search for the
-  // promise starts. Nothing is promised on its strength.
+  // Roughly the epsilon of the promise whose first limit this is, in units of 1e-12: the starting point of a
+  // search for the promise. No guarantee depends on it.
   Interval (*epsilon_units_near)(const RuleSpec& spec, int64_t first_limit);
   // The cost, rounded up, of a mechanism: an event that is not composed, parallel, group or certified, and
   // that is valid. FAILED_PRECONDITION for a mechanism that this rule cannot count.
@@ -52,10 +53,10 @@ const RuleDefinition& RdpRule();
 // The definition of `kind`; null when there is none.
 const RuleDefinition* DefinitionOf(RuleKind kind);
 
-// Every rule there is.
+// All rules.
 std::span<const RuleDefinition* const> AllRules();
 
-// FAILED_PRECONDITION that names the mechanism, what the rule counts, and what would count it.
+// FAILED_PRECONDITION with a message that names the mechanism, what the rule counts, and the remedy.
 absl::Status CannotCount(std::string_view rule, const Event& mechanism, std::string_view counts,
                          std::string_view remedy);
 
@@ -64,5 +65,22 @@ absl::Status CannotCount(std::string_view rule, const Event& mechanism, std::str
 // Smith 2006; for integers Ghosh, Roughgarden, Sundararajan 2009). Exponential mechanism of bounded range
 // eta: eta (Durfee, Rogers 2019).
 std::optional<Interval> PureEpsilonUnits(const Event& mechanism);
+
+// ---- Checks of an owner's promise, which every rule makes before it computes limits
+
+// INVALID_ARGUMENT unless epsilon > 0.
+absl::Status CheckEpsilon(const RuleSpec& spec);
+// INVALID_ARGUMENT unless 0 < delta < 1.
+absl::Status CheckDelta(const RuleSpec& spec);
+// INVALID_ARGUMENT when the promise has an order or a slack: `rule` has none.
+absl::Status CheckNoOrder(const RuleSpec& spec, std::string_view rule);
+absl::Status CheckNoSlack(const RuleSpec& spec, std::string_view rule);
+
+// The part of delta that an ADVANCED account reserves for composition itself (d' in rule.h).
+Delta DeltaSlackOf(const RuleSpec& spec);
+
+// The limit, when it is at least one unit. Otherwise INVALID_ARGUMENT on `field`: no charge could be
+// admitted.
+absl::StatusOr<int64_t> UsableLimit(absl::StatusOr<int64_t> limit, std::string_view field);
 
 }  // namespace curator::dp

@@ -8,10 +8,8 @@
 #include "base/errors.h"
 #include "base/status_macros.h"
 #include "dp/accounting/divergence.h"
-#include "dp/accounting/overloaded.h"
-#include "dp/accounting/rules/promise.h"
+#include "dp/accounting/event.h"
 #include "dp/accounting/rules/rule_definition.h"
-#include "dp/accounting/zcdp_conversion.h"
 
 namespace curator::dp {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "base/int128.h"
 #include "base/status_macros.h"
-#include "dp/accounting/overloaded.h"
+#include "dp/accounting/event.h"
 #include "dp/data/cell_index.h"
 #include "dp/data/count_sealed_marginals.h"
 #include "dp/kernel/utility/group_scores.h"

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "dp/data/testing/seal_rows.h"
 #include "dp/kernel/utility/testing_units.h"
 #include "dp/workload/testing_domain.h"
 

@@ -14,7 +14,7 @@ namespace {
 
 // Each view's marginal over a shared set, and their weighted average.
 struct Estimates {
-  std::vector<Fold> folds;
+  std::vector<Marginalization> folds;
   std::vector<std::vector<double>> marginals;
   std::vector<double> average;
 };
@@ -23,7 +23,7 @@ enum class TrustOrder { kByVariance, kSingleAttributesFirst };
 
 // The share of each view in the average.
 std::vector<double> WeightsFor(const SharedSet& shared, const std::vector<ViewTable>& views,
-                               const std::vector<Fold>& folds, TrustOrder trust) {
+                               const std::vector<Marginalization>& folds, TrustOrder trust) {
   std::vector<double> weights;
   double sum = 0;
   for (size_t i = 0; i < shared.views.size(); ++i) {
@@ -69,7 +69,7 @@ absl::StatusOr<double> RakeOnce(const std::vector<SharedSet>& all, std::vector<V
         shared.set.size() <= 1 ? TrustOrder::kSingleAttributesFirst : TrustOrder::kByVariance;
     ASSIGN_OR_RETURN(const Estimates estimates, EstimatesOf(shared, views, trust, pacer));
     for (size_t i = 0; i < shared.views.size(); ++i) {
-      const Fold& fold = estimates.folds[i];
+      const Marginalization& fold = estimates.folds[i];
       std::vector<double> factors(fold.cells());
       std::vector<double> added(fold.cells());
       for (size_t cell = 0; cell < factors.size(); ++cell) {
@@ -147,7 +147,7 @@ absl::Status MakeConsistent(const std::vector<SharedSet>& shared_sets, std::vect
   for (const SharedSet& shared : shared_sets) {
     ASSIGN_OR_RETURN(const Estimates estimates, EstimatesOf(shared, views, TrustOrder::kByVariance, pacer));
     for (size_t i = 0; i < shared.views.size(); ++i) {
-      const Fold& fold = estimates.folds[i];
+      const Marginalization& fold = estimates.folds[i];
       std::vector<double> added(fold.cells());
       for (size_t cell = 0; cell < added.size(); ++cell) {
         added[cell] =
@@ -170,19 +170,6 @@ absl::Status RakeConsistent(const std::vector<SharedSet>& shared, double toleran
     if (moved <= tolerance * total) break;
   }
   return absl::OkStatus();
-}
-
-double LargestDisagreement(const std::vector<SharedSet>& shared_sets, const std::vector<ViewTable>& views) {
-  double largest = 0;
-  for (const SharedSet& shared : shared_sets) {
-    const std::vector<double> first = Folded(views[shared.views.front()], shared.set);
-    for (const size_t view : shared.views) {
-      const std::vector<double> other = Folded(views[view], shared.set);
-      for (size_t cell = 0; cell < first.size(); ++cell)
-        largest = std::max(largest, std::abs(first[cell] - other[cell]));
-    }
-  }
-  return largest;
 }
 
 }  // namespace curator::dp

@@ -49,7 +49,4 @@ absl::Status MakeConsistent(const std::vector<SharedSet>& shared, std::vector<Vi
 absl::Status RakeConsistent(const std::vector<SharedSet>& shared, double tolerance, int most_sweeps,
                             std::vector<ViewTable>& views, Pacer& pacer);
 
-// The largest difference between two views over one cell of any shared set.
-double LargestDisagreement(const std::vector<SharedSet>& shared, const std::vector<ViewTable>& views);
-
 }  // namespace curator::dp

@@ -7,8 +7,9 @@
 #include <cmath>
 
 #include "dp/synthesis/dpsyn/estimate_views.h"
-#include "dp/synthesis/dpsyn/testing_views.h"
+#include "dp/synthesis/dpsyn/testing/views.h"
 #include "dp/synthesis/dpsyn/views_model.h"
+#include "dp/synthesis/testing/pacer_probe.h"
 
 namespace curator::dp {
 namespace {
@@ -45,7 +46,7 @@ TEST(SharedSets, StopWhenToldTo) {
   source.request_stop();
   Pacer pacer(source.get_token());
   EXPECT_EQ(SharedSets(singles, pacer).status().code(), absl::StatusCode::kCancelled);
-  EXPECT_LT(pacer.longest_stride(), 2 * Pacer::kMostSteps);
+  EXPECT_LT(PacerProbe::LongestStride(pacer), 2 * Pacer::kMostSteps);
 }
 
 TEST(MakeConsistent, LeavesAllViewsInAgreementOnEverythingThatTheyShare) {

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "dp/synthesis/dpsyn/sorted_records.h"
-#include "dp/synthesis/rap/relaxed_start.h"
+#include "dp/synthesis/models/portable_math.h"
 
 namespace curator::dp {
 namespace {

@@ -7,10 +7,11 @@
 #include "absl/strings/str_cat.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
+#include "dp/synthesis/budget_split.h"
 #include "dp/synthesis/dpsyn/consistency.h"
-#include "dp/synthesis/dpsyn/flow_records.h"
 #include "dp/synthesis/dpsyn/sorted_records.h"
 #include "dp/synthesis/dpsyn/view_choice.h"
+#include "dp/synthesis/dpsyn/view_matching.h"
 #include "dp/synthesis/dpsyn/views_model.h"
 #include "dp/workload/marginals.h"
 
@@ -19,41 +20,40 @@ namespace {
 
 constexpr int64_t kMostSortedCells = int64_t{1} << 23;  // STS holds about 50 bytes for each
 
+// How records are made from views: by minimum-cost flow (MCF), or from topologically sorted views (STS).
+enum class RecordMethod { kFlow, kSorted };
+
+constexpr Choices<RecordMethod, 2> kRecordMethods = {
+    {{"mcf", RecordMethod::kFlow}, {"sts", RecordMethod::kSorted}}};
+constexpr Choices<FlowMoveRule, 2> kMoveRules = {
+    {{"closer", FlowMoveRule::kCloser}, {"every", FlowMoveRule::kEvery}}};
+constexpr Choices<AnswerFrom, 2> kAnswers = {
+    {{"records", AnswerFrom::kRecords}, {"views", AnswerFrom::kEntropy}}};
+constexpr Choices<AnswerFrom, 2> kReconstructions = {
+    {{"entropy", AnswerFrom::kEntropy}, {"least_squares", AnswerFrom::kLeastSquares}}};
+
 struct RecordSettings {
-  bool by_flow = true;
-  int64_t passes = 100;
-  MoveRule moves = MoveRule::kCloser;
-  int64_t repeats = 4;
-  int64_t max_records = 4'000'000;
+  RecordMethod method = RecordMethod::kFlow;
+  int64_t passes = 0;
+  FlowMoveRule moves = FlowMoveRule::kCloser;
+  int64_t repeats = 1;
+  int64_t max_records = 1;
   AnswerFrom answers = AnswerFrom::kRecords;
 };
 
 absl::StatusOr<RecordSettings> ReadRecordSettings(SettingsReader& reader) {
   RecordSettings settings;
-  const absl::StatusOr<std::string> records = reader.Choice("records", {"mcf", "sts"});
-  RETURN_IF_ERROR(records.status());
-  settings.by_flow = *records == "mcf";
-  ASSIGN_OR_RETURN(settings.passes, reader.Integer("passes", settings.passes, 0, 1000));
-  const absl::StatusOr<std::string> moves = reader.Choice("moves", {"closer", "every"});
-  RETURN_IF_ERROR(moves.status());
-  settings.moves = *moves == "every" ? MoveRule::kEvery : MoveRule::kCloser;
-  ASSIGN_OR_RETURN(settings.repeats, reader.Integer("repeats", settings.repeats, 1, 1000));
-  ASSIGN_OR_RETURN(settings.max_records,
-                   reader.Integer("max_records", settings.max_records, 1, kMostRecords));
-  const absl::StatusOr<std::string> answers = reader.Choice("answers", {"records", "views"});
-  RETURN_IF_ERROR(answers.status());
-  settings.answers = *answers == "views" ? AnswerFrom::kEntropy : AnswerFrom::kRecords;
+  ASSIGN_OR_RETURN(settings.method, reader.Choice("records", kRecordMethods));
+  ASSIGN_OR_RETURN(settings.passes, reader.Integer("passes"));
+  ASSIGN_OR_RETURN(settings.moves, reader.Choice("moves", kMoveRules));
+  ASSIGN_OR_RETURN(settings.repeats, reader.Integer("repeats"));
+  ASSIGN_OR_RETURN(settings.max_records, reader.Integer("max_records"));
+  ASSIGN_OR_RETURN(settings.answers, reader.Choice("answers", kAnswers));
   return settings;
 }
 
-absl::StatusOr<AnswerFrom> ReadReconstruction(SettingsReader& reader) {
-  const absl::StatusOr<std::string> way = reader.Choice("reconstruction", {"entropy", "least_squares"});
-  RETURN_IF_ERROR(way.status());
-  return *way == "entropy" ? AnswerFrom::kEntropy : AnswerFrom::kLeastSquares;
-}
-
 std::vector<Setting> WithOwn(std::vector<Setting> own) {
-  std::vector<Setting> all = ViewSettingsForPeople();
+  std::vector<Setting> all = ViewSettingsTable();
   all.insert(all.end(), own.begin(), own.end());
   return all;
 }
@@ -61,8 +61,7 @@ std::vector<Setting> WithOwn(std::vector<Setting> own) {
 absl::StatusOr<SynthesisPlan> PlanOf(const SynthesisInput& input, ViewSchedule schedule,
                                      const SettingsReader& reader) {
   RETURN_IF_ERROR(reader.Finish());
-  ASSIGN_OR_RETURN(const Budget budget, BudgetOf(input.rule, input.spend));
-  ASSIGN_OR_RETURN(Event event, ChargeFor(input.rule, budget, schedule.draws, input.charged));
+  ASSIGN_OR_RETURN(Event event, PriceOf(input, schedule.draws));
   return SynthesisPlan{.draws = std::move(schedule.draws),
                        .event = std::move(event),
                        .settings = reader.used(),
@@ -75,7 +74,7 @@ absl::StatusOr<RecordTable> MakeRecords(const RecordSettings& settings, const At
                                         const std::vector<int64_t>& sizes, FittedViews& fitted,
                                         Pacer& pacer) {
   const int64_t rows = std::min(fitted.records, settings.max_records);
-  if (!settings.by_flow) {
+  if (settings.method == RecordMethod::kSorted) {
     fitted.transcript.push_back(absl::StrCat("records: ", rows, ", from topologically sorted views"));
     return MakeSortedRecords(fitted.views, attributes, sizes, rows, settings.repeats, pacer);
   }
@@ -101,32 +100,38 @@ std::string_view Dpsyn::summary() const {
 
 const std::vector<Setting>& Dpsyn::settings() const {
   static const auto* const settings = new std::vector<Setting>(WithOwn(
-      {{"records",
-        "how records are made. mcf: drawn, then changed as little as possible until they match every view "
-        "(minimum-cost flow); sts: the most frequent combinations first, from topologically sorted views",
-        "mcf"},
-       {"passes",
-        "with mcf: over all views, at most; they end with one that moves less than 0.5% of the records, or "
-        "after 20,000 steps for each record and 20 for each record and view",
-        "100"},
-       {"moves",
-        "with mcf: which of the records move that the flow would move. every, as in the paper: all, so that "
-        "each view is met exactly and disturbs the others; closer: after some such passes, only those that "
-        "bring the records closer to all views together, so that passes come to an end",
-        "closer"},
-       {"repeats", "with sts: runs that start with different views, each for a share of the records", "4"},
-       {"max_records", "the most records that are made and stored; a larger population repeats them",
-        "4000000"},
-       {"answers", "what answers questions about marginals: the records, or the views (as priview does)",
-        "records"}}));
+      {ChoiceSetting("records",
+                     "how records are made. mcf: drawn, then changed as little as possible until they match "
+                     "every view (minimum-cost flow); sts: the most frequent combinations first, from "
+                     "topologically sorted views",
+                     kRecordMethods),
+       IntegerSetting("passes",
+                      "with mcf: over all views, at most; they end with one that moves less than 0.5% of the "
+                      "records, or after 20,000 steps for each record and 20 for each record and view",
+                      100, {0, 1000}),
+       ChoiceSetting("moves",
+                     "with mcf: which of the records move that the flow would move. every, as in the paper: "
+                     "all, so that each view is met exactly and disturbs the others; closer: after some such "
+                     "passes, only those that bring the records closer to all views together, so that passes "
+                     "come to an end",
+                     kMoveRules),
+       IntegerSetting("repeats",
+                      "with sts: runs that start with different views, each for a share of the records", 4,
+                      {1, 1000}),
+       IntegerSetting("max_records",
+                      "the most records that are made and stored; a larger population repeats them",
+                      4'000'000, {1, kMostRecords}),
+       ChoiceSetting("answers",
+                     "what answers questions about marginals: the records, or the views (as priview does)",
+                     kAnswers)}));
   return *settings;
 }
 
 absl::StatusOr<SynthesisPlan> Dpsyn::Plan(const SynthesisInput& input) const {
-  SettingsReader reader(input.settings);
-  ASSIGN_OR_RETURN(const RecordSettings settings, ReadRecordSettings(reader));
+  SettingsReader reader(settings(), input.settings);
+  ASSIGN_OR_RETURN(const RecordSettings how, ReadRecordSettings(reader));
   ASSIGN_OR_RETURN(ViewSchedule schedule, MakeViewSchedule(input, reader));
-  if (!settings.by_flow && schedule.measured_cells > kMostSortedCells) {
+  if (how.method == RecordMethod::kSorted && schedule.measured_cells > kMostSortedCells) {
     return InvalidField("settings.records",
                         absl::StrCat("sts takes views of at most ", kMostSortedCells, " cells in all, not ",
                                      schedule.measured_cells, "; mcf takes more"));
@@ -136,17 +141,17 @@ absl::StatusOr<SynthesisPlan> Dpsyn::Plan(const SynthesisInput& input) const {
 
 absl::StatusOr<std::unique_ptr<SynthesisModel>> Dpsyn::Fit(const SynthesisInput& input, Kernel& kernel,
                                                            Pacer& pacer, const Progress& progress) const {
-  SettingsReader reader(input.settings);
-  ASSIGN_OR_RETURN(const RecordSettings settings, ReadRecordSettings(reader));
+  SettingsReader reader(settings(), input.settings);
+  ASSIGN_OR_RETURN(const RecordSettings how, ReadRecordSettings(reader));
   ASSIGN_OR_RETURN(const ViewSchedule schedule, MakeViewSchedule(input, reader));
   RETURN_IF_ERROR(reader.Finish());
   ASSIGN_OR_RETURN(FittedViews fitted, FitViews(input.domain, schedule, kernel, pacer, progress, 0.5));
-  ASSIGN_OR_RETURN(RecordTable table, MakeRecords(settings, schedule.attributes,
-                                                  SizesOf(input.domain, schedule.attributes), fitted, pacer));
+  ASSIGN_OR_RETURN(RecordTable table, MakeRecords(how, schedule.attributes,
+                                                  input.domain.SizesOf(schedule.attributes), fitted, pacer));
   progress(1);
   return ViewsModel::Create(input.domain, {.attributes = schedule.attributes,
                                            .records = fitted.records,
-                                           .answers = settings.answers,
+                                           .answers = how.answers,
                                            .views = std::move(fitted.views),
                                            .table = std::move(table),
                                            .transcript = std::move(fitted.transcript)});
@@ -163,23 +168,23 @@ std::string_view Priview::summary() const {
 }
 
 const std::vector<Setting>& Priview::settings() const {
-  static const auto* const settings = new std::vector<Setting>(
-      WithOwn({{"reconstruction", "how a marginal that no view holds is rebuilt: entropy or least_squares",
-                "entropy"}}));
+  static const auto* const settings = new std::vector<Setting>(WithOwn({ChoiceSetting(
+      "reconstruction", "how a marginal that no view holds is reconstructed: entropy or least_squares",
+      kReconstructions)}));
   return *settings;
 }
 
 absl::StatusOr<SynthesisPlan> Priview::Plan(const SynthesisInput& input) const {
-  SettingsReader reader(input.settings);
-  RETURN_IF_ERROR(ReadReconstruction(reader).status());
+  SettingsReader reader(settings(), input.settings);
+  RETURN_IF_ERROR(reader.Choice("reconstruction", kReconstructions).status());
   ASSIGN_OR_RETURN(ViewSchedule schedule, MakeViewSchedule(input, reader));
   return PlanOf(input, std::move(schedule), reader);
 }
 
 absl::StatusOr<std::unique_ptr<SynthesisModel>> Priview::Fit(const SynthesisInput& input, Kernel& kernel,
                                                              Pacer& pacer, const Progress& progress) const {
-  SettingsReader reader(input.settings);
-  ASSIGN_OR_RETURN(const AnswerFrom answers, ReadReconstruction(reader));
+  SettingsReader reader(settings(), input.settings);
+  ASSIGN_OR_RETURN(const AnswerFrom answers, reader.Choice("reconstruction", kReconstructions));
   ASSIGN_OR_RETURN(const ViewSchedule schedule, MakeViewSchedule(input, reader));
   RETURN_IF_ERROR(reader.Finish());
   ASSIGN_OR_RETURN(FittedViews fitted, FitViews(input.domain, schedule, kernel, pacer, progress, 1));
@@ -212,14 +217,14 @@ class Drawing {
       : domain_(domain), schedule_(schedule), kernel_(kernel), pacer_(pacer) {}
 
   absl::StatusOr<FittedViews> Finish(const Progress& progress, double share) {
-    RETURN_IF_ERROR(pacer_.Look());
+    RETURN_IF_ERROR(pacer_.Check());
     ASSIGN_OR_RETURN(const int64_t records, kernel_.NoisyRecordCount(schedule_.record_noise));
     fitted_.transcript.push_back(absl::StrCat("number of records: ", records));
     Add({}, {records}, schedule_.record_noise);
     for (const ViewGroup& group : schedule_.groups) RETURN_IF_ERROR(Measure(group.views, group.noise));
     if (schedule_.selected) RETURN_IF_ERROR(Select(*schedule_.selected));
     progress(0.3 * share);
-    RETURN_IF_ERROR(pacer_.Look());
+    RETURN_IF_ERROR(pacer_.Check());
     std::vector<AttributeSet> sets;
     for (const ViewTable& view : fitted_.views) sets.push_back(view.set);
     ASSIGN_OR_RETURN(const std::vector<SharedSet> shared, SharedSets(sets, pacer_));
@@ -228,7 +233,7 @@ class Drawing {
     fitted_.records =
         std::max<int64_t>(1, static_cast<int64_t>(std::llround(TotalOf(fitted_.views.front()))));
     progress(share);
-    RETURN_IF_ERROR(pacer_.Look());
+    RETURN_IF_ERROR(pacer_.Check());
     return std::move(fitted_);
   }
 
@@ -276,7 +281,7 @@ class Drawing {
   absl::Status Select(const SelectedViews& selected) {
     ASSIGN_OR_RETURN(std::vector<ApproximatedMarginal> candidates, Approximated(selected));
     for (int64_t round = 0; round < selected.rounds; ++round) {
-      RETURN_IF_ERROR(pacer_.Look());
+      RETURN_IF_ERROR(pacer_.Check());
       ASSIGN_OR_RETURN(const size_t chosen, kernel_.SelectWorstApproximated(candidates, selected.selection));
       RETURN_IF_ERROR(Measure({candidates[chosen].attributes}, selected.noise));
       candidates.erase(candidates.begin() + static_cast<ptrdiff_t>(chosen));

@@ -10,8 +10,8 @@
 #include "absl/strings/str_join.h"
 #include "base/errors.h"
 #include "dp/accounting/rule.h"
-#include "dp/data/sealed_table.h"
-#include "dp/synthesis/dpsyn/testing_views.h"
+#include "dp/data/testing/seal_rows.h"
+#include "dp/synthesis/dpsyn/testing/views.h"
 #include "dp/synthesis/dpsyn/view_choice.h"
 #include "dp/synthesis/dpsyn/view_schedule.h"
 #include "dp/synthesis/dpsyn/views_model.h"
@@ -180,12 +180,12 @@ TEST(ViewSchedule, ARepeatedRequestKeepsTheNoiseAndTheCertificateThatWereCharged
 
 TEST(ViewSchedule, NumericalCompositionBuysLessNoiseThanZcdpForThePromise) {
   SynthesisInput input = PromisedInput();
-  SettingsReader reader(input.settings);
+  SettingsReader reader(ViewSettingsTable(), input.settings);
   const ViewSchedule promised = MakeViewSchedule(input, reader).value();
   const auto budget = std::get<ZcdpBudget>(BudgetOf(input.rule, input.spend).value());
   input.rule.kind = RuleKind::kZcdp;
   input.spend = {.rho = budget.rho};
-  SettingsReader again(input.settings);
+  SettingsReader again(ViewSettingsTable(), input.settings);
   const ViewSchedule zcdp = MakeViewSchedule(input, again).value();
   ASSERT_EQ(promised.groups.size(), zcdp.groups.size());
   EXPECT_LT(ForecastError(promised.groups.back().noise).standard_deviation,

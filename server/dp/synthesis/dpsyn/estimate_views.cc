@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/status_macros.h"
+#include "dp/domain/row_major.h"
 #include "dp/synthesis/dpsyn/reconstruction.h"
 
 namespace curator::dp {
@@ -45,10 +46,10 @@ std::vector<std::vector<double>> SingleCounts(const std::vector<ViewTable>& view
         variances.resize(attribute + 1);
       }
       const double variance =
-          view.variance * static_cast<double>(Fold(view.set, view.sizes, {attribute}).ratio());
+          view.variance * static_cast<double>(Marginalization(view.set, view.sizes, {attribute}).ratio());
       if (!singles[attribute].empty() && variances[attribute] <= variance) continue;
       variances[attribute] = variance;
-      singles[attribute] = NearestNonNegative(Folded(view, {attribute}), TotalOf(view));
+      singles[attribute] = NearestNonNegative(Marginalized(view, {attribute}), TotalOf(view));
     }
   }
   return singles;
@@ -96,13 +97,9 @@ namespace {
 // The cells of a view, each with its stride and size per attribute.
 class Neighbours {
  public:
-  explicit Neighbours(const ViewTable& view) : sizes_(view.sizes), strides_(view.sizes.size()) {
-    size_t stride = 1;
-    for (size_t i = sizes_.size(); i-- > 0;) {
-      strides_[i] = stride;
-      stride *= static_cast<size_t>(sizes_[i]);
-      number_ += sizes_[i] - 1;
-    }
+  explicit Neighbours(const ViewTable& view)
+      : sizes_(view.sizes.begin(), view.sizes.end()), strides_(RowMajorStrides(sizes_)) {
+    for (const int64_t size : view.sizes) number_ += size - 1;
   }
 
   int64_t number() const { return number_; }
@@ -110,17 +107,16 @@ class Neighbours {
   template <typename Visit>
   void Of(size_t cell, Visit visit) const {
     for (size_t i = 0; i < sizes_.size(); ++i) {
-      const auto size = static_cast<size_t>(sizes_[i]);
-      const size_t digit = cell / strides_[i] % size;
+      const size_t digit = cell / strides_[i] % sizes_[i];
       const size_t first = cell - digit * strides_[i];
-      for (size_t other = 0; other < size; ++other) {
+      for (size_t other = 0; other < sizes_[i]; ++other) {
         if (other != digit) visit(first + other * strides_[i]);
       }
     }
   }
 
  private:
-  std::vector<int64_t> sizes_;
+  std::vector<size_t> sizes_;
   std::vector<size_t> strides_;
   int64_t number_ = 0;
 };
@@ -236,10 +232,10 @@ absl::StatusOr<std::vector<ViewTable>> ShrunkPairs(const std::vector<std::vector
     for (size_t j = i + 1; j < view.set.size(); ++j) {
       RETURN_IF_ERROR(pacer.Advance(static_cast<int64_t>(view.cells.size())));
       const AttributeSet set = {view.set[i], view.set[j]};
-      const Fold fold(view.set, view.sizes, set);
+      const Marginalization fold(view.set, view.sizes, set);
       ViewTable pair{.set = set,
                      .sizes = {view.sizes[i], view.sizes[j]},
-                     .cells = Folded(view, set),
+                     .cells = Marginalized(view, set),
                      .variance = view.variance * static_cast<double>(fold.ratio())};
       RETURN_IF_ERROR(ShrinkView(singles, pair, pacer));
       pairs.push_back(std::move(pair));

@@ -13,21 +13,21 @@ namespace {
 
 // Of one cell of the view's marginal over `set`.
 double VarianceOver(const ViewTable& view, const AttributeSet& set) {
-  return view.variance * static_cast<double>(Fold(view.set, view.sizes, set).ratio());
+  return view.variance * static_cast<double>(Marginalization(view.set, view.sizes, set).ratio());
 }
 
 ViewTable MarginalOf(const ViewTable& view, const AttributeSet& set) {
   ViewTable marginal{
-      .set = set, .sizes = {}, .cells = Folded(view, set), .variance = VarianceOver(view, set)};
+      .set = set, .sizes = {}, .cells = Marginalized(view, set), .variance = VarianceOver(view, set)};
   for (size_t i = 0; i < view.set.size(); ++i) {
-    if (std::ranges::binary_search(set, view.set[i])) marginal.sizes.push_back(view.sizes[i]);
+    if (Contains(set, view.set[i])) marginal.sizes.push_back(view.sizes[i]);
   }
   return marginal;
 }
 
 // One marginal's turn; the largest movement of one of its cells.
 double FitOne(const ViewTable& goal, ViewTable& table) {
-  const Fold fold(table.set, table.sizes, goal.set);
+  const Marginalization fold(table.set, table.sizes, goal.set);
   std::vector<double> factors(fold.cells());
   fold.ForEachCell([&](size_t cell, size_t folded) { factors[folded] += table.cells[cell]; });
   std::vector<double> added(fold.cells());
@@ -46,7 +46,7 @@ double FitOne(const ViewTable& goal, ViewTable& table) {
 
 // One marginal's turn of projections; the largest movement of one of its cells.
 double ProjectOne(const ViewTable& goal, ViewTable& table) {
-  const Fold fold(table.set, table.sizes, goal.set);
+  const Marginalization fold(table.set, table.sizes, goal.set);
   std::vector<std::vector<size_t>> groups(fold.cells());
   fold.ForEachCell([&](size_t cell, size_t folded) { groups[folded].push_back(cell); });
   double moved = 0;
@@ -142,8 +142,8 @@ absl::Status FitLeastSquares(std::span<const ViewTable> known, ViewTable& table,
     if (subset.empty()) total = TotalOf(*source);
     // What is missing of this marginal, after the smaller ones have been met, has no marginals of its own:
     // spread evenly, it disturbs none of them.
-    const std::vector<double> goal = Folded(*source, subset);
-    const Fold fold(table.set, table.sizes, subset);
+    const std::vector<double> goal = Marginalized(*source, subset);
+    const Marginalization fold(table.set, table.sizes, subset);
     std::vector<double> missing = goal;
     RETURN_IF_ERROR(pacer.Advance(static_cast<int64_t>(table.cells.size())));
     fold.ForEachCell([&](size_t cell, size_t folded) { missing[folded] -= table.cells[cell]; });

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "dp/synthesis/dpsyn/testing_views.h"
+#include "dp/synthesis/dpsyn/testing/views.h"
 
 namespace curator::dp {
 namespace {
@@ -43,11 +43,11 @@ TEST_P(EveryReconstruction, AgreesWithAllViewsThatKnowAPart) {
     truth.cells[cell] = 100 + static_cast<double>(cell * 7 % 13);
   std::vector<ViewTable> pairs = {MakeView(domain, {0, 1}, 0, 1), MakeView(domain, {1, 2}, 0, 1),
                                   MakeView(domain, {0, 2}, 0, 1)};
-  for (ViewTable& pair : pairs) pair.cells = Folded(truth, pair.set);
+  for (ViewTable& pair : pairs) pair.cells = Marginalized(truth, pair.set);
   ViewTable whole = MakeView(domain, {0, 1, 2}, 0, 1);
   whole.cells = Rebuild(domain, pairs, {0, 1, 2});
   for (const ViewTable& pair : pairs)
-    EXPECT_THAT(Folded(whole, pair.set), testing::Pointwise(testing::DoubleNear(1e-4), pair.cells));
+    EXPECT_THAT(Marginalized(whole, pair.set), testing::Pointwise(testing::DoubleNear(1e-4), pair.cells));
 }
 
 INSTANTIATE_TEST_SUITE_P(All, EveryReconstruction, testing::Bool(),
@@ -90,7 +90,7 @@ TEST(FitLeastSquares, IsTheShortestTableWithTheseMarginals) {
 std::vector<ViewTable> Singles(const ViewTable& truth) {
   std::vector<ViewTable> singles;
   for (size_t i = 0; i < truth.set.size(); ++i)
-    singles.push_back({{truth.set[i]}, {truth.sizes[i]}, Folded(truth, {truth.set[i]}), 0});
+    singles.push_back({{truth.set[i]}, {truth.sizes[i]}, Marginalized(truth, {truth.set[i]}), 0});
   return singles;
 }
 
@@ -104,7 +104,7 @@ TEST(ProjectOnto, EndsWithTheKnownMarginalsAndNoNegativeCount) {
   ASSERT_TRUE(ProjectOnto(known, 1e-9, 1000, table, pacer).ok());
   EXPECT_GE(*std::ranges::min_element(table.cells), 0);
   for (const ViewTable& single : known)
-    EXPECT_THAT(Folded(table, single.set), testing::Pointwise(testing::DoubleNear(1e-3), single.cells));
+    EXPECT_THAT(Marginalized(table, single.set), testing::Pointwise(testing::DoubleNear(1e-3), single.cells));
 }
 
 // One large cell among many empty ones: scaling would make it pay for all the noise above 0.

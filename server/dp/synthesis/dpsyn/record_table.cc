@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/status_macros.h"
+#include "dp/domain/row_major.h"
 
 namespace curator::dp {
 namespace {
@@ -42,9 +43,12 @@ size_t RecordTable::ColumnOf(uint32_t attribute) const {
 
 absl::StatusOr<std::vector<uint32_t>> RecordTable::CellsOf(const AttributeSet& set, Pacer& pacer) const {
   std::vector<uint32_t> cells(static_cast<size_t>(rows_));
-  uint32_t stride = 1;
+  std::vector<uint32_t> sizes;
+  for (const uint32_t attribute : set) sizes.push_back(static_cast<uint32_t>(sizes_[ColumnOf(attribute)]));
+  const std::vector<uint32_t> strides = RowMajorStrides(sizes);
   for (size_t i = set.size(); i-- > 0;) {
     const size_t column = ColumnOf(set[i]);
+    const uint32_t stride = strides[i];
     RETURN_IF_ERROR(pacer.InPieces(cells.size(), [&](size_t start, size_t length) {
       if (narrow_[column].empty()) {
         for (size_t row = start; row < start + length; ++row) cells[row] += stride * wide_[column][row];
@@ -52,7 +56,6 @@ absl::StatusOr<std::vector<uint32_t>> RecordTable::CellsOf(const AttributeSet& s
         for (size_t row = start; row < start + length; ++row) cells[row] += stride * narrow_[column][row];
       }
     }));
-    stride *= static_cast<uint32_t>(sizes_[column]);
   }
   return cells;
 }

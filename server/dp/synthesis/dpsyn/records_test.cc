@@ -1,4 +1,4 @@
-// The two ways to make records: sorted_records.h (STS), record_flow.h and flow_records.h (MCF).
+// The two ways to make records: sorted_records.h (STS) and view_matching.h (MCF).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,9 +7,8 @@
 #include <numeric>
 #include <random>
 
-#include "dp/synthesis/dpsyn/flow_records.h"
 #include "dp/synthesis/dpsyn/sorted_records.h"
-#include "dp/synthesis/dpsyn/testing_views.h"
+#include "dp/synthesis/dpsyn/testing/views.h"
 #include "dp/synthesis/dpsyn/view_matching.h"
 
 namespace curator::dp {
@@ -19,6 +18,17 @@ using testing::ElementsAre;
 
 ViewTable Pair(uint32_t first, std::vector<double> cells) {
   return {.set = {first, first + 1}, .sizes = {2, 2}, .cells = std::move(cells), .variance = 1};
+}
+
+// The counts of a view without those of records that were made.
+std::vector<double> CountsLeft(ViewTable view, const TestRows& made) {
+  for (const auto& record : made) {
+    size_t cell = 0;
+    for (size_t i = 0; i < view.set.size(); ++i)
+      cell = cell * static_cast<size_t>(view.sizes[i]) + record[view.set[i]];
+    view.cells[cell] -= 1;
+  }
+  return view.cells;
 }
 
 // Li, Zhang, Wang 2018, figure 3.
@@ -32,9 +42,9 @@ TEST(SortedRecords, ReproducesTheWorkedExampleOfThePaper) {
   std::vector<uint32_t> record(4);
   sorted.Next(record);
   EXPECT_THAT(record, ElementsAre(1, 0, 1, 1));
-  EXPECT_THAT(sorted.Left(0), ElementsAre(3, 2, 3, 1));
-  EXPECT_THAT(sorted.Left(1), ElementsAre(2, 2, 3, 2));
-  EXPECT_THAT(sorted.Left(2), ElementsAre(4, 3, 1, 1));
+  EXPECT_THAT(CountsLeft(views[order[0].view], {record}), ElementsAre(3, 2, 3, 1));
+  EXPECT_THAT(CountsLeft(views[order[1].view], {record}), ElementsAre(2, 2, 3, 2));
+  EXPECT_THAT(CountsLeft(views[order[2].view], {record}), ElementsAre(4, 3, 1, 1));
 }
 
 TEST(SortedRecords, UseUpTheCountsOfViewsThatAgree) {
@@ -42,9 +52,9 @@ TEST(SortedRecords, UseUpTheCountsOfViewsThatAgree) {
   const TestRows rows = ChainedRows({2, 3, 4}, 300, 1);
   const std::vector<ViewTable> views = {CountedView(domain, {0, 1}, rows), CountedView(domain, {1, 2}, rows)};
   SortedRecords sorted(views, TopologicalOrder(views, 0), {0, 1, 2});
-  std::vector<uint32_t> record(3);
-  for (int i = 0; i < 300; ++i) sorted.Next(record);
-  for (size_t step : {0U, 1U}) EXPECT_THAT(sorted.Left(step), testing::Each(0));
+  TestRows made(300, std::vector<uint32_t>(3));
+  for (std::vector<uint32_t>& record : made) sorted.Next(record);
+  for (const ViewTable& view : views) EXPECT_THAT(CountsLeft(view, made), testing::Each(0));
 }
 
 TEST(RecordTable, RefusesNumbersOfRecordsWhoseBitsWrapAround) {
@@ -194,17 +204,17 @@ TEST(FlowRecords, SettleWhereAttributesDependOnEachOtherIfOnlyMovesThatComeClose
     }
   }
   const std::vector<ViewTable> views = CountedViews(sets, sizes, ChainedRows(sizes, 4000, 1));
-  const auto flow = [&](MoveRule moves) {
+  const auto flow = [&](FlowMoveRule moves) {
     Pacer pacer{std::stop_token()};
     AttributeSet all(12);
     std::iota(all.begin(), all.end(), 0U);
     return MakeFlowRecords(views, all, sizes, 4000, {.most_passes = 40, .moves = moves}, pacer).value();
   };
-  const FlowResult closer = flow(MoveRule::kCloser);
+  const FlowResult closer = flow(FlowMoveRule::kCloser);
   EXPECT_LT(closer.moves.size(), 40U);
   EXPECT_LT(closer.moves.back(), 20);
   EXPECT_LT(closer.distance_at_last, 0.003);
-  const FlowResult every = flow(MoveRule::kEvery);
+  const FlowResult every = flow(FlowMoveRule::kEvery);
   EXPECT_EQ(every.moves.size(), 40U);
   EXPECT_GT(every.distance_at_last, 3 * closer.distance_at_last);
 }
@@ -221,7 +231,7 @@ TEST(FlowRecords, EndAfterSoManyStepsThoughTheViewsCannotAllBeMet) {
     Pacer pacer{std::stop_token()};
     return MakeFlowRecords(views, {0, 1, 2}, sizes, 1000,
                            {.most_passes = 1000,
-                            .moves = MoveRule::kEvery,
+                            .moves = FlowMoveRule::kEvery,
                             .most_steps = most_steps,
                             .most_steps_of_view = most_steps_of_view},
                            pacer)
@@ -245,7 +255,7 @@ TEST(FlowRecords, EndAfterSoManyStepsThoughTheViewsCannotAllBeMet) {
 TEST(ViewMatching, CountsWhatItReadsOfTheViewsOfWhatMayChange) {
   const std::vector<int64_t> sizes = {3, 4, 2};
   const std::vector<ViewTable> views = CountedViews({{0, 1}, {1, 2}}, sizes, ChainedRows(sizes, 500, 2));
-  const auto steps = [&](MoveRule rule) {
+  const auto steps = [&](FlowMoveRule rule) {
     Pacer pacer{std::stop_token()};
     ViewMatching matching =
         ViewMatching::Create(views, TableOf(ChainedRows(sizes, 500, 1), sizes), pacer).value();
@@ -253,15 +263,15 @@ TEST(ViewMatching, CountsWhatItReadsOfTheViewsOfWhatMayChange) {
     EXPECT_GT(matching.Match(0, rule, 0, pacer).value(), 0);
     return pacer.steps() - before;
   };
-  EXPECT_LE(steps(MoveRule::kEvery), 12 + 500 * (1 + 3));
-  EXPECT_GT(steps(MoveRule::kCloser), steps(MoveRule::kEvery));
+  EXPECT_LE(steps(FlowMoveRule::kEvery), 12 + 500 * (1 + 3));
+  EXPECT_GT(steps(FlowMoveRule::kCloser), steps(FlowMoveRule::kEvery));
 }
 
 TEST(ViewMatching, MovesNoMoreRecordsThanNeedBeAndMeetsTheView) {
   const std::vector<int64_t> sizes = {3, 4, 2};
   const TestRows rows = ChainedRows(sizes, 500, 1);
   const std::vector<ViewTable> views = CountedViews({{0, 1}}, sizes, ChainedRows(sizes, 500, 2));
-  for (const MoveRule rule : {MoveRule::kCloser, MoveRule::kEvery}) {
+  for (const FlowMoveRule rule : {FlowMoveRule::kCloser, FlowMoveRule::kEvery}) {
     Pacer pacer{std::stop_token()};
     ViewMatching matching = ViewMatching::Create(views, TableOf(rows, sizes), pacer).value();
     const int64_t moves = matching.Match(0, rule, 123, pacer).value();
@@ -300,7 +310,8 @@ TEST(ViewMatching, EveryMoveThatComesCloserLowersTheSumOfSquares) {
   double last = squares(matching.records());
   int64_t moves = 0;
   for (int turn = 0; turn < 30; ++turn) {
-    const int64_t moved = matching.Match(static_cast<size_t>(turn) % 3, MoveRule::kCloser, 7, pacer).value();
+    const int64_t moved =
+        matching.Match(static_cast<size_t>(turn) % 3, FlowMoveRule::kCloser, 7, pacer).value();
     const double now = squares(matching.records());
     EXPECT_LE(now, last - 1e-9 * static_cast<double>(moved));
     last = now;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/status_macros.h"
+#include "dp/domain/row_major.h"
 
 namespace curator::dp {
 namespace {
@@ -21,19 +22,14 @@ SortedRecords::SortedRecords(std::span<const ViewTable> views, const std::vector
     const ViewTable& view = views[ordered.view];
     Step step;
     step.left = view.cells;
-    step.strides.resize(view.set.size());
-    size_t stride = 1;
-    for (size_t i = view.set.size(); i-- > 0;) {
-      step.strides[i] = stride;
-      stride *= static_cast<size_t>(view.sizes[i]);
-    }
+    step.sizes.assign(view.sizes.begin(), view.sizes.end());
+    step.strides = RowMajorStrides(step.sizes);
     for (size_t i = 0; i < view.set.size(); ++i) {
-      step.sizes.push_back(static_cast<size_t>(view.sizes[i]));
       step.places.push_back(
           static_cast<size_t>(std::ranges::lower_bound(attributes, view.set[i]) - attributes.begin()));
-      step.known.push_back(std::ranges::binary_search(ordered.known, view.set[i]));
+      step.known.push_back(Contains(ordered.known, view.set[i]));
     }
-    const Fold fold(view.set, view.sizes, ordered.known);
+    const Marginalization fold(view.set, view.sizes, ordered.known);
     step.slice_of.resize(view.cells.size());
     step.largest.resize(fold.cells());
     fold.ForEachCell([&](size_t cell, size_t folded) {

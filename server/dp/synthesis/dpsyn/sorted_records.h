@@ -32,9 +32,6 @@ class SortedRecords {
   // The next record, in the order of the attributes.
   void Next(std::span<uint32_t> codes);
 
-  // What is left of the counts of the view of the i-th step, row-major.
-  const std::vector<double>& Left(size_t step) const { return steps_[step].left; }
-
  private:
   struct Step {
     std::vector<size_t> places;   // of the view's attributes in the record

@@ -44,9 +44,8 @@ struct Wanted {
 };
 
 Wanted WantedOf(const ViewQuestion& question) {
-  Wanted wanted{.attributes = UnionOf(question.workload), .sizes = {}, .pairs = {}, .triples = {}};
-  for (const uint32_t attribute : wanted.attributes)
-    wanted.sizes.push_back(question.domain.attributes()[attribute].size());
+  Wanted wanted{.attributes = Union(question.workload), .sizes = {}, .pairs = {}, .triples = {}};
+  wanted.sizes = question.domain.SizesOf(wanted.attributes);
   wanted.pairs = SubsetsWithin(question.workload, 2);
   const size_t d = wanted.attributes.size();
   if (d < 3 || d * (d - 1) * (d - 2) / 6 > kMostTriples) return wanted;

@@ -11,6 +11,9 @@
 #include <utility>
 
 #include "base/status_macros.h"
+#include "dp/domain/row_major.h"
+#include "dp/synthesis/dpsyn/sorted_records.h"
+#include "dp/synthesis/dpsyn/view_sampler.h"
 
 namespace curator::dp {
 namespace {
@@ -65,13 +68,10 @@ absl::StatusOr<ViewMatching> ViewMatching::Create(std::span<const ViewTable> vie
   for (size_t i = 0; i < views.size(); ++i) {
     const ViewTable& view = views[i];
     const double total = TotalOf(view);
-    Layout layout{.columns = {}, .strides = std::vector<uint32_t>(view.set.size()), .first_cell = cells};
+    Layout layout{.columns = {},
+                  .strides = RowMajorStrides(std::vector<uint32_t>(view.sizes.begin(), view.sizes.end())),
+                  .first_cell = cells};
     layout.scale = total > 0 ? static_cast<double>(matching.records_.rows()) / total : 0;
-    uint32_t stride = 1;
-    for (size_t axis = view.set.size(); axis-- > 0;) {
-      layout.strides[axis] = stride;
-      stride *= static_cast<uint32_t>(view.sizes[axis]);
-    }
     for (const uint32_t attribute : view.set) {
       layout.columns.push_back(matching.records_.ColumnOf(attribute));
       matching.views_of_[layout.columns.back()].push_back(i);
@@ -147,7 +147,7 @@ void ViewMatching::Move(size_t row) {
   }
 }
 
-absl::StatusOr<int64_t> ViewMatching::Match(size_t view, MoveRule rule, size_t first_row, Pacer& pacer) {
+absl::StatusOr<int64_t> ViewMatching::Match(size_t view, FlowMoveRule rule, size_t first_row, Pacer& pacer) {
   const Layout& layout = layouts_[view];
   const ViewTable& table = views_[view];
   const size_t cells = table.cells.size();
@@ -168,14 +168,14 @@ absl::StatusOr<int64_t> ViewMatching::Match(size_t view, MoveRule rule, size_t f
     const std::span<struct Move> ways = departures.From(cell);
     if (ways.empty()) continue;
     struct Move* best = nullptr;
-    double least = rule == MoveRule::kCloser ? -kLeastGain : HUGE_VAL;
+    double least = rule == FlowMoveRule::kCloser ? -kLeastGain : HUGE_VAL;
     RETURN_IF_ERROR(pacer.Advance(static_cast<int64_t>(before_.size())));
     Load(row);
     for (struct Move& way : ways) {
       if (way.count == 0) continue;
       Aim(view, way.to);
-      if (rule == MoveRule::kCloser) RETURN_IF_ERROR(pacer.Advance(StepsOfChange()));
-      const double change = rule == MoveRule::kCloser ? Change() : 0;
+      if (rule == FlowMoveRule::kCloser) RETURN_IF_ERROR(pacer.Advance(StepsOfChange()));
+      const double change = rule == FlowMoveRule::kCloser ? Change() : 0;
       --looks;
       if (change < least) {
         least = change;
@@ -205,25 +205,15 @@ double ViewMatching::MeanDistance() const {
 
 namespace {
 
-std::vector<size_t> StridesOf(const std::vector<int64_t>& sizes) {
-  std::vector<size_t> strides(sizes.size());
-  size_t stride = 1;
-  for (size_t i = sizes.size(); i-- > 0;) {
-    strides[i] = stride;
-    stride *= static_cast<size_t>(sizes[i]);
-  }
-  return strides;
-}
-
 // The network of cells and hubs, and its solution.
 class Network {
  public:
   Network(const std::vector<int64_t>& sizes, std::span<const int64_t> surplus)
       : left_(surplus.begin(), surplus.end()), supply_(graph_, 0), cost_(graph_, 0) {
     for (size_t cell = 0; cell < surplus.size(); ++cell) nodes_.push_back(graph_.addNode());
-    const std::vector<size_t> strides = StridesOf(sizes);
+    const std::vector<int64_t> strides = RowMajorStrides(sizes);
     for (size_t axis = 0; axis < sizes.size(); ++axis) {
-      const size_t stride = strides[axis];
+      const auto stride = static_cast<size_t>(strides[axis]);
       const auto size = static_cast<size_t>(sizes[axis]);
       for (size_t cell = 0; cell < surplus.size(); ++cell) {
         if (cell / stride % size != 0) continue;
@@ -297,15 +287,15 @@ std::vector<int64_t> Surplus(std::span<const int64_t> counts, std::span<const in
 }
 
 // Matches surplus and shortage among the cells that agree on everything but the attributes of `mask`.
-void MatchWithin(const std::vector<int64_t>& sizes, const std::vector<size_t>& strides, size_t mask,
+void MatchWithin(const std::vector<int64_t>& sizes, const std::vector<int64_t>& strides, size_t mask,
                  std::vector<int64_t>& surplus, std::vector<Move>& moves) {
-  std::map<size_t, std::pair<std::vector<uint32_t>, std::vector<uint32_t>>> groups;  // many, few
+  std::map<int64_t, std::pair<std::vector<uint32_t>, std::vector<uint32_t>>> groups;  // many, few
   for (size_t cell = 0; cell < surplus.size(); ++cell) {
     if (surplus[cell] == 0) continue;
-    size_t group = cell;
+    auto group = static_cast<int64_t>(cell);
     for (size_t axis = 0; axis < sizes.size(); ++axis) {
       if ((mask >> axis & 1) == 1)
-        group -= cell / strides[axis] % static_cast<size_t>(sizes[axis]) * strides[axis];
+        group -= static_cast<int64_t>(cell) / strides[axis] % sizes[axis] * strides[axis];
     }
     auto& [many, few] = groups[group];
     (surplus[cell] > 0 ? many : few).push_back(static_cast<uint32_t>(cell));
@@ -363,7 +353,7 @@ std::vector<Move> FewChanges(const std::vector<int64_t>& all_sizes, std::span<co
   std::vector<int64_t> sizes;
   std::ranges::copy_if(all_sizes, std::back_inserter(sizes), [](int64_t size) { return size > 1; });
   std::vector<int64_t> surplus = Surplus(counts, goal);
-  const std::vector<size_t> strides = StridesOf(sizes);
+  const std::vector<int64_t> strides = RowMajorStrides(sizes);
   std::vector<Move> moves;
   for (size_t i = 0; i < sizes.size(); ++i) MatchWithin(sizes, strides, size_t{1} << i, surplus, moves);
   for (size_t i = 0; i < sizes.size(); ++i) {
@@ -372,6 +362,55 @@ std::vector<Move> FewChanges(const std::vector<int64_t>& all_sizes, std::span<co
   }
   MatchWithin(sizes, strides, (size_t{1} << sizes.size()) - 1, surplus, moves);
   return moves;
+}
+
+absl::StatusOr<FlowResult> MakeFlowRecords(std::span<const ViewTable> views, const AttributeSet& attributes,
+                                           const std::vector<int64_t>& sizes, int64_t rows,
+                                           const FlowRule& rule, Pacer& pacer) {
+  RecordTable drawn(attributes, sizes, rows);
+  FixedOrder order(0x6d6366);
+  const ViewSampler sampler(views, attributes);
+  WordStream words(order, 512);
+  std::vector<uint32_t> codes(attributes.size());
+  for (size_t row = 0; row < static_cast<size_t>(rows); ++row) {
+    RETURN_IF_ERROR(pacer.Advance(static_cast<int64_t>(codes.size())));
+    sampler.Draw(words, codes);
+    for (size_t column = 0; column < codes.size(); ++column) drawn.Set(column, row, codes[column]);
+  }
+  if (rows == 0) return FlowResult{.records = std::move(drawn), .moves = {}};
+  ASSIGN_OR_RETURN(ViewMatching matching, ViewMatching::Create(views, std::move(drawn), pacer));
+  const double distance_at_first = matching.MeanDistance();
+  std::vector<size_t> turns;
+  for (size_t view = 0; view < views.size(); ++view) {
+    if (!views[view].set.empty()) turns.push_back(view);
+  }
+  const int64_t steps_before = pacer.steps();
+  const int64_t most_steps =
+      rows * (rule.most_steps + rule.most_steps_of_view * static_cast<int64_t>(turns.size()));
+  const auto at_bound = [&] { return pacer.steps() - steps_before >= most_steps; };
+  std::vector<int64_t> moves;
+  double moved_in_all = 0;
+  while (static_cast<int64_t>(moves.size()) < rule.most_passes && !at_bound()) {
+    order.Shuffle(turns);
+    const bool is_free = static_cast<int64_t>(moves.size()) < rule.free_passes &&
+                         moved_in_all < rule.free_moves * static_cast<double>(rows);
+    const FlowMoveRule form = is_free ? FlowMoveRule::kEvery : rule.moves;
+    int64_t& moved = moves.emplace_back(0);
+    for (size_t turn = 0; turn < turns.size() && !at_bound(); ++turn) {
+      ASSIGN_OR_RETURN(const int64_t here,
+                       matching.Match(turns[turn], form, order.Below(static_cast<size_t>(rows)), pacer));
+      moved += here;
+    }
+    moved_in_all += static_cast<double>(moved);
+    if (static_cast<double>(moved) < rule.converged * static_cast<double>(rows)) break;
+  }
+  const double distance_at_last = matching.MeanDistance();
+  return FlowResult{.records = std::move(matching).TakeRecords(),
+                    .moves = std::move(moves),
+                    .steps = pacer.steps() - steps_before,
+                    .reached_bound = at_bound(),
+                    .distance_at_first = distance_at_first,
+                    .distance_at_last = distance_at_last};
 }
 
 }  // namespace curator::dp

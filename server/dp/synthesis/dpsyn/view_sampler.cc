@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "dp/domain/row_major.h"
+
 namespace curator::dp {
 
 WordStream::WordStream(BitSource& bits, size_t expected)
@@ -29,15 +31,14 @@ ViewSampler::ViewSampler(std::span<const ViewTable> views, const AttributeSet& a
 ViewSampler::Step ViewSampler::MakeStep(const ViewTable& view, const OrderedView& ordered,
                                         const AttributeSet& attributes) {
   Step step;
-  size_t known_cells = 1;
+  const std::vector<int64_t> known_strides = StridesWithin(view.set, view.sizes, ordered.known);
   for (size_t i = view.set.size(); i-- > 0;) {
     const auto place =
         static_cast<size_t>(std::ranges::lower_bound(attributes, view.set[i]) - attributes.begin());
     const auto size = static_cast<size_t>(view.sizes[i]);
-    if (std::ranges::binary_search(ordered.known, view.set[i])) {
+    if (known_strides[i] > 0) {
       step.known_places.push_back(place);
-      step.known_strides.push_back(known_cells);
-      known_cells *= size;
+      step.known_strides.push_back(static_cast<size_t>(known_strides[i]));
     } else {
       step.added_places.push_back(place);
       step.added_sizes.push_back(size);
@@ -46,10 +47,10 @@ ViewSampler::Step ViewSampler::MakeStep(const ViewTable& view, const OrderedView
   }
   step.cumulative.assign(view.cells.size(), 0.0);
   std::vector<size_t> known(view.cells.size());
-  Fold(view.set, view.sizes, ordered.known).ForEachCell([&](size_t cell, size_t folded) {
+  Marginalization(view.set, view.sizes, ordered.known).ForEachCell([&](size_t cell, size_t folded) {
     known[cell] = folded;
   });
-  Fold(view.set, view.sizes, ordered.added).ForEachCell([&](size_t cell, size_t folded) {
+  Marginalization(view.set, view.sizes, ordered.added).ForEachCell([&](size_t cell, size_t folded) {
     step.cumulative[known[cell] * step.added_cells + folded] = view.cells[cell];
   });
   for (size_t start = 0; start < step.cumulative.size(); start += step.added_cells) {

@@ -10,9 +10,9 @@
 #include "absl/strings/str_cat.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
-#include "dp/accounting/calculators/certification.h"
 #include "dp/accounting/calculators/gaussian.h"
-#include "dp/synthesis/affordable_selection.h"
+#include "dp/accounting/certification.h"
+#include "dp/synthesis/budget_split.h"
 #include "dp/synthesis/dpsyn/consistency.h"
 #include "dp/synthesis/dpsyn/covering_design.h"
 #include "dp/synthesis/synthesis_workload.h"
@@ -22,27 +22,13 @@
 namespace curator::dp {
 namespace {
 
-constexpr int64_t kViewRecordShare = 50;  // one part in so many buys the number of records
+constexpr int64_t kViewRecordParts = 50;  // see RecordCountUnits()
 constexpr int64_t kViewGuessedRecords = 10'000;
 constexpr int64_t kMostMeasuredCells = int64_t{1} << 25;
 
-// A budget in its own units.
-struct Purse {
-  bool pure = true;
-  int64_t units = 0;
-  std::string_view field() const { return pure ? "spend.epsilon" : "spend.rho"; }
-};
-
-Purse PurseOf(const Budget& budget) {
-  if (const auto* pure = std::get_if<PureBudget>(&budget))
-    return {.pure = true, .units = pure->epsilon.units()};
-  return {.pure = false, .units = std::get<ZcdpBudget>(budget).rho.units()};
-}
-
-absl::StatusOr<NoiseSpec> NoiseFor(const Purse& purse, const Sensitivity& sensitivity) {
-  if (purse.units < 1) return InvalidField(purse.field(), "is too small to be split over all views");
-  if (purse.pure) return LaplaceNoiseFor(sensitivity, Epsilon(purse.units));
-  return GaussianNoiseFor(sensitivity, Rho(purse.units));
+absl::StatusOr<NoiseSpec> ViewNoiseFor(const BudgetShare& share, const Sensitivity& sensitivity) {
+  if (share.units < 1) return share.TooSmallFor("all views");
+  return NoiseFor(share, sensitivity);
 }
 
 // What will be measured, before any price.
@@ -52,17 +38,18 @@ struct ViewPlan {
   std::vector<AttributeSet> candidates;  // of selections
 };
 
-struct Shares {
+// The units of the budget, split.
+struct ViewSplit {
   int64_t records = 0;
   int64_t singles = 0;
   int64_t views = 0;
 };
 
-Shares SharesOf(int64_t units, const ViewPlan& plan, const ViewSettings& settings) {
-  Shares shares{.records = std::max<int64_t>(1, units / kViewRecordShare)};
+ViewSplit SplitBudget(int64_t units, const ViewPlan& plan, const ViewSettings& settings) {
+  ViewSplit shares{.records = RecordCountUnits(units, kViewRecordParts)};
   const int64_t rest = units - shares.records;
   const bool others = !plan.views.empty() || !plan.candidates.empty();
-  if (!plan.singles.empty()) shares.singles = others ? Percent(rest, settings.single_percent) : rest;
+  if (!plan.singles.empty()) shares.singles = others ? PercentOf(rest, settings.single_percent) : rest;
   shares.views = rest - shares.singles;
   return shares;
 }
@@ -80,38 +67,33 @@ std::map<double, std::vector<AttributeSet>> ByShare(const Domain& domain,
 }
 
 absl::Status BuyGroups(const SynthesisInput& input, const ViewPlan& plan, const ViewSettings& settings,
-                       const Purse& purse, ViewSchedule& schedule) {
-  const Shares shares = SharesOf(purse.units, plan, settings);
+                       const BudgetShare& whole, ViewSchedule& schedule) {
+  const ViewSplit shares = SplitBudget(whole.units, plan, settings);
   ASSIGN_OR_RETURN(const Sensitivity records, RecordCountSensitivity(input.unit_bound));
-  ASSIGN_OR_RETURN(schedule.record_noise, NoiseFor({purse.pure, shares.records}, records));
+  ASSIGN_OR_RETURN(schedule.record_noise, ViewNoiseFor(whole.Of(shares.records), records));
   schedule.groups.clear();
   const auto buy = [&](const std::vector<AttributeSet>& views, int64_t units) -> absl::Status {
     ASSIGN_OR_RETURN(const Sensitivity sensitivity,
                      MarginalsSensitivity(input.unit_bound, static_cast<int64_t>(views.size())));
-    ASSIGN_OR_RETURN(const NoiseSpec noise, NoiseFor({purse.pure, units}, sensitivity));
+    ASSIGN_OR_RETURN(const NoiseSpec noise, ViewNoiseFor(whole.Of(units), sensitivity));
     schedule.groups.push_back({.views = views, .noise = noise});
     return absl::OkStatus();
   };
   if (!plan.singles.empty()) RETURN_IF_ERROR(buy(plan.singles, shares.singles));
   if (!plan.views.empty()) {
-    for (const auto& [share, views] : ByShare(input.domain, plan.views, settings.split, purse.pure)) {
+    for (const auto& [share, views] : ByShare(input.domain, plan.views, settings.split, whole.is_pure)) {
       const double part = share * static_cast<double>(views.size()) * (1 - 1e-9);
       RETURN_IF_ERROR(buy(views, static_cast<int64_t>(static_cast<double>(shares.views) * part)));
     }
   }
   if (plan.candidates.empty()) return absl::OkStatus();
   const int64_t round = shares.views / settings.selections;
-  const int64_t selecting = Percent(round, settings.selection_percent);
+  const int64_t selecting = PercentOf(round, settings.selection_percent);
   ASSIGN_OR_RETURN(const Sensitivity one, MarginalsSensitivity(input.unit_bound, 1));
-  ASSIGN_OR_RETURN(const NoiseSpec noise, NoiseFor({purse.pure, round - selecting}, one));
-  std::optional<Epsilon> selection = Epsilon(selecting);
-  if (!purse.pure) {
-    ASSIGN_OR_RETURN(selection, AffordableSelection(Rho(selecting)));
-  }
-  if (!selection || selection->units() < 1)
-    return InvalidField(purse.field(), "is too small to pay for every selection");
+  ASSIGN_OR_RETURN(const NoiseSpec noise, ViewNoiseFor(whole.Of(round - selecting), one));
+  ASSIGN_OR_RETURN(const Epsilon selection, SelectionFor(whole.Of(selecting), "every selection"));
   schedule.selected = SelectedViews{
-      .candidates = plan.candidates, .rounds = settings.selections, .selection = *selection, .noise = noise};
+      .candidates = plan.candidates, .rounds = settings.selections, .selection = selection, .noise = noise};
   return absl::OkStatus();
 }
 
@@ -138,10 +120,10 @@ absl::StatusOr<std::vector<CountedEvent>> DrawsUnder(const UnitBound& unit, cons
 absl::Status FillInDraws(const UnitBound& unit, ViewSchedule& schedule) {
   const Epsilon range = schedule.selected ? schedule.selected->selection : Epsilon(0);
   const int64_t sides = unit.relation == NeighbourRelation::kReplaceOne ? 2 : 1;
-  const UnitBound leaving{.relation = NeighbourRelation::kAddRemove, .max_records = unit.max_records};
   ASSIGN_OR_RETURN(schedule.draws, DrawsUnder(unit, range, schedule));
-  ASSIGN_OR_RETURN(schedule.linear.removals,
-                   DrawsUnder(leaving, Epsilon((range.units() + sides - 1) / sides), schedule));
+  ASSIGN_OR_RETURN(
+      schedule.linear.removals,
+      DrawsUnder(EnteringOrLeaving(unit), Epsilon((range.units() + sides - 1) / sides), schedule));
   schedule.linear.draws = schedule.draws;
   return absl::OkStatus();
 }
@@ -158,40 +140,37 @@ bool IsBought(const std::vector<CountedEvent>& draws, const ApproximateEvent& pr
 // shows how much could be gained at most.
 absl::Status BuyNoise(const SynthesisInput& input, const Budget& budget, const ViewPlan& plan,
                       const ViewSettings& settings, ViewSchedule& schedule) {
-  Purse purse = PurseOf(budget);
+  BudgetShare whole = WholeOf(budget);
   const auto* zcdp = std::get_if<ZcdpBudget>(&budget);
   if (zcdp != nullptr && zcdp->promise && plan.candidates.empty()) {
     const ApproximateEvent& promise = *zcdp->promise;
     const int64_t most = LargestGaussianRho(promise.epsilon, promise.delta).units();
     for (const int halvings : {26, 16, 12, 9, 7}) {
-      purse.units = most - (most >> halvings);
-      if (purse.units <= zcdp->rho.units()) break;
-      RETURN_IF_ERROR(BuyGroups(input, plan, settings, purse, schedule));
+      whole.units = most - (most >> halvings);
+      if (whole.units <= zcdp->rho.units()) break;
+      RETURN_IF_ERROR(BuyGroups(input, plan, settings, whole, schedule));
       RETURN_IF_ERROR(FillInDraws(input.unit_bound, schedule));
       if (IsBought(schedule.draws, promise, input.charged)) return absl::OkStatus();
     }
-    purse.units = zcdp->rho.units();
+    whole.units = zcdp->rho.units();
   }
-  RETURN_IF_ERROR(BuyGroups(input, plan, settings, purse, schedule));
+  RETURN_IF_ERROR(BuyGroups(input, plan, settings, whole, schedule));
   return FillInDraws(input.unit_bound, schedule);
 }
 
 ViewBudget BudgetOfViews(const Budget& budget, const ViewSettings& settings, const Sensitivity& one) {
-  const Purse purse = PurseOf(budget);
+  const BudgetShare whole = WholeOf(budget);
   const double share = 0.98 * static_cast<double>(100 - settings.single_percent) / 100;
-  return {.pure = purse.pure,
-          .amount = share * static_cast<double>(purse.units) / 1e12,
+  return {.pure = whole.is_pure,
+          .amount = share * static_cast<double>(whole.units) / 1e12,
           .l1_sensitivity = static_cast<double>(one.l1),
           .squared_l2_sensitivity = static_cast<double>(one.l2_squared)};
 }
 
 // The attributes of the workload that lie in no view, as sets of one.
 std::vector<AttributeSet> Alone(const AttributeSet& attributes, const std::vector<AttributeSet>& views) {
-  const AttributeSet covered = UnionOf(views);
   std::vector<AttributeSet> alone;
-  for (const uint32_t attribute : attributes) {
-    if (!std::ranges::binary_search(covered, attribute)) alone.push_back({attribute});
-  }
+  for (const uint32_t attribute : Difference(attributes, Union(views))) alone.push_back({attribute});
   return alone;
 }
 
@@ -305,7 +284,7 @@ absl::StatusOr<ViewSchedule> MakeViewSchedule(const SynthesisInput& input, Setti
   ASSIGN_OR_RETURN(const Budget budget, BudgetOf(input.rule, input.spend));
   ASSIGN_OR_RETURN(const ViewSettings settings, ReadViewSettings(input.domain, workload, reader));
   ASSIGN_OR_RETURN(const Sensitivity one, MarginalsSensitivity(input.unit_bound, 1));
-  ViewSchedule schedule{.attributes = UnionOf(workload), .estimation = settings.estimation};
+  ViewSchedule schedule{.attributes = Union(workload), .estimation = settings.estimation};
 
   const auto records =
       static_cast<double>(std::max<int64_t>(1, input.assume_records.value_or(kViewGuessedRecords)));
@@ -316,10 +295,10 @@ absl::StatusOr<ViewSchedule> MakeViewSchedule(const SynthesisInput& input, Setti
                         .records = records,
                         .max_view_cells = settings.max_view_cells};
   if (input.settings.contains("cells")) {
-    ASSIGN_OR_RETURN(question.cells, reader.Integer("cells", 1, 1, kMostViewCells));
+    ASSIGN_OR_RETURN(question.cells, reader.Integer("cells", 1));
   }
   if (input.settings.contains("strength")) {
-    ASSIGN_OR_RETURN(question.strength, reader.Integer("strength", 2, 2, 3));
+    ASSIGN_OR_RETURN(question.strength, reader.Integer("strength", 2));
   }
 
   ViewPlan plan;
@@ -336,13 +315,10 @@ absl::StatusOr<ViewSchedule> MakeViewSchedule(const SynthesisInput& input, Setti
                                                               ", the pairs there are to select from"));
   } else {
     ASSIGN_OR_RETURN(plan.views, ReadViews(input.domain, settings.views, settings.max_view_cells));
-    const AttributeSet listed = UnionOf(plan.views);
-    AttributeSet all;
-    std::ranges::set_union(schedule.attributes, listed, std::back_inserter(all));
-    schedule.attributes = std::move(all);
+    schedule.attributes = Union(schedule.attributes, Union(plan.views));
   }
-  ASSIGN_OR_RETURN(choice.cells, reader.Integer("cells", choice.cells, 1, kMostViewCells));
-  ASSIGN_OR_RETURN(choice.strength, reader.Integer("strength", choice.strength, 2, 3));
+  ASSIGN_OR_RETURN(choice.cells, reader.Integer("cells", choice.cells));
+  ASSIGN_OR_RETURN(choice.strength, reader.Integer("strength", choice.strength));
 
   const std::vector<AttributeSet> alone = Alone(schedule.attributes, plan.views);
   if (settings.single_percent > 0 || !plan.candidates.empty()) {
@@ -366,12 +342,23 @@ absl::StatusOr<ViewSchedule> MakeViewSchedule(const SynthesisInput& input, Setti
 
 namespace {
 
+constexpr Choices<Estimator, 2> kEstimators = {
+    {{"shrunk", Estimator::kShrunk}, {"ripple", Estimator::kRipple}}};
+constexpr Choices<BudgetSplit, 2> kSplits = {
+    {{"equal", BudgetSplit::kEqual}, {"squared_error", BudgetSplit::kSquaredError}}};
+
+constexpr int64_t kManyValues = 8;
+constexpr int64_t kSinglePercent = 5;
+constexpr int64_t kSinglePercentOfManyValues = 30;
+constexpr int64_t kRakingSweeps = 50;
+constexpr int64_t kRippleRounds = 20;
+
 // Attributes with many values need counts of their own; a few binary ones are counted in many views anyhow.
 int64_t DefaultSinglePercent(const Domain& domain, const AttributeSet& attributes, Estimator estimator) {
   if (estimator == Estimator::kRipple) return 0;
   const bool large = std::ranges::any_of(
-      attributes, [&](uint32_t attribute) { return domain.attributes()[attribute].size() > 8; });
-  return large ? 30 : 5;
+      attributes, [&](uint32_t attribute) { return domain.attributes()[attribute].size() > kManyValues; });
+  return large ? kSinglePercentOfManyValues : kSinglePercent;
 }
 
 }  // namespace
@@ -379,62 +366,64 @@ int64_t DefaultSinglePercent(const Domain& domain, const AttributeSet& attribute
 absl::StatusOr<ViewSettings> ReadViewSettings(const Domain& domain, const std::vector<AttributeSet>& workload,
                                               SettingsReader& reader) {
   ViewSettings settings;
-  settings.views = reader.Text("views", "design");
-  ASSIGN_OR_RETURN(const std::string estimator, reader.Choice("estimator", {"shrunk", "ripple"}));
-  settings.estimation.estimator = estimator == "ripple" ? Estimator::kRipple : Estimator::kShrunk;
+  ASSIGN_OR_RETURN(settings.views, reader.Text("views"));
+  ASSIGN_OR_RETURN(settings.estimation.estimator, reader.Choice("estimator", kEstimators));
   const bool shrunk = settings.estimation.estimator == Estimator::kShrunk;
-  ASSIGN_OR_RETURN(settings.max_view_cells,
-                   reader.Integer("max_view_cells", settings.max_view_cells, 1, kMostViewCells));
-  ASSIGN_OR_RETURN(const std::string split, shrunk ? reader.Choice("split", {"equal", "squared_error"})
-                                                   : reader.Choice("split", {"squared_error", "equal"}));
-  settings.split = split == "equal" ? BudgetSplit::kEqual : BudgetSplit::kSquaredError;
-  const AttributeSet attributes = UnionOf(workload);
-  ASSIGN_OR_RETURN(
-      settings.single_percent,
-      reader.Integer("single_percent",
-                     DefaultSinglePercent(domain, attributes, settings.estimation.estimator), 0, 90));
+  ASSIGN_OR_RETURN(settings.max_view_cells, reader.Integer("max_view_cells"));
+  ASSIGN_OR_RETURN(settings.split,
+                   reader.Choice("split", kSplits,
+                                 std::optional(shrunk ? BudgetSplit::kEqual : BudgetSplit::kSquaredError)));
+  const AttributeSet attributes = Union(workload);
+  ASSIGN_OR_RETURN(settings.single_percent,
+                   reader.Integer("single_percent",
+                                  DefaultSinglePercent(domain, attributes, settings.estimation.estimator)));
   const auto pairs = static_cast<int64_t>(SubsetsWithin(workload, 2).size());
   const int64_t most = std::clamp<int64_t>(pairs, 1, kMostViews);
-  ASSIGN_OR_RETURN(
-      settings.selections,
-      reader.Integer("selections", std::clamp<int64_t>(2 * static_cast<int64_t>(attributes.size()), 1, most),
-                     1, most));
-  ASSIGN_OR_RETURN(settings.selection_percent,
-                   reader.Integer("selection_percent", settings.selection_percent, 1, 90));
-  ASSIGN_OR_RETURN(settings.estimation.threshold, reader.Real("threshold", 1, 0, 1e9));
-  ASSIGN_OR_RETURN(const int64_t rounds, reader.Integer("rounds", shrunk ? 50 : 20, 1, 1000));
+  const int64_t selections = std::clamp<int64_t>(2 * std::ssize(attributes), 1, most);
+  ASSIGN_OR_RETURN(settings.selections, reader.Integer("selections", selections, IntegerRange{1, most}));
+  ASSIGN_OR_RETURN(settings.selection_percent, reader.Integer("selection_percent"));
+  ASSIGN_OR_RETURN(settings.estimation.threshold, reader.Real("threshold"));
+  ASSIGN_OR_RETURN(const int64_t rounds, reader.Integer("rounds", shrunk ? kRakingSweeps : kRippleRounds));
   settings.estimation.rounds = static_cast<int>(rounds);
   return settings;
 }
 
-const std::vector<Setting>& ViewSettingsForPeople() {
+const std::vector<Setting>& ViewSettingsTable() {
   static const auto* const settings = new std::vector<Setting>{
-      {"views",
-       "which marginals are measured. design: a covering design of the workload's pairs or triples; "
-       "selected: "
-       "the pairs that independence misses most, chosen by looking, at a price; or a list such as "
-       "\"age,sex;sex,income,race\" (attributes by name, or by index as #3)",
-       "design"},
-      {"strength", "what a design covers: 2, every pair; 3, every triple",
-       "that of the least expected error"},
-      {"cells", "a design's bound on the cells of a view of more than two attributes",
-       "that of the least expected error"},
-      {"max_view_cells", "the most cells of any view of several attributes", "65536"},
-      {"split",
-       "how views of different sizes share the budget. equal: the same noise; squared_error: the least sum "
-       "of "
-       "squared errors",
-       "equal when shrunk, squared_error with ripple"},
-      {"single_percent", "the share of the budget for the counts of single attributes, 0 to 90",
-       "30 with an attribute of more than 8 values, else 5; 0 with ripple"},
-      {"selections", "with views=selected: how many pairs are chosen", "twice the attributes"},
-      {"selection_percent", "with views=selected: the share of the pairs' budget that chooses them", "25"},
-      {"estimator",
-       "shrunk: views are drawn towards independence as far as their noise hides more, and raked until they "
-       "agree; ripple: the paper's consistency and Ripple in turns",
-       "shrunk"},
-      {"threshold", "counts below minus this are what Ripple takes away; halved every round", "1"},
-      {"rounds", "of consistency and Ripple, or sweeps of raking, at most", "50, or 20 with ripple"}};
+      TextSetting(
+          "views",
+          "which marginals are measured. design: a covering design of the workload's pairs or triples; "
+          "selected: the pairs that independence misses most, selected from the data, at a price; or a "
+          "list such as \"age,sex;sex,income,race\" (attributes by name, or by index as #3)",
+          "design"),
+      IntegerSetting("strength", "what a design covers: 2, every pair; 3, every triple",
+                     "that of the least expected error", IntegerRange{2, 3}),
+      IntegerSetting("cells", "a design's bound on the cells of a view of more than two attributes",
+                     "that of the least expected error", IntegerRange{1, kMostViewCells}),
+      IntegerSetting("max_view_cells", "the most cells of any view of several attributes", int64_t{1} << 16,
+                     {1, kMostViewCells}),
+      ChoiceSetting(
+          "split",
+          "how views of different sizes share the budget. equal: the same noise; squared_error: the "
+          "least sum of squared errors",
+          kSplits, "equal when shrunk, squared_error with ripple"),
+      IntegerSetting("single_percent", "the share of the budget for the counts of single attributes",
+                     absl::StrCat(kSinglePercentOfManyValues, " with an attribute of more than ", kManyValues,
+                                  " values, else ", kSinglePercent, "; 0 with ripple"),
+                     IntegerRange{0, 90}),
+      IntegerSetting("selections", "with views=selected: how many pairs are chosen", "twice the attributes"),
+      IntegerSetting("selection_percent",
+                     "with views=selected: the share of the pairs' budget that chooses them", 25, {1, 90}),
+      ChoiceSetting(
+          "estimator",
+          "shrunk: views are shrunk towards independence as far as their noise hides more, and raked "
+          "until they agree; ripple: the paper's consistency and Ripple in turns",
+          kEstimators),
+      RealSetting("threshold", "counts below minus this are what Ripple takes away; halved every round", 1,
+                  {0, 1e9}),
+      IntegerSetting("rounds", "of consistency and Ripple, or sweeps of raking, at most",
+                     absl::StrCat(kRakingSweeps, ", or ", kRippleRounds, " with ripple"),
+                     IntegerRange{1, 1000})};
   return *settings;
 }
 

@@ -14,7 +14,7 @@
 #include "dp/accounting/units.h"
 #include "dp/synthesis/dpsyn/estimate_views.h"
 #include "dp/synthesis/dpsyn/view_choice.h"
-#include "dp/synthesis/settings_reader.h"
+#include "dp/synthesis/settings.h"
 #include "dp/synthesis/synthesizer.h"
 #include "dp/workload/noise_spec.h"
 
@@ -42,7 +42,7 @@ struct ViewSchedule {
   std::vector<ViewGroup> groups;  // the first one of single attributes, when there are such
   std::optional<SelectedViews> selected;
   ViewEstimation estimation;
-  std::map<std::string, std::string> used_settings;  // of ViewSettingsForPeople()
+  std::map<std::string, std::string> used_settings;  // of ViewSettingsTable()
   std::vector<CountedEvent> draws;
   LinearDraws linear;  // for the accounts of parts
   int64_t largest_view = 1;
@@ -60,17 +60,16 @@ struct ViewSchedule {
 absl::StatusOr<ViewSchedule> MakeViewSchedule(const SynthesisInput& input, SettingsReader& reader);
 
 // The settings that MakeViewSchedule() reads.
-const std::vector<Setting>& ViewSettingsForPeople();
+const std::vector<Setting>& ViewSettingsTable();
 
-// The settings of the methods that measure views.
-
+// The settings of the methods that measure views. ViewSettingsTable() has the defaults and ranges.
 struct ViewSettings {
   std::string views;  // "design", "selected" or a list
-  int64_t max_view_cells = int64_t{1} << 16;
+  int64_t max_view_cells = 0;
   BudgetSplit split = BudgetSplit::kEqual;
-  int64_t single_percent = 30;
+  int64_t single_percent = 0;
   int64_t selections = 1;  // with "selected"
-  int64_t selection_percent = 25;
+  int64_t selection_percent = 0;
   ViewEstimation estimation;
 };
 

@@ -3,20 +3,16 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <iterator>
 #include <numeric>
 #include <utility>
 
+#include "dp/domain/attribute_set.h"
+#include "dp/domain/row_major.h"
+
 namespace curator::dp {
 
-std::vector<int64_t> SizesOf(const Domain& domain, const AttributeSet& set) {
-  std::vector<int64_t> sizes;
-  for (const uint32_t attribute : set) sizes.push_back(domain.attributes()[attribute].size());
-  return sizes;
-}
-
 ViewTable MakeView(const Domain& domain, const AttributeSet& set, double value, double variance) {
-  ViewTable view{.set = set, .sizes = SizesOf(domain, set), .cells = {}, .variance = variance};
+  ViewTable view{.set = set, .sizes = domain.SizesOf(set), .cells = {}, .variance = variance};
   size_t cells = 1;
   for (const int64_t size : view.sizes) cells *= static_cast<size_t>(size);
   view.cells.assign(cells, value);
@@ -27,34 +23,23 @@ double TotalOf(const ViewTable& view) {
   return std::accumulate(view.cells.begin(), view.cells.end(), 0.0);
 }
 
-bool IsSubset(const AttributeSet& subset, const AttributeSet& set) {
-  return std::ranges::includes(set, subset);
-}
-
-AttributeSet Intersection(const AttributeSet& left, const AttributeSet& right) {
-  AttributeSet both;
-  std::ranges::set_intersection(left, right, std::back_inserter(both));
-  return both;
-}
-
-Fold::Fold(const AttributeSet& set, std::span<const int64_t> sizes, const AttributeSet& subset) {
-  std::vector<size_t> strides(set.size());
-  for (size_t i = set.size(); i-- > 0;) {
+Marginalization::Marginalization(const AttributeSet& set, std::span<const int64_t> sizes,
+                                 const AttributeSet& subset) {
+  const std::vector<int64_t> strides = StridesWithin(set, sizes, subset);
+  for (size_t i = 0; i < set.size(); ++i) {
     const auto size = static_cast<size_t>(sizes[i]);
     whole_cells_ *= size;
-    if (!std::ranges::binary_search(subset, set[i])) continue;
-    strides[i] = folded_cells_;
-    folded_cells_ *= size;
+    if (strides[i] > 0) folded_cells_ *= size;
   }
   if (set.empty()) return;
   outer_sizes_.assign(sizes.begin(), sizes.end() - 1);
   outer_strides_.assign(strides.begin(), strides.end() - 1);
   last_size_ = sizes.back();
-  last_stride_ = strides.back();
+  last_stride_ = static_cast<size_t>(strides.back());
 }
 
-std::vector<double> Folded(const ViewTable& view, const AttributeSet& subset) {
-  const Fold fold(view.set, view.sizes, subset);
+std::vector<double> Marginalized(const ViewTable& view, const AttributeSet& subset) {
+  const Marginalization fold(view.set, view.sizes, subset);
   std::vector<double> sums(fold.cells());
   fold.ForEachCell([&](size_t cell, size_t folded) { sums[folded] += view.cells[cell]; });
   return sums;
@@ -82,21 +67,22 @@ double Dependence(const ViewTable& view, const OrderedView& step) {
   if (step.known.empty()) return 0;
   const double total = TotalOf(view);
   if (total <= 0) return 0;
-  const std::vector<double> known = Folded(view, step.known);
-  const std::vector<double> added = Folded(view, step.added);
+  const std::vector<double> known = Marginalized(view, step.known);
+  const std::vector<double> added = Marginalized(view, step.added);
   std::vector<size_t> row(view.cells.size());
-  Fold(view.set, view.sizes, step.known).ForEachCell([&](size_t cell, size_t folded) { row[cell] = folded; });
+  Marginalization(view.set, view.sizes, step.known).ForEachCell([&](size_t cell, size_t folded) {
+    row[cell] = folded;
+  });
   double distance = 0;
-  Fold(view.set, view.sizes, step.added).ForEachCell([&](size_t cell, size_t folded) {
+  Marginalization(view.set, view.sizes, step.added).ForEachCell([&](size_t cell, size_t folded) {
     distance += std::abs(view.cells[cell] - known[row[cell]] * added[folded] / total);
   });
   return distance / total;
 }
 
 OrderedView StepOf(std::span<const ViewTable> views, size_t view, const AttributeSet& there) {
-  OrderedView step{.view = view, .known = Intersection(views[view].set, there), .added = {}};
-  std::ranges::set_difference(views[view].set, there, std::back_inserter(step.added));
-  return step;
+  const AttributeSet& set = views[view].set;
+  return {.view = view, .known = Intersection(set, there), .added = Difference(set, there)};
 }
 
 }  // namespace
@@ -106,9 +92,7 @@ std::vector<OrderedView> TopologicalOrder(std::span<const ViewTable> views, size
   AttributeSet there;
   std::vector<bool> used(views.size());
   const auto take = [&](OrderedView step) {
-    AttributeSet both;
-    std::ranges::set_union(there, step.added, std::back_inserter(both));
-    there = std::move(both);
+    there = Union(there, step.added);
     used[step.view] = true;
     order.push_back(std::move(step));
   };

@@ -25,24 +25,16 @@ struct ViewTable {
   bool operator==(const ViewTable&) const = default;
 };
 
-// The sizes of the attributes of `set`.
-std::vector<int64_t> SizesOf(const Domain& domain, const AttributeSet& set);
-
 // A view of `set` with all cells at `value`.
 ViewTable MakeView(const Domain& domain, const AttributeSet& set, double value, double variance);
 
 double TotalOf(const ViewTable& view);
 
-// Whether all of `subset` lies in `set`; both rising.
-bool IsSubset(const AttributeSet& subset, const AttributeSet& set);
-
-AttributeSet Intersection(const AttributeSet& left, const AttributeSet& right);
-
 // Where the cells of a set fall when only a subset of its attributes is looked at.
-class Fold {
+class Marginalization {
  public:
   // `subset` lies in `set`; `sizes` are those of `set`.
-  Fold(const AttributeSet& set, std::span<const int64_t> sizes, const AttributeSet& subset);
+  Marginalization(const AttributeSet& set, std::span<const int64_t> sizes, const AttributeSet& subset);
 
   // Of the subset.
   size_t cells() const { return folded_cells_; }
@@ -76,7 +68,7 @@ class Fold {
 };
 
 // The marginal of `subset`.
-std::vector<double> Folded(const ViewTable& view, const AttributeSet& subset);
+std::vector<double> Marginalized(const ViewTable& view, const AttributeSet& subset);
 
 // The counts that are nearest to `counts` (least squares) among those that are not negative and sum to
 // `total` >= 0.

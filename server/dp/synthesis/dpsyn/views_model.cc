@@ -10,9 +10,9 @@
 #include "base/canonical_bytes.h"
 #include "base/int128.h"
 #include "base/status_macros.h"
-#include "dp/synthesis/dense/product_component.h"
 #include "dp/synthesis/dpsyn/reconstruction.h"
 #include "dp/synthesis/dpsyn/view_choice.h"
+#include "dp/synthesis/models/product_component.h"
 #include "dp/workload/marginals.h"
 
 namespace curator::dp {
@@ -29,7 +29,7 @@ absl::Status CheckParts(const Domain& domain, const ViewsModelParts& parts) {
   std::vector<AttributeSet> sets;
   for (const ViewTable& view : parts.views) {
     RETURN_IF_ERROR(domain.CheckSet(view.set));
-    if (view.sizes != SizesOf(domain, view.set) ||
+    if (view.sizes != domain.SizesOf(view.set) ||
         static_cast<int64_t>(view.cells.size()) != CellsOf(domain, view.set) || !(view.variance > 0) ||
         !std::isfinite(view.variance))
       return absl::InvalidArgumentError("a view has not one count for each of its cells");
@@ -37,13 +37,13 @@ absl::Status CheckParts(const Domain& domain, const ViewsModelParts& parts) {
       return absl::InvalidArgumentError("a view has a count that is not a number from 0 upwards");
     sets.push_back(view.set);
   }
-  if (UnionOf(sets) != parts.attributes)
+  if (Union(sets) != parts.attributes)
     return absl::InvalidArgumentError("the views have not the model's attributes");
   const bool needs_table = parts.answers == AnswerFrom::kRecords;
   if (needs_table && (!parts.table || parts.table->rows() < 1))
     return absl::InvalidArgumentError("a model that answers from its records needs some");
   if (parts.table && (parts.table->attributes() != parts.attributes ||
-                      parts.table->sizes() != SizesOf(domain, parts.attributes)))
+                      parts.table->sizes() != domain.SizesOf(parts.attributes)))
     return absl::InvalidArgumentError("the records have not the model's attributes");
   return absl::OkStatus();
 }
@@ -118,7 +118,8 @@ absl::StatusOr<std::optional<double>> ViewsModel::CellNoise(const AttributeSet& 
   double weights = 0;
   for (const ViewTable& view : parts_.views) {
     if (IsSubset(set, view.set))
-      weights += 1 / (view.variance * static_cast<double>(Fold(view.set, view.sizes, set).ratio()));
+      weights +=
+          1 / (view.variance * static_cast<double>(Marginalization(view.set, view.sizes, set).ratio()));
   }
   if (!(weights > 0)) return std::optional<double>();
   return std::optional(std::sqrt(1 / weights));
@@ -211,8 +212,8 @@ absl::StatusOr<ViewsModelParts> DecodeViewsModel(const Domain& domain, std::stri
   for (int64_t i = 0; i < lines && reader.ok(); ++i) parts.transcript.push_back(reader.Text());
   RETURN_IF_ERROR(reader.Finish());
   if (rows != 0) {
-    ASSIGN_OR_RETURN(parts.table, RecordTable::Unpacked(parts.attributes, SizesOf(domain, parts.attributes),
-                                                        rows, packed));
+    ASSIGN_OR_RETURN(parts.table,
+                     RecordTable::Unpacked(parts.attributes, domain.SizesOf(parts.attributes), rows, packed));
   }
   return parts;
 }

@@ -1,14 +1,296 @@
 #include "dp/synthesis/mwem/mwem.h"
 
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
 #include <utility>
+#include <vector>
 
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "base/progress.h"
 #include "base/status_macros.h"
-#include "dp/synthesis/dense/product_model.h"
-#include "dp/synthesis/factored/factored_model.h"
-#include "dp/synthesis/mwem/mwem_run.h"
+#include "dp/domain/attribute_set.h"
+#include "dp/domain/domain.h"
+#include "dp/kernel/candidate_families.h"
+#include "dp/kernel/kernel.h"
+#include "dp/kernel/transcript.h"
+#include "dp/synthesis/budget_split.h"
+#include "dp/synthesis/models/factored_fit.h"
+#include "dp/synthesis/models/factored_model.h"
+#include "dp/synthesis/models/product_component.h"
+#include "dp/synthesis/models/product_model.h"
 #include "dp/synthesis/mwem/mwem_schedule.h"
+#include "dp/synthesis/pacer.h"
+#include "dp/synthesis/synthesis_workload.h"
+#include "dp/workload/linear_queries.h"
+#include "dp/workload/marginals.h"
 
 namespace curator::dp {
+namespace {
+
+// What is measured, as a fit takes it: boxes as the cells that are in them.
+NoisyAnswers Measured(const Domain& domain, const QueryGroup& group, const std::vector<int64_t>& answers,
+                      double deviation) {
+  NoisyAnswers measured{
+      .group = group, .answers = {answers.begin(), answers.end()}, .standard_deviation = deviation};
+  if (!IsWholeMarginal(group)) measured.group.queries = TermsOf(domain, group);
+  return measured;
+}
+
+// The sum of the absolute differences.
+double Distance(const std::vector<int64_t>& answers, const std::vector<double>& estimates) {
+  double sum = 0;
+  for (size_t i = 0; i < answers.size(); ++i) sum += std::abs(static_cast<double>(answers[i]) - estimates[i]);
+  return sum;
+}
+
+// The candidates of a round and the weights' present estimates of their answers: the public side of a
+// selection. Not thread-safe.
+class MwemCandidates {
+ public:
+  // Every whole marginal, and every query of the other groups. `domain` must outlive it.
+  MwemCandidates(const Domain& domain, std::span<const QueryGroup> workload) : domain_(domain) {
+    families_.reserve(workload.size());
+    for (const QueryGroup& group : workload) families_.push_back({.group = group, .estimate = {}});
+  }
+
+  // Restores all candidates but the dropped ones, with a penalty of `penalty` for each of their answers.
+  void Restart(double penalty) {
+    for (CandidateFamily& family : families_) {
+      const bool whole = IsWholeMarginal(family.group);
+      const int64_t answers = whole ? NumberOfQueries(domain_, family.group) : 1;
+      family.penalty = penalty * static_cast<double>(answers);
+      family.excluded.clear();
+    }
+  }
+
+  // Drops, for all rounds to come, the candidates whose measurement would exceed the cells of the fit.
+  void DropUnfit(const FactoredFit& fit) {
+    std::erase_if(families_,
+                  [&fit](const CandidateFamily& family) { return !fit.Fits(family.group.attributes); });
+  }
+
+  // Recomputes the estimates of the candidates that have an attribute of `changed`; of all without `changed`.
+  // Errors: those of FactoredFit::Marginals().
+  absl::Status Estimate(FactoredFit& fit, const std::optional<AttributeSet>& changed, Pacer& pacer) {
+    const auto is_changed = [&](uint32_t attribute) { return Contains(*changed, attribute); };
+    std::vector<AttributeSet> sets;
+    std::vector<size_t> of;
+    for (size_t i = 0; i < families_.size(); ++i) {
+      const AttributeSet& set = families_[i].group.attributes;
+      if (changed && std::ranges::none_of(set, is_changed)) continue;
+      sets.push_back(set);
+      of.push_back(i);
+    }
+    ASSIGN_OR_RETURN(const std::vector<std::vector<double>> cells, fit.Marginals(sets, pacer));
+    for (size_t i = 0; i < of.size(); ++i) {
+      CandidateFamily& family = families_[of[i]];
+      family.estimate = AnswersFromEstimates(domain_, family.group, cells[i]);
+      RETURN_IF_ERROR(pacer.Advance(static_cast<int64_t>(family.estimate.size())));
+    }
+    return absl::OkStatus();
+  }
+
+  // For Kernel::SelectWorstCandidate().
+  std::span<const CandidateFamily> families() const { return families_; }
+
+  int64_t left() const {
+    int64_t left = 0;
+    for (const CandidateFamily& family : families_) left += NumberOfCandidates(domain_, family);
+    return left;
+  }
+
+  // left() > 0.
+  FamilyChoice First() const {
+    FamilyChoice first;
+    while (NumberOfCandidates(domain_, families_[first.family]) == 0) ++first.family;
+    for (const int64_t excluded : families_[first.family].excluded) {
+      if (excluded != static_cast<int64_t>(first.query)) break;
+      ++first.query;
+    }
+    return first;
+  }
+
+  // Removes a candidate until the next restart.
+  void Exclude(FamilyChoice choice) {
+    std::vector<int64_t>& excluded = families_[choice.family].excluded;
+    const auto query = static_cast<int64_t>(choice.query);
+    excluded.insert(std::ranges::lower_bound(excluded, query), query);
+  }
+
+  // The group that measures a candidate, and the present estimate of its answers.
+  QueryGroup GroupOf(FamilyChoice choice) const {
+    const QueryGroup& group = families_[choice.family].group;
+    return IsWholeMarginal(group) ? group : SingleQuery(group, choice.query);
+  }
+  std::vector<double> EstimateOf(FamilyChoice choice) const {
+    const CandidateFamily& family = families_[choice.family];
+    if (IsWholeMarginal(family.group)) return family.estimate;
+    return {family.estimate[choice.query]};
+  }
+
+ private:
+  const Domain& domain_;
+  std::vector<CandidateFamily> families_;
+};
+
+// One fit, from its first draw to its model. Not thread-safe.
+class MwemRun {
+ public:
+  // All must outlive it.
+  MwemRun(const SynthesisInput& input, MwemSchedule schedule, Kernel& kernel, Pacer& pacer)
+      : input_(input),
+        schedule_(std::move(schedule)),
+        kernel_(kernel),
+        pacer_(pacer),
+        candidates_(input.domain, input.workload) {}
+
+  // Draws what the schedule lists, or less where rounds end early, and fits. Errors: those of the kernel;
+  // CANCELLED as in Pacer.
+  absl::StatusOr<std::unique_ptr<SynthesisModel>> Finish(const Progress& progress) {
+    RETURN_IF_ERROR(CountRecords());
+    RETURN_IF_ERROR(MeasureBeforehand());
+    const auto stages = static_cast<int64_t>(schedule_.stages.size());
+    const int64_t rounds = stages * schedule_.settings.rounds;
+    int64_t done = 0;
+    for (const MwemStage& stage : schedule_.stages) {
+      deviation_ = TrustedDeviation(stage.noise);
+      candidates_.Restart(ForecastError(stage.noise).expected_absolute_error);
+      Signal signal = Signal::kThere;
+      for (int64_t round = 0; round < stage.rounds; ++round) {
+        if (signal == Signal::kThere) {
+          ASSIGN_OR_RETURN(signal, Round(stage, done + 1 == rounds));
+        }
+        progress(static_cast<double>(++done) / static_cast<double>(rounds));
+      }
+    }
+    RETURN_IF_ERROR(Replay(FactoredFit::Which::kAll, schedule_.settings.last_sweeps));
+    transcript_.push_back(absl::StrCat(
+        "last replay: ", replayed_.sweeps, replayed_.sweeps == 1 ? " sweep, " : " sweeps, ",
+        replayed_.largest_move <= schedule_.settings.converged ? "settled" : "stopped before it had settled",
+        absl::StrFormat(": no answer moved by more than %.3g standard deviations", replayed_.largest_move)));
+    return MakeModel();
+  }
+
+ private:
+  // Whether a measurement differed from its estimate by more than the noise.
+  enum class Signal { kThere, kGone };
+
+  absl::Status CountRecords() {
+    RETURN_IF_ERROR(pacer_.Check());
+    ASSIGN_OR_RETURN(const int64_t count, kernel_.NoisyRecordCount(schedule_.record_noise));
+    transcript_.push_back(absl::StrCat("number of records: ", count));
+    const NoisyRecords records{.answer = static_cast<double>(count),
+                               .standard_deviation = TrustedDeviation(schedule_.record_noise)};
+    fit_ = std::make_unique<FactoredFit>(input_.domain, records, schedule_.settings.max_cells);
+    if (schedule_.settings.form == MwemForm::kDense) return fit_->Join(schedule_.attributes, pacer_);
+    return absl::OkStatus();
+  }
+
+  absl::Status MeasureBeforehand() {
+    deviation_ = TrustedDeviation(schedule_.stages.front().noise);
+    if (!schedule_.initial.empty()) {
+      ASSIGN_OR_RETURN(const std::vector<std::vector<int64_t>> counts,
+                       kernel_.NoisyCounts(schedule_.initial, schedule_.initial_noise));
+      const double deviation = TrustedDeviation(schedule_.initial_noise);
+      for (size_t i = 0; i < counts.size(); ++i) {
+        const QueryGroup& group = schedule_.initial[i];
+        if (!fit_->Fits(group.attributes)) continue;
+        transcript_.push_back(absl::StrCat("beforehand, counts of ", NamesOf(input_.domain, group.attributes),
+                                           ": ", counts[i].size(), " cells, each within about ",
+                                           std::llround(2 * deviation)));
+        RETURN_IF_ERROR(fit_->Add(Measured(input_.domain, group, counts[i], deviation), pacer_));
+      }
+      RETURN_IF_ERROR(Replay(FactoredFit::Which::kWithNews, schedule_.settings.sweeps));
+    }
+    candidates_.DropUnfit(*fit_);
+    return candidates_.Estimate(*fit_, std::nullopt, pacer_);
+  }
+
+  // One round. kGone also when nothing was left to measure.
+  absl::StatusOr<Signal> Round(const MwemStage& stage, bool last) {
+    RETURN_IF_ERROR(pacer_.Check());
+    if (candidates_.left() == 0) return Signal::kGone;
+    FamilyChoice chosen = candidates_.First();
+    if (stage.selection) {
+      ASSIGN_OR_RETURN(chosen, kernel_.SelectWorstCandidate(candidates_.families(), *stage.selection));
+    }
+    const QueryGroup group = candidates_.GroupOf(chosen);
+    const std::vector<double> estimate = candidates_.EstimateOf(chosen);
+    candidates_.Exclude(chosen);
+    ASSIGN_OR_RETURN(const std::vector<std::vector<int64_t>> counts,
+                     kernel_.NoisyCounts(std::span(&group, 1), stage.noise));
+    transcript_.push_back(absl::StrCat(
+        IsWholeMarginal(group) ? "counts of " : absl::StrCat("query ", chosen.query, " over "),
+        NamesOf(input_.domain, group.attributes), ": ", counts[0].size(),
+        counts[0].size() == 1 ? " answer" : " cells, each", " within about ", std::llround(2 * deviation_)));
+    const double noise = ForecastError(stage.noise).expected_absolute_error;
+    const bool below = Distance(counts[0], estimate) < noise * static_cast<double>(estimate.size());
+    RETURN_IF_ERROR(fit_->Add(Measured(input_.domain, group, counts[0], deviation_), pacer_));
+    candidates_.DropUnfit(*fit_);
+    const bool ends = below && schedule_.settings.adaptive == MwemRounds::kAdaptive;
+    // Without selections the weights between measurements are not used, nor are those before the last replay.
+    const bool is_used = stage.selection || schedule_.settings.iterate == MwemIterate::kAverage;
+    if (is_used && !last) RETURN_IF_ERROR(Replay(FactoredFit::Which::kWithNews, schedule_.settings.sweeps));
+    return ends ? Signal::kGone : Signal::kThere;
+  }
+
+  absl::Status Replay(FactoredFit::Which which, int64_t most_sweeps) {
+    const ReplayRule rule{.most_sweeps = most_sweeps,
+                          .converged = schedule_.settings.converged,
+                          .prior_weight = schedule_.settings.slack / deviation_};
+    ASSIGN_OR_RETURN(const FactoredFit::Outcome outcome, fit_->Replay(rule, which, pacer_));
+    replayed_ = outcome.replayed;
+    if (schedule_.settings.iterate == MwemIterate::kAverage) {
+      FactoredFit::Part whole = std::move(fit_->parts().front());
+      iterates_.push_back({whole.base, std::move(whole.factors)});
+    }
+    if (which == FactoredFit::Which::kAll) return absl::OkStatus();
+    return candidates_.Estimate(*fit_, outcome.changed, pacer_);
+  }
+
+  absl::StatusOr<std::unique_ptr<SynthesisModel>> MakeModel() {
+    const int64_t records = std::max<int64_t>(1, std::llround(fit_->records()));
+    std::vector<FactoredFit::Part> parts = fit_->parts();
+    if (schedule_.settings.form == MwemForm::kDense) {
+      if (iterates_.empty()) iterates_.push_back({parts.front().base, std::move(parts.front().factors)});
+      return ProductModel::Create(input_.domain,
+                                  {.attributes = schedule_.attributes,
+                                   .records = records,
+                                   .components = std::move(iterates_),
+                                   .transcript = std::move(transcript_)},
+                                  pacer_);
+    }
+    FactoredModelParts all{.attributes = schedule_.attributes,
+                           .records = records,
+                           .parts = {},
+                           .transcript = std::move(transcript_)};
+    for (FactoredFit::Part& part : parts)
+      all.parts.push_back({std::move(part.attributes), {part.base, std::move(part.factors)}});
+    return FactoredModel::Create(input_.domain, std::move(all), pacer_);
+  }
+
+  const SynthesisInput& input_;
+  const MwemSchedule schedule_;
+  Kernel& kernel_;
+  Pacer& pacer_;
+  std::unique_ptr<FactoredFit> fit_;
+  MwemCandidates candidates_;
+  double deviation_ = 1;  // of the noise of the present stage
+  Replayed replayed_;     // the last time
+  std::vector<ProductComponent> iterates_;
+  std::vector<std::string> transcript_;
+};
+
+}  // namespace
 
 std::string_view Mwem::summary() const {
   return "Multiplicative weights over the cells of the domain, fitted to the marginals and queries that are "
@@ -16,13 +298,12 @@ std::string_view Mwem::summary() const {
 }
 
 const std::vector<Setting>& Mwem::settings() const {
-  return MwemSettingsForPeople();
+  return MwemSettingsTable();
 }
 
 absl::StatusOr<SynthesisPlan> Mwem::Plan(const SynthesisInput& input) const {
   ASSIGN_OR_RETURN(MwemSchedule schedule, MakeMwemSchedule(input));
-  ASSIGN_OR_RETURN(const Budget budget, BudgetOf(input.rule, input.spend));
-  ASSIGN_OR_RETURN(Event event, ChargeFor(input.rule, budget, schedule.draws, input.charged));
+  ASSIGN_OR_RETURN(Event event, PriceOf(input, schedule.draws));
   std::vector<std::string> lines = DescribeSchedule(schedule);
   return SynthesisPlan{.draws = std::move(schedule.draws),
                        .event = std::move(event),

@@ -7,8 +7,8 @@
 #include <random>
 
 #include "base/errors.h"
-#include "dp/data/sealed_table.h"
-#include "dp/synthesis/factored/factored_model.h"
+#include "dp/data/testing/seal_rows.h"
+#include "dp/synthesis/models/factored_model.h"
 #include "dp/synthesis/mwem/mwem.h"
 #include "dp/synthesis/synthesis_workload.h"
 #include "dp/workload/marginals.h"
@@ -68,7 +68,7 @@ double MeanError(const SynthesisInput& input, const Rows& rows, const SynthesisM
 double UniformError(const SynthesisInput& input, const Rows& rows) {
   Pacer pacer{std::stop_token()};
   const auto uniform = FactoredModel::Create(input.domain,
-                                             {.attributes = UnionOf(SetsOf(input.workload)),
+                                             {.attributes = Union(SetsOf(input.workload)),
                                               .records = static_cast<int64_t>(rows.size()),
                                               .parts = {},
                                               .transcript = {}},

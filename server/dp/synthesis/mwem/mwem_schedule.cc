@@ -1,27 +1,119 @@
 #include "dp/synthesis/mwem/mwem_schedule.h"
 
 #include <algorithm>
+#include <functional>
+#include <queue>
 #include <set>
+#include <span>
 #include <tuple>
 #include <utility>
 #include <variant>
 
+#include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
-#include "dp/synthesis/affordable_selection.h"
-#include "dp/synthesis/dense/product_model.h"
-#include "dp/synthesis/factored/factored_fit.h"
-#include "dp/synthesis/mwem/mwem_limits.h"
+#include "dp/synthesis/budget_split.h"
+#include "dp/synthesis/models/factored_fit.h"
+#include "dp/synthesis/models/product_model.h"
 #include "dp/synthesis/synthesis_workload.h"
 #include "dp/workload/marginals.h"
 
 namespace curator::dp {
 namespace {
 
-constexpr int64_t kMwemRecordShare = 20;  // one part in so many buys the number of records
+// Cells of all boxes that are measured together: a fit holds each as an entry of 8 bytes.
+constexpr int64_t kMostMeasuredBoxCells = int64_t{1} << 26;
 
-// The budget in its own units, split.
+// Numbers of 8 bytes in the factors of all iterates that an average is made of.
+constexpr int64_t kMostIterateCells = int64_t{1} << 27;
+
+// The sum of the `most` largest numbers of those that are added, in memory for `most` of them.
+class LargestSum {
+ public:
+  explicit LargestSum(int64_t most) : most_(static_cast<size_t>(most)) {}
+
+  void Add(int64_t number) {
+    largest_.push(number);
+    sum_ += number;
+    if (largest_.size() <= most_) return;
+    sum_ -= largest_.top();
+    largest_.pop();
+  }
+
+  int64_t sum() const { return sum_; }
+
+ private:
+  size_t most_;
+  int64_t sum_ = 0;
+  std::priority_queue<int64_t, std::vector<int64_t>, std::greater<>> largest_;
+};
+
+std::vector<AttributeSet> DistinctSets(std::span<const QueryGroup> groups) {
+  std::set<AttributeSet> sets;
+  for (const QueryGroup& group : groups) sets.insert(group.attributes);
+  return {sets.begin(), sets.end()};
+}
+
+// Of the boxes that a stage may measure: the largest ones.
+int64_t BoxCellsOfAStage(const SynthesisInput& input, int64_t rounds) {
+  LargestSum cells(rounds);
+  for (const QueryGroup& group : input.workload) {
+    const auto* boxes = std::get_if<Boxes>(&group.queries);
+    if (boxes == nullptr) continue;
+    const size_t sides = group.attributes.size();
+    for (size_t at = 0; at < boxes->sides.size(); at += sides) {
+      int64_t size = 1;
+      for (const CodeInterval& side : std::span(boxes->sides).subspan(at, sides))
+        size *= int64_t{side.last} - int64_t{side.first} + 1;
+      cells.Add(size);
+    }
+  }
+  return cells.sum();
+}
+
+absl::Status CheckBoxes(const SynthesisInput& input, int64_t stages, int64_t rounds) {
+  const int64_t cells = BoxCellsOfAStage(input, rounds);
+  if (cells <= kMostMeasuredBoxCells / stages) return absl::OkStatus();
+  return InvalidField(
+      "workload", absl::StrCat("has boxes of up to ", cells, " cells in the ", rounds, " rounds of each of ",
+                               stages, " stages; at most ", kMostMeasuredBoxCells,
+                               " are held in all: take fewer rounds or smaller boxes"));
+}
+
+absl::Status CheckIterates(const SynthesisInput& input, const MwemSchedule& schedule, int64_t all_rounds) {
+  if (schedule.settings.iterate != MwemIterate::kAverage) return absl::OkStatus();
+  LargestSum measured(all_rounds);
+  for (const AttributeSet& set : DistinctSets(input.workload))
+    measured.Add(input.domain.CellCount(set).value_or(kMostIterateCells));
+  int64_t cells = measured.sum();
+  for (const AttributeSet& set : DistinctSets(schedule.initial))
+    cells += input.domain.CellCount(set).value_or(kMostIterateCells);
+  const int64_t iterates = all_rounds + (schedule.initial.empty() ? 0 : 1);
+  if (cells <= kMostIterateCells / iterates) return absl::OkStatus();
+  return InvalidField("settings.iterate", absl::StrCat("average would keep ", iterates, " iterates of up to ",
+                                                       cells, " numbers each; at most ", kMostIterateCells,
+                                                       " are held in all: take fewer rounds or last"));
+}
+
+// `schedule` has its attributes, settings, stages and what is measured beforehand. Errors: INVALID_ARGUMENT
+// ("workload") when the marginals that are selected from, or counted beforehand, have more cells together
+// than one look of the kernel may count, or boxes more than kMostMeasuredBoxCells; ("settings.iterate") when
+// an average would keep more than kMostIterateCells.
+absl::Status CheckWhatIsHeld(const SynthesisInput& input, const MwemSchedule& schedule) {
+  // A selection looks at all candidates at once.
+  const bool selects = std::ranges::any_of(
+      schedule.stages, [](const MwemStage& stage) { return stage.selection.has_value(); });
+  if (selects) RETURN_IF_ERROR(TotalCells(input.domain, DistinctSets(input.workload)).status());
+  RETURN_IF_ERROR(TotalCells(input.domain, DistinctSets(schedule.initial)).status());
+  const auto stages = static_cast<int64_t>(schedule.stages.size());
+  RETURN_IF_ERROR(CheckBoxes(input, stages, schedule.settings.rounds));
+  return CheckIterates(input, schedule, stages * schedule.settings.rounds);
+}
+
+constexpr int64_t kMwemRecordParts = 20;  // see RecordCountUnits()
+
+// The units of the budget, split.
 struct MwemSplit {
   int64_t records = 0;
   int64_t initial = 0;  // 0 when nothing is measured beforehand
@@ -32,16 +124,11 @@ struct MwemSplit {
   std::vector<Round> rounds;  // one of each stage
 };
 
-int64_t PercentOf(int64_t units, int64_t percent) {
-  return units / 100 * percent + units % 100 * percent / 100;
-}
-
-absl::StatusOr<MwemSplit> SplitBudget(int64_t units, const MwemSettings& settings, bool selects,
-                                      std::string_view field) {
+absl::StatusOr<MwemSplit> SplitBudget(const BudgetShare& whole, const MwemSettings& settings, bool selects) {
   const int64_t stages = settings.adaptive == MwemRounds::kAdaptive ? kAdaptiveStages : 1;
   MwemSplit split;
-  split.records = std::max<int64_t>(1, units / kMwemRecordShare);
-  int64_t left = units - split.records;
+  split.records = RecordCountUnits(whole.units, kMwemRecordParts);
+  int64_t left = whole.units - split.records;
   if (settings.init != MwemInit::kUniform) split.initial = PercentOf(left, settings.init_percent);
   left -= split.initial;
   const int64_t first = left / settings.rounds / ((int64_t{1} << stages) - 1);
@@ -53,7 +140,7 @@ absl::StatusOr<MwemSplit> SplitBudget(int64_t units, const MwemSettings& setting
   const MwemSplit::Round& least = split.rounds.front();
   if (least.measurement < 1 || (selects && least.selection < 1) ||
       (settings.init != MwemInit::kUniform && split.initial < 1)) {
-    return InvalidField(field, absl::StrCat("is too small to be split over ", settings.rounds, " rounds"));
+    return whole.TooSmallFor(absl::StrCat(settings.rounds, " rounds"));
   }
   return split;
 }
@@ -79,25 +166,17 @@ absl::StatusOr<Sensitivities> SensitivitiesUnder(const SynthesisInput& input, co
 // Fills in noises and selections.
 absl::Status BuyNoise(const Budget& budget, bool selects, const Sensitivities& sensitivities,
                       MwemSchedule& schedule) {
-  const auto* const pure = std::get_if<PureBudget>(&budget);
-  const int64_t units = pure != nullptr ? pure->epsilon.units() : std::get<ZcdpBudget>(budget).rho.units();
-  const std::string_view field = pure != nullptr ? "spend.epsilon" : "spend.rho";
-  ASSIGN_OR_RETURN(const MwemSplit split, SplitBudget(units, schedule.settings, selects, field));
-  const auto noise_for = [pure](const Sensitivity& sensitivity, int64_t share) {
-    return pure != nullptr ? LaplaceNoiseFor(sensitivity, Epsilon(share))
-                           : GaussianNoiseFor(sensitivity, Rho(share));
-  };
-  ASSIGN_OR_RETURN(schedule.record_noise, noise_for(sensitivities.records, split.records));
+  const BudgetShare whole = WholeOf(budget);
+  ASSIGN_OR_RETURN(const MwemSplit split, SplitBudget(whole, schedule.settings, selects));
+  ASSIGN_OR_RETURN(schedule.record_noise, NoiseFor(whole.Of(split.records), sensitivities.records));
   if (sensitivities.initial) {
-    ASSIGN_OR_RETURN(schedule.initial_noise, noise_for(*sensitivities.initial, split.initial));
+    ASSIGN_OR_RETURN(schedule.initial_noise, NoiseFor(whole.Of(split.initial), *sensitivities.initial));
   }
   for (const MwemSplit::Round& round : split.rounds) {
     MwemStage stage{.rounds = schedule.settings.rounds, .selection = std::nullopt, .noise = {}};
-    ASSIGN_OR_RETURN(stage.noise, noise_for(sensitivities.candidate, round.measurement));
-    if (selects && pure != nullptr) stage.selection = Epsilon(round.selection);
-    if (selects && pure == nullptr) {
-      ASSIGN_OR_RETURN(stage.selection, AffordableSelection(Rho(round.selection)));
-      if (!stage.selection) return InvalidField(field, "is too small to pay for a selection in each round");
+    ASSIGN_OR_RETURN(stage.noise, NoiseFor(whole.Of(round.measurement), sensitivities.candidate));
+    if (selects) {
+      ASSIGN_OR_RETURN(stage.selection, SelectionFor(whole.Of(round.selection), "a selection in each round"));
     }
     schedule.stages.push_back(stage);
   }
@@ -142,9 +221,8 @@ int64_t ErrorMovement(const SynthesisInput& input, const Sensitivity& candidate)
 // choice would decide what a part pays.
 std::optional<LinearDraws> LinearDrawsOf(const SynthesisInput& input, const MwemSchedule& schedule,
                                          const Sensitivities& own) {
-  const UnitBound leaving{.relation = NeighbourRelation::kAddRemove,
-                          .max_records = input.unit_bound.max_records};
-  const absl::StatusOr<Sensitivities> removal = SensitivitiesUnder(input, leaving, schedule.initial);
+  const absl::StatusOr<Sensitivities> removal =
+      SensitivitiesUnder(input, EnteringOrLeaving(input.unit_bound), schedule.initial);
   if (!removal.ok()) return std::nullopt;
   const Rational share =
       Reduced({ErrorMovement(input, removal->candidate), ErrorMovement(input, own.candidate)});
@@ -226,7 +304,7 @@ absl::StatusOr<MwemSchedule> MakeMwemSchedule(const SynthesisInput& input) {
   ASSIGN_OR_RETURN(const Budget budget, BudgetOf(input.rule, input.spend));
   MwemSchedule schedule;
   const std::vector<AttributeSet> sets = SetsOf(input.workload);
-  schedule.attributes = UnionOf(sets);
+  schedule.attributes = Union(sets);
   schedule.candidates = NumberOfCandidates(input);
   ASSIGN_OR_RETURN(ReadMwemSettings read, ReadSettings(input, budget, schedule.candidates));
   schedule.settings = read.settings;

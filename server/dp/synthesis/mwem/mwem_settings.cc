@@ -9,8 +9,9 @@
 #include "absl/strings/str_cat.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
-#include "dp/synthesis/dense/product_model.h"
-#include "dp/synthesis/settings_reader.h"
+#include "dp/synthesis/budget_split.h"
+#include "dp/synthesis/models/product_model.h"
+#include "dp/synthesis/settings.h"
 #include "dp/synthesis/synthesis_workload.h"
 #include "dp/workload/marginals.h"
 #include "dp/workload/sensitivity.h"
@@ -20,9 +21,23 @@ namespace {
 
 constexpr int64_t kMostRounds = 1000;
 constexpr int64_t kGuessedRecords = 10'000;
+constexpr int64_t kInitPercent = 20;
+constexpr int64_t kSelectionPercentOfMarginals = 30;
 constexpr int64_t kSelectionPercentOfQueries = 50;
+constexpr int64_t kLastSweeps = 300;
 // A sweep over tens of millions of cells takes a large part of a second.
 constexpr int64_t kLastSweepsOfLargeDomains = 30;
+
+constexpr Choices<MwemIterate, 2> kIterates = {
+    {{"last", MwemIterate::kLast}, {"average", MwemIterate::kAverage}}};
+constexpr Choices<MwemRounds, 2> kAdaptive = {{{"no", MwemRounds::kFixed}, {"yes", MwemRounds::kAdaptive}}};
+// Without a value the choice follows from the request.
+constexpr Choices<std::optional<MwemForm>, 3> kForms = {
+    {{"auto", std::nullopt}, {"dense", MwemForm::kDense}, {"factored", MwemForm::kFactored}}};
+constexpr Choices<std::optional<MwemInit>, 4> kInits = {{{"auto", std::nullopt},
+                                                         {"uniform", MwemInit::kUniform},
+                                                         {"marginals", MwemInit::kMarginals},
+                                                         {"domain", MwemInit::kDomain}}};
 
 // A public guess.
 int64_t AssumedRecords(const SynthesisInput& input) {
@@ -61,13 +76,13 @@ double DefaultSlack(const SynthesisInput& input, const MwemSettings& settings) {
 absl::Status ReadForm(const SynthesisInput& input, const AttributeSet& attributes, SettingsReader& reader,
                       MwemSettings& settings) {
   const std::optional<int64_t> cells = input.domain.CellCount(attributes);
-  ASSIGN_OR_RETURN(const std::string form, reader.Choice("form", {"auto", "dense", "factored"}));
+  ASSIGN_OR_RETURN(const std::optional<MwemForm> form, reader.Choice("form", kForms));
   const bool held_whole = cells && *cells <= kMostCellsHeldWhole;
   const bool fits_whole = cells && *cells <= kMostDenseCells;
   const int64_t most = fits_whole ? kMostDenseCells : kMostCellsHeldWhole;
-  ASSIGN_OR_RETURN(settings.max_cells, reader.Integer("max_cells", most, 1, kMostDenseCells));
-  const bool dense = form == "dense" || (form == "auto" && held_whole && *cells <= settings.max_cells);
-  settings.form = dense ? MwemForm::kDense : MwemForm::kFactored;
+  ASSIGN_OR_RETURN(settings.max_cells, reader.Integer("max_cells", most));
+  const bool prefers_dense = held_whole && *cells <= settings.max_cells;
+  settings.form = form.value_or(prefers_dense ? MwemForm::kDense : MwemForm::kFactored);
   return absl::OkStatus();
 }
 
@@ -83,15 +98,12 @@ absl::StatusOr<double> NoiseOfMarginals(const SynthesisInput& input, const Budge
                                         const AttributeSet& attributes, int64_t percent) {
   ASSIGN_OR_RETURN(const Sensitivity sensitivity,
                    MarginalsSensitivity(input.unit_bound, static_cast<int64_t>(attributes.size())));
-  const auto* const pure = std::get_if<PureBudget>(&budget);
-  const int64_t units = pure != nullptr ? pure->epsilon.units() : std::get<ZcdpBudget>(budget).rho.units();
-  const double share = static_cast<double>(units) * 1e-14 * static_cast<double>(percent);
+  const BudgetShare whole = WholeOf(budget);
+  const double share = static_cast<double>(whole.units) * 1e-14 * static_cast<double>(percent);
   const double scale = static_cast<double>(sensitivity.l1) / share;
   const double variance =
-      pure != nullptr ? 2 * scale * scale : static_cast<double>(sensitivity.l2_squared) / (2 * share);
-  int64_t largest = 1;
-  for (const uint32_t attribute : attributes)
-    largest = std::max(largest, input.domain.attributes()[attribute].size());
+      whole.is_pure ? 2 * scale * scale : static_cast<double>(sensitivity.l2_squared) / (2 * share);
+  const int64_t largest = std::ranges::max(input.domain.SizesOf(attributes));
   return std::sqrt(variance * static_cast<double>(largest) / 2);
 }
 
@@ -106,7 +118,7 @@ MwemInit DefaultInit(const SynthesisInput& input, const Budget& budget, const At
   if (!joins_attributes || !learns_parts) return MwemInit::kUniform;
   const absl::StatusOr<double> noise =
       NoiseOfMarginals(input, budget, attributes, PercentForMarginals(attributes.size(), settings.rounds));
-  // What cannot be measured together, because a unit owns too many records, nobody has asked for.
+  // The sensitivity overflows for this unit bound: fall back to uniform.
   if (!noise.ok()) return MwemInit::kUniform;
   return *noise <= 0.25 * static_cast<double>(AssumedRecords(input)) ? MwemInit::kMarginals
                                                                      : MwemInit::kUniform;
@@ -114,30 +126,13 @@ MwemInit DefaultInit(const SynthesisInput& input, const Budget& budget, const At
 
 absl::Status ReadInit(const SynthesisInput& input, const Budget& budget, const AttributeSet& attributes,
                       SettingsReader& reader, MwemSettings& settings) {
-  ASSIGN_OR_RETURN(const std::string init, reader.Choice("init", {"auto", "uniform", "marginals", "domain"}));
-  if (init == "auto") settings.init = DefaultInit(input, budget, attributes, settings);
-  if (init == "marginals") settings.init = MwemInit::kMarginals;
-  if (init == "domain") settings.init = MwemInit::kDomain;
-  if (settings.init == MwemInit::kMarginals)
-    settings.init_percent = PercentForMarginals(attributes.size(), settings.rounds);
-  ASSIGN_OR_RETURN(settings.init_percent, reader.Integer("init_percent", settings.init_percent, 1, 99));
+  ASSIGN_OR_RETURN(const std::optional<MwemInit> init, reader.Choice("init", kInits));
+  settings.init = init ? *init : DefaultInit(input, budget, attributes, settings);
+  const int64_t percent = settings.init == MwemInit::kMarginals
+                              ? PercentForMarginals(attributes.size(), settings.rounds)
+                              : kInitPercent;
+  ASSIGN_OR_RETURN(settings.init_percent, reader.Integer("init_percent", percent));
   return absl::OkStatus();
-}
-
-std::string NameOf(MwemForm form) {
-  return form == MwemForm::kDense ? "dense" : "factored";
-}
-
-std::string NameOf(MwemInit init) {
-  switch (init) {
-    case MwemInit::kMarginals:
-      return "marginals";
-    case MwemInit::kDomain:
-      return "domain";
-    case MwemInit::kUniform:
-      break;
-  }
-  return "uniform";
 }
 
 absl::Status CheckForm(const MwemSettings& settings, bool fits_whole) {
@@ -157,36 +152,35 @@ absl::Status CheckForm(const MwemSettings& settings, bool fits_whole) {
 
 absl::StatusOr<ReadMwemSettings> ReadSettings(const SynthesisInput& input, const Budget& budget,
                                               int64_t candidates) {
-  const AttributeSet attributes = UnionOf(SetsOf(input.workload));
-  SettingsReader reader(input.settings);
+  const AttributeSet attributes = Union(SetsOf(input.workload));
+  SettingsReader reader(MwemSettingsTable(), input.settings);
   MwemSettings settings;
   const int64_t most_rounds = std::min(candidates, kMostRounds);
   const int64_t rounds = std::min(
       most_rounds, DefaultRounds(budget, ComplexityOf(input, attributes), candidates, AssumedRecords(input)));
-  ASSIGN_OR_RETURN(settings.rounds, reader.Integer("rounds", rounds, 1, most_rounds));
-  // A marginal's error is a sum over its cells, and seen more easily than that of one query.
-  const int64_t selection_percent =
-      AreWholeMarginals(input.workload) ? settings.selection_percent : kSelectionPercentOfQueries;
-  ASSIGN_OR_RETURN(settings.selection_percent, reader.Integer("selection_percent", selection_percent, 1, 99));
-  ASSIGN_OR_RETURN(settings.sweeps, reader.Integer("sweeps", settings.sweeps, 1, 1000));
-  const std::optional<int64_t> cells = input.domain.CellCount(attributes);
-  if (!cells || *cells > kMostCellsHeldWhole) settings.last_sweeps = kLastSweepsOfLargeDomains;
+  ASSIGN_OR_RETURN(settings.rounds, reader.Integer("rounds", rounds, IntegerRange{1, most_rounds}));
+  // A marginal's error is a sum over its cells, and detected more easily than that of one query.
   ASSIGN_OR_RETURN(
-      settings.last_sweeps,
-      reader.Integer("last_sweeps", std::max(settings.last_sweeps, settings.sweeps), 1, 100'000));
-  ASSIGN_OR_RETURN(settings.settled, reader.Real("settled", settings.settled, 1e-9, 10));
-  ASSIGN_OR_RETURN(const std::string iterate, reader.Choice("iterate", {"last", "average"}));
-  settings.iterate = iterate == "average" ? MwemIterate::kAverage : MwemIterate::kLast;
+      settings.selection_percent,
+      reader.Integer("selection_percent", AreWholeMarginals(input.workload) ? kSelectionPercentOfMarginals
+                                                                            : kSelectionPercentOfQueries));
+  ASSIGN_OR_RETURN(settings.sweeps, reader.Integer("sweeps"));
+  const std::optional<int64_t> cells = input.domain.CellCount(attributes);
+  const bool is_large = !cells || *cells > kMostCellsHeldWhole;
+  ASSIGN_OR_RETURN(settings.last_sweeps,
+                   reader.Integer("last_sweeps", std::max(is_large ? kLastSweepsOfLargeDomains : kLastSweeps,
+                                                          settings.sweeps)));
+  ASSIGN_OR_RETURN(settings.converged, reader.Real("settled"));
+  ASSIGN_OR_RETURN(settings.iterate, reader.Choice("iterate", kIterates));
   RETURN_IF_ERROR(ReadForm(input, attributes, reader, settings));
   RETURN_IF_ERROR(ReadInit(input, budget, attributes, reader, settings));
-  ASSIGN_OR_RETURN(settings.slack, reader.Real("slack", DefaultSlack(input, settings), 0.001, 1000));
-  ASSIGN_OR_RETURN(const std::string adaptive, reader.Choice("adaptive", {"no", "yes"}));
-  settings.adaptive = adaptive == "yes" ? MwemRounds::kAdaptive : MwemRounds::kFixed;
+  ASSIGN_OR_RETURN(settings.slack, reader.Real("slack", DefaultSlack(input, settings)));
+  ASSIGN_OR_RETURN(settings.adaptive, reader.Choice("adaptive", kAdaptive));
   RETURN_IF_ERROR(CheckForm(settings, cells && *cells <= settings.max_cells));
   RETURN_IF_ERROR(reader.Finish());
   ReadMwemSettings read{.settings = settings, .used = reader.used()};
-  read.used["form"] = NameOf(settings.form);
-  read.used["init"] = NameOf(settings.init);
+  read.used["form"] = NameOf(kForms, std::optional(settings.form));
+  read.used["init"] = NameOf(kInits, std::optional(settings.init));
   return read;
 }
 
@@ -207,49 +201,61 @@ int64_t DefaultRounds(const Budget& budget, double complexity, int64_t candidate
   return std::max<int64_t>(1, static_cast<int64_t>(rounds));
 }
 
-const std::vector<Setting>& MwemSettingsForPeople() {
+const std::vector<Setting>& MwemSettingsTable() {
   static const auto* const settings = new std::vector<Setting>{
-      {"rounds",
-       "how many queries (marginals, or single queries of other groups) are measured; all of the workload, "
-       "without selection, when equal to its size",
-       "chosen from the budget, the workload and the assumed number of records"},
-      {"selection_percent", "the share of a round's budget that chooses what to measure, 1 to 99",
-       "30 for marginals, 50 for other queries"},
-      {"iterate", "last: the final weights; average: of the weights after every round (dense form only)",
-       "last"},
-      {"sweeps", "how often all measurements are replayed in a round at most", "10"},
-      {"last_sweeps", "how often all measurements are replayed after the last round at most",
-       absl::StrCat("300, or ", kLastSweepsOfLargeDomains, " for domains that are held in parts by default")},
-      {"settled",
-       "a replay ends when a sweep changes the fit to no answer by more than this many standard deviations "
-       "of "
-       "its noise",
-       "0.01"},
-      {"slack", "how far answers may be missed in favour of uniformity, in units of their noise",
-       "a hundredth of the rounds for marginals and ranges; 1 for other queries, and after measuring every "
-       "cell"},
-      {"init",
-       "what is measured beforehand. uniform: nothing; marginals: every one-way marginal; domain: every "
-       "cell; "
-       "auto: marginals in the factored form and for ranges over several attributes, unless noise would "
-       "drown "
-       "them; else uniform",
-       "auto"},
-      {"init_percent",
-       "the share of the budget that the measurement beforehand costs, 1 to 99; with init=uniform it costs "
-       "nothing",
-       "20 for domain; as much for each marginal as for a round, at most 50, for marginals"},
-      {"adaptive",
-       absl::StrCat("no: all rounds are alike; yes: ", kAdaptiveStages,
-                    " stages of up to `rounds` each, ended when the signal drops below the noise; a round "
-                    "costs twice what one of the stage before costs. The whole schedule is charged"),
-       "no"},
-      {"form",
-       "dense: one table of all cells; factored: independent tables, joined when a measurement joins their "
-       "attributes; auto: by the number of cells",
-       "auto"},
-      {"max_cells", "cells of all tables that are held in memory, 12 bytes each",
-       absl::StrCat(kMostDenseCells, ", or ", kMostCellsHeldWhole, " where the domain has more")}};
+      IntegerSetting(
+          "rounds",
+          "how many queries (marginals, or single queries of other groups) are measured; all of the "
+          "workload, without selection, when equal to its size",
+          "chosen from the budget, the workload and the assumed number of records"),
+      IntegerSetting("selection_percent", "the share of a round's budget that chooses what to measure",
+                     absl::StrCat(kSelectionPercentOfMarginals, " for marginals, ",
+                                  kSelectionPercentOfQueries, " for other queries"),
+                     IntegerRange{1, 99}),
+      ChoiceSetting("iterate",
+                    "last: the final weights; average: of the weights after every round (dense form only)",
+                    kIterates),
+      IntegerSetting("sweeps", "how often all measurements are replayed in a round at most", 10, {1, 1000}),
+      IntegerSetting("last_sweeps", "how often all measurements are replayed after the last round at most",
+                     absl::StrCat(kLastSweeps, ", or ", kLastSweepsOfLargeDomains,
+                                  " for domains that are held in parts by default"),
+                     IntegerRange{1, 100'000}),
+      RealSetting("settled",
+                  "a replay ends when a sweep changes the fit to no answer by more than this many standard "
+                  "deviations of its noise",
+                  0.01, {1e-9, 10}),
+      RealSetting("slack", "how far answers may be missed in favour of uniformity, in units of their noise",
+                  "a hundredth of the rounds for marginals and ranges; 1 for other queries, and after "
+                  "measuring every cell",
+                  RealRange{0.001, 1000}),
+      ChoiceSetting(
+          "init",
+          "what is measured beforehand. uniform: nothing; marginals: every one-way marginal; domain: "
+          "every cell; auto: marginals in the factored form and for ranges over several attributes, "
+          "unless noise would drown them; else uniform",
+          kInits),
+      IntegerSetting("init_percent",
+                     "the share of the budget that the measurement beforehand costs; with init=uniform it "
+                     "costs nothing",
+                     absl::StrCat(kInitPercent,
+                                  " for domain; as much for each marginal as for a round, at most 50, for "
+                                  "marginals"),
+                     IntegerRange{1, 99}),
+      ChoiceSetting(
+          "adaptive",
+          absl::StrCat("no: all rounds are alike; yes: ", kAdaptiveStages,
+                       " stages of up to `rounds` each, ended when the signal drops below the noise; "
+                       "a round costs twice what one of the stage before costs. The whole schedule "
+                       "is charged"),
+          kAdaptive),
+      ChoiceSetting("form",
+                    "dense: one table of all cells; factored: independent tables, joined when a measurement "
+                    "joins their attributes; auto: by the number of cells",
+                    kForms),
+      IntegerSetting(
+          "max_cells", "cells of all tables that are held in memory, 12 bytes each",
+          absl::StrCat(kMostDenseCells, ", or ", kMostCellsHeldWhole, " where the domain has more"),
+          IntegerRange{1, kMostDenseCells})};
   return *settings;
 }
 

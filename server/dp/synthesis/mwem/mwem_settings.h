@@ -26,22 +26,23 @@ enum class MwemRounds { kFixed, kAdaptive };
 
 enum class MwemForm { kDense, kFactored };
 
+// MwemSettingsTable() has the defaults and ranges.
 struct MwemSettings {
-  int64_t rounds = 1;              // of each stage
-  int64_t selection_percent = 30;  // of a round's budget; the rest measures
-  int64_t sweeps = 10;             // over all measurements, in each round at most
-  int64_t last_sweeps = 300;       // likewise, after the last round
-  double settled = 0.01;           // see ReplayRule
-  double slack = 0.1;              // see ReplayRule::prior_weight: prior_weight = slack / sigma
+  int64_t rounds = 1;             // of each stage
+  int64_t selection_percent = 0;  // of a round's budget; the rest measures
+  int64_t sweeps = 0;             // over all measurements, in each round at most
+  int64_t last_sweeps = 0;        // likewise, after the last round
+  double converged = 0;           // see ReplayRule
+  double slack = 0;               // see ReplayRule::prior_weight: prior_weight = slack / sigma
   MwemIterate iterate = MwemIterate::kLast;
   MwemInit init = MwemInit::kUniform;
-  int64_t init_percent = 20;  // of the budget, when something is measured beforehand
+  int64_t init_percent = 0;  // of the budget, when something is measured beforehand
   MwemRounds adaptive = MwemRounds::kFixed;
   MwemForm form = MwemForm::kDense;
   int64_t max_cells = 1;  // of all tables together
 };
 
-// An adaptive schedule has so many stages; a round of each costs twice what one of the stage before costs.
+// The stages of an adaptive schedule; a round of each costs twice what a round of the stage before costs.
 inline constexpr int64_t kAdaptiveStages = 4;
 
 // A domain of more cells is held in factored form unless the request says otherwise.
@@ -62,7 +63,7 @@ absl::StatusOr<ReadMwemSettings> ReadSettings(const SynthesisInput& input, const
 // domain for other queries, less where these are ranges. `records` is a public guess.
 int64_t DefaultRounds(const Budget& budget, double complexity, int64_t candidates, int64_t records);
 
-// The settings of the method, for people.
-const std::vector<Setting>& MwemSettingsForPeople();
+// The settings of the method.
+const std::vector<Setting>& MwemSettingsTable();
 
 }  // namespace curator::dp

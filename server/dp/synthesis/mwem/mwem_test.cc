@@ -6,8 +6,8 @@
 #include <cmath>
 #include <random>
 
-#include "dp/data/sealed_table.h"
-#include "dp/synthesis/dense/product_model.h"
+#include "dp/data/testing/seal_rows.h"
+#include "dp/synthesis/models/product_model.h"
 #include "dp/synthesis/synthesis_workload.h"
 #include "dp/workload/marginals.h"
 #include "dp/workload/testing_domain.h"

@@ -7,6 +7,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "base/status_macros.h"
+#include "dp/synthesis/budget_split.h"
 #include "dp/synthesis/nested/nested_model.h"
 #include "dp/synthesis/nested/nested_schedule.h"
 #include "dp/workload/spend.h"
@@ -14,7 +15,7 @@
 namespace curator::dp {
 namespace {
 
-std::string InWords(const NestedParameters& point, bool is_binomial) {
+std::string Describe(const NestedParameters& point, bool is_binomial) {
   if (is_binomial) return absl::StrFormat("nu %.4g, rho %.4g", point.mean, point.between);
   return absl::StrFormat("nu %.6g, tau %.4g, sigma %.4g", point.mean, point.between, point.within);
 }
@@ -26,14 +27,14 @@ class NestedRun {
       : input_(input), schedule_(std::move(schedule)), kernel_(kernel), pacer_(pacer) {}
 
   absl::StatusOr<std::unique_ptr<SynthesisModel>> Finish(const Progress& progress) {
-    RETURN_IF_ERROR(pacer_.Look());
+    RETURN_IF_ERROR(pacer_.Check());
     RETURN_IF_ERROR(CountGroups());
     const double own_share = schedule_.join == nullptr ? 1 : 0.5;
     for (int64_t i = 0; i < schedule_.settings.draws; ++i) {
       RETURN_IF_ERROR(DrawParameters(i));
       if (i + 1 < schedule_.settings.draws)
         progress(own_share * static_cast<double>(i + 1) / static_cast<double>(schedule_.settings.draws));
-      RETURN_IF_ERROR(pacer_.Look());
+      RETURN_IF_ERROR(pacer_.Check());
     }
     RETURN_IF_ERROR(Join(progress));
     SettleSizes();
@@ -76,7 +77,7 @@ class NestedRun {
     const NestedParameters point = ParametersAt(model, chosen);
     parts_.draws.push_back(point);
     parts_.transcript.push_back(absl::StrCat("parameters ", number + 1, ": ",
-                                             InWords(point, std::holds_alternative<BinomialGroups>(model))));
+                                             Describe(point, std::holds_alternative<BinomialGroups>(model))));
     for (std::string& warning : WarningsOfEdges(model, point))
       parts_.transcript.push_back(std::move(warning));
     return absl::OkStatus();
@@ -88,7 +89,7 @@ class NestedRun {
     // The last step is reported once the joined model is ours.
     ASSIGN_OR_RETURN(parts_.joined, schedule_.join->Fit(*schedule_.joined, kernel_, pacer_,
                                                         [&](double share) { progress(0.5 + 0.49 * share); }));
-    RETURN_IF_ERROR(pacer_.Look());
+    RETURN_IF_ERROR(pacer_.Check());
     parts_.joined_method = schedule_.settings.join;
     parts_.transcript.push_back(absl::StrCat("other attributes by ", schedule_.settings.join, ":"));
     for (const std::string& line : parts_.joined->Transcript())
@@ -106,19 +107,20 @@ class NestedRun {
 
 }  // namespace
 
+Nested::Nested(std::vector<const Synthesizer*> joinable) : joinable_(std::move(joinable)) {
+  std::vector<std::string> names;
+  for (const Synthesizer* method : joinable_) names.emplace_back(method->name());
+  settings_ = NestedSettingsTable(names);
+}
+
 std::string_view Nested::summary() const {
   return "Groups and their members from a two-level model, normal or binomial, whose parameters are drawn "
          "privately from a bounded pseudo-posterior.";
 }
 
-const std::vector<Setting>& Nested::settings() const {
-  return NestedSettingsForPeople();
-}
-
 absl::StatusOr<SynthesisPlan> Nested::Plan(const SynthesisInput& input) const {
-  ASSIGN_OR_RETURN(NestedSchedule schedule, MakeNestedSchedule(input));
-  ASSIGN_OR_RETURN(const Budget budget, BudgetOf(input.rule, input.spend));
-  ASSIGN_OR_RETURN(Event event, ChargeFor(input.rule, budget, schedule.draws, input.charged));
+  ASSIGN_OR_RETURN(NestedSchedule schedule, MakeNestedSchedule(input, settings_, joinable_));
+  ASSIGN_OR_RETURN(Event event, PriceOf(input, schedule.draws));
   return SynthesisPlan{.draws = std::move(schedule.draws),
                        .event = std::move(event),
                        .settings = std::move(schedule.settings.used),
@@ -128,13 +130,13 @@ absl::StatusOr<SynthesisPlan> Nested::Plan(const SynthesisInput& input) const {
 
 absl::StatusOr<std::unique_ptr<SynthesisModel>> Nested::Fit(const SynthesisInput& input, Kernel& kernel,
                                                             Pacer& pacer, const Progress& progress) const {
-  ASSIGN_OR_RETURN(NestedSchedule schedule, MakeNestedSchedule(input));
+  ASSIGN_OR_RETURN(NestedSchedule schedule, MakeNestedSchedule(input, settings_, joinable_));
   return NestedRun(input, std::move(schedule), kernel, pacer).Finish(progress);
 }
 
 absl::StatusOr<std::unique_ptr<SynthesisModel>> Nested::Restore(const Domain& domain,
                                                                 std::string_view bytes) const {
-  return NestedModel::Restore(domain, bytes);
+  return NestedModel::Restore(domain, bytes, joinable_);
 }
 
 }  // namespace curator::dp

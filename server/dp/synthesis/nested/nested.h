@@ -12,14 +12,21 @@ namespace curator::dp {
 
 class Nested : public Synthesizer {
  public:
+  // `joinable`: the methods that may add other attributes, which must outlive it. The first one is the default.
+  explicit Nested(std::vector<const Synthesizer*> joinable);
+
   std::string_view name() const override { return "nested"; }
   std::string_view summary() const override;
-  const std::vector<Setting>& settings() const override;
+  const std::vector<Setting>& settings() const override { return settings_; }
   absl::StatusOr<SynthesisPlan> Plan(const SynthesisInput& input) const override;
   absl::StatusOr<std::unique_ptr<SynthesisModel>> Fit(const SynthesisInput& input, Kernel& kernel,
                                                       Pacer& pacer, const Progress& progress) const override;
   absl::StatusOr<std::unique_ptr<SynthesisModel>> Restore(const Domain& domain,
                                                           std::string_view bytes) const override;
+
+ private:
+  std::vector<const Synthesizer*> joinable_;
+  std::vector<Setting> settings_;
 };
 
 }  // namespace curator::dp

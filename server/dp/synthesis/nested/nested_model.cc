@@ -1,17 +1,18 @@
 #include "dp/synthesis/nested/nested_model.h"
 
-#include <algorithm>
 #include <cmath>
+#include <functional>
+#include <numbers>
 #include <numeric>
 #include <optional>
-#include <span>
 #include <utility>
 
 #include "base/canonical_bytes.h"
 #include "base/status_macros.h"
 #include "dp/data/coded_columns.h"
-#include "dp/noise/bit_source.h"
-#include "dp/synthesis/synthesizers.h"
+#include "dp/domain/attribute_set.h"
+#include "dp/domain/row_major.h"
+#include "dp/kernel/utility/group_models.h"
 
 namespace curator::dp {
 namespace {
@@ -42,10 +43,8 @@ constexpr int64_t kMost = 1 << 16;
 absl::StatusOr<JoinedRecords> JoinedRecords::Draw(const SynthesisModel& model, uint32_t response,
                                                   int64_t rows, BitSource& bits) {
   const AttributeSet& attributes = model.attributes();
-  const auto place = std::ranges::lower_bound(attributes, response);
-  if (place == attributes.end() || *place != response)
-    return absl::InvalidArgumentError("the joined model does not cover the response");
-  const auto position = static_cast<size_t>(place - attributes.begin());
+  const std::optional<size_t> position = PositionIn(attributes, response);
+  if (!position) return absl::InvalidArgumentError("the joined model does not cover the response");
   JoinedRecords records;
   records.width_ = attributes.size();
   const auto within_memory = static_cast<int64_t>(kMostCodes / records.width_);
@@ -58,11 +57,11 @@ absl::StatusOr<JoinedRecords> JoinedRecords::Draw(const SynthesisModel& model, u
   std::vector<size_t> order(drawn.size() / records.width_);
   std::iota(order.begin(), order.end(), size_t{0});
   std::ranges::stable_sort(order, {},
-                           [&](size_t record) { return drawn[record * records.width_ + position]; });
+                           [&](size_t record) { return drawn[record * records.width_ + *position]; });
   for (const size_t record : order) {
     const auto codes = std::span(drawn).subspan(record * records.width_, records.width_);
     records.codes_.insert(records.codes_.end(), codes.begin(), codes.end());
-    records.responses_.push_back(codes[position]);
+    records.responses_.push_back(codes[*position]);
   }
   return records;
 }
@@ -139,11 +138,7 @@ NestedModelParts ReadParts(CanonicalReader& reader, const Domain& domain) {
 
 NestedModel::NestedModel(const Domain& domain, NestedModelParts parts)
     : domain_(domain), parts_(std::move(parts)), attributes_({parts_.response}) {
-  if (parts_.joined != nullptr) {
-    attributes_ = parts_.joined->attributes();
-    const auto place = std::ranges::lower_bound(attributes_, parts_.response);
-    if (place == attributes_.end() || *place != parts_.response) attributes_.insert(place, parts_.response);
-  }
+  if (parts_.joined != nullptr) attributes_ = Union(parts_.joined->attributes(), {parts_.response});
   // What noise in large classes invents may exceed any table.
   records_ = std::llround(std::clamp(RecordsIn(parts_.sizes), 1.0, static_cast<double>(kMaxRows)));
   double groups = 0;
@@ -160,9 +155,8 @@ NestedModel::NestedModel(const Domain& domain, NestedModelParts parts)
 absl::StatusOr<std::vector<double>> NestedModel::WithOurResponses(const AttributeSet& set) const {
   ASSIGN_OR_RETURN(std::vector<double> cells, parts_.joined->Marginal(set));
   // Cells run through the codes of the response with this stride.
-  size_t stride = 1;
-  for (size_t i = set.size(); i-- > 0 && set[i] != parts_.response;)
-    stride *= static_cast<size_t>(domain_.attributes()[set[i]].size());
+  const auto stride =
+      static_cast<size_t>(RowMajorStrides(domain_.SizesOf(set))[*PositionIn(set, parts_.response)]);
   const size_t codes = shares_.size();
   std::vector<double> of_code(codes);
   for (size_t cell = 0; cell < cells.size(); ++cell) of_code[cell / stride % codes] += cells[cell];
@@ -188,7 +182,7 @@ absl::StatusOr<std::vector<double>> NestedModel::WithOurResponses(const Attribut
 
 absl::StatusOr<std::vector<double>> NestedModel::Marginal(const AttributeSet& set) const {
   RETURN_IF_ERROR(domain_.CheckSet(set));
-  if (!std::ranges::includes(attributes_, set))
+  if (!IsSubset(set, attributes_))
     return absl::InvalidArgumentError("the model does not cover this set of attributes");
   const auto records = static_cast<double>(records_);
   if (set.empty()) return std::vector<double>{records};
@@ -197,12 +191,8 @@ absl::StatusOr<std::vector<double>> NestedModel::Marginal(const AttributeSet& se
     for (double& count : counts) count *= records;
     return counts;
   }
-  AttributeSet with_response = set;
-  const auto place = std::ranges::lower_bound(with_response, parts_.response);
-  const bool has_response = place != with_response.end() && *place == parts_.response;
-  if (has_response) return WithOurResponses(set);
-  const auto position = static_cast<size_t>(place - with_response.begin());
-  with_response.insert(place, parts_.response);
+  if (Contains(set, parts_.response)) return WithOurResponses(set);
+  const AttributeSet with_response = Union(set, {parts_.response});
   if (domain_.CellCount(with_response).value_or(kMostCellsWithResponse + 1) > kMostCellsWithResponse) {
     ASSIGN_OR_RETURN(std::vector<double> cells, parts_.joined->Marginal(set));
     const double scale = records / static_cast<double>(parts_.joined->records());
@@ -210,9 +200,8 @@ absl::StatusOr<std::vector<double>> NestedModel::Marginal(const AttributeSet& se
     return cells;
   }
   ASSIGN_OR_RETURN(const std::vector<double> cells, WithOurResponses(with_response));
-  size_t stride = 1;
-  for (size_t i = with_response.size(); i-- > position + 1;)
-    stride *= static_cast<size_t>(domain_.attributes()[with_response[i]].size());
+  const auto stride = static_cast<size_t>(
+      RowMajorStrides(domain_.SizesOf(with_response))[*PositionIn(with_response, parts_.response)]);
   std::vector<double> sums(cells.size() / shares_.size());
   for (size_t cell = 0; cell < cells.size(); ++cell)
     sums[cell / stride / shares_.size() * stride + cell % stride] += cells[cell];
@@ -232,8 +221,7 @@ absl::Status NestedModel::SampleGroups(BitSource& bits, int64_t rows, const Grou
   if (parts_.joined != nullptr && rows > 0) {
     ASSIGN_OR_RETURN(joined, JoinedRecords::Draw(*parts_.joined, parts_.response, rows, bits));
   }
-  const auto place =
-      static_cast<size_t>(std::ranges::lower_bound(attributes_, parts_.response) - attributes_.begin());
+  const size_t place = *PositionIn(attributes_, parts_.response);
   UniformDoubles uniform(bits);
   std::vector<uint32_t> codes(attributes_.size());
   int64_t drawn = 0;
@@ -281,8 +269,8 @@ std::string NestedModel::Serialize() const {
   return std::move(writer).Take();
 }
 
-absl::StatusOr<std::unique_ptr<SynthesisModel>> NestedModel::Restore(const Domain& domain,
-                                                                     std::string_view bytes) {
+absl::StatusOr<std::unique_ptr<SynthesisModel>> NestedModel::Restore(
+    const Domain& domain, std::string_view bytes, std::span<const Synthesizer* const> joinable) {
   CanonicalReader reader(bytes, kNestedTag, kNestedVersion);
   NestedModelParts parts = ReadParts(reader, domain);
   parts.joined_method = reader.Text();
@@ -291,14 +279,154 @@ absl::StatusOr<std::unique_ptr<SynthesisModel>> NestedModel::Restore(const Domai
   for (int64_t i = 0; i < lines && reader.ok(); ++i) parts.transcript.push_back(reader.Text());
   RETURN_IF_ERROR(reader.Finish());
   if (!parts.joined_method.empty()) {
-    const Synthesizer* method = FindSynthesizer(parts.joined_method);
-    if (method == nullptr || parts.joined_method == "nested")
-      return absl::DataLossError("a model that no method wrote was joined");
-    ASSIGN_OR_RETURN(parts.joined, method->Restore(domain, joined));
+    const auto method = std::ranges::find(joinable, parts.joined_method, &Synthesizer::name);
+    if (method == joinable.end())
+      return absl::DataLossError("the joined model is of no method that may be joined");
+    ASSIGN_OR_RETURN(parts.joined, (*method)->Restore(domain, joined));
   } else if (!joined.empty()) {
     return absl::DataLossError("a model was joined by no method");
   }
   return std::make_unique<NestedModel>(domain, std::move(parts));
+}
+
+double UniformDoubles::Next() {
+  if (next_ == words_.size()) {
+    bits_.Fill(words_);
+    next_ = 0;
+  }
+  return static_cast<double>(words_[next_++] >> 11) * 0x1p-53;
+}
+
+double UniformDoubles::NextNormal() {
+  const double radius = std::sqrt(-2 * std::log1p(-Next()));  // of 1 - U, which is above 0
+  return radius * std::cos(2 * std::numbers::pi * Next());
+}
+
+ResponseLaw::ResponseLaw(std::span<const double> numbers, double edge, const NestedParameters& parameters)
+    : edge_(edge), parameters_(parameters) {
+  for (size_t i = 1; i < numbers.size(); ++i)
+    ends_.push_back(numbers[i - 1] + (numbers[i] - numbers[i - 1]) / 2);
+  if (edge <= 0) return;
+  const GroupGrid grid = GridOf(BinomialGroups{
+      .successes = {0, 1}, .edge = edge, .means = {parameters.mean}, .correlations = {parameters.between}});
+  const auto& binomial = std::get<BinomialGroupGrid>(grid);
+  double sum = 0;
+  for (size_t q = 0; q < kEffectPoints; ++q) {
+    points_.push_back(std::exp(binomial.log_success[q]));
+    cumulative_.push_back(sum += binomial.shares[q]);
+  }
+}
+
+std::vector<double> ResponseLaw::Shares() const {
+  if (edge_ > 0) {
+    double successes = 0;
+    for (size_t q = 0; q < points_.size(); ++q)
+      successes += points_[q] * (cumulative_[q] - (q == 0 ? 0 : cumulative_[q - 1]));
+    return {1 - successes, successes};
+  }
+  const double deviation = std::hypot(parameters_.between, parameters_.within);
+  std::vector<double> shares;
+  double below = 0;
+  for (const double end : ends_) {
+    const double up_to = std::erfc((parameters_.mean - end) / deviation / std::numbers::sqrt2) / 2;
+    shares.push_back(std::max(0.0, up_to - below));
+    below = up_to;
+  }
+  shares.push_back(std::max(0.0, 1 - below));
+  return shares;
+}
+
+double ResponseLaw::DrawEffect(UniformDoubles& uniform) const {
+  if (edge_ <= 0) return parameters_.mean + parameters_.between * uniform.NextNormal();
+  const double aim = uniform.Next() * cumulative_.back();
+  const auto found = static_cast<size_t>(std::ranges::upper_bound(cumulative_, aim) - cumulative_.begin());
+  return points_[std::min(found, points_.size() - 1)];
+}
+
+uint32_t ResponseLaw::DrawCode(double effect, UniformDoubles& uniform) const {
+  if (edge_ > 0) return uniform.Next() < effect ? 1 : 0;
+  const double response = effect + parameters_.within * uniform.NextNormal();
+  return static_cast<uint32_t>(std::ranges::lower_bound(ends_, response) - ends_.begin());
+}
+
+namespace {
+
+std::vector<SizeClass> EmptyClasses(std::span<const int64_t> least_sizes, int64_t largest) {
+  std::vector<SizeClass> classes;
+  for (size_t i = 0; i < least_sizes.size(); ++i) {
+    const int64_t most = i + 1 < least_sizes.size() ? least_sizes[i + 1] - 1 : largest;
+    classes.push_back({.least = least_sizes[i], .most = std::max(least_sizes[i], most)});
+  }
+  if (least_sizes.size() == 1) classes.front().least = largest;  // all groups have the same, public size
+  return classes;
+}
+
+double MeanSize(const SizeClass& each) {
+  return static_cast<double>(each.least + each.most) / 2;
+}
+
+// By the conditions of Karush, Kuhn and Tucker, the nearest numbers are what is left of the noisy ones when
+// each record costs `price`.
+void SetGroups(std::vector<SizeClass>& classes, std::span<const int64_t> noisy_counts, double price) {
+  for (size_t i = 0; i < classes.size(); ++i)
+    classes[i].groups = std::max(0.0, static_cast<double>(noisy_counts[i]) - price * MeanSize(classes[i]));
+}
+
+}  // namespace
+
+std::vector<SizeClass> EstimateSizes(std::span<const int64_t> least_sizes, int64_t largest,
+                                     std::span<const int64_t> noisy_counts) {
+  double total = 0;
+  for (const int64_t count : noisy_counts) total += static_cast<double>(count);
+  total = std::max(1.0, total);
+  // The projection onto the simplex of this sum: what exceeds a common level.
+  std::vector<double> sorted(noisy_counts.begin(), noisy_counts.end());
+  std::ranges::sort(sorted, std::greater<>());
+  double level = 0;
+  double sum = 0;
+  for (size_t i = 0; i < sorted.size(); ++i) {
+    sum += sorted[i];
+    const double of_these = (sum - total) / static_cast<double>(i + 1);
+    if (i == 0 || sorted[i] > of_these) level = of_these;
+  }
+  std::vector<SizeClass> classes = EmptyClasses(least_sizes, largest);
+  for (size_t i = 0; i < classes.size(); ++i)
+    classes[i].groups = std::max(0.0, static_cast<double>(noisy_counts[i]) - level);
+  return classes;
+}
+
+std::vector<SizeClass> EstimateSizesOf(double records, std::span<const int64_t> least_sizes, int64_t largest,
+                                       std::span<const int64_t> noisy_counts) {
+  std::vector<SizeClass> classes = EmptyClasses(least_sizes, largest);
+  // At the lowest price each class alone holds enough; at the highest none is left.
+  double lowest = 0;
+  double highest = 0;
+  for (size_t i = 0; i < classes.size(); ++i) {
+    const double size = MeanSize(classes[i]);
+    const double count = static_cast<double>(noisy_counts[i]);
+    lowest = std::min(lowest, (count - records / size) / size);
+    highest = std::max(highest, count / size);
+  }
+  constexpr int kHalvings = 100;
+  for (int i = 0; i < kHalvings; ++i) {
+    const double price = lowest + (highest - lowest) / 2;
+    SetGroups(classes, noisy_counts, price);
+    (RecordsIn(classes) > records ? lowest : highest) = price;
+  }
+  SetGroups(classes, noisy_counts, lowest);
+  return classes;
+}
+
+double GroupsIn(std::span<const SizeClass> classes) {
+  double groups = 0;
+  for (const SizeClass& each : classes) groups += each.groups;
+  return groups;
+}
+
+double RecordsIn(std::span<const SizeClass> classes) {
+  double records = 0;
+  for (const SizeClass& each : classes) records += each.groups * MeanSize(each);
+  return records;
 }
 
 }  // namespace curator::dp

@@ -4,20 +4,89 @@
 // Immutable and thread-safe.
 #pragma once
 
+#include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "dp/domain/domain.h"
+#include "dp/noise/bit_source.h"
 #include "dp/synthesis/nested/nested_settings.h"
-#include "dp/synthesis/nested/response_law.h"
-#include "dp/synthesis/nested/size_classes.h"
 #include "dp/synthesis/synthesizer.h"
 
 namespace curator::dp {
+
+// How responses are distributed, under given parameters of a model of groups: for synthetic groups.
+//
+// What is drawn here owes accuracy, not exactness: its parameters are public. Immutable and thread-safe.
+
+// Doubles, uniform in [0, 1), from blocks of words. Not thread-safe.
+class UniformDoubles {
+ public:
+  explicit UniformDoubles(BitSource& bits) : bits_(bits) {}
+  double Next();
+  double NextNormal();  // of mean 0 and variance 1
+  size_t Below(size_t count) {
+    return std::min(count - 1, static_cast<size_t>(Next() * static_cast<double>(count)));
+  }
+
+ private:
+  BitSource& bits_;
+  std::array<uint64_t, 256> words_{};
+  size_t next_ = words_.size();
+};
+
+// Normal: a member's code is that of the number nearest to mu + e. Binomial: code 1 with the group's
+// probability.
+class ResponseLaw {
+ public:
+  // `numbers` rise strictly. `edge` is that of the binomial model; 0 for the normal one.
+  ResponseLaw(std::span<const double> numbers, double edge, const NestedParameters& parameters);
+
+  // The share of each code among all members of all groups.
+  std::vector<double> Shares() const;
+
+  // What distinguishes a group: its mean, or its probability.
+  double DrawEffect(UniformDoubles& uniform) const;
+  uint32_t DrawCode(double effect, UniformDoubles& uniform) const;
+
+ private:
+  std::vector<double> ends_;  // of each code but the last: halfway to the next
+  double edge_;
+  NestedParameters parameters_;
+  std::vector<double> points_;      // of the binomial model
+  std::vector<double> cumulative_;  // shares of those
+};
+
+// How many groups there are of which sizes, from noisy counts.
+//
+// Thread-safe: pure functions of public numbers.
+
+// About `groups` groups with `least` to `most` records each.
+struct SizeClass {
+  int64_t least = 1;
+  int64_t most = 1;
+  double groups = 0;
+};
+
+// The non-negative numbers of groups nearest to the noisy ones, in squared error, among those with the same
+// sum (at least one group). The last class reaches to `largest`.
+std::vector<SizeClass> EstimateSizes(std::span<const int64_t> least_sizes, int64_t largest,
+                                     std::span<const int64_t> noisy_counts);
+
+// The same among those that hold about `records` records: where that number is known better than the classes,
+// noise in a class of large groups does not invent thousands of records.
+std::vector<SizeClass> EstimateSizesOf(double records, std::span<const int64_t> least_sizes, int64_t largest,
+                                       std::span<const int64_t> noisy_counts);
+
+double GroupsIn(std::span<const SizeClass> classes);
+double RecordsIn(std::span<const SizeClass> classes);
 
 struct NestedModelParts {
   uint32_t response = 0;
@@ -37,9 +106,10 @@ class NestedModel : public SynthesisModel {
  public:
   NestedModel(const Domain& domain, NestedModelParts parts);
 
-  // The model that Serialize() wrote. Errors: DATA_LOSS for anything else.
-  static absl::StatusOr<std::unique_ptr<SynthesisModel>> Restore(const Domain& domain,
-                                                                 std::string_view bytes);
+  // The model that Serialize() wrote, whose joined model one of `joinable` wrote. Errors: DATA_LOSS for anything
+  // else.
+  static absl::StatusOr<std::unique_ptr<SynthesisModel>> Restore(
+      const Domain& domain, std::string_view bytes, std::span<const Synthesizer* const> joinable);
 
   int64_t records() const override { return records_; }
   const AttributeSet& attributes() const override { return attributes_; }

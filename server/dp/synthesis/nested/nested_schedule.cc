@@ -8,13 +8,12 @@
 #include "absl/strings/str_format.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
+#include "dp/domain/attribute_set.h"
 #include "dp/kernel/group_sizes_sensitivity.h"
 #include "dp/kernel/utility/lattice_utility.h"
 #include "dp/kernel/utility/record_influence.h"
-#include "dp/synthesis/affordable_selection.h"
-#include "dp/synthesis/settings_reader.h"
+#include "dp/synthesis/budget_split.h"
 #include "dp/synthesis/synthesis_workload.h"
-#include "dp/synthesis/synthesizers.h"
 #include "dp/workload/marginals.h"
 #include "dp/workload/sensitivity.h"
 #include "dp/workload/spend.h"
@@ -22,26 +21,23 @@
 namespace curator::dp {
 namespace {
 
-// The budget's parts, in its own units (of epsilon, or of rho).
+// The budget, split.
 struct NestedShares {
-  bool is_pure = true;
-  int64_t sizes = 0;
-  int64_t joined = 0;
-  int64_t each_draw = 0;
-
-  std::string_view field() const { return is_pure ? "spend.epsilon" : "spend.rho"; }
+  BudgetShare sizes;
+  BudgetShare joined;
+  BudgetShare each_draw;
 };
 
 absl::StatusOr<NestedShares> SplitBudget(const Budget& budget, const NestedSettings& settings) {
-  const auto* pure = std::get_if<PureBudget>(&budget);
-  const int64_t units = pure != nullptr ? pure->epsilon.units() : std::get<ZcdpBudget>(budget).rho.units();
-  NestedShares shares{.is_pure = pure != nullptr, .sizes = Percent(units, settings.size_percent)};
-  if (settings.join != "none") shares.joined = Percent(units, settings.join_percent);
-  shares.each_draw = (units - shares.sizes - shares.joined) / settings.draws;
-  const bool has_all =
-      shares.sizes > 0 && shares.each_draw > 0 && (settings.join == "none" || shares.joined > 0);
-  if (has_all) return shares;
-  return InvalidField(shares.field(),
+  const BudgetShare whole = WholeOf(budget);
+  const int64_t sizes = PercentOf(whole.units, settings.size_percent);
+  const bool joins = settings.join != "none";
+  const int64_t joined = joins ? PercentOf(whole.units, settings.join_percent) : 0;
+  const int64_t each_draw = (whole.units - sizes - joined) / settings.draws;
+  if (sizes > 0 && each_draw > 0 && (!joins || joined > 0))
+    return NestedShares{
+        .sizes = whole.Of(sizes), .joined = whole.Of(joined), .each_draw = whole.Of(each_draw)};
+  return InvalidField(whole.field(),
                       absl::StrCat("leaves nothing for some of sizes (size_percent), ", settings.draws,
                                    " draws and the joined method (join_percent)"));
 }
@@ -49,9 +45,8 @@ absl::StatusOr<NestedShares> SplitBudget(const Budget& budget, const NestedSetti
 absl::Status BuySizes(const SynthesisInput& input, const NestedShares& shares, NestedSchedule& schedule) {
   const Sensitivity sensitivity =
       GroupSizesSensitivity(input.unit_bound.relation, schedule.role, schedule.settings.size_bins.size());
-  const absl::StatusOr<NoiseSpec> noise = shares.is_pure ? LaplaceNoiseFor(sensitivity, Epsilon(shares.sizes))
-                                                         : GaussianNoiseFor(sensitivity, Rho(shares.sizes));
-  if (!noise.ok()) return InvalidField(shares.field(), std::string(noise.status().message()));
+  const absl::StatusOr<NoiseSpec> noise = NoiseFor(shares.sizes, sensitivity);
+  if (!noise.ok()) return InvalidField(shares.sizes.field(), std::string(noise.status().message()));
   schedule.size_noise = *noise;
   schedule.draws.push_back({NoiseEvent(*noise, sensitivity), 1});
   schedule.lines.push_back(absl::StrCat(
@@ -64,17 +59,12 @@ absl::Status BuySizes(const SynthesisInput& input, const NestedShares& shares, N
 }
 
 absl::Status BuyDraws(const NestedShares& shares, NestedSchedule& schedule) {
-  schedule.each_draw = Epsilon(shares.each_draw);
-  if (!shares.is_pure) {
-    ASSIGN_OR_RETURN(const std::optional<Epsilon> affordable, AffordableSelection(Rho(shares.each_draw)));
-    if (!affordable) return InvalidField("spend.rho", "does not pay for a draw of parameters");
-    schedule.each_draw = *affordable;
-  }
+  ASSIGN_OR_RETURN(schedule.each_draw, SelectionFor(shares.each_draw, "a draw of parameters"));
   schedule.draws.push_back({Event{ExponentialMechanismEvent{schedule.each_draw}}, schedule.settings.draws});
   return absl::OkStatus();
 }
 
-std::string_view WeightsInWords(const NestedSettings& settings) {
+std::string_view DescribeWeights(const NestedSettings& settings) {
   if (settings.group == GroupWeight::kOutside) {
     return settings.records == RecordWeights::kVector
                ? "weights of groups outside of the integral, and of records by their response"
@@ -90,8 +80,8 @@ std::string_view WeightsInWords(const NestedSettings& settings) {
 
 // The least and the largest weight of a record, in words. INVALID_ARGUMENT where no record has any: the draw
 // would cost its price and say nothing.
-absl::StatusOr<std::string> RecordWeightsInWords(const NestedSettings& settings,
-                                                 const LatticeGroups& lattice) {
+absl::StatusOr<std::string> DescribeRecordWeights(const NestedSettings& settings,
+                                                  const LatticeGroups& lattice) {
   if (settings.records == RecordWeights::kOne) return std::string();
   const auto [least, largest] = std::ranges::minmax_element(lattice.weights);
   const auto share = [](int64_t units) {
@@ -118,16 +108,17 @@ absl::StatusOr<std::string> RecordWeightsInWords(const NestedSettings& settings,
 // as additions to them: a point with probability pi has ln pi after the exponent epsilon / range.
 absl::Status AskForParameters(const SynthesisInput& input, NestedSchedule& schedule) {
   const NestedSettings& settings = schedule.settings;
+  const bool is_flat_on_deviations = settings.scale_prior == ScalePrior::kFlatOnDeviations;
   schedule.question = QuestionFor(*input.nested, settings);
   const absl::StatusOr<LatticeUtility> lattice =
       ToLattice(schedule.question, {}, input.domain, input.unit_bound);
   if (!lattice.ok()) return InvalidField("settings.weights", std::string(lattice.status().message()));
   ASSIGN_OR_RETURN(const std::string record_weights,
-                   RecordWeightsInWords(settings, std::get<LatticeGroups>(lattice->kind)));
+                   DescribeRecordWeights(settings, std::get<LatticeGroups>(lattice->kind)));
   const double range = std::ldexp(static_cast<double>(lattice->range), -kUtilityLatticeBits);
   const double epsilon = static_cast<double>(schedule.each_draw.units()) / 1e12;
   const int64_t candidates = CandidatesOf(settings.model);
-  if (settings.is_flat_on_deviations) {
+  if (is_flat_on_deviations) {
     for (size_t j = 0; j < static_cast<size_t>(candidates); ++j) {
       const NestedParameters point = ParametersAt(settings.model, j);
       const double log_prior = std::log(point.between) + (point.within > 0 ? std::log(point.within) : 0);
@@ -137,8 +128,8 @@ absl::Status AskForParameters(const SynthesisInput& input, NestedSchedule& sched
   schedule.model_cells = candidates;
   schedule.lines.push_back(absl::StrCat(
       settings.draws, settings.draws == 1 ? " draw" : " draws", " of the model's parameters from ",
-      candidates, " points, ", std::string(WeightsInWords(settings)), record_weights, ", prior flat on ",
-      settings.is_flat_on_deviations ? "deviations" : "logarithms of deviations", ", each ",
+      candidates, " points, ", std::string(DescribeWeights(settings)), record_weights, ", prior flat on ",
+      is_flat_on_deviations ? "deviations" : "logarithms of deviations", ", each ",
       Describe(schedule.draws.back().event), "; a unit moves log-densities apart by at most ", range,
       ", so the posterior's exponent is ", epsilon / range));
   return absl::OkStatus();
@@ -151,28 +142,30 @@ SynthesisInput JoinedInput(const SynthesisInput& input, const NestedShares& shar
   joined.settings.clear();
   joined.charged.reset();  // which is the whole request's
   joined.spend = {};
-  if (shares.is_pure) {
-    joined.spend.epsilon = Epsilon(shares.joined);
+  if (shares.joined.is_pure) {
+    joined.spend.epsilon = Epsilon(shares.joined.units);
   } else {
-    joined.spend.rho = Rho(shares.joined);
+    joined.spend.rho = Rho(shares.joined.units);
     joined.rule.kind = RuleKind::kZcdp;  // what it draws is charged with all else, under the dataset's rule
   }
-  const AttributeSet covered = UnionOf(SetsOf(input.workload));
-  if (!std::ranges::binary_search(covered, input.nested->response)) {
+  if (!Contains(Union(SetsOf(input.workload)), input.nested->response)) {
     const AttributeSet response = {input.nested->response};
     joined.workload.push_back(WholeMarginals(std::span(&response, 1)).front());
   }
   return joined;
 }
 
-absl::Status AddJoined(const SynthesisInput& input, const NestedShares& shares, NestedSchedule& schedule) {
+absl::Status AddJoined(const SynthesisInput& input, const NestedShares& shares,
+                       std::span<const Synthesizer* const> joinable, NestedSchedule& schedule) {
   if (schedule.settings.join == "none") {
     schedule.lines.push_back(absl::StrCat("attributes other than ",
                                           input.domain.attributes()[input.nested->response].name(),
                                           " are left out of the synthetic records"));
     return absl::OkStatus();
   }
-  schedule.join = FindSynthesizer(schedule.settings.join);
+  const auto method = std::ranges::find(joinable, schedule.settings.join, &Synthesizer::name);
+  if (method == joinable.end()) return absl::InternalError("no method has the name that is joined");
+  schedule.join = *method;
   schedule.joined = JoinedInput(input, shares);
   const absl::StatusOr<SynthesisPlan> plan = schedule.join->Plan(*schedule.joined);
   if (!plan.ok()) {
@@ -190,17 +183,18 @@ absl::Status AddJoined(const SynthesisInput& input, const NestedShares& shares, 
 
 }  // namespace
 
-absl::StatusOr<NestedSchedule> MakeNestedSchedule(const SynthesisInput& input) {
+absl::StatusOr<NestedSchedule> MakeNestedSchedule(const SynthesisInput& input, std::span<const Setting> table,
+                                                  std::span<const Synthesizer* const> joinable) {
   RETURN_IF_ERROR(ValidateWorkload(input.domain, input.workload));
   ASSIGN_OR_RETURN(const Budget budget, BudgetOf(input.rule, input.spend));
   NestedSchedule schedule;
-  ASSIGN_OR_RETURN(schedule.settings, ReadNestedSettings(input));
+  ASSIGN_OR_RETURN(schedule.settings, ReadNestedSettings(input, table));
   schedule.role = input.nested->unit == NestedUnit::kGroup ? GroupRole::kUnit : GroupRole::kAroundRecord;
   ASSIGN_OR_RETURN(const NestedShares shares, SplitBudget(budget, schedule.settings));
   RETURN_IF_ERROR(BuySizes(input, shares, schedule));
   RETURN_IF_ERROR(BuyDraws(shares, schedule));
   RETURN_IF_ERROR(AskForParameters(input, schedule));
-  RETURN_IF_ERROR(AddJoined(input, shares, schedule));
+  RETURN_IF_ERROR(AddJoined(input, shares, joinable, schedule));
   return schedule;
 }
 

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -32,7 +33,9 @@ struct NestedSchedule {
   int64_t model_cells = 0;
 };
 
-// Errors: INVALID_ARGUMENT with a field; those of the joined method within "settings.join".
-absl::StatusOr<NestedSchedule> MakeNestedSchedule(const SynthesisInput& input);
+// `table` is NestedSettingsTable() of the names of `joinable`. Errors: INVALID_ARGUMENT with a field; those of
+// the joined method within "settings.join".
+absl::StatusOr<NestedSchedule> MakeNestedSchedule(const SynthesisInput& input, std::span<const Setting> table,
+                                                  std::span<const Synthesizer* const> joinable);
 
 }  // namespace curator::dp

@@ -5,11 +5,14 @@
 
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "dp/domain/domain.h"
 #include "dp/kernel/utility/utility.h"
+#include "dp/synthesis/settings.h"
 #include "dp/synthesis/synthesizer.h"
 
 namespace curator::dp {
@@ -22,6 +25,10 @@ enum class NestedBound {
 
 enum class SizeSource { kHistogram, kPublic };
 
+// On what the prior of deviations is flat.
+enum class ScalePrior { kFlatOnLogarithms, kFlatOnDeviations };
+
+// NestedSettingsTable() has the defaults and ranges.
 struct NestedSettings {
   GroupModel model;
   NestedBound bound = NestedBound::kRecord;
@@ -29,21 +36,22 @@ struct NestedSettings {
   GroupWeight group = GroupWeight::kOne;
   double width = 1;
   double clip = 1;
-  bool is_flat_on_deviations = false;  // the prior; else flat on their logarithms
+  ScalePrior scale_prior = ScalePrior::kFlatOnLogarithms;
   int64_t draws = 1;
   SizeSource sizes = SizeSource::kHistogram;
   int64_t group_size = 1;          // with public sizes
   std::vector<int64_t> size_bins;  // least sizes; one bin with public sizes
   int64_t largest_group = 1;       // of the last bin
-  int64_t size_percent = 10;
+  int64_t size_percent = 0;
   std::string join;  // a method, or "none"
-  int64_t join_percent = 50;
+  int64_t join_percent = 0;
   std::map<std::string, std::string> used;
 };
 
 // Errors: INVALID_ARGUMENT: "nested" where the dataset's schema names no groups, "settings..." with the
 // reason for what is out of range, and for weights without a theorem.
-absl::StatusOr<NestedSettings> ReadNestedSettings(const SynthesisInput& input);
+absl::StatusOr<NestedSettings> ReadNestedSettings(const SynthesisInput& input,
+                                                  std::span<const Setting> table);
 
 // What the kernel is asked for each draw of parameters.
 Utility QuestionFor(const NestedFacts& facts, const NestedSettings& settings);
@@ -61,6 +69,8 @@ int64_t CandidatesOf(const GroupModel& model);
 // One for each axis of more than one number at whose edge the point lies: what is estimated may lie beyond.
 std::vector<std::string> WarningsOfEdges(const GroupModel& model, const NestedParameters& point);
 
-const std::vector<Setting>& NestedSettingsForPeople();
+// The settings of the method, where other attributes may be added by the methods of these names. The first of
+// them is the one that join=auto takes.
+std::vector<Setting> NestedSettingsTable(const std::vector<std::string>& joinable);
 
 }  // namespace curator::dp

@@ -5,7 +5,7 @@
 
 #include "base/errors.h"
 #include "dp/synthesis/nested/nested.h"
-#include "dp/synthesis/nested/testing_schools.h"
+#include "dp/synthesis/nested/testing/schools.h"
 
 namespace curator::dp {
 namespace {
@@ -17,7 +17,7 @@ using Settings = std::map<std::string, std::string>;
 std::string Refusal(NestedUnit unit, Settings settings) {
   SynthesisInput input = SchoolInput(unit, 10);
   input.settings = std::move(settings);
-  return std::string(Nested().Plan(input).status().message());
+  return std::string(NestedWithMwem().Plan(input).status().message());
 }
 
 TEST(NestedSettings, RefuseWeightsThatHaveNoTheoremForRecordsAndSayWhy) {
@@ -51,26 +51,32 @@ TEST(NestedSettings, AllowTheWeightsThatHaveATheorem) {
 // Each setting of weights becomes the question that the theorem is about.
 TEST(NestedSettings, AskTheKernelForTheUnitThatIsProtected) {
   SynthesisInput input = SchoolInput(NestedUnit::kRecord, 10);
-  const auto of_record = QuestionFor(*input.nested, ReadNestedSettings(input).value());
+  const auto of_record =
+      QuestionFor(*input.nested, ReadNestedSettings(input, NestedWithMwem().settings()).value());
   EXPECT_EQ(std::get<RecordsInGroups>(of_record).records, RecordWeights::kVector);
   input.settings = {{"bound", "group"}, {"weights", "group"}, {"option", "B"}};
-  const auto around = std::get<ClippedGroups>(QuestionFor(*input.nested, ReadNestedSettings(input).value()));
+  const auto around = std::get<ClippedGroups>(
+      QuestionFor(*input.nested, ReadNestedSettings(input, NestedWithMwem().settings()).value()));
   EXPECT_EQ(around.role, GroupRole::kAroundRecord);
   EXPECT_EQ(around.group, GroupWeight::kInside);
   input = SchoolInput(NestedUnit::kGroup, 10);
-  const auto of_group =
-      std::get<ClippedGroups>(QuestionFor(*input.nested, ReadNestedSettings(input).value()));
+  const auto of_group = std::get<ClippedGroups>(
+      QuestionFor(*input.nested, ReadNestedSettings(input, NestedWithMwem().settings()).value()));
   EXPECT_EQ(of_group.role, GroupRole::kUnit);
 }
 
 TEST(NestedSettings, WeighRecordsUnaskedOnlyWhereARecordIsBounded) {
-  EXPECT_EQ(ReadNestedSettings(SchoolInput(NestedUnit::kRecord, 10)).value().records, RecordWeights::kVector);
-  EXPECT_EQ(ReadNestedSettings(SchoolInput(NestedUnit::kGroup, 10)).value().records, RecordWeights::kOne);
+  EXPECT_EQ(
+      ReadNestedSettings(SchoolInput(NestedUnit::kRecord, 10), NestedWithMwem().settings()).value().records,
+      RecordWeights::kVector);
+  EXPECT_EQ(
+      ReadNestedSettings(SchoolInput(NestedUnit::kGroup, 10), NestedWithMwem().settings()).value().records,
+      RecordWeights::kOne);
   SynthesisInput input = SchoolInput(NestedUnit::kRecord, 10);
   input.settings = {{"bound", "group"}};
-  EXPECT_EQ(ReadNestedSettings(input).value().records, RecordWeights::kOne);
+  EXPECT_EQ(ReadNestedSettings(input, NestedWithMwem().settings()).value().records, RecordWeights::kOne);
   input.settings["weights"] = "vector";
-  EXPECT_EQ(ReadNestedSettings(input).value().records, RecordWeights::kVector);
+  EXPECT_EQ(ReadNestedSettings(input, NestedWithMwem().settings()).value().records, RecordWeights::kVector);
 }
 
 TEST(NestedSettings, TakeOneNumberOfAnAxisWhoseEndsAreThatNumber) {
@@ -80,10 +86,10 @@ TEST(NestedSettings, TakeOneNumberOfAnAxisWhoseEndsAreThatNumber) {
 TEST(NestedSettings, SayWhichWidthLeavesSomeWeightAndWhatTheWeightsAre) {
   SynthesisInput input = SchoolInput(NestedUnit::kRecord, 10);
   input.settings = {{"width", "0.001"}, {"sigma_min", "0.02"}};
-  const std::string refusal(Nested().Plan(input).status().message());
+  const std::string refusal(NestedWithMwem().Plan(input).status().message());
   EXPECT_THAT(refusal, HasSubstr("take more than 1.9"));
   input.settings["width"] = "1.95";
-  const auto plan = Nested().Plan(input);
+  const auto plan = NestedWithMwem().Plan(input);
   ASSERT_TRUE(plan.ok()) << plan.status();
   EXPECT_THAT(plan->schedule, testing::Contains(HasSubstr("weights of records by their response (0 for")));
 }
@@ -114,7 +120,7 @@ TEST(NestedSettings, NameTheFieldThatIsWrong) {
   for (const auto& [settings, field] : wrong) {
     SynthesisInput input = SchoolInput(NestedUnit::kRecord, 10);
     input.settings = settings;
-    const auto violation = FieldViolationOf(Nested().Plan(input).status());
+    const auto violation = FieldViolationOf(NestedWithMwem().Plan(input).status());
     ASSERT_TRUE(violation.has_value()) << field;
     EXPECT_EQ(violation->field, field) << violation->description;
   }
@@ -123,7 +129,7 @@ TEST(NestedSettings, NameTheFieldThatIsWrong) {
 TEST(NestedSettings, AreRefusedWithoutGroupsInTheSchema) {
   SynthesisInput input = SchoolInput(NestedUnit::kRecord, 10);
   input.nested.reset();
-  EXPECT_THAT(std::string(Nested().Plan(input).status().message()), HasSubstr("names no groups"));
+  EXPECT_THAT(std::string(NestedWithMwem().Plan(input).status().message()), HasSubstr("names no groups"));
 }
 
 TEST(NestedSettings, TakeTheBinomialModelForZeroAndOne) {
@@ -131,19 +137,22 @@ TEST(NestedSettings, TakeTheBinomialModelForZeroAndOne) {
   input.domain = CodedDomain({2});
   input.nested->numbers = {0, 1};
   input.nested->upper = 1;
-  EXPECT_TRUE(std::holds_alternative<BinomialGroups>(ReadNestedSettings(input).value().model));
+  EXPECT_TRUE(std::holds_alternative<BinomialGroups>(
+      ReadNestedSettings(input, NestedWithMwem().settings()).value().model));
   input.settings = {{"model", "normal"}};
-  EXPECT_TRUE(std::holds_alternative<NormalGroups>(ReadNestedSettings(input).value().model));
+  EXPECT_TRUE(std::holds_alternative<NormalGroups>(
+      ReadNestedSettings(input, NestedWithMwem().settings()).value().model));
 }
 
 TEST(NestedSettings, HaveClassesOfSizesUpToThePublicBound) {
   SynthesisInput input = SchoolInput(NestedUnit::kRecord, 10);
   input.nested->group_size_bound = 20;
-  const NestedSettings settings = ReadNestedSettings(input).value();
+  const NestedSettings settings = ReadNestedSettings(input, NestedWithMwem().settings()).value();
   EXPECT_THAT(settings.size_bins, testing::ElementsAre(1, 2, 3, 4, 6, 8, 12, 16));
   EXPECT_EQ(settings.largest_group, 20);
   input.settings = {{"sizes", "public"}};
-  EXPECT_THAT(ReadNestedSettings(input).value().size_bins, testing::ElementsAre(1));
+  EXPECT_THAT(ReadNestedSettings(input, NestedWithMwem().settings()).value().size_bins,
+              testing::ElementsAre(1));
 }
 
 TEST(ParametersAt, RunThroughTheGridInTheOrderOfTheKernel) {

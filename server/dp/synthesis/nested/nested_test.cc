@@ -8,7 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "dp/kernel/likelihood.h"
 #include "dp/synthesis/nested/nested_schedule.h"
-#include "dp/synthesis/nested/testing_schools.h"
+#include "dp/synthesis/nested/testing/schools.h"
 #include "tests/testing/seeded_bits.h"
 
 namespace curator::dp {
@@ -25,7 +25,7 @@ struct Fitted {
 };
 
 Fitted Fit(const SynthesisInput& input, const SealedTableHandle& table, uint64_t seed = 1) {
-  const Nested method;
+  const Nested& method = NestedWithMwem();
   seeded::SeededBits bits(seed);
   Fitted fitted;
   Kernel kernel(table, input.domain, input.unit_bound, Meter(method.Plan(input).value().draws), bits);
@@ -37,7 +37,7 @@ Fitted Fit(const SynthesisInput& input, const SealedTableHandle& table, uint64_t
 
 // The parameters that were drawn, in order.
 std::vector<NestedParameters> DrawsOf(const SynthesisInput& input, const Transcript& transcript) {
-  const NestedSettings settings = ReadNestedSettings(input).value();
+  const NestedSettings settings = ReadNestedSettings(input, NestedWithMwem().settings()).value();
   std::vector<NestedParameters> points;
   for (const Draw& draw : transcript) {
     if (const auto* utility = std::get_if<UtilityDraw>(&draw))
@@ -72,7 +72,7 @@ TEST(Nested, FindsTheParametersWhereThereIsBudgetForThem) {
 TEST(Nested, SharesItsBudgetOutAmongSizesDrawsAndOtherAttributes) {
   SynthesisInput input = SchoolInput(NestedUnit::kRecord, 10, 2);
   input.settings = {{"draws", "4"}, {"size_percent", "20"}, {"join_percent", "40"}};
-  const SynthesisPlan plan = Nested().Plan(input).value();
+  const SynthesisPlan plan = NestedWithMwem().Plan(input).value();
   EXPECT_EQ(plan.draws[0].event, (Event{DiscreteLaplaceEvent{.scale = {1, 1}, .l1_sensitivity = 2}}));
   EXPECT_EQ(plan.draws[1].event, (Event{ExponentialMechanismEvent{Epsilon(kEpsilonUnitsPerOne)}}));
   EXPECT_EQ(plan.draws[1].count, 4);
@@ -86,7 +86,7 @@ TEST(Nested, PaysForSeveralDrawsUnderZcdpWithTheirBoundedRange) {
   input.rule.delta = Delta(kDeltaUnitsPerOne / 1'000'000);
   input.spend = {.rho = Rho(1'000'000'000'000)};
   input.settings = {{"draws", "9"}};
-  const SynthesisPlan plan = Nested().Plan(input).value();
+  const SynthesisPlan plan = NestedWithMwem().Plan(input).value();
   const auto& event = std::get<ExponentialMechanismEvent>(plan.draws[1].event.what);
   // A tenth of rho each: epsilon^2 / 8 <= rho, a little better by the exact cost.
   EXPECT_GE(static_cast<double>(event.range.units()) / 1e12, std::sqrt(8 * 0.1) * 0.999);
@@ -134,7 +134,7 @@ TEST(Nested, CopesWithGroupsOfOneASingleGroupAndResponsesAtTheBounds) {
 
 TEST(Nested, LeavesOtherAttributesOutWhereTheyCannotBeCountedAndSaysSo) {
   const SynthesisInput input = SchoolInput(NestedUnit::kGroup, 50, 2);
-  const SynthesisPlan plan = Nested().Plan(input).value();
+  const SynthesisPlan plan = NestedWithMwem().Plan(input).value();
   EXPECT_EQ(plan.settings.at("join"), "none");
   EXPECT_THAT(absl::StrJoin(plan.schedule, "\n"), HasSubstr("other than a0 are left out"));
   const Fitted fitted = Fit(input, Schools(input, {}, 50, 20));
@@ -142,7 +142,7 @@ TEST(Nested, LeavesOtherAttributesOutWhereTheyCannotBeCountedAndSaysSo) {
   EXPECT_FALSE(fitted.model->Marginal({0, 1}).ok());
   SynthesisInput asked = input;
   asked.settings = {{"join", "mwem"}};
-  EXPECT_THAT(std::string(Nested().Plan(asked).status().message()), HasSubstr("no sensitivity"));
+  EXPECT_THAT(std::string(NestedWithMwem().Plan(asked).status().message()), HasSubstr("no sensitivity"));
 }
 
 TEST(Nested, JoinsOtherAttributesGivenTheResponse) {

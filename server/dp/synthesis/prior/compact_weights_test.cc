@@ -1,9 +1,9 @@
-#include "dp/synthesis/prior/compact_weights.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <random>
+
+#include "dp/synthesis/prior/prior_model.h"
 
 namespace curator::dp {
 namespace {

@@ -77,7 +77,7 @@ TEST(EstimateDistribution, ConvergesToIterativeProportionalFittingWhenAnswersAre
     Pacer pacer{std::stop_token()};
     const Convergence convergence =
         EstimateDistribution(problem.marginals, problem.answers,
-                             {.most_sweeps = 1000, .settled = 1e-12, .projection = projection}, q, pacer)
+                             {.most_sweeps = 1000, .converged = 1e-12, .projection = projection}, q, pacer)
             .value();
     EXPECT_THAT(q, Pointwise(DoubleNear(1e-10),
                              ProportionallyFitted(problem.prior, problem.marginals, problem.answers, 3000)));
@@ -94,7 +94,7 @@ TEST(EstimateDistribution, KeepsThePriorsInteractionWhereItIsNotMeasured) {
   std::vector<double> q = problem.prior;
   Pacer pacer{std::stop_token()};
   ASSERT_TRUE(EstimateDistribution(problem.marginals, problem.answers,
-                                   {.most_sweeps = 1000, .settled = 1e-13}, q, pacer)
+                                   {.most_sweeps = 1000, .converged = 1e-13}, q, pacer)
                   .ok());
   const auto ratio = [&](size_t a, size_t b, size_t c) {
     const size_t i = a * 6 + b * 2 + c;
@@ -157,7 +157,7 @@ TEST(EstimateWeighed, FindsTheMinimumThatItsConditionsCharacterise) {
   std::vector<double> q = problem.prior;
   Pacer pacer{std::stop_token()};
   const Convergence convergence = EstimateWeighed(problem.marginals, problem.answers, trust,
-                                                  {.most_sweeps = 5000, .settled = 1e-13}, q, pacer)
+                                                  {.most_sweeps = 5000, .converged = 1e-13}, q, pacer)
                                       .value();
   EXPECT_LT(convergence.last_movement, 1e-12);
   const double gain = 1 / (trust.deviation * trust.deviation * trust.trust);
@@ -202,7 +202,7 @@ TEST(EstimateDistribution, StopsWhenItIsTold) {
   stop.request_stop();
   Pacer pacer{stop.get_token()};
   EXPECT_EQ(EstimateDistribution(problem.marginals, problem.answers,
-                                 {.most_sweeps = int64_t{1} << 40, .settled = -1}, q, pacer)
+                                 {.most_sweeps = int64_t{1} << 40, .converged = -1}, q, pacer)
                 .status()
                 .code(),
             absl::StatusCode::kCancelled);

@@ -1,11 +1,11 @@
-#include "dp/synthesis/prior/least_entropy_update.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <numeric>
 #include <random>
+
+#include "dp/synthesis/prior/iterative_estimation.h"
 
 namespace curator::dp {
 namespace {

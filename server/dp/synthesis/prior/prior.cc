@@ -8,8 +8,10 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "base/status_macros.h"
+#include "dp/domain/attribute_set.h"
+#include "dp/domain/row_major.h"
+#include "dp/synthesis/budget_split.h"
 #include "dp/synthesis/prior/iterative_estimation.h"
-#include "dp/synthesis/prior/nesting.h"
 #include "dp/synthesis/prior/prior_model.h"
 #include "dp/synthesis/prior/prior_records.h"
 #include "dp/synthesis/prior/prior_schedule.h"
@@ -19,9 +21,6 @@
 
 namespace curator::dp {
 namespace {
-
-// Answers are never trusted further than this: noise may vanish at enormous budgets.
-constexpr double kLeastLevelDeviation = 0.05;
 
 // What the kernel said of one level.
 struct LevelAnswers {
@@ -39,16 +38,13 @@ struct Digit {
 };
 
 std::vector<Digit> DigitsOf(const Domain& domain, const AttributeSet& key, const AttributeSet& set) {
-  const AttributeSet both = UnitedSet(key, set);
-  std::vector<Digit> digits(both.size());
-  int64_t key_stride = 1;
-  int64_t set_stride = 1;
-  for (size_t i = both.size(); i-- > 0;) {
-    digits[i].size = domain.attributes()[both[i]].size();
-    int64_t& stride = std::ranges::binary_search(key, both[i]) ? key_stride : set_stride;
-    (&stride == &key_stride ? digits[i].key_stride : digits[i].set_stride) = stride;
-    stride *= digits[i].size;
-  }
+  const AttributeSet both = Union(key, set);
+  const std::vector<int64_t> sizes = domain.SizesOf(both);
+  const std::vector<int64_t> key_strides = StridesWithin(both, sizes, key);
+  const std::vector<int64_t> set_strides = StridesWithin(both, sizes, set);
+  std::vector<Digit> digits;
+  for (size_t i = 0; i < both.size(); ++i)
+    digits.push_back({.size = sizes[i], .key_stride = key_strides[i], .set_stride = set_strides[i]});
   return digits;
 }
 
@@ -82,7 +78,7 @@ absl::StatusOr<LevelAnswers> Measure(const PriorLevel& level, Kernel& kernel) {
     answers.records = std::move(records.front());
   }
   std::vector<AttributeSet> sets;
-  for (const AttributeSet& set : level.measured) sets.push_back(UnitedSet(level.key, set));
+  for (const AttributeSet& set : level.measured) sets.push_back(Union(level.key, set));
   ASSIGN_OR_RETURN(const auto counts, kernel.NoisyCounts(sets, level.marginal_noise));
   answers.counts.resize(static_cast<size_t>(level.keys));
   for (size_t i = 0; i < sets.size(); ++i) {
@@ -106,11 +102,10 @@ class LevelEstimator {
   static absl::StatusOr<LevelEstimator> Create(const PriorSchedule& schedule, size_t level,
                                                const PriorRecords& records, Kernel& kernel, Pacer& pacer) {
     const PriorSettings& settings = schedule.settings;
-    LevelEstimator estimator(settings.estimation, settings.heed);
+    LevelEstimator estimator(settings.estimation, settings.weighting);
     // A region's estimate is another kind of prior than public data.
     estimator.trust_ = level > 0 ? settings.group_trust : schedule.trust;
-    estimator.deviation_ = std::max(kLeastLevelDeviation,
-                                    ForecastError(schedule.levels[level].marginal_noise).standard_deviation);
+    estimator.deviation_ = TrustedDeviation(schedule.levels[level].marginal_noise);
     for (const AttributeSet& set : schedule.levels[level].measured) {
       ASSIGN_OR_RETURN(MarginalOfRecords marginal, records.MarginalOf(set, pacer));
       estimator.marginals_.push_back(std::move(marginal));
@@ -128,8 +123,9 @@ class LevelEstimator {
     }
     const Trust trust{.deviation = deviation_ / records, .trust = trust_};
     const absl::StatusOr<Convergence> convergence =
-        heed_ == Heed::kWeighed ? EstimateWeighed(marginals_, shares, trust, rule_, weights, pacer)
-                                : EstimateDistribution(marginals_, shares, rule_, weights, pacer);
+        weighting_ == AnswerWeighting::kByNoise
+            ? EstimateWeighed(marginals_, shares, trust, rule_, weights, pacer)
+            : EstimateDistribution(marginals_, shares, rule_, weights, pacer);
     RETURN_IF_ERROR(convergence.status());
     Widen(worst_, *convergence);
     return absl::OkStatus();
@@ -151,10 +147,11 @@ class LevelEstimator {
   }
 
  private:
-  LevelEstimator(const EstimationRule& rule, Heed heed) : rule_(rule), heed_(heed) {}
+  LevelEstimator(const EstimationRule& rule, AnswerWeighting weighting)
+      : rule_(rule), weighting_(weighting) {}
 
   EstimationRule rule_;
-  Heed heed_;
+  AnswerWeighting weighting_;
   double deviation_ = 1;  // of one noisy count
   double trust_ = 1;
   std::vector<MarginalOfRecords> marginals_;
@@ -169,7 +166,7 @@ class PriorRun {
       : input_(input), schedule_(std::move(schedule)), kernel_(kernel), pacer_(pacer) {}
 
   absl::StatusOr<std::unique_ptr<SynthesisModel>> Finish(const Progress& progress) {
-    RETURN_IF_ERROR(pacer_.Look());
+    RETURN_IF_ERROR(pacer_.Check());
     const bool is_full = schedule_.settings.support == PriorSupport::kFullDomain;
     ASSIGN_OR_RETURN(
         const PriorRecords records,
@@ -182,7 +179,7 @@ class PriorRun {
     return PriorModel::Create(
         input_.domain,
         {.modelled = schedule_.modelled,
-         .keys = has_groups ? UnitedSet(schedule_.levels[0].key, schedule_.levels[1].key) : AttributeSet(),
+         .keys = has_groups ? Union(schedule_.levels[0].key, schedule_.levels[1].key) : AttributeSet(),
          .columns = records.columns(),
          .is_full_domain = is_full,
          .groups = std::move(groups_),
@@ -196,7 +193,7 @@ class PriorRun {
   std::vector<double> StartingWeights(const PriorRecords& records) const {
     std::vector<double> weights(records.shares().begin(), records.shares().end());
     const bool is_full = schedule_.settings.support == PriorSupport::kFullDomain;
-    if (!is_full || schedule_.settings.heed == Heed::kExactly) return weights;
+    if (!is_full || schedule_.settings.weighting != AnswerWeighting::kByNoise) return weights;
     const auto rows = static_cast<double>(input_.prior->rows());
     const double even = 1 / static_cast<double>(weights.size());
     for (double& weight : weights) weight = (weight * rows + even) / (rows + 1);
@@ -256,16 +253,15 @@ class PriorRun {
   std::vector<uint32_t> KeyCodes(int64_t group) const {
     const AttributeSet& region_key = schedule_.levels.front().key;
     const AttributeSet& group_key = schedule_.levels.back().key;
-    const std::vector<uint32_t> of_group = CodesOfCell(input_.domain, group_key, group);
-    const std::vector<uint32_t> of_region =
-        CodesOfCell(input_.domain, region_key, schedule_.region_of_group[static_cast<size_t>(group)]);
+    std::vector<uint32_t> of_group(group_key.size());
+    CodesOfCell(input_.domain.SizesOf(group_key), group, of_group);
+    std::vector<uint32_t> of_region(region_key.size());
+    CodesOfCell(input_.domain.SizesOf(region_key), schedule_.region_of_group[static_cast<size_t>(group)],
+                of_region);
     std::vector<uint32_t> codes;
-    for (const uint32_t attribute : UnitedSet(region_key, group_key)) {
-      const auto in_group = std::ranges::lower_bound(group_key, attribute);
-      const bool is_own = in_group != group_key.end() && *in_group == attribute;
-      codes.push_back(is_own ? of_group[static_cast<size_t>(in_group - group_key.begin())]
-                             : of_region[static_cast<size_t>(std::ranges::lower_bound(region_key, attribute) -
-                                                             region_key.begin())]);
+    for (const uint32_t attribute : Union(region_key, group_key)) {
+      const std::optional<size_t> in_group = PositionIn(group_key, attribute);
+      codes.push_back(in_group ? of_group[*in_group] : of_region[*PositionIn(region_key, attribute)]);
     }
     return codes;
   }
@@ -288,13 +284,12 @@ std::string_view PriorAware::summary() const {
 }
 
 const std::vector<Setting>& PriorAware::settings() const {
-  return PriorSettingsForPeople();
+  return PriorSettingsTable();
 }
 
 absl::StatusOr<SynthesisPlan> PriorAware::Plan(const SynthesisInput& input) const {
   ASSIGN_OR_RETURN(PriorSchedule schedule, MakePriorSchedule(input));
-  ASSIGN_OR_RETURN(const Budget budget, BudgetOf(input.rule, input.spend));
-  ASSIGN_OR_RETURN(Event event, ChargeFor(input.rule, budget, schedule.draws, input.charged));
+  ASSIGN_OR_RETURN(Event event, PriceOf(input, schedule.draws));
   return SynthesisPlan{
       .draws = std::move(schedule.draws),
       .event = std::move(event),

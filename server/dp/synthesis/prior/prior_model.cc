@@ -2,10 +2,14 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <cmath>
+#include <functional>
 
 #include "base/canonical_bytes.h"
 #include "base/status_macros.h"
-#include "dp/synthesis/prior/nesting.h"
+#include "dp/domain/attribute_set.h"
+#include "dp/domain/row_major.h"
 #include "dp/synthesis/prior/prior_records.h"
 #include "dp/synthesis/prior/prior_schedule.h"
 #include "dp/workload/marginals.h"
@@ -34,24 +38,21 @@ AttributeSet ReadSizedSet(CanonicalReader& reader, const Domain& domain) {
   return set;
 }
 
-std::vector<int64_t> SizesIn(const Domain& domain, const AttributeSet& set) {
-  std::vector<int64_t> sizes;
-  for (const uint32_t attribute : set) sizes.push_back(domain.attributes()[attribute].size());
-  return sizes;
-}
-
 absl::StatusOr<CodedColumns> AllCellsOf(const Domain& domain, const AttributeSet& set) {
   const std::optional<int64_t> cells = domain.CellCount(set);
   if (!cells || *cells > kMostPriorWeights) return absl::DataLossError("too many cells");
-  CodedColumns columns(SizesIn(domain, set));
-  for (int64_t cell = 0; cell < *cells; ++cell)
-    RETURN_IF_ERROR(columns.AppendRow(CodesOfCell(domain, set, cell)));
+  CodedColumns columns(domain.SizesOf(set));
+  std::vector<uint32_t> codes(set.size());
+  for (int64_t cell = 0; cell < *cells; ++cell) {
+    CodesOfCell(columns.sizes(), cell, codes);
+    RETURN_IF_ERROR(columns.AppendRow(codes));
+  }
   return columns;
 }
 
 absl::StatusOr<CodedColumns> ReadColumns(CanonicalReader& reader, const Domain& domain,
                                          const AttributeSet& set) {
-  CodedColumns columns(SizesIn(domain, set));
+  CodedColumns columns(domain.SizesOf(set));
   for (size_t i = 0; i < set.size(); ++i) {
     const std::string codes = reader.Text();
     columns.AppendCodes(i, std::as_bytes(std::span(codes)));
@@ -85,7 +86,7 @@ absl::StatusOr<PriorModelParts> ReadParts(const Domain& domain, std::string_view
   if (whole != 0 && whole != 1) reader.Refuse();
   const bool is_full_domain = whole == 1;
   if (!reader.ok() || modelled.empty()) return absl::DataLossError("a model without attributes");
-  if (UnitedSet(modelled, keys).size() != modelled.size() + keys.size())
+  if (Union(modelled, keys).size() != modelled.size() + keys.size())
     return absl::DataLossError("a model with an attribute that is modelled and a key");
   ASSIGN_OR_RETURN(CodedColumns columns,
                    is_full_domain ? AllCellsOf(domain, modelled) : ReadColumns(reader, domain, modelled));
@@ -111,8 +112,8 @@ absl::StatusOr<PriorModelParts> ReadParts(const Domain& domain, std::string_view
 
 PriorModel::PriorModel(const Domain& domain, PriorModelParts parts)
     : parts_(std::move(parts)),
-      attributes_(UnitedSet(parts_.modelled, parts_.keys)),
-      sizes_(SizesIn(domain, attributes_)) {}
+      attributes_(Union(parts_.modelled, parts_.keys)),
+      sizes_(domain.SizesOf(attributes_)) {}
 
 absl::StatusOr<std::unique_ptr<SynthesisModel>> PriorModel::Create(const Domain& domain,
                                                                    PriorModelParts parts, Pacer& pacer) {
@@ -145,23 +146,18 @@ absl::Status PriorModel::AddUp(Pacer& pacer) {
 
 absl::StatusOr<std::vector<double>> PriorModel::Marginal(const AttributeSet& set) const {
   constexpr int64_t kMostCells = WorkloadLimits{}.max_cells;
-  std::vector<int64_t> stride(attributes_.size(), 0);
+  const bool rises = std::ranges::adjacent_find(set, std::greater_equal<>()) == set.end();
+  if (!rises || !IsSubset(set, attributes_))
+    return absl::InvalidArgumentError("the model does not cover this set of attributes");
   int64_t cells = 1;
-  for (size_t i = set.size(); i-- > 0;) {
-    const auto found = std::ranges::lower_bound(attributes_, set[i]);
-    const bool rises = i + 1 == set.size() || set[i] < set[i + 1];
-    if (!rises || found == attributes_.end() || *found != set[i])
-      return absl::InvalidArgumentError("the model does not cover this set of attributes");
-    const auto position = static_cast<size_t>(found - attributes_.begin());
-    stride[position] = cells;
-    if (sizes_[position] > kMostCells / cells)
+  for (const uint32_t attribute : set) {
+    const int64_t size = sizes_[*PositionIn(attributes_, attribute)];
+    if (size > kMostCells / cells)
       return absl::InvalidArgumentError("the marginal's table would be too large");
-    cells *= sizes_[position];
+    cells *= size;
   }
-  const auto stride_of = [&](uint32_t attribute) {
-    return stride[static_cast<size_t>(std::ranges::lower_bound(attributes_, attribute) -
-                                      attributes_.begin())];
-  };
+  const std::vector<int64_t> strides = StridesWithin(attributes_, sizes_, set);
+  const auto stride_of = [&](uint32_t attribute) { return strides[*PositionIn(attributes_, attribute)]; };
   const ColumnsView view = parts_.columns.View();
   std::vector<int64_t> offset(static_cast<size_t>(view.rows));
   for (size_t i = 0; i < parts_.modelled.size(); ++i) {
@@ -212,8 +208,7 @@ absl::Status PriorModel::Sample(BitSource& bits, int64_t rows, const RecordSink&
   std::vector<size_t> key_positions;
   std::vector<size_t> modelled_positions;
   for (size_t i = 0; i < attributes_.size(); ++i)
-    (std::ranges::binary_search(parts_.keys, attributes_[i]) ? key_positions : modelled_positions)
-        .push_back(i);
+    (Contains(parts_.keys, attributes_[i]) ? key_positions : modelled_positions).push_back(i);
   std::array<uint64_t, 256> words{};
   size_t next = words.size();
   for (int64_t drawn = 0; drawn < rows; ++drawn) {
@@ -239,8 +234,7 @@ std::string PriorModel::Serialize() const {
     writer.Integer(static_cast<int64_t>(set.size()));
     for (const uint32_t attribute : set) {
       writer.Integer(attribute);
-      writer.Integer(sizes_[static_cast<size_t>(std::ranges::lower_bound(attributes_, attribute) -
-                                                attributes_.begin())]);
+      writer.Integer(sizes_[*PositionIn(attributes_, attribute)]);
     }
   };
   write_set(parts_.modelled);
@@ -266,6 +260,71 @@ absl::StatusOr<std::unique_ptr<SynthesisModel>> PriorModel::Restore(const Domain
   ASSIGN_OR_RETURN(PriorModelParts parts, ReadParts(domain, bytes));
   Pacer pacer{std::stop_token()};
   return Create(domain, std::move(parts), pacer);
+}
+
+namespace {
+
+constexpr int kFractionBits = 11;
+constexpr int kLargestWeightExponent = 31;
+constexpr int kDoubleFractionBits = 52;
+constexpr uint64_t kBias = 1023;
+constexpr uint16_t kOne = kLargestWeightExponent << kFractionBits;  // the code of the largest weight
+
+// The code of a share 0 <= x <= 1 of the largest weight. The codes rise with the shares: 0 is 0, and any
+// other code is the upper bits of the share's own representation, rounded to nearest.
+uint16_t CodeOf(double x) {
+  const uint64_t rounded =
+      (std::bit_cast<uint64_t>(x) + (uint64_t{1} << (kDoubleFractionBits - kFractionBits - 1))) >>
+      (kDoubleFractionBits - kFractionBits);
+  constexpr uint64_t kSmallest = (kBias - kLargestWeightExponent) << kFractionBits;
+  if (rounded <= kSmallest) return 0;
+  return static_cast<uint16_t>(std::min<uint64_t>(rounded - kSmallest, kOne));
+}
+
+}  // namespace
+
+double CompactWeights::WeightOf(uint16_t code) {
+  if (code == 0) return 0;
+  const uint64_t bits = (uint64_t{code} + ((kBias - kLargestWeightExponent) << kFractionBits))
+                        << (kDoubleFractionBits - kFractionBits);
+  return std::bit_cast<double>(bits);
+}
+
+CompactWeights::CompactWeights(std::span<const double> weights) : codes_(weights.size(), kOne) {
+  const double largest = weights.empty() ? 0 : *std::ranges::max_element(weights);
+  if (largest > 0) {
+    for (size_t i = 0; i < weights.size(); ++i) codes_[i] = CodeOf(std::max(0.0, weights[i]) / largest);
+  }
+  AddUp();
+}
+
+absl::StatusOr<CompactWeights> CompactWeights::FromBytes(std::string_view bytes, size_t size) {
+  CompactWeights weights;
+  if (bytes.size() != 2 * size) return absl::DataLossError("weights of another length");
+  for (size_t i = 0; i < size; ++i) {
+    const auto high = static_cast<unsigned char>(bytes[2 * i]);
+    const auto low = static_cast<unsigned char>(bytes[2 * i + 1]);
+    weights.codes_.push_back(static_cast<uint16_t>(high << 8 | low));
+    if (weights.codes_.back() > kOne) return absl::DataLossError("a weight above the largest");
+  }
+  weights.AddUp();
+  if (!(weights.total_ > 0)) return absl::DataLossError("there is no weight");
+  return weights;
+}
+
+std::string CompactWeights::Bytes() const {
+  std::string bytes;
+  bytes.reserve(2 * codes_.size());
+  for (const uint16_t code : codes_) {
+    bytes.push_back(static_cast<char>(code >> 8));
+    bytes.push_back(static_cast<char>(code & 0xFF));
+  }
+  return bytes;
+}
+
+void CompactWeights::AddUp() {
+  total_ = 0;
+  for (const uint16_t code : codes_) total_ += WeightOf(code);
 }
 
 }  // namespace curator::dp

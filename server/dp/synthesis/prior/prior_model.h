@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -14,10 +15,36 @@
 #include "dp/data/coded_columns.h"
 #include "dp/domain/domain.h"
 #include "dp/synthesis/pacer.h"
-#include "dp/synthesis/prior/compact_weights.h"
 #include "dp/synthesis/synthesizer.h"
 
 namespace curator::dp {
+
+// Weights in two bytes each: a fraction of 11 bits and an exponent of 5, relative to the largest one.
+//
+// Their relative error is at most 2^-12, and what is below 2^-31 of the largest is 0. A model is made of the
+// rounded weights, so that a stored one is the same model to the last bit. Immutable and thread-safe.
+
+class CompactWeights {
+ public:
+  // Weights >= 0. All are equal where none is positive.
+  explicit CompactWeights(std::span<const double> weights);
+
+  // What Bytes() wrote. DATA_LOSS when it is of another length than `size`, or has no weight.
+  static absl::StatusOr<CompactWeights> FromBytes(std::string_view bytes, size_t size);
+  std::string Bytes() const;
+
+  size_t size() const { return codes_.size(); }
+  double total() const { return total_; }  // of the weights relative to the largest
+  double operator[](size_t i) const { return WeightOf(codes_[i]); }
+
+ private:
+  CompactWeights() = default;
+  static double WeightOf(uint16_t code);
+  void AddUp();
+
+  std::vector<uint16_t> codes_;
+  double total_ = 0;
+};
 
 // The records that share the codes of the key attributes.
 struct PriorGroup {

@@ -8,15 +8,12 @@
 #include "base/errors.h"
 #include "base/status_macros.h"
 #include "dp/data/cell_index.h"
+#include "dp/data/count_marginals.h"
+#include "dp/domain/attribute_set.h"
+#include "dp/domain/row_major.h"
 
 namespace curator::dp {
 namespace {
-
-std::vector<int64_t> SizesOfSet(const Domain& domain, const AttributeSet& set) {
-  std::vector<int64_t> sizes;
-  for (const uint32_t attribute : set) sizes.push_back(domain.attributes()[attribute].size());
-  return sizes;
-}
 
 // The codes of `attributes`, row by row.
 absl::StatusOr<std::vector<uint32_t>> CodesByRow(const PublicTable& table, const AttributeSet& attributes,
@@ -68,7 +65,7 @@ absl::StatusOr<PriorRecords> PriorRecords::DistinctOf(const Domain& domain, cons
   std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
     return std::lexicographical_compare(row(a).begin(), row(a).end(), row(b).begin(), row(b).end());
   });
-  PriorRecords records(attributes, CodedColumns(SizesOfSet(domain, attributes)));
+  PriorRecords records(attributes, CodedColumns(domain.SizesOf(attributes)));
   const double share = 1.0 / static_cast<double>(table.rows());
   for (size_t i = 0; i < order.size(); ++i) {
     const bool repeats = i > 0 && std::ranges::equal(row(order[i]), row(order[i - 1]));
@@ -93,25 +90,20 @@ absl::StatusOr<PriorRecords> PriorRecords::AllCells(const Domain& domain, const 
                      " cells, more than max_cells = ", most_cells,
                      ": take support=prior, the records of the prior alone"));
   }
-  PriorRecords records(attributes, CodedColumns(SizesOfSet(domain, attributes)));
+  PriorRecords records(attributes, CodedColumns(domain.SizesOf(attributes)));
   std::vector<uint32_t> codes(attributes.size());
   for (int64_t cell = 0; cell < *cells; ++cell) {
     if (cell % Pacer::kMostSteps == 0)
       RETURN_IF_ERROR(pacer.Advance(std::min<int64_t>(Pacer::kMostSteps, *cells - cell)));
-    int64_t rest = cell;
-    for (size_t i = codes.size(); i-- > 0;) {
-      const int64_t size = records.columns_.sizes()[i];
-      codes[i] = static_cast<uint32_t>(rest % size);
-      rest /= size;
-    }
+    CodesOfCell(records.columns_.sizes(), cell, codes);
     RETURN_IF_ERROR(records.columns_.AppendRow(codes));
   }
   records.shares_.assign(static_cast<size_t>(*cells), 0.0);
   ASSIGN_OR_RETURN(const std::vector<uint32_t> rows, CodesByRow(table, attributes, pacer));
   const double share = 1.0 / static_cast<double>(table.rows());
   for (size_t row = 0; row < rows.size(); row += attributes.size()) {
-    int64_t cell = 0;
-    for (size_t i = 0; i < attributes.size(); ++i) cell = cell * records.columns_.sizes()[i] + rows[row + i];
+    const int64_t cell =
+        CellOfCodes(records.columns_.sizes(), std::span(rows).subspan(row, attributes.size()));
     records.shares_[static_cast<size_t>(cell)] += share;
   }
   return records;
@@ -126,8 +118,7 @@ absl::StatusOr<MarginalOfRecords> PriorRecords::MarginalOf(const AttributeSet& s
   ASSIGN_OR_RETURN(marginal.cell_of_record, CellsOf(set, pacer));
   size_t cells = 1;
   for (size_t i = 0; i < attributes_.size(); ++i) {
-    if (std::binary_search(set.begin(), set.end(), attributes_[i]))
-      cells *= static_cast<size_t>(columns_.sizes()[i]);
+    if (Contains(set, attributes_[i])) cells *= static_cast<size_t>(columns_.sizes()[i]);
   }
   marginal.reachable.assign(cells, 0);
   for (const uint32_t cell : marginal.cell_of_record) marginal.reachable[cell] = 1;
@@ -142,10 +133,9 @@ absl::StatusOr<std::vector<uint32_t>> CellsOfRecords(const AttributeSet& attribu
   std::vector<ColumnView> chosen;
   int64_t cells = 1;
   for (const uint32_t attribute : set) {
-    const auto found = std::lower_bound(attributes.begin(), attributes.end(), attribute);
-    if (found == attributes.end() || *found != attribute)
-      return absl::InvalidArgumentError("the records do not have this attribute");
-    chosen.push_back(view.columns[static_cast<size_t>(found - attributes.begin())]);
+    const std::optional<size_t> position = PositionIn(attributes, attribute);
+    if (!position) return absl::InvalidArgumentError("the records do not have this attribute");
+    chosen.push_back(view.columns[*position]);
     if (cells > kMostCells / chosen.back().size)
       return absl::InvalidArgumentError("the marginal has too many cells");
     cells *= chosen.back().size;
@@ -156,6 +146,60 @@ absl::StatusOr<std::vector<uint32_t>> CellsOfRecords(const AttributeSet& attribu
     CellsOfRows(chosen, static_cast<int64_t>(start), std::span(result).subspan(start, length));
   }));
   return result;
+}
+
+namespace {
+
+absl::StatusOr<int64_t> CountGroups(const Domain& domain, const AttributeSet& key, int64_t most) {
+  const std::optional<int64_t> cells = domain.CellCount(key);
+  if (cells && *cells <= most) return *cells;
+  return InvalidField("settings.group",
+                      absl::StrCat("makes ", cells ? absl::StrCat(*cells) : std::string("more than 2^62"),
+                                   " groups; at most ", most, " can be estimated"));
+}
+
+}  // namespace
+
+absl::StatusOr<GroupsInRegions> FindNesting(const Domain& domain, const PublicTable& table,
+                                            const AttributeSet& region, const AttributeSet& group,
+                                            int64_t most_groups) {
+  const AttributeSet both = Union(region, group);
+  ASSIGN_OR_RETURN(const int64_t groups, CountGroups(domain, group, most_groups));
+  ASSIGN_OR_RETURN(const int64_t crossed, CountGroups(domain, both, kMaxCountedCells));
+  GroupsInRegions nesting{.group_key = group,
+                          .region_of_group = std::vector<int64_t>(static_cast<size_t>(groups))};
+  if (region.empty()) return nesting;
+  ASSIGN_OR_RETURN(const std::vector<int64_t> counts, CountMarginal(table, domain, both));
+  ASSIGN_OR_RETURN(const std::vector<int64_t> region_counts, CountMarginal(table, domain, region));
+  const int64_t largest = std::ranges::max_element(region_counts) - region_counts.begin();
+  std::vector<int64_t> found(static_cast<size_t>(groups), -1);
+  const std::vector<int64_t> sizes = domain.SizesOf(both);
+  const std::vector<int64_t> group_strides = StridesWithin(both, sizes, group);
+  const std::vector<int64_t> region_strides = StridesWithin(both, sizes, region);
+  std::vector<uint32_t> codes(both.size());
+  // The cell of the marginal with these strides that a cell of region and group together lies in.
+  const auto cell_within = [&](const std::vector<int64_t>& strides, int64_t cell) {
+    CodesOfCell(sizes, cell, codes);
+    return std::inner_product(codes.begin(), codes.end(), strides.begin(), int64_t{0});
+  };
+  bool nested = true;
+  for (int64_t cell = 0; cell < crossed; ++cell) {
+    if (counts[static_cast<size_t>(cell)] == 0) continue;
+    int64_t& its_region = found[static_cast<size_t>(cell_within(group_strides, cell))];
+    const int64_t here = cell_within(region_strides, cell);
+    nested = nested && (its_region < 0 || its_region == here);
+    its_region = here;
+  }
+  if (nested) {
+    for (size_t i = 0; i < found.size(); ++i) nesting.region_of_group[i] = found[i] < 0 ? largest : found[i];
+    return nesting;
+  }
+  RETURN_IF_ERROR(CountGroups(domain, both, most_groups).status());
+  nesting.group_key = both;
+  nesting.region_of_group.resize(static_cast<size_t>(crossed));
+  for (int64_t cell = 0; cell < crossed; ++cell)
+    nesting.region_of_group[static_cast<size_t>(cell)] = cell_within(region_strides, cell);
+  return nesting;
 }
 
 }  // namespace curator::dp

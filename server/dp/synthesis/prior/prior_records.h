@@ -68,4 +68,21 @@ absl::StatusOr<std::vector<uint32_t>> CellsOfRecords(const AttributeSet& attribu
                                                      const CodedColumns& columns, const AttributeSet& set,
                                                      Pacer& pacer);
 
+// Which region each group lies in.
+//
+// Thread-safe: pure functions of public data.
+
+struct GroupsInRegions {
+  AttributeSet group_key;  // whose cells are the groups
+  std::vector<int64_t> region_of_group;
+};
+
+// Where the public table has every group's records in one region only (a PUMA lies in one state), the groups
+// are the cells of the group attributes, each in that region; a group without public records lies in the
+// region that has most of them. Otherwise the groups are the cells of region and group attributes together.
+// Errors: INVALID_ARGUMENT ("settings.group") for more than `most_groups` of them.
+absl::StatusOr<GroupsInRegions> FindNesting(const Domain& domain, const PublicTable& table,
+                                            const AttributeSet& region, const AttributeSet& group,
+                                            int64_t most_groups);
+
 }  // namespace curator::dp

@@ -9,10 +9,10 @@
 #include "absl/strings/str_join.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
-#include "dp/synthesis/prior/nesting.h"
+#include "dp/domain/attribute_set.h"
+#include "dp/synthesis/budget_split.h"
 #include "dp/synthesis/prior/prior_records.h"
 #include "dp/synthesis/prior/public_dependence.h"
-#include "dp/synthesis/settings_reader.h"
 #include "dp/synthesis/synthesis_workload.h"
 #include "dp/workload/marginals.h"
 #include "dp/workload/sensitivity.h"
@@ -28,62 +28,49 @@ constexpr double kNoiseShare = 0.5;
 // Places of records in the marginals of one level, 4 bytes each.
 constexpr int64_t kMostPriorPlaces = int64_t{1} << 30;
 
-AttributeSet Without(const AttributeSet& set, const AttributeSet& removed) {
-  AttributeSet left;
-  std::ranges::set_difference(set, removed, std::back_inserter(left));
-  return left;
-}
-
-// A level's share of the budget, in the budget's own units.
-struct LevelBudget {
-  bool is_pure = true;
-  int64_t counts = 0;
-  int64_t marginals = 0;
-  std::string_view field;
+// A level's share of the budget, split.
+struct LevelShares {
+  BudgetShare counts;
+  BudgetShare marginals;
 };
 
-std::vector<LevelBudget> SplitBudget(const Budget& budget, const PriorSettings& settings) {
-  const auto* pure = std::get_if<PureBudget>(&budget);
-  const int64_t units = pure ? pure->epsilon.units() : std::get<ZcdpBudget>(budget).rho.units();
-  std::vector<int64_t> levels = {units};
+std::vector<LevelShares> SplitBudget(const Budget& budget, const PriorSettings& settings) {
+  const BudgetShare whole = WholeOf(budget);
+  std::vector<int64_t> levels = {whole.units};
   if (!settings.group.empty()) {
-    levels = {Percent(units, settings.region_percent)};
-    levels.push_back(units - levels[0]);
+    levels = {PercentOf(whole.units, settings.region_percent)};
+    levels.push_back(whole.units - levels[0]);
   }
-  std::vector<LevelBudget> split;
+  std::vector<LevelShares> split;
   for (const int64_t level : levels) {
-    const int64_t counts = Percent(level, settings.count_percent);
-    split.push_back({.is_pure = pure != nullptr,
-                     .counts = counts,
-                     .marginals = level - counts,
-                     .field = pure ? "spend.epsilon" : "spend.rho"});
+    const int64_t counts = PercentOf(level, settings.count_percent);
+    split.push_back({.counts = whole.Of(counts), .marginals = whole.Of(level - counts)});
   }
   return split;
 }
 
-absl::StatusOr<NoiseSpec> NoiseFor(const LevelBudget& budget, const Sensitivity& sensitivity, int64_t units) {
-  if (units < 1) return InvalidField(budget.field, "is too small to be split over what is measured");
-  return budget.is_pure ? LaplaceNoiseFor(sensitivity, Epsilon(units))
-                        : GaussianNoiseFor(sensitivity, Rho(units));
+absl::StatusOr<NoiseSpec> LevelNoiseFor(const BudgetShare& share, const Sensitivity& sensitivity) {
+  if (share.units < 1) return share.TooSmallFor("what is measured");
+  return NoiseFor(share, sensitivity);
 }
 
 // How far noise moves one cell, when as many marginals are measured. Square roots only, so that every machine
 // chooses the same.
-double NoiseOfOneCell(const LevelBudget& budget, const Sensitivity& sensitivity) {
-  const double units = static_cast<double>(budget.marginals) / 1e12;
-  return budget.is_pure ? static_cast<double>(sensitivity.l1) / units
-                        : std::sqrt(static_cast<double>(sensitivity.l2_squared) / (2 * units));
+double NoiseOfOneCell(const BudgetShare& share, const Sensitivity& sensitivity) {
+  const double units = static_cast<double>(share.units) / 1e12;
+  return share.is_pure ? static_cast<double>(sensitivity.l1) / units
+                       : std::sqrt(static_cast<double>(sensitivity.l2_squared) / (2 * units));
 }
 
 absl::StatusOr<int64_t> CliqueCells(const SynthesisInput& input, const PriorSettings& settings,
-                                    const LevelBudget& budget, size_t attributes, int64_t keys) {
+                                    const LevelShares& shares, size_t attributes, int64_t keys) {
   if (settings.clique_cells > 0) return settings.clique_cells;
   ASSIGN_OR_RETURN(const Sensitivity sensitivity,
                    MarginalsSensitivity(input.unit_bound, static_cast<int64_t>(attributes)));
   const int64_t guess = std::max<int64_t>(
       1, input.assume_records.value_or(std::max(kLeastGuessedRecords, input.prior->rows())));
   const double affordable = kNoiseShare * static_cast<double>(guess) / static_cast<double>(keys) /
-                            std::max(1e-9, NoiseOfOneCell(budget, sensitivity));
+                            std::max(1e-9, NoiseOfOneCell(shares.marginals, sensitivity));
   return static_cast<int64_t>(std::clamp(affordable, 1.0, 1e7));
 }
 
@@ -91,27 +78,27 @@ absl::StatusOr<int64_t> CliqueCells(const SynthesisInput& input, const PriorSett
 std::vector<AttributeSet> GivenSets(const SynthesisInput& input, const AttributeSet& keys) {
   std::set<AttributeSet> sets;
   for (const AttributeSet& set : SetsOf(input.workload)) {
-    AttributeSet left = Without(set, keys);
+    AttributeSet left = Difference(set, keys);
     if (!left.empty()) sets.insert(std::move(left));
   }
   return {sets.begin(), sets.end()};
 }
 
 // What each level measures, from public data alone.
-absl::Status ChooseMarginals(const SynthesisInput& input, const std::vector<LevelBudget>& budgets,
+absl::Status ChooseMarginals(const SynthesisInput& input, const std::vector<LevelShares>& shares,
                              PriorSchedule& schedule) {
   const PriorSettings& settings = schedule.settings;
   const bool has_groups = schedule.levels.size() > 1;
   PriorLevel& first = schedule.levels.front();
   const bool is_given = settings.measure == MeasuredSets::kGiven;
-  if (is_given) first.measured = GivenSets(input, Without(schedule.covered, schedule.modelled));
+  if (is_given) first.measured = GivenSets(input, Difference(schedule.covered, schedule.modelled));
   if (is_given && !has_groups) return absl::OkStatus();
   ASSIGN_OR_RETURN(const PublicDependence dependence,
                    PublicDependence::Of(input.domain, *input.prior, schedule.modelled));
   if (!is_given) {
     const size_t attributes = schedule.modelled.size();
     ASSIGN_OR_RETURN(const int64_t cells,
-                     CliqueCells(input, settings, budgets.front(), attributes, first.keys));
+                     CliqueCells(input, settings, shares.front(), attributes, first.keys));
     first.measured = DependentCliques(input.domain, dependence, settings.threshold, cells,
                                       static_cast<int64_t>(attributes));
   }
@@ -125,15 +112,14 @@ absl::StatusOr<Sensitivity> CountSensitivity(const UnitBound& unit, const PriorL
 }
 
 // Buys the level's noise, and lists its draws and those under ADD_REMOVE.
-absl::Status BuyNoise(const SynthesisInput& input, const LevelBudget& budget, PriorLevel& level,
+absl::Status BuyNoise(const SynthesisInput& input, const LevelShares& shares, PriorLevel& level,
                       PriorSchedule& schedule) {
-  const UnitBound leaving{.relation = NeighbourRelation::kAddRemove,
-                          .max_records = input.unit_bound.max_records};
+  const UnitBound leaving = EnteringOrLeaving(input.unit_bound);
   const auto marginals = static_cast<int64_t>(level.measured.size());
   ASSIGN_OR_RETURN(const Sensitivity count, CountSensitivity(input.unit_bound, level));
   ASSIGN_OR_RETURN(const Sensitivity cells, MarginalsSensitivity(input.unit_bound, marginals));
-  ASSIGN_OR_RETURN(level.count_noise, NoiseFor(budget, count, budget.counts));
-  ASSIGN_OR_RETURN(level.marginal_noise, NoiseFor(budget, cells, budget.marginals));
+  ASSIGN_OR_RETURN(level.count_noise, LevelNoiseFor(shares.counts, count));
+  ASSIGN_OR_RETURN(level.marginal_noise, LevelNoiseFor(shares.marginals, cells));
   schedule.draws.push_back({NoiseEvent(level.count_noise, count), 1});
   schedule.draws.push_back({NoiseEvent(level.marginal_noise, cells), 1});
   ASSIGN_OR_RETURN(const Sensitivity count_leaving, CountSensitivity(leaving, level));
@@ -145,7 +131,7 @@ absl::Status BuyNoise(const SynthesisInput& input, const LevelBudget& budget, Pr
 
 absl::Status CheckCells(const SynthesisInput& input, const PriorLevel& level) {
   std::vector<AttributeSet> counted;
-  for (const AttributeSet& set : level.measured) counted.push_back(UnitedSet(level.key, set));
+  for (const AttributeSet& set : level.measured) counted.push_back(Union(level.key, set));
   return ValidateMarginals(input.domain, counted);
 }
 
@@ -181,9 +167,9 @@ void Describe(const SynthesisInput& input, PriorSchedule& schedule) {
 // The keys of all levels, and which attributes are left to be modelled.
 absl::Status DivideAttributes(const SynthesisInput& input, PriorSchedule& schedule) {
   const PriorSettings& settings = schedule.settings;
-  const AttributeSet keys = UnitedSet(settings.region, settings.group);
-  schedule.covered = UnitedSet(UnionOf(SetsOf(input.workload)), keys);
-  schedule.modelled = Without(schedule.covered, keys);
+  const AttributeSet keys = Union(settings.region, settings.group);
+  schedule.covered = Union(Union(SetsOf(input.workload)), keys);
+  schedule.modelled = Difference(schedule.covered, keys);
   if (schedule.modelled.empty())
     return InvalidField("workload", "has no attribute beside those of region and group");
   schedule.region_of_group = {0};
@@ -227,12 +213,6 @@ absl::Status BoundWeights(const SynthesisInput& input, PriorSchedule& schedule) 
 
 }  // namespace
 
-AttributeSet UnitedSet(const AttributeSet& a, const AttributeSet& b) {
-  AttributeSet both;
-  std::ranges::set_union(a, b, std::back_inserter(both));
-  return both;
-}
-
 absl::StatusOr<PriorSchedule> MakePriorSchedule(const SynthesisInput& input) {
   RETURN_IF_ERROR(ValidateWorkload(input.domain, input.workload));
   ASSIGN_OR_RETURN(const Budget budget, BudgetOf(input.rule, input.spend));
@@ -249,12 +229,12 @@ absl::StatusOr<PriorSchedule> MakePriorSchedule(const SynthesisInput& input) {
   // Whatever the support: what only a fit met would be met after the charge.
   RETURN_IF_ERROR(CheckPriorCodes(input.prior->rows(), schedule.modelled.size()));
   RETURN_IF_ERROR(BoundWeights(input, schedule));
-  const std::vector<LevelBudget> budgets = SplitBudget(budget, schedule.settings);
-  RETURN_IF_ERROR(ChooseMarginals(input, budgets, schedule));
+  const std::vector<LevelShares> shares = SplitBudget(budget, schedule.settings);
+  RETURN_IF_ERROR(ChooseMarginals(input, shares, schedule));
   for (size_t i = 0; i < schedule.levels.size(); ++i) {
     RETURN_IF_ERROR(CheckCells(input, schedule.levels[i]));
     RETURN_IF_ERROR(CheckPlaces(schedule, schedule.levels[i]));
-    RETURN_IF_ERROR(BuyNoise(input, budgets[i], schedule.levels[i], schedule));
+    RETURN_IF_ERROR(BuyNoise(input, shares[i], schedule.levels[i], schedule));
   }
   schedule.linear.draws = schedule.draws;
   Describe(input, schedule);

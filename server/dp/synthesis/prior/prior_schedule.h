@@ -54,7 +54,4 @@ struct PriorSchedule {
 // Errors: INVALID_ARGUMENT with a field ("workload", "settings...", "spend...").
 absl::StatusOr<PriorSchedule> MakePriorSchedule(const SynthesisInput& input);
 
-// The attributes of both sets.
-AttributeSet UnitedSet(const AttributeSet& a, const AttributeSet& b);
-
 }  // namespace curator::dp

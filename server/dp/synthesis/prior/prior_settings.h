@@ -16,9 +16,11 @@ namespace curator::dp {
 
 enum class PriorSupport { kPrior, kFullDomain };
 enum class MeasuredSets { kChosen, kGiven };
-// Answers as their noise allows (EstimateWeighed), or as they are (the paper's estimate).
-enum class Heed { kWeighed, kExactly };
+// How answers count: as far as their noise allows (EstimateWeighed()), or exactly and made a distribution in
+// one of two ways (EstimateDistribution(), the paper's estimate).
+enum class AnswerWeighting { kByNoise, kExactlyNearest, kExactlyScaled };
 
+// PriorSettingsTable() has the defaults and ranges.
 struct PriorSettings {
   PriorSupport support = PriorSupport::kPrior;
   MeasuredSets measure = MeasuredSets::kChosen;
@@ -27,11 +29,11 @@ struct PriorSettings {
   int64_t roots = 0;
   AttributeSet region;  // empty: the whole table
   AttributeSet group;   // empty: no groups
-  int64_t region_percent = 50;
-  int64_t count_percent = 50;
-  Heed heed = Heed::kWeighed;
+  int64_t region_percent = 0;
+  int64_t count_percent = 0;
+  AnswerWeighting weighting = AnswerWeighting::kByNoise;
   double trust = 0;        // records that the prior is worth; 0: as many as it has
-  double group_trust = 0;  // and a region's estimate as the prior of a group
+  double group_trust = 0;  // records that a region's estimate is worth as the prior of a group
   EstimationRule estimation;
   int64_t max_cells = 0;
 
@@ -44,7 +46,7 @@ inline constexpr int64_t kMostPriorWeights = int64_t{1} << 24;
 // Errors: INVALID_ARGUMENT ("settings.KEY").
 absl::StatusOr<PriorSettings> ReadPriorSettings(const SynthesisInput& input);
 
-// Every key, for people.
-const std::vector<Setting>& PriorSettingsForPeople();
+// The settings of the method.
+const std::vector<Setting>& PriorSettingsTable();
 
 }  // namespace curator::dp

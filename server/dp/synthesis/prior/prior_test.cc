@@ -9,8 +9,7 @@
 #include <random>
 
 #include "base/errors.h"
-#include "dp/data/sealed_table.h"
-#include "dp/synthesis/prior/nesting.h"
+#include "dp/data/testing/seal_rows.h"
 #include "dp/synthesis/prior/prior_model.h"
 #include "dp/synthesis/prior/prior_records.h"
 #include "dp/synthesis/prior/prior_schedule.h"
@@ -220,7 +219,7 @@ TEST(PriorAwareGroups, OneRecordMovesOneCellOfEachMarginalOfAllGroupsTogether) {
   neighbour.push_back({1, 2, 4, 4, 2});
   for (const PriorLevel& level : schedule.levels) {
     for (const AttributeSet& set : level.measured) {
-      const AttributeSet both = UnitedSet(level.key, set);
+      const AttributeSet both = Union(level.key, set);
       const auto one = SharesIn(input.domain, rows, both);
       const auto other = SharesIn(input.domain, neighbour, both);
       double moved = 0;

@@ -101,7 +101,7 @@ absl::StatusOr<Projected> CpuProjector::Project(const ProjectionProblem& problem
   if (rule.most_steps < 1) return projected;
   ASSIGN_OR_RETURN(ProductList products,
                    ProductList::Create(problem.polynomials, projected.rows.layout, pacer));
-  Descent descent(problem, std::move(products), rule.relaxation, rule.slopes, loops_, executor_,
+  Descent descent(problem, std::move(products), rule.relaxation, rule.gradient_mode, loops_, executor_,
                   projected.rows);
   Pace pace(rule);
   ASSIGN_OR_RETURN(const double first_loss, descent.Loss(pacer));
@@ -123,24 +123,11 @@ absl::StatusOr<Projected> CpuProjector::Project(const ProjectionProblem& problem
 AlignedFloats SharesOf(const RelaxedRows& rows, Relaxation relaxation, const ProjectionLoops& loops) {
   const ProjectionProblem nothing;
   RelaxedRows same = rows;
-  Descent descent(nothing, ProductList(), relaxation, Slopes::kByParameters, loops, OnlyThisThread(), same);
+  Descent descent(nothing, ProductList(), relaxation, GradientMode::kByParameters, loops, OnlyThisThread(),
+                  same);
   Pacer pacer{std::stop_token()};
   descent.Loss(pacer).IgnoreError();  // nothing to fit, and nobody who stops it
   return std::move(descent.shares());
-}
-
-absl::StatusOr<LossAndGradient> LossAt(const ProjectionProblem& problem, const RelaxedRows& rows,
-                                       Relaxation relaxation, const ProjectionLoops& loops,
-                                       Executor& executor) {
-  RETURN_IF_ERROR(CheckProblem(problem, rows));
-  Pacer pacer{std::stop_token()};
-  RelaxedRows same = rows;
-  ASSIGN_OR_RETURN(ProductList products, ProductList::Create(problem.polynomials, rows.layout, pacer));
-  Descent descent(problem, std::move(products), relaxation, Slopes::kByParameters, loops, executor, same);
-  LossAndGradient result;
-  ASSIGN_OR_RETURN(result.loss, descent.Loss(pacer));
-  ASSIGN_OR_RETURN(result.gradient, descent.Gradient(pacer));
-  return result;
 }
 
 }  // namespace curator::dp

@@ -31,13 +31,4 @@ class CpuProjector : public Projector {
 // The shares of all rows from their parameters.
 AlignedFloats SharesOf(const RelaxedRows& rows, Relaxation relaxation, const ProjectionLoops& loops);
 
-// The loss at `rows`, and its gradient by their parameters; for tests and benchmarks.
-struct LossAndGradient {
-  double loss = 0;
-  AlignedFloats gradient;
-};
-absl::StatusOr<LossAndGradient> LossAt(const ProjectionProblem& problem, const RelaxedRows& rows,
-                                       Relaxation relaxation, const ProjectionLoops& loops,
-                                       Executor& executor);
-
 }  // namespace curator::dp

@@ -7,7 +7,7 @@
 #include <stop_token>
 #include <thread>
 
-#include "dp/synthesis/rap/relaxed_start.h"
+#include "dp/synthesis/rap/projection.h"
 #include "dp/synthesis/rap/testing/projection_cases.h"
 #include "dp/synthesis/rap/testing/reference_projection.h"
 
@@ -29,7 +29,7 @@ TEST_P(CpuProjectorWith, HasTheSameBitsOnEveryInstructionSet) {
   for (const Case& each : AllWaysOfWalking()) {
     const LossAndGradient first = LossOf(each.problem, each.rows, GetParam());
     for (const ProjectionLoops* loops : AvailableProjectionLoops()) {
-      const auto other = LossAt(each.problem, each.rows, GetParam(), *loops, OnlyThisThread()).value();
+      const auto other = LossAt(each.problem, each.rows, GetParam(), *loops);
       EXPECT_EQ(other.loss, first.loss) << loops->name;
       EXPECT_TRUE(SameBits(other.gradient, first.gradient)) << loops->name;
     }
@@ -89,14 +89,14 @@ TEST(CpuProjector, TakesUpDroppedValuesAlongSlopesByShares) {
   ProjectionProblem problem;
   problem.polynomials.push_back(AtLeast(1, {7}));
   problem.polynomials.back().answer = 0.7F;
-  const auto loss_along = [&](Slopes slopes) {
+  const auto loss_along = [&](GradientMode mode) {
     Pacer pacer{std::stop_token()};
     const ProjectionRule rule{
-        .slopes = slopes, .most_steps = 500, .rate = 0.01F, .tolerance = -1, .bound = 60};
+        .gradient_mode = mode, .most_steps = 500, .rate = 0.01F, .tolerance = -1, .bound = 60};
     return CpuProjector().Project(problem, start, rule, pacer).value().last_loss;
   };
-  EXPECT_LT(loss_along(Slopes::kByShares), 1e-4);
-  EXPECT_GT(loss_along(Slopes::kByParameters), 0.1);
+  EXPECT_LT(loss_along(GradientMode::kByShares), 1e-4);
+  EXPECT_GT(loss_along(GradientMode::kByParameters), 0.1);
 }
 
 TEST(CpuProjector, StopsWhenTheLossIsEnoughOrNoLongerFalls) {

@@ -56,12 +56,13 @@ absl::Status CountAhead(size_t steps, Pacer& pacer) {
 
 }  // namespace
 
-Descent::Descent(const ProjectionProblem& problem, ProductList products, Relaxation relaxation, Slopes slopes,
-                 const ProjectionLoops& loops, Executor& executor, RelaxedRows& rows)
+Descent::Descent(const ProjectionProblem& problem, ProductList products, Relaxation relaxation,
+                 GradientMode gradient_mode, const ProjectionLoops& loops, Executor& executor,
+                 RelaxedRows& rows)
     : problem_(problem),
       layout_(rows.layout),
       relaxation_(relaxation),
-      slopes_by_(slopes),
+      gradient_mode_(gradient_mode),
       loops_(loops),
       executor_(executor),
       parameters_(rows.parameters),
@@ -101,16 +102,6 @@ absl::Status Descent::LastStep(const AdamStep& step, Pacer& pacer) {
   std::vector<Stage> stages = GradientStages();
   stages.push_back(MoveStage(step));
   return Walk(stages, pacer);
-}
-
-absl::StatusOr<AlignedFloats> Descent::Gradient(Pacer& pacer) {
-  AlignedFloats whole(layout_.elements());
-  std::vector<Stage> stages = GradientStages();
-  stages.push_back({.work = [&](size_t block, const float* gradient) {
-    std::copy_n(gradient, layout_.block_elements(), whole.data() + block * layout_.block_elements());
-  }});
-  RETURN_IF_ERROR(Walk(stages, pacer));
-  return whole;
 }
 
 std::vector<Descent::Stage> Descent::GradientStages() {
@@ -153,7 +144,7 @@ std::vector<Descent::Stage> Descent::GradientStages() {
                         }
                       }});
   }
-  if (slopes_by_ == Slopes::kByParameters) {
+  if (gradient_mode_ == GradientMode::kByParameters) {
     stages.push_back({.work = [this](size_t block, float* gradient) { FollowRelaxation(block, gradient); }});
   }
   return stages;

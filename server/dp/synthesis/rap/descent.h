@@ -17,11 +17,10 @@
 #include "absl/status/statusor.h"
 #include "base/executor.h"
 #include "dp/synthesis/pacer.h"
-#include "dp/synthesis/rap/aligned_floats.h"
 #include "dp/synthesis/rap/product_list.h"
 #include "dp/synthesis/rap/projection.h"
 #include "dp/synthesis/rap/projection_loops.h"
-#include "dp/synthesis/rap/relaxed_answers.h"
+#include "dp/synthesis/rap/relaxed_layout.h"
 
 namespace curator::dp {
 
@@ -29,8 +28,8 @@ class Descent {
  public:
   // `problem` must fit the layout of `rows`, and `products` be those of its polynomials there. All must
   // outlive it; it moves the rows' parameters.
-  Descent(const ProjectionProblem& problem, ProductList products, Relaxation relaxation, Slopes slopes,
-          const ProjectionLoops& loops, Executor& executor, RelaxedRows& rows);
+  Descent(const ProjectionProblem& problem, ProductList products, Relaxation relaxation,
+          GradientMode gradient_mode, const ProjectionLoops& loops, Executor& executor, RelaxedRows& rows);
 
   // The loss where the rows are. Errors, here and below: CANCELLED as in Pacer.
   absl::StatusOr<double> Loss(Pacer& pacer);
@@ -39,13 +38,12 @@ class Descent {
   absl::StatusOr<double> StepToLoss(const AdamStep& step, Pacer& pacer);
   absl::Status LastStep(const AdamStep& step, Pacer& pacer);
 
-  // The gradient at the last loss.
-  absl::StatusOr<AlignedFloats> Gradient(Pacer& pacer);
-
   // At the last loss.
   AlignedFloats& shares() { return shares_; }
 
  private:
+  friend struct DescentProbe;  // rap/testing/projection_cases.h
+
   // Something that is done in each block. `gradient` is the block's.
   struct Stage {
     size_t cells = 0;  // that it looks at there
@@ -95,7 +93,7 @@ class Descent {
   const ProjectionProblem& problem_;
   const RelaxedLayout& layout_;
   const Relaxation relaxation_;
-  const Slopes slopes_by_;
+  const GradientMode gradient_mode_;
   const ProjectionLoops& loops_;
   Executor& executor_;
   AlignedFloats& parameters_;

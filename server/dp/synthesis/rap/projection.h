@@ -25,7 +25,6 @@
 #include "absl/status/statusor.h"
 #include "base/progress.h"
 #include "dp/synthesis/pacer.h"
-#include "dp/synthesis/rap/aligned_floats.h"
 #include "dp/synthesis/rap/relaxed_layout.h"
 
 namespace curator::dp {
@@ -69,11 +68,11 @@ enum class Relaxation { kSparseMax, kSoftmax };
 // the paper, which applies SparseMax to the rows after each step. Steps add up in the parameters, and
 // SparseMax takes the nearest distributions (Nesterov's dual averaging), so a value that was dropped can come
 // back.
-enum class Slopes { kByParameters, kByShares };
+enum class GradientMode { kByParameters, kByShares };
 
 struct ProjectionRule {
   Relaxation relaxation = Relaxation::kSparseMax;
-  Slopes slopes = Slopes::kByParameters;
+  GradientMode gradient_mode = GradientMode::kByParameters;
   int64_t most_steps = 5000;
   float rate = 1e-3F;  // of Adam
   // The rate falls linearly to this share of itself at the last step.
@@ -116,5 +115,25 @@ class Projector {
 // How many products of columns a step of the optimiser computes in each row: one for each cell of a marginal,
 // and for each term of a polynomial.
 int64_t ProductsOf(const ProjectionProblem& problem);
+
+// Where a projection begins: rows that differ, so that they can move apart.
+//
+// Thread-safe: pure functions. The same bits on every machine. Nothing here is secret, so what looks random
+// is computed from the position alone.
+
+// For SparseMax: parameters uniform in [-1, 1], as in the paper.
+RelaxedRows UniformStart(const RelaxedLayout& layout);
+
+// For softmax: each attribute of a row is its marginal with one value, drawn from it, made e^spread times as
+// likely. shares[i] are those of the attribute at position i, positive, summing to 1.
+RelaxedRows IndependentStart(const RelaxedLayout& layout, const std::vector<std::vector<double>>& shares,
+                             double spread);
+
+// The same for SparseMax, which leaves distributions as they are: each attribute of a row is half its
+// marginal and half one value, drawn from it.
+RelaxedRows MixedStart(const RelaxedLayout& layout, const std::vector<std::vector<double>>& shares);
+
+// Noisy counts as shares: cut at a small share of an even spread, and scaled to 1.
+std::vector<double> PositiveShares(const std::vector<double>& noisy);
 
 }  // namespace curator::dp

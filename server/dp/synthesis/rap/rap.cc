@@ -9,13 +9,13 @@
 #include "base/progress.h"
 #include "base/status_macros.h"
 #include "dp/data/coded_columns.h"
+#include "dp/synthesis/budget_split.h"
 #include "dp/synthesis/rap/cpu_projector.h"
-#include "dp/synthesis/rap/query_stream.h"
+#include "dp/synthesis/rap/projection.h"
+#include "dp/synthesis/rap/rap_candidates.h"
 #include "dp/synthesis/rap/rap_schedule.h"
-#include "dp/synthesis/rap/relaxed_answers.h"
+#include "dp/synthesis/rap/relaxed_layout.h"
 #include "dp/synthesis/rap/relaxed_model.h"
-#include "dp/synthesis/rap/relaxed_start.h"
-#include "dp/synthesis/rap/single_queries.h"
 #include "dp/synthesis/synthesis_workload.h"
 #include "dp/workload/marginals.h"
 
@@ -48,14 +48,6 @@ class Milestones {
   int reported_ = 0;
 };
 
-// Answers are never trusted further than this many records: noise may vanish at enormous budgets, the loss
-// divides by it.
-constexpr double kLeastRapDeviation = 0.05;
-
-double TrustedRapDeviation(const NoiseSpec& noise) {
-  return std::max(kLeastRapDeviation, ForecastError(noise).standard_deviation);
-}
-
 // One fit from its first draw to its model.
 class RapRun {
  public:
@@ -75,7 +67,7 @@ class RapRun {
         work_left_(schedule_.settings.work) {}
 
   absl::StatusOr<std::unique_ptr<SynthesisModel>> Finish() {
-    RETURN_IF_ERROR(pacer_.Look());
+    RETURN_IF_ERROR(pacer_.Check());
     ASSIGN_OR_RETURN(const int64_t noisy_records, kernel_.NoisyRecordCount(schedule_.record_noise));
     records_ = std::clamp<int64_t>(noisy_records, 1, kMaxRows);
     transcript_.push_back(absl::StrCat("number of records: ", noisy_records));
@@ -93,7 +85,7 @@ class RapRun {
       Milestones fitting(progress_, measured, end);
       ASSIGN_OR_RETURN(rows, Fitted(std::move(rows), round, fitting));
       fitting.Finish();
-      RETURN_IF_ERROR(pacer_.Look());
+      RETURN_IF_ERROR(pacer_.Check());
     }
     return std::make_unique<RelaxedModel>(input_.domain, answering_,
                                           Normalized(answering_, AnsweringShares(rows)), records_,
@@ -114,10 +106,10 @@ class RapRun {
 
   // The noisy counts of a marginal, which from now on are to be fitted.
   absl::StatusOr<std::vector<int64_t>> Measure(const AttributeSet& set, const NoiseSpec& noise) {
-    RETURN_IF_ERROR(pacer_.Look());
+    RETURN_IF_ERROR(pacer_.Check());
     ASSIGN_OR_RETURN(std::vector<std::vector<int64_t>> counts,
                      kernel_.NoisyCounts(std::span(&set, 1), noise));
-    const double deviation = TrustedRapDeviation(noise);
+    const double deviation = TrustedDeviation(noise);
     transcript_.push_back(absl::StrCat("counts of ", NamesOf(input_.domain, set), ": ", counts[0].size(),
                                        " cells, each within about ", std::llround(2 * deviation)));
     const auto records = static_cast<double>(records_);
@@ -165,7 +157,7 @@ class RapRun {
 
   absl::StatusOr<std::vector<AttributeSet>> Choose(const RelaxedRows& rows, Milestones& milestones) {
     const AlignedFloats shares = AnsweringShares(rows);
-    const MarginalStream stream(input_.domain, left_, HandicapOfACell(schedule_.marginal_noise),
+    const MarginalStream stream(input_.domain, left_, CellPenalty(schedule_.marginal_noise),
                                 Estimates(shares, left_.size(), milestones));
     ASSIGN_OR_RETURN(
         const std::vector<FamilyChoice> choices,
@@ -188,7 +180,7 @@ class RapRun {
         kernel_.SelectWorstCandidates(stream, schedule_.settings.per_round, *schedule_.selection));
     for (const FamilyChoice& choice : choices) {
       chosen_queries_[choice.family].insert(static_cast<int64_t>(choice.query));
-      RETURN_IF_ERROR(pacer_.Look());
+      RETURN_IF_ERROR(pacer_.Check());
       RETURN_IF_ERROR(MeasureQuery(schedule_.queries[choice.family], choice.query));
     }
     return absl::OkStatus();
@@ -200,7 +192,7 @@ class RapRun {
       const auto all = NumberOfQueries(input_.domain, schedule_.queries[i].group);
       for (auto query = std::ssize(chosen_queries_[i]); query < all && left > 0; ++query, --left) {
         chosen_queries_[i].insert(query);
-        RETURN_IF_ERROR(pacer_.Look());
+        RETURN_IF_ERROR(pacer_.Check());
         RETURN_IF_ERROR(MeasureQuery(schedule_.queries[i], static_cast<size_t>(query)));
       }
     }
@@ -212,7 +204,7 @@ class RapRun {
     ASSIGN_OR_RETURN(const auto counts, kernel_.NoisyCounts(std::span(&single, 1), schedule_.marginal_noise));
     ASSIGN_OR_RETURN(PolynomialAnswer answer, PolynomialOf(input_.domain, layout_, queries, index));
     const auto records = static_cast<double>(records_);
-    const double deviation = TrustedRapDeviation(schedule_.marginal_noise);
+    const double deviation = TrustedDeviation(schedule_.marginal_noise);
     answer.answer = static_cast<float>(static_cast<double>(counts[0][0]) / records);
     answer.weight = static_cast<float>(records / deviation * (records / deviation));
     transcript_.push_back(absl::StrCat("a query over ", NamesOf(input_.domain, single.attributes), ": ",
@@ -246,7 +238,7 @@ class RapRun {
   // gone in a float unless they lie where it rounds; what follows are square roots, products and quotients,
   // which round alike everywhere.
   int64_t StepsWorthTaking() const {
-    const auto deviation = static_cast<float>(TrustedRapDeviation(schedule_.marginal_noise));
+    const auto deviation = static_cast<float>(TrustedDeviation(schedule_.marginal_noise));
     const double signal = static_cast<double>(records_) / static_cast<double>(deviation);
     const double root = std::sqrt(signal);
     double steps = 2.2 * std::min(root * std::sqrt(root), 1e6);
@@ -301,7 +293,7 @@ class RapRun {
     rule.patience = 50;
     // Rows that know nothing yet have dropped most values, and must be able to take them up again.
     const bool blank = settings.relaxation == Relaxation::kSparseMax && !schedule_.one_way_noise;
-    rule.slopes = blank ? Slopes::kByShares : Slopes::kByParameters;
+    rule.gradient_mode = blank ? GradientMode::kByShares : GradientMode::kByParameters;
     rule.bound = settings.relaxation == Relaxation::kSparseMax && !blank ? 1 : 60;
     ASSIGN_OR_RETURN(Projected projected, projector_.Project(problem_, std::move(rows), rule, pacer_,
                                                              [&](double share) { milestones.Reach(share); }));
@@ -349,13 +341,12 @@ std::string_view Rap::summary() const {
 }
 
 const std::vector<Setting>& Rap::settings() const {
-  return RapSettingsForPeople();
+  return RapSettingsTable();
 }
 
 absl::StatusOr<SynthesisPlan> Rap::Plan(const SynthesisInput& input) const {
   ASSIGN_OR_RETURN(RapSchedule schedule, MakeRapSchedule(input));
-  ASSIGN_OR_RETURN(const Budget budget, BudgetOf(input.rule, input.spend));
-  ASSIGN_OR_RETURN(Event event, ChargeFor(input.rule, budget, schedule.draws, input.charged));
+  ASSIGN_OR_RETURN(Event event, PriceOf(input, schedule.draws));
   std::vector<std::string> lines = DescribeSchedule(input.domain, schedule);
   return SynthesisPlan{
       .draws = std::move(schedule.draws),

@@ -333,7 +333,7 @@ TEST(Rap, MeasuresWhatHoldsEachPairOfAttributesAboutTwiceByItself) {
   const auto rounds_for = [](int attributes, int k) {
     const Domain domain = CodedDomain(std::vector<int64_t>(static_cast<size_t>(attributes), 2));
     const std::vector<AttributeSet> sets = AllKWayMarginals(domain, k, {}).value();
-    return DefaultRounds(UnionOf(sets), sets);
+    return DefaultRounds(Union(sets), sets);
   };
   // Disjoint or nearly so: all at once.
   for (const auto& [attributes, k] :

@@ -9,12 +9,12 @@
 #include "base/errors.h"
 #include "base/status_macros.h"
 #include "dp/kernel/selection_score.h"
-#include "dp/synthesis/affordable_selection.h"
+#include "dp/synthesis/budget_split.h"
+#include "dp/synthesis/models/portable_math.h"
+#include "dp/synthesis/rap/projection.h"
 #include "dp/synthesis/rap/projection_loops.h"
-#include "dp/synthesis/rap/query_stream.h"
-#include "dp/synthesis/rap/relaxed_start.h"
-#include "dp/synthesis/rap/single_queries.h"
-#include "dp/synthesis/settings_reader.h"
+#include "dp/synthesis/rap/rap_candidates.h"
+#include "dp/synthesis/settings.h"
 #include "dp/synthesis/synthesis_workload.h"
 #include "dp/workload/marginals.h"
 #include "dp/workload/sensitivity.h"
@@ -22,7 +22,11 @@
 namespace curator::dp {
 namespace {
 
-constexpr int64_t kRapRecordShare = 50;  // one part in so many buys the number of records
+constexpr int64_t kRapRecordParts = 50;  // see RecordCountUnits()
+constexpr int64_t kSelectionPercent = 10;
+constexpr int64_t kSelectionPercentOfSingleQueries = 50;
+constexpr double kRate = 0.1;
+constexpr double kRateOfSparseMax = 0.01;
 constexpr int64_t kMostMeasured = 10'000;
 constexpr int64_t kMostTerms = int64_t{1} << 22;  // of all measured queries
 constexpr int64_t kMebi = int64_t{1} << 20;
@@ -32,11 +36,21 @@ constexpr int64_t kMostSteps = 100'000;
 // What all steps of the optimiser together look at by default (RapSettings): about five seconds.
 constexpr int64_t kDefaultWork = int64_t{45'000'000'000};
 constexpr int64_t kDefaultSteps = 1000;
+constexpr int64_t kDefaultRows = 256;
+
+constexpr Choices<RapMeasure, 2> kRapMeasures = {
+    {{"marginals", RapMeasure::kMarginals}, {"queries", RapMeasure::kQueries}}};
+constexpr Choices<Relaxation, 2> kRelaxations = {
+    {{"softmax", Relaxation::kSoftmax}, {"sparsemax", Relaxation::kSparseMax}}};
+constexpr Choices<RapStart, 2> kStarts = {{{"warm", RapStart::kWarm}, {"cold", RapStart::kCold}}};
+enum class Conversion { kTight, kLoose };
+constexpr Choices<Conversion, 2> kConversions = {
+    {{"tight", Conversion::kTight}, {"loose", Conversion::kLoose}}};
 
 // Whether there is more to choose from than is measured.
-enum class Choice { kMeasuresAll, kSelects };
+enum class Choosing { kMeasuresAll, kSelects };
 
-// The budget in its own units, split.
+// The units of the budget, split.
 struct RapSplit {
   int64_t records = 0;
   int64_t one_way = 0;    // of one attribute
@@ -44,21 +58,19 @@ struct RapSplit {
   int64_t measurement = 0;
 };
 
-absl::StatusOr<RapSplit> SplitBudget(int64_t units, const RapSchedule& schedule, Choice choice,
-                                     std::string_view field) {
+absl::StatusOr<RapSplit> SplitBudget(const BudgetShare& whole, const RapSchedule& schedule, Choosing choice) {
   const RapSettings& settings = schedule.settings;
   RapSplit split;
-  split.records = std::max<int64_t>(1, units / kRapRecordShare);
-  const int64_t one_way = Percent(units - split.records, settings.one_way_percent);
+  split.records = RecordCountUnits(whole.units, kRapRecordParts);
+  const int64_t one_way = PercentOf(whole.units - split.records, settings.one_way_percent);
   split.one_way = one_way / static_cast<int64_t>(schedule.attributes.size());
-  const int64_t each = (units - split.records - one_way) / (settings.rounds * settings.per_round);
-  const bool selects = choice == Choice::kSelects;
-  if (selects) split.selection = Percent(each, settings.selection_percent);
+  const int64_t each = (whole.units - split.records - one_way) / (settings.rounds * settings.per_round);
+  const bool selects = choice == Choosing::kSelects;
+  if (selects) split.selection = PercentOf(each, settings.selection_percent);
   split.measurement = each - split.selection;
   if (split.measurement < 1 || (selects && split.selection < 1) ||
       (settings.one_way_percent > 0 && split.one_way < 1)) {
-    return InvalidField(field, absl::StrCat("is too small to be split over ",
-                                            settings.rounds * settings.per_round, " measurements"));
+    return whole.TooSmallFor(absl::StrCat(settings.rounds * settings.per_round, " measurements"));
   }
   return split;
 }
@@ -84,40 +96,28 @@ absl::Status CheckWhatKernelAndLoopsTake(const Domain& domain, const std::vector
 }
 
 // Fills in noises and selection.
-absl::Status BuyNoise(const Budget& budget, Choice choice, const Sides& sides, RapSchedule& schedule) {
+absl::Status BuyNoise(const Budget& budget, Choosing choice, const Sides& sides, RapSchedule& schedule) {
   const bool one_ways = schedule.settings.one_way_percent > 0;
-  if (const auto* pure = std::get_if<PureBudget>(&budget)) {
-    ASSIGN_OR_RETURN(const RapSplit split,
-                     SplitBudget(pure->epsilon.units(), schedule, choice, "spend.epsilon"));
-    ASSIGN_OR_RETURN(schedule.record_noise, LaplaceNoiseFor(sides.records, Epsilon(split.records)));
-    if (one_ways) {
-      ASSIGN_OR_RETURN(schedule.one_way_noise, LaplaceNoiseFor(sides.one_marginal, Epsilon(split.one_way)));
-    }
-    ASSIGN_OR_RETURN(schedule.marginal_noise, LaplaceNoiseFor(sides.measured, Epsilon(split.measurement)));
-    if (choice == Choice::kSelects) schedule.selection = Epsilon(split.selection);
-    return absl::OkStatus();
-  }
-  const Rho rho = std::get<ZcdpBudget>(budget).rho;
-  ASSIGN_OR_RETURN(const RapSplit split, SplitBudget(rho.units(), schedule, choice, "spend.rho"));
-  ASSIGN_OR_RETURN(schedule.record_noise, GaussianNoiseFor(sides.records, Rho(split.records)));
+  const BudgetShare whole = WholeOf(budget);
+  ASSIGN_OR_RETURN(const RapSplit split, SplitBudget(whole, schedule, choice));
+  ASSIGN_OR_RETURN(schedule.record_noise, NoiseFor(whole.Of(split.records), sides.records));
   if (one_ways) {
-    ASSIGN_OR_RETURN(schedule.one_way_noise, GaussianNoiseFor(sides.one_marginal, Rho(split.one_way)));
+    ASSIGN_OR_RETURN(schedule.one_way_noise, NoiseFor(whole.Of(split.one_way), sides.one_marginal));
   }
-  ASSIGN_OR_RETURN(schedule.marginal_noise, GaussianNoiseFor(sides.measured, Rho(split.measurement)));
-  if (choice == Choice::kMeasuresAll) return absl::OkStatus();
-  ASSIGN_OR_RETURN(schedule.selection, AffordableSelection(Rho(split.selection)));
-  if (!schedule.selection) return InvalidField("spend.rho", "is too small to pay for each selection");
+  ASSIGN_OR_RETURN(schedule.marginal_noise, NoiseFor(whole.Of(split.measurement), sides.measured));
+  if (choice == Choosing::kMeasuresAll) return absl::OkStatus();
+  ASSIGN_OR_RETURN(schedule.selection, SelectionFor(whole.Of(split.selection), "each selection"));
   return absl::OkStatus();
 }
 
-// A selection takes no larger handicaps than CheckPenalty() does.
-absl::Status CheckHandicaps(const Domain& domain, const Budget& budget, const RapSchedule& schedule) {
+// A selection takes no penalties that CheckPenalty() refuses.
+absl::Status CheckPenalties(const Domain& domain, const Budget& budget, const RapSchedule& schedule) {
   if (!schedule.selection || !schedule.queries.empty()) return absl::OkStatus();
-  const MarginalStream stream(domain, schedule.sets, HandicapOfACell(schedule.marginal_noise),
+  const MarginalStream stream(domain, schedule.sets, CellPenalty(schedule.marginal_noise),
                               [](const AttributeSet&) { return std::vector<double>(); });
   for (size_t i = 0; i < stream.size(); ++i) {
     if (CheckPenalty(stream.Candidates(i).penalty).ok()) continue;
-    return InvalidField(std::holds_alternative<PureBudget>(budget) ? "spend.epsilon" : "spend.rho",
+    return InvalidField(WholeOf(budget).field(),
                         absl::StrCat("is too small: the noise in all cells of ",
                                      NamesOf(domain, schedule.sets[i]), " exceeds 2^50 records"));
   }
@@ -144,7 +144,7 @@ std::vector<CountedEvent> DrawsOf(const RapSchedule& schedule, const Sides& side
 // All draws are linear in the records that change: noise on marginals and on their number, and a selection
 // whose score is bounded by an L1 sensitivity, which halves for a unit that only enters or leaves.
 absl::StatusOr<LinearDraws> LinearDrawsOf(const RapSchedule& schedule, const UnitBound& unit) {
-  const UnitBound leaving{.relation = NeighbourRelation::kAddRemove, .max_records = unit.max_records};
+  const UnitBound leaving = EnteringOrLeaving(unit);
   Sides sides;
   ASSIGN_OR_RETURN(sides.one_marginal, MarginalsSensitivity(leaving, 1));
   sides.measured = sides.one_marginal;
@@ -201,7 +201,7 @@ int64_t FitBytes(const Domain& domain, const RapSchedule& schedule, const Relaxe
 
 int64_t DefaultRows(int64_t columns) {
   constexpr int64_t kMostElements = int64_t{1} << 22;
-  return std::clamp<int64_t>(kMostElements / columns / 16 * 16, 16, 256);
+  return std::clamp<int64_t>(kMostElements / columns / 16 * 16, 16, kDefaultRows);
 }
 
 // What the single queries, such terms of which may be fitted, hold in memory at once.
@@ -220,14 +220,6 @@ absl::Status CheckMemory(const Domain& domain, const RapSchedule& schedule, cons
       absl::StrCat("times rounds makes ", measured, " queries, which may count ", most.terms,
                    " cells together; to choose and fit them takes ", (choosing + fitting) / kMebi,
                    " MiB of memory; at most ", kMostQueryBytes / kMebi, " are taken"));
-}
-
-// Whether the first of two choices is taken.
-absl::StatusOr<bool> TakesFirst(SettingsReader& reader, const std::string& key,
-                                const std::vector<std::string>& choices) {
-  const absl::StatusOr<std::string> choice = reader.Choice(key, choices);
-  if (!choice.ok()) return choice.status();
-  return *choice == choices.front();
 }
 
 // The budget under the paper's conversion, epsilon = rho + 2 sqrt(rho ln(1/delta)): smaller than under the
@@ -257,13 +249,12 @@ RapRounds AutomaticRounds(const SynthesisInput& input, const RapSchedule& schedu
 }
 
 absl::Status ReadSettings(const SynthesisInput& input, RapSchedule& schedule, Budget& budget) {
-  SettingsReader reader(input.settings);
+  SettingsReader reader(RapSettingsTable(), input.settings);
   RapSettings& settings = schedule.settings;
   const int64_t columns = OneHotColumns(input.domain, schedule.attributes);
-  ASSIGN_OR_RETURN(const bool marginals, TakesFirst(reader, "measure", {"marginals", "queries"}));
-  settings.measure = marginals ? RapMeasure::kMarginals : RapMeasure::kQueries;
-  ASSIGN_OR_RETURN(settings.at_least,
-                   reader.Integer("at_least", kMostFactors, 1, static_cast<int64_t>(kMostFactors)));
+  ASSIGN_OR_RETURN(settings.measure, reader.Choice("measure", kRapMeasures));
+  const bool marginals = settings.measure == RapMeasure::kMarginals;
+  ASSIGN_OR_RETURN(settings.at_least, reader.Integer("at_least", static_cast<int64_t>(kMostFactors)));
   if (marginals && settings.at_least != static_cast<int64_t>(kMostFactors)) {
     return InvalidField("settings.at_least",
                         "says what a single query counts; it has no meaning without measure=queries");
@@ -277,11 +268,11 @@ absl::Status ReadSettings(const SynthesisInput& input, RapSchedule& schedule, Bu
       marginals ? static_cast<int64_t>(schedule.sets.size()) : CountQueries(input.domain, schedule.queries);
   const int64_t most = std::min(candidates, kMostMeasured);
   const RapRounds automatic = AutomaticRounds(input, schedule, most);
-  ASSIGN_OR_RETURN(settings.rounds, reader.Integer("rounds", automatic.rounds, 1, most));
+  ASSIGN_OR_RETURN(settings.rounds, reader.Integer("rounds", automatic.rounds, IntegerRange{1, most}));
   const int64_t most_per_round = std::max<int64_t>(1, most / settings.rounds);
-  ASSIGN_OR_RETURN(
-      settings.per_round,
-      reader.Integer("per_round", std::min(automatic.per_round, most_per_round), 1, most_per_round));
+  ASSIGN_OR_RETURN(settings.per_round,
+                   reader.Integer("per_round", std::min(automatic.per_round, most_per_round),
+                                  IntegerRange{1, most_per_round}));
   const TermsTaken terms = MostTerms(input.domain, schedule.queries, settings.rounds * settings.per_round);
   if (terms.terms > kMostTerms) {
     return InvalidField("settings.per_round",
@@ -290,28 +281,28 @@ absl::Status ReadSettings(const SynthesisInput& input, RapSchedule& schedule, Bu
                                      kMostTerms, " can be fitted"));
   }
   RETURN_IF_ERROR(CheckMemory(input.domain, schedule, terms));
-  ASSIGN_OR_RETURN(settings.selection_percent,
-                   reader.Integer("selection_percent", marginals ? 10 : 50, 1, 99));
-  ASSIGN_OR_RETURN(settings.one_way_percent, reader.Integer("one_way_percent", 10, 0, 99));
-  ASSIGN_OR_RETURN(const bool softmax, TakesFirst(reader, "relaxation", {"softmax", "sparsemax"}));
-  settings.relaxation = softmax ? Relaxation::kSoftmax : Relaxation::kSparseMax;
-  ASSIGN_OR_RETURN(settings.rows, reader.Integer("rows", DefaultRows(columns), 1, kMostRelaxedRows));
+  ASSIGN_OR_RETURN(
+      settings.selection_percent,
+      reader.Integer("selection_percent", marginals ? kSelectionPercent : kSelectionPercentOfSingleQueries));
+  ASSIGN_OR_RETURN(settings.one_way_percent, reader.Integer("one_way_percent"));
+  ASSIGN_OR_RETURN(settings.relaxation, reader.Choice("relaxation", kRelaxations));
+  const bool softmax = settings.relaxation == Relaxation::kSoftmax;
+  ASSIGN_OR_RETURN(settings.rows, reader.Integer("rows", DefaultRows(columns)));
   schedule.most_cells = MostCells(input.domain, schedule);
   const int64_t default_steps = std::max(kDefaultSteps, settings.rounds * kLeastStepsOfARound);
-  ASSIGN_OR_RETURN(settings.steps, reader.Integer("steps", default_steps, 1, kMostSteps));
+  ASSIGN_OR_RETURN(settings.steps, reader.Integer("steps", default_steps));
   if (settings.steps < settings.rounds) {
     return InvalidField("settings.steps",
                         absl::StrCat("is ", settings.steps, " for ", settings.rounds,
                                      " rounds (settings.rounds); each round takes at least one step"));
   }
   if (!input.settings.contains("steps")) settings.work = kDefaultWork;
-  ASSIGN_OR_RETURN(settings.rate, reader.Real("rate", softmax ? 0.1 : 0.01, 1e-6, 10));
-  ASSIGN_OR_RETURN(settings.fit, reader.Real("fit", settings.fit, 0, 1000));
-  ASSIGN_OR_RETURN(settings.spread, reader.Real("spread", settings.spread, 0, 100));
-  ASSIGN_OR_RETURN(const bool warm, TakesFirst(reader, "start", {"warm", "cold"}));
-  settings.start = warm ? RapStart::kWarm : RapStart::kCold;
-  ASSIGN_OR_RETURN(const bool tight, TakesFirst(reader, "conversion", {"tight", "loose"}));
-  if (!tight) {
+  ASSIGN_OR_RETURN(settings.rate, reader.Real("rate", softmax ? kRate : kRateOfSparseMax));
+  ASSIGN_OR_RETURN(settings.fit, reader.Real("fit"));
+  ASSIGN_OR_RETURN(settings.spread, reader.Real("spread"));
+  ASSIGN_OR_RETURN(settings.start, reader.Choice("start", kStarts));
+  ASSIGN_OR_RETURN(const Conversion conversion, reader.Choice("conversion", kConversions));
+  if (conversion == Conversion::kLoose) {
     ASSIGN_OR_RETURN(budget, LooselyConverted(budget));
   }
   RETURN_IF_ERROR(reader.Finish());
@@ -371,7 +362,7 @@ absl::StatusOr<RapSchedule> MakeRapSchedule(const SynthesisInput& input) {
   ASSIGN_OR_RETURN(Budget budget, BudgetOf(input.rule, input.spend));
   RapSchedule schedule;
   schedule.sets = SetsOf(input.workload);
-  schedule.attributes = UnionOf(schedule.sets);
+  schedule.attributes = Union(schedule.sets);
   RETURN_IF_ERROR(CheckWhatKernelAndLoopsTake(input.domain, schedule.sets));
   RETURN_IF_ERROR(ReadSettings(input, schedule, budget));
   ASSIGN_OR_RETURN(const RelaxedLayout layout, LayoutFor(input.domain, schedule));
@@ -390,8 +381,8 @@ absl::StatusOr<RapSchedule> MakeRapSchedule(const SynthesisInput& input) {
       queries ? CountQueries(input.domain, schedule.queries) : static_cast<int64_t>(schedule.sets.size());
   const int64_t measured = schedule.settings.rounds * schedule.settings.per_round;
   RETURN_IF_ERROR(
-      BuyNoise(budget, measured < candidates ? Choice::kSelects : Choice::kMeasuresAll, sides, schedule));
-  RETURN_IF_ERROR(CheckHandicaps(input.domain, budget, schedule));
+      BuyNoise(budget, measured < candidates ? Choosing::kSelects : Choosing::kMeasuresAll, sides, schedule));
+  RETURN_IF_ERROR(CheckPenalties(input.domain, budget, schedule));
   schedule.draws = DrawsOf(schedule, sides);
   // A selection among single queries does not get cheaper for a unit that only enters or leaves: parts pay
   // more.
@@ -408,44 +399,57 @@ absl::StatusOr<RelaxedLayout> AnsweringLayoutFor(const Domain& domain, const Rap
   return LayoutInBlocks(domain, schedule, kMarginalBlockRows);
 }
 
-const std::vector<Setting>& RapSettingsForPeople() {
+const std::vector<Setting>& RapSettingsTable() {
   static const auto* const settings = new std::vector<Setting>{
-      {"measure",
-       "marginals: whole ones, each at the price of one query; queries: the workload's cells or queries one "
-       "by one, "
-       "as in the paper",
-       "marginals"},
-      {"at_least",
-       "with measure=queries: each cell of a marginal stands for the records that share at least so many of "
-       "its values, 1 to 16; all of them is the cell itself; refused with measure=marginals",
-       "all"},
-      {"rounds", "how often the rows are fitted and the worst answered chosen",
-       "1, or up to 5 where marginals overlap much; 10 for queries"},
-      {"per_round",
-       "how many marginals or queries are measured in a round; all marginals, without selection, when "
-       "rounds times this is its size",
-       "all, or as many as hold each pair of attributes about twice; 10 for queries"},
-      {"one_way_percent", "the share of the budget that measures every attribute by itself first, 0 to 99",
-       "10"},
-      {"selection_percent", "the share of a measurement's budget that chooses what to measure, 1 to 99",
-       "10; 50 for queries"},
-      {"relaxation",
-       "softmax or sparsemax: how rows become distributions; sparsemax without one_way_percent is the "
-       "paper's "
-       "descent",
-       "softmax"},
-      {"rows", "how many relaxed rows represent the data", "256, fewer for many columns"},
-      {"steps", "how many steps the optimiser takes at most, in all rounds together; at least one for each",
-       "1000, or 5 for each round; fewer where noise is large, and for some seconds of work; what is asked "
-       "for is taken"},
-      {"rate", "the step length of the optimiser", "0.1; 0.01 with sparsemax"},
-      {"fit", "how closely answers are fitted: until the loss is this many squared deviations of their noise",
-       "0.9"},
-      {"spread", "how far apart the rows start", "3"},
-      {"conversion",
-       "how much noise epsilon and delta buy: tight, or by the paper's looser formula for comparison",
-       "tight"},
-      {"start", "warm: each round goes on from the last one's rows; cold: it starts afresh", "warm"}};
+      ChoiceSetting("measure",
+                    "marginals: whole ones, each at the price of one query; queries: the workload's cells or "
+                    "queries one by one, as in the paper",
+                    kRapMeasures),
+      IntegerSetting(
+          "at_least",
+          "with measure=queries: each cell of a marginal stands for the records that share at least "
+          "this many of its values; all of them is the cell itself; refused with measure=marginals",
+          "all", IntegerRange{1, static_cast<int64_t>(kMostFactors)}),
+      IntegerSetting("rounds", "how often the rows are fitted and the worst answered chosen",
+                     "1, or up to 5 where marginals overlap much; 10 for queries"),
+      IntegerSetting(
+          "per_round",
+          "how many marginals or queries are measured in a round; all marginals, without selection, "
+          "when rounds times this is their number",
+          "all, or as many as hold each pair of attributes about twice; 10 for queries"),
+      IntegerSetting("one_way_percent",
+                     "the share of the budget that measures every attribute by itself first", 10, {0, 99}),
+      IntegerSetting("selection_percent", "the share of a measurement's budget that chooses what to measure",
+                     absl::StrCat(kSelectionPercent, "; ", kSelectionPercentOfSingleQueries, " for queries"),
+                     IntegerRange{1, 99}),
+      ChoiceSetting(
+          "relaxation",
+          "softmax or sparsemax: how rows become distributions; sparsemax without one_way_percent is "
+          "the paper's descent",
+          kRelaxations),
+      IntegerSetting("rows", "how many relaxed rows represent the data",
+                     absl::StrCat(kDefaultRows, ", fewer for many columns"),
+                     IntegerRange{1, kMostRelaxedRows}),
+      IntegerSetting(
+          "steps",
+          "how many steps the optimiser takes at most, in all rounds together; at least one for each",
+          absl::StrCat(kDefaultSteps, ", or ", kLeastStepsOfARound,
+                       " for each round; fewer where noise is large, and for some seconds of work; a "
+                       "number in the request is not reduced"),
+          IntegerRange{1, kMostSteps}),
+      RealSetting("rate", "the step length of the optimiser",
+                  absl::StrCat(kRate, "; ", kRateOfSparseMax, " with sparsemax"), RealRange{1e-6, 10}),
+      RealSetting(
+          "fit",
+          "how closely answers are fitted: until the loss is this many squared deviations of their noise",
+          0.9, {0, 1000}),
+      RealSetting("spread", "how far apart the rows start", 3, {0, 100}),
+      ChoiceSetting("conversion",
+                    "how much noise epsilon and delta buy: tight, or loose, by the paper's formula, for "
+                    "comparison",
+                    kConversions),
+      ChoiceSetting("start", "warm: each round goes on from the last one's rows; cold: it starts again",
+                    kStarts)};
   return *settings;
 }
 

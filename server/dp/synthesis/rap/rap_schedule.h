@@ -13,8 +13,8 @@
 #include "dp/accounting/event.h"
 #include "dp/accounting/units.h"
 #include "dp/synthesis/rap/projection.h"
+#include "dp/synthesis/rap/rap_candidates.h"
 #include "dp/synthesis/rap/relaxed_layout.h"
-#include "dp/synthesis/rap/single_queries.h"
 #include "dp/synthesis/synthesizer.h"
 #include "dp/workload/noise_spec.h"
 #include "dp/workload/spend.h"
@@ -31,6 +31,7 @@ enum class RapMeasure { kMarginals, kQueries };
 // Where the request does not say how many steps there are.
 inline constexpr int64_t kLeastStepsOfARound = 5;
 
+// RapSettingsTable() has the defaults and ranges.
 struct RapSettings {
   RapMeasure measure = RapMeasure::kMarginals;
   int64_t rounds = 1;
@@ -41,11 +42,11 @@ struct RapSettings {
   // kLeastStepsOfARound all the same, unless fewer are asked for. Without this limit all steps are taken,
   // also such as only fit noise.
   int64_t work = INT64_MAX;
-  int64_t selection_percent = 10;  // of what a round costs; the rest measures
-  int64_t one_way_percent = 0;     // of the whole; measures the marginal of each attribute first
-  double rate = 0.1;               // of Adam
-  double fit = 0.9;                // enough is a loss of this many squared standard deviations an answer
-  double spread = 3;               // how far apart rows start
+  int64_t selection_percent = 0;  // of what a round costs; the rest measures
+  int64_t one_way_percent = 0;    // of the whole; measures the marginal of each attribute first
+  double rate = 0;                // of Adam
+  double fit = 0;                 // a fit ends at a loss of this many squared standard deviations an answer
+  double spread = 0;              // how far apart rows start
   Relaxation relaxation = Relaxation::kSoftmax;
   RapStart start = RapStart::kWarm;
   int64_t at_least = 1;  // with single queries: cells stand for the records that share so many values
@@ -93,8 +94,8 @@ absl::StatusOr<RapSchedule> MakeRapSchedule(const SynthesisInput& input);
 absl::StatusOr<RelaxedLayout> LayoutFor(const Domain& domain, const RapSchedule& schedule);
 absl::StatusOr<RelaxedLayout> AnsweringLayoutFor(const Domain& domain, const RapSchedule& schedule);
 
-// The settings of the method, for people.
-const std::vector<Setting>& RapSettingsForPeople();
+// The settings of the method.
+const std::vector<Setting>& RapSettingsTable();
 
 // One line for each kind of draw, and what choices and fit take.
 std::vector<std::string> DescribeSchedule(const Domain& domain, const RapSchedule& schedule);

@@ -15,8 +15,37 @@
 
 #include "absl/status/statusor.h"
 #include "dp/domain/domain.h"
+#include "dp/synthesis/rap/projection_loops.h"
 
 namespace curator::dp {
+
+// Floats that start at a cache line, for loops that load whole vectors of them.
+//
+// A value type: copies copy. Not thread-safe while written to.
+
+class AlignedFloats {
+ public:
+  static constexpr size_t kLine = 16;  // floats in a cache line
+
+  AlignedFloats() = default;
+
+  // `size` zeros, and room for more up to the end of the last line.
+  explicit AlignedFloats(size_t size) : size_(size), lines_((size + kLine - 1) / kLine) {}
+
+  size_t size() const { return size_; }
+  float* data() { return reinterpret_cast<float*>(lines_.data()); }
+  const float* data() const { return reinterpret_cast<const float*>(lines_.data()); }
+  float& operator[](size_t i) { return data()[i]; }
+  float operator[](size_t i) const { return data()[i]; }
+
+ private:
+  struct alignas(kLine * sizeof(float)) Line {
+    float floats[kLine] = {};
+  };
+
+  size_t size_ = 0;
+  std::vector<Line> lines_;
+};
 
 // Rows of a block whose whole marginals are computed: sums over many rows at once, and at least two blocks,
 // for two cores, at the usual 256 rows.
@@ -71,5 +100,39 @@ inline constexpr int64_t kMostRelaxedRows =
 
 // The number of one-hot columns of these attributes.
 int64_t OneHotColumns(const Domain& domain, const AttributeSet& attributes);
+
+// Marginals of a relaxed dataset's shares.
+//
+// Thread-safe: pure functions. Sums over the rows of a block are floats, sums over blocks doubles.
+
+// Where the columns and cells of a marginal lie: what the loops need of it.
+class MarginalIndex {
+ public:
+  // `positions` rise and are within the layout; at most kMostFactors of them, at least one; fewer than 2^32
+  // cells.
+  MarginalIndex(const RelaxedLayout& layout, const std::vector<size_t>& positions);
+
+  // Valid while this lives and is not moved from.
+  MarginalTable table() const;
+  size_t cells() const { return cells_; }
+  size_t inner_size() const { return shape_.inner_size; }
+
+ private:
+  MarginalTable shape_;
+  size_t cells_ = 1;
+  std::vector<uint32_t> outer_columns_;
+  std::vector<uint32_t> outer_cells_;
+};
+
+// 1 for every row of a block that is not filling, else 0; for all blocks, one after another.
+AlignedFloats RowMask(const RelaxedLayout& layout);
+
+// Room for the loops' work on marginals of at most `inner_size` inner codes.
+AlignedFloats MarginalWork(const RelaxedLayout& layout, size_t inner_size);
+
+// The sum over all rows of each cell; they add up to the number of rows.
+std::vector<double> SumsOver(const RelaxedLayout& layout, const AlignedFloats& shares,
+                             const MarginalIndex& index, const AlignedFloats& mask, AlignedFloats& work,
+                             const ProjectionLoops& loops);
 
 }  // namespace curator::dp

@@ -9,7 +9,7 @@
 #include "base/canonical_bytes.h"
 #include "base/int128.h"
 #include "base/status_macros.h"
-#include "dp/synthesis/rap/relaxed_answers.h"
+#include "dp/synthesis/rap/relaxed_layout.h"
 
 namespace curator::dp {
 namespace {

@@ -12,7 +12,6 @@
 
 #include "absl/status/statusor.h"
 #include "dp/domain/domain.h"
-#include "dp/synthesis/rap/aligned_floats.h"
 #include "dp/synthesis/rap/relaxed_layout.h"
 #include "dp/synthesis/synthesizer.h"
 

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "base/canonical_bytes.h"
-#include "dp/synthesis/rap/relaxed_start.h"
+#include "dp/synthesis/rap/projection.h"
 #include "dp/workload/testing_domain.h"
 #include "tests/testing/seeded_bits.h"
 

@@ -12,6 +12,7 @@
 #include "dp/data/sealed_table.h"
 #include "dp/synthesis/synthesis_workload.h"
 #include "dp/synthesis/testing/nested_rows.h"
+#include "dp/synthesis/testing/pacer_probe.h"
 #include "dp/synthesis/testing/public_rows.h"
 #include "dp/workload/marginals.h"
 #include "dp/workload/testing_domain.h"
@@ -44,7 +45,7 @@ Fitted Run(const Synthesizer& synthesizer, const SynthesisInput& input, Kernel& 
   fitted.status = model.status();
   if (model.ok()) fitted.model = *std::move(model);
   fitted.steps = pacer.steps();
-  fitted.longest_stride = pacer.longest_stride();
+  fitted.longest_stride = PacerProbe::LongestStride(pacer);
   return fitted;
 }
 

@@ -1,12 +1,15 @@
-// Problems of projections, and rows, that tests look at.
+// Problems of projections, rows, and losses, for tests.
 #pragma once
 
+#include <algorithm>
 #include <cstring>
 #include <random>
 #include <utility>
 #include <vector>
 
 #include "dp/synthesis/rap/cpu_projector.h"
+#include "dp/synthesis/rap/descent.h"
+#include "dp/synthesis/rap/product_list.h"
 #include "dp/synthesis/rap/projection.h"
 #include "dp/workload/testing_domain.h"
 
@@ -122,9 +125,41 @@ inline const ProjectionLoops& Fastest() {
   return *AvailableProjectionLoops().front();
 }
 
+// The gradient of a descent by the parameters, at its last loss.
+struct DescentProbe {
+  static AlignedFloats GradientOf(Descent& descent, Pacer& pacer) {
+    const RelaxedLayout& layout = descent.layout_;
+    AlignedFloats whole(layout.elements());
+    std::vector<Descent::Stage> stages = descent.GradientStages();
+    stages.push_back({.work = [&](size_t block, const float* gradient) {
+      std::copy_n(gradient, layout.block_elements(), whole.data() + block * layout.block_elements());
+    }});
+    (void)descent.Walk(stages, pacer);
+    return whole;
+  }
+};
+
+// The loss at `rows`, and its gradient by their parameters. `problem` fits their layout.
+struct LossAndGradient {
+  double loss = 0;
+  AlignedFloats gradient;
+};
+inline LossAndGradient LossAt(const ProjectionProblem& problem, const RelaxedRows& rows,
+                              Relaxation relaxation, const ProjectionLoops& loops) {
+  Pacer pacer{std::stop_token()};
+  RelaxedRows same = rows;
+  ProductList products = ProductList::Create(problem.polynomials, rows.layout, pacer).value();
+  Descent descent(problem, std::move(products), relaxation, GradientMode::kByParameters, loops,
+                  OnlyThisThread(), same);
+  LossAndGradient result;
+  result.loss = descent.Loss(pacer).value();
+  result.gradient = DescentProbe::GradientOf(descent, pacer);
+  return result;
+}
+
 inline LossAndGradient LossOf(const ProjectionProblem& problem, const RelaxedRows& rows,
                               Relaxation relaxation) {
-  return LossAt(problem, rows, relaxation, Fastest(), OnlyThisThread()).value();
+  return LossAt(problem, rows, relaxation, Fastest());
 }
 
 }  // namespace curator::dp

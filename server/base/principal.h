@@ -1,0 +1,49 @@
+// Who makes a call.
+//
+// Every use case takes a Principal, and only an authenticator can make one, so an unauthenticated call cannot
+// reach a use case: a program that makes a Principal elsewhere does not compile
+// (tests/types).
+#pragma once
+
+#include <compare>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "absl/status/status.h"
+
+namespace curator::rpc {
+class Authenticator;
+}  // namespace curator::rpc
+
+namespace curator {
+
+class PrincipalForTest;
+
+// An authenticated name. A value type: copyable, comparable by name, thread-safe to read.
+class Principal {
+ public:
+  // The principal of a row that the ledger stored. Only for the ledger's own work on stored rows: recounting,
+  // repair, and ending the charges of a process that died. No input of a request may reach it: `.ci/tidy`
+  // reports every other file that calls it.
+  static Principal OfStoredRow(std::string name) { return Principal(std::move(name)); }
+
+  const std::string& name() const { return name_; }
+
+  bool operator==(const Principal&) const = default;
+  std::strong_ordering operator<=>(const Principal&) const = default;
+
+ private:
+  friend class rpc::Authenticator;
+  friend class PrincipalForTest;
+
+  explicit Principal(std::string name) : name_(std::move(name)) {}
+
+  std::string name_;
+};
+
+// Of a caller, or of a principal that a request names, such as a grantee: 1 to 128 letters, digits, or any of
+// "._@-". Errors: INVALID_ARGUMENT (principal).
+absl::Status CheckPrincipalName(std::string_view name);
+
+}  // namespace curator

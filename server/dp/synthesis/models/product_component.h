@@ -1,0 +1,60 @@
+// One product of marginals' factors over a table: its weights, and how it is written down.
+//
+// Thread-safe: plain values and pure functions.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "base/canonical_bytes.h"
+#include "dp/domain/domain.h"
+#include "dp/synthesis/models/dense_layout.h"
+#include "dp/synthesis/pacer.h"
+
+namespace curator::dp {
+
+// Weights that are a product: a uniform base times one factor for every cell of some marginals. This is what
+// multiplicative weights make, and all that needs to be kept of them.
+//
+// Thread-safe: plain values and pure functions.
+
+// The natural logarithms of a marginal's factors, row-major.
+struct LogFactor {
+  AttributeSet set;
+  std::vector<double> logarithms;
+
+  bool operator==(const LogFactor&) const = default;
+};
+
+// base * exp(sum of the logarithms) for every cell of the layout; sums are bounded to [-60, 60] and weights
+// below 1e-30 are 0. The same bits on every machine. `marginals[i]` is that of `factors[i]`. Errors:
+// CANCELLED as in Pacer.
+absl::StatusOr<std::vector<float>> ProductWeights(const DenseLayout& layout, double base,
+                                                  std::span<const LogFactor> factors,
+                                                  std::span<const DenseMarginal> marginals, Pacer& pacer);
+
+// base * exp(sum of the factors' logarithms).
+struct ProductComponent {
+  double base = 1;
+  std::vector<LogFactor> factors;
+
+  bool operator==(const ProductComponent&) const = default;
+};
+
+// The weight of every cell. Errors: INVALID_ARGUMENT when a factor does not fit the layout; CANCELLED as in
+// Pacer.
+absl::StatusOr<std::vector<float>> WeightsOf(const DenseLayout& layout, const ProductComponent& component,
+                                             Pacer& pacer);
+
+void WriteSet(CanonicalWriter& writer, const AttributeSet& set);
+void WriteComponent(CanonicalWriter& writer, const ProductComponent& component);
+void WriteLines(CanonicalWriter& writer, const std::vector<std::string>& lines);
+
+// What these wrote. The reader refuses what is not finite, and sets that do not rise within `domain`.
+AttributeSet ReadSet(CanonicalReader& reader, const Domain& domain);
+ProductComponent ReadComponent(CanonicalReader& reader, const Domain& domain);
+std::vector<std::string> ReadLines(CanonicalReader& reader);
+
+}  // namespace curator::dp

@@ -1,0 +1,128 @@
+// Fits weights to noisy answers by multiplicative updates, replayed until they stop moving.
+//
+// The fit is the minimiser of
+//
+//   prior_weight * KL(weights | uniform) + sum over answers ((answer - q(weights)) / sigma)^2 / 2:
+//
+// close to every answer as far as its noise lets it be known, and otherwise as near to uniform as possible.
+// Its dual has one number for each answer, lambda = (answer - q(weights)) / (prior_weight sigma^2), and the
+// weights are base * exp(sum of lambda q). One update maximises over one answer's lambda exactly (over all
+// cells of a marginal at once: they are disjoint), so it never overshoots, and stale or contradicting answers
+// settle instead of diverging. With answers without noise an update is one step of iterative proportional
+// fitting; its first-order form is the update of Hardt, Ligett, McSherry 2012, figure 1.
+//
+// Answers over the same attributes are updated together, in the cells of their marginal, so that a sweep
+// passes over the weights once for each set of attributes, not for each answer.
+//
+// Not thread-safe. Everything here is a function of public noisy answers.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "dp/domain/domain.h"
+#include "dp/synthesis/models/dense_layout.h"
+#include "dp/synthesis/models/product_component.h"
+#include "dp/synthesis/pacer.h"
+#include "dp/workload/linear_queries.h"
+
+namespace curator::dp {
+
+// Noisy answers of a group: of all cells of a marginal, or of its listed queries.
+struct NoisyAnswers {
+  QueryGroup group;
+  std::vector<double> answers;
+  double standard_deviation = 1;  // of each answer's noise
+};
+
+// A measurement, its answers' lambdas so far, and the fit to its answers when they were last looked at.
+struct WeighedAnswers {
+  NoisyAnswers measured;
+  std::vector<double> lambdas;
+  std::vector<double> fitted;
+};
+
+struct ReplayRule {
+  int64_t most_sweeps = 100;
+  // A sweep is the last when the fit has come back to each answer as it was a sweep before, within so many
+  // standard deviations of its noise: the answers are settled.
+  double converged = 0.01;
+  // The weight of the distance from uniform (a sum over records) against that of one squared normalised
+  // error.
+  double prior_weight = 1;
+};
+
+struct Replayed {
+  int64_t sweeps = 0;
+  double largest_move = 0;  // of the fit to an answer between the last two sweeps, in standard deviations
+};
+
+class ProductFit {
+ public:
+  // Starts uniform, with `total` > 0 records. `layout` must outlive it.
+  ProductFit(const DenseLayout& layout, double total);
+
+  // One more measurement, to be heeded from the next replay on; with lambdas from another fit, the weights
+  // are as they imply from the next Refresh() on. Errors: INVALID_ARGUMENT for a set that the layout does not
+  // cover; CANCELLED as in Pacer.
+  absl::Status Add(NoisyAnswers measurement, Pacer& pacer);
+  absl::Status Adopt(WeighedAnswers measurement, Pacer& pacer);
+
+  // Sweeps over all measurements until they are settled. Errors: CANCELLED as in Pacer.
+  absl::StatusOr<Replayed> Replay(const ReplayRule& rule, Pacer& pacer);
+
+  // Makes the weights anew from the factors. Errors: CANCELLED as in Pacer.
+  absl::Status Refresh(Pacer& pacer);
+
+  // As of the last replay.
+  std::span<const float> weights() const { return weights_; }
+  double base() const { return base_; }                               // of ProductWeights()
+  const std::vector<LogFactor>& factors() const { return factors_; }  // one for each set of attributes
+  const std::vector<WeighedAnswers>& measurements() const { return measurements_; }
+
+ private:
+  // Maximises over the lambdas of all answers over one set; returns the largest movement, since the last
+  // time, of the fit to an answer, in standard deviations.
+  absl::StatusOr<double> Update(size_t set, const ReplayRule& rule, Pacer& pacer);
+
+  const DenseLayout& layout_;
+  double base_;
+  std::vector<WeighedAnswers> measurements_;
+  // One for each set of attributes that was measured:
+  std::vector<DenseMarginal> marginals_;
+  std::vector<LogFactor> factors_;
+  std::vector<std::vector<size_t>> members_;  // positions in measurements_
+  std::vector<float> weights_;
+};
+
+// One answer's share of a fit: how far its lambda moves when the fit is maximised over it alone.
+//
+// Thread-safe: pure functions with the same bits on every machine.
+
+// No single update moves a log-factor further; the next sweep may move it again.
+inline constexpr double kMostStep = 20;
+
+// The root of
+//   step + gain * weight * e^step = goal
+// for gain * weight >= 0: the step of a cell, or of a query that counts each record once, whose records now
+// weigh `weight`.
+double RelaxedStep(double gain, double weight, double goal);
+
+// The records that a query counts `times` each, and what they weigh now.
+struct CountedMass {
+  double times = 1;
+  double weight = 0;
+};
+
+// The root of
+//   step + gain * (sum of times * weight * e^(times * step)) = goal,
+// not further from 0 than kMostStep divided by the largest |times|. `masses` is not empty.
+double RelaxedStep(double gain, std::span<const CountedMass> masses, double goal);
+
+// The cells' weights, taken together by how often the query counts them.
+std::vector<CountedMass> MassesOf(const LinearQuery& query, std::span<const double> cells);
+
+}  // namespace curator::dp

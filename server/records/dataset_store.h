@@ -1,0 +1,140 @@
+// The records of all datasets on disk: segments as imported, then one sealed snapshot for each dataset; and a
+// cache of the sealed tables in memory.
+//
+// Below the data directory each dataset has a folder, named by its id, with these files:
+//
+//   manifest               which imports there were, in which order, with their reports
+//   segments/<request id>  the records of one import, until the dataset is sealed
+//   snapshot               the sealed records
+//   public_snapshot        for a public dataset, in place of `snapshot`
+//   units                  for a part of a partitioned dataset: the persons or groups of its snapshot
+//   lock                   empty; locked while the folder is changed
+//
+// All but `lock` are binary, checksummed, of mode 0600, and durable before they get their names; an
+// incomplete file is named `*.making` and is removed when its process no longer runs. Ids of persons and
+// groups are stored only as keyed hashes, and, once a dataset is sealed, only as numbers from 0 on; the parts
+// of a partitioned dataset keep the hashes, in `units` beside each snapshot.
+//
+// Thread-safe, also between processes on one data directory. Methods may block on the disk.
+// Errors of all methods: UNAVAILABLE when the disk fails, DATA_LOSS when a file contradicts its checksum.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/statusor.h"
+#include "dp/data/public_table.h"
+#include "dp/data/sealed_table_handle.h"
+#include "dp/domain/domain.h"
+#include "records/import.h"
+#include "records/unit_counts.h"
+
+namespace curator::records {
+
+// A pseudorandom function under the server's key, at least 16 bytes long, the same in every run
+// (HMAC-SHA-256).
+using KeyedHash = std::function<std::string(std::string_view bytes)>;
+
+// For the owner only, except that the ledger may store `content_hash`, which reveals nothing without the key.
+struct SealedContent {
+  std::string content_hash;     // keyed, as long as the keyed hash
+  int64_t records = 0;          // in the table
+  int64_t records_dropped = 0;  // because they exceed their unit's bound
+  bool operator==(const SealedContent&) const = default;
+};
+
+// A sealed dataset and the content that it must have.
+struct SealedId {
+  std::string dataset_id;
+  std::string content_hash;
+  bool operator==(const SealedId&) const = default;
+};
+
+// A partitioned dataset: the store treats each part as a dataset, but the bound on the records of a person or
+// group holds for all parts together.
+struct PartIds {
+  std::string dataset_id;  // of the whole
+  // Lists the parts' ids. Called while no other part can be sealed: an earlier list might lack a part that
+  // was added and sealed while this one waited, whose records would then not count towards the bound.
+  std::function<absl::StatusOr<std::vector<std::string>>()> list;
+};
+
+class DatasetStore {
+ public:
+  // Creates the directory if it does not exist. `keyed_hash` may be called on any thread.
+  // INVALID_ARGUMENT when the path is no directory or cannot be written.
+  static absl::StatusOr<std::unique_ptr<DatasetStore>> Open(const std::filesystem::path& data_dir,
+                                                            KeyedHash keyed_hash);
+
+  // Starts an import; the schema must be the dataset's own on each call. The store must outlive the import.
+  // A request id that has been imported already is recognised at Finish(): the same bytes get the stored
+  // report, also after sealing, others ALREADY_EXISTS. Errors: INVALID_ARGUMENT for ids that are not 1 to 128
+  // of letters, digits, '-' and '_'; FAILED_PRECONDITION when the dataset is sealed.
+  absl::StatusOr<std::unique_ptr<RecordImport>> BeginImport(const std::string& dataset_id,
+                                                            const dp::Schema& schema,
+                                                            const std::string& request_id,
+                                                            const ImportOptions& options);
+
+  // Combines all imports in their order, keeping the first records of each unit up to its bound; without
+  // records the table is empty. The dataset accepts no imports afterwards. Idempotent: sealing again returns
+  // the same.
+  absl::StatusOr<SealedContent> Seal(const std::string& dataset_id, const dp::Schema& schema);
+
+  // The same for a public dataset, whose records are stored where only LoadPublic() reads them, so that
+  // records sealed as private can never be read as public. FAILED_PRECONDITION when the dataset is sealed as
+  // private.
+  absl::StatusOr<SealedContent> SealPublic(const std::string& dataset_id, const dp::Schema& schema);
+
+  // The same for one part of a dataset. Records of a unit in parts that were sealed earlier count towards its
+  // bound; for persons and groups their numbers are therefore stored for each part, by keyed hashes of the
+  // ids.
+  absl::StatusOr<SealedContent> SealPart(const std::string& part_id, const PartIds& whole,
+                                         const dp::Schema& schema);
+
+  // The sealed table, read once and cached. NOT_FOUND when the dataset is not sealed; DATA_LOSS when its
+  // content does not have this hash.
+  absl::StatusOr<dp::SealedTableHandle> Load(const std::string& dataset_id, const std::string& content_hash);
+
+  // The public table, read from disk on each call. NOT_FOUND when nothing is sealed as public; DATA_LOSS as
+  // Load().
+  absl::StatusOr<std::shared_ptr<const dp::PublicTable>> LoadPublic(const std::string& dataset_id,
+                                                                    const std::string& content_hash);
+
+  // The sealed tables of several parts of one dataset, in this order, as one table in which the records of a
+  // unit belong to it in whichever part they lie; for a single part as Load(). The most recently used joined
+  // tables are cached. Errors: those of Load().
+  absl::StatusOr<dp::SealedTableHandle> LoadTogether(const std::vector<SealedId>& datasets);
+
+  // Drops the tables of these datasets, and joined tables with any of them, from the cache. Handles in use
+  // stay valid; a later Load() reads the table from disk again. A load that runs at the same time may cache
+  // its table afterwards.
+  void Forget(const std::vector<std::string>& dataset_ids);
+
+ private:
+  struct LoadedTable;
+  DatasetStore(std::filesystem::path data_dir, KeyedHash keyed_hash);
+  std::string ContentHash(std::string_view snapshot_digest) const;
+  // The numbers of records that units have in the sealed parts other than `part_id`.
+  absl::StatusOr<ByUnit<uint32_t>> CountElsewhere(const std::string& part_id, const PartIds& whole) const;
+  // `elsewhere` is null except for a part whose units are stored.
+  absl::StatusOr<SealedContent> SealInto(const std::filesystem::path& snapshot, const dp::Schema& schema,
+                                         const ByUnit<uint32_t>* elsewhere);
+
+  const std::filesystem::path data_dir_;
+  const KeyedHash keyed_hash_;
+  std::mutex mutex_;
+  std::map<std::string, std::shared_ptr<LoadedTable>> loaded_ ABSL_GUARDED_BY(mutex_);
+  std::vector<std::pair<std::vector<SealedId>, dp::SealedTableHandle>> together_
+      ABSL_GUARDED_BY(mutex_);  // the last used last
+};
+
+}  // namespace curator::records

@@ -1,0 +1,423 @@
+#include "records/dataset_store.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <memory>
+#include <random>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "base/errors.h"
+#include "dp/data/sealed_table.h"
+#include "records/testing/stored_datasets.h"
+
+namespace curator::records {
+namespace {
+
+using testing::CodeRows;
+using testing::ContentOf;
+using ::testing::ElementsAre;
+using testing::FilesBelow;
+using ::testing::HasSubstr;
+using testing::Import;
+using ::testing::IsEmpty;
+using testing::OpenStore;
+using testing::Overwrite;
+using testing::Push;
+using testing::RowsOf;
+using testing::SexAge;
+using testing::TemporaryFolder;
+
+constexpr char kCsv[] = "sex,age\nM,35\nF,7\n";
+
+TEST(DatasetStore, SealsImportsInTheirOrder) {
+  const TemporaryFolder folder;
+  const auto store = OpenStore(folder);
+  ASSERT_TRUE(Import(*store, SexAge(), "z", "sex,age\nM,10\n").ok());
+  ASSERT_TRUE(Import(*store, SexAge(), "a", "age,sex\n20,F\n").ok());
+  ASSERT_TRUE(Import(*store, SexAge(), "m", "sex,age\n").ok());
+  const SealedContent sealed = store->Seal("people", SexAge()).value();
+  EXPECT_EQ(sealed.records, 2);
+  EXPECT_EQ(sealed.records_dropped, 0);
+  EXPECT_EQ(RowsOf(*store->Load("people", sealed.content_hash).value()), (CodeRows{{1, 1}, {0, 2}}));
+}
+
+TEST(DatasetStore, APublicDatasetIsReadAsAPublicTable) {
+  const TemporaryFolder folder;
+  const auto store = OpenStore(folder);
+  ASSERT_TRUE(Import(*store, SexAge(), "r1", kCsv).ok());
+  const SealedContent sealed = store->SealPublic("people", SexAge()).value();
+  EXPECT_EQ(store->SealPublic("people", SexAge()).value(), sealed);
+  const auto table = store->LoadPublic("people", sealed.content_hash).value();
+  ASSERT_EQ(table->rows(), 2);
+  EXPECT_EQ(table->columns().columns[1][0], 3u);
+  EXPECT_EQ(store->LoadPublic("people", std::string(32, 'x')).status().code(), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(Import(*store, SexAge(), "r2", kCsv).status().code(), absl::StatusCode::kFailedPrecondition);
+}
+
+TEST(DatasetStore, WhatWasSealedAsPrivateIsNeverReadAsPublicNorTheOtherWayRound) {
+  const TemporaryFolder folder;
+  const auto store = OpenStore(folder);
+  ASSERT_TRUE(Import(*store, SexAge(), "r1", kCsv).ok());
+  const SealedContent sealed = store->Seal("people", SexAge()).value();
+  EXPECT_EQ(store->LoadPublic("people", sealed.content_hash).status().code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(store->SealPublic("people", SexAge()).status().code(), absl::StatusCode::kFailedPrecondition);
+  const SealedContent open = store->SealPublic("open", SexAge()).value();
+  EXPECT_EQ(store->Load("open", open.content_hash).status().code(), absl::StatusCode::kNotFound);
+}
+
+TEST(DatasetStore, SeveralSealedTablesAreLoadedAsOne) {
+  const TemporaryFolder folder;
+  const auto store = OpenStore(folder);
+  std::vector<SealedId> ids;
+  for (const std::string id : {"first", "second", "none"}) {
+    if (id != "none") {
+      const auto import = store->BeginImport(id, SexAge(), "r1", {}).value();
+      ASSERT_TRUE(Push(*import, id == "first" ? "sex,age\nM,35\nF,7\n" : "sex,age\nF,90\n").ok());
+    }
+    ids.push_back({id, store->Seal(id, SexAge()).value().content_hash});
+  }
+  const dp::SealedTableHandle joined = store->LoadTogether(ids).value();
+  EXPECT_EQ(RowsOf(*joined), (CodeRows{{1, 3}, {0, 0}, {0, 9}}));
+  EXPECT_EQ(store->LoadTogether(ids).value(), joined) << "it is kept";
+  EXPECT_EQ(RowsOf(*store->LoadTogether({ids[1]}).value()), (CodeRows{{0, 9}}));
+  EXPECT_EQ(RowsOf(*store->LoadTogether({ids[2], ids[1]}).value()), (CodeRows{{0, 9}}));
+  for (size_t i = 0; i < 3; ++i) {
+    ASSERT_TRUE(store->LoadTogether({ids[i], ids[(i + 1) % 3]}).ok());
+  }
+  EXPECT_NE(store->LoadTogether(ids).value(), joined) << "only the last few are";
+
+  ids[1].content_hash = "another";
+  EXPECT_EQ(store->LoadTogether(ids).status().code(), absl::StatusCode::kDataLoss);
+}
+
+// Persons of at most two records, in the parts "first" (ages below 50) and "second" (the others).
+class TwoParts {
+ public:
+  explicit TwoParts(DatasetStore& store) : store_(store) {}
+
+  void Import(const std::string& part, std::string_view csv) {
+    const PartRows rows{
+        .part = part,
+        .dataset = "people",
+        .attribute = 1,
+        .bins = part == "first" ? std::vector<int64_t>{0, 1, 2, 3, 4} : std::vector<int64_t>{5, 6, 7, 8, 9}};
+    const auto import = store_.BeginImport(part, schema_, "r1", {.only = rows}).value();
+    ASSERT_TRUE(Push(*import, csv).ok());
+  }
+  SealedContent Seal(const std::string& part) { return store_.SealPart(part, Whole(), schema_).value(); }
+  static PartIds Whole() {
+    return {.dataset_id = "people", .list = [] { return std::vector<std::string>{"first", "second"}; }};
+  }
+  const dp::Schema& schema() const { return schema_; }
+
+ private:
+  DatasetStore& store_;
+  const dp::Schema schema_ = SexAge(dp::PersonUnit{"pid", 2});
+};
+
+constexpr char kFirstCsv[] = "pid,sex,age\np1,M,10\np2,F,20\np1,M,30\np3,F,40\n";
+constexpr char kSecondCsv[] = "pid,sex,age\np3,F,50\np1,M,60\np2,F,70\np2,F,80\np4,M,90\np3,F,90\n";
+
+TEST(DatasetStore, APersonsBoundHoldsInAllPartsTogether) {
+  const TemporaryFolder folder;
+  SealedContent first;
+  {
+    const auto store = OpenStore(folder);
+    TwoParts parts(*store);
+    parts.Import("first", kFirstCsv);
+    parts.Import("second", kSecondCsv);
+    first = parts.Seal("first");
+    EXPECT_EQ(first.records, 4);
+    EXPECT_EQ(first.records_dropped, 0);
+  }
+  const auto store = OpenStore(folder);
+  TwoParts parts(*store);
+  const SealedContent second = parts.Seal("second");
+  EXPECT_EQ(second.records, 3) << "p1 has had two records, p2 and p3 one each";
+  EXPECT_EQ(second.records_dropped, 3);
+  EXPECT_EQ(RowsOf(*store->Load("second", second.content_hash).value()), (CodeRows{{0, 5}, {0, 7}, {1, 9}}));
+  EXPECT_EQ(parts.Seal("second"), second) << "sealing again changes nothing";
+  EXPECT_EQ(parts.Seal("first"), first);
+}
+
+TEST(DatasetStore, APersonIsOneUnitWhereverTheirRecordsLie) {
+  const TemporaryFolder folder;
+  const auto store = OpenStore(folder);
+  TwoParts parts(*store);
+  parts.Import("first", kFirstCsv);
+  parts.Import("second", kSecondCsv);
+  const SealedId first{"first", parts.Seal("first").content_hash};
+  const SealedId second{"second", parts.Seal("second").content_hash};
+  const dp::SealedTableHandle joined = store->LoadTogether({first, second}).value();
+  EXPECT_EQ(joined->units(), 4);
+  const dp::ReadableScope readable(*joined);
+  EXPECT_THAT(readable.unit_of_row(), ::testing::ElementsAre(0, 1, 0, 2, 2, 1, 3));
+}
+
+// What would be wrong: a bound that starts afresh in each part.
+TEST(DatasetStoreCanary, PartsThatKnowNothingOfEachOtherKeepTooMany) {
+  const TemporaryFolder folder;
+  const auto store = OpenStore(folder);
+  TwoParts parts(*store);
+  parts.Import("first", kFirstCsv);
+  parts.Import("second", kSecondCsv);
+  EXPECT_EQ(store->Seal("first", parts.schema())->records, 4);
+  EXPECT_EQ(store->Seal("second", parts.schema())->records, 6);
+}
+
+TEST(DatasetStore, APartWhoseUnitsAreLostOrDamagedIsNotBuiltUpon) {
+  const TemporaryFolder folder;
+  const auto store = OpenStore(folder);
+  TwoParts parts(*store);
+  parts.Import("first", kFirstCsv);
+  parts.Seal("first");
+  std::string units = ContentOf(folder.path() / "first" / "units");
+  EXPECT_EQ(units.find("p1"), std::string::npos) << "ids are kept as keyed hashes only";
+  units[units.size() / 2] ^= 1;
+  Overwrite(folder.path() / "first" / "units", units);
+  const PartIds whole = TwoParts::Whole();
+  EXPECT_EQ(store->SealPart("second", whole, parts.schema()).status().code(), absl::StatusCode::kDataLoss);
+  std::filesystem::remove(folder.path() / "first" / "units");
+  EXPECT_FALSE(store->SealPart("second", whole, parts.schema()).ok());
+}
+
+TEST(DatasetStore, SealingAgainReturnsTheSameAlsoAfterARestart) {
+  const TemporaryFolder folder;
+  SealedContent sealed;
+  {
+    const auto store = OpenStore(folder);
+    ASSERT_TRUE(Import(*store, SexAge(), "r1", kCsv).ok());
+    sealed = store->Seal("people", SexAge()).value();
+    EXPECT_EQ(store->Seal("people", SexAge()).value(), sealed);
+  }
+  const auto store = OpenStore(folder);
+  EXPECT_EQ(store->Seal("people", SexAge()).value(), sealed);
+  EXPECT_EQ(store->Load("people", sealed.content_hash).value()->rows(), 2);
+}
+
+TEST(DatasetStore, ADatasetWithoutRecordsIsALegalTable) {
+  const TemporaryFolder folder;
+  const auto store = OpenStore(folder);
+  const dp::Schema schema = SexAge(dp::PersonUnit{"pid", 2});
+  const SealedContent sealed = store->Seal("people", schema).value();
+  EXPECT_EQ(sealed.records, 0);
+  const dp::SealedTableHandle table = store->Load("people", sealed.content_hash).value();
+  EXPECT_EQ(table->rows(), 0);
+  EXPECT_EQ(table->units(), 0);
+}
+
+TEST(DatasetStore, KeepsTheFirstRecordsOfEachPersonAcrossImports) {
+  const TemporaryFolder folder;
+  const auto store = OpenStore(folder);
+  const dp::Schema schema = SexAge(dp::PersonUnit{"pid", 2});
+  ASSERT_TRUE(Import(*store, schema, "r1", "pid,sex,age\np1,M,10\np2,F,20\np1,M,30\np1,M,40\n").ok());
+  ASSERT_TRUE(Import(*store, schema, "r2", "sex,age,pid\nF,50,p2\nM,60,p1\nF,70,p3\nF,80,p2\n").ok());
+  const SealedContent sealed = store->Seal("people", schema).value();
+  EXPECT_EQ(sealed.records, 5);
+  EXPECT_EQ(sealed.records_dropped, 3);
+  const dp::SealedTableHandle table = store->Load("people", sealed.content_hash).value();
+  EXPECT_EQ(RowsOf(*table), (CodeRows{{1, 1}, {0, 2}, {1, 3}, {0, 5}, {0, 7}}));
+  EXPECT_EQ(table->units(), 3);
+  EXPECT_THAT(dp::ReadableScope(*table).unit_of_row(), ElementsAre(0, 1, 0, 1, 2));
+}
+
+// Against the rule written down once more, with persons spread over many imports.
+TEST(DatasetStore, NobodyOwnsMoreRecordsThanTheBound) {
+  std::mt19937_64 random(6);
+  for (int round = 0; round < 10; ++round) {
+    const TemporaryFolder folder;
+    const auto store = OpenStore(folder);
+    const int64_t bound = static_cast<int64_t>(1 + random() % 4);
+    const dp::Schema schema = SexAge(dp::GroupUnit{"home", bound});
+    CodeRows expected;
+    std::map<uint64_t, int64_t> records_of;
+    int64_t dropped = 0;
+    for (int import = 0; import < 3; ++import) {
+      std::string csv = "home,sex,age\n";
+      for (size_t row = 0; row < 100; ++row) {
+        const uint64_t home = random() % 30;
+        const uint32_t decade = static_cast<uint32_t>(random() % 10);
+        csv += "h" + std::to_string(home) + ",F," + std::to_string(decade * 10) + "\n";
+        if (++records_of[home] <= bound) {
+          expected.push_back({0, decade});
+        } else {
+          ++dropped;
+        }
+      }
+      ASSERT_TRUE(Import(*store, schema, "r" + std::to_string(import), csv).ok());
+    }
+    const SealedContent sealed = store->Seal("people", schema).value();
+    ASSERT_EQ(sealed.records_dropped, dropped);
+    const dp::SealedTableHandle table = store->Load("people", sealed.content_hash).value();
+    ASSERT_EQ(RowsOf(*table), expected);
+    std::map<uint32_t, int64_t> kept;
+    const dp::ReadableScope readable(*table);
+    for (const uint32_t unit : readable.unit_of_row()) ASSERT_LE(++kept[unit], bound);
+    ASSERT_EQ(static_cast<int64_t>(kept.size()), table->units());
+  }
+}
+
+TEST(DatasetStore, TheContentHashIsKeyedAndTellsContentsApart) {
+  const auto hash_of = [](std::string_view csv, const std::string& key) {
+    const TemporaryFolder folder;
+    const auto store = DatasetStore::Open(folder.path(), [key](std::string_view bytes) {
+                         return Sha256(key + std::string(bytes));
+                       }).value();
+    EXPECT_TRUE(Import(*store, SexAge(), "r1", csv).ok());
+    return store->Seal("people", SexAge()).value().content_hash;
+  };
+  EXPECT_EQ(hash_of(kCsv, "k"), hash_of(kCsv, "k"));
+  EXPECT_NE(hash_of(kCsv, "k"), hash_of(kCsv, "other key"));
+  EXPECT_NE(hash_of(kCsv, "k"), hash_of("sex,age\nM,35\nF,17\n", "k"));
+}
+
+TEST(DatasetStore, LoadsOnceAndSharesTheTable) {
+  const TemporaryFolder folder;
+  const auto store = OpenStore(folder);
+  ASSERT_TRUE(Import(*store, SexAge(), "r1", kCsv).ok());
+  const SealedContent sealed = store->Seal("people", SexAge()).value();
+  std::vector<dp::SealedTableHandle> tables(8);
+  std::vector<std::thread> threads;
+  for (dp::SealedTableHandle& table : tables) {
+    threads.emplace_back([&] { table = store->Load("people", sealed.content_hash).value(); });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (const dp::SealedTableHandle& table : tables) EXPECT_EQ(table, tables[0]);
+
+  store->Forget({"people"});
+  EXPECT_NE(store->Load("people", sealed.content_hash).value(), tables[0]);
+  EXPECT_EQ(tables[0]->rows(), 2) << "tables in use live on";
+}
+
+TEST(DatasetStore, ForgottenTablesAreReleasedUnlessTheyAreInUse) {
+  const TemporaryFolder folder;
+  const auto store = OpenStore(folder);
+  ASSERT_TRUE(Import(*store, SexAge(), "r1", kCsv).ok());
+  const std::string hash = store->Seal("people", SexAge()).value().content_hash;
+  dp::SealedTableHandle in_use = store->Load("people", hash).value();
+  const std::weak_ptr<const dp::SealedTable> watched = in_use;
+  store->Forget({"pupils"});
+  EXPECT_EQ(store->Load("people", hash).value(), in_use) << "another dataset's table stays";
+
+  store->Forget({"people"});
+  EXPECT_EQ(RowsOf(*in_use), (CodeRows{{1, 3}, {0, 0}}));
+  in_use.reset();
+  EXPECT_TRUE(watched.expired());
+  EXPECT_EQ(store->Load("people", hash).value()->rows(), 2) << "it is read from disk again";
+}
+
+TEST(DatasetStore, ForgettingOnePartReleasesItsJoinedTables) {
+  const TemporaryFolder folder;
+  const auto store = OpenStore(folder);
+  std::vector<SealedId> ids;
+  for (const char* part : {"p0", "p1", "p2"})
+    ids.push_back({part, store->SealPart(part, {"whole", nullptr}, SexAge()).value().content_hash});
+  const auto watch = [&](const std::vector<SealedId>& parts) {
+    return std::weak_ptr<const dp::SealedTable>(store->LoadTogether(parts).value());
+  };
+  const auto with_p1 = watch({ids[0], ids[1]});
+  const auto without = watch({ids[0], ids[2]});
+  ASSERT_FALSE(with_p1.expired() || without.expired());
+  store->Forget({"p1"});
+  EXPECT_TRUE(with_p1.expired());
+  EXPECT_FALSE(without.expired());
+  store->Forget({"p2", "p0"});
+  EXPECT_TRUE(without.expired());
+}
+
+TEST(DatasetStore, LoadingTellsAbsentDamagedAndExchangedApart) {
+  const TemporaryFolder folder;
+  const auto store = OpenStore(folder);
+  EXPECT_EQ(store->Load("people", "x").status().code(), absl::StatusCode::kNotFound);
+  ASSERT_TRUE(Import(*store, SexAge(), "r1", kCsv).ok());
+  const std::string hash = store->Seal("people", SexAge()).value().content_hash;
+  EXPECT_EQ(store->Load("people", std::string(32, 'x')).status().code(), absl::StatusCode::kDataLoss);
+  ASSERT_TRUE(store->Load("people", hash).ok());
+
+  // A snapshot that is whole, with a right checksum, but of other records.
+  const TemporaryFolder elsewhere;
+  const auto other = OpenStore(elsewhere);
+  ASSERT_TRUE(Import(*other, SexAge(), "r1", "sex,age\nF,1\n").ok());
+  ASSERT_TRUE(other->Seal("people", SexAge()).ok());
+  const auto snapshot = folder.path() / "people/snapshot";
+  const std::string original = ContentOf(snapshot);
+  Overwrite(snapshot, ContentOf(elsewhere.path() / "people/snapshot"));
+  store->Forget({"people"});
+  EXPECT_EQ(store->Load("people", hash).status().code(), absl::StatusCode::kDataLoss);
+
+  std::string damaged = original;
+  damaged[damaged.size() - 40] = static_cast<char>(damaged[damaged.size() - 40] ^ 1);
+  Overwrite(snapshot, damaged);
+  store->Forget({"people"});
+  EXPECT_EQ(store->Load("people", hash).status().code(), absl::StatusCode::kDataLoss);
+}
+
+TEST(DatasetStore, SealingNoticesMissingAndDamagedSegments) {
+  const TemporaryFolder folder;
+  const auto store = OpenStore(folder);
+  ASSERT_TRUE(Import(*store, SexAge(), "r1", kCsv).ok());
+  const auto segment = folder.path() / "people/segments/r1";
+  const std::string original = ContentOf(segment);
+  std::string damaged = original;
+  damaged.back() = static_cast<char>(damaged.back() ^ 1);
+  Overwrite(segment, damaged);
+  EXPECT_EQ(store->Seal("people", SexAge()).status().code(), absl::StatusCode::kDataLoss);
+  std::filesystem::remove(segment);
+  EXPECT_EQ(store->Seal("people", SexAge()).status().code(), absl::StatusCode::kDataLoss);
+  Overwrite(segment, original);
+  EXPECT_EQ(store->Seal("people", SexAge()).value().records, 2);
+}
+
+TEST(DatasetStore, WhatACrashLeavesIsRemovedOnOpening) {
+  const TemporaryFolder folder;
+  ASSERT_TRUE(Import(*OpenStore(folder), SexAge(), "r1", kCsv).ok());
+  const auto people = folder.path() / "people";
+  Overwrite(people / "segments/r2.12-3.making", "half a segment");
+  Overwrite(people / "segments/r3", "a segment whose manifest was never written");
+  Overwrite(people / "manifest.12-4.making", "half a manifest");
+  Overwrite(people / "snapshot.12-5.making", "half a snapshot");
+  const auto store = OpenStore(folder);
+  EXPECT_THAT(FilesBelow(people), ElementsAre("manifest", "segments/r1"));
+  EXPECT_EQ(Import(*store, SexAge(), "r3", kCsv).value().rows_accepted, 2);
+  EXPECT_EQ(store->Seal("people", SexAge()).value().records, 4);
+}
+
+TEST(DatasetStore, SegmentsThatACrashLeftBesideASnapshotAreRemoved) {
+  const TemporaryFolder folder;
+  std::string segment;
+  {
+    const auto store = OpenStore(folder);
+    ASSERT_TRUE(Import(*store, SexAge(), "r1", kCsv).ok());
+    segment = ContentOf(folder.path() / "people/segments/r1");
+    ASSERT_TRUE(store->Seal("people", SexAge()).ok());
+  }
+  Overwrite(folder.path() / "people/segments/r1", segment);
+  const auto store = OpenStore(folder);
+  EXPECT_THAT(FilesBelow(folder.path() / "people"), ElementsAre("manifest", "snapshot"));
+}
+
+TEST(DatasetStore, RefusesAnotherSchemaThanTheOneImportedUnder) {
+  const TemporaryFolder folder;
+  const auto store = OpenStore(folder);
+  ASSERT_TRUE(Import(*store, SexAge(), "r1", kCsv).ok());
+  EXPECT_EQ(store->Seal("people", SexAge(dp::PersonUnit{"pid", 1})).status().code(),
+            absl::StatusCode::kFailedPrecondition);
+}
+
+TEST(DatasetStore, APathThatCannotBeADirectoryIsRefusedByName) {
+  const TemporaryFolder folder;
+  Overwrite(folder.path() / "file", "");
+  for (const auto& path : {folder.path() / "file", folder.path() / "file" / "below"}) {
+    const absl::Status status = DatasetStore::Open(path, testing::HashUnderTestKey).status();
+    EXPECT_EQ(FieldViolationOf(status).value_or(FieldViolation{}).field, "data_dir") << status;
+    EXPECT_THAT(std::string(status.message()), HasSubstr((folder.path() / "file").string()));
+  }
+}
+
+}  // namespace
+}  // namespace curator::records

@@ -1,0 +1,125 @@
+#include "records/encoder.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "base/errors.h"
+#include "base/status_macros.h"
+#include "dp/domain/numbers.h"
+
+namespace curator::records {
+namespace {
+
+constexpr int32_t kIgnored = -1;
+constexpr int32_t kId = -2;
+
+constexpr size_t kMaxNamed = 10;  // columns named in one message
+
+std::string Quoted(const std::vector<std::string>& names) {
+  std::vector<std::string> quoted;
+  for (size_t i = 0; i < std::min(names.size(), kMaxNamed); ++i)
+    quoted.push_back(absl::StrCat("\"", names[i], "\""));
+  std::string list = absl::StrJoin(quoted, ", ");
+  if (names.size() > kMaxNamed) absl::StrAppend(&list, " and ", names.size() - kMaxNamed, " more");
+  return list;
+}
+
+}  // namespace
+
+RecordEncoder::RecordEncoder(const dp::Schema& schema, const ImportOptions& options, RowSink sink)
+    : schema_(schema),
+      outside_domain_(options.outside_domain),
+      only_(options.only),
+      sink_(std::move(sink)),
+      id_column_(dp::IdColumnOf(schema)),
+      codes_(schema.domain.size()) {}
+
+absl::Status RecordEncoder::TakeHeader(const std::vector<std::string>& columns) {
+  absl::flat_hash_map<std::string, int32_t> wanted;
+  for (size_t i = 0; i < schema_.domain.size(); ++i) {
+    wanted.emplace(schema_.domain.attributes()[i].name(), static_cast<int32_t>(i));
+  }
+  if (id_column_) wanted.emplace(*id_column_, kId);
+
+  absl::flat_hash_map<std::string, size_t> seen;
+  for (size_t i = 0; i < columns.size(); ++i) {
+    const std::string name(dp::TrimBlanks(columns[i]));
+    const auto [first, is_new] = seen.emplace(name, i);
+    if (!is_new && !name.empty()) {
+      return CsvError(1, absl::StrCat("the header names \"", name, "\" twice, as columns ", first->second + 1,
+                                      " and ", i + 1));
+    }
+    const auto role = wanted.find(name);
+    role_of_column_.push_back(role == wanted.end() ? kIgnored : role->second);
+    if (role == wanted.end()) report_.ignored_columns.push_back(name);
+  }
+
+  std::vector<std::string> missing;
+  for (const dp::Attribute& attribute : schema_.domain.attributes()) {
+    if (!seen.contains(attribute.name())) missing.push_back(attribute.name());
+  }
+  if (id_column_ && !seen.contains(*id_column_)) missing.push_back(*id_column_);
+  if (missing.empty()) return absl::OkStatus();
+  return InvalidField("csv",
+                      absl::StrCat("the header lacks ", missing.size() == 1 ? "the column " : "the columns ",
+                                   Quoted(missing)));
+}
+
+void RecordEncoder::TakeField(size_t column, std::string_view text) {
+  const int32_t role = role_of_column_[column];
+  if (role == kIgnored || rejection_) return;
+  if (role == kId) {
+    id_ = dp::TrimBlanks(text);
+    if (id_.empty()) Reject(*id_column_, "is empty");
+    return;
+  }
+  const dp::Attribute& attribute = schema_.domain.attributes()[static_cast<size_t>(role)];
+  if (const std::optional<uint32_t> code = CodeOf(static_cast<uint32_t>(role), text)) {
+    codes_[static_cast<size_t>(role)] = *code;
+    const bool is_elsewhere = only_ && only_->attribute == static_cast<uint32_t>(role) &&
+                              !std::binary_search(only_->bins.begin(), only_->bins.end(), int64_t{*code});
+    if (is_elsewhere)
+      Reject(attribute.name(), absl::StrCat("does not lie in the part \"", only_->part, "\""));
+  } else {
+    Reject(attribute.name(), attribute.WhyOutside(text));
+  }
+}
+
+std::optional<uint32_t> RecordEncoder::CodeOf(uint32_t attribute, std::string_view text) {
+  const dp::Attribute& declared = schema_.domain.attributes()[attribute];
+  std::optional<uint32_t> code = declared.Encode(text);
+  if (code || !schema_.nesting || schema_.nesting->response != attribute) return code;
+  code = declared.EncodeClamped(text);
+  if (code) ++responses_clamped_;
+  return code;
+}
+
+absl::Status RecordEncoder::TakeRow(int64_t line) {
+  ++report_.rows_read;
+  const int64_t clamped = std::exchange(responses_clamped_, 0);
+  if (rejection_) return RefuseRow(line);
+  ++report_.rows_accepted;
+  report_.responses_clamped += clamped;
+  return sink_(codes_, id_);
+}
+
+void RecordEncoder::Reject(const std::string& attribute, std::string reason) {
+  rejection_ = RejectedRow{.line = 0, .attribute = attribute, .reason = std::move(reason)};
+}
+
+absl::Status RecordEncoder::RefuseRow(int64_t line) {
+  RejectedRow rejected = *std::exchange(rejection_, std::nullopt);
+  if (outside_domain_ == OutsideDomain::kFailImport) {
+    return CsvError(line, absl::StrCat("\"", rejected.attribute, "\" ", rejected.reason,
+                                       "; this dataset drops no row, so the whole file is refused"));
+  }
+  rejected.line = line;
+  ++report_.rows_rejected;
+  if (report_.examples.size() < kMaxExamples) report_.examples.push_back(std::move(rejected));
+  return absl::OkStatus();
+}
+
+}  // namespace curator::records

@@ -1,0 +1,58 @@
+// Encodes the rows of a CSV file as bin numbers, according to a schema.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "dp/domain/domain.h"
+#include "records/csv_reader.h"
+#include "records/import.h"
+
+namespace curator::records {
+
+// Receives each accepted row: a code for each attribute, and the text of the id column
+// (dp::IdColumnOf(schema); empty where the schema has none).
+using RowSink = std::function<absl::Status(std::span<const uint32_t> codes, std::string_view id)>;
+
+// Finds the schema's columns in the header, ignores the others, and accepts or rejects each row. Not
+// thread-safe.
+class RecordEncoder final : public CsvSink {
+ public:
+  RecordEncoder(const dp::Schema& schema, const ImportOptions& options, RowSink sink);
+
+  // INVALID_ARGUMENT (field "csv") when columns are missing or a name appears twice, naming them.
+  absl::Status TakeHeader(const std::vector<std::string>& columns) override;
+  void TakeField(size_t column, std::string_view text) override;
+  absl::Status TakeRow(int64_t line) override;
+
+  const ImportReport& report() const { return report_; }
+
+ private:
+  std::optional<uint32_t> CodeOf(uint32_t attribute, std::string_view text);
+  void Reject(const std::string& attribute, std::string reason);
+  absl::Status RefuseRow(int64_t line);
+
+  const dp::Schema schema_;
+  const OutsideDomain outside_domain_;
+  const std::optional<PartRows> only_;
+  const RowSink sink_;
+  const std::optional<std::string> id_column_;
+
+  std::vector<int32_t> role_of_column_;  // an attribute's index, or one of the roles below zero
+
+  // The current row.
+  std::vector<uint32_t> codes_;
+  std::string id_;
+  std::optional<RejectedRow> rejection_;  // the first reason against it
+  int64_t responses_clamped_ = 0;         // in it
+
+  ImportReport report_;
+};
+
+}  // namespace curator::records

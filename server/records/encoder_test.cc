@@ -1,0 +1,123 @@
+#include "records/encoder.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/errors.h"
+#include "records/csv_reader.h"
+#include "records/testing/stored_datasets.h"
+
+namespace curator::records {
+namespace {
+
+using testing::CodeRows;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using testing::SexAge;
+
+struct Outcome {
+  absl::Status status;
+  ImportReport report;
+  CodeRows rows;
+  std::vector<std::string> ids;
+};
+
+Outcome Encode(const dp::Schema& schema, std::string_view csv, const ImportOptions& options = {}) {
+  Outcome outcome;
+  RecordEncoder encoder(schema, options, [&](std::span<const uint32_t> codes, std::string_view id) {
+    outcome.rows.emplace_back(codes.begin(), codes.end());
+    outcome.ids.emplace_back(id);
+    return absl::OkStatus();
+  });
+  CsvReader reader(encoder);
+  outcome.status = reader.Append(csv);
+  if (outcome.status.ok()) outcome.status = reader.Finish();
+  outcome.report = encoder.report();
+  return outcome;
+}
+
+TEST(RecordEncoder, FindsColumnsByNameAndIgnoresTheOthers) {
+  const Outcome outcome = Encode(SexAge(), "note,age,,sex\nx,35,,M\ny,0.0,,\n");
+  ASSERT_TRUE(outcome.status.ok()) << outcome.status;
+  EXPECT_EQ(outcome.rows, (CodeRows{{1, 3}, {2, 0}}));
+  EXPECT_THAT(outcome.report.ignored_columns, ElementsAre("note", ""));
+  EXPECT_EQ(outcome.report.rows_read, 2);
+  EXPECT_EQ(outcome.report.rows_accepted, 2);
+}
+
+TEST(RecordEncoder, CountsRejectedRowsAndKeepsTheFirstFew) {
+  std::string csv = "sex,age\nM,35\nF,100\nF,\nF,x\n";
+  for (int i = 0; i < 20; ++i) csv += "M,-1\n";
+  const Outcome outcome = Encode(SexAge(), csv);
+  ASSERT_TRUE(outcome.status.ok());
+  EXPECT_EQ(outcome.rows, (CodeRows{{1, 3}}));
+  EXPECT_EQ(outcome.report.rows_read, 24);
+  EXPECT_EQ(outcome.report.rows_accepted, 1);
+  EXPECT_EQ(outcome.report.rows_rejected, 23);
+  ASSERT_EQ(outcome.report.examples.size(), kMaxExamples);
+  EXPECT_EQ(outcome.report.examples[0], (RejectedRow{3, "age", "is above the largest value, 99"}));
+  EXPECT_EQ(outcome.report.examples[1], (RejectedRow{4, "age", "is empty"}));
+  EXPECT_EQ(outcome.report.examples[2], (RejectedRow{5, "age", "is not an integer"}));
+  EXPECT_EQ(outcome.report.examples[3], (RejectedRow{6, "age", "is below the smallest value, 0"}));
+}
+
+TEST(RecordEncoder, RejectsRowsOfOtherParts) {
+  const Outcome outcome = Encode(SexAge(), "sex,age\nM,35\nF,7\nM,90\nF,100\n",
+                                 {.only = PartRows{.part = "young", .attribute = 1, .bins = {0, 3}}});
+  EXPECT_EQ(outcome.rows, (CodeRows{{1, 3}, {0, 0}}));
+  EXPECT_EQ(outcome.report.rows_rejected, 2);
+  EXPECT_EQ(outcome.report.examples[0], (RejectedRow{4, "age", "does not lie in the part \"young\""}));
+  EXPECT_EQ(outcome.report.examples[1], (RejectedRow{5, "age", "is above the largest value, 99"}));
+}
+
+TEST(RecordEncoder, FailsTheWholeImportWhereNoRowMayBeDropped) {
+  const Outcome outcome =
+      Encode(SexAge(), "sex,age\nM,35\nF,100\n", {.outside_domain = OutsideDomain::kFailImport});
+  EXPECT_EQ(
+      FieldViolationOf(outcome.status),
+      (FieldViolation{"csv",
+                      "line 3: \"age\" is above the largest value, 99; this dataset drops no row, so the "
+                      "whole file is refused"}));
+}
+
+TEST(RecordEncoder, NamesMissingAndRepeatedColumns) {
+  EXPECT_EQ(Encode(SexAge(), "sex\nM\n").status.message(), "csv: the header lacks the column \"age\"");
+  EXPECT_EQ(Encode(SexAge(dp::PersonUnit{"pid", 2}), "x\n1\n").status.message(),
+            "csv: the header lacks the columns \"sex\", \"age\", \"pid\"");
+  EXPECT_EQ(Encode(SexAge(), "sex,age,Age\nM,1,2\n").status, absl::OkStatus());
+  EXPECT_EQ(Encode(SexAge(), "sex,age,note,note\n").status.message(),
+            "csv: line 1: the header names \"note\" twice, as columns 3 and 4");
+  EXPECT_EQ(Encode(SexAge(), "sex,age,sex\n").status.message(),
+            "csv: line 1: the header names \"sex\" twice, as columns 1 and 3");
+}
+
+TEST(RecordEncoder, NamesOnlyTheFirstOfManyMissingColumns) {
+  std::vector<dp::Attribute> attributes;
+  for (int i = 0; i < 30; ++i) {
+    attributes.push_back(dp::Attribute::Create("a" + std::to_string(i), dp::CodedKind{2}).value());
+  }
+  const dp::Schema schema =
+      dp::CreateSchema(dp::Domain::Create(attributes).value(), dp::RecordUnit{}).value();
+  EXPECT_THAT(std::string(Encode(schema, "x\n").status.message()), HasSubstr("\"a9\" and 20 more"));
+}
+
+TEST(RecordEncoder, HandsOnTheUnitAndRejectsRowsWithoutOne) {
+  const Outcome outcome =
+      Encode(SexAge(dp::PersonUnit{"pid", 2}), "pid,sex,age\n p1 ,M,35\n,F,20\np2,F,21\n");
+  EXPECT_THAT(outcome.ids, ElementsAre("p1", "p2"));
+  EXPECT_THAT(outcome.report.examples, ElementsAre(RejectedRow{3, "pid", "is empty"}));
+  EXPECT_TRUE(outcome.report.ignored_columns.empty());
+}
+
+TEST(RecordEncoder, GivesTheFirstReasonOfARow) {
+  const dp::Schema schema = SexAge(dp::PersonUnit{"pid", 2});
+  EXPECT_THAT(Encode(schema, "age,pid,sex\n200,,M\n").report.examples,
+              ElementsAre(RejectedRow{2, "age", "is above the largest value, 99"}));
+}
+
+}  // namespace
+}  // namespace curator::records

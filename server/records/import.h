@@ -1,0 +1,88 @@
+// The import of one CSV file into a dataset, and its report. Bytes are pushed as they arrive; either all of
+// the file's records are imported or none.
+//
+// Memory is bounded, independent of the bytes that are pushed. CSV is as in RFC 4180, with a header line:
+// quoted fields, LF or CRLF, blanks around unquoted fields do not count, blank lines are skipped, a byte
+// order mark is skipped; UTF-8 passes through.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "dp/domain/domain.h"
+
+namespace curator::records {
+
+// The report of an import goes to the owner only, because every number in it depends on the records. It is
+// never logged.
+struct RejectedRow {
+  int64_t line = 0;       // where the row begins; 1 is the header's line
+  std::string attribute;  // or the id column
+  std::string reason;     // does not repeat the cell
+  bool operator==(const RejectedRow&) const = default;
+};
+
+struct ImportReport {
+  int64_t rows_read = 0;
+  int64_t rows_accepted = 0;
+  int64_t rows_rejected = 0;
+  std::vector<RejectedRow> examples;         // the first rejected rows, at most kMaxExamples
+  std::vector<std::string> ignored_columns;  // of the file, in its order
+  int64_t responses_clamped = 0;  // accepted, with the response of nested records beyond its bounds
+  bool operator==(const ImportReport&) const = default;
+};
+
+inline constexpr size_t kMaxExamples = 10;
+
+enum class Compression { kNone, kGzip };
+
+// How to treat a row with a value outside the domain (and no catch-all), without the id that the unit needs,
+// or without the group that nested records need. A numeric response of nested records never counts as
+// outside: it is clamped to the nearest bin, record by record, and the report counts the clamped responses.
+enum class OutsideDomain {
+  kRejectRow,   // the row is dropped, counted and reported
+  kFailImport,  // the import fails: for datasets whose number of records is public
+};
+
+// The rows of one part of a partitioned dataset: those whose attribute falls into one of these bins. Any
+// other row lies outside the domain.
+struct PartRows {
+  std::string part;     // its name, for messages
+  std::string dataset;  // id of the whole dataset, in whose parts equal ids are the same person or group
+  uint32_t attribute = 0;
+  std::vector<int64_t> bins;  // ascending
+};
+
+struct ImportOptions {
+  Compression compression = Compression::kNone;
+  OutsideDomain outside_domain = OutsideDomain::kRejectRow;
+  std::optional<PartRows> only = std::nullopt;
+};
+
+// Not thread-safe. Destroying it before a successful Finish() leaves nothing behind.
+class RecordImport {
+ public:
+  virtual ~RecordImport() = default;
+
+  // The next bytes of the file. After an error the import is lost, and every further call returns that error.
+  // Errors: INVALID_ARGUMENT (field "csv") for malformed CSV or gzip, with the line; UNAVAILABLE when the
+  // disk fails.
+  virtual absl::Status Append(std::string_view bytes) = 0;
+
+  // The file is complete. On return its records are durable. To be called once. Errors: as Append();
+  // ALREADY_EXISTS when the request id is taken by other bytes; FAILED_PRECONDITION when the dataset has been
+  // sealed meanwhile.
+  virtual absl::StatusOr<ImportReport> Finish() = 0;
+};
+
+// Reads a file as an import would, and stores nothing. The sizes of groups are not checked, because they
+// depend on earlier imports.
+std::unique_ptr<RecordImport> CheckRecords(const dp::Schema& schema, const ImportOptions& options);
+
+}  // namespace curator::records

@@ -1,0 +1,267 @@
+#include "service/accounts/accounts.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "base/errors.h"
+#include "base/status_macros.h"
+#include "codec/accounting_codec.h"
+#include "dp/accounting/kept_promise.h"
+#include "service/charges/pricing.h"
+
+namespace curator::service {
+namespace {
+
+// Groups are named like principals are.
+absl::Status CheckHolder(const std::string& field, const std::string& name) {
+  const std::optional<FieldViolation> violation = FieldViolationOf(CheckPrincipal(name));
+  return violation ? InvalidField(field, violation->description) : absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<std::string>> MembersOf(const AccountOrder& order) {
+  if (order.is_group && order.members.empty()) {
+    return InvalidField("group.members", "a group needs at least one analyst");
+  }
+  for (size_t i = 0; i < order.members.size(); ++i) {
+    RETURN_IF_ERROR(CheckHolder(absl::StrCat("group.members[", i, "]"), order.members[i]));
+  }
+  std::vector<std::string> members = order.members;
+  std::sort(members.begin(), members.end());
+  const auto twice = std::adjacent_find(members.begin(), members.end());
+  if (twice != members.end()) {
+    return InvalidField("group.members", absl::StrCat("names \"", *twice, "\" twice"));
+  }
+  return members;
+}
+
+ledger::Account Unopened(const ledger::AccountSpec& spec) {
+  ledger::Account account{.lineage_id = {},
+                          .scope_type = spec.scope_type,
+                          .scope_key = spec.scope_key,
+                          .rule = spec.rule,
+                          .rule_name = spec.rule_name,
+                          .counters = {},
+                          .members = spec.members};
+  for (const ledger::CounterLimit& limit : spec.limits) {
+    account.counters.push_back({.counter = limit.counter, .limit = limit.limit});
+  }
+  return account;
+}
+
+constexpr size_t kMaxReasonLength = 500;
+
+// A dataset with its accounts and the proposals for them.
+struct Limits {
+  DatasetView dataset;
+  std::vector<ledger::Account> accounts;
+  std::vector<ledger::LimitProposal> proposals;
+};
+
+absl::StatusOr<Limits> LimitsOf(ledger::Ledger& ledger, DatasetView dataset) {
+  ASSIGN_OR_RETURN(std::vector<ledger::Account> accounts, AccountsOf(ledger, dataset));
+  // A lineage bears the id of its first dataset, which opened all its accounts.
+  ASSIGN_OR_RETURN(std::vector<ledger::LimitProposal> proposals,
+                   ledger.ListLimitProposals(dataset.record.lineage_id));
+  return Limits{std::move(dataset), std::move(accounts), std::move(proposals)};
+}
+
+absl::StatusOr<dp::RuleSpec> PromiseWith(ledger::Account account, const std::string& counter, int64_t limit) {
+  for (ledger::CounterBalance& balance : account.counters) {
+    if (balance.counter == counter) balance.limit = limit;
+  }
+  return PromiseOf(account);
+}
+
+const ledger::CounterBalance* BalanceOf(const ledger::Account& account, const std::string& counter) {
+  for (const ledger::CounterBalance& balance : account.counters) {
+    if (balance.counter == counter) return &balance;
+  }
+  return nullptr;
+}
+
+absl::StatusOr<const ledger::Account*> AccountOf(const Limits& limits,
+                                                 const ledger::LimitProposal& proposal) {
+  for (const ledger::Account& account : limits.accounts) {
+    if (account.id == proposal.account_id && BalanceOf(account, proposal.counter) != nullptr) return &account;
+  }
+  return absl::DataLossError("a limit was proposed for an account that does not exist");
+}
+
+absl::StatusOr<LimitView> ViewOfProposal(const DatasetView& dataset, const ledger::Account& account,
+                                         const ledger::LimitProposal& proposal) {
+  ASSIGN_OR_RETURN(const dp::RuleSpec before, PromiseWith(account, proposal.counter, proposal.old_limit));
+  ASSIGN_OR_RETURN(const dp::RuleSpec after, PromiseWith(account, proposal.counter, proposal.new_limit));
+  const bool is_from_now = BalanceOf(account, proposal.counter)->limit == proposal.old_limit;
+  return LimitView{proposal,
+                   !proposal.approved_by.empty() ? ProposalState::kApproved
+                   : is_from_now                 ? ProposalState::kPending
+                                                 : ProposalState::kOutdated,
+                   AccountName(dataset, account), before, after};
+}
+
+absl::StatusOr<const ledger::Account*> NamedAccount(const Limits& limits, const std::string& name) {
+  std::vector<std::string> names;
+  for (const ledger::Account& account : limits.accounts) {
+    names.push_back(AccountName(limits.dataset, account));
+    const bool is_wanted =
+        name.empty() ? account.scope_type == ledger::ScopeType::kDataset : names.back() == name;
+    if (is_wanted) return &account;
+  }
+  return InvalidField("account", absl::StrCat("must be one of ", absl::StrJoin(names, ", ")));
+}
+
+// The counter that `order` changes, at its new limit.
+absl::StatusOr<dp::CounterAmount> WantedLimit(const ledger::Account& account, const LimitOrder& order) {
+  if (order.epsilon.has_value() == order.delta.has_value()) {
+    return InvalidField("epsilon", "name the new epsilon, or the new delta");
+  }
+  ASSIGN_OR_RETURN(const dp::RuleSpec opened, codec::DecodeRule(account.rule));
+  ASSIGN_OR_RETURN(const dp::RuleSpec wanted, order.epsilon ? dp::WithEpsilon(opened, *order.epsilon)
+                                                            : dp::WithDelta(opened, *order.delta));
+  ASSIGN_OR_RETURN(const std::vector<dp::CounterAmount> limits, dp::LimitsOf(wanted));
+  // Epsilon decides the first counter of every rule, delta the second one of ADVANCED.
+  const dp::CounterAmount& limit = order.epsilon ? limits.front() : limits.back();
+  if (BalanceOf(account, limit.counter) == nullptr) {
+    return absl::DataLossError("an account has other counters than its rule");
+  }
+  return limit;
+}
+
+// Numbers are for the owner, who sees every balance.
+absl::Status CheckIsUseful(const std::string& account, const ledger::CounterBalance& balance,
+                           int64_t new_limit) {
+  if (balance.limit == new_limit) {
+    return absl::FailedPreconditionError(absl::StrCat(account, " promises this already"));
+  }
+  if (balance.spent <= new_limit - balance.held) return absl::OkStatus();
+  const auto text = [&](int64_t amount) { return dp::FormatCounter(balance.counter, amount); };
+  return absl::FailedPreconditionError(
+      absl::StrCat(account, " has spent ", text(balance.spent), " of its ", balance.counter, " and holds ",
+                   text(balance.held), " more: its limit cannot be lowered to ", text(new_limit)));
+}
+
+absl::Status CheckReason(const std::string& reason) {
+  if (reason.empty()) return InvalidField("reason", "say why: it stays in the history");
+  if (reason.size() > kMaxReasonLength) {
+    return InvalidField("reason", absl::StrCat("is longer than ", kMaxReasonLength, " bytes"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckMayApprove(const ledger::Account& account, const ledger::LimitProposal& proposal,
+                             std::string_view principal) {
+  if (proposal.proposed_by == principal) {
+    return absl::PermissionDeniedError("you proposed this limit: somebody else has to approve it");
+  }
+  const bool is_personal = account.scope_type == ledger::ScopeType::kAnalyst ||
+                           account.scope_type == ledger::ScopeType::kAnalystGroup;
+  if (is_personal && Concerns(account, principal)) {
+    return absl::PermissionDeniedError(
+        "it is the limit of your own account: somebody else has to approve it");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<ledger::AccountSpec> AccountUnder(const dp::RuleSpec& limit, ledger::ScopeType scope_type,
+                                                 std::string scope_key) {
+  ASSIGN_OR_RETURN(const std::vector<dp::CounterAmount> limits, dp::LimitsOf(limit));
+  ledger::AccountSpec account{.scope_type = scope_type,
+                              .scope_key = std::move(scope_key),
+                              .rule = codec::EncodeRule(limit),
+                              .rule_name = std::string(dp::RuleName(limit.kind)),
+                              .limits = {}};
+  for (const dp::CounterAmount& counter : limits) account.limits.push_back({counter.counter, counter.amount});
+  return account;
+}
+
+absl::StatusOr<AccountView> CreateAccount(ledger::Ledger& ledger, const AccountOrder& order, Intent intent) {
+  RETURN_IF_ERROR(CheckRequestId(order.request_id));
+  ASSIGN_OR_RETURN(const DatasetView dataset, FindOwned(ledger, order.principal, order.dataset));
+  RETURN_IF_ERROR(CheckHolder(order.is_group ? "group.name" : "analyst", order.holder));
+  absl::StatusOr<ledger::AccountSpec> spec = AccountUnder(
+      order.limit, order.is_group ? ledger::ScopeType::kAnalystGroup : ledger::ScopeType::kAnalyst,
+      order.holder);
+  if (!spec.ok()) return WithinField("limit", spec.status());
+  ASSIGN_OR_RETURN(spec->members, MembersOf(order));
+  if (intent == Intent::kValidateOnly) {
+    RETURN_IF_ERROR(AccountsOf(ledger, dataset).status());
+    return ViewOf(dataset, Unopened(*spec), order.principal);
+  }
+  ASSIGN_OR_RETURN(const ledger::Account account, ledger.CreateAccount({.request_id = order.request_id,
+                                                                        .dataset_id = dataset.record.id,
+                                                                        .account = *std::move(spec),
+                                                                        .actor = order.principal}));
+  return ViewOf(dataset, account, order.principal);
+}
+
+absl::StatusOr<LimitView> ProposeLimit(ledger::Ledger& ledger, const LimitOrder& order, Intent intent) {
+  RETURN_IF_ERROR(CheckRequestId(order.request_id));
+  ASSIGN_OR_RETURN(DatasetView dataset, FindOwned(ledger, order.principal, order.dataset));
+  RETURN_IF_ERROR(CheckReason(order.reason));
+  ASSIGN_OR_RETURN(const Limits limits, LimitsOf(ledger, std::move(dataset)));
+  ASSIGN_OR_RETURN(const ledger::Account* account, NamedAccount(limits, order.account));
+  ASSIGN_OR_RETURN(const dp::CounterAmount wanted, WantedLimit(*account, order));
+  const ledger::CounterBalance& balance = *BalanceOf(*account, wanted.counter);
+  const bool is_repeated = std::any_of(
+      limits.proposals.begin(), limits.proposals.end(), [&](const ledger::LimitProposal& proposal) {
+        return proposal.proposed_by == order.principal && proposal.request_id == order.request_id;
+      });
+  if (!is_repeated) {
+    RETURN_IF_ERROR(CheckIsUseful(AccountName(limits.dataset, *account), balance, wanted.amount));
+  }
+  ledger::LimitProposal proposal{.id = {},
+                                 .dataset_id = limits.dataset.record.lineage_id,
+                                 .account_id = account->id,
+                                 .counter = wanted.counter,
+                                 .old_limit = balance.limit,
+                                 .new_limit = wanted.amount,
+                                 .reason = order.reason,
+                                 .proposed_by = order.principal,
+                                 .approved_by = {}};
+  if (intent == Intent::kDo) {
+    ASSIGN_OR_RETURN(proposal, ledger.ProposeLimit({.request_id = order.request_id,
+                                                    .account_id = account->id,
+                                                    .counter = wanted.counter,
+                                                    .new_limit = wanted.amount,
+                                                    .reason = order.reason,
+                                                    .proposed_by = order.principal}));
+  }
+  return ViewOfProposal(limits.dataset, *account, proposal);
+}
+
+absl::StatusOr<LimitView> ApproveLimit(ledger::Ledger& ledger, std::string_view principal,
+                                       std::string_view dataset, std::string_view proposal_id,
+                                       Intent intent) {
+  ASSIGN_OR_RETURN(DatasetView view, FindVisible(ledger, principal, dataset));
+  ASSIGN_OR_RETURN(const Limits limits, LimitsOf(ledger, std::move(view)));
+  const auto found =
+      std::find_if(limits.proposals.begin(), limits.proposals.end(),
+                   [&](const ledger::LimitProposal& proposal) { return proposal.id == proposal_id; });
+  if (found == limits.proposals.end()) {
+    return absl::NotFoundError(absl::StrCat("there is no such proposal for dataset ", std::string(dataset)));
+  }
+  ASSIGN_OR_RETURN(const ledger::Account* account, AccountOf(limits, *found));
+  RETURN_IF_ERROR(CheckMayApprove(*account, *found, principal));
+  if (intent == Intent::kValidateOnly) return ViewOfProposal(limits.dataset, *account, *found);
+  ASSIGN_OR_RETURN(const ledger::LimitProposal approved, ledger.ApproveLimit(proposal_id, principal));
+  return ViewOfProposal(limits.dataset, *account, approved);
+}
+
+absl::StatusOr<std::vector<LimitView>> ListLimitProposals(ledger::Ledger& ledger, std::string_view principal,
+                                                          std::string_view dataset) {
+  ASSIGN_OR_RETURN(DatasetView view, FindVisible(ledger, principal, dataset));
+  ASSIGN_OR_RETURN(const Limits limits, LimitsOf(ledger, std::move(view)));
+  std::vector<LimitView> views;
+  for (const ledger::LimitProposal& proposal : limits.proposals) {
+    ASSIGN_OR_RETURN(const ledger::Account* account, AccountOf(limits, proposal));
+    if (limits.dataset.record.owner != principal && !Concerns(*account, principal)) continue;
+    ASSIGN_OR_RETURN(LimitView seen, ViewOfProposal(limits.dataset, *account, proposal));
+    views.push_back(std::move(seen));
+  }
+  return views;
+}
+
+}  // namespace curator::service

@@ -1,0 +1,61 @@
+// Limits in a ledger that contradicts itself: nothing is changed by what cannot be understood.
+#include "service/accounts/accounts.h"
+
+#include "codec/accounting_codec.h"
+#include "codec/schema_codec.h"
+#include "service/testing/fixture.h"
+
+namespace curator::service {
+namespace {
+
+class LimitsTest : public CuratorTest {
+ protected:
+  static LimitOrder Order(int64_t epsilon) {
+    return {.request_id = host::NewUuid(),
+            .principal = "owner",
+            .dataset = "census",
+            .account = "",
+            .epsilon = EpsilonOf(1000 * epsilon),
+            .delta = std::nullopt,
+            .reason = "a second study"};
+  }
+
+  int64_t LimitNow(const std::string& dataset_id) const {
+    return ledger_->ListAccounts(dataset_id)->at(0).counters.at(0).limit;
+  }
+};
+
+TEST_F(LimitsTest, AProposalForACounterThatNoAccountHasIsNeitherShownNorApproved) {
+  const DatasetView census = Make(People("census"));
+  ASSERT_TRUE(GrantAccess(*ledger_, "owner", "census", "ana", Intent::kDo).ok());
+  const auto proposed = ProposeLimit(*ledger_, Order(12), Intent::kDo);
+  ASSERT_TRUE(proposed.ok()) << proposed.status();
+  Corrupt("UPDATE limit_proposals SET counter = 'rho'");
+  EXPECT_EQ(ApproveLimit(*ledger_, "ana", "census", proposed->proposal.id, Intent::kDo).status().code(),
+            absl::StatusCode::kDataLoss);
+  EXPECT_EQ(ListLimitProposals(*ledger_, "owner", "census").status().code(), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(LimitNow(census.record.id), EpsilonOf(10'000).units());
+}
+
+TEST_F(LimitsTest, NoLimitIsProposedForAnAccountThatCountsOtherwiseThanItsRule) {
+  const NewDataset people = People("census");
+  const std::string schema = codec::EncodeSchema(people.schema);
+  const ledger::AccountSpec account{
+      .rule = codec::EncodeRule(*people.limit), .rule_name = "PURE", .limits = {{"rho", 10}}};
+  const auto made = ledger_->CreateDataset({.request_id = host::NewUuid(),
+                                            .name = "census",
+                                            .owner = "owner",
+                                            .schema = schema,
+                                            .schema_hash = Sha256(schema),
+                                            .neighbour_relation = "ADD_REMOVE",
+                                            .privacy_unit = "RECORD",
+                                            .partition_attribute = {},
+                                            .successor_of = {},
+                                            .accounts = {account}});
+  ASSERT_TRUE(made.ok()) << made.status();
+  EXPECT_EQ(ProposeLimit(*ledger_, Order(12), Intent::kDo).status().code(), absl::StatusCode::kDataLoss);
+  EXPECT_TRUE(ledger_->ListLimitProposals(made->id)->empty());
+}
+
+}  // namespace
+}  // namespace curator::service

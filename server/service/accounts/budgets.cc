@@ -1,0 +1,271 @@
+#include "service/accounts/budgets.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "codec/accounting_codec.h"
+#include "dp/accounting/calculators/schedule.h"
+#include "dp/accounting/units.h"
+#include "ledger/history/entry_payload.h"
+#include "service/accounts/accounts.h"
+#include "service/charges/pricing.h"
+
+namespace curator::service {
+namespace {
+
+// "4 marginals, 120 cells: rho 0.1"
+std::string PostingsSummary(const std::string& label, const std::vector<ledger::Posting>& postings) {
+  std::string summary = label;
+  for (const ledger::Posting& posting : postings) {
+    absl::StrAppend(&summary,
+                    summary.empty()               ? ""
+                    : &posting == postings.data() ? ": "
+                                                  : ", ",
+                    posting.counter, " ", dp::FormatCounter(posting.counter, posting.cost));
+  }
+  return summary;
+}
+
+std::string ChargeSummary(std::string_view payload) {
+  const absl::StatusOr<ledger::ChargeMade> charge = ledger::ParseChargeMade(payload);
+  return charge.ok() ? PostingsSummary(charge->label, charge->postings) : "";
+}
+
+// What the charge cost the first account that it posted to: the dataset's own, or a part's. The others'
+// counters may be the same ones again.
+std::vector<ledger::Posting> PostingsOfFirst(const ledger::Charge& charge) {
+  std::vector<ledger::Posting> first;
+  for (const ledger::Posting& posting : charge.postings) {
+    if (posting.account_id == charge.postings.front().account_id) first.push_back(posting);
+  }
+  return first;
+}
+
+// The least of remaining / cost over the counters that the charge touched.
+std::optional<int64_t> RequestsLeft(const ledger::Account& account, const ledger::Charge& charge) {
+  std::optional<int64_t> left;
+  for (const ledger::Posting& posting : charge.postings) {
+    if (posting.account_id != account.id || posting.cost <= 0) continue;
+    for (const ledger::CounterBalance& balance : account.counters) {
+      if (balance.counter != posting.counter) continue;
+      const int64_t remaining = std::max<int64_t>(0, balance.limit - balance.spent - balance.held);
+      left = std::min(left.value_or(std::numeric_limits<int64_t>::max()), remaining / posting.cost);
+    }
+  }
+  return left;
+}
+
+// At the delta of the account that governs the dataset.
+absl::StatusOr<HistoryComparison> ComparisonFor(ledger::Ledger& ledger, const DatasetView& view,
+                                                const std::vector<ledger::Account>& accounts,
+                                                std::string_view principal) {
+  dp::Delta delta;
+  for (const ledger::Account& account : accounts) {
+    if (account.scope_type != ledger::ScopeType::kDataset) continue;
+    ASSIGN_OR_RETURN(const dp::RuleSpec rule, PromiseOf(account));
+    delta = rule.delta;
+  }
+  const std::string_view whose = view.record.owner == principal ? std::string_view() : principal;
+  return CompareHistory(ledger, view.record, whose, delta.units() > 0 ? delta : kDeltaComparedUnderPure);
+}
+
+// "analyst ana: epsilon 0.5", "group interns (2 members): rho 0.1", "part 2024: rho 0.1"
+std::string OpeningSummary(const ledger::OpenedAccount& opened) {
+  const ledger::AccountSpec& account = opened.spec;
+  std::string summary = absl::StrCat("analyst ", account.scope_key);
+  if (account.scope_type == ledger::ScopeType::kPart) summary = absl::StrCat("part ", account.scope_key);
+  if (account.scope_type == ledger::ScopeType::kAnalystGroup) {
+    summary = absl::StrCat("group ", account.scope_key, " (", account.members.size(),
+                           account.members.size() == 1 ? " member)" : " members)");
+  }
+  for (const ledger::CounterLimit& limit : account.limits) {
+    absl::StrAppend(&summary, &limit == account.limits.data() ? ": " : ", ", limit.counter, " ",
+                    dp::FormatCounter(limit.counter, limit.limit));
+  }
+  return summary;
+}
+
+// "entries 12 to 15 are lost; epsilon raised by 0.3: the disk failed"
+std::string RepairSummary(const ledger::Entry& entry) {
+  const absl::StatusOr<ledger::Repair> repair = ledger::ParseRepair(entry.payload);
+  if (!repair.ok()) return "";
+  std::string summary;
+  if (entry.seq > repair->last_kept_seq + 1) {
+    absl::StrAppend(&summary, "entries ", repair->last_kept_seq + 1, " to ", entry.seq - 1, " are lost");
+  }
+  for (const ledger::RaisedBy& raised : repair->raised) {
+    absl::StrAppend(&summary, summary.empty() ? "" : "; ", raised.counter, " raised by ",
+                    dp::FormatCounter(raised.counter, raised.amount));
+  }
+  return absl::StrCat(summary, ": ", repair->reason);
+}
+
+// "epsilon 0.5 to 0.7: a second study"
+std::string LimitSummary(std::string_view payload) {
+  const absl::StatusOr<ledger::LimitChange> change = ledger::ParseLimitChange(payload);
+  if (!change.ok()) return "";
+  return absl::StrCat(change->counter, " ", dp::FormatCounter(change->counter, change->old_limit), " to ",
+                      dp::FormatCounter(change->counter, change->new_limit), ": ", change->reason);
+}
+
+}  // namespace
+
+absl::StatusOr<AccountView> ViewOf(const DatasetView& dataset, const ledger::Account& account,
+                                   std::string_view viewer) {
+  ASSIGN_OR_RETURN(const dp::RuleSpec rule, PromiseOf(account));
+  return AccountView{
+      .name = AccountName(dataset, account),
+      .rule = rule,
+      .counters = account.counters,
+      .scope_type = account.scope_type,
+      .scope_key = account.scope_key,
+      .members = viewer == dataset.record.owner ? account.members : std::vector<std::string>()};
+}
+
+absl::StatusOr<BudgetView> GetBudget(ledger::Ledger& ledger, std::string_view principal,
+                                     std::string_view dataset, BudgetDetail detail) {
+  ASSIGN_OR_RETURN(const DatasetView view, FindVisible(ledger, principal, dataset));
+  ASSIGN_OR_RETURN(const std::vector<ledger::Account> accounts, AccountsOf(ledger, view));
+  const absl::StatusOr<ledger::Charge> last = ledger.LatestCharge(view.record.id, principal);
+  if (!last.ok() && !absl::IsNotFound(last.status())) return last.status();
+  BudgetView budget;
+  budget.protects = WhomItProtects(view);
+  if (last.ok()) {
+    budget.last_request = {PostingsSummary(last->label, PostingsOfFirst(*last)), last->created_at_us};
+  }
+  if (detail == BudgetDetail::kWithComparison) {
+    ASSIGN_OR_RETURN(budget.comparison, ComparisonFor(ledger, view, accounts, principal));
+  }
+  for (const ledger::Account& account : accounts) {
+    if (view.record.owner != principal && !Concerns(account, principal)) continue;
+    ASSIGN_OR_RETURN(AccountView account_view, ViewOf(view, account, principal));
+    if (last.ok()) account_view.requests_left_like_last = RequestsLeft(account, *last);
+    budget.accounts.push_back(std::move(account_view));
+  }
+  return budget;
+}
+
+std::optional<AccountView> LargestPart(std::string_view dataset, const std::vector<AccountView>& accounts) {
+  std::optional<AccountView> largest;
+  for (const AccountView& account : accounts) {
+    if (account.scope_type != ledger::ScopeType::kPart) continue;
+    if (!largest) {
+      largest = account;
+      largest->name = absl::StrCat("dataset/", std::string(dataset));
+      largest->scope_type = ledger::ScopeType::kDataset;
+      largest->scope_key.clear();
+      continue;
+    }
+    for (size_t i = 0; i < largest->counters.size() && i < account.counters.size(); ++i) {
+      ledger::CounterBalance& most = largest->counters[i];
+      most.limit = std::max(most.limit, account.counters[i].limit);
+      most.spent = std::max(most.spent, account.counters[i].spent);
+      most.held = std::max(most.held, account.counters[i].held);
+    }
+  }
+  return largest;
+}
+
+absl::StatusOr<std::vector<ledger::Entry>> ListLedgerEntries(ledger::Ledger& ledger,
+                                                             std::string_view principal,
+                                                             std::string_view dataset,
+                                                             const ledger::Page& page) {
+  ASSIGN_OR_RETURN(const DatasetView view, FindOwned(ledger, principal, dataset));
+  return ledger.ListEntries(view.record.id, page);
+}
+
+std::string Summary(const ledger::Entry& entry) {
+  if (entry.kind == ledger::kCharged || entry.kind == ledger::kReserved) return ChargeSummary(entry.payload);
+  if (entry.kind == ledger::kGranted || entry.kind == ledger::kReleaseShared ||
+      entry.kind == ledger::kEqualContent || entry.kind == ledger::kOwnerAction) {
+    return ledger::ParseNote(entry.payload).value_or("");
+  }
+  if (entry.kind == ledger::kRepaired) return RepairSummary(entry);
+  if (entry.kind == ledger::kLimitProposed || entry.kind == ledger::kLimitChanged) {
+    return LimitSummary(entry.payload);
+  }
+  if (entry.kind == ledger::kAccountOpened) {
+    const absl::StatusOr<ledger::OpenedAccount> opened = ledger::ParseOpenedAccount(entry.payload);
+    return opened.ok() ? OpeningSummary(*opened) : "";
+  }
+  if (entry.kind == ledger::kPartAdded) {
+    const absl::StatusOr<ledger::PartAdded> added = ledger::ParsePartAdded(entry.payload);
+    return added.ok() ? OpeningSummary(added->account) : "";
+  }
+  if (entry.kind == ledger::kPartSealed) {
+    const absl::StatusOr<ledger::PartSealed> sealed = ledger::ParsePartSealed(entry.payload);
+    return sealed.ok() ? absl::StrCat("part no. ", sealed->number, " makes version ", sealed->version) : "";
+  }
+  const absl::StatusOr<ledger::ChargeChanged> change = ledger::ParseChargeChanged(entry.payload);
+  if (!change.ok()) return "";
+  return change->release_id.empty() ? change->reason : absl::StrCat("release ", change->release_id);
+}
+
+absl::StatusOr<std::vector<LinkView>> ListChainLinks(ledger::Ledger& ledger, std::string_view principal,
+                                                     std::string_view dataset, const ledger::Page& page) {
+  ASSIGN_OR_RETURN(const DatasetView view, FindVisible(ledger, principal, dataset));
+  ASSIGN_OR_RETURN(std::vector<ledger::Entry> entries, ledger.ListEntries(view.record.id, page));
+  std::vector<LinkView> links;
+  for (ledger::Entry& entry : entries) {
+    const bool is_own_charge = !entry.charge_id.empty() && entry.actor == principal;
+    links.push_back({std::move(entry), is_own_charge || view.record.owner == principal});
+  }
+  return links;
+}
+
+absl::StatusOr<VerifiedLedger> VerifyLedger(ledger::Ledger& ledger, std::string_view principal,
+                                            std::string_view dataset) {
+  ASSIGN_OR_RETURN(const DatasetView view, FindVisible(ledger, principal, dataset));
+  VerifiedLedger verified{.verification = {}, .dataset_id = view.record.id};
+  ASSIGN_OR_RETURN(verified.verification, ledger.Verify(view.record.id));
+  return verified;
+}
+
+namespace {
+
+// All events as one schedule.
+absl::StatusOr<dp::Schedule> ScheduleOfAll(const std::vector<ledger::EventCount>& events) {
+  dp::Schedule schedule;
+  for (const auto& [bytes, charges] : events) {
+    ASSIGN_OR_RETURN(const dp::Event event, codec::DecodeEvent(bytes));
+    ASSIGN_OR_RETURN(dp::Schedule parts, dp::ScheduleOf(event));
+    for (dp::CountedEvent& part : parts) {
+      ASSIGN_OR_RETURN(part.count, dp::CheckedMultiply(part.count, charges));
+      schedule.push_back(std::move(part));
+    }
+  }
+  return schedule;
+}
+
+}  // namespace
+
+absl::StatusOr<HistoryComparison> CompareHistory(ledger::Ledger& ledger, const ledger::Dataset& dataset,
+                                                 std::string_view principal, dp::Delta delta) {
+  HistoryComparison comparison{.delta = delta, .own_charges_only = !principal.empty()};
+  if (!dataset.partition_attribute.empty()) {
+    comparison.not_computed = "not computed: each part of a partitioned dataset is counted on its own";
+    return comparison;
+  }
+  ASSIGN_OR_RETURN(const std::vector<ledger::EventCount> events,
+                   ledger.CountEvents(dataset.id, principal, kMostEventsCompared + 1));
+  if (static_cast<int64_t>(events.size()) > kMostEventsCompared) {
+    comparison.not_computed =
+        absl::StrCat("not computed: the charges are of more than ", kMostEventsCompared, " different kinds");
+    return comparison;
+  }
+  for (const ledger::EventCount& event : events) comparison.charges += event.charges;
+  if (events.empty()) return comparison;
+  const absl::StatusOr<dp::Schedule> schedule = ScheduleOfAll(events);
+  if (absl::IsDataLoss(schedule.status())) return schedule.status();
+  if (!schedule.ok()) {
+    comparison.not_computed = absl::StrCat("not computed: ", std::string(schedule.status().message()));
+    return comparison;
+  }
+  ASSIGN_OR_RETURN(comparison.calculated, dp::CompareCalculators(*schedule, delta, dp::Effort::kBounded));
+  return comparison;
+}
+
+}  // namespace curator::service

@@ -1,0 +1,233 @@
+// What is left in words, and history under other rules, over a real ledger.
+#include "service/accounts/budgets.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <memory>
+
+#include "base/canonical_bytes.h"
+#include "codec/accounting_codec.h"
+#include "codec/schema_codec.h"
+#include "host/entropy.h"
+#include "ledger/open_ledger.h"
+
+namespace curator::service {
+namespace {
+
+constexpr int64_t kHour = 3'600'000'000;
+constexpr dp::Delta kDelta(1'000'000'000'000);  // 1e-6
+
+std::string Entropy(size_t size) {
+  std::string bytes(size, '\0');
+  host::FillWithEntropy({reinterpret_cast<uint8_t*>(bytes.data()), bytes.size()});
+  return bytes;
+}
+
+std::string Uuid(int number) {
+  const std::string digits = std::to_string(100000 + number);
+  return "3f2504e0-4f89-41d3-9a0c-030500" + digits;
+}
+
+dp::Event Pure(int64_t thousandths) {
+  return {dp::PureEvent{dp::Epsilon(thousandths * dp::kEpsilonUnitsPerOne / 1000)}};
+}
+
+dp::Event PureOfUnits(int64_t units) {
+  return {dp::PureEvent{dp::Epsilon(units)}};
+}
+
+class BudgetsTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = (std::filesystem::temp_directory_path() / "budgets-XXXXXX").string();
+    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+    directory_ = pattern;
+    auto opened = ledger::OpenLedger({.url = "sqlite:" + (directory_ / "ledger.db").string(),
+                                      .anchor_dir = directory_ / "anchor",
+                                      .entropy = Entropy});
+    ASSERT_TRUE(opened.ok()) << opened.status();
+    ledger_ = *std::move(opened);
+    MakeDataset(
+        {.kind = dp::RuleKind::kZcdp, .epsilon = dp::Epsilon(4 * dp::kEpsilonUnitsPerOne), .delta = kDelta});
+  }
+
+  void TearDown() override {
+    ledger_.reset();
+    std::filesystem::remove_all(directory_);
+  }
+
+  void MakeDataset(const dp::RuleSpec& rule) {
+    const dp::Attribute attribute = *dp::Attribute::Create("zone", dp::CodedKind{7});
+    const std::string schema =
+        codec::EncodeSchema(*dp::CreateSchema(*dp::Domain::Create({attribute}), dp::RecordUnit{}));
+    ledger::AccountSpec account{.rule = codec::EncodeRule(rule),
+                                .rule_name = std::string(dp::RuleName(rule.kind))};
+    const std::vector<dp::CounterAmount> limits = dp::LimitsOf(rule).value();
+    for (const dp::CounterAmount& limit : limits) {
+      account.limits.push_back({limit.counter, limit.amount});
+    }
+    const auto dataset = ledger_->CreateDataset({.request_id = Uuid(0),
+                                                 .name = "census",
+                                                 .owner = "owner",
+                                                 .schema = schema,
+                                                 .schema_hash = Sha256(schema),
+                                                 .neighbour_relation = "ADD_REMOVE",
+                                                 .privacy_unit = "RECORD",
+                                                 .accounts = {account}});
+    ASSERT_TRUE(dataset.ok()) << dataset.status();
+    dataset_id_ = dataset->id;
+    rule_ = rule;
+    ASSERT_TRUE(ledger_->SealDataset(dataset_id_, std::string(32, 'c'), "owner").ok());
+    ASSERT_TRUE(ledger_->Grant(dataset_id_, "ana", "owner").ok());
+    account_ = ledger_->ListAccounts(dataset_id_)->at(0);
+  }
+
+  ledger::ChargeRequest Request(const std::string& principal, const dp::Event& event) {
+    ledger::ChargeRequest request{.dataset_id = dataset_id_,
+                                  .dataset_version = 1,
+                                  .principal = principal,
+                                  .request_id = Uuid(++requests_),
+                                  .fingerprint = Sha256(std::to_string(requests_)),
+                                  .kind = "workload",
+                                  .event = codec::EncodeEvent(event),
+                                  .label = "one count",
+                                  .sealed_key = "key"};
+    const std::vector<dp::CounterAmount> costs = dp::CostOf(rule_, event).value();
+    for (const dp::CounterAmount& cost : costs) {
+      request.postings.push_back({account_.id, cost.counter, cost.amount});
+    }
+    return request;
+  }
+
+  void Charge(const std::string& principal, const dp::Event& event) {
+    const auto attempt = ledger_->Begin(Request(principal, event));
+    ASSERT_TRUE(attempt.ok()) << attempt.status();
+  }
+
+  BudgetView Budget(const std::string& principal) {
+    return GetBudget(*ledger_, principal, "census", BudgetDetail::kWithComparison).value();
+  }
+
+  static double EpsilonBy(const HistoryComparison& comparison, std::string_view calculator) {
+    for (const dp::CalculatedEpsilon& one : comparison.calculated) {
+      if (one.calculator == calculator && one.epsilon.ok()) return *one.epsilon;
+    }
+    ADD_FAILURE() << std::string(calculator) << " counted nothing";
+    return -1;
+  }
+
+  std::filesystem::path directory_;
+  std::unique_ptr<ledger::Ledger> ledger_;
+  std::string dataset_id_;
+  dp::RuleSpec rule_;
+  ledger::Account account_;
+  int requests_ = 0;
+};
+
+TEST_F(BudgetsTest, WhatIsLeftIsCountedInRequestsLikeTheCallersLast) {
+  Charge("ana", Pure(500));
+  Charge("ana", Pure(10));
+  Charge("owner", Pure(200));
+  const BudgetView budget = Budget("ana");
+  const ledger::CounterBalance& rho = budget.accounts.at(0).counters.at(0);
+  const int64_t cost = dp::CostOf(rule_, Pure(10))->at(0).amount;
+  const int64_t left = budget.accounts.at(0).requests_left_like_last.value();
+  EXPECT_EQ(left, (rho.limit - rho.spent) / cost);
+  EXPECT_LE(left * cost, rho.limit - rho.spent);
+  EXPECT_GT((left + 1) * cost, rho.limit - rho.spent);
+  EXPECT_EQ(budget.last_request->summary, "one count: rho " + dp::FormatCounter("rho", cost));
+}
+
+TEST_F(BudgetsTest, AsManyRequestsAsAreSaidToBeLeftAreAdmittedAndNotOneMore) {
+  Charge("ana", Pure(100));
+  const int64_t left = Budget("ana").accounts.at(0).requests_left_like_last.value();
+  ASSERT_GT(left, 0);
+  ASSERT_LT(left, 100);
+  for (int64_t i = 0; i < left; ++i) Charge("ana", Pure(100));
+  EXPECT_EQ(Budget("ana").accounts.at(0).requests_left_like_last, 0);
+  EXPECT_TRUE(absl::IsResourceExhausted(ledger_->Begin(Request("ana", Pure(100))).status()));
+}
+
+TEST_F(BudgetsTest, WhoeverHasAskedNothingIsToldNothingOfRequests) {
+  Charge("owner", Pure(100));
+  const BudgetView budget = Budget("ana");
+  EXPECT_FALSE(budget.last_request.has_value());
+  EXPECT_FALSE(budget.accounts.at(0).requests_left_like_last.has_value());
+}
+
+TEST_F(BudgetsTest, AllChargesAreCountedUnderOtherRulesForTheOwnerAndTheirOwnForOthers) {
+  for (int i = 0; i < 5; ++i) Charge("ana", Pure(100));
+  Charge("owner", Pure(200));
+  EXPECT_FALSE(GetBudget(*ledger_, "owner", "census", BudgetDetail::kBalances)->comparison.has_value());
+  const HistoryComparison of_ana = Budget("ana").comparison.value();
+  EXPECT_TRUE(of_ana.own_charges_only);
+  EXPECT_EQ(of_ana.charges, 5);
+  EXPECT_EQ(of_ana.delta, kDelta);
+  EXPECT_NEAR(EpsilonBy(of_ana, "basic"), 0.5, 1e-12);
+  const double squares = 5 * 0.01;
+  EXPECT_NEAR(EpsilonBy(of_ana, "advanced"), std::sqrt(2 * std::log(1e6) * squares) + squares / 2, 1e-9);
+  EXPECT_LE(EpsilonBy(of_ana, "numerical"), 0.5);
+  EXPECT_LE(EpsilonBy(of_ana, "numerical-lower"), EpsilonBy(of_ana, "numerical"));
+  const HistoryComparison of_owner = Budget("owner").comparison.value();
+  EXPECT_FALSE(of_owner.own_charges_only);
+  EXPECT_EQ(of_owner.charges, 6);
+  EXPECT_NEAR(EpsilonBy(of_owner, "basic"), 0.7, 1e-12);
+}
+
+TEST_F(BudgetsTest, MoreKindsOfRequestsThanAreComparedAreNotComparedAndItIsSaid) {
+  for (int64_t i = 0; i <= kMostEventsCompared; ++i) Charge("ana", PureOfUnits(1'000'000 + i));
+  const HistoryComparison comparison = Budget("ana").comparison.value();
+  EXPECT_TRUE(comparison.calculated.empty());
+  EXPECT_NE(comparison.not_computed.find("different kinds"), std::string::npos) << comparison.not_computed;
+}
+
+TEST_F(BudgetsTest, ACancelledReservationIsNeitherComparedNorTheLastRequest) {
+  Charge("ana", Pure(100));
+  const auto reserved = ledger_->Reserve({Request("ana", Pure(200))}, kHour);
+  ASSERT_TRUE(reserved.ok()) << reserved.status();
+  EXPECT_EQ(Budget("owner").comparison->charges, 2);
+  ASSERT_TRUE(ledger_->CancelReserved(reserved->at(0).id, "not needed", "ana").ok());
+  const HistoryComparison comparison = Budget("owner").comparison.value();
+  EXPECT_EQ(comparison.charges, 1);
+  EXPECT_NEAR(EpsilonBy(comparison, "basic"), 0.1, 1e-12);
+  const int64_t cost = dp::CostOf(rule_, Pure(100))->at(0).amount;
+  EXPECT_EQ(Budget("ana").last_request->summary, "one count: rho " + dp::FormatCounter("rho", cost));
+}
+
+TEST_F(BudgetsTest, AnEmptyHistoryComesToNothing) {
+  const HistoryComparison comparison = Budget("owner").comparison.value();
+  EXPECT_EQ(comparison.charges, 0);
+  EXPECT_TRUE(comparison.calculated.empty());
+  EXPECT_TRUE(comparison.not_computed.empty());
+}
+
+TEST_F(BudgetsTest, TheHistoryTellsOfAGroupsAccountHowManySharedIt) {
+  const std::vector<dp::CounterAmount> limits = dp::LimitsOf(rule_).value();
+  ledger::AccountSpec group{.scope_type = ledger::ScopeType::kAnalystGroup,
+                            .scope_key = "interns",
+                            .rule = codec::EncodeRule(rule_),
+                            .rule_name = "ZCDP",
+                            .limits = {{limits[0].counter, limits[0].amount}},
+                            .members = {"ana", "bob"}};
+  ASSERT_TRUE(ledger_->CreateAccount({Uuid(++requests_), dataset_id_, group, "owner"}).ok());
+  group.scope_key = "lone";
+  group.members = {"cid"};
+  ASSERT_TRUE(ledger_->CreateAccount({Uuid(++requests_), dataset_id_, group, "owner"}).ok());
+  const auto entries = ListLedgerEntries(*ledger_, "owner", "census", {});
+  ASSERT_TRUE(entries.ok()) << entries.status();
+  const std::string rho = "rho " + dp::FormatCounter("rho", limits[0].amount);
+  EXPECT_EQ(Summary(entries->at(entries->size() - 2)), "group interns (2 members): " + rho);
+  EXPECT_EQ(Summary(entries->back()), "group lone (1 member): " + rho);
+}
+
+TEST_F(BudgetsTest, PartsThatDifferAreNotComparedAndItIsSaidWhy) {
+  Charge("ana", {dp::ParallelEvent{{Pure(100), Pure(200)}}});
+  const HistoryComparison comparison = Budget("owner").comparison.value();
+  EXPECT_TRUE(comparison.calculated.empty());
+  EXPECT_NE(comparison.not_computed.find("parallel parts"), std::string::npos) << comparison.not_computed;
+}
+
+}  // namespace
+}  // namespace curator::service

@@ -1,0 +1,128 @@
+// The work that runs in this process, by the id of the charge that pays for it.
+//
+// An operation is the life of one charge. What is durable about it is in the ledger; this registry adds what
+// only the running process knows: how far it has come, how to stop it, and when it ends. Thread-safe.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
+
+namespace curator::service {
+
+class RunningOperations {
+ public:
+  // Registers the operation for as long as the ticket lives.
+  class Ticket {
+   public:
+    ~Ticket();
+    Ticket(const Ticket&) = delete;
+    Ticket& operator=(const Ticket&) = delete;
+
+    std::stop_token stop_token() const { return stop_.get_token(); }
+    // Stops the work as a cancel does.
+    void RequestStop() { stop_.request_stop(); }
+    void SetShareDone(double share);
+
+   private:
+    friend class RunningOperations;
+    Ticket(RunningOperations& registry, std::string charge_id);
+
+    RunningOperations& registry_;
+    const std::string charge_id_;
+    std::stop_source stop_;
+    double share_done_ = 0;  // guarded by the registry's mutex
+  };
+
+  // The charge must not be running already.
+  std::shared_ptr<Ticket> Start(std::string charge_id);
+
+  // The share done in [0, 1], or none when no such operation runs here.
+  std::optional<double> ShareDone(std::string_view charge_id) const;
+
+  // Asks the operation to stop. False when it does not run here.
+  bool RequestStop(std::string_view charge_id);
+
+  // This process is going away: stops everything, and what stops because of it is to be taken up again by
+  // another process.
+  void Abandon();
+  bool abandoning() const;
+
+  // Waits until the operation has ended, or (with `share_seen`) its share has changed, or `deadline` has
+  // passed.
+  void AwaitEnd(std::string_view charge_id, absl::Time deadline) const;
+  void AwaitChange(std::string_view charge_id, double share_seen, absl::Time deadline) const;
+
+  // Waits until nothing runs. False when `deadline` passed before.
+  bool AwaitAllEnded(absl::Time deadline) const;
+
+ private:
+  mutable absl::Mutex mutex_;
+  bool abandoning_ ABSL_GUARDED_BY(mutex_) = false;
+  std::map<std::string, Ticket*, std::less<>> running_ ABSL_GUARDED_BY(mutex_);
+};
+
+// Long work, done by a fixed number of threads, with a bounded queue in front of them.
+//
+// Thread-safe. The work itself must not throw.
+
+class WorkQueue {
+ public:
+  // A place in the queue, taken before anything is charged, so that charged work is never turned away.
+  class Place {
+   public:
+    Place() = default;
+    Place(Place&& other) noexcept;
+    Place& operator=(Place&& other) noexcept;
+    ~Place();
+
+   private:
+    friend class WorkQueue;
+    explicit Place(WorkQueue* queue) : queue_(queue) {}
+    WorkQueue* queue_ = nullptr;
+  };
+
+  WorkQueue(int threads, int places);
+  ~WorkQueue();  // runs what is queued, then ends
+  WorkQueue(const WorkQueue&) = delete;
+  WorkQueue& operator=(const WorkQueue&) = delete;
+
+  // UNAVAILABLE when all places are taken or the queue is closed.
+  absl::StatusOr<Place> Reserve();
+
+  // Runs `work` in its turn on one of the threads.
+  void Run(Place place, std::function<void()> work);
+
+  // No further places are given.
+  void Close();
+
+ private:
+  struct Item {
+    Place place;
+    std::function<void()> work;
+  };
+
+  void WorkerLoop();
+  void FreePlace();
+
+  absl::Mutex mutex_;
+  int free_places_ ABSL_GUARDED_BY(mutex_);
+  bool closed_ ABSL_GUARDED_BY(mutex_) = false;
+  bool ending_ ABSL_GUARDED_BY(mutex_) = false;
+  std::deque<Item> items_ ABSL_GUARDED_BY(mutex_);
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace curator::service

@@ -1,0 +1,202 @@
+#include "service/charges/accountant.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/canonical_bytes.h"
+#include "base/errors.h"
+#include "base/status_macros.h"
+#include "codec/accounting_codec.h"
+#include "dp/accounting/certification.h"
+#include "service/charges/request_scope.h"
+
+namespace curator::service {
+namespace {
+
+constexpr size_t kMaxSummaryLength = 200;
+
+// Two calls under one request id are the same reservation when dataset and event are the same.
+std::string ReservationFingerprint(const DatasetView& dataset, const dp::Event& event) {
+  CanonicalWriter writer("curator.fingerprint.reservation", 1);
+  writer.Text(dataset.record.id);
+  writer.Text(codec::EncodeEvent(dp::AsAsked(event)));
+  return Sha256(std::move(writer).Take());
+}
+
+absl::Status CheckLifetime(absl::Duration lifetime) {
+  if (lifetime > absl::ZeroDuration() && lifetime <= kMaxReservationLifetime) return absl::OkStatus();
+  return InvalidField("lifetime", "must be positive and at most 366 days");
+}
+
+absl::StatusOr<ChargeView> ViewOfCharge(ledger::Ledger& ledger, std::string_view principal,
+                                        ledger::Charge charge) {
+  ASSIGN_OR_RETURN(const DatasetView dataset, FindVisibleById(ledger, principal, charge.dataset_id));
+  ASSIGN_OR_RETURN(const std::vector<ledger::Account> accounts, AccountsOf(ledger, dataset));
+  ASSIGN_OR_RETURN(const dp::Event event, codec::DecodeEvent(charge.event));
+  ASSIGN_OR_RETURN(Price price, PricePaid(dataset, accounts, charge));
+  return ChargeView{std::move(charge), dataset.record.name, dp::Describe(event), std::move(price)};
+}
+
+absl::Status NoSuchCharge() {
+  return absl::NotFoundError("there is no charge of yours with this id");
+}
+
+absl::StatusOr<ledger::Charge> FindOwn(ledger::Ledger& ledger, std::string_view principal,
+                                       std::string_view charge_id) {
+  absl::StatusOr<ledger::Charge> charge = ledger.GetCharge(charge_id);
+  if (absl::IsNotFound(charge.status()) || (charge.ok() && charge->principal != principal))
+    return NoSuchCharge();
+  return charge;
+}
+
+// Only what was reserved here may be moved here: the charge of a question to Curator belongs to the draw that
+// it pays for.
+absl::StatusOr<ledger::Charge> FindOwnReservation(ledger::Ledger& ledger, std::string_view principal,
+                                                  std::string_view charge_id) {
+  ASSIGN_OR_RETURN(ledger::Charge charge, FindOwn(ledger, principal, charge_id));
+  if (charge.kind == kReservationKind) return charge;
+  return absl::FailedPreconditionError("this charge is no reservation: Curator itself starts and ends it");
+}
+
+struct Priced {
+  ledger::ChargeRequest request;
+  ChargeView view;
+};
+
+absl::StatusOr<Priced> PriceReservation(ledger::Ledger& ledger, std::string_view principal,
+                                        const ReservationRequest& reservation) {
+  RETURN_IF_ERROR(CheckRequestId(reservation.request_id));
+  if (reservation.summary.size() > kMaxSummaryLength) {
+    return InvalidField("summary", absl::StrCat("is longer than ", kMaxSummaryLength, " bytes"));
+  }
+  RETURN_IF_ERROR(CheckLifetime(reservation.lifetime));
+  RETURN_IF_ERROR(WithinField("event", dp::ValidateEvent(reservation.event)));
+  ASSIGN_OR_RETURN(const DatasetView dataset, FindVisible(ledger, principal, reservation.dataset));
+  RETURN_IF_ERROR(CheckAnswersOrReplays(ledger, dataset.record, principal, reservation.request_id));
+  ASSIGN_OR_RETURN(const RequestScope scope,
+                   OutsideScopeOf(ledger, dataset, principal, reservation.request_id));
+  ASSIGN_OR_RETURN(Price price, PriceOf(dataset, scope.accounts, reservation.event));
+  Priced priced{.request = {.dataset_id = dataset.record.id,
+                            .dataset_version = scope.version,
+                            .principal = std::string(principal),
+                            .request_id = reservation.request_id,
+                            .fingerprint = ReservationFingerprint(dataset, reservation.event),
+                            .kind = kReservationKind,
+                            .event = codec::EncodeEvent(reservation.event),
+                            .label = reservation.summary,
+                            .postings = price.Postings()}};
+  priced.view.dataset = dataset.record.name;
+  priced.view.event = dp::Describe(reservation.event);
+  priced.view.price = std::move(price);
+  return priced;
+}
+
+// The cost of `event` in exactly the counters that the charge holds.
+absl::StatusOr<std::vector<ledger::Posting>> FinalCost(ledger::Ledger& ledger, const ledger::Charge& charge,
+                                                       const dp::Event& event) {
+  ASSIGN_OR_RETURN(const std::vector<ledger::Account> accounts, ledger.ListAccounts(charge.dataset_id));
+  std::vector<ledger::Posting> postings;
+  for (const ledger::Account& account : accounts) {
+    const bool is_held =
+        std::any_of(charge.postings.begin(), charge.postings.end(),
+                    [&](const ledger::Posting& held) { return held.account_id == account.id; });
+    if (!is_held) continue;
+    ASSIGN_OR_RETURN(const dp::RuleSpec rule, codec::DecodeRule(account.rule));
+    ASSIGN_OR_RETURN(const std::vector<dp::CounterAmount> costs, dp::CostOf(rule, event));
+    for (const dp::CounterAmount& cost : costs) postings.push_back({account.id, cost.counter, cost.amount});
+  }
+  return postings;
+}
+
+}  // namespace
+
+absl::StatusOr<CostEstimate> EstimateCost(ledger::Ledger& ledger, std::string_view principal,
+                                          std::string_view dataset, const dp::Event& event) {
+  RETURN_IF_ERROR(WithinField("event", dp::ValidateEvent(event)));
+  ASSIGN_OR_RETURN(const DatasetView view, FindVisible(ledger, principal, dataset));
+  ASSIGN_OR_RETURN(const RequestScope scope, OutsideScopeOf(ledger, view, principal, ""));
+  ASSIGN_OR_RETURN(Price price, PriceOf(view, scope.accounts, event));
+  return CostEstimate{std::move(price), dp::Describe(event), WhomItProtects(view)};
+}
+
+absl::StatusOr<std::vector<ChargeView>> ReserveBudget(ledger::Ledger& ledger, std::string_view principal,
+                                                      const std::vector<ReservationRequest>& requests,
+                                                      Intent intent) {
+  if (requests.empty() || requests.size() > kMaxReservations) {
+    return InvalidField("requests", absl::StrCat("must be 1 to ", kMaxReservations, " reservations"));
+  }
+  std::vector<ledger::ChargeRequest> charges;
+  std::vector<ChargeView> views;
+  for (const ReservationRequest& request : requests) {
+    if (request.lifetime != requests[0].lifetime) {
+      return InvalidField("lifetime", "must be the same for all reservations of a batch");
+    }
+    ASSIGN_OR_RETURN(Priced priced, PriceReservation(ledger, principal, request));
+    charges.push_back(std::move(priced.request));
+    views.push_back(std::move(priced.view));
+  }
+  if (intent == Intent::kValidateOnly) return views;
+  ASSIGN_OR_RETURN(const std::vector<ledger::Charge> reserved,
+                   ledger.Reserve(charges, absl::ToInt64Microseconds(requests[0].lifetime)));
+  for (size_t i = 0; i < views.size(); ++i) {
+    ASSIGN_OR_RETURN(views[i], ViewOfCharge(ledger, principal, reserved[i]));
+  }
+  return views;
+}
+
+absl::StatusOr<ChargeView> StartCharge(ledger::Ledger& ledger, std::string_view principal,
+                                       std::string_view charge_id,
+                                       const std::optional<dp::Event>& final_event) {
+  ASSIGN_OR_RETURN(const ledger::Charge charge, FindOwnReservation(ledger, principal, charge_id));
+  std::vector<ledger::Posting> final_cost = charge.postings;
+  if (final_event) {
+    RETURN_IF_ERROR(WithinField("final_event", dp::ValidateEvent(*final_event)));
+    ASSIGN_OR_RETURN(final_cost, FinalCost(ledger, charge, *final_event));
+  }
+  ASSIGN_OR_RETURN(ledger::Charge started, ledger.StartReserved(charge_id, final_cost, principal));
+  return ViewOfCharge(ledger, principal, std::move(started));
+}
+
+absl::StatusOr<ChargeView> CommitBudget(ledger::Ledger& ledger, std::string_view principal,
+                                        std::string_view charge_id) {
+  RETURN_IF_ERROR(FindOwnReservation(ledger, principal, charge_id).status());
+  ASSIGN_OR_RETURN(ledger::Charge charge, ledger.CommitReserved(charge_id, principal));
+  return ViewOfCharge(ledger, principal, std::move(charge));
+}
+
+absl::StatusOr<ChargeView> CancelReservation(ledger::Ledger& ledger, std::string_view principal,
+                                             std::string_view charge_id, std::string_view reason) {
+  RETURN_IF_ERROR(FindOwnReservation(ledger, principal, charge_id).status());
+  if (reason.size() > kMaxSummaryLength) {
+    return InvalidField("reason", absl::StrCat("is longer than ", kMaxSummaryLength, " bytes"));
+  }
+  ASSIGN_OR_RETURN(ledger::Charge charge,
+                   ledger.CancelReserved(charge_id, reason.empty() ? "cancelled" : reason, principal));
+  return ViewOfCharge(ledger, principal, std::move(charge));
+}
+
+absl::StatusOr<ChargeView> ExtendReservation(ledger::Ledger& ledger, std::string_view principal,
+                                             std::string_view charge_id, absl::Duration lifetime) {
+  RETURN_IF_ERROR(FindOwnReservation(ledger, principal, charge_id).status());
+  RETURN_IF_ERROR(CheckLifetime(lifetime));
+  ASSIGN_OR_RETURN(ledger::Charge charge,
+                   ledger.ExtendReserved(charge_id, absl::ToInt64Microseconds(lifetime), principal));
+  return ViewOfCharge(ledger, principal, std::move(charge));
+}
+
+absl::StatusOr<ChargeView> GetCharge(ledger::Ledger& ledger, std::string_view principal,
+                                     std::string_view charge_id) {
+  ASSIGN_OR_RETURN(ledger::Charge charge, FindOwn(ledger, principal, charge_id));
+  return ViewOfCharge(ledger, principal, std::move(charge));
+}
+
+absl::StatusOr<ChargeView> FindCharge(ledger::Ledger& ledger, std::string_view principal,
+                                      std::string_view request_id) {
+  absl::StatusOr<ledger::Charge> charge = ledger.FindCharge(principal, request_id);
+  if (absl::IsNotFound(charge.status())) return NoSuchCharge();
+  RETURN_IF_ERROR(charge.status());
+  return ViewOfCharge(ledger, principal, *std::move(charge));
+}
+
+}  // namespace curator::service

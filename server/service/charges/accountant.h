@@ -1,0 +1,74 @@
+// The accountant for services that run a mechanism of their own on data that Curator need not hold.
+//
+// The dataset must be sealed; one whose records live elsewhere is sealed without records.
+// Whoever may ask questions of a dataset may reserve from its budget. A charge belongs to the principal who
+// reserved it; NOT_FOUND to all others. Concurrent use of several reservations is covered: concurrent
+// composition holds for pure, approximate and Renyi (order by order, hence zCDP) guarantees (Vadhan, Wang
+// 2021; Lyu 2022; Haney, Shoemate, Tian, Vadhan, Vyrros, Xu, Zhang 2023). Thread-safe. Errors:
+// INVALID_ARGUMENT with the field, NOT_FOUND, FAILED_PRECONDITION, RESOURCE_EXHAUSTED, ALREADY_EXISTS.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "dp/accounting/event.h"
+#include "ledger/ledger.h"
+#include "service/access.h"
+#include "service/charges/pricing.h"
+
+namespace curator::service {
+
+inline constexpr char kReservationKind[] = "reservation";  // of the charges made here
+inline constexpr size_t kMaxReservations = 1000;           // in one call
+inline constexpr absl::Duration kMaxReservationLifetime = absl::Hours(24 * 366);
+
+struct ReservationRequest {
+  std::string request_id;
+  std::string dataset;
+  dp::Event event;
+  std::string summary;
+  absl::Duration lifetime;
+};
+
+struct ChargeView {
+  ledger::Charge charge;
+  std::string dataset;
+  std::string event;  // in words
+  Price price;
+};
+
+struct CostEstimate {
+  Price price;
+  std::string event;     // in words
+  std::string protects;  // whom, and against what (access.h)
+};
+
+absl::StatusOr<CostEstimate> EstimateCost(ledger::Ledger& ledger, std::string_view principal,
+                                          std::string_view dataset, const dp::Event& event);
+
+// All are reserved, or none. With Intent::kValidateOnly the views hold prices and no charges.
+absl::StatusOr<std::vector<ChargeView>> ReserveBudget(ledger::Ledger& ledger, std::string_view principal,
+                                                      const std::vector<ReservationRequest>& requests,
+                                                      Intent intent);
+
+// Spends the reservation, at the lower cost of `final_event` when given, before its caller looks.
+absl::StatusOr<ChargeView> StartCharge(ledger::Ledger& ledger, std::string_view principal,
+                                       std::string_view charge_id,
+                                       const std::optional<dp::Event>& final_event);
+absl::StatusOr<ChargeView> CommitBudget(ledger::Ledger& ledger, std::string_view principal,
+                                        std::string_view charge_id);
+absl::StatusOr<ChargeView> CancelReservation(ledger::Ledger& ledger, std::string_view principal,
+                                             std::string_view charge_id, std::string_view reason);
+absl::StatusOr<ChargeView> ExtendReservation(ledger::Ledger& ledger, std::string_view principal,
+                                             std::string_view charge_id, absl::Duration lifetime);
+
+absl::StatusOr<ChargeView> GetCharge(ledger::Ledger& ledger, std::string_view principal,
+                                     std::string_view charge_id);
+absl::StatusOr<ChargeView> FindCharge(ledger::Ledger& ledger, std::string_view principal,
+                                      std::string_view request_id);
+
+}  // namespace curator::service

@@ -1,0 +1,138 @@
+#include "service/charges/pricing.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "codec/accounting_codec.h"
+#include "dp/accounting/kept_promise.h"
+
+namespace curator::service {
+namespace {
+
+absl::StatusOr<int64_t> RemainingIn(const ledger::Account& account, std::string_view counter) {
+  for (const ledger::CounterBalance& balance : account.counters) {
+    if (balance.counter == counter) return balance.limit - balance.spent - balance.held;
+  }
+  return absl::DataLossError(absl::StrCat("account ", account.id, " has no counter ", std::string(counter)));
+}
+
+}  // namespace
+
+bool Price::Fits() const {
+  return std::all_of(counters.begin(), counters.end(),
+                     [](const PricedCounter& counter) { return counter.Fits(); });
+}
+
+std::vector<ledger::Posting> Price::Postings() const {
+  std::vector<ledger::Posting> postings;
+  for (const PricedCounter& counter : counters) {
+    postings.push_back({.account_id = counter.account_id, .counter = counter.counter, .cost = counter.cost});
+  }
+  return postings;
+}
+
+std::string AccountName(const DatasetView& dataset, const ledger::Account& account) {
+  const std::string name = absl::StrCat("dataset/", dataset.record.name);
+  switch (account.scope_type) {
+    case ledger::ScopeType::kDataset:
+      break;
+    case ledger::ScopeType::kAnalyst:
+      return absl::StrCat(name, "/analyst/", account.scope_key);
+    case ledger::ScopeType::kAnalystGroup:
+      return absl::StrCat(name, "/group/", account.scope_key);
+    case ledger::ScopeType::kPart:
+      return absl::StrCat(name, "/part/", account.scope_key);
+  }
+  return name;
+}
+
+absl::StatusOr<std::vector<ledger::Account>> AccountsOf(ledger::Ledger& ledger, const DatasetView& dataset) {
+  if (dataset.record.is_public) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "dataset \"", dataset.record.name,
+        "\" is public: it has no privacy budget, and nothing about it needs to be asked with noise"));
+  }
+  ASSIGN_OR_RETURN(std::vector<ledger::Account> accounts, ledger.ListAccounts(dataset.record.id));
+  if (accounts.empty()) return absl::DataLossError("a private dataset without accounts");
+  return accounts;
+}
+
+bool Concerns(const ledger::Account& account, std::string_view principal) {
+  switch (account.scope_type) {
+    case ledger::ScopeType::kDataset:
+    case ledger::ScopeType::kPart:
+      return true;
+    case ledger::ScopeType::kAnalyst:
+      return account.scope_key == principal;
+    case ledger::ScopeType::kAnalystGroup:
+      return std::find(account.members.begin(), account.members.end(), principal) != account.members.end();
+  }
+  return true;
+}
+
+absl::StatusOr<dp::RuleSpec> GoverningRule(const std::vector<ledger::Account>& accounts) {
+  for (const ledger::Account& account : accounts) {
+    const bool is_the_datasets =
+        account.scope_type == ledger::ScopeType::kDataset || account.scope_type == ledger::ScopeType::kPart;
+    if (is_the_datasets) return codec::DecodeRule(account.rule);
+  }
+  return absl::DataLossError("a private dataset without an account of its own");
+}
+
+absl::StatusOr<dp::RuleSpec> PromiseOf(const ledger::Account& account) {
+  ASSIGN_OR_RETURN(const dp::RuleSpec opened, codec::DecodeRule(account.rule));
+  std::vector<dp::CounterAmount> limits;
+  for (const ledger::CounterBalance& balance : account.counters) {
+    limits.push_back({balance.counter, balance.limit});
+  }
+  return dp::KeptPromise(opened, limits);
+}
+
+absl::StatusOr<Price> PriceOf(const DatasetView& dataset, const std::vector<ledger::Account>& accounts,
+                              const dp::Event& event, const std::optional<dp::LinearDraws>& linear) {
+  Price price;
+  for (const ledger::Account& account : accounts) {
+    ASSIGN_OR_RETURN(const dp::RuleSpec rule, codec::DecodeRule(account.rule));
+    const absl::StatusOr<std::vector<dp::CounterAmount>> costs =
+        account.scope_type == ledger::ScopeType::kPart
+            ? dp::PartCostOf(rule, dataset.unit_bound, event, linear)
+            : dp::CostOf(rule, event);
+    if (absl::IsFailedPrecondition(costs.status())) {
+      return absl::FailedPreconditionError(absl::StrCat("the account ", AccountName(dataset, account),
+                                                        " cannot count this: ", costs.status().message()));
+    }
+    RETURN_IF_ERROR(costs.status());
+    for (const dp::CounterAmount& cost : *costs) {
+      ASSIGN_OR_RETURN(const int64_t remaining, RemainingIn(account, cost.counter));
+      price.counters.push_back({.account = AccountName(dataset, account),
+                                .rule = rule.kind,
+                                .account_id = account.id,
+                                .counter = cost.counter,
+                                .cost = cost.amount,
+                                .remaining_before = remaining});
+    }
+  }
+  return price;
+}
+
+absl::StatusOr<Price> PricePaid(const DatasetView& dataset, const std::vector<ledger::Account>& accounts,
+                                const ledger::Charge& charge) {
+  Price price;
+  for (const ledger::Posting& posting : charge.postings) {
+    for (const ledger::Account& account : accounts) {
+      if (account.id != posting.account_id) continue;
+      ASSIGN_OR_RETURN(const dp::RuleSpec rule, codec::DecodeRule(account.rule));
+      ASSIGN_OR_RETURN(const int64_t remaining, RemainingIn(account, posting.counter));
+      price.counters.push_back({.account = AccountName(dataset, account),
+                                .rule = rule.kind,
+                                .account_id = account.id,
+                                .counter = posting.counter,
+                                .cost = posting.cost,
+                                .remaining_before = remaining + posting.cost});
+    }
+  }
+  return price;
+}
+
+}  // namespace curator::service

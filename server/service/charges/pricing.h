@@ -1,0 +1,70 @@
+// What an event costs each account that it concerns, in the account's own counters.
+//
+// A price is a function of public facts only: the event, and the rules of the accounts.
+// Thread-safe: pure functions over the ledger.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "dp/accounting/event.h"
+#include "dp/accounting/rule.h"
+#include "dp/workload/part_cost.h"
+#include "ledger/ledger.h"
+#include "service/access.h"
+
+namespace curator::service {
+
+// One counter of one account.
+struct PricedCounter {
+  std::string account;  // "dataset/census"
+  dp::RuleKind rule = dp::RuleKind::kPure;
+  int64_t account_id = 0;
+  std::string counter;
+  int64_t cost = 0;
+  int64_t remaining_before = 0;  // when it was looked up: others may charge meanwhile
+
+  bool Fits() const { return cost <= remaining_before; }
+};
+
+struct Price {
+  std::vector<PricedCounter> counters;
+
+  bool Fits() const;
+  std::vector<ledger::Posting> Postings() const;
+};
+
+// All accounts of `dataset`, its analysts' among them.
+// Errors: FAILED_PRECONDITION for a public dataset, which has none.
+absl::StatusOr<std::vector<ledger::Account>> AccountsOf(ledger::Ledger& ledger, const DatasetView& dataset);
+
+// Whether a charge by `principal` on the whole of the dataset posts to `account`: the dataset's own account,
+// and those of its parts, always; an analyst's if it is theirs, a group's if they belong to it.
+bool Concerns(const ledger::Account& account, std::string_view principal);
+
+// The rule of the dataset's own account, or of its parts': it decides which mechanisms a request's money can
+// buy.
+absl::StatusOr<dp::RuleSpec> GoverningRule(const std::vector<ledger::Account>& accounts);
+
+// The promise that the account keeps under its present limits (dp/accounting/kept_promise.h).
+// Errors: DATA_LOSS for a stored rule that cannot be read.
+absl::StatusOr<dp::RuleSpec> PromiseOf(const ledger::Account& account);
+
+// A part's account is charged by dp/workload/part_cost.h, for which `linear` says more of the event; all
+// others are charged what the event costs. Errors: FAILED_PRECONDITION, naming the account, when its rule
+// cannot count the event.
+absl::StatusOr<Price> PriceOf(const DatasetView& dataset, const std::vector<ledger::Account>& accounts,
+                              const dp::Event& event,
+                              const std::optional<dp::LinearDraws>& linear = std::nullopt);
+
+// The price that a charge paid, as its postings tell it, beside what is left now.
+absl::StatusOr<Price> PricePaid(const DatasetView& dataset, const std::vector<ledger::Account>& accounts,
+                                const ledger::Charge& charge);
+
+// How an account is called in messages: "dataset/census", "dataset/census/analyst/ana".
+std::string AccountName(const DatasetView& dataset, const ledger::Account& account);
+
+}  // namespace curator::service

@@ -1,0 +1,121 @@
+#include "service/charges/receipts.h"
+
+#include <nlohmann/json.hpp>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "base/errors.h"
+#include "base/status_macros.h"
+#include "ledger/history/entry_payload.h"
+#include "service/charges/pricing.h"
+
+namespace curator::service {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr char kDocument[] = "curator.receipt.v1";
+
+Json PostingsOf(const std::vector<ledger::Posting>& postings) {
+  Json array = Json::array();
+  for (const ledger::Posting& posting : postings) {
+    array.push_back(
+        {{"account_id", posting.account_id}, {"counter", posting.counter}, {"cost", posting.cost}});
+  }
+  return array;
+}
+
+// What was signed is well formed, unless the key was used for something else.
+absl::StatusOr<ledger::LostCharge> Parse(const Json& statement) {
+  const auto has = [](const Json& object, const char* key, Json::value_t type) {
+    return object.contains(key) && object[key].type() == type;
+  };
+  const auto is_integer = [](const Json& object, const char* key) {
+    return object.contains(key) && object[key].is_number_integer();
+  };
+  if (!statement.is_object() || !has(statement, "dataset_id", Json::value_t::string) ||
+      !has(statement, "charge_id", Json::value_t::string) || !is_integer(statement, "sequence") ||
+      !has(statement, "postings", Json::value_t::array)) {
+    return InvalidField("statement", "is no receipt");
+  }
+  ledger::LostCharge charge{.dataset_id = statement["dataset_id"].get<std::string>(),
+                            .charge_id = statement["charge_id"].get<std::string>(),
+                            .seq = statement["sequence"].get<int64_t>(),
+                            .postings = {}};
+  for (const Json& posting : statement["postings"]) {
+    if (!posting.is_object() || !is_integer(posting, "account_id") || !is_integer(posting, "cost") ||
+        !has(posting, "counter", Json::value_t::string)) {
+      return InvalidField("statement", "has a posting that is none");
+    }
+    charge.postings.push_back({posting["account_id"].get<int64_t>(), posting["counter"].get<std::string>(),
+                               posting["cost"].get<int64_t>()});
+  }
+  return charge;
+}
+
+}  // namespace
+
+absl::StatusOr<Receipt> ReceiptOf(ledger::Ledger& ledger, const host::ReceiptSigner& signer,
+                                  std::string_view charge_id) {
+  ASSIGN_OR_RETURN(const ledger::Entry entry, ledger.ChargeEntry(charge_id));
+  ASSIGN_OR_RETURN(const ledger::ChargeMade made, ledger::ParseChargeMade(entry.payload));
+  const Json statement = {{"document", kDocument},
+                          {"ledger_id", ledger.LedgerId()},
+                          {"dataset_id", entry.dataset_id},
+                          {"sequence", entry.seq},
+                          {"entry_hash", absl::BytesToHexString(entry.hash)},
+                          {"charge_id", entry.charge_id},
+                          {"principal", made.principal},
+                          {"request_id", made.request_id},
+                          {"time_us", entry.created_at_us},
+                          {"postings", PostingsOf(made.postings)}};
+  Receipt receipt{.statement = statement.dump(-1, ' ', /*ensure_ascii=*/true, Json::error_handler_t::replace),
+                  .signature = {},
+                  .public_key = signer.public_key()};
+  receipt.signature = signer.Sign(receipt.statement);
+  return receipt;
+}
+
+absl::StatusOr<ledger::LostCharge> ChargeOfReceipt(ledger::Ledger& ledger, const host::ReceiptSigner& signer,
+                                                   const Receipt& receipt) {
+  if (!host::IsSignedBy(signer.public_key(), receipt.statement, receipt.signature)) {
+    return InvalidField("signature",
+                        "is not this server's: the receipt is forged, or another server made it");
+  }
+  const Json statement = Json::parse(receipt.statement, nullptr, /*allow_exceptions=*/false);
+  if (statement.is_discarded() || !statement.is_object() || statement.value("document", "") != kDocument) {
+    return InvalidField("statement", "is no receipt");
+  }
+  if (statement.value("ledger_id", "") != ledger.LedgerId()) {
+    return InvalidField("statement", "is a receipt of another ledger");
+  }
+  return Parse(statement);
+}
+
+absl::StatusOr<RepairView> RepairLedger(ledger::Ledger& ledger, const host::ReceiptSigner& signer,
+                                        const RepairRequest& request, Intent intent) {
+  RETURN_IF_ERROR(CheckRequestId(request.request_id));
+  ASSIGN_OR_RETURN(const DatasetView dataset, FindOwned(ledger, request.principal, request.dataset));
+  if (request.reason.empty()) return InvalidField("reason", "say why: it stays in the history");
+  ledger::RepairOrder order{.dataset_id = dataset.record.id,
+                            .reason = request.reason,
+                            .actor = request.principal,
+                            .receipts = {},
+                            .only_checked = intent == Intent::kValidateOnly};
+  for (size_t i = 0; i < request.receipts.size(); ++i) {
+    absl::StatusOr<ledger::LostCharge> charge = ChargeOfReceipt(ledger, signer, request.receipts[i]);
+    if (!charge.ok()) return WithinField(absl::StrCat("receipts[", i, "]"), charge.status());
+    order.receipts.push_back(*std::move(charge));
+  }
+  RepairView view;
+  ASSIGN_OR_RETURN(view.report, ledger.RaiseToAnchor(order));
+  ASSIGN_OR_RETURN(const std::vector<ledger::Account> accounts, ledger.ListAccounts(dataset.record.id));
+  for (const ledger::RaisedCounter& raised : view.report.raised) {
+    for (const ledger::Account& account : accounts) {
+      if (account.id == raised.account_id) view.accounts.push_back(AccountName(dataset, account));
+    }
+  }
+  return view;
+}
+
+}  // namespace curator::service

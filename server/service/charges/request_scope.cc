@@ -1,0 +1,178 @@
+#include "service/charges/request_scope.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "base/errors.h"
+#include "base/status_macros.h"
+#include "service/charges/pricing.h"
+
+namespace curator::service {
+namespace {
+
+bool IsIn(const ledger::Part& part, int64_t version) {
+  return part.sealed_version >= 1 && part.sealed_version <= version;
+}
+
+absl::StatusOr<ledger::Part> FindPart(const ledger::Dataset& dataset, const std::string& name,
+                                      const std::string& field) {
+  for (const ledger::Part& part : dataset.parts) {
+    if (part.name == name) return part;
+  }
+  if (dataset.parts.empty()) return InvalidField(field, "must be left out: this dataset has no parts");
+  const std::string known =
+      absl::StrJoin(dataset.parts, ", ",
+                    [](std::string* out, const ledger::Part& part) { absl::StrAppend(out, part.name); });
+  return InvalidField(field, absl::StrCat("there is no part \"", name, "\"; there are: ", known));
+}
+
+absl::StatusOr<std::vector<ledger::Part>> NamedParts(const ledger::Dataset& dataset, int64_t version,
+                                                     const std::vector<std::string>& names) {
+  std::vector<ledger::Part> named;
+  for (size_t i = 0; i < names.size(); ++i) {
+    const std::string field = absl::StrCat("parts[", i, "]");
+    ASSIGN_OR_RETURN(ledger::Part part, FindPart(dataset, names[i], field));
+    if (std::find(named.begin(), named.end(), part) != named.end()) {
+      return InvalidField(field, "names a part twice");
+    }
+    if (version > 0 && !IsIn(part, version)) {
+      return absl::FailedPreconditionError(absl::StrCat("part \"", part.name, "\" of dataset \"",
+                                                        dataset.name,
+                                                        "\" is not sealed yet: it cannot be asked"));
+    }
+    named.push_back(std::move(part));
+  }
+  std::sort(named.begin(), named.end(),
+            [](const ledger::Part& a, const ledger::Part& b) { return a.number < b.number; });
+  return named;
+}
+
+absl::StatusOr<std::vector<ledger::Part>> TouchedParts(const ledger::Dataset& dataset, int64_t version,
+                                                       const std::vector<std::string>& names) {
+  if (!names.empty()) return NamedParts(dataset, version, names);
+  std::vector<ledger::Part> touched = dataset.parts;
+  if (version > 0) std::erase_if(touched, [&](const ledger::Part& part) { return !IsIn(part, version); });
+  return touched;
+}
+
+bool IsPostedTo(const ledger::Charge& charge, const ledger::Account& account) {
+  return std::any_of(charge.postings.begin(), charge.postings.end(),
+                     [&](const ledger::Posting& posting) { return posting.account_id == account.id; });
+}
+
+bool IsTouched(const std::vector<ledger::Part>& parts, const ledger::Account& account) {
+  return std::any_of(parts.begin(), parts.end(),
+                     [&](const ledger::Part& part) { return part.account_id == account.id; });
+}
+
+void KeepConcerned(const std::optional<ledger::Charge>& earlier, std::string_view principal,
+                   RequestScope& scope) {
+  std::erase_if(scope.accounts, [&](const ledger::Account& account) {
+    if (account.scope_type == ledger::ScopeType::kPart) return !IsTouched(scope.parts, account);
+    return earlier ? !IsPostedTo(*earlier, account) : !Concerns(account, principal);
+  });
+}
+
+// Of any kind: the ledger refuses another request under this id, whatever its scope.
+absl::StatusOr<std::optional<ledger::Charge>> ChargedHere(ledger::Ledger& ledger, const DatasetView& dataset,
+                                                          std::string_view principal,
+                                                          std::string_view request_id) {
+  if (request_id.empty()) return std::nullopt;
+  absl::StatusOr<ledger::Charge> charge = ledger.FindCharge(principal, request_id);
+  if (absl::IsNotFound(charge.status())) return std::nullopt;
+  RETURN_IF_ERROR(charge.status());
+  if (charge->dataset_id != dataset.record.id) return std::nullopt;
+  return *std::move(charge);
+}
+
+}  // namespace
+
+absl::StatusOr<std::optional<ledger::Charge>> FindEarlier(ledger::Ledger& ledger, const DatasetView& dataset,
+                                                          std::string_view principal,
+                                                          std::string_view request_id,
+                                                          std::string_view kind) {
+  ASSIGN_OR_RETURN(std::optional<ledger::Charge> charge, ChargedHere(ledger, dataset, principal, request_id));
+  if (charge && charge->kind != kind) return std::nullopt;
+  return charge;
+}
+
+std::vector<int64_t> RequestScope::PartNumbers() const {
+  std::vector<int64_t> numbers;
+  for (const ledger::Part& part : parts) numbers.push_back(part.number);
+  return numbers;
+}
+
+std::string RequestScope::Words() const {
+  if (parts.empty()) return "";
+  return parts.size() == 1 ? absl::StrCat(" of part ", parts.front().name)
+                           : absl::StrCat(" of ", parts.size(), " parts");
+}
+
+absl::StatusOr<RequestScope> ScopeOf(ledger::Ledger& ledger, const DatasetView& dataset,
+                                     std::string_view principal, std::string_view request_id,
+                                     const std::vector<std::string>& parts) {
+  RequestScope scope{.version = dataset.record.version, .parts = {}, .accounts = {}};
+  ASSIGN_OR_RETURN(scope.accounts, AccountsOf(ledger, dataset));
+  const bool is_simple = dataset.record.parts.empty() && scope.accounts.size() == 1 && parts.empty();
+  if (is_simple) return scope;
+  ASSIGN_OR_RETURN(const std::optional<ledger::Charge> earlier,
+                   ChargedHere(ledger, dataset, principal, request_id));
+  if (earlier) scope.version = earlier->dataset_version;
+  ASSIGN_OR_RETURN(scope.parts, TouchedParts(dataset.record, scope.version, parts));
+  KeepConcerned(earlier, principal, scope);
+  return scope;
+}
+
+absl::StatusOr<RequestScope> OutsideScopeOf(ledger::Ledger& ledger, const DatasetView& dataset,
+                                            std::string_view principal, std::string_view request_id) {
+  if (dataset.record.parts.empty()) return ScopeOf(ledger, dataset, principal, request_id, {});
+  const dp::UnitBound& unit = dataset.unit_bound;
+  if (unit.relation != dp::NeighbourRelation::kAddRemove || unit.max_records != 1) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("dataset \"", dataset.record.name,
+                     "\" is partitioned, and one of its units may lie in several parts: a "
+                     "stated event says nothing of a unit that is only partly in what a mechanism reads. "
+                     "Only Curator's own "
+                     "mechanisms are counted here"));
+  }
+  RequestScope scope{.version = dataset.record.version, .parts = dataset.record.parts, .accounts = {}};
+  ASSIGN_OR_RETURN(const std::optional<ledger::Charge> earlier,
+                   ChargedHere(ledger, dataset, principal, request_id));
+  ASSIGN_OR_RETURN(scope.accounts, AccountsOf(ledger, dataset));
+  if (earlier) {
+    scope.version = earlier->dataset_version;
+    std::erase_if(scope.accounts,
+                  [&](const ledger::Account& account) { return !IsPostedTo(*earlier, account); });
+    return scope;
+  }
+  KeepConcerned(earlier, principal, scope);
+  return scope;
+}
+
+absl::StatusOr<dp::SealedTableHandle> LoadTable(records::DatasetStore& store, const DatasetView& dataset,
+                                                const RequestScope& scope) {
+  const ledger::Dataset& record = dataset.record;
+  if (record.parts.empty()) return store.Load(record.id, record.content_hash);
+  std::vector<records::SealedId> parts;
+  for (const ledger::Part& part : scope.parts) parts.push_back({StoredIdOf(record, part), part.content_hash});
+  return store.LoadTogether(parts);
+}
+
+std::string StoredIdOf(const ledger::Dataset& dataset, const ledger::Part& part) {
+  return absl::StrCat(dataset.id, "-part-", part.number);
+}
+
+records::PartIds StoredIdsOf(ledger::Ledger& ledger, const ledger::Dataset& dataset) {
+  return {.dataset_id = dataset.id,
+          .list = [&ledger, name = dataset.name]() -> absl::StatusOr<std::vector<std::string>> {
+            ASSIGN_OR_RETURN(const ledger::Dataset current, ledger.GetDataset(name));
+            std::vector<std::string> ids;
+            for (const ledger::Part& part : current.parts) ids.push_back(StoredIdOf(current, part));
+            return ids;
+          }};
+}
+
+}  // namespace curator::service

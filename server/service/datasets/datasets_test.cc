@@ -1,0 +1,151 @@
+// Declarations of datasets that are refused by their field, and what reading datasets reports.
+#include "service/datasets/datasets.h"
+
+#include <memory>
+#include <string>
+
+#include "dp/data/sealed_table.h"
+#include "service/request_scope.h"
+#include "service/testing/fixture.h"
+
+namespace curator::service {
+namespace {
+
+using ::testing::IsEmpty;
+
+class DatasetsTest : public CuratorTest {
+ protected:
+  static NewDataset PublicPeople(const std::string& name) {
+    NewDataset dataset = People(name);
+    dataset.limit.reset();
+    dataset.is_public = true;
+    return dataset;
+  }
+
+  static NewDataset Successor(const std::string& name, const std::string& predecessor) {
+    NewDataset dataset = People(name);
+    dataset.limit.reset();
+    dataset.successor_of = predecessor;
+    return dataset;
+  }
+
+  // The field by which a declaration is refused. Nothing may be created then.
+  std::string RefusedField(const NewDataset& dataset) const {
+    const size_t before = ledger_->ListDatasets()->size();
+    const absl::Status refused = CreateDataset(*ledger_, dataset, Intent::kDo).status();
+    EXPECT_EQ(refused.code(), absl::StatusCode::kInvalidArgument) << refused;
+    EXPECT_EQ(ledger_->ListDatasets()->size(), before);
+    return FieldOf(refused);
+  }
+
+  std::vector<std::string> NamesThatAreVisibleTo(const std::string& principal) const {
+    std::vector<std::string> names;
+    const std::vector<DatasetView> visible = ListVisibleDatasets(*ledger_, principal).value();
+    for (const DatasetView& dataset : visible) names.push_back(dataset.record.name);
+    return names;
+  }
+};
+
+TEST_F(DatasetsTest, ExactlyAPrivateDatasetWithoutAPredecessorHasALimitOfItsOwn) {
+  NewDataset public_one = PublicPeople("open");
+  public_one.limit = People("census").limit;
+  EXPECT_EQ(RefusedField(public_one), "limit");
+  Make(People("census"));
+  NewDataset successor = Successor("census-2", "census");
+  successor.limit = People("census").limit;
+  EXPECT_EQ(RefusedField(successor), "limit");
+  NewDataset without = People("visits");
+  without.limit.reset();
+  EXPECT_EQ(RefusedField(without), "limit");
+}
+
+TEST_F(DatasetsTest, ASuccessorProtectsTheSamePeopleInTheSameWay) {
+  Make(People("census"));
+  Make(PublicPeople("open"));
+  EXPECT_EQ(RefusedField(Successor("census-2", "open")), "successor_of");
+  NewDataset replacing = Successor("census-2", "census");
+  replacing.relation = dp::NeighbourRelation::kReplaceOne;
+  EXPECT_EQ(RefusedField(replacing), "neighbours");
+  NewDataset of_persons = Successor("census-2", "census");
+  of_persons.schema = PeopleSchema(dp::PersonUnit{.id_column = "pid", .max_records = 1});
+  EXPECT_EQ(RefusedField(of_persons), "schema.unit");
+
+  NewDataset of_three = People("visits");
+  of_three.schema = PeopleSchema(dp::PersonUnit{.id_column = "pid", .max_records = 3});
+  Make(of_three);
+  NewDataset of_four = Successor("visits-2", "visits");
+  of_four.schema = PeopleSchema(dp::PersonUnit{.id_column = "pid", .max_records = 4});
+  EXPECT_EQ(RefusedField(of_four), "schema.unit");
+  of_four.schema = of_three.schema;
+  EXPECT_EQ(Make(of_four).record.lineage_id, FindOwned(*ledger_, "owner", "visits")->record.id);
+}
+
+TEST_F(DatasetsTest, GroupsOfAnySizeAreNotDividedIntoParts) {
+  NewDataset dataset = DividedPeople("pupils");
+  dataset.schema = PeopleSchema(dp::GroupUnit{.id_column = "school", .max_records = dp::kNoRecordBound});
+  EXPECT_EQ(RefusedField(dataset), "partition");
+  dataset.schema = PeopleSchema(dp::GroupUnit{.id_column = "school", .max_records = 40});
+  EXPECT_EQ(Make(dataset).record.parts.size(), 2u);
+}
+
+TEST_F(DatasetsTest, ADatasetThatIsOnlyCheckedIsShownAndNotCreated) {
+  NewDataset dataset = People("census");
+  dataset.relation = dp::NeighbourRelation::kReplaceOne;
+  const auto shown = CreateDataset(*ledger_, dataset, Intent::kValidateOnly);
+  ASSERT_TRUE(shown.ok()) << shown.status();
+  EXPECT_EQ(shown->record.name, "census");
+  EXPECT_EQ(shown->record.owner, "owner");
+  EXPECT_EQ(shown->record.neighbour_relation, "REPLACE_ONE");
+  EXPECT_FALSE(shown->record.is_public);
+  EXPECT_EQ(shown->schema, dataset.schema);
+  EXPECT_THAT(ledger_->ListDatasets().value(), IsEmpty());
+  EXPECT_TRUE(CreateDataset(*ledger_, PublicPeople("open"), Intent::kValidateOnly)->record.is_public);
+}
+
+TEST_F(DatasetsTest, OnlyOwnersAndGranteesSeeADatasetInTheList) {
+  Make(People("census"));
+  Make(People("visits"));
+  ASSERT_TRUE(GrantAccess(*ledger_, "owner", "visits", "ana", Intent::kDo).ok());
+  EXPECT_THAT(NamesThatAreVisibleTo("owner"), ::testing::UnorderedElementsAre("census", "visits"));
+  EXPECT_THAT(NamesThatAreVisibleTo("ana"), ::testing::ElementsAre("visits"));
+  EXPECT_THAT(NamesThatAreVisibleTo("eve"), IsEmpty());
+}
+
+TEST_F(DatasetsTest, AnArchivedDatasetIsNotSealed) {
+  Make(People("census"));
+  ASSERT_TRUE(ArchiveDataset(*ledger_, *store_, "owner", "census", Intent::kDo).ok());
+  const absl::Status refused = SealDataset(*ledger_, *store_, "owner", "census", "", Intent::kDo).status();
+  EXPECT_EQ(refused.code(), absl::StatusCode::kFailedPrecondition) << refused;
+  EXPECT_EQ(FindOwned(*ledger_, "owner", "census")->record.state, ledger::DatasetState::kArchived);
+}
+
+TEST_F(DatasetsTest, ArchivingReleasesTheTablesOnceNoRequestUsesThem) {
+  MakeSealed(People("census"));
+  Make(DividedPeople("districts"));
+  FillAndSeal("districts", PeopleCsv(2), "north");
+  FillAndSeal("districts", "sex,age,region\nMale,3,2\n", "south");
+  for (const std::string name : {"census", "districts"}) {
+    const DatasetView dataset = FindOwned(*ledger_, "owner", name).value();
+    const RequestScope all{.version = dataset.record.version, .parts = dataset.record.parts, .accounts = {}};
+    dp::SealedTableHandle of_a_request = LoadTable(*store_, dataset, all).value();
+    const std::weak_ptr<const dp::SealedTable> table = of_a_request;
+    ASSERT_TRUE(ArchiveDataset(*ledger_, *store_, "owner", name, Intent::kDo).ok());
+    {
+      const dp::ReadableScope readable(*of_a_request);
+      EXPECT_EQ(readable.columns().columns.at(1)[0], 0u) << "the request goes on";
+    }
+    of_a_request.reset();
+    EXPECT_TRUE(table.expired()) << name;
+  }
+}
+
+TEST_F(DatasetsTest, CheckingWhetherADatasetCouldBeArchivedKeepsItsTable) {
+  const DatasetView dataset = MakeSealed(People("census"));
+  const std::weak_ptr<const dp::SealedTable> table =
+      store_->Load(dataset.record.id, dataset.record.content_hash).value();
+  ASSERT_TRUE(ArchiveDataset(*ledger_, *store_, "owner", "census", Intent::kValidateOnly).ok());
+  EXPECT_FALSE(table.expired());
+}
+
+}  // namespace
+}  // namespace curator::service

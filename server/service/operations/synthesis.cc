@@ -1,0 +1,229 @@
+#include "service/operations/synthesis.h"
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "base/errors.h"
+#include "base/status_macros.h"
+#include "codec/accounting_codec.h"
+#include "codec/fingerprint.h"
+#include "codec/release_codec.h"
+#include "dp/domain/response.h"
+#include "dp/kernel/kernel.h"
+#include "dp/noise/drbg.h"
+#include "dp/synthesis/synthesis_workload.h"
+#include "dp/synthesis/synthesizers.h"
+#include "dp/workload/marginals.h"
+#include "host/logging.h"
+#include "service/releases/priors.h"
+#include "service/workloads/resolve_workload.h"
+
+namespace curator::service {
+namespace {
+
+constexpr char kSynthesisKind[] = "synthesis";
+
+absl::StatusOr<const dp::Synthesizer*> FindMethod(const std::string& method) {
+  if (const dp::Synthesizer* synthesizer = dp::FindSynthesizer(method)) return synthesizer;
+  const std::string known = absl::StrJoin(
+      dp::Synthesizers(), ", ",
+      [](std::string* out, const dp::Synthesizer* each) { absl::StrAppend(out, std::string(each->name())); });
+  return InvalidField("method", absl::StrCat("there is no method \"", method, "\"; there are: ", known));
+}
+
+absl::StatusOr<std::vector<dp::QueryGroup>> WorkloadOf(const dp::Domain& domain,
+                                                       const SynthesisRequest& request) {
+  if (!request.workload.empty()) {
+    ASSIGN_OR_RETURN(const std::vector<dp::AskedSet> asked, ResolveWorkload(domain, request.workload));
+    return GroupsOf(asked);
+  }
+  ASSIGN_OR_RETURN(const std::vector<dp::AttributeSet> sets,
+                   dp::AllKWayMarginals(domain, domain.size() == 1 ? 1 : 2, {}, dp::kSynthesisLimits));
+  return dp::WholeMarginals(sets);
+}
+
+std::string_view WorkloadNoun(const std::vector<dp::QueryGroup>& workload) {
+  if (!dp::AreWholeMarginals(workload))
+    return workload.size() == 1 ? " group of queries" : " groups of queries";
+  return workload.size() == 1 ? " marginal" : " marginals";
+}
+
+absl::StatusOr<std::string> DrawModel(Curator& curator, const SynthesisEstimate& estimate,
+                                      const dp::DrawKey& key, std::stop_token stop,
+                                      const Progress& progress) {
+  ASSIGN_OR_RETURN(const dp::SealedTableHandle table,
+                   LoadTable(curator.store, estimate.dataset, estimate.scope));
+  dp::Drbg bits(key);
+  dp::Kernel kernel(table, estimate.input.domain, estimate.input.unit_bound, dp::Meter(estimate.plan.draws),
+                    bits);
+  kernel.CountOn(curator.cores);
+  dp::Pacer pacer(std::move(stop));
+  ASSIGN_OR_RETURN(const std::unique_ptr<dp::SynthesisModel> model,
+                   estimate.synthesizer->Fit(estimate.input, kernel, pacer, progress));
+  return codec::EncodeRelease(codec::SynthesisRelease{.method = std::string(estimate.synthesizer->name()),
+                                                      .settings = estimate.plan.settings,
+                                                      .attributes = model->attributes(),
+                                                      .records = model->records(),
+                                                      .transcript = model->Transcript(),
+                                                      .event = dp::Describe(estimate.plan.event),
+                                                      .model = model->Serialize()});
+}
+
+// The public data that a method starts from, where it does.
+absl::StatusOr<Prior> PriorFor(Curator& curator, const SynthesisRequest& request,
+                               const dp::Synthesizer& synthesizer, const dp::Domain& domain) {
+  const auto named = request.settings.find("prior");
+  const bool takes_one = std::ranges::any_of(synthesizer.settings(),
+                                             [](const dp::Setting& each) { return each.key == "prior"; });
+  if (!takes_one || named == request.settings.end() || named->second.empty()) return Prior{};
+  return ResolvePrior(curator, request.principal, domain, named->second);
+}
+
+// What the schema says of records that lie in groups.
+std::optional<dp::NestedFacts> NestedFactsOf(const dp::Schema& schema) {
+  if (!schema.nesting) return std::nullopt;
+  dp::ResponseNumbers response = dp::ResponseValues(schema);
+  const auto* group = std::get_if<dp::GroupUnit>(&schema.unit);
+  const int64_t bound = group == nullptr ? schema.nesting->max_group_size : group->max_records;
+  return dp::NestedFacts{
+      .group_column = schema.nesting->group_column,
+      .response = schema.nesting->response,
+      .numbers = std::move(response.values),
+      .lower = response.low,
+      .upper = response.high,
+      .resolution = response.resolution,
+      .group_size_bound = bound == dp::kNoRecordBound ? std::nullopt : std::optional<int64_t>(bound),
+      .unit = group == nullptr ? dp::NestedUnit::kRecord : dp::NestedUnit::kGroup};
+}
+
+// What the fingerprint says of the settings: a name, and which records it stands for.
+std::map<std::string, std::string> FingerprintSettings(const SynthesisEstimate& estimate) {
+  std::map<std::string, std::string> settings = estimate.plan.settings;
+  if (!estimate.prior_identity.empty()) settings["prior.identity"] = estimate.prior_identity;
+  return settings;
+}
+
+ChargeOrder OrderFor(const SynthesisEstimate& estimate, const SynthesisRequest& request,
+                     const std::string& request_id) {
+  const ledger::Dataset& dataset = estimate.dataset.record;
+  return {.dataset_id = dataset.id,
+          .dataset_version = estimate.scope.version,
+          .principal = request.principal,
+          .request_id = request_id,
+          .fingerprint = codec::SynthesisFingerprint(
+              dataset.id, estimate.scope.version, estimate.scope.PartNumbers(), request.method,
+              FingerprintSettings(estimate), estimate.input.workload, estimate.plan.event),
+          .kind = kSynthesisKind,
+          .event = codec::EncodeEvent(estimate.plan.event),
+          .label = absl::StrCat(request.method, " over ", estimate.input.workload.size(),
+                                std::string(WorkloadNoun(estimate.input.workload)), estimate.scope.Words()),
+          .postings = estimate.price.Postings()};
+}
+
+// Everything that one background run needs, kept alive until it ends.
+struct Run {
+  Curator& curator;
+  SynthesisEstimate estimate;
+  ledger::Attempt attempt;
+  std::shared_ptr<RunningOperations::Ticket> ticket;
+  absl::Time deadline;
+
+  void StopAtDeadline(const std::stop_token& ended) const {
+    std::mutex mutex;
+    std::condition_variable_any never;
+    std::unique_lock lock(mutex);
+    never.wait_until(lock, ended, absl::ToChronoTime(deadline), [] { return false; });
+    if (!ended.stop_requested()) ticket->RequestStop();
+  }
+
+  void operator()() const {
+    const auto progress = [this](double share) { ticket->SetShareDone(share); };
+    // Methods may go for long without progress to report, so the time is kept beside them.
+    const std::jthread timer([this](const std::stop_token& ended) { StopAtDeadline(ended); });
+    const absl::StatusOr<ledger::Release> release = FinishOnce(
+        curator.ledger, curator.sealer, attempt,
+        [&](const dp::DrawKey& key) {
+          return DrawModel(curator, estimate, key, ticket->stop_token(), progress);
+        },
+        [this] { return curator.operations.abandoning() ? Failure::kAbandon : Failure::kForfeit; });
+    host::Log(release.ok() ? host::LogLevel::kInfo : host::LogLevel::kWarning, "synthesis_ended",
+              {{"charge", attempt.charge.id}, {"status", absl::StatusCodeToString(release.status().code())}});
+  }
+};
+
+// What the request was charged with, where it is a repetition.
+absl::StatusOr<std::optional<dp::Event>> ChargedBefore(ledger::Ledger& ledger, const DatasetView& dataset,
+                                                       std::string_view principal,
+                                                       std::string_view request_id) {
+  ASSIGN_OR_RETURN(const std::optional<ledger::Charge> charge,
+                   FindEarlier(ledger, dataset, principal, request_id, kSynthesisKind));
+  if (!charge) return std::nullopt;
+  return codec::DecodeEvent(charge->event);
+}
+
+// `request_id` is empty where nothing is going to be charged.
+absl::StatusOr<SynthesisEstimate> PlanAndPrice(Curator& curator, const SynthesisRequest& request,
+                                               std::string_view request_id) {
+  ASSIGN_OR_RETURN(DatasetView dataset, FindVisible(curator.ledger, request.principal, request.dataset));
+  ASSIGN_OR_RETURN(RequestScope scope,
+                   ScopeOf(curator.ledger, dataset, request.principal, request_id, request.parts));
+  ASSIGN_OR_RETURN(const dp::RuleSpec rule, GoverningRule(scope.accounts));
+  ASSIGN_OR_RETURN(const dp::Synthesizer* synthesizer, FindMethod(request.method));
+  ASSIGN_OR_RETURN(std::vector<dp::QueryGroup> workload, WorkloadOf(dataset.schema.domain, request));
+  ASSIGN_OR_RETURN(Prior prior, PriorFor(curator, request, *synthesizer, dataset.schema.domain));
+  ASSIGN_OR_RETURN(std::optional<dp::Event> charged,
+                   ChargedBefore(curator.ledger, dataset, request.principal, request_id));
+  dp::SynthesisInput input{.domain = dataset.schema.domain,
+                           .unit_bound = dataset.unit_bound,
+                           .rule = rule,
+                           .spend = request.spend,
+                           .workload = std::move(workload),
+                           .settings = request.settings,
+                           .assume_records = request.assume_records,
+                           .prior = std::move(prior.table),
+                           .nested = NestedFactsOf(dataset.schema),
+                           .charged = std::move(charged)};
+  ASSIGN_OR_RETURN(dp::SynthesisPlan plan, synthesizer->Plan(input));
+  ASSIGN_OR_RETURN(Price price, PriceOf(dataset, scope.accounts, plan.event, plan.linear));
+  return SynthesisEstimate{std::move(dataset),        std::move(scope), synthesizer,     std::move(input),
+                           std::move(prior.identity), std::move(plan),  std::move(price)};
+}
+
+}  // namespace
+
+absl::StatusOr<SynthesisEstimate> EstimateSynthesis(Curator& curator, const SynthesisRequest& request) {
+  return PlanAndPrice(curator, request, "");
+}
+
+absl::StatusOr<OperationView> CreateSynthesis(Curator& curator, const SynthesisRequest& request,
+                                              const std::string& request_id, Intent intent) {
+  RETURN_IF_ERROR(CheckRequestId(request_id));
+  ASSIGN_OR_RETURN(SynthesisEstimate estimate, PlanAndPrice(curator, request, request_id));
+  if (intent == Intent::kValidateOnly)
+    return OperationView{.dataset = request.dataset, .kind = kSynthesisKind};
+  RETURN_IF_ERROR(
+      CheckAnswersOrReplays(curator.ledger, estimate.dataset.record, request.principal, request_id));
+
+  const KeyedLock::Holder one_at_a_time(curator.requests, absl::StrCat(request.principal, "/", request_id));
+  ChargeOrder order = OrderFor(estimate, request, request_id);
+  ASSIGN_OR_RETURN(const std::optional<OperationView> running,
+                   FindRunning(curator, request.principal, request_id, order.fingerprint));
+  if (running) return *running;
+  ASSIGN_OR_RETURN(WorkQueue::Place place, curator.work.Reserve());
+  ASSIGN_OR_RETURN(ledger::Attempt attempt, BeginOnce(curator.ledger, curator.sealer, std::move(order)));
+  const std::string charge_id = attempt.charge.id;
+  if (!attempt.release) {
+    Run run{curator, std::move(estimate), std::move(attempt), curator.operations.Start(charge_id),
+            absl::Now() + curator.synthesis_timeout};
+    curator.work.Run(std::move(place), std::move(run));
+  }
+  return GetOperation(curator, request.principal, charge_id);
+}
+
+}  // namespace curator::service

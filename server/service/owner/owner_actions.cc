@@ -1,0 +1,28 @@
+#include "service/owner/owner_actions.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "service/charges/request_scope.h"
+
+namespace curator::service {
+
+absl::StatusOr<dp::OwnerView> OwnerActions::Open(Curator& curator, const DatasetView& dataset,
+                                                 std::string_view principal, std::string_view what) {
+  if (dataset.record.owner != principal)
+    return absl::PermissionDeniedError("only the owner of a dataset may look at its records");
+  if (dataset.record.is_public)
+    return absl::FailedPreconditionError(absl::StrCat("dataset \"", dataset.record.name, "\" is public"));
+  if (dataset.record.version < 1) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("dataset \"", dataset.record.name, "\" is not sealed: it has no records yet"));
+  }
+  ASSIGN_OR_RETURN(const RequestScope scope, ScopeOf(curator.ledger, dataset, principal, "", {}));
+  RETURN_IF_ERROR(curator.ledger.RecordOwnerAction(dataset.record.id, what, principal));
+  dp::OwnerWarrant warrant;
+  ASSIGN_OR_RETURN(dp::SealedTableHandle table, LoadTable(curator.store, dataset, scope));
+  return dp::OwnerView(std::move(warrant), std::move(table), dataset.schema.domain);
+}
+
+}  // namespace curator::service

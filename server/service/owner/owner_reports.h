@@ -1,0 +1,81 @@
+// What an owner may ask of their own records, outside of every guarantee: each is a look that is written down
+// first, and its results are private.
+//
+// Thread-safe. Errors: NOT_FOUND where one may not look, PERMISSION_DENIED for grantees, INVALID_ARGUMENT
+// with the field's path; those of OwnerActions::Open().
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "dp/kernel/nested_risk.h"
+#include "service/access.h"
+#include "service/services.h"
+
+namespace curator::service {
+
+struct EvaluationRequest {
+  std::string request_id;
+  std::string principal;
+  std::string dataset;
+  std::string release_id;       // a synthetic release of this dataset
+  std::vector<std::string> by;  // attributes whose bins are the groups; the whole table when empty
+  int64_t pairs = 50;           // two-way marginals per group, at random; all when there are no more
+  int64_t bias_penalty = 250;   // a group whose number of records is off by as many counts as wholly wrong
+};
+
+struct GroupEvaluation {
+  std::string label;
+  double distance = 0;  // the mean L1 distance of its marginals, 0 to 2
+  int64_t records = 0;  // exact
+  double estimated_records = 0;
+  bool is_biased = false;  // then its error is 2
+};
+
+// Private: computed from the records themselves.
+struct Evaluation {
+  double error = 0;               // the mean over groups that have records
+  double error_without_bias = 0;  // the mean of their distances
+  int64_t biased_groups = 0;
+  int64_t empty_groups = 0;  // left out
+  std::vector<GroupEvaluation> groups;
+};
+
+// The metric of the NIST 2020 temporal map challenge (Tao, Bater, Machanavajjhala 2021, section 4): for each
+// group, the mean L1 distance between the release's and the true normalised marginals of pairs of attributes.
+// The pairs are drawn from the release's id, for each group anew, so that an evaluation can be repeated.
+absl::StatusOr<Evaluation> EvaluateRelease(Curator& curator, const EvaluationRequest& request, Intent intent);
+
+// Private: the exact number of records, of all parts that are sealed.
+absl::StatusOr<int64_t> CountRows(Curator& curator, const std::string& request_id,
+                                  const std::string& principal, const std::string& dataset, Intent intent);
+
+// What single groups and records of nested data weigh in the likelihood, for the owner: a look that is
+// written down first, and private.
+//
+// Thread-safe. Errors as in owner.h.
+
+// The parameters over which sensitivities are taken (dp/kernel/nested_risk.h).
+enum class RiskGridKind { kAroundFit, kWithinBounds };
+
+struct RiskRequest {
+  std::string request_id;
+  std::string principal;
+  std::string dataset;  // its schema has a nesting
+  RiskGridKind grid = RiskGridKind::kAroundFit;
+};
+
+// Private: computed from the records themselves.
+struct RiskReport {
+  std::vector<dp::RiskRow> rows;
+  int64_t groups = 0;
+  int64_t records = 0;
+  std::string grid;  // in words
+};
+
+// FAILED_PRECONDITION, beside the errors of owner.h, when the dataset has no nesting or no records.
+absl::StatusOr<RiskReport> ReportRisk(Curator& curator, const RiskRequest& request, Intent intent);
+
+}  // namespace curator::service

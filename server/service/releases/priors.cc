@@ -1,0 +1,110 @@
+#include "service/releases/priors.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "base/errors.h"
+#include "base/status_macros.h"
+#include "base/text.h"
+#include "dp/data/coded_columns.h"
+#include "service/access.h"
+#include "service/releases/releases.h"
+
+namespace curator::service {
+namespace {
+
+constexpr char kField[] = "settings.prior";
+constexpr int64_t kFewestSampled = 100'000;
+constexpr int64_t kMostSampled = 1'000'000;
+
+absl::Status NoSuchPrior(const std::string& name) {
+  return InvalidField(kField, absl::StrCat("there is no public dataset or synthetic release \"", name,
+                                           "\" that you may see"));
+}
+
+// Where each attribute of `wanted` is among `offered`.
+absl::StatusOr<std::vector<size_t>> Positions(const dp::Domain& wanted,
+                                              const std::vector<dp::Attribute>& offered,
+                                              const std::string& name) {
+  std::vector<size_t> positions;
+  for (const dp::Attribute& attribute : wanted.attributes()) {
+    const auto found = std::ranges::find(offered, attribute.name(), &dp::Attribute::name);
+    if (found == offered.end()) {
+      return InvalidField(kField, absl::StrCat("\"", name, "\" has no attribute \"", attribute.name(), "\""));
+    }
+    if (!(*found == attribute)) {
+      return InvalidField(kField, absl::StrCat("attribute \"", attribute.name(), "\" has other bins in \"",
+                                               name, "\" than in the dataset: declare them alike"));
+    }
+    positions.push_back(static_cast<size_t>(found - offered.begin()));
+  }
+  return positions;
+}
+
+absl::StatusOr<std::shared_ptr<const dp::PublicTable>> Table(dp::CodedColumns columns) {
+  ASSIGN_OR_RETURN(dp::PublicTable table, dp::PublicTable::Create(std::move(columns)));
+  return std::make_shared<const dp::PublicTable>(std::move(table));
+}
+
+absl::StatusOr<Prior> FromRelease(const ReleaseView& release, const dp::Domain& domain,
+                                  const std::string& name) {
+  const auto* synthesis = std::get_if<codec::SynthesisRelease>(&release.content);
+  if (synthesis == nullptr)
+    return InvalidField(kField, absl::StrCat("release ", name, " is the answer to a workload, not a model"));
+  std::vector<dp::Attribute> offered;
+  for (const uint32_t attribute : synthesis->attributes)
+    offered.push_back(release.dataset.schema.domain.attributes()[attribute]);
+  ASSIGN_OR_RETURN(const std::vector<size_t> positions, Positions(domain, offered, name));
+  dp::CodedColumns columns(dp::SizesOf(domain));
+  std::vector<uint32_t> row(positions.size());
+  RETURN_IF_ERROR(SampleRecords(release, std::clamp(synthesis->records, kFewestSampled, kMostSampled),
+                                [&](std::span<const uint32_t> codes) {
+                                  for (size_t i = 0; i < row.size(); ++i) row[i] = codes[positions[i]];
+                                  return columns.AppendRow(row);
+                                }));
+  ASSIGN_OR_RETURN(auto table, Table(std::move(columns)));
+  return Prior{std::move(table), absl::StrCat("release ", release.release.id)};
+}
+
+absl::StatusOr<Prior> FromDataset(Curator& curator, const DatasetView& dataset, const dp::Domain& domain,
+                                  const std::string& name) {
+  if (!dataset.record.is_public) {
+    return InvalidField(kField, absl::StrCat("dataset \"", name,
+                                             "\" is private: only a public dataset or a synthetic release "
+                                             "can be a prior"));
+  }
+  if (dataset.record.version < 1)
+    return InvalidField(kField, absl::StrCat("dataset \"", name, "\" is not sealed yet"));
+  ASSIGN_OR_RETURN(const std::vector<size_t> positions,
+                   Positions(domain, dataset.schema.domain.attributes(), name));
+  ASSIGN_OR_RETURN(const std::shared_ptr<const dp::PublicTable> whole,
+                   curator.store.LoadPublic(dataset.record.id, dataset.record.content_hash));
+  const dp::ColumnsView view = whole->columns();
+  dp::CodedColumns columns(dp::SizesOf(domain));
+  for (size_t i = 0; i < positions.size(); ++i) {
+    const dp::ColumnView& column = view.columns[positions[i]];
+    columns.AppendCodes(i, {column.codes, static_cast<size_t>(view.rows) * dp::BytesOf(column.width)});
+  }
+  ASSIGN_OR_RETURN(auto table, Table(std::move(columns)));
+  return Prior{std::move(table),
+               absl::StrCat("dataset ", dataset.record.id, " version ", dataset.record.version)};
+}
+
+}  // namespace
+
+absl::StatusOr<Prior> ResolvePrior(Curator& curator, std::string_view principal, const dp::Domain& domain,
+                                   const std::string& name) {
+  if (IsUuid(name)) {
+    const absl::StatusOr<ReleaseView> release = GetRelease(curator, principal, name);
+    if (release.ok()) return FromRelease(*release, domain, name);
+    if (!absl::IsNotFound(release.status())) return release.status();
+  }
+  const absl::StatusOr<DatasetView> dataset = FindVisible(curator.ledger, principal, name);
+  if (absl::IsNotFound(dataset.status())) return NoSuchPrior(name);
+  RETURN_IF_ERROR(dataset.status());
+  return FromDataset(curator, *dataset, domain, name);
+}
+
+}  // namespace curator::service

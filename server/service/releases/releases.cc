@@ -1,0 +1,217 @@
+#include "service/releases/releases.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "base/canonical_bytes.h"
+#include "base/errors.h"
+#include "base/status_macros.h"
+#include "dp/noise/drbg.h"
+#include "dp/synthesis/synthesizers.h"
+#include "service/workloads/free_answers.h"
+#include "service/workloads/resolve_workload.h"
+
+namespace curator::service {
+namespace {
+
+constexpr size_t kPieceSize = 64 * 1024;
+
+absl::Status NoSuchRelease() {
+  return absl::NotFoundError("there is no release with this id that you may see");
+}
+
+// Sampling is post-processing, so its bits may be known to all: they are a function of what is asked for.
+dp::DrawKey SamplingKey(const ReleaseView& release, int64_t rows, BinStyle style) {
+  CanonicalWriter writer("curator.sampling", 1);
+  writer.Text(release.release.id);
+  writer.Text(release.release.payload_hash);
+  writer.Integer(rows);
+  writer.Integer(style == BinStyle::kInterval ? 1 : 0);
+  const std::string digest = Sha256(std::move(writer).Take());
+  dp::DrawKey::Bytes bytes;
+  std::copy(digest.begin(), digest.end(), bytes.begin());
+  return dp::DrawKey(bytes);
+}
+
+// A CSV field, quoted only where it must be (RFC 4180).
+void AppendField(std::string& csv, std::string_view field) {
+  if (field.find_first_of(",\"\r\n") == std::string_view::npos) {
+    csv.append(field);
+    return;
+  }
+  csv.push_back('"');
+  for (const char c : field) {
+    if (c == '"') csv.push_back('"');
+    csv.push_back(c);
+  }
+  csv.push_back('"');
+}
+
+class CsvPieces {
+ public:
+  explicit CsvPieces(const std::function<absl::Status(std::string_view)>& sink) : sink_(sink) {}
+
+  std::string& buffer() { return buffer_; }
+  absl::Status FlushIfFull() { return buffer_.size() < kPieceSize ? absl::OkStatus() : Flush(); }
+  absl::Status Flush() {
+    if (buffer_.empty()) return absl::OkStatus();
+    const absl::Status status = sink_(buffer_);
+    buffer_.clear();
+    return status;
+  }
+
+ private:
+  const std::function<absl::Status(std::string_view)>& sink_;
+  std::string buffer_;
+};
+
+std::string PrintedBin(const dp::Attribute& attribute, uint32_t code, BinStyle style, dp::BitSource& bits) {
+  if (style == BinStyle::kInterval) return attribute.Label(code);
+  uint64_t randomness = 0;
+  bits.Fill({&randomness, 1});
+  return attribute.ValueInside(code, randomness);
+}
+
+}  // namespace
+
+absl::StatusOr<ReleaseView> GetRelease(Curator& curator, std::string_view principal,
+                                       std::string_view release_id) {
+  absl::StatusOr<ledger::Release> release = curator.ledger.GetRelease(release_id);
+  if (absl::IsNotFound(release.status())) return NoSuchRelease();
+  RETURN_IF_ERROR(release.status());
+  absl::StatusOr<DatasetView> dataset = FindVisibleById(curator.ledger, principal, release->dataset_id);
+  if (absl::IsNotFound(dataset.status())) return NoSuchRelease();
+  RETURN_IF_ERROR(dataset.status());
+  if (!BelongsTo(*release, dataset->record, principal)) return NoSuchRelease();
+
+  ReleaseView view{.dataset = *std::move(dataset),
+                   .release = *std::move(release),
+                   .charge = {},
+                   .price = {},
+                   .content = {}};
+  if (view.release.kind == "workload") {
+    ASSIGN_OR_RETURN(view.content, codec::DecodeWorkloadRelease(view.release.payload));
+  } else {
+    ASSIGN_OR_RETURN(view.content, codec::DecodeSynthesisRelease(view.release.payload));
+  }
+  view.release.payload.clear();
+  ASSIGN_OR_RETURN(view.charge, curator.ledger.GetCharge(view.release.charge_id));
+  ASSIGN_OR_RETURN(std::vector<ledger::Account> accounts, AccountsOf(curator.ledger, view.dataset));
+  if (principal != view.release.principal && principal != view.dataset.record.owner) {
+    // A release is shared, not its payer's own accounts, nor the id under which it was asked for.
+    std::erase_if(accounts, [&](const ledger::Account& account) { return !Concerns(account, principal); });
+    view.charge.request_id.clear();
+  }
+  ASSIGN_OR_RETURN(view.price, PricePaid(view.dataset, accounts, view.charge));
+  return view;
+}
+
+absl::StatusOr<std::vector<std::string>> ShareRelease(Curator& curator, std::string_view principal,
+                                                      std::string_view release_id, std::string_view grantee,
+                                                      Intent intent) {
+  ASSIGN_OR_RETURN(const ReleaseView view, GetRelease(curator, principal, release_id));
+  const ledger::Dataset& dataset = view.dataset.record;
+  if (view.release.principal != principal && dataset.owner != principal) {
+    return absl::PermissionDeniedError(
+        "only who paid for a release, or the owner of its dataset, can share it");
+  }
+  RETURN_IF_ERROR(CheckPrincipal(grantee));
+  // Whom a dataset was granted to is told to its owner alone. Who may not see it cannot read what is shared.
+  if (dataset.owner == principal && !MaySee(dataset, grantee)) {
+    return InvalidField("principal", absl::StrCat("\"", std::string(grantee), "\" does not see dataset \"",
+                                                  dataset.name, "\": its owner has to grant access first"));
+  }
+  if (intent == Intent::kValidateOnly) return view.release.shared_with;
+  RETURN_IF_ERROR(curator.ledger.ShareRelease(release_id, grantee, principal));
+  ASSIGN_OR_RETURN(const ledger::Release shared, curator.ledger.GetRelease(release_id));
+  return shared.shared_with;
+}
+
+absl::StatusOr<std::vector<ReleaseListing>> ListReleases(Curator& curator, std::string_view principal,
+                                                         std::string_view dataset) {
+  ASSIGN_OR_RETURN(const DatasetView view, FindVisible(curator.ledger, principal, dataset));
+  ASSIGN_OR_RETURN(std::vector<ledger::Release> releases, curator.ledger.ListReleases(view.record.id));
+  std::vector<ReleaseListing> listings;
+  for (ledger::Release& release : releases) {
+    if (!BelongsTo(release, view.record, principal)) continue;
+    ASSIGN_OR_RETURN(const ledger::Charge charge, curator.ledger.GetCharge(release.charge_id));
+    listings.push_back({std::move(release), charge.request_id});
+  }
+  return listings;
+}
+
+absl::StatusOr<std::unique_ptr<dp::SynthesisModel>> RestoreModel(const ReleaseView& release) {
+  const auto* synthesis = std::get_if<codec::SynthesisRelease>(&release.content);
+  if (synthesis == nullptr) {
+    return absl::FailedPreconditionError(
+        "this release is the answer to a workload, not a model: read it with GetRelease");
+  }
+  const dp::Synthesizer* synthesizer = dp::FindSynthesizer(synthesis->method);
+  if (synthesizer == nullptr) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("this server has no method \"", synthesis->method, "\""));
+  }
+  return synthesizer->Restore(release.dataset.schema.domain, synthesis->model);
+}
+
+absl::StatusOr<std::vector<ModelAnswer>> QueryModel(const ReleaseView& release,
+                                                    const std::vector<QuerySetRequest>& queries) {
+  ASSIGN_OR_RETURN(const std::unique_ptr<dp::SynthesisModel> model, RestoreModel(release));
+  const dp::Domain& domain = release.dataset.schema.domain;
+  ASSIGN_OR_RETURN(std::vector<dp::AskedSet> sets, ResolveWorkload(domain, queries));
+  std::vector<ModelAnswer> answers;
+  for (dp::AskedSet& asked : sets) {
+    ModelAnswer answer{.asked = std::move(asked), .estimates = {}, .deviations = {}};
+    for (const dp::QueryGroup& group : answer.asked.queries.groups) {
+      ASSIGN_OR_RETURN(const std::vector<double> cells, model->Marginal(group.attributes));
+      answer.estimates.push_back(dp::AnswersFromEstimates(domain, group, cells));
+      // Errors of cells depend on each other: those of their sums are not known.
+      answer.deviations.emplace_back();
+      if (!std::holds_alternative<dp::EveryCell>(group.queries)) continue;
+      ASSIGN_OR_RETURN(answer.deviations.back(), model->CellNoise(group.attributes));
+    }
+    answers.push_back(std::move(answer));
+  }
+  return answers;
+}
+
+absl::Status SampleModel(const ReleaseView& release, std::optional<int64_t> rows, BinStyle style,
+                         const std::function<absl::Status(std::string_view csv)>& sink) {
+  if (rows && (*rows < 0 || *rows > kMaxSampledRows)) {
+    return InvalidField("rows", absl::StrCat("must be between 0 and ", kMaxSampledRows));
+  }
+  ASSIGN_OR_RETURN(const std::unique_ptr<dp::SynthesisModel> model, RestoreModel(release));
+  const std::vector<dp::Attribute>& attributes = release.dataset.schema.domain.attributes();
+  const int64_t row_count = std::min(rows.value_or(model->records()), kMaxSampledRows);
+  dp::Drbg bits(SamplingKey(release, row_count, style));
+
+  CsvPieces pieces(sink);
+  const std::optional<dp::Nesting>& nesting = release.dataset.schema.nesting;
+  const bool has_groups = nesting && model->DrawsGroups();
+  if (has_groups) AppendField(pieces.buffer(), nesting->group_column);
+  for (size_t i = 0; i < model->attributes().size(); ++i) {
+    if (i > 0 || has_groups) pieces.buffer().push_back(',');
+    AppendField(pieces.buffer(), attributes[model->attributes()[i]].name());
+  }
+  pieces.buffer().push_back('\n');
+  RETURN_IF_ERROR(model->SampleGroups(bits, row_count, [&](int64_t group, std::span<const uint32_t> codes) {
+    if (has_groups) absl::StrAppend(&pieces.buffer(), group + 1);
+    for (size_t i = 0; i < codes.size(); ++i) {
+      if (i > 0 || has_groups) pieces.buffer().push_back(',');
+      AppendField(pieces.buffer(), PrintedBin(attributes[model->attributes()[i]], codes[i], style, bits));
+    }
+    pieces.buffer().push_back('\n');
+    return pieces.FlushIfFull();
+  }));
+  return pieces.Flush();
+}
+
+absl::Status SampleRecords(const ReleaseView& release, int64_t rows, const dp::RecordSink& sink) {
+  if (rows < 0 || rows > kMaxSampledRows)
+    return InvalidField("rows", absl::StrCat("must be between 0 and ", kMaxSampledRows));
+  ASSIGN_OR_RETURN(const std::unique_ptr<dp::SynthesisModel> model, RestoreModel(release));
+  dp::Drbg bits(SamplingKey(release, rows, BinStyle::kInterval));
+  return model->Sample(bits, rows, sink);
+}
+
+}  // namespace curator::service

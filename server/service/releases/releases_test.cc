@@ -1,0 +1,113 @@
+// What is read of releases: samples as CSV, and what is no model.
+#include "service/releases/releases.h"
+
+#include "service/operations/synthesis.h"
+#include "service/releases/priors.h"
+#include "service/testing/fixture.h"
+
+namespace curator::service {
+namespace {
+
+class ReleasesTest : public CuratorTest {
+ protected:
+  ReleaseView Read(const std::string& release) { return GetRelease(curator_, "owner", release).value(); }
+
+  ReleaseView ModelOf(const std::string& dataset) {
+    const auto started = CreateSynthesis(curator_,
+                                         {.principal = "owner",
+                                          .dataset = dataset,
+                                          .method = "mwem",
+                                          .spend = {.epsilon = EpsilonOf(1'000'000)},
+                                          .settings = {},
+                                          .workload = {},
+                                          .assume_records = std::nullopt,
+                                          .parts = {}},
+                                         host::NewUuid(), Intent::kDo);
+    EXPECT_TRUE(started.ok()) << started.status();
+    return Read(WaitOperation(curator_, "owner", started->id, absl::InfiniteFuture())->release_id);
+  }
+
+  ReleaseView AnswerOf(const DatasetView& dataset) {
+    codec::WorkloadRelease answer;
+    answer.asked.emplace_back();
+    answer.plans.emplace_back();
+    return Read(Released(dataset, "workload", codec::EncodeRelease(answer)));
+  }
+
+  static std::string Csv(const ReleaseView& release, int64_t rows, BinStyle style) {
+    std::string csv;
+    const absl::Status sampled = SampleModel(release, rows, style, [&](std::string_view piece) {
+      csv.append(piece);
+      return absl::OkStatus();
+    });
+    EXPECT_TRUE(sampled.ok()) << sampled;
+    return csv;
+  }
+};
+
+// Those who read the file get back what was written, whatever characters are in it.
+TEST_F(ReleasesTest, ASampledValueIsQuotedWhereCsvNeedsThat) {
+  const std::vector<std::string> values = {"3\" pipe", "pipe, other", "plain"};
+  NewDataset dataset = People("pipes", 2000);
+  dataset.schema =
+      dp::CreateSchema(
+          dp::Domain::Create(
+              {dp::Attribute::Create("kind, size", dp::CategoricalKind{values, std::nullopt}).value(),
+               dp::Attribute::Create("age", dp::IntegerKind{0, 99, 50}).value()})
+              .value(),
+          dp::RecordUnit())
+          .value();
+  std::string records = "\"kind, size\",age\n";
+  for (int i = 0; i < 50; ++i) records += "\"3\"\" pipe\",60\n\"pipe, other\",60\nplain,1\n";
+  MakeSealed(dataset, records);
+  const ReleaseView release = ModelOf("pipes");
+  const std::string csv = Csv(release, 200, BinStyle::kValueInside);
+  EXPECT_TRUE(csv.starts_with("\"kind, size\",age\n"));
+  EXPECT_NE(csv.find("\n\"3\"\" pipe\","), std::string::npos);
+  EXPECT_NE(csv.find("\n\"pipe, other\","), std::string::npos);
+  EXPECT_NE(csv.find("\nplain,"), std::string::npos);
+  const std::unique_ptr<records::RecordImport> check = records::CheckRecords(dataset.schema, {});
+  ASSERT_TRUE(check->Append(csv).ok());
+  EXPECT_EQ(check->Finish()->rows_accepted, 200);
+
+  EXPECT_NE(Csv(release, 200, BinStyle::kInterval).find("plain,\"[0, 50)\"\n"), std::string::npos);
+}
+
+TEST_F(ReleasesTest, NoMoreAndNoFewerRowsAreSampledThanThereCanBe) {
+  MakeSealed(People("census", 2000));
+  const ReleaseView release = ModelOf("census");
+  const auto ignore_csv = [](std::string_view) { return absl::OkStatus(); };
+  const auto ignore_codes = [](std::span<const uint32_t>) { return absl::OkStatus(); };
+  for (const int64_t rows : {int64_t{-1}, kMaxSampledRows + 1}) {
+    EXPECT_EQ(FieldOf(SampleModel(release, rows, BinStyle::kInterval, ignore_csv)), "rows");
+    EXPECT_EQ(FieldOf(SampleRecords(release, rows, ignore_codes)), "rows");
+  }
+  EXPECT_EQ(Csv(release, 0, BinStyle::kInterval), "sex,age,region\n");
+}
+
+TEST_F(ReleasesTest, TheAnswerToAWorkloadIsNoModelAndNoPrior) {
+  const DatasetView census = MakeSealed(People("census"));
+  const ReleaseView answer = AnswerOf(census);
+  EXPECT_EQ(RestoreModel(answer).status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(QueryModel(answer, {}).status().code(), absl::StatusCode::kFailedPrecondition);
+  const auto prior = ResolvePrior(curator_, "owner", census.schema.domain, answer.release.id);
+  EXPECT_EQ(FieldOf(prior.status()), "settings.prior");
+}
+
+TEST_F(ReleasesTest, AModelOfAMethodThatTheServerDoesNotHaveCanBeShownButNotSampled) {
+  const DatasetView census = MakeSealed(People("census"));
+  const std::string payload = codec::EncodeRelease(codec::SynthesisRelease{.method = "withdrawn",
+                                                                           .settings = {},
+                                                                           .attributes = {0, 1, 2},
+                                                                           .records = 80,
+                                                                           .transcript = {},
+                                                                           .event = "",
+                                                                           .model = ""});
+  const ReleaseView release = Read(Released(census, "synthesis", payload));
+  const absl::Status refused = RestoreModel(release).status();
+  EXPECT_EQ(refused.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(refused.message(), "this server has no method \"withdrawn\"");
+}
+
+}  // namespace
+}  // namespace curator::service

@@ -1,0 +1,162 @@
+// What the tests of use cases share: a curator over a ledger and a store of its own, and a small table.
+#pragma once
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sqlite3.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "base/canonical_bytes.h"
+#include "base/errors.h"
+#include "host/entropy.h"
+#include "host/server_key.h"
+#include "ledger/open_ledger.h"
+#include "records/dataset_store.h"
+#include "service/datasets/datasets.h"
+#include "service/release_once.h"
+#include "service/services.h"
+#include "tests/testing/scratch_folder.h"
+
+namespace curator::service {
+
+inline std::string RandomBytes(size_t size) {
+  std::string bytes(size, '\0');
+  host::FillWithEntropy({reinterpret_cast<uint8_t*>(bytes.data()), bytes.size()});
+  return bytes;
+}
+
+inline dp::Epsilon EpsilonOf(int64_t thousandths) {
+  return dp::Epsilon(thousandths * (dp::kEpsilonUnitsPerOne / 1000));
+}
+
+// The field that a status complains of; empty where it names none.
+inline std::string FieldOf(const absl::Status& status) {
+  return FieldViolationOf(status).value_or(FieldViolation()).field;
+}
+
+// sex (Female, Male), age (0 to 99 in bins of ten), region (codes 0 to 3).
+inline dp::Schema PeopleSchema(dp::PrivacyUnit unit = dp::RecordUnit()) {
+  std::vector<dp::Attribute> attributes = {
+      dp::Attribute::Create("sex", dp::CategoricalKind{{"Female", "Male"}, std::nullopt}).value(),
+      dp::Attribute::Create("age", dp::IntegerKind{.min = 0, .max = 99, .bin_width = 10}).value(),
+      dp::Attribute::Create("region", dp::CodedKind{4}).value()};
+  return dp::CreateSchema(dp::Domain::Create(std::move(attributes)).value(), std::move(unit)).value();
+}
+
+// One record in each cell of the regions below `regions`.
+inline std::string PeopleCsv(int regions = 4) {
+  std::string csv = "sex,age,region\n";
+  for (int cell = 0; cell < 20 * regions; ++cell) {
+    csv += cell % 2 == 0 ? "Female," : "Male,";
+    csv += std::to_string(cell / 2 % 10 * 10 + 3) + "," + std::to_string(cell / 20) + "\n";
+  }
+  return csv;
+}
+
+// Everything belongs to "owner" unless said otherwise.
+class CuratorTest : public ::testing::Test {
+ protected:
+  // Of the schema of people, with a limit of `epsilon` in all under PURE.
+  static NewDataset People(const std::string& name, int64_t epsilon = 10) {
+    return {.request_id = host::NewUuid(),
+            .principal = "owner",
+            .name = name,
+            .schema = PeopleSchema(),
+            .limit = dp::RuleSpec{.kind = dp::RuleKind::kPure, .epsilon = EpsilonOf(1000 * epsilon)},
+            .is_public = false,
+            .successor_of = {}};
+  }
+
+  // "north": regions 0 and 1, "south": region 2. Region 3 waits for a part.
+  static NewDataset DividedPeople(const std::string& name) {
+    NewDataset dataset = People(name);
+    dataset.partition = Partition{"region", {{"north", {"0..1"}}, {"south", {"2"}}}};
+    return dataset;
+  }
+
+  DatasetView Make(const NewDataset& dataset) const {
+    return CreateDataset(*ledger_, dataset, Intent::kDo).value();
+  }
+
+  void FillAndSeal(const std::string& dataset, const std::string& csv, const std::string& part = "") const {
+    const auto import = BeginImport(*ledger_, *store_,
+                                    {.request_id = host::NewUuid(),
+                                     .principal = "owner",
+                                     .dataset = dataset,
+                                     .part = part,
+                                     .options = {}},
+                                    Intent::kDo);
+    ASSERT_TRUE(import.ok()) << import.status();
+    ASSERT_TRUE((*import)->Append(csv).ok());
+    ASSERT_TRUE((*import)->Finish().ok());
+    const auto sealed = SealDataset(*ledger_, *store_, "owner", dataset, part, Intent::kDo);
+    ASSERT_TRUE(sealed.ok()) << sealed.status();
+  }
+
+  DatasetView MakeSealed(const NewDataset& dataset, const std::string& csv = PeopleCsv()) const {
+    Make(dataset);
+    FillAndSeal(dataset.name, csv);
+    return FindOwned(*ledger_, "owner", dataset.name).value();
+  }
+
+  // Starts a charge of a thousandth of the limit on a sealed dataset without parts.
+  ledger::Attempt Started(const DatasetView& dataset, const std::string& kind,
+                          const std::string& request_id = host::NewUuid()) const {
+    const ledger::Account account = ledger_->ListAccounts(dataset.record.id)->at(0);
+    return BeginOnce(*ledger_, sealer_,
+                     {.dataset_id = dataset.record.id,
+                      .dataset_version = dataset.record.version,
+                      .principal = "owner",
+                      .request_id = request_id,
+                      .fingerprint = Sha256(request_id),
+                      .kind = kind,
+                      .event = "event",
+                      .label = "label",
+                      .postings = {{account.id, "epsilon", account.counters.at(0).limit / 1000}}})
+        .value();
+  }
+
+  // The id of a release that holds `payload`.
+  std::string Released(const DatasetView& dataset, const std::string& kind,
+                       const std::string& payload) const {
+    return ledger_->Store(Started(dataset, kind), payload)->id;
+  }
+
+  // Of the first counter of the dataset's first account.
+  int64_t Spent(const DatasetView& dataset) const {
+    return ledger_->ListAccounts(dataset.record.id)->at(0).counters.at(0).spent;
+  }
+
+  // Runs `sql` on the ledger's own file, where references are not checked.
+  void Corrupt(const std::string& sql) const {
+    sqlite3* database = nullptr;
+    ASSERT_EQ(sqlite3_open((folder_.path() + "/ledger.db").c_str(), &database), SQLITE_OK);
+    EXPECT_EQ(sqlite3_exec(database, sql.c_str(), nullptr, nullptr, nullptr), SQLITE_OK)
+        << sqlite3_errmsg(database);
+    sqlite3_close(database);
+  }
+
+  const curator::testing::ScratchFolder folder_;
+  const host::ServerKey key_ = host::ServerKey::OpenOrCreate(folder_.path() + "/server.key").value();
+  const host::KeySealer sealer_{key_};
+  const host::ReceiptSigner signer_{key_};
+  const std::unique_ptr<ledger::Ledger> ledger_ =
+      ledger::OpenLedger({.url = "sqlite:" + folder_.path() + "/ledger.db",
+                          .anchor_dir = folder_.path() + "/anchor",
+                          .entropy = RandomBytes})
+          .value();
+  const std::unique_ptr<records::DatasetStore> store_ =
+      records::DatasetStore::Open(folder_.path() + "/datasets", Sha256).value();
+  RunningOperations operations_;
+  KeyedLock requests_;
+  WorkQueue work_{1, 4};  // ends before what its work uses
+  Curator curator_{*ledger_, *store_,          sealer_,   signer_,          operations_,
+                   work_,    OnlyThisThread(), requests_, absl::Minutes(10)};
+};
+
+}  // namespace curator::service

@@ -1,0 +1,231 @@
+#include "service/workloads/free_answers.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "base/status_macros.h"
+#include "dp/domain/attribute_set.h"
+#include "dp/workload/accuracy.h"
+#include "dp/workload/sum_out.h"
+
+namespace curator::service {
+namespace {
+
+// One way to answer one set, whose sources are positions among what was stored or, from there on, `gathered`.
+struct Way {
+  dp::SetPlan plan;
+  double mean_variance = 0;  // in units of the noise's
+};
+
+double MeanVariance(const dp::Domain& domain, const dp::QuerySet& set, const dp::SetPlan& plan,
+                    const std::vector<dp::QueryGroup>& sources) {
+  double sum = 0;
+  double answers = 0;
+  for (size_t i = 0; i < set.groups.size(); ++i) {
+    const auto errors = dp::ErrorsOf(domain, set.groups[i], plan, sources[plan.sources[i]]);
+    const auto count = static_cast<double>(dp::NumberOfQueries(domain, set.groups[i]));
+    for (const dp::AnswerError& error : errors)
+      sum += error.variance_factor * count / static_cast<double>(errors.size());
+    answers += count;
+  }
+  return sum / answers;
+}
+
+// The numbers of one release as they may be asked for.
+class Stored {
+ public:
+  Stored(const dp::Domain& domain, const codec::WorkloadRelease& release)
+      : domain_(domain), release_(release), measured_(release.measured), values_(release.values) {
+    for (size_t i = 0; i < release.plans.size(); ++i) {
+      if (release.plans[i].strategy != dp::Strategy::kTree) continue;
+      for (const size_t source : release.plans[i].sources) trees_[source] = release.plans[i].branching;
+    }
+  }
+
+  std::optional<dp::SetPlan> Answer(const dp::QuerySet& set) {
+    std::vector<Way> ways;
+    for (const std::optional<dp::SetPlan>& plan : {Direct(set), FromMarginals(set), FromTree(set)}) {
+      if (plan) ways.push_back({*plan, MeanVariance(domain_, set, *plan, measured_)});
+    }
+    if (ways.empty()) return std::nullopt;
+    return std::ranges::min_element(ways, {}, &Way::mean_variance)->plan;
+  }
+
+  codec::WorkloadRelease With(const std::vector<dp::AskedSet>& asked, std::vector<dp::SetPlan> plans) && {
+    return {.asked = asked,
+            .plans = std::move(plans),
+            .measured = std::move(measured_),
+            .noise = release_.noise,
+            .values = std::move(values_),
+            .event = {}};
+  }
+
+ private:
+  // Each query was measured itself, all of a group's in one group.
+  std::optional<dp::SetPlan> Direct(const dp::QuerySet& set) {
+    dp::SetPlan plan{.strategy = dp::Strategy::kDirect, .branching = 0, .sources = {}};
+    for (const dp::QueryGroup& group : set.groups) {
+      const std::optional<size_t> source = MeasuredItself(group);
+      if (!source) return std::nullopt;
+      plan.sources.push_back(*source);
+    }
+    return plan;
+  }
+
+  std::optional<size_t> MeasuredItself(const dp::QueryGroup& group) {
+    for (size_t i = 0; i < release_.measured.size(); ++i) {
+      if (release_.measured[i] == group) return i;
+    }
+    for (size_t i = 0; i < release_.measured.size(); ++i) {
+      const dp::QueryGroup& measured = release_.measured[i];
+      if (measured.attributes != group.attributes) continue;
+      std::optional<std::vector<int64_t>> values = Gathered(group, measured, values_[i]);
+      if (!values) continue;
+      measured_.push_back(group);
+      values_.push_back(*std::move(values));
+      return measured_.size() - 1;
+    }
+    return std::nullopt;
+  }
+
+  // The values of the boxes of `group`, each of which is one of `measured`.
+  static std::optional<std::vector<int64_t>> Gathered(const dp::QueryGroup& group,
+                                                      const dp::QueryGroup& measured,
+                                                      const std::vector<int64_t>& values) {
+    const auto* wanted = std::get_if<dp::Boxes>(&group.queries);
+    const auto* boxes = std::get_if<dp::Boxes>(&measured.queries);
+    if (wanted == nullptr || boxes == nullptr) return std::nullopt;
+    const size_t sides = group.attributes.size();
+    const auto key_at = [&](const dp::Boxes& of, size_t box) {
+      std::vector<uint32_t> key;
+      for (size_t side = 0; side < sides; ++side) {
+        key.push_back(of.sides[box * sides + side].first);
+        key.push_back(of.sides[box * sides + side].last);
+      }
+      return key;
+    };
+    std::map<std::vector<uint32_t>, int64_t> known;
+    for (size_t box = 0; box < values.size(); ++box) known.emplace(key_at(*boxes, box), values[box]);
+    std::vector<int64_t> gathered;
+    for (size_t box = 0; box < wanted->sides.size() / sides; ++box) {
+      const auto found = known.find(key_at(*wanted, box));
+      if (found == known.end()) return std::nullopt;
+      gathered.push_back(found->second);
+    }
+    return gathered;
+  }
+
+  // The smallest measured marginal around each group.
+  std::optional<dp::SetPlan> FromMarginals(const dp::QuerySet& set) const {
+    dp::SetPlan plan{.strategy = dp::Strategy::kBaseHistogram, .branching = 0, .sources = {}};
+    for (const dp::QueryGroup& group : set.groups) {
+      std::optional<size_t> smallest;
+      for (size_t i = 0; i < release_.measured.size(); ++i) {
+        const dp::QueryGroup& measured = release_.measured[i];
+        if (!std::holds_alternative<dp::EveryCell>(measured.queries)) continue;
+        if (!dp::IsSubset(group.attributes, measured.attributes)) continue;
+        if (!smallest || release_.values[i].size() < release_.values[*smallest].size()) smallest = i;
+      }
+      if (!smallest) return std::nullopt;
+      plan.sources.push_back(*smallest);
+    }
+    return plan;
+  }
+
+  std::optional<dp::SetPlan> FromTree(const dp::QuerySet& set) const {
+    for (const auto& [source, branching] : trees_) {
+      const dp::AttributeSet& attributes = release_.measured[source].attributes;
+      const bool holds_all = std::ranges::all_of(set.groups, [&](const dp::QueryGroup& group) {
+        return group.attributes == attributes && std::holds_alternative<dp::Boxes>(group.queries);
+      });
+      if (holds_all) {
+        return dp::SetPlan{.strategy = dp::Strategy::kTree,
+                           .branching = branching,
+                           .sources = std::vector<size_t>(set.groups.size(), source)};
+      }
+    }
+    return std::nullopt;
+  }
+
+  const dp::Domain& domain_;
+  const codec::WorkloadRelease& release_;
+  std::vector<dp::QueryGroup> measured_;  // and behind them what was gathered from several of them
+  std::vector<std::vector<int64_t>> values_;
+  std::map<size_t, int64_t> trees_;  // which of them are trees, and their branches
+};
+
+// Whether a charge paid for a look at exactly the records of `scope`: what it posted to accounts of parts.
+bool IsOfScope(const ledger::Charge& charge, const ledger::Dataset& dataset, const RequestScope& scope) {
+  std::set<int64_t> paid;
+  std::set<int64_t> wanted;
+  for (const ledger::Part& part : dataset.parts) {
+    for (const ledger::Posting& posting : charge.postings) {
+      if (posting.account_id == part.account_id) paid.insert(part.account_id);
+    }
+  }
+  for (const ledger::Part& part : scope.parts) wanted.insert(part.account_id);
+  return paid == wanted;
+}
+
+double DeviationOf(const dp::Domain& domain, const codec::WorkloadRelease& answer) {
+  double worst = 0;
+  const double own = dp::ForecastError(answer.noise).standard_deviation;
+  for (size_t i = 0; i < answer.asked.size(); ++i) {
+    const double variance = MeanVariance(domain, answer.asked[i].queries, answer.plans[i], answer.measured);
+    worst = std::max(worst, own * own * variance);
+  }
+  return worst;
+}
+
+}  // namespace
+
+bool BelongsTo(const ledger::Release& release, const ledger::Dataset& dataset, std::string_view principal) {
+  return release.principal == principal || dataset.owner == principal ||
+         std::ranges::find(release.shared_with, principal) != release.shared_with.end();
+}
+
+std::optional<codec::WorkloadRelease> AnsweredBy(const dp::Domain& domain,
+                                                 const codec::WorkloadRelease& stored,
+                                                 const std::vector<dp::AskedSet>& asked) {
+  Stored numbers(domain, stored);
+  std::vector<dp::SetPlan> plans;
+  for (const dp::AskedSet& set : asked) {
+    std::optional<dp::SetPlan> plan = numbers.Answer(set.queries);
+    if (!plan) return std::nullopt;
+    plans.push_back(*std::move(plan));
+  }
+  return std::move(numbers).With(asked, std::move(plans));
+}
+
+absl::StatusOr<std::optional<FreeAnswer>> FindFreeAnswer(Curator& curator, const DatasetView& dataset,
+                                                         const RequestScope& scope,
+                                                         std::string_view principal,
+                                                         const std::vector<dp::AskedSet>& asked) {
+  ASSIGN_OR_RETURN(std::vector<ledger::Release> releases, curator.ledger.ListReleases(dataset.record.id));
+  std::erase_if(releases, [&](const ledger::Release& release) {
+    return release.kind != "workload" || !BelongsTo(release, dataset.record, principal);
+  });
+  std::ranges::stable_sort(releases, std::ranges::greater(), &ledger::Release::created_at_us);
+  std::optional<FreeAnswer> best;
+  double least = 0;
+  int64_t bytes = 0;
+  int read = 0;
+  for (const ledger::Release& listed : releases) {
+    if (++read > kMostReadReleases) break;
+    ASSIGN_OR_RETURN(const ledger::Charge charge, curator.ledger.GetCharge(listed.charge_id));
+    if (!IsOfScope(charge, dataset.record, scope) || bytes + listed.payload_size > kMostReadBytes) continue;
+    bytes += listed.payload_size;
+    ASSIGN_OR_RETURN(const ledger::Release release, curator.ledger.GetRelease(listed.id));
+    ASSIGN_OR_RETURN(const codec::WorkloadRelease stored, codec::DecodeWorkloadRelease(release.payload));
+    std::optional<codec::WorkloadRelease> answer = AnsweredBy(dataset.schema.domain, stored, asked);
+    if (!answer) continue;
+    const double deviation = DeviationOf(dataset.schema.domain, *answer);
+    if (best && deviation >= least) continue;
+    least = deviation;
+    best = FreeAnswer{listed.id, *std::move(answer)};
+  }
+  return best;
+}
+
+}  // namespace curator::service
