@@ -200,7 +200,7 @@ class LineageRepair {
         for (const Posting& posting : charge.postings) {
           if (CounterKey(posting.account_id, posting.counter) != key) continue;
           if (posting.cost < 0 || __builtin_add_overflow(sum, posting.cost, &sum)) {
-            return absl::OutOfRangeError("the sum of the receipts' costs exceeds 64 bits");
+            return absl::OutOfRangeError("the sum of the costs of the receipts exceeds 64 bits");
           }
         }
       }

@@ -115,8 +115,8 @@ class SqlLedger final : public Ledger {
   // After `change` is committed: updates the head cache and returns the anchor point that covers the change.
   absl::StatusOr<int64_t> NoteCommitted(const WriteSet& change);
 
-  // ChargeBatch() in one round trip from cached heads (head_cache.h); none when that was not possible, and
-  // nothing was written.
+  // ChargeBatch() in one round trip from cached heads (head_cache.h); none when that did not succeed, after
+  // which the batch is decided again under locks.
   std::optional<ChargeCombiner::BatchResult> ChargeOptimistically(std::vector<ProposedCharge>& proposed);
   // T1 of all of `proposed`, without the anchor.
   ChargeCombiner::BatchResult ChargeBatch(std::vector<ProposedCharge>& proposed);
