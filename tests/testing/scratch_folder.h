@@ -4,7 +4,9 @@
 // disk. The environment variable CURATOR_SCRATCH names another place.
 #pragma once
 
+#include <filesystem>
 #include <string>
+#include <string_view>
 
 namespace curator::testing {
 
@@ -17,6 +19,8 @@ class ScratchFolder {
   ScratchFolder& operator=(const ScratchFolder&) = delete;
 
   const std::string& path() const { return path_; }
+  // The path of a file in the folder.
+  std::filesystem::path operator/(std::string_view name) const { return std::filesystem::path(path_) / name; }
 
  private:
   std::string path_;
