@@ -62,7 +62,7 @@ MAY_INCLUDE = {
     "http": ["base", "rpc"],
     "app": ["base", "host", "codec", "records", "ledger", "service", "rpc", "http", *_DP],
     "main": ["base", "host", "app"],
-    "client": ["base/status_macros.h"],
+    "client": ["base/status_macros.h", "base/text.h"],
 }
 
 # Single files that may include more than their module.

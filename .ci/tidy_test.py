@@ -112,6 +112,7 @@ class Directions(TidyTest):
 
     def test_the_client_may_return_early_as_the_server_does(self):
         self.assert_clean("client/cli/budget.h", '#include "base/status_macros.h"\n')
+        self.assert_clean("client/request_id.cc", '#include "base/text.h"\n')
 
     def test_a_table_entry_is_not_a_prefix_of_names(self):
         self.assert_caught("directions", "server/ledger/x.h", '#include "records/store.h"\n')

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <filesystem>
 #include <memory>
 #include <random>
 #include <string>
@@ -15,6 +14,7 @@
 #include "dp/domain/domain.h"
 #include "records/dataset_store.h"
 #include "records/import.h"
+#include "tests/testing/scratch_folder.h"
 
 namespace curator::bench {
 namespace {
@@ -82,10 +82,10 @@ void Check(benchmark::State& state) {
 
 void ImportSealAndLoad(benchmark::State& state, const dp::PrivacyUnit& unit) {
   const dp::Schema schema = PeopleSchema(unit);
-  std::string folder = (std::filesystem::temp_directory_path() / "curator-importing-XXXXXX").string();
-  if (mkdtemp(folder.data()) == nullptr) std::abort();
-  const auto store =
-      records::DatasetStore::Open(folder, [](std::string_view bytes) { return Sha256(bytes); }).value();
+  const testing::ScratchFolder folder;
+  const auto store = records::DatasetStore::Open(folder.path(), [](std::string_view bytes) {
+                       return Sha256(bytes);
+                     }).value();
   int count = 0;
   for (auto _ : state) {
     const std::string dataset = "d" + std::to_string(count++);
@@ -94,7 +94,6 @@ void ImportSealAndLoad(benchmark::State& state, const dp::PrivacyUnit& unit) {
     if (!store->Load(dataset, sealed.content_hash).ok()) std::abort();
     store->Forget({dataset});
   }
-  std::filesystem::remove_all(folder);
   Report(state);
 }
 

@@ -59,14 +59,9 @@ class Stores {
       std::fprintf(stderr, "no such backend: %s\n", backend.c_str());
       std::exit(2);
     }
-    auto opened =
-        ledger::OpenLedger({.url = ledger_url_,
-                            .anchor_dir = absl::StrCat(scratch_.path(), "/anchor"),
-                            .entropy = [](size_t size) {
-                              std::string bytes(size, '\0');
-                              host::FillWithEntropy({reinterpret_cast<uint8_t*>(bytes.data()), size});
-                              return bytes;
-                            }});
+    auto opened = ledger::OpenLedger({.url = ledger_url_,
+                                      .anchor_dir = absl::StrCat(scratch_.path(), "/anchor"),
+                                      .entropy = host::RandomBytes});
     if (!opened.ok()) {
       std::fprintf(stderr, "%s\n", opened.status().ToString().c_str());
       std::exit(1);

@@ -18,12 +18,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-std::string RandomBytes(size_t size) {
-  std::string bytes(size, '\0');
-  host::FillWithEntropy({reinterpret_cast<uint8_t*>(bytes.data()), size});
-  return bytes;
-}
-
 template <typename Value>
 Value Must(absl::StatusOr<Value> value) {
   if (value.ok()) return *std::move(value);
@@ -67,7 +61,7 @@ Observed ChargeByClients(const Load& load, const std::function<void(int client)>
 }
 
 HotDataset::HotDataset(ledger::Ledger& ledger) : ledger_(ledger) {
-  const std::string name = absl::StrCat("hot-", absl::BytesToHexString(RandomBytes(4)));
+  const std::string name = absl::StrCat("hot-", absl::BytesToHexString(host::RandomBytes(4)));
   const ledger::Dataset created =
       Must(ledger.CreateDataset({.request_id = absl::StrCat("create ", name),
                                  .name = name,
@@ -83,7 +77,7 @@ HotDataset::HotDataset(ledger::Ledger& ledger) : ledger_(ledger) {
                                                .rule = "rule bytes",
                                                .rule_name = "ZCDP",
                                                .limits = {{"rho", std::numeric_limits<int64_t>::max()}}}}}));
-  dataset_ = Must(ledger.SealDataset(created.id, RandomBytes(32), TestPrincipal("olga")));
+  dataset_ = Must(ledger.SealDataset(created.id, host::RandomBytes(32), TestPrincipal("olga")));
   account_id_ = Must(ledger.ListAccounts(dataset_.id)).at(0).id;
 }
 

@@ -36,12 +36,6 @@ constexpr int kMaxMessageBytes = 4 * 1024 * 1024;
 constexpr int kMaxThreads = 256;
 constexpr absl::Duration kGraceForAnswers = absl::Seconds(5);
 
-std::string Entropy(size_t size) {
-  std::string bytes(size, '\0');
-  host::FillWithEntropy({reinterpret_cast<uint8_t*>(bytes.data()), bytes.size()});
-  return bytes;
-}
-
 records::KeyedHash TableHash(const host::ServerKey& key) {
   return [key](std::string_view bytes) {
     host::KeyedHash hash(key, "table content");
@@ -200,7 +194,8 @@ absl::StatusOr<std::unique_ptr<App>> App::Start(const AppOptions& options) {
       options.anchor_directory.empty() ? std::string(data_directory / "anchor") : options.anchor_directory;
   ASSIGN_OR_RETURN(
       std::unique_ptr<ledger::Ledger> ledger,
-      ledger::OpenLedger({.url = options.ledger, .anchor_dir = anchor_directory, .entropy = Entropy}));
+      ledger::OpenLedger(
+          {.url = options.ledger, .anchor_dir = anchor_directory, .entropy = host::RandomBytes}));
   auto app = std::make_unique<RunningApp>(options, key, std::move(store), std::move(ledger));
   RETURN_IF_ERROR(app->Serve());
   return app;

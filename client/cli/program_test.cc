@@ -13,6 +13,7 @@
 
 #include "client/testing/fake_server.h"
 #include "google/rpc/error_details.pb.h"
+#include "tests/testing/scratch_folder.h"
 
 namespace curator::cli {
 namespace {
@@ -30,8 +31,6 @@ constexpr char kId[] = "1b4e28ba-2fa1-4d3b-a3f5-ef19b5a7633b";
 class Program : public ::testing::Test {
  protected:
   Program() {
-    std::string name = (std::filesystem::temp_directory_path() / "curator-program-XXXXXX").string();
-    folder_ = mkdtemp(name.data());
     server_.services.on_get_dataset = [](auto&, const v1::GetDatasetRequest& request, v1::Dataset& dataset) {
       dataset.set_name(request.dataset());
       dataset.set_state(v1::DATASET_STATE_SEALED);
@@ -42,7 +41,6 @@ class Program : public ::testing::Test {
       return grpc::Status::OK;
     };
   }
-  ~Program() override { std::filesystem::remove_all(folder_); }
 
   // Runs a line whose words are separated by single blanks, with --server added.
   ExitStatus Run(const std::string& line, const std::string& typed = "") {
@@ -64,7 +62,7 @@ class Program : public ::testing::Test {
 
   FakeServer server_;
   Terminal terminal_;
-  std::filesystem::path folder_;
+  const curator::testing::ScratchFolder folder_;
   std::ostringstream out_;
   std::ostringstream error_;
 };

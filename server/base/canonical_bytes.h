@@ -1,5 +1,5 @@
-// The canonical encoding of everything that the ledger stores and hashes: one value has one encoding, on every
-// machine.
+// The canonical encoding of everything that the ledger stores and hashes: one value has one encoding, on
+// every machine.
 //
 // Integers are 8 bytes, big-endian (two's complement). Doubles are their IEEE-754 bits as such an integer.
 // Strings are their length followed by their bytes. A document starts with its tag (a short string such as
@@ -42,8 +42,8 @@ class CanonicalReader {
   int64_t Integer();
   double Real();
   std::string Text();
-  // The number of items that follow, each at least `least_item_bytes` long; 0, and an error, if the rest is too
-  // short for that many.
+  // The number of items that follow, each at least `least_item_bytes` long; 0, and an error, if the rest is
+  // too short for that many.
   int64_t Count(int64_t least_item_bytes = 8);
 
   bool ok() const { return ok_; }

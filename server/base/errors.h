@@ -16,8 +16,8 @@
 
 namespace curator {
 
-// One bad field of a request: its path, such as "schema.attributes[2].integer.bin_width", and what is wrong and
-// what would be right.
+// One bad field of a request: its path, such as "schema.attributes[2].integer.bin_width", and what is wrong
+// and what would be right.
 struct FieldViolation {
   std::string field;
   std::string description;

@@ -11,8 +11,8 @@ class Executor {
   virtual ~Executor() = default;
 
   // Calls `work(0)` on the calling thread and, on other cores that are idle at this moment, `work(1)`,
-  // `work(2)`, ..., at most `most` calls in all; returns when all have returned. The calls must divide the work
-  // among themselves such that a single call does all of it. `work` must not throw.
+  // `work(2)`, ..., at most `most` calls in all; returns when all have returned. The calls must divide the
+  // work among themselves such that a single call does all of it. `work` must not throw.
   virtual void RunOnFreeCores(int most, const std::function<void(int)>& work) = 0;
 };
 

@@ -1,5 +1,5 @@
-// The names that a request carries, as types of their own: the compiler refuses a dataset's name where a request
-// id is expected, and the reverse. The caller's name is a Principal (base/principal.h).
+// The names that a request carries, as types of their own: the compiler refuses a dataset's name where a
+// request id is expected, and the reverse. The caller's name is a Principal (base/principal.h).
 //
 // Value types: copyable, comparable, thread-safe to read.
 #pragma once
@@ -28,8 +28,8 @@ class DatasetName {
   std::string text_;
 };
 
-// The id under which a client makes a request, and repeats it: a UUID in its 36-character form with lower-case
-// digits, because upper case would be another key for the same id.
+// The id under which a client makes a request, and repeats it: a UUID in its 36-character form with
+// lower-case digits, because upper case would be another key for the same id.
 class RequestId {
  public:
   // Errors: INVALID_ARGUMENT (request_id).

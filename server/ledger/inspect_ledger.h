@@ -1,5 +1,5 @@
-// Inspects and migrates a ledger without a server: its schema, and whether it contradicts itself or its anchor.
-// Only MigrateLedger() writes.
+// Inspects and migrates a ledger without a server: its schema, and whether it contradicts itself or its
+// anchor. Only MigrateLedger() writes.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +36,7 @@ struct Inspection {
   std::string ledger_uuid;  // empty until a server has opened this ledger
   AnchorState anchored;     // the maximum over all anchor files of this ledger
   std::vector<InspectedDataset> datasets;
-  std::vector<std::string> findings;  // about the ledger as a whole, or about datasets that only the anchor has
+  std::vector<std::string> findings;  // about the whole ledger, or about datasets that only the anchor has
 
   bool ok() const;
 };

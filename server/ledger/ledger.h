@@ -86,7 +86,7 @@ class Ledger {
   // Charges and starts in one transaction (T1), or finds what the same (principal, request id) did before:
   //   unknown              charged, STARTED, a new token; every posting is admitted or none is
   //   same fingerprint     COMMITTED: its release. STARTED: a new token (the older one is now stale) and the
-  //                        sealed key of the first attempt. FORFEITED: FAILED_PRECONDITION, the charge stands.
+  //                        sealed key of the first attempt. FORFEITED: FAILED_PRECONDITION, its cost stands.
   //   another fingerprint  ALREADY_EXISTS
   // A charge on a partitioned dataset names a version of it and posts to the account of at least one part.
   // On return the charge is durable and the anchor covers its entry.
@@ -110,7 +110,8 @@ class Ledger {
   virtual absl::StatusOr<std::vector<Charge>> Reserve(const std::vector<ChargeRequest>& requests,
                                                       int64_t lifetime_us) = 0;
   // RESERVED -> STARTED, before the caller reads anything. `final_cost` names counters that the reservation
-  // holds, each with at most its held cost; the rest is freed. Repeating it with the same cost changes nothing.
+  // holds, each with at most its held cost; the rest is freed. Repeating it with the same cost changes
+  // nothing.
   virtual absl::StatusOr<Charge> StartReserved(std::string_view charge_id,
                                                const std::vector<Posting>& final_cost,
                                                const Principal& actor) = 0;

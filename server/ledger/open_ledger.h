@@ -23,9 +23,9 @@ struct LedgerOptions {
   std::function<std::string(size_t bytes)> entropy;
 };
 
-// Migrates the schema, compares every history with the anchor, and opens the ledger. A ledger that contradicts
-// its anchor opens read-only: every charge is refused with DATA_LOSS, and stored releases remain readable.
-// Errors:
+// Migrates the schema, compares every history with the anchor, and opens the ledger. A ledger that
+// contradicts its anchor opens read-only: every charge is refused with DATA_LOSS, and stored releases remain
+// readable. Errors:
 //   INVALID_ARGUMENT     unknown scheme, malformed URL, or no anchor folder
 //   FAILED_PRECONDITION  a path that cannot be written or lies on a network file system; a PostgreSQL server
 //                        that may lose what it has acknowledged; the schema of another program
@@ -33,7 +33,8 @@ struct LedgerOptions {
 //   DATA_LOSS            a damaged anchor
 absl::StatusOr<std::unique_ptr<Ledger>> OpenLedger(const LedgerOptions& options);
 
-// The store that `url` names, with its schema as it is; and the folder of its anchor. Errors as of OpenLedger().
+// The store that `url` names, with its schema as it is; and the folder of its anchor. Errors as of
+// OpenLedger().
 absl::StatusOr<std::unique_ptr<sql::Database>> OpenLedgerDatabase(std::string_view url);
 absl::StatusOr<std::string> AnchorDirOf(std::string_view url, std::string_view anchor_dir);
 

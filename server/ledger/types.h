@@ -33,7 +33,7 @@ struct CounterLimit {
 struct AccountSpec {
   ScopeType scope_type = ScopeType::kDataset;
   std::string scope_key;  // empty for the dataset itself; else the analyst, the group, or the part
-  std::string rule;       // canonical bytes of the rule (codec/rule_codec.h)
+  std::string rule;       // canonical bytes of the rule (codec/accounting_codec.h)
   std::string rule_name;  // "ZCDP", for messages
   std::vector<CounterLimit> limits;
   std::vector<std::string> members = {};  // of a kAnalystGroup, ascending; else empty
@@ -151,7 +151,7 @@ struct ChargeRequest {
   // SHA-256 over dataset, version, plan and price: distinguishes a retry from another request.
   std::string fingerprint;
   std::string kind;        // "workload", "synthesis", "reservation"
-  std::string event;       // canonical bytes of the privacy event (codec/event_codec.h)
+  std::string event;       // canonical bytes of the privacy event (codec/accounting_codec.h)
   std::string label;       // one public line for display, e.g. "all 2-way marginals, discrete Gaussian"
   std::string sealed_key;  // the draw's key, sealed under a server key; erased when the charge ends
   std::vector<Posting> postings;
@@ -252,7 +252,7 @@ struct Page {
 
 // The number of charges that have one event.
 struct EventCount {
-  std::string event;  // canonical bytes (codec/event_codec.h)
+  std::string event;  // canonical bytes (codec/accounting_codec.h)
   int64_t charges = 0;
 };
 

@@ -29,13 +29,13 @@ using testing::OpenStore;
 using testing::Overwrite;
 using testing::Push;
 using testing::RowsOf;
+using testing::ScratchFolder;
 using testing::SexAge;
-using testing::TemporaryFolder;
 
 constexpr char kCsv[] = "sex,age\nM,35\nF,7\n";
 
 TEST(DatasetStore, SealsImportsInTheirOrder) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   const auto store = OpenStore(folder);
   ASSERT_TRUE(Import(*store, SexAge(), "z", "sex,age\nM,10\n").ok());
   ASSERT_TRUE(Import(*store, SexAge(), "a", "age,sex\n20,F\n").ok());
@@ -47,7 +47,7 @@ TEST(DatasetStore, SealsImportsInTheirOrder) {
 }
 
 TEST(DatasetStore, APublicDatasetIsReadAsAPublicTable) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   const auto store = OpenStore(folder);
   ASSERT_TRUE(Import(*store, SexAge(), "r1", kCsv).ok());
   const SealedContent sealed = store->SealPublic("people", SexAge()).value();
@@ -60,7 +60,7 @@ TEST(DatasetStore, APublicDatasetIsReadAsAPublicTable) {
 }
 
 TEST(DatasetStore, WhatWasSealedAsPrivateIsNeverReadAsPublicNorTheOtherWayRound) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   const auto store = OpenStore(folder);
   ASSERT_TRUE(Import(*store, SexAge(), "r1", kCsv).ok());
   const SealedContent sealed = store->Seal("people", SexAge()).value();
@@ -71,7 +71,7 @@ TEST(DatasetStore, WhatWasSealedAsPrivateIsNeverReadAsPublicNorTheOtherWayRound)
 }
 
 TEST(DatasetStore, SeveralSealedTablesAreLoadedAsOne) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   const auto store = OpenStore(folder);
   std::vector<SealedId> ids;
   for (const std::string id : {"first", "second", "none"}) {
@@ -124,7 +124,7 @@ constexpr char kFirstCsv[] = "pid,sex,age\np1,M,10\np2,F,20\np1,M,30\np3,F,40\n"
 constexpr char kSecondCsv[] = "pid,sex,age\np3,F,50\np1,M,60\np2,F,70\np2,F,80\np4,M,90\np3,F,90\n";
 
 TEST(DatasetStore, APersonsBoundHoldsInAllPartsTogether) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   SealedContent first;
   {
     const auto store = OpenStore(folder);
@@ -146,7 +146,7 @@ TEST(DatasetStore, APersonsBoundHoldsInAllPartsTogether) {
 }
 
 TEST(DatasetStore, APersonIsOneUnitWhereverTheirRecordsLie) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   const auto store = OpenStore(folder);
   TwoParts parts(*store);
   parts.Import("first", kFirstCsv);
@@ -161,7 +161,7 @@ TEST(DatasetStore, APersonIsOneUnitWhereverTheirRecordsLie) {
 
 // What would be wrong: a bound that starts afresh in each part.
 TEST(DatasetStoreCanary, PartsThatKnowNothingOfEachOtherKeepTooMany) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   const auto store = OpenStore(folder);
   TwoParts parts(*store);
   parts.Import("first", kFirstCsv);
@@ -171,23 +171,23 @@ TEST(DatasetStoreCanary, PartsThatKnowNothingOfEachOtherKeepTooMany) {
 }
 
 TEST(DatasetStore, APartWhoseUnitsAreLostOrDamagedIsNotBuiltUpon) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   const auto store = OpenStore(folder);
   TwoParts parts(*store);
   parts.Import("first", kFirstCsv);
   parts.Seal("first");
-  std::string units = ContentOf(folder.path() / "first" / "units");
+  std::string units = ContentOf(folder / "first" / "units");
   EXPECT_EQ(units.find("p1"), std::string::npos) << "ids are kept as keyed hashes only";
   units[units.size() / 2] ^= 1;
-  Overwrite(folder.path() / "first" / "units", units);
+  Overwrite(folder / "first" / "units", units);
   const PartIds whole = TwoParts::Whole();
   EXPECT_EQ(store->SealPart("second", whole, parts.schema()).status().code(), absl::StatusCode::kDataLoss);
-  std::filesystem::remove(folder.path() / "first" / "units");
+  std::filesystem::remove(folder / "first" / "units");
   EXPECT_FALSE(store->SealPart("second", whole, parts.schema()).ok());
 }
 
 TEST(DatasetStore, SealingAgainReturnsTheSameAlsoAfterARestart) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   SealedContent sealed;
   {
     const auto store = OpenStore(folder);
@@ -201,7 +201,7 @@ TEST(DatasetStore, SealingAgainReturnsTheSameAlsoAfterARestart) {
 }
 
 TEST(DatasetStore, ADatasetWithoutRecordsIsALegalTable) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   const auto store = OpenStore(folder);
   const dp::Schema schema = SexAge(dp::PersonUnit{"pid", 2});
   const SealedContent sealed = store->Seal("people", schema).value();
@@ -212,7 +212,7 @@ TEST(DatasetStore, ADatasetWithoutRecordsIsALegalTable) {
 }
 
 TEST(DatasetStore, KeepsTheFirstRecordsOfEachPersonAcrossImports) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   const auto store = OpenStore(folder);
   const dp::Schema schema = SexAge(dp::PersonUnit{"pid", 2});
   ASSERT_TRUE(Import(*store, schema, "r1", "pid,sex,age\np1,M,10\np2,F,20\np1,M,30\np1,M,40\n").ok());
@@ -230,7 +230,7 @@ TEST(DatasetStore, KeepsTheFirstRecordsOfEachPersonAcrossImports) {
 TEST(DatasetStore, NobodyOwnsMoreRecordsThanTheBound) {
   std::mt19937_64 random(6);
   for (int round = 0; round < 10; ++round) {
-    const TemporaryFolder folder;
+    const ScratchFolder folder;
     const auto store = OpenStore(folder);
     const int64_t bound = static_cast<int64_t>(1 + random() % 4);
     const dp::Schema schema = SexAge(dp::GroupUnit{"home", bound});
@@ -264,7 +264,7 @@ TEST(DatasetStore, NobodyOwnsMoreRecordsThanTheBound) {
 
 TEST(DatasetStore, TheContentHashIsKeyedAndTellsContentsApart) {
   const auto hash_of = [](std::string_view csv, const std::string& key) {
-    const TemporaryFolder folder;
+    const ScratchFolder folder;
     const auto store = DatasetStore::Open(folder.path(), [key](std::string_view bytes) {
                          return Sha256(key + std::string(bytes));
                        }).value();
@@ -277,7 +277,7 @@ TEST(DatasetStore, TheContentHashIsKeyedAndTellsContentsApart) {
 }
 
 TEST(DatasetStore, LoadsOnceAndSharesTheTable) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   const auto store = OpenStore(folder);
   ASSERT_TRUE(Import(*store, SexAge(), "r1", kCsv).ok());
   const SealedContent sealed = store->Seal("people", SexAge()).value();
@@ -295,7 +295,7 @@ TEST(DatasetStore, LoadsOnceAndSharesTheTable) {
 }
 
 TEST(DatasetStore, ForgottenTablesAreReleasedUnlessTheyAreInUse) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   const auto store = OpenStore(folder);
   ASSERT_TRUE(Import(*store, SexAge(), "r1", kCsv).ok());
   const std::string hash = store->Seal("people", SexAge()).value().content_hash;
@@ -312,7 +312,7 @@ TEST(DatasetStore, ForgottenTablesAreReleasedUnlessTheyAreInUse) {
 }
 
 TEST(DatasetStore, ForgettingOnePartReleasesItsJoinedTables) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   const auto store = OpenStore(folder);
   std::vector<SealedId> ids;
   for (const char* part : {"p0", "p1", "p2"})
@@ -331,7 +331,7 @@ TEST(DatasetStore, ForgettingOnePartReleasesItsJoinedTables) {
 }
 
 TEST(DatasetStore, LoadingTellsAbsentDamagedAndExchangedApart) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   const auto store = OpenStore(folder);
   EXPECT_EQ(store->Load("people", "x").status().code(), absl::StatusCode::kNotFound);
   ASSERT_TRUE(Import(*store, SexAge(), "r1", kCsv).ok());
@@ -340,13 +340,13 @@ TEST(DatasetStore, LoadingTellsAbsentDamagedAndExchangedApart) {
   ASSERT_TRUE(store->Load("people", hash).ok());
 
   // A snapshot that is whole, with a right checksum, but of other records.
-  const TemporaryFolder elsewhere;
+  const ScratchFolder elsewhere;
   const auto other = OpenStore(elsewhere);
   ASSERT_TRUE(Import(*other, SexAge(), "r1", "sex,age\nF,1\n").ok());
   ASSERT_TRUE(other->Seal("people", SexAge()).ok());
-  const auto snapshot = folder.path() / "people/snapshot";
+  const auto snapshot = folder / "people/snapshot";
   const std::string original = ContentOf(snapshot);
-  Overwrite(snapshot, ContentOf(elsewhere.path() / "people/snapshot"));
+  Overwrite(snapshot, ContentOf(elsewhere / "people/snapshot"));
   store->Forget({"people"});
   EXPECT_EQ(store->Load("people", hash).status().code(), absl::StatusCode::kDataLoss);
 
@@ -358,10 +358,10 @@ TEST(DatasetStore, LoadingTellsAbsentDamagedAndExchangedApart) {
 }
 
 TEST(DatasetStore, SealingNoticesMissingAndDamagedSegments) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   const auto store = OpenStore(folder);
   ASSERT_TRUE(Import(*store, SexAge(), "r1", kCsv).ok());
-  const auto segment = folder.path() / "people/segments/r1";
+  const auto segment = folder / "people/segments/r1";
   const std::string original = ContentOf(segment);
   std::string damaged = original;
   damaged.back() = static_cast<char>(damaged.back() ^ 1);
@@ -374,9 +374,9 @@ TEST(DatasetStore, SealingNoticesMissingAndDamagedSegments) {
 }
 
 TEST(DatasetStore, WhatACrashLeavesIsRemovedOnOpening) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   ASSERT_TRUE(Import(*OpenStore(folder), SexAge(), "r1", kCsv).ok());
-  const auto people = folder.path() / "people";
+  const auto people = folder / "people";
   Overwrite(people / "segments/r2.12-3.making", "half a segment");
   Overwrite(people / "segments/r3", "a segment whose manifest was never written");
   Overwrite(people / "manifest.12-4.making", "half a manifest");
@@ -388,21 +388,21 @@ TEST(DatasetStore, WhatACrashLeavesIsRemovedOnOpening) {
 }
 
 TEST(DatasetStore, SegmentsThatACrashLeftBesideASnapshotAreRemoved) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   std::string segment;
   {
     const auto store = OpenStore(folder);
     ASSERT_TRUE(Import(*store, SexAge(), "r1", kCsv).ok());
-    segment = ContentOf(folder.path() / "people/segments/r1");
+    segment = ContentOf(folder / "people/segments/r1");
     ASSERT_TRUE(store->Seal("people", SexAge()).ok());
   }
-  Overwrite(folder.path() / "people/segments/r1", segment);
+  Overwrite(folder / "people/segments/r1", segment);
   const auto store = OpenStore(folder);
-  EXPECT_THAT(FilesBelow(folder.path() / "people"), ElementsAre("manifest", "snapshot"));
+  EXPECT_THAT(FilesBelow(folder / "people"), ElementsAre("manifest", "snapshot"));
 }
 
 TEST(DatasetStore, RefusesAnotherSchemaThanTheOneImportedUnder) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   const auto store = OpenStore(folder);
   ASSERT_TRUE(Import(*store, SexAge(), "r1", kCsv).ok());
   EXPECT_EQ(store->Seal("people", SexAge(dp::PersonUnit{"pid", 1})).status().code(),
@@ -410,12 +410,12 @@ TEST(DatasetStore, RefusesAnotherSchemaThanTheOneImportedUnder) {
 }
 
 TEST(DatasetStore, APathThatCannotBeADirectoryIsRefusedByName) {
-  const TemporaryFolder folder;
-  Overwrite(folder.path() / "file", "");
-  for (const auto& path : {folder.path() / "file", folder.path() / "file" / "below"}) {
+  const ScratchFolder folder;
+  Overwrite(folder / "file", "");
+  for (const auto& path : {folder / "file", folder / "file" / "below"}) {
     const absl::Status status = DatasetStore::Open(path, testing::HashUnderTestKey).status();
     EXPECT_EQ(FieldViolationOf(status).value_or(FieldViolation{}).field, "data_dir") << status;
-    EXPECT_THAT(std::string(status.message()), HasSubstr((folder.path() / "file").string()));
+    EXPECT_THAT(std::string(status.message()), HasSubstr((folder / "file").string()));
   }
 }
 

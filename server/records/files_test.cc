@@ -20,7 +20,7 @@ using ::testing::ElementsAre;
 using testing::FilesBelow;
 using ::testing::IsEmpty;
 using testing::Overwrite;
-using testing::TemporaryFolder;
+using testing::ScratchFolder;
 
 mode_t ModeOf(const std::filesystem::path& path) {
   struct stat facts;
@@ -29,29 +29,29 @@ mode_t ModeOf(const std::filesystem::path& path) {
 }
 
 TEST(FileInTheMaking, HasItsNameOnlyWhenCommitted) {
-  const TemporaryFolder folder;
-  const auto file = FileInTheMaking::Create(folder.path() / "x").value();
+  const ScratchFolder folder;
+  const auto file = FileInTheMaking::Create(folder / "x").value();
   ASSERT_TRUE(file->Write("content").ok());
-  EXPECT_FALSE(Exists(folder.path() / "x").value());
+  EXPECT_FALSE(Exists(folder / "x").value());
   ASSERT_TRUE(file->Commit().ok());
-  EXPECT_EQ(ContentOf(folder.path() / "x"), "content");
+  EXPECT_EQ(ContentOf(folder / "x"), "content");
   EXPECT_THAT(FilesBelow(folder.path()), ElementsAre("x"));
-  EXPECT_EQ(ModeOf(folder.path() / "x"), 0600u);
+  EXPECT_EQ(ModeOf(folder / "x"), 0600u);
 }
 
 TEST(FileInTheMaking, LeavesNothingWhenItIsGivenUp) {
-  const TemporaryFolder folder;
-  Overwrite(folder.path() / "x", "old");
-  { ASSERT_TRUE(FileInTheMaking::Create(folder.path() / "x").value()->Write("new").ok()); }
+  const ScratchFolder folder;
+  Overwrite(folder / "x", "old");
+  { ASSERT_TRUE(FileInTheMaking::Create(folder / "x").value()->Write("new").ok()); }
   EXPECT_THAT(FilesBelow(folder.path()), ElementsAre("x"));
-  EXPECT_EQ(ContentOf(folder.path() / "x"), "old");
+  EXPECT_EQ(ContentOf(folder / "x"), "old");
 }
 
 TEST(RemoveAbandoned, RemovesWhatADeadProcessLeftAndNothingElse) {
-  const TemporaryFolder folder;
-  Overwrite(folder.path() / "x.1-1.making", "half");
-  Overwrite(folder.path() / "y", "whole");
-  const auto living = FileInTheMaking::Create(folder.path() / "z").value();
+  const ScratchFolder folder;
+  Overwrite(folder / "x.1-1.making", "half");
+  Overwrite(folder / "y", "whole");
+  const auto living = FileInTheMaking::Create(folder / "z").value();
   ASSERT_TRUE(RemoveAbandoned(folder.path()).ok());
   EXPECT_EQ(FilesBelow(folder.path()).size(), 2u);
   ASSERT_TRUE(living->Commit().ok());
@@ -59,7 +59,7 @@ TEST(RemoveAbandoned, RemovesWhatADeadProcessLeftAndNothingElse) {
 }
 
 TEST(FolderLock, LetsOneInAtATime) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   std::atomic<int> inside{0};
   std::atomic<int> most{0};
   std::vector<std::thread> threads;
@@ -78,21 +78,21 @@ TEST(FolderLock, LetsOneInAtATime) {
 }
 
 TEST(Files, FoldersAreTheOwnersAlone) {
-  const TemporaryFolder folder;
-  ASSERT_TRUE(MakeFolder(folder.path() / "a" / "b").ok());
-  EXPECT_EQ(ModeOf(folder.path() / "a" / "b"), 0700u);
-  EXPECT_TRUE(MakeFolder(folder.path() / "a" / "b").ok());
-  Overwrite(folder.path() / "f", "");
-  EXPECT_EQ(MakeFolder(folder.path() / "f" / "g").code(), absl::StatusCode::kUnavailable);
+  const ScratchFolder folder;
+  ASSERT_TRUE(MakeFolder(folder / "a" / "b").ok());
+  EXPECT_EQ(ModeOf(folder / "a" / "b"), 0700u);
+  EXPECT_TRUE(MakeFolder(folder / "a" / "b").ok());
+  Overwrite(folder / "f", "");
+  EXPECT_EQ(MakeFolder(folder / "f" / "g").code(), absl::StatusCode::kUnavailable);
 }
 
 TEST(Files, ReadingTellsAbsentTooLargeAndShort) {
-  const TemporaryFolder folder;
-  EXPECT_EQ(ReadFile(folder.path() / "x", 10).status().code(), absl::StatusCode::kNotFound);
-  Overwrite(folder.path() / "x", "12345");
-  EXPECT_EQ(ReadFile(folder.path() / "x", 5).value(), "12345");
-  EXPECT_EQ(ReadFile(folder.path() / "x", 4).status().code(), absl::StatusCode::kDataLoss);
-  File file = File::OpenForReading(folder.path() / "x").value();
+  const ScratchFolder folder;
+  EXPECT_EQ(ReadFile(folder / "x", 10).status().code(), absl::StatusCode::kNotFound);
+  Overwrite(folder / "x", "12345");
+  EXPECT_EQ(ReadFile(folder / "x", 5).value(), "12345");
+  EXPECT_EQ(ReadFile(folder / "x", 4).status().code(), absl::StatusCode::kDataLoss);
+  File file = File::OpenForReading(folder / "x").value();
   std::string bytes(6, '\0');
   EXPECT_EQ(file.Read(std::as_writable_bytes(std::span(bytes))).code(), absl::StatusCode::kDataLoss);
 }

@@ -11,7 +11,7 @@ namespace {
 
 using testing::ContentOf;
 using testing::Overwrite;
-using testing::TemporaryFolder;
+using testing::ScratchFolder;
 
 Manifest TwoImports() {
   const ImportReport report{.rows_read = 5,
@@ -24,9 +24,9 @@ Manifest TwoImports() {
 }
 
 TEST(Manifest, ComesBackAsItWasInItsOrder) {
-  const TemporaryFolder folder;
-  ASSERT_TRUE(WriteManifest(folder.path() / "manifest", TwoImports()).ok());
-  const Manifest manifest = ReadManifest(folder.path() / "manifest").value();
+  const ScratchFolder folder;
+  ASSERT_TRUE(WriteManifest(folder / "manifest", TwoImports()).ok());
+  const Manifest manifest = ReadManifest(folder / "manifest").value();
   EXPECT_EQ(manifest.imports, TwoImports().imports);
   EXPECT_EQ(manifest.RowsAccepted(), 4);
   EXPECT_EQ(manifest.Find("first")->content_digest, "c2");
@@ -34,28 +34,28 @@ TEST(Manifest, ComesBackAsItWasInItsOrder) {
 }
 
 TEST(Manifest, IsEmptyBeforeTheFirstImport) {
-  const TemporaryFolder folder;
-  EXPECT_TRUE(ReadManifest(folder.path() / "manifest").value().imports.empty());
+  const ScratchFolder folder;
+  EXPECT_TRUE(ReadManifest(folder / "manifest").value().imports.empty());
 }
 
 // As servers wrote it before there were responses to clamp.
 TEST(Manifest, IsReadInItsFirstVersionToo) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   CanonicalWriter writer("curator.imports", 1);
   writer.Integer(1);
   for (const char* text : {"first", "c2", "s2"}) writer.Text(text);
   for (const int64_t number : {2, 1, 1, 0, 0})
     writer.Integer(number);  // neither examples nor ignored columns
   const std::string document = std::move(writer).Take();
-  Overwrite(folder.path() / "manifest", document + Sha256(document));
-  const absl::StatusOr<Manifest> manifest = ReadManifest(folder.path() / "manifest");
+  Overwrite(folder / "manifest", document + Sha256(document));
+  const absl::StatusOr<Manifest> manifest = ReadManifest(folder / "manifest");
   ASSERT_TRUE(manifest.ok()) << manifest.status();
   EXPECT_EQ(manifest->imports, (std::vector<ImportEntry>{{"first", "c2", "s2", {2, 1, 1, {}, {}}}}));
 }
 
 TEST(Manifest, AnyChangedByteIsNoticed) {
-  const TemporaryFolder folder;
-  const auto path = folder.path() / "manifest";
+  const ScratchFolder folder;
+  const auto path = folder / "manifest";
   ASSERT_TRUE(WriteManifest(path, TwoImports()).ok());
   const std::string written = ContentOf(path);
   for (size_t i = 0; i < written.size(); ++i) {

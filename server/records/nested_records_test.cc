@@ -27,7 +27,7 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 using testing::OpenStore;
 using testing::RowsOf;
-using testing::TemporaryFolder;
+using testing::ScratchFolder;
 
 // Scores 0 to 10 in bins of a half.
 dp::Schema Pupils(dp::PrivacyUnit unit, int64_t max_group_size = dp::kNoRecordBound) {
@@ -46,7 +46,7 @@ std::vector<uint32_t> GroupsOf(const dp::SealedTable& table) {
 }
 
 TEST(NestedRecords, KeepTheirGroupsAcrossImportsAndRestarts) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   const dp::Schema schema = Pupils(dp::RecordUnit{});
   SealedContent sealed;
   {
@@ -65,7 +65,7 @@ TEST(NestedRecords, KeepTheirGroupsAcrossImportsAndRestarts) {
 }
 
 TEST(NestedRecords, OfGroupsThatAreUnitsHaveTheUnitsAsGroups) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   const auto store = OpenStore(folder);
   const dp::Schema schema = Pupils(dp::GroupUnit{"school", 2});
   ASSERT_TRUE(Import(*store, schema, "r1", "school,sex,score\nA,F,1\nB,M,2\nA,M,3\nA,M,4\n").ok());
@@ -78,7 +78,7 @@ TEST(NestedRecords, OfGroupsThatAreUnitsHaveTheUnitsAsGroups) {
 }
 
 TEST(NestedRecords, AResponseBeyondItsBoundsCountsAsTheNearestBinAndIsReported) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   const auto store = OpenStore(folder);
   const dp::Schema schema = Pupils(dp::RecordUnit{});
   const ImportReport report =
@@ -120,24 +120,23 @@ TEST(NestedRecords, WithoutAGroupOrANumberAreRejected) {
 }
 
 TEST(NestedRecords, IdsOfGroupsAreNowhereOnDiskOnceSealed) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   const auto store = OpenStore(folder);
   const dp::Schema schema = Pupils(dp::RecordUnit{});
   ASSERT_TRUE(Import(*store, schema, "r1", "school,sex,score\nSt-Columba-Hill,F,1\n").ok());
   const std::string key = testing::HashUnderTestKey("curator unit id:people:St-Columba-Hill").substr(0, 16);
   for (const std::string& name : FilesBelow(folder.path())) {
-    EXPECT_THAT(ContentOf(folder.path() / name), Not(HasSubstr("Columba"))) << name;
+    EXPECT_THAT(ContentOf(folder / name), Not(HasSubstr("Columba"))) << name;
   }
-  EXPECT_THAT(ContentOf(folder.path() / "people/segments/r1"), HasSubstr(key))
-      << "the twin that must be found";
+  EXPECT_THAT(ContentOf(folder / "people/segments/r1"), HasSubstr(key)) << "the twin that must be found";
   ASSERT_TRUE(store->Seal("people", schema).ok());
   for (const std::string& name : FilesBelow(folder.path())) {
-    EXPECT_THAT(ContentOf(folder.path() / name), Not(HasSubstr(key))) << name;
+    EXPECT_THAT(ContentOf(folder / name), Not(HasSubstr(key))) << name;
   }
 }
 
 TEST(NestedRecords, AnImportThatBreaksTheBoundOfAGroupIsRefusedAndLeavesNothing) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   const auto store = OpenStore(folder);
   const dp::Schema schema = Pupils(dp::RecordUnit{}, 3);
   ASSERT_TRUE(Import(*store, schema, "r1", "school,sex,score\nA,F,1\nB,M,2\nA,M,3\n").ok());
@@ -157,7 +156,7 @@ TEST(NestedRecords, AnImportThatBreaksTheBoundOfAGroupIsRefusedAndLeavesNothing)
 size_t RecordsApart(const dp::Schema& schema, std::string_view one, std::string_view other) {
   std::vector<std::multiset<std::vector<uint32_t>>> tables;
   for (const std::string_view csv : {one, other}) {
-    const TemporaryFolder folder;
+    const ScratchFolder folder;
     const auto store = OpenStore(folder);
     EXPECT_TRUE(Import(*store, schema, "r1", csv).ok());
     const std::string hash = store->Seal("people", schema).value().content_hash;
@@ -183,7 +182,7 @@ TEST(NestedRecordsCanary, KeepingTheFirstRecordsOfAGroupMovesTwoRecordsForOne) {
 }
 
 TEST(NestedRecords, AreNoPartsOfAnotherTable) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   const auto store = OpenStore(folder);
   const dp::Schema schema = Pupils(dp::RecordUnit{});
   std::vector<SealedId> ids;

@@ -28,8 +28,8 @@ using ::testing::Not;
 using testing::OpenStore;
 using testing::Push;
 using testing::RowsOf;
+using testing::ScratchFolder;
 using testing::SexAge;
-using testing::TemporaryFolder;
 
 constexpr char kCsv[] = "sex,age\r\n\"M\",35\r\nF,\"7\"\r\nx,200\r\nM,99\r\n";
 const CodeRows kRows = {{1, 3}, {0, 0}, {1, 9}};
@@ -41,7 +41,7 @@ CodeRows SealedRows(DatasetStore& store, const dp::Schema& schema) {
 
 TEST(RecordImport, TakesARealFileInAnyPieces) {
   for (size_t cut = 0; cut <= std::string_view(kCsv).size(); ++cut) {
-    const TemporaryFolder folder;
+    const ScratchFolder folder;
     const auto store = OpenStore(folder);
     const auto import = store->BeginImport("people", SexAge(), "r1", {}).value();
     ASSERT_TRUE(import->Append(std::string_view(kCsv).substr(0, cut)).ok());
@@ -61,7 +61,7 @@ TEST(RecordImport, TakesGzipInAnyPieces) {
     ASSERT_TRUE(import->Append(compressed.substr(cut)).ok());
     ASSERT_EQ(import->Finish().value().rows_accepted, 3);
   }
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   const auto store = OpenStore(folder);
   ASSERT_TRUE(Import(*store, SexAge(), "r1", compressed, {.compression = Compression::kGzip}).ok());
   EXPECT_EQ(SealedRows(*store, SexAge()), kRows);
@@ -78,7 +78,7 @@ TEST(RecordImport, ABadFileLeavesNothing) {
       {kCsv, Compression::kGzip},
       {"", Compression::kGzip},
       {good_gzip.substr(0, good_gzip.size() - 1), Compression::kGzip}};
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   const auto store = OpenStore(folder);
   for (const auto& [bytes, compression] : bad) {
     const auto report = Import(*store, SexAge(), "r1", bytes, {.compression = compression});
@@ -90,7 +90,7 @@ TEST(RecordImport, ABadFileLeavesNothing) {
 }
 
 TEST(RecordImport, AnImportThatIsGivenUpLeavesNothing) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   const auto store = OpenStore(folder);
   {
     const auto import = store->BeginImport("people", SexAge(), "r1", {}).value();
@@ -121,7 +121,7 @@ class FullDisk {
 };
 
 TEST(RecordImport, AFullDiskLeavesNothingAndTheSameRequestSucceedsLater) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   const auto store = OpenStore(folder);
   for (const rlim_t bytes : {0, 10, 100, 140, 250}) {  // full at the segment's start, in it, at the manifest
     const FullDisk full(bytes);
@@ -140,7 +140,7 @@ TEST(RecordImport, AFullDiskLeavesNothingAndTheSameRequestSucceedsLater) {
 }
 
 TEST(RecordImport, AfterAnErrorEveryCallReturnsIt) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   const auto store = OpenStore(folder);
   const auto import = store->BeginImport("people", SexAge(), "r1", {}).value();
   const absl::Status first = import->Append("sex,age\nM\n");
@@ -150,7 +150,7 @@ TEST(RecordImport, AfterAnErrorEveryCallReturnsIt) {
 }
 
 TEST(RecordImport, TheSameRequestWithTheSameBytesGetsTheSameReport) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   const ImportReport report = Import(*OpenStore(folder), SexAge(), "r1", kCsv).value();
   const auto store = OpenStore(folder);
   EXPECT_EQ(Import(*store, SexAge(), "r1", kCsv).value(), report);
@@ -159,7 +159,7 @@ TEST(RecordImport, TheSameRequestWithTheSameBytesGetsTheSameReport) {
 }
 
 TEST(RecordImport, TheSameRequestWithOtherBytesIsRefused) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   const auto store = OpenStore(folder);
   ASSERT_TRUE(Import(*store, SexAge(), "r1", kCsv).ok());
   const auto other = Import(*store, SexAge(), "r1", "sex,age\nM,1\n");
@@ -169,7 +169,7 @@ TEST(RecordImport, TheSameRequestWithOtherBytesIsRefused) {
 }
 
 TEST(RecordImport, OneOfTwoSimultaneousTwinsCounts) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   const auto store = OpenStore(folder);
   const auto first = store->BeginImport("people", SexAge(), "r1", {}).value();
   const auto same = store->BeginImport("people", SexAge(), "r1", {}).value();
@@ -182,7 +182,7 @@ TEST(RecordImport, OneOfTwoSimultaneousTwinsCounts) {
 }
 
 TEST(RecordImport, ASealedDatasetTakesNoMore) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   const auto store = OpenStore(folder);
   const auto late = store->BeginImport("people", SexAge(), "late", {}).value();
   ASSERT_TRUE(Import(*store, SexAge(), "r1", kCsv).ok());
@@ -193,7 +193,7 @@ TEST(RecordImport, ASealedDatasetTakesNoMore) {
 }
 
 TEST(RecordImport, ParallelImportsAllCount) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   const auto store = OpenStore(folder);
   std::vector<std::thread> threads;
   for (int i = 0; i < 8; ++i) {
@@ -205,7 +205,7 @@ TEST(RecordImport, ParallelImportsAllCount) {
 }
 
 TEST(RecordImport, IdsThatAreNoFileNamesAreRefused) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   const auto store = OpenStore(folder);
   for (const std::string& id : {std::string(), std::string(".."), std::string("a/b"), std::string("a.making"),
                                 std::string("a\0b", 3), std::string(129, 'a')}) {
@@ -218,25 +218,23 @@ TEST(RecordImport, IdsThatAreNoFileNamesAreRefused) {
 }
 
 TEST(RecordImport, IdsOfPersonsAreNowhereOnDisk) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   const auto store = OpenStore(folder);
   const dp::Schema schema = SexAge(dp::PersonUnit{"pid", 2});
   ASSERT_TRUE(Import(*store, schema, "r1", "pid,sex,age\nNancy-Pelham-77,M,35\n").ok());
   for (const std::string& name : FilesBelow(folder.path())) {
-    EXPECT_THAT(ContentOf(folder.path() / name), Not(HasSubstr("Nancy"))) << name;
+    EXPECT_THAT(ContentOf(folder / name), Not(HasSubstr("Nancy"))) << name;
   }
   const std::string key = testing::HashUnderTestKey("curator unit id:people:Nancy-Pelham-77").substr(0, 16);
-  EXPECT_THAT(ContentOf(folder.path() / "people/segments/r1"), HasSubstr(key))
-      << "the twin that must be found";
+  EXPECT_THAT(ContentOf(folder / "people/segments/r1"), HasSubstr(key)) << "the twin that must be found";
   ASSERT_TRUE(store->Seal("people", schema).ok());
   for (const std::string& name : FilesBelow(folder.path())) {
-    EXPECT_THAT(ContentOf(folder.path() / name), Not(HasSubstr(key)))
-        << "sealed, not even its keyed hash: " << name;
+    EXPECT_THAT(ContentOf(folder / name), Not(HasSubstr(key))) << "sealed, not even its keyed hash: " << name;
   }
 }
 
 TEST(CheckRecords, ReportsAsAnImportWouldAndWritesNothing) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   const ImportReport checked = Push(*CheckRecords(SexAge(), {}), kCsv).value();
   EXPECT_EQ(checked, Import(*OpenStore(folder), SexAge(), "r1", kCsv).value());
   EXPECT_EQ(Push(*CheckRecords(SexAge(), {}), "age\n1\n").status().message(),

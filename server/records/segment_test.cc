@@ -14,7 +14,7 @@ namespace {
 
 using testing::ContentOf;
 using testing::Overwrite;
-using testing::TemporaryFolder;
+using testing::ScratchFolder;
 
 const TableShape kShape = {.sizes = {3, 300, 70000}, .owner = dp::RowOwner::kUnit};
 
@@ -44,10 +44,10 @@ absl::Status ReadThrough(const std::filesystem::path& path, const TableShape& sh
 }
 
 TEST(Segment, GivesBackItsRowsInBlocks) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   constexpr uint32_t kRows = 70'000;  // more than a block
-  const std::string digest = WriteRows(folder.path() / "s", kRows);
-  const auto reader = SegmentReader::Open(folder.path() / "s", kShape).value();
+  const std::string digest = WriteRows(folder / "s", kRows);
+  const auto reader = SegmentReader::Open(folder / "s", kShape).value();
   uint32_t row = 0;
   int blocks = 0;
   for (const RowBlock* block = reader->Next().value(); block != nullptr; block = reader->Next().value()) {
@@ -66,21 +66,21 @@ TEST(Segment, GivesBackItsRowsInBlocks) {
 }
 
 TEST(Segment, MayBeEmpty) {
-  const TemporaryFolder folder;
-  const std::string digest = WriteRows(folder.path() / "s", 0);
-  EXPECT_TRUE(ReadThrough(folder.path() / "s", kShape, digest).ok());
+  const ScratchFolder folder;
+  const std::string digest = WriteRows(folder / "s", 0);
+  EXPECT_TRUE(ReadThrough(folder / "s", kShape, digest).ok());
 }
 
 TEST(Segment, AnotherShapeIsRefused) {
-  const TemporaryFolder folder;
-  const std::string digest = WriteRows(folder.path() / "s", 5);
+  const ScratchFolder folder;
+  const std::string digest = WriteRows(folder / "s", 5);
   const TableShape other = {.sizes = {3, 301, 70000}, .owner = dp::RowOwner::kUnit};
-  EXPECT_EQ(ReadThrough(folder.path() / "s", other, digest).code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(ReadThrough(folder / "s", other, digest).code(), absl::StatusCode::kFailedPrecondition);
 }
 
 TEST(Segment, AnyChangedMissingOrAddedByteIsNoticed) {
-  const TemporaryFolder folder;
-  const auto path = folder.path() / "s";
+  const ScratchFolder folder;
+  const auto path = folder / "s";
   const std::string digest = WriteRows(path, 20);
   ASSERT_TRUE(ReadThrough(path, kShape, digest).ok());
   const std::string written = ContentOf(path);

@@ -18,7 +18,7 @@ using testing::ContentOf;
 using ::testing::ElementsAre;
 using testing::Overwrite;
 using testing::RowsOf;
-using testing::TemporaryFolder;
+using testing::ScratchFolder;
 
 CombinedRecords SomeRecords(dp::RowOwner owner) {
   CombinedRecords records{
@@ -31,40 +31,40 @@ CombinedRecords SomeRecords(dp::RowOwner owner) {
 }
 
 TEST(Snapshot, ComesBackAsItWas) {
-  const TemporaryFolder folder;
-  const SnapshotFacts written = WriteSnapshot(folder.path() / "s", SomeRecords(dp::RowOwner::kUnit)).value();
+  const ScratchFolder folder;
+  const SnapshotFacts written = WriteSnapshot(folder / "s", SomeRecords(dp::RowOwner::kUnit)).value();
   EXPECT_EQ(written.records, 3);
   EXPECT_EQ(written.records_dropped, 4);
-  EXPECT_EQ(ReadSnapshotFacts(folder.path() / "s").value().digest, written.digest);
+  EXPECT_EQ(ReadSnapshotFacts(folder / "s").value().digest, written.digest);
 
-  const Snapshot snapshot = ReadSnapshot(folder.path() / "s").value();
+  const Snapshot snapshot = ReadSnapshot(folder / "s").value();
   EXPECT_EQ(snapshot.facts.digest, written.digest);
   EXPECT_EQ(RowsOf(*snapshot.table), (CodeRows{{0, 299}, {2, 1}, {1, 0}}));
   EXPECT_THAT(dp::ReadableScope(*snapshot.table).unit_of_row(), ElementsAre(0, 1, 0));
 }
 
 TEST(Snapshot, GroupsThatAreNoUnitsComeBackAsSuch) {
-  const TemporaryFolder folder;
-  ASSERT_TRUE(WriteSnapshot(folder.path() / "s", SomeRecords(dp::RowOwner::kItselfInGroup)).ok());
-  const Snapshot snapshot = ReadSnapshot(folder.path() / "s").value();
+  const ScratchFolder folder;
+  ASSERT_TRUE(WriteSnapshot(folder / "s", SomeRecords(dp::RowOwner::kItselfInGroup)).ok());
+  const Snapshot snapshot = ReadSnapshot(folder / "s").value();
   EXPECT_THAT(dp::ReadableScope(*snapshot.table).group_of_row(), ElementsAre(0, 1, 0));
   EXPECT_EQ(snapshot.table->groups(), 2);
   EXPECT_EQ(snapshot.table->units(), std::nullopt);
 }
 
 TEST(Snapshot, MayBeEmpty) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   CombinedRecords nothing{.columns = dp::CodedColumns({3}),
                           .owner = dp::RowOwner::kUnit,
                           .group_of_row = {},
                           .records_dropped = 0};
-  ASSERT_TRUE(WriteSnapshot(folder.path() / "s", nothing).ok());
-  EXPECT_EQ(ReadSnapshot(folder.path() / "s").value().table->rows(), 0);
+  ASSERT_TRUE(WriteSnapshot(folder / "s", nothing).ok());
+  EXPECT_EQ(ReadSnapshot(folder / "s").value().table->rows(), 0);
 }
 
 TEST(Snapshot, RecordsWithoutAttributesAreDamage) {
-  const TemporaryFolder folder;
-  const auto path = folder.path() / "s";
+  const ScratchFolder folder;
+  const auto path = folder / "s";
   CombinedRecords nothing{.columns = dp::CodedColumns({}),
                           .owner = dp::RowOwner::kItself,
                           .group_of_row = {},
@@ -82,14 +82,14 @@ TEST(Snapshot, RecordsWithoutAttributesAreDamage) {
 }
 
 TEST(Snapshot, AbsentIsNotDamaged) {
-  const TemporaryFolder folder;
-  EXPECT_EQ(ReadSnapshot(folder.path() / "s").status().code(), absl::StatusCode::kNotFound);
-  EXPECT_EQ(ReadSnapshotFacts(folder.path() / "s").status().code(), absl::StatusCode::kNotFound);
+  const ScratchFolder folder;
+  EXPECT_EQ(ReadSnapshot(folder / "s").status().code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(ReadSnapshotFacts(folder / "s").status().code(), absl::StatusCode::kNotFound);
 }
 
 TEST(Snapshot, AnyChangedMissingOrAddedByteIsNoticed) {
-  const TemporaryFolder folder;
-  const auto path = folder.path() / "s";
+  const ScratchFolder folder;
+  const auto path = folder / "s";
   for (const dp::RowOwner owner :
        {dp::RowOwner::kItself, dp::RowOwner::kUnit, dp::RowOwner::kItselfInGroup}) {
     ASSERT_TRUE(WriteSnapshot(path, SomeRecords(owner)).ok());

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <filesystem>
 #include <memory>
 #include <thread>
 #include <vector>
@@ -14,38 +13,25 @@
 #include "host/entropy.h"
 #include "host/server_key.h"
 #include "ledger/open_ledger.h"
+#include "tests/testing/scratch_folder.h"
 
 namespace curator::service {
 namespace {
 
 constexpr char kRequestId[] = "3f2504e0-4f89-41d3-9a0c-0305e82c3301";
 
-std::string Entropy(size_t size) {
-  std::string bytes(size, '\0');
-  host::FillWithEntropy({reinterpret_cast<uint8_t*>(bytes.data()), bytes.size()});
-  return bytes;
-}
-
 class ReleaseOnceTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    std::string pattern = (std::filesystem::temp_directory_path() / "release-once-XXXXXX").string();
-    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
-    directory_ = pattern;
-    auto opened = ledger::OpenLedger({.url = "sqlite:" + (directory_ / "ledger.db").string(),
-                                      .anchor_dir = directory_ / "anchor",
-                                      .entropy = Entropy});
+    auto opened = ledger::OpenLedger({.url = "sqlite:" + folder_.path() + "/ledger.db",
+                                      .anchor_dir = folder_.path() + "/anchor",
+                                      .entropy = host::RandomBytes});
     ASSERT_TRUE(opened.ok()) << opened.status();
     ledger_ = *std::move(opened);
-    auto key = host::ServerKey::OpenOrCreate(directory_ / "server.key");
+    auto key = host::ServerKey::OpenOrCreate(folder_.path() + "/server.key");
     ASSERT_TRUE(key.ok()) << key.status();
     sealer_ = std::make_unique<host::KeySealer>(*key);
     MakeDataset();
-  }
-
-  void TearDown() override {
-    ledger_.reset();
-    std::filesystem::remove_all(directory_);
   }
 
   void MakeDataset() {
@@ -88,7 +74,7 @@ class ReleaseOnceTest : public ::testing::Test {
     };
   }
 
-  std::filesystem::path directory_;
+  const curator::testing::ScratchFolder folder_;
   std::unique_ptr<ledger::Ledger> ledger_;
   std::unique_ptr<host::KeySealer> sealer_;
   std::string dataset_id_;

@@ -44,7 +44,7 @@ Loaded Load(const RealDataset& dataset) {
   const bool compressed = dataset.csv.ends_with(".gz") && records == dataset.records;
   const std::string bytes =
       compressed ? records::testing::ContentOf(shared::PathOf(dataset.csv)) : loaded.csv;
-  const records::testing::TemporaryFolder folder;
+  const records::testing::ScratchFolder folder;
   const auto store = records::testing::OpenStore(folder);
   const auto report = records::testing::Import(
       *store, loaded.schema, "all", bytes,

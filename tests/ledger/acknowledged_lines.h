@@ -1,4 +1,4 @@
-// Acknowledgments on their way out of a process that may be killed at any moment: one line each.
+// Acknowledgments as lines of text, written by a process that may be killed at any moment.
 #pragma once
 
 #include <string>
@@ -9,11 +9,11 @@
 
 namespace curator::ledger {
 
-// With its line end. Written at once, lines of several threads do not mix.
+// Including the line end. If each is written by one call, lines of several threads do not mix.
 std::string LineOf(const Acknowledged& told);
 
-// The whole lines in `text`; what follows the last line end was never told. Ends the program at a line that
-// LineOf() would not write.
+// The complete lines in `text`; text after the last line end was not acknowledged. Ends the program at a line
+// that LineOf() would not write.
 std::vector<Acknowledged> AcknowledgedIn(std::string_view text);
 
 }  // namespace curator::ledger

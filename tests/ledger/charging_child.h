@@ -1,5 +1,5 @@
-// A process that does charging_work (see there) as a child of the test: a fork, because a new image costs
-// more than the charges.
+// A child process of the test that runs charging_work.h: a fork, because starting a program costs more than
+// the charges.
 #pragma once
 
 #include <sys/types.h>
@@ -17,16 +17,16 @@ class ChargingChild {
   ChargingChild(const ChargingChild&) = delete;
   ChargingChild& operator=(const ChargingChild&) = delete;
 
-  // Waits until it has told at least this many lines, or has ended.
+  // Waits until it has written at least this many lines, or has ended.
   void WaitForLines(size_t lines);
   void Send(char byte);
   void Signal(int signal);
   // Waits until it has been stopped by a signal.
   void WaitUntilStopped();
-  // Waits for its end, reading what it still tells. The exit status, or minus the signal that ended it.
+  // Waits for its end, reading its remaining output. The exit status, or minus the signal that ended it.
   int WaitForEnd();
 
-  // What it has told so far, and what it has complained of once it has ended.
+  // Its standard output so far, and its standard error once it has ended.
   const std::string& told() const { return told_; }
   const std::string& complaints() const { return complaints_; }
 

@@ -1,10 +1,10 @@
-// What a process does that charges a ledger, and is killed or stopped by a test meanwhile.
+// The program of a process that charges a ledger and that a test kills or stops meanwhile.
 //
 //   URL ANCHOR_DIR SEED loop      charges from three threads until it is killed
 //   URL ANCHOR_DIR SEED hold ID   charges for ID, waits for a byte, stores the release
 //
-// Tells on standard output, one line for each acknowledgment. Its dataset is named "census". Ends the process
-// when something is wrong, and says so on standard error.
+// Writes one line to standard output for each acknowledgment. Its dataset is named "census". On an error it
+// ends the process with a message on standard error.
 #pragma once
 
 #include <string>

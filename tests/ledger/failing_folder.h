@@ -1,8 +1,8 @@
-// A folder whose files are written, synced and renamed on a disk that can fail, or lose its power: then what
-// was not synced is gone, in whole or in part.
+// A folder on a simulated disk that can fail or lose its power: then content that was not synced is lost, in
+// whole or in part.
 //
-// A program that links this has its own write, pwrite, fsync, fdatasync, ftruncate and rename in place of the
-// C library's; for every file outside the folder they do the same.
+// A program that links this replaces write, pwrite, fsync, fdatasync, ftruncate and rename of the C library;
+// for files outside of the folder they behave the same.
 #pragma once
 
 #include <sys/types.h>
@@ -19,11 +19,11 @@ class FailingFolder {
  public:
   enum class Fault {
     kError,      // the operation fails, once; of a write, half may be done
-    kKill,       // the process is gone; of a write, half is done
+    kKill,       // the process is killed; of a write, half is done
     kPowerLoss,  // this operation and all later ones fail, until RestorePower()
   };
 
-  // Watches over `folder`, whose content of now is on the disk. There is one at a time.
+  // Simulates the disk of `folder`, whose present content is durable. At most one exists at a time.
   explicit FailingFolder(std::string folder);
   ~FailingFolder();
   FailingFolder(const FailingFolder&) = delete;
@@ -33,13 +33,12 @@ class FailingFolder {
   void Arm(Fault fault, int operation, int error_number);
   void Disarm();
   bool has_struck();
-  // From now on syncs are answered, and not done.
+  // From now on syncs succeed without effect.
   void PretendToSync();
-  // Turns the folder into what the disk holds. Nobody may have its files open.
+  // Restores the folder to the durable content. Its files must not be open.
   void RestorePower(uint64_t seed);
 
-  // For the functions in place of the C library's: what is below the folder goes through these. 0, or the
-  // error that the operation has.
+  // Called by the replaced functions for files below the folder. 0, or the errno of the operation.
   static FailingFolder* Of(int descriptor);
   static FailingFolder* Of(const char* path);
   int Strike();

@@ -1,8 +1,8 @@
-// A disk below SQLite that forgets: when the power goes, what was not synced is gone, wholly or in parts and
+// A simulated disk below SQLite: on power loss, writes that were not synced are lost, wholly or in parts and
 // in any order. It can also be full, fail, or lie about a sync.
 //
 // A SQLite VFS over the default one. Writes go through at once, so that all processes and connections see
-// them; beside them it keeps for each database and log the content that was synced and the writes since.
+// them; for each database and log it also keeps the synced content and the writes since.
 #pragma once
 
 #include <sqlite3.h>
@@ -18,8 +18,8 @@ namespace curator::ledger {
 
 class ForgetfulDisk {
  public:
-  // Becomes SQLite's default VFS for as long as it lives; there is one at a time. Files that it has open must
-  // be closed before it goes.
+  // Is SQLite's default VFS during its lifetime; at most one exists at a time. Its files must be closed
+  // before it is destroyed.
   ForgetfulDisk();
   ~ForgetfulDisk();
   ForgetfulDisk(const ForgetfulDisk&) = delete;
@@ -32,11 +32,11 @@ class ForgetfulDisk {
   void LosePowerAt(int64_t operation);
   bool has_failed();
   void Repair();
-  // From now on syncs are answered, and not done.
+  // From now on syncs succeed without effect.
   void PretendToSync();
   void SyncAgain();
 
-  // Turns the files into what the disk holds after the loss of power. Nobody may have them open.
+  // Restores the files to the durable content after a power loss. They must not be open.
   void RestorePower(uint64_t seed);
 
  private:
@@ -44,7 +44,7 @@ class ForgetfulDisk {
     int64_t offset = 0;  // of a truncation: the new size
     std::string bytes;   // of a truncation: empty
   };
-  // What is really on the disk, and what may be.
+  // The durable content, and writes that may have reached the disk.
   struct Content {
     bool is_kept = false;     // its name is on the disk
     bool is_deleted = false;  // and the folder was not synced since
@@ -55,7 +55,7 @@ class ForgetfulDisk {
   struct Methods;
 
   int Count();  // SQLITE_OK, or the error that this operation has
-  // Makes the deletions in the folder of `path` last.
+  // Makes the deletions in the folder of `path` durable.
   void SyncFolderOf(const std::string& path);
   static void Apply(std::string& content, const UnsyncedWrite& write);
   // Some sectors of it.

@@ -1,5 +1,5 @@
-// A ledger as simple as can be: one account with one counter, maps and sums. What it answers to a call, the
-// real ledger must answer, and what it then holds, the real one must hold.
+// A minimal model of a ledger: one account with one counter, maps and sums. The real ledger must give the
+// same answers and reach the same state.
 //
 // Not thread-safe.
 #pragma once
@@ -34,7 +34,7 @@ class ModelLedger {
  public:
   explicit ModelLedger(int64_t limit) : limit_(limit) {}
 
-  // Each call answers as the contract of Ledger says. `token` is what the attempt was given.
+  // Each call answers as the contract of Ledger states. `token` is the attempt's token.
   absl::StatusCode Begin(const ModelRequest& request, const std::string& token);
   absl::StatusCode Store(const std::string& request_id, const std::string& token, const std::string& payload);
   absl::StatusCode Forfeit(const std::string& request_id, const std::string& token);
@@ -49,13 +49,14 @@ class ModelLedger {
   // Its deadline has passed.
   void MakeOverdue(const std::string& request_id) { charges_.at(request_id).is_overdue = true; }
   bool HasOverdue() const;
-  // Another attempt than any that was told of has been made.
+  // An attempt was made whose token no caller has received.
   void SetToken(const std::string& request_id, const std::string& token) {
     charges_.at(request_id).token = token;
   }
 
   const std::map<std::string, ModelCharge>& charges() const { return charges_; }
-  // Limit, spent and held, and every charge with its state, cost and release: what can be seen in the tables.
+  // Limit, spent and held, and every charge with its state, cost and release: the state visible in the
+  // tables.
   std::string Describe() const;
 
  private:

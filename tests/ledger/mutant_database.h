@@ -1,4 +1,4 @@
-// A store that changes statements on their way: below a sound ledger it makes a mutant of it.
+// A store that alters statements before it runs them, and so makes a mutant of the ledger above it.
 //
 // Not thread-safe.
 #pragma once
@@ -11,7 +11,7 @@
 
 namespace curator::ledger {
 
-// In a statement that contains `text`, `replacement` stands in its place.
+// Replaces `text` by `replacement` in statements that contain it.
 struct Mutation {
   std::string text;
   std::string replacement;
@@ -19,7 +19,7 @@ struct Mutation {
 
 class MutantDatabase final : public sql::Database {
  public:
-  // Adds to `applied`, which must outlive it, how often statements were changed.
+  // Adds the number of altered statements to `applied`, which must outlive it.
   MutantDatabase(std::unique_ptr<sql::Database> real, std::vector<Mutation> mutations, int& applied)
       : real_(std::move(real)), mutations_(std::move(mutations)), applied_(applied) {}
 

@@ -3,8 +3,8 @@
 // One history: two servers over one store, a dataset of its own with one account, and clients whose calls
 // interleave: charges, releases, forfeits, reservations in all their states, retries and duplicates under the
 // same request ids (also with other requests), stale attempts, reservations that expire, limits that change,
-// and servers that crash at any step. Every answer must be the model's, each refusal included; after a crash
-// the ledger must be as before the call or as after it; at the end it must be what the model is, and verify.
+// and servers that crash at any step. Every answer must equal the model's, including refusals; after a crash
+// the ledger must be in the state before the call or after it; at the end it must equal the model and verify.
 //
 // Not thread-safe.
 #pragma once
@@ -29,7 +29,8 @@ class Simulation {
   // `open_store` opens one and the same store, which has its schema. `entropy_seed`: another one for each.
   Simulation(OpenStore open_store, std::string anchor_dir, uint64_t entropy_seed);
 
-  // Runs the history of this seed; a seed is run once. What is wrong, in words; empty when nothing is.
+  // Runs the history of this seed; call it once per seed. One sentence for each fault; empty when there is
+  // none.
   std::string Run(uint64_t seed);
 
  private:
@@ -37,14 +38,14 @@ class Simulation {
     FaultyDatabase* store = nullptr;
     std::unique_ptr<sql::SqlLedger> ledger;
   };
-  // A call, and what the model says to it.
+  // A call, and the model's answer to it.
   struct Step {
     std::string name;
     std::function<absl::Status(Ledger&)> call;
     std::function<absl::StatusCode(ModelLedger&)> expect;
     bool is_one_transaction = true;  // so that a crash leaves it done or not done
   };
-  // What the tables hold, and what the model cannot know.
+  // The state of the tables, and values that the model cannot predict.
   struct Observed {
     std::string description;
     std::map<std::string, std::string> ids;     // of the charges, by request id

@@ -1,10 +1,12 @@
-// A folder of one's own for the files of one test, gone with it.
+// A temporary folder for the files of one test, removed by the destructor.
 //
-// It lies in memory where there is room (/dev/shm), so that tests which sync after every charge do not wait
-// for a disk; what they check is not the disk. The environment's CURATOR_SCRATCH names another place.
+// It is in memory if there is space (/dev/shm), so that tests that sync after every charge do not wait for a
+// disk. The environment variable CURATOR_SCRATCH names another place.
 #pragma once
 
+#include <filesystem>
 #include <string>
+#include <string_view>
 
 namespace curator::testing {
 
@@ -17,6 +19,8 @@ class ScratchFolder {
   ScratchFolder& operator=(const ScratchFolder&) = delete;
 
   const std::string& path() const { return path_; }
+  // The path of a file in the folder.
+  std::filesystem::path operator/(std::string_view name) const { return std::filesystem::path(path_) / name; }
 
  private:
   std::string path_;

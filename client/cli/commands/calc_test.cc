@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <iomanip>
 #include <nlohmann/json.hpp>
@@ -13,6 +12,7 @@
 
 #include "client/cli/program.h"
 #include "tests/testing/reference_vectors.h"
+#include "tests/testing/scratch_folder.h"
 #include "tests/testing/shared_folder.h"
 
 namespace curator::cli {
@@ -149,8 +149,7 @@ TEST(CalcCompose, AgreesWithTheReferenceValues) {
 }
 
 TEST(CalcCompose, ReadsAFileAndPrintsEveryForm) {
-  std::string name = (std::filesystem::temp_directory_path() / "curator-calc-XXXXXX").string();
-  const std::filesystem::path folder = mkdtemp(name.data());
+  const curator::testing::ScratchFolder folder;
   const std::string path = (folder / "plan.json").string();
   std::ofstream(path) << R"({"composed": {"parts": [{"count": 10, "event": {"pure": {"epsilon": "0.1"}}}]}})";
   const std::string compose = "calc compose --delta 1e-6 ";
@@ -163,7 +162,6 @@ TEST(CalcCompose, ReadsAFileAndPrintsEveryForm) {
   const Ended wrong = RunLine(compose + "--file " + path);
   EXPECT_EQ(wrong.status, ExitStatus::kRefused);
   EXPECT_THAT(wrong.error, AllOf(HasSubstr("INVALID_ARGUMENT"), HasSubstr(path)));
-  std::filesystem::remove_all(folder);
   EXPECT_EQ(RunLine(compose + "--file " + path).status, ExitStatus::kRefused);
 }
 

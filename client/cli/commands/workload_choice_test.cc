@@ -5,8 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
-#include <filesystem>
 #include <fstream>
+
+#include "tests/testing/scratch_folder.h"
 
 namespace curator::cli {
 namespace {
@@ -45,10 +46,9 @@ TEST(WorkloadChoice, BecomesQuerySetsInOrder) {
 }
 
 TEST(WorkloadChoice, AFileComesFirstAndKeepsItsStrategies) {
-  std::string folder = (std::filesystem::temp_directory_path() / "curator-workload-XXXXXX").string();
-  ASSERT_NE(mkdtemp(folder.data()), nullptr);
+  const curator::testing::ScratchFolder folder;
   WorkloadChoice choice;
-  choice.file = folder + "/w.json";
+  choice.file = folder.path() + "/w.json";
   choice.prefixes = {"age"};
   choice.strategy = v1::STRATEGY_DIRECT;
   std::ofstream(choice.file) << R"({"query_sets": [{"marginals": {"sets": [{"names": ["a"]}]}},
@@ -60,7 +60,6 @@ TEST(WorkloadChoice, AFileComesFirstAndKeepsItsStrategies) {
             R"({"prefixes":{"attribute":"age"},"strategy":"STRATEGY_DIRECT"}]})");
   std::ofstream(choice.file) << R"({"query_sets": [{"histograms": {}}]})";
   EXPECT_THAT(JsonOf(WorkloadOf(choice, {})), HasSubstr("histograms"));
-  std::filesystem::remove_all(folder);
 }
 
 TEST(WorkloadChoice, ATargetTakesTheConfidenceOfTheCommand) {

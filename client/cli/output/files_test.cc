@@ -7,6 +7,8 @@
 #include <filesystem>
 #include <sstream>
 
+#include "tests/testing/scratch_folder.h"
+
 namespace curator::cli {
 namespace {
 
@@ -15,12 +17,6 @@ using ::testing::HasSubstr;
 
 class Files : public ::testing::Test {
  protected:
-  Files() {
-    std::string name = (std::filesystem::temp_directory_path() / "curator-files-XXXXXX").string();
-    folder_ = mkdtemp(name.data());
-  }
-  ~Files() override { std::filesystem::remove_all(folder_); }
-
   std::string Path(const std::string& name) const { return (folder_ / name).string(); }
   std::string Write(const std::string& name, const std::string& content) const {
     std::ofstream(Path(name), std::ios::binary) << content;
@@ -32,10 +28,10 @@ class Files : public ::testing::Test {
     return content.str();
   }
   size_t Count() const {
-    return static_cast<size_t>(std::distance(std::filesystem::directory_iterator(folder_), {}));
+    return static_cast<size_t>(std::distance(std::filesystem::directory_iterator(folder_.path()), {}));
   }
 
-  std::filesystem::path folder_;
+  const curator::testing::ScratchFolder folder_;
   std::ostringstream out_;
 };
 
@@ -102,7 +98,7 @@ TEST_F(Files, GzipIsToldByItsFirstByte) {
 }
 
 TEST_F(Files, AnInputThatIsAFolderOrAbsentIsRefused) {
-  EXPECT_EQ(OpenInput(folder_.string()).status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(OpenInput(folder_.path()).status().code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_EQ(OpenInput(Path("none")).status().code(), absl::StatusCode::kNotFound);
 }
 

@@ -79,10 +79,10 @@ class AnchorDirectory::OtherFile {
   const AnchorState& state() const { return log_.state(); }
 
  private:
-  // Passes the file's bytes from `offset()` on to `take`. Its server may write meanwhile, so that the end of a
-  // write is visible before its beginning: bytes that look damaged are read again, and are damaged only if they
-  // stay the same. (Writes go forward: an interrupted one leaves its beginning and then zero bytes, which is not
-  // damage.)
+  // Passes the file's bytes from `offset()` on to `take`. Its server may write meanwhile, so that the end of
+  // a write is visible before its beginning: bytes that look damaged are read again, and are damaged only if
+  // they stay the same. (Writes go forward: an interrupted one leaves its beginning and then zero bytes,
+  // which is not damage.)
   template <typename Offset, typename Take>
   absl::Status ReadUntilSettled(Offset offset, Take take) {
     std::optional<std::string> before;
@@ -95,8 +95,8 @@ class AnchorDirectory::OtherFile {
     }
   }
 
-  // The bytes of the file from `offset` on; one block of them when it begins with a zero byte, because no record
-  // follows.
+  // The bytes of the file from `offset` on; one block of them when it begins with a zero byte, because no
+  // record follows.
   absl::StatusOr<std::string> ReadFrom(size_t offset) const {
     std::string bytes;
     while (true) {
@@ -207,8 +207,8 @@ int64_t AnchorDirectory::OwnSeqOf(const std::string& dataset_id) const {
 }
 
 absl::StatusOr<bool> AnchorDirectory::MayHaveOtherFiles() {
-  // A folder's time changes with its list of files. The clock of a file system advances in steps of up to 10 ms,
-  // so a file may be added without changing a recent time: the list is read until the time is older.
+  // A folder's time changes with its list of files. The clock of a file system advances in steps of up to 10
+  // ms, so a file may be added without changing a recent time: the list is read until the time is older.
   constexpr auto kLongestTick = std::chrono::milliseconds(50);
   struct stat status = {};
   if (stat(directory_.c_str(), &status) != 0) return CannotRead(directory_);

@@ -1,10 +1,10 @@
 // The anchor: a folder outside the database that records how far each history had come, so that a restored
 // backup, which would reset budgets, is detected.
 //
-// Each server writes one file, <ledger uuid>.<host>-<n>.anchor, and reads all files of its ledger: the highest
-// head counts (anchor_log.h describes their content). The number n is the lowest one whose lock file is not
-// held, so a restarted server continues its own file. The servers of one ledger share a folder; it is best on a
-// disk that is not restored together with the database.
+// Each server writes one file, <ledger uuid>.<host>-<n>.anchor, and reads all files of its ledger: the
+// highest head counts (anchor_log.h describes their content). The number n is the lowest one whose lock file
+// is not held, so a restarted server continues its own file. The servers of one ledger share a folder; it is
+// best on a disk that is not restored together with the database.
 //
 // Thread-safe.
 #pragma once

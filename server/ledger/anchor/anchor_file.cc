@@ -14,8 +14,8 @@
 namespace curator::ledger {
 namespace {
 
-// Space for about a thousand records: zero bytes that are on the disk already, so that writing a record changes
-// no metadata and its sync waits for nothing else.
+// Space for about a thousand records: zero bytes that are on the disk already, so that writing a record
+// changes no metadata and its sync waits for nothing else.
 constexpr size_t kSpareBytes = size_t{256} << 10;
 
 absl::Status CannotWrite(const std::string& path, const char* step) {

@@ -1,4 +1,5 @@
-// The anchor file that this server writes. Each change costs one write and one sync, whatever the file's size.
+// The anchor file that this server writes. Each change costs one write and one sync, whatever the file's
+// size.
 //
 // Not thread-safe.
 #pragma once
@@ -40,8 +41,8 @@ class AnchorFile {
 
   // Makes `change` durable after everything appended before. Starts a new file with the whole state (written,
   // synced, renamed, folder synced) for the first change, and when the old file is full, has failed, was
-  // truncated, or is no longer the one in the folder. UNAVAILABLE on failure: `change` then becomes part of the
-  // next one.
+  // truncated, or is no longer the one in the folder. UNAVAILABLE on failure: `change` then becomes part of
+  // the next one.
   absl::Status Append(const AnchorState& change);
 
  private:

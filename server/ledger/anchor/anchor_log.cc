@@ -79,9 +79,9 @@ size_t WholeRecordLength(std::string_view bytes) {
   }
 }
 
-// Whether `bytes`, which do not begin with a whole record, can be the result of one interrupted write of record
-// `number`: some of its bytes, and zero bytes for the others. No later record can follow, because each one is
-// durable before the next is written.
+// Whether `bytes`, which do not begin with a whole record, can be the result of one interrupted write of
+// record `number`: some of its bytes, and zero bytes for the others. No later record can follow, because each
+// one is durable before the next is written.
 bool IsTorn(std::string_view bytes, int64_t number) {
   const std::string_view tail = bytes.substr(0, bytes.find_last_not_of('\0') + 1);
   if (tail.empty()) return true;

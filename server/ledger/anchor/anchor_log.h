@@ -1,5 +1,5 @@
-// The content of an anchor file: an append-only log of raised heads and counters. A crash may truncate its last
-// record; damage anywhere else is detected.
+// The content of an anchor file: an append-only log of raised heads and counters. A crash may truncate its
+// last record; damage anywhere else is detected.
 //
 //   curator-anchor 2
 //   ledger <uuid of the ledger>
@@ -10,12 +10,12 @@
 //   end 2 <checksum>
 //   (zero bytes up to a multiple of kAnchorBlockBytes)
 //
-// The first record, with the two lines above it, is a whole state and is written when the file is created; each
-// further record holds the changes since and is written over the zero bytes. A record ends with its number and
-// a checksum: SHA-256 of the previous checksum and of its own lines. So no record but the last can be changed,
-// dropped or moved unnoticed. A last record that did not reach the disk whole has zero bytes in place of the
-// rest: it is ignored, because no caller was answered before it was durable. The checksum detects damage; it is
-// not a signature.
+// The first record, with the two lines above it, is a whole state and is written when the file is created;
+// each further record holds the changes since and is written over the zero bytes. A record ends with its
+// number and a checksum: SHA-256 of the previous checksum and of its own lines. So no record but the last can
+// be changed, dropped or moved unnoticed. A last record that did not reach the disk whole has zero bytes in
+// place of the rest: it is ignored, because no caller was answered before it was durable. The checksum
+// detects damage; it is not a signature.
 //
 // Version 1, a whole state with one checksum at the end ("end <SHA-256 of all lines above>"), is still read.
 //

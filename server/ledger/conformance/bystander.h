@@ -1,4 +1,4 @@
-// Another server at work in a thread of its own, beside one that a test holds up.
+// A second server that works in a thread of its own while a test blocks the first one.
 #pragma once
 
 #include <atomic>
@@ -22,13 +22,13 @@ class Bystander {
 
   Ledger& ledger() { return *server_.ledger; }
 
-  // What the one who is held up has: nothing that the work could wait for, or perhaps locks.
+  // What the blocked server holds: nothing for which the work could wait, or possibly locks.
   enum class Holding { kNothing, kLocks };
   static Holding Beside(FaultyDatabase::Moment moment) {
     return moment == FaultyDatabase::Moment::kInWrite ? Holding::kLocks : Holding::kNothing;
   }
-  // Does `work`; returns when it is done, or when it has come to the store and may have to wait there for the
-  // one who is held up.
+  // Runs `work`; returns when it is done, or when it has reached the store and may wait there for the blocked
+  // server.
   void Start(Holding holding, std::function<absl::Status(Ledger&)> work) {
     const int64_t before = server_.store->writes();
     is_done_ = false;

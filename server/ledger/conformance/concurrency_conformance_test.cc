@@ -173,8 +173,7 @@ TEST_P(ConcurrencyConformance, WhatAServerRemembersIsNotBelievedOnceAnotherHasOp
                                          .scope_key = request.principal.name(),
                                          .rule = "rule bytes",
                                          .rule_name = "ZCDP",
-                                         .limits = {{"rho", 1}},
-                                         .members = {}},
+                                         .limits = {{"rho", 1}}},
                              .actor = TestPrincipal("olga")}));
   EXPECT_STATUS_IS(absl::StatusCode::kAborted, one->Begin(request).status());
   EXPECT_EQ(BalanceOf(*one, dataset).spent, 2);

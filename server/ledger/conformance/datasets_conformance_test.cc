@@ -23,7 +23,6 @@ TEST_P(DatasetConformance, KeepsEveryFieldOfADataset) {
   spec.privacy_unit = "PERSON";
   spec.max_records_per_unit = 3;
   spec.accounts = {{.scope_type = ScopeType::kDataset,
-                    .scope_key = {},
                     .rule = "r",
                     .rule_name = "ADVANCED",
                     .limits = {{"epsilon_squared", 5}, {"delta", 7}}},

@@ -37,8 +37,7 @@ class DeadServerConformance : public LedgerConformance {
                                                .scope_key = analyst,
                                                .rule = "rule bytes",
                                                .rule_name = "ZCDP",
-                                               .limits = {{"rho", 50}},
-                                               .members = {}},
+                                               .limits = {{"rho", 50}}},
                                    .actor = TestPrincipal("olga")}));
   }
   // More than are read as a whole to find those that entries have moved.

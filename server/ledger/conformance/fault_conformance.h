@@ -1,5 +1,5 @@
-// What the tests of faults share: two scripts that take a ledger through every call that changes it. Each may
-// be run again and again until it has come to its end, and then everything has happened once.
+// The fixture of the fault tests: two scripts that make every call that changes a ledger. A script may be run
+// repeatedly until it reaches its end; then everything has happened exactly once.
 #pragma once
 
 #include <functional>
@@ -28,32 +28,32 @@ class FaultConformance : public LedgerConformance {
   FragileLedger OpenFragile(uint64_t seed) { return OpenFragile(OpenStore(), seed); }
   FragileLedger OpenFragile(std::unique_ptr<sql::Database> store, uint64_t seed);
 
-  // Charges 1 under this name and the numbers after `charges`, until a charge was made by guess: the next one
+  // Charges 1 under this name and the numbers after `charges` until a charge was optimistic: the next one
   // will be, too. Returns the last number.
   int ChargeUntilGuessed(const FragileLedger& fragile, const std::string& name, int charges) const;
 
-  // The step that is struck in a run. They are the ledger's steps, the same on every store: where a process,
-  // a connection and a commit cost more, every seventh is struck, and at night every one.
+  // The steps that are made to fail, one per run. They are the ledger's steps, the same on every store: where
+  // a process, a connection and a commit cost more, every seventh fails, and in nightly runs every one.
   static int StepOf(int run);
 
-  // Told of every step that the ledger has acknowledged.
+  // Called for every step that the ledger has acknowledged.
   using Tell = std::function<void(char step)>;
 
   struct Killed {
     bool was_killed = false;
     std::string told;
   };
-  // Does `work`, which may arm the store's faults, in a process of its own until it ends or is killed. There
-  // may be no threads.
+  // Runs `work`, which may arm the store's faults, in a process of its own until it ends or is killed. The
+  // caller must have no other threads.
   Killed RunInProcess(
       const std::function<absl::Status(const FragileLedger& fragile, const Tell& tell)>& work);
 
-  // The `run`-th run of the script, from its start or from wherever it was left.
+  // The `run`-th run of the script, from its start or from where an earlier attempt stopped.
   absl::Status Run(
       Script script, Ledger& ledger, int run, const Tell& tell = [](char) {});
-  // What was told to the client is still true.
+  // Everything that was acknowledged to the client still holds.
   void ExpectKept(Script script, Ledger& ledger, int run, const std::string& told);
-  // Runs 0, ..., runs - 1 have come to their end, each has happened once, and no invariant is violated.
+  // Runs 0, ..., runs - 1 have reached their end, each exactly once, and no invariant is violated.
   void ExpectDone(Script script, Ledger& ledger, int runs);
 
   const Dataset& dataset() const { return dataset_; }

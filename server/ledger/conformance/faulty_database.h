@@ -1,9 +1,9 @@
-// A store that fails, or holds its caller up, at one chosen step, for tests: before each call reaches the
-// store, and when the store has done it, before its answer is heard or in place of it; before the commit, and
-// after the commit (which is the step before the anchor). PostgreSQL is sent the last steps of a body
-// together with the commit: what happens between those, on the wire, tests/ledger/wire_guesses_test.cc shows.
+// A store that fails, or blocks its caller, at one chosen step. The steps are: before each call reaches the
+// store, and after the store has executed it, before or instead of its result; before the commit, and after
+// it (the step before the anchor). PostgreSQL receives the last steps of a body together with the commit;
+// tests/ledger/wire_guesses_test.cc covers faults between those, on the wire.
 //
-// Thread-safe; armed and disarmed while nobody uses it.
+// Thread-safe, except that it must be armed and disarmed while no thread uses it.
 #pragma once
 
 #include <atomic>
@@ -19,19 +19,19 @@ namespace curator::ledger {
 enum class Fault {
   kKill,      // the process is gone (SIGKILL)
   kConflict,  // the transaction loses against another one; after the commit it cannot any more
-  kLost,      // the connection breaks; after the commit that means: it is done, and nobody is told
+  kLost,      // the connection breaks; after the commit: it is done, and the caller does not learn it
   kFail,      // the store refuses, e.g. because the disk is full; after the commit it cannot any more
-  kGone,      // as kKill, for a process that goes on: nothing of this step and of all later ones is answered
+  kGone,      // as kKill, for a process that continues: this step and all later ones get no answer
 };
 
 class FaultyDatabase final : public sql::Database {
  public:
   enum class Moment { kInRead, kInWrite, kAfterCommit };
-  // Runs in the middle of a step. In a write, locks are held: whoever needs them cannot be waited for.
+  // Runs in the middle of a step. In a write, locks are held: it must not wait for a thread that needs them.
   using Meanwhile = std::function<void(Moment)>;
 
-  // What is a call: each statement by itself; or what the ledger asks for at once, as it is sent to a server:
-  // there the last steps of a body and its COMMIT travel together.
+  // What counts as a call: each statement by itself; or all statements of one round trip to a server, where
+  // the last steps of a body and its COMMIT are sent together.
   enum class Calls { kOfOneStatement, kAsTheyCome };
 
   explicit FaultyDatabase(std::unique_ptr<sql::Database> real, Calls calls = Calls::kOfOneStatement)
@@ -41,15 +41,15 @@ class FaultyDatabase final : public sql::Database {
   void Arm(Fault fault, int step);
   // The first step at this moment has the fault, once.
   void ArmAt(Fault fault, Moment moment);
-  // From now on the `step`-th step is held up until `meanwhile` returns, once.
+  // From now on the `step`-th step is blocked until `meanwhile` returns, once.
   void ArmPause(int step, Meanwhile meanwhile);
   void Disarm() { steps_left_ = -1; }
   bool has_struck() const { return has_struck_; }
-  // How many write transactions have been asked for.
+  // The number of write transactions that were requested.
   int64_t writes() const { return writes_; }
-  // How many of them were committed that asked the store nothing first: charges by guess.
+  // The number of them that were committed without a prior read: optimistic charges.
   int64_t guesses() const { return guesses_; }
-  // How many of them were struck.
+  // The number of them that failed here.
   int64_t struck_guesses() const { return struck_guesses_; }
 
   const sql::Dialect& dialect() const override { return real_->dialect(); }
@@ -70,7 +70,7 @@ class FaultyDatabase final : public sql::Database {
   Meanwhile meanwhile_;
   std::mutex mutex_;
   int steps_left_ = -1;                // guarded by mutex_
-  std::optional<Moment> only_moment_;  // the moment whose steps are counted, where others are not
+  std::optional<Moment> only_moment_;  // the only moment whose steps are counted, if any
   std::atomic<bool> has_struck_ = false;
   std::atomic<bool> is_gone_ = false;
   std::atomic<int64_t> writes_ = 0;

@@ -129,10 +129,7 @@ DatasetSpec LedgerConformance::SpecOf(const std::string& name, int64_t limit) {
           .schema_hash = Sha256("schema"),
           .neighbour_relation = "ADD_REMOVE",
           .privacy_unit = "RECORD",
-          .partition_attribute = {},
-          .successor_of = {},
           .accounts = {{.scope_type = ScopeType::kDataset,
-                        .scope_key = {},
                         .rule = "rule bytes",
                         .rule_name = "ZCDP",
                         .limits = {{"rho", limit}}}}};

@@ -1,5 +1,5 @@
-// The executable half of the ledger's contract: what every backend in LedgerBackends() must do. A new backend
-// adds a line to that list and a place for its databases here, and no test.
+// The fixture of the conformance tests: the executable contract of the ledger, for every backend in
+// LedgerBackends(). A new backend adds a line to that list and a place for its databases here, and no test.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -18,14 +18,14 @@
 
 namespace curator::ledger {
 
-// Bytes that look random and are the same in every run, different for every seed. Thread-safe.
+// Pseudo-random bytes that are the same in every run and differ between seeds. Thread-safe.
 std::function<std::string(size_t)> SeededEntropy(uint64_t seed);
 
 // Runs once for each backend's name.
 class LedgerConformance : public ::testing::TestWithParam<std::string> {
  protected:
   void SetUp() override;
-  // Goes on with an empty ledger of its own; the one before is gone.
+  // Replaces the ledger by a new, empty one.
   void RenewLedger();
 
   // Opens the test's ledger (again). Several may be open at once, like several servers.
@@ -33,12 +33,12 @@ class LedgerConformance : public ::testing::TestWithParam<std::string> {
   absl::StatusOr<std::unique_ptr<Ledger>> TryOpen();
   // Opens another database under the same anchor: a restored backup.
   absl::StatusOr<std::unique_ptr<Ledger>> TryOpenCopy(const std::string& url);
-  // A byte-for-byte copy of the database, as a backup is. Nobody may have it open.
+  // A byte-for-byte copy of the database, like a backup. It must not be open.
   std::string CopyDatabase();
 
-  // Runs SQL past the ledger, as an intruder with the database's password would.
+  // Runs SQL without the ledger, as an intruder with the database's password would.
   void Tamper(const std::string& script);
-  // The only value of the only row that `query` gives.
+  // The only value of the only row of `query`'s result.
   int64_t AskStore(const std::string& query);
   // The test's database without the ledger.
   std::unique_ptr<sql::Database> OpenStore() { return OpenStoreOf(url_); }

@@ -132,7 +132,6 @@ TEST_P(RepairConformance, WhatIsOnlyCheckedChangesNothing) {
   const RepairReport report = Must(ledger_->RaiseToAnchor({.dataset_id = dataset_.id,
                                                            .reason = "to look",
                                                            .actor = TestPrincipal("olga"),
-                                                           .receipts = {},
                                                            .only_checked = true}));
   EXPECT_EQ(report.raised.at(0).new_spent, 7);
   EXPECT_EQ(Entries().size(), entries);
@@ -252,8 +251,8 @@ TEST_P(RepairConformance, EachDatasetIsRepairedByItsOwner) {
   Restore(backup);
   EXPECT_STATUS_IS(absl::StatusCode::kDataLoss, Must(Repair()).still_read_only);
   EXPECT_STATUS_IS(absl::StatusCode::kDataLoss, ledger_->Begin(Request("next", 1)).status());
-  const RepairReport second = Must(ledger_->RaiseToAnchor(
-      {.dataset_id = other.id, .reason = "the same", .actor = TestPrincipal("olga"), .receipts = {}}));
+  const RepairReport second = Must(
+      ledger_->RaiseToAnchor({.dataset_id = other.id, .reason = "the same", .actor = TestPrincipal("olga")}));
   EXPECT_TRUE(second.still_read_only.ok()) << second.still_read_only;
   EXPECT_TRUE(Must(ledger_->Begin(Request("next", 1))).newly_charged);
 }
@@ -314,12 +313,11 @@ TEST_P(RepairConformance, TwoHistoriesThatDoNotFitTheCountersTogetherAreNotCount
     Must(ledger_->Begin(RequestOf(vast, "after one", account, 3)));
     Must(ledger_->Begin(RequestOf(vast, "after two", account, 3)));
   });
-  const absl::Status refused = ledger_
-                                   ->RaiseToAnchor({.dataset_id = vast.id,
-                                                    .reason = "the disk failed",
-                                                    .actor = TestPrincipal("olga"),
-                                                    .receipts = {}})
-                                   .status();
+  const absl::Status refused =
+      ledger_
+          ->RaiseToAnchor(
+              {.dataset_id = vast.id, .reason = "the disk failed", .actor = TestPrincipal("olga")})
+          .status();
   EXPECT_STATUS_IS(absl::StatusCode::kOutOfRange, refused);
   EXPECT_EQ(BalanceOf(*ledger_, vast).spent, 6);
   EXPECT_STATUS_IS(absl::StatusCode::kDataLoss, ledger_->Begin(Request("next", 1)).status());

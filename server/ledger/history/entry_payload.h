@@ -100,7 +100,8 @@ std::string EncodePayload(const PartSealed& document);
 absl::StatusOr<PartSealed> ParsePartSealed(std::string_view bytes);
 
 // EQUAL_CONTENT (the other dataset's name), GRANTED (the grantee), RELEASE_SHARED (the release's id, a blank,
-// the grantee), ARCHIVED (empty), OWNER_ACTION (the owner's data access): one text, tag "curator.ledger.note".
+// the grantee), ARCHIVED (empty), OWNER_ACTION (the owner's data access): one text, tag
+// "curator.ledger.note".
 std::string EncodeNote(std::string_view text);
 absl::StatusOr<std::string> ParseNote(std::string_view bytes);
 

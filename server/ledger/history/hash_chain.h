@@ -9,8 +9,8 @@
 // bytes; the document starts with Text(tag) Integer(version). Every field is preceded by its length, so no
 // two entries share their bytes, and the tag keeps the hash apart from every other hash of this program. The
 // first entry has seq 1 and a prev_hash of 32 zero bytes; entry n + 1 has the hash of entry n as its
-// prev_hash. The only exception is an entry REPAIRED, which may skip the numbers of entries that the store has
-// lost; its prev_hash is the hash of the last entry before the gap.
+// prev_hash. The only exception is an entry REPAIRED, which may skip the numbers of entries that the store
+// has lost; its prev_hash is the hash of the last entry before the gap.
 //
 // Thread-safe: pure functions.
 #pragma once

@@ -17,9 +17,7 @@ Entry FirstEntry() {
               .charge_id = "",
               .payload = std::string("p\0q", 3),
               .actor = "olga",
-              .created_at_us = 1'700'000'000'000'000,
-              .prev_hash = {},
-              .hash = {}};
+              .created_at_us = 1'700'000'000'000'000};
   Append(ChainHead(), entry);
   return entry;
 }

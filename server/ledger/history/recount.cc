@@ -110,9 +110,7 @@ void Recount::AddPart(const Entry& entry) {
                             .name = added->account.spec.scope_key,
                             .bins = added->bins,
                             .account_id = added->account.id,
-                            .sealed_version = 0,
-                            .content_hash = {}},
-                   .content_commitment = {}});
+                            .sealed_version = 0}});
   OpenAccount(entry, added->account);
 }
 
@@ -141,9 +139,7 @@ void Recount::AddCharge(const Entry& entry) {
   charge->second = {.dataset_id = entry.dataset_id,
                     .state = reserved ? ChargeState::kReserved : ChargeState::kStarted,
                     .fingerprint = made->fingerprint,
-                    .postings = made->postings,
-                    .release_id = {},
-                    .payload_hash = {}};
+                    .postings = made->postings};
   Post(entry, made->postings, reserved ? 0 : 1, reserved ? 1 : 0);
 }
 

@@ -44,11 +44,12 @@ struct RecountedCharge {
 
 class Recount {
  public:
-  // If the lineage is a single dataset, its entries determine the order of all charges, so the limit is checked
-  // after each of them; else once, in Finish().
+  // If the lineage is a single dataset, its entries determine the order of all charges, so the limit is
+  // checked after each of them; else once, in Finish().
   explicit Recount(size_t datasets_in_lineage) : datasets_in_lineage_(datasets_in_lineage) {}
 
-  // Entries of one dataset must come in the order of their seq, and the dataset that opened the accounts first.
+  // Entries of one dataset must come in the order of their seq, and the dataset that opened the accounts
+  // first.
   void Add(const Entry& entry);
   // Runs the checks that need all entries.
   void Finish();

@@ -17,8 +17,8 @@ namespace {
 
 constexpr int kBinaryResult = 1;
 
-// The timeouts bound how long a stopped server keeps a row locked and how long a query waits. Every query has an
-// index, which a plan made while a table was small must not ignore (docs/adr/0009).
+// The timeouts bound how long a stopped server keeps a row locked and how long a query waits. Every query has
+// an index, which a plan made while a table was small must not ignore (docs/adr/0009).
 constexpr char kSettings[] =
     "SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off; SET jit = off; SET "
     "plan_cache_mode = force_generic_plan; "

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <libpq-fe.h>
+
 #include <string>
 #include <string_view>
 #include <vector>
@@ -52,8 +53,8 @@ struct ArrayStatement {
 // Leading columns that are equal in every row are sent once.
 ArrayStatement InsertAll(const sql::Insertion& insertion);
 
-// A SELECT that finds rows by a key, for all keys in their order, in which it also takes locks. Each row begins
-// with the number of its key.
+// A SELECT that finds rows by a key, for all keys in their order, in which it also takes locks. Each row
+// begins with the number of its key.
 ArrayStatement LookUpAll(const sql::Statement& statement);
 // The rows of such a SELECT, grouped by key, without that number.
 sql::Answers AnswersByKey(const std::vector<sql::Row>& rows, size_t keys);

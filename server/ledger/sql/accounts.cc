@@ -65,11 +65,8 @@ absl::Status OpenLater(WriteSet& change, const NewAccount& account, const Datase
                    OpenAccount(transaction, account.account, first, dataset.lineage_id));
   change.Append({.dataset_id = first,
                  .kind = kAccountOpened,
-                 .charge_id = {},
                  .payload = EncodePayload(opened),
-                 .actor = account.actor.name(),
-                 .prev_hash = {},
-                 .hash = {}});
+                 .actor = account.actor.name()});
   return absl::OkStatus();
 }
 
@@ -200,11 +197,8 @@ void AppendLimit(WriteSet& change, const char* kind, const LimitProposal& propos
                           .reason = proposal.reason};
   change.Append({.dataset_id = proposal.dataset_id,
                  .kind = kind,
-                 .charge_id = {},
                  .payload = EncodePayload(limit),
-                 .actor = std::string(actor),
-                 .prev_hash = {},
-                 .hash = {}});
+                 .actor = std::string(actor)});
 }
 
 absl::Status CheckProposal(const LimitProposalSpec& spec) {
@@ -245,7 +239,6 @@ absl::StatusOr<LimitProposal> FindOrPropose(WriteSet& change, const LimitProposa
                                .reason = spec.reason,
                                .proposed_by = spec.proposed_by.name(),
                                .proposed_at_us = change.now_us(),
-                               .approved_by = {},
                                .request_id = spec.request_id};
   RETURN_IF_ERROR(
       transaction

@@ -125,9 +125,7 @@ EncodedCharge Encode(const ChargeRequest& request, const ChargeIdentity& identit
                                                   .label = request.label,
                                                   .deadline_us = identity.deadline_us,
                                                   .postings = request.postings}),
-              .actor = request.principal.name(),
-              .prev_hash = {},
-              .hash = {}};
+              .actor = request.principal.name()};
   return {.row = RowOf(Null(), request.dataset_id, request.dataset_version,
                        std::string(reserved ? "RESERVED" : "STARTED"), DeadlineOrNull(identity), request.kind,
                        request.principal.name(), request.label, PostingsText(request.postings), Null(),
@@ -158,9 +156,7 @@ Charge ChargeOf(const ChargeRequest& request, const ChargeIdentity& identity, in
           .event = request.event,
           .label = request.label,
           .state = identity.deadline_us > 0 ? ChargeState::kReserved : ChargeState::kStarted,
-          .reason = {},
           .postings = Ascending(request.postings),
-          .release_id = {},
           .created_at_us = created_at_us,
           .deadline_us = identity.deadline_us};
 }

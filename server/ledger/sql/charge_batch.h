@@ -34,8 +34,8 @@ absl::StatusOr<std::vector<absl::StatusOr<Attempt>>> DecideBatch(WriteSet& chang
 // attempts unchanged.
 Attempt CompleteNewAttempt(Attempt attempt, const ChargeRequest& request, const ChargeIdentity& identity);
 
-// DecideBatch() for an optimistic change: every charge is assumed to be new and must fit. ABORTED when one does
-// not, because stale values are no reason to refuse a charge; the store's unique key refuses known keys.
+// DecideBatch() for an optimistic change: every charge is assumed to be new and must fit. ABORTED when one
+// does not, because stale values are no reason to refuse a charge; the store's unique key refuses known keys.
 absl::StatusOr<std::vector<absl::StatusOr<Attempt>>> DecideOptimistically(
     WriteSet& change, std::vector<ProposedCharge>& proposed);
 

@@ -47,7 +47,7 @@ TEST(AGuess, WritesTheSameWhenItRunsAgain) {
                           .state = DatasetState::kSealed,
                           .version = 1,
                           .head = {1, std::string(32, 'h')}};
-  cached.counters[{1, "rho"}] = {.limit = 10, .lineage_id = "d", .account_name = {}, .rule_name = {}};
+  cached.counters[{1, "rho"}] = {.limit = 10, .lineage_id = "d"};
   cached.now_us = 5;
   AnchorState anchored;
   anchored.heads["d"] = cached.datasets["d"].head;

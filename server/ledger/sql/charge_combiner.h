@@ -1,10 +1,10 @@
 // Group commit: charges that arrive at the same time share one transaction, and so its commit and its anchor.
 //
-// No batching delay: if the store is idle, a charge commits immediately on its own thread. Charges that arrive
-// while the store is busy queue up; a dedicated thread (the batch loop) commits them in batches for as long as
-// there are any. The first charge of a batch is its leader: on its own thread, beside the next batch in the
-// store, it waits for the anchor and notifies the followers. Datasets take turns, so that a busy one does not
-// delay the others.
+// No batching delay: if the store is idle, a charge commits immediately on its own thread. Charges that
+// arrive while the store is busy queue up; a dedicated thread (the batch loop) commits them in batches for as
+// long as there are any. The first charge of a batch is its leader: on its own thread, beside the next batch
+// in the store, it waits for the anchor and notifies the followers. Datasets take turns, so that a busy one
+// does not delay the others.
 //
 // Thread-safe. Must outlive its calls.
 #pragma once
@@ -48,8 +48,8 @@ class ChargeCombiner {
   struct Bounds {
     size_t most_waiting = 4096;
     size_t most_bytes_waiting = size_t{256} << 20;
-    // Of one batch. PostgreSQL takes less than 1 GiB in one value, which is an array of all events of a batch,
-    // or of all its entries, which contain them.
+    // Of one batch. PostgreSQL takes less than 1 GiB in one value, which is an array of all events of a
+    // batch, or of all its entries, which contain them.
     size_t most_at_once = 256;
     size_t most_bytes_at_once = size_t{16} << 20;
   };
@@ -111,8 +111,8 @@ class ChargeCombiner {
   void CommitInStore(Batch& batch) noexcept;
   // On the leader's thread: waits for the anchor, sets all results and notifies the followers.
   void FinishBatch(Batch batch, const PendingCharge& leader) noexcept;
-  // After a charge that committed on its own thread: passes the store to the batch loop if charges are queued,
-  // else marks it idle.
+  // After a charge that committed on its own thread: passes the store to the batch loop if charges are
+  // queued, else marks it idle.
   void ReleaseStore() noexcept;
   // Runs on `thread_`.
   void BatchLoop();

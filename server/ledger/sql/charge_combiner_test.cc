@@ -84,16 +84,15 @@ class ChargeCombinerTest : public ::testing::Test {
                                              const std::string& kind = "workload", size_t bytes = 0) {
     const auto request = std::make_shared<const ChargeRequest>(RequestOf(dataset, id, kind, bytes));
     const size_t before = combiner_->waiting();
-    std::future<absl::StatusOr<Attempt>> result = std::async(std::launch::async, [this, request] {
-      return combiner_->Charge({.request = request.get(), .identity = {}, .encoded = {}});
-    });
+    std::future<absl::StatusOr<Attempt>> result = std::async(
+        std::launch::async, [this, request] { return combiner_->Charge({.request = request.get()}); });
     while (combiner_->waiting() == before) std::this_thread::yield();
     return result;
   }
 
   absl::StatusOr<Attempt> ChargeNow(const std::string& id) {
     const ChargeRequest request = RequestOf("d", id);
-    return combiner_->Charge({.request = &request, .identity = {}, .encoded = {}});
+    return combiner_->Charge({.request = &request});
   }
 
   HeldStore store_;
@@ -214,7 +213,7 @@ TEST_F(ChargeCombinerTest, NoChargeIsLeftBehindWhenTheStoreChangesHands) {
       for (int i = 0; i < 500; ++i) {
         ChargeRequest request = RequestOf(client % 2 == 0 ? "even" : "odd", absl::StrCat(i));
         request.principal = TestPrincipal(absl::StrCat(client));
-        const auto result = combiner_->Charge({.request = &request, .identity = {}, .encoded = {}});
+        const auto result = combiner_->Charge({.request = &request});
         if (result.ok() && result->token == request.request_id) ++answered;
       }
     });
@@ -230,13 +229,12 @@ TEST_F(ChargeCombinerTest, TooManyWaitingAreTurnedAwayAtOnce) {
   store_.WaitUntilEntered();
   auto second = Start("d", "second");
   const ChargeRequest request = RequestOf("d", "third");
-  const absl::Status turned_away =
-      combiner_->Charge({.request = &request, .identity = {}, .encoded = {}}).status();
+  const absl::Status turned_away = combiner_->Charge({.request = &request}).status();
   EXPECT_EQ(turned_away.code(), absl::StatusCode::kUnavailable);
   store_.LetGo();
   EXPECT_TRUE(first.get().ok());
   EXPECT_TRUE(second.get().ok());
-  EXPECT_TRUE(combiner_->Charge({.request = &request, .identity = {}, .encoded = {}}).ok());
+  EXPECT_TRUE(combiner_->Charge({.request = &request}).ok());
 }
 
 // Who waits would otherwise wait for a store that stays taken.
@@ -246,8 +244,7 @@ TEST_F(ChargeCombinerDeathTest, WhatIsThrownInTheStoreEndsTheProcess) {
   const ChargeRequest request = RequestOf("d", "first");
   ChargeCombiner combiner(
       {}, [](auto&) -> ChargeCombiner::BatchResult { throw std::bad_alloc(); }, await_anchor_);
-  EXPECT_DEATH(combiner.Charge({.request = &request, .identity = {}, .encoded = {}}).IgnoreError(),
-               "bad_alloc");
+  EXPECT_DEATH(combiner.Charge({.request = &request}).IgnoreError(), "bad_alloc");
 }
 
 TEST_F(ChargeCombinerDeathTest, WhatIsThrownByTheAnchorEndsTheProcess) {

@@ -101,17 +101,12 @@ absl::StatusOr<Release> SqlLedger::Store(const Attempt& attempt, std::string_vie
                       Bytes{payload_hash}, static_cast<int64_t>(payload.size()), change.now_us()})
             .status());
     RETURN_IF_ERROR(EndCharge(change, stored.charge, ChargeState::kCommitted, ""));
-    change.Append({.dataset_id = stored.charge.dataset_id,
-                   .kind = kCommitted,
-                   .charge_id = charge_id,
-                   .payload = EncodePayload(ChargeChanged{.reason = {},
-                                                          .release_id = release_id,
-                                                          .payload_hash = payload_hash,
-                                                          .deadline_us = 0,
-                                                          .postings = {}}),
-                   .actor = stored.charge.principal,
-                   .prev_hash = {},
-                   .hash = {}});
+    change.Append(
+        {.dataset_id = stored.charge.dataset_id,
+         .kind = kCommitted,
+         .charge_id = charge_id,
+         .payload = EncodePayload(ChargeChanged{.release_id = release_id, .payload_hash = payload_hash}),
+         .actor = stored.charge.principal});
     return absl::OkStatus();
   }));
   // The answer is what was read back from the store.
@@ -134,14 +129,8 @@ absl::Status SqlLedger::Forfeit(const Attempt& attempt, std::string_view reason)
     change.Append({.dataset_id = stored.charge.dataset_id,
                    .kind = kForfeited,
                    .charge_id = stored.charge.id,
-                   .payload = EncodePayload(ChargeChanged{.reason = std::string(reason),
-                                                          .release_id = {},
-                                                          .payload_hash = {},
-                                                          .deadline_us = 0,
-                                                          .postings = {}}),
-                   .actor = stored.charge.principal,
-                   .prev_hash = {},
-                   .hash = {}});
+                   .payload = EncodePayload(ChargeChanged{.reason = std::string(reason), .deadline_us = 0}),
+                   .actor = stored.charge.principal});
     return absl::OkStatus();
   });
 }

@@ -92,7 +92,8 @@ class Transaction {
  public:
   virtual ~Transaction() = default;
 
-  // Runs one statement and returns its rows. After an error the transaction cannot continue: return the status.
+  // Runs one statement and returns its rows. After an error the transaction cannot continue: return the
+  // status.
   virtual absl::StatusOr<std::vector<Row>> Execute(std::string_view statement,
                                                    const Parameters& parameters) = 0;
 
@@ -122,12 +123,12 @@ class Transaction {
 enum class Ending {
   kDone,      // committed, or read
   kRefused,   // the body returned an error of its own; rolled back
-  kConflict,  // lost against another transaction (serialization, deadlock, a key taken meanwhile); nothing was
-              // written
+  kConflict,  // lost against another transaction (serialization, deadlock, a key taken meanwhile);
+              // nothing was written
   kUnknown,   // the connection broke, perhaps after COMMIT was sent: only a look-up by key shows what was
               // written
-  kFailed,  // the store refused (disk full, no rights, corrupt); nothing was written, and a retry would fail
-            // again
+  kFailed,    // the store refused (disk full, no rights, corrupt); nothing was written, and a retry would
+              // fail again
 };
 
 struct Outcome {

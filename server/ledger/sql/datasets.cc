@@ -42,11 +42,8 @@ void AppendNote(WriteSet& change, std::string_view dataset_id, const char* kind,
                 std::string_view actor) {
   change.Append({.dataset_id = std::string(dataset_id),
                  .kind = kind,
-                 .charge_id = {},
                  .payload = EncodeNote(note),
-                 .actor = std::string(actor),
-                 .prev_hash = {},
-                 .hash = {}});
+                 .actor = std::string(actor)});
 }
 
 namespace {
@@ -108,12 +105,9 @@ absl::Status WriteSeal(WriteSet& change, const LockedDataset& dataset, const Par
       transaction.Execute("UPDATE datasets SET state = 'SEALED' WHERE id = $1", {dataset.id}).status());
   change.Append({.dataset_id = dataset.id,
                  .kind = kPartSealed,
-                 .charge_id = {},
                  .payload = EncodePayload(
                      PartSealed{part.number, version, ContentCommitment(dataset.id, content_hash)}),
-                 .actor = std::string(actor),
-                 .prev_hash = {},
-                 .hash = {}});
+                 .actor = std::string(actor)});
   return NoteEqualContent(change, dataset, content_hash, actor);
 }
 
@@ -149,11 +143,8 @@ absl::Status InsertPart(WriteSet& change, const PartSpec& part, const std::strin
   RETURN_IF_ERROR(transaction.InsertRows("part_bins", kBinColumns, bins));
   change.Append({.dataset_id = dataset_id,
                  .kind = kPartAdded,
-                 .charge_id = {},
                  .payload = EncodePayload(PartAdded{number, part.bins, std::move(account)}),
-                 .actor = actor,
-                 .prev_hash = {},
-                 .hash = {}});
+                 .actor = actor});
   return absl::OkStatus();
 }
 
@@ -164,15 +155,13 @@ std::string FingerprintOf(const DatasetSpec& spec) {
   CanonicalWriter writer("curator.ledger.create_dataset", 1);
   DatasetCreated created{.name = spec.name,
                          .owner = spec.owner.name(),
-                         .lineage_id = {},
                          .successor_of = spec.successor_of,
                          .schema_hash = spec.schema_hash,
                          .neighbour_relation = spec.neighbour_relation,
                          .privacy_unit = spec.privacy_unit,
                          .max_records_per_unit = spec.max_records_per_unit,
                          .is_public = spec.is_public ? 1 : 0,
-                         .partition_attribute = spec.partition_attribute,
-                         .accounts = {}};
+                         .partition_attribute = spec.partition_attribute};
   for (const AccountSpec& account : spec.accounts) created.accounts.push_back({0, account});
   writer.Text(EncodePayload(created));
   writer.Text(spec.schema);
@@ -241,19 +230,15 @@ absl::Status InsertDataset(WriteSet& change, const DatasetSpec& spec, const std:
                          .privacy_unit = spec.privacy_unit,
                          .max_records_per_unit = spec.max_records_per_unit,
                          .is_public = spec.is_public ? 1 : 0,
-                         .partition_attribute = spec.partition_attribute,
-                         .accounts = {}};
+                         .partition_attribute = spec.partition_attribute};
   for (const AccountSpec& account : spec.accounts) {
     ASSIGN_OR_RETURN(OpenedAccount opened, OpenAccount(transaction, account, dataset_id, lineage_id));
     created.accounts.push_back(std::move(opened));
   }
   change.Append({.dataset_id = dataset_id,
                  .kind = kDatasetCreated,
-                 .charge_id = {},
                  .payload = EncodePayload(created),
-                 .actor = spec.owner.name(),
-                 .prev_hash = {},
-                 .hash = {}});
+                 .actor = spec.owner.name()});
   for (size_t i = 0; i < spec.parts.size(); ++i) {
     const absl::Status inserted =
         InsertPart(change, spec.parts[i], dataset_id, lineage_id, spec.owner.name());
@@ -277,11 +262,8 @@ absl::Status WriteSeal(WriteSet& change, const LockedDataset& dataset, std::stri
   change.Append(
       {.dataset_id = dataset.id,
        .kind = kSealed,
-       .charge_id = {},
        .payload = EncodePayload(DatasetSealed{kFirstVersion, ContentCommitment(dataset.id, content_hash)}),
-       .actor = std::string(actor),
-       .prev_hash = {},
-       .hash = {}});
+       .actor = std::string(actor)});
   return NoteEqualContent(change, dataset, content_hash, actor);
 }
 

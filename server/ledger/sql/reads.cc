@@ -17,8 +17,8 @@ struct NewestCharges {
   int64_t least_number = 0;
 };
 
-// Merges the newest charges of each dataset: charges are ordered within a dataset, and a principal charges few
-// datasets.
+// Merges the newest charges of each dataset: charges are ordered within a dataset, and a principal charges
+// few datasets.
 absl::StatusOr<NewestCharges> FindNewest(Transaction& transaction, const std::string& principal) {
   constexpr size_t kMostCharges = 1000;
   ASSIGN_OR_RETURN(const std::vector<Row> datasets, transaction.Execute("SELECT id FROM datasets", {}));
@@ -39,8 +39,8 @@ absl::StatusOr<NewestCharges> FindNewest(Transaction& transaction, const std::st
   return newest;
 }
 
-// For a STARTED charge, the seq of the entry that started it, or of a later one; 0 for other states, which let
-// no caller read records.
+// For a STARTED charge, the seq of the entry that started it, or of a later one; 0 for other states, which
+// let no caller read records.
 absl::StatusOr<int64_t> SeqOfStart(Transaction& transaction, const Charge& charge) {
   if (charge.state != ChargeState::kStarted) return 0;
   const bool was_reserved = charge.deadline_us > 0;

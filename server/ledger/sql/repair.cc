@@ -8,12 +8,12 @@
 // Every access to records was paid by a charge that
 //   the store still has                   in S, and in A;
 //   is lost, up to the anchored entry     in A;
-//   is lost, after the anchored entry     in R, if a receipt is presented. The anchor is synced before a charge
-//                                         is answered, so such charges exist only after a second loss.
+//   is lost, after the anchored entry     in R, if a receipt is presented. The anchor is synced before a
+//                                         charge is answered, so such charges exist only after a second loss.
 // A lost reservation can no longer be started. So max(S, A) + R covers every access if the store's history is
 // a prefix of the anchored one, as a backup's is. A store that accepted charges while it did not see this
-// anchor is recognised by its longer chain or by an earlier repair, and gets S + A + R. A fork that is shorter
-// than the anchored history looks like a backup: an owner must not repair one.
+// anchor is recognised by its longer chain or by an earlier repair, and gets S + A + R. A fork that is
+// shorter than the anchored history looks like a backup: an owner must not repair one.
 #include <algorithm>
 #include <map>
 #include <string>
@@ -109,7 +109,7 @@ class LineageRepair {
 
   absl::StatusOr<LostEntries> FindLostEntries(const std::string& dataset_id) {
     ASSIGN_OR_RETURN(const LockedDataset dataset, change_.dataset(dataset_id));
-    LostEntries lost{.kept = dataset.head, .anchored = {}, .receipts = {}};
+    LostEntries lost{.kept = dataset.head};
     if (const auto known = anchored_.heads.find(dataset_id); known != anchored_.heads.end()) {
       ASSIGN_OR_RETURN(const bool is_there, HasEntry(dataset_id, known->second));
       if (!is_there) lost.anchored = known->second;
@@ -188,14 +188,8 @@ class LineageRepair {
     change_.Append({.dataset_id = charge.dataset_id,
                     .kind = kExpired,
                     .charge_id = charge.id,
-                    .payload = EncodePayload(ChargeChanged{.reason = kExpiredReason,
-                                                           .release_id = {},
-                                                           .payload_hash = {},
-                                                           .deadline_us = 0,
-                                                           .postings = {}}),
-                    .actor = order_.actor.name(),
-                    .prev_hash = {},
-                    .hash = {}});
+                    .payload = EncodePayload(ChargeChanged{.reason = kExpiredReason, .deadline_us = 0}),
+                    .actor = order_.actor.name()});
     return absl::OkStatus();
   }
 
@@ -206,7 +200,7 @@ class LineageRepair {
         for (const Posting& posting : charge.postings) {
           if (CounterKey(posting.account_id, posting.counter) != key) continue;
           if (posting.cost < 0 || __builtin_add_overflow(sum, posting.cost, &sum)) {
-            return absl::OutOfRangeError("the sum of the receipts' costs exceeds 64 bits");
+            return absl::OutOfRangeError("the sum of the costs of the receipts exceeds 64 bits");
           }
         }
       }
@@ -263,8 +257,7 @@ class LineageRepair {
                     .last_kept_seq = lost.kept.seq,
                     .anchored_seq = lost.anchored.seq,
                     .anchored_hash = lost.anchored.seq > 0 ? lost.anchored.hash : std::string(),
-                    .raised = lists_raised ? raised : std::vector<RaisedBy>(),
-                    .lost_charges = {}};
+                    .raised = lists_raised ? raised : std::vector<RaisedBy>()};
       for (const LostCharge& charge : lost.receipts) repair.lost_charges.push_back(charge.charge_id);
       report_.receipts_counted += static_cast<int64_t>(lost.receipts.size());
       if (id == order_.dataset_id && lost.is_any()) {
@@ -273,11 +266,8 @@ class LineageRepair {
       }
       change_.AppendAfterGap({.dataset_id = id,
                               .kind = kRepaired,
-                              .charge_id = {},
                               .payload = EncodePayload(repair),
-                              .actor = order_.actor.name(),
-                              .prev_hash = {},
-                              .hash = {}},
+                              .actor = order_.actor.name()},
                              lost.last_seq());
     }
   }

@@ -35,8 +35,6 @@ DatasetSpec SealableSpec() {
           .schema_hash = "hash",
           .neighbour_relation = "ADD_REMOVE",
           .privacy_unit = "RECORD",
-          .partition_attribute = {},
-          .successor_of = {},
           .accounts = {AccountOf(ScopeType::kDataset, "")}};
 }
 
@@ -55,7 +53,6 @@ ChargeRequest GoodRequest() {
           .fingerprint = "fingerprint",
           .kind = "workload",
           .event = "event",
-          .label = {},
           .sealed_key = "key",
           .postings = {{1, "rho", 2}}};
 }

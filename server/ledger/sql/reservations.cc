@@ -35,14 +35,11 @@ void AppendChange(WriteSet& change, const Charge& charge, const char* kind, std:
                  .kind = kind,
                  .charge_id = charge.id,
                  .payload = EncodePayload(document),
-                 .actor = std::string(actor),
-                 .prev_hash = {},
-                 .hash = {}});
+                 .actor = std::string(actor)});
 }
 
 ChargeChanged Because(std::string_view reason) {
-  return {
-      .reason = std::string(reason), .release_id = {}, .payload_hash = {}, .deadline_us = 0, .postings = {}};
+  return {.reason = std::string(reason), .deadline_us = 0};
 }
 
 absl::Status LockAccountsOf(WriteSet& change, const std::vector<Posting>& postings) {
@@ -127,8 +124,8 @@ absl::Status HoldAll(WriteSet& change, const std::vector<ChargeRequest>& request
     for (const Posting& posting : requests[i].postings) {
       change.AddHeld({posting.account_id, posting.counter}, posting.cost);
     }
-    admitted.push_back(Encode(
-        requests[i], {.id = charge_ids[i], .token = {}, .deadline_us = change.now_us() + lifetime_us}));
+    admitted.push_back(
+        Encode(requests[i], {.id = charge_ids[i], .deadline_us = change.now_us() + lifetime_us}));
   }
   InsertCharges(change, std::move(admitted));
   return absl::OkStatus();

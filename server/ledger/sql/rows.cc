@@ -36,8 +36,7 @@ absl::StatusOr<Dataset> DatasetOf(const Row& row) {
                  .partition_attribute = row.Text(11),
                  .version = row.IsNull(12) ? 0 : row.Integer(12),
                  .content_hash = row.IsNull(13) ? std::string() : row.Blob(13),
-                 .created_at_us = row.Integer(14),
-                 .grantees = {}};
+                 .created_at_us = row.Integer(14)};
 }
 
 constexpr char kSelectCharges[] =
@@ -84,7 +83,6 @@ Release ReleaseOf(const Row& row) {
           .principal = row.Text(3),
           .kind = row.Text(4),
           .label = row.Text(5),
-          .payload = {},
           .payload_hash = row.Blob(6),
           .payload_size = row.Integer(7),
           .created_at_us = row.Integer(8)};
@@ -101,7 +99,6 @@ absl::StatusOr<std::vector<Part>> ReadParts(Transaction& transaction, std::strin
   for (const Row& row : rows) {
     parts[row.Integer(0)] = {.number = row.Integer(0),
                              .name = row.Text(1),
-                             .bins = {},
                              .account_id = row.Integer(2),
                              .sealed_version = row.IsNull(3) ? 0 : row.Integer(3),
                              .content_hash = row.IsNull(4) ? std::string() : row.Blob(4)};
@@ -167,8 +164,7 @@ absl::StatusOr<std::vector<Account>> ReadAccounts(Transaction& transaction, std:
                           .scope_type = scope,
                           .scope_key = row.Text(3),
                           .rule = row.Blob(4),
-                          .rule_name = row.Text(5),
-                          .counters = {}});
+                          .rule_name = row.Text(5)});
     }
     accounts.back().counters.push_back(
         {.counter = row.Text(6), .limit = row.Integer(7), .spent = row.Integer(8), .held = row.Integer(9)});

@@ -49,8 +49,8 @@ absl::StatusOr<std::vector<Entry>> ReadEntries(Transaction& transaction, std::st
 // ---- Postings as text
 
 // A charge's row holds its postings as [[1,"releases",1],[1,"rho",1000]], ascending by account and counter.
-// This is JSON, so that the store can display them; no other JSON is read: no spaces, no escapes (counters are
-// words, request_checks.h).
+// This is JSON, so that the store can display them; no other JSON is read: no spaces, no escapes (counters
+// are words, request_checks.h).
 
 // Sorts by account, then by the bytes of the counter's name.
 std::vector<Posting> Ascending(std::vector<Posting> postings);

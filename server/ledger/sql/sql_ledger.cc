@@ -82,7 +82,8 @@ absl::Status SqlLedger::Write(const WriteBody& body) {
 }
 
 absl::StatusOr<int64_t> SqlLedger::WriteToStore(const WriteBody& body) {
-  // Of a conflict some transaction is the winner, so retries make progress; a lost connection is retried once.
+  // Of a conflict some transaction is the winner, so retries make progress; a lost connection is retried
+  // once.
   constexpr int kMostConflicts = 50;
   constexpr int kMostLostConnections = 2;
   int conflicts = 0;

@@ -31,8 +31,8 @@ using Entropy = std::function<std::string(size_t)>;
 
 class SqlLedger final : public Ledger {
  public:
-  // `database` has its schema. Compares all histories with the anchor; if they contradict it, the ledger opens
-  // read-only, so that stored releases remain readable.
+  // `database` has its schema. Compares all histories with the anchor; if they contradict it, the ledger
+  // opens read-only, so that stored releases remain readable.
   static absl::StatusOr<std::unique_ptr<SqlLedger>> Open(std::unique_ptr<Database> database,
                                                          std::string_view anchor_directory, Entropy entropy);
 
@@ -115,8 +115,8 @@ class SqlLedger final : public Ledger {
   // After `change` is committed: updates the head cache and returns the anchor point that covers the change.
   absl::StatusOr<int64_t> NoteCommitted(const WriteSet& change);
 
-  // ChargeBatch() in one round trip from cached heads (head_cache.h); none when that was not possible, and
-  // nothing was written.
+  // ChargeBatch() in one round trip from cached heads (head_cache.h); none when that did not succeed, after
+  // which the batch is decided again under locks.
   std::optional<ChargeCombiner::BatchResult> ChargeOptimistically(std::vector<ProposedCharge>& proposed);
   // T1 of all of `proposed`, without the anchor.
   ChargeCombiner::BatchResult ChargeBatch(std::vector<ProposedCharge>& proposed);

@@ -25,11 +25,10 @@ bool IsBehindAnchor(const absl::Status& status) {
 absl::Status BehindAnchor(std::string_view finding) {
   absl::Status status = absl::DataLossError(absl::StrCat(
       "the ledger is read-only because its database contradicts its anchor: ", std::string(finding),
-      ". A restored backup would be a budget reset. Stop the server, put back the newest copy of the "
-      "database and start again; or, where there is none, the owner of each dataset raises what is spent to "
-      "what the anchor knows: curator ledger repair NAME --raise-to-anchor --reason TEXT. Stored releases "
-      "can "
-      "still be read"));
+      ". A restored backup would be a budget reset. Stop the server, restore the newest copy of the database "
+      "and start again; if there is none, the owner of each dataset raises what is spent to the anchor's "
+      "values: curator ledger repair NAME --raise-to-anchor --reason TEXT. Stored releases can still be "
+      "read"));
   status.SetPayload(kBehindAnchor, absl::Cord());
   return status;
 }
@@ -149,7 +148,7 @@ absl::Status WriteSet::StartChain(std::string_view dataset_id) {
                                         std::string(dialect_.now_us)),
                            {id, empty.seq, Bytes{empty.hash}}));
   now_us_ = rows.at(0).Integer(0);
-  datasets_[id] = {.id = id, .name = {}, .lineage_id = {}, .head = empty};
+  datasets_[id] = {.id = id, .head = empty};
   return absl::OkStatus();
 }
 
@@ -178,8 +177,8 @@ absl::Status WriteSet::ReadCounters(const Answers& answers) {
         return BehindAnchor(absl::StrCat("account ", counter.account_name, " has spent ", counter.spent,
                                          " of ", key.second, ", and the anchor knows of ", anchored));
       }
-      // The server that committed this may have died before its anchor recorded it. Everything that this change
-      // reports rests on it.
+      // The server that committed this may have died before its anchor recorded it. Everything that this
+      // change reports rests on it.
       reached_.spent[key] = counter.spent;
       counters_.emplace(key, std::move(counter));
     }
@@ -272,8 +271,8 @@ Statement WriteSet::UpdateHeads() {
 
 Statement WriteSet::UpdateCounters() {
   // Admission has checked the amounts. The store checks them again, twice: a cost that does not fit makes
-  // `spent` null, which its column refuses, and the CHECK refuses any sum beyond the limit. Cached values that
-  // are stale make `spent` null, too.
+  // `spent` null, which its column refuses, and the CHECK refuses any sum beyond the limit. Cached values
+  // that are stale make `spent` null, too.
   static constexpr char kUpdate[] =
       "UPDATE account_counters SET held = held + $4, "
       "spent = CASE WHEN $3 <= limit_value - held - $4 - spent THEN spent + $3 END "

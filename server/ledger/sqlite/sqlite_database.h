@@ -11,14 +11,14 @@
 
 namespace curator::ledger::sqlite {
 
-// Opens or creates the file at `path`: write-ahead log, every commit fsynced, foreign keys on. Other processes
-// may have it open, too; they exclude each other while they write. Errors: FAILED_PRECONDITION (the path cannot
-// be written, lies on a network file system, or is not a database; the message names it), UNAVAILABLE (the file
-// is busy), INVALID_ARGUMENT (an empty path).
+// Opens or creates the file at `path`: write-ahead log, every commit fsynced, foreign keys on. Other
+// processes may have it open, too; they exclude each other while they write. Errors: FAILED_PRECONDITION (the
+// path cannot be written, lies on a network file system, or is not a database; the message names it),
+// UNAVAILABLE (the file is busy), INVALID_ARGUMENT (an empty path).
 absl::StatusOr<std::unique_ptr<sql::Database>> OpenSqliteDatabase(std::string_view path);
 
-// FAILED_PRECONDITION, which names `path`, for a network file system (statfs f_type), where SQLite's locks and
-// shared memory are unreliable.
+// FAILED_PRECONDITION, which names `path`, for a network file system (statfs f_type), where SQLite's locks
+// and shared memory are unreliable.
 absl::Status CheckFileSystem(std::string_view path, int64_t file_system_type);
 
 }  // namespace curator::ledger::sqlite

@@ -1,4 +1,4 @@
-// What the tests of this room share: a folder of their own, a keyed hash, small schemas, gzip.
+// What the tests of this module share: a scratch folder, a keyed hash, small schemas, gzip.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -18,33 +18,17 @@
 #include "dp/data/sealed_table.h"
 #include "dp/domain/domain.h"
 #include "records/dataset_store.h"
+#include "tests/testing/scratch_folder.h"
 
 namespace curator::records::testing {
 
-// A new folder, gone at the end. In memory where that is possible: these tests make thousands of files
-// durable.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    const std::string above = std::filesystem::is_directory("/dev/shm") ? "/dev/shm/" : ::testing::TempDir();
-    std::string path = above + "curator-data-XXXXXX";
-    path_ = mkdtemp(path.data());
-  }
-  ~TemporaryFolder() { std::filesystem::remove_all(path_); }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
+using curator::testing::ScratchFolder;
 
 inline std::string HashUnderTestKey(std::string_view bytes) {
   return Sha256("test key" + std::string(bytes));
 }
 
-inline std::unique_ptr<DatasetStore> OpenStore(const TemporaryFolder& folder) {
+inline std::unique_ptr<DatasetStore> OpenStore(const ScratchFolder& folder) {
   return DatasetStore::Open(folder.path(), HashUnderTestKey).value();
 }
 

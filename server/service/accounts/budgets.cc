@@ -154,7 +154,7 @@ std::optional<AccountView> LargestPart(std::string_view dataset, const std::vect
     if (account.scope_type != ledger::ScopeType::kPart) continue;
     if (!largest) {
       largest = account;
-      largest->name = absl::StrCat("dataset/", std::string(dataset));
+      largest->name = ledger::AccountName(dataset, ledger::ScopeType::kDataset, "");
       largest->scope_type = ledger::ScopeType::kDataset;
       largest->scope_key.clear();
       continue;

@@ -33,18 +33,7 @@ std::vector<ledger::Posting> Price::Postings() const {
 }
 
 std::string AccountName(const DatasetView& dataset, const ledger::Account& account) {
-  const std::string name = absl::StrCat("dataset/", dataset.record.name);
-  switch (account.scope_type) {
-    case ledger::ScopeType::kDataset:
-      break;
-    case ledger::ScopeType::kAnalyst:
-      return absl::StrCat(name, "/analyst/", account.scope_key);
-    case ledger::ScopeType::kAnalystGroup:
-      return absl::StrCat(name, "/group/", account.scope_key);
-    case ledger::ScopeType::kPart:
-      return absl::StrCat(name, "/part/", account.scope_key);
-  }
-  return name;
+  return ledger::AccountName(dataset.record.name, account.scope_type, account.scope_key);
 }
 
 absl::StatusOr<std::vector<ledger::Account>> AccountsOf(ledger::Ledger& ledger, const DatasetView& dataset) {

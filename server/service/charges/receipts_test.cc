@@ -16,12 +16,6 @@
 namespace curator::service {
 namespace {
 
-std::string Entropy(size_t size) {
-  std::string bytes(size, '\0');
-  host::FillWithEntropy({reinterpret_cast<uint8_t*>(bytes.data()), bytes.size()});
-  return bytes;
-}
-
 class ReceiptsTest : public ::testing::Test {
  protected:
   ReceiptsTest()
@@ -30,7 +24,7 @@ class ReceiptsTest : public ::testing::Test {
   std::unique_ptr<ledger::Ledger> Open(const std::string& name) const {
     return ledger::OpenLedger({.url = "sqlite:" + folder_.path() + "/" + name + ".db",
                                .anchor_dir = folder_.path() + "/" + name + ".anchor",
-                               .entropy = Entropy})
+                               .entropy = host::RandomBytes})
         .value();
   }
 

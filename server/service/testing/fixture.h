@@ -24,12 +24,6 @@
 
 namespace curator::service {
 
-inline std::string RandomBytes(size_t size) {
-  std::string bytes(size, '\0');
-  host::FillWithEntropy({reinterpret_cast<uint8_t*>(bytes.data()), bytes.size()});
-  return bytes;
-}
-
 inline dp::Epsilon EpsilonOf(int64_t thousandths) {
   return dp::Epsilon(thousandths * (dp::kEpsilonUnitsPerOne / 1000));
 }
@@ -148,7 +142,7 @@ class CuratorTest : public ::testing::Test {
   const std::unique_ptr<ledger::Ledger> ledger_ =
       ledger::OpenLedger({.url = "sqlite:" + folder_.path() + "/ledger.db",
                           .anchor_dir = folder_.path() + "/anchor",
-                          .entropy = RandomBytes})
+                          .entropy = host::RandomBytes})
           .value();
   const std::unique_ptr<records::DatasetStore> store_ =
       records::DatasetStore::Open(folder_.path() + "/datasets", Sha256).value();
