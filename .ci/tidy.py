@@ -61,6 +61,8 @@ MAY_INCLUDE = {
 
 # Single files that may include more than their module.
 FILES_MAY_INCLUDE = [
+    # The command line makes bins and their labels from a schema as the server does (docs/adr/0006).
+    (re.compile(r"^client/cli/"), ["dp/domain", "rpc/convert_attribute.h"]),
     # `curator calc` runs the calculators of dp/accounting without a server, on events in their wire form (docs/adr/0006).
     (re.compile(r"^client/cli/(commands/calc|syntax/calc_\w+)\.(h|cc)$"), ["dp/accounting", "rpc/convert_event.h"]),
 ]

@@ -84,6 +84,9 @@ class Directions(TidyTest):
             ("client/cli/budget.h", "base/errors.h"),
             ("client/cli/commands/budget.h", "dp/accounting/units.h"),
             ("client/calc.h", "dp/accounting/units.h"),
+            ("client/answer.h", "dp/domain/attribute.h"),
+            ("client/answer.h", "rpc/convert_attribute.h"),
+            ("client/cli/output/answer_rows.h", "rpc/convert_schema.h"),
             ("client/cli/commands/calc.h", "base/errors.h"),
             ("client/cli/commands/calc.h", "dp/noise/drbg.h"),
             ("client/cli/syntax/calc_schedule.h", "ledger/ledger.h"),
@@ -97,6 +100,10 @@ class Directions(TidyTest):
         for path in ["client/cli/commands/calc.h", "client/cli/syntax/calc_schedule.h"]:
             with self.subTest(path=path):
                 self.assert_clean(path, '#include "dp/accounting/calculators/schedule.h"\n')
+
+    def test_the_bins_of_the_command_line_are_those_of_the_domain(self):
+        for include in ["dp/domain/attribute.h", "rpc/convert_attribute.h"]:
+            self.assert_clean("client/cli/output/answer_rows.h", f'#include "{include}"\n')
 
     def test_the_client_may_return_early_as_the_server_does(self):
         self.assert_clean("client/cli/budget.h", '#include "base/status_macros.h"\n')

@@ -7,7 +7,7 @@
 // be able to ask again after a failure: the same id never costs twice and returns the same bytes.
 //
 // Retries: attempts that end with UNAVAILABLE, or with ABORTED and RetryInfo, are repeated under the same
-// request id with growing delays until ClientOptions::retry closes (client/retry.h). No other error is
+// request id with growing delays until ClientOptions::retry closes (client/error.h). No other error is
 // retried. No call has a deadline of its own: the charge of a request that a client gives up on is not
 // refunded.
 //
@@ -28,7 +28,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "client/answer.h"
-#include "client/retry.h"
+#include "client/error.h"
 #include "curator/v1/accountant.pb.h"
 #include "curator/v1/budget.pb.h"
 #include "curator/v1/dataset.pb.h"

@@ -14,7 +14,7 @@
 #include <string_view>
 
 #include "absl/status/status.h"
-#include "client/retry.h"
+#include "client/error.h"
 
 namespace curator::client {
 

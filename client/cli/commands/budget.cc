@@ -8,7 +8,6 @@
 #include "absl/strings/str_join.h"
 #include "base/status_macros.h"
 #include "client/cli/commands/commands.h"
-#include "client/cli/commands/session.h"
 #include "client/cli/output/document.h"
 #include "client/cli/output/tables.h"
 #include "client/cli/output/text.h"

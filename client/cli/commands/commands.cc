@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <sstream>
 
+#include "client/cli/output/document.h"
 #include "client/request_id.h"
 
 namespace curator::cli {
@@ -85,6 +86,19 @@ std::string CheckNames(const std::string& text) {
   std::sort(names.begin(), names.end());
   const auto twice = std::adjacent_find(names.begin(), names.end());
   return twice == names.end() ? "" : "'" + *twice + "' is named twice";
+}
+
+absl::Status Session::UseRequestId(const std::string& chosen) {
+  if (!chosen.empty()) {
+    request_id = chosen;
+    return absl::OkStatus();
+  }
+  ASSIGN_OR_RETURN(request_id, client::NewRequestId());
+  return absl::OkStatus();
+}
+
+void Session::Print(const Document& document) {
+  cli::Print(document, form, terminal, out, error);
 }
 
 }  // namespace curator::cli

@@ -8,10 +8,9 @@
 #include "base/status_macros.h"
 #include "client/cli/commands/commands.h"
 #include "client/cli/commands/dataset_document.h"
-#include "client/cli/commands/session.h"
 #include "client/cli/output/document.h"
 #include "client/cli/output/files.h"
-#include "client/cli/output/names.h"
+#include "client/cli/output/text.h"
 #include "client/client.h"
 
 namespace curator::cli {

@@ -3,6 +3,7 @@
 // Thread-safe: pure functions.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "client/cli/output/document.h"
@@ -16,6 +17,12 @@ Document DatasetDocument(const v1::Dataset& dataset);
 
 // The parts with their bins; tables show the first few bins.
 void AddPartitionFacts(const v1::Partition& partition, Document& document);
+
+// The number of bins of the attribute, as the server makes them; 0 for an attribute that no server accepts.
+int64_t BinsOf(const v1::Attribute& attribute);
+
+// What values the attribute takes: "integer, 17 to 90 by 5", "categorical, 4 values and \"?\"".
+std::string DescribeKind(const v1::Attribute& attribute);
 
 // Whom the guarantee protects: "person (column pid, at most 3 records each)".
 std::string UnitOf(const v1::Schema& schema);

@@ -10,13 +10,12 @@
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "client/cli/commands/commands.h"
-#include "client/cli/commands/receipt_file.h"
-#include "client/cli/commands/session.h"
+#include "client/cli/commands/delivery.h"
 #include "client/cli/output/document.h"
 #include "client/cli/output/files.h"
 #include "client/cli/output/json_writer.h"
-#include "client/cli/output/names.h"
 #include "client/cli/output/tables.h"
+#include "client/cli/output/text.h"
 #include "client/client.h"
 #include "client/receipt.h"
 #include "google/protobuf/util/time_util.h"
@@ -275,8 +274,7 @@ absl::Status Run(Session& session, const VerifyLedger& command) {
                      {"entries_checked", "entries checked", verified.entries_checked()},
                      {"anchored_sequence", "anchored up to entry", verified.anchored_sequence()},
                      {"head_hash", "head", Hex(verified.head_hash())},
-                     {"findings", "findings",
-                      std::vector<std::string>(verified.findings().begin(), verified.findings().end())}};
+                     {"findings", "findings", ListOf(verified.findings())}};
   absl::Status receipts;
   if (!command.receipts.empty()) receipts = CheckReceipts(session, command, verified, document);
   session.Print(document);

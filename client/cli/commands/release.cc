@@ -10,11 +10,10 @@
 #include "base/status_macros.h"
 #include "client/cli/commands/commands.h"
 #include "client/cli/commands/delivery.h"
-#include "client/cli/commands/sample_output.h"
-#include "client/cli/commands/session.h"
 #include "client/cli/commands/workload_choice.h"
 #include "client/cli/output/document.h"
-#include "client/cli/output/names.h"
+#include "client/cli/output/tables.h"
+#include "client/cli/output/text.h"
 #include "client/client.h"
 
 namespace curator::cli {
@@ -44,8 +43,7 @@ struct QueryRelease {
 
 struct SampleRelease {
   std::string release;
-  std::optional<int64_t> rows;
-  bool as_bins = false;
+  SampleChoice sample;
   std::string out;
 };
 
@@ -76,9 +74,7 @@ Document SynthesisDocument(const ReleaseContent& content) {
   Document document;
   document.fields = FactsOf(content.release);
   document.fields.push_back({"method", "method", synthesis.method()});
-  document.fields.push_back(
-      {"attributes", "attributes",
-       std::vector<std::string>(synthesis.attributes().begin(), synthesis.attributes().end())});
+  document.fields.push_back({"attributes", "attributes", ListOf(synthesis.attributes())});
   document.fields.push_back({"records", "records (noisy)", synthesis.records()});
   document.fields.push_back({"event", "recorded as", synthesis.event()});
   document.fields.push_back({"protects", "protects", synthesis.protects()});
@@ -143,8 +139,7 @@ absl::Status Run(Session& session, const ShareRelease& command) {
   ASSIGN_OR_RETURN(const v1::ShareReleaseResponse shared, session.client.ShareRelease(request));
   Document document;
   document.fields = {{"release_id", "release", command.release},
-                     {"principals", "shared with",
-                      std::vector<std::string>(shared.principals().begin(), shared.principals().end())}};
+                     {"principals", "shared with", ListOf(shared.principals())}};
   session.Print(document);
   return absl::OkStatus();
 }
@@ -162,8 +157,7 @@ absl::Status Run(Session& session, const QueryRelease& command) {
 }
 
 absl::Status Run(Session& session, const SampleRelease& command) {
-  ASSIGN_OR_RETURN(const int64_t bytes,
-                   WriteSample(session, {command.release, command.rows, command.as_bins}, command.out));
+  ASSIGN_OR_RETURN(const int64_t bytes, WriteSample(session, command.release, command.sample, command.out));
   if (command.out == "-") return absl::OkStatus();
   Document document;
   document.fields = {{"release_id", "release", command.release},
@@ -212,10 +206,7 @@ void AddReleaseCommands(CLI::App& app, Chosen& chosen) {
                        "Synthetic records from a model, free; the same command gives the same file",
                        "curator release sample ID --rows 10000 --out synthetic.csv");
   command->add_option("ID", sample->release, "The release of a synthesis")->required();
-  command->add_option("--rows", sample->rows, "How many. Default: the model's own noisy number of records")
-      ->type_name("N")
-      ->check(CLI::PositiveNumber);
-  command->add_flag("--as-bins", sample->as_bins, "Bins as intervals instead of a value inside the bin");
+  AddSample(command, sample->sample);
   command->add_option("--out", sample->out, "The CSV file to write; - is standard output")
       ->type_name("FILE.csv")
       ->required();

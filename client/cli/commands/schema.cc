@@ -6,10 +6,8 @@
 #include "base/status_macros.h"
 #include "client/cli/commands/commands.h"
 #include "client/cli/commands/dataset_document.h"
-#include "client/cli/commands/session.h"
 #include "client/cli/output/document.h"
 #include "client/cli/output/files.h"
-#include "client/cli/output/labels.h"
 #include "client/client.h"
 
 namespace curator::cli {
@@ -37,7 +35,7 @@ absl::Status Run(Session& session, const CheckSchema& command) {
   Table attributes{
       "attributes", "", {{"name", "attribute"}, {"kind", "kind"}, {"bins", "bins", Align::kRight}}, {}};
   for (int i = 0; i < checked->attributes_size(); ++i) {
-    const std::string kind = i < schema.attributes_size() ? KindOf(schema.attributes(i)) : "";
+    const std::string kind = i < schema.attributes_size() ? DescribeKind(schema.attributes(i)) : "";
     attributes.rows.push_back({checked->attributes(i).name(), kind, checked->attributes(i).bins()});
   }
   document.tables.push_back(std::move(attributes));

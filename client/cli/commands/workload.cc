@@ -8,8 +8,6 @@
 #include "base/status_macros.h"
 #include "client/cli/commands/commands.h"
 #include "client/cli/commands/delivery.h"
-#include "client/cli/commands/receipt_file.h"
-#include "client/cli/commands/session.h"
 #include "client/cli/commands/workload_choice.h"
 #include "client/cli/output/document.h"
 #include "client/cli/output/forecast.h"

@@ -10,7 +10,6 @@
 #include "base/status_macros.h"
 #include "client/cli/output/answer_rows.h"
 #include "client/cli/output/json_writer.h"
-#include "client/cli/output/names.h"
 #include "client/cli/output/tables.h"
 #include "client/cli/output/text.h"
 
@@ -207,10 +206,6 @@ void WriteCsvRows(const AnswerRows& rows, const CsvShape& shape, const std::stri
     if (shape.processed) out << "," << CsvText(processing);
     out << "\n";
   }
-}
-
-std::vector<std::string> ListOf(const google::protobuf::RepeatedPtrField<std::string>& texts) {
-  return {texts.begin(), texts.end()};
 }
 
 }  // namespace

@@ -13,8 +13,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "client/answer.h"
-#include "client/cli/output/labels.h"
 #include "client/cli/output/value.h"
+#include "curator/v1/query.pb.h"
 #include "curator/v1/schema.pb.h"
 
 namespace curator::cli {
@@ -29,6 +29,24 @@ struct AnswerInterval {
 // Whether a marginal's standard deviations are a model's: of its measurements' noise alone, by estimate. How
 // far the model itself is off is not in them, so there are no intervals.
 bool HasErrorsOfAModel(const Marginal& marginal, const v1::AnswerHeader& header);
+
+// The labels of one marginal's cells.
+class CellLabels {
+ public:
+  // DATA_LOSS when the schema does not have these attributes in these sizes.
+  static absl::StatusOr<CellLabels> Create(const v1::Schema& schema, const v1::MarginalHeader& marginal);
+
+  size_t attributes() const { return labels_.size(); }
+
+  // The value of attribute `position` (in the marginal) in cell `cell`; the last attribute varies fastest.
+  const std::string& Of(size_t position, size_t cell) const {
+    return labels_[position][(cell / strides_[position]) % labels_[position].size()];
+  }
+
+ private:
+  std::vector<std::vector<std::string>> labels_;
+  std::vector<size_t> strides_;
+};
 
 class AnswerRows {
  public:

@@ -4,16 +4,11 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "client/cli/output/names.h"
 #include "client/cli/output/tables.h"
 #include "client/cli/output/text.h"
 
 namespace curator::cli {
 namespace {
-
-std::vector<std::string> ListOf(const google::protobuf::RepeatedPtrField<std::string>& texts) {
-  return {texts.begin(), texts.end()};
-}
 
 // The parameter of the noise as people write it: the scale of Laplace, the standard deviation of Gaussian.
 std::string ParameterForPeople(const v1::Noise& noise) {

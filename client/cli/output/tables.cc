@@ -3,7 +3,6 @@
 #include <cstdlib>
 
 #include "absl/strings/str_cat.h"
-#include "client/cli/output/names.h"
 #include "client/cli/output/text.h"
 
 namespace curator::cli {
@@ -16,6 +15,10 @@ double Share(const std::string& amount, const std::string& limit) {
 }
 
 }  // namespace
+
+std::vector<std::string> ListOf(const google::protobuf::RepeatedPtrField<std::string>& texts) {
+  return {texts.begin(), texts.end()};
+}
 
 Table AccountTable(const google::protobuf::RepeatedPtrField<v1::Account>& accounts,
                    const Terminal& terminal) {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "client/cli/output/document.h"
@@ -15,7 +16,10 @@
 
 namespace curator::cli {
 
-// The text, or nothing where it is empty.
+// The texts as the value of a cell.
+std::vector<std::string> ListOf(const google::protobuf::RepeatedPtrField<std::string>& texts);
+
+// The text as the value of a cell, which is empty when the text is.
 Value TextOrNone(const std::string& text);
 
 // Each counter of each account; on a terminal with a bar.
