@@ -126,7 +126,7 @@ class Directions(TidyTest):
 
 
 class Table(TidyTest):
-    def test_only_the_kernel_and_the_data_rooms_see_the_table(self):
+    def test_only_the_kernel_and_the_data_modules_see_the_table(self):
         for path in ["server/dp/synthesis/rap.h", "server/service/answer.h", "server/codec/table_codec.h", "server/app.h"]:
             with self.subTest(path=path):
                 self.assert_caught("table", path, '#include "dp/data/sealed_table.h"\n')
@@ -177,7 +177,7 @@ class Libraries(TidyTest):
 
 
 class Randomness(TidyTest):
-    def test_random_bits_come_from_the_noise_room_only(self):
+    def test_random_bits_come_from_the_noise_module_only(self):
         for code in [
             "std::mt19937 bits;",
             "std::random_device device;",

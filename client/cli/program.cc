@@ -14,11 +14,12 @@ namespace curator::cli {
 namespace {
 
 constexpr char kIntroduction[] =
-    "Curator answers questions about private tables with noise, and keeps the account of what each answer "
+    "Curator answers queries of private tables with noise, and accounts for the privacy budget that each "
+    "answer "
     "costs.\n";
 
 constexpr char kEpilogue[] =
-    "Money: under a pure account --epsilon buys Laplace noise; under zcdp --rho buys Gaussian noise, and "
+    "Budgets: under a pure account --epsilon buys Laplace noise; under zcdp --rho buys Gaussian noise, and "
     "--epsilon a pure\n"
     "mechanism at its tight rho; under advanced --epsilon, with --delta for Gaussian noise. Errors are in "
     "counts.\n"
@@ -33,7 +34,7 @@ constexpr char kEpilogue[] =
     "  curator workload answer census --marginals 2 --rho 0.1 --out pairs.csv\n"
     "  curator budget show census";
 
-// The command line, once it is read.
+// The parsed command line.
 struct Invocation {
   std::string server;
   std::string principal;
@@ -62,7 +63,7 @@ void AddGlobals(CLI::App& app, Invocation& invocation) {
       "Form of the output: tables are rounded and shortened, the others exact and whole. Default: table");
 }
 
-// In the order of the help.
+// In the order in which the help lists them.
 void AddCommands(CLI::App& app, Chosen& chosen) {
   AddDatasetCommands(app, chosen);
   AddSchemaCommands(app, chosen);
@@ -79,11 +80,11 @@ void AddCommands(CLI::App& app, Chosen& chosen) {
   AddCalcCommands(app, chosen);
 }
 
-// A word that is no command leaves a required subcommand missing; what was typed says more than that.
+// For an unknown word CLI11 reports that a subcommand is missing; this names the word.
 std::string UnknownCommand(const CLI::App& app, const CLI::ParseError& error) {
   const std::vector<std::string> unread = app.remaining(/*recurse=*/true);
   const bool missing = error.get_exit_code() == static_cast<int>(CLI::ExitCodes::RequiredError);
-  return missing && !unread.empty() ? "'" + unread.front() + "' is not known here. " : "";
+  return missing && !unread.empty() ? "'" + unread.front() + "' is not a command here. " : "";
 }
 
 // --help and --version are parse errors to CLI11, with exit code 0.
@@ -192,7 +193,7 @@ void PrintErrorAsJson(const absl::Status& status, const std::string& request_id,
   error << "\n";
 }
 
-std::string TextOf(const client::FullAccount& full) {
+std::string Describe(const client::FullAccount& full) {
   const std::string text = "  account " + full.account + ": ";
   if (full.asked.empty()) return text + full.description;
   return text + "asked " + full.asked + " of " + full.counter + ", left " + full.remaining;
@@ -219,7 +220,7 @@ void PrintError(const absl::Status& status, const std::string& request_id, Outpu
   error << Styled(terminal, Style::kRed, "curator: " + absl::StatusCodeToString(status.code()) + ":") << " "
         << Printable(MessageOf(status)) << "\n";
   for (const client::FullAccount& full : client::FullAccounts(status)) {
-    if (!IsSaidIn(MessageOf(status), full)) error << Printable(TextOf(full)) << "\n";
+    if (!IsSaidIn(MessageOf(status), full)) error << Printable(Describe(full)) << "\n";
   }
   const std::vector<client::FieldViolation> violations = client::FieldViolations(status);
   if (violations.size() > 1) {
@@ -228,7 +229,7 @@ void PrintError(const absl::Status& status, const std::string& request_id, Outpu
     }
   }
   if (!request_id.empty() && IsOutcomeUnknown(status)) {
-    error << "  the outcome is unknown; ask again with --request-id " << request_id
+    error << "  the outcome is unknown; repeat the request with --request-id " << request_id
           << ": it is never charged twice\n";
   }
 }

@@ -15,7 +15,7 @@ namespace curator::cli {
 namespace {
 
 // "in groups (column school), of the response score"; empty where records lie in none.
-std::string NestingOf(const v1::Schema& schema) {
+std::string DescribeNesting(const v1::Schema& schema) {
   if (!schema.has_nesting()) return "";
   const v1::Nesting& nesting = schema.nesting();
   const std::string& column =
@@ -53,10 +53,10 @@ Document DatasetDocument(const v1::Dataset& dataset) {
                      {"state", "state", NameOf(dataset.state())},
                      {"public", "public", dataset.public_()},
                      {"neighbours", "neighbours", NameOf(dataset.neighbours())},
-                     {"unit", "protects one", UnitOf(dataset.schema())},
-                     {"grantees", "others who may ask", ListOf(dataset.grantees())},
-                     {"create_time", "created", TextOfTime(dataset.create_time())},
-                     {"schema", "schema", SchemaAsJson(dataset.schema()), Audience::kPrograms}};
+                     {"unit", "protects one", DescribeUnit(dataset.schema())},
+                     {"grantees", "others with access", ListOf(dataset.grantees())},
+                     {"create_time", "created", FormatTime(dataset.create_time())},
+                     {"schema", "schema", SchemaAsJson(dataset.schema()), ShownIn::kJsonAndCsv}};
   AddNestingFacts(dataset.schema(), document);
   Table attributes{
       "attributes", "", {{"name", "attribute"}, {"kind", "kind"}, {"bins", "bins", Align::kRight}}, {}};
@@ -75,8 +75,8 @@ void AddPartitionFacts(const v1::Partition& partition, Document& document) {
               "parts",
               {{"part", "part"},
                {"state", "state"},
-               {"holds", "holds", Align::kLeft, Audience::kPeople},
-               {"labels", "labels", Align::kLeft, Audience::kPrograms}},
+               {"holds", "holds", Align::kLeft, ShownIn::kTables},
+               {"labels", "labels", Align::kLeft, ShownIn::kJsonAndCsv}},
               {}};
   for (const v1::Part& part : partition.parts()) {
     std::string few;
@@ -119,7 +119,7 @@ std::string DescribeKind(const v1::Attribute& attribute) {
   }
 }
 
-std::string UnitOf(const v1::Schema& schema) {
+std::string DescribeUnit(const v1::Schema& schema) {
   if (schema.unit().has_group()) {
     const v1::GroupUnit& group = schema.unit().group();
     return absl::StrCat(
@@ -135,7 +135,7 @@ std::string UnitOf(const v1::Schema& schema) {
 
 void AddNestingFacts(const v1::Schema& schema, Document& document) {
   if (!schema.has_nesting()) return;
-  document.fields.push_back({"nesting", "records lie", NestingOf(schema)});
+  document.fields.push_back({"nesting", "records lie", DescribeNesting(schema)});
 }
 
 void AddImportFacts(const v1::ImportRecordsResponse& import, Document& document) {
@@ -145,7 +145,7 @@ void AddImportFacts(const v1::ImportRecordsResponse& import, Document& document)
   document.fields.push_back({"rows_rejected", "rejected", import.rows_rejected()});
   document.fields.push_back({"responses_clamped", "responses set to the nearest bound",
                              import.responses_clamped(),
-                             import.responses_clamped() > 0 ? Audience::kEveryone : Audience::kPrograms});
+                             import.responses_clamped() > 0 ? ShownIn::kAllForms : ShownIn::kJsonAndCsv});
   document.fields.push_back({"ignored_columns", "columns ignored", ignored});
   Table rejected{"rejected_rows",
                  "first rejected rows",

@@ -33,8 +33,9 @@ absl::Status DeliverPlot(Session& session, const Answer& answer, const v1::Schem
                          const std::string& file) {
   ASSIGN_OR_RETURN(const std::vector<BarChart> charts, ChartsOf(answer, schema, ChartLimits()));
   if (charts.empty()) {
-    session.error << "nothing to plot: no marginal over one attribute was asked for, nor anything else with "
-                     "one label\n";
+    session.error
+        << "nothing to plot: the request has no marginal over one attribute, and no other table with "
+           "one label\n";
     return absl::OkStatus();
   }
   if (file.empty()) {
@@ -87,7 +88,8 @@ void AddPostProcessing(CLI::App* command, v1::PostProcessing& steps) {
   command
       ->add_option_function<std::string>(
           "--postprocess", [&steps, apply](const std::string& text) { apply(text, steps); },
-          "Change the measured answers, free, and say so: no negative counts; marginals that agree with each "
+          "Post-process the measured answers, free; the output says so: no negative counts; marginals that "
+          "agree with each "
           "other "
           "(least squares); whole numbers. Any of these, separated by commas")
       ->type_name("non-negative,consistent,integer")
@@ -162,8 +164,8 @@ absl::Status AppendReceipt(const v1::Receipt& receipt, const std::string& charge
   file.close();
   if (file) return absl::OkStatus();
   return absl::FailedPreconditionError(absl::StrCat(
-      "the receipt cannot be written to ", path, "; the charge stands. Try again with: curator charge show ",
-      charge_id, " --receipt FILE"));
+      "the receipt cannot be written to ", path,
+      "; the charge stands. Fetch it again with: curator charge show ", charge_id, " --receipt FILE"));
 }
 
 absl::Status KeepReceipt(Session& session, const std::string& path) {

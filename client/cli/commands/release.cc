@@ -62,7 +62,7 @@ std::vector<Field> FactsOf(const v1::Release& release) {
           {"kind", "kind", release.kind()},
           {"summary", "what", release.summary()},
           {"principal", "asked by", release.principal()},
-          {"create_time", "made", TextOfTime(release.create_time())},
+          {"create_time", "made", FormatTime(release.create_time())},
           {"charge_id", "charge", release.charge_id()},
           {"request_id", "request id", release.request_id()},
           {"size_bytes", "bytes", release.size_bytes()},
@@ -100,12 +100,12 @@ absl::Status Run(Session& session, const ListReleases& command) {
                {"create_time", "made"},
                {"size_bytes", "bytes", Align::kRight},
                {"request_id", "request id"},
-               {"charge_id", "charge", Align::kLeft, Audience::kPrograms},
-               {"payload_hash", "hash", Align::kLeft, Audience::kPrograms}},
+               {"charge_id", "charge", Align::kLeft, ShownIn::kJsonAndCsv},
+               {"payload_hash", "hash", Align::kLeft, ShownIn::kJsonAndCsv}},
               {}};
   for (const v1::Release& release : list.releases()) {
     table.rows.push_back({release.id(), release.kind(), release.summary(), release.principal(),
-                          TextOfTime(release.create_time()), release.size_bytes(), release.request_id(),
+                          FormatTime(release.create_time()), release.size_bytes(), release.request_id(),
                           release.charge_id(), Hex(release.payload_hash())});
   }
   Document document;
@@ -170,12 +170,13 @@ absl::Status Run(Session& session, const SampleRelease& command) {
 }  // namespace
 
 void AddReleaseCommands(CLI::App& app, Chosen& chosen) {
-  CLI::App* group = AddGroup(app, "release", "What has been answered: show, query and sample it again, free");
+  CLI::App* group =
+      AddGroup(app, "release", "Stored answers and models: show, query and sample them again, free");
   AddNameCommand(*group, "list", "The releases of a dataset", "curator release list census",
                  &ListReleases::dataset, "NAME", chosen);
 
   const auto show = std::make_shared<ShowRelease>();
-  CLI::App* command = AddCommand(*group, "show", "A release: the answer, or what is known about the model",
+  CLI::App* command = AddCommand(*group, "show", "A release: the answer, or the description of the model",
                                  "curator release show ID --out pairs.csv");
   command->add_option("ID", show->release, "The release")->required();
   AddConfidence(command, show->confidence);
@@ -184,16 +185,16 @@ void AddReleaseCommands(CLI::App& app, Chosen& chosen) {
   Choose(command, show, chosen);
 
   const auto share = std::make_shared<ShareRelease>();
-  command = AddCommand(*group, "share", "Let somebody read a release, and be answered free from it",
+  command = AddCommand(*group, "share", "Let another principal read a release, and get free answers from it",
                        "curator release share ID --with bob");
   command->add_option("ID", share->release, "The release; yours, or of a dataset that you own")->required();
-  command->add_option("--with", share->principal, "Who may see the dataset already")
+  command->add_option("--with", share->principal, "A principal with access to the dataset")
       ->type_name("PRINCIPAL")
       ->required();
   Choose(command, share, chosen);
 
   const auto query = std::make_shared<QueryRelease>();
-  command = AddCommand(*group, "query", "Questions to a model, answered without noise and free",
+  command = AddCommand(*group, "query", "Query a model, without further noise and free",
                        "curator release query ID --marginals 2 --attributes age,sex");
   command->add_option("ID", query->release, "The release of a synthesis")->required();
   AddWorkload(command, query->workload, WorkloadNeed::kRequired);

@@ -30,7 +30,8 @@ absl::Status Run(Session& session, const CheckSchema& command) {
   RETURN_IF_ERROR(checked.status());
 
   Document document;
-  document.fields = {{"unit", "protects one", UnitOf(schema)}, {"cells", "cells in all", checked->cells()}};
+  document.fields = {{"unit", "protects one", DescribeUnit(schema)},
+                     {"cells", "cells in all", checked->cells()}};
   AddNestingFacts(schema, document);
   Table attributes{
       "attributes", "", {{"name", "attribute"}, {"kind", "kind"}, {"bins", "bins", Align::kRight}}, {}};
@@ -50,7 +51,7 @@ void AddSchemaCommands(CLI::App& app, Chosen& chosen) {
   CLI::App* group = AddGroup(app, "schema", "Schema files");
   const auto options = std::make_shared<CheckSchema>();
   CLI::App* command =
-      AddCommand(*group, "check", "Check a schema, and a CSV file against it; nothing is kept",
+      AddCommand(*group, "check", "Check a schema, and a CSV file against it; nothing is stored",
                  "curator schema check census.json people.csv");
   command->add_option("SCHEMA", options->schema_file, "The schema in JSON")
       ->type_name("FILE.json")

@@ -191,7 +191,7 @@ void AddSynthCommands(CLI::App& app, Chosen& chosen) {
 
   const auto estimate = std::make_shared<EstimateSynthesis>();
   CLI::App* command =
-      AddCommand(*group, "estimate", "Price, schedule and settings, from public facts; costs nothing",
+      AddCommand(*group, "estimate", "Price, schedule and settings, computed from public facts; free",
                  "curator synth estimate census --method mwem --epsilon 1");
   command->add_option("NAME", estimate->dataset, "The dataset")->required();
   AddSynthesisChoice(command, estimate->choice);

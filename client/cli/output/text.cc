@@ -20,7 +20,7 @@ std::string Joined(const std::vector<std::string>& items, std::string_view separ
   return text;
 }
 
-struct ForPeople {
+struct ToDisplayText {
   std::string operator()(std::monostate) const { return "-"; }
   std::string operator()(bool value) const { return value ? "yes" : "no"; }
   std::string operator()(int64_t value) const { return std::to_string(value); }
@@ -125,8 +125,8 @@ std::string Shortened(std::string_view text, size_t width, std::string_view cut)
   return kept + std::string(cut);
 }
 
-std::string TextOf(const Value& value) {
-  return std::visit(ForPeople(), value);
+std::string DisplayText(const Value& value) {
+  return std::visit(ToDisplayText(), value);
 }
 
 std::string CsvField(const Value& value) {
@@ -239,7 +239,7 @@ std::string NameOf(v1::Operation::State state) {
   }
 }
 
-std::string TextOfTime(const google::protobuf::Timestamp& time) {
+std::string FormatTime(const google::protobuf::Timestamp& time) {
   if (time.seconds() == 0) return "";
   const std::time_t seconds = time.seconds();
   std::tm parts;
@@ -259,13 +259,13 @@ std::string Hex(std::string_view bytes) {
   return text;
 }
 
-std::string TextOfPromise(const v1::BudgetLimit& promise) {
+std::string FormatPromise(const v1::BudgetLimit& promise) {
   std::string text = "epsilon " + promise.epsilon();
   if (!promise.delta().empty() && promise.delta() != "0") text += ", delta " + promise.delta();
   return text;
 }
 
-std::string TextOfFraction(const std::string& fraction) {
+std::string FormatFraction(const std::string& fraction) {
   constexpr size_t kShort = 12;
   const size_t slash = fraction.find('/');
   if (slash == std::string::npos) return fraction;

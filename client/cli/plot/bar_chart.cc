@@ -19,7 +19,7 @@ std::string RemarkOf(const AnswerRows& rows, const v1::AnswerHeader& header) {
     absl::StrAppend(&remark, remark.empty() ? "" : ", ", text);
   };
   if (rows.noise() != nullptr) add(NameOf(rows.noise()->mechanism()) + " noise");
-  if (rows.level() > 0) add(TextOfConfidence(rows.level()) + " intervals");
+  if (rows.level() > 0) add(FormatConfidence(rows.level()) + " intervals");
   if (!header.post_processing().empty()) add("made " + header.post_processing());
   return remark;
 }
