@@ -76,7 +76,7 @@ absl::StatusOr<dp::SealedTableHandle> JoinTables(const std::vector<PartTable>& p
   return std::move(builder).Build();
 }
 
-// Ids become names of files.
+// Ids are used as file names, so their characters are restricted.
 absl::Status CheckId(std::string_view field, std::string_view id) {
   const auto is_allowed = [](unsigned char c) { return absl::ascii_isalnum(c) || c == '-' || c == '_'; };
   if (!id.empty() && id.size() <= 128 && std::all_of(id.begin(), id.end(), is_allowed))

@@ -26,7 +26,7 @@ struct Column {
   ShownIn shown_in = ShownIn::kAllForms;
 };
 
-using Row = std::vector<Value>;  // as many as there are columns
+using Row = std::vector<Value>;  // one for each column
 
 struct Table {
   std::string key;    // in JSON

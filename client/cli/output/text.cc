@@ -43,7 +43,7 @@ struct ForCsv {
 };
 
 constexpr int kBoundDigits = 6;
-// What outward rounding adds to a number such as 10 on its way through doubles.
+// The relative error of outward rounding when a number such as 10 is converted through doubles.
 constexpr double kDoubleRounding = 1e-12;
 
 std::string SixDigits(double number) {

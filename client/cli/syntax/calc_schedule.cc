@@ -15,7 +15,7 @@
 namespace curator::cli {
 namespace {
 
-// One event as it was written, before any of it is understood.
+// One event as written on the command line, not yet interpreted.
 struct WrittenEvent {
   std::string where;  // "events[1]"
   std::string mechanism;

@@ -1,4 +1,4 @@
-// What the tests of this room share: a folder of their own, a keyed hash, small schemas, gzip.
+// Fixtures for tests of stored datasets: a temporary folder, a keyed hash, small schemas, gzip.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -21,8 +21,8 @@
 
 namespace curator::records::testing {
 
-// A new folder, gone at the end. In memory where that is possible: these tests make thousands of files
-// durable.
+// A new folder that the destructor removes. In memory where possible, because these tests make thousands of
+// files durable.
 class TemporaryFolder {
  public:
   TemporaryFolder() {
