@@ -1,6 +1,6 @@
-// Request ids: version 7 UUIDs (RFC 9562) that identify one request permanently, so that repeating it is
-// safe. They begin with the time, so that a ledger finds the ids of one hour side by side in its index,
-// however long its history; any other UUID does as well, only a little slower.
+// Request ids: version 7 UUIDs (RFC 9562) that name one request for ever, so that asking again is safe. They
+// begin with the time, so that a ledger finds the ids of one hour side by side in its index, however long its
+// history; any other UUID does as well, only a little slower.
 //
 // Thread-safe: pure functions but for the operating system's entropy and clock.
 #pragma once
