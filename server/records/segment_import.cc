@@ -152,7 +152,7 @@ class IntoSegment final : public RecordImport {
     if (const ImportEntry* const twin = manifest.Find(place_.request_id))
       return ReportOfRepeat(*twin, content_digest);
     ASSIGN_OR_RETURN(const bool is_sealed, IsSealed(place_.folder));
-    if (is_sealed) return absl::FailedPreconditionError("the dataset is sealed: it takes no more records");
+    if (is_sealed) return absl::FailedPreconditionError("the dataset is sealed and accepts no more records");
     if (manifest.RowsAccepted() + records_.report().rows_accepted > dp::kMaxRows) {
       return absl::FailedPreconditionError(
           absl::StrCat("a dataset holds at most ", dp::kMaxRows, " records"));

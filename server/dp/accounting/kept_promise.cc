@@ -97,7 +97,7 @@ absl::StatusOr<RuleSpec> WithDelta(const RuleSpec& opened, Delta delta) {
   promise.delta = delta;
   if (delta < *promise.delta_slack) {
     return InvalidField("delta", absl::StrCat("must be at least ", promise.delta_slack->ToString(),
-                                              ", what this account's composition takes of it"));
+                                              ", the part that this account reserves for composition"));
   }
   RETURN_IF_ERROR(LimitsOf(promise).status());
   return promise;

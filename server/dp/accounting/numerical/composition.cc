@@ -81,7 +81,8 @@ absl::StatusOr<Frame> FrameOf(std::vector<CountedLoss> losses, double target, Bo
   }
   // A coarser grid until it fits; the bounds stay valid.
   for (;; frame.grid.step *= 2) {
-    if (frame.grid.step > kWidestStep) return absl::OutOfRangeError("the schedule's losses range too far");
+    if (frame.grid.step > kWidestStep)
+      return absl::OutOfRangeError("the schedule's losses span too wide a range");
     double most = 20 * std::sqrt(2 * mean) / frame.grid.step;
     double all = most;
     for (const CountedLoss& loss : frame.losses) {
@@ -98,7 +99,8 @@ absl::StatusOr<Frame> FrameOf(std::vector<CountedLoss> losses, double target, Bo
 absl::StatusOr<GridMeasure> ConvolvedAndTrimmed(const GridMeasure& a, const GridMeasure& b,
                                                 const Frame& frame, double share) {
   if (static_cast<double>(a.mass.size() + b.mass.size()) > 2 * kMostCellsAtOnce) {
-    return absl::OutOfRangeError("the schedule's losses range too far");  // not covered: no such case known
+    return absl::OutOfRangeError(
+        "the schedule's losses span too wide a range");  // not covered: no such case known
   }
   GridMeasure both = Convolved(a, b, frame.grid);
   Trim(both, frame.grid, frame.Allowance(share));
