@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Which lines and branches of the product the tests run, by room.
+"""Which lines and branches of the product the tests run, by module.
 
   tests/coverage                              builds the preset `coverage`, runs every test, prints the table
   tests/coverage --report                     prints the table of the last run, without building or running
-  tests/coverage --report --uncovered ROOM    lists file:line ranges that no test ran, e.g. of dp/kernel or client/cli
+  tests/coverage --report --uncovered MODULE    lists file:line ranges that no test ran, e.g. of dp/kernel or client/cli
   tests/coverage -- -R Ledger                 what follows "--" goes to ctest: the table of some tests
 
 Tests and what only tests use are not counted. A process that is killed writes nothing, so what only such a process ran
@@ -20,15 +20,15 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-ROOMS = ["base", "host", "dp/domain", "dp/accounting", "dp/noise", "dp/data", "dp/workload", "dp/kernel",
+MODULES = ["base", "host", "dp/domain", "dp/accounting", "dp/noise", "dp/data", "dp/workload", "dp/kernel",
          "dp/synthesis", "codec", "records", "ledger", "service", "rpc", "app", "client", "client/cli"]
 OF_TESTS = re.compile(r"(_test\.(cc|h)$|/testing/|/conformance/|/testing\w*\.h$)")
 EXCUSE = re.compile(r"//.*\bnot covered: \S")
 CATCH = re.compile(r"\bcatch\s*\([^)]*\)\s*\{")
 
 
-def room_of(path):
-    """The room of a source file; none for files of tests and whatever is not in server/ or client/."""
+def module_of(path):
+    """The module of a source file; none for files of tests and whatever is not in server/ or client/."""
     if OF_TESTS.search(path):
         return None
     if path.startswith("client/"):
@@ -36,7 +36,7 @@ def room_of(path):
     if not path.startswith("server/"):
         return None
     below = path.removeprefix("server/")
-    return next((room for room in ROOMS if below.startswith(f"{room}/")), "app")
+    return next((module for module in MODULES if below.startswith(f"{module}/")), "app")
 
 
 def lines_of_body(text, start):
@@ -63,7 +63,7 @@ class Coverage:
         for file in document["files"]:
             path = os.path.normpath(os.path.join(document["current_working_directory"], file["file"]))
             path = os.path.relpath(path, self._root)
-            if room_of(path) is None:
+            if module_of(path) is None:
                 continue
             lines = self._files.setdefault(path, {})
             for line in file["lines"]:
@@ -90,26 +90,26 @@ class Coverage:
             self._catches[path] = {number for match in CATCH.finditer(text) for number in lines_of_body(text, match.end())}
         return self._catches[path]
 
-    def lines(self, room):
-        """(path, line, count, branches) of a room, without the excused ones."""
+    def lines(self, module):
+        """(path, line, count, branches) of a module, without the excused ones."""
         for path in sorted(self._files):
-            if room_of(path) == room:
+            if module_of(path) == module:
                 for number, (count, branches) in sorted(self._files[path].items()):
                     if number not in self._excuses(path):
                         yield path, number, count, branches
 
     def table(self):
-        """The rooms with their figures, aligned."""
-        rows = [("room", "lines", "run", "", "branches", "taken", "")]
+        """The modules with their figures, aligned."""
+        rows = [("module", "lines", "run", "", "branches", "taken", "")]
         totals = [0, 0, 0, 0]
-        for room in ROOMS:
+        for module in MODULES:
             figures = [0, 0, 0, 0]
-            for _, _, count, branches in self.lines(room):
+            for _, _, count, branches in self.lines(module):
                 taken = sum(1 for way in branches if way > 0)
                 for position, number in enumerate((1, count > 0, len(branches), taken)):
                     figures[position] += number
             totals = [total + figure for total, figure in zip(totals, figures)]
-            rows.append(self._row(room, figures))
+            rows.append(self._row(module, figures))
         rows.append(self._row("all", totals))
         widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
         return "\n".join("  ".join(f"{cell:{width}}" if column == 0 else f"{cell:>{width}}"
@@ -124,11 +124,11 @@ class Coverage:
 
         return (name, f"{lines:,}", f"{run:,}", share(run, lines), f"{branches:,}", f"{taken:,}", share(taken, branches))
 
-    def uncovered(self, room):
+    def uncovered(self, module):
         """Ranges of lines that no test ran. Lines between them that are no code do not end a range."""
         ranges = []
         last_path, is_open = None, False
-        for path, number, count, _ in self.lines(room):
+        for path, number, count, _ in self.lines(module):
             if path != last_path or count > 0:
                 is_open = False
             last_path = path
@@ -182,7 +182,7 @@ def main(arguments):
     parser = argparse.ArgumentParser(prog="tests/coverage", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--report", action="store_true", help="of the last run")
-    parser.add_argument("--uncovered", metavar="ROOM", choices=ROOMS, help=f"one of {', '.join(ROOMS)}")
+    parser.add_argument("--uncovered", metavar="MODULE", choices=MODULES, help=f"one of {', '.join(MODULES)}")
     parser.add_argument("ctest", nargs="*", help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
     root = Path(__file__).resolve().parent.parent

@@ -37,13 +37,13 @@ class CoverageTest(unittest.TestCase):
                         "files": [{"file": path, "lines": lines} for path, lines in files.items()]})
         return result
 
-    def test_knows_the_room_of_a_file(self):
-        for path, room in {"server/dp/kernel/kernel.cc": "dp/kernel", "server/records/csv_reader.cc": "records",
+    def test_knows_the_module_of_a_file(self):
+        for path, module in {"server/dp/kernel/kernel.cc": "dp/kernel", "server/records/csv_reader.cc": "records",
                            "server/dp/data/x.h": "dp/data", "server/app.cc": "app", "client/client.cc": "client",
                            "client/cli/main.cc": "client/cli", "server/records/testing/stored_datasets.h": None,
                            "server/dp/kernel/kernel_test.cc": None, "tests/testing/nightly.cc": None,
                            "server/ledger/conformance/invariants.cc": None}.items():
-            self.assertEqual(coverage.room_of(path), room, path)
+            self.assertEqual(coverage.module_of(path), module, path)
 
     def test_a_line_that_one_object_runs_is_run(self):
         path = "server/base/a.h"

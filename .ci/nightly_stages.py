@@ -400,7 +400,7 @@ def tonight(places):
     targets = FUZZ_TARGETS.findall((places.root / "tests/fuzz/CMakeLists.txt").read_text())
     canaries = [target for target in targets if target.endswith("_canary")]
     fuzzed = [target for target in targets if not target.endswith("_canary")]
-    rooms = (places.root / ".ci/tsan-rooms").read_text().split()
+    modules = (places.root / ".ci/tsan-modules").read_text().split()
     return [
         cases("kills-sqlite", 17, kill, "sqlite", 100_000, "kill -9 cycles", 100),
         cases("kills-postgres", 6, kill, "postgres", 2_000, "kill -9 cycles", 25),
@@ -416,7 +416,7 @@ def tonight(places):
         *[Fuzzing(target, 10 / len(fuzzed), places) for target in fuzzed],
         OneByOne("one-by-one", 1, "one-by-one", places),
         SanitizedTests("asan", 7, "asan-ubsan", [""], 1, SANITIZERS, places),
-        SanitizedTests("tsan", 2, "tsan", rooms, 10,
+        SanitizedTests("tsan", 2, "tsan", modules, 10,
                        {"TSAN_OPTIONS": "halt_on_error=1:second_deadlock_stack=1"}, places),
         Reports("timing", 2, ["tests/statistical/sampler_timing", "tests/e2e/answer_timing"], places),
     ]

@@ -69,6 +69,8 @@ MAY_INCLUDE = {
 FILES_MAY_INCLUDE = [
     # Tests of synthesizers make the kernels whose queries they pass on.
     (re.compile(r"^server/dp/synthesis/(.*/)?(\w+_test\.cc|testing/\w+\.(h|cc))$"), ["dp/kernel"]),
+    # The command line makes bins and their labels from a schema as the server does (docs/adr/0006).
+    (re.compile(r"^client/cli/"), ["dp/domain", "rpc/convert_attribute.h"]),
     # `curator calc` runs the calculators of dp/accounting without a server, on events in their wire form (docs/adr/0006).
     (re.compile(r"^client/cli/(commands/calc|syntax/calc_\w+)\.(h|cc)$"), ["dp/accounting", "rpc/convert_event.h"]),
 ]
@@ -87,7 +89,7 @@ class Library:
 
     name: str
     headers: re.Pattern
-    rooms: tuple  # modules, or folders below them
+    modules: tuple  # modules, or folders below them
 
 
 LIBRARIES = [
@@ -105,7 +107,7 @@ RANDOMNESS = re.compile(_GENERATORS + r"|\b" + _CALLS.format("|getrandom"))
 # The client makes request ids: they must be unique, and they come from the system.
 CLIENT_RANDOMNESS = re.compile(_GENERATORS + r"|\b" + _CALLS.format(""))
 RANDOM_DEVICE = re.compile(r"/dev/u?random\b")
-RANDOM_ROOMS = ("dp/noise", "host")
+RANDOM_MODULES = ("dp/noise", "host")
 
 ADMISSION = re.compile(r"^server/(dp/accounting/(units|rule|event)\w*|ledger/.*|service/release_once\w*)\.(h|cc)$")
 FLOATING_POINT = re.compile(r"\b(double|float)\b")
@@ -142,13 +144,13 @@ def place_of(path):
     return "/".join(parts[1:-1])
 
 
-def within(place, rooms):
-    return any(place == room or place.startswith(room + "/") for room in rooms)
+def within(place, modules):
+    return any(place == module or place.startswith(module + "/") for module in modules)
 
 
-def room_of(place):
+def module_of(place):
     """The module that a folder belongs to: the innermost one; "" if none."""
-    return max((room for room in MAY_INCLUDE if within(place, [room])), key=len, default="")
+    return max((module for module in MAY_INCLUDE if within(place, [module])), key=len, default="")
 
 
 def included_place(include, including_place):
@@ -158,27 +160,27 @@ def included_place(include, including_place):
     folder, _, name = include.path.rpartition("/")
     if not folder:
         return "app" if name == "app.h" else including_place
-    return folder if room_of(folder) else ""
+    return folder if module_of(folder) else ""
 
 
 def check_direction(path, include):
     place = place_of(path)
-    room, target = room_of(place), included_place(include, place)
-    if room and is_test(include.path):
-        return None if is_test(path) else f"{room} must not include {include.path}: only tests may"
-    if not room or not target:
+    module, target = module_of(place), included_place(include, place)
+    if module and is_test(include.path):
+        return None if is_test(path) else f"{module} must not include {include.path}: only tests may"
+    if not module or not target:
         return None
-    allowed = MAY_INCLUDE[room] + [more for files, rooms in FILES_MAY_INCLUDE if files.search(path) for more in rooms]
-    if within(target, [room]) and room_of(target) == room or within(target, allowed) or include.path in allowed:
+    allowed = MAY_INCLUDE[module] + [more for files, modules in FILES_MAY_INCLUDE if files.search(path) for more in modules]
+    if within(target, [module]) and module_of(target) == module or within(target, allowed) or include.path in allowed:
         return None
-    return f"{room} must not include {include.path}: it may include {', '.join(allowed) or 'no other module'}"
+    return f"{module} must not include {include.path}: it may include {', '.join(allowed) or 'no other module'}"
 
 
 def table_headers(root):
     """The headers that give access to the sealed table: its own, and those of TABLE_READERS that include one of them."""
     included_by = {}
-    for room in TABLE_READERS:
-        for path in sorted((root / "server" / room).rglob("*.h")):
+    for module in TABLE_READERS:
+        for path in sorted((root / "server" / module).rglob("*.h")):
             name = path.relative_to(root / "server").as_posix()
             for include in tidy_cpp.includes(path.read_text(encoding="utf-8", errors="replace")):
                 included_by.setdefault(include.path, []).append(name)
@@ -213,8 +215,8 @@ def check_libraries(path, include):
     if place.startswith("dp/") and IMPURE.match(include.path):
         return f"dp is pure and must not include {include.path}"
     for library in LIBRARIES:
-        if library.headers.search(include.path) and not within(place, library.rooms):
-            return f"{library.name} ({include.path}) may be used only in {', '.join(library.rooms)}"
+        if library.headers.search(include.path) and not within(place, library.modules):
+            return f"{library.name} ({include.path}) may be used only in {', '.join(library.modules)}"
     return None
 
 
@@ -236,7 +238,7 @@ def pattern_findings(path, text, pattern, rule, message):
 
 def allows_randomness(path):
     place = place_of(path)
-    return not place or is_test(path) or within(place, RANDOM_ROOMS)
+    return not place or is_test(path) or within(place, RANDOM_MODULES)
 
 
 def random_calls(path):

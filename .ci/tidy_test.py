@@ -96,6 +96,9 @@ class Directions(TidyTest):
             ("client/cli/budget.h", "base/errors.h"),
             ("client/cli/commands/budget.h", "dp/accounting/units.h"),
             ("client/calc.h", "dp/accounting/units.h"),
+            ("client/answer.h", "dp/domain/attribute.h"),
+            ("client/answer.h", "rpc/convert_attribute.h"),
+            ("client/cli/output/answer_rows.h", "rpc/convert_schema.h"),
             ("client/cli/commands/calc.h", "base/errors.h"),
             ("client/cli/commands/calc.h", "dp/noise/drbg.h"),
             ("client/cli/syntax/calc_schedule.h", "ledger/ledger.h"),
@@ -109,6 +112,10 @@ class Directions(TidyTest):
         for path in ["client/cli/commands/calc.h", "client/cli/syntax/calc_schedule.h"]:
             with self.subTest(path=path):
                 self.assert_clean(path, '#include "dp/accounting/calculators/schedule.h"\n')
+
+    def test_the_bins_of_the_command_line_are_those_of_the_domain(self):
+        for include in ["dp/domain/attribute.h", "rpc/convert_attribute.h"]:
+            self.assert_clean("client/cli/output/answer_rows.h", f'#include "{include}"\n')
 
     def test_the_client_may_return_early_as_the_server_does(self):
         self.assert_clean("client/cli/budget.h", '#include "base/status_macros.h"\n')
@@ -132,7 +139,7 @@ class Directions(TidyTest):
 
 
 class Table(TidyTest):
-    def test_only_the_kernel_and_the_data_rooms_see_the_table(self):
+    def test_only_the_kernel_and_the_data_modules_see_the_table(self):
         for path in ["server/dp/synthesis/rap.h", "server/service/answer.h", "server/codec/table_codec.h", "server/app.h"]:
             with self.subTest(path=path):
                 self.assert_caught("table", path, '#include "dp/data/sealed_table.h"\n')
@@ -193,7 +200,7 @@ class Libraries(TidyTest):
 
 
 class Randomness(TidyTest):
-    def test_random_bits_come_from_the_noise_room_only(self):
+    def test_random_bits_come_from_the_noise_module_only(self):
         for code in [
             "std::mt19937 bits;",
             "std::random_device device;",

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstdio>
 
-#include "client/cli/plot/svg_document.h"
+#include "client/cli/plot/svg_chart.h"
 
 namespace curator::bench {
 namespace {

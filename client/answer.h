@@ -1,6 +1,6 @@
-// An answer put together from the chunks in which it arrives.
+// An answer, and its assembly from the chunks of a stream.
 //
-// Thread-safe: values and one class that belongs to one stream.
+// Thread-safe: plain values; AnswerAssembler belongs to one stream and one thread.
 #pragma once
 
 #include <cstddef>
@@ -14,31 +14,32 @@
 
 namespace curator {
 
-// The numbers of one marginal or query set, in their order. Either `counts` (measured with noise, or sums of
-// such, may be negative) or `estimates` (from a model, by least squares, or after post-processing; in counts)
-// has all of them, the other none.
+// The numbers of one marginal or query set, in order. Exactly one of the two vectors has them: `counts`
+// (noisy measurements or sums of them; may be negative), or `estimates` (from a model, by least squares, or
+// after post-processing; in counts).
 struct AnswerValues {
   std::vector<int64_t> counts;
   std::vector<double> estimates;
-  // Of the noise in each, and the half width of its interval at the stated level. As many as there are
-  // numbers, or none where the header's noise is that of each number, or where nothing is known.
+  // The standard deviation of the noise in each number, and the half width of its interval at the stated
+  // level. As many as numbers; empty where the header's noise is that of each number, or where the errors are
+  // unknown.
   std::vector<double> standard_deviations;
   std::vector<double> confidence_half_widths;
 
   size_t size() const { return counts.empty() ? estimates.size() : counts.size(); }
 };
 
-// The cells in the order of the header: the last attribute varies fastest.
+// A marginal; the cells are in the order of the header, in which the last attribute varies fastest.
 struct Marginal : AnswerValues {
   v1::MarginalHeader header;
 
   size_t cells() const { return size(); }
 };
 
-// The answers to the questions of another class.
+// The answers of a query set of another class.
 struct QuerySetAnswer : AnswerValues {
   v1::QuerySetHeader header;
-  // For each answer one text for each of the header's columns, answer by answer.
+  // Row by row: for each answer one text for each of the header's columns.
   std::vector<std::string> labels;
 };
 
@@ -50,8 +51,8 @@ struct Answer {
 
 namespace client {
 
-// Takes the chunks of one stream in order. Any chunk that does not fit what came before, and an end before
-// everything has arrived, is DATA_LOSS: an incomplete answer is never handed out.
+// Takes the chunks of one stream in order. DATA_LOSS for a chunk that does not fit the earlier ones, and when
+// the stream ends early: an incomplete answer is never returned.
 class AnswerAssembler {
  public:
   absl::Status Add(v1::AnswerChunk chunk);
@@ -68,12 +69,12 @@ class AnswerAssembler {
   absl::Status AddValues(const Slice& slice, AnswerValues& values) const;
   absl::Status CheckLastIsComplete() const;
 
-  enum class Open { kNothing, kMarginal, kQuerySet };  // what came last
+  enum class Open { kNothing, kMarginal, kQuerySet };  // the table whose numbers are expected
 
   bool has_header_ = false;
   Answer answer_;
   Open open_ = Open::kNothing;
-  int64_t expected_ = 0;  // numbers of what came last
+  int64_t expected_ = 0;  // numbers of that table
 };
 
 }  // namespace client

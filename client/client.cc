@@ -376,8 +376,7 @@ absl::StatusOr<v1::Operation> Client::WatchOperation(const std::string& operatio
     });
   });
   if (!status.ok()) return status;
-  if (last.id().empty())
-    return absl::DataLossError("the operation was watched and nothing was said about it");
+  if (last.id().empty()) return absl::DataLossError("the server sent no state of the operation");
   return last;
 }
 

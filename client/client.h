@@ -1,17 +1,16 @@
-// The C++ client of a Curator server: one method for each call, with request ids and retries made safe.
+// The C++ client of a Curator server: one method for each RPC, with request ids and safe retries.
 //
-// Messages are those of proto/curator/v1; their comments say what each call does. Streams are put together
-// here: an answer, a release or an import is one call.
+// Messages are those of proto/curator/v1, whose comments define each call. Streams are assembled here: an
+// answer, a release or an import is one call.
 //
-// Request ids: a request whose request_id is empty gets a new UUID. Set it yourself (client/request_id.h) to
-// be able to ask again after a failure: the same id never costs twice and returns the same bytes.
+// Request ids: a request whose request_id is empty gets a new UUID. Set it explicitly (client/request_id.h)
+// to repeat the request after a failure: the same id is never charged twice and returns the same bytes.
 //
 // Retries: attempts that end with UNAVAILABLE, or with ABORTED and RetryInfo, are repeated under the same
-// request id with growing delays until ClientOptions::retry closes (client/retry.h). No other error is
-// retried. No call has a deadline of its own: the charge of a request that a client gives up on is not
-// refunded.
+// request id with growing delays until ClientOptions::retry closes (client/error.h). No other error is
+// retried. Calls have no deadline: the charge of a request that a client abandons is not refunded.
 //
-// Errors: what the server sent, with its details (client/error.h); UNAVAILABLE with IsUnreachable() when no
+// Errors: the server's, with their details (client/error.h); UNAVAILABLE with IsUnreachable() when no
 // server answers; DATA_LOSS when a stream ends before everything has arrived.
 //
 // Thread-safe. Every method blocks.
@@ -28,7 +27,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "client/answer.h"
-#include "client/retry.h"
+#include "client/error.h"
 #include "curator/v1/accountant.pb.h"
 #include "curator/v1/budget.pb.h"
 #include "curator/v1/dataset.pb.h"
@@ -42,13 +41,14 @@ namespace curator {
 
 struct ClientOptions {
   std::string server = "127.0.0.1:7878";
-  // The name that a development server accepts without a proof; empty for none. It provides no security.
+  // The name that a development server accepts without authentication; empty for none. It provides no
+  // security.
   std::string principal;
   client::RetryPolicy retry;
 };
 
-// What GetRelease() returns: who made the release and, by its kind, the answer or what is known about the
-// model.
+// The result of GetRelease(): the release's description and, by its kind, the answer or the description of
+// the model.
 struct ReleaseContent {
   v1::Release release;
   std::optional<Answer> answer;
@@ -57,7 +57,7 @@ struct ReleaseContent {
 
 class Client {
  public:
-  // Connects at the first call.
+  // Connects on the first call.
   explicit Client(ClientOptions options);
   ~Client();
   Client(const Client&) = delete;
@@ -67,8 +67,8 @@ class Client {
 
   absl::StatusOr<v1::Dataset> CreateDataset(v1::CreateDatasetRequest request) const;
   absl::StatusOr<v1::Dataset> AddPart(v1::AddPartRequest request) const;
-  // Sends `csv` to its end in pieces of 256 KiB; it is never in memory whole. A retry reads it again from
-  // where it stood, so a stream that cannot seek is sent at most once.
+  // Sends `csv` to its end in pieces of 256 KiB, which are not kept in memory. A retry seeks back to the
+  // initial position, so a stream that cannot seek is sent at most once.
   absl::StatusOr<v1::ImportRecordsResponse> ImportRecords(v1::ImportRecordsRequest::Header header,
                                                           std::istream& csv) const;
   absl::StatusOr<v1::SealDatasetResponse> SealDataset(v1::SealDatasetRequest request) const;
@@ -76,7 +76,7 @@ class Client {
   absl::StatusOr<v1::Dataset> GetDataset(const std::string& dataset) const;
   absl::StatusOr<v1::ListDatasetsResponse> ListDatasets() const;
   absl::StatusOr<v1::Dataset> ArchiveDataset(v1::ArchiveDatasetRequest request) const;
-  // Nothing is kept. With `csv`, its rows are tried against the schema, read as in ImportRecords().
+  // Stores nothing. With `csv`, its rows are checked against the schema; read as in ImportRecords().
   absl::StatusOr<v1::CheckSchemaResponse> CheckSchema(const v1::Schema& schema) const;
   enum class Compression { kNone, kGzip };
   absl::StatusOr<v1::CheckSchemaResponse> CheckSchema(const v1::Schema& schema, std::istream& csv,
@@ -93,17 +93,17 @@ class Client {
   absl::StatusOr<v1::EstimateSynthesisResponse> EstimateSynthesis(
       const v1::EstimateSynthesisRequest& request) const;
   absl::StatusOr<v1::Operation> CreateSynthesis(v1::CreateSynthesisRequest request) const;
-  // Hands the CSV bytes to `sink` in order, each once, also across retries. Stops with the sink's error.
+  // Passes the CSV bytes to `sink` in order, each once, also across retries. Stops with the sink's error.
   using ByteSink = std::function<absl::Status(std::string_view bytes)>;
   absl::Status SampleModel(const v1::SampleModelRequest& request, const ByteSink& sink) const;
   absl::StatusOr<Answer> QueryModel(const v1::QueryModelRequest& request) const;
 
   absl::StatusOr<v1::Operation> GetOperation(const std::string& operation_id) const;
   absl::StatusOr<v1::ListOperationsResponse> ListOperations() const;
-  // The operation as it is when it has ended or `timeout` has passed.
+  // Returns the operation when it has ended or `timeout` has passed.
   absl::StatusOr<v1::Operation> WaitOperation(const std::string& operation_id,
                                               std::chrono::milliseconds timeout) const;
-  // Calls `observe` whenever something changes; the operation as it was last seen, normally ended.
+  // Calls `observe` whenever the operation changes. Returns its last state, normally an ended one.
   using OperationObserver = std::function<void(const v1::Operation& operation)>;
   absl::StatusOr<v1::Operation> WatchOperation(const std::string& operation_id,
                                                const OperationObserver& observe) const;
@@ -113,7 +113,7 @@ class Client {
   absl::StatusOr<v1::Charge> ReserveBudget(v1::ReserveBudgetRequest request) const;
   absl::StatusOr<v1::BatchReserveBudgetResponse> BatchReserveBudget(
       v1::BatchReserveBudgetRequest request) const;
-  // Look at the data only after this has returned OK.
+  // The caller may access the data only after this has returned OK.
   absl::StatusOr<v1::Charge> StartCharge(const v1::StartChargeRequest& request) const;
   absl::StatusOr<v1::Charge> CommitBudget(const std::string& charge_id) const;
   absl::StatusOr<v1::Charge> CancelReservation(const v1::CancelReservationRequest& request) const;
@@ -121,14 +121,14 @@ class Client {
   absl::StatusOr<v1::Charge> GetCharge(const v1::GetChargeRequest& request) const;
 
   absl::StatusOr<v1::GetBudgetResponse> GetBudget(const std::string& dataset) const;
-  // The same, and what the charges so far come to under other rules: the server works longer for it.
+  // The same, with the epsilon of the charges so far under other rules, which takes the server longer.
   absl::StatusOr<v1::GetBudgetResponse> GetBudgetWithComparison(const std::string& dataset) const;
   absl::StatusOr<v1::ListAccountsResponse> ListAccounts(const std::string& dataset) const;
   absl::StatusOr<v1::Account> CreateAccount(v1::CreateAccountRequest request) const;
   absl::StatusOr<v1::LimitProposal> ProposeLimitChange(v1::ProposeLimitChangeRequest request) const;
   absl::StatusOr<v1::LimitProposal> ApproveLimitChange(v1::ApproveLimitChangeRequest request) const;
   absl::StatusOr<v1::ListLimitProposalsResponse> ListLimitProposals(const std::string& dataset) const;
-  // Hands over the entries after `after_sequence` in order, each once, also across retries, while `take`
+  // Passes the entries after `after_sequence` to `take` in order, each once, also across retries, while it
   // returns OK. CANCELLED from `take` ends the listing without an error.
   using EntrySink = std::function<absl::Status(const v1::LedgerEntry& entry)>;
   absl::Status ListLedgerEntries(const std::string& dataset, int64_t after_sequence,
@@ -136,11 +136,11 @@ class Client {
   absl::StatusOr<v1::VerifyLedgerResponse> VerifyLedger(const std::string& dataset) const;
   absl::StatusOr<v1::GetReceiptKeyResponse> GetReceiptKey() const;
   using LinkSink = std::function<absl::Status(const v1::ChainLink&)>;
-  // Hands over the links after `after_sequence` in order, each once, also across retries.
+  // Passes the links after `after_sequence` to `take` in order, each once, also across retries.
   absl::Status ListChainLinks(const std::string& dataset, int64_t after_sequence, const LinkSink& take) const;
   absl::StatusOr<v1::RepairLedgerResponse> RepairLedger(v1::RepairLedgerRequest request) const;
 
-  // Private answers for the owner; every attempt is a look that the server writes down.
+  // Private answers for the owner. The server records every attempt as a data access.
   absl::StatusOr<v1::EvaluateResponse> Evaluate(v1::EvaluateRequest request) const;
   absl::StatusOr<v1::RowCountsResponse> RowCounts(v1::RowCountsRequest request) const;
   absl::StatusOr<v1::RiskResponse> RiskReport(v1::RiskRequest request) const;

@@ -1,5 +1,7 @@
-// What a failed call says: an absl::Status whose payloads are the google.rpc details that the server sent,
-// each under its type URL ("type.googleapis.com/google.rpc.QuotaFailure", ...), and readers for them.
+// Errors of failed calls, and whether and when to send a request again.
+//
+// An error is an absl::Status whose payloads are the google.rpc details that the server sent, each under its
+// type URL ("type.googleapis.com/google.rpc.QuotaFailure", ...); the functions here read them.
 //
 // Thread-safe: pure functions.
 #pragma once
@@ -18,7 +20,7 @@ class Status;
 
 namespace curator::client {
 
-// One bad field of a request.
+// An invalid field of a request.
 struct FieldViolation {
   std::string field;  // a path: "schema.attributes[2].integer.bin_width"
   std::string description;
@@ -32,27 +34,28 @@ struct FullAccount {
   std::string counter;  // "rho"
   std::string asked;
   std::string remaining;
-  std::string description;  // the same for people
+  std::string description;  // the same as a sentence, for display
   bool operator==(const FullAccount&) const = default;
 };
 
-// The same code and message, with the details of the trailer as payloads. A trailer that cannot be read is
-// left out.
+// The same code and message, with the details of the trailer as payloads. A trailer that cannot be parsed is
+// ignored.
 absl::Status FromGrpc(const grpc::Status& status);
 
-// The fields that the server refused; empty for errors of any other kind.
+// The invalid fields that the server named; empty for other errors.
 std::vector<FieldViolation> FieldViolations(const absl::Status& status);
 
-// The accounts that are full. Not empty exactly when the error is a full budget: nothing was charged then.
+// The accounts that could not take the charge. Not empty exactly when the error is an exhausted budget;
+// nothing was charged then.
 std::vector<FullAccount> FullAccounts(const absl::Status& status);
 
-// How long the server asks to wait before the same request is sent again.
+// The delay that the server asks for before the same request is sent again; none when it asks for none.
 std::optional<std::chrono::milliseconds> RetryDelay(const absl::Status& status);
 
 // The constant that names the cause ("LEDGER_BEHIND_ANCHOR"); empty when the server named none.
 std::string Reason(const absl::Status& status);
 
-// UNAVAILABLE because the connection to `server` was lost; `cause` says what was seen last.
+// UNAVAILABLE because the connection to `server` was lost; `cause` is the last error of the transport.
 absl::Status Unreachable(std::string_view server, std::string_view cause);
 
 // UNAVAILABLE because no connection was ever made: nothing was sent, so nothing can have been charged.
@@ -62,5 +65,25 @@ absl::Status NeverReached(std::string_view server);
 bool IsUnreachable(const absl::Status& status);
 
 bool IsNeverReached(const absl::Status& status);
+
+// ---- Retries
+//
+// Only errors after which the request id makes a repetition safe are retried: UNAVAILABLE (the outcome may be
+// unknown; the server finds an earlier charge under the same id and replays it) and ABORTED with RetryInfo
+// (the server reports that nothing happened). All other errors are final.
+
+struct RetryPolicy {
+  std::chrono::milliseconds first_delay{100};  // doubled after every failure ...
+  std::chrono::milliseconds longest_delay{1000};
+  std::chrono::milliseconds window{3000};  // no attempt begins later than this after the first failure
+};
+
+bool MayRetry(const absl::Status& status);
+
+// The wait after `failures` (>= 1) failed attempts, the last of which ended with `status`: at least the delay
+// that the server asked for; otherwise between half and all of the doubled delay. The share is derived from
+// `request_id`, so that clients that failed at the same time do not retry at the same time.
+std::chrono::milliseconds DelayAfter(const RetryPolicy& policy, int failures, const absl::Status& status,
+                                     std::string_view request_id);
 
 }  // namespace curator::client

@@ -88,7 +88,8 @@ absl::StatusOr<v1::Receipt> ReceiptOfLine(const std::string& line) {
     receipt.set_public_key(BytesOfHex(TextIn(json, "public_key")));
   }
   if (receipt.statement().empty() || receipt.signature().empty()) {
-    return absl::InvalidArgumentError("is no receipt: a JSON object with a statement and a signature");
+    return absl::InvalidArgumentError(
+        "is not a receipt, which is a JSON object with a statement and a signature");
   }
   return receipt;
 }

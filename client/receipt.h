@@ -1,7 +1,7 @@
-// Receipts, and the links of the hash chain, checked by whoever holds them: nothing here asks the server.
+// Verification of receipts and of the links of the hash chain, without the server.
 //
-// The formula of a link's hash is that of server/ledger/history/hash_chain.h, written a second time.
-// Thread-safe: pure functions.
+// An independent implementation of the hash of server/ledger/history/hash_chain.h, so that the client can
+// check it. Thread-safe: pure functions.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace curator::client {
 
-// What a receipt states.
+// The content of a receipt's statement.
 struct ReceiptStatement {
   std::string ledger_id;
   std::string dataset_id;
@@ -22,18 +22,18 @@ struct ReceiptStatement {
   std::string charge_id;
 };
 
-// INVALID_ARGUMENT, saying why, when the receipt is not signed by `public_key` (32 bytes) or states nothing.
+// INVALID_ARGUMENT when the receipt is not signed by `public_key` (32 bytes) or its statement is malformed.
 absl::StatusOr<ReceiptStatement> CheckReceipt(const v1::Receipt& receipt, std::string_view public_key);
 
-// A receipt as one line of a file: a JSON object of "statement", "signature" and "public_key"; and back.
-// INVALID_ARGUMENT for a line that is none.
+// Converts a receipt to one line of a file, a JSON object of "statement", "signature" and "public_key"; and
+// back. INVALID_ARGUMENT for a malformed line.
 std::string LineOf(const v1::Receipt& receipt);
 absl::StatusOr<v1::Receipt> ReceiptOfLine(const std::string& line);
 
-// The hash that an entry must have.
+// Recomputes the hash of an entry.
 std::string HashOf(const v1::LedgerEntry& entry);
 
-// The bytes of hexadecimal digits; empty when they are none.
+// Decodes hexadecimal digits; empty when they are malformed.
 std::string BytesOfHex(std::string_view digits);
 
 }  // namespace curator::client

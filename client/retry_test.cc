@@ -1,4 +1,3 @@
-#include "client/retry.h"
 
 #include <gtest/gtest.h>
 

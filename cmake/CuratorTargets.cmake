@@ -1,6 +1,6 @@
 include(GoogleTest)
 
-# curator_library(NAME SOURCES a.cc ... DEPENDS x y ...): one room, or one part of a room, as a static library.
+# curator_library(NAME SOURCES a.cc ... DEPENDS x y ...): one module, or one part of a module, as a static library.
 # Includes are written from the root of the repository's server/ or client/ folder, e.g. "dp/noise/bit_source.h".
 function(curator_library name)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS" ${ARGN})

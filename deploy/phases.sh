@@ -1,5 +1,5 @@
-# What deploy/quickstart, deploy/install-packages and tests/run share: phases of a long command that print one line each,
-# with progress and elapsed time, and checks of the machine. Sourced from the root of the clone, not run.
+# Shared by deploy/quickstart, deploy/install-packages and tests/run: phases of a long command that print one line each, with
+# progress and elapsed time, and checks of the machine. To be sourced from the root of the clone.
 #
 # On a terminal a phase rewrites its line in place. Elsewhere it prints a line when it ends and, before that, one a minute.
 # The whole output of its command goes to a file in build/logs/. With verbose=yes it is shown as well.
@@ -49,7 +49,7 @@ count_ctest() {
   [[ $1 =~ ^\ *Start\ +[0-9]+: || ( $1 =~ $finished && $1 =~ \ Passed\ +[0-9.]+\ sec ) ]]
 }
 
-# The functions down to `phase` use its variables.
+# The functions from here to `phase` use the variables of `phase`.
 progress() { printf '%s%s, %s' "$label" "$counted" "$(elapsed $((SECONDS - start)))"; }
 
 take_line() {

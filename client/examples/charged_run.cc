@@ -1,4 +1,4 @@
-// Runs a program that is known to be epsilon-DP on a dataset's people, with Curator as its accountant.
+// Runs a program that is known to be epsilon-DP for the people in a dataset, with Curator as its accountant.
 //
 //   charged_run SERVER PRINCIPAL DATASET EPSILON PROGRAM [ARGUMENT ...]
 //

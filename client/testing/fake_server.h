@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "client/retry.h"
+#include "client/error.h"
 #include "curator/v1/budget.grpc.pb.h"
 #include "curator/v1/dataset.grpc.pb.h"
 #include "curator/v1/operation.grpc.pb.h"

@@ -71,7 +71,7 @@ class Gzip final : public ByteStream {
       if (result == Z_STREAM_END) {
         is_inside_member_ = false;
         has_more_output = false;
-        if (inflateReset(&state_) != Z_OK) return absl::InternalError("zlib cannot start over");
+        if (inflateReset(&state_) != Z_OK) return absl::InternalError("zlib cannot be reset");
       }
     }
     return absl::OkStatus();

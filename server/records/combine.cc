@@ -12,7 +12,7 @@
 namespace curator::records {
 namespace {
 
-// Numbers units or groups as they come and says when one has had all of its records.
+// Numbers units or groups in the order of their first records, and limits the records of each.
 class UnitBounds {
  public:
   UnitBounds(int64_t max_records, const ByUnit<uint32_t>& elsewhere)

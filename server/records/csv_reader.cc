@@ -101,8 +101,8 @@ class CsvReader::Parser {
     }
   }
 
-  // What nearly all lines are: whole, without quotes, ended by LF or CRLF. libcsv would find the same fields,
-  // one byte at a time.
+  // The fast path for complete lines without quotes that end in LF or CRLF. libcsv would find the same
+  // fields, one byte at a time.
   static bool IsPlain(std::string_view line) {
     return line.ends_with('\n') && line.find('"') == std::string_view::npos &&
            line.find('\r') >= line.size() - std::min<size_t>(line.size(), 2);
@@ -174,7 +174,7 @@ class CsvReader::Parser {
     }
   }
 
-  // Where the row at hand begins, also before its first field is complete.
+  // The line where the current row begins, also before its first field is complete.
   int64_t LineOfRow() const { return fields_ == 0 ? line_ : row_line_; }
 
   void FailLongField() {
@@ -190,7 +190,7 @@ class CsvReader::Parser {
   csv_parser state_;
   absl::Status status_;
 
-  std::string start_;  // the first bytes, until they tell what kind of file it is
+  std::string start_;  // the first bytes, until they identify the kind of file
   bool start_is_known_ = false;
 
   bool has_header_ = false;

@@ -141,7 +141,7 @@ TEST(CsvReader, ACutAtAnyByteReadsAlike) {
   }
 }
 
-// Whole lines without quotes take a shorter way; byte by byte nothing does.
+// Whole lines without quotes take the fast path; single bytes do not.
 TEST(CsvReader, RandomTextReadsAlikeAsAWholeAndByteByByte) {
   std::mt19937_64 random(5);
   constexpr std::string_view kBytes = "ab,,\n\n\r \t\"\xC3";

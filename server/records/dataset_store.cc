@@ -41,7 +41,7 @@ class JoinedUnits {
 
 absl::Status CheckShape(const PartTable& part, const PartTable& first) {
   if (part.table->groups() != part.table->units())
-    return absl::InvalidArgumentError("a table with groups that are no units is a whole, not a part");
+    return absl::InvalidArgumentError("a table whose groups are not its units cannot be a part");
   const bool is_alike = part.table->sizes() == first.table->sizes() &&
                         part.table->units().has_value() == first.table->units().has_value();
   if (!is_alike) return absl::InvalidArgumentError("only tables of the same shape are joined");
@@ -76,7 +76,7 @@ absl::StatusOr<dp::SealedTableHandle> JoinTables(const std::vector<PartTable>& p
   return std::move(builder).Build();
 }
 
-// Ids become names of files.
+// Ids are used as file names, so their characters are restricted.
 absl::Status CheckId(std::string_view field, std::string_view id) {
   const auto is_allowed = [](unsigned char c) { return absl::ascii_isalnum(c) || c == '-' || c == '_'; };
   if (!id.empty() && id.size() <= 128 && std::all_of(id.begin(), id.end(), is_allowed))
@@ -145,7 +145,7 @@ absl::StatusOr<std::unique_ptr<RecordImport>> DatasetStore::BeginImport(const st
   if (const ImportEntry* const twin = manifest.Find(request_id))
     return RepeatedImport(std::move(place), *twin);
   ASSIGN_OR_RETURN(const bool is_sealed, IsSealed(place.folder));
-  if (is_sealed) return absl::FailedPreconditionError("the dataset is sealed: it takes no more records");
+  if (is_sealed) return absl::FailedPreconditionError("the dataset is sealed and accepts no more records");
   return NewImport(std::move(place), schema, options);
 }
 
@@ -234,7 +234,7 @@ absl::StatusOr<dp::SealedTableHandle> DatasetStore::Load(const std::string& data
     loaded->table = std::move(snapshot->table);
   }
   if (loaded->content_hash != content_hash) {
-    return absl::DataLossError("a sealed dataset is not the one that was sealed");
+    return absl::DataLossError("the stored records are not those that were sealed");
   }
   return loaded->table;
 }
@@ -246,7 +246,7 @@ absl::StatusOr<std::shared_ptr<const dp::PublicTable>> DatasetStore::LoadPublic(
   if (absl::IsNotFound(snapshot.status())) return absl::NotFoundError("the dataset has no public records");
   RETURN_IF_ERROR(snapshot.status());
   if (ContentHash(snapshot->facts.digest) != content_hash)
-    return absl::DataLossError("a sealed dataset is not the one that was sealed");
+    return absl::DataLossError("the stored records are not those that were sealed");
   return std::move(snapshot->table);
 }
 

@@ -34,7 +34,7 @@ int FlockWaiting(int descriptor, int operation) {
   return result;
 }
 
-// Still reachable by its name: nobody removed it between opening and locking.
+// Still reachable by its name: it was not removed between opening and locking.
 bool HasName(int descriptor) {
   struct stat facts;
   return fstat(descriptor, &facts) == 0 && facts.st_nlink > 0;
@@ -44,7 +44,7 @@ bool IsInTheMaking(const std::filesystem::path& path) {
   return path.extension() == kMakingSuffix;
 }
 
-// Unique among the living: another process has another number, another call in this one another count.
+// Unique among running processes: it has the process id and a counter.
 std::filesystem::path MakingPath(const std::filesystem::path& final_path) {
   static std::atomic<uint64_t> count{0};
   return absl::StrCat(final_path.string(), ".", getpid(), "-", count.fetch_add(1), kMakingSuffix);
@@ -172,7 +172,7 @@ absl::Status RemoveAbandoned(const std::filesystem::path& folder) {
     if (!IsInTheMaking(entry->path())) continue;
     const int descriptor = open(entry->path().c_str(), O_RDONLY | O_CLOEXEC);
     if (descriptor < 0) continue;  // committed or removed meanwhile
-    // Whoever makes it holds a lock on it; the lock of a dead process is gone.
+    // The process that writes the file holds a lock on it, which ends with the process.
     if (flock(descriptor, LOCK_EX | LOCK_NB) == 0) unlink(entry->path().c_str());
     close(descriptor);
   }

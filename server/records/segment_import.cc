@@ -34,7 +34,7 @@ absl::StatusOr<ImportReport> ReportOfRepeat(const ImportEntry& entry, const std:
       absl::StrCat("request ", entry.request_id, " has imported another file already"));
 }
 
-// Bytes to CSV to codes; the end of the way is the caller's.
+// The pipeline from bytes to CSV to codes; the caller supplies the last stage.
 class EncodedRecords {
  public:
   EncodedRecords(const dp::Schema& schema, const ImportOptions& options, RowSink sink)
@@ -54,7 +54,7 @@ class EncodedRecords {
     return Note(reader_.Finish());
   }
 
-  // The first error is the one that stays.
+  // The first error is kept.
   absl::Status Note(absl::Status status) {
     if (failure_.ok()) failure_ = std::move(status);
     return failure_;
@@ -152,7 +152,7 @@ class IntoSegment final : public RecordImport {
     if (const ImportEntry* const twin = manifest.Find(place_.request_id))
       return ReportOfRepeat(*twin, content_digest);
     ASSIGN_OR_RETURN(const bool is_sealed, IsSealed(place_.folder));
-    if (is_sealed) return absl::FailedPreconditionError("the dataset is sealed: it takes no more records");
+    if (is_sealed) return absl::FailedPreconditionError("the dataset is sealed and accepts no more records");
     if (manifest.RowsAccepted() + records_.report().rows_accepted > dp::kMaxRows) {
       return absl::FailedPreconditionError(
           absl::StrCat("a dataset holds at most ", dp::kMaxRows, " records"));
@@ -167,7 +167,7 @@ class IntoSegment final : public RecordImport {
     return records_.report();
   }
 
-  // `manifest` counts this import already.
+  // `manifest` includes this import already.
   absl::Status CheckBoundOfGroups(const Manifest& manifest) const {
     if (max_group_size_ == dp::kNoRecordBound) return absl::OkStatus();
     const std::filesystem::path segments = SegmentsPath(place_.folder);

@@ -18,7 +18,7 @@ constexpr char kSnapshotTag[] = "curator.snapshot";
 constexpr int64_t kSnapshotVersion = 1;
 constexpr size_t kSnapshotPieceBytes = size_t{1} << 20;
 
-// Preceded in the file by its length, as 8 bytes.
+// Stored after its length, 8 bytes.
 struct Header {
   std::vector<int64_t> sizes;
   int64_t records = 0;
@@ -65,7 +65,7 @@ absl::StatusOr<Header> HeaderFrom(std::string_view bytes) {
   return header;
 }
 
-// How long the columns and the numbers of units or groups are in the file.
+// The lengths of the columns and of the numbers of units or groups in the file.
 int64_t ContentBytes(const Header& header) {
   int64_t row_bytes = header.owner == dp::RowOwner::kItself ? 0 : sizeof(uint32_t);
   for (const int64_t size : header.sizes) row_bytes += static_cast<int64_t>(dp::BytesOf(dp::WidthFor(size)));
@@ -101,7 +101,7 @@ class DigestingReader {
   Digest digest_;
 };
 
-// Reads the header and makes sure that the file is as long as the header says.
+// Reads the header and checks that the file has the length that the header implies.
 absl::StatusOr<Header> ReadHeader(File& file, DigestingReader& reader) {
   ASSIGN_OR_RETURN(const int64_t file_bytes, file.Size());
   uint64_t header_bytes = 0;
@@ -138,7 +138,7 @@ absl::StatusOr<dp::CodedColumns> ReadColumns(const Header& header, DigestingRead
   return columns;
 }
 
-// What a snapshot holds, proved by its digest.
+// The content of a snapshot, verified by its digest.
 struct Content {
   SnapshotFacts facts;
   dp::RowOwner owner = dp::RowOwner::kItself;

@@ -22,7 +22,7 @@ using UnitKey = std::array<char, 16>;
 // The units of one part, indexed by their numbers in the part's table, with their numbers of records there.
 struct UnitCounts {
   std::vector<UnitKey> keys;
-  std::vector<uint32_t> records;  // as many
+  std::vector<uint32_t> records;  // one for each key
   bool operator==(const UnitCounts&) const = default;
 };
 

@@ -137,7 +137,7 @@ TEST_P(LedgerExport, APartitionedDatasetGrowsFromTheCommandLineAndItsHistoryHold
   curator("dataset seal visits --part 2025");
   curator("workload answer visits --marginals 1 --epsilon 0.25 --parts early,2025");
   EXPECT_THAT(curator("budget show visits"),
-              HasSubstr("what the dataset has spent: what its largest part has"));
+              HasSubstr("the dataset's spent amounts: those of the part that has spent most"));
   EXPECT_THAT(curator("dataset show visits"), HasSubstr("2020, 2021, 2022, 2023"));
   EXPECT_THAT(curator("ledger show visits"), HasSubstr("part 2025: epsilon 0.75"));
 

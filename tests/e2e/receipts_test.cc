@@ -164,7 +164,7 @@ TEST_P(Receipts, AreRefusedWhenForgedOrOfAnotherLedgerOrSignedByAnotherKey) {
   EXPECT_EQ(forged.status, 1);
   EXPECT_THAT(forged.output, HasSubstr("forged or damaged"));
   std::ofstream(mine_) << "not a receipt\n";
-  EXPECT_THAT(Verify().output, HasSubstr("line 1: is no receipt"));
+  EXPECT_THAT(Verify().output, HasSubstr("line 1: is not a receipt"));
   EXPECT_EQ(Verify().status, 1);
 }
 

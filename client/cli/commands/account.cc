@@ -5,10 +5,9 @@
 
 #include "base/status_macros.h"
 #include "client/cli/commands/commands.h"
-#include "client/cli/commands/session.h"
 #include "client/cli/output/document.h"
-#include "client/cli/output/names.h"
 #include "client/cli/output/tables.h"
+#include "client/cli/output/text.h"
 #include "client/client.h"
 
 namespace curator::cli {
@@ -116,18 +115,18 @@ Document DocumentOf(const v1::LimitProposal& proposal) {
                      {"state", "state", NameOfState(proposal.state())},
                      {"account", "account", proposal.account()},
                      {"rule", "rule", NameOf(proposal.old_promise().rule())},
-                     {"old_promise", "promise", TextOfPromise(proposal.old_promise()), Audience::kPeople},
-                     {"new_promise", "new promise", TextOfPromise(proposal.new_promise()), Audience::kPeople},
-                     {"old_epsilon", "", proposal.old_promise().epsilon(), Audience::kPrograms},
-                     {"old_delta", "", DeltaOf(proposal.old_promise()), Audience::kPrograms},
-                     {"new_epsilon", "", proposal.new_promise().epsilon(), Audience::kPrograms},
-                     {"new_delta", "", DeltaOf(proposal.new_promise()), Audience::kPrograms},
+                     {"old_promise", "promise", FormatPromise(proposal.old_promise()), ShownIn::kTables},
+                     {"new_promise", "new promise", FormatPromise(proposal.new_promise()), ShownIn::kTables},
+                     {"old_epsilon", "", proposal.old_promise().epsilon(), ShownIn::kJsonAndCsv},
+                     {"old_delta", "", DeltaOf(proposal.old_promise()), ShownIn::kJsonAndCsv},
+                     {"new_epsilon", "", proposal.new_promise().epsilon(), ShownIn::kJsonAndCsv},
+                     {"new_delta", "", DeltaOf(proposal.new_promise()), ShownIn::kJsonAndCsv},
                      {"counter", "counter", proposal.counter()},
                      {"old_limit", "limit", proposal.old_limit()},
                      {"new_limit", "new limit", proposal.new_limit()},
                      {"reason", "reason", proposal.reason()},
                      {"proposed_by", "proposed by", proposal.proposed_by()},
-                     {"propose_time", "proposed at", TextOrNone(TextOfTime(proposal.propose_time()))},
+                     {"propose_time", "proposed at", TextOrNone(FormatTime(proposal.propose_time()))},
                      {"approved_by", "approved by", TextOrNone(proposal.approved_by())}};
   return document;
 }
@@ -142,9 +141,9 @@ Table ProposalTable(const v1::ListLimitProposalsResponse& listed) {
                {"new_epsilon", "new epsilon", Align::kRight},
                {"old_delta", "delta", Align::kRight},
                {"new_delta", "new delta", Align::kRight},
-               {"counter", "counter", Align::kLeft, Audience::kPrograms},
-               {"old_limit", "limit", Align::kRight, Audience::kPrograms},
-               {"new_limit", "new limit", Align::kRight, Audience::kPrograms},
+               {"counter", "counter", Align::kLeft, ShownIn::kJsonAndCsv},
+               {"old_limit", "limit", Align::kRight, ShownIn::kJsonAndCsv},
+               {"new_limit", "new limit", Align::kRight, ShownIn::kJsonAndCsv},
                {"proposed_by", "by"},
                {"propose_time", "at"},
                {"approved_by", "approved by"},
@@ -155,7 +154,7 @@ Table ProposalTable(const v1::ListLimitProposalsResponse& listed) {
         {proposal.id(), NameOfState(proposal.state()), proposal.account(), proposal.old_promise().epsilon(),
          proposal.new_promise().epsilon(), DeltaOf(proposal.old_promise()), DeltaOf(proposal.new_promise()),
          proposal.counter(), proposal.old_limit(), proposal.new_limit(), proposal.proposed_by(),
-         TextOfTime(proposal.propose_time()), TextOrNone(proposal.approved_by()), proposal.reason()});
+         FormatTime(proposal.propose_time()), TextOrNone(proposal.approved_by()), proposal.reason()});
   }
   return table;
 }
@@ -182,7 +181,7 @@ absl::Status Run(Session& session, const ProposeLimit& command) {
   Document document = DocumentOf(proposal);
   if (proposal.state() == v1::LimitProposal::PENDING) {
     document.notes.push_back(
-        "nothing has changed yet; somebody else approves with: curator account limit "
+        "nothing has changed yet; another principal approves with: curator account limit "
         "approve " +
         command.dataset + " " + proposal.id());
   }
@@ -222,8 +221,8 @@ void AddCreateAccount(CLI::App& group, Chosen& chosen) {
       "curator account create census --analyst ana --rule pure --epsilon 0.5\n"
       "  curator account create census --group interns --members bob,carl --rule pure --epsilon 0.5");
   command->add_option("NAME", create->dataset, "The dataset")->required();
-  CLI::Option_group* holder =
-      command->add_option_group("Holder", "Whose charges it counts; one of --analyst and --group");
+  CLI::Option_group* holder = command->add_option_group(
+      "Holder", "The analyst or group whose charges it counts; one of --analyst and --group");
   holder->add_option("--analyst", create->analyst, "One analyst")->type_name("PRINCIPAL");
   CLI::Option* named =
       holder->add_option("--group", create->group, "A name for several analysts")->type_name("GROUP");
@@ -243,13 +242,14 @@ void AddCreateAccount(CLI::App& group, Chosen& chosen) {
 
 void AddPropose(CLI::App& group, Chosen& chosen) {
   const auto propose = std::make_shared<ProposeLimit>();
-  CLI::App* command = AddCommand(
-      group, "propose", "Propose another limit; for the owner. Nothing changes until somebody else approves",
-      "curator account limit propose census --epsilon 4 --reason 'a second study'\n"
-      "  curator account limit propose census --analyst ana --epsilon 0.7 --reason 'her thesis'");
+  CLI::App* command =
+      AddCommand(group, "propose",
+                 "Propose another limit; for the owner. Nothing changes until another principal approves",
+                 "curator account limit propose census --epsilon 4 --reason 'a second study'\n"
+                 "  curator account limit propose census --analyst ana --epsilon 0.7 --reason 'her thesis'");
   command->add_option("NAME", propose->dataset, "The dataset")->required();
-  CLI::Option_group* holder =
-      command->add_option_group("Holder", "Whose account it is; the dataset's own when none is named");
+  CLI::Option_group* holder = command->add_option_group(
+      "Holder", "The account's holder; the dataset's own account when none is named");
   const auto add_holder = [&](const std::string& option, const std::string& scope, const std::string& type,
                               const std::string& summary) {
     holder
@@ -267,7 +267,7 @@ void AddPropose(CLI::App& group, Chosen& chosen) {
       ->type_name("E");
   promise->add_option("--delta", propose->delta, "The new delta; under advanced only")->type_name("D");
   promise->require_option(1);
-  command->add_option("--reason", propose->reason, "Why; it stays in the history")
+  command->add_option("--reason", propose->reason, "Why; recorded in the history")
       ->type_name("TEXT")
       ->required();
   AddRequestId(command, propose->request_id);
@@ -290,7 +290,7 @@ void AddLimitGroup(CLI::App& account, Chosen& chosen) {
   AddPropose(*group, chosen);
   AddOnProposal<ShowLimitProposal>(*group, "show", "What a proposal would change, before you approve it",
                                    chosen);
-  AddOnProposal<ApproveLimit>(*group, "approve", "Approve what somebody else proposed: the limit changes",
+  AddOnProposal<ApproveLimit>(*group, "approve", "Approve another principal's proposal: the limit changes",
                               chosen);
   AddNameCommand(*group, "list", "The proposals for accounts that you may see; the owner sees all",
                  "curator account limit list census", &ListLimitProposals::dataset, "NAME", chosen);

@@ -8,7 +8,6 @@
 #include "absl/strings/str_join.h"
 #include "base/status_macros.h"
 #include "client/cli/commands/commands.h"
-#include "client/cli/commands/session.h"
 #include "client/cli/output/document.h"
 #include "client/cli/output/tables.h"
 #include "client/cli/output/text.h"
@@ -78,10 +77,11 @@ std::string ComparisonTitle(const v1::HistoryComparison& comparison) {
                       ", counted by other rules. No request is admitted or refused by this");
 }
 
-// People see the rules that can count the charges, and the names of those that cannot; programs see all.
+// Tables have the calculators that can count the charges, and a note with the names of the others; JSON and
+// CSV have all.
 void AddComparison(const v1::HistoryComparison& comparison, Document& document) {
-  document.fields.push_back({"compared_charges", "", comparison.charges(), Audience::kPrograms});
-  document.fields.push_back({"compared_delta", "", comparison.delta(), Audience::kPrograms});
+  document.fields.push_back({"compared_charges", "", comparison.charges(), ShownIn::kJsonAndCsv});
+  document.fields.push_back({"compared_delta", "", comparison.delta(), ShownIn::kJsonAndCsv});
   if (!comparison.not_computed().empty()) {
     document.notes.push_back("under the other rules: " + comparison.not_computed());
   }
@@ -90,14 +90,14 @@ void AddComparison(const v1::HistoryComparison& comparison, Document& document) 
               ComparisonTitle(comparison),
               {{"calculator", "calculator"},
                {"bound", "bound"},
-               {"epsilon_text", "epsilon", Align::kRight, Audience::kPeople},
-               {"epsilon", "epsilon", Align::kRight, Audience::kPrograms},
+               {"epsilon_text", "epsilon", Align::kRight, ShownIn::kTables},
+               {"epsilon", "epsilon", Align::kRight, ShownIn::kJsonAndCsv},
                {"valid", "valid"},
                {"remark", "remark"}},
               {}};
   Table counted = table;
-  counted.audience = Audience::kPeople;
-  table.audience = Audience::kPrograms;
+  counted.shown_in = ShownIn::kTables;
+  table.shown_in = ShownIn::kJsonAndCsv;
   std::vector<std::string> unable;
   for (const v1::CalculatedEpsilon& one : comparison.calculated()) {
     table.rows.push_back(RowOf(one));
@@ -125,10 +125,10 @@ absl::Status Run(Session& session, const ShowBudget& command) {
   document.tables.push_back(WithRequestsLeft(budget, AccountTable(budget.accounts(), session.terminal)));
   if (const std::string left = LeftInWords(budget); !left.empty()) document.notes.push_back(left);
   if (budget.has_last_request()) {
-    document.fields.push_back({"last_request", "", budget.last_request().summary(), Audience::kPrograms});
+    document.fields.push_back({"last_request", "", budget.last_request().summary(), ShownIn::kJsonAndCsv});
   }
   Table largest{"largest_part",
-                "what the dataset has spent: what its largest part has",
+                "the dataset's spent amounts: those of the part that has spent most",
                 {{"counter", "counter"}, {"spent", "spent", Align::kRight}, {"held", "held", Align::kRight}},
                 {}};
   for (const v1::Counter& counter : budget.largest_part().counters()) {

@@ -9,10 +9,8 @@
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "client/cli/commands/commands.h"
-#include "client/cli/commands/session.h"
 #include "client/cli/output/document.h"
 #include "client/cli/output/text.h"
-#include "client/cli/syntax/calc_number.h"
 #include "client/cli/syntax/calc_schedule.h"
 #include "dp/accounting/calculators/gaussian.h"
 #include "dp/accounting/calculators/renyi.h"
@@ -44,15 +42,15 @@ struct CalibrateNoise {
 };
 
 // The two columns of one number: rounded in tables under `title`, exact in JSON and CSV under `key`.
-Column ColumnForPeople(const std::string& key, const std::string& title) {
-  return {key + "_text", title, Align::kRight, Audience::kPeople};
+Column DisplayColumn(const std::string& key, const std::string& title) {
+  return {key + "_text", title, Align::kRight, ShownIn::kTables};
 }
 
 Column ColumnForPrograms(const std::string& key, const std::string& title) {
-  return {key, title, Align::kRight, Audience::kPrograms};
+  return {key, title, Align::kRight, ShownIn::kJsonAndCsv};
 }
 
-std::string_view TextOfValidity(dp::Validity validity) {
+std::string_view FormatValidity(dp::Validity validity) {
   return validity == dp::Validity::kAdaptive ? "adaptive" : "fixed schedule";
 }
 
@@ -62,7 +60,7 @@ Row RowOf(const dp::CalculatedEpsilon& row) {
                std::string(lower ? "lower" : "upper"),
                std::monostate(),
                std::monostate(),
-               std::string(TextOfValidity(row.validity)),
+               std::string(FormatValidity(row.validity)),
                row.remark};
   if (row.epsilon.ok()) {
     cells[2] = lower ? RoundedDownText(*row.epsilon) : RoundedUpText(*row.epsilon);
@@ -88,11 +86,11 @@ void AddLeast(const std::vector<dp::CalculatedEpsilon>& rows, dp::Validity neede
               const std::string& title, Document& document) {
   const dp::CalculatedEpsilon* least = LeastOf(rows, needed);
   if (least == nullptr || !std::isfinite(*least->epsilon)) return;
-  document.fields.push_back({key, title, *least->epsilon, Audience::kPrograms});
+  document.fields.push_back({key, title, *least->epsilon, ShownIn::kJsonAndCsv});
   document.fields.push_back(
       {key + "_text", title,
        absl::StrCat(RoundedUpText(*least->epsilon), " (", std::string(least->calculator), ")"),
-       Audience::kPeople});
+       ShownIn::kTables});
 }
 
 absl::Status Run(Session& session, const ComposeEvents& command) {
@@ -113,7 +111,7 @@ absl::Status Run(Session& session, const ComposeEvents& command) {
               "",
               {{"calculator", "calculator"},
                {"bound", "bound"},
-               ColumnForPeople("epsilon", "epsilon"),
+               DisplayColumn("epsilon", "epsilon"),
                ColumnForPrograms("epsilon", "epsilon"),
                {"valid", "valid"},
                {"remark", "remark"}},
@@ -132,7 +130,7 @@ Table ConversionTable() {
           "",
           {{"quantity", "quantity"},
            {"form", "form"},
-           ColumnForPeople("value", "value"),
+           DisplayColumn("value", "value"),
            ColumnForPrograms("value", "value"),
            {"source", "source"}},
           {}};
@@ -366,7 +364,7 @@ absl::Status Run(Session& session, const CalibrateNoise& command) {
               "",
               {{"mechanism", "mechanism"},
                {"parameter", "parameter"},
-               ColumnForPeople("value", "value"),
+               DisplayColumn("value", "value"),
                ColumnForPrograms("value", "value"),
                {"standard_deviation", "std dev", Align::kRight},
                {"how", "how"}},

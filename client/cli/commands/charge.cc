@@ -6,13 +6,12 @@
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "client/cli/commands/commands.h"
-#include "client/cli/commands/receipt_file.h"
-#include "client/cli/commands/session.h"
+#include "client/cli/commands/delivery.h"
 #include "client/cli/commands/workload_choice.h"
 #include "client/cli/output/document.h"
 #include "client/cli/output/files.h"
-#include "client/cli/output/names.h"
 #include "client/cli/output/tables.h"
+#include "client/cli/output/text.h"
 #include "client/client.h"
 #include "client/receipt.h"
 
@@ -81,9 +80,9 @@ absl::StatusOr<v1::Event> EventOf(const EventChoice& choice) {
 std::string NextStep(const v1::Charge& charge) {
   switch (charge.state()) {
     case v1::Charge::RESERVED:
-      return absl::StrCat("before looking at any data: curator charge start ", charge.id());
+      return absl::StrCat("before accessing any data: curator charge start ", charge.id());
     case v1::Charge::STARTED:
-      return absl::StrCat("it is spent; when you have published: curator charge commit ", charge.id());
+      return absl::StrCat("it is spent; after publishing: curator charge commit ", charge.id());
     default:
       return "";
   }
@@ -98,10 +97,10 @@ absl::Status PrintCharge(Session& session, const absl::StatusOr<v1::Charge>& cha
                      {"dataset", "dataset", charge->dataset()},
                      {"event", "what is done", charge->event()},
                      {"summary", "summary", TextOrNone(charge->summary())},
-                     {"deadline", "counts as spent at", TextOrNone(TextOfTime(charge->deadline()))},
+                     {"deadline", "counts as spent at", TextOrNone(FormatTime(charge->deadline()))},
                      {"request_id", "request id", charge->request_id()},
-                     {"create_time", "made", TextOrNone(TextOfTime(charge->create_time()))},
-                     {"receipt", "", client::LineOf(charge->receipt()), Audience::kPrograms}};
+                     {"create_time", "made", TextOrNone(FormatTime(charge->create_time()))},
+                     {"receipt", "", client::LineOf(charge->receipt()), ShownIn::kJsonAndCsv}};
   document.tables.push_back(CostTable(charge->costs()));
   if (const std::string next = NextStep(*charge); !next.empty()) document.notes.push_back(next);
   session.Print(document);
@@ -179,8 +178,8 @@ constexpr int64_t kLongestLifetimeSeconds = int64_t{366} * 24 * 3600;
 // --event FILE.json | --epsilon E [--delta D] | --rho R
 void AddEvent(CLI::App* command, EventChoice& event, int least) {
   CLI::Option_group* group = command->add_option_group(
-      "Mechanism", "What is done to the data: an event in JSON (curator.v1.Event), or a guarantee");
-  group->add_option("--event", event.file, "What is done, in JSON")->type_name("FILE.json");
+      "Mechanism", "The event that happens to the data: JSON (curator.v1.Event), or a guarantee");
+  group->add_option("--event", event.file, "The event, in JSON")->type_name("FILE.json");
   CLI::Option* epsilon =
       group->add_option("--epsilon", event.guarantee.epsilon, "Any mechanism of this epsilon")
           ->type_name("E");
@@ -197,13 +196,14 @@ void LimitLifetime(CLI::Option* option) {
 
 void AddReserveCharge(CLI::App& group, Chosen& chosen) {
   const auto reserve = std::make_shared<ReserveCharge>();
-  CLI::App* command = AddCommand(group, "reserve", "Hold the cost of a mechanism that you will run yourself",
-                                 "curator charge reserve census --epsilon 0.1 --summary 'weekly report'");
+  CLI::App* command =
+      AddCommand(group, "reserve", "Reserve the cost of a mechanism that you will run yourself",
+                 "curator charge reserve census --epsilon 0.1 --summary 'weekly report'");
   command->add_option("NAME", reserve->dataset, "The dataset")->required();
   AddEvent(command, reserve->event, 1);
   command->add_option("--summary", reserve->summary, "One public line about it")->type_name("TEXT");
   LimitLifetime(command->add_option("--lifetime", reserve->lifetime_seconds,
-                                    "When it is neither started nor cancelled, it counts as spent after "
+                                    "If it is neither started nor cancelled, it counts as spent after "
                                     "this long. Default: 3600"));
   command->add_flag("--estimate", reserve->estimate, "Show the price, reserve nothing");
   AddRequestId(command, reserve->request_id);
@@ -213,7 +213,7 @@ void AddReserveCharge(CLI::App& group, Chosen& chosen) {
 
 void AddStartCharge(CLI::App& group, Chosen& chosen) {
   const auto start = std::make_shared<StartCharge>();
-  CLI::App* command = AddCommand(group, "start", "Spend it, durably, before you look at any data",
+  CLI::App* command = AddCommand(group, "start", "Spend it durably, before you access any data",
                                  "curator charge start ID --epsilon 0.05");
   command->add_option("ID", start->charge, "The charge")->required();
   AddEvent(command, start->final_event, 0);
@@ -222,8 +222,9 @@ void AddStartCharge(CLI::App& group, Chosen& chosen) {
 
 void AddExtendCharge(CLI::App& group, Chosen& chosen) {
   const auto extend = std::make_shared<ExtendCharge>();
-  CLI::App* command = AddCommand(group, "extend", "Let a reservation count as spent later",
-                                 "curator charge extend ID --lifetime 7200");
+  CLI::App* command =
+      AddCommand(group, "extend", "Postpone the deadline at which a reservation counts as spent",
+                 "curator charge extend ID --lifetime 7200");
   command->add_option("ID", extend->charge, "The charge")->required();
   LimitLifetime(command->add_option("--lifetime", extend->lifetime_seconds, "From now")->required());
   Choose(command, extend, chosen);
@@ -231,7 +232,7 @@ void AddExtendCharge(CLI::App& group, Chosen& chosen) {
 
 void AddCancelCharge(CLI::App& group, Chosen& chosen) {
   const auto cancel = std::make_shared<CancelCharge>();
-  CLI::App* command = AddCommand(group, "cancel", "Give a reservation back; only before its start",
+  CLI::App* command = AddCommand(group, "cancel", "Cancel a reservation; only before its start",
                                  "curator charge cancel ID --reason 'not needed'");
   command->add_option("ID", cancel->charge, "The charge")->required();
   command->add_option("--reason", cancel->reason, "One public line")->type_name("TEXT");
@@ -240,7 +241,7 @@ void AddCancelCharge(CLI::App& group, Chosen& chosen) {
 
 void AddShowCharge(CLI::App& group, Chosen& chosen) {
   const auto show = std::make_shared<ShowCharge>();
-  CLI::App* command = AddCommand(group, "show", "The truth about a charge, by its id or its request id",
+  CLI::App* command = AddCommand(group, "show", "The state of a charge, by its id or its request id",
                                  "curator charge show --request-id UUID");
   CLI::Option_group* which = command->add_option_group("Which", "The charge's id, or its request id");
   which->add_option("ID", show->charge, "The charge");
@@ -257,8 +258,8 @@ void AddChargeCommands(CLI::App& app, Chosen& chosen) {
       AddGroup(app, "charge", "The accountant for mechanisms that you run yourself: reserve, start, commit");
   AddReserveCharge(*group, chosen);
   AddStartCharge(*group, chosen);
-  AddNameCommand(*group, "commit", "Say that it is done", "curator charge commit ID", &CommitCharge::charge,
-                 "ID", chosen);
+  AddNameCommand(*group, "commit", "Report that the mechanism has run", "curator charge commit ID",
+                 &CommitCharge::charge, "ID", chosen);
   AddCancelCharge(*group, chosen);
   AddExtendCharge(*group, chosen);
   AddShowCharge(*group, chosen);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <sstream>
 
+#include "client/cli/output/document.h"
 #include "client/request_id.h"
 
 namespace curator::cli {
@@ -24,7 +25,7 @@ void AddPromise(CLI::App* command, PromiseChoice& promise) {
   AddChoice<v1::Rule>(
       *command, "--rule", "pure|advanced|zcdp", promise.rule,
       {{"pure", v1::RULE_PURE}, {"advanced", v1::RULE_ADVANCED}, {"zcdp", v1::RULE_ZCDP}},
-      "How the account counts: the sum of epsilons, adaptive composition, or the sum of rhos");
+      "The composition rule of the account: sum of epsilons, adaptive composition, or sum of rhos");
   command->add_option("--epsilon", promise.epsilon, "The promise for all answers together, an exact decimal")
       ->type_name("E");
   command->add_option("--delta", promise.delta, "The promise's delta, e.g. 1e-9; for advanced and zcdp")
@@ -41,10 +42,10 @@ v1::BudgetLimit LimitOf(const PromiseChoice& promise) {
 
 void AddRequestId(CLI::App* command, std::string& request_id) {
   command
-      ->add_option(
-          "--request-id", request_id,
-          "Ask under this id. The id of an earlier request returns what it returned and costs nothing. "
-          "Default: a new one")
+      ->add_option("--request-id", request_id,
+                   "Send the request with this id. The id of an earlier request returns the same result and "
+                   "costs nothing. "
+                   "Default: a new one")
       ->type_name("UUID")
       ->check([](const std::string& text) {
         return client::IsRequestId(text) ? std::string()
@@ -65,7 +66,7 @@ void AddParts(CLI::App* command, std::vector<std::string>& parts) {
   command
       ->add_option_function<std::string>(
           "--parts", [&parts](const std::string& text) { parts = SplitAtCommas(text); },
-          "Ask these parts of a partitioned dataset only: only they pay. Default: all that are sealed")
+          "Query only these parts of a partitioned dataset; only they pay. Default: all sealed parts")
       ->type_name("P,Q")
       ->check(CheckNames);
 }
@@ -85,6 +86,19 @@ std::string CheckNames(const std::string& text) {
   std::sort(names.begin(), names.end());
   const auto twice = std::adjacent_find(names.begin(), names.end());
   return twice == names.end() ? "" : "'" + *twice + "' is named twice";
+}
+
+absl::Status Session::UseRequestId(const std::string& chosen) {
+  if (!chosen.empty()) {
+    request_id = chosen;
+    return absl::OkStatus();
+  }
+  ASSIGN_OR_RETURN(request_id, client::NewRequestId());
+  return absl::OkStatus();
+}
+
+void Session::Print(const Document& document) {
+  cli::Print(document, form, terminal, out, error);
 }
 
 }  // namespace curator::cli

@@ -1,30 +1,60 @@
-// The commands of `curator`: each noun (`curator dataset`, `curator charge`, ...) is one file here, with what
-// its commands take, what they do, and their options and help; and what these files share.
+// The commands of `curator`. Each noun (`curator dataset`, `curator charge`, ...) has one file in this
+// folder, with the options, help and actions of its commands; this header declares what these files share.
 //
-// CLI11 is slow to compile: this header is for the files of commands and for program.cc. Money stays text:
-// exact decimals, judged by the server alone.
+// Budgets stay text: exact decimals, which only the server interprets. Not thread-safe.
 #pragma once
 
 #include <CLI/CLI.hpp>
 #include <functional>
+#include <istream>
 #include <memory>
 #include <optional>
+#include <ostream>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "base/status_macros.h"
+#include "client/cli/output/terminal.h"
+#include "client/cli/output/value.h"
+#include "client/client.h"
 #include "curator/v1/budget.pb.h"
 
 namespace curator::cli {
 
-struct Session;
+struct Document;
 
-// What the command that was named does: prints its result to the session, or returns the error that the
-// program prints. Empty until the line is read.
+// The context of a running command. Belongs to one command; not thread-safe.
+struct Session {
+  const Client& client;
+  OutputForm form = OutputForm::kTable;
+  Terminal terminal;
+  std::istream& in;
+  std::ostream& out;
+  std::ostream& error;
+  // The request id of a command that changes something; empty for commands that only read. Errors name it.
+  std::string request_id = {};
+
+  // Sets the request's (or header's) id to `chosen`, or to a new id when that is empty, and stores it in
+  // request_id.
+  template <typename Request>
+  absl::Status SetRequestId(Request& request, const std::string& chosen) {
+    RETURN_IF_ERROR(UseRequestId(chosen));
+    request.set_request_id(request_id);
+    return absl::OkStatus();
+  }
+  absl::Status UseRequestId(const std::string& chosen);
+
+  void Print(const Document& document);
+};
+
+// The action of the command that the command line names: prints its result to the session, or returns the
+// error that the program prints. Empty until the command line is parsed.
 using Chosen = std::function<absl::Status(Session&)>;
 
-// The nouns, each in the file of its name.
+// Add the commands of a noun to `app`; each is implemented in the file of its noun. When the command line
+// names one, its action is stored in `chosen`, which must outlive `app`.
 void AddAccountCommands(CLI::App& app, Chosen& chosen);
 void AddBudgetCommands(CLI::App& app, Chosen& chosen);
 void AddCalcCommands(CLI::App& app, Chosen& chosen);
@@ -39,15 +69,16 @@ void AddSynthCommands(CLI::App& app, Chosen& chosen);
 void AddVersionCommand(CLI::App& app, Chosen& chosen);
 void AddWorkloadCommands(CLI::App& app, Chosen& chosen);
 
-// A noun, one of whose commands must follow.
+// Adds a noun, which must be followed by one of its commands.
 CLI::App* AddGroup(CLI::App& app, const std::string& name, const std::string& summary);
 
-// A command with its help. `example` is a whole command line.
+// Adds a command with its help. `example` is a complete command line.
 CLI::App* AddCommand(CLI::App& group, const std::string& name, const std::string& summary,
                      const std::string& example);
 
-// Chooses Run(session, *options) when `command` is named. Run() is found beside the type of the options.
-// `check` sees the options when the whole line is read, and throws what CLI11 is to say of them.
+// Makes Run(session, *options) the action of `command`. Run() is found by argument-dependent lookup. `check`
+// is called with the options when the command line is parsed, and throws a CLI11 error if they are invalid
+// together.
 template <typename Options, typename Check>
 void Choose(CLI::App* command, const std::shared_ptr<Options>& options, Chosen& chosen, const Check& check) {
   command->final_callback([options, check, &chosen] {
@@ -60,7 +91,7 @@ void Choose(CLI::App* command, const std::shared_ptr<Options>& options, Chosen& 
   Choose(command, options, chosen, [](const Options&) {});
 }
 
-// A command whose only argument is a name.
+// Adds a command whose only argument is a name.
 template <typename Options>
 void AddNameCommand(CLI::App& group, const std::string& name, const std::string& summary,
                     const std::string& example, std::string Options::*member, const std::string& argument,
@@ -71,7 +102,7 @@ void AddNameCommand(CLI::App& group, const std::string& name, const std::string&
   Choose(command, options, chosen);
 }
 
-// An option whose value is one of a few words, each of which stands for a value.
+// Adds an option whose argument is one of a few words, each of which stands for a value.
 template <typename Value>
 void AddChoice(CLI::App& command, const std::string& option, const std::string& words, Value& target,
                const std::vector<std::pair<std::string, Value>>& choices, const std::string& summary) {
@@ -91,7 +122,7 @@ void AddChoice(CLI::App& command, const std::string& option, const std::string& 
       ->check(check);
 }
 
-// --rule, --epsilon, --delta: how an account counts, and its promise.
+// --rule, --epsilon, --delta: the rule of an account, and its promise.
 struct PromiseChoice {
   v1::Rule rule = v1::RULE_UNSPECIFIED;
   std::string epsilon;
@@ -105,11 +136,12 @@ v1::BudgetLimit LimitOf(const PromiseChoice& promise);
 
 void AddRequestId(CLI::App* command, std::string& request_id);
 void AddReceipt(CLI::App* command, std::string& receipt);
-// --parts: those of a partitioned dataset that are asked.
+// --parts: the queried parts of a partitioned dataset.
 void AddParts(CLI::App* command, std::vector<std::string>& parts);
 
-// "a,b,c" into its names; and the check that none is empty and none is there twice.
+// Splits "a,b,c" into its names.
 std::vector<std::string> SplitAtCommas(const std::string& text);
+// A CLI11 check: the message of an error when a name in "a,b,c" is empty or repeated, else empty.
 std::string CheckNames(const std::string& text);
 
 }  // namespace curator::cli

@@ -8,10 +8,9 @@
 #include "base/status_macros.h"
 #include "client/cli/commands/commands.h"
 #include "client/cli/commands/dataset_document.h"
-#include "client/cli/commands/session.h"
 #include "client/cli/output/document.h"
 #include "client/cli/output/files.h"
-#include "client/cli/output/names.h"
+#include "client/cli/output/text.h"
 #include "client/client.h"
 
 namespace curator::cli {
@@ -82,10 +81,10 @@ void AddRequestFacts(const Session& session, Document& document) {
   document.fields.push_back({"request_id", "request id", session.request_id});
 }
 
-// --public cannot be taken back: it is asked for on a terminal and needs --yes elsewhere.
+// --public irrevocable: it is asked for on a terminal and needs --yes elsewhere.
 absl::Status ConfirmPublic(Session& session, const std::string& name) {
-  const std::string warning = absl::StrCat(
-      "a public dataset has no privacy guarantee, no account and no charge; this cannot be taken back");
+  const std::string warning =
+      absl::StrCat("a public dataset has no privacy guarantee, no account and no charge; this irrevocable");
   if (!session.terminal.in_is_terminal || !session.terminal.error_is_terminal) {
     return absl::CancelledError(absl::StrCat("--public needs --yes here: ", warning));
   }
@@ -215,7 +214,7 @@ absl::Status Run(Session& session, const ListDatasets&) {
   for (const v1::Dataset& dataset : list.datasets()) {
     table.rows.push_back({dataset.name(), dataset.owner(), NameOf(dataset.state()), dataset.public_(),
                           NameOf(dataset.neighbours()), int64_t{dataset.schema().attributes_size()},
-                          TextOfTime(dataset.create_time())});
+                          FormatTime(dataset.create_time())});
   }
   Document document;
   document.tables.push_back(std::move(table));
@@ -283,8 +282,8 @@ void AddPartitionOptions(CLI::App* command, CreateDataset& options) {
       command
           ->add_option(
               "--partition-by", options.partition_attribute,
-              "Divide the dataset by this attribute, for ever: each part has a budget of its own and is "
-              "imported and sealed on its own")
+              "Divide the dataset by this attribute, permanently: each part has its own budget and is "
+              "imported and sealed separately")
           ->type_name("ATTRIBUTE");
   command
       ->add_option_function<std::vector<std::string>>(
@@ -302,7 +301,7 @@ void AddPartitionOptions(CLI::App* command, CreateDataset& options) {
 
 void AddAddPart(CLI::App& group, Chosen& chosen) {
   const auto options = std::make_shared<AddPart>();
-  CLI::App* command = AddCommand(group, "add-part", "Add a part with a fresh budget to a partitioned dataset",
+  CLI::App* command = AddCommand(group, "add-part", "Add a part with a new budget to a partitioned dataset",
                                  "curator dataset add-part visits 2027=2027");
   command->add_option("NAME", options->dataset, "The dataset")->required();
   command
@@ -338,8 +337,7 @@ void AddCreateDataset(CLI::App& group, Chosen& chosen) {
                                    {{"add-remove", v1::NEIGHBOUR_RELATION_ADD_REMOVE},
                                     {"replace-one", v1::NEIGHBOUR_RELATION_REPLACE_ONE}},
                                    "Whether the number of records is private or public. Default: add-remove");
-  command->add_flag("--public", options->is_public,
-                    "No guarantee, no account, no charge; cannot be taken back");
+  command->add_flag("--public", options->is_public, "No guarantee, no account, no charge; irrevocable");
   command->add_flag("--yes", options->confirmed, "Do not ask before making a dataset public");
   command
       ->add_option("--successor-of", options->successor_of,
@@ -365,7 +363,7 @@ void AddImportRecords(CLI::App& group, Chosen& chosen) {
 void AddSealDataset(CLI::App& group, Chosen& chosen) {
   const auto options = std::make_shared<SealDataset>();
   CLI::App* command =
-      AddCommand(group, "seal", "Close a dataset, or a part, to imports and open it to questions",
+      AddCommand(group, "seal", "Close a dataset, or a part, to imports and open it to queries",
                  "curator dataset seal census");
   command->add_option("NAME", options->dataset, "The dataset")->required();
   AddPartName(command, options->part);
@@ -375,8 +373,9 @@ void AddSealDataset(CLI::App& group, Chosen& chosen) {
 
 void AddArchiveDataset(CLI::App& group, Chosen& chosen) {
   const auto options = std::make_shared<ArchiveDataset>();
-  CLI::App* command = AddCommand(group, "archive", "Close a dataset for good; its releases and history stay",
-                                 "curator dataset archive census");
+  CLI::App* command =
+      AddCommand(group, "archive", "Close a dataset permanently; its releases and history remain",
+                 "curator dataset archive census");
   command->add_option("NAME", options->dataset, "The dataset")->required();
   AddRequestId(command, options->request_id);
   Choose(command, options, chosen);
@@ -384,9 +383,10 @@ void AddArchiveDataset(CLI::App& group, Chosen& chosen) {
 
 void AddGrantAccess(CLI::App& group, Chosen& chosen) {
   const auto options = std::make_shared<GrantAccess>();
-  CLI::App* command = AddCommand(group, "grant", "Let someone else ask", "curator dataset grant census ana");
+  CLI::App* command =
+      AddCommand(group, "grant", "Give another principal access", "curator dataset grant census ana");
   command->add_option("NAME", options->dataset, "The dataset")->required();
-  command->add_option("PRINCIPAL", options->principal, "Who may ask from now on")->required();
+  command->add_option("PRINCIPAL", options->principal, "The principal who gets access")->required();
   AddRequestId(command, options->request_id);
   Choose(command, options, chosen);
 }
@@ -400,7 +400,7 @@ void AddDatasetCommands(CLI::App& app, Chosen& chosen) {
   AddImportRecords(*group, chosen);
   AddSealDataset(*group, chosen);
   AddGrantAccess(*group, chosen);
-  Choose(AddCommand(*group, "list", "The datasets that you may see", "curator dataset list"),
+  Choose(AddCommand(*group, "list", "The datasets that you have access to", "curator dataset list"),
          std::make_shared<ListDatasets>(), chosen);
   AddNameCommand(*group, "show", "The public facts about a dataset", "curator dataset show census",
                  &ShowDataset::dataset, "NAME", chosen);

@@ -7,14 +7,15 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "client/cli/output/labels.h"
-#include "client/cli/output/names.h"
+#include "client/cli/output/tables.h"
+#include "client/cli/output/text.h"
+#include "rpc/convert_attribute.h"
 
 namespace curator::cli {
 namespace {
 
 // "in groups (column school), of the response score"; empty where records lie in none.
-std::string NestingOf(const v1::Schema& schema) {
+std::string DescribeNesting(const v1::Schema& schema) {
   if (!schema.has_nesting()) return "";
   const v1::Nesting& nesting = schema.nesting();
   const std::string& column =
@@ -24,6 +25,17 @@ std::string NestingOf(const v1::Schema& schema) {
                           ? absl::StrCat(", at most ", nesting.max_group_size(), " records each")
                           : "",
                       "), with the response ", nesting.response());
+}
+
+// "0 to 20000" or, of even steps, "0 to 100 by 0.5"; empty where there is no bin.
+std::string DescribeRange(const v1::Numeric& numeric) {
+  if (numeric.edges_size() == 0 && numeric.has_step()) {
+    return absl::StrCat(ExactText(numeric.min()), " to ", ExactText(numeric.max()), " by ",
+                        ExactText(numeric.step()));
+  }
+  if (numeric.edges_size() < 2) return "";
+  return absl::StrCat(ExactText(numeric.edges(0)), " to ",
+                      ExactText(numeric.edges(numeric.edges_size() - 1)));
 }
 
 RawJson SchemaAsJson(const v1::Schema& schema) {
@@ -41,16 +53,15 @@ Document DatasetDocument(const v1::Dataset& dataset) {
                      {"state", "state", NameOf(dataset.state())},
                      {"public", "public", dataset.public_()},
                      {"neighbours", "neighbours", NameOf(dataset.neighbours())},
-                     {"unit", "protects one", UnitOf(dataset.schema())},
-                     {"grantees", "others who may ask",
-                      std::vector<std::string>(dataset.grantees().begin(), dataset.grantees().end())},
-                     {"create_time", "created", TextOfTime(dataset.create_time())},
-                     {"schema", "schema", SchemaAsJson(dataset.schema()), Audience::kPrograms}};
+                     {"unit", "protects one", DescribeUnit(dataset.schema())},
+                     {"grantees", "others with access", ListOf(dataset.grantees())},
+                     {"create_time", "created", FormatTime(dataset.create_time())},
+                     {"schema", "schema", SchemaAsJson(dataset.schema()), ShownIn::kJsonAndCsv}};
   AddNestingFacts(dataset.schema(), document);
   Table attributes{
       "attributes", "", {{"name", "attribute"}, {"kind", "kind"}, {"bins", "bins", Align::kRight}}, {}};
   for (const v1::Attribute& attribute : dataset.schema().attributes()) {
-    attributes.rows.push_back({attribute.name(), KindOf(attribute), BinsOf(attribute)});
+    attributes.rows.push_back({attribute.name(), DescribeKind(attribute), BinsOf(attribute)});
   }
   document.tables.push_back(std::move(attributes));
   if (dataset.has_partition()) AddPartitionFacts(dataset.partition(), document);
@@ -64,8 +75,8 @@ void AddPartitionFacts(const v1::Partition& partition, Document& document) {
               "parts",
               {{"part", "part"},
                {"state", "state"},
-               {"holds", "holds", Align::kLeft, Audience::kPeople},
-               {"labels", "labels", Align::kLeft, Audience::kPrograms}},
+               {"holds", "holds", Align::kLeft, ShownIn::kTables},
+               {"labels", "labels", Align::kLeft, ShownIn::kJsonAndCsv}},
               {}};
   for (const v1::Part& part : partition.parts()) {
     std::string few;
@@ -73,13 +84,42 @@ void AddPartitionFacts(const v1::Partition& partition, Document& document) {
       absl::StrAppend(&few, few.empty() ? "" : ", ", part.labels(i));
     }
     if (part.labels_size() > kFew) absl::StrAppend(&few, " and ", part.labels_size() - kFew, " more");
-    parts.rows.push_back({part.name(), NameOf(part.state()), few,
-                          std::vector<std::string>(part.labels().begin(), part.labels().end())});
+    parts.rows.push_back({part.name(), NameOf(part.state()), few, ListOf(part.labels())});
   }
   document.tables.push_back(std::move(parts));
 }
 
-std::string UnitOf(const v1::Schema& schema) {
+int64_t BinsOf(const v1::Attribute& attribute) {
+  const absl::StatusOr<dp::Attribute> converted = rpc::FromProto(attribute);
+  return converted.ok() ? converted->size() : 0;
+}
+
+std::string DescribeKind(const v1::Attribute& attribute) {
+  switch (attribute.kind_case()) {
+    case v1::Attribute::kCategorical: {
+      const v1::Categorical& categorical = attribute.categorical();
+      const std::string others =
+          categorical.has_catch_all() ? absl::StrCat(" and \"", categorical.catch_all(), "\"") : "";
+      return absl::StrCat("categorical, ", categorical.values_size(), " values", others);
+    }
+    case v1::Attribute::kInteger: {
+      const v1::Integer& integer = attribute.integer();
+      const int64_t width = integer.has_bin_width() ? integer.bin_width() : 1;
+      const std::string bins = width == 1 ? "" : absl::StrCat(" by ", width);
+      return absl::StrCat("integer, ", integer.min(), " to ", integer.max(), bins);
+    }
+    case v1::Attribute::kNumeric: {
+      const std::string range = DescribeRange(attribute.numeric());
+      return range.empty() ? "numeric" : absl::StrCat("numeric, ", range);
+    }
+    case v1::Attribute::kCoded:
+      return absl::StrCat("coded, 0 to ", attribute.coded().size() - 1);
+    default:
+      return "unknown";
+  }
+}
+
+std::string DescribeUnit(const v1::Schema& schema) {
   if (schema.unit().has_group()) {
     const v1::GroupUnit& group = schema.unit().group();
     return absl::StrCat(
@@ -95,7 +135,7 @@ std::string UnitOf(const v1::Schema& schema) {
 
 void AddNestingFacts(const v1::Schema& schema, Document& document) {
   if (!schema.has_nesting()) return;
-  document.fields.push_back({"nesting", "records lie", NestingOf(schema)});
+  document.fields.push_back({"nesting", "records lie", DescribeNesting(schema)});
 }
 
 void AddImportFacts(const v1::ImportRecordsResponse& import, Document& document) {
@@ -105,7 +145,7 @@ void AddImportFacts(const v1::ImportRecordsResponse& import, Document& document)
   document.fields.push_back({"rows_rejected", "rejected", import.rows_rejected()});
   document.fields.push_back({"responses_clamped", "responses set to the nearest bound",
                              import.responses_clamped(),
-                             import.responses_clamped() > 0 ? Audience::kEveryone : Audience::kPrograms});
+                             import.responses_clamped() > 0 ? ShownIn::kAllForms : ShownIn::kJsonAndCsv});
   document.fields.push_back({"ignored_columns", "columns ignored", ignored});
   Table rejected{"rejected_rows",
                  "first rejected rows",

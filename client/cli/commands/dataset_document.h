@@ -1,8 +1,9 @@
-// What is public about a dataset, and what an import reports, as documents.
+// The public facts about a dataset, and the report of an import, as documents.
 //
 // Thread-safe: pure functions.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "client/cli/output/document.h"
@@ -17,13 +18,19 @@ Document DatasetDocument(const v1::Dataset& dataset);
 // The parts with their bins; tables show the first few bins.
 void AddPartitionFacts(const v1::Partition& partition, Document& document);
 
-// Whom the guarantee protects: "person (column pid, at most 3 records each)".
-std::string UnitOf(const v1::Schema& schema);
+// The number of bins of the attribute, as the server makes them; 0 for an attribute that no server accepts.
+int64_t BinsOf(const v1::Attribute& attribute);
 
-// Which groups records lie in; nothing where they lie in none.
+// What values the attribute takes: "integer, 17 to 90 by 5", "categorical, 4 values and \"?\"".
+std::string DescribeKind(const v1::Attribute& attribute);
+
+// The unit that the guarantee protects: "person (column pid, at most 3 records each)".
+std::string DescribeUnit(const v1::Schema& schema);
+
+// The groups of nested records; adds nothing if records are not nested.
 void AddNestingFacts(const v1::Schema& schema, Document& document);
 
-// What an import reports: rows, and the first that were rejected. For the owner's eyes.
+// The report of an import: numbers of rows, and the first rejected ones. For the owner only.
 void AddImportFacts(const v1::ImportRecordsResponse& import, Document& document);
 
 }  // namespace curator::cli

@@ -1,16 +1,17 @@
 #include "client/cli/commands/delivery.h"
 
+#include <fstream>
 #include <memory>
-#include <vector>
+#include <string_view>
 
+#include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
-#include "client/cli/commands/commands.h"
 #include "client/cli/output/answer_output.h"
 #include "client/cli/output/document.h"
 #include "client/cli/output/files.h"
 #include "client/cli/plot/bar_chart.h"
 #include "client/cli/plot/svg_chart.h"
-#include "client/cli/plot/terminal_chart.h"
+#include "client/receipt.h"
 
 namespace curator::cli {
 namespace {
@@ -26,14 +27,15 @@ absl::Status WriteAnswer(const Answer& answer, const v1::Schema& schema, OutputF
                                    : WriteAnswerCsv(answer, schema, out);
 }
 
-// Draws what has one label column: to standard output when `file` is empty, else as SVG. An answer without
-// anything of the kind is no error, since it is paid for: a line on the error stream says so.
+// Draws the tables with one label column: to standard output when `file` is empty, else as SVG. An answer
+// without such a table is not an error, since it is paid for: a line on the error stream reports it.
 absl::Status DeliverPlot(Session& session, const Answer& answer, const v1::Schema& schema,
                          const std::string& file) {
   ASSIGN_OR_RETURN(const std::vector<BarChart> charts, ChartsOf(answer, schema, ChartLimits()));
   if (charts.empty()) {
-    session.error << "nothing to plot: no marginal over one attribute was asked for, nor anything else with "
-                     "one label\n";
+    session.error
+        << "nothing to plot: the request has no marginal over one attribute, and no other table with "
+           "one label\n";
     return absl::OkStatus();
   }
   if (file.empty()) {
@@ -86,7 +88,8 @@ void AddPostProcessing(CLI::App* command, v1::PostProcessing& steps) {
   command
       ->add_option_function<std::string>(
           "--postprocess", [&steps, apply](const std::string& text) { apply(text, steps); },
-          "Change the measured answers, free, and say so: no negative counts; marginals that agree with each "
+          "Post-process the measured answers, free; the output says so: no negative counts; marginals that "
+          "agree with each "
           "other "
           "(least squares); whole numbers. Any of these, separated by commas")
       ->type_name("non-negative,consistent,integer")
@@ -133,6 +136,73 @@ absl::Status DeliverAnswer(Session& session, const Answer& answer, const v1::Sch
   summary.fields.push_back({"out", "written to", path});
   session.Print(summary);
   return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<v1::Receipt>> ReadReceipts(const std::string& path) {
+  ASSIGN_OR_RETURN(InputFile file, OpenInput(path));
+  std::vector<v1::Receipt> receipts;
+  int64_t number = 0;
+  for (std::string line; std::getline(file.stream, line);) {
+    ++number;
+    if (line.empty()) continue;
+    absl::StatusOr<v1::Receipt> receipt = client::ReceiptOfLine(line);
+    if (!receipt.ok()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(path, ", line ", number, ": ", receipt.status().message()));
+    }
+    receipts.push_back(*std::move(receipt));
+  }
+  if (receipts.empty()) return absl::InvalidArgumentError(absl::StrCat(path, " holds no receipt"));
+  return receipts;
+}
+
+absl::Status AppendReceipt(const v1::Receipt& receipt, const std::string& charge_id,
+                           const std::string& path) {
+  if (path.empty()) return absl::OkStatus();
+  std::ofstream file(path, std::ios::app);
+  file << client::LineOf(receipt) << "\n";
+  file.close();
+  if (file) return absl::OkStatus();
+  return absl::FailedPreconditionError(absl::StrCat(
+      "the receipt cannot be written to ", path,
+      "; the charge stands. Fetch it again with: curator charge show ", charge_id, " --receipt FILE"));
+}
+
+absl::Status KeepReceipt(Session& session, const std::string& path) {
+  if (path.empty()) return absl::OkStatus();
+  v1::GetChargeRequest request;
+  request.set_request_id(session.request_id);
+  const absl::StatusOr<v1::Charge> charge = session.client.GetCharge(request);
+  return charge.ok() ? AppendReceipt(charge->receipt(), charge->id(), path) : charge.status();
+}
+
+void AddSample(CLI::App* command, SampleChoice& sample, CLI::Option* needed) {
+  CLI::Option* rows =
+      command->add_option("--rows", sample.rows, "How many. Default: the model's own noisy number of records")
+          ->type_name("N")
+          ->check(CLI::PositiveNumber);
+  CLI::Option* as_bins =
+      command->add_flag("--as-bins", sample.as_bins, "Bins as intervals instead of a value inside the bin");
+  if (needed == nullptr) return;
+  rows->needs(needed);
+  as_bins->needs(needed);
+}
+
+absl::StatusOr<int64_t> WriteSample(Session& session, const std::string& release, const SampleChoice& sample,
+                                    const std::string& path) {
+  ASSIGN_OR_RETURN(std::unique_ptr<OutputFile> file, OutputFile::Create(path, session.out));
+  v1::SampleModelRequest request;
+  request.set_release_id(release);
+  if (sample.rows) request.set_rows(*sample.rows);
+  request.set_as_bins(sample.as_bins);
+  int64_t written = 0;
+  RETURN_IF_ERROR(session.client.SampleModel(request, [&](std::string_view bytes) {
+    file->stream().write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+    written += static_cast<int64_t>(bytes.size());
+    return file->Check();
+  }));
+  RETURN_IF_ERROR(file->Commit());
+  return written;
 }
 
 }  // namespace curator::cli

@@ -10,13 +10,12 @@
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "client/cli/commands/commands.h"
-#include "client/cli/commands/receipt_file.h"
-#include "client/cli/commands/session.h"
+#include "client/cli/commands/delivery.h"
 #include "client/cli/output/document.h"
 #include "client/cli/output/files.h"
 #include "client/cli/output/json_writer.h"
-#include "client/cli/output/names.h"
 #include "client/cli/output/tables.h"
+#include "client/cli/output/text.h"
 #include "client/client.h"
 #include "client/receipt.h"
 #include "google/protobuf/util/time_util.h"
@@ -59,18 +58,18 @@ const std::vector<Column>& LedgerColumns() {
       {"kind", "kind"},
       {"actor", "by"},
       {"charge_id", "charge"},
-      {"hash_start", "hash", Align::kLeft, Audience::kPeople},
+      {"hash_start", "hash", Align::kLeft, ShownIn::kTables},
       {"summary", "what"},
-      {"hash", "hash", Align::kLeft, Audience::kPrograms},
-      {"previous_hash", "previous", Align::kLeft, Audience::kPrograms},
-      {"payload", "payload", Align::kLeft, Audience::kPrograms}};
+      {"hash", "hash", Align::kLeft, ShownIn::kJsonAndCsv},
+      {"previous_hash", "previous", Align::kLeft, ShownIn::kJsonAndCsv},
+      {"payload", "payload", Align::kLeft, ShownIn::kJsonAndCsv}};
   return columns;
 }
 
 Row RowOf(const v1::LedgerEntry& entry) {
   constexpr size_t kShortHash = 12;
   const std::string hash = Hex(entry.hash());
-  return {entry.sequence(),           TextOfTime(entry.time()),   entry.kind(),    entry.actor(),
+  return {entry.sequence(),           FormatTime(entry.time()),   entry.kind(),    entry.actor(),
           entry.charge_id(),          hash.substr(0, kShortHash), entry.summary(), hash,
           Hex(entry.previous_hash()), Hex(entry.payload())};
 }
@@ -199,7 +198,7 @@ class ChainWalk {
                              last_ ? absl::StrCat("; it ends with entry ", last_->sequence()) : "");
     }
     if (last_ && hashes_since_first_.count(head) == 0) {
-      Find("the chain does not lead to the head that the server tells of");
+      Find("the chain does not lead to the head that the server reported");
     }
     return std::move(findings_);
   }
@@ -233,7 +232,7 @@ Table ReceiptTable(const std::vector<CheckedReceipt>& receipts) {
                {"contained", "contained"},
                {"problem", "problem"}},
               {}};
-  table.rows_for_people = 1000;
+  table.displayed_rows = 1000;
   for (const CheckedReceipt& receipt : receipts) {
     table.rows.push_back({static_cast<int64_t>(table.rows.size()) + 1,
                           TextOrNone(receipt.statement.charge_id), receipt.statement.sequence,
@@ -275,8 +274,7 @@ absl::Status Run(Session& session, const VerifyLedger& command) {
                      {"entries_checked", "entries checked", verified.entries_checked()},
                      {"anchored_sequence", "anchored up to entry", verified.anchored_sequence()},
                      {"head_hash", "head", Hex(verified.head_hash())},
-                     {"findings", "findings",
-                      std::vector<std::string>(verified.findings().begin(), verified.findings().end())}};
+                     {"findings", "findings", ListOf(verified.findings())}};
   absl::Status receipts;
   if (!command.receipts.empty()) receipts = CheckReceipts(session, command, verified, document);
   session.Print(document);
@@ -347,10 +345,9 @@ void AddVerifyLedger(CLI::App& group, Chosen& chosen) {
           ->add_option("--receipts", verify->receipts, "Check that the history still contains these charges")
           ->type_name("FILE");
   command
-      ->add_option(
-          "--key", verify->key,
-          "Who must have signed the receipts, as `curator ledger key` printed it when you trusted it. "
-          "Default: the key that the server has now")
+      ->add_option("--key", verify->key,
+                   "The key that must have signed the receipts, as `curator ledger key` printed it earlier. "
+                   "Default: the key that the server has now")
       ->type_name("HEX")
       ->needs(receipts)
       ->check([](const std::string& text) {
@@ -363,11 +360,12 @@ void AddVerifyLedger(CLI::App& group, Chosen& chosen) {
 
 void AddRepairLedger(CLI::App& group, Chosen& chosen) {
   const auto repair = std::make_shared<RepairLedger>();
-  CLI::App* command = AddCommand(
-      group, "repair",
-      "After a restored backup: raise what is spent to what the anchor knows, so that charges go on; for "
-      "owners",
-      "curator ledger repair census --raise-to-anchor --reason 'the disk failed on Monday'");
+  CLI::App* command =
+      AddCommand(group, "repair",
+                 "After a restored backup: raise the spent amounts to those of the anchor, so that charges "
+                 "can continue; for "
+                 "owners",
+                 "curator ledger repair census --raise-to-anchor --reason 'the disk failed on Monday'");
   command
       ->add_option("NAME", repair->dataset,
                    "The dataset; its predecessors and successors are repaired with it")
@@ -375,14 +373,12 @@ void AddRepairLedger(CLI::App& group, Chosen& chosen) {
   command
       ->add_flag_callback(
           "--raise-to-anchor", [] {},
-          "Accept that the newest entries are lost, and that everything they spent stays spent")
+          "Accept that the newest entries are lost, and that the amounts they spent stay spent")
       ->required();
-  command->add_option("--reason", repair->reason, "Why; it stays in the history")
+  command->add_option("--reason", repair->reason, "Why; recorded in the history")
       ->type_name("TEXT")
       ->required();
-  command
-      ->add_option("--receipts", repair->receipts,
-                   "Count also what these receipts tell of charges that are lost")
+  command->add_option("--receipts", repair->receipts, "Also count lost charges that these receipts prove")
       ->type_name("FILE");
   command->add_flag("--dry-run", repair->only_show, "Show what would be raised, change nothing");
   AddRequestId(command, repair->request_id);
@@ -405,9 +401,9 @@ void AddLedgerCommands(CLI::App& app, Chosen& chosen) {
       ->check(CLI::NonNegativeNumber);
   Choose(command, show, chosen);
   const auto exported = std::make_shared<ExportLedger>();
-  command = AddCommand(*group, "export",
-                       "The whole history as JSON lines, enough to verify it with a program of your own",
-                       "curator ledger export census --out census.jsonl");
+  command =
+      AddCommand(*group, "export", "The whole history as JSON lines, sufficient for independent verification",
+                 "curator ledger export census --out census.jsonl");
   command->add_option("NAME", exported->dataset, "The dataset")->required();
   command->add_option("--out", exported->out, "The file to write. Default: standard output")
       ->type_name("FILE.jsonl");

@@ -9,10 +9,9 @@
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "client/cli/commands/commands.h"
-#include "client/cli/commands/session.h"
 #include "client/cli/output/document.h"
-#include "client/cli/output/names.h"
 #include "client/cli/output/tables.h"
+#include "client/cli/output/text.h"
 #include "client/client.h"
 
 namespace curator::cli {
@@ -66,11 +65,11 @@ absl::Status Run(Session& session, const ListOperations&) {
                {"summary", "what"},
                {"create_time", "started"},
                {"release_id", "release"},
-               {"request_id", "request id", Align::kLeft, Audience::kPrograms}},
+               {"request_id", "request id", Align::kLeft, ShownIn::kJsonAndCsv}},
               {}};
   for (const v1::Operation& operation : list.operations()) {
     table.rows.push_back({operation.id(), NameOf(operation.state()), operation.percent(), operation.dataset(),
-                          operation.kind(), operation.summary(), TextOfTime(operation.create_time()),
+                          operation.kind(), operation.summary(), FormatTime(operation.create_time()),
                           operation.release_id(), operation.request_id()});
   }
   Document document;
@@ -102,7 +101,7 @@ absl::Status Run(Session& session, const CancelOperation& command) {
 }  // namespace
 
 void AddOperationCommands(CLI::App& app, Chosen& chosen) {
-  CLI::App* group = AddGroup(app, "operation", "Long work: list, show, wait, cancel");
+  CLI::App* group = AddGroup(app, "operation", "Long-running requests: list, show, wait, cancel");
   Choose(AddCommand(*group, "list", "Your operations, newest first", "curator operation list"),
          std::make_shared<ListOperations>(), chosen);
   AddNameCommand(*group, "show", "One operation", "curator operation show ID", &ShowOperation::operation,

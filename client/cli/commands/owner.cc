@@ -6,7 +6,6 @@
 
 #include "base/status_macros.h"
 #include "client/cli/commands/commands.h"
-#include "client/cli/commands/session.h"
 #include "client/cli/output/document.h"
 #include "client/client.h"
 #include "curator/v1/owner.pb.h"
@@ -47,10 +46,10 @@ absl::Status Run(Session& session, const EvaluateRelease& command) {
                      {"error_without_bias", "without the bias penalty", evaluated.error_without_bias()},
                      {"biased_groups", "groups with a wrong size", evaluated.biased_groups()},
                      {"empty_groups", "groups without records, left out", evaluated.empty_groups()},
-                     {"warning", "warning", evaluated.warning(), Audience::kPrograms}};
+                     {"warning", "warning", evaluated.warning(), ShownIn::kJsonAndCsv}};
   Table table{"groups",
               "PRIVATE",
-              {{"private", "", Align::kLeft, Audience::kPrograms},
+              {{"private", "", Align::kLeft, ShownIn::kJsonAndCsv},
                {"label", "group"},
                {"distance", "error", Align::kRight},
                {"records", "records", Align::kRight},
@@ -74,7 +73,7 @@ absl::Status Run(Session& session, const CountOwnRows& command) {
   Document document;
   document.fields = {{"private", "PRIVATE", true},
                      {"records", "records", counted.records()},
-                     {"warning", "warning", counted.warning(), Audience::kPrograms}};
+                     {"warning", "warning", counted.warning(), ShownIn::kJsonAndCsv}};
   document.notes.push_back(counted.warning());
   session.Print(document);
   return absl::OkStatus();
@@ -91,10 +90,10 @@ absl::Status Run(Session& session, const ReportRisk& command) {
                      {"groups", "groups", report.groups()},
                      {"records", "records", report.records()},
                      {"grid", "over parameters", report.grid()},
-                     {"warning", "warning", report.warning(), Audience::kPrograms}};
+                     {"warning", "warning", report.warning(), ShownIn::kJsonAndCsv}};
   Table table{"sensitivities",
               "PRIVATE: the largest share of a group, or of a record, in the log-likelihood",
-              {{"private", "", Align::kLeft, Audience::kPrograms},
+              {{"private", "", Align::kLeft, ShownIn::kJsonAndCsv},
                {"level", "of a"},
                {"weighting", "weights"},
                {"option", "option"},
@@ -117,12 +116,13 @@ absl::Status Run(Session& session, const ReportRisk& command) {
 
 void AddOwnerCommands(CLI::App& app, Chosen& chosen) {
   CLI::App* group =
-      AddGroup(app, "owner", "Look at your own private records; each look is written into the history first");
+      AddGroup(app, "owner",
+               "Exact queries of your own private records; each access is recorded in the history first");
 
   const auto evaluate = std::make_shared<EvaluateRelease>();
   CLI::App* command = AddCommand(
       *group, "evaluate",
-      "PRIVATE: how far a synthetic release is from the records, as the mean L1 distance of random two-way "
+      "PRIVATE: the error of a synthetic release, as the mean L1 distance from the records of random two-way "
       "marginals per group",
       "curator owner evaluate census --release ID --by PUMA,YEAR");
   command->add_option("NAME", evaluate->dataset, "The dataset")->required();
@@ -148,7 +148,7 @@ void AddOwnerCommands(CLI::App& app, Chosen& chosen) {
 
   const auto risk = std::make_shared<ReportRisk>();
   CLI::App* report = AddCommand(*group, "risk",
-                                "PRIVATE: what single groups and records of nested data weigh in the "
+                                "PRIVATE: the influence of single groups and records of nested data on the "
                                 "likelihood, under the weightings of "
                                 "pseudo-posteriors",
                                 "curator owner risk pupils");

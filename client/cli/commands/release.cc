@@ -10,11 +10,10 @@
 #include "base/status_macros.h"
 #include "client/cli/commands/commands.h"
 #include "client/cli/commands/delivery.h"
-#include "client/cli/commands/sample_output.h"
-#include "client/cli/commands/session.h"
 #include "client/cli/commands/workload_choice.h"
 #include "client/cli/output/document.h"
-#include "client/cli/output/names.h"
+#include "client/cli/output/tables.h"
+#include "client/cli/output/text.h"
 #include "client/client.h"
 
 namespace curator::cli {
@@ -44,8 +43,7 @@ struct QueryRelease {
 
 struct SampleRelease {
   std::string release;
-  std::optional<int64_t> rows;
-  bool as_bins = false;
+  SampleChoice sample;
   std::string out;
 };
 
@@ -64,7 +62,7 @@ std::vector<Field> FactsOf(const v1::Release& release) {
           {"kind", "kind", release.kind()},
           {"summary", "what", release.summary()},
           {"principal", "asked by", release.principal()},
-          {"create_time", "made", TextOfTime(release.create_time())},
+          {"create_time", "made", FormatTime(release.create_time())},
           {"charge_id", "charge", release.charge_id()},
           {"request_id", "request id", release.request_id()},
           {"size_bytes", "bytes", release.size_bytes()},
@@ -76,9 +74,7 @@ Document SynthesisDocument(const ReleaseContent& content) {
   Document document;
   document.fields = FactsOf(content.release);
   document.fields.push_back({"method", "method", synthesis.method()});
-  document.fields.push_back(
-      {"attributes", "attributes",
-       std::vector<std::string>(synthesis.attributes().begin(), synthesis.attributes().end())});
+  document.fields.push_back({"attributes", "attributes", ListOf(synthesis.attributes())});
   document.fields.push_back({"records", "records (noisy)", synthesis.records()});
   document.fields.push_back({"event", "recorded as", synthesis.event()});
   document.fields.push_back({"protects", "protects", synthesis.protects()});
@@ -104,12 +100,12 @@ absl::Status Run(Session& session, const ListReleases& command) {
                {"create_time", "made"},
                {"size_bytes", "bytes", Align::kRight},
                {"request_id", "request id"},
-               {"charge_id", "charge", Align::kLeft, Audience::kPrograms},
-               {"payload_hash", "hash", Align::kLeft, Audience::kPrograms}},
+               {"charge_id", "charge", Align::kLeft, ShownIn::kJsonAndCsv},
+               {"payload_hash", "hash", Align::kLeft, ShownIn::kJsonAndCsv}},
               {}};
   for (const v1::Release& release : list.releases()) {
     table.rows.push_back({release.id(), release.kind(), release.summary(), release.principal(),
-                          TextOfTime(release.create_time()), release.size_bytes(), release.request_id(),
+                          FormatTime(release.create_time()), release.size_bytes(), release.request_id(),
                           release.charge_id(), Hex(release.payload_hash())});
   }
   Document document;
@@ -143,8 +139,7 @@ absl::Status Run(Session& session, const ShareRelease& command) {
   ASSIGN_OR_RETURN(const v1::ShareReleaseResponse shared, session.client.ShareRelease(request));
   Document document;
   document.fields = {{"release_id", "release", command.release},
-                     {"principals", "shared with",
-                      std::vector<std::string>(shared.principals().begin(), shared.principals().end())}};
+                     {"principals", "shared with", ListOf(shared.principals())}};
   session.Print(document);
   return absl::OkStatus();
 }
@@ -162,8 +157,7 @@ absl::Status Run(Session& session, const QueryRelease& command) {
 }
 
 absl::Status Run(Session& session, const SampleRelease& command) {
-  ASSIGN_OR_RETURN(const int64_t bytes,
-                   WriteSample(session, {command.release, command.rows, command.as_bins}, command.out));
+  ASSIGN_OR_RETURN(const int64_t bytes, WriteSample(session, command.release, command.sample, command.out));
   if (command.out == "-") return absl::OkStatus();
   Document document;
   document.fields = {{"release_id", "release", command.release},
@@ -176,12 +170,13 @@ absl::Status Run(Session& session, const SampleRelease& command) {
 }  // namespace
 
 void AddReleaseCommands(CLI::App& app, Chosen& chosen) {
-  CLI::App* group = AddGroup(app, "release", "What has been answered: show, query and sample it again, free");
+  CLI::App* group =
+      AddGroup(app, "release", "Stored answers and models: show, query and sample them again, free");
   AddNameCommand(*group, "list", "The releases of a dataset", "curator release list census",
                  &ListReleases::dataset, "NAME", chosen);
 
   const auto show = std::make_shared<ShowRelease>();
-  CLI::App* command = AddCommand(*group, "show", "A release: the answer, or what is known about the model",
+  CLI::App* command = AddCommand(*group, "show", "A release: the answer, or the description of the model",
                                  "curator release show ID --out pairs.csv");
   command->add_option("ID", show->release, "The release")->required();
   AddConfidence(command, show->confidence);
@@ -190,16 +185,16 @@ void AddReleaseCommands(CLI::App& app, Chosen& chosen) {
   Choose(command, show, chosen);
 
   const auto share = std::make_shared<ShareRelease>();
-  command = AddCommand(*group, "share", "Let somebody read a release, and be answered free from it",
+  command = AddCommand(*group, "share", "Let another principal read a release, and get free answers from it",
                        "curator release share ID --with bob");
   command->add_option("ID", share->release, "The release; yours, or of a dataset that you own")->required();
-  command->add_option("--with", share->principal, "Who may see the dataset already")
+  command->add_option("--with", share->principal, "A principal with access to the dataset")
       ->type_name("PRINCIPAL")
       ->required();
   Choose(command, share, chosen);
 
   const auto query = std::make_shared<QueryRelease>();
-  command = AddCommand(*group, "query", "Questions to a model, answered without noise and free",
+  command = AddCommand(*group, "query", "Query a model, without further noise and free",
                        "curator release query ID --marginals 2 --attributes age,sex");
   command->add_option("ID", query->release, "The release of a synthesis")->required();
   AddWorkload(command, query->workload, WorkloadNeed::kRequired);
@@ -212,10 +207,7 @@ void AddReleaseCommands(CLI::App& app, Chosen& chosen) {
                        "Synthetic records from a model, free; the same command gives the same file",
                        "curator release sample ID --rows 10000 --out synthetic.csv");
   command->add_option("ID", sample->release, "The release of a synthesis")->required();
-  command->add_option("--rows", sample->rows, "How many. Default: the model's own noisy number of records")
-      ->type_name("N")
-      ->check(CLI::PositiveNumber);
-  command->add_flag("--as-bins", sample->as_bins, "Bins as intervals instead of a value inside the bin");
+  AddSample(command, sample->sample);
   command->add_option("--out", sample->out, "The CSV file to write; - is standard output")
       ->type_name("FILE.csv")
       ->required();

@@ -6,10 +6,8 @@
 #include "base/status_macros.h"
 #include "client/cli/commands/commands.h"
 #include "client/cli/commands/dataset_document.h"
-#include "client/cli/commands/session.h"
 #include "client/cli/output/document.h"
 #include "client/cli/output/files.h"
-#include "client/cli/output/labels.h"
 #include "client/client.h"
 
 namespace curator::cli {
@@ -32,12 +30,13 @@ absl::Status Run(Session& session, const CheckSchema& command) {
   RETURN_IF_ERROR(checked.status());
 
   Document document;
-  document.fields = {{"unit", "protects one", UnitOf(schema)}, {"cells", "cells in all", checked->cells()}};
+  document.fields = {{"unit", "protects one", DescribeUnit(schema)},
+                     {"cells", "cells in all", checked->cells()}};
   AddNestingFacts(schema, document);
   Table attributes{
       "attributes", "", {{"name", "attribute"}, {"kind", "kind"}, {"bins", "bins", Align::kRight}}, {}};
   for (int i = 0; i < checked->attributes_size(); ++i) {
-    const std::string kind = i < schema.attributes_size() ? KindOf(schema.attributes(i)) : "";
+    const std::string kind = i < schema.attributes_size() ? DescribeKind(schema.attributes(i)) : "";
     attributes.rows.push_back({checked->attributes(i).name(), kind, checked->attributes(i).bins()});
   }
   document.tables.push_back(std::move(attributes));
@@ -52,7 +51,7 @@ void AddSchemaCommands(CLI::App& app, Chosen& chosen) {
   CLI::App* group = AddGroup(app, "schema", "Schema files");
   const auto options = std::make_shared<CheckSchema>();
   CLI::App* command =
-      AddCommand(*group, "check", "Check a schema, and a CSV file against it; nothing is kept",
+      AddCommand(*group, "check", "Check a schema, and a CSV file against it; nothing is stored",
                  "curator schema check census.json people.csv");
   command->add_option("SCHEMA", options->schema_file, "The schema in JSON")
       ->type_name("FILE.json")

@@ -9,9 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "client/cli/commands/commands.h"
-#include "client/cli/commands/receipt_file.h"
-#include "client/cli/commands/sample_output.h"
-#include "client/cli/commands/session.h"
+#include "client/cli/commands/delivery.h"
 #include "client/cli/commands/workload_choice.h"
 #include "client/cli/output/document.h"
 #include "client/cli/output/tables.h"
@@ -39,8 +37,7 @@ struct EstimateSynthesis {
 struct RunSynthesis {
   std::string dataset;
   SynthesisChoice choice;
-  std::optional<int64_t> rows;
-  bool as_bins = false;
+  SampleChoice sample;
   std::string receipt;  // a file to which the receipt is appended
   std::string request_id;
   std::string out;  // empty: nothing is sampled
@@ -142,7 +139,7 @@ absl::Status Run(Session& session, const RunSynthesis& command) {
         absl::StrCat("next: curator release sample ", ended.release_id(), " --out FILE.csv"));
   } else {
     ASSIGN_OR_RETURN(const int64_t bytes,
-                     WriteSample(session, {ended.release_id(), command.rows, command.as_bins}, command.out));
+                     WriteSample(session, ended.release_id(), command.sample, command.out));
     if (command.out == "-") return absl::OkStatus();
     document.fields.push_back({"out", "written to", command.out});
     document.fields.push_back({"out_bytes", "bytes", bytes});
@@ -194,7 +191,7 @@ void AddSynthCommands(CLI::App& app, Chosen& chosen) {
 
   const auto estimate = std::make_shared<EstimateSynthesis>();
   CLI::App* command =
-      AddCommand(*group, "estimate", "Price, schedule and settings, from public facts; costs nothing",
+      AddCommand(*group, "estimate", "Price, schedule and settings, computed from public facts; free",
                  "curator synth estimate census --method mwem --epsilon 1");
   command->add_option("NAME", estimate->dataset, "The dataset")->required();
   AddSynthesisChoice(command, estimate->choice);
@@ -211,12 +208,7 @@ void AddSynthCommands(CLI::App& app, Chosen& chosen) {
   CLI::Option* out =
       command->add_option("--out", run->out, "Write synthetic records to this CSV file; - is standard output")
           ->type_name("FILE.csv");
-  command->add_option("--rows", run->rows, "How many. Default: the model's own noisy number of records")
-      ->type_name("N")
-      ->check(CLI::PositiveNumber)
-      ->needs(out);
-  command->add_flag("--as-bins", run->as_bins, "Bins as intervals instead of a value inside the bin")
-      ->needs(out);
+  AddSample(command, run->sample, out);
   AddRequestId(command, run->request_id);
   AddReceipt(command, run->receipt);
   Choose(command, run, chosen);

@@ -3,7 +3,6 @@
 
 #include "base/status_macros.h"
 #include "client/cli/commands/commands.h"
-#include "client/cli/commands/session.h"
 #include "client/cli/output/document.h"
 #include "client/client.h"
 

@@ -8,8 +8,6 @@
 #include "base/status_macros.h"
 #include "client/cli/commands/commands.h"
 #include "client/cli/commands/delivery.h"
-#include "client/cli/commands/receipt_file.h"
-#include "client/cli/commands/session.h"
 #include "client/cli/commands/workload_choice.h"
 #include "client/cli/output/document.h"
 #include "client/cli/output/forecast.h"
@@ -100,11 +98,11 @@ void AddQuestion(CLI::App* command, Question& question) {
 }  // namespace
 
 void AddWorkloadCommands(CLI::App& app, Chosen& chosen) {
-  CLI::App* group = AddGroup(app, "workload", "Questions: counts with noise, and what they cost");
+  CLI::App* group = AddGroup(app, "workload", "Queries: noisy counts, and their costs");
 
   const auto estimate = std::make_shared<EstimateWorkload>();
   CLI::App* command =
-      AddCommand(*group, "estimate", "Price and expected error, from public facts; costs nothing",
+      AddCommand(*group, "estimate", "Price and expected error, computed from public facts; free",
                  "curator workload estimate census --marginals 2 --attributes age,sex,zone --rho 0.1\n"
                  "  curator workload estimate census --ranges age --max-error 100 --confidence 0.9");
   AddQuestion(command, *estimate);
@@ -113,7 +111,7 @@ void AddWorkloadCommands(CLI::App& app, Chosen& chosen) {
   AddAssumedRows(command, estimate->assumed_rows, "Also show errors as shares of this many records");
   command->parse_complete_callback([estimate] {
     CheckWorkload(estimate->workload);
-    CheckPrice(estimate->price, "one of them is needed to say what the answers would cost");
+    CheckPrice(estimate->price, "one of them is needed to compute the price");
   });
   Choose(command, estimate, chosen);
 
@@ -125,10 +123,9 @@ void AddWorkloadCommands(CLI::App& app, Chosen& chosen) {
       "  curator workload answer census --prefixes age --max-error 100 --plot\n"
       "  curator workload answer census --marginals 1 --attributes age --prefer-free --plot ages.svg");
   AddQuestion(command, *answer);
-  command->add_flag(
-      "--prefer-free", answer->prefer_free,
-      "Answer from earlier releases where they determine all that is asked, free; pay otherwise, if a "
-      "budget is given");
+  command->add_flag("--prefer-free", answer->prefer_free,
+                    "Answer from earlier releases, free, if they determine all answers; otherwise pay, if a "
+                    "budget is given");
   AddMechanism(command, answer->mechanism);
   AddConfidence(command, answer->confidence);
   AddPostProcessing(command, answer->post_processing);

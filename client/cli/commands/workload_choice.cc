@@ -30,7 +30,7 @@ void AddTexts(CLI::Option_group& group, const std::string& option, std::vector<s
 }
 
 void AddQuestions(CLI::Option_group& group, WorkloadChoice& workload) {
-  group.add_option("--file", workload.file, "Questions from a file: a workload in proto JSON")
+  group.add_option("--file", workload.file, "Queries from a file: a workload in proto JSON")
       ->type_name("FILE.json");
   group.add_option("--marginals", workload.marginals, "All K-way marginals: counts over every K attributes")
       ->type_name("K")
@@ -46,21 +46,21 @@ void AddQuestions(CLI::Option_group& group, WorkloadChoice& workload) {
       ->check(CheckNames)
       ->allow_extra_args(false);
   AddTexts(group, "--prefixes", workload.prefixes, "A",
-           "The cumulative counts of an attribute, up to and with each bin; may be repeated", CheckNames);
-  AddTexts(
-      group, "--thresholds", workload.thresholds, "TEXT",
-      "How many fulfil some of several conditions: 'at least 2 of (age >= 65, smoker = yes, zone in {1,2})'; "
-      "may be repeated",
-      [](const std::string& text) { return Complaint(ParseThresholds(text).status()); });
+           "The cumulative counts of an attribute, up to each bin, included; may be repeated", CheckNames);
+  AddTexts(group, "--thresholds", workload.thresholds, "TEXT",
+           "How many records fulfil some of several conditions: 'at least 2 of (age >= 65, smoker = yes, "
+           "zone in {1,2})'; "
+           "may be repeated",
+           [](const std::string& text) { return Complaint(ParseThresholds(text).status()); });
   group
       .add_option("--parities", workload.parities,
                   "Parities (Hadamard) of all sets of up to K attributes, of two values each")
       ->type_name("K")
       ->check(CLI::PositiveNumber);
-  AddTexts(
-      group, "--where", workload.where, "TEXT",
-      "How many fulfil all conditions: 'age in [30,40] and sex = Female and zone in {1,2}'; may be repeated",
-      [](const std::string& text) { return Complaint(ParseWhere(text).status()); });
+  AddTexts(group, "--where", workload.where, "TEXT",
+           "How many records fulfil all conditions: 'age in [30,40] and sex = Female and zone in {1,2}'; may "
+           "be repeated",
+           [](const std::string& text) { return Complaint(ParseWhere(text).status()); });
 }
 
 void AddNames(CLI::App* command, const std::string& option, std::vector<std::string>& names,
@@ -135,7 +135,7 @@ absl::Status AddPredicates(const WorkloadChoice& choice, const v1::Schema& schem
 }  // namespace
 
 void AddWorkload(CLI::App* command, WorkloadChoice& workload, WorkloadNeed need) {
-  CLI::Option_group* group = command->add_option_group("Questions", "What is asked; any mixture of these");
+  CLI::Option_group* group = command->add_option_group("Questions", "The queries; any mixture of these");
   AddQuestions(*group, workload);
   if (need == WorkloadNeed::kRequired) group->require_option(1, 0);
   AddNames(command, "--attributes", workload.attributes,
@@ -147,8 +147,8 @@ void AddWorkload(CLI::App* command, WorkloadChoice& workload, WorkloadNeed need)
                            {"direct", v1::STRATEGY_DIRECT},
                            {"histogram", v1::STRATEGY_BASE_HISTOGRAM},
                            {"tree", v1::STRATEGY_TREE}},
-                          "What the noise is added to, of all but marginals: each answer, the cells that are "
-                          "summed, or a tree of intervals. Default: auto, the least expected error");
+                          "Where noise is added, except for marginals: to each answer, to the cells that are "
+                          "summed, or to a tree of intervals. Default: auto, the least expected error");
 }
 
 void CheckWorkload(const WorkloadChoice& workload) {
@@ -186,20 +186,19 @@ v1::Spend SpendOf(const SpendChoice& choice) {
 
 void AddSpend(CLI::App* command, SpendChoice& spend) {
   CLI::Option_group* group =
-      command->add_option_group("Budget", "What the request may spend; one of --epsilon and --rho");
+      command->add_option_group("Budget", "The amount to spend; one of --epsilon and --rho");
   AddSpendTo(*group, command, spend);
   group->require_option(1);
 }
 
 void AddPrice(CLI::App* command, PriceChoice& price) {
   CLI::Option_group* group =
-      command->add_option_group("Budget", "What the request may spend, or what it must reach; one of these");
+      command->add_option_group("Budget", "The amount to spend, or the error to reach; one of these");
   AddSpendTo(*group, command, price.spend);
   group
-      ->add_option(
-          "--max-error", price.max_error,
-          "Spend the least with which all answers together are off by at most this many records, with the "
-          "probability of --confidence")
+      ->add_option("--max-error", price.max_error,
+                   "Spend the least such that no answer is wrong by more than this many records, with the "
+                   "probability of --confidence")
       ->type_name("A")
       ->check([](const std::string& text) {
         const double error = std::strtod(text.c_str(), nullptr);

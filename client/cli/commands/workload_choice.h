@@ -1,4 +1,4 @@
-// What is asked on the command line and what it may cost: the options, and the messages that they become.
+// The options for queries and their price, and their conversion to messages.
 //
 // Thread-safe but for the file that is read.
 #pragma once
@@ -38,15 +38,15 @@ struct WorkloadChoice {
   }
 };
 
-// The options that say what is asked. At least one question, where `WorkloadNeed` says so.
+// Adds the options for queries. With kRequired the command line must have at least one query.
 enum class WorkloadNeed { kRequired, kOptional };
 void AddWorkload(CLI::App* command, WorkloadChoice& workload, WorkloadNeed need);
-// Usage errors that concern several options at once; to be called when the line is read.
+// Throws a CLI11 error for options that contradict each other; to be called when the command line is parsed.
 void CheckWorkload(const WorkloadChoice& workload);
 
 // The query sets of the file, then those of the short options in the order marginals, ranges, prefixes,
-// thresholds, parities, where. The strategy goes to all of them that have none and are not marginals.
-// `schema` tells whether intervals can end as they were written. Errors: INVALID_ARGUMENT (conditions), those
+// thresholds, parities, where. The strategy is set for those that have none and are not marginals.
+// Intervals are checked against `schema`. Errors: INVALID_ARGUMENT (conditions), those
 // of ReadWorkload().
 absl::StatusOr<v1::Workload> WorkloadOf(const WorkloadChoice& choice, const v1::Schema& schema);
 
@@ -59,7 +59,7 @@ struct SpendChoice {
 void AddSpend(CLI::App* command, SpendChoice& spend);
 v1::Spend SpendOf(const SpendChoice& choice);
 
-// A spend, or --max-error A: the least that reaches it.
+// A spend, or --max-error A: the least spend that reaches this error.
 struct PriceChoice {
   SpendChoice spend;
   std::optional<double> max_error;
@@ -68,7 +68,7 @@ struct PriceChoice {
 };
 void AddPrice(CLI::App* command, PriceChoice& price);
 
-// Puts the spend, or the target with this confidence, into an estimate or a request for answers.
+// Sets the spend, or the target with this confidence, in an estimate or a request for answers.
 template <typename Request>
 void SetPrice(const PriceChoice& price, const std::optional<double>& confidence, Request& request) {
   if (!price.max_error) {
@@ -81,7 +81,7 @@ void SetPrice(const PriceChoice& price, const std::optional<double>& confidence,
 
 void AddMechanism(CLI::App* command, v1::Mechanism& mechanism);
 void AddConfidence(CLI::App* command, std::optional<double>& confidence);
-// --assume-rows: a number of records, for what would depend on it.
+// --assume-rows: a number of records, for forecasts that depend on it.
 void AddAssumedRows(CLI::App* command, std::optional<int64_t>& rows, const std::string& summary);
 
 }  // namespace curator::cli

@@ -10,15 +10,14 @@
 #include "base/status_macros.h"
 #include "client/cli/output/answer_rows.h"
 #include "client/cli/output/json_writer.h"
-#include "client/cli/output/names.h"
 #include "client/cli/output/tables.h"
 #include "client/cli/output/text.h"
 
 namespace curator::cli {
 namespace {
 
-constexpr size_t kTablesForPeople = 10;
-constexpr size_t kRowsForPeople = 20;
+constexpr size_t kDisplayedTables = 10;
+constexpr size_t kDisplayedRows = 20;
 
 template <typename Number>
 Value OrNone(const std::optional<Number>& number) {
@@ -110,8 +109,9 @@ void WriteQuerySet(const AnswerRows& rows, JsonWriter& json) {
 }
 
 constexpr char kErrorsOfAModel[] =
-    "standard deviations of what the measurements' noise leaves in each count, estimated, for the marginals "
-    "where that is known; how far the model itself is off is not in them";
+    "estimated standard deviations of the error in each count that is due to the measurements' noise, for "
+    "the marginals "
+    "where they are known; they do not include the error of the model itself";
 
 std::string TitleOf(const AnswerRows& rows, const v1::AnswerHeader& header) {
   std::string title;
@@ -129,7 +129,7 @@ std::string TitleOf(const AnswerRows& rows, const v1::AnswerHeader& header) {
   if (rows.noise() != nullptr) {
     absl::StrAppend(&title, ", ", NameOf(rows.noise()->mechanism()), " noise");
     if (const auto half = rows.size() > 0 && rows.errors_are_equal() ? rows.HalfWidth(0) : std::nullopt)
-      absl::StrAppend(&title, ", ", TextOfConfidence(rows.level()), " within +-", RoundedText(*half));
+      absl::StrAppend(&title, ", ", FormatConfidence(rows.level()), " within +-", RoundedText(*half));
   }
   if (rows.errors_are_of_a_model() && rows.size() > 0 && rows.errors_are_equal())
     absl::StrAppend(&title, ", sd about ", RoundedText(*rows.StandardDeviation(0)));
@@ -140,7 +140,7 @@ std::string TitleOf(const AnswerRows& rows, const v1::AnswerHeader& header) {
 Table TableOf(const AnswerRows& rows, const v1::AnswerHeader& header) {
   Table table;
   table.title = TitleOf(rows, header);
-  table.rows_for_people = kRowsForPeople;
+  table.displayed_rows = kDisplayedRows;
   for (const std::string& name : rows.columns()) table.columns.push_back({name, name});
   table.columns.push_back({"count", "count", Align::kRight});
   const bool intervals = rows.level() > 0;
@@ -150,7 +150,7 @@ Table TableOf(const AnswerRows& rows, const v1::AnswerHeader& header) {
     table.columns.push_back({"upper", "to", Align::kRight});
   }
   // Rows that are not shown are made empty: only their number matters.
-  const size_t shown = std::min(rows.size(), kRowsForPeople);
+  const size_t shown = std::min(rows.size(), kDisplayedRows);
   table.rows.resize(rows.size());
   for (size_t i = 0; i < shown; ++i) {
     Row& row = table.rows[i];
@@ -209,10 +209,6 @@ void WriteCsvRows(const AnswerRows& rows, const CsvShape& shape, const std::stri
   }
 }
 
-std::vector<std::string> ListOf(const google::protobuf::RepeatedPtrField<std::string>& texts) {
-  return {texts.begin(), texts.end()};
-}
-
 }  // namespace
 
 absl::Status WriteAnswerCsv(const Answer& answer, const v1::Schema& schema, std::ostream& out) {
@@ -263,7 +259,7 @@ absl::Status WriteAnswerTables(const Answer& answer, const v1::Schema& schema, c
   Document document;
   size_t more = 0;
   RETURN_IF_ERROR(ForEachTable(answer, schema, [&](const AnswerRows& rows) {
-    if (document.tables.size() < kTablesForPeople) {
+    if (document.tables.size() < kDisplayedTables) {
       document.tables.push_back(TableOf(rows, answer.header));
     } else {
       ++more;
@@ -286,10 +282,10 @@ Document SummaryOf(const Answer& answer) {
   for (const Marginal& marginal : answer.marginals) cells += static_cast<int64_t>(marginal.size());
   int64_t answers = 0;
   for (const QuerySetAnswer& set : answer.query_sets) answers += static_cast<int64_t>(set.size());
-  // Programs find every member, people those that say something.
-  const auto unless = [](bool empty) { return empty ? Audience::kPrograms : Audience::kEveryone; };
-  const Audience query_sets = unless(answer.query_sets.empty());
-  const Audience marginals = unless(answer.marginals.empty() && !answer.query_sets.empty());
+  // JSON has every member, tables only those with information.
+  const auto unless = [](bool empty) { return empty ? ShownIn::kJsonAndCsv : ShownIn::kAllForms; };
+  const ShownIn query_sets = unless(answer.query_sets.empty());
+  const ShownIn marginals = unless(answer.marginals.empty() && !answer.query_sets.empty());
   document.fields = {{"release_id", "release", TextOrNone(header.release_id())},
                      {"charge_id", "charge", TextOrNone(header.charge_id())},
                      {"request_id", "request id", TextOrNone(header.request_id())},

@@ -1,4 +1,4 @@
-// Answers in the three forms, with the bins of each attribute in words.
+// Output of answers as CSV, JSON and tables, with the labels of the attributes' bins.
 //
 // Thread-safe: pure functions but for the streams, which belong to the caller.
 #pragma once
@@ -13,10 +13,10 @@
 
 namespace curator::cli {
 
-// One line for each number: the marginal's attributes ("age,sex") or the class of the query set, a column for
-// each attribute and each other label that occurs in the answer (empty where the table does not have it), the
-// count; its standard deviation and interval when there is noise to tell them from; what was done to it
-// afterwards, when something was. Like the two below: DATA_LOSS when the answer does not fit the schema.
+// One line for each number: the marginal's attributes ("age,sex") or the class of the query set; a column for
+// each attribute and each other label that occurs in the answer (empty where the table does not have it); the
+// count; its standard deviation and interval if the errors are known; its post-processing if there was any.
+// This and the next two: DATA_LOSS when the answer does not fit the schema.
 absl::Status WriteAnswerCsv(const Answer& answer, const v1::Schema& schema, std::ostream& out);
 
 // {"release_id", "charge_id", "request_id", "replayed", "event", "post_processing", "free_from",
@@ -26,12 +26,11 @@ absl::Status WriteAnswerCsv(const Answer& answer, const v1::Schema& schema, std:
 // "answers": [as cells]}]}
 absl::Status WriteAnswerJson(const Answer& answer, const v1::Schema& schema, std::ostream& out);
 
-// The first tables and the first rows of each, with a line that says how many more there are.
+// The first tables and the first rows of each, with a line that reports how many more there are.
 absl::Status WriteAnswerTables(const Answer& answer, const v1::Schema& schema, const Terminal& terminal,
                                std::ostream& out);
 
-// Facts about the answer for the end of the output: release, charge, costs, request id, whether it is a
-// replay.
+// The summary at the end of the output: release, charge, costs, request id, whether it is a replay.
 Document SummaryOf(const Answer& answer);
 
 }  // namespace curator::cli

@@ -5,7 +5,9 @@
 #include <limits>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "rpc/convert_attribute.h"
 
 namespace curator::cli {
 namespace {
@@ -21,6 +23,31 @@ bool AllEqual(const std::vector<double>& numbers) {
 }
 
 }  // namespace
+
+absl::StatusOr<CellLabels> CellLabels::Create(const v1::Schema& schema, const v1::MarginalHeader& marginal) {
+  CellLabels result;
+  for (int i = 0; i < marginal.attributes_size(); ++i) {
+    const std::string& name = marginal.attributes(i);
+    const auto attribute =
+        std::find_if(schema.attributes().begin(), schema.attributes().end(),
+                     [&name](const v1::Attribute& candidate) { return candidate.name() == name; });
+    const absl::StatusOr<dp::Attribute> bins =
+        attribute == schema.attributes().end() ? absl::NotFoundError(name) : rpc::FromProto(*attribute);
+    if (!bins.ok() || bins->size() != marginal.sizes(i)) {
+      return absl::DataLossError(absl::StrCat("the answer's attribute ", name, " with ", marginal.sizes(i),
+                                              " bins is not the schema's"));
+    }
+    std::vector<std::string>& labels = result.labels_.emplace_back();
+    labels.reserve(static_cast<size_t>(bins->size()));
+    for (int64_t code = 0; code < bins->size(); ++code)
+      labels.push_back(bins->Label(static_cast<uint32_t>(code)));
+  }
+  result.strides_.assign(result.labels_.size(), 1);
+  for (size_t i = result.labels_.size(); i-- > 1;) {
+    result.strides_[i - 1] = result.strides_[i] * result.labels_[i].size();
+  }
+  return result;
+}
 
 bool HasErrorsOfAModel(const Marginal& marginal, const v1::AnswerHeader& header) {
   return header.post_processing().empty() && !marginal.header.has_noise() &&

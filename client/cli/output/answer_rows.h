@@ -1,5 +1,5 @@
-// Marginals and query sets seen alike: a table with a row for each number, and columns that say what it
-// counts.
+// A common view of marginals and query sets: a table with a row for each number, and label columns that
+// identify it.
 //
 // Thread-safe: immutable views. They point into the answer, which must outlive them.
 #pragma once
@@ -13,22 +13,40 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "client/answer.h"
-#include "client/cli/output/labels.h"
 #include "client/cli/output/value.h"
+#include "curator/v1/query.pb.h"
 #include "curator/v1/schema.pb.h"
 
 namespace curator::cli {
 
-// Around a number, at the stated level, number by number. The true count is not negative, the interval may
-// reach below.
+// The interval around one number at the stated level. It may extend below 0, although the true count does
+// not.
 struct AnswerInterval {
   double lower = 0;
   double upper = 0;
 };
 
-// Whether a marginal's standard deviations are a model's: of its measurements' noise alone, by estimate. How
-// far the model itself is off is not in them, so there are no intervals.
+// Whether a marginal's standard deviations are a model's: estimates of the error that is due to its
+// measurements' noise. They do not include the error of the model itself, so there are no intervals.
 bool HasErrorsOfAModel(const Marginal& marginal, const v1::AnswerHeader& header);
+
+// The labels of one marginal's cells.
+class CellLabels {
+ public:
+  // DATA_LOSS when the schema does not have these attributes in these sizes.
+  static absl::StatusOr<CellLabels> Create(const v1::Schema& schema, const v1::MarginalHeader& marginal);
+
+  size_t attributes() const { return labels_.size(); }
+
+  // The value of attribute `position` (in the marginal) in cell `cell`; the last attribute varies fastest.
+  const std::string& Of(size_t position, size_t cell) const {
+    return labels_[position][(cell / strides_[position]) % labels_[position].size()];
+  }
+
+ private:
+  std::vector<std::vector<std::string>> labels_;
+  std::vector<size_t> strides_;
+};
 
 class AnswerRows {
  public:
@@ -39,19 +57,19 @@ class AnswerRows {
 
   // "age,sex" of a marginal; the class of a query set: "ranges".
   const std::string& name() const { return name_; }
-  // Where it stands in what was asked.
+  // Its index in the request's workload.
   int query_set() const { return query_set_; }
-  // Of the labels: attributes, or "where", "at least", "parity".
+  // The names of the label columns: attributes, or "where", "at least", "parity".
   const std::vector<std::string>& columns() const { return columns_; }
   size_t size() const { return values_->size(); }
   const std::string& Label(size_t column, size_t row) const;
   Value Count(size_t row) const;
   double CountAsDouble(size_t row) const;
 
-  // The noise of each measurement: of each number of a marginal. Null where there is none, as from a model.
+  // The noise of each measurement (of a marginal: of each number). Null where there is none, as for a model.
   const v1::Noise* noise() const { return noise_; }
-  // Level of the intervals; 0 where there are none: a model's estimates, answers whose error is not that of
-  // the noise because they were processed afterwards.
+  // The level of the intervals; 0 where there are none: for a model's estimates, and for post-processed
+  // answers, whose errors are not those of the noise.
   double level() const { return level_; }
   std::optional<AnswerInterval> Interval(size_t row) const;
   std::optional<double> StandardDeviation(size_t row) const;
@@ -75,14 +93,14 @@ class AnswerRows {
   std::string name_;
   int query_set_ = 0;
   std::vector<std::string> columns_;
-  bool has_errors_ = true;  // processed answers have not those of the noise
+  bool has_errors_ = true;  // false for post-processed answers
   double level_ = 0;
   bool errors_are_of_a_model_ = false;
   bool errors_are_equal_ = true;
 };
 
-// Visits everything in the order in which it was asked, one after the other: labels of a large answer are not
-// in memory all at once. Ends with the first error.
+// Visits all tables in the order of the request. Only one table's labels are in memory at a time. Stops at
+// the first error.
 absl::Status ForEachTable(const Answer& answer, const v1::Schema& schema,
                           const std::function<absl::Status(const AnswerRows&)>& visit);
 

@@ -29,7 +29,7 @@ class TextRows : public RowWriter {
   void Add(Row row) override {
     std::vector<std::string> cells;
     for (size_t i = 0; i < columns_.size(); ++i) {
-      if (columns_[i].audience != Audience::kPrograms) cells.push_back(TextOf(row[i]));
+      if (columns_[i].shown_in != ShownIn::kJsonAndCsv) cells.push_back(DisplayText(row[i]));
     }
     held_.push_back(std::move(cells));
     if (held_.size() >= kHeldRows) Flush();
@@ -49,7 +49,7 @@ class TextRows : public RowWriter {
   void WriteHeading() {
     std::vector<std::string> titles;
     for (const Column& column : columns_) {
-      if (column.audience == Audience::kPrograms) continue;
+      if (column.shown_in == ShownIn::kJsonAndCsv) continue;
       shown_.push_back(&column);
       titles.push_back(column.title);
     }
@@ -90,7 +90,7 @@ class CsvRows : public RowWriter {
   void Add(Row row) override {
     bool first = true;
     for (size_t i = 0; i < columns_.size(); ++i) {
-      if (columns_[i].audience == Audience::kPeople) continue;
+      if (columns_[i].shown_in == ShownIn::kTables) continue;
       if (!std::exchange(first, false)) out_ << ",";
       out_ << CsvField(row[i]);
     }
@@ -113,7 +113,7 @@ class JsonRows : public RowWriter {
   void Add(Row row) override {
     json_.BeginObject();
     for (size_t i = 0; i < columns_.size(); ++i) {
-      if (columns_[i].audience == Audience::kPeople) continue;
+      if (columns_[i].shown_in == ShownIn::kTables) continue;
       json_.Key(columns_[i].key);
       json_.Write(row[i]);
     }
@@ -131,12 +131,12 @@ void PrintJson(const Document& document, std::ostream& out) {
   JsonWriter json(out);
   json.BeginObject();
   for (const Field& field : document.fields) {
-    if (field.audience == Audience::kPeople) continue;
+    if (field.shown_in == ShownIn::kTables) continue;
     json.Key(field.key);
     json.Write(field.value);
   }
   for (const Table& table : document.tables) {
-    if (table.audience == Audience::kPeople) continue;
+    if (table.shown_in == ShownIn::kTables) continue;
     json.Key(table.key);
     JsonRows rows(table.columns, json);
     for (const Row& row : table.rows) rows.Add(row);
@@ -151,7 +151,7 @@ Table FieldsAsTable(const std::vector<Field>& fields) {
   table.rows.emplace_back();
   for (const Field& field : fields) {
     if (std::holds_alternative<RawJson>(field.value)) continue;
-    table.columns.push_back({field.key, field.title, Align::kLeft, field.audience});
+    table.columns.push_back({field.key, field.title, Align::kLeft, field.shown_in});
     table.rows.back().emplace_back(field.value);
   }
   return table;
@@ -166,20 +166,20 @@ void PrintCsv(const Document& document, std::ostream& out) {
 void PrintFields(const std::vector<Field>& fields, const Terminal& terminal, std::ostream& out) {
   size_t width = 0;
   for (const Field& field : fields) {
-    if (field.audience != Audience::kPrograms) width = std::max(width, DisplayWidth(field.title));
+    if (field.shown_in != ShownIn::kJsonAndCsv) width = std::max(width, DisplayWidth(field.title));
   }
   for (const Field& field : fields) {
-    if (field.audience == Audience::kPrograms) continue;
+    if (field.shown_in == ShownIn::kJsonAndCsv) continue;
     std::string title;
     AppendPadded(title, field.title, width, Align::kLeft);
-    out << Styled(terminal, Style::kBold, title) << kGap << TextOf(field.value) << "\n";
+    out << Styled(terminal, Style::kBold, title) << kGap << DisplayText(field.value) << "\n";
   }
 }
 
 void PrintTable(const Table& table, const Terminal& terminal, std::ostream& out) {
   if (!table.title.empty()) out << Styled(terminal, Style::kBold, Printable(table.title)) << "\n";
   TextRows rows(table.columns, terminal, out);
-  const size_t shown = std::min(table.rows.size(), table.rows_for_people);
+  const size_t shown = std::min(table.rows.size(), table.displayed_rows);
   for (size_t i = 0; i < shown; ++i) rows.Add(table.rows[i]);
   rows.Finish();
   if (shown < table.rows.size()) {
@@ -203,7 +203,7 @@ void Print(const Document& document, OutputForm form, const Terminal& terminal, 
   PrintFields(document.fields, terminal, out);
   bool first = document.fields.empty();
   for (const Table& table : document.tables) {
-    if (table.audience == Audience::kPrograms) continue;
+    if (table.shown_in == ShownIn::kJsonAndCsv) continue;
     if (!std::exchange(first, false)) out << "\n";
     PrintTable(table, terminal, out);
   }

@@ -15,14 +15,14 @@ using ::testing::Not;
 Document Sample() {
   Document document;
   document.fields = {{"name", "dataset", std::string("census")},
-                     {"schema", "schema", RawJson{"{\"a\":[1]}"}, Audience::kPrograms}};
+                     {"schema", "schema", RawJson{"{\"a\":[1]}"}, ShownIn::kJsonAndCsv}};
   document.tables = {
       {"accounts",
        "",
        {{"account", "account"},
         {"spent", "spent", Align::kRight},
-        {"bar", "", Align::kLeft, Audience::kPeople},
-        {"exact", "exact", Align::kLeft, Audience::kPrograms}},
+        {"bar", "", Align::kLeft, ShownIn::kTables},
+        {"exact", "exact", Align::kLeft, ShownIn::kJsonAndCsv}},
        {{std::string("dataset/census"), std::string("0.25"), std::string("##--"), 0.1},
         {std::string("analyst/ana"), std::string("12.5"), std::string("#---"), std::monostate()}}}};
   document.notes = {"a remark"};

@@ -17,7 +17,7 @@
 
 namespace curator::cli {
 
-// An input file, opened; gzip is told by its first byte.
+// An open input file. Gzip is recognised by its first byte.
 struct InputFile {
   std::ifstream stream;
   Client::Compression compression = Client::Compression::kNone;
@@ -26,28 +26,28 @@ struct InputFile {
 // NOT_FOUND, PERMISSION_DENIED or FAILED_PRECONDITION (a directory), each with the path.
 absl::StatusOr<InputFile> OpenInput(const std::string& path);
 
-// Reads a schema, an event or a workload in proto3's JSON form. INVALID_ARGUMENT names the file and what is
-// wrong where: line and column of a syntax error, or the path of a field that the message does not have.
+// Reads a schema, an event or a workload in proto3's JSON form. INVALID_ARGUMENT names the file and the
+// place of the error: line and column of a syntax error, or the path of an unknown field.
 absl::StatusOr<v1::Schema> ReadSchema(const std::string& path);
 absl::StatusOr<v1::Schema> ParseSchema(const std::string& json, const std::string& path);
 absl::StatusOr<v1::Event> ReadEvent(const std::string& path);
 absl::StatusOr<v1::Workload> ReadWorkload(const std::string& path);
 
-// A result file that appears whole or not at all: written under a temporary name beside it, renamed by
-// Commit(). "-" is standard output; devices and pipes are written directly.
+// An output file that appears complete or not at all: it is written under a temporary name in the same
+// folder, and renamed by Commit(). "-" is standard output; devices and pipes are written directly.
 class OutputFile {
  public:
   // `standard_output` must outlive the file.
   static absl::StatusOr<std::unique_ptr<OutputFile>> Create(const std::string& path,
                                                             std::ostream& standard_output);
-  // Removes what was not committed.
+  // Removes the temporary file unless it was committed.
   ~OutputFile();
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
 
   std::ostream& stream() { return *stream_; }
 
-  // Whether everything written so far has been taken. A full disk shows here first.
+  // An error if writing has failed so far, for example because the disk is full.
   absl::Status Check() const;
   absl::Status Commit();
 

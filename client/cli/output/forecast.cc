@@ -4,25 +4,20 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "client/cli/output/names.h"
 #include "client/cli/output/tables.h"
 #include "client/cli/output/text.h"
 
 namespace curator::cli {
 namespace {
 
-std::vector<std::string> ListOf(const google::protobuf::RepeatedPtrField<std::string>& texts) {
-  return {texts.begin(), texts.end()};
-}
-
-// The parameter of the noise as people write it: the scale of Laplace, the standard deviation of Gaussian.
-std::string ParameterForPeople(const v1::Noise& noise) {
-  if (noise.mechanism() == v1::MECHANISM_DISCRETE_LAPLACE) return "scale " + TextOfFraction(noise.scale());
-  return "sigma^2 " + TextOfFraction(noise.sigma_squared());
+// The parameter of the noise: the scale of Laplace, sigma^2 of Gaussian.
+std::string DescribeParameter(const v1::Noise& noise) {
+  if (noise.mechanism() == v1::MECHANISM_DISCRETE_LAPLACE) return "scale " + FormatFraction(noise.scale());
+  return "sigma^2 " + FormatFraction(noise.sigma_squared());
 }
 
 // "rho 0.1", "epsilon 1, delta 1e-9"; nothing where nothing is spent.
-Value TextOfSpend(const v1::Spend& spend) {
+Value FormatSpend(const v1::Spend& spend) {
   if (!spend.rho().empty()) return "rho " + spend.rho();
   if (spend.epsilon().empty()) return std::monostate();
   return "epsilon " + spend.epsilon() + (spend.delta().empty() ? "" : ", delta " + spend.delta());
@@ -35,7 +30,7 @@ double LevelOf(const v1::EstimateWorkloadResponse& estimate) {
 }
 
 std::string WithinTitle(double level) {
-  return absl::StrCat(TextOfConfidence(level), " within +-");
+  return absl::StrCat(FormatConfidence(level), " within +-");
 }
 
 // Columns, or cells of a row, one after the other.
@@ -46,12 +41,12 @@ std::vector<Item> Together(std::vector<Item> first, const std::vector<Item>& sec
 }
 
 const std::vector<Column> kNoiseColumns = {{"mechanism", "noise"},
-                                           {"noise", "parameter", Align::kLeft, Audience::kPeople},
-                                           {"scale", "scale", Align::kRight, Audience::kPrograms},
-                                           {"sigma_squared", "sigma^2", Align::kRight, Audience::kPrograms}};
+                                           {"noise", "parameter", Align::kLeft, ShownIn::kTables},
+                                           {"scale", "scale", Align::kRight, ShownIn::kJsonAndCsv},
+                                           {"sigma_squared", "sigma^2", Align::kRight, ShownIn::kJsonAndCsv}};
 
 Row NoiseCells(const v1::Noise& noise) {
-  return {NameOf(noise.mechanism()), ParameterForPeople(noise), TextOrNone(noise.scale()),
+  return {NameOf(noise.mechanism()), DescribeParameter(noise), TextOrNone(noise.scale()),
           TextOrNone(noise.sigma_squared())};
 }
 
@@ -61,7 +56,7 @@ std::vector<Column> ErrorColumns(const Column& error, const std::string& within,
   std::vector<Column> columns = {{"standard_deviation", "std dev", Align::kRight},
                                  error,
                                  {"confidence_half_width", within, Align::kRight},
-                                 {"confidence_level", "level", Align::kRight, Audience::kPrograms}};
+                                 {"confidence_level", "level", Align::kRight, ShownIn::kJsonAndCsv}};
   if (assumed_rows) columns.push_back({"share_of_rows", share, Align::kRight});
   return columns;
 }
@@ -78,7 +73,7 @@ Table MarginalTable(const v1::EstimateWorkloadResponse& estimate, std::optional<
               "",
               {{"attributes", "marginal"},
                {"cells", "cells", Align::kRight},
-               {"query_set", "query set", Align::kRight, Audience::kPrograms}},
+               {"query_set", "query set", Align::kRight, ShownIn::kJsonAndCsv}},
               {}};
   table.columns = Together(Together(table.columns, kNoiseColumns),
                            ErrorColumns({"expected_absolute_error", "mean |error|", Align::kRight},
@@ -101,7 +96,7 @@ Table QuerySetTable(const v1::EstimateWorkloadResponse& estimate, std::optional<
                {"answers", "answers", Align::kRight},
                {"strategy", "strategy"},
                {"words", "measured as"},
-               {"measurements", "measurements", Align::kRight, Audience::kPrograms}},
+               {"measurements", "measurements", Align::kRight, ShownIn::kJsonAndCsv}},
               {}};
   table.columns =
       Together(Together(table.columns, kNoiseColumns),
@@ -119,7 +114,7 @@ Table QuerySetTable(const v1::EstimateWorkloadResponse& estimate, std::optional<
 }
 
 // "rho 0.1": what the first account, that of the dataset, would be charged, counter by counter.
-Value TextOfCost(const google::protobuf::RepeatedPtrField<v1::Cost>& costs) {
+Value FormatCost(const google::protobuf::RepeatedPtrField<v1::Cost>& costs) {
   std::string text;
   for (const v1::Cost& cost : costs) {
     if (cost.account() != costs[0].account()) break;
@@ -132,9 +127,9 @@ Table ChoiceTable(const v1::EstimateWorkloadResponse& estimate) {
   Table table{"choices",
               "other budgets",
               {{"spend", "spend"},
-               {"epsilon", "epsilon", Align::kRight, Audience::kPrograms},
-               {"delta", "delta", Align::kRight, Audience::kPrograms},
-               {"rho", "rho", Align::kRight, Audience::kPrograms},
+               {"epsilon", "epsilon", Align::kRight, ShownIn::kJsonAndCsv},
+               {"delta", "delta", Align::kRight, ShownIn::kJsonAndCsv},
+               {"rho", "rho", Align::kRight, ShownIn::kJsonAndCsv},
                {"cost", "costs"},
                {"standard_deviation", "std dev", Align::kRight},
                {"max_error", "all within +-", Align::kRight},
@@ -142,8 +137,8 @@ Table ChoiceTable(const v1::EstimateWorkloadResponse& estimate) {
               {}};
   for (const auto& choice : estimate.choices()) {
     const v1::Spend& spend = choice.spend();
-    table.rows.push_back({TextOfSpend(spend), TextOrNone(spend.epsilon()), TextOrNone(spend.delta()),
-                          TextOrNone(spend.rho()), TextOfCost(choice.costs()), choice.standard_deviation(),
+    table.rows.push_back({FormatSpend(spend), TextOrNone(spend.epsilon()), TextOrNone(spend.delta()),
+                          TextOrNone(spend.rho()), FormatCost(choice.costs()), choice.standard_deviation(),
                           choice.max_error(), choice.fits()});
   }
   return table;
@@ -226,11 +221,11 @@ Document ForecastDocument(const std::string& dataset, const v1::EstimateWorkload
                      {"marginal_count", "marginals", int64_t{estimate.marginals_size()}},
                      {"total_cells", "cells", estimate.total_cells()},
                      {"event", "would be recorded as", estimate.event()},
-                     {"spend", "would spend", TextOfSpend(estimate.spend())},
+                     {"spend", "would spend", FormatSpend(estimate.spend())},
                      {"max_error", "all errors within +-", estimate.max_error()},
                      {"fits", "fits the budget", estimate.fits()},
                      {"free_from", "free with --prefer-free, from", ListOf(estimate.free_from()),
-                      estimate.free_from().empty() ? Audience::kPrograms : Audience::kEveryone}};
+                      estimate.free_from().empty() ? ShownIn::kJsonAndCsv : ShownIn::kAllForms}};
   if (!estimate.marginals().empty()) document.tables.push_back(MarginalTable(estimate, assumed_rows));
   if (!estimate.query_sets().empty()) document.tables.push_back(QuerySetTable(estimate, assumed_rows));
   document.tables.push_back(CostTable(estimate.costs()));
@@ -289,7 +284,7 @@ Table ForecastRecords(const v1::EstimateWorkloadResponse& estimate, std::optiona
   for (const auto& choice : estimate.choices()) {
     records.Add(
         Together<Member>(MembersOf(choice.spend()), {{"record", "choice"},
-                                                     {"amount", TextOfCost(choice.costs())},
+                                                     {"amount", FormatCost(choice.costs())},
                                                      {"standard_deviation", choice.standard_deviation()},
                                                      {"max_error", choice.max_error()},
                                                      {"fits", choice.fits()}}));

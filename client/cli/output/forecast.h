@@ -1,4 +1,4 @@
-// What an estimate says, as tables and as one CSV table.
+// An estimate of a workload as a document, and as a single table.
 //
 // Thread-safe: pure functions.
 #pragma once
@@ -12,13 +12,13 @@
 
 namespace curator::cli {
 
-// Facts, the error of each marginal and query set, what each account would pay, and what other budgets would
-// buy. `assumed_rows`: also errors as shares of this many records.
+// The price, the error of each marginal and query set, the cost for each account, and the errors at other
+// budgets. With `assumed_rows`, also errors as shares of this many records.
 Document ForecastDocument(const std::string& dataset, const v1::EstimateWorkloadResponse& estimate,
                           std::optional<int64_t> assumed_rows);
 
-// The same for programs that read one table: each line is a record of one kind, said by its first column, and
-// leaves the columns of other kinds empty.
+// The same as one table for CSV: each row is a record of the kind that its first column names; the columns of
+// other kinds are empty.
 //   request     total_cells, max_error, fits, epsilon, delta, rho (what would be spent), event, free_from
 //   marginal    query_set, attributes, cells, mechanism, scale, sigma_squared, errors
 //   query_set   query_set, cells (its answers), strategy, measurements, mechanism, ..., errors

@@ -1,6 +1,6 @@
-// Writes one JSON document piece by piece, so that a large answer is never in memory as JSON.
+// A streaming writer of one JSON document: a large answer is never in memory as JSON.
 //
-// Belongs to one thread and one stream.
+// Not thread-safe.
 #pragma once
 
 #include <ostream>
@@ -15,7 +15,7 @@ namespace curator::cli {
 // `text` as a JSON string with its quotes. Bytes that are not UTF-8 become U+FFFD.
 std::string JsonString(std::string_view text);
 
-// The caller opens and closes in pairs, and puts a Key() before each member of an object.
+// The caller pairs Begin and End calls, and calls Key() before each member of an object.
 class JsonWriter {
  public:
   explicit JsonWriter(std::ostream& out) : out_(out) {}
@@ -25,7 +25,7 @@ class JsonWriter {
   void BeginArray();
   void EndArray();
   void Key(std::string_view key);
-  // Doubles that JSON cannot write (infinite, not a number) become null.
+  // Doubles that JSON cannot represent (infinite, not a number) become null.
   void Write(const Value& value);
 
  private:

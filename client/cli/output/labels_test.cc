@@ -1,11 +1,12 @@
-#include "client/cli/output/labels.h"
-
+// The bins and labels that the command line shows: the server's, made from the schema that it was sent.
 #include <google/protobuf/util/json_util.h>
 #include <gtest/gtest.h>
 
 #include <limits>
 
 #include "absl/strings/str_cat.h"
+#include "client/cli/commands/dataset_document.h"
+#include "client/cli/output/answer_rows.h"
 
 namespace curator::cli {
 namespace {
@@ -16,13 +17,28 @@ v1::Schema SchemaOf(const std::string& json) {
   return schema;
 }
 
-std::vector<std::string> LabelsOf(const std::string& attribute) {
-  const v1::Schema schema = SchemaOf("{\"attributes\":[" + attribute + "]}");
-  std::vector<std::string> labels;
-  for (int64_t code = 0; code < BinsOf(schema.attributes(0)); ++code) {
-    labels.push_back(LabelOf(schema.attributes(0), code));
+v1::MarginalHeader MarginalOf(std::vector<std::pair<std::string, int64_t>> attributes) {
+  v1::MarginalHeader marginal;
+  for (const auto& [name, size] : attributes) {
+    marginal.add_attributes(name);
+    marginal.add_sizes(size);
   }
+  return marginal;
+}
+
+// Of the cells of the schema's first attribute.
+std::vector<std::string> LabelsOf(const v1::Schema& schema) {
+  std::vector<std::string> labels;
+  const int64_t bins = BinsOf(schema.attributes(0));
+  if (bins == 0) return labels;
+  const CellLabels cells =
+      CellLabels::Create(schema, MarginalOf({{schema.attributes(0).name(), bins}})).value();
+  for (size_t cell = 0; cell < static_cast<size_t>(bins); ++cell) labels.push_back(cells.Of(0, cell));
   return labels;
+}
+
+std::vector<std::string> LabelsOf(const std::string& attribute) {
+  return LabelsOf(SchemaOf("{\"attributes\":[" + attribute + "]}"));
 }
 
 using Labels = std::vector<std::string>;
@@ -43,12 +59,14 @@ TEST(Labels, IntegersAreIntervalsAndTheLastIsClosed) {
 }
 
 TEST(Labels, TheWidestIntegersDoNotOverflow) {
-  v1::Attribute attribute;
+  v1::Schema schema;
+  v1::Attribute& attribute = *schema.add_attributes();
+  attribute.set_name("n");
   attribute.mutable_integer()->set_min(std::numeric_limits<int64_t>::min());
   attribute.mutable_integer()->set_max(std::numeric_limits<int64_t>::max());
   attribute.mutable_integer()->set_bin_width(std::numeric_limits<int64_t>::max());
   ASSERT_EQ(BinsOf(attribute), 3);
-  EXPECT_EQ(LabelOf(attribute, 2), "[9223372036854775806, 9223372036854775807]");
+  EXPECT_EQ(LabelsOf(schema).at(2), "[9223372036854775806, 9223372036854775807]");
 }
 
 TEST(Labels, NumbersAreIntervalsAndTheLastIsClosed) {
@@ -61,7 +79,7 @@ TEST(Labels, EvenStepsAreTheirDecimals) {
             (Labels{"[-0.1, 0)", "[0, 0.1)", "[0.1, 0.2)", "[0.2, 0.3)", "[0.3, 0.4]"}));
   const v1::Schema schema =
       SchemaOf(R"({"attributes":[{"name":"x","numeric":{"min":0,"max":100,"step":0.5}}]})");
-  EXPECT_EQ(KindOf(schema.attributes(0)), "numeric, 0 to 100 by 0.5");
+  EXPECT_EQ(DescribeKind(schema.attributes(0)), "numeric, 0 to 100 by 0.5");
   EXPECT_EQ(BinsOf(schema.attributes(0)), 200);
 }
 
@@ -79,15 +97,6 @@ TEST(Labels, CodesAreThemselves) {
 
 TEST(Labels, AnAttributeOfNoKindHasNoBins) {
   EXPECT_EQ(BinsOf(v1::Attribute()), 0);
-}
-
-v1::MarginalHeader MarginalOf(std::vector<std::pair<std::string, int64_t>> attributes) {
-  v1::MarginalHeader marginal;
-  for (const auto& [name, size] : attributes) {
-    marginal.add_attributes(name);
-    marginal.add_sizes(size);
-  }
-  return marginal;
 }
 
 const char kSchema[] = R"({"attributes":[

@@ -3,7 +3,6 @@
 #include <cstdlib>
 
 #include "absl/strings/str_cat.h"
-#include "client/cli/output/names.h"
 #include "client/cli/output/text.h"
 
 namespace curator::cli {
@@ -17,6 +16,10 @@ double Share(const std::string& amount, const std::string& limit) {
 
 }  // namespace
 
+std::vector<std::string> ListOf(const google::protobuf::RepeatedPtrField<std::string>& texts) {
+  return {texts.begin(), texts.end()};
+}
+
 Table AccountTable(const google::protobuf::RepeatedPtrField<v1::Account>& accounts,
                    const Terminal& terminal) {
   constexpr int kBarWidth = 20;
@@ -24,20 +27,20 @@ Table AccountTable(const google::protobuf::RepeatedPtrField<v1::Account>& accoun
               "",
               {{"account", "account"},
                {"rule", "rule"},
-               {"promise", "promise", Align::kLeft, Audience::kPeople},
-               {"epsilon", "epsilon", Align::kRight, Audience::kPrograms},
-               {"delta", "delta", Align::kRight, Audience::kPrograms},
+               {"promise", "promise", Align::kLeft, ShownIn::kTables},
+               {"epsilon", "epsilon", Align::kRight, ShownIn::kJsonAndCsv},
+               {"delta", "delta", Align::kRight, ShownIn::kJsonAndCsv},
                {"counter", "counter"},
                {"limit", "limit", Align::kRight},
                {"spent", "spent", Align::kRight},
                {"held", "held", Align::kRight},
                {"remaining", "left", Align::kRight}},
               {}};
-  if (terminal.out_is_terminal) table.columns.push_back({"bar", "", Align::kLeft, Audience::kPeople});
+  if (terminal.out_is_terminal) table.columns.push_back({"bar", "", Align::kLeft, ShownIn::kTables});
   for (const v1::Account& account : accounts) {
     for (const v1::Counter& counter : account.counters()) {
       table.rows.push_back(
-          {account.name(), NameOf(account.promise().rule()), TextOfPromise(account.promise()),
+          {account.name(), NameOf(account.promise().rule()), FormatPromise(account.promise()),
            account.promise().epsilon(), account.promise().delta().empty() ? "0" : account.promise().delta(),
            counter.name(), counter.limit(), counter.spent(), counter.held(), counter.remaining()});
       if (terminal.out_is_terminal) {
@@ -81,7 +84,7 @@ Document OperationDocument(const v1::Operation& operation) {
                      {"release_id", "release", TextOrNone(operation.release_id())},
                      {"error", "error", TextOrNone(operation.error())},
                      {"request_id", "request id", operation.request_id()},
-                     {"create_time", "started", TextOrNone(TextOfTime(operation.create_time()))}};
+                     {"create_time", "started", TextOrNone(FormatTime(operation.create_time()))}};
   return document;
 }
 
@@ -92,7 +95,7 @@ absl::Status StatusOf(const v1::Operation& operation) {
     case v1::Operation::INTERRUPTED:
       return absl::UnavailableError(
           absl::StrCat("operation ", operation.id(),
-                       " was interrupted: the server ended meanwhile. Send the same request "
+                       " was interrupted because the server stopped. Send the same request "
                        "again with --request-id ",
                        operation.request_id(), "; it is not charged again"));
     case v1::Operation::FAILED:
@@ -105,7 +108,7 @@ absl::Status StatusOf(const v1::Operation& operation) {
   }
 }
 
-std::string TextOfConfidence(double level) {
+std::string FormatConfidence(double level) {
   return RoundedText(level * 100) + "%";
 }
 

@@ -1,4 +1,4 @@
-// What is known about the terminal, and the little that is drawn on one.
+// The properties of the terminal, and styles and bars for it.
 //
 // Thread-safe but for ProgressBar, which belongs to one thread.
 #pragma once
@@ -14,23 +14,23 @@ struct Terminal {
   bool error_is_terminal = false;
   bool in_is_terminal = false;
   bool colours = false;  // never without a terminal, never when NO_COLOR is set
-  bool utf8 = false;     // whether what is drawn on a terminal may be more than ASCII
+  bool utf8 = false;     // whether the terminal shows more than ASCII
   int columns = 80;
 
-  // Of this process.
+  // The terminal of this process.
   static Terminal Detect();
 };
 
 enum class Style { kPlain, kBold, kDim, kRed, kYellow, kGreen };
 
-// The text in the style where the terminal shows colours, unchanged otherwise.
+// The text in the style if the terminal has colours, else unchanged.
 std::string Styled(const Terminal& terminal, Style style, std::string_view text);
 
-// A bar of `width` columns: spent solid, held shaded, the rest light; "##=." where the terminal shows ASCII
-// only. Shares are of the whole, cut to 0..1.
+// A bar of `width` columns: the spent share solid, the held share shaded, the rest light; "##=." if the
+// terminal shows ASCII only. Shares are clamped to 0..1.
 std::string BudgetBar(const Terminal& terminal, double spent, double held, int width);
 
-// One line that is drawn over itself on a terminal, and nothing elsewhere.
+// A progress line that is redrawn in place on a terminal; elsewhere it prints nothing.
 class ProgressBar {
  public:
   enum class Visibility { kShown, kHidden };

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <variant>
 
 namespace curator::cli {
@@ -19,7 +20,7 @@ std::string Joined(const std::vector<std::string>& items, std::string_view separ
   return text;
 }
 
-struct ForPeople {
+struct ToDisplayText {
   std::string operator()(std::monostate) const { return "-"; }
   std::string operator()(bool value) const { return value ? "yes" : "no"; }
   std::string operator()(int64_t value) const { return std::to_string(value); }
@@ -42,7 +43,7 @@ struct ForCsv {
 };
 
 constexpr int kBoundDigits = 6;
-// What outward rounding adds to a number such as 10 on its way through doubles.
+// The relative error of outward rounding when a number such as 10 is converted through doubles.
 constexpr double kDoubleRounding = 1e-12;
 
 std::string SixDigits(double number) {
@@ -124,8 +125,8 @@ std::string Shortened(std::string_view text, size_t width, std::string_view cut)
   return kept + std::string(cut);
 }
 
-std::string TextOf(const Value& value) {
-  return std::visit(ForPeople(), value);
+std::string DisplayText(const Value& value) {
+  return std::visit(ToDisplayText(), value);
 }
 
 std::string CsvField(const Value& value) {
@@ -141,6 +142,139 @@ std::string CsvText(std::string_view text) {
   }
   quoted.push_back('"');
   return quoted;
+}
+
+std::string NameOf(v1::Rule rule) {
+  switch (rule) {
+    case v1::RULE_PURE:
+      return "pure";
+    case v1::RULE_ADVANCED:
+      return "advanced";
+    case v1::RULE_ZCDP:
+      return "zcdp";
+    default:
+      return "unknown";
+  }
+}
+
+std::string NameOf(v1::NeighbourRelation neighbours) {
+  switch (neighbours) {
+    case v1::NEIGHBOUR_RELATION_ADD_REMOVE:
+      return "add-remove";
+    case v1::NEIGHBOUR_RELATION_REPLACE_ONE:
+      return "replace-one";
+    default:
+      return "unknown";
+  }
+}
+
+std::string NameOf(v1::DatasetState state) {
+  switch (state) {
+    case v1::DATASET_STATE_CREATED:
+      return "created";
+    case v1::DATASET_STATE_SEALED:
+      return "sealed";
+    case v1::DATASET_STATE_ARCHIVED:
+      return "archived";
+    default:
+      return "unknown";
+  }
+}
+
+std::string NameOf(v1::Mechanism mechanism) {
+  switch (mechanism) {
+    case v1::MECHANISM_DISCRETE_LAPLACE:
+      return "laplace";
+    case v1::MECHANISM_DISCRETE_GAUSSIAN:
+      return "gaussian";
+    case v1::MECHANISM_UNSPECIFIED:
+      return "auto";
+    default:
+      return "unknown";
+  }
+}
+
+std::string NameOf(v1::Strategy strategy) {
+  switch (strategy) {
+    case v1::STRATEGY_DIRECT:
+      return "direct";
+    case v1::STRATEGY_BASE_HISTOGRAM:
+      return "histogram";
+    case v1::STRATEGY_TREE:
+      return "tree";
+    default:
+      return "auto";
+  }
+}
+
+std::string NameOf(v1::Charge::State state) {
+  switch (state) {
+    case v1::Charge::RESERVED:
+      return "reserved";
+    case v1::Charge::STARTED:
+      return "started";
+    case v1::Charge::COMMITTED:
+      return "committed";
+    case v1::Charge::CANCELLED:
+      return "cancelled";
+    case v1::Charge::FORFEITED:
+      return "forfeited";
+    default:
+      return "unknown";
+  }
+}
+
+std::string NameOf(v1::Operation::State state) {
+  switch (state) {
+    case v1::Operation::RUNNING:
+      return "running";
+    case v1::Operation::DONE:
+      return "done";
+    case v1::Operation::FAILED:
+      return "failed";
+    case v1::Operation::INTERRUPTED:
+      return "interrupted";
+    default:
+      return "unknown";
+  }
+}
+
+std::string FormatTime(const google::protobuf::Timestamp& time) {
+  if (time.seconds() == 0) return "";
+  const std::time_t seconds = time.seconds();
+  std::tm parts;
+  if (gmtime_r(&seconds, &parts) == nullptr) return "";
+  std::array<char, 40> text;
+  return std::string(text.data(), std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts));
+}
+
+std::string Hex(std::string_view bytes) {
+  constexpr char kDigits[] = "0123456789abcdef";
+  std::string text;
+  for (const char c : bytes) {
+    const unsigned char byte = static_cast<unsigned char>(c);
+    text.push_back(kDigits[byte >> 4]);
+    text.push_back(kDigits[byte & 0x0f]);
+  }
+  return text;
+}
+
+std::string FormatPromise(const v1::BudgetLimit& promise) {
+  std::string text = "epsilon " + promise.epsilon();
+  if (!promise.delta().empty() && promise.delta() != "0") text += ", delta " + promise.delta();
+  return text;
+}
+
+std::string FormatFraction(const std::string& fraction) {
+  constexpr size_t kShort = 12;
+  const size_t slash = fraction.find('/');
+  if (slash == std::string::npos) return fraction;
+  const std::string numerator = fraction.substr(0, slash);
+  const std::string denominator = fraction.substr(slash + 1);
+  if (denominator == "1" && numerator.size() <= kShort) return numerator;
+  const double bottom = std::strtod(denominator.c_str(), nullptr);
+  if (!(bottom > 0)) return fraction;
+  return RoundedText(std::strtod(numerator.c_str(), nullptr) / bottom);
 }
 
 }  // namespace curator::cli

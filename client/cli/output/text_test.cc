@@ -48,11 +48,11 @@ TEST(Text, CsvQuotesOnlyWhereItMust) {
 }
 
 TEST(Text, CellsForPeople) {
-  EXPECT_EQ(TextOf(Value()), "-");
-  EXPECT_EQ(TextOf(Value(std::vector<std::string>())), "-");
-  EXPECT_EQ(TextOf(Value(false)), "no");
-  EXPECT_EQ(TextOf(Value(int64_t{-12})), "-12");
-  EXPECT_EQ(TextOf(Value(std::vector<std::string>{"a", "b"})), "a, b");
+  EXPECT_EQ(DisplayText(Value()), "-");
+  EXPECT_EQ(DisplayText(Value(std::vector<std::string>())), "-");
+  EXPECT_EQ(DisplayText(Value(false)), "no");
+  EXPECT_EQ(DisplayText(Value(int64_t{-12})), "-12");
+  EXPECT_EQ(DisplayText(Value(std::vector<std::string>{"a", "b"})), "a, b");
 }
 
 TEST(Text, PeopleNeverSeeLessThanTheBound) {

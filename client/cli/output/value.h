@@ -1,4 +1,4 @@
-// What commands print, before it is known in which form.
+// The values that commands print, independent of the output form.
 //
 // Thread-safe: plain values.
 #pragma once
@@ -12,12 +12,12 @@ namespace curator::cli {
 
 // How a command's result is written to standard output.
 enum class OutputForm {
-  kTable,  // aligned, rounded and shortened for people
-  kJson,   // one document, exact, with names that stay
+  kTable,  // aligned, rounded and shortened for display
+  kJson,   // one document, exact, with stable names
   kCsv,    // the main table with a header line, exact
 };
 
-// A JSON text that is only printed where the form is JSON.
+// JSON text, printed in JSON form only.
 struct RawJson {
   std::string text;
 };

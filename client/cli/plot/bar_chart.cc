@@ -1,11 +1,12 @@
 #include "client/cli/plot/bar_chart.h"
 
 #include <algorithm>
+#include <cmath>
+#include <string_view>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
-#include "client/cli/output/names.h"
 #include "client/cli/output/tables.h"
 #include "client/cli/output/text.h"
 
@@ -18,7 +19,7 @@ std::string RemarkOf(const AnswerRows& rows, const v1::AnswerHeader& header) {
     absl::StrAppend(&remark, remark.empty() ? "" : ", ", text);
   };
   if (rows.noise() != nullptr) add(NameOf(rows.noise()->mechanism()) + " noise");
-  if (rows.level() > 0) add(TextOfConfidence(rows.level()) + " intervals");
+  if (rows.level() > 0) add(FormatConfidence(rows.level()) + " intervals");
   if (!header.post_processing().empty()) add("made " + header.post_processing());
   return remark;
 }
@@ -58,6 +59,107 @@ Span SpanOf(const BarChart& chart) {
   }
   if (span.low == span.high) span.high = span.low + 1;
   return span;
+}
+
+namespace {
+
+constexpr size_t kWidestTerminalLabel = 24;
+constexpr size_t kNarrowestBars = 10;
+
+struct Glyphs {
+  std::string_view solid;
+  std::string_view shaded;
+  std::string_view line;
+  std::string_view lower_end;
+  std::string_view upper_end;
+  std::string_view cut;  // of a label that is too long
+};
+
+constexpr Glyphs kBlocks = {"█", "▒", "─", "├", "┤", "…"};
+constexpr Glyphs kAscii = {"#", "=", "-", "|", "|", "."};
+
+std::string Padding(size_t used, size_t width) {
+  return std::string(width > used ? width - used : 0, ' ');
+}
+
+// Columns of the terminal that a stretch of the axis covers.
+class ColumnAxis {
+ public:
+  ColumnAxis(Span span, size_t columns) : span_(span), columns_(static_cast<int>(columns)) {}
+
+  // 0 for the first column to columns() for the end of the last one.
+  int EdgeOf(double value) const {
+    const double share = (value - span_.low) / (span_.high - span_.low);
+    return std::clamp(static_cast<int>(std::lround(share * columns_)), 0, columns_);
+  }
+  int ColumnOf(double value) const { return std::min(EdgeOf(value), columns_ - 1); }
+  int columns() const { return columns_; }
+
+ private:
+  const Span span_;
+  const int columns_;
+};
+
+// The bar's columns, in runs of one style.
+std::string BarText(const Bar& bar, const ColumnAxis& axis, const Glyphs& glyphs, const Terminal& terminal) {
+  const int from = std::min(axis.EdgeOf(0), axis.EdgeOf(bar.value));
+  const int to = std::max(axis.EdgeOf(0), axis.EdgeOf(bar.value));
+  const int lower = bar.interval ? axis.ColumnOf(bar.interval->lower) : axis.columns();
+  const int upper = bar.interval ? axis.ColumnOf(bar.interval->upper) : -1;
+  std::string text;
+  std::string run;
+  Style style = Style::kPlain;
+  const auto flush = [&] { text += Styled(terminal, style, std::exchange(run, "")); };
+  const auto put = [&](std::string_view glyph, Style next) {
+    if (next != style) flush();
+    style = next;
+    run += glyph;
+  };
+  for (int column = 0; column < axis.columns(); ++column) {
+    const bool inside = column >= from && column < to;
+    const bool uncertain = column >= lower && column <= upper;
+    if (inside) {
+      put(uncertain ? glyphs.shaded : glyphs.solid, Style::kGreen);
+    } else if (uncertain) {
+      const bool is_end = column == upper || column == lower;
+      put(!is_end ? glyphs.line : column == upper ? glyphs.upper_end : glyphs.lower_end, Style::kYellow);
+    } else {
+      put(" ", Style::kPlain);
+    }
+  }
+  flush();
+  return text;
+}
+
+}  // namespace
+
+void DrawOnTerminal(const BarChart& chart, const Terminal& terminal, std::ostream& out) {
+  const Glyphs& glyphs = terminal.out_is_terminal && terminal.utf8 ? kBlocks : kAscii;
+  size_t label_width = 0;
+  size_t number_width = 0;
+  for (const Bar& bar : chart.bars) {
+    label_width = std::max(label_width, std::min(DisplayWidth(bar.label), kWidestTerminalLabel));
+    number_width = std::max(number_width, RoundedText(bar.value).size());
+  }
+  constexpr size_t kGaps = 4;
+  const size_t taken = label_width + number_width + kGaps;
+  const size_t columns = static_cast<size_t>(std::max(terminal.columns, 1));
+  const ColumnAxis axis(SpanOf(chart),
+                        columns > taken + kNarrowestBars ? columns - taken - 1 : kNarrowestBars);
+  out << Styled(terminal, Style::kBold, chart.title);
+  if (!chart.remark.empty()) out << "  (" << chart.remark << ")";
+  out << "\n";
+  for (const Bar& bar : chart.bars) {
+    const std::string label = Shortened(bar.label, label_width, glyphs.cut);
+    const std::string number = RoundedText(bar.value);
+    std::string line = absl::StrCat(label, Padding(DisplayWidth(label), label_width), "  ",
+                                    Padding(number.size(), number_width), number, "  ",
+                                    BarText(bar, axis, glyphs, terminal));
+    line.erase(line.find_last_not_of(' ') + 1);
+    out << line << "\n";
+  }
+  if (chart.more_bars > 0)
+    out << Styled(terminal, Style::kDim, absl::StrCat("... ", chart.more_bars, " more values")) << "\n";
 }
 
 }  // namespace curator::cli

@@ -1,16 +1,19 @@
-// What a plot shows: for each table with one label column, the number of each row as a bar with its interval.
+// Bar charts of an answer's tables with one label column: a bar with its interval for each row. Drawn on the
+// terminal here, as SVG in svg_chart.h.
 //
-// Thread-safe: plain values and pure functions.
+// Thread-safe: plain values, and pure functions but for the stream, which belongs to the caller.
 #pragma once
 
 #include <cstddef>
 #include <optional>
+#include <ostream>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "client/answer.h"
 #include "client/cli/output/answer_rows.h"
+#include "client/cli/output/terminal.h"
 #include "curator/v1/schema.pb.h"
 
 namespace curator::cli {
@@ -25,7 +28,7 @@ struct BarChart {
   std::string title;   // "age"; "prefixes of age"
   std::string remark;  // "laplace noise, 95% intervals", "... made non-negative"; may be empty
   std::vector<Bar> bars;
-  size_t more_bars = 0;  // that are left out
+  size_t more_bars = 0;  // omitted because of ChartLimits::bars
 };
 
 struct ChartLimits {
@@ -33,16 +36,21 @@ struct ChartLimits {
   size_t bars = 200;  // of each
 };
 
-// One-way marginals, prefixes, and whatever else has one label column, in the order of the answer; tables
-// beyond the limit are left out. DATA_LOSS when the answer does not fit the schema.
+// The charts of one-way marginals, prefixes and all other tables with one label column, in the order of the
+// answer; tables beyond the limit are omitted. DATA_LOSS when the answer does not fit the schema.
 absl::StatusOr<std::vector<BarChart>> ChartsOf(const Answer& answer, const v1::Schema& schema,
                                                const ChartLimits& limits);
 
-// What the bars of a chart span, 0 included; never empty.
+// The range of the chart's bars and intervals, 0 included; never empty.
 struct Span {
   double low = 0;
   double high = 0;
 };
 Span SpanOf(const BarChart& chart);
+
+// Draws one line for each bar, as wide as the terminal: label, number, bar. A bar is solid up to the lower
+// end of its interval and shaded from there to its value; a line continues to the upper end. Uses block
+// characters where the terminal shows UTF-8, else "###==--|"; colours where it has them.
+void DrawOnTerminal(const BarChart& chart, const Terminal& terminal, std::ostream& out);
 
 }  // namespace curator::cli

@@ -9,7 +9,6 @@
 #include "client/cli/output/text.h"
 #include "client/cli/plot/bar_chart.h"
 #include "client/cli/plot/svg_chart.h"
-#include "client/cli/plot/terminal_chart.h"
 
 namespace curator::cli {
 namespace {

@@ -1,4 +1,4 @@
-// Schedules of mechanisms as people write them.
+// The arguments of `curator calc`: schedules of mechanisms, and numbers, which are read exactly.
 //
 // On the command line a mechanism is NAME or NAME:KEY=VALUE,KEY=VALUE,...
 //
@@ -11,9 +11,9 @@
 //   approximate        epsilon, delta
 //   zcdp               rho
 //
-// and every one takes count (1), how many times, and group (1), the records that one unit owns at most. A
-// file holds one curator.v1.Event in JSON, as the accountant's service and `curator charge` take it: there
-// decimals are text, so that none passes through a double. Thread-safe: pure functions.
+// and every mechanism takes count (1), how many times, and group (1), the most records of one unit. A file
+// holds one curator.v1.Event in JSON, as AccountantService and `curator charge` take it; decimals there are
+// text, so that none passes through a double. Thread-safe: pure functions.
 #pragma once
 
 #include <string>
@@ -21,6 +21,7 @@
 
 #include "absl/status/statusor.h"
 #include "dp/accounting/calculators/schedule.h"
+#include "dp/accounting/units.h"
 
 namespace curator::cli {
 
@@ -30,5 +31,14 @@ absl::StatusOr<dp::Schedule> ParseEvents(const std::vector<std::string>& events)
 // The schedule of the event in the file at `path`. Errors: those of ReadEvent(); INVALID_ARGUMENT names the
 // field.
 absl::StatusOr<dp::Schedule> ReadSchedule(const std::string& path);
+
+// A positive decimal of at most twelve places, exactly. INVALID_ARGUMENT names `field`.
+absl::StatusOr<dp::Rational> ParsePositive(const std::string& text, const std::string& field);
+
+// 0 < delta < 1.
+absl::StatusOr<dp::Delta> ParseDelta(const std::string& text);
+// epsilon > 0, rho > 0.
+absl::StatusOr<dp::Epsilon> ParseEpsilon(const std::string& text);
+absl::StatusOr<dp::Rho> ParseRho(const std::string& text);
 
 }  // namespace curator::cli

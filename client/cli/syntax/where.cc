@@ -4,11 +4,12 @@
 #include <charconv>
 #include <optional>
 #include <utility>
+#include <variant>
 
 #include "absl/strings/str_cat.h"
-#include "client/cli/output/numeric_edges.h"
 #include "client/cli/output/text.h"
 #include "client/cli/output/utf8.h"
+#include "rpc/convert_attribute.h"
 
 namespace curator::cli {
 namespace {
@@ -229,12 +230,13 @@ absl::Status EndError(const v1::Condition& condition, const std::string& why) {
 }
 
 // A numeric attribute's last bin includes its largest edge.
-bool IsLargestEdge(const v1::Numeric& numeric, const std::string& text) {
+bool IsLargestEdge(const v1::Attribute& attribute, const std::string& text) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  const int64_t edges = EdgeCount(numeric);
-  return error == std::errc() && end == text.data() + text.size() && edges > 0 &&
-         value == EdgeAt(numeric, edges - 1);
+  if (error != std::errc() || end != text.data() + text.size()) return false;
+  const absl::StatusOr<dp::Attribute> converted = rpc::FromProto(attribute);
+  const auto* const numeric = converted.ok() ? std::get_if<dp::NumericKind>(&converted->kind()) : nullptr;
+  return numeric != nullptr && value == numeric->edges.back();
 }
 
 }  // namespace
@@ -287,7 +289,7 @@ absl::Status CheckEnds(const ParsedConditions& parsed, const v1::Schema& schema)
                       absl::StrCat("its values are counted one by one, so the last one that is meant "
                                    "ends the interval: write ']' or '<=' with the one before ",
                                    end));
-    if (attribute->has_numeric() && !excluded && !IsLargestEdge(attribute->numeric(), end))
+    if (attribute->has_numeric() && !excluded && !IsLargestEdge(*attribute, end))
       return EndError(condition, absl::StrCat("its bins end before their upper edge: write '", end,
                                               ")' or '< ", end, "'"));
   }

@@ -1,4 +1,4 @@
-// The language of --where and --thresholds: conditions on attributes, as people write them.
+// The parser of --where and --thresholds: conditions on attributes.
 //
 //   where      := condition { "and" condition }
 //   thresholds := "at least" number { "," number } "of" [ "each" number "of" ]
@@ -11,14 +11,14 @@
 //   income in [0, 20000) and education = 'Some college'
 //   at least 2 of (age >= 65, smoker = yes, zone in {1,2})
 //
-// Attributes and values are words (letters, digits, and _ - + . : / & %, and whatever is not ASCII), or any
-// text between quotes, ' or ", in which \ makes the next character part of the text. Keywords are lower case;
-// a word that is one must be quoted. An end of an interval that is left out is the attribute's own. "]" and
+// Attributes and values are words (letters, digits, _ - + . : / & % and non-ASCII characters), or any text
+// between quotes, ' or ", in which \ makes the next character part of the text. Keywords are lower case;
+// a value that is a keyword must be quoted. An omitted end of an interval is the attribute's own. "]" and
 // "<=" include the end, ")" and "<" do not. Numeric attributes have bins [edge, next edge) and take ")" and
 // "<", at their largest edge also "]" and "<="; all others take "]" and "<=" (CheckEnds()).
 //
-// Values stay text: the server knows what they are. The parser keeps no stack: its depth does not depend on
-// the text, which is at most kLongestWhere bytes.
+// Values stay text, which the server interprets. The parser is not recursive; the text has at most
+// kLongestWhere bytes.
 //
 // Thread-safe: pure functions.
 #pragma once
@@ -37,7 +37,7 @@ namespace curator::cli {
 
 inline constexpr size_t kLongestWhere = size_t{1} << 16;
 
-// How an interval was closed: what the message itself does not say.
+// How the upper end of an interval was written, which the message does not record.
 enum class UpperEnd { kAbsent, kIncluded, kExcluded };
 
 struct ParsedConditions {
@@ -51,7 +51,7 @@ struct ParsedThresholds {
   int32_t each = 0;  // 0: all conditions together
 };
 
-// Errors: INVALID_ARGUMENT that says what was expected and where, and shows the place under the text:
+// Errors: INVALID_ARGUMENT with what was expected, and a mark under its place in the text:
 //
 //   expected a value after '='
 //     age in [30,40] and sex =
@@ -59,8 +59,8 @@ struct ParsedThresholds {
 absl::StatusOr<ParsedConditions> ParseWhere(std::string_view text);
 absl::StatusOr<ParsedThresholds> ParseThresholds(std::string_view text);
 
-// INVALID_ARGUMENT when a condition closes an interval in a way that its attribute's bins cannot mean.
-// Attributes that the schema does not have are left to the server, which knows near misses.
+// INVALID_ARGUMENT when an interval's upper end is written in a way that its attribute's bins do not allow.
+// Unknown attributes are left to the server, which suggests similar names.
 absl::Status CheckEnds(const ParsedConditions& parsed, const v1::Schema& schema);
 
 }  // namespace curator::cli

@@ -93,8 +93,8 @@ absl::StatusOr<Event> CheapestCertified(const std::vector<CountedEvent>& draws, 
   ASSIGN_OR_RETURN(CertifiedEvent whole, Certified(AsOne(draws), delta));
   if (whole.epsilon > most && KeepsByZcdp(draws, most, delta)) whole.epsilon = most;
   if (whole.epsilon > most) {
-    return InvalidField("epsilon", "is too small: the draws that it is to pay for are certified for " +
-                                       whole.epsilon.ToString() + " at delta " + delta.ToString());
+    return InvalidField("epsilon", "is too small: the draws are certified for " + whole.epsilon.ToString() +
+                                       " at delta " + delta.ToString());
   }
   Event together{std::move(whole)};
   ASSIGN_OR_RETURN(std::optional<Event> apart, Apart(draws, delta));

@@ -26,7 +26,7 @@ absl::Status NoStatedPrivacy() {
   return absl::FailedPreconditionError("counts mechanisms with a stated epsilon only");
 }
 
-// For remarks: what decides is never read back from them.
+// For remarks, which are never parsed.
 std::string Rounded(double number) {
   std::array<char, 32> text{};
   std::snprintf(text.data(), text.size(), "%.6g", number);
@@ -160,7 +160,7 @@ void AddNumericalLower(const Schedule& schedule, const Interval& delta, Rows& ro
                   "nothing can be below"});
 }
 
-// Equal mechanisms as one: the order of a schedule does not matter, and calculators work less.
+// Merges equal mechanisms: the order of a schedule does not matter, and calculators have less work.
 absl::StatusOr<Schedule> Gathered(const Schedule& schedule) {
   Schedule gathered;
   for (const CountedEvent& part : schedule) {
@@ -175,7 +175,7 @@ absl::StatusOr<Schedule> Gathered(const Schedule& schedule) {
   return gathered;
 }
 
-// What is no number is no answer.
+// A NaN is replaced by an error.
 void RefuseNan(Rows& rows) {
   for (CalculatedEpsilon& row : rows) {
     if (!row.epsilon.ok()) row.remark.clear();

@@ -41,7 +41,7 @@ absl::StatusOr<int64_t> ReachingUnits(const RuleSpec& promise, int64_t limit) {
 int64_t Rounded(const RuleSpec& promise, int64_t units, int64_t limit) {
   constexpr int kMostDigits = 15;
   int64_t rounded = units;
-  int some = 0;  // so many digits can go
+  int some = 0;  // digits that can be dropped
   int too_many = kMostDigits + 1;
   while (too_many - some > 1) {
     const int digits = some + (too_many - some) / 2;
@@ -97,7 +97,7 @@ absl::StatusOr<RuleSpec> WithDelta(const RuleSpec& opened, Delta delta) {
   promise.delta = delta;
   if (delta < *promise.delta_slack) {
     return InvalidField("delta", absl::StrCat("must be at least ", promise.delta_slack->ToString(),
-                                              ", what this account's composition takes of it"));
+                                              ", the part that this account reserves for composition"));
   }
   RETURN_IF_ERROR(LimitsOf(promise).status());
   return promise;

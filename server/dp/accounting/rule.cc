@@ -21,7 +21,7 @@ absl::StatusOr<std::vector<CounterAmount>> Named(const RuleDefinition& rule,
   return named;
 }
 
-// Turns the costs of mechanisms into the cost of a whole, alike for every rule.
+// Combines the costs of mechanisms into the cost of an event, in the same way for every rule.
 class Costing {
  public:
   Costing(const RuleDefinition& rule, const RuleSpec& spec) : rule_(rule), spec_(spec) {}

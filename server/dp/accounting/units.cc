@@ -10,9 +10,9 @@
 namespace curator::dp {
 namespace {
 
-// Longer texts than this are refused unread: no amount needs them, and the work stays bounded.
+// Longer texts are rejected without parsing, which bounds the work; no amount needs them.
 constexpr size_t kMaxTextLength = 64;
-// Exponents are read up to here and then stand still: any larger one has the same verdict.
+// Exponents saturate here: any larger one leads to the same error.
 constexpr int kExponentCeiling = 10'000;
 // int64 holds every number of 18 digits and some of 19; none of 20.
 constexpr size_t kMaxUnitDigits = 19;

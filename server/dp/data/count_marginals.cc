@@ -125,7 +125,7 @@ Counters CountersFor(const ColumnsView& table, const Domain& domain, std::span<c
   return counters;
 }
 
-// Decided from the magnitude of the number of rows and from public sizes. Each core has counters of its own.
+// Depends on the magnitude of the number of rows and on public sizes. Each core has its own counters.
 int CoresFor(const ColumnsView& table, const Domain& domain, std::span<const Joint> joints) {
   const int64_t work = MagnitudeOf(table.rows) * static_cast<int64_t>(joints.size());
   const int64_t numbers = NumbersFor(domain, joints);

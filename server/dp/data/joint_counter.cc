@@ -267,8 +267,8 @@ class Projections {
 std::vector<uint32_t> ProjectCounts(const Domain& domain, const AttributeSet& from,
                                     std::span<const uint32_t> counts, const AttributeSet& to) {
   if (from.size() == to.size()) return {counts.begin(), counts.end()};
-  // Neighbouring attributes with the same fate are one axis. Outer axes are summed out first: their sums run
-  // over long, contiguous stretches.
+  // Adjacent attributes that are all kept, or all summed out, form one axis. Outer axes are summed out first:
+  // their sums run over long, contiguous stretches.
   AttributeSet left = from;
   std::vector<uint32_t> sums;
   while (left.size() > to.size()) {

@@ -27,7 +27,7 @@ double CountingCostPerRow(int64_t cells, size_t attributes) {
 }
 
 // Chooses joints for the sets from `begin` to `end`. Sets know how many of their attributes the joint at hand
-// lacks; attributes know which sets they are in, so that adding one to the joint looks at no other.
+// lacks; attributes know which sets they are in, so that adding one to the joint visits no other set.
 class GreedyCover {
  public:
   GreedyCover(const Domain& domain, const std::vector<AttributeSet>& sets, size_t begin, size_t end,

@@ -24,7 +24,7 @@ std::byte* Map(size_t size) {
   return start == MAP_FAILED ? nullptr : static_cast<std::byte*>(start);
 }
 
-// Maps more than is needed and gives back what lies outside of whole large pages.
+// Maps more than needed and unmaps the parts outside of whole large pages.
 std::byte* MapAligned(size_t size, size_t alignment) {
   std::byte* const mapped = Map(size + alignment);
   if (mapped == nullptr) return nullptr;
@@ -44,7 +44,7 @@ absl::StatusOr<std::unique_ptr<ProtectedPages>> ProtectedPages::Allocate(size_t 
   const size_t size = RoundedUp(bytes == 0 ? 1 : bytes, large ? kLargePageBytes : kSmallPageBytes);
   std::byte* const start = large ? MapAligned(size, kLargePageBytes) : Map(size);
   if (start == nullptr) return absl::ResourceExhaustedError("no memory for a table");
-  // Both are advice that the system may decline.
+  // Both are hints that the system may ignore.
   madvise(start, size, MADV_DONTDUMP);
   if (large) madvise(start, size, MADV_HUGEPAGE);
   return std::unique_ptr<ProtectedPages>(new ProtectedPages(start, size));

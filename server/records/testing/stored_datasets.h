@@ -1,4 +1,4 @@
-// What the tests of this module share: a scratch folder, a keyed hash, small schemas, gzip.
+// Fixtures for tests of stored datasets: a scratch folder, a keyed hash, small schemas, gzip.
 #pragma once
 
 #include <gtest/gtest.h>

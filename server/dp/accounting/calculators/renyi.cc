@@ -89,7 +89,7 @@ absl::Status CannotBeZcdp(const Event& mechanism) {
   return absl::FailedPreconditionError("zCDP cannot count " + Describe(mechanism));
 }
 
-// What both forms agree about.
+// The mechanisms for which the tight and the loose form agree.
 std::optional<Interval> PlainZcdp(const Event& mechanism) {
   if (const auto* e = std::get_if<ZcdpEvent>(&mechanism.what)) return Interval::Of(e->rho);
   const std::optional<Interval> squared_mu = SquaredMuOf(mechanism);

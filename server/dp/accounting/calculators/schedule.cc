@@ -40,7 +40,7 @@ class Flattening {
     const bool all_equal = std::all_of(event.parts.begin(), event.parts.end(),
                                        [&](const Event& part) { return part == event.parts.front(); });
     if (!all_equal) {
-      return absl::FailedPreconditionError("parallel parts that differ are no sequence of mechanisms");
+      return absl::FailedPreconditionError("different parallel parts are not a sequence of mechanisms");
     }
     return Add(event.parts.front(), count, group_size);
   }

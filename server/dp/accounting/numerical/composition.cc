@@ -29,7 +29,7 @@ constexpr double kLevels = 64;
 // Relative error of the sums over the final measure and of its scale.
 constexpr double kSumSlack = 1e-9;
 
-// How a schedule is composed: fixed before anything is computed.
+// The plan of a composition, fixed before any computation.
 struct Frame {
   std::vector<CountedLoss> losses;
   double mechanisms = 0;
@@ -49,8 +49,8 @@ double RoughMean(const std::vector<CountedLoss>& losses) {
   return mean;
 }
 
-// A Gaussian far narrower than a step is widened to a part of it (upper: a larger mu dominates) or left out
-// (lower).
+// A Gaussian far narrower than a step is widened to a part of a step (upper: a larger mu dominates) or left
+// out (lower).
 void AdmitNarrowGaussian(Frame& frame) {
   const double least = frame.grid.step / 1000;
   for (auto at = frame.losses.begin(); at != frame.losses.end(); ++at) {
@@ -79,9 +79,10 @@ absl::StatusOr<Frame> FrameOf(std::vector<CountedLoss> losses, double target, Bo
         loss.loss.gaussian_mu ? 27 * *loss.loss.gaussian_mu : loss.loss.largest - loss.loss.least;
     frame.grid.tilt = std::min(frame.grid.tilt, kMostTiltedRange / std::max(range, 1e-30));
   }
-  // Coarser until it fits: still valid.
+  // A coarser grid until it fits; the bounds stay valid.
   for (;; frame.grid.step *= 2) {
-    if (frame.grid.step > kWidestStep) return absl::OutOfRangeError("the schedule's losses range too far");
+    if (frame.grid.step > kWidestStep)
+      return absl::OutOfRangeError("the schedule's losses span too wide a range");
     double most = 20 * std::sqrt(2 * mean) / frame.grid.step;
     double all = most;
     for (const CountedLoss& loss : frame.losses) {
@@ -98,7 +99,8 @@ absl::StatusOr<Frame> FrameOf(std::vector<CountedLoss> losses, double target, Bo
 absl::StatusOr<GridMeasure> ConvolvedAndTrimmed(const GridMeasure& a, const GridMeasure& b,
                                                 const Frame& frame, double share) {
   if (static_cast<double>(a.mass.size() + b.mass.size()) > 2 * kMostCellsAtOnce) {
-    return absl::OutOfRangeError("the schedule's losses range too far");  // not covered: no such case known
+    return absl::OutOfRangeError(
+        "the schedule's losses span too wide a range");  // not covered: no such case known
   }
   GridMeasure both = Convolved(a, b, frame.grid);
   Trim(both, frame.grid, frame.Allowance(share));

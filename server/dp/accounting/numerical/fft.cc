@@ -18,7 +18,7 @@ constexpr double kUnitRoundoff = 0x1p-53;
 constexpr size_t kShort = 24;
 // Lost to underflow, at most, in one value.
 constexpr double kUnderflow = 1e-300;
-// Above what is lost when a bound or a norm of at most 2^23 values is computed in doubles.
+// More than the error when a bound or a norm of at most 2^23 values is computed in doubles.
 constexpr double kRaised = 1 + 0x1p-20;
 // Of a sequence: far above 1, which masses sum to, and far below what overflows.
 constexpr double kLargestNorm = 1e10;
