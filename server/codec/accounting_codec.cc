@@ -18,7 +18,7 @@ namespace {
 constexpr std::string_view kDocument = "curator.event";
 constexpr int64_t kVersion = 1;
 
-// Kinds of events in the stored form. A number, once given, keeps its meaning for ever.
+// Kinds of events in the stored form. A number never changes its meaning.
 enum class Kind : int64_t {
   kDiscreteLaplace = 1,
   kDiscreteGaussian = 2,

@@ -149,20 +149,6 @@ absl::Status CheckReason(const std::string& reason) {
   return absl::OkStatus();
 }
 
-absl::Status CheckMayApprove(const ledger::Account& account, const ledger::LimitProposal& proposal,
-                             std::string_view principal) {
-  if (proposal.proposed_by == principal) {
-    return absl::PermissionDeniedError("you proposed this limit: somebody else has to approve it");
-  }
-  const bool is_personal = account.scope_type == ledger::ScopeType::kAnalyst ||
-                           account.scope_type == ledger::ScopeType::kAnalystGroup;
-  if (is_personal && Concerns(account, principal)) {
-    return absl::PermissionDeniedError(
-        "it is the limit of your own account: somebody else has to approve it");
-  }
-  return absl::OkStatus();
-}
-
 }  // namespace
 
 absl::StatusOr<ledger::AccountSpec> AccountUnder(const dp::RuleSpec& limit, ledger::ScopeType scope_type,
@@ -257,7 +243,7 @@ absl::StatusOr<std::vector<LimitView>> ListLimitProposals(ledger::Ledger& ledger
   std::vector<LimitView> views;
   for (const ledger::LimitProposal& proposal : limits.proposals) {
     ASSIGN_OR_RETURN(const ledger::Account* account, AccountOf(limits, proposal));
-    if (limits.dataset.record.owner != principal && !Concerns(*account, principal)) continue;
+    if (!MaySeeAccount(limits.dataset.record, *account, principal)) continue;
     ASSIGN_OR_RETURN(LimitView seen, ViewOfProposal(limits.dataset, *account, proposal));
     views.push_back(std::move(seen));
   }

@@ -4,26 +4,20 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <filesystem>
 #include <memory>
 
 #include "base/canonical_bytes.h"
 #include "codec/accounting_codec.h"
 #include "codec/schema_codec.h"
-#include "host/entropy.h"
 #include "ledger/open_ledger.h"
+#include "service/testing/fixture.h"
+#include "tests/testing/scratch_folder.h"
 
 namespace curator::service {
 namespace {
 
 constexpr int64_t kHour = 3'600'000'000;
 constexpr dp::Delta kDelta(1'000'000'000'000);  // 1e-6
-
-std::string Entropy(size_t size) {
-  std::string bytes(size, '\0');
-  host::FillWithEntropy({reinterpret_cast<uint8_t*>(bytes.data()), bytes.size()});
-  return bytes;
-}
 
 std::string Uuid(int number) {
   const std::string digits = std::to_string(100000 + number);
@@ -41,21 +35,8 @@ dp::Event PureOfUnits(int64_t units) {
 class BudgetsTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    std::string pattern = (std::filesystem::temp_directory_path() / "budgets-XXXXXX").string();
-    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
-    directory_ = pattern;
-    auto opened = ledger::OpenLedger({.url = "sqlite:" + (directory_ / "ledger.db").string(),
-                                      .anchor_dir = directory_ / "anchor",
-                                      .entropy = Entropy});
-    ASSERT_TRUE(opened.ok()) << opened.status();
-    ledger_ = *std::move(opened);
     MakeDataset(
         {.kind = dp::RuleKind::kZcdp, .epsilon = dp::Epsilon(4 * dp::kEpsilonUnitsPerOne), .delta = kDelta});
-  }
-
-  void TearDown() override {
-    ledger_.reset();
-    std::filesystem::remove_all(directory_);
   }
 
   void MakeDataset(const dp::RuleSpec& rule) {
@@ -118,8 +99,12 @@ class BudgetsTest : public ::testing::Test {
     return -1;
   }
 
-  std::filesystem::path directory_;
-  std::unique_ptr<ledger::Ledger> ledger_;
+  const curator::testing::ScratchFolder folder_;
+  const std::unique_ptr<ledger::Ledger> ledger_ =
+      ledger::OpenLedger({.url = "sqlite:" + folder_.path() + "/ledger.db",
+                          .anchor_dir = folder_.path() + "/anchor",
+                          .entropy = RandomBytes})
+          .value();
   std::string dataset_id_;
   dp::RuleSpec rule_;
   ledger::Account account_;

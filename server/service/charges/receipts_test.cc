@@ -9,18 +9,12 @@
 #include "absl/strings/escaping.h"
 #include "base/canonical_bytes.h"
 #include "base/errors.h"
-#include "host/entropy.h"
 #include "ledger/open_ledger.h"
+#include "service/testing/fixture.h"
 #include "tests/testing/scratch_folder.h"
 
 namespace curator::service {
 namespace {
-
-std::string Entropy(size_t size) {
-  std::string bytes(size, '\0');
-  host::FillWithEntropy({reinterpret_cast<uint8_t*>(bytes.data()), bytes.size()});
-  return bytes;
-}
 
 class ReceiptsTest : public ::testing::Test {
  protected:
@@ -30,7 +24,7 @@ class ReceiptsTest : public ::testing::Test {
   std::unique_ptr<ledger::Ledger> Open(const std::string& name) const {
     return ledger::OpenLedger({.url = "sqlite:" + folder_.path() + "/" + name + ".db",
                                .anchor_dir = folder_.path() + "/" + name + ".anchor",
-                               .entropy = Entropy})
+                               .entropy = RandomBytes})
         .value();
   }
 
@@ -62,12 +56,7 @@ class ReceiptsTest : public ::testing::Test {
         .charge;
   }
 
-  static std::string FieldOf(const absl::Status& status) {
-    const std::optional<FieldViolation> violation = FieldViolationOf(status);
-    return violation ? violation->field : "";
-  }
-
-  const testing::ScratchFolder folder_;
+  const curator::testing::ScratchFolder folder_;
   const host::ReceiptSigner signer_;
   const std::unique_ptr<ledger::Ledger> ledger_;
 };

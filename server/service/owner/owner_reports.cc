@@ -61,7 +61,7 @@ std::vector<dp::AttributeSet> AllPairs(const dp::AttributeSet& covered, const dp
 }
 
 absl::StatusOr<Setup> Prepare(const EvaluationRequest& request, const ReleaseView& release) {
-  const auto* synthesis = std::get_if<codec::SynthesisRelease>(&release.content);
+  const auto* synthesis = std::get_if<dp::SynthesisRelease>(&release.content);
   if (synthesis == nullptr)
     return InvalidField("release_id", "is the answer to a workload: only a synthetic release is evaluated");
   const dp::Domain& domain = release.dataset.schema.domain;
@@ -203,20 +203,20 @@ dp::RiskGrid GridFor(RiskGridKind kind, const std::vector<dp::RiskGroup>& groups
   const int deviations = dp::DeviationsFor(groups);
   if (kind == RiskGridKind::kWithinBounds)
     return dp::RiskGridOver(response.low, response.high, response.resolution, deviations);
-  // Finer than a tenth of what tells two responses apart there is nothing to be known.
+  // A grid finer than a tenth of the response's resolution distinguishes nothing.
   return dp::RiskGridAround(groups, response.resolution / 10, deviations);
 }
 
 }  // namespace
 
-absl::StatusOr<Evaluation> EvaluateRelease(Curator& curator, const EvaluationRequest& request,
+absl::StatusOr<Evaluation> EvaluateRelease(Services& services, const EvaluationRequest& request,
                                            Intent intent) {
   RETURN_IF_ERROR(CheckRequestId(request.request_id));
-  ASSIGN_OR_RETURN(const DatasetView dataset, FindOwned(curator.ledger, request.principal, request.dataset));
+  ASSIGN_OR_RETURN(const DatasetView dataset, FindOwned(services.ledger, request.principal, request.dataset));
   if (request.pairs < 1 || request.pairs > kMostPairs)
     return InvalidField("pairs", absl::StrCat("must be from 1 to ", kMostPairs));
   if (request.bias_penalty < 1) return InvalidField("bias_penalty", "must be at least 1");
-  ASSIGN_OR_RETURN(const ReleaseView release, GetRelease(curator, request.principal, request.release_id));
+  ASSIGN_OR_RETURN(const ReleaseView release, GetRelease(services, request.principal, request.release_id));
   if (release.dataset.record.id != dataset.record.id)
     return InvalidField("release_id", absl::StrCat("is not of dataset \"", request.dataset, "\""));
   ASSIGN_OR_RETURN(const Setup setup, Prepare(request, release));
@@ -224,27 +224,27 @@ absl::StatusOr<Evaluation> EvaluateRelease(Curator& curator, const EvaluationReq
   if (intent == Intent::kValidateOnly) return Evaluation{};
   ASSIGN_OR_RETURN(const dp::OwnerView view,
                    OwnerActions::Open(
-                       curator, dataset, request.principal,
+                       services, dataset, request.principal,
                        absl::StrCat("evaluate release ", request.release_id, request.by.empty() ? "" : " by ",
                                     absl::StrJoin(request.by, ", "), " (request ", request.request_id, ")")));
   ASSIGN_OR_RETURN(std::vector<GroupEvaluation> groups, Compare(dataset.schema.domain, setup, view, *model));
   return Summarised(std::move(groups), request.bias_penalty);
 }
 
-absl::StatusOr<int64_t> CountRows(Curator& curator, const std::string& request_id,
+absl::StatusOr<int64_t> CountRows(Services& services, const std::string& request_id,
                                   const std::string& principal, const std::string& dataset, Intent intent) {
   RETURN_IF_ERROR(CheckRequestId(request_id));
-  ASSIGN_OR_RETURN(const DatasetView view, FindOwned(curator.ledger, principal, dataset));
+  ASSIGN_OR_RETURN(const DatasetView view, FindOwned(services.ledger, principal, dataset));
   if (intent == Intent::kValidateOnly) return 0;
   ASSIGN_OR_RETURN(
       const dp::OwnerView records,
-      OwnerActions::Open(curator, view, principal, absl::StrCat("count rows (request ", request_id, ")")));
+      OwnerActions::Open(services, view, principal, absl::StrCat("count rows (request ", request_id, ")")));
   return records.Records();
 }
 
-absl::StatusOr<RiskReport> ReportRisk(Curator& curator, const RiskRequest& request, Intent intent) {
+absl::StatusOr<RiskReport> ReportRisk(Services& services, const RiskRequest& request, Intent intent) {
   RETURN_IF_ERROR(CheckRequestId(request.request_id));
-  ASSIGN_OR_RETURN(const DatasetView dataset, FindOwned(curator.ledger, request.principal, request.dataset));
+  ASSIGN_OR_RETURN(const DatasetView dataset, FindOwned(services.ledger, request.principal, request.dataset));
   if (!dataset.schema.nesting) {
     return absl::FailedPreconditionError(absl::StrCat("the records of dataset \"", request.dataset,
                                                       "\" lie in no groups: its schema has no nesting"));
@@ -252,7 +252,7 @@ absl::StatusOr<RiskReport> ReportRisk(Curator& curator, const RiskRequest& reque
   if (intent == Intent::kValidateOnly) return RiskReport{};
   ASSIGN_OR_RETURN(
       const dp::OwnerView view,
-      OwnerActions::Open(curator, dataset, request.principal,
+      OwnerActions::Open(services, dataset, request.principal,
                          absl::StrCat("report the risk of groups (request ", request.request_id, ")")));
   const dp::ResponseNumbers response = dp::ResponseValues(dataset.schema);
   ASSIGN_OR_RETURN(const std::vector<dp::RiskGroup> groups,

@@ -26,7 +26,7 @@ absl::Status TooMany(const std::string& path, std::string_view what, int64_t mos
 // Counts what the sets of one request are going to be, before they are made.
 class Allowance {
  public:
-  absl::Status Take(const GroupSize& size, const std::string& path) {
+  absl::Status Take(const QueryGroupSize& size, const std::string& path) {
     if (size.queries > answers_) return TooMany(path, "answers", kLimits.most_answers);
     if (size.terms > terms_) return TooMany(path, "terms of answers", kMostTerms);
     if (groups_ == 0) return TooMany(path, "questions", kMostGroups);
@@ -106,7 +106,7 @@ absl::StatusOr<dp::AskedSet> Resolve(const Place& place, const MarginalsQuery& q
 }
 
 absl::StatusOr<dp::QueryGroup> ResolveAllBoxes(const Place& place, const dp::AttributeSet& attributes) {
-  GroupSize size{.queries = 1, .terms = static_cast<int64_t>(attributes.size())};
+  QueryGroupSize size{.queries = 1, .terms = static_cast<int64_t>(attributes.size())};
   for (const uint32_t attribute : attributes) {
     const int64_t bins = place.domain.attributes()[attribute].size();
     const int64_t intervals = bins * (bins + 1) / 2;
@@ -263,11 +263,11 @@ absl::Status CheckThresholds(const Place& place, const ThresholdsQuery& query) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::vector<std::string>> WordsOfEach(const Place& place,
-                                                     const std::vector<ResolvedCondition>& conditions) {
+absl::StatusOr<std::vector<std::string>> DescribeEach(const Place& place,
+                                                      const std::vector<ResolvedCondition>& conditions) {
   std::vector<std::string> words;
   for (const ResolvedCondition& condition : conditions) {
-    words.push_back(WordsOf(place.domain, {condition}));
+    words.push_back(DescribeConditions(place.domain, {condition}));
     RETURN_IF_ERROR(place.allowance.TakeText(static_cast<int64_t>(words.back().size()), place.path));
   }
   return words;
@@ -283,7 +283,7 @@ absl::StatusOr<dp::AskedSet> Resolve(const Place& place, const ThresholdsQuery& 
   ASSIGN_OR_RETURN(const std::vector<ResolvedCondition> conditions,
                    ResolveConditions(place, query.conditions, asked.by, place.path + ".conditions"));
   const size_t k = query.k == 0 ? conditions.size() : static_cast<size_t>(query.k);
-  ASSIGN_OR_RETURN(const std::vector<std::string> words_of, WordsOfEach(place, conditions));
+  ASSIGN_OR_RETURN(const std::vector<std::string> words_of, DescribeEach(place, conditions));
   RETURN_IF_ERROR(ForEachSubset(conditions.size(), k, [&](const std::vector<size_t>& subset) -> absl::Status {
     std::vector<std::string_view> words;
     size_t bytes = kMostBytesAround;
@@ -297,7 +297,7 @@ absl::StatusOr<dp::AskedSet> Resolve(const Place& place, const ThresholdsQuery& 
     for (const size_t i : subset) chosen.push_back(conditions[i]);
     RETURN_IF_ERROR(
         place.allowance.Take(SizeOfThresholds(place.domain, chosen, query.at_least, asked.by), place.path));
-    const int most = MostFulfilled(place.domain, chosen);
+    const int most = MostSatisfied(place.domain, chosen);
     for (const int t : query.at_least) {
       if (t > most)
         return InvalidField(place.path + ".at_least",
@@ -386,7 +386,7 @@ absl::StatusOr<dp::AskedSet> Resolve(const Place& place, const PredicatesQuery& 
     RETURN_IF_ERROR(place.allowance.Take(SizeOfConjunction(place.domain, conditions, asked.by), path));
     asked.queries.groups =
         WithGroup(std::move(asked.queries.groups), Conjunction(place.domain, conditions, asked.by));
-    asked.words.push_back(WordsOf(place.domain, conditions));
+    asked.words.push_back(DescribeConditions(place.domain, conditions));
     RETURN_IF_ERROR(place.allowance.TakeText(static_cast<int64_t>(asked.words.back().size()), path));
   }
   return asked;
@@ -430,7 +430,7 @@ std::vector<dp::QueryGroup> GroupsOf(const std::vector<dp::AskedSet>& sets) {
   return groups;
 }
 
-std::string WordsOf(const dp::Domain& domain, const std::vector<dp::AskedSet>& sets) {
+std::string DescribeWorkload(const dp::Domain& domain, const std::vector<dp::AskedSet>& sets) {
   constexpr size_t kMostNamed = 6;
   std::string words;
   for (size_t i = 0; i < std::min(sets.size(), kMostNamed); ++i)
