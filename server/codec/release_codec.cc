@@ -183,7 +183,7 @@ std::string EncodeMixed(const dp::WorkloadRelease& release) {
   return std::move(writer).Take();
 }
 
-// As far as can be checked without the domain.
+// Checks what does not need the domain.
 bool IsMeasured(const dp::QueryGroup& group, const std::vector<int64_t>& values) {
   if (const auto* queries = std::get_if<std::vector<dp::LinearQuery>>(&group.queries))
     return values.size() == queries->size();

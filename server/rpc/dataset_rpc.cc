@@ -112,7 +112,7 @@ absl::Status ImportRecords(service::Services& services, const Call& call,
     if (!message.has_csv()) return InvalidField("csv", "all messages after the first must carry CSV bytes");
     RETURN_IF_ERROR(import->Append(message.csv()));
   }
-  // A client that left sent only a part of its file, of which nothing may stay.
+  // A client that left has sent only a part of its file: none of it may stay.
   if (call.IsCancelled())
     return absl::CancelledError("the client cancelled the import before it was complete");
   ASSIGN_OR_RETURN(const data::ImportReport report, import->Finish());

@@ -82,7 +82,7 @@ absl::StatusOr<std::string> PrincipalOf(const grpc::ServerContext& context) {
 }
 
 absl::Status ClientLeft() {
-  return absl::CancelledError("the client left before the end of the answer");
+  return absl::CancelledError("the client left before the end of the stream");
 }
 
 grpc::Status ToGrpcStatus(const absl::Status& status) {

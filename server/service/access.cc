@@ -54,7 +54,7 @@ absl::Status CheckPrincipal(std::string_view principal) {
 }
 
 absl::Status CheckRequestId(std::string_view request_id) {
-  // One spelling for one id: upper case would be another key to the ledger.
+  // One spelling per id: the ledger would take upper case for another request.
   const bool is_lower_case =
       std::none_of(request_id.begin(), request_id.end(), [](char c) { return c >= 'A' && c <= 'Z'; });
   if (host::IsUuid(request_id) && is_lower_case) return absl::OkStatus();

@@ -13,7 +13,7 @@
 namespace curator::service {
 namespace {
 
-// Groups are named like principals are.
+// Group names follow the rules of principals.
 absl::Status CheckHolder(const std::string& field, const std::string& name) {
   const std::optional<FieldViolation> violation = FieldViolationOf(CheckPrincipal(name));
   return violation ? InvalidField(field, violation->description) : absl::OkStatus();
@@ -60,7 +60,7 @@ struct Limits {
 
 absl::StatusOr<Limits> LimitsOf(ledger::Ledger& ledger, DatasetView dataset) {
   ASSIGN_OR_RETURN(std::vector<ledger::Account> accounts, AccountsOf(ledger, dataset));
-  // A lineage bears the id of its first dataset, which opened all its accounts.
+  // A lineage has the id of its first dataset, which opened all its accounts.
   ASSIGN_OR_RETURN(std::vector<ledger::LimitProposal> proposals,
                    ledger.ListLimitProposals(dataset.record.lineage_id));
   return Limits{std::move(dataset), std::move(accounts), std::move(proposals)};
@@ -128,7 +128,7 @@ absl::StatusOr<dp::CounterAmount> WantedLimit(const ledger::Account& account, co
   return limit;
 }
 
-// Numbers are for the owner, who sees every balance.
+// Only for the owner: the messages contain balances.
 absl::Status CheckIsUseful(const std::string& account, const ledger::CounterBalance& balance,
                            int64_t new_limit) {
   if (balance.limit == new_limit) {

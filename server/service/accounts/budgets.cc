@@ -34,8 +34,8 @@ std::string ChargeSummary(std::string_view payload) {
   return charge.ok() ? PostingsSummary(charge->label, charge->postings) : "";
 }
 
-// What the charge cost the first account that it posted to: the dataset's own, or a part's. The others'
-// counters may be the same ones again.
+// The postings of the charge to its first account: the dataset's own, or a part's. Other accounts may repeat
+// the same counters.
 std::vector<ledger::Posting> PostingsOfFirst(const ledger::Charge& charge) {
   std::vector<ledger::Posting> first;
   for (const ledger::Posting& posting : charge.postings) {
@@ -44,7 +44,7 @@ std::vector<ledger::Posting> PostingsOfFirst(const ledger::Charge& charge) {
   return first;
 }
 
-// The least of remaining / cost over the counters that the charge touched.
+// The least remaining / cost over the counters that the charge posted to.
 std::optional<int64_t> RequestsLeft(const ledger::Account& account, const ledger::Charge& charge) {
   std::optional<int64_t> left;
   for (const ledger::Posting& posting : charge.postings) {
@@ -58,7 +58,7 @@ std::optional<int64_t> RequestsLeft(const ledger::Account& account, const ledger
   return left;
 }
 
-// At the delta of the account that governs the dataset.
+// At the delta that the dataset's own account promises.
 absl::StatusOr<HistoryComparison> ComparisonFor(ledger::Ledger& ledger, const DatasetView& view,
                                                 const std::vector<ledger::Account>& accounts,
                                                 std::string_view principal) {

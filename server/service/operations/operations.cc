@@ -19,7 +19,8 @@ absl::StatusOr<ledger::Charge> FindOperation(Services& services, std::string_vie
                                              std::string_view id) {
   ASSIGN_OR_RETURN(ledger::Charge charge, FindOwnCharge(services.ledger, principal, id, "operation"));
   if (charge.kind != kReservationKind) return charge;
-  return absl::NotFoundError("there is no operation of yours with this id");  // a reservation
+  // A reservation's work is done outside of this process.
+  return absl::NotFoundError("there is no operation of yours with this id");
 }
 
 OperationView EndedOrInterrupted(const ledger::Charge& charge) {
@@ -81,7 +82,7 @@ absl::StatusOr<std::vector<OperationView>> ListOperations(Services& services, st
   ASSIGN_OR_RETURN(const std::vector<ledger::Dataset> datasets, services.ledger.ListDatasets());
   std::vector<OperationView> views;
   for (const ledger::Charge& charge : charges) {
-    if (charge.kind == kReservationKind) continue;  // its work is done elsewhere
+    if (charge.kind == kReservationKind) continue;
     ASSIGN_OR_RETURN(OperationView view, ViewOfCharge(services, charge, datasets));
     views.push_back(std::move(view));
   }

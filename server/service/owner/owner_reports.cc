@@ -24,15 +24,15 @@ namespace {
 constexpr int64_t kMostEvaluatedGroups = 1 << 16;
 constexpr int64_t kMostPairs = 10'000;
 
-// What is evaluated, from public facts.
+// The groups and pairs to evaluate, from public facts.
 struct Setup {
   dp::AttributeSet by;
   int64_t groups = 1;
-  std::vector<dp::AttributeSet> pairs;              // that any group asks for, with the attributes of `by`
+  std::vector<dp::AttributeSet> pairs;              // that any group uses, with the attributes of `by`
   std::vector<std::vector<size_t>> pairs_of_group;  // as indices into `pairs`
 };
 
-// The bits of all choices of pairs: known to all who know the release.
+// The random bits that choose pairs: public to those who know the release.
 dp::DrawKey KeyOf(const ReleaseView& release) {
   CanonicalWriter writer("curator.evaluation", 1);
   writer.Text(release.release.id);
@@ -48,7 +48,7 @@ dp::AttributeSet United(const dp::AttributeSet& a, const dp::AttributeSet& b) {
   return both;
 }
 
-// All pairs of attributes of the release that are none of `by`; single attributes where there is one only.
+// All pairs of the release's attributes outside of `by`; the attribute alone when there is only one.
 std::vector<dp::AttributeSet> AllPairs(const dp::AttributeSet& covered, const dp::AttributeSet& by) {
   dp::AttributeSet others;
   std::ranges::set_difference(covered, by, std::back_inserter(others));
@@ -98,7 +98,7 @@ absl::StatusOr<Setup> Prepare(const EvaluationRequest& request, const ReleaseVie
   return setup;
 }
 
-// The cells of a marginal by group: the attributes of `by` may lie anywhere among its own.
+// The cells of a marginal by group. The attributes of `by` may have any positions among its own.
 template <typename Count>
 std::vector<std::vector<double>> ByGroup(const dp::Domain& domain, const dp::AttributeSet& set,
                                          const Setup& setup, const std::vector<Count>& counts) {
@@ -125,7 +125,7 @@ double Sum(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0);
 }
 
-// Between the normalised tables; 2 where one of them has nothing.
+// The L1 distance of the normalised tables; 2 when one of them is empty.
 double Distance(const std::vector<double>& a, const std::vector<double>& b) {
   const double all_a = Sum(a);
   const double all_b = Sum(b);

@@ -47,7 +47,7 @@ void ForEachCell(const dp::Domain& domain, const dp::AttributeSet& attributes, c
   }
 }
 
-// For each attribute its stride in the cells of `by`; 0 for others.
+// The stride of each attribute in the cells of `by`; 0 for attributes outside of `by`.
 std::vector<int64_t> ByStrides(const dp::Domain& domain, const dp::AttributeSet& attributes,
                                const dp::AttributeSet& by) {
   std::vector<int64_t> strides(attributes.size());
@@ -60,7 +60,7 @@ std::vector<int64_t> ByStrides(const dp::Domain& domain, const dp::AttributeSet&
   return strides;
 }
 
-// For each attribute, for each of its codes, how many conditions it fulfils.
+// For each code of each attribute, the number of conditions that it satisfies.
 std::vector<std::vector<int>> FulfilledBy(const dp::Domain& domain, const dp::AttributeSet& attributes,
                                           std::span<const ResolvedCondition> conditions) {
   std::vector<std::vector<int>> fulfilled;
@@ -124,7 +124,7 @@ QueryGroupSize SizeOfThresholds(const dp::Domain& domain, std::span<const Resolv
   const int64_t cells = std::min(kMost, domain.CellCount(AttributesOf(conditions, by)).value_or(kMost));
   QueryGroupSize size{.queries = Times(thresholds, by_cells), .terms = Times(thresholds, cells)};
   for (const ResolvedCondition& condition : conditions)
-    size.terms = std::min(kMost, size.terms + CodesIn(condition.runs));  // what it takes to make them
+    size.terms = std::min(kMost, size.terms + CodesIn(condition.runs));  // the memory to build them
   return size;
 }
 

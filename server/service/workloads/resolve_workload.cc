@@ -16,14 +16,14 @@ namespace {
 constexpr dp::PlanLimits kLimits;
 constexpr int64_t kMostGroups = 100'000;              // predicates, parities, and thresholds
 constexpr int64_t kMostTerms = int64_t{1} << 22;      // each is held, and stored, twice
-constexpr int64_t kMostTextBytes = int64_t{1} << 24;  // of the answers' words
+constexpr int64_t kMostTextBytes = int64_t{1} << 24;  // of the answers' labels
 
 absl::Status TooMany(const std::string& path, std::string_view what, int64_t most) {
   return InvalidField(path, absl::StrCat("asks, with the sets before it, for more than ", most, " ",
                                          std::string(what), ", which is the limit of one request"));
 }
 
-// Counts what the sets of one request are going to be, before they are made.
+// Checks the size of one request's sets against the limits before they are built.
 class Allowance {
  public:
   absl::Status Take(const QueryGroupSize& size, const std::string& path) {
@@ -37,7 +37,7 @@ class Allowance {
   }
 
   absl::Status TakeText(int64_t bytes, const std::string& path) {
-    if (bytes > text_) return TooMany(path, "bytes of words that tell its answers apart", kMostTextBytes);
+    if (bytes > text_) return TooMany(path, "bytes of labels of its answers", kMostTextBytes);
     text_ -= bytes;
     return absl::OkStatus();
   }
@@ -55,7 +55,7 @@ class Allowance {
   int64_t groups_ = kMostGroups;
 };
 
-// One query set, which is written at `path`.
+// One query set; `path` is its field.
 struct Place {
   const dp::Domain& domain;
   Allowance& allowance;
@@ -202,7 +202,7 @@ absl::StatusOr<std::vector<ResolvedCondition>> ResolveConditions(const Place& pl
   return resolved;
 }
 
-// Questions in a row over the same attributes are one group.
+// Consecutive queries over the same attributes form one group.
 std::vector<dp::QueryGroup> WithGroup(std::vector<dp::QueryGroup> groups, dp::QueryGroup group) {
   if (groups.empty() || groups.back().attributes != group.attributes ||
       groups.back().queries.index() != group.queries.index()) {
@@ -228,7 +228,7 @@ std::string Joined(const std::vector<std::string_view>& texts, std::string_view 
   return joined;
 }
 
-// Each subset of k of the positions below n, in lexicographic order; `visit` returns an error to stop.
+// Visits each subset of k of the positions below n, in lexicographic order; an error of `visit` stops.
 template <typename Visit>
 absl::Status ForEachSubset(size_t n, size_t k, const Visit& visit) {
   std::vector<size_t> subset(k);
@@ -273,7 +273,7 @@ absl::StatusOr<std::vector<std::string>> DescribeEach(const Place& place,
   return words;
 }
 
-// The answers' text is charged before it is made: k of many conditions are many long texts.
+// The labels' size is checked before they are made: k of many conditions are many long labels.
 absl::StatusOr<dp::AskedSet> Resolve(const Place& place, const ThresholdsQuery& query) {
   constexpr std::string_view kSeparator = ", ";
   constexpr size_t kMostBytesAround = 16;  // "4096 of (...)"
@@ -351,7 +351,7 @@ absl::StatusOr<dp::AskedSet> Resolve(const Place& place, const ParitiesQuery& qu
   return asked;
 }
 
-// Conditions on one attribute become one.
+// Joins the conditions on each attribute to one.
 absl::StatusOr<std::vector<ResolvedCondition>> ResolvePredicate(const Place& place,
                                                                 const std::vector<Condition>& all_of,
                                                                 const dp::AttributeSet& by,
