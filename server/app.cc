@@ -54,7 +54,7 @@ v1::GetVersionResponse VersionOf(const AppOptions& options) {
 }
 
 void LogCall(const rpc::CallEnd& call) {
-  // A health check every second would drown the rest.
+  // Health checks are too frequent to log.
   if (call.method.starts_with("/grpc.health.")) return;
   host::Log(host::LogLevel::kInfo, "call",
             {{"method", call.method},
@@ -66,7 +66,7 @@ absl::Status CheckOptions(const AppOptions& options) {
   if (!options.development) {
     return absl::FailedPreconditionError(
         "this version has no authentication, so it serves only with --dev, on loopback, where every client "
-        "is believed");
+        "is trusted");
   }
   if (options.data_directory.empty()) return InvalidField("--data-dir", "must name a directory");
   if (options.ledger.empty()) return InvalidField("--ledger", "must be sqlite:PATH or postgresql://...");
@@ -83,17 +83,17 @@ class RunningApp final : public App {
         store_(std::move(store)),
         ledger_(std::move(ledger)),
         work_(options.synthesis_threads, options.synthesis_places),
-        curator_{*ledger_, *store_,     sealer_,
-                 signer_,  operations_, work_,
-                 cores_,   requests_,   options.synthesis_timeout},
-        accountant_rpc_(curator_),
-        budget_rpc_(curator_),
-        dataset_rpc_(curator_),
+        services_{*ledger_, *store_,     sealer_,
+                  signer_,  operations_, work_,
+                  cores_,   requests_,   options.synthesis_timeout},
+        accountant_rpc_(services_),
+        budget_rpc_(services_),
+        dataset_rpc_(services_),
         health_rpc_(*ledger_),
-        operation_rpc_(curator_),
-        owner_rpc_(curator_),
-        query_rpc_(curator_),
-        synthesis_rpc_(curator_),
+        operation_rpc_(services_),
+        owner_rpc_(services_),
+        query_rpc_(services_),
+        synthesis_rpc_(services_),
         version_rpc_(VersionOf(options)) {}
 
   ~RunningApp() override { Drain(); }
@@ -101,7 +101,7 @@ class RunningApp final : public App {
   absl::Status Serve() {
     int port = 0;
     grpc::ServerBuilder builder;
-    // Without this two servers could share a port, and each would get some of the calls.
+    // Without this two servers could share a port, and each would receive some of the calls.
     builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
     builder.AddListeningPort(options_.listen, grpc::InsecureServerCredentials(), &port);
     builder.SetMaxReceiveMessageSize(kMaxMessageBytes);
@@ -147,10 +147,10 @@ class RunningApp final : public App {
   const std::unique_ptr<ledger::Ledger> ledger_;
   rpc::CallObserver calls_{LogCall};
   service::RunningOperations operations_;
-  service::KeyedLock requests_;
+  service::RequestLocks requests_;
   host::FreeCores cores_;
   service::WorkQueue work_;  // destroyed before what its work uses
-  service::Curator curator_;
+  service::Services services_;
   rpc::AccountantRpc accountant_rpc_;
   rpc::BudgetRpc budget_rpc_;
   rpc::DatasetRpc dataset_rpc_;
@@ -184,8 +184,8 @@ absl::StatusOr<std::unique_ptr<App>> App::Start(const AppOptions& options) {
   std::error_code error;
   std::filesystem::create_directories(data_directory, error);
   if (error) {
-    return InvalidField("--data-dir", absl::StrCat("cannot make the directory ", options.data_directory, ": ",
-                                                   error.message()));
+    return InvalidField("--data-dir", absl::StrCat("cannot create the directory ", options.data_directory,
+                                                   ": ", error.message()));
   }
   ASSIGN_OR_RETURN(const host::ServerKey key, host::ServerKey::OpenOrCreate(data_directory / "server.key"));
   ASSIGN_OR_RETURN(std::unique_ptr<records::DatasetStore> store,
@@ -210,7 +210,7 @@ absl::Status CheckLoopback(std::string_view address) {
   if (!IsLoopback(std::string(address.substr(0, colon)))) {
     return InvalidField(
         "--listen",
-        "must be on loopback (127.0.0.1, [::1] or localhost): with --dev every client is believed");
+        "must be on loopback (127.0.0.1, [::1] or localhost): with --dev every client is trusted");
   }
   return absl::OkStatus();
 }

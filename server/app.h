@@ -1,4 +1,4 @@
-// The composition root: the only place where concrete types meet.
+// The composition root: the only place that connects concrete types.
 #pragma once
 
 #include <memory>
@@ -15,11 +15,10 @@ struct AppOptions {
   std::string listen = "127.0.0.1:7878";  // host:port; port 0 picks a free one
   std::string ledger;                     // "sqlite:PATH" or "postgresql://..."
   std::string data_directory;
-  std::string anchor_directory;  // beside the data when empty
-  // Trusts the principal that a client names. Without it the server refuses to start: it has no
-  // authentication.
+  std::string anchor_directory;  // DATA_DIRECTORY/anchor when empty
+  // Trusts the principal that a client names. Required: the server has no authentication yet.
   bool development = false;
-  absl::Duration drain_grace = absl::Seconds(10);     // what long work gets to finish at shutdown
+  absl::Duration drain_grace = absl::Seconds(10);     // for long work to finish at shutdown
   absl::Duration synthesis_timeout = absl::Hours(6);  // a public limit for one synthesis
   int synthesis_threads = 1;                          // a core stays free for the ledger
   int synthesis_places = 64;                          // running and waiting
@@ -28,24 +27,22 @@ struct AppOptions {
 // A running server. Thread-safe.
 class App {
  public:
-  // Serves on return. Errors: INVALID_ARGUMENT, FAILED_PRECONDITION or UNAVAILABLE, saying which option
-  // cannot be met and why.
+  // Returns when the server accepts calls. Errors: INVALID_ARGUMENT, FAILED_PRECONDITION or UNAVAILABLE,
+  // naming the option that cannot be satisfied and the reason.
   static absl::StatusOr<std::unique_ptr<App>> Start(const AppOptions& options);
 
   virtual ~App() = default;
 
-  // Where it listens, with the real port.
+  // HOST:PORT that it listens on, with the actual port.
   virtual std::string address() const = 0;
 
-  // Takes no further work, lets what runs finish for `drain_grace`, abandons the rest (their charges stand
-  // and their request ids take them up again), and returns when nothing runs any more.
+  // Refuses new work, waits up to `drain_grace` for running operations, abandons the rest (their charges
+  // stand, and their request ids resume them), and returns when nothing runs any more.
   virtual void Drain() = 0;
 };
 
-// Where a development server may listen.
-
-// OK for host:port with a host on the loopback interface: 127.0.0.0/8, [::1] or localhost. INVALID_ARGUMENT
-// (--listen) otherwise. Thread-safe: a pure function.
+// The addresses that a development server may listen on: OK for HOST:PORT with a host on the loopback
+// interface, 127.0.0.0/8, [::1] or localhost; else INVALID_ARGUMENT (--listen). Thread-safe: a pure function.
 absl::Status CheckLoopback(std::string_view address);
 
 }  // namespace curator

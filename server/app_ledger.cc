@@ -25,7 +25,7 @@ std::string AnchorOf(const LedgerCommandOptions& options) {
   return absl::StrCat(options.data_directory, "/anchor");
 }
 
-// A URL's password is nobody's business.
+// The URL without its password.
 std::string WithoutPassword(const std::string& url) {
   const size_t scheme = url.find("://");
   const size_t at = url.find('@');
@@ -67,7 +67,7 @@ int RunCheckLedger(const LedgerCommandOptions& options, std::ostream& out, std::
     PrintFindings(verification.findings, out);
   }
   if (inspection->anchored.heads.empty() && !inspection->datasets.empty()) {
-    out << "no anchor vouches for this ledger: a backup that was restored would not be noticed\n";
+    out << "this ledger has no anchor: a restored backup would not be detected\n";
   }
   if (!inspection->findings.empty()) out << "the ledger contradicts its anchor:\n";
   PrintFindings(inspection->findings, out);
@@ -81,7 +81,7 @@ int RunBackupNote(const LedgerCommandOptions& options, std::ostream& out, std::o
   const auto anchor = ledger::AnchorDirOf(options.ledger, AnchorOf(options));
   if (!anchor.ok()) return Fail(anchor.status(), error);
   const bool is_file = options.ledger.rfind("sqlite:", 0) == 0;
-  out << "A backup holds, in this order:\n"
+  out << "A backup contains, in this order:\n"
       << "  1. the ledger " << WithoutPassword(options.ledger)
       << (is_file
               ? "  (sqlite3 FILE \".backup COPY\": never the file alone, its -wal holds the newest charges)\n"

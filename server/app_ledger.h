@@ -1,7 +1,6 @@
-// The subcommands of curatord that look after the ledger while no server needs to run.
+// The subcommands of curatord that maintain a ledger without a running server.
 //
-// Each returns the exit status: 0 done and sound, 1 could not be done, 3 the ledger contradicts itself or its
-// anchor.
+// Each returns the exit status: 0 done and sound, 1 failed, 3 the ledger contradicts itself or its anchor.
 #pragma once
 
 #include <ostream>
@@ -17,14 +16,14 @@ struct LedgerCommandOptions {
 
 enum class MigrateMode { kApply, kPrint };
 
-// Applies the schema steps that are missing, or prints their SQL for whoever applies it.
+// Applies the missing schema steps, or prints their SQL.
 int RunMigrate(const std::string& ledger, MigrateMode mode, std::ostream& out, std::ostream& error);
 
 // Recounts every history and compares it with the tables and the anchor.
 int RunCheckLedger(const LedgerCommandOptions& options, std::ostream& out, std::ostream& error);
 
-// Says what a backup must hold, and how far every history has come: to be kept with the backup and apart from
-// it.
+// Prints what a backup must contain, and the head of every history. Keep a copy with the backup, and one
+// apart from it.
 int RunBackupNote(const LedgerCommandOptions& options, std::ostream& out, std::ostream& error);
 
 }  // namespace curator

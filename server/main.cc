@@ -1,4 +1,4 @@
-// curatord: flags, build, serve, drain.
+// curatord: reads flags, starts the server, drains it on a signal; or runs a ledger subcommand.
 #include <CLI/CLI.hpp>
 #include <csignal>
 #include <iostream>
@@ -10,7 +10,7 @@
 
 namespace {
 
-// Signals are waited for, not handled: no code runs in a signal handler.
+// The main thread waits for signals: no code runs in a signal handler.
 sigset_t BlockTermination() {
   sigset_t signals;
   sigemptyset(&signals);
@@ -23,7 +23,8 @@ sigset_t BlockTermination() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  // Before any other thread: requests charge, and only what computes long asks for more.
+  // Before other threads exist: request threads want short scheduler slices; compute threads ask for normal
+  // ones.
   curator::host::RequestShortTimeSlice();
   curator::AppOptions options;
   bool print_only = false;
@@ -38,8 +39,8 @@ int main(int argc, char** argv) {
   flags.add_option("--anchor", options.anchor_directory,
                    "Directory of the ledger's anchor (default: below --data-dir)");
   flags.add_flag("--dev", options.development,
-                 "Believe the principal that a client names; loopback only; no security");
-  flags.add_option("--drain-seconds", grace_seconds, "What long work gets to finish at shutdown")
+                 "Trust the principal that a client names; loopback only; no security");
+  flags.add_option("--drain-seconds", grace_seconds, "Time for long work to finish at shutdown")
       ->check(CLI::Range(0.0, 3600.0))
       ->capture_default_str();
   flags
@@ -48,29 +49,29 @@ int main(int argc, char** argv) {
       ->check(CLI::Range(0.01, 100000.0))
       ->capture_default_str();
   flags.set_version_flag("--version", CURATOR_VERSION);
-  // Without one of these it serves. Options stand before or behind their name.
+  // Without a subcommand it serves. Options may precede or follow a subcommand.
   flags.fallthrough();
   flags.require_subcommand(0, 1);
-  CLI::App* const migrate = flags.add_subcommand("migrate", "Bring the ledger's schema up to date, and end");
+  CLI::App* const migrate = flags.add_subcommand("migrate", "Bring the ledger's schema up to date and exit");
   migrate->add_flag("--print", print_only, "Print the SQL of the missing steps instead");
   const CLI::App* const check =
       flags.add_subcommand("check-ledger", "Recount every history, compare tables and anchor; 3: not sound");
   const CLI::App* const note =
-      flags.add_subcommand("backup-note", "Print what a backup must hold and how far every history has come");
+      flags.add_subcommand("backup-note", "Print what a backup must contain, and the head of every history");
   try {
     flags.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return flags.exit(error) == 0 ? 0 : 2;
   }
-  const curator::LedgerCommandOptions books{.ledger = options.ledger,
-                                            .anchor_directory = options.anchor_directory,
-                                            .data_directory = options.data_directory};
+  const curator::LedgerCommandOptions ledger_options{.ledger = options.ledger,
+                                                     .anchor_directory = options.anchor_directory,
+                                                     .data_directory = options.data_directory};
   if (migrate->parsed()) {
     const auto mode = print_only ? curator::MigrateMode::kPrint : curator::MigrateMode::kApply;
     return curator::RunMigrate(options.ledger, mode, std::cout, std::cerr);
   }
-  if (check->parsed()) return curator::RunCheckLedger(books, std::cout, std::cerr);
-  if (note->parsed()) return curator::RunBackupNote(books, std::cout, std::cerr);
+  if (check->parsed()) return curator::RunCheckLedger(ledger_options, std::cout, std::cerr);
+  if (note->parsed()) return curator::RunBackupNote(ledger_options, std::cout, std::cerr);
   options.drain_grace = absl::Seconds(grace_seconds);
   options.synthesis_timeout = absl::Minutes(synthesis_minutes);
 

@@ -18,7 +18,7 @@ namespace {
 constexpr std::string_view kDocument = "curator.event";
 constexpr int64_t kVersion = 1;
 
-// Kinds of events in the stored form. A number, once given, keeps its meaning for ever.
+// Kinds of events in the stored form. A number never changes its meaning.
 enum class Kind : int64_t {
   kDiscreteLaplace = 1,
   kDiscreteGaussian = 2,
@@ -130,7 +130,7 @@ class EventWriter {
   CanonicalWriter& out_;
 };
 
-// Reads nodes until the first thing that no writer would have written; the reader then knows.
+// Reads nodes until the first one that no writer would have written; then the reader is not ok().
 class EventReader {
  public:
   explicit EventReader(CanonicalReader& in) : in_(in) {}
@@ -172,7 +172,7 @@ class EventReader {
         const dp::Rational sigma_squared = ReadRational(in_);
         const int64_t l2_squared = in_.Integer();
         const int64_t linf = in_.Integer();
-        if (linf == 0) in_.Refuse();  // would have been written without
+        if (linf == 0) in_.Refuse();  // would have been encoded without it
         return {dp::DiscreteGaussianEvent{sigma_squared, l2_squared, linf}};
       }
       case Kind::kLaplace: {
@@ -250,8 +250,8 @@ bool ReadPresence(CanonicalReader& in) {
   return presence == kPresent;
 }
 
-// The bytes of rules that were found to have limits: finding out takes a search, and every request decodes
-// the rules of all accounts it concerns. Thread-safe.
+// Caches the bytes of rules that are known to have limits: checking takes a search, and every request decodes
+// the rules of all accounts that it posts to. Thread-safe.
 class UsableRules {
  public:
   bool Has(std::string_view bytes) {

@@ -14,7 +14,7 @@
 
 namespace curator::codec {
 
-// `event` is valid (dp::ValidateEvent); the bytes of any other are refused by DecodeEvent().
+// `event` must be valid (dp::ValidateEvent); DecodeEvent() refuses the bytes of any other.
 std::string EncodeEvent(const dp::Event& event);
 
 // The event that was encoded: DecodeEvent(EncodeEvent(e)) == e for every valid e, and

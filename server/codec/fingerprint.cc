@@ -4,6 +4,7 @@
 
 #include "base/canonical_bytes.h"
 #include "codec/accounting_codec.h"
+#include "codec/release_codec.h"
 #include "dp/accounting/certification.h"
 
 namespace curator::codec {
@@ -36,8 +37,8 @@ void WriteBoxes(CanonicalWriter& writer, const dp::Boxes& boxes) {
   }
 }
 
-// The sets of all groups; then, only where groups list queries or boxes, those of each of them. So a workload
-// of whole marginals is written as it was before there were others.
+// The attribute sets of all groups; then the queries or boxes of each group that lists some. So a workload of
+// whole marginals has the bytes that it had before other query classes existed.
 void WriteWorkload(CanonicalWriter& writer, const std::vector<dp::QueryGroup>& workload) {
   std::vector<dp::AttributeSet> sets;
   for (const dp::QueryGroup& group : workload) sets.push_back(group.attributes);
@@ -55,7 +56,7 @@ void WriteWorkload(CanonicalWriter& writer, const std::vector<dp::QueryGroup>& w
   }
 }
 
-// Version 1 says nothing of parts, version 2 names those that are read.
+// Version 1 has no parts; version 2 lists those that are read.
 CanonicalWriter Begin(std::string_view tag, std::string_view dataset_id, int64_t dataset_version,
                       const std::vector<int64_t>& parts) {
   CanonicalWriter writer(tag, parts.empty() ? 1 : 2);
@@ -70,7 +71,7 @@ CanonicalWriter Begin(std::string_view tag, std::string_view dataset_id, int64_t
 }  // namespace
 
 std::string WorkloadFingerprint(std::string_view dataset_id, int64_t dataset_version,
-                                const std::vector<int64_t>& parts, const WorkloadRelease& release,
+                                const std::vector<int64_t>& parts, const dp::WorkloadRelease& release,
                                 const dp::Event& event) {
   if (!IsPlainMarginals(release)) {
     CanonicalWriter writer = Begin("curator.fingerprint.answers", dataset_id, dataset_version, parts);

@@ -1,5 +1,5 @@
-// What makes two requests the same request: SHA-256 over dataset, version, plan and price, and nothing of the
-// wire.
+// Identifies a request: two requests with the same fingerprint are the same request. SHA-256 over dataset,
+// version, plan and event, and over no wire bytes. Thread-safe: pure functions.
 #pragma once
 
 #include <cstdint>
@@ -8,17 +8,17 @@
 #include <string_view>
 #include <vector>
 
-#include "codec/release_codec.h"
 #include "dp/accounting/event.h"
 #include "dp/domain/domain.h"
 #include "dp/queries/linear_queries.h"
+#include "dp/workload/release.h"
 
 namespace curator::codec {
 
 // `parts`: the numbers of the parts that are read; empty for a dataset that is not partitioned. `release` is
-// what is going to be stored, without its values: it says all that is drawn, and what is made of it.
+// the planned release, without its values: what is drawn, and how answers are computed from it.
 std::string WorkloadFingerprint(std::string_view dataset_id, int64_t dataset_version,
-                                const std::vector<int64_t>& parts, const WorkloadRelease& release,
+                                const std::vector<int64_t>& parts, const dp::WorkloadRelease& release,
                                 const dp::Event& event);
 
 std::string SynthesisFingerprint(std::string_view dataset_id, int64_t dataset_version,

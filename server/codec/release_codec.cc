@@ -13,7 +13,7 @@ constexpr char kWorkloadTag[] = "curator.release.workload";
 constexpr char kSynthesisTag[] = "curator.release.synthesis";
 constexpr int64_t kVersion = 1;
 constexpr size_t kMostEventBytes = 4096;
-constexpr int64_t kMixedVersion = 2;  // of a workload that is not marginals alone
+constexpr int64_t kMixedVersion = 2;  // for workloads with other sets than plain marginals
 
 void WriteSet(CanonicalWriter& writer, const dp::AttributeSet& set) {
   writer.Integer(static_cast<int64_t>(set.size()));
@@ -83,7 +83,7 @@ void WriteGroup(CanonicalWriter& writer, const dp::QueryGroup& group) {
   }
 }
 
-// As WriteGroup() writes it.
+// The size of what WriteGroup() writes.
 size_t BytesOf(const dp::QueryGroup& group) {
   size_t bytes = 8 * (2 + group.attributes.size());
   if (const auto* boxes = std::get_if<dp::Boxes>(&group.queries)) {
@@ -172,7 +172,7 @@ dp::SetPlan ReadPlan(CanonicalReader& reader) {
   return plan;
 }
 
-std::string EncodeMixed(const WorkloadRelease& release) {
+std::string EncodeMixed(const dp::WorkloadRelease& release) {
   CanonicalWriter writer(kWorkloadTag, kMixedVersion);
   WriteNoise(writer, release.noise);
   writer.Text(release.event);
@@ -184,7 +184,7 @@ std::string EncodeMixed(const WorkloadRelease& release) {
   return std::move(writer).Take();
 }
 
-// Without the domain: whatever can be told from the release alone.
+// Checks what does not need the domain.
 bool IsMeasured(const dp::QueryGroup& group, const std::vector<int64_t>& values) {
   if (const auto* queries = std::get_if<std::vector<dp::LinearQuery>>(&group.queries))
     return values.size() == queries->size();
@@ -215,7 +215,7 @@ bool CanAnswer(const dp::SetPlan& plan, const dp::QueryGroup& group, const dp::Q
   return false;
 }
 
-bool IsConsistent(const WorkloadRelease& release) {
+bool IsConsistent(const dp::WorkloadRelease& release) {
   if (release.values.size() != release.measured.size()) return false;
   for (size_t i = 0; i < release.measured.size(); ++i) {
     if (!AreWholeBoxes(release.measured[i]) || !IsMeasured(release.measured[i], release.values[i]))
@@ -234,8 +234,8 @@ bool IsConsistent(const WorkloadRelease& release) {
   return true;
 }
 
-absl::StatusOr<WorkloadRelease> DecodeMixed(CanonicalReader& reader) {
-  WorkloadRelease release;
+absl::StatusOr<dp::WorkloadRelease> DecodeMixed(CanonicalReader& reader) {
+  dp::WorkloadRelease release;
   release.noise = ReadNoise(reader);
   release.event = reader.Text();
   const int64_t sets = reader.Count(16);
@@ -246,7 +246,7 @@ absl::StatusOr<WorkloadRelease> DecodeMixed(CanonicalReader& reader) {
   release.measured = ReadGroups(reader);
   release.values.resize(static_cast<size_t>(reader.Count()));
   for (std::vector<int64_t>& values : release.values) values = ReadValues(reader);
-  // Marginals alone are written as the first version: one value has one encoding.
+  // Plain marginals are encoded as the first version: each value has one encoding.
   if (!reader.ok() || !IsConsistent(release) || IsPlainMarginals(release)) reader.Refuse();
   RETURN_IF_ERROR(reader.Finish());
   return release;
@@ -254,7 +254,7 @@ absl::StatusOr<WorkloadRelease> DecodeMixed(CanonicalReader& reader) {
 
 }  // namespace
 
-bool IsPlainMarginals(const WorkloadRelease& release) {
+bool IsPlainMarginals(const dp::WorkloadRelease& release) {
   for (size_t i = 0; i < release.asked.size(); ++i) {
     if (release.asked[i].query_class != dp::QueryClass::kMarginals) return false;
     if (release.plans[i].strategy != dp::Strategy::kDirect) return false;
@@ -262,7 +262,7 @@ bool IsPlainMarginals(const WorkloadRelease& release) {
   return true;
 }
 
-std::string EncodeRelease(const WorkloadRelease& release) {
+std::string EncodeRelease(const dp::WorkloadRelease& release) {
   if (!IsPlainMarginals(release)) return EncodeMixed(release);
   CanonicalWriter writer(kWorkloadTag, kVersion);
   WriteNoise(writer, release.noise);
@@ -277,7 +277,7 @@ std::string EncodeRelease(const WorkloadRelease& release) {
 
 int64_t MostEncodedBytes(const dp::Domain& domain, const std::vector<dp::AskedSet>& asked,
                          const std::vector<dp::SetPlan>& plans, const std::vector<dp::QueryGroup>& measured) {
-  constexpr size_t kNumbers = 8;  // version, noise, and how many bytes, sets, groups and values there are
+  constexpr size_t kNumbers = 8;  // version, noise, and the numbers of bytes, sets, groups and values
   size_t bytes = 8 + sizeof(kWorkloadTag) - 1 + kMostEventBytes + 8 * kNumbers;
   for (size_t i = 0; i < asked.size(); ++i) {
     for (const dp::QueryGroup& group : asked[i].queries.groups) bytes += BytesOf(group);
@@ -289,11 +289,11 @@ int64_t MostEncodedBytes(const dp::Domain& domain, const std::vector<dp::AskedSe
   return static_cast<int64_t>(bytes);
 }
 
-absl::StatusOr<WorkloadRelease> DecodeWorkloadRelease(std::string_view bytes) {
+absl::StatusOr<dp::WorkloadRelease> DecodeWorkloadRelease(std::string_view bytes) {
   CanonicalReader mixed(bytes, kWorkloadTag, kMixedVersion);
   if (mixed.ok()) return DecodeMixed(mixed);
   CanonicalReader reader(bytes, kWorkloadTag, kVersion);
-  WorkloadRelease release;
+  dp::WorkloadRelease release;
   release.noise = ReadNoise(reader);
   release.event = reader.Text();
   release.asked.emplace_back();
@@ -309,7 +309,7 @@ absl::StatusOr<WorkloadRelease> DecodeWorkloadRelease(std::string_view bytes) {
   return release;
 }
 
-std::string EncodeRelease(const SynthesisRelease& release) {
+std::string EncodeRelease(const dp::SynthesisRelease& release) {
   CanonicalWriter writer(kSynthesisTag, kVersion);
   writer.Text(release.method);
   writer.Integer(static_cast<int64_t>(release.settings.size()));
@@ -326,9 +326,9 @@ std::string EncodeRelease(const SynthesisRelease& release) {
   return std::move(writer).Take();
 }
 
-absl::StatusOr<SynthesisRelease> DecodeSynthesisRelease(std::string_view bytes) {
+absl::StatusOr<dp::SynthesisRelease> DecodeSynthesisRelease(std::string_view bytes) {
   CanonicalReader reader(bytes, kSynthesisTag, kVersion);
-  SynthesisRelease release;
+  dp::SynthesisRelease release;
   release.method = reader.Text();
   const int64_t settings = reader.Count(16);
   for (int64_t i = 0; i < settings; ++i) {

@@ -12,24 +12,26 @@ namespace {
 
 const dp::NoiseSpec kNoise{dp::Mechanism::kDiscreteLaplace, {3, 2}};
 
-WorkloadRelease Marginals() {
-  WorkloadRelease release{.asked = {dp::AskedSet()},
-                          .plans = {{.strategy = dp::Strategy::kDirect, .branching = 0, .sources = {0, 1}}},
-                          .measured = {{{0}, dp::EveryCell()}, {{1, 2}, dp::EveryCell()}},
-                          .noise = kNoise,
-                          .values = {{5, -1}, {7, 8, 9}},
-                          .event = "noise"};
+dp::WorkloadRelease Marginals() {
+  dp::WorkloadRelease release{
+      .asked = {dp::AskedSet()},
+      .plans = {{.strategy = dp::Strategy::kDirect, .branching = 0, .sources = {0, 1}}},
+      .measured = {{{0}, dp::EveryCell()}, {{1, 2}, dp::EveryCell()}},
+      .noise = kNoise,
+      .values = {{5, -1}, {7, 8, 9}},
+      .event = "noise"};
   release.asked[0].queries.groups = release.measured;
   return release;
 }
 
-WorkloadRelease Mixture() {
-  WorkloadRelease release{.asked = {dp::AskedSet(), dp::AskedSet()},
-                          .plans = {{dp::Strategy::kTree, 2, {0}}, {dp::Strategy::kBaseHistogram, 0, {1, 1}}},
-                          .measured = {{{0}, dp::Boxes{{{0, 0}, {1, 1}}}}, {{1, 2}, dp::EveryCell()}},
-                          .noise = kNoise,
-                          .values = {{5, -1}, {7, 8, 9, 10}},
-                          .event = "noise"};
+dp::WorkloadRelease Mixture() {
+  dp::WorkloadRelease release{
+      .asked = {dp::AskedSet(), dp::AskedSet()},
+      .plans = {{dp::Strategy::kTree, 2, {0}}, {dp::Strategy::kBaseHistogram, 0, {1, 1}}},
+      .measured = {{{0}, dp::Boxes{{{0, 0}, {1, 1}}}}, {{1, 2}, dp::EveryCell()}},
+      .noise = kNoise,
+      .values = {{5, -1}, {7, 8, 9, 10}},
+      .event = "noise"};
   release.asked[0].query_class = dp::QueryClass::kRanges;
   release.asked[0].queries = {{{{0}, dp::AllIntervals(2)}}, dp::Strategy::kTree};
   release.asked[1].query_class = dp::QueryClass::kPredicates;
@@ -58,13 +60,13 @@ TEST(ReleaseCodec, KeepsAMixtureWhole) {
 }
 
 TEST(ReleaseCodec, RefusesWhatItDidNotWrite) {
-  for (const WorkloadRelease& release : {Marginals(), Mixture()}) {
+  for (const dp::WorkloadRelease& release : {Marginals(), Mixture()}) {
     const std::string bytes = EncodeRelease(release);
     for (size_t length = 0; length < bytes.size(); length += 7)
       EXPECT_EQ(DecodeWorkloadRelease(bytes.substr(0, length)).status().code(), absl::StatusCode::kDataLoss);
     EXPECT_EQ(DecodeWorkloadRelease(bytes + "x").status().code(), absl::StatusCode::kDataLoss);
   }
-  WorkloadRelease elsewhere = Mixture();
+  dp::WorkloadRelease elsewhere = Mixture();
   elsewhere.plans[0].sources = {9};
   EXPECT_EQ(DecodeWorkloadRelease(EncodeRelease(elsewhere)).status().code(), absl::StatusCode::kDataLoss);
 }
@@ -80,27 +82,27 @@ TEST(ReleaseCodec, RefusesMarginalsInTheFormOfAMixture) {
 // The broken releases are encoded as they are: only a reader can refuse them.
 TEST(ReleaseCodec, RefusesWhatNoPlanCouldHaveMade) {
   const auto is_refused = [](const auto& breaks) {
-    WorkloadRelease release = Mixture();
+    dp::WorkloadRelease release = Mixture();
     breaks(release);
     return absl::IsDataLoss(DecodeWorkloadRelease(EncodeRelease(release)).status());
   };
-  EXPECT_FALSE(is_refused([](WorkloadRelease&) {}));
-  EXPECT_TRUE(is_refused([](WorkloadRelease& r) { r.values.push_back({1}); }));
-  EXPECT_TRUE(is_refused([](WorkloadRelease& r) { r.values[0].push_back(1); }));
-  EXPECT_TRUE(is_refused([](WorkloadRelease& r) {
+  EXPECT_FALSE(is_refused([](dp::WorkloadRelease&) {}));
+  EXPECT_TRUE(is_refused([](dp::WorkloadRelease& r) { r.values.push_back({1}); }));
+  EXPECT_TRUE(is_refused([](dp::WorkloadRelease& r) { r.values[0].push_back(1); }));
+  EXPECT_TRUE(is_refused([](dp::WorkloadRelease& r) {
     std::get<dp::Boxes>(r.asked[1].queries.groups[1].queries).sides.push_back({0, 0});
   }));
-  EXPECT_TRUE(is_refused([](WorkloadRelease& r) { r.asked[1].queries.groups[1].attributes.clear(); }));
-  EXPECT_TRUE(is_refused([](WorkloadRelease& r) { r.plans[0].branching = 1; }));
-  EXPECT_TRUE(is_refused([](WorkloadRelease& r) { r.plans[0].strategy = dp::Strategy::kAuto; }));
-  EXPECT_TRUE(is_refused([](WorkloadRelease& r) { r.plans[0].strategy = dp::Strategy::kDirect; }));
-  EXPECT_TRUE(is_refused([](WorkloadRelease& r) { r.plans[1].sources = {1, 0}; }));
-  EXPECT_TRUE(is_refused([](WorkloadRelease& r) { r.asked[1].queries.groups[0].attributes = {3}; }));
+  EXPECT_TRUE(is_refused([](dp::WorkloadRelease& r) { r.asked[1].queries.groups[1].attributes.clear(); }));
+  EXPECT_TRUE(is_refused([](dp::WorkloadRelease& r) { r.plans[0].branching = 1; }));
+  EXPECT_TRUE(is_refused([](dp::WorkloadRelease& r) { r.plans[0].strategy = dp::Strategy::kAuto; }));
+  EXPECT_TRUE(is_refused([](dp::WorkloadRelease& r) { r.plans[0].strategy = dp::Strategy::kDirect; }));
+  EXPECT_TRUE(is_refused([](dp::WorkloadRelease& r) { r.plans[1].sources = {1, 0}; }));
+  EXPECT_TRUE(is_refused([](dp::WorkloadRelease& r) { r.asked[1].queries.groups[0].attributes = {3}; }));
 }
 
 TEST(ReleaseCodec, KnowsTheSizeOfAReleaseBeforeItIsMade) {
   const dp::Domain domain = dp::CodedDomain({2, 2, 2});
-  const auto most = [&](const WorkloadRelease& release) {
+  const auto most = [&](const dp::WorkloadRelease& release) {
     return MostEncodedBytes(domain, release.asked, release.plans, release.measured);
   };
   const int64_t left_for_the_event = 4096 - static_cast<int64_t>(Mixture().event.size());
@@ -110,10 +112,10 @@ TEST(ReleaseCodec, KnowsTheSizeOfAReleaseBeforeItIsMade) {
 
 TEST(WorkloadFingerprint, TellsApartWhateverIsDrawnOrMadeOfIt) {
   const dp::Event event{dp::PureEvent{dp::Epsilon(1)}};
-  const auto fingerprint = [&](const WorkloadRelease& release) {
+  const auto fingerprint = [&](const dp::WorkloadRelease& release) {
     return WorkloadFingerprint("d", 1, {}, release, event);
   };
-  WorkloadRelease other = Mixture();
+  dp::WorkloadRelease other = Mixture();
   other.plans[0].branching = 4;
   EXPECT_NE(fingerprint(Mixture()), fingerprint(other));
   other = Mixture();

@@ -8,19 +8,19 @@
 #include <variant>
 #include <vector>
 
-#include "base/status_macros.h"
 #include "base/canonical_bytes.h"
+#include "base/status_macros.h"
 
 namespace curator::codec {
 namespace {
 
 constexpr char kTag[] = "curator.schema";
-// Documents that say nothing of version 2's (even steps, a nesting) are written in version 1, so that they
-// keep their bytes and hashes.
+// A schema without the features of version 2 (even steps, a nesting) is encoded in version 1, so that it
+// keeps its bytes and hash.
 constexpr int64_t kFirstVersion = 1;
 constexpr int64_t kSecondVersion = 2;
 
-// Permanent: they are in stored documents.
+// Permanent: stored documents contain them.
 enum KindTag : int64_t { kCategorical = 1, kInteger = 2, kNumeric = 3, kCoded = 4, kEvenNumeric = 5 };
 enum UnitTag : int64_t { kRecord = 1, kPerson = 2, kGroup = 3 };
 
@@ -79,7 +79,7 @@ void WriteNesting(CanonicalWriter& writer, const std::optional<dp::Nesting>& nes
   writer.Integer(nesting->max_group_size);
 }
 
-// Whether it says anything that version 1 cannot.
+// Whether version 1 cannot encode it.
 bool NeedsSecondVersion(const dp::Schema& schema) {
   if (schema.nesting) return true;
   return std::ranges::any_of(schema.domain.attributes(), [](const dp::Attribute& attribute) {
@@ -200,7 +200,7 @@ std::string EncodeSchema(const dp::Schema& schema) {
 
 absl::StatusOr<dp::Schema> DecodeSchema(std::string_view bytes) {
   absl::StatusOr<dp::Schema> schema = ReadSchema(bytes);
-  // What is read must be what would be written: one schema has one encoding.
+  // Decoded documents must encode to the same bytes: each schema has one encoding.
   if (!schema.ok() || EncodeSchema(*schema) != bytes) {
     return absl::DataLossError("a stored schema is malformed");
   }

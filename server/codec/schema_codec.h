@@ -1,4 +1,4 @@
-// Canonical bytes of a schema: equal schemas have equal bytes, on every machine.
+// Canonical, versioned bytes of a schema: equal schemas have equal bytes, on every machine.
 //
 // Thread-safe: pure functions.
 #pragma once
@@ -11,11 +11,11 @@
 
 namespace curator::codec {
 
-// Doubles are kept bit for bit.
+// Doubles are encoded bit for bit.
 std::string EncodeSchema(const dp::Schema& schema);
 
-// DATA_LOSS for bytes that EncodeSchema() would not have written: another version, malformed or invalid
-// content, bytes left over.
+// Errors: DATA_LOSS for bytes that EncodeSchema() would not have written: another version, malformed or
+// invalid content, bytes left over.
 absl::StatusOr<dp::Schema> DecodeSchema(std::string_view bytes);
 
 }  // namespace curator::codec

@@ -7,11 +7,10 @@
 #include "base/errors.h"
 #include "base/status_macros.h"
 #include "google/protobuf/util/time_util.h"
-#include "rpc/caller.h"
 #include "rpc/convert_budget.h"
 #include "rpc/convert_event.h"
 #include "rpc/convert_workload.h"
-#include "rpc/grpc_status.h"
+#include "rpc/handle.h"
 #include "service/charges/accountant.h"
 
 namespace curator::rpc {
@@ -78,36 +77,28 @@ absl::StatusOr<service::ReservationRequest> FromProto(const v1::ReserveBudgetReq
   return result;
 }
 
-// With its receipt, once it is made.
-absl::StatusOr<v1::Charge> ChargeProto(service::Curator& curator, const service::ChargeView& view) {
+// With its receipt, unless it was only validated.
+absl::StatusOr<v1::Charge> ChargeProto(service::Services& services, const service::ChargeView& view) {
   v1::Charge proto = ChargeProto(view);
   if (view.charge.id.empty()) return proto;
   ASSIGN_OR_RETURN(const service::Receipt receipt,
-                   service::ReceiptOf(curator.ledger, curator.signer, view.charge.id));
+                   service::ReceiptOf(services.ledger, services.signer, view.charge.id));
   *proto.mutable_receipt() = ToProto(receipt);
   return proto;
 }
 
-// Runs `use_case` for the caller and dresses the charge that it returns.
-template <typename UseCase>
-grpc::Status AnswerWithCharge(service::Curator& curator, const grpc::ServerContext& context,
-                              v1::Charge& response, const UseCase& use_case) {
-  const absl::StatusOr<std::string> principal = CallerOf(context);
-  if (!principal.ok()) return ToGrpcStatus(principal.status());
-  const absl::StatusOr<service::ChargeView> view = use_case(*principal);
-  if (!view.ok()) return ToGrpcStatus(view.status());
-  absl::StatusOr<v1::Charge> charge = ChargeProto(curator, *view);
-  if (!charge.ok()) return ToGrpcStatus(charge.status());
-  response = *std::move(charge);
-  return grpc::Status::OK;
+absl::Status Respond(service::Services& services, const absl::StatusOr<service::ChargeView>& view,
+                     v1::Charge& response) {
+  RETURN_IF_ERROR(view.status());
+  ASSIGN_OR_RETURN(response, ChargeProto(services, *view));
+  return absl::OkStatus();
 }
 
-absl::Status Estimate(ledger::Ledger& ledger, const grpc::ServerContext& context,
-                      const v1::EstimateCostRequest& request, v1::EstimateCostResponse& response) {
-  ASSIGN_OR_RETURN(const std::string principal, CallerOf(context));
+absl::Status EstimateCost(service::Services& services, const Call& call,
+                          const v1::EstimateCostRequest& request, v1::EstimateCostResponse& response) {
   ASSIGN_OR_RETURN(const dp::Event event, EventAt(request.event(), "event"));
   ASSIGN_OR_RETURN(const service::CostEstimate estimate,
-                   service::EstimateCost(ledger, principal, request.dataset(), event));
+                   service::EstimateCost(services.ledger, call.principal(), request.dataset(), event));
   for (v1::Cost& cost : ToProto(estimate.price, PriceTense::kWouldCost))
     *response.add_costs() = std::move(cost);
   response.set_event(estimate.event);
@@ -116,10 +107,9 @@ absl::Status Estimate(ledger::Ledger& ledger, const grpc::ServerContext& context
   return absl::OkStatus();
 }
 
-absl::Status BatchReserve(service::Curator& curator, const grpc::ServerContext& context,
-                          const v1::BatchReserveBudgetRequest& request,
-                          v1::BatchReserveBudgetResponse& response) {
-  ASSIGN_OR_RETURN(const std::string principal, CallerOf(context));
+absl::Status BatchReserveBudget(service::Services& services, const Call& call,
+                                const v1::BatchReserveBudgetRequest& request,
+                                v1::BatchReserveBudgetResponse& response) {
   std::vector<service::ReservationRequest> reservations;
   for (int i = 0; i < request.requests_size(); ++i) {
     absl::StatusOr<service::ReservationRequest> reservation = FromProto(request.requests(i));
@@ -129,89 +119,112 @@ absl::Status BatchReserve(service::Curator& curator, const grpc::ServerContext& 
     }
     reservations.push_back(*std::move(reservation));
   }
-  ASSIGN_OR_RETURN(const std::vector<service::ChargeView> views,
-                   service::ReserveBudget(curator.ledger, principal, reservations, service::Intent::kDo));
+  ASSIGN_OR_RETURN(
+      const std::vector<service::ChargeView> views,
+      service::ReserveBudget(services.ledger, call.principal(), reservations, service::Intent::kDo));
   for (const service::ChargeView& view : views) {
-    ASSIGN_OR_RETURN(*response.add_charges(), ChargeProto(curator, view));
+    ASSIGN_OR_RETURN(*response.add_charges(), ChargeProto(services, view));
   }
   return absl::OkStatus();
+}
+
+absl::Status ReserveBudget(service::Services& services, const Call& call,
+                           const v1::ReserveBudgetRequest& request, v1::Charge& response) {
+  ASSIGN_OR_RETURN(const service::ReservationRequest reservation, FromProto(request));
+  ASSIGN_OR_RETURN(
+      const std::vector<service::ChargeView> views,
+      service::ReserveBudget(services.ledger, call.principal(), {reservation}, IntentOf(request)));
+  return Respond(services, views.front(), response);
+}
+
+absl::Status StartCharge(service::Services& services, const Call& call, const v1::StartChargeRequest& request,
+                         v1::Charge& response) {
+  std::optional<dp::Event> final_event;
+  if (request.has_final_event()) {
+    ASSIGN_OR_RETURN(final_event, EventAt(request.final_event(), "final_event"));
+  }
+  return Respond(services,
+                 service::StartCharge(services.ledger, call.principal(), request.charge_id(), final_event),
+                 response);
+}
+
+absl::Status CommitBudget(service::Services& services, const Call& call,
+                          const v1::CommitBudgetRequest& request, v1::Charge& response) {
+  return Respond(services, service::CommitBudget(services.ledger, call.principal(), request.charge_id()),
+                 response);
+}
+
+absl::Status CancelReservation(service::Services& services, const Call& call,
+                               const v1::CancelReservationRequest& request, v1::Charge& response) {
+  return Respond(
+      services,
+      service::CancelReservation(services.ledger, call.principal(), request.charge_id(), request.reason()),
+      response);
+}
+
+absl::Status ExtendReservation(service::Services& services, const Call& call,
+                               const v1::ExtendReservationRequest& request, v1::Charge& response) {
+  return Respond(services,
+                 service::ExtendReservation(services.ledger, call.principal(), request.charge_id(),
+                                            LifetimeOf(request.lifetime())),
+                 response);
+}
+
+absl::Status GetCharge(service::Services& services, const Call& call, const v1::GetChargeRequest& request,
+                       v1::Charge& response) {
+  if (request.charge_id().empty() == request.request_id().empty()) {
+    return InvalidField("charge_id", "needs either the charge's id or its request_id, and not both");
+  }
+  return Respond(services,
+                 request.charge_id().empty()
+                     ? service::FindCharge(services.ledger, call.principal(), request.request_id())
+                     : service::GetCharge(services.ledger, call.principal(), request.charge_id()),
+                 response);
 }
 
 }  // namespace
 
 grpc::Status AccountantRpc::EstimateCost(grpc::ServerContext* context, const v1::EstimateCostRequest* request,
                                          v1::EstimateCostResponse* response) {
-  return ToGrpcStatus(Estimate(ledger_, *context, *request, *response));
+  return Handle(services_, *context, *request, *response, rpc::EstimateCost);
 }
 
 grpc::Status AccountantRpc::ReserveBudget(grpc::ServerContext* context,
                                           const v1::ReserveBudgetRequest* request, v1::Charge* response) {
-  return AnswerWithCharge(
-      curator_, *context, *response,
-      [&](const std::string& principal) -> absl::StatusOr<service::ChargeView> {
-        ASSIGN_OR_RETURN(const service::ReservationRequest reservation, FromProto(*request));
-        const service::Intent intent =
-            request->validate_only() ? service::Intent::kValidateOnly : service::Intent::kDo;
-        ASSIGN_OR_RETURN(std::vector<service::ChargeView> views,
-                         service::ReserveBudget(ledger_, principal, {reservation}, intent));
-        return std::move(views.front());
-      });
+  return Handle(services_, *context, *request, *response, rpc::ReserveBudget);
 }
 
 grpc::Status AccountantRpc::BatchReserveBudget(grpc::ServerContext* context,
                                                const v1::BatchReserveBudgetRequest* request,
                                                v1::BatchReserveBudgetResponse* response) {
-  return ToGrpcStatus(BatchReserve(curator_, *context, *request, *response));
+  return Handle(services_, *context, *request, *response, rpc::BatchReserveBudget);
 }
 
 grpc::Status AccountantRpc::StartCharge(grpc::ServerContext* context, const v1::StartChargeRequest* request,
                                         v1::Charge* response) {
-  return AnswerWithCharge(curator_, *context, *response,
-                          [&](const std::string& principal) -> absl::StatusOr<service::ChargeView> {
-                            std::optional<dp::Event> final_event;
-                            if (request->has_final_event()) {
-                              ASSIGN_OR_RETURN(final_event, EventAt(request->final_event(), "final_event"));
-                            }
-                            return service::StartCharge(ledger_, principal, request->charge_id(),
-                                                        final_event);
-                          });
+  return Handle(services_, *context, *request, *response, rpc::StartCharge);
 }
 
 grpc::Status AccountantRpc::CommitBudget(grpc::ServerContext* context, const v1::CommitBudgetRequest* request,
                                          v1::Charge* response) {
-  return AnswerWithCharge(curator_, *context, *response, [&](const std::string& principal) {
-    return service::CommitBudget(ledger_, principal, request->charge_id());
-  });
+  return Handle(services_, *context, *request, *response, rpc::CommitBudget);
 }
 
 grpc::Status AccountantRpc::CancelReservation(grpc::ServerContext* context,
                                               const v1::CancelReservationRequest* request,
                                               v1::Charge* response) {
-  return AnswerWithCharge(curator_, *context, *response, [&](const std::string& principal) {
-    return service::CancelReservation(ledger_, principal, request->charge_id(), request->reason());
-  });
+  return Handle(services_, *context, *request, *response, rpc::CancelReservation);
 }
 
 grpc::Status AccountantRpc::ExtendReservation(grpc::ServerContext* context,
                                               const v1::ExtendReservationRequest* request,
                                               v1::Charge* response) {
-  return AnswerWithCharge(curator_, *context, *response, [&](const std::string& principal) {
-    return service::ExtendReservation(ledger_, principal, request->charge_id(),
-                                      LifetimeOf(request->lifetime()));
-  });
+  return Handle(services_, *context, *request, *response, rpc::ExtendReservation);
 }
 
 grpc::Status AccountantRpc::GetCharge(grpc::ServerContext* context, const v1::GetChargeRequest* request,
                                       v1::Charge* response) {
-  return AnswerWithCharge(
-      curator_, *context, *response,
-      [&](const std::string& principal) -> absl::StatusOr<service::ChargeView> {
-        if (request->charge_id().empty() == request->request_id().empty()) {
-          return InvalidField("charge_id", "needs either the charge's id or its request_id, and not both");
-        }
-        return request->charge_id().empty() ? service::FindCharge(ledger_, principal, request->request_id())
-                                            : service::GetCharge(ledger_, principal, request->charge_id());
-      });
+  return Handle(services_, *context, *request, *response, rpc::GetCharge);
 }
 
 }  // namespace curator::rpc

@@ -2,14 +2,13 @@
 #pragma once
 
 #include "curator/v1/accountant.grpc.pb.h"
-#include "ledger/ledger.h"
 #include "service/services.h"
 
 namespace curator::rpc {
 
 class AccountantRpc final : public v1::AccountantService::Service {
  public:
-  explicit AccountantRpc(service::Curator& curator) : curator_(curator), ledger_(curator.ledger) {}
+  explicit AccountantRpc(service::Services& services) : services_(services) {}
 
   grpc::Status EstimateCost(grpc::ServerContext* context, const v1::EstimateCostRequest* request,
                             v1::EstimateCostResponse* response) override;
@@ -29,8 +28,7 @@ class AccountantRpc final : public v1::AccountantService::Service {
                          v1::Charge* response) override;
 
  private:
-  service::Curator& curator_;
-  ledger::Ledger& ledger_;
+  service::Services& services_;
 };
 
 }  // namespace curator::rpc

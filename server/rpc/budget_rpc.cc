@@ -6,23 +6,21 @@
 #include "base/errors.h"
 #include "base/status_macros.h"
 #include "dp/accounting/rule.h"
-#include "rpc/caller.h"
 #include "rpc/convert_budget.h"
 #include "rpc/convert_schema.h"
-#include "rpc/grpc_status.h"
+#include "rpc/handle.h"
 #include "service/accounts/accounts.h"
 #include "service/accounts/budgets.h"
 
 namespace curator::rpc {
 namespace {
 
-absl::Status Get(service::Curator& curator, const grpc::ServerContext& context,
-                 const v1::GetBudgetRequest& request, v1::GetBudgetResponse& response) {
-  ASSIGN_OR_RETURN(const std::string principal, CallerOf(context));
+absl::Status GetBudget(service::Services& services, const Call& call, const v1::GetBudgetRequest& request,
+                       v1::GetBudgetResponse& response) {
   const auto detail =
       request.with_comparison() ? service::BudgetDetail::kWithComparison : service::BudgetDetail::kBalances;
   ASSIGN_OR_RETURN(const service::BudgetView budget,
-                   service::GetBudget(curator.ledger, principal, request.dataset(), detail));
+                   service::GetBudget(services.ledger, call.principal(), request.dataset(), detail));
   response = ToProto(budget);
   if (const std::optional<service::AccountView> largest =
           service::LargestPart(request.dataset(), budget.accounts)) {
@@ -32,19 +30,17 @@ absl::Status Get(service::Curator& curator, const grpc::ServerContext& context,
   return absl::OkStatus();
 }
 
-absl::Status ListAll(service::Curator& curator, const grpc::ServerContext& context,
-                     const v1::ListAccountsRequest& request, v1::ListAccountsResponse& response) {
-  ASSIGN_OR_RETURN(const std::string principal, CallerOf(context));
-  ASSIGN_OR_RETURN(
-      const service::BudgetView budget,
-      service::GetBudget(curator.ledger, principal, request.dataset(), service::BudgetDetail::kBalances));
+absl::Status ListAccounts(service::Services& services, const Call& call,
+                          const v1::ListAccountsRequest& request, v1::ListAccountsResponse& response) {
+  ASSIGN_OR_RETURN(const service::BudgetView budget,
+                   service::GetBudget(services.ledger, call.principal(), request.dataset(),
+                                      service::BudgetDetail::kBalances));
   for (const service::AccountView& account : budget.accounts) *response.add_accounts() = ToProto(account);
   return absl::OkStatus();
 }
 
-absl::Status Create(service::Curator& curator, const grpc::ServerContext& context,
-                    const v1::CreateAccountRequest& request, v1::Account& response) {
-  ASSIGN_OR_RETURN(const std::string principal, CallerOf(context));
+absl::Status CreateAccount(service::Services& services, const Call& call,
+                           const v1::CreateAccountRequest& request, v1::Account& response) {
   if (request.holder_case() == v1::CreateAccountRequest::HOLDER_NOT_SET) {
     return InvalidField("analyst", "name either an analyst or a group");
   }
@@ -52,23 +48,22 @@ absl::Status Create(service::Curator& curator, const grpc::ServerContext& contex
   if (!limit.ok()) return WithinField("limit", limit.status());
   const service::AccountOrder order{
       .request_id = request.request_id(),
-      .principal = principal,
+      .principal = call.principal(),
       .dataset = request.dataset(),
       .is_group = request.has_group(),
       .holder = request.has_group() ? request.group().name() : request.analyst(),
       .members = {request.group().members().begin(), request.group().members().end()},
       .limit = *limit};
   ASSIGN_OR_RETURN(const service::AccountView account,
-                   service::CreateAccount(curator.ledger, order, IntentOf(request.validate_only())));
+                   service::CreateAccount(services.ledger, order, IntentOf(request)));
   response = ToProto(account);
   return absl::OkStatus();
 }
 
-absl::Status Propose(service::Curator& curator, const grpc::ServerContext& context,
-                     const v1::ProposeLimitChangeRequest& request, v1::LimitProposal& response) {
-  ASSIGN_OR_RETURN(const std::string principal, CallerOf(context));
+absl::Status ProposeLimitChange(service::Services& services, const Call& call,
+                                const v1::ProposeLimitChangeRequest& request, v1::LimitProposal& response) {
   service::LimitOrder order{.request_id = request.request_id(),
-                            .principal = principal,
+                            .principal = call.principal(),
                             .dataset = request.dataset(),
                             .account = request.account(),
                             .epsilon = std::nullopt,
@@ -81,97 +76,90 @@ absl::Status Propose(service::Curator& curator, const grpc::ServerContext& conte
     ASSIGN_OR_RETURN(order.delta, dp::Delta::Parse(request.delta(), "delta"));
   }
   ASSIGN_OR_RETURN(const service::LimitView proposal,
-                   service::ProposeLimit(curator.ledger, order, IntentOf(request.validate_only())));
+                   service::ProposeLimit(services.ledger, order, IntentOf(request)));
   response = ToProto(proposal);
   return absl::OkStatus();
 }
 
-absl::Status Approve(service::Curator& curator, const grpc::ServerContext& context,
-                     const v1::ApproveLimitChangeRequest& request, v1::LimitProposal& response) {
-  ASSIGN_OR_RETURN(const std::string principal, CallerOf(context));
+absl::Status ApproveLimitChange(service::Services& services, const Call& call,
+                                const v1::ApproveLimitChangeRequest& request, v1::LimitProposal& response) {
   RETURN_IF_ERROR(service::CheckRequestId(request.request_id()));
   ASSIGN_OR_RETURN(const service::LimitView approved,
-                   service::ApproveLimit(curator.ledger, principal, request.dataset(), request.proposal_id(),
-                                         IntentOf(request.validate_only())));
+                   service::ApproveLimit(services.ledger, call.principal(), request.dataset(),
+                                         request.proposal_id(), IntentOf(request)));
   response = ToProto(approved);
   return absl::OkStatus();
 }
 
-absl::Status ListProposals(service::Curator& curator, const grpc::ServerContext& context,
-                           const v1::ListLimitProposalsRequest& request,
-                           v1::ListLimitProposalsResponse& response) {
-  ASSIGN_OR_RETURN(const std::string principal, CallerOf(context));
+absl::Status ListLimitProposals(service::Services& services, const Call& call,
+                                const v1::ListLimitProposalsRequest& request,
+                                v1::ListLimitProposalsResponse& response) {
   ASSIGN_OR_RETURN(const std::vector<service::LimitView> proposals,
-                   service::ListLimitProposals(curator.ledger, principal, request.dataset()));
+                   service::ListLimitProposals(services.ledger, call.principal(), request.dataset()));
   for (const service::LimitView& proposal : proposals) *response.add_proposals() = ToProto(proposal);
   return absl::OkStatus();
 }
 
-absl::Status List(service::Curator& curator, const grpc::ServerContext& context,
-                  const v1::ListLedgerEntriesRequest& request, grpc::ServerWriter<v1::LedgerEntry>& writer) {
-  ASSIGN_OR_RETURN(const std::string principal, CallerOf(context));
+absl::Status ListLedgerEntries(service::Services& services, const Call& call,
+                               const v1::ListLedgerEntriesRequest& request,
+                               grpc::ServerWriter<v1::LedgerEntry>& writer) {
   if (request.after_sequence() < 0) return InvalidField("after_sequence", "must not be negative");
   ledger::Page page{.after_seq = request.after_sequence()};
   while (true) {
     ASSIGN_OR_RETURN(const std::vector<ledger::Entry> entries,
-                     service::ListLedgerEntries(curator.ledger, principal, request.dataset(), page));
+                     service::ListLedgerEntries(services.ledger, call.principal(), request.dataset(), page));
     for (const ledger::Entry& entry : entries) {
-      if (!writer.Write(ToProto(entry)))
-        return absl::CancelledError("the client left before the end of the history");
+      if (!writer.Write(ToProto(entry))) return ClientLeft();
     }
     if (static_cast<int64_t>(entries.size()) < page.limit) return absl::OkStatus();
     page.after_seq = entries.back().seq;
   }
 }
 
-absl::Status Verify(service::Curator& curator, const grpc::ServerContext& context,
-                    const v1::VerifyLedgerRequest& request, v1::VerifyLedgerResponse& response) {
-  ASSIGN_OR_RETURN(const std::string principal, CallerOf(context));
+absl::Status VerifyLedger(service::Services& services, const Call& call,
+                          const v1::VerifyLedgerRequest& request, v1::VerifyLedgerResponse& response) {
   ASSIGN_OR_RETURN(const service::VerifiedLedger verified,
-                   service::VerifyLedger(curator.ledger, principal, request.dataset()));
+                   service::VerifyLedger(services.ledger, call.principal(), request.dataset()));
   const ledger::Verification& verification = verified.verification;
   response.set_ok(verification.ok);
   response.set_entries_checked(verification.entries_checked);
   response.set_head_hash(verification.head_hash);
   response.set_anchored_sequence(verification.anchored_seq);
   for (const std::string& finding : verification.findings) response.add_findings(finding);
-  response.set_ledger_id(curator.ledger.LedgerId());
+  response.set_ledger_id(services.ledger.LedgerId());
   response.set_dataset_id(verified.dataset_id);
-  response.set_receipt_key(curator.signer.public_key());
+  response.set_receipt_key(services.signer.public_key());
   return absl::OkStatus();
 }
 
-absl::Status ListLinks(service::Curator& curator, const grpc::ServerContext& context,
-                       const v1::ListChainLinksRequest& request, grpc::ServerWriter<v1::ChainLink>& writer) {
-  ASSIGN_OR_RETURN(const std::string principal, CallerOf(context));
+absl::Status ListChainLinks(service::Services& services, const Call& call,
+                            const v1::ListChainLinksRequest& request,
+                            grpc::ServerWriter<v1::ChainLink>& writer) {
   if (request.after_sequence() < 0) return InvalidField("after_sequence", "must not be negative");
   ledger::Page page{.after_seq = request.after_sequence()};
   while (true) {
     ASSIGN_OR_RETURN(const std::vector<service::LinkView> links,
-                     service::ListChainLinks(curator.ledger, principal, request.dataset(), page));
+                     service::ListChainLinks(services.ledger, call.principal(), request.dataset(), page));
     for (const service::LinkView& link : links) {
-      if (!writer.Write(ToProto(link)))
-        return absl::CancelledError("the client left before the end of the history");
+      if (!writer.Write(ToProto(link))) return ClientLeft();
     }
     if (static_cast<int64_t>(links.size()) < page.limit) return absl::OkStatus();
     page.after_seq = links.back().entry.seq;
   }
 }
 
-absl::Status Repair(service::Curator& curator, const grpc::ServerContext& context,
-                    const v1::RepairLedgerRequest& request, v1::RepairLedgerResponse& response) {
-  ASSIGN_OR_RETURN(const std::string principal, CallerOf(context));
+absl::Status RepairLedger(service::Services& services, const Call& call,
+                          const v1::RepairLedgerRequest& request, v1::RepairLedgerResponse& response) {
   service::RepairRequest repair{.request_id = request.request_id(),
-                                .principal = principal,
+                                .principal = call.principal(),
                                 .dataset = request.dataset(),
                                 .reason = request.reason(),
                                 .receipts = {}};
   for (const v1::Receipt& receipt : request.receipts()) {
     repair.receipts.push_back({receipt.statement(), receipt.signature(), receipt.public_key()});
   }
-  ASSIGN_OR_RETURN(
-      const service::RepairView view,
-      service::RepairLedger(curator.ledger, curator.signer, repair, IntentOf(request.validate_only())));
+  ASSIGN_OR_RETURN(const service::RepairView view,
+                   service::RepairLedger(services.ledger, services.signer, repair, IntentOf(request)));
   response = ToProto(view);
   return absl::OkStatus();
 }
@@ -180,63 +168,63 @@ absl::Status Repair(service::Curator& curator, const grpc::ServerContext& contex
 
 grpc::Status BudgetRpc::GetBudget(grpc::ServerContext* context, const v1::GetBudgetRequest* request,
                                   v1::GetBudgetResponse* response) {
-  return ToGrpcStatus(Get(curator_, *context, *request, *response));
+  return Handle(services_, *context, *request, *response, rpc::GetBudget);
 }
 
 grpc::Status BudgetRpc::ListAccounts(grpc::ServerContext* context, const v1::ListAccountsRequest* request,
                                      v1::ListAccountsResponse* response) {
-  return ToGrpcStatus(ListAll(curator_, *context, *request, *response));
+  return Handle(services_, *context, *request, *response, rpc::ListAccounts);
 }
 
 grpc::Status BudgetRpc::CreateAccount(grpc::ServerContext* context, const v1::CreateAccountRequest* request,
                                       v1::Account* response) {
-  return ToGrpcStatus(Create(curator_, *context, *request, *response));
+  return Handle(services_, *context, *request, *response, rpc::CreateAccount);
 }
 
 grpc::Status BudgetRpc::ProposeLimitChange(grpc::ServerContext* context,
                                            const v1::ProposeLimitChangeRequest* request,
                                            v1::LimitProposal* response) {
-  return ToGrpcStatus(Propose(curator_, *context, *request, *response));
+  return Handle(services_, *context, *request, *response, rpc::ProposeLimitChange);
 }
 
 grpc::Status BudgetRpc::ApproveLimitChange(grpc::ServerContext* context,
                                            const v1::ApproveLimitChangeRequest* request,
                                            v1::LimitProposal* response) {
-  return ToGrpcStatus(Approve(curator_, *context, *request, *response));
+  return Handle(services_, *context, *request, *response, rpc::ApproveLimitChange);
 }
 
 grpc::Status BudgetRpc::ListLimitProposals(grpc::ServerContext* context,
                                            const v1::ListLimitProposalsRequest* request,
                                            v1::ListLimitProposalsResponse* response) {
-  return ToGrpcStatus(ListProposals(curator_, *context, *request, *response));
+  return Handle(services_, *context, *request, *response, rpc::ListLimitProposals);
 }
 
 grpc::Status BudgetRpc::ListLedgerEntries(grpc::ServerContext* context,
                                           const v1::ListLedgerEntriesRequest* request,
                                           grpc::ServerWriter<v1::LedgerEntry>* writer) {
-  return ToGrpcStatus(List(curator_, *context, *request, *writer));
+  return Handle(services_, *context, *request, *writer, rpc::ListLedgerEntries);
 }
 
 grpc::Status BudgetRpc::VerifyLedger(grpc::ServerContext* context, const v1::VerifyLedgerRequest* request,
                                      v1::VerifyLedgerResponse* response) {
-  return ToGrpcStatus(Verify(curator_, *context, *request, *response));
+  return Handle(services_, *context, *request, *response, rpc::VerifyLedger);
 }
 
 grpc::Status BudgetRpc::GetReceiptKey(grpc::ServerContext*, const v1::GetReceiptKeyRequest*,
                                       v1::GetReceiptKeyResponse* response) {
-  response->set_ledger_id(curator_.ledger.LedgerId());
-  response->set_public_key(curator_.signer.public_key());
+  response->set_ledger_id(services_.ledger.LedgerId());
+  response->set_public_key(services_.signer.public_key());
   return grpc::Status::OK;
 }
 
 grpc::Status BudgetRpc::ListChainLinks(grpc::ServerContext* context, const v1::ListChainLinksRequest* request,
                                        grpc::ServerWriter<v1::ChainLink>* writer) {
-  return ToGrpcStatus(ListLinks(curator_, *context, *request, *writer));
+  return Handle(services_, *context, *request, *writer, rpc::ListChainLinks);
 }
 
 grpc::Status BudgetRpc::RepairLedger(grpc::ServerContext* context, const v1::RepairLedgerRequest* request,
                                      v1::RepairLedgerResponse* response) {
-  return ToGrpcStatus(Repair(curator_, *context, *request, *response));
+  return Handle(services_, *context, *request, *response, rpc::RepairLedger);
 }
 
 }  // namespace curator::rpc

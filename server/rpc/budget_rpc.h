@@ -8,7 +8,7 @@ namespace curator::rpc {
 
 class BudgetRpc final : public v1::BudgetService::Service {
  public:
-  explicit BudgetRpc(service::Curator& curator) : curator_(curator) {}
+  explicit BudgetRpc(service::Services& services) : services_(services) {}
 
   grpc::Status GetBudget(grpc::ServerContext* context, const v1::GetBudgetRequest* request,
                          v1::GetBudgetResponse* response) override;
@@ -35,7 +35,7 @@ class BudgetRpc final : public v1::BudgetService::Service {
                             v1::RepairLedgerResponse* response) override;
 
  private:
-  service::Curator& curator_;
+  service::Services& services_;
 };
 
 }  // namespace curator::rpc

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "rpc/caller.h"
+#include "rpc/handle.h"
 
 namespace curator::rpc {
 namespace {
@@ -17,14 +17,14 @@ using grpc::experimental::ServerRpcInfo;
 
 CallEnd EndOf(ServerRpcInfo& info, const grpc::Status& status) {
   const auto* context = dynamic_cast<const grpc::ServerContext*>(info.server_context());
-  const absl::StatusOr<std::string> caller =
-      context == nullptr ? absl::UnknownError("no context") : CallerOf(*context);
-  return {info.method(), caller.value_or(""), static_cast<absl::StatusCode>(status.error_code())};
+  const absl::StatusOr<std::string> principal =
+      context == nullptr ? absl::UnknownError("no context") : PrincipalOf(*context);
+  return {info.method(), principal.value_or(""), static_cast<absl::StatusCode>(status.error_code())};
 }
 
 }  // namespace
 
-// One lives for as long as its call does.
+// Lives as long as its call.
 class CallObserver::Interceptor final : public grpc::experimental::Interceptor {
  public:
   Interceptor(CallObserver& calls, ServerRpcInfo& info) : calls_(calls), info_(info) { calls_.Add(1); }

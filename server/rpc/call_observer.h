@@ -1,10 +1,10 @@
-// Every call, seen from outside: how many are being answered right now, and how each ended.
+// Observes all calls: how many are being answered, and how each ended.
 //
-// A server that is told to stop waits for the calls that are being answered. It cannot wait for its
-// connections to close instead: a client that keeps an idle one open notices nothing until it asks again.
+// A server that stops waits for the calls that are being answered. It cannot wait for connections to close
+// instead: a client with an idle connection notices nothing until its next call.
 //
-// A log line has the method, who called and the status. It has no duration and no size: those of an import
-// tell of the records.
+// A log line has the method, the principal and the status. It has no duration and no size, because those of
+// an import reveal the number of records.
 #pragma once
 
 #include <grpcpp/support/server_interceptor.h>
@@ -23,7 +23,7 @@ namespace curator::rpc {
 
 struct CallEnd {
   std::string method;     // "/curator.v1.QueryService/AnswerWorkload"
-  std::string principal;  // empty when the call named none
+  std::string principal;  // empty when the call named no valid one
   absl::StatusCode status = absl::StatusCode::kOk;
 };
 
@@ -33,10 +33,10 @@ class CallObserver {
   // `on_end` may be called from any thread and must not block.
   explicit CallObserver(std::function<void(const CallEnd&)> on_end) : on_end_(std::move(on_end)) {}
 
-  // What observes them; given to the server's builder.
+  // For the server's builder.
   std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface> MakeInterceptorFactory();
 
-  // Waits until no call is being answered, or until `deadline`.
+  // Waits until no call is being answered, at most until `deadline`.
   void AwaitNone(absl::Time deadline) const;
 
  private:

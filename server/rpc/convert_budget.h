@@ -1,4 +1,4 @@
-// Accounts, limits, history and receipts on the wire.
+// Accounts, limits, history, receipts and repairs on the wire.
 //
 // Thread-safe: pure functions.
 #pragma once

@@ -1,4 +1,4 @@
-// Schemas, rules and relations between the wire and the inside. Protobuf ends here.
+// Schemas, datasets, rules and relations between the wire and plain types. Protobuf ends here.
 //
 // Errors: INVALID_ARGUMENT with the field's path as the caller wrote it. Thread-safe: pure functions.
 #pragma once
@@ -23,7 +23,7 @@ absl::StatusOr<dp::RuleSpec> FromProto(const v1::BudgetLimit& limit);
 v1::BudgetLimit ToProto(const dp::RuleSpec& rule);
 v1::Rule ToProto(dp::RuleKind kind);
 
-// What `viewer` may see of it.
+// The dataset with what `viewer` may see: grantees only for the owner.
 v1::Dataset ToProto(const service::DatasetView& dataset, std::string_view viewer);
 
 }  // namespace curator::rpc

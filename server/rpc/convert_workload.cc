@@ -228,25 +228,23 @@ absl::StatusOr<double> ConfidenceLevel(std::optional<double> stated) {
   return InvalidField("confidence_level", "must lie strictly between 0 and 1");
 }
 
-absl::StatusOr<v1::Noise> ToProto(const dp::NoiseSpec& noise, double confidence_level) {
-  const dp::ErrorForecast forecast = dp::ForecastError(noise);
-  ASSIGN_OR_RETURN(const int64_t half_width, dp::ConfidenceHalfWidth(noise, confidence_level));
-  const std::string parameter =
-      noise.parameter.denominator == 1
-          ? absl::StrCat(noise.parameter.numerator)
-          : absl::StrCat(noise.parameter.numerator, "/", noise.parameter.denominator);
+v1::Noise ToProto(const service::NoiseSummary& summary) {
+  const dp::Rational& parameter = summary.noise.parameter;
+  const std::string text = parameter.denominator == 1
+                               ? absl::StrCat(parameter.numerator)
+                               : absl::StrCat(parameter.numerator, "/", parameter.denominator);
   v1::Noise proto;
-  if (noise.mechanism == dp::Mechanism::kDiscreteLaplace) {
+  if (summary.noise.mechanism == dp::Mechanism::kDiscreteLaplace) {
     proto.set_mechanism(v1::MECHANISM_DISCRETE_LAPLACE);
-    proto.set_scale(parameter);
+    proto.set_scale(text);
   } else {
     proto.set_mechanism(v1::MECHANISM_DISCRETE_GAUSSIAN);
-    proto.set_sigma_squared(parameter);
+    proto.set_sigma_squared(text);
   }
-  proto.set_standard_deviation(forecast.standard_deviation);
-  proto.set_expected_absolute_error(forecast.expected_absolute_error);
-  proto.set_confidence_half_width(static_cast<double>(half_width));
-  proto.set_confidence_level(confidence_level);
+  proto.set_standard_deviation(summary.standard_deviation);
+  proto.set_expected_absolute_error(summary.expected_absolute_error);
+  proto.set_confidence_half_width(static_cast<double>(summary.half_width));
+  proto.set_confidence_level(summary.level);
   return proto;
 }
 

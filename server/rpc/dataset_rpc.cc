@@ -6,9 +6,8 @@
 
 #include "base/errors.h"
 #include "base/status_macros.h"
-#include "rpc/caller.h"
 #include "rpc/convert_schema.h"
-#include "rpc/grpc_status.h"
+#include "rpc/handle.h"
 #include "service/datasets/datasets.h"
 #include "service/datasets/parts.h"
 
@@ -65,11 +64,10 @@ absl::StatusOr<service::NewDataset> FromProto(const v1::CreateDatasetRequest& re
   return dataset;
 }
 
-absl::Status Add(service::Curator& curator, const grpc::ServerContext& context,
-                 const v1::AddPartRequest& request, v1::Dataset& response) {
-  ASSIGN_OR_RETURN(const std::string principal, CallerOf(context));
+absl::Status AddPart(service::Services& services, const Call& call, const v1::AddPartRequest& request,
+                     v1::Dataset& response) {
   service::PartOrder order{.request_id = request.request_id(),
-                           .principal = principal,
+                           .principal = call.principal(),
                            .dataset = request.dataset(),
                            .part = FromProto(request.part()),
                            .limit = std::nullopt};
@@ -79,25 +77,23 @@ absl::Status Add(service::Curator& curator, const grpc::ServerContext& context,
     order.limit = *limit;
   }
   ASSIGN_OR_RETURN(const service::DatasetView view,
-                   service::AddPart(curator.ledger, order, IntentOf(request.validate_only())));
-  response = ToProto(view, principal);
+                   service::AddPart(services.ledger, order, IntentOf(request)));
+  response = ToProto(view, call.principal());
   return absl::OkStatus();
 }
 
-absl::Status Create(service::Curator& curator, const grpc::ServerContext& context,
-                    const v1::CreateDatasetRequest& request, v1::Dataset& response) {
-  ASSIGN_OR_RETURN(const std::string principal, CallerOf(context));
-  ASSIGN_OR_RETURN(const service::NewDataset dataset, FromProto(request, principal));
+absl::Status CreateDataset(service::Services& services, const Call& call,
+                           const v1::CreateDatasetRequest& request, v1::Dataset& response) {
+  ASSIGN_OR_RETURN(const service::NewDataset dataset, FromProto(request, call.principal()));
   ASSIGN_OR_RETURN(const service::DatasetView view,
-                   service::CreateDataset(curator.ledger, dataset, IntentOf(request.validate_only())));
-  response = ToProto(view, principal);
+                   service::CreateDataset(services.ledger, dataset, IntentOf(request)));
+  response = ToProto(view, call.principal());
   return absl::OkStatus();
 }
 
-absl::Status Import(service::Curator& curator, const grpc::ServerContext& context,
-                    grpc::ServerReader<v1::ImportRecordsRequest>& reader,
-                    v1::ImportRecordsResponse& response) {
-  ASSIGN_OR_RETURN(const std::string principal, CallerOf(context));
+absl::Status ImportRecords(service::Services& services, const Call& call,
+                           grpc::ServerReader<v1::ImportRecordsRequest>& reader,
+                           v1::ImportRecordsResponse& response) {
   v1::ImportRecordsRequest message;
   if (!reader.Read(&message) || !message.has_header()) {
     return InvalidField("header", "must be the first message of an import");
@@ -105,77 +101,72 @@ absl::Status Import(service::Curator& curator, const grpc::ServerContext& contex
   const v1::ImportRecordsRequest::Header header = message.header();
   const records::ImportOptions options{.compression = CompressionOf(header.gzip())};
   ASSIGN_OR_RETURN(const std::unique_ptr<records::RecordImport> import,
-                   service::BeginImport(curator.ledger, curator.store,
+                   service::BeginImport(services.ledger, services.store,
                                         {.request_id = header.request_id(),
-                                         .principal = principal,
+                                         .principal = call.principal(),
                                          .dataset = header.dataset(),
                                          .part = header.part(),
                                          .options = options},
-                                        IntentOf(header.validate_only())));
+                                        IntentOf(header)));
   while (reader.Read(&message)) {
     if (!message.has_csv()) return InvalidField("csv", "all messages after the first must carry CSV bytes");
     RETURN_IF_ERROR(import->Append(message.csv()));
   }
-  // A client that went away sent only part of its file: nothing of it may stay.
-  if (context.IsCancelled()) return absl::CancelledError("the client ended the import before its end");
+  // A client that left has sent only a part of its file: none of it may stay.
+  if (call.IsCancelled())
+    return absl::CancelledError("the client cancelled the import before it was complete");
   ASSIGN_OR_RETURN(const records::ImportReport report, import->Finish());
   response = ReportProto(report);
   return absl::OkStatus();
 }
 
-absl::Status Seal(service::Curator& curator, const grpc::ServerContext& context,
-                  const v1::SealDatasetRequest& request, v1::SealDatasetResponse& response) {
-  ASSIGN_OR_RETURN(const std::string principal, CallerOf(context));
+absl::Status SealDataset(service::Services& services, const Call& call, const v1::SealDatasetRequest& request,
+                         v1::SealDatasetResponse& response) {
   RETURN_IF_ERROR(service::CheckRequestId(request.request_id()));
   ASSIGN_OR_RETURN(const service::Sealed sealed,
-                   service::SealDataset(curator.ledger, curator.store, principal, request.dataset(),
-                                        request.part(), IntentOf(request.validate_only())));
-  *response.mutable_dataset() = ToProto(sealed.dataset, principal);
+                   service::SealDataset(services.ledger, services.store, call.principal(), request.dataset(),
+                                        request.part(), IntentOf(request)));
+  *response.mutable_dataset() = ToProto(sealed.dataset, call.principal());
   response.set_records(sealed.records);
   response.set_records_dropped(sealed.records_dropped);
   return absl::OkStatus();
 }
 
-absl::Status Grant(service::Curator& curator, const grpc::ServerContext& context,
-                   const v1::GrantAccessRequest& request) {
-  ASSIGN_OR_RETURN(const std::string principal, CallerOf(context));
+absl::Status GrantAccess(service::Services& services, const Call& call, const v1::GrantAccessRequest& request,
+                         v1::GrantAccessResponse&) {
   RETURN_IF_ERROR(service::CheckRequestId(request.request_id()));
-  return service::GrantAccess(curator.ledger, principal, request.dataset(), request.principal(),
-                              IntentOf(request.validate_only()));
+  return service::GrantAccess(services.ledger, call.principal(), request.dataset(), request.principal(),
+                              IntentOf(request));
 }
 
-absl::Status Get(service::Curator& curator, const grpc::ServerContext& context,
-                 const v1::GetDatasetRequest& request, v1::Dataset& response) {
-  ASSIGN_OR_RETURN(const std::string principal, CallerOf(context));
+absl::Status GetDataset(service::Services& services, const Call& call, const v1::GetDatasetRequest& request,
+                        v1::Dataset& response) {
   ASSIGN_OR_RETURN(const service::DatasetView view,
-                   service::FindVisible(curator.ledger, principal, request.dataset()));
-  response = ToProto(view, principal);
+                   service::FindVisible(services.ledger, call.principal(), request.dataset()));
+  response = ToProto(view, call.principal());
   return absl::OkStatus();
 }
 
-absl::Status List(service::Curator& curator, const grpc::ServerContext& context,
-                  v1::ListDatasetsResponse& response) {
-  ASSIGN_OR_RETURN(const std::string principal, CallerOf(context));
+absl::Status ListDatasets(service::Services& services, const Call& call, const v1::ListDatasetsRequest&,
+                          v1::ListDatasetsResponse& response) {
   ASSIGN_OR_RETURN(const std::vector<service::DatasetView> views,
-                   service::ListVisibleDatasets(curator.ledger, principal));
-  for (const service::DatasetView& view : views) *response.add_datasets() = ToProto(view, principal);
+                   service::ListVisibleDatasets(services.ledger, call.principal()));
+  for (const service::DatasetView& view : views) *response.add_datasets() = ToProto(view, call.principal());
   return absl::OkStatus();
 }
 
-absl::Status Archive(service::Curator& curator, const grpc::ServerContext& context,
-                     const v1::ArchiveDatasetRequest& request, v1::Dataset& response) {
-  ASSIGN_OR_RETURN(const std::string principal, CallerOf(context));
+absl::Status ArchiveDataset(service::Services& services, const Call& call,
+                            const v1::ArchiveDatasetRequest& request, v1::Dataset& response) {
   RETURN_IF_ERROR(service::CheckRequestId(request.request_id()));
-  ASSIGN_OR_RETURN(const service::DatasetView view,
-                   service::ArchiveDataset(curator.ledger, curator.store, principal, request.dataset(),
-                                           IntentOf(request.validate_only())));
-  response = ToProto(view, principal);
+  ASSIGN_OR_RETURN(
+      const service::DatasetView view,
+      service::ArchiveDataset(services.ledger, services.store, call.principal(), request.dataset(), IntentOf(request)));
+  response = ToProto(view, call.principal());
   return absl::OkStatus();
 }
 
-absl::Status Check(const grpc::ServerContext& context, grpc::ServerReader<v1::CheckSchemaRequest>& reader,
-                   v1::CheckSchemaResponse& response) {
-  RETURN_IF_ERROR(CallerOf(context).status());
+absl::Status CheckSchema(service::Services&, const Call&, grpc::ServerReader<v1::CheckSchemaRequest>& reader,
+                         v1::CheckSchemaResponse& response) {
   v1::CheckSchemaRequest message;
   if (!reader.Read(&message) || !message.has_schema()) {
     return InvalidField("schema", "must be in the first message of a check");
@@ -206,49 +197,49 @@ absl::Status Check(const grpc::ServerContext& context, grpc::ServerReader<v1::Ch
 
 grpc::Status DatasetRpc::CreateDataset(grpc::ServerContext* context, const v1::CreateDatasetRequest* request,
                                        v1::Dataset* response) {
-  return ToGrpcStatus(Create(curator_, *context, *request, *response));
+  return Handle(services_, *context, *request, *response, rpc::CreateDataset);
 }
 
 grpc::Status DatasetRpc::AddPart(grpc::ServerContext* context, const v1::AddPartRequest* request,
                                  v1::Dataset* response) {
-  return ToGrpcStatus(Add(curator_, *context, *request, *response));
+  return Handle(services_, *context, *request, *response, rpc::AddPart);
 }
 
 grpc::Status DatasetRpc::ImportRecords(grpc::ServerContext* context,
                                        grpc::ServerReader<v1::ImportRecordsRequest>* reader,
                                        v1::ImportRecordsResponse* response) {
-  return ToGrpcStatus(Import(curator_, *context, *reader, *response));
+  return Handle(services_, *context, *reader, *response, rpc::ImportRecords);
 }
 
 grpc::Status DatasetRpc::SealDataset(grpc::ServerContext* context, const v1::SealDatasetRequest* request,
                                      v1::SealDatasetResponse* response) {
-  return ToGrpcStatus(Seal(curator_, *context, *request, *response));
+  return Handle(services_, *context, *request, *response, rpc::SealDataset);
 }
 
 grpc::Status DatasetRpc::GrantAccess(grpc::ServerContext* context, const v1::GrantAccessRequest* request,
-                                     v1::GrantAccessResponse*) {
-  return ToGrpcStatus(Grant(curator_, *context, *request));
+                                     v1::GrantAccessResponse* response) {
+  return Handle(services_, *context, *request, *response, rpc::GrantAccess);
 }
 
 grpc::Status DatasetRpc::GetDataset(grpc::ServerContext* context, const v1::GetDatasetRequest* request,
                                     v1::Dataset* response) {
-  return ToGrpcStatus(Get(curator_, *context, *request, *response));
+  return Handle(services_, *context, *request, *response, rpc::GetDataset);
 }
 
-grpc::Status DatasetRpc::ListDatasets(grpc::ServerContext* context, const v1::ListDatasetsRequest*,
+grpc::Status DatasetRpc::ListDatasets(grpc::ServerContext* context, const v1::ListDatasetsRequest* request,
                                       v1::ListDatasetsResponse* response) {
-  return ToGrpcStatus(List(curator_, *context, *response));
+  return Handle(services_, *context, *request, *response, rpc::ListDatasets);
 }
 
 grpc::Status DatasetRpc::ArchiveDataset(grpc::ServerContext* context,
                                         const v1::ArchiveDatasetRequest* request, v1::Dataset* response) {
-  return ToGrpcStatus(Archive(curator_, *context, *request, *response));
+  return Handle(services_, *context, *request, *response, rpc::ArchiveDataset);
 }
 
 grpc::Status DatasetRpc::CheckSchema(grpc::ServerContext* context,
                                      grpc::ServerReader<v1::CheckSchemaRequest>* reader,
                                      v1::CheckSchemaResponse* response) {
-  return ToGrpcStatus(Check(*context, *reader, *response));
+  return Handle(services_, *context, *reader, *response, rpc::CheckSchema);
 }
 
 }  // namespace curator::rpc

@@ -8,7 +8,7 @@ namespace curator::rpc {
 
 class DatasetRpc final : public v1::DatasetService::Service {
  public:
-  explicit DatasetRpc(service::Curator& curator) : curator_(curator) {}
+  explicit DatasetRpc(service::Services& services) : services_(services) {}
 
   grpc::Status CreateDataset(grpc::ServerContext* context, const v1::CreateDatasetRequest* request,
                              v1::Dataset* response) override;
@@ -31,7 +31,7 @@ class DatasetRpc final : public v1::DatasetService::Service {
                            v1::CheckSchemaResponse* response) override;
 
  private:
-  service::Curator& curator_;
+  service::Services& services_;
 };
 
 }  // namespace curator::rpc

@@ -236,7 +236,7 @@ TEST(HostileWorkloads, ThresholdsOfManyConditionsAreRefusedByTheLengthOfTheirWor
   EXPECT_EQ(
       Plan(workload).status().message(),
       "workload.query_sets[0].thresholds: asks, with the sets before it, for more than 16777216 bytes of "
-      "words that tell its answers apart, which is the limit of one request");
+      "labels of its answers, which is the limit of one request");
   thresholds.add_at_least(7);
   EXPECT_EQ(Plan(workload).status().message(), "workload.query_sets[0].thresholds.at_least[500]: repeats 7");
 }

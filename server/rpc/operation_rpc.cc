@@ -7,8 +7,7 @@
 #include "base/errors.h"
 #include "base/status_macros.h"
 #include "google/protobuf/util/time_util.h"
-#include "rpc/caller.h"
-#include "rpc/grpc_status.h"
+#include "rpc/handle.h"
 
 namespace curator::rpc {
 namespace {
@@ -16,52 +15,48 @@ namespace {
 constexpr absl::Duration kDefaultWait = absl::Seconds(60);
 constexpr absl::Duration kLongestWait = absl::Minutes(10);
 
-absl::Status Get(service::Curator& curator, const grpc::ServerContext& context,
-                 const v1::GetOperationRequest& request, v1::Operation& response) {
-  ASSIGN_OR_RETURN(const std::string principal, CallerOf(context));
+absl::Status GetOperation(service::Services& services, const Call& call,
+                          const v1::GetOperationRequest& request, v1::Operation& response) {
   ASSIGN_OR_RETURN(const service::OperationView operation,
-                   service::GetOperation(curator, principal, request.operation_id()));
+                   service::GetOperation(services, call.principal(), request.operation_id()));
   response = ToProto(operation);
   return absl::OkStatus();
 }
 
-absl::Status List(service::Curator& curator, const grpc::ServerContext& context,
-                  v1::ListOperationsResponse& response) {
-  ASSIGN_OR_RETURN(const std::string principal, CallerOf(context));
+absl::Status ListOperations(service::Services& services, const Call& call, const v1::ListOperationsRequest&,
+                            v1::ListOperationsResponse& response) {
   ASSIGN_OR_RETURN(const std::vector<service::OperationView> operations,
-                   service::ListOperations(curator, principal));
+                   service::ListOperations(services, call.principal()));
   for (const service::OperationView& operation : operations) *response.add_operations() = ToProto(operation);
   return absl::OkStatus();
 }
 
-absl::Status Wait(service::Curator& curator, const grpc::ServerContext& context,
-                  const v1::WaitOperationRequest& request, v1::Operation& response) {
-  ASSIGN_OR_RETURN(const std::string principal, CallerOf(context));
+absl::Status WaitOperation(service::Services& services, const Call& call,
+                           const v1::WaitOperationRequest& request, v1::Operation& response) {
   absl::Duration timeout = kDefaultWait;
   if (request.has_timeout()) {
     timeout = absl::Milliseconds(google::protobuf::util::TimeUtil::DurationToMilliseconds(request.timeout()));
     if (timeout < absl::ZeroDuration()) return InvalidField("timeout", "must not be negative");
   }
   ASSIGN_OR_RETURN(const service::OperationView operation,
-                   service::WaitOperation(curator, principal, request.operation_id(),
+                   service::WaitOperation(services, call.principal(), request.operation_id(),
                                           absl::Now() + std::min(timeout, kLongestWait)));
   response = ToProto(operation);
   return absl::OkStatus();
 }
 
-absl::Status Watch(service::Curator& curator, const grpc::ServerContext& context,
-                   const v1::WatchOperationRequest& request, grpc::ServerWriter<v1::Operation>& writer) {
-  ASSIGN_OR_RETURN(const std::string principal, CallerOf(context));
+absl::Status WatchOperation(service::Services& services, const Call& call,
+                            const v1::WatchOperationRequest& request,
+                            grpc::ServerWriter<v1::Operation>& writer) {
   return service::WatchOperation(
-      curator, principal, request.operation_id(),
+      services, call.principal(), request.operation_id(),
       [&](const service::OperationView& operation) { return writer.Write(ToProto(operation)); });
 }
 
-absl::Status Cancel(service::Curator& curator, const grpc::ServerContext& context,
-                    const v1::CancelOperationRequest& request, v1::Operation& response) {
-  ASSIGN_OR_RETURN(const std::string principal, CallerOf(context));
+absl::Status CancelOperation(service::Services& services, const Call& call,
+                             const v1::CancelOperationRequest& request, v1::Operation& response) {
   ASSIGN_OR_RETURN(const service::OperationView operation,
-                   service::CancelOperation(curator, principal, request.operation_id()));
+                   service::CancelOperation(services, call.principal(), request.operation_id()));
   response = ToProto(operation);
   return absl::OkStatus();
 }
@@ -84,29 +79,30 @@ v1::Operation::State StateOf(service::OperationState state) {
 
 grpc::Status OperationRpc::GetOperation(grpc::ServerContext* context, const v1::GetOperationRequest* request,
                                         v1::Operation* response) {
-  return ToGrpcStatus(Get(curator_, *context, *request, *response));
+  return Handle(services_, *context, *request, *response, rpc::GetOperation);
 }
 
-grpc::Status OperationRpc::ListOperations(grpc::ServerContext* context, const v1::ListOperationsRequest*,
+grpc::Status OperationRpc::ListOperations(grpc::ServerContext* context,
+                                          const v1::ListOperationsRequest* request,
                                           v1::ListOperationsResponse* response) {
-  return ToGrpcStatus(List(curator_, *context, *response));
+  return Handle(services_, *context, *request, *response, rpc::ListOperations);
 }
 
 grpc::Status OperationRpc::WaitOperation(grpc::ServerContext* context,
                                          const v1::WaitOperationRequest* request, v1::Operation* response) {
-  return ToGrpcStatus(Wait(curator_, *context, *request, *response));
+  return Handle(services_, *context, *request, *response, rpc::WaitOperation);
 }
 
 grpc::Status OperationRpc::WatchOperation(grpc::ServerContext* context,
                                           const v1::WatchOperationRequest* request,
                                           grpc::ServerWriter<v1::Operation>* writer) {
-  return ToGrpcStatus(Watch(curator_, *context, *request, *writer));
+  return Handle(services_, *context, *request, *writer, rpc::WatchOperation);
 }
 
 grpc::Status OperationRpc::CancelOperation(grpc::ServerContext* context,
                                            const v1::CancelOperationRequest* request,
                                            v1::Operation* response) {
-  return ToGrpcStatus(Cancel(curator_, *context, *request, *response));
+  return Handle(services_, *context, *request, *response, rpc::CancelOperation);
 }
 
 v1::Operation ToProto(const service::OperationView& operation) {

@@ -10,7 +10,7 @@ namespace curator::rpc {
 
 class OperationRpc final : public v1::OperationService::Service {
  public:
-  explicit OperationRpc(service::Curator& curator) : curator_(curator) {}
+  explicit OperationRpc(service::Services& services) : services_(services) {}
 
   grpc::Status GetOperation(grpc::ServerContext* context, const v1::GetOperationRequest* request,
                             v1::Operation* response) override;
@@ -24,11 +24,10 @@ class OperationRpc final : public v1::OperationService::Service {
                                v1::Operation* response) override;
 
  private:
-  service::Curator& curator_;
+  service::Services& services_;
 };
 
-// Operations on their way to the wire. Thread-safe: a pure function.
-
+// Also what CreateSynthesis returns. Thread-safe: a pure function.
 v1::Operation ToProto(const service::OperationView& operation);
 
 }  // namespace curator::rpc

@@ -4,8 +4,7 @@
 
 #include "base/errors.h"
 #include "base/status_macros.h"
-#include "rpc/caller.h"
-#include "rpc/grpc_status.h"
+#include "rpc/handle.h"
 #include "service/owner/owner_reports.h"
 
 namespace curator::rpc {
@@ -15,10 +14,10 @@ constexpr char kWarning[] =
     "PRIVATE: computed from the records without noise, for the owner's eyes. It is covered by no guarantee; "
     "showing it to others, or choosing later questions or settings by it, voids the guarantee.";
 
-absl::Status Evaluate(service::Curator& curator, const grpc::ServerContext& context,
-                      const v1::EvaluateRequest& request, v1::EvaluateResponse& response) {
+absl::Status Evaluate(service::Services& services, const Call& call, const v1::EvaluateRequest& request,
+                      v1::EvaluateResponse& response) {
   service::EvaluationRequest order;
-  ASSIGN_OR_RETURN(order.principal, CallerOf(context));
+  order.principal = call.principal();
   order.request_id = request.request_id();
   order.dataset = request.dataset();
   order.release_id = request.release_id();
@@ -26,7 +25,7 @@ absl::Status Evaluate(service::Curator& curator, const grpc::ServerContext& cont
   if (request.has_pairs()) order.pairs = request.pairs();
   if (request.has_bias_penalty()) order.bias_penalty = request.bias_penalty();
   ASSIGN_OR_RETURN(const service::Evaluation evaluation,
-                   service::EvaluateRelease(curator, order, IntentOf(request.validate_only())));
+                   service::EvaluateRelease(services, order, IntentOf(request)));
   response.set_error(evaluation.error);
   response.set_error_without_bias(evaluation.error_without_bias);
   response.set_biased_groups(evaluation.biased_groups);
@@ -43,12 +42,10 @@ absl::Status Evaluate(service::Curator& curator, const grpc::ServerContext& cont
   return absl::OkStatus();
 }
 
-absl::Status Count(service::Curator& curator, const grpc::ServerContext& context,
-                   const v1::RowCountsRequest& request, v1::RowCountsResponse& response) {
-  ASSIGN_OR_RETURN(const std::string principal, CallerOf(context));
-  ASSIGN_OR_RETURN(const int64_t records,
-                   service::CountRows(curator, request.request_id(), principal, request.dataset(),
-                                      IntentOf(request.validate_only())));
+absl::Status RowCounts(service::Services& services, const Call& call, const v1::RowCountsRequest& request,
+                       v1::RowCountsResponse& response) {
+  ASSIGN_OR_RETURN(const int64_t records, service::CountRows(services, request.request_id(), call.principal(),
+                                                             request.dataset(), IntentOf(request)));
   response.set_records(records);
   response.set_warning(kWarning);
   return absl::OkStatus();
@@ -66,14 +63,12 @@ absl::StatusOr<service::RiskGridKind> FromProto(v1::RiskRequest::Grid grid) {
   }
 }
 
-absl::Status Risk(service::Curator& curator, const grpc::ServerContext& context,
-                  const v1::RiskRequest& request, v1::RiskResponse& response) {
+absl::Status RiskReport(service::Services& services, const Call& call, const v1::RiskRequest& request,
+                        v1::RiskResponse& response) {
   service::RiskRequest order{
-      .request_id = request.request_id(), .principal = {}, .dataset = request.dataset()};
-  ASSIGN_OR_RETURN(order.principal, CallerOf(context));
+      .request_id = request.request_id(), .principal = call.principal(), .dataset = request.dataset()};
   ASSIGN_OR_RETURN(order.grid, FromProto(request.grid()));
-  ASSIGN_OR_RETURN(const service::RiskReport report,
-                   service::ReportRisk(curator, order, IntentOf(request.validate_only())));
+  ASSIGN_OR_RETURN(const service::RiskReport report, service::ReportRisk(services, order, IntentOf(request)));
   for (const dp::RiskRow& row : report.rows) {
     v1::RiskResponse::Sensitivities* proto = response.add_sensitivities();
     proto->set_weighting(row.weighting);
@@ -96,17 +91,17 @@ absl::Status Risk(service::Curator& curator, const grpc::ServerContext& context,
 
 grpc::Status OwnerRpc::Evaluate(grpc::ServerContext* context, const v1::EvaluateRequest* request,
                                 v1::EvaluateResponse* response) {
-  return ToGrpcStatus(rpc::Evaluate(curator_, *context, *request, *response));
+  return Handle(services_, *context, *request, *response, rpc::Evaluate);
 }
 
 grpc::Status OwnerRpc::RowCounts(grpc::ServerContext* context, const v1::RowCountsRequest* request,
                                  v1::RowCountsResponse* response) {
-  return ToGrpcStatus(Count(curator_, *context, *request, *response));
+  return Handle(services_, *context, *request, *response, rpc::RowCounts);
 }
 
 grpc::Status OwnerRpc::RiskReport(grpc::ServerContext* context, const v1::RiskRequest* request,
                                   v1::RiskResponse* response) {
-  return ToGrpcStatus(Risk(curator_, *context, *request, *response));
+  return Handle(services_, *context, *request, *response, rpc::RiskReport);
 }
 
 }  // namespace curator::rpc

@@ -8,7 +8,7 @@ namespace curator::rpc {
 
 class OwnerRpc final : public v1::OwnerService::Service {
  public:
-  explicit OwnerRpc(service::Curator& curator) : curator_(curator) {}
+  explicit OwnerRpc(service::Services& services) : services_(services) {}
 
   grpc::Status Evaluate(grpc::ServerContext* context, const v1::EvaluateRequest* request,
                         v1::EvaluateResponse* response) override;
@@ -18,7 +18,7 @@ class OwnerRpc final : public v1::OwnerService::Service {
                           v1::RiskResponse* response) override;
 
  private:
-  service::Curator& curator_;
+  service::Services& services_;
 };
 
 }  // namespace curator::rpc

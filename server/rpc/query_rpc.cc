@@ -8,10 +8,9 @@
 #include "dp/accounting/event.h"
 #include "google/protobuf/util/time_util.h"
 #include "rpc/answer_stream.h"
-#include "rpc/caller.h"
 #include "rpc/convert_budget.h"
 #include "rpc/convert_workload.h"
-#include "rpc/grpc_status.h"
+#include "rpc/handle.h"
 #include "service/releases/releases.h"
 #include "service/workloads/workloads.h"
 
@@ -25,10 +24,9 @@ std::optional<double> StatedLevel(const Request& request) {
 }
 
 template <typename Request>
-absl::StatusOr<service::WorkloadRequest> FromProto(const grpc::ServerContext& context,
-                                                   const Request& request) {
+absl::StatusOr<service::WorkloadRequest> FromProto(const Call& call, const Request& request) {
   service::WorkloadRequest result;
-  ASSIGN_OR_RETURN(result.principal, CallerOf(context));
+  result.principal = call.principal();
   result.dataset = request.dataset();
   ASSIGN_OR_RETURN(result.queries, rpc::FromProto(request.workload()));
   if (request.has_spend() && request.has_target())
@@ -40,70 +38,59 @@ absl::StatusOr<service::WorkloadRequest> FromProto(const grpc::ServerContext& co
   return result;
 }
 
-absl::Status ForecastSet(const service::WorkloadEstimate& estimate, size_t set, double level,
-                         v1::EstimateWorkloadResponse& response) {
+void AddMarginalForecasts(const service::WorkloadEstimate& estimate, size_t set, const v1::Noise& noise,
+                          v1::EstimateWorkloadResponse& response) {
   const dp::Domain& domain = estimate.dataset.schema.domain;
-  const dp::WorkloadShape& shape = estimate.plan.shape;
-  const dp::Measurement& measurement = shape.measurements[set];
-  ASSIGN_OR_RETURN(const v1::Noise noise, ToProto(estimate.plan.bought.noise, level));
-  if (estimate.asked[set].query_class == dp::QueryClass::kMarginals &&
-      measurement.plan.strategy == dp::Strategy::kDirect) {
-    for (const dp::QueryGroup& group : shape.asked[set].groups) {
-      v1::EstimateWorkloadResponse::MarginalForecast* forecast = response.add_marginals();
-      for (const uint32_t attribute : group.attributes)
-        forecast->add_attributes(domain.attributes()[attribute].name());
-      forecast->set_cells(domain.CellCount(group.attributes).value_or(0));
-      *forecast->mutable_noise() = noise;
-      forecast->set_query_set(static_cast<int32_t>(set));
+  for (const dp::QueryGroup& group : estimate.plan.shape.asked[set].groups) {
+    v1::EstimateWorkloadResponse::MarginalForecast& proto = *response.add_marginals();
+    for (const uint32_t attribute : group.attributes)
+      proto.add_attributes(domain.attributes()[attribute].name());
+    proto.set_cells(domain.CellCount(group.attributes).value_or(0));
+    *proto.mutable_noise() = noise;
+    proto.set_query_set(static_cast<int32_t>(set));
+  }
+}
+
+v1::EstimateWorkloadResponse::QuerySetForecast ForecastProto(const service::SetForecast& forecast, size_t set,
+                                                             const v1::Noise& noise) {
+  v1::EstimateWorkloadResponse::QuerySetForecast proto;
+  proto.set_query_set(static_cast<int32_t>(set));
+  proto.set_strategy(ToProto(forecast.measurement.strategy));
+  proto.set_words(forecast.measurement.description);
+  proto.set_measurements(forecast.measurement.measured_values);
+  *proto.mutable_noise() = noise;
+  proto.set_answers(forecast.answers);
+  proto.set_standard_deviation(forecast.standard_deviation);
+  proto.set_largest_standard_deviation(forecast.largest_standard_deviation);
+  proto.set_confidence_half_width(forecast.half_width);
+  return proto;
+}
+
+absl::Status AddForecasts(const service::WorkloadEstimate& estimate, double level,
+                          v1::EstimateWorkloadResponse& response) {
+  ASSIGN_OR_RETURN(const service::NoiseSummary summary,
+                   service::Summarize(estimate.plan.bought.noise, level));
+  const v1::Noise noise = ToProto(summary);
+  for (size_t i = 0; i < estimate.asked.size(); ++i) {
+    ASSIGN_OR_RETURN(const service::SetForecast forecast,
+                     service::ForecastOf(estimate.dataset.schema.domain, estimate.asked, estimate.plan.shape,
+                                         estimate.plan.bought.noise, i, level));
+    if (forecast.is_measured_marginals) {
+      AddMarginalForecasts(estimate, i, noise, response);
+    } else {
+      *response.add_query_sets() = ForecastProto(forecast, i, noise);
     }
-    return absl::OkStatus();
-  }
-  v1::EstimateWorkloadResponse::QuerySetForecast& forecast = *response.add_query_sets();
-  forecast.set_query_set(static_cast<int32_t>(set));
-  forecast.set_strategy(ToProto(measurement.plan.strategy));
-  forecast.set_words(dp::Describe(domain, measurement));
-  for (const dp::QueryGroup& group : measurement.measured)
-    forecast.set_measurements(forecast.measurements() + dp::NumberOfQueries(domain, group));
-  *forecast.mutable_noise() = noise;
-  const dp::ErrorClasses classes = dp::ErrorClassesOf(domain, shape, set);
-  dp::AnswerError worst{.variance_factor = 0, .terms = 0};
-  for (const dp::ErrorClass& each : classes) {
-    forecast.set_answers(forecast.answers() + each.answers);
-    if (each.error.variance_factor >= worst.variance_factor) worst = each.error;
-  }
-  forecast.set_standard_deviation(dp::MeanDeviation(estimate.plan.bought.noise, classes));
-  forecast.set_largest_standard_deviation(dp::MeanDeviation(estimate.plan.bought.noise, {{worst, 1}}));
-  ASSIGN_OR_RETURN(const double width, dp::HalfWidthOf(estimate.plan.bought.noise, worst, level));
-  forecast.set_confidence_half_width(width);
-  return absl::OkStatus();
-}
-
-absl::Status ForecastChoices(const service::WorkloadEstimate& estimate, double confidence,
-                             v1::EstimateWorkloadResponse& response) {
-  const dp::ErrorClasses classes = dp::ErrorClassesOf(estimate.dataset.schema.domain, estimate.plan.shape);
-  ASSIGN_OR_RETURN(const double error,
-                   dp::SimultaneousError(estimate.plan.bought.noise, classes, confidence));
-  response.set_max_error(error);
-  ASSIGN_OR_RETURN(const std::vector<service::SpendChoice> choices, service::SpendChoices(estimate));
-  for (const service::SpendChoice& choice : choices) {
-    v1::EstimateWorkloadResponse::Choice& proto = *response.add_choices();
-    *proto.mutable_spend() = ToProto(choice.spend);
-    for (v1::Cost& cost : ToProto(choice.price, PriceTense::kWouldCost)) *proto.add_costs() = std::move(cost);
-    proto.set_fits(choice.price.Fits());
-    proto.set_standard_deviation(dp::MeanDeviation(choice.noise, classes));
-    ASSIGN_OR_RETURN(const double of_choice, dp::SimultaneousError(choice.noise, classes, confidence));
-    proto.set_max_error(of_choice);
   }
   return absl::OkStatus();
 }
 
-absl::Status Estimate(service::Curator& curator, const grpc::ServerContext& context,
-                      const v1::EstimateWorkloadRequest& request, v1::EstimateWorkloadResponse& response) {
-  ASSIGN_OR_RETURN(const service::WorkloadRequest workload, FromProto(context, request));
+absl::Status EstimateWorkload(service::Services& services, const Call& call,
+                              const v1::EstimateWorkloadRequest& request,
+                              v1::EstimateWorkloadResponse& response) {
+  ASSIGN_OR_RETURN(const service::WorkloadRequest workload, FromProto(call, request));
   ASSIGN_OR_RETURN(const double level, ConfidenceLevel(StatedLevel(request)));
-  ASSIGN_OR_RETURN(const service::WorkloadEstimate estimate, service::EstimateWorkload(curator, workload));
-  for (size_t i = 0; i < estimate.asked.size(); ++i)
-    RETURN_IF_ERROR(ForecastSet(estimate, i, level, response));
+  ASSIGN_OR_RETURN(const service::WorkloadEstimate estimate, service::EstimateWorkload(services, workload));
+  RETURN_IF_ERROR(AddForecasts(estimate, level, response));
   response.set_total_cells(estimate.plan.shape.measured_values);
   for (v1::Cost& cost : ToProto(estimate.price, PriceTense::kWouldCost))
     *response.add_costs() = std::move(cost);
@@ -111,11 +98,22 @@ absl::Status Estimate(service::Curator& curator, const grpc::ServerContext& cont
   response.set_fits(estimate.price.Fits());
   *response.mutable_spend() = ToProto(estimate.plan.spend);
   if (estimate.free_from) response.add_free_from(*estimate.free_from);
-  return ForecastChoices(estimate, workload.target ? workload.target->confidence : level, response);
+  const double confidence = workload.target ? workload.target->confidence : level;
+  ASSIGN_OR_RETURN(const service::SpendChoices choices, service::SpendChoicesFor(estimate, confidence));
+  response.set_max_error(choices.max_error);
+  for (const service::SpendChoice& choice : choices.choices) {
+    v1::EstimateWorkloadResponse::Choice& proto = *response.add_choices();
+    *proto.mutable_spend() = ToProto(choice.spend);
+    for (v1::Cost& cost : ToProto(choice.price, PriceTense::kWouldCost)) *proto.add_costs() = std::move(cost);
+    proto.set_fits(choice.price.Fits());
+    proto.set_standard_deviation(choice.standard_deviation);
+    proto.set_max_error(choice.max_error);
+  }
+  return absl::OkStatus();
 }
 
 v1::AnswerChunk HeaderOf(const ledger::Release& release, const std::string& request_id, bool replayed,
-                         const service::Price& price, const codec::WorkloadRelease& answer) {
+                         const service::Price& price, const dp::WorkloadRelease& answer) {
   v1::AnswerChunk chunk;
   v1::AnswerHeader& header = *chunk.mutable_header();
   header.set_release_id(release.id);
@@ -123,26 +121,28 @@ v1::AnswerChunk HeaderOf(const ledger::Release& release, const std::string& requ
   header.set_request_id(request_id);
   header.set_replayed(replayed);
   for (v1::Cost& cost : ToProto(price, PriceTense::kHasCost)) *header.add_costs() = std::move(cost);
-  CountParts(answer.asked, header);
+  CountSets(answer.asked, header);
   header.set_event(answer.event);
   return chunk;
 }
 
-absl::Status Answer(service::Curator& curator, const grpc::ServerContext& context,
-                    const v1::AnswerWorkloadRequest& request, grpc::ServerWriter<v1::AnswerChunk>& writer) {
-  ASSIGN_OR_RETURN(service::WorkloadRequest workload, FromProto(context, request));
+absl::Status WriteAnswers(const dp::Domain& domain, const dp::WorkloadRelease& release, double level,
+                          const dp::PostProcessing& steps, const ChunkWriter& write) {
+  ASSIGN_OR_RETURN(service::ReleaseAnswers answers,
+                   service::ReleaseAnswers::Create(domain, release, level, steps));
+  return rpc::WriteAnswers(domain, release.asked, answers, write);
+}
+
+absl::Status AnswerWorkload(service::Services& services, const Call& call,
+                            const v1::AnswerWorkloadRequest& request,
+                            grpc::ServerWriter<v1::AnswerChunk>& writer) {
+  ASSIGN_OR_RETURN(service::WorkloadRequest workload, FromProto(call, request));
   workload.prefer_free = request.prefer_free();
   ASSIGN_OR_RETURN(const double level, ConfidenceLevel(StatedLevel(request)));
   const dp::PostProcessing steps = rpc::FromProto(request.post_processing());
-  const service::Intent intent =
-      request.validate_only() ? service::Intent::kValidateOnly : service::Intent::kDo;
+  const service::Intent intent = IntentOf(request);
   ASSIGN_OR_RETURN(const service::WorkloadAnswer answer,
-                   service::AnswerWorkload(
-                       curator, workload, request.request_id(), intent,
-                       [&](const service::DatasetView& dataset, const codec::WorkloadRelease& planned) {
-                         return CheckProcessable(dataset.schema.domain, planned.asked, planned.plans,
-                                                 planned.measured, planned.noise, steps);
-                       }));
+                   service::AnswerWorkload(services, workload, steps, request.request_id(), intent));
   v1::AnswerChunk header =
       HeaderOf(answer.release, answer.request_id, answer.replayed, answer.price, answer.answer);
   if (answer.free_from) header.mutable_header()->add_free_from(*answer.free_from);
@@ -153,7 +153,7 @@ absl::Status Answer(service::Curator& curator, const grpc::ServerContext& contex
   }
   if (!answer.free_from) {
     ASSIGN_OR_RETURN(const service::Receipt receipt,
-                     service::ReceiptOf(curator.ledger, curator.signer, answer.release.charge_id));
+                     service::ReceiptOf(services.ledger, services.signer, answer.release.charge_id));
     *header.mutable_header()->mutable_receipt() = ToProto(receipt);
   }
   header.mutable_header()->set_post_processing(dp::WordsOf(steps));
@@ -180,7 +180,7 @@ v1::Release ReleaseProto(const ledger::Release& release, const std::string& data
   return proto;
 }
 
-v1::SynthesisSummary SynthesisProto(const codec::SynthesisRelease& synthesis,
+v1::SynthesisSummary SynthesisProto(const dp::SynthesisRelease& synthesis,
                                     const service::DatasetView& dataset) {
   const dp::Domain& domain = dataset.schema.domain;
   v1::SynthesisSummary proto;
@@ -192,28 +192,27 @@ v1::SynthesisSummary SynthesisProto(const codec::SynthesisRelease& synthesis,
   proto.mutable_settings()->insert(synthesis.settings.begin(), synthesis.settings.end());
   for (const std::string& line : synthesis.transcript) proto.add_transcript(line);
   proto.set_event(synthesis.event);
-  proto.set_protects(service::WhomItProtects(dataset));
+  proto.set_protects(service::WhatItProtects(dataset));
   return proto;
 }
 
-absl::Status Get(service::Curator& curator, const grpc::ServerContext& context,
-                 const v1::GetReleaseRequest& request, grpc::ServerWriter<v1::GetReleaseChunk>& writer) {
-  ASSIGN_OR_RETURN(const std::string principal, CallerOf(context));
+absl::Status GetRelease(service::Services& services, const Call& call, const v1::GetReleaseRequest& request,
+                        grpc::ServerWriter<v1::GetReleaseChunk>& writer) {
   ASSIGN_OR_RETURN(const double level, ConfidenceLevel(StatedLevel(request)));
   ASSIGN_OR_RETURN(const service::ReleaseView view,
-                   service::GetRelease(curator, principal, request.release_id()));
+                   service::GetRelease(services, call.principal(), request.release_id()));
   const dp::Domain& domain = view.dataset.schema.domain;
   v1::GetReleaseChunk first;
   *first.mutable_release() = ReleaseProto(view.release, view.dataset.record.name, view.charge.request_id);
   if (!writer.Write(first)) return ClientLeft();
-  if (const auto* synthesis = std::get_if<codec::SynthesisRelease>(&view.content)) {
+  if (const auto* synthesis = std::get_if<dp::SynthesisRelease>(&view.content)) {
     v1::GetReleaseChunk chunk;
     *chunk.mutable_synthesis() = SynthesisProto(*synthesis, view.dataset);
     return writer.Write(chunk) ? absl::OkStatus() : ClientLeft();
   }
-  const auto& answer = std::get<codec::WorkloadRelease>(view.content);
+  const auto& answer = std::get<dp::WorkloadRelease>(view.content);
   const dp::PostProcessing steps = rpc::FromProto(request.post_processing());
-  RETURN_IF_ERROR(CheckProcessable(domain, answer.asked, answer.plans, answer.measured, answer.noise, steps));
+  RETURN_IF_ERROR(service::CheckPostProcessing(domain, answer, steps));
   const auto write = [&](const v1::AnswerChunk& chunk) {
     v1::GetReleaseChunk wrapped;
     *wrapped.mutable_answer() = chunk;
@@ -226,25 +225,21 @@ absl::Status Get(service::Curator& curator, const grpc::ServerContext& context,
   return WriteAnswers(domain, answer, level, steps, write);
 }
 
-absl::Status List(service::Curator& curator, const grpc::ServerContext& context,
-                  const v1::ListReleasesRequest& request, v1::ListReleasesResponse& response) {
-  ASSIGN_OR_RETURN(const std::string principal, CallerOf(context));
+absl::Status ListReleases(service::Services& services, const Call& call,
+                          const v1::ListReleasesRequest& request, v1::ListReleasesResponse& response) {
   ASSIGN_OR_RETURN(const std::vector<service::ReleaseListing> listings,
-                   service::ListReleases(curator, principal, request.dataset()));
+                   service::ListReleases(services, call.principal(), request.dataset()));
   for (const service::ReleaseListing& listing : listings) {
     *response.add_releases() = ReleaseProto(listing.release, request.dataset(), listing.request_id);
   }
   return absl::OkStatus();
 }
 
-absl::Status Share(service::Curator& curator, const grpc::ServerContext& context,
-                   const v1::ShareReleaseRequest& request, v1::ShareReleaseResponse& response) {
-  ASSIGN_OR_RETURN(const std::string principal, CallerOf(context));
-  const service::Intent intent =
-      request.validate_only() ? service::Intent::kValidateOnly : service::Intent::kDo;
-  ASSIGN_OR_RETURN(
-      const std::vector<std::string> shared_with,
-      service::ShareRelease(curator, principal, request.release_id(), request.principal(), intent));
+absl::Status ShareRelease(service::Services& services, const Call& call,
+                          const v1::ShareReleaseRequest& request, v1::ShareReleaseResponse& response) {
+  ASSIGN_OR_RETURN(const std::vector<std::string> shared_with,
+                   service::ShareRelease(services, call.principal(), request.release_id(),
+                                         request.principal(), IntentOf(request)));
   for (const std::string& each : shared_with) response.add_principals(each);
   return absl::OkStatus();
 }
@@ -253,28 +248,28 @@ absl::Status Share(service::Curator& curator, const grpc::ServerContext& context
 
 grpc::Status QueryRpc::ShareRelease(grpc::ServerContext* context, const v1::ShareReleaseRequest* request,
                                     v1::ShareReleaseResponse* response) {
-  return ToGrpcStatus(Share(curator_, *context, *request, *response));
+  return Handle(services_, *context, *request, *response, rpc::ShareRelease);
 }
 
 grpc::Status QueryRpc::EstimateWorkload(grpc::ServerContext* context,
                                         const v1::EstimateWorkloadRequest* request,
                                         v1::EstimateWorkloadResponse* response) {
-  return ToGrpcStatus(Estimate(curator_, *context, *request, *response));
+  return Handle(services_, *context, *request, *response, rpc::EstimateWorkload);
 }
 
 grpc::Status QueryRpc::AnswerWorkload(grpc::ServerContext* context, const v1::AnswerWorkloadRequest* request,
                                       grpc::ServerWriter<v1::AnswerChunk>* writer) {
-  return ToGrpcStatus(Answer(curator_, *context, *request, *writer));
+  return Handle(services_, *context, *request, *writer, rpc::AnswerWorkload);
 }
 
 grpc::Status QueryRpc::GetRelease(grpc::ServerContext* context, const v1::GetReleaseRequest* request,
                                   grpc::ServerWriter<v1::GetReleaseChunk>* writer) {
-  return ToGrpcStatus(Get(curator_, *context, *request, *writer));
+  return Handle(services_, *context, *request, *writer, rpc::GetRelease);
 }
 
 grpc::Status QueryRpc::ListReleases(grpc::ServerContext* context, const v1::ListReleasesRequest* request,
                                     v1::ListReleasesResponse* response) {
-  return ToGrpcStatus(List(curator_, *context, *request, *response));
+  return Handle(services_, *context, *request, *response, rpc::ListReleases);
 }
 
 }  // namespace curator::rpc

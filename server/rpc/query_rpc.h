@@ -8,7 +8,7 @@ namespace curator::rpc {
 
 class QueryRpc final : public v1::QueryService::Service {
  public:
-  explicit QueryRpc(service::Curator& curator) : curator_(curator) {}
+  explicit QueryRpc(service::Services& services) : services_(services) {}
 
   grpc::Status EstimateWorkload(grpc::ServerContext* context, const v1::EstimateWorkloadRequest* request,
                                 v1::EstimateWorkloadResponse* response) override;
@@ -22,7 +22,7 @@ class QueryRpc final : public v1::QueryService::Service {
                             v1::ListReleasesResponse* response) override;
 
  private:
-  service::Curator& curator_;
+  service::Services& services_;
 };
 
 }  // namespace curator::rpc

@@ -8,9 +8,8 @@
 #include "dp/accounting/event.h"
 #include "dp/synthesis/synthesizers.h"
 #include "rpc/answer_stream.h"
-#include "rpc/caller.h"
 #include "rpc/convert_workload.h"
-#include "rpc/grpc_status.h"
+#include "rpc/handle.h"
 #include "rpc/operation_rpc.h"
 #include "service/operations/synthesis.h"
 #include "service/releases/releases.h"
@@ -18,11 +17,10 @@
 namespace curator::rpc {
 namespace {
 
-absl::StatusOr<service::SynthesisRequest> FromProto(const grpc::ServerContext& context,
-                                                    const std::string& dataset,
+absl::StatusOr<service::SynthesisRequest> FromProto(const Call& call, const std::string& dataset,
                                                     const v1::SynthesisSpec& spec) {
   service::SynthesisRequest request;
-  ASSIGN_OR_RETURN(request.principal, CallerOf(context));
+  request.principal = call.principal();
   request.dataset = dataset;
   request.method = spec.method();
   request.settings.insert(spec.settings().begin(), spec.settings().end());
@@ -46,12 +44,13 @@ void List(v1::ListSynthesizersResponse& response) {
   }
 }
 
-absl::Status Estimate(service::Curator& curator, const grpc::ServerContext& context,
-                      const v1::EstimateSynthesisRequest& request, v1::EstimateSynthesisResponse& response) {
-  ASSIGN_OR_RETURN(service::SynthesisRequest synthesis,
-                   FromProto(context, request.dataset(), request.spec()));
+absl::Status EstimateSynthesis(service::Services& services, const Call& call,
+                               const v1::EstimateSynthesisRequest& request,
+                               v1::EstimateSynthesisResponse& response) {
+  ASSIGN_OR_RETURN(service::SynthesisRequest synthesis, FromProto(call, request.dataset(), request.spec()));
   if (request.has_assume_rows()) synthesis.assume_records = request.assume_rows();
-  ASSIGN_OR_RETURN(const service::SynthesisEstimate estimate, service::EstimateSynthesis(curator, synthesis));
+  ASSIGN_OR_RETURN(const service::SynthesisEstimate estimate,
+                   service::EstimateSynthesis(services, synthesis));
   for (v1::Cost& cost : ToProto(estimate.price, PriceTense::kWouldCost))
     *response.add_costs() = std::move(cost);
   response.set_event(dp::Describe(estimate.plan.event));
@@ -59,27 +58,24 @@ absl::Status Estimate(service::Curator& curator, const grpc::ServerContext& cont
   response.mutable_settings()->insert(estimate.plan.settings.begin(), estimate.plan.settings.end());
   response.set_fits(estimate.price.Fits());
   response.set_model_cells(estimate.plan.model_cells);
-  response.set_protects(service::WhomItProtects(estimate.dataset));
+  response.set_protects(service::WhatItProtects(estimate.dataset));
   return absl::OkStatus();
 }
 
-absl::Status Create(service::Curator& curator, const grpc::ServerContext& context,
-                    const v1::CreateSynthesisRequest& request, v1::Operation& response) {
+absl::Status CreateSynthesis(service::Services& services, const Call& call,
+                             const v1::CreateSynthesisRequest& request, v1::Operation& response) {
   ASSIGN_OR_RETURN(const service::SynthesisRequest synthesis,
-                   FromProto(context, request.dataset(), request.spec()));
-  const service::Intent intent =
-      request.validate_only() ? service::Intent::kValidateOnly : service::Intent::kDo;
+                   FromProto(call, request.dataset(), request.spec()));
   ASSIGN_OR_RETURN(const service::OperationView operation,
-                   service::CreateSynthesis(curator, synthesis, request.request_id(), intent));
+                   service::CreateSynthesis(services, synthesis, request.request_id(), IntentOf(request)));
   response = ToProto(operation);
   return absl::OkStatus();
 }
 
-absl::Status Sample(service::Curator& curator, const grpc::ServerContext& context,
-                    const v1::SampleModelRequest& request, grpc::ServerWriter<v1::SampleModelChunk>& writer) {
-  ASSIGN_OR_RETURN(const std::string principal, CallerOf(context));
+absl::Status SampleModel(service::Services& services, const Call& call, const v1::SampleModelRequest& request,
+                         grpc::ServerWriter<v1::SampleModelChunk>& writer) {
   ASSIGN_OR_RETURN(const service::ReleaseView release,
-                   service::GetRelease(curator, principal, request.release_id()));
+                   service::GetRelease(services, call.principal(), request.release_id()));
   const std::optional<int64_t> rows =
       request.has_rows() ? std::optional<int64_t>(request.rows()) : std::nullopt;
   const service::BinStyle style =
@@ -91,11 +87,10 @@ absl::Status Sample(service::Curator& curator, const grpc::ServerContext& contex
   });
 }
 
-absl::Status Query(service::Curator& curator, const grpc::ServerContext& context,
-                   const v1::QueryModelRequest& request, grpc::ServerWriter<v1::AnswerChunk>& writer) {
-  ASSIGN_OR_RETURN(const std::string principal, CallerOf(context));
+absl::Status QueryModel(service::Services& services, const Call& call, const v1::QueryModelRequest& request,
+                        grpc::ServerWriter<v1::AnswerChunk>& writer) {
   ASSIGN_OR_RETURN(const service::ReleaseView release,
-                   service::GetRelease(curator, principal, request.release_id()));
+                   service::GetRelease(services, call.principal(), request.release_id()));
   ASSIGN_OR_RETURN(const std::vector<service::QuerySetRequest> queries, rpc::FromProto(request.workload()));
   ASSIGN_OR_RETURN(const std::vector<service::ModelAnswer> answers, service::QueryModel(release, queries));
   v1::AnswerChunk first;
@@ -104,13 +99,12 @@ absl::Status Query(service::Curator& curator, const grpc::ServerContext& context
   first.mutable_header()->set_request_id(release.charge.request_id);
   first.mutable_header()->set_replayed(true);
   for (const service::ModelAnswer& answer : answers)
-    CountParts(std::span(&answer.asked, 1), *first.mutable_header());
+    CountSets(std::span(&answer.asked, 1), *first.mutable_header());
   if (!writer.Write(first)) return ClientLeft();
   int position = 0;
   for (const service::ModelAnswer& answer : answers) {
-    RETURN_IF_ERROR(WriteEstimates(release.dataset.schema.domain, answer.asked, position++, answer.estimates,
-                                   answer.deviations,
-                                   [&](const v1::AnswerChunk& chunk) { return writer.Write(chunk); }));
+    RETURN_IF_ERROR(WriteModelAnswer(release.dataset.schema.domain, answer, position++,
+                                     [&](const v1::AnswerChunk& chunk) { return writer.Write(chunk); }));
   }
   return absl::OkStatus();
 }
@@ -126,23 +120,23 @@ grpc::Status SynthesisRpc::ListSynthesizers(grpc::ServerContext*, const v1::List
 grpc::Status SynthesisRpc::EstimateSynthesis(grpc::ServerContext* context,
                                              const v1::EstimateSynthesisRequest* request,
                                              v1::EstimateSynthesisResponse* response) {
-  return ToGrpcStatus(Estimate(curator_, *context, *request, *response));
+  return Handle(services_, *context, *request, *response, rpc::EstimateSynthesis);
 }
 
 grpc::Status SynthesisRpc::CreateSynthesis(grpc::ServerContext* context,
                                            const v1::CreateSynthesisRequest* request,
                                            v1::Operation* response) {
-  return ToGrpcStatus(Create(curator_, *context, *request, *response));
+  return Handle(services_, *context, *request, *response, rpc::CreateSynthesis);
 }
 
 grpc::Status SynthesisRpc::SampleModel(grpc::ServerContext* context, const v1::SampleModelRequest* request,
                                        grpc::ServerWriter<v1::SampleModelChunk>* writer) {
-  return ToGrpcStatus(Sample(curator_, *context, *request, *writer));
+  return Handle(services_, *context, *request, *writer, rpc::SampleModel);
 }
 
 grpc::Status SynthesisRpc::QueryModel(grpc::ServerContext* context, const v1::QueryModelRequest* request,
                                       grpc::ServerWriter<v1::AnswerChunk>* writer) {
-  return ToGrpcStatus(Query(curator_, *context, *request, *writer));
+  return Handle(services_, *context, *request, *writer, rpc::QueryModel);
 }
 
 }  // namespace curator::rpc

@@ -8,7 +8,7 @@ namespace curator::rpc {
 
 class SynthesisRpc final : public v1::SynthesisService::Service {
  public:
-  explicit SynthesisRpc(service::Curator& curator) : curator_(curator) {}
+  explicit SynthesisRpc(service::Services& services) : services_(services) {}
 
   grpc::Status ListSynthesizers(grpc::ServerContext* context, const v1::ListSynthesizersRequest* request,
                                 v1::ListSynthesizersResponse* response) override;
@@ -22,7 +22,7 @@ class SynthesisRpc final : public v1::SynthesisService::Service {
                           grpc::ServerWriter<v1::AnswerChunk>* writer) override;
 
  private:
-  service::Curator& curator_;
+  service::Services& services_;
 };
 
 }  // namespace curator::rpc

@@ -54,7 +54,7 @@ absl::Status CheckPrincipal(std::string_view principal) {
 }
 
 absl::Status CheckRequestId(std::string_view request_id) {
-  // One spelling for one id: upper case would be another key to the ledger.
+  // One spelling per id: the ledger would take upper case for another request.
   const bool is_lower_case =
       std::none_of(request_id.begin(), request_id.end(), [](char c) { return c >= 'A' && c <= 'Z'; });
   if (IsUuid(request_id) && is_lower_case) return absl::OkStatus();
@@ -66,7 +66,7 @@ std::string_view RelationName(dp::NeighbourRelation relation) {
   return relation == dp::NeighbourRelation::kReplaceOne ? kReplaceOne : kAddRemove;
 }
 
-std::string WhomItProtects(const DatasetView& dataset) {
+std::string WhatItProtects(const DatasetView& dataset) {
   if (dataset.record.is_public) return "nobody: the dataset is public";
   std::string whom = "one record";
   const auto with_records = [](const std::string& unit, const std::string& column, int64_t most) {
@@ -87,8 +87,14 @@ bool MaySee(const ledger::Dataset& dataset, std::string_view principal) {
          std::find(dataset.grantees.begin(), dataset.grantees.end(), principal) != dataset.grantees.end();
 }
 
-absl::Status CheckAnswersOrReplays(ledger::Ledger& ledger, const ledger::Dataset& dataset,
-                                   std::string_view principal, std::string_view request_id) {
+absl::Status CheckOwner(const ledger::Dataset& dataset, std::string_view principal) {
+  if (dataset.owner == principal) return absl::OkStatus();
+  return absl::PermissionDeniedError(
+      absl::StrCat("only the owner of dataset \"", dataset.name, "\" may do this"));
+}
+
+absl::Status CheckAcceptsRequest(ledger::Ledger& ledger, const ledger::Dataset& dataset,
+                                 std::string_view principal, std::string_view request_id) {
   if (dataset.state == ledger::DatasetState::kSealed) return absl::OkStatus();
   if (ledger.FindCharge(principal, request_id).ok()) return absl::OkStatus();
   return absl::FailedPreconditionError(
@@ -110,10 +116,7 @@ absl::StatusOr<DatasetView> FindVisible(ledger::Ledger& ledger, std::string_view
 absl::StatusOr<DatasetView> FindOwned(ledger::Ledger& ledger, std::string_view principal,
                                       std::string_view name) {
   ASSIGN_OR_RETURN(DatasetView view, FindVisible(ledger, principal, name));
-  if (view.record.owner != principal) {
-    return absl::PermissionDeniedError(
-        absl::StrCat("only the owner of dataset \"", std::string(name), "\" may do this"));
-  }
+  RETURN_IF_ERROR(CheckOwner(view.record, principal));
   return view;
 }
 
@@ -124,6 +127,63 @@ absl::StatusOr<DatasetView> FindVisibleById(ledger::Ledger& ledger, std::string_
     if (dataset.id == dataset_id && MaySee(dataset, principal)) return ViewOf(dataset);
   }
   return absl::NotFoundError("there is no such dataset that you may see");
+}
+
+bool PaysFrom(const ledger::Account& account, std::string_view principal) {
+  switch (account.scope_type) {
+    case ledger::ScopeType::kDataset:
+    case ledger::ScopeType::kPart:
+      return true;
+    case ledger::ScopeType::kAnalyst:
+      return account.scope_key == principal;
+    case ledger::ScopeType::kAnalystGroup:
+      return std::ranges::find(account.members, principal) != account.members.end();
+  }
+  return true;
+}
+
+bool MaySeeAccount(const ledger::Dataset& dataset, const ledger::Account& account,
+                   std::string_view principal) {
+  return dataset.owner == principal || PaysFrom(account, principal);
+}
+
+absl::Status CheckMayApprove(const ledger::Account& account, const ledger::LimitProposal& proposal,
+                             std::string_view principal) {
+  if (proposal.proposed_by == principal) {
+    return absl::PermissionDeniedError("you proposed this limit: somebody else has to approve it");
+  }
+  const bool is_personal = account.scope_type == ledger::ScopeType::kAnalyst ||
+                           account.scope_type == ledger::ScopeType::kAnalystGroup;
+  if (is_personal && PaysFrom(account, principal)) {
+    return absl::PermissionDeniedError(
+        "it is the limit of your own account: somebody else has to approve it");
+  }
+  return absl::OkStatus();
+}
+
+bool MayReadEntry(const ledger::Dataset& dataset, const ledger::Entry& entry, std::string_view principal) {
+  const bool is_own_charge = !entry.charge_id.empty() && entry.actor == principal;
+  return is_own_charge || dataset.owner == principal;
+}
+
+absl::StatusOr<ledger::Charge> FindOwnCharge(ledger::Ledger& ledger, std::string_view principal,
+                                             std::string_view charge_id, std::string_view noun) {
+  absl::StatusOr<ledger::Charge> charge = ledger.GetCharge(charge_id);
+  if (absl::IsNotFound(charge.status()) || (charge.ok() && charge->principal != principal)) {
+    return absl::NotFoundError(absl::StrCat("there is no ", std::string(noun), " of yours with this id"));
+  }
+  return charge;
+}
+
+bool IsPayerOrOwner(const ledger::Release& release, const ledger::Dataset& dataset,
+                    std::string_view principal) {
+  return release.principal == principal || dataset.owner == principal;
+}
+
+bool MayReadRelease(const ledger::Release& release, const ledger::Dataset& dataset,
+                    std::string_view principal) {
+  return IsPayerOrOwner(release, dataset, principal) ||
+         std::ranges::find(release.shared_with, principal) != release.shared_with.end();
 }
 
 }  // namespace curator::service

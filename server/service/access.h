@@ -1,6 +1,6 @@
-// Who may see which dataset. Where one may not look, there is nothing: NOT_FOUND, never a hint.
+// Who may do what. Where a principal has no access, there is nothing: NOT_FOUND, never a hint that it exists.
 //
-// Thread-safe: pure functions over the ledger.
+// Thread-safe: pure functions, and functions over the ledger.
 #pragma once
 
 #include <string>
@@ -12,10 +12,19 @@
 
 namespace curator::service {
 
-// Whether a call is to be carried out, or only checked.
+// Whether a call is carried out, or only checked.
 enum class Intent { kDo, kValidateOnly };
 
-// A dataset as its users know it: the ledger's record and the schema decoded from it.
+// Errors: INVALID_ARGUMENT (principal) when empty, longer than 128 bytes, or with other characters than
+// letters, digits and any of "._@-".
+absl::Status CheckPrincipal(std::string_view principal);
+
+// Errors: INVALID_ARGUMENT (request_id) unless it is a UUID in its 36-character form with lower-case digits.
+absl::Status CheckRequestId(std::string_view request_id);
+
+// ---- Datasets
+
+// A dataset as its users see it: the ledger's record and the schema decoded from it.
 struct DatasetView {
   ledger::Dataset record;
   dp::Schema schema;
@@ -25,12 +34,18 @@ struct DatasetView {
 // Errors: DATA_LOSS when the stored schema cannot be read.
 absl::StatusOr<DatasetView> ViewOf(ledger::Dataset record);
 
-// Errors: INVALID_ARGUMENT (principal) when empty, longer than 128 bytes, or with other characters than
-// letters, digits and any of "._@-".
-absl::Status CheckPrincipal(std::string_view principal);
+// "ADD_REMOVE", "REPLACE_ONE": as the ledger stores it.
+std::string_view RelationName(dp::NeighbourRelation relation);
 
-// Errors: INVALID_ARGUMENT (request_id) unless it is a UUID in its 36-character form with lower-case digits.
-absl::Status CheckRequestId(std::string_view request_id);
+// What the dataset's guarantees protect, for display: "one record, added or removed"; "one group with all its
+// records (column school, at most 40 of them), replaced by another".
+std::string WhatItProtects(const DatasetView& dataset);
+
+// Whether `principal` is the owner or a grantee.
+bool MaySee(const ledger::Dataset& dataset, std::string_view principal);
+
+// PERMISSION_DENIED unless `principal` is the owner.
+absl::Status CheckOwner(const ledger::Dataset& dataset, std::string_view principal);
 
 // The dataset for its owner and grantees; NOT_FOUND for all others.
 absl::StatusOr<DatasetView> FindVisible(ledger::Ledger& ledger, std::string_view principal,
@@ -44,19 +59,38 @@ absl::StatusOr<DatasetView> FindOwned(ledger::Ledger& ledger, std::string_view p
 absl::StatusOr<DatasetView> FindVisibleById(ledger::Ledger& ledger, std::string_view principal,
                                             std::string_view dataset_id);
 
-// "ADD_REMOVE", "REPLACE_ONE": as the ledger stores it.
-std::string_view RelationName(dp::NeighbourRelation relation);
+// FAILED_PRECONDITION unless the dataset is sealed and not archived: only then are new requests answered.
+// What (principal, request_id) was charged for before is answered again in any state.
+absl::Status CheckAcceptsRequest(ledger::Ledger& ledger, const ledger::Dataset& dataset,
+                                 std::string_view principal, std::string_view request_id);
 
-// Whom the dataset's promises protect and against what, for people: "one record, added or removed"; "one
-// group with all its records (column school, at most 40 of them), replaced by another".
-std::string WhomItProtects(const DatasetView& dataset);
+// ---- Accounts, charges and releases of a dataset that the principal may see
 
-// Whether `principal` is the owner or a grantee.
-bool MaySee(const ledger::Dataset& dataset, std::string_view principal);
+// Whether a charge by `principal` on the whole dataset posts to `account`: to the dataset's own account, and
+// those of its parts, always; to an analyst's if it is theirs, to a group's if they are a member.
+bool PaysFrom(const ledger::Account& account, std::string_view principal);
 
-// FAILED_PRECONDITION unless the dataset is sealed and not archived: only then are new questions answered.
-// What (principal, request_id) asked before is answered again in any state.
-absl::Status CheckAnswersOrReplays(ledger::Ledger& ledger, const ledger::Dataset& dataset,
-                                   std::string_view principal, std::string_view request_id);
+// The owner sees all accounts, a grantee those that their own charges post to.
+bool MaySeeAccount(const ledger::Dataset& dataset, const ledger::Account& account,
+                   std::string_view principal);
+
+// PERMISSION_DENIED for the principal who proposed the limit, and for those whose own account it is.
+absl::Status CheckMayApprove(const ledger::Account& account, const ledger::LimitProposal& proposal,
+                             std::string_view principal);
+
+// The owner reads the content of all entries of the history, a grantee that of their own charges.
+bool MayReadEntry(const ledger::Dataset& dataset, const ledger::Entry& entry, std::string_view principal);
+
+// The charge for the principal who made it; NOT_FOUND ("there is no NOUN of yours ...") for all others.
+absl::StatusOr<ledger::Charge> FindOwnCharge(ledger::Ledger& ledger, std::string_view principal,
+                                             std::string_view charge_id, std::string_view noun);
+
+// Whether `principal` paid for the release or owns the dataset: they see its price and may share it.
+bool IsPayerOrOwner(const ledger::Release& release, const ledger::Dataset& dataset,
+                    std::string_view principal);
+
+// Also those with whom one of these two shared it.
+bool MayReadRelease(const ledger::Release& release, const ledger::Dataset& dataset,
+                    std::string_view principal);
 
 }  // namespace curator::service

@@ -1,7 +1,6 @@
-// The work that runs in this process, by the id of the charge that pays for it.
+// Long work in this process: the threads that run it, and a registry of the operations that are running.
 //
-// An operation is the life of one charge. What is durable about it is in the ledger; this registry adds what
-// only the running process knows: how far it has come, how to stop it, and when it ends. Thread-safe.
+// Thread-safe.
 #pragma once
 
 #include <deque>
@@ -22,6 +21,10 @@
 
 namespace curator::service {
 
+// The operations that run in this process, by the id of the charge that pays for each.
+//
+// The ledger holds the durable state of an operation; this registry adds what only the running process knows:
+// its progress, how to stop it, and when it ends.
 class RunningOperations {
  public:
   // Registers the operation for as long as the ticket lives.
@@ -32,7 +35,7 @@ class RunningOperations {
     Ticket& operator=(const Ticket&) = delete;
 
     std::stop_token stop_token() const { return stop_.get_token(); }
-    // Stops the work as a cancel does.
+    // Stops the work as RunningOperations::RequestStop() does.
     void RequestStop() { stop_.request_stop(); }
     void SetShareDone(double share);
 
@@ -55,17 +58,16 @@ class RunningOperations {
   // Asks the operation to stop. False when it does not run here.
   bool RequestStop(std::string_view charge_id);
 
-  // This process is going away: stops everything, and what stops because of it is to be taken up again by
-  // another process.
+  // This process is stopping: stops all operations; another process may resume them.
   void Abandon();
   bool abandoning() const;
 
-  // Waits until the operation has ended, or (with `share_seen`) its share has changed, or `deadline` has
-  // passed.
+  // AwaitEnd() waits until the operation has ended or `deadline` has passed; AwaitChange() also returns when
+  // its share done differs from `share_seen`.
   void AwaitEnd(std::string_view charge_id, absl::Time deadline) const;
   void AwaitChange(std::string_view charge_id, double share_seen, absl::Time deadline) const;
 
-  // Waits until nothing runs. False when `deadline` passed before.
+  // Waits until no operation runs. False when `deadline` passed before that.
   bool AwaitAllEnded(absl::Time deadline) const;
 
  private:
@@ -74,13 +76,11 @@ class RunningOperations {
   std::map<std::string, Ticket*, std::less<>> running_ ABSL_GUARDED_BY(mutex_);
 };
 
-// Long work, done by a fixed number of threads, with a bounded queue in front of them.
-//
-// Thread-safe. The work itself must not throw.
+// Runs work on a fixed number of threads behind a bounded queue. The work must not throw.
 
 class WorkQueue {
  public:
-  // A place in the queue, taken before anything is charged, so that charged work is never turned away.
+  // A place in the queue. It is reserved before the charge, so that charged work is never refused.
   class Place {
    public:
     Place() = default;
@@ -95,17 +95,17 @@ class WorkQueue {
   };
 
   WorkQueue(int threads, int places);
-  ~WorkQueue();  // runs what is queued, then ends
+  ~WorkQueue();  // runs what is queued, then returns
   WorkQueue(const WorkQueue&) = delete;
   WorkQueue& operator=(const WorkQueue&) = delete;
 
   // UNAVAILABLE when all places are taken or the queue is closed.
   absl::StatusOr<Place> Reserve();
 
-  // Runs `work` in its turn on one of the threads.
+  // Queues `work` for one of the threads.
   void Run(Place place, std::function<void()> work);
 
-  // No further places are given.
+  // Refuses further reservations.
   void Close();
 
  private:

@@ -1,21 +1,47 @@
 #include "service/release_once.h"
 
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "host/entropy.h"
 
 namespace curator::service {
+
+class RequestLocks::Holder {
+ public:
+  Holder(RequestLocks& locks, const ChargeOrder& order)
+      : locks_(locks), key_(absl::StrCat(order.principal, "/", order.request_id)) {
+    const absl::MutexLock guard(&locks_.mutex_);
+    const auto is_free = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(locks_.mutex_) {
+      return !locks_.held_.contains(key_);
+    };
+    locks_.mutex_.Await(absl::Condition(&is_free));
+    locks_.held_.insert(key_);
+  }
+  ~Holder() {
+    const absl::MutexLock guard(&locks_.mutex_);
+    locks_.held_.erase(key_);
+  }
+  Holder(const Holder&) = delete;
+  Holder& operator=(const Holder&) = delete;
+
+ private:
+  RequestLocks& locks_;
+  const std::string key_;
+};
+
 namespace {
 
-// Says nothing about what happened: an error after the look could depend on a record.
+// Says nothing about the cause: an error after data access could depend on a record.
 absl::Status OpaqueFailure() {
   return absl::InternalError(
       "the request failed after it had been charged; the charge stands and no answer will be given");
 }
 
-}  // namespace
-
-absl::StatusOr<ledger::Attempt> BeginOnce(ledger::Ledger& ledger, const host::KeySealer& sealer,
-                                          ChargeOrder order) {
+absl::StatusOr<ledger::Attempt> Begin(ledger::Ledger& ledger, const host::KeySealer& sealer,
+                                      ChargeOrder order) {
   std::string sealed_key = sealer.Seal(host::NewDrawKey(), order.fingerprint);
   return ledger.Begin({.dataset_id = std::move(order.dataset_id),
                        .dataset_version = order.dataset_version,
@@ -29,25 +55,54 @@ absl::StatusOr<ledger::Attempt> BeginOnce(ledger::Ledger& ledger, const host::Ke
                        .postings = std::move(order.postings)});
 }
 
+// The charge of the same request, when its draw runs in this process.
+absl::StatusOr<std::optional<std::string>> FindRunning(const RunningOperations& running,
+                                                       ledger::Ledger& ledger, const ChargeOrder& order) {
+  const absl::StatusOr<ledger::Charge> charge = ledger.FindCharge(order.principal, order.request_id);
+  if (absl::IsNotFound(charge.status())) return std::nullopt;
+  RETURN_IF_ERROR(charge.status());
+  if (!running.ShareDone(charge->id)) return std::nullopt;
+  if (charge->fingerprint != order.fingerprint) {
+    return absl::AlreadyExistsError("another request was made under this request id: use a new one");
+  }
+  return charge->id;
+}
+
+}  // namespace
+
+absl::StatusOr<ReleasedOnce> ReleaseOnce(RequestLocks& locks, ledger::Ledger& ledger,
+                                         const host::KeySealer& sealer, ChargeOrder order, const Draw& draw) {
+  const RequestLocks::Holder lock(locks, order);
+  ASSIGN_OR_RETURN(ledger::Attempt attempt, Begin(ledger, sealer, std::move(order)));
+  if (attempt.release) return ReleasedOnce{*std::move(attempt.release), true};
+  ASSIGN_OR_RETURN(ledger::Release release,
+                   FinishOnce(ledger, sealer, attempt, draw, [] { return Failure::kForfeit; }));
+  return ReleasedOnce{std::move(release), false};
+}
+
+absl::StatusOr<std::string> BeginOnce(RequestLocks& locks, const RunningOperations& running,
+                                      ledger::Ledger& ledger, const host::KeySealer& sealer,
+                                      ChargeOrder order, const BackgroundDraw& draw) {
+  const RequestLocks::Holder lock(locks, order);
+  ASSIGN_OR_RETURN(const std::optional<std::string> found, FindRunning(running, ledger, order));
+  if (found) return *found;
+  RETURN_IF_ERROR(draw.reserve());
+  ASSIGN_OR_RETURN(ledger::Attempt attempt, Begin(ledger, sealer, std::move(order)));
+  std::string charge_id = attempt.charge.id;
+  if (!attempt.release) draw.start(std::move(attempt));
+  return charge_id;
+}
+
 absl::StatusOr<ledger::Release> FinishOnce(ledger::Ledger& ledger, const host::KeySealer& sealer,
                                            const ledger::Attempt& attempt, const Draw& draw,
                                            const std::function<Failure()>& on_failure) {
-  // Nothing has been looked at yet, so this error may be told; the charge waits for whoever holds the right
-  // server key.
+  // No data has been accessed yet, so this error may be reported. The charge stays for a process that holds
+  // the right server key.
   ASSIGN_OR_RETURN(const dp::DrawKey key, sealer.Unseal(attempt.sealed_key, attempt.charge.fingerprint));
   const absl::StatusOr<std::string> drawn = draw(key);
   if (drawn.ok()) return ledger.Store(attempt, *drawn);
   if (on_failure() == Failure::kForfeit) RETURN_IF_ERROR(ledger.Forfeit(attempt, "failed after the look"));
   return OpaqueFailure();
-}
-
-absl::StatusOr<ReleasedOnce> ReleaseOnce(ledger::Ledger& ledger, const host::KeySealer& sealer,
-                                         ChargeOrder order, const Draw& draw) {
-  ASSIGN_OR_RETURN(ledger::Attempt attempt, BeginOnce(ledger, sealer, std::move(order)));
-  if (attempt.release) return ReleasedOnce{*std::move(attempt.release), true};
-  ASSIGN_OR_RETURN(ledger::Release release,
-                   FinishOnce(ledger, sealer, attempt, draw, [] { return Failure::kForfeit; }));
-  return ReleasedOnce{std::move(release), false};
 }
 
 absl::Status ForfeitUnfinished(ledger::Ledger& ledger, const ledger::Charge& charge) {
@@ -59,24 +114,9 @@ absl::Status ForfeitUnfinished(ledger::Ledger& ledger, const ledger::Charge& cha
                                                                 .kind = charge.kind,
                                                                 .event = charge.event,
                                                                 .label = charge.label,
-                                                                .sealed_key = {},
                                                                 .postings = charge.postings}));
   if (attempt.release) return absl::OkStatus();
   return ledger.Forfeit(attempt, "cancelled");
-}
-
-KeyedLock::Holder::Holder(KeyedLock& lock, std::string key) : lock_(lock), key_(std::move(key)) {
-  const absl::MutexLock guard(&lock_.mutex_);
-  const auto is_free = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock_.mutex_) {
-    return !lock_.held_.contains(key_);
-  };
-  lock_.mutex_.Await(absl::Condition(&is_free));
-  lock_.held_.insert(key_);
-}
-
-KeyedLock::Holder::~Holder() {
-  const absl::MutexLock guard(&lock_.mutex_);
-  lock_.held_.erase(key_);
 }
 
 }  // namespace curator::service

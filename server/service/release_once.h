@@ -1,20 +1,19 @@
-// The owner of the invariants: charge first; store before reply; replay, never redraw; no refund after a
-// look.
+// The owner of the invariants: charge first; store before reply; replay, never redraw; no refund after data
+// access.
 //
-// A request that looks at private data goes through here and nowhere else: BeginOnce() charges it, or finds
-// what the same request did before; FinishOnce() draws and stores. Both may run on different threads, in this
-// order.
+// Every request that accesses private data goes through here: ReleaseOnce() for those that are answered on
+// the caller's thread, BeginOnce() and later FinishOnce() for those that are drawn in the background. Both
+// charge the request, or find what the same request did before.
 //
-// Thread-safe. Of two calls with the same (principal, request id) in this process, KeyedLock lets one run at
-// a time.
+// Thread-safe. Two calls with the same (principal, request id) in this process do not overlap: each call
+// holds that request's lock, so a retry waits for its first attempt instead of taking over its token. Across
+// processes the ledger's attempt tokens decide.
 #pragma once
 
 #include <functional>
-#include <mutex>
 #include <set>
 #include <string>
-#include <string_view>
-#include <utility>
+#include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
@@ -22,13 +21,25 @@
 #include "dp/noise/drbg.h"
 #include "host/server_key.h"
 #include "ledger/ledger.h"
+#include "service/background_work.h"
 
 namespace curator::service {
+
+// The requests that are being charged or answered in this process, one thread for each (principal, request
+// id). Only the functions below take these locks.
+class RequestLocks {
+ public:
+  class Holder;
+
+ private:
+  absl::Mutex mutex_;
+  std::set<std::string> held_ ABSL_GUARDED_BY(mutex_);
+};
 
 // Draws the release's bytes with noise from `key`. The same key gives the same bytes.
 using Draw = std::function<absl::StatusOr<std::string>(const dp::DrawKey& key)>;
 
-// What a request looks like to the ledger, without the parts that only this file may set.
+// A request as the ledger charges it, without what only this file may set.
 struct ChargeOrder {
   std::string dataset_id;
   int64_t dataset_version = 0;
@@ -41,58 +52,52 @@ struct ChargeOrder {
   std::vector<ledger::Posting> postings;
 };
 
-// Charges the order durably, together with a freshly drawn key, sealed; or finds the earlier attempt or its
-// release. Errors: those of Ledger::Begin(). When it fails nothing was charged, or the same request id tells
-// what was.
-absl::StatusOr<ledger::Attempt> BeginOnce(ledger::Ledger& ledger, const host::KeySealer& sealer,
-                                          ChargeOrder order);
+struct ReleasedOnce {
+  ledger::Release release;
+  bool replayed = false;  // the release had been stored before
+};
+
+// Charges the order durably, together with a freshly drawn key, sealed; draws, stores, and returns the
+// release as read back from the ledger. Or returns what the same request stored before; or repeats, from its
+// key, a draw that was charged but not stored. A draw that fails forfeits the charge.
+//
+// Errors: those of Ledger::Begin(): then nothing was charged, or a retry with the same request id finds what
+// was; ALREADY_EXISTS for another request under this id; INTERNAL after a failed draw, the same whatever the
+// cause, because an error after data access may reveal nothing but that there was one.
+absl::StatusOr<ReleasedOnce> ReleaseOnce(RequestLocks& locks, ledger::Ledger& ledger,
+                                         const host::KeySealer& sealer, ChargeOrder order, const Draw& draw);
+
+// How a draw in the background is begun. Both functions run under the request's lock, on the calling thread.
+struct BackgroundDraw {
+  // Called before the charge. An error refuses the request, and nothing is charged.
+  std::function<absl::Status()> reserve;
+  // Takes over the attempt, which FinishOnce() must end, on any thread. Registers it as running.
+  std::function<void(ledger::Attempt attempt)> start;
+};
+
+// Charges the order and starts its draw, and returns the charge's id. Starts nothing when the draw runs in
+// this process already, or when its release is stored. Errors: those of ReleaseOnce() but INTERNAL, and those
+// of `reserve`.
+absl::StatusOr<std::string> BeginOnce(RequestLocks& locks, const RunningOperations& running,
+                                      ledger::Ledger& ledger, const host::KeySealer& sealer,
+                                      ChargeOrder order, const BackgroundDraw& draw);
 
 // How a draw that gave no release ends.
 enum class Failure {
-  kForfeit,  // an error, a cancel or a deadline after the look: the cost stands, and the draw is never
-             // repeated
-  kAbandon,  // this process is going away: the charge stays STARTED, and the same request id repeats the same
-             // draw
+  // An error, a cancel or a deadline after data access: the cost stands, and the draw is never repeated.
+  kForfeit,
+  // This process is stopping: the charge stays STARTED, and the same request id repeats the same draw.
+  kAbandon,
 };
 
-// Draws, stores, and returns the release as read back from the ledger. A draw that fails forfeits the charge,
-// unless `on_failure()` says that this process is abandoning its work; the caller then gets one opaque error,
-// whatever it was: after data has been touched no error may tell more than that there was one.
+// Draws, stores, and returns the release as ReleaseOnce() does, for an attempt that BeginOnce() made. A draw
+// that fails forfeits the charge, unless `on_failure()` says that this process is stopping.
 absl::StatusOr<ledger::Release> FinishOnce(ledger::Ledger& ledger, const host::KeySealer& sealer,
                                            const ledger::Attempt& attempt, const Draw& draw,
                                            const std::function<Failure()>& on_failure);
 
-// BeginOnce() and FinishOnce() on this thread. `replayed` says whether the release had been there before.
-struct ReleasedOnce {
-  ledger::Release release;
-  bool replayed = false;
-};
-absl::StatusOr<ReleasedOnce> ReleaseOnce(ledger::Ledger& ledger, const host::KeySealer& sealer,
-                                         ChargeOrder order, const Draw& draw);
-
-// Ends a started charge that no process works on: takes it over, so that nobody can finish it any more, and
+// Ends a started charge that no process works on: takes it over, so that no other process can finish it, and
 // forfeits it. OK also when it has ended meanwhile.
 absl::Status ForfeitUnfinished(ledger::Ledger& ledger, const ledger::Charge& charge);
-
-// Lets one holder of a key run at a time in this process: a retry that arrives while its first attempt still
-// runs waits for it, instead of taking its token away.
-class KeyedLock {
- public:
-  class Holder {
-   public:
-    Holder(KeyedLock& lock, std::string key);
-    ~Holder();
-    Holder(const Holder&) = delete;
-    Holder& operator=(const Holder&) = delete;
-
-   private:
-    KeyedLock& lock_;
-    std::string key_;
-  };
-
- private:
-  absl::Mutex mutex_;
-  std::set<std::string> held_ ABSL_GUARDED_BY(mutex_);
-};
 
 }  // namespace curator::service

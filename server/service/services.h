@@ -1,4 +1,6 @@
-// What the use cases work with: references to the long-lived parts of the server, made once in app.cc.
+// The long-lived parts of the server that the use cases work with; made once, in app.cc.
+//
+// Holds references only: the parts must outlive it.
 #pragma once
 
 #include "absl/time/time.h"
@@ -11,16 +13,16 @@
 
 namespace curator::service {
 
-struct Curator {
+struct Services {
   ledger::Ledger& ledger;
   records::DatasetStore& store;
   const host::KeySealer& sealer;
   const host::ReceiptSigner& signer;
   RunningOperations& operations;
   WorkQueue& work;
-  Executor& cores;                   // for counting
-  KeyedLock& requests;               // one at a time for each (principal, request id)
-  absl::Duration synthesis_timeout;  // a public limit: a synthesis that takes longer is stopped and forfeited
+  Executor& cores;                   // counts records
+  RequestLocks& requests;            // for release_once
+  absl::Duration synthesis_timeout;  // a public limit: a longer synthesis is stopped and forfeited
 };
 
 }  // namespace curator::service

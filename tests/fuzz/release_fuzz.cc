@@ -9,8 +9,8 @@ namespace {
 
 const dp::NoiseSpec kNoise{dp::Mechanism::kDiscreteLaplace, {3, 2}};
 
-codec::WorkloadRelease Marginals() {
-  codec::WorkloadRelease release{
+dp::WorkloadRelease Marginals() {
+  dp::WorkloadRelease release{
       .asked = {dp::AskedSet()},
       .plans = {{.strategy = dp::Strategy::kDirect, .branching = 0, .sources = {0, 1}}},
       .measured = {{{0}, dp::EveryCell()}, {{1, 2}, dp::EveryCell()}},
@@ -21,8 +21,8 @@ codec::WorkloadRelease Marginals() {
   return release;
 }
 
-codec::WorkloadRelease Mixture() {
-  codec::WorkloadRelease release{
+dp::WorkloadRelease Mixture() {
+  dp::WorkloadRelease release{
       .asked = {dp::AskedSet(), dp::AskedSet()},
       .plans = {{dp::Strategy::kTree, 2, {0}}, {dp::Strategy::kBaseHistogram, 0, {1, 1}}},
       .measured = {{{0}, dp::Boxes{{{0, 0}, {1, 1}}}}, {{1, 2}, dp::EveryCell()}},
@@ -38,7 +38,7 @@ codec::WorkloadRelease Mixture() {
   return release;
 }
 
-codec::SynthesisRelease Synthesis() {
+dp::SynthesisRelease Synthesis() {
   return {.method = "mwem",
           .settings = {{"rounds", "8"}, {"epsilon_share", "1/2"}},
           .attributes = {0, 2},

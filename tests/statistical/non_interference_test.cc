@@ -126,12 +126,12 @@ std::string InterferenceOfWorkload(const PostProcessing& process) {
     absl::StatusOr<Counts> counts = kernel.NoisyCounts(kSets, WorkloadNoise());
     if (!counts.ok()) return counts.status();
     process(*counts, table);
-    codec::WorkloadRelease workload{.asked = {dp::AskedSet()},
-                                    .plans = {{.strategy = dp::Strategy::kDirect, .sources = {0, 1}}},
-                                    .measured = {{kSets[0], dp::EveryCell()}, {kSets[1], dp::EveryCell()}},
-                                    .noise = WorkloadNoise(),
-                                    .values = *counts,
-                                    .event = dp::Describe(WorkloadEvent())};
+    dp::WorkloadRelease workload{.asked = {dp::AskedSet()},
+                                 .plans = {{.strategy = dp::Strategy::kDirect, .sources = {0, 1}}},
+                                 .measured = {{kSets[0], dp::EveryCell()}, {kSets[1], dp::EveryCell()}},
+                                 .noise = WorkloadNoise(),
+                                 .values = *counts,
+                                 .event = dp::Describe(WorkloadEvent())};
     workload.asked[0].queries.groups = workload.measured;
     return codec::EncodeRelease(workload);
   };

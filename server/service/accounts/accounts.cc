@@ -13,7 +13,7 @@
 namespace curator::service {
 namespace {
 
-// Groups are named like principals are.
+// Group names follow the rules of principals.
 absl::Status CheckHolder(const std::string& field, const std::string& name) {
   const std::optional<FieldViolation> violation = FieldViolationOf(CheckPrincipal(name));
   return violation ? InvalidField(field, violation->description) : absl::OkStatus();
@@ -60,7 +60,7 @@ struct Limits {
 
 absl::StatusOr<Limits> LimitsOf(ledger::Ledger& ledger, DatasetView dataset) {
   ASSIGN_OR_RETURN(std::vector<ledger::Account> accounts, AccountsOf(ledger, dataset));
-  // A lineage bears the id of its first dataset, which opened all its accounts.
+  // A lineage has the id of its first dataset, which opened all its accounts.
   ASSIGN_OR_RETURN(std::vector<ledger::LimitProposal> proposals,
                    ledger.ListLimitProposals(dataset.record.lineage_id));
   return Limits{std::move(dataset), std::move(accounts), std::move(proposals)};
@@ -128,7 +128,7 @@ absl::StatusOr<dp::CounterAmount> WantedLimit(const ledger::Account& account, co
   return limit;
 }
 
-// Numbers are for the owner, who sees every balance.
+// Only for the owner: the messages contain balances.
 absl::Status CheckIsUseful(const std::string& account, const ledger::CounterBalance& balance,
                            int64_t new_limit) {
   if (balance.limit == new_limit) {
@@ -145,20 +145,6 @@ absl::Status CheckReason(const std::string& reason) {
   if (reason.empty()) return InvalidField("reason", "say why: it stays in the history");
   if (reason.size() > kMaxReasonLength) {
     return InvalidField("reason", absl::StrCat("is longer than ", kMaxReasonLength, " bytes"));
-  }
-  return absl::OkStatus();
-}
-
-absl::Status CheckMayApprove(const ledger::Account& account, const ledger::LimitProposal& proposal,
-                             std::string_view principal) {
-  if (proposal.proposed_by == principal) {
-    return absl::PermissionDeniedError("you proposed this limit: somebody else has to approve it");
-  }
-  const bool is_personal = account.scope_type == ledger::ScopeType::kAnalyst ||
-                           account.scope_type == ledger::ScopeType::kAnalystGroup;
-  if (is_personal && Concerns(account, principal)) {
-    return absl::PermissionDeniedError(
-        "it is the limit of your own account: somebody else has to approve it");
   }
   return absl::OkStatus();
 }
@@ -257,7 +243,7 @@ absl::StatusOr<std::vector<LimitView>> ListLimitProposals(ledger::Ledger& ledger
   std::vector<LimitView> views;
   for (const ledger::LimitProposal& proposal : limits.proposals) {
     ASSIGN_OR_RETURN(const ledger::Account* account, AccountOf(limits, proposal));
-    if (limits.dataset.record.owner != principal && !Concerns(*account, principal)) continue;
+    if (!MaySeeAccount(limits.dataset.record, *account, principal)) continue;
     ASSIGN_OR_RETURN(LimitView seen, ViewOfProposal(limits.dataset, *account, proposal));
     views.push_back(std::move(seen));
   }

@@ -1,7 +1,9 @@
-// More accounts for a dataset: an analyst's own, or one that a group of analysts shares.
+// Accounts beside a dataset's own, and changes of limits: an account for one analyst, or one that a group of
+// analysts shares. A limit is proposed by the owner and approved by another principal; the history keeps
+// both, with the reason.
 //
-// Thread-safe. Errors beside those of the ledger: INVALID_ARGUMENT with the field's path, NOT_FOUND where one
-// may not look, PERMISSION_DENIED for grantees, FAILED_PRECONDITION for a public dataset.
+// Thread-safe. Errors beside those of the ledger: INVALID_ARGUMENT with the field's path, NOT_FOUND without
+// access, PERMISSION_DENIED, FAILED_PRECONDITION for a public dataset.
 #pragma once
 
 #include <optional>
@@ -27,21 +29,15 @@ struct AccountOrder {
   dp::RuleSpec limit;                // may count by another rule than the dataset's account
 };
 
-// The account of `spec` under `limit`. Errors: INVALID_ARGUMENT (epsilon, delta) for an impossible promise.
+// A new account under `limit`. Errors: INVALID_ARGUMENT (epsilon, delta) for an impossible promise.
 absl::StatusOr<ledger::AccountSpec> AccountUnder(const dp::RuleSpec& limit, ledger::ScopeType scope_type,
                                                  std::string scope_key);
 
-// Opens the account; from then on the charges of its holder post to it, too. With Intent::kValidateOnly
+// Opens the account; from then on the charges of its holder also post to it. With Intent::kValidateOnly
 // nothing is opened.
 absl::StatusOr<AccountView> CreateAccount(ledger::Ledger& ledger, const AccountOrder& order, Intent intent);
 
-// The limits of accounts, and how they change: the owner proposes, somebody else approves. Both stay in the
-// history, with the reason.
-//
-// Thread-safe. Errors beside those of the ledger: INVALID_ARGUMENT with the field's path, NOT_FOUND where one
-// may not look, PERMISSION_DENIED, FAILED_PRECONDITION when the new limit is below what is spent and held.
-
-// A wish for another promise at the account's own rule. Exactly one of epsilon and delta is there.
+// A proposed promise under the account's own rule. Exactly one of epsilon and delta is set.
 struct LimitOrder {
   std::string request_id;
   std::string principal;
@@ -58,20 +54,21 @@ struct LimitView {
   ledger::LimitProposal proposal;
   ProposalState state = ProposalState::kPending;
   std::string account;
-  // Before and after, beside the account's other limits as they are now.
+  // The promise before and after the change, with the account's other limits as they are now.
   dp::RuleSpec before;
   dp::RuleSpec after;
 };
 
-// For the owner. Nothing changes until it is approved.
+// For the owner. Nothing changes until it is approved. FAILED_PRECONDITION when the new limit is the present
+// one, or below what is spent and held.
 absl::StatusOr<LimitView> ProposeLimit(ledger::Ledger& ledger, const LimitOrder& order, Intent intent);
 
-// For everybody who may see the dataset but two: who proposed it, and whose account it is. Whoever is told a
-// proposal's id may look at it with Intent::kValidateOnly. Nothing that is spent is told.
+// For all who may see the dataset, except the proposer and those whose own account it is (CheckMayApprove()).
+// With Intent::kValidateOnly anyone who knows the proposal's id may view it; it reveals no balance.
 absl::StatusOr<LimitView> ApproveLimit(ledger::Ledger& ledger, std::string_view principal,
                                        std::string_view dataset, std::string_view proposal_id, Intent intent);
 
-// Of the accounts that the principal sees, newest first, whatever became of them.
+// The proposals for the accounts that the principal may see, in any state, newest first.
 absl::StatusOr<std::vector<LimitView>> ListLimitProposals(ledger::Ledger& ledger, std::string_view principal,
                                                           std::string_view dataset);
 

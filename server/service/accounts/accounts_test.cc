@@ -8,7 +8,7 @@
 namespace curator::service {
 namespace {
 
-class LimitsTest : public CuratorTest {
+class LimitsTest : public ServiceTest {
  protected:
   static LimitOrder Order(int64_t epsilon) {
     return {.request_id = host::NewUuid(),

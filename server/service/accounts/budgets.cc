@@ -34,8 +34,8 @@ std::string ChargeSummary(std::string_view payload) {
   return charge.ok() ? PostingsSummary(charge->label, charge->postings) : "";
 }
 
-// What the charge cost the first account that it posted to: the dataset's own, or a part's. The others'
-// counters may be the same ones again.
+// The postings of the charge to its first account: the dataset's own, or a part's. Other accounts may repeat
+// the same counters.
 std::vector<ledger::Posting> PostingsOfFirst(const ledger::Charge& charge) {
   std::vector<ledger::Posting> first;
   for (const ledger::Posting& posting : charge.postings) {
@@ -44,7 +44,7 @@ std::vector<ledger::Posting> PostingsOfFirst(const ledger::Charge& charge) {
   return first;
 }
 
-// The least of remaining / cost over the counters that the charge touched.
+// The least remaining / cost over the counters that the charge posted to.
 std::optional<int64_t> RequestsLeft(const ledger::Account& account, const ledger::Charge& charge) {
   std::optional<int64_t> left;
   for (const ledger::Posting& posting : charge.postings) {
@@ -58,7 +58,7 @@ std::optional<int64_t> RequestsLeft(const ledger::Account& account, const ledger
   return left;
 }
 
-// At the delta of the account that governs the dataset.
+// At the delta that the dataset's own account promises.
 absl::StatusOr<HistoryComparison> ComparisonFor(ledger::Ledger& ledger, const DatasetView& view,
                                                 const std::vector<ledger::Account>& accounts,
                                                 std::string_view principal) {
@@ -132,7 +132,7 @@ absl::StatusOr<BudgetView> GetBudget(ledger::Ledger& ledger, std::string_view pr
   const absl::StatusOr<ledger::Charge> last = ledger.LatestCharge(view.record.id, principal);
   if (!last.ok() && !absl::IsNotFound(last.status())) return last.status();
   BudgetView budget;
-  budget.protects = WhomItProtects(view);
+  budget.protects = WhatItProtects(view);
   if (last.ok()) {
     budget.last_request = {PostingsSummary(last->label, PostingsOfFirst(*last)), last->created_at_us};
   }
@@ -140,7 +140,7 @@ absl::StatusOr<BudgetView> GetBudget(ledger::Ledger& ledger, std::string_view pr
     ASSIGN_OR_RETURN(budget.comparison, ComparisonFor(ledger, view, accounts, principal));
   }
   for (const ledger::Account& account : accounts) {
-    if (view.record.owner != principal && !Concerns(account, principal)) continue;
+    if (!MaySeeAccount(view.record, account, principal)) continue;
     ASSIGN_OR_RETURN(AccountView account_view, ViewOf(view, account, principal));
     if (last.ok()) account_view.requests_left_like_last = RequestsLeft(account, *last);
     budget.accounts.push_back(std::move(account_view));
@@ -210,8 +210,8 @@ absl::StatusOr<std::vector<LinkView>> ListChainLinks(ledger::Ledger& ledger, std
   ASSIGN_OR_RETURN(std::vector<ledger::Entry> entries, ledger.ListEntries(view.record.id, page));
   std::vector<LinkView> links;
   for (ledger::Entry& entry : entries) {
-    const bool is_own_charge = !entry.charge_id.empty() && entry.actor == principal;
-    links.push_back({std::move(entry), is_own_charge || view.record.owner == principal});
+    const bool shows_content = MayReadEntry(view.record, entry, principal);
+    links.push_back({std::move(entry), shows_content});
   }
   return links;
 }

@@ -1,7 +1,7 @@
-// Budgets and history as those with access see them.
+// Budgets and history as principals with access see them.
 //
-// Thread-safe. The owner sees all accounts and the whole history; a grantee sees the accounts that his
-// charges concern, and no history.
+// Thread-safe: functions over the ledger. The owner sees all accounts and the whole history; a grantee sees
+// the accounts that their own charges post to, and the links of the history without other people's content.
 #pragma once
 
 #include <cstdint>
@@ -19,29 +19,26 @@
 
 namespace curator::service {
 
-// What charges come to under other rules than their account's: information for those who made them, or own
-// the data.
+// The privacy cost of past charges under other rules than their account's.
 //
-// It gates nothing. The charges were chosen one after another, so only the calculators that are valid
-// adaptively say what has been guaranteed; the others say what the same schedule, fixed beforehand, would
-// have cost. Thread-safe: pure functions over the ledger.
-
+// For information: it admits or refuses nothing. The charges were chosen one after another, so only the
+// calculators that are valid adaptively state what has been guaranteed; the others state what the same
+// schedule, fixed in advance, would have cost.
 struct HistoryComparison {
   dp::Delta delta;
-  int64_t charges = 0;  // those that were counted
+  int64_t charges = 0;  // counted
   bool own_charges_only = false;
   std::vector<dp::CalculatedEpsilon> calculated;
   std::string not_computed;  // why `calculated` is empty; empty when nothing was charged
 };
 
-// Histories of more different events are not compared: each one costs time.
+// Histories with more distinct events are not compared, because each one takes time.
 inline constexpr int64_t kMostEventsCompared = 256;
 
 // Counts the events of the charges on the dataset's lineage, by `principal` or, where that is empty, by all.
 // Cancelled reservations are left out; a reservation that was started for less counts whole. The ledger
-// counts equal events, so the work grows with the kinds of requests and one scan, not with decoding each
-// charge; Effort::kBounded bounds the rest. Errors: those of the ledger; DATA_LOSS for an event that cannot
-// be read.
+// groups equal events, so each distinct event is decoded once; Effort::kBounded bounds the calculation.
+// Errors: those of the ledger; DATA_LOSS for an event that cannot be read.
 absl::StatusOr<HistoryComparison> CompareHistory(ledger::Ledger& ledger, const ledger::Dataset& dataset,
                                                  std::string_view principal, dp::Delta delta);
 
@@ -51,8 +48,9 @@ struct AccountView {
   std::vector<ledger::CounterBalance> counters;
   ledger::ScopeType scope_type = ledger::ScopeType::kDataset;
   std::string scope_key;             // the analyst, or the group
-  std::vector<std::string> members;  // of a group; for the owner's eyes
-  // How many more requests at the cost of the viewer's last one fit; none when that cost it nothing.
+  std::vector<std::string> members;  // of a group; for the owner only
+  // The number of further requests at the cost of the viewer's last one that fit; none when that posted
+  // nothing to this account.
   std::optional<int64_t> requests_left_like_last;
 };
 
@@ -61,15 +59,15 @@ absl::StatusOr<AccountView> ViewOf(const DatasetView& dataset, const ledger::Acc
 
 // The caller's latest charge of the dataset that was not cancelled.
 struct LastRequest {
-  std::string summary;  // for people
+  std::string summary;  // for display
   int64_t created_at_us = 0;
 };
 
 struct BudgetView {
   std::vector<AccountView> accounts;
   std::optional<LastRequest> last_request;
-  std::string protects;                         // whom, and against what (access.h)
-  std::optional<HistoryComparison> comparison;  // of all charges for the owner, of their own for others
+  std::string protects;                         // WhatItProtects()
+  std::optional<HistoryComparison> comparison;  // of all charges for the owner, of their own for grantees
 };
 
 enum class BudgetDetail { kBalances, kWithComparison };
@@ -77,11 +75,11 @@ enum class BudgetDetail { kBalances, kWithComparison };
 absl::StatusOr<BudgetView> GetBudget(ledger::Ledger& ledger, std::string_view principal,
                                      std::string_view dataset, BudgetDetail detail);
 
-// The delta at which histories are compared where the account promises none.
+// The delta at which histories are compared when the account promises none.
 inline constexpr dp::Delta kDeltaComparedUnderPure(1'000'000'000);  // 1e-9
 
-// What a partitioned dataset has spent: in each counter what the part has that spent most of it
-// (dp/sensitivity/part_cost.h). None where `accounts` has no part's.
+// What a partitioned dataset has spent (dp/sensitivity/part_cost.h): in each counter the largest limit, spent
+// and held amounts of any part. None when `accounts` has no part's account.
 std::optional<AccountView> LargestPart(std::string_view dataset, const std::vector<AccountView>& accounts);
 
 absl::StatusOr<std::vector<ledger::Entry>> ListLedgerEntries(ledger::Ledger& ledger,
@@ -89,11 +87,11 @@ absl::StatusOr<std::vector<ledger::Entry>> ListLedgerEntries(ledger::Ledger& led
                                                              std::string_view dataset,
                                                              const ledger::Page& page);
 
-// One line for people: what the entry says beside its kind. Empty where there is nothing more.
+// One line for display: the content of the entry beyond its kind. Empty when there is none.
 std::string Summary(const ledger::Entry& entry);
 
-// The entries after `page.after_seq` for all who may see the dataset: their links; their content only where
-// the principal made them, or owns the dataset.
+// The entries after `page.after_seq`, for all who may see the dataset. Their content may be shown only as
+// `shows_content` says (MayReadEntry()).
 struct LinkView {
   ledger::Entry entry;
   bool shows_content = false;

@@ -9,8 +9,8 @@
 #include "base/canonical_bytes.h"
 #include "codec/accounting_codec.h"
 #include "codec/schema_codec.h"
-#include "host/entropy.h"
 #include "ledger/open_ledger.h"
+#include "service/testing/fixture.h"
 #include "tests/testing/scratch_folder.h"
 
 namespace curator::service {
@@ -35,11 +35,6 @@ dp::Event PureOfUnits(int64_t units) {
 class BudgetsTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    auto opened = ledger::OpenLedger({.url = "sqlite:" + folder_.path() + "/ledger.db",
-                                      .anchor_dir = folder_.path() + "/anchor",
-                                      .entropy = host::RandomBytes});
-    ASSERT_TRUE(opened.ok()) << opened.status();
-    ledger_ = *std::move(opened);
     MakeDataset(
         {.kind = dp::RuleKind::kZcdp, .epsilon = dp::Epsilon(4 * dp::kEpsilonUnitsPerOne), .delta = kDelta});
   }
@@ -105,7 +100,11 @@ class BudgetsTest : public ::testing::Test {
   }
 
   const curator::testing::ScratchFolder folder_;
-  std::unique_ptr<ledger::Ledger> ledger_;
+  const std::unique_ptr<ledger::Ledger> ledger_ =
+      ledger::OpenLedger({.url = "sqlite:" + folder_.path() + "/ledger.db",
+                          .anchor_dir = folder_.path() + "/anchor",
+                          .entropy = host::RandomBytes})
+          .value();
   std::string dataset_id_;
   dp::RuleSpec rule_;
   ledger::Account account_;

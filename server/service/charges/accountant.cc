@@ -15,6 +15,7 @@ namespace curator::service {
 namespace {
 
 constexpr size_t kMaxSummaryLength = 200;
+constexpr std::string_view kChargeNoun = "charge";
 
 // Two calls under one request id are the same reservation when dataset and event are the same.
 std::string ReservationFingerprint(const DatasetView& dataset, const dp::Event& event) {
@@ -38,25 +39,13 @@ absl::StatusOr<ChargeView> ViewOfCharge(ledger::Ledger& ledger, std::string_view
   return ChargeView{std::move(charge), dataset.record.name, dp::Describe(event), std::move(price)};
 }
 
-absl::Status NoSuchCharge() {
-  return absl::NotFoundError("there is no charge of yours with this id");
-}
-
-absl::StatusOr<ledger::Charge> FindOwn(ledger::Ledger& ledger, std::string_view principal,
-                                       std::string_view charge_id) {
-  absl::StatusOr<ledger::Charge> charge = ledger.GetCharge(charge_id);
-  if (absl::IsNotFound(charge.status()) || (charge.ok() && charge->principal != principal))
-    return NoSuchCharge();
-  return charge;
-}
-
-// Only what was reserved here may be moved here: the charge of a question to Curator belongs to the draw that
-// it pays for.
+// Only reservations may be changed here: the charge of a request to Curator belongs to the draw that it pays
+// for.
 absl::StatusOr<ledger::Charge> FindOwnReservation(ledger::Ledger& ledger, std::string_view principal,
                                                   std::string_view charge_id) {
-  ASSIGN_OR_RETURN(ledger::Charge charge, FindOwn(ledger, principal, charge_id));
+  ASSIGN_OR_RETURN(ledger::Charge charge, FindOwnCharge(ledger, principal, charge_id, kChargeNoun));
   if (charge.kind == kReservationKind) return charge;
-  return absl::FailedPreconditionError("this charge is no reservation: Curator itself starts and ends it");
+  return absl::FailedPreconditionError("this charge is not a reservation: Curator itself starts and ends it");
 }
 
 struct Priced {
@@ -73,7 +62,7 @@ absl::StatusOr<Priced> PriceReservation(ledger::Ledger& ledger, std::string_view
   RETURN_IF_ERROR(CheckLifetime(reservation.lifetime));
   RETURN_IF_ERROR(WithinField("event", dp::ValidateEvent(reservation.event)));
   ASSIGN_OR_RETURN(const DatasetView dataset, FindVisible(ledger, principal, reservation.dataset));
-  RETURN_IF_ERROR(CheckAnswersOrReplays(ledger, dataset.record, principal, reservation.request_id));
+  RETURN_IF_ERROR(CheckAcceptsRequest(ledger, dataset.record, principal, reservation.request_id));
   ASSIGN_OR_RETURN(const RequestScope scope,
                    OutsideScopeOf(ledger, dataset, principal, reservation.request_id));
   ASSIGN_OR_RETURN(Price price, PriceOf(dataset, scope.accounts, reservation.event));
@@ -117,7 +106,7 @@ absl::StatusOr<CostEstimate> EstimateCost(ledger::Ledger& ledger, std::string_vi
   ASSIGN_OR_RETURN(const DatasetView view, FindVisible(ledger, principal, dataset));
   ASSIGN_OR_RETURN(const RequestScope scope, OutsideScopeOf(ledger, view, principal, ""));
   ASSIGN_OR_RETURN(Price price, PriceOf(view, scope.accounts, event));
-  return CostEstimate{std::move(price), dp::Describe(event), WhomItProtects(view)};
+  return CostEstimate{std::move(price), dp::Describe(event), WhatItProtects(view)};
 }
 
 absl::StatusOr<std::vector<ChargeView>> ReserveBudget(ledger::Ledger& ledger, std::string_view principal,
@@ -187,14 +176,15 @@ absl::StatusOr<ChargeView> ExtendReservation(ledger::Ledger& ledger, std::string
 
 absl::StatusOr<ChargeView> GetCharge(ledger::Ledger& ledger, std::string_view principal,
                                      std::string_view charge_id) {
-  ASSIGN_OR_RETURN(ledger::Charge charge, FindOwn(ledger, principal, charge_id));
+  ASSIGN_OR_RETURN(ledger::Charge charge, FindOwnCharge(ledger, principal, charge_id, kChargeNoun));
   return ViewOfCharge(ledger, principal, std::move(charge));
 }
 
 absl::StatusOr<ChargeView> FindCharge(ledger::Ledger& ledger, std::string_view principal,
                                       std::string_view request_id) {
   absl::StatusOr<ledger::Charge> charge = ledger.FindCharge(principal, request_id);
-  if (absl::IsNotFound(charge.status())) return NoSuchCharge();
+  if (absl::IsNotFound(charge.status()))
+    return absl::NotFoundError("there is no charge of yours with this id");
   RETURN_IF_ERROR(charge.status());
   return ViewOfCharge(ledger, principal, *std::move(charge));
 }

@@ -1,7 +1,7 @@
 // The accountant for services that run a mechanism of their own on data that Curator need not hold.
 //
 // The dataset must be sealed; one whose records live elsewhere is sealed without records.
-// Whoever may ask questions of a dataset may reserve from its budget. A charge belongs to the principal who
+// The owner and the grantees of a dataset may reserve from its budget. A charge belongs to the principal who
 // reserved it; NOT_FOUND to all others. Concurrent use of several reservations is covered: concurrent
 // composition holds for pure, approximate and Renyi (order by order, hence zCDP) guarantees (Vadhan, Wang
 // 2021; Lyu 2022; Haney, Shoemate, Tian, Vadhan, Vyrros, Xu, Zhang 2023). Thread-safe. Errors:
@@ -37,25 +37,26 @@ struct ReservationRequest {
 struct ChargeView {
   ledger::Charge charge;
   std::string dataset;
-  std::string event;  // in words
+  std::string event;  // described for display
   Price price;
 };
 
 struct CostEstimate {
   Price price;
-  std::string event;     // in words
-  std::string protects;  // whom, and against what (access.h)
+  std::string event;     // described for display
+  std::string protects;  // WhatItProtects()
 };
 
 absl::StatusOr<CostEstimate> EstimateCost(ledger::Ledger& ledger, std::string_view principal,
                                           std::string_view dataset, const dp::Event& event);
 
-// All are reserved, or none. With Intent::kValidateOnly the views hold prices and no charges.
+// Reserves all of `requests`, or none. With Intent::kValidateOnly the views hold prices and no charges.
 absl::StatusOr<std::vector<ChargeView>> ReserveBudget(ledger::Ledger& ledger, std::string_view principal,
                                                       const std::vector<ReservationRequest>& requests,
                                                       Intent intent);
 
-// Spends the reservation, at the lower cost of `final_event` when given, before its caller looks.
+// Spends the reservation, at the lower cost of `final_event` when given. The caller may access data only
+// after it returns.
 absl::StatusOr<ChargeView> StartCharge(ledger::Ledger& ledger, std::string_view principal,
                                        std::string_view charge_id,
                                        const std::optional<dp::Event>& final_event);

@@ -6,7 +6,7 @@
 namespace curator::service {
 namespace {
 
-class AccountantTest : public CuratorTest {
+class AccountantTest : public ServiceTest {
  protected:
   AccountantTest() : census_(MakeSealed(People("census"))) {}
 

@@ -47,19 +47,6 @@ absl::StatusOr<std::vector<ledger::Account>> AccountsOf(ledger::Ledger& ledger, 
   return accounts;
 }
 
-bool Concerns(const ledger::Account& account, std::string_view principal) {
-  switch (account.scope_type) {
-    case ledger::ScopeType::kDataset:
-    case ledger::ScopeType::kPart:
-      return true;
-    case ledger::ScopeType::kAnalyst:
-      return account.scope_key == principal;
-    case ledger::ScopeType::kAnalystGroup:
-      return std::find(account.members.begin(), account.members.end(), principal) != account.members.end();
-  }
-  return true;
-}
-
 absl::StatusOr<dp::RuleSpec> GoverningRule(const std::vector<ledger::Account>& accounts) {
   for (const ledger::Account& account : accounts) {
     const bool is_the_datasets =

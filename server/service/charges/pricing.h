@@ -1,4 +1,4 @@
-// What an event costs each account that it concerns, in the account's own counters.
+// The price of an event: its cost in the counters of each account that pays for it.
 //
 // A price is a function of public facts only: the event, and the rules of the accounts.
 // Thread-safe: pure functions over the ledger.
@@ -25,7 +25,7 @@ struct PricedCounter {
   int64_t account_id = 0;
   std::string counter;
   int64_t cost = 0;
-  int64_t remaining_before = 0;  // when it was looked up: others may charge meanwhile
+  int64_t remaining_before = 0;  // when priced: others may charge meanwhile
 
   bool Fits() const { return cost <= remaining_before; }
 };
@@ -37,34 +37,30 @@ struct Price {
   std::vector<ledger::Posting> Postings() const;
 };
 
-// All accounts of `dataset`, its analysts' among them.
+// All accounts of `dataset`, including those of analysts, groups and parts.
 // Errors: FAILED_PRECONDITION for a public dataset, which has none.
 absl::StatusOr<std::vector<ledger::Account>> AccountsOf(ledger::Ledger& ledger, const DatasetView& dataset);
 
-// Whether a charge by `principal` on the whole of the dataset posts to `account`: the dataset's own account,
-// and those of its parts, always; an analyst's if it is theirs, a group's if they belong to it.
-bool Concerns(const ledger::Account& account, std::string_view principal);
-
-// The rule of the dataset's own account, or of its parts': it decides which mechanisms a request's money can
-// buy.
+// The rule of the dataset's own account, or of its parts' accounts: it decides which mechanisms a request can
+// use.
 absl::StatusOr<dp::RuleSpec> GoverningRule(const std::vector<ledger::Account>& accounts);
 
 // The promise that the account keeps under its present limits (dp/accounting/kept_promise.h).
 // Errors: DATA_LOSS for a stored rule that cannot be read.
 absl::StatusOr<dp::RuleSpec> PromiseOf(const ledger::Account& account);
 
-// A part's account is charged by dp/sensitivity/part_cost.h, for which `linear` says more of the event; all
-// others are charged what the event costs. Errors: FAILED_PRECONDITION, naming the account, when its rule
-// cannot count the event.
+// The price of `event` in `accounts`. A part's account pays by dp/sensitivity/part_cost.h, which uses `linear`
+// to charge less than the whole event; all others pay what the event costs. Errors: FAILED_PRECONDITION,
+// naming the account, when its rule cannot count the event; DATA_LOSS when an account contradicts its rule.
 absl::StatusOr<Price> PriceOf(const DatasetView& dataset, const std::vector<ledger::Account>& accounts,
                               const dp::Event& event,
                               const std::optional<dp::LinearDraws>& linear = std::nullopt);
 
-// The price that a charge paid, as its postings tell it, beside what is left now.
+// The price that a charge paid, from its postings, with the balances of now.
 absl::StatusOr<Price> PricePaid(const DatasetView& dataset, const std::vector<ledger::Account>& accounts,
                                 const ledger::Charge& charge);
 
-// How an account is called in messages: "dataset/census", "dataset/census/analyst/ana".
+// The account's name on the wire and in messages: "dataset/census", "dataset/census/analyst/ana".
 std::string AccountName(const DatasetView& dataset, const ledger::Account& account);
 
 }  // namespace curator::service

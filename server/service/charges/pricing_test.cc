@@ -7,7 +7,7 @@
 namespace curator::service {
 namespace {
 
-using PricingTest = CuratorTest;
+using PricingTest = ServiceTest;
 
 TEST_F(PricingTest, AnAccountWithoutTheCounterOfItsRuleHasNoPrice) {
   const DatasetView census = Make(People("census"));

@@ -25,7 +25,7 @@ Json PostingsOf(const std::vector<ledger::Posting>& postings) {
   return array;
 }
 
-// What was signed is well formed, unless the key was used for something else.
+// A signed statement is well formed, unless the key signed something else.
 absl::StatusOr<ledger::LostCharge> Parse(const Json& statement) {
   const auto has = [](const Json& object, const char* key, Json::value_t type) {
     return object.contains(key) && object[key].type() == type;
@@ -45,7 +45,7 @@ absl::StatusOr<ledger::LostCharge> Parse(const Json& statement) {
   for (const Json& posting : statement["postings"]) {
     if (!posting.is_object() || !is_integer(posting, "account_id") || !is_integer(posting, "cost") ||
         !has(posting, "counter", Json::value_t::string)) {
-      return InvalidField("statement", "has a posting that is none");
+      return InvalidField("statement", "has an invalid posting");
     }
     charge.postings.push_back({posting["account_id"].get<int64_t>(), posting["counter"].get<std::string>(),
                                posting["cost"].get<int64_t>()});

@@ -1,8 +1,9 @@
-// Receipts: signed statements that a charge was made, for whoever paid it to keep.
+// Receipts: signed statements that a charge was made, kept by the principal who paid; and the repair of a
+// restored ledger with them.
 //
-// A receipt names the entry that made the charge by its number and hash. Whoever holds it can show that a
-// history which lacks this entry is not the one that was charged; the hash chain ties it to all that came
-// before. Thread-safe: pure functions over the ledger.
+// A receipt names the entry that made the charge by its number and hash. Its holder can show that a history
+// without this entry is not the one that was charged; the hash chain ties the entry to all earlier ones.
+// Thread-safe: functions over the ledger.
 #pragma once
 
 #include <string>
@@ -22,18 +23,15 @@ struct Receipt {
   std::string public_key;
 };
 
-// The same bytes whenever it is asked for. Errors: NOT_FOUND; DATA_LOSS when the charge has no entry.
+// The receipt of a charge; the same bytes each time. Errors: NOT_FOUND; DATA_LOSS when the charge has no
+// entry.
 absl::StatusOr<Receipt> ReceiptOf(ledger::Ledger& ledger, const host::ReceiptSigner& signer,
                                   std::string_view charge_id);
 
-// The charge that a receipt of this ledger tells of. Errors: INVALID_ARGUMENT when this server has not signed
-// it, or when it is of another ledger.
+// The charge that a receipt of this ledger states. Errors: INVALID_ARGUMENT when this server has not signed
+// the receipt, or when it is of another ledger.
 absl::StatusOr<ledger::LostCharge> ChargeOfReceipt(ledger::Ledger& ledger, const host::ReceiptSigner& signer,
                                                    const Receipt& receipt);
-
-// After a restored backup: what is spent is raised to what the anchor and receipts know.
-//
-// Thread-safe.
 
 struct RepairRequest {
   std::string request_id;
@@ -45,10 +43,11 @@ struct RepairRequest {
 
 struct RepairView {
   ledger::RepairReport report;
-  std::vector<std::string> accounts;  // the name of each of report.raised
+  std::vector<std::string> accounts;  // AccountName() of each entry of report.raised
 };
 
-// For the owner. Errors: those of Ledger::RaiseToAnchor(); INVALID_ARGUMENT (reason, receipts[i]).
+// For the owner, after a backup was restored: raises what is spent to what the anchor and the receipts state.
+// Errors: those of Ledger::RaiseToAnchor(); INVALID_ARGUMENT (reason, receipts[i]).
 absl::StatusOr<RepairView> RepairLedger(ledger::Ledger& ledger, const host::ReceiptSigner& signer,
                                         const RepairRequest& request, Intent intent);
 

@@ -9,8 +9,8 @@
 #include "absl/strings/escaping.h"
 #include "base/canonical_bytes.h"
 #include "base/errors.h"
-#include "host/entropy.h"
 #include "ledger/open_ledger.h"
+#include "service/testing/fixture.h"
 #include "tests/testing/scratch_folder.h"
 
 namespace curator::service {
@@ -56,12 +56,7 @@ class ReceiptsTest : public ::testing::Test {
         .charge;
   }
 
-  static std::string FieldOf(const absl::Status& status) {
-    const std::optional<FieldViolation> violation = FieldViolationOf(status);
-    return violation ? violation->field : "";
-  }
-
-  const testing::ScratchFolder folder_;
+  const curator::testing::ScratchFolder folder_;
   const host::ReceiptSigner signer_;
   const std::unique_ptr<ledger::Ledger> ledger_;
 };

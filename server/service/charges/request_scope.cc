@@ -68,11 +68,11 @@ bool IsTouched(const std::vector<ledger::Part>& parts, const ledger::Account& ac
                      [&](const ledger::Part& part) { return part.account_id == account.id; });
 }
 
-void KeepConcerned(const std::optional<ledger::Charge>& earlier, std::string_view principal,
-                   RequestScope& scope) {
+void KeepChargedAccounts(const std::optional<ledger::Charge>& earlier, std::string_view principal,
+                         RequestScope& scope) {
   std::erase_if(scope.accounts, [&](const ledger::Account& account) {
     if (account.scope_type == ledger::ScopeType::kPart) return !IsTouched(scope.parts, account);
-    return earlier ? !IsPostedTo(*earlier, account) : !Concerns(account, principal);
+    return earlier ? !IsPostedTo(*earlier, account) : !PaysFrom(account, principal);
   });
 }
 
@@ -105,7 +105,7 @@ std::vector<int64_t> RequestScope::PartNumbers() const {
   return numbers;
 }
 
-std::string RequestScope::Words() const {
+std::string RequestScope::Description() const {
   if (parts.empty()) return "";
   return parts.size() == 1 ? absl::StrCat(" of part ", parts.front().name)
                            : absl::StrCat(" of ", parts.size(), " parts");
@@ -122,7 +122,7 @@ absl::StatusOr<RequestScope> ScopeOf(ledger::Ledger& ledger, const DatasetView& 
                    ChargedHere(ledger, dataset, principal, request_id));
   if (earlier) scope.version = earlier->dataset_version;
   ASSIGN_OR_RETURN(scope.parts, TouchedParts(dataset.record, scope.version, parts));
-  KeepConcerned(earlier, principal, scope);
+  KeepChargedAccounts(earlier, principal, scope);
   return scope;
 }
 
@@ -148,7 +148,7 @@ absl::StatusOr<RequestScope> OutsideScopeOf(ledger::Ledger& ledger, const Datase
                   [&](const ledger::Account& account) { return !IsPostedTo(*earlier, account); });
     return scope;
   }
-  KeepConcerned(earlier, principal, scope);
+  KeepChargedAccounts(earlier, principal, scope);
   return scope;
 }
 

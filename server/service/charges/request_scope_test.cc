@@ -8,7 +8,7 @@
 namespace curator::service {
 namespace {
 
-using RequestScopeTest = CuratorTest;
+using RequestScopeTest = ServiceTest;
 
 TEST_F(RequestScopeTest, ARequestFindsOnlyItsOwnEarlierCharge) {
   const DatasetView census = MakeSealed(People("census"));

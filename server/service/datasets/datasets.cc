@@ -43,7 +43,7 @@ absl::Status CheckWhoPays(const NewDataset& dataset) {
     return InvalidField("limit", "a successor shares the budget of its predecessor: leave it out");
   }
   if (!dataset.is_public && dataset.successor_of.empty() && !dataset.limit) {
-    return InvalidField("limit", "a private dataset needs a rule and an epsilon that it may spend in all");
+    return InvalidField("limit", "a private dataset needs a rule and a total epsilon");
   }
   return absl::OkStatus();
 }
@@ -91,7 +91,7 @@ std::string UnitName(const dp::PrivacyUnit& unit) {
   return "RECORD";
 }
 
-// A successor protects the same people in the same way: what one of them can change must not grow unseen.
+// A successor must protect the same units in the same way: what one unit can change must not grow unnoticed.
 absl::Status CheckSuccessor(const DatasetView& predecessor, const NewDataset& dataset, int64_t max_records) {
   if (predecessor.record.is_public) {
     return InvalidField("successor_of", "is a public dataset: it has no budget to share");
@@ -109,7 +109,7 @@ absl::Status CheckSuccessor(const DatasetView& predecessor, const NewDataset& da
   return absl::OkStatus();
 }
 
-// Where the records of an import go: into the dataset, or into one of its parts.
+// The destination of an import: the dataset, or one of its parts.
 struct ImportTarget {
   std::string name;
   std::string stored_id;
@@ -140,8 +140,8 @@ absl::StatusOr<records::SealedContent> SealRecords(ledger::Ledger& ledger, recor
   return store.SealPart(target.stored_id, StoredIdsOf(ledger, dataset.record), dataset.schema);
 }
 
-// What the owner has sealed as private stays so. Only the owner's own datasets are looked at: of another's,
-// a refusal would tell what is in it.
+// Records that the owner has sealed as private cannot become public. Compares with the owner's own datasets
+// only: a refusal because of another owner's would reveal its content.
 absl::Status CheckNotPrivateElsewhere(ledger::Ledger& ledger, const ledger::Dataset& dataset,
                                       const std::string& content_hash) {
   ASSIGN_OR_RETURN(const std::vector<ledger::Dataset> all, ledger.ListDatasets());
@@ -159,8 +159,8 @@ absl::Status CheckNotPrivateElsewhere(ledger::Ledger& ledger, const ledger::Data
   return absl::OkStatus();
 }
 
-// A question to all parts reads them as one table: that it may hold them is seen to before a part is sealed,
-// not after a question is charged.
+// A request to all parts reads them as one table. Whether that table can hold them is checked before a part
+// is sealed, not after a request is charged.
 absl::Status CheckPartsFitOneTable(ledger::Ledger& ledger, records::DatasetStore& store,
                                    const DatasetView& dataset, const records::SealedContent& next) {
   int64_t records = next.records;

@@ -1,7 +1,7 @@
-// The life of a dataset: declared, filled, sealed once, asked, archived.
+// The life cycle of a dataset: created, filled, sealed once, queried, archived.
 //
-// Thread-safe. Errors beside those of the ledger: INVALID_ARGUMENT with the field's path, NOT_FOUND where one
-// may not look, PERMISSION_DENIED for grantees who try what only the owner may do.
+// Thread-safe. Errors beside those of the ledger: INVALID_ARGUMENT with the field's path, NOT_FOUND without
+// access, PERMISSION_DENIED for grantees who try what only the owner may do.
 #pragma once
 
 #include <optional>
@@ -18,16 +18,16 @@
 
 namespace curator::service {
 
-// A part by the labels of its bins, or by runs of them ("2019..2021") where the bins have an order.
+// A part and the labels of its bins; runs of labels ("2019..2021") where the bins are ordered.
 struct NamedPart {
   std::string name;
   std::vector<std::string> labels;
 };
 
-// How a dataset is divided, publicly and for ever: by the bins of one attribute.
+// The public, permanent division of a dataset by the bins of one attribute.
 struct Partition {
   std::string attribute;
-  std::vector<NamedPart> parts;  // each bin is a part when empty
+  std::vector<NamedPart> parts;  // one part per bin when empty
 };
 
 struct NewDataset {
@@ -39,7 +39,7 @@ struct NewDataset {
   std::optional<dp::RuleSpec> limit;  // absent for a public dataset and for a successor
   bool is_public = false;
   std::string successor_of;  // a dataset's name, or empty
-  // The parts' accounts take the place of the dataset's: each has `limit`.
+  // The parts' accounts, each with `limit`, replace the dataset's own.
   std::optional<Partition> partition = std::nullopt;
 };
 
@@ -55,33 +55,31 @@ absl::Status GrantAccess(ledger::Ledger& ledger, std::string_view principal, std
 absl::StatusOr<DatasetView> ArchiveDataset(ledger::Ledger& ledger, records::DatasetStore& store,
                                            std::string_view principal, std::string_view name, Intent intent);
 
-// Opens an import into a dataset of the caller's that is not sealed yet, or into such a part of it.
+// Opens an import into a dataset of the caller, or into a part of it, that is not sealed yet.
 struct ImportOrder {
   std::string request_id;
   std::string principal;
   std::string dataset;
-  std::string part;  // of a partitioned dataset; rows that do not lie in it are rejected
+  std::string part;  // of a partitioned dataset; rows outside of it are rejected
   records::ImportOptions options;
 };
 absl::StatusOr<std::unique_ptr<records::RecordImport>> BeginImport(ledger::Ledger& ledger,
                                                                    records::DatasetStore& store,
                                                                    const ImportOrder& order, Intent intent);
 
-// For the owner's eyes.
+// Private: exact numbers, for the owner only.
 struct Sealed {
   DatasetView dataset;
   int64_t records = 0;
   int64_t records_dropped = 0;
 };
 
-// `part` of a partitioned dataset, whose parts are sealed one by one; else empty.
+// Seals the dataset, or the `part` of a partitioned one, whose parts are sealed one by one.
 absl::StatusOr<Sealed> SealDataset(ledger::Ledger& ledger, records::DatasetStore& store,
                                    std::string_view principal, std::string_view name, std::string_view part,
                                    Intent intent);
 
-// Facts about a schema for whoever is writing one.
-
-// The product of all sizes as a decimal, exact however large. Thread-safe: a pure function.
+// The number of cells of the domain, the product of its attributes' sizes, as an exact decimal of any length.
 std::string DomainSize(const dp::Domain& domain);
 
 }  // namespace curator::service

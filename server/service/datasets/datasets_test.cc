@@ -13,7 +13,7 @@ namespace {
 
 using ::testing::IsEmpty;
 
-class DatasetsTest : public CuratorTest {
+class DatasetsTest : public ServiceTest {
  protected:
   static NewDataset PublicPeople(const std::string& name) {
     NewDataset dataset = People(name);

@@ -25,7 +25,7 @@ absl::Status CheckPartName(const std::string& field, const std::string& name) {
   const bool has_length = !name.empty() && name.size() <= kMaxPartNameLength;
   if (has_length && is_clean && name.front() != ' ' && name.back() != ' ') return absl::OkStatus();
   return InvalidField(
-      field, absl::StrCat("\"", name, "\" is no name of a part: 1 to 63 bytes without commas, '=' and '/'"));
+      field, absl::StrCat("\"", name, "\" is not a valid part name: use 1 to 63 bytes without commas, '=' and '/'"));
 }
 
 // Bins by their labels.
@@ -92,9 +92,9 @@ absl::StatusOr<ledger::PartSpec> SpecOf(const BinLabels& labels, const NamedPart
   return ledger::PartSpec{.bins = {bins.begin(), bins.end()}, .account = std::move(account)};
 }
 
-// What each part of the dataset may have at most: what the first one has at present. All parts that a dataset
-// is created with start alike, and a limit that was lowered by approval binds the parts that are added later
-// too.
+// The limit of a further part: at most the present limit of the first part. All parts that a dataset is
+// created with start with the same limit, and a limit that was lowered by approval also binds parts added
+// later.
 absl::StatusOr<dp::RuleSpec> LimitOfParts(ledger::Ledger& ledger, const DatasetView& dataset) {
   ASSIGN_OR_RETURN(const std::vector<ledger::Account> accounts, ledger.ListAccounts(dataset.record.id));
   for (const ledger::Account& account : accounts) {
@@ -103,7 +103,8 @@ absl::StatusOr<dp::RuleSpec> LimitOfParts(ledger::Ledger& ledger, const DatasetV
   return absl::DataLossError("a part without an account");
 }
 
-// At most the dataset's limit in every counter: the largest of the parts' accounts is the dataset's loss.
+// At most the dataset's limit in every counter, because the dataset's privacy loss is the largest of its
+// parts'.
 absl::Status CheckWithin(const dp::RuleSpec& limit, const dp::RuleSpec& most) {
   if (limit.kind != most.kind || limit.order != most.order) {
     return InvalidField("rule",

@@ -1,7 +1,8 @@
-// The parts of a partitioned dataset: how they are named, and how more of them are added.
+// The parts of a partitioned dataset: naming and adding them.
 //
-// A partition is public and fixed at creation by one attribute of the schema; each part holds some of its
-// bins, no bin lies in two parts, and a bin may wait for a part that is added later. Thread-safe.
+// A partition is public, and its attribute is fixed at creation. Each part holds some of the attribute's
+// bins; no bin lies in two parts, and a bin that lies in none may be given to a part that is added later.
+// Thread-safe.
 #pragma once
 
 #include <optional>
@@ -23,13 +24,13 @@ struct PartOrder {
   std::string principal;
   std::string dataset;
   NamedPart part;
-  // By the rule of the dataset, and at most its limit; the same limit when absent.
+  // Under the rule of the dataset, and at most its limit; the same limit when absent.
   std::optional<dp::RuleSpec> limit;
 };
 
-// The parts of a new dataset, each with a limit of its own. Without named parts every bin is one, named by
-// its label. Errors: INVALID_ARGUMENT with a field below the partition ("attribute", "parts[0].labels[1]"),
-// or below the limit.
+// The parts of a new dataset, each with its own account under `limit`. Without named parts every bin is one,
+// named by its label. Errors: INVALID_ARGUMENT with a field below the partition ("attribute",
+// "parts[0].labels[1]"), or below the limit.
 absl::StatusOr<std::vector<ledger::PartSpec>> NewParts(const dp::Domain& domain, const Partition& partition,
                                                        const dp::RuleSpec& limit);
 
@@ -37,7 +38,7 @@ absl::StatusOr<std::vector<ledger::PartSpec>> NewParts(const dp::Domain& domain,
 // PERMISSION_DENIED as FindOwned(), FAILED_PRECONDITION for a dataset without parts.
 absl::StatusOr<DatasetView> AddPart(ledger::Ledger& ledger, const PartOrder& order, Intent intent);
 
-// The part of that name. Errors: INVALID_ARGUMENT ("part") when it is missing or not there.
+// The part with this name. Errors: INVALID_ARGUMENT ("part") when the name is empty or unknown.
 absl::StatusOr<ledger::Part> PartNamed(const ledger::Dataset& dataset, std::string_view name);
 
 // The partition attribute of a partitioned dataset, as an index into its domain.

@@ -6,7 +6,7 @@
 namespace curator::service {
 namespace {
 
-class PartsTest : public CuratorTest {
+class PartsTest : public ServiceTest {
  protected:
   static PartOrder West() {
     return {.request_id = host::NewUuid(),

@@ -3,25 +3,24 @@
 #include <optional>
 
 #include "base/status_macros.h"
+#include "service/access.h"
 #include "service/charges/accountant.h"
 
 namespace curator::service {
 namespace {
 
-// An operation that still waits for its turn ends when it gets it.
+// A queued operation ends only when a thread takes it up.
 constexpr absl::Duration kCancelPatience = absl::Seconds(10);
 
-// How often a watcher hears of an operation at which nothing changes.
+// How often a watcher gets the state of an operation that does not change.
 constexpr absl::Duration kWatchInterval = absl::Seconds(5);
 
-absl::StatusOr<ledger::Charge> FindOwnCharge(Curator& curator, std::string_view principal,
+absl::StatusOr<ledger::Charge> FindOperation(Services& services, std::string_view principal,
                                              std::string_view id) {
-  absl::StatusOr<ledger::Charge> charge = curator.ledger.GetCharge(id);
-  const bool is_foreign = charge.ok() && (charge->principal != principal || charge->kind == kReservationKind);
-  if (absl::IsNotFound(charge.status()) || is_foreign) {
-    return absl::NotFoundError("there is no operation of yours with this id");
-  }
-  return charge;
+  ASSIGN_OR_RETURN(ledger::Charge charge, FindOwnCharge(services.ledger, principal, id, "operation"));
+  if (charge.kind != kReservationKind) return charge;
+  // A reservation's work is done outside of this process.
+  return absl::NotFoundError("there is no operation of yours with this id");
 }
 
 OperationView EndedOrInterrupted(const ledger::Charge& charge) {
@@ -45,16 +44,16 @@ OperationView EndedOrInterrupted(const ledger::Charge& charge) {
   return view;
 }
 
-absl::StatusOr<OperationView> ViewOfCharge(Curator& curator, const ledger::Charge& charge,
+absl::StatusOr<OperationView> ViewOfCharge(Services& services, const ledger::Charge& charge,
                                            const std::vector<ledger::Dataset>& datasets) {
-  // Asked before the ledger's state was read, an operation that ends in between would look interrupted.
+  // The charge was read first, so an operation that ended since then would look interrupted: read it again.
   OperationView view = EndedOrInterrupted(charge);
   if (view.state == OperationState::kInterrupted) {
-    if (const std::optional<double> share = curator.operations.ShareDone(charge.id)) {
+    if (const std::optional<double> share = services.operations.ShareDone(charge.id)) {
       view.state = OperationState::kRunning;
       view.share_done = *share;
     } else {
-      ASSIGN_OR_RETURN(const ledger::Charge now, curator.ledger.GetCharge(charge.id));
+      ASSIGN_OR_RETURN(const ledger::Charge now, services.ledger.GetCharge(charge.id));
       view = EndedOrInterrupted(now);
     }
   }
@@ -71,63 +70,50 @@ absl::StatusOr<OperationView> ViewOfCharge(Curator& curator, const ledger::Charg
 
 }  // namespace
 
-absl::StatusOr<OperationView> GetOperation(Curator& curator, std::string_view principal,
+absl::StatusOr<OperationView> GetOperation(Services& services, std::string_view principal,
                                            std::string_view id) {
-  ASSIGN_OR_RETURN(const ledger::Charge charge, FindOwnCharge(curator, principal, id));
-  ASSIGN_OR_RETURN(const std::vector<ledger::Dataset> datasets, curator.ledger.ListDatasets());
-  return ViewOfCharge(curator, charge, datasets);
+  ASSIGN_OR_RETURN(const ledger::Charge charge, FindOperation(services, principal, id));
+  ASSIGN_OR_RETURN(const std::vector<ledger::Dataset> datasets, services.ledger.ListDatasets());
+  return ViewOfCharge(services, charge, datasets);
 }
 
-absl::StatusOr<std::vector<OperationView>> ListOperations(Curator& curator, std::string_view principal) {
-  ASSIGN_OR_RETURN(const std::vector<ledger::Charge> charges, curator.ledger.ListCharges(principal));
-  ASSIGN_OR_RETURN(const std::vector<ledger::Dataset> datasets, curator.ledger.ListDatasets());
+absl::StatusOr<std::vector<OperationView>> ListOperations(Services& services, std::string_view principal) {
+  ASSIGN_OR_RETURN(const std::vector<ledger::Charge> charges, services.ledger.ListCharges(principal));
+  ASSIGN_OR_RETURN(const std::vector<ledger::Dataset> datasets, services.ledger.ListDatasets());
   std::vector<OperationView> views;
   for (const ledger::Charge& charge : charges) {
-    if (charge.kind == kReservationKind) continue;  // its work is done elsewhere
-    ASSIGN_OR_RETURN(OperationView view, ViewOfCharge(curator, charge, datasets));
+    if (charge.kind == kReservationKind) continue;
+    ASSIGN_OR_RETURN(OperationView view, ViewOfCharge(services, charge, datasets));
     views.push_back(std::move(view));
   }
   return views;
 }
 
-absl::StatusOr<std::optional<OperationView>> FindRunning(Curator& curator, std::string_view principal,
-                                                         std::string_view request_id,
-                                                         std::string_view fingerprint) {
-  const absl::StatusOr<ledger::Charge> charge = curator.ledger.FindCharge(principal, request_id);
-  if (absl::IsNotFound(charge.status())) return std::nullopt;
-  RETURN_IF_ERROR(charge.status());
-  if (!curator.operations.ShareDone(charge->id)) return std::nullopt;
-  if (charge->fingerprint != fingerprint) {
-    return absl::AlreadyExistsError("another request was made under this request id: use a new one");
-  }
-  return GetOperation(curator, principal, charge->id);
+absl::StatusOr<OperationView> WaitOperation(Services& services, std::string_view principal,
+                                            std::string_view id, absl::Time deadline) {
+  RETURN_IF_ERROR(FindOperation(services, principal, id).status());
+  services.operations.AwaitEnd(id, deadline);
+  return GetOperation(services, principal, id);
 }
 
-absl::StatusOr<OperationView> WaitOperation(Curator& curator, std::string_view principal, std::string_view id,
-                                            absl::Time deadline) {
-  RETURN_IF_ERROR(FindOwnCharge(curator, principal, id).status());
-  curator.operations.AwaitEnd(id, deadline);
-  return GetOperation(curator, principal, id);
-}
-
-absl::Status WatchOperation(Curator& curator, std::string_view principal, std::string_view id,
+absl::Status WatchOperation(Services& services, std::string_view principal, std::string_view id,
                             const std::function<bool(const OperationView&)>& on_change) {
   while (true) {
-    ASSIGN_OR_RETURN(const OperationView view, GetOperation(curator, principal, id));
+    ASSIGN_OR_RETURN(const OperationView view, GetOperation(services, principal, id));
     if (!on_change(view) || view.state != OperationState::kRunning) return absl::OkStatus();
-    curator.operations.AwaitChange(id, view.share_done, absl::Now() + kWatchInterval);
+    services.operations.AwaitChange(id, view.share_done, absl::Now() + kWatchInterval);
   }
 }
 
-absl::StatusOr<OperationView> CancelOperation(Curator& curator, std::string_view principal,
+absl::StatusOr<OperationView> CancelOperation(Services& services, std::string_view principal,
                                               std::string_view id) {
-  ASSIGN_OR_RETURN(const ledger::Charge charge, FindOwnCharge(curator, principal, id));
-  if (curator.operations.RequestStop(id)) {
-    curator.operations.AwaitEnd(id, absl::Now() + kCancelPatience);
+  ASSIGN_OR_RETURN(const ledger::Charge charge, FindOperation(services, principal, id));
+  if (services.operations.RequestStop(id)) {
+    services.operations.AwaitEnd(id, absl::Now() + kCancelPatience);
   } else if (charge.state == ledger::ChargeState::kStarted) {
-    RETURN_IF_ERROR(ForfeitUnfinished(curator.ledger, charge));
+    RETURN_IF_ERROR(ForfeitUnfinished(services.ledger, charge));
   }
-  return GetOperation(curator, principal, id);
+  return GetOperation(services, principal, id);
 }
 
 }  // namespace curator::service

@@ -1,6 +1,7 @@
-// Operations as their owners see them: the charge's durable state, and what the running process adds.
+// Operations: long-running requests. An operation's state is the durable state of its charge, with the
+// progress that the running process knows.
 //
-// Thread-safe. An operation is visible to the principal who asked for it; NOT_FOUND to all others.
+// Thread-safe. An operation is visible to the principal who requested it; NOT_FOUND for all others.
 #pragma once
 
 #include <functional>
@@ -19,7 +20,7 @@ enum class OperationState {
   kRunning,
   kDone,
   kFailed,
-  kInterrupted,  // charged, and no process works on it: the same request id takes it up again
+  kInterrupted,  // charged, and no process works on it: the same request id resumes it
 };
 
 struct OperationView {
@@ -35,27 +36,22 @@ struct OperationView {
   int64_t created_at_us = 0;
 };
 
-absl::StatusOr<OperationView> GetOperation(Curator& curator, std::string_view principal, std::string_view id);
-absl::StatusOr<std::vector<OperationView>> ListOperations(Curator& curator, std::string_view principal);
+absl::StatusOr<OperationView> GetOperation(Services& services, std::string_view principal,
+                                           std::string_view id);
+absl::StatusOr<std::vector<OperationView>> ListOperations(Services& services, std::string_view principal);
 
-// The operation that runs in this process for this request, if one does. Errors: ALREADY_EXISTS when it is
-// another request's.
-absl::StatusOr<std::optional<OperationView>> FindRunning(Curator& curator, std::string_view principal,
-                                                         std::string_view request_id,
-                                                         std::string_view fingerprint);
-
-// The operation when it has ended, or as it is at `deadline`.
-absl::StatusOr<OperationView> WaitOperation(Curator& curator, std::string_view principal, std::string_view id,
-                                            absl::Time deadline);
+// Returns when the operation has ended, or as it is at `deadline`.
+absl::StatusOr<OperationView> WaitOperation(Services& services, std::string_view principal,
+                                            std::string_view id, absl::Time deadline);
 
 // Calls `on_change` with each state seen until the operation has ended or `on_change` returns false.
-absl::Status WatchOperation(Curator& curator, std::string_view principal, std::string_view id,
+absl::Status WatchOperation(Services& services, std::string_view principal, std::string_view id,
                             const std::function<bool(const OperationView&)>& on_change);
 
-// Stops the operation: it will give no release, and what it was charged stays charged. Waits a little for its
-// end, which comes later where it still waits for its turn. An operation that no process works on is
-// forfeited likewise. One that has ended is returned as it is.
-absl::StatusOr<OperationView> CancelOperation(Curator& curator, std::string_view principal,
+// Stops the operation: it will give no release, and its charge stands. Waits up to 10 s for it to end; one
+// that is still queued ends when a thread takes it up. An operation that no process works on is forfeited
+// too. One that has ended is returned as it is.
+absl::StatusOr<OperationView> CancelOperation(Services& services, std::string_view principal,
                                               std::string_view id);
 
 }  // namespace curator::service

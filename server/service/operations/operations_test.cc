@@ -6,17 +6,18 @@
 namespace curator::service {
 namespace {
 
-using InterruptedOperation = CuratorTest;
+using InterruptedOperation = ServiceTest;
 
 TEST_F(InterruptedOperation, IsForfeitedByACancelAndItsCostStands) {
   const DatasetView census = MakeSealed(People("census"));
   const ledger::Attempt attempt = Started(census, "synthesis");
   const int64_t spent = Spent(census);
   ASSERT_GT(spent, 0);
-  EXPECT_EQ(GetOperation(curator_, "owner", attempt.charge.id)->state, OperationState::kInterrupted);
-  EXPECT_EQ(CancelOperation(curator_, "eve", attempt.charge.id).status().code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(GetOperation(services_, "owner", attempt.charge.id)->state, OperationState::kInterrupted);
+  EXPECT_EQ(CancelOperation(services_, "eve", attempt.charge.id).status().code(),
+            absl::StatusCode::kNotFound);
 
-  const auto cancelled = CancelOperation(curator_, "owner", attempt.charge.id);
+  const auto cancelled = CancelOperation(services_, "owner", attempt.charge.id);
   ASSERT_TRUE(cancelled.ok()) << cancelled.status();
   EXPECT_EQ(cancelled->state, OperationState::kFailed);
   EXPECT_EQ(ledger_->GetCharge(attempt.charge.id)->state, ledger::ChargeState::kForfeited);

@@ -54,38 +54,38 @@ std::string_view WorkloadNoun(const std::vector<dp::QueryGroup>& workload) {
   return workload.size() == 1 ? " marginal" : " marginals";
 }
 
-absl::StatusOr<std::string> DrawModel(Curator& curator, const SynthesisEstimate& estimate,
+absl::StatusOr<std::string> DrawModel(Services& services, const SynthesisEstimate& estimate,
                                       const dp::DrawKey& key, std::stop_token stop,
                                       const Progress& progress) {
   ASSIGN_OR_RETURN(const dp::SealedTableHandle table,
-                   LoadTable(curator.store, estimate.dataset, estimate.scope));
+                   LoadTable(services.store, estimate.dataset, estimate.scope));
   dp::Drbg bits(key);
   dp::Kernel kernel(table, estimate.input.domain, estimate.input.unit_bound, dp::Meter(estimate.plan.draws),
                     bits);
-  kernel.UseExecutor(curator.cores);
+  kernel.UseExecutor(services.cores);
   dp::Pacer pacer(std::move(stop));
   ASSIGN_OR_RETURN(const std::unique_ptr<dp::SynthesisModel> model,
                    estimate.synthesizer->Fit(estimate.input, kernel, pacer, progress));
-  return codec::EncodeRelease(codec::SynthesisRelease{.method = std::string(estimate.synthesizer->name()),
-                                                      .settings = estimate.plan.settings,
-                                                      .attributes = model->attributes(),
-                                                      .records = model->records(),
-                                                      .transcript = model->Transcript(),
-                                                      .event = dp::Describe(estimate.plan.event),
-                                                      .model = model->Serialize()});
+  return codec::EncodeRelease(dp::SynthesisRelease{.method = std::string(estimate.synthesizer->name()),
+                                                   .settings = estimate.plan.settings,
+                                                   .attributes = model->attributes(),
+                                                   .records = model->records(),
+                                                   .transcript = model->Transcript(),
+                                                   .event = dp::Describe(estimate.plan.event),
+                                                   .model = model->Serialize()});
 }
 
-// The public data that a method starts from, where it does.
-absl::StatusOr<Prior> PriorFor(Curator& curator, const SynthesisRequest& request,
+// The public data that a method starts from, if the method and the request have a prior.
+absl::StatusOr<Prior> PriorFor(Services& services, const SynthesisRequest& request,
                                const dp::Synthesizer& synthesizer, const dp::Domain& domain) {
   const auto named = request.settings.find("prior");
   const bool takes_one = std::ranges::any_of(synthesizer.settings(),
                                              [](const dp::Setting& each) { return each.key == "prior"; });
   if (!takes_one || named == request.settings.end() || named->second.empty()) return Prior{};
-  return ResolvePrior(curator, request.principal, domain, named->second);
+  return ResolvePrior(services, request.principal, domain, named->second);
 }
 
-// What the schema says of records that lie in groups.
+// What the schema states about records that are nested in groups.
 std::optional<dp::NestedFacts> NestedFactsOf(const dp::Schema& schema) {
   if (!schema.nesting) return std::nullopt;
   dp::ResponseNumbers response = dp::ResponseValues(schema);
@@ -102,7 +102,7 @@ std::optional<dp::NestedFacts> NestedFactsOf(const dp::Schema& schema) {
       .unit = group == nullptr ? dp::NestedUnit::kRecord : dp::NestedUnit::kGroup};
 }
 
-// What the fingerprint says of the settings: a name, and which records it stands for.
+// The settings as the fingerprint has them: a prior by its name and by its identity.
 std::map<std::string, std::string> FingerprintSettings(const SynthesisEstimate& estimate) {
   std::map<std::string, std::string> settings = estimate.plan.settings;
   if (!estimate.prior_identity.empty()) settings["prior.identity"] = estimate.prior_identity;
@@ -112,23 +112,24 @@ std::map<std::string, std::string> FingerprintSettings(const SynthesisEstimate& 
 ChargeOrder OrderFor(const SynthesisEstimate& estimate, const SynthesisRequest& request,
                      const std::string& request_id) {
   const ledger::Dataset& dataset = estimate.dataset.record;
-  return {.dataset_id = dataset.id,
-          .dataset_version = estimate.scope.version,
-          .principal = request.principal,
-          .request_id = request_id,
-          .fingerprint = codec::SynthesisFingerprint(
-              dataset.id, estimate.scope.version, estimate.scope.PartNumbers(), request.method,
-              FingerprintSettings(estimate), estimate.input.workload, estimate.plan.event),
-          .kind = kSynthesisKind,
-          .event = codec::EncodeEvent(estimate.plan.event),
-          .label = absl::StrCat(request.method, " over ", estimate.input.workload.size(),
-                                std::string(WorkloadNoun(estimate.input.workload)), estimate.scope.Words()),
-          .postings = estimate.price.Postings()};
+  return {
+      .dataset_id = dataset.id,
+      .dataset_version = estimate.scope.version,
+      .principal = request.principal,
+      .request_id = request_id,
+      .fingerprint = codec::SynthesisFingerprint(
+          dataset.id, estimate.scope.version, estimate.scope.PartNumbers(), request.method,
+          FingerprintSettings(estimate), estimate.input.workload, estimate.plan.event),
+      .kind = kSynthesisKind,
+      .event = codec::EncodeEvent(estimate.plan.event),
+      .label = absl::StrCat(request.method, " over ", estimate.input.workload.size(),
+                            std::string(WorkloadNoun(estimate.input.workload)), estimate.scope.Description()),
+      .postings = estimate.price.Postings()};
 }
 
 // Everything that one background run needs, kept alive until it ends.
 struct Run {
-  Curator& curator;
+  Services& services;
   SynthesisEstimate estimate;
   ledger::Attempt attempt;
   std::shared_ptr<RunningOperations::Ticket> ticket;
@@ -144,20 +145,20 @@ struct Run {
 
   void operator()() const {
     const auto progress = [this](double share) { ticket->SetShareDone(share); };
-    // Methods may go for long without progress to report, so the time is kept beside them.
+    // A separate timer, because methods may run for long without reporting progress.
     const std::jthread timer([this](const std::stop_token& ended) { StopAtDeadline(ended); });
     const absl::StatusOr<ledger::Release> release = FinishOnce(
-        curator.ledger, curator.sealer, attempt,
+        services.ledger, services.sealer, attempt,
         [&](const dp::DrawKey& key) {
-          return DrawModel(curator, estimate, key, ticket->stop_token(), progress);
+          return DrawModel(services, estimate, key, ticket->stop_token(), progress);
         },
-        [this] { return curator.operations.abandoning() ? Failure::kAbandon : Failure::kForfeit; });
+        [this] { return services.operations.abandoning() ? Failure::kAbandon : Failure::kForfeit; });
     host::Log(release.ok() ? host::LogLevel::kInfo : host::LogLevel::kWarning, "synthesis_ended",
               {{"charge", attempt.charge.id}, {"status", absl::StatusCodeToString(release.status().code())}});
   }
 };
 
-// What the request was charged with, where it is a repetition.
+// The event that the request was charged for, when it is a repetition.
 absl::StatusOr<std::optional<dp::Event>> ChargedBefore(ledger::Ledger& ledger, const DatasetView& dataset,
                                                        std::string_view principal,
                                                        std::string_view request_id) {
@@ -167,18 +168,18 @@ absl::StatusOr<std::optional<dp::Event>> ChargedBefore(ledger::Ledger& ledger, c
   return codec::DecodeEvent(charge->event);
 }
 
-// `request_id` is empty where nothing is going to be charged.
-absl::StatusOr<SynthesisEstimate> PlanAndPrice(Curator& curator, const SynthesisRequest& request,
+// `request_id` is empty when nothing will be charged.
+absl::StatusOr<SynthesisEstimate> PlanAndPrice(Services& services, const SynthesisRequest& request,
                                                std::string_view request_id) {
-  ASSIGN_OR_RETURN(DatasetView dataset, FindVisible(curator.ledger, request.principal, request.dataset));
+  ASSIGN_OR_RETURN(DatasetView dataset, FindVisible(services.ledger, request.principal, request.dataset));
   ASSIGN_OR_RETURN(RequestScope scope,
-                   ScopeOf(curator.ledger, dataset, request.principal, request_id, request.parts));
+                   ScopeOf(services.ledger, dataset, request.principal, request_id, request.parts));
   ASSIGN_OR_RETURN(const dp::RuleSpec rule, GoverningRule(scope.accounts));
   ASSIGN_OR_RETURN(const dp::Synthesizer* synthesizer, FindMethod(request.method));
   ASSIGN_OR_RETURN(std::vector<dp::QueryGroup> workload, WorkloadOf(dataset.schema.domain, request));
-  ASSIGN_OR_RETURN(Prior prior, PriorFor(curator, request, *synthesizer, dataset.schema.domain));
+  ASSIGN_OR_RETURN(Prior prior, PriorFor(services, request, *synthesizer, dataset.schema.domain));
   ASSIGN_OR_RETURN(std::optional<dp::Event> charged,
-                   ChargedBefore(curator.ledger, dataset, request.principal, request_id));
+                   ChargedBefore(services.ledger, dataset, request.principal, request_id));
   dp::SynthesisInput input{.domain = dataset.schema.domain,
                            .unit_bound = dataset.unit_bound,
                            .rule = rule,
@@ -197,33 +198,37 @@ absl::StatusOr<SynthesisEstimate> PlanAndPrice(Curator& curator, const Synthesis
 
 }  // namespace
 
-absl::StatusOr<SynthesisEstimate> EstimateSynthesis(Curator& curator, const SynthesisRequest& request) {
-  return PlanAndPrice(curator, request, "");
+absl::StatusOr<SynthesisEstimate> EstimateSynthesis(Services& services, const SynthesisRequest& request) {
+  return PlanAndPrice(services, request, "");
 }
 
-absl::StatusOr<OperationView> CreateSynthesis(Curator& curator, const SynthesisRequest& request,
+absl::StatusOr<OperationView> CreateSynthesis(Services& services, const SynthesisRequest& request,
                                               const std::string& request_id, Intent intent) {
   RETURN_IF_ERROR(CheckRequestId(request_id));
-  ASSIGN_OR_RETURN(SynthesisEstimate estimate, PlanAndPrice(curator, request, request_id));
+  ASSIGN_OR_RETURN(SynthesisEstimate estimate, PlanAndPrice(services, request, request_id));
   if (intent == Intent::kValidateOnly)
     return OperationView{.dataset = request.dataset, .kind = kSynthesisKind};
   RETURN_IF_ERROR(
-      CheckAnswersOrReplays(curator.ledger, estimate.dataset.record, request.principal, request_id));
+      CheckAcceptsRequest(services.ledger, estimate.dataset.record, request.principal, request_id));
 
-  const KeyedLock::Holder one_at_a_time(curator.requests, absl::StrCat(request.principal, "/", request_id));
+  std::optional<WorkQueue::Place> place;
+  const BackgroundDraw draw{.reserve = [&]() -> absl::Status {
+                              ASSIGN_OR_RETURN(place, services.work.Reserve());
+                              return absl::OkStatus();
+                            },
+                            .start =
+                                [&](ledger::Attempt attempt) {
+                                  const std::string charge_id = attempt.charge.id;
+                                  Run run{services, std::move(estimate), std::move(attempt),
+                                          services.operations.Start(charge_id),
+                                          absl::Now() + services.synthesis_timeout};
+                                  services.work.Run(*std::move(place), std::move(run));
+                                }};
   ChargeOrder order = OrderFor(estimate, request, request_id);
-  ASSIGN_OR_RETURN(const std::optional<OperationView> running,
-                   FindRunning(curator, request.principal, request_id, order.fingerprint));
-  if (running) return *running;
-  ASSIGN_OR_RETURN(WorkQueue::Place place, curator.work.Reserve());
-  ASSIGN_OR_RETURN(ledger::Attempt attempt, BeginOnce(curator.ledger, curator.sealer, std::move(order)));
-  const std::string charge_id = attempt.charge.id;
-  if (!attempt.release) {
-    Run run{curator, std::move(estimate), std::move(attempt), curator.operations.Start(charge_id),
-            absl::Now() + curator.synthesis_timeout};
-    curator.work.Run(std::move(place), std::move(run));
-  }
-  return GetOperation(curator, request.principal, charge_id);
+  ASSIGN_OR_RETURN(const std::string charge_id,
+                   BeginOnce(services.requests, services.operations, services.ledger, services.sealer,
+                             std::move(order), draw));
+  return GetOperation(services, request.principal, charge_id);
 }
 
 }  // namespace curator::service

@@ -1,4 +1,4 @@
-// Synthesis: planned and priced from public facts, charged, then learned in the background as an operation.
+// Synthesis: planned and priced from public facts, charged, then fitted in the background as an operation.
 //
 // Thread-safe. Errors as in workloads.h.
 #pragma once
@@ -37,17 +37,18 @@ struct SynthesisEstimate {
   RequestScope scope;
   const dp::Synthesizer* synthesizer = nullptr;
   dp::SynthesisInput input;
-  std::string prior_identity;  // of input.prior (priors.h); empty without one
+  std::string prior_identity;  // Prior::identity of input.prior; empty without one
   dp::SynthesisPlan plan;
   Price price;
 };
 
-// From public facts alone.
-absl::StatusOr<SynthesisEstimate> EstimateSynthesis(Curator& curator, const SynthesisRequest& request);
+// From public facts alone; costs nothing.
+absl::StatusOr<SynthesisEstimate> EstimateSynthesis(Services& services, const SynthesisRequest& request);
 
-// Returns once the charge is durable; the learning goes on in the background. The same request id finds the
-// same operation: running, done, or (after the loss of a process) taken up again with the same draw.
-absl::StatusOr<OperationView> CreateSynthesis(Curator& curator, const SynthesisRequest& request,
+// Returns when the charge is durable; the model is fitted in the background. The same request id finds the
+// same operation: running, done, or (after its process was lost) resumed with the same draw. UNAVAILABLE, and
+// nothing is charged, when the queue is full.
+absl::StatusOr<OperationView> CreateSynthesis(Services& services, const SynthesisRequest& request,
                                               const std::string& request_id, Intent intent);
 
 }  // namespace curator::service

@@ -7,7 +7,7 @@
 namespace curator::service {
 namespace {
 
-class SynthesisTest : public CuratorTest {
+class SynthesisTest : public ServiceTest {
  protected:
   static SynthesisRequest Mwem(const std::string& dataset) {
     return {.principal = "owner",
@@ -22,11 +22,11 @@ class SynthesisTest : public CuratorTest {
 
   absl::StatusOr<OperationView> Create(const SynthesisRequest& request, const std::string& id,
                                        Intent intent = Intent::kDo) {
-    return CreateSynthesis(curator_, request, id, intent);
+    return CreateSynthesis(services_, request, id, intent);
   }
 
   OperationView Ended(const std::string& operation) {
-    return WaitOperation(curator_, "owner", operation, absl::InfiniteFuture()).value();
+    return WaitOperation(services_, "owner", operation, absl::InfiniteFuture()).value();
   }
 };
 

@@ -8,20 +8,19 @@
 
 namespace curator::service {
 
-absl::StatusOr<dp::OwnerView> OwnerActions::Open(Curator& curator, const DatasetView& dataset,
+absl::StatusOr<dp::OwnerView> OwnerActions::Open(Services& services, const DatasetView& dataset,
                                                  std::string_view principal, std::string_view what) {
-  if (dataset.record.owner != principal)
-    return absl::PermissionDeniedError("only the owner of a dataset may look at its records");
+  RETURN_IF_ERROR(CheckOwner(dataset.record, principal));
   if (dataset.record.is_public)
     return absl::FailedPreconditionError(absl::StrCat("dataset \"", dataset.record.name, "\" is public"));
   if (dataset.record.version < 1) {
     return absl::FailedPreconditionError(
         absl::StrCat("dataset \"", dataset.record.name, "\" is not sealed: it has no records yet"));
   }
-  ASSIGN_OR_RETURN(const RequestScope scope, ScopeOf(curator.ledger, dataset, principal, "", {}));
-  RETURN_IF_ERROR(curator.ledger.RecordOwnerAction(dataset.record.id, what, principal));
+  ASSIGN_OR_RETURN(const RequestScope scope, ScopeOf(services.ledger, dataset, principal, "", {}));
+  RETURN_IF_ERROR(services.ledger.RecordOwnerAction(dataset.record.id, what, principal));
   dp::OwnerWarrant warrant;
-  ASSIGN_OR_RETURN(dp::SealedTableHandle table, LoadTable(curator.store, dataset, scope));
+  ASSIGN_OR_RETURN(dp::SealedTableHandle table, LoadTable(services.store, dataset, scope));
   return dp::OwnerView(std::move(warrant), std::move(table), dataset.schema.domain);
 }
 

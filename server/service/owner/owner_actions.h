@@ -1,4 +1,4 @@
-// The one place where an owner's look at private records is permitted: after it has been written down.
+// The one place that permits an owner's access to private records: after the access has been recorded.
 //
 // Thread-safe.
 #pragma once
@@ -16,11 +16,12 @@ namespace curator::service {
 
 class OwnerActions {
  public:
-  // Appends OWNER_ACTION with the words `what` to the history of a sealed private dataset of `principal`'s;
-  // once it is durable and the anchor covers it, opens the view of all that is sealed. Each call is a look
-  // and has an entry of its own. Errors: FAILED_PRECONDITION for a public dataset or one that is not sealed;
-  // those of Ledger::RecordOwnerAction(), and then nothing has been looked at.
-  static absl::StatusOr<dp::OwnerView> Open(Curator& curator, const DatasetView& dataset,
+  // Appends OWNER_ACTION with the text `what` to the history of a sealed private dataset that `principal`
+  // owns; when the entry is durable and the anchor covers it, opens the view of all sealed records. Each call
+  // is one access and has its own entry. Errors: PERMISSION_DENIED for others than the owner;
+  // FAILED_PRECONDITION for a public dataset or one that is not sealed; those of Ledger::RecordOwnerAction().
+  // After an error no record has been accessed.
+  static absl::StatusOr<dp::OwnerView> Open(Services& services, const DatasetView& dataset,
                                             std::string_view principal, std::string_view what);
 };
 

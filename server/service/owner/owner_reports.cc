@@ -25,15 +25,15 @@ namespace {
 constexpr int64_t kMostEvaluatedGroups = 1 << 16;
 constexpr int64_t kMostPairs = 10'000;
 
-// What is evaluated, from public facts.
+// The groups and pairs to evaluate, from public facts.
 struct Setup {
   dp::AttributeSet by;
   int64_t groups = 1;
-  std::vector<dp::AttributeSet> pairs;              // that any group asks for, with the attributes of `by`
+  std::vector<dp::AttributeSet> pairs;              // that any group uses, with the attributes of `by`
   std::vector<std::vector<size_t>> pairs_of_group;  // as indices into `pairs`
 };
 
-// The bits of all choices of pairs: known to all who know the release.
+// The random bits that choose pairs: public to those who know the release.
 dp::DrawKey KeyOf(const ReleaseView& release) {
   CanonicalWriter writer("curator.evaluation", 1);
   writer.Text(release.release.id);
@@ -43,7 +43,7 @@ dp::DrawKey KeyOf(const ReleaseView& release) {
   return dp::DrawKey(bytes);
 }
 
-// All pairs of attributes of the release that are none of `by`; single attributes where there is one only.
+// All pairs of the release's attributes outside of `by`; the attribute alone when there is only one.
 std::vector<dp::AttributeSet> AllPairs(const dp::AttributeSet& covered, const dp::AttributeSet& by) {
   const dp::AttributeSet others = dp::Difference(covered, by);
   std::vector<dp::AttributeSet> pairs;
@@ -55,7 +55,7 @@ std::vector<dp::AttributeSet> AllPairs(const dp::AttributeSet& covered, const dp
 }
 
 absl::StatusOr<Setup> Prepare(const EvaluationRequest& request, const ReleaseView& release) {
-  const auto* synthesis = std::get_if<codec::SynthesisRelease>(&release.content);
+  const auto* synthesis = std::get_if<dp::SynthesisRelease>(&release.content);
   if (synthesis == nullptr)
     return InvalidField("release_id", "is the answer to a workload: only a synthetic release is evaluated");
   const dp::Domain& domain = release.dataset.schema.domain;
@@ -92,7 +92,7 @@ absl::StatusOr<Setup> Prepare(const EvaluationRequest& request, const ReleaseVie
   return setup;
 }
 
-// The cells of a marginal by group: the attributes of `by` may lie anywhere among its own.
+// The cells of a marginal by group. The attributes of `by` may have any positions among its own.
 template <typename Count>
 std::vector<std::vector<double>> ByGroup(const dp::Domain& domain, const dp::AttributeSet& set,
                                          const Setup& setup, const std::vector<Count>& counts) {
@@ -119,7 +119,7 @@ double Sum(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0);
 }
 
-// Between the normalised tables; 2 where one of them has nothing.
+// The L1 distance of the normalised tables; 2 when one of them is empty.
 double Distance(const std::vector<double>& a, const std::vector<double>& b) {
   const double all_a = Sum(a);
   const double all_b = Sum(b);
@@ -197,20 +197,20 @@ dp::RiskGrid GridFor(RiskGridKind kind, const std::vector<dp::RiskGroup>& groups
   const int deviations = dp::DeviationsFor(groups);
   if (kind == RiskGridKind::kWithinBounds)
     return dp::RiskGridOver(response.low, response.high, response.resolution, deviations);
-  // Finer than a tenth of what tells two responses apart there is nothing to be known.
+  // A grid finer than a tenth of the response's resolution distinguishes nothing.
   return dp::RiskGridAround(groups, response.resolution / 10, deviations);
 }
 
 }  // namespace
 
-absl::StatusOr<Evaluation> EvaluateRelease(Curator& curator, const EvaluationRequest& request,
+absl::StatusOr<Evaluation> EvaluateRelease(Services& services, const EvaluationRequest& request,
                                            Intent intent) {
   RETURN_IF_ERROR(CheckRequestId(request.request_id));
-  ASSIGN_OR_RETURN(const DatasetView dataset, FindOwned(curator.ledger, request.principal, request.dataset));
+  ASSIGN_OR_RETURN(const DatasetView dataset, FindOwned(services.ledger, request.principal, request.dataset));
   if (request.pairs < 1 || request.pairs > kMostPairs)
     return InvalidField("pairs", absl::StrCat("must be from 1 to ", kMostPairs));
   if (request.bias_penalty < 1) return InvalidField("bias_penalty", "must be at least 1");
-  ASSIGN_OR_RETURN(const ReleaseView release, GetRelease(curator, request.principal, request.release_id));
+  ASSIGN_OR_RETURN(const ReleaseView release, GetRelease(services, request.principal, request.release_id));
   if (release.dataset.record.id != dataset.record.id)
     return InvalidField("release_id", absl::StrCat("is not of dataset \"", request.dataset, "\""));
   ASSIGN_OR_RETURN(const Setup setup, Prepare(request, release));
@@ -218,27 +218,27 @@ absl::StatusOr<Evaluation> EvaluateRelease(Curator& curator, const EvaluationReq
   if (intent == Intent::kValidateOnly) return Evaluation{};
   ASSIGN_OR_RETURN(const dp::OwnerView view,
                    OwnerActions::Open(
-                       curator, dataset, request.principal,
+                       services, dataset, request.principal,
                        absl::StrCat("evaluate release ", request.release_id, request.by.empty() ? "" : " by ",
                                     absl::StrJoin(request.by, ", "), " (request ", request.request_id, ")")));
   ASSIGN_OR_RETURN(std::vector<GroupEvaluation> groups, Compare(dataset.schema.domain, setup, view, *model));
   return Summarised(std::move(groups), request.bias_penalty);
 }
 
-absl::StatusOr<int64_t> CountRows(Curator& curator, const std::string& request_id,
+absl::StatusOr<int64_t> CountRows(Services& services, const std::string& request_id,
                                   const std::string& principal, const std::string& dataset, Intent intent) {
   RETURN_IF_ERROR(CheckRequestId(request_id));
-  ASSIGN_OR_RETURN(const DatasetView view, FindOwned(curator.ledger, principal, dataset));
+  ASSIGN_OR_RETURN(const DatasetView view, FindOwned(services.ledger, principal, dataset));
   if (intent == Intent::kValidateOnly) return 0;
   ASSIGN_OR_RETURN(
       const dp::OwnerView records,
-      OwnerActions::Open(curator, view, principal, absl::StrCat("count rows (request ", request_id, ")")));
+      OwnerActions::Open(services, view, principal, absl::StrCat("count rows (request ", request_id, ")")));
   return records.Records();
 }
 
-absl::StatusOr<RiskReport> ReportRisk(Curator& curator, const RiskRequest& request, Intent intent) {
+absl::StatusOr<RiskReport> ReportRisk(Services& services, const RiskRequest& request, Intent intent) {
   RETURN_IF_ERROR(CheckRequestId(request.request_id));
-  ASSIGN_OR_RETURN(const DatasetView dataset, FindOwned(curator.ledger, request.principal, request.dataset));
+  ASSIGN_OR_RETURN(const DatasetView dataset, FindOwned(services.ledger, request.principal, request.dataset));
   if (!dataset.schema.nesting) {
     return absl::FailedPreconditionError(absl::StrCat("the records of dataset \"", request.dataset,
                                                       "\" lie in no groups: its schema has no nesting"));
@@ -246,7 +246,7 @@ absl::StatusOr<RiskReport> ReportRisk(Curator& curator, const RiskRequest& reque
   if (intent == Intent::kValidateOnly) return RiskReport{};
   ASSIGN_OR_RETURN(
       const dp::OwnerView view,
-      OwnerActions::Open(curator, dataset, request.principal,
+      OwnerActions::Open(services, dataset, request.principal,
                          absl::StrCat("report the risk of groups (request ", request.request_id, ")")));
   const dp::ResponseNumbers response = dp::ResponseValues(dataset.schema);
   ASSIGN_OR_RETURN(const std::vector<dp::RiskGroup> groups,

@@ -1,8 +1,8 @@
-// What an owner may ask of their own records, outside of every guarantee: each is a look that is written down
-// first, and its results are private.
+// Exact reports for a dataset's owner about their own records. No guarantee covers them: each access is
+// recorded in the history first, and the results are private.
 //
-// Thread-safe. Errors: NOT_FOUND where one may not look, PERMISSION_DENIED for grantees, INVALID_ARGUMENT
-// with the field's path; those of OwnerActions::Open().
+// Thread-safe. Errors: NOT_FOUND without access, PERMISSION_DENIED for grantees, INVALID_ARGUMENT with the
+// field's path; those of OwnerActions::Open().
 #pragma once
 
 #include <cstdint>
@@ -22,8 +22,8 @@ struct EvaluationRequest {
   std::string dataset;
   std::string release_id;       // a synthetic release of this dataset
   std::vector<std::string> by;  // attributes whose bins are the groups; the whole table when empty
-  int64_t pairs = 50;           // two-way marginals per group, at random; all when there are no more
-  int64_t bias_penalty = 250;   // a group whose number of records is off by as many counts as wholly wrong
+  int64_t pairs = 50;           // random two-way marginals per group; all when there are fewer
+  int64_t bias_penalty = 250;   // a group whose number of records is off by this many counts as wholly wrong
 };
 
 struct GroupEvaluation {
@@ -36,7 +36,7 @@ struct GroupEvaluation {
 
 // Private: computed from the records themselves.
 struct Evaluation {
-  double error = 0;               // the mean over groups that have records
+  double error = 0;               // the mean over the groups with records
   double error_without_bias = 0;  // the mean of their distances
   int64_t biased_groups = 0;
   int64_t empty_groups = 0;  // left out
@@ -45,17 +45,13 @@ struct Evaluation {
 
 // The metric of the NIST 2020 temporal map challenge (Tao, Bater, Machanavajjhala 2021, section 4): for each
 // group, the mean L1 distance between the release's and the true normalised marginals of pairs of attributes.
-// The pairs are drawn from the release's id, for each group anew, so that an evaluation can be repeated.
-absl::StatusOr<Evaluation> EvaluateRelease(Curator& curator, const EvaluationRequest& request, Intent intent);
+// The pairs are drawn for each group from a key made of the release's id, so an evaluation can be repeated.
+absl::StatusOr<Evaluation> EvaluateRelease(Services& services, const EvaluationRequest& request,
+                                           Intent intent);
 
-// Private: the exact number of records, of all parts that are sealed.
-absl::StatusOr<int64_t> CountRows(Curator& curator, const std::string& request_id,
+// Private: the exact number of records in all sealed parts.
+absl::StatusOr<int64_t> CountRows(Services& services, const std::string& request_id,
                                   const std::string& principal, const std::string& dataset, Intent intent);
-
-// What single groups and records of nested data weigh in the likelihood, for the owner: a look that is
-// written down first, and private.
-//
-// Thread-safe. Errors as in owner.h.
 
 // The parameters over which sensitivities are taken (dp/kernel/owner/nested_risk.h).
 enum class RiskGridKind { kAroundFit, kWithinBounds };
@@ -67,15 +63,16 @@ struct RiskRequest {
   RiskGridKind grid = RiskGridKind::kAroundFit;
 };
 
-// Private: computed from the records themselves.
+// How much single groups and records of nested data weigh in the likelihood. Private: computed from the
+// records.
 struct RiskReport {
   std::vector<dp::RiskRow> rows;
   int64_t groups = 0;
   int64_t records = 0;
-  std::string grid;  // in words
+  std::string grid;  // described for display
 };
 
-// FAILED_PRECONDITION, beside the errors of owner.h, when the dataset has no nesting or no records.
-absl::StatusOr<RiskReport> ReportRisk(Curator& curator, const RiskRequest& request, Intent intent);
+// Errors: also FAILED_PRECONDITION when the dataset has no nesting or no records.
+absl::StatusOr<RiskReport> ReportRisk(Services& services, const RiskRequest& request, Intent intent);
 
 }  // namespace curator::service

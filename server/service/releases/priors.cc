@@ -50,7 +50,7 @@ absl::StatusOr<std::shared_ptr<const dp::PublicTable>> Table(dp::CodedColumns co
 
 absl::StatusOr<Prior> FromRelease(const ReleaseView& release, const dp::Domain& domain,
                                   const std::string& name) {
-  const auto* synthesis = std::get_if<codec::SynthesisRelease>(&release.content);
+  const auto* synthesis = std::get_if<dp::SynthesisRelease>(&release.content);
   if (synthesis == nullptr)
     return InvalidField(kField, absl::StrCat("release ", name, " is the answer to a workload, not a model"));
   std::vector<dp::Attribute> offered;
@@ -68,7 +68,7 @@ absl::StatusOr<Prior> FromRelease(const ReleaseView& release, const dp::Domain& 
   return Prior{std::move(table), absl::StrCat("release ", release.release.id)};
 }
 
-absl::StatusOr<Prior> FromDataset(Curator& curator, const DatasetView& dataset, const dp::Domain& domain,
+absl::StatusOr<Prior> FromDataset(Services& services, const DatasetView& dataset, const dp::Domain& domain,
                                   const std::string& name) {
   if (!dataset.record.is_public) {
     return InvalidField(kField, absl::StrCat("dataset \"", name,
@@ -80,7 +80,7 @@ absl::StatusOr<Prior> FromDataset(Curator& curator, const DatasetView& dataset, 
   ASSIGN_OR_RETURN(const std::vector<size_t> positions,
                    Positions(domain, dataset.schema.domain.attributes(), name));
   ASSIGN_OR_RETURN(const std::shared_ptr<const dp::PublicTable> whole,
-                   curator.store.LoadPublic(dataset.record.id, dataset.record.content_hash));
+                   services.store.LoadPublic(dataset.record.id, dataset.record.content_hash));
   const dp::ColumnsView view = whole->columns();
   dp::CodedColumns columns(dp::SizesOf(domain));
   for (size_t i = 0; i < positions.size(); ++i) {
@@ -94,17 +94,17 @@ absl::StatusOr<Prior> FromDataset(Curator& curator, const DatasetView& dataset, 
 
 }  // namespace
 
-absl::StatusOr<Prior> ResolvePrior(Curator& curator, std::string_view principal, const dp::Domain& domain,
+absl::StatusOr<Prior> ResolvePrior(Services& services, std::string_view principal, const dp::Domain& domain,
                                    const std::string& name) {
   if (IsUuid(name)) {
-    const absl::StatusOr<ReleaseView> release = GetRelease(curator, principal, name);
+    const absl::StatusOr<ReleaseView> release = GetRelease(services, principal, name);
     if (release.ok()) return FromRelease(*release, domain, name);
     if (!absl::IsNotFound(release.status())) return release.status();
   }
-  const absl::StatusOr<DatasetView> dataset = FindVisible(curator.ledger, principal, name);
+  const absl::StatusOr<DatasetView> dataset = FindVisible(services.ledger, principal, name);
   if (absl::IsNotFound(dataset.status())) return NoSuchPrior(name);
   RETURN_IF_ERROR(dataset.status());
-  return FromDataset(curator, *dataset, domain, name);
+  return FromDataset(services, *dataset, domain, name);
 }
 
 }  // namespace curator::service

@@ -1,6 +1,6 @@
 // Public data that a synthesis may start from: a public dataset, or an earlier synthetic release.
 //
-// All of it is public, or has been paid for: no private record is read here. Thread-safe.
+// Either is public or has been paid for: no private record is read here. Thread-safe.
 #pragma once
 
 #include <memory>
@@ -16,18 +16,19 @@ namespace curator::service {
 
 struct Prior {
   std::shared_ptr<const dp::PublicTable> table;  // over the domain that it was resolved for
-  // Which records these are, for ever: "dataset ID version 1", "release ID". For fingerprints.
+  // Identifies the records permanently: "dataset ID version 1", "release ID". For fingerprints.
   std::string identity;
 };
 
-// `name` is that of a public dataset that `principal` may see and that is sealed, or the id of a synthetic
-// release of theirs. Each attribute of `domain` must be there, by name, with the same bins; others are left
-// out. A release gives as many sampled records as it has, at least 100,000 and at most 1,000,000: a function
-// of the release.
+// `name` names a sealed public dataset that `principal` may see, or is the id of a synthetic release that
+// they may read. It must have each attribute of `domain`, with the same name and bins; further attributes are
+// left out. A release gives as many sampled records as its own number, at least 100,000 and at most
+// 1,000,000; the same release gives the same records.
 //
-// Errors, all INVALID_ARGUMENT ("settings.prior"): nothing of that name that one may see; a private dataset;
-// one that is not sealed; a release that is no model; an attribute that is missing or has other bins.
-absl::StatusOr<Prior> ResolvePrior(Curator& curator, std::string_view principal, const dp::Domain& domain,
+// Errors, all INVALID_ARGUMENT ("settings.prior"): no such dataset or release that `principal` may see; a
+// private dataset; one that is not sealed; a release that is not a model; an attribute that is missing or has
+// other bins.
+absl::StatusOr<Prior> ResolvePrior(Services& services, std::string_view principal, const dp::Domain& domain,
                                    const std::string& name);
 
 }  // namespace curator::service

@@ -6,9 +6,9 @@
 #include "base/canonical_bytes.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
+#include "codec/release_codec.h"
 #include "dp/noise/drbg.h"
 #include "dp/synthesis/synthesizers.h"
-#include "service/workloads/free_answers.h"
 #include "service/workloads/resolve_workload.h"
 
 namespace curator::service {
@@ -20,7 +20,7 @@ absl::Status NoSuchRelease() {
   return absl::NotFoundError("there is no release with this id that you may see");
 }
 
-// Sampling is post-processing, so its bits may be known to all: they are a function of what is asked for.
+// Sampling is post-processing, so its random bits may be public: they are a function of the request.
 dp::DrawKey SamplingKey(const ReleaseView& release, int64_t rows, BinStyle style) {
   CanonicalWriter writer("curator.sampling", 1);
   writer.Text(release.release.id);
@@ -74,15 +74,15 @@ std::string PrintedBin(const dp::Attribute& attribute, uint32_t code, BinStyle s
 
 }  // namespace
 
-absl::StatusOr<ReleaseView> GetRelease(Curator& curator, std::string_view principal,
+absl::StatusOr<ReleaseView> GetRelease(Services& services, std::string_view principal,
                                        std::string_view release_id) {
-  absl::StatusOr<ledger::Release> release = curator.ledger.GetRelease(release_id);
+  absl::StatusOr<ledger::Release> release = services.ledger.GetRelease(release_id);
   if (absl::IsNotFound(release.status())) return NoSuchRelease();
   RETURN_IF_ERROR(release.status());
-  absl::StatusOr<DatasetView> dataset = FindVisibleById(curator.ledger, principal, release->dataset_id);
+  absl::StatusOr<DatasetView> dataset = FindVisibleById(services.ledger, principal, release->dataset_id);
   if (absl::IsNotFound(dataset.status())) return NoSuchRelease();
   RETURN_IF_ERROR(dataset.status());
-  if (!BelongsTo(*release, dataset->record, principal)) return NoSuchRelease();
+  if (!MayReadRelease(*release, dataset->record, principal)) return NoSuchRelease();
 
   ReleaseView view{.dataset = *std::move(dataset),
                    .release = *std::move(release),
@@ -95,53 +95,53 @@ absl::StatusOr<ReleaseView> GetRelease(Curator& curator, std::string_view princi
     ASSIGN_OR_RETURN(view.content, codec::DecodeSynthesisRelease(view.release.payload));
   }
   view.release.payload.clear();
-  ASSIGN_OR_RETURN(view.charge, curator.ledger.GetCharge(view.release.charge_id));
-  ASSIGN_OR_RETURN(std::vector<ledger::Account> accounts, AccountsOf(curator.ledger, view.dataset));
-  if (principal != view.release.principal && principal != view.dataset.record.owner) {
-    // A release is shared, not its payer's own accounts, nor the id under which it was asked for.
-    std::erase_if(accounts, [&](const ledger::Account& account) { return !Concerns(account, principal); });
+  ASSIGN_OR_RETURN(view.charge, services.ledger.GetCharge(view.release.charge_id));
+  ASSIGN_OR_RETURN(std::vector<ledger::Account> accounts, AccountsOf(services.ledger, view.dataset));
+  if (!IsPayerOrOwner(view.release, view.dataset.record, principal)) {
+    // The release is shared, but neither its payer's own accounts nor its request id.
+    std::erase_if(accounts, [&](const ledger::Account& account) { return !PaysFrom(account, principal); });
     view.charge.request_id.clear();
   }
   ASSIGN_OR_RETURN(view.price, PricePaid(view.dataset, accounts, view.charge));
   return view;
 }
 
-absl::StatusOr<std::vector<std::string>> ShareRelease(Curator& curator, std::string_view principal,
+absl::StatusOr<std::vector<std::string>> ShareRelease(Services& services, std::string_view principal,
                                                       std::string_view release_id, std::string_view grantee,
                                                       Intent intent) {
-  ASSIGN_OR_RETURN(const ReleaseView view, GetRelease(curator, principal, release_id));
+  ASSIGN_OR_RETURN(const ReleaseView view, GetRelease(services, principal, release_id));
   const ledger::Dataset& dataset = view.dataset.record;
-  if (view.release.principal != principal && dataset.owner != principal) {
+  if (!IsPayerOrOwner(view.release, dataset, principal)) {
     return absl::PermissionDeniedError(
-        "only who paid for a release, or the owner of its dataset, can share it");
+        "only the principal who paid for a release, or the owner of its dataset, can share it");
   }
   RETURN_IF_ERROR(CheckPrincipal(grantee));
-  // Whom a dataset was granted to is told to its owner alone. Who may not see it cannot read what is shared.
+  // Only the owner learns who may see the dataset. For a grantee without access the share has no effect.
   if (dataset.owner == principal && !MaySee(dataset, grantee)) {
     return InvalidField("principal", absl::StrCat("\"", std::string(grantee), "\" does not see dataset \"",
                                                   dataset.name, "\": its owner has to grant access first"));
   }
   if (intent == Intent::kValidateOnly) return view.release.shared_with;
-  RETURN_IF_ERROR(curator.ledger.ShareRelease(release_id, grantee, principal));
-  ASSIGN_OR_RETURN(const ledger::Release shared, curator.ledger.GetRelease(release_id));
+  RETURN_IF_ERROR(services.ledger.ShareRelease(release_id, grantee, principal));
+  ASSIGN_OR_RETURN(const ledger::Release shared, services.ledger.GetRelease(release_id));
   return shared.shared_with;
 }
 
-absl::StatusOr<std::vector<ReleaseListing>> ListReleases(Curator& curator, std::string_view principal,
+absl::StatusOr<std::vector<ReleaseListing>> ListReleases(Services& services, std::string_view principal,
                                                          std::string_view dataset) {
-  ASSIGN_OR_RETURN(const DatasetView view, FindVisible(curator.ledger, principal, dataset));
-  ASSIGN_OR_RETURN(std::vector<ledger::Release> releases, curator.ledger.ListReleases(view.record.id));
+  ASSIGN_OR_RETURN(const DatasetView view, FindVisible(services.ledger, principal, dataset));
+  ASSIGN_OR_RETURN(std::vector<ledger::Release> releases, services.ledger.ListReleases(view.record.id));
   std::vector<ReleaseListing> listings;
   for (ledger::Release& release : releases) {
-    if (!BelongsTo(release, view.record, principal)) continue;
-    ASSIGN_OR_RETURN(const ledger::Charge charge, curator.ledger.GetCharge(release.charge_id));
+    if (!MayReadRelease(release, view.record, principal)) continue;
+    ASSIGN_OR_RETURN(const ledger::Charge charge, services.ledger.GetCharge(release.charge_id));
     listings.push_back({std::move(release), charge.request_id});
   }
   return listings;
 }
 
 absl::StatusOr<std::unique_ptr<dp::SynthesisModel>> RestoreModel(const ReleaseView& release) {
-  const auto* synthesis = std::get_if<codec::SynthesisRelease>(&release.content);
+  const auto* synthesis = std::get_if<dp::SynthesisRelease>(&release.content);
   if (synthesis == nullptr) {
     return absl::FailedPreconditionError(
         "this release is the answer to a workload, not a model: read it with GetRelease");

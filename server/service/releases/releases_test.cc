@@ -8,12 +8,12 @@
 namespace curator::service {
 namespace {
 
-class ReleasesTest : public CuratorTest {
+class ReleasesTest : public ServiceTest {
  protected:
-  ReleaseView Read(const std::string& release) { return GetRelease(curator_, "owner", release).value(); }
+  ReleaseView Read(const std::string& release) { return GetRelease(services_, "owner", release).value(); }
 
   ReleaseView ModelOf(const std::string& dataset) {
-    const auto started = CreateSynthesis(curator_,
+    const auto started = CreateSynthesis(services_,
                                          {.principal = "owner",
                                           .dataset = dataset,
                                           .method = "mwem",
@@ -24,11 +24,11 @@ class ReleasesTest : public CuratorTest {
                                           .parts = {}},
                                          host::NewUuid(), Intent::kDo);
     EXPECT_TRUE(started.ok()) << started.status();
-    return Read(WaitOperation(curator_, "owner", started->id, absl::InfiniteFuture())->release_id);
+    return Read(WaitOperation(services_, "owner", started->id, absl::InfiniteFuture())->release_id);
   }
 
   ReleaseView AnswerOf(const DatasetView& dataset) {
-    codec::WorkloadRelease answer;
+    dp::WorkloadRelease answer;
     answer.asked.emplace_back();
     answer.plans.emplace_back();
     return Read(Released(dataset, "workload", codec::EncodeRelease(answer)));
@@ -90,19 +90,19 @@ TEST_F(ReleasesTest, TheAnswerToAWorkloadIsNoModelAndNoPrior) {
   const ReleaseView answer = AnswerOf(census);
   EXPECT_EQ(RestoreModel(answer).status().code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_EQ(QueryModel(answer, {}).status().code(), absl::StatusCode::kFailedPrecondition);
-  const auto prior = ResolvePrior(curator_, "owner", census.schema.domain, answer.release.id);
+  const auto prior = ResolvePrior(services_, "owner", census.schema.domain, answer.release.id);
   EXPECT_EQ(FieldOf(prior.status()), "settings.prior");
 }
 
 TEST_F(ReleasesTest, AModelOfAMethodThatTheServerDoesNotHaveCanBeShownButNotSampled) {
   const DatasetView census = MakeSealed(People("census"));
-  const std::string payload = codec::EncodeRelease(codec::SynthesisRelease{.method = "withdrawn",
-                                                                           .settings = {},
-                                                                           .attributes = {0, 1, 2},
-                                                                           .records = 80,
-                                                                           .transcript = {},
-                                                                           .event = "",
-                                                                           .model = ""});
+  const std::string payload = codec::EncodeRelease(dp::SynthesisRelease{.method = "withdrawn",
+                                                                        .settings = {},
+                                                                        .attributes = {0, 1, 2},
+                                                                        .records = 80,
+                                                                        .transcript = {},
+                                                                        .event = "",
+                                                                        .model = ""});
   const ReleaseView release = Read(Released(census, "synthesis", payload));
   const absl::Status refused = RestoreModel(release).status();
   EXPECT_EQ(refused.code(), absl::StatusCode::kFailedPrecondition);

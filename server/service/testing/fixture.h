@@ -1,4 +1,4 @@
-// What the tests of use cases share: a curator over a ledger and a store of its own, and a small table.
+// What the tests of use cases share: services over a ledger and a store of their own, and a small table.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -6,6 +6,7 @@
 #include <sqlite3.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -28,7 +29,7 @@ inline dp::Epsilon EpsilonOf(int64_t thousandths) {
   return dp::Epsilon(thousandths * (dp::kEpsilonUnitsPerOne / 1000));
 }
 
-// The field that a status complains of; empty where it names none.
+// The field that a status names; empty when it names none.
 inline std::string FieldOf(const absl::Status& status) {
   return FieldViolationOf(status).value_or(FieldViolation()).field;
 }
@@ -52,10 +53,10 @@ inline std::string PeopleCsv(int regions = 4) {
   return csv;
 }
 
-// Everything belongs to "owner" unless said otherwise.
-class CuratorTest : public ::testing::Test {
+// Each dataset belongs to "owner" unless its test says otherwise.
+class ServiceTest : public ::testing::Test {
  protected:
-  // Of the schema of people, with a limit of `epsilon` in all under PURE.
+  // With the schema of people and a total limit of `epsilon` under PURE.
   static NewDataset People(const std::string& name, int64_t epsilon = 10) {
     return {.request_id = host::NewUuid(),
             .principal = "owner",
@@ -100,24 +101,28 @@ class CuratorTest : public ::testing::Test {
 
   // Starts a charge of a thousandth of the limit on a sealed dataset without parts.
   ledger::Attempt Started(const DatasetView& dataset, const std::string& kind,
-                          const std::string& request_id = host::NewUuid()) const {
+                          const std::string& request_id = host::NewUuid()) {
     const ledger::Account account = ledger_->ListAccounts(dataset.record.id)->at(0);
-    return BeginOnce(*ledger_, sealer_,
-                     {.dataset_id = dataset.record.id,
-                      .dataset_version = dataset.record.version,
-                      .principal = "owner",
-                      .request_id = request_id,
-                      .fingerprint = Sha256(request_id),
-                      .kind = kind,
-                      .event = "event",
-                      .label = "label",
-                      .postings = {{account.id, "epsilon", account.counters.at(0).limit / 1000}}})
-        .value();
+    std::optional<ledger::Attempt> started;
+    const auto charge =
+        BeginOnce(requests_, operations_, *ledger_, sealer_,
+                  {.dataset_id = dataset.record.id,
+                   .dataset_version = dataset.record.version,
+                   .principal = "owner",
+                   .request_id = request_id,
+                   .fingerprint = Sha256(request_id),
+                   .kind = kind,
+                   .event = "event",
+                   .label = "label",
+                   .postings = {{account.id, "epsilon", account.counters.at(0).limit / 1000}}},
+                  {.reserve = [] { return absl::OkStatus(); },
+                   .start = [&](ledger::Attempt attempt) { started = std::move(attempt); }});
+    EXPECT_TRUE(charge.ok()) << charge.status();
+    return started.value();
   }
 
   // The id of a release that holds `payload`.
-  std::string Released(const DatasetView& dataset, const std::string& kind,
-                       const std::string& payload) const {
+  std::string Released(const DatasetView& dataset, const std::string& kind, const std::string& payload) {
     return ledger_->Store(Started(dataset, kind), payload)->id;
   }
 
@@ -147,10 +152,10 @@ class CuratorTest : public ::testing::Test {
   const std::unique_ptr<records::DatasetStore> store_ =
       records::DatasetStore::Open(folder_.path() + "/datasets", Sha256).value();
   RunningOperations operations_;
-  KeyedLock requests_;
+  RequestLocks requests_;
   WorkQueue work_{1, 4};  // ends before what its work uses
-  Curator curator_{*ledger_, *store_,          sealer_,   signer_,          operations_,
-                   work_,    OnlyThisThread(), requests_, absl::Minutes(10)};
+  Services services_{*ledger_, *store_,          sealer_,   signer_,          operations_,
+                     work_,    OnlyThisThread(), requests_, absl::Minutes(10)};
 };
 
 }  // namespace curator::service

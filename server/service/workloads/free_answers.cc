@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/status_macros.h"
+#include "codec/release_codec.h"
 #include "dp/domain/attribute_set.h"
 #include "dp/workload/accuracy.h"
 #include "dp/workload/sum_out.h"
@@ -12,8 +13,9 @@
 namespace curator::service {
 namespace {
 
-// One way to answer one set, whose sources are positions among what was stored or, from there on, `gathered`.
-struct Way {
+// One way to answer one set. Its sources are positions among the stored measurements or, after those, among
+// the gathered ones.
+struct CandidatePlan {
   dp::SetPlan plan;
   double mean_variance = 0;  // in units of the noise's
 };
@@ -32,10 +34,10 @@ double MeanVariance(const dp::Domain& domain, const dp::QuerySet& set, const dp:
   return sum / answers;
 }
 
-// The numbers of one release as they may be asked for.
-class Stored {
+// The measurements of one release, and the ways in which they answer query sets.
+class StoredMeasurements {
  public:
-  Stored(const dp::Domain& domain, const codec::WorkloadRelease& release)
+  StoredMeasurements(const dp::Domain& domain, const dp::WorkloadRelease& release)
       : domain_(domain), release_(release), measured_(release.measured), values_(release.values) {
     for (size_t i = 0; i < release.plans.size(); ++i) {
       if (release.plans[i].strategy != dp::Strategy::kTree) continue;
@@ -44,15 +46,15 @@ class Stored {
   }
 
   std::optional<dp::SetPlan> Answer(const dp::QuerySet& set) {
-    std::vector<Way> ways;
+    std::vector<CandidatePlan> ways;
     for (const std::optional<dp::SetPlan>& plan : {Direct(set), FromMarginals(set), FromTree(set)}) {
       if (plan) ways.push_back({*plan, MeanVariance(domain_, set, *plan, measured_)});
     }
     if (ways.empty()) return std::nullopt;
-    return std::ranges::min_element(ways, {}, &Way::mean_variance)->plan;
+    return std::ranges::min_element(ways, {}, &CandidatePlan::mean_variance)->plan;
   }
 
-  codec::WorkloadRelease With(const std::vector<dp::AskedSet>& asked, std::vector<dp::SetPlan> plans) && {
+  dp::WorkloadRelease With(const std::vector<dp::AskedSet>& asked, std::vector<dp::SetPlan> plans) && {
     return {.asked = asked,
             .plans = std::move(plans),
             .measured = std::move(measured_),
@@ -149,13 +151,13 @@ class Stored {
   }
 
   const dp::Domain& domain_;
-  const codec::WorkloadRelease& release_;
-  std::vector<dp::QueryGroup> measured_;  // and behind them what was gathered from several of them
+  const dp::WorkloadRelease& release_;
+  std::vector<dp::QueryGroup> measured_;  // then those gathered from several of them
   std::vector<std::vector<int64_t>> values_;
   std::map<size_t, int64_t> trees_;  // which of them are trees, and their branches
 };
 
-// Whether a charge paid for a look at exactly the records of `scope`: what it posted to accounts of parts.
+// Whether a charge paid for access to exactly the records of `scope`, by its postings to accounts of parts.
 bool IsOfScope(const ledger::Charge& charge, const ledger::Dataset& dataset, const RequestScope& scope) {
   std::set<int64_t> paid;
   std::set<int64_t> wanted;
@@ -168,7 +170,7 @@ bool IsOfScope(const ledger::Charge& charge, const ledger::Dataset& dataset, con
   return paid == wanted;
 }
 
-double DeviationOf(const dp::Domain& domain, const codec::WorkloadRelease& answer) {
+double DeviationOf(const dp::Domain& domain, const dp::WorkloadRelease& answer) {
   double worst = 0;
   const double own = dp::ForecastError(answer.noise).standard_deviation;
   for (size_t i = 0; i < answer.asked.size(); ++i) {
@@ -180,15 +182,9 @@ double DeviationOf(const dp::Domain& domain, const codec::WorkloadRelease& answe
 
 }  // namespace
 
-bool BelongsTo(const ledger::Release& release, const ledger::Dataset& dataset, std::string_view principal) {
-  return release.principal == principal || dataset.owner == principal ||
-         std::ranges::find(release.shared_with, principal) != release.shared_with.end();
-}
-
-std::optional<codec::WorkloadRelease> AnsweredBy(const dp::Domain& domain,
-                                                 const codec::WorkloadRelease& stored,
-                                                 const std::vector<dp::AskedSet>& asked) {
-  Stored numbers(domain, stored);
+std::optional<dp::WorkloadRelease> AnsweredBy(const dp::Domain& domain, const dp::WorkloadRelease& stored,
+                                              const std::vector<dp::AskedSet>& asked) {
+  StoredMeasurements numbers(domain, stored);
   std::vector<dp::SetPlan> plans;
   for (const dp::AskedSet& set : asked) {
     std::optional<dp::SetPlan> plan = numbers.Answer(set.queries);
@@ -198,13 +194,13 @@ std::optional<codec::WorkloadRelease> AnsweredBy(const dp::Domain& domain,
   return std::move(numbers).With(asked, std::move(plans));
 }
 
-absl::StatusOr<std::optional<FreeAnswer>> FindFreeAnswer(Curator& curator, const DatasetView& dataset,
+absl::StatusOr<std::optional<FreeAnswer>> FindFreeAnswer(Services& services, const DatasetView& dataset,
                                                          const RequestScope& scope,
                                                          std::string_view principal,
                                                          const std::vector<dp::AskedSet>& asked) {
-  ASSIGN_OR_RETURN(std::vector<ledger::Release> releases, curator.ledger.ListReleases(dataset.record.id));
+  ASSIGN_OR_RETURN(std::vector<ledger::Release> releases, services.ledger.ListReleases(dataset.record.id));
   std::erase_if(releases, [&](const ledger::Release& release) {
-    return release.kind != "workload" || !BelongsTo(release, dataset.record, principal);
+    return release.kind != "workload" || !MayReadRelease(release, dataset.record, principal);
   });
   std::ranges::stable_sort(releases, std::ranges::greater(), &ledger::Release::created_at_us);
   std::optional<FreeAnswer> best;
@@ -213,12 +209,12 @@ absl::StatusOr<std::optional<FreeAnswer>> FindFreeAnswer(Curator& curator, const
   int read = 0;
   for (const ledger::Release& listed : releases) {
     if (++read > kMostReadReleases) break;
-    ASSIGN_OR_RETURN(const ledger::Charge charge, curator.ledger.GetCharge(listed.charge_id));
+    ASSIGN_OR_RETURN(const ledger::Charge charge, services.ledger.GetCharge(listed.charge_id));
     if (!IsOfScope(charge, dataset.record, scope) || bytes + listed.payload_size > kMostReadBytes) continue;
     bytes += listed.payload_size;
-    ASSIGN_OR_RETURN(const ledger::Release release, curator.ledger.GetRelease(listed.id));
-    ASSIGN_OR_RETURN(const codec::WorkloadRelease stored, codec::DecodeWorkloadRelease(release.payload));
-    std::optional<codec::WorkloadRelease> answer = AnsweredBy(dataset.schema.domain, stored, asked);
+    ASSIGN_OR_RETURN(const ledger::Release release, services.ledger.GetRelease(listed.id));
+    ASSIGN_OR_RETURN(const dp::WorkloadRelease stored, codec::DecodeWorkloadRelease(release.payload));
+    std::optional<dp::WorkloadRelease> answer = AnsweredBy(dataset.schema.domain, stored, asked);
     if (!answer) continue;
     const double deviation = DeviationOf(dataset.schema.domain, *answer);
     if (best && deviation >= least) continue;

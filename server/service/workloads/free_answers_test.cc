@@ -20,8 +20,8 @@ std::vector<dp::AskedSet> Ages(const std::vector<ValueInterval>& intervals) {
 }
 
 // Three intervals of ages, each measured itself.
-codec::WorkloadRelease MeasuredAges() {
-  codec::WorkloadRelease stored;
+dp::WorkloadRelease MeasuredAges() {
+  dp::WorkloadRelease stored;
   stored.asked = Ages({Between("0", "19"), Between("20", "29"), Between("50", "99")});
   stored.measured = stored.asked[0].queries.groups;
   stored.plans = {{.strategy = dp::Strategy::kDirect, .branching = 0, .sources = {0}}};

@@ -1,6 +1,6 @@
-// Questions as a caller writes them: by the names of attributes and values.
+// Query sets as a caller writes them, with the names of attributes and values.
 //
-// Plain values. What they mean is said in proto/curator/v1/workload.proto.
+// Plain values; proto/curator/v1/workload.proto defines their meaning.
 #pragma once
 
 #include <optional>
@@ -12,7 +12,7 @@
 
 namespace curator::service {
 
-// Explicit attribute sets, or all k-way ones over attributes (all, when empty).
+// Explicit attribute sets, or all k-way marginals of `attributes` (of all attributes when empty).
 struct MarginalsQuery {
   std::vector<std::vector<std::string>> sets;
   std::optional<int> k;
@@ -46,7 +46,7 @@ struct ThresholdsQuery {
   std::vector<std::string> by;
 };
 
-// Explicit attribute sets, or all of 1 to k attributes (of all, when empty).
+// Explicit attribute sets, or all sets of 1 to k of `attributes` (of all attributes when empty).
 struct ParitiesQuery {
   std::vector<std::vector<std::string>> sets;
   std::optional<int> k;

@@ -47,7 +47,7 @@ void ForEachCell(const dp::Domain& domain, const dp::AttributeSet& attributes, c
   }
 }
 
-// For each attribute, for each of its codes, how many conditions it fulfils.
+// For each code of each attribute, the number of conditions that it satisfies.
 std::vector<std::vector<int>> FulfilledBy(const dp::Domain& domain, const dp::AttributeSet& attributes,
                                           std::span<const ResolvedCondition> conditions) {
   std::vector<std::vector<int>> fulfilled;
@@ -86,8 +86,8 @@ dp::QueryGroup BoxesOf(const dp::Domain& domain, std::span<const ResolvedConditi
 
 }  // namespace
 
-GroupSize SizeOfConjunction(const dp::Domain& domain, std::span<const ResolvedCondition> conditions,
-                            const dp::AttributeSet& by) {
+QueryGroupSize SizeOfConjunction(const dp::Domain& domain, std::span<const ResolvedCondition> conditions,
+                                 const dp::AttributeSet& by) {
   const int64_t queries = std::min(kMost, domain.CellCount(by).value_or(kMost));
   int64_t each = 1;
   if (AreIntervals(conditions)) {
@@ -104,14 +104,14 @@ dp::QueryGroup Conjunction(const dp::Domain& domain, std::span<const ResolvedCon
   return Thresholds(domain, conditions, std::vector<int>{static_cast<int>(conditions.size())}, by);
 }
 
-GroupSize SizeOfThresholds(const dp::Domain& domain, std::span<const ResolvedCondition> conditions,
-                           std::span<const int> at_least, const dp::AttributeSet& by) {
+QueryGroupSize SizeOfThresholds(const dp::Domain& domain, std::span<const ResolvedCondition> conditions,
+                                std::span<const int> at_least, const dp::AttributeSet& by) {
   const auto thresholds = static_cast<int64_t>(at_least.size());
   const int64_t by_cells = std::min(kMost, domain.CellCount(by).value_or(kMost));
   const int64_t cells = std::min(kMost, domain.CellCount(AttributesOf(conditions, by)).value_or(kMost));
-  GroupSize size{.queries = Times(thresholds, by_cells), .terms = Times(thresholds, cells)};
+  QueryGroupSize size{.queries = Times(thresholds, by_cells), .terms = Times(thresholds, cells)};
   for (const ResolvedCondition& condition : conditions)
-    size.terms = std::min(kMost, size.terms + CodesIn(condition.runs));  // what it takes to make them
+    size.terms = std::min(kMost, size.terms + CodesIn(condition.runs));  // the memory to build them
   return size;
 }
 
@@ -136,7 +136,7 @@ dp::QueryGroup Thresholds(const dp::Domain& domain, std::span<const ResolvedCond
   return {.attributes = attributes, .queries = std::move(queries)};
 }
 
-int MostFulfilled(const dp::Domain& domain, std::span<const ResolvedCondition> conditions) {
+int MostSatisfied(const dp::Domain& domain, std::span<const ResolvedCondition> conditions) {
   int most = 0;
   for (const std::vector<int>& codes : FulfilledBy(domain, AttributesOf(conditions, {}), conditions))
     most += *std::ranges::max_element(codes);
@@ -203,7 +203,7 @@ absl::StatusOr<ResolvedCondition> ResolveCondition(const dp::Domain& domain, con
   return ResolvedCondition{attribute, dp::RunsOf(std::move(codes))};
 }
 
-std::string WordsOf(const dp::Domain& domain, const std::vector<ResolvedCondition>& conditions) {
+std::string DescribeConditions(const dp::Domain& domain, const std::vector<ResolvedCondition>& conditions) {
   std::string words;
   for (const ResolvedCondition& condition : conditions) {
     absl::StrAppend(&words, words.empty() ? "" : " and ",

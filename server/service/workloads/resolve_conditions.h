@@ -1,4 +1,5 @@
-// Conjunctions and thresholds of conditions as linear queries over the cells of their attributes.
+// Names of attributes and values resolved to codes, and conjunctions and thresholds of conditions as linear
+// queries over the cells of their attributes.
 //
 // Thread-safe: pure functions of public facts.
 #pragma once
@@ -18,22 +19,18 @@
 
 namespace curator::service {
 
-// Attributes and conditions by name, and the errors of what is not there.
-//
-// Thread-safe: pure functions of public facts.
-
-// The same error, told of the field that the caller wrote: `path`, and below it what followed `inner`.
+// `status` with its field renamed: what followed `inner` in it follows `path`, as the caller wrote it.
 absl::Status AtPath(const std::string& path, std::string_view inner, const absl::Status& status);
 
-// Errors: INVALID_ARGUMENT (`path`), naming the near misses.
+// Errors: INVALID_ARGUMENT (`path`), suggesting similar names.
 absl::StatusOr<uint32_t> ResolveName(const dp::Domain& domain, const std::string& name,
                                      const std::string& path);
 
-// Rising. Errors: likewise ("path[2]"), also for an attribute that is named twice.
+// In ascending order. Errors: likewise ("path[2]"), also for an attribute that is named twice.
 absl::StatusOr<dp::AttributeSet> ResolveNames(const dp::Domain& domain, const std::vector<std::string>& names,
                                               const std::string& path);
 
-// The codes of one attribute that fulfil a condition: at least one.
+// The codes of one attribute that satisfy a condition: at least one.
 struct ResolvedCondition {
   uint32_t attribute = 0;
   dp::CodeRuns runs;
@@ -46,30 +43,31 @@ absl::StatusOr<dp::CodeInterval> ResolveInterval(const dp::Domain& domain, uint3
                                                  const ValueInterval& interval, const std::string& path);
 
 // "age in [30, 40) and sex = Female".
-std::string WordsOf(const dp::Domain& domain, const std::vector<ResolvedCondition>& conditions);
+std::string DescribeConditions(const dp::Domain& domain, const std::vector<ResolvedCondition>& conditions);
 
-// How large a group would be, before it is built. Saturates at 2^62.
-struct GroupSize {
+// The size of a query group, computed before it is built. Saturates at 2^62.
+struct QueryGroupSize {
   int64_t queries = 0;
-  int64_t terms = 0;  // that are held in memory
+  int64_t terms = 0;  // held in memory
 };
 
-// Records that fulfil all of `conditions` (of different attributes, none of them in `by`): one query for each
-// cell of `by`. Boxes where every condition is an interval of codes.
-GroupSize SizeOfConjunction(const dp::Domain& domain, std::span<const ResolvedCondition> conditions,
-                            const dp::AttributeSet& by);
+// Counts the records that satisfy all of `conditions` (on different attributes, none of them in `by`): one
+// query for each cell of `by`. The queries are boxes when every condition is an interval of codes.
+QueryGroupSize SizeOfConjunction(const dp::Domain& domain, std::span<const ResolvedCondition> conditions,
+                                 const dp::AttributeSet& by);
 dp::QueryGroup Conjunction(const dp::Domain& domain, std::span<const ResolvedCondition> conditions,
                            const dp::AttributeSet& by);
 
-// Records that fulfil at least t of `conditions`, for each t of `at_least` in turn: one query for each cell
-// of `by`, which has none of their attributes. Thresholds that no record can reach would be queries without
-// terms: `at_least` of conditions of which that many can be fulfilled at once, see MostFulfilled().
-GroupSize SizeOfThresholds(const dp::Domain& domain, std::span<const ResolvedCondition> conditions,
-                           std::span<const int> at_least, const dp::AttributeSet& by);
+// Counts the records that satisfy at least t of `conditions`, for each t of `at_least` in turn: one query for
+// each cell of `by`, which contains none of their attributes. No t may exceed MostSatisfied(): such a query
+// would have no terms.
+QueryGroupSize SizeOfThresholds(const dp::Domain& domain, std::span<const ResolvedCondition> conditions,
+                                std::span<const int> at_least, const dp::AttributeSet& by);
 dp::QueryGroup Thresholds(const dp::Domain& domain, std::span<const ResolvedCondition> conditions,
                           std::span<const int> at_least, const dp::AttributeSet& by);
 
-// How many of `conditions` one record can fulfil: for each attribute the most of its own that share a code.
-int MostFulfilled(const dp::Domain& domain, std::span<const ResolvedCondition> conditions);
+// The largest number of `conditions` that one record can satisfy: for each attribute the most of its
+// conditions that share a code.
+int MostSatisfied(const dp::Domain& domain, std::span<const ResolvedCondition> conditions);
 
 }  // namespace curator::service

@@ -16,17 +16,17 @@ namespace {
 constexpr dp::PlanLimits kLimits;
 constexpr int64_t kMostGroups = 100'000;              // predicates, parities, and thresholds
 constexpr int64_t kMostTerms = int64_t{1} << 22;      // each is held, and stored, twice
-constexpr int64_t kMostTextBytes = int64_t{1} << 24;  // of the answers' words
+constexpr int64_t kMostTextBytes = int64_t{1} << 24;  // of the answers' labels
 
 absl::Status TooMany(const std::string& path, std::string_view what, int64_t most) {
   return InvalidField(path, absl::StrCat("asks, with the sets before it, for more than ", most, " ",
                                          std::string(what), ", which is the limit of one request"));
 }
 
-// Counts what the sets of one request are going to be, before they are made.
+// Checks the size of one request's sets against the limits before they are built.
 class Allowance {
  public:
-  absl::Status Take(const GroupSize& size, const std::string& path) {
+  absl::Status Take(const QueryGroupSize& size, const std::string& path) {
     if (size.queries > answers_) return TooMany(path, "answers", kLimits.most_answers);
     if (size.terms > terms_) return TooMany(path, "terms of answers", kMostTerms);
     if (groups_ == 0) return TooMany(path, "questions", kMostGroups);
@@ -37,7 +37,7 @@ class Allowance {
   }
 
   absl::Status TakeText(int64_t bytes, const std::string& path) {
-    if (bytes > text_) return TooMany(path, "bytes of words that tell its answers apart", kMostTextBytes);
+    if (bytes > text_) return TooMany(path, "bytes of labels of its answers", kMostTextBytes);
     text_ -= bytes;
     return absl::OkStatus();
   }
@@ -55,7 +55,7 @@ class Allowance {
   int64_t groups_ = kMostGroups;
 };
 
-// One query set, which is written at `path`.
+// One query set; `path` is its field.
 struct Place {
   const dp::Domain& domain;
   Allowance& allowance;
@@ -106,7 +106,7 @@ absl::StatusOr<dp::AskedSet> Resolve(const Place& place, const MarginalsQuery& q
 }
 
 absl::StatusOr<dp::QueryGroup> ResolveAllBoxes(const Place& place, const dp::AttributeSet& attributes) {
-  GroupSize size{.queries = 1, .terms = static_cast<int64_t>(attributes.size())};
+  QueryGroupSize size{.queries = 1, .terms = static_cast<int64_t>(attributes.size())};
   for (const uint32_t attribute : attributes) {
     const int64_t bins = place.domain.attributes()[attribute].size();
     const int64_t intervals = bins * (bins + 1) / 2;
@@ -202,7 +202,7 @@ absl::StatusOr<std::vector<ResolvedCondition>> ResolveConditions(const Place& pl
   return resolved;
 }
 
-// Questions in a row over the same attributes are one group.
+// Consecutive queries over the same attributes form one group.
 std::vector<dp::QueryGroup> WithGroup(std::vector<dp::QueryGroup> groups, dp::QueryGroup group) {
   if (groups.empty() || groups.back().attributes != group.attributes ||
       groups.back().queries.index() != group.queries.index()) {
@@ -228,7 +228,7 @@ std::string Joined(const std::vector<std::string_view>& texts, std::string_view 
   return joined;
 }
 
-// Each subset of k of the positions below n, in lexicographic order; `visit` returns an error to stop.
+// Visits each subset of k of the positions below n, in lexicographic order; an error of `visit` stops.
 template <typename Visit>
 absl::Status ForEachSubset(size_t n, size_t k, const Visit& visit) {
   std::vector<size_t> subset(k);
@@ -263,17 +263,17 @@ absl::Status CheckThresholds(const Place& place, const ThresholdsQuery& query) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::vector<std::string>> WordsOfEach(const Place& place,
-                                                     const std::vector<ResolvedCondition>& conditions) {
+absl::StatusOr<std::vector<std::string>> DescribeEach(const Place& place,
+                                                      const std::vector<ResolvedCondition>& conditions) {
   std::vector<std::string> words;
   for (const ResolvedCondition& condition : conditions) {
-    words.push_back(WordsOf(place.domain, {condition}));
+    words.push_back(DescribeConditions(place.domain, {condition}));
     RETURN_IF_ERROR(place.allowance.TakeText(static_cast<int64_t>(words.back().size()), place.path));
   }
   return words;
 }
 
-// The answers' text is charged before it is made: k of many conditions are many long texts.
+// The labels' size is checked before they are made: k of many conditions are many long labels.
 absl::StatusOr<dp::AskedSet> Resolve(const Place& place, const ThresholdsQuery& query) {
   constexpr std::string_view kSeparator = ", ";
   constexpr size_t kMostBytesAround = 16;  // "4096 of (...)"
@@ -283,7 +283,7 @@ absl::StatusOr<dp::AskedSet> Resolve(const Place& place, const ThresholdsQuery& 
   ASSIGN_OR_RETURN(const std::vector<ResolvedCondition> conditions,
                    ResolveConditions(place, query.conditions, asked.by, place.path + ".conditions"));
   const size_t k = query.k == 0 ? conditions.size() : static_cast<size_t>(query.k);
-  ASSIGN_OR_RETURN(const std::vector<std::string> words_of, WordsOfEach(place, conditions));
+  ASSIGN_OR_RETURN(const std::vector<std::string> words_of, DescribeEach(place, conditions));
   RETURN_IF_ERROR(ForEachSubset(conditions.size(), k, [&](const std::vector<size_t>& subset) -> absl::Status {
     std::vector<std::string_view> words;
     size_t bytes = kMostBytesAround;
@@ -297,7 +297,7 @@ absl::StatusOr<dp::AskedSet> Resolve(const Place& place, const ThresholdsQuery& 
     for (const size_t i : subset) chosen.push_back(conditions[i]);
     RETURN_IF_ERROR(
         place.allowance.Take(SizeOfThresholds(place.domain, chosen, query.at_least, asked.by), place.path));
-    const int most = MostFulfilled(place.domain, chosen);
+    const int most = MostSatisfied(place.domain, chosen);
     for (const int t : query.at_least) {
       if (t > most)
         return InvalidField(place.path + ".at_least",
@@ -351,7 +351,7 @@ absl::StatusOr<dp::AskedSet> Resolve(const Place& place, const ParitiesQuery& qu
   return asked;
 }
 
-// Conditions on one attribute become one.
+// Joins the conditions on each attribute to one.
 absl::StatusOr<std::vector<ResolvedCondition>> ResolvePredicate(const Place& place,
                                                                 const std::vector<Condition>& all_of,
                                                                 const dp::AttributeSet& by,
@@ -386,7 +386,7 @@ absl::StatusOr<dp::AskedSet> Resolve(const Place& place, const PredicatesQuery& 
     RETURN_IF_ERROR(place.allowance.Take(SizeOfConjunction(place.domain, conditions, asked.by), path));
     asked.queries.groups =
         WithGroup(std::move(asked.queries.groups), Conjunction(place.domain, conditions, asked.by));
-    asked.words.push_back(WordsOf(place.domain, conditions));
+    asked.words.push_back(DescribeConditions(place.domain, conditions));
     RETURN_IF_ERROR(place.allowance.TakeText(static_cast<int64_t>(asked.words.back().size()), path));
   }
   return asked;
@@ -430,7 +430,7 @@ std::vector<dp::QueryGroup> GroupsOf(const std::vector<dp::AskedSet>& sets) {
   return groups;
 }
 
-std::string WordsOf(const dp::Domain& domain, const std::vector<dp::AskedSet>& sets) {
+std::string DescribeWorkload(const dp::Domain& domain, const std::vector<dp::AskedSet>& sets) {
   constexpr size_t kMostNamed = 6;
   std::string words;
   for (size_t i = 0; i < std::min(sets.size(), kMostNamed); ++i)

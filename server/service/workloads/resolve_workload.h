@@ -1,7 +1,7 @@
-// From names to codes: what a caller asks for as groups of linear queries over the attributes of a domain.
+// Resolves a workload as a caller writes it to groups of linear queries over the attributes of a domain.
 //
-// From public facts alone. Time and memory are bounded by the limits of one request before anything is built,
-// whatever is asked for. Thread-safe: pure functions.
+// From public facts alone. Time and memory are bounded by the limits of one request, checked before anything
+// is built. Thread-safe: pure functions.
 #pragma once
 
 #include <string>
@@ -17,14 +17,14 @@ namespace curator::service {
 
 // The sets in order, valid and within the limits of dp/workload/workload_plan.h. Errors: INVALID_ARGUMENT
 // with the path of the field ("workload.query_sets[0].predicates.predicates[2].all_of[1].between.from") and
-// what would be right.
+// what it may be.
 absl::StatusOr<std::vector<dp::AskedSet>> ResolveWorkload(const dp::Domain& domain,
                                                           const std::vector<QuerySetRequest>& sets);
 
 // The groups of all sets, in order.
 std::vector<dp::QueryGroup> GroupsOf(const std::vector<dp::AskedSet>& sets);
 
-// "3 marginals, 1204 cells; 1275 ranges": public words for listings.
-std::string WordsOf(const dp::Domain& domain, const std::vector<dp::AskedSet>& sets);
+// "3 marginals, 1204 cells; 1275 ranges": a public summary for listings.
+std::string DescribeWorkload(const dp::Domain& domain, const std::vector<dp::AskedSet>& sets);
 
 }  // namespace curator::service

@@ -8,8 +8,12 @@
 #include "base/status_macros.h"
 #include "codec/accounting_codec.h"
 #include "codec/fingerprint.h"
+#include "codec/release_codec.h"
 #include "dp/kernel/kernel.h"
 #include "dp/noise/drbg.h"
+#include "dp/workload/accuracy.h"
+#include "service/release_once.h"
+#include "service/workloads/answers.h"
 #include "service/workloads/free_answers.h"
 #include "service/workloads/resolve_workload.h"
 
@@ -18,14 +22,13 @@ namespace {
 
 constexpr char kWorkloadKind[] = "workload";
 
-// What is going to be stored, without what is drawn.
-codec::WorkloadRelease ReleaseOf(const WorkloadEstimate& estimate) {
+// The planned release: what will be stored, without the values that are drawn.
+dp::WorkloadRelease ReleaseOf(const WorkloadEstimate& estimate) {
   return {.asked = estimate.asked,
           .plans = estimate.plan.shape.joint.plans,
           .measured = estimate.plan.shape.joint.measured,
           .noise = estimate.plan.bought.noise,
-          .values = std::vector<std::vector<int64_t>>(estimate.plan.shape.joint.measured.size()),
-          .event = {}};
+          .values = std::vector<std::vector<int64_t>>(estimate.plan.shape.joint.measured.size())};
 }
 
 // Whole marginals are counted as such: their price is that of marginals (MeasuredSensitivity()).
@@ -40,15 +43,15 @@ absl::StatusOr<std::vector<std::vector<int64_t>>> Measure(dp::Kernel& kernel,
                                            : kernel.NoisyCounts(groups, noise);
 }
 
-absl::StatusOr<std::string> DrawAnswer(Curator& curator, const WorkloadEstimate& estimate,
+absl::StatusOr<std::string> DrawAnswer(Services& services, const WorkloadEstimate& estimate,
                                        const dp::DrawKey& key) {
   const DatasetView& dataset = estimate.dataset;
-  ASSIGN_OR_RETURN(const dp::SealedTableHandle table, LoadTable(curator.store, dataset, estimate.scope));
+  ASSIGN_OR_RETURN(const dp::SealedTableHandle table, LoadTable(services.store, dataset, estimate.scope));
   dp::Drbg bits(key);
   dp::Kernel kernel(table, dataset.schema.domain, dataset.unit_bound, dp::Meter(estimate.plan.bought.draws),
                     bits);
-  kernel.UseExecutor(curator.cores);
-  codec::WorkloadRelease release = ReleaseOf(estimate);
+  kernel.UseExecutor(services.cores);
+  dp::WorkloadRelease release = ReleaseOf(estimate);
   ASSIGN_OR_RETURN(release.values, Measure(kernel, release.measured, release.noise));
   release.event = dp::Describe(estimate.plan.bought.event);
   return codec::EncodeRelease(release);
@@ -66,28 +69,29 @@ ChargeOrder OrderFor(const WorkloadEstimate& estimate, const WorkloadRequest& re
                                          ReleaseOf(estimate), estimate.plan.bought.event),
           .kind = kWorkloadKind,
           .event = codec::EncodeEvent(estimate.plan.bought.event),
-          .label = WordsOf(estimate.dataset.schema.domain, estimate.asked) + estimate.scope.Words(),
+          .label =
+              DescribeWorkload(estimate.dataset.schema.domain, estimate.asked) + estimate.scope.Description(),
           .postings = estimate.price.Postings()};
 }
 
-// What a request asks, and of which records.
+// What a request asks, and about which records.
 struct Question {
   DatasetView dataset;
   RequestScope scope;
   std::vector<dp::AskedSet> asked;
 };
 
-// `request_id` is empty where nothing is going to be charged.
-absl::StatusOr<Question> QuestionOf(Curator& curator, const WorkloadRequest& request,
+// `request_id` is empty where nothing will be charged.
+absl::StatusOr<Question> QuestionOf(Services& services, const WorkloadRequest& request,
                                     std::string_view request_id) {
-  ASSIGN_OR_RETURN(DatasetView dataset, FindVisible(curator.ledger, request.principal, request.dataset));
+  ASSIGN_OR_RETURN(DatasetView dataset, FindVisible(services.ledger, request.principal, request.dataset));
   ASSIGN_OR_RETURN(RequestScope scope,
-                   ScopeOf(curator.ledger, dataset, request.principal, request_id, request.parts));
+                   ScopeOf(services.ledger, dataset, request.principal, request_id, request.parts));
   ASSIGN_OR_RETURN(std::vector<dp::AskedSet> asked, ResolveWorkload(dataset.schema.domain, request.queries));
   return Question{std::move(dataset), std::move(scope), std::move(asked)};
 }
 
-// A release that the ledger's store refused would be charged and never had.
+// A release too large for the ledger would be charged and then lost.
 absl::Status CheckReleaseFits(const dp::Domain& domain, const std::vector<dp::AskedSet>& asked,
                               const dp::JointMeasurement& joint) {
   const int64_t bytes = codec::MostEncodedBytes(domain, asked, joint.plans, joint.measured);
@@ -111,35 +115,36 @@ absl::StatusOr<WorkloadEstimate> PlanAndPrice(const WorkloadRequest& request, Qu
   RETURN_IF_ERROR(CheckReleaseFits(domain, question.asked, plan.shape.joint));
   ASSIGN_OR_RETURN(Price price,
                    PriceOf(question.dataset, question.scope.accounts, plan.bought.event, plan.bought.linear));
-  return WorkloadEstimate{std::move(question.dataset),
-                          std::move(question.scope),
-                          std::move(question.asked),
-                          std::move(plan),
-                          std::move(price),
-                          std::nullopt};
+  return WorkloadEstimate{std::move(question.dataset), std::move(question.scope), std::move(question.asked),
+                          std::move(plan), std::move(price)};
 }
 
-// A request that was charged before is answered by what it paid for.
-absl::StatusOr<bool> WasChargedBefore(Curator& curator, const WorkloadRequest& request,
-                                      const std::string& request_id) {
-  const absl::StatusOr<ledger::Charge> charge = curator.ledger.FindCharge(request.principal, request_id);
-  if (absl::IsNotFound(charge.status())) return false;
-  RETURN_IF_ERROR(charge.status());
-  return true;
+// A request that was charged before is answered by what it paid for. For one that will be paid, a free answer
+// is only a hint: a failed lookup is ignored.
+absl::StatusOr<std::optional<FreeAnswer>> FreeAnswerFor(Services& services, const WorkloadRequest& request,
+                                                        const std::string& request_id,
+                                                        const Question& question) {
+  const absl::StatusOr<ledger::Charge> charge = services.ledger.FindCharge(request.principal, request_id);
+  if (charge.ok()) return std::nullopt;
+  if (!absl::IsNotFound(charge.status())) return charge.status();
+  absl::StatusOr<std::optional<FreeAnswer>> found =
+      FindFreeAnswer(services, question.dataset, question.scope, request.principal, question.asked);
+  if (!found.ok() && !request.prefer_free) return std::nullopt;
+  return found;
 }
 
 // Charges, draws and stores, or finds what is stored, and fills `answer` from it.
-absl::StatusOr<WorkloadAnswer> Paid(Curator& curator, const WorkloadRequest& request,
-                                    const WorkloadEstimate& estimate, WorkloadAnswer answer) {
+absl::StatusOr<WorkloadAnswer> ChargeAndRelease(Services& services, const WorkloadRequest& request,
+                                                const WorkloadEstimate& estimate, WorkloadAnswer answer) {
   const std::string& request_id = answer.request_id;
   RETURN_IF_ERROR(
-      CheckAnswersOrReplays(curator.ledger, estimate.dataset.record, request.principal, request_id));
-  const KeyedLock::Holder one_at_a_time(curator.requests, absl::StrCat(request.principal, "/", request_id));
+      CheckAcceptsRequest(services.ledger, estimate.dataset.record, request.principal, request_id));
   ASSIGN_OR_RETURN(ReleasedOnce released,
-                   ReleaseOnce(curator.ledger, curator.sealer, OrderFor(estimate, request, request_id),
-                               [&](const dp::DrawKey& key) { return DrawAnswer(curator, estimate, key); }));
+                   ReleaseOnce(services.requests, services.ledger, services.sealer,
+                               OrderFor(estimate, request, request_id),
+                               [&](const dp::DrawKey& key) { return DrawAnswer(services, estimate, key); }));
   ASSIGN_OR_RETURN(answer.answer, codec::DecodeWorkloadRelease(released.release.payload));
-  // Plain marginals are stored as one query set; the request knows to which of its sets each belongs.
+  // Plain marginals are stored as one query set; the request says to which of its sets each belongs.
   if (codec::IsPlainMarginals(answer.answer) &&
       answer.answer.measured == estimate.plan.shape.joint.measured) {
     answer.answer.asked = estimate.asked;
@@ -148,8 +153,8 @@ absl::StatusOr<WorkloadAnswer> Paid(Curator& curator, const WorkloadRequest& req
   released.release.payload.clear();
   answer.release = std::move(released.release);
   answer.replayed = released.replayed;
-  ASSIGN_OR_RETURN(const std::vector<ledger::Account> accounts, AccountsOf(curator.ledger, answer.dataset));
-  ASSIGN_OR_RETURN(const ledger::Charge charge, curator.ledger.GetCharge(answer.release.charge_id));
+  ASSIGN_OR_RETURN(const std::vector<ledger::Account> accounts, AccountsOf(services.ledger, answer.dataset));
+  ASSIGN_OR_RETURN(const ledger::Charge charge, services.ledger.GetCharge(answer.release.charge_id));
   ASSIGN_OR_RETURN(answer.price, PricePaid(answer.dataset, accounts, charge));
   return answer;
 }
@@ -162,74 +167,60 @@ std::optional<Units> Scaled(const std::optional<Units>& amount, int64_t times, i
 
 }  // namespace
 
-absl::StatusOr<std::vector<SpendChoice>> SpendChoices(const WorkloadEstimate& estimate) {
+absl::StatusOr<SpendChoices> SpendChoicesFor(const WorkloadEstimate& estimate, double confidence) {
   ASSIGN_OR_RETURN(const dp::RuleSpec rule, GoverningRule(estimate.scope.accounts));
   const dp::WorkloadShape& shape = estimate.plan.shape;
-  std::vector<SpendChoice> choices;
+  const dp::ErrorClasses classes = dp::ErrorClassesOf(estimate.dataset.schema.domain, shape);
+  SpendChoices result;
+  ASSIGN_OR_RETURN(result.max_error, dp::SimultaneousError(estimate.plan.bought.noise, classes, confidence));
   for (const int64_t quarters : {1, 2, 4, 8, 16}) {
-    dp::Spend spend = estimate.plan.spend;  // a delta is not a matter of choice
+    dp::Spend spend = estimate.plan.spend;  // its delta stays: only epsilon and rho are varied
     spend.epsilon = Scaled(spend.epsilon, quarters, 4);
     spend.rho = Scaled(spend.rho, quarters, 4);
     const absl::StatusOr<dp::NoisePurchase> bought =
         dp::BuyNoise(rule, spend, shape.sensitivity, shape.removal, std::nullopt);
     if (!bought.ok()) continue;
-    ASSIGN_OR_RETURN(Price price,
+    SpendChoice choice{.spend = spend};
+    ASSIGN_OR_RETURN(choice.price,
                      PriceOf(estimate.dataset, estimate.scope.accounts, bought->event, bought->linear));
-    choices.push_back({spend, bought->noise, std::move(price)});
+    choice.standard_deviation = dp::MeanDeviation(bought->noise, classes);
+    ASSIGN_OR_RETURN(choice.max_error, dp::SimultaneousError(bought->noise, classes, confidence));
+    result.choices.push_back(std::move(choice));
   }
-  return choices;
+  return result;
 }
 
-absl::StatusOr<WorkloadEstimate> EstimateWorkload(Curator& curator, const WorkloadRequest& request) {
-  ASSIGN_OR_RETURN(Question question, QuestionOf(curator, request, ""));
+absl::StatusOr<WorkloadEstimate> EstimateWorkload(Services& services, const WorkloadRequest& request) {
+  ASSIGN_OR_RETURN(Question question, QuestionOf(services, request, ""));
   ASSIGN_OR_RETURN(
       const std::optional<FreeAnswer> free,
-      FindFreeAnswer(curator, question.dataset, question.scope, request.principal, question.asked));
+      FindFreeAnswer(services, question.dataset, question.scope, request.principal, question.asked));
   ASSIGN_OR_RETURN(WorkloadEstimate estimate, PlanAndPrice(request, std::move(question)));
   if (free) estimate.free_from = free->release_id;
   return estimate;
 }
 
-absl::StatusOr<WorkloadAnswer> AnswerWorkload(Curator& curator, const WorkloadRequest& request,
-                                              const std::string& request_id, Intent intent,
-                                              const AnswerCheck& check) {
+absl::StatusOr<WorkloadAnswer> AnswerWorkload(Services& services, const WorkloadRequest& request,
+                                              const dp::PostProcessing& steps, const std::string& request_id,
+                                              Intent intent) {
   RETURN_IF_ERROR(CheckRequestId(request_id));
-  ASSIGN_OR_RETURN(Question question, QuestionOf(curator, request, request_id));
-  ASSIGN_OR_RETURN(const bool was_charged, WasChargedBefore(curator, request, request_id));
-  std::optional<FreeAnswer> free;
-  if (!was_charged) {
-    absl::StatusOr<std::optional<FreeAnswer>> found =
-        FindFreeAnswer(curator, question.dataset, question.scope, request.principal, question.asked);
-    // To whom will pay anyway this is a hint, which may be missing.
-    if (!found.ok() && request.prefer_free) return found.status();
-    if (found.ok()) free = *std::move(found);
-  }
+  ASSIGN_OR_RETURN(Question question, QuestionOf(services, request, request_id));
+  ASSIGN_OR_RETURN(std::optional<FreeAnswer> free, FreeAnswerFor(services, request, request_id, question));
   if (free && request.prefer_free) {
     RETURN_IF_ERROR(
-        CheckAnswersOrReplays(curator.ledger, question.dataset.record, request.principal, request_id));
-    RETURN_IF_ERROR(check(question.dataset, free->answer));
+        CheckAcceptsRequest(services.ledger, question.dataset.record, request.principal, request_id));
+    RETURN_IF_ERROR(CheckPostProcessing(question.dataset.schema.domain, free->answer, steps));
     return WorkloadAnswer{.dataset = std::move(question.dataset),
-                          .release = {},
                           .answer = std::move(free->answer),
-                          .price = {},
                           .request_id = request_id,
-                          .replayed = false,
-                          .free_from = free->release_id,
-                          .could_be_free_from = {}};
+                          .free_from = std::move(free->release_id)};
   }
   ASSIGN_OR_RETURN(const WorkloadEstimate estimate, PlanAndPrice(request, std::move(question)));
-  RETURN_IF_ERROR(check(estimate.dataset, ReleaseOf(estimate)));
-  WorkloadAnswer answer{.dataset = estimate.dataset,
-                        .release = {},
-                        .answer = {},
-                        .price = estimate.price,
-                        .request_id = request_id,
-                        .replayed = false,
-                        .free_from = {},
-                        .could_be_free_from = {}};
-  if (free) answer.could_be_free_from = free->release_id;
+  RETURN_IF_ERROR(CheckPostProcessing(estimate.dataset.schema.domain, ReleaseOf(estimate), steps));
+  WorkloadAnswer answer{.dataset = estimate.dataset, .price = estimate.price, .request_id = request_id};
+  if (free) answer.could_be_free_from = std::move(free->release_id);
   if (intent == Intent::kValidateOnly) return answer;
-  return Paid(curator, request, estimate, std::move(answer));
+  return ChargeAndRelease(services, request, estimate, std::move(answer));
 }
 
 }  // namespace curator::service

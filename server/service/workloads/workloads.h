@@ -1,19 +1,20 @@
-// Questions: what a workload would cost and how wrong its answers would be, and the answers themselves.
+// Workloads: what one would cost and how wrong its answers would be, and the answers themselves.
 //
 // Thread-safe. Errors: INVALID_ARGUMENT with the field's path, NOT_FOUND, FAILED_PRECONDITION (not sealed,
 // archived, public, or a mechanism that the account's rule cannot count), RESOURCE_EXHAUSTED naming the full
 // accounts, ALREADY_EXISTS.
 #pragma once
 
-#include <functional>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "codec/release_codec.h"
 #include "dp/sensitivity/spend.h"
 #include "dp/workload/asked_set.h"
+#include "dp/workload/post_processing.h"
+#include "dp/workload/release.h"
 #include "dp/workload/workload_plan.h"
 #include "service/access.h"
 #include "service/charges/pricing.h"
@@ -31,7 +32,8 @@ struct WorkloadRequest {
   std::optional<dp::Target> target;        // instead of a spend
   std::optional<dp::Mechanism> mechanism;  // the best that the rule and the spend allow, when absent
   std::vector<std::string> parts;          // of a partitioned dataset; all that are sealed, when empty
-  bool prefer_free = false;                // then neither a spend nor a target is needed where one is found
+  // Answers from an earlier release if one determines all answers; a spend or target is then not needed.
+  bool prefer_free = false;
 };
 
 struct WorkloadEstimate {
@@ -40,44 +42,50 @@ struct WorkloadEstimate {
   std::vector<dp::AskedSet> asked;
   dp::WorkloadPlan plan;
   Price price;
-  std::optional<std::string> free_from;  // a release that determines all answers
+  std::optional<std::string> free_from;  // the id of a release that determines all answers
 };
 
-// From public facts alone: works before a record is imported, costs nothing, touches nothing.
-absl::StatusOr<WorkloadEstimate> EstimateWorkload(Curator& curator, const WorkloadRequest& request);
+// From public facts alone: works before a record is imported, costs nothing, and accesses no record.
+absl::StatusOr<WorkloadEstimate> EstimateWorkload(Services& services, const WorkloadRequest& request);
 
 // What another spend would buy.
 struct SpendChoice {
   dp::Spend spend;
-  dp::NoiseSpec noise;
   Price price;
+  double standard_deviation = 0;  // the root of the mean variance of all answers
+  double max_error = 0;           // that all answers stay within, with the stated confidence
+};
+struct SpendChoices {
+  double max_error = 0;  // at the estimate's own spend
+  std::vector<SpendChoice> choices;
 };
 
-// A quarter of the estimate's spend, half of it, itself, twice, and four times: as far as they buy anything.
-absl::StatusOr<std::vector<SpendChoice>> SpendChoices(const WorkloadEstimate& estimate);
+// A quarter of the estimate's spend, half, the same, double, and four times it: those that buy anything.
+// Errors: INVALID_ARGUMENT ("confidence_level") unless 0 < confidence < 1.
+absl::StatusOr<SpendChoices> SpendChoicesFor(const WorkloadEstimate& estimate, double confidence);
 
 struct WorkloadAnswer {
   DatasetView dataset;
-  ledger::Release release;  // without its payload, which is in `answer`
-  codec::WorkloadRelease answer;
+  ledger::Release release;  // without its payload, which is decoded in `answer`
+  dp::WorkloadRelease answer;
   Price price;
   std::string request_id;
   bool replayed = false;
-  // The release that `answer` was made from: nothing was charged or stored, `release` is empty.
+  // The id of the release that `answer` was made from: nothing was charged or stored, `release` is empty.
   std::optional<std::string> free_from;
-  // The release that would have done, had free answers been preferred.
+  // The id of the release that would have determined all answers, had free answers been preferred.
   std::optional<std::string> could_be_free_from;
 };
 
-// Whether answers like these can be given in the form that is wished: asked before anything is charged.
-using AnswerCheck =
-    std::function<absl::Status(const DatasetView& dataset, const codec::WorkloadRelease& planned)>;
-
-// Charges, draws, stores, answers; or answers again what is stored; or, where that is preferred and an
-// earlier release determines all answers, answers from it, free. With Intent::kValidateOnly nothing is
-// charged and the answer is empty but for dataset and price. Errors: those of `check`, too.
-absl::StatusOr<WorkloadAnswer> AnswerWorkload(Curator& curator, const WorkloadRequest& request,
-                                              const std::string& request_id, Intent intent,
-                                              const AnswerCheck& check);
+// Charges, draws, stores and answers; or answers from what the same request stored before; or, where that is
+// preferred and an earlier release determines all answers, answers from it without a charge. With
+// Intent::kValidateOnly nothing is charged, and only the answer's dataset and price are filled.
+//
+// `steps` are those that the answers will be read with (answers.h). They do not change what is stored, but a
+// request whose answers they cannot process is refused before it is charged: INVALID_ARGUMENT
+// ("post_processing").
+absl::StatusOr<WorkloadAnswer> AnswerWorkload(Services& services, const WorkloadRequest& request,
+                                              const dp::PostProcessing& steps, const std::string& request_id,
+                                              Intent intent);
 
 }  // namespace curator::service

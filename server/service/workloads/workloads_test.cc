@@ -44,20 +44,20 @@ std::vector<QuerySetRequest> LargeWorkload(int predicates) {
   return sets;
 }
 
-using WorkloadsTest = CuratorTest;
+using WorkloadsTest = ServiceTest;
 
 TEST_F(WorkloadsTest, AnAnswerThatCouldNotBeStoredIsRefusedBeforeTheCharge) {
   NewDataset wide = People("wide");
   wide.schema = WideSchema();
   const DatasetView dataset = MakeSealed(wide, "code,a,b,name\n");
   const auto estimate = [&](int predicates) {
-    return EstimateWorkload(curator_, {.principal = "owner",
-                                       .dataset = "wide",
-                                       .queries = LargeWorkload(predicates),
-                                       .spend = {.epsilon = EpsilonOf(1000)},
-                                       .target = std::nullopt,
-                                       .mechanism = std::nullopt,
-                                       .parts = {}})
+    return EstimateWorkload(services_, {.principal = "owner",
+                                        .dataset = "wide",
+                                        .queries = LargeWorkload(predicates),
+                                        .spend = {.epsilon = EpsilonOf(1000)},
+                                        .target = std::nullopt,
+                                        .mechanism = std::nullopt,
+                                        .parts = {}})
         .status();
   };
   EXPECT_TRUE(estimate(100).ok()) << estimate(100);
@@ -65,6 +65,37 @@ TEST_F(WorkloadsTest, AnAnswerThatCouldNotBeStoredIsRefusedBeforeTheCharge) {
   EXPECT_EQ(FieldOf(refused), "workload");
   EXPECT_THAT(std::string(refused.message()),
               ::testing::HasSubstr("at most " + std::to_string(codec::kMostReleaseBytes) + " are stored"));
+}
+
+TEST_F(WorkloadsTest, APostProcessingThatCannotBeDoneIsRefusedBeforeTheCharge) {
+  NewDataset wide = People("wide");
+  wide.schema = WideSchema();
+  const DatasetView dataset = MakeSealed(wide, "code,a,b,name\n");
+  const WorkloadRequest request{.principal = "owner",
+                                .dataset = "wide",
+                                .queries = {{MarginalsQuery{.sets = {{"code"}}}}},
+                                .spend = {.epsilon = EpsilonOf(1000)}};
+  const dp::PostProcessing steps{.non_negative = true, .consistent = true};
+  for (const Intent intent : {Intent::kValidateOnly, Intent::kDo}) {
+    EXPECT_EQ(FieldOf(AnswerWorkload(services_, request, steps, host::NewUuid(), intent).status()),
+              "post_processing");
+  }
+  EXPECT_EQ(Spent(dataset), 0);
+}
+
+TEST_F(WorkloadsTest, APaidAnswerNamesAReleaseThatWouldHaveAnsweredFree) {
+  MakeSealed(People("census"));
+  const WorkloadRequest request{.principal = "owner",
+                                .dataset = "census",
+                                .queries = {{MarginalsQuery{.sets = {{"sex"}}}}},
+                                .spend = {.epsilon = EpsilonOf(1000)}};
+  const auto first = AnswerWorkload(services_, request, {}, host::NewUuid(), Intent::kDo);
+  ASSERT_TRUE(first.ok()) << first.status();
+  const auto second = AnswerWorkload(services_, request, {}, host::NewUuid(), Intent::kDo);
+  ASSERT_TRUE(second.ok()) << second.status();
+  EXPECT_FALSE(first->could_be_free_from.has_value());
+  EXPECT_EQ(second->could_be_free_from, first->release.id);
+  EXPECT_NE(second->release.id, first->release.id);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "rpc/grpc_status.h"
+#include "rpc/handle.h"
 
 #include <optional>
 #include <string>
@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/errors.h"
+#include "base/status_macros.h"
 #include "dp/accounting/rule.h"
 #include "google/rpc/error_details.pb.h"
 #include "google/rpc/status.pb.h"
@@ -17,7 +18,7 @@ namespace {
 constexpr char kDomain[] = "curator";
 constexpr int kRetryDelayMilliseconds = 200;
 
-// The amounts in decimals, where the error from below has them in units of the counter.
+// With amounts in decimals; the ledger's error has them in units of the counter.
 std::string DescriptionOf(const FullAccount& account) {
   return absl::StrCat("account ", account.account, " (", account.rule, ") was asked for ", account.counter,
                       " ", dp::FormatCounter(account.counter, account.asked), " and has ",
@@ -67,6 +68,22 @@ void AddBadRequest(google::rpc::Status& details, const FieldViolation& violation
 }
 
 }  // namespace
+
+absl::StatusOr<std::string> PrincipalOf(const grpc::ServerContext& context) {
+  const auto& metadata = context.client_metadata();
+  if (metadata.count(kPrincipalKey) != 1) {
+    return absl::UnauthenticatedError(
+        "the call must name its principal once, in the metadata key curator-principal");
+  }
+  const grpc::string_ref value = metadata.find(kPrincipalKey)->second;
+  std::string principal(value.data(), value.size());
+  RETURN_IF_ERROR(service::CheckPrincipal(principal));
+  return principal;
+}
+
+absl::Status ClientLeft() {
+  return absl::CancelledError("the client left before the end of the stream");
+}
 
 grpc::Status ToGrpcStatus(const absl::Status& status) {
   if (status.ok()) return grpc::Status::OK;

@@ -1,10 +1,13 @@
-#include "rpc/grpc_status.h"
+#include "rpc/handle.h"
 
+#include <grpcpp/test/server_context_test_spouse.h>
 #include <gtest/gtest.h>
 
 #include "base/errors.h"
+#include "curator/v1/budget.pb.h"
 #include "google/rpc/error_details.pb.h"
 #include "google/rpc/status.pb.h"
+#include "service/testing/fixture.h"
 
 namespace curator::rpc {
 namespace {
@@ -58,6 +61,44 @@ TEST(GrpcStatus, AContradictoryLedgerIsNoFaultOfTheRequestAndSaysWhy) {
 
 TEST(GrpcStatus, OkIsOk) {
   EXPECT_TRUE(ToGrpcStatus(absl::OkStatus()).ok());
+}
+
+// Handles a call of the principals that its metadata names, and returns what the handler was given.
+class HandleTest : public service::ServiceTest {
+ protected:
+  grpc::Status HandleCallOf(const std::vector<std::string>& principals) {
+    grpc::ServerContext context;
+    grpc::testing::ServerContextTestSpouse metadata(&context);
+    for (const std::string& principal : principals) metadata.AddClientMetadata(kPrincipalKey, principal);
+    const v1::GetBudgetRequest request;
+    v1::GetBudgetResponse response;
+    return Handle(services_, context, request, response,
+                  [&](service::Services&, const Call& call, const auto&, auto&) {
+                    handled_.push_back(call.principal());
+                    return absl::NotFoundError("handled");
+                  });
+  }
+
+  std::vector<std::string> handled_;
+};
+
+TEST_F(HandleTest, RunsTheHandlerForThePrincipalThatTheCallNames) {
+  EXPECT_EQ(HandleCallOf({"ana"}).error_code(), grpc::StatusCode::NOT_FOUND);
+  EXPECT_EQ(handled_, std::vector<std::string>{"ana"});
+}
+
+TEST_F(HandleTest, RunsNoHandlerWithoutExactlyOnePossiblePrincipal) {
+  EXPECT_EQ(HandleCallOf({}).error_code(), grpc::StatusCode::UNAUTHENTICATED);
+  EXPECT_EQ(HandleCallOf({"ana", "bea"}).error_code(), grpc::StatusCode::UNAUTHENTICATED);
+  EXPECT_EQ(HandleCallOf({"no spaces"}).error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+  EXPECT_TRUE(handled_.empty());
+}
+
+TEST(IntentOf, IsThatOfTheFieldValidateOnly) {
+  v1::CreateAccountRequest request;
+  EXPECT_EQ(IntentOf(request), service::Intent::kDo);
+  request.set_validate_only(true);
+  EXPECT_EQ(IntentOf(request), service::Intent::kValidateOnly);
 }
 
 }  // namespace

@@ -1,11 +1,11 @@
 // An owner's access to exact values: what it computes, what it refuses, and that a refusal is no access.
-#include "service/owner/owner_reports.h"
+#include "service/owner/owner_actions.h"
 
 #include <set>
 
 #include "codec/release_codec.h"
 #include "service/operations/synthesis.h"
-#include "service/owner/owner_actions.h"
+#include "service/owner/owner_reports.h"
 #include "service/testing/fixture.h"
 
 namespace curator::service {
@@ -13,12 +13,12 @@ namespace {
 
 using ::testing::HasSubstr;
 
-class OwnersLook : public CuratorTest {
+class OwnersLook : public ServiceTest {
  protected:
   // With all but no noise: of the marginals of single attributes, which are then taken to be independent.
   std::string IndependentModelOf(const std::string& dataset) {
     MarginalsQuery single{.sets = {}, .k = 1, .attributes = {}};
-    const auto started = CreateSynthesis(curator_,
+    const auto started = CreateSynthesis(services_,
                                          {.principal = "owner",
                                           .dataset = dataset,
                                           .method = "mwem",
@@ -29,19 +29,19 @@ class OwnersLook : public CuratorTest {
                                           .parts = {}},
                                          host::NewUuid(), Intent::kDo);
     EXPECT_TRUE(started.ok()) << started.status();
-    return WaitOperation(curator_, "owner", started->id, absl::InfiniteFuture())->release_id;
+    return WaitOperation(services_, "owner", started->id, absl::InfiniteFuture())->release_id;
   }
 
   // A release that says of itself that it covers these attributes.
-  std::string ModelOver(const DatasetView& dataset, const dp::AttributeSet& attributes) const {
+  std::string ModelOver(const DatasetView& dataset, const dp::AttributeSet& attributes) {
     return Released(dataset, "synthesis",
-                    codec::EncodeRelease(codec::SynthesisRelease{.method = "mwem",
-                                                                 .settings = {},
-                                                                 .attributes = attributes,
-                                                                 .records = 1,
-                                                                 .transcript = {},
-                                                                 .event = "",
-                                                                 .model = ""}));
+                    codec::EncodeRelease(dp::SynthesisRelease{.method = "mwem",
+                                                              .settings = {},
+                                                              .attributes = attributes,
+                                                              .records = 1,
+                                                              .transcript = {},
+                                                              .event = "",
+                                                              .model = ""}));
   }
 
   static EvaluationRequest Request(const std::string& release, const std::vector<std::string>& by = {}) {
@@ -53,7 +53,7 @@ class OwnersLook : public CuratorTest {
   }
 
   absl::Status RefusalOf(const EvaluationRequest& request) {
-    return EvaluateRelease(curator_, request, Intent::kDo).status();
+    return EvaluateRelease(services_, request, Intent::kDo).status();
   }
 
   // The number of recorded accesses.
@@ -66,7 +66,7 @@ class OwnersLook : public CuratorTest {
 TEST_F(OwnersLook, GroupsWithoutRecordsAreCountedAndLeftOut) {
   MakeSealed(People("census", 2000), PeopleCsv(/*regions=*/3));
   const auto evaluated =
-      EvaluateRelease(curator_, Request(IndependentModelOf("census"), {"region"}), Intent::kDo);
+      EvaluateRelease(services_, Request(IndependentModelOf("census"), {"region"}), Intent::kDo);
   ASSERT_TRUE(evaluated.ok()) << evaluated.status();
   EXPECT_EQ(evaluated->empty_groups, 1);
   ASSERT_EQ(evaluated->groups.size(), 3u);
@@ -89,12 +89,12 @@ TEST_F(OwnersLook, FewerPairsThanThereAreAreDrawnForEachGroupAnewAndTheSameAgain
   }
   MakeSealed(dataset, csv);
   EvaluationRequest request = Request(IndependentModelOf("census"), {"zone"});
-  const Evaluation all = EvaluateRelease(curator_, request, Intent::kDo).value();
+  const Evaluation all = EvaluateRelease(services_, request, Intent::kDo).value();
   for (const GroupEvaluation& group : all.groups) EXPECT_NEAR(group.distance, 1.0 / 3, 0.1) << group.label;
 
   request.pairs = 1;
-  const Evaluation once = EvaluateRelease(curator_, request, Intent::kDo).value();
-  const Evaluation again = EvaluateRelease(curator_, request, Intent::kDo).value();
+  const Evaluation once = EvaluateRelease(services_, request, Intent::kDo).value();
+  const Evaluation again = EvaluateRelease(services_, request, Intent::kDo).value();
   ASSERT_EQ(once.groups.size(), 64u);
   std::set<int64_t> seen;
   for (size_t i = 0; i < once.groups.size(); ++i) {
@@ -110,7 +110,7 @@ TEST_F(OwnersLook, FewerPairsThanThereAreAreDrawnForEachGroupAnewAndTheSameAgain
 TEST_F(OwnersLook, WhatIsNoModelOfTheDatasetIsRefusedBeforeTheLook) {
   const DatasetView census = MakeSealed(People("census"));
   const DatasetView visits = MakeSealed(People("visits"), PeopleCsv(3));
-  codec::WorkloadRelease answer;
+  dp::WorkloadRelease answer;
   answer.asked.emplace_back();
   answer.plans.emplace_back();
   const std::string answered = Released(census, "workload", codec::EncodeRelease(answer));
@@ -137,10 +137,10 @@ TEST_F(OwnersLook, MoreGroupsThanAreEvaluatedAreRefusedBeforeTheLook) {
 
 TEST_F(OwnersLook, NobodyElseOpensOneEvenWhereTheDatasetWasFoundForThem) {
   const DatasetView census = MakeSealed(People("census"));
-  const auto opened = OwnerActions::Open(curator_, census, "ana", "count rows");
+  const auto opened = OwnerActions::Open(services_, census, "ana", "count rows");
   EXPECT_EQ(opened.status().code(), absl::StatusCode::kPermissionDenied);
   EXPECT_EQ(Looks(census), 0u);
-  EXPECT_EQ(OwnerActions::Open(curator_, census, "owner", "count rows")->Records(), 80);
+  EXPECT_EQ(OwnerActions::Open(services_, census, "owner", "count rows")->Records(), 80);
   EXPECT_EQ(Looks(census), 1u);
 }
 
@@ -149,7 +149,7 @@ TEST_F(OwnersLook, APublicDatasetHasNoPrivateRecordsToLookAt) {
   open.limit.reset();
   open.is_public = true;
   const DatasetView dataset = MakeSealed(open);
-  const auto counted = CountRows(curator_, host::NewUuid(), "owner", "open", Intent::kDo);
+  const auto counted = CountRows(services_, host::NewUuid(), "owner", "open", Intent::kDo);
   EXPECT_EQ(counted.status().code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_THAT(std::string(counted.status().message()), HasSubstr("is public"));
   EXPECT_EQ(Looks(dataset), 0u);

@@ -1,0 +1,130 @@
+// Workloads, spends, prices and noise between the wire and plain types.
+#include "rpc/convert_workload.h"
+
+#include <gmock/gmock.h>
+#include <google/protobuf/text_format.h>
+#include <gtest/gtest.h>
+
+#include "base/errors.h"
+
+namespace curator::rpc {
+namespace {
+
+using ::testing::ElementsAre;
+
+template <typename Message>
+Message ParsedText(const std::string& text) {
+  Message message;
+  EXPECT_TRUE(google::protobuf::TextFormat::ParseFromString(text, &message));
+  return message;
+}
+
+std::string FieldNamedBy(const absl::Status& status) {
+  return FieldViolationOf(status).value_or(FieldViolation()).field;
+}
+
+TEST(ConvertSpend, IsTheSameAfterBothWays) {
+  const auto proto = ParsedText<v1::Spend>(R"pb(epsilon: "0.5" delta: "1e-9" rho: "0.125")pb");
+  const dp::Spend spend = FromProto(proto).value();
+  EXPECT_EQ(spend.epsilon->ToString(), "0.5");
+  EXPECT_EQ(ToProto(spend).SerializeAsString(), proto.SerializeAsString());
+  EXPECT_EQ(ToProto(FromProto(v1::Spend()).value()).SerializeAsString(), "");
+}
+
+TEST(ConvertSpend, NamesTheAmountThatCannotBeRead) {
+  EXPECT_EQ(FieldNamedBy(FromProto(ParsedText<v1::Spend>(R"pb(epsilon: "much")pb")).status()),
+            "spend.epsilon");
+  EXPECT_EQ(FieldNamedBy(FromProto(ParsedText<v1::Spend>(R"pb(rho: "-1")pb")).status()), "spend.rho");
+}
+
+TEST(ConvertTarget, HasAConfidenceOf95PercentUnlessItStatesOne) {
+  EXPECT_EQ(FromProto(ParsedText<v1::Target>("max_error: 10")).confidence, 0.95);
+  EXPECT_EQ(FromProto(ParsedText<v1::Target>("max_error: 10 confidence: 0.5")).confidence, 0.5);
+}
+
+TEST(ConvertMechanism, RefusesAValueOfALaterVersion) {
+  EXPECT_EQ(FromProto(v1::MECHANISM_UNSPECIFIED).value(), std::nullopt);
+  EXPECT_EQ(FromProto(v1::MECHANISM_DISCRETE_GAUSSIAN).value(), dp::Mechanism::kDiscreteGaussian);
+  EXPECT_EQ(FieldNamedBy(FromProto(static_cast<v1::Mechanism>(99)).status()), "mechanism");
+}
+
+TEST(ConfidenceLevel, LiesStrictlyBetweenZeroAndOne) {
+  EXPECT_EQ(ConfidenceLevel(std::nullopt).value(), 0.95);
+  EXPECT_EQ(ConfidenceLevel(0.5).value(), 0.5);
+  EXPECT_EQ(FieldNamedBy(ConfidenceLevel(0).status()), "confidence_level");
+  EXPECT_EQ(FieldNamedBy(ConfidenceLevel(1).status()), "confidence_level");
+}
+
+TEST(ConvertNoise, StatesTheParameterOfItsMechanismAndNoOther) {
+  const v1::Noise laplace = ToProto(service::NoiseSummary{
+      .noise = {dp::Mechanism::kDiscreteLaplace, {5, 2}}, .half_width = 7, .level = 0.9});
+  EXPECT_EQ(laplace.scale(), "5/2");
+  EXPECT_EQ(laplace.sigma_squared(), "");
+  EXPECT_EQ(laplace.confidence_half_width(), 7);
+  EXPECT_EQ(laplace.confidence_level(), 0.9);
+  const v1::Noise gaussian =
+      ToProto(service::NoiseSummary{.noise = {dp::Mechanism::kDiscreteGaussian, {320, 1}}});
+  EXPECT_EQ(gaussian.sigma_squared(), "320");
+  EXPECT_EQ(gaussian.scale(), "");
+}
+
+TEST(ConvertPrice, HasARemainderUnlessItIsAForecastThatDoesNotFit) {
+  const service::Price price{.counters = {{.account = "dataset/census",
+                                           .rule = dp::RuleKind::kPure,
+                                           .counter = "epsilon",
+                                           .cost = 2 * dp::kEpsilonUnitsPerOne,
+                                           .remaining_before = dp::kEpsilonUnitsPerOne}}};
+  const std::vector<v1::Cost> forecast = ToProto(price, PriceTense::kWouldCost);
+  ASSERT_EQ(forecast.size(), 1U);
+  EXPECT_EQ(forecast[0].amount(), "2");
+  EXPECT_EQ(forecast[0].remaining(), "");
+  EXPECT_EQ(ToProto(price, PriceTense::kHasCost)[0].remaining(), "-1");
+}
+
+TEST(ConvertQuerySets, KeepNamesAndValuesAsTheCallerWroteThem) {
+  const auto workload = ParsedText<v1::Workload>(R"pb(
+    query_sets {
+      predicates {
+        predicates {
+          all_of {
+            attribute: "age"
+            between { from { number_value: 30 } }
+          }
+        }
+        by: "sex"
+      }
+      strategy: STRATEGY_TREE
+    })pb");
+  const std::vector<service::QuerySetRequest> sets = FromProto(workload).value();
+  ASSERT_EQ(sets.size(), 1U);
+  EXPECT_EQ(sets[0].strategy, dp::Strategy::kTree);
+  const auto& predicates = std::get<service::PredicatesQuery>(sets[0].queries);
+  EXPECT_THAT(predicates.by, ElementsAre("sex"));
+  EXPECT_EQ(predicates.predicates.at(0).at(0).between->from, "30");
+  EXPECT_EQ(predicates.predicates.at(0).at(0).between->to, std::nullopt);
+}
+
+TEST(ConvertQuerySets, NameTheFieldThatCannotBeRead) {
+  const auto refused = [](const std::string& text) {
+    return FieldNamedBy(FromProto(ParsedText<v1::Workload>(text)).status());
+  };
+  EXPECT_EQ(refused("query_sets { }"), "workload.query_sets[0]");
+  EXPECT_EQ(refused(R"pb(query_sets {
+                           prefixes { attribute: "age" }
+                           strategy: 77
+                         })pb"),
+            "workload.query_sets[0].strategy");
+  EXPECT_EQ(refused(R"pb(query_sets { marginals {} }
+                         query_sets {
+                           thresholds {
+                             conditions {
+                               attribute: "age"
+                               in { null_value: 0 }
+                             }
+                           }
+                         })pb"),
+            "workload.query_sets[1].thresholds.conditions[0].in[0]");
+}
+
+}  // namespace
+}  // namespace curator::rpc

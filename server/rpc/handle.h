@@ -1,0 +1,79 @@
+// What every call goes through: who calls, whether it is only to be checked, and how its error leaves.
+//
+// A handler is a function of (services, call, request, response) that returns absl::Status. Only Handle()
+// makes a Call, and only from an authenticated context, so a handler cannot run without a principal. Methods
+// that need none (ListSynthesizers, GetReceiptKey, GetVersion, health) have no handler.
+//
+// Thread-safe.
+#pragma once
+
+#include <grpcpp/server_context.h>
+#include <grpcpp/support/status.h>
+
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "service/access.h"
+#include "service/services.h"
+
+namespace curator::rpc {
+
+// The metadata key in which a client names its principal in development mode. The name is trusted: this is no
+// security at all.
+inline constexpr char kPrincipalKey[] = "curator-principal";
+
+// Errors: UNAUTHENTICATED when the call names no principal, or more than one; INVALID_ARGUMENT for a name
+// that no principal can have. For log lines; handlers get a Call.
+absl::StatusOr<std::string> PrincipalOf(const grpc::ServerContext& context);
+
+// One authenticated call.
+class Call {
+ public:
+  const std::string& principal() const { return principal_; }
+  // Whether the client cancelled the call or left.
+  bool IsCancelled() const { return context_.IsCancelled(); }
+
+ private:
+  template <typename Request, typename Response, typename Handler>
+  friend grpc::Status Handle(service::Services& services, const grpc::ServerContext& context,
+                             Request& request, Response& response, Handler handler);
+  Call(const grpc::ServerContext& context, std::string principal)
+      : context_(context), principal_(std::move(principal)) {}
+
+  const grpc::ServerContext& context_;
+  const std::string principal_;
+};
+
+// The one table through which errors leave: absl::Status to gRPC status with google.rpc details.
+//
+//   error                 gRPC code            details, besides ErrorInfo
+//   a bad field           INVALID_ARGUMENT     BadRequest
+//   a full budget         RESOURCE_EXHAUSTED   QuotaFailure: one violation per full counter of each account
+//   UNAVAILABLE, ABORTED  as they are          RetryInfo
+//   DATA_LOSS             FAILED_PRECONDITION  none: nothing will be charged until its owner acts
+//   all others            as they are          none
+//
+// Every error carries ErrorInfo {domain "curator"}, whose reason is BUDGET_FULL for a full budget,
+// LEDGER_CONTRADICTS_ITSELF for DATA_LOSS, and else the name of the code.
+grpc::Status ToGrpcStatus(const absl::Status& status);
+
+// Authenticates the call and runs `handler`. `request` and `response` are messages, or streams of them.
+template <typename Request, typename Response, typename Handler>
+grpc::Status Handle(service::Services& services, const grpc::ServerContext& context, Request& request,
+                    Response& response, Handler handler) {
+  absl::StatusOr<std::string> principal = PrincipalOf(context);
+  if (!principal.ok()) return ToGrpcStatus(principal.status());
+  return ToGrpcStatus(handler(services, Call(context, *std::move(principal)), request, response));
+}
+
+// The intent of a message with the field `validate_only`.
+template <typename Message>
+service::Intent IntentOf(const Message& message) {
+  return message.validate_only() ? service::Intent::kValidateOnly : service::Intent::kDo;
+}
+
+// CANCELLED: the error for a message of a stream that could not be written.
+absl::Status ClientLeft();
+
+}  // namespace curator::rpc

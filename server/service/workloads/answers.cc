@@ -1,0 +1,225 @@
+#include "service/workloads/answers.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "base/status_macros.h"
+#include "dp/workload/accuracy.h"
+#include "dp/workload/noise_sum.h"
+
+namespace curator::service {
+namespace {
+
+constexpr size_t kMostExactWidths = 512;
+constexpr double kWidthGrid = 1.05;
+
+// `terms` or somewhat more: a power of kWidthGrid.
+int64_t OnGrid(int64_t terms) {
+  const double steps = std::ceil(std::log(static_cast<double>(terms)) / std::log(kWidthGrid));
+  const auto up = static_cast<int64_t>(std::ceil(std::pow(kWidthGrid, steps)));
+  return std::clamp<int64_t>(up, terms, dp::kMostSummedValues);
+}
+
+MeasurementSummary SummaryOf(const dp::Domain& domain, const dp::Measurement& measurement) {
+  MeasurementSummary summary{.strategy = measurement.plan.strategy,
+                             .description = dp::Describe(domain, measurement)};
+  for (const dp::QueryGroup& group : measurement.measured)
+    summary.measured_values += dp::NumberOfQueries(domain, group);
+  return summary;
+}
+
+bool IsMarginals(const dp::AskedSet& asked) {
+  return asked.query_class == dp::QueryClass::kMarginals;
+}
+
+std::vector<dp::MeasuredShape> MarginalShapesOf(const dp::Domain& domain,
+                                                const dp::WorkloadRelease& release) {
+  const double deviation = dp::ForecastError(release.noise).standard_deviation;
+  std::vector<dp::MeasuredShape> shapes;
+  for (size_t i = 0; i < release.asked.size(); ++i) {
+    if (!IsMarginals(release.asked[i])) continue;
+    for (size_t j = 0; j < release.asked[i].queries.groups.size(); ++j) {
+      const dp::QueryGroup& group = release.asked[i].queries.groups[j];
+      const dp::QueryGroup& source = release.measured[release.plans[i].sources[j]];
+      const double factor = dp::ErrorsOf(domain, group, release.plans[i], source).front().variance_factor;
+      // Clamped away from zero: noise this small cannot make marginals inconsistent.
+      shapes.push_back({group.attributes, std::max(1e-300, factor * deviation * deviation)});
+    }
+  }
+  return shapes;
+}
+
+dp::GroupAnswers StoredAnswers(const dp::Domain& domain, const dp::WorkloadRelease& release, size_t set,
+                               size_t group) {
+  const dp::SetPlan& plan = release.plans[set];
+  const size_t source = plan.sources[group];
+  return dp::AnswersOf(domain, release.asked[set].queries.groups[group], plan, release.measured[source],
+                       release.values[source]);
+}
+
+std::vector<double> AsReals(const dp::GroupAnswers& answers) {
+  if (answers.counts.empty()) return answers.estimates;
+  return {answers.counts.begin(), answers.counts.end()};
+}
+
+// `values`, as whole numbers where `steps` promise them.
+dp::GroupAnswers Processed(std::vector<double> values, const dp::PostProcessing& steps) {
+  dp::GroupAnswers answers;
+  if (steps.integer) {
+    for (const double value : values) answers.counts.push_back(std::llround(value));
+  } else {
+    answers.estimates = std::move(values);
+  }
+  return answers;
+}
+
+// The marginals of all sets in order after `steps`, which make them agree with each other.
+absl::StatusOr<std::vector<std::vector<double>>> ProcessedMarginals(const dp::Domain& domain,
+                                                                    const dp::WorkloadRelease& release,
+                                                                    const dp::PostProcessing& steps) {
+  const std::vector<dp::MeasuredShape> shapes = MarginalShapesOf(domain, release);
+  if (shapes.empty()) return std::vector<std::vector<double>>();
+  std::vector<dp::MeasuredMarginal> marginals;
+  for (size_t i = 0; i < release.asked.size(); ++i) {
+    if (!IsMarginals(release.asked[i])) continue;
+    for (size_t j = 0; j < release.asked[i].queries.groups.size(); ++j)
+      marginals.push_back({shapes[marginals.size()], AsReals(StoredAnswers(domain, release, i, j))});
+  }
+  ASSIGN_OR_RETURN(dp::PostProcessed processed, dp::PostProcess(domain, std::move(marginals), steps));
+  return std::move(processed.marginals);
+}
+
+}  // namespace
+
+absl::StatusOr<NoiseSummary> Summarize(const dp::NoiseSpec& noise, double level) {
+  const dp::ErrorForecast forecast = dp::ForecastError(noise);
+  ASSIGN_OR_RETURN(const int64_t half_width, dp::ConfidenceHalfWidth(noise, level));
+  return NoiseSummary{.noise = noise,
+                      .standard_deviation = forecast.standard_deviation,
+                      .expected_absolute_error = forecast.expected_absolute_error,
+                      .half_width = half_width,
+                      .level = level};
+}
+
+TableShape TableShapeOf(const dp::Domain& domain, const dp::AskedSet& asked) {
+  TableShape shape{.columns = dp::ColumnsOf(domain, asked)};
+  for (const dp::QueryGroup& group : asked.queries.groups)
+    shape.answers += dp::NumberOfQueries(domain, group);
+  return shape;
+}
+
+absl::StatusOr<SetForecast> ForecastOf(const dp::Domain& domain, std::span<const dp::AskedSet> asked,
+                                       const dp::WorkloadShape& shape, const dp::NoiseSpec& noise, size_t set,
+                                       double level) {
+  const dp::Measurement& measurement = shape.measurements[set];
+  SetForecast forecast;
+  forecast.is_measured_marginals =
+      IsMarginals(asked[set]) && measurement.plan.strategy == dp::Strategy::kDirect;
+  if (forecast.is_measured_marginals) return forecast;
+  forecast.measurement = SummaryOf(domain, measurement);
+  const dp::ErrorClasses classes = dp::ErrorClassesOf(domain, shape, set);
+  dp::AnswerError worst{.variance_factor = 0, .terms = 0};
+  for (const dp::ErrorClass& each : classes) {
+    forecast.answers += each.answers;
+    if (each.error.variance_factor >= worst.variance_factor) worst = each.error;
+  }
+  forecast.standard_deviation = dp::MeanDeviation(noise, classes);
+  forecast.largest_standard_deviation = dp::MeanDeviation(noise, {{worst, 1}});
+  ASSIGN_OR_RETURN(forecast.half_width, dp::HalfWidthOf(noise, worst, level));
+  return forecast;
+}
+
+absl::Status CheckPostProcessing(const dp::Domain& domain, const dp::WorkloadRelease& release,
+                                 const dp::PostProcessing& steps) {
+  if (!steps.any()) return absl::OkStatus();
+  const std::vector<dp::MeasuredShape> shapes = MarginalShapesOf(domain, release);
+  return shapes.empty() ? absl::OkStatus() : dp::CheckPostProcessing(domain, shapes, steps);
+}
+
+absl::StatusOr<double> ReleaseAnswers::HalfWidths::Of(dp::AnswerError error) {
+  if (error.terms == 0) {  // in proportion to the standard deviation
+    if (!unit_) {
+      ASSIGN_OR_RETURN(unit_, dp::HalfWidthOf(noise_, {.variance_factor = 1, .terms = 0}, level_));
+    }
+    return *unit_ * std::sqrt(error.variance_factor);
+  }
+  if (widths_.size() >= kMostExactWidths) error.terms = OnGrid(error.terms);
+  const auto found = widths_.find(error.terms);
+  if (found != widths_.end()) return found->second;
+  ASSIGN_OR_RETURN(const double width, dp::HalfWidthOf(noise_, error, level_));
+  widths_[error.terms] = width;
+  return width;
+}
+
+ReleaseAnswers::ReleaseAnswers(const dp::Domain& domain, const dp::WorkloadRelease& release, double level,
+                               const dp::PostProcessing& steps)
+    : domain_(domain),
+      release_(release),
+      level_(level),
+      steps_(steps),
+      deviation_(dp::ForecastError(release.noise).standard_deviation),
+      half_widths_(release.noise, level) {}
+
+absl::StatusOr<ReleaseAnswers> ReleaseAnswers::Create(const dp::Domain& domain,
+                                                      const dp::WorkloadRelease& release, double level,
+                                                      const dp::PostProcessing& steps) {
+  ReleaseAnswers answers(domain, release, level, steps);
+  if (steps.any()) {
+    ASSIGN_OR_RETURN(answers.processed_marginals_, ProcessedMarginals(domain, release, steps));
+  }
+  return answers;
+}
+
+absl::StatusOr<NoiseSummary> ReleaseAnswers::Noise() {
+  // Once for all: the mean absolute error of Gaussian noise is a long sum.
+  if (!noise_) {
+    ASSIGN_OR_RETURN(noise_, Summarize(release_.noise, level_));
+  }
+  return *noise_;
+}
+
+MeasurementSummary ReleaseAnswers::MeasurementOf(size_t set) const {
+  dp::Measurement measurement{.plan = release_.plans[set]};
+  std::map<size_t, size_t> places;
+  for (size_t& source : measurement.plan.sources) {
+    const auto [it, is_new] = places.try_emplace(source, measurement.measured.size());
+    if (is_new) measurement.measured.push_back(release_.measured[source]);
+    source = it->second;
+  }
+  return SummaryOf(domain_, measurement);
+}
+
+absl::StatusOr<AnsweredGroup> ReleaseAnswers::Next() {
+  while (next_group_ == release_.asked[next_set_].queries.groups.size()) {
+    ++next_set_;
+    next_group_ = 0;
+  }
+  const dp::AskedSet& asked = release_.asked[next_set_];
+  const dp::SetPlan& plan = release_.plans[next_set_];
+  dp::GroupAnswers answers;
+  if (steps_.any() && IsMarginals(asked)) {
+    answers = Processed(std::move(processed_marginals_[next_marginal_++]), steps_);
+  } else {
+    answers = StoredAnswers(domain_, release_, next_set_, next_group_);
+    if (steps_.any()) {
+      const dp::AnswerKind kind = asked.query_class == dp::QueryClass::kParities
+                                      ? dp::AnswerKind::kDifferences
+                                      : dp::AnswerKind::kCounts;
+      answers = Processed(dp::PostProcess(kind, AsReals(answers), steps_), steps_);
+    }
+  }
+  AnsweredGroup group{.counts = std::move(answers.counts), .estimates = std::move(answers.estimates)};
+  const std::vector<dp::AnswerError> errors = dp::ErrorsOf(domain_, asked.queries.groups[next_group_], plan,
+                                                           release_.measured[plan.sources[next_group_]]);
+  ++next_group_;
+  group.is_measured_itself = IsMarginals(asked) && errors.size() == 1 && errors.front().terms == 1;
+  if (group.is_measured_itself) return group;
+  for (const dp::AnswerError& error : errors) {
+    group.standard_deviations.push_back(deviation_ * std::sqrt(error.variance_factor));
+    ASSIGN_OR_RETURN(group.half_widths.emplace_back(), half_widths_.Of(error));
+  }
+  return group;
+}
+
+}  // namespace curator::service

@@ -1,0 +1,133 @@
+// Answers as a reader gets them: the numbers of a release, post-processed where that was asked for, beside
+// the error of the noise in them. And the errors that a planned release will have.
+//
+// Functions of public facts and released numbers: nothing here reads a record or charges anything.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "dp/domain/domain.h"
+#include "dp/workload/asked_set.h"
+#include "dp/workload/measurement.h"
+#include "dp/workload/noise_spec.h"
+#include "dp/workload/post_processing.h"
+#include "dp/workload/release.h"
+#include "dp/workload/workload_plan.h"
+
+namespace curator::service {
+
+// The noise in one measured value.
+struct NoiseSummary {
+  dp::NoiseSpec noise;
+  double standard_deviation = 0;
+  double expected_absolute_error = 0;
+  int64_t half_width = 0;  // of the interval at `level`
+  double level = 0;
+};
+// Errors: INVALID_ARGUMENT ("confidence_level") unless 0 < level < 1.
+absl::StatusOr<NoiseSummary> Summarize(const dp::NoiseSpec& noise, double level);
+
+// A query set that is answered as a table: one labelled row per answer (dp::Labels).
+struct TableShape {
+  std::vector<std::string> columns;
+  int64_t answers = 0;
+};
+TableShape TableShapeOf(const dp::Domain& domain, const dp::AskedSet& asked);
+
+// How one query set is measured.
+struct MeasurementSummary {
+  dp::Strategy strategy = dp::Strategy::kDirect;
+  std::string description;  // for display
+  int64_t measured_values = 0;
+};
+
+// What a query set's answers will be off by, from public facts alone.
+struct SetForecast {
+  bool is_measured_marginals =
+      false;  // then each cell has the noise of one measured value, and no more is said
+  MeasurementSummary measurement;
+  int64_t answers = 0;
+  double standard_deviation = 0;          // the root of the mean variance of the answers
+  double largest_standard_deviation = 0;  // of the answer with the largest variance,
+  double half_width = 0;                  // and the half width of its interval
+};
+// `set` is a position in `asked`, which `shape` was planned for. Errors: those of Summarize().
+absl::StatusOr<SetForecast> ForecastOf(const dp::Domain& domain, std::span<const dp::AskedSet> asked,
+                                       const dp::WorkloadShape& shape, const dp::NoiseSpec& noise, size_t set,
+                                       double level);
+
+// INVALID_ARGUMENT ("post_processing") when the marginals of `release` cannot be post-processed by `steps`.
+// Does not use the release's values, so a planned release can be checked before it is paid for.
+absl::Status CheckPostProcessing(const dp::Domain& domain, const dp::WorkloadRelease& release,
+                                 const dp::PostProcessing& steps);
+
+// The answers of one query group: whole numbers, or estimates. Errors are those before post-processing: one
+// entry for all answers alike, one for each, or none where they are unknown.
+struct AnsweredGroup {
+  std::vector<int64_t> counts;
+  std::vector<double> estimates;
+  // Whether each answer is one measured value: its error is the NoiseSummary, and the vectors below are
+  // empty.
+  bool is_measured_itself = false;
+  std::vector<double> standard_deviations;
+  std::vector<double> half_widths;
+
+  size_t size() const { return counts.empty() ? estimates.size() : counts.size(); }
+};
+
+// Reads the answers of a stored release, one query group after another. The same release gives the same
+// numbers each time. Holds references to the arguments of Create(). Not thread-safe.
+class ReleaseAnswers {
+ public:
+  // `level` is that of the half widths. Errors: those of CheckPostProcessing().
+  static absl::StatusOr<ReleaseAnswers> Create(const dp::Domain& domain, const dp::WorkloadRelease& release,
+                                               double level, const dp::PostProcessing& steps);
+
+  // The noise of the measured values. Errors: those of Summarize().
+  absl::StatusOr<NoiseSummary> Noise();
+
+  MeasurementSummary MeasurementOf(size_t set) const;
+
+  // The answers of the next group: those of the first set in order, then those of the next set. There must be
+  // one left. Marginals have been made to agree with each other, where `steps` say so.
+  absl::StatusOr<AnsweredGroup> Next();
+
+ private:
+  // The half widths of intervals at one level. Each is computed once; once 512 sums of different lengths are
+  // known, further lengths are rounded up by at most 5%, which makes no interval narrower.
+  class HalfWidths {
+   public:
+    HalfWidths(const dp::NoiseSpec& noise, double level) : noise_(noise), level_(level) {}
+
+    absl::StatusOr<double> Of(dp::AnswerError error);
+
+   private:
+    const dp::NoiseSpec noise_;
+    const double level_;
+    std::optional<double> unit_;  // of a variance factor of 1
+    std::map<int64_t, double> widths_;
+  };
+
+  ReleaseAnswers(const dp::Domain& domain, const dp::WorkloadRelease& release, double level,
+                 const dp::PostProcessing& steps);
+
+  const dp::Domain& domain_;
+  const dp::WorkloadRelease& release_;
+  const double level_;
+  const dp::PostProcessing steps_;
+  const double deviation_;  // of the noise in one measured value
+  HalfWidths half_widths_;
+  std::optional<NoiseSummary> noise_;
+  std::vector<std::vector<double>> processed_marginals_;  // of all sets in order; empty without `steps`
+  size_t next_marginal_ = 0;
+  size_t next_set_ = 0;
+  size_t next_group_ = 0;
+};
+
+}  // namespace curator::service

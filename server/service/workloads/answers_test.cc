@@ -1,0 +1,113 @@
+// Answers assembled from released numbers.
+#include "service/workloads/answers.h"
+
+#include <cmath>
+
+#include "service/testing/fixture.h"
+#include "service/workloads/resolve_workload.h"
+
+namespace curator::service {
+namespace {
+
+using ::testing::Each;
+using ::testing::ElementsAre;
+using ::testing::Ge;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+const dp::NoiseSpec kUnitLaplace{dp::Mechanism::kDiscreteLaplace, {1, 1}};
+const double kUnitDeviation = std::sqrt(2 * std::exp(-1.0)) / (1 - std::exp(-1.0));
+constexpr double kLevel = 0.95;
+
+const dp::Domain& People() {
+  static const dp::Schema schema = PeopleSchema();
+  return schema.domain;
+}
+
+// The counts of both sexes, measured themselves; and of the ages 0 to 19, from the counts of all ages.
+dp::WorkloadRelease SexAndYoung() {
+  const MarginalsQuery sex{.sets = {{"sex"}}};
+  const RangesQuery young{.attributes = {"age"}, .boxes = {{ValueInterval{"0", "19"}}}};
+  dp::WorkloadRelease release;
+  release.asked = ResolveWorkload(People(), {{sex}, {young}}).value();
+  release.plans = {{.strategy = dp::Strategy::kDirect, .sources = {0}},
+                   {.strategy = dp::Strategy::kBaseHistogram, .sources = {1}}};
+  release.measured = {{{0}, dp::EveryCell()}, {{1}, dp::EveryCell()}};
+  release.noise = kUnitLaplace;
+  release.values = {{5, -1}, {7, 8, 1, 1, 1, 1, 1, 1, 1, 1}};
+  return release;
+}
+
+TEST(Summarize, StatesTheErrorsOfOneMeasuredValue) {
+  const NoiseSummary summary = Summarize(kUnitLaplace, kLevel).value();
+  EXPECT_NEAR(summary.standard_deviation, kUnitDeviation, 1e-9);
+  EXPECT_EQ(summary.half_width, 3);  // P(|X| > 3) = 0.027, P(|X| > 2) = 0.073
+  EXPECT_EQ(summary.level, kLevel);
+  EXPECT_EQ(FieldOf(Summarize(kUnitLaplace, 1).status()), "confidence_level");
+}
+
+TEST(ReleaseAnswers, GivesMeasuredCellsAsTheyAreAndSumsWithTheirOwnErrors) {
+  const dp::WorkloadRelease release = SexAndYoung();
+  ReleaseAnswers answers = ReleaseAnswers::Create(People(), release, kLevel, {}).value();
+  const AnsweredGroup sex = answers.Next().value();
+  EXPECT_THAT(sex.counts, ElementsAre(5, -1));
+  EXPECT_TRUE(sex.is_measured_itself);
+  EXPECT_THAT(sex.half_widths, IsEmpty());
+  const AnsweredGroup young = answers.Next().value();
+  EXPECT_THAT(young.counts, ElementsAre(15));
+  EXPECT_FALSE(young.is_measured_itself);
+  ASSERT_THAT(young.standard_deviations, SizeIs(1));
+  EXPECT_NEAR(young.standard_deviations[0], std::sqrt(2.0) * kUnitDeviation, 1e-9);
+  ASSERT_THAT(young.half_widths, SizeIs(1));
+  EXPECT_GT(young.half_widths[0], 3);
+}
+
+TEST(ReleaseAnswers, ThatArePostProcessedKeepTheErrorsOfTheMeasurements) {
+  const dp::WorkloadRelease release = SexAndYoung();
+  const dp::PostProcessing steps{.non_negative = true, .integer = true};
+  ReleaseAnswers answers = ReleaseAnswers::Create(People(), release, kLevel, steps).value();
+  const AnsweredGroup sex = answers.Next().value();
+  EXPECT_THAT(sex.counts, SizeIs(2));
+  EXPECT_THAT(sex.counts, Each(Ge(0)));
+  EXPECT_TRUE(sex.is_measured_itself);
+  EXPECT_THAT(answers.Next()->counts, ElementsAre(15));
+}
+
+TEST(ReleaseAnswers, WithoutWholeNumbersArePostProcessedToEstimates) {
+  const dp::WorkloadRelease release = SexAndYoung();
+  ReleaseAnswers answers = ReleaseAnswers::Create(People(), release, kLevel, {.non_negative = true}).value();
+  const AnsweredGroup sex = answers.Next().value();
+  EXPECT_THAT(sex.counts, IsEmpty());
+  EXPECT_THAT(sex.estimates, SizeIs(2));
+}
+
+TEST(ReleaseAnswers, NamesWhatWasMeasuredForOneSetAlone) {
+  const dp::WorkloadRelease release = SexAndYoung();
+  const ReleaseAnswers answers = ReleaseAnswers::Create(People(), release, kLevel, {}).value();
+  EXPECT_EQ(answers.MeasurementOf(0).measured_values, 2);
+  EXPECT_EQ(answers.MeasurementOf(1).measured_values, 10);
+  EXPECT_EQ(answers.MeasurementOf(1).strategy, dp::Strategy::kBaseHistogram);
+}
+
+TEST(TableShapeOf, HasAColumnForEachAttributeAndARowForEachAnswer) {
+  const TableShape shape = TableShapeOf(People(), SexAndYoung().asked[1]);
+  EXPECT_THAT(shape.columns, ElementsAre("age"));
+  EXPECT_EQ(shape.answers, 1);
+}
+
+TEST(CheckPostProcessing, RefusesMoreCellsThanCanBeMadeToAgreeWithoutTheirValues) {
+  const int64_t most = dp::kMostProjectedCells;
+  const dp::Domain large =
+      dp::Domain::Create({dp::Attribute::Create("code", dp::CodedKind{most + 1}).value()}).value();
+  dp::WorkloadRelease planned;
+  planned.asked = ResolveWorkload(large, {{MarginalsQuery{.sets = {{"code"}}}}}).value();
+  planned.plans = {{.strategy = dp::Strategy::kDirect, .sources = {0}}};
+  planned.measured = planned.asked[0].queries.groups;
+  planned.noise = kUnitLaplace;
+  EXPECT_EQ(FieldOf(CheckPostProcessing(large, planned, {.non_negative = true, .consistent = true})),
+            "post_processing");
+  EXPECT_TRUE(CheckPostProcessing(large, planned, {}).ok());
+}
+
+}  // namespace
+}  // namespace curator::service
