@@ -47,11 +47,11 @@ ViewSampler::Step ViewSampler::MakeStep(const ViewTable& view, const OrderedView
   }
   step.cumulative.assign(view.cells.size(), 0.0);
   std::vector<size_t> known(view.cells.size());
-  Marginalization(view.set, view.sizes, ordered.known).ForEachCell([&](size_t cell, size_t folded) {
-    known[cell] = folded;
+  Marginalization(view.set, view.sizes, ordered.known).ForEachCell([&](size_t cell, size_t of_subset) {
+    known[cell] = of_subset;
   });
-  Marginalization(view.set, view.sizes, ordered.added).ForEachCell([&](size_t cell, size_t folded) {
-    step.cumulative[known[cell] * step.added_cells + folded] = view.cells[cell];
+  Marginalization(view.set, view.sizes, ordered.added).ForEachCell([&](size_t cell, size_t of_subset) {
+    step.cumulative[known[cell] * step.added_cells + of_subset] = view.cells[cell];
   });
   for (size_t start = 0; start < step.cumulative.size(); start += step.added_cells) {
     const auto slice = std::span(step.cumulative).subspan(start, step.added_cells);

@@ -1,4 +1,5 @@
-// One product of marginals' factors over a table: its weights, and how it is written down.
+// Products of marginals' factors over a table, which is what multiplicative weights make: their weights and
+// their stored bytes.
 //
 // Thread-safe: plain values and pure functions.
 #pragma once
@@ -14,11 +15,6 @@
 #include "dp/synthesis/pacer.h"
 
 namespace curator::dp {
-
-// Weights that are a product: a uniform base times one factor for every cell of some marginals. This is what
-// multiplicative weights make, and all that needs to be kept of them.
-//
-// Thread-safe: plain values and pure functions.
 
 // The natural logarithms of a marginal's factors, row-major.
 struct LogFactor {

@@ -54,8 +54,8 @@ enum class Projection {
 
 // A y >= 0 that sums to 1, vanishes where `reachable` is 0, and minimises |y - noisy|_1 among those. `mass`
 // is what the distribution has in each cell now: it decides between minimisers under kNearest. Where no
-// reachable cell has a positive answer, y is `mass`: the answers say nothing. All three are equally long;
-// `mass` sums to 1 over reachable cells.
+// reachable cell has a positive answer, y is `mass`. All three are equally long; `mass` sums to 1 over
+// reachable cells.
 std::vector<double> ProjectAnswers(std::span<const double> noisy, std::span<const uint8_t> reachable,
                                    std::span<const double> mass, Projection projection);
 
@@ -67,11 +67,11 @@ struct MarginalOfRecords {
 
 struct EstimationRule {
   int64_t most_sweeps = 100;  // over all marginals
-  double converged = 1e-6;    // a sweep in which no marginal had to move by more (in L1) is the last
+  double converged = 1e-6;    // converged: a sweep in which no marginal moved by more (in L1)
   Projection projection = Projection::kNearest;
 };
 
-// How it went, for people.
+// How an estimation converged, for display.
 struct Convergence {
   int64_t sweeps = 0;
   double last_movement = 0;  // the largest L1 distance that a marginal had to move in the last sweep
@@ -86,19 +86,19 @@ absl::StatusOr<Convergence> EstimateDistribution(std::span<const MarginalOfRecor
                                                  const EstimationRule& rule, std::span<double> weights,
                                                  Pacer& pacer);
 
-// How far answers are trusted: noise that moves each by `deviation` (in shares), beside a prior that is worth
+// How much answers count: noise that moves each by `deviation` (in shares), beside a prior that is worth
 // `trust` records.
 struct Trust {
   double deviation = 0;
   double trust = 1;
 };
 
-// The same with answers that are heeded only as far as their noise lets them be known: the minimiser of
+// The same with answers that count only as far as their noise allows: the minimiser of
 //   trust * KL(q | prior) + sum over answers ((answer - q's) / deviation)^2 / 2
 // among distributions, by exact maximisation over the factors of one marginal after the other. It has one
-// minimum also when answers contradict each other. Answers of cells without records are left out. For the
-// sake of convergence answers are taken to be no firmer than deviation^2 trust = 1/256: what is missed then
-// is small beside what a support can represent, and EstimateDistribution() heeds answers whole.
+// minimum also when answers contradict each other. Answers of cells without records are left out. To
+// converge, answers are taken to be no firmer than deviation^2 trust = 1/256: what is missed then is small
+// beside what a support can represent, and EstimateDistribution() meets answers exactly.
 absl::StatusOr<Convergence> EstimateWeighed(std::span<const MarginalOfRecords> marginals,
                                             std::span<const std::vector<double>> shares, const Trust& trust,
                                             const EstimationRule& rule, std::span<double> weights,
