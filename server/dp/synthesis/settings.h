@@ -37,8 +37,8 @@ struct Setting {
   std::string key;
   std::string summary;
   std::string default_value;  // as displayed, e.g. "chosen from the workload"
-  std::optional<std::string>
-      fixed_value;  // what an absent setting stands for, unless it follows from the request
+  // The value of an absent setting, unless it follows from the request.
+  std::optional<std::string> fixed_value;
   // None: any text, or a number whose range follows from the request.
   std::variant<std::monostate, IntegerRange, RealRange, ChoiceNames> allowed;
 };

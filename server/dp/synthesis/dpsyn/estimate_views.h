@@ -1,4 +1,4 @@
-// From noisy views to views that agree and have no negative counts.
+// Estimates views that agree and have no negative counts from noisy ones.
 //
 // Functions of public noisy answers; thread-safe.
 #pragma once
@@ -24,7 +24,7 @@ struct ViewEstimation {
   int rounds = 20;       // of consistency and Ripple, or sweeps of raking, at most
 };
 
-// The views, estimated: each cell is 0 or more, and all agree on every shared set, up to rounding. Both hold
+// Estimates the views: each cell is 0 or more, and all agree on every shared set, up to rounding. Both hold
 // exactly, whatever the number of rounds: a last pass of consistency restores agreement, and cells that it
 // leaves below 0 are lifted by mixing each view with its uniform table, all in the same proportion, which
 // keeps them in agreement. When the total of the views is not positive, all cells are 0. `shared` are
@@ -37,8 +37,8 @@ absl::StatusOr<std::vector<ViewTable>> EstimateViews(const ViewEstimation& rule,
 // its total. While a cell is below -threshold: it becomes 0, and its deficit is taken in equal parts from its
 // h neighbours, the cells that differ from it in one attribute (h is the sum of the attributes' sizes less
 // 1). The total stays what it was. Where the total is not positive, or after four times as many steps as
-// there are cells, the nearest non-negative counts of that total (of 0 when it is negative) end it. Errors:
-// CANCELLED as in Pacer.
+// there are cells, the nearest non-negative counts of that total (of 0 when it is negative) are taken.
+// Errors: CANCELLED as in Pacer.
 absl::Status Ripple(double threshold, ViewTable& view, Pacer& pacer);
 
 // Shrinkage of noisy views towards what their smaller marginals imply.
@@ -47,9 +47,9 @@ absl::Status Ripple(double threshold, ViewTable& view, Pacer& pacer);
 // smaller marginals (for a pair of attributes: their independence) plus a deviation, whose variance is
 // estimated over all cells of the view with about the same expectation, from the noisy deviations themselves.
 // The estimate is the posterior mean: expectation + v / (v + sigma^2) * deviation. Where deviations are
-// beyond what noise explains (by two standard errors), they stay; where not, they go. Pairs are shrunk
-// towards independence, and a view of more attributes towards the largest entropy with its pairs. Then the
-// nearest table is sought that is not negative and has the well-known counts of single attributes
+// beyond what noise explains (by two standard errors), they are kept; where not, they are removed. Pairs are
+// shrunk towards independence, and a view of more attributes towards the largest entropy with its pairs. Then
+// the nearest table is sought that is not negative and has the well-known counts of single attributes
 // (ProjectOnto()).
 
 // Shrinks `view` (noise of view.variance on each cell) towards `expected`, cell by cell; results may be

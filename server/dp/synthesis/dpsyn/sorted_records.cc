@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/status_macros.h"
+#include "dp/domain/attribute_set.h"
 #include "dp/domain/row_major.h"
 
 namespace curator::dp {
@@ -25,8 +26,7 @@ SortedRecords::SortedRecords(std::span<const ViewTable> views, const std::vector
     step.sizes.assign(view.sizes.begin(), view.sizes.end());
     step.strides = RowMajorStrides(step.sizes);
     for (size_t i = 0; i < view.set.size(); ++i) {
-      step.places.push_back(
-          static_cast<size_t>(std::ranges::lower_bound(attributes, view.set[i]) - attributes.begin()));
+      step.places.push_back(*PositionIn(attributes, view.set[i]));
       step.known.push_back(Contains(ordered.known, view.set[i]));
     }
     const Marginalization map(view.set, view.sizes, ordered.known);

@@ -12,6 +12,7 @@
 #include "absl/strings/str_split.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
+#include "dp/domain/attribute_set.h"
 #include "dp/synthesis/dpsyn/covering_design.h"
 #include "dp/synthesis/dpsyn/view_table.h"
 #include "dp/workload/marginals.h"
@@ -64,8 +65,7 @@ std::vector<AttributeSet> BlocksFor(const Wanted& wanted, std::span<const Attrib
   for (const AttributeSet& target : targets) {
     AttributeSet& local = request.targets.emplace_back();
     for (const uint32_t attribute : target)
-      local.push_back(static_cast<uint32_t>(std::ranges::lower_bound(wanted.attributes, attribute) -
-                                            wanted.attributes.begin()));
+      local.push_back(static_cast<uint32_t>(*PositionIn(wanted.attributes, attribute)));
   }
   std::vector<AttributeSet> views;
   for (const AttributeSet& block : CoveringDesign(request)) {

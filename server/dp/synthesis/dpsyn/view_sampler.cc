@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "dp/domain/attribute_set.h"
 #include "dp/domain/row_major.h"
 
 namespace curator::dp {
@@ -33,8 +34,7 @@ ViewSampler::Step ViewSampler::MakeStep(const ViewTable& view, const OrderedView
   Step step;
   const std::vector<int64_t> known_strides = StridesWithin(view.set, view.sizes, ordered.known);
   for (size_t i = view.set.size(); i-- > 0;) {
-    const auto place =
-        static_cast<size_t>(std::ranges::lower_bound(attributes, view.set[i]) - attributes.begin());
+    const size_t place = *PositionIn(attributes, view.set[i]);
     const auto size = static_cast<size_t>(view.sizes[i]);
     if (known_strides[i] > 0) {
       step.known_places.push_back(place);

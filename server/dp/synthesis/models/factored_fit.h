@@ -1,7 +1,7 @@
 // Weights over a domain too large to hold, as a product over components: sets of attributes that measured
 // queries have joined (Hardt, Ligett, McSherry 2012, section 4). Attributes of different components are
-// independent, and untouched ones uniform, in the multiplicative weights of these queries; so memory follows
-// what was measured, not the domain. With one component over all attributes this is the dense form.
+// independent, and untouched ones uniform, in the multiplicative weights of these queries; so memory depends
+// on what was measured, not on the domain. With one component over all attributes this is the dense form.
 //
 // Each component is fitted to the noisy number of records on its own.
 //
@@ -34,8 +34,8 @@ class FactoredFit {
   // Without components: uniform. `domain` must outlive it. `max_cells`: of all components' tables together.
   FactoredFit(const Domain& domain, NoisyRecords records, int64_t max_cells);
 
-  // Whether a measurement over `set` would leave the tables within max_cells. Once it would not, it never
-  // will again.
+  // Whether a measurement over `set` would leave the tables within max_cells. Once it would not, it
+  // never will again.
   bool Fits(const AttributeSet& set) const;
 
   // Makes the set's attributes part of one component; nothing changes but the form. Errors: INVALID_ARGUMENT

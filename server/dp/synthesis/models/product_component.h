@@ -48,7 +48,8 @@ void WriteSet(CanonicalWriter& writer, const AttributeSet& set);
 void WriteComponent(CanonicalWriter& writer, const ProductComponent& component);
 void WriteLines(CanonicalWriter& writer, const std::vector<std::string>& lines);
 
-// What these wrote. The reader refuses what is not finite, and sets that do not rise within `domain`.
+// Read what these wrote. The reader refuses numbers that are not finite and sets that do not rise within
+// `domain`.
 AttributeSet ReadSet(CanonicalReader& reader, const Domain& domain);
 ProductComponent ReadComponent(CanonicalReader& reader, const Domain& domain);
 std::vector<std::string> ReadLines(CanonicalReader& reader);

@@ -4,8 +4,13 @@
 // marginal's cells, and the weights take the step of least relative entropy to it. (The paper visits them at
 // random; in turn needs no randomness and is iterative proportional fitting when the answers are consistent.)
 //
-// Everything here is a function of public noisy answers, with the same bits on every machine. Not
-// thread-safe.
+// A step gives the distribution that has the wanted answers and is otherwise as near as possible to the one
+// before, in relative entropy. Distributions are weights over finitely many records (or all cells of a
+// domain), which sum to 1. A partial workload of L1 norm 1 is a set of disjoint cells: it is given as the
+// cell of each record.
+//
+// Everything here is a function of public noisy answers, with the same bits on every machine. Thread-safe:
+// functions change nothing but their arguments.
 #pragma once
 
 #include <cstdint>
@@ -18,14 +23,6 @@
 #include "dp/synthesis/pacer.h"
 
 namespace curator::dp {
-
-// The step of prior-aware estimation (Tao, Bater, Machanavajjhala 2021): the distribution that has the wanted
-// answers and is otherwise as near as possible to the one before, in relative entropy.
-//
-// Distributions are weights over finitely many records (or all cells of a domain), which sum to 1. A partial
-// workload of L1 norm 1 is a set of disjoint cells: it is given as the cell of each record.
-//
-// Everything here is a function of public noisy answers, with the same bits on every machine. Thread-safe.
 
 // The cell of a record that no query of the partial workload counts.
 inline constexpr uint32_t kUncovered = std::numeric_limits<uint32_t>::max();
@@ -67,14 +64,14 @@ struct MarginalOfRecords {
 
 struct EstimationRule {
   int64_t most_sweeps = 100;  // over all marginals
-  double converged = 1e-6;    // converged: a sweep in which no marginal moved by more (in L1)
+  double converged = 1e-6;    // a sweep in which no marginal moves by more (in L1) is the last
   Projection projection = Projection::kNearest;
 };
 
 // How an estimation converged, for display.
 struct Convergence {
   int64_t sweeps = 0;
-  double last_movement = 0;  // the largest L1 distance that a marginal had to move in the last sweep
+  double last_movement = 0;  // the largest L1 distance that a marginal moved in the last sweep
   double distance = 0;       // the mean over marginals of |answers - estimate|_1 at the end, in shares
   double unreachable = 0;    // the largest share of a marginal's answers in cells that no record lies in
 };

@@ -36,7 +36,7 @@ class PriorRecords {
                                                  AttributeSet attributes, Pacer& pacer);
 
   // Every cell of the product of `attributes`, in row-major order; those that are not in the table have the
-  // share 0. Further errors: INVALID_ARGUMENT ("settings.support") for more than `most_cells` of them.
+  // share 0. Further errors: INVALID_ARGUMENT ("settings.support") for more than `most_cells` cells.
   static absl::StatusOr<PriorRecords> AllCells(const Domain& domain, const PublicTable& table,
                                                AttributeSet attributes, int64_t most_cells, Pacer& pacer);
 
@@ -49,7 +49,7 @@ class PriorRecords {
   // attributes() or has 2^32 cells or more; CANCELLED as in Pacer.
   absl::StatusOr<std::vector<uint32_t>> CellsOf(const AttributeSet& set, Pacer& pacer) const;
 
-  // The same with the cells that can be reached.
+  // CellsOf(), and which cells have a record.
   absl::StatusOr<MarginalOfRecords> MarginalOf(const AttributeSet& set, Pacer& pacer) const;
 
  private:

@@ -9,7 +9,7 @@
 //     (AtLeast(), or one product for each cell that a linear query counts);
 //   - a whole marginal is all of its cells.
 // The loss is the sum over answers of weight * (answer of the rows - given answer)^2, both as shares of the
-// records. Adam goes down its gradient.
+// records. Adam descends its gradient.
 //
 // Interface. Projector is all that the method knows about optimisation: an implementation on another
 // processor takes the same problem and returns rows. It must be a pure function, to the last bit on all
@@ -107,8 +107,9 @@ class Projector {
  public:
   virtual ~Projector() = default;
 
-  // Starts from `start`. `progress` gets shares of the most steps there may be. Errors: INVALID_ARGUMENT for
-  // a problem that does not fit the layout (positions, cells, columns); CANCELLED as in Pacer.
+  // Starts from `start`. `progress` receives the share of rule.most_steps that is done. Errors:
+  // INVALID_ARGUMENT for a problem that does not fit the layout (positions, cells, columns); CANCELLED as in
+  // Pacer.
   virtual absl::StatusOr<Projected> Project(const ProjectionProblem& problem, RelaxedRows start,
                                             const ProjectionRule& rule, Pacer& pacer,
                                             const Progress& progress = NoProgress()) const = 0;

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
+#include "dp/domain/attribute_set.h"
 #include "dp/kernel/selection_score.h"
 #include "dp/synthesis/budget_split.h"
 #include "dp/synthesis/models/portable_math.h"
@@ -331,9 +332,7 @@ RapRounds DefaultRounds(const AttributeSet& attributes, const std::vector<Attrib
   std::vector<bool> seen(attributes.size() * attributes.size());
   int64_t pairs = 0;
   int64_t distinct = 0;
-  const auto position_of = [&](uint32_t attribute) {
-    return static_cast<size_t>(std::ranges::lower_bound(attributes, attribute) - attributes.begin());
-  };
+  const auto position_of = [&](uint32_t attribute) { return *PositionIn(attributes, attribute); };
   for (const AttributeSet& set : sets) {
     for (size_t i = 0; i < set.size(); ++i) {
       const size_t row = position_of(set[i]) * attributes.size();

@@ -21,7 +21,7 @@
 
 namespace curator::dp {
 
-// Where each round's projection starts: from the rows of the round before, or afresh.
+// Where each round's projection starts: from the rows of the round before, or from scratch.
 enum class RapStart { kWarm, kCold };
 
 // The unit of choosing and measuring: whole marginals, each at the price of one query, or the workload's
@@ -66,7 +66,7 @@ struct RapSchedule {
   NoiseSpec marginal_noise;  // or of a query
   std::optional<Epsilon> selection;
   std::vector<CountedEvent> draws;
-  std::optional<LinearDraws> linear;  // for the accounts of parts; none where that does not hold
+  std::optional<LinearDraws> linear;  // for the accounts of parts; none where draws are not linear
   int64_t most_cells = 0;             // of all answers that a step of the optimiser reads
   int64_t fit_bytes = 0;              // that the fit holds in memory, at most
 };

@@ -94,8 +94,8 @@ class RelaxedLayout {
 };
 
 inline constexpr size_t kMostRelaxedElements = size_t{1} << 26;
-inline constexpr int64_t kMostRelaxedRows =
-    20'000;  // that a request may ask for, and a stored model may have
+// The most rows of a request and of a stored model.
+inline constexpr int64_t kMostRelaxedRows = 20'000;
 
 // The number of one-hot columns of these attributes.
 int64_t OneHotColumns(const Domain& domain, const AttributeSet& attributes);
