@@ -47,7 +47,7 @@ std::vector<double> FitAllParities(const BenchTable& table, double epsilon, int 
     const std::vector<double> answer(answers[i].begin(), answers[i].end());
     if (!fit.Add({groups[i], answer, deviation}, pacer).ok()) return {};
   }
-  const dp::ReplayRule rule{.most_sweeps = 300, .settled = 0.01, .prior_weight = 1 / deviation};
+  const dp::ReplayRule rule{.most_sweeps = 300, .converged = 0.01, .prior_weight = 1 / deviation};
   if (!fit.Replay(rule, pacer).ok()) return {};
   return {fit.weights().begin(), fit.weights().end()};
 }

@@ -61,13 +61,14 @@ class Attribute {
   // outside.
   std::optional<uint32_t> Encode(std::string_view cell) const;
 
-  // The same of a number, but for one below or above all bins, which is the first or the last.
+  // Like Encode(), but a number below all bins gets the first code and one above them the last.
   std::optional<uint32_t> EncodeClamped(std::string_view cell) const;
 
-  // Why Encode() found nothing, for the owner, without repeating the cell: "is above the largest value, 90".
+  // The reason why Encode() found nothing, for the owner, without repeating the cell: "is above the largest
+  // value, 90".
   std::string WhyOutside(std::string_view cell) const;
 
-  // A bin for people: the category, "[30, 35)", "17", or the code. The last interval is closed: "[85, 90]".
+  // The label of a bin: the category, "[30, 35)", "17", or the code. The last interval is closed: "[85, 90]".
   // `code` is below size().
   std::string Label(uint32_t code) const { return IntervalLabel(code, code); }
 

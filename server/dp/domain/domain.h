@@ -47,13 +47,14 @@ class Domain {
   std::vector<Attribute> attributes_;
 };
 
-// Who one record belongs to, for the guarantee.
+// The neighbouring datasets of the guarantee, and the unit that owns records.
 enum class NeighbourRelation { kAddRemove, kReplaceOne };
 struct RecordUnit {
   bool operator==(const RecordUnit&) const = default;
 };
-struct PersonUnit {  // a person owns at most max_records records; which, the id column says (it is never
-                     // released)
+
+// A person owns at most max_records records; the id column, which is never released, names the owner.
+struct PersonUnit {
   std::string id_column;
   int64_t max_records = 1;
   bool operator==(const PersonUnit&) const = default;
@@ -61,8 +62,9 @@ struct PersonUnit {  // a person owns at most max_records records; which, the id
 inline constexpr int64_t kMaxRecordsPerUnit = 1'000'000;
 inline constexpr int64_t kNoRecordBound = std::numeric_limits<int64_t>::max();
 
-struct GroupUnit {  // all records that share a group id, at most max_records of them; with kNoRecordBound any
-                    // number: then counts of records are refused
+// All records that share a group id are one unit, at most max_records of them; with kNoRecordBound any
+// number, but then counts of records are refused.
+struct GroupUnit {
   std::string id_column;
   int64_t max_records = 1;
   bool operator==(const GroupUnit&) const = default;
@@ -73,7 +75,7 @@ using PrivacyUnit = std::variant<RecordUnit, PersonUnit, GroupUnit>;
 // groups may be the privacy unit; where a record is the unit, a record's group is as private as the record.
 struct Nesting {
   std::string
-      group_column;       // tells groups apart; never released, no attribute. Of a group unit, its id column
+      group_column;  // distinguishes groups; never released, not an attribute; of a group unit, its id column
   uint32_t response = 0;  // an attribute whose codes stand for numbers (response.h)
   // Of a record unit: no group has more records, which is promised by the owner and checked at import. None
   // is left out to keep it: a record would then take the place of one that is removed, and two would change.
@@ -105,8 +107,8 @@ std::optional<std::string> IdColumnOf(const PrivacyUnit& unit);
 // that are units of their own lie; none where there are neither.
 std::optional<std::string> IdColumnOf(const Schema& schema);
 
-// How much one unit can change counts: at most `max_records` records enter, leave or change (kNoRecordBound:
-// any number).
+// The bound of what one unit can change: at most `max_records` records enter, leave or change
+// (kNoRecordBound: any number).
 struct UnitBound {
   NeighbourRelation relation = NeighbourRelation::kAddRemove;
   int64_t max_records = 1;

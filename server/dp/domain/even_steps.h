@@ -20,8 +20,8 @@ inline constexpr int kMostStepDigits = 9;  // after the point
 
 // min, min + step, ..., max: each the double nearest to its decimal, on every machine, so that "0.3" lies in
 // [0.3, 0.4) where steps are 0.1. Errors: INVALID_ARGUMENT ("numeric.step") for numbers that are not finite,
-// have more digits after the point than kMostStepDigits, or are too large to be counted in such digits; for a
-// step that is not positive or does not divide the distance between the bounds; for too many bins.
+// have more digits after the point than kMostStepDigits, or overflow when counted in units of the last digit;
+// for a step that is not positive or does not divide the distance between the bounds; for too many bins.
 absl::StatusOr<std::vector<double>> EdgesOf(const EvenSteps& steps);
 
 }  // namespace curator::dp

@@ -1,4 +1,4 @@
-// The numbers that the response of nested records stands for: public facts.
+// The numbers that the codes of the response of nested records stand for: public facts.
 //
 // Thread-safe: a pure function.
 #pragma once

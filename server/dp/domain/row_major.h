@@ -1,7 +1,9 @@
 // Row-major numbering of a table's cells: the codes of the last attribute vary fastest.
 //
-// `sizes` are those of the table's attributes, in their order; the caller sees to it that the number of cells
-// fits their type. Thread-safe: pure functions.
+// `sizes` are those of the table's attributes, in their order; the number of cells must fit their type. Loops
+// that visit every cell in order, or sum a table out axis by axis (DenseMarginal, Marginalization, SumOut(),
+// ProjectCounts()), step from cell to cell instead of computing codes, for speed. Thread-safe: pure
+// functions.
 #pragma once
 
 #include <concepts>

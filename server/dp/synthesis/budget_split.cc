@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <string>
 #include <variant>
 
@@ -12,26 +13,10 @@
 #include "dp/sensitivity/sensitivity.h"
 
 namespace curator::dp {
+namespace {
 
-absl::Status BudgetShare::TooSmallFor(std::string_view what) const {
-  return InvalidField(field(), absl::StrCat("is too small to be split over ", std::string(what)));
-}
-
-BudgetShare WholeOf(const Budget& budget) {
-  if (const auto* pure = std::get_if<PureBudget>(&budget))
-    return {.is_pure = true, .units = pure->epsilon.units()};
-  return {.is_pure = false, .units = std::get<ZcdpBudget>(budget).rho.units()};
-}
-
-int64_t RecordCountUnits(int64_t units, int64_t parts) {
-  return std::max<int64_t>(1, units / parts);
-}
-
-absl::StatusOr<NoiseSpec> NoiseFor(const BudgetShare& share, const Sensitivity& sensitivity) {
-  if (share.is_pure) return LaplaceNoiseFor(sensitivity, Epsilon(share.units));
-  return GaussianNoiseFor(sensitivity, Rho(share.units));
-}
-
+// The largest epsilon, up to a part in 2^24, whose exact cost is at most `rho`; none when even the smallest
+// costs more.
 absl::StatusOr<std::optional<Epsilon>> AffordableSelection(Rho rho) {
   RuleSpec zcdp;
   zcdp.kind = RuleKind::kZcdp;
@@ -60,6 +45,27 @@ absl::StatusOr<std::optional<Epsilon>> AffordableSelection(Rho rho) {
   }
   if (low == 0) return std::optional<Epsilon>();
   return std::optional<Epsilon>(Epsilon(low));
+}
+
+}  // namespace
+
+absl::Status BudgetShare::TooSmallFor(std::string_view what) const {
+  return InvalidField(field(), absl::StrCat("is too small to be split over ", std::string(what)));
+}
+
+BudgetShare WholeOf(const Budget& budget) {
+  if (const auto* pure = std::get_if<PureBudget>(&budget))
+    return {.is_pure = true, .units = pure->epsilon.units()};
+  return {.is_pure = false, .units = std::get<ZcdpBudget>(budget).rho.units()};
+}
+
+int64_t RecordCountUnits(int64_t units, int64_t parts) {
+  return std::max<int64_t>(1, units / parts);
+}
+
+absl::StatusOr<NoiseSpec> NoiseFor(const BudgetShare& share, const Sensitivity& sensitivity) {
+  if (share.is_pure) return LaplaceNoiseFor(sensitivity, Epsilon(share.units));
+  return GaussianNoiseFor(sensitivity, Rho(share.units));
 }
 
 absl::StatusOr<Epsilon> SelectionFor(const BudgetShare& share, std::string_view what) {

@@ -7,7 +7,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -50,11 +49,8 @@ int64_t RecordCountUnits(int64_t units, int64_t parts);
 // Errors: those of LaplaceNoiseFor() and GaussianNoiseFor().
 absl::StatusOr<NoiseSpec> NoiseFor(const BudgetShare& share, const Sensitivity& sensitivity);
 
-// The largest epsilon, up to a part in 2^24, of an exponential mechanism whose exact cost (bounded range,
-// dp/accounting/event.h) is at most `rho`; none when even the smallest costs more.
-absl::StatusOr<std::optional<Epsilon>> AffordableSelection(Rho rho);
-
-// The epsilon of an exponential mechanism that `share` pays for. Errors: INVALID_ARGUMENT (share.field()),
+// The largest epsilon of an exponential mechanism that `share` pays for: of rho, up to a part in 2^24, by the
+// mechanism's exact cost (bounded range, dp/accounting/event.h). Errors: INVALID_ARGUMENT (share.field()),
 // "is too small to pay for `what`", when it pays for none.
 absl::StatusOr<Epsilon> SelectionFor(const BudgetShare& share, std::string_view what);
 

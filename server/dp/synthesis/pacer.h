@@ -20,9 +20,9 @@ class Pacer {
 
   explicit Pacer(std::stop_token stop) : stop_(std::move(stop)) {}
 
-  // Counts `steps` elementary steps (a cell read or written) that are about to be done. Errors: CANCELLED when
-  // a stop was requested. As long as calls count at most kMostSteps, fewer than 2^20 steps pass between two
-  // checks.
+  // Counts `steps` elementary steps (a cell read or written) that are about to be done. Errors: CANCELLED
+  // when a stop was requested. As long as calls count at most kMostSteps, fewer than 2^20 steps pass between
+  // two checks.
   absl::Status Advance(int64_t steps) {
     steps_ += steps;
     since_check_ += steps;

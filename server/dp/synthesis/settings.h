@@ -1,4 +1,4 @@
-// The settings of a method: one table of them is the help that clients see and what a request is read by.
+// The settings of a method: one table from which clients get help and requests are read.
 //
 // Thread-safe but for SettingsReader: plain values and pure functions.
 #pragma once
@@ -37,8 +37,8 @@ struct Setting {
   std::string key;
   std::string summary;
   std::string default_value;  // as displayed, e.g. "chosen from the workload"
-  std::optional<std::string>
-      fixed_value;  // what an absent setting stands for, unless it follows from the request
+  // The value of an absent setting, unless it follows from the request.
+  std::optional<std::string> fixed_value;
   // None: any text, or a number whose range follows from the request.
   std::variant<std::monostate, IntegerRange, RealRange, ChoiceNames> allowed;
 };
@@ -47,7 +47,8 @@ struct Setting {
 Setting IntegerSetting(std::string key, std::string_view help, int64_t fixed, IntegerRange range);
 Setting RealSetting(std::string key, std::string_view help, double fixed, RealRange range);
 
-// Numbers whose default follows from the request: `default_text` says how. Without a range that follows, too.
+// Numbers whose default follows from the request: `default_text` describes it. Without `range` the range
+// follows from the request, too.
 Setting IntegerSetting(std::string key, std::string_view help, std::string default_text,
                        std::optional<IntegerRange> range = std::nullopt);
 Setting RealSetting(std::string key, std::string_view help, std::string default_text,
@@ -86,8 +87,8 @@ Setting ChoiceSetting(std::string key, std::string_view help, const Choices<Valu
 
 // Reads the settings of one request by a method's table. Not thread-safe.
 //
-// Errors of all readers: INVALID_ARGUMENT ("settings.KEY") for a value that is not allowed; INTERNAL for a key
-// that is not in the table, or has no fixed default or range and is given none.
+// Errors of all readers: INVALID_ARGUMENT ("settings.KEY") for a value that is not allowed; INTERNAL for a
+// key that is not in the table, or has no fixed default or range and is given none.
 class SettingsReader {
  public:
   // Both must outlive it.

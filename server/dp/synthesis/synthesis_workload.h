@@ -1,5 +1,5 @@
-// What synthetic data should get right, as groups of linear queries (dp/queries/linear_queries.h): what
-// every method shares in reading it.
+// The workload of a synthesis: groups of linear queries (dp/queries/linear_queries.h) that the synthetic
+// data should answer well, and how every method reads them.
 //
 // A whole marginal is a group of every cell. A group of listed queries is a class of questions over one
 // marginal: single cells, ranges, parities, predicates.
@@ -18,8 +18,8 @@
 
 namespace curator::dp {
 
-// What one request may ask a synthesis for: more marginals than can be answered, because few of them are
-// measured. All pairs of a thousand attributes are 499,500.
+// Limits of one request: more marginals than in a request for answers, because few of them are measured. All
+// pairs of a thousand attributes are 499,500.
 inline constexpr WorkloadLimits kSynthesisLimits{.max_marginals = 1'000'000};
 
 // One group of every cell for each set, in their order.
@@ -27,10 +27,10 @@ std::vector<QueryGroup> WholeMarginals(std::span<const AttributeSet> sets);
 
 bool IsWholeMarginal(const QueryGroup& group);
 
-// The query at `index` of a group that is no whole marginal, as a group by itself.
+// The query at `index` of a group of queries, as a group of its own.
 QueryGroup SingleQuery(const QueryGroup& group, size_t index);
 
-// The queries of a group that is no whole marginal, each as weighted cells.
+// The queries of a group that is not a whole marginal, each as weighted cells.
 std::vector<LinearQuery> TermsOf(const Domain& domain, const QueryGroup& group);
 
 // Whether every group is a whole marginal.

@@ -1,8 +1,8 @@
 // The contract of every method that makes a synthetic population.
 //
 // A synthesizer sees public facts and the kernel's noisy answers, nothing else; so whatever it computes is
-// post-processing, and its price is the schedule of draws that Plan() lists. The laws that every synthesizer
-// obeys run over Synthesizers() by themselves (synthesizer_laws_test.cc).
+// post-processing, and its price is the schedule of draws that Plan() lists. synthesizer_laws_test.cc checks
+// the laws of this contract for every method in Synthesizers().
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@
 
 namespace curator::dp {
 
-// What is public about records that lie in groups (pupils in schools) and have a numeric response: declared
+// Public facts about records that lie in groups (pupils in schools) and have a numeric response: declared
 // by the owner before a record is read. Whether one record or one whole group is protected is the dataset's
 // unit.
 enum class NestedUnit { kRecord, kGroup };
@@ -49,7 +49,7 @@ struct NestedFacts {
   NestedUnit unit = NestedUnit::kRecord;
 };
 
-// A request, all of it public.
+// A request; everything in it is public.
 struct SynthesisInput {
   Domain domain;
   UnitBound unit_bound;
@@ -62,25 +62,25 @@ struct SynthesisInput {
   // Public records over `domain`, for a method that starts from some (it has the setting "prior"); else null.
   std::shared_ptr<const PublicTable> prior = nullptr;
   std::optional<NestedFacts> nested = std::nullopt;  // of a schema that names groups and a response
-  // What this request was charged with, when it is a repetition: what depends on certificates (the price, and
-  // noise that is scaled until a certificate fits) is then as it was, not computed again.
+  // The event that this request was charged, when it is a repetition: what depends on certificates (the
+  // price, and noise that is scaled until a certificate fits) is then reused, not computed again.
   std::optional<Event> charged = std::nullopt;
 };
 
-// What a request will do and cost, before any look at the data.
+// What a request will do and cost, computed without access to the data.
 struct SynthesisPlan {
   std::vector<CountedEvent> draws;              // what the kernel's meter admits
   Event event;                                  // what is charged and recorded
   std::map<std::string, std::string> settings;  // every key, defaults filled in
-  std::vector<std::string> schedule;            // lines for people
+  std::vector<std::string> schedule;            // for display
   int64_t model_cells = 0;                      // cells of the largest table that the method holds in memory
-  // For the accounts of parts, where all draws are such; without it a part pays more
+  // For the accounts of parts, when all draws are linear; without it a part pays more
   // (dp/sensitivity/part_cost.h).
   std::optional<LinearDraws> linear = std::nullopt;
 };
 
-// Gets one record: the code of each attribute of SynthesisModel::attributes(), in that order. An error ends
-// the sampling.
+// Receives one record: the code of each attribute of SynthesisModel::attributes(), in that order. An error
+// ends the sampling.
 using RecordSink = std::function<absl::Status(std::span<const uint32_t> codes)>;
 
 // The same with the number of the synthetic group that the record lies in: 0, 1, 2, ... in this order, the
@@ -103,8 +103,8 @@ class SynthesisModel {
   virtual absl::StatusOr<std::vector<double>> Marginal(const AttributeSet& set) const = 0;
 
   // The standard deviation that the measurements' noise leaves in each cell of Marginal(set), estimated from
-  // public facts. It says nothing of how far the model itself is off: what was not measured, and what an
-  // estimator drew towards its expectations. Absent where a method does not know it, for this set or for any.
+  // public facts. It does not include the error of the model itself: what was not measured, and the bias
+  // of estimators that shrink towards expectations. Absent where a method does not know it.
   // Errors: as in Marginal().
   virtual absl::StatusOr<std::optional<double>> CellNoise(const AttributeSet&) const {
     return std::optional<double>();
@@ -115,7 +115,7 @@ class SynthesisModel {
   // one sample are either drawn independently of each other; or, of a model that consists of records, dealt
   // out of these in a random order, none a second time before all were dealt once: then a sample of all of
   // them has the model's counts exactly, and frequencies in a smaller one vary less than those of independent
-  // draws. Whoever wants to stop early returns an error from the sink. Errors: INVALID_ARGUMENT for rows < 0;
+  // draws. To stop early, return an error from the sink. Errors: INVALID_ARGUMENT for rows < 0;
   // otherwise the sink's own.
   virtual absl::Status Sample(BitSource& bits, int64_t rows, const RecordSink& sink) const = 0;
 
@@ -132,7 +132,7 @@ class SynthesisModel {
   // Versioned bytes from which Restore() makes the same model. A function of the model alone.
   virtual std::string Serialize() const = 0;
 
-  // One line for each measurement, for people.
+  // Display lines, one for each measurement.
   virtual std::vector<std::string> Transcript() const = 0;
 };
 
@@ -152,7 +152,7 @@ class Synthesizer {
 
   // Draws no more than Plan(input) lists, whose draws the kernel's meter admits, and fits. Counts its
   // elementary steps (cells read or written) on `pacer`, so that a stop is noticed within 2^20 of them.
-  // Reports progress as the schedule is worked off, whatever the answers. The result is a function of `input`
+  // Reports progress by the schedule, independently of the answers. The result is a function of `input`
   // and of the kernel's answers, to the last bit. Errors: those of Plan() and of the kernel; CANCELLED by the
   // pacer.
   virtual absl::StatusOr<std::unique_ptr<SynthesisModel>> Fit(const SynthesisInput& input,

@@ -1,4 +1,4 @@
-// Every synthesizer there is: the only list. A new method adds one line in synthesizers.cc.
+// The list of all synthesizers. A new method adds one line in synthesizers.cc.
 //
 // Thread-safe.
 #pragma once

@@ -14,7 +14,7 @@ namespace {
 
 // Each view's marginal over a shared set, and their weighted average.
 struct Estimates {
-  std::vector<Marginalization> folds;
+  std::vector<Marginalization> maps;
   std::vector<std::vector<double>> marginals;
   std::vector<double> average;
 };
@@ -23,12 +23,12 @@ enum class TrustOrder { kByVariance, kSingleAttributesFirst };
 
 // The share of each view in the average.
 std::vector<double> WeightsFor(const SharedSet& shared, const std::vector<ViewTable>& views,
-                               const std::vector<Marginalization>& folds, TrustOrder trust) {
+                               const std::vector<Marginalization>& maps, TrustOrder trust) {
   std::vector<double> weights;
   double sum = 0;
   for (size_t i = 0; i < shared.views.size(); ++i) {
     const ViewTable& view = views[shared.views[i]];
-    weights.push_back(1 / (static_cast<double>(folds[i].ratio()) * std::max(view.variance, 1e-12)));
+    weights.push_back(1 / (static_cast<double>(maps[i].ratio()) * std::max(view.variance, 1e-12)));
     if (trust == TrustOrder::kSingleAttributesFirst && view.set == shared.set) {
       std::vector<double> all(shared.views.size());
       all[i] = 1;
@@ -46,12 +46,12 @@ absl::StatusOr<Estimates> EstimatesOf(const SharedSet& shared, const std::vector
   for (const size_t view : shared.views) {
     const ViewTable& table = views[view];
     RETURN_IF_ERROR(pacer.Advance(static_cast<int64_t>(table.cells.size())));
-    estimates.folds.emplace_back(table.set, table.sizes, shared.set);
-    std::vector<double>& sums = estimates.marginals.emplace_back(estimates.folds.back().cells());
-    estimates.folds.back().ForEachCell(
-        [&](size_t cell, size_t folded) { sums[folded] += table.cells[cell]; });
+    estimates.maps.emplace_back(table.set, table.sizes, shared.set);
+    std::vector<double>& sums = estimates.marginals.emplace_back(estimates.maps.back().cells());
+    estimates.maps.back().ForEachCell(
+        [&](size_t cell, size_t of_subset) { sums[of_subset] += table.cells[cell]; });
   }
-  const std::vector<double> weights = WeightsFor(shared, views, estimates.folds, trust);
+  const std::vector<double> weights = WeightsFor(shared, views, estimates.maps, trust);
   estimates.average.assign(estimates.marginals.front().size(), 0.0);
   for (size_t i = 0; i < weights.size(); ++i) {
     for (size_t cell = 0; cell < estimates.average.size(); ++cell)
@@ -69,9 +69,9 @@ absl::StatusOr<double> RakeOnce(const std::vector<SharedSet>& all, std::vector<V
         shared.set.size() <= 1 ? TrustOrder::kSingleAttributesFirst : TrustOrder::kByVariance;
     ASSIGN_OR_RETURN(const Estimates estimates, EstimatesOf(shared, views, trust, pacer));
     for (size_t i = 0; i < shared.views.size(); ++i) {
-      const Marginalization& fold = estimates.folds[i];
-      std::vector<double> factors(fold.cells());
-      std::vector<double> added(fold.cells());
+      const Marginalization& map = estimates.maps[i];
+      std::vector<double> factors(map.cells());
+      std::vector<double> added(map.cells());
       for (size_t cell = 0; cell < factors.size(); ++cell) {
         const double own = estimates.marginals[i][cell];
         const double goal = estimates.average[cell];
@@ -79,13 +79,14 @@ absl::StatusOr<double> RakeOnce(const std::vector<SharedSet>& all, std::vector<V
         if (own > 1e-12) {
           factors[cell] = goal / own;
         } else {
-          added[cell] = goal / static_cast<double>(fold.ratio());
+          added[cell] = goal / static_cast<double>(map.ratio());
         }
       }
       RETURN_IF_ERROR(pacer.Advance(static_cast<int64_t>(views[shared.views[i]].cells.size())));
       std::vector<double>& cells = views[shared.views[i]].cells;
-      fold.ForEachCell(
-          [&](size_t cell, size_t folded) { cells[cell] = cells[cell] * factors[folded] + added[folded]; });
+      map.ForEachCell([&](size_t cell, size_t of_subset) {
+        cells[cell] = cells[cell] * factors[of_subset] + added[of_subset];
+      });
     }
   }
   return moved;
@@ -147,15 +148,15 @@ absl::Status MakeConsistent(const std::vector<SharedSet>& shared_sets, std::vect
   for (const SharedSet& shared : shared_sets) {
     ASSIGN_OR_RETURN(const Estimates estimates, EstimatesOf(shared, views, TrustOrder::kByVariance, pacer));
     for (size_t i = 0; i < shared.views.size(); ++i) {
-      const Marginalization& fold = estimates.folds[i];
-      std::vector<double> added(fold.cells());
+      const Marginalization& map = estimates.maps[i];
+      std::vector<double> added(map.cells());
       for (size_t cell = 0; cell < added.size(); ++cell) {
         added[cell] =
-            (estimates.average[cell] - estimates.marginals[i][cell]) / static_cast<double>(fold.ratio());
+            (estimates.average[cell] - estimates.marginals[i][cell]) / static_cast<double>(map.ratio());
       }
       std::vector<double>& cells = views[shared.views[i]].cells;
       RETURN_IF_ERROR(pacer.Advance(static_cast<int64_t>(cells.size())));
-      fold.ForEachCell([&](size_t cell, size_t folded) { cells[cell] += added[folded]; });
+      map.ForEachCell([&](size_t cell, size_t of_subset) { cells[cell] += added[of_subset]; });
     }
   }
   return absl::OkStatus();

@@ -2,7 +2,7 @@
 //
 // For every set A of attributes that views share, small sets before large ones: the views' own estimates of
 // the marginal A are averaged, and each view is moved so that its marginal is the average. Shared sets are
-// closed under intersection, which is what makes the order work: when A is adjusted, the views that hold A
+// closed under intersection, which makes the order correct: when A is adjusted, the views that hold A
 // agree already on every shared B inside A, so averaging changes none of them; and a view's marginal over any
 // other shared B changes by what its marginal over the intersection of A and B changes, which is nothing.
 //
@@ -31,7 +31,7 @@ inline constexpr size_t kMostSharedSets = 200'000;
 inline constexpr size_t kMostIntersections = size_t{1} << 25;
 absl::StatusOr<std::vector<SharedSet>> SharedSets(const std::vector<AttributeSet>& sets, Pacer& pacer);
 
-// The same for whoever is not to be stopped.
+// Overload without cancellation.
 absl::StatusOr<std::vector<SharedSet>> SharedSets(const std::vector<AttributeSet>& sets);
 
 // One pass. The weights are the inverse variances of the views' estimates: w_i ~ 1 / (C_i v_i), with C_i the
@@ -41,11 +41,11 @@ absl::StatusOr<std::vector<SharedSet>> SharedSets(const std::vector<AttributeSet
 absl::Status MakeConsistent(const std::vector<SharedSet>& shared, std::vector<ViewTable>& views,
                             Pacer& pacer);
 
-// The same by proportion: each view's cells are multiplied by average / own marginal, which keeps them from
-// 0 on upwards, and so one pass does not suffice: it is repeated until no marginal of a shared set moves by
+// The same by proportion: each view's cells are multiplied by average / own marginal, which keeps them from 0
+// on upwards, and so one pass does not suffice: it is repeated until no marginal of a shared set moves by
 // more than `tolerance` times the total, at most `most_sweeps` times. All cells must be 0 or more. A marginal
 // cell that is 0 in one view and not in the average gets its share evenly. A view of a single attribute is
-// taken at its word: of shared single attributes it is the average itself.
+// the average itself of that attribute.
 absl::Status RakeConsistent(const std::vector<SharedSet>& shared, double tolerance, int most_sweeps,
                             std::vector<ViewTable>& views, Pacer& pacer);
 

@@ -36,7 +36,7 @@ class Greedy {
       index_.AddBlock(blocks.back(), +1);
       if (blocks.size() > request_.most_blocks) return {};
     }
-    return WithoutNeedless(std::move(blocks));
+    return WithoutRedundant(std::move(blocks));
   }
 
  private:
@@ -63,8 +63,8 @@ class Greedy {
     }
   }
 
-  // Without blocks of which every target lies in another one as well.
-  std::vector<AttributeSet> WithoutNeedless(std::vector<AttributeSet> blocks) {
+  // Drops blocks whose targets all lie in other blocks as well.
+  std::vector<AttributeSet> WithoutRedundant(std::vector<AttributeSet> blocks) {
     std::erase_if(blocks, [&](const AttributeSet& block) {
       if (index_.OnlyIn(block) > 0) return false;
       index_.AddBlock(block, -1);
@@ -217,7 +217,7 @@ class Search {
     for (const AttributeSet& block : blocks_) index_.AddBlock(block, +1);
   }
 
-  // The block whose own targets are fewest goes; what room the others have is used.
+  // Removes the block with the fewest targets of its own, and fills up the others.
   void DropOne() {
     size_t least = 0;
     int64_t fewest = INT64_MAX;
@@ -298,12 +298,12 @@ class Search {
   void BringTogether(const AttributeSet& target) {
     Exchange best;
     const size_t first = order_.Below(blocks_.size());
-    size_t looked_at = 0;
-    for (size_t i = 0; i < blocks_.size() && looked_at < 6; ++i) {
+    size_t examined = 0;
+    for (size_t i = 0; i < blocks_.size() && examined < 6; ++i) {
       const size_t b = (first + i) % blocks_.size();
       const std::optional<uint32_t> in = OnlyMissing(target, blocks_[b]);
       if (!in) continue;
-      ++looked_at;
+      ++examined;
       const int64_t gained = index_.Uncovered(blocks_[b], *in);
       for (const uint32_t out : blocks_[b]) {
         if (std::ranges::binary_search(target, out) || !Fits(blocks_[b], out, *in)) continue;

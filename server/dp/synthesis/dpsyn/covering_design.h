@@ -22,37 +22,28 @@ struct CoverRequest {
 };
 
 // Sets that hold every target, in lexicographic order; empty when they would be more than most_blocks.
-// Greedy: a block grows by the attribute that covers most for its size; blocks that others make needless go.
+// Greedy: a block grows by the attribute that covers most for its size; redundant blocks are removed.
 // For pairs of attributes of equal size, the lines of a finite affine plane are tried as well. Then a local
 // search: one block is left out, and attributes are exchanged between blocks and the rest, towards targets
 // that are not covered, until all are (and the next block is left out) or the steps are used up.
 std::vector<AttributeSet> CoveringDesign(const CoverRequest& request);
 
-// The fewest blocks of `width` attributes that can hold every `strength` of `attributes`:
-// ceil(v/k ceil(v-1 / k-1 ...)) (Schonheim 1964). 1 when the block holds all.
+// The fewest blocks of `width` attributes that can hold every `strength` of `attributes`: ceil(v/k ceil(v-1 /
+// k-1 ...)) (Schonheim 1964). 1 when the block holds all.
 int64_t SchonheimBound(int64_t attributes, int64_t width, int64_t strength);
 
 // Every target, as sets of `strength` attributes, of which some set of `sets` holds all.
 std::vector<AttributeSet> SubsetsWithin(std::span<const AttributeSet> sets, size_t strength);
 
-// The lines of a finite affine plane: sets of points of which every pair lies on exactly one.
-//
-// Thread-safe: pure functions.
-
-// The lines of the plane over the smallest field of q elements with q^2 >= `points`, cut to the points
-// 0..points-1, without lines of fewer than two points; empty when q (a prime, 4, 8 or 16) exceeds `width`.
-// Every pair of points is on exactly one line, and no line has more than `width` points.
+// The lines of the finite affine plane over the smallest field of q elements with q^2 >= `points`, cut to the
+// points 0..points-1, without lines of fewer than two points; empty when q (a prime, 4, 8 or 16) exceeds
+// `width`. Every pair of points is on exactly one line, and no line has more than `width` points.
 std::vector<AttributeSet> AffinePlaneLines(size_t points, size_t width);
 
-// The local search of covering_design.h.
-
-// Blocks that hold every target of `request`, as `blocks` do, and perhaps fewer of them.
+// The local search: blocks that hold every target of `request`, as `blocks` do, and perhaps fewer of them.
 std::vector<AttributeSet> WithFewerBlocks(const CoverRequest& request, std::vector<AttributeSet> blocks);
 
-// Which pairs or triples of attributes are wanted, and how many blocks hold each.
-//
-// Not thread-safe.
-
+// The wanted pairs or triples of attributes, and how many blocks hold each. Not thread-safe.
 class TargetIndex {
  public:
   // Targets of two attributes each, or of three each, all below `attributes`.
@@ -61,7 +52,7 @@ class TargetIndex {
   // How many blocks hold the target.
   int32_t Count(const AttributeSet& target) const { return counts_[At(target)]; }
 
-  // A block comes (+1) or goes (-1).
+  // Adds (+1) or removes (-1) a block.
   void AddBlock(const AttributeSet& block, int32_t change);
 
   // Wanted targets in no block so far that `attribute` and others of `block` make up.

@@ -40,20 +40,17 @@ class Priview : public Synthesizer {
                                                           std::string_view bytes) const override;
 };
 
-// Draws what a view schedule lists, and estimates the views.
-//
-// Not thread-safe: one fit.
-
+// The views of one fit.
 struct FittedViews {
   std::vector<ViewTable> views;  // 0 or more, in agreement; the first one is the number of records
   int64_t records = 1;
   std::vector<std::string> transcript;  // a line for each draw
 };
 
-// Exactly the draws of the schedule, then EstimateViews(). The candidates of a selection are scored against
-// the product of the noisy counts of single attributes, less the error that a measurement would have: for
-// each cell the mean absolute noise, or what is expected in the cell where that is less. Errors: those of the
-// kernel; CANCELLED as in Pacer. Reports progress up to `share`.
+// Draws exactly what the schedule lists, then calls EstimateViews(). The candidates of a selection are scored
+// against the product of the noisy counts of single attributes, less the error that a measurement would have:
+// for each cell the mean absolute noise, or the expected count of the cell where that is less. Errors: those
+// of the kernel; CANCELLED as in Pacer. Reports progress up to `share`.
 absl::StatusOr<FittedViews> FitViews(const Domain& domain, const ViewSchedule& schedule,
                                      PrivateQueries& kernel, Pacer& pacer, const Progress& progress,
                                      double share);

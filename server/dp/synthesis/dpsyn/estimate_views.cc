@@ -14,8 +14,8 @@
 namespace curator::dp {
 namespace {
 
-// A round that leaves no cell below this has settled.
-constexpr double kSettled = 1e-3;
+// A round has converged when it leaves no cell below minus this.
+constexpr double kConverged = 1e-3;
 constexpr double kRakedEnough = 1e-10;
 
 double LeastCell(const std::vector<ViewTable>& views) {
@@ -27,10 +27,10 @@ double LeastCell(const std::vector<ViewTable>& views) {
 absl::Status AlternateWithRipple(const ViewEstimation& rule, const std::vector<SharedSet>& shared,
                                  std::vector<ViewTable>& views, Pacer& pacer) {
   double threshold = rule.threshold;
-  for (int round = 0; round < rule.rounds && LeastCell(views) < -kSettled; ++round) {
+  for (int round = 0; round < rule.rounds && LeastCell(views) < -kConverged; ++round) {
     for (ViewTable& view : views) RETURN_IF_ERROR(Ripple(threshold, view, pacer));
     RETURN_IF_ERROR(MakeConsistent(shared, views, pacer));
-    threshold /= 2;  // what the first rounds let pass must go too
+    threshold /= 2;  // what the first rounds leave must be removed, too
   }
   return absl::OkStatus();
 }
@@ -232,11 +232,11 @@ absl::StatusOr<std::vector<ViewTable>> ShrunkPairs(const std::vector<std::vector
     for (size_t j = i + 1; j < view.set.size(); ++j) {
       RETURN_IF_ERROR(pacer.Advance(static_cast<int64_t>(view.cells.size())));
       const AttributeSet set = {view.set[i], view.set[j]};
-      const Marginalization fold(view.set, view.sizes, set);
+      const Marginalization map(view.set, view.sizes, set);
       ViewTable pair{.set = set,
                      .sizes = {view.sizes[i], view.sizes[j]},
                      .cells = Marginalized(view, set),
-                     .variance = view.variance * static_cast<double>(fold.ratio())};
+                     .variance = view.variance * static_cast<double>(map.ratio())};
       RETURN_IF_ERROR(ShrinkView(singles, pair, pacer));
       pairs.push_back(std::move(pair));
     }

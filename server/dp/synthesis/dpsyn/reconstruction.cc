@@ -27,40 +27,40 @@ ViewTable MarginalOf(const ViewTable& view, const AttributeSet& set) {
 
 // One marginal's turn; the largest movement of one of its cells.
 double FitOne(const ViewTable& goal, ViewTable& table) {
-  const Marginalization fold(table.set, table.sizes, goal.set);
-  std::vector<double> factors(fold.cells());
-  fold.ForEachCell([&](size_t cell, size_t folded) { factors[folded] += table.cells[cell]; });
-  std::vector<double> added(fold.cells());
+  const Marginalization map(table.set, table.sizes, goal.set);
+  std::vector<double> factors(map.cells());
+  map.ForEachCell([&](size_t cell, size_t of_subset) { factors[of_subset] += table.cells[cell]; });
+  std::vector<double> added(map.cells());
   double moved = 0;
   for (size_t cell = 0; cell < factors.size(); ++cell) {
     const double wanted = std::max(0.0, goal.cells[cell]);
     moved = std::max(moved, std::abs(wanted - factors[cell]));
-    if (factors[cell] <= 1e-12) added[cell] = wanted / static_cast<double>(fold.ratio());
+    if (factors[cell] <= 1e-12) added[cell] = wanted / static_cast<double>(map.ratio());
     factors[cell] = factors[cell] > 1e-12 ? wanted / factors[cell] : 0;
   }
-  fold.ForEachCell([&](size_t cell, size_t folded) {
-    table.cells[cell] = table.cells[cell] * factors[folded] + added[folded];
+  map.ForEachCell([&](size_t cell, size_t of_subset) {
+    table.cells[cell] = table.cells[cell] * factors[of_subset] + added[of_subset];
   });
   return moved;
 }
 
 // One marginal's turn of projections; the largest movement of one of its cells.
 double ProjectOne(const ViewTable& goal, ViewTable& table) {
-  const Marginalization fold(table.set, table.sizes, goal.set);
-  std::vector<std::vector<size_t>> groups(fold.cells());
-  fold.ForEachCell([&](size_t cell, size_t folded) { groups[folded].push_back(cell); });
+  const Marginalization map(table.set, table.sizes, goal.set);
+  std::vector<std::vector<size_t>> groups(map.cells());
+  map.ForEachCell([&](size_t cell, size_t of_subset) { groups[of_subset].push_back(cell); });
   double moved = 0;
   std::vector<double> counts;
-  for (size_t folded = 0; folded < groups.size(); ++folded) {
+  for (size_t of_subset = 0; of_subset < groups.size(); ++of_subset) {
     counts.clear();
     double sum = 0;
-    for (const size_t cell : groups[folded]) {
+    for (const size_t cell : groups[of_subset]) {
       counts.push_back(table.cells[cell]);
       sum += table.cells[cell];
     }
-    moved = std::max(moved, std::abs(sum - goal.cells[folded]));
-    counts = NearestNonNegative(std::move(counts), std::max(0.0, goal.cells[folded]));
-    for (size_t i = 0; i < counts.size(); ++i) table.cells[groups[folded][i]] = counts[i];
+    moved = std::max(moved, std::abs(sum - goal.cells[of_subset]));
+    counts = NearestNonNegative(std::move(counts), std::max(0.0, goal.cells[of_subset]));
+    for (size_t i = 0; i < counts.size(); ++i) table.cells[groups[of_subset][i]] = counts[i];
   }
   return moved;
 }
@@ -70,15 +70,16 @@ double ProjectOne(const ViewTable& goal, ViewTable& table) {
 std::vector<std::pair<AttributeSet, const ViewTable*>> SetsBelow(std::span<const ViewTable> known) {
   std::map<AttributeSet, const ViewTable*> below;
   for (const ViewTable& marginal : known) {
-    // One value tells nothing; and of attributes with two or more, 2^n is at most the number of cells.
-    AttributeSet telling;
+    // An attribute of one value adds nothing; of attributes with two or more, 2^n is at most the number of
+    // cells.
+    AttributeSet informative;
     for (size_t i = 0; i < marginal.set.size(); ++i) {
-      if (marginal.sizes[i] > 1) telling.push_back(marginal.set[i]);
+      if (marginal.sizes[i] > 1) informative.push_back(marginal.set[i]);
     }
-    for (size_t mask = 0; mask < size_t{1} << telling.size(); ++mask) {
+    for (size_t mask = 0; mask < size_t{1} << informative.size(); ++mask) {
       AttributeSet subset;
-      for (size_t i = 0; i < telling.size(); ++i) {
-        if ((mask >> i & 1) == 1) subset.push_back(telling[i]);
+      for (size_t i = 0; i < informative.size(); ++i) {
+        if ((mask >> i & 1) == 1) subset.push_back(informative[i]);
       }
       below.emplace(std::move(subset), &marginal);
     }
@@ -143,13 +144,13 @@ absl::Status FitLeastSquares(std::span<const ViewTable> known, ViewTable& table,
     // What is missing of this marginal, after the smaller ones have been met, has no marginals of its own:
     // spread evenly, it disturbs none of them.
     const std::vector<double> goal = Marginalized(*source, subset);
-    const Marginalization fold(table.set, table.sizes, subset);
+    const Marginalization map(table.set, table.sizes, subset);
     std::vector<double> missing = goal;
     RETURN_IF_ERROR(pacer.Advance(static_cast<int64_t>(table.cells.size())));
-    fold.ForEachCell([&](size_t cell, size_t folded) { missing[folded] -= table.cells[cell]; });
-    for (double& each : missing) each /= static_cast<double>(fold.ratio());
+    map.ForEachCell([&](size_t cell, size_t of_subset) { missing[of_subset] -= table.cells[cell]; });
+    for (double& each : missing) each /= static_cast<double>(map.ratio());
     RETURN_IF_ERROR(pacer.Advance(static_cast<int64_t>(table.cells.size())));
-    fold.ForEachCell([&](size_t cell, size_t folded) { table.cells[cell] += missing[folded]; });
+    map.ForEachCell([&](size_t cell, size_t of_subset) { table.cells[cell] += missing[of_subset]; });
   }
   table.cells = NearestNonNegative(std::move(table.cells), std::max(0.0, total));
   return absl::OkStatus();

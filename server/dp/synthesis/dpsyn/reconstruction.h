@@ -1,4 +1,4 @@
-// Rebuilds any marginal from what is known of smaller ones (Qardaji, Yang, Li 2014, section 4).
+// Reconstructs any marginal from known smaller ones (Qardaji, Yang, Li 2014, section 4).
 //
 // Functions of public noisy answers; thread-safe.
 #pragma once
@@ -13,8 +13,8 @@
 
 namespace curator::dp {
 
-// What `views` say of `set`: their marginals over the largest sets that views share with it, each from the
-// view that knows it best (least noise for a cell of it). In the order of the sets.
+// The known marginals of `set`: those over the largest sets that views share with it, each from the view of
+// the least noise in its cells. In the order of the sets.
 std::vector<ViewTable> KnownMarginals(std::span<const ViewTable> views, const AttributeSet& set);
 
 // Multiplies `start` (cells from 0 on upwards) by factors of the cells of `known`, each a marginal of it, in
@@ -34,7 +34,7 @@ absl::Status ProjectOnto(std::span<const ViewTable> known, double tolerance, int
                          ViewTable& table, Pacer& pacer);
 
 // The table of the least sum of squares with the marginals `known`, which must agree where they overlap: the
-// sum over the sets below them of their interactions (what a marginal's averages say beyond those of its
+// sum over the sets below them of their interactions (what a marginal's averages add to those of its
 // subsets), then the nearest that is not negative. Errors: CANCELLED as in Pacer.
 absl::Status FitLeastSquares(std::span<const ViewTable> known, ViewTable& table, Pacer& pacer);
 

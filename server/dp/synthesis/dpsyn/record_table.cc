@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/status_macros.h"
+#include "dp/domain/attribute_set.h"
 #include "dp/domain/row_major.h"
 
 namespace curator::dp {
@@ -38,7 +39,7 @@ RecordTable::RecordTable(AttributeSet attributes, std::vector<int64_t> sizes, in
 }
 
 size_t RecordTable::ColumnOf(uint32_t attribute) const {
-  return static_cast<size_t>(std::ranges::lower_bound(attributes_, attribute) - attributes_.begin());
+  return *PositionIn(attributes_, attribute);
 }
 
 absl::StatusOr<std::vector<uint32_t>> RecordTable::CellsOf(const AttributeSet& set, Pacer& pacer) const {

@@ -1,6 +1,6 @@
-// Synthetic records as columns of codes.
+// A table of synthetic records as columns of codes.
 //
-// Not thread-safe while it changes. A byte a code for attributes of up to 256 values, else four.
+// Not thread-safe while it is modified. A byte a code for attributes of up to 256 values, else four.
 #pragma once
 
 #include <cstddef>

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/status_macros.h"
+#include "dp/domain/attribute_set.h"
 #include "dp/domain/row_major.h"
 
 namespace curator::dp {
@@ -25,16 +26,15 @@ SortedRecords::SortedRecords(std::span<const ViewTable> views, const std::vector
     step.sizes.assign(view.sizes.begin(), view.sizes.end());
     step.strides = RowMajorStrides(step.sizes);
     for (size_t i = 0; i < view.set.size(); ++i) {
-      step.places.push_back(
-          static_cast<size_t>(std::ranges::lower_bound(attributes, view.set[i]) - attributes.begin()));
+      step.places.push_back(*PositionIn(attributes, view.set[i]));
       step.known.push_back(Contains(ordered.known, view.set[i]));
     }
-    const Marginalization fold(view.set, view.sizes, ordered.known);
+    const Marginalization map(view.set, view.sizes, ordered.known);
     step.slice_of.resize(view.cells.size());
-    step.largest.resize(fold.cells());
-    fold.ForEachCell([&](size_t cell, size_t folded) {
-      step.slice_of[cell] = folded;
-      step.largest[folded].push_back(cell);
+    step.largest.resize(map.cells());
+    map.ForEachCell([&](size_t cell, size_t of_subset) {
+      step.slice_of[cell] = of_subset;
+      step.largest[of_subset].push_back(cell);
     });
     for (std::vector<size_t>& heap : step.largest) std::ranges::make_heap(heap, ComesLater{step.left});
     steps_.push_back(std::move(step));
@@ -55,7 +55,7 @@ void SortedRecords::SiftDown(const std::vector<double>& left, std::vector<size_t
 
 void SortedRecords::Next(std::span<uint32_t> codes) {
   for (Step& step : steps_) {
-    // Any cell that agrees with what is known tells the slice.
+    // Any cell that agrees with the known attributes identifies the slice.
     size_t cell = 0;
     for (size_t i = 0; i < step.places.size(); ++i) {
       if (step.known[i]) cell += codes[step.places[i]] * step.strides[i];

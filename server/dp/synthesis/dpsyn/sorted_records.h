@@ -19,10 +19,10 @@
 namespace curator::dp {
 
 // Makes records one by one: in each view of the order, the combination of the largest count that agrees with
-// what is known gives the new attributes; then all these counts fall by 1. Of equal counts the first
+// the known attributes gives the new ones; then all these counts are decremented. Of equal counts the first
 // combination is taken. Counts may fall below 0 where views contradict each other.
 //
-// Not thread-safe: it uses up its counts. A combination is found in time logarithmic in the view's cells.
+// Not thread-safe: it consumes its counts. A combination is found in time logarithmic in the view's cells.
 class SortedRecords {
  public:
   // `views` are counts of as many records as will be made. `attributes`: those of a record.
@@ -48,17 +48,15 @@ class SortedRecords {
   std::vector<Step> steps_;
 };
 
-// `rows` records by STS. To rid them of the influence of the first view, the counts are dealt to `repeats`
+// `rows` records by STS. To reduce the influence of the first view, the counts are divided among `repeats`
 // runs in equal shares, each of which starts with another view. Errors: CANCELLED as in Pacer.
 absl::StatusOr<RecordTable> MakeSortedRecords(std::span<const ViewTable> views,
                                               const AttributeSet& attributes,
                                               const std::vector<int64_t>& sizes, int64_t rows,
                                               int64_t repeats, Pacer& pacer);
 
-// A fixed sequence that looks arbitrary: breaks ties and shuffles public things, the same way on every
-// machine. It protects nothing, and nothing about privacy rests on it.
-
-// Steele, Lea, Flood 2014 (SplitMix64). Not thread-safe.
+// A pseudo-random sequence with a fixed seed (SplitMix64: Steele, Lea, Flood 2014): breaks ties and shuffles
+// public data, the same way on every machine. No privacy rests on it. Not thread-safe.
 class FixedOrder : public BitSource {
  public:
   explicit FixedOrder(uint64_t seed) : state_(seed) {}
@@ -74,7 +72,7 @@ class FixedOrder : public BitSource {
   // From 0 to count - 1, count >= 1.
   size_t Below(size_t count) { return static_cast<size_t>(static_cast<Uint128>(Next()) * count >> 64); }
 
-  // For what asks for bits and needs none that are private: records drawn from public views.
+  // For samplers whose bits need not be private: records drawn from public views.
   void Fill(std::span<uint64_t> words) override {
     for (uint64_t& word : words) word = Next();
   }

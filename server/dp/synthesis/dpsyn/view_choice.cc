@@ -12,6 +12,7 @@
 #include "absl/strings/str_split.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
+#include "dp/domain/attribute_set.h"
 #include "dp/queries/marginals.h"
 #include "dp/synthesis/dpsyn/covering_design.h"
 #include "dp/synthesis/dpsyn/view_table.h"
@@ -35,7 +36,7 @@ struct Candidate {
   double squared_error = 0;
 };
 
-// What is asked, with the attributes numbered from 0.
+// The targets of a design, with the attributes numbered from 0.
 struct Wanted {
   AttributeSet attributes;
   std::vector<int64_t> sizes;
@@ -64,8 +65,7 @@ std::vector<AttributeSet> BlocksFor(const Wanted& wanted, std::span<const Attrib
   for (const AttributeSet& target : targets) {
     AttributeSet& local = request.targets.emplace_back();
     for (const uint32_t attribute : target)
-      local.push_back(static_cast<uint32_t>(std::ranges::lower_bound(wanted.attributes, attribute) -
-                                            wanted.attributes.begin()));
+      local.push_back(static_cast<uint32_t>(*PositionIn(wanted.attributes, attribute)));
   }
   std::vector<AttributeSet> views;
   for (const AttributeSet& block : CoveringDesign(request)) {
@@ -166,7 +166,7 @@ std::vector<int64_t> BoundsToTry(const ViewQuestion& question, int64_t strength)
   return bounds;
 }
 
-std::string InWords(const Candidate& candidate) {
+std::string Describe(const Candidate& candidate) {
   return absl::StrCat(candidate.views.size(), " views of at most ", candidate.cells, " cells for every ",
                       candidate.strength == 2 ? "pair" : "triple", ", expected squared error ",
                       candidate.squared_error);
@@ -201,10 +201,10 @@ absl::StatusOr<ViewChoice> ChooseViews(const ViewQuestion& question) {
   const Wanted wanted = WantedOf(question);
   ViewChoice choice;
   for (const AttributeSet& pair : wanted.pairs) {
-    if (CellsOf(question.domain, pair) > question.max_view_cells) choice.apart.push_back(pair);
+    if (CellsOf(question.domain, pair) > question.max_view_cells) choice.uncovered.push_back(pair);
   }
   choice.cells = question.cells.value_or(1);
-  if (choice.apart.size() == wanted.pairs.size()) return choice;
+  if (choice.uncovered.size() == wanted.pairs.size()) return choice;
   if (wanted.attributes.size() > kMostDesignAttributes) {
     return InvalidField("workload", absl::StrCat("covers ", wanted.attributes.size(), " attributes; at most ",
                                                  kMostDesignAttributes, " can be covered by views"));
@@ -224,7 +224,7 @@ absl::StatusOr<ViewChoice> ChooseViews(const ViewQuestion& question) {
       if (candidate.views.empty() || candidate.views.size() == views_before) continue;
       views_before = candidate.views.size();
       candidate.squared_error = Forecast(question, candidate.views).OfWorkload();
-      choice.considered.push_back(InWords(candidate));
+      choice.considered.push_back(Describe(candidate));
       rises = least > 0 && candidate.squared_error > least ? rises + 1 : 0;
       least = least > 0 ? std::min(least, candidate.squared_error) : candidate.squared_error;
       if (!best || candidate.squared_error < best->squared_error) best = std::move(candidate);

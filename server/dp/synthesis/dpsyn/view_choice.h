@@ -1,4 +1,4 @@
-// Which views to measure: chosen from public facts, or listed by whoever asks.
+// The views to measure: chosen from public facts, or listed by the request; and how they split a budget.
 //
 // Thread-safe: pure functions.
 #pragma once
@@ -15,12 +15,8 @@
 
 namespace curator::dp {
 
-// How a budget is split over views of different sizes, and how large the error is that comes of it.
-//
-// For choosing and forecasting; nothing is admitted by these numbers. Thread-safe: pure functions.
-
-// What the views may cost together: discrete Laplace noise for `amount` epsilon in all, or discrete Gaussian
-// noise for `amount` rho.
+// What the views may cost together, for choosing and forecasting; nothing is admitted by these numbers:
+// discrete Laplace noise for `amount` epsilon in all, or discrete Gaussian noise for `amount` rho.
 struct ViewBudget {
   bool pure = true;
   double amount = 1;
@@ -33,10 +29,10 @@ enum class BudgetSplit {
   kSquaredError,  // the sum over all views' cells of the noise's variance is least
 };
 
-// The share of the budget of each view with so many cells. Least squared error: with Gaussian noise a view's
-// variance is its sensitivity / share, so shares go as cells^(1/2); with Laplace noise as 1 / share^2, and
-// shares as cells^(1/3) (Lagrange). Views whose cells differ by less than a factor of four get the same, so
-// that there are few kinds of noise.
+// The share of the budget of each view, by its number of cells. Least squared error: with Gaussian noise a
+// view's variance is its sensitivity / share, so shares go as cells^(1/2); with Laplace noise as 1 / share^2,
+// and shares as cells^(1/3) (Lagrange). Views whose cells differ by less than a factor of four get the same,
+// so that there are few kinds of noise.
 std::vector<double> BudgetShares(std::span<const int64_t> cells, BudgetSplit split, bool pure);
 
 // The variance of the noise of a view that gets `share` of the budget.
@@ -47,7 +43,7 @@ int64_t CellsOf(const Domain& domain, const AttributeSet& set);
 
 struct ViewQuestion {
   const Domain& domain;
-  std::vector<AttributeSet> workload;  // what is to be answered well
+  std::vector<AttributeSet> workload;  // the marginals that should be answered well
   ViewBudget budget;                   // of the views
   BudgetSplit split = BudgetSplit::kEqual;
   double records = 10'000;           // a public guess
@@ -57,12 +53,12 @@ struct ViewQuestion {
 };
 
 struct ViewChoice {
-  std::vector<AttributeSet> views;  // of two or more attributes, in lexicographic order
-  std::vector<AttributeSet> apart;  // pairs of the workload that are in no view: too many cells
-  int64_t cells = 0;                // the bound that was chosen
+  std::vector<AttributeSet> views;      // of two or more attributes, in lexicographic order
+  std::vector<AttributeSet> uncovered;  // pairs of the workload with too many cells for any view
+  int64_t cells = 0;                    // the bound that was chosen
   int64_t strength = 2;
   double squared_error = 0;  // expected of a workload marginal, the sum over its cells, in records^2
-  std::vector<std::string> considered;  // for people: each candidate in one line
+  std::vector<std::string> considered;  // for display: each candidate in one line
 };
 
 // The covering design of least expected squared error. Candidates: strengths 2 and 3 (what is covered: every
@@ -81,7 +77,7 @@ absl::StatusOr<ViewChoice> ChooseViews(const ViewQuestion& question);
 
 // Reads "age,sex;sex,income,race": views are separated by semicolons, the names of their attributes by
 // commas; "#3" is the attribute with index 3, for names that hold one of these. Sets come back sorted, each
-// once. Errors: INVALID_ARGUMENT ("settings.views") with what is wrong.
+// once. Errors: INVALID_ARGUMENT ("settings.views") with the reason.
 absl::StatusOr<std::vector<AttributeSet>> ReadViews(const Domain& domain, std::string_view text,
                                                     int64_t max_view_cells);
 

@@ -21,7 +21,7 @@ namespace {
 constexpr size_t kMostSimplexCells = 512;
 constexpr double kLeastGain = 1e-6;  // of the sum of squares; more than what rounding can feign
 
-// What is still to leave each cell, and for where.
+// The moves that are still to be made, by the cell that they leave.
 class Departures {
  public:
   Departures(size_t cells, std::vector<Move> moves) : first_(cells + 1), moves_(std::move(moves)) {
@@ -35,7 +35,7 @@ class Departures {
 
   int64_t left() const { return left_; }
 
-  // The ways out of a cell; those with a count of 0 are used up.
+  // The moves out of a cell; those with a count of 0 are used up.
   std::span<Move> From(size_t cell) {
     return std::span(moves_).subspan(first_[cell], first_[cell + 1] - first_[cell]);
   }
@@ -106,20 +106,20 @@ void ViewMatching::Aim(size_t view, size_t cell) {
         static_cast<uint32_t>(cell / layout.strides[i] % static_cast<size_t>(views_[view].sizes[i]));
 }
 
-// Of the sum of squares over all views that see a difference. A view that sees several is counted where it
-// sees the first.
+// The change of the sum of squares over all views with a changed attribute. A view with several is counted at
+// the first.
 double ViewMatching::Change() const {
   double change = 0;
   for (size_t column = 0; column < before_.size(); ++column) {
     if (before_[column] == after_[column]) continue;
     for (const size_t view : views_of_[column]) {
       const Layout& layout = layouts_[view];
-      bool seen = false;
+      bool is_counted = false;
       for (const size_t other : layout.columns) {
         if (other == column) break;
-        seen |= before_[other] != after_[other];
+        is_counted |= before_[other] != after_[other];
       }
-      if (seen) continue;
+      if (is_counted) continue;
       const size_t from = CellOf(layout, before_);
       const size_t to = CellOf(layout, after_);
       const double above_from = static_cast<double>(counts_[from]) - goals_[from];
@@ -157,29 +157,29 @@ absl::StatusOr<int64_t> ViewMatching::Match(size_t view, FlowMoveRule rule, size
   const std::vector<int64_t> goal = WholeGoal(counts, table.cells);
   Departures departures(cells, cells <= kMostSimplexCells ? LeastChanges(table.sizes, counts, goal)
                                                           : FewChanges(table.sizes, counts, goal));
-  int64_t looks = departures.left() * kLooksPerMove;
+  int64_t left_to_examine = departures.left() * kExaminedPerMove;
   int64_t moved = 0;
-  for (size_t i = 0; i < rows && departures.left() > 0 && looks > 0; ++i) {
+  for (size_t i = 0; i < rows && departures.left() > 0 && left_to_examine > 0; ++i) {
     const size_t row = first_row + i < rows ? first_row + i : first_row + i - rows;
     RETURN_IF_ERROR(pacer.Advance(1));
     size_t cell = 0;
     for (size_t axis = 0; axis < layout.columns.size(); ++axis)
       cell += records_.Code(layout.columns[axis], row) * layout.strides[axis];
-    const std::span<struct Move> ways = departures.From(cell);
-    if (ways.empty()) continue;
+    const std::span<struct Move> moves = departures.From(cell);
+    if (moves.empty()) continue;
     struct Move* best = nullptr;
     double least = rule == FlowMoveRule::kCloser ? -kLeastGain : HUGE_VAL;
     RETURN_IF_ERROR(pacer.Advance(static_cast<int64_t>(before_.size())));
     Load(row);
-    for (struct Move& way : ways) {
-      if (way.count == 0) continue;
-      Aim(view, way.to);
+    for (struct Move& move : moves) {
+      if (move.count == 0) continue;
+      Aim(view, move.to);
       if (rule == FlowMoveRule::kCloser) RETURN_IF_ERROR(pacer.Advance(StepsOfChange()));
       const double change = rule == FlowMoveRule::kCloser ? Change() : 0;
-      --looks;
+      --left_to_examine;
       if (change < least) {
         least = change;
-        best = &way;
+        best = &move;
       }
     }
     if (best == nullptr) continue;
@@ -244,10 +244,10 @@ class Network {
   }
 
  private:
-  // Takes the largest flow along one way from a surplus to the first shortage on it.
+  // Takes the largest flow along one path from a surplus to the first shortage on it.
   void Follow(size_t start, std::vector<int64_t>& flow,
               std::map<std::pair<uint32_t, uint32_t>, int64_t>& moves) {
-    std::vector<size_t> way;
+    std::vector<size_t> path;
     lemon::SmartDigraph::Node node = nodes_[start];
     int64_t amount = left_[start];
     size_t end = start;
@@ -262,12 +262,12 @@ class Network {
         const auto place = static_cast<size_t>(graph_.id(arc));
         if (flow[place] <= 0) continue;
         amount = std::min(amount, flow[place]);
-        way.push_back(place);
+        path.push_back(place);
         node = graph_.target(arc);
         break;
       }
     }
-    for (const size_t arc : way) flow[arc] -= amount;
+    for (const size_t arc : path) flow[arc] -= amount;
     left_[start] -= amount;
     left_[end] += amount;
     moves[{static_cast<uint32_t>(start), static_cast<uint32_t>(end)}] += amount;

@@ -1,4 +1,5 @@
-// Records and how far their counts are from views, kept up to date while single records change.
+// MCF: records that match views, by minimum-cost flow (Li, Zhang, Wang 2018, section 3.3). Records are drawn
+// from the views, and then changed as little as possible, view by view, until they match.
 //
 // Functions of public noisy answers.
 #pragma once
@@ -14,11 +15,6 @@
 #include "dp/synthesis/pacer.h"
 
 namespace curator::dp {
-
-// MCF: which records of a cell become records of which other cell, as a minimum-cost flow (Li, Zhang, Wang
-// 2018, section 3.3).
-//
-// Functions of public noisy answers; thread-safe.
 
 // `count` records leave the cell `from` for the cell `to`.
 struct Move {
@@ -47,33 +43,36 @@ std::vector<Move> LeastChanges(const std::vector<int64_t>& sizes, std::span<cons
 std::vector<Move> FewChanges(const std::vector<int64_t>& sizes, std::span<const int64_t> counts,
                              std::span<const int64_t> goal);
 
-// Which records a minimum-cost flow may move.
+// Which of the records that the flow of a view would move are moved.
 enum class FlowMoveRule {
-  kCloser,  // those that bring the records closer to all views together: a lower sum over all views' cells of
-            // (count - goal)^2, so passes come to an end
-  kEvery,   // as many as the flow says, whichever come first: the view is met to the record, and other views
-            // are disturbed as may be. So a pass never ends for attributes that depend strongly on each other
+  // Those that bring the records closer to all views together: a lower sum over all views' cells of
+  // (count - goal)^2, so passes come to an end.
+  kCloser,
+  // All, whichever come first: the view is matched to the record, whatever happens to other views. So a pass
+  // never ends for attributes that depend strongly on each other.
+  kEvery,
 };
 
-// Not thread-safe: it changes its records.
+// Records and their counts in each view's cells, kept up to date while single records change. Not
+// thread-safe: it changes its records.
 class ViewMatching {
  public:
   // `views` must outlive it, and have only attributes of `records`. Errors: CANCELLED as in Pacer.
   static absl::StatusOr<ViewMatching> Create(std::span<const ViewTable> views, RecordTable records,
                                              Pacer& pacer);
 
-  // Changes records so that their marginal over the view's attributes is `view`, scaled to their number and
-  // rounded to a neighbouring whole number in each cell (WholeGoal()): the fewest records that can do it, and
-  // of each the fewest values (record_flow.h). A record that changes keeps its values of all attributes
-  // outside of the view. The records of a cell are looked at in the order of the table from `first_row` on;
-  // under kCloser each takes that way out of its cell which brings it closest, or stays; about kLooksPerMove
-  // are looked at for one that should move. Returns how many moved. A step of the pacer is a count or a code
-  // that is read. Errors: CANCELLED as in Pacer.
-  static constexpr int64_t kLooksPerMove = 32;
+  // Changes records so that their marginal over the attributes of views[view] is that view, scaled to their
+  // number and rounded to a neighbouring whole number in each cell (WholeGoal()): as few records as possible,
+  // and of each as few values (LeastChanges(), FewChanges()). A record that changes keeps its values of all
+  // attributes outside of the view. The records of a cell are examined in the order of the table from
+  // `first_row` on; under kCloser each takes the move out of its cell that brings the counts closest to all
+  // views, or stays; about kExaminedPerMove are examined for one that should move. Returns how many moved. A
+  // step of the pacer is a count or a code that is read. Errors: CANCELLED as in Pacer.
+  static constexpr int64_t kExaminedPerMove = 32;
   absl::StatusOr<int64_t> Match(size_t view, FlowMoveRule rule, size_t first_row, Pacer& pacer);
 
-  // The mean over the views of several cells of the L1 distance between the shares of the records and of the
-  // view.
+  // How far the records are from the views: the mean, over the views of more than one cell, of the sum over
+  // cells of |count - goal|, divided by the number of records. 0 is an exact match, 2 the largest.
   double MeanDistance() const;
 
   const RecordTable& records() const { return records_; }
@@ -109,19 +108,14 @@ class ViewMatching {
   std::vector<int64_t> steps_of_;              // of each column: what those views read of a record, twice
   std::vector<int64_t> counts_;                // of all views' cells, one view after another
   std::vector<double> goals_;
-  std::vector<uint32_t> before_;  // the record that is looked at, and as it would be
+  std::vector<uint32_t> before_;  // the record that is examined, and as it would be
   std::vector<uint32_t> after_;
 };
 
-// Records that match views: drawn, and then changed as little as possible, view by view, until they match
-// (MCF; Li, Zhang, Wang 2018, section 3.3).
-//
-// Functions of public noisy answers.
-
-// Under kCloser the first passes are of the other form nevertheless: at most `free_passes`, and none after
-// they have moved `free_moves` times the records. Which records come first has nothing to do with their
-// values, so these passes mix what no view knows; moves that are chosen by how close they come would choose
-// by it, which on NLTCS doubles the errors of marginals that lie in no view.
+// When a matching ends. Under kCloser the first passes move by kEvery nevertheless: at most `free_passes`,
+// and none after they have moved `free_moves` times the records. Which records come first has nothing to do
+// with their values, so these passes mix what no view determines; moves that are chosen by how close they
+// come would depend on it, which on NLTCS doubles the errors of marginals that lie in no view.
 struct FlowRule {
   int64_t most_passes = 100;
   FlowMoveRule moves = FlowMoveRule::kCloser;
@@ -129,8 +123,8 @@ struct FlowRule {
   double free_moves = 20;
   // A pass over all views that moves less than this share of the records, all views together, is the last.
   double converged = 0.005;
-  // No view has a turn after the passes have taken so many steps for each record: these, and so many more for
-  // each view. Where small counts are noise, thousands of records should move that come closer to nothing.
+  // No view is matched after the passes have taken most_steps + views * most_steps_of_view steps for each
+  // record. Where small counts are noise, thousands of records should move that come closer to nothing.
   int64_t most_steps = 20'000;
   int64_t most_steps_of_view = 20;
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "dp/domain/attribute_set.h"
 #include "dp/domain/row_major.h"
 
 namespace curator::dp {
@@ -33,8 +34,7 @@ ViewSampler::Step ViewSampler::MakeStep(const ViewTable& view, const OrderedView
   Step step;
   const std::vector<int64_t> known_strides = StridesWithin(view.set, view.sizes, ordered.known);
   for (size_t i = view.set.size(); i-- > 0;) {
-    const auto place =
-        static_cast<size_t>(std::ranges::lower_bound(attributes, view.set[i]) - attributes.begin());
+    const size_t place = *PositionIn(attributes, view.set[i]);
     const auto size = static_cast<size_t>(view.sizes[i]);
     if (known_strides[i] > 0) {
       step.known_places.push_back(place);
@@ -47,11 +47,11 @@ ViewSampler::Step ViewSampler::MakeStep(const ViewTable& view, const OrderedView
   }
   step.cumulative.assign(view.cells.size(), 0.0);
   std::vector<size_t> known(view.cells.size());
-  Marginalization(view.set, view.sizes, ordered.known).ForEachCell([&](size_t cell, size_t folded) {
-    known[cell] = folded;
+  Marginalization(view.set, view.sizes, ordered.known).ForEachCell([&](size_t cell, size_t of_subset) {
+    known[cell] = of_subset;
   });
-  Marginalization(view.set, view.sizes, ordered.added).ForEachCell([&](size_t cell, size_t folded) {
-    step.cumulative[known[cell] * step.added_cells + folded] = view.cells[cell];
+  Marginalization(view.set, view.sizes, ordered.added).ForEachCell([&](size_t cell, size_t of_subset) {
+    step.cumulative[known[cell] * step.added_cells + of_subset] = view.cells[cell];
   });
   for (size_t start = 0; start < step.cumulative.size(); start += step.added_cells) {
     const auto slice = std::span(step.cumulative).subspan(start, step.added_cells);

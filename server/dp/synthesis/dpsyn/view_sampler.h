@@ -1,7 +1,7 @@
 // Draws records from views: each view in topological order gives its new attributes, given the known ones.
 //
-// A record's law has the marginals of the views of the order over what each adds and what it was given; of
-// other views only as far as these imply it.
+// The distribution of a record has the marginals of the views of the order over what each adds and what it
+// was given; other views' marginals only as far as these imply them.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace curator::dp {
 
-// Hands out the words of a source, which must outlive it, in blocks. Not thread-safe.
+// Reads words from a source, which must outlive it, in blocks. Not thread-safe.
 class WordStream {
  public:
   explicit WordStream(BitSource& bits, size_t expected);
@@ -38,7 +38,7 @@ class ViewSampler {
   // Fills in one record, in the order of the attributes.
   void Draw(WordStream& words, std::span<uint32_t> codes) const;
 
-  // Words that a record takes.
+  // The words that a record consumes.
   size_t words_per_record() const { return steps_.size(); }
 
  private:

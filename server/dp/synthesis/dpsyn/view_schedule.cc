@@ -31,7 +31,7 @@ absl::StatusOr<NoiseSpec> ViewNoiseFor(const BudgetShare& share, const Sensitivi
   return NoiseFor(share, sensitivity);
 }
 
-// What will be measured, before any price.
+// The views that will be measured, before any price.
 struct ViewPlan {
   std::vector<AttributeSet> singles;
   std::vector<AttributeSet> views;
@@ -128,8 +128,7 @@ absl::Status FillInDraws(const UnitBound& unit, ViewSchedule& schedule) {
   return absl::OkStatus();
 }
 
-// Whether noise that buys `draws` is what the promise buys: that which was charged before; for a new request,
-// any that is certified.
+// Whether the promise pays for `draws`: by the certificate that was charged before; of a new request, by any.
 bool IsBought(const std::vector<CountedEvent>& draws, const ApproximateEvent& promise,
               const std::optional<Event>& charged) {
   if (charged) return CertifiedBefore(*charged, draws, promise.epsilon, promise.delta).has_value();
@@ -175,7 +174,7 @@ std::vector<AttributeSet> Alone(const AttributeSet& attributes, const std::vecto
 }
 
 // The cells that will be measured. Errors: when a view, or all of them, have too many; when there are more
-// candidates than the kernel looks at.
+// candidates than the kernel takes.
 absl::StatusOr<int64_t> MeasuredCells(const SynthesisInput& input, const ViewPlan& plan, int64_t selections) {
   if (!plan.candidates.empty()) {
     const absl::Status valid = ValidateMarginals(input.domain, plan.candidates);
@@ -206,7 +205,7 @@ absl::StatusOr<int64_t> MeasuredCells(const SynthesisInput& input, const ViewPla
                                    " can be measured"));
 }
 
-// What would otherwise fail after the charge: to find what the views share. Selected pairs share single
+// The limits of SharedSets(), whose errors would otherwise come after the charge. Selected pairs share single
 // attributes at most.
 absl::Status CheckOverlaps(const ViewSchedule& schedule) {
   std::vector<AttributeSet> sets = {AttributeSet{}};
@@ -246,7 +245,7 @@ void DescribeDraws(ViewSchedule& schedule) {
   }
 }
 
-// Which views, in words.
+// Describes the choice of views.
 void DescribeDesign(const Domain& domain, const ViewChoice& choice, const AttributeSet& attributes,
                     const std::vector<AttributeSet>& alone, ViewSchedule& schedule) {
   size_t widest = 0;
@@ -268,9 +267,9 @@ void DescribeDesign(const Domain& domain, const ViewChoice& choice, const Attrib
                    choice.squared_error, " records^2"));
   for (const std::string& each : choice.considered)
     schedule.lines.push_back(absl::StrCat("considered: ", each));
-  if (!choice.apart.empty())
+  if (!choice.uncovered.empty())
     schedule.lines.push_back(absl::StrCat("too large for any view, so taken as independent given the rest: ",
-                                          ShortList(domain, choice.apart)));
+                                          ShortList(domain, choice.uncovered)));
   if (!alone.empty())
     schedule.lines.push_back(
         absl::StrCat("in no view, so taken as independent of all others: ", ShortList(domain, alone)));

@@ -1,4 +1,4 @@
-// What DPSyn and PriView will draw and what that costs, from public facts.
+// The draws of DPSyn and PriView and their price, from public facts.
 //
 // Thread-safe: plain values and pure functions.
 #pragma once
@@ -26,8 +26,8 @@ struct ViewGroup {
   NoiseSpec noise;
 };
 
-// Views that are chosen by looking: `rounds` times the pair of which independence is the worst approximation,
-// and its counts.
+// Views that are selected from the data: `rounds` times the pair that independence approximates worst, and
+// its counts.
 struct SelectedViews {
   std::vector<AttributeSet> candidates;
   int64_t rounds = 0;
@@ -39,7 +39,7 @@ struct SelectedViews {
 struct ViewSchedule {
   AttributeSet attributes;  // of the model
   NoiseSpec record_noise;
-  std::vector<ViewGroup> groups;  // the first one of single attributes, when there are such
+  std::vector<ViewGroup> groups;  // the first one of single attributes, when they are measured
   std::optional<SelectedViews> selected;
   ViewEstimation estimation;
   std::map<std::string, std::string> used_settings;  // of ViewSettingsTable()
@@ -47,7 +47,7 @@ struct ViewSchedule {
   LinearDraws linear;  // for the accounts of parts
   int64_t largest_view = 1;
   int64_t measured_cells = 0;      // of all views, those to be selected being the largest
-  std::vector<std::string> lines;  // for people
+  std::vector<std::string> lines;  // for display
 };
 
 // The budget: one part in 50 (at least one unit) for the number of records, which is also a measurement of

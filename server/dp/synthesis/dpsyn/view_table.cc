@@ -29,7 +29,7 @@ Marginalization::Marginalization(const AttributeSet& set, std::span<const int64_
   for (size_t i = 0; i < set.size(); ++i) {
     const auto size = static_cast<size_t>(sizes[i]);
     whole_cells_ *= size;
-    if (strides[i] > 0) folded_cells_ *= size;
+    if (strides[i] > 0) subset_cells_ *= size;
   }
   if (set.empty()) return;
   outer_sizes_.assign(sizes.begin(), sizes.end() - 1);
@@ -39,9 +39,9 @@ Marginalization::Marginalization(const AttributeSet& set, std::span<const int64_
 }
 
 std::vector<double> Marginalized(const ViewTable& view, const AttributeSet& subset) {
-  const Marginalization fold(view.set, view.sizes, subset);
-  std::vector<double> sums(fold.cells());
-  fold.ForEachCell([&](size_t cell, size_t folded) { sums[folded] += view.cells[cell]; });
+  const Marginalization map(view.set, view.sizes, subset);
+  std::vector<double> sums(map.cells());
+  map.ForEachCell([&](size_t cell, size_t of_subset) { sums[of_subset] += view.cells[cell]; });
   return sums;
 }
 
@@ -70,12 +70,12 @@ double Dependence(const ViewTable& view, const OrderedView& step) {
   const std::vector<double> known = Marginalized(view, step.known);
   const std::vector<double> added = Marginalized(view, step.added);
   std::vector<size_t> row(view.cells.size());
-  Marginalization(view.set, view.sizes, step.known).ForEachCell([&](size_t cell, size_t folded) {
-    row[cell] = folded;
+  Marginalization(view.set, view.sizes, step.known).ForEachCell([&](size_t cell, size_t of_subset) {
+    row[cell] = of_subset;
   });
   double distance = 0;
-  Marginalization(view.set, view.sizes, step.added).ForEachCell([&](size_t cell, size_t folded) {
-    distance += std::abs(view.cells[cell] - known[row[cell]] * added[folded] / total);
+  Marginalization(view.set, view.sizes, step.added).ForEachCell([&](size_t cell, size_t of_subset) {
+    distance += std::abs(view.cells[cell] - known[row[cell]] * added[of_subset] / total);
   });
   return distance / total;
 }

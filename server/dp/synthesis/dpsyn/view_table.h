@@ -1,4 +1,5 @@
-// A view: estimated counts of one marginal, and how its cells fold into those of a smaller marginal.
+// Views: estimated counts of one marginal each, how they are marginalized, and the order in which they make
+// up records.
 //
 // Thread-safe: plain values and pure functions.
 #pragma once
@@ -12,7 +13,7 @@
 
 namespace curator::dp {
 
-// No view has more cells: one walk over a view is one stride of a Pacer.
+// No view has more cells: one pass over a view is one step of a Pacer.
 inline constexpr int64_t kMostViewCells = int64_t{1} << 19;
 
 // Row-major: the last attribute of the set varies fastest. The empty set has one cell, the number of records.
@@ -30,25 +31,25 @@ ViewTable MakeView(const Domain& domain, const AttributeSet& set, double value, 
 
 double TotalOf(const ViewTable& view);
 
-// Where the cells of a set fall when only a subset of its attributes is looked at.
+// The map from the cells of a set of attributes to those of a subset.
 class Marginalization {
  public:
   // `subset` lies in `set`; `sizes` are those of `set`.
   Marginalization(const AttributeSet& set, std::span<const int64_t> sizes, const AttributeSet& subset);
 
   // Of the subset.
-  size_t cells() const { return folded_cells_; }
-  // How many cells of the set fall into each of them.
-  size_t ratio() const { return whole_cells_ / folded_cells_; }
+  size_t cells() const { return subset_cells_; }
+  // How many cells of the set each of them sums up.
+  size_t ratio() const { return whole_cells_ / subset_cells_; }
 
-  // Calls visit(cell, folded cell) for every cell of the set, in order.
+  // Calls visit(cell, cell of the subset) for every cell of the set, in order.
   template <typename Visit>
   void ForEachCell(Visit visit) const {
     std::vector<int64_t> digits(outer_sizes_.size());
     size_t base = 0;
     for (size_t cell = 0; cell < whole_cells_;) {
-      size_t folded = base;
-      for (int64_t i = 0; i < last_size_; ++i, folded += last_stride_) visit(cell++, folded);
+      size_t of_subset = base;
+      for (int64_t i = 0; i < last_size_; ++i, of_subset += last_stride_) visit(cell++, of_subset);
       for (size_t d = outer_sizes_.size(); d-- > 0;) {
         base += outer_strides_[d];
         if (++digits[d] < outer_sizes_[d]) break;
@@ -64,21 +65,18 @@ class Marginalization {
   int64_t last_size_ = 1;
   size_t last_stride_ = 0;
   size_t whole_cells_ = 1;
-  size_t folded_cells_ = 1;
+  size_t subset_cells_ = 1;
 };
 
-// The marginal of `subset`.
+// The counts of the marginal of `subset`.
 std::vector<double> Marginalized(const ViewTable& view, const AttributeSet& subset);
 
-// The counts that are nearest to `counts` (least squares) among those that are not negative and sum to
+// The counts nearest to `counts` (least squares) among those that are not negative and sum to
 // `total` >= 0.
 std::vector<double> NearestNonNegative(std::vector<double> counts, double total);
 
-// The order in which views make up a record: each one adds attributes to those that are there.
-//
-// Functions of public noisy answers; thread-safe.
-
-// One step: the view says what its new attributes are, given those that are known already.
+// One step of an order in which views make up a record: the view determines its new attributes, given those
+// that are known already.
 struct OrderedView {
   size_t view = 0;
   AttributeSet known;
@@ -88,7 +86,7 @@ struct OrderedView {
 // Starts with views[first]; then always the view that adds the fewest attributes, at least one (Li, Zhang,
 // Wang 2018, "topologically sorted marginals"). Among equals the one in which the new attributes depend most
 // on the known ones (the L1 distance of the table from independence of the two), then the first. Ends when
-// all attributes of the views are there; some views may not be needed.
+// all attributes of the views are known; some views may not be needed.
 std::vector<OrderedView> TopologicalOrder(std::span<const ViewTable> views, size_t first);
 
 }  // namespace curator::dp

@@ -71,7 +71,7 @@ std::string ViewsModel::Serialize() const {
   return EncodeViewsModel(parts_);
 }
 
-absl::Status ViewsModel::CheckQuestion(const AttributeSet& set) const {
+absl::Status ViewsModel::CheckCovered(const AttributeSet& set) const {
   RETURN_IF_ERROR(domain_.CheckSet(set));
   if (!IsSubset(set, parts_.attributes))
     return absl::InvalidArgumentError("the model does not cover all of these attributes");
@@ -101,7 +101,7 @@ std::vector<double> ViewsModel::CountsOf(const AttributeSet& set) const {
 }
 
 absl::StatusOr<std::vector<double>> ViewsModel::Marginal(const AttributeSet& set) const {
-  RETURN_IF_ERROR(CheckQuestion(set));
+  RETURN_IF_ERROR(CheckCovered(set));
   std::vector<double> counts = CountsOf(set);
   const double total = std::accumulate(counts.begin(), counts.end(), 0.0);
   const auto records = static_cast<double>(parts_.records);
@@ -114,7 +114,7 @@ absl::StatusOr<std::vector<double>> ViewsModel::Marginal(const AttributeSet& set
 }
 
 absl::StatusOr<std::optional<double>> ViewsModel::CellNoise(const AttributeSet& set) const {
-  RETURN_IF_ERROR(CheckQuestion(set));
+  RETURN_IF_ERROR(CheckCovered(set));
   double weights = 0;
   for (const ViewTable& view : parts_.views) {
     if (IsSubset(set, view.set))

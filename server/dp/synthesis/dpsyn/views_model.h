@@ -1,6 +1,6 @@
 // A synthetic population as consistent views, and, where they were made, records that match them.
 //
-// What is stored: the views' cells (8 bytes each), and the records, each attribute in as few bits as its size
+// Stored are the views' cells (8 bytes each), and the records, each attribute in as few bits as its size
 // needs. Records are stored rather than made again, because making them takes far longer than reading them.
 // Immutable and thread-safe.
 #pragma once
@@ -21,7 +21,7 @@
 
 namespace curator::dp {
 
-// What answers a question about a marginal.
+// The source of a marginal's counts.
 enum class AnswerFrom {
   kRecords,       // their counts
   kEntropy,       // the table of the largest entropy that agrees with all views
@@ -55,12 +55,12 @@ class ViewsModel : public SynthesisModel {
 
   // Of the views that hold the set, combined by inverse variance, as MakeConsistent() averages them. Absent
   // for a set that no view holds: noise of different views adds up in its reconstruction in ways that depend
-  // on the counts. Estimators that draw views towards expectations (shrinkage.h) leave less noise than this,
-  // and an error of their own.
+  // on the counts. Estimators that shrink views towards expectations (estimate_views.h) leave less noise than
+  // this, and an error of their own.
   absl::StatusOr<std::optional<double>> CellNoise(const AttributeSet& set) const override;
 
-  // Without stored records, independent draws from the views (view_sampler.h). Stored records are dealt out
-  // in a random order of their own, each once before any comes twice, so that a sample of records() rows has
+  // Without stored records, independent draws from the views (view_sampler.h). Stored records are sampled
+  // in a random order, each once before any is repeated, so that a sample of records() rows has
   // the views' marginals without an error of sampling.
   absl::Status Sample(BitSource& bits, int64_t rows, const RecordSink& sink) const override;
 
@@ -70,7 +70,7 @@ class ViewsModel : public SynthesisModel {
  private:
   ViewsModel(const Domain& domain, ViewsModelParts parts);
 
-  absl::Status CheckQuestion(const AttributeSet& set) const;
+  absl::Status CheckCovered(const AttributeSet& set) const;
   std::vector<double> CountsOf(const AttributeSet& set) const;
   absl::Status Deal(BitSource& bits, int64_t rows, const RecordSink& sink) const;
 
@@ -79,12 +79,9 @@ class ViewsModel : public SynthesisModel {
 };
 
 // The stored bytes of a views model.
-//
-// Thread-safe: pure functions.
-
 std::string EncodeViewsModel(const ViewsModelParts& parts);
 
-// Errors: DATA_LOSS for anything that was not encoded so, or for another domain.
+// Errors: DATA_LOSS for other bytes, or another domain.
 absl::StatusOr<ViewsModelParts> DecodeViewsModel(const Domain& domain, std::string_view bytes);
 
 }  // namespace curator::dp

@@ -1,6 +1,6 @@
 // Draws cells in proportion to their weights, each in constant time (Walker's alias method, in Vose's form).
 //
-// What is drawn from is public, so this sampler owes accuracy, not exactness: probabilities are right to
+// The weights are public, so the sampler needs accuracy, not exactness: probabilities are right to
 // about 2^-30 of a cell's.
 #pragma once
 

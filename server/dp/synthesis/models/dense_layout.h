@@ -1,7 +1,7 @@
-// A table with one weight for every cell of the product of some attributes, in row-major order, and the way
-// from its cells to those of its marginals.
+// Dense tables: one weight for every cell of the product of some attributes, in row-major order; their
+// marginals; and the loops over cells that synthesis spends its time in.
 //
-// Immutable and thread-safe.
+// Thread-safe: immutable values and pure functions.
 #pragma once
 
 #include <cstdint>
@@ -83,11 +83,9 @@ class DenseMarginal {
   std::vector<uint32_t> inner_index_;
 };
 
-// The loops that dense synthesis spends its time in, compiled for the instruction sets that machines have.
-//
-// Every element is computed by itself and added in a fixed order, so the results are the same whatever the
-// width of the machine's vectors. Spans of one call have equal lengths. Thread-safe: pure functions of their
-// arguments.
+// Loops over blocks of cells, compiled for the instruction sets that machines have. Every element is computed
+// by itself and added in a fixed order, so the results are the same whatever the width of the machine's
+// vectors. Spans of one call have equal lengths.
 
 // sums[i] += values[i]
 void AddBlock(std::span<const float> values, std::span<double> sums);
@@ -106,8 +104,6 @@ void ExpBlock(double base, std::span<const double> logarithms, std::span<float> 
 // Many marginals of one dense table at once, far cheaper than one by one: attributes are summed out one after
 // another, and marginals that have summed out the same ones so far share the work.
 //
-// Thread-safe: a pure function.
-
 // result[i] are the cells of sets[i], row-major. Errors: INVALID_ARGUMENT for a set that the layout does not
 // cover; CANCELLED as in Pacer.
 absl::StatusOr<std::vector<std::vector<double>>> AllMarginals(const DenseLayout& layout,

@@ -14,7 +14,7 @@
 namespace curator::dp {
 namespace {
 
-// The measurements of several components as those of one: each heeds the number of records, so that is kept
+// The measurements of several components as those of one: each counts the number of records, which is kept
 // once, with the sum of its lambdas; the weights are then the product of the components'.
 std::vector<WeighedAnswers> Merged(const std::vector<std::vector<WeighedAnswers>>& all) {
   std::vector<WeighedAnswers> merged = {all.front().front()};
@@ -111,16 +111,16 @@ absl::Status FactoredFit::Add(NoisyAnswers measurement, Pacer& pacer) {
   RETURN_IF_ERROR(Join(measurement.group.attributes, pacer));
   Component& component =
       *components_[static_cast<size_t>(component_of_[measurement.group.attributes.front()])];
-  component.has_news = true;
+  component.has_new_measurements = true;
   return component.fit->Add(std::move(measurement), pacer);
 }
 
 absl::StatusOr<FactoredFit::Outcome> FactoredFit::Replay(const ReplayRule& rule, Which which, Pacer& pacer) {
   Outcome outcome;
   for (const std::unique_ptr<Component>& component : components_) {
-    if (which == Which::kWithNews && !component->has_news) continue;
+    if (which == Which::kWithNewMeasurements && !component->has_new_measurements) continue;
     ASSIGN_OR_RETURN(const Replayed replayed, component->fit->Replay(rule, pacer));
-    component->has_news = false;
+    component->has_new_measurements = false;
     component->sums.clear();
     RETURN_IF_ERROR(Retotal(*component, pacer));
     outcome.replayed.sweeps = std::max(outcome.replayed.sweeps, replayed.sweeps);
@@ -139,8 +139,8 @@ absl::Status FactoredFit::Retotal(Component& component, Pacer& pacer) const {
   return absl::OkStatus();
 }
 
-absl::Status FactoredFit::Remember(Component& component, const std::vector<AttributeSet>& sets,
-                                   Pacer& pacer) {
+absl::Status FactoredFit::CacheSums(Component& component, const std::vector<AttributeSet>& sets,
+                                    Pacer& pacer) {
   ASSIGN_OR_RETURN(std::vector<std::vector<double>> sums,
                    AllMarginals(component.layout, component.fit->weights(), sets, pacer));
   for (size_t i = 0; i < sets.size(); ++i) component.sums[sets[i]] = std::move(sums[i]);
@@ -162,7 +162,7 @@ absl::StatusOr<std::vector<std::vector<double>>> FactoredFit::Marginals(std::spa
     std::ranges::sort(missing[i]);
     const auto repeated = std::ranges::unique(missing[i]);
     missing[i].erase(repeated.begin(), repeated.end());
-    if (!missing[i].empty()) RETURN_IF_ERROR(Remember(*components_[i], missing[i], pacer));
+    if (!missing[i].empty()) RETURN_IF_ERROR(CacheSums(*components_[i], missing[i], pacer));
   }
   std::vector<std::vector<double>> marginals;
   marginals.reserve(sets.size());

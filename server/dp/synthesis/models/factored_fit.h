@@ -1,9 +1,9 @@
 // Weights over a domain too large to hold, as a product over components: sets of attributes that measured
 // queries have joined (Hardt, Ligett, McSherry 2012, section 4). Attributes of different components are
-// independent, and untouched ones uniform, in the multiplicative weights of these queries; so memory follows
-// what was measured, not the domain. With one component over all attributes this is the dense form.
+// independent, and untouched ones uniform, in the multiplicative weights of these queries; so memory depends
+// on what was measured, not on the domain. With one component over all attributes this is the dense form.
 //
-// Each component heeds the number of records by itself.
+// Each component is fitted to the noisy number of records on its own.
 //
 // Not thread-safe. Everything here is a function of public noisy answers.
 #pragma once
@@ -34,19 +34,19 @@ class FactoredFit {
   // Without components: uniform. `domain` must outlive it. `max_cells`: of all components' tables together.
   FactoredFit(const Domain& domain, NoisyRecords records, int64_t max_cells);
 
-  // Whether a measurement over `set` would leave the tables within max_cells. Once it would not, it never
-  // will again.
+  // Whether a measurement over `set` would leave the tables within max_cells. Once it would not, it
+  // never will again.
   bool Fits(const AttributeSet& set) const;
 
   // Makes the set's attributes part of one component; nothing changes but the form. Errors: INVALID_ARGUMENT
   // when it does not fit, or for a set that is not valid; CANCELLED as in Pacer.
   absl::Status Join(const AttributeSet& set, Pacer& pacer);
 
-  // One more measurement, to be heeded from the next replay on. Errors: those of Join().
+  // Adds a measurement, which counts from the next replay on. Errors: those of Join().
   absl::Status Add(NoisyAnswers measurement, Pacer& pacer);
 
   // Replays in every component, or in those with measurements since its last replay.
-  enum class Which { kAll, kWithNews };
+  enum class Which { kAll, kWithNewMeasurements };
   struct Outcome {
     Replayed replayed;     // the most sweeps and the largest move of all components
     AttributeSet changed;  // the attributes of the components that were replayed
@@ -54,7 +54,7 @@ class FactoredFit {
   absl::StatusOr<Outcome> Replay(const ReplayRule& rule, Which which, Pacer& pacer);
 
   // Estimated counts of the cells of each set, row-major, as of the last replay. Sums of components are
-  // remembered until they change. Errors: INVALID_ARGUMENT for a set of more than 2^26 cells; CANCELLED as in
+  // cached until they change. Errors: INVALID_ARGUMENT for a set of more than 2^26 cells; CANCELLED as in
   // Pacer.
   absl::StatusOr<std::vector<std::vector<double>>> Marginals(std::span<const AttributeSet> sets,
                                                              Pacer& pacer);
@@ -62,7 +62,7 @@ class FactoredFit {
   // The number of records: the mean of the components' weights, the noisy answer without components.
   double records() const;
 
-  // What was measured, component by component, in the order in which they were made.
+  // The factors of each component, in the order in which the components were made.
   struct Part {
     AttributeSet attributes;
     double base = 1;
@@ -77,7 +77,7 @@ class FactoredFit {
     DenseLayout layout;
     std::unique_ptr<ProductFit> fit;
     double total = 0;  // of the weights
-    bool has_news = true;
+    bool has_new_measurements = true;
     std::map<AttributeSet, std::vector<double>> sums;  // of the weights, by set
   };
   using SetOfComponents = std::vector<size_t>;
@@ -85,7 +85,7 @@ class FactoredFit {
   // Positions in components_ of those that have attributes of `set`, rising.
   SetOfComponents Touched(const AttributeSet& set) const;
   AttributeSet JoinedAttributes(const AttributeSet& set, const SetOfComponents& touched) const;
-  absl::Status Remember(Component& component, const std::vector<AttributeSet>& sets, Pacer& pacer);
+  absl::Status CacheSums(Component& component, const std::vector<AttributeSet>& sets, Pacer& pacer);
   absl::StatusOr<std::vector<double>> Assemble(const AttributeSet& set, Pacer& pacer) const;
   absl::Status Retotal(Component& component, Pacer& pacer) const;
 

@@ -1,8 +1,7 @@
 // A synthetic population as independent parts: a dense product over each of some disjoint sets of attributes,
 // and uniform over each attribute of none of them.
 //
-// Immutable and thread-safe. Holds 4 bytes for every cell of every part; what it is stored as is only the
-// factors.
+// Immutable and thread-safe. Holds 4 bytes for every cell of every part; only the factors are stored.
 #pragma once
 
 #include <cstdint>
@@ -74,12 +73,8 @@ class FactoredModel : public SynthesisModel {
   AttributeSet untouched_;     // the attributes of none of them
 };
 
-// The cells of a marginal whose attributes belong to independent parts, from the cells of each part's.
-//
-// Thread-safe: a pure function.
-
-// One part: which attributes of the whole set are its own, rising, and the weight of each of its cells,
-// row-major.
+// One independent part of a marginal: which attributes of the whole set are its own, rising, and the weight
+// of each of its cells, row-major.
 struct IndependentPart {
   AttributeSet attributes;
   std::span<const double> cells;

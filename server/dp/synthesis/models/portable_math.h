@@ -1,6 +1,6 @@
-// Exponential and logarithm with the same bits on every machine: elementary operations only, in a fixed order,
-// so that a model refitted elsewhere from the same draws is the same model. Those of the C library depend on
-// the processor.
+// Exponential and logarithm with the same bits on every machine: elementary operations only, in a fixed
+// order, so that a model refitted elsewhere from the same draws is the same model. Those of the C library
+// depend on the processor.
 //
 // PortableExp() compiles to straight-line vector code inside a loop. Thread-safe: pure functions.
 #pragma once

@@ -25,5 +25,10 @@ TEST(PortableExp, IsExactAtZeroAndBoundedBeyondItsRange) {
   EXPECT_GT(PortableExp(-1e9), 0);
 }
 
+TEST(PortableLog, IsTheLogarithm) {
+  for (const double x : {1e-300, 1e-9, 0.3, 0.70710678, 0.9999, 1.0, 1.5, 2.0, 12345.678, 1e300})
+    EXPECT_NEAR(PortableLog(x), std::log(x), 1e-12 * (1 + std::abs(std::log(x)))) << x;
+}
+
 }  // namespace
 }  // namespace curator::dp

@@ -1,4 +1,5 @@
-// One product of marginals' factors over a table: its weights, and how it is written down.
+// Products of marginals' factors over a table, which is what multiplicative weights make: their weights and
+// their stored bytes.
 //
 // Thread-safe: plain values and pure functions.
 #pragma once
@@ -14,11 +15,6 @@
 #include "dp/synthesis/pacer.h"
 
 namespace curator::dp {
-
-// Weights that are a product: a uniform base times one factor for every cell of some marginals. This is what
-// multiplicative weights make, and all that needs to be kept of them.
-//
-// Thread-safe: plain values and pure functions.
 
 // The natural logarithms of a marginal's factors, row-major.
 struct LogFactor {
@@ -52,7 +48,8 @@ void WriteSet(CanonicalWriter& writer, const AttributeSet& set);
 void WriteComponent(CanonicalWriter& writer, const ProductComponent& component);
 void WriteLines(CanonicalWriter& writer, const std::vector<std::string>& lines);
 
-// What these wrote. The reader refuses what is not finite, and sets that do not rise within `domain`.
+// Read what these wrote. The reader refuses numbers that are not finite and sets that do not rise within
+// `domain`.
 AttributeSet ReadSet(CanonicalReader& reader, const Domain& domain);
 ProductComponent ReadComponent(CanonicalReader& reader, const Domain& domain);
 std::vector<std::string> ReadLines(CanonicalReader& reader);

@@ -63,8 +63,9 @@ void UpdateAnswers(WeighedAnswers& own, double prior_weight, MovingCells& cells)
   for (size_t i = 0; i < queries->size(); ++i) UpdateQuery((*queries)[i], i, own, gain, cells);
 }
 
-// Looks at the fit to each answer; returns the largest movement since the last look, in standard deviations.
-double LookAtFit(WeighedAnswers& own, std::span<const double> cells) {
+// Recomputes the fit to each answer; returns the largest movement since the last time, in standard
+// deviations.
+double UpdateFitted(WeighedAnswers& own, std::span<const double> cells) {
   const std::vector<LinearQuery>* queries = QueriesOf(own.measured);
   double largest_move = 0;
   for (size_t i = 0; i < own.fitted.size(); ++i) {
@@ -149,7 +150,7 @@ absl::StatusOr<double> ProductFit::Update(size_t set, const ReplayRule& rule, Pa
     WeighedAnswers& own = measurements_[member];
     const int64_t own_steps = StepsOf(own.measured, logarithms.size());
     RETURN_IF_ERROR(AdvanceBy(pacer, own_steps));
-    largest_move = std::max(largest_move, LookAtFit(own, cells.weights));
+    largest_move = std::max(largest_move, UpdateFitted(own, cells.weights));
     steps += own_steps;
   }
   for (int inner = 0; inner < (members.size() > 1 ? kInnerSweeps : 1); ++inner) {

@@ -1,4 +1,4 @@
-// Fits weights to noisy answers by multiplicative updates, replayed until they stop moving.
+// Fits weights to noisy answers by multiplicative updates, replayed until they converge.
 //
 // The fit is the minimiser of
 //
@@ -8,7 +8,7 @@
 // Its dual has one number for each answer, lambda = (answer - q(weights)) / (prior_weight sigma^2), and the
 // weights are base * exp(sum of lambda q). One update maximises over one answer's lambda exactly (over all
 // cells of a marginal at once: they are disjoint), so it never overshoots, and stale or contradicting answers
-// settle instead of diverging. With answers without noise an update is one step of iterative proportional
+// converge instead of diverging. With answers without noise an update is one step of iterative proportional
 // fitting; its first-order form is the update of Hardt, Ligett, McSherry 2012, figure 1.
 //
 // Answers over the same attributes are updated together, in the cells of their marginal, so that a sweep
@@ -38,7 +38,7 @@ struct NoisyAnswers {
   double standard_deviation = 1;  // of each answer's noise
 };
 
-// A measurement, its answers' lambdas so far, and the fit to its answers when they were last looked at.
+// A measurement, its answers' lambdas so far, and the fit to its answers at the last update.
 struct WeighedAnswers {
   NoisyAnswers measured;
   std::vector<double> lambdas;
@@ -47,8 +47,8 @@ struct WeighedAnswers {
 
 struct ReplayRule {
   int64_t most_sweeps = 100;
-  // A sweep is the last when the fit has come back to each answer as it was a sweep before, within so many
-  // standard deviations of its noise: the answers are settled.
+  // A replay has converged when a sweep moves the fit to no answer by more than this many standard deviations
+  // of its noise.
   double converged = 0.01;
   // The weight of the distance from uniform (a sum over records) against that of one squared normalised
   // error.
@@ -65,16 +65,16 @@ class ProductFit {
   // Starts uniform, with `total` > 0 records. `layout` must outlive it.
   ProductFit(const DenseLayout& layout, double total);
 
-  // One more measurement, to be heeded from the next replay on; with lambdas from another fit, the weights
+  // Adds a measurement, which counts from the next replay on; with lambdas from another fit, the weights
   // are as they imply from the next Refresh() on. Errors: INVALID_ARGUMENT for a set that the layout does not
   // cover; CANCELLED as in Pacer.
   absl::Status Add(NoisyAnswers measurement, Pacer& pacer);
   absl::Status Adopt(WeighedAnswers measurement, Pacer& pacer);
 
-  // Sweeps over all measurements until they are settled. Errors: CANCELLED as in Pacer.
+  // Sweeps over all measurements until they have converged. Errors: CANCELLED as in Pacer.
   absl::StatusOr<Replayed> Replay(const ReplayRule& rule, Pacer& pacer);
 
-  // Makes the weights anew from the factors. Errors: CANCELLED as in Pacer.
+  // Recomputes the weights from the factors. Errors: CANCELLED as in Pacer.
   absl::Status Refresh(Pacer& pacer);
 
   // As of the last replay.
@@ -98,9 +98,8 @@ class ProductFit {
   std::vector<float> weights_;
 };
 
-// One answer's share of a fit: how far its lambda moves when the fit is maximised over it alone.
-//
-// Thread-safe: pure functions with the same bits on every machine.
+// The steps of single lambdas: how far one moves when the fit is maximised over it alone. Pure functions with
+// the same bits on every machine.
 
 // No single update moves a log-factor further; the next sweep may move it again.
 inline constexpr double kMostStep = 20;

@@ -1,6 +1,6 @@
 // A synthetic population as dense weights that are an average of products of marginals' factors.
 //
-// Immutable and thread-safe. Holds 4 bytes for every cell; what it is stored as is only the factors.
+// Immutable and thread-safe. Holds 4 bytes for every cell; only the factors are stored.
 #pragma once
 
 #include <cstdint>

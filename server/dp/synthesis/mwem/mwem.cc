@@ -208,7 +208,7 @@ class MwemRun {
                                            std::llround(2 * deviation)));
         RETURN_IF_ERROR(fit_->Add(Measured(input_.domain, group, counts[i], deviation), pacer_));
       }
-      RETURN_IF_ERROR(Replay(FactoredFit::Which::kWithNews, schedule_.settings.sweeps));
+      RETURN_IF_ERROR(Replay(FactoredFit::Which::kWithNewMeasurements, schedule_.settings.sweeps));
     }
     candidates_.DropUnfit(*fit_);
     return candidates_.Estimate(*fit_, std::nullopt, pacer_);
@@ -238,7 +238,8 @@ class MwemRun {
     const bool ends = below && schedule_.settings.adaptive == MwemRounds::kAdaptive;
     // Without selections the weights between measurements are not used, nor are those before the last replay.
     const bool is_used = stage.selection || schedule_.settings.iterate == MwemIterate::kAverage;
-    if (is_used && !last) RETURN_IF_ERROR(Replay(FactoredFit::Which::kWithNews, schedule_.settings.sweeps));
+    if (is_used && !last)
+      RETURN_IF_ERROR(Replay(FactoredFit::Which::kWithNewMeasurements, schedule_.settings.sweeps));
     return ends ? Signal::kGone : Signal::kThere;
   }
 

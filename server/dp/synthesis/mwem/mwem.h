@@ -3,12 +3,12 @@
 //
 // Each round chooses the candidate of the workload that the weights approximate worst (exponential
 // mechanism), measures it, and replays all measurements as multiplicative updates until they converge
-// (models/product_fit.h). A marginal costs what one query costs, because a record lies in one of its cells. The
-// score of a marginal is its L1 error less the error that a measurement would have by itself; the score of a
-// query its absolute error.
+// (models/product_fit.h). A marginal costs what one query costs, because a record lies in one of its cells.
+// The score of a marginal is its L1 error less the error that a measurement would have by itself; the score
+// of a query its absolute error.
 //
-// The weights are one table of all cells, or independent tables of the attributes that measurements have joined
-// (models/factored_fit.h), which fit domains that no single table could hold.
+// The weights are one table of all cells, or independent tables of the attributes that measurements have
+// joined (models/factored_fit.h), which fit domains that no single table could hold.
 #pragma once
 
 #include "dp/synthesis/synthesizer.h"

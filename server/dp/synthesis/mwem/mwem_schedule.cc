@@ -99,10 +99,10 @@ absl::Status CheckIterates(const SynthesisInput& input, const MwemSchedule& sche
 
 // `schedule` has its attributes, settings, stages and what is measured beforehand. Errors: INVALID_ARGUMENT
 // ("workload") when the marginals that are selected from, or counted beforehand, have more cells together
-// than one look of the kernel may count, or boxes more than kMostMeasuredBoxCells; ("settings.iterate") when
-// an average would keep more than kMostIterateCells.
-absl::Status CheckWhatIsHeld(const SynthesisInput& input, const MwemSchedule& schedule) {
-  // A selection looks at all candidates at once.
+// than one question to the kernel may count, or boxes more than kMostMeasuredBoxCells; ("settings.iterate")
+// when an average would keep more than kMostIterateCells.
+absl::Status CheckMemory(const SynthesisInput& input, const MwemSchedule& schedule) {
+  // A selection counts the cells of all candidates at once.
   const bool selects = std::ranges::any_of(
       schedule.stages, [](const MwemStage& stage) { return stage.selection.has_value(); });
   if (selects) RETURN_IF_ERROR(TotalCells(input.domain, DistinctSets(input.workload)).status());
@@ -319,7 +319,7 @@ absl::StatusOr<MwemSchedule> MakeMwemSchedule(const SynthesisInput& input) {
       schedule.settings.rounds < schedule.candidates || (adaptive && schedule.candidates > 1);
   RETURN_IF_ERROR(BuyNoise(budget, selects, sensitivities, schedule));
   schedule.draws = DrawsOf(schedule, sensitivities, {1, 1});
-  RETURN_IF_ERROR(CheckWhatIsHeld(input, schedule));
+  RETURN_IF_ERROR(CheckMemory(input, schedule));
   schedule.linear = LinearDrawsOf(input, schedule, sensitivities);
   std::vector<AttributeSet> joined = sets;
   for (const QueryGroup& group : schedule.initial) joined.push_back(group.attributes);

@@ -1,4 +1,4 @@
-// What MWEM will draw and what that costs, from public facts.
+// The draws of MWEM and their price, from public facts.
 //
 // Thread-safe: plain values and pure functions.
 #pragma once
@@ -28,7 +28,7 @@ struct MwemStage {
   NoiseSpec noise;
 };
 
-// One noisy count of the records, then what is measured beforehand, then the stages.
+// One noisy count of the records, then the measurements beforehand, then the stages.
 struct MwemSchedule {
   MwemSettings settings;
   std::map<std::string, std::string> used_settings;
@@ -40,19 +40,20 @@ struct MwemSchedule {
   std::vector<MwemStage> stages;
   std::vector<CountedEvent> draws;
   std::optional<LinearDraws> linear;  // for the accounts of parts, as in SynthesisPlan
-  int64_t model_cells = 1;            // of the largest table that may be held
+  int64_t model_cells = 1;            // of the largest table that may be held in memory
 };
 
-// The budget: 5% (at least one unit) for the number of records, of the rest `init_percent` for what is
-// measured beforehand, what is left in rounds, each of them split between its selection and its measurement;
-// what does not divide is not spent. A pure budget is split in epsilon: discrete Laplace noise of scale
-// L1/epsilon. A zCDP budget is split in rho: discrete Gaussian noise, and the exponential mechanism of the
-// largest epsilon whose exact cost fits. Errors: INVALID_ARGUMENT with a field ("workload", "settings...",
-// "spend...").
+// The budget: 5% (at least one unit) for the number of records, of the rest `init_percent` for the
+// measurements beforehand, and what is left for the rounds, each of them split between its selection and its
+// measurement; what does not divide is not spent. A pure budget is split in epsilon: discrete Laplace noise
+// of scale L1/epsilon. A zCDP budget is split in rho: discrete Gaussian noise, and the exponential mechanism
+// of the largest epsilon whose exact cost fits. Errors: INVALID_ARGUMENT with a field ("workload",
+// "settings...", "spend...").
 absl::StatusOr<MwemSchedule> MakeMwemSchedule(const SynthesisInput& input);
 
-// Of one candidate: a whole marginal, or a query of a group. Errors: INVALID_ARGUMENT ("workload") when they
-// differ, because then the price would depend on the choice; those of QueriesSensitivity().
+// The sensitivity of one candidate: a whole marginal, or a query of a group. Errors: INVALID_ARGUMENT
+// ("workload") when they differ, because then the price would depend on the choice; those of
+// QueriesSensitivity().
 absl::StatusOr<Sensitivity> CandidateSensitivity(const SynthesisInput& input, const UnitBound& unit);
 
 // How many candidates a valid workload has: one for each whole marginal, one for each query of other groups.

@@ -188,12 +188,12 @@ int64_t DefaultRounds(const Budget& budget, double complexity, int64_t candidate
   // Found by experiment on tables of 5,000 to 50,000 records; only square roots, so that every machine finds
   // the same.
   double rounds = 1.5 * complexity;
-  if (const auto* pure = std::get_if<PureBudget>(&budget)) {
-    const double signal =
-        static_cast<double>(records) * static_cast<double>(pure->epsilon.units()) / 1e12 / 2000;
+  const BudgetShare whole = WholeOf(budget);
+  if (whole.is_pure) {
+    const double signal = static_cast<double>(records) * static_cast<double>(whole.units) / 1e12 / 2000;
     rounds *= std::sqrt(std::sqrt(signal));
   } else {
-    const double rho = static_cast<double>(std::get<ZcdpBudget>(budget).rho.units()) / 1e12;
+    const double rho = static_cast<double>(whole.units) / 1e12;
     const double fourth_root = std::sqrt(std::sqrt(static_cast<double>(records) * std::sqrt(2 * rho) / 200));
     rounds *= fourth_root * std::sqrt(fourth_root);
   }

@@ -45,12 +45,12 @@ struct MwemSettings {
 // The stages of an adaptive schedule; a round of each costs twice what a round of the stage before costs.
 inline constexpr int64_t kAdaptiveStages = 4;
 
-// A domain of more cells is held in factored form unless the request says otherwise.
+// A domain of more cells is held in factored form by default.
 inline constexpr int64_t kMostCellsHeldWhole = int64_t{1} << 22;
 
-// The settings in use and every key with its value, "auto" as what was chosen. `candidates` are what rounds
-// choose among. Errors: INVALID_ARGUMENT ("settings...", "workload" when the domain is too large for what was
-// asked).
+// The settings in use, and every key with its value; "auto" is replaced by the choice that was made.
+// `candidates`: the number that rounds choose among. Errors: INVALID_ARGUMENT ("settings...", "workload" when
+// the domain is too large for what was asked).
 struct ReadMwemSettings {
   MwemSettings settings;
   std::map<std::string, std::string> used;
@@ -58,7 +58,7 @@ struct ReadMwemSettings {
 absl::StatusOr<ReadMwemSettings> ReadSettings(const SynthesisInput& input, const Budget& budget,
                                               int64_t candidates);
 
-// The number of rounds unless it is set: few when noise is large, all candidates when they are not many more
+// The default number of rounds: few when noise is large, all candidates when they are not many more
 // than that. `complexity`: the number of attributes of whole marginals, or of binary digits of a cell of the
 // domain for other queries, less where these are ranges. `records` is a public guess.
 int64_t DefaultRounds(const Budget& budget, double complexity, int64_t candidates, int64_t records);

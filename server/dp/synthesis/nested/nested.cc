@@ -37,7 +37,7 @@ class NestedRun {
       RETURN_IF_ERROR(pacer_.Check());
     }
     RETURN_IF_ERROR(Join(progress));
-    SettleSizes();
+    EstimateGroupSizes();
     parts_.response = input_.nested->response;
     parts_.numbers = input_.nested->numbers;
     if (const auto* binomial = std::get_if<BinomialGroups>(&schedule_.settings.model))
@@ -56,8 +56,8 @@ class NestedRun {
     return absl::OkStatus();
   }
 
-  // The joined method has measured the number of records, and better.
-  void SettleSizes() {
+  // From the joined method's number of records where there is one, which is measured better.
+  void EstimateGroupSizes() {
     const NestedSettings& settings = schedule_.settings;
     parts_.sizes = parts_.joined == nullptr
                        ? EstimateSizes(settings.size_bins, settings.largest_group, sizes_)

@@ -12,7 +12,8 @@ namespace curator::dp {
 
 class Nested : public Synthesizer {
  public:
-  // `joinable`: the methods that may add other attributes, which must outlive it. The first one is the default.
+  // `joinable`: the methods that may add other attributes, which must outlive it. The first one is the
+  // default.
   explicit Nested(std::vector<const Synthesizer*> joinable);
 
   std::string_view name() const override { return "nested"; }

@@ -25,7 +25,8 @@ class JoinedRecords {
   static absl::StatusOr<JoinedRecords> Draw(const SynthesisModel& model, uint32_t response, int64_t rows,
                                             BitSource& bits);
 
-  // The codes of a record with this response, or with the nearest that there is; valid while the object lives.
+  // The codes of a record with this response, or with the nearest that there is; valid while the object
+  // lives.
   std::span<const uint32_t> Like(uint32_t response, UniformDoubles& uniform) const;
 
  private:

@@ -22,10 +22,6 @@
 
 namespace curator::dp {
 
-// How responses are distributed, under given parameters of a model of groups: for synthetic groups.
-//
-// What is drawn here owes accuracy, not exactness: its parameters are public. Immutable and thread-safe.
-
 // Doubles, uniform in [0, 1), from blocks of words. Not thread-safe.
 class UniformDoubles {
  public:
@@ -42,8 +38,9 @@ class UniformDoubles {
   size_t next_ = words_.size();
 };
 
-// Normal: a member's code is that of the number nearest to mu + e. Binomial: code 1 with the group's
-// probability.
+// The distribution of synthetic responses under given parameters, which are public: draws need accuracy, not
+// exactness. Immutable and thread-safe. Normal: a member's code is that of the number nearest to mu + e.
+// Binomial: code 1 with the group's probability.
 class ResponseLaw {
  public:
   // `numbers` rise strictly. `edge` is that of the binomial model; 0 for the normal one.
@@ -52,7 +49,7 @@ class ResponseLaw {
   // The share of each code among all members of all groups.
   std::vector<double> Shares() const;
 
-  // What distinguishes a group: its mean, or its probability.
+  // The effect of a group: its mean, or its probability.
   double DrawEffect(UniformDoubles& uniform) const;
   uint32_t DrawCode(double effect, UniformDoubles& uniform) const;
 
@@ -63,10 +60,6 @@ class ResponseLaw {
   std::vector<double> points_;      // of the binomial model
   std::vector<double> cumulative_;  // shares of those
 };
-
-// How many groups there are of which sizes, from noisy counts.
-//
-// Thread-safe: pure functions of public numbers.
 
 // About `groups` groups with `least` to `most` records each.
 struct SizeClass {
@@ -81,7 +74,7 @@ std::vector<SizeClass> EstimateSizes(std::span<const int64_t> least_sizes, int64
                                      std::span<const int64_t> noisy_counts);
 
 // The same among those that hold about `records` records: where that number is known better than the classes,
-// noise in a class of large groups does not invent thousands of records.
+// noise in a class of large groups does not add thousands of records.
 std::vector<SizeClass> EstimateSizesOf(double records, std::span<const int64_t> least_sizes, int64_t largest,
                                        std::span<const int64_t> noisy_counts);
 
@@ -99,15 +92,15 @@ struct NestedModelParts {
   std::vector<std::string> transcript;
 };
 
-// Groups get the draws of parameters in turn. Other attributes are drawn given the record's response code,
-// from the joined model's records with this response (or the nearest that it has); a marginal of them is the
-// joined model's, given the response, with the response distributed as here.
+// Synthetic groups take the drawn parameters in turn. Other attributes are drawn given the record's response
+// code, from the joined model's records with this response (or the nearest that it has); a marginal of them
+// is the joined model's, given the response, with the response distributed as here.
 class NestedModel : public SynthesisModel {
  public:
   NestedModel(const Domain& domain, NestedModelParts parts);
 
-  // The model that Serialize() wrote, whose joined model one of `joinable` wrote. Errors: DATA_LOSS for anything
-  // else.
+  // The model that Serialize() wrote, whose joined model one of `joinable` wrote. Errors: DATA_LOSS for
+  // anything else.
   static absl::StatusOr<std::unique_ptr<SynthesisModel>> Restore(
       const Domain& domain, std::string_view bytes, std::span<const Synthesizer* const> joinable);
 
@@ -131,7 +124,7 @@ class NestedModel : public SynthesisModel {
   int64_t records_ = 1;
   std::vector<ResponseLaw> laws_;   // of each draw
   std::vector<double> shares_;      // of each code of the response
-  std::vector<double> group_ends_;  // numbers of groups in this class and those before
+  std::vector<double> group_ends_;  // numbers of groups in this class and all before it
 };
 
 }  // namespace curator::dp

@@ -105,7 +105,7 @@ absl::StatusOr<std::string> DescribeRecordWeights(const NestedSettings& settings
 
 // How far apart one unit moves the logarithms of two points' densities, as the kernel finds it; and the prior
 // as additions to them: a point with probability pi has ln pi after the exponent epsilon / range.
-absl::Status AskForParameters(const SynthesisInput& input, NestedSchedule& schedule) {
+absl::Status DefineUtility(const SynthesisInput& input, NestedSchedule& schedule) {
   const NestedSettings& settings = schedule.settings;
   const bool is_flat_on_deviations = settings.scale_prior == ScalePrior::kFlatOnDeviations;
   schedule.question = QuestionFor(*input.nested, settings);
@@ -192,7 +192,7 @@ absl::StatusOr<NestedSchedule> MakeNestedSchedule(const SynthesisInput& input, s
   ASSIGN_OR_RETURN(const NestedShares shares, SplitBudget(budget, schedule.settings));
   RETURN_IF_ERROR(BuySizes(input, shares, schedule));
   RETURN_IF_ERROR(BuyDraws(shares, schedule));
-  RETURN_IF_ERROR(AskForParameters(input, schedule));
+  RETURN_IF_ERROR(DefineUtility(input, schedule));
   RETURN_IF_ERROR(AddJoined(input, shares, joinable, schedule));
   return schedule;
 }

@@ -1,4 +1,4 @@
-// What a synthesis of nested data will draw, and what that costs.
+// The draws of a synthesis of nested data and their price.
 //
 // Three parts, paid for one after the other (they compose): the noisy numbers of groups by size, some draws
 // of the model's parameters, and, where the workload has other attributes, another method for those.
@@ -27,14 +27,14 @@ struct NestedSchedule {
   std::vector<double> bonuses;  // of the prior; none where it is flat on the grid
   Epsilon each_draw{0};
   const Synthesizer* join = nullptr;
-  std::optional<SynthesisInput> joined;  // what it is asked
+  std::optional<SynthesisInput> joined;  // its request
   std::vector<CountedEvent> draws;
   std::vector<std::string> lines;
   int64_t model_cells = 0;
 };
 
-// `table` is NestedSettingsTable() of the names of `joinable`. Errors: INVALID_ARGUMENT with a field; those of
-// the joined method within "settings.join".
+// `table` is NestedSettingsTable() of the names of `joinable`. Errors: INVALID_ARGUMENT with a field; those
+// of the joined method within "settings.join".
 absl::StatusOr<NestedSchedule> MakeNestedSchedule(const SynthesisInput& input, std::span<const Setting> table,
                                                   std::span<const Synthesizer* const> joinable);
 

@@ -337,6 +337,31 @@ std::vector<std::string> WarningsOfAxis(const std::string& name, const std::vect
                        "_max may hold what the groups say")};
 }
 
+// The settings of the grid's axes.
+std::vector<Setting> AxisSettings() {
+  const IntegerRange points{1, kMostNestedCandidates};
+  return {
+      RealSetting("nu_min", "the least overall mean (binomial: share of ones)", "the response's lower bound"),
+      RealSetting("nu_max", "the largest overall mean", "the response's upper bound"),
+      IntegerSetting("nu_points", "numbers of nu, evenly spaced", 41, points),
+      RealSetting("tau_min", "the least deviation between groups (normal)", "a 64th of the response's range"),
+      RealSetting("tau_max", "the largest deviation between groups (normal)", "half of the response's range"),
+      IntegerSetting("tau_points", "numbers of tau, in even ratios", 25, points),
+      RealSetting("sigma_min",
+                  "the least deviation within groups (normal); the larger it is, the less one record can do",
+                  "a 16th of the response's range"),
+      RealSetting("sigma_max", "the largest deviation within groups (normal)",
+                  "half of the response's range"),
+      IntegerSetting("sigma_points", "numbers of sigma, in even ratios", 25, points),
+      RealSetting("edge", "shares of ones lie between this and one minus this (binomial)", 0.01,
+                  {1e-6, 0.25}),
+      RealSetting("rho_min", "the least correlation within groups (binomial)",
+                  absl::StrCat(kLeastDefaultRho)),
+      RealSetting("rho_max", "the largest correlation within groups (binomial)",
+                  absl::StrCat(kMostDefaultRho)),
+      IntegerSetting("rho_points", "numbers of rho, in even ratios", 25, points)};
+}
+
 }  // namespace
 
 absl::StatusOr<NestedSettings> ReadNestedSettings(const SynthesisInput& input,
@@ -390,11 +415,10 @@ Utility QuestionFor(const NestedFacts& facts, const NestedSettings& settings) {
 }
 
 std::vector<Setting> NestedSettingsTable(const std::vector<std::string>& joinable) {
-  const IntegerRange points{1, kMostNestedCandidates};
   ChoiceNames joins = {std::string(kJoinAuto), std::string(kJoinNone)};
   joins.insert(joins.end(), joinable.begin(), joinable.end());
   const std::string first = joinable.empty() ? std::string(kJoinNone) : joinable.front();
-  return {
+  std::vector<Setting> settings = {
       ChoiceSetting(
           "model",
           "normal: members scatter around their group's mean, which scatters around nu; binomial: "
@@ -426,25 +450,6 @@ std::vector<Setting> NestedSettingsTable(const std::vector<std::string>& joinabl
                      {1, 1000}),
       ChoiceSetting("scale_prior", "log: flat on the logarithms of deviations; flat: on deviations",
                     kScalePriors),
-      RealSetting("nu_min", "the least overall mean (binomial: share of ones)", "the response's lower bound"),
-      RealSetting("nu_max", "the largest overall mean", "the response's upper bound"),
-      IntegerSetting("nu_points", "numbers of nu, evenly spaced", 41, points),
-      RealSetting("tau_min", "the least deviation between groups (normal)", "a 64th of the response's range"),
-      RealSetting("tau_max", "the largest deviation between groups (normal)", "half of the response's range"),
-      IntegerSetting("tau_points", "numbers of tau, in even ratios", 25, points),
-      RealSetting("sigma_min",
-                  "the least deviation within groups (normal); the larger it is, the less one record can do",
-                  "a 16th of the response's range"),
-      RealSetting("sigma_max", "the largest deviation within groups (normal)",
-                  "half of the response's range"),
-      IntegerSetting("sigma_points", "numbers of sigma, in even ratios", 25, points),
-      RealSetting("edge", "shares of ones lie between this and one minus this (binomial)", 0.01,
-                  {1e-6, 0.25}),
-      RealSetting("rho_min", "the least correlation within groups (binomial)",
-                  absl::StrCat(kLeastDefaultRho)),
-      RealSetting("rho_max", "the largest correlation within groups (binomial)",
-                  absl::StrCat(kMostDefaultRho)),
-      IntegerSetting("rho_points", "numbers of rho, in even ratios", 25, points),
       ChoiceSetting(
           "sizes",
           "histogram: how many groups have how many records, counted with noise; public: all groups "
@@ -462,6 +467,9 @@ std::vector<Setting> NestedSettingsTable(const std::vector<std::string>& joinabl
                        first, " where there are such attributes and records can be counted, else none"),
           std::move(joins)),
       IntegerSetting("join_percent", "the share of the budget for the other attributes", 50, {1, 95})};
+  const std::vector<Setting> axes = AxisSettings();
+  settings.insert(std::ranges::find(settings, "sizes", &Setting::key), axes.begin(), axes.end());
+  return settings;
 }
 
 NestedParameters ParametersAt(const GroupModel& model, size_t candidate) {

@@ -1,4 +1,4 @@
-// What can be set about the synthesis of nested data, and the grid of parameters that follows.
+// The settings of the synthesis of nested data, and the grid of parameters that they describe.
 //
 // Everything here is public. Thread-safe: plain values and pure functions.
 #pragma once
@@ -53,7 +53,7 @@ struct NestedSettings {
 absl::StatusOr<NestedSettings> ReadNestedSettings(const SynthesisInput& input,
                                                   std::span<const Setting> table);
 
-// What the kernel is asked for each draw of parameters.
+// The utility of each draw of parameters.
 Utility QuestionFor(const NestedFacts& facts, const NestedSettings& settings);
 
 // One point of the grid: of the normal model mean, between and within; of the binomial one mean and
@@ -66,7 +66,8 @@ struct NestedParameters {
 NestedParameters ParametersAt(const GroupModel& model, size_t candidate);
 int64_t CandidatesOf(const GroupModel& model);
 
-// One for each axis of more than one number at whose edge the point lies: what is estimated may lie beyond.
+// A warning for each axis of more than one number at whose edge the point lies: the best point may lie
+// beyond.
 std::vector<std::string> WarningsOfEdges(const GroupModel& model, const NestedParameters& point);
 
 // The settings of the method, where other attributes may be added by the methods of these names. The first of

@@ -4,8 +4,13 @@
 // marginal's cells, and the weights take the step of least relative entropy to it. (The paper visits them at
 // random; in turn needs no randomness and is iterative proportional fitting when the answers are consistent.)
 //
-// Everything here is a function of public noisy answers, with the same bits on every machine. Not
-// thread-safe.
+// A step gives the distribution that has the wanted answers and is otherwise as near as possible to the one
+// before, in relative entropy. Distributions are weights over finitely many records (or all cells of a
+// domain), which sum to 1. A partial workload of L1 norm 1 is a set of disjoint cells: it is given as the
+// cell of each record.
+//
+// Everything here is a function of public noisy answers, with the same bits on every machine. Thread-safe:
+// functions change nothing but their arguments.
 #pragma once
 
 #include <cstdint>
@@ -18,14 +23,6 @@
 #include "dp/synthesis/pacer.h"
 
 namespace curator::dp {
-
-// The step of prior-aware estimation (Tao, Bater, Machanavajjhala 2021): the distribution that has the wanted
-// answers and is otherwise as near as possible to the one before, in relative entropy.
-//
-// Distributions are weights over finitely many records (or all cells of a domain), which sum to 1. A partial
-// workload of L1 norm 1 is a set of disjoint cells: it is given as the cell of each record.
-//
-// Everything here is a function of public noisy answers, with the same bits on every machine. Thread-safe.
 
 // The cell of a record that no query of the partial workload counts.
 inline constexpr uint32_t kUncovered = std::numeric_limits<uint32_t>::max();
@@ -54,8 +51,8 @@ enum class Projection {
 
 // A y >= 0 that sums to 1, vanishes where `reachable` is 0, and minimises |y - noisy|_1 among those. `mass`
 // is what the distribution has in each cell now: it decides between minimisers under kNearest. Where no
-// reachable cell has a positive answer, y is `mass`: the answers say nothing. All three are equally long;
-// `mass` sums to 1 over reachable cells.
+// reachable cell has a positive answer, y is `mass`. All three are equally long; `mass` sums to 1 over
+// reachable cells.
 std::vector<double> ProjectAnswers(std::span<const double> noisy, std::span<const uint8_t> reachable,
                                    std::span<const double> mass, Projection projection);
 
@@ -67,14 +64,14 @@ struct MarginalOfRecords {
 
 struct EstimationRule {
   int64_t most_sweeps = 100;  // over all marginals
-  double converged = 1e-6;    // a sweep in which no marginal had to move by more (in L1) is the last
+  double converged = 1e-6;    // a sweep in which no marginal moves by more (in L1) is the last
   Projection projection = Projection::kNearest;
 };
 
-// How it went, for people.
+// How an estimation converged, for display.
 struct Convergence {
   int64_t sweeps = 0;
-  double last_movement = 0;  // the largest L1 distance that a marginal had to move in the last sweep
+  double last_movement = 0;  // the largest L1 distance that a marginal moved in the last sweep
   double distance = 0;       // the mean over marginals of |answers - estimate|_1 at the end, in shares
   double unreachable = 0;    // the largest share of a marginal's answers in cells that no record lies in
 };
@@ -86,19 +83,19 @@ absl::StatusOr<Convergence> EstimateDistribution(std::span<const MarginalOfRecor
                                                  const EstimationRule& rule, std::span<double> weights,
                                                  Pacer& pacer);
 
-// How far answers are trusted: noise that moves each by `deviation` (in shares), beside a prior that is worth
+// How much answers count: noise that moves each by `deviation` (in shares), beside a prior that is worth
 // `trust` records.
 struct Trust {
   double deviation = 0;
   double trust = 1;
 };
 
-// The same with answers that are heeded only as far as their noise lets them be known: the minimiser of
+// The same with answers that count only as far as their noise allows: the minimiser of
 //   trust * KL(q | prior) + sum over answers ((answer - q's) / deviation)^2 / 2
 // among distributions, by exact maximisation over the factors of one marginal after the other. It has one
-// minimum also when answers contradict each other. Answers of cells without records are left out. For the
-// sake of convergence answers are taken to be no firmer than deviation^2 trust = 1/256: what is missed then
-// is small beside what a support can represent, and EstimateDistribution() heeds answers whole.
+// minimum also when answers contradict each other. Answers of cells without records are left out. To
+// converge, answers are taken to be no firmer than deviation^2 trust = 1/256: what is missed then is small
+// beside what a support can represent, and EstimateDistribution() meets answers exactly.
 absl::StatusOr<Convergence> EstimateWeighed(std::span<const MarginalOfRecords> marginals,
                                             std::span<const std::vector<double>> shares, const Trust& trust,
                                             const EstimationRule& rule, std::span<double> weights,

@@ -88,7 +88,7 @@ absl::StatusOr<LevelAnswers> Measure(const PriorLevel& level, PrivateQueries& ke
   return answers;
 }
 
-// The worst of several estimations, for people.
+// The worst of several estimations, for display.
 void Widen(Convergence& worst, const Convergence& other) {
   worst.sweeps = std::max(worst.sweeps, other.sweeps);
   worst.last_movement = std::max(worst.last_movement, other.last_movement);
@@ -134,7 +134,7 @@ class LevelEstimator {
 
   int64_t records(size_t key) const { return answers_.records[key]; }
 
-  std::string Line(const Domain& domain, const PriorLevel& level) const {
+  std::string Describe(const Domain& domain, const PriorLevel& level) const {
     int64_t records = 0;
     for (const int64_t each : answers_.records) records += std::max<int64_t>(0, each);
     const std::string where = level.key.empty() ? std::string("whole table")
@@ -223,7 +223,7 @@ class PriorRun {
       }
       Report(progress);
     }
-    transcript_.push_back(estimator.Line(input_.domain, level));
+    transcript_.push_back(estimator.Describe(input_.domain, level));
     return absl::OkStatus();
   }
 
@@ -246,7 +246,7 @@ class PriorRun {
       const auto first = static_cast<size_t>(schedule_.region_of_group.front());
       groups_.push_back({.key_codes = KeyCodes(0), .records = 1, .weights = CompactWeights(regions_[first])});
     }
-    transcript_.push_back(estimator.Line(input_.domain, level));
+    transcript_.push_back(estimator.Describe(input_.domain, level));
     return absl::OkStatus();
   }
 

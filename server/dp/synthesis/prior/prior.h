@@ -1,4 +1,5 @@
-// Prior-aware estimation (Tao, Bater, Machanavajjhala 2021): public data tell what cannot be measured.
+// Prior-aware estimation (Tao, Bater, Machanavajjhala 2021): public data stand in for what cannot be
+// measured.
 //
 // A few marginals, chosen from the public prior, are measured once; then the prior's records get the weights
 // that agree with the answers and are otherwise as near as possible to the prior, in relative entropy
@@ -6,8 +7,8 @@
 // estimate is the prior of its groups, in which only a few single attributes are measured.
 //
 // Fallbacks. Where no public record lies in a cell that has answers, its answers are left out (support=prior)
-// or spread evenly over the cell (support=full), and the transcript says how much that is. A marginal whose
-// answers are nowhere positive says nothing and is passed over.
+// or spread evenly over the cell (support=full), and the transcript reports how much that is. A marginal
+// whose answers are nowhere positive is skipped.
 #pragma once
 
 #include "dp/synthesis/synthesizer.h"

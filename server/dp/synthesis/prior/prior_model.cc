@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::string_view kPriorTag = "curator.prior_model";
 constexpr int64_t kPriorVersion = 1;
-// Weights are found by a search among blocks of so many, then one by one.
+// Weights are found by a search among blocks of this size, then one by one.
 constexpr size_t kBlock = 64;
 
 AttributeSet ReadSizedSet(CanonicalReader& reader, const Domain& domain) {

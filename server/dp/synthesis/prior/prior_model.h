@@ -23,13 +23,12 @@ namespace curator::dp {
 //
 // Their relative error is at most 2^-12, and what is below 2^-31 of the largest is 0. A model is made of the
 // rounded weights, so that a stored one is the same model to the last bit. Immutable and thread-safe.
-
 class CompactWeights {
  public:
   // Weights >= 0. All are equal where none is positive.
   explicit CompactWeights(std::span<const double> weights);
 
-  // What Bytes() wrote. DATA_LOSS when it is of another length than `size`, or has no weight.
+  // The weights that Bytes() wrote. DATA_LOSS for another number of them than `size`, or where all are 0.
   static absl::StatusOr<CompactWeights> FromBytes(std::string_view bytes, size_t size);
   std::string Bytes() const;
 
@@ -84,7 +83,7 @@ class PriorModel : public SynthesisModel {
   PriorModel(const Domain& domain, PriorModelParts parts);
   absl::Status AddUp(Pacer& pacer);
 
-  // The group and the record that two numbers, uniform in [0, 1), point at.
+  // The group and the record that two numbers, uniform in [0, 1), select.
   std::pair<size_t, size_t> PointAt(double first, double second) const;
 
   PriorModelParts parts_;
@@ -92,7 +91,7 @@ class PriorModel : public SynthesisModel {
   std::vector<int64_t> sizes_;  // of each attribute of attributes_
   int64_t records_ = 0;
   std::vector<double> counts_;                   // of each record, in all groups together
-  std::vector<int64_t> group_ends_;              // records in this group and those before
+  std::vector<int64_t> group_ends_;              // records in this group and all before it
   std::vector<std::vector<double>> block_ends_;  // for each group, the weight up to the end of each block
 };
 

@@ -16,17 +16,16 @@
 
 namespace curator::dp {
 
-// A prior has at most so many rows.
+// The most rows of a prior.
 inline constexpr int64_t kMostPriorRows = int64_t{1} << 24;
 
-// Codes of a prior that are held by row, 4 bytes each.
+// The most codes of a prior that are held by row, 4 bytes each.
 inline constexpr int64_t kMostPriorCodes = int64_t{1} << 30;
 
 // INVALID_ARGUMENT ("settings.prior") for a table of no rows, of too many, or of other sizes than `domain`.
 absl::Status CheckPrior(const Domain& domain, const PublicTable& table);
 
-// INVALID_ARGUMENT ("settings.prior") where the codes of so many rows and attributes are more than
-// kMostPriorCodes.
+// INVALID_ARGUMENT ("settings.prior") where rows times attributes exceed kMostPriorCodes.
 absl::Status CheckPriorCodes(int64_t rows, size_t attributes);
 
 class PriorRecords {
@@ -37,7 +36,7 @@ class PriorRecords {
                                                  AttributeSet attributes, Pacer& pacer);
 
   // Every cell of the product of `attributes`, in row-major order; those that are not in the table have the
-  // share 0. Further errors: INVALID_ARGUMENT ("settings.support") for more than `most_cells` of them.
+  // share 0. Further errors: INVALID_ARGUMENT ("settings.support") for more than `most_cells` cells.
   static absl::StatusOr<PriorRecords> AllCells(const Domain& domain, const PublicTable& table,
                                                AttributeSet attributes, int64_t most_cells, Pacer& pacer);
 
@@ -50,7 +49,7 @@ class PriorRecords {
   // attributes() or has 2^32 cells or more; CANCELLED as in Pacer.
   absl::StatusOr<std::vector<uint32_t>> CellsOf(const AttributeSet& set, Pacer& pacer) const;
 
-  // The same with the cells that can be reached.
+  // CellsOf(), and which cells have a record.
   absl::StatusOr<MarginalOfRecords> MarginalOf(const AttributeSet& set, Pacer& pacer) const;
 
  private:
@@ -68,10 +67,7 @@ absl::StatusOr<std::vector<uint32_t>> CellsOfRecords(const AttributeSet& attribu
                                                      const CodedColumns& columns, const AttributeSet& set,
                                                      Pacer& pacer);
 
-// Which region each group lies in.
-//
-// Thread-safe: pure functions of public data.
-
+// The groups of a prior-aware estimate and the region that each lies in.
 struct GroupsInRegions {
   AttributeSet group_key;  // whose cells are the groups
   std::vector<int64_t> region_of_group;

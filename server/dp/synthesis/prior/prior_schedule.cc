@@ -146,20 +146,20 @@ absl::Status CheckPlaces(const PriorSchedule& schedule, const PriorLevel& level)
                                "take a smaller prior"));
 }
 
-void Describe(const SynthesisInput& input, PriorSchedule& schedule) {
+void DescribeLevels(const SynthesisInput& input, PriorSchedule& schedule) {
   for (size_t i = 0; i < schedule.levels.size(); ++i) {
     const PriorLevel& level = schedule.levels[i];
     const std::string where = level.key.empty() ? std::string()
                                                 : absl::StrCat(" for each of the ", level.keys, " values of ",
                                                                NamesOf(input.domain, level.key));
     schedule.lines.push_back(
-        absl::StrCat("once: the number of records", where, ", ", dp::Describe(schedule.draws[2 * i].event)));
+        absl::StrCat("once: the number of records", where, ", ", Describe(schedule.draws[2 * i].event)));
     std::string sets;
     for (const AttributeSet& set : level.measured)
       absl::StrAppend(&sets, sets.empty() ? "" : "; ", NamesOf(input.domain, set));
     schedule.lines.push_back(absl::StrCat("once: the counts of ", level.measured.size(),
                                           level.measured.size() == 1 ? " marginal" : " marginals", where,
-                                          " (", sets, "), ", dp::Describe(schedule.draws[2 * i + 1].event)));
+                                          " (", sets, "), ", Describe(schedule.draws[2 * i + 1].event)));
   }
   schedule.lines.push_back(absl::StrCat("from the prior's ", schedule.records, " weighted records"));
 }
@@ -237,7 +237,7 @@ absl::StatusOr<PriorSchedule> MakePriorSchedule(const SynthesisInput& input) {
     RETURN_IF_ERROR(BuyNoise(input, shares[i], schedule.levels[i], schedule));
   }
   schedule.linear.draws = schedule.draws;
-  Describe(input, schedule);
+  DescribeLevels(input, schedule);
   return schedule;
 }
 

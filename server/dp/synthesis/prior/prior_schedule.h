@@ -1,4 +1,4 @@
-// What prior-aware estimation will draw and what that costs: Algorithm 2 of Tao, Bater, Machanavajjhala 2021,
+// The draws of prior-aware estimation and their price: Algorithm 2 of Tao, Bater, Machanavajjhala 2021,
 // and its first half alone where no groups are asked for.
 //
 // A level divides the records by the cells of a public key: the empty key (the whole table), the region's
@@ -12,8 +12,8 @@
 // because a record lies in one key's cell. Two levels of two vectors, each at epsilon/4, are epsilon-DP. Keys
 // come from the declared domain: those without records are measured as all others are.
 //
-// What is measured is decided from the prior and the request, which are public; the kernel's answers are all
-// that is known of the private table. Thread-safe: plain values and pure functions.
+// What is measured is decided from the prior and the request, which are public; the private table is used
+// through the kernel's answers alone. Thread-safe: plain values and pure functions.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What a request may set about prior-aware estimation, with its defaults.
+// The settings of prior-aware estimation.
 //
 // Thread-safe: plain values and pure functions.
 #pragma once
@@ -40,7 +40,7 @@ struct PriorSettings {
   std::map<std::string, std::string> used;  // every key, defaults filled in
 };
 
-// Weights that a model holds at most, 2 bytes each.
+// The most weights that a model holds, 2 bytes each.
 inline constexpr int64_t kMostPriorWeights = int64_t{1} << 24;
 
 // Errors: INVALID_ARGUMENT ("settings.KEY").

@@ -161,13 +161,13 @@ std::vector<AttributeSet> DependentCliques(const Domain& domain, const PublicDep
 std::vector<AttributeSet> NearlyIndependent(const PublicDependence& dependence, double threshold,
                                             int64_t most) {
   const size_t n = dependence.attributes().size();
-  std::vector<double> told(n);
+  std::vector<double> shared(n);
   for (size_t i = 0; i < n; ++i) {
-    for (size_t j = 0; j < n; ++j) told[i] += dependence.Between(i, j);
+    for (size_t j = 0; j < n; ++j) shared[i] += dependence.Between(i, j);
   }
   std::vector<size_t> order(n);
   std::iota(order.begin(), order.end(), size_t{0});
-  std::ranges::stable_sort(order, [&](size_t a, size_t b) { return told[a] > told[b]; });
+  std::ranges::stable_sort(order, [&](size_t a, size_t b) { return shared[a] > shared[b]; });
   std::vector<size_t> roots;
   for (const size_t candidate : order) {
     const bool is_independent = std::ranges::all_of(

@@ -1,4 +1,4 @@
-// Which attributes depend on each other in public data, and what is worth measuring because of that.
+// The dependence of attributes in public data, and the marginals that are worth measuring because of it.
 //
 // Thread-safe: pure functions of public data, with the same result on every machine.
 #pragma once
@@ -12,7 +12,7 @@
 
 namespace curator::dp {
 
-// Mutual information of every two of some attributes, in nats, as public records tell it.
+// Mutual information of every two of some attributes, in nats, estimated from public records.
 class PublicDependence {
  public:
   // The plain estimate less its expected excess under independence, (r - 1)(s - 1) / 2n for r and s values
@@ -39,8 +39,8 @@ inline constexpr size_t kMostDependent = 512;
 std::vector<AttributeSet> DependentCliques(const Domain& domain, const PublicDependence& dependence,
                                            double threshold, int64_t most_cells, int64_t most_cliques);
 
-// At most `most` single attributes of which no two share more than `threshold` nats, those first that tell
-// most about all others: the roots of a graphical model whose other attributes are left to the prior.
+// At most `most` single attributes of which no two share more than `threshold` nats, those first that share
+// most with all others: the roots of a graphical model whose other attributes are left to the prior.
 std::vector<AttributeSet> NearlyIndependent(const PublicDependence& dependence, double threshold,
                                             int64_t most);
 

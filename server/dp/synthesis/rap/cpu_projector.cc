@@ -82,7 +82,7 @@ class Pace {
   int64_t steps_ = 0;
 };
 
-// Whether the losses have come to where a rule ends.
+// Whether a rule ends at these losses.
 bool IsOver(const std::vector<double>& losses, const ProjectionRule& rule) {
   if (losses.back() <= rule.enough) return true;
   const auto patience = static_cast<size_t>(std::max<int64_t>(1, rule.patience));
@@ -126,7 +126,7 @@ AlignedFloats SharesOf(const RelaxedRows& rows, Relaxation relaxation, const Pro
   Descent descent(nothing, ProductList(), relaxation, GradientMode::kByParameters, loops, OnlyThisThread(),
                   same);
   Pacer pacer{std::stop_token()};
-  descent.Loss(pacer).IgnoreError();  // nothing to fit, and nobody who stops it
+  descent.Loss(pacer).IgnoreError();  // nothing to fit, no stop requested
   return std::move(descent.shares());
 }
 

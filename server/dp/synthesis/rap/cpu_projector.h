@@ -1,7 +1,7 @@
 // The projection on the processor: hand-written gradients, blocked for the caches, in vectors.
 //
 // Sums run over fixed parts of the rows, gradients over each block of rows by itself, both in an order that
-// follows from the problem alone (descent.h), so the result does not depend on the executor's threads; and
+// depends on the problem alone (descent.h), so the result does not depend on the executor's threads; and
 // the loops give the same bits for every instruction set. Thread-safe, and keeps no state.
 #pragma once
 

@@ -13,14 +13,14 @@ namespace {
 // Cells that one task computes answers for, at least.
 constexpr size_t kCellsPerTask = size_t{1} << 15;
 
-// So many of these tasks run between two looks at the pacer, at least.
+// At least this many of these tasks run between two checks of the pacer.
 constexpr size_t kLeastTasks = 8;
 
 constexpr size_t kMostThreads = 64;
 constexpr size_t kMostShards = 64;
 
-// Calls task(0, ...), ..., task(count - 1, ...), in any order, on the cores that are free; and tells which of
-// the threads at work it is called on.
+// Calls task(0, ...), ..., task(count - 1, ...), in any order, on the cores that are free. The second
+// argument is the number of the calling thread.
 void RunTasks(Executor& executor, size_t count, const std::function<void(size_t, size_t)>& task) {
   if (count == 1) return task(0, 0);
   std::atomic<size_t> next = 0;
@@ -29,13 +29,13 @@ void RunTasks(Executor& executor, size_t count, const std::function<void(size_t,
   });
 }
 
-// The more products, the more room the sums of a shard take.
+// The more products, the more memory the sums of a shard take.
 size_t ShardsFor(size_t products, size_t blocks) {
   constexpr size_t kMany = size_t{1} << 15;
   return std::min<size_t>(blocks, products == 0 ? kMostShards : products <= kMany ? 16 : 4);
 }
 
-// The marginal cut into parts of about so many cells. The loops take two tuples of a marginal at once: so
+// The marginal cut into parts of about `cells` cells. The loops take two tuples of a marginal at once: so
 // does each part, and its cells come to the same bits wherever it is cut.
 std::vector<MarginalTable> PartsOf(const MarginalTable& whole, size_t cells) {
   const size_t stride = std::max<size_t>(2, cells / whole.inner_size / 2 * 2);
@@ -79,29 +79,29 @@ Descent::Descent(const ProjectionProblem& problem, ProductList products, Relaxat
     cells_ += indexes_.back().cells();
     widest_ = std::max(widest_, indexes_.back().inner_size());
   }
-  // A walk looks at products twice.
+  // A pass reads products twice.
   at_once_ = (cells_ + products_.size()) * shards_ <= static_cast<size_t>(Pacer::kMostSteps);
 }
 
 absl::StatusOr<double> Descent::Loss(Pacer& pacer) {
   std::vector<Stage> stages;
   AppendLossStages(stages);
-  RETURN_IF_ERROR(Walk(stages, pacer));
-  return FollowAnswers(pacer);
+  RETURN_IF_ERROR(Pass(stages, pacer));
+  return UpdateAnswers(pacer);
 }
 
 absl::StatusOr<double> Descent::StepToLoss(const AdamStep& step, Pacer& pacer) {
   std::vector<Stage> stages = GradientStages();
   stages.push_back(MoveStage(step));
   AppendLossStages(stages);
-  RETURN_IF_ERROR(Walk(stages, pacer));
-  return FollowAnswers(pacer);
+  RETURN_IF_ERROR(Pass(stages, pacer));
+  return UpdateAnswers(pacer);
 }
 
 absl::Status Descent::LastStep(const AdamStep& step, Pacer& pacer) {
   std::vector<Stage> stages = GradientStages();
   stages.push_back(MoveStage(step));
-  return Walk(stages, pacer);
+  return Pass(stages, pacer);
 }
 
 std::vector<Descent::Stage> Descent::GradientStages() {
@@ -110,7 +110,7 @@ std::vector<Descent::Stage> Descent::GradientStages() {
   std::vector<Stage> stages;
   stages.push_back({.work = [this](size_t block, float* gradient) {
     std::fill_n(gradient, layout_.block_elements(), 0.0F);
-    BringNear(block);
+    Prefetch(block);
   }});
   for (size_t first = 0; first < indexes_.size();) {
     const size_t most_cells = static_cast<size_t>(Pacer::kMostSteps) / shards_;
@@ -145,7 +145,8 @@ std::vector<Descent::Stage> Descent::GradientStages() {
                       }});
   }
   if (gradient_mode_ == GradientMode::kByParameters) {
-    stages.push_back({.work = [this](size_t block, float* gradient) { FollowRelaxation(block, gradient); }});
+    stages.push_back(
+        {.work = [this](size_t block, float* gradient) { ApplyRelaxationGradient(block, gradient); }});
   }
   return stages;
 }
@@ -177,11 +178,11 @@ void Descent::AppendLossStages(std::vector<Stage>& stages) {
 
 // Each product has a sum of its own, and a block's gradients are added in the order of the stages: where the
 // work is cut does not change a bit.
-absl::Status Descent::Walk(const std::vector<Stage>& stages, Pacer& pacer) {
+absl::Status Descent::Pass(const std::vector<Stage>& stages, Pacer& pacer) {
   RETURN_IF_ERROR(CountAhead(layout_.elements(), pacer));
   size_t cells = 1;
   for (const Stage& stage : stages) cells = at_once_ ? cells + stage.cells : std::max(cells, stage.cells);
-  // That each shard takes between two looks.
+  // The blocks of each shard between two checks of the pacer.
   const size_t blocks = std::max<size_t>(1, static_cast<size_t>(Pacer::kMostSteps) / (cells * shards_));
   const size_t stride = at_once_ ? stages.size() : 1;
   for (size_t first = 0; first < layout_.blocks(); first += blocks * shards_) {
@@ -191,13 +192,13 @@ absl::Status Descent::Walk(const std::vector<Stage>& stages, Pacer& pacer) {
       size_t steps = 0;
       for (const Stage& each : section) steps += each.cells * (end - first);
       RETURN_IF_ERROR(CountAhead(steps, pacer));
-      WalkSection(section, first, end);
+      PassSection(section, first, end);
     }
   }
   return absl::OkStatus();
 }
 
-void Descent::WalkSection(std::span<const Stage> stages, size_t first_block, size_t end_block) {
+void Descent::PassSection(std::span<const Stage> stages, size_t first_block, size_t end_block) {
   RunTasks(executor_, std::min(shards_, end_block - first_block), [&](size_t shard, size_t thread) {
     const FlushToZero flush;
     for (size_t block = first_block + shard; block < end_block; block += shards_) {
@@ -209,8 +210,8 @@ void Descent::WalkSection(std::span<const Stage> stages, size_t first_block, siz
   });
 }
 
-// What comes next reads columns in any order; from afar they come faster one after the other.
-void Descent::BringNear(size_t block) const {
+// The following stages read columns in any order; loading them in sequence first is faster.
+void Descent::Prefetch(size_t block) const {
   const float* const shares = shares_.data() + block * layout_.block_elements();
   for (size_t i = 0; i < layout_.block_elements(); i += AlignedFloats::kLine) __builtin_prefetch(shares + i);
 }
@@ -231,7 +232,7 @@ void Descent::AddMarginalGradient(size_t marginal, const MarginalTable& table, s
 }
 
 // Turns the gradient by the shares into that by the parameters.
-void Descent::FollowRelaxation(size_t block, float* gradient) {
+void Descent::ApplyRelaxationGradient(size_t block, float* gradient) {
   const auto turn = relaxation_ == Relaxation::kSoftmax ? loops_.softmax_gradient : loops_.sparsemax_gradient;
   for (size_t i = 0; i < layout_.sizes().size(); ++i) {
     const size_t start = layout_.first_columns()[i] * Rows();
@@ -247,15 +248,15 @@ size_t Descent::EndOfPortion(size_t first, size_t most_cells) const {
   return end;
 }
 
-absl::StatusOr<double> Descent::FollowAnswers(Pacer& pacer) {
+absl::StatusOr<double> Descent::UpdateAnswers(Pacer& pacer) {
   double loss = 0;
   for (size_t first = 0; first < indexes_.size();) {
     const size_t end = EndOfPortion(first, static_cast<size_t>(Pacer::kMostSteps) / layout_.blocks());
-    ASSIGN_OR_RETURN(const double of_portion, FollowMarginals(first, end, pacer));
+    ASSIGN_OR_RETURN(const double of_portion, UpdateMarginals(first, end, pacer));
     loss += of_portion;
     first = end;
   }
-  return loss + FollowPolynomials();
+  return loss + UpdatePolynomials();
 }
 
 Descent::Miss Descent::MissOf(double sum, float given, float weight) const {
@@ -272,12 +273,12 @@ std::vector<Descent::Piece> Descent::PiecesOf(size_t first, size_t end) const {
   return pieces;
 }
 
-absl::StatusOr<double> Descent::FollowMarginals(size_t first, size_t end, Pacer& pacer) {
+absl::StatusOr<double> Descent::UpdateMarginals(size_t first, size_t end, Pacer& pacer) {
   std::vector<std::vector<double>> sums(end - first);
   for (size_t i = first; i < end; ++i) sums[i - first].resize(indexes_[i].cells());
   const std::vector<Piece> pieces = PiecesOf(first, end);
   for (size_t piece = 0; piece < pieces.size();) {
-    // As many as there are steps between two looks, but some for each core.
+    // As many as fit between two checks of the pacer, but some for each core.
     const size_t begin = piece;
     size_t steps = 0;
     while (piece < pieces.size() &&
@@ -308,7 +309,7 @@ absl::StatusOr<double> Descent::FollowMarginals(size_t first, size_t end, Pacer&
   return loss;
 }
 
-double Descent::FollowPolynomials() {
+double Descent::UpdatePolynomials() {
   double loss = 0;
   std::ranges::fill(product_slopes_, 0.0F);
   auto product = products_.product_of_term().begin();

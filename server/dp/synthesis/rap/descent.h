@@ -1,9 +1,9 @@
-// One problem at one relaxed dataset after another: the steps of CpuProjector.
+// Gradient descent on one projection problem: the steps of CpuProjector.
 //
-// Nearly all of a step is one walk over the blocks of rows. From the slopes of the answers follows a block's
-// gradient, from that its new parameters, from those its new shares, and its part of the next answers: what
-// belongs to a block stays in a core's caches meanwhile. Only the cells of whole marginals are summed apart,
-// because they need more room than a cache has.
+// Nearly all of a step is one pass over the blocks of rows. From the slopes of the loss by the answers follow
+// a block's gradient, its new parameters, its new shares, and its part of the next answers: a block stays in
+// a core's caches meanwhile. Only the cells of whole marginals are summed in a pass of their own, because
+// they exceed a cache.
 //
 // Not thread-safe; uses the executor's threads itself. The same bits whatever these are.
 #pragma once
@@ -31,7 +31,7 @@ class Descent {
   Descent(const ProjectionProblem& problem, ProductList products, Relaxation relaxation,
           GradientMode gradient_mode, const ProjectionLoops& loops, Executor& executor, RelaxedRows& rows);
 
-  // The loss where the rows are. Errors, here and below: CANCELLED as in Pacer.
+  // The loss at the present rows. Errors, here and below: CANCELLED as in Pacer.
   absl::StatusOr<double> Loss(Pacer& pacer);
 
   // Steps along the gradient at the last loss, and returns the next; or only steps.
@@ -44,9 +44,9 @@ class Descent {
  private:
   friend struct DescentProbe;  // rap/testing/projection_cases.h
 
-  // Something that is done in each block. `gradient` is the block's.
+  // Work that is done in each block. `gradient` is the block's.
   struct Stage {
-    size_t cells = 0;  // that it looks at there
+    size_t cells = 0;  // that it reads there
     std::function<void(size_t block, float* gradient)> work;
   };
 
@@ -55,20 +55,20 @@ class Descent {
   void AppendLossStages(std::vector<Stage>& stages);
 
   // Each block goes through the stages in their order.
-  absl::Status Walk(const std::vector<Stage>& stages, Pacer& pacer);
-  // Some stages in some blocks, between two looks at the pacer.
-  void WalkSection(std::span<const Stage> stages, size_t first_block, size_t end_block);
+  absl::Status Pass(const std::vector<Stage>& stages, Pacer& pacer);
+  // Some stages in some blocks, between two checks of the pacer.
+  void PassSection(std::span<const Stage> stages, size_t first_block, size_t end_block);
 
   // Of marginals first..end-1: their loss, and the slopes of their cells.
-  absl::StatusOr<double> FollowMarginals(size_t first, size_t end, Pacer& pacer);
+  absl::StatusOr<double> UpdateMarginals(size_t first, size_t end, Pacer& pacer);
   struct Piece {
     size_t marginal;
     MarginalTable table;
   };
   std::vector<Piece> PiecesOf(size_t first, size_t end) const;
   // The loss of all polynomials, from the sums of their products; and the products' slopes.
-  double FollowPolynomials();
-  absl::StatusOr<double> FollowAnswers(Pacer& pacer);
+  double UpdatePolynomials();
+  absl::StatusOr<double> UpdateAnswers(Pacer& pacer);
   double SumOverShards(size_t product) const;
   // What an answer adds to the loss, and the slope of the loss by it, from its sum over the rows.
   struct Miss {
@@ -77,12 +77,12 @@ class Descent {
   };
   Miss MissOf(double sum, float given, float weight) const;
 
-  void BringNear(size_t block) const;
+  void Prefetch(size_t block) const;
   void ComputeShares(size_t block);
   // Of all cells of the marginal, or of some: those of the table.
   void AddMarginalGradient(size_t marginal, const MarginalTable& table, size_t block, float* work,
                            float* gradient);
-  void FollowRelaxation(size_t block, float* gradient);
+  void ApplyRelaxationGradient(size_t block, float* gradient);
 
   size_t Rows() const { return layout_.block_rows(); }
   const float* MaskOf(size_t block) const { return mask_.data() + block * Rows(); }
@@ -102,9 +102,9 @@ class Descent {
   const ProductList products_;
   size_t cells_ = 0;  // of all marginals, and products
   size_t widest_ = 0;
-  // Blocks are shared out among so many shards, each of which adds up its own in their order.
+  // Blocks are distributed over shards, each of which adds up its blocks in order.
   size_t shards_ = 1;
-  bool at_once_ = false;  // a block goes through all stages of a walk before the next
+  bool at_once_ = false;  // a block passes all stages before the next block
 
   std::vector<double> product_sums_;  // over the rows of a shard, shard after shard
   std::vector<float> product_slopes_;

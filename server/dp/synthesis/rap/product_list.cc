@@ -49,8 +49,8 @@ void ForEachTerm(std::span<const PolynomialAnswer> polynomials, Work work) {
   }
 }
 
-// Sorts pieces and merges them, so that nobody who wants it to stop waits for all of it. `less` need not tell
-// equal terms apart where their order does not matter.
+// Sorts pieces and merges them, so that a stop is noticed in between. `less` need not distinguish terms whose
+// order does not matter.
 template <typename Less>
 absl::Status Sort(std::vector<uint32_t>& order, Pacer& pacer, const Less& less) {
   constexpr size_t kPiece = size_t{1} << 15;

@@ -18,27 +18,26 @@
 
 namespace curator::dp {
 
-// Runs that follow each other, and which products they hold.
+// Consecutive runs and the range of products that they hold.
 struct ProductBatch {
   std::span<const ProductRun> runs;
   size_t first = 0;
   size_t products = 0;
 };
 
-// What a term of so many columns takes in memory, at most, while it is put in order and fitted: the term
-// itself included.
+// The most bytes of a term of this many columns while it is sorted and fitted, the term itself included.
 int64_t FittingBytesOfATerm(size_t columns);
 
 class ProductList {
  public:
-  // At most so many products in a batch.
+  // The most products of a batch.
   static constexpr size_t kBatch = size_t{1} << 17;
-  // So many terms have a stem of their own, if they share one; for fewer it costs more than it saves.
+  // The fewest terms that share a stem; with fewer, a stem costs more than it saves.
   static constexpr size_t kLeastOfAStem = 6;
   static constexpr size_t kLongestStem = 3;
 
   // `polynomials` must fit the layout; fewer than 2^32 columns in all their terms. Errors: CANCELLED as in
-  // Pacer, which is asked while terms are put in order.
+  // Pacer, which is checked while terms are sorted.
   static absl::StatusOr<ProductList> Create(std::span<const PolynomialAnswer> polynomials,
                                             const RelaxedLayout& layout, Pacer& pacer);
 

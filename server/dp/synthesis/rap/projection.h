@@ -5,16 +5,17 @@
 // real parameters by SparseMax (the paper's) or softmax. A record is a row whose distributions are certain,
 // and every query below agrees with its meaning on such rows:
 //   - the cell of a k-way marginal is a product of k columns;
-//   - 1-of-k is 1 - product of (1 - x); t-of-k, and whatever else looks at k columns, is a polynomial of them
+//   - 1-of-k is 1 - product of (1 - x); t-of-k, and any other function of k columns, is a polynomial of them
 //     (AtLeast(), or one product for each cell that a linear query counts);
 //   - a whole marginal is all of its cells.
 // The loss is the sum over answers of weight * (answer of the rows - given answer)^2, both as shares of the
-// records. Adam goes down its gradient.
+// records. Adam descends its gradient.
 //
-// The seam. Projector is all that the method knows about optimisation: an implementation on another processor
-// takes the same problem and gives rows back. It must be a pure function, to the last bit on all machines
-// that restore or refit the same release; one that cannot promise that (a GPU that reduces in any order) may
-// be used where a model is fitted once and stored. Nothing here is private: answers are noisy already.
+// Interface. Projector is all that the method knows about optimisation: an implementation on another
+// processor takes the same problem and returns rows. It must be a pure function, to the last bit on all
+// machines that restore or refit the same release; one that cannot promise that (a GPU that reduces in any
+// order) may be used where a model is fitted once and stored. Nothing here is private: answers are noisy
+// already.
 #pragma once
 
 #include <cstddef>
@@ -63,8 +64,8 @@ PolynomialAnswer AtLeast(size_t threshold, const std::vector<uint32_t>& columns)
 
 enum class Relaxation { kSparseMax, kSoftmax };
 
-// What a step goes along. kByParameters: the gradient of the loss by the parameters, which under SparseMax
-// has no slope at a value that a row gives nothing to. kByShares: its gradient by the distributions, as in
+// The gradient that a step follows. kByParameters: the gradient of the loss by the parameters, which under
+// SparseMax is 0 at values of which a row has no share. kByShares: its gradient by the distributions, as in
 // the paper, which applies SparseMax to the rows after each step. Steps add up in the parameters, and
 // SparseMax takes the nearest distributions (Nesterov's dual averaging), so a value that was dropped can come
 // back.
@@ -77,10 +78,11 @@ struct ProjectionRule {
   float rate = 1e-3F;  // of Adam
   // The rate falls linearly to this share of itself at the last step.
   float last_rate = 1;
-  // It ends where the loss has fallen, over as many steps as `patience`, by less than this share of itself.
+  // A projection ends when the loss has fallen by less than this share of itself over `patience` steps.
   double tolerance = 1e-7;
   int64_t patience = 1;
-  // Nothing is gained by fitting the noise: it ends where the loss is at most this, maybe before a step.
+  // A projection ends when the loss is at most this, possibly before the first step: more would fit the
+  // noise.
   double enough = 0;
   // Parameters stay within -bound..bound.
   float bound = 1;
@@ -92,7 +94,7 @@ struct RelaxedRows {
   AlignedFloats parameters;
 };
 
-// What a projection came to.
+// The result of a projection.
 struct Projected {
   RelaxedRows rows;
   int64_t steps = 0;      // along the gradient: none where the first loss was enough
@@ -105,8 +107,9 @@ class Projector {
  public:
   virtual ~Projector() = default;
 
-  // Starts from `start`. `progress` gets shares of the most steps there may be. Errors: INVALID_ARGUMENT for
-  // a problem that does not fit the layout (positions, cells, columns); CANCELLED as in Pacer.
+  // Starts from `start`. `progress` receives the share of rule.most_steps that is done. Errors:
+  // INVALID_ARGUMENT for a problem that does not fit the layout (positions, cells, columns); CANCELLED as in
+  // Pacer.
   virtual absl::StatusOr<Projected> Project(const ProjectionProblem& problem, RelaxedRows start,
                                             const ProjectionRule& rule, Pacer& pacer,
                                             const Progress& progress = NoProgress()) const = 0;
@@ -116,10 +119,8 @@ class Projector {
 // and for each term of a polynomial.
 int64_t ProductsOf(const ProjectionProblem& problem);
 
-// Where a projection begins: rows that differ, so that they can move apart.
-//
-// Thread-safe: pure functions. The same bits on every machine. Nothing here is secret, so what looks random
-// is computed from the position alone.
+// Starts of a projection: rows that differ, so that they can move apart. The same bits on every machine:
+// nothing here is secret, and pseudo-random numbers are computed from the position alone.
 
 // For SparseMax: parameters uniform in [-1, 1], as in the paper.
 RelaxedRows UniformStart(const RelaxedLayout& layout);
@@ -133,7 +134,7 @@ RelaxedRows IndependentStart(const RelaxedLayout& layout, const std::vector<std:
 // marginal and half one value, drawn from it.
 RelaxedRows MixedStart(const RelaxedLayout& layout, const std::vector<std::vector<double>>& shares);
 
-// Noisy counts as shares: cut at a small share of an even spread, and scaled to 1.
+// Noisy counts as shares: clamped to at least a small part of the uniform share, and scaled to sum to 1.
 std::vector<double> PositiveShares(const std::vector<double>& noisy);
 
 }  // namespace curator::dp

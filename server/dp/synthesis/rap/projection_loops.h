@@ -15,7 +15,7 @@
 namespace curator::dp {
 
 // Products of columns, or of their complements, that all have the same stem of some columns, and as many
-// others. A column is told as the place of its first row in the block.
+// others. A column is given by the offset of its first row in the block.
 inline constexpr size_t kMostFactors = 16;
 struct ProductRun {
   std::span<const uint32_t> stem;     // may be empty
@@ -65,7 +65,7 @@ struct ProjectionLoops {
   void (*add_product_gradients)(const float* shares, const float* mask, std::span<const ProductRun> runs,
                                 const float* slopes, float* gradient);
 
-  // The same for every cell of a marginal. `work` has room for kMarginalWork columns and two floats for each
+  // The same for every cell of a marginal. `work` holds kMarginalWork columns and two floats for each
   // inner code.
   void (*sum_marginal)(const float* shares, const float* mask, size_t rows, const MarginalTable& table,
                        float* work, double* cells);
@@ -80,10 +80,10 @@ struct ProjectionLoops {
 
 inline constexpr size_t kMarginalWork = 4;
 
-// What this machine can run, the fastest first; the last one runs everywhere.
+// The loops that this machine can run, the fastest first; the last one runs everywhere.
 std::span<const ProjectionLoops* const> AvailableProjectionLoops();
 
-// While it lives, numbers too small to be normal count as zero in the calling thread: they are slow.
+// While it lives, subnormal numbers, which are slow, are flushed to zero in the calling thread.
 class FlushToZero {
  public:
   FlushToZero();

@@ -72,7 +72,7 @@ CURATOR_LOOPS_TARGET void Softmax(const float* parameters, const float* mask, si
 }
 
 // Finds the threshold t with sum of max(x - t, 0) = 1 as Michelot 1986 does: from the support of the last t,
-// which only shrinks, until it no longer does. Rows that are settled stay as they are while others go on.
+// which only shrinks, until it no longer does. Rows that have converged stay as they are while others go on.
 CURATOR_LOOPS_TARGET void SparseMax(const float* parameters, const float* mask, size_t size, size_t rows,
                                     float* shares) {
   const Vector none = {};
@@ -85,7 +85,7 @@ CURATOR_LOOPS_TARGET void SparseMax(const float* parameters, const float* mask, 
     // Relative to the largest parameter, which is always in the support, the threshold is at least -1.
     Vector threshold = none - 1.0F;
     Vector support = none;
-    for (bool settled = false; !settled;) {
+    for (bool converged = false; !converged;) {
       Vector sum = none;
       Vector count = none;
       for (size_t column = 0; column < size; ++column) {
@@ -96,8 +96,8 @@ CURATOR_LOOPS_TARGET void SparseMax(const float* parameters, const float* mask, 
       const Vector found = (sum - 1.0F) / count;
       const Vector raised = found > threshold ? found : threshold;
       threshold = raised < none ? raised : threshold;
-      settled = true;
-      for (size_t lane = 0; lane < kWidth; ++lane) settled = settled && count[lane] == support[lane];
+      converged = true;
+      for (size_t lane = 0; lane < kWidth; ++lane) converged = converged && count[lane] == support[lane];
       support = count;
     }
     Vector sum = none;

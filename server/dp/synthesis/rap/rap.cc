@@ -145,8 +145,8 @@ class RapRun {
     return absl::OkStatus();
   }
 
-  // Estimates that tell the milestones how many of a round's have been made.
-  CellsOf Estimates(const AlignedFloats& shares, size_t families, Milestones& milestones) {
+  // Estimates that count towards the milestones of a round.
+  MarginalEstimate Estimates(const AlignedFloats& shares, size_t families, Milestones& milestones) {
     const double to_ask =
         static_cast<double>(families) + 2 * static_cast<double>(schedule_.settings.per_round);
     return [this, &shares, &milestones, to_ask, asked = 0.0](const AttributeSet& set) mutable {
@@ -231,8 +231,8 @@ class RapRun {
     return cells;
   }
 
-  // Each step fits the answers, and then their noise, more closely: how many are worth it in a round follows
-  // from how far the records stand out of the noise, and over how many cells they spread. Found by
+  // Each step fits the answers, and then their noise, more closely: how many are worth it in a round depends
+  // on the signal-to-noise ratio of the records, and over how many cells they spread. Found by
   // experiment. A function of the noisy number of records, and the same on every machine but for one in some
   // hundred million cases: libraries may find deviations that differ in the last bits of a double, which are
   // gone in a float unless they lie where it rounds; what follows are square roots, products and quotients,
@@ -245,7 +245,7 @@ class RapRun {
     if (schedule_.queries.empty()) {
       constexpr double kFewCells = 7000;
       steps = std::max(kLeastWorthSteps, steps / std::sqrt(std::max(1.0, MeanCells() / kFewCells)));
-      // What one round has fitted the next need not; and Adam starts anew with steps that follow noise.
+      // A round need not fit what the one before has; and Adam restarts with steps that follow noise.
       const auto rounds = static_cast<double>(schedule_.settings.rounds);
       if (rounds > 1) steps *= 0.75 / rounds;
     }
@@ -283,7 +283,7 @@ class RapRun {
     if (settings.work < INT64_MAX) {
       const int64_t worth = std::min(rule.most_steps, StepsWorthTaking());
       rule.most_steps = std::min(worth, AffordableSteps(round));
-      // Where there is no time for all of them, longer steps go nearly as far.
+      // When the work limit allows fewer, longer steps come nearly as far.
       if (!input_.settings.contains("rate"))
         rule.rate *= std::min(2.0F, static_cast<float>(worth) / static_cast<float>(rule.most_steps));
     }
@@ -291,7 +291,7 @@ class RapRun {
     rule.enough = settings.fit * answers_;
     rule.tolerance = 1e-4;
     rule.patience = 50;
-    // Rows that know nothing yet have dropped most values, and must be able to take them up again.
+    // Rows without one-way marginals have dropped most values, and must be able to regain them.
     const bool blank = settings.relaxation == Relaxation::kSparseMax && !schedule_.one_way_noise;
     rule.gradient_mode = blank ? GradientMode::kByShares : GradientMode::kByParameters;
     rule.bound = settings.relaxation == Relaxation::kSparseMax && !blank ? 1 : 60;
@@ -321,7 +321,7 @@ class RapRun {
   int64_t records_ = 1;
   std::vector<std::vector<double>> one_ways_;
   ProjectionProblem problem_;
-  double answers_ = 0;  // that the problem holds; a step looks at one product or more for each
+  double answers_ = 0;  // that the problem holds; a step computes one product or more for each
   int64_t work_left_ = 0;
   std::vector<std::string> transcript_;
 };

@@ -4,8 +4,8 @@
 // measured and fitted once; adaptively, each round chooses the marginals that the rows approximate worst,
 // measures them, and fits again. Beyond the paper: a marginal costs what one query costs, because a record
 // lies in one of its cells; the marginal of each attribute is measured first; softmax instead of SparseMax;
-// each round goes on from the rows of the last; answers count by their noise; and the fit ends where it would
-// follow the noise.
+// each round continues from the rows of the last; answers are weighted by their noise; and the fit ends
+// before it would follow the noise.
 #pragma once
 
 #include <functional>
@@ -19,7 +19,7 @@ namespace curator::dp {
 
 class Rap : public Synthesizer {
  public:
-  // Makes what fits relaxed rows, for one fit; it may use the executor while it lives.
+  // Makes the projector of one fit, which may use the executor while it lives.
   using MakeProjector = std::function<std::unique_ptr<const Projector>(Executor&)>;
 
   Rap();  // fits on the processor

@@ -73,9 +73,9 @@ int64_t SumOfLargest(const std::map<int64_t, int64_t, std::greater<>>& queries_o
   return sum;
 }
 
-// How many cells share at least so many values with one of them.
+// The number of cells that share at least `at_least` values with one of them.
 int64_t CellsOfThreshold(const Domain& domain, const AttributeSet& set, int64_t at_least) {
-  std::vector<int64_t> sharing = {1};  // so many values, of the attributes so far
+  std::vector<int64_t> sharing = {1};  // cells that share 0, 1, ... values, of the attributes so far
   for (const uint32_t attribute : set) {
     sharing.push_back(0);
     for (size_t shared = sharing.size(); shared-- > 0;) {
@@ -104,7 +104,7 @@ int64_t ChoosingBytes(const Domain& domain, const SingleQueries& queries) {
   // A candidate's estimate, the same rounded, its answer, score, name (16), gap and weight.
   constexpr int64_t kCandidateBytes = 8 + 8 + 8 + 8 + 16 + 8 + 8;
   const QueryGroup& group = queries.group;
-  int64_t listed = 0;  // a copy while a family is looked at
+  int64_t listed = 0;  // a copy while a family is scored
   // Of counts and of their estimates, which become thresholds in at_least + 1 tables each.
   const bool is_threshold = queries.at_least > 0 && queries.at_least < std::ssize(group.attributes);
   int64_t tables = is_threshold ? queries.at_least + 2 : 2;

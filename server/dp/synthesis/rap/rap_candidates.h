@@ -1,6 +1,6 @@
-// A workload as single queries, each a candidate by itself: the paper's form of selection and measurement.
+// What RAP chooses among: whole marginals, or single queries, each a candidate by itself, as in the paper.
 //
-// Thread-safe: pure functions of public facts.
+// Thread-safe but for the streams: pure functions of public facts.
 #pragma once
 
 #include <cstdint>
@@ -22,8 +22,8 @@
 namespace curator::dp {
 
 // The queries of a workload that are over one marginal. Where `at_least` is not 0, the group asks for every
-// cell, and each cell stands for the records that share at least so many of its values: the cell itself when
-// that is all of them, a threshold otherwise.
+// cell, and each cell stands for the records that share at least this many of its values: the cell itself
+// when that is all of them, a threshold otherwise.
 struct SingleQueries {
   QueryGroup group;
   int64_t at_least = 0;
@@ -37,7 +37,7 @@ absl::StatusOr<std::vector<SingleQueries>> AsSingleQueries(std::span<const Query
 
 int64_t CountQueries(const Domain& domain, std::span<const SingleQueries> all);
 
-// What PolynomialOf() makes of queries: products, and the bytes that these take while they are fitted.
+// The size of queries as PolynomialOf() makes them: products, and bytes while they are fitted.
 struct TermsTaken {
   int64_t terms = 0;
   int64_t bytes = 0;
@@ -46,8 +46,8 @@ struct TermsTaken {
 // The most terms, and the most bytes, that any `count` of these queries take.
 TermsTaken MostTerms(const Domain& domain, std::span<const SingleQueries> all, int64_t count);
 
-// What choosing and measuring `count` of these queries holds in memory at once, at most, beside the queries
-// that are listed: counts, estimates, scores and weights of one marginal and its queries, or what the
+// The most bytes that choosing and measuring `count` of these queries holds at once, beside the listed
+// queries: counts, estimates, scores and weights of one marginal and its queries, or what the
 // sensitivity of one query is found from; and the counts of what was measured.
 int64_t SelectionBytes(const Domain& domain, std::span<const SingleQueries> all, int64_t count);
 
@@ -62,29 +62,26 @@ std::vector<double> AnswersFromCells(const Domain& domain, const SingleQueries& 
 QueryGroup SingleGroup(const Domain& domain, const SingleQueries& queries, size_t index);
 
 // Its polynomial: that of its cell or threshold, or one product for each cell that it counts. No answer or
-// weight yet. Errors: INVALID_ARGUMENT when the layout does not cover it, or it looks at more than
+// weight yet. Errors: INVALID_ARGUMENT when the layout does not cover it, or it has more than
 // kMostFactors attributes.
 absl::StatusOr<PolynomialAnswer> PolynomialOf(const Domain& domain, const RelaxedLayout& layout,
                                               const SingleQueries& queries, size_t index);
 
-// A workload as candidates, whole marginals or single queries, with the answers that relaxed rows give: one
-// marginal's at a time.
+// Estimates the counts of a marginal.
+using MarginalEstimate = std::function<absl::StatusOr<std::vector<double>>(const AttributeSet&)>;
 
-// Estimated counts of a marginal.
-using CellsOf = std::function<absl::StatusOr<std::vector<double>>(const AttributeSet&)>;
-
-// What the noise in one cell is worth, in records.
+// The expected absolute noise of one cell, in records.
 inline double CellPenalty(const NoiseSpec& noise) {
   return ForecastError(noise).expected_absolute_error;
 }
 
-// Whole marginals. The noise in a marginal's cells is worth what its error exceeds it by, so each has a
+// Whole marginals. The score of a marginal is its error in excess of the noise in its cells: each has a
 // penalty in proportion to its cells. Not thread-safe.
 class MarginalStream : public FamilyStream {
  public:
   // All must outlive it.
   MarginalStream(const Domain& domain, std::span<const AttributeSet> sets, double cell_penalty,
-                 CellsOf cells_of)
+                 MarginalEstimate cells_of)
       : domain_(domain), sets_(sets), cell_penalty_(cell_penalty), cells_of_(std::move(cells_of)) {}
 
   size_t size() const override { return sets_.size(); }
@@ -108,15 +105,15 @@ class MarginalStream : public FamilyStream {
   const Domain& domain_;
   std::span<const AttributeSet> sets_;
   double cell_penalty_;
-  CellsOf cells_of_;
+  MarginalEstimate cells_of_;
 };
 
 // Single queries. Not thread-safe.
 class QueryStream : public FamilyStream {
  public:
-  // `excluded[i]` are those of all[i] that are no candidates any more. All must outlive it.
+  // `excluded[i]` are the queries of all[i] that are no longer candidates. All must outlive it.
   QueryStream(const Domain& domain, std::span<const SingleQueries> all,
-              std::span<const std::set<int64_t>> excluded, CellsOf cells_of)
+              std::span<const std::set<int64_t>> excluded, MarginalEstimate cells_of)
       : domain_(domain), all_(all), excluded_(excluded), cells_of_(std::move(cells_of)) {}
 
   size_t size() const override { return all_.size(); }
@@ -139,7 +136,7 @@ class QueryStream : public FamilyStream {
   const Domain& domain_;
   std::span<const SingleQueries> all_;
   std::span<const std::set<int64_t>> excluded_;
-  CellsOf cells_of_;
+  MarginalEstimate cells_of_;
 };
 
 }  // namespace curator::dp

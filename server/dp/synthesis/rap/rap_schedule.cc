@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
+#include "dp/domain/attribute_set.h"
 #include "dp/kernel/selection_score.h"
 #include "dp/queries/marginals.h"
 #include "dp/sensitivity/sensitivity.h"
@@ -33,7 +34,7 @@ constexpr int64_t kMebi = int64_t{1} << 20;
 constexpr int64_t kMostQueryBytes = 1024 * kMebi;  // while single queries are chosen and fitted
 constexpr int64_t kMostSteps = 100'000;
 
-// What all steps of the optimiser together look at by default (RapSettings): about five seconds.
+// The default of RapSettings::work: about five seconds.
 constexpr int64_t kDefaultWork = int64_t{45'000'000'000};
 constexpr int64_t kDefaultSteps = 1000;
 constexpr int64_t kDefaultRows = 256;
@@ -83,8 +84,8 @@ struct Sides {
   int64_t selection_divisor = 1;
 };
 
-// What would otherwise fail after the charge: the kernel's limits for one question, and those of the loops.
-absl::Status CheckWhatKernelAndLoopsTake(const Domain& domain, const std::vector<AttributeSet>& sets) {
+// The limits of the kernel and of the loops, whose errors would otherwise come after the charge.
+absl::Status CheckKernelAndLoopLimits(const Domain& domain, const std::vector<AttributeSet>& sets) {
   RETURN_IF_ERROR(ValidateMarginals(domain, sets));
   for (const AttributeSet& set : sets) {
     if (set.size() > kMostFactors) {
@@ -171,7 +172,7 @@ int64_t MostCells(const Domain& domain, const RapSchedule& schedule) {
 
 // What measured queries hold in memory while they are fitted.
 int64_t BytesOfQueries(const TermsTaken& taken, int64_t queries) {
-  constexpr int64_t kSmall = int64_t{1} << 15;  // so many terms have twelve more sums each
+  constexpr int64_t kSmall = int64_t{1} << 15;  // as many terms have twelve more sums each
   // Beside its terms: itself, also while their list grows, the block of its terms, and that it was chosen.
   constexpr auto kQueryBytes = static_cast<int64_t>(3 * sizeof(PolynomialAnswer)) + 32 + 48;
   return taken.bytes + std::min(taken.terms, kSmall) * 12 * 8 + queries * kQueryBytes;
@@ -331,9 +332,7 @@ RapRounds DefaultRounds(const AttributeSet& attributes, const std::vector<Attrib
   std::vector<bool> seen(attributes.size() * attributes.size());
   int64_t pairs = 0;
   int64_t distinct = 0;
-  const auto position_of = [&](uint32_t attribute) {
-    return static_cast<size_t>(std::ranges::lower_bound(attributes, attribute) - attributes.begin());
-  };
+  const auto position_of = [&](uint32_t attribute) { return *PositionIn(attributes, attribute); };
   for (const AttributeSet& set : sets) {
     for (size_t i = 0; i < set.size(); ++i) {
       const size_t row = position_of(set[i]) * attributes.size();
@@ -363,7 +362,7 @@ absl::StatusOr<RapSchedule> MakeRapSchedule(const SynthesisInput& input) {
   RapSchedule schedule;
   schedule.sets = SetsOf(input.workload);
   schedule.attributes = Union(schedule.sets);
-  RETURN_IF_ERROR(CheckWhatKernelAndLoopsTake(input.domain, schedule.sets));
+  RETURN_IF_ERROR(CheckKernelAndLoopLimits(input.domain, schedule.sets));
   RETURN_IF_ERROR(ReadSettings(input, schedule, budget));
   ASSIGN_OR_RETURN(const RelaxedLayout layout, LayoutFor(input.domain, schedule));
   RETURN_IF_ERROR(AnsweringLayoutFor(input.domain, schedule).status());
@@ -479,7 +478,7 @@ std::vector<std::string> DescribeSchedule(const Domain& domain, const RapSchedul
     int64_t largest = 0;
     for (const AttributeSet& set : schedule.sets)
       largest = std::max(largest, domain.CellCount(set).value_or(0));
-    lines.push_back(absl::StrCat("choices look at one marginal at a time, in at most ",
+    lines.push_back(absl::StrCat("choices score one marginal at a time, in at most ",
                                  largest * kCellBytes / kMebi + 1, " MiB of memory"));
   }
   lines.push_back(absl::StrCat("fit ", schedule.settings.rows, " relaxed rows to at most ",

@@ -1,4 +1,4 @@
-// What RAP will draw and what that costs, from public facts.
+// The draws of RAP and their price, from public facts.
 //
 // Thread-safe: plain values and pure functions.
 #pragma once
@@ -21,14 +21,14 @@
 
 namespace curator::dp {
 
-// Where each round's projection starts: from the rows of the round before, or afresh.
+// Where each round's projection starts: from the rows of the round before, or from scratch.
 enum class RapStart { kWarm, kCold };
 
-// What is chosen and measured: whole marginals, each at the price of one query, or the workload's queries one
-// by one as in the paper.
+// The unit of choosing and measuring: whole marginals, each at the price of one query, or the workload's
+// queries one by one as in the paper.
 enum class RapMeasure { kMarginals, kQueries };
 
-// Where the request does not say how many steps there are.
+// The fewest steps of a round, unless the request gives their number.
 inline constexpr int64_t kLeastStepsOfARound = 5;
 
 // RapSettingsTable() has the defaults and ranges.
@@ -38,9 +38,9 @@ struct RapSettings {
   int64_t per_round = 1;  // marginals or queries measured in a round
   int64_t rows = 1;       // of the relaxed dataset
   int64_t steps = 1;      // of the optimiser, in all rounds together, at most; at least one for each round
-  // Answers times rows, and twenty times parameters, that all steps look at together, about; a round may take
-  // kLeastStepsOfARound all the same, unless fewer are asked for. Without this limit all steps are taken,
-  // also such as only fit noise.
+  // About the answers times rows, and twenty times the parameters, that all steps read together; a round may
+  // still take kLeastStepsOfARound, unless the request asks for fewer. Without this limit all steps are
+  // taken, also those that only fit noise.
   int64_t work = INT64_MAX;
   int64_t selection_percent = 0;  // of what a round costs; the rest measures
   int64_t one_way_percent = 0;    // of the whole; measures the marginal of each attribute first
@@ -49,7 +49,7 @@ struct RapSettings {
   double spread = 0;              // how far apart rows start
   Relaxation relaxation = Relaxation::kSoftmax;
   RapStart start = RapStart::kWarm;
-  int64_t at_least = 1;  // with single queries: cells stand for the records that share so many values
+  int64_t at_least = 1;  // with single queries: cells stand for the records that share this many values
 };
 
 // One noisy count of the records; the marginal of each attribute; then `rounds` times `per_round` times: a
@@ -66,16 +66,15 @@ struct RapSchedule {
   NoiseSpec marginal_noise;  // or of a query
   std::optional<Epsilon> selection;
   std::vector<CountedEvent> draws;
-  std::optional<LinearDraws> linear;  // for the accounts of parts; none where that does not hold
-  int64_t most_cells = 0;             // of all answers that a step of the optimiser looks at
+  std::optional<LinearDraws> linear;  // for the accounts of parts; none where draws are not linear
+  int64_t most_cells = 0;             // of all answers that a step of the optimiser reads
   int64_t fit_bytes = 0;              // that the fit holds in memory, at most
 };
 
-// How often to choose, and how many marginals, where the request does not say: from the workload alone. A
-// marginal of a pair of attributes that others have measured already tells little; so as many are measured as
-// hold each pair of attributes about twice. Where that is most of them, all are, at once, and nothing is
-// spent on choosing; else they are chosen in up to five rounds, because later choices know what earlier ones
-// have taught.
+// The default number of rounds and of marginals in each, from the workload alone. A marginal of a pair of
+// attributes that others have measured already adds little; so as many are measured as hold each pair of
+// attributes about twice. Where that is most of them, all are, at once, and nothing is spent on choosing;
+// else they are chosen in up to five rounds, because later choices profit from earlier measurements.
 struct RapRounds {
   int64_t rounds = 1;
   int64_t per_round = 1;

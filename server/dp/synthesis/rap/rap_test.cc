@@ -11,7 +11,6 @@
 #include "dp/domain/testing_domain.h"
 #include "dp/kernel/kernel.h"
 #include "dp/queries/testing/all_intervals.h"
-#include "dp/synthesis/budget_split.h"
 #include "dp/synthesis/rap/product_list.h"
 #include "dp/synthesis/rap/rap_candidates.h"
 #include "dp/synthesis/rap/rap_schedule.h"
@@ -344,21 +343,6 @@ TEST(Rap, NamesTheSettingThatIsWrong) {
 TEST(Rap, RefusesABudgetThatCannotBeSplit) {
   World world = ZcdpWorld(3);
   EXPECT_THAT(std::string(Rap().Plan(world.input).status().message()), HasSubstr("too small"));
-}
-
-TEST(AffordableSelection, IsTheLargestThatFits) {
-  RuleSpec zcdp;
-  zcdp.kind = RuleKind::kZcdp;
-  zcdp.epsilon = Epsilon(kEpsilonUnitsPerOne);
-  zcdp.delta = Delta(kDeltaUnitsPerOne / 1'000'000);
-  for (const int64_t rho : {int64_t{1000}, int64_t{1'234'567}, kRhoUnitsPerOne / 50, kRhoUnitsPerOne}) {
-    const Epsilon found = AffordableSelection(Rho(rho)).value().value();
-    const auto cost = [&](int64_t units) {
-      return CostOf(zcdp, {ExponentialMechanismEvent{Epsilon(units)}}).value()[0].amount;
-    };
-    EXPECT_LE(cost(found.units()), rho);
-    EXPECT_GT(cost(found.units() + found.units() / 1'000'000 + 2), rho);
-  }
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// Where the numbers of a relaxed dataset lie: rows over one-hot columns, some attributes of a domain.
+// The memory layout of a relaxed dataset: rows over one-hot columns of some attributes of a domain; and the
+// marginals of its shares.
 //
 // A relaxed row has one column for each value of each attribute. Rows are cut into blocks; within a block
 // each column's numbers lie side by side: element (row, column) is at
@@ -19,17 +20,15 @@
 
 namespace curator::dp {
 
-// Floats that start at a cache line, for loops that load whole vectors of them.
-//
-// A value type: copies copy. Not thread-safe while written to.
-
+// Floats aligned to cache lines, for loops that load whole vectors. A value type; not thread-safe while
+// written to.
 class AlignedFloats {
  public:
   static constexpr size_t kLine = 16;  // floats in a cache line
 
   AlignedFloats() = default;
 
-  // `size` zeros, and room for more up to the end of the last line.
+  // `size` zeros, padded to the end of the last line.
   explicit AlignedFloats(size_t size) : size_(size), lines_((size + kLine - 1) / kLine) {}
 
   size_t size() const { return size_; }
@@ -47,12 +46,12 @@ class AlignedFloats {
   std::vector<Line> lines_;
 };
 
-// Rows of a block whose whole marginals are computed: sums over many rows at once, and at least two blocks,
-// for two cores, at the usual 256 rows.
+// Rows of a block where whole marginals are computed: long sums, and at least two blocks, for two cores, at
+// the usual 256 rows.
 inline constexpr size_t kMarginalBlockRows = 128;
 
-// Rows of a block where single cells are computed: any column may be the next one, so all shares and slopes
-// of a block should stay in a core's second cache, those that are used often in the first.
+// Rows of a block where single cells are computed: columns are read in any order, so all shares and slopes
+// of a block should fit a core's second-level cache, the frequent ones its first-level cache.
 inline constexpr size_t kCellBlockRows = 16;
 
 class RelaxedLayout {
@@ -71,7 +70,7 @@ class RelaxedLayout {
   size_t block_rows() const { return block_rows_; }
   size_t blocks() const { return blocks_; }
 
-  // Filling rows included.
+  // Padding rows included.
   size_t block_elements() const { return columns_ * block_rows_; }
   size_t elements() const { return blocks_ * block_elements(); }
 
@@ -95,17 +94,13 @@ class RelaxedLayout {
 };
 
 inline constexpr size_t kMostRelaxedElements = size_t{1} << 26;
-inline constexpr int64_t kMostRelaxedRows =
-    20'000;  // that a request may ask for, and a stored model may have
+// The most rows of a request and of a stored model.
+inline constexpr int64_t kMostRelaxedRows = 20'000;
 
 // The number of one-hot columns of these attributes.
 int64_t OneHotColumns(const Domain& domain, const AttributeSet& attributes);
 
-// Marginals of a relaxed dataset's shares.
-//
-// Thread-safe: pure functions. Sums over the rows of a block are floats, sums over blocks doubles.
-
-// Where the columns and cells of a marginal lie: what the loops need of it.
+// The columns and cells of a marginal, as the loops take them.
 class MarginalIndex {
  public:
   // `positions` rise and are within the layout; at most kMostFactors of them, at least one; fewer than 2^32
@@ -124,13 +119,14 @@ class MarginalIndex {
   std::vector<uint32_t> outer_cells_;
 };
 
-// 1 for every row of a block that is not filling, else 0; for all blocks, one after another.
+// 1 for every row, 0 for the padding rows of the last block; for all blocks, one after another.
 AlignedFloats RowMask(const RelaxedLayout& layout);
 
-// Room for the loops' work on marginals of at most `inner_size` inner codes.
+// Scratch memory of the loops for marginals of at most `inner_size` inner codes.
 AlignedFloats MarginalWork(const RelaxedLayout& layout, size_t inner_size);
 
-// The sum over all rows of each cell; they add up to the number of rows.
+// The sum over all rows of each cell; they add up to the number of rows. Sums over the rows of a block are
+// floats, sums over blocks doubles.
 std::vector<double> SumsOver(const RelaxedLayout& layout, const AlignedFloats& shares,
                              const MarginalIndex& index, const AlignedFloats& mask, AlignedFloats& work,
                              const ProjectionLoops& loops);

@@ -1,7 +1,7 @@
 // A synthetic population as relaxed rows: each row is a distribution over each attribute's values, and stands
 // for equally many records.
 //
-// Immutable and thread-safe. Holds, and is stored as, 4 bytes for each row and value.
+// Immutable and thread-safe. In memory and stored, it takes 4 bytes for each row and value.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@
 
 namespace curator::dp {
 
-// The same shares in a layout of the same rows and attributes.
+// `shares` in another layout of the same rows and attributes.
 AlignedFloats Relaid(const RelaxedLayout& from, const AlignedFloats& shares, const RelaxedLayout& to);
 
 // The same shares, each row's of an attribute divided by their sum, which is taken in double and in the order
@@ -43,7 +43,7 @@ class RelaxedModel : public SynthesisModel {
   absl::StatusOr<std::vector<double>> Marginal(const AttributeSet& set) const override;
 
   // Randomised rounding: each record takes a row, all equally likely, and a value of each attribute from that
-  // row's distribution. So a row is rounded as often as its share of the records says, and the marginals of
+  // row's distribution. So every row is drawn equally often on average, and the marginals of
   // the records are those of the model up to sampling.
   absl::Status Sample(BitSource& bits, int64_t rows, const RecordSink& sink) const override;
 

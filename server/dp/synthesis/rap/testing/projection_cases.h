@@ -134,7 +134,7 @@ struct DescentProbe {
     stages.push_back({.work = [&](size_t block, const float* gradient) {
       std::copy_n(gradient, layout.block_elements(), whole.data() + block * layout.block_elements());
     }});
-    (void)descent.Walk(stages, pacer);
+    (void)descent.Pass(stages, pacer);
     return whole;
   }
 };
