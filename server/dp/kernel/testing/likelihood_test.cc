@@ -6,7 +6,7 @@
 
 #include "dp/domain/testing_domain.h"
 #include "dp/kernel/testing/transcript.h"
-#include "dp/noise/discrete_distributions.h"
+#include "dp/noise/noise_spec.h"
 #include "dp/noise/testing/log_probability.h"
 
 namespace curator::dp {
