@@ -79,7 +79,7 @@ void Report(const Table& table, const std::vector<CellValues>& truth,
     cells += static_cast<double>(truth[i].size());
   }
   const double l1 = error / static_cast<double>(truth.size() * table.rows.size());
-  const std::string words = steps.any() ? WordsOf(steps) : "as measured";
+  const std::string words = steps.any() ? Describe(steps) : "as measured";
   std::printf("%-36s %12.2f %12.4f %12.4f %8.2f\n", words.c_str(), error / cells, l1, result.disagreement,
               seconds);
 }

@@ -157,7 +157,7 @@ absl::Status Answer(service::Curator& curator, const grpc::ServerContext& contex
                      service::ReceiptOf(curator.ledger, curator.signer, answer.release.charge_id));
     *header.mutable_header()->mutable_receipt() = ToProto(receipt);
   }
-  header.mutable_header()->set_post_processing(dp::WordsOf(steps));
+  header.mutable_header()->set_post_processing(dp::Describe(steps));
   header.mutable_header()->set_confidence_level(level);
   if (!writer.Write(header)) return ClientLeft();
   return WriteAnswers(answer.dataset.schema.domain, answer.answer, level, steps,
@@ -221,7 +221,7 @@ absl::Status Get(service::Curator& curator, const grpc::ServerContext& context,
     return writer.Write(wrapped);
   };
   v1::AnswerChunk header = HeaderOf(view.release, view.charge.request_id, true, view.price, answer);
-  header.mutable_header()->set_post_processing(dp::WordsOf(steps));
+  header.mutable_header()->set_post_processing(dp::Describe(steps));
   header.mutable_header()->set_confidence_level(level);
   if (!write(header)) return ClientLeft();
   return WriteAnswers(domain, answer, level, steps, write);

@@ -72,7 +72,7 @@ std::string WordsOf(const dp::Domain& domain, const std::vector<ResolvedConditio
   std::string words;
   for (const ResolvedCondition& condition : conditions) {
     absl::StrAppend(&words, words.empty() ? "" : " and ",
-                    dp::ConditionWords(domain.attributes()[condition.attribute], condition.runs));
+                    dp::DescribeCondition(domain.attributes()[condition.attribute], condition.runs));
   }
   return words.empty() ? "all records" : words;
 }
