@@ -5,7 +5,7 @@
   table        who may include the sealed table, directly or through another header: the one door to private records
   libraries    where protobuf, gRPC, SQL drivers, clocks, threads and logging end
   randomness   who may make random bits
-  admission    no floating point where it is decided whether a budget fits
+  admission    no floating point where it is decided whether a budget fits, or how much noise covers a query
   threads      no detached thread
   size         files and functions stay short
   words        no notes to self
@@ -108,7 +108,7 @@ CLIENT_RANDOMNESS = re.compile(_GENERATORS + r"|\b" + _CALLS.format(""))
 RANDOM_DEVICE = re.compile(r"/dev/u?random\b")
 RANDOM_ROOMS = ("dp/noise", "host")
 
-ADMISSION = re.compile(r"^server/(dp/accounting/(units|rule|event)\w*|ledger/.*|service/release_once\w*)\.(h|cc)$")
+ADMISSION = re.compile(r"^server/(dp/accounting/(units|rule|event)\w*|dp/sensitivity/.*|ledger/.*|service/release_once\w*)\.(h|cc)$")
 FLOATING_POINT = re.compile(r"\b(double|float)\b")
 FORBIDDEN_WORDS = re.compile(r"\b(TODO|FIXME|XXX|HACK)\b")
 DETACH = re.compile(r"(\.|->)\s*detach\s*\(")
@@ -197,7 +197,7 @@ def table_findings(path, text, closed_headers):
         return
     for include in tidy_cpp.includes(text):
         if include.path in OWNER_VIEW and not OWNER_VIEW_USERS.search(path):
-            message = f"{path} must not include {include.path}: only service/owner and service/owner_risk look with the owner's eyes"
+            message = f"{path} must not include {include.path}: the owner's exact view is for service/owner and service/owner_risk only"
             yield Finding(path, include.line, "table", message)
     if within(place_of(path), TABLE_READERS):
         return
@@ -251,7 +251,7 @@ def code_findings(path, text):
         for pattern, where in ((random_calls(path), code), (RANDOM_DEVICE, text)):
             yield from pattern_findings(path, where, pattern, "randomness", "{}: random bits come from dp/noise only")
     if ADMISSION.match(path) and not is_test(path):
-        yield from pattern_findings(path, code, FLOATING_POINT, "admission", "{} in a file that decides what fits a budget")
+        yield from pattern_findings(path, code, FLOATING_POINT, "admission", "{} in a file that decides what fits a budget or how much noise covers a query")
     yield from pattern_findings(path, code, DETACH, "threads", "a detached thread outlives what it uses")
 
 
