@@ -20,8 +20,8 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-MODULES = ["base", "host", "dp/domain", "dp/accounting", "dp/noise", "dp/data", "dp/workload", "dp/kernel",
-         "dp/synthesis", "codec", "records", "ledger", "service", "rpc", "app", "client", "client/cli"]
+MODULES = ["base", "host", "dp/domain", "dp/accounting", "dp/noise", "dp/data", "dp/queries", "dp/sensitivity",
+           "dp/workload", "dp/kernel", "dp/synthesis", "codec", "records", "ledger", "service", "rpc", "app", "client", "client/cli"]
 OF_TESTS = re.compile(r"(_test\.(cc|h)$|/testing/|/conformance/|/testing\w*\.h$)")
 EXCUSE = re.compile(r"//.*\bnot covered: \S")
 CATCH = re.compile(r"\bcatch\s*\([^)]*\)\s*\{")

@@ -5,7 +5,7 @@
   table        which code may include the sealed table, directly or through another header: the one door to private records
   libraries    which modules may use protobuf, gRPC, SQL drivers, clocks, threads and logging
   randomness   which code may generate random bits
-  admission    no floating point in the code that decides whether a charge fits a budget
+  admission    no floating point in the code that decides whether a charge fits a budget or how much noise covers a query
   threads      no detached thread
   size         limits on the lines of a file and of a function
   words        no notes about unfinished work
@@ -109,7 +109,7 @@ CLIENT_RANDOMNESS = re.compile(_GENERATORS + r"|\b" + _CALLS.format(""))
 RANDOM_DEVICE = re.compile(r"/dev/u?random\b")
 RANDOM_MODULES = ("dp/noise", "host")
 
-ADMISSION = re.compile(r"^server/(dp/accounting/(units|rule|event)\w*|ledger/.*|service/release_once\w*)\.(h|cc)$")
+ADMISSION = re.compile(r"^server/(dp/accounting/(units|rule|event)\w*|dp/sensitivity/.*|ledger/.*|service/release_once\w*)\.(h|cc)$")
 FLOATING_POINT = re.compile(r"\b(double|float)\b")
 FORBIDDEN_WORDS = re.compile(r"\b(TODO|FIXME|XXX|HACK)\b")
 DETACH = re.compile(r"(\.|->)\s*detach\s*\(")
@@ -252,7 +252,7 @@ def code_findings(path, text):
         for pattern, where in ((random_calls(path), code), (RANDOM_DEVICE, text)):
             yield from pattern_findings(path, where, pattern, "randomness", "{}: only dp/noise generates random bits")
     if ADMISSION.match(path) and not is_test(path):
-        yield from pattern_findings(path, code, FLOATING_POINT, "admission", "{} in a file that decides whether a charge fits a budget")
+        yield from pattern_findings(path, code, FLOATING_POINT, "admission", "{} in a file that decides whether a charge fits a budget or how much noise covers a query")
     yield from pattern_findings(path, code, DETACH, "threads", "a detached thread may outlive the objects that it uses")
 
 

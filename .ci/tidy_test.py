@@ -225,6 +225,7 @@ class Admission(TidyTest):
         for path in [
             "server/dp/accounting/rule.h",
             "server/dp/accounting/units.h",
+            "server/dp/sensitivity/sensitivity.h",
             "server/ledger/ledger.h",
             "server/ledger/sqlite/store.h",
             "server/service/release_once.h",

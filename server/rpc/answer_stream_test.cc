@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "dp/workload/testing_domain.h"
+#include "dp/domain/testing_domain.h"
 
 namespace curator::rpc {
 namespace {

@@ -156,7 +156,7 @@ absl::Status AnswerWorkload(service::Services& services, const Call& call,
                      service::ReceiptOf(services.ledger, services.signer, answer.release.charge_id));
     *header.mutable_header()->mutable_receipt() = ToProto(receipt);
   }
-  header.mutable_header()->set_post_processing(dp::WordsOf(steps));
+  header.mutable_header()->set_post_processing(dp::Describe(steps));
   header.mutable_header()->set_confidence_level(level);
   if (!writer.Write(header)) return ClientLeft();
   return WriteAnswers(answer.dataset.schema.domain, answer.answer, level, steps,
@@ -219,7 +219,7 @@ absl::Status GetRelease(service::Services& services, const Call& call, const v1:
     return writer.Write(wrapped);
   };
   v1::AnswerChunk header = HeaderOf(view.release, view.charge.request_id, true, view.price, answer);
-  header.mutable_header()->set_post_processing(dp::WordsOf(steps));
+  header.mutable_header()->set_post_processing(dp::Describe(steps));
   header.mutable_header()->set_confidence_level(level);
   if (!write(header)) return ClientLeft();
   return WriteAnswers(domain, answer, level, steps, write);

@@ -16,9 +16,9 @@
 #include <vector>
 
 #include "client/request_id.h"
-#include "dp/noise/discrete_distributions.h"
 #include "dp/noise/discrete_gaussian.h"
 #include "dp/noise/discrete_laplace.h"
+#include "dp/noise/noise_spec.h"
 #include "dp/noise/testing/log_probability.h"
 #include "tests/statistical/audit_mode.h"
 #include "tests/statistical/binomial.h"

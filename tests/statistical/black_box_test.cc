@@ -8,10 +8,10 @@
 #include <cmath>
 #include <functional>
 
-#include "dp/noise/discrete_distributions.h"
 #include "dp/noise/discrete_gaussian.h"
 #include "dp/noise/discrete_laplace.h"
 #include "dp/noise/exponential_mechanism.h"
+#include "dp/noise/noise_spec.h"
 #include "dp/noise/testing/log_probability.h"
 #include "tests/statistical/audit_mode.h"
 #include "tests/testing/seeded_bits.h"

@@ -12,7 +12,7 @@
 #include "dp/data/testing/seal_rows.h"
 #include "dp/domain/testing_domain.h"
 #include "dp/kernel/kernel.h"
-#include "dp/noise/bit_buffer.h"
+#include "dp/noise/bit_source.h"
 #include "dp/sensitivity/sensitivity.h"
 #include "tests/statistical/audit_mode.h"
 #include "tests/statistical/instruction_trace.h"

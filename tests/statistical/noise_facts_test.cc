@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "dp/noise/discrete_distributions.h"
+#include "dp/noise/noise_spec.h"
 #include "dp/noise/testing/log_probability.h"
 #include "tests/statistical/noise_vectors.h"
 #include "tests/testing/shared_folder.h"

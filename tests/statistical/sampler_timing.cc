@@ -16,11 +16,11 @@
 #include <numeric>
 #include <vector>
 
-#include "dp/noise/discrete_distributions.h"
 #include "dp/noise/discrete_gaussian.h"
 #include "dp/noise/discrete_laplace.h"
 #include "dp/noise/drbg.h"
 #include "dp/noise/exponential_mechanism.h"
+#include "dp/noise/noise_spec.h"
 #include "host/entropy.h"
 #include "tests/statistical/welch.h"
 

@@ -9,7 +9,7 @@ absl::Status CheckRole(GroupRole role, const SealedTable& table) {
                                              : table.groups().has_value() && !table.units().has_value();
   if (fits) return absl::OkStatus();
   return absl::FailedPreconditionError(role == GroupRole::kUnit
-                                           ? "the table does not say which records belong to the same unit"
+                                           ? "the table does not identify the unit of each record"
                                            : "the table does not have records that are units of their own "
                                              "and lie in groups");
 }

@@ -1,6 +1,7 @@
-// How many groups have how many records: as private as the table.
+// Exact numbers of groups by their number of records: as private as the table.
 //
-// Inside the kernel room only. Thread-safe: pure functions.
+// For dp/kernel only: this header includes the table's own, which is closed to all others. Thread-safe: pure
+// functions.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +14,11 @@
 
 namespace curator::dp {
 
-// FAILED_PRECONDITION, a public fact of how the dataset was made, when the units of the table are not what
-// the role says.
+// FAILED_PRECONDITION when the table's units are not what `role` says, which is a public fact about how the
+// dataset was made.
 absl::Status CheckRole(GroupRole role, const SealedTable& table);
 
-// The number of groups in each bin; those without records are in none.
+// The number of groups in each bin (CheckSizeBins()); groups without records are in no bin.
 std::vector<int64_t> GroupSizes(const SealedTable& table, std::span<const int64_t> least_sizes);
 
 }  // namespace curator::dp

@@ -44,7 +44,7 @@ void Add(std::span<const int64_t> noises, std::vector<std::vector<int64_t>>& val
   }
 }
 
-// The sets of the candidates, once each has been found well-formed.
+// The attribute sets of the candidates, validated.
 absl::StatusOr<std::vector<AttributeSet>> SetsOf(const Domain& domain,
                                                  std::span<const ApproximatedMarginal> candidates) {
   std::vector<AttributeSet> sets;
@@ -54,7 +54,7 @@ absl::StatusOr<std::vector<AttributeSet>> SetsOf(const Domain& domain,
   return sets;
 }
 
-// What has been chosen, by family.
+// The chosen queries, by family.
 using Chosen = std::map<size_t, std::set<int64_t>>;
 
 CandidateFamily Without(const Chosen& chosen, size_t index, CandidateFamily family) {
@@ -257,7 +257,7 @@ absl::StatusOr<int64_t> Kernel::CheckStream(const FamilyStream& stream, int64_t 
     RETURN_IF_ERROR(CheckCells({family.group.attributes}));
   }
   if (count < 0 || candidates < count)
-    return absl::InvalidArgumentError("there are fewer candidates than are to be chosen");
+    return absl::InvalidArgumentError("there are fewer candidates than selections");
   return range;
 }
 

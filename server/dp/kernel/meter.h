@@ -1,4 +1,4 @@
-// The price that was admitted, as a purse of draws: the kernel pays out of it before each look at the data.
+// The admitted privacy budget as a multiset of draws: the kernel debits it before each data access.
 //
 // Not thread-safe: one release, one thread, one meter.
 #pragma once
@@ -12,16 +12,16 @@ namespace curator::dp {
 
 class Meter {
  public:
-  // `schedule` is the list of draws that was priced and charged, each as often as its count says. Parts with
-  // a count below one admit nothing.
+  // `schedule` is the list of draws that was priced and charged, each as often as its count says. Entries
+  // with a count below one admit nothing.
   explicit Meter(std::vector<CountedEvent> schedule) : left_(std::move(schedule)) {}
 
   // Takes one unit of an equal event off the schedule. Errors: FAILED_PRECONDITION, and nothing is taken,
-  // when the event is not on the schedule or no longer; the message says which event, and nothing about the
-  // data.
+  // when the event is not on the schedule (any more). The message names the event and reveals nothing about
+  // the data.
   absl::Status Debit(const Event& draw);
 
-  // What has not been drawn. It is not refunded: a price is that of the whole schedule.
+  // The draws that were not made. They are not refunded: the price is that of the whole schedule.
   const std::vector<CountedEvent>& left() const { return left_; }
 
  private:

@@ -77,7 +77,7 @@ struct FamilyChoice {
 // Families of candidates that are computed on request: for classes of queries that are too large to be held
 // in memory at once.
 //
-// All of it are public facts. The families are the same at every call. How often they are requested is
+// Everything here is public. The families are the same at every call. How often they are requested is
 // unspecified (once in 2^30 draws it depends on the draw), so nothing that is released may depend on it.
 class FamilyStream {
  public:

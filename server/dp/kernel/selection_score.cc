@@ -175,7 +175,7 @@ absl::Status CheckPenaltyAndExcluded(const Domain& domain, const CandidateFamily
   int64_t last = -1;
   for (const int64_t excluded : family.excluded) {
     if (excluded <= last || excluded >= candidates)
-      return absl::InvalidArgumentError("excluded candidates must rise strictly and be there");
+      return absl::InvalidArgumentError("excluded candidates must rise strictly and exist");
     last = excluded;
   }
   return CheckPenalty(family.penalty);

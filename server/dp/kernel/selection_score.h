@@ -1,4 +1,6 @@
-// How badly a marginal is approximated, as an integer: the utility of Kernel::SelectWorstApproximated.
+// Scores of selections: how badly a candidate is approximated, as an integer, and how far one unit can move
+// scores apart. Used by PrivateQueries::SelectWorstApproximated, SelectWorstCandidate and
+// SelectWorstCandidates.
 //
 // Thread-safe: pure functions.
 #pragma once
@@ -19,20 +21,21 @@ namespace curator::dp {
 // Scores count steps of 2^-10 records.
 inline constexpr int kScoreLatticeBits = 10;
 
-// How often one record may count in all queries of one candidate together.
+// Limit of how much one record counts in all queries of one candidate together.
 inline constexpr int64_t kLargestRecordInAGroup = int64_t{1} << 18;
 
 // A candidate's public side, rounded to the lattice.
 struct LatticeEstimate {
-  std::vector<int64_t> cells;  // or whatever is asked, one after another
+  std::vector<int64_t> cells;  // or other answers of the candidate, in order
   int64_t penalty = 0;
 };
 
-// Whether a selection takes this penalty, which may be known long before the estimate. Errors:
-// INVALID_ARGUMENT for one that is not finite, OUT_OF_RANGE above 2^50.
+// Checks a penalty, which may be known long before the estimate. Errors: INVALID_ARGUMENT for one that is not
+// finite, OUT_OF_RANGE above 2^50.
 absl::Status CheckPenalty(double penalty);
 
-// Errors: INVALID_ARGUMENT when the estimate has not one value for each answer or one that is not finite;
+// Rounds a candidate's estimate and penalty. Errors: INVALID_ARGUMENT when the estimate has not one value for
+// each answer or a value that is not finite;
 // OUT_OF_RANGE when the sum of their absolute values, or the penalty's, exceeds 2^50. So with counts that sum
 // to less than 2^31 (kMaxRows), a score stays below 2^41 + 2^60 + 2^59 + 2^60 < 2^62 (the third term is the
 // rounding of 2^28 cells, and far above it).
@@ -84,26 +87,21 @@ Rational FactorForRange(Epsilon epsilon, int64_t range);
 // is twice that.
 Rational SelectionFactor(Epsilon epsilon, const Sensitivity& one_marginal);
 
-// How badly each candidate of some families is approximated, as integers: the utility of
-// Kernel::SelectWorstCandidate.
-//
-// Thread-safe: pure functions.
-
-// How far apart one unit can move two candidates' scores, in steps of the lattice: twice the largest movement
-// D of one candidate's error. For a whole marginal D is the L1 sensitivity of one marginal, for a query the
-// largest movement of any answer of its group; for a cell or threshold (`at_least`) the number of records
-// that a unit may own, as each counts once or not at all, before and after.
+// How far apart one unit can move two candidates' scores of families, in steps of the lattice: twice the
+// largest movement D of one candidate's error. For a whole marginal D is the L1 sensitivity of one marginal,
+// for a query the largest movement of any answer of its group; for a cell or threshold (`at_least`) the
+// number of records that a unit may own, as each counts once or not at all, before and after.
 //
 // Proof: an error is a norm of answers - estimate, of all cells or of one answer, and norms obey the triangle
 // inequality; one score may rise by D and another fall by D.
 //
 // Errors: those of ValidateQueries(); INVALID_ARGUMENT for an `at_least` beyond the marginal's attributes or
 // of another group than every cell; OUT_OF_RANGE when a record counts more than kLargestRecordInAGroup
-// times in one candidate (so scores stay below 2^62, see selection_score.h).
+// times in one candidate (so scores stay below 2^62, as above).
 absl::StatusOr<int64_t> CandidateRange(const Domain& domain, const UnitBound& unit,
                                        std::span<const CandidateFamily> families);
 
-// What RoundFamily() wants of a family beside its estimate. Errors: those of CheckPenalty(); INVALID_ARGUMENT
+// Checks everything of a family but its estimate. Errors: those of CheckPenalty(); INVALID_ARGUMENT
 // unless the excluded candidates rise strictly and exist.
 absl::Status CheckPenaltyAndExcluded(const Domain& domain, const CandidateFamily& family);
 
@@ -114,7 +112,8 @@ absl::StatusOr<LatticeEstimate> RoundFamily(const Domain& domain, const Candidat
 // How many candidates a valid family has that are not excluded.
 int64_t NumberOfCandidates(const Domain& domain, const CandidateFamily& family);
 
-// What a valid family's candidates, excluded ones too, count: or all cells of a whole marginal.
+// The exact answers of a valid family's candidates, excluded ones included, from the counts of its marginal's
+// cells; all cells for a whole marginal.
 std::vector<int64_t> AnswersOf(const Domain& domain, const CandidateFamily& family,
                                std::span<const int64_t> counts);
 
@@ -128,7 +127,8 @@ struct ScoredCandidates {
   std::vector<int64_t> scores;
 };
 
-// Adds those of family `index`. Estimates and penalties are public, hence the same for neighbours.
+// Appends the candidates of family `index`. Estimates and penalties are public, hence the same for
+// neighbours.
 void AddScores(size_t index, const CandidateFamily& family, std::span<const int64_t> answers,
                const LatticeEstimate& estimate, ScoredCandidates& scored);
 

@@ -1,9 +1,8 @@
-#include "dp/noise/bit_buffer.h"
-
 #include <gtest/gtest.h>
 
 #include <vector>
 
+#include "dp/noise/bit_source.h"
 #include "tests/testing/seeded_bits.h"
 
 namespace curator::dp {

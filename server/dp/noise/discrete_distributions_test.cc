@@ -1,5 +1,3 @@
-#include "dp/noise/discrete_distributions.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -7,6 +5,7 @@
 #include <vector>
 
 #include "base/errors.h"
+#include "dp/noise/noise_spec.h"
 #include "dp/noise/testing/log_probability.h"
 
 namespace curator::dp {

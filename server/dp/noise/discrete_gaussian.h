@@ -7,7 +7,6 @@
 
 #include "absl/status/statusor.h"
 #include "dp/accounting/units.h"
-#include "dp/noise/bit_buffer.h"
 #include "dp/noise/bit_source.h"
 #include "dp/noise/discrete_laplace.h"
 
@@ -33,7 +32,7 @@ class DiscreteGaussian {
   // values.
   void Fill(BitSource& bits, std::span<int64_t> values) const;
 
-  // The parameter in lowest terms. The variance is a little smaller: see discrete_distributions.h.
+  // The parameter in lowest terms. The variance is a little smaller: see noise_spec.h.
   Rational sigma_squared() const { return sigma_squared_; }
 
  private:

@@ -31,7 +31,7 @@ constexpr uint64_t kLargestGeometric = 1023;
 // P(k) = e^-k (1 - 1/e), cut at kLargestGeometric: the number of k >= 1 for which a uniform real U is below
 // e^-k.
 //
-// The first thresholds are counted without branches, so that the time of a draw does not tell its size (but
+// The first thresholds are counted without branches, so that the time of a draw does not reveal its size (but
 // for the one draw in 160,000 that is larger).
 uint64_t DrawGeometric(BitBuffer& bits) {
   constexpr uint64_t kCounted = 12;

@@ -8,7 +8,6 @@
 
 #include "absl/status/statusor.h"
 #include "dp/accounting/units.h"
-#include "dp/noise/bit_buffer.h"
 #include "dp/noise/bit_source.h"
 #include "dp/noise/fixed_point_exp.h"
 

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <functional>
 
-#include "dp/noise/bit_buffer.h"
+#include "dp/noise/bit_source.h"
 #include "dp/noise/discrete_gaussian.h"
 #include "dp/noise/discrete_laplace.h"
 #include "tests/testing/seeded_bits.h"

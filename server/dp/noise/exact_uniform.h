@@ -8,7 +8,7 @@
 
 #include <cstdint>
 
-#include "dp/noise/bit_buffer.h"
+#include "dp/noise/bit_source.h"
 
 namespace curator::dp {
 

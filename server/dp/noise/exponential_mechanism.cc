@@ -23,7 +23,7 @@
 
 #include "base/errors.h"
 #include "base/status_macros.h"
-#include "dp/noise/bit_buffer.h"
+#include "dp/noise/bit_source.h"
 #include "dp/noise/exact_uniform.h"
 #include "dp/noise/fixed_point_exp.h"
 

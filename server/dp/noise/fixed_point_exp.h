@@ -1,8 +1,8 @@
 // exp(-x) in fixed point with a proved error, and the comparison of a uniform real number with it.
 //
 // Integers only, so every machine computes the same. The samplers need no more precision than this: where 63
-// bits of a uniform number and this error do not settle a comparison (probability about 2^-53),
-// exact_uniform.h settles it.
+// bits of a uniform number and this error leave a comparison open (probability about 2^-53),
+// exact_uniform.h decides it.
 //
 // For dp/noise only. Thread-safe: pure functions and immutable values.
 #pragma once

@@ -1,6 +1,10 @@
-// The kind and size of the noise that is added to integer values, and forecasts of the error that it causes.
+// The kind and size of the noise that is added to integer values, and moments and quantiles of its
+// distribution: forecasts of the error that it causes.
 //
-// The forecasts are for display and for choosing parameters; no charge depends on them, so they are doubles.
+// The forecasts are public numbers for display and for choosing parameters; nothing here draws, and no charge
+// depends on it, so they are doubles. Each is correct to 1e-9 relative for scales (and sigmas) from 1e-3 to
+// 1e12, as far as a double can hold it: a variance below 1e-307 is 0.
+//
 // Thread-safe: plain values and pure functions.
 #pragma once
 
@@ -37,11 +41,26 @@ struct ErrorForecast {
   double expected_absolute_error = 0;
 };
 
-// Correct to 1e-9 relative (dp/noise/discrete_distributions.h). `noise` must be valid.
+// `noise` must be valid.
 ErrorForecast ForecastError(const NoiseSpec& noise);
 
-// The smallest integer w with P(|X| <= w) >= level. Errors: INVALID_ARGUMENT ("confidence_level") unless
-// 0 < level < 1.
+// The smallest integer w with P(|X| <= w) >= level. `noise` must be valid. Errors: INVALID_ARGUMENT
+// ("confidence_level") unless 0 < level < 1.
 absl::StatusOr<int64_t> ConfidenceHalfWidth(const NoiseSpec& noise, double level);
+
+// The same by distribution. Parameters are those that a sampler's Create() accepts; a zero parameter means no
+// noise.
+
+// Discrete Laplace, P(x) ~ exp(-|x|/scale).
+double DiscreteLaplaceVariance(Rational scale);
+double DiscreteLaplaceMeanAbsoluteValue(Rational scale);
+// The smallest w with P(|X| <= w) >= level. Errors: INVALID_ARGUMENT, naming "level", unless 0 < level < 1.
+absl::StatusOr<int64_t> DiscreteLaplaceHalfWidth(Rational scale, double level);
+
+// Discrete Gaussian, P(x) ~ exp(-x^2/(2 sigma_squared)).
+double DiscreteGaussianVariance(Rational sigma_squared);
+double DiscreteGaussianMeanAbsoluteValue(Rational sigma_squared);
+// The smallest w with P(|X| <= w) >= level. Errors: INVALID_ARGUMENT, naming "level", unless 0 < level < 1.
+absl::StatusOr<int64_t> DiscreteGaussianHalfWidth(Rational sigma_squared, double level);
 
 }  // namespace curator::dp

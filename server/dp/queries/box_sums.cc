@@ -15,7 +15,7 @@ int64_t Times(int64_t a, int64_t b) {
   return __builtin_mul_overflow(a, b, &product) || product > kMost ? kMost : product;
 }
 
-// Turns cells into the sums of all cells up to and with each one, in every side.
+// Replaces each cell by the sum of all cells up to and including it, along every side.
 template <typename T>
 void SumUp(std::span<const int64_t> sizes, std::vector<T>& cells) {
   const std::vector<int64_t> strides = RowMajorStrides(sizes);
@@ -34,7 +34,7 @@ struct Corner {
   bool is_taken_away = false;
 };
 
-// The cells of which a summed-area table makes the sum of `box`.
+// The cells of a summed-area table that make up the sum of `box`.
 void FindSumCorners(std::span<const int64_t> strides, std::span<const CodeInterval> box,
                     std::vector<Corner>& corners) {
   corners.assign(1, {});

@@ -40,7 +40,7 @@ absl::Status CheckBoxes(const Domain& domain, const QueryGroup& group, const Box
   const size_t sides = group.attributes.size();
   if (boxes.sides.empty()) return absl::InvalidArgumentError("a group has no queries");
   if (boxes.sides.size() % sides != 0)
-    return absl::InvalidArgumentError("a box has not one interval for each attribute of its marginal");
+    return absl::InvalidArgumentError("a box needs one interval for each attribute of its marginal");
   const std::vector<int64_t> sizes = SizesOf(domain, group.attributes);
   int64_t left = kMostBoxSteps;
   for (size_t at = 0; at < boxes.sides.size(); at += sides) {
@@ -126,8 +126,8 @@ std::vector<double> AnswersFromEstimates(const Domain& domain, const QueryGroup&
 namespace {
 
 // Attribute by attribute. After the first i of them, tables[j] holds, for y in those and x in the others, the
-// sum over cells that end in x and agree with y exactly j times among the first i (j = at_least: at least so
-// often). One more attribute turns, for each value v of it,
+// sum over cells that end in x and agree with y exactly j times among the first i (j = at_least: at least j
+// times). One more attribute turns, for each value v of it,
 //   tables[j][v] into tables[j - 1][v] + (sum over all values of tables[j]) - tables[j][v].
 template <typename T>
 std::vector<T> Thresholds(const Domain& domain, const AttributeSet& set, int64_t at_least,
@@ -151,7 +151,7 @@ std::vector<T> Thresholds(const Domain& domain, const AttributeSet& set, int64_t
           for (size_t v = 0; v < size; ++v) {
             const size_t at = first + v * stride;
             const T matching = j == 0 ? T{0} : tables[j - 1][at];
-            // Who has matched often enough stays; the others stay only where they differ.
+            // Cells that have matched often enough stay; the others stay only where they differ.
             tables[j][at] = j == most ? sum + matching : sum - tables[j][at] + matching;
           }
         }

@@ -14,7 +14,7 @@ constexpr size_t kMostFunctions = 128;
 constexpr int64_t kMostSteps = int64_t{1} << 28;
 constexpr int64_t kSaturated = int64_t{1} << 55;  // of 2^7 functions this is below 2^63
 
-// Of terms that are at most kSaturated.
+// The sum of two terms that are at most kSaturated.
 int64_t SaturatedSum(int64_t one, int64_t other) {
   return std::min(one + other, kSaturated);
 }
@@ -57,7 +57,7 @@ CellFunction Eliminated(const Domain& domain, const std::vector<CellFunction>& f
   }
 }
 
-// Works functions off until none is left.
+// Eliminates attributes until no function is left.
 class Elimination {
  public:
   Elimination(const Domain& domain, std::vector<CellFunction> functions) : domain_(domain) {
@@ -73,7 +73,7 @@ class Elimination {
   }
 
  private:
-  // One that is the same in all cells is a number.
+  // A constant function is added to the sum.
   void Add(CellFunction function) {
     const auto [least, most] = std::ranges::minmax(function.values);
     if (least == most) {
@@ -100,19 +100,19 @@ class Elimination {
   }
 
   void Eliminate(uint32_t attribute) {
-    std::vector<CellFunction> concerned;
+    std::vector<CellFunction> involved;
     for (size_t i = functions_.size(); i-- > 0;) {
       if (!Has(functions_[i], attribute)) continue;
-      concerned.push_back(std::move(functions_[i]));
+      involved.push_back(std::move(functions_[i]));
       functions_.erase(functions_.begin() + static_cast<std::ptrdiff_t>(i));
     }
-    std::ranges::stable_sort(concerned, std::ranges::greater(),
+    std::ranges::stable_sort(involved, std::ranges::greater(),
                              [](const CellFunction& function) { return function.values.size(); });
-    while (!concerned.empty()) {
+    while (!involved.empty()) {
       std::vector<CellFunction> joined;
       AttributeSet joint;
       std::vector<CellFunction> rest;
-      for (CellFunction& function : concerned) {
+      for (CellFunction& function : involved) {
         const AttributeSet wider = Union(joint, function.attributes);
         if (joined.empty() || CellsOf(domain_, wider) <= kMostJoinedCells) {
           joint = wider;
@@ -122,7 +122,7 @@ class Elimination {
         }
       }
       Join(joined, joint, attribute);
-      concerned = std::move(rest);
+      involved = std::move(rest);
     }
   }
 

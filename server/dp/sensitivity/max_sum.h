@@ -23,9 +23,9 @@ struct CellFunction {
   std::vector<int64_t> values;
 };
 
-// At least the largest sum, and exactly that while no table has more than kMostJoinedCells. At most 2^7 of
-// the functions may differ in their cells for that; of more, the sum of their own largest values is returned.
-// Saturates at 2^55, which no sensitivity may reach.
+// At least the largest sum, and exactly the largest sum while no table has more than kMostJoinedCells. At
+// most 2^7 of the functions may differ in their cells for that; of more, the sum of their own largest values
+// is returned. Saturates at 2^55, which no sensitivity may reach.
 inline constexpr int64_t kMostJoinedCells = int64_t{1} << 20;
 int64_t LargestSum(const Domain& domain, std::vector<CellFunction> functions);
 

@@ -14,7 +14,7 @@
 // additive rule, then all requests together cost them at most the largest of the parts' accounts, in that
 // counter. Proof. Sum over the requests and exchange the sums: sum_p w_p (what was posted to p) <= max_p
 // (what was posted to p), because the weights are at most 1 in all. The weights are fixed by the two
-// datasets, so this holds after every prefix, whoever chose the requests and from whatever: it is what a
+// datasets, so this holds after every prefix, however the requests were chosen: it is what a
 // filter needs, counter by counter. (The growing database of Lecuyer, Spahn, Vodrahalli, Geambasu, Hsu 2019
 // is the case H = 1.)
 //

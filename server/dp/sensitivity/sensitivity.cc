@@ -1,7 +1,6 @@
 #include "dp/sensitivity/sensitivity.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdlib>
 #include <functional>
 #include <limits>
@@ -51,7 +50,7 @@ absl::StatusOr<Rational> NoiseParameter(Int128 numerator, Int128 denominator, in
   if (numerator > static_cast<Int128>(limit) * denominator) {
     return InvalidField(
         field,
-        "is too small for this request: the noise would drown every answer; ask for less or spend more");
+        "is too small for this request: the noise would exceed every answer; ask for less or spend more");
   }
   constexpr int64_t kFits = std::numeric_limits<int64_t>::max();
   if (numerator > kFits || denominator > kFits) {

@@ -17,7 +17,7 @@ namespace {
 template <typename Amount>
 absl::Status RequirePositive(const std::optional<Amount>& amount, std::string_view field) {
   if (amount && amount->units() <= 0) {
-    return InvalidField(field, "must be greater than 0: nothing can be bought for nothing");
+    return InvalidField(field, "must be greater than 0");
   }
   return absl::OkStatus();
 }
@@ -42,14 +42,14 @@ absl::StatusOr<Budget> ApproximateBudget(Epsilon epsilon, Delta delta) {
   return ZcdpBudget{.rho = rho, .promise = ApproximateEvent{.epsilon = epsilon, .delta = delta}};
 }
 
-// What the draws cost may not exceed what was offered, counter by counter.
+// Checks that the cost of the draws does not exceed the offer, counter by counter.
 absl::Status CheckPrice(const RuleSpec& rule, const Event& event, const Event& offer) {
   ASSIGN_OR_RETURN(const std::vector<CounterAmount> cost, CostOf(rule, event));
   ASSIGN_OR_RETURN(const std::vector<CounterAmount> most, CostOf(rule, offer));
   for (size_t i = 0; i < cost.size(); ++i) {
     if (cost[i].amount > most[i].amount) {
       return InvalidField("spend",
-                          "is too small to be split: every draw costs at least one unit of the account");
+                          "is too small to be split: each draw costs at least one unit of the account");
     }
   }
   return absl::OkStatus();
@@ -156,10 +156,10 @@ absl::StatusOr<NoisePurchase> BuyNoise(const RuleSpec& rule, const Spend& spend,
   ASSIGN_OR_RETURN(const Budget budget, BudgetOf(rule, spend));
   ASSIGN_OR_RETURN(const NoiseSpec noise, NoiseFor(budget, sensitivity));
   if (mechanism && *mechanism != noise.mechanism) {
-    return InvalidField("mechanism",
-                        absl::StrCat("this spend buys ", std::string(MechanismName(noise.mechanism)),
-                                     " noise, not ", std::string(MechanismName(*mechanism)),
-                                     "; change the spend or leave the mechanism to us"));
+    return InvalidField(
+        "mechanism",
+        absl::StrCat("this spend buys ", std::string(MechanismName(noise.mechanism)), " noise, not ",
+                     std::string(MechanismName(*mechanism)), "; change the spend or omit the mechanism"));
   }
   std::vector<CountedEvent> draws = {{.event = NoiseEvent(noise, sensitivity), .count = 1}};
   ASSIGN_OR_RETURN(Event event, ChargeFor(rule, budget, draws, std::nullopt));

@@ -5,6 +5,7 @@
 
 #include "base/errors.h"
 #include "dp/accounting/rule.h"
+#include "dp/sensitivity/sensitivity.h"
 
 namespace curator::dp {
 namespace {

@@ -9,7 +9,7 @@
 namespace curator::dp {
 namespace {
 
-// One of a class that is at least as wide: a sum of more values of symmetric, unimodal noise lies farther out
+// The wider of two error distributions: a sum of more values of symmetric, unimodal noise has longer tails
 // (Anderson 1955), and the bounds for least squares grow with the variance.
 AnswerError Wider(const AnswerError& one, const AnswerError& other) {
   return one.variance_factor >= other.variance_factor ? one : other;
@@ -30,7 +30,7 @@ ErrorClasses Merged(std::span<const ErrorClass> classes) {
     found.error = each.error;
     found.answers += each.answers;
   }
-  // A coarser and coarser grid of variances, until few enough kinds are left.
+  // Ever coarser grids of variances, until few enough classes are left.
   for (double step = 1.02; counted.size() > kMostErrorClasses; step = step * step) {
     std::map<Key, ErrorClass> coarse;
     for (const auto& [key, each] : counted) {
@@ -52,7 +52,7 @@ ErrorClasses Classified(std::span<const AnswerError> errors) {
   const double step = std::log(1.01);
   std::map<Key, ErrorClass> counted;
   for (const AnswerError& error : errors) {
-    // Many kinds are counted on a grid from the start; those before stay apart.
+    // Beyond kMostExact classes, further errors are counted on a grid of variances.
     const bool is_exact = counted.size() < kMostExact;
     const Key key = is_exact ? KeyOf(error)
                              : Key{error.terms > 0, -1 - std::ceil(std::log(error.variance_factor) / step)};
@@ -68,11 +68,11 @@ ErrorClasses Classified(std::span<const AnswerError> errors) {
 bool ExceedsTail(const NoiseSpec& noise, const ErrorClasses& classes, double max_error, double allowed) {
   double tail = 0;
   for (const bool are_sums : {true, false}) {
-    double answers = 0;  // that are left, of this kind
+    double answers = 0;  // remaining, of this kind
     for (const ErrorClass& each : classes) {
       if ((each.error.terms > 0) == are_sums) answers += static_cast<double>(each.answers);
     }
-    // From the widest on: the tails of those that are left are no longer than the one before.
+    // From the widest class on: the tails of the remaining classes are no longer than the current one.
     for (size_t i = classes.size(); i-- > 0;) {
       const ErrorClass& each = classes[i];
       if ((each.error.terms > 0) != are_sums) continue;

@@ -1,4 +1,4 @@
-// A set of questions as it was asked, with the words that tell one answer from another.
+// A set of queries as the caller asked them, with the labels that distinguish its answers.
 //
 // Thread-safe: plain values and pure functions of public facts.
 #pragma once
@@ -23,21 +23,21 @@ std::string_view QueryClassName(QueryClass query_class);
 struct AskedSet {
   QueryClass query_class = QueryClass::kMarginals;
   QuerySet queries;
-  std::vector<std::string> words;  // of each question; none for classes whose groups tell
+  std::vector<std::string> words;  // a description of each question; empty where the groups describe them
   AttributeSet by;
   bool operator==(const AskedSet&) const = default;
 };
 
-// The columns that tell the answers of a set apart: attributes, "where", "at least" or "parity".
+// The columns that distinguish the answers of a set: attributes, "where", "at least" or "parity".
 std::vector<std::string> ColumnsOf(const Domain& domain, const AskedSet& asked);
 
-// The texts of the columns for one answer after another.
+// Iterates over the answers of a set: the texts of their columns.
 class Labels {
  public:
-  // Both outlive it.
+  // Both must outlive it.
   Labels(const Domain& domain, const AskedSet& asked);
 
-  // Of the next answer. There is one.
+  // The texts of the next answer, which must exist.
   std::vector<std::string> Next();
 
  private:
@@ -50,7 +50,7 @@ class Labels {
   int64_t by_cell_ = 0;
 };
 
-// What a set is, in few words: "4 marginals, 120 cells", "1275 ranges".
+// A short description: "4 marginals, 120 cells", "1275 ranges".
 std::string Describe(const Domain& domain, const AskedSet& asked);
 
 }  // namespace curator::dp

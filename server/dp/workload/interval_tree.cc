@@ -79,8 +79,8 @@ IntervalTree::Siblings IntervalTree::Over(size_t level, int64_t first, int64_t l
   return sum;
 }
 
-// Given a node's count x, its children's are their own estimates plus shares of what is missing to x, in
-// proportion to their variances v; what is left to chance has covariance v_c [c = d] - v_c v_d / sum v.
+// Given a node's count x, its children's are their own estimates plus shares of the difference to x, in
+// proportion to their variances v; the remaining randomness has covariance v_c [c = d] - v_c v_d / sum v.
 IntervalTree::Part IntervalTree::PartOf(size_t level, int64_t index, CodeInterval interval) const {
   const int64_t first = index * widths_[level];
   const int64_t last = std::min(bins_, first + widths_[level]) - 1;

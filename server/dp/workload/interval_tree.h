@@ -1,5 +1,5 @@
-// Hierarchical measurement of one ordered attribute: nested intervals of bins, and what their noisy counts
-// say together about any interval.
+// Hierarchical measurement of one ordered attribute: nested intervals of bins, and the best estimate of any
+// interval from their noisy counts.
 //
 // Level 0 are the bins themselves; an interval of level l + 1 joins `branching` neighbours of level l, the
 // last one what is left; the last level has at most `branching` intervals. The whole, their sum, is not
@@ -33,7 +33,7 @@ class IntervalTree {
   size_t levels() const { return offsets_.size() - 1; }
   int64_t nodes() const { return offsets_.back(); }
 
-  // What is measured: level by level, the bins first, each level in order.
+  // The intervals that are measured: level by level, the bins first, each level in order.
   Boxes Intervals() const;
 
   // Estimates of the bins' counts from nodes() measurements. The sum over any bins is their best estimate.
@@ -54,8 +54,8 @@ class IntervalTree {
   int64_t CountOf(size_t level) const { return offsets_[level + 1] - offsets_[level]; }
   Part PartOf(size_t level, int64_t index, CodeInterval interval) const;
   // Over the nodes first..last - 1 of a level that are children of one node: their variances; the same times
-  // the share of each in `interval`; and the variance of their part of the interval when nothing is known of
-  // their sum.
+  // the share of each in `interval`; and the variance of their part of the interval without information
+  // about their sum.
   struct Siblings {
     double spread = 0;
     double shared = 0;

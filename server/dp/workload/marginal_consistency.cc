@@ -155,7 +155,7 @@ class Subsets {
   std::vector<size_t> sizes_;
 };
 
-// A marginal without its attributes of one value, which change nothing.
+// The marginal without its attributes of one value, which have no effect.
 struct Shape {
   AttributeSet attributes;
   std::vector<size_t> sizes;
@@ -333,7 +333,7 @@ WholeNumbers RoundedOneWay(const std::vector<double>& counts, double total) {
   return rounded;
 }
 
-// Takes from cells of the line until it holds no more than `most`.
+// Reduces cells of the line until its sum is at most `most`.
 template <typename Cell>
 void LowerTo(double most, size_t size, const Cell& cell) {
   double sum = 0;
@@ -365,7 +365,8 @@ WholeNumbers RoundedTwoWay(const CellValues& cells, const Grid& grid, const Marg
     column -= more;
   };
   for (const size_t i : ByFraction(cells)) raise(i, 1);
-  // What is left fits somewhere: rows and columns miss the same in all. Larger cells feel it least.
+  // The remainders of rows and of columns have the same sum, so they fit. Larger cells first: there the
+  // relative change is least.
   std::vector<size_t> order(cells.size());
   std::iota(order.begin(), order.end(), size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return cells[a] > cells[b]; });

@@ -1,4 +1,5 @@
-// Making overlapping noisy marginals agree: the weighted least-squares estimate, in closed form.
+// Consistency of overlapping noisy marginals: the weighted least-squares estimate, in closed form; and
+// rounding to whole numbers.
 //
 // Two marginals overlap in the attributes that they share, and the sums of their cells over the others should
 // be the same. With noise they are not. The estimate here is the one that is nearest to what was measured,
@@ -42,7 +43,7 @@ struct MeasuredShape {
   double variance = 1;
 };
 
-// The cells of one marginal, the last attribute fastest.
+// The cells of one marginal, row-major (the last attribute varies fastest).
 using CellValues = std::vector<double>;
 
 inline constexpr int64_t kMostConsistentCells = int64_t{1} << 24;
@@ -84,12 +85,9 @@ class MarginalConsistency {
   size_t coordinates_ = 0;  // of all r_S; the total is the first
 };
 
-// Whole numbers from tables of estimates without negative cells.
-//
-// Thread-safe: pure functions.
-
-// Each cell rounded down, then raised by 1 where most was cut off, until they sum to `total`, a whole number
-// within the number of cells from their sum. Cells move by less than 1 when `total` is their sum, rounded.
+// Whole numbers from a table of estimates without negative cells: each cell rounded down, then raised by 1
+// where most was cut off, until they sum to `total`, a whole number within the number of cells from their
+// sum. Cells move by less than 1 when `total` is their sum, rounded.
 CellValues RoundedToTotal(const CellValues& cells, double total);
 
 // Tables that agree, none with a negative cell, as whole numbers, none negative, all of the same total.

@@ -1,7 +1,7 @@
-// How a set of queries is measured, and how its answers are made from what was measured: each query by
+// How a set of queries is measured, and how its answers are computed from the measured values: each query by
 // itself, as sums of the cells of a marginal, or from a tree of intervals.
 //
-// Everything here is decided from public facts, or uses noisy values only. Thread-safe: plain values and pure
+// Everything here is computed from public facts or from noisy values. Thread-safe: plain values and pure
 // functions; the same input gives the same numbers.
 #pragma once
 
@@ -19,13 +19,13 @@
 namespace curator::dp {
 
 enum class Strategy {
-  kAuto,           // the one of least expected error
+  kAuto,           // the strategy of least expected error
   kDirect,         // noise on each answer
   kBaseHistogram,  // noise on the cells of a marginal; answers are sums of cells
   kTree,  // noise on a tree of intervals of one attribute (interval_tree.h), estimated by least squares
 };
 
-// Questions that are measured in one way. Its answers are those of its groups, in order.
+// Queries that are measured by one strategy. The set's answers are those of its groups, in order.
 struct QuerySet {
   std::vector<QueryGroup> groups;
   Strategy strategy = Strategy::kAuto;
@@ -36,7 +36,7 @@ struct QuerySet {
 struct SetPlan {
   Strategy strategy = Strategy::kDirect;  // never kAuto
   int64_t branching = 0;                  // of a tree
-  std::vector<size_t> sources;            // for each group of the set the position of what answers it
+  std::vector<size_t> sources;  // for each group of the set, the position of the group that answers it
   bool operator==(const SetPlan&) const = default;
 };
 
@@ -46,8 +46,8 @@ struct Measurement {
   std::vector<QueryGroup> measured;  // each once
 };
 
-// What `set` can be measured by under its strategy: one way or more, those of least cost to compute first.
-// kAuto: all ways that fit the limits; but a set of whole marginals is measured as such. A base histogram is
+// The candidate measurements of `set` under its strategy: one or more, those of least cost to compute first.
+// kAuto: all that fit the limits; but a set of whole marginals is measured as such. A base histogram is
 // either the largest of the marginals that the groups are over, or one over all of their attributes, of at
 // most kMostBaseCells cells; a tree has 2, 4, 8, 16, or 32 branches. `set` valid. Errors: INVALID_ARGUMENT
 // (no field) when the strategy that the set names cannot answer it, and why.
@@ -57,12 +57,12 @@ absl::StatusOr<std::vector<Measurement>> MeasurementsFor(const Domain& domain, c
 // The error of one answer, in terms of the independent noise of what is measured.
 struct AnswerError {
   double variance_factor = 1;  // the answer's variance, in units of one measured value's
-  // How many measured values are added up or taken away, each once; 0 where the answer weighs them otherwise.
+  // The number of measured values that are added or subtracted, each once; 0 where other weights occur.
   int64_t terms = 1;
 };
 
 // The errors of the answers of `group`, which is answered by `source` under `plan`: one for each, or a single
-// one that all of them have.
+// one that holds for all.
 std::vector<AnswerError> ErrorsOf(const Domain& domain, const QueryGroup& group, const SetPlan& plan,
                                   const QueryGroup& source);
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/errors.h"
-#include "dp/noise/discrete_distributions.h"
+#include "dp/noise/noise_spec.h"
 
 namespace curator::dp {
 namespace {
@@ -256,7 +256,7 @@ class SaddlePointTail {
     return std::exp((low + high) / 2);
   }
 
-  // Even, and so many that both neighbours of the true value, N away, are below 1e-12 of it.
+  // Even, and large enough that both neighbours of the true value, N away, are below 1e-12 of it.
   Real Points(Real theta, Real edge, Real chernoff) const {
     constexpr Real kDigits = 35;
     const std::optional<Real> pole = moments_.pole();
@@ -290,7 +290,7 @@ double TwoSided(Real tail) {
   return static_cast<double>(std::min<Real>(1, 2 * tail * kRounding));
 }
 
-// The smallest w >= 0 with tail(w) <= excluded, for a falling `tail`; `start` is where to look first.
+// The smallest w >= 0 with tail(w) <= excluded, for a falling `tail`; `start` is the first guess.
 template <typename Tail>
 int64_t SmallestWithin(Real excluded, int64_t start, const Tail& tail) {
   int64_t enough = std::max<int64_t>(start, 1);

@@ -1,5 +1,5 @@
-// How far the sum of many independent noisy values lies from the true sum: what a range or a predicate that
-// is added up from cells owes to its cells.
+// The distribution of a sum of many independent noise values: the error of a range or a predicate that is
+// summed from noisy cells.
 //
 // The intervals are those of the discrete distribution itself, not of a normal limit: no sampling and no
 // convolution, so a sum of 2^26 cells takes milliseconds.

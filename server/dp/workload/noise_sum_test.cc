@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "base/errors.h"
-#include "dp/noise/discrete_distributions.h"
 #include "dp/noise/discrete_gaussian.h"
 #include "dp/noise/discrete_laplace.h"
+#include "dp/noise/noise_spec.h"
 #include "tests/testing/seeded_bits.h"
 
 namespace curator::dp {

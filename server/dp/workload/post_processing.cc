@@ -19,8 +19,8 @@ double TotalOf(const CellValues& cells) {
   return std::accumulate(cells.begin(), cells.end(), 0.0);
 }
 
-// The nearest to `cells` with no negative one and the sum `total` >= 0: all sink by the same amount and stop
-// at 0 (the projection onto a simplex; Held, Wolfe, Crowder 1974).
+// The nearest table to `cells` without negative cells and with the sum `total` >= 0: all cells decrease by
+// the same amount and stop at 0 (the projection onto a simplex; Held, Wolfe, Crowder 1974).
 CellValues NonNegativeOfTotal(CellValues cells, double total) {
   CellValues falling = cells;
   std::sort(falling.begin(), falling.end(), std::greater<>());
@@ -42,7 +42,7 @@ std::vector<CellValues> WithoutNegatives(std::vector<CellValues> tables) {
   return tables;
 }
 
-// What is cut off when negative cells become 0, of the table that loses most: no shared sum moves by more.
+// The largest total that a table loses when its negative cells become 0: no shared sum moves by more.
 double MostNegativeMass(const std::vector<CellValues>& tables) {
   double most = 0;
   for (const CellValues& table : tables) {
@@ -55,8 +55,7 @@ double MostNegativeMass(const std::vector<CellValues>& tables) {
 
 using Tables = std::vector<CellValues>;
 
-// How the multipliers' last step and the one before lie to each other: going on in the old direction
-// overshoots when they oppose each other.
+// The inner product of the multipliers' last two steps: momentum overshoots where it is negative.
 bool Overshoots(const Tables& at, const Tables& next, const Tables& last) {
   double product = 0;
   for (size_t i = 0; i < at.size(); ++i)
@@ -131,7 +130,7 @@ std::vector<CellValues> EachNonNegative(std::vector<CellValues> tables) {
 
 }  // namespace
 
-std::string WordsOf(const PostProcessing& steps) {
+std::string Describe(const PostProcessing& steps) {
   std::string words;
   const auto add = [&words](bool chosen, const char* word) {
     if (chosen) words += (words.empty() ? "" : ", ") + std::string(word);

@@ -1,7 +1,7 @@
-// What may be done to answers after they were measured, at a user's wish: it reads no record and costs
-// nothing (post-processing), and an answer that was changed says so.
+// Post-processing of measured answers at the caller's request: it reads no record and costs nothing, and an
+// answer that was changed is marked as such.
 //
-// What each step promises, for the marginals of a request:
+// The guarantee of each step, for the marginals of a request:
 //
 //   non-negative         No cell is below 0. Each marginal is replaced by the nearest one, in squares, that
 //                        has its noisy total (0 if that is negative) and no negative cell: small counts sink
@@ -53,7 +53,7 @@ struct PostProcessing {
 };
 
 // "non-negative, consistent, integer"; empty for nothing.
-std::string WordsOf(const PostProcessing& steps);
+std::string Describe(const PostProcessing& steps);
 
 struct MeasuredMarginal {
   MeasuredShape shape;
@@ -72,9 +72,9 @@ inline constexpr double kMostDistance = 0.05;  // records: from the nearest tabl
 inline constexpr int kMostRounds = 2000;
 inline constexpr int64_t kMostProjectedCells = int64_t{1} << 19;  // for both at once: 15 s at worst
 
-// INVALID_ARGUMENT ("post_processing") when these cannot be processed so, before anything is asked or paid:
-// those of CheckConsistency() for `consistent`, and kMostProjectedCells when it is to be non-negative as
-// well.
+// INVALID_ARGUMENT ("post_processing") when these marginals cannot be processed by `steps`, to be checked
+// before anything is measured or paid for: those of CheckConsistency() for `consistent`, and
+// kMostProjectedCells when it is to be non-negative as well.
 absl::Status CheckPostProcessing(const Domain& domain, std::span<const MeasuredShape> marginals,
                                  const PostProcessing& steps);
 
@@ -82,10 +82,10 @@ absl::Status CheckPostProcessing(const Domain& domain, std::span<const MeasuredS
 absl::StatusOr<PostProcessed> PostProcess(const Domain& domain, std::vector<MeasuredMarginal> marginals,
                                           const PostProcessing& steps);
 
-// Which weights the questions have: counts of records cannot be negative, differences can.
+// The kind of weights in the queries: counts of records cannot be negative, differences can.
 enum class AnswerKind { kCounts, kDifferences };
 
-// Answers to other questions, each by itself.
+// Answers to queries that are not marginals, each by itself.
 std::vector<double> PostProcess(AnswerKind kind, std::vector<double> answers, const PostProcessing& steps);
 
 }  // namespace curator::dp

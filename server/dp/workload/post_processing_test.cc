@@ -273,9 +273,9 @@ TEST(PostProcess, OtherCountsAreCutAndRoundedByThemselves) {
 }
 
 TEST(PostProcess, SaysWhatWasDone) {
-  EXPECT_EQ(WordsOf({}), "");
-  EXPECT_EQ(WordsOf({.consistent = true}), "consistent");
-  EXPECT_EQ(WordsOf({true, true, true}), "non-negative, consistent, integer");
+  EXPECT_EQ(Describe({}), "");
+  EXPECT_EQ(Describe({.consistent = true}), "consistent");
+  EXPECT_EQ(Describe({true, true, true}), "non-negative, consistent, integer");
 }
 
 }  // namespace

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "dp/domain/domain.h"
+#include "dp/noise/noise_spec.h"
 #include "dp/workload/asked_set.h"
 #include "dp/workload/measurement.h"
-#include "dp/workload/noise_spec.h"
 
 namespace curator::dp {
 

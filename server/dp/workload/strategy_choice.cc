@@ -19,7 +19,7 @@ namespace {
 constexpr int kMostPasses = 4;
 constexpr size_t kMostSampledAnswers = size_t{1} << 14;
 
-// What several sets may share: a whole marginal, or a tree.
+// A measurement that several sets may share: a whole marginal, or a tree.
 using Shared = std::tuple<AttributeSet, int64_t>;
 std::optional<Shared> SharedKey(const SetPlan& plan, const QueryGroup& group) {
   if (std::holds_alternative<EveryCell>(group.queries)) return Shared{group.attributes, 0};
@@ -27,12 +27,12 @@ std::optional<Shared> SharedKey(const SetPlan& plan, const QueryGroup& group) {
   return std::nullopt;
 }
 
-// One way to measure one set, in numbers.
-struct Way {
+// The figures of one measurement of one set.
+struct CandidatePlan {
   const Measurement* measurement = nullptr;
-  double error = 0;                               // in units of the noise's variance
-  double own_sensitivity = 0;                     // L1 or squared L2, of what no other set can share
-  std::vector<std::pair<Shared, double>> shared;  // and of what it can
+  double error = 0;            // in units of the noise's variance
+  double own_sensitivity = 0;  // L1 or squared L2, of measurements that no other set can share
+  std::vector<std::pair<Shared, double>> shared;  // and of those that others can
 };
 
 double Norm(Mechanism mechanism, const Sensitivity& sensitivity) {
@@ -45,7 +45,7 @@ double Spread(Mechanism mechanism, double norm) {
   return mechanism == Mechanism::kDiscreteLaplace ? norm * norm : norm;
 }
 
-// Of some answers where there are many, evenly spread.
+// The error of a set by `measure`, from an evenly spaced sample of its answers where there are many.
 double ErrorOfSet(const Domain& domain, const QuerySet& set, const Measurement& measurement,
                   ErrorMeasure measure) {
   double sum = 0;
@@ -75,12 +75,13 @@ double ErrorOfSet(const Domain& domain, const QuerySet& set, const Measurement& 
   return measure == ErrorMeasure::kLargest ? largest : sum / answers;
 }
 
-absl::StatusOr<Way> WayOf(const Domain& domain, const UnitBound& unit, Mechanism mechanism,
-                          const QuerySet& set, const Measurement& measurement, ErrorMeasure measure) {
-  Way way{.measurement = &measurement,
-          .error = ErrorOfSet(domain, set, measurement, measure),
-          .own_sensitivity = 0,
-          .shared = {}};
+absl::StatusOr<CandidatePlan> CandidatePlanOf(const Domain& domain, const UnitBound& unit,
+                                              Mechanism mechanism, const QuerySet& set,
+                                              const Measurement& measurement, ErrorMeasure measure) {
+  CandidatePlan plan{.measurement = &measurement,
+                     .error = ErrorOfSet(domain, set, measurement, measure),
+                     .own_sensitivity = 0,
+                     .shared = {}};
   std::vector<QueryGroup> own;
   for (const QueryGroup& group : measurement.measured) {
     const std::optional<Shared> key = SharedKey(measurement.plan, group);
@@ -89,32 +90,32 @@ absl::StatusOr<Way> WayOf(const Domain& domain, const UnitBound& unit, Mechanism
       continue;
     }
     ASSIGN_OR_RETURN(const Sensitivity alone, MeasuredSensitivity(domain, unit, std::span(&group, 1)));
-    way.shared.emplace_back(*key, Norm(mechanism, alone));
+    plan.shared.emplace_back(*key, Norm(mechanism, alone));
   }
-  if (own.empty()) return way;
+  if (own.empty()) return plan;
   ASSIGN_OR_RETURN(const Sensitivity together, MeasuredSensitivity(domain, unit, own));
-  way.own_sensitivity = Norm(mechanism, together);
-  return way;
+  plan.own_sensitivity = Norm(mechanism, together);
+  return plan;
 }
 
-// The sets' present ways, and what they add up to.
+// The current plan of each set, and the score of all of them together.
 class Choice {
  public:
   Choice(Mechanism mechanism, ErrorMeasure measure) : mechanism_(mechanism), measure_(measure) {}
 
-  void Add(const Way& way, double sign) {
-    sensitivity_ += sign * way.own_sensitivity;
-    error_ += sign * way.error;
-    for (const auto& [key, norm] : way.shared) {
+  void Add(const CandidatePlan& plan, double sign) {
+    sensitivity_ += sign * plan.own_sensitivity;
+    error_ += sign * plan.error;
+    for (const auto& [key, norm] : plan.shared) {
       int& users = users_[key];
       const bool was_used = users > 0;
       users += sign > 0 ? 1 : -1;
       if (was_used != (users > 0)) sensitivity_ += sign * norm;
     }
     if (sign > 0) {
-      errors_.insert(way.error);
+      errors_.insert(plan.error);
     } else {
-      errors_.erase(errors_.find(way.error));
+      errors_.erase(errors_.find(plan.error));
     }
   }
 
@@ -132,58 +133,58 @@ class Choice {
   std::map<Shared, int> users_;
 };
 
-double ScoreAlone(Mechanism mechanism, const Way& way) {
-  double norm = way.own_sensitivity;
-  for (const auto& [key, part] : way.shared) norm += part;
-  return Spread(mechanism, norm) * way.error;
+double ScoreAlone(Mechanism mechanism, const CandidatePlan& plan) {
+  double norm = plan.own_sensitivity;
+  for (const auto& [key, part] : plan.shared) norm += part;
+  return Spread(mechanism, norm) * plan.error;
 }
 
-// Positions into each set's ways.
+// For each set the position of its plan, chosen by local search.
 std::vector<size_t> BestTogether(Mechanism mechanism, ErrorMeasure measure,
-                                 const std::vector<std::vector<Way>>& ways) {
+                                 const std::vector<std::vector<CandidatePlan>>& plans) {
   std::vector<size_t> chosen;
   Choice choice(mechanism, measure);
-  for (const std::vector<Way>& of_set : ways) {
-    const auto best =
-        std::ranges::min_element(of_set, {}, [&](const Way& way) { return ScoreAlone(mechanism, way); });
+  for (const std::vector<CandidatePlan>& of_set : plans) {
+    const auto best = std::ranges::min_element(
+        of_set, {}, [&](const CandidatePlan& plan) { return ScoreAlone(mechanism, plan); });
     chosen.push_back(static_cast<size_t>(best - of_set.begin()));
     choice.Add(*best, 1);
   }
   for (int pass = 0; pass < kMostPasses; ++pass) {
     bool is_better = false;
-    for (size_t i = 0; i < ways.size(); ++i) {
+    for (size_t i = 0; i < plans.size(); ++i) {
       double least = choice.Score() * (1 - 1e-9);
       size_t best = chosen[i];
-      choice.Add(ways[i][chosen[i]], -1);
-      for (size_t other = 0; other < ways[i].size(); ++other) {
-        choice.Add(ways[i][other], 1);
+      choice.Add(plans[i][chosen[i]], -1);
+      for (size_t other = 0; other < plans[i].size(); ++other) {
+        choice.Add(plans[i][other], 1);
         if (choice.Score() < least) {
           least = choice.Score();
           best = other;
         }
-        choice.Add(ways[i][other], -1);
+        choice.Add(plans[i][other], -1);
       }
       is_better = is_better || best != chosen[i];
       chosen[i] = best;
-      choice.Add(ways[i][best], 1);
+      choice.Add(plans[i][best], 1);
     }
     if (!is_better) break;
   }
   return chosen;
 }
 
-// What the chosen ways cost and err with their exact sensitivity.
+// The score of the chosen plans by their exact sensitivity.
 absl::StatusOr<double> ExactScore(const Domain& domain, const UnitBound& unit, Mechanism mechanism,
-                                  ErrorMeasure measure, const std::vector<std::vector<Way>>& ways,
+                                  ErrorMeasure measure, const std::vector<std::vector<CandidatePlan>>& plans,
                                   const std::vector<size_t>& chosen) {
   std::vector<Measurement> measurements;
   double sum = 0;
   double largest = 0;
-  for (size_t i = 0; i < ways.size(); ++i) {
-    const Way& way = ways[i][chosen[i]];
-    measurements.push_back(*way.measurement);
-    sum += way.error;
-    largest = std::max(largest, way.error);
+  for (size_t i = 0; i < plans.size(); ++i) {
+    const CandidatePlan& plan = plans[i][chosen[i]];
+    measurements.push_back(*plan.measurement);
+    sum += plan.error;
+    largest = std::max(largest, plan.error);
   }
   ASSIGN_OR_RETURN(const Sensitivity sensitivity,
                    MeasuredSensitivity(domain, unit, Join(measurements).measured));
@@ -209,16 +210,17 @@ absl::StatusOr<std::vector<Measurement>> ChooseMeasurements(const Domain& domain
   }
   std::vector<size_t> chosen(sets.size(), 0);
   if (has_choice) {
-    std::vector<std::vector<Way>> ways(sets.size());
+    std::vector<std::vector<CandidatePlan>> plans(sets.size());
     for (size_t i = 0; i < sets.size(); ++i) {
       for (const Measurement& measurement : measurements[i]) {
-        ASSIGN_OR_RETURN(Way way, WayOf(domain, unit, mechanism, sets[i], measurement, measure));
-        ways[i].push_back(std::move(way));
+        ASSIGN_OR_RETURN(CandidatePlan plan,
+                         CandidatePlanOf(domain, unit, mechanism, sets[i], measurement, measure));
+        plans[i].push_back(std::move(plan));
       }
     }
-    const std::vector<size_t> together = BestTogether(mechanism, measure, ways);
-    ASSIGN_OR_RETURN(const double score, ExactScore(domain, unit, mechanism, measure, ways, together));
-    ASSIGN_OR_RETURN(const double direct, ExactScore(domain, unit, mechanism, measure, ways, chosen));
+    const std::vector<size_t> together = BestTogether(mechanism, measure, plans);
+    ASSIGN_OR_RETURN(const double score, ExactScore(domain, unit, mechanism, measure, plans, together));
+    ASSIGN_OR_RETURN(const double direct, ExactScore(domain, unit, mechanism, measure, plans, chosen));
     if (score < direct) chosen = together;
   }
   std::vector<Measurement> result;

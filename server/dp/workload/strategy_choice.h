@@ -1,6 +1,6 @@
-// Which way each query set of a request is measured, so that all of them together err the least.
+// Chooses how each query set of a request is measured, so that the error of all of them together is least.
 //
-// Decided from public facts alone: sizes and structure. Thread-safe: pure functions.
+// Computed from public facts alone: sizes and structure. Thread-safe: pure functions.
 #pragma once
 
 #include <span>
@@ -14,18 +14,18 @@
 
 namespace curator::dp {
 
-// What is made small.
+// The objective.
 enum class ErrorMeasure {
   kMean,     // the mean variance of a set's answers, added up over the sets
   kLargest,  // the variance of the worst answer of all
 };
 
-// For each set one of the ways of MeasurementsFor(). All measurements share one noise, whose variance grows
+// For each set one of MeasurementsFor(). All measurements share one noise, whose variance grows
 // with the squared L1 sensitivity of all of them together (Laplace) or their squared L2 (Gaussian). Starting
-// from each set's best way alone, sets change their ways one after another while the whole gets better;
-// groups that several sets measure are counted once. Never worse than every kAuto set measured directly, by
-// the same measure and the exact sensitivities. Errors: those of MeasurementsFor(), within
-// "workload.query_sets[i]"; those of QueriesSensitivity().
+// from the best measurement of each set alone, sets change their measurement one after another while the
+// objective improves; groups that several sets measure are counted once. Never worse than every kAuto set
+// measured directly, by the same measure and the exact sensitivities. Errors: those of MeasurementsFor(),
+// within "workload.query_sets[i]"; those of QueriesSensitivity().
 absl::StatusOr<std::vector<Measurement>> ChooseMeasurements(const Domain& domain, const UnitBound& unit,
                                                             Mechanism mechanism,
                                                             std::span<const QuerySet> sets,
@@ -39,7 +39,7 @@ struct JointMeasurement {
 };
 JointMeasurement Join(std::span<const Measurement> measurements);
 
-// Of all groups measured together: MarginalsSensitivity() where all are whole marginals, else
+// The sensitivity of all groups measured together: MarginalsSensitivity() where all are whole marginals, else
 // QueriesSensitivity(), whose errors it has.
 absl::StatusOr<Sensitivity> MeasuredSensitivity(const Domain& domain, const UnitBound& unit,
                                                 std::span<const QueryGroup> measured);

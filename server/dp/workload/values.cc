@@ -173,7 +173,7 @@ CodeRuns CommonTo(const CodeRuns& one, const CodeRuns& other) {
   return common;
 }
 
-std::string ConditionWords(const Attribute& attribute, const CodeRuns& runs) {
+std::string DescribeCondition(const Attribute& attribute, const CodeRuns& runs) {
   const bool is_named = std::holds_alternative<CategoricalKind>(attribute.kind()) ||
                         std::holds_alternative<CodedKind>(attribute.kind());
   if (runs.size() == 1 && !is_named)

@@ -1,6 +1,7 @@
-// Values of an attribute as people write them, and the codes that they name.
+// Values of an attribute in written form, and the codes that they name.
 //
-// A question may only ask for whole bins: what cuts one is refused, with the nearest values that do not.
+// A query may only ask for whole bins: a value that cuts a bin is refused, and the message names the nearest
+// values that do not.
 // Thread-safe: pure functions of public facts.
 #pragma once
 
@@ -17,7 +18,7 @@
 namespace curator::dp {
 
 // The code of one value: a category, a code, an integer whose bin holds nothing else, or any bin by its label
-// ("[30, 35)"). Errors: INVALID_ARGUMENT (no field) that says what would be right.
+// ("[30, 35)"). Errors: INVALID_ARGUMENT (no field), with the accepted values in the message.
 absl::StatusOr<uint32_t> CodeOfValue(const Attribute& attribute, std::string_view value);
 
 // Both ends included, but for the bins [edge, next edge) of a numeric attribute: there `to` is an edge that
@@ -26,12 +27,12 @@ absl::StatusOr<uint32_t> CodeOfValue(const Attribute& attribute, std::string_vie
 absl::StatusOr<CodeInterval> CodesBetween(const Attribute& attribute, const std::optional<std::string>& from,
                                           const std::optional<std::string>& to);
 
-// Runs of codes, rising and apart from each other.
+// Runs of codes, rising, with gaps between them.
 using CodeRuns = std::vector<CodeInterval>;
 CodeRuns RunsOf(std::vector<uint32_t> codes);
 CodeRuns CommonTo(const CodeRuns& one, const CodeRuns& other);
 
-// "age in [30, 35)", "sex = Female", "sex in {Female, Male}": for people. `runs` not empty.
-std::string ConditionWords(const Attribute& attribute, const CodeRuns& runs);
+// "age in [30, 35)", "sex = Female", "sex in {Female, Male}": for display. `runs` not empty.
+std::string DescribeCondition(const Attribute& attribute, const CodeRuns& runs);
 
 }  // namespace curator::dp

@@ -79,9 +79,9 @@ TEST(CodeRuns, MergeAndIntersect) {
 }
 
 TEST(ConditionWords, AreThoseOfTheSchema) {
-  EXPECT_EQ(ConditionWords(Sex(), {{0, 0}}), "sex = Female");
-  EXPECT_EQ(ConditionWords(Sex(), {{0, 0}, {2, 2}}), "sex in {Female, other}");
-  EXPECT_EQ(ConditionWords(Age(), {{2, 3}}), "age in [27, 37)");
+  EXPECT_EQ(DescribeCondition(Sex(), {{0, 0}}), "sex = Female");
+  EXPECT_EQ(DescribeCondition(Sex(), {{0, 0}, {2, 2}}), "sex in {Female, other}");
+  EXPECT_EQ(DescribeCondition(Age(), {{2, 3}}), "age in [27, 37)");
 }
 
 }  // namespace

@@ -15,7 +15,7 @@
 namespace curator::dp {
 namespace {
 
-// Budgets beyond this buy noise that is 0 for all purposes.
+// Larger budgets buy noise that is practically 0.
 constexpr int64_t kMostBudgetUnits = std::numeric_limits<int64_t>::max() / 4;
 
 std::string PathOf(size_t set) {
@@ -31,7 +31,7 @@ bool IsWholeMarginal(const QueryGroup& group) {
   return std::holds_alternative<EveryCell>(group.queries);
 }
 
-// Adds what the sets ask for, set by set, and stops at the first limit.
+// Sums the sizes of the sets, set by set, up to the first exceeded limit.
 class Tally {
  public:
   Tally(const Domain& domain, const PlanLimits& limits) : domain_(domain), limits_(limits) {}
@@ -112,7 +112,7 @@ absl::StatusOr<NoiseSpec> NoiseAt(Mechanism mechanism, const Sensitivity& sensit
                                                   : GaussianNoiseFor(sensitivity, Rho(units));
 }
 
-// The least units that reach the target, among all of which the noise can be held.
+// The smallest number of units that reaches the target, among those whose noise can be represented.
 absl::StatusOr<int64_t> LeastUnits(Mechanism mechanism, const Sensitivity& sensitivity,
                                    const ErrorClasses& classes, const Target& target) {
   const auto reaches = [&](int64_t units) {
@@ -123,9 +123,9 @@ absl::StatusOr<int64_t> LeastUnits(Mechanism mechanism, const Sensitivity& sensi
   while (high < kMostBudgetUnits && !reaches(high)) high *= 2;
   if (high >= kMostBudgetUnits)
     return InvalidField("target.max_error",
-                        "is so small that no budget reaches it; ask for less or allow more");
-  // A few budgets in between may not reach it only because their noise cannot be held exactly: then what is
-  // found reaches it all the same, and is the least of its neighbourhood.
+                        "is smaller than any budget can reach; ask fewer queries or allow a larger error");
+  // A few budgets in between may fail only because their noise cannot be represented exactly: then the result
+  // still reaches the target and is the smallest locally.
   int64_t low = 0;
   while (high - low > 1) {
     const int64_t middle = low + (high - low) / 2;
@@ -142,7 +142,7 @@ absl::Status CheckTarget(const Target& target) {
   return absl::OkStatus();
 }
 
-// Which kinds of noise the rule can count in a budget of one number.
+// The kinds of noise that the rule counts in a budget of one number.
 std::vector<Mechanism> MechanismsOf(const RuleSpec& rule, std::optional<Mechanism> wanted) {
   std::vector<Mechanism> all = {Mechanism::kDiscreteLaplace};
   if (rule.kind == RuleKind::kZcdp || rule.kind == RuleKind::kRdp)

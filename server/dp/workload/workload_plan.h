@@ -1,8 +1,8 @@
-// A workload as it will be measured, priced and answered, made from public facts alone.
+// The plan of a workload: how it will be measured, priced and answered, from public facts alone.
 //
 // All measurements are one draw: the same independent noise on every measured value, at the sensitivity of
-// the whole vector. So what sets share is paid once, and a record that can count in only a few of many
-// queries makes them cheap together (linear_queries.h).
+// the whole vector. So what sets share is paid for once, and many queries in few of which one record can
+// count are cheap together (QueriesSensitivity()).
 //
 // The accounts of parts. Let S bound the norm by which one record that is replaced moves the measured vector,
 // and W the norm by which one that enters or leaves does, in L1 or in L2; QueriesSensitivity() states m S
@@ -36,7 +36,7 @@
 
 namespace curator::dp {
 
-// What a request may ask for and measure. It is answered in one message stream and stored whole.
+// Limits of one request, which is answered in one message stream and stored whole.
 struct PlanLimits {
   int64_t most_sets = 10'000;
   int64_t most_marginals = 100'000;
@@ -52,10 +52,10 @@ struct PlanLimits {
 absl::Status ValidateSets(const Domain& domain, std::span<const QuerySet> sets,
                           const PlanLimits& limits = {});
 
-// Everything but the noise.
+// A plan without its noise.
 struct WorkloadShape {
   std::vector<QuerySet> asked;
-  std::vector<Measurement> measurements;  // of each set, for people
+  std::vector<Measurement> measurements;  // of each set, for display
   JointMeasurement joint;
   Sensitivity sensitivity;  // of what is measured
   Sensitivity removal;      // the same under ADD_REMOVE
@@ -80,17 +80,17 @@ absl::StatusOr<WorkloadPlan> PlanWorkload(const Domain& domain, const UnitBound&
                                           std::vector<QuerySet> sets, const Spend& spend,
                                           std::optional<Mechanism> mechanism);
 
-// An error that is to be reached: all answers of the request together stay within `max_error` of the truth
-// with at least the probability `confidence`.
+// The error that a request is to reach: all answers of the request together stay within `max_error` of the
+// truth with at least the probability `confidence`.
 struct Target {
   double max_error = 0;
   double confidence = 0.95;
   bool operator==(const Target&) const = default;
 };
 
-// The plan of least cost that reaches the target, in whole units of the budget: epsilon or rho under ZCDP and
-// RDP, whichever costs less (or what `mechanism` says); epsilon under PURE and ADVANCED. The probability is
-// bounded answer by answer (accuracy.h) for the strategies that make the worst answer's variance least.
+// The plan of least cost that reaches the target, in integer units of the budget: epsilon or rho under ZCDP
+// and RDP, whichever costs less (or what `mechanism` says); epsilon under PURE and ADVANCED. The probability
+// is bounded answer by answer (accuracy.h) for the strategies that make the worst answer's variance least.
 // Errors: INVALID_ARGUMENT ("target.max_error", "target.confidence") also when no budget reaches it.
 absl::StatusOr<WorkloadPlan> PlanForTarget(const Domain& domain, const UnitBound& unit, const RuleSpec& rule,
                                            std::vector<QuerySet> sets, const Target& target,

@@ -13,9 +13,9 @@
 
 #include "absl/status/statusor.h"
 #include "dp/domain/domain.h"
+#include "dp/noise/noise_spec.h"
 #include "dp/workload/asked_set.h"
 #include "dp/workload/measurement.h"
-#include "dp/workload/noise_spec.h"
 #include "dp/workload/post_processing.h"
 #include "dp/workload/release.h"
 #include "dp/workload/workload_plan.h"

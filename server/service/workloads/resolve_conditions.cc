@@ -207,7 +207,7 @@ std::string DescribeConditions(const dp::Domain& domain, const std::vector<Resol
   std::string words;
   for (const ResolvedCondition& condition : conditions) {
     absl::StrAppend(&words, words.empty() ? "" : " and ",
-                    dp::ConditionWords(domain.attributes()[condition.attribute], condition.runs));
+                    dp::DescribeCondition(domain.attributes()[condition.attribute], condition.runs));
   }
   return words.empty() ? "all records" : words;
 }

@@ -1,7 +1,7 @@
 // How much single groups and single records weigh in the likelihood of the normal model of nested records,
 // under the weightings of pseudo-posteriors (Kim, Savitsky, Williams, Hu 2023): PRIVATE figures for the
 // owner, computed from the data at hand. No guarantee rests on them; the mechanisms of dp/kernel/utility
-// bound what a unit weighs whatever the data are.
+// bound the weight of a unit for all data.
 //
 // Model: members y_i = mu + e_i of one group, mu ~ N(nu, tau^2), e_i ~ N(0, sigma^2). A group contributes the
 // logarithm of
@@ -26,7 +26,7 @@
 
 namespace curator::dp {
 
-// The responses of one group: distinct values, and how often each occurs.
+// The responses of one group: distinct values and the number of times that each occurs.
 struct RiskGroup {
   std::vector<double> values;
   std::vector<int64_t> counts;  // as many, at least 1
@@ -39,11 +39,11 @@ struct RiskGrid {
   std::vector<double> withins;   // sigma, above 0
 };
 
-// How many deviations a grid has of each kind: fewer where there are many distinct responses, so that a
+// The number of deviations of each kind in a grid: fewer where there are many distinct responses, so that a
 // report takes seconds.
 int DeviationsFor(const std::vector<RiskGroup>& groups);
 
-// Parameters that the data might be of, as on the slides, whose grid are draws from the posterior: means
+// Plausible parameters of the data, as on the slides, whose grid are draws from the posterior: means
 // within three standard errors of the fit by moments, deviations from a fifth of it to twice it, in equal
 // ratios, and none below `least` > 0. As private as the data. `groups` as NestedRisk() takes them,
 // `per_deviation` at least 2.
@@ -51,7 +51,7 @@ RiskGrid RiskGridAround(const std::vector<RiskGroup>& groups, double least, int 
 
 // Everything within public bounds low <= high: means over them, deviations in equal ratios from a hundredth
 // of their distance to a quarter of it. Bounds that are one number reach half of `resolution` > 0 to either
-// side. Far from the data a group weighs what its distance makes it weigh, however little its records do.
+// side. Far from the data a group's weight follows from its distance, however little its records weigh.
 RiskGrid RiskGridOver(double low, double high, double resolution, int per_deviation);
 
 enum class RiskLevel { kGroup, kRecord };

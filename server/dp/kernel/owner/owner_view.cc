@@ -23,10 +23,10 @@ absl::StatusOr<std::vector<std::vector<int64_t>>> OwnerView::Counts(
 
 absl::StatusOr<std::vector<RiskGroup>> OwnerView::Responses(uint32_t response,
                                                             std::span<const double> numbers) const {
-  if (!table_->groups()) return absl::FailedPreconditionError("the records lie in no groups");
+  if (!table_->groups()) return absl::FailedPreconditionError("the records are not in groups");
   if (response >= domain_.size() ||
       static_cast<int64_t>(numbers.size()) != domain_.attributes()[response].size()) {
-    return absl::InvalidArgumentError("there is not one number for each code of the response");
+    return absl::InvalidArgumentError("the response needs one number for each of its codes");
   }
   const ReadableScope readable(*table_);
   const ColumnView& codes = readable.columns().columns[response];

@@ -1,9 +1,10 @@
-// The owner's own look at private records: exact counts, outside of every guarantee.
+// The owner's own access to private records: exact counts, outside of every guarantee.
 //
-// Who owns the records may compare them with a release. Nothing that is learned here may reach anybody else,
-// or decide what is asked next: that would void the guarantee, and whoever shows it says so. The view opens
-// only with a warrant, and a warrant is made in one place only, service/owner_actions, after an entry in the
-// history says that the owner is going to look. `.ci/tidy` keeps everybody else from including this header.
+// The owner of the records may compare them with a release. Nothing that is learned here may reach anyone
+// else, or decide what is queried next: that would void the guarantee, and every display of it says so. The
+// view opens only with a warrant, and a warrant is made in one place only, service/owner_actions, after an
+// entry in the history has recorded the owner's access. `.ci/tidy` keeps all other code from including this
+// header.
 //
 // Thread-safe: immutable once made.
 #pragma once
@@ -24,7 +25,7 @@ class OwnerActions;
 
 namespace curator::dp {
 
-// Permission for one view. Cannot be copied: one entry, one look.
+// Permission for one view. Cannot be copied: one entry, one access.
 class OwnerWarrant {
  public:
   OwnerWarrant(OwnerWarrant&&) = default;
@@ -37,10 +38,10 @@ class OwnerWarrant {
 
 class OwnerView {
  public:
-  // `table` was sealed under `domain`. Uses the warrant up.
+  // `table` was sealed under `domain`. Consumes the warrant.
   OwnerView(OwnerWarrant&& warrant, SealedTableHandle table, Domain domain);
 
-  // Exact.
+  // The exact number of records.
   int64_t Records() const;
 
   // The exact counts of every cell of every set, row-major. Errors: INVALID_ARGUMENT for sets that are not

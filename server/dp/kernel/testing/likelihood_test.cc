@@ -7,7 +7,7 @@
 #include "dp/data/testing/seal_rows.h"
 #include "dp/domain/testing_domain.h"
 #include "dp/kernel/testing/transcript.h"
-#include "dp/noise/discrete_distributions.h"
+#include "dp/noise/noise_spec.h"
 #include "dp/noise/testing/log_probability.h"
 
 namespace curator::dp {

@@ -1,4 +1,4 @@
-// Tables of units, each with records of its own, and all that one unit can do to them: for tests.
+// Tables of units, each with records of its own, and their neighbours: for tests.
 #pragma once
 
 #include <cstdint>

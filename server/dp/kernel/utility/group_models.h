@@ -1,4 +1,4 @@
-// Models of groups as they are computed with: responses as integers, sums over a group's members exact.
+// Models of groups in computational form: responses as integers, exact sums over a group's members.
 //
 // Thread-safe: plain values and pure functions.
 #pragma once
@@ -49,7 +49,7 @@ struct BinomialGroupGrid {
   size_t row_length() const { return means; }
 };
 
-// A tiny even mixture keeps every logarithm finite.
+// A tiny uniform mixture component keeps every logarithm finite.
 inline constexpr double kLeastPointShare = 0x1p-40;
 
 using GroupGrid = std::variant<NormalGroupGrid, BinomialGroupGrid>;
@@ -65,16 +65,16 @@ absl::Status CheckGroupModel(const GroupModel& model, int64_t codes);
 // `model` has passed the check.
 GroupGrid GridOf(const GroupModel& model);
 
-// What a model needs to know of a group: exact sums over its members. With fewer than 2^31 of them, weights
+// The sufficient statistics of a group: exact sums over its members. With fewer than 2^31 of them, weights
 // of at most 2^16 and values of at most 2^30, the sums are below 2^47, 2^77 and 2^107.
 struct GroupSums {
-  int64_t times = 1;   // so many groups are like this one
+  int64_t times = 1;   // the number of groups with these sums
   int64_t weight = 0;  // of all members
   Int128 sum = 0;      // of weight times value (binomial: the weight of successes)
   Int128 squares = 0;  // of weight times value squared
 };
 
-// `weights` are those of the codes.
+// The sums of a group with these `codes`. `weights` are those of the codes, in units of 2^-16.
 GroupSums SumsOf(const GroupGrid& grid, std::span<const int64_t> weights, std::span<const uint32_t> codes);
 
 }  // namespace curator::dp

@@ -23,7 +23,7 @@ int64_t Nearest(double x) {
   return std::bit_cast<int64_t>(x + kShift) - std::bit_cast<int64_t>(kShift);
 }
 
-// A group as the normal model sees it, in public units from `low`.
+// A group's statistics under the normal model, in public units from `low`.
 template <typename Real>
 struct NormalGroup {
   Real weight;
@@ -33,7 +33,7 @@ struct NormalGroup {
 
 template <typename Real>
 NormalGroup<Real> NormalOf(const NormalGroupGrid& grid, const GroupSums& group) {
-  // Exact integers around the mean rounded down: what is left of it is below 1, in steps.
+  // Exact integers around the mean rounded down: its remainder is below 1, in steps.
   const int64_t divisor = std::max<int64_t>(1, group.weight);
   const Int128 floor = group.sum / divisor;
   const Int128 rest = group.sum - floor * group.weight;
@@ -70,7 +70,7 @@ NormalRow<Real> RowOf(const NormalGroupGrid& grid, const NormalGroup<Real>& grou
   return {.constant = -twice / 2, .slope = -power * group.weight * precision / widened / 2};
 }
 
-// A group whose weights are all 0 says nothing; that it does takes as long to find as any other group.
+// A group whose weights are all 0 contributes nothing; computing that takes as long as for any other group.
 double Says(const GroupSums& sums) {
   return sums.weight == 0 ? 0 : 1;
 }
@@ -117,7 +117,7 @@ void AddInExtendedPrecision(const NormalGroupGrid& grid, const GroupSums& sums, 
   }
 }
 
-// What is known of a group before its rows are visited.
+// The figures of a group that are the same for all rows.
 struct Clipping {
   double power = 1;
   double best = 0;    // what its logarithms are compared with..

@@ -13,7 +13,7 @@
 
 namespace curator::dp {
 
-// A question about groups, rounded to the lattice (group_utility.h).
+// A question about groups, rounded to the lattice (lattice_utility.h).
 struct LatticeGroups {
   GroupGrid grid;
   std::vector<int64_t> weights;  // of each code of the response, in units of 2^-16

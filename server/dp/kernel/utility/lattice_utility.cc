@@ -256,7 +256,7 @@ absl::Status CheckClip(const ClippedGroups& utility, const UnitBound& unit) {
                      kLeastInsideBetween));
   }
   if (utility.role == GroupRole::kAroundRecord && unit.max_records != 1)
-    return absl::InvalidArgumentError("units that own several records are no records");
+    return absl::InvalidArgumentError("this query needs units of one record each");
   return absl::OkStatus();
 }
 
@@ -285,8 +285,7 @@ absl::StatusOr<QuestionOnGroups> OnLattice(const RecordsInGroups& utility, int64
                                            const UnitBound& unit) {
   RETURN_IF_ERROR(CheckGroupModel(utility.model, codes));
   RETURN_IF_ERROR(CheckWidth(utility.records, utility.width));
-  if (unit.max_records != 1)
-    return absl::InvalidArgumentError("units that own several records are no records");
+  if (unit.max_records != 1) return absl::InvalidArgumentError("this query needs units of one record each");
   QuestionOnGroups question{.lattice = {.grid = GridOf(utility.model),
                                         .weights = {},
                                         .group = GroupWeight::kOne,

@@ -44,7 +44,7 @@ struct LatticeUtility {
   int64_t range = 1;             // in steps, at least 1
 };
 
-// Rounds a question to the lattice. `bonuses` are public numbers added to the scores: one for each candidate,
+// Rounds a query to the lattice. `bonuses` are public numbers added to the scores: one for each candidate,
 // or none at all.
 //
 // Claim. On neighbouring tables let d_i be the change of candidate i's score, in steps. Then
@@ -52,7 +52,7 @@ struct LatticeUtility {
 //
 // Claim. Every score is an exact integer below 2^62. Proof: a table has fewer than 2^31 rows, hence fewer
 // units. A unit adds at most kLargestClip, that is 2^30 steps, to the score of a LatticeSum or of clipped
-// LatticeGroups: below 2^61 in all; to that of unclipped ones see group_utility.h. Within a unit, rows'
+// LatticeGroups: below 2^61 in all; for unclipped ones see RecordsInGroups below. Within a unit, rows'
 // values of at most kLargestValue, 2^31 steps, sum to less than 2^62, so that the difference of two such sums
 // is below 2^63. A frequency is at most the number of rows, below 2^51 steps; a quantile misses by at most
 // 1000 records for each row, below 2^61 steps. A bonus is at most 2^60 steps.
@@ -65,10 +65,7 @@ struct LatticeUtility {
 absl::StatusOr<LatticeUtility> ToLattice(const Utility& utility, std::span<const double> bonuses,
                                          const Domain& domain, const UnitBound& unit);
 
-// Questions about groups, rounded to the lattice, and how far apart one unit can move two scores.
-//
-// Everything here is computed from public facts. Thread-safe: pure functions.
-
+// A query about groups, rounded to the lattice, and how far apart one unit can move two scores.
 struct QuestionOnGroups {
   LatticeGroups lattice;
   int64_t range = 1;  // in steps: |d_i - d_j| of the scores' changes d

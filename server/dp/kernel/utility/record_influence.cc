@@ -7,7 +7,7 @@
 namespace curator::dp {
 namespace {
 
-// The bounds are computed in doubles: far less than this is lost.
+// A margin for rounding: the bounds are computed in doubles, whose error is far smaller.
 constexpr double kMargin = 1e-9;
 
 double Spread(const NormalGroupGrid& grid, uint32_t code, double weight) {

@@ -13,7 +13,7 @@
 namespace curator::dp {
 
 // At least max h - min h over all candidates, h = what adding a record of this code with the exponent
-// `weight` (0..1) adds to the logarithm of its group's density, whoever else is in the group and whatever
+// `weight` (0..1) adds to the logarithm of its group's density, for all other members of the group and all
 // their weights. Does not fall as `weight` rises. Accurate to about 1e-12 of itself.
 //
 // Theorem (normal). Let f_i(mu) = (2 pi s^2)^(-1/2) exp(-(y_i - mu)^2 / (2 s^2)), s = within, t = between,

@@ -1,5 +1,5 @@
-// Kernel::SelectByUtility as a whole: its probabilities, its exact loss on neighbours, its meter and its
-// transcript.
+// PrivateQueries::SelectByUtility as a whole: its probabilities, its exact loss on neighbours, its meter and
+// its transcript.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -1,5 +1,5 @@
-// The questions that Kernel::SelectByUtility can be asked: a closed list. A caller passes public numbers and
-// never code, so that what one privacy unit can do to a score is known here, for every question.
+// The queries of PrivateQueries::SelectByUtility: a closed list. A caller passes public numbers and never
+// code, so that the effect of one privacy unit on a score is known here, for every query.
 //
 // A new kind of utility is a struct in this list, its rounding in lattice_utility.cc (where its sensitivity
 // is proved) and its scores in utility_scores.cc. Thread-safe: plain values.
@@ -29,8 +29,8 @@ struct ClippedSum {
 // Candidates are distributions over the cells of one marginal, as natural logarithms of probabilities:
 // log_probabilities[candidate][cell]. A unit contributes the log-likelihood of its records under the
 // candidate minus that under the candidate that explains them best, and at least -clip. Selecting by it is
-// drawing from a posterior of temperature (see Kernel::SelectByUtility) over the candidates, with logarithms
-// of a prior as bonuses.
+// drawing from a posterior of temperature (see PrivateQueries::SelectByUtility) over the candidates, with
+// logarithms of a prior as bonuses.
 struct ClippedLogLikelihood {
   AttributeSet attributes;
   std::vector<std::vector<double>> log_probabilities;

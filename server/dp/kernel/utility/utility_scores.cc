@@ -163,7 +163,7 @@ absl::Status CheckGrouping(const LatticeUtility& utility, const SealedTable& tab
   }
   const bool by_unit = !std::holds_alternative<LatticeQuantile>(utility.kind);
   if (!by_unit || unit.max_records == 1 || table.units().has_value()) return absl::OkStatus();
-  return absl::FailedPreconditionError("the table does not say which records belong to the same unit");
+  return absl::FailedPreconditionError("the table does not identify the unit of each record");
 }
 
 absl::StatusOr<std::vector<int64_t>> ScoresOf(const LatticeUtility& utility, const SealedTable& table,

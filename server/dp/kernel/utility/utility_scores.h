@@ -1,6 +1,6 @@
-// The exact scores of a question: as private as the table.
+// The exact scores of a utility query: as private as the table.
 //
-// Inside the kernel room only: it includes the table's own header, which is closed to all others.
+// For dp/kernel only: this header includes the table's own, which is closed to all others.
 // Thread-safe: pure functions of immutable tables.
 #pragma once
 
@@ -15,9 +15,9 @@
 
 namespace curator::dp {
 
-// FAILED_PRECONDITION, a public fact of how the dataset was made, when a unit may own several records and the
-// table does not say whose each record is: its records could not be brought together; and when a question is
-// about groups around records and the table has units of several records, or no groups.
+// FAILED_PRECONDITION, a public fact about how the dataset was made, when a unit may own several records and
+// the table does not identify the unit of each record, so that its records cannot be grouped; and when a
+// query is about groups around records and the table has units of several records, or no groups.
 absl::Status CheckGrouping(const LatticeUtility& utility, const SealedTable& table, const UnitBound& unit);
 
 // The score of each candidate, in steps, bonus included. A unit's contribution is a function of its own
