@@ -6,7 +6,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "rpc/handle.h"
+#include "rpc/authenticator.h"
 
 namespace curator::rpc {
 namespace {
@@ -17,9 +17,10 @@ using grpc::experimental::ServerRpcInfo;
 
 CallEnd EndOf(ServerRpcInfo& info, const grpc::Status& status) {
   const auto* context = dynamic_cast<const grpc::ServerContext*>(info.server_context());
-  const absl::StatusOr<std::string> principal =
-      context == nullptr ? absl::UnknownError("no context") : PrincipalOf(*context);
-  return {info.method(), principal.value_or(""), static_cast<absl::StatusCode>(status.error_code())};
+  const absl::StatusOr<Principal> principal =
+      context == nullptr ? absl::UnknownError("no context") : Authenticator::Authenticate(*context);
+  return {info.method(), principal.ok() ? principal->name() : "",
+          static_cast<absl::StatusCode>(status.error_code())};
 }
 
 }  // namespace

@@ -151,7 +151,7 @@ v1::BudgetLimit ToProto(const dp::RuleSpec& rule) {
   return limit;
 }
 
-v1::Dataset ToProto(const service::DatasetView& dataset, std::string_view viewer) {
+v1::Dataset ToProto(const service::DatasetView& dataset, const Principal& viewer) {
   const ledger::Dataset& record = dataset.record;
   v1::Dataset proto;
   proto.set_name(record.name);
@@ -171,7 +171,7 @@ v1::Dataset ToProto(const service::DatasetView& dataset, std::string_view viewer
     for (const std::string& label : service::LabelsOf(dataset, part)) each.add_labels(label);
     each.set_state(part.sealed_version > 0 ? v1::DATASET_STATE_SEALED : v1::DATASET_STATE_CREATED);
   }
-  if (viewer == record.owner) {
+  if (viewer.name() == record.owner) {
     for (const std::string& grantee : record.grantees) proto.add_grantees(grantee);
   }
   return proto;

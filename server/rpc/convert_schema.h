@@ -24,6 +24,6 @@ v1::BudgetLimit ToProto(const dp::RuleSpec& rule);
 v1::Rule ToProto(dp::RuleKind kind);
 
 // The dataset with what `viewer` may see: grantees only for the owner.
-v1::Dataset ToProto(const service::DatasetView& dataset, std::string_view viewer);
+v1::Dataset ToProto(const service::DatasetView& dataset, const Principal& viewer);
 
 }  // namespace curator::rpc

@@ -38,8 +38,7 @@ service::NamedPart FromProto(const v1::Part& part) {
   return {.name = part.name(), .labels = {part.labels().begin(), part.labels().end()}};
 }
 
-absl::StatusOr<service::NewDataset> FromProto(const v1::CreateDatasetRequest& request,
-                                              std::string principal) {
+absl::StatusOr<service::NewDataset> FromProto(const v1::CreateDatasetRequest& request, Principal principal) {
   absl::StatusOr<dp::Schema> schema = rpc::FromProto(request.schema());
   if (!schema.ok()) return WithinField("schema", schema.status());
   ASSIGN_OR_RETURN(const dp::NeighbourRelation relation, rpc::FromProto(request.neighbours()));
@@ -158,9 +157,9 @@ absl::Status ListDatasets(service::Services& services, const Call& call, const v
 absl::Status ArchiveDataset(service::Services& services, const Call& call,
                             const v1::ArchiveDatasetRequest& request, v1::Dataset& response) {
   RETURN_IF_ERROR(service::CheckRequestId(request.request_id()));
-  ASSIGN_OR_RETURN(
-      const service::DatasetView view,
-      service::ArchiveDataset(services.ledger, services.store, call.principal(), request.dataset(), IntentOf(request)));
+  ASSIGN_OR_RETURN(const service::DatasetView view,
+                   service::ArchiveDataset(services.ledger, services.store, call.principal(),
+                                           request.dataset(), IntentOf(request)));
   response = ToProto(view, call.principal());
   return absl::OkStatus();
 }

@@ -69,18 +69,6 @@ void AddBadRequest(google::rpc::Status& details, const FieldViolation& violation
 
 }  // namespace
 
-absl::StatusOr<std::string> PrincipalOf(const grpc::ServerContext& context) {
-  const auto& metadata = context.client_metadata();
-  if (metadata.count(kPrincipalKey) != 1) {
-    return absl::UnauthenticatedError(
-        "the call must name its principal once, in the metadata key curator-principal");
-  }
-  const grpc::string_ref value = metadata.find(kPrincipalKey)->second;
-  std::string principal(value.data(), value.size());
-  RETURN_IF_ERROR(service::CheckPrincipal(principal));
-  return principal;
-}
-
 absl::Status ClientLeft() {
   return absl::CancelledError("the client left before the end of the stream");
 }

@@ -10,27 +10,21 @@
 #include <grpcpp/server_context.h>
 #include <grpcpp/support/status.h>
 
-#include <string>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "base/principal.h"
+#include "rpc/authenticator.h"
 #include "service/access.h"
 #include "service/services.h"
 
 namespace curator::rpc {
 
-// The metadata key in which a client names its principal in development mode. The name is trusted: this is no
-// security at all.
-inline constexpr char kPrincipalKey[] = "curator-principal";
-
-// Errors: UNAUTHENTICATED when the call names no principal, or more than one; INVALID_ARGUMENT for a name
-// that no principal can have. For log lines; handlers get a Call.
-absl::StatusOr<std::string> PrincipalOf(const grpc::ServerContext& context);
-
 // One authenticated call.
 class Call {
  public:
-  const std::string& principal() const { return principal_; }
+  const Principal& principal() const { return principal_; }
   // Whether the client cancelled the call or left.
   bool IsCancelled() const { return context_.IsCancelled(); }
 
@@ -38,11 +32,11 @@ class Call {
   template <typename Request, typename Response, typename Handler>
   friend grpc::Status Handle(service::Services& services, const grpc::ServerContext& context,
                              Request& request, Response& response, Handler handler);
-  Call(const grpc::ServerContext& context, std::string principal)
+  Call(const grpc::ServerContext& context, Principal principal)
       : context_(context), principal_(std::move(principal)) {}
 
   const grpc::ServerContext& context_;
-  const std::string principal_;
+  const Principal principal_;
 };
 
 // The one table through which errors leave: absl::Status to gRPC status with google.rpc details.
@@ -62,7 +56,7 @@ grpc::Status ToGrpcStatus(const absl::Status& status);
 template <typename Request, typename Response, typename Handler>
 grpc::Status Handle(service::Services& services, const grpc::ServerContext& context, Request& request,
                     Response& response, Handler handler) {
-  absl::StatusOr<std::string> principal = PrincipalOf(context);
+  absl::StatusOr<Principal> principal = Authenticator::Authenticate(context);
   if (!principal.ok()) return ToGrpcStatus(principal.status());
   return ToGrpcStatus(handler(services, Call(context, *std::move(principal)), request, response));
 }

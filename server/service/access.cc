@@ -12,12 +12,6 @@
 namespace curator::service {
 namespace {
 
-constexpr size_t kMaxPrincipalLength = 128;
-
-bool IsPrincipalCharacter(char c) {
-  return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '.' || c == '_' || c == '@' || c == '-';
-}
-
 absl::Status NoSuchDataset(std::string_view name) {
   return absl::NotFoundError(
       absl::StrCat("there is no dataset \"", std::string(name), "\" that you may see"));
@@ -43,14 +37,6 @@ absl::StatusOr<DatasetView> ViewOf(ledger::Dataset record) {
                                             "\" has another bound of records than its account"));
   }
   return DatasetView{std::move(record), std::move(schema), bound};
-}
-
-absl::Status CheckPrincipal(std::string_view principal) {
-  if (principal.empty() || principal.size() > kMaxPrincipalLength ||
-      !std::all_of(principal.begin(), principal.end(), IsPrincipalCharacter)) {
-    return InvalidField("principal", "must be 1 to 128 letters, digits, or any of \"._@-\"");
-  }
-  return absl::OkStatus();
 }
 
 absl::Status CheckRequestId(std::string_view request_id) {
@@ -82,19 +68,18 @@ std::string WhatItProtects(const DatasetView& dataset) {
   return absl::StrCat(whom, is_replaced ? ", replaced by another" : ", added or removed");
 }
 
-bool MaySee(const ledger::Dataset& dataset, std::string_view principal) {
-  return dataset.owner == principal ||
-         std::find(dataset.grantees.begin(), dataset.grantees.end(), principal) != dataset.grantees.end();
+bool MaySee(const ledger::Dataset& dataset, std::string_view name) {
+  return dataset.owner == name || std::ranges::find(dataset.grantees, name) != dataset.grantees.end();
 }
 
-absl::Status CheckOwner(const ledger::Dataset& dataset, std::string_view principal) {
-  if (dataset.owner == principal) return absl::OkStatus();
+absl::Status CheckOwner(const ledger::Dataset& dataset, const Principal& principal) {
+  if (dataset.owner == principal.name()) return absl::OkStatus();
   return absl::PermissionDeniedError(
       absl::StrCat("only the owner of dataset \"", dataset.name, "\" may do this"));
 }
 
 absl::Status CheckAcceptsRequest(ledger::Ledger& ledger, const ledger::Dataset& dataset,
-                                 std::string_view principal, std::string_view request_id) {
+                                 const Principal& principal, std::string_view request_id) {
   if (dataset.state == ledger::DatasetState::kSealed) return absl::OkStatus();
   if (ledger.FindCharge(principal, request_id).ok()) return absl::OkStatus();
   return absl::FailedPreconditionError(
@@ -104,52 +89,52 @@ absl::Status CheckAcceptsRequest(ledger::Ledger& ledger, const ledger::Dataset& 
                          "\" is not sealed yet: its owner imports records, then seals it"));
 }
 
-absl::StatusOr<DatasetView> FindVisible(ledger::Ledger& ledger, std::string_view principal,
+absl::StatusOr<DatasetView> FindVisible(ledger::Ledger& ledger, const Principal& principal,
                                         std::string_view name) {
   absl::StatusOr<ledger::Dataset> dataset = ledger.GetDataset(name);
   if (absl::IsNotFound(dataset.status())) return NoSuchDataset(name);
   RETURN_IF_ERROR(dataset.status());
-  if (!MaySee(*dataset, principal)) return NoSuchDataset(name);
+  if (!MaySee(*dataset, principal.name())) return NoSuchDataset(name);
   return ViewOf(*std::move(dataset));
 }
 
-absl::StatusOr<DatasetView> FindOwned(ledger::Ledger& ledger, std::string_view principal,
+absl::StatusOr<DatasetView> FindOwned(ledger::Ledger& ledger, const Principal& principal,
                                       std::string_view name) {
   ASSIGN_OR_RETURN(DatasetView view, FindVisible(ledger, principal, name));
   RETURN_IF_ERROR(CheckOwner(view.record, principal));
   return view;
 }
 
-absl::StatusOr<DatasetView> FindVisibleById(ledger::Ledger& ledger, std::string_view principal,
+absl::StatusOr<DatasetView> FindVisibleById(ledger::Ledger& ledger, const Principal& principal,
                                             std::string_view dataset_id) {
   ASSIGN_OR_RETURN(const std::vector<ledger::Dataset> datasets, ledger.ListDatasets());
   for (const ledger::Dataset& dataset : datasets) {
-    if (dataset.id == dataset_id && MaySee(dataset, principal)) return ViewOf(dataset);
+    if (dataset.id == dataset_id && MaySee(dataset, principal.name())) return ViewOf(dataset);
   }
   return absl::NotFoundError("there is no such dataset that you may see");
 }
 
-bool PaysFrom(const ledger::Account& account, std::string_view principal) {
+bool PaysFrom(const ledger::Account& account, const Principal& principal) {
   switch (account.scope_type) {
     case ledger::ScopeType::kDataset:
     case ledger::ScopeType::kPart:
       return true;
     case ledger::ScopeType::kAnalyst:
-      return account.scope_key == principal;
+      return account.scope_key == principal.name();
     case ledger::ScopeType::kAnalystGroup:
-      return std::ranges::find(account.members, principal) != account.members.end();
+      return std::ranges::find(account.members, principal.name()) != account.members.end();
   }
   return true;
 }
 
 bool MaySeeAccount(const ledger::Dataset& dataset, const ledger::Account& account,
-                   std::string_view principal) {
-  return dataset.owner == principal || PaysFrom(account, principal);
+                   const Principal& principal) {
+  return dataset.owner == principal.name() || PaysFrom(account, principal);
 }
 
 absl::Status CheckMayApprove(const ledger::Account& account, const ledger::LimitProposal& proposal,
-                             std::string_view principal) {
-  if (proposal.proposed_by == principal) {
+                             const Principal& principal) {
+  if (proposal.proposed_by == principal.name()) {
     return absl::PermissionDeniedError("you proposed this limit: somebody else has to approve it");
   }
   const bool is_personal = account.scope_type == ledger::ScopeType::kAnalyst ||
@@ -161,29 +146,29 @@ absl::Status CheckMayApprove(const ledger::Account& account, const ledger::Limit
   return absl::OkStatus();
 }
 
-bool MayReadEntry(const ledger::Dataset& dataset, const ledger::Entry& entry, std::string_view principal) {
-  const bool is_own_charge = !entry.charge_id.empty() && entry.actor == principal;
-  return is_own_charge || dataset.owner == principal;
+bool MayReadEntry(const ledger::Dataset& dataset, const ledger::Entry& entry, const Principal& principal) {
+  const bool is_own_charge = !entry.charge_id.empty() && entry.actor == principal.name();
+  return is_own_charge || dataset.owner == principal.name();
 }
 
-absl::StatusOr<ledger::Charge> FindOwnCharge(ledger::Ledger& ledger, std::string_view principal,
+absl::StatusOr<ledger::Charge> FindOwnCharge(ledger::Ledger& ledger, const Principal& principal,
                                              std::string_view charge_id, std::string_view noun) {
   absl::StatusOr<ledger::Charge> charge = ledger.GetCharge(charge_id);
-  if (absl::IsNotFound(charge.status()) || (charge.ok() && charge->principal != principal)) {
+  if (absl::IsNotFound(charge.status()) || (charge.ok() && charge->principal != principal.name())) {
     return absl::NotFoundError(absl::StrCat("there is no ", std::string(noun), " of yours with this id"));
   }
   return charge;
 }
 
 bool IsPayerOrOwner(const ledger::Release& release, const ledger::Dataset& dataset,
-                    std::string_view principal) {
-  return release.principal == principal || dataset.owner == principal;
+                    const Principal& principal) {
+  return release.principal == principal.name() || dataset.owner == principal.name();
 }
 
 bool MayReadRelease(const ledger::Release& release, const ledger::Dataset& dataset,
-                    std::string_view principal) {
+                    const Principal& principal) {
   return IsPayerOrOwner(release, dataset, principal) ||
-         std::ranges::find(release.shared_with, principal) != release.shared_with.end();
+         std::ranges::find(release.shared_with, principal.name()) != release.shared_with.end();
 }
 
 }  // namespace curator::service

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
+#include "base/principal.h"
 #include "dp/domain/domain.h"
 #include "ledger/ledger.h"
 
@@ -14,10 +15,6 @@ namespace curator::service {
 
 // Whether a call is carried out, or only checked.
 enum class Intent { kDo, kValidateOnly };
-
-// Errors: INVALID_ARGUMENT (principal) when empty, longer than 128 bytes, or with other characters than
-// letters, digits and any of "._@-".
-absl::Status CheckPrincipal(std::string_view principal);
 
 // Errors: INVALID_ARGUMENT (request_id) unless it is a UUID in its 36-character form with lower-case digits.
 absl::Status CheckRequestId(std::string_view request_id);
@@ -41,56 +38,56 @@ std::string_view RelationName(dp::NeighbourRelation relation);
 // records (column school, at most 40 of them), replaced by another".
 std::string WhatItProtects(const DatasetView& dataset);
 
-// Whether `principal` is the owner or a grantee.
-bool MaySee(const ledger::Dataset& dataset, std::string_view principal);
+// Whether the principal of this name is the owner or a grantee.
+bool MaySee(const ledger::Dataset& dataset, std::string_view name);
 
 // PERMISSION_DENIED unless `principal` is the owner.
-absl::Status CheckOwner(const ledger::Dataset& dataset, std::string_view principal);
+absl::Status CheckOwner(const ledger::Dataset& dataset, const Principal& principal);
 
 // The dataset for its owner and grantees; NOT_FOUND for all others.
-absl::StatusOr<DatasetView> FindVisible(ledger::Ledger& ledger, std::string_view principal,
+absl::StatusOr<DatasetView> FindVisible(ledger::Ledger& ledger, const Principal& principal,
                                         std::string_view name);
 
 // The dataset for its owner; PERMISSION_DENIED for grantees; NOT_FOUND for all others.
-absl::StatusOr<DatasetView> FindOwned(ledger::Ledger& ledger, std::string_view principal,
+absl::StatusOr<DatasetView> FindOwned(ledger::Ledger& ledger, const Principal& principal,
                                       std::string_view name);
 
 // The dataset of a release or charge, under the same rule as FindVisible().
-absl::StatusOr<DatasetView> FindVisibleById(ledger::Ledger& ledger, std::string_view principal,
+absl::StatusOr<DatasetView> FindVisibleById(ledger::Ledger& ledger, const Principal& principal,
                                             std::string_view dataset_id);
 
 // FAILED_PRECONDITION unless the dataset is sealed and not archived: only then are new requests answered.
 // What (principal, request_id) was charged for before is answered again in any state.
 absl::Status CheckAcceptsRequest(ledger::Ledger& ledger, const ledger::Dataset& dataset,
-                                 std::string_view principal, std::string_view request_id);
+                                 const Principal& principal, std::string_view request_id);
 
 // ---- Accounts, charges and releases of a dataset that the principal may see
 
 // Whether a charge by `principal` on the whole dataset posts to `account`: to the dataset's own account, and
 // those of its parts, always; to an analyst's if it is theirs, to a group's if they are a member.
-bool PaysFrom(const ledger::Account& account, std::string_view principal);
+bool PaysFrom(const ledger::Account& account, const Principal& principal);
 
 // The owner sees all accounts, a grantee those that their own charges post to.
 bool MaySeeAccount(const ledger::Dataset& dataset, const ledger::Account& account,
-                   std::string_view principal);
+                   const Principal& principal);
 
 // PERMISSION_DENIED for the principal who proposed the limit, and for those whose own account it is.
 absl::Status CheckMayApprove(const ledger::Account& account, const ledger::LimitProposal& proposal,
-                             std::string_view principal);
+                             const Principal& principal);
 
 // The owner reads the content of all entries of the history, a grantee that of their own charges.
-bool MayReadEntry(const ledger::Dataset& dataset, const ledger::Entry& entry, std::string_view principal);
+bool MayReadEntry(const ledger::Dataset& dataset, const ledger::Entry& entry, const Principal& principal);
 
 // The charge for the principal who made it; NOT_FOUND ("there is no NOUN of yours ...") for all others.
-absl::StatusOr<ledger::Charge> FindOwnCharge(ledger::Ledger& ledger, std::string_view principal,
+absl::StatusOr<ledger::Charge> FindOwnCharge(ledger::Ledger& ledger, const Principal& principal,
                                              std::string_view charge_id, std::string_view noun);
 
 // Whether `principal` paid for the release or owns the dataset: they see its price and may share it.
 bool IsPayerOrOwner(const ledger::Release& release, const ledger::Dataset& dataset,
-                    std::string_view principal);
+                    const Principal& principal);
 
 // Also those with whom one of these two shared it.
 bool MayReadRelease(const ledger::Release& release, const ledger::Dataset& dataset,
-                    std::string_view principal);
+                    const Principal& principal);
 
 }  // namespace curator::service

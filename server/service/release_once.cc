@@ -12,7 +12,7 @@ namespace curator::service {
 class RequestLocks::Holder {
  public:
   Holder(RequestLocks& locks, const ChargeOrder& order)
-      : locks_(locks), key_(absl::StrCat(order.principal, "/", order.request_id)) {
+      : locks_(locks), key_(absl::StrCat(order.principal.name(), "/", order.request_id)) {
     const absl::MutexLock guard(&locks_.mutex_);
     const auto is_free = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(locks_.mutex_) {
       return !locks_.held_.contains(key_);
@@ -106,15 +106,16 @@ absl::StatusOr<ledger::Release> FinishOnce(ledger::Ledger& ledger, const host::K
 }
 
 absl::Status ForfeitUnfinished(ledger::Ledger& ledger, const ledger::Charge& charge) {
-  ASSIGN_OR_RETURN(const ledger::Attempt attempt, ledger.Begin({.dataset_id = charge.dataset_id,
-                                                                .dataset_version = charge.dataset_version,
-                                                                .principal = charge.principal,
-                                                                .request_id = charge.request_id,
-                                                                .fingerprint = charge.fingerprint,
-                                                                .kind = charge.kind,
-                                                                .event = charge.event,
-                                                                .label = charge.label,
-                                                                .postings = charge.postings}));
+  ASSIGN_OR_RETURN(const ledger::Attempt attempt,
+                   ledger.Begin({.dataset_id = charge.dataset_id,
+                                 .dataset_version = charge.dataset_version,
+                                 .principal = Principal::OfStoredRow(charge.principal),
+                                 .request_id = charge.request_id,
+                                 .fingerprint = charge.fingerprint,
+                                 .kind = charge.kind,
+                                 .event = charge.event,
+                                 .label = charge.label,
+                                 .postings = charge.postings}));
   if (attempt.release) return absl::OkStatus();
   return ledger.Forfeit(attempt, "cancelled");
 }

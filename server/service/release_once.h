@@ -18,6 +18,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
+#include "base/principal.h"
 #include "dp/noise/drbg.h"
 #include "host/server_key.h"
 #include "ledger/ledger.h"
@@ -43,7 +44,7 @@ using Draw = std::function<absl::StatusOr<std::string>(const dp::DrawKey& key)>;
 struct ChargeOrder {
   std::string dataset_id;
   int64_t dataset_version = 0;
-  std::string principal;
+  Principal principal;
   std::string request_id;
   std::string fingerprint;
   std::string kind;

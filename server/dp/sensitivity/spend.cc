@@ -5,7 +5,6 @@
 #include "absl/strings/str_cat.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
-#include "dp/accounting/calculators/discrete_gaussian.h"
 #include "dp/accounting/calculators/gaussian.h"
 #include "dp/accounting/calculators/schedule.h"
 #include "dp/accounting/certification.h"

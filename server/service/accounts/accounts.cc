@@ -15,7 +15,7 @@ namespace {
 
 // Group names follow the rules of principals.
 absl::Status CheckHolder(const std::string& field, const std::string& name) {
-  const std::optional<FieldViolation> violation = FieldViolationOf(CheckPrincipal(name));
+  const std::optional<FieldViolation> violation = FieldViolationOf(CheckPrincipalName(name));
   return violation ? InvalidField(field, violation->description) : absl::OkStatus();
 }
 
@@ -193,7 +193,7 @@ absl::StatusOr<LimitView> ProposeLimit(ledger::Ledger& ledger, const LimitOrder&
   const ledger::CounterBalance& balance = *BalanceOf(*account, wanted.counter);
   const bool is_repeated = std::any_of(
       limits.proposals.begin(), limits.proposals.end(), [&](const ledger::LimitProposal& proposal) {
-        return proposal.proposed_by == order.principal && proposal.request_id == order.request_id;
+        return proposal.proposed_by == order.principal.name() && proposal.request_id == order.request_id;
       });
   if (!is_repeated) {
     RETURN_IF_ERROR(CheckIsUseful(AccountName(limits.dataset, *account), balance, wanted.amount));
@@ -205,7 +205,7 @@ absl::StatusOr<LimitView> ProposeLimit(ledger::Ledger& ledger, const LimitOrder&
                                  .old_limit = balance.limit,
                                  .new_limit = wanted.amount,
                                  .reason = order.reason,
-                                 .proposed_by = order.principal,
+                                 .proposed_by = order.principal.name(),
                                  .approved_by = {}};
   if (intent == Intent::kDo) {
     ASSIGN_OR_RETURN(proposal, ledger.ProposeLimit({.request_id = order.request_id,
@@ -218,7 +218,7 @@ absl::StatusOr<LimitView> ProposeLimit(ledger::Ledger& ledger, const LimitOrder&
   return ViewOfProposal(limits.dataset, *account, proposal);
 }
 
-absl::StatusOr<LimitView> ApproveLimit(ledger::Ledger& ledger, std::string_view principal,
+absl::StatusOr<LimitView> ApproveLimit(ledger::Ledger& ledger, const Principal& principal,
                                        std::string_view dataset, std::string_view proposal_id,
                                        Intent intent) {
   ASSIGN_OR_RETURN(DatasetView view, FindVisible(ledger, principal, dataset));
@@ -236,7 +236,7 @@ absl::StatusOr<LimitView> ApproveLimit(ledger::Ledger& ledger, std::string_view 
   return ViewOfProposal(limits.dataset, *account, approved);
 }
 
-absl::StatusOr<std::vector<LimitView>> ListLimitProposals(ledger::Ledger& ledger, std::string_view principal,
+absl::StatusOr<std::vector<LimitView>> ListLimitProposals(ledger::Ledger& ledger, const Principal& principal,
                                                           std::string_view dataset) {
   ASSIGN_OR_RETURN(DatasetView view, FindVisible(ledger, principal, dataset));
   ASSIGN_OR_RETURN(const Limits limits, LimitsOf(ledger, std::move(view)));

@@ -61,14 +61,14 @@ std::optional<int64_t> RequestsLeft(const ledger::Account& account, const ledger
 // At the delta that the dataset's own account promises.
 absl::StatusOr<HistoryComparison> ComparisonFor(ledger::Ledger& ledger, const DatasetView& view,
                                                 const std::vector<ledger::Account>& accounts,
-                                                std::string_view principal) {
+                                                const Principal& principal) {
   dp::Delta delta;
   for (const ledger::Account& account : accounts) {
     if (account.scope_type != ledger::ScopeType::kDataset) continue;
     ASSIGN_OR_RETURN(const dp::RuleSpec rule, PromiseOf(account));
     delta = rule.delta;
   }
-  const std::string_view whose = view.record.owner == principal ? std::string_view() : principal;
+  const std::string_view whose = view.record.owner == principal.name() ? "" : principal.name();
   return CompareHistory(ledger, view.record, whose, delta.units() > 0 ? delta : kDeltaComparedUnderPure);
 }
 
@@ -114,7 +114,7 @@ std::string LimitSummary(std::string_view payload) {
 }  // namespace
 
 absl::StatusOr<AccountView> ViewOf(const DatasetView& dataset, const ledger::Account& account,
-                                   std::string_view viewer) {
+                                   const Principal& viewer) {
   ASSIGN_OR_RETURN(const dp::RuleSpec rule, PromiseOf(account));
   return AccountView{
       .name = AccountName(dataset, account),
@@ -122,10 +122,10 @@ absl::StatusOr<AccountView> ViewOf(const DatasetView& dataset, const ledger::Acc
       .counters = account.counters,
       .scope_type = account.scope_type,
       .scope_key = account.scope_key,
-      .members = viewer == dataset.record.owner ? account.members : std::vector<std::string>()};
+      .members = viewer.name() == dataset.record.owner ? account.members : std::vector<std::string>()};
 }
 
-absl::StatusOr<BudgetView> GetBudget(ledger::Ledger& ledger, std::string_view principal,
+absl::StatusOr<BudgetView> GetBudget(ledger::Ledger& ledger, const Principal& principal,
                                      std::string_view dataset, BudgetDetail detail) {
   ASSIGN_OR_RETURN(const DatasetView view, FindVisible(ledger, principal, dataset));
   ASSIGN_OR_RETURN(const std::vector<ledger::Account> accounts, AccountsOf(ledger, view));
@@ -170,7 +170,7 @@ std::optional<AccountView> LargestPart(std::string_view dataset, const std::vect
 }
 
 absl::StatusOr<std::vector<ledger::Entry>> ListLedgerEntries(ledger::Ledger& ledger,
-                                                             std::string_view principal,
+                                                             const Principal& principal,
                                                              std::string_view dataset,
                                                              const ledger::Page& page) {
   ASSIGN_OR_RETURN(const DatasetView view, FindOwned(ledger, principal, dataset));
@@ -204,7 +204,7 @@ std::string Summary(const ledger::Entry& entry) {
   return change->release_id.empty() ? change->reason : absl::StrCat("release ", change->release_id);
 }
 
-absl::StatusOr<std::vector<LinkView>> ListChainLinks(ledger::Ledger& ledger, std::string_view principal,
+absl::StatusOr<std::vector<LinkView>> ListChainLinks(ledger::Ledger& ledger, const Principal& principal,
                                                      std::string_view dataset, const ledger::Page& page) {
   ASSIGN_OR_RETURN(const DatasetView view, FindVisible(ledger, principal, dataset));
   ASSIGN_OR_RETURN(std::vector<ledger::Entry> entries, ledger.ListEntries(view.record.id, page));
@@ -216,7 +216,7 @@ absl::StatusOr<std::vector<LinkView>> ListChainLinks(ledger::Ledger& ledger, std
   return links;
 }
 
-absl::StatusOr<VerifiedLedger> VerifyLedger(ledger::Ledger& ledger, std::string_view principal,
+absl::StatusOr<VerifiedLedger> VerifyLedger(ledger::Ledger& ledger, const Principal& principal,
                                             std::string_view dataset) {
   ASSIGN_OR_RETURN(const DatasetView view, FindVisible(ledger, principal, dataset));
   VerifiedLedger verified{.verification = {}, .dataset_id = view.record.id};

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "base/principal.h"
 #include "dp/accounting/comparison.h"
 #include "dp/accounting/rule.h"
 #include "dp/accounting/units.h"
@@ -55,7 +56,7 @@ struct AccountView {
 };
 
 absl::StatusOr<AccountView> ViewOf(const DatasetView& dataset, const ledger::Account& account,
-                                   std::string_view viewer);
+                                   const Principal& viewer);
 
 // The caller's latest charge of the dataset that was not cancelled.
 struct LastRequest {
@@ -72,7 +73,7 @@ struct BudgetView {
 
 enum class BudgetDetail { kBalances, kWithComparison };
 
-absl::StatusOr<BudgetView> GetBudget(ledger::Ledger& ledger, std::string_view principal,
+absl::StatusOr<BudgetView> GetBudget(ledger::Ledger& ledger, const Principal& principal,
                                      std::string_view dataset, BudgetDetail detail);
 
 // The delta at which histories are compared when the account promises none.
@@ -83,7 +84,7 @@ inline constexpr dp::Delta kDeltaComparedUnderPure(1'000'000'000);  // 1e-9
 std::optional<AccountView> LargestPart(std::string_view dataset, const std::vector<AccountView>& accounts);
 
 absl::StatusOr<std::vector<ledger::Entry>> ListLedgerEntries(ledger::Ledger& ledger,
-                                                             std::string_view principal,
+                                                             const Principal& principal,
                                                              std::string_view dataset,
                                                              const ledger::Page& page);
 
@@ -96,14 +97,14 @@ struct LinkView {
   ledger::Entry entry;
   bool shows_content = false;
 };
-absl::StatusOr<std::vector<LinkView>> ListChainLinks(ledger::Ledger& ledger, std::string_view principal,
+absl::StatusOr<std::vector<LinkView>> ListChainLinks(ledger::Ledger& ledger, const Principal& principal,
                                                      std::string_view dataset, const ledger::Page& page);
 
 struct VerifiedLedger {
   ledger::Verification verification;
   std::string dataset_id;
 };
-absl::StatusOr<VerifiedLedger> VerifyLedger(ledger::Ledger& ledger, std::string_view principal,
+absl::StatusOr<VerifiedLedger> VerifyLedger(ledger::Ledger& ledger, const Principal& principal,
                                             std::string_view dataset);
 
 }  // namespace curator::service

@@ -30,7 +30,7 @@ absl::Status CheckLifetime(absl::Duration lifetime) {
   return InvalidField("lifetime", "must be positive and at most 366 days");
 }
 
-absl::StatusOr<ChargeView> ViewOfCharge(ledger::Ledger& ledger, std::string_view principal,
+absl::StatusOr<ChargeView> ViewOfCharge(ledger::Ledger& ledger, const Principal& principal,
                                         ledger::Charge charge) {
   ASSIGN_OR_RETURN(const DatasetView dataset, FindVisibleById(ledger, principal, charge.dataset_id));
   ASSIGN_OR_RETURN(const std::vector<ledger::Account> accounts, AccountsOf(ledger, dataset));
@@ -41,7 +41,7 @@ absl::StatusOr<ChargeView> ViewOfCharge(ledger::Ledger& ledger, std::string_view
 
 // Only reservations may be changed here: the charge of a request to Curator belongs to the draw that it pays
 // for.
-absl::StatusOr<ledger::Charge> FindOwnReservation(ledger::Ledger& ledger, std::string_view principal,
+absl::StatusOr<ledger::Charge> FindOwnReservation(ledger::Ledger& ledger, const Principal& principal,
                                                   std::string_view charge_id) {
   ASSIGN_OR_RETURN(ledger::Charge charge, FindOwnCharge(ledger, principal, charge_id, kChargeNoun));
   if (charge.kind == kReservationKind) return charge;
@@ -53,7 +53,7 @@ struct Priced {
   ChargeView view;
 };
 
-absl::StatusOr<Priced> PriceReservation(ledger::Ledger& ledger, std::string_view principal,
+absl::StatusOr<Priced> PriceReservation(ledger::Ledger& ledger, const Principal& principal,
                                         const ReservationRequest& reservation) {
   RETURN_IF_ERROR(CheckRequestId(reservation.request_id));
   if (reservation.summary.size() > kMaxSummaryLength) {
@@ -68,7 +68,7 @@ absl::StatusOr<Priced> PriceReservation(ledger::Ledger& ledger, std::string_view
   ASSIGN_OR_RETURN(Price price, PriceOf(dataset, scope.accounts, reservation.event));
   Priced priced{.request = {.dataset_id = dataset.record.id,
                             .dataset_version = scope.version,
-                            .principal = std::string(principal),
+                            .principal = principal,
                             .request_id = reservation.request_id,
                             .fingerprint = ReservationFingerprint(dataset, reservation.event),
                             .kind = kReservationKind,
@@ -100,7 +100,7 @@ absl::StatusOr<std::vector<ledger::Posting>> FinalCost(ledger::Ledger& ledger, c
 
 }  // namespace
 
-absl::StatusOr<CostEstimate> EstimateCost(ledger::Ledger& ledger, std::string_view principal,
+absl::StatusOr<CostEstimate> EstimateCost(ledger::Ledger& ledger, const Principal& principal,
                                           std::string_view dataset, const dp::Event& event) {
   RETURN_IF_ERROR(WithinField("event", dp::ValidateEvent(event)));
   ASSIGN_OR_RETURN(const DatasetView view, FindVisible(ledger, principal, dataset));
@@ -109,7 +109,7 @@ absl::StatusOr<CostEstimate> EstimateCost(ledger::Ledger& ledger, std::string_vi
   return CostEstimate{std::move(price), dp::Describe(event), WhatItProtects(view)};
 }
 
-absl::StatusOr<std::vector<ChargeView>> ReserveBudget(ledger::Ledger& ledger, std::string_view principal,
+absl::StatusOr<std::vector<ChargeView>> ReserveBudget(ledger::Ledger& ledger, const Principal& principal,
                                                       const std::vector<ReservationRequest>& requests,
                                                       Intent intent) {
   if (requests.empty() || requests.size() > kMaxReservations) {
@@ -134,7 +134,7 @@ absl::StatusOr<std::vector<ChargeView>> ReserveBudget(ledger::Ledger& ledger, st
   return views;
 }
 
-absl::StatusOr<ChargeView> StartCharge(ledger::Ledger& ledger, std::string_view principal,
+absl::StatusOr<ChargeView> StartCharge(ledger::Ledger& ledger, const Principal& principal,
                                        std::string_view charge_id,
                                        const std::optional<dp::Event>& final_event) {
   ASSIGN_OR_RETURN(const ledger::Charge charge, FindOwnReservation(ledger, principal, charge_id));
@@ -147,14 +147,14 @@ absl::StatusOr<ChargeView> StartCharge(ledger::Ledger& ledger, std::string_view 
   return ViewOfCharge(ledger, principal, std::move(started));
 }
 
-absl::StatusOr<ChargeView> CommitBudget(ledger::Ledger& ledger, std::string_view principal,
+absl::StatusOr<ChargeView> CommitBudget(ledger::Ledger& ledger, const Principal& principal,
                                         std::string_view charge_id) {
   RETURN_IF_ERROR(FindOwnReservation(ledger, principal, charge_id).status());
   ASSIGN_OR_RETURN(ledger::Charge charge, ledger.CommitReserved(charge_id, principal));
   return ViewOfCharge(ledger, principal, std::move(charge));
 }
 
-absl::StatusOr<ChargeView> CancelReservation(ledger::Ledger& ledger, std::string_view principal,
+absl::StatusOr<ChargeView> CancelReservation(ledger::Ledger& ledger, const Principal& principal,
                                              std::string_view charge_id, std::string_view reason) {
   RETURN_IF_ERROR(FindOwnReservation(ledger, principal, charge_id).status());
   if (reason.size() > kMaxSummaryLength) {
@@ -165,7 +165,7 @@ absl::StatusOr<ChargeView> CancelReservation(ledger::Ledger& ledger, std::string
   return ViewOfCharge(ledger, principal, std::move(charge));
 }
 
-absl::StatusOr<ChargeView> ExtendReservation(ledger::Ledger& ledger, std::string_view principal,
+absl::StatusOr<ChargeView> ExtendReservation(ledger::Ledger& ledger, const Principal& principal,
                                              std::string_view charge_id, absl::Duration lifetime) {
   RETURN_IF_ERROR(FindOwnReservation(ledger, principal, charge_id).status());
   RETURN_IF_ERROR(CheckLifetime(lifetime));
@@ -174,13 +174,13 @@ absl::StatusOr<ChargeView> ExtendReservation(ledger::Ledger& ledger, std::string
   return ViewOfCharge(ledger, principal, std::move(charge));
 }
 
-absl::StatusOr<ChargeView> GetCharge(ledger::Ledger& ledger, std::string_view principal,
+absl::StatusOr<ChargeView> GetCharge(ledger::Ledger& ledger, const Principal& principal,
                                      std::string_view charge_id) {
   ASSIGN_OR_RETURN(ledger::Charge charge, FindOwnCharge(ledger, principal, charge_id, kChargeNoun));
   return ViewOfCharge(ledger, principal, std::move(charge));
 }
 
-absl::StatusOr<ChargeView> FindCharge(ledger::Ledger& ledger, std::string_view principal,
+absl::StatusOr<ChargeView> FindCharge(ledger::Ledger& ledger, const Principal& principal,
                                       std::string_view request_id) {
   absl::StatusOr<ledger::Charge> charge = ledger.FindCharge(principal, request_id);
   if (absl::IsNotFound(charge.status()))

@@ -15,6 +15,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "base/principal.h"
 #include "dp/accounting/event.h"
 #include "ledger/ledger.h"
 #include "service/access.h"
@@ -47,29 +48,29 @@ struct CostEstimate {
   std::string protects;  // WhatItProtects()
 };
 
-absl::StatusOr<CostEstimate> EstimateCost(ledger::Ledger& ledger, std::string_view principal,
+absl::StatusOr<CostEstimate> EstimateCost(ledger::Ledger& ledger, const Principal& principal,
                                           std::string_view dataset, const dp::Event& event);
 
 // Reserves all of `requests`, or none. With Intent::kValidateOnly the views hold prices and no charges.
-absl::StatusOr<std::vector<ChargeView>> ReserveBudget(ledger::Ledger& ledger, std::string_view principal,
+absl::StatusOr<std::vector<ChargeView>> ReserveBudget(ledger::Ledger& ledger, const Principal& principal,
                                                       const std::vector<ReservationRequest>& requests,
                                                       Intent intent);
 
 // Spends the reservation, at the lower cost of `final_event` when given. The caller may access data only
 // after it returns.
-absl::StatusOr<ChargeView> StartCharge(ledger::Ledger& ledger, std::string_view principal,
+absl::StatusOr<ChargeView> StartCharge(ledger::Ledger& ledger, const Principal& principal,
                                        std::string_view charge_id,
                                        const std::optional<dp::Event>& final_event);
-absl::StatusOr<ChargeView> CommitBudget(ledger::Ledger& ledger, std::string_view principal,
+absl::StatusOr<ChargeView> CommitBudget(ledger::Ledger& ledger, const Principal& principal,
                                         std::string_view charge_id);
-absl::StatusOr<ChargeView> CancelReservation(ledger::Ledger& ledger, std::string_view principal,
+absl::StatusOr<ChargeView> CancelReservation(ledger::Ledger& ledger, const Principal& principal,
                                              std::string_view charge_id, std::string_view reason);
-absl::StatusOr<ChargeView> ExtendReservation(ledger::Ledger& ledger, std::string_view principal,
+absl::StatusOr<ChargeView> ExtendReservation(ledger::Ledger& ledger, const Principal& principal,
                                              std::string_view charge_id, absl::Duration lifetime);
 
-absl::StatusOr<ChargeView> GetCharge(ledger::Ledger& ledger, std::string_view principal,
+absl::StatusOr<ChargeView> GetCharge(ledger::Ledger& ledger, const Principal& principal,
                                      std::string_view charge_id);
-absl::StatusOr<ChargeView> FindCharge(ledger::Ledger& ledger, std::string_view principal,
+absl::StatusOr<ChargeView> FindCharge(ledger::Ledger& ledger, const Principal& principal,
                                       std::string_view request_id);
 
 }  // namespace curator::service

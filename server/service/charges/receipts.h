@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "base/principal.h"
 #include "host/server_key.h"
 #include "ledger/ledger.h"
 #include "service/access.h"
@@ -35,7 +36,7 @@ absl::StatusOr<ledger::LostCharge> ChargeOfReceipt(ledger::Ledger& ledger, const
 
 struct RepairRequest {
   std::string request_id;
-  std::string principal;
+  Principal principal;
   std::string dataset;
   std::string reason;
   std::vector<Receipt> receipts;

@@ -68,7 +68,7 @@ bool IsTouched(const std::vector<ledger::Part>& parts, const ledger::Account& ac
                      [&](const ledger::Part& part) { return part.account_id == account.id; });
 }
 
-void KeepChargedAccounts(const std::optional<ledger::Charge>& earlier, std::string_view principal,
+void KeepChargedAccounts(const std::optional<ledger::Charge>& earlier, const Principal& principal,
                          RequestScope& scope) {
   std::erase_if(scope.accounts, [&](const ledger::Account& account) {
     if (account.scope_type == ledger::ScopeType::kPart) return !IsTouched(scope.parts, account);
@@ -78,7 +78,7 @@ void KeepChargedAccounts(const std::optional<ledger::Charge>& earlier, std::stri
 
 // Of any kind: the ledger refuses another request under this id, whatever its scope.
 absl::StatusOr<std::optional<ledger::Charge>> ChargedHere(ledger::Ledger& ledger, const DatasetView& dataset,
-                                                          std::string_view principal,
+                                                          const Principal& principal,
                                                           std::string_view request_id) {
   if (request_id.empty()) return std::nullopt;
   absl::StatusOr<ledger::Charge> charge = ledger.FindCharge(principal, request_id);
@@ -91,7 +91,7 @@ absl::StatusOr<std::optional<ledger::Charge>> ChargedHere(ledger::Ledger& ledger
 }  // namespace
 
 absl::StatusOr<std::optional<ledger::Charge>> FindEarlier(ledger::Ledger& ledger, const DatasetView& dataset,
-                                                          std::string_view principal,
+                                                          const Principal& principal,
                                                           std::string_view request_id,
                                                           std::string_view kind) {
   ASSIGN_OR_RETURN(std::optional<ledger::Charge> charge, ChargedHere(ledger, dataset, principal, request_id));
@@ -112,7 +112,7 @@ std::string RequestScope::Description() const {
 }
 
 absl::StatusOr<RequestScope> ScopeOf(ledger::Ledger& ledger, const DatasetView& dataset,
-                                     std::string_view principal, std::string_view request_id,
+                                     const Principal& principal, std::string_view request_id,
                                      const std::vector<std::string>& parts) {
   RequestScope scope{.version = dataset.record.version, .parts = {}, .accounts = {}};
   ASSIGN_OR_RETURN(scope.accounts, AccountsOf(ledger, dataset));
@@ -127,7 +127,7 @@ absl::StatusOr<RequestScope> ScopeOf(ledger::Ledger& ledger, const DatasetView& 
 }
 
 absl::StatusOr<RequestScope> OutsideScopeOf(ledger::Ledger& ledger, const DatasetView& dataset,
-                                            std::string_view principal, std::string_view request_id) {
+                                            const Principal& principal, std::string_view request_id) {
   if (dataset.record.parts.empty()) return ScopeOf(ledger, dataset, principal, request_id, {});
   const dp::UnitBound& unit = dataset.unit_bound;
   if (unit.relation != dp::NeighbourRelation::kAddRemove || unit.max_records != 1) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "base/principal.h"
 #include "dp/data/sealed_table_handle.h"
 #include "ledger/ledger.h"
 #include "records/dataset_store.h"
@@ -41,19 +42,19 @@ struct RequestScope {
 // Errors: INVALID_ARGUMENT ("parts[1]") for a part that does not exist or is named twice, and for any part of
 // a dataset without parts; FAILED_PRECONDITION for a part that is not sealed, and for a public dataset.
 absl::StatusOr<RequestScope> ScopeOf(ledger::Ledger& ledger, const DatasetView& dataset,
-                                     std::string_view principal, std::string_view request_id,
+                                     const Principal& principal, std::string_view request_id,
                                      const std::vector<std::string>& parts);
 
 // The charge that the same request made before, if any: on this dataset and of this kind, because another
 // request may have used the same id. None for an empty `request_id`.
 absl::StatusOr<std::optional<ledger::Charge>> FindEarlier(ledger::Ledger& ledger, const DatasetView& dataset,
-                                                          std::string_view principal,
+                                                          const Principal& principal,
                                                           std::string_view request_id, std::string_view kind);
 
 // The whole dataset with all its parts, sealed or not: for mechanisms that run outside of Curator, which
 // cannot observe what they read.
 absl::StatusOr<RequestScope> OutsideScopeOf(ledger::Ledger& ledger, const DatasetView& dataset,
-                                            std::string_view principal, std::string_view request_id);
+                                            const Principal& principal, std::string_view request_id);
 
 // The private table that a request in this scope reads.
 absl::StatusOr<dp::SealedTableHandle> LoadTable(records::DatasetStore& store, const DatasetView& dataset,

@@ -208,7 +208,7 @@ absl::StatusOr<DatasetView> CreateDataset(ledger::Ledger& ledger, const NewDatas
   if (intent == Intent::kValidateOnly) {
     DatasetView view{.record = {}, .schema = dataset.schema, .unit_bound = bound};
     view.record.name = dataset.name;
-    view.record.owner = dataset.principal;
+    view.record.owner = dataset.principal.name();
     view.record.neighbour_relation = spec.neighbour_relation;
     view.record.is_public = dataset.is_public;
     return view;
@@ -219,27 +219,27 @@ absl::StatusOr<DatasetView> CreateDataset(ledger::Ledger& ledger, const NewDatas
 }
 
 absl::StatusOr<std::vector<DatasetView>> ListVisibleDatasets(ledger::Ledger& ledger,
-                                                             std::string_view principal) {
+                                                             const Principal& principal) {
   ASSIGN_OR_RETURN(const std::vector<ledger::Dataset> datasets, ledger.ListDatasets());
   std::vector<DatasetView> visible;
   for (const ledger::Dataset& dataset : datasets) {
-    if (!MaySee(dataset, principal)) continue;
+    if (!MaySee(dataset, principal.name())) continue;
     ASSIGN_OR_RETURN(DatasetView view, ViewOf(dataset));
     visible.push_back(std::move(view));
   }
   return visible;
 }
 
-absl::Status GrantAccess(ledger::Ledger& ledger, std::string_view principal, std::string_view name,
+absl::Status GrantAccess(ledger::Ledger& ledger, const Principal& principal, std::string_view name,
                          std::string_view grantee, Intent intent) {
   ASSIGN_OR_RETURN(const DatasetView dataset, FindOwned(ledger, principal, name));
-  RETURN_IF_ERROR(CheckPrincipal(grantee));
+  RETURN_IF_ERROR(CheckPrincipalName(grantee));
   if (intent == Intent::kValidateOnly) return absl::OkStatus();
   return ledger.Grant(dataset.record.id, grantee, principal);
 }
 
 absl::StatusOr<DatasetView> ArchiveDataset(ledger::Ledger& ledger, records::DatasetStore& store,
-                                           std::string_view principal, std::string_view name, Intent intent) {
+                                           const Principal& principal, std::string_view name, Intent intent) {
   ASSIGN_OR_RETURN(const DatasetView dataset, FindOwned(ledger, principal, name));
   if (intent == Intent::kValidateOnly) return dataset;
   RETURN_IF_ERROR(ledger.ArchiveDataset(dataset.record.id, principal));
@@ -267,7 +267,7 @@ absl::StatusOr<std::unique_ptr<records::RecordImport>> BeginImport(ledger::Ledge
 }
 
 absl::StatusOr<Sealed> SealDataset(ledger::Ledger& ledger, records::DatasetStore& store,
-                                   std::string_view principal, std::string_view name, std::string_view part,
+                                   const Principal& principal, std::string_view name, std::string_view part,
                                    Intent intent) {
   ASSIGN_OR_RETURN(const DatasetView dataset, FindOwned(ledger, principal, name));
   ASSIGN_OR_RETURN(const ImportTarget target, TargetOf(dataset, part));

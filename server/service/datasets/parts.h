@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "base/principal.h"
 #include "dp/accounting/rule.h"
 #include "dp/domain/domain.h"
 #include "ledger/ledger.h"
@@ -21,7 +22,7 @@ namespace curator::service {
 
 struct PartOrder {
   std::string request_id;
-  std::string principal;
+  Principal principal;
   std::string dataset;
   NamedPart part;
   // Under the rule of the dataset, and at most its limit; the same limit when absent.

@@ -15,7 +15,7 @@ constexpr absl::Duration kCancelPatience = absl::Seconds(10);
 // How often a watcher gets the state of an operation that does not change.
 constexpr absl::Duration kWatchInterval = absl::Seconds(5);
 
-absl::StatusOr<ledger::Charge> FindOperation(Services& services, std::string_view principal,
+absl::StatusOr<ledger::Charge> FindOperation(Services& services, const Principal& principal,
                                              std::string_view id) {
   ASSIGN_OR_RETURN(ledger::Charge charge, FindOwnCharge(services.ledger, principal, id, "operation"));
   if (charge.kind != kReservationKind) return charge;
@@ -70,14 +70,14 @@ absl::StatusOr<OperationView> ViewOfCharge(Services& services, const ledger::Cha
 
 }  // namespace
 
-absl::StatusOr<OperationView> GetOperation(Services& services, std::string_view principal,
+absl::StatusOr<OperationView> GetOperation(Services& services, const Principal& principal,
                                            std::string_view id) {
   ASSIGN_OR_RETURN(const ledger::Charge charge, FindOperation(services, principal, id));
   ASSIGN_OR_RETURN(const std::vector<ledger::Dataset> datasets, services.ledger.ListDatasets());
   return ViewOfCharge(services, charge, datasets);
 }
 
-absl::StatusOr<std::vector<OperationView>> ListOperations(Services& services, std::string_view principal) {
+absl::StatusOr<std::vector<OperationView>> ListOperations(Services& services, const Principal& principal) {
   ASSIGN_OR_RETURN(const std::vector<ledger::Charge> charges, services.ledger.ListCharges(principal));
   ASSIGN_OR_RETURN(const std::vector<ledger::Dataset> datasets, services.ledger.ListDatasets());
   std::vector<OperationView> views;
@@ -89,14 +89,14 @@ absl::StatusOr<std::vector<OperationView>> ListOperations(Services& services, st
   return views;
 }
 
-absl::StatusOr<OperationView> WaitOperation(Services& services, std::string_view principal,
+absl::StatusOr<OperationView> WaitOperation(Services& services, const Principal& principal,
                                             std::string_view id, absl::Time deadline) {
   RETURN_IF_ERROR(FindOperation(services, principal, id).status());
   services.operations.AwaitEnd(id, deadline);
   return GetOperation(services, principal, id);
 }
 
-absl::Status WatchOperation(Services& services, std::string_view principal, std::string_view id,
+absl::Status WatchOperation(Services& services, const Principal& principal, std::string_view id,
                             const std::function<bool(const OperationView&)>& on_change) {
   while (true) {
     ASSIGN_OR_RETURN(const OperationView view, GetOperation(services, principal, id));
@@ -105,7 +105,7 @@ absl::Status WatchOperation(Services& services, std::string_view principal, std:
   }
 }
 
-absl::StatusOr<OperationView> CancelOperation(Services& services, std::string_view principal,
+absl::StatusOr<OperationView> CancelOperation(Services& services, const Principal& principal,
                                               std::string_view id) {
   ASSIGN_OR_RETURN(const ledger::Charge charge, FindOperation(services, principal, id));
   if (services.operations.RequestStop(id)) {

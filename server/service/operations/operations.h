@@ -12,6 +12,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "base/principal.h"
 #include "service/services.h"
 
 namespace curator::service {
@@ -36,22 +37,22 @@ struct OperationView {
   int64_t created_at_us = 0;
 };
 
-absl::StatusOr<OperationView> GetOperation(Services& services, std::string_view principal,
+absl::StatusOr<OperationView> GetOperation(Services& services, const Principal& principal,
                                            std::string_view id);
-absl::StatusOr<std::vector<OperationView>> ListOperations(Services& services, std::string_view principal);
+absl::StatusOr<std::vector<OperationView>> ListOperations(Services& services, const Principal& principal);
 
 // Returns when the operation has ended, or as it is at `deadline`.
-absl::StatusOr<OperationView> WaitOperation(Services& services, std::string_view principal,
+absl::StatusOr<OperationView> WaitOperation(Services& services, const Principal& principal,
                                             std::string_view id, absl::Time deadline);
 
 // Calls `on_change` with each state seen until the operation has ended or `on_change` returns false.
-absl::Status WatchOperation(Services& services, std::string_view principal, std::string_view id,
+absl::Status WatchOperation(Services& services, const Principal& principal, std::string_view id,
                             const std::function<bool(const OperationView&)>& on_change);
 
 // Stops the operation: it will give no release, and its charge stands. Waits up to 10 s for it to end; one
 // that is still queued ends when a thread takes it up. An operation that no process works on is forfeited
 // too. One that has ended is returned as it is.
-absl::StatusOr<OperationView> CancelOperation(Services& services, std::string_view principal,
+absl::StatusOr<OperationView> CancelOperation(Services& services, const Principal& principal,
                                               std::string_view id);
 
 }  // namespace curator::service

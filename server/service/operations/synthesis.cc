@@ -160,7 +160,7 @@ struct Run {
 
 // The event that the request was charged for, when it is a repetition.
 absl::StatusOr<std::optional<dp::Event>> ChargedBefore(ledger::Ledger& ledger, const DatasetView& dataset,
-                                                       std::string_view principal,
+                                                       const Principal& principal,
                                                        std::string_view request_id) {
   ASSIGN_OR_RETURN(const std::optional<ledger::Charge> charge,
                    FindEarlier(ledger, dataset, principal, request_id, kSynthesisKind));

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "base/principal.h"
 #include "dp/sensitivity/spend.h"
 #include "dp/synthesis/synthesizer.h"
 #include "service/access.h"
@@ -21,7 +22,7 @@
 namespace curator::service {
 
 struct SynthesisRequest {
-  std::string principal;
+  Principal principal;
   std::string dataset;
   std::string method;
   dp::Spend spend;

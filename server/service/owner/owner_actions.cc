@@ -9,7 +9,7 @@
 namespace curator::service {
 
 absl::StatusOr<dp::OwnerView> OwnerActions::Open(Services& services, const DatasetView& dataset,
-                                                 std::string_view principal, std::string_view what) {
+                                                 const Principal& principal, std::string_view what) {
   RETURN_IF_ERROR(CheckOwner(dataset.record, principal));
   if (dataset.record.is_public)
     return absl::FailedPreconditionError(absl::StrCat("dataset \"", dataset.record.name, "\" is public"));

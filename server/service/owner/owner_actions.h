@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
+#include "base/principal.h"
 #include "dp/kernel/owner/owner_view.h"
 #include "ledger/ledger.h"
 #include "service/access.h"
@@ -22,7 +23,7 @@ class OwnerActions {
   // FAILED_PRECONDITION for a public dataset or one that is not sealed; those of Ledger::RecordOwnerAction().
   // After an error no record has been accessed.
   static absl::StatusOr<dp::OwnerView> Open(Services& services, const DatasetView& dataset,
-                                            std::string_view principal, std::string_view what);
+                                            const Principal& principal, std::string_view what);
 };
 
 }  // namespace curator::service

@@ -226,7 +226,7 @@ absl::StatusOr<Evaluation> EvaluateRelease(Services& services, const EvaluationR
 }
 
 absl::StatusOr<int64_t> CountRows(Services& services, const std::string& request_id,
-                                  const std::string& principal, const std::string& dataset, Intent intent) {
+                                  const Principal& principal, const std::string& dataset, Intent intent) {
   RETURN_IF_ERROR(CheckRequestId(request_id));
   ASSIGN_OR_RETURN(const DatasetView view, FindOwned(services.ledger, principal, dataset));
   if (intent == Intent::kValidateOnly) return 0;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "base/principal.h"
 #include "dp/kernel/owner/nested_risk.h"
 #include "service/access.h"
 #include "service/services.h"
@@ -18,7 +19,7 @@ namespace curator::service {
 
 struct EvaluationRequest {
   std::string request_id;
-  std::string principal;
+  Principal principal;
   std::string dataset;
   std::string release_id;       // a synthetic release of this dataset
   std::vector<std::string> by;  // attributes whose bins are the groups; the whole table when empty
@@ -51,14 +52,14 @@ absl::StatusOr<Evaluation> EvaluateRelease(Services& services, const EvaluationR
 
 // Private: the exact number of records in all sealed parts.
 absl::StatusOr<int64_t> CountRows(Services& services, const std::string& request_id,
-                                  const std::string& principal, const std::string& dataset, Intent intent);
+                                  const Principal& principal, const std::string& dataset, Intent intent);
 
 // The parameters over which sensitivities are taken (dp/kernel/owner/nested_risk.h).
 enum class RiskGridKind { kAroundFit, kWithinBounds };
 
 struct RiskRequest {
   std::string request_id;
-  std::string principal;
+  Principal principal;
   std::string dataset;  // its schema has a nesting
   RiskGridKind grid = RiskGridKind::kAroundFit;
 };

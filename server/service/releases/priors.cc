@@ -94,7 +94,7 @@ absl::StatusOr<Prior> FromDataset(Services& services, const DatasetView& dataset
 
 }  // namespace
 
-absl::StatusOr<Prior> ResolvePrior(Services& services, std::string_view principal, const dp::Domain& domain,
+absl::StatusOr<Prior> ResolvePrior(Services& services, const Principal& principal, const dp::Domain& domain,
                                    const std::string& name) {
   if (IsUuid(name)) {
     const absl::StatusOr<ReleaseView> release = GetRelease(services, principal, name);

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
+#include "base/principal.h"
 #include "dp/data/public_table.h"
 #include "dp/domain/domain.h"
 #include "service/services.h"
@@ -28,7 +29,7 @@ struct Prior {
 // Errors, all INVALID_ARGUMENT ("settings.prior"): no such dataset or release that `principal` may see; a
 // private dataset; one that is not sealed; a release that is not a model; an attribute that is missing or has
 // other bins.
-absl::StatusOr<Prior> ResolvePrior(Services& services, std::string_view principal, const dp::Domain& domain,
+absl::StatusOr<Prior> ResolvePrior(Services& services, const Principal& principal, const dp::Domain& domain,
                                    const std::string& name);
 
 }  // namespace curator::service

@@ -74,7 +74,7 @@ std::string PrintedBin(const dp::Attribute& attribute, uint32_t code, BinStyle s
 
 }  // namespace
 
-absl::StatusOr<ReleaseView> GetRelease(Services& services, std::string_view principal,
+absl::StatusOr<ReleaseView> GetRelease(Services& services, const Principal& principal,
                                        std::string_view release_id) {
   absl::StatusOr<ledger::Release> release = services.ledger.GetRelease(release_id);
   if (absl::IsNotFound(release.status())) return NoSuchRelease();
@@ -106,7 +106,7 @@ absl::StatusOr<ReleaseView> GetRelease(Services& services, std::string_view prin
   return view;
 }
 
-absl::StatusOr<std::vector<std::string>> ShareRelease(Services& services, std::string_view principal,
+absl::StatusOr<std::vector<std::string>> ShareRelease(Services& services, const Principal& principal,
                                                       std::string_view release_id, std::string_view grantee,
                                                       Intent intent) {
   ASSIGN_OR_RETURN(const ReleaseView view, GetRelease(services, principal, release_id));
@@ -115,9 +115,9 @@ absl::StatusOr<std::vector<std::string>> ShareRelease(Services& services, std::s
     return absl::PermissionDeniedError(
         "only the principal who paid for a release, or the owner of its dataset, can share it");
   }
-  RETURN_IF_ERROR(CheckPrincipal(grantee));
+  RETURN_IF_ERROR(CheckPrincipalName(grantee));
   // Only the owner learns who may see the dataset. For a grantee without access the share has no effect.
-  if (dataset.owner == principal && !MaySee(dataset, grantee)) {
+  if (dataset.owner == principal.name() && !MaySee(dataset, grantee)) {
     return InvalidField("principal", absl::StrCat("\"", std::string(grantee), "\" does not see dataset \"",
                                                   dataset.name, "\": its owner has to grant access first"));
   }
@@ -127,7 +127,7 @@ absl::StatusOr<std::vector<std::string>> ShareRelease(Services& services, std::s
   return shared.shared_with;
 }
 
-absl::StatusOr<std::vector<ReleaseListing>> ListReleases(Services& services, std::string_view principal,
+absl::StatusOr<std::vector<ReleaseListing>> ListReleases(Services& services, const Principal& principal,
                                                          std::string_view dataset) {
   ASSIGN_OR_RETURN(const DatasetView view, FindVisible(services.ledger, principal, dataset));
   ASSIGN_OR_RETURN(std::vector<ledger::Release> releases, services.ledger.ListReleases(view.record.id));

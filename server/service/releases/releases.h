@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "base/principal.h"
 #include "dp/synthesis/synthesizer.h"
 #include "dp/workload/release.h"
 #include "service/access.h"
@@ -31,14 +32,14 @@ struct ReleaseView {
 
 // For the principal who paid for the release, the dataset's owner, and those with whom one of the two shared
 // it; NOT_FOUND for all others.
-absl::StatusOr<ReleaseView> GetRelease(Services& services, std::string_view principal,
+absl::StatusOr<ReleaseView> GetRelease(Services& services, const Principal& principal,
                                        std::string_view release_id);
 
 // Lets `grantee`, who may see the dataset, read the release too. For the principal who paid for it and for
 // the dataset's owner. Returns all with whom it was shared. Errors: NOT_FOUND when `principal` may not read
 // the release; PERMISSION_DENIED when it was only shared with them; INVALID_ARGUMENT ("principal") when the
 // owner names a grantee who may not see the dataset.
-absl::StatusOr<std::vector<std::string>> ShareRelease(Services& services, std::string_view principal,
+absl::StatusOr<std::vector<std::string>> ShareRelease(Services& services, const Principal& principal,
                                                       std::string_view release_id, std::string_view grantee,
                                                       Intent intent);
 
@@ -46,7 +47,7 @@ struct ReleaseListing {
   ledger::Release release;  // without its payload
   std::string request_id;
 };
-absl::StatusOr<std::vector<ReleaseListing>> ListReleases(Services& services, std::string_view principal,
+absl::StatusOr<std::vector<ReleaseListing>> ListReleases(Services& services, const Principal& principal,
                                                          std::string_view dataset);
 
 // A query set, answered by a model: estimates for each of its groups, in counts; and the standard deviation

@@ -196,7 +196,7 @@ std::optional<dp::WorkloadRelease> AnsweredBy(const dp::Domain& domain, const dp
 
 absl::StatusOr<std::optional<FreeAnswer>> FindFreeAnswer(Services& services, const DatasetView& dataset,
                                                          const RequestScope& scope,
-                                                         std::string_view principal,
+                                                         const Principal& principal,
                                                          const std::vector<dp::AskedSet>& asked) {
   ASSIGN_OR_RETURN(std::vector<ledger::Release> releases, services.ledger.ListReleases(dataset.record.id));
   std::erase_if(releases, [&](const ledger::Release& release) {

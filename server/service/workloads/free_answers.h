@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "base/principal.h"
 #include "dp/workload/release.h"
 #include "service/access.h"
 #include "service/charges/request_scope.h"
@@ -36,7 +37,7 @@ inline constexpr int kMostReadReleases = 64;
 inline constexpr int64_t kMostReadBytes = int64_t{1} << 26;
 absl::StatusOr<std::optional<FreeAnswer>> FindFreeAnswer(Services& services, const DatasetView& dataset,
                                                          const RequestScope& scope,
-                                                         std::string_view principal,
+                                                         const Principal& principal,
                                                          const std::vector<dp::AskedSet>& asked);
 
 }  // namespace curator::service

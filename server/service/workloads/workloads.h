@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "base/principal.h"
 #include "dp/sensitivity/spend.h"
 #include "dp/workload/asked_set.h"
 #include "dp/workload/post_processing.h"
@@ -25,7 +26,7 @@
 namespace curator::service {
 
 struct WorkloadRequest {
-  std::string principal;
+  Principal principal;
   std::string dataset;
   std::vector<QuerySetRequest> queries;
   dp::Spend spend;
