@@ -68,8 +68,9 @@ absl::Duration LifetimeOf(const google::protobuf::Duration& lifetime) {
 }
 
 absl::StatusOr<service::ReservationRequest> FromProto(const v1::ReserveBudgetRequest& request) {
-  service::ReservationRequest result{.request_id = request.request_id(),
-                                     .dataset = request.dataset(),
+  ASSIGN_OR_RETURN(RequestId request_id, RequestId::Parse(request.request_id()));
+  service::ReservationRequest result{.request_id = std::move(request_id),
+                                     .dataset = DatasetName(request.dataset()),
                                      .summary = request.summary(),
                                      .lifetime = kDefaultLifetime};
   ASSIGN_OR_RETURN(result.event, EventAt(request.event(), "event"));
@@ -97,8 +98,9 @@ absl::Status Respond(service::Services& services, const absl::StatusOr<service::
 absl::Status EstimateCost(service::Services& services, const Call& call,
                           const v1::EstimateCostRequest& request, v1::EstimateCostResponse& response) {
   ASSIGN_OR_RETURN(const dp::Event event, EventAt(request.event(), "event"));
-  ASSIGN_OR_RETURN(const service::CostEstimate estimate,
-                   service::EstimateCost(services.ledger, call.principal(), request.dataset(), event));
+  ASSIGN_OR_RETURN(
+      const service::CostEstimate estimate,
+      service::EstimateCost(services.ledger, call.principal(), DatasetName(request.dataset()), event));
   for (v1::Cost& cost : ToProto(estimate.price, PriceTense::kWouldCost))
     *response.add_costs() = std::move(cost);
   response.set_event(estimate.event);

@@ -19,8 +19,9 @@ absl::Status GetBudget(service::Services& services, const Call& call, const v1::
                        v1::GetBudgetResponse& response) {
   const auto detail =
       request.with_comparison() ? service::BudgetDetail::kWithComparison : service::BudgetDetail::kBalances;
-  ASSIGN_OR_RETURN(const service::BudgetView budget,
-                   service::GetBudget(services.ledger, call.principal(), request.dataset(), detail));
+  ASSIGN_OR_RETURN(
+      const service::BudgetView budget,
+      service::GetBudget(services.ledger, call.principal(), DatasetName(request.dataset()), detail));
   response = ToProto(budget);
   if (const std::optional<service::AccountView> largest =
           service::LargestPart(request.dataset(), budget.accounts)) {
@@ -33,7 +34,7 @@ absl::Status GetBudget(service::Services& services, const Call& call, const v1::
 absl::Status ListAccounts(service::Services& services, const Call& call,
                           const v1::ListAccountsRequest& request, v1::ListAccountsResponse& response) {
   ASSIGN_OR_RETURN(const service::BudgetView budget,
-                   service::GetBudget(services.ledger, call.principal(), request.dataset(),
+                   service::GetBudget(services.ledger, call.principal(), DatasetName(request.dataset()),
                                       service::BudgetDetail::kBalances));
   for (const service::AccountView& account : budget.accounts) *response.add_accounts() = ToProto(account);
   return absl::OkStatus();
@@ -46,10 +47,11 @@ absl::Status CreateAccount(service::Services& services, const Call& call,
   }
   const absl::StatusOr<dp::RuleSpec> limit = rpc::FromProto(request.limit());
   if (!limit.ok()) return WithinField("limit", limit.status());
+  ASSIGN_OR_RETURN(RequestId request_id, RequestId::Parse(request.request_id()));
   const service::AccountOrder order{
-      .request_id = request.request_id(),
+      .request_id = std::move(request_id),
       .principal = call.principal(),
-      .dataset = request.dataset(),
+      .dataset = DatasetName(request.dataset()),
       .is_group = request.has_group(),
       .holder = request.has_group() ? request.group().name() : request.analyst(),
       .members = {request.group().members().begin(), request.group().members().end()},
@@ -62,9 +64,10 @@ absl::Status CreateAccount(service::Services& services, const Call& call,
 
 absl::Status ProposeLimitChange(service::Services& services, const Call& call,
                                 const v1::ProposeLimitChangeRequest& request, v1::LimitProposal& response) {
-  service::LimitOrder order{.request_id = request.request_id(),
+  ASSIGN_OR_RETURN(RequestId request_id, RequestId::Parse(request.request_id()));
+  service::LimitOrder order{.request_id = std::move(request_id),
                             .principal = call.principal(),
-                            .dataset = request.dataset(),
+                            .dataset = DatasetName(request.dataset()),
                             .account = request.account(),
                             .epsilon = std::nullopt,
                             .delta = std::nullopt,
@@ -83,9 +86,9 @@ absl::Status ProposeLimitChange(service::Services& services, const Call& call,
 
 absl::Status ApproveLimitChange(service::Services& services, const Call& call,
                                 const v1::ApproveLimitChangeRequest& request, v1::LimitProposal& response) {
-  RETURN_IF_ERROR(service::CheckRequestId(request.request_id()));
+  RETURN_IF_ERROR(RequestId::Parse(request.request_id()).status());
   ASSIGN_OR_RETURN(const service::LimitView approved,
-                   service::ApproveLimit(services.ledger, call.principal(), request.dataset(),
+                   service::ApproveLimit(services.ledger, call.principal(), DatasetName(request.dataset()),
                                          request.proposal_id(), IntentOf(request)));
   response = ToProto(approved);
   return absl::OkStatus();
@@ -94,8 +97,9 @@ absl::Status ApproveLimitChange(service::Services& services, const Call& call,
 absl::Status ListLimitProposals(service::Services& services, const Call& call,
                                 const v1::ListLimitProposalsRequest& request,
                                 v1::ListLimitProposalsResponse& response) {
-  ASSIGN_OR_RETURN(const std::vector<service::LimitView> proposals,
-                   service::ListLimitProposals(services.ledger, call.principal(), request.dataset()));
+  ASSIGN_OR_RETURN(
+      const std::vector<service::LimitView> proposals,
+      service::ListLimitProposals(services.ledger, call.principal(), DatasetName(request.dataset())));
   for (const service::LimitView& proposal : proposals) *response.add_proposals() = ToProto(proposal);
   return absl::OkStatus();
 }
@@ -106,8 +110,9 @@ absl::Status ListLedgerEntries(service::Services& services, const Call& call,
   if (request.after_sequence() < 0) return InvalidField("after_sequence", "must not be negative");
   ledger::Page page{.after_seq = request.after_sequence()};
   while (true) {
-    ASSIGN_OR_RETURN(const std::vector<ledger::Entry> entries,
-                     service::ListLedgerEntries(services.ledger, call.principal(), request.dataset(), page));
+    ASSIGN_OR_RETURN(
+        const std::vector<ledger::Entry> entries,
+        service::ListLedgerEntries(services.ledger, call.principal(), DatasetName(request.dataset()), page));
     for (const ledger::Entry& entry : entries) {
       if (!writer.Write(ToProto(entry))) return ClientLeft();
     }
@@ -119,7 +124,7 @@ absl::Status ListLedgerEntries(service::Services& services, const Call& call,
 absl::Status VerifyLedger(service::Services& services, const Call& call,
                           const v1::VerifyLedgerRequest& request, v1::VerifyLedgerResponse& response) {
   ASSIGN_OR_RETURN(const service::VerifiedLedger verified,
-                   service::VerifyLedger(services.ledger, call.principal(), request.dataset()));
+                   service::VerifyLedger(services.ledger, call.principal(), DatasetName(request.dataset())));
   const ledger::Verification& verification = verified.verification;
   response.set_ok(verification.ok);
   response.set_entries_checked(verification.entries_checked);
@@ -138,8 +143,9 @@ absl::Status ListChainLinks(service::Services& services, const Call& call,
   if (request.after_sequence() < 0) return InvalidField("after_sequence", "must not be negative");
   ledger::Page page{.after_seq = request.after_sequence()};
   while (true) {
-    ASSIGN_OR_RETURN(const std::vector<service::LinkView> links,
-                     service::ListChainLinks(services.ledger, call.principal(), request.dataset(), page));
+    ASSIGN_OR_RETURN(
+        const std::vector<service::LinkView> links,
+        service::ListChainLinks(services.ledger, call.principal(), DatasetName(request.dataset()), page));
     for (const service::LinkView& link : links) {
       if (!writer.Write(ToProto(link))) return ClientLeft();
     }
@@ -150,9 +156,10 @@ absl::Status ListChainLinks(service::Services& services, const Call& call,
 
 absl::Status RepairLedger(service::Services& services, const Call& call,
                           const v1::RepairLedgerRequest& request, v1::RepairLedgerResponse& response) {
-  service::RepairRequest repair{.request_id = request.request_id(),
+  ASSIGN_OR_RETURN(RequestId request_id, RequestId::Parse(request.request_id()));
+  service::RepairRequest repair{.request_id = std::move(request_id),
                                 .principal = call.principal(),
-                                .dataset = request.dataset(),
+                                .dataset = DatasetName(request.dataset()),
                                 .reason = request.reason(),
                                 .receipts = {}};
   for (const v1::Receipt& receipt : request.receipts()) {

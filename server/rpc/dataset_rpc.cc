@@ -42,9 +42,10 @@ absl::StatusOr<service::NewDataset> FromProto(const v1::CreateDatasetRequest& re
   absl::StatusOr<dp::Schema> schema = rpc::FromProto(request.schema());
   if (!schema.ok()) return WithinField("schema", schema.status());
   ASSIGN_OR_RETURN(const dp::NeighbourRelation relation, rpc::FromProto(request.neighbours()));
-  service::NewDataset dataset{.request_id = request.request_id(),
+  ASSIGN_OR_RETURN(RequestId request_id, RequestId::Parse(request.request_id()));
+  service::NewDataset dataset{.request_id = std::move(request_id),
                               .principal = std::move(principal),
-                              .name = request.name(),
+                              .name = DatasetName(request.name()),
                               .schema = *std::move(schema),
                               .relation = relation,
                               .limit = std::nullopt,
@@ -65,9 +66,10 @@ absl::StatusOr<service::NewDataset> FromProto(const v1::CreateDatasetRequest& re
 
 absl::Status AddPart(service::Services& services, const Call& call, const v1::AddPartRequest& request,
                      v1::Dataset& response) {
-  service::PartOrder order{.request_id = request.request_id(),
+  ASSIGN_OR_RETURN(RequestId request_id, RequestId::Parse(request.request_id()));
+  service::PartOrder order{.request_id = std::move(request_id),
                            .principal = call.principal(),
-                           .dataset = request.dataset(),
+                           .dataset = DatasetName(request.dataset()),
                            .part = FromProto(request.part()),
                            .limit = std::nullopt};
   if (request.has_limit()) {
@@ -98,12 +100,13 @@ absl::Status ImportRecords(service::Services& services, const Call& call,
     return InvalidField("header", "must be the first message of an import");
   }
   const v1::ImportRecordsRequest::Header header = message.header();
+  ASSIGN_OR_RETURN(RequestId request_id, RequestId::Parse(header.request_id()));
   const records::ImportOptions options{.compression = CompressionOf(header.gzip())};
   ASSIGN_OR_RETURN(const std::unique_ptr<records::RecordImport> import,
                    service::BeginImport(services.ledger, services.store,
-                                        {.request_id = header.request_id(),
+                                        {.request_id = std::move(request_id),
                                          .principal = call.principal(),
-                                         .dataset = header.dataset(),
+                                         .dataset = DatasetName(header.dataset()),
                                          .part = header.part(),
                                          .options = options},
                                         IntentOf(header)));
@@ -121,10 +124,10 @@ absl::Status ImportRecords(service::Services& services, const Call& call,
 
 absl::Status SealDataset(service::Services& services, const Call& call, const v1::SealDatasetRequest& request,
                          v1::SealDatasetResponse& response) {
-  RETURN_IF_ERROR(service::CheckRequestId(request.request_id()));
+  RETURN_IF_ERROR(RequestId::Parse(request.request_id()).status());
   ASSIGN_OR_RETURN(const service::Sealed sealed,
-                   service::SealDataset(services.ledger, services.store, call.principal(), request.dataset(),
-                                        request.part(), IntentOf(request)));
+                   service::SealDataset(services.ledger, services.store, call.principal(),
+                                        DatasetName(request.dataset()), request.part(), IntentOf(request)));
   *response.mutable_dataset() = ToProto(sealed.dataset, call.principal());
   response.set_records(sealed.records);
   response.set_records_dropped(sealed.records_dropped);
@@ -133,15 +136,15 @@ absl::Status SealDataset(service::Services& services, const Call& call, const v1
 
 absl::Status GrantAccess(service::Services& services, const Call& call, const v1::GrantAccessRequest& request,
                          v1::GrantAccessResponse&) {
-  RETURN_IF_ERROR(service::CheckRequestId(request.request_id()));
-  return service::GrantAccess(services.ledger, call.principal(), request.dataset(), request.principal(),
-                              IntentOf(request));
+  RETURN_IF_ERROR(RequestId::Parse(request.request_id()).status());
+  return service::GrantAccess(services.ledger, call.principal(), DatasetName(request.dataset()),
+                              request.principal(), IntentOf(request));
 }
 
 absl::Status GetDataset(service::Services& services, const Call& call, const v1::GetDatasetRequest& request,
                         v1::Dataset& response) {
   ASSIGN_OR_RETURN(const service::DatasetView view,
-                   service::FindVisible(services.ledger, call.principal(), request.dataset()));
+                   service::FindVisible(services.ledger, call.principal(), DatasetName(request.dataset())));
   response = ToProto(view, call.principal());
   return absl::OkStatus();
 }
@@ -156,10 +159,10 @@ absl::Status ListDatasets(service::Services& services, const Call& call, const v
 
 absl::Status ArchiveDataset(service::Services& services, const Call& call,
                             const v1::ArchiveDatasetRequest& request, v1::Dataset& response) {
-  RETURN_IF_ERROR(service::CheckRequestId(request.request_id()));
+  RETURN_IF_ERROR(RequestId::Parse(request.request_id()).status());
   ASSIGN_OR_RETURN(const service::DatasetView view,
                    service::ArchiveDataset(services.ledger, services.store, call.principal(),
-                                           request.dataset(), IntentOf(request)));
+                                           DatasetName(request.dataset()), IntentOf(request)));
   response = ToProto(view, call.principal());
   return absl::OkStatus();
 }

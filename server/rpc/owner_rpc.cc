@@ -16,12 +16,12 @@ constexpr char kWarning[] =
 
 absl::Status Evaluate(service::Services& services, const Call& call, const v1::EvaluateRequest& request,
                       v1::EvaluateResponse& response) {
-  service::EvaluationRequest order;
-  order.principal = call.principal();
-  order.request_id = request.request_id();
-  order.dataset = request.dataset();
-  order.release_id = request.release_id();
-  order.by.assign(request.by().begin(), request.by().end());
+  ASSIGN_OR_RETURN(RequestId request_id, RequestId::Parse(request.request_id()));
+  service::EvaluationRequest order{.request_id = std::move(request_id),
+                                   .principal = call.principal(),
+                                   .dataset = DatasetName(request.dataset()),
+                                   .release_id = request.release_id(),
+                                   .by = {request.by().begin(), request.by().end()}};
   if (request.has_pairs()) order.pairs = request.pairs();
   if (request.has_bias_penalty()) order.bias_penalty = request.bias_penalty();
   ASSIGN_OR_RETURN(const service::Evaluation evaluation,
@@ -44,8 +44,10 @@ absl::Status Evaluate(service::Services& services, const Call& call, const v1::E
 
 absl::Status RowCounts(service::Services& services, const Call& call, const v1::RowCountsRequest& request,
                        v1::RowCountsResponse& response) {
-  ASSIGN_OR_RETURN(const int64_t records, service::CountRows(services, request.request_id(), call.principal(),
-                                                             request.dataset(), IntentOf(request)));
+  ASSIGN_OR_RETURN(const RequestId request_id, RequestId::Parse(request.request_id()));
+  ASSIGN_OR_RETURN(const int64_t records,
+                   service::CountRows(services, request_id, call.principal(), DatasetName(request.dataset()),
+                                      IntentOf(request)));
   response.set_records(records);
   response.set_warning(kWarning);
   return absl::OkStatus();
@@ -65,8 +67,10 @@ absl::StatusOr<service::RiskGridKind> FromProto(v1::RiskRequest::Grid grid) {
 
 absl::Status RiskReport(service::Services& services, const Call& call, const v1::RiskRequest& request,
                         v1::RiskResponse& response) {
-  service::RiskRequest order{
-      .request_id = request.request_id(), .principal = call.principal(), .dataset = request.dataset()};
+  ASSIGN_OR_RETURN(RequestId request_id, RequestId::Parse(request.request_id()));
+  service::RiskRequest order{.request_id = std::move(request_id),
+                             .principal = call.principal(),
+                             .dataset = DatasetName(request.dataset())};
   ASSIGN_OR_RETURN(order.grid, FromProto(request.grid()));
   ASSIGN_OR_RETURN(const service::RiskReport report, service::ReportRisk(services, order, IntentOf(request)));
   for (const dp::RiskRow& row : report.rows) {

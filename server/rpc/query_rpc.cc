@@ -25,9 +25,7 @@ std::optional<double> StatedLevel(const Request& request) {
 
 template <typename Request>
 absl::StatusOr<service::WorkloadRequest> FromProto(const Call& call, const Request& request) {
-  service::WorkloadRequest result;
-  result.principal = call.principal();
-  result.dataset = request.dataset();
+  service::WorkloadRequest result{.principal = call.principal(), .dataset = DatasetName(request.dataset())};
   ASSIGN_OR_RETURN(result.queries, rpc::FromProto(request.workload()));
   if (request.has_spend() && request.has_target())
     return InvalidField("target", "is given beside a spend: one of them says what is paid");
@@ -141,8 +139,9 @@ absl::Status AnswerWorkload(service::Services& services, const Call& call,
   ASSIGN_OR_RETURN(const double level, ConfidenceLevel(StatedLevel(request)));
   const dp::PostProcessing steps = rpc::FromProto(request.post_processing());
   const service::Intent intent = IntentOf(request);
+  ASSIGN_OR_RETURN(const RequestId request_id, RequestId::Parse(request.request_id()));
   ASSIGN_OR_RETURN(const service::WorkloadAnswer answer,
-                   service::AnswerWorkload(services, workload, steps, request.request_id(), intent));
+                   service::AnswerWorkload(services, workload, steps, request_id, intent));
   v1::AnswerChunk header =
       HeaderOf(answer.release, answer.request_id, answer.replayed, answer.price, answer.answer);
   if (answer.free_from) header.mutable_header()->add_free_from(*answer.free_from);
@@ -228,7 +227,7 @@ absl::Status GetRelease(service::Services& services, const Call& call, const v1:
 absl::Status ListReleases(service::Services& services, const Call& call,
                           const v1::ListReleasesRequest& request, v1::ListReleasesResponse& response) {
   ASSIGN_OR_RETURN(const std::vector<service::ReleaseListing> listings,
-                   service::ListReleases(services, call.principal(), request.dataset()));
+                   service::ListReleases(services, call.principal(), DatasetName(request.dataset())));
   for (const service::ReleaseListing& listing : listings) {
     *response.add_releases() = ReleaseProto(listing.release, request.dataset(), listing.request_id);
   }

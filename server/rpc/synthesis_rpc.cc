@@ -19,10 +19,8 @@ namespace {
 
 absl::StatusOr<service::SynthesisRequest> FromProto(const Call& call, const std::string& dataset,
                                                     const v1::SynthesisSpec& spec) {
-  service::SynthesisRequest request;
-  request.principal = call.principal();
-  request.dataset = dataset;
-  request.method = spec.method();
+  service::SynthesisRequest request{
+      .principal = call.principal(), .dataset = DatasetName(dataset), .method = spec.method()};
   request.settings.insert(spec.settings().begin(), spec.settings().end());
   ASSIGN_OR_RETURN(request.spend, rpc::FromProto(spec.spend()));
   ASSIGN_OR_RETURN(request.workload, rpc::FromProto(spec.workload()));
@@ -66,8 +64,9 @@ absl::Status CreateSynthesis(service::Services& services, const Call& call,
                              const v1::CreateSynthesisRequest& request, v1::Operation& response) {
   ASSIGN_OR_RETURN(const service::SynthesisRequest synthesis,
                    FromProto(call, request.dataset(), request.spec()));
+  ASSIGN_OR_RETURN(const RequestId request_id, RequestId::Parse(request.request_id()));
   ASSIGN_OR_RETURN(const service::OperationView operation,
-                   service::CreateSynthesis(services, synthesis, request.request_id(), IntentOf(request)));
+                   service::CreateSynthesis(services, synthesis, request_id, IntentOf(request)));
   response = ToProto(operation);
   return absl::OkStatus();
 }

@@ -39,15 +39,6 @@ absl::StatusOr<DatasetView> ViewOf(ledger::Dataset record) {
   return DatasetView{std::move(record), std::move(schema), bound};
 }
 
-absl::Status CheckRequestId(std::string_view request_id) {
-  // One spelling per id: the ledger would take upper case for another request.
-  const bool is_lower_case =
-      std::none_of(request_id.begin(), request_id.end(), [](char c) { return c >= 'A' && c <= 'Z'; });
-  if (IsUuid(request_id) && is_lower_case) return absl::OkStatus();
-  return InvalidField("request_id",
-                      "must be a UUID in lower case, such as \"3f2504e0-4f89-41d3-9a0c-0305e82c3301\"");
-}
-
 std::string_view RelationName(dp::NeighbourRelation relation) {
   return relation == dp::NeighbourRelation::kReplaceOne ? kReplaceOne : kAddRemove;
 }
@@ -90,16 +81,16 @@ absl::Status CheckAcceptsRequest(ledger::Ledger& ledger, const ledger::Dataset& 
 }
 
 absl::StatusOr<DatasetView> FindVisible(ledger::Ledger& ledger, const Principal& principal,
-                                        std::string_view name) {
-  absl::StatusOr<ledger::Dataset> dataset = ledger.GetDataset(name);
-  if (absl::IsNotFound(dataset.status())) return NoSuchDataset(name);
+                                        const DatasetName& name) {
+  absl::StatusOr<ledger::Dataset> dataset = ledger.GetDataset(name.text());
+  if (absl::IsNotFound(dataset.status())) return NoSuchDataset(name.text());
   RETURN_IF_ERROR(dataset.status());
-  if (!MaySee(*dataset, principal.name())) return NoSuchDataset(name);
+  if (!MaySee(*dataset, principal.name())) return NoSuchDataset(name.text());
   return ViewOf(*std::move(dataset));
 }
 
 absl::StatusOr<DatasetView> FindOwned(ledger::Ledger& ledger, const Principal& principal,
-                                      std::string_view name) {
+                                      const DatasetName& name) {
   ASSIGN_OR_RETURN(DatasetView view, FindVisible(ledger, principal, name));
   RETURN_IF_ERROR(CheckOwner(view.record, principal));
   return view;

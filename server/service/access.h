@@ -8,6 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "base/principal.h"
+#include "base/request_names.h"
 #include "dp/domain/domain.h"
 #include "ledger/ledger.h"
 
@@ -15,9 +16,6 @@ namespace curator::service {
 
 // Whether a call is carried out, or only checked.
 enum class Intent { kDo, kValidateOnly };
-
-// Errors: INVALID_ARGUMENT (request_id) unless it is a UUID in its 36-character form with lower-case digits.
-absl::Status CheckRequestId(std::string_view request_id);
 
 // ---- Datasets
 
@@ -46,11 +44,11 @@ absl::Status CheckOwner(const ledger::Dataset& dataset, const Principal& princip
 
 // The dataset for its owner and grantees; NOT_FOUND for all others.
 absl::StatusOr<DatasetView> FindVisible(ledger::Ledger& ledger, const Principal& principal,
-                                        std::string_view name);
+                                        const DatasetName& name);
 
 // The dataset for its owner; PERMISSION_DENIED for grantees; NOT_FOUND for all others.
 absl::StatusOr<DatasetView> FindOwned(ledger::Ledger& ledger, const Principal& principal,
-                                      std::string_view name);
+                                      const DatasetName& name);
 
 // The dataset of a release or charge, under the same rule as FindVisible().
 absl::StatusOr<DatasetView> FindVisibleById(ledger::Ledger& ledger, const Principal& principal,

@@ -164,7 +164,6 @@ absl::StatusOr<ledger::AccountSpec> AccountUnder(const dp::RuleSpec& limit, ledg
 }
 
 absl::StatusOr<AccountView> CreateAccount(ledger::Ledger& ledger, const AccountOrder& order, Intent intent) {
-  RETURN_IF_ERROR(CheckRequestId(order.request_id));
   ASSIGN_OR_RETURN(const DatasetView dataset, FindOwned(ledger, order.principal, order.dataset));
   RETURN_IF_ERROR(CheckHolder(order.is_group ? "group.name" : "analyst", order.holder));
   absl::StatusOr<ledger::AccountSpec> spec = AccountUnder(
@@ -176,7 +175,7 @@ absl::StatusOr<AccountView> CreateAccount(ledger::Ledger& ledger, const AccountO
     RETURN_IF_ERROR(AccountsOf(ledger, dataset).status());
     return ViewOf(dataset, Unopened(*spec), order.principal);
   }
-  ASSIGN_OR_RETURN(const ledger::Account account, ledger.CreateAccount({.request_id = order.request_id,
+  ASSIGN_OR_RETURN(const ledger::Account account, ledger.CreateAccount({.request_id = order.request_id.text(),
                                                                         .dataset_id = dataset.record.id,
                                                                         .account = *std::move(spec),
                                                                         .actor = order.principal}));
@@ -184,17 +183,17 @@ absl::StatusOr<AccountView> CreateAccount(ledger::Ledger& ledger, const AccountO
 }
 
 absl::StatusOr<LimitView> ProposeLimit(ledger::Ledger& ledger, const LimitOrder& order, Intent intent) {
-  RETURN_IF_ERROR(CheckRequestId(order.request_id));
   ASSIGN_OR_RETURN(DatasetView dataset, FindOwned(ledger, order.principal, order.dataset));
   RETURN_IF_ERROR(CheckReason(order.reason));
   ASSIGN_OR_RETURN(const Limits limits, LimitsOf(ledger, std::move(dataset)));
   ASSIGN_OR_RETURN(const ledger::Account* account, NamedAccount(limits, order.account));
   ASSIGN_OR_RETURN(const dp::CounterAmount wanted, WantedLimit(*account, order));
   const ledger::CounterBalance& balance = *BalanceOf(*account, wanted.counter);
-  const bool is_repeated = std::any_of(
-      limits.proposals.begin(), limits.proposals.end(), [&](const ledger::LimitProposal& proposal) {
-        return proposal.proposed_by == order.principal.name() && proposal.request_id == order.request_id;
-      });
+  const bool is_repeated = std::any_of(limits.proposals.begin(), limits.proposals.end(),
+                                       [&](const ledger::LimitProposal& proposal) {
+                                         return proposal.proposed_by == order.principal.name() &&
+                                                proposal.request_id == order.request_id.text();
+                                       });
   if (!is_repeated) {
     RETURN_IF_ERROR(CheckIsUseful(AccountName(limits.dataset, *account), balance, wanted.amount));
   }
@@ -208,7 +207,7 @@ absl::StatusOr<LimitView> ProposeLimit(ledger::Ledger& ledger, const LimitOrder&
                                  .proposed_by = order.principal.name(),
                                  .approved_by = {}};
   if (intent == Intent::kDo) {
-    ASSIGN_OR_RETURN(proposal, ledger.ProposeLimit({.request_id = order.request_id,
+    ASSIGN_OR_RETURN(proposal, ledger.ProposeLimit({.request_id = order.request_id.text(),
                                                     .account_id = account->id,
                                                     .counter = wanted.counter,
                                                     .new_limit = wanted.amount,
@@ -219,7 +218,7 @@ absl::StatusOr<LimitView> ProposeLimit(ledger::Ledger& ledger, const LimitOrder&
 }
 
 absl::StatusOr<LimitView> ApproveLimit(ledger::Ledger& ledger, const Principal& principal,
-                                       std::string_view dataset, std::string_view proposal_id,
+                                       const DatasetName& dataset, std::string_view proposal_id,
                                        Intent intent) {
   ASSIGN_OR_RETURN(DatasetView view, FindVisible(ledger, principal, dataset));
   ASSIGN_OR_RETURN(const Limits limits, LimitsOf(ledger, std::move(view)));
@@ -227,7 +226,7 @@ absl::StatusOr<LimitView> ApproveLimit(ledger::Ledger& ledger, const Principal& 
       std::find_if(limits.proposals.begin(), limits.proposals.end(),
                    [&](const ledger::LimitProposal& proposal) { return proposal.id == proposal_id; });
   if (found == limits.proposals.end()) {
-    return absl::NotFoundError(absl::StrCat("there is no such proposal for dataset ", std::string(dataset)));
+    return absl::NotFoundError(absl::StrCat("there is no such proposal for dataset ", dataset.text()));
   }
   ASSIGN_OR_RETURN(const ledger::Account* account, AccountOf(limits, *found));
   RETURN_IF_ERROR(CheckMayApprove(*account, *found, principal));
@@ -237,7 +236,7 @@ absl::StatusOr<LimitView> ApproveLimit(ledger::Ledger& ledger, const Principal& 
 }
 
 absl::StatusOr<std::vector<LimitView>> ListLimitProposals(ledger::Ledger& ledger, const Principal& principal,
-                                                          std::string_view dataset) {
+                                                          const DatasetName& dataset) {
   ASSIGN_OR_RETURN(DatasetView view, FindVisible(ledger, principal, dataset));
   ASSIGN_OR_RETURN(const Limits limits, LimitsOf(ledger, std::move(view)));
   std::vector<LimitView> views;

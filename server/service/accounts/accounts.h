@@ -13,6 +13,7 @@
 
 #include "absl/status/statusor.h"
 #include "base/principal.h"
+#include "base/request_names.h"
 #include "dp/accounting/rule.h"
 #include "ledger/ledger.h"
 #include "service/access.h"
@@ -21,9 +22,9 @@
 namespace curator::service {
 
 struct AccountOrder {
-  std::string request_id;
+  RequestId request_id;
   Principal principal;
-  std::string dataset;
+  DatasetName dataset;
   bool is_group = false;
   std::string holder;                // the analyst, or the group's name
   std::vector<std::string> members;  // of the group, in any order
@@ -40,9 +41,9 @@ absl::StatusOr<AccountView> CreateAccount(ledger::Ledger& ledger, const AccountO
 
 // A proposed promise under the account's own rule. Exactly one of epsilon and delta is set.
 struct LimitOrder {
-  std::string request_id;
+  RequestId request_id;
   Principal principal;
-  std::string dataset;
+  DatasetName dataset;
   std::string account;  // "dataset/census/analyst/ana"; empty for the dataset's own
   std::optional<dp::Epsilon> epsilon;
   std::optional<dp::Delta> delta;
@@ -67,10 +68,11 @@ absl::StatusOr<LimitView> ProposeLimit(ledger::Ledger& ledger, const LimitOrder&
 // For all who may see the dataset, except the proposer and those whose own account it is (CheckMayApprove()).
 // With Intent::kValidateOnly anyone who knows the proposal's id may view it; it reveals no balance.
 absl::StatusOr<LimitView> ApproveLimit(ledger::Ledger& ledger, const Principal& principal,
-                                       std::string_view dataset, std::string_view proposal_id, Intent intent);
+                                       const DatasetName& dataset, std::string_view proposal_id,
+                                       Intent intent);
 
 // The proposals for the accounts that the principal may see, in any state, newest first.
 absl::StatusOr<std::vector<LimitView>> ListLimitProposals(ledger::Ledger& ledger, const Principal& principal,
-                                                          std::string_view dataset);
+                                                          const DatasetName& dataset);
 
 }  // namespace curator::service

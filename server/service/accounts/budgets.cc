@@ -126,7 +126,7 @@ absl::StatusOr<AccountView> ViewOf(const DatasetView& dataset, const ledger::Acc
 }
 
 absl::StatusOr<BudgetView> GetBudget(ledger::Ledger& ledger, const Principal& principal,
-                                     std::string_view dataset, BudgetDetail detail) {
+                                     const DatasetName& dataset, BudgetDetail detail) {
   ASSIGN_OR_RETURN(const DatasetView view, FindVisible(ledger, principal, dataset));
   ASSIGN_OR_RETURN(const std::vector<ledger::Account> accounts, AccountsOf(ledger, view));
   const absl::StatusOr<ledger::Charge> last = ledger.LatestCharge(view.record.id, principal);
@@ -171,7 +171,7 @@ std::optional<AccountView> LargestPart(std::string_view dataset, const std::vect
 
 absl::StatusOr<std::vector<ledger::Entry>> ListLedgerEntries(ledger::Ledger& ledger,
                                                              const Principal& principal,
-                                                             std::string_view dataset,
+                                                             const DatasetName& dataset,
                                                              const ledger::Page& page) {
   ASSIGN_OR_RETURN(const DatasetView view, FindOwned(ledger, principal, dataset));
   return ledger.ListEntries(view.record.id, page);
@@ -205,7 +205,7 @@ std::string Summary(const ledger::Entry& entry) {
 }
 
 absl::StatusOr<std::vector<LinkView>> ListChainLinks(ledger::Ledger& ledger, const Principal& principal,
-                                                     std::string_view dataset, const ledger::Page& page) {
+                                                     const DatasetName& dataset, const ledger::Page& page) {
   ASSIGN_OR_RETURN(const DatasetView view, FindVisible(ledger, principal, dataset));
   ASSIGN_OR_RETURN(std::vector<ledger::Entry> entries, ledger.ListEntries(view.record.id, page));
   std::vector<LinkView> links;
@@ -217,7 +217,7 @@ absl::StatusOr<std::vector<LinkView>> ListChainLinks(ledger::Ledger& ledger, con
 }
 
 absl::StatusOr<VerifiedLedger> VerifyLedger(ledger::Ledger& ledger, const Principal& principal,
-                                            std::string_view dataset) {
+                                            const DatasetName& dataset) {
   ASSIGN_OR_RETURN(const DatasetView view, FindVisible(ledger, principal, dataset));
   VerifiedLedger verified{.verification = {}, .dataset_id = view.record.id};
   ASSIGN_OR_RETURN(verified.verification, ledger.Verify(view.record.id));

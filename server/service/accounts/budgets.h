@@ -12,6 +12,7 @@
 
 #include "absl/status/statusor.h"
 #include "base/principal.h"
+#include "base/request_names.h"
 #include "dp/accounting/comparison.h"
 #include "dp/accounting/rule.h"
 #include "dp/accounting/units.h"
@@ -74,7 +75,7 @@ struct BudgetView {
 enum class BudgetDetail { kBalances, kWithComparison };
 
 absl::StatusOr<BudgetView> GetBudget(ledger::Ledger& ledger, const Principal& principal,
-                                     std::string_view dataset, BudgetDetail detail);
+                                     const DatasetName& dataset, BudgetDetail detail);
 
 // The delta at which histories are compared when the account promises none.
 inline constexpr dp::Delta kDeltaComparedUnderPure(1'000'000'000);  // 1e-9
@@ -85,7 +86,7 @@ std::optional<AccountView> LargestPart(std::string_view dataset, const std::vect
 
 absl::StatusOr<std::vector<ledger::Entry>> ListLedgerEntries(ledger::Ledger& ledger,
                                                              const Principal& principal,
-                                                             std::string_view dataset,
+                                                             const DatasetName& dataset,
                                                              const ledger::Page& page);
 
 // One line for display: the content of the entry beyond its kind. Empty when there is none.
@@ -98,13 +99,13 @@ struct LinkView {
   bool shows_content = false;
 };
 absl::StatusOr<std::vector<LinkView>> ListChainLinks(ledger::Ledger& ledger, const Principal& principal,
-                                                     std::string_view dataset, const ledger::Page& page);
+                                                     const DatasetName& dataset, const ledger::Page& page);
 
 struct VerifiedLedger {
   ledger::Verification verification;
   std::string dataset_id;
 };
 absl::StatusOr<VerifiedLedger> VerifyLedger(ledger::Ledger& ledger, const Principal& principal,
-                                            std::string_view dataset);
+                                            const DatasetName& dataset);
 
 }  // namespace curator::service

@@ -55,21 +55,20 @@ struct Priced {
 
 absl::StatusOr<Priced> PriceReservation(ledger::Ledger& ledger, const Principal& principal,
                                         const ReservationRequest& reservation) {
-  RETURN_IF_ERROR(CheckRequestId(reservation.request_id));
   if (reservation.summary.size() > kMaxSummaryLength) {
     return InvalidField("summary", absl::StrCat("is longer than ", kMaxSummaryLength, " bytes"));
   }
   RETURN_IF_ERROR(CheckLifetime(reservation.lifetime));
   RETURN_IF_ERROR(WithinField("event", dp::ValidateEvent(reservation.event)));
   ASSIGN_OR_RETURN(const DatasetView dataset, FindVisible(ledger, principal, reservation.dataset));
-  RETURN_IF_ERROR(CheckAcceptsRequest(ledger, dataset.record, principal, reservation.request_id));
+  RETURN_IF_ERROR(CheckAcceptsRequest(ledger, dataset.record, principal, reservation.request_id.text()));
   ASSIGN_OR_RETURN(const RequestScope scope,
-                   OutsideScopeOf(ledger, dataset, principal, reservation.request_id));
+                   OutsideScopeOf(ledger, dataset, principal, reservation.request_id.text()));
   ASSIGN_OR_RETURN(Price price, PriceOf(dataset, scope.accounts, reservation.event));
   Priced priced{.request = {.dataset_id = dataset.record.id,
                             .dataset_version = scope.version,
                             .principal = principal,
-                            .request_id = reservation.request_id,
+                            .request_id = reservation.request_id.text(),
                             .fingerprint = ReservationFingerprint(dataset, reservation.event),
                             .kind = kReservationKind,
                             .event = codec::EncodeEvent(reservation.event),
@@ -101,7 +100,7 @@ absl::StatusOr<std::vector<ledger::Posting>> FinalCost(ledger::Ledger& ledger, c
 }  // namespace
 
 absl::StatusOr<CostEstimate> EstimateCost(ledger::Ledger& ledger, const Principal& principal,
-                                          std::string_view dataset, const dp::Event& event) {
+                                          const DatasetName& dataset, const dp::Event& event) {
   RETURN_IF_ERROR(WithinField("event", dp::ValidateEvent(event)));
   ASSIGN_OR_RETURN(const DatasetView view, FindVisible(ledger, principal, dataset));
   ASSIGN_OR_RETURN(const RequestScope scope, OutsideScopeOf(ledger, view, principal, ""));

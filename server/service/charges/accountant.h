@@ -16,6 +16,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "base/principal.h"
+#include "base/request_names.h"
 #include "dp/accounting/event.h"
 #include "ledger/ledger.h"
 #include "service/access.h"
@@ -28,8 +29,8 @@ inline constexpr size_t kMaxReservations = 1000;           // in one call
 inline constexpr absl::Duration kMaxReservationLifetime = absl::Hours(24 * 366);
 
 struct ReservationRequest {
-  std::string request_id;
-  std::string dataset;
+  RequestId request_id;
+  DatasetName dataset;
   dp::Event event;
   std::string summary;
   absl::Duration lifetime;
@@ -49,7 +50,7 @@ struct CostEstimate {
 };
 
 absl::StatusOr<CostEstimate> EstimateCost(ledger::Ledger& ledger, const Principal& principal,
-                                          std::string_view dataset, const dp::Event& event);
+                                          const DatasetName& dataset, const dp::Event& event);
 
 // Reserves all of `requests`, or none. With Intent::kValidateOnly the views hold prices and no charges.
 absl::StatusOr<std::vector<ChargeView>> ReserveBudget(ledger::Ledger& ledger, const Principal& principal,

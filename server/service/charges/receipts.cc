@@ -94,7 +94,6 @@ absl::StatusOr<ledger::LostCharge> ChargeOfReceipt(ledger::Ledger& ledger, const
 
 absl::StatusOr<RepairView> RepairLedger(ledger::Ledger& ledger, const host::ReceiptSigner& signer,
                                         const RepairRequest& request, Intent intent) {
-  RETURN_IF_ERROR(CheckRequestId(request.request_id));
   ASSIGN_OR_RETURN(const DatasetView dataset, FindOwned(ledger, request.principal, request.dataset));
   if (request.reason.empty()) return InvalidField("reason", "say why: it stays in the history");
   ledger::RepairOrder order{.dataset_id = dataset.record.id,

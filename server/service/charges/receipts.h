@@ -12,6 +12,7 @@
 
 #include "absl/status/statusor.h"
 #include "base/principal.h"
+#include "base/request_names.h"
 #include "host/server_key.h"
 #include "ledger/ledger.h"
 #include "service/access.h"
@@ -35,9 +36,9 @@ absl::StatusOr<ledger::LostCharge> ChargeOfReceipt(ledger::Ledger& ledger, const
                                                    const Receipt& receipt);
 
 struct RepairRequest {
-  std::string request_id;
+  RequestId request_id;
   Principal principal;
-  std::string dataset;
+  DatasetName dataset;
   std::string reason;
   std::vector<Receipt> receipts;
 };

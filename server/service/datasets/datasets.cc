@@ -179,13 +179,12 @@ absl::Status CheckPartsFitOneTable(ledger::Ledger& ledger, records::DatasetStore
 }  // namespace
 
 absl::StatusOr<DatasetView> CreateDataset(ledger::Ledger& ledger, const NewDataset& dataset, Intent intent) {
-  RETURN_IF_ERROR(CheckRequestId(dataset.request_id));
-  RETURN_IF_ERROR(CheckDatasetName(dataset.name));
+  RETURN_IF_ERROR(CheckDatasetName(dataset.name.text()));
   RETURN_IF_ERROR(CheckWhoPays(dataset));
   RETURN_IF_ERROR(CheckPartition(dataset));
   const dp::UnitBound bound = dp::UnitBoundOf(dataset.schema, dataset.relation);
-  ledger::DatasetSpec spec{.request_id = dataset.request_id,
-                           .name = dataset.name,
+  ledger::DatasetSpec spec{.request_id = dataset.request_id.text(),
+                           .name = dataset.name.text(),
                            .owner = dataset.principal,
                            .schema = codec::EncodeSchema(dataset.schema),
                            .schema_hash = {},
@@ -200,14 +199,15 @@ absl::StatusOr<DatasetView> CreateDataset(ledger::Ledger& ledger, const NewDatas
   ASSIGN_OR_RETURN(spec.accounts, NewAccounts(dataset));
   ASSIGN_OR_RETURN(spec.parts, PartsOf(dataset));
   if (!dataset.successor_of.empty()) {
-    absl::StatusOr<DatasetView> predecessor = FindOwned(ledger, dataset.principal, dataset.successor_of);
+    absl::StatusOr<DatasetView> predecessor =
+        FindOwned(ledger, dataset.principal, DatasetName(dataset.successor_of));
     RETURN_IF_ERROR(predecessor.status());
     RETURN_IF_ERROR(CheckSuccessor(*predecessor, dataset, bound.max_records));
     spec.successor_of = predecessor->record.id;
   }
   if (intent == Intent::kValidateOnly) {
     DatasetView view{.record = {}, .schema = dataset.schema, .unit_bound = bound};
-    view.record.name = dataset.name;
+    view.record.name = dataset.name.text();
     view.record.owner = dataset.principal.name();
     view.record.neighbour_relation = spec.neighbour_relation;
     view.record.is_public = dataset.is_public;
@@ -230,7 +230,7 @@ absl::StatusOr<std::vector<DatasetView>> ListVisibleDatasets(ledger::Ledger& led
   return visible;
 }
 
-absl::Status GrantAccess(ledger::Ledger& ledger, const Principal& principal, std::string_view name,
+absl::Status GrantAccess(ledger::Ledger& ledger, const Principal& principal, const DatasetName& name,
                          std::string_view grantee, Intent intent) {
   ASSIGN_OR_RETURN(const DatasetView dataset, FindOwned(ledger, principal, name));
   RETURN_IF_ERROR(CheckPrincipalName(grantee));
@@ -239,7 +239,8 @@ absl::Status GrantAccess(ledger::Ledger& ledger, const Principal& principal, std
 }
 
 absl::StatusOr<DatasetView> ArchiveDataset(ledger::Ledger& ledger, records::DatasetStore& store,
-                                           const Principal& principal, std::string_view name, Intent intent) {
+                                           const Principal& principal, const DatasetName& name,
+                                           Intent intent) {
   ASSIGN_OR_RETURN(const DatasetView dataset, FindOwned(ledger, principal, name));
   if (intent == Intent::kValidateOnly) return dataset;
   RETURN_IF_ERROR(ledger.ArchiveDataset(dataset.record.id, principal));
@@ -253,7 +254,6 @@ absl::StatusOr<DatasetView> ArchiveDataset(ledger::Ledger& ledger, records::Data
 absl::StatusOr<std::unique_ptr<records::RecordImport>> BeginImport(ledger::Ledger& ledger,
                                                                    records::DatasetStore& store,
                                                                    const ImportOrder& order, Intent intent) {
-  RETURN_IF_ERROR(CheckRequestId(order.request_id));
   ASSIGN_OR_RETURN(const DatasetView dataset, FindOwned(ledger, order.principal, order.dataset));
   ASSIGN_OR_RETURN(const ImportTarget target, TargetOf(dataset, order.part));
   if (target.is_sealed || dataset.record.state == ledger::DatasetState::kArchived) {
@@ -263,11 +263,11 @@ absl::StatusOr<std::unique_ptr<records::RecordImport>> BeginImport(ledger::Ledge
   records::ImportOptions options = order.options;
   options.only = target.rows;
   if (intent == Intent::kValidateOnly) return records::CheckRecords(dataset.schema, options);
-  return store.BeginImport(target.stored_id, dataset.schema, order.request_id, options);
+  return store.BeginImport(target.stored_id, dataset.schema, order.request_id.text(), options);
 }
 
 absl::StatusOr<Sealed> SealDataset(ledger::Ledger& ledger, records::DatasetStore& store,
-                                   const Principal& principal, std::string_view name, std::string_view part,
+                                   const Principal& principal, const DatasetName& name, std::string_view part,
                                    Intent intent) {
   ASSIGN_OR_RETURN(const DatasetView dataset, FindOwned(ledger, principal, name));
   ASSIGN_OR_RETURN(const ImportTarget target, TargetOf(dataset, part));

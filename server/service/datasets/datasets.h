@@ -11,6 +11,7 @@
 
 #include "absl/status/statusor.h"
 #include "base/principal.h"
+#include "base/request_names.h"
 #include "dp/accounting/rule.h"
 #include "dp/domain/domain.h"
 #include "ledger/ledger.h"
@@ -32,9 +33,9 @@ struct Partition {
 };
 
 struct NewDataset {
-  std::string request_id;
+  RequestId request_id;
   Principal principal;
-  std::string name;
+  DatasetName name;
   dp::Schema schema;
   dp::NeighbourRelation relation = dp::NeighbourRelation::kAddRemove;
   std::optional<dp::RuleSpec> limit;  // absent for a public dataset and for a successor
@@ -49,18 +50,19 @@ absl::StatusOr<DatasetView> CreateDataset(ledger::Ledger& ledger, const NewDatas
 absl::StatusOr<std::vector<DatasetView>> ListVisibleDatasets(ledger::Ledger& ledger,
                                                              const Principal& principal);
 
-absl::Status GrantAccess(ledger::Ledger& ledger, const Principal& principal, std::string_view name,
+absl::Status GrantAccess(ledger::Ledger& ledger, const Principal& principal, const DatasetName& name,
                          std::string_view grantee, Intent intent);
 
 // Releases the memory of the dataset's tables too, once the requests that use them have ended.
 absl::StatusOr<DatasetView> ArchiveDataset(ledger::Ledger& ledger, records::DatasetStore& store,
-                                           const Principal& principal, std::string_view name, Intent intent);
+                                           const Principal& principal, const DatasetName& name,
+                                           Intent intent);
 
 // Opens an import into a dataset of the caller, or into a part of it, that is not sealed yet.
 struct ImportOrder {
-  std::string request_id;
+  RequestId request_id;
   Principal principal;
-  std::string dataset;
+  DatasetName dataset;
   std::string part;  // of a partitioned dataset; rows outside of it are rejected
   records::ImportOptions options;
 };
@@ -77,7 +79,7 @@ struct Sealed {
 
 // Seals the dataset, or the `part` of a partitioned one, whose parts are sealed one by one.
 absl::StatusOr<Sealed> SealDataset(ledger::Ledger& ledger, records::DatasetStore& store,
-                                   const Principal& principal, std::string_view name, std::string_view part,
+                                   const Principal& principal, const DatasetName& name, std::string_view part,
                                    Intent intent);
 
 // The number of cells of the domain, the product of its attributes' sizes, as an exact decimal of any length.

@@ -25,7 +25,8 @@ absl::Status CheckPartName(const std::string& field, const std::string& name) {
   const bool has_length = !name.empty() && name.size() <= kMaxPartNameLength;
   if (has_length && is_clean && name.front() != ' ' && name.back() != ' ') return absl::OkStatus();
   return InvalidField(
-      field, absl::StrCat("\"", name, "\" is not a valid part name: use 1 to 63 bytes without commas, '=' and '/'"));
+      field,
+      absl::StrCat("\"", name, "\" is not a valid part name: use 1 to 63 bytes without commas, '=' and '/'"));
 }
 
 // Bins by their labels.
@@ -153,7 +154,6 @@ absl::StatusOr<std::vector<ledger::PartSpec>> NewParts(const dp::Domain& domain,
 }
 
 absl::StatusOr<DatasetView> AddPart(ledger::Ledger& ledger, const PartOrder& order, Intent intent) {
-  RETURN_IF_ERROR(CheckRequestId(order.request_id));
   ASSIGN_OR_RETURN(const DatasetView dataset, FindOwned(ledger, order.principal, order.dataset));
   ASSIGN_OR_RETURN(const uint32_t attribute, PartitionAttribute(dataset));
   ASSIGN_OR_RETURN(const dp::RuleSpec most, LimitOfParts(ledger, dataset));
@@ -165,7 +165,7 @@ absl::StatusOr<DatasetView> AddPart(ledger::Ledger& ledger, const PartOrder& ord
   absl::StatusOr<ledger::PartSpec> spec = SpecOf(labels, order.part, order.limit.value_or(most));
   if (!spec.ok()) return WithinField("part", spec.status());
   if (intent == Intent::kValidateOnly) return dataset;
-  absl::StatusOr<ledger::Dataset> grown = ledger.AddPart({.request_id = order.request_id,
+  absl::StatusOr<ledger::Dataset> grown = ledger.AddPart({.request_id = order.request_id.text(),
                                                           .dataset_id = dataset.record.id,
                                                           .part = *std::move(spec),
                                                           .actor = order.principal});

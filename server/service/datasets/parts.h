@@ -12,6 +12,7 @@
 
 #include "absl/status/statusor.h"
 #include "base/principal.h"
+#include "base/request_names.h"
 #include "dp/accounting/rule.h"
 #include "dp/domain/domain.h"
 #include "ledger/ledger.h"
@@ -21,9 +22,9 @@
 namespace curator::service {
 
 struct PartOrder {
-  std::string request_id;
+  RequestId request_id;
   Principal principal;
-  std::string dataset;
+  DatasetName dataset;
   NamedPart part;
   // Under the rule of the dataset, and at most its limit; the same limit when absent.
   std::optional<dp::RuleSpec> limit;

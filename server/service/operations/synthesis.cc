@@ -203,13 +203,12 @@ absl::StatusOr<SynthesisEstimate> EstimateSynthesis(Services& services, const Sy
 }
 
 absl::StatusOr<OperationView> CreateSynthesis(Services& services, const SynthesisRequest& request,
-                                              const std::string& request_id, Intent intent) {
-  RETURN_IF_ERROR(CheckRequestId(request_id));
-  ASSIGN_OR_RETURN(SynthesisEstimate estimate, PlanAndPrice(services, request, request_id));
+                                              const RequestId& request_id, Intent intent) {
+  ASSIGN_OR_RETURN(SynthesisEstimate estimate, PlanAndPrice(services, request, request_id.text()));
   if (intent == Intent::kValidateOnly)
-    return OperationView{.dataset = request.dataset, .kind = kSynthesisKind};
+    return OperationView{.dataset = request.dataset.text(), .kind = kSynthesisKind};
   RETURN_IF_ERROR(
-      CheckAcceptsRequest(services.ledger, estimate.dataset.record, request.principal, request_id));
+      CheckAcceptsRequest(services.ledger, estimate.dataset.record, request.principal, request_id.text()));
 
   std::optional<WorkQueue::Place> place;
   const BackgroundDraw draw{.reserve = [&]() -> absl::Status {
@@ -224,7 +223,7 @@ absl::StatusOr<OperationView> CreateSynthesis(Services& services, const Synthesi
                                           absl::Now() + services.synthesis_timeout};
                                   services.work.Run(*std::move(place), std::move(run));
                                 }};
-  ChargeOrder order = OrderFor(estimate, request, request_id);
+  ChargeOrder order = OrderFor(estimate, request, request_id.text());
   ASSIGN_OR_RETURN(const std::string charge_id,
                    BeginOnce(services.requests, services.operations, services.ledger, services.sealer,
                              std::move(order), draw));

@@ -10,6 +10,7 @@
 
 #include "absl/status/statusor.h"
 #include "base/principal.h"
+#include "base/request_names.h"
 #include "dp/sensitivity/spend.h"
 #include "dp/synthesis/synthesizer.h"
 #include "service/access.h"
@@ -23,7 +24,7 @@ namespace curator::service {
 
 struct SynthesisRequest {
   Principal principal;
-  std::string dataset;
+  DatasetName dataset;
   std::string method;
   dp::Spend spend;
   std::map<std::string, std::string> settings;
@@ -50,6 +51,6 @@ absl::StatusOr<SynthesisEstimate> EstimateSynthesis(Services& services, const Sy
 // same operation: running, done, or (after its process was lost) resumed with the same draw. UNAVAILABLE, and
 // nothing is charged, when the queue is full.
 absl::StatusOr<OperationView> CreateSynthesis(Services& services, const SynthesisRequest& request,
-                                              const std::string& request_id, Intent intent);
+                                              const RequestId& request_id, Intent intent);
 
 }  // namespace curator::service

@@ -205,54 +205,53 @@ dp::RiskGrid GridFor(RiskGridKind kind, const std::vector<dp::RiskGroup>& groups
 
 absl::StatusOr<Evaluation> EvaluateRelease(Services& services, const EvaluationRequest& request,
                                            Intent intent) {
-  RETURN_IF_ERROR(CheckRequestId(request.request_id));
   ASSIGN_OR_RETURN(const DatasetView dataset, FindOwned(services.ledger, request.principal, request.dataset));
   if (request.pairs < 1 || request.pairs > kMostPairs)
     return InvalidField("pairs", absl::StrCat("must be from 1 to ", kMostPairs));
   if (request.bias_penalty < 1) return InvalidField("bias_penalty", "must be at least 1");
   ASSIGN_OR_RETURN(const ReleaseView release, GetRelease(services, request.principal, request.release_id));
   if (release.dataset.record.id != dataset.record.id)
-    return InvalidField("release_id", absl::StrCat("is not of dataset \"", request.dataset, "\""));
+    return InvalidField("release_id", absl::StrCat("is not of dataset \"", request.dataset.text(), "\""));
   ASSIGN_OR_RETURN(const Setup setup, Prepare(request, release));
   ASSIGN_OR_RETURN(const std::unique_ptr<dp::SynthesisModel> model, RestoreModel(release));
   if (intent == Intent::kValidateOnly) return Evaluation{};
-  ASSIGN_OR_RETURN(const dp::OwnerView view,
-                   OwnerActions::Open(
-                       services, dataset, request.principal,
-                       absl::StrCat("evaluate release ", request.release_id, request.by.empty() ? "" : " by ",
-                                    absl::StrJoin(request.by, ", "), " (request ", request.request_id, ")")));
+  ASSIGN_OR_RETURN(
+      const dp::OwnerView view,
+      OwnerActions::Open(
+          services, dataset, request.principal,
+          absl::StrCat("evaluate release ", request.release_id, request.by.empty() ? "" : " by ",
+                       absl::StrJoin(request.by, ", "), " (request ", request.request_id.text(), ")")));
   ASSIGN_OR_RETURN(std::vector<GroupEvaluation> groups, Compare(dataset.schema.domain, setup, view, *model));
   return Summarised(std::move(groups), request.bias_penalty);
 }
 
-absl::StatusOr<int64_t> CountRows(Services& services, const std::string& request_id,
-                                  const Principal& principal, const std::string& dataset, Intent intent) {
-  RETURN_IF_ERROR(CheckRequestId(request_id));
+absl::StatusOr<int64_t> CountRows(Services& services, const RequestId& request_id, const Principal& principal,
+                                  const DatasetName& dataset, Intent intent) {
   ASSIGN_OR_RETURN(const DatasetView view, FindOwned(services.ledger, principal, dataset));
   if (intent == Intent::kValidateOnly) return 0;
-  ASSIGN_OR_RETURN(
-      const dp::OwnerView records,
-      OwnerActions::Open(services, view, principal, absl::StrCat("count rows (request ", request_id, ")")));
+  ASSIGN_OR_RETURN(const dp::OwnerView records,
+                   OwnerActions::Open(services, view, principal,
+                                      absl::StrCat("count rows (request ", request_id.text(), ")")));
   return records.Records();
 }
 
 absl::StatusOr<RiskReport> ReportRisk(Services& services, const RiskRequest& request, Intent intent) {
-  RETURN_IF_ERROR(CheckRequestId(request.request_id));
   ASSIGN_OR_RETURN(const DatasetView dataset, FindOwned(services.ledger, request.principal, request.dataset));
   if (!dataset.schema.nesting) {
-    return absl::FailedPreconditionError(absl::StrCat("the records of dataset \"", request.dataset,
+    return absl::FailedPreconditionError(absl::StrCat("the records of dataset \"", request.dataset.text(),
                                                       "\" lie in no groups: its schema has no nesting"));
   }
   if (intent == Intent::kValidateOnly) return RiskReport{};
-  ASSIGN_OR_RETURN(
-      const dp::OwnerView view,
-      OwnerActions::Open(services, dataset, request.principal,
-                         absl::StrCat("report the risk of groups (request ", request.request_id, ")")));
+  ASSIGN_OR_RETURN(const dp::OwnerView view,
+                   OwnerActions::Open(
+                       services, dataset, request.principal,
+                       absl::StrCat("report the risk of groups (request ", request.request_id.text(), ")")));
   const dp::ResponseNumbers response = dp::ResponseValues(dataset.schema);
   ASSIGN_OR_RETURN(const std::vector<dp::RiskGroup> groups,
                    view.Responses(dataset.schema.nesting->response, response.values));
   if (groups.empty())
-    return absl::FailedPreconditionError(absl::StrCat("dataset \"", request.dataset, "\" has no records"));
+    return absl::FailedPreconditionError(
+        absl::StrCat("dataset \"", request.dataset.text(), "\" has no records"));
   const dp::RiskGrid grid = GridFor(request.grid, groups, response);
   RiskReport report{.rows = {},
                     .groups = static_cast<int64_t>(groups.size()),

@@ -11,6 +11,7 @@
 
 #include "absl/status/statusor.h"
 #include "base/principal.h"
+#include "base/request_names.h"
 #include "dp/kernel/owner/nested_risk.h"
 #include "service/access.h"
 #include "service/services.h"
@@ -18,9 +19,9 @@
 namespace curator::service {
 
 struct EvaluationRequest {
-  std::string request_id;
+  RequestId request_id;
   Principal principal;
-  std::string dataset;
+  DatasetName dataset;
   std::string release_id;       // a synthetic release of this dataset
   std::vector<std::string> by;  // attributes whose bins are the groups; the whole table when empty
   int64_t pairs = 50;           // random two-way marginals per group; all when there are fewer
@@ -51,16 +52,16 @@ absl::StatusOr<Evaluation> EvaluateRelease(Services& services, const EvaluationR
                                            Intent intent);
 
 // Private: the exact number of records in all sealed parts.
-absl::StatusOr<int64_t> CountRows(Services& services, const std::string& request_id,
-                                  const Principal& principal, const std::string& dataset, Intent intent);
+absl::StatusOr<int64_t> CountRows(Services& services, const RequestId& request_id, const Principal& principal,
+                                  const DatasetName& dataset, Intent intent);
 
 // The parameters over which sensitivities are taken (dp/kernel/owner/nested_risk.h).
 enum class RiskGridKind { kAroundFit, kWithinBounds };
 
 struct RiskRequest {
-  std::string request_id;
+  RequestId request_id;
   Principal principal;
-  std::string dataset;  // its schema has a nesting
+  DatasetName dataset;  // its schema has a nesting
   RiskGridKind grid = RiskGridKind::kAroundFit;
 };
 

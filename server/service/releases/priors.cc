@@ -101,7 +101,7 @@ absl::StatusOr<Prior> ResolvePrior(Services& services, const Principal& principa
     if (release.ok()) return FromRelease(*release, domain, name);
     if (!absl::IsNotFound(release.status())) return release.status();
   }
-  const absl::StatusOr<DatasetView> dataset = FindVisible(services.ledger, principal, name);
+  const absl::StatusOr<DatasetView> dataset = FindVisible(services.ledger, principal, DatasetName(name));
   if (absl::IsNotFound(dataset.status())) return NoSuchPrior(name);
   RETURN_IF_ERROR(dataset.status());
   return FromDataset(services, *dataset, domain, name);

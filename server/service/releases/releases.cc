@@ -128,7 +128,7 @@ absl::StatusOr<std::vector<std::string>> ShareRelease(Services& services, const 
 }
 
 absl::StatusOr<std::vector<ReleaseListing>> ListReleases(Services& services, const Principal& principal,
-                                                         std::string_view dataset) {
+                                                         const DatasetName& dataset) {
   ASSIGN_OR_RETURN(const DatasetView view, FindVisible(services.ledger, principal, dataset));
   ASSIGN_OR_RETURN(std::vector<ledger::Release> releases, services.ledger.ListReleases(view.record.id));
   std::vector<ReleaseListing> listings;

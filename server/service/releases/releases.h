@@ -13,6 +13,7 @@
 
 #include "absl/status/statusor.h"
 #include "base/principal.h"
+#include "base/request_names.h"
 #include "dp/synthesis/synthesizer.h"
 #include "dp/workload/release.h"
 #include "service/access.h"
@@ -48,7 +49,7 @@ struct ReleaseListing {
   std::string request_id;
 };
 absl::StatusOr<std::vector<ReleaseListing>> ListReleases(Services& services, const Principal& principal,
-                                                         std::string_view dataset);
+                                                         const DatasetName& dataset);
 
 // A query set, answered by a model: estimates for each of its groups, in counts; and the standard deviation
 // of the measurements' noise in each cell, for groups of single cells of models that know it

@@ -201,23 +201,24 @@ absl::StatusOr<WorkloadEstimate> EstimateWorkload(Services& services, const Work
 }
 
 absl::StatusOr<WorkloadAnswer> AnswerWorkload(Services& services, const WorkloadRequest& request,
-                                              const dp::PostProcessing& steps, const std::string& request_id,
+                                              const dp::PostProcessing& steps, const RequestId& request_id,
                                               Intent intent) {
-  RETURN_IF_ERROR(CheckRequestId(request_id));
-  ASSIGN_OR_RETURN(Question question, QuestionOf(services, request, request_id));
-  ASSIGN_OR_RETURN(std::optional<FreeAnswer> free, FreeAnswerFor(services, request, request_id, question));
+  ASSIGN_OR_RETURN(Question question, QuestionOf(services, request, request_id.text()));
+  ASSIGN_OR_RETURN(std::optional<FreeAnswer> free,
+                   FreeAnswerFor(services, request, request_id.text(), question));
   if (free && request.prefer_free) {
     RETURN_IF_ERROR(
-        CheckAcceptsRequest(services.ledger, question.dataset.record, request.principal, request_id));
+        CheckAcceptsRequest(services.ledger, question.dataset.record, request.principal, request_id.text()));
     RETURN_IF_ERROR(CheckPostProcessing(question.dataset.schema.domain, free->answer, steps));
     return WorkloadAnswer{.dataset = std::move(question.dataset),
                           .answer = std::move(free->answer),
-                          .request_id = request_id,
+                          .request_id = request_id.text(),
                           .free_from = std::move(free->release_id)};
   }
   ASSIGN_OR_RETURN(const WorkloadEstimate estimate, PlanAndPrice(request, std::move(question)));
   RETURN_IF_ERROR(CheckPostProcessing(estimate.dataset.schema.domain, ReleaseOf(estimate), steps));
-  WorkloadAnswer answer{.dataset = estimate.dataset, .price = estimate.price, .request_id = request_id};
+  WorkloadAnswer answer{
+      .dataset = estimate.dataset, .price = estimate.price, .request_id = request_id.text()};
   if (free) answer.could_be_free_from = std::move(free->release_id);
   if (intent == Intent::kValidateOnly) return answer;
   return ChargeAndRelease(services, request, estimate, std::move(answer));

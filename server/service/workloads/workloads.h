@@ -12,6 +12,7 @@
 
 #include "absl/status/statusor.h"
 #include "base/principal.h"
+#include "base/request_names.h"
 #include "dp/sensitivity/spend.h"
 #include "dp/workload/asked_set.h"
 #include "dp/workload/post_processing.h"
@@ -27,7 +28,7 @@ namespace curator::service {
 
 struct WorkloadRequest {
   Principal principal;
-  std::string dataset;
+  DatasetName dataset;
   std::vector<QuerySetRequest> queries;
   dp::Spend spend;
   std::optional<dp::Target> target;        // instead of a spend
@@ -86,7 +87,7 @@ struct WorkloadAnswer {
 // request whose answers they cannot process is refused before it is charged: INVALID_ARGUMENT
 // ("post_processing").
 absl::StatusOr<WorkloadAnswer> AnswerWorkload(Services& services, const WorkloadRequest& request,
-                                              const dp::PostProcessing& steps, const std::string& request_id,
+                                              const dp::PostProcessing& steps, const RequestId& request_id,
                                               Intent intent);
 
 }  // namespace curator::service
