@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "absl/strings/str_cat.h"
+#include "base/testing/names.h"
 #include "ledger/open_ledger.h"
 #include "tests/testing/scratch_folder.h"
 
@@ -32,22 +33,17 @@ class LedgerCommands : public ::testing::Test {
                                         return std::string(size, static_cast<char>('a' + n++));
                                       }});
     ASSERT_TRUE(ledger.ok()) << ledger.status();
-    ledger::DatasetSpec spec;
-    spec.request_id = "create";
-    spec.name = "census";
-    spec.owner = "olga";
-    spec.schema = "schema";
-    spec.schema_hash = "hash";
-    spec.neighbour_relation = "ADD_REMOVE";
-    spec.privacy_unit = "RECORD";
-    spec.accounts = {{.scope_type = ledger::ScopeType::kDataset,
-                      .scope_key = {},
-                      .rule = "rule",
-                      .rule_name = "ZCDP",
-                      .limits = {{"rho", 10}}}};
-    const auto created = (*ledger)->CreateDataset(spec);
+    const auto created = (*ledger)->CreateDataset(
+        {.request_id = "create",
+         .name = "census",
+         .owner = TestPrincipal("olga"),
+         .schema = "schema",
+         .schema_hash = "hash",
+         .neighbour_relation = "ADD_REMOVE",
+         .privacy_unit = "RECORD",
+         .accounts = {{.rule = "rule", .rule_name = "ZCDP", .limits = {{"rho", 10}}}}});
     ASSERT_TRUE(created.ok()) << created.status();
-    ASSERT_TRUE((*ledger)->SealDataset(created->id, "content", "olga").ok());
+    ASSERT_TRUE((*ledger)->SealDataset(created->id, "content", TestPrincipal("olga")).ok());
   }
   void Tamper(const char* script) const {
     sqlite3* file = nullptr;

@@ -74,7 +74,7 @@ class HandleTest : public service::ServiceTest {
     v1::GetBudgetResponse response;
     return Handle(services_, context, request, response,
                   [&](service::Services&, const Call& call, const auto&, auto&) {
-                    handled_.push_back(call.principal());
+                    handled_.push_back(call.principal().name());
                     return absl::NotFoundError("handled");
                   });
   }

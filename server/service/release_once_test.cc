@@ -10,6 +10,7 @@
 
 #include "base/canonical_bytes.h"
 #include "base/errors.h"
+#include "base/testing/names.h"
 #include "host/entropy.h"
 #include "host/server_key.h"
 #include "ledger/open_ledger.h"
@@ -28,7 +29,7 @@ class ReleaseOnceTest : public ::testing::Test {
     const auto dataset = ledger_->CreateDataset(
         {.request_id = "11111111-1111-4111-8111-111111111111",
          .name = "census",
-         .owner = "owner",
+         .owner = TestPrincipal("owner"),
          .schema = "schema",
          .schema_hash = Sha256("schema"),
          .neighbour_relation = "ADD_REMOVE",
@@ -36,7 +37,7 @@ class ReleaseOnceTest : public ::testing::Test {
          .accounts = {{.rule = "rule", .rule_name = "PURE", .limits = {{"epsilon", 10}}}}});
     ASSERT_TRUE(dataset.ok()) << dataset.status();
     dataset_id_ = dataset->id;
-    ASSERT_TRUE(ledger_->SealDataset(dataset_id_, std::string(32, 'c'), "owner").ok());
+    ASSERT_TRUE(ledger_->SealDataset(dataset_id_, std::string(32, 'c'), TestPrincipal("owner")).ok());
     account_id_ = ledger_->ListAccounts(dataset_id_)->at(0).id;
   }
 
@@ -44,7 +45,7 @@ class ReleaseOnceTest : public ::testing::Test {
                     const std::string& request_id = kRequestId) const {
     return {.dataset_id = dataset_id_,
             .dataset_version = 1,
-            .principal = "ana",
+            .principal = TestPrincipal("ana"),
             .request_id = request_id,
             .fingerprint = Sha256(plan),
             .kind = "workload",

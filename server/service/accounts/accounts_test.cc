@@ -1,6 +1,7 @@
 // Limits in a ledger that contradicts itself: nothing is changed by what cannot be understood.
 #include "service/accounts/accounts.h"
 
+#include "base/testing/names.h"
 #include "codec/accounting_codec.h"
 #include "codec/schema_codec.h"
 #include "service/testing/fixture.h"
@@ -11,9 +12,9 @@ namespace {
 class LimitsTest : public ServiceTest {
  protected:
   static LimitOrder Order(int64_t epsilon) {
-    return {.request_id = host::NewUuid(),
-            .principal = "owner",
-            .dataset = "census",
+    return {.request_id = NewRequestId(),
+            .principal = TestPrincipal("owner"),
+            .dataset = DatasetName("census"),
             .account = "",
             .epsilon = EpsilonOf(1000 * epsilon),
             .delta = std::nullopt,
@@ -27,13 +28,17 @@ class LimitsTest : public ServiceTest {
 
 TEST_F(LimitsTest, AProposalForACounterThatNoAccountHasIsNeitherShownNorApproved) {
   const DatasetView census = Make(People("census"));
-  ASSERT_TRUE(GrantAccess(*ledger_, "owner", "census", "ana", Intent::kDo).ok());
+  ASSERT_TRUE(GrantAccess(*ledger_, TestPrincipal("owner"), DatasetName("census"), "ana", Intent::kDo).ok());
   const auto proposed = ProposeLimit(*ledger_, Order(12), Intent::kDo);
   ASSERT_TRUE(proposed.ok()) << proposed.status();
   Corrupt("UPDATE limit_proposals SET counter = 'rho'");
-  EXPECT_EQ(ApproveLimit(*ledger_, "ana", "census", proposed->proposal.id, Intent::kDo).status().code(),
+  EXPECT_EQ(
+      ApproveLimit(*ledger_, TestPrincipal("ana"), DatasetName("census"), proposed->proposal.id, Intent::kDo)
+          .status()
+          .code(),
+      absl::StatusCode::kDataLoss);
+  EXPECT_EQ(ListLimitProposals(*ledger_, TestPrincipal("owner"), DatasetName("census")).status().code(),
             absl::StatusCode::kDataLoss);
-  EXPECT_EQ(ListLimitProposals(*ledger_, "owner", "census").status().code(), absl::StatusCode::kDataLoss);
   EXPECT_EQ(LimitNow(census.record.id), EpsilonOf(10'000).units());
 }
 
@@ -44,7 +49,7 @@ TEST_F(LimitsTest, NoLimitIsProposedForAnAccountThatCountsOtherwiseThanItsRule) 
       .rule = codec::EncodeRule(*people.limit), .rule_name = "PURE", .limits = {{"rho", 10}}};
   const auto made = ledger_->CreateDataset({.request_id = host::NewUuid(),
                                             .name = "census",
-                                            .owner = "owner",
+                                            .owner = TestPrincipal("owner"),
                                             .schema = schema,
                                             .schema_hash = Sha256(schema),
                                             .neighbour_relation = "ADD_REMOVE",

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "base/canonical_bytes.h"
+#include "base/testing/names.h"
 #include "codec/accounting_codec.h"
 #include "codec/schema_codec.h"
 #include "ledger/open_ledger.h"
@@ -51,7 +52,7 @@ class BudgetsTest : public ::testing::Test {
     }
     const auto dataset = ledger_->CreateDataset({.request_id = Uuid(0),
                                                  .name = "census",
-                                                 .owner = "owner",
+                                                 .owner = TestPrincipal("owner"),
                                                  .schema = schema,
                                                  .schema_hash = Sha256(schema),
                                                  .neighbour_relation = "ADD_REMOVE",
@@ -60,15 +61,15 @@ class BudgetsTest : public ::testing::Test {
     ASSERT_TRUE(dataset.ok()) << dataset.status();
     dataset_id_ = dataset->id;
     rule_ = rule;
-    ASSERT_TRUE(ledger_->SealDataset(dataset_id_, std::string(32, 'c'), "owner").ok());
-    ASSERT_TRUE(ledger_->Grant(dataset_id_, "ana", "owner").ok());
+    ASSERT_TRUE(ledger_->SealDataset(dataset_id_, std::string(32, 'c'), TestPrincipal("owner")).ok());
+    ASSERT_TRUE(ledger_->Grant(dataset_id_, "ana", TestPrincipal("owner")).ok());
     account_ = ledger_->ListAccounts(dataset_id_)->at(0);
   }
 
   ledger::ChargeRequest Request(const std::string& principal, const dp::Event& event) {
     ledger::ChargeRequest request{.dataset_id = dataset_id_,
                                   .dataset_version = 1,
-                                  .principal = principal,
+                                  .principal = TestPrincipal(principal),
                                   .request_id = Uuid(++requests_),
                                   .fingerprint = Sha256(std::to_string(requests_)),
                                   .kind = "workload",
@@ -88,7 +89,8 @@ class BudgetsTest : public ::testing::Test {
   }
 
   BudgetView Budget(const std::string& principal) {
-    return GetBudget(*ledger_, principal, "census", BudgetDetail::kWithComparison).value();
+    return GetBudget(*ledger_, TestPrincipal(principal), DatasetName("census"), BudgetDetail::kWithComparison)
+        .value();
   }
 
   static double EpsilonBy(const HistoryComparison& comparison, std::string_view calculator) {
@@ -145,7 +147,8 @@ TEST_F(BudgetsTest, WhoeverHasAskedNothingIsToldNothingOfRequests) {
 TEST_F(BudgetsTest, AllChargesAreCountedUnderOtherRulesForTheOwnerAndTheirOwnForOthers) {
   for (int i = 0; i < 5; ++i) Charge("ana", Pure(100));
   Charge("owner", Pure(200));
-  EXPECT_FALSE(GetBudget(*ledger_, "owner", "census", BudgetDetail::kBalances)->comparison.has_value());
+  EXPECT_FALSE(GetBudget(*ledger_, TestPrincipal("owner"), DatasetName("census"), BudgetDetail::kBalances)
+                   ->comparison.has_value());
   const HistoryComparison of_ana = Budget("ana").comparison.value();
   EXPECT_TRUE(of_ana.own_charges_only);
   EXPECT_EQ(of_ana.charges, 5);
@@ -173,7 +176,7 @@ TEST_F(BudgetsTest, ACancelledReservationIsNeitherComparedNorTheLastRequest) {
   const auto reserved = ledger_->Reserve({Request("ana", Pure(200))}, kHour);
   ASSERT_TRUE(reserved.ok()) << reserved.status();
   EXPECT_EQ(Budget("owner").comparison->charges, 2);
-  ASSERT_TRUE(ledger_->CancelReserved(reserved->at(0).id, "not needed", "ana").ok());
+  ASSERT_TRUE(ledger_->CancelReserved(reserved->at(0).id, "not needed", TestPrincipal("ana")).ok());
   const HistoryComparison comparison = Budget("owner").comparison.value();
   EXPECT_EQ(comparison.charges, 1);
   EXPECT_NEAR(EpsilonBy(comparison, "basic"), 0.1, 1e-12);
@@ -196,11 +199,11 @@ TEST_F(BudgetsTest, TheHistoryTellsOfAGroupsAccountHowManySharedIt) {
                             .rule_name = "ZCDP",
                             .limits = {{limits[0].counter, limits[0].amount}},
                             .members = {"ana", "bob"}};
-  ASSERT_TRUE(ledger_->CreateAccount({Uuid(++requests_), dataset_id_, group, "owner"}).ok());
+  ASSERT_TRUE(ledger_->CreateAccount({Uuid(++requests_), dataset_id_, group, TestPrincipal("owner")}).ok());
   group.scope_key = "lone";
   group.members = {"cid"};
-  ASSERT_TRUE(ledger_->CreateAccount({Uuid(++requests_), dataset_id_, group, "owner"}).ok());
-  const auto entries = ListLedgerEntries(*ledger_, "owner", "census", {});
+  ASSERT_TRUE(ledger_->CreateAccount({Uuid(++requests_), dataset_id_, group, TestPrincipal("owner")}).ok());
+  const auto entries = ListLedgerEntries(*ledger_, TestPrincipal("owner"), DatasetName("census"), {});
   ASSERT_TRUE(entries.ok()) << entries.status();
   const std::string rho = "rho " + dp::FormatCounter("rho", limits[0].amount);
   EXPECT_EQ(Summary(entries->at(entries->size() - 2)), "group interns (2 members): " + rho);

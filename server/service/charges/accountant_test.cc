@@ -11,15 +11,15 @@ class AccountantTest : public ServiceTest {
   AccountantTest() : census_(MakeSealed(People("census"))) {}
 
   static ReservationRequest Reservation() {
-    return {.request_id = host::NewUuid(),
-            .dataset = "census",
+    return {.request_id = NewRequestId(),
+            .dataset = DatasetName("census"),
             .event = {dp::PureEvent{EpsilonOf(100)}},
             .summary = "one count",
             .lifetime = absl::Hours(1)};
   }
 
   absl::Status Refusal(const std::vector<ReservationRequest>& requests) const {
-    return ReserveBudget(*ledger_, "owner", requests, Intent::kDo).status();
+    return ReserveBudget(*ledger_, TestPrincipal("owner"), requests, Intent::kDo).status();
   }
 
   ledger::CounterBalance Balance() const {
@@ -57,13 +57,14 @@ TEST_F(AccountantTest, ABatchIsRefusedWhenItIsEmptyOrTooLargeOrOfDifferentLifeti
 }
 
 TEST_F(AccountantTest, ACancelWithTooLongAReasonLeavesTheReservationAsItIs) {
-  const auto reserved = ReserveBudget(*ledger_, "owner", {Reservation()}, Intent::kDo);
+  const auto reserved = ReserveBudget(*ledger_, TestPrincipal("owner"), {Reservation()}, Intent::kDo);
   ASSERT_TRUE(reserved.ok()) << reserved.status();
   const std::string id = reserved->at(0).charge.id;
-  EXPECT_EQ(FieldOf(CancelReservation(*ledger_, "owner", id, std::string(201, 'a')).status()), "reason");
+  EXPECT_EQ(FieldOf(CancelReservation(*ledger_, TestPrincipal("owner"), id, std::string(201, 'a')).status()),
+            "reason");
   EXPECT_EQ(ledger_->GetCharge(id)->state, ledger::ChargeState::kReserved);
   EXPECT_EQ(Balance().held, EpsilonOf(100).units());
-  EXPECT_EQ(CancelReservation(*ledger_, "owner", id, std::string(200, 'a'))->charge.state,
+  EXPECT_EQ(CancelReservation(*ledger_, TestPrincipal("owner"), id, std::string(200, 'a'))->charge.state,
             ledger::ChargeState::kCancelled);
 }
 

@@ -9,6 +9,7 @@
 #include "absl/strings/escaping.h"
 #include "base/canonical_bytes.h"
 #include "base/errors.h"
+#include "base/testing/names.h"
 #include "ledger/open_ledger.h"
 #include "service/testing/fixture.h"
 #include "tests/testing/scratch_folder.h"
@@ -33,18 +34,18 @@ class ReceiptsTest : public ::testing::Test {
     const ledger::Dataset dataset = ledger_
                                         ->CreateDataset({.request_id = "d",
                                                          .name = "census",
-                                                         .owner = "owner",
+                                                         .owner = TestPrincipal("owner"),
                                                          .schema = "schema",
                                                          .schema_hash = Sha256("schema"),
                                                          .neighbour_relation = "ADD_REMOVE",
                                                          .privacy_unit = "RECORD",
                                                          .accounts = {account}})
                                         .value();
-    EXPECT_TRUE(ledger_->SealDataset(dataset.id, std::string(32, 'c'), "owner").ok());
+    EXPECT_TRUE(ledger_->SealDataset(dataset.id, std::string(32, 'c'), TestPrincipal("owner")).ok());
     return ledger_
         ->Begin({.dataset_id = dataset.id,
                  .dataset_version = 1,
-                 .principal = "ana",
+                 .principal = TestPrincipal("ana"),
                  .request_id = "r",
                  .fingerprint = Sha256("f"),
                  .kind = "workload",
@@ -82,7 +83,7 @@ TEST_F(ReceiptsTest, AReceiptIsTheSameWheneverItIsAskedFor) {
   const ledger::Attempt attempt = ledger_
                                       ->Begin({.dataset_id = charge.dataset_id,
                                                .dataset_version = 1,
-                                               .principal = "ana",
+                                               .principal = TestPrincipal("ana"),
                                                .request_id = "r",
                                                .fingerprint = Sha256("f"),
                                                .kind = "workload",

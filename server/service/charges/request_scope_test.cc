@@ -15,54 +15,62 @@ TEST_F(RequestScopeTest, ARequestFindsOnlyItsOwnEarlierCharge) {
   const DatasetView visits = MakeSealed(People("visits"), PeopleCsv(3));
   const std::string id = host::NewUuid();
   const ledger::Attempt attempt = Started(census, "synthesis", id);
-  const auto found = FindEarlier(*ledger_, census, "owner", id, "synthesis").value();
+  const auto found = FindEarlier(*ledger_, census, TestPrincipal("owner"), id, "synthesis").value();
   ASSERT_TRUE(found.has_value());
   EXPECT_EQ(found->id, attempt.charge.id);
-  EXPECT_FALSE(FindEarlier(*ledger_, visits, "owner", id, "synthesis")->has_value()) << "of another dataset";
-  EXPECT_FALSE(FindEarlier(*ledger_, census, "owner", id, "workload")->has_value()) << "of another kind";
-  EXPECT_FALSE(FindEarlier(*ledger_, census, "ana", id, "synthesis")->has_value()) << "of somebody else";
-  EXPECT_FALSE(FindEarlier(*ledger_, census, "owner", host::NewUuid(), "synthesis")->has_value());
-  EXPECT_FALSE(FindEarlier(*ledger_, census, "owner", "", "synthesis")->has_value());
+  EXPECT_FALSE(FindEarlier(*ledger_, visits, TestPrincipal("owner"), id, "synthesis")->has_value())
+      << "of another dataset";
+  EXPECT_FALSE(FindEarlier(*ledger_, census, TestPrincipal("owner"), id, "workload")->has_value())
+      << "of another kind";
+  EXPECT_FALSE(FindEarlier(*ledger_, census, TestPrincipal("ana"), id, "synthesis")->has_value())
+      << "of somebody else";
+  EXPECT_FALSE(
+      FindEarlier(*ledger_, census, TestPrincipal("owner"), host::NewUuid(), "synthesis")->has_value());
+  EXPECT_FALSE(FindEarlier(*ledger_, census, TestPrincipal("owner"), "", "synthesis")->has_value());
 }
 
 TEST_F(RequestScopeTest, AReservationIdTellsASynthesisNothing) {
   const DatasetView census = MakeSealed(People("census"));
-  const ReservationRequest reservation{.request_id = host::NewUuid(),
-                                       .dataset = "census",
+  const ReservationRequest reservation{.request_id = NewRequestId(),
+                                       .dataset = DatasetName("census"),
                                        .event = {dp::PureEvent{EpsilonOf(100)}},
                                        .summary = "",
                                        .lifetime = absl::Hours(1)};
-  ASSERT_TRUE(ReserveBudget(*ledger_, "owner", {reservation}, Intent::kDo).ok());
-  EXPECT_TRUE(FindEarlier(*ledger_, census, "owner", reservation.request_id, kReservationKind)->has_value());
-  EXPECT_FALSE(FindEarlier(*ledger_, census, "owner", reservation.request_id, "synthesis")->has_value());
+  ASSERT_TRUE(ReserveBudget(*ledger_, TestPrincipal("owner"), {reservation}, Intent::kDo).ok());
+  EXPECT_TRUE(
+      FindEarlier(*ledger_, census, TestPrincipal("owner"), reservation.request_id.text(), kReservationKind)
+          ->has_value());
+  EXPECT_FALSE(
+      FindEarlier(*ledger_, census, TestPrincipal("owner"), reservation.request_id.text(), "synthesis")
+          ->has_value());
 }
 
 TEST_F(RequestScopeTest, ARepeatedReservationIsNotHeldInPartsThatWereAddedSince) {
   Make(DividedPeople("visits"));
   FillAndSeal("visits", PeopleCsv(), "north");
-  const ReservationRequest reservation{.request_id = host::NewUuid(),
-                                       .dataset = "visits",
+  const ReservationRequest reservation{.request_id = NewRequestId(),
+                                       .dataset = DatasetName("visits"),
                                        .event = {dp::PureEvent{EpsilonOf(100)}},
                                        .summary = "",
                                        .lifetime = absl::Hours(1)};
-  const auto first = ReserveBudget(*ledger_, "owner", {reservation}, Intent::kDo);
+  const auto first = ReserveBudget(*ledger_, TestPrincipal("owner"), {reservation}, Intent::kDo);
   ASSERT_TRUE(first.ok()) << first.status();
   ASSERT_EQ(first->at(0).charge.postings.size(), 2u);
   const auto grown = AddPart(*ledger_,
-                             {.request_id = host::NewUuid(),
-                              .principal = "owner",
-                              .dataset = "visits",
+                             {.request_id = NewRequestId(),
+                              .principal = TestPrincipal("owner"),
+                              .dataset = DatasetName("visits"),
                               .part = {"west", {"3"}},
                               .limit = std::nullopt},
                              Intent::kDo);
   ASSERT_TRUE(grown.ok()) << grown.status();
 
-  const auto scope = OutsideScopeOf(*ledger_, *grown, "owner", reservation.request_id);
+  const auto scope = OutsideScopeOf(*ledger_, *grown, TestPrincipal("owner"), reservation.request_id.text());
   ASSERT_TRUE(scope.ok()) << scope.status();
   EXPECT_EQ(scope->version, 1);
   EXPECT_EQ(scope->accounts.size(), 2u);
-  EXPECT_EQ(OutsideScopeOf(*ledger_, *grown, "owner", host::NewUuid())->accounts.size(), 3u);
-  const auto again = ReserveBudget(*ledger_, "owner", {reservation}, Intent::kDo);
+  EXPECT_EQ(OutsideScopeOf(*ledger_, *grown, TestPrincipal("owner"), host::NewUuid())->accounts.size(), 3u);
+  const auto again = ReserveBudget(*ledger_, TestPrincipal("owner"), {reservation}, Intent::kDo);
   ASSERT_TRUE(again.ok()) << again.status();
   EXPECT_EQ(again->at(0).charge.id, first->at(0).charge.id);
   EXPECT_EQ(ledger_->ListAccounts(grown->record.id)->at(2).counters.at(0).held, 0);

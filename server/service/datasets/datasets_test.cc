@@ -40,7 +40,7 @@ class DatasetsTest : public ServiceTest {
 
   std::vector<std::string> NamesThatAreVisibleTo(const std::string& principal) const {
     std::vector<std::string> names;
-    const std::vector<DatasetView> visible = ListVisibleDatasets(*ledger_, principal).value();
+    const std::vector<DatasetView> visible = ListVisibleDatasets(*ledger_, TestPrincipal(principal)).value();
     for (const DatasetView& dataset : visible) names.push_back(dataset.record.name);
     return names;
   }
@@ -77,7 +77,8 @@ TEST_F(DatasetsTest, ASuccessorProtectsTheSamePeopleInTheSameWay) {
   of_four.schema = PeopleSchema(dp::PersonUnit{.id_column = "pid", .max_records = 4});
   EXPECT_EQ(RefusedField(of_four), "schema.unit");
   of_four.schema = of_three.schema;
-  EXPECT_EQ(Make(of_four).record.lineage_id, FindOwned(*ledger_, "owner", "visits")->record.id);
+  EXPECT_EQ(Make(of_four).record.lineage_id,
+            FindOwned(*ledger_, TestPrincipal("owner"), DatasetName("visits"))->record.id);
 }
 
 TEST_F(DatasetsTest, GroupsOfAnySizeAreNotDividedIntoParts) {
@@ -105,7 +106,7 @@ TEST_F(DatasetsTest, ADatasetThatIsOnlyCheckedIsShownAndNotCreated) {
 TEST_F(DatasetsTest, OnlyOwnersAndGranteesSeeADatasetInTheList) {
   Make(People("census"));
   Make(People("visits"));
-  ASSERT_TRUE(GrantAccess(*ledger_, "owner", "visits", "ana", Intent::kDo).ok());
+  ASSERT_TRUE(GrantAccess(*ledger_, TestPrincipal("owner"), DatasetName("visits"), "ana", Intent::kDo).ok());
   EXPECT_THAT(NamesThatAreVisibleTo("owner"), ::testing::UnorderedElementsAre("census", "visits"));
   EXPECT_THAT(NamesThatAreVisibleTo("ana"), ::testing::ElementsAre("visits"));
   EXPECT_THAT(NamesThatAreVisibleTo("eve"), IsEmpty());
@@ -113,10 +114,13 @@ TEST_F(DatasetsTest, OnlyOwnersAndGranteesSeeADatasetInTheList) {
 
 TEST_F(DatasetsTest, AnArchivedDatasetIsNotSealed) {
   Make(People("census"));
-  ASSERT_TRUE(ArchiveDataset(*ledger_, *store_, "owner", "census", Intent::kDo).ok());
-  const absl::Status refused = SealDataset(*ledger_, *store_, "owner", "census", "", Intent::kDo).status();
+  ASSERT_TRUE(
+      ArchiveDataset(*ledger_, *store_, TestPrincipal("owner"), DatasetName("census"), Intent::kDo).ok());
+  const absl::Status refused =
+      SealDataset(*ledger_, *store_, TestPrincipal("owner"), DatasetName("census"), "", Intent::kDo).status();
   EXPECT_EQ(refused.code(), absl::StatusCode::kFailedPrecondition) << refused;
-  EXPECT_EQ(FindOwned(*ledger_, "owner", "census")->record.state, ledger::DatasetState::kArchived);
+  EXPECT_EQ(FindOwned(*ledger_, TestPrincipal("owner"), DatasetName("census"))->record.state,
+            ledger::DatasetState::kArchived);
 }
 
 TEST_F(DatasetsTest, ArchivingReleasesTheTablesOnceNoRequestUsesThem) {
@@ -125,11 +129,12 @@ TEST_F(DatasetsTest, ArchivingReleasesTheTablesOnceNoRequestUsesThem) {
   FillAndSeal("districts", PeopleCsv(2), "north");
   FillAndSeal("districts", "sex,age,region\nMale,3,2\n", "south");
   for (const std::string name : {"census", "districts"}) {
-    const DatasetView dataset = FindOwned(*ledger_, "owner", name).value();
+    const DatasetView dataset = FindOwned(*ledger_, TestPrincipal("owner"), DatasetName(name)).value();
     const RequestScope all{.version = dataset.record.version, .parts = dataset.record.parts, .accounts = {}};
     dp::SealedTableHandle of_a_request = LoadTable(*store_, dataset, all).value();
     const std::weak_ptr<const dp::SealedTable> table = of_a_request;
-    ASSERT_TRUE(ArchiveDataset(*ledger_, *store_, "owner", name, Intent::kDo).ok());
+    ASSERT_TRUE(
+        ArchiveDataset(*ledger_, *store_, TestPrincipal("owner"), DatasetName(name), Intent::kDo).ok());
     {
       const dp::ReadableScope readable(*of_a_request);
       EXPECT_EQ(readable.columns().columns.at(1)[0], 0u) << "the request goes on";
@@ -143,7 +148,9 @@ TEST_F(DatasetsTest, CheckingWhetherADatasetCouldBeArchivedKeepsItsTable) {
   const DatasetView dataset = MakeSealed(People("census"));
   const std::weak_ptr<const dp::SealedTable> table =
       store_->Load(dataset.record.id, dataset.record.content_hash).value();
-  ASSERT_TRUE(ArchiveDataset(*ledger_, *store_, "owner", "census", Intent::kValidateOnly).ok());
+  ASSERT_TRUE(
+      ArchiveDataset(*ledger_, *store_, TestPrincipal("owner"), DatasetName("census"), Intent::kValidateOnly)
+          .ok());
   EXPECT_FALSE(table.expired());
 }
 

@@ -9,9 +9,9 @@ namespace {
 class PartsTest : public ServiceTest {
  protected:
   static PartOrder West() {
-    return {.request_id = host::NewUuid(),
-            .principal = "owner",
-            .dataset = "visits",
+    return {.request_id = NewRequestId(),
+            .principal = TestPrincipal("owner"),
+            .dataset = DatasetName("visits"),
             .part = {"west", {"3"}},
             .limit = std::nullopt};
   }
@@ -37,7 +37,7 @@ TEST_F(PartsTest, APartIsCountedByTheRuleOfItsDataset) {
   west.limit =
       dp::RuleSpec{.kind = dp::RuleKind::kZcdp, .epsilon = EpsilonOf(100), .delta = dp::Delta(1'000'000'000)};
   EXPECT_EQ(FieldOf(RefusalOf(west)), "limit.rule");
-  EXPECT_EQ(FindOwned(*ledger_, "owner", "visits")->record.parts.size(), 2u);
+  EXPECT_EQ(FindOwned(*ledger_, TestPrincipal("owner"), DatasetName("visits"))->record.parts.size(), 2u);
 }
 
 TEST_F(PartsTest, NoPartIsAddedToADatasetWhosePartsHaveLostTheirAccounts) {

@@ -1,6 +1,7 @@
 // Requests for a synthesis: their names, checks without a run, and how their ids distinguish them.
 #include "service/operations/synthesis.h"
 
+#include "base/testing/names.h"
 #include "service/charges/accountant.h"
 #include "service/testing/fixture.h"
 
@@ -10,8 +11,8 @@ namespace {
 class SynthesisTest : public ServiceTest {
  protected:
   static SynthesisRequest Mwem(const std::string& dataset) {
-    return {.principal = "owner",
-            .dataset = dataset,
+    return {.principal = TestPrincipal("owner"),
+            .dataset = DatasetName(dataset),
             .method = "mwem",
             .spend = {.epsilon = EpsilonOf(1000)},
             .settings = {},
@@ -22,11 +23,11 @@ class SynthesisTest : public ServiceTest {
 
   absl::StatusOr<OperationView> Create(const SynthesisRequest& request, const std::string& id,
                                        Intent intent = Intent::kDo) {
-    return CreateSynthesis(services_, request, id, intent);
+    return CreateSynthesis(services_, request, TestRequestId(id), intent);
   }
 
   OperationView Ended(const std::string& operation) {
-    return WaitOperation(services_, "owner", operation, absl::InfiniteFuture()).value();
+    return WaitOperation(services_, TestPrincipal("owner"), operation, absl::InfiniteFuture()).value();
   }
 };
 
@@ -53,7 +54,7 @@ TEST_F(SynthesisTest, ARequestThatIsOnlyCheckedChargesNothing) {
   EXPECT_EQ(checked->dataset, "census");
   EXPECT_EQ(checked->kind, "synthesis");
   EXPECT_EQ(Spent(census), 0);
-  EXPECT_EQ(ledger_->FindCharge("owner", id).status().code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(ledger_->FindCharge(TestPrincipal("owner"), id).status().code(), absl::StatusCode::kNotFound);
   SynthesisRequest magic = Mwem("census");
   magic.method = "magic";
   EXPECT_EQ(FieldOf(Create(magic, id, Intent::kValidateOnly).status()), "method");
@@ -74,14 +75,14 @@ TEST_F(SynthesisTest, ItsOwnIdFindsTheSameOperation) {
 
 TEST_F(SynthesisTest, TheIdOfAReservationIsTakenAndTheReservationStaysAsItIs) {
   const DatasetView census = MakeSealed(People("census"));
-  const ReservationRequest reservation{.request_id = host::NewUuid(),
-                                       .dataset = "census",
+  const ReservationRequest reservation{.request_id = NewRequestId(),
+                                       .dataset = DatasetName("census"),
                                        .event = {dp::PureEvent{EpsilonOf(1000)}},
                                        .summary = "",
                                        .lifetime = absl::Hours(1)};
-  const auto reserved = ReserveBudget(*ledger_, "owner", {reservation}, Intent::kDo);
+  const auto reserved = ReserveBudget(*ledger_, TestPrincipal("owner"), {reservation}, Intent::kDo);
   ASSERT_TRUE(reserved.ok()) << reserved.status();
-  EXPECT_EQ(Create(Mwem("census"), reservation.request_id).status().code(), absl::StatusCode::kAlreadyExists);
+  EXPECT_EQ(Create(Mwem("census"), reservation.request_id.text()).status().code(), absl::StatusCode::kAlreadyExists);
   EXPECT_EQ(Spent(census), 0);
   EXPECT_EQ(ledger_->GetCharge(reserved->at(0).charge.id)->state, ledger::ChargeState::kReserved);
   EXPECT_TRUE(ledger_->ListReleases(census.record.id)->empty());

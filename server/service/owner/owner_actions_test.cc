@@ -19,17 +19,17 @@ class OwnersLook : public ServiceTest {
   std::string IndependentModelOf(const std::string& dataset) {
     MarginalsQuery single{.sets = {}, .k = 1, .attributes = {}};
     const auto started = CreateSynthesis(services_,
-                                         {.principal = "owner",
-                                          .dataset = dataset,
+                                         {.principal = TestPrincipal("owner"),
+                                          .dataset = DatasetName(dataset),
                                           .method = "mwem",
                                           .spend = {.epsilon = EpsilonOf(1'000'000)},
                                           .settings = {},
                                           .workload = {{single}},
                                           .assume_records = std::nullopt,
                                           .parts = {}},
-                                         host::NewUuid(), Intent::kDo);
+                                         NewRequestId(), Intent::kDo);
     EXPECT_TRUE(started.ok()) << started.status();
-    return WaitOperation(services_, "owner", started->id, absl::InfiniteFuture())->release_id;
+    return WaitOperation(services_, TestPrincipal("owner"), started->id, absl::InfiniteFuture())->release_id;
   }
 
   // A release that says of itself that it covers these attributes.
@@ -45,9 +45,9 @@ class OwnersLook : public ServiceTest {
   }
 
   static EvaluationRequest Request(const std::string& release, const std::vector<std::string>& by = {}) {
-    return {.request_id = host::NewUuid(),
-            .principal = "owner",
-            .dataset = "census",
+    return {.request_id = NewRequestId(),
+            .principal = TestPrincipal("owner"),
+            .dataset = DatasetName("census"),
             .release_id = release,
             .by = by};
   }
@@ -137,10 +137,10 @@ TEST_F(OwnersLook, MoreGroupsThanAreEvaluatedAreRefusedBeforeTheLook) {
 
 TEST_F(OwnersLook, NobodyElseOpensOneEvenWhereTheDatasetWasFoundForThem) {
   const DatasetView census = MakeSealed(People("census"));
-  const auto opened = OwnerActions::Open(services_, census, "ana", "count rows");
+  const auto opened = OwnerActions::Open(services_, census, TestPrincipal("ana"), "count rows");
   EXPECT_EQ(opened.status().code(), absl::StatusCode::kPermissionDenied);
   EXPECT_EQ(Looks(census), 0u);
-  EXPECT_EQ(OwnerActions::Open(services_, census, "owner", "count rows")->Records(), 80);
+  EXPECT_EQ(OwnerActions::Open(services_, census, TestPrincipal("owner"), "count rows")->Records(), 80);
   EXPECT_EQ(Looks(census), 1u);
 }
 
@@ -149,7 +149,8 @@ TEST_F(OwnersLook, APublicDatasetHasNoPrivateRecordsToLookAt) {
   open.limit.reset();
   open.is_public = true;
   const DatasetView dataset = MakeSealed(open);
-  const auto counted = CountRows(services_, host::NewUuid(), "owner", "open", Intent::kDo);
+  const auto counted =
+      CountRows(services_, NewRequestId(), TestPrincipal("owner"), DatasetName("open"), Intent::kDo);
   EXPECT_EQ(counted.status().code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_THAT(std::string(counted.status().message()), HasSubstr("is public"));
   EXPECT_EQ(Looks(dataset), 0u);

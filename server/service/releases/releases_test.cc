@@ -10,21 +10,24 @@ namespace {
 
 class ReleasesTest : public ServiceTest {
  protected:
-  ReleaseView Read(const std::string& release) { return GetRelease(services_, "owner", release).value(); }
+  ReleaseView Read(const std::string& release) {
+    return GetRelease(services_, TestPrincipal("owner"), release).value();
+  }
 
   ReleaseView ModelOf(const std::string& dataset) {
     const auto started = CreateSynthesis(services_,
-                                         {.principal = "owner",
-                                          .dataset = dataset,
+                                         {.principal = TestPrincipal("owner"),
+                                          .dataset = DatasetName(dataset),
                                           .method = "mwem",
                                           .spend = {.epsilon = EpsilonOf(1'000'000)},
                                           .settings = {},
                                           .workload = {},
                                           .assume_records = std::nullopt,
                                           .parts = {}},
-                                         host::NewUuid(), Intent::kDo);
+                                         NewRequestId(), Intent::kDo);
     EXPECT_TRUE(started.ok()) << started.status();
-    return Read(WaitOperation(services_, "owner", started->id, absl::InfiniteFuture())->release_id);
+    return Read(
+        WaitOperation(services_, TestPrincipal("owner"), started->id, absl::InfiniteFuture())->release_id);
   }
 
   ReleaseView AnswerOf(const DatasetView& dataset) {
@@ -90,7 +93,7 @@ TEST_F(ReleasesTest, TheAnswerToAWorkloadIsNoModelAndNoPrior) {
   const ReleaseView answer = AnswerOf(census);
   EXPECT_EQ(RestoreModel(answer).status().code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_EQ(QueryModel(answer, {}).status().code(), absl::StatusCode::kFailedPrecondition);
-  const auto prior = ResolvePrior(services_, "owner", census.schema.domain, answer.release.id);
+  const auto prior = ResolvePrior(services_, TestPrincipal("owner"), census.schema.domain, answer.release.id);
   EXPECT_EQ(FieldOf(prior.status()), "settings.prior");
 }
 

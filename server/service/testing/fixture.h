@@ -14,6 +14,7 @@
 #include "absl/time/time.h"
 #include "base/canonical_bytes.h"
 #include "base/errors.h"
+#include "base/testing/names.h"
 #include "host/entropy.h"
 #include "host/server_key.h"
 #include "ledger/open_ledger.h"
@@ -24,6 +25,10 @@
 #include "tests/testing/scratch_folder.h"
 
 namespace curator::service {
+
+inline RequestId NewRequestId() {
+  return TestRequestId(host::NewUuid());
+}
 
 inline dp::Epsilon EpsilonOf(int64_t thousandths) {
   return dp::Epsilon(thousandths * (dp::kEpsilonUnitsPerOne / 1000));
@@ -58,9 +63,9 @@ class ServiceTest : public ::testing::Test {
  protected:
   // With the schema of people and a total limit of `epsilon` under PURE.
   static NewDataset People(const std::string& name, int64_t epsilon = 10) {
-    return {.request_id = host::NewUuid(),
-            .principal = "owner",
-            .name = name,
+    return {.request_id = NewRequestId(),
+            .principal = TestPrincipal("owner"),
+            .name = DatasetName(name),
             .schema = PeopleSchema(),
             .limit = dp::RuleSpec{.kind = dp::RuleKind::kPure, .epsilon = EpsilonOf(1000 * epsilon)},
             .is_public = false,
@@ -80,23 +85,24 @@ class ServiceTest : public ::testing::Test {
 
   void FillAndSeal(const std::string& dataset, const std::string& csv, const std::string& part = "") const {
     const auto import = BeginImport(*ledger_, *store_,
-                                    {.request_id = host::NewUuid(),
-                                     .principal = "owner",
-                                     .dataset = dataset,
+                                    {.request_id = NewRequestId(),
+                                     .principal = TestPrincipal("owner"),
+                                     .dataset = DatasetName(dataset),
                                      .part = part,
                                      .options = {}},
                                     Intent::kDo);
     ASSERT_TRUE(import.ok()) << import.status();
     ASSERT_TRUE((*import)->Append(csv).ok());
     ASSERT_TRUE((*import)->Finish().ok());
-    const auto sealed = SealDataset(*ledger_, *store_, "owner", dataset, part, Intent::kDo);
+    const auto sealed =
+        SealDataset(*ledger_, *store_, TestPrincipal("owner"), DatasetName(dataset), part, Intent::kDo);
     ASSERT_TRUE(sealed.ok()) << sealed.status();
   }
 
   DatasetView MakeSealed(const NewDataset& dataset, const std::string& csv = PeopleCsv()) const {
     Make(dataset);
-    FillAndSeal(dataset.name, csv);
-    return FindOwned(*ledger_, "owner", dataset.name).value();
+    FillAndSeal(dataset.name.text(), csv);
+    return FindOwned(*ledger_, TestPrincipal("owner"), dataset.name).value();
   }
 
   // Starts a charge of a thousandth of the limit on a sealed dataset without parts.
@@ -108,7 +114,7 @@ class ServiceTest : public ::testing::Test {
         BeginOnce(requests_, operations_, *ledger_, sealer_,
                   {.dataset_id = dataset.record.id,
                    .dataset_version = dataset.record.version,
-                   .principal = "owner",
+                   .principal = TestPrincipal("owner"),
                    .request_id = request_id,
                    .fingerprint = Sha256(request_id),
                    .kind = kind,

@@ -51,8 +51,8 @@ TEST_F(WorkloadsTest, AnAnswerThatCouldNotBeStoredIsRefusedBeforeTheCharge) {
   wide.schema = WideSchema();
   const DatasetView dataset = MakeSealed(wide, "code,a,b,name\n");
   const auto estimate = [&](int predicates) {
-    return EstimateWorkload(services_, {.principal = "owner",
-                                        .dataset = "wide",
+    return EstimateWorkload(services_, {.principal = TestPrincipal("owner"),
+                                        .dataset = DatasetName("wide"),
                                         .queries = LargeWorkload(predicates),
                                         .spend = {.epsilon = EpsilonOf(1000)},
                                         .target = std::nullopt,
@@ -71,13 +71,13 @@ TEST_F(WorkloadsTest, APostProcessingThatCannotBeDoneIsRefusedBeforeTheCharge) {
   NewDataset wide = People("wide");
   wide.schema = WideSchema();
   const DatasetView dataset = MakeSealed(wide, "code,a,b,name\n");
-  const WorkloadRequest request{.principal = "owner",
-                                .dataset = "wide",
+  const WorkloadRequest request{.principal = TestPrincipal("owner"),
+                                .dataset = DatasetName("wide"),
                                 .queries = {{MarginalsQuery{.sets = {{"code"}}}}},
                                 .spend = {.epsilon = EpsilonOf(1000)}};
   const dp::PostProcessing steps{.non_negative = true, .consistent = true};
   for (const Intent intent : {Intent::kValidateOnly, Intent::kDo}) {
-    EXPECT_EQ(FieldOf(AnswerWorkload(services_, request, steps, host::NewUuid(), intent).status()),
+    EXPECT_EQ(FieldOf(AnswerWorkload(services_, request, steps, NewRequestId(), intent).status()),
               "post_processing");
   }
   EXPECT_EQ(Spent(dataset), 0);
@@ -85,13 +85,13 @@ TEST_F(WorkloadsTest, APostProcessingThatCannotBeDoneIsRefusedBeforeTheCharge) {
 
 TEST_F(WorkloadsTest, APaidAnswerNamesAReleaseThatWouldHaveAnsweredFree) {
   MakeSealed(People("census"));
-  const WorkloadRequest request{.principal = "owner",
-                                .dataset = "census",
+  const WorkloadRequest request{.principal = TestPrincipal("owner"),
+                                .dataset = DatasetName("census"),
                                 .queries = {{MarginalsQuery{.sets = {{"sex"}}}}},
                                 .spend = {.epsilon = EpsilonOf(1000)}};
-  const auto first = AnswerWorkload(services_, request, {}, host::NewUuid(), Intent::kDo);
+  const auto first = AnswerWorkload(services_, request, {}, NewRequestId(), Intent::kDo);
   ASSERT_TRUE(first.ok()) << first.status();
-  const auto second = AnswerWorkload(services_, request, {}, host::NewUuid(), Intent::kDo);
+  const auto second = AnswerWorkload(services_, request, {}, NewRequestId(), Intent::kDo);
   ASSERT_TRUE(second.ok()) << second.status();
   EXPECT_FALSE(first->could_be_free_from.has_value());
   EXPECT_EQ(second->could_be_free_from, first->release.id);
