@@ -5,7 +5,7 @@
 #include <string>
 
 #include "dp/data/sealed_table.h"
-#include "service/request_scope.h"
+#include "service/charges/request_scope.h"
 #include "service/testing/fixture.h"
 
 namespace curator::service {
