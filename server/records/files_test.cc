@@ -30,7 +30,7 @@ mode_t ModeOf(const std::filesystem::path& path) {
 
 TEST(FileInTheMaking, HasItsNameOnlyWhenCommitted) {
   const TemporaryFolder folder;
-  const auto file = FileInTheMaking::Create(folder.path() / "x").value();
+  const auto file = PendingFile::Create(folder.path() / "x").value();
   ASSERT_TRUE(file->Write("content").ok());
   EXPECT_FALSE(Exists(folder.path() / "x").value());
   ASSERT_TRUE(file->Commit().ok());
@@ -42,7 +42,7 @@ TEST(FileInTheMaking, HasItsNameOnlyWhenCommitted) {
 TEST(FileInTheMaking, LeavesNothingWhenItIsGivenUp) {
   const TemporaryFolder folder;
   Overwrite(folder.path() / "x", "old");
-  { ASSERT_TRUE(FileInTheMaking::Create(folder.path() / "x").value()->Write("new").ok()); }
+  { ASSERT_TRUE(PendingFile::Create(folder.path() / "x").value()->Write("new").ok()); }
   EXPECT_THAT(FilesBelow(folder.path()), ElementsAre("x"));
   EXPECT_EQ(ContentOf(folder.path() / "x"), "old");
 }
@@ -51,7 +51,7 @@ TEST(RemoveAbandoned, RemovesWhatADeadProcessLeftAndNothingElse) {
   const TemporaryFolder folder;
   Overwrite(folder.path() / "x.1-1.making", "half");
   Overwrite(folder.path() / "y", "whole");
-  const auto living = FileInTheMaking::Create(folder.path() / "z").value();
+  const auto living = PendingFile::Create(folder.path() / "z").value();
   ASSERT_TRUE(RemoveAbandoned(folder.path()).ok());
   EXPECT_EQ(FilesBelow(folder.path()).size(), 2u);
   ASSERT_TRUE(living->Commit().ok());
