@@ -250,16 +250,16 @@ absl::StatusOr<std::shared_ptr<const dp::PublicTable>> DatasetStore::LoadPublic(
   return std::move(snapshot->table);
 }
 
-absl::StatusOr<dp::SealedTableHandle> DatasetStore::LoadTogether(const std::vector<SealedId>& datasets) {
-  constexpr size_t kMostTogether = 4;
+absl::StatusOr<dp::SealedTableHandle> DatasetStore::LoadJoined(const std::vector<SealedId>& datasets) {
+  constexpr size_t kMostJoined = 4;
   if (datasets.size() == 1) return Load(datasets.front().dataset_id, datasets.front().content_hash);
   {
     const std::lock_guard lock(mutex_);
-    const auto known = std::find_if(together_.begin(), together_.end(),
+    const auto known = std::find_if(joined_.begin(), joined_.end(),
                                     [&](const auto& entry) { return entry.first == datasets; });
-    if (known != together_.end()) {
-      std::rotate(known, known + 1, together_.end());
-      return together_.back().second;
+    if (known != joined_.end()) {
+      std::rotate(known, known + 1, joined_.end());
+      return joined_.back().second;
     }
   }
   std::vector<PartTable> tables;
@@ -271,8 +271,8 @@ absl::StatusOr<dp::SealedTableHandle> DatasetStore::LoadTogether(const std::vect
   }
   ASSIGN_OR_RETURN(dp::SealedTableHandle joined, JoinTables(tables));
   const std::lock_guard lock(mutex_);
-  if (together_.size() == kMostTogether) together_.erase(together_.begin());
-  together_.emplace_back(datasets, joined);
+  if (joined_.size() == kMostJoined) joined_.erase(joined_.begin());
+  joined_.emplace_back(datasets, joined);
   return joined;
 }
 
@@ -280,7 +280,7 @@ void DatasetStore::Forget(const std::vector<std::string>& dataset_ids) {
   const std::lock_guard lock(mutex_);
   for (const std::string& id : dataset_ids) {
     loaded_.erase(id);
-    std::erase_if(together_, [&id](const auto& joined) {
+    std::erase_if(joined_, [&id](const auto& joined) {
       return std::ranges::any_of(joined.first,
                                  [&id](const SealedId& dataset) { return dataset.dataset_id == id; });
     });

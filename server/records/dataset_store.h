@@ -112,7 +112,7 @@ class DatasetStore {
   // The sealed tables of several parts of one dataset, in this order, as one table in which the records of a
   // unit belong to it in whichever part they lie; for a single part as Load(). The most recently used joined
   // tables are cached. Errors: those of Load().
-  absl::StatusOr<dp::SealedTableHandle> LoadTogether(const std::vector<SealedId>& datasets);
+  absl::StatusOr<dp::SealedTableHandle> LoadJoined(const std::vector<SealedId>& datasets);
 
   // Drops the tables of these datasets, and joined tables with any of them, from the cache. Handles in use
   // stay valid; a later Load() reads the table from disk again. A load that runs at the same time may cache
@@ -133,7 +133,7 @@ class DatasetStore {
   const KeyedHash keyed_hash_;
   std::mutex mutex_;
   std::map<std::string, std::shared_ptr<LoadedTable>> loaded_ ABSL_GUARDED_BY(mutex_);
-  std::vector<std::pair<std::vector<SealedId>, dp::SealedTableHandle>> together_
+  std::vector<std::pair<std::vector<SealedId>, dp::SealedTableHandle>> joined_
       ABSL_GUARDED_BY(mutex_);  // the last used last
 };
 

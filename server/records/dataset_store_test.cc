@@ -81,18 +81,18 @@ TEST(DatasetStore, SeveralSealedTablesAreLoadedAsOne) {
     }
     ids.push_back({id, store->Seal(id, SexAge()).value().content_hash});
   }
-  const dp::SealedTableHandle joined = store->LoadTogether(ids).value();
+  const dp::SealedTableHandle joined = store->LoadJoined(ids).value();
   EXPECT_EQ(RowsOf(*joined), (CodeRows{{1, 3}, {0, 0}, {0, 9}}));
-  EXPECT_EQ(store->LoadTogether(ids).value(), joined) << "it is kept";
-  EXPECT_EQ(RowsOf(*store->LoadTogether({ids[1]}).value()), (CodeRows{{0, 9}}));
-  EXPECT_EQ(RowsOf(*store->LoadTogether({ids[2], ids[1]}).value()), (CodeRows{{0, 9}}));
+  EXPECT_EQ(store->LoadJoined(ids).value(), joined) << "it is kept";
+  EXPECT_EQ(RowsOf(*store->LoadJoined({ids[1]}).value()), (CodeRows{{0, 9}}));
+  EXPECT_EQ(RowsOf(*store->LoadJoined({ids[2], ids[1]}).value()), (CodeRows{{0, 9}}));
   for (size_t i = 0; i < 3; ++i) {
-    ASSERT_TRUE(store->LoadTogether({ids[i], ids[(i + 1) % 3]}).ok());
+    ASSERT_TRUE(store->LoadJoined({ids[i], ids[(i + 1) % 3]}).ok());
   }
-  EXPECT_NE(store->LoadTogether(ids).value(), joined) << "only the last few are";
+  EXPECT_NE(store->LoadJoined(ids).value(), joined) << "only the last few are";
 
   ids[1].content_hash = "another";
-  EXPECT_EQ(store->LoadTogether(ids).status().code(), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(store->LoadJoined(ids).status().code(), absl::StatusCode::kDataLoss);
 }
 
 // Persons of at most two records, in the parts "first" (ages below 50) and "second" (the others).
@@ -153,7 +153,7 @@ TEST(DatasetStore, APersonIsOneUnitWhereverTheirRecordsLie) {
   parts.Import("second", kSecondCsv);
   const SealedId first{"first", parts.Seal("first").content_hash};
   const SealedId second{"second", parts.Seal("second").content_hash};
-  const dp::SealedTableHandle joined = store->LoadTogether({first, second}).value();
+  const dp::SealedTableHandle joined = store->LoadJoined({first, second}).value();
   EXPECT_EQ(joined->units(), 4);
   const dp::ReadableScope readable(*joined);
   EXPECT_THAT(readable.unit_of_row(), ::testing::ElementsAre(0, 1, 0, 2, 2, 1, 3));
@@ -318,7 +318,7 @@ TEST(DatasetStore, ForgettingOnePartReleasesItsJoinedTables) {
   for (const char* part : {"p0", "p1", "p2"})
     ids.push_back({part, store->SealPart(part, {"whole", nullptr}, SexAge()).value().content_hash});
   const auto watch = [&](const std::vector<SealedId>& parts) {
-    return std::weak_ptr<const dp::SealedTable>(store->LoadTogether(parts).value());
+    return std::weak_ptr<const dp::SealedTable>(store->LoadJoined(parts).value());
   };
   const auto with_p1 = watch({ids[0], ids[1]});
   const auto without = watch({ids[0], ids[2]});

@@ -85,8 +85,7 @@ absl::Status File::Skip(int64_t bytes) {
   return lseek(descriptor_, bytes, SEEK_CUR) >= 0 ? absl::OkStatus() : SystemError("read", path_, errno);
 }
 
-absl::StatusOr<std::unique_ptr<FileInTheMaking>> FileInTheMaking::Create(
-    const std::filesystem::path& final_path) {
+absl::StatusOr<std::unique_ptr<PendingFile>> PendingFile::Create(const std::filesystem::path& final_path) {
   while (true) {
     const std::filesystem::path path = MakingPath(final_path);
     const int descriptor = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kOwnerOnly);
@@ -95,15 +94,15 @@ absl::StatusOr<std::unique_ptr<FileInTheMaking>> FileInTheMaking::Create(
     File file(descriptor, path);
     if (FlockWaiting(descriptor, LOCK_EX) != 0) return SystemError("lock", path, errno);
     if (!HasName(descriptor)) continue;  // taken for abandoned before the lock was on it
-    return std::unique_ptr<FileInTheMaking>(new FileInTheMaking(std::move(file), final_path));
+    return std::unique_ptr<PendingFile>(new PendingFile(std::move(file), final_path));
   }
 }
 
-FileInTheMaking::~FileInTheMaking() {
+PendingFile::~PendingFile() {
   if (!is_committed_) unlink(file_.path_.c_str());
 }
 
-absl::Status FileInTheMaking::Write(std::span<const std::byte> bytes) {
+absl::Status PendingFile::Write(std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
     const ssize_t count = write(file_.descriptor_, bytes.data(), bytes.size());
     if (count < 0 && errno == EINTR) continue;
@@ -113,7 +112,7 @@ absl::Status FileInTheMaking::Write(std::span<const std::byte> bytes) {
   return absl::OkStatus();
 }
 
-absl::Status FileInTheMaking::Commit() {
+absl::Status PendingFile::Commit() {
   if (fsync(file_.descriptor_) != 0) return SystemError("sync", file_.path_, errno);
   if (rename(file_.path_.c_str(), final_path_.c_str()) != 0) return SystemError("rename", file_.path_, errno);
   is_committed_ = true;

@@ -34,7 +34,7 @@ class File {
   absl::Status Skip(int64_t bytes);
 
  private:
-  friend class FileInTheMaking;
+  friend class PendingFile;
   friend class FolderLock;
   File(int descriptor, std::filesystem::path path) : descriptor_(descriptor), path_(std::move(path)) {}
 
@@ -44,10 +44,10 @@ class File {
 
 // A file that gets its final name only when it is complete and durable. Until then it is named `*.making`,
 // and is removed by the destructor, or by RemoveAbandoned() after a crash.
-class FileInTheMaking {
+class PendingFile {
  public:
-  static absl::StatusOr<std::unique_ptr<FileInTheMaking>> Create(const std::filesystem::path& final_path);
-  ~FileInTheMaking();
+  static absl::StatusOr<std::unique_ptr<PendingFile>> Create(const std::filesystem::path& final_path);
+  ~PendingFile();
 
   absl::Status Write(std::span<const std::byte> bytes);
   absl::Status Write(std::string_view bytes) { return Write(std::as_bytes(std::span(bytes))); }
@@ -56,7 +56,7 @@ class FileInTheMaking {
   absl::Status Commit();
 
  private:
-  FileInTheMaking(File file, std::filesystem::path final_path)
+  PendingFile(File file, std::filesystem::path final_path)
       : file_(std::move(file)), final_path_(std::move(final_path)) {}
 
   File file_;

@@ -30,7 +30,7 @@ mode_t ModeOf(const std::filesystem::path& path) {
 
 TEST(FileInTheMaking, HasItsNameOnlyWhenCommitted) {
   const ScratchFolder folder;
-  const auto file = FileInTheMaking::Create(folder / "x").value();
+  const auto file = PendingFile::Create(folder / "x").value();
   ASSERT_TRUE(file->Write("content").ok());
   EXPECT_FALSE(Exists(folder / "x").value());
   ASSERT_TRUE(file->Commit().ok());
@@ -42,7 +42,7 @@ TEST(FileInTheMaking, HasItsNameOnlyWhenCommitted) {
 TEST(FileInTheMaking, LeavesNothingWhenItIsGivenUp) {
   const ScratchFolder folder;
   Overwrite(folder / "x", "old");
-  { ASSERT_TRUE(FileInTheMaking::Create(folder / "x").value()->Write("new").ok()); }
+  { ASSERT_TRUE(PendingFile::Create(folder / "x").value()->Write("new").ok()); }
   EXPECT_THAT(FilesBelow(folder.path()), ElementsAre("x"));
   EXPECT_EQ(ContentOf(folder / "x"), "old");
 }
@@ -51,7 +51,7 @@ TEST(RemoveAbandoned, RemovesWhatADeadProcessLeftAndNothingElse) {
   const ScratchFolder folder;
   Overwrite(folder / "x.1-1.making", "half");
   Overwrite(folder / "y", "whole");
-  const auto living = FileInTheMaking::Create(folder / "z").value();
+  const auto living = PendingFile::Create(folder / "z").value();
   ASSERT_TRUE(RemoveAbandoned(folder.path()).ok());
   EXPECT_EQ(FilesBelow(folder.path()).size(), 2u);
   ASSERT_TRUE(living->Commit().ok());

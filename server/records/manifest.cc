@@ -99,7 +99,7 @@ absl::Status WriteManifest(const std::filesystem::path& path, const Manifest& ma
     WriteReport(writer, entry.report);
   }
   const std::string document = std::move(writer).Take();
-  ASSIGN_OR_RETURN(const std::unique_ptr<FileInTheMaking> file, FileInTheMaking::Create(path));
+  ASSIGN_OR_RETURN(const std::unique_ptr<PendingFile> file, PendingFile::Create(path));
   RETURN_IF_ERROR(file->Write(document));
   RETURN_IF_ERROR(file->Write(Sha256(document)));
   return file->Commit();

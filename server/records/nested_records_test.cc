@@ -188,7 +188,7 @@ TEST(NestedRecords, AreNoPartsOfAnotherTable) {
   std::vector<SealedId> ids;
   for (const std::string id : {"first", "second"})
     ids.push_back({id, store->Seal(id, schema).value().content_hash});
-  EXPECT_FALSE(store->LoadTogether(ids).ok()) << "their groups would be taken for one another, or be lost";
+  EXPECT_FALSE(store->LoadJoined(ids).ok()) << "their groups would be taken for one another, or be lost";
 }
 
 }  // namespace

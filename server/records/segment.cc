@@ -64,7 +64,7 @@ TableShape ShapeOf(const dp::Schema& schema) {
   return {.sizes = dp::SizesOf(schema.domain), .owner = owner};
 }
 
-SegmentWriter::SegmentWriter(std::unique_ptr<FileInTheMaking> file, TableShape shape)
+SegmentWriter::SegmentWriter(std::unique_ptr<PendingFile> file, TableShape shape)
     : file_(std::move(file)), shape_(std::move(shape)), block_rows_(BlockRows(shape_)) {
   block_.codes.resize(shape_.sizes.size());
   for (const int64_t size : shape_.sizes) widths_.push_back(dp::WidthFor(size));
@@ -72,7 +72,7 @@ SegmentWriter::SegmentWriter(std::unique_ptr<FileInTheMaking> file, TableShape s
 
 absl::StatusOr<std::unique_ptr<SegmentWriter>> SegmentWriter::Create(const std::filesystem::path& path,
                                                                      TableShape shape) {
-  ASSIGN_OR_RETURN(std::unique_ptr<FileInTheMaking> file, FileInTheMaking::Create(path));
+  ASSIGN_OR_RETURN(std::unique_ptr<PendingFile> file, PendingFile::Create(path));
   auto writer = std::unique_ptr<SegmentWriter>(new SegmentWriter(std::move(file), std::move(shape)));
   const std::string header = HeaderOf(writer->shape_);
   RETURN_IF_ERROR(writer->Write(std::as_bytes(std::span(header))));

@@ -51,11 +51,11 @@ class SegmentWriter {
   absl::Status Commit() { return file_->Commit(); }
 
  private:
-  SegmentWriter(std::unique_ptr<FileInTheMaking> file, TableShape shape);
+  SegmentWriter(std::unique_ptr<PendingFile> file, TableShape shape);
   absl::Status Write(std::span<const std::byte> bytes);
   absl::Status WriteBlock();
 
-  std::unique_ptr<FileInTheMaking> file_;
+  std::unique_ptr<PendingFile> file_;
   TableShape shape_;
   std::vector<dp::CodeWidth> widths_;
   RowBlock block_;

@@ -74,7 +74,7 @@ int64_t ContentBytes(const Header& header) {
 
 class DigestingWriter {
  public:
-  explicit DigestingWriter(FileInTheMaking& file) : file_(file) {}
+  explicit DigestingWriter(PendingFile& file) : file_(file) {}
   absl::Status Write(std::span<const std::byte> bytes) {
     digest_.Add(bytes);
     return file_.Write(bytes);
@@ -82,7 +82,7 @@ class DigestingWriter {
   std::string Finish() { return digest_.Finish(); }
 
  private:
-  FileInTheMaking& file_;
+  PendingFile& file_;
   Digest digest_;
 };
 
@@ -172,7 +172,7 @@ absl::StatusOr<SnapshotFacts> WriteSnapshot(const std::filesystem::path& path,
                       .records = records.columns.rows(),
                       .records_dropped = records.records_dropped,
                       .owner = records.owner};
-  ASSIGN_OR_RETURN(const std::unique_ptr<FileInTheMaking> file, FileInTheMaking::Create(path));
+  ASSIGN_OR_RETURN(const std::unique_ptr<PendingFile> file, PendingFile::Create(path));
   DigestingWriter writer(*file);
   const std::string header_text = BytesOf(header);
   const uint64_t header_bytes = header_text.size();

@@ -38,7 +38,7 @@ absl::Status WriteUnitCounts(const std::filesystem::path& path, const UnitCounts
     writer.Integer(counts.records[i]);
   }
   const std::string document = std::move(writer).Take();
-  ASSIGN_OR_RETURN(const std::unique_ptr<FileInTheMaking> file, FileInTheMaking::Create(path));
+  ASSIGN_OR_RETURN(const std::unique_ptr<PendingFile> file, PendingFile::Create(path));
   RETURN_IF_ERROR(file->Write(document));
   RETURN_IF_ERROR(file->Write(Sha256(document)));
   return file->Commit();

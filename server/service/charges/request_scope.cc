@@ -158,7 +158,7 @@ absl::StatusOr<dp::SealedTableHandle> LoadTable(records::DatasetStore& store, co
   if (record.parts.empty()) return store.Load(record.id, record.content_hash);
   std::vector<records::SealedId> parts;
   for (const ledger::Part& part : scope.parts) parts.push_back({StoredIdOf(record, part), part.content_hash});
-  return store.LoadTogether(parts);
+  return store.LoadJoined(parts);
 }
 
 std::string StoredIdOf(const ledger::Dataset& dataset, const ledger::Part& part) {
