@@ -25,7 +25,8 @@ absl::Status CheckPartName(const std::string& field, const std::string& name) {
   const bool has_length = !name.empty() && name.size() <= kMaxPartNameLength;
   if (has_length && is_clean && name.front() != ' ' && name.back() != ' ') return absl::OkStatus();
   return InvalidField(
-      field, absl::StrCat("\"", name, "\" is not a valid part name: use 1 to 63 bytes without commas, '=' and '/'"));
+      field,
+      absl::StrCat("\"", name, "\" is not a valid part name: use 1 to 63 bytes without commas, '=' and '/'"));
 }
 
 // Bins by their labels.
