@@ -5,6 +5,7 @@
   table        which code may include the sealed table, directly or through another header: the one door to private records
   libraries    which modules may use protobuf, gRPC, SQL drivers, clocks, threads and logging
   randomness   which code may generate random bits
+  principals   which code may make a principal of a stored name instead of an authenticated call
   admission    no floating point in the code that decides whether a charge fits a budget or how much noise covers a query
   threads      no detached thread
   size         limits on the lines of a file and of a function
@@ -109,6 +110,8 @@ CLIENT_RANDOMNESS = re.compile(_GENERATORS + r"|\b" + _CALLS.format(""))
 RANDOM_DEVICE = re.compile(r"/dev/u?random\b")
 RANDOM_MODULES = ("dp/noise", "host")
 
+STORED_PRINCIPAL = re.compile(r"\bOfStoredRow\s*\(")
+STORED_PRINCIPAL_USERS = re.compile(r"^server/(base/principal\.h|ledger/.*|service/release_once\.(h|cc))$")
 ADMISSION = re.compile(r"^server/(dp/accounting/(units|rule|event)\w*|dp/sensitivity/.*|ledger/.*|service/release_once\w*)\.(h|cc)$")
 FLOATING_POINT = re.compile(r"\b(double|float)\b")
 FORBIDDEN_WORDS = re.compile(r"\b(TODO|FIXME|XXX|HACK)\b")
@@ -251,6 +254,8 @@ def code_findings(path, text):
         # The kernel's random device is named in a string, which code_only() blanks.
         for pattern, where in ((random_calls(path), code), (RANDOM_DEVICE, text)):
             yield from pattern_findings(path, where, pattern, "randomness", "{}: only dp/noise generates random bits")
+    if not is_test(path) and not STORED_PRINCIPAL_USERS.match(path):
+        yield from pattern_findings(path, code, STORED_PRINCIPAL, "principals", "{}: only the ledger's work on stored rows makes a principal without authentication")
     if ADMISSION.match(path) and not is_test(path):
         yield from pattern_findings(path, code, FLOATING_POINT, "admission", "{} in a file that decides whether a charge fits a budget or how much noise covers a query")
     yield from pattern_findings(path, code, DETACH, "threads", "a detached thread may outlive the objects that it uses")

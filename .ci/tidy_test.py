@@ -220,6 +220,18 @@ class Randomness(TidyTest):
         self.assert_clean("server/ledger/grants.h", "int Operand(int); int brand(int);  // rand() is forbidden\n")
 
 
+class Principals(TidyTest):
+    CODE = 'const Principal who = Principal::OfStoredRow("ana");\n'
+
+    def test_only_work_on_stored_rows_makes_a_principal_of_a_name(self):
+        for path in ["server/rpc/owner_rpc.h", "server/service/access.h", "server/app.h", "client/client.h"]:
+            with self.subTest(path=path):
+                self.assert_caught("principals", path, self.CODE)
+        for path in ["server/ledger/sql/repair.h", "server/service/release_once.h", "server/service/access_test.cc"]:
+            with self.subTest(path=path):
+                self.assert_clean(path, self.CODE)
+
+
 class Admission(TidyTest):
     def test_no_floating_point_where_budgets_are_decided(self):
         for path in [

@@ -23,9 +23,9 @@ class PrincipalForTest;
 // An authenticated name. A value type: copyable, comparable by name, thread-safe to read.
 class Principal {
  public:
-  // The principal of a row that the ledger stored. Only for the ledger's own work on stored rows: recounting,
-  // repair, and ending charges that no process works on. No input of a request may reach it: `.ci/tidy` allows
-  // it in server/ledger and server/service/release_once.cc alone.
+  // The principal of a row that the ledger stored. Only for work on stored rows: recounting, repair, and
+  // ending charges that no process works on. No input of a request may reach it: `.ci/tidy` allows it in
+  // server/ledger and server/service/release_once.cc alone.
   static Principal OfStoredRow(std::string name) { return Principal(std::move(name)); }
 
   const std::string& name() const { return name_; }

@@ -34,6 +34,15 @@ size_t Utf8CharacterLength(std::string_view text) {
   return 0;
 }
 
+bool IsUtf8(std::string_view text) {
+  while (!text.empty()) {
+    const size_t length = Utf8CharacterLength(text);
+    if (length == 0) return false;
+    text.remove_prefix(length);
+  }
+  return true;
+}
+
 bool IsUuid(std::string_view text) {
   if (text.size() != kUuidLength) return false;
   for (size_t i = 0; i < text.size(); ++i) {

@@ -15,6 +15,9 @@ namespace curator {
 // empty or starts with none. A zero byte is a character.
 size_t Utf8CharacterLength(std::string_view text);
 
+// Whether `text` consists of well-formed UTF-8 characters; also when it is empty.
+bool IsUtf8(std::string_view text);
+
 // Whether `text` has the shape of a UUID, 8-4-4-4-12 hexadecimal digits; any version, either case.
 bool IsUuid(std::string_view text);
 

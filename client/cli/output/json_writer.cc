@@ -5,8 +5,8 @@
 #include <cstdio>
 #include <variant>
 
+#include "base/text.h"
 #include "client/cli/output/text.h"
-#include "client/cli/output/utf8.h"
 
 namespace curator::cli {
 namespace {
@@ -64,7 +64,7 @@ struct AsJson {
 std::string JsonString(std::string_view text) {
   std::string json = "\"";
   for (size_t i = 0; i < text.size();) {
-    const size_t length = SequenceLength(text.substr(i));
+    const size_t length = Utf8CharacterLength(text.substr(i));
     if (length == 0) {
       json += "\xEF\xBF\xBD";
       ++i;

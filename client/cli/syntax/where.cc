@@ -7,8 +7,8 @@
 #include <variant>
 
 #include "absl/strings/str_cat.h"
+#include "base/text.h"
 #include "client/cli/output/text.h"
-#include "client/cli/output/utf8.h"
 #include "rpc/convert_attribute.h"
 
 namespace curator::cli {

@@ -110,12 +110,8 @@ absl::Status CheckOptionalText(std::string_view field, std::string_view text) {
   if (text.size() > kMostTextBytes) {
     return InvalidField(field, absl::StrCat("is ", text.size(), " bytes long; at most ", kMostTextBytes));
   }
-  while (!text.empty()) {
-    const size_t length = Utf8CharacterLength(text);
-    if (length == 0 || text.front() == '\0')
-      return InvalidField(field, "is not UTF-8 text without zero bytes");
-    text.remove_prefix(length);
-  }
+  if (!IsUtf8(text) || text.find('\0') != std::string_view::npos)
+    return InvalidField(field, "is not UTF-8 text without zero bytes");
   return absl::OkStatus();
 }
 

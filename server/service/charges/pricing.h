@@ -49,9 +49,10 @@ absl::StatusOr<dp::RuleSpec> GoverningRule(const std::vector<ledger::Account>& a
 // Errors: DATA_LOSS for a stored rule that cannot be read.
 absl::StatusOr<dp::RuleSpec> PromiseOf(const ledger::Account& account);
 
-// The price of `event` in `accounts`. A part's account pays by dp/sensitivity/part_cost.h, which uses `linear`
-// to charge less than the whole event; all others pay what the event costs. Errors: FAILED_PRECONDITION,
-// naming the account, when its rule cannot count the event; DATA_LOSS when an account contradicts its rule.
+// The price of `event` in `accounts`. A part's account pays by dp/sensitivity/part_cost.h, which uses
+// `linear` to charge less than the whole event; all others pay what the event costs. Errors:
+// FAILED_PRECONDITION, naming the account, when its rule cannot count the event; DATA_LOSS when an account
+// contradicts its rule.
 absl::StatusOr<Price> PriceOf(const DatasetView& dataset, const std::vector<ledger::Account>& accounts,
                               const dp::Event& event,
                               const std::optional<dp::LinearDraws>& linear = std::nullopt);
