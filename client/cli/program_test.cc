@@ -394,7 +394,7 @@ TEST_F(Program, LookingAtAProposalDoesNotApproveIt) {
   };
   ASSERT_EQ(Run("account limit show census 1b4e"), ExitStatus::kDone);
   ASSERT_EQ(Run("account limit approve census 1b4e"), ExitStatus::kDone);
-  EXPECT_THAT(seen.entries(), testing::ElementsAre("1b4e looked at", "1b4e approved"));
+  EXPECT_THAT(seen.entries(), ::testing::ElementsAre("1b4e looked at", "1b4e approved"));
 }
 
 TEST_F(Program, TheLedgerIsStreamedInEveryForm) {
