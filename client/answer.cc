@@ -95,7 +95,7 @@ absl::Status AnswerAssembler::AddAnswers(const v1::AnswerSlice& slice) {
   if (absl::Status status = AddValues(slice, set); !status.ok()) return status;
   const size_t columns = static_cast<size_t>(set.header.columns_size());
   if (static_cast<size_t>(slice.labels_size()) != columns * (set.size() - before))
-    return Malformed("answers without the labels that tell what they answer");
+    return Malformed("answers without the labels of their queries");
   set.labels.insert(set.labels.end(), slice.labels().begin(), slice.labels().end());
   return absl::OkStatus();
 }

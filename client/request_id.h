@@ -1,4 +1,4 @@
-// Request ids: version 7 UUIDs (RFC 9562) that name one request for ever, so that asking again is safe. They
+// Request ids: version 7 UUIDs (RFC 9562) that identify one request permanently, so that a retry is safe. They
 // begin with the time, so that a ledger finds the ids of one hour side by side in its index, however long its
 // history; any other UUID does as well, only a little slower.
 //

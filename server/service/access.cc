@@ -44,7 +44,7 @@ std::string_view RelationName(dp::NeighbourRelation relation) {
 }
 
 std::string WhatItProtects(const DatasetView& dataset) {
-  if (dataset.record.is_public) return "nobody: the dataset is public";
+  if (dataset.record.is_public) return "no one: the dataset is public";
   std::string whom = "one record";
   const auto with_records = [](const std::string& unit, const std::string& column, int64_t most) {
     const std::string number =

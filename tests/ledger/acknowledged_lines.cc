@@ -9,9 +9,9 @@
 
 namespace curator::ledger {
 
-std::string LineOf(const Acknowledged& told) {
-  return absl::StrCat(told.principal, "\t", told.request_id, "\t", std::string(StateName(told.state)), "\t",
-                      told.payload, "\n");
+std::string LineOf(const Acknowledged& reported) {
+  return absl::StrCat(reported.principal, "\t", reported.request_id, "\t",
+                      std::string(StateName(reported.state)), "\t", reported.payload, "\n");
 }
 
 std::vector<Acknowledged> AcknowledgedIn(std::string_view text) {

@@ -10,7 +10,7 @@
 namespace curator::ledger {
 
 // Including the line end. If each is written by one call, lines of several threads do not mix.
-std::string LineOf(const Acknowledged& told);
+std::string LineOf(const Acknowledged& reported);
 
 // The complete lines in `text`; text after the last line end was not acknowledged. Ends the program at a line
 // that LineOf() would not write.

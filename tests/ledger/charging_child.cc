@@ -64,12 +64,12 @@ ChargingChild::~ChargingChild() {
 bool ChargingChild::ReadMore() {
   char buffer[4096];
   const ssize_t size = read(output_, buffer, sizeof(buffer));
-  if (size > 0) told_.append(buffer, static_cast<size_t>(size));
+  if (size > 0) reported_.append(buffer, static_cast<size_t>(size));
   return size > 0;
 }
 
 void ChargingChild::WaitForLines(size_t lines) {
-  while (static_cast<size_t>(std::count(told_.begin(), told_.end(), '\n')) < lines && ReadMore()) {
+  while (static_cast<size_t>(std::count(reported_.begin(), reported_.end(), '\n')) < lines && ReadMore()) {
   }
 }
 

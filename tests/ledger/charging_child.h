@@ -27,7 +27,7 @@ class ChargingChild {
   int WaitForEnd();
 
   // Its standard output so far, and its standard error once it has ended.
-  const std::string& told() const { return told_; }
+  const std::string& reported() const { return reported_; }
   const std::string& complaints() const { return complaints_; }
 
  private:
@@ -37,7 +37,7 @@ class ChargingChild {
   int input_ = -1;
   int output_ = -1;
   int errors_ = -1;
-  std::string told_;
+  std::string reported_;
   std::string complaints_;
 };
 

@@ -22,7 +22,7 @@ namespace {
 
 constexpr int64_t kHour = int64_t{3600} * 1'000'000;
 
-void Tell(const ChargeRequest& request, ChargeState state, const std::string& payload) {
+void Report(const ChargeRequest& request, ChargeState state, const std::string& payload) {
   const std::string line = LineOf({request.principal.name(), request.request_id, state, payload});
   if (write(STDOUT_FILENO, line.data(), line.size()) != static_cast<ssize_t>(line.size())) _exit(2);
 }
@@ -51,7 +51,7 @@ class Charger {
   absl::Status Hold(const std::string& request_id) {
     const ChargeRequest request = RequestFor(request_id, 1);
     ASSIGN_OR_RETURN(const Attempt attempt, ledger_.Begin(request));
-    Tell(request, ChargeState::kStarted, "");
+    Report(request, ChargeState::kStarted, "");
     char go = 0;
     if (read(STDIN_FILENO, &go, 1) != 1) return absl::CancelledError("nobody said go");
     return ledger_.Store(attempt, "from the stopped process").status();
@@ -73,41 +73,41 @@ class Charger {
 
   absl::Status Store(const ChargeRequest& request) {
     ASSIGN_OR_RETURN(const Attempt attempt, ledger_.Begin(request));
-    Tell(request, ChargeState::kStarted, "");
+    Report(request, ChargeState::kStarted, "");
     if (attempt.release) {
-      Tell(request, ChargeState::kCommitted, attempt.release->payload);
+      Report(request, ChargeState::kCommitted, attempt.release->payload);
       return absl::OkStatus();
     }
     ASSIGN_OR_RETURN(const Release release,
                      ledger_.Store(attempt, absl::StrCat("drawn with the ", attempt.sealed_key)));
-    Tell(request, ChargeState::kCommitted, release.payload);
+    Report(request, ChargeState::kCommitted, release.payload);
     return absl::OkStatus();
   }
   absl::Status Forfeit(const ChargeRequest& request) {
     ASSIGN_OR_RETURN(const Attempt attempt, ledger_.Begin(request));
-    Tell(request, ChargeState::kStarted, "");
+    Report(request, ChargeState::kStarted, "");
     RETURN_IF_ERROR(ledger_.Forfeit(attempt, "no longer wanted"));
-    Tell(request, ChargeState::kForfeited, "");
+    Report(request, ChargeState::kForfeited, "");
     return absl::OkStatus();
   }
   absl::StatusOr<std::string> Reserve(ChargeRequest request) {
     request.sealed_key.clear();
     ASSIGN_OR_RETURN(const std::vector<Charge> reserved, ledger_.Reserve({request}, kHour));
-    Tell(request, ChargeState::kReserved, "");
+    Report(request, ChargeState::kReserved, "");
     return reserved.at(0).id;
   }
   absl::Status ReserveAndCommit(const ChargeRequest& request) {
     ASSIGN_OR_RETURN(const std::string id, Reserve(request));
     RETURN_IF_ERROR(ledger_.StartReserved(id, {{account_, "rho", 1}}, TestPrincipal("ana")).status());
-    Tell(request, ChargeState::kStarted, "");
+    Report(request, ChargeState::kStarted, "");
     RETURN_IF_ERROR(ledger_.CommitReserved(id, TestPrincipal("ana")).status());
-    Tell(request, ChargeState::kCommitted, "");
+    Report(request, ChargeState::kCommitted, "");
     return absl::OkStatus();
   }
   absl::Status ReserveAndCancel(const ChargeRequest& request) {
     ASSIGN_OR_RETURN(const std::string id, Reserve(request));
     RETURN_IF_ERROR(ledger_.CancelReserved(id, "no longer wanted", TestPrincipal("ana")).status());
-    Tell(request, ChargeState::kCancelled, "");
+    Report(request, ChargeState::kCancelled, "");
     return absl::OkStatus();
   }
 
@@ -157,7 +157,7 @@ void DoChargingWork(const std::vector<std::string>& arguments) {
     threads.emplace_back([&charger, seed, thread] { Loop(charger, seed, thread); });
   }
   for (std::thread& thread : threads) thread.join();
-  // A full account ends the requests early: nothing more will be told, and the signal finds the process here.
+  // A full account ends the requests early: no more lines are written, and the signal finds the process here.
   close(STDOUT_FILENO);
   while (true) pause();
 }

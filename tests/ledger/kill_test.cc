@@ -34,12 +34,12 @@ class Kill : public LedgerConformance {
 TEST_P(Kill, AProcessKilledAtAnyMomentLosesNothingThatWasAcknowledgedAndMintsNothing) {
   constexpr int kCyclesOfOneLedger = 20;
   constexpr useconds_t kLongestDelayUs = 2000;
-  std::vector<Acknowledged> told;
+  std::vector<Acknowledged> reported;
   size_t all_told = 0;
   for (int cycle = 0; cycle < Cycles(); ++cycle) {
     if (cycle % kCyclesOfOneLedger == 0) {
       if (cycle > 0) RenewLedger();
-      told.clear();
+      reported.clear();
       MakeDataset(*Open(), "census", 2000);
     }
     const uint64_t seed = nightly::Seed(1'000'000) + static_cast<uint64_t>(cycle);
@@ -51,11 +51,11 @@ TEST_P(Kill, AProcessKilledAtAnyMomentLosesNothingThatWasAcknowledgedAndMintsNot
         random() % kLongestDelayUs));  // the kill comes at a random moment; no step waits for this
     child.Signal(SIGKILL);
     ASSERT_EQ(child.WaitForEnd(), -SIGKILL) << child.complaints();
-    for (Acknowledged& one : AcknowledgedIn(child.told())) {
-      told.push_back(std::move(one));
+    for (Acknowledged& one : AcknowledgedIn(child.reported())) {
+      reported.push_back(std::move(one));
       ++all_told;
     }
-    ASSERT_THAT(ViolationsIn(*Open(), *OpenStore(), told), ElementsAre());
+    ASSERT_THAT(ViolationsIn(*Open(), *OpenStore(), reported), ElementsAre());
   }
   EXPECT_GT(all_told, static_cast<size_t>(Cycles()) * 10);
 }
@@ -93,10 +93,10 @@ TEST_P(Kill, TheCanaryThatLosesAnAcknowledgedChargeIsCaught) {
   child.WaitForLines(30);
   child.Signal(SIGKILL);
   child.WaitForEnd();
-  std::vector<Acknowledged> told = AcknowledgedIn(child.told());
-  EXPECT_THAT(ViolationsIn(*Open(), *OpenStore(), told), ElementsAre());
-  told.push_back({"ana", "never charged", ChargeState::kStarted, ""});
-  EXPECT_THAT(ViolationsIn(*Open(), *OpenStore(), told),
+  std::vector<Acknowledged> reported = AcknowledgedIn(child.reported());
+  EXPECT_THAT(ViolationsIn(*Open(), *OpenStore(), reported), ElementsAre());
+  reported.push_back({"ana", "never charged", ChargeState::kStarted, ""});
+  EXPECT_THAT(ViolationsIn(*Open(), *OpenStore(), reported),
               ElementsAre("lost: never charged, acknowledged as STARTED"));
 }
 

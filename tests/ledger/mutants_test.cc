@@ -84,10 +84,10 @@ class Mutants : public LedgerConformance {
     auto store = std::make_unique<MutantDatabase>(OpenStore(), mutations, applied_);
     return Must(sql::SqlLedger::Open(std::move(store), anchor_dir(), SeededEntropy(NextSeed())));
   }
-  // What clients were told by a ledger that takes one ending for another, each of whose charges is struck at
+  // The acknowledgements of a ledger that takes one ending for another, each of whose charges is struck at
   // another step.
   struct Struck {
-    std::vector<Acknowledged> told;
+    std::vector<Acknowledged> reported;
     int refusals = 0;
   };
   Struck StrikeEachStep(Fault fault, sql::Ending ending, sql::Ending taken_for) {
@@ -103,7 +103,7 @@ class Mutants : public LedgerConformance {
       store.Arm(fault, i % kStepsOfACharge);
       const ChargeRequest request = Request(absl::StrCat("struck ", i), 0);
       if (ledger->Begin(request).ok()) {
-        struck.told.push_back({request.principal.name(), request.request_id, ChargeState::kStarted, ""});
+        struck.reported.push_back({request.principal.name(), request.request_id, ChargeState::kStarted, ""});
       } else {
         ++struck.refusals;
       }
@@ -176,15 +176,15 @@ TEST_P(Mutants, ALostConnectionThatIsTakenForARefusalIsCaughtByTheClient) {
 
 TEST_P(Mutants, ALostConnectionThatIsTakenForACommitIsCaught) {
   const Struck sound = StrikeEachStep(Fault::kLost, sql::Ending::kUnknown, sql::Ending::kUnknown);
-  EXPECT_THAT(ViolationsIn(*OpenStore(), sound.told), ElementsAre());
+  EXPECT_THAT(ViolationsIn(*OpenStore(), sound.reported), ElementsAre());
   SetUp();
   const Struck mutant = StrikeEachStep(Fault::kLost, sql::Ending::kUnknown, sql::Ending::kDone);
-  EXPECT_THAT(ViolationsIn(*OpenStore(), mutant.told), Contains(StartsWith("lost: struck ")));
+  EXPECT_THAT(ViolationsIn(*OpenStore(), mutant.reported), Contains(StartsWith("lost: struck ")));
 }
 
 TEST_P(Mutants, ALostTransactionThatIsTakenForACommitIsCaught) {
   const Struck mutant = StrikeEachStep(Fault::kConflict, sql::Ending::kConflict, sql::Ending::kDone);
-  EXPECT_THAT(ViolationsIn(*OpenStore(), mutant.told), Contains(StartsWith("lost: struck ")));
+  EXPECT_THAT(ViolationsIn(*OpenStore(), mutant.reported), Contains(StartsWith("lost: struck ")));
 }
 
 // Two servers whose anchors do not see each other, the other of which moves the chain but no balance.
@@ -232,8 +232,9 @@ TEST_P(Mutants, AnAnchorThatIsIgnoredLosesWhatWasAcknowledgedAndIsCaught) {
   auto ledger = Open();
   const ChargeRequest request = Request("after the backup", 3);
   Must(ledger->Begin(request));
-  const std::vector<Acknowledged> told = {{request.principal.name(), request.request_id, ChargeState::kStarted, ""}};
-  EXPECT_THAT(ViolationsIn(*OpenStore(), told), ElementsAre());
+  const std::vector<Acknowledged> reported = {
+      {request.principal.name(), request.request_id, ChargeState::kStarted, ""}};
+  EXPECT_THAT(ViolationsIn(*OpenStore(), reported), ElementsAre());
   ledger.reset();
   EXPECT_STATUS_IS(absl::StatusCode::kDataLoss,
                    Must(TryOpenCopy(backup))->Begin(Request("spent again", 3)).status());
@@ -241,7 +242,7 @@ TEST_P(Mutants, AnAnchorThatIsIgnoredLosesWhatWasAcknowledgedAndIsCaught) {
   ++applied_;
   auto restored = Must(TryOpenCopy(backup));
   EXPECT_TRUE(restored->Begin(Request("spent again", 3)).ok());
-  EXPECT_THAT(ViolationsIn(*OpenStoreOf(backup), told),
+  EXPECT_THAT(ViolationsIn(*OpenStoreOf(backup), reported),
               Contains("lost: after the backup, acknowledged as STARTED"));
 }
 

@@ -24,17 +24,18 @@ class PowerLoss : public LedgerConformance {
   absl::Status Charge(Ledger& ledger, int64_t charge) {
     const ChargeRequest request = RequestOf(dataset_, absl::StrCat("charge ", charge), account_, 2);
     ASSIGN_OR_RETURN(const Attempt attempt, ledger.Begin(request));
-    told_.push_back({request.principal.name(), request.request_id, ChargeState::kStarted, ""});
+    reported_.push_back({request.principal.name(), request.request_id, ChargeState::kStarted, ""});
     ASSIGN_OR_RETURN(const Release release,
                      attempt.release ? *attempt.release : ledger.Store(attempt, attempt.sealed_key));
-    told_.push_back({request.principal.name(), request.request_id, ChargeState::kCommitted, release.payload});
+    reported_.push_back(
+        {request.principal.name(), request.request_id, ChargeState::kCommitted, release.payload});
     return absl::OkStatus();
   }
   void MakeLedger() {
     auto ledger = Open();
     dataset_ = MakeDataset(*ledger, "census", 1'000'000);
     account_ = FirstAccount(*ledger, dataset_);
-    told_.clear();
+    reported_.clear();
   }
   // Charges until the power goes at the `operation`-th operation, and lets it come back.
   void LosePower(ForgetfulDisk& disk, int64_t operation, uint64_t seed) {
@@ -51,7 +52,7 @@ class PowerLoss : public LedgerConformance {
   Dataset dataset_;
   int64_t account_ = 0;
   int64_t charges_ = 0;
-  std::vector<Acknowledged> told_;
+  std::vector<Acknowledged> reported_;
 };
 
 TEST_P(PowerLoss, WhatWasAcknowledgedIsThereAfterTheLossOfEverythingThatWasNotSynced) {
@@ -67,9 +68,9 @@ TEST_P(PowerLoss, WhatWasAcknowledgedIsThereAfterTheLossOfEverythingThatWasNotSy
     // Mostly in the first charges, and sometimes as late as a checkpoint of the log.
     const uint64_t most = loss % 10 == 0 ? 3000 : 100;
     LosePower(disk, static_cast<int64_t>(seed * 7919 % most), seed);
-    ASSERT_THAT(ViolationsIn(*Open(), *OpenStore(), told_), ElementsAre()) << "seed " << seed;
+    ASSERT_THAT(ViolationsIn(*Open(), *OpenStore(), reported_), ElementsAre()) << "seed " << seed;
   }
-  EXPECT_GT(told_.size(), 10U);
+  EXPECT_GT(reported_.size(), 10U);
 }
 
 TEST_P(PowerLoss, APowerLossDuringTheFirstStartLeavesALedgerThatStarts) {
@@ -83,7 +84,7 @@ TEST_P(PowerLoss, APowerLossDuringTheFirstStartLeavesALedgerThatStarts) {
     disk.RestorePower(nightly::Seed(static_cast<uint64_t>(operation)));
     MakeLedger();
     ASSERT_TRUE(Charge(*Open(), ++charges_).ok());
-    ASSERT_THAT(ViolationsIn(*Open(), *OpenStore(), told_), ElementsAre()) << "operation " << operation;
+    ASSERT_THAT(ViolationsIn(*Open(), *OpenStore(), reported_), ElementsAre()) << "operation " << operation;
   }
   EXPECT_GT(operation, 10);
 }
@@ -97,7 +98,7 @@ TEST_P(PowerLoss, TheCanaryThatOnlyPretendsToSyncLosesChargesWhichTheCheckAndThe
     disk.PretendToSync();
     LosePower(disk, 60, seed);
     disk.SyncAgain();
-    lost = ViolationsIn(*OpenStore(), told_);
+    lost = ViolationsIn(*OpenStore(), reported_);
   }
   EXPECT_THAT(lost, Contains(StartsWith("lost: ")));
   EXPECT_STATUS_IS(absl::StatusCode::kDataLoss, Charge(*Open(), ++charges_));
@@ -132,7 +133,7 @@ TEST_P(PowerLoss, ADiskThatIsFullOrFailsChargesNothingThatIsNotThereAndTheRetryC
     }
   }
   EXPECT_EQ(BalanceOf(*ledger, dataset_).spent, 2 * charges_);
-  EXPECT_THAT(ViolationsIn(*ledger, *OpenStore(), told_), ElementsAre());
+  EXPECT_THAT(ViolationsIn(*ledger, *OpenStore(), reported_), ElementsAre());
 }
 
 INSTANTIATE_TEST_SUITE_P(OnSqlite, PowerLoss, ::testing::Values("sqlite"),

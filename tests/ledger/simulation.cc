@@ -67,15 +67,15 @@ absl::Status Simulation::Prepare(uint64_t seed) {
 
 std::string Simulation::Run(uint64_t seed) {
   if (const absl::Status prepared = Prepare(seed); !prepared.ok()) return prepared.ToString();
-  std::string told;
+  std::string reported;
   for (uint64_t steps = 5 + Below(8); steps > 0; --steps) {
     const Step step = Choose();
-    absl::StrAppend(&told, "  ", step.name, "\n");
+    absl::StrAppend(&reported, "  ", step.name, "\n");
     const std::string wrong = Perform(step);
-    if (!wrong.empty()) return absl::StrCat(wrong, ", after\n", told);
+    if (!wrong.empty()) return absl::StrCat(wrong, ", after\n", reported);
   }
   const std::string wrong = Finish();
-  return wrong.empty() ? wrong : absl::StrCat(wrong, ", after\n", told);
+  return wrong.empty() ? wrong : absl::StrCat(wrong, ", after\n", reported);
 }
 
 std::string Simulation::Perform(const Step& step) {
@@ -93,7 +93,7 @@ std::string Simulation::Perform(const Step& step) {
 
 std::string Simulation::AfterCrash(const Step& step, Server& server) {
   if (const absl::Status opened = Open(server); !opened.ok()) return opened.ToString();
-  begun_.token = "of an attempt that nobody was told of";
+  begun_.token = "of an attempt that nobody was reported of";
   ModelLedger after = model_;
   step.expect(after);
   const absl::StatusOr<Observed> now = Observe();

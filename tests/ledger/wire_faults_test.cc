@@ -49,20 +49,21 @@ class WireFaults : public LedgerConformance {
     ASSERT_TRUE(planted.ok()) << planted;
   }
   void ExpectNoViolations(Ledger& ledger) {
-    EXPECT_THAT(ViolationsIn(ledger, *OpenStore(), told_), ElementsAre());
+    EXPECT_THAT(ViolationsIn(ledger, *OpenStore(), reported_), ElementsAre());
   }
-  // One charge with its release, told of when it is answered.
+  // One charge with its release; each step is reported once it is acknowledged.
   absl::Status ChargeAndStore(Ledger& ledger, const ChargeRequest& request) {
     const absl::StatusOr<Attempt> attempt = ledger.Begin(request);
     if (!attempt.ok()) return attempt.status();
     const absl::StatusOr<Release> release =
         attempt->release ? *attempt->release : ledger.Store(*attempt, request.sealed_key);
     if (!release.ok()) return release.status();
-    told_.push_back({request.principal.name(), request.request_id, ChargeState::kCommitted, release->payload});
+    reported_.push_back(
+        {request.principal.name(), request.request_id, ChargeState::kCommitted, release->payload});
     return absl::OkStatus();
   }
 
-  std::vector<Acknowledged> told_;
+  std::vector<Acknowledged> reported_;
 };
 
 TEST_P(WireFaults, AWireCutAtAnyMessageChargesOnceAndStoresOnce) {
@@ -161,7 +162,7 @@ TEST_P(WireFaults, AServerThatCrashesInTheMiddleOfATransactionIsAskedAgain) {
     EXPECT_TRUE(status.ok()) << "step " << step << ": " << status;
   }
   EXPECT_EQ(BalanceOf(*ledger, dataset).spent, 2 * charges);
-  EXPECT_THAT(ViolationsIn(*ledger, *Must(postgres::OpenPostgresDatabase(url)), told_), ElementsAre());
+  EXPECT_THAT(ViolationsIn(*ledger, *Must(postgres::OpenPostgresDatabase(url)), reported_), ElementsAre());
 }
 
 TEST_P(WireFaults, AServerThatMayForgetIsRefused) {

@@ -134,27 +134,27 @@ class Sender {
  public:
   // Does `work` in the process, given the proxy's port, and two ways to talk with it. There may be no
   // threads.
-  explicit Sender(const std::function<void(int port, int told, int heard)>& work) {
-    int told[2];
+  explicit Sender(const std::function<void(int port, int reported, int heard)>& work) {
+    int reported[2];
     int heard[2];
-    if (pipe(told) != 0 || pipe(heard) != 0) std::abort();
+    if (pipe(reported) != 0 || pipe(heard) != 0) std::abort();
     pid_ = fork();
     if (pid_ == 0) {
-      close(told[0]);
+      close(reported[0]);
       close(heard[1]);
       int port = 0;
       if (read(heard[0], &port, sizeof(port)) != sizeof(port)) _exit(2);
-      work(port, told[1], heard[0]);
+      work(port, reported[1], heard[0]);
       _exit(0);
     }
-    close(told[1]);
+    close(reported[1]);
     close(heard[0]);
-    told_ = told[0];
+    reported_ = reported[0];
     heard_ = heard[1];
   }
   ~Sender() {
     Kill();
-    close(told_);
+    close(reported_);
     close(heard_);
   }
   Sender(const Sender&) = delete;
@@ -167,7 +167,7 @@ class Sender {
   // What it tells next; 0 when it has ended.
   int Hear() {
     int value = 0;
-    return read(told_, &value, sizeof(value)) == sizeof(value) ? value : 0;
+    return read(reported_, &value, sizeof(value)) == sizeof(value) ? value : 0;
   }
   // May come from several threads.
   void Kill() {
@@ -179,7 +179,7 @@ class Sender {
 
  private:
   std::atomic<pid_t> pid_ = -1;
-  int told_ = -1;
+  int reported_ = -1;
   int heard_ = -1;
 };
 
@@ -190,14 +190,14 @@ TEST_P(WireGuesses, AGuessOfADeadProcessThatArrivesLateIsMadeOnceAtMost) {
   for (bool has_struck = true; has_struck && !HasFailure(); ++message) {
     const std::string name = absl::StrCat("held at ", message);
     const uint64_t seed = NextSeed();
-    Sender sender([&](int port, int told, int heard) {
+    Sender sender([&](int port, int reported, int heard) {
       const FragileLedger fragile = OpenFragile(Must(postgres::OpenPostgresDatabase(UrlThrough(port))), seed);
       const int charges = ChargeUntilGuessed(fragile, name, 0);
       int go = 0;
-      const bool may_go_on = write(told, &charges, sizeof(charges)) == sizeof(charges) &&
+      const bool may_go_on = write(reported, &charges, sizeof(charges)) == sizeof(charges) &&
                              read(heard, &go, sizeof(go)) == sizeof(go);
       if (!may_go_on || !fragile.ledger->Begin(Request(0, name, 1)).ok()) _exit(3);
-      if (write(told, &go, sizeof(go)) != sizeof(go)) _exit(2);
+      if (write(reported, &go, sizeof(go)) != sizeof(go)) _exit(2);
       pause();  // until it is killed, so that it does not end its connection by itself
     });
     CuttingProxy proxy(PostgresCluster::Shared().port());

@@ -35,7 +35,7 @@ class Pacer {
     longest_stride_ = std::max(longest_stride_, since_check_);
     since_check_ = 0;
     ++checks_;
-    return stop_.stop_requested() ? absl::CancelledError("the work was told to stop") : absl::OkStatus();
+    return stop_.stop_requested() ? absl::CancelledError("the work was asked to stop") : absl::OkStatus();
   }
 
   // Calls work(start, length) on consecutive pieces of 0..count-1, and counts their steps.

@@ -79,7 +79,7 @@ int FaultConformance::ChargeUntilGuessed(const FragileLedger& fragile, const std
 }
 
 FaultConformance::Killed FaultConformance::RunInProcess(
-    const std::function<absl::Status(const FragileLedger& fragile, const Tell& tell)>& work) {
+    const std::function<absl::Status(const FragileLedger& fragile, const Report& report)>& work) {
   int ends[2];
   const uint64_t seed = NextSeed();  // before the fork, so that nobody draws the same ids again
   EXPECT_EQ(pipe(ends), 0);
@@ -87,15 +87,15 @@ FaultConformance::Killed FaultConformance::RunInProcess(
   if (child == 0) {
     close(ends[0]);
     const FragileLedger fragile = OpenFragile(seed);
-    const absl::Status status = work(fragile, [&](char told) {
-      if (write(ends[1], &told, 1) != 1) _exit(2);
+    const absl::Status status = work(fragile, [&](char reported) {
+      if (write(ends[1], &reported, 1) != 1) _exit(2);
     });
     _exit(status.ok() ? 0 : 1);
   }
   close(ends[1]);
   Killed result;
-  char told = 0;
-  while (read(ends[0], &told, 1) == 1) result.told.push_back(told);
+  char reported = 0;
+  while (read(ends[0], &reported, 1) == 1) result.reported.push_back(reported);
   close(ends[0]);
   int status = 0;
   EXPECT_EQ(waitpid(child, &status, 0), child);
@@ -116,18 +116,18 @@ std::string FaultConformance::DrawOf(int run) const {
   return absl::StrCat("drawn with ", Request(run, "stored", 3).sealed_key);
 }
 
-absl::Status FaultConformance::ChargeAndStore(Ledger& ledger, int run, const Tell& tell) const {
+absl::Status FaultConformance::ChargeAndStore(Ledger& ledger, int run, const Report& report) const {
   ASSIGN_OR_RETURN(const Attempt attempt, ledger.Begin(Request(run, "stored", 3)));
-  tell('b');
+  report('b');
   if (attempt.release) return absl::OkStatus();
   // The same key gives the same draw, whichever attempt makes it.
   ASSIGN_OR_RETURN(const Release release,
                    ledger.Store(attempt, absl::StrCat("drawn with ", attempt.sealed_key)));
-  tell('s');
+  report('s');
   return release.payload == DrawOf(run) ? absl::OkStatus() : absl::InternalError("another draw");
 }
 
-absl::Status FaultConformance::ChargeAndForfeit(Ledger& ledger, int run, const Tell& tell) const {
+absl::Status FaultConformance::ChargeAndForfeit(Ledger& ledger, int run, const Report& report) const {
   const ChargeRequest request = Request(run, "forfeited", 2);
   const absl::StatusOr<Attempt> attempt = ledger.Begin(request);
   if (absl::IsFailedPrecondition(attempt.status())) {
@@ -136,25 +136,25 @@ absl::Status FaultConformance::ChargeAndForfeit(Ledger& ledger, int run, const T
   }
   RETURN_IF_ERROR(attempt.status());
   RETURN_IF_ERROR(ledger.Forfeit(*attempt, "cancelled"));
-  tell('f');
+  report('f');
   return absl::OkStatus();
 }
 
-absl::Status FaultConformance::ReserveStartAndCommit(Ledger& ledger, int run, const Tell& tell) const {
+absl::Status FaultConformance::ReserveStartAndCommit(Ledger& ledger, int run, const Report& report) const {
   ASSIGN_OR_RETURN(const std::vector<Charge> reserved, ledger.Reserve({Request(run, "reserved", 4)}, kHour));
-  tell('r');
+  report('r');
   if (reserved.at(0).state == ChargeState::kCommitted) return absl::OkStatus();
   const absl::Status started =
       ledger.StartReserved(reserved[0].id, {{account_, "rho", 1}}, TestPrincipal("ana")).status();
   if (!absl::IsFailedPrecondition(started)) RETURN_IF_ERROR(started);
-  if (started.ok()) tell('t');
+  if (started.ok()) report('t');
   RETURN_IF_ERROR(ledger.CommitReserved(reserved[0].id, TestPrincipal("ana")).status());
-  tell('c');
+  report('c');
   return absl::OkStatus();
 }
 
 absl::Status FaultConformance::OpenAccountAndRaiseLimit(Ledger& ledger, const Dataset& owned, int run,
-                                                        const Tell& tell) const {
+                                                        const Report& report) const {
   const AccountSpec analyst{.scope_type = ScopeType::kAnalyst,
                             .scope_key = "bo",
                             .rule = "rule bytes",
@@ -164,7 +164,7 @@ absl::Status FaultConformance::OpenAccountAndRaiseLimit(Ledger& ledger, const Da
                                                                 .dataset_id = owned.id,
                                                                 .account = analyst,
                                                                 .actor = TestPrincipal("olga")}));
-  tell('a');
+  report('a');
   ASSIGN_OR_RETURN(const LimitProposal proposal,
                    ledger.ProposeLimit({.request_id = absl::StrCat("limit ", run),
                                         .account_id = account.id,
@@ -172,14 +172,14 @@ absl::Status FaultConformance::OpenAccountAndRaiseLimit(Ledger& ledger, const Da
                                         .new_limit = 6,
                                         .reason = "another question",
                                         .proposed_by = TestPrincipal("olga")}));
-  tell('p');
+  report('p');
   RETURN_IF_ERROR(ledger.ApproveLimit(proposal.id, TestPrincipal("otto")).status());
-  tell('l');
+  report('l');
   return absl::OkStatus();
 }
 
 absl::Status FaultConformance::ReserveAndCancel(Ledger& ledger, const Dataset& owned, int run,
-                                                const Tell& tell) const {
+                                                const Report& report) const {
   ASSIGN_OR_RETURN(const std::vector<Account> accounts, ledger.ListAccounts(owned.id));
   const ChargeRequest request = RequestOf(owned, absl::StrCat("cancelled ", run), accounts.at(0).id, 7);
   ASSIGN_OR_RETURN(const std::vector<Charge> reserved, ledger.Reserve({request}, kHour));
@@ -187,15 +187,15 @@ absl::Status FaultConformance::ReserveAndCancel(Ledger& ledger, const Dataset& o
     const absl::Status extended =
         ledger.ExtendReserved(reserved[0].id, 2 * kHour, TestPrincipal("ana")).status();
     if (!absl::IsFailedPrecondition(extended)) RETURN_IF_ERROR(extended);
-    if (extended.ok()) tell('e');
+    if (extended.ok()) report('e');
   }
   RETURN_IF_ERROR(ledger.CancelReserved(reserved[0].id, "not needed", TestPrincipal("ana")).status());
-  tell('x');
+  report('x');
   return absl::OkStatus();
 }
 
 absl::Status FaultConformance::ReserveAndExpire(Ledger& ledger, const Dataset& owned, int run,
-                                                const Tell& tell) {
+                                                const Report& report) {
   ASSIGN_OR_RETURN(const std::vector<Account> accounts, ledger.ListAccounts(owned.id));
   const ChargeRequest request = RequestOf(owned, absl::StrCat("expired ", run), accounts.at(0).id, 9);
   RETURN_IF_ERROR(ledger.Reserve({request}, kHour).status());
@@ -204,40 +204,40 @@ absl::Status FaultConformance::ReserveAndExpire(Ledger& ledger, const Dataset& o
                               "request_id = '",
                               request.request_id, "'")));
   RETURN_IF_ERROR(ledger.ExpireReservations().status());
-  tell('o');
+  report('o');
   return absl::OkStatus();
 }
 
-absl::Status FaultConformance::RunOwner(Ledger& ledger, int run, const Tell& tell) {
+absl::Status FaultConformance::RunOwner(Ledger& ledger, int run, const Report& report) {
   ASSIGN_OR_RETURN(Dataset owned, ledger.CreateDataset(SpecOf(OwnedName(run), 100)));
-  tell('d');
+  report('d');
   if (owned.state == DatasetState::kArchived) return absl::OkStatus();
   ASSIGN_OR_RETURN(owned,
                    ledger.SealDataset(owned.id, absl::StrCat("content in run ", run), TestPrincipal("olga")));
-  tell('s');
+  report('s');
   RETURN_IF_ERROR(ledger.Grant(owned.id, "ana", TestPrincipal("olga")));
-  tell('g');
-  RETURN_IF_ERROR(OpenAccountAndRaiseLimit(ledger, owned, run, tell));
-  RETURN_IF_ERROR(ReserveAndCancel(ledger, owned, run, tell));
-  RETURN_IF_ERROR(ReserveAndExpire(ledger, owned, run, tell));
+  report('g');
+  RETURN_IF_ERROR(OpenAccountAndRaiseLimit(ledger, owned, run, report));
+  RETURN_IF_ERROR(ReserveAndCancel(ledger, owned, run, report));
+  RETURN_IF_ERROR(ReserveAndExpire(ledger, owned, run, report));
   RETURN_IF_ERROR(ledger.ArchiveDataset(owned.id, TestPrincipal("olga")));
-  tell('z');
+  report('z');
   return absl::OkStatus();
 }
 
-absl::Status FaultConformance::Run(Script script, Ledger& ledger, int run, const Tell& tell) {
-  if (script == Script::kOwner) return RunOwner(ledger, run, tell);
-  RETURN_IF_ERROR(ChargeAndStore(ledger, run, tell));
-  RETURN_IF_ERROR(ChargeAndForfeit(ledger, run, tell));
-  return ReserveStartAndCommit(ledger, run, tell);
+absl::Status FaultConformance::Run(Script script, Ledger& ledger, int run, const Report& report) {
+  if (script == Script::kOwner) return RunOwner(ledger, run, report);
+  RETURN_IF_ERROR(ChargeAndStore(ledger, run, report));
+  RETURN_IF_ERROR(ChargeAndForfeit(ledger, run, report));
+  return ReserveStartAndCommit(ledger, run, report);
 }
 
-void FaultConformance::ExpectAnalystKept(Ledger& ledger, int run, const std::string& told) const {
+void FaultConformance::ExpectAnalystKept(Ledger& ledger, int run, const std::string& reported) const {
   const auto state_of = [&](const std::string& name) {
     const ChargeRequest request = Request(run, name, 0);
     return Must(ledger.FindCharge(request.principal, request.request_id)).state;
   };
-  for (const char step : told) {
+  for (const char step : reported) {
     switch (step) {
       case 'b':
         EXPECT_THAT((std::vector{ChargeState::kStarted, ChargeState::kCommitted}),
@@ -264,11 +264,11 @@ void FaultConformance::ExpectAnalystKept(Ledger& ledger, int run, const std::str
   }
 }
 
-void FaultConformance::ExpectKept(Script script, Ledger& ledger, int run, const std::string& told) {
-  if (script == Script::kAnalyst) return ExpectAnalystKept(ledger, run, told);
-  if (told.empty()) return;
+void FaultConformance::ExpectKept(Script script, Ledger& ledger, int run, const std::string& reported) {
+  if (script == Script::kAnalyst) return ExpectAnalystKept(ledger, run, reported);
+  if (reported.empty()) return;
   const std::vector<std::string> kinds = KindsOf(ledger, Must(ledger.GetDataset(OwnedName(run))).id);
-  for (const char step : told) EXPECT_THAT(kinds, Contains(OwnersEntries().at(step)));
+  for (const char step : reported) EXPECT_THAT(kinds, Contains(OwnersEntries().at(step)));
 }
 
 void FaultConformance::ExpectDone(Script script, Ledger& ledger, int runs) {

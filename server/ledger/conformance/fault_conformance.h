@@ -37,22 +37,22 @@ class FaultConformance : public LedgerConformance {
   static int StepOf(int run);
 
   // Called for every step that the ledger has acknowledged.
-  using Tell = std::function<void(char step)>;
+  using Report = std::function<void(char step)>;
 
   struct Killed {
     bool was_killed = false;
-    std::string told;
+    std::string reported;
   };
   // Runs `work`, which may arm the store's faults, in a process of its own until it ends or is killed. The
   // caller must have no other threads.
   Killed RunInProcess(
-      const std::function<absl::Status(const FragileLedger& fragile, const Tell& tell)>& work);
+      const std::function<absl::Status(const FragileLedger& fragile, const Report& report)>& work);
 
   // The `run`-th run of the script, from its start or from where an earlier attempt stopped.
   absl::Status Run(
-      Script script, Ledger& ledger, int run, const Tell& tell = [](char) {});
+      Script script, Ledger& ledger, int run, const Report& report = [](char) {});
   // Everything that was acknowledged to the client still holds.
-  void ExpectKept(Script script, Ledger& ledger, int run, const std::string& told);
+  void ExpectKept(Script script, Ledger& ledger, int run, const std::string& reported);
   // Runs 0, ..., runs - 1 have reached their end, each exactly once, and no invariant is violated.
   void ExpectDone(Script script, Ledger& ledger, int runs);
 
@@ -60,15 +60,15 @@ class FaultConformance : public LedgerConformance {
   ChargeRequest Request(int run, const std::string& name, int64_t cost) const;
 
  private:
-  absl::Status ChargeAndStore(Ledger& ledger, int run, const Tell& tell) const;
-  absl::Status ChargeAndForfeit(Ledger& ledger, int run, const Tell& tell) const;
-  absl::Status ReserveStartAndCommit(Ledger& ledger, int run, const Tell& tell) const;
-  absl::Status RunOwner(Ledger& ledger, int run, const Tell& tell);
+  absl::Status ChargeAndStore(Ledger& ledger, int run, const Report& report) const;
+  absl::Status ChargeAndForfeit(Ledger& ledger, int run, const Report& report) const;
+  absl::Status ReserveStartAndCommit(Ledger& ledger, int run, const Report& report) const;
+  absl::Status RunOwner(Ledger& ledger, int run, const Report& report);
   absl::Status OpenAccountAndRaiseLimit(Ledger& ledger, const Dataset& owned, int run,
-                                        const Tell& tell) const;
-  absl::Status ReserveAndCancel(Ledger& ledger, const Dataset& owned, int run, const Tell& tell) const;
-  absl::Status ReserveAndExpire(Ledger& ledger, const Dataset& owned, int run, const Tell& tell);
-  void ExpectAnalystKept(Ledger& ledger, int run, const std::string& told) const;
+                                        const Report& report) const;
+  absl::Status ReserveAndCancel(Ledger& ledger, const Dataset& owned, int run, const Report& report) const;
+  absl::Status ReserveAndExpire(Ledger& ledger, const Dataset& owned, int run, const Report& report);
+  void ExpectAnalystKept(Ledger& ledger, int run, const std::string& reported) const;
   std::string DrawOf(int run) const;
 
   Dataset dataset_;

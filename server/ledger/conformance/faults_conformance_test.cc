@@ -17,11 +17,11 @@ using ::testing::ElementsAre;
 class CrashMatrix : public FaultConformance {
  protected:
   // Does `work` in a process of its own that is killed at `step`.
-  using Work = std::function<absl::Status(Ledger& ledger, const Tell& tell)>;
+  using Work = std::function<absl::Status(Ledger& ledger, const Report& report)>;
   Killed RunUntilKilled(int step, const Work& work) {
-    return RunInProcess([&](const FragileLedger& fragile, const Tell& tell) {
+    return RunInProcess([&](const FragileLedger& fragile, const Report& report) {
       fragile.store->Arm(Fault::kKill, step);
-      return work(*fragile.ledger, tell);
+      return work(*fragile.ledger, report);
     });
   }
 
@@ -45,12 +45,13 @@ TEST_P(CrashMatrix, AProcessKilledAtAnyStepLosesNothingThatWasAcknowledgedAndMin
   for (const Script script : kScripts) {
     int run = 0;
     for (bool was_killed = true; was_killed; ++run) {
-      const Killed killed = RunUntilKilled(
-          StepOf(run), [&](Ledger& ledger, const Tell& tell) { return Run(script, ledger, run, tell); });
+      const Killed killed = RunUntilKilled(StepOf(run), [&](Ledger& ledger, const Report& report) {
+        return Run(script, ledger, run, report);
+      });
       was_killed = killed.was_killed;
       auto survivor = Open();
       EXPECT_THAT(ViolationsIn(*OpenStore()), ElementsAre()) << "killed at step " << StepOf(run);
-      ExpectKept(script, *survivor, run, killed.told);
+      ExpectKept(script, *survivor, run, killed.reported);
       const absl::Status finished = Run(script, *survivor, run);
       ASSERT_TRUE(finished.ok()) << "killed at step " << StepOf(run) << ": " << finished;
       if (HasFailure()) return;
@@ -126,21 +127,22 @@ TEST_P(CrashMatrix, AProcessKilledWhileItChargesTogetherHasChargedWhomItToldAndN
   };
   int run = 0;
   for (bool was_killed = true; was_killed; ++run) {
-    const Killed killed = RunUntilKilled(StepOf(run), [&](Ledger& ledger, const Tell& tell) -> absl::Status {
-      std::vector<std::thread> clients;
-      for (int client = 0; client < kClients; ++client) {
-        clients.emplace_back([&, client] {
-          if (ledger.Begin(request(run, client)).ok()) tell(static_cast<char>('0' + client));
+    const Killed killed =
+        RunUntilKilled(StepOf(run), [&](Ledger& ledger, const Report& report) -> absl::Status {
+          std::vector<std::thread> clients;
+          for (int client = 0; client < kClients; ++client) {
+            clients.emplace_back([&, client] {
+              if (ledger.Begin(request(run, client)).ok()) report(static_cast<char>('0' + client));
+            });
+          }
+          for (std::thread& client : clients) client.join();
+          return absl::OkStatus();
         });
-      }
-      for (std::thread& client : clients) client.join();
-      return absl::OkStatus();
-    });
     was_killed = killed.was_killed;
     auto survivor = Open();
     EXPECT_THAT(ViolationsIn(*survivor, *OpenStore()), ElementsAre()) << "killed at step " << StepOf(run);
-    for (const char told : killed.told) {
-      EXPECT_FALSE(Must(survivor->Begin(request(run, told - '0'))).newly_charged)
+    for (const char reported : killed.reported) {
+      EXPECT_FALSE(Must(survivor->Begin(request(run, reported - '0'))).newly_charged)
           << "lost, killed at step " << StepOf(run);
     }
     for (int client = 0; client < kClients; ++client) Must(survivor->Begin(request(run, client)));

@@ -66,21 +66,22 @@ TEST_P(GuessMatrix, AProcessKilledAtAnyStepOfAGuessHasChargedWhatItTold) {
   int step = 0;
   for (bool was_killed = true; was_killed; ++step) {
     const std::string name = absl::StrCat("killed at ", step);
-    const Killed killed = RunInProcess([&](const FragileLedger& fragile, const Tell& tell) -> absl::Status {
-      const int charges = ChargeUntilGuessed(fragile, name, 0);
-      for (int i = 0; i < charges; ++i) tell('w');
-      fragile.store->Arm(Fault::kKill, step);
-      if (fragile.ledger->Begin(Request(0, name, 1)).ok()) tell('b');
-      return absl::OkStatus();
-    });
+    const Killed killed =
+        RunInProcess([&](const FragileLedger& fragile, const Report& report) -> absl::Status {
+          const int charges = ChargeUntilGuessed(fragile, name, 0);
+          for (int i = 0; i < charges; ++i) report('w');
+          fragile.store->Arm(Fault::kKill, step);
+          if (fragile.ledger->Begin(Request(0, name, 1)).ok()) report('b');
+          return absl::OkStatus();
+        });
     was_killed = killed.was_killed;
     auto survivor = Open();
     EXPECT_THAT(ViolationsIn(*survivor, *OpenStore()), ElementsAre()) << "killed at step " << step;
-    const bool was_told = killed.told.back() == 'b';
+    const bool was_told = killed.reported.back() == 'b';
     EXPECT_NE(was_told, was_killed);
     const Attempt attempt = Must(survivor->Begin(Request(0, name, 1)));
     EXPECT_FALSE(was_told && attempt.newly_charged);
-    charged += static_cast<int64_t>(killed.told.size()) + (was_told ? 0 : 1);
+    charged += static_cast<int64_t>(killed.reported.size()) + (was_told ? 0 : 1);
     EXPECT_EQ(BalanceOf(*survivor, dataset()).spent, charged) << "killed at step " << step;
   }
   EXPECT_GT(step, kFewestSteps);

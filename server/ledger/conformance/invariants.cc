@@ -127,14 +127,14 @@ absl::Status CheckChains(Transaction& store, Findings& findings) {
   return absl::OkStatus();
 }
 
-bool MayBecome(ChargeState told, ChargeState found) {
-  switch (told) {
+bool MayBecome(ChargeState reported, ChargeState found) {
+  switch (reported) {
     case ChargeState::kReserved:
       return true;
     case ChargeState::kStarted:
       return found != ChargeState::kReserved && found != ChargeState::kCancelled;
     default:
-      return found == told;
+      return found == reported;
   }
 }
 
@@ -158,16 +158,16 @@ absl::Status CheckAcknowledged(Transaction& store, const std::vector<Acknowledge
       findings.push_back(absl::StrCat("the release of ", row.Text(1), " is not what its hash says"));
     }
   }
-  for (const Acknowledged& told : acknowledged) {
-    const std::string name(StateName(told.state));
-    const auto one = found.find({told.principal, told.request_id});
+  for (const Acknowledged& reported : acknowledged) {
+    const std::string name(StateName(reported.state));
+    const auto one = found.find({reported.principal, reported.request_id});
     if (one == found.end()) {
-      findings.push_back(absl::StrCat("lost: ", told.request_id, ", acknowledged as ", name));
-    } else if (!MayBecome(told.state, one->second.state)) {
-      findings.push_back(absl::StrCat("undone: ", told.request_id, ", acknowledged as ", name, ", is ",
+      findings.push_back(absl::StrCat("lost: ", reported.request_id, ", acknowledged as ", name));
+    } else if (!MayBecome(reported.state, one->second.state)) {
+      findings.push_back(absl::StrCat("undone: ", reported.request_id, ", acknowledged as ", name, ", is ",
                                       std::string(StateName(one->second.state))));
-    } else if (!told.payload.empty() && told.payload != one->second.payload) {
-      findings.push_back(absl::StrCat("another release of ", told.request_id, " than was acknowledged"));
+    } else if (!reported.payload.empty() && reported.payload != one->second.payload) {
+      findings.push_back(absl::StrCat("another release of ", reported.request_id, " than was acknowledged"));
     }
   }
   return absl::OkStatus();

@@ -38,7 +38,7 @@ TEST_P(PauseMatrix, RequestsDuplicatedOnAnotherServerAtAnyStepHappenOnce) {
       delayed.store->ArmPause(StepOf(run), [&](FaultyDatabase::Moment moment) {
         other.Start(Bystander::Beside(moment), [&](Ledger& ledger) { return Run(script, ledger, run); });
       });
-      // Whoever is overtaken is told so, and finds the outcome when it asks again.
+      // A request that is overtaken gets an error, and finds the outcome when it is repeated.
       for (const absl::Status& status : {Run(script, *delayed.ledger, run), other.Join()}) {
         if (!absl::IsAborted(status) && !absl::IsFailedPrecondition(status)) {
           EXPECT_TRUE(status.ok()) << "step " << StepOf(run) << ": " << status;

@@ -47,7 +47,7 @@ class TamperConformance : public LedgerConformance {
     EXPECT_EQ(Must(ledger.GetRelease(release_id_)).payload, "answer");
   }
 
-  // With its tables put back to match, only the anchor can tell.
+  // With its tables put back to match, only the anchor shows the loss.
   void TakeLastChargeOutOfHistory() {
     Tamper(
         "DELETE FROM entries WHERE seq = 5; "

@@ -163,12 +163,12 @@ Violations LooksForAStop(const Synthesizer& synthesizer) {
   before.request_stop();
   const Fitted never = FitOn(synthesizer, world, plan->draws, NoProgress(), before.get_token());
   if (never.status.code() != absl::StatusCode::kCancelled || !never.transcript.empty())
-    found.push_back("draws although it was told to stop before it began");
+    found.push_back("draws although it was asked to stop before it began");
   std::stop_source midway;
   const Fitted half = FitOn(
       synthesizer, world, plan->draws, [&](double) { midway.request_stop(); }, midway.get_token());
   if (half.progress.size() > 1 && half.status.code() != absl::StatusCode::kCancelled)
-    found.push_back("goes on after it was told to stop");
+    found.push_back("goes on after it was asked to stop");
   return found;
 }
 
