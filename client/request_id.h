@@ -1,6 +1,6 @@
-// Request ids: version 7 UUIDs (RFC 9562) that identify one request permanently, so that a retry is safe. They
-// begin with the time, so that a ledger finds the ids of one hour side by side in its index, however long its
-// history; any other UUID does as well, only a little slower.
+// Request ids: version 7 UUIDs (RFC 9562). An id identifies one request permanently, so a retry is safe. It
+// begins with the time, so the ids of one hour are adjacent in the ledger's index, however long its history;
+// any other UUID works too, a little slower.
 //
 // Thread-safe: pure functions but for the operating system's entropy and clock.
 #pragma once
