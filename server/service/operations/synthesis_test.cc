@@ -82,7 +82,8 @@ TEST_F(SynthesisTest, TheIdOfAReservationIsTakenAndTheReservationStaysAsItIs) {
                                        .lifetime = absl::Hours(1)};
   const auto reserved = ReserveBudget(*ledger_, TestPrincipal("owner"), {reservation}, Intent::kDo);
   ASSERT_TRUE(reserved.ok()) << reserved.status();
-  EXPECT_EQ(Create(Mwem("census"), reservation.request_id.text()).status().code(), absl::StatusCode::kAlreadyExists);
+  EXPECT_EQ(Create(Mwem("census"), reservation.request_id.text()).status().code(),
+            absl::StatusCode::kAlreadyExists);
   EXPECT_EQ(Spent(census), 0);
   EXPECT_EQ(ledger_->GetCharge(reserved->at(0).charge.id)->state, ledger::ChargeState::kReserved);
   EXPECT_TRUE(ledger_->ListReleases(census.record.id)->empty());
