@@ -42,6 +42,32 @@ absl::Status ReadAll(grpc::ClientContext& context, grpc::ClientReader<Message>& 
   return FromGrpc(reader.Finish());
 }
 
+// The status of a sink of the caller's. An error ends the call, whatever its code: after a retry the sink
+// would not be given again what it refused.
+class CallersSink {
+ public:
+  // Returns a status that ends the reading and is never retried, when `status` is an error.
+  absl::Status Keep(absl::Status status) {
+    error_ = std::move(status);
+    return error_.ok() ? absl::OkStatus() : absl::CancelledError("the caller's sink failed");
+  }
+  bool ok() const { return error_.ok(); }
+  const absl::Status& error() const { return error_; }
+
+ private:
+  absl::Status error_;
+};
+
+// Reads a list in attempts. CANCELLED from the sink ends the list without an error.
+template <typename Attempt>
+absl::Status List(const Connection& connection, const Attempt& attempt) {
+  CallersSink taken;
+  const absl::Status status =
+      connection.Run("", [&](grpc::ClientContext& context) { return attempt(context, taken); });
+  if (taken.ok()) return status;
+  return absl::IsCancelled(taken.error()) ? absl::OkStatus() : taken.error();
+}
+
 // A CSV file that is sent in pieces, from its present position, as often as attempts are made.
 class CsvSource {
  public:
@@ -316,7 +342,8 @@ absl::StatusOr<v1::Operation> Client::CreateSynthesis(v1::CreateSynthesisRequest
 
 absl::Status Client::SampleModel(const v1::SampleModelRequest& request, const ByteSink& sink) const {
   size_t delivered = 0;
-  return wire_->connection.Run("", [&](grpc::ClientContext& context) {
+  CallersSink taken;
+  const absl::Status status = wire_->connection.Run("", [&](grpc::ClientContext& context) {
     size_t position = 0;  // the same request gives the same bytes: what was delivered before is skipped
     const auto reader = wire_->synthesis.SampleModel(&context, request);
     return ReadAll(context, *reader, [&](const v1::SampleModelChunk& chunk) {
@@ -326,9 +353,10 @@ absl::Status Client::SampleModel(const v1::SampleModelRequest& request, const By
       bytes.remove_prefix(known);
       if (bytes.empty()) return absl::OkStatus();
       delivered += bytes.size();
-      return sink(bytes);
+      return taken.Keep(sink(bytes));
     });
   });
+  return taken.ok() ? status : taken.error();
 }
 
 absl::StatusOr<Answer> Client::QueryModel(const v1::QueryModelRequest& request) const {
@@ -466,17 +494,13 @@ absl::Status Client::ListLedgerEntries(const std::string& dataset, int64_t after
   v1::ListLedgerEntriesRequest request;
   request.set_dataset(dataset);
   request.set_after_sequence(after_sequence);
-  bool stopped = false;
-  const absl::Status status = wire_->connection.Run("", [&](grpc::ClientContext& context) {
+  return List(wire_->connection, [&](grpc::ClientContext& context, CallersSink& taken) {
     const auto reader = wire_->budgets.ListLedgerEntries(&context, request);
     return ReadAll(context, *reader, [&](const v1::LedgerEntry& entry) {
       request.set_after_sequence(entry.sequence());
-      const absl::Status taken = take(entry);
-      stopped = absl::IsCancelled(taken);
-      return taken;
+      return taken.Keep(take(entry));
     });
   });
-  return stopped ? absl::OkStatus() : status;
 }
 
 absl::StatusOr<v1::VerifyLedgerResponse> Client::VerifyLedger(const std::string& dataset) const {
@@ -502,11 +526,11 @@ absl::Status Client::ListChainLinks(const std::string& dataset, int64_t after_se
   v1::ListChainLinksRequest request;
   request.set_dataset(dataset);
   request.set_after_sequence(after_sequence);
-  return wire_->connection.Run("", [&](grpc::ClientContext& context) {
+  return List(wire_->connection, [&](grpc::ClientContext& context, CallersSink& taken) {
     const auto reader = wire_->budgets.ListChainLinks(&context, request);
     return ReadAll(context, *reader, [&](const v1::ChainLink& link) {
       request.set_after_sequence(link.sequence());
-      return take(link);
+      return taken.Keep(take(link));
     });
   });
 }

@@ -7,11 +7,11 @@
 // to repeat the request after a failure: the same id is never charged twice and returns the same bytes.
 //
 // Retries: attempts that end with UNAVAILABLE, or with ABORTED and RetryInfo, are repeated under the same
-// request id with growing delays until ClientOptions::retry closes (client/error.h). No other error is
-// retried. Calls have no deadline: the charge of a request that a client abandons is not refunded.
+// request id with growing delays until ClientOptions::retry.window has passed (client/error.h). No other
+// error is retried. Calls have no deadline: the charge of a request that a client abandons is not refunded.
 //
 // Errors: the server's, with their details (client/error.h); UNAVAILABLE with IsUnreachable() when no
-// server answers; DATA_LOSS when a stream ends before everything has arrived.
+// server answers or the connection was lost; DATA_LOSS when a stream ends before everything has arrived.
 //
 // Thread-safe. Every method blocks.
 #pragma once
@@ -93,17 +93,21 @@ class Client {
   absl::StatusOr<v1::EstimateSynthesisResponse> EstimateSynthesis(
       const v1::EstimateSynthesisRequest& request) const;
   absl::StatusOr<v1::Operation> CreateSynthesis(v1::CreateSynthesisRequest request) const;
-  // Passes the CSV bytes to `sink` in order, each once, also across retries. Stops with the sink's error.
+  // Passes the CSV bytes to `sink` in order, each once, also across retries. An error of `sink` ends the call
+  // and is returned.
   using ByteSink = std::function<absl::Status(std::string_view bytes)>;
   absl::Status SampleModel(const v1::SampleModelRequest& request, const ByteSink& sink) const;
   absl::StatusOr<Answer> QueryModel(const v1::QueryModelRequest& request) const;
 
   absl::StatusOr<v1::Operation> GetOperation(const std::string& operation_id) const;
   absl::StatusOr<v1::ListOperationsResponse> ListOperations() const;
-  // Returns the operation when it has ended or `timeout` has passed.
+  // Returns the operation when it has ended or `timeout` has passed: its state distinguishes the two. The
+  // server waits at most 10 minutes. INVALID_ARGUMENT (timeout) when negative.
   absl::StatusOr<v1::Operation> WaitOperation(const std::string& operation_id,
                                               std::chrono::milliseconds timeout) const;
-  // Calls `observe` whenever the operation changes. Returns its last state, normally an ended one.
+  // Calls `observe` with every state that the server sends, on the calling thread; a retry may repeat one.
+  // Returns the last state: it has not ended when the server closed the stream early, and the call can be
+  // made again.
   using OperationObserver = std::function<void(const v1::Operation& operation)>;
   absl::StatusOr<v1::Operation> WatchOperation(const std::string& operation_id,
                                                const OperationObserver& observe) const;
@@ -128,15 +132,15 @@ class Client {
   absl::StatusOr<v1::LimitProposal> ProposeLimitChange(v1::ProposeLimitChangeRequest request) const;
   absl::StatusOr<v1::LimitProposal> ApproveLimitChange(v1::ApproveLimitChangeRequest request) const;
   absl::StatusOr<v1::ListLimitProposalsResponse> ListLimitProposals(const std::string& dataset) const;
-  // Passes the entries after `after_sequence` to `take` in order, each once, also across retries, while it
-  // returns OK. CANCELLED from `take` ends the listing without an error.
+  // Passes the entries after `after_sequence` to `take` in order, each once, also across retries. An error of
+  // `take` ends the listing and is returned, except CANCELLED, which ends it with OK.
   using EntrySink = std::function<absl::Status(const v1::LedgerEntry& entry)>;
   absl::Status ListLedgerEntries(const std::string& dataset, int64_t after_sequence,
                                  const EntrySink& take) const;
   absl::StatusOr<v1::VerifyLedgerResponse> VerifyLedger(const std::string& dataset) const;
   absl::StatusOr<v1::GetReceiptKeyResponse> GetReceiptKey() const;
+  // The same for the links of the hash chain.
   using LinkSink = std::function<absl::Status(const v1::ChainLink&)>;
-  // Passes the links after `after_sequence` to `take` in order, each once, also across retries.
   absl::Status ListChainLinks(const std::string& dataset, int64_t after_sequence, const LinkSink& take) const;
   absl::StatusOr<v1::RepairLedgerResponse> RepairLedger(v1::RepairLedgerRequest request) const;
 

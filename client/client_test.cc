@@ -307,6 +307,23 @@ TEST(Client, ASinkThatFailsEndsTheSample) {
   EXPECT_EQ(status, absl::InternalError("disk full"));
 }
 
+TEST(Client, ASinkThatIsUnavailableEndsTheSampleAndIsNotRetried) {
+  FakeServer server;
+  server.services.on_sample = [](auto&, auto&, auto& writer) {
+    v1::SampleModelChunk chunk;
+    chunk.set_csv("x\n");
+    writer.Write(chunk);
+    return grpc::Status::OK;
+  };
+  int calls = 0;
+  const absl::Status status = ClientOf(server).SampleModel({}, [&](std::string_view) {
+    ++calls;
+    return absl::UnavailableError("the sink's own server is away");
+  });
+  EXPECT_EQ(status, absl::UnavailableError("the sink's own server is away"));
+  EXPECT_EQ(calls, 1);
+}
+
 grpc::Status WriteEntries(grpc::ServerWriter<v1::LedgerEntry>& writer, int64_t first, int64_t last,
                           const grpc::Status& end) {
   for (int64_t sequence = first; sequence <= last; ++sequence) {
@@ -333,6 +350,16 @@ TEST(Client, LedgerEntriesGoOnAfterTheLastOneSeen) {
       });
   ASSERT_TRUE(status.ok()) << status;
   EXPECT_THAT(seen, ElementsAre(2, 3, 4, 5, 6));
+}
+
+TEST(Client, LedgerEntriesEndWithTheErrorOfTheCallerAlsoWhenItCouldBeRetried) {
+  FakeServer server;
+  server.services.on_list_entries = [](auto&, const v1::ListLedgerEntriesRequest& request, auto& writer) {
+    return WriteEntries(writer, request.after_sequence() + 1, 3, grpc::Status::OK);
+  };
+  const absl::Status status = ClientOf(server).ListLedgerEntries(
+      "census", 0, [](const v1::LedgerEntry&) { return absl::UnavailableError("the sink's own server"); });
+  EXPECT_EQ(status, absl::UnavailableError("the sink's own server"));
 }
 
 TEST(Client, LedgerEntriesStopWhenTheCallerHasEnough) {

@@ -27,7 +27,7 @@ struct FieldViolation {
   bool operator==(const FieldViolation&) const = default;
 };
 
-// One account that could not take a charge. Amounts are exact decimals.
+// One full counter of an account; an account with two appears twice. Amounts are exact decimals.
 struct FullAccount {
   std::string account;  // "dataset/census"
   std::string rule;     // "ZCDP"
@@ -52,7 +52,7 @@ std::vector<FullAccount> FullAccounts(const absl::Status& status);
 // The delay that the server asks for before the same request is sent again; none when it asks for none.
 std::optional<std::chrono::milliseconds> RetryDelay(const absl::Status& status);
 
-// The constant that names the cause ("LEDGER_BEHIND_ANCHOR"); empty when the server named none.
+// The constant that names the cause ("LEDGER_CONTRADICTS_ITSELF"); empty when the server named none.
 std::string Reason(const absl::Status& status);
 
 // UNAVAILABLE because the connection to `server` was lost; `cause` is the last error of the transport.
@@ -61,7 +61,7 @@ absl::Status Unreachable(std::string_view server, std::string_view cause);
 // UNAVAILABLE because no connection was ever made: nothing was sent, so nothing can have been charged.
 absl::Status NeverReached(std::string_view server);
 
-// Whether the status was made by one of the two above, unlike an UNAVAILABLE that a server sent.
+// Whether Unreachable() or NeverReached() made the status: no server sent it.
 bool IsUnreachable(const absl::Status& status);
 
 bool IsNeverReached(const absl::Status& status);

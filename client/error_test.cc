@@ -63,10 +63,10 @@ TEST(Error, RoundsTheRetryDelayUp) {
 TEST(Error, ReadsTheReasonBesideOtherDetails) {
   google::rpc::RetryInfo retry;
   google::rpc::ErrorInfo info;
-  info.set_reason("LEDGER_BEHIND_ANCHOR");
+  info.set_reason("LEDGER_CONTRADICTS_ITSELF");
   const absl::Status status =
       FromGrpc(DetailedError(grpc::StatusCode::FAILED_PRECONDITION, "", {&retry, &info}));
-  EXPECT_EQ(Reason(status), "LEDGER_BEHIND_ANCHOR");
+  EXPECT_EQ(Reason(status), "LEDGER_CONTRADICTS_ITSELF");
 }
 
 TEST(Error, ATrailerThatCannotBeReadIsLeftOut) {

@@ -133,7 +133,7 @@ class RunningApp final : public App {
     health_rpc_.ShutDown();
     if (!operations_.AwaitAllEnded(absl::Now() + options_.drain_grace)) operations_.Abandon();
     operations_.AwaitAllEnded(absl::InfiniteFuture());
-    calls_.AwaitNone(absl::Now() + kGraceForAnswers);
+    calls_.AwaitNoCalls(absl::Now() + kGraceForAnswers);
     server_->Shutdown(std::chrono::system_clock::now());
     server_->Wait();
     server_.reset();

@@ -35,7 +35,8 @@ std::optional<FieldViolation> FieldViolationOf(const absl::Status& status);
 // ("schema" + "attributes[0]" = "schema.attributes[0]"). Statuses without a violation are returned unchanged.
 absl::Status WithinField(std::string_view prefix, const absl::Status& status);
 
-// One account that cannot take a charge. Amounts are in the units of the counter (see dp/accounting/rule.h).
+// One full counter of an account, which cannot take a charge; an account with two appears twice. Amounts are
+// in the units of the counter (see dp/accounting/rule.h).
 struct FullAccount {
   std::string account;  // e.g. "dataset/census"
   std::string rule;     // e.g. "ZCDP"

@@ -1,8 +1,8 @@
 // Who makes a call.
 //
-// Every use case takes a Principal, and only an authenticator can make one, so an unauthenticated call cannot
-// reach a use case: a program that makes a Principal elsewhere does not compile
-// (tests/types).
+// Every use case takes a Principal, so an unauthenticated call cannot reach a use case. The compiler allows
+// only rpc::Authenticator to make one from a call (tests/types); `.ci/tidy` limits the one other way,
+// OfStoredRow(), to the files named there.
 #pragma once
 
 #include <compare>
@@ -42,8 +42,8 @@ class Principal {
   std::string name_;
 };
 
-// Of a caller, or of a principal that a request names, such as a grantee: 1 to 128 letters, digits, or any of
-// "._@-". Errors: INVALID_ARGUMENT (principal).
+// Checks the name of a caller, or of a principal that a request names, such as a grantee: 1 to 128 letters,
+// digits, or any of "._@-". Errors: INVALID_ARGUMENT (principal).
 absl::Status CheckPrincipalName(std::string_view name);
 
 }  // namespace curator

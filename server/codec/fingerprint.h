@@ -1,5 +1,6 @@
 // Identifies a request: two requests with the same fingerprint are the same request. SHA-256 over dataset,
-// version, plan and event, and over no wire bytes. Thread-safe: pure functions.
+// version, parts, plan and event, in canonical bytes; wire bytes are never hashed. Thread-safe: pure
+// functions.
 #pragma once
 
 #include <cstdint>

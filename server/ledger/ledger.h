@@ -105,8 +105,10 @@ class Ledger {
   // The ledger cannot see whether such a mechanism has published, so a reservation that is not started in
   // time is spent, not freed: it becomes COMMITTED with the reason "EXPIRED".
 
-  // Holds the cost of every request for `lifetime_us` (at most 366 days), or finds what the same (principal,
-  // request id) reserved before, in its present state. All requests are admitted in one transaction, or none.
+  // Holds the cost of every request for `lifetime_us` (1 microsecond to 366 days), or finds what the same
+  // (principal, request id) reserved before, in its present state. 1 to 1,000 requests of at most 64 MiB
+  // together, no key twice; admitted in one transaction, all or none. The charges are in the order of the
+  // requests.
   virtual absl::StatusOr<std::vector<Charge>> Reserve(const std::vector<ChargeRequest>& requests,
                                                       int64_t lifetime_us) = 0;
   // RESERVED -> STARTED, before the caller reads anything. `final_cost` names counters that the reservation
@@ -152,8 +154,9 @@ class Ledger {
 
   // The newest charge of `principal` on the dataset that was not cancelled. NOT_FOUND when there is none.
   virtual absl::StatusOr<Charge> LatestCharge(std::string_view dataset_id, const Principal& principal) = 0;
-  // The distinct events charged on the dataset's lineage and not cancelled, at most `most` of them; those of
-  // `principal`, or of all principals where it is empty.
+  // How many charges on the dataset's lineage have each event, cancelled charges excluded: those of
+  // `principal`, or of all when it is empty. At most `most` events, unordered; when there are more, which are
+  // left out is unspecified.
   virtual absl::StatusOr<std::vector<EventCount>> CountEvents(std::string_view dataset_id,
                                                               std::string_view principal, int64_t most) = 0;
   // The entry that recorded the charge: CHARGED or RESERVED. DATA_LOSS when there is none.
@@ -169,7 +172,7 @@ class Ledger {
 
   // ---- History
 
-  // At most 10,000 entries per page, by seq.
+  // Entries with seq > page.after_seq, ascending, at most page.limit.
   virtual absl::StatusOr<std::vector<Entry>> ListEntries(std::string_view dataset_id, const Page& page) = 0;
 
   // Recomputes the hash chain and every balance from the entries alone, and compares with the tables and with

@@ -148,7 +148,7 @@ struct ChargeRequest {
   int64_t dataset_version = 0;
   Principal principal;
   std::string request_id;  // the key, together with the principal
-  // SHA-256 over dataset, version, plan and price: distinguishes a retry from another request.
+  // Opaque, not empty. A retry has the same, another request has another (codec/fingerprint.h).
   std::string fingerprint;
   std::string kind;        // "workload", "synthesis", "reservation"
   std::string event;       // canonical bytes of the privacy event (codec/accounting_codec.h)
@@ -245,6 +245,7 @@ struct Verification {
   std::vector<std::string> findings;  // one sentence per contradiction; empty when ok
 };
 
+// INVALID_ARGUMENT (page.after_seq, page.limit) unless after_seq >= 0 and 1 <= limit <= 10,000.
 struct Page {
   int64_t after_seq = 0;
   int64_t limit = 1000;

@@ -40,8 +40,8 @@
 
 namespace curator::records {
 
-// A pseudorandom function under the server's key, at least 16 bytes long, the same in every run
-// (HMAC-SHA-256).
+// A keyed pseudorandom function (HMAC-SHA-256) under the server's key, the same in every run. Returns at
+// least 16 bytes. Thread-safe.
 using KeyedHash = std::function<std::string(std::string_view bytes)>;
 
 // For the owner only, except that the ledger may store `content_hash`, which reveals nothing without the key.
@@ -70,15 +70,16 @@ struct PartIds {
 
 class DatasetStore {
  public:
-  // Creates the directory if it does not exist. `keyed_hash` may be called on any thread.
-  // INVALID_ARGUMENT when the path is no directory or cannot be written.
+  // Creates the directory if it does not exist. INVALID_ARGUMENT when the path is no directory or cannot be
+  // written.
   static absl::StatusOr<std::unique_ptr<DatasetStore>> Open(const std::filesystem::path& data_dir,
                                                             KeyedHash keyed_hash);
 
   // Starts an import; the schema must be the dataset's own on each call. The store must outlive the import.
   // A request id that has been imported already is recognised at Finish(): the same bytes get the stored
   // report, also after sealing, others ALREADY_EXISTS. Errors: INVALID_ARGUMENT for ids that are not 1 to 128
-  // of letters, digits, '-' and '_'; FAILED_PRECONDITION when the dataset is sealed.
+  // of letters, digits, '-' and '_'; FAILED_PRECONDITION when the dataset is sealed and
+  // this request id was not imported.
   absl::StatusOr<std::unique_ptr<RecordImport>> BeginImport(const std::string& dataset_id,
                                                             const dp::Schema& schema,
                                                             const std::string& request_id,
@@ -109,9 +110,9 @@ class DatasetStore {
   absl::StatusOr<std::shared_ptr<const dp::PublicTable>> LoadPublic(const std::string& dataset_id,
                                                                     const std::string& content_hash);
 
-  // The sealed tables of several parts of one dataset, in this order, as one table in which the records of a
-  // unit belong to it in whichever part they lie; for a single part as Load(). The most recently used joined
-  // tables are cached. Errors: those of Load().
+  // The sealed tables of one or more parts of one dataset, joined in this order into one table, in which a
+  // unit with records in several parts is one unit; for a single part as Load(). The four most recently used
+  // joined tables are cached. Errors: those of Load().
   absl::StatusOr<dp::SealedTableHandle> LoadJoined(const std::vector<SealedId>& datasets);
 
   // Drops the tables of these datasets, and joined tables with any of them, from the cache. Handles in use

@@ -37,7 +37,9 @@ class Writer {
  public:
   Writer(const dp::Domain& domain, const ChunkWriter& write) : domain_(domain), write_(write) {}
 
-  absl::Status Write(const v1::AnswerChunk& chunk) { return write_(chunk) ? absl::OkStatus() : ClientLeft(); }
+  absl::Status Write(const v1::AnswerChunk& chunk) {
+    return write_(chunk) ? absl::OkStatus() : ClientDisconnected();
+  }
 
   // `noise` describes the errors of marginals whose cells were each measured; else null.
   absl::Status WriteMarginal(const dp::AttributeSet& marginal, int position,

@@ -114,7 +114,7 @@ absl::Status ListLedgerEntries(service::Services& services, const Call& call,
         const std::vector<ledger::Entry> entries,
         service::ListLedgerEntries(services.ledger, call.principal(), DatasetName(request.dataset()), page));
     for (const ledger::Entry& entry : entries) {
-      if (!writer.Write(ToProto(entry))) return ClientLeft();
+      if (!writer.Write(ToProto(entry))) return ClientDisconnected();
     }
     if (static_cast<int64_t>(entries.size()) < page.limit) return absl::OkStatus();
     page.after_seq = entries.back().seq;
@@ -147,7 +147,7 @@ absl::Status ListChainLinks(service::Services& services, const Call& call,
         const std::vector<service::LinkView> links,
         service::ListChainLinks(services.ledger, call.principal(), DatasetName(request.dataset()), page));
     for (const service::LinkView& link : links) {
-      if (!writer.Write(ToProto(link))) return ClientLeft();
+      if (!writer.Write(ToProto(link))) return ClientDisconnected();
     }
     if (static_cast<int64_t>(links.size()) < page.limit) return absl::OkStatus();
     page.after_seq = links.back().entry.seq;

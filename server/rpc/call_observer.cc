@@ -65,10 +65,10 @@ void CallObserver::Add(int calls) {
   count_ += calls;
 }
 
-void CallObserver::AwaitNone(absl::Time deadline) const {
+bool CallObserver::AwaitNoCalls(absl::Time deadline) const {
   const absl::MutexLock lock(&mutex_);
   const auto is_none = [this]() ABSL_SHARED_LOCKS_REQUIRED(mutex_) { return count_ == 0; };
-  mutex_.AwaitWithDeadline(absl::Condition(&is_none), deadline);
+  return mutex_.AwaitWithDeadline(absl::Condition(&is_none), deadline);
 }
 
 }  // namespace curator::rpc

@@ -36,8 +36,8 @@ class CallObserver {
   // For the server's builder.
   std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface> MakeInterceptorFactory();
 
-  // Waits until no call is being answered, at most until `deadline`.
-  void AwaitNone(absl::Time deadline) const;
+  // Waits until no call is being answered. False when `deadline` passed before that.
+  bool AwaitNoCalls(absl::Time deadline) const;
 
  private:
   class Interceptor;

@@ -69,7 +69,7 @@ void AddBadRequest(google::rpc::Status& details, const FieldViolation& violation
 
 }  // namespace
 
-absl::Status ClientLeft() {
+absl::Status ClientDisconnected() {
   return absl::CancelledError("the client left before the end of the stream");
 }
 

@@ -1,4 +1,4 @@
-// What every call goes through: who calls, whether it is only to be checked, and how its error leaves.
+// Handle() runs every call: it authenticates the caller, runs the handler, and converts its error to gRPC.
 //
 // A handler is a function of (services, call, request, response) that returns absl::Status. Only Handle()
 // makes a Call, and only from an authenticated context, so a handler cannot run without a principal. Methods
@@ -21,11 +21,11 @@
 
 namespace curator::rpc {
 
-// One authenticated call.
+// One authenticated call. Valid while its handler runs.
 class Call {
  public:
   const Principal& principal() const { return principal_; }
-  // Whether the client cancelled the call or left.
+  // Whether the client cancelled the call or disconnected.
   bool IsCancelled() const { return context_.IsCancelled(); }
 
  private:
@@ -39,17 +39,17 @@ class Call {
   const Principal principal_;
 };
 
-// The one table through which errors leave: absl::Status to gRPC status with google.rpc details.
+// Converts an absl::Status to a gRPC status with google.rpc details; the only place that does.
 //
 //   error                 gRPC code            details, besides ErrorInfo
 //   a bad field           INVALID_ARGUMENT     BadRequest
 //   a full budget         RESOURCE_EXHAUSTED   QuotaFailure: one violation per full counter of each account
 //   UNAVAILABLE, ABORTED  as they are          RetryInfo
-//   DATA_LOSS             FAILED_PRECONDITION  none: nothing will be charged until its owner acts
+//   DATA_LOSS             FAILED_PRECONDITION  none: an operator must repair the ledger or the record files
 //   all others            as they are          none
 //
 // Every error carries ErrorInfo {domain "curator"}, whose reason is BUDGET_FULL for a full budget,
-// LEDGER_CONTRADICTS_ITSELF for DATA_LOSS, and else the name of the code.
+// LEDGER_CONTRADICTS_ITSELF for DATA_LOSS (also that of a record file), and else the name of the code.
 grpc::Status ToGrpcStatus(const absl::Status& status);
 
 // Authenticates the call and runs `handler`. `request` and `response` are messages, or streams of them.
@@ -68,6 +68,6 @@ service::Intent IntentOf(const Message& message) {
 }
 
 // CANCELLED: the error for a message of a stream that could not be written.
-absl::Status ClientLeft();
+absl::Status ClientDisconnected();
 
 }  // namespace curator::rpc

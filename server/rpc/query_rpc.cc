@@ -157,7 +157,7 @@ absl::Status AnswerWorkload(service::Services& services, const Call& call,
   }
   header.mutable_header()->set_post_processing(dp::Describe(steps));
   header.mutable_header()->set_confidence_level(level);
-  if (!writer.Write(header)) return ClientLeft();
+  if (!writer.Write(header)) return ClientDisconnected();
   return WriteAnswers(answer.dataset.schema.domain, answer.answer, level, steps,
                       [&](const v1::AnswerChunk& chunk) { return writer.Write(chunk); });
 }
@@ -203,11 +203,11 @@ absl::Status GetRelease(service::Services& services, const Call& call, const v1:
   const dp::Domain& domain = view.dataset.schema.domain;
   v1::GetReleaseChunk first;
   *first.mutable_release() = ReleaseProto(view.release, view.dataset.record.name, view.charge.request_id);
-  if (!writer.Write(first)) return ClientLeft();
+  if (!writer.Write(first)) return ClientDisconnected();
   if (const auto* synthesis = std::get_if<dp::SynthesisRelease>(&view.content)) {
     v1::GetReleaseChunk chunk;
     *chunk.mutable_synthesis() = SynthesisProto(*synthesis, view.dataset);
-    return writer.Write(chunk) ? absl::OkStatus() : ClientLeft();
+    return writer.Write(chunk) ? absl::OkStatus() : ClientDisconnected();
   }
   const auto& answer = std::get<dp::WorkloadRelease>(view.content);
   const dp::PostProcessing steps = rpc::FromProto(request.post_processing());
@@ -220,7 +220,7 @@ absl::Status GetRelease(service::Services& services, const Call& call, const v1:
   v1::AnswerChunk header = HeaderOf(view.release, view.charge.request_id, true, view.price, answer);
   header.mutable_header()->set_post_processing(dp::Describe(steps));
   header.mutable_header()->set_confidence_level(level);
-  if (!write(header)) return ClientLeft();
+  if (!write(header)) return ClientDisconnected();
   return WriteAnswers(domain, answer, level, steps, write);
 }
 

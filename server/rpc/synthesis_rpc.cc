@@ -82,7 +82,7 @@ absl::Status SampleModel(service::Services& services, const Call& call, const v1
   return service::SampleModel(release, rows, style, [&](std::string_view csv) {
     v1::SampleModelChunk chunk;
     chunk.set_csv(std::string(csv));
-    return writer.Write(chunk) ? absl::OkStatus() : ClientLeft();
+    return writer.Write(chunk) ? absl::OkStatus() : ClientDisconnected();
   });
 }
 
@@ -99,7 +99,7 @@ absl::Status QueryModel(service::Services& services, const Call& call, const v1:
   first.mutable_header()->set_replayed(true);
   for (const service::ModelAnswer& answer : answers)
     CountSets(std::span(&answer.asked, 1), *first.mutable_header());
-  if (!writer.Write(first)) return ClientLeft();
+  if (!writer.Write(first)) return ClientDisconnected();
   int position = 0;
   for (const service::ModelAnswer& answer : answers) {
     RETURN_IF_ERROR(WriteModelAnswer(release.dataset.schema.domain, answer, position++,

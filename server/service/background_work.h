@@ -27,7 +27,7 @@ namespace curator::service {
 // its progress, how to stop it, and when it ends.
 class RunningOperations {
  public:
-  // Registers the operation for as long as the ticket lives.
+  // Registers the operation for as long as the ticket lives. The registry must outlive it.
   class Ticket {
    public:
     ~Ticket();
@@ -49,7 +49,8 @@ class RunningOperations {
     double share_done_ = 0;  // guarded by the registry's mutex
   };
 
-  // The charge must not be running already.
+  // Registers an operation. The charge must not be running already. After Abandon() the new operation is not
+  // stopped: the caller checks abandoning().
   std::shared_ptr<Ticket> Start(std::string charge_id);
 
   // The share done in [0, 1], or none when no such operation runs here.
@@ -58,7 +59,8 @@ class RunningOperations {
   // Asks the operation to stop. False when it does not run here.
   bool RequestStop(std::string_view charge_id);
 
-  // This process is stopping: stops all operations; another process may resume them.
+  // This process is stopping: stops the operations that are running; another process may resume them.
+  // Permanent.
   void Abandon();
   bool abandoning() const;
 
@@ -76,11 +78,12 @@ class RunningOperations {
   std::map<std::string, Ticket*, std::less<>> running_ ABSL_GUARDED_BY(mutex_);
 };
 
-// Runs work on a fixed number of threads behind a bounded queue. The work must not throw.
-
+// Runs work on `threads` threads, first in, first out. At most `places` pieces of work are reserved, queued
+// or running. The work must not throw.
 class WorkQueue {
  public:
-  // A place in the queue. It is reserved before the charge, so that charged work is never refused.
+  // The right to queue one piece of work, held until the work has returned or the place is destroyed.
+  // Reserved before the charge, so that charged work is never refused. The queue must outlive it.
   class Place {
    public:
     Place() = default;

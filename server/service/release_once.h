@@ -1,4 +1,4 @@
-// The owner of the invariants: charge first; store before reply; replay, never redraw; no refund after data
+// Enforces the invariants: charge first; store before reply; replay, never redraw; no refund after data
 // access.
 //
 // Every request that accesses private data goes through here: ReleaseOnce() for those that are answered on
@@ -40,7 +40,7 @@ class RequestLocks {
 // Draws the release's bytes with noise from `key`. The same key gives the same bytes.
 using Draw = std::function<absl::StatusOr<std::string>(const dp::DrawKey& key)>;
 
-// A request as the ledger charges it, without what only this file may set.
+// A ledger::ChargeRequest (ledger/types.h has the fields) without the sealed key, which only this file makes.
 struct ChargeOrder {
   std::string dataset_id;
   int64_t dataset_version = 0;
@@ -62,15 +62,17 @@ struct ReleasedOnce {
 // release as read back from the ledger. Or returns what the same request stored before; or repeats, from its
 // key, a draw that was charged but not stored. A draw that fails forfeits the charge.
 //
-// Errors: those of Ledger::Begin(): then nothing was charged, or a retry with the same request id finds what
-// was; ALREADY_EXISTS for another request under this id; INTERNAL after a failed draw, the same whatever the
-// cause, because an error after data access may reveal nothing but that there was one.
+// Errors: those of Ledger::Begin(): nothing was charged, or a retry with the same request id finds what was;
+// ALREADY_EXISTS for another request under this id; those of KeySealer::Unseal(): no record was read, and the
+// charge stays STARTED; those of Ledger::Store() and Ledger::Forfeit(); INTERNAL after a failed draw, the
+// same for every cause, because an error after data access must reveal only that there was one.
 absl::StatusOr<ReleasedOnce> ReleaseOnce(RequestLocks& locks, ledger::Ledger& ledger,
                                          const host::KeySealer& sealer, ChargeOrder order, const Draw& draw);
 
 // How a draw in the background is begun. Both functions run under the request's lock, on the calling thread.
 struct BackgroundDraw {
-  // Called before the charge. An error refuses the request, and nothing is charged.
+  // Called before the charge. An error refuses the request, and nothing is charged. `start` does not follow
+  // when the charge fails or its release is stored: what was reserved is freed by its destructor.
   std::function<absl::Status()> reserve;
   // Takes over the attempt, which FinishOnce() must end, on any thread. Registers it as running.
   std::function<void(ledger::Attempt attempt)> start;
@@ -91,8 +93,10 @@ enum class Failure {
   kAbandon,
 };
 
-// Draws, stores, and returns the release as ReleaseOnce() does, for an attempt that BeginOnce() made. A draw
-// that fails forfeits the charge, unless `on_failure()` says that this process is stopping.
+// Draws, stores, and returns the release as ReleaseOnce() does, for an attempt that BeginOnce() made and that
+// has no release. A draw that fails ends as `on_failure()` returns, which is called only then, and
+// FinishOnce() returns INTERNAL. Other errors: those of KeySealer::Unseal(), Ledger::Store() and
+// Ledger::Forfeit().
 absl::StatusOr<ledger::Release> FinishOnce(ledger::Ledger& ledger, const host::KeySealer& sealer,
                                            const ledger::Attempt& attempt, const Draw& draw,
                                            const std::function<Failure()>& on_failure);

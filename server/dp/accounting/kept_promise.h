@@ -14,7 +14,7 @@ namespace curator::dp {
 // are limited by `limits` (in the rule's order, with its counters). Rounded up: to the fewest decimals that
 // give the same limits, so that a limit which was set from "epsilon 2.5" reads as 2.5 again.
 //
-// Claim: whatever such an account admits is (epsilon, delta)-DP for the epsilon and delta that are returned.
+// Claim: everything that this account admits is (epsilon, delta)-DP for the returned epsilon and delta.
 // Proof: the returned promise P has LimitsOf(P) >= limits, counter by counter, under the same rule, order and
 // slack. So what the account admits, an account opened under P would admit too, and that one keeps P (the
 // filter theorems of rules/). The proof does not depend on how P was found.

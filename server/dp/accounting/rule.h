@@ -53,8 +53,8 @@ std::string_view RuleName(RuleKind kind);
 absl::StatusOr<RuleKind> RuleFromName(std::string_view name);
 
 // The limits of an account under `spec`, in the rule's fixed order of counters.
-// Errors: INVALID_ARGUMENT with a field (epsilon, delta, order) when the promise is empty, contradictory or
-// out of range.
+// Errors: INVALID_ARGUMENT with a field (epsilon, delta, order, delta_slack, rule) when the promise is empty,
+// contradictory or out of range.
 absl::StatusOr<std::vector<CounterAmount>> LimitsOf(const RuleSpec& spec);
 
 // What `event` costs under `spec`, counter by counter, rounded up. A counter that the event does not affect

@@ -32,7 +32,7 @@ std::vector<Joint> PlanJoints(const Domain& domain, const std::vector<AttributeS
 double CountingCost(const Domain& domain, const std::vector<AttributeSet>& sets,
                     const std::vector<Joint>& joints, int64_t rows);
 
-// The cheapest of a few such plans, from small joints to large ones, for a table with MagnitudeOf(rows).
+// The cheapest of a few of these plans, from small joints to large ones, for a table with MagnitudeOf(rows).
 std::vector<Joint> PlanForRows(const Domain& domain, const std::vector<AttributeSet>& sets, int64_t rows);
 
 }  // namespace curator::dp

@@ -5,9 +5,9 @@
 // never taken from the caller. Arguments must not depend on the table except through earlier draws; the
 // layout guarantees that, because no caller can see the table.
 //
-// Errors, all before the data access and before the debit: INVALID_ARGUMENT for a malformed query,
-// OUT_OF_RANGE where public facts do not exclude an overflow; then FAILED_PRECONDITION when the draw is not
-// on the meter's schedule. No error depends on the records.
+// Errors, before the debit and the data access unless a method states otherwise: INVALID_ARGUMENT for a
+// malformed query, OUT_OF_RANGE where public facts do not exclude an overflow; then FAILED_PRECONDITION when
+// the draw is not on the meter's schedule. No error depends on the records.
 //
 // Not thread-safe: one release, one thread, one object.
 #pragma once
@@ -50,9 +50,9 @@ struct ApproximatedGroup {
   bool operator==(const ApproximatedGroup&) const = default;
 };
 
-// Candidates of a selection over one table, in compact form: the marginal as a whole where the group asks for
-// every cell, else each query of the group by itself. A public estimate of each answer of the group, and one
-// public penalty for every candidate. All numbers finite.
+// Many candidates over one table, in compact form. When the group asks for every cell, its marginal as a
+// whole is one candidate; else each query of the group is one. `estimate` has one public number for each
+// answer of the group; `penalty` is public and the same for every candidate. All numbers are finite.
 //
 // Where `at_least` is not 0, the group asks for every cell, and each cell y is a candidate by itself: the
 // number of records that share at least `at_least` of its values (CountsAtLeast()).
@@ -60,7 +60,8 @@ struct CandidateFamily {
   QueryGroup group;
   std::vector<double> estimate;
   double penalty = 0;
-  // The candidates that are excluded, rising: queries of the group, or 0 for a whole marginal.
+  // The candidates that are excluded, ascending: positions of queries (with `at_least`, of cells) in the
+  // group, or 0 for a whole marginal.
   std::vector<int64_t> excluded = {};
   int64_t at_least = 0;
 
@@ -117,8 +118,8 @@ class PrivateQueries {
   // The answers of every query of every given group (dp/queries/linear_queries.h), each with independent
   // noise, group by group. Groups may share marginals and queries.
   //
-  // Claim: as above, with the sensitivities of QueriesSensitivity(unit, groups). Proof: likewise; answers and
-  // noise are integers, |answer| < 2^51 and |noise| < 2^62.
+  // Claim: as above, with the sensitivities of QueriesSensitivity(domain(), unit, groups). Proof: likewise;
+  // answers and noise are integers, |answer| < 2^51 and |noise| < 2^62.
   virtual absl::StatusOr<std::vector<std::vector<int64_t>>> NoisyCounts(std::span<const QueryGroup> groups,
                                                                         const NoiseSpec& noise) = 0;
 
@@ -158,14 +159,14 @@ class PrivateQueries {
                                                             Epsilon epsilon) = 0;
 
   // `count` selections without repetition: the draws of `count` calls, one after the other, of
-  // SelectWorstCandidate() with what was chosen excluded. At most one family is held at once, and its counts
-  // are not cached, so memory follows the largest family; each family is requested once, and one again,
-  // twice, for each choice.
+  // SelectWorstCandidate() with what was chosen excluded. Memory is that of the largest family: one is held
+  // at a time, and its counts are not cached. Family() is called once for each family, and for each choice at
+  // most twice more for the family chosen.
   //
   // Claim and proof: those of SelectWorstCandidate(), `count` times; the probabilities are the same
   // (BlockwiseSelection), and what is excluded is what earlier draws released. Further errors:
-  // INVALID_ARGUMENT for more than kMaxCandidates, fewer than `count`. Errors of estimates and of the stream
-  // alone are found after the debit; they do not depend on the records.
+  // INVALID_ARGUMENT for more than kMaxCandidates candidates or fewer than `count`. Only errors of estimates
+  // and of the stream are found after the debit; they do not depend on the records.
   virtual absl::StatusOr<std::vector<FamilyChoice>> SelectWorstCandidates(const FamilyStream& stream,
                                                                           int64_t count, Epsilon epsilon) = 0;
 

@@ -72,7 +72,7 @@ struct LinearDraws {
 };
 
 // The amounts to post to the account, under `rule`, of each part that a request touches. `event` is what the
-// request does under the dataset's relation and unit, which are `unit`; `linear` when its draws are such.
+// request does under the dataset's relation and unit, which are `unit`; `linear` when its draws are linear.
 // What is certified for a composition as a whole is charged as a whole. Errors: those of CostOf();
 // INVALID_ARGUMENT when the lists of `linear` do not match.
 absl::StatusOr<std::vector<CounterAmount>> PartCostOf(const RuleSpec& rule, const UnitBound& unit,

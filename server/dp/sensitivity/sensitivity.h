@@ -39,8 +39,8 @@
 
 namespace curator::dp {
 
-// Of a whole vector of integer counts: bounds of its change between neighbours, in L1, in squared L2, and of
-// one coordinate.
+// Bounds on the change of a vector of integer counts between neighbours: in L1, in squared L2, and in one
+// coordinate (linf).
 struct Sensitivity {
   int64_t l1 = 0;
   int64_t l2_squared = 0;
@@ -49,8 +49,8 @@ struct Sensitivity {
   bool operator==(const Sensitivity&) const = default;
 };
 
-// The sensitivity of `marginals` >= 1 marginals counted together. Errors: INVALID_ARGUMENT for an empty
-// vector or a unit bound below 1; FAILED_PRECONDITION where a unit may own any number of records;
+// The sensitivity of `marginals` >= 1 marginals counted together. Errors: INVALID_ARGUMENT for
+// `marginals` < 1 or a unit bound below 1; FAILED_PRECONDITION where a unit may own any number of records;
 // OUT_OF_RANGE when a sensitivity exceeds 2^53 (refused, never wrapped).
 absl::StatusOr<Sensitivity> MarginalsSensitivity(const UnitBound& unit, int64_t marginals);
 
@@ -102,7 +102,7 @@ enum class GroupRole {
 // one all larger groups. INVALID_ARGUMENT unless the sizes rise from 1 and there are at most 2^16 of them.
 absl::Status CheckSizeBins(std::span<const int64_t> least_sizes);
 
-// The sensitivity of the numbers of groups in `bins` bins.
+// The sensitivity of the numbers of groups in `bins` >= 1 bins.
 //
 // Claim. With one bin, the number of groups, every sensitivity is 1. With more of them:
 //

@@ -62,9 +62,10 @@ absl::StatusOr<Budget> BudgetOf(const RuleSpec& rule, const Spend& spend);
 // exceeds CostOf() of this event, counter by counter.
 Event EventOf(const Budget& budget);
 
-// What is charged for `draws`, fixed beforehand, that `budget` bought: the draws; under a promise of
-// (epsilon, delta) the cheapest certified form of them (certification.h). `charged` is what the
-// same request was charged before, if it was: its certificate for the same draws is kept.
+// The event to charge for `draws`, which `budget` bought and which are fixed before the first is made: their
+// composition; under a promise of (epsilon, delta) the cheapest certified form
+// (dp/accounting/certification.h). `charged` is the event that an earlier attempt of this request was
+// charged, if any; its certificate for the same draws is reused.
 // Errors: INVALID_ARGUMENT ("spend...") when they are not certified to keep the promise, or when they cost
 // more than EventOf(budget) in some counter of `rule`, by the accountant's own computation.
 absl::StatusOr<Event> ChargeFor(const RuleSpec& rule, const Budget& budget,

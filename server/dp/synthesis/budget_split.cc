@@ -68,7 +68,7 @@ absl::StatusOr<NoiseSpec> NoiseFor(const BudgetShare& share, const Sensitivity& 
   return GaussianNoiseFor(sensitivity, Rho(share.units));
 }
 
-absl::StatusOr<Epsilon> SelectionFor(const BudgetShare& share, std::string_view what) {
+absl::StatusOr<Epsilon> SelectionEpsilonFor(const BudgetShare& share, std::string_view what) {
   std::optional<Epsilon> selection = Epsilon(share.units);
   if (!share.is_pure) {
     ASSIGN_OR_RETURN(selection, AffordableSelection(Rho(share.units)));
@@ -77,17 +77,17 @@ absl::StatusOr<Epsilon> SelectionFor(const BudgetShare& share, std::string_view 
   return InvalidField(share.field(), absl::StrCat("is too small to pay for ", std::string(what)));
 }
 
-absl::StatusOr<Event> PriceOf(const SynthesisInput& input, const std::vector<CountedEvent>& draws) {
+absl::StatusOr<Event> EventToCharge(const SynthesisInput& input, const std::vector<CountedEvent>& draws) {
   ASSIGN_OR_RETURN(const Budget budget, BudgetOf(input.rule, input.spend));
   return ChargeFor(input.rule, budget, draws, input.charged);
 }
 
-double TrustedDeviation(const NoiseSpec& noise) {
+double DeviationForFit(const NoiseSpec& noise) {
   constexpr double kLeastDeviation = 0.05;
   return std::max(kLeastDeviation, ForecastError(noise).standard_deviation);
 }
 
-UnitBound EnteringOrLeaving(const UnitBound& unit) {
+UnitBound UnderAddRemove(const UnitBound& unit) {
   return {.relation = NeighbourRelation::kAddRemove, .max_records = unit.max_records};
 }
 

@@ -35,6 +35,7 @@ struct BudgetShare {
   absl::Status TooSmallFor(std::string_view what) const;
 };
 
+// All units of the budget.
 BudgetShare WholeOf(const Budget& budget);
 
 // `percent` (0 to 100) of `units`, rounded down, without overflow.
@@ -42,26 +43,27 @@ inline int64_t PercentOf(int64_t units, int64_t percent) {
   return units / 100 * percent + units % 100 * percent / 100;
 }
 
-// The units that buy the noisy number of records: one part in `parts`, at least one unit.
+// The units for the noisy number of records: `units` / `parts`, at least 1.
 int64_t RecordCountUnits(int64_t units, int64_t parts);
 
 // The noise that costs exactly `share` on a vector of this sensitivity; `share` has at least one unit.
 // Errors: those of LaplaceNoiseFor() and GaussianNoiseFor().
 absl::StatusOr<NoiseSpec> NoiseFor(const BudgetShare& share, const Sensitivity& sensitivity);
 
-// The largest epsilon of an exponential mechanism that `share` pays for: of rho, up to a part in 2^24, by the
-// mechanism's exact cost (bounded range, dp/accounting/event.h). Errors: INVALID_ARGUMENT (share.field()),
-// "is too small to pay for `what`", when it pays for none.
-absl::StatusOr<Epsilon> SelectionFor(const BudgetShare& share, std::string_view what);
+// The largest epsilon of one exponential mechanism that costs at most `share`. Of a pure share: the share
+// itself. Of a share of rho: by the exact cost (bounded range, dp/accounting/event.h), to a relative
+// precision of 2^-24. Errors: INVALID_ARGUMENT (share.field()), "is too small to pay for `what`", when there
+// is none.
+absl::StatusOr<Epsilon> SelectionEpsilonFor(const BudgetShare& share, std::string_view what);
 
-// What `draws` of a request are charged (ChargeFor()). Errors: those of BudgetOf() and ChargeFor().
-absl::StatusOr<Event> PriceOf(const SynthesisInput& input, const std::vector<CountedEvent>& draws);
+// The event that `draws` of a request are charged (ChargeFor()). Errors: those of BudgetOf() and ChargeFor().
+absl::StatusOr<Event> EventToCharge(const SynthesisInput& input, const std::vector<CountedEvent>& draws);
 
-// The standard deviation of `noise`, at least 0.05: noise may vanish at enormous budgets, and fits divide by
-// it.
-double TrustedDeviation(const NoiseSpec& noise);
+// The standard deviation of `noise`, at least 0.05, because noise may vanish at enormous budgets and fits
+// divide by it.
+double DeviationForFit(const NoiseSpec& noise);
 
-// A unit that owns as many records as those of `unit`, and only enters or leaves.
-UnitBound EnteringOrLeaving(const UnitBound& unit);
+// `unit` under ADD_REMOVE.
+UnitBound UnderAddRemove(const UnitBound& unit);
 
 }  // namespace curator::dp

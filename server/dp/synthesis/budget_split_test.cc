@@ -22,11 +22,11 @@ TEST(BudgetShare, BuysLaplaceNoiseForEpsilonAndGaussianNoiseForRho) {
 
 TEST(BudgetShare, NamesTheFieldOfTheRequestThatIsTooSmall) {
   const BudgetShare rho{.is_pure = false, .units = 0};
-  const absl::Status refused = SelectionFor(rho, "each selection").status();
+  const absl::Status refused = SelectionEpsilonFor(rho, "each selection").status();
   EXPECT_EQ(FieldViolationOf(refused)->field, "spend.rho");
   EXPECT_THAT(std::string(refused.message()), testing::HasSubstr("is too small to pay for each selection"));
   const BudgetShare epsilon;
-  EXPECT_EQ(FieldViolationOf(SelectionFor(epsilon, "a selection").status())->field, "spend.epsilon");
+  EXPECT_EQ(FieldViolationOf(SelectionEpsilonFor(epsilon, "a selection").status())->field, "spend.epsilon");
   EXPECT_EQ(FieldViolationOf(epsilon.TooSmallFor("3 rounds"))->field, "spend.epsilon");
   EXPECT_THAT(std::string(epsilon.TooSmallFor("3 rounds").message()), testing::HasSubstr("over 3 rounds"));
 }
@@ -45,7 +45,7 @@ TEST(AffordableSelection, IsTheLargestThatFits) {
   zcdp.epsilon = Epsilon(kEpsilonUnitsPerOne);
   zcdp.delta = Delta(kDeltaUnitsPerOne / 1'000'000);
   for (const int64_t rho : {int64_t{1000}, int64_t{1'234'567}, kRhoUnitsPerOne / 50, kRhoUnitsPerOne}) {
-    const Epsilon found = SelectionFor({.is_pure = false, .units = rho}, "a selection").value();
+    const Epsilon found = SelectionEpsilonFor({.is_pure = false, .units = rho}, "a selection").value();
     const auto cost = [&](int64_t units) {
       return CostOf(zcdp, {ExponentialMechanismEvent{Epsilon(units)}}).value()[0].amount;
     };

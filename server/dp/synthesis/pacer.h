@@ -38,7 +38,8 @@ class Pacer {
     return stop_.stop_requested() ? absl::CancelledError("the work was asked to stop") : absl::OkStatus();
   }
 
-  // Calls work(start, length) on consecutive pieces of 0..count-1, and counts their steps.
+  // Calls work(start, length), which returns nothing, on consecutive pieces of 0..count-1, and counts their
+  // steps before each. CANCELLED when a stop was requested: the remaining pieces are not done.
   template <typename Work>
   absl::Status InPieces(size_t count, Work work) {
     for (size_t start = 0; start < count; start += kMostSteps) {

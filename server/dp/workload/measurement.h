@@ -35,8 +35,9 @@ struct QuerySet {
 // Where the answers of one query set come from, in a list of groups that are measured.
 struct SetPlan {
   Strategy strategy = Strategy::kDirect;  // never kAuto
-  int64_t branching = 0;                  // of a tree
-  std::vector<size_t> sources;  // for each group of the set, the position of the group that answers it
+  int64_t branching = 0;                  // of a tree; 0 for other strategies
+  // For each group of the set, the position in the list of measured groups of the one that answers it.
+  std::vector<size_t> sources;
   bool operator==(const SetPlan&) const = default;
 };
 

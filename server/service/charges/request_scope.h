@@ -52,11 +52,13 @@ absl::StatusOr<std::optional<ledger::Charge>> FindEarlier(ledger::Ledger& ledger
                                                           std::string_view request_id, std::string_view kind);
 
 // The whole dataset with all its parts, sealed or not: for mechanisms that run outside of Curator, which
-// cannot observe what they read.
+// cannot observe what they read. Errors: FAILED_PRECONDITION for a partitioned dataset unless its unit is one
+// record under ADD_REMOVE; for a dataset without parts those of ScopeOf().
 absl::StatusOr<RequestScope> OutsideScopeOf(ledger::Ledger& ledger, const DatasetView& dataset,
                                             const Principal& principal, std::string_view request_id);
 
-// The private table that a request in this scope reads.
+// The private table that a request in this scope reads; all its parts must be sealed. Errors: those of
+// DatasetStore::Load().
 absl::StatusOr<dp::SealedTableHandle> LoadTable(records::DatasetStore& store, const DatasetView& dataset,
                                                 const RequestScope& scope);
 

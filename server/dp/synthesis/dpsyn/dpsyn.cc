@@ -61,7 +61,7 @@ std::vector<Setting> WithOwn(std::vector<Setting> own) {
 absl::StatusOr<SynthesisPlan> PlanOf(const SynthesisInput& input, ViewSchedule schedule,
                                      const SettingsReader& reader) {
   RETURN_IF_ERROR(reader.Finish());
-  ASSIGN_OR_RETURN(Event event, PriceOf(input, schedule.draws));
+  ASSIGN_OR_RETURN(Event event, EventToCharge(input, schedule.draws));
   return SynthesisPlan{.draws = std::move(schedule.draws),
                        .event = std::move(event),
                        .settings = reader.used(),

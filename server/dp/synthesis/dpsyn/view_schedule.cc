@@ -91,7 +91,7 @@ absl::Status BuyGroups(const SynthesisInput& input, const ViewPlan& plan, const 
   const int64_t selecting = PercentOf(round, settings.selection_percent);
   ASSIGN_OR_RETURN(const Sensitivity one, MarginalsSensitivity(input.unit_bound, 1));
   ASSIGN_OR_RETURN(const NoiseSpec noise, ViewNoiseFor(whole.Of(round - selecting), one));
-  ASSIGN_OR_RETURN(const Epsilon selection, SelectionFor(whole.Of(selecting), "every selection"));
+  ASSIGN_OR_RETURN(const Epsilon selection, SelectionEpsilonFor(whole.Of(selecting), "every selection"));
   schedule.selected = SelectedViews{
       .candidates = plan.candidates, .rounds = settings.selections, .selection = selection, .noise = noise};
   return absl::OkStatus();
@@ -121,9 +121,8 @@ absl::Status FillInDraws(const UnitBound& unit, ViewSchedule& schedule) {
   const Epsilon range = schedule.selected ? schedule.selected->selection : Epsilon(0);
   const int64_t sides = unit.relation == NeighbourRelation::kReplaceOne ? 2 : 1;
   ASSIGN_OR_RETURN(schedule.draws, DrawsUnder(unit, range, schedule));
-  ASSIGN_OR_RETURN(
-      schedule.linear.removals,
-      DrawsUnder(EnteringOrLeaving(unit), Epsilon((range.units() + sides - 1) / sides), schedule));
+  ASSIGN_OR_RETURN(schedule.linear.removals,
+                   DrawsUnder(UnderAddRemove(unit), Epsilon((range.units() + sides - 1) / sides), schedule));
   schedule.linear.draws = schedule.draws;
   return absl::OkStatus();
 }

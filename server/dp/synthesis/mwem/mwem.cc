@@ -161,7 +161,7 @@ class MwemRun {
     const int64_t rounds = stages * schedule_.settings.rounds;
     int64_t done = 0;
     for (const MwemStage& stage : schedule_.stages) {
-      deviation_ = TrustedDeviation(stage.noise);
+      deviation_ = DeviationForFit(stage.noise);
       candidates_.Restart(ForecastError(stage.noise).expected_absolute_error);
       Signal signal = Signal::kThere;
       for (int64_t round = 0; round < stage.rounds; ++round) {
@@ -188,18 +188,18 @@ class MwemRun {
     ASSIGN_OR_RETURN(const int64_t count, kernel_.NoisyRecordCount(schedule_.record_noise));
     transcript_.push_back(absl::StrCat("number of records: ", count));
     const NoisyRecords records{.answer = static_cast<double>(count),
-                               .standard_deviation = TrustedDeviation(schedule_.record_noise)};
+                               .standard_deviation = DeviationForFit(schedule_.record_noise)};
     fit_ = std::make_unique<FactoredFit>(input_.domain, records, schedule_.settings.max_cells);
     if (schedule_.settings.form == MwemForm::kDense) return fit_->Join(schedule_.attributes, pacer_);
     return absl::OkStatus();
   }
 
   absl::Status MeasureBeforehand() {
-    deviation_ = TrustedDeviation(schedule_.stages.front().noise);
+    deviation_ = DeviationForFit(schedule_.stages.front().noise);
     if (!schedule_.initial.empty()) {
       ASSIGN_OR_RETURN(const std::vector<std::vector<int64_t>> counts,
                        kernel_.NoisyCounts(schedule_.initial, schedule_.initial_noise));
-      const double deviation = TrustedDeviation(schedule_.initial_noise);
+      const double deviation = DeviationForFit(schedule_.initial_noise);
       for (size_t i = 0; i < counts.size(); ++i) {
         const QueryGroup& group = schedule_.initial[i];
         if (!fit_->Fits(group.attributes)) continue;
@@ -303,7 +303,7 @@ const std::vector<Setting>& Mwem::settings() const {
 
 absl::StatusOr<SynthesisPlan> Mwem::Plan(const SynthesisInput& input) const {
   ASSIGN_OR_RETURN(MwemSchedule schedule, MakeMwemSchedule(input));
-  ASSIGN_OR_RETURN(Event event, PriceOf(input, schedule.draws));
+  ASSIGN_OR_RETURN(Event event, EventToCharge(input, schedule.draws));
   std::vector<std::string> lines = DescribeSchedule(schedule);
   return SynthesisPlan{.draws = std::move(schedule.draws),
                        .event = std::move(event),

@@ -177,7 +177,8 @@ absl::Status BuyNoise(const Budget& budget, bool selects, const Sensitivities& s
     MwemStage stage{.rounds = schedule.settings.rounds, .selection = std::nullopt, .noise = {}};
     ASSIGN_OR_RETURN(stage.noise, NoiseFor(whole.Of(round.measurement), sensitivities.candidate));
     if (selects) {
-      ASSIGN_OR_RETURN(stage.selection, SelectionFor(whole.Of(round.selection), "a selection in each round"));
+      ASSIGN_OR_RETURN(stage.selection,
+                       SelectionEpsilonFor(whole.Of(round.selection), "a selection in each round"));
     }
     schedule.stages.push_back(stage);
   }
@@ -223,7 +224,7 @@ int64_t ErrorMovement(const SynthesisInput& input, const Sensitivity& candidate)
 std::optional<LinearDraws> LinearDrawsOf(const SynthesisInput& input, const MwemSchedule& schedule,
                                          const Sensitivities& own) {
   const absl::StatusOr<Sensitivities> removal =
-      SensitivitiesUnder(input, EnteringOrLeaving(input.unit_bound), schedule.initial);
+      SensitivitiesUnder(input, UnderAddRemove(input.unit_bound), schedule.initial);
   if (!removal.ok()) return std::nullopt;
   const Rational share =
       Reduced({ErrorMovement(input, removal->candidate), ErrorMovement(input, own.candidate)});

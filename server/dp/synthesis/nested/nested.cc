@@ -120,7 +120,7 @@ std::string_view Nested::summary() const {
 
 absl::StatusOr<SynthesisPlan> Nested::Plan(const SynthesisInput& input) const {
   ASSIGN_OR_RETURN(NestedSchedule schedule, MakeNestedSchedule(input, settings_, joinable_));
-  ASSIGN_OR_RETURN(Event event, PriceOf(input, schedule.draws));
+  ASSIGN_OR_RETURN(Event event, EventToCharge(input, schedule.draws));
   return SynthesisPlan{.draws = std::move(schedule.draws),
                        .event = std::move(event),
                        .settings = std::move(schedule.settings.used),

@@ -58,7 +58,7 @@ absl::Status BuySizes(const SynthesisInput& input, const NestedShares& shares, N
 }
 
 absl::Status BuyDraws(const NestedShares& shares, NestedSchedule& schedule) {
-  ASSIGN_OR_RETURN(schedule.each_draw, SelectionFor(shares.each_draw, "a draw of parameters"));
+  ASSIGN_OR_RETURN(schedule.each_draw, SelectionEpsilonFor(shares.each_draw, "a draw of parameters"));
   schedule.draws.push_back({Event{ExponentialMechanismEvent{schedule.each_draw}}, schedule.settings.draws});
   return absl::OkStatus();
 }

@@ -106,7 +106,7 @@ class LevelEstimator {
     LevelEstimator estimator(settings.estimation, settings.weighting);
     // A region's estimate is another kind of prior than public data.
     estimator.trust_ = level > 0 ? settings.group_trust : schedule.trust;
-    estimator.deviation_ = TrustedDeviation(schedule.levels[level].marginal_noise);
+    estimator.deviation_ = DeviationForFit(schedule.levels[level].marginal_noise);
     for (const AttributeSet& set : schedule.levels[level].measured) {
       ASSIGN_OR_RETURN(MarginalOfRecords marginal, records.MarginalOf(set, pacer));
       estimator.marginals_.push_back(std::move(marginal));
@@ -290,7 +290,7 @@ const std::vector<Setting>& PriorAware::settings() const {
 
 absl::StatusOr<SynthesisPlan> PriorAware::Plan(const SynthesisInput& input) const {
   ASSIGN_OR_RETURN(PriorSchedule schedule, MakePriorSchedule(input));
-  ASSIGN_OR_RETURN(Event event, PriceOf(input, schedule.draws));
+  ASSIGN_OR_RETURN(Event event, EventToCharge(input, schedule.draws));
   return SynthesisPlan{
       .draws = std::move(schedule.draws),
       .event = std::move(event),

@@ -114,7 +114,7 @@ absl::StatusOr<Sensitivity> CountSensitivity(const UnitBound& unit, const PriorL
 // Buys the level's noise, and lists its draws and those under ADD_REMOVE.
 absl::Status BuyNoise(const SynthesisInput& input, const LevelShares& shares, PriorLevel& level,
                       PriorSchedule& schedule) {
-  const UnitBound leaving = EnteringOrLeaving(input.unit_bound);
+  const UnitBound leaving = UnderAddRemove(input.unit_bound);
   const auto marginals = static_cast<int64_t>(level.measured.size());
   ASSIGN_OR_RETURN(const Sensitivity count, CountSensitivity(input.unit_bound, level));
   ASSIGN_OR_RETURN(const Sensitivity cells, MarginalsSensitivity(input.unit_bound, marginals));

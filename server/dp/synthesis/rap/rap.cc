@@ -109,7 +109,7 @@ class RapRun {
     RETURN_IF_ERROR(pacer_.Check());
     ASSIGN_OR_RETURN(std::vector<std::vector<int64_t>> counts,
                      kernel_.NoisyCounts(std::span(&set, 1), noise));
-    const double deviation = TrustedDeviation(noise);
+    const double deviation = DeviationForFit(noise);
     transcript_.push_back(absl::StrCat("counts of ", NamesOf(input_.domain, set), ": ", counts[0].size(),
                                        " cells, each within about ", std::llround(2 * deviation)));
     const auto records = static_cast<double>(records_);
@@ -204,7 +204,7 @@ class RapRun {
     ASSIGN_OR_RETURN(const auto counts, kernel_.NoisyCounts(std::span(&single, 1), schedule_.marginal_noise));
     ASSIGN_OR_RETURN(PolynomialAnswer answer, PolynomialOf(input_.domain, layout_, queries, index));
     const auto records = static_cast<double>(records_);
-    const double deviation = TrustedDeviation(schedule_.marginal_noise);
+    const double deviation = DeviationForFit(schedule_.marginal_noise);
     answer.answer = static_cast<float>(static_cast<double>(counts[0][0]) / records);
     answer.weight = static_cast<float>(records / deviation * (records / deviation));
     transcript_.push_back(absl::StrCat("a query over ", NamesOf(input_.domain, single.attributes), ": ",
@@ -238,7 +238,7 @@ class RapRun {
   // gone in a float unless they lie where it rounds; what follows are square roots, products and quotients,
   // which round alike everywhere.
   int64_t StepsWorthTaking() const {
-    const auto deviation = static_cast<float>(TrustedDeviation(schedule_.marginal_noise));
+    const auto deviation = static_cast<float>(DeviationForFit(schedule_.marginal_noise));
     const double signal = static_cast<double>(records_) / static_cast<double>(deviation);
     const double root = std::sqrt(signal);
     double steps = 2.2 * std::min(root * std::sqrt(root), 1e6);
@@ -346,7 +346,7 @@ const std::vector<Setting>& Rap::settings() const {
 
 absl::StatusOr<SynthesisPlan> Rap::Plan(const SynthesisInput& input) const {
   ASSIGN_OR_RETURN(RapSchedule schedule, MakeRapSchedule(input));
-  ASSIGN_OR_RETURN(Event event, PriceOf(input, schedule.draws));
+  ASSIGN_OR_RETURN(Event event, EventToCharge(input, schedule.draws));
   std::vector<std::string> lines = DescribeSchedule(input.domain, schedule);
   return SynthesisPlan{
       .draws = std::move(schedule.draws),

@@ -107,7 +107,7 @@ absl::Status BuyNoise(const Budget& budget, Choosing choice, const Sides& sides,
   }
   ASSIGN_OR_RETURN(schedule.marginal_noise, NoiseFor(whole.Of(split.measurement), sides.measured));
   if (choice == Choosing::kMeasuresAll) return absl::OkStatus();
-  ASSIGN_OR_RETURN(schedule.selection, SelectionFor(whole.Of(split.selection), "each selection"));
+  ASSIGN_OR_RETURN(schedule.selection, SelectionEpsilonFor(whole.Of(split.selection), "each selection"));
   return absl::OkStatus();
 }
 
@@ -145,7 +145,7 @@ std::vector<CountedEvent> DrawsOf(const RapSchedule& schedule, const Sides& side
 // All draws are linear in the records that change: noise on marginals and on their number, and a selection
 // whose score is bounded by an L1 sensitivity, which halves for a unit that only enters or leaves.
 absl::StatusOr<LinearDraws> LinearDrawsOf(const RapSchedule& schedule, const UnitBound& unit) {
-  const UnitBound leaving = EnteringOrLeaving(unit);
+  const UnitBound leaving = UnderAddRemove(unit);
   Sides sides;
   ASSIGN_OR_RETURN(sides.one_marginal, MarginalsSensitivity(leaving, 1));
   sides.measured = sides.one_marginal;
