@@ -18,7 +18,7 @@ constexpr int kMostSchools = 100'000;
 constexpr std::string_view kUsage =
     "usage: demo-data --out FILE.csv [--people N | --schools N] [--seed N]\n"
     "  --people N   how many, 1 to 10000000 (default 30000)\n"
-    "  --schools N  pupils in so many schools instead, 1 to 100000\n"
+    "  --schools N  pupils in N schools instead, 1 to 100000\n"
     "  --seed N     another population of the same kind (default 1)\n";
 
 struct Options {

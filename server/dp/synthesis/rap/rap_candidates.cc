@@ -205,7 +205,7 @@ absl::StatusOr<PolynomialAnswer> PolynomialOf(const Domain& domain, const Relaxe
   ASSIGN_OR_RETURN(const std::vector<size_t> positions, layout.PositionsOf(queries.group.attributes));
   if (positions.size() > kMostFactors)
     return absl::InvalidArgumentError(
-        absl::StrCat("a query looks at more than ", kMostFactors, " attributes"));
+        absl::StrCat("a query depends on more than ", kMostFactors, " attributes"));
   if (queries.at_least > 0)
     return AtLeast(static_cast<size_t>(queries.at_least), ColumnsOf(layout, positions, index));
   PolynomialAnswer polynomial;
