@@ -68,7 +68,8 @@ absl::StatusOr<HistoryComparison> ComparisonFor(ledger::Ledger& ledger, const Da
     ASSIGN_OR_RETURN(const dp::RuleSpec rule, PromiseOf(account));
     delta = rule.delta;
   }
-  const std::string_view whose = view.record.owner == principal.name() ? "" : principal.name();
+  const std::string_view whose =
+      view.record.owner == principal.name() ? std::string_view() : principal.name();
   return CompareHistory(ledger, view.record, whose, delta.units() > 0 ? delta : kDeltaComparedUnderPure);
 }
 
