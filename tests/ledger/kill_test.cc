@@ -35,7 +35,7 @@ TEST_P(Kill, AProcessKilledAtAnyMomentLosesNothingThatWasAcknowledgedAndMintsNot
   constexpr int kCyclesOfOneLedger = 20;
   constexpr useconds_t kLongestDelayUs = 2000;
   std::vector<Acknowledged> reported;
-  size_t all_told = 0;
+  size_t acknowledgements = 0;
   for (int cycle = 0; cycle < Cycles(); ++cycle) {
     if (cycle % kCyclesOfOneLedger == 0) {
       if (cycle > 0) RenewLedger();
@@ -47,17 +47,17 @@ TEST_P(Kill, AProcessKilledAtAnyMomentLosesNothingThatWasAcknowledgedAndMintsNot
     std::mt19937_64 random(seed);
     ChargingChild child(Arguments(seed, {"loop"}));
     child.WaitForLines(random() % 64);
-    usleep(static_cast<useconds_t>(
-        random() % kLongestDelayUs));  // the kill comes at a random moment; no step waits for this
+    // The kill comes at a random moment; no step waits for this.
+    usleep(static_cast<useconds_t>(random() % kLongestDelayUs));
     child.Signal(SIGKILL);
     ASSERT_EQ(child.WaitForEnd(), -SIGKILL) << child.complaints();
     for (Acknowledged& one : AcknowledgedIn(child.reported())) {
       reported.push_back(std::move(one));
-      ++all_told;
+      ++acknowledgements;
     }
     ASSERT_THAT(ViolationsIn(*Open(), *OpenStore(), reported), ElementsAre());
   }
-  EXPECT_GT(all_told, static_cast<size_t>(Cycles()) * 10);
+  EXPECT_GT(acknowledgements, static_cast<size_t>(Cycles()) * 10);
 }
 
 TEST_P(Kill, AStoppedProcessThatResumesAfterItWasOvertakenCannotWrite) {

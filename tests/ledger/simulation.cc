@@ -93,7 +93,7 @@ std::string Simulation::Perform(const Step& step) {
 
 std::string Simulation::AfterCrash(const Step& step, Server& server) {
   if (const absl::Status opened = Open(server); !opened.ok()) return opened.ToString();
-  begun_.token = "of an attempt that nobody was reported of";
+  begun_.token = "of an attempt that was never acknowledged";
   ModelLedger after = model_;
   step.expect(after);
   const absl::StatusOr<Observed> now = Observe();

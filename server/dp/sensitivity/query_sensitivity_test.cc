@@ -9,6 +9,7 @@
 #include "dp/queries/linear_queries.h"
 #include "dp/queries/testing/all_intervals.h"
 #include "dp/sensitivity/sensitivity.h"
+#include "dp/sensitivity/testing/largest_change.h"
 
 namespace curator::dp {
 namespace {
@@ -63,28 +64,9 @@ std::vector<int64_t> AnswersOf(const std::vector<QueryGroup>& groups, const std:
   return answers;
 }
 
-// The largest movement over all pairs of units that may stand for one another.
 Sensitivity BruteForce(const std::vector<QueryGroup>& groups, const UnitBound& unit) {
-  const auto units = AllUnits(unit.max_records);
-  Sensitivity largest;
-  for (const auto& before : units) {
-    for (const auto& after : units) {
-      if (unit.relation == NeighbourRelation::kAddRemove && !before.empty() && !after.empty()) continue;
-      const std::vector<int64_t> one = AnswersOf(groups, before);
-      const std::vector<int64_t> other = AnswersOf(groups, after);
-      Sensitivity moved;
-      for (size_t i = 0; i < one.size(); ++i) {
-        const int64_t change = std::abs(one[i] - other[i]);
-        moved.l1 += change;
-        moved.l2_squared += change * change;
-        moved.linf = std::max(moved.linf, change);
-      }
-      largest.l1 = std::max(largest.l1, moved.l1);
-      largest.l2_squared = std::max(largest.l2_squared, moved.l2_squared);
-      largest.linf = std::max(largest.linf, moved.linf);
-    }
-  }
-  return largest;
+  return LargestChange(AllUnits(unit.max_records), unit.relation,
+                       [&](const std::vector<uint32_t>& one) { return AnswersOf(groups, one); });
 }
 
 Sensitivity Claimed(const std::vector<QueryGroup>& groups, const UnitBound& unit) {

@@ -7,6 +7,8 @@
 #include <cstdlib>
 #include <vector>
 
+#include "dp/sensitivity/testing/largest_change.h"
+
 namespace curator::dp {
 namespace {
 
@@ -45,28 +47,10 @@ std::vector<int64_t> CountsOf(const Person& person, int64_t marginals) {
   return counts;
 }
 
-// The largest movement over all pairs of neighbouring tables: only the one person who differs matters.
+// Over all pairs of neighbouring tables: only the one person who differs matters.
 Sensitivity BruteForce(const UnitBound& unit, int64_t marginals) {
-  const std::vector<Person> persons = AllPersons(unit.max_records);
-  Sensitivity largest;
-  for (const Person& before : persons) {
-    for (const Person& after : persons) {
-      if (unit.relation == NeighbourRelation::kAddRemove && !before.empty() && !after.empty()) continue;
-      const std::vector<int64_t> old_counts = CountsOf(before, marginals);
-      const std::vector<int64_t> new_counts = CountsOf(after, marginals);
-      Sensitivity moved;
-      for (size_t i = 0; i < old_counts.size(); ++i) {
-        const int64_t change = std::abs(old_counts[i] - new_counts[i]);
-        moved.l1 += change;
-        moved.l2_squared += change * change;
-        moved.linf = std::max(moved.linf, change);
-      }
-      largest.l1 = std::max(largest.l1, moved.l1);
-      largest.l2_squared = std::max(largest.l2_squared, moved.l2_squared);
-      largest.linf = std::max(largest.linf, moved.linf);
-    }
-  }
-  return largest;
+  return LargestChange(AllPersons(unit.max_records), unit.relation,
+                       [&](const Person& person) { return CountsOf(person, marginals); });
 }
 
 class SensitivityOfNeighbours : public testing::TestWithParam<UnitBound> {};

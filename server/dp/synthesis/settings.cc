@@ -30,6 +30,15 @@ absl::StatusOr<Range> RangeOf(const Setting& setting, const std::optional<Range>
   return absl::InternalError(absl::StrCat("the setting ", setting.key, " has no range"));
 }
 
+template <typename Range>
+Setting NumberSetting(std::string key, std::string_view help, std::string default_text,
+                      const std::optional<Range>& range) {
+  Setting setting{
+      .key = std::move(key), .summary = WithRange(help, range), .default_value = std::move(default_text)};
+  if (range) setting.allowed = *range;
+  return setting;
+}
+
 absl::Status WithoutDefault(const Setting& setting) {
   return absl::InternalError(absl::StrCat("the setting ", setting.key, " has no default"));
 }
@@ -50,24 +59,12 @@ Setting RealSetting(std::string key, std::string_view help, double fixed, RealRa
 
 Setting IntegerSetting(std::string key, std::string_view help, std::string default_text,
                        std::optional<IntegerRange> range) {
-  Setting setting{.key = std::move(key),
-                  .summary = WithRange(help, range),
-                  .default_value = std::move(default_text),
-                  .fixed_value = std::nullopt,
-                  .allowed = {}};
-  if (range) setting.allowed = *range;
-  return setting;
+  return NumberSetting(std::move(key), help, std::move(default_text), range);
 }
 
 Setting RealSetting(std::string key, std::string_view help, std::string default_text,
                     std::optional<RealRange> range) {
-  Setting setting{.key = std::move(key),
-                  .summary = WithRange(help, range),
-                  .default_value = std::move(default_text),
-                  .fixed_value = std::nullopt,
-                  .allowed = {}};
-  if (range) setting.allowed = *range;
-  return setting;
+  return NumberSetting(std::move(key), help, std::move(default_text), range);
 }
 
 Setting TextSetting(std::string key, std::string_view help, std::string fixed, std::string default_text) {

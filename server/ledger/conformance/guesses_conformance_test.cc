@@ -77,11 +77,11 @@ TEST_P(GuessMatrix, AProcessKilledAtAnyStepOfAGuessHasChargedWhatItTold) {
     was_killed = killed.was_killed;
     auto survivor = Open();
     EXPECT_THAT(ViolationsIn(*survivor, *OpenStore()), ElementsAre()) << "killed at step " << step;
-    const bool was_told = killed.reported.back() == 'b';
-    EXPECT_NE(was_told, was_killed);
+    const bool was_reported = killed.reported.back() == 'b';
+    EXPECT_NE(was_reported, was_killed);
     const Attempt attempt = Must(survivor->Begin(Request(0, name, 1)));
-    EXPECT_FALSE(was_told && attempt.newly_charged);
-    charged += static_cast<int64_t>(killed.reported.size()) + (was_told ? 0 : 1);
+    EXPECT_FALSE(was_reported && attempt.newly_charged);
+    charged += static_cast<int64_t>(killed.reported.size()) + (was_reported ? 0 : 1);
     EXPECT_EQ(BalanceOf(*survivor, dataset()).spent, charged) << "killed at step " << step;
   }
   EXPECT_GT(step, kFewestSteps);

@@ -165,10 +165,7 @@ absl::StatusOr<std::unique_ptr<SynthesisModel>> FactoredModel::Restore(const Dom
                                                                        std::string_view bytes) {
   CanonicalReader reader(bytes, kFactoredTag, kFactoredVersion);
   FactoredModelParts parts;
-  parts.attributes = ReadSet(reader, domain);
-  for (const uint32_t attribute : parts.attributes) {
-    if (reader.Integer() != domain.attributes()[attribute].size()) reader.Refuse();
-  }
+  parts.attributes = ReadSetThenSizes(reader, domain);
   parts.records = reader.Integer();
   const int64_t count = reader.Count();
   for (int64_t i = 0; i < count && reader.ok(); ++i) {

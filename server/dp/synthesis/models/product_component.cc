@@ -66,6 +66,14 @@ AttributeSet ReadSet(CanonicalReader& reader, const Domain& domain) {
   return set;
 }
 
+AttributeSet ReadSetThenSizes(CanonicalReader& reader, const Domain& domain) {
+  AttributeSet set = ReadSet(reader, domain);
+  for (const uint32_t attribute : set) {
+    if (reader.Integer() != domain.attributes()[attribute].size()) reader.Refuse();
+  }
+  return set;
+}
+
 ProductComponent ReadComponent(CanonicalReader& reader, const Domain& domain) {
   ProductComponent component;
   component.base = ReadFinite(reader);

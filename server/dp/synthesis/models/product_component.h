@@ -51,6 +51,8 @@ void WriteLines(CanonicalWriter& writer, const std::vector<std::string>& lines);
 // Read what these wrote. The reader refuses numbers that are not finite and sets that do not rise within
 // `domain`.
 AttributeSet ReadSet(CanonicalReader& reader, const Domain& domain);
+// A set that is followed by the sizes of its attributes, which must be those in `domain`.
+AttributeSet ReadSetThenSizes(CanonicalReader& reader, const Domain& domain);
 ProductComponent ReadComponent(CanonicalReader& reader, const Domain& domain);
 std::vector<std::string> ReadLines(CanonicalReader& reader);
 

@@ -93,10 +93,7 @@ absl::StatusOr<std::unique_ptr<SynthesisModel>> ProductModel::Restore(const Doma
                                                                       std::string_view bytes) {
   CanonicalReader reader(bytes, kProductTag, kProductVersion);
   ProductModelParts parts;
-  parts.attributes = ReadSet(reader, domain);
-  for (const uint32_t attribute : parts.attributes) {
-    if (reader.Integer() != domain.attributes()[attribute].size()) reader.Refuse();
-  }
+  parts.attributes = ReadSetThenSizes(reader, domain);
   parts.records = reader.Integer();
   const int64_t components = reader.Count();
   for (int64_t i = 0; i < components && reader.ok(); ++i)
