@@ -1,4 +1,4 @@
-// The two errors that carry structured details beside their message: a bad field and full accounts.
+// The errors that carry structured details beside their message: a bad field, full accounts, and overload.
 //
 // The details are payloads of an absl::Status, so that modules without protobuf can create them and rpc can
 // convert them to google.rpc error details.
@@ -52,5 +52,11 @@ absl::Status BudgetFull(const std::vector<FullAccount>& accounts);
 
 // The accounts that BudgetFull() attached; empty for any other status.
 std::vector<FullAccount> FullAccountsOf(const absl::Status& status);
+
+// UNAVAILABLE because the server is busy: the request was refused before anything was done for it.
+absl::Status Overloaded(std::string_view message);
+
+// Whether Overloaded() made the status.
+bool IsOverloaded(const absl::Status& status);
 
 }  // namespace curator

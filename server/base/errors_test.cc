@@ -32,5 +32,13 @@ TEST(Errors, EveryFullAccountIsNamed) {
   EXPECT_TRUE(FullAccountsOf(absl::OkStatus()).empty());
 }
 
+TEST(Overloaded, IsUnavailableAndDistinctFromOtherUnavailability) {
+  const absl::Status status = Overloaded("ask again");
+  EXPECT_TRUE(absl::IsUnavailable(status));
+  EXPECT_TRUE(IsOverloaded(status));
+  EXPECT_FALSE(IsOverloaded(absl::UnavailableError("ask again")));
+  EXPECT_FALSE(IsOverloaded(absl::OkStatus()));
+}
+
 }  // namespace
 }  // namespace curator

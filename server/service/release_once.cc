@@ -3,34 +3,10 @@
 #include <optional>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "host/entropy.h"
 
 namespace curator::service {
-
-class RequestLocks::Holder {
- public:
-  Holder(RequestLocks& locks, const ChargeOrder& order)
-      : locks_(locks), key_(absl::StrCat(order.principal.name(), "/", order.request_id)) {
-    const absl::MutexLock guard(&locks_.mutex_);
-    const auto is_free = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(locks_.mutex_) {
-      return !locks_.held_.contains(key_);
-    };
-    locks_.mutex_.Await(absl::Condition(&is_free));
-    locks_.held_.insert(key_);
-  }
-  ~Holder() {
-    const absl::MutexLock guard(&locks_.mutex_);
-    locks_.held_.erase(key_);
-  }
-  Holder(const Holder&) = delete;
-  Holder& operator=(const Holder&) = delete;
-
- private:
-  RequestLocks& locks_;
-  const std::string key_;
-};
 
 namespace {
 
@@ -72,7 +48,8 @@ absl::StatusOr<std::optional<std::string>> FindRunning(const RunningOperations& 
 
 absl::StatusOr<ReleasedOnce> ReleaseOnce(RequestLocks& locks, ledger::Ledger& ledger,
                                          const host::KeySealer& sealer, ChargeOrder order, const Draw& draw) {
-  const RequestLocks::Holder lock(locks, order);
+  ASSIGN_OR_RETURN(const RequestLocks::Holder lock,
+                   locks.Hold(order.principal, order.request_id, order.client_left));
   ASSIGN_OR_RETURN(ledger::Attempt attempt, Begin(ledger, sealer, std::move(order)));
   if (attempt.release) return ReleasedOnce{*std::move(attempt.release), true};
   ASSIGN_OR_RETURN(ledger::Release release,
@@ -83,7 +60,8 @@ absl::StatusOr<ReleasedOnce> ReleaseOnce(RequestLocks& locks, ledger::Ledger& le
 absl::StatusOr<std::string> BeginOnce(RequestLocks& locks, const RunningOperations& running,
                                       ledger::Ledger& ledger, const host::KeySealer& sealer,
                                       ChargeOrder order, const BackgroundDraw& draw) {
-  const RequestLocks::Holder lock(locks, order);
+  ASSIGN_OR_RETURN(const RequestLocks::Holder lock,
+                   locks.Hold(order.principal, order.request_id, order.client_left));
   ASSIGN_OR_RETURN(const std::optional<std::string> found, FindRunning(running, ledger, order));
   if (found) return *found;
   RETURN_IF_ERROR(draw.reserve());

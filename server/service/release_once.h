@@ -6,36 +6,23 @@
 // charge the request, or find what the same request did before.
 //
 // Thread-safe. Two calls with the same (principal, request id) in this process do not overlap: each call
-// holds that request's lock, so a retry waits for its first attempt instead of taking over its token. Across
-// processes the ledger's attempt tokens decide.
+// holds that request's lock (request_locks.h). Across processes the ledger's attempt tokens decide.
 #pragma once
 
 #include <functional>
-#include <set>
+#include <stop_token>
 #include <string>
 #include <vector>
 
-#include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
-#include "absl/synchronization/mutex.h"
 #include "base/principal.h"
 #include "dp/noise/drbg.h"
 #include "host/server_key.h"
 #include "ledger/ledger.h"
 #include "service/background_work.h"
+#include "service/request_locks.h"
 
 namespace curator::service {
-
-// The requests that are being charged or answered in this process, one thread for each (principal, request
-// id). Only the functions below take these locks.
-class RequestLocks {
- public:
-  class Holder;
-
- private:
-  absl::Mutex mutex_;
-  std::set<std::string> held_ ABSL_GUARDED_BY(mutex_);
-};
 
 // Draws the release's bytes with noise from `key`. The same key gives the same bytes.
 using Draw = std::function<absl::StatusOr<std::string>(const dp::DrawKey& key)>;
@@ -51,6 +38,9 @@ struct ChargeOrder {
   std::string event;
   std::string label;
   std::vector<ledger::Posting> postings;
+  // Signalled when the client has gone or its deadline has passed: from then on nothing new is charged. A
+  // charge that was made goes on to its end.
+  std::stop_token client_left;
 };
 
 struct ReleasedOnce {
@@ -62,7 +52,7 @@ struct ReleasedOnce {
 // release as read back from the ledger. Or returns what the same request stored before; or repeats, from its
 // key, a draw that was charged but not stored. A draw that fails forfeits the charge.
 //
-// Errors: those of Ledger::Begin(): nothing was charged, or a retry with the same request id finds what was;
+// Errors: those of RequestLocks::Hold(): nothing was charged; those of Ledger::Begin(): nothing was charged, or a retry with the same request id finds what was;
 // ALREADY_EXISTS for another request under this id; those of KeySealer::Unseal(): no record was read, and the
 // charge stays STARTED; those of Ledger::Store() and Ledger::Forfeit(); INTERNAL after a failed draw, the
 // same for every cause, because an error after data access must reveal only that there was one.

@@ -21,7 +21,7 @@ namespace curator::service {
 namespace {
 
 constexpr char kRequestId[] = "3f2504e0-4f89-41d3-9a0c-0305e82c3301";
-constexpr int kThreads = 8;
+constexpr int kThreads = 1 + RequestLocks::kMostWaiters;
 
 class ReleaseOnceTest : public ::testing::Test {
  protected:
