@@ -19,22 +19,26 @@
 #include "ledger/open_ledger.h"
 #include "records/dataset_store.h"
 #include "rpc/accountant_rpc.h"
+#include "rpc/admission.h"
 #include "rpc/budget_rpc.h"
 #include "rpc/call_observer.h"
+#include "rpc/call_threads.h"
 #include "rpc/dataset_rpc.h"
 #include "rpc/operation_rpc.h"
 #include "rpc/owner_rpc.h"
 #include "rpc/query_rpc.h"
 #include "rpc/server_rpc.h"
 #include "rpc/synthesis_rpc.h"
+#include "service/operations/operation_watches.h"
 #include "service/services.h"
 
 namespace curator {
 namespace {
 
 constexpr int kMaxMessageBytes = 4 * 1024 * 1024;
-constexpr int kMaxThreads = 256;
 constexpr absl::Duration kGraceForAnswers = absl::Seconds(5);
+// Between the request to stop and the end of an operation: methods check it between their rounds.
+constexpr absl::Duration kGraceForStopping = absl::Seconds(30);
 
 records::KeyedHash TableHash(const host::ServerKey& key) {
   return [key](std::string_view bytes) {
@@ -86,14 +90,14 @@ class RunningApp final : public App {
         services_{*ledger_, *store_,     sealer_,
                   signer_,  operations_, work_,
                   cores_,   requests_,   options.synthesis_timeout},
-        accountant_rpc_(services_),
-        budget_rpc_(services_),
-        dataset_rpc_(services_),
-        health_rpc_(*ledger_),
-        operation_rpc_(services_),
-        owner_rpc_(services_),
-        query_rpc_(services_),
-        synthesis_rpc_(services_),
+        accountant_rpc_(handling_),
+        budget_rpc_(handling_),
+        dataset_rpc_(handling_),
+        health_rpc_(*ledger_, admission_),
+        operation_rpc_(handling_, watches_),
+        owner_rpc_(handling_),
+        query_rpc_(handling_),
+        synthesis_rpc_(handling_),
         version_rpc_(VersionOf(options)) {}
 
   ~RunningApp() override { Drain(); }
@@ -105,9 +109,6 @@ class RunningApp final : public App {
     builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
     builder.AddListeningPort(options_.listen, grpc::InsecureServerCredentials(), &port);
     builder.SetMaxReceiveMessageSize(kMaxMessageBytes);
-    grpc::ResourceQuota quota("curatord");
-    quota.SetMaxThreads(kMaxThreads);
-    builder.SetResourceQuota(quota);
     for (grpc::Service* service : std::initializer_list<grpc::Service*>{
              &accountant_rpc_, &budget_rpc_, &dataset_rpc_, &health_rpc_, &operation_rpc_, &owner_rpc_,
              &query_rpc_, &synthesis_rpc_, &version_rpc_}) {
@@ -129,10 +130,13 @@ class RunningApp final : public App {
 
   void Drain() override {
     if (server_ == nullptr) return;
+    admission_.Close();
     work_.Close();
     health_rpc_.ShutDown();
-    if (!operations_.AwaitAllEnded(absl::Now() + options_.drain_grace)) operations_.Abandon();
-    operations_.AwaitAllEnded(absl::InfiniteFuture());
+    if (!operations_.AwaitAllEnded(absl::Now() + options_.drain_grace)) {
+      operations_.Abandon();
+      operations_.AwaitAllEnded(absl::Now() + kGraceForStopping);
+    }
     calls_.AwaitNoCalls(absl::Now() + kGraceForAnswers);
     server_->Shutdown(std::chrono::system_clock::now());
     server_->Wait();
@@ -151,6 +155,10 @@ class RunningApp final : public App {
   host::FreeCores cores_;
   service::WorkQueue work_;  // destroyed before what its work uses
   service::Services services_;
+  service::OperationWatches watches_{services_};
+  rpc::Admission admission_;
+  rpc::CallThreads threads_{rpc::kCallThreads};
+  rpc::Calls handling_{services_, admission_, threads_};
   rpc::AccountantRpc accountant_rpc_;
   rpc::BudgetRpc budget_rpc_;
   rpc::DatasetRpc dataset_rpc_;

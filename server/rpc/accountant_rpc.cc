@@ -186,47 +186,52 @@ absl::Status GetCharge(service::Services& services, const Call& call, const v1::
 
 }  // namespace
 
-grpc::Status AccountantRpc::EstimateCost(grpc::ServerContext* context, const v1::EstimateCostRequest* request,
-                                         v1::EstimateCostResponse* response) {
-  return Handle(services_, *context, *request, *response, rpc::EstimateCost);
+grpc::ServerUnaryReactor* AccountantRpc::EstimateCost(grpc::CallbackServerContext* context,
+                                                      const v1::EstimateCostRequest* request,
+                                                      v1::EstimateCostResponse* response) {
+  return Handle(calls_, *context, *request, *response, rpc::EstimateCost);
 }
 
-grpc::Status AccountantRpc::ReserveBudget(grpc::ServerContext* context,
-                                          const v1::ReserveBudgetRequest* request, v1::Charge* response) {
-  return Handle(services_, *context, *request, *response, rpc::ReserveBudget);
+grpc::ServerUnaryReactor* AccountantRpc::ReserveBudget(grpc::CallbackServerContext* context,
+                                                       const v1::ReserveBudgetRequest* request,
+                                                       v1::Charge* response) {
+  return Handle(calls_, *context, *request, *response, rpc::ReserveBudget);
 }
 
-grpc::Status AccountantRpc::BatchReserveBudget(grpc::ServerContext* context,
-                                               const v1::BatchReserveBudgetRequest* request,
-                                               v1::BatchReserveBudgetResponse* response) {
-  return Handle(services_, *context, *request, *response, rpc::BatchReserveBudget);
+grpc::ServerUnaryReactor* AccountantRpc::BatchReserveBudget(grpc::CallbackServerContext* context,
+                                                            const v1::BatchReserveBudgetRequest* request,
+                                                            v1::BatchReserveBudgetResponse* response) {
+  return Handle(calls_, *context, *request, *response, rpc::BatchReserveBudget);
 }
 
-grpc::Status AccountantRpc::StartCharge(grpc::ServerContext* context, const v1::StartChargeRequest* request,
-                                        v1::Charge* response) {
-  return Handle(services_, *context, *request, *response, rpc::StartCharge);
+grpc::ServerUnaryReactor* AccountantRpc::StartCharge(grpc::CallbackServerContext* context,
+                                                     const v1::StartChargeRequest* request,
+                                                     v1::Charge* response) {
+  return Handle(calls_, *context, *request, *response, rpc::StartCharge);
 }
 
-grpc::Status AccountantRpc::CommitBudget(grpc::ServerContext* context, const v1::CommitBudgetRequest* request,
-                                         v1::Charge* response) {
-  return Handle(services_, *context, *request, *response, rpc::CommitBudget);
+grpc::ServerUnaryReactor* AccountantRpc::CommitBudget(grpc::CallbackServerContext* context,
+                                                      const v1::CommitBudgetRequest* request,
+                                                      v1::Charge* response) {
+  return Handle(calls_, *context, *request, *response, rpc::CommitBudget);
 }
 
-grpc::Status AccountantRpc::CancelReservation(grpc::ServerContext* context,
-                                              const v1::CancelReservationRequest* request,
-                                              v1::Charge* response) {
-  return Handle(services_, *context, *request, *response, rpc::CancelReservation);
+grpc::ServerUnaryReactor* AccountantRpc::CancelReservation(grpc::CallbackServerContext* context,
+                                                           const v1::CancelReservationRequest* request,
+                                                           v1::Charge* response) {
+  return Handle(calls_, *context, *request, *response, rpc::CancelReservation);
 }
 
-grpc::Status AccountantRpc::ExtendReservation(grpc::ServerContext* context,
-                                              const v1::ExtendReservationRequest* request,
-                                              v1::Charge* response) {
-  return Handle(services_, *context, *request, *response, rpc::ExtendReservation);
+grpc::ServerUnaryReactor* AccountantRpc::ExtendReservation(grpc::CallbackServerContext* context,
+                                                           const v1::ExtendReservationRequest* request,
+                                                           v1::Charge* response) {
+  return Handle(calls_, *context, *request, *response, rpc::ExtendReservation);
 }
 
-grpc::Status AccountantRpc::GetCharge(grpc::ServerContext* context, const v1::GetChargeRequest* request,
-                                      v1::Charge* response) {
-  return Handle(services_, *context, *request, *response, rpc::GetCharge);
+grpc::ServerUnaryReactor* AccountantRpc::GetCharge(grpc::CallbackServerContext* context,
+                                                   const v1::GetChargeRequest* request,
+                                                   v1::Charge* response) {
+  return Handle(calls_, *context, *request, *response, rpc::GetCharge);
 }
 
 }  // namespace curator::rpc

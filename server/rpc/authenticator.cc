@@ -6,7 +6,7 @@
 
 namespace curator::rpc {
 
-absl::StatusOr<Principal> Authenticator::Authenticate(const grpc::ServerContext& context) {
+absl::StatusOr<Principal> Authenticator::Authenticate(const grpc::CallbackServerContext& context) {
   const auto& metadata = context.client_metadata();
   if (metadata.count(kPrincipalKey) != 1) {
     return absl::UnauthenticatedError(

@@ -18,7 +18,7 @@ class Authenticator {
   // Development mode: the name that the client gives is trusted, which provides no security at all.
   // Errors: UNAUTHENTICATED when the call names no principal, or more than one; INVALID_ARGUMENT for a name
   // that no principal can have.
-  static absl::StatusOr<Principal> Authenticate(const grpc::ServerContext& context);
+  static absl::StatusOr<Principal> Authenticate(const grpc::CallbackServerContext& context);
 };
 
 }  // namespace curator::rpc

@@ -106,7 +106,7 @@ absl::Status ListLimitProposals(service::Services& services, const Call& call,
 
 absl::Status ListLedgerEntries(service::Services& services, const Call& call,
                                const v1::ListLedgerEntriesRequest& request,
-                               grpc::ServerWriter<v1::LedgerEntry>& writer) {
+                               MessageWriter<v1::LedgerEntry>& writer) {
   if (request.after_sequence() < 0) return InvalidField("after_sequence", "must not be negative");
   ledger::Page page{.after_seq = request.after_sequence()};
   while (true) {
@@ -138,8 +138,7 @@ absl::Status VerifyLedger(service::Services& services, const Call& call,
 }
 
 absl::Status ListChainLinks(service::Services& services, const Call& call,
-                            const v1::ListChainLinksRequest& request,
-                            grpc::ServerWriter<v1::ChainLink>& writer) {
+                            const v1::ListChainLinksRequest& request, MessageWriter<v1::ChainLink>& writer) {
   if (request.after_sequence() < 0) return InvalidField("after_sequence", "must not be negative");
   ledger::Page page{.after_seq = request.after_sequence()};
   while (true) {
@@ -173,65 +172,70 @@ absl::Status RepairLedger(service::Services& services, const Call& call,
 
 }  // namespace
 
-grpc::Status BudgetRpc::GetBudget(grpc::ServerContext* context, const v1::GetBudgetRequest* request,
-                                  v1::GetBudgetResponse* response) {
-  return Handle(services_, *context, *request, *response, rpc::GetBudget);
+grpc::ServerUnaryReactor* BudgetRpc::GetBudget(grpc::CallbackServerContext* context,
+                                               const v1::GetBudgetRequest* request,
+                                               v1::GetBudgetResponse* response) {
+  return Handle(calls_, *context, *request, *response, rpc::GetBudget);
 }
 
-grpc::Status BudgetRpc::ListAccounts(grpc::ServerContext* context, const v1::ListAccountsRequest* request,
-                                     v1::ListAccountsResponse* response) {
-  return Handle(services_, *context, *request, *response, rpc::ListAccounts);
+grpc::ServerUnaryReactor* BudgetRpc::ListAccounts(grpc::CallbackServerContext* context,
+                                                  const v1::ListAccountsRequest* request,
+                                                  v1::ListAccountsResponse* response) {
+  return Handle(calls_, *context, *request, *response, rpc::ListAccounts);
 }
 
-grpc::Status BudgetRpc::CreateAccount(grpc::ServerContext* context, const v1::CreateAccountRequest* request,
-                                      v1::Account* response) {
-  return Handle(services_, *context, *request, *response, rpc::CreateAccount);
+grpc::ServerUnaryReactor* BudgetRpc::CreateAccount(grpc::CallbackServerContext* context,
+                                                   const v1::CreateAccountRequest* request,
+                                                   v1::Account* response) {
+  return Handle(calls_, *context, *request, *response, rpc::CreateAccount);
 }
 
-grpc::Status BudgetRpc::ProposeLimitChange(grpc::ServerContext* context,
-                                           const v1::ProposeLimitChangeRequest* request,
-                                           v1::LimitProposal* response) {
-  return Handle(services_, *context, *request, *response, rpc::ProposeLimitChange);
+grpc::ServerUnaryReactor* BudgetRpc::ProposeLimitChange(grpc::CallbackServerContext* context,
+                                                        const v1::ProposeLimitChangeRequest* request,
+                                                        v1::LimitProposal* response) {
+  return Handle(calls_, *context, *request, *response, rpc::ProposeLimitChange);
 }
 
-grpc::Status BudgetRpc::ApproveLimitChange(grpc::ServerContext* context,
-                                           const v1::ApproveLimitChangeRequest* request,
-                                           v1::LimitProposal* response) {
-  return Handle(services_, *context, *request, *response, rpc::ApproveLimitChange);
+grpc::ServerUnaryReactor* BudgetRpc::ApproveLimitChange(grpc::CallbackServerContext* context,
+                                                        const v1::ApproveLimitChangeRequest* request,
+                                                        v1::LimitProposal* response) {
+  return Handle(calls_, *context, *request, *response, rpc::ApproveLimitChange);
 }
 
-grpc::Status BudgetRpc::ListLimitProposals(grpc::ServerContext* context,
-                                           const v1::ListLimitProposalsRequest* request,
-                                           v1::ListLimitProposalsResponse* response) {
-  return Handle(services_, *context, *request, *response, rpc::ListLimitProposals);
+grpc::ServerUnaryReactor* BudgetRpc::ListLimitProposals(grpc::CallbackServerContext* context,
+                                                        const v1::ListLimitProposalsRequest* request,
+                                                        v1::ListLimitProposalsResponse* response) {
+  return Handle(calls_, *context, *request, *response, rpc::ListLimitProposals);
 }
 
-grpc::Status BudgetRpc::ListLedgerEntries(grpc::ServerContext* context,
-                                          const v1::ListLedgerEntriesRequest* request,
-                                          grpc::ServerWriter<v1::LedgerEntry>* writer) {
-  return Handle(services_, *context, *request, *writer, rpc::ListLedgerEntries);
+grpc::ServerWriteReactor<v1::LedgerEntry>* BudgetRpc::ListLedgerEntries(
+    grpc::CallbackServerContext* context, const v1::ListLedgerEntriesRequest* request) {
+  return Handle(calls_, *context, *request, rpc::ListLedgerEntries);
 }
 
-grpc::Status BudgetRpc::VerifyLedger(grpc::ServerContext* context, const v1::VerifyLedgerRequest* request,
-                                     v1::VerifyLedgerResponse* response) {
-  return Handle(services_, *context, *request, *response, rpc::VerifyLedger);
+grpc::ServerUnaryReactor* BudgetRpc::VerifyLedger(grpc::CallbackServerContext* context,
+                                                  const v1::VerifyLedgerRequest* request,
+                                                  v1::VerifyLedgerResponse* response) {
+  return Handle(calls_, *context, *request, *response, rpc::VerifyLedger);
 }
 
-grpc::Status BudgetRpc::GetReceiptKey(grpc::ServerContext*, const v1::GetReceiptKeyRequest*,
-                                      v1::GetReceiptKeyResponse* response) {
-  response->set_ledger_id(services_.ledger.LedgerId());
-  response->set_public_key(services_.signer.public_key());
-  return grpc::Status::OK;
+grpc::ServerUnaryReactor* BudgetRpc::GetReceiptKey(grpc::CallbackServerContext* context,
+                                                   const v1::GetReceiptKeyRequest*,
+                                                   v1::GetReceiptKeyResponse* response) {
+  response->set_ledger_id(calls_.services.ledger.LedgerId());
+  response->set_public_key(calls_.services.signer.public_key());
+  return AnswerAtOnce(*context);
 }
 
-grpc::Status BudgetRpc::ListChainLinks(grpc::ServerContext* context, const v1::ListChainLinksRequest* request,
-                                       grpc::ServerWriter<v1::ChainLink>* writer) {
-  return Handle(services_, *context, *request, *writer, rpc::ListChainLinks);
+grpc::ServerWriteReactor<v1::ChainLink>* BudgetRpc::ListChainLinks(grpc::CallbackServerContext* context,
+                                                                   const v1::ListChainLinksRequest* request) {
+  return Handle(calls_, *context, *request, rpc::ListChainLinks);
 }
 
-grpc::Status BudgetRpc::RepairLedger(grpc::ServerContext* context, const v1::RepairLedgerRequest* request,
-                                     v1::RepairLedgerResponse* response) {
-  return Handle(services_, *context, *request, *response, rpc::RepairLedger);
+grpc::ServerUnaryReactor* BudgetRpc::RepairLedger(grpc::CallbackServerContext* context,
+                                                  const v1::RepairLedgerRequest* request,
+                                                  v1::RepairLedgerResponse* response) {
+  return Handle(calls_, *context, *request, *response, rpc::RepairLedger);
 }
 
 }  // namespace curator::rpc

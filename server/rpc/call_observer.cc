@@ -16,7 +16,7 @@ using grpc::experimental::InterceptorBatchMethods;
 using grpc::experimental::ServerRpcInfo;
 
 CallEnd EndOf(ServerRpcInfo& info, const grpc::Status& status) {
-  const auto* context = dynamic_cast<const grpc::ServerContext*>(info.server_context());
+  const auto* context = dynamic_cast<const grpc::CallbackServerContext*>(info.server_context());
   const absl::StatusOr<Principal> principal =
       context == nullptr ? absl::UnknownError("no context") : Authenticator::Authenticate(*context);
   return {info.method(), principal.ok() ? principal->name() : "",

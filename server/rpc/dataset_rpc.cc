@@ -93,10 +93,11 @@ absl::Status CreateDataset(service::Services& services, const Call& call,
 }
 
 absl::Status ImportRecords(service::Services& services, const Call& call,
-                           grpc::ServerReader<v1::ImportRecordsRequest>& reader,
+                           MessageReader<v1::ImportRecordsRequest>& reader,
                            v1::ImportRecordsResponse& response) {
   v1::ImportRecordsRequest message;
-  if (!reader.Read(&message) || !message.has_header()) {
+  ASSIGN_OR_RETURN(bool has_message, reader.Read(message));
+  if (!has_message || !message.has_header()) {
     return InvalidField("header", "must be the first message of an import");
   }
   const v1::ImportRecordsRequest::Header header = message.header();
@@ -110,13 +111,13 @@ absl::Status ImportRecords(service::Services& services, const Call& call,
                                          .part = header.part(),
                                          .options = options},
                                         IntentOf(header)));
-  while (reader.Read(&message)) {
+  while (true) {
+    // A client that left has sent only a part of its file: none of it may stay.
+    ASSIGN_OR_RETURN(has_message, reader.Read(message));
+    if (!has_message) break;
     if (!message.has_csv()) return InvalidField("csv", "all messages after the first must carry CSV bytes");
     RETURN_IF_ERROR(import->Append(message.csv()));
   }
-  // A client that left has sent only a part of its file: none of it may stay.
-  if (call.IsCancelled())
-    return absl::CancelledError("the client cancelled the import before it was complete");
   ASSIGN_OR_RETURN(const records::ImportReport report, import->Finish());
   response = ReportProto(report);
   return absl::OkStatus();
@@ -167,10 +168,11 @@ absl::Status ArchiveDataset(service::Services& services, const Call& call,
   return absl::OkStatus();
 }
 
-absl::Status CheckSchema(service::Services&, const Call&, grpc::ServerReader<v1::CheckSchemaRequest>& reader,
+absl::Status CheckSchema(service::Services&, const Call&, MessageReader<v1::CheckSchemaRequest>& reader,
                          v1::CheckSchemaResponse& response) {
   v1::CheckSchemaRequest message;
-  if (!reader.Read(&message) || !message.has_schema()) {
+  ASSIGN_OR_RETURN(bool has_message, reader.Read(message));
+  if (!has_message || !message.has_schema()) {
     return InvalidField("schema", "must be in the first message of a check");
   }
   absl::StatusOr<dp::Schema> schema = rpc::FromProto(message.schema());
@@ -184,7 +186,9 @@ absl::Status CheckSchema(service::Services&, const Call&, grpc::ServerReader<v1:
 
   const records::ImportOptions options{.compression = CompressionOf(message.gzip())};
   std::unique_ptr<records::RecordImport> trial;
-  while (reader.Read(&message)) {
+  while (true) {
+    ASSIGN_OR_RETURN(has_message, reader.Read(message));
+    if (!has_message) break;
     if (!message.has_csv()) return InvalidField("csv", "all messages after the first must carry CSV bytes");
     if (!trial) trial = records::CheckRecords(*schema, options);
     RETURN_IF_ERROR(trial->Append(message.csv()));
@@ -197,51 +201,55 @@ absl::Status CheckSchema(service::Services&, const Call&, grpc::ServerReader<v1:
 
 }  // namespace
 
-grpc::Status DatasetRpc::CreateDataset(grpc::ServerContext* context, const v1::CreateDatasetRequest* request,
-                                       v1::Dataset* response) {
-  return Handle(services_, *context, *request, *response, rpc::CreateDataset);
+grpc::ServerUnaryReactor* DatasetRpc::CreateDataset(grpc::CallbackServerContext* context,
+                                                    const v1::CreateDatasetRequest* request,
+                                                    v1::Dataset* response) {
+  return Handle(calls_, *context, *request, *response, rpc::CreateDataset);
 }
 
-grpc::Status DatasetRpc::AddPart(grpc::ServerContext* context, const v1::AddPartRequest* request,
-                                 v1::Dataset* response) {
-  return Handle(services_, *context, *request, *response, rpc::AddPart);
+grpc::ServerUnaryReactor* DatasetRpc::AddPart(grpc::CallbackServerContext* context,
+                                              const v1::AddPartRequest* request, v1::Dataset* response) {
+  return Handle(calls_, *context, *request, *response, rpc::AddPart);
 }
 
-grpc::Status DatasetRpc::ImportRecords(grpc::ServerContext* context,
-                                       grpc::ServerReader<v1::ImportRecordsRequest>* reader,
-                                       v1::ImportRecordsResponse* response) {
-  return Handle(services_, *context, *reader, *response, rpc::ImportRecords);
+grpc::ServerReadReactor<v1::ImportRecordsRequest>* DatasetRpc::ImportRecords(
+    grpc::CallbackServerContext* context, v1::ImportRecordsResponse* response) {
+  return Handle(calls_, *context, *response, rpc::ImportRecords);
 }
 
-grpc::Status DatasetRpc::SealDataset(grpc::ServerContext* context, const v1::SealDatasetRequest* request,
-                                     v1::SealDatasetResponse* response) {
-  return Handle(services_, *context, *request, *response, rpc::SealDataset);
+grpc::ServerUnaryReactor* DatasetRpc::SealDataset(grpc::CallbackServerContext* context,
+                                                  const v1::SealDatasetRequest* request,
+                                                  v1::SealDatasetResponse* response) {
+  return Handle(calls_, *context, *request, *response, rpc::SealDataset);
 }
 
-grpc::Status DatasetRpc::GrantAccess(grpc::ServerContext* context, const v1::GrantAccessRequest* request,
-                                     v1::GrantAccessResponse* response) {
-  return Handle(services_, *context, *request, *response, rpc::GrantAccess);
+grpc::ServerUnaryReactor* DatasetRpc::GrantAccess(grpc::CallbackServerContext* context,
+                                                  const v1::GrantAccessRequest* request,
+                                                  v1::GrantAccessResponse* response) {
+  return Handle(calls_, *context, *request, *response, rpc::GrantAccess);
 }
 
-grpc::Status DatasetRpc::GetDataset(grpc::ServerContext* context, const v1::GetDatasetRequest* request,
-                                    v1::Dataset* response) {
-  return Handle(services_, *context, *request, *response, rpc::GetDataset);
+grpc::ServerUnaryReactor* DatasetRpc::GetDataset(grpc::CallbackServerContext* context,
+                                                 const v1::GetDatasetRequest* request,
+                                                 v1::Dataset* response) {
+  return Handle(calls_, *context, *request, *response, rpc::GetDataset);
 }
 
-grpc::Status DatasetRpc::ListDatasets(grpc::ServerContext* context, const v1::ListDatasetsRequest* request,
-                                      v1::ListDatasetsResponse* response) {
-  return Handle(services_, *context, *request, *response, rpc::ListDatasets);
+grpc::ServerUnaryReactor* DatasetRpc::ListDatasets(grpc::CallbackServerContext* context,
+                                                   const v1::ListDatasetsRequest* request,
+                                                   v1::ListDatasetsResponse* response) {
+  return Handle(calls_, *context, *request, *response, rpc::ListDatasets);
 }
 
-grpc::Status DatasetRpc::ArchiveDataset(grpc::ServerContext* context,
-                                        const v1::ArchiveDatasetRequest* request, v1::Dataset* response) {
-  return Handle(services_, *context, *request, *response, rpc::ArchiveDataset);
+grpc::ServerUnaryReactor* DatasetRpc::ArchiveDataset(grpc::CallbackServerContext* context,
+                                                     const v1::ArchiveDatasetRequest* request,
+                                                     v1::Dataset* response) {
+  return Handle(calls_, *context, *request, *response, rpc::ArchiveDataset);
 }
 
-grpc::Status DatasetRpc::CheckSchema(grpc::ServerContext* context,
-                                     grpc::ServerReader<v1::CheckSchemaRequest>* reader,
-                                     v1::CheckSchemaResponse* response) {
-  return Handle(services_, *context, *reader, *response, rpc::CheckSchema);
+grpc::ServerReadReactor<v1::CheckSchemaRequest>* DatasetRpc::CheckSchema(grpc::CallbackServerContext* context,
+                                                                         v1::CheckSchemaResponse* response) {
+  return Handle(calls_, *context, *response, rpc::CheckSchema);
 }
 
 }  // namespace curator::rpc

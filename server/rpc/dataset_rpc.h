@@ -2,36 +2,40 @@
 #pragma once
 
 #include "curator/v1/dataset.grpc.pb.h"
-#include "service/services.h"
+#include "rpc/handle.h"
 
 namespace curator::rpc {
 
-class DatasetRpc final : public v1::DatasetService::Service {
+class DatasetRpc final : public v1::DatasetService::CallbackService {
  public:
-  explicit DatasetRpc(service::Services& services) : services_(services) {}
+  explicit DatasetRpc(Calls& calls) : calls_(calls) {}
 
-  grpc::Status CreateDataset(grpc::ServerContext* context, const v1::CreateDatasetRequest* request,
-                             v1::Dataset* response) override;
-  grpc::Status AddPart(grpc::ServerContext* context, const v1::AddPartRequest* request,
-                       v1::Dataset* response) override;
-  grpc::Status ImportRecords(grpc::ServerContext* context,
-                             grpc::ServerReader<v1::ImportRecordsRequest>* reader,
-                             v1::ImportRecordsResponse* response) override;
-  grpc::Status SealDataset(grpc::ServerContext* context, const v1::SealDatasetRequest* request,
-                           v1::SealDatasetResponse* response) override;
-  grpc::Status GrantAccess(grpc::ServerContext* context, const v1::GrantAccessRequest* request,
-                           v1::GrantAccessResponse* response) override;
-  grpc::Status GetDataset(grpc::ServerContext* context, const v1::GetDatasetRequest* request,
-                          v1::Dataset* response) override;
-  grpc::Status ListDatasets(grpc::ServerContext* context, const v1::ListDatasetsRequest* request,
-                            v1::ListDatasetsResponse* response) override;
-  grpc::Status ArchiveDataset(grpc::ServerContext* context, const v1::ArchiveDatasetRequest* request,
-                              v1::Dataset* response) override;
-  grpc::Status CheckSchema(grpc::ServerContext* context, grpc::ServerReader<v1::CheckSchemaRequest>* reader,
-                           v1::CheckSchemaResponse* response) override;
+  grpc::ServerUnaryReactor* CreateDataset(grpc::CallbackServerContext* context,
+                                          const v1::CreateDatasetRequest* request,
+                                          v1::Dataset* response) override;
+  grpc::ServerUnaryReactor* AddPart(grpc::CallbackServerContext* context, const v1::AddPartRequest* request,
+                                    v1::Dataset* response) override;
+  grpc::ServerReadReactor<v1::ImportRecordsRequest>* ImportRecords(
+      grpc::CallbackServerContext* context, v1::ImportRecordsResponse* response) override;
+  grpc::ServerUnaryReactor* SealDataset(grpc::CallbackServerContext* context,
+                                        const v1::SealDatasetRequest* request,
+                                        v1::SealDatasetResponse* response) override;
+  grpc::ServerUnaryReactor* GrantAccess(grpc::CallbackServerContext* context,
+                                        const v1::GrantAccessRequest* request,
+                                        v1::GrantAccessResponse* response) override;
+  grpc::ServerUnaryReactor* GetDataset(grpc::CallbackServerContext* context,
+                                       const v1::GetDatasetRequest* request, v1::Dataset* response) override;
+  grpc::ServerUnaryReactor* ListDatasets(grpc::CallbackServerContext* context,
+                                         const v1::ListDatasetsRequest* request,
+                                         v1::ListDatasetsResponse* response) override;
+  grpc::ServerUnaryReactor* ArchiveDataset(grpc::CallbackServerContext* context,
+                                           const v1::ArchiveDatasetRequest* request,
+                                           v1::Dataset* response) override;
+  grpc::ServerReadReactor<v1::CheckSchemaRequest>* CheckSchema(grpc::CallbackServerContext* context,
+                                                               v1::CheckSchemaResponse* response) override;
 
  private:
-  service::Services& services_;
+  Calls& calls_;
 };
 
 }  // namespace curator::rpc

@@ -1,5 +1,7 @@
 #include "rpc/handle.h"
 
+#include <exception>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,12 +13,14 @@
 #include "dp/accounting/rule.h"
 #include "google/rpc/error_details.pb.h"
 #include "google/rpc/status.pb.h"
+#include "rpc/authenticator.h"
 
 namespace curator::rpc {
 namespace {
 
 constexpr char kDomain[] = "curator";
 constexpr int kRetryDelayMilliseconds = 200;
+constexpr int kRetryDelayWhenOverloadedMilliseconds = 500;
 
 // With amounts in decimals; the ledger's error has them in units of the counter.
 std::string DescriptionOf(const FullAccount& account) {
@@ -49,13 +53,14 @@ google::rpc::QuotaFailure QuotaFailureOf(const std::vector<FullAccount>& account
 
 std::string ReasonOf(const absl::Status& status, const std::vector<FullAccount>& full) {
   if (!full.empty()) return "BUDGET_FULL";
+  if (IsOverloaded(status)) return "OVERLOADED";
   if (absl::IsDataLoss(status)) return "LEDGER_CONTRADICTS_ITSELF";
   return absl::StatusCodeToString(status.code());
 }
 
-void AddRetryInfo(google::rpc::Status& details) {
+void AddRetryInfo(google::rpc::Status& details, int delay_milliseconds) {
   google::rpc::RetryInfo retry;
-  retry.mutable_retry_delay()->set_nanos(kRetryDelayMilliseconds * 1'000'000);
+  retry.mutable_retry_delay()->set_nanos(delay_milliseconds * 1'000'000);
   details.add_details()->PackFrom(retry);
 }
 
@@ -71,6 +76,40 @@ void AddBadRequest(google::rpc::Status& details, const FieldViolation& violation
 
 absl::Status ClientDisconnected() {
   return absl::CancelledError("the client left before the end of the stream");
+}
+
+absl::Status NothingCame(absl::Duration patience) {
+  return absl::DeadlineExceededError(absl::StrCat("no message came for ", absl::FormatDuration(patience),
+                                                  ": send the stream again, without such pauses"));
+}
+
+namespace {
+
+// Memory may run out at any place, also after the charge, where the cause could depend on a record.
+absl::Status RunGuarded(const HandledCall::Work& work, const Call& call) {
+  try {
+    return work(call);
+  } catch (const std::exception&) {
+    return absl::InternalError(
+        "the server failed while it handled the call: the same request id finds what became of it");
+  }
+}
+
+}  // namespace
+
+void HandledCall::Begin(Calls& calls, const grpc::CallbackServerContext& context, CallKind kind, Work work) {
+  absl::StatusOr<Principal> principal = Authenticator::Authenticate(context);
+  if (!principal.ok()) return End(ToGrpcStatus(principal.status()));
+  absl::StatusOr<Admission::Place> place = calls.admission.Admit(kind, principal->name());
+  if (!place.ok()) return End(ToGrpcStatus(place.status()));
+  // A task of the threads must be copyable, and a place is not.
+  auto held = std::make_shared<std::optional<Admission::Place>>(*std::move(place));
+  calls.threads.Run([this, held, principal = *std::move(principal), work = std::move(work)] {
+    const absl::Status status = RunGuarded(work, Call(principal, client_left_.get_token()));
+    // Before the client has its answer: its next call must find the place free.
+    held->reset();
+    End(ToGrpcStatus(status));
+  });
 }
 
 grpc::Status ToGrpcStatus(const absl::Status& status) {
@@ -90,7 +129,10 @@ grpc::Status ToGrpcStatus(const absl::Status& status) {
   if (!full.empty()) details.add_details()->PackFrom(QuotaFailureOf(full));
   if (const std::optional<FieldViolation> violation = FieldViolationOf(status))
     AddBadRequest(details, *violation);
-  if (absl::IsUnavailable(status) || absl::IsAborted(status)) AddRetryInfo(details);
+  if (absl::IsUnavailable(status) || absl::IsAborted(status)) {
+    AddRetryInfo(details,
+                 IsOverloaded(status) ? kRetryDelayWhenOverloadedMilliseconds : kRetryDelayMilliseconds);
+  }
   return grpc::Status(code, message, details.SerializeAsString());
 }
 

@@ -1,42 +1,62 @@
-// Handle() runs every call: it authenticates the caller, runs the handler, and converts its error to gRPC.
+// Handle() runs every call: it authenticates the caller, admits the call, runs the handler on a thread of the
+// server's own, and converts its error to gRPC.
 //
 // A handler is a function of (services, call, request, response) that returns absl::Status. Only Handle()
 // makes a Call, and only from an authenticated context, so a handler cannot run without a principal. Methods
 // that need none (ListSynthesizers, GetReceiptKey, GetVersion, health) have no handler.
 //
+// The services use gRPC's callback API: a call that is refused, or that waits in a queue, holds no thread.
+//
 // Thread-safe.
 #pragma once
 
 #include <grpcpp/server_context.h>
+#include <grpcpp/support/server_callback.h>
 #include <grpcpp/support/status.h>
 
+#include <functional>
+#include <stop_token>
+#include <string>
 #include <utility>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
 #include "base/principal.h"
-#include "rpc/authenticator.h"
+#include "rpc/admission.h"
+#include "rpc/call_threads.h"
 #include "service/access.h"
 #include "service/services.h"
 
 namespace curator::rpc {
 
+// How long a stream waits for the client: for its next message, or until it takes one.
+inline constexpr absl::Duration kStreamPatience = absl::Seconds(30);
+
+// What handling calls needs; made once, in app.cc. Holds references only: the parts must outlive it.
+struct Calls {
+  service::Services& services;
+  Admission& admission;
+  CallThreads& threads;
+  absl::Duration stream_patience = kStreamPatience;
+};
+
 // One authenticated call. Valid while its handler runs.
 class Call {
  public:
   const Principal& principal() const { return principal_; }
-  // Whether the client cancelled the call or disconnected.
-  bool IsCancelled() const { return context_.IsCancelled(); }
+  // Signalled when the client cancelled the call or disconnected, or its deadline has passed.
+  const std::stop_token& client_left() const { return client_left_; }
 
  private:
-  template <typename Request, typename Response, typename Handler>
-  friend grpc::Status Handle(service::Services& services, const grpc::ServerContext& context,
-                             Request& request, Response& response, Handler handler);
-  Call(const grpc::ServerContext& context, Principal principal)
-      : context_(context), principal_(std::move(principal)) {}
+  friend class HandledCall;
+  Call(Principal principal, std::stop_token client_left)
+      : principal_(std::move(principal)), client_left_(std::move(client_left)) {}
 
-  const grpc::ServerContext& context_;
   const Principal principal_;
+  const std::stop_token client_left_;
 };
 
 // Converts an absl::Status to a gRPC status with google.rpc details; the only place that does.
@@ -44,21 +64,191 @@ class Call {
 //   error                 gRPC code            details, besides ErrorInfo
 //   a bad field           INVALID_ARGUMENT     BadRequest
 //   a full budget         RESOURCE_EXHAUSTED   QuotaFailure: one violation per full counter of each account
-//   UNAVAILABLE, ABORTED  as they are          RetryInfo
+//   UNAVAILABLE, ABORTED  as they are          RetryInfo; when overloaded, with a longer delay
 //   DATA_LOSS             FAILED_PRECONDITION  none: an operator must repair the ledger or the record files
 //   all others            as they are          none
 //
-// Every error carries ErrorInfo {domain "curator"}, whose reason is BUDGET_FULL for a full budget,
-// LEDGER_CONTRADICTS_ITSELF for DATA_LOSS (also that of a record file), and else the name of the code.
+// Every error carries ErrorInfo {domain "curator"}, whose reason is BUDGET_FULL for a full budget, OVERLOADED
+// for Overloaded(), LEDGER_CONTRADICTS_ITSELF for DATA_LOSS (also that of a record file), and else the name
+// of the code.
 grpc::Status ToGrpcStatus(const absl::Status& status);
 
-// Authenticates the call and runs `handler`. `request` and `response` are messages, or streams of them.
+// CANCELLED: the client left before the end of the stream.
+absl::Status ClientDisconnected();
+
+// DEADLINE_EXCEEDED: no message came from the client for this long.
+absl::Status NothingCame(absl::Duration patience);
+
+// The messages that a handler sends, in order.
+template <typename Message>
+class MessageWriter {
+ public:
+  virtual ~MessageWriter() = default;
+  // Blocks until the message is on its way. False when the client has left, or has taken nothing for
+  // Calls::stream_patience: ClientDisconnected() is then the handler's error.
+  virtual bool Write(const Message& message) = 0;
+};
+
+// The messages that a client sends, in order.
+template <typename Message>
+class MessageReader {
+ public:
+  virtual ~MessageReader() = default;
+  // Blocks until the next message is in `message`: true; or until the client has said that there is none:
+  // false. Errors: CANCELLED when the client left before that, so that what it sent is only a part;
+  // DEADLINE_EXCEEDED when no message came for Calls::stream_patience.
+  virtual absl::StatusOr<bool> Read(Message& message) = 0;
+};
+
+// What a call has in common, whatever its streams. Internal to handle.h.
+class HandledCall {
+ public:
+  using Work = std::function<absl::Status(const Call& call)>;
+
+  virtual ~HandledCall() = default;
+
+  // Authenticates and admits the call, and runs `work` on one of the threads; ends the call with its status,
+  // or at once with a refusal.
+  void Begin(Calls& calls, const grpc::CallbackServerContext& context, CallKind kind, Work work);
+
+ protected:
+  // Sends the status, once. The call may be destroyed before this returns.
+  virtual void End(grpc::Status status) = 0;
+  void NoteThatClientLeft() { client_left_.request_stop(); }
+
+ private:
+  std::stop_source client_left_;
+};
+
+// Of gRPC's reactors, which is destroyed when the call has ended.
+template <typename Reactor>
+class HandledReactor : public Reactor, public HandledCall {
+ public:
+  void OnCancel() override { NoteThatClientLeft(); }
+  void OnDone() override { delete this; }
+
+ protected:
+  void End(grpc::Status status) override { this->Finish(std::move(status)); }
+};
+
+template <typename Message>
+class WritingReactor final : public HandledReactor<grpc::ServerWriteReactor<Message>>,
+                             public MessageWriter<Message> {
+ public:
+  WritingReactor(grpc::CallbackServerContext& context, absl::Duration patience)
+      : context_(context), patience_(patience) {}
+
+  bool Write(const Message& message) override {
+    {
+      const absl::MutexLock lock(&mutex_);
+      is_writing_ = true;
+    }
+    this->StartWrite(&message);
+    const absl::MutexLock lock(&mutex_);
+    const auto is_written = [this]() ABSL_SHARED_LOCKS_REQUIRED(mutex_) { return !is_writing_; };
+    if (!mutex_.AwaitWithTimeout(absl::Condition(&is_written), patience_)) {
+      context_.TryCancel();
+      mutex_.Await(absl::Condition(&is_written));
+    }
+    return ok_;
+  }
+
+  void OnWriteDone(bool ok) override {
+    const absl::MutexLock lock(&mutex_);
+    is_writing_ = false;
+    ok_ = ok;
+  }
+
+ private:
+  grpc::CallbackServerContext& context_;
+  const absl::Duration patience_;
+  absl::Mutex mutex_;
+  bool is_writing_ ABSL_GUARDED_BY(mutex_) = false;
+  bool ok_ ABSL_GUARDED_BY(mutex_) = true;
+};
+
+template <typename Message>
+class ReadingReactor final : public HandledReactor<grpc::ServerReadReactor<Message>>,
+                             public MessageReader<Message> {
+ public:
+  ReadingReactor(const grpc::CallbackServerContext& context, absl::Duration patience)
+      : context_(context), patience_(patience) {}
+
+  absl::StatusOr<bool> Read(Message& message) override {
+    {
+      const absl::MutexLock lock(&mutex_);
+      is_reading_ = true;
+    }
+    this->StartRead(&incoming_);
+    const absl::MutexLock lock(&mutex_);
+    const auto is_read = [this]() ABSL_SHARED_LOCKS_REQUIRED(mutex_) { return !is_reading_; };
+    // The message stays this object's: it may still arrive after an error has been returned.
+    if (!mutex_.AwaitWithTimeout(absl::Condition(&is_read), patience_)) return NothingCame(patience_);
+    if (ok_) message.Swap(&incoming_);
+    if (!ok_ && context_.IsCancelled()) return ClientDisconnected();
+    return ok_;
+  }
+
+  void OnReadDone(bool ok) override {
+    const absl::MutexLock lock(&mutex_);
+    is_reading_ = false;
+    ok_ = ok;
+  }
+
+ private:
+  const grpc::CallbackServerContext& context_;
+  const absl::Duration patience_;
+  Message incoming_;
+  absl::Mutex mutex_;
+  bool is_reading_ ABSL_GUARDED_BY(mutex_) = false;
+  bool ok_ ABSL_GUARDED_BY(mutex_) = true;
+};
+
+// A call with one message each way.
 template <typename Request, typename Response, typename Handler>
-grpc::Status Handle(service::Services& services, const grpc::ServerContext& context, Request& request,
-                    Response& response, Handler handler) {
-  absl::StatusOr<Principal> principal = Authenticator::Authenticate(context);
-  if (!principal.ok()) return ToGrpcStatus(principal.status());
-  return ToGrpcStatus(handler(services, Call(context, *std::move(principal)), request, response));
+grpc::ServerUnaryReactor* Handle(Calls& calls, const grpc::CallbackServerContext& context,
+                                 const Request& request, Response& response, Handler handler) {
+  auto* reactor = new HandledReactor<grpc::ServerUnaryReactor>;
+  reactor->Begin(calls, context, CallKind::kCall,
+                 [&services = calls.services, &request, &response, handler](const Call& call) {
+                   return handler(services, call, request, response);
+                 });
+  return reactor;
+}
+
+// A handler that writes messages: absl::Status(services, call, request, MessageWriter<Message>& writer).
+template <typename Request, typename Message>
+grpc::ServerWriteReactor<Message>* Handle(Calls& calls, grpc::CallbackServerContext& context,
+                                          const Request& request,
+                                          absl::Status (*handler)(service::Services&, const Call&,
+                                                                  const Request&, MessageWriter<Message>&)) {
+  auto* reactor = new WritingReactor<Message>(context, calls.stream_patience);
+  reactor->Begin(calls, context, CallKind::kCall,
+                 [&services = calls.services, &request, reactor, handler](const Call& call) {
+                   return handler(services, call, request, *reactor);
+                 });
+  return reactor;
+}
+
+// A handler that reads messages: absl::Status(services, call, MessageReader<Message>& reader, response).
+template <typename Message, typename Response>
+grpc::ServerReadReactor<Message>* Handle(Calls& calls, const grpc::CallbackServerContext& context,
+                                         Response& response,
+                                         absl::Status (*handler)(service::Services&, const Call&,
+                                                                 MessageReader<Message>&, Response&)) {
+  auto* reactor = new ReadingReactor<Message>(context, calls.stream_patience);
+  reactor->Begin(calls, context, CallKind::kStream,
+                 [&services = calls.services, &response, reactor, handler](const Call& call) {
+                   return handler(services, call, *reactor, response);
+                 });
+  return reactor;
+}
+
+// OK, for a call that needs no principal and no place: its response is there already.
+inline grpc::ServerUnaryReactor* AnswerAtOnce(grpc::CallbackServerContext& context) {
+  grpc::ServerUnaryReactor* reactor = context.DefaultReactor();
+  reactor->Finish(grpc::Status::OK);
+  return reactor;
 }
 
 // The intent of a message with the field `validate_only`.
@@ -66,8 +256,5 @@ template <typename Message>
 service::Intent IntentOf(const Message& message) {
   return message.validate_only() ? service::Intent::kValidateOnly : service::Intent::kDo;
 }
-
-// CANCELLED: the error for a message of a stream that could not be written.
-absl::Status ClientDisconnected();
 
 }  // namespace curator::rpc

@@ -1,12 +1,21 @@
 #include "rpc/handle.h"
 
-#include <grpcpp/test/server_context_test_spouse.h>
+#include <grpcpp/grpcpp.h>
 #include <gtest/gtest.h>
 
+#include <functional>
+#include <memory>
+#include <new>
+#include <string>
+#include <vector>
+
 #include "base/errors.h"
-#include "curator/v1/budget.pb.h"
+#include "curator/v1/budget.grpc.pb.h"
+#include "curator/v1/dataset.grpc.pb.h"
 #include "google/rpc/error_details.pb.h"
 #include "google/rpc/status.pb.h"
+#include "rpc/authenticator.h"
+#include "rpc/dataset_rpc.h"
 #include "service/testing/fixture.h"
 
 namespace curator::rpc {
@@ -63,35 +72,116 @@ TEST(GrpcStatus, OkIsOk) {
   EXPECT_TRUE(ToGrpcStatus(absl::OkStatus()).ok());
 }
 
-// Handles a call of the principals that its metadata names, and returns what the handler was given.
+// A server of two methods in this process, whose unary handler the test chooses.
 class HandleTest : public service::ServiceTest {
  protected:
-  grpc::Status HandleCallOf(const std::vector<std::string>& principals) {
-    grpc::ServerContext context;
-    grpc::testing::ServerContextTestSpouse metadata(&context);
-    for (const std::string& principal : principals) metadata.AddClientMetadata(kPrincipalKey, principal);
-    const v1::GetBudgetRequest request;
+  HandleTest() {
+    grpc::ServerBuilder builder;
+    builder.RegisterService(&budgets_);
+    builder.RegisterService(&datasets_);
+    server_ = builder.BuildAndStart();
+    channel_ = server_->InProcessChannel({});
+  }
+  ~HandleTest() override { server_->Shutdown(); }
+
+  // The status of a call of the principals that its metadata names.
+  grpc::Status CallOf(const std::vector<std::string>& principals) {
+    grpc::ClientContext context;
+    for (const std::string& principal : principals) context.AddMetadata(kPrincipalKey, principal);
     v1::GetBudgetResponse response;
-    return Handle(services_, context, request, response,
-                  [&](service::Services&, const Call& call, const auto&, auto&) {
-                    handled_.push_back(call.principal().name());
-                    return absl::NotFoundError("handled");
-                  });
+    return v1::BudgetService::Stub(channel_).GetBudget(&context, {}, &response);
   }
 
+  // The status of a stream whose client sends nothing and stays.
+  grpc::Status SilentStream() {
+    grpc::ClientContext context;
+    context.AddMetadata(kPrincipalKey, "ana");
+    v1::CheckSchemaResponse response;
+    v1::DatasetService::Stub stub(channel_);
+    return stub.CheckSchema(&context, &response)->Finish();
+  }
+
+  // Takes places of the principal until none is left for it.
+  void FillShareOf(const std::string& principal, CallKind kind) {
+    while (true) {
+      absl::StatusOr<Admission::Place> place = admission_.Admit(kind, principal);
+      if (!place.ok()) return;
+      places_.push_back(*std::move(place));
+    }
+  }
+
+  Admission admission_;
+  CallThreads threads_{2};
+  Calls calls_{services_, admission_, threads_, absl::Milliseconds(50)};
+  std::function<absl::Status(const Call&)> handler_ = [this](const Call& call) {
+    handled_.push_back(call.principal().name());
+    return absl::NotFoundError("handled");
+  };
   std::vector<std::string> handled_;
+  std::vector<Admission::Place> places_;
+
+ private:
+  class Budgets final : public v1::BudgetService::CallbackService {
+   public:
+    explicit Budgets(HandleTest& test) : test_(test) {}
+    grpc::ServerUnaryReactor* GetBudget(grpc::CallbackServerContext* context,
+                                        const v1::GetBudgetRequest* request,
+                                        v1::GetBudgetResponse* response) override {
+      return Handle(
+          test_.calls_, *context, *request, *response,
+          [this](service::Services&, const Call& call, const auto&, auto&) { return test_.handler_(call); });
+    }
+
+   private:
+    HandleTest& test_;
+  };
+
+  Budgets budgets_{*this};
+  DatasetRpc datasets_{calls_};
+  std::unique_ptr<grpc::Server> server_;
+  std::shared_ptr<grpc::Channel> channel_;
 };
 
 TEST_F(HandleTest, RunsTheHandlerForThePrincipalThatTheCallNames) {
-  EXPECT_EQ(HandleCallOf({"ana"}).error_code(), grpc::StatusCode::NOT_FOUND);
+  EXPECT_EQ(CallOf({"ana"}).error_code(), grpc::StatusCode::NOT_FOUND);
   EXPECT_EQ(handled_, std::vector<std::string>{"ana"});
 }
 
 TEST_F(HandleTest, RunsNoHandlerWithoutExactlyOnePossiblePrincipal) {
-  EXPECT_EQ(HandleCallOf({}).error_code(), grpc::StatusCode::UNAUTHENTICATED);
-  EXPECT_EQ(HandleCallOf({"ana", "bea"}).error_code(), grpc::StatusCode::UNAUTHENTICATED);
-  EXPECT_EQ(HandleCallOf({"no spaces"}).error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+  EXPECT_EQ(CallOf({}).error_code(), grpc::StatusCode::UNAUTHENTICATED);
+  EXPECT_EQ(CallOf({"ana", "bea"}).error_code(), grpc::StatusCode::UNAUTHENTICATED);
+  EXPECT_EQ(CallOf({"no spaces"}).error_code(), grpc::StatusCode::INVALID_ARGUMENT);
   EXPECT_TRUE(handled_.empty());
+}
+
+TEST_F(HandleTest, OverloadIsUnavailableWithADelayAndAReasonOfItsOwn) {
+  FillShareOf("ana", CallKind::kCall);
+  const grpc::Status refused = CallOf({"ana"});
+  EXPECT_EQ(refused.error_code(), grpc::StatusCode::UNAVAILABLE);
+  EXPECT_EQ(DetailOf<google::rpc::ErrorInfo>(refused)->reason(), "OVERLOADED");
+  EXPECT_GT(DetailOf<google::rpc::RetryInfo>(refused)->retry_delay().nanos(), 0);
+  EXPECT_FALSE(DetailOf<google::rpc::QuotaFailure>(refused).has_value());
+  EXPECT_TRUE(handled_.empty());
+  EXPECT_EQ(CallOf({"bea"}).error_code(), grpc::StatusCode::NOT_FOUND) << "another principal is served";
+}
+
+TEST_F(HandleTest, ACallGivesItsPlaceBackBeforeItsClientHasTheAnswer) {
+  for (int i = 0; i < 3 * kPlaces[0].of_one; ++i) {
+    ASSERT_EQ(CallOf({"ana"}).error_code(), grpc::StatusCode::NOT_FOUND) << i;
+  }
+}
+
+TEST_F(HandleTest, AHandlerThatRunsOutOfMemoryIsAnErrorNotAnAbort) {
+  handler_ = [](const Call&) -> absl::Status { throw std::bad_alloc(); };
+  EXPECT_EQ(CallOf({"ana"}).error_code(), grpc::StatusCode::INTERNAL);
+}
+
+TEST_F(HandleTest, AStreamWhoseClientSendsNothingEndsInWordsAndFreesItsPlace) {
+  const grpc::Status ended = SilentStream();
+  EXPECT_EQ(ended.error_code(), grpc::StatusCode::DEADLINE_EXCEEDED);
+  EXPECT_EQ(ended.error_message(), "no message came for 50ms: send the stream again, without such pauses");
+  FillShareOf("ana", CallKind::kStream);
+  EXPECT_EQ(static_cast<int>(places_.size()), kPlaces[1].of_one);
 }
 
 TEST(IntentOf, IsThatOfTheFieldValidateOnly) {

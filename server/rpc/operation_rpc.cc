@@ -1,13 +1,18 @@
 #include "rpc/operation_rpc.h"
 
 #include <algorithm>
+#include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 
 #include "absl/time/clock.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
 #include "google/protobuf/util/time_util.h"
+#include "rpc/authenticator.h"
 #include "rpc/handle.h"
+#include "rpc/state_writer.h"
 
 namespace curator::rpc {
 namespace {
@@ -31,27 +36,68 @@ absl::Status ListOperations(service::Services& services, const Call& call, const
   return absl::OkStatus();
 }
 
-absl::Status WaitOperation(service::Services& services, const Call& call,
-                           const v1::WaitOperationRequest& request, v1::Operation& response) {
-  absl::Duration timeout = kDefaultWait;
-  if (request.has_timeout()) {
-    timeout = absl::Milliseconds(google::protobuf::util::TimeUtil::DurationToMilliseconds(request.timeout()));
-    if (timeout < absl::ZeroDuration()) return InvalidField("timeout", "must not be negative");
-  }
-  ASSIGN_OR_RETURN(const service::OperationView operation,
-                   service::WaitOperation(services, call.principal(), request.operation_id(),
-                                          absl::Now() + std::min(timeout, kLongestWait)));
-  response = ToProto(operation);
-  return absl::OkStatus();
+// The longest that a call waits, which is its own or the default.
+absl::StatusOr<absl::Duration> PatienceOf(const v1::WaitOperationRequest& request) {
+  if (!request.has_timeout()) return kDefaultWait;
+  const auto timeout =
+      absl::Milliseconds(google::protobuf::util::TimeUtil::DurationToMilliseconds(request.timeout()));
+  if (timeout < absl::ZeroDuration()) return InvalidField("timeout", "must not be negative");
+  return std::min(timeout, kLongestWait);
 }
 
-absl::Status WatchOperation(service::Services& services, const Call& call,
-                            const v1::WatchOperationRequest& request,
-                            grpc::ServerWriter<v1::Operation>& writer) {
-  return service::WatchOperation(
-      services, call.principal(), request.operation_id(),
-      [&](const service::OperationView& operation) { return writer.Write(ToProto(operation)); });
+// A place among the watches, for a principal.
+struct WatchPlace {
+  Principal principal;
+  Admission::Place place;
+};
+
+absl::StatusOr<WatchPlace> AdmitWatch(Calls& calls, const grpc::CallbackServerContext& context) {
+  ASSIGN_OR_RETURN(Principal principal, Authenticator::Authenticate(context));
+  ASSIGN_OR_RETURN(Admission::Place place, calls.admission.Admit(CallKind::kWatch, principal.name()));
+  return WatchPlace{std::move(principal), std::move(place)};
 }
+
+// Answers when the operation has ended or the deadline has passed, and holds no thread until then.
+class WaitReactor final : public grpc::ServerUnaryReactor {
+ public:
+  static WaitReactor* Start(service::OperationWatches& watches, WatchPlace place,
+                            const std::string& operation, absl::Time deadline, v1::Operation& response) {
+    const std::shared_ptr<WaitReactor> self(new WaitReactor(watches, std::move(place.place), response));
+    self->self_ = self;
+    self->watch_ = watches.Watch(place.principal, operation, deadline,
+                                 [self](const absl::StatusOr<service::OperationView>& state, bool is_last) {
+                                   if (is_last) self->End(state);
+                                 });
+    return self.get();
+  }
+
+  void OnCancel() override { End(ClientDisconnected()); }
+  void OnDone() override {
+    watches_.Unwatch(watch_);
+    self_.reset();  // may destroy it
+  }
+
+ private:
+  WaitReactor(service::OperationWatches& watches, Admission::Place place, v1::Operation& response)
+      : watches_(watches), response_(response), place_(std::move(place)) {}
+
+  void End(const absl::StatusOr<service::OperationView>& state) {
+    {
+      const absl::MutexLock lock(&mutex_);
+      if (!place_) return;
+      place_.reset();
+    }
+    if (state.ok()) response_ = ToProto(*state);
+    Finish(ToGrpcStatus(state.status()));
+  }
+
+  service::OperationWatches& watches_;
+  v1::Operation& response_;
+  uint64_t watch_ = 0;  // set before gRPC calls a reaction
+  std::shared_ptr<WaitReactor> self_;
+  absl::Mutex mutex_;
+  std::optional<Admission::Place> place_ ABSL_GUARDED_BY(mutex_);  // until it ends
+};
 
 absl::Status CancelOperation(service::Services& services, const Call& call,
                              const v1::CancelOperationRequest& request, v1::Operation& response) {
@@ -77,32 +123,61 @@ v1::Operation::State StateOf(service::OperationState state) {
 
 }  // namespace
 
-grpc::Status OperationRpc::GetOperation(grpc::ServerContext* context, const v1::GetOperationRequest* request,
-                                        v1::Operation* response) {
-  return Handle(services_, *context, *request, *response, rpc::GetOperation);
+grpc::ServerUnaryReactor* OperationRpc::GetOperation(grpc::CallbackServerContext* context,
+                                                     const v1::GetOperationRequest* request,
+                                                     v1::Operation* response) {
+  return Handle(calls_, *context, *request, *response, rpc::GetOperation);
 }
 
-grpc::Status OperationRpc::ListOperations(grpc::ServerContext* context,
-                                          const v1::ListOperationsRequest* request,
-                                          v1::ListOperationsResponse* response) {
-  return Handle(services_, *context, *request, *response, rpc::ListOperations);
+grpc::ServerUnaryReactor* OperationRpc::ListOperations(grpc::CallbackServerContext* context,
+                                                       const v1::ListOperationsRequest* request,
+                                                       v1::ListOperationsResponse* response) {
+  return Handle(calls_, *context, *request, *response, rpc::ListOperations);
 }
 
-grpc::Status OperationRpc::WaitOperation(grpc::ServerContext* context,
-                                         const v1::WaitOperationRequest* request, v1::Operation* response) {
-  return Handle(services_, *context, *request, *response, rpc::WaitOperation);
+grpc::ServerUnaryReactor* OperationRpc::WaitOperation(grpc::CallbackServerContext* context,
+                                                      const v1::WaitOperationRequest* request,
+                                                      v1::Operation* response) {
+  const absl::StatusOr<absl::Duration> patience = PatienceOf(*request);
+  absl::StatusOr<WatchPlace> place = AdmitWatch(calls_, *context);
+  for (const absl::Status& status : {place.status(), patience.status()}) {
+    if (status.ok()) continue;
+    grpc::ServerUnaryReactor* refusal = context->DefaultReactor();
+    refusal->Finish(ToGrpcStatus(status));
+    return refusal;
+  }
+  return WaitReactor::Start(watches_, *std::move(place), request->operation_id(), absl::Now() + *patience,
+                            *response);
 }
 
-grpc::Status OperationRpc::WatchOperation(grpc::ServerContext* context,
-                                          const v1::WatchOperationRequest* request,
-                                          grpc::ServerWriter<v1::Operation>* writer) {
-  return Handle(services_, *context, *request, *writer, rpc::WatchOperation);
+grpc::ServerWriteReactor<v1::Operation>* OperationRpc::WatchOperation(
+    grpc::CallbackServerContext* context, const v1::WatchOperationRequest* request) {
+  absl::StatusOr<WatchPlace> admitted = AdmitWatch(calls_, *context);
+  if (!admitted.ok()) {
+    const auto refusal = StateWriter<v1::Operation>::Create([] {});
+    refusal->End(ToGrpcStatus(admitted.status()));
+    return refusal.get();
+  }
+  struct Watching {
+    Admission::Place place;
+    uint64_t watch = 0;  // set before gRPC calls a reaction
+  };
+  const auto watching = std::make_shared<Watching>(Watching{std::move(admitted->place)});
+  const auto writer = StateWriter<v1::Operation>::Create(
+      [&watches = watches_, watching] { watches.Unwatch(watching->watch); });
+  watching->watch =
+      watches_.Watch(admitted->principal, request->operation_id(), absl::InfiniteFuture(),
+                     [writer](const absl::StatusOr<service::OperationView>& state, bool is_last) {
+                       if (state.ok()) writer->Send(ToProto(*state));
+                       if (is_last) writer->End(ToGrpcStatus(state.status()));
+                     });
+  return writer.get();
 }
 
-grpc::Status OperationRpc::CancelOperation(grpc::ServerContext* context,
-                                           const v1::CancelOperationRequest* request,
-                                           v1::Operation* response) {
-  return Handle(services_, *context, *request, *response, rpc::CancelOperation);
+grpc::ServerUnaryReactor* OperationRpc::CancelOperation(grpc::CallbackServerContext* context,
+                                                        const v1::CancelOperationRequest* request,
+                                                        v1::Operation* response) {
+  return Handle(calls_, *context, *request, *response, rpc::CancelOperation);
 }
 
 v1::Operation ToProto(const service::OperationView& operation) {

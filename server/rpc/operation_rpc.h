@@ -3,28 +3,34 @@
 
 #include "curator/v1/operation.grpc.pb.h"
 #include "curator/v1/operation.pb.h"
+#include "rpc/handle.h"
+#include "service/operations/operation_watches.h"
 #include "service/operations/operations.h"
-#include "service/services.h"
 
 namespace curator::rpc {
 
-class OperationRpc final : public v1::OperationService::Service {
+class OperationRpc final : public v1::OperationService::CallbackService {
  public:
-  explicit OperationRpc(service::Services& services) : services_(services) {}
+  OperationRpc(Calls& calls, service::OperationWatches& watches) : calls_(calls), watches_(watches) {}
 
-  grpc::Status GetOperation(grpc::ServerContext* context, const v1::GetOperationRequest* request,
-                            v1::Operation* response) override;
-  grpc::Status ListOperations(grpc::ServerContext* context, const v1::ListOperationsRequest* request,
-                              v1::ListOperationsResponse* response) override;
-  grpc::Status WaitOperation(grpc::ServerContext* context, const v1::WaitOperationRequest* request,
-                             v1::Operation* response) override;
-  grpc::Status WatchOperation(grpc::ServerContext* context, const v1::WatchOperationRequest* request,
-                              grpc::ServerWriter<v1::Operation>* writer) override;
-  grpc::Status CancelOperation(grpc::ServerContext* context, const v1::CancelOperationRequest* request,
-                               v1::Operation* response) override;
+  grpc::ServerUnaryReactor* GetOperation(grpc::CallbackServerContext* context,
+                                         const v1::GetOperationRequest* request,
+                                         v1::Operation* response) override;
+  grpc::ServerUnaryReactor* ListOperations(grpc::CallbackServerContext* context,
+                                           const v1::ListOperationsRequest* request,
+                                           v1::ListOperationsResponse* response) override;
+  grpc::ServerUnaryReactor* WaitOperation(grpc::CallbackServerContext* context,
+                                          const v1::WaitOperationRequest* request,
+                                          v1::Operation* response) override;
+  grpc::ServerWriteReactor<v1::Operation>* WatchOperation(grpc::CallbackServerContext* context,
+                                                          const v1::WatchOperationRequest* request) override;
+  grpc::ServerUnaryReactor* CancelOperation(grpc::CallbackServerContext* context,
+                                            const v1::CancelOperationRequest* request,
+                                            v1::Operation* response) override;
 
  private:
-  service::Services& services_;
+  Calls& calls_;
+  service::OperationWatches& watches_;
 };
 
 // Also what CreateSynthesis returns. Thread-safe: a pure function.

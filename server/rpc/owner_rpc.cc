@@ -93,19 +93,21 @@ absl::Status RiskReport(service::Services& services, const Call& call, const v1:
 
 }  // namespace
 
-grpc::Status OwnerRpc::Evaluate(grpc::ServerContext* context, const v1::EvaluateRequest* request,
-                                v1::EvaluateResponse* response) {
-  return Handle(services_, *context, *request, *response, rpc::Evaluate);
+grpc::ServerUnaryReactor* OwnerRpc::Evaluate(grpc::CallbackServerContext* context,
+                                             const v1::EvaluateRequest* request,
+                                             v1::EvaluateResponse* response) {
+  return Handle(calls_, *context, *request, *response, rpc::Evaluate);
 }
 
-grpc::Status OwnerRpc::RowCounts(grpc::ServerContext* context, const v1::RowCountsRequest* request,
-                                 v1::RowCountsResponse* response) {
-  return Handle(services_, *context, *request, *response, rpc::RowCounts);
+grpc::ServerUnaryReactor* OwnerRpc::RowCounts(grpc::CallbackServerContext* context,
+                                              const v1::RowCountsRequest* request,
+                                              v1::RowCountsResponse* response) {
+  return Handle(calls_, *context, *request, *response, rpc::RowCounts);
 }
 
-grpc::Status OwnerRpc::RiskReport(grpc::ServerContext* context, const v1::RiskRequest* request,
-                                  v1::RiskResponse* response) {
-  return Handle(services_, *context, *request, *response, rpc::RiskReport);
+grpc::ServerUnaryReactor* OwnerRpc::RiskReport(grpc::CallbackServerContext* context,
+                                               const v1::RiskRequest* request, v1::RiskResponse* response) {
+  return Handle(calls_, *context, *request, *response, rpc::RiskReport);
 }
 
 }  // namespace curator::rpc

@@ -2,23 +2,24 @@
 #pragma once
 
 #include "curator/v1/owner.grpc.pb.h"
-#include "service/services.h"
+#include "rpc/handle.h"
 
 namespace curator::rpc {
 
-class OwnerRpc final : public v1::OwnerService::Service {
+class OwnerRpc final : public v1::OwnerService::CallbackService {
  public:
-  explicit OwnerRpc(service::Services& services) : services_(services) {}
+  explicit OwnerRpc(Calls& calls) : calls_(calls) {}
 
-  grpc::Status Evaluate(grpc::ServerContext* context, const v1::EvaluateRequest* request,
-                        v1::EvaluateResponse* response) override;
-  grpc::Status RowCounts(grpc::ServerContext* context, const v1::RowCountsRequest* request,
-                         v1::RowCountsResponse* response) override;
-  grpc::Status RiskReport(grpc::ServerContext* context, const v1::RiskRequest* request,
-                          v1::RiskResponse* response) override;
+  grpc::ServerUnaryReactor* Evaluate(grpc::CallbackServerContext* context, const v1::EvaluateRequest* request,
+                                     v1::EvaluateResponse* response) override;
+  grpc::ServerUnaryReactor* RowCounts(grpc::CallbackServerContext* context,
+                                      const v1::RowCountsRequest* request,
+                                      v1::RowCountsResponse* response) override;
+  grpc::ServerUnaryReactor* RiskReport(grpc::CallbackServerContext* context, const v1::RiskRequest* request,
+                                       v1::RiskResponse* response) override;
 
  private:
-  service::Services& services_;
+  Calls& calls_;
 };
 
 }  // namespace curator::rpc

@@ -133,9 +133,10 @@ absl::Status WriteAnswers(const dp::Domain& domain, const dp::WorkloadRelease& r
 
 absl::Status AnswerWorkload(service::Services& services, const Call& call,
                             const v1::AnswerWorkloadRequest& request,
-                            grpc::ServerWriter<v1::AnswerChunk>& writer) {
+                            MessageWriter<v1::AnswerChunk>& writer) {
   ASSIGN_OR_RETURN(service::WorkloadRequest workload, FromProto(call, request));
   workload.prefer_free = request.prefer_free();
+  workload.client_left = call.client_left();
   ASSIGN_OR_RETURN(const double level, ConfidenceLevel(StatedLevel(request)));
   const dp::PostProcessing steps = rpc::FromProto(request.post_processing());
   const service::Intent intent = IntentOf(request);
@@ -196,7 +197,7 @@ v1::SynthesisSummary SynthesisProto(const dp::SynthesisRelease& synthesis,
 }
 
 absl::Status GetRelease(service::Services& services, const Call& call, const v1::GetReleaseRequest& request,
-                        grpc::ServerWriter<v1::GetReleaseChunk>& writer) {
+                        MessageWriter<v1::GetReleaseChunk>& writer) {
   ASSIGN_OR_RETURN(const double level, ConfidenceLevel(StatedLevel(request)));
   ASSIGN_OR_RETURN(const service::ReleaseView view,
                    service::GetRelease(services, call.principal(), request.release_id()));
@@ -245,30 +246,32 @@ absl::Status ShareRelease(service::Services& services, const Call& call,
 
 }  // namespace
 
-grpc::Status QueryRpc::ShareRelease(grpc::ServerContext* context, const v1::ShareReleaseRequest* request,
-                                    v1::ShareReleaseResponse* response) {
-  return Handle(services_, *context, *request, *response, rpc::ShareRelease);
+grpc::ServerUnaryReactor* QueryRpc::ShareRelease(grpc::CallbackServerContext* context,
+                                                 const v1::ShareReleaseRequest* request,
+                                                 v1::ShareReleaseResponse* response) {
+  return Handle(calls_, *context, *request, *response, rpc::ShareRelease);
 }
 
-grpc::Status QueryRpc::EstimateWorkload(grpc::ServerContext* context,
-                                        const v1::EstimateWorkloadRequest* request,
-                                        v1::EstimateWorkloadResponse* response) {
-  return Handle(services_, *context, *request, *response, rpc::EstimateWorkload);
+grpc::ServerUnaryReactor* QueryRpc::EstimateWorkload(grpc::CallbackServerContext* context,
+                                                     const v1::EstimateWorkloadRequest* request,
+                                                     v1::EstimateWorkloadResponse* response) {
+  return Handle(calls_, *context, *request, *response, rpc::EstimateWorkload);
 }
 
-grpc::Status QueryRpc::AnswerWorkload(grpc::ServerContext* context, const v1::AnswerWorkloadRequest* request,
-                                      grpc::ServerWriter<v1::AnswerChunk>* writer) {
-  return Handle(services_, *context, *request, *writer, rpc::AnswerWorkload);
+grpc::ServerWriteReactor<v1::AnswerChunk>* QueryRpc::AnswerWorkload(
+    grpc::CallbackServerContext* context, const v1::AnswerWorkloadRequest* request) {
+  return Handle(calls_, *context, *request, rpc::AnswerWorkload);
 }
 
-grpc::Status QueryRpc::GetRelease(grpc::ServerContext* context, const v1::GetReleaseRequest* request,
-                                  grpc::ServerWriter<v1::GetReleaseChunk>* writer) {
-  return Handle(services_, *context, *request, *writer, rpc::GetRelease);
+grpc::ServerWriteReactor<v1::GetReleaseChunk>* QueryRpc::GetRelease(grpc::CallbackServerContext* context,
+                                                                    const v1::GetReleaseRequest* request) {
+  return Handle(calls_, *context, *request, rpc::GetRelease);
 }
 
-grpc::Status QueryRpc::ListReleases(grpc::ServerContext* context, const v1::ListReleasesRequest* request,
-                                    v1::ListReleasesResponse* response) {
-  return Handle(services_, *context, *request, *response, rpc::ListReleases);
+grpc::ServerUnaryReactor* QueryRpc::ListReleases(grpc::CallbackServerContext* context,
+                                                 const v1::ListReleasesRequest* request,
+                                                 v1::ListReleasesResponse* response) {
+  return Handle(calls_, *context, *request, *response, rpc::ListReleases);
 }
 
 }  // namespace curator::rpc

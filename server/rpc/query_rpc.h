@@ -2,27 +2,30 @@
 #pragma once
 
 #include "curator/v1/query.grpc.pb.h"
-#include "service/services.h"
+#include "rpc/handle.h"
 
 namespace curator::rpc {
 
-class QueryRpc final : public v1::QueryService::Service {
+class QueryRpc final : public v1::QueryService::CallbackService {
  public:
-  explicit QueryRpc(service::Services& services) : services_(services) {}
+  explicit QueryRpc(Calls& calls) : calls_(calls) {}
 
-  grpc::Status EstimateWorkload(grpc::ServerContext* context, const v1::EstimateWorkloadRequest* request,
-                                v1::EstimateWorkloadResponse* response) override;
-  grpc::Status AnswerWorkload(grpc::ServerContext* context, const v1::AnswerWorkloadRequest* request,
-                              grpc::ServerWriter<v1::AnswerChunk>* writer) override;
-  grpc::Status GetRelease(grpc::ServerContext* context, const v1::GetReleaseRequest* request,
-                          grpc::ServerWriter<v1::GetReleaseChunk>* writer) override;
-  grpc::Status ShareRelease(grpc::ServerContext* context, const v1::ShareReleaseRequest* request,
-                            v1::ShareReleaseResponse* response) override;
-  grpc::Status ListReleases(grpc::ServerContext* context, const v1::ListReleasesRequest* request,
-                            v1::ListReleasesResponse* response) override;
+  grpc::ServerUnaryReactor* EstimateWorkload(grpc::CallbackServerContext* context,
+                                             const v1::EstimateWorkloadRequest* request,
+                                             v1::EstimateWorkloadResponse* response) override;
+  grpc::ServerWriteReactor<v1::AnswerChunk>* AnswerWorkload(
+      grpc::CallbackServerContext* context, const v1::AnswerWorkloadRequest* request) override;
+  grpc::ServerWriteReactor<v1::GetReleaseChunk>* GetRelease(grpc::CallbackServerContext* context,
+                                                            const v1::GetReleaseRequest* request) override;
+  grpc::ServerUnaryReactor* ShareRelease(grpc::CallbackServerContext* context,
+                                         const v1::ShareReleaseRequest* request,
+                                         v1::ShareReleaseResponse* response) override;
+  grpc::ServerUnaryReactor* ListReleases(grpc::CallbackServerContext* context,
+                                         const v1::ListReleasesRequest* request,
+                                         v1::ListReleasesResponse* response) override;
 
  private:
-  service::Services& services_;
+  Calls& calls_;
 };
 
 }  // namespace curator::rpc

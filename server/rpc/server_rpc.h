@@ -1,47 +1,69 @@
 // The server itself: grpc.health.v1.Health, and curator.v1.VersionService.
 //
-// Both answer without a principal. Thread-safe.
+// Both answer without a principal, on gRPC's threads, and without asking the ledger: also when the server has
+// more calls than it handles. Thread-safe.
 #pragma once
 
-#include <atomic>
+#include <map>
+#include <memory>
+#include <string>
+#include <thread>
 #include <utility>
 
+#include "absl/base/thread_annotations.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
 #include "curator/v1/version.grpc.pb.h"
 #include "grpc/health/v1/health.grpc.pb.h"
 #include "ledger/ledger.h"
+#include "rpc/admission.h"
+#include "rpc/state_writer.h"
 
 namespace curator::rpc {
 
-// SERVING exactly while the ledger could accept a charge.
-class HealthRpc final : public grpc::health::v1::Health::Service {
+// SERVING while the ledger could accept a charge when it was last asked, which a thread does every half
+// second; NOT_SERVING when it has not answered for kLedgerPatience.
+class HealthRpc final : public grpc::health::v1::Health::CallbackService {
  public:
-  explicit HealthRpc(ledger::Ledger& ledger) : ledger_(ledger) {}
+  static constexpr absl::Duration kLedgerPatience = absl::Seconds(10);
 
-  grpc::Status Check(grpc::ServerContext* context, const grpc::health::v1::HealthCheckRequest* request,
-                     grpc::health::v1::HealthCheckResponse* response) override;
-  // Sends a message whenever the state changes.
-  grpc::Status Watch(grpc::ServerContext* context, const grpc::health::v1::HealthCheckRequest* request,
-                     grpc::ServerWriter<grpc::health::v1::HealthCheckResponse>* writer) override;
+  HealthRpc(ledger::Ledger& ledger, Admission& admission);
+  ~HealthRpc() override;
+
+  grpc::ServerUnaryReactor* Check(grpc::CallbackServerContext* context,
+                                  const grpc::health::v1::HealthCheckRequest* request,
+                                  grpc::health::v1::HealthCheckResponse* response) override;
+  // Sends a message whenever the state changes, and holds no thread.
+  grpc::ServerWriteReactor<grpc::health::v1::HealthCheckResponse>* Watch(
+      grpc::CallbackServerContext* context, const grpc::health::v1::HealthCheckRequest* request) override;
 
   // Reports NOT_SERVING from now on, and ends all Watch() streams.
-  void ShutDown() { shut_down_ = true; }
+  void ShutDown();
 
  private:
-  grpc::health::v1::HealthCheckResponse::ServingStatus CurrentStatus();
+  using Status = grpc::health::v1::HealthCheckResponse::ServingStatus;
+  using Writer = StateWriter<grpc::health::v1::HealthCheckResponse>;
+
+  void AskLedgerUntilShutDown();
+  // Of a service of this name, as it was last found.
+  Status StatusOf(const std::string& service) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   ledger::Ledger& ledger_;
-  std::atomic<bool> shut_down_ = false;
+  Admission& admission_;
+  absl::Mutex mutex_;
+  bool is_healthy_ ABSL_GUARDED_BY(mutex_);
+  absl::Time answered_at_ ABSL_GUARDED_BY(mutex_);
+  bool shut_down_ ABSL_GUARDED_BY(mutex_) = false;
+  std::map<const Writer*, std::pair<std::string, std::shared_ptr<Writer>>> writers_ ABSL_GUARDED_BY(mutex_);
+  std::thread thread_;
 };
 
-class VersionRpc final : public v1::VersionService::Service {
+class VersionRpc final : public v1::VersionService::CallbackService {
  public:
   explicit VersionRpc(v1::GetVersionResponse version) : version_(std::move(version)) {}
 
-  grpc::Status GetVersion(grpc::ServerContext*, const v1::GetVersionRequest*,
-                          v1::GetVersionResponse* response) override {
-    *response = version_;
-    return grpc::Status::OK;
-  }
+  grpc::ServerUnaryReactor* GetVersion(grpc::CallbackServerContext* context, const v1::GetVersionRequest*,
+                                       v1::GetVersionResponse* response) override;
 
  private:
   const v1::GetVersionResponse version_;

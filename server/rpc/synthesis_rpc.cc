@@ -62,8 +62,8 @@ absl::Status EstimateSynthesis(service::Services& services, const Call& call,
 
 absl::Status CreateSynthesis(service::Services& services, const Call& call,
                              const v1::CreateSynthesisRequest& request, v1::Operation& response) {
-  ASSIGN_OR_RETURN(const service::SynthesisRequest synthesis,
-                   FromProto(call, request.dataset(), request.spec()));
+  ASSIGN_OR_RETURN(service::SynthesisRequest synthesis, FromProto(call, request.dataset(), request.spec()));
+  synthesis.client_left = call.client_left();
   ASSIGN_OR_RETURN(const RequestId request_id, RequestId::Parse(request.request_id()));
   ASSIGN_OR_RETURN(const service::OperationView operation,
                    service::CreateSynthesis(services, synthesis, request_id, IntentOf(request)));
@@ -72,7 +72,7 @@ absl::Status CreateSynthesis(service::Services& services, const Call& call,
 }
 
 absl::Status SampleModel(service::Services& services, const Call& call, const v1::SampleModelRequest& request,
-                         grpc::ServerWriter<v1::SampleModelChunk>& writer) {
+                         MessageWriter<v1::SampleModelChunk>& writer) {
   ASSIGN_OR_RETURN(const service::ReleaseView release,
                    service::GetRelease(services, call.principal(), request.release_id()));
   const std::optional<int64_t> rows =
@@ -87,7 +87,7 @@ absl::Status SampleModel(service::Services& services, const Call& call, const v1
 }
 
 absl::Status QueryModel(service::Services& services, const Call& call, const v1::QueryModelRequest& request,
-                        grpc::ServerWriter<v1::AnswerChunk>& writer) {
+                        MessageWriter<v1::AnswerChunk>& writer) {
   ASSIGN_OR_RETURN(const service::ReleaseView release,
                    service::GetRelease(services, call.principal(), request.release_id()));
   ASSIGN_OR_RETURN(const std::vector<service::QuerySetRequest> queries, rpc::FromProto(request.workload()));
@@ -110,32 +110,33 @@ absl::Status QueryModel(service::Services& services, const Call& call, const v1:
 
 }  // namespace
 
-grpc::Status SynthesisRpc::ListSynthesizers(grpc::ServerContext*, const v1::ListSynthesizersRequest*,
-                                            v1::ListSynthesizersResponse* response) {
+grpc::ServerUnaryReactor* SynthesisRpc::ListSynthesizers(grpc::CallbackServerContext* context,
+                                                         const v1::ListSynthesizersRequest*,
+                                                         v1::ListSynthesizersResponse* response) {
   List(*response);
-  return grpc::Status::OK;
+  return AnswerAtOnce(*context);
 }
 
-grpc::Status SynthesisRpc::EstimateSynthesis(grpc::ServerContext* context,
-                                             const v1::EstimateSynthesisRequest* request,
-                                             v1::EstimateSynthesisResponse* response) {
-  return Handle(services_, *context, *request, *response, rpc::EstimateSynthesis);
+grpc::ServerUnaryReactor* SynthesisRpc::EstimateSynthesis(grpc::CallbackServerContext* context,
+                                                          const v1::EstimateSynthesisRequest* request,
+                                                          v1::EstimateSynthesisResponse* response) {
+  return Handle(calls_, *context, *request, *response, rpc::EstimateSynthesis);
 }
 
-grpc::Status SynthesisRpc::CreateSynthesis(grpc::ServerContext* context,
-                                           const v1::CreateSynthesisRequest* request,
-                                           v1::Operation* response) {
-  return Handle(services_, *context, *request, *response, rpc::CreateSynthesis);
+grpc::ServerUnaryReactor* SynthesisRpc::CreateSynthesis(grpc::CallbackServerContext* context,
+                                                        const v1::CreateSynthesisRequest* request,
+                                                        v1::Operation* response) {
+  return Handle(calls_, *context, *request, *response, rpc::CreateSynthesis);
 }
 
-grpc::Status SynthesisRpc::SampleModel(grpc::ServerContext* context, const v1::SampleModelRequest* request,
-                                       grpc::ServerWriter<v1::SampleModelChunk>* writer) {
-  return Handle(services_, *context, *request, *writer, rpc::SampleModel);
+grpc::ServerWriteReactor<v1::SampleModelChunk>* SynthesisRpc::SampleModel(
+    grpc::CallbackServerContext* context, const v1::SampleModelRequest* request) {
+  return Handle(calls_, *context, *request, rpc::SampleModel);
 }
 
-grpc::Status SynthesisRpc::QueryModel(grpc::ServerContext* context, const v1::QueryModelRequest* request,
-                                      grpc::ServerWriter<v1::AnswerChunk>* writer) {
-  return Handle(services_, *context, *request, *writer, rpc::QueryModel);
+grpc::ServerWriteReactor<v1::AnswerChunk>* SynthesisRpc::QueryModel(grpc::CallbackServerContext* context,
+                                                                    const v1::QueryModelRequest* request) {
+  return Handle(calls_, *context, *request, rpc::QueryModel);
 }
 
 }  // namespace curator::rpc

@@ -2,27 +2,30 @@
 #pragma once
 
 #include "curator/v1/synthesis.grpc.pb.h"
-#include "service/services.h"
+#include "rpc/handle.h"
 
 namespace curator::rpc {
 
-class SynthesisRpc final : public v1::SynthesisService::Service {
+class SynthesisRpc final : public v1::SynthesisService::CallbackService {
  public:
-  explicit SynthesisRpc(service::Services& services) : services_(services) {}
+  explicit SynthesisRpc(Calls& calls) : calls_(calls) {}
 
-  grpc::Status ListSynthesizers(grpc::ServerContext* context, const v1::ListSynthesizersRequest* request,
-                                v1::ListSynthesizersResponse* response) override;
-  grpc::Status EstimateSynthesis(grpc::ServerContext* context, const v1::EstimateSynthesisRequest* request,
-                                 v1::EstimateSynthesisResponse* response) override;
-  grpc::Status CreateSynthesis(grpc::ServerContext* context, const v1::CreateSynthesisRequest* request,
-                               v1::Operation* response) override;
-  grpc::Status SampleModel(grpc::ServerContext* context, const v1::SampleModelRequest* request,
-                           grpc::ServerWriter<v1::SampleModelChunk>* writer) override;
-  grpc::Status QueryModel(grpc::ServerContext* context, const v1::QueryModelRequest* request,
-                          grpc::ServerWriter<v1::AnswerChunk>* writer) override;
+  grpc::ServerUnaryReactor* ListSynthesizers(grpc::CallbackServerContext* context,
+                                             const v1::ListSynthesizersRequest* request,
+                                             v1::ListSynthesizersResponse* response) override;
+  grpc::ServerUnaryReactor* EstimateSynthesis(grpc::CallbackServerContext* context,
+                                              const v1::EstimateSynthesisRequest* request,
+                                              v1::EstimateSynthesisResponse* response) override;
+  grpc::ServerUnaryReactor* CreateSynthesis(grpc::CallbackServerContext* context,
+                                            const v1::CreateSynthesisRequest* request,
+                                            v1::Operation* response) override;
+  grpc::ServerWriteReactor<v1::SampleModelChunk>* SampleModel(grpc::CallbackServerContext* context,
+                                                              const v1::SampleModelRequest* request) override;
+  grpc::ServerWriteReactor<v1::AnswerChunk>* QueryModel(grpc::CallbackServerContext* context,
+                                                        const v1::QueryModelRequest* request) override;
 
  private:
-  service::Services& services_;
+  Calls& calls_;
 };
 
 }  // namespace curator::rpc

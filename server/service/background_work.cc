@@ -1,22 +1,46 @@
 #include "service/background_work.h"
 
+#include <cmath>
 #include <utility>
 
 #include "host/scheduling.h"
 
 namespace curator::service {
+namespace {
+
+constexpr double kNotedShares = 1000;
+
+}  // namespace
 
 RunningOperations::Ticket::Ticket(RunningOperations& registry, std::string charge_id)
     : registry_(registry), charge_id_(std::move(charge_id)) {}
 
 RunningOperations::Ticket::~Ticket() {
-  const absl::MutexLock lock(&registry_.mutex_);
-  registry_.running_.erase(charge_id_);
+  {
+    const absl::MutexLock lock(&registry_.mutex_);
+    registry_.running_.erase(charge_id_);
+  }
+  registry_.Notify(charge_id_);
 }
 
 void RunningOperations::Ticket::SetShareDone(double share) {
-  const absl::MutexLock lock(&registry_.mutex_);
-  share_done_ = share;
+  {
+    const absl::MutexLock lock(&registry_.mutex_);
+    const bool is_news = std::floor(share * kNotedShares) != std::floor(share_done_ * kNotedShares);
+    share_done_ = share;
+    if (!is_news) return;
+  }
+  registry_.Notify(charge_id_);
+}
+
+void RunningOperations::SetListener(Listener listener) {
+  const absl::MutexLock lock(&listener_mutex_);
+  listener_ = std::move(listener);
+}
+
+void RunningOperations::Notify(std::string_view charge_id) {
+  const absl::ReaderMutexLock lock(&listener_mutex_);
+  if (listener_) listener_(charge_id);
 }
 
 std::shared_ptr<RunningOperations::Ticket> RunningOperations::Start(std::string charge_id) {
@@ -56,16 +80,6 @@ void RunningOperations::AwaitEnd(std::string_view charge_id, absl::Time deadline
   const absl::MutexLock lock(&mutex_);
   const auto has_ended = [&]() ABSL_SHARED_LOCKS_REQUIRED(mutex_) { return !running_.contains(charge_id); };
   mutex_.AwaitWithDeadline(absl::Condition(&has_ended), deadline);
-}
-
-void RunningOperations::AwaitChange(std::string_view charge_id, double share_seen,
-                                    absl::Time deadline) const {
-  const absl::MutexLock lock(&mutex_);
-  const auto has_changed = [&]() ABSL_SHARED_LOCKS_REQUIRED(mutex_) {
-    const auto found = running_.find(charge_id);
-    return found == running_.end() || found->second->share_done_ != share_seen;
-  };
-  mutex_.AwaitWithDeadline(absl::Condition(&has_changed), deadline);
 }
 
 bool RunningOperations::AwaitAllEnded(absl::Time deadline) const {

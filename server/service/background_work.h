@@ -64,15 +64,22 @@ class RunningOperations {
   void Abandon();
   bool abandoning() const;
 
-  // AwaitEnd() waits until the operation has ended or `deadline` has passed; AwaitChange() also returns when
-  // its share done differs from `share_seen`.
+  // Called with the id of an operation whose share done has changed by a thousandth or that has ended, on the
+  // thread of its work; must not block. After SetListener() has returned the earlier one is not called.
+  using Listener = std::function<void(std::string_view charge_id)>;
+  void SetListener(Listener listener);
+
+  // Waits until the operation has ended or `deadline` has passed.
   void AwaitEnd(std::string_view charge_id, absl::Time deadline) const;
-  void AwaitChange(std::string_view charge_id, double share_seen, absl::Time deadline) const;
 
   // Waits until no operation runs. False when `deadline` passed before that.
   bool AwaitAllEnded(absl::Time deadline) const;
 
  private:
+  void Notify(std::string_view charge_id);
+
+  absl::Mutex listener_mutex_;  // never taken while mutex_ is held
+  Listener listener_ ABSL_GUARDED_BY(listener_mutex_);
   mutable absl::Mutex mutex_;
   bool abandoning_ ABSL_GUARDED_BY(mutex_) = false;
   std::map<std::string, Ticket*, std::less<>> running_ ABSL_GUARDED_BY(mutex_);

@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
 #include <thread>
+#include <vector>
 
 namespace curator::service {
 namespace {
@@ -39,14 +41,26 @@ TEST(RunningOperations, AbandoningStopsEverything) {
   EXPECT_TRUE(second->stop_token().stop_requested());
 }
 
-TEST(RunningOperations, WaitersAreToldOfChangesAndOfTheEnd) {
+TEST(RunningOperations, TheListenerHearsOfChangesAndOfTheEnd) {
+  RunningOperations operations;
+  std::vector<std::string> heard;
+  operations.SetListener([&](std::string_view id) {
+    heard.push_back(std::string(id) + (operations.ShareDone(id) ? " runs" : " has ended"));
+  });
+  auto ticket = operations.Start("a");
+  ticket->SetShareDone(0.25);
+  ticket->SetShareDone(0.2500001);  // too little to be news
+  ticket.reset();
+  EXPECT_EQ(heard, (std::vector<std::string>{"a runs", "a has ended"}));
+  operations.SetListener(nullptr);
+  operations.Start("b").reset();
+  EXPECT_EQ(heard.size(), 2U);
+}
+
+TEST(RunningOperations, AWaitEndsWithTheOperation) {
   RunningOperations operations;
   auto ticket = operations.Start("a");
-  std::jthread worker([&] {
-    ticket->SetShareDone(0.25);
-    operations.AwaitChange("b", 0, absl::InfiniteFuture());  // not running: returns at once
-    ticket.reset();
-  });
+  const std::jthread worker([&] { ticket.reset(); });
   operations.AwaitEnd("a", absl::InfiniteFuture());
   EXPECT_TRUE(operations.AwaitAllEnded(absl::InfiniteFuture()));
 }

@@ -52,10 +52,11 @@ struct ReleasedOnce {
 // release as read back from the ledger. Or returns what the same request stored before; or repeats, from its
 // key, a draw that was charged but not stored. A draw that fails forfeits the charge.
 //
-// Errors: those of RequestLocks::Hold(): nothing was charged; those of Ledger::Begin(): nothing was charged, or a retry with the same request id finds what was;
-// ALREADY_EXISTS for another request under this id; those of KeySealer::Unseal(): no record was read, and the
-// charge stays STARTED; those of Ledger::Store() and Ledger::Forfeit(); INTERNAL after a failed draw, the
-// same for every cause, because an error after data access must reveal only that there was one.
+// Errors: those of RequestLocks::Hold(): nothing was charged; those of Ledger::Begin(): nothing was charged,
+// or a retry with the same request id finds what was; ALREADY_EXISTS for another request under this id; those
+// of KeySealer::Unseal(): no record was read, and the charge stays STARTED; those of Ledger::Store() and
+// Ledger::Forfeit(); INTERNAL after a failed draw, the same for every cause, because an error after data
+// access must reveal only that there was one.
 absl::StatusOr<ReleasedOnce> ReleaseOnce(RequestLocks& locks, ledger::Ledger& ledger,
                                          const host::KeySealer& sealer, ChargeOrder order, const Draw& draw);
 

@@ -1,8 +1,8 @@
 // The requests that are being charged or answered in this process: one call at a time for each (principal,
 // request id), so that a retry waits for its first attempt instead of taking over its token.
 //
-// Waiting is bounded: a call gives up when its client has gone, and beyond kMostWaiters a repetition is refused,
-// so that repeating a slow request does not fill the server's places for calls.
+// Waiting is bounded: a call gives up when its client has gone, and beyond kMostWaiters a repetition is
+// refused, so that repeating a slow request does not fill the server's places for calls.
 //
 // Thread-safe.
 #pragma once

@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "absl/time/clock.h"
 #include "base/status_macros.h"
 #include "service/access.h"
 #include "service/charges/accountant.h"
@@ -11,9 +12,6 @@ namespace {
 
 // A queued operation ends only when a thread takes it up.
 constexpr absl::Duration kCancelPatience = absl::Seconds(10);
-
-// How often a watcher gets the state of an operation that does not change.
-constexpr absl::Duration kWatchInterval = absl::Seconds(5);
 
 absl::StatusOr<ledger::Charge> FindOperation(Services& services, const Principal& principal,
                                              std::string_view id) {
@@ -70,6 +68,10 @@ absl::StatusOr<OperationView> ViewOfCharge(Services& services, const ledger::Cha
 
 }  // namespace
 
+bool HasEnded(OperationState state) {
+  return state != OperationState::kRunning;
+}
+
 absl::StatusOr<OperationView> GetOperation(Services& services, const Principal& principal,
                                            std::string_view id) {
   ASSIGN_OR_RETURN(const ledger::Charge charge, FindOperation(services, principal, id));
@@ -87,22 +89,6 @@ absl::StatusOr<std::vector<OperationView>> ListOperations(Services& services, co
     views.push_back(std::move(view));
   }
   return views;
-}
-
-absl::StatusOr<OperationView> WaitOperation(Services& services, const Principal& principal,
-                                            std::string_view id, absl::Time deadline) {
-  RETURN_IF_ERROR(FindOperation(services, principal, id).status());
-  services.operations.AwaitEnd(id, deadline);
-  return GetOperation(services, principal, id);
-}
-
-absl::Status WatchOperation(Services& services, const Principal& principal, std::string_view id,
-                            const std::function<bool(const OperationView&)>& on_change) {
-  while (true) {
-    ASSIGN_OR_RETURN(const OperationView view, GetOperation(services, principal, id));
-    if (!on_change(view) || view.state != OperationState::kRunning) return absl::OkStatus();
-    services.operations.AwaitChange(id, view.share_done, absl::Now() + kWatchInterval);
-  }
 }
 
 absl::StatusOr<OperationView> CancelOperation(Services& services, const Principal& principal,

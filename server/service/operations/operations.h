@@ -1,17 +1,15 @@
 // Operations: long-running requests. An operation's state is the durable state of its charge, with the
-// progress that the running process knows.
+// progress that the running process knows. operation_watches.h waits for news of them.
 //
 // Thread-safe. An operation is visible to the principal who requested it; NOT_FOUND for all others.
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "absl/time/time.h"
 #include "base/principal.h"
 #include "service/services.h"
 
@@ -23,6 +21,9 @@ enum class OperationState {
   kFailed,
   kInterrupted,  // charged, and no process works on it: the same request id resumes it
 };
+
+// Whether the state is the last one. An interrupted operation goes on only when it is requested again.
+bool HasEnded(OperationState state);
 
 struct OperationView {
   std::string id;  // the charge's id
@@ -40,14 +41,6 @@ struct OperationView {
 absl::StatusOr<OperationView> GetOperation(Services& services, const Principal& principal,
                                            std::string_view id);
 absl::StatusOr<std::vector<OperationView>> ListOperations(Services& services, const Principal& principal);
-
-// Returns when the operation has ended, or as it is at `deadline`.
-absl::StatusOr<OperationView> WaitOperation(Services& services, const Principal& principal,
-                                            std::string_view id, absl::Time deadline);
-
-// Calls `on_change` with each state seen until the operation has ended or `on_change` returns false.
-absl::Status WatchOperation(Services& services, const Principal& principal, std::string_view id,
-                            const std::function<bool(const OperationView&)>& on_change);
 
 // Stops the operation: it will give no release, and its charge stands. Waits up to 10 s for it to end; one
 // that is still queued ends when a thread takes it up. An operation that no process works on is forfeited

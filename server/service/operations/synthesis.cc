@@ -57,6 +57,7 @@ std::string_view WorkloadNoun(const std::vector<dp::QueryGroup>& workload) {
 absl::StatusOr<std::string> DrawModel(Services& services, const SynthesisEstimate& estimate,
                                       const dp::DrawKey& key, std::stop_token stop,
                                       const Progress& progress) {
+  if (stop.stop_requested()) return absl::CancelledError("stopped before it began");
   ASSIGN_OR_RETURN(const dp::SealedTableHandle table,
                    LoadTable(services.store, estimate.dataset, estimate.scope));
   dp::Drbg bits(key);
@@ -124,7 +125,8 @@ ChargeOrder OrderFor(const SynthesisEstimate& estimate, const SynthesisRequest& 
       .event = codec::EncodeEvent(estimate.plan.event),
       .label = absl::StrCat(request.method, " over ", estimate.input.workload.size(),
                             std::string(WorkloadNoun(estimate.input.workload)), estimate.scope.Description()),
-      .postings = estimate.price.Postings()};
+      .postings = estimate.price.Postings(),
+      .client_left = request.client_left};
 }
 
 // Everything that one background run needs, kept alive until it ends.

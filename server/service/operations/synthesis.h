@@ -5,6 +5,7 @@
 
 #include <map>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,8 @@ struct SynthesisRequest {
       workload;  // all two-way marginals when empty (the one-way, of a single attribute)
   std::optional<int64_t> assume_records;
   std::vector<std::string> parts;  // of a partitioned dataset; all that are sealed, when empty
+  // Signalled when the client has gone: nothing new is charged from then on.
+  std::stop_token client_left;
 };
 
 struct SynthesisEstimate {

@@ -20,6 +20,7 @@
 #include "ledger/open_ledger.h"
 #include "records/dataset_store.h"
 #include "service/datasets/datasets.h"
+#include "service/operations/operations.h"
 #include "service/release_once.h"
 #include "service/services.h"
 #include "tests/testing/scratch_folder.h"
@@ -56,6 +57,13 @@ inline std::string PeopleCsv(int regions = 4) {
     csv += std::to_string(cell / 2 % 10 * 10 + 3) + "," + std::to_string(cell / 20) + "\n";
   }
   return csv;
+}
+
+// Returns when the operation has ended, or as it is at `deadline`.
+inline absl::StatusOr<OperationView> WaitOperation(Services& services, const Principal& principal,
+                                                   std::string_view id, absl::Time deadline) {
+  services.operations.AwaitEnd(id, deadline);
+  return GetOperation(services, principal, id);
 }
 
 // Each dataset belongs to "owner" unless its test says otherwise.

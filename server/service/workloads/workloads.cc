@@ -71,7 +71,8 @@ ChargeOrder OrderFor(const WorkloadEstimate& estimate, const WorkloadRequest& re
           .event = codec::EncodeEvent(estimate.plan.bought.event),
           .label =
               DescribeWorkload(estimate.dataset.schema.domain, estimate.asked) + estimate.scope.Description(),
-          .postings = estimate.price.Postings()};
+          .postings = estimate.price.Postings(),
+          .client_left = request.client_left};
 }
 
 // What a request asks, and about which records.

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,8 @@ struct WorkloadRequest {
   std::vector<std::string> parts;          // of a partitioned dataset; all that are sealed, when empty
   // Answers from an earlier release if one determines all answers; a spend or target is then not needed.
   bool prefer_free = false;
+  // Signalled when the client has gone: nothing new is charged from then on.
+  std::stop_token client_left;
 };
 
 struct WorkloadEstimate {

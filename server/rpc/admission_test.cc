@@ -1,0 +1,70 @@
+#include "rpc/admission.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "base/errors.h"
+
+namespace curator::rpc {
+namespace {
+
+using ::testing::HasSubstr;
+
+// Takes places for a principal until one is refused, and returns the refusal.
+absl::Status Fill(Admission& admission, CallKind kind, const std::string& principal,
+                  std::vector<Admission::Place>& places) {
+  while (true) {
+    absl::StatusOr<Admission::Place> place = admission.Admit(kind, principal);
+    if (!place.ok()) return place.status();
+    places.push_back(*std::move(place));
+  }
+}
+
+TEST(AdmissionOfCalls, OnePrincipalGetsItsShareAndOthersAreStillAdmitted) {
+  Admission admission;
+  std::vector<Admission::Place> places;
+  const absl::Status refused = Fill(admission, CallKind::kCall, "ana", places);
+  EXPECT_EQ(static_cast<int>(places.size()), kPlaces[0].of_one);
+  EXPECT_TRUE(absl::IsUnavailable(refused));
+  EXPECT_TRUE(IsOverloaded(refused));
+  EXPECT_THAT(std::string(refused.message()), HasSubstr("at most 96 calls of one principal"));
+  EXPECT_TRUE(admission.Admit(CallKind::kCall, "bea").ok());
+  EXPECT_TRUE(admission.Admit(CallKind::kStream, "ana").ok()) << "another kind has places of its own";
+}
+
+TEST(AdmissionOfCalls, AllTogetherGetNoMoreThanTheServerHandles) {
+  Admission admission;
+  std::vector<Admission::Place> places;
+  for (const char* principal : {"ana", "bea", "cem"})
+    EXPECT_TRUE(IsOverloaded(Fill(admission, CallKind::kCall, principal, places)));
+  EXPECT_EQ(static_cast<int>(places.size()), kPlaces[0].in_all);
+  const absl::Status refused = admission.Admit(CallKind::kCall, "dan").status();
+  EXPECT_TRUE(IsOverloaded(refused));
+  EXPECT_THAT(std::string(refused.message()), HasSubstr("as many calls as it can"));
+  places.pop_back();
+  EXPECT_TRUE(admission.Admit(CallKind::kCall, "dan").ok()) << "a place that was given back is free";
+}
+
+TEST(AdmissionOfCalls, CallersWithoutAPrincipalShareOneShare) {
+  Admission admission;
+  std::vector<Admission::Place> places;
+  const absl::Status refused = Fill(admission, CallKind::kWatch, "", places);
+  EXPECT_EQ(static_cast<int>(places.size()), kPlaces[2].of_one);
+  EXPECT_THAT(std::string(refused.message()), HasSubstr("callers without a principal"));
+  EXPECT_TRUE(admission.Admit(CallKind::kWatch, "ana").ok());
+}
+
+TEST(AdmissionOfCalls, AServerThatIsStoppingAdmitsNothingAndSaysWhy) {
+  Admission admission;
+  const absl::StatusOr<Admission::Place> running = admission.Admit(CallKind::kCall, "ana");
+  admission.Close();
+  const absl::Status refused = admission.Admit(CallKind::kCall, "ana").status();
+  EXPECT_TRUE(absl::IsUnavailable(refused));
+  EXPECT_FALSE(IsOverloaded(refused));
+  EXPECT_THAT(std::string(refused.message()), HasSubstr("shutting down"));
+}
+
+}  // namespace
+}  // namespace curator::rpc
