@@ -1,8 +1,14 @@
 // curatord: reads flags, starts the server, drains it on a signal; or runs a ledger subcommand.
 #include <CLI/CLI.hpp>
+#include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <iostream>
+#include <memory>
+#include <optional>
+#include <thread>
 
+#include "absl/time/time.h"
 #include "app.h"
 #include "app_ledger.h"
 #include "host/logging.h"
@@ -10,14 +16,66 @@
 
 namespace {
 
+// Sent by the thread that drains to the main thread, when it has finished.
+constexpr int kDrained = SIGUSR1;
+// Beyond the time for long work: for calls, and for work to notice that it was stopped.
+constexpr absl::Duration kLongestEnding = absl::Seconds(60);
+
 // The main thread waits for signals: no code runs in a signal handler.
-sigset_t BlockTermination() {
+sigset_t BlockSignals() {
   sigset_t signals;
   sigemptyset(&signals);
-  sigaddset(&signals, SIGTERM);
-  sigaddset(&signals, SIGINT);
+  for (const int signal : {SIGTERM, SIGINT, kDrained}) sigaddset(&signals, signal);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   return signals;
+}
+
+// The first of the signals that arrives within `patience`; none after that.
+std::optional<int> AwaitSignal(const sigset_t& signals, absl::Duration patience) {
+  const timespec timeout = absl::ToTimespec(patience);
+  int signal = -1;
+  do {
+    signal = sigtimedwait(&signals, nullptr, &timeout);
+  } while (signal < 0 && errno == EINTR);
+  return signal < 0 ? std::nullopt : std::optional(signal);
+}
+
+// Ends the process at once. Nothing is lost: what was charged or stored is durable, and the rest is repeated by
+// its request id.
+[[noreturn]] void EndAtOnce(const char* cause, int status) {
+  curator::host::Log(curator::host::LogLevel::kWarning, "ended_at_once", {{"cause", cause}});
+  std::_Exit(status);
+}
+
+// Drains until it is done, a second signal arrives, or `patience` is over.
+void DrainWithin(curator::App& app, const sigset_t& signals, absl::Duration patience) {
+  const pthread_t main_thread = pthread_self();
+  std::thread drainer([&app, main_thread] {
+    app.Drain();
+    pthread_kill(main_thread, kDrained);
+  });
+  const std::optional<int> signal = AwaitSignal(signals, patience);
+  if (!signal) EndAtOnce("work did not end in time", 1);
+  if (*signal != kDrained) EndAtOnce("a second signal", 128 + *signal);
+  drainer.join();
+}
+
+int Serve(const curator::AppOptions& options) {
+  const sigset_t signals = BlockSignals();
+  curator::host::SetUpLogging(curator::host::LogLevel::kInfo);
+  const absl::StatusOr<std::unique_ptr<curator::App>> app = curator::App::Start(options);
+  if (!app.ok()) {
+    std::cerr << "curatord: " << absl::StatusCodeToString(app.status().code()) << ": "
+              << app.status().message() << "\n";
+    return 1;
+  }
+  curator::host::Log(curator::host::LogLevel::kInfo, "serving", {{"address", (*app)->address()}});
+  int signal = 0;
+  sigwait(&signals, &signal);
+  curator::host::Log(curator::host::LogLevel::kInfo, "draining", {{"signal", signal}});
+  DrainWithin(**app, signals, options.drain_grace + kLongestEnding);
+  curator::host::Log(curator::host::LogLevel::kInfo, "stopped");
+  return 0;
 }
 
 }  // namespace
@@ -74,20 +132,5 @@ int main(int argc, char** argv) {
   if (note->parsed()) return curator::RunBackupNote(ledger_options, std::cout, std::cerr);
   options.drain_grace = absl::Seconds(grace_seconds);
   options.synthesis_timeout = absl::Minutes(synthesis_minutes);
-
-  const sigset_t termination = BlockTermination();
-  curator::host::SetUpLogging(curator::host::LogLevel::kInfo);
-  const absl::StatusOr<std::unique_ptr<curator::App>> app = curator::App::Start(options);
-  if (!app.ok()) {
-    std::cerr << "curatord: " << absl::StatusCodeToString(app.status().code()) << ": "
-              << app.status().message() << "\n";
-    return 1;
-  }
-  curator::host::Log(curator::host::LogLevel::kInfo, "serving", {{"address", (*app)->address()}});
-  int signal = 0;
-  sigwait(&termination, &signal);
-  curator::host::Log(curator::host::LogLevel::kInfo, "draining", {{"signal", signal}});
-  (*app)->Drain();
-  curator::host::Log(curator::host::LogLevel::kInfo, "stopped");
-  return 0;
+  return Serve(options);
 }

@@ -89,6 +89,24 @@ Finished FinishAfterCrash(const AppOptions& options, const v1::CreateSynthesisRe
   return {done->release_id(), transcript};
 }
 
+// What charges, what writes and what only reads: a client asks the next server.
+void ExpectRefusedWhileDraining(const Client& client) {
+  v1::AnswerWorkloadRequest workload;
+  workload.set_dataset("census");
+  *workload.mutable_workload() = AllMarginals(1);
+  workload.mutable_spend()->set_epsilon("0.01");
+  v1::ReserveBudgetRequest reservation;
+  reservation.set_dataset("census");
+  reservation.mutable_event()->mutable_pure()->set_epsilon("0.01");
+  for (const absl::Status& refused :
+       {client.AnswerWorkload(workload).status(), client.ReserveBudget(reservation).status(),
+        client.CreateDataset(NewDataset("other", v1::RULE_PURE, "1")).status(), client.RowCounts({}).status(),
+        client.GetBudget("census").status()}) {
+    EXPECT_TRUE(absl::IsUnavailable(refused)) << refused;
+    EXPECT_NE(refused.message().find("shutting down"), std::string::npos) << refused;
+  }
+}
+
 class Crash : public ::testing::TestWithParam<Backend> {};
 
 INSTANTIATE_TEST_SUITE_P(Ledgers, Crash, ::testing::Values(Backend::kSqlite, Backend::kPostgres),
@@ -130,6 +148,30 @@ TEST_P(Crash, AServerToldToStopAbandonsLongWorkWhichItsRequestIdTakesUpAgain) {
     MakeSealed(client, LargeDataset(), LargeCsv());
     ASSERT_TRUE(client.CreateSynthesis(request).ok());
     EXPECT_EQ(server.Stop(SIGTERM), 0) << server.log();
+  }
+  FinishAfterCrash(options, request);
+}
+
+TEST_P(Crash, ASecondSignalEndsAServerThatRefusesNewWorkWhileTheOldRuns) {
+  const ScratchFolder directory;
+  const AppOptions options = FreshOptions(GetParam(), directory.path());
+  std::vector<std::string> patient = Arguments(options);
+  patient.back() = "--drain-seconds=3600";
+  const v1::CreateSynthesisRequest request = LongSynthesis();
+  {
+    ServerProcess server(patient);
+    const std::optional<std::string> address = server.Address();
+    ASSERT_TRUE(address.has_value()) << server.log();
+    const Client client(
+        {.server = *address,
+         .principal = "owner",
+         .retry = {.first_delay = std::chrono::hours(1), .longest_delay = std::chrono::hours(1)}});
+    MakeSealed(client, LargeDataset(), LargeCsv());
+    ASSERT_TRUE(client.CreateSynthesis(request).ok());
+    server.Signal(SIGTERM);
+    ASSERT_TRUE(server.AwaitLog("\"draining\""));
+    ExpectRefusedWhileDraining(client);
+    EXPECT_EQ(server.Stop(SIGTERM), 128 + SIGTERM) << server.log();
   }
   FinishAfterCrash(options, request);
 }

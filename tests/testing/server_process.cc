@@ -56,8 +56,19 @@ std::optional<std::string> ServerProcess::Address() {
   return std::nullopt;
 }
 
-int ServerProcess::Stop(int signal) {
+bool ServerProcess::AwaitLog(const std::string& text) {
+  do {
+    if (log_.find(text) != std::string::npos) return true;
+  } while (ReadMore());
+  return false;
+}
+
+void ServerProcess::Signal(int signal) const {
   kill(pid_, signal);
+}
+
+int ServerProcess::Stop(int signal) {
+  Signal(signal);
   return WaitForEnd();
 }
 

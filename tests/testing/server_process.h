@@ -21,6 +21,11 @@ class ServerProcess {
   // Reads the log until the server says where it serves; none when it ended before.
   std::optional<std::string> Address();
 
+  // Sends the signal.
+  void Signal(int signal) const;
+  // Reads the log until it contains `text`; false when the server ended before.
+  bool AwaitLog(const std::string& text);
+
   // Sends the signal and waits for the end. The exit status, or minus the signal that ended it.
   int Stop(int signal);
   int WaitForEnd();
