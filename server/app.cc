@@ -28,6 +28,7 @@
 #include "rpc/server_rpc.h"
 #include "rpc/synthesis_rpc.h"
 #include "service/services.h"
+#include "service/tables.h"
 
 namespace curator {
 namespace {
@@ -35,6 +36,8 @@ namespace {
 constexpr int kMaxMessageBytes = 4 * 1024 * 1024;
 constexpr int kMaxThreads = 256;
 constexpr absl::Duration kGraceForAnswers = absl::Seconds(5);
+constexpr absl::Duration kTablePeriod = absl::Minutes(1);
+constexpr absl::Duration kLongestWaitForTables = absl::Seconds(1);
 
 records::KeyedHash TableHash(const host::ServerKey& key) {
   return [key](std::string_view bytes) {
@@ -82,6 +85,7 @@ class RunningApp final : public App {
         signer_(key),
         store_(std::move(store)),
         ledger_(std::move(ledger)),
+        loader_(*ledger_, *store_, kTablePeriod),
         work_(options.synthesis_threads, options.synthesis_places),
         services_{*ledger_, *store_,     sealer_,
                   signer_,  operations_, work_,
@@ -99,6 +103,7 @@ class RunningApp final : public App {
   ~RunningApp() override { Drain(); }
 
   absl::Status Serve() {
+    loader_.AwaitFirstPass(kLongestWaitForTables);
     int port = 0;
     grpc::ServerBuilder builder;
     // Without this two servers could share a port, and each would receive some of the calls.
@@ -145,6 +150,7 @@ class RunningApp final : public App {
   const host::ReceiptSigner signer_;
   const std::unique_ptr<records::DatasetStore> store_;
   const std::unique_ptr<ledger::Ledger> ledger_;
+  service::TableLoader loader_;
   rpc::CallObserver calls_{LogCall};
   service::RunningOperations operations_;
   service::RequestLocks requests_;
