@@ -38,8 +38,8 @@ absl::StatusOr<records::ReadyTable> TableForOwner(records::DatasetStore& store,
                                                   const std::vector<records::SealedId>& tables);
 
 // Keeps the tables of all sealed datasets ready: loads, in the order of their names, those that are in the
-// ledger and not ready, and forgets those of archived datasets. Every `period` it does so again, for what other
-// processes have sealed and at what could not be read. What was wrong with a table goes to the log.
+// ledger and not ready, and forgets those of archived datasets. Every `period` it does so again, for what
+// other processes have sealed and for what could not be read. What was wrong with a table goes to the log.
 //
 // What has been loaded is published in steps, `kFirstStep` after a pass began, after twice that, four times,
 // and so on. A client that asks until a table is ready thus learns the time of its load, together with that
