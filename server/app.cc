@@ -31,6 +31,7 @@
 #include "rpc/synthesis_rpc.h"
 #include "service/operations/operation_watches.h"
 #include "service/services.h"
+#include "service/tables.h"
 
 namespace curator {
 namespace {
@@ -39,6 +40,8 @@ constexpr int kMaxMessageBytes = 4 * 1024 * 1024;
 constexpr absl::Duration kGraceForAnswers = absl::Seconds(5);
 // Between the request to stop and the end of an operation: methods check it between their rounds.
 constexpr absl::Duration kGraceForStopping = absl::Seconds(30);
+constexpr absl::Duration kTablePeriod = absl::Minutes(1);
+constexpr absl::Duration kLongestWaitForTables = absl::Seconds(1);
 
 records::KeyedHash TableHash(const host::ServerKey& key) {
   return [key](std::string_view bytes) {
@@ -86,6 +89,7 @@ class RunningApp final : public App {
         signer_(key),
         store_(std::move(store)),
         ledger_(std::move(ledger)),
+        loader_(*ledger_, *store_, kTablePeriod),
         work_(options.synthesis_threads, options.synthesis_places),
         services_{*ledger_, *store_,     sealer_,
                   signer_,  operations_, work_,
@@ -103,6 +107,7 @@ class RunningApp final : public App {
   ~RunningApp() override { Drain(); }
 
   absl::Status Serve() {
+    loader_.AwaitFirstPass(kLongestWaitForTables);
     int port = 0;
     grpc::ServerBuilder builder;
     // Without this two servers could share a port, and each would receive some of the calls.
@@ -149,6 +154,7 @@ class RunningApp final : public App {
   const host::ReceiptSigner signer_;
   const std::unique_ptr<records::DatasetStore> store_;
   const std::unique_ptr<ledger::Ledger> ledger_;
+  service::TableLoader loader_;
   rpc::CallObserver calls_{LogCall};
   service::RunningOperations operations_;
   service::RequestLocks requests_;

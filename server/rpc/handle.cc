@@ -1,6 +1,7 @@
 #include "rpc/handle.h"
 
 #include <exception>
+#include <new>
 #include <memory>
 #include <optional>
 #include <string>
@@ -78,6 +79,11 @@ absl::Status ClientDisconnected() {
   return absl::CancelledError("the client left before the end of the stream");
 }
 
+absl::Status ShortOfMemory() {
+  return absl::UnavailableError(
+      "the server is short of memory; ask again with the same request id, or for less at once");
+}
+
 absl::Status NothingCame(absl::Duration patience) {
   return absl::DeadlineExceededError(absl::StrCat("no message came for ", absl::FormatDuration(patience),
                                                   ": send the stream again, without such pauses"));
@@ -89,6 +95,8 @@ namespace {
 absl::Status RunGuarded(const HandledCall::Work& work, const Call& call) {
   try {
     return work(call);
+  } catch (const std::bad_alloc&) {
+    return ShortOfMemory();
   } catch (const std::exception&) {
     return absl::InternalError(
         "the server failed while it handled the call: the same request id finds what became of it");

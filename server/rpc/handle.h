@@ -73,6 +73,10 @@ class Call {
 // of the code.
 grpc::Status ToGrpcStatus(const absl::Status& status);
 
+// UNAVAILABLE: an allocation failed, the end of a handler that runs out of memory. What had been charged stays
+// charged, and the same request id finds it.
+absl::Status ShortOfMemory();
+
 // CANCELLED: the client left before the end of the stream.
 absl::Status ClientDisconnected();
 

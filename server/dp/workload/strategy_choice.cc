@@ -200,12 +200,14 @@ absl::StatusOr<std::vector<Measurement>> ChooseMeasurements(const Domain& domain
                                                             ErrorMeasure measure) {
   std::vector<std::vector<Measurement>> measurements;
   bool has_choice = false;
+  int64_t tree_bins = kMostTreeBins;
   for (size_t i = 0; i < sets.size(); ++i) {
-    auto of_set = MeasurementsFor(domain, sets[i]);
+    auto of_set = MeasurementsFor(domain, sets[i], tree_bins);
     if (!of_set.ok())
       return InvalidField(absl::StrCat("workload.query_sets[", i, "].strategy"),
                           std::string(of_set.status().message()));
     has_choice = has_choice || of_set->size() > 1;
+    tree_bins -= TreeBinsOf(domain, *of_set);
     measurements.push_back(*std::move(of_set));
   }
   std::vector<size_t> chosen(sets.size(), 0);

@@ -22,6 +22,7 @@
 #include "dp/synthesis/synthesizers.h"
 #include "host/logging.h"
 #include "service/releases/priors.h"
+#include "service/tables.h"
 #include "service/workloads/resolve_workload.h"
 
 namespace curator::service {
@@ -55,11 +56,10 @@ std::string_view WorkloadNoun(const std::vector<dp::QueryGroup>& workload) {
 }
 
 absl::StatusOr<std::string> DrawModel(Services& services, const SynthesisEstimate& estimate,
-                                      const dp::DrawKey& key, std::stop_token stop,
-                                      const Progress& progress) {
+                                      const records::ReadyTable& ready, const dp::DrawKey& key,
+                                      std::stop_token stop, const Progress& progress) {
   if (stop.stop_requested()) return absl::CancelledError("stopped before it began");
-  ASSIGN_OR_RETURN(const dp::SealedTableHandle table,
-                   LoadTable(services.store, estimate.dataset, estimate.scope));
+  ASSIGN_OR_RETURN(const dp::SealedTableHandle table, ready.Open());
   dp::Drbg bits(key);
   dp::Kernel kernel(table, estimate.input.domain, estimate.input.unit_bound, dp::Meter(estimate.plan.draws),
                     bits);
@@ -133,6 +133,7 @@ ChargeOrder OrderFor(const SynthesisEstimate& estimate, const SynthesisRequest& 
 struct Run {
   Services& services;
   SynthesisEstimate estimate;
+  records::ReadyTable table;
   ledger::Attempt attempt;
   std::shared_ptr<RunningOperations::Ticket> ticket;
   absl::Time deadline;
@@ -152,7 +153,7 @@ struct Run {
     const absl::StatusOr<ledger::Release> release = FinishOnce(
         services.ledger, services.sealer, attempt,
         [&](const dp::DrawKey& key) {
-          return DrawModel(services, estimate, key, ticket->stop_token(), progress);
+          return DrawModel(services, estimate, table, key, ticket->stop_token(), progress);
         },
         [this] { return services.operations.abandoning() ? Failure::kAbandon : Failure::kForfeit; });
     host::Log(release.ok() ? host::LogLevel::kInfo : host::LogLevel::kWarning, "synthesis_ended",
@@ -213,14 +214,21 @@ absl::StatusOr<OperationView> CreateSynthesis(Services& services, const Synthesi
       CheckAcceptsRequest(services.ledger, estimate.dataset.record, request.principal, request_id.text()));
 
   std::optional<WorkQueue::Place> place;
+  std::optional<records::ReadyTable> table;
   const BackgroundDraw draw{.reserve = [&]() -> absl::Status {
+                              ASSIGN_OR_RETURN(
+                                  table, TableFor(services.ledger, services.store, estimate.dataset,
+                                                  estimate.scope, request.principal, request_id.text()));
                               ASSIGN_OR_RETURN(place, services.work.Reserve());
                               return absl::OkStatus();
                             },
                             .start =
                                 [&](ledger::Attempt attempt) {
                                   const std::string charge_id = attempt.charge.id;
-                                  Run run{services, std::move(estimate), std::move(attempt),
+                                  Run run{services,
+                                          std::move(estimate),
+                                          *std::move(table),
+                                          std::move(attempt),
                                           services.operations.Start(charge_id),
                                           absl::Now() + services.synthesis_timeout};
                                   services.work.Run(*std::move(place), std::move(run));
