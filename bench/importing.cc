@@ -90,7 +90,7 @@ void ImportSealAndLoad(benchmark::State& state, const dp::PrivacyUnit& unit) {
   for (auto _ : state) {
     const std::string dataset = "d" + std::to_string(count++);
     PushInMessages(*store->BeginImport(dataset, schema, "r", {}).value(), PeopleCsv());
-    const records::SealedContent sealed = store->Seal(dataset, schema).value();
+    const records::SealedContent sealed = store->Seal(dataset, schema, "olga").value();
     if (!store->Load(dataset, sealed.content_hash).ok()) std::abort();
     store->Forget({dataset});
   }

@@ -29,7 +29,7 @@ enum class Kind : int64_t {
   kApproximate = 7,
   kZcdp = 8,
   kComposed = 9,
-  kParallel = 10,
+  kParallel = 10,  // never read: what it costs depends on the neighbours, which no rule knows
   kGroup = 11,
   kCertified = 12,
   kBoundedDiscreteGaussian = 13,  // with the sensitivity of one coordinate
@@ -105,11 +105,7 @@ class EventWriter {
       std::visit(*this, part.event.what);
     }
   }
-  void operator()(const dp::ParallelEvent& e) const {
-    Begin(Kind::kParallel);
-    out_.Integer(static_cast<int64_t>(e.parts.size()));
-    for (const dp::Event& part : e.parts) std::visit(*this, part.what);
-  }
+  void operator()(const dp::ParallelEvent&) const { Begin(Kind::kParallel); }
   void operator()(const dp::GroupEvent& e) const {
     Begin(Kind::kGroup);
     out_.Integer(e.group_size);
@@ -145,8 +141,6 @@ class EventReader {
     switch (kind) {
       case Kind::kComposed:
         return ReadComposed(depth);
-      case Kind::kParallel:
-        return ReadParallel(depth);
       case Kind::kGroup:
         return ReadGroup(depth);
       case Kind::kCertified:
@@ -206,13 +200,6 @@ class EventReader {
       const int64_t count = in_.Integer();
       event.parts.push_back({Read(depth + 1), count});
     }
-    return {std::move(event)};
-  }
-
-  dp::Event ReadParallel(int depth) {
-    dp::ParallelEvent event;
-    const int64_t parts = in_.Count(kLeastEventBytes);
-    for (int64_t i = 0; i < parts && in_.ok(); ++i) event.parts.push_back(Read(depth + 1));
     return {std::move(event)};
   }
 

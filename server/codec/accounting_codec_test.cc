@@ -13,6 +13,7 @@ namespace {
 using dp::testing::RandomEvents;
 
 dp::Event AnyTree(RandomEvents& events, int depth) {
+  events.LeaveOutParallelParts();
   return events.Tree(depth, [&] { return events.Mechanism(); });
 }
 
@@ -75,6 +76,16 @@ TEST(EventCodec, EveryCutAndEveryExtraByteIsRefused) {
     ASSERT_TRUE(IsRefused(bytes + '\0'));
     ASSERT_TRUE(IsRefused(bytes + bytes));
   }
+}
+
+// Their cost depends on the neighbours, which no rule knows: a history that holds one is not counted.
+TEST(EventCodec, ParallelPartsAreNotRead) {
+  const dp::Event pure{dp::PureEvent{dp::Epsilon(5)}};
+  for (const dp::Event& event : {dp::Event{dp::ParallelEvent{}}, dp::Event{dp::ParallelEvent{{pure, pure}}},
+                                 dp::Event{dp::ComposedEvent{{{dp::Event{dp::ParallelEvent{{pure}}}, 2}}}}}) {
+    EXPECT_TRUE(IsRefused(EncodeEvent(event))) << dp::Describe(event);
+  }
+  EXPECT_TRUE(IsRefused(Document({10, 2, 6, 5, 6, 5})));
 }
 
 TEST(EventCodec, NumbersOutOfRangeAreRefused) {

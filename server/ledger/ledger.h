@@ -47,8 +47,12 @@ class Ledger {
   virtual absl::StatusOr<Dataset> GetDataset(std::string_view name) = 0;
   // By name.
   virtual absl::StatusOr<std::vector<Dataset>> ListDatasets() = 0;
+  // The datasets that `owner` owns whose content, as a whole or in one part, has one of these hashes, by
+  // name. Datasets of other owners are not read: that two principals hold the same records concerns neither.
+  virtual absl::StatusOr<std::vector<Dataset>> FindContent(
+      const Principal& owner, const std::vector<std::string>& content_hashes) = 0;
   // A dataset is sealed once: a second seal is FAILED_PRECONDITION unless it repeats the same content hash,
-  // which changes nothing. If another lineage has equal content, an entry EQUAL_CONTENT records it.
+  // which changes nothing. What other datasets contain plays no part: see FindContent().
   virtual absl::StatusOr<Dataset> SealDataset(std::string_view dataset_id, std::string_view content_hash,
                                               const Principal& actor) = 0;
   // Adds a part with a new account to a partitioned dataset, before or after other parts are sealed.

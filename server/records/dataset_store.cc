@@ -6,6 +6,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "base/canonical_bytes.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
 #include "dp/data/sealed_table.h"
@@ -17,6 +18,9 @@
 
 namespace curator::records {
 namespace {
+
+constexpr char kContentTag[] = "curator.records.content";
+constexpr int64_t kContentVersion = 2;
 
 // Ids are used as file names, so their characters are restricted.
 absl::Status CheckId(std::string_view field, std::string_view id) {
@@ -85,31 +89,32 @@ absl::StatusOr<std::unique_ptr<RecordImport>> DatasetStore::BeginImport(const st
   return NewImport(std::move(place), schema, options);
 }
 
-absl::StatusOr<SealedContent> DatasetStore::Seal(const std::string& dataset_id, const dp::Schema& schema) {
+absl::StatusOr<SealedContent> DatasetStore::Seal(const std::string& dataset_id, const dp::Schema& schema,
+                                                 std::string_view owner) {
   RETURN_IF_ERROR(CheckId("dataset", dataset_id));
-  return SealInto(SnapshotPath(data_dir_ / dataset_id), schema, nullptr);
+  return SealInto(SnapshotPath(data_dir_ / dataset_id), schema, owner, nullptr);
 }
 
 absl::StatusOr<SealedContent> DatasetStore::SealPublic(const std::string& dataset_id,
-                                                       const dp::Schema& schema) {
+                                                       const dp::Schema& schema, std::string_view owner) {
   RETURN_IF_ERROR(CheckId("dataset", dataset_id));
   ASSIGN_OR_RETURN(const bool is_private, Exists(SnapshotPath(data_dir_ / dataset_id)));
   if (is_private) return absl::FailedPreconditionError("the dataset is sealed as a private one");
-  return SealInto(PublicSnapshotPath(data_dir_ / dataset_id), schema, nullptr);
+  return SealInto(PublicSnapshotPath(data_dir_ / dataset_id), schema, owner, nullptr);
 }
 
 absl::StatusOr<SealedContent> DatasetStore::SealPart(const std::string& part_id, const PartIds& whole,
-                                                     const dp::Schema& schema) {
+                                                     const dp::Schema& schema, std::string_view owner) {
   RETURN_IF_ERROR(CheckId("part", part_id));
   RETURN_IF_ERROR(CheckId("dataset", whole.dataset_id));
   const std::filesystem::path snapshot = SnapshotPath(data_dir_ / part_id);
-  if (!dp::IdColumnOf(schema.unit)) return SealInto(snapshot, schema, nullptr);
+  if (!dp::IdColumnOf(schema.unit)) return SealInto(snapshot, schema, owner, nullptr);
   // Under the dataset's lock, so that each part sees the units of all parts sealed before it.
   const std::filesystem::path folder = data_dir_ / whole.dataset_id;
   RETURN_IF_ERROR(MakeFolder(SegmentsPath(folder)));
   ASSIGN_OR_RETURN(const FolderLock lock, FolderLock::Take(folder));
   ASSIGN_OR_RETURN(const ByUnit<uint32_t> elsewhere, CountElsewhere(part_id, whole));
-  return SealInto(snapshot, schema, &elsewhere);
+  return SealInto(snapshot, schema, owner, &elsewhere);
 }
 
 absl::StatusOr<ByUnit<uint32_t>> DatasetStore::CountElsewhere(const std::string& part_id,
@@ -128,7 +133,7 @@ absl::StatusOr<ByUnit<uint32_t>> DatasetStore::CountElsewhere(const std::string&
 }
 
 absl::StatusOr<SealedContent> DatasetStore::SealInto(const std::filesystem::path& snapshot,
-                                                     const dp::Schema& schema,
+                                                     const dp::Schema& schema, std::string_view owner,
                                                      const ByUnit<uint32_t>* elsewhere) {
   const std::filesystem::path folder = snapshot.parent_path();
   RETURN_IF_ERROR(MakeFolder(SegmentsPath(folder)));
@@ -146,7 +151,8 @@ absl::StatusOr<SealedContent> DatasetStore::SealInto(const std::filesystem::path
   }
   RETURN_IF_ERROR(facts.status());
   RETURN_IF_ERROR(RemoveLeftovers(folder, manifest));
-  return SealedContent{.content_hash = ContentHash(facts->digest),
+  return SealedContent{.content_hash = ContentHash(facts->digest, owner),
+                       .first_format_hash = FirstFormatHash(facts->digest),
                        .records = facts->records,
                        .records_dropped = facts->records_dropped};
 }
@@ -157,7 +163,7 @@ absl::StatusOr<LoadedTable> DatasetStore::Load(const SealedId& id, const std::st
   absl::StatusOr<Snapshot> snapshot = ReadSnapshot(SnapshotPath(folder), stop);
   if (absl::IsNotFound(snapshot.status())) return absl::NotFoundError("the dataset has no sealed records");
   RETURN_IF_ERROR(snapshot.status());
-  if (ContentHash(snapshot->facts.digest) != id.content_hash) {
+  if (!HasContent(snapshot->facts.digest, id.content_hash)) {
     return absl::DataLossError("the stored records are not those that were sealed under this server's key");
   }
   LoadedTable loaded{.table = std::move(snapshot->table), .units = nullptr};
@@ -176,13 +182,33 @@ absl::StatusOr<std::shared_ptr<const dp::PublicTable>> DatasetStore::LoadPublic(
   absl::StatusOr<PublicSnapshot> snapshot = ReadPublicSnapshot(PublicSnapshotPath(data_dir_ / dataset_id));
   if (absl::IsNotFound(snapshot.status())) return absl::NotFoundError("the dataset has no public records");
   RETURN_IF_ERROR(snapshot.status());
-  if (ContentHash(snapshot->facts.digest) != content_hash)
+  if (!HasContent(snapshot->facts.digest, content_hash))
     return absl::DataLossError("the stored records are not those that were sealed");
   return std::move(snapshot->table);
 }
 
-std::string DatasetStore::ContentHash(std::string_view snapshot_digest) const {
+// The document "curator.records.content", version 2, of Text(owner) Text(H), where H is the keyed hash of the
+// same document of Text(owner) Text(snapshot_digest).
+std::string DatasetStore::ContentHash(std::string_view snapshot_digest, std::string_view owner) const {
+  CanonicalWriter hashed(kContentTag, kContentVersion);
+  hashed.Text(owner);
+  hashed.Text(snapshot_digest);
+  CanonicalWriter hash(kContentTag, kContentVersion);
+  hash.Text(owner);
+  hash.Text(keyed_hash_(std::move(hashed).Take()));
+  return std::move(hash).Take();
+}
+
+std::string DatasetStore::FirstFormatHash(std::string_view snapshot_digest) const {
   return keyed_hash_(absl::StrCat("curator sealed content:", std::string(snapshot_digest)));
+}
+
+bool DatasetStore::HasContent(std::string_view snapshot_digest, const std::string& content_hash) const {
+  CanonicalReader reader(content_hash, kContentTag, kContentVersion);
+  const std::string owner = reader.Text();
+  reader.Text();
+  if (reader.Finish().ok()) return content_hash == ContentHash(snapshot_digest, owner);
+  return content_hash == FirstFormatHash(snapshot_digest);
 }
 
 }  // namespace curator::records

@@ -41,9 +41,14 @@ namespace curator::records {
 // least 16 bytes. Thread-safe.
 using KeyedHash = std::function<std::string(std::string_view bytes)>;
 
-// For the owner only, except that the ledger may store `content_hash`, which reveals nothing without the key.
+// For the owner only, except that the ledger may store a hash, which reveals nothing without the key.
 struct SealedContent {
-  std::string content_hash;     // keyed, as long as the keyed hash
+  // Keyed, over the records and the owner. It names the owner, so that the hashes of two owners never compare
+  // equal, whatever they hold.
+  std::string content_hash;
+  // The hash of the same records in the first format, which did not contain the owner: for tables that were
+  // sealed with it. It is compared with the owner's own tables only, and never stored.
+  std::string first_format_hash;
   int64_t records = 0;          // in the table
   int64_t records_dropped = 0;  // because they exceed their unit's bound
   bool operator==(const SealedContent&) const = default;
@@ -77,24 +82,26 @@ class DatasetStore {
 
   // Combines all imports in their order, keeping the first records of each unit up to its bound; without
   // records the table is empty. The dataset accepts no imports afterwards. Idempotent: sealing again returns
-  // the same.
-  absl::StatusOr<SealedContent> Seal(const std::string& dataset_id, const dp::Schema& schema);
+  // the same. `owner` is the principal who created the dataset.
+  absl::StatusOr<SealedContent> Seal(const std::string& dataset_id, const dp::Schema& schema,
+                                     std::string_view owner);
 
   // The same for a public dataset, whose records are stored where only LoadPublic() reads them, so that
   // records sealed as private can never be read as public. FAILED_PRECONDITION when the dataset is sealed as
   // private.
-  absl::StatusOr<SealedContent> SealPublic(const std::string& dataset_id, const dp::Schema& schema);
+  absl::StatusOr<SealedContent> SealPublic(const std::string& dataset_id, const dp::Schema& schema,
+                                           std::string_view owner);
 
   // The same for one part of a dataset. Records of a unit in parts that were sealed earlier count towards its
   // bound; for persons and groups their numbers are therefore stored for each part, by keyed hashes of the
   // ids.
   absl::StatusOr<SealedContent> SealPart(const std::string& part_id, const PartIds& whole,
-                                         const dp::Schema& schema);
+                                         const dp::Schema& schema, std::string_view owner);
 
   // Reads a sealed table from the disk and verifies it: as long as it is large. For the owner's seal and a
   // loader in the background, never for a request that is not charged. NOT_FOUND when the dataset is not
-  // sealed; DATA_LOSS when its content does not have this hash; RESOURCE_EXHAUSTED when there is no memory;
-  // CANCELLED soon after `stop` is requested.
+  // sealed; DATA_LOSS when its content does not have this hash, in the format that the hash is in;
+  // RESOURCE_EXHAUSTED when there is no memory; CANCELLED soon after `stop` is requested.
   absl::StatusOr<LoadedTable> Load(const SealedId& id, const std::stop_token& stop = {}) const;
 
   ReadyTables& ready() { return ready_; }
@@ -106,12 +113,14 @@ class DatasetStore {
 
  private:
   DatasetStore(std::filesystem::path data_dir, KeyedHash keyed_hash);
-  std::string ContentHash(std::string_view snapshot_digest) const;
+  std::string ContentHash(std::string_view snapshot_digest, std::string_view owner) const;
+  std::string FirstFormatHash(std::string_view snapshot_digest) const;
+  bool HasContent(std::string_view snapshot_digest, const std::string& content_hash) const;
   // The numbers of records that units have in the sealed parts other than `part_id`.
   absl::StatusOr<ByUnit<uint32_t>> CountElsewhere(const std::string& part_id, const PartIds& whole) const;
   // `elsewhere` is null except for a part whose units are stored.
   absl::StatusOr<SealedContent> SealInto(const std::filesystem::path& snapshot, const dp::Schema& schema,
-                                         const ByUnit<uint32_t>* elsewhere);
+                                         std::string_view owner, const ByUnit<uint32_t>* elsewhere);
 
   const std::filesystem::path data_dir_;
   const KeyedHash keyed_hash_;

@@ -40,7 +40,7 @@ TEST(DatasetStore, SealsImportsInTheirOrder) {
   ASSERT_TRUE(Import(*store, SexAge(), "z", "sex,age\nM,10\n").ok());
   ASSERT_TRUE(Import(*store, SexAge(), "a", "age,sex\n20,F\n").ok());
   ASSERT_TRUE(Import(*store, SexAge(), "m", "sex,age\n").ok());
-  const SealedContent sealed = store->Seal("people", SexAge()).value();
+  const SealedContent sealed = store->Seal("people", SexAge(), "olga").value();
   EXPECT_EQ(sealed.records, 2);
   EXPECT_EQ(sealed.records_dropped, 0);
   EXPECT_EQ(RowsOf(*store->Load({"people", sealed.content_hash}).value().table), (CodeRows{{1, 1}, {0, 2}}));
@@ -50,8 +50,8 @@ TEST(DatasetStore, APublicDatasetIsReadAsAPublicTable) {
   const ScratchFolder folder;
   const auto store = OpenStore(folder);
   ASSERT_TRUE(Import(*store, SexAge(), "r1", kCsv).ok());
-  const SealedContent sealed = store->SealPublic("people", SexAge()).value();
-  EXPECT_EQ(store->SealPublic("people", SexAge()).value(), sealed);
+  const SealedContent sealed = store->SealPublic("people", SexAge(), "olga").value();
+  EXPECT_EQ(store->SealPublic("people", SexAge(), "olga").value(), sealed);
   const auto table = store->LoadPublic("people", sealed.content_hash).value();
   ASSERT_EQ(table->rows(), 2);
   EXPECT_EQ(table->columns().columns[1][0], 3u);
@@ -59,14 +59,41 @@ TEST(DatasetStore, APublicDatasetIsReadAsAPublicTable) {
   EXPECT_EQ(Import(*store, SexAge(), "r2", kCsv).status().code(), absl::StatusCode::kFailedPrecondition);
 }
 
+TEST(DatasetStore, TheHashesOfTwoOwnersNeverCompareEqual) {
+  const ScratchFolder folder;
+  const auto store = OpenStore(folder);
+  ASSERT_TRUE(Import(*store, SexAge(), "r1", "sex,age\nM,15\n").ok());
+  const SealedContent own = store->Seal("people", SexAge(), "olga").value();
+  const SealedContent of_another = store->Seal("people", SexAge(), "alice").value();
+  EXPECT_NE(own.content_hash, of_another.content_hash);
+  EXPECT_EQ(own.content_hash, store->Seal("people", SexAge(), "olga")->content_hash);
+  const SealedContent empty = store->Seal("empty", SexAge(), "olga").value();
+  EXPECT_NE(empty.content_hash, store->Seal("empty", SexAge(), "alice")->content_hash);
+}
+
+TEST(DatasetStore, LoadsByHashesOfBothFormats) {
+  const ScratchFolder folder;
+  const auto store = OpenStore(folder);
+  ASSERT_TRUE(Import(*store, SexAge(), "r1", "sex,age\nM,15\n").ok());
+  const SealedContent sealed = store->Seal("people", SexAge(), "olga").value();
+  EXPECT_EQ(sealed.first_format_hash.size(), Sha256("").size());
+  EXPECT_TRUE(store->Load({"people", sealed.content_hash}).ok());
+  EXPECT_TRUE(store->Load({"people", sealed.first_format_hash}).ok());
+  std::string damaged = sealed.content_hash;
+  damaged[damaged.find("olga")] = 'O';
+  for (const std::string& other : {damaged, sealed.content_hash + '\0', std::string(), std::string(32, 'x')})
+    EXPECT_EQ(store->Load({"people", other}).status().code(), absl::StatusCode::kDataLoss);
+}
+
 TEST(DatasetStore, WhatWasSealedAsPrivateIsNeverReadAsPublicNorTheOtherWayRound) {
   const ScratchFolder folder;
   const auto store = OpenStore(folder);
   ASSERT_TRUE(Import(*store, SexAge(), "r1", kCsv).ok());
-  const SealedContent sealed = store->Seal("people", SexAge()).value();
+  const SealedContent sealed = store->Seal("people", SexAge(), "olga").value();
   EXPECT_EQ(store->LoadPublic("people", sealed.content_hash).status().code(), absl::StatusCode::kNotFound);
-  EXPECT_EQ(store->SealPublic("people", SexAge()).status().code(), absl::StatusCode::kFailedPrecondition);
-  const SealedContent open = store->SealPublic("open", SexAge()).value();
+  EXPECT_EQ(store->SealPublic("people", SexAge(), "olga").status().code(),
+            absl::StatusCode::kFailedPrecondition);
+  const SealedContent open = store->SealPublic("open", SexAge(), "olga").value();
   EXPECT_EQ(store->Load({"open", open.content_hash}).status().code(), absl::StatusCode::kNotFound);
 }
 
@@ -84,7 +111,9 @@ class TwoParts {
     const auto import = store_.BeginImport(part, schema_, "r1", {.only = rows}).value();
     ASSERT_TRUE(Push(*import, csv).ok());
   }
-  SealedContent Seal(const std::string& part) { return store_.SealPart(part, Whole(), schema_).value(); }
+  SealedContent Seal(const std::string& part) {
+    return store_.SealPart(part, Whole(), schema_, "olga").value();
+  }
   static PartIds Whole() {
     return {.dataset_id = "people", .list = [] { return std::vector<std::string>{"first", "second"}; }};
   }
@@ -142,8 +171,8 @@ TEST(DatasetStoreCanary, PartsThatKnowNothingOfEachOtherKeepTooMany) {
   TwoParts parts(*store);
   parts.Import("first", kFirstCsv);
   parts.Import("second", kSecondCsv);
-  EXPECT_EQ(store->Seal("first", parts.schema())->records, 4);
-  EXPECT_EQ(store->Seal("second", parts.schema())->records, 6);
+  EXPECT_EQ(store->Seal("first", parts.schema(), "olga")->records, 4);
+  EXPECT_EQ(store->Seal("second", parts.schema(), "olga")->records, 6);
 }
 
 TEST(DatasetStore, APartWhoseUnitsAreLostOrDamagedIsNotBuiltUpon) {
@@ -159,10 +188,11 @@ TEST(DatasetStore, APartWhoseUnitsAreLostOrDamagedIsNotBuiltUpon) {
   Overwrite(folder / "first" / "units", units);
   EXPECT_EQ(store->Load(first).status().code(), absl::StatusCode::kDataLoss);
   const PartIds whole = TwoParts::Whole();
-  EXPECT_EQ(store->SealPart("second", whole, parts.schema()).status().code(), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(store->SealPart("second", whole, parts.schema(), "olga").status().code(),
+            absl::StatusCode::kDataLoss);
   std::filesystem::remove(folder / "first" / "units");
   EXPECT_FALSE(store->Load(first).ok()) << "before a request is charged, not when its parts are joined";
-  EXPECT_FALSE(store->SealPart("second", whole, parts.schema()).ok());
+  EXPECT_FALSE(store->SealPart("second", whole, parts.schema(), "olga").ok());
 }
 
 TEST(DatasetStore, SealingAgainReturnsTheSameAlsoAfterARestart) {
@@ -171,11 +201,11 @@ TEST(DatasetStore, SealingAgainReturnsTheSameAlsoAfterARestart) {
   {
     const auto store = OpenStore(folder);
     ASSERT_TRUE(Import(*store, SexAge(), "r1", kCsv).ok());
-    sealed = store->Seal("people", SexAge()).value();
-    EXPECT_EQ(store->Seal("people", SexAge()).value(), sealed);
+    sealed = store->Seal("people", SexAge(), "olga").value();
+    EXPECT_EQ(store->Seal("people", SexAge(), "olga").value(), sealed);
   }
   const auto store = OpenStore(folder);
-  EXPECT_EQ(store->Seal("people", SexAge()).value(), sealed);
+  EXPECT_EQ(store->Seal("people", SexAge(), "olga").value(), sealed);
   EXPECT_EQ(store->Load({"people", sealed.content_hash}).value().table->rows(), 2);
 }
 
@@ -183,7 +213,7 @@ TEST(DatasetStore, ADatasetWithoutRecordsIsALegalTable) {
   const ScratchFolder folder;
   const auto store = OpenStore(folder);
   const dp::Schema schema = SexAge(dp::PersonUnit{"pid", 2});
-  const SealedContent sealed = store->Seal("people", schema).value();
+  const SealedContent sealed = store->Seal("people", schema, "olga").value();
   EXPECT_EQ(sealed.records, 0);
   const dp::SealedTableHandle table = store->Load({"people", sealed.content_hash}).value().table;
   EXPECT_EQ(table->rows(), 0);
@@ -196,7 +226,7 @@ TEST(DatasetStore, KeepsTheFirstRecordsOfEachPersonAcrossImports) {
   const dp::Schema schema = SexAge(dp::PersonUnit{"pid", 2});
   ASSERT_TRUE(Import(*store, schema, "r1", "pid,sex,age\np1,M,10\np2,F,20\np1,M,30\np1,M,40\n").ok());
   ASSERT_TRUE(Import(*store, schema, "r2", "sex,age,pid\nF,50,p2\nM,60,p1\nF,70,p3\nF,80,p2\n").ok());
-  const SealedContent sealed = store->Seal("people", schema).value();
+  const SealedContent sealed = store->Seal("people", schema, "olga").value();
   EXPECT_EQ(sealed.records, 5);
   EXPECT_EQ(sealed.records_dropped, 3);
   const dp::SealedTableHandle table = store->Load({"people", sealed.content_hash}).value().table;
@@ -230,7 +260,7 @@ TEST(DatasetStore, NobodyOwnsMoreRecordsThanTheBound) {
       }
       ASSERT_TRUE(Import(*store, schema, "r" + std::to_string(import), csv).ok());
     }
-    const SealedContent sealed = store->Seal("people", schema).value();
+    const SealedContent sealed = store->Seal("people", schema, "olga").value();
     ASSERT_EQ(sealed.records_dropped, dropped);
     const dp::SealedTableHandle table = store->Load({"people", sealed.content_hash}).value().table;
     ASSERT_EQ(RowsOf(*table), expected);
@@ -248,7 +278,7 @@ TEST(DatasetStore, TheContentHashIsKeyedAndTellsContentsApart) {
                          return Sha256(key + std::string(bytes));
                        }).value();
     EXPECT_TRUE(Import(*store, SexAge(), "r1", csv).ok());
-    return store->Seal("people", SexAge()).value().content_hash;
+    return store->Seal("people", SexAge(), "olga").value().content_hash;
   };
   EXPECT_EQ(hash_of(kCsv, "k"), hash_of(kCsv, "k"));
   EXPECT_NE(hash_of(kCsv, "k"), hash_of(kCsv, "other key"));
@@ -260,7 +290,7 @@ TEST(DatasetStore, LoadingTellsAbsentDamagedAndExchangedApart) {
   const auto store = OpenStore(folder);
   EXPECT_EQ(store->Load({"people", "x"}).status().code(), absl::StatusCode::kNotFound);
   ASSERT_TRUE(Import(*store, SexAge(), "r1", kCsv).ok());
-  const std::string hash = store->Seal("people", SexAge()).value().content_hash;
+  const std::string hash = store->Seal("people", SexAge(), "olga").value().content_hash;
   EXPECT_EQ(store->Load({"people", std::string(32, 'x')}).status().code(), absl::StatusCode::kDataLoss);
   ASSERT_TRUE(store->Load({"people", hash}).ok());
 
@@ -268,7 +298,7 @@ TEST(DatasetStore, LoadingTellsAbsentDamagedAndExchangedApart) {
   const ScratchFolder elsewhere;
   const auto other = OpenStore(elsewhere);
   ASSERT_TRUE(Import(*other, SexAge(), "r1", "sex,age\nF,1\n").ok());
-  ASSERT_TRUE(other->Seal("people", SexAge()).ok());
+  ASSERT_TRUE(other->Seal("people", SexAge(), "olga").ok());
   const auto snapshot = folder / "people/snapshot";
   const std::string original = ContentOf(snapshot);
   Overwrite(snapshot, ContentOf(elsewhere / "people/snapshot"));
@@ -289,11 +319,11 @@ TEST(DatasetStore, SealingNoticesMissingAndDamagedSegments) {
   std::string damaged = original;
   damaged.back() = static_cast<char>(damaged.back() ^ 1);
   Overwrite(segment, damaged);
-  EXPECT_EQ(store->Seal("people", SexAge()).status().code(), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(store->Seal("people", SexAge(), "olga").status().code(), absl::StatusCode::kDataLoss);
   std::filesystem::remove(segment);
-  EXPECT_EQ(store->Seal("people", SexAge()).status().code(), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(store->Seal("people", SexAge(), "olga").status().code(), absl::StatusCode::kDataLoss);
   Overwrite(segment, original);
-  EXPECT_EQ(store->Seal("people", SexAge()).value().records, 2);
+  EXPECT_EQ(store->Seal("people", SexAge(), "olga").value().records, 2);
 }
 
 TEST(DatasetStore, WhatACrashLeavesIsRemovedOnOpening) {
@@ -307,7 +337,7 @@ TEST(DatasetStore, WhatACrashLeavesIsRemovedOnOpening) {
   const auto store = OpenStore(folder);
   EXPECT_THAT(FilesBelow(people), ElementsAre("manifest", "segments/r1"));
   EXPECT_EQ(Import(*store, SexAge(), "r3", kCsv).value().rows_accepted, 2);
-  EXPECT_EQ(store->Seal("people", SexAge()).value().records, 4);
+  EXPECT_EQ(store->Seal("people", SexAge(), "olga").value().records, 4);
 }
 
 TEST(DatasetStore, SegmentsThatACrashLeftBesideASnapshotAreRemoved) {
@@ -317,7 +347,7 @@ TEST(DatasetStore, SegmentsThatACrashLeftBesideASnapshotAreRemoved) {
     const auto store = OpenStore(folder);
     ASSERT_TRUE(Import(*store, SexAge(), "r1", kCsv).ok());
     segment = ContentOf(folder / "people/segments/r1");
-    ASSERT_TRUE(store->Seal("people", SexAge()).ok());
+    ASSERT_TRUE(store->Seal("people", SexAge(), "olga").ok());
   }
   Overwrite(folder / "people/segments/r1", segment);
   const auto store = OpenStore(folder);
@@ -328,7 +358,7 @@ TEST(DatasetStore, RefusesAnotherSchemaThanTheOneImportedUnder) {
   const ScratchFolder folder;
   const auto store = OpenStore(folder);
   ASSERT_TRUE(Import(*store, SexAge(), "r1", kCsv).ok());
-  EXPECT_EQ(store->Seal("people", SexAge(dp::PersonUnit{"pid", 1})).status().code(),
+  EXPECT_EQ(store->Seal("people", SexAge(dp::PersonUnit{"pid", 1}), "olga").status().code(),
             absl::StatusCode::kFailedPrecondition);
 }
 

@@ -54,7 +54,7 @@ TEST(NestedRecords, KeepTheirGroupsAcrossImportsAndRestarts) {
     const auto store = OpenStore(folder);
     ASSERT_TRUE(Import(*store, schema, "r1", "school,sex,score\nA,F,1\nB,M,2\nA,M,3\n").ok());
     ASSERT_TRUE(Import(*store, schema, "r2", "score,school,sex\n4,B,F\n5,C,F\n6, A ,F\n").ok());
-    sealed = store->Seal("people", schema).value();
+    sealed = store->Seal("people", schema, "olga").value();
   }
   const auto store = OpenStore(folder);
   const dp::SealedTableHandle table = store->Load({"people", sealed.content_hash}).value().table;
@@ -70,7 +70,7 @@ TEST(NestedRecords, OfGroupsThatAreUnitsHaveTheUnitsAsGroups) {
   const auto store = OpenStore(folder);
   const dp::Schema schema = Pupils(dp::GroupUnit{"school", 2});
   ASSERT_TRUE(Import(*store, schema, "r1", "school,sex,score\nA,F,1\nB,M,2\nA,M,3\nA,M,4\n").ok());
-  const SealedContent sealed = store->Seal("people", schema).value();
+  const SealedContent sealed = store->Seal("people", schema, "olga").value();
   const dp::SealedTableHandle table = store->Load({"people", sealed.content_hash}).value().table;
   EXPECT_THAT(GroupsOf(*table), ElementsAre(0, 1, 0));
   EXPECT_EQ(table->groups(), 2);
@@ -87,7 +87,7 @@ TEST(NestedRecords, AResponseBeyondItsBoundsCountsAsTheNearestBinAndIsReported) 
   EXPECT_EQ(report.rows_accepted, 3);
   EXPECT_EQ(report.rows_rejected, 1);
   EXPECT_EQ(report.responses_clamped, 2) << "that of a rejected row does not count";
-  const SealedContent sealed = store->Seal("people", schema).value();
+  const SealedContent sealed = store->Seal("people", schema, "olga").value();
   EXPECT_EQ(RowsOf(*store->Load({"people", sealed.content_hash}).value().table),
             (CodeRows{{0, 0}, {1, 19}, {0, 19}}));
   EXPECT_EQ(Import(*store, schema, "r1", "school,sex,score\nA,F,-3\nA,M,10\nB,F,99.5\nB,X,11\n").value(),
@@ -130,7 +130,7 @@ TEST(NestedRecords, IdsOfGroupsAreNowhereOnDiskOnceSealed) {
     EXPECT_THAT(ContentOf(folder / name), Not(HasSubstr("Columba"))) << name;
   }
   EXPECT_THAT(ContentOf(folder / "people/segments/r1"), HasSubstr(key)) << "the twin that must be found";
-  ASSERT_TRUE(store->Seal("people", schema).ok());
+  ASSERT_TRUE(store->Seal("people", schema, "olga").ok());
   for (const std::string& name : FilesBelow(folder.path())) {
     EXPECT_THAT(ContentOf(folder / name), Not(HasSubstr(key))) << name;
   }
@@ -150,7 +150,7 @@ TEST(NestedRecords, AnImportThatBreaksTheBoundOfAGroupIsRefusedAndLeavesNothing)
   EXPECT_EQ(FilesBelow(folder.path()), before);
   ASSERT_TRUE(Import(*store, schema, "r2", "school,sex,score\nB,F,1\nA,F,1\n").ok())
       << "as many as it may have";
-  EXPECT_EQ(store->Seal("people", schema).value().records, 5);
+  EXPECT_EQ(store->Seal("people", schema, "olga").value().records, 5);
 }
 
 // The records by which the tables of two files differ.
@@ -160,7 +160,7 @@ size_t RecordsApart(const dp::Schema& schema, std::string_view one, std::string_
     const ScratchFolder folder;
     const auto store = OpenStore(folder);
     EXPECT_TRUE(Import(*store, schema, "r1", csv).ok());
-    const std::string hash = store->Seal("people", schema).value().content_hash;
+    const std::string hash = store->Seal("people", schema, "olga").value().content_hash;
     const CodeRows rows = RowsOf(*store->Load({"people", hash}).value().table);
     tables.emplace_back(rows.begin(), rows.end());
   }
@@ -188,7 +188,7 @@ TEST(NestedRecords, AreNoPartsOfAnotherTable) {
   const dp::Schema schema = Pupils(dp::RecordUnit{});
   std::vector<SealedId> ids;
   for (const std::string id : {"first", "second"})
-    ids.push_back({id, store->Seal(id, schema).value().content_hash});
+    ids.push_back({id, store->Seal(id, schema, "olga").value().content_hash});
   EXPECT_FALSE(Open(*store, ids).ok()) << "their groups would be taken for one another, or be lost";
 }
 

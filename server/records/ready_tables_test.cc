@@ -30,7 +30,7 @@ class ReadyTablesTest : public ::testing::Test {
   SealedId Sealed(const std::string& id, std::string_view csv = kTwoPeople) {
     const auto import = store_->BeginImport(id, SexAge(), "r1", {}).value();
     EXPECT_TRUE(Push(*import, csv).ok());
-    return {id, store_->Seal(id, SexAge()).value().content_hash};
+    return {id, store_->Seal(id, SexAge(), "olga").value().content_hash};
   }
 
   ReadyTables& ready() { return store_->ready(); }

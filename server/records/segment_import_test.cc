@@ -35,7 +35,7 @@ constexpr char kCsv[] = "sex,age\r\n\"M\",35\r\nF,\"7\"\r\nx,200\r\nM,99\r\n";
 const CodeRows kRows = {{1, 3}, {0, 0}, {1, 9}};
 
 CodeRows SealedRows(DatasetStore& store, const dp::Schema& schema) {
-  const SealedContent sealed = store.Seal("people", schema).value();
+  const SealedContent sealed = store.Seal("people", schema, "olga").value();
   return RowsOf(*store.Load({"people", sealed.content_hash}).value().table);
 }
 
@@ -98,7 +98,7 @@ TEST(RecordImport, AnImportThatIsGivenUpLeavesNothing) {
     EXPECT_THAT(FilesBelow(folder.path()), ElementsAre(HasSubstr(".making")));
   }
   EXPECT_THAT(FilesBelow(folder.path()), IsEmpty());
-  EXPECT_EQ(store->Seal("people", SexAge()).value().records, 0);
+  EXPECT_EQ(store->Seal("people", SexAge(), "olga").value().records, 0);
 }
 
 // While it lives, files cannot grow beyond a few bytes, as on a full disk.
@@ -133,7 +133,7 @@ TEST(RecordImport, AFullDiskLeavesNothingAndTheSameRequestSucceedsLater) {
   EXPECT_EQ(Import(*store, SexAge(), "r1", kCsv).value().rows_accepted, 3);
   {
     const FullDisk full(50);
-    EXPECT_EQ(store->Seal("people", SexAge()).status().code(), absl::StatusCode::kUnavailable);
+    EXPECT_EQ(store->Seal("people", SexAge(), "olga").status().code(), absl::StatusCode::kUnavailable);
   }
   EXPECT_THAT(FilesBelow(folder.path()), ElementsAre("people/manifest", "people/segments/r1"));
   EXPECT_EQ(SealedRows(*store, SexAge()), kRows);
@@ -186,7 +186,7 @@ TEST(RecordImport, ASealedDatasetTakesNoMore) {
   const auto store = OpenStore(folder);
   const auto late = store->BeginImport("people", SexAge(), "late", {}).value();
   ASSERT_TRUE(Import(*store, SexAge(), "r1", kCsv).ok());
-  ASSERT_TRUE(store->Seal("people", SexAge()).ok());
+  ASSERT_TRUE(store->Seal("people", SexAge(), "olga").ok());
   EXPECT_EQ(Push(*late, kCsv).status().code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_EQ(Import(*store, SexAge(), "r2", kCsv).status().code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_THAT(FilesBelow(folder.path()), ElementsAre("people/manifest", "people/snapshot"));
@@ -201,7 +201,7 @@ TEST(RecordImport, ParallelImportsAllCount) {
         [&store, i] { EXPECT_TRUE(Import(*store, SexAge(), "r" + std::to_string(i), kCsv).ok()); });
   }
   for (std::thread& thread : threads) thread.join();
-  EXPECT_EQ(store->Seal("people", SexAge()).value().records, 24);
+  EXPECT_EQ(store->Seal("people", SexAge(), "olga").value().records, 24);
 }
 
 TEST(RecordImport, IdsThatAreNoFileNamesAreRefused) {
@@ -211,7 +211,7 @@ TEST(RecordImport, IdsThatAreNoFileNamesAreRefused) {
                                 std::string("a\0b", 3), std::string(129, 'a')}) {
     EXPECT_EQ(FieldViolationOf(store->BeginImport(id, SexAge(), "r1", {}).status())->field, "dataset");
     EXPECT_EQ(FieldViolationOf(store->BeginImport("people", SexAge(), id, {}).status())->field, "request_id");
-    EXPECT_EQ(FieldViolationOf(store->Seal(id, SexAge()).status())->field, "dataset");
+    EXPECT_EQ(FieldViolationOf(store->Seal(id, SexAge(), "olga").status())->field, "dataset");
     EXPECT_EQ(FieldViolationOf(store->Load({id, ""}).status())->field, "dataset");
   }
   EXPECT_THAT(FilesBelow(folder.path()), IsEmpty());
@@ -227,7 +227,7 @@ TEST(RecordImport, IdsOfPersonsAreNowhereOnDisk) {
   }
   const std::string key = testing::HashUnderTestKey("curator unit id:people:Nancy-Pelham-77").substr(0, 16);
   EXPECT_THAT(ContentOf(folder / "people/segments/r1"), HasSubstr(key)) << "the twin that must be found";
-  ASSERT_TRUE(store->Seal("people", schema).ok());
+  ASSERT_TRUE(store->Seal("people", schema, "olga").ok());
   for (const std::string& name : FilesBelow(folder.path())) {
     EXPECT_THAT(ContentOf(folder / name), Not(HasSubstr(key))) << "sealed, not even its keyed hash: " << name;
   }

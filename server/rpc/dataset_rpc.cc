@@ -127,8 +127,12 @@ absl::Status SealDataset(service::Services& services, const Call& call, const v1
                          v1::SealDatasetResponse& response) {
   RETURN_IF_ERROR(RequestId::Parse(request.request_id()).status());
   ASSIGN_OR_RETURN(const service::Sealed sealed,
-                   service::SealDataset(services.ledger, services.store, call.principal(),
-                                        DatasetName(request.dataset()), request.part(), IntentOf(request)));
+                   service::SealDataset(services.ledger, services.store,
+                                        {.principal = call.principal(),
+                                         .dataset = DatasetName(request.dataset()),
+                                         .part = request.part(),
+                                         .accept_equal_content = request.accept_equal_content()},
+                                        IntentOf(request)));
   *response.mutable_dataset() = ToProto(sealed.dataset, call.principal());
   response.set_records(sealed.records);
   response.set_records_dropped(sealed.records_dropped);

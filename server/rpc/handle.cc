@@ -1,8 +1,8 @@
 #include "rpc/handle.h"
 
 #include <exception>
-#include <new>
 #include <memory>
+#include <new>
 #include <optional>
 #include <string>
 #include <vector>

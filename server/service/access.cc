@@ -8,6 +8,7 @@
 #include "base/status_macros.h"
 #include "base/text.h"
 #include "codec/schema_codec.h"
+#include "ledger/history/entry_payload.h"
 
 namespace curator::service {
 namespace {
@@ -138,6 +139,7 @@ absl::Status CheckMayApprove(const ledger::Account& account, const ledger::Limit
 }
 
 bool MayReadEntry(const ledger::Dataset& dataset, const ledger::Entry& entry, const Principal& principal) {
+  if (entry.kind == ledger::kEqualContent) return false;
   const bool is_own_charge = !entry.charge_id.empty() && entry.actor == principal.name();
   return is_own_charge || dataset.owner == principal.name();
 }

@@ -73,7 +73,8 @@ bool MaySeeAccount(const ledger::Dataset& dataset, const ledger::Account& accoun
 absl::Status CheckMayApprove(const ledger::Account& account, const ledger::LimitProposal& proposal,
                              const Principal& principal);
 
-// The owner reads the content of all entries of the history, a grantee that of their own charges.
+// The owner reads the content of all entries of the history, a grantee that of their own charges. No
+// principal reads EQUAL_CONTENT: it names a dataset that may be another's.
 bool MayReadEntry(const ledger::Dataset& dataset, const ledger::Entry& entry, const Principal& principal);
 
 // The charge for the principal who made it; NOT_FOUND ("there is no NOUN of yours ...") for all others.

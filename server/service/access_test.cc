@@ -2,6 +2,8 @@
 #include "service/access.h"
 
 #include "codec/schema_codec.h"
+#include "ledger/history/entry_payload.h"
+#include "service/accounts/budgets.h"
 #include "service/testing/fixture.h"
 
 namespace curator::service {
@@ -32,6 +34,19 @@ TEST(ViewOf, RefusesASchemaWhoseUnitsHaveMoreRecordsThanTheAccountCountsFor) {
   ledger::Dataset record = StoredPeople();
   record.max_records_per_unit = 2;
   EXPECT_EQ(ViewOf(record).status().code(), absl::StatusCode::kDataLoss);
+}
+
+// It names a dataset with the same records, which may be another's.
+TEST(MayReadEntry, NoPrincipalReadsAnOldNoteOfEqualContent) {
+  ledger::Dataset record = StoredPeople();
+  record.owner = "mallory";
+  ledger::Entry entry{.kind = ledger::kGranted, .payload = ledger::EncodeNote("ana"), .actor = "mallory"};
+  EXPECT_TRUE(MayReadEntry(record, entry, TestPrincipal("mallory")));
+  EXPECT_EQ(Summary(entry), "ana");
+  entry.kind = ledger::kEqualContent;
+  entry.payload = ledger::EncodeNote("clinic");
+  EXPECT_FALSE(MayReadEntry(record, entry, TestPrincipal("mallory")));
+  EXPECT_EQ(Summary(entry), "");
 }
 
 }  // namespace

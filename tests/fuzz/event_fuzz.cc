@@ -34,6 +34,7 @@ void CheckCosts(const dp::Event& event, std::string_view bytes) {
 
 std::vector<std::string> Seeds() {
   dp::testing::RandomEvents random(3);
+  random.LeaveOutParallelParts();
   std::vector<std::string> seeds;
   for (int i = 0; i < 120; ++i) {
     const dp::Event event = random.Tree(1 + i % 4, [&] { return random.Mechanism(); });

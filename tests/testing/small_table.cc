@@ -55,6 +55,7 @@ void MakeSealed(const Client& owner, const v1::CreateDatasetRequest& dataset, co
   ASSERT_TRUE(imported.ok()) << imported.status();
   v1::SealDatasetRequest seal;
   seal.set_dataset(dataset.name());
+  seal.set_accept_equal_content(true);
   const absl::StatusOr<v1::SealDatasetResponse> sealed = owner.SealDataset(seal);
   ASSERT_TRUE(sealed.ok()) << sealed.status();
 }

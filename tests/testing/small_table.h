@@ -18,7 +18,8 @@ std::string SmallCsv(int rows);
 v1::CreateDatasetRequest NewDataset(const std::string& name, v1::Rule rule, const std::string& epsilon,
                                     const std::string& delta = "");
 
-// Creates, imports and seals. Fails the test when one of them fails.
+// Creates, imports and seals, also records that another dataset of the owner holds. Fails the test when one
+// of them fails.
 void MakeSealed(const Client& owner, const v1::CreateDatasetRequest& dataset, const std::string& csv);
 
 // "census" over a domain so large that LongSynthesis() of it lasts for seconds, and records for it.

@@ -52,6 +52,7 @@ struct ImportRecords {
 struct SealDataset {
   std::string dataset;
   std::string part;  // of a partitioned dataset
+  bool accept_equal_content = false;
   std::string request_id;
 };
 
@@ -173,6 +174,7 @@ absl::Status Run(Session& session, const SealDataset& command) {
   RETURN_IF_ERROR(session.SetRequestId(request, command.request_id));
   request.set_dataset(command.dataset);
   request.set_part(command.part);
+  request.set_accept_equal_content(command.accept_equal_content);
   ASSIGN_OR_RETURN(const v1::SealDatasetResponse sealed, session.client.SealDataset(std::move(request)));
 
   Document document;
@@ -367,6 +369,8 @@ void AddSealDataset(CLI::App& group, Chosen& chosen) {
                  "curator dataset seal census");
   command->add_option("NAME", options->dataset, "The dataset")->required();
   AddPartName(command, options->part);
+  command->add_flag("--accept-equal-content", options->accept_equal_content,
+                    "Seal records that another of your datasets holds under another budget");
   AddRequestId(command, options->request_id);
   Choose(command, options, chosen);
 }

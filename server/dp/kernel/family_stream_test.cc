@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
 
 #include "dp/data/testing/seal_rows.h"
@@ -168,6 +169,37 @@ TEST(SelectWorstCandidates, StopsBetweenFamiliesWhenTheStreamSaysSo) {
   seeded::SeededBits bits(6);
   Kernel kernel = KernelFor(1, bits);
   EXPECT_EQ(kernel.SelectWorstCandidates(Stopping(), 1, kTwo).status().code(), absl::StatusCode::kCancelled);
+}
+
+// A stream whose families are not the candidates that it stated, from which the range was computed.
+class Lying : public Listed {
+ public:
+  explicit Lying(std::function<void(CandidateFamily&)> change)
+      : Listed(Families()), change_(std::move(change)) {}
+  absl::StatusOr<CandidateFamily> Family(size_t index) const override {
+    absl::StatusOr<CandidateFamily> family = Listed::Family(index);
+    if (index == 2) change_(*family);
+    return family;
+  }
+
+ private:
+  std::function<void(CandidateFamily&)> change_;
+};
+
+TEST(SelectWorstCandidatesCanary, AFamilyThatIsNotTheOneStatedIsCaught) {
+  const QueryGroup heavy{{1}, std::vector<LinearQuery>{{{{0, 1000}}}, {{{1, 1000}}}}};
+  const std::vector<std::function<void(CandidateFamily&)>> lies = {
+      [&heavy](CandidateFamily& family) { family.group = heavy; },
+      [](CandidateFamily& family) { family.penalty = -5; },
+      [](CandidateFamily& family) { family.excluded = {1}; },
+      [](CandidateFamily& family) {
+        family = {{{0, 1}, EveryCell{}}, {1, 0, 2, 0, 2, 1}, 0, {}, 1};
+      }};
+  for (const auto& lie : lies) {
+    seeded::SeededBits bits(7);
+    Kernel kernel = KernelFor(1, bits);
+    EXPECT_EQ(kernel.SelectWorstCandidates(Lying(lie), 1, kTwo).status().code(), absl::StatusCode::kInternal);
+  }
 }
 
 }  // namespace

@@ -66,6 +66,19 @@ CandidateFamily Without(const Chosen& chosen, size_t index, CandidateFamily fami
   return family;
 }
 
+// The family with its estimate. Its other facts must be those that Candidates() states, from which the range
+// of the selection was computed: both come from the caller.
+absl::StatusOr<CandidateFamily> FamilyAsStated(const FamilyStream& stream, size_t index) {
+  ASSIGN_OR_RETURN(CandidateFamily family, stream.Family(index));
+  std::vector<double> estimate = std::exchange(family.estimate, {});
+  CandidateFamily stated = stream.Candidates(index);
+  stated.estimate.clear();
+  if (family != stated)
+    return absl::InternalError("a stream's family has other candidates than those that it stated");
+  family.estimate = std::move(estimate);
+  return family;
+}
+
 }  // namespace
 
 Kernel::Kernel(SealedTableHandle table, Domain domain, UnitBound unit, Meter meter, BitSource& bits)
@@ -270,7 +283,7 @@ absl::StatusOr<std::vector<FamilyChoice>> Kernel::SelectWorstCandidates(const Fa
 
   Chosen chosen;
   const auto scores_of = [&](size_t index) -> absl::StatusOr<std::vector<int64_t>> {
-    ASSIGN_OR_RETURN(CandidateFamily family, stream.Family(index));
+    ASSIGN_OR_RETURN(CandidateFamily family, FamilyAsStated(stream, index));
     family = Without(chosen, index, std::move(family));
     ASSIGN_OR_RETURN(const LatticeEstimate estimate, RoundFamily(domain_, family));
     ASSIGN_OR_RETURN(const auto counts,

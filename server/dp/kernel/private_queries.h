@@ -89,8 +89,8 @@ class FamilyStream {
   // A family without its estimate.
   virtual CandidateFamily Candidates(size_t index) const = 0;
 
-  // The same with its estimate. Errors end the selection; except for CANCELLED they must not depend on the
-  // number of calls.
+  // The same with its estimate; a selection fails with INTERNAL when anything else differs. Errors end the
+  // selection; except for CANCELLED they must not depend on the number of calls.
   virtual absl::StatusOr<CandidateFamily> Family(size_t index) const = 0;
 };
 

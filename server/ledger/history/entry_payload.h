@@ -22,6 +22,7 @@ namespace curator::ledger {
 // The kinds of entries.
 inline constexpr char kDatasetCreated[] = "DATASET_CREATED";
 inline constexpr char kSealed[] = "SEALED";
+// Of histories that earlier versions wrote: it verifies, but is shown without its note (service/access.h).
 inline constexpr char kEqualContent[] = "EQUAL_CONTENT";
 inline constexpr char kArchived[] = "ARCHIVED";
 inline constexpr char kGranted[] = "GRANTED";

@@ -202,6 +202,12 @@ TEST(Recount, AStartMayNotCostMoreThanWasReserved) {
   EXPECT_THAT(history.Finish().findings(), ElementsAre(HasSubstr("more than was reserved")));
 }
 
+TEST(Recount, NotesOfEqualContentThatEarlierVersionsWroteAreSound) {
+  History history;
+  history.Write(kEqualContent, "", EncodeNote("clinic"));
+  EXPECT_THAT(history.Finish().findings(), ElementsAre());
+}
+
 TEST(Recount, UnknownThingsAreFound) {
   History history;
   history.Change(kCommitted, "never made");

@@ -48,19 +48,13 @@ void AppendNote(WriteSet& change, std::string_view dataset_id, const char* kind,
 
 namespace {
 
-// Notes each dataset of another lineage that has the same content, whole or in one of its parts.
-absl::Status NoteEqualContent(WriteSet& change, const LockedDataset& dataset, std::string_view content_hash,
-                              std::string_view actor) {
-  ASSIGN_OR_RETURN(
-      const std::vector<Row> twins,
-      change.transaction().Execute("SELECT d.name FROM datasets d WHERE d.lineage_id <> $2 AND d.id IN "
-                                   "(SELECT dataset_id FROM dataset_versions WHERE content_hash = $1 "
-                                   "UNION SELECT dataset_id FROM dataset_parts WHERE content_hash = $1) "
-                                   "ORDER BY d.name",
-                                   {Bytes{std::string(content_hash)}, dataset.lineage_id}));
-  for (const Row& twin : twins) AppendNote(change, dataset.id, kEqualContent, twin.Text(0), actor);
-  return absl::OkStatus();
-}
+// The content of the datasets of one owner. It is compared by the caller, not here: no search by content may
+// find, or take the time to find, what another principal owns.
+constexpr char kSelectContentOfOwner[] =
+    "SELECT d.id, v.content_hash, d.name FROM datasets d JOIN dataset_versions v ON v.dataset_id = d.id "
+    "WHERE d.owner = $1 "
+    "UNION ALL SELECT d.id, p.content_hash, d.name FROM datasets d JOIN dataset_parts p "
+    "ON p.dataset_id = d.id WHERE d.owner = $1 AND p.content_hash IS NOT NULL ORDER BY 3";
 
 // ---- Parts
 
@@ -108,7 +102,7 @@ absl::Status WriteSeal(WriteSet& change, const LockedDataset& dataset, const Par
                  .payload = EncodePayload(
                      PartSealed{part.number, version, ContentCommitment(dataset.id, content_hash)}),
                  .actor = std::string(actor)});
-  return NoteEqualContent(change, dataset, content_hash, actor);
+  return absl::OkStatus();
 }
 
 // Writes the part with its bins and its account, and appends its entry. The dataset's chain is locked.
@@ -264,7 +258,7 @@ absl::Status WriteSeal(WriteSet& change, const LockedDataset& dataset, std::stri
        .kind = kSealed,
        .payload = EncodePayload(DatasetSealed{kFirstVersion, ContentCommitment(dataset.id, content_hash)}),
        .actor = std::string(actor)});
-  return NoteEqualContent(change, dataset, content_hash, actor);
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -314,6 +308,26 @@ absl::StatusOr<std::vector<Dataset>> SqlLedger::ListDatasets() {
     return absl::OkStatus();
   }));
   return datasets;
+}
+
+absl::StatusOr<std::vector<Dataset>> SqlLedger::FindContent(const Principal& owner,
+                                                            const std::vector<std::string>& content_hashes) {
+  std::vector<Dataset> found;
+  RETURN_IF_ERROR(Read([&](Transaction& transaction) -> absl::Status {
+    found.clear();
+    ASSIGN_OR_RETURN(const std::vector<Row> sealed,
+                     transaction.Execute(kSelectContentOfOwner, {owner.name()}));
+    std::string last;
+    for (const Row& row : sealed) {
+      const std::string id = row.Text(0);
+      if (id == last || std::ranges::find(content_hashes, row.Blob(1)) == content_hashes.end()) continue;
+      ASSIGN_OR_RETURN(Dataset dataset, ReadDataset(transaction, id));
+      found.push_back(std::move(dataset));
+      last = id;
+    }
+    return absl::OkStatus();
+  }));
+  return found;
 }
 
 absl::StatusOr<Dataset> SqlLedger::SealDataset(std::string_view dataset_id, std::string_view content_hash,

@@ -41,6 +41,8 @@ class SqlLedger final : public Ledger {
   absl::StatusOr<Dataset> CreateDataset(const DatasetSpec& spec) override;
   absl::StatusOr<Dataset> GetDataset(std::string_view name) override;
   absl::StatusOr<std::vector<Dataset>> ListDatasets() override;
+  absl::StatusOr<std::vector<Dataset>> FindContent(const Principal& owner,
+                                                   const std::vector<std::string>& content_hashes) override;
   absl::StatusOr<Dataset> SealDataset(std::string_view dataset_id, std::string_view content_hash,
                                       const Principal& actor) override;
   absl::StatusOr<Dataset> AddPart(const NewPart& part) override;

@@ -175,13 +175,17 @@ absl::StatusOr<std::vector<ledger::Entry>> ListLedgerEntries(ledger::Ledger& led
                                                              const DatasetName& dataset,
                                                              const ledger::Page& page) {
   ASSIGN_OR_RETURN(const DatasetView view, FindOwned(ledger, principal, dataset));
-  return ledger.ListEntries(view.record.id, page);
+  ASSIGN_OR_RETURN(std::vector<ledger::Entry> entries, ledger.ListEntries(view.record.id, page));
+  for (ledger::Entry& entry : entries) {
+    if (!MayReadEntry(view.record, entry, principal)) entry.payload.clear();
+  }
+  return entries;
 }
 
 std::string Summary(const ledger::Entry& entry) {
   if (entry.kind == ledger::kCharged || entry.kind == ledger::kReserved) return ChargeSummary(entry.payload);
   if (entry.kind == ledger::kGranted || entry.kind == ledger::kReleaseShared ||
-      entry.kind == ledger::kEqualContent || entry.kind == ledger::kOwnerAction) {
+      entry.kind == ledger::kOwnerAction) {
     return ledger::ParseNote(entry.payload).value_or("");
   }
   if (entry.kind == ledger::kRepaired) return RepairSummary(entry);

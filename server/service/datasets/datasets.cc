@@ -92,6 +92,7 @@ std::string UnitName(const dp::PrivacyUnit& unit) {
 }
 
 // A successor must protect the same units in the same way: what one unit can change must not grow unnoticed.
+// The unit is its kind, its bound and its id column: the visits of a patient are not patients.
 absl::Status CheckSuccessor(const DatasetView& predecessor, const NewDataset& dataset, int64_t max_records) {
   if (predecessor.record.is_public) {
     return InvalidField("successor_of", "is a public dataset: it has no budget to share");
@@ -102,9 +103,10 @@ absl::Status CheckSuccessor(const DatasetView& predecessor, const NewDataset& da
   if (predecessor.unit_bound.relation != dataset.relation) {
     return InvalidField("neighbours", "must be those of the predecessor, whose budget is shared");
   }
-  if (predecessor.record.privacy_unit != UnitName(dataset.schema.unit) ||
-      predecessor.unit_bound.max_records != max_records) {
-    return InvalidField("schema.unit", "must be that of the predecessor, whose budget is shared");
+  if (predecessor.schema.unit != dataset.schema.unit || predecessor.unit_bound.max_records != max_records) {
+    return InvalidField("schema.unit",
+                        "must be that of the predecessor, whose budget is shared: the same kind of unit, "
+                        "identified by the same column, with the same bound of records");
   }
   return absl::OkStatus();
 }
@@ -135,9 +137,10 @@ absl::StatusOr<ImportTarget> TargetOf(const DatasetView& dataset, std::string_vi
 
 absl::StatusOr<records::SealedContent> SealRecords(ledger::Ledger& ledger, records::DatasetStore& store,
                                                    const DatasetView& dataset, const ImportTarget& target) {
-  if (dataset.record.is_public) return store.SealPublic(target.stored_id, dataset.schema);
-  if (!target.rows) return store.Seal(target.stored_id, dataset.schema);
-  return store.SealPart(target.stored_id, StoredIdsOf(ledger, dataset.record), dataset.schema);
+  const std::string& owner = dataset.record.owner;
+  if (dataset.record.is_public) return store.SealPublic(target.stored_id, dataset.schema, owner);
+  if (!target.rows) return store.Seal(target.stored_id, dataset.schema, owner);
+  return store.SealPart(target.stored_id, StoredIdsOf(ledger, dataset.record), dataset.schema, owner);
 }
 
 // Loads the sealed table, in the owner's own call, so that the dataset is not sealed before requests on it
@@ -153,21 +156,33 @@ absl::Status MakeReady(records::DatasetStore& store, const DatasetView& dataset,
   return absl::OkStatus();
 }
 
-// Records that the owner has sealed as private cannot become public. Compares with the owner's own datasets
-// only: a refusal because of another owner's would reveal its content.
-absl::Status CheckNotPrivateElsewhere(ledger::Ledger& ledger, const ledger::Dataset& dataset,
-                                      const std::string& content_hash) {
-  ASSIGN_OR_RETURN(const std::vector<ledger::Dataset> all, ledger.ListDatasets());
-  for (const ledger::Dataset& other : all) {
-    if (other.is_public || other.owner != dataset.owner) continue;
-    const bool is_there =
-        other.content_hash == content_hash ||
-        std::ranges::find(other.parts, content_hash, &ledger::Part::content_hash) != other.parts.end();
-    if (is_there) {
+// The hash to seal in the ledger. A table that was sealed in the first format is sealed again with that one,
+// which changes nothing.
+std::string HashToSeal(const records::SealedContent& content, std::string_view sealed_before) {
+  return content.first_format_hash == sealed_before ? content.first_format_hash : content.content_hash;
+}
+
+// Records that the caller has sealed as private do not become public, and get no second budget unless the
+// caller accepts it. Only the caller's own datasets are compared: a refusal because of another's would reveal
+// its content. An empty table has no records to protect.
+absl::Status CheckNotSealedElsewhere(ledger::Ledger& ledger, const ledger::Dataset& dataset,
+                                     const records::SealedContent& content, const SealOrder& order) {
+  if (content.records == 0) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const std::vector<ledger::Dataset> equal,
+                   ledger.FindContent(order.principal, {content.content_hash, content.first_format_hash}));
+  for (const ledger::Dataset& other : equal) {
+    if (other.is_public || other.lineage_id == dataset.lineage_id) continue;
+    if (dataset.is_public) {
       return absl::FailedPreconditionError(absl::StrCat(
           "these are the records of your private dataset \"", other.name,
           "\": they cannot be made public, and public dataset \"", dataset.name, "\" stays unsealed"));
     }
+    if (order.accept_equal_content) continue;
+    return absl::FailedPreconditionError(absl::StrCat(
+        "these are the records of your dataset \"", other.name,
+        "\", which has a budget of its own: each record would be protected only by the sum of both limits. "
+        "\"",
+        dataset.name, "\" stays unsealed. Archive it, or set accept_equal_content (--accept-equal-content)"));
   }
   return absl::OkStatus();
 }
@@ -175,13 +190,14 @@ absl::Status CheckNotPrivateElsewhere(ledger::Ledger& ledger, const ledger::Data
 // A request to all parts reads them as one table. Whether that table can hold them is checked before a part
 // is sealed, not after a request is charged.
 absl::Status CheckPartsFitOneTable(ledger::Ledger& ledger, records::DatasetStore& store,
-                                   const DatasetView& dataset, const records::SealedContent& next) {
+                                   const DatasetView& dataset, std::string_view next_part,
+                                   const records::SealedContent& next) {
   int64_t records = next.records;
   for (const ledger::Part& part : dataset.record.parts) {
-    if (part.sealed_version == 0 || part.content_hash == next.content_hash) continue;
+    if (part.sealed_version == 0 || part.name == next_part) continue;
     ASSIGN_OR_RETURN(const records::SealedContent sealed,
                      store.SealPart(StoredIdOf(dataset.record, part), StoredIdsOf(ledger, dataset.record),
-                                    dataset.schema));
+                                    dataset.schema, dataset.record.owner));
     records += sealed.records;
   }
   constexpr char kTooMany[] = "the parts of a dataset hold fewer than 2^31 records together";
@@ -280,27 +296,30 @@ absl::StatusOr<std::unique_ptr<records::RecordImport>> BeginImport(ledger::Ledge
 }
 
 absl::StatusOr<Sealed> SealDataset(ledger::Ledger& ledger, records::DatasetStore& store,
-                                   const Principal& principal, const DatasetName& name, std::string_view part,
-                                   Intent intent) {
-  ASSIGN_OR_RETURN(const DatasetView dataset, FindOwned(ledger, principal, name));
-  ASSIGN_OR_RETURN(const ImportTarget target, TargetOf(dataset, part));
-  if (dataset.record.state == ledger::DatasetState::kArchived) {
-    return absl::FailedPreconditionError(absl::StrCat("dataset \"", dataset.record.name, "\" is archived"));
+                                   const SealOrder& order, Intent intent) {
+  ASSIGN_OR_RETURN(const DatasetView dataset, FindOwned(ledger, order.principal, order.dataset));
+  const ledger::Dataset& record = dataset.record;
+  ASSIGN_OR_RETURN(const ImportTarget target, TargetOf(dataset, order.part));
+  if (record.state == ledger::DatasetState::kArchived) {
+    return absl::FailedPreconditionError(absl::StrCat("dataset \"", record.name, "\" is archived"));
   }
   if (intent == Intent::kValidateOnly) return Sealed{.dataset = dataset};
   ASSIGN_OR_RETURN(const records::SealedContent content, SealRecords(ledger, store, dataset, target));
-  if (dataset.record.is_public)
-    RETURN_IF_ERROR(CheckNotPrivateElsewhere(ledger, dataset.record, content.content_hash));
-  RETURN_IF_ERROR(MakeReady(store, dataset, target, content.content_hash));
-  absl::StatusOr<ledger::Dataset> record;
+  if (!target.is_sealed) RETURN_IF_ERROR(CheckNotSealedElsewhere(ledger, record, content, order));
+  absl::StatusOr<ledger::Dataset> sealed;
   if (target.rows) {
-    RETURN_IF_ERROR(CheckPartsFitOneTable(ledger, store, dataset, content));
-    record = ledger.SealPart(dataset.record.id, part, content.content_hash, principal);
+    RETURN_IF_ERROR(CheckPartsFitOneTable(ledger, store, dataset, order.part, content));
+    ASSIGN_OR_RETURN(const ledger::Part part, PartNamed(record, order.part));
+    const std::string hash = HashToSeal(content, part.content_hash);
+    RETURN_IF_ERROR(MakeReady(store, dataset, target, hash));
+    sealed = ledger.SealPart(record.id, part.name, hash, order.principal);
   } else {
-    record = ledger.SealDataset(dataset.record.id, content.content_hash, principal);
+    const std::string hash = HashToSeal(content, record.content_hash);
+    RETURN_IF_ERROR(MakeReady(store, dataset, target, hash));
+    sealed = ledger.SealDataset(record.id, hash, order.principal);
   }
-  RETURN_IF_ERROR(record.status());
-  return Sealed{.dataset = {*std::move(record), dataset.schema, dataset.unit_bound},
+  RETURN_IF_ERROR(sealed.status());
+  return Sealed{.dataset = {*std::move(sealed), dataset.schema, dataset.unit_bound},
                 .records = content.records,
                 .records_dropped = content.records_dropped};
 }

@@ -77,10 +77,18 @@ struct Sealed {
   int64_t records_dropped = 0;
 };
 
-// Seals the dataset, or the `part` of a partitioned one, whose parts are sealed one by one.
+struct SealOrder {
+  Principal principal;
+  DatasetName dataset;
+  std::string part = {};  // of a partitioned dataset, whose parts are sealed one by one
+  // Seals records that another dataset of the caller holds under another budget.
+  bool accept_equal_content = false;
+};
+
+// Further error: FAILED_PRECONDITION, which names the other dataset, for records that the caller has sealed
+// under another budget, unless the order accepts that, and always for a public dataset.
 absl::StatusOr<Sealed> SealDataset(ledger::Ledger& ledger, records::DatasetStore& store,
-                                   const Principal& principal, const DatasetName& name, std::string_view part,
-                                   Intent intent);
+                                   const SealOrder& order, Intent intent);
 
 // The number of cells of the domain, the product of its attributes' sizes, as an exact decimal of any length.
 std::string DomainSize(const dp::Domain& domain);

@@ -76,9 +76,58 @@ TEST_F(DatasetsTest, ASuccessorProtectsTheSamePeopleInTheSameWay) {
   NewDataset of_four = Successor("visits-2", "visits");
   of_four.schema = PeopleSchema(dp::PersonUnit{.id_column = "pid", .max_records = 4});
   EXPECT_EQ(RefusedField(of_four), "schema.unit");
+  of_four.schema = PeopleSchema(dp::PersonUnit{.id_column = "visit", .max_records = 3});
+  EXPECT_EQ(RefusedField(of_four), "schema.unit") << "another id column makes other persons";
   of_four.schema = of_three.schema;
   EXPECT_EQ(Make(of_four).record.lineage_id,
             FindOwned(*ledger_, TestPrincipal("owner"), DatasetName("visits"))->record.id);
+}
+
+TEST_F(DatasetsTest, ASuccessorsGroupsAreThoseOfThePredecessor) {
+  NewDataset households = People("households");
+  households.schema = PeopleSchema(dp::GroupUnit{.id_column = "household", .max_records = 8});
+  Make(households);
+  NewDataset rooms = Successor("rooms", "households");
+  rooms.schema = PeopleSchema(dp::GroupUnit{.id_column = "room", .max_records = 8});
+  EXPECT_EQ(RefusedField(rooms), "schema.unit");
+}
+
+TEST_F(DatasetsTest, RecordsThatAnotherDatasetHoldsAreSealedOnlyWhenThatIsAccepted) {
+  MakeSealed(People("census"));
+  Make(People("again"));
+  Fill("again", PeopleCsv());
+  const absl::Status refused = Seal("again").status();
+  EXPECT_EQ(refused.code(), absl::StatusCode::kFailedPrecondition) << refused;
+  EXPECT_NE(refused.message().find("\"census\""), std::string_view::npos) << refused;
+  EXPECT_NE(refused.message().find("sum of both limits"), std::string_view::npos) << refused;
+  EXPECT_EQ(FindOwned(*ledger_, TestPrincipal("owner"), DatasetName("again"))->record.version, 0);
+  EXPECT_TRUE(Seal("again", "", true).ok());
+  EXPECT_TRUE(Seal("again").ok()) << "a repeated seal asks nothing";
+}
+
+TEST_F(DatasetsTest, AnEmptyDatasetHasNoRecordsToProtect) {
+  MakeSealed(People("census"), "sex,age,region\n");
+  Make(People("again"));
+  EXPECT_TRUE(Seal("again").ok());
+}
+
+// A table of the first format keeps its hash: its seal repeats, and it is compared with the owner's own
+// tables.
+TEST_F(DatasetsTest, ATableThatWasSealedInTheFirstFormatKeepsItsHash) {
+  const DatasetView made = Make(People("census"));
+  Fill("census", PeopleCsv());
+  const records::SealedContent content = store_->Seal(made.record.id, made.schema, "owner").value();
+  ASSERT_NE(content.first_format_hash, content.content_hash);
+  ASSERT_TRUE(ledger_->SealDataset(made.record.id, content.first_format_hash, TestPrincipal("owner")).ok());
+  const auto repeated = Seal("census");
+  ASSERT_TRUE(repeated.ok()) << repeated.status();
+  EXPECT_EQ(repeated->dataset.record.content_hash, content.first_format_hash);
+  EXPECT_TRUE(store_->Load(made.record.id, content.first_format_hash).ok());
+
+  NewDataset open = PublicPeople("open");
+  Make(open);
+  Fill("open", PeopleCsv());
+  EXPECT_EQ(Seal("open").status().code(), absl::StatusCode::kFailedPrecondition);
 }
 
 TEST_F(DatasetsTest, GroupsOfAnySizeAreNotDividedIntoParts) {
@@ -116,8 +165,7 @@ TEST_F(DatasetsTest, AnArchivedDatasetIsNotSealed) {
   Make(People("census"));
   ASSERT_TRUE(
       ArchiveDataset(*ledger_, *store_, TestPrincipal("owner"), DatasetName("census"), Intent::kDo).ok());
-  const absl::Status refused =
-      SealDataset(*ledger_, *store_, TestPrincipal("owner"), DatasetName("census"), "", Intent::kDo).status();
+  const absl::Status refused = Seal("census").status();
   EXPECT_EQ(refused.code(), absl::StatusCode::kFailedPrecondition) << refused;
   EXPECT_EQ(FindOwned(*ledger_, TestPrincipal("owner"), DatasetName("census"))->record.state,
             ledger::DatasetState::kArchived);

@@ -91,7 +91,7 @@ class ServiceTest : public ::testing::Test {
     return CreateDataset(*ledger_, dataset, Intent::kDo).value();
   }
 
-  void FillAndSeal(const std::string& dataset, const std::string& csv, const std::string& part = "") const {
+  void Fill(const std::string& dataset, const std::string& csv, const std::string& part = "") const {
     const auto import = BeginImport(*ledger_, *store_,
                                     {.request_id = NewRequestId(),
                                      .principal = TestPrincipal("owner"),
@@ -102,8 +102,22 @@ class ServiceTest : public ::testing::Test {
     ASSERT_TRUE(import.ok()) << import.status();
     ASSERT_TRUE((*import)->Append(csv).ok());
     ASSERT_TRUE((*import)->Finish().ok());
-    const auto sealed =
-        SealDataset(*ledger_, *store_, TestPrincipal("owner"), DatasetName(dataset), part, Intent::kDo);
+  }
+
+  absl::StatusOr<Sealed> Seal(const std::string& dataset, const std::string& part = "",
+                              bool accept_equal_content = false) const {
+    return SealDataset(*ledger_, *store_,
+                       {.principal = TestPrincipal("owner"),
+                        .dataset = DatasetName(dataset),
+                        .part = part,
+                        .accept_equal_content = accept_equal_content},
+                       Intent::kDo);
+  }
+
+  // Also with records that another dataset holds.
+  void FillAndSeal(const std::string& dataset, const std::string& csv, const std::string& part = "") const {
+    Fill(dataset, csv, part);
+    const absl::StatusOr<Sealed> sealed = Seal(dataset, part, true);
     ASSERT_TRUE(sealed.ok()) << sealed.status();
   }
 

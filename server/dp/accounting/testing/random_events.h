@@ -54,6 +54,9 @@ class RandomEvents {
     }
   }
 
+  // From here on no tree has parallel parts: no stored event has.
+  void LeaveOutParallelParts() { has_parallel_parts_ = false; }
+
   // Mechanisms from `mechanism` (called without arguments), composed, in parallel, grouped and certified
   // (with any numbers), at most `depth` deep.
   template <typename MakeMechanism>
@@ -65,7 +68,7 @@ class RandomEvents {
         composed.parts.push_back({Tree(depth - 1, mechanism), Between(1, 7)});
       return {std::move(composed)};
     }
-    if (shape == 2) {
+    if (shape == 2 && has_parallel_parts_) {
       ParallelEvent parallel;
       for (int64_t i = Between(0, 3); i > 0; --i) parallel.parts.push_back(Tree(depth - 1, mechanism));
       return {std::move(parallel)};
@@ -79,6 +82,7 @@ class RandomEvents {
   }
 
  private:
+  bool has_parallel_parts_ = true;
   // SplitMix64 (Steele, Lea, Flood 2014).
   uint64_t Next() {
     uint64_t z = (state_ += 0x9e3779b97f4a7c15);

@@ -67,7 +67,7 @@ using Draw = std::variant<CountsDraw, QueriesDraw, RecordCountDraw, SelectionDra
 using Transcript = std::vector<Draw>;
 
 // Forwards every query to `queries` and appends each draw to `transcript`. Both must outlive it.
-class RecordingQueries final : public PrivateQueries {
+class RecordingQueries : public PrivateQueries {
  public:
   RecordingQueries(PrivateQueries& queries, Transcript& transcript)
       : queries_(queries), transcript_(transcript) {}

@@ -145,12 +145,15 @@ class RapRun {
     return absl::OkStatus();
   }
 
-  // Estimates that count towards the milestones of a round.
+  // Estimates that count towards the milestones of a round, each marginal once: how often a selection asks
+  // for it again may depend on the draw. What its choices take afterwards is reported when they are made.
   MarginalEstimate Estimates(const AlignedFloats& shares, size_t families, Milestones& milestones) {
     const double to_ask =
         static_cast<double>(families) + 2 * static_cast<double>(schedule_.settings.per_round);
-    return [this, &shares, &milestones, to_ask, asked = 0.0](const AttributeSet& set) mutable {
-      milestones.Reach(std::min(1.0, ++asked / to_ask));
+    return [this, &shares, &milestones, to_ask,
+            asked = std::set<AttributeSet>()](const AttributeSet& set) mutable {
+      asked.insert(set);
+      milestones.Reach(std::min(1.0, static_cast<double>(asked.size()) / to_ask));
       return EstimateOf(set, shares);
     };
   }

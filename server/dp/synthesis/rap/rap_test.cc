@@ -10,6 +10,7 @@
 #include "dp/accounting/rule.h"
 #include "dp/domain/testing_domain.h"
 #include "dp/kernel/kernel.h"
+#include "dp/kernel/testing/transcript.h"
 #include "dp/queries/testing/all_intervals.h"
 #include "dp/synthesis/rap/product_list.h"
 #include "dp/synthesis/rap/rap_candidates.h"
@@ -80,6 +81,34 @@ TEST(Rap, ChoosesWhatItMeasuresWhenNotAllIsMeasured) {
   int measured = 0;
   for (const std::string& line : model->Transcript()) measured += line.rfind("counts of", 0) == 0 ? 1 : 0;
   EXPECT_EQ(measured, 4 + 4);  // each attribute, then the chosen ones
+}
+
+// Asks for the first family a hundred times, as a selection may that 63 bits do not decide, and gives up.
+class AskingAgain : public RecordingQueries {
+ public:
+  using RecordingQueries::RecordingQueries;
+  absl::StatusOr<std::vector<FamilyChoice>> SelectWorstCandidates(const FamilyStream& stream, int64_t,
+                                                                  Epsilon) override {
+    for (int i = 0; i < 100; ++i) EXPECT_TRUE(stream.Family(0).ok());
+    return absl::CancelledError("enough");
+  }
+};
+
+TEST(Rap, ProgressDoesNotDependOnHowOftenAFamilyIsAskedFor) {
+  World world = ZcdpWorld(kRhoUnitsPerOne);
+  world.input.settings = {{"rounds", "2"}, {"per_round", "2"}};
+  const Rap rap;
+  seeded::SeededBits bits(3);
+  Kernel kernel(world.table, world.input.domain, world.input.unit_bound,
+                Meter(rap.Plan(world.input).value().draws), bits);
+  Transcript transcript;
+  AskingAgain asking(kernel, transcript);
+  Pacer pacer{std::stop_token()};
+  double reached = 0;
+  const auto given_up = rap.Fit(world.input, asking, pacer, [&](double share) { reached = share; });
+  EXPECT_EQ(given_up.status().code(), absl::StatusCode::kCancelled);
+  EXPECT_GT(reached, 0);
+  EXPECT_LE(reached, 0.125 / 6) << "one of the six families of the first eighth was asked for";
 }
 
 TEST(Rap, MeasuresEveryMarginalOnceWhenItIsOneShot) {

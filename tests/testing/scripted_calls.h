@@ -1,0 +1,77 @@
+// A list of calls as text, made over a socket, and all that their caller sees as text: to be compared, byte
+// for byte, with what the same caller sees in another world.
+//
+// What differs between any two runs is written in one way, by this rule and no other:
+//   - a UUID is written as "#1", "#2", ... in the order of first appearance, wherever it stands;
+//   - a Timestamp that is set is written without its time, and bytes as "bytes": they are hashes, signatures
+//     and statements over ids and times;
+//   - a field that docs/PRIVACY-fields.md says is from a "draw", and each number of an evaluation of a drawn
+//     model, is left out; of a repeated one its number of values is written;
+//   - of an operation that was only started: neither state, progress nor release;
+//   - of a step that is shared, i.e. on a dataset that others use too: no field from a "counter" or from
+//     "history", of the links of a chain only those that carry an entry, and of a full budget no amount.
+//
+// Not thread-safe.
+#pragma once
+
+#include <google/protobuf/message.h>
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "grpcpp/channel.h"
+#include "grpcpp/generic/generic_stub.h"
+
+namespace curator::testing {
+
+struct Step {
+  std::string call;  // "DatasetService.GetDataset"
+  std::vector<std::string>
+      requests;  // in protobuf's text format; "$NEW" is a new request id, "$NAME" is remembered
+  // Name -> the path of a field of the first response, "header.release_id".
+  std::map<std::string, std::string> remember = {};
+  bool is_shared = false;
+};
+
+// All calls of all services of curator.v1: "DatasetService.GetDataset".
+std::set<std::string> AllCalls();
+
+// The calls that docs/PRIVACY-fields.md reserves to `who`: "owner".
+std::set<std::string> CallsOf(const std::string& who);
+
+// One principal's session. A step that fails is part of what is seen.
+class ScriptedCalls {
+ public:
+  ScriptedCalls(const std::string& address, std::string principal);
+
+  // What "$NAME" stands for from now on. No name may begin another.
+  void Know(const std::string& name, const std::string& value) { remembered_[name] = value; }
+
+  // Makes the calls in their order.
+  void Run(const std::vector<Step>& script);
+
+  // One text for each step: the call, the request, the status with its words and details, and the responses.
+  std::vector<std::string> Seen() const;
+
+  // The status codes with which a call ended, as numbers.
+  const std::map<std::string, std::multiset<int>>& codes() const { return codes_; }
+
+ private:
+  struct Result;
+  Result Call(const Step& step);
+  std::string Filled(std::string text);
+  void Remember(const Step& step, const google::protobuf::Message& response);
+
+  const std::string principal_;
+  const std::shared_ptr<grpc::Channel> channel_;
+  grpc::GenericStub stub_;
+  std::map<std::string, std::string> remembered_;
+  int requests_made_ = 0;
+  std::vector<std::string> seen_;
+  std::map<std::string, std::multiset<int>> codes_;
+};
+
+}  // namespace curator::testing
