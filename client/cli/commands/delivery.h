@@ -43,14 +43,14 @@ struct OpenDelivery {
   std::unique_ptr<OutputFile> plot;  // null unless the choice names a file
 };
 
-// Errors: those of OutputFile::Create(); INVALID_ARGUMENT for a file whose extension is neither .csv nor .json
-// when --output does not choose the form either; FAILED_PRECONDITION when a plot on the terminal would be
-// printed inside JSON or CSV.
+// Errors: those of OutputFile::Create(); INVALID_ARGUMENT for a file whose extension is neither .csv nor
+// .json when --output does not choose the form either; FAILED_PRECONDITION when a plot on the terminal would
+// be printed inside JSON or CSV.
 absl::StatusOr<OpenDelivery> Open(const Session& session, const DeliveryChoice& choice);
 
-// Writes the answer to the file, in the form of its extension (else in `session.form`; CSV if that is kTable),
-// and a summary to standard output; or, without a file, both to standard output in the session's form. A plot
-// on the terminal replaces the tables. An error states how to fetch a stored answer again.
+// Writes the answer to the file, in the form of its extension (else in `session.form`; CSV if that is
+// kTable), and a summary to standard output; or, without a file, both to standard output in the session's
+// form. A plot on the terminal replaces the tables. An error states how to fetch a stored answer again.
 absl::Status DeliverAnswer(Session& session, const Answer& answer, const v1::Schema& schema,
                            OpenDelivery delivery);
 

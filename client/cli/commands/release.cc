@@ -22,6 +22,7 @@ namespace {
 
 struct ListReleases {
   std::string dataset;
+  int64_t most = Client::kAll;
 };
 
 struct ShowRelease {
@@ -91,7 +92,8 @@ Document SynthesisDocument(const ReleaseContent& content) {
 }
 
 absl::Status Run(Session& session, const ListReleases& command) {
-  ASSIGN_OR_RETURN(const v1::ListReleasesResponse list, session.client.ListReleases(command.dataset));
+  ASSIGN_OR_RETURN(const v1::ListReleasesResponse list,
+                   session.client.ListReleases(command.dataset, command.most));
   Table table{"releases",
               "",
               {{"release_id", "release"},

@@ -39,7 +39,9 @@ struct OperationView {
 
 absl::StatusOr<OperationView> GetOperation(Services& services, const Principal& principal,
                                            std::string_view id);
-absl::StatusOr<std::vector<OperationView>> ListOperations(Services& services, const Principal& principal);
+// The principal's own, newest first.
+absl::StatusOr<std::vector<OperationView>> ListOperations(Services& services, const Principal& principal,
+                                                          const ledger::NewestPage& page);
 
 // Returns when the operation has ended, or as it is at `deadline`.
 absl::StatusOr<OperationView> WaitOperation(Services& services, const Principal& principal,

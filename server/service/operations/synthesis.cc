@@ -54,9 +54,8 @@ std::string_view WorkloadNoun(const std::vector<dp::QueryGroup>& workload) {
   return workload.size() == 1 ? " marginal" : " marginals";
 }
 
-absl::StatusOr<std::string> DrawModel(Services& services, const SynthesisEstimate& estimate,
-                                      const dp::DrawKey& key, std::stop_token stop,
-                                      const Progress& progress) {
+absl::StatusOr<Drawn> DrawModel(Services& services, const SynthesisEstimate& estimate, const dp::DrawKey& key,
+                                std::stop_token stop, const Progress& progress) {
   ASSIGN_OR_RETURN(const dp::SealedTableHandle table,
                    LoadTable(services.store, estimate.dataset, estimate.scope));
   dp::Drbg bits(key);
@@ -66,13 +65,13 @@ absl::StatusOr<std::string> DrawModel(Services& services, const SynthesisEstimat
   dp::Pacer pacer(std::move(stop));
   ASSIGN_OR_RETURN(const std::unique_ptr<dp::SynthesisModel> model,
                    estimate.synthesizer->Fit(estimate.input, kernel, pacer, progress));
-  return codec::EncodeRelease(dp::SynthesisRelease{.method = std::string(estimate.synthesizer->name()),
-                                                   .settings = estimate.plan.settings,
-                                                   .attributes = model->attributes(),
-                                                   .records = model->records(),
-                                                   .transcript = model->Transcript(),
-                                                   .event = dp::Describe(estimate.plan.event),
-                                                   .model = model->Serialize()});
+  return Drawn{codec::EncodeRelease(dp::SynthesisRelease{.method = std::string(estimate.synthesizer->name()),
+                                                         .settings = estimate.plan.settings,
+                                                         .attributes = model->attributes(),
+                                                         .records = model->records(),
+                                                         .transcript = model->Transcript(),
+                                                         .event = dp::Describe(estimate.plan.event),
+                                                         .model = model->Serialize()})};
 }
 
 // The public data that a method starts from, if the method and the request have a prior.
