@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/status_macros.h"
 #include "client/connection.h"
 #include "client/error.h"
 #include "client/request_id.h"
@@ -144,6 +145,25 @@ struct Client::Wire {
 
 namespace {
 
+// Reads a listing page by page, until it has at least `most` items or ends, and returns them as one response.
+template <typename Response, typename Request, typename ReadPage>
+absl::StatusOr<Response> Pages(int64_t most, Request request, const ReadPage& read) {
+  constexpr int64_t kLargestPage = 1000;
+  Response all;
+  const google::protobuf::FieldDescriptor* items = Response::descriptor()->FindFieldByNumber(1);
+  while (true) {
+    const int64_t wanted = most - all.GetReflection()->FieldSize(all, items);
+    request.set_page_size(static_cast<int32_t>(std::min(wanted, kLargestPage)));
+    ASSIGN_OR_RETURN(const Response page, read(request));
+    all.MergeFrom(page);
+    const bool has_all = all.GetReflection()->FieldSize(all, items) >= most;
+    if (page.next_page_token().empty() || has_all) break;
+    request.set_page_token(page.next_page_token());
+  }
+  all.clear_next_page_token();
+  return all;
+}
+
 template <typename Stub, typename Request, typename Response>
 using UnaryMethod = grpc::Status (Stub::*)(grpc::ClientContext*, const Request&, Response*);
 
@@ -238,9 +258,10 @@ absl::StatusOr<v1::Dataset> Client::GetDataset(const std::string& dataset) const
   return Read(wire_->connection, wire_->datasets, &v1::DatasetService::Stub::GetDataset, request);
 }
 
-absl::StatusOr<v1::ListDatasetsResponse> Client::ListDatasets() const {
-  return Read(wire_->connection, wire_->datasets, &v1::DatasetService::Stub::ListDatasets,
-              v1::ListDatasetsRequest());
+absl::StatusOr<v1::ListDatasetsResponse> Client::ListDatasets(int64_t most) const {
+  return Pages<v1::ListDatasetsResponse>(most, v1::ListDatasetsRequest(), [&](const auto& request) {
+    return Read(wire_->connection, wire_->datasets, &v1::DatasetService::Stub::ListDatasets, request);
+  });
 }
 
 absl::StatusOr<v1::Dataset> Client::ArchiveDataset(v1::ArchiveDatasetRequest request) const {
@@ -319,10 +340,13 @@ absl::StatusOr<v1::ShareReleaseResponse> Client::ShareRelease(const v1::ShareRel
   return Read(wire_->connection, wire_->queries, &v1::QueryService::Stub::ShareRelease, request);
 }
 
-absl::StatusOr<v1::ListReleasesResponse> Client::ListReleases(const std::string& dataset) const {
-  v1::ListReleasesRequest request;
-  request.set_dataset(dataset);
-  return Read(wire_->connection, wire_->queries, &v1::QueryService::Stub::ListReleases, request);
+absl::StatusOr<v1::ListReleasesResponse> Client::ListReleases(const std::string& dataset,
+                                                              int64_t most) const {
+  v1::ListReleasesRequest first;
+  first.set_dataset(dataset);
+  return Pages<v1::ListReleasesResponse>(most, std::move(first), [&](const auto& request) {
+    return Read(wire_->connection, wire_->queries, &v1::QueryService::Stub::ListReleases, request);
+  });
 }
 
 absl::StatusOr<v1::ListSynthesizersResponse> Client::ListSynthesizers() const {
@@ -376,9 +400,10 @@ absl::StatusOr<v1::Operation> Client::GetOperation(const std::string& operation_
   return Read(wire_->connection, wire_->operations, &v1::OperationService::Stub::GetOperation, request);
 }
 
-absl::StatusOr<v1::ListOperationsResponse> Client::ListOperations() const {
-  return Read(wire_->connection, wire_->operations, &v1::OperationService::Stub::ListOperations,
-              v1::ListOperationsRequest());
+absl::StatusOr<v1::ListOperationsResponse> Client::ListOperations(int64_t most) const {
+  return Pages<v1::ListOperationsResponse>(most, v1::ListOperationsRequest(), [&](const auto& request) {
+    return Read(wire_->connection, wire_->operations, &v1::OperationService::Stub::ListOperations, request);
+  });
 }
 
 absl::StatusOr<v1::Operation> Client::WaitOperation(const std::string& operation_id,
@@ -462,10 +487,13 @@ absl::StatusOr<v1::GetBudgetResponse> Client::GetBudget(const std::string& datas
   return Read(wire_->connection, wire_->budgets, &v1::BudgetService::Stub::GetBudget, request);
 }
 
-absl::StatusOr<v1::ListAccountsResponse> Client::ListAccounts(const std::string& dataset) const {
-  v1::ListAccountsRequest request;
-  request.set_dataset(dataset);
-  return Read(wire_->connection, wire_->budgets, &v1::BudgetService::Stub::ListAccounts, request);
+absl::StatusOr<v1::ListAccountsResponse> Client::ListAccounts(const std::string& dataset,
+                                                              int64_t most) const {
+  v1::ListAccountsRequest first;
+  first.set_dataset(dataset);
+  return Pages<v1::ListAccountsResponse>(most, std::move(first), [&](const auto& request) {
+    return Read(wire_->connection, wire_->budgets, &v1::BudgetService::Stub::ListAccounts, request);
+  });
 }
 
 absl::StatusOr<v1::Account> Client::CreateAccount(v1::CreateAccountRequest request) const {
@@ -483,10 +511,13 @@ absl::StatusOr<v1::LimitProposal> Client::ApproveLimitChange(v1::ApproveLimitCha
                 std::move(request));
 }
 
-absl::StatusOr<v1::ListLimitProposalsResponse> Client::ListLimitProposals(const std::string& dataset) const {
-  v1::ListLimitProposalsRequest request;
-  request.set_dataset(dataset);
-  return Read(wire_->connection, wire_->budgets, &v1::BudgetService::Stub::ListLimitProposals, request);
+absl::StatusOr<v1::ListLimitProposalsResponse> Client::ListLimitProposals(const std::string& dataset,
+                                                                          int64_t most) const {
+  v1::ListLimitProposalsRequest first;
+  first.set_dataset(dataset);
+  return Pages<v1::ListLimitProposalsResponse>(most, std::move(first), [&](const auto& request) {
+    return Read(wire_->connection, wire_->budgets, &v1::BudgetService::Stub::ListLimitProposals, request);
+  });
 }
 
 absl::Status Client::ListLedgerEntries(const std::string& dataset, int64_t after_sequence,

@@ -17,8 +17,10 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <istream>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -57,6 +59,9 @@ struct ReleaseContent {
 
 class Client {
  public:
+  // For listings, whose methods read as many pages as they need: no limit on the number of items.
+  static constexpr int64_t kAll = std::numeric_limits<int64_t>::max();
+
   // Connects on the first call.
   explicit Client(ClientOptions options);
   ~Client();
@@ -74,7 +79,7 @@ class Client {
   absl::StatusOr<v1::SealDatasetResponse> SealDataset(v1::SealDatasetRequest request) const;
   absl::StatusOr<v1::GrantAccessResponse> GrantAccess(v1::GrantAccessRequest request) const;
   absl::StatusOr<v1::Dataset> GetDataset(const std::string& dataset) const;
-  absl::StatusOr<v1::ListDatasetsResponse> ListDatasets() const;
+  absl::StatusOr<v1::ListDatasetsResponse> ListDatasets(int64_t most = kAll) const;
   absl::StatusOr<v1::Dataset> ArchiveDataset(v1::ArchiveDatasetRequest request) const;
   // Stores nothing. With `csv`, its rows are checked against the schema; read as in ImportRecords().
   absl::StatusOr<v1::CheckSchemaResponse> CheckSchema(const v1::Schema& schema) const;
@@ -87,7 +92,8 @@ class Client {
   absl::StatusOr<Answer> AnswerWorkload(v1::AnswerWorkloadRequest request) const;
   absl::StatusOr<ReleaseContent> GetRelease(const v1::GetReleaseRequest& request) const;
   absl::StatusOr<v1::ShareReleaseResponse> ShareRelease(const v1::ShareReleaseRequest& request) const;
-  absl::StatusOr<v1::ListReleasesResponse> ListReleases(const std::string& dataset) const;
+  absl::StatusOr<v1::ListReleasesResponse> ListReleases(const std::string& dataset,
+                                                        int64_t most = kAll) const;
 
   absl::StatusOr<v1::ListSynthesizersResponse> ListSynthesizers() const;
   absl::StatusOr<v1::EstimateSynthesisResponse> EstimateSynthesis(
@@ -100,7 +106,7 @@ class Client {
   absl::StatusOr<Answer> QueryModel(const v1::QueryModelRequest& request) const;
 
   absl::StatusOr<v1::Operation> GetOperation(const std::string& operation_id) const;
-  absl::StatusOr<v1::ListOperationsResponse> ListOperations() const;
+  absl::StatusOr<v1::ListOperationsResponse> ListOperations(int64_t most = kAll) const;
   // Returns the operation when it has ended or `timeout` has passed: its state distinguishes the two. The
   // server waits at most 10 minutes. INVALID_ARGUMENT (timeout) when negative.
   absl::StatusOr<v1::Operation> WaitOperation(const std::string& operation_id,
@@ -127,11 +133,13 @@ class Client {
   absl::StatusOr<v1::GetBudgetResponse> GetBudget(const std::string& dataset) const;
   // The same, with the epsilon of the charges so far under other rules, which takes the server longer.
   absl::StatusOr<v1::GetBudgetResponse> GetBudgetWithComparison(const std::string& dataset) const;
-  absl::StatusOr<v1::ListAccountsResponse> ListAccounts(const std::string& dataset) const;
+  absl::StatusOr<v1::ListAccountsResponse> ListAccounts(const std::string& dataset,
+                                                        int64_t most = kAll) const;
   absl::StatusOr<v1::Account> CreateAccount(v1::CreateAccountRequest request) const;
   absl::StatusOr<v1::LimitProposal> ProposeLimitChange(v1::ProposeLimitChangeRequest request) const;
   absl::StatusOr<v1::LimitProposal> ApproveLimitChange(v1::ApproveLimitChangeRequest request) const;
-  absl::StatusOr<v1::ListLimitProposalsResponse> ListLimitProposals(const std::string& dataset) const;
+  absl::StatusOr<v1::ListLimitProposalsResponse> ListLimitProposals(const std::string& dataset,
+                                                                    int64_t most = kAll) const;
   // Passes the entries after `after_sequence` to `take` in order, each once, also across retries. An error of
   // `take` ends the listing and is returned, except CANCELLED, which ends it with OK.
   using EntrySink = std::function<absl::Status(const v1::LedgerEntry& entry)>;

@@ -44,13 +44,21 @@ class Ledger {
 
   // ALREADY_EXISTS when the name is taken.
   virtual absl::StatusOr<Dataset> CreateDataset(const DatasetSpec& spec) = 0;
-  virtual absl::StatusOr<Dataset> GetDataset(std::string_view name) = 0;
-  // By name.
+  // With all its grantees; with `viewer` alone, if it is one, when that is not empty.
+  virtual absl::StatusOr<Dataset> GetDataset(std::string_view name, std::string_view viewer = {}) = 0;
+  virtual absl::StatusOr<Dataset> GetDatasetById(std::string_view dataset_id,
+                                                 std::string_view viewer = {}) = 0;
+  // All datasets, by name. Reads them all: for start-up and maintenance, never for a request.
   virtual absl::StatusOr<std::vector<Dataset>> ListDatasets() = 0;
   // The datasets that `owner` owns whose content, as a whole or in one part, has one of these hashes, by
   // name. Datasets of other owners are not read: that two principals hold the same records concerns neither.
   virtual absl::StatusOr<std::vector<Dataset>> FindContent(
       const Principal& owner, const std::vector<std::string>& content_hashes) = 0;
+  // The names of these datasets, in this order.
+  virtual absl::StatusOr<std::vector<std::string>> DatasetNames(const std::vector<std::string>& ids) = 0;
+  // The datasets that `principal` owns (with all grantees) or has been granted (with this one).
+  virtual absl::StatusOr<DatasetList> ListVisibleDatasets(const Principal& principal,
+                                                          const NamePage& page = {}) = 0;
   // A dataset is sealed once: a second seal is FAILED_PRECONDITION unless it repeats the same content hash,
   // which changes nothing. What other datasets contain plays no part: see FindContent().
   virtual absl::StatusOr<Dataset> SealDataset(std::string_view dataset_id, std::string_view content_hash,
@@ -82,8 +90,18 @@ class Ledger {
   // ALREADY_EXISTS when the analyst, or the group's name, has an account; FAILED_PRECONDITION for a public
   // dataset.
   virtual absl::StatusOr<Account> CreateAccount(const NewAccount& account) = 0;
+  // The accounts with these ids, in this order. NOT_FOUND when there is none with one of them.
+  virtual absl::StatusOr<std::vector<Account>> GetAccounts(const std::vector<int64_t>& ids) = 0;
+  // The account of the dataset's lineage with this scope.
+  virtual absl::StatusOr<Account> FindAccount(std::string_view dataset_id, ScopeType scope,
+                                              std::string_view scope_key) = 0;
   // The accounts of the dataset's lineage, in id order.
-  virtual absl::StatusOr<std::vector<Account>> ListAccounts(std::string_view dataset_id) = 0;
+  virtual absl::StatusOr<std::vector<Account>> ListAccounts(std::string_view dataset_id,
+                                                            const AccountPage& page = {}) = 0;
+  // Of these, the accounts that a charge by `principal` may post to, in id order: those of datasets and
+  // parts, the principal's own, and those of groups with this member.
+  virtual absl::StatusOr<std::vector<Account>> ListPayingAccounts(std::string_view dataset_id,
+                                                                  std::string_view principal) = 0;
 
   // ---- Charges
 
@@ -97,8 +115,10 @@ class Ledger {
   virtual absl::StatusOr<Attempt> Begin(const ChargeRequest& request) = 0;
 
   // Stores the release and commits the charge (T2), erases the sealed key, and returns the release as read
-  // back from the store. ABORTED when the token is stale: another attempt has taken over.
-  virtual absl::StatusOr<Release> Store(const Attempt& attempt, std::string_view payload) = 0;
+  // back from the store. Its payer, and all who may read all releases, find it by `measures` (FindReleases()).
+  // ABORTED when the token is stale: another attempt has taken over.
+  virtual absl::StatusOr<Release> Store(const Attempt& attempt, std::string_view payload,
+                                        const std::vector<Measure>& measures = {}) = 0;
 
   // Ends a started charge without a release: the cost stands, the key is erased. `reason` is public. ABORTED
   // when the token is stale.
@@ -142,8 +162,14 @@ class Ledger {
   // limit is below what is spent and held; the message reveals no balance. Repeating it changes nothing.
   virtual absl::StatusOr<LimitProposal> ApproveLimit(std::string_view proposal_id,
                                                      const Principal& actor) = 0;
-  // Lists the proposals for accounts that this dataset opened, newest first.
-  virtual absl::StatusOr<std::vector<LimitProposal>> ListLimitProposals(std::string_view dataset_id) = 0;
+  virtual absl::StatusOr<LimitProposal> GetLimitProposal(std::string_view proposal_id) = 0;
+  virtual absl::StatusOr<LimitProposal> FindLimitProposal(const Principal& proposed_by,
+                                                          std::string_view request_id) = 0;
+  // Lists the proposals for accounts that this dataset opened, newest first: for `accounts`, or for all when
+  // it is empty.
+  virtual absl::StatusOr<std::vector<LimitProposal>> ListLimitProposals(
+      std::string_view dataset_id, const std::vector<int64_t>& accounts = {},
+      const ProposalPage& page = {}) = 0;
 
   // ---- Reading
 
@@ -153,26 +179,40 @@ class Ledger {
   virtual absl::StatusOr<Charge> GetCharge(std::string_view charge_id) = 0;
   // GetCharge() by its key.
   virtual absl::StatusOr<Charge> FindCharge(const Principal& principal, std::string_view request_id) = 0;
-  // The principal's charges, newest first, at most 1,000.
-  virtual absl::StatusOr<std::vector<Charge>> ListCharges(const Principal& principal) = 0;
+  // The principal's charges other than reservations (kind "reservation"), newest first.
+  virtual absl::StatusOr<std::vector<Charge>> ListOperations(const Principal& principal,
+                                                             const NewestPage& page = {}) = 0;
 
-  // The newest charge of `principal` on the dataset that was not cancelled. NOT_FOUND when there is none.
+  // The newest of the last 100 charges of `principal` on the dataset that was not cancelled. NOT_FOUND when
+  // there is none.
   virtual absl::StatusOr<Charge> LatestCharge(std::string_view dataset_id, const Principal& principal) = 0;
   // How many charges on the dataset's lineage have each event, cancelled charges excluded: those of
   // `principal`, or of all when it is empty. At most `most` events, unordered; when there are more, which are
-  // left out is unspecified.
+  // left out is unspecified. FAILED_PRECONDITION while AdvanceCounts() is far behind.
   virtual absl::StatusOr<std::vector<EventCount>> CountEvents(std::string_view dataset_id,
                                                               std::string_view principal, int64_t most) = 0;
+  // Brings the stored counts of one dataset forward, if CountEvents() found some behind, by at most 1,000
+  // entries. Whether more are behind. A server calls this in the background.
+  virtual absl::StatusOr<bool> AdvanceCounts() = 0;
   // The entry that recorded the charge: CHARGED or RESERVED. DATA_LOSS when there is none.
   virtual absl::StatusOr<Entry> ChargeEntry(std::string_view charge_id) = 0;
 
   // DATA_LOSS when the stored payload does not match its hash.
   virtual absl::StatusOr<Release> GetRelease(std::string_view release_id) = 0;
-  // Lets `grantee` read the release. Repeating it changes nothing.
+  // Lets `grantee` read the release, and find it by `measures`, which must be those that were stored with it.
+  // Repeating it changes nothing.
   virtual absl::Status ShareRelease(std::string_view release_id, std::string_view grantee,
-                                    const Principal& actor) = 0;
-  // Without payloads, newest first.
-  virtual absl::StatusOr<std::vector<Release>> ListReleases(std::string_view dataset_id) = 0;
+                                    const std::vector<Measure>& measures, const Principal& actor) = 0;
+  // Releases of the dataset, without payloads, newest first: those that `reader` paid for or was given; all
+  // when it is empty.
+  virtual absl::StatusOr<std::vector<Release>> ListReleases(std::string_view dataset_id,
+                                                            std::string_view reader = {},
+                                                            const NewestPage& page = {}) = 0;
+  // Of these, the newest with any of the measures: at most `most` for each.
+  virtual absl::StatusOr<std::vector<Release>> FindReleases(std::string_view dataset_id,
+                                                            std::string_view reader,
+                                                            const std::vector<Measure>& measures,
+                                                            int64_t most) = 0;
 
   // ---- History
 

@@ -158,10 +158,12 @@ struct ChargeRequest {
 };
 
 struct Release {
-  std::string id;  // a UUID
+  std::string id;      // a UUID
+  int64_t number = 0;  // its place in listings; not public, because it counts the charges of all principals
   std::string charge_id;
   std::string dataset_id;
   std::string principal;
+  std::string request_id;  // of the charge
   std::string kind;
   std::string label;
   std::string payload;  // canonical bytes (codec/release_codec.h); empty in listings
@@ -245,11 +247,51 @@ struct Verification {
   std::vector<std::string> findings;  // one sentence per contradiction; empty when ok
 };
 
-// INVALID_ARGUMENT (page.after_seq, page.limit) unless after_seq >= 0 and 1 <= limit <= 10,000.
+// ---- Pages: each listing reads at most `limit` rows by index, whatever the ledger holds. INVALID_ARGUMENT
+// (page.limit) unless 1 <= limit <= 1,000.
+
+// Of entries: those with seq > after_seq, ascending. Unlike the others, a limit may be up to 10,000.
 struct Page {
   int64_t after_seq = 0;
   int64_t limit = 1000;
 };
+
+// Of charges and releases, newest first: those after the one with this id, the last of the page before; from
+// the newest on when it is empty. Nothing follows an id that is not in the listing.
+struct NewestPage {
+  std::string after_id;
+  int64_t limit = 100;
+};
+
+// Of datasets, by name: those whose name is greater than `after`. A page ends earlier where its schemas have
+// more than `most_bytes` together.
+struct NamePage {
+  std::string after;
+  int64_t limit = 100;
+  int64_t most_bytes = int64_t{2} << 20;
+};
+struct DatasetList {
+  std::vector<Dataset> datasets;
+  bool has_more = false;
+};
+
+// Of accounts, by id: those with id > after.
+struct AccountPage {
+  int64_t after = 0;
+  int64_t limit = 100;
+};
+
+// Of proposals, newest first: those before this one; from the newest on when the id is empty.
+struct ProposalPage {
+  int64_t before_us = 0;  // LimitProposal::proposed_at_us
+  std::string before_id;
+  int64_t limit = 100;
+};
+
+// A short hash of something that a release measured, made by the caller: releases are found by it.
+using Measure = std::string;
+// The measure of all releases that were stored by versions without measures.
+inline constexpr std::string_view kUnknownMeasure("\0", 1);
 
 // The number of charges that have one event.
 struct EventCount {

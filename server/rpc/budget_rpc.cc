@@ -9,6 +9,7 @@
 #include "rpc/convert_budget.h"
 #include "rpc/convert_schema.h"
 #include "rpc/handle.h"
+#include "rpc/page.h"
 #include "service/accounts/accounts.h"
 #include "service/accounts/budgets.h"
 
@@ -33,10 +34,14 @@ absl::Status GetBudget(service::Services& services, const Call& call, const v1::
 
 absl::Status ListAccounts(service::Services& services, const Call& call,
                           const v1::ListAccountsRequest& request, v1::ListAccountsResponse& response) {
-  ASSIGN_OR_RETURN(const service::BudgetView budget,
-                   service::GetBudget(services.ledger, call.principal(), DatasetName(request.dataset()),
-                                      service::BudgetDetail::kBalances));
-  for (const service::AccountView& account : budget.accounts) *response.add_accounts() = ToProto(account);
+  ASSIGN_OR_RETURN(const PageAsked page, PageOf(request, "accounts", request.dataset()));
+  ASSIGN_OR_RETURN(const std::vector<service::AccountView> accounts,
+                   service::ListAccounts(services.ledger, call.principal(), DatasetName(request.dataset()),
+                                         page.after, page.size));
+  for (const service::AccountView& account : accounts) *response.add_accounts() = ToProto(account);
+  if (static_cast<int64_t>(accounts.size()) == page.size) {
+    response.set_next_page_token(page.TokenAfter(accounts.back().name));
+  }
   return absl::OkStatus();
 }
 
@@ -97,10 +102,14 @@ absl::Status ApproveLimitChange(service::Services& services, const Call& call,
 absl::Status ListLimitProposals(service::Services& services, const Call& call,
                                 const v1::ListLimitProposalsRequest& request,
                                 v1::ListLimitProposalsResponse& response) {
-  ASSIGN_OR_RETURN(
-      const std::vector<service::LimitView> proposals,
-      service::ListLimitProposals(services.ledger, call.principal(), DatasetName(request.dataset())));
+  ASSIGN_OR_RETURN(const PageAsked page, PageOf(request, "limit_proposals", request.dataset()));
+  ASSIGN_OR_RETURN(const std::vector<service::LimitView> proposals,
+                   service::ListLimitProposals(services.ledger, call.principal(),
+                                               DatasetName(request.dataset()), page.after, page.size));
   for (const service::LimitView& proposal : proposals) *response.add_proposals() = ToProto(proposal);
+  if (static_cast<int64_t>(proposals.size()) == page.size) {
+    response.set_next_page_token(page.TokenAfter(proposals.back().proposal.id));
+  }
   return absl::OkStatus();
 }
 

@@ -8,6 +8,7 @@
 #include "base/status_macros.h"
 #include "rpc/convert_schema.h"
 #include "rpc/handle.h"
+#include "rpc/page.h"
 #include "service/datasets/datasets.h"
 #include "service/datasets/parts.h"
 
@@ -149,16 +150,21 @@ absl::Status GrantAccess(service::Services& services, const Call& call, const v1
 absl::Status GetDataset(service::Services& services, const Call& call, const v1::GetDatasetRequest& request,
                         v1::Dataset& response) {
   ASSIGN_OR_RETURN(const service::DatasetView view,
-                   service::FindVisible(services.ledger, call.principal(), DatasetName(request.dataset())));
+                   service::GetDataset(services.ledger, call.principal(), DatasetName(request.dataset())));
   response = ToProto(view, call.principal());
   return absl::OkStatus();
 }
 
-absl::Status ListDatasets(service::Services& services, const Call& call, const v1::ListDatasetsRequest&,
-                          v1::ListDatasetsResponse& response) {
-  ASSIGN_OR_RETURN(const std::vector<service::DatasetView> views,
-                   service::ListVisibleDatasets(services.ledger, call.principal()));
-  for (const service::DatasetView& view : views) *response.add_datasets() = ToProto(view, call.principal());
+absl::Status ListDatasets(service::Services& services, const Call& call,
+                          const v1::ListDatasetsRequest& request, v1::ListDatasetsResponse& response) {
+  ASSIGN_OR_RETURN(const PageAsked page, PageOf(request, "datasets"));
+  ASSIGN_OR_RETURN(const service::DatasetViews views,
+                   service::ListVisibleDatasets(services.ledger, call.principal(),
+                                                {.after = page.after, .limit = page.size}));
+  for (const service::DatasetView& view : views.datasets) {
+    *response.add_datasets() = ToProto(view, call.principal());
+  }
+  if (views.has_more) response.set_next_page_token(page.TokenAfter(views.datasets.back().record.name));
   return absl::OkStatus();
 }
 

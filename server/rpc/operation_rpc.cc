@@ -12,6 +12,7 @@
 #include "google/protobuf/util/time_util.h"
 #include "rpc/authenticator.h"
 #include "rpc/handle.h"
+#include "rpc/page.h"
 #include "rpc/state_writer.h"
 
 namespace curator::rpc {
@@ -28,11 +29,16 @@ absl::Status GetOperation(service::Services& services, const Call& call,
   return absl::OkStatus();
 }
 
-absl::Status ListOperations(service::Services& services, const Call& call, const v1::ListOperationsRequest&,
-                            v1::ListOperationsResponse& response) {
-  ASSIGN_OR_RETURN(const std::vector<service::OperationView> operations,
-                   service::ListOperations(services, call.principal()));
+absl::Status ListOperations(service::Services& services, const Call& call,
+                            const v1::ListOperationsRequest& request, v1::ListOperationsResponse& response) {
+  ASSIGN_OR_RETURN(const PageAsked page, PageOf(request, "operations"));
+  ASSIGN_OR_RETURN(
+      const std::vector<service::OperationView> operations,
+      service::ListOperations(services, call.principal(), {.after_id = page.after, .limit = page.size}));
   for (const service::OperationView& operation : operations) *response.add_operations() = ToProto(operation);
+  if (static_cast<int64_t>(operations.size()) == page.size) {
+    response.set_next_page_token(page.TokenAfter(operations.back().id));
+  }
   return absl::OkStatus();
 }
 

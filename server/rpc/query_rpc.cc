@@ -11,6 +11,7 @@
 #include "rpc/convert_budget.h"
 #include "rpc/convert_workload.h"
 #include "rpc/handle.h"
+#include "rpc/page.h"
 #include "service/releases/releases.h"
 #include "service/workloads/workloads.h"
 
@@ -227,10 +228,15 @@ absl::Status GetRelease(service::Services& services, const Call& call, const v1:
 
 absl::Status ListReleases(service::Services& services, const Call& call,
                           const v1::ListReleasesRequest& request, v1::ListReleasesResponse& response) {
-  ASSIGN_OR_RETURN(const std::vector<service::ReleaseListing> listings,
-                   service::ListReleases(services, call.principal(), DatasetName(request.dataset())));
-  for (const service::ReleaseListing& listing : listings) {
-    *response.add_releases() = ReleaseProto(listing.release, request.dataset(), listing.request_id);
+  ASSIGN_OR_RETURN(const PageAsked page, PageOf(request, "releases", request.dataset()));
+  ASSIGN_OR_RETURN(const std::vector<ledger::Release> releases,
+                   service::ListReleases(services, call.principal(), DatasetName(request.dataset()),
+                                         {.after_id = page.after, .limit = page.size}));
+  for (const ledger::Release& release : releases) {
+    *response.add_releases() = ReleaseProto(release, request.dataset(), release.request_id);
+  }
+  if (static_cast<int64_t>(releases.size()) == page.size) {
+    response.set_next_page_token(page.TokenAfter(releases.back().id));
   }
   return absl::OkStatus();
 }

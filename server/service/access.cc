@@ -83,7 +83,7 @@ absl::Status CheckAcceptsRequest(ledger::Ledger& ledger, const ledger::Dataset& 
 
 absl::StatusOr<DatasetView> FindVisible(ledger::Ledger& ledger, const Principal& principal,
                                         const DatasetName& name) {
-  absl::StatusOr<ledger::Dataset> dataset = ledger.GetDataset(name.text());
+  absl::StatusOr<ledger::Dataset> dataset = ledger.GetDataset(name.text(), principal.name());
   if (absl::IsNotFound(dataset.status())) return NoSuchDataset(name.text());
   RETURN_IF_ERROR(dataset.status());
   if (!MaySee(*dataset, principal.name())) return NoSuchDataset(name.text());
@@ -99,11 +99,12 @@ absl::StatusOr<DatasetView> FindOwned(ledger::Ledger& ledger, const Principal& p
 
 absl::StatusOr<DatasetView> FindVisibleById(ledger::Ledger& ledger, const Principal& principal,
                                             std::string_view dataset_id) {
-  ASSIGN_OR_RETURN(const std::vector<ledger::Dataset> datasets, ledger.ListDatasets());
-  for (const ledger::Dataset& dataset : datasets) {
-    if (dataset.id == dataset_id && MaySee(dataset, principal.name())) return ViewOf(dataset);
+  absl::StatusOr<ledger::Dataset> dataset = ledger.GetDatasetById(dataset_id, principal.name());
+  if (!dataset.ok() && !absl::IsNotFound(dataset.status())) return dataset.status();
+  if (!dataset.ok() || !MaySee(*dataset, principal.name())) {
+    return absl::NotFoundError("there is no such dataset that you may see");
   }
-  return absl::NotFoundError("there is no such dataset that you may see");
+  return ViewOf(*std::move(dataset));
 }
 
 bool PaysFrom(const ledger::Account& account, const Principal& principal) {

@@ -21,7 +21,7 @@ enum class Intent { kDo, kValidateOnly };
 
 // A dataset as its users see it: the ledger's record and the schema decoded from it.
 struct DatasetView {
-  ledger::Dataset record;
+  ledger::Dataset record;  // of its grantees, the viewer alone, unless a function states that it has all
   dp::Schema schema;
   dp::UnitBound unit_bound;
 };

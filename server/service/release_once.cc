@@ -77,8 +77,8 @@ absl::StatusOr<ledger::Release> FinishOnce(ledger::Ledger& ledger, const host::K
   // No data has been accessed yet, so this error may be reported. The charge stays for a process that holds
   // the right server key.
   ASSIGN_OR_RETURN(const dp::DrawKey key, sealer.Unseal(attempt.sealed_key, attempt.charge.fingerprint));
-  const absl::StatusOr<std::string> drawn = draw(key);
-  if (drawn.ok()) return ledger.Store(attempt, *drawn);
+  const absl::StatusOr<Drawn> drawn = draw(key);
+  if (drawn.ok()) return ledger.Store(attempt, drawn->payload, drawn->measures);
   if (on_failure() == Failure::kForfeit) RETURN_IF_ERROR(ledger.Forfeit(attempt, "failed after the look"));
   return OpaqueFailure();
 }

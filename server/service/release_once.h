@@ -12,6 +12,7 @@
 #include <functional>
 #include <stop_token>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -24,8 +25,18 @@
 
 namespace curator::service {
 
-// Draws the release's bytes with noise from `key`. The same key gives the same bytes.
-using Draw = std::function<absl::StatusOr<std::string>(const dp::DrawKey& key)>;
+// A release as it was drawn, and the measures by which it is found (Ledger::FindReleases()).
+struct Drawn {
+  // Implicit: most releases are found by none.
+  Drawn(std::string bytes, std::vector<ledger::Measure> found_by = {})
+      : payload(std::move(bytes)), measures(std::move(found_by)) {}
+
+  std::string payload;
+  std::vector<ledger::Measure> measures;
+};
+
+// Draws a release with noise from `key`. The same key gives the same bytes.
+using Draw = std::function<absl::StatusOr<Drawn>(const dp::DrawKey& key)>;
 
 // A ledger::ChargeRequest (ledger/types.h has the fields) without the sealed key, which only this file makes.
 struct ChargeOrder {

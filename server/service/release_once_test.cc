@@ -178,7 +178,7 @@ TEST_F(ReleaseOnceTest, ManyThreadsAskingTheSameQuestionShareOneDraw) {
   std::atomic<int> callers = 0;
   std::atomic<int> replays = 0;
   // The draw lasts until all threads have called, and then for some reads of the ledger.
-  const Draw slow = [&](const dp::DrawKey& key) -> absl::StatusOr<std::string> {
+  const Draw slow = [&](const dp::DrawKey& key) -> absl::StatusOr<Drawn> {
     while (callers < kThreads) std::this_thread::yield();
     for (int i = 0; i < 200; ++i) Spent();
     return CountedDraw()(key);

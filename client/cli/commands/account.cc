@@ -24,6 +24,7 @@ struct CreateAccount {
 
 struct ListAccounts {
   std::string dataset;
+  int64_t most = Client::kAll;
 };
 
 struct ProposeLimit {
@@ -47,6 +48,7 @@ struct ApproveLimit {
 
 struct ListLimitProposals {
   std::string dataset;
+  int64_t most = Client::kAll;
 };
 
 // The accounts with, for groups, who belongs to them.
@@ -85,7 +87,8 @@ absl::Status Run(Session& session, const CreateAccount& command) {
 }
 
 absl::Status Run(Session& session, const ListAccounts& command) {
-  ASSIGN_OR_RETURN(const v1::ListAccountsResponse listed, session.client.ListAccounts(command.dataset));
+  ASSIGN_OR_RETURN(const v1::ListAccountsResponse listed,
+                   session.client.ListAccounts(command.dataset, command.most));
   Document document;
   document.tables.push_back(WithMembers(listed.accounts(), session.terminal));
   session.Print(document);
@@ -206,7 +209,7 @@ absl::Status Run(Session& session, const ApproveLimit& command) {
 
 absl::Status Run(Session& session, const ListLimitProposals& command) {
   ASSIGN_OR_RETURN(const v1::ListLimitProposalsResponse listed,
-                   session.client.ListLimitProposals(command.dataset));
+                   session.client.ListLimitProposals(command.dataset, command.most));
   Document document;
   document.tables.push_back(ProposalTable(listed));
   if (listed.proposals().empty()) document.notes.emplace_back("no change of a limit was proposed");

@@ -126,6 +126,7 @@ absl::Status PrintEstimate(Session& session, const std::string& dataset, const v
 absl::Status Run(Session& session, const ReserveCharge& command) {
   ASSIGN_OR_RETURN(const v1::Event event, EventOf(command.event));
   if (command.estimate) return PrintEstimate(session, command.dataset, event);
+  ASSIGN_OR_RETURN(ReceiptFile receipts, ReceiptFile::Open(command.receipt));
   v1::ReserveBudgetRequest request;
   RETURN_IF_ERROR(session.SetRequestId(request, command.request_id));
   request.set_dataset(command.dataset);
@@ -133,7 +134,7 @@ absl::Status Run(Session& session, const ReserveCharge& command) {
   request.set_summary(command.summary);
   if (command.lifetime_seconds) request.mutable_lifetime()->set_seconds(*command.lifetime_seconds);
   ASSIGN_OR_RETURN(const v1::Charge charge, session.client.ReserveBudget(request));
-  RETURN_IF_ERROR(AppendReceipt(charge.receipt(), charge.id(), command.receipt));
+  RETURN_IF_ERROR(receipts.Append(charge.receipt(), charge.id()));
   return PrintCharge(session, charge);
 }
 
@@ -165,11 +166,12 @@ absl::Status Run(Session& session, const ExtendCharge& command) {
 }
 
 absl::Status Run(Session& session, const ShowCharge& command) {
+  ASSIGN_OR_RETURN(ReceiptFile receipts, ReceiptFile::Open(command.receipt));
   v1::GetChargeRequest request;
   request.set_charge_id(command.charge);
   request.set_request_id(command.request_id);
   ASSIGN_OR_RETURN(const v1::Charge charge, session.client.GetCharge(request));
-  RETURN_IF_ERROR(AppendReceipt(charge.receipt(), charge.id(), command.receipt));
+  RETURN_IF_ERROR(receipts.Append(charge.receipt(), charge.id()));
   return PrintCharge(session, charge);
 }
 

@@ -101,4 +101,10 @@ void Session::Print(const Document& document) {
   cli::Print(document, form, terminal, out, error);
 }
 
+void AddMost(CLI::App* command, int64_t& most) {
+  command->add_option("--limit", most, "At most this many. Default: all")
+      ->type_name("N")
+      ->check(CLI::PositiveNumber);
+}
+
 }  // namespace curator::cli

@@ -91,6 +91,9 @@ void Choose(CLI::App* command, const std::shared_ptr<Options>& options, Chosen& 
   Choose(command, options, chosen, [](const Options&) {});
 }
 
+// --limit of a listing.
+void AddMost(CLI::App* command, int64_t& most);
+
 // Adds a command whose only argument is a name.
 template <typename Options>
 void AddNameCommand(CLI::App& group, const std::string& name, const std::string& summary,
@@ -99,6 +102,7 @@ void AddNameCommand(CLI::App& group, const std::string& name, const std::string&
   const auto options = std::make_shared<Options>();
   CLI::App* command = AddCommand(group, name, summary, example);
   command->add_option(argument, (*options).*member)->required();
+  if constexpr (requires { options->most; }) AddMost(command, options->most);
   Choose(command, options, chosen);
 }
 

@@ -62,7 +62,9 @@ struct GrantAccess {
   std::string request_id;
 };
 
-struct ListDatasets {};
+struct ListDatasets {
+  int64_t most = Client::kAll;
+};
 
 struct ShowDataset {
   std::string dataset;
@@ -201,8 +203,8 @@ absl::Status Run(Session& session, const GrantAccess& command) {
   return absl::OkStatus();
 }
 
-absl::Status Run(Session& session, const ListDatasets&) {
-  ASSIGN_OR_RETURN(const v1::ListDatasetsResponse list, session.client.ListDatasets());
+absl::Status Run(Session& session, const ListDatasets& command) {
+  ASSIGN_OR_RETURN(const v1::ListDatasetsResponse list, session.client.ListDatasets(command.most));
   Table table{"datasets",
               "",
               {{"name", "dataset"},
@@ -404,8 +406,11 @@ void AddDatasetCommands(CLI::App& app, Chosen& chosen) {
   AddImportRecords(*group, chosen);
   AddSealDataset(*group, chosen);
   AddGrantAccess(*group, chosen);
-  Choose(AddCommand(*group, "list", "The datasets that you have access to", "curator dataset list"),
-         std::make_shared<ListDatasets>(), chosen);
+  const auto list = std::make_shared<ListDatasets>();
+  CLI::App* command =
+      AddCommand(*group, "list", "The datasets that you have access to, by name", "curator dataset list");
+  AddMost(command, list->most);
+  Choose(command, list, chosen);
   AddNameCommand(*group, "show", "The public facts about a dataset", "curator dataset show census",
                  &ShowDataset::dataset, "NAME", chosen);
   AddArchiveDataset(*group, chosen);

@@ -1,6 +1,7 @@
 #include "client/cli/commands/delivery.h"
 
-#include <fstream>
+#include <cerrno>
+#include <filesystem>
 #include <memory>
 #include <string_view>
 
@@ -8,7 +9,6 @@
 #include "base/status_macros.h"
 #include "client/cli/output/answer_output.h"
 #include "client/cli/output/document.h"
-#include "client/cli/output/files.h"
 #include "client/cli/plot/bar_chart.h"
 #include "client/cli/plot/svg_chart.h"
 #include "client/receipt.h"
@@ -27,10 +27,20 @@ absl::Status WriteAnswer(const Answer& answer, const v1::Schema& schema, OutputF
                                    : WriteAnswerCsv(answer, schema, out);
 }
 
-// Draws the tables with one label column: to standard output when `file` is empty, else as SVG. An answer
+// Whether a file of this name would hold another form than its extension states.
+absl::Status CheckExtension(const std::string& path, OutputForm form) {
+  const std::string extension = std::filesystem::path(path).extension();
+  if (extension.empty() || extension == ".csv" || extension == ".json" || form != OutputForm::kTable) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("--out ", path, ": answers are written as .csv or .json; choose the form of a file named ",
+                   "otherwise with --output csv|json"));
+}
+
+// Draws the tables with one label column: to standard output when `file` is null, else as SVG. An answer
 // without such a table is not an error, since it is paid for: a line on the error stream reports it.
-absl::Status DeliverPlot(Session& session, const Answer& answer, const v1::Schema& schema,
-                         const std::string& file) {
+absl::Status DeliverPlot(Session& session, const Answer& answer, const v1::Schema& schema, OutputFile* file) {
   ASSIGN_OR_RETURN(const std::vector<BarChart> charts, ChartsOf(answer, schema, ChartLimits()));
   if (charts.empty()) {
     session.error
@@ -38,16 +48,42 @@ absl::Status DeliverPlot(Session& session, const Answer& answer, const v1::Schem
            "one label\n";
     return absl::OkStatus();
   }
-  if (file.empty()) {
+  if (file == nullptr) {
     for (size_t i = 0; i < charts.size(); ++i) {
       if (i > 0) session.out << "\n";
       DrawOnTerminal(charts[i], session.terminal, session.out);
     }
     return absl::OkStatus();
   }
-  ASSIGN_OR_RETURN(std::unique_ptr<OutputFile> output, OutputFile::Create(file, session.out));
-  output->stream() << SvgOf(charts);
-  return output->Commit();
+  file->stream() << SvgOf(charts);
+  return file->Commit();
+}
+
+// Writes plot, tables, file and summary.
+absl::Status WriteAll(Session& session, const Answer& answer, const v1::Schema& schema,
+                      const OpenDelivery& delivery) {
+  if (delivery.choice.plot) {
+    RETURN_IF_ERROR(DeliverPlot(session, answer, schema, delivery.plot.get()));
+  }
+  Document summary = SummaryOf(answer);
+  if (delivery.out == nullptr) {
+    const bool drawn = delivery.choice.plot && delivery.plot == nullptr;
+    if (!drawn) RETURN_IF_ERROR(WriteAnswerTables(answer, schema, session.terminal, session.out));
+    session.out << "\n";
+    session.Print(summary);
+    return absl::OkStatus();
+  }
+  const std::string& path = delivery.choice.out;
+  RETURN_IF_ERROR(WriteAnswer(answer, schema, FormOf(path, session.form), delivery.out->stream()));
+  RETURN_IF_ERROR(delivery.out->Commit());
+  if (path.empty() || path == "-") {
+    if (!answer.header.request_id().empty())
+      session.error << "request id " << answer.header.request_id() << "\n";
+    return absl::OkStatus();
+  }
+  summary.fields.push_back({"out", "written to", path});
+  session.Print(summary);
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -99,43 +135,32 @@ void AddPostProcessing(CLI::App* command, v1::PostProcessing& steps) {
       });
 }
 
-absl::Status CheckDelivery(const Session& session, const DeliveryChoice& delivery) {
-  const bool drawn = delivery.plot && delivery.plot->empty();
-  if (!drawn || (session.form == OutputForm::kTable && delivery.out != "-")) return absl::OkStatus();
-  return absl::FailedPreconditionError(
-      "--plot draws on the terminal, where other output goes too: name a file, --plot FILE.svg");
+absl::StatusOr<OpenDelivery> Open(const Session& session, const DeliveryChoice& choice) {
+  const bool drawn = choice.plot && choice.plot->empty();
+  if (drawn && (session.form != OutputForm::kTable || choice.out == "-")) {
+    return absl::FailedPreconditionError(
+        "--plot draws on the terminal, where other output goes too: name a file, --plot FILE.svg");
+  }
+  RETURN_IF_ERROR(CheckExtension(choice.out, session.form));
+  OpenDelivery open{.choice = choice, .out = nullptr, .plot = nullptr};
+  if (!choice.out.empty() || session.form != OutputForm::kTable) {
+    const std::string path = choice.out.empty() ? "-" : choice.out;
+    ASSIGN_OR_RETURN(open.out, OutputFile::Create(path, session.out));
+  }
+  if (choice.plot && !drawn) {
+    ASSIGN_OR_RETURN(open.plot, OutputFile::Create(*choice.plot, session.out));
+  }
+  return open;
 }
 
 absl::Status DeliverAnswer(Session& session, const Answer& answer, const v1::Schema& schema,
-                           const DeliveryChoice& delivery) {
-  const std::string& path = delivery.out;
-  if (delivery.plot) {
-    RETURN_IF_ERROR(DeliverPlot(session, answer, schema, *delivery.plot));
-  }
-  if (path.empty() && session.form == OutputForm::kTable) {
-    const bool drawn = delivery.plot && delivery.plot->empty();
-    if (!drawn) {
-      RETURN_IF_ERROR(WriteAnswerTables(answer, schema, session.terminal, session.out));
-    }
-    session.out << "\n";
-    session.Print(SummaryOf(answer));
-    return absl::OkStatus();
-  }
-  const bool to_standard_output = path.empty() || path == "-";
-  ASSIGN_OR_RETURN(std::unique_ptr<OutputFile> file,
-                   OutputFile::Create(to_standard_output ? "-" : path, session.out));
-  RETURN_IF_ERROR(WriteAnswer(answer, schema, FormOf(path, session.form), file->stream()));
-  RETURN_IF_ERROR(file->Commit());
-
-  Document summary = SummaryOf(answer);
-  if (to_standard_output) {
-    if (!answer.header.request_id().empty())
-      session.error << "request id " << answer.header.request_id() << "\n";
-    return absl::OkStatus();
-  }
-  summary.fields.push_back({"out", "written to", path});
-  session.Print(summary);
-  return absl::OkStatus();
+                           OpenDelivery delivery) {
+  const absl::Status written = WriteAll(session, answer, schema, delivery);
+  const std::string& release = answer.header.release_id();
+  if (written.ok() || release.empty()) return written;
+  return absl::Status(written.code(), absl::StrCat(written.message(),
+                                                   "\nThe answer is stored and can be fetched again, free: ",
+                                                   "curator release show ", release, " --out FILE"));
 }
 
 absl::StatusOr<std::vector<v1::Receipt>> ReadReceipts(const std::string& path) {
@@ -156,24 +181,30 @@ absl::StatusOr<std::vector<v1::Receipt>> ReadReceipts(const std::string& path) {
   return receipts;
 }
 
-absl::Status AppendReceipt(const v1::Receipt& receipt, const std::string& charge_id,
-                           const std::string& path) {
-  if (path.empty()) return absl::OkStatus();
-  std::ofstream file(path, std::ios::app);
-  file << client::LineOf(receipt) << "\n";
-  file.close();
-  if (file) return absl::OkStatus();
+absl::StatusOr<ReceiptFile> ReceiptFile::Open(const std::string& path) {
+  ReceiptFile receipts(path);
+  if (path.empty()) return receipts;
+  receipts.file_.open(path, std::ios::app);
+  if (!receipts.file_) return absl::ErrnoToStatus(errno, absl::StrCat("--receipt ", path));
+  return receipts;
+}
+
+absl::Status ReceiptFile::Append(const v1::Receipt& receipt, const std::string& charge_id) {
+  if (path_.empty()) return absl::OkStatus();
+  file_ << client::LineOf(receipt) << "\n";
+  file_.close();
+  if (file_) return absl::OkStatus();
   return absl::FailedPreconditionError(absl::StrCat(
-      "the receipt cannot be written to ", path,
+      "the receipt cannot be written to ", path_,
       "; the charge stands. Fetch it again with: curator charge show ", charge_id, " --receipt FILE"));
 }
 
-absl::Status KeepReceipt(Session& session, const std::string& path) {
-  if (path.empty()) return absl::OkStatus();
+absl::Status ReceiptFile::AppendOwn(Session& session) {
+  if (path_.empty()) return absl::OkStatus();
   v1::GetChargeRequest request;
   request.set_request_id(session.request_id);
   const absl::StatusOr<v1::Charge> charge = session.client.GetCharge(request);
-  return charge.ok() ? AppendReceipt(charge->receipt(), charge->id(), path) : charge.status();
+  return charge.ok() ? Append(charge->receipt(), charge->id()) : charge.status();
 }
 
 void AddSample(CLI::App* command, SampleChoice& sample, CLI::Option* needed) {
@@ -189,19 +220,18 @@ void AddSample(CLI::App* command, SampleChoice& sample, CLI::Option* needed) {
 }
 
 absl::StatusOr<int64_t> WriteSample(Session& session, const std::string& release, const SampleChoice& sample,
-                                    const std::string& path) {
-  ASSIGN_OR_RETURN(std::unique_ptr<OutputFile> file, OutputFile::Create(path, session.out));
+                                    OutputFile& file) {
   v1::SampleModelRequest request;
   request.set_release_id(release);
   if (sample.rows) request.set_rows(*sample.rows);
   request.set_as_bins(sample.as_bins);
   int64_t written = 0;
   RETURN_IF_ERROR(session.client.SampleModel(request, [&](std::string_view bytes) {
-    file->stream().write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+    file.stream().write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
     written += static_cast<int64_t>(bytes.size());
-    return file->Check();
+    return file.Check();
   }));
-  RETURN_IF_ERROR(file->Commit());
+  RETURN_IF_ERROR(file.Commit());
   return written;
 }
 

@@ -1,18 +1,24 @@
 // The output of commands in files and plots: answers, synthetic records and receipts; the options that choose
 // it, and the functions that write it.
 //
+// Every file is opened before the request is sent: a path that cannot be written must not cost budget.
+//
 // Not thread-safe: one command runs at a time.
 #pragma once
 
 #include <cstdint>
+#include <fstream>
+#include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "client/answer.h"
 #include "client/cli/commands/commands.h"
+#include "client/cli/output/files.h"
 #include "curator/v1/accountant.pb.h"
 #include "curator/v1/budget.pb.h"
 #include "curator/v1/query.pb.h"
@@ -30,15 +36,23 @@ void AddDelivery(CLI::App* command, DeliveryChoice& delivery, const std::string&
 
 void AddPostProcessing(CLI::App* command, v1::PostProcessing& steps);
 
-// To be called before the request is sent. FAILED_PRECONDITION when a plot on the terminal would be printed
-// inside JSON or CSV.
-absl::Status CheckDelivery(const Session& session, const DeliveryChoice& delivery);
+// A destination whose files are open.
+struct OpenDelivery {
+  DeliveryChoice choice;
+  std::unique_ptr<OutputFile> out;   // null when tables and their summary are printed
+  std::unique_ptr<OutputFile> plot;  // null unless the choice names a file
+};
 
-// Writes the answer to `delivery.out`, in the form of its extension (else in `session.form`; CSV if that is
-// kTable), and a summary to standard output; or, without a path, both to standard output in the session's
-// form. A plot on the terminal replaces the tables.
+// Errors: those of OutputFile::Create(); INVALID_ARGUMENT for a file whose extension is neither .csv nor
+// .json when --output does not choose the form either; FAILED_PRECONDITION when a plot on the terminal would
+// be printed inside JSON or CSV.
+absl::StatusOr<OpenDelivery> Open(const Session& session, const DeliveryChoice& choice);
+
+// Writes the answer to the file, in the form of its extension (else in `session.form`; CSV if that is
+// kTable), and a summary to standard output; or, without a file, both to standard output in the session's
+// form. A plot on the terminal replaces the tables. An error states how to fetch a stored answer again.
 absl::Status DeliverAnswer(Session& session, const Answer& answer, const v1::Schema& schema,
-                           const DeliveryChoice& delivery);
+                           OpenDelivery delivery);
 
 // ---- Receipts: one per line of a file, appended by the commands that charge and read by those that verify
 
@@ -46,12 +60,24 @@ absl::Status DeliverAnswer(Session& session, const Answer& answer, const v1::Sch
 // file.
 absl::StatusOr<std::vector<v1::Receipt>> ReadReceipts(const std::string& path);
 
-// Appends the receipt of a charge to the file; does nothing when `path` is empty. An error does not undo the
-// charge; it says how to fetch the receipt again.
-absl::Status AppendReceipt(const v1::Receipt& receipt, const std::string& charge_id, const std::string& path);
+// A file that receipts are appended to; none for an empty path.
+class ReceiptFile {
+ public:
+  // PERMISSION_DENIED, NOT_FOUND, ... when nothing can be appended to it.
+  static absl::StatusOr<ReceiptFile> Open(const std::string& path);
 
-// The same for the charge of this command, which is fetched by its request id.
-absl::Status KeepReceipt(Session& session, const std::string& path);
+  // Appends the receipt of a charge. An error does not undo the charge; it states how to fetch the receipt
+  // again.
+  absl::Status Append(const v1::Receipt& receipt, const std::string& charge_id);
+  // The same for the charge of this command, which is fetched by its request id.
+  absl::Status AppendOwn(Session& session);
+
+ private:
+  explicit ReceiptFile(std::string path) : path_(std::move(path)) {}
+
+  std::string path_;
+  std::ofstream file_;
+};
 
 // ---- Synthetic records
 
@@ -62,9 +88,9 @@ struct SampleChoice {
 // --rows and --as-bins. With `needed`, both require that option.
 void AddSample(CLI::App* command, SampleChoice& sample, CLI::Option* needed = nullptr);
 
-// Samples the model of `release` and writes the records as CSV to `path` ("-" is standard output), completely
-// or not at all. Returns the number of bytes written.
+// Samples the model of `release` and writes the records as CSV to `file`, completely or not at all. Returns
+// the number of bytes written.
 absl::StatusOr<int64_t> WriteSample(Session& session, const std::string& release, const SampleChoice& sample,
-                                    const std::string& path);
+                                    OutputFile& file);
 
 }  // namespace curator::cli

@@ -17,7 +17,9 @@
 namespace curator::cli {
 namespace {
 
-struct ListOperations {};
+struct ListOperations {
+  int64_t most = Client::kAll;
+};
 
 struct ShowOperation {
   std::string operation;
@@ -53,8 +55,8 @@ absl::StatusOr<v1::Operation> WaitUntilEnded(Session& session, const WaitOperati
   }
 }
 
-absl::Status Run(Session& session, const ListOperations&) {
-  ASSIGN_OR_RETURN(const v1::ListOperationsResponse list, session.client.ListOperations());
+absl::Status Run(Session& session, const ListOperations& command) {
+  ASSIGN_OR_RETURN(const v1::ListOperationsResponse list, session.client.ListOperations(command.most));
   Table table{"operations",
               "",
               {{"operation_id", "operation"},
@@ -102,14 +104,17 @@ absl::Status Run(Session& session, const CancelOperation& command) {
 
 void AddOperationCommands(CLI::App& app, Chosen& chosen) {
   CLI::App* group = AddGroup(app, "operation", "Long-running requests: list, show, wait, cancel");
-  Choose(AddCommand(*group, "list", "Your operations, newest first", "curator operation list"),
-         std::make_shared<ListOperations>(), chosen);
+  const auto list = std::make_shared<ListOperations>();
+  CLI::App* command =
+      AddCommand(*group, "list", "Your operations, newest first", "curator operation list --limit 20");
+  AddMost(command, list->most);
+  Choose(command, list, chosen);
   AddNameCommand(*group, "show", "One operation", "curator operation show ID", &ShowOperation::operation,
                  "ID", chosen);
 
   const auto wait = std::make_shared<WaitOperation>();
-  CLI::App* command = AddCommand(*group, "wait", "Wait until it has ended; exit status 1 when it failed",
-                                 "curator operation wait ID --timeout 600");
+  command = AddCommand(*group, "wait", "Wait until it has ended; exit status 1 when it failed",
+                       "curator operation wait ID --timeout 600");
   command->add_option("ID", wait->operation, "The operation")->required();
   command->add_option("--timeout", wait->timeout_seconds, "Give up after this long. Default: never")
       ->type_name("SECONDS")

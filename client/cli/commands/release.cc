@@ -12,6 +12,7 @@
 #include "client/cli/commands/delivery.h"
 #include "client/cli/commands/workload_choice.h"
 #include "client/cli/output/document.h"
+#include "client/cli/output/files.h"
 #include "client/cli/output/tables.h"
 #include "client/cli/output/text.h"
 #include "client/client.h"
@@ -21,6 +22,7 @@ namespace {
 
 struct ListReleases {
   std::string dataset;
+  int64_t most = Client::kAll;
 };
 
 struct ShowRelease {
@@ -90,7 +92,8 @@ Document SynthesisDocument(const ReleaseContent& content) {
 }
 
 absl::Status Run(Session& session, const ListReleases& command) {
-  ASSIGN_OR_RETURN(const v1::ListReleasesResponse list, session.client.ListReleases(command.dataset));
+  ASSIGN_OR_RETURN(const v1::ListReleasesResponse list,
+                   session.client.ListReleases(command.dataset, command.most));
   Table table{"releases",
               "",
               {{"release_id", "release"},
@@ -115,11 +118,11 @@ absl::Status Run(Session& session, const ListReleases& command) {
 }
 
 absl::Status Run(Session& session, const ShowRelease& command) {
-  RETURN_IF_ERROR(CheckDelivery(session, command.delivery));
+  ASSIGN_OR_RETURN(OpenDelivery delivery, Open(session, command.delivery));
   ASSIGN_OR_RETURN(const ReleaseContent content, Fetch(session, command));
   if (content.answer) {
     ASSIGN_OR_RETURN(const v1::Dataset dataset, session.client.GetDataset(content.release.dataset()));
-    return DeliverAnswer(session, *content.answer, dataset.schema(), command.delivery);
+    return DeliverAnswer(session, *content.answer, dataset.schema(), std::move(delivery));
   }
   if (!command.delivery.out.empty() || command.delivery.plot) {
     return absl::FailedPreconditionError(
@@ -145,7 +148,7 @@ absl::Status Run(Session& session, const ShareRelease& command) {
 }
 
 absl::Status Run(Session& session, const QueryRelease& command) {
-  RETURN_IF_ERROR(CheckDelivery(session, command.delivery));
+  ASSIGN_OR_RETURN(OpenDelivery delivery, Open(session, command.delivery));
   ASSIGN_OR_RETURN(const ReleaseContent content, Fetch(session, ShowRelease{.release = command.release}));
   ASSIGN_OR_RETURN(const v1::Dataset dataset, session.client.GetDataset(content.release.dataset()));
   ASSIGN_OR_RETURN(v1::Workload workload, WorkloadOf(command.workload, dataset.schema()));
@@ -153,11 +156,12 @@ absl::Status Run(Session& session, const QueryRelease& command) {
   request.set_release_id(command.release);
   *request.mutable_workload() = std::move(workload);
   ASSIGN_OR_RETURN(const Answer answer, session.client.QueryModel(request));
-  return DeliverAnswer(session, answer, dataset.schema(), command.delivery);
+  return DeliverAnswer(session, answer, dataset.schema(), std::move(delivery));
 }
 
 absl::Status Run(Session& session, const SampleRelease& command) {
-  ASSIGN_OR_RETURN(const int64_t bytes, WriteSample(session, command.release, command.sample, command.out));
+  ASSIGN_OR_RETURN(const std::unique_ptr<OutputFile> file, OutputFile::Create(command.out, session.out));
+  ASSIGN_OR_RETURN(const int64_t bytes, WriteSample(session, command.release, command.sample, *file));
   if (command.out == "-") return absl::OkStatus();
   Document document;
   document.fields = {{"release_id", "release", command.release},

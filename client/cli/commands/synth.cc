@@ -12,6 +12,7 @@
 #include "client/cli/commands/delivery.h"
 #include "client/cli/commands/workload_choice.h"
 #include "client/cli/output/document.h"
+#include "client/cli/output/files.h"
 #include "client/cli/output/tables.h"
 #include "client/client.h"
 
@@ -122,24 +123,28 @@ absl::Status Run(Session& session, const EstimateSynthesis& command) {
 }
 
 absl::Status Run(Session& session, const RunSynthesis& command) {
+  std::unique_ptr<OutputFile> out;
+  if (!command.out.empty()) {
+    ASSIGN_OR_RETURN(out, OutputFile::Create(command.out, session.out));
+  }
+  ASSIGN_OR_RETURN(ReceiptFile receipts, ReceiptFile::Open(command.receipt));
   v1::CreateSynthesisRequest request;
   request.set_dataset(command.dataset);
   ASSIGN_OR_RETURN(v1::SynthesisSpec spec, SpecOf(session, command.dataset, command.choice));
   *request.mutable_spec() = std::move(spec);
   RETURN_IF_ERROR(session.SetRequestId(request, command.request_id));
   ASSIGN_OR_RETURN(const v1::Operation started, session.client.CreateSynthesis(std::move(request)));
-  RETURN_IF_ERROR(KeepReceipt(session, command.receipt));
+  RETURN_IF_ERROR(receipts.AppendOwn(session));
   session.error << "operation " << started.id() << ", request id " << session.request_id << "\n";
   ASSIGN_OR_RETURN(const v1::Operation ended, Follow(session, started.id()));
   RETURN_IF_ERROR(StatusOf(ended));
 
   Document document = OperationDocument(ended);
-  if (command.out.empty()) {
+  if (out == nullptr) {
     document.notes.push_back(
         absl::StrCat("next: curator release sample ", ended.release_id(), " --out FILE.csv"));
   } else {
-    ASSIGN_OR_RETURN(const int64_t bytes,
-                     WriteSample(session, ended.release_id(), command.sample, command.out));
+    ASSIGN_OR_RETURN(const int64_t bytes, WriteSample(session, ended.release_id(), command.sample, *out));
     if (command.out == "-") return absl::OkStatus();
     document.fields.push_back({"out", "written to", command.out});
     document.fields.push_back({"out_bytes", "bytes", bytes});

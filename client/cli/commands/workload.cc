@@ -67,7 +67,8 @@ absl::Status Run(Session& session, const EstimateWorkload& command) {
 }
 
 absl::Status Run(Session& session, const AnswerWorkload& command) {
-  RETURN_IF_ERROR(CheckDelivery(session, command.delivery));
+  ASSIGN_OR_RETURN(OpenDelivery delivery, Open(session, command.delivery));
+  ASSIGN_OR_RETURN(ReceiptFile receipts, ReceiptFile::Open(command.receipt));
   v1::AnswerWorkloadRequest request;
   ASSIGN_OR_RETURN(const v1::Dataset dataset, Fill(session, command, request));
   request.set_prefer_free(command.prefer_free);
@@ -76,11 +77,10 @@ absl::Status Run(Session& session, const AnswerWorkload& command) {
   RETURN_IF_ERROR(session.SetRequestId(request, command.request_id));
   ASSIGN_OR_RETURN(const Answer answer, session.client.AnswerWorkload(std::move(request)));
   // What is paid for is delivered, whatever becomes of its receipt.
-  const absl::Status delivered = DeliverAnswer(session, answer, dataset.schema(), command.delivery);
+  const absl::Status delivered = DeliverAnswer(session, answer, dataset.schema(), std::move(delivery));
   // A free answer has no charge, and so no receipt.
   if (!answer.header.free_from().empty()) return delivered;
-  const absl::Status kept =
-      AppendReceipt(answer.header.receipt(), answer.header.charge_id(), command.receipt);
+  const absl::Status kept = receipts.Append(answer.header.receipt(), answer.header.charge_id());
   return delivered.ok() ? kept : delivered;
 }
 

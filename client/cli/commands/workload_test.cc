@@ -2,7 +2,9 @@
 #include <gtest/gtest.h>
 
 #include "client/cli/testing/command_line.h"
+#include "curator/v1/accountant.pb.h"
 #include "curator/v1/query.pb.h"
+#include "curator/v1/synthesis.pb.h"
 
 namespace curator::cli {
 namespace {
@@ -140,6 +142,47 @@ TEST_F(WorkloadArguments, AReleaseIsSharedWithSomebody) {
   EXPECT_EQ(share.principal(), "bob");
   EXPECT_EQ(command_line_.Run("release share r1"), ExitStatus::kUsage);
   EXPECT_THAT(command_line_.error(), HasSubstr("--with"));
+}
+
+// `workload answer c` with a price, and a destination.
+class Destination : public WorkloadArguments {
+ protected:
+  ExitStatus Answer(const std::vector<std::string>& arguments) {
+    std::vector<std::string> line = Line({"--marginals", "1", "--attributes", "sex", "--rho", "0.1"});
+    line.insert(line.end(), arguments.begin(), arguments.end());
+    return command_line_.Run(line);
+  }
+  size_t Charged() { return command_line_.server.Received<v1::AnswerWorkloadRequest>().size(); }
+};
+
+TEST_F(Destination, ThatCannotBeWrittenCostsNothing) {
+  const std::string missing = command_line_.Path("none/x");
+  EXPECT_NE(Answer({"--out", missing + ".csv"}), ExitStatus::kDone);
+  EXPECT_THAT(command_line_.error(), HasSubstr(missing));
+  EXPECT_NE(Answer({"--plot", missing + ".svg"}), ExitStatus::kDone);
+  EXPECT_NE(Answer({"--receipt", missing + ".jsonl"}), ExitStatus::kDone);
+  EXPECT_THAT(command_line_.error(), HasSubstr("--receipt"));
+  EXPECT_NE(command_line_.Run({"charge", "reserve", "c", "--rho", "0.1", "--receipt", missing}),
+            ExitStatus::kDone);
+  EXPECT_NE(command_line_.Run({"synth", "run", "c", "--method", "m", "--rho", "0.1", "--out", missing}),
+            ExitStatus::kDone);
+  EXPECT_EQ(Charged(), 0U);
+  EXPECT_TRUE(command_line_.server.Received<v1::ReserveBudgetRequest>().empty());
+  EXPECT_TRUE(command_line_.server.Received<v1::CreateSynthesisRequest>().empty());
+}
+
+TEST_F(Destination, OfAnUnknownFormIsRefusedUnlessTheFormIsChosen) {
+  const std::string path = command_line_.Path("x.parquet");
+  EXPECT_NE(Answer({"--out", path}), ExitStatus::kDone);
+  EXPECT_THAT(command_line_.error(), HasSubstr(".csv or .json"));
+  EXPECT_EQ(Charged(), 0U);
+  EXPECT_EQ(Answer({"--out", path, "--output", "csv"}), ExitStatus::kDone);
+}
+
+TEST_F(Destination, ThatFillsUpAfterTheChargeNamesTheReleaseThatHoldsTheAnswer) {
+  EXPECT_NE(Answer({"--out", "/dev/full"}), ExitStatus::kDone);
+  EXPECT_EQ(Charged(), 1U);
+  EXPECT_THAT(command_line_.error(), HasSubstr("curator release show "));
 }
 
 }  // namespace

@@ -24,6 +24,7 @@ v1::Dataset SmallDataset() {
 
 v1::AnswerChunk Header() {
   v1::AnswerChunk chunk;
+  chunk.mutable_header()->set_release_id("r1");
   chunk.mutable_header()->set_marginal_count(1);
   return chunk;
 }

@@ -229,10 +229,10 @@ TEST_P(ChargeConformance, ListsShowTheNewestFirst) {
   Must(ledger_->Store(first, "one"));
   Must(ledger_->Store(second, "second"));
   std::vector<std::string> ids;
-  for (const Charge& charge : Must(ledger_->ListCharges(TestPrincipal("ana"))))
+  for (const Charge& charge : Must(ledger_->ListOperations(TestPrincipal("ana"))))
     ids.push_back(charge.request_id);
   EXPECT_THAT(ids, ElementsAre("r3", "r2", "r1"));
-  EXPECT_TRUE(Must(ledger_->ListCharges(TestPrincipal("ben"))).empty());
+  EXPECT_TRUE(Must(ledger_->ListOperations(TestPrincipal("ben"))).empty());
   const std::vector<Release> releases = Must(ledger_->ListReleases(dataset_.id));
   ASSERT_EQ(releases.size(), 2U);
   EXPECT_EQ(releases[0].charge_id, second.charge.id);
@@ -249,7 +249,7 @@ TEST_P(ChargeConformance, AReleaseIsSharedOnceWithEachOfSeveral) {
   const Release release = Must(ledger_->Store(attempt, "the answer"));
   EXPECT_TRUE(release.shared_with.empty());
   for (const char* grantee : {"zoe", "ben", "zoe"})
-    ASSERT_TRUE(ledger_->ShareRelease(release.id, grantee, TestPrincipal("ana")).ok());
+    ASSERT_TRUE(ledger_->ShareRelease(release.id, grantee, {}, TestPrincipal("ana")).ok());
   const Release shared = Must(ledger_->GetRelease(release.id));
   EXPECT_EQ(shared.payload, "the answer");
   EXPECT_THAT(shared.shared_with, ElementsAre("ben", "zoe"));
@@ -257,7 +257,7 @@ TEST_P(ChargeConformance, AReleaseIsSharedOnceWithEachOfSeveral) {
   ASSERT_EQ(listed.size(), 1U);
   EXPECT_EQ(listed[0].shared_with, shared.shared_with);
   EXPECT_STATUS_IS(absl::StatusCode::kNotFound,
-                   ledger_->ShareRelease("nothing", "ben", TestPrincipal("ana")));
+                   ledger_->ShareRelease("nothing", "ben", {}, TestPrincipal("ana")));
   EXPECT_TRUE(Must(ledger_->Verify(dataset_.id)).findings.empty());
 }
 

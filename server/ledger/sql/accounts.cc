@@ -1,8 +1,11 @@
 // Accounts, opened with their dataset or later, and the limits of their counters, which a second principal
 // has to approve.
 #include <algorithm>
+#include <iterator>
+#include <limits>
 #include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -139,16 +142,6 @@ absl::StatusOr<Account> SqlLedger::CreateAccount(const NewAccount& account) {
   }));
   if (opened.empty()) return absl::InternalError("the opened account cannot be read back");
   return std::move(opened.front());
-}
-
-absl::StatusOr<std::vector<Account>> SqlLedger::ListAccounts(std::string_view dataset_id) {
-  std::vector<Account> accounts;
-  RETURN_IF_ERROR(Read([&](Transaction& transaction) -> absl::Status {
-    ASSIGN_OR_RETURN(const Dataset dataset, ReadDataset(transaction, dataset_id));
-    ASSIGN_OR_RETURN(accounts, ReadAccounts(transaction, dataset.lineage_id));
-    return absl::OkStatus();
-  }));
-  return accounts;
 }
 
 // ---- Limits
@@ -327,12 +320,59 @@ absl::StatusOr<LimitProposal> SqlLedger::ApproveLimit(std::string_view proposal_
   return proposal;
 }
 
-absl::StatusOr<std::vector<LimitProposal>> SqlLedger::ListLimitProposals(std::string_view dataset_id) {
+absl::StatusOr<LimitProposal> SqlLedger::GetLimitProposal(std::string_view proposal_id) {
+  std::vector<LimitProposal> found;
+  RETURN_IF_ERROR(Read([&](Transaction& transaction) -> absl::Status {
+    ASSIGN_OR_RETURN(found, ReadProposals(transaction, "id = $1", {std::string(proposal_id)}));
+    return absl::OkStatus();
+  }));
+  if (found.empty()) return absl::NotFoundError("there is no such proposal");
+  return std::move(found.front());
+}
+
+absl::StatusOr<LimitProposal> SqlLedger::FindLimitProposal(const Principal& proposed_by,
+                                                           std::string_view request_id) {
+  std::vector<LimitProposal> found;
+  RETURN_IF_ERROR(Read([&](Transaction& transaction) -> absl::Status {
+    ASSIGN_OR_RETURN(found, ReadProposals(transaction, "proposed_by = $1 AND request_id = $2",
+                                          {proposed_by.name(), std::string(request_id)}));
+    return absl::OkStatus();
+  }));
+  if (found.empty()) return absl::NotFoundError("no proposal has this request id");
+  return std::move(found.front());
+}
+
+absl::StatusOr<std::vector<LimitProposal>> SqlLedger::ListLimitProposals(std::string_view dataset_id,
+                                                                         const std::vector<int64_t>& accounts,
+                                                                         const ProposalPage& page) {
+  RETURN_IF_ERROR(CheckPageLimit(page.limit));
+  const int64_t before = page.before_id.empty() ? std::numeric_limits<int64_t>::max() : page.before_us;
   std::vector<LimitProposal> proposals;
   RETURN_IF_ERROR(Read([&](Transaction& transaction) -> absl::Status {
-    RETURN_IF_ERROR(ReadDataset(transaction, dataset_id).status());
-    ASSIGN_OR_RETURN(proposals, ReadProposals(transaction, "dataset_id = $1 ORDER BY proposed_at_us DESC, id",
-                                              {std::string(dataset_id)}));
+    RETURN_IF_ERROR(ReadLineageId(transaction, dataset_id).status());
+    proposals.clear();
+    if (accounts.empty()) {
+      ASSIGN_OR_RETURN(proposals,
+                       ReadProposals(transaction,
+                                     "dataset_id = $1 AND (proposed_at_us, id) < ($2, $3) "
+                                     "ORDER BY proposed_at_us DESC, id DESC LIMIT $4",
+                                     {std::string(dataset_id), before, page.before_id, page.limit}));
+    }
+    for (const int64_t account : accounts) {
+      ASSIGN_OR_RETURN(
+          std::vector<LimitProposal> some,
+          ReadProposals(transaction,
+                        "account_id = $1 AND (proposed_at_us, id) < ($2, $3) AND dataset_id = $5 "
+                        "ORDER BY proposed_at_us DESC, id DESC LIMIT $4",
+                        {account, before, page.before_id, page.limit, std::string(dataset_id)}));
+      std::move(some.begin(), some.end(), std::back_inserter(proposals));
+    }
+    std::sort(proposals.begin(), proposals.end(), [](const LimitProposal& a, const LimitProposal& b) {
+      return std::tie(a.proposed_at_us, a.id) > std::tie(b.proposed_at_us, b.id);
+    });
+    if (static_cast<int64_t>(proposals.size()) > page.limit) {
+      proposals.resize(static_cast<size_t>(page.limit));
+    }
     return absl::OkStatus();
   }));
   return proposals;

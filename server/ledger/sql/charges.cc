@@ -21,6 +21,27 @@ absl::Status CheckToken(const StoredCharge& stored, const Attempt& attempt) {
   return absl::AbortedError("another attempt has taken over this charge: its outcome counts");
 }
 
+// Lists the release for `reader`, and lets that reader find it by its measures.
+absl::Status ListFor(Transaction& transaction, std::string_view reader, const std::string& dataset_id,
+                     int64_t number, const std::vector<Measure>& measures) {
+  RETURN_IF_ERROR(transaction
+                      .Execute("INSERT INTO release_readers (dataset_id, reader, number) VALUES ($1, $2, $3) "
+                               "ON CONFLICT (dataset_id, reader, number) DO NOTHING",
+                               {dataset_id, std::string(reader), number})
+                      .status());
+  std::vector<Parameters> rows;
+  for (const Measure& measure : measures) {
+    rows.push_back({dataset_id, std::string(reader), Bytes{measure}, number});
+  }
+  if (rows.empty()) return absl::OkStatus();
+  return transaction
+      .ExecuteEach(
+          "INSERT INTO release_measures (dataset_id, reader, measure, number) VALUES ($1, $2, $3, "
+          "$4) ON CONFLICT (dataset_id, reader, measure, number) DO NOTHING",
+          rows)
+      .status();
+}
+
 }  // namespace
 
 ChargeCombiner::BatchResult SqlLedger::ChargeBatch(std::vector<ProposedCharge>& proposed) {
@@ -70,7 +91,8 @@ absl::StatusOr<Attempt> SqlLedger::Begin(const ChargeRequest& request) {
   return attempt;
 }
 
-absl::StatusOr<Release> SqlLedger::Store(const Attempt& attempt, std::string_view payload) {
+absl::StatusOr<Release> SqlLedger::Store(const Attempt& attempt, std::string_view payload,
+                                         const std::vector<Measure>& measures) {
   const std::string new_id = NewUuid();
   const std::string payload_hash = Sha256(payload);
   std::string release_id;
@@ -95,11 +117,14 @@ absl::StatusOr<Release> SqlLedger::Store(const Attempt& attempt, std::string_vie
     const std::string& charge_id = stored.charge.id;
     RETURN_IF_ERROR(
         change.transaction()
-            .Execute("INSERT INTO releases (id, charge_id, dataset_id, payload, payload_hash, "
-                     "payload_size, created_at_us) VALUES ($1, $2, $3, $4, $5, $6, $7)",
-                     {release_id, charge_id, stored.charge.dataset_id, Bytes{std::string(payload)},
-                      Bytes{payload_hash}, static_cast<int64_t>(payload.size()), change.now_us()})
+            .Execute(
+                "INSERT INTO releases (id, charge_id, dataset_id, payload, payload_hash, "
+                "payload_size, created_at_us, number) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
+                {release_id, charge_id, stored.charge.dataset_id, Bytes{std::string(payload)},
+                 Bytes{payload_hash}, static_cast<int64_t>(payload.size()), change.now_us(), stored.number})
             .status());
+    RETURN_IF_ERROR(ListFor(change.transaction(), stored.charge.principal, stored.charge.dataset_id,
+                            stored.number, measures));
     RETURN_IF_ERROR(EndCharge(change, stored.charge, ChargeState::kCommitted, ""));
     change.Append(
         {.dataset_id = stored.charge.dataset_id,
@@ -136,7 +161,7 @@ absl::Status SqlLedger::Forfeit(const Attempt& attempt, std::string_view reason)
 }
 
 absl::Status SqlLedger::ShareRelease(std::string_view release_id, std::string_view grantee,
-                                     const Principal& actor) {
+                                     const std::vector<Measure>& measures, const Principal& actor) {
   RETURN_IF_ERROR(CheckText("grantee", grantee));
   RETURN_IF_ERROR(CheckText("actor", actor.name()));
   ASSIGN_OR_RETURN(const Release release, GetRelease(release_id));
@@ -149,6 +174,7 @@ absl::Status SqlLedger::ShareRelease(std::string_view release_id, std::string_vi
                          "ON CONFLICT (release_id, grantee) DO NOTHING RETURNING grantee",
                          {release.id, std::string(grantee), actor.name(), change.now_us()}));
     if (!shared.empty()) {
+      RETURN_IF_ERROR(ListFor(change.transaction(), grantee, release.dataset_id, release.number, measures));
       AppendNote(change, release.dataset_id, kReleaseShared,
                  absl::StrCat(release.id, " ", std::string(grantee)), actor.name());
     }

@@ -290,24 +290,15 @@ absl::StatusOr<Dataset> SqlLedger::CreateDataset(const DatasetSpec& spec) {
   return dataset;
 }
 
-absl::StatusOr<Dataset> SqlLedger::GetDataset(std::string_view name) {
+absl::StatusOr<Dataset> SqlLedger::GetDataset(std::string_view name, std::string_view viewer) {
   std::vector<Dataset> found;
   RETURN_IF_ERROR(Read([&](Transaction& transaction) -> absl::Status {
-    ASSIGN_OR_RETURN(found, ReadDatasets(transaction, "d.name = $1", {std::string(name)}));
+    ASSIGN_OR_RETURN(found, ReadDatasets(transaction, "d.name = $1", {std::string(name)}, viewer));
     return absl::OkStatus();
   }));
   if (found.empty())
     return absl::NotFoundError(absl::StrCat("there is no dataset named ", std::string(name)));
   return std::move(found.front());
-}
-
-absl::StatusOr<std::vector<Dataset>> SqlLedger::ListDatasets() {
-  std::vector<Dataset> datasets;
-  RETURN_IF_ERROR(Read([&](Transaction& transaction) -> absl::Status {
-    ASSIGN_OR_RETURN(datasets, ReadDatasets(transaction, "1 = 1", {}));
-    return absl::OkStatus();
-  }));
-  return datasets;
 }
 
 absl::StatusOr<std::vector<Dataset>> SqlLedger::FindContent(const Principal& owner,
@@ -388,13 +379,13 @@ absl::Status SqlLedger::Grant(std::string_view dataset_id, std::string_view gran
   RETURN_IF_ERROR(CheckText("actor", actor.name()));
   return Write([&](WriteSet& change) -> absl::Status {
     RETURN_IF_ERROR(change.LockChains({std::string(dataset_id)}));
-    RETURN_IF_ERROR(change.dataset(dataset_id).status());
+    ASSIGN_OR_RETURN(const LockedDataset dataset, change.dataset(dataset_id));
     ASSIGN_OR_RETURN(
         const std::vector<Row> granted,
         change.transaction().Execute(
-            "INSERT INTO grants (dataset_id, grantee, granted_by, granted_at_us) VALUES ($1, $2, $3, $4) "
-            "ON CONFLICT (dataset_id, grantee) DO NOTHING RETURNING grantee",
-            {std::string(dataset_id), std::string(grantee), actor.name(), change.now_us()}));
+            "INSERT INTO grants (dataset_id, grantee, granted_by, granted_at_us, dataset_name) VALUES "
+            "($1, $2, $3, $4, $5) ON CONFLICT (dataset_id, grantee) DO NOTHING RETURNING grantee",
+            {dataset.id, std::string(grantee), actor.name(), change.now_us(), dataset.name}));
     if (!granted.empty()) AppendNote(change, dataset_id, kGranted, grantee, actor.name());
     return absl::OkStatus();
   });

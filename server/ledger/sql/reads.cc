@@ -1,43 +1,11 @@
 // The ledger's read methods. They work on a read-only ledger, too, except for a charge that has started and
 // that no anchor covers.
-#include <algorithm>
-#include <functional>
-#include <iterator>
-
 #include "base/errors.h"
 #include "base/status_macros.h"
 #include "ledger/sql/sql_ledger.h"
 
 namespace curator::ledger::sql {
 namespace {
-
-// The datasets of a principal's newest charges (at most 1,000), and the least number of these charges.
-struct NewestCharges {
-  std::vector<std::string> dataset_ids;
-  int64_t least_number = 0;
-};
-
-// Merges the newest charges of each dataset: charges are ordered within a dataset, and a principal charges
-// few datasets.
-absl::StatusOr<NewestCharges> FindNewest(Transaction& transaction, const std::string& principal) {
-  constexpr size_t kMostCharges = 1000;
-  ASSIGN_OR_RETURN(const std::vector<Row> datasets, transaction.Execute("SELECT id FROM datasets", {}));
-  std::vector<Parameters> keys;
-  for (const Row& row : datasets) keys.push_back({row.Text(0), principal});
-  ASSIGN_OR_RETURN(const Answers answers,
-                   transaction.ExecuteEach("SELECT c.number FROM charges c WHERE c.dataset_id = $1 AND "
-                                           "c.principal = $2 ORDER BY c.number DESC LIMIT 1000",
-                                           keys));
-  NewestCharges newest;
-  std::vector<int64_t> numbers;
-  for (size_t i = 0; i < answers.size(); ++i) {
-    if (!answers[i].empty()) newest.dataset_ids.push_back(datasets[i].Text(0));
-    for (const Row& row : answers[i]) numbers.push_back(row.Integer(0));
-  }
-  std::sort(numbers.begin(), numbers.end(), std::greater<>());
-  if (!numbers.empty()) newest.least_number = numbers[std::min(numbers.size(), kMostCharges) - 1];
-  return newest;
-}
 
 // For a STARTED charge, the seq of the entry that started it, or of a later one; 0 for other states, which
 // let no caller read records.
@@ -89,60 +57,19 @@ absl::StatusOr<Charge> SqlLedger::FindCharge(const Principal& principal, std::st
   return ExpiredIfOverdue(std::move(found.front().charge));
 }
 
-absl::StatusOr<std::vector<Charge>> SqlLedger::ListCharges(const Principal& principal) {
-  std::vector<Charge> charges;
-  RETURN_IF_ERROR(Read([&](Transaction& transaction) -> absl::Status {
-    ASSIGN_OR_RETURN(const NewestCharges newest, FindNewest(transaction, principal.name()));
-    std::vector<StoredCharge> found;
-    for (const std::string& dataset_id : newest.dataset_ids) {
-      ASSIGN_OR_RETURN(std::vector<StoredCharge> some,
-                       ReadCharges(transaction, "c.dataset_id = $1 AND c.principal = $2 AND c.number >= $3",
-                                   {dataset_id, principal.name(), newest.least_number}));
-      std::move(some.begin(), some.end(), std::back_inserter(found));
-    }
-    std::sort(found.begin(), found.end(),
-              [](const StoredCharge& a, const StoredCharge& b) { return a.number > b.number; });
-    charges.clear();
-    for (StoredCharge& stored : found) charges.push_back(std::move(stored.charge));
-    return absl::OkStatus();
-  }));
-  return charges;
-}
-
 absl::StatusOr<Charge> SqlLedger::LatestCharge(std::string_view dataset_id, const Principal& principal) {
-  std::vector<StoredCharge> found;
+  std::vector<StoredCharge> newest;
   RETURN_IF_ERROR(Read([&](Transaction& transaction) -> absl::Status {
-    ASSIGN_OR_RETURN(found, ReadCharges(transaction,
-                                        "c.principal = $1 AND c.dataset_id = $2 AND c.state <> 'CANCELLED' "
-                                        "ORDER BY c.number DESC LIMIT 1",
-                                        {principal.name(), std::string(dataset_id)}));
+    ASSIGN_OR_RETURN(newest, ReadCharges(transaction,
+                                         "c.principal = $1 AND c.dataset_id = $2 "
+                                         "ORDER BY c.number DESC LIMIT 100",
+                                         {principal.name(), std::string(dataset_id)}));
     return absl::OkStatus();
   }));
-  if (found.empty()) return absl::NotFoundError("this principal has no charge on this dataset");
-  return std::move(found.front().charge);
-}
-
-absl::StatusOr<std::vector<EventCount>> SqlLedger::CountEvents(std::string_view dataset_id,
-                                                               std::string_view principal, int64_t most) {
-  if (most < 1) return InvalidField("most", "is less than 1");
-  std::vector<EventCount> counts;
-  RETURN_IF_ERROR(Read([&](Transaction& transaction) -> absl::Status {
-    ASSIGN_OR_RETURN(const Dataset dataset, ReadDataset(transaction, dataset_id));
-    constexpr char kOfAll[] =
-        "SELECT c.event, COUNT(*) FROM charges c JOIN datasets d ON d.id = c.dataset_id "
-        "WHERE d.lineage_id = $1 AND c.state <> 'CANCELLED' GROUP BY c.event LIMIT $2";
-    constexpr char kOfOne[] =
-        "SELECT c.event, COUNT(*) FROM charges c JOIN datasets d ON d.id = c.dataset_id "
-        "WHERE d.lineage_id = $1 AND c.principal = $3 AND c.state <> 'CANCELLED' GROUP BY c.event LIMIT $2";
-    Parameters parameters = {dataset.lineage_id, most};
-    if (!principal.empty()) parameters.emplace_back(std::string(principal));
-    ASSIGN_OR_RETURN(const std::vector<Row> rows,
-                     transaction.Execute(principal.empty() ? kOfAll : kOfOne, parameters));
-    counts.clear();
-    for (const Row& row : rows) counts.push_back({row.Blob(0), row.Integer(1)});
-    return absl::OkStatus();
-  }));
-  return counts;
+  for (StoredCharge& stored : newest) {
+    if (stored.charge.state != ChargeState::kCancelled) return std::move(stored.charge);
+  }
+  return absl::NotFoundError("this principal has no charge on this dataset");
 }
 
 absl::StatusOr<Entry> SqlLedger::ChargeEntry(std::string_view charge_id) {
@@ -180,16 +107,6 @@ absl::StatusOr<Release> SqlLedger::GetRelease(std::string_view release_id) {
     return absl::OkStatus();
   }));
   return release;
-}
-
-absl::StatusOr<std::vector<Release>> SqlLedger::ListReleases(std::string_view dataset_id) {
-  std::vector<Release> releases;
-  RETURN_IF_ERROR(Read([&](Transaction& transaction) -> absl::Status {
-    RETURN_IF_ERROR(ReadDataset(transaction, dataset_id).status());
-    ASSIGN_OR_RETURN(releases, ReadReleasesWithoutPayloads(transaction, dataset_id));
-    return absl::OkStatus();
-  }));
-  return releases;
 }
 
 absl::StatusOr<std::vector<Entry>> SqlLedger::ListEntries(std::string_view dataset_id, const Page& page) {

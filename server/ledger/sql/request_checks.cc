@@ -209,4 +209,10 @@ absl::Status CheckChargeRequest(const ChargeRequest& request) {
   return CheckPostings(request.postings);
 }
 
+absl::Status CheckPageLimit(int64_t limit) {
+  constexpr int64_t kMostRows = 1000;
+  return limit >= 1 && limit <= kMostRows ? absl::OkStatus()
+                                          : InvalidField("page.limit", "is not within 1 and 1,000");
+}
+
 }  // namespace curator::ledger::sql

@@ -3,6 +3,7 @@
 // Thread-safe: pure functions.
 #pragma once
 
+#include <cstdint>
 #include <string_view>
 #include <vector>
 
@@ -22,6 +23,8 @@ absl::Status CheckNewPart(const NewPart& part);
 absl::Status CheckPartCount(size_t parts);
 absl::Status CheckNewAccount(const NewAccount& account);
 absl::Status CheckChargeRequest(const ChargeRequest& request);
+// OK within 1 and 1,000.
+absl::Status CheckPageLimit(int64_t limit);
 absl::Status CheckPostings(const std::vector<Posting>& postings);
 
 }  // namespace curator::ledger::sql

@@ -71,16 +71,18 @@ absl::StatusOr<StoredCharge> ChargeOf(const Row& row) {
 
 constexpr char kReleaseColumns[] =
     "SELECT r.id, r.charge_id, r.dataset_id, c.principal, c.kind, c.label, r.payload_hash, r.payload_size, "
-    "r.created_at_us, s.grantee";
+    "r.created_at_us, s.grantee, r.number, c.request_id";
 
 // Joined with `charges c` and `release_shares s`: one row per grantee, ascending, or one row without.
 constexpr char kReleaseShares[] = " LEFT JOIN release_shares s ON s.release_id = r.id ";
 
 Release ReleaseOf(const Row& row) {
   return {.id = row.Text(0),
+          .number = row.Integer(10),
           .charge_id = row.Text(1),
           .dataset_id = row.Text(2),
           .principal = row.Text(3),
+          .request_id = row.Text(11),
           .kind = row.Text(4),
           .label = row.Text(5),
           .payload_hash = row.Blob(6),
@@ -113,31 +115,83 @@ absl::StatusOr<std::vector<Part>> ReadParts(Transaction& transaction, std::strin
   return in_order;
 }
 
+namespace {
+
+constexpr char kAllGrants[] = "SELECT grantee FROM grants WHERE dataset_id = $1 ORDER BY grantee";
+constexpr char kOneGrant[] = "SELECT grantee FROM grants WHERE dataset_id = $1 AND grantee = $2";
+
+absl::Status AddGrantees(Transaction& transaction, const std::vector<Dataset*>& datasets,
+                         std::string_view viewer) {
+  std::vector<Parameters> keys;
+  for (const Dataset* dataset : datasets) {
+    keys.push_back({dataset->id});
+    if (!viewer.empty()) keys.back().emplace_back(std::string(viewer));
+  }
+  ASSIGN_OR_RETURN(const Answers grants,
+                   transaction.ExecuteEach(viewer.empty() ? kAllGrants : kOneGrant, keys));
+  for (size_t i = 0; i < datasets.size(); ++i) {
+    for (const Row& grant : grants[i]) datasets[i]->grantees.push_back(grant.Text(0));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status AddParts(Transaction& transaction, std::vector<Dataset>& datasets) {
+  for (Dataset& dataset : datasets) {
+    if (dataset.partition_attribute.empty()) continue;
+    ASSIGN_OR_RETURN(dataset.parts, ReadParts(transaction, dataset.id));
+    for (const Part& part : dataset.parts) dataset.version = std::max(dataset.version, part.sealed_version);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
 absl::StatusOr<std::vector<Dataset>> ReadDatasets(Transaction& transaction, std::string_view condition,
-                                                  const Parameters& parameters) {
+                                                  const Parameters& parameters, std::string_view viewer) {
   ASSIGN_OR_RETURN(
       const std::vector<Row> rows,
       transaction.Execute(absl::StrCat(kSelectDatasets, std::string(condition), " ORDER BY d.name"),
                           parameters));
   std::vector<Dataset> datasets;
-  std::vector<Parameters> ids;
   for (const Row& row : rows) {
     ASSIGN_OR_RETURN(Dataset dataset, DatasetOf(row));
-    ids.push_back({dataset.id});
     datasets.push_back(std::move(dataset));
   }
-  ASSIGN_OR_RETURN(
-      const std::vector<std::vector<Row>> grants,
-      transaction.ExecuteEach("SELECT grantee FROM grants WHERE dataset_id = $1 ORDER BY grantee", ids));
-  for (size_t i = 0; i < datasets.size(); ++i) {
-    for (const Row& grant : grants[i]) datasets[i].grantees.push_back(grant.Text(0));
-    if (datasets[i].partition_attribute.empty()) continue;
-    ASSIGN_OR_RETURN(datasets[i].parts, ReadParts(transaction, datasets[i].id));
-    for (const Part& part : datasets[i].parts) {
-      datasets[i].version = std::max(datasets[i].version, part.sealed_version);
-    }
-  }
+  std::vector<Dataset*> all;
+  for (Dataset& dataset : datasets) all.push_back(&dataset);
+  RETURN_IF_ERROR(AddGrantees(transaction, all, viewer));
+  RETURN_IF_ERROR(AddParts(transaction, datasets));
   return datasets;
+}
+
+absl::StatusOr<std::vector<Dataset>> ReadDatasetsByName(Transaction& transaction,
+                                                        const std::vector<std::string>& names,
+                                                        std::string_view viewer) {
+  std::vector<Parameters> keys;
+  for (const std::string& name : names) keys.push_back({name});
+  ASSIGN_OR_RETURN(const Answers answers,
+                   transaction.ExecuteEach(absl::StrCat(kSelectDatasets, "d.name = $1"), keys));
+  std::vector<Dataset> datasets;
+  for (const std::vector<Row>& rows : answers) {
+    if (rows.empty()) continue;
+    ASSIGN_OR_RETURN(Dataset dataset, DatasetOf(rows.front()));
+    datasets.push_back(std::move(dataset));
+  }
+  std::vector<Dataset*> owned;
+  std::vector<Dataset*> granted;
+  for (Dataset& dataset : datasets) (dataset.owner == viewer ? owned : granted).push_back(&dataset);
+  RETURN_IF_ERROR(AddGrantees(transaction, owned, {}));
+  RETURN_IF_ERROR(AddGrantees(transaction, granted, viewer));
+  RETURN_IF_ERROR(AddParts(transaction, datasets));
+  return datasets;
+}
+
+absl::StatusOr<std::string> ReadLineageId(Transaction& transaction, std::string_view dataset_id) {
+  ASSIGN_OR_RETURN(
+      const std::vector<Row> rows,
+      transaction.Execute("SELECT lineage_id FROM datasets WHERE id = $1", {std::string(dataset_id)}));
+  if (rows.empty()) return absl::NotFoundError("there is no such dataset");
+  return rows.front().Text(0);
 }
 
 absl::StatusOr<Dataset> ReadDataset(Transaction& transaction, std::string_view dataset_id) {
@@ -147,14 +201,14 @@ absl::StatusOr<Dataset> ReadDataset(Transaction& transaction, std::string_view d
   return std::move(datasets.front());
 }
 
-absl::StatusOr<std::vector<Account>> ReadAccounts(Transaction& transaction, std::string_view lineage_id) {
-  ASSIGN_OR_RETURN(
-      const std::vector<Row> rows,
-      transaction.Execute(
-          "SELECT a.id, a.lineage_id, a.scope_type, a.scope_key, a.rule, a.rule_name, c.counter, "
-          "c.limit_value, c.spent, c.held FROM accounts a JOIN account_counters c "
-          "ON c.account_id = a.id WHERE a.lineage_id = $1 ORDER BY a.id, c.position",
-          {std::string(lineage_id)}));
+namespace {
+
+constexpr char kSelectAccounts[] =
+    "SELECT a.id, a.lineage_id, a.scope_type, a.scope_key, a.rule, a.rule_name, c.counter, "
+    "c.limit_value, c.spent, c.held FROM accounts a JOIN account_counters c ON c.account_id = a.id ";
+
+// One row per counter, those of an account one after another.
+absl::StatusOr<std::vector<Account>> AccountsOf(const std::vector<Row>& rows) {
   std::vector<Account> accounts;
   for (const Row& row : rows) {
     if (accounts.empty() || accounts.back().id != row.Integer(0)) {
@@ -169,6 +223,10 @@ absl::StatusOr<std::vector<Account>> ReadAccounts(Transaction& transaction, std:
     accounts.back().counters.push_back(
         {.counter = row.Text(6), .limit = row.Integer(7), .spent = row.Integer(8), .held = row.Integer(9)});
   }
+  return accounts;
+}
+
+absl::Status AddMembers(Transaction& transaction, std::vector<Account>& accounts) {
   for (Account& account : accounts) {
     if (account.scope_type != ScopeType::kAnalystGroup) continue;
     ASSIGN_OR_RETURN(
@@ -178,6 +236,32 @@ absl::StatusOr<std::vector<Account>> ReadAccounts(Transaction& transaction, std:
     // By bytes, as the entries have them: each store collates text by rules of its own.
     std::sort(account.members.begin(), account.members.end());
   }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<Account>> ReadAccounts(Transaction& transaction, std::string_view lineage_id) {
+  ASSIGN_OR_RETURN(
+      const std::vector<Row> rows,
+      transaction.Execute(absl::StrCat(kSelectAccounts, "WHERE a.lineage_id = $1 ORDER BY a.id, c.position"),
+                          {std::string(lineage_id)}));
+  ASSIGN_OR_RETURN(std::vector<Account> accounts, AccountsOf(rows));
+  RETURN_IF_ERROR(AddMembers(transaction, accounts));
+  return accounts;
+}
+
+absl::StatusOr<std::vector<Account>> ReadAccountsById(Transaction& transaction,
+                                                      const std::vector<int64_t>& ids) {
+  std::vector<Parameters> keys;
+  for (const int64_t id : ids) keys.push_back({id});
+  ASSIGN_OR_RETURN(
+      const Answers answers,
+      transaction.ExecuteEach(absl::StrCat(kSelectAccounts, "WHERE a.id = $1 ORDER BY c.position"), keys));
+  std::vector<Row> rows;
+  for (const std::vector<Row>& answer : answers) rows.insert(rows.end(), answer.begin(), answer.end());
+  ASSIGN_OR_RETURN(std::vector<Account> accounts, AccountsOf(rows));
+  RETURN_IF_ERROR(AddMembers(transaction, accounts));
   return accounts;
 }
 
@@ -213,7 +297,7 @@ absl::StatusOr<Release> ReadRelease(Transaction& transaction, std::string_view r
           {std::string(release_id)}));
   if (rows.empty()) return absl::NotFoundError("there is no such release");
   Release release = ReleaseOf(rows.front());
-  release.payload = rows.front().Blob(10);
+  release.payload = rows.front().Blob(12);
   if (Sha256(release.payload) != release.payload_hash) {
     return absl::DataLossError(absl::StrCat("the stored release ", release.id, " does not match its hash"));
   }
@@ -224,18 +308,23 @@ absl::StatusOr<Release> ReadRelease(Transaction& transaction, std::string_view r
 }
 
 absl::StatusOr<std::vector<Release>> ReadReleasesWithoutPayloads(Transaction& transaction,
-                                                                 std::string_view dataset_id) {
-  ASSIGN_OR_RETURN(const std::vector<Row> rows,
-                   transaction.Execute(
-                       absl::StrCat(kReleaseColumns, " FROM releases r JOIN charges c ON c.id = r.charge_id",
-                                    kReleaseShares,
-                                    "WHERE r.dataset_id = $1 "
-                                    "ORDER BY r.created_at_us DESC, c.number DESC, s.grantee"),
-                       {std::string(dataset_id)}));
+                                                                 std::string_view dataset_id,
+                                                                 const std::vector<int64_t>& numbers) {
+  std::vector<Parameters> keys;
+  for (const int64_t number : numbers) keys.push_back({std::string(dataset_id), number});
+  ASSIGN_OR_RETURN(
+      const Answers answers,
+      transaction.ExecuteEach(
+          absl::StrCat(kReleaseColumns, " FROM releases r JOIN charges c ON c.id = r.charge_id",
+                       kReleaseShares, "WHERE r.dataset_id = $1 AND r.number = $2 ORDER BY s.grantee"),
+          keys));
   std::vector<Release> releases;
-  for (const Row& row : rows) {
-    if (releases.empty() || releases.back().id != row.Text(0)) releases.push_back(ReleaseOf(row));
-    if (!row.IsNull(9)) releases.back().shared_with.push_back(row.Text(9));
+  for (const std::vector<Row>& rows : answers) {
+    if (rows.empty()) continue;
+    releases.push_back(ReleaseOf(rows.front()));
+    for (const Row& row : rows) {
+      if (!row.IsNull(9)) releases.back().shared_with.push_back(row.Text(9));
+    }
   }
   return releases;
 }

@@ -13,9 +13,17 @@
 
 namespace curator::ledger::sql {
 
-// The datasets for which `condition` (on the alias d, with parameters) holds, by name, with their grantees.
+// The datasets for which `condition` (on the alias d, with parameters) holds, by name: with all grantees when
+// `viewer` is empty, else with that one at most.
 absl::StatusOr<std::vector<Dataset>> ReadDatasets(Transaction& transaction, std::string_view condition,
-                                                  const Parameters& parameters);
+                                                  const Parameters& parameters, std::string_view viewer = {});
+// The datasets with these names, in this order: with all grantees those that `viewer` owns, else with that one
+// at most.
+absl::StatusOr<std::vector<Dataset>> ReadDatasetsByName(Transaction& transaction,
+                                                        const std::vector<std::string>& names,
+                                                        std::string_view viewer);
+// NOT_FOUND when there is no such dataset.
+absl::StatusOr<std::string> ReadLineageId(Transaction& transaction, std::string_view dataset_id);
 absl::StatusOr<Dataset> ReadDataset(Transaction& transaction, std::string_view dataset_id);
 
 // The parts of a partitioned dataset, by number.
@@ -23,6 +31,9 @@ absl::StatusOr<std::vector<Part>> ReadParts(Transaction& transaction, std::strin
 
 // The accounts of a lineage, in id order.
 absl::StatusOr<std::vector<Account>> ReadAccounts(Transaction& transaction, std::string_view lineage_id);
+// The accounts with these ids, in this order.
+absl::StatusOr<std::vector<Account>> ReadAccountsById(Transaction& transaction,
+                                                      const std::vector<int64_t>& ids);
 
 // A charge, with the columns that never leave the ledger.
 struct StoredCharge {
@@ -39,8 +50,10 @@ absl::StatusOr<StoredCharge> ReadCharge(Transaction& transaction, std::string_vi
 
 // DATA_LOSS when the stored payload does not match its hash.
 absl::StatusOr<Release> ReadRelease(Transaction& transaction, std::string_view release_id);
+// Without payloads: the releases of the dataset with these numbers, in this order.
 absl::StatusOr<std::vector<Release>> ReadReleasesWithoutPayloads(Transaction& transaction,
-                                                                 std::string_view dataset_id);
+                                                                 std::string_view dataset_id,
+                                                                 const std::vector<int64_t>& numbers);
 
 // At most `limit` entries after `after_seq`, in order.
 absl::StatusOr<std::vector<Entry>> ReadEntries(Transaction& transaction, std::string_view dataset_id,

@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,10 +40,13 @@ class SqlLedger final : public Ledger {
   std::string LedgerId() override { return ledger_id_; }
   absl::Status Health() override;
   absl::StatusOr<Dataset> CreateDataset(const DatasetSpec& spec) override;
-  absl::StatusOr<Dataset> GetDataset(std::string_view name) override;
+  absl::StatusOr<Dataset> GetDataset(std::string_view name, std::string_view viewer) override;
+  absl::StatusOr<Dataset> GetDatasetById(std::string_view dataset_id, std::string_view viewer) override;
   absl::StatusOr<std::vector<Dataset>> ListDatasets() override;
   absl::StatusOr<std::vector<Dataset>> FindContent(const Principal& owner,
                                                    const std::vector<std::string>& content_hashes) override;
+  absl::StatusOr<std::vector<std::string>> DatasetNames(const std::vector<std::string>& ids) override;
+  absl::StatusOr<DatasetList> ListVisibleDatasets(const Principal& principal, const NamePage& page) override;
   absl::StatusOr<Dataset> SealDataset(std::string_view dataset_id, std::string_view content_hash,
                                       const Principal& actor) override;
   absl::StatusOr<Dataset> AddPart(const NewPart& part) override;
@@ -53,9 +57,16 @@ class SqlLedger final : public Ledger {
   absl::Status RecordOwnerAction(std::string_view dataset_id, std::string_view what,
                                  const Principal& actor) override;
   absl::StatusOr<Account> CreateAccount(const NewAccount& account) override;
-  absl::StatusOr<std::vector<Account>> ListAccounts(std::string_view dataset_id) override;
+  absl::StatusOr<std::vector<Account>> GetAccounts(const std::vector<int64_t>& ids) override;
+  absl::StatusOr<Account> FindAccount(std::string_view dataset_id, ScopeType scope,
+                                      std::string_view scope_key) override;
+  absl::StatusOr<std::vector<Account>> ListAccounts(std::string_view dataset_id,
+                                                    const AccountPage& page) override;
+  absl::StatusOr<std::vector<Account>> ListPayingAccounts(std::string_view dataset_id,
+                                                          std::string_view principal) override;
   absl::StatusOr<Attempt> Begin(const ChargeRequest& request) override;
-  absl::StatusOr<Release> Store(const Attempt& attempt, std::string_view payload) override;
+  absl::StatusOr<Release> Store(const Attempt& attempt, std::string_view payload,
+                                const std::vector<Measure>& measures) override;
   absl::Status Forfeit(const Attempt& attempt, std::string_view reason) override;
   absl::StatusOr<std::vector<Charge>> Reserve(const std::vector<ChargeRequest>& requests,
                                               int64_t lifetime_us) override;
@@ -69,18 +80,29 @@ class SqlLedger final : public Ledger {
   absl::StatusOr<int64_t> ExpireReservations() override;
   absl::StatusOr<LimitProposal> ProposeLimit(const LimitProposalSpec& spec) override;
   absl::StatusOr<LimitProposal> ApproveLimit(std::string_view proposal_id, const Principal& actor) override;
-  absl::StatusOr<std::vector<LimitProposal>> ListLimitProposals(std::string_view dataset_id) override;
+  absl::StatusOr<LimitProposal> GetLimitProposal(std::string_view proposal_id) override;
+  absl::StatusOr<LimitProposal> FindLimitProposal(const Principal& proposed_by,
+                                                  std::string_view request_id) override;
+  absl::StatusOr<std::vector<LimitProposal>> ListLimitProposals(std::string_view dataset_id,
+                                                                const std::vector<int64_t>& accounts,
+                                                                const ProposalPage& page) override;
   absl::StatusOr<Charge> GetCharge(std::string_view charge_id) override;
   absl::StatusOr<Charge> FindCharge(const Principal& principal, std::string_view request_id) override;
-  absl::StatusOr<std::vector<Charge>> ListCharges(const Principal& principal) override;
+  absl::StatusOr<std::vector<Charge>> ListOperations(const Principal& principal,
+                                                     const NewestPage& page) override;
   absl::StatusOr<Charge> LatestCharge(std::string_view dataset_id, const Principal& principal) override;
   absl::StatusOr<std::vector<EventCount>> CountEvents(std::string_view dataset_id, std::string_view principal,
                                                       int64_t most) override;
+  absl::StatusOr<bool> AdvanceCounts() override;
   absl::StatusOr<Entry> ChargeEntry(std::string_view charge_id) override;
   absl::StatusOr<Release> GetRelease(std::string_view release_id) override;
   absl::Status ShareRelease(std::string_view release_id, std::string_view grantee,
-                            const Principal& actor) override;
-  absl::StatusOr<std::vector<Release>> ListReleases(std::string_view dataset_id) override;
+                            const std::vector<Measure>& measures, const Principal& actor) override;
+  absl::StatusOr<std::vector<Release>> ListReleases(std::string_view dataset_id, std::string_view reader,
+                                                    const NewestPage& page) override;
+  absl::StatusOr<std::vector<Release>> FindReleases(std::string_view dataset_id, std::string_view reader,
+                                                    const std::vector<Measure>& measures,
+                                                    int64_t most) override;
   absl::StatusOr<std::vector<Entry>> ListEntries(std::string_view dataset_id, const Page& page) override;
   absl::StatusOr<Verification> Verify(std::string_view dataset_id) override;
   absl::StatusOr<RepairReport> RaiseToAnchor(const RepairOrder& order) override;
@@ -144,6 +166,9 @@ class SqlLedger final : public Ledger {
   HeadCache head_cache_;
   ChargeCombiner combiner_;
   std::atomic<int64_t> entries_at_last_check_ = -1;
+  std::mutex uncounted_mutex_;
+  // Datasets with many entries after their stored counts of events (event_counts.cc).
+  std::set<std::string> uncounted_ ABSL_GUARDED_BY(uncounted_mutex_);
   std::mutex mutex_;
   absl::Status read_only_reason_ ABSL_GUARDED_BY(mutex_);
 };

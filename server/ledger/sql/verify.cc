@@ -188,8 +188,13 @@ absl::StatusOr<Findings> CompareReleases(Transaction& transaction,
                                          const Recount& recount) {
   Findings findings;
   for (const std::string& dataset_id : dataset_ids) {
+    ASSIGN_OR_RETURN(const std::vector<Row> rows,
+                     transaction.Execute("SELECT number FROM releases WHERE dataset_id = $1 ORDER BY number",
+                                         {dataset_id}));
+    std::vector<int64_t> numbers;
+    for (const Row& row : rows) numbers.push_back(row.Integer(0));
     ASSIGN_OR_RETURN(const std::vector<Release> releases,
-                     ReadReleasesWithoutPayloads(transaction, dataset_id));
+                     ReadReleasesWithoutPayloads(transaction, dataset_id, numbers));
     for (const Release& release : releases) {
       const auto counted = recount.charges().find(release.charge_id);
       const bool is_known = counted != recount.charges().end() && counted->second.release_id == release.id &&

@@ -51,21 +51,6 @@ ledger::Account Unopened(const ledger::AccountSpec& spec) {
 
 constexpr size_t kMaxReasonLength = 500;
 
-// A dataset with its accounts and the proposals for them.
-struct Limits {
-  DatasetView dataset;
-  std::vector<ledger::Account> accounts;
-  std::vector<ledger::LimitProposal> proposals;
-};
-
-absl::StatusOr<Limits> LimitsOf(ledger::Ledger& ledger, DatasetView dataset) {
-  ASSIGN_OR_RETURN(std::vector<ledger::Account> accounts, AccountsOf(ledger, dataset));
-  // A lineage has the id of its first dataset, which opened all its accounts.
-  ASSIGN_OR_RETURN(std::vector<ledger::LimitProposal> proposals,
-                   ledger.ListLimitProposals(dataset.record.lineage_id));
-  return Limits{std::move(dataset), std::move(accounts), std::move(proposals)};
-}
-
 absl::StatusOr<dp::RuleSpec> PromiseWith(ledger::Account account, const std::string& counter, int64_t limit) {
   for (ledger::CounterBalance& balance : account.counters) {
     if (balance.counter == counter) balance.limit = limit;
@@ -80,12 +65,13 @@ const ledger::CounterBalance* BalanceOf(const ledger::Account& account, const st
   return nullptr;
 }
 
-absl::StatusOr<const ledger::Account*> AccountOf(const Limits& limits,
-                                                 const ledger::LimitProposal& proposal) {
-  for (const ledger::Account& account : limits.accounts) {
-    if (account.id == proposal.account_id && BalanceOf(account, proposal.counter) != nullptr) return &account;
+// The account for which the limit was proposed.
+absl::StatusOr<ledger::Account> AccountOf(ledger::Ledger& ledger, const ledger::LimitProposal& proposal) {
+  ASSIGN_OR_RETURN(std::vector<ledger::Account> accounts, ledger.GetAccounts({proposal.account_id}));
+  if (BalanceOf(accounts.front(), proposal.counter) == nullptr) {
+    return absl::DataLossError("a limit was proposed for a counter that does not exist");
   }
-  return absl::DataLossError("a limit was proposed for an account that does not exist");
+  return std::move(accounts.front());
 }
 
 absl::StatusOr<LimitView> ViewOfProposal(const DatasetView& dataset, const ledger::Account& account,
@@ -100,15 +86,40 @@ absl::StatusOr<LimitView> ViewOfProposal(const DatasetView& dataset, const ledge
                    AccountName(dataset, account), before, after};
 }
 
-absl::StatusOr<const ledger::Account*> NamedAccount(const Limits& limits, const std::string& name) {
+// The accounts' names, for an error; the first of them when there are many.
+absl::StatusOr<std::string> SomeNames(ledger::Ledger& ledger, const DatasetView& dataset) {
+  constexpr int64_t kMostNames = 20;
+  ASSIGN_OR_RETURN(const std::vector<ledger::Account> accounts,
+                   ledger.ListAccounts(dataset.record.id, {.limit = kMostNames}));
   std::vector<std::string> names;
-  for (const ledger::Account& account : limits.accounts) {
-    names.push_back(AccountName(limits.dataset, account));
-    const bool is_wanted =
-        name.empty() ? account.scope_type == ledger::ScopeType::kDataset : names.back() == name;
-    if (is_wanted) return &account;
+  for (const ledger::Account& account : accounts) names.push_back(AccountName(dataset, account));
+  if (static_cast<int64_t>(names.size()) == kMostNames) names.emplace_back("...");
+  return absl::StrJoin(names, ", ");
+}
+
+// The account with this name (ledger::AccountName()); the dataset's own when it is empty.
+absl::StatusOr<ledger::Account> NamedAccount(ledger::Ledger& ledger, const DatasetView& dataset,
+                                             const std::string& name) {
+  using enum ledger::ScopeType;
+  for (const ledger::ScopeType scope : {kDataset, kAnalyst, kAnalystGroup, kPart}) {
+    const std::string prefix = ledger::AccountName(dataset.record.name, scope, "");
+    const bool is_own = scope == kDataset && (name.empty() || name == prefix);
+    if (!is_own && (scope == kDataset || !name.starts_with(prefix))) continue;
+    const std::string key = is_own ? "" : name.substr(prefix.size());
+    absl::StatusOr<ledger::Account> account = ledger.FindAccount(dataset.record.id, scope, key);
+    if (!absl::IsNotFound(account.status())) return account;
   }
-  return InvalidField("account", absl::StrCat("must be one of ", absl::StrJoin(names, ", ")));
+  ASSIGN_OR_RETURN(const std::string names, SomeNames(ledger, dataset));
+  return InvalidField("account", absl::StrCat("must be one of ", names));
+}
+
+// Whether the same request has been made before.
+absl::StatusOr<bool> IsRepeated(ledger::Ledger& ledger, const LimitOrder& order) {
+  const absl::StatusOr<ledger::LimitProposal> found =
+      ledger.FindLimitProposal(order.principal, order.request_id.text());
+  if (absl::IsNotFound(found.status())) return false;
+  RETURN_IF_ERROR(found.status());
+  return true;
 }
 
 // The counter that `order` changes, at its new limit.
@@ -172,7 +183,7 @@ absl::StatusOr<AccountView> CreateAccount(ledger::Ledger& ledger, const AccountO
   if (!spec.ok()) return WithinField("limit", spec.status());
   ASSIGN_OR_RETURN(spec->members, MembersOf(order));
   if (intent == Intent::kValidateOnly) {
-    RETURN_IF_ERROR(AccountsOf(ledger, dataset).status());
+    RETURN_IF_ERROR(PayingAccounts(ledger, dataset, order.principal.name()).status());
     return ViewOf(dataset, Unopened(*spec), order.principal);
   }
   ASSIGN_OR_RETURN(const ledger::Account account, ledger.CreateAccount({.request_id = order.request_id.text(),
@@ -183,23 +194,19 @@ absl::StatusOr<AccountView> CreateAccount(ledger::Ledger& ledger, const AccountO
 }
 
 absl::StatusOr<LimitView> ProposeLimit(ledger::Ledger& ledger, const LimitOrder& order, Intent intent) {
-  ASSIGN_OR_RETURN(DatasetView dataset, FindOwned(ledger, order.principal, order.dataset));
+  ASSIGN_OR_RETURN(const DatasetView dataset, FindOwned(ledger, order.principal, order.dataset));
   RETURN_IF_ERROR(CheckReason(order.reason));
-  ASSIGN_OR_RETURN(const Limits limits, LimitsOf(ledger, std::move(dataset)));
-  ASSIGN_OR_RETURN(const ledger::Account* account, NamedAccount(limits, order.account));
-  ASSIGN_OR_RETURN(const dp::CounterAmount wanted, WantedLimit(*account, order));
-  const ledger::CounterBalance& balance = *BalanceOf(*account, wanted.counter);
-  const bool is_repeated = std::any_of(limits.proposals.begin(), limits.proposals.end(),
-                                       [&](const ledger::LimitProposal& proposal) {
-                                         return proposal.proposed_by == order.principal.name() &&
-                                                proposal.request_id == order.request_id.text();
-                                       });
+  if (dataset.record.is_public) return PayingAccounts(ledger, dataset, order.principal.name()).status();
+  ASSIGN_OR_RETURN(const ledger::Account account, NamedAccount(ledger, dataset, order.account));
+  ASSIGN_OR_RETURN(const dp::CounterAmount wanted, WantedLimit(account, order));
+  const ledger::CounterBalance& balance = *BalanceOf(account, wanted.counter);
+  ASSIGN_OR_RETURN(const bool is_repeated, IsRepeated(ledger, order));
   if (!is_repeated) {
-    RETURN_IF_ERROR(CheckIsUseful(AccountName(limits.dataset, *account), balance, wanted.amount));
+    RETURN_IF_ERROR(CheckIsUseful(AccountName(dataset, account), balance, wanted.amount));
   }
   ledger::LimitProposal proposal{.id = {},
-                                 .dataset_id = limits.dataset.record.lineage_id,
-                                 .account_id = account->id,
+                                 .dataset_id = dataset.record.lineage_id,
+                                 .account_id = account.id,
                                  .counter = wanted.counter,
                                  .old_limit = balance.limit,
                                  .new_limit = wanted.amount,
@@ -208,42 +215,81 @@ absl::StatusOr<LimitView> ProposeLimit(ledger::Ledger& ledger, const LimitOrder&
                                  .approved_by = {}};
   if (intent == Intent::kDo) {
     ASSIGN_OR_RETURN(proposal, ledger.ProposeLimit({.request_id = order.request_id.text(),
-                                                    .account_id = account->id,
+                                                    .account_id = account.id,
                                                     .counter = wanted.counter,
                                                     .new_limit = wanted.amount,
                                                     .reason = order.reason,
                                                     .proposed_by = order.principal}));
   }
-  return ViewOfProposal(limits.dataset, *account, proposal);
+  return ViewOfProposal(dataset, account, proposal);
 }
 
 absl::StatusOr<LimitView> ApproveLimit(ledger::Ledger& ledger, const Principal& principal,
                                        const DatasetName& dataset, std::string_view proposal_id,
                                        Intent intent) {
-  ASSIGN_OR_RETURN(DatasetView view, FindVisible(ledger, principal, dataset));
-  ASSIGN_OR_RETURN(const Limits limits, LimitsOf(ledger, std::move(view)));
-  const auto found =
-      std::find_if(limits.proposals.begin(), limits.proposals.end(),
-                   [&](const ledger::LimitProposal& proposal) { return proposal.id == proposal_id; });
-  if (found == limits.proposals.end()) {
+  ASSIGN_OR_RETURN(const DatasetView view, FindVisible(ledger, principal, dataset));
+  const absl::StatusOr<ledger::LimitProposal> found = ledger.GetLimitProposal(proposal_id);
+  if (!found.ok() && !absl::IsNotFound(found.status())) return found.status();
+  // A lineage has the id of its first dataset, which opened all its accounts.
+  if (!found.ok() || found->dataset_id != view.record.lineage_id) {
     return absl::NotFoundError(absl::StrCat("there is no such proposal for dataset ", dataset.text()));
   }
-  ASSIGN_OR_RETURN(const ledger::Account* account, AccountOf(limits, *found));
-  RETURN_IF_ERROR(CheckMayApprove(*account, *found, principal));
-  if (intent == Intent::kValidateOnly) return ViewOfProposal(limits.dataset, *account, *found);
+  ASSIGN_OR_RETURN(const ledger::Account account, AccountOf(ledger, *found));
+  RETURN_IF_ERROR(CheckMayApprove(account, *found, principal));
+  if (intent == Intent::kValidateOnly) return ViewOfProposal(view, account, *found);
   ASSIGN_OR_RETURN(const ledger::LimitProposal approved, ledger.ApproveLimit(proposal_id, principal));
-  return ViewOfProposal(limits.dataset, *account, approved);
+  return ViewOfProposal(view, account, approved);
+}
+
+absl::StatusOr<std::vector<AccountView>> ListAccounts(ledger::Ledger& ledger, const Principal& principal,
+                                                      const DatasetName& dataset, const std::string& after,
+                                                      int64_t limit) {
+  ASSIGN_OR_RETURN(const DatasetView view, FindVisible(ledger, principal, dataset));
+  ledger::AccountPage page{.after = 0, .limit = limit};
+  if (!after.empty()) {
+    const absl::StatusOr<ledger::Account> last = NamedAccount(ledger, view, after);
+    if (!last.ok() || !MaySeeAccount(view.record, *last, principal)) {
+      return InvalidField("page_token", "names an account that is not in this listing");
+    }
+    page.after = last->id;
+  }
+  ASSIGN_OR_RETURN(std::vector<ledger::Account> accounts, PayingAccounts(ledger, view, principal.name()));
+  if (view.record.owner == principal.name()) {
+    ASSIGN_OR_RETURN(accounts, ledger.ListAccounts(view.record.id, page));
+  }
+  std::vector<AccountView> views;
+  for (const ledger::Account& account : accounts) {
+    if (account.id <= page.after || static_cast<int64_t>(views.size()) == limit) continue;
+    ASSIGN_OR_RETURN(AccountView seen, ViewOf(view, account, principal));
+    views.push_back(std::move(seen));
+  }
+  return views;
 }
 
 absl::StatusOr<std::vector<LimitView>> ListLimitProposals(ledger::Ledger& ledger, const Principal& principal,
-                                                          const DatasetName& dataset) {
-  ASSIGN_OR_RETURN(DatasetView view, FindVisible(ledger, principal, dataset));
-  ASSIGN_OR_RETURN(const Limits limits, LimitsOf(ledger, std::move(view)));
+                                                          const DatasetName& dataset,
+                                                          const std::string& after, int64_t limit) {
+  ASSIGN_OR_RETURN(const DatasetView view, FindVisible(ledger, principal, dataset));
+  ASSIGN_OR_RETURN(const std::vector<ledger::Account> paying, PayingAccounts(ledger, view, principal.name()));
+  std::vector<int64_t> accounts;  // all, for the owner
+  if (view.record.owner != principal.name()) {
+    for (const ledger::Account& account : paying) accounts.push_back(account.id);
+  }
+  ledger::ProposalPage page{.before_us = 0, .before_id = after, .limit = limit};
+  if (!after.empty()) {
+    const absl::StatusOr<ledger::LimitProposal> last = ledger.GetLimitProposal(after);
+    const bool is_listed =
+        last.ok() && last->dataset_id == view.record.lineage_id &&
+        (accounts.empty() || std::ranges::find(accounts, last->account_id) != accounts.end());
+    if (!is_listed) return InvalidField("page_token", "names a proposal that is not in this listing");
+    page.before_us = last->proposed_at_us;
+  }
+  ASSIGN_OR_RETURN(const std::vector<ledger::LimitProposal> proposals,
+                   ledger.ListLimitProposals(view.record.lineage_id, accounts, page));
   std::vector<LimitView> views;
-  for (const ledger::LimitProposal& proposal : limits.proposals) {
-    ASSIGN_OR_RETURN(const ledger::Account* account, AccountOf(limits, proposal));
-    if (!MaySeeAccount(limits.dataset.record, *account, principal)) continue;
-    ASSIGN_OR_RETURN(LimitView seen, ViewOfProposal(limits.dataset, *account, proposal));
+  for (const ledger::LimitProposal& proposal : proposals) {
+    ASSIGN_OR_RETURN(const ledger::Account account, AccountOf(ledger, proposal));
+    ASSIGN_OR_RETURN(LimitView seen, ViewOfProposal(view, account, proposal));
     views.push_back(std::move(seen));
   }
   return views;

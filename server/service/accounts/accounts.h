@@ -71,8 +71,19 @@ absl::StatusOr<LimitView> ApproveLimit(ledger::Ledger& ledger, const Principal& 
                                        const DatasetName& dataset, std::string_view proposal_id,
                                        Intent intent);
 
-// The proposals for the accounts that the principal may see, in any state, newest first.
+// ---- Pages of at most `limit`, from the first or after the last item of the page before. Errors:
+// INVALID_ARGUMENT (page_token) when that item is not in the listing.
+
+// The proposals for the accounts that the principal may see, in any state, newest first; `after` is a
+// proposal's id.
 absl::StatusOr<std::vector<LimitView>> ListLimitProposals(ledger::Ledger& ledger, const Principal& principal,
-                                                          const DatasetName& dataset);
+                                                          const DatasetName& dataset,
+                                                          const std::string& after, int64_t limit);
+
+// The accounts that the principal may see (MaySeeAccount()), in the order in which they were opened; `after`
+// is an account's name.
+absl::StatusOr<std::vector<AccountView>> ListAccounts(ledger::Ledger& ledger, const Principal& principal,
+                                                      const DatasetName& dataset, const std::string& after,
+                                                      int64_t limit);
 
 }  // namespace curator::service

@@ -37,8 +37,9 @@ TEST_F(LimitsTest, AProposalForACounterThatNoAccountHasIsNeitherShownNorApproved
           .status()
           .code(),
       absl::StatusCode::kDataLoss);
-  EXPECT_EQ(ListLimitProposals(*ledger_, TestPrincipal("owner"), DatasetName("census")).status().code(),
-            absl::StatusCode::kDataLoss);
+  EXPECT_EQ(
+      ListLimitProposals(*ledger_, TestPrincipal("owner"), DatasetName("census"), "", 100).status().code(),
+      absl::StatusCode::kDataLoss);
   EXPECT_EQ(LimitNow(census.record.id), EpsilonOf(10'000).units());
 }
 

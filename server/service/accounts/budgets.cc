@@ -58,6 +58,15 @@ std::optional<int64_t> RequestsLeft(const ledger::Account& account, const ledger
   return left;
 }
 
+// The accounts that the principal may see; the first 1,000 of many.
+absl::StatusOr<std::vector<ledger::Account>> FirstVisible(ledger::Ledger& ledger, const DatasetView& view,
+                                                          const Principal& principal) {
+  constexpr int64_t kMostAccounts = 1000;
+  ASSIGN_OR_RETURN(std::vector<ledger::Account> paying, PayingAccounts(ledger, view, principal.name()));
+  if (view.record.owner != principal.name()) return paying;
+  return ledger.ListAccounts(view.record.id, {.limit = kMostAccounts});
+}
+
 // At the delta that the dataset's own account promises.
 absl::StatusOr<HistoryComparison> ComparisonFor(ledger::Ledger& ledger, const DatasetView& view,
                                                 const std::vector<ledger::Account>& accounts,
@@ -129,7 +138,7 @@ absl::StatusOr<AccountView> ViewOf(const DatasetView& dataset, const ledger::Acc
 absl::StatusOr<BudgetView> GetBudget(ledger::Ledger& ledger, const Principal& principal,
                                      const DatasetName& dataset, BudgetDetail detail) {
   ASSIGN_OR_RETURN(const DatasetView view, FindVisible(ledger, principal, dataset));
-  ASSIGN_OR_RETURN(const std::vector<ledger::Account> accounts, AccountsOf(ledger, view));
+  ASSIGN_OR_RETURN(const std::vector<ledger::Account> accounts, FirstVisible(ledger, view, principal));
   const absl::StatusOr<ledger::Charge> last = ledger.LatestCharge(view.record.id, principal);
   if (!last.ok() && !absl::IsNotFound(last.status())) return last.status();
   BudgetView budget;
@@ -141,7 +150,6 @@ absl::StatusOr<BudgetView> GetBudget(ledger::Ledger& ledger, const Principal& pr
     ASSIGN_OR_RETURN(budget.comparison, ComparisonFor(ledger, view, accounts, principal));
   }
   for (const ledger::Account& account : accounts) {
-    if (!MaySeeAccount(view.record, account, principal)) continue;
     ASSIGN_OR_RETURN(AccountView account_view, ViewOf(view, account, principal));
     if (last.ok()) account_view.requests_left_like_last = RequestsLeft(account, *last);
     budget.accounts.push_back(std::move(account_view));
@@ -254,8 +262,14 @@ absl::StatusOr<HistoryComparison> CompareHistory(ledger::Ledger& ledger, const l
     comparison.not_computed = "not computed: each part of a partitioned dataset is counted on its own";
     return comparison;
   }
-  ASSIGN_OR_RETURN(const std::vector<ledger::EventCount> events,
-                   ledger.CountEvents(dataset.id, principal, kMostEventsCompared + 1));
+  absl::StatusOr<std::vector<ledger::EventCount>> counted =
+      ledger.CountEvents(dataset.id, principal, kMostEventsCompared + 1);
+  if (absl::IsFailedPrecondition(counted.status())) {
+    comparison.not_computed = absl::StrCat("not computed: ", std::string(counted.status().message()));
+    return comparison;
+  }
+  RETURN_IF_ERROR(counted.status());
+  const std::vector<ledger::EventCount> events = *std::move(counted);
   if (static_cast<int64_t>(events.size()) > kMostEventsCompared) {
     comparison.not_computed =
         absl::StrCat("not computed: the charges are of more than ", kMostEventsCompared, " different kinds");

@@ -1,6 +1,6 @@
 #include "service/charges/accountant.h"
 
-#include <algorithm>
+#include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -33,7 +33,8 @@ absl::Status CheckLifetime(absl::Duration lifetime) {
 absl::StatusOr<ChargeView> ViewOfCharge(ledger::Ledger& ledger, const Principal& principal,
                                         ledger::Charge charge) {
   ASSIGN_OR_RETURN(const DatasetView dataset, FindVisibleById(ledger, principal, charge.dataset_id));
-  ASSIGN_OR_RETURN(const std::vector<ledger::Account> accounts, AccountsOf(ledger, dataset));
+  ASSIGN_OR_RETURN(const std::vector<ledger::Account> accounts,
+                   PayingAccounts(ledger, dataset, charge.principal));
   ASSIGN_OR_RETURN(const dp::Event event, codec::DecodeEvent(charge.event));
   ASSIGN_OR_RETURN(Price price, PricePaid(dataset, accounts, charge));
   return ChargeView{std::move(charge), dataset.record.name, dp::Describe(event), std::move(price)};
@@ -83,13 +84,12 @@ absl::StatusOr<Priced> PriceReservation(ledger::Ledger& ledger, const Principal&
 // The cost of `event` in exactly the counters that the charge holds.
 absl::StatusOr<std::vector<ledger::Posting>> FinalCost(ledger::Ledger& ledger, const ledger::Charge& charge,
                                                        const dp::Event& event) {
-  ASSIGN_OR_RETURN(const std::vector<ledger::Account> accounts, ledger.ListAccounts(charge.dataset_id));
+  std::set<int64_t> held;
+  for (const ledger::Posting& posting : charge.postings) held.insert(posting.account_id);
+  ASSIGN_OR_RETURN(const std::vector<ledger::Account> accounts,
+                   ledger.GetAccounts({held.begin(), held.end()}));
   std::vector<ledger::Posting> postings;
   for (const ledger::Account& account : accounts) {
-    const bool is_held =
-        std::any_of(charge.postings.begin(), charge.postings.end(),
-                    [&](const ledger::Posting& held) { return held.account_id == account.id; });
-    if (!is_held) continue;
     ASSIGN_OR_RETURN(const dp::RuleSpec rule, codec::DecodeRule(account.rule));
     ASSIGN_OR_RETURN(const std::vector<dp::CounterAmount> costs, dp::CostOf(rule, event));
     for (const dp::CounterAmount& cost : costs) postings.push_back({account.id, cost.counter, cost.amount});

@@ -36,13 +36,16 @@ std::string AccountName(const DatasetView& dataset, const ledger::Account& accou
   return ledger::AccountName(dataset.record.name, account.scope_type, account.scope_key);
 }
 
-absl::StatusOr<std::vector<ledger::Account>> AccountsOf(ledger::Ledger& ledger, const DatasetView& dataset) {
+absl::StatusOr<std::vector<ledger::Account>> PayingAccounts(ledger::Ledger& ledger,
+                                                            const DatasetView& dataset,
+                                                            std::string_view principal) {
   if (dataset.record.is_public) {
     return absl::FailedPreconditionError(absl::StrCat(
         "dataset \"", dataset.record.name,
         "\" is public: it has no privacy budget, and nothing about it needs to be asked with noise"));
   }
-  ASSIGN_OR_RETURN(std::vector<ledger::Account> accounts, ledger.ListAccounts(dataset.record.id));
+  ASSIGN_OR_RETURN(std::vector<ledger::Account> accounts,
+                   ledger.ListPayingAccounts(dataset.record.id, principal));
   if (accounts.empty()) return absl::DataLossError("a private dataset without accounts");
   return accounts;
 }

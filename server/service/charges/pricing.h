@@ -37,9 +37,11 @@ struct Price {
   std::vector<ledger::Posting> Postings() const;
 };
 
-// All accounts of `dataset`, including those of analysts, groups and parts.
-// Errors: FAILED_PRECONDITION for a public dataset, which has none.
-absl::StatusOr<std::vector<ledger::Account>> AccountsOf(ledger::Ledger& ledger, const DatasetView& dataset);
+// The accounts that a charge by `principal` on `dataset` may post to: the dataset's own or its parts', and the
+// principal's. In id order. Errors: FAILED_PRECONDITION for a public dataset, which has none.
+absl::StatusOr<std::vector<ledger::Account>> PayingAccounts(ledger::Ledger& ledger,
+                                                            const DatasetView& dataset,
+                                                            std::string_view principal);
 
 // The rule of the dataset's own account, or of its parts' accounts: it decides which mechanisms a request can
 // use.

@@ -108,11 +108,9 @@ absl::StatusOr<RepairView> RepairLedger(ledger::Ledger& ledger, const host::Rece
   }
   RepairView view;
   ASSIGN_OR_RETURN(view.report, ledger.RaiseToAnchor(order));
-  ASSIGN_OR_RETURN(const std::vector<ledger::Account> accounts, ledger.ListAccounts(dataset.record.id));
   for (const ledger::RaisedCounter& raised : view.report.raised) {
-    for (const ledger::Account& account : accounts) {
-      if (account.id == raised.account_id) view.accounts.push_back(AccountName(dataset, account));
-    }
+    ASSIGN_OR_RETURN(const std::vector<ledger::Account> account, ledger.GetAccounts({raised.account_id}));
+    view.accounts.push_back(AccountName(dataset, account.front()));
   }
   return view;
 }

@@ -115,7 +115,7 @@ absl::StatusOr<RequestScope> ScopeOf(ledger::Ledger& ledger, const DatasetView& 
                                      const Principal& principal, std::string_view request_id,
                                      const std::vector<std::string>& parts) {
   RequestScope scope{.version = dataset.record.version, .parts = {}, .accounts = {}};
-  ASSIGN_OR_RETURN(scope.accounts, AccountsOf(ledger, dataset));
+  ASSIGN_OR_RETURN(scope.accounts, PayingAccounts(ledger, dataset, principal.name()));
   const bool is_simple = dataset.record.parts.empty() && scope.accounts.size() == 1 && parts.empty();
   if (is_simple) return scope;
   ASSIGN_OR_RETURN(const std::optional<ledger::Charge> earlier,
@@ -141,7 +141,7 @@ absl::StatusOr<RequestScope> OutsideScopeOf(ledger::Ledger& ledger, const Datase
   RequestScope scope{.version = dataset.record.version, .parts = dataset.record.parts, .accounts = {}};
   ASSIGN_OR_RETURN(const std::optional<ledger::Charge> earlier,
                    ChargedHere(ledger, dataset, principal, request_id));
-  ASSIGN_OR_RETURN(scope.accounts, AccountsOf(ledger, dataset));
+  ASSIGN_OR_RETURN(scope.accounts, PayingAccounts(ledger, dataset, principal.name()));
   if (earlier) {
     scope.version = earlier->dataset_version;
     std::erase_if(scope.accounts,

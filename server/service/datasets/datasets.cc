@@ -247,14 +247,21 @@ absl::StatusOr<DatasetView> CreateDataset(ledger::Ledger& ledger, const NewDatas
   return DatasetView{*std::move(record), dataset.schema, bound};
 }
 
-absl::StatusOr<std::vector<DatasetView>> ListVisibleDatasets(ledger::Ledger& ledger,
-                                                             const Principal& principal) {
-  ASSIGN_OR_RETURN(const std::vector<ledger::Dataset> datasets, ledger.ListDatasets());
-  std::vector<DatasetView> visible;
-  for (const ledger::Dataset& dataset : datasets) {
-    if (!MaySee(dataset, principal.name())) continue;
-    ASSIGN_OR_RETURN(DatasetView view, ViewOf(dataset));
-    visible.push_back(std::move(view));
+absl::StatusOr<DatasetView> GetDataset(ledger::Ledger& ledger, const Principal& principal,
+                                       const DatasetName& name) {
+  ASSIGN_OR_RETURN(DatasetView view, FindVisible(ledger, principal, name));
+  if (view.record.owner != principal.name()) return view;
+  ASSIGN_OR_RETURN(view.record, ledger.GetDatasetById(view.record.id));
+  return view;
+}
+
+absl::StatusOr<DatasetViews> ListVisibleDatasets(ledger::Ledger& ledger, const Principal& principal,
+                                                 const ledger::NamePage& page) {
+  ASSIGN_OR_RETURN(ledger::DatasetList list, ledger.ListVisibleDatasets(principal, page));
+  DatasetViews visible{.datasets = {}, .has_more = list.has_more};
+  for (ledger::Dataset& dataset : list.datasets) {
+    ASSIGN_OR_RETURN(DatasetView view, ViewOf(std::move(dataset)));
+    visible.datasets.push_back(std::move(view));
   }
   return visible;
 }
@@ -277,7 +284,7 @@ absl::StatusOr<DatasetView> ArchiveDataset(ledger::Ledger& ledger, records::Data
   for (const ledger::Part& part : dataset.record.parts)
     stored_ids.push_back(StoredIdOf(dataset.record, part));
   store.ready().Forget(stored_ids);
-  return FindOwned(ledger, principal, name);
+  return GetDataset(ledger, principal, name);
 }
 
 absl::StatusOr<std::unique_ptr<records::RecordImport>> BeginImport(ledger::Ledger& ledger,

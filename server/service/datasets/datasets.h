@@ -47,8 +47,17 @@ struct NewDataset {
 
 absl::StatusOr<DatasetView> CreateDataset(ledger::Ledger& ledger, const NewDataset& dataset, Intent intent);
 
-absl::StatusOr<std::vector<DatasetView>> ListVisibleDatasets(ledger::Ledger& ledger,
-                                                             const Principal& principal);
+// The dataset for its owner, with all its grantees, and for grantees; NOT_FOUND for all others.
+absl::StatusOr<DatasetView> GetDataset(ledger::Ledger& ledger, const Principal& principal,
+                                       const DatasetName& name);
+
+// A page of the datasets that the principal owns (with all their grantees) or was granted.
+struct DatasetViews {
+  std::vector<DatasetView> datasets;
+  bool has_more = false;
+};
+absl::StatusOr<DatasetViews> ListVisibleDatasets(ledger::Ledger& ledger, const Principal& principal,
+                                                 const ledger::NamePage& page);
 
 absl::Status GrantAccess(ledger::Ledger& ledger, const Principal& principal, const DatasetName& name,
                          std::string_view grantee, Intent intent);

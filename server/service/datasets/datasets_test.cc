@@ -40,8 +40,8 @@ class DatasetsTest : public ServiceTest {
 
   std::vector<std::string> NamesThatAreVisibleTo(const std::string& principal) const {
     std::vector<std::string> names;
-    const std::vector<DatasetView> visible = ListVisibleDatasets(*ledger_, TestPrincipal(principal)).value();
-    for (const DatasetView& dataset : visible) names.push_back(dataset.record.name);
+    const DatasetViews visible = ListVisibleDatasets(*ledger_, TestPrincipal(principal), {}).value();
+    for (const DatasetView& dataset : visible.datasets) names.push_back(dataset.record.name);
     return names;
   }
 };

@@ -97,11 +97,11 @@ absl::StatusOr<ledger::PartSpec> SpecOf(const BinLabels& labels, const NamedPart
 // created with start with the same limit, and a limit that was lowered by approval also binds parts added
 // later.
 absl::StatusOr<dp::RuleSpec> LimitOfParts(ledger::Ledger& ledger, const DatasetView& dataset) {
-  ASSIGN_OR_RETURN(const std::vector<ledger::Account> accounts, ledger.ListAccounts(dataset.record.id));
-  for (const ledger::Account& account : accounts) {
-    if (account.id == dataset.record.parts.front().account_id) return PromiseOf(account);
-  }
-  return absl::DataLossError("a part without an account");
+  const absl::StatusOr<std::vector<ledger::Account>> account =
+      ledger.GetAccounts({dataset.record.parts.front().account_id});
+  if (absl::IsNotFound(account.status())) return absl::DataLossError("a part without an account");
+  RETURN_IF_ERROR(account.status());
+  return PromiseOf(account->front());
 }
 
 // At most the dataset's limit in every counter, because the dataset's privacy loss is the largest of its

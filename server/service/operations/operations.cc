@@ -43,7 +43,7 @@ OperationView EndedOrInterrupted(const ledger::Charge& charge) {
 }
 
 absl::StatusOr<OperationView> ViewOfCharge(Services& services, const ledger::Charge& charge,
-                                           const std::vector<ledger::Dataset>& datasets) {
+                                           std::string dataset) {
   // The charge was read first, so an operation that ended since then would look interrupted: read it again.
   OperationView view = EndedOrInterrupted(charge);
   if (view.state == OperationState::kInterrupted) {
@@ -60,9 +60,7 @@ absl::StatusOr<OperationView> ViewOfCharge(Services& services, const ledger::Cha
   view.label = charge.label;
   view.request_id = charge.request_id;
   view.created_at_us = charge.created_at_us;
-  for (const ledger::Dataset& dataset : datasets) {
-    if (dataset.id == charge.dataset_id) view.dataset = dataset.name;
-  }
+  view.dataset = std::move(dataset);
   return view;
 }
 
@@ -75,17 +73,20 @@ bool HasEnded(OperationState state) {
 absl::StatusOr<OperationView> GetOperation(Services& services, const Principal& principal,
                                            std::string_view id) {
   ASSIGN_OR_RETURN(const ledger::Charge charge, FindOperation(services, principal, id));
-  ASSIGN_OR_RETURN(const std::vector<ledger::Dataset> datasets, services.ledger.ListDatasets());
-  return ViewOfCharge(services, charge, datasets);
+  ASSIGN_OR_RETURN(std::vector<std::string> names, services.ledger.DatasetNames({charge.dataset_id}));
+  return ViewOfCharge(services, charge, std::move(names.front()));
 }
 
-absl::StatusOr<std::vector<OperationView>> ListOperations(Services& services, const Principal& principal) {
-  ASSIGN_OR_RETURN(const std::vector<ledger::Charge> charges, services.ledger.ListCharges(principal));
-  ASSIGN_OR_RETURN(const std::vector<ledger::Dataset> datasets, services.ledger.ListDatasets());
+absl::StatusOr<std::vector<OperationView>> ListOperations(Services& services, const Principal& principal,
+                                                          const ledger::NewestPage& page) {
+  ASSIGN_OR_RETURN(const std::vector<ledger::Charge> charges,
+                   services.ledger.ListOperations(principal, page));
+  std::vector<std::string> dataset_ids;
+  for (const ledger::Charge& charge : charges) dataset_ids.push_back(charge.dataset_id);
+  ASSIGN_OR_RETURN(std::vector<std::string> names, services.ledger.DatasetNames(dataset_ids));
   std::vector<OperationView> views;
-  for (const ledger::Charge& charge : charges) {
-    if (charge.kind == kReservationKind) continue;
-    ASSIGN_OR_RETURN(OperationView view, ViewOfCharge(services, charge, datasets));
+  for (size_t i = 0; i < charges.size(); ++i) {
+    ASSIGN_OR_RETURN(OperationView view, ViewOfCharge(services, charges[i], std::move(names[i])));
     views.push_back(std::move(view));
   }
   return views;

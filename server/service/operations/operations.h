@@ -40,7 +40,9 @@ struct OperationView {
 
 absl::StatusOr<OperationView> GetOperation(Services& services, const Principal& principal,
                                            std::string_view id);
-absl::StatusOr<std::vector<OperationView>> ListOperations(Services& services, const Principal& principal);
+// The principal's own, newest first.
+absl::StatusOr<std::vector<OperationView>> ListOperations(Services& services, const Principal& principal,
+                                                          const ledger::NewestPage& page);
 
 // Stops the operation: it will give no release, and its charge stands. Waits up to 10 s for it to end; one
 // that is still queued ends when a thread takes it up. An operation that no process works on is forfeited

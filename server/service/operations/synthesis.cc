@@ -55,9 +55,9 @@ std::string_view WorkloadNoun(const std::vector<dp::QueryGroup>& workload) {
   return workload.size() == 1 ? " marginal" : " marginals";
 }
 
-absl::StatusOr<std::string> DrawModel(Services& services, const SynthesisEstimate& estimate,
-                                      const records::ReadyTable& ready, const dp::DrawKey& key,
-                                      std::stop_token stop, const Progress& progress) {
+absl::StatusOr<Drawn> DrawModel(Services& services, const SynthesisEstimate& estimate,
+                                const records::ReadyTable& ready, const dp::DrawKey& key,
+                                std::stop_token stop, const Progress& progress) {
   if (stop.stop_requested()) return absl::CancelledError("stopped before it began");
   ASSIGN_OR_RETURN(const dp::SealedTableHandle table, ready.Open());
   dp::Drbg bits(key);
@@ -67,13 +67,13 @@ absl::StatusOr<std::string> DrawModel(Services& services, const SynthesisEstimat
   dp::Pacer pacer(std::move(stop));
   ASSIGN_OR_RETURN(const std::unique_ptr<dp::SynthesisModel> model,
                    estimate.synthesizer->Fit(estimate.input, kernel, pacer, progress));
-  return codec::EncodeRelease(dp::SynthesisRelease{.method = std::string(estimate.synthesizer->name()),
-                                                   .settings = estimate.plan.settings,
-                                                   .attributes = model->attributes(),
-                                                   .records = model->records(),
-                                                   .transcript = model->Transcript(),
-                                                   .event = dp::Describe(estimate.plan.event),
-                                                   .model = model->Serialize()});
+  return Drawn{codec::EncodeRelease(dp::SynthesisRelease{.method = std::string(estimate.synthesizer->name()),
+                                                         .settings = estimate.plan.settings,
+                                                         .attributes = model->attributes(),
+                                                         .records = model->records(),
+                                                         .transcript = model->Transcript(),
+                                                         .event = dp::Describe(estimate.plan.event),
+                                                         .model = model->Serialize()})};
 }
 
 // The public data that a method starts from, if the method and the request have a prior.

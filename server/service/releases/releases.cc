@@ -9,12 +9,25 @@
 #include "codec/release_codec.h"
 #include "dp/noise/drbg.h"
 #include "dp/synthesis/synthesizers.h"
+#include "service/workloads/free_answers.h"
 #include "service/workloads/resolve_workload.h"
 
 namespace curator::service {
 namespace {
 
 constexpr size_t kPieceSize = 64 * 1024;
+
+// The numbers of the parts that the charge paid for.
+std::vector<int64_t> PartsPaid(const ledger::Dataset& dataset, const ledger::Charge& charge) {
+  std::vector<int64_t> numbers;
+  for (const ledger::Part& part : dataset.parts) {
+    if (std::ranges::find(charge.postings, part.account_id, &ledger::Posting::account_id) !=
+        charge.postings.end()) {
+      numbers.push_back(part.number);
+    }
+  }
+  return numbers;
+}
 
 absl::Status NoSuchRelease() {
   return absl::NotFoundError("there is no release with this id that you may see");
@@ -96,7 +109,8 @@ absl::StatusOr<ReleaseView> GetRelease(Services& services, const Principal& prin
   }
   view.release.payload.clear();
   ASSIGN_OR_RETURN(view.charge, services.ledger.GetCharge(view.release.charge_id));
-  ASSIGN_OR_RETURN(std::vector<ledger::Account> accounts, AccountsOf(services.ledger, view.dataset));
+  ASSIGN_OR_RETURN(std::vector<ledger::Account> accounts,
+                   PayingAccounts(services.ledger, view.dataset, view.charge.principal));
   if (!IsPayerOrOwner(view.release, view.dataset.record, principal)) {
     // The release is shared, but neither its payer's own accounts nor its request id.
     std::erase_if(accounts, [&](const ledger::Account& account) { return !PaysFrom(account, principal); });
@@ -117,27 +131,38 @@ absl::StatusOr<std::vector<std::string>> ShareRelease(Services& services, const 
   }
   RETURN_IF_ERROR(CheckPrincipalName(grantee));
   // Only the owner learns who may see the dataset. For a grantee without access the share has no effect.
-  if (dataset.owner == principal.name() && !MaySee(dataset, grantee)) {
+  ASSIGN_OR_RETURN(const ledger::Dataset seen_by_grantee,
+                   services.ledger.GetDatasetById(dataset.id, grantee));
+  if (dataset.owner == principal.name() && !MaySee(seen_by_grantee, grantee)) {
     return InvalidField("principal", absl::StrCat("\"", std::string(grantee), "\" does not see dataset \"",
                                                   dataset.name, "\": its owner has to grant access first"));
   }
   if (intent == Intent::kValidateOnly) return view.release.shared_with;
-  RETURN_IF_ERROR(services.ledger.ShareRelease(release_id, grantee, principal));
+  std::vector<ledger::Measure> measures;
+  if (const auto* answer = std::get_if<dp::WorkloadRelease>(&view.content)) {
+    measures = MeasuresOf(PartsPaid(dataset, view.charge), *answer);
+  }
+  RETURN_IF_ERROR(services.ledger.ShareRelease(release_id, grantee, measures, principal));
   ASSIGN_OR_RETURN(const ledger::Release shared, services.ledger.GetRelease(release_id));
   return shared.shared_with;
 }
 
-absl::StatusOr<std::vector<ReleaseListing>> ListReleases(Services& services, const Principal& principal,
-                                                         const DatasetName& dataset) {
+absl::StatusOr<std::vector<ledger::Release>> ListReleases(Services& services, const Principal& principal,
+                                                          const DatasetName& dataset,
+                                                          const ledger::NewestPage& page) {
   ASSIGN_OR_RETURN(const DatasetView view, FindVisible(services.ledger, principal, dataset));
-  ASSIGN_OR_RETURN(std::vector<ledger::Release> releases, services.ledger.ListReleases(view.record.id));
-  std::vector<ReleaseListing> listings;
+  const bool sees_all = view.record.owner == principal.name();
+  ASSIGN_OR_RETURN(
+      std::vector<ledger::Release> releases,
+      services.ledger.ListReleases(view.record.id, sees_all ? std::string_view() : principal.name(), page));
+  // The listing was made for this reader; the rows themselves decide.
+  std::erase_if(releases, [&](const ledger::Release& release) {
+    return !MayReadRelease(release, view.record, principal);
+  });
   for (ledger::Release& release : releases) {
-    if (!MayReadRelease(release, view.record, principal)) continue;
-    ASSIGN_OR_RETURN(const ledger::Charge charge, services.ledger.GetCharge(release.charge_id));
-    listings.push_back({std::move(release), charge.request_id});
+    if (!IsPayerOrOwner(release, view.record, principal)) release.request_id.clear();
   }
-  return listings;
+  return releases;
 }
 
 absl::StatusOr<std::unique_ptr<dp::SynthesisModel>> RestoreModel(const ReleaseView& release) {

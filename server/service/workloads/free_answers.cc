@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "base/canonical_bytes.h"
 #include "base/status_macros.h"
 #include "codec/release_codec.h"
 #include "dp/domain/attribute_set.h"
@@ -170,6 +171,34 @@ bool IsOfScope(const ledger::Charge& charge, const ledger::Dataset& dataset, con
   return paid == wanted;
 }
 
+// The measure of releases about these parts that measured a set of attributes.
+ledger::Measure MeasureOf(const std::vector<int64_t>& parts, const dp::AttributeSet& attributes) {
+  constexpr size_t kMeasureBytes = 16;
+  CanonicalWriter writer("curator.measure", 1);
+  writer.Integer(static_cast<int64_t>(parts.size()));
+  for (const int64_t part : parts) writer.Integer(part);
+  writer.Integer(static_cast<int64_t>(attributes.size()));
+  for (const uint32_t attribute : attributes) writer.Integer(attribute);
+  return Sha256(std::move(writer).Take()).substr(0, kMeasureBytes);
+}
+
+// A release that answers everything asked has measured the attributes of the largest group, or more: then also
+// each of them.
+std::vector<ledger::Measure> MeasuresFor(const std::vector<int64_t>& parts,
+                                         const std::vector<dp::AskedSet>& asked) {
+  const dp::AttributeSet* largest = nullptr;
+  for (const dp::AskedSet& set : asked) {
+    for (const dp::QueryGroup& group : set.queries.groups) {
+      if (largest == nullptr || group.attributes.size() > largest->size()) largest = &group.attributes;
+    }
+  }
+  std::vector<ledger::Measure> measures = {std::string(ledger::kUnknownMeasure)};
+  if (largest == nullptr) return measures;
+  measures.push_back(MeasureOf(parts, *largest));
+  if (largest->size() > 1) measures.push_back(MeasureOf(parts, {largest->front()}));
+  return measures;
+}
+
 double DeviationOf(const dp::Domain& domain, const dp::WorkloadRelease& answer) {
   double worst = 0;
   const double own = dp::ForecastError(answer.noise).standard_deviation;
@@ -194,21 +223,41 @@ std::optional<dp::WorkloadRelease> AnsweredBy(const dp::Domain& domain, const dp
   return std::move(numbers).With(asked, std::move(plans));
 }
 
+std::vector<ledger::Measure> MeasuresOf(const std::vector<int64_t>& parts,
+                                        const dp::WorkloadRelease& release) {
+  // Of the sets themselves, and of their single attributes, by which questions about smaller sets find them.
+  constexpr size_t kMostSets = 256;
+  std::set<dp::AttributeSet> sets;
+  for (const dp::QueryGroup& group : release.measured) {
+    if (sets.size() == kMostSets) break;
+    sets.insert(group.attributes);
+  }
+  std::set<dp::AttributeSet> found_by = sets;
+  found_by.insert(dp::AttributeSet());
+  for (const dp::AttributeSet& set : sets) {
+    for (const uint32_t attribute : set) {
+      if (found_by.size() < 2 * kMostSets) found_by.insert({attribute});
+    }
+  }
+  std::vector<ledger::Measure> measures;
+  for (const dp::AttributeSet& set : found_by) measures.push_back(MeasureOf(parts, set));
+  return measures;
+}
+
 absl::StatusOr<std::optional<FreeAnswer>> FindFreeAnswer(Services& services, const DatasetView& dataset,
                                                          const RequestScope& scope,
                                                          const Principal& principal,
                                                          const std::vector<dp::AskedSet>& asked) {
-  ASSIGN_OR_RETURN(std::vector<ledger::Release> releases, services.ledger.ListReleases(dataset.record.id));
-  std::erase_if(releases, [&](const ledger::Release& release) {
-    return release.kind != "workload" || !MayReadRelease(release, dataset.record, principal);
-  });
-  std::ranges::stable_sort(releases, std::ranges::greater(), &ledger::Release::created_at_us);
+  const bool sees_all = dataset.record.owner == principal.name();
+  ASSIGN_OR_RETURN(
+      const std::vector<ledger::Release> releases,
+      services.ledger.FindReleases(dataset.record.id, sees_all ? std::string_view() : principal.name(),
+                                   MeasuresFor(scope.PartNumbers(), asked), kMostReleasesPerMeasure));
   std::optional<FreeAnswer> best;
   double least = 0;
   int64_t bytes = 0;
-  int read = 0;
   for (const ledger::Release& listed : releases) {
-    if (++read > kMostReadReleases) break;
+    if (listed.kind != "workload" || !MayReadRelease(listed, dataset.record, principal)) continue;
     ASSIGN_OR_RETURN(const ledger::Charge charge, services.ledger.GetCharge(listed.charge_id));
     if (!IsOfScope(charge, dataset.record, scope) || bytes + listed.payload_size > kMostReadBytes) continue;
     bytes += listed.payload_size;

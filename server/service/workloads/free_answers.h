@@ -31,9 +31,16 @@ struct FreeAnswer {
 std::optional<dp::WorkloadRelease> AnsweredBy(const dp::Domain& domain, const dp::WorkloadRelease& stored,
                                               const std::vector<dp::AskedSet>& asked);
 
-// The release with the least error that answers all of `asked` about the records of `scope`. Searches the
-// newest releases that `principal` may read: at most kMostReadReleases of them, and kMostReadBytes.
-inline constexpr int kMostReadReleases = 64;
+// The measures under which a release about the parts with these numbers (none for a dataset without parts) is
+// stored, by which FindFreeAnswer() finds it: one for each set of attributes that it measured, for each of their attributes, and for the empty set. Of
+// a release of more than 256 sets, the first.
+std::vector<ledger::Measure> MeasuresOf(const std::vector<int64_t>& parts,
+                                        const dp::WorkloadRelease& release);
+
+// The release with the least error that answers all of `asked` about the records of `scope`, among the newest
+// that `principal` may read and that measured the attributes of the largest group asked, or one of these
+// attributes: at most kMostReleasesPerMeasure of each, and kMostReadBytes.
+inline constexpr int64_t kMostReleasesPerMeasure = 8;
 inline constexpr int64_t kMostReadBytes = int64_t{1} << 26;
 absl::StatusOr<std::optional<FreeAnswer>> FindFreeAnswer(Services& services, const DatasetView& dataset,
                                                          const RequestScope& scope,

@@ -44,8 +44,8 @@ absl::StatusOr<std::vector<std::vector<int64_t>>> Measure(dp::Kernel& kernel,
                                            : kernel.NoisyCounts(groups, noise);
 }
 
-absl::StatusOr<std::string> DrawAnswer(Services& services, const WorkloadEstimate& estimate,
-                                       const records::ReadyTable& ready, const dp::DrawKey& key) {
+absl::StatusOr<Drawn> DrawAnswer(Services& services, const WorkloadEstimate& estimate,
+                                 const records::ReadyTable& ready, const dp::DrawKey& key) {
   const DatasetView& dataset = estimate.dataset;
   ASSIGN_OR_RETURN(const dp::SealedTableHandle table, ready.Open());
   dp::Drbg bits(key);
@@ -55,7 +55,7 @@ absl::StatusOr<std::string> DrawAnswer(Services& services, const WorkloadEstimat
   dp::WorkloadRelease release = ReleaseOf(estimate);
   ASSIGN_OR_RETURN(release.values, Measure(kernel, release.measured, release.noise));
   release.event = dp::Describe(estimate.plan.bought.event);
-  return codec::EncodeRelease(release);
+  return Drawn{codec::EncodeRelease(release), MeasuresOf(estimate.scope.PartNumbers(), release)};
 }
 
 ChargeOrder OrderFor(const WorkloadEstimate& estimate, const WorkloadRequest& request,
@@ -159,7 +159,8 @@ absl::StatusOr<WorkloadAnswer> ChargeAndRelease(Services& services, const Worklo
   released.release.payload.clear();
   answer.release = std::move(released.release);
   answer.replayed = released.replayed;
-  ASSIGN_OR_RETURN(const std::vector<ledger::Account> accounts, AccountsOf(services.ledger, answer.dataset));
+  ASSIGN_OR_RETURN(const std::vector<ledger::Account> accounts,
+                   PayingAccounts(services.ledger, answer.dataset, request.principal.name()));
   ASSIGN_OR_RETURN(const ledger::Charge charge, services.ledger.GetCharge(answer.release.charge_id));
   ASSIGN_OR_RETURN(answer.price, PricePaid(answer.dataset, accounts, charge));
   return answer;

@@ -1,0 +1,277 @@
+// Listings, a page at a time. Each reads about as many rows as it returns, by index, whatever the ledger holds
+// (tests/ledger/rows_read_test.cc counts them).
+#include <functional>
+#include <limits>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/status_macros.h"
+#include "ledger/sql/request_checks.h"
+#include "ledger/sql/sql_ledger.h"
+
+namespace curator::ledger::sql {
+namespace {
+
+// The number before which a page begins: of the row that `statement` finds by the id, the last of the page
+// before.
+absl::StatusOr<int64_t> StartOf(Transaction& transaction, const NewestPage& page, std::string_view statement,
+                                std::string_view listing) {
+  if (page.after_id.empty()) return std::numeric_limits<int64_t>::max();
+  ASSIGN_OR_RETURN(const std::vector<Row> rows,
+                   transaction.Execute(statement, {page.after_id, std::string(listing)}));
+  return rows.empty() ? 0 : rows.front().Integer(0);
+}
+
+std::vector<int64_t> IntegersOf(const std::vector<Row>& rows) {
+  std::vector<int64_t> integers;
+  integers.reserve(rows.size());
+  for (const Row& row : rows) integers.push_back(row.Integer(0));
+  return integers;
+}
+
+constexpr char kNumberOfRelease[] = "SELECT number FROM releases WHERE id = $1 AND dataset_id = $2";
+
+absl::StatusOr<std::vector<int64_t>> NumbersOfAll(Transaction& transaction, std::string_view dataset_id,
+                                                  const NewestPage& page) {
+  ASSIGN_OR_RETURN(const int64_t start, StartOf(transaction, page, kNumberOfRelease, dataset_id));
+  ASSIGN_OR_RETURN(const std::vector<Row> rows,
+                   transaction.Execute("SELECT number FROM releases WHERE dataset_id = $1 AND number < $2 "
+                                       "ORDER BY number DESC LIMIT $3",
+                                       {std::string(dataset_id), start, page.limit}));
+  return IntegersOf(rows);
+}
+
+absl::StatusOr<std::vector<int64_t>> NumbersOfReader(Transaction& transaction, std::string_view dataset_id,
+                                                     std::string_view reader, const NewestPage& page) {
+  ASSIGN_OR_RETURN(const int64_t start, StartOf(transaction, page, kNumberOfRelease, dataset_id));
+  ASSIGN_OR_RETURN(
+      const std::vector<Row> rows,
+      transaction.Execute("SELECT number FROM release_readers WHERE dataset_id = $1 AND reader = $2 AND "
+                          "number < $3 ORDER BY number DESC LIMIT $4",
+                          {std::string(dataset_id), std::string(reader), start, page.limit}));
+  return IntegersOf(rows);
+}
+
+// Newest first. A release that several principals may read has a row for each of them.
+absl::StatusOr<std::vector<int64_t>> NumbersWith(Transaction& transaction, std::string_view dataset_id,
+                                                 std::string_view reader,
+                                                 const std::vector<Measure>& measures, int64_t most) {
+  constexpr char kOfAll[] =
+      "SELECT number FROM release_measures WHERE dataset_id = $1 AND measure = $2 "
+      "ORDER BY number DESC LIMIT $3";
+  constexpr char kOfReader[] =
+      "SELECT number FROM release_measures WHERE dataset_id = $1 AND measure = $2 AND reader = $4 "
+      "ORDER BY number DESC LIMIT $3";
+  std::vector<Parameters> keys;
+  for (const Measure& measure : measures) {
+    keys.push_back({std::string(dataset_id), Bytes{measure}, most});
+    if (!reader.empty()) keys.back().emplace_back(std::string(reader));
+  }
+  ASSIGN_OR_RETURN(const Answers answers, transaction.ExecuteEach(reader.empty() ? kOfAll : kOfReader, keys));
+  std::set<int64_t, std::greater<>> numbers;
+  for (const std::vector<Row>& rows : answers) {
+    for (const Row& row : rows) numbers.insert(row.Integer(0));
+  }
+  return std::vector<int64_t>(numbers.begin(), numbers.end());
+}
+
+}  // namespace
+
+absl::StatusOr<Dataset> SqlLedger::GetDatasetById(std::string_view dataset_id, std::string_view viewer) {
+  std::vector<Dataset> found;
+  RETURN_IF_ERROR(Read([&](Transaction& transaction) -> absl::Status {
+    ASSIGN_OR_RETURN(found, ReadDatasets(transaction, "d.id = $1", {std::string(dataset_id)}, viewer));
+    return absl::OkStatus();
+  }));
+  if (found.empty()) return absl::NotFoundError("there is no such dataset");
+  return std::move(found.front());
+}
+
+absl::StatusOr<std::vector<Dataset>> SqlLedger::ListDatasets() {
+  std::vector<Dataset> datasets;
+  RETURN_IF_ERROR(Read([&](Transaction& transaction) -> absl::Status {
+    ASSIGN_OR_RETURN(datasets, ReadDatasets(transaction, "1 = 1", {}));
+    return absl::OkStatus();
+  }));
+  return datasets;
+}
+
+absl::StatusOr<std::vector<std::string>> SqlLedger::DatasetNames(const std::vector<std::string>& ids) {
+  std::vector<Parameters> keys;
+  for (const std::string& id : ids) keys.push_back({id});
+  std::vector<std::string> names;
+  RETURN_IF_ERROR(Read([&](Transaction& transaction) -> absl::Status {
+    ASSIGN_OR_RETURN(const Answers answers,
+                     transaction.ExecuteEach("SELECT name FROM datasets WHERE id = $1", keys));
+    names.clear();
+    for (const std::vector<Row>& rows : answers) {
+      if (rows.empty()) return absl::NotFoundError("there is no such dataset");
+      names.push_back(rows.front().Text(0));
+    }
+    return absl::OkStatus();
+  }));
+  return names;
+}
+
+absl::StatusOr<DatasetList> SqlLedger::ListVisibleDatasets(const Principal& principal, const NamePage& page) {
+  RETURN_IF_ERROR(CheckPageLimit(page.limit));
+  const Parameters keys = {principal.name(), page.after, page.limit};
+  DatasetList list;
+  RETURN_IF_ERROR(Read([&](Transaction& transaction) -> absl::Status {
+    ASSIGN_OR_RETURN(
+        const std::vector<Row> owned,
+        transaction.Execute("SELECT name, length(schema_bytes) FROM datasets WHERE owner = $1 AND "
+                            "name > $2 ORDER BY name LIMIT $3",
+                            keys));
+    ASSIGN_OR_RETURN(
+        const std::vector<Row> granted,
+        transaction.Execute("SELECT g.dataset_name, length(d.schema_bytes) FROM grants g JOIN datasets d ON "
+                            "d.id = g.dataset_id WHERE g.grantee = $1 AND g.dataset_name > $2 "
+                            "ORDER BY g.dataset_name LIMIT $3",
+                            keys));
+    // Ordered by bytes, as the rows are.
+    std::map<std::string, int64_t> sizes;
+    for (const Row& row : owned) sizes.emplace(row.Text(0), row.Integer(1));
+    for (const Row& row : granted) sizes.emplace(row.Text(0), row.Integer(1));
+    std::vector<std::string> names;
+    int64_t bytes = 0;
+    for (const auto& [name, size] : sizes) {
+      bytes += size;
+      const bool is_full = static_cast<int64_t>(names.size()) == page.limit || bytes > page.most_bytes;
+      if (is_full && !names.empty()) break;
+      names.push_back(name);
+    }
+    list.has_more = names.size() < sizes.size() || static_cast<int64_t>(names.size()) == page.limit;
+    ASSIGN_OR_RETURN(list.datasets, ReadDatasetsByName(transaction, names, principal.name()));
+    return absl::OkStatus();
+  }));
+  return list;
+}
+
+absl::StatusOr<std::vector<Account>> SqlLedger::GetAccounts(const std::vector<int64_t>& ids) {
+  std::vector<Account> accounts;
+  RETURN_IF_ERROR(Read([&](Transaction& transaction) -> absl::Status {
+    ASSIGN_OR_RETURN(accounts, ReadAccountsById(transaction, ids));
+    return absl::OkStatus();
+  }));
+  if (accounts.size() != ids.size()) return absl::NotFoundError("there is no such account");
+  return accounts;
+}
+
+absl::StatusOr<Account> SqlLedger::FindAccount(std::string_view dataset_id, ScopeType scope,
+                                               std::string_view scope_key) {
+  std::vector<Account> accounts;
+  RETURN_IF_ERROR(Read([&](Transaction& transaction) -> absl::Status {
+    ASSIGN_OR_RETURN(const std::string lineage, ReadLineageId(transaction, dataset_id));
+    ASSIGN_OR_RETURN(const std::vector<Row> rows,
+                     transaction.Execute("SELECT id FROM accounts WHERE lineage_id = $1 AND scope_type = $2 "
+                                         "AND scope_key = $3",
+                                         {lineage, std::string(ScopeName(scope)), std::string(scope_key)}));
+    ASSIGN_OR_RETURN(accounts, ReadAccountsById(transaction, IntegersOf(rows)));
+    return absl::OkStatus();
+  }));
+  if (accounts.empty()) return absl::NotFoundError("there is no such account");
+  return std::move(accounts.front());
+}
+
+absl::StatusOr<std::vector<Account>> SqlLedger::ListAccounts(std::string_view dataset_id,
+                                                             const AccountPage& page) {
+  RETURN_IF_ERROR(CheckPageLimit(page.limit));
+  std::vector<Account> accounts;
+  RETURN_IF_ERROR(Read([&](Transaction& transaction) -> absl::Status {
+    ASSIGN_OR_RETURN(const std::string lineage, ReadLineageId(transaction, dataset_id));
+    ASSIGN_OR_RETURN(const std::vector<Row> rows,
+                     transaction.Execute("SELECT id FROM accounts WHERE lineage_id = $1 AND id > $2 "
+                                         "ORDER BY id LIMIT $3",
+                                         {lineage, page.after, page.limit}));
+    ASSIGN_OR_RETURN(accounts, ReadAccountsById(transaction, IntegersOf(rows)));
+    return absl::OkStatus();
+  }));
+  return accounts;
+}
+
+absl::StatusOr<std::vector<Account>> SqlLedger::ListPayingAccounts(std::string_view dataset_id,
+                                                                   std::string_view principal) {
+  std::vector<Account> accounts;
+  RETURN_IF_ERROR(Read([&](Transaction& transaction) -> absl::Status {
+    ASSIGN_OR_RETURN(const std::string lineage, ReadLineageId(transaction, dataset_id));
+    const std::string name(principal);
+    ASSIGN_OR_RETURN(
+        const Answers shared,
+        transaction.ExecuteEach("SELECT id FROM accounts WHERE lineage_id = $1 AND scope_type = $2",
+                                {{lineage, std::string(ScopeName(ScopeType::kDataset))},
+                                 {lineage, std::string(ScopeName(ScopeType::kPart))}}));
+    ASSIGN_OR_RETURN(const std::vector<Row> own,
+                     transaction.Execute("SELECT id FROM accounts WHERE lineage_id = $1 AND scope_type = "
+                                         "'ANALYST' AND scope_key = $2",
+                                         {lineage, name}));
+    ASSIGN_OR_RETURN(
+        const std::vector<Row> of_groups,
+        transaction.Execute("SELECT a.id FROM account_members m JOIN accounts a ON a.id = m.account_id "
+                            "WHERE m.member = $1 AND a.lineage_id = $2",
+                            {name, lineage}));
+    std::set<int64_t> ids;
+    for (const std::vector<Row>& rows : {shared.at(0), shared.at(1), own, of_groups}) {
+      for (const Row& row : rows) ids.insert(row.Integer(0));
+    }
+    ASSIGN_OR_RETURN(accounts, ReadAccountsById(transaction, {ids.begin(), ids.end()}));
+    return absl::OkStatus();
+  }));
+  return accounts;
+}
+
+absl::StatusOr<std::vector<Charge>> SqlLedger::ListOperations(const Principal& principal,
+                                                              const NewestPage& page) {
+  RETURN_IF_ERROR(CheckPageLimit(page.limit));
+  std::vector<Charge> charges;
+  RETURN_IF_ERROR(Read([&](Transaction& transaction) -> absl::Status {
+    ASSIGN_OR_RETURN(const int64_t start,
+                     StartOf(transaction, page, "SELECT number FROM charges WHERE id = $1 AND principal = $2",
+                             principal.name()));
+    ASSIGN_OR_RETURN(std::vector<StoredCharge> found,
+                     ReadCharges(transaction,
+                                 "c.principal = $1 AND c.number < $2 AND c.kind <> 'reservation' "
+                                 "ORDER BY c.number DESC LIMIT $3",
+                                 {principal.name(), start, page.limit}));
+    charges.clear();
+    for (StoredCharge& stored : found) charges.push_back(std::move(stored.charge));
+    return absl::OkStatus();
+  }));
+  return charges;
+}
+
+absl::StatusOr<std::vector<Release>> SqlLedger::ListReleases(std::string_view dataset_id,
+                                                             std::string_view reader,
+                                                             const NewestPage& page) {
+  RETURN_IF_ERROR(CheckPageLimit(page.limit));
+  std::vector<Release> releases;
+  RETURN_IF_ERROR(Read([&](Transaction& transaction) -> absl::Status {
+    RETURN_IF_ERROR(ReadLineageId(transaction, dataset_id).status());
+    ASSIGN_OR_RETURN(const std::vector<int64_t> numbers,
+                     reader.empty() ? NumbersOfAll(transaction, dataset_id, page)
+                                    : NumbersOfReader(transaction, dataset_id, reader, page));
+    ASSIGN_OR_RETURN(releases, ReadReleasesWithoutPayloads(transaction, dataset_id, numbers));
+    return absl::OkStatus();
+  }));
+  return releases;
+}
+
+absl::StatusOr<std::vector<Release>> SqlLedger::FindReleases(std::string_view dataset_id,
+                                                             std::string_view reader,
+                                                             const std::vector<Measure>& measures,
+                                                             int64_t most) {
+  RETURN_IF_ERROR(CheckPageLimit(most));
+  std::vector<Release> releases;
+  RETURN_IF_ERROR(Read([&](Transaction& transaction) -> absl::Status {
+    ASSIGN_OR_RETURN(const std::vector<int64_t> numbers,
+                     NumbersWith(transaction, dataset_id, reader, measures, most));
+    ASSIGN_OR_RETURN(releases, ReadReleasesWithoutPayloads(transaction, dataset_id, numbers));
+    return absl::OkStatus();
+  }));
+  return releases;
+}
+
+}  // namespace curator::ledger::sql

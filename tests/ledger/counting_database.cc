@@ -1,0 +1,107 @@
+#include "tests/ledger/counting_database.h"
+
+#include <regex>
+#include <string_view>
+#include <utility>
+
+#include "base/status_macros.h"
+
+namespace curator::ledger {
+namespace {
+
+// The rows that the scans of a plan read: "Index Scan using ... (actual time=0.01..0.02 rows=3 loops=2)", then
+// "Rows Removed by Filter: 7".
+int64_t RowsRead(const std::vector<sql::Row>& plan) {
+  static const std::regex scan(R"(Scan.*\(actual time=[0-9.]+ rows=([0-9]+) loops=([0-9]+)\))");
+  static const std::regex removed(R"(Rows Removed by .*: ([0-9]+))");
+  int64_t rows = 0;
+  int64_t loops = 1;
+  for (const sql::Row& line : plan) {
+    const std::string& text = line.Text(0);
+    std::smatch found;
+    if (std::regex_search(text, found, scan)) {
+      loops = std::stoll(found[2]);
+      rows += std::stoll(found[1]) * loops;
+    } else if (std::regex_search(text, found, removed)) {
+      rows += std::stoll(found[1]) * loops;
+    }
+  }
+  return rows;
+}
+
+}  // namespace
+
+class CountingDatabase::CountingTransaction final : public sql::Transaction {
+ public:
+  CountingTransaction(CountingDatabase& owner, sql::Transaction& real) : owner_(owner), real_(real) {}
+
+  absl::StatusOr<std::vector<sql::Row>> Execute(std::string_view statement,
+                                                const sql::Parameters& parameters) override {
+    const bool is_read = statement.starts_with("SELECT");
+    if (is_read) RETURN_IF_ERROR(Explain(statement, parameters));
+    ASSIGN_OR_RETURN(std::vector<sql::Row> rows, real_.Execute(statement, parameters));
+    if (is_read && !is_postgres()) owner_.rows_read_ += static_cast<int64_t>(rows.size());
+    return rows;
+  }
+
+  absl::StatusOr<std::vector<std::vector<sql::Row>>> ExecuteEach(
+      std::string_view statement, const std::vector<sql::Parameters>& each) override {
+    std::vector<std::vector<sql::Row>> answers;
+    for (const sql::Parameters& parameters : each) {
+      ASSIGN_OR_RETURN(std::vector<sql::Row> rows, Execute(statement, parameters));
+      answers.push_back(std::move(rows));
+    }
+    return answers;
+  }
+
+  absl::Status InsertRows(std::string_view table, const std::vector<sql::Column>& columns,
+                          const std::vector<sql::Parameters>& rows) override {
+    return real_.InsertRows(table, columns, rows);
+  }
+
+  absl::Status ExecuteScript(const std::string& script) override { return real_.ExecuteScript(script); }
+
+ private:
+  bool is_postgres() const { return owner_.dialect().name == "postgres"; }
+
+  absl::Status Explain(std::string_view statement, const sql::Parameters& parameters) {
+    if (is_postgres()) {
+      ASSIGN_OR_RETURN(const std::vector<sql::Row> plan,
+                       real_.Execute("EXPLAIN (ANALYZE, TIMING) " + std::string(statement), parameters));
+      owner_.rows_read_ += RowsRead(plan);
+      return absl::OkStatus();
+    }
+    ASSIGN_OR_RETURN(const std::vector<sql::Row> plan,
+                     real_.Execute("EXPLAIN QUERY PLAN " + std::string(statement), parameters));
+    for (const sql::Row& line : plan) {
+      if (!line.Text(3).starts_with("SCAN ")) continue;
+      const std::lock_guard lock(owner_.mutex_);
+      owner_.scans_.push_back(line.Text(3) + " of " + std::string(statement));
+    }
+    return absl::OkStatus();
+  }
+
+  CountingDatabase& owner_;
+  sql::Transaction& real_;
+};
+
+std::vector<std::string> CountingDatabase::TakeScans() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(scans_, {});
+}
+
+sql::Outcome CountingDatabase::Write(const sql::Body& body) {
+  return real_->Write([&](sql::Transaction& real) {
+    CountingTransaction counting(*this, real);
+    return body(counting);
+  });
+}
+
+sql::Outcome CountingDatabase::Read(const sql::Body& body) {
+  return real_->Read([&](sql::Transaction& real) {
+    CountingTransaction counting(*this, real);
+    return body(counting);
+  });
+}
+
+}  // namespace curator::ledger
