@@ -199,7 +199,8 @@ class Ledger {
 
   // DATA_LOSS when the stored payload does not match its hash.
   virtual absl::StatusOr<Release> GetRelease(std::string_view release_id) = 0;
-  // Lets `grantee` read the release, and find it by `measures`, which must be those that were stored with it.
+  // Lets `grantee` read the release, and find it by `measures`, which must be those that were stored with
+  // it.
   // Repeating it changes nothing.
   virtual absl::Status ShareRelease(std::string_view release_id, std::string_view grantee,
                                     const std::vector<Measure>& measures, const Principal& actor) = 0;

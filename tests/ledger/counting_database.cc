@@ -9,8 +9,8 @@
 namespace curator::ledger {
 namespace {
 
-// The rows that the scans of a plan read: "Index Scan using ... (actual time=0.01..0.02 rows=3 loops=2)", then
-// "Rows Removed by Filter: 7".
+// The rows that the scans of a plan read: "Index Scan using ... (actual time=0.01..0.02 rows=3 loops=2)",
+// then "Rows Removed by Filter: 7".
 int64_t RowsRead(const std::vector<sql::Row>& plan) {
   static const std::regex scan(R"(Scan.*\(actual time=[0-9.]+ rows=([0-9]+) loops=([0-9]+)\))");
   static const std::regex removed(R"(Rows Removed by .*: ([0-9]+))");
@@ -37,7 +37,7 @@ class CountingDatabase::CountingTransaction final : public sql::Transaction {
 
   absl::StatusOr<std::vector<sql::Row>> Execute(std::string_view statement,
                                                 const sql::Parameters& parameters) override {
-    const bool is_read = statement.starts_with("SELECT");
+    const bool is_read = owner_.is_counting_ && statement.starts_with("SELECT");
     if (is_read) RETURN_IF_ERROR(Explain(statement, parameters));
     ASSIGN_OR_RETURN(std::vector<sql::Row> rows, real_.Execute(statement, parameters));
     if (is_read && !is_postgres()) owner_.rows_read_ += static_cast<int64_t>(rows.size());

@@ -18,10 +18,14 @@ class CountingDatabase final : public sql::Database {
  public:
   explicit CountingDatabase(std::unique_ptr<sql::Database> real) : real_(std::move(real)) {}
 
-  // Since the last call. PostgreSQL reports what its scans read; of SQLite, which does not, the rows of results
-  // are counted.
-  int64_t TakeRowsRead() { return rows_read_.exchange(0); }
-  // The statements that read a whole table or index of SQLite, since the last call.
+  void StartCounting() { is_counting_ = true; }
+  // The rows that were read since StartCounting(). PostgreSQL reports what its scans read; of SQLite, which
+  // does not, the rows of results are counted.
+  int64_t StopCounting() {
+    is_counting_ = false;
+    return rows_read_.exchange(0);
+  }
+  // The statements that read a whole table or index of SQLite while rows were counted, since the last call.
   std::vector<std::string> TakeScans();
 
   const sql::Dialect& dialect() const override { return real_->dialect(); }
@@ -32,6 +36,7 @@ class CountingDatabase final : public sql::Database {
   class CountingTransaction;
 
   const std::unique_ptr<sql::Database> real_;
+  std::atomic<bool> is_counting_ = false;
   std::atomic<int64_t> rows_read_ = 0;
   std::mutex mutex_;
   std::vector<std::string> scans_;

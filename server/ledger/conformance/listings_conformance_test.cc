@@ -1,4 +1,5 @@
-// Listings in pages: each page continues where the one before it ended, and shows only what its reader may see.
+// Listings in pages: each page continues where the one before it ended, and shows only what its reader may
+// see.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

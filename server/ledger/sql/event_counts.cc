@@ -1,6 +1,6 @@
 // How many charges had each event. The counts up to one entry of each history are stored, so that a reader
-// counts only what came later; a server moves that entry forward in the background. For information: no charge
-// is admitted or refused by these counts.
+// counts only what came later; a server moves that entry forward in the background. For information: no
+// charge is admitted or refused by these counts.
 #include <map>
 #include <set>
 #include <string>

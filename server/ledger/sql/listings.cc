@@ -1,5 +1,5 @@
-// Listings, a page at a time. Each reads about as many rows as it returns, by index, whatever the ledger holds
-// (tests/ledger/rows_read_test.cc counts them).
+// Listings, a page at a time. Each reads about as many rows as it returns, by index, whatever the ledger
+// holds (tests/ledger/rows_read_test.cc counts them).
 #include <functional>
 #include <limits>
 #include <map>

@@ -37,8 +37,8 @@ struct Price {
   std::vector<ledger::Posting> Postings() const;
 };
 
-// The accounts that a charge by `principal` on `dataset` may post to: the dataset's own or its parts', and the
-// principal's. In id order. Errors: FAILED_PRECONDITION for a public dataset, which has none.
+// The accounts that a charge by `principal` on `dataset` may post to: the dataset's own or its parts', and
+// the principal's. In id order. Errors: FAILED_PRECONDITION for a public dataset, which has none.
 absl::StatusOr<std::vector<ledger::Account>> PayingAccounts(ledger::Ledger& ledger,
                                                             const DatasetView& dataset,
                                                             std::string_view principal);

@@ -44,8 +44,8 @@ absl::StatusOr<std::vector<std::string>> ShareRelease(Services& services, const 
                                                       std::string_view release_id, std::string_view grantee,
                                                       Intent intent);
 
-// The releases that the principal may read, without payloads, newest first; the request ids of shared ones are
-// left out.
+// The releases that the principal may read, without payloads, newest first; the request ids of shared ones
+// are left out.
 absl::StatusOr<std::vector<ledger::Release>> ListReleases(Services& services, const Principal& principal,
                                                           const DatasetName& dataset,
                                                           const ledger::NewestPage& page);

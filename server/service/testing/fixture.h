@@ -66,9 +66,21 @@ inline absl::StatusOr<OperationView> WaitOperation(Services& services, const Pri
   return GetOperation(services, principal, id);
 }
 
+// A new ledger over SQLite, whose files are in `folder`.
+inline std::unique_ptr<ledger::Ledger> OpenSqliteLedger(const std::string& folder) {
+  return ledger::OpenLedger({.url = "sqlite:" + folder + "/ledger.db",
+                             .anchor_dir = folder + "/anchor",
+                             .entropy = host::RandomBytes})
+      .value();
+}
+
 // Each dataset belongs to "owner" unless its test says otherwise.
 class ServiceTest : public ::testing::Test {
  protected:
+  using LedgerOpener = std::unique_ptr<ledger::Ledger> (*)(const std::string& folder);
+  explicit ServiceTest(LedgerOpener open_ledger = &OpenSqliteLedger)
+      : ledger_(open_ledger(folder_.path())) {}
+
   // With the schema of people and a total limit of `epsilon` under PURE.
   static NewDataset People(const std::string& name, int64_t epsilon = 10) {
     return {.request_id = NewRequestId(),
@@ -172,11 +184,7 @@ class ServiceTest : public ::testing::Test {
   const host::ServerKey key_ = host::ServerKey::OpenOrCreate(folder_.path() + "/server.key").value();
   const host::KeySealer sealer_{key_};
   const host::ReceiptSigner signer_{key_};
-  const std::unique_ptr<ledger::Ledger> ledger_ =
-      ledger::OpenLedger({.url = "sqlite:" + folder_.path() + "/ledger.db",
-                          .anchor_dir = folder_.path() + "/anchor",
-                          .entropy = host::RandomBytes})
-          .value();
+  const std::unique_ptr<ledger::Ledger> ledger_;
   const std::unique_ptr<records::DatasetStore> store_ =
       records::DatasetStore::Open(folder_.path() + "/datasets", Sha256).value();
   RunningOperations operations_;
