@@ -41,8 +41,8 @@ void PrintFindings(const std::vector<std::string>& findings, std::ostream& out) 
 }  // namespace
 
 int RunMigrate(const std::string& ledger, MigrateMode mode, std::ostream& out, std::ostream& error) {
-  const ledger::Report progress = [&error](std::string_view event, std::string_view detail) {
-    error << "curatord: " << event << ": " << detail << "\n";
+  const ledger::Report progress = [&out](std::string_view event, std::string_view detail) {
+    out << event << ": " << detail << std::endl;
   };
   const auto steps =
       mode == MigrateMode::kPrint ? ledger::PendingSteps(ledger) : ledger::MigrateLedger(ledger, progress);
