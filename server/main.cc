@@ -1,4 +1,6 @@
 // curatord: reads flags, starts the server, drains it on a signal; or runs a ledger subcommand.
+#include <sys/stat.h>
+
 #include <CLI/CLI.hpp>
 #include <cerrno>
 #include <csignal>
@@ -20,6 +22,13 @@ namespace {
 constexpr int kDrained = SIGUSR1;
 // Beyond the time for long work: for calls, and for work to notice that it was stopped.
 constexpr absl::Duration kLongestEnding = absl::Seconds(60);
+// Before other threads and before any file exists.
+void PrepareProcess() {
+  // Request threads want short scheduler slices; compute threads ask for normal ones.
+  curator::host::RequestShortTimeSlice();
+  // No other user of the machine may read the ledger, the records or the key.
+  umask(S_IRWXG | S_IRWXO);
+}
 
 // The main thread waits for signals: no code runs in a signal handler.
 sigset_t BlockSignals() {
@@ -81,9 +90,7 @@ int Serve(const curator::AppOptions& options) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  // Before other threads exist: request threads want short scheduler slices; compute threads ask for normal
-  // ones.
-  curator::host::RequestShortTimeSlice();
+  PrepareProcess();
   curator::AppOptions options;
   bool print_only = false;
   double grace_seconds = 10;
