@@ -66,6 +66,7 @@ absl::StatusOr<Priced> PriceReservation(ledger::Ledger& ledger, const Principal&
   ASSIGN_OR_RETURN(const RequestScope scope,
                    OutsideScopeOf(ledger, dataset, principal, reservation.request_id.text()));
   ASSIGN_OR_RETURN(Price price, PriceOf(dataset, scope.accounts, reservation.event));
+  RETURN_IF_ERROR(CheckLeastCost(ledger, price, principal, reservation.request_id.text(), "event"));
   Priced priced{.request = {.dataset_id = dataset.record.id,
                             .dataset_version = scope.version,
                             .principal = principal,

@@ -1,11 +1,15 @@
 #include "service/charges/pricing.h"
 
 #include <algorithm>
+#include <functional>
+#include <map>
 
 #include "absl/strings/str_cat.h"
+#include "base/errors.h"
 #include "base/status_macros.h"
 #include "codec/accounting_codec.h"
 #include "dp/accounting/kept_promise.h"
+#include "dp/accounting/units.h"
 
 namespace curator::service {
 namespace {
@@ -112,6 +116,29 @@ absl::StatusOr<Price> PricePaid(const DatasetView& dataset, const std::vector<le
     }
   }
   return price;
+}
+
+absl::Status CheckLeastCost(ledger::Ledger& ledger, const Price& price, const Principal& principal,
+                            std::string_view request_id, std::string_view field) {
+  // The same amount under each rule: epsilon squared, and half of it as rho.
+  static const std::map<std::string, int64_t, std::less<>> kLeast = {
+      {"epsilon", dp::kEpsilonUnitsPerOne / 100'000},
+      {"epsilon_squared", 100},
+      {"rho", 50},
+      {"delta", dp::kDeltaUnitsPerOne / 1'000'000'000'000}};
+  std::string least;
+  for (const PricedCounter& counter : price.counters) {
+    const auto found = kLeast.find(counter.counter);
+    if (found == kLeast.end()) continue;
+    if (counter.cost >= found->second) return absl::OkStatus();
+    if (least.empty()) {
+      least = absl::StrCat(counter.counter, " ", dp::FormatCounter(counter.counter, found->second));
+    }
+  }
+  if (ledger.FindCharge(principal, request_id).ok()) return absl::OkStatus();
+  return InvalidField(field, absl::StrCat("asks for less than ", least,
+                                          ": its noise would hide everything, and its entry would stay in "
+                                          "the history"));
 }
 
 }  // namespace curator::service

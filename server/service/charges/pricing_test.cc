@@ -26,5 +26,27 @@ TEST_F(PricingTest, TheAccountOfAnAnalystAloneDoesNotGovernADataset) {
   EXPECT_EQ(GoverningRule(accounts).status().code(), absl::StatusCode::kDataLoss);
 }
 
+TEST_F(PricingTest, AChargeAsksForALeastAmountUnderEveryRule) {
+  const auto refusal_of = [&](const std::string& counter, int64_t cost) {
+    const Price price{.counters = {{.counter = counter, .cost = cost}}};
+    return FieldOf(CheckLeastCost(*ledger_, price, TestPrincipal("ana"), NewRequestId().text(), "event"));
+  };
+  for (const auto& [counter, least] :
+       {std::pair("epsilon", EpsilonOf(1000).units() / 100'000), std::pair("epsilon_squared", int64_t{100}),
+        std::pair("rho", int64_t{50}), std::pair("delta", int64_t{1'000'000})}) {
+    EXPECT_EQ(refusal_of(counter, least), "") << counter;
+    EXPECT_EQ(refusal_of(counter, least - 1), "event") << counter;
+    EXPECT_EQ(refusal_of(counter, 0), "event") << counter;
+  }
+}
+
+TEST_F(PricingTest, AChargeOfLessThatWasMadeBeforeIsFoundAgain) {
+  const DatasetView census = MakeSealed(People("census"));
+  const ledger::Charge made = Started(census, "workload").charge;
+  const Price nothing{.counters = {{.counter = "epsilon", .cost = 0}}};
+  EXPECT_TRUE(CheckLeastCost(*ledger_, nothing, TestPrincipal("owner"), made.request_id, "spend").ok());
+  EXPECT_FALSE(CheckLeastCost(*ledger_, nothing, TestPrincipal("ana"), made.request_id, "spend").ok());
+}
+
 }  // namespace
 }  // namespace curator::service

@@ -212,6 +212,8 @@ absl::StatusOr<OperationView> CreateSynthesis(Services& services, const Synthesi
     return OperationView{.dataset = request.dataset.text(), .kind = kSynthesisKind};
   RETURN_IF_ERROR(
       CheckAcceptsRequest(services.ledger, estimate.dataset.record, request.principal, request_id.text()));
+  RETURN_IF_ERROR(CheckLeastCost(services.ledger, estimate.price, request.principal, request_id.text(),
+                                 "spec.spend"));
 
   std::optional<WorkQueue::Place> place;
   std::optional<records::ReadyTable> table;

@@ -141,6 +141,8 @@ absl::StatusOr<WorkloadAnswer> ChargeAndRelease(Services& services, const Worklo
   const std::string& request_id = answer.request_id;
   RETURN_IF_ERROR(
       CheckAcceptsRequest(services.ledger, estimate.dataset.record, request.principal, request_id));
+  RETURN_IF_ERROR(CheckLeastCost(services.ledger, estimate.price, request.principal, request_id,
+                                 request.target ? "target" : "spend"));
   ASSIGN_OR_RETURN(const std::optional<records::ReadyTable> table,
                    TableFor(services.ledger, services.store, estimate.dataset, estimate.scope,
                             request.principal, request_id));
