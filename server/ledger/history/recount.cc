@@ -139,6 +139,7 @@ void Recount::AddCharge(const Entry& entry) {
   charge->second = {.dataset_id = entry.dataset_id,
                     .state = reserved ? ChargeState::kReserved : ChargeState::kStarted,
                     .fingerprint = made->fingerprint,
+                    .draw_identity = made->draw_identity,
                     .postings = made->postings};
   Post(entry, made->postings, reserved ? 0 : 1, reserved ? 1 : 0);
 }
@@ -152,12 +153,13 @@ void Recount::ChangeCharge(const Entry& entry) {
   }
   RecountedCharge& charge = found->second;
   const bool reserved = charge.state == ChargeState::kReserved;
+  const bool reserved_outside = reserved && charge.draw_identity.empty();
   const bool started = charge.state == ChargeState::kStarted;
   if (entry.kind == kStarted && reserved) {
     StartReserved(entry, charge, changed->postings);
-  } else if (entry.kind == kExtended && reserved) {
+  } else if (entry.kind == kExtended && reserved_outside) {
     return;
-  } else if ((entry.kind == kCommitted || entry.kind == kExpired) && reserved) {
+  } else if ((entry.kind == kCommitted || entry.kind == kExpired) && reserved_outside) {
     Post(entry, charge.postings, 1, -1);
     charge.state = ChargeState::kCommitted;
   } else if (entry.kind == kCommitted && started) {

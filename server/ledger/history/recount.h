@@ -37,6 +37,7 @@ struct RecountedCharge {
   std::string dataset_id;
   ChargeState state = ChargeState::kStarted;
   std::string fingerprint;
+  std::string draw_identity;
   std::vector<Posting> postings;
   std::string release_id;
   std::string payload_hash;

@@ -13,7 +13,7 @@ namespace {
 
 // The attempt of a request whose key exists.
 absl::StatusOr<Attempt> Resume(StoredCharge stored, const ProposedCharge& proposed) {
-  if (stored.charge.fingerprint != proposed.request->fingerprint) {
+  if (!IsSameRequest(stored.charge, *proposed.request)) {
     return absl::AlreadyExistsError(absl::StrCat("request id ", proposed.request->request_id,
                                                  " was used by another request of ",
                                                  proposed.request->principal.name()));

@@ -142,6 +142,7 @@ absl::StatusOr<Findings> CompareParts(Transaction& transaction, const std::vecto
 std::string Difference(const StoredCharge& stored, const RecountedCharge& counted) {
   if (stored.charge.state != counted.state) return "its state";
   if (stored.charge.fingerprint != counted.fingerprint) return "its fingerprint";
+  if (stored.charge.draw_identity != counted.draw_identity) return "its draw identity";
   if (stored.charge.release_id != counted.release_id) return "its release";
   if (Ascending(stored.charge.postings) != Ascending(counted.postings)) return "its postings";
   return {};
