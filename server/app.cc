@@ -83,9 +83,8 @@ class RunningApp final : public App {
         store_(std::move(store)),
         ledger_(std::move(ledger)),
         work_(options.synthesis_threads, options.synthesis_places),
-        services_{*ledger_, *store_,     sealer_,
-                  signer_,  operations_, work_,
-                  cores_,   requests_,   options.synthesis_timeout},
+        services_{*ledger_, *store_, sealer_,   signer_, operations_,
+                  work_,    cores_,  requests_, late_,   options.synthesis_timeout},
         accountant_rpc_(services_),
         budget_rpc_(services_),
         dataset_rpc_(services_),
@@ -133,6 +132,7 @@ class RunningApp final : public App {
     health_rpc_.ShutDown();
     if (!operations_.AwaitAllEnded(absl::Now() + options_.drain_grace)) operations_.Abandon();
     operations_.AwaitAllEnded(absl::InfiniteFuture());
+    late_.AwaitNone(absl::Now() + kGraceForAnswers);
     calls_.AwaitNoCalls(absl::Now() + kGraceForAnswers);
     server_->Shutdown(std::chrono::system_clock::now());
     server_->Wait();
@@ -148,6 +148,7 @@ class RunningApp final : public App {
   rpc::CallObserver calls_{LogCall};
   service::RunningOperations operations_;
   service::RequestLocks requests_;
+  service::LateEndings late_{*ledger_};
   host::FreeCores cores_;
   service::WorkQueue work_;  // destroyed before what its work uses
   service::Services services_;

@@ -59,10 +59,15 @@ class RunningOperations {
   // Asks the operation to stop. False when it does not run here.
   bool RequestStop(std::string_view charge_id);
 
+  // Asks an operation that has not begun to stop, and forgets it: it has ended.
+  void Dismiss(std::string_view charge_id);
+
   // This process is stopping: stops the operations that are running; another process may resume them.
   // Permanent.
   void Abandon();
   bool abandoning() const;
+  // Waits for Abandon(), at most for `patience`. Whether it was called.
+  bool AwaitAbandoned(absl::Duration patience) const;
 
   // AwaitEnd() waits until the operation has ended or `deadline` has passed; AwaitChange() also returns when
   // its share done differs from `share_seen`.
@@ -105,8 +110,9 @@ class WorkQueue {
   // UNAVAILABLE when all places are taken or the queue is closed.
   absl::StatusOr<Place> Reserve();
 
-  // Queues `work` for one of the threads.
-  void Run(Place place, std::function<void()> work);
+  // Queues `work` for one of the threads. Once `stop` is requested, work that has not begun is dropped, at
+  // the latest when its place is needed.
+  void Run(Place place, std::function<void()> work, std::stop_token stop = {});
 
   // Refuses further reservations.
   void Close();
@@ -115,10 +121,13 @@ class WorkQueue {
   struct Item {
     Place place;
     std::function<void()> work;
+    std::stop_token stop;
   };
 
   void WorkerLoop();
   void FreePlace();
+  // Takes the stopped items out of the queue. Destroying them, without the lock, frees their places.
+  std::vector<Item> TakeStopped() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   absl::Mutex mutex_;
   int free_places_ ABSL_GUARDED_BY(mutex_);

@@ -39,6 +39,8 @@ MISTAKES = (
     "the first records of a group kept, the rest left out",
     "the sensitivity of groups used for records",
     "twice the temperature",
+    "one key for two draws",
+    "a draw from sets that its identity does not have",
 )
 
 # Of accounting (docs/PRIVACY-accounting.md).

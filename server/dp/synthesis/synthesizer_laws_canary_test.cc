@@ -236,6 +236,11 @@ TEST(SynthesizerLawsCanary, EveryLawCatchesABrokenMethod) {
   for (const Law& law : SynthesizerLaws()) EXPECT_TRUE(tried.contains(law.name)) << law.name;
 }
 
+TEST(EverySynthesizerCanary, APlanThatStatesOnlyItsFirstStepIsCaught) {
+  EXPECT_THAT(ViolationsOf("DrawsFromWhatItPlans", StatesOnlyItsFirstStep()),
+              testing::Not(testing::IsEmpty()));
+}
+
 TEST(SynthesizerLawsCanary, OneUnpaidDrawIsRefusedByTheMeter) {
   EXPECT_THAT(ViolationsOf("SpendsWhatIsPriced", OneUnpaidDraw()), testing::Not(testing::IsEmpty()));
 }

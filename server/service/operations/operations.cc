@@ -9,7 +9,7 @@
 namespace curator::service {
 namespace {
 
-// A queued operation ends only when a thread takes it up.
+// A fit notices a stop within a bounded number of steps, but a store may be slow.
 constexpr absl::Duration kCancelPatience = absl::Seconds(10);
 
 // How often a watcher gets the state of an operation that does not change.
@@ -31,8 +31,11 @@ OperationView EndedOrInterrupted(const ledger::Charge& charge) {
       view.share_done = 1;
       view.release_id = charge.release_id;
       break;
-    case ledger::ChargeState::kForfeited:
     case ledger::ChargeState::kCancelled:
+      view.state = OperationState::kFailed;
+      view.error = "ended before anything was read; nothing was charged (" + charge.reason + ")";
+      break;
+    case ledger::ChargeState::kForfeited:
       view.state = OperationState::kFailed;
       view.error = "ended without an answer; the charge stands (" + charge.reason + ")";
       break;
@@ -50,7 +53,7 @@ absl::StatusOr<OperationView> ViewOfCharge(Services& services, const ledger::Cha
   OperationView view = EndedOrInterrupted(charge);
   if (view.state == OperationState::kInterrupted) {
     if (const std::optional<double> share = services.operations.ShareDone(charge.id)) {
-      view.state = OperationState::kRunning;
+      view.state = ledger::IsQueuedDraw(charge) ? OperationState::kQueued : OperationState::kRunning;
       view.share_done = *share;
     } else {
       ASSIGN_OR_RETURN(const ledger::Charge now, services.ledger.GetCharge(charge.id));
@@ -100,7 +103,8 @@ absl::Status WatchOperation(Services& services, const Principal& principal, std:
                             const std::function<bool(const OperationView&)>& on_change) {
   while (true) {
     ASSIGN_OR_RETURN(const OperationView view, GetOperation(services, principal, id));
-    if (!on_change(view) || view.state != OperationState::kRunning) return absl::OkStatus();
+    const bool goes_on = view.state == OperationState::kQueued || view.state == OperationState::kRunning;
+    if (!on_change(view) || !goes_on) return absl::OkStatus();
     services.operations.AwaitChange(id, view.share_done, absl::Now() + kWatchInterval);
   }
 }
@@ -108,10 +112,19 @@ absl::Status WatchOperation(Services& services, const Principal& principal, std:
 absl::StatusOr<OperationView> CancelOperation(Services& services, const Principal& principal,
                                               std::string_view id) {
   ASSIGN_OR_RETURN(const ledger::Charge charge, FindOperation(services, principal, id));
+  if (ledger::IsQueuedDraw(charge)) {
+    const absl::Status cancelled = services.ledger.CancelReserved(id, "cancelled", principal).status();
+    if (cancelled.ok()) {
+      services.operations.Dismiss(id);
+      return GetOperation(services, principal, id);
+    }
+    // A thread has begun to draw meanwhile.
+    if (!absl::IsFailedPrecondition(cancelled)) return cancelled;
+  }
   if (services.operations.RequestStop(id)) {
     services.operations.AwaitEnd(id, absl::Now() + kCancelPatience);
   } else if (charge.state == ledger::ChargeState::kStarted) {
-    RETURN_IF_ERROR(ForfeitUnfinished(services.ledger, charge));
+    RETURN_IF_ERROR(ForfeitUnfinished(services.ledger, id));
   }
   return GetOperation(services, principal, id);
 }
