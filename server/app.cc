@@ -29,8 +29,8 @@
 #include "rpc/query_rpc.h"
 #include "rpc/server_rpc.h"
 #include "rpc/synthesis_rpc.h"
-#include "service/operations/operation_watches.h"
 #include "service/charges/expiry_sweep.h"
+#include "service/operations/operation_watches.h"
 #include "service/services.h"
 #include "service/tables.h"
 
@@ -113,9 +113,8 @@ class RunningApp final : public App {
         ledger_(std::move(ledger)),
         loader_(*ledger_, *store_, kTablePeriod),
         work_(options.synthesis_threads, options.synthesis_places),
-        services_{*ledger_, *store_,     sealer_,
-                  signer_,  operations_, work_,
-                  cores_,   requests_,   options.synthesis_timeout},
+        services_{*ledger_, *store_, sealer_,   signer_, operations_,
+                  work_,    cores_,  requests_, late_,   options.synthesis_timeout},
         accountant_rpc_(handling_),
         budget_rpc_(handling_),
         dataset_rpc_(handling_),
@@ -164,6 +163,7 @@ class RunningApp final : public App {
       operations_.Abandon();
       operations_.AwaitAllEnded(absl::Now() + kGraceForStopping);
     }
+    late_.AwaitNone(absl::Now() + kGraceForAnswers);
     calls_.AwaitNoCalls(absl::Now() + kGraceForAnswers);
     server_->Shutdown(std::chrono::system_clock::now());
     server_->Wait();
@@ -180,6 +180,7 @@ class RunningApp final : public App {
   rpc::CallObserver calls_{LogCall};
   service::RunningOperations operations_;
   service::RequestLocks requests_;
+  service::LateEndings late_{*ledger_};
   host::FreeCores cores_;
   service::WorkQueue work_;  // destroyed before what its work uses
   service::Services services_;

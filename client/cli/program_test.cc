@@ -248,7 +248,7 @@ TEST_F(Program, ASynthesisThatFailedEndsWith1AndItsChargeStands) {
     v1::Operation operation;
     operation.set_id("o1");
     operation.set_state(v1::Operation::FAILED);
-    operation.set_error("the work failed");
+    operation.set_error("the work failed; the charge stands");
     writer.Write(operation);
     return grpc::Status::OK;
   };

@@ -4,7 +4,9 @@
 
 #include "base/canonical_bytes.h"
 #include "codec/accounting_codec.h"
+#include "codec/query_bytes.h"
 #include "codec/release_codec.h"
+#include "codec/request_bytes.h"
 #include "dp/accounting/certification.h"
 
 namespace curator::codec {
@@ -68,11 +70,52 @@ CanonicalWriter Begin(std::string_view tag, std::string_view dataset_id, int64_t
   return writer;
 }
 
+constexpr int64_t kFingerprintVersion = 3;
+
+void WriteAsked(CanonicalWriter& writer, std::span<const dp::AskedSet> asked) {
+  writer.Integer(static_cast<int64_t>(asked.size()));
+  for (const dp::AskedSet& set : asked) {
+    writer.Integer(static_cast<int64_t>(set.query_class));
+    writer.Integer(static_cast<int64_t>(set.queries.strategy));
+    WriteGroups(writer, set.queries.groups);
+    WriteSet(writer, set.by);
+  }
+}
+
 }  // namespace
 
-std::string WorkloadFingerprint(std::string_view dataset_id, int64_t dataset_version,
-                                const std::vector<int64_t>& parts, const dp::WorkloadRelease& release,
-                                const dp::Event& event) {
+std::string FingerprintOf(const AskedWorkload& request) {
+  CanonicalWriter writer("curator.fingerprint.workload", kFingerprintVersion);
+  writer.Text(request.dataset_id);
+  WriteNumbers(writer, request.parts);
+  WriteAsked(writer, request.queries);
+  WriteSpend(writer, request.spend);
+  writer.Integer(request.target ? 1 : 0);
+  if (request.target) {
+    writer.Real(request.target->max_error);
+    writer.Real(request.target->confidence);
+  }
+  WriteOptional(writer, request.mechanism ? std::optional<int64_t>(
+                                                *request.mechanism == dp::Mechanism::kDiscreteLaplace ? 1 : 2)
+                                          : std::nullopt);
+  return Sha256(std::move(writer).Take());
+}
+
+std::string FingerprintOf(const AskedSynthesis& request) {
+  CanonicalWriter writer("curator.fingerprint.synthesis", kFingerprintVersion);
+  writer.Text(request.dataset_id);
+  WriteNumbers(writer, request.parts);
+  writer.Text(request.method);
+  WriteSpend(writer, request.spend);
+  WriteSettings(writer, request.settings);
+  WriteAsked(writer, request.workload);
+  WriteOptional(writer, request.assume_records);
+  return Sha256(std::move(writer).Take());
+}
+
+std::string EarlierWorkloadFingerprint(std::string_view dataset_id, int64_t dataset_version,
+                                       const std::vector<int64_t>& parts, const dp::WorkloadRelease& release,
+                                       const dp::Event& event) {
   if (!IsPlainMarginals(release)) {
     CanonicalWriter writer = Begin("curator.fingerprint.answers", dataset_id, dataset_version, parts);
     writer.Text(EncodeRelease(release));
@@ -90,17 +133,13 @@ std::string WorkloadFingerprint(std::string_view dataset_id, int64_t dataset_ver
   return Sha256(std::move(writer).Take());
 }
 
-std::string SynthesisFingerprint(std::string_view dataset_id, int64_t dataset_version,
-                                 const std::vector<int64_t>& parts, std::string_view method,
-                                 const std::map<std::string, std::string>& settings,
-                                 const std::vector<dp::QueryGroup>& workload, const dp::Event& event) {
+std::string EarlierSynthesisFingerprint(std::string_view dataset_id, int64_t dataset_version,
+                                        const std::vector<int64_t>& parts, std::string_view method,
+                                        const std::map<std::string, std::string>& settings,
+                                        const std::vector<dp::QueryGroup>& workload, const dp::Event& event) {
   CanonicalWriter writer = Begin("curator.fingerprint.synthesis", dataset_id, dataset_version, parts);
   writer.Text(method);
-  writer.Integer(static_cast<int64_t>(settings.size()));
-  for (const auto& [key, value] : settings) {
-    writer.Text(key);
-    writer.Text(value);
-  }
+  WriteSettings(writer, settings);
   WriteWorkload(writer, workload);
   writer.Text(EncodeEvent(dp::AsAsked(event)));
   return Sha256(std::move(writer).Take());

@@ -4,6 +4,7 @@
 
 #include "base/canonical_bytes.h"
 #include "base/status_macros.h"
+#include "codec/query_bytes.h"
 #include "dp/domain/attribute_set.h"
 
 namespace curator::codec {
@@ -14,11 +15,6 @@ constexpr char kSynthesisTag[] = "curator.release.synthesis";
 constexpr int64_t kVersion = 1;
 constexpr size_t kMostEventBytes = 4096;
 constexpr int64_t kMixedVersion = 2;  // for workloads with other sets than plain marginals
-
-void WriteSet(CanonicalWriter& writer, const dp::AttributeSet& set) {
-  writer.Integer(static_cast<int64_t>(set.size()));
-  for (const uint32_t attribute : set) writer.Integer(attribute);
-}
 
 dp::AttributeSet ReadSet(CanonicalReader& reader) {
   dp::AttributeSet set(static_cast<size_t>(reader.Count()));
@@ -65,25 +61,7 @@ Enum ReadEnum(CanonicalReader& reader, Enum last) {
   return reader.ok() ? static_cast<Enum>(value) : Enum{};
 }
 
-void WriteGroup(CanonicalWriter& writer, const dp::QueryGroup& group) {
-  WriteSet(writer, group.attributes);
-  writer.Integer(static_cast<int64_t>(group.queries.index()));
-  if (const auto* boxes = std::get_if<dp::Boxes>(&group.queries)) {
-    writer.Integer(static_cast<int64_t>(boxes->sides.size()));
-    for (const dp::CodeInterval& side : boxes->sides) writer.Integer(int64_t{side.first} << 32 | side.last);
-  } else if (const auto* queries = std::get_if<std::vector<dp::LinearQuery>>(&group.queries)) {
-    writer.Integer(static_cast<int64_t>(queries->size()));
-    for (const dp::LinearQuery& query : *queries) {
-      writer.Integer(static_cast<int64_t>(query.size()));
-      for (const dp::WeightedCell& term : query) {
-        writer.Integer(term.cell);
-        writer.Integer(term.weight);
-      }
-    }
-  }
-}
-
-// The size of what WriteGroup() writes.
+// The size of a group as WriteGroups() writes it.
 size_t BytesOf(const dp::QueryGroup& group) {
   size_t bytes = 8 * (2 + group.attributes.size());
   if (const auto* boxes = std::get_if<dp::Boxes>(&group.queries)) {
@@ -126,11 +104,6 @@ dp::QueryGroup ReadGroup(CanonicalReader& reader) {
     reader.Refuse();
   }
   return group;
-}
-
-void WriteGroups(CanonicalWriter& writer, const std::vector<dp::QueryGroup>& groups) {
-  writer.Integer(static_cast<int64_t>(groups.size()));
-  for (const dp::QueryGroup& group : groups) WriteGroup(writer, group);
 }
 
 std::vector<dp::QueryGroup> ReadGroups(CanonicalReader& reader) {

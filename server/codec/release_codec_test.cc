@@ -113,7 +113,7 @@ TEST(ReleaseCodec, KnowsTheSizeOfAReleaseBeforeItIsMade) {
 TEST(WorkloadFingerprint, TellsApartWhateverIsDrawnOrMadeOfIt) {
   const dp::Event event{dp::PureEvent{dp::Epsilon(1)}};
   const auto fingerprint = [&](const dp::WorkloadRelease& release) {
-    return WorkloadFingerprint("d", 1, {}, release, event);
+    return EarlierWorkloadFingerprint("d", 1, {}, release, event);
   };
   dp::WorkloadRelease other = Mixture();
   other.plans[0].branching = 4;

@@ -26,6 +26,18 @@ TEST_F(KeySealerTest, OpensWhatItSealedAfterARestart) {
   EXPECT_EQ(opened->bytes(), key.bytes());
 }
 
+// Computed by another implementation (HMAC of Python's standard library).
+TEST(DeriveDrawKey, IsHkdfWithoutSaltOfTheSealedKeyAndTheIdentity) {
+  dp::DrawKey::Bytes bytes;
+  for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<uint8_t>(i);
+  const dp::DrawKey key(bytes);
+  const dp::DrawKey::Bytes expected = {0xd2, 0xd1, 0x62, 0xa5, 0x82, 0x1a, 0x45, 0x97, 0xba, 0x86, 0xd1,
+                                       0xcf, 0xde, 0xf7, 0xd7, 0x8c, 0x0a, 0x48, 0x42, 0xf2, 0xf6, 0x28,
+                                       0x1d, 0xab, 0x53, 0xc3, 0xc3, 0x84, 0xd5, 0xf0, 0x56, 0xba};
+  EXPECT_EQ(DeriveDrawKey(key, "what is drawn").bytes(), expected);
+  EXPECT_NE(DeriveDrawKey(key, "what else is drawn").bytes(), expected);
+}
+
 TEST_F(KeySealerTest, TwoSealsOfOneKeyShareNothing) {
   const KeySealer sealer = Open("server.key");
   const dp::DrawKey key = NewDrawKey();

@@ -290,6 +290,14 @@ absl::StatusOr<dp::DrawKey> KeySealer::Unseal(std::string_view sealed, std::stri
   return key;
 }
 
+dp::DrawKey DeriveDrawKey(const dp::DrawKey& key, std::string_view identity) {
+  // One block: extract, then expand with the counter 1.
+  const Secret no_salt{Secret::Bytes{}};
+  const Secret extracted =
+      Derive(no_salt, {reinterpret_cast<const char*>(key.bytes().data()), key.bytes().size()});
+  return dp::DrawKey(Derive(extracted, absl::StrCat(std::string(identity), "\x01")).bytes());
+}
+
 // ---- Receipts
 
 namespace {

@@ -102,7 +102,7 @@ class KeySealer {
 
   explicit KeySealer(const ServerKey& server_key);
 
-  // The sealed form: version, salt, ciphertext, tag (81 bytes, binary). `context` (the charge's fingerprint)
+  // The sealed form: version, salt, ciphertext, tag (81 bytes, binary). `context` (the draw's identity)
   // is authenticated, not stored.
   std::string Seal(const dp::DrawKey& key, std::string_view context) const;
 
@@ -113,6 +113,11 @@ class KeySealer {
  private:
   Secret sealing_key_;
 };
+
+// The key of the draw's bits: HKDF-SHA-256 (RFC 5869) without salt of `key`, which was sealed into the
+// charge, with `identity` (codec/draw_identity.h) as info. So draws of different identities have independent
+// bits, even from one sealed key.
+dp::DrawKey DeriveDrawKey(const dp::DrawKey& key, std::string_view identity);
 
 // ---- Receipts
 

@@ -114,6 +114,10 @@ class Ledger {
   // On return the charge is durable and the anchor covers its entry.
   virtual absl::StatusOr<Attempt> Begin(const ChargeRequest& request) = 0;
 
+  // Takes over a started draw: a new token, and the sealed key of the first attempt. Or finds its release.
+  // Never charges. FAILED_PRECONDITION when the charge is in another state, or pays for a mechanism outside.
+  virtual absl::StatusOr<Attempt> TakeOver(std::string_view charge_id) = 0;
+
   // Stores the release and commits the charge (T2), erases the sealed key, and returns the release as read
   // back from the store. Its payer, and all who may read all releases, find it by `measures` (FindReleases()).
   // ABORTED when the token is stale: another attempt has taken over.
@@ -123,6 +127,22 @@ class Ledger {
   // Ends a started charge without a release: the cost stands, the key is erased. `reason` is public. ABORTED
   // when the token is stale.
   virtual absl::Status Forfeit(const Attempt& attempt, std::string_view reason) = 0;
+
+  // ---- Queued draws: charges that wait until this server begins to draw
+
+  // Nothing is read for such a charge before it is STARTED, so it costs nothing until then: when it is
+  // cancelled (CancelReserved()), or not started in time, its held cost is freed and it becomes CANCELLED.
+
+  // Holds the cost of `request`, which has a draw identity and no key yet, for `lifetime_us` (1 microsecond
+  // to 366 days), or finds what the same (principal, request id) did before, in its present state; errors for
+  // a charge that has ended without a release, or that belongs to another request, are those of Begin().
+  virtual absl::StatusOr<Charge> Queue(const ChargeRequest& request, int64_t lifetime_us) = 0;
+  // RESERVED -> STARTED: what was held is spent, and the key is stored. On return the charge is durable and
+  // the anchor covers its entry. FAILED_PRECONDITION, and nothing is changed, when the dataset is no longer
+  // sealed in the version that was priced, when its principal is neither its owner nor a grantee, and when
+  // the charge has ended; ABORTED when another attempt has started it, and when an account was opened since
+  // that applies to the principal.
+  virtual absl::StatusOr<Attempt> StartQueued(std::string_view charge_id, std::string_view sealed_key) = 0;
 
   // ---- Reservations: the ledger as accountant for mechanisms that run outside
 
@@ -137,21 +157,23 @@ class Ledger {
                                                       int64_t lifetime_us) = 0;
   // RESERVED -> STARTED, before the caller reads anything. `final_cost` names counters that the reservation
   // holds, each with at most its held cost; the rest is freed. Repeating it with the same cost changes
-  // nothing.
+  // nothing. FAILED_PRECONDITION when the dataset has a part that the reservation does not pay for, because
+  // what an outside mechanism reads cannot be observed.
   virtual absl::StatusOr<Charge> StartReserved(std::string_view charge_id,
                                                const std::vector<Posting>& final_cost,
                                                const Principal& actor) = 0;
   // RESERVED or STARTED -> COMMITTED. Repeating it changes nothing.
   virtual absl::StatusOr<Charge> CommitReserved(std::string_view charge_id, const Principal& actor) = 0;
   // RESERVED -> CANCELLED; the held cost is freed. FAILED_PRECONDITION for a started charge, which stands.
+  // The only one of these methods that also takes a queued draw.
   virtual absl::StatusOr<Charge> CancelReserved(std::string_view charge_id, std::string_view reason,
                                                 const Principal& actor) = 0;
   // Extends a RESERVED charge: it expires no sooner than `lifetime_us` from now.
   virtual absl::StatusOr<Charge> ExtendReserved(std::string_view charge_id, int64_t lifetime_us,
                                                 const Principal& actor) = 0;
-  // Spends the reservations that are past their deadline, at most 1,000 per call, and returns how many. One
-  // that cannot be spent is reported and left to a later call; UNAVAILABLE when the store held it up, after
-  // the others were spent. Every other method does this first for the reservation that it concerns; a server
+  // Ends the reservations that are past their deadline, at most 1,000 per call, and returns how many. One that
+  // cannot be ended is reported and left to a later call; UNAVAILABLE when the store held it up, after the
+  // others were ended. Every other method does this first for the reservation that it concerns; a server
   // calls this from time to time for those that no call concerns.
   virtual absl::StatusOr<int64_t> ExpireReservations() = 0;
 
@@ -229,10 +251,10 @@ class Ledger {
   // Repairs a lineage whose newest entries are lost, as after a restored backup, without creating budget:
   // spent counters are raised to the larger of the anchor's values and the present values, plus the costs of
   // the lost charges of `receipts` that the anchor does not cover; reservations that are still held count as
-  // spent (sql/repair.cc has the proof). Each chain that is behind its anchor continues with an entry
-  // REPAIRED whose number skips the lost ones. The ledger accepts charges again once no lineage contradicts
-  // the anchor. Where nothing is behind, nothing is written.
-  // DATA_LOSS when the history contradicts itself, which raising counters cannot repair.
+  // spent, and started charges and queued draws are forfeited (sql/repair.cc has the proof). Each chain that
+  // is behind its anchor continues with an entry REPAIRED whose number skips the lost ones. The ledger
+  // accepts charges again once no lineage contradicts the anchor. Where nothing is behind, nothing is
+  // written. DATA_LOSS when the history contradicts itself, which raising counters cannot repair.
   virtual absl::StatusOr<RepairReport> RaiseToAnchor(const RepairOrder& order) = 0;
 };
 

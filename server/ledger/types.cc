@@ -80,4 +80,14 @@ std::string AccountName(std::string_view dataset_name, ScopeType scope, std::str
   return dataset;
 }
 
+bool IsSameRequest(const Charge& charge, const ChargeRequest& request) {
+  if (charge.fingerprint == request.fingerprint) return true;
+  return charge.draw_identity.empty() && !request.earlier_fingerprint.empty() &&
+         charge.fingerprint == request.earlier_fingerprint;
+}
+
+bool IsQueuedDraw(const Charge& charge) {
+  return charge.state == ChargeState::kReserved && !charge.draw_identity.empty();
+}
+
 }  // namespace curator::ledger

@@ -150,6 +150,12 @@ struct ChargeRequest {
   std::string request_id;  // the key, together with the principal
   // Opaque, not empty. A retry has the same, another request has another (codec/fingerprint.h).
   std::string fingerprint;
+  // What an earlier program stored as the fingerprint of the same request; it is compared with charges that
+  // have no draw identity. Empty: no such charge is this request.
+  std::string earlier_fingerprint = {};
+  // What this server will draw for the charge, as a hash (codec/draw_identity.h). Empty for a mechanism that
+  // runs outside.
+  std::string draw_identity = {};
   std::string kind;        // "workload", "synthesis", "reservation"
   std::string event;       // canonical bytes of the privacy event (codec/accounting_codec.h)
   std::string label;       // one public line for display, e.g. "all 2-way marginals, discrete Gaussian"
@@ -180,6 +186,7 @@ struct Charge {
   std::string principal;
   std::string request_id;
   std::string fingerprint;
+  std::string draw_identity = {};  // also empty for a draw that was charged before identities were stored
   std::string kind;
   std::string event;
   std::string label;
@@ -190,6 +197,12 @@ struct Charge {
   int64_t created_at_us = 0;
   int64_t deadline_us = 0;  // of a reservation; 0 for a charge that started at once
 };
+
+// Whether `request` is the request that made `charge`.
+bool IsSameRequest(const Charge& charge, const ChargeRequest& request);
+
+// Whether `charge` is RESERVED for a draw of this server that has not begun: it has read nothing.
+bool IsQueuedDraw(const Charge& charge);
 
 // A request to change the limit of one counter of one account.
 struct LimitProposalSpec {
@@ -332,6 +345,7 @@ struct RepairReport {
   int64_t last_lost_seq = 0;
   std::vector<RaisedCounter> raised;
   int64_t reservations_spent = 0;
+  int64_t charges_forfeited = 0;
   int64_t receipts_counted = 0;
   absl::Status still_read_only;  // why the ledger still refuses charges; OK when it accepts them
 };

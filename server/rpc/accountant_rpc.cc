@@ -50,6 +50,7 @@ v1::Charge ChargeProto(const service::ChargeView& view) {
   proto.set_state(StateOf(charge.state));
   proto.set_reason(charge.reason);
   proto.set_summary(charge.label);
+  proto.set_dataset_version(charge.dataset_version);
   *proto.mutable_create_time() = TimeUtil::MicrosecondsToTimestamp(charge.created_at_us);
   if (charge.state == ledger::ChargeState::kReserved) {
     *proto.mutable_deadline() = TimeUtil::MicrosecondsToTimestamp(charge.deadline_us);

@@ -115,6 +115,8 @@ absl::Status CancelOperation(service::Services& services, const Call& call,
 
 v1::Operation::State StateOf(service::OperationState state) {
   switch (state) {
+    case service::OperationState::kQueued:
+      return v1::Operation::QUEUED;
     case service::OperationState::kRunning:
       return v1::Operation::RUNNING;
     case service::OperationState::kDone:

@@ -18,7 +18,8 @@ RunningOperations::Ticket::Ticket(RunningOperations& registry, std::string charg
 RunningOperations::Ticket::~Ticket() {
   {
     const absl::MutexLock lock(&registry_.mutex_);
-    registry_.running_.erase(charge_id_);
+    const auto found = registry_.running_.find(charge_id_);
+    if (found != registry_.running_.end() && found->second == this) registry_.running_.erase(found);
   }
   registry_.Notify(charge_id_);
 }
@@ -65,6 +66,14 @@ bool RunningOperations::RequestStop(std::string_view charge_id) {
   return true;
 }
 
+void RunningOperations::Dismiss(std::string_view charge_id) {
+  const absl::MutexLock lock(&mutex_);
+  const auto found = running_.find(charge_id);
+  if (found == running_.end()) return;
+  found->second->stop_.request_stop();
+  running_.erase(found);
+}
+
 void RunningOperations::Abandon() {
   const absl::MutexLock lock(&mutex_);
   abandoning_ = true;
@@ -74,6 +83,11 @@ void RunningOperations::Abandon() {
 bool RunningOperations::abandoning() const {
   const absl::MutexLock lock(&mutex_);
   return abandoning_;
+}
+
+bool RunningOperations::AwaitAbandoned(absl::Duration patience) const {
+  const absl::MutexLock lock(&mutex_);
+  return mutex_.AwaitWithTimeout(absl::Condition(&abandoning_), patience);
 }
 
 void RunningOperations::AwaitEnd(std::string_view charge_id, absl::Time deadline) const {
@@ -112,7 +126,27 @@ WorkQueue::~WorkQueue() {
   for (std::thread& thread : threads_) thread.join();
 }
 
+std::vector<WorkQueue::Item> WorkQueue::TakeStopped() {
+  std::vector<Item> stopped;
+  std::deque<Item> waiting;
+  for (Item& item : items_) {
+    if (item.stop.stop_requested()) {
+      stopped.push_back(std::move(item));
+    } else {
+      waiting.push_back(std::move(item));
+    }
+  }
+  items_ = std::move(waiting);
+  return stopped;
+}
+
 absl::StatusOr<WorkQueue::Place> WorkQueue::Reserve() {
+  std::vector<Item> stopped;
+  {
+    const absl::MutexLock lock(&mutex_);
+    if (free_places_ == 0) stopped = TakeStopped();
+  }
+  stopped.clear();
   const absl::MutexLock lock(&mutex_);
   if (closed_)
     return absl::UnavailableError("the server is shutting down: ask again later with the same request id");
@@ -124,9 +158,9 @@ absl::StatusOr<WorkQueue::Place> WorkQueue::Reserve() {
   return Place(this);
 }
 
-void WorkQueue::Run(Place place, std::function<void()> work) {
+void WorkQueue::Run(Place place, std::function<void()> work, std::stop_token stop) {
   const absl::MutexLock lock(&mutex_);
-  items_.push_back({std::move(place), std::move(work)});
+  items_.push_back({std::move(place), std::move(work), std::move(stop)});
 }
 
 void WorkQueue::Close() {
@@ -147,7 +181,7 @@ void WorkQueue::WorkerLoop() {
       item = std::move(items_.front());
       items_.pop_front();
     }
-    item.work();
+    if (!item.stop.stop_requested()) item.work();
   }
 }
 

@@ -59,10 +59,15 @@ class RunningOperations {
   // Asks the operation to stop. False when it does not run here.
   bool RequestStop(std::string_view charge_id);
 
+  // Asks an operation that has not begun to stop, and forgets it: it has ended.
+  void Dismiss(std::string_view charge_id);
+
   // This process is stopping: stops the operations that are running; another process may resume them.
   // Permanent.
   void Abandon();
   bool abandoning() const;
+  // Waits for Abandon(), at most for `patience`. Whether it was called.
+  bool AwaitAbandoned(absl::Duration patience) const;
 
   // Called with the id of an operation whose share done has changed by a thousandth or that has ended, on the
   // thread of its work; must not block. After SetListener() has returned the earlier one is not called.
@@ -112,8 +117,9 @@ class WorkQueue {
   // UNAVAILABLE when all places are taken or the queue is closed.
   absl::StatusOr<Place> Reserve();
 
-  // Queues `work` for one of the threads.
-  void Run(Place place, std::function<void()> work);
+  // Queues `work` for one of the threads. Once `stop` is requested, work that has not begun is dropped, at
+  // the latest when its place is needed.
+  void Run(Place place, std::function<void()> work, std::stop_token stop = {});
 
   // Refuses further reservations.
   void Close();
@@ -122,10 +128,13 @@ class WorkQueue {
   struct Item {
     Place place;
     std::function<void()> work;
+    std::stop_token stop;
   };
 
   void WorkerLoop();
   void FreePlace();
+  // Takes the stopped items out of the queue. Destroying them, without the lock, frees their places.
+  std::vector<Item> TakeStopped() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   absl::Mutex mutex_;
   int free_places_ ABSL_GUARDED_BY(mutex_);

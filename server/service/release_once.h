@@ -2,40 +2,40 @@
 // access.
 //
 // Every request that accesses private data goes through here: ReleaseOnce() for those that are answered on
-// the caller's thread, BeginOnce() and later FinishOnce() for those that are drawn in the background. Both
-// charge the request, or find what the same request did before.
+// the caller's thread, QueueOnce() and later StartOnce() and FinishOnce() for those that are drawn in the
+// background. Both find what the same request did before. ReleaseOnce() charges before it draws;
+// QueueOnce() holds the cost, and StartOnce() charges it when a thread begins to draw.
+//
+// Two values decide what a repeated request gets. Its fingerprint is what the client sent: another one under
+// the same id is refused. Its draw identity is what this program draws for it: where it is not the one that
+// was charged, a stored release is still returned, but nothing is drawn.
 //
 // Thread-safe. Two calls with the same (principal, request id) in this process do not overlap: each call
 // holds that request's lock (request_locks.h). Across processes the ledger's attempt tokens decide.
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "base/principal.h"
 #include "dp/noise/drbg.h"
 #include "host/server_key.h"
 #include "ledger/ledger.h"
 #include "service/background_work.h"
+#include "service/late_endings.h"
 #include "service/request_locks.h"
 
 namespace curator::service {
 
-// A release as it was drawn, and the measures by which it is found (Ledger::FindReleases()).
-struct Drawn {
-  // Implicit: most releases are found by none.
-  Drawn(std::string bytes, std::vector<ledger::Measure> found_by = {})
-      : payload(std::move(bytes)), measures(std::move(found_by)) {}
-
-  std::string payload;
-  std::vector<ledger::Measure> measures;
-};
-
-// Draws a release with noise from `key`. The same key gives the same bytes.
+// Draws a release with noise from `key`, which belongs to this draw's identity alone. The same key gives the
+// same bytes.
 using Draw = std::function<absl::StatusOr<Drawn>(const dp::DrawKey& key)>;
 
 // A ledger::ChargeRequest (ledger/types.h has the fields) without the sealed key, which only this file makes.
@@ -45,6 +45,11 @@ struct ChargeOrder {
   Principal principal;
   std::string request_id;
   std::string fingerprint;
+  std::string earlier_fingerprint = {};
+  std::string draw_identity;
+  // Whether this program draws for a charge without a draw identity, under the same earlier fingerprint, what
+  // the program drew that made the charge.
+  bool draws_as_before = false;
   std::string kind;
   std::string event;
   std::string label;
@@ -67,25 +72,28 @@ struct ReleasedOnce {
 // or a retry with the same request id finds what was; ALREADY_EXISTS for another request under this id; those
 // of KeySealer::Unseal(): no record was read, and the charge stays STARTED; those of Ledger::Store() and
 // Ledger::Forfeit(); INTERNAL after a failed draw, the same for every cause, because an error after data
-// access must reveal only that there was one.
+// access must reveal only that there was one; UNAVAILABLE when the store cannot take the answer for a second:
+// `late` goes on storing it, and the same request id repeats the same draw.
 absl::StatusOr<ReleasedOnce> ReleaseOnce(RequestLocks& locks, ledger::Ledger& ledger,
-                                         const host::KeySealer& sealer, ChargeOrder order, const Draw& draw);
+                                         const host::KeySealer& sealer, LateEndings& late, ChargeOrder order,
+                                         const Draw& draw);
 
-// How a draw in the background is begun. Both functions run under the request's lock, on the calling thread.
-struct BackgroundDraw {
-  // Called before the charge. An error refuses the request, and nothing is charged. `start` does not follow
-  // when the charge fails or its release is stored: what was reserved is freed by its destructor.
+// How a draw in the background is queued. Both functions run under the request's lock, on the calling thread.
+struct QueuedDraw {
+  // Called before anything is held. An error refuses the request. `enqueue` does not follow when the cost
+  // does not fit or a release is stored: what was reserved is freed by its destructor.
   std::function<absl::Status()> reserve;
-  // Takes over the attempt, which FinishOnce() must end, on any thread. Registers it as running.
-  std::function<void(ledger::Attempt attempt)> start;
+  // Registers the draw as running and has a thread call StartOnce() and FinishOnce().
+  std::function<void(ledger::Charge charge)> enqueue;
 };
 
-// Charges the order and starts its draw, and returns the charge's id. Starts nothing when the draw runs in
-// this process already, or when its release is stored. Errors: those of ReleaseOnce() but INTERNAL, and those
-// of `reserve`.
-absl::StatusOr<std::string> BeginOnce(RequestLocks& locks, const RunningOperations& running,
-                                      ledger::Ledger& ledger, const host::KeySealer& sealer,
-                                      ChargeOrder order, const BackgroundDraw& draw);
+// Holds the order's cost and queues its draw, and returns the charge's id. Queues nothing when the draw is
+// queued or runs in this process already, or when its release is stored. A charge that another process queued
+// or started, and did not finish, is queued again. Errors: those of Ledger::Queue() and of `reserve`;
+// FAILED_PRECONDITION when this program would draw something else than what was priced: a charge that was
+// only held is then cancelled, a started one is forfeited.
+absl::StatusOr<std::string> QueueOnce(RequestLocks& locks, const RunningOperations& running,
+                                      ledger::Ledger& ledger, ChargeOrder order, const QueuedDraw& draw);
 
 // How a draw that gave no release ends.
 enum class Failure {
@@ -95,16 +103,36 @@ enum class Failure {
   kAbandon,
 };
 
-// Draws, stores, and returns the release as ReleaseOnce() does, for an attempt that BeginOnce() made and that
-// has no release. A draw that fails ends as `on_failure()` returns, which is called only then, and
-// FinishOnce() returns INTERNAL. Other errors: those of KeySealer::Unseal(), Ledger::Store() and
-// Ledger::Forfeit().
+// How a draw ends where not all goes well.
+struct EndPolicy {
+  // Called only when a draw fails.
+  std::function<Failure()> on_failure;
+  // Waits for the given time before the ledger is asked again; false gives up.
+  std::function<bool(absl::Duration)> wait;
+  // Takes over storing the payload, or forfeiting without one, once `wait` has given up. May be empty.
+  std::function<void(std::optional<Drawn> drawn)> hand_over = {};
+};
+
+// The attempt of a queued charge: started now, with a fresh key, or taken over. `release` is set when another
+// process has finished it. While the store cannot be reached it asks again, as long as `wait` returns true.
+// Errors: those of Ledger::StartQueued() and Ledger::TakeOver(). A charge that is refused for good is
+// cancelled, and its cost is freed.
+absl::StatusOr<ledger::Attempt> StartOnce(ledger::Ledger& ledger, const host::KeySealer& sealer,
+                                          const ledger::Charge& charge,
+                                          const std::function<bool(absl::Duration)>& wait);
+
+// Draws, stores, and returns the release as ReleaseOnce() does, for an attempt of StartOnce() that has no
+// release. While the store cannot be reached, storing or forfeiting is tried again, as long as `wait` returns
+// true. Errors: UNAVAILABLE for a draw that was abandoned, or drawn and not stored: the same request id
+// repeats it; INTERNAL for one that failed; those of KeySealer::Unseal(), Ledger::Store() and, when another
+// attempt has taken over, Ledger::Forfeit().
 absl::StatusOr<ledger::Release> FinishOnce(ledger::Ledger& ledger, const host::KeySealer& sealer,
                                            const ledger::Attempt& attempt, const Draw& draw,
-                                           const std::function<Failure()>& on_failure);
+                                           const EndPolicy& end);
 
-// Ends a started charge that no process works on: takes it over, so that no other process can finish it, and
-// forfeits it. OK also when it has ended meanwhile.
-absl::Status ForfeitUnfinished(ledger::Ledger& ledger, const ledger::Charge& charge);
+// Ends a started draw that no process works on: takes it over, so that no other process can finish it, and
+// forfeits it. OK also when its release has been stored meanwhile. Errors: those of Ledger::TakeOver() and
+// Ledger::Forfeit().
+absl::Status ForfeitUnfinished(ledger::Ledger& ledger, std::string_view charge_id);
 
 }  // namespace curator::service

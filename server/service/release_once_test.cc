@@ -2,6 +2,7 @@
 #include "service/release_once.h"
 
 #include <gtest/gtest.h>
+#include <sqlite3.h>
 
 #include <atomic>
 #include <memory>
@@ -48,10 +49,20 @@ class ReleaseOnceTest : public ::testing::Test {
             .principal = TestPrincipal("ana"),
             .request_id = request_id,
             .fingerprint = Sha256(plan),
+            .draw_identity = Sha256("what is drawn for the " + plan),
             .kind = "workload",
             .event = "event",
             .label = "label",
             .postings = {{account_id_, "epsilon", cost}}};
+  }
+
+  // On the ledger's own file.
+  void RunSql(const std::string& sql) const {
+    sqlite3* database = nullptr;
+    ASSERT_EQ(sqlite3_open((folder_.path() + "/ledger.db").c_str(), &database), SQLITE_OK);
+    EXPECT_EQ(sqlite3_exec(database, sql.c_str(), nullptr, nullptr, nullptr), SQLITE_OK)
+        << sqlite3_errmsg(database);
+    sqlite3_close(database);
   }
 
   int64_t Spent() const { return ledger_->ListAccounts(dataset_id_)->at(0).counters.at(0).spent; }
@@ -66,17 +77,44 @@ class ReleaseOnceTest : public ::testing::Test {
   }
 
   absl::StatusOr<ReleasedOnce> Release(ChargeOrder order, const Draw& draw) {
-    return ReleaseOnce(locks_, *ledger_, sealer_, std::move(order), draw);
+    return ReleaseOnce(locks_, *ledger_, sealer_, late_, std::move(order), draw);
   }
 
   // Charged, and never drawn: as a process leaves it that dies.
-  ledger::Attempt Begun(ChargeOrder order) {
-    std::optional<ledger::Attempt> begun;
-    const auto charge = BeginOnce(locks_, running_, *ledger_, sealer_, std::move(order),
-                                  {.reserve = [] { return absl::OkStatus(); },
-                                   .start = [&](ledger::Attempt attempt) { begun = std::move(attempt); }});
-    EXPECT_TRUE(charge.ok()) << charge.status();
+  ledger::Attempt Begun(const ChargeOrder& order) {
+    auto begun = ledger_->Begin({.dataset_id = order.dataset_id,
+                                 .dataset_version = order.dataset_version,
+                                 .principal = order.principal,
+                                 .request_id = order.request_id,
+                                 .fingerprint = order.fingerprint,
+                                 .draw_identity = order.draw_identity,
+                                 .kind = order.kind,
+                                 .event = order.event,
+                                 .label = order.label,
+                                 .sealed_key = sealer_.Seal(host::NewDrawKey(), order.draw_identity),
+                                 .postings = order.postings});
+    EXPECT_TRUE(begun.ok()) << begun.status();
     return begun.value();
+  }
+
+  // The key that the draw of an attempt gets.
+  dp::DrawKey KeyOfDraw(const ledger::Attempt& attempt) const {
+    const std::string& identity = attempt.charge.draw_identity;
+    return host::DeriveDrawKey(sealer_.Unseal(attempt.sealed_key, identity).value(), identity);
+  }
+
+  // Held, and never started.
+  ledger::Charge Queued(ChargeOrder order) {
+    std::optional<ledger::Charge> queued;
+    const auto id = QueueOnce(locks_, running_, *ledger_, std::move(order),
+                              {.reserve = [] { return absl::OkStatus(); },
+                               .enqueue = [&](ledger::Charge charge) { queued = std::move(charge); }});
+    EXPECT_TRUE(id.ok()) << id.status();
+    return queued.value();
+  }
+
+  static EndPolicy Ending(Failure failure) {
+    return {.on_failure = [failure] { return failure; }, .wait = [](absl::Duration) { return false; }};
   }
 
   const curator::testing::ScratchFolder folder_;
@@ -87,6 +125,7 @@ class ReleaseOnceTest : public ::testing::Test {
           .value();
   const host::KeySealer sealer_{host::ServerKey::OpenOrCreate(folder_.path() + "/server.key").value()};
   RequestLocks locks_;
+  LateEndings late_{*ledger_};
   RunningOperations running_;
   std::string dataset_id_;
   int64_t account_id_ = 0;
@@ -139,10 +178,10 @@ TEST_F(ReleaseOnceTest, AFailureAfterTheLookForfeitsTheCostAndSaysNothingOfItsCa
 
 TEST_F(ReleaseOnceTest, AnAttemptThatWasLostIsRepeatedWithTheSameKey) {
   const ledger::Attempt lost = Begun(Order(3));
-  const auto lost_key = sealer_.Unseal(lost.sealed_key, lost.charge.fingerprint);
+  const dp::DrawKey lost_key = KeyOfDraw(lost);
   const auto repeated = Release(Order(3), CountedDraw());
   ASSERT_TRUE(repeated.ok()) << repeated.status();
-  EXPECT_EQ(repeated->release.payload, std::string(lost_key->bytes().begin(), lost_key->bytes().end()));
+  EXPECT_EQ(repeated->release.payload, std::string(lost_key.bytes().begin(), lost_key.bytes().end()));
   EXPECT_EQ(Spent(), 3);
   // The lost attempt wakes up and finds that it has been taken over.
   EXPECT_EQ(ledger_->Store(lost, "late").status().code(), absl::StatusCode::kAborted);
@@ -151,8 +190,8 @@ TEST_F(ReleaseOnceTest, AnAttemptThatWasLostIsRepeatedWithTheSameKey) {
 // The canary of the test above: a server that draws a fresh key for a repeated attempt would be seen.
 TEST_F(ReleaseOnceTest, CanaryAFreshKeyForARepeatedAttemptWouldBeAnotherDraw) {
   const ledger::Attempt lost = Begun(Order(3));
-  const auto lost_key = sealer_.Unseal(lost.sealed_key, lost.charge.fingerprint);
-  EXPECT_NE(host::NewDrawKey().bytes(), lost_key->bytes());
+  const dp::DrawKey lost_key = KeyOfDraw(lost);
+  EXPECT_NE(host::NewDrawKey().bytes(), lost_key.bytes());
 }
 
 TEST_F(ReleaseOnceTest, AnAbandonedAttemptStaysStartedForTheNextProcess) {
@@ -160,18 +199,38 @@ TEST_F(ReleaseOnceTest, AnAbandonedAttemptStaysStartedForTheNextProcess) {
   const auto abandoned = FinishOnce(
       *ledger_, sealer_, attempt,
       [](const dp::DrawKey&) -> absl::StatusOr<std::string> { return absl::CancelledError("stopping"); },
-      [] { return Failure::kAbandon; });
-  EXPECT_FALSE(abandoned.ok());
+      Ending(Failure::kAbandon));
+  EXPECT_EQ(abandoned.status().code(), absl::StatusCode::kUnavailable) << "the same id repeats it";
   EXPECT_EQ(ledger_->GetCharge(attempt.charge.id)->state, ledger::ChargeState::kStarted);
   EXPECT_TRUE(Release(Order(3), CountedDraw()).ok());
 }
 
 TEST_F(ReleaseOnceTest, AnUnfinishedChargeCanBeForfeitedByWhoeverCancelsIt) {
   const ledger::Attempt attempt = Begun(Order(3));
-  ASSERT_TRUE(ForfeitUnfinished(*ledger_, attempt.charge).ok());
+  ASSERT_TRUE(ForfeitUnfinished(*ledger_, attempt.charge.id).ok());
   EXPECT_EQ(ledger_->GetCharge(attempt.charge.id)->state, ledger::ChargeState::kForfeited);
   EXPECT_EQ(ledger_->Store(attempt, "late").status().code(), absl::StatusCode::kAborted);
   EXPECT_EQ(Spent(), 3);
+}
+
+// As after a restored backup, or with a charge of another ledger.
+TEST_F(ReleaseOnceTest, ForfeitingAChargeThatTheLedgerDoesNotHaveChargesNothing) {
+  Begun(Order(3));
+  EXPECT_EQ(ForfeitUnfinished(*ledger_, "33333333-3333-4333-8333-333333333333").code(),
+            absl::StatusCode::kNotFound);
+  EXPECT_EQ(Spent(), 3);
+}
+
+TEST_F(ReleaseOnceTest, AForfeitThatFailsSaysNothingOfTheStore) {
+  const auto failed = Release(Order(3), [this](const dp::DrawKey&) -> absl::StatusOr<std::string> {
+    RunSql("CREATE TRIGGER full BEFORE UPDATE ON charges BEGIN SELECT RAISE(ABORT, 'disk 17 is full'); END");
+    return absl::OutOfRangeError("record 17 is strange");
+  });
+  RunSql("DROP TRIGGER full");
+  EXPECT_EQ(failed.status().code(), absl::StatusCode::kInternal);
+  ASSERT_TRUE(late_.AwaitNone(absl::InfiniteFuture()));
+  EXPECT_EQ(ledger_->FindCharge(TestPrincipal("ana"), kRequestId)->state, ledger::ChargeState::kForfeited);
+  EXPECT_EQ(failed.status().message().find("17"), std::string_view::npos) << failed.status();
 }
 
 TEST_F(ReleaseOnceTest, ManyThreadsAskingTheSameQuestionShareOneDraw) {
@@ -198,46 +257,146 @@ TEST_F(ReleaseOnceTest, ManyThreadsAskingTheSameQuestionShareOneDraw) {
   EXPECT_EQ(replays, kThreads - 1);
 }
 
-TEST_F(ReleaseOnceTest, ManyThreadsThatBeginTheSameRequestStartOneDraw) {
+TEST_F(ReleaseOnceTest, ManyThreadsThatQueueTheSameRequestQueueOneDraw) {
   std::atomic<int> callers = 0;
-  std::atomic<int> starts = 0;
+  std::atomic<int> queued = 0;
   std::vector<std::string> charges(kThreads);
   std::shared_ptr<RunningOperations::Ticket> ticket;
-  const BackgroundDraw draw{.reserve = [] { return absl::OkStatus(); },
-                            .start =
-                                [&](const ledger::Attempt& attempt) {
-                                  while (callers < kThreads) std::this_thread::yield();
-                                  for (int i = 0; i < 200; ++i) Spent();
-                                  if (++starts == 1) ticket = running_.Start(attempt.charge.id);
-                                }};
+  const QueuedDraw draw{.reserve = [] { return absl::OkStatus(); },
+                        .enqueue =
+                            [&](const ledger::Charge& charge) {
+                              while (callers < kThreads) std::this_thread::yield();
+                              for (int i = 0; i < 200; ++i) Spent();
+                              if (++queued == 1) ticket = running_.Start(charge.id);
+                            }};
   {
     std::vector<std::jthread> threads;
     for (int i = 0; i < kThreads; ++i) {
       threads.emplace_back([&, i] {
         ++callers;
-        const auto charge = BeginOnce(locks_, running_, *ledger_, sealer_, Order(3), draw);
+        const auto charge = QueueOnce(locks_, running_, *ledger_, Order(3), draw);
         ASSERT_TRUE(charge.ok()) << charge.status();
         charges[i] = *charge;
       });
     }
   }
-  EXPECT_EQ(starts, 1);
+  EXPECT_EQ(queued, 1);
   EXPECT_EQ(charges, std::vector<std::string>(kThreads, charges[0]));
-  EXPECT_EQ(Spent(), 3);
+  EXPECT_EQ(Spent(), 0);
 }
 
-TEST_F(ReleaseOnceTest, AnotherRequestUnderTheIdOfARunningDrawIsRefused) {
-  const ledger::Attempt attempt = Begun(Order(3));
-  const auto ticket = running_.Start(attempt.charge.id);
-  const auto other = BeginOnce(locks_, running_, *ledger_, sealer_, Order(3, "another plan"), {});
+TEST_F(ReleaseOnceTest, AnotherRequestUnderTheIdOfAQueuedDrawIsRefused) {
+  const auto ticket = running_.Start(Queued(Order(3)).id);
+  const auto other = QueueOnce(locks_, running_, *ledger_, Order(3, "another plan"), {});
   EXPECT_EQ(other.status().code(), absl::StatusCode::kAlreadyExists);
 }
 
-TEST_F(ReleaseOnceTest, ARefusedReservationChargesNothing) {
-  const auto refused = BeginOnce(locks_, running_, *ledger_, sealer_, Order(3),
-                                 {.reserve = [] { return absl::UnavailableError("full"); }, .start = {}});
+TEST_F(ReleaseOnceTest, AQueueWithoutAPlaceHoldsNothing) {
+  const auto refused = QueueOnce(locks_, running_, *ledger_, Order(3),
+                                 {.reserve = [] { return absl::UnavailableError("full"); }, .enqueue = {}});
   EXPECT_EQ(refused.status().code(), absl::StatusCode::kUnavailable);
-  EXPECT_EQ(Spent(), 0);
+  EXPECT_EQ(ledger_->FindCharge(TestPrincipal("ana"), kRequestId).status().code(),
+            absl::StatusCode::kNotFound);
+}
+
+// ---- Two values: the request and the draw
+
+ChargeOrder DrawnOtherwise(ChargeOrder order) {
+  order.draw_identity = Sha256("what a changed program draws for it");
+  return order;
+}
+
+TEST_F(ReleaseOnceTest, AStoredReleaseIsReturnedWhateverTheProgramWouldDrawNow) {
+  const auto first = Release(Order(3), CountedDraw());
+  ASSERT_TRUE(first.ok()) << first.status();
+  const auto again = Release(DrawnOtherwise(Order(3)), CountedDraw());
+  ASSERT_TRUE(again.ok()) << again.status();
+  EXPECT_EQ(again->release.payload, first->release.payload);
+  EXPECT_EQ(draws_, 1);
+}
+
+TEST_F(ReleaseOnceTest, AChargedDrawThatTheProgramWouldMakeOtherwiseIsForfeited) {
+  const ledger::Attempt lost = Begun(Order(3));
+  const auto other = Release(DrawnOtherwise(Order(3)), CountedDraw());
+  EXPECT_EQ(other.status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(ledger_->GetCharge(lost.charge.id)->state, ledger::ChargeState::kForfeited);
+  EXPECT_EQ(draws_, 0);
+  EXPECT_EQ(Spent(), 3);
+}
+
+TEST_F(ReleaseOnceTest, AQueuedDrawThatTheProgramWouldMakeOtherwiseGivesItsCostBack) {
+  const ledger::Charge queued = Queued(Order(3));
+  const auto other = QueueOnce(locks_, running_, *ledger_, DrawnOtherwise(Order(3)),
+                               {.reserve = [] { return absl::OkStatus(); }, .enqueue = {}});
+  EXPECT_EQ(other.status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(ledger_->GetCharge(queued.id)->state, ledger::ChargeState::kCancelled);
+  EXPECT_EQ(ledger_->ListAccounts(dataset_id_)->at(0).counters.at(0).held, 0);
+}
+
+TEST_F(ReleaseOnceTest, AKeyIsOpenedForItsOwnDrawAlone) {
+  const ledger::Attempt attempt = Begun(Order(3));
+  EXPECT_TRUE(sealer_.Unseal(attempt.sealed_key, attempt.charge.draw_identity).ok());
+  EXPECT_EQ(sealer_.Unseal(attempt.sealed_key, DrawnOtherwise(Order(3)).draw_identity).status().code(),
+            absl::StatusCode::kDataLoss);
+}
+
+// ---- A store that fails for a while
+
+TEST_F(ReleaseOnceTest, AnAnswerThatItsCallerDidNotWaitForIsStoredLater) {
+  const auto not_yet = Release(Order(3), [this](const dp::DrawKey& key) {
+    RunSql("CREATE TRIGGER full BEFORE INSERT ON releases BEGIN SELECT RAISE(ABORT, 'full'); END");
+    return CountedDraw()(key);
+  });
+  EXPECT_EQ(not_yet.status().code(), absl::StatusCode::kUnavailable);
+  RunSql("DROP TRIGGER full");
+  ASSERT_TRUE(late_.AwaitNone(absl::InfiniteFuture()));
+  const auto stored = Release(Order(3), CountedDraw());
+  ASSERT_TRUE(stored.ok()) << stored.status();
+  EXPECT_TRUE(stored->replayed);
+  EXPECT_EQ(draws_, 1);
+}
+
+TEST_F(ReleaseOnceTest, AFinishedDrawIsStoredAsSoonAsTheStoreCanBeWritten) {
+  const ledger::Attempt attempt = Begun(Order(3));
+  int waits = 0;
+  const auto release = FinishOnce(
+      *ledger_, sealer_, attempt,
+      [&](const dp::DrawKey& key) {
+        RunSql("CREATE TRIGGER full BEFORE INSERT ON releases BEGIN SELECT RAISE(ABORT, 'full'); END");
+        return CountedDraw()(key);
+      },
+      {.on_failure = [] { return Failure::kForfeit; },
+       .wait =
+           [&](absl::Duration) {
+             if (++waits == 5) RunSql("DROP TRIGGER full");
+             return true;
+           }});
+  ASSERT_TRUE(release.ok()) << release.status();
+  EXPECT_EQ(waits, 5);
+  EXPECT_EQ(draws_, 1);
+}
+
+TEST_F(ReleaseOnceTest, ADrawThatIsNotStoredYetIsRepeatedByItsRequestId) {
+  const ledger::Attempt attempt = Begun(Order(3));
+  RunSql("CREATE TRIGGER full BEFORE INSERT ON releases BEGIN SELECT RAISE(ABORT, 'full'); END");
+  const auto given_up = FinishOnce(*ledger_, sealer_, attempt, CountedDraw(), Ending(Failure::kForfeit));
+  EXPECT_EQ(given_up.status().code(), absl::StatusCode::kUnavailable);
+  EXPECT_EQ(ledger_->GetCharge(attempt.charge.id)->state, ledger::ChargeState::kStarted);
+  RunSql("DROP TRIGGER full");
+  const dp::DrawKey key = KeyOfDraw(attempt);
+  EXPECT_EQ(Release(Order(3), CountedDraw())->release.payload,
+            std::string(key.bytes().begin(), key.bytes().end()));
+}
+
+TEST_F(ReleaseOnceTest, AStaleAttemptIsNotTriedForLong) {
+  const ledger::Attempt stale = Begun(Order(3));
+  Begun(Order(3));
+  int waits = 0;
+  const auto late = FinishOnce(*ledger_, sealer_, stale, CountedDraw(),
+                               {.on_failure = [] { return Failure::kForfeit; },
+                                .wait = [&](absl::Duration) { return ++waits < 100; }});
+  EXPECT_EQ(late.status().code(), absl::StatusCode::kAborted);
+  EXPECT_LT(waits, 10);
 }
 
 }  // namespace

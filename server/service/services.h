@@ -22,6 +22,7 @@ struct Services {
   WorkQueue& work;
   Executor& cores;                   // counts records
   RequestLocks& requests;            // for release_once
+  LateEndings& late;                 // for release_once
   absl::Duration synthesis_timeout;  // a public limit: a longer synthesis is stopped and forfeited
 };
 

@@ -124,7 +124,7 @@ TEST_P(Crash, AKilledSynthesisIsFinishedByItsRequestIdWithTheVerySameDraw) {
     MakeSealed(client, LargeDataset(), LargeCsv());
     const absl::StatusOr<v1::Operation> started = client.CreateSynthesis(request);
     ASSERT_TRUE(started.ok()) << started.status();
-    ASSERT_EQ(started->state(), v1::Operation::RUNNING);
+    ASSERT_EQ(AwaitBegun(client, started->id()), v1::Operation::RUNNING);
     ASSERT_EQ(server.Stop(SIGKILL), -SIGKILL);
   }
   // Two machines that inherit the same crashed state make the same draw: nothing can be won by crashing.
@@ -146,7 +146,9 @@ TEST_P(Crash, AServerToldToStopAbandonsLongWorkWhichItsRequestIdTakesUpAgain) {
     ASSERT_TRUE(address.has_value()) << server.log();
     const Client client({.server = *address, .principal = "owner"});
     MakeSealed(client, LargeDataset(), LargeCsv());
-    ASSERT_TRUE(client.CreateSynthesis(request).ok());
+    const absl::StatusOr<v1::Operation> started = client.CreateSynthesis(request);
+    ASSERT_TRUE(started.ok()) << started.status();
+    ASSERT_EQ(AwaitBegun(client, started->id()), v1::Operation::RUNNING);
     EXPECT_EQ(server.Stop(SIGTERM), 0) << server.log();
   }
   FinishAfterCrash(options, request);

@@ -406,7 +406,7 @@ TEST_P(Parts, AKilledSynthesisIsFinishedOverThePartsOfThen) {
     }
     const absl::StatusOr<v1::Operation> started = owner.CreateSynthesis(request);
     ASSERT_TRUE(started.ok()) << started.status();
-    ASSERT_EQ(started->state(), v1::Operation::RUNNING);
+    ASSERT_EQ(AwaitBegun(owner, started->id()), v1::Operation::RUNNING);
     ASSERT_EQ(server.Stop(SIGKILL), -SIGKILL);
   }
   ServerProcess server(arguments);

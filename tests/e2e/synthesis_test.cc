@@ -182,6 +182,7 @@ TEST_P(Synthesis, ACancelledOperationGivesNoReleaseAndItsChargeStands) {
   request.set_dataset("large");
   const absl::StatusOr<v1::Operation> started = other_owner.CreateSynthesis(request);
   ASSERT_TRUE(started.ok()) << started.status();
+  ASSERT_EQ(AwaitBegun(other_owner, started->id()), v1::Operation::RUNNING);
   const std::string spent = other_owner.GetBudget("large")->accounts(0).counters(0).spent();
   EXPECT_NE(spent, "0");
   EXPECT_EQ(owner_.CancelOperation(started->id()).status().code(), absl::StatusCode::kNotFound);
@@ -224,7 +225,7 @@ TEST_P(Synthesis, ARequestRepeatedWhileItRunsFindsTheRunningOperation) {
   const absl::StatusOr<v1::Operation> again = other_owner.CreateSynthesis(request);
   ASSERT_TRUE(started.ok() && again.ok()) << started.status() << again.status();
   EXPECT_EQ(again->id(), started->id());
-  EXPECT_EQ(again->state(), v1::Operation::RUNNING);
+  EXPECT_EQ(AwaitBegun(other_owner, again->id()), v1::Operation::RUNNING);
   v1::CreateSynthesisRequest other = request;
   other.mutable_spec()->mutable_spend()->set_epsilon("1");
   EXPECT_EQ(other_owner.CreateSynthesis(other).status().code(), absl::StatusCode::kAlreadyExists);

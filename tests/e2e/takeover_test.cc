@@ -37,7 +37,7 @@ TEST(Takeover, AServerThatWasStoppedAndOvertakenCannotWriteWhenItGoesOn) {
   MakeSealed(client_of_stopped, LargeDataset(), LargeCsv());
   const absl::StatusOr<v1::Operation> started = client_of_stopped.CreateSynthesis(request);
   ASSERT_TRUE(started.ok()) << started.status();
-  ASSERT_EQ(started->state(), v1::Operation::RUNNING);
+  ASSERT_EQ(AwaitBegun(client_of_stopped, started->id()), v1::Operation::RUNNING);
   stopped.Pause();
 
   // The other server has the same records and the same key.

@@ -26,11 +26,14 @@ class Contradiction(Exception):
 class Document:
     """Reads one canonical document: integers of 8 bytes, texts after their length, a tag and a version first."""
 
-    def __init__(self, data, tag):
+    def __init__(self, data, tag, versions=(1,)):
         self.data = data
         self.position = 0
-        if self.text() != tag or self.integer() != 1:
-            raise Contradiction(f"a payload is no {tag} of version 1")
+        if self.text() != tag:
+            raise Contradiction(f"a payload is no {tag}")
+        self.version = self.integer()
+        if self.version not in versions:
+            raise Contradiction(f"a payload is {tag} of the unknown version {self.version}")
 
     def integer(self):
         if len(self.data) - self.position < 8:
@@ -88,7 +91,7 @@ class Ledger:
         self.limits = {}  # (account id, counter) -> limit
         self.spent = {}
         self.held = {}
-        self.charges = {}  # charge id -> [state, postings]
+        self.charges = {}  # charge id -> [state, postings, whether the server draws for it]
         self.requests = set()  # (principal, request id)
         self.bins = {}  # (dataset id, bin of its partition attribute) -> part
         self.parts = {}  # dataset id -> the version that sealed each part, by number; 0 for none
@@ -107,7 +110,7 @@ class Ledger:
         elif kind == "PART_SEALED":
             self.seal_part(entry["dataset_id"], Document(payload, "curator.ledger.part_sealed"))
         elif kind in ("CHARGED", "RESERVED"):
-            self.charge(entry["charge_id"], kind, Document(payload, "curator.ledger.charge"))
+            self.charge(entry["charge_id"], kind, Document(payload, "curator.ledger.charge", (1, 2)))
         elif kind in ("STARTED", "EXTENDED", "COMMITTED", "EXPIRED", "CANCELLED", "FORFEITED"):
             self.change(entry["charge_id"], kind, Document(payload, "curator.ledger.charge_changed"))
         elif kind == "LIMIT_CHANGED":
@@ -187,13 +190,15 @@ class Ledger:
         document.text()  # label
         document.integer()  # deadline
         postings = document.postings()
+        # Version 2: what the server draws for the charge. One that is RESERVED is a queued draw, which costs nothing until it starts.
+        is_draw = document.version == 2 and document.bytes() != b""
         document.end()
         if charge_id in self.charges:
             raise Contradiction(f"charge {charge_id} is made twice")
         if request in self.requests:
             raise Contradiction(f"request {request[1]} of {request[0]} is charged twice")
         self.requests.add(request)
-        self.charges[charge_id] = ["RESERVED" if kind == "RESERVED" else "STARTED", postings]
+        self.charges[charge_id] = ["RESERVED" if kind == "RESERVED" else "STARTED", postings, is_draw]
         self.post(postings, self.held if kind == "RESERVED" else self.spent, 1)
 
     def change(self, charge_id, kind, document):
@@ -205,9 +210,10 @@ class Ledger:
         document.end()
         if charge_id not in self.charges:
             raise Contradiction(f"charge {charge_id} ends before it is made")
-        state, postings = self.charges[charge_id]
+        state, postings, is_draw = self.charges[charge_id]
         allowed = {"RESERVED": ("STARTED", "EXTENDED", "EXPIRED", "CANCELLED", "COMMITTED"), "STARTED": ("COMMITTED", "FORFEITED")}
-        if kind not in allowed.get(state, ()):
+        ends_unstarted = state == "RESERVED" and kind in ("EXPIRED", "COMMITTED", "EXTENDED")
+        if kind not in allowed.get(state, ()) or (is_draw and ends_unstarted):
             raise Contradiction(f"a charge that is {state} cannot become {kind}")
         if kind == "EXTENDED":
             return
@@ -219,7 +225,7 @@ class Ledger:
                 postings = final
             if kind != "CANCELLED":
                 self.post(postings, self.spent, 1)
-        self.charges[charge_id] = ["COMMITTED" if kind == "EXPIRED" else kind, postings]
+        self.charges[charge_id] = ["COMMITTED" if kind == "EXPIRED" else kind, postings, is_draw]
 
     def change_limit(self, document):
         document.text()  # proposal

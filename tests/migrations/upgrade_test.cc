@@ -110,6 +110,33 @@ TEST_P(Upgrade, KeepsAllThatWasPromisedAndIsChargedFurther) {
   EXPECT_TRUE(Must(InspectLedger(url_, anchor_dir())).ok());
 }
 
+// It was made before draws had identities: the request is found by what was stored then, and drawn from the
+// key as it was.
+TEST_P(Upgrade, AStartedChargeIsResumedByItsEarlierFingerprintAndNoOther) {
+  Load(DumpText());
+  auto ledger = Open();
+  const Charge started = Must(ledger->FindCharge(TestPrincipal("ana"), "started"));
+  EXPECT_EQ(started.draw_identity, "");
+  ChargeRequest again{.dataset_id = started.dataset_id,
+                      .dataset_version = started.dataset_version,
+                      .principal = TestPrincipal("ana"),
+                      .request_id = "started",
+                      .fingerprint = "what the client sent",
+                      .draw_identity = "what is drawn",
+                      .kind = started.kind,
+                      .event = started.event,
+                      .label = started.label,
+                      .sealed_key = "another key",
+                      .postings = started.postings};
+  EXPECT_EQ(ledger->Begin(again).status().code(), absl::StatusCode::kAlreadyExists);
+  again.earlier_fingerprint = started.fingerprint;
+  const Attempt resumed = Must(ledger->Begin(again));
+  EXPECT_FALSE(resumed.newly_charged);
+  EXPECT_EQ(resumed.sealed_key, "sealed key of started");
+  EXPECT_EQ(Must(ledger->Store(resumed, "its answer")).payload, "its answer");
+  EXPECT_THAT(Must(ledger->Verify(started.dataset_id)).findings, IsEmpty());
+}
+
 TEST_P(Upgrade, IsToldBeforeItIsDoneAndIsDoneOnce) {
   Load(DumpText());
   EXPECT_EQ(InspectLedger(url_, anchor_dir()).status().code(), absl::StatusCode::kFailedPrecondition);

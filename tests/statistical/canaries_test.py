@@ -41,6 +41,8 @@ MISTAKES = (
     "a table compared with another owner's",
     "a selection whose candidates are not those that it was priced for",
     "twice the temperature",
+    "one key for two draws",
+    "a draw from sets that its identity does not have",
 )
 
 # Of accounting (docs/PRIVACY-accounting.md).

@@ -97,4 +97,13 @@ v1::CreateSynthesisRequest LongSynthesis() {
   return request;
 }
 
+v1::Operation::State AwaitBegun(const Client& client, const std::string& operation_id) {
+  while (true) {
+    const absl::StatusOr<v1::Operation> operation = client.GetOperation(operation_id);
+    EXPECT_TRUE(operation.ok()) << operation.status();
+    if (!operation.ok()) return v1::Operation::STATE_UNSPECIFIED;
+    if (operation->state() != v1::Operation::QUEUED) return operation->state();
+  }
+}
+
 }  // namespace curator::testing

@@ -5,6 +5,7 @@
 
 #include "client/client.h"
 #include "curator/v1/dataset.pb.h"
+#include "curator/v1/operation.pb.h"
 #include "curator/v1/synthesis.pb.h"
 
 namespace curator::testing {
@@ -26,6 +27,9 @@ void MakeSealed(const Client& owner, const v1::CreateDatasetRequest& dataset, co
 v1::CreateDatasetRequest LargeDataset();
 std::string LargeCsv();
 v1::CreateSynthesisRequest LongSynthesis();  // costs epsilon 4 of the 10 that LargeDataset() has
+
+// The operation's state as soon as a thread has begun to work on it, or once it has ended.
+v1::Operation::State AwaitBegun(const Client& client, const std::string& operation_id);
 
 // All k-way marginals over all attributes.
 v1::Workload AllMarginals(int k);

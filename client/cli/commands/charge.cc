@@ -95,6 +95,7 @@ absl::Status PrintCharge(Session& session, const absl::StatusOr<v1::Charge>& cha
                      {"state", "state", NameOf(charge->state())},
                      {"reason", "reason", TextOrNone(charge->reason())},
                      {"dataset", "dataset", charge->dataset()},
+                     {"dataset_version", "version", charge->dataset_version()},
                      {"event", "what is done", charge->event()},
                      {"summary", "summary", TextOrNone(charge->summary())},
                      {"deadline", "counts as spent at", TextOrNone(FormatTime(charge->deadline()))},

@@ -46,10 +46,12 @@ absl::StatusOr<v1::Operation> WaitUntilEnded(Session& session, const WaitOperati
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now());
     const auto wait = std::clamp<std::chrono::milliseconds>(left, std::chrono::milliseconds(0), kOneWait);
     absl::StatusOr<v1::Operation> operation = session.client.WaitOperation(command.operation, wait);
-    if (!operation.ok() || operation->state() != v1::Operation::RUNNING) return operation;
+    if (!operation.ok()) return operation;
+    const bool is_queued = operation->state() == v1::Operation::QUEUED;
+    if (!is_queued && operation->state() != v1::Operation::RUNNING) return operation;
     if (Clock::now() >= deadline) {
-      return absl::DeadlineExceededError(absl::StrCat("operation ", command.operation,
-                                                      " is still running, at ",
+      return absl::DeadlineExceededError(absl::StrCat("operation ", command.operation, " is still ",
+                                                      is_queued ? "queued" : "running", ", at ",
                                                       static_cast<int>(operation->percent()), "%"));
     }
   }

@@ -100,7 +100,7 @@ absl::Status StatusOf(const v1::Operation& operation) {
                        operation.request_id(), "; it is not charged again"));
     case v1::Operation::FAILED:
       return absl::InternalError(
-          absl::StrCat("operation ", operation.id(), " failed: ", operation.error(), "; its charge stands"));
+          absl::StrCat("operation ", operation.id(), " failed: ", operation.error()));
     default:
       return absl::UnavailableError(absl::StrCat("operation ", operation.id(), " is still ",
                                                  NameOf(operation.state()), ": curator operation wait ",

@@ -226,6 +226,8 @@ std::string NameOf(v1::Charge::State state) {
 
 std::string NameOf(v1::Operation::State state) {
   switch (state) {
+    case v1::Operation::QUEUED:
+      return "queued";
     case v1::Operation::RUNNING:
       return "running";
     case v1::Operation::DONE:

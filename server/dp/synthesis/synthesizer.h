@@ -77,6 +77,9 @@ struct SynthesisPlan {
   // For the accounts of parts, when all draws are linear; without it a part pays more
   // (dp/sensitivity/part_cost.h).
   std::optional<LinearDraws> linear = std::nullopt;
+  // What the draws are over, one list for each step of the schedule: the sets that are measured, or the
+  // candidates of selections. With version() and the input it determines what is drawn from given bits.
+  std::vector<std::vector<QueryGroup>> drawn_from = {};
 };
 
 // Receives one record: the code of each attribute of SynthesisModel::attributes(), in that order. An error
@@ -143,6 +146,9 @@ class Synthesizer {
 
   virtual std::string_view name() const = 0;     // the name on the wire, e.g. "mwem"
   virtual std::string_view summary() const = 0;  // one sentence
+  // Raised by every change of the program after which the same input and the same bits draw something else:
+  // a draw that was charged under another version is never repeated. The first version is 1.
+  virtual int64_t version() const { return 1; }
   virtual const std::vector<Setting>& settings() const = 0;
 
   // Public facts only, so it works before a record exists. The price of `event` never exceeds the spend, nor

@@ -56,6 +56,15 @@ class ForgetsToSplit : public Altered {
   }
 };
 
+class StatesOnlyItsFirstStep : public Altered {
+ public:
+  absl::StatusOr<SynthesisPlan> Plan(const SynthesisInput& input) const override {
+    auto plan = sound().Plan(input);
+    plan->drawn_from.resize(1);
+    return plan;
+  }
+};
+
 class PricesByWhatItSaw : public Altered {
  public:
   absl::StatusOr<SynthesisPlan> Plan(const SynthesisInput& input) const override {
@@ -194,6 +203,7 @@ const std::vector<Broken>& AllBroken() {
       {"SpendsWhatIsPriced", std::make_shared<ForgetsToSplit>()},
       {"PricesFromPublicFacts", std::make_shared<PricesByWhatItSaw>()},
       {"IsAFunctionOfTheTranscript", faulty(Fault::kHiddenInput, always)},
+      {"DrawsFromWhatItPlans", std::make_shared<StatesOnlyItsFirstStep>()},
       {"ReportsProgressFromTheSchedule", std::make_shared<TellsProgressByWhatItSaw>()},
       {"LooksForAStop", std::make_shared<LooksTooRarely>()},
       {"LooksForAStop", std::make_shared<NeverLooks>()},
@@ -224,6 +234,11 @@ TEST(SynthesizerLawsCanary, EveryLawCatchesABrokenMethod) {
   std::set<std::string_view> tried;
   for (const Broken& broken : AllBroken()) tried.insert(broken.law);
   for (const Law& law : SynthesizerLaws()) EXPECT_TRUE(tried.contains(law.name)) << law.name;
+}
+
+TEST(EverySynthesizerCanary, APlanThatStatesOnlyItsFirstStepIsCaught) {
+  EXPECT_THAT(ViolationsOf("DrawsFromWhatItPlans", StatesOnlyItsFirstStep()),
+              testing::Not(testing::IsEmpty()));
 }
 
 TEST(SynthesizerLawsCanary, OneUnpaidDrawIsRefusedByTheMeter) {

@@ -196,7 +196,7 @@ absl::StatusOr<std::string> ParseNote(std::string_view bytes) {
 }
 
 std::string EncodePayload(const ChargeMade& document) {
-  CanonicalWriter writer("curator.ledger.charge", 1);
+  CanonicalWriter writer("curator.ledger.charge", document.draw_identity.empty() ? 1 : 2);
   writer.Text(document.principal);
   writer.Text(document.request_id);
   writer.Text(document.fingerprint);
@@ -206,11 +206,13 @@ std::string EncodePayload(const ChargeMade& document) {
   writer.Text(document.label);
   writer.Integer(document.deadline_us);
   WritePostings(writer, document.postings);
+  if (!document.draw_identity.empty()) writer.Text(document.draw_identity);
   return std::move(writer).Take();
 }
 
 absl::StatusOr<ChargeMade> ParseChargeMade(std::string_view bytes) {
-  CanonicalReader reader(bytes, "curator.ledger.charge", 1);
+  const bool has_identity = CanonicalReader(bytes, "curator.ledger.charge", 2).ok();
+  CanonicalReader reader(bytes, "curator.ledger.charge", has_identity ? 2 : 1);
   ChargeMade document;
   document.principal = reader.Text();
   document.request_id = reader.Text();
@@ -221,6 +223,10 @@ absl::StatusOr<ChargeMade> ParseChargeMade(std::string_view bytes) {
   document.label = reader.Text();
   document.deadline_us = reader.Integer();
   document.postings = ReadPostings(reader);
+  if (has_identity) {
+    document.draw_identity = reader.Text();
+    if (document.draw_identity.empty()) reader.Refuse();
+  }
   RETURN_IF_ERROR(reader.Finish());
   return document;
 }

@@ -106,7 +106,8 @@ absl::StatusOr<PartSealed> ParsePartSealed(std::string_view bytes);
 std::string EncodeNote(std::string_view text);
 absl::StatusOr<std::string> ParseNote(std::string_view bytes);
 
-// CHARGED (started at once) and RESERVED, tag "curator.ledger.charge".
+// CHARGED (started at once) and RESERVED, tag "curator.ledger.charge". Version 1 has no draw identity, and is
+// still written where there is none: version 2 ends with one.
 struct ChargeMade {
   std::string principal;
   std::string request_id;
@@ -117,11 +118,13 @@ struct ChargeMade {
   std::string label;
   int64_t deadline_us = 0;  // 0 unless reserved
   std::vector<Posting> postings;
+  std::string draw_identity = {};  // of a draw of this server; RESERVED with one is a queued draw
 };
 std::string EncodePayload(const ChargeMade& document);
 absl::StatusOr<ChargeMade> ParseChargeMade(std::string_view bytes);
 
-// The reason of a charge that was ended by its deadline.
+// The reason of a charge that was ended by its deadline: an EXPIRED entry spends a reservation, a CANCELLED
+// entry frees a queued draw.
 inline constexpr char kExpiredReason[] = "EXPIRED";
 
 // STARTED, EXTENDED, COMMITTED, EXPIRED, CANCELLED, FORFEITED, tag "curator.ledger.charge_changed".

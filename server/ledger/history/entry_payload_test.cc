@@ -75,6 +75,17 @@ TEST(EntryPayload, AChargeComesBackWhole) {
   ExpectOnlyWholeDocuments(EncodePayload(document), ParseChargeMade);
 }
 
+TEST(EntryPayload, AChargeWithADrawIdentityIsTheSecondVersionAndComesBackWhole) {
+  ChargeMade document{.principal = "ana", .request_id = "r", .fingerprint = "f", .kind = "workload"};
+  const std::string first = EncodePayload(document);
+  EXPECT_EQ(ParseChargeMade(first)->draw_identity, "");
+  document.draw_identity = "what is drawn";
+  const std::string second = EncodePayload(document);
+  EXPECT_EQ(ParseChargeMade(second)->draw_identity, "what is drawn");
+  EXPECT_EQ(EncodePayload(*ParseChargeMade(second)), second);
+  ExpectOnlyWholeDocuments(second, ParseChargeMade);
+}
+
 TEST(EntryPayload, SmallDocumentsComeBackWhole) {
   ExpectOnlyWholeDocuments(EncodePayload(DatasetSealed{1, "commitment"}), ParseDatasetSealed);
   ExpectOnlyWholeDocuments(EncodeNote("note"), ParseNote);

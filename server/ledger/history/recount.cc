@@ -149,6 +149,7 @@ void Recount::AddCharge(const Entry& entry) {
                     .state = reserved ? ChargeState::kReserved : ChargeState::kStarted,
                     .request_key = RequestKey(made->principal, made->request_id),
                     .fingerprint = made->fingerprint,
+                    .draw_identity = made->draw_identity,
                     .postings = made->postings};
   if (!request_keys_.insert(charge->second.request_key).second) {
     Report(entry, absl::StrCat("makes a second charge under request id ", made->request_id, " of ",
@@ -166,12 +167,13 @@ void Recount::ChangeCharge(const Entry& entry) {
   }
   RecountedCharge& charge = found->second;
   const bool reserved = charge.state == ChargeState::kReserved;
+  const bool reserved_outside = reserved && charge.draw_identity.empty();
   const bool started = charge.state == ChargeState::kStarted;
   if (entry.kind == kStarted && reserved) {
     StartReserved(entry, charge, changed->postings);
-  } else if (entry.kind == kExtended && reserved) {
+  } else if (entry.kind == kExtended && reserved_outside) {
     return;
-  } else if ((entry.kind == kCommitted || entry.kind == kExpired) && reserved) {
+  } else if ((entry.kind == kCommitted || entry.kind == kExpired) && reserved_outside) {
     Post(entry, charge.postings, 1, -1);
     charge.state = ChargeState::kCommitted;
   } else if (entry.kind == kCommitted && started) {

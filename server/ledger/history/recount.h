@@ -39,6 +39,7 @@ struct RecountedCharge {
   ChargeState state = ChargeState::kStarted;
   std::string request_key;  // RequestKey()
   std::string fingerprint;
+  std::string draw_identity;
   std::vector<Posting> postings;
   std::string release_id;
   std::string payload_hash;

@@ -33,6 +33,10 @@ class History {
           EncodePayload(
               ChargeMade{.principal = "ana", .request_id = request_id, .postings = {{1, "rho", cost}}}));
   }
+  void Queue(const std::string& charge_id, int64_t cost) {
+    Write(kReserved, charge_id,
+          EncodePayload(ChargeMade{.postings = {{1, "rho", cost}}, .draw_identity = "what is drawn"}));
+  }
   void Change(const char* kind, const std::string& charge_id, std::vector<Posting> postings = {}) {
     Write(kind, charge_id, EncodePayload(ChargeChanged{.postings = std::move(postings)}));
   }
@@ -100,6 +104,26 @@ TEST(Recount, AnAccountOpenedLaterIsCountedFromThenOnAndOpenedOnce) {
   EXPECT_THAT(history.Finish().accounts().at(2).members, ElementsAre("ana"));
   history.Write(kAccountOpened, "", EncodePayload(account));
   EXPECT_THAT(history.Finish().findings(), Contains(HasSubstr("opens account 2 again")));
+}
+
+TEST(Recount, AQueuedDrawIsFreedOrStartedAndNeverSpentWhileItWaits) {
+  History history;
+  history.Queue("freed", 4);
+  EXPECT_EQ(history.Balance(), (RecountedCounter{0, 4, 10}));
+  history.Change(kCancelled, "freed");
+  EXPECT_EQ(history.Balance(), (RecountedCounter{0, 0, 10}));
+  history.Queue("started", 3);
+  history.Change(kStarted, "started", {{1, "rho", 3}});
+  history.Change(kForfeited, "started");
+  EXPECT_EQ(history.Balance(), (RecountedCounter{3, 0, 10}));
+  EXPECT_THAT(history.Finish().findings(), ElementsAre());
+  for (const char* kind : {kExpired, kCommitted, kExtended}) {
+    History forged;
+    forged.Queue("waiting", 1);
+    forged.Change(kind, "waiting");
+    EXPECT_THAT(forged.Finish().findings(), ElementsAre(HasSubstr("cannot follow the state RESERVED")))
+        << kind;
+  }
 }
 
 TEST(Recount, EveryStateMovesTheBalanceAsItShould) {

@@ -63,6 +63,7 @@ const std::vector<Column>& ChargeColumns() {
                                                {"id", ColumnType::kText},
                                                {"request_id", ColumnType::kText},
                                                {"fingerprint", ColumnType::kBytes},
+                                               {"draw_identity", ColumnType::kBytes},
                                                {"event", ColumnType::kBytes},
                                                {"attempt_token", ColumnType::kText},
                                                {"sealed_key", ColumnType::kBytes}};
@@ -73,13 +74,17 @@ constexpr size_t kEntrySeq = 9;
 
 }  // namespace
 
+absl::Status CheckStillAdmissible(WriteSet& change, const ChargeRequest& request) {
+  ASSIGN_OR_RETURN(const LockedDataset* const dataset, change.FindDataset(request.dataset_id));
+  RETURN_IF_ERROR(CheckDataset(*dataset, request));
+  if (!dataset->has_analyst_accounts) return absl::OkStatus();
+  return CheckPostsToAllAccounts(change.transaction(), dataset->lineage_id, request);
+}
+
 absl::Status CheckAdmission(WriteSet& change, const ChargeRequest& request) {
+  RETURN_IF_ERROR(CheckStillAdmissible(change, request));
   ASSIGN_OR_RETURN(const LockedDataset* const found, change.FindDataset(request.dataset_id));
   const LockedDataset& dataset = *found;
-  RETURN_IF_ERROR(CheckDataset(dataset, request));
-  if (dataset.has_analyst_accounts) {
-    RETURN_IF_ERROR(CheckPostsToAllAccounts(change.transaction(), dataset.lineage_id, request));
-  }
   std::vector<FullAccount> full;
   bool posts_to_part = false;
   for (size_t i = 0; i < request.postings.size(); ++i) {
@@ -107,8 +112,8 @@ absl::Status CheckAdmission(WriteSet& change, const ChargeRequest& request) {
 size_t BytesOf(const ChargeRequest& request) {
   constexpr size_t kBytesOfPosting = 64;
   return request.principal.name().size() + request.request_id.size() + request.fingerprint.size() +
-         request.kind.size() + request.event.size() + request.label.size() + request.sealed_key.size() +
-         request.postings.size() * kBytesOfPosting;
+         request.draw_identity.size() + request.kind.size() + request.event.size() + request.label.size() +
+         request.sealed_key.size() + request.postings.size() * kBytesOfPosting;
 }
 
 EncodedCharge Encode(const ChargeRequest& request, const ChargeIdentity& identity) {
@@ -124,13 +129,15 @@ EncodedCharge Encode(const ChargeRequest& request, const ChargeIdentity& identit
                                                   .event = request.event,
                                                   .label = request.label,
                                                   .deadline_us = identity.deadline_us,
-                                                  .postings = request.postings}),
+                                                  .postings = request.postings,
+                                                  .draw_identity = request.draw_identity}),
               .actor = request.principal.name()};
   return {.row = RowOf(Null(), request.dataset_id, request.dataset_version,
                        std::string(reserved ? "RESERVED" : "STARTED"), DeadlineOrNull(identity), request.kind,
                        request.principal.name(), request.label, PostingsText(request.postings), Null(),
-                       identity.id, request.request_id, Bytes{request.fingerprint}, Bytes{request.event},
-                       identity.token, BytesOrNull(request.sealed_key)),
+                       identity.id, request.request_id, Bytes{request.fingerprint},
+                       BytesOrNull(request.draw_identity), Bytes{request.event}, identity.token,
+                       BytesOrNull(request.sealed_key)),
           .entry = std::move(entry)};
 }
 
@@ -152,6 +159,7 @@ Charge ChargeOf(const ChargeRequest& request, const ChargeIdentity& identity, in
           .principal = request.principal.name(),
           .request_id = request.request_id,
           .fingerprint = request.fingerprint,
+          .draw_identity = request.draw_identity,
           .kind = request.kind,
           .event = request.event,
           .label = request.label,

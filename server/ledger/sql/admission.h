@@ -27,6 +27,10 @@ struct ChargeIdentity {
 //   ABORTED              an account that applies to the principal is missing among the postings
 absl::Status CheckAdmission(WriteSet& change, const ChargeRequest& request);
 
+// OK when the dataset of `request`, whose chain is locked, is sealed in the version that the request names
+// and all accounts that apply to its principal are among its postings. Errors: those of CheckAdmission().
+absl::Status CheckStillAdmissible(WriteSet& change, const ChargeRequest& request);
+
 // The size of a request in bytes. The charge's rows are about twice as large, because its entry repeats most
 // of the request.
 size_t BytesOf(const ChargeRequest& request);

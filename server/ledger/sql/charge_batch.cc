@@ -52,7 +52,7 @@ void Spend(WriteSet& change, const ChargeRequest& request) {
 }  // namespace
 
 absl::StatusOr<Attempt> Resume(StoredCharge stored, const ProposedCharge& proposed) {
-  if (stored.charge.fingerprint != proposed.request->fingerprint) {
+  if (!IsSameRequest(stored.charge, *proposed.request)) {
     return absl::AlreadyExistsError(absl::StrCat("request id ", proposed.request->request_id,
                                                  " was used by another request of ",
                                                  proposed.request->principal.name()));

@@ -10,7 +10,10 @@
 //   is lost, up to the anchored entry     in A;
 //   is lost, after the anchored entry     in R, if a receipt is presented. The anchor is synced before a
 //                                         charge is answered, so such charges exist only after a second loss.
-// A lost reservation can no longer be started. So max(S, A) + R covers every access if the store's history is
+// A lost reservation can no longer be started. A draw that the store still has as started, or as queued, may
+// have been answered in the lost history from the same key, or from another one: it is forfeited and its key
+// is erased, so that no key is drawn from twice and no answer differs from one that was delivered. Its cost
+// counts as spent. So max(S, A) + R covers every access if the store's history is
 // a prefix of the anchored one, as a backup's is. A store that accepted charges while it did not see this
 // anchor is recognised by its longer chain or by an earlier repair, and gets S + A + R. A fork that is
 // shorter than the anchored history looks like a backup: an owner must not repair one.
@@ -25,11 +28,14 @@
 #include "base/status_macros.h"
 #include "ledger/history/entry_payload.h"
 #include "ledger/sql/admission.h"
+#include "ledger/sql/charge_steps.h"
 #include "ledger/sql/request_checks.h"
 #include "ledger/sql/sql_ledger.h"
 
 namespace curator::ledger::sql {
 namespace {
+
+constexpr char kLostReason[] = "its answer may lie in the lost history";
 
 // The entries that the store has lost of one dataset of the lineage.
 struct LostEntries {
@@ -62,11 +68,11 @@ class LineageRepair {
       lost_.emplace(id, std::move(lost));
     }
     if (!IsNeeded()) return report_;
-    ASSIGN_OR_RETURN(const std::vector<Charge> held, HeldCharges());
-    for (const Charge& charge : held) Spend(charge);
+    ASSIGN_OR_RETURN(const std::vector<Charge> open, OpenCharges());
+    for (const Charge& charge : open) Spend(charge);
     ASSIGN_OR_RETURN(const std::vector<RaisedBy> raised, RaiseCounters());
     AppendRepairs(raised);
-    for (const Charge& charge : held) RETURN_IF_ERROR(Expire(charge));
+    for (const Charge& charge : open) RETURN_IF_ERROR(End(charge));
     RETURN_IF_ERROR(SkipLostAccountIds());
     return report_;
   }
@@ -164,33 +170,41 @@ class LineageRepair {
     return false;
   }
 
-  absl::StatusOr<std::vector<Charge>> HeldCharges() {
-    std::vector<Charge> held;
+  // Those that are reserved or started: what became of them in the lost history is unknown.
+  absl::StatusOr<std::vector<Charge>> OpenCharges() {
+    std::vector<Charge> open;
     for (const std::string& id : dataset_ids_) {
       ASSIGN_OR_RETURN(
-          const std::vector<StoredCharge> reserved,
-          ReadCharges(transaction(), "c.dataset_id = $1 AND c.state = 'RESERVED' ORDER BY c.number", {id}));
-      for (const StoredCharge& stored : reserved) held.push_back(stored.charge);
+          const std::vector<StoredCharge> found,
+          ReadCharges(transaction(),
+                      "c.dataset_id = $1 AND c.state IN ('RESERVED', 'STARTED') ORDER BY c.number", {id}));
+      for (const StoredCharge& stored : found) open.push_back(stored.charge);
     }
-    return held;
+    return open;
   }
 
   void Spend(const Charge& charge) {
-    for (const Posting& posting : charge.postings) {
-      change_.AddHeld({posting.account_id, posting.counter}, -posting.cost);
-      change_.AddSpent({posting.account_id, posting.counter}, posting.cost);
-    }
+    if (charge.state != ChargeState::kReserved) return;
+    FreeHeld(change_, charge.postings);
+    SpendPostings(change_, charge.postings);
     ++report_.reservations_spent;
   }
 
-  absl::Status Expire(const Charge& charge) {
-    RETURN_IF_ERROR(EndCharge(change_, charge, ChargeState::kCommitted, kExpiredReason));
-    change_.Append({.dataset_id = charge.dataset_id,
-                    .kind = kExpired,
-                    .charge_id = charge.id,
-                    .payload = EncodePayload(ChargeChanged{.reason = kExpiredReason, .deadline_us = 0}),
-                    .actor = order_.actor.name()});
-    return absl::OkStatus();
+  absl::Status End(const Charge& charge) {
+    const std::string& actor = order_.actor.name();
+    const bool is_outside_reservation = charge.state == ChargeState::kReserved && !IsQueuedDraw(charge);
+    if (is_outside_reservation) {
+      AppendChange(change_, charge, kExpired, actor, Because(kExpiredReason));
+      return EndCharge(change_, charge, ChargeState::kCommitted, kExpiredReason);
+    }
+    if (IsQueuedDraw(charge)) {
+      ChargeChanged started = Because(kLostReason);
+      started.postings = charge.postings;
+      AppendChange(change_, charge, kStarted, actor, started);
+    }
+    AppendChange(change_, charge, kForfeited, actor, Because(kLostReason));
+    ++report_.charges_forfeited;
+    return EndCharge(change_, charge, ChargeState::kForfeited, kLostReason);
   }
 
   absl::StatusOr<int64_t> ReceiptsFor(const CounterKey& key) const {

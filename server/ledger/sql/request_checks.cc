@@ -204,6 +204,7 @@ absl::Status CheckChargeRequest(const ChargeRequest& request) {
   RETURN_IF_ERROR(CheckOptionalText("label", request.label));
   if (request.fingerprint.empty()) return InvalidField("fingerprint", "is empty");
   RETURN_IF_ERROR(CheckDocument("fingerprint", request.fingerprint));
+  RETURN_IF_ERROR(CheckDocument("draw_identity", request.draw_identity));
   RETURN_IF_ERROR(CheckDocument("event", request.event));
   RETURN_IF_ERROR(CheckDocument("sealed_key", request.sealed_key));
   return CheckPostings(request.postings);

@@ -10,6 +10,7 @@
 #include "base/status_macros.h"
 #include "ledger/history/entry_payload.h"
 #include "ledger/sql/admission.h"
+#include "ledger/sql/charge_steps.h"
 #include "ledger/sql/request_checks.h"
 #include "ledger/sql/rows.h"
 #include "ledger/sql/sql_ledger.h"
@@ -17,59 +18,46 @@
 namespace curator::ledger::sql {
 namespace {
 
-absl::Status CheckLifetime(int64_t lifetime_us) {
-  constexpr int64_t kMostUs = int64_t{366} * 24 * 3600 * 1'000'000;
-  if (lifetime_us >= 1 && lifetime_us <= kMostUs) return absl::OkStatus();
-  return InvalidField("lifetime", "is not between 1 microsecond and 366 days");
-}
-
-absl::Status WrongState(const Charge& charge, std::string_view action) {
-  return absl::FailedPreconditionError(
-      absl::StrCat("a charge that is ", std::string(StateName(charge.state)),
-                   charge.reason.empty() ? "" : absl::StrCat(" (", charge.reason, ")"), " cannot be ",
-                   std::string(action)));
-}
-
-void AppendChange(WriteSet& change, const Charge& charge, const char* kind, std::string_view actor,
-                  const ChargeChanged& document) {
-  change.Append({.dataset_id = charge.dataset_id,
-                 .kind = kind,
-                 .charge_id = charge.id,
-                 .payload = EncodePayload(document),
-                 .actor = std::string(actor)});
-}
-
-ChargeChanged Because(std::string_view reason) {
-  return {.reason = std::string(reason), .deadline_us = 0};
-}
-
-absl::Status LockAccountsOf(WriteSet& change, const std::vector<Posting>& postings) {
-  std::set<int64_t> account_ids;
-  for (const Posting& posting : postings) account_ids.insert(posting.account_id);
-  return change.LockCounters(account_ids);
-}
-
-void FreeHeld(WriteSet& change, const std::vector<Posting>& postings) {
-  for (const Posting& held : postings) change.AddHeld({held.account_id, held.counter}, -held.cost);
-}
-
-void Spend(WriteSet& change, const std::vector<Posting>& postings) {
-  for (const Posting& posting : postings)
-    change.AddSpent({posting.account_id, posting.counter}, posting.cost);
-}
-
 absl::Status SpendHeld(WriteSet& change, const Charge& charge, std::string_view reason) {
   FreeHeld(change, charge.postings);
-  Spend(change, charge.postings);
+  SpendPostings(change, charge.postings);
   return EndCharge(change, charge, ChargeState::kCommitted, reason);
 }
 
-// What becomes of a reservation whose deadline has passed. Its counters are locked.
-absl::Status Expire(WriteSet& change, Charge& charge) {
-  RETURN_IF_ERROR(SpendHeld(change, charge, kExpiredReason));
-  AppendChange(change, charge, kExpired, charge.principal, Because(kExpiredReason));
-  charge.state = ChargeState::kCommitted;
+// An outside mechanism may have published by its deadline, so its cost is spent. A queued draw has read
+// nothing, so its cost is freed.
+absl::Status EndOverdue(WriteSet& change, Charge& charge) {
+  const bool is_queued = IsQueuedDraw(charge);
+  if (is_queued) {
+    FreeHeld(change, charge.postings);
+    RETURN_IF_ERROR(EndCharge(change, charge, ChargeState::kCancelled, kExpiredReason));
+  } else {
+    RETURN_IF_ERROR(SpendHeld(change, charge, kExpiredReason));
+  }
+  AppendChange(change, charge, is_queued ? kCancelled : kExpired, charge.principal, Because(kExpiredReason));
+  charge.state = is_queued ? ChargeState::kCancelled : ChargeState::kCommitted;
   charge.reason = kExpiredReason;
+  return absl::OkStatus();
+}
+
+absl::Status CheckIsOutside(const Charge& charge) {
+  if (charge.draw_identity.empty()) return absl::OkStatus();
+  return absl::FailedPreconditionError("this charge pays for a draw of the server, which starts and ends it");
+}
+
+// An outside mechanism cannot be observed while it reads, so it pays for every part.
+absl::Status CheckPaysForAllParts(WriteSet& change, const Charge& charge) {
+  ASSIGN_OR_RETURN(const LockedDataset* const dataset, change.FindDataset(charge.dataset_id));
+  if (!dataset->is_partitioned) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const std::vector<Part> parts, ReadParts(change.transaction(), charge.dataset_id));
+  for (const Part& part : parts) {
+    const bool is_paid = std::ranges::any_of(
+        charge.postings, [&](const Posting& posting) { return posting.account_id == part.account_id; });
+    if (is_paid) continue;
+    return absl::FailedPreconditionError(
+        absl::StrCat("the reservation does not pay for part \"", part.name, "\" of dataset \"", dataset->name,
+                     "\", which was added later: cancel it and reserve again"));
+  }
   return absl::OkStatus();
 }
 
@@ -111,7 +99,7 @@ absl::StatusOr<std::vector<StoredCharge>> FindReserved(Transaction& transaction,
                    ReadCharges(transaction, "c.principal = $1 AND c.request_id = $2",
                                {request.principal.name(), request.request_id}));
   if (known.empty()) return known;
-  if (known.front().charge.fingerprint != request.fingerprint || known.front().charge.deadline_us == 0) {
+  if (!IsSameRequest(known.front().charge, request) || known.front().charge.deadline_us == 0) {
     return absl::AlreadyExistsError(absl::StrCat(
         "request id ", request.request_id, " was used by another request of ", request.principal.name()));
   }
@@ -155,7 +143,7 @@ absl::StatusOr<std::vector<Charge>> SqlLedger::Reserve(const std::vector<ChargeR
   if (requests.empty() || requests.size() > kMostRequests) {
     return InvalidField("requests", "holds none, or more than 1,000");
   }
-  RETURN_IF_ERROR(CheckLifetime(lifetime_us));
+  RETURN_IF_ERROR(CheckReservationLifetime(lifetime_us));
   // One transaction writes them all, and a store bounds the size of a statement.
   constexpr size_t kMostBytes = size_t{64} << 20;
   size_t bytes = 0;
@@ -183,15 +171,17 @@ absl::StatusOr<std::vector<Charge>> SqlLedger::Reserve(const std::vector<ChargeR
   return charges;
 }
 
+absl::StatusOr<StoredCharge> SqlLedger::ReadStoredCharge(std::string_view charge_id) {
+  StoredCharge stored;
+  RETURN_IF_ERROR(Read([&](Transaction& transaction) -> absl::Status {
+    ASSIGN_OR_RETURN(stored, ReadCharge(transaction, charge_id));
+    return absl::OkStatus();
+  }));
+  return stored;
+}
+
 absl::StatusOr<Charge> SqlLedger::ChangeReservation(std::string_view charge_id, const ReservationStep& step) {
-  ASSIGN_OR_RETURN(const StoredCharge found, [&]() -> absl::StatusOr<StoredCharge> {
-    StoredCharge stored;
-    RETURN_IF_ERROR(Read([&](Transaction& transaction) -> absl::Status {
-      ASSIGN_OR_RETURN(stored, ReadCharge(transaction, charge_id));
-      return absl::OkStatus();
-    }));
-    return stored;
-  }());
+  ASSIGN_OR_RETURN(const StoredCharge found, ReadStoredCharge(charge_id));
   if (found.charge.deadline_us == 0) {
     return absl::FailedPreconditionError("this charge is not a reservation");
   }
@@ -204,17 +194,13 @@ absl::StatusOr<Charge> SqlLedger::ChangeReservation(std::string_view charge_id, 
     RETURN_IF_ERROR(change.dataset(found.charge.dataset_id).status());
     ASSIGN_OR_RETURN(StoredCharge stored, ReadCharge(change.transaction(), charge_id));
     RETURN_IF_ERROR(LockAccountsOf(change, stored.charge.postings));
-    if (!IsOverdue(stored.charge, change.now_us())) return step(change, stored.charge);
-    RETURN_IF_ERROR(Expire(change, stored.charge));
-    verdict = step(change, stored.charge);
+    if (!IsOverdue(stored.charge, change.now_us())) return step(change, stored);
+    RETURN_IF_ERROR(EndOverdue(change, stored.charge));
+    verdict = step(change, stored);
     return absl::OkStatus();
   }));
   RETURN_IF_ERROR(verdict);
-  StoredCharge stored;
-  RETURN_IF_ERROR(Read([&](Transaction& transaction) -> absl::Status {
-    ASSIGN_OR_RETURN(stored, ReadCharge(transaction, charge_id));
-    return absl::OkStatus();
-  }));
+  ASSIGN_OR_RETURN(StoredCharge stored, ReadStoredCharge(charge_id));
   return std::move(stored.charge);
 }
 
@@ -223,7 +209,9 @@ absl::StatusOr<Charge> SqlLedger::StartReserved(std::string_view charge_id,
                                                 const Principal& actor) {
   RETURN_IF_ERROR(CheckText("actor", actor.name()));
   RETURN_IF_ERROR(CheckPostings(final_cost));
-  return ChangeReservation(charge_id, [&](WriteSet& change, const Charge& charge) -> absl::Status {
+  return ChangeReservation(charge_id, [&](WriteSet& change, const StoredCharge& stored) -> absl::Status {
+    const Charge& charge = stored.charge;
+    RETURN_IF_ERROR(CheckIsOutside(charge));
     if (charge.state != ChargeState::kReserved && charge.state != ChargeState::kStarted) {
       return WrongState(charge, "started");
     }
@@ -231,8 +219,9 @@ absl::StatusOr<Charge> SqlLedger::StartReserved(std::string_view charge_id,
     if (charge.state == ChargeState::kStarted) {
       return reduced == charge.postings ? absl::OkStatus() : WrongState(charge, "started at another cost");
     }
+    RETURN_IF_ERROR(CheckPaysForAllParts(change, charge));
     FreeHeld(change, charge.postings);
-    Spend(change, reduced);
+    SpendPostings(change, reduced);
     RETURN_IF_ERROR(change.transaction()
                         .Execute("UPDATE charges SET state = 'STARTED', postings = $2 WHERE id = $1",
                                  {charge.id, PostingsText(reduced)})
@@ -246,7 +235,9 @@ absl::StatusOr<Charge> SqlLedger::StartReserved(std::string_view charge_id,
 
 absl::StatusOr<Charge> SqlLedger::CommitReserved(std::string_view charge_id, const Principal& actor) {
   RETURN_IF_ERROR(CheckText("actor", actor.name()));
-  return ChangeReservation(charge_id, [&](WriteSet& change, const Charge& charge) -> absl::Status {
+  return ChangeReservation(charge_id, [&](WriteSet& change, const StoredCharge& stored) -> absl::Status {
+    const Charge& charge = stored.charge;
+    RETURN_IF_ERROR(CheckIsOutside(charge));
     switch (charge.state) {
       case ChargeState::kCommitted:
         return absl::OkStatus();
@@ -269,7 +260,8 @@ absl::StatusOr<Charge> SqlLedger::CancelReserved(std::string_view charge_id, std
                                                  const Principal& actor) {
   RETURN_IF_ERROR(CheckText("actor", actor.name()));
   RETURN_IF_ERROR(CheckText("reason", reason));
-  return ChangeReservation(charge_id, [&](WriteSet& change, const Charge& charge) -> absl::Status {
+  return ChangeReservation(charge_id, [&](WriteSet& change, const StoredCharge& stored) -> absl::Status {
+    const Charge& charge = stored.charge;
     if (charge.state == ChargeState::kCancelled) return absl::OkStatus();
     if (charge.state != ChargeState::kReserved)
       return WrongState(charge, "cancelled: its cost stands, because records may have been read");
@@ -283,8 +275,10 @@ absl::StatusOr<Charge> SqlLedger::CancelReserved(std::string_view charge_id, std
 absl::StatusOr<Charge> SqlLedger::ExtendReserved(std::string_view charge_id, int64_t lifetime_us,
                                                  const Principal& actor) {
   RETURN_IF_ERROR(CheckText("actor", actor.name()));
-  RETURN_IF_ERROR(CheckLifetime(lifetime_us));
-  return ChangeReservation(charge_id, [&](WriteSet& change, const Charge& charge) -> absl::Status {
+  RETURN_IF_ERROR(CheckReservationLifetime(lifetime_us));
+  return ChangeReservation(charge_id, [&](WriteSet& change, const StoredCharge& stored) -> absl::Status {
+    const Charge& charge = stored.charge;
+    RETURN_IF_ERROR(CheckIsOutside(charge));
     if (charge.state != ChargeState::kReserved) return WrongState(charge, "extended");
     const int64_t deadline_us = change.now_us() + lifetime_us;
     if (deadline_us <= charge.deadline_us) return absl::OkStatus();
@@ -326,7 +320,7 @@ absl::StatusOr<Charge> SqlLedger::ExpiredIfOverdue(Charge charge) {
     return absl::OkStatus();
   }));
   if (!IsOverdue(charge, now_us)) return charge;
-  return ChangeReservation(charge.id, [](WriteSet&, const Charge&) { return absl::OkStatus(); });
+  return ChangeReservation(charge.id, [](WriteSet&, const StoredCharge&) { return absl::OkStatus(); });
 }
 
 absl::StatusOr<std::vector<Row>> SqlLedger::NextOverdue(int64_t most) {
@@ -356,7 +350,7 @@ absl::StatusOr<int64_t> SqlLedger::ExpireReservations() {
   for (const Row& row : rows) {
     if (held_up.contains(row.Text(2))) continue;
     const absl::StatusOr<Charge> charge =
-        ChangeReservation(row.Text(1), [](WriteSet&, const Charge&) { return absl::OkStatus(); });
+        ChangeReservation(row.Text(1), [](WriteSet&, const StoredCharge&) { return absl::OkStatus(); });
     if (charge.ok()) {
       expired += charge->state == ChargeState::kReserved ? 0 : 1;
       continue;

@@ -43,7 +43,7 @@ constexpr char kSelectCharges[] =
     "SELECT c.id, c.dataset_id, c.dataset_version, c.principal, c.request_id, c.fingerprint, c.kind, "
     "c.event, c.label, "
     "c.state, c.reason, r.id, c.created_at_us, c.attempt_token, c.sealed_key, c.deadline_us, c.postings, "
-    "c.number FROM charges c "
+    "c.number, c.draw_identity FROM charges c "
     "LEFT JOIN releases r ON r.charge_id = c.id WHERE ";
 
 absl::StatusOr<StoredCharge> ChargeOf(const Row& row) {
@@ -55,6 +55,7 @@ absl::StatusOr<StoredCharge> ChargeOf(const Row& row) {
                                  .principal = row.Text(3),
                                  .request_id = row.Text(4),
                                  .fingerprint = row.Blob(5),
+                                 .draw_identity = row.IsNull(18) ? std::string() : row.Blob(18),
                                  .kind = row.Text(6),
                                  .event = row.Blob(7),
                                  .label = row.Text(8),

@@ -73,6 +73,9 @@ class SqlLedger final : public Ledger {
   absl::StatusOr<std::vector<Account>> ListPayingAccounts(std::string_view dataset_id,
                                                           std::string_view principal) override;
   absl::StatusOr<Attempt> Begin(const ChargeRequest& request) override;
+  absl::StatusOr<Attempt> TakeOver(std::string_view charge_id) override;
+  absl::StatusOr<Charge> Queue(const ChargeRequest& request, int64_t lifetime_us) override;
+  absl::StatusOr<Attempt> StartQueued(std::string_view charge_id, std::string_view sealed_key) override;
   absl::StatusOr<Release> Store(const Attempt& attempt, std::string_view payload,
                                 const std::vector<Measure>& measures) override;
   absl::Status Forfeit(const Attempt& attempt, std::string_view reason) override;
@@ -157,8 +160,9 @@ class SqlLedger final : public Ledger {
   // T1 of all of `proposed`, without the anchor.
   ChargeCombiner::BatchResult ChargeBatch(std::vector<ProposedCharge>& proposed);
 
+  absl::StatusOr<StoredCharge> ReadStoredCharge(std::string_view charge_id);
   // One step of one reservation, with its chain and its counters locked and its expiry applied.
-  using ReservationStep = std::function<absl::Status(WriteSet& change, const Charge& charge)>;
+  using ReservationStep = std::function<absl::Status(WriteSet& change, const StoredCharge& stored)>;
   absl::StatusOr<Charge> ChangeReservation(std::string_view charge_id, const ReservationStep& step);
   // The charge in its present state: an overdue reservation is expired first.
   absl::StatusOr<Charge> ExpiredIfOverdue(Charge charge);

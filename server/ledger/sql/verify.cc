@@ -144,6 +144,7 @@ std::string Difference(const StoredCharge& stored, const RecountedCharge& counte
   if (RequestKey(stored.charge.principal, stored.charge.request_id) != counted.request_key)
     return "its request id";
   if (stored.charge.fingerprint != counted.fingerprint) return "its fingerprint";
+  if (stored.charge.draw_identity != counted.draw_identity) return "its draw identity";
   if (stored.charge.release_id != counted.release_id) return "its release";
   if (Ascending(stored.charge.postings) != Ascending(counted.postings)) return "its postings";
   return {};

@@ -76,5 +76,31 @@ TEST_F(RequestScopeTest, ARepeatedReservationIsNotHeldInPartsThatWereAddedSince)
   EXPECT_EQ(ledger_->ListAccounts(grown->record.id)->at(2).counters.at(0).held, 0);
 }
 
+TEST_F(RequestScopeTest, AReservationThatDoesNotPayForANewPartIsNotStarted) {
+  Make(DividedPeople("visits"));
+  FillAndSeal("visits", PeopleCsv(), "north");
+  const ReservationRequest reservation{.request_id = NewRequestId(),
+                                       .dataset = DatasetName("visits"),
+                                       .event = {dp::PureEvent{EpsilonOf(100)}},
+                                       .summary = "",
+                                       .lifetime = absl::Hours(1)};
+  const Principal owner = TestPrincipal("owner");
+  const auto reserved = ReserveBudget(*ledger_, owner, {reservation}, Intent::kDo);
+  ASSERT_TRUE(reserved.ok()) << reserved.status();
+  const std::string id = reserved->at(0).charge.id;
+  ASSERT_TRUE(AddPart(*ledger_,
+                      {.request_id = NewRequestId(),
+                       .principal = owner,
+                       .dataset = DatasetName("visits"),
+                       .part = {"west", {"3"}},
+                       .limit = std::nullopt},
+                      Intent::kDo)
+                  .ok());
+  const absl::Status refused = StartCharge(*ledger_, owner, id, std::nullopt).status();
+  EXPECT_EQ(refused.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(refused.message()), ::testing::HasSubstr("west"));
+  EXPECT_EQ(CancelReservation(*ledger_, owner, id, "")->charge.state, ledger::ChargeState::kCancelled);
+}
+
 }  // namespace
 }  // namespace curator::service

@@ -10,7 +10,7 @@
 namespace curator::service {
 namespace {
 
-// A queued operation ends only when a thread takes it up.
+// A fit notices a stop within a bounded number of steps, but a store may be slow.
 constexpr absl::Duration kCancelPatience = absl::Seconds(10);
 
 absl::StatusOr<ledger::Charge> FindOperation(Services& services, const Principal& principal,
@@ -29,8 +29,11 @@ OperationView EndedOrInterrupted(const ledger::Charge& charge) {
       view.share_done = 1;
       view.release_id = charge.release_id;
       break;
-    case ledger::ChargeState::kForfeited:
     case ledger::ChargeState::kCancelled:
+      view.state = OperationState::kFailed;
+      view.error = "ended before anything was read; nothing was charged (" + charge.reason + ")";
+      break;
+    case ledger::ChargeState::kForfeited:
       view.state = OperationState::kFailed;
       view.error = "ended without an answer; the charge stands (" + charge.reason + ")";
       break;
@@ -48,7 +51,7 @@ absl::StatusOr<OperationView> ViewOfCharge(Services& services, const ledger::Cha
   OperationView view = EndedOrInterrupted(charge);
   if (view.state == OperationState::kInterrupted) {
     if (const std::optional<double> share = services.operations.ShareDone(charge.id)) {
-      view.state = OperationState::kRunning;
+      view.state = ledger::IsQueuedDraw(charge) ? OperationState::kQueued : OperationState::kRunning;
       view.share_done = *share;
     } else {
       ASSIGN_OR_RETURN(const ledger::Charge now, services.ledger.GetCharge(charge.id));
@@ -95,10 +98,19 @@ absl::StatusOr<std::vector<OperationView>> ListOperations(Services& services, co
 absl::StatusOr<OperationView> CancelOperation(Services& services, const Principal& principal,
                                               std::string_view id) {
   ASSIGN_OR_RETURN(const ledger::Charge charge, FindOperation(services, principal, id));
+  if (ledger::IsQueuedDraw(charge)) {
+    const absl::Status cancelled = services.ledger.CancelReserved(id, "cancelled", principal).status();
+    if (cancelled.ok()) {
+      services.operations.Dismiss(id);
+      return GetOperation(services, principal, id);
+    }
+    // A thread has begun to draw meanwhile.
+    if (!absl::IsFailedPrecondition(cancelled)) return cancelled;
+  }
   if (services.operations.RequestStop(id)) {
     services.operations.AwaitEnd(id, absl::Now() + kCancelPatience);
   } else if (charge.state == ledger::ChargeState::kStarted) {
-    RETURN_IF_ERROR(ForfeitUnfinished(services.ledger, charge));
+    RETURN_IF_ERROR(ForfeitUnfinished(services.ledger, id));
   }
   return GetOperation(services, principal, id);
 }

@@ -16,10 +16,11 @@
 namespace curator::service {
 
 enum class OperationState {
+  kQueued,  // its cost is held, and nothing was read: a cancel gives everything back
   kRunning,
   kDone,
   kFailed,
-  kInterrupted,  // charged, and no process works on it: the same request id resumes it
+  kInterrupted,  // queued or charged, and no process works on it: the same request id resumes it
 };
 
 // Whether the state is the last one. An interrupted operation goes on only when it is requested again.
@@ -44,9 +45,9 @@ absl::StatusOr<OperationView> GetOperation(Services& services, const Principal& 
 absl::StatusOr<std::vector<OperationView>> ListOperations(Services& services, const Principal& principal,
                                                           const ledger::NewestPage& page);
 
-// Stops the operation: it will give no release, and its charge stands. Waits up to 10 s for it to end; one
-// that is still queued ends when a thread takes it up. An operation that no process works on is forfeited
-// too. One that has ended is returned as it is.
+// Stops the operation: it will give no release. One that is queued, here or in a process that was lost, gives
+// its cost back at once; the charge of a started one stands. Waits up to 10 s for one that runs here to end.
+// A started one that no process works on is forfeited. One that has ended is returned as it is.
 absl::StatusOr<OperationView> CancelOperation(Services& services, const Principal& principal,
                                               std::string_view id);
 

@@ -1,7 +1,7 @@
 #include "service/operations/synthesis.h"
 
 #include <algorithm>
-#include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <memory>
 #include <mutex>
@@ -58,11 +58,11 @@ std::string_view WorkloadNoun(const std::vector<dp::QueryGroup>& workload) {
 absl::StatusOr<Drawn> DrawModel(Services& services, const SynthesisEstimate& estimate,
                                 const records::ReadyTable& ready, const dp::DrawKey& key,
                                 std::stop_token stop, const Progress& progress) {
+  const codec::DrawIdentity& identity = estimate.identity;
   if (stop.stop_requested()) return absl::CancelledError("stopped before it began");
   ASSIGN_OR_RETURN(const dp::SealedTableHandle table, ready.Open());
   dp::Drbg bits(key);
-  dp::Kernel kernel(table, estimate.input.domain, estimate.input.unit_bound, dp::Meter(estimate.plan.draws),
-                    bits);
+  dp::Kernel kernel(table, estimate.input.domain, estimate.input.unit_bound, dp::Meter(identity.draws), bits);
   kernel.UseExecutor(services.cores);
   dp::Pacer pacer(std::move(stop));
   ASSIGN_OR_RETURN(const std::unique_ptr<dp::SynthesisModel> model,
@@ -103,24 +103,50 @@ std::optional<dp::NestedFacts> NestedFactsOf(const dp::Schema& schema) {
       .unit = group == nullptr ? dp::NestedUnit::kRecord : dp::NestedUnit::kGroup};
 }
 
-// The settings as the fingerprint has them: a prior by its name and by its identity.
-std::map<std::string, std::string> FingerprintSettings(const SynthesisEstimate& estimate) {
-  std::map<std::string, std::string> settings = estimate.plan.settings;
-  if (!estimate.prior_identity.empty()) settings["prior.identity"] = estimate.prior_identity;
+// A prior by its identity instead of its name.
+std::map<std::string, std::string> WithPriorIdentity(std::map<std::string, std::string> settings,
+                                                     const std::string& identity) {
+  if (!identity.empty()) settings["prior"] = identity;
   return settings;
 }
 
-ChargeOrder OrderFor(const SynthesisEstimate& estimate, const SynthesisRequest& request,
-                     const std::string& request_id) {
-  const ledger::Dataset& dataset = estimate.dataset.record;
-  return {
-      .dataset_id = dataset.id,
+// What the client asked, with nothing that a plan adds. Its sets were resolved before.
+absl::StatusOr<std::string> FingerprintOf(const SynthesisEstimate& estimate,
+                                          const SynthesisRequest& request) {
+  std::vector<dp::AskedSet> asked;
+  if (!request.workload.empty()) {
+    ASSIGN_OR_RETURN(asked, ResolveWorkload(estimate.dataset.schema.domain, request.workload));
+  }
+  return codec::FingerprintOf(codec::AskedSynthesis{
+      .dataset_id = estimate.dataset.record.id,
+      .parts = request.parts.empty() ? std::vector<int64_t>() : estimate.scope.PartNumbers(),
+      .method = request.method,
+      .spend = request.spend,
+      .settings = WithPriorIdentity(request.settings, estimate.identity.prior),
+      .workload = asked,
+      .assume_records = request.assume_records});
+}
+
+std::string EarlierFingerprintOf(const SynthesisEstimate& estimate, const SynthesisRequest& request) {
+  std::map<std::string, std::string> settings = estimate.plan.settings;
+  if (!estimate.identity.prior.empty()) settings["prior.identity"] = estimate.identity.prior;
+  return codec::EarlierSynthesisFingerprint(estimate.dataset.record.id, estimate.scope.version,
+                                            estimate.scope.PartNumbers(), request.method, settings,
+                                            estimate.input.workload, estimate.plan.event);
+}
+
+absl::StatusOr<ChargeOrder> OrderFor(const SynthesisEstimate& estimate, const SynthesisRequest& request,
+                                     const std::string& request_id) {
+  ASSIGN_OR_RETURN(std::string fingerprint, FingerprintOf(estimate, request));
+  return ChargeOrder{
+      .dataset_id = estimate.dataset.record.id,
       .dataset_version = estimate.scope.version,
       .principal = request.principal,
       .request_id = request_id,
-      .fingerprint = codec::SynthesisFingerprint(
-          dataset.id, estimate.scope.version, estimate.scope.PartNumbers(), request.method,
-          FingerprintSettings(estimate), estimate.input.workload, estimate.plan.event),
+      .fingerprint = std::move(fingerprint),
+      .earlier_fingerprint = EarlierFingerprintOf(estimate, request),
+      .draw_identity = codec::HashOf(estimate.identity),
+      .draws_as_before = estimate.identity.method_version == 1,
       .kind = kSynthesisKind,
       .event = codec::EncodeEvent(estimate.plan.event),
       .label = absl::StrCat(request.method, " over ", estimate.input.workload.size(),
@@ -134,30 +160,44 @@ struct Run {
   Services& services;
   SynthesisEstimate estimate;
   records::ReadyTable table;
-  ledger::Attempt attempt;
+  ledger::Charge charge;
   std::shared_ptr<RunningOperations::Ticket> ticket;
-  absl::Time deadline;
 
-  void StopAtDeadline(const std::stop_token& ended) const {
-    std::mutex mutex;
-    std::condition_variable_any never;
-    std::unique_lock lock(mutex);
-    never.wait_until(lock, ended, absl::ToChronoTime(deadline), [] { return false; });
-    if (!ended.stop_requested()) ticket->RequestStop();
+  // The clock runs while the method fits, not while it waits for a thread or for the store.
+  absl::StatusOr<Drawn> DrawInTime(const dp::DrawKey& key) const {
+    const auto progress = [this](double share) { ticket->SetShareDone(share); };
+    const auto deadline =
+        std::chrono::steady_clock::now() + absl::ToChronoNanoseconds(services.synthesis_timeout);
+    // A separate timer, because methods may run for long without reporting progress.
+    const std::jthread timer([&](const std::stop_token& ended) {
+      std::mutex mutex;
+      std::condition_variable_any never;
+      std::unique_lock lock(mutex);
+      never.wait_until(lock, ended, deadline, [] { return false; });
+      if (!ended.stop_requested()) ticket->RequestStop();
+    });
+    return DrawModel(services, estimate, table, key, ticket->stop_token(), progress);
+  }
+
+  absl::Status DrawAndStore() const {
+    const auto wait = [this](absl::Duration pause) { return !services.operations.AwaitAbandoned(pause); };
+    ASSIGN_OR_RETURN(const ledger::Attempt attempt,
+                     StartOnce(services.ledger, services.sealer, charge, wait));
+    if (attempt.release) return absl::OkStatus();
+    return FinishOnce(services.ledger, services.sealer, attempt,
+                      [this](const dp::DrawKey& key) { return DrawInTime(key); },
+                      {.on_failure =
+                           [this] {
+                             return services.operations.abandoning() ? Failure::kAbandon : Failure::kForfeit;
+                           },
+                       .wait = wait})
+        .status();
   }
 
   void operator()() const {
-    const auto progress = [this](double share) { ticket->SetShareDone(share); };
-    // A separate timer, because methods may run for long without reporting progress.
-    const std::jthread timer([this](const std::stop_token& ended) { StopAtDeadline(ended); });
-    const absl::StatusOr<ledger::Release> release = FinishOnce(
-        services.ledger, services.sealer, attempt,
-        [&](const dp::DrawKey& key) {
-          return DrawModel(services, estimate, table, key, ticket->stop_token(), progress);
-        },
-        [this] { return services.operations.abandoning() ? Failure::kAbandon : Failure::kForfeit; });
-    host::Log(release.ok() ? host::LogLevel::kInfo : host::LogLevel::kWarning, "synthesis_ended",
-              {{"charge", attempt.charge.id}, {"status", absl::StatusCodeToString(release.status().code())}});
+    const absl::Status ended = DrawAndStore();
+    host::Log(ended.ok() ? host::LogLevel::kInfo : host::LogLevel::kWarning, "synthesis_ended",
+              {{"charge", charge.id}, {"status", absl::StatusCodeToString(ended.code())}});
   }
 };
 
@@ -195,8 +235,20 @@ absl::StatusOr<SynthesisEstimate> PlanAndPrice(Services& services, const Synthes
                            .charged = std::move(charged)};
   ASSIGN_OR_RETURN(dp::SynthesisPlan plan, synthesizer->Plan(input));
   ASSIGN_OR_RETURN(Price price, PriceOf(dataset, scope.accounts, plan.event, plan.linear));
-  return SynthesisEstimate{std::move(dataset),        std::move(scope), synthesizer,     std::move(input),
-                           std::move(prior.identity), std::move(plan),  std::move(price)};
+  codec::DrawIdentity identity{.dataset_id = dataset.record.id,
+                               .dataset_version = scope.version,
+                               .parts = scope.PartNumbers(),
+                               .method = request.method,
+                               .method_version = synthesizer->version(),
+                               .draws = plan.draws,
+                               .drawn_from = plan.drawn_from,
+                               .settings = WithPriorIdentity(plan.settings, prior.identity),
+                               .workload = input.workload,
+                               .spend = request.spend,
+                               .assume_records = request.assume_records,
+                               .prior = std::move(prior.identity)};
+  return SynthesisEstimate{std::move(dataset), std::move(scope), synthesizer,        std::move(input),
+                           std::move(plan),    std::move(price), std::move(identity)};
 }
 
 }  // namespace
@@ -212,33 +264,32 @@ absl::StatusOr<OperationView> CreateSynthesis(Services& services, const Synthesi
     return OperationView{.dataset = request.dataset.text(), .kind = kSynthesisKind};
   RETURN_IF_ERROR(
       CheckAcceptsRequest(services.ledger, estimate.dataset.record, request.principal, request_id.text()));
-  RETURN_IF_ERROR(CheckLeastCost(services.ledger, estimate.price, request.principal, request_id.text(),
-                                 "spec.spend"));
+  RETURN_IF_ERROR(
+      CheckLeastCost(services.ledger, estimate.price, request.principal, request_id.text(), "spec.spend"));
 
+  ASSIGN_OR_RETURN(ChargeOrder order, OrderFor(estimate, request, request_id.text()));
   std::optional<WorkQueue::Place> place;
   std::optional<records::ReadyTable> table;
-  const BackgroundDraw draw{.reserve = [&]() -> absl::Status {
-                              ASSIGN_OR_RETURN(
-                                  table, TableFor(services.ledger, services.store, estimate.dataset,
-                                                  estimate.scope, request.principal, request_id.text()));
-                              ASSIGN_OR_RETURN(place, services.work.Reserve());
-                              return absl::OkStatus();
-                            },
-                            .start =
-                                [&](ledger::Attempt attempt) {
-                                  const std::string charge_id = attempt.charge.id;
-                                  Run run{services,
-                                          std::move(estimate),
-                                          *std::move(table),
-                                          std::move(attempt),
-                                          services.operations.Start(charge_id),
-                                          absl::Now() + services.synthesis_timeout};
-                                  services.work.Run(*std::move(place), std::move(run));
-                                }};
-  ChargeOrder order = OrderFor(estimate, request, request_id.text());
-  ASSIGN_OR_RETURN(const std::string charge_id,
-                   BeginOnce(services.requests, services.operations, services.ledger, services.sealer,
-                             std::move(order), draw));
+  const QueuedDraw draw{
+      .reserve = [&]() -> absl::Status {
+        ASSIGN_OR_RETURN(table, TableFor(services.ledger, services.store, estimate.dataset, estimate.scope,
+                                         request.principal, request_id.text()));
+        ASSIGN_OR_RETURN(place, services.work.Reserve());
+        return absl::OkStatus();
+      },
+      .enqueue =
+          [&](ledger::Charge charge) {
+            auto ticket = services.operations.Start(charge.id);
+            // A started charge is forfeited by a stop, which takes a thread.
+            const std::stop_token stop =
+                ledger::IsQueuedDraw(charge) ? ticket->stop_token() : std::stop_token();
+            services.work.Run(
+                *std::move(place),
+                Run{services, std::move(estimate), *std::move(table), std::move(charge), std::move(ticket)},
+                stop);
+          }};
+  ASSIGN_OR_RETURN(const std::string charge_id, QueueOnce(services.requests, services.operations,
+                                                          services.ledger, std::move(order), draw));
   return GetOperation(services, request.principal, charge_id);
 }
 

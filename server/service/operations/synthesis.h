@@ -12,6 +12,7 @@
 #include "absl/status/statusor.h"
 #include "base/principal.h"
 #include "base/request_names.h"
+#include "codec/draw_identity.h"
 #include "dp/sensitivity/spend.h"
 #include "dp/synthesis/synthesizer.h"
 #include "service/access.h"
@@ -42,17 +43,17 @@ struct SynthesisEstimate {
   RequestScope scope;
   const dp::Synthesizer* synthesizer = nullptr;
   dp::SynthesisInput input;
-  std::string prior_identity;  // Prior::identity of input.prior; empty without one
   dp::SynthesisPlan plan;
   Price price;
+  codec::DrawIdentity identity;  // what will be drawn: the kernel and the noise are made from it
 };
 
 // From public facts alone; costs nothing.
 absl::StatusOr<SynthesisEstimate> EstimateSynthesis(Services& services, const SynthesisRequest& request);
 
-// Returns when the charge is durable; the model is fitted in the background. The same request id finds the
-// same operation: running, done, or (after its process was lost) resumed with the same draw. UNAVAILABLE, and
-// nothing is charged, when the queue is full.
+// Returns when the cost is held; the model is fitted in the background, and charged when a thread begins to.
+// The same request id finds the same operation: queued, running, done, or (after its process was lost) queued
+// again or resumed with the same draw. UNAVAILABLE, and nothing is held, when the queue is full.
 absl::StatusOr<OperationView> CreateSynthesis(Services& services, const SynthesisRequest& request,
                                               const RequestId& request_id, Intent intent);
 

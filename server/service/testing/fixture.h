@@ -143,21 +143,20 @@ class ServiceTest : public ::testing::Test {
   ledger::Attempt Started(const DatasetView& dataset, const std::string& kind,
                           const std::string& request_id = host::NewUuid()) {
     const ledger::Account account = ledger_->ListAccounts(dataset.record.id)->at(0);
-    std::optional<ledger::Attempt> started;
-    const auto charge =
-        BeginOnce(requests_, operations_, *ledger_, sealer_,
-                  {.dataset_id = dataset.record.id,
-                   .dataset_version = dataset.record.version,
-                   .principal = TestPrincipal("owner"),
-                   .request_id = request_id,
-                   .fingerprint = Sha256(request_id),
-                   .kind = kind,
-                   .event = "event",
-                   .label = "label",
-                   .postings = {{account.id, "epsilon", account.counters.at(0).limit / 1000}}},
-                  {.reserve = [] { return absl::OkStatus(); },
-                   .start = [&](ledger::Attempt attempt) { started = std::move(attempt); }});
-    EXPECT_TRUE(charge.ok()) << charge.status();
+    const std::string identity = Sha256("what is drawn for " + request_id);
+    auto started =
+        ledger_->Begin({.dataset_id = dataset.record.id,
+                        .dataset_version = dataset.record.version,
+                        .principal = TestPrincipal("owner"),
+                        .request_id = request_id,
+                        .fingerprint = Sha256(request_id),
+                        .draw_identity = identity,
+                        .kind = kind,
+                        .event = "event",
+                        .label = "label",
+                        .sealed_key = sealer_.Seal(host::NewDrawKey(), identity),
+                        .postings = {{account.id, "epsilon", account.counters.at(0).limit / 1000}}});
+    EXPECT_TRUE(started.ok()) << started.status();
     return started.value();
   }
 
@@ -189,9 +188,10 @@ class ServiceTest : public ::testing::Test {
       records::DatasetStore::Open(folder_.path() + "/datasets", Sha256).value();
   RunningOperations operations_;
   RequestLocks requests_;
+  LateEndings late_{*ledger_};
   WorkQueue work_{1, 4};  // ends before what its work uses
-  Services services_{*ledger_, *store_,          sealer_,   signer_,          operations_,
-                     work_,    OnlyThisThread(), requests_, absl::Minutes(10)};
+  Services services_{*ledger_, *store_,          sealer_,   signer_, operations_,
+                     work_,    OnlyThisThread(), requests_, late_,   absl::Minutes(10)};
 };
 
 }  // namespace curator::service

@@ -7,6 +7,7 @@
 #include "base/errors.h"
 #include "base/status_macros.h"
 #include "codec/accounting_codec.h"
+#include "codec/draw_identity.h"
 #include "codec/fingerprint.h"
 #include "codec/release_codec.h"
 #include "dp/kernel/kernel.h"
@@ -22,6 +23,9 @@ namespace curator::service {
 namespace {
 
 constexpr char kWorkloadKind[] = "workload";
+
+// As Synthesizer::version().
+constexpr int64_t kWorkloadDrawVersion = 1;
 
 // The planned release: what will be stored, without the values that are drawn.
 dp::WorkloadRelease ReleaseOf(const WorkloadEstimate& estimate) {
@@ -44,18 +48,39 @@ absl::StatusOr<std::vector<std::vector<int64_t>>> Measure(dp::Kernel& kernel,
                                            : kernel.NoisyCounts(groups, noise);
 }
 
+codec::DrawIdentity IdentityOf(const WorkloadEstimate& estimate) {
+  return {.dataset_id = estimate.dataset.record.id,
+          .dataset_version = estimate.scope.version,
+          .parts = estimate.scope.PartNumbers(),
+          .method = kWorkloadKind,
+          .method_version = kWorkloadDrawVersion,
+          .draws = estimate.plan.bought.draws,
+          .drawn_from = {estimate.plan.shape.joint.measured}};
+}
+
 absl::StatusOr<Drawn> DrawAnswer(Services& services, const WorkloadEstimate& estimate,
                                  const records::ReadyTable& ready, const dp::DrawKey& key) {
   const DatasetView& dataset = estimate.dataset;
   ASSIGN_OR_RETURN(const dp::SealedTableHandle table, ready.Open());
   dp::Drbg bits(key);
-  dp::Kernel kernel(table, dataset.schema.domain, dataset.unit_bound, dp::Meter(estimate.plan.bought.draws),
+  dp::Kernel kernel(table, dataset.schema.domain, dataset.unit_bound, dp::Meter(IdentityOf(estimate).draws),
                     bits);
   kernel.UseExecutor(services.cores);
   dp::WorkloadRelease release = ReleaseOf(estimate);
   ASSIGN_OR_RETURN(release.values, Measure(kernel, release.measured, release.noise));
   release.event = dp::Describe(estimate.plan.bought.event);
   return Drawn{codec::EncodeRelease(release), MeasuresOf(estimate.scope.PartNumbers(), release)};
+}
+
+// What the client asked, with nothing that a plan adds.
+std::string FingerprintOf(const WorkloadEstimate& estimate, const WorkloadRequest& request) {
+  return codec::FingerprintOf(codec::AskedWorkload{
+      .dataset_id = estimate.dataset.record.id,
+      .parts = request.parts.empty() ? std::vector<int64_t>() : estimate.scope.PartNumbers(),
+      .queries = estimate.asked,
+      .spend = request.spend,
+      .target = request.target,
+      .mechanism = request.mechanism});
 }
 
 ChargeOrder OrderFor(const WorkloadEstimate& estimate, const WorkloadRequest& request,
@@ -65,9 +90,12 @@ ChargeOrder OrderFor(const WorkloadEstimate& estimate, const WorkloadRequest& re
           .dataset_version = estimate.scope.version,
           .principal = request.principal,
           .request_id = request_id,
-          .fingerprint =
-              codec::WorkloadFingerprint(dataset.id, estimate.scope.version, estimate.scope.PartNumbers(),
-                                         ReleaseOf(estimate), estimate.plan.bought.event),
+          .fingerprint = FingerprintOf(estimate, request),
+          .earlier_fingerprint = codec::EarlierWorkloadFingerprint(
+              dataset.id, estimate.scope.version, estimate.scope.PartNumbers(), ReleaseOf(estimate),
+              estimate.plan.bought.event),
+          .draw_identity = codec::HashOf(IdentityOf(estimate)),
+          .draws_as_before = kWorkloadDrawVersion == 1,
           .kind = kWorkloadKind,
           .event = codec::EncodeEvent(estimate.plan.bought.event),
           .label =
@@ -147,7 +175,7 @@ absl::StatusOr<WorkloadAnswer> ChargeAndRelease(Services& services, const Worklo
                    TableFor(services.ledger, services.store, estimate.dataset, estimate.scope,
                             request.principal, request_id));
   ASSIGN_OR_RETURN(ReleasedOnce released,
-                   ReleaseOnce(services.requests, services.ledger, services.sealer,
+                   ReleaseOnce(services.requests, services.ledger, services.sealer, services.late,
                                OrderFor(estimate, request, request_id), [&](const dp::DrawKey& key) {
                                  return DrawAnswer(services, estimate, table.value(), key);
                                }));

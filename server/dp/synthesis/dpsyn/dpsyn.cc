@@ -14,6 +14,7 @@
 #include "dp/synthesis/dpsyn/view_choice.h"
 #include "dp/synthesis/dpsyn/view_matching.h"
 #include "dp/synthesis/dpsyn/views_model.h"
+#include "dp/synthesis/synthesis_workload.h"
 
 namespace curator::dp {
 namespace {
@@ -62,12 +63,16 @@ absl::StatusOr<SynthesisPlan> PlanOf(const SynthesisInput& input, ViewSchedule s
                                      const SettingsReader& reader) {
   RETURN_IF_ERROR(reader.Finish());
   ASSIGN_OR_RETURN(Event event, EventToCharge(input, schedule.draws));
+  std::vector<std::vector<QueryGroup>> drawn_from;
+  for (const ViewGroup& group : schedule.groups) drawn_from.push_back(WholeMarginals(group.views));
+  if (schedule.selected) drawn_from.push_back(WholeMarginals(schedule.selected->candidates));
   return SynthesisPlan{.draws = std::move(schedule.draws),
                        .event = std::move(event),
                        .settings = reader.used(),
                        .schedule = std::move(schedule.lines),
                        .model_cells = schedule.largest_view,
-                       .linear = std::move(schedule.linear)};
+                       .linear = std::move(schedule.linear),
+                       .drawn_from = std::move(drawn_from)};
 }
 
 absl::StatusOr<RecordTable> MakeRecords(const RecordSettings& settings, const AttributeSet& attributes,

@@ -305,12 +305,14 @@ absl::StatusOr<SynthesisPlan> Mwem::Plan(const SynthesisInput& input) const {
   ASSIGN_OR_RETURN(MwemSchedule schedule, MakeMwemSchedule(input));
   ASSIGN_OR_RETURN(Event event, EventToCharge(input, schedule.draws));
   std::vector<std::string> lines = DescribeSchedule(schedule);
+  std::vector<std::vector<QueryGroup>> drawn_from = {std::move(schedule.initial), input.workload};
   return SynthesisPlan{.draws = std::move(schedule.draws),
                        .event = std::move(event),
                        .settings = std::move(schedule.used_settings),
                        .schedule = std::move(lines),
                        .model_cells = schedule.model_cells,
-                       .linear = std::move(schedule.linear)};
+                       .linear = std::move(schedule.linear),
+                       .drawn_from = std::move(drawn_from)};
 }
 
 absl::StatusOr<std::unique_ptr<SynthesisModel>> Mwem::Fit(const SynthesisInput& input, PrivateQueries& kernel,

@@ -118,6 +118,13 @@ std::string_view Nested::summary() const {
          "privately from a bounded pseudo-posterior.";
 }
 
+// Raised when a method that it joins is.
+int64_t Nested::version() const {
+  int64_t version = 1;
+  for (const Synthesizer* joined : joinable_) version += joined->version() - 1;
+  return version;
+}
+
 absl::StatusOr<SynthesisPlan> Nested::Plan(const SynthesisInput& input) const {
   ASSIGN_OR_RETURN(NestedSchedule schedule, MakeNestedSchedule(input, settings_, joinable_));
   ASSIGN_OR_RETURN(Event event, EventToCharge(input, schedule.draws));
@@ -125,7 +132,8 @@ absl::StatusOr<SynthesisPlan> Nested::Plan(const SynthesisInput& input) const {
                        .event = std::move(event),
                        .settings = std::move(schedule.settings.used),
                        .schedule = std::move(schedule.lines),
-                       .model_cells = schedule.model_cells};
+                       .model_cells = schedule.model_cells,
+                       .drawn_from = std::move(schedule.drawn_from)};
 }
 
 absl::StatusOr<std::unique_ptr<SynthesisModel>> Nested::Fit(const SynthesisInput& input,

@@ -173,6 +173,7 @@ absl::Status AddJoined(const SynthesisInput& input, const NestedShares& shares,
                                      std::string(plan.status().message()), "; join=none leaves them out"));
   }
   schedule.draws.insert(schedule.draws.end(), plan->draws.begin(), plan->draws.end());
+  schedule.drawn_from = plan->drawn_from;
   schedule.model_cells = std::max(schedule.model_cells, plan->model_cells);
   schedule.lines.push_back(absl::StrCat("other attributes by ", schedule.settings.join,
                                         ", drawn given the record's response, not its group:"));

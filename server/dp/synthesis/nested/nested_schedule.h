@@ -29,6 +29,7 @@ struct NestedSchedule {
   const Synthesizer* join = nullptr;
   std::optional<SynthesisInput> joined;  // its request
   std::vector<CountedEvent> draws;
+  std::vector<std::vector<QueryGroup>> drawn_from;  // of the joined method
   std::vector<std::string> lines;
   int64_t model_cells = 0;
 };

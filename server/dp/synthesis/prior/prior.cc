@@ -18,6 +18,7 @@
 #include "dp/synthesis/prior/prior_records.h"
 #include "dp/synthesis/prior/prior_schedule.h"
 #include "dp/synthesis/prior/prior_settings.h"
+#include "dp/synthesis/synthesis_workload.h"
 
 namespace curator::dp {
 namespace {
@@ -291,13 +292,21 @@ const std::vector<Setting>& PriorAware::settings() const {
 absl::StatusOr<SynthesisPlan> PriorAware::Plan(const SynthesisInput& input) const {
   ASSIGN_OR_RETURN(PriorSchedule schedule, MakePriorSchedule(input));
   ASSIGN_OR_RETURN(Event event, EventToCharge(input, schedule.draws));
+  std::vector<std::vector<QueryGroup>> drawn_from;
+  for (const PriorLevel& level : schedule.levels) {
+    std::vector<AttributeSet> measured;
+    for (const AttributeSet& set : level.measured) measured.push_back(Union(level.key, set));
+    drawn_from.push_back(WholeMarginals(std::span(&level.key, 1)));
+    drawn_from.push_back(WholeMarginals(measured));
+  }
   return SynthesisPlan{
       .draws = std::move(schedule.draws),
       .event = std::move(event),
       .settings = std::move(schedule.settings.used),
       .schedule = std::move(schedule.lines),
       .model_cells = schedule.records * static_cast<int64_t>(schedule.region_of_group.size()),
-      .linear = std::move(schedule.linear)};
+      .linear = std::move(schedule.linear),
+      .drawn_from = std::move(drawn_from)};
 }
 
 absl::StatusOr<std::unique_ptr<SynthesisModel>> PriorAware::Fit(const SynthesisInput& input,

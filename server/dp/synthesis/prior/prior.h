@@ -18,6 +18,8 @@ namespace curator::dp {
 class PriorAware : public Synthesizer {
  public:
   std::string_view name() const override { return "prior"; }
+  // 1 until charges stored draw identities: then the settings did not determine which sets are measured.
+  int64_t version() const override { return 2; }
   std::string_view summary() const override;
   const std::vector<Setting>& settings() const override;
   absl::StatusOr<SynthesisPlan> Plan(const SynthesisInput& input) const override;

@@ -351,13 +351,20 @@ absl::StatusOr<SynthesisPlan> Rap::Plan(const SynthesisInput& input) const {
   ASSIGN_OR_RETURN(RapSchedule schedule, MakeRapSchedule(input));
   ASSIGN_OR_RETURN(Event event, EventToCharge(input, schedule.draws));
   std::vector<std::string> lines = DescribeSchedule(input.domain, schedule);
+  std::vector<std::vector<QueryGroup>> drawn_from = {input.workload, WholeMarginals(schedule.sets)};
+  if (schedule.one_way_noise) {
+    std::vector<AttributeSet> attributes;
+    for (const uint32_t attribute : schedule.attributes) attributes.push_back({attribute});
+    drawn_from.push_back(WholeMarginals(attributes));
+  }
   return SynthesisPlan{
       .draws = std::move(schedule.draws),
       .event = std::move(event),
       .settings = std::move(schedule.used_settings),
       .schedule = std::move(lines),
       .model_cells = schedule.settings.rows * OneHotColumns(input.domain, schedule.attributes),
-      .linear = std::move(schedule.linear)};
+      .linear = std::move(schedule.linear),
+      .drawn_from = std::move(drawn_from)};
 }
 
 absl::StatusOr<std::unique_ptr<SynthesisModel>> Rap::Fit(const SynthesisInput& input, PrivateQueries& kernel,

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <random>
+#include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -112,7 +113,8 @@ Violations PricesFromPublicFacts(const Synthesizer& synthesizer) {
     (void)FitOn(synthesizer, world);
     const auto after = synthesizer.Plan(FullWorld().input);
     if (!after.ok() || after->draws != before->draws || !(after->event == before->event) ||
-        after->settings != before->settings || after->schedule != before->schedule) {
+        after->settings != before->settings || after->schedule != before->schedule ||
+        after->drawn_from != before->drawn_from) {
       found.push_back("the price is another one after a fit");
     }
   }
@@ -127,6 +129,46 @@ Violations IsAFunctionOfTheTranscript(const Synthesizer& synthesizer) {
     if (!live.status.ok()) return {live.status.ToString()};
     if (FitFrom(synthesizer, input, live.transcript).bytes() != live.bytes())
       found.push_back("the same draws beside another table make another model");
+  }
+  return found;
+}
+
+// The attribute sets that a draw is over.
+std::vector<AttributeSet> SetsOfDraw(const Draw& draw) {
+  std::vector<AttributeSet> sets;
+  if (const auto* counts = std::get_if<CountsDraw>(&draw)) sets = counts->marginals;
+  if (const auto* queries = std::get_if<QueriesDraw>(&draw)) {
+    for (const QueryGroup& group : queries->groups) sets.push_back(group.attributes);
+  }
+  if (const auto* selection = std::get_if<SelectionDraw>(&draw)) {
+    for (const ApproximatedMarginal& candidate : selection->candidates) sets.push_back(candidate.attributes);
+  }
+  if (const auto* selection = std::get_if<GroupSelectionDraw>(&draw)) {
+    for (const ApproximatedGroup& candidate : selection->candidates)
+      sets.push_back(candidate.group.attributes);
+  }
+  if (const auto* selection = std::get_if<FamilySelectionDraw>(&draw)) {
+    for (const CandidateFamily& family : selection->families) sets.push_back(family.group.attributes);
+  }
+  return sets;
+}
+
+// What is drawn is part of a draw's identity, so that one key is never used for two draws.
+Violations DrawsFromWhatItPlans(const Synthesizer& synthesizer) {
+  Violations found;
+  const World world = FullWorld();
+  const auto plan = synthesizer.Plan(world.input);
+  if (!plan.ok()) return {plan.status().ToString()};
+  std::set<AttributeSet> planned;
+  for (const std::vector<QueryGroup>& groups : plan->drawn_from) {
+    for (const QueryGroup& group : groups) planned.insert(group.attributes);
+  }
+  const Fitted fitted = FitOn(synthesizer, world);
+  for (const Draw& draw : fitted.transcript) {
+    for (const AttributeSet& set : SetsOfDraw(draw)) {
+      if (!planned.contains(set))
+        found.push_back(absl::StrCat("the plan does not state ", NamesOf(world.input.domain, set)));
+    }
   }
   return found;
 }
@@ -308,6 +350,7 @@ const std::vector<Law>& SynthesizerLaws() {
       {"PricesNoMoreThanTheSpend", PricesNoMoreThanTheSpend},
       {"PricesFromPublicFacts", PricesFromPublicFacts},
       {"IsAFunctionOfTheTranscript", IsAFunctionOfTheTranscript},
+      {"DrawsFromWhatItPlans", DrawsFromWhatItPlans},
       {"ReportsProgressFromTheSchedule", ReportsProgressFromTheSchedule},
       {"LooksForAStop", LooksForAStop},
       {"SamplesWhatItAnswers", SamplesWhatItAnswers},

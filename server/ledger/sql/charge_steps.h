@@ -1,0 +1,36 @@
+// Steps that the changes of one charge have in common.
+//
+// Belongs to one transaction and one thread.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "ledger/history/entry_payload.h"
+#include "ledger/sql/write_set.h"
+
+namespace curator::ledger::sql {
+
+// OK for 1 microsecond to 366 days; else INVALID_ARGUMENT ("lifetime").
+absl::Status CheckReservationLifetime(int64_t lifetime_us);
+
+// FAILED_PRECONDITION: "a charge that is COMMITTED (EXPIRED) cannot be " `action`.
+absl::Status WrongState(const Charge& charge, std::string_view action);
+
+// A change with this reason and nothing else.
+ChargeChanged Because(std::string_view reason);
+
+// Queues the entry of a change of `charge`.
+void AppendChange(WriteSet& change, const Charge& charge, const char* kind, std::string_view actor,
+                  const ChargeChanged& document);
+
+// Locks all counters of the accounts that `postings` name.
+absl::Status LockAccountsOf(WriteSet& change, const std::vector<Posting>& postings);
+
+// Move locked counters by all of `postings`.
+void FreeHeld(WriteSet& change, const std::vector<Posting>& postings);
+void SpendPostings(WriteSet& change, const std::vector<Posting>& postings);
+
+}  // namespace curator::ledger::sql
