@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
+#include "dp/accounting/rule.h"
 #include "host/entropy.h"
 #include "host/logging.h"
 #include "host/scheduling.h"
@@ -60,6 +61,14 @@ void LogCall(const rpc::CallEnd& call) {
             {{"method", call.method},
              {"principal", call.principal},
              {"status", absl::StatusCodeToString(call.status)}});
+}
+
+void LogNotice(const ledger::Notice& notice) {
+  using Severity = ledger::Notice::Severity;
+  const host::LogLevel level = notice.severity == Severity::kError     ? host::LogLevel::kError
+                               : notice.severity == Severity::kWarning ? host::LogLevel::kWarning
+                                                                       : host::LogLevel::kInfo;
+  host::Log(level, notice.subject, {{"detail", notice.detail}});
 }
 
 absl::Status CheckOptions(const AppOptions& options) {
@@ -192,10 +201,12 @@ absl::StatusOr<std::unique_ptr<App>> App::Start(const AppOptions& options) {
                    records::DatasetStore::Open(data_directory / "datasets", TableHash(key)));
   const std::string anchor_directory =
       options.anchor_directory.empty() ? std::string(data_directory / "anchor") : options.anchor_directory;
-  ASSIGN_OR_RETURN(
-      std::unique_ptr<ledger::Ledger> ledger,
-      ledger::OpenLedger(
-          {.url = options.ledger, .anchor_dir = anchor_directory, .entropy = host::RandomBytes}));
+  ASSIGN_OR_RETURN(std::unique_ptr<ledger::Ledger> ledger,
+                   ledger::OpenLedger({.url = options.ledger,
+                                       .anchor_dir = anchor_directory,
+                                       .entropy = host::RandomBytes,
+                                       .amount_text = dp::FormatCounter,
+                                       .notify = LogNotice}));
   auto app = std::make_unique<RunningApp>(options, key, std::move(store), std::move(ledger));
   RETURN_IF_ERROR(app->Serve());
   return app;

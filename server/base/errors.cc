@@ -10,6 +10,7 @@ namespace {
 
 constexpr char kFieldViolationUrl[] = "curator/field-violation";
 constexpr char kFullAccountsUrl[] = "curator/full-accounts";
+constexpr char kDatasetReadOnlyUrl[] = "curator/dataset-read-only";
 
 // Payloads are lists of strings, each preceded by its length: "5:hello3:abc".
 void AppendString(std::string& bytes, std::string_view value) {
@@ -106,6 +107,16 @@ std::vector<FullAccount> FullAccountsOf(const absl::Status& status) {
     accounts.push_back(std::move(account));
   }
   return accounts;
+}
+
+absl::Status DatasetReadOnly(std::string_view message) {
+  absl::Status status = absl::DataLossError(std::string(message));
+  status.SetPayload(kDatasetReadOnlyUrl, absl::Cord());
+  return status;
+}
+
+bool IsDatasetReadOnly(const absl::Status& status) {
+  return status.GetPayload(kDatasetReadOnlyUrl).has_value();
 }
 
 }  // namespace curator

@@ -1,4 +1,5 @@
-// The two errors that carry structured details beside their message: a bad field and full accounts.
+// The errors that carry structured details beside their message: a bad field, full accounts, and a dataset
+// that damage has made read-only.
 //
 // The details are payloads of an absl::Status, so that modules without protobuf can create them and rpc can
 // convert them to google.rpc error details.
@@ -52,5 +53,10 @@ absl::Status BudgetFull(const std::vector<FullAccount>& accounts);
 
 // The accounts that BudgetFull() attached; empty for any other status.
 std::vector<FullAccount> FullAccountsOf(const absl::Status& status);
+
+// DATA_LOSS for a change of a dataset whose stored history contradicts itself or its anchor. The message
+// names the dataset and the remedy, and says nothing about other datasets: any of its users may read it.
+absl::Status DatasetReadOnly(std::string_view message);
+bool IsDatasetReadOnly(const absl::Status& status);
 
 }  // namespace curator

@@ -69,7 +69,8 @@ absl::StatusOr<std::unique_ptr<Ledger>> OpenLedger(const LedgerOptions& options)
   ASSIGN_OR_RETURN(const std::string anchor_dir, AnchorDirOf(options.url, options.anchor_dir));
   ASSIGN_OR_RETURN(std::unique_ptr<sql::Database> database, OpenLedgerDatabase(options.url));
   RETURN_IF_ERROR(sql::Migrate(*database, sql::EmbeddedMigrations()));
-  return sql::SqlLedger::Open(std::move(database), anchor_dir, options.entropy);
+  return sql::SqlLedger::Open(std::move(database), anchor_dir, options.entropy,
+                              {.amount_text = options.amount_text, .notify = options.notify});
 }
 
 }  // namespace curator::ledger

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "ledger/history/recount.h"
 #include "ledger/ledger.h"
 #include "ledger/sql/database.h"
 
@@ -21,11 +22,14 @@ struct LedgerOptions {
   std::string anchor_dir;
   // Returns `bytes` unpredictable bytes, for ids and attempt tokens. Thread-safe.
   std::function<std::string(size_t bytes)> entropy;
+  // The text of an amount in findings, which only callers know how to write. Thread-safe.
+  AmountText amount_text = IntegerText;
+  Notify notify = [](const Notice&) {};
 };
 
-// Migrates the schema, compares every history with the anchor, and opens the ledger. A ledger that
-// contradicts its anchor opens read-only: every charge is refused with DATA_LOSS, and stored releases remain
-// readable. Errors:
+// Migrates the schema, verifies every history, and opens the ledger. A lineage that contradicts itself or the
+// anchor is read-only: every charge on it is refused with DATA_LOSS, and stored releases remain readable.
+// Errors:
 //   INVALID_ARGUMENT     unknown scheme, malformed URL, or no anchor folder
 //   FAILED_PRECONDITION  a path that cannot be written or lies on a network file system; a PostgreSQL server
 //                        that may lose what it has acknowledged; the schema of another program

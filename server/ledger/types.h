@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -257,6 +258,17 @@ struct EventCount {
   int64_t charges = 0;
 };
 
+// What the operator of a server should know: a subject of few constant words, such as "dataset damaged", and
+// what happened. For the server's log only: it names datasets and accounts of all owners.
+struct Notice {
+  enum class Severity { kInfo, kWarning, kError };
+  Severity severity = Severity::kInfo;
+  std::string subject;
+  std::string detail;
+};
+// Thread-safe.
+using Notify = std::function<void(const Notice& notice)>;
+
 // ---- Repair
 
 // A charge that the store has lost, as its signed receipt states it.
@@ -291,7 +303,7 @@ struct RepairReport {
   std::vector<RaisedCounter> raised;
   int64_t reservations_spent = 0;
   int64_t receipts_counted = 0;
-  absl::Status still_read_only;  // why the ledger still refuses charges; OK when it accepts them
+  absl::Status still_read_only;  // why the dataset still refuses charges; OK when it accepts them
 };
 
 // ---- Names

@@ -6,7 +6,6 @@
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "base/text.h"
-#include "ledger/sql/verify.h"
 
 namespace curator::ledger::sql {
 namespace {
@@ -20,9 +19,10 @@ std::string UuidOf(std::string_view bytes, int version) {
 
 }  // namespace
 
-SqlLedger::SqlLedger(std::unique_ptr<Database> database, Entropy entropy)
+SqlLedger::SqlLedger(std::unique_ptr<Database> database, Entropy entropy, Options options)
     : database_(std::move(database)),
       entropy_(std::move(entropy)),
+      options_(std::move(options)),
       charge_id_start_(entropy_(8)),
       combiner_(
           ChargeCombiner::Bounds(),
@@ -30,12 +30,13 @@ SqlLedger::SqlLedger(std::unique_ptr<Database> database, Entropy entropy)
           [this](int64_t point) { return anchor_->MakeDurable(point); }) {}
 
 absl::StatusOr<std::unique_ptr<SqlLedger>> SqlLedger::Open(std::unique_ptr<Database> database,
-                                                           std::string_view anchor_directory,
-                                                           Entropy entropy) {
-  std::unique_ptr<SqlLedger> ledger(new SqlLedger(std::move(database), std::move(entropy)));
+                                                           std::string_view anchor_directory, Entropy entropy,
+                                                           Options options) {
+  std::unique_ptr<SqlLedger> ledger(
+      new SqlLedger(std::move(database), std::move(entropy), std::move(options)));
   ASSIGN_OR_RETURN(ledger->ledger_id_, ledger->ReadOrCreateIdentity());
   ASSIGN_OR_RETURN(ledger->anchor_, AnchorDirectory::Open(anchor_directory, ledger->ledger_id_));
-  RETURN_IF_ERROR(ledger->CompareWithAnchor());
+  RETURN_IF_ERROR(ledger->VerifyAll());
   return ledger;
 }
 
@@ -61,21 +62,6 @@ absl::StatusOr<std::string> SqlLedger::ReadOrCreateIdentity() {
   return uuid;
 }
 
-absl::Status SqlLedger::CompareWithAnchor() {
-  ASSIGN_OR_RETURN(const AnchorState anchored, anchor_->Read());
-  AnchorState reached;
-  const absl::Status compared = Read([&](Transaction& transaction) -> absl::Status {
-    ASSIGN_OR_RETURN(reached, CompareWithStore(transaction, anchored));
-    return absl::OkStatus();
-  });
-  if (absl::IsDataLoss(compared)) {
-    TurnReadOnly(compared).IgnoreError();
-    return absl::OkStatus();
-  }
-  RETURN_IF_ERROR(compared);
-  return anchor_->RaiseTo(reached);
-}
-
 absl::Status SqlLedger::Write(const WriteBody& body) {
   ASSIGN_OR_RETURN(const int64_t point, WriteToStore(body));
   return anchor_->MakeDurable(point);
@@ -89,19 +75,19 @@ absl::StatusOr<int64_t> SqlLedger::WriteToStore(const WriteBody& body) {
   int conflicts = 0;
   int lost_connections = 0;
   while (true) {
-    RETURN_IF_ERROR(RecheckIfRepaired());
     RETURN_IF_ERROR(anchor_->Refresh());
     std::unique_ptr<WriteSet> change;
     const Outcome outcome = database_->Write([&](Transaction& transaction) -> absl::Status {
-      change = std::make_unique<WriteSet>(transaction, database_->dialect(), *anchor_);
+      change = std::make_unique<WriteSet>(transaction, database_->dialect(), *anchor_, &damage_);
       RETURN_IF_ERROR(body(*change));
       return change->Flush();
     });
     if (outcome.ending == Ending::kDone) return NoteCommitted(*change);
     if (outcome.ending == Ending::kConflict && ++conflicts < kMostConflicts) continue;
     if (outcome.ending == Ending::kUnknown && ++lost_connections < kMostLostConnections) continue;
-    if (absl::IsDataLoss(outcome.status)) return TurnReadOnly(outcome.status);
-    return outcome.status;
+    if (!absl::IsDataLoss(outcome.status)) return outcome.status;
+    const absl::Status refusal = RefuseDamaged(outcome.status, change.get());
+    if (!IsRepaired(refusal)) return refusal;
   }
 }
 
@@ -117,46 +103,8 @@ absl::Status SqlLedger::Read(const Body& body) {
   return outcome.status;
 }
 
-absl::Status SqlLedger::CheckWritable() {
-  const std::scoped_lock lock(mutex_);
-  return read_only_reason_;
-}
-
-absl::StatusOr<int64_t> SqlLedger::CountEntries() {
-  int64_t entries = 0;
-  RETURN_IF_ERROR(Read([&](Transaction& transaction) -> absl::Status {
-    ASSIGN_OR_RETURN(
-        const std::vector<Row> rows,
-        transaction.Execute("SELECT CAST(COALESCE(SUM(seq), 0) AS BIGINT) FROM chain_heads", {}));
-    entries = rows.at(0).Integer(0);
-    return absl::OkStatus();
-  }));
-  return entries;
-}
-
-absl::Status SqlLedger::RecheckIfRepaired() {
-  const absl::Status reason = CheckWritable();
-  if (reason.ok() || !IsBehindAnchor(reason)) return reason;
-  const absl::StatusOr<int64_t> entries = CountEntries();
-  if (!entries.ok() || entries_at_last_check_.exchange(*entries) == *entries) return reason;
-  {
-    const std::scoped_lock lock(mutex_);
-    read_only_reason_ = absl::OkStatus();
-  }
-  const absl::Status compared = CompareWithAnchor();
-  if (!compared.ok()) return TurnReadOnly(reason);
-  return CheckWritable();
-}
-
-absl::Status SqlLedger::TurnReadOnly(const absl::Status& reason) {
-  const std::scoped_lock lock(mutex_);
-  if (read_only_reason_.ok()) read_only_reason_ = reason;
-  return read_only_reason_;
-}
-
 absl::Status SqlLedger::Health() {
-  RETURN_IF_ERROR(CheckWritable());
-  RETURN_IF_ERROR(anchor_->Read().status());
+  RETURN_IF_ERROR(anchor_->Refresh());
   return Read([](Transaction& transaction) {
     return transaction.Execute("SELECT ledger_uuid FROM ledger_identity", {}).status();
   });

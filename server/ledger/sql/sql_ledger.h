@@ -19,9 +19,11 @@
 #include "ledger/anchor/anchor_directory.h"
 #include "ledger/ledger.h"
 #include "ledger/sql/charge_combiner.h"
+#include "ledger/sql/damage.h"
 #include "ledger/sql/database.h"
 #include "ledger/sql/head_cache.h"
 #include "ledger/sql/rows.h"
+#include "ledger/sql/verify.h"
 #include "ledger/sql/write_set.h"
 
 namespace curator::ledger::sql {
@@ -31,13 +33,25 @@ using Entropy = std::function<std::string(size_t)>;
 
 class SqlLedger final : public Ledger {
  public:
-  // `database` has its schema. Compares all histories with the anchor; if they contradict it, the ledger
-  // opens read-only, so that stored releases remain readable.
+  struct Options {
+    AmountText amount_text = IntegerText;
+    Notify notify = [](const Notice&) {};
+  };
+  // `database` has its schema. Verifies all histories; a lineage that contradicts itself or the anchor is
+  // read-only from the start, and its stored releases remain readable.
   static absl::StatusOr<std::unique_ptr<SqlLedger>> Open(std::unique_ptr<Database> database,
-                                                         std::string_view anchor_directory, Entropy entropy);
+                                                         std::string_view anchor_directory, Entropy entropy,
+                                                         Options options);
+  static absl::StatusOr<std::unique_ptr<SqlLedger>> Open(std::unique_ptr<Database> database,
+                                                         std::string_view anchor_directory, Entropy entropy) {
+    return Open(std::move(database), anchor_directory, std::move(entropy), Options());
+  }
 
   std::string LedgerId() override { return ledger_id_; }
   absl::Status Health() override;
+  absl::Status DatasetHealth(std::string_view dataset_id) override {
+    return damage_.CheckDataset(dataset_id);
+  }
   absl::StatusOr<Dataset> CreateDataset(const DatasetSpec& spec) override;
   absl::StatusOr<Dataset> GetDataset(std::string_view name) override;
   absl::StatusOr<std::vector<Dataset>> ListDatasets() override;
@@ -86,13 +100,32 @@ class SqlLedger final : public Ledger {
  private:
   using WriteBody = std::function<absl::Status(WriteSet&)>;
 
-  SqlLedger(std::unique_ptr<Database> database, Entropy entropy);
+  SqlLedger(std::unique_ptr<Database> database, Entropy entropy, Options options);
 
   absl::StatusOr<std::string> ReadOrCreateIdentity();
-  // Verify() against `anchored` instead of the anchor.
-  absl::StatusOr<Verification> VerifyAgainst(std::string_view dataset_id, const AnchorState& anchored);
-  // Compares every chain and counter with the anchor, and raises the anchor to chains that continue it.
-  absl::Status CompareWithAnchor();
+
+  // ---- Damage (damaged_lineages.cc)
+
+  // Verifies every lineage, and raises the anchor to the histories that continue it.
+  absl::Status VerifyAll();
+  // Verifies one lineage against `anchored`. It is read-only from then on exactly if something was found.
+  absl::StatusOr<VerifiedLineage> VerifyAndRegister(const std::string& lineage_id,
+                                                    const AnchorState& anchored);
+  // The lineage of a dataset; NOT_FOUND.
+  absl::StatusOr<std::string> LineageOf(std::string_view dataset_id);
+  // For a transaction that ended with DATA_LOSS: makes the lineage where the damage is read-only, and returns
+  // the refusal for clients. `change` is what the transaction had locked; it may be null.
+  absl::Status RefuseDamaged(const absl::Status& status, const WriteSet* change);
+  // Whether the lineage that `refusal` concerns has been repaired by another server: one that was behind its
+  // anchor is verified again once its history has grown.
+  bool IsRepaired(const absl::Status& refusal);
+  // Per charge, the refusal if its dataset is read-only.
+  std::vector<absl::Status> RefusalsOf(const std::vector<ProposedCharge>& proposed);
+  // Finds the stored release of a request that `refusal` refuses to charge; else returns `refusal`.
+  absl::StatusOr<Attempt> ReplayOnly(const ChargeRequest& request, const absl::Status& refusal);
+  // DATA_LOSS when the anchor knows datasets that the database does not have: new datasets and accounts could
+  // then take the place of lost ones, whose spent budget would be forgotten.
+  absl::Status CheckNoDatasetIsLost();
 
   // Runs `body` in a transaction until the outcome is known, then makes the anchor cover the change. `body`
   // may run several times, and a later run may find what an earlier one wrote: it looks up its key first.
@@ -104,13 +137,6 @@ class SqlLedger final : public Ledger {
   // Returns once the anchor covers the dataset's entry `seq` (0: no entry). The server that committed the
   // entry may have died before its anchor did.
   absl::Status EnsureAnchored(const std::string& dataset_id, int64_t seq);
-  // DATA_LOSS once the ledger has turned read-only.
-  absl::Status CheckWritable();
-  absl::Status TurnReadOnly(const absl::Status& reason);
-  // CheckWritable(). A ledger that is read-only because it was behind its anchor compares again once its
-  // histories have grown, because another server may have repaired them.
-  absl::Status RecheckIfRepaired();
-  absl::StatusOr<int64_t> CountEntries();
 
   // After `change` is committed: updates the head cache and returns the anchor point that covers the change.
   absl::StatusOr<int64_t> NoteCommitted(const WriteSet& change);
@@ -118,8 +144,13 @@ class SqlLedger final : public Ledger {
   // ChargeBatch() in one round trip from cached heads (head_cache.h); none when that did not succeed, after
   // which the batch is decided again under locks.
   std::optional<ChargeCombiner::BatchResult> ChargeOptimistically(std::vector<ProposedCharge>& proposed);
-  // T1 of all of `proposed`, without the anchor.
+  // T1 of all of `proposed`, without the anchor. Charges on read-only datasets are refused, each by itself.
   ChargeCombiner::BatchResult ChargeBatch(std::vector<ProposedCharge>& proposed);
+  // ChargeBatch() without those that `refusals`, one per charge, refuses.
+  ChargeCombiner::BatchResult ChargeAccepted(const std::vector<ProposedCharge>& proposed,
+                                             const std::vector<absl::Status>& refusals);
+  // ChargeBatch() where any damage fails all.
+  ChargeCombiner::BatchResult ChargeTogether(std::vector<ProposedCharge>& proposed);
 
   // One step of one reservation, with its chain and its counters locked and its expiry applied.
   using ReservationStep = std::function<absl::Status(WriteSet& change, const Charge& charge)>;
@@ -134,16 +165,17 @@ class SqlLedger final : public Ledger {
 
   const std::unique_ptr<Database> database_;
   const Entropy entropy_;
+  const Options options_;
   // 8 unpredictable bytes, so that no two servers and no two runs make the same ids.
   const std::string charge_id_start_;
   std::atomic<uint64_t> charge_ids_made_ = 0;
   std::string ledger_id_;
   std::unique_ptr<AnchorDirectory> anchor_;
   HeadCache head_cache_;
+  DamageRegister damage_;
   ChargeCombiner combiner_;
-  std::atomic<int64_t> entries_at_last_check_ = -1;
   std::mutex mutex_;
-  absl::Status read_only_reason_ ABSL_GUARDED_BY(mutex_);
+  std::vector<std::string> lost_datasets_ ABSL_GUARDED_BY(mutex_);  // findings
 };
 
 }  // namespace curator::ledger::sql

@@ -18,6 +18,7 @@
 #include "absl/status/statusor.h"
 #include "ledger/anchor/anchor_state.h"
 #include "ledger/history/hash_chain.h"
+#include "ledger/sql/damage.h"
 #include "ledger/sql/database.h"
 
 namespace curator::ledger::sql {
@@ -61,8 +62,10 @@ class WriteSet {
  public:
   // The files of `anchored` were read before the transaction began, so the locked chains can only be further
   // than the anchor. All arguments must outlive this object.
-  WriteSet(Transaction& transaction, const Dialect& dialect, const AnchorView& anchored)
-      : transaction_(transaction), dialect_(dialect), anchored_(anchored) {}
+  // Datasets that `damage` names are refused (DATA_LOSS); null for a repair.
+  WriteSet(Transaction& transaction, const Dialect& dialect, const AnchorView& anchored,
+           DamageRegister* damage = nullptr)
+      : transaction_(transaction), dialect_(dialect), anchored_(anchored), damage_(damage) {}
 
   Transaction& transaction() { return transaction_; }
   // The database's time when the first chain was locked.
@@ -91,6 +94,11 @@ class WriteSet {
   absl::StatusOr<LockedDataset> dataset(std::string_view dataset_id) const;
   // Starts the chain of a dataset that this transaction has inserted.
   absl::Status StartChain(std::string_view dataset_id);
+
+  // The refusal if the dataset's lineage is read-only.
+  absl::Status CheckNotDamaged(const DamageSite& dataset) {
+    return damage_ == nullptr ? absl::OkStatus() : damage_->CheckLineage(dataset);
+  }
 
   // Locks all counters of these accounts. DATA_LOSS when one is below the anchor.
   absl::Status LockCounters(const std::set<int64_t>& account_ids);
@@ -132,6 +140,7 @@ class WriteSet {
   Transaction& transaction_;
   const Dialect& dialect_;
   const AnchorView& anchored_;
+  DamageRegister* const damage_;
   int64_t now_us_ = 0;
   std::map<std::string, LockedDataset, std::less<>> datasets_;
   std::map<CounterKey, LockedCounter> counters_;
@@ -143,9 +152,5 @@ class WriteSet {
   std::map<std::string, ChainHead> assumed_heads_;
   std::string guarded_update_;  // the text of a statement, which Statement only points to
 };
-
-// DATA_LOSS that states the contradiction between store and anchor, and what the owner can do.
-absl::Status BehindAnchor(std::string_view finding);
-bool IsBehindAnchor(const absl::Status& status);
 
 }  // namespace curator::ledger::sql
