@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
+#include "dp/accounting/rule.h"
 #include "host/entropy.h"
 #include "host/logging.h"
 #include "host/scheduling.h"
@@ -63,7 +64,8 @@ v1::GetVersionResponse VersionOf(const AppOptions& options) {
 }
 
 void LogLedger(std::string_view event, std::string_view detail) {
-  host::Log(host::LogLevel::kWarning, event, {{"detail", detail}});
+  const bool is_damage = event.starts_with("dataset_");
+  host::Log(is_damage ? host::LogLevel::kError : host::LogLevel::kWarning, event, {{"detail", detail}});
 }
 
 void LogCall(const rpc::CallEnd& call) {
@@ -231,10 +233,12 @@ absl::StatusOr<std::unique_ptr<App>> App::Start(const AppOptions& options) {
                    records::DatasetStore::Open(data_directory / "datasets", TableHash(key)));
   const std::string anchor_directory =
       options.anchor_directory.empty() ? std::string(data_directory / "anchor") : options.anchor_directory;
-  ASSIGN_OR_RETURN(std::unique_ptr<ledger::Ledger> ledger, ledger::OpenLedger({.url = options.ledger,
-                                                                               .anchor_dir = anchor_directory,
-                                                                               .entropy = host::RandomBytes,
-                                                                               .report = LogLedger}));
+  ASSIGN_OR_RETURN(std::unique_ptr<ledger::Ledger> ledger,
+                   ledger::OpenLedger({.url = options.ledger,
+                                       .anchor_dir = anchor_directory,
+                                       .entropy = host::RandomBytes,
+                                       .amount_text = dp::FormatCounter,
+                                       .report = LogLedger}));
   auto app = std::make_unique<RunningApp>(options, key, std::move(store), std::move(ledger));
   RETURN_IF_ERROR(app->Serve());
   return app;

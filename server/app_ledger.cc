@@ -6,6 +6,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "dp/accounting/rule.h"
 #include "ledger/inspect_ledger.h"
 #include "ledger/open_ledger.h"
 
@@ -59,7 +60,7 @@ int RunMigrate(const std::string& ledger, MigrateMode mode, std::ostream& out, s
 }
 
 int RunCheckLedger(const LedgerCommandOptions& options, std::ostream& out, std::ostream& error) {
-  const auto inspection = ledger::InspectLedger(options.ledger, AnchorOf(options));
+  const auto inspection = ledger::InspectLedger(options.ledger, AnchorOf(options), dp::FormatCounter);
   if (!inspection.ok()) return Fail(inspection.status(), error);
   for (const ledger::InspectedDataset& dataset : inspection->datasets) {
     const ledger::Verification& verification = dataset.verification;
@@ -79,7 +80,7 @@ int RunCheckLedger(const LedgerCommandOptions& options, std::ostream& out, std::
 }
 
 int RunBackupNote(const LedgerCommandOptions& options, std::ostream& out, std::ostream& error) {
-  const auto inspection = ledger::InspectLedger(options.ledger, AnchorOf(options));
+  const auto inspection = ledger::InspectLedger(options.ledger, AnchorOf(options), dp::FormatCounter);
   if (!inspection.ok()) return Fail(inspection.status(), error);
   const auto anchor = ledger::AnchorDirOf(options.ledger, AnchorOf(options));
   if (!anchor.ok()) return Fail(anchor.status(), error);

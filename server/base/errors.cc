@@ -11,6 +11,7 @@ namespace {
 constexpr char kFieldViolationUrl[] = "curator/field-violation";
 constexpr char kFullAccountsUrl[] = "curator/full-accounts";
 constexpr char kOverloadedUrl[] = "curator/overloaded";
+constexpr char kDatasetReadOnlyUrl[] = "curator/dataset-read-only";
 
 // Payloads are lists of strings, each preceded by its length: "5:hello3:abc".
 void AppendString(std::string& bytes, std::string_view value) {
@@ -117,6 +118,16 @@ absl::Status Overloaded(std::string_view message) {
 
 bool IsOverloaded(const absl::Status& status) {
   return status.GetPayload(kOverloadedUrl).has_value();
+}
+
+absl::Status DatasetReadOnly(std::string_view message) {
+  absl::Status status = absl::DataLossError(std::string(message));
+  status.SetPayload(kDatasetReadOnlyUrl, absl::Cord());
+  return status;
+}
+
+bool IsDatasetReadOnly(const absl::Status& status) {
+  return status.GetPayload(kDatasetReadOnlyUrl).has_value();
 }
 
 }  // namespace curator

@@ -1,4 +1,5 @@
-// The errors that carry structured details beside their message: a bad field, full accounts, and overload.
+// The errors that carry structured details beside their message: a bad field, full accounts, overload, and a
+// dataset that damage has made read-only.
 //
 // The details are payloads of an absl::Status, so that modules without protobuf can create them and rpc can
 // convert them to google.rpc error details.
@@ -58,5 +59,10 @@ absl::Status Overloaded(std::string_view message);
 
 // Whether Overloaded() made the status.
 bool IsOverloaded(const absl::Status& status);
+
+// DATA_LOSS for a change of a dataset whose stored history contradicts itself or its anchor. The message
+// names the dataset and the remedy, and says nothing about other datasets: any of its users may read it.
+absl::Status DatasetReadOnly(std::string_view message);
+bool IsDatasetReadOnly(const absl::Status& status);
 
 }  // namespace curator

@@ -24,32 +24,44 @@ absl::StatusOr<std::vector<SchemaStep>> StepsOf(absl::StatusOr<std::vector<sql::
   return steps;
 }
 
-struct Named {
+// A lineage with its datasets.
+struct Lineage {
   std::string id;
-  std::string name;
+  std::vector<InspectedDataset> datasets;
 };
 
-absl::StatusOr<std::vector<Named>> DatasetsOf(sql::Transaction& transaction) {
-  ASSIGN_OR_RETURN(const std::vector<sql::Row> rows,
-                   transaction.Execute("SELECT id, name FROM datasets ORDER BY name", {}));
-  std::vector<Named> datasets;
-  for (const sql::Row& row : rows) datasets.push_back({row.Text(0), row.Text(1)});
-  return datasets;
+absl::StatusOr<std::vector<Lineage>> LineagesOf(sql::Transaction& transaction) {
+  ASSIGN_OR_RETURN(
+      const std::vector<sql::Row> rows,
+      transaction.Execute("SELECT lineage_id, id, name FROM datasets ORDER BY lineage_id, name", {}));
+  std::vector<Lineage> lineages;
+  for (const sql::Row& row : rows) {
+    if (lineages.empty() || lineages.back().id != row.Text(0)) lineages.push_back({row.Text(0), {}});
+    lineages.back().datasets.push_back({row.Text(2), row.Text(1), {}});
+  }
+  return lineages;
 }
 
-absl::Status Inspect(sql::Transaction& transaction, Inspection& inspection) {
-  const absl::Status compared = sql::CompareWithStore(transaction, inspection.anchored).status();
-  if (absl::IsDataLoss(compared)) {
-    inspection.findings.emplace_back(compared.message());
-  } else {
-    RETURN_IF_ERROR(compared);
+absl::Status Inspect(sql::Database& database, const AmountText& amount_text, Inspection& inspection) {
+  const auto read = [&database](const sql::Body& body) { return database.Read(body).status; };
+  std::vector<Lineage> lineages;
+  std::vector<std::string> lost;
+  RETURN_IF_ERROR(read([&](sql::Transaction& transaction) -> absl::Status {
+    ASSIGN_OR_RETURN(lineages, LineagesOf(transaction));
+    ASSIGN_OR_RETURN(lost, sql::LostDatasets(transaction, inspection.anchored));
+    return absl::OkStatus();
+  }));
+  inspection.findings.insert(inspection.findings.end(), lost.begin(), lost.end());
+  for (Lineage& lineage : lineages) {
+    ASSIGN_OR_RETURN(const sql::VerifiedLineage verified,
+                     sql::VerifyLineage(read, inspection.anchored, lineage.id, amount_text));
+    for (InspectedDataset& dataset : lineage.datasets) {
+      dataset.verification = sql::VerificationOf(verified, inspection.anchored, dataset.id);
+      inspection.datasets.push_back(std::move(dataset));
+    }
   }
-  ASSIGN_OR_RETURN(const std::vector<Named> datasets, DatasetsOf(transaction));
-  for (const Named& dataset : datasets) {
-    ASSIGN_OR_RETURN(Verification verification,
-                     sql::VerifyDataset(transaction, inspection.anchored, dataset.id));
-    inspection.datasets.push_back({dataset.name, dataset.id, std::move(verification)});
-  }
+  std::sort(inspection.datasets.begin(), inspection.datasets.end(),
+            [](const InspectedDataset& a, const InspectedDataset& b) { return a.name < b.name; });
   return absl::OkStatus();
 }
 
@@ -73,12 +85,21 @@ absl::StatusOr<std::vector<SchemaStep>> MigrateLedger(std::string_view url, cons
   RETURN_IF_ERROR(sql::Migrate(*database, sql::EmbeddedMigrations(), report));
   if (pending.empty()) return pending;
   // Without the anchor, whose folder only a server knows: it compares when it starts.
-  ASSIGN_OR_RETURN(const std::vector<std::string> findings, sql::VerifyEveryHistory(*database, {}, report));
-  if (!findings.empty()) return sql::UnsoundAfterUpgrade(findings);
-  return pending;
+  Inspection inspection;
+  RETURN_IF_ERROR(Inspect(*database, IntegerText, inspection));
+  for (const InspectedDataset& dataset : inspection.datasets) {
+    Notify(report, "history_verified",
+           absl::StrCat("dataset \"", dataset.name, "\": ", dataset.verification.entries_checked,
+                        " entries, ", dataset.verification.findings.size(), " findings"));
+  }
+  if (inspection.ok()) return pending;
+  return absl::DataLossError(
+      "the ledger's schema was upgraded, and its histories contradict its tables: the datasets that "
+      "`curatord check-ledger` names are read-only");
 }
 
-absl::StatusOr<Inspection> InspectLedger(std::string_view url, std::string_view anchor_dir) {
+absl::StatusOr<Inspection> InspectLedger(std::string_view url, std::string_view anchor_dir,
+                                         const AmountText& amount_text) {
   ASSIGN_OR_RETURN(const std::string anchor, AnchorDirOf(url, anchor_dir));
   ASSIGN_OR_RETURN(const std::unique_ptr<sql::Database> database, OpenLedgerDatabase(url));
   ASSIGN_OR_RETURN(const std::vector<sql::Migration> pending,
@@ -104,9 +125,7 @@ absl::StatusOr<Inspection> InspectLedger(std::string_view url, std::string_view 
     RETURN_IF_ERROR(anchored.status());
     inspection.anchored = *std::move(anchored);
   }
-  const sql::Outcome inspected =
-      database->Read([&](sql::Transaction& transaction) { return Inspect(transaction, inspection); });
-  RETURN_IF_ERROR(inspected.status);
+  RETURN_IF_ERROR(Inspect(*database, amount_text, inspection));
   return inspection;
 }
 

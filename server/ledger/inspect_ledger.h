@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "ledger/anchor/anchor_state.h"
+#include "ledger/history/recount.h"
 #include "ledger/ledger.h"
 #include "ledger/report.h"
 
@@ -47,6 +48,7 @@ struct Inspection {
 // Recounts every history and compares it with the tables and the anchor. Errors: those of OpenLedger(), and
 // FAILED_PRECONDITION for a schema that is not up to date. Contradictions are findings, not errors; so is a
 // damaged anchor.
-absl::StatusOr<Inspection> InspectLedger(std::string_view url, std::string_view anchor_dir);
+absl::StatusOr<Inspection> InspectLedger(std::string_view url, std::string_view anchor_dir,
+                                         const AmountText& amount_text = IntegerText);
 
 }  // namespace curator::ledger

@@ -14,9 +14,11 @@
 //   ABORTED              a stale attempt token or price, or a transaction that lost a race: ask again
 //   UNAVAILABLE          the store or the anchor cannot be reached or written, or the outcome is unknown: ask
 //                        again with the same request id
-//   DATA_LOSS            the history contradicts its anchor or its own hashes: the ledger is read-only
+//   DATA_LOSS            the dataset's history contradicts its anchor, its own hashes or the tables: the
+//                        dataset is read-only (IsDatasetReadOnly() of base/errors.h), and others are not
 //   INTERNAL             a defect of this program or of the stored tables
-// Read-only methods work on a read-only ledger, with the exception stated at GetCharge().
+// Read-only methods work on a read-only dataset, with the exceptions stated at GetCharge() and GetRelease().
+// There, owner, grantees and shares are those that the verified history names, whatever the tables say.
 #pragma once
 
 #include <cstdint>
@@ -37,8 +39,12 @@ class Ledger {
   // The ledger's permanent id, a UUID.
   virtual std::string LedgerId() = 0;
 
-  // OK when the ledger accepts charges now. Cheap enough for a health check.
+  // OK when the ledger accepts charges now, on every dataset that is not damaged. Cheap enough for a health
+  // check.
   virtual absl::Status Health() = 0;
+  // OK when no damage is known of the dataset and its lineage; else DATA_LOSS with the reason for which it is
+  // read-only.
+  virtual absl::Status DatasetHealth(std::string_view dataset_id) = 0;
 
   // ---- Datasets
 
@@ -111,7 +117,8 @@ class Ledger {
   //                        sealed key of the first attempt. FORFEITED: FAILED_PRECONDITION, its cost stands.
   //   another fingerprint  ALREADY_EXISTS
   // A charge on a partitioned dataset names a version of it and posts to the account of at least one part.
-  // On return the charge is durable and the anchor covers its entry.
+  // On return the charge is durable and the anchor covers its entry. On a read-only dataset only a stored
+  // release is found.
   virtual absl::StatusOr<Attempt> Begin(const ChargeRequest& request) = 0;
 
   // Takes over a started draw: a new token, and the sealed key of the first attempt. Or finds its release.
@@ -199,7 +206,7 @@ class Ledger {
 
   // The state of a charge, authoritative after any error. STARTED is reported only after the anchor covers
   // the entry, because the caller may then read records: until then UNAVAILABLE (ask again), or DATA_LOSS on
-  // a read-only ledger.
+  // a read-only dataset. DATA_LOSS, too, when the charge's row contradicts the verified history.
   virtual absl::StatusOr<Charge> GetCharge(std::string_view charge_id) = 0;
   // GetCharge() by its key.
   virtual absl::StatusOr<Charge> FindCharge(const Principal& principal, std::string_view request_id) = 0;
@@ -221,7 +228,8 @@ class Ledger {
   // The entry that recorded the charge: CHARGED or RESERVED. DATA_LOSS when there is none.
   virtual absl::StatusOr<Entry> ChargeEntry(std::string_view charge_id) = 0;
 
-  // DATA_LOSS when the stored payload does not match its hash.
+  // DATA_LOSS when the stored payload does not match its hash, or when the release contradicts the verified
+  // history.
   virtual absl::StatusOr<Release> GetRelease(std::string_view release_id) = 0;
   // Lets `grantee` read the release, and find it by `measures`, which must be those that were stored with
   // it.
@@ -252,8 +260,8 @@ class Ledger {
   // spent counters are raised to the larger of the anchor's values and the present values, plus the costs of
   // the lost charges of `receipts` that the anchor does not cover; reservations that are still held count as
   // spent, and started charges and queued draws are forfeited (sql/repair.cc has the proof). Each chain that
-  // is behind its anchor continues with an entry REPAIRED whose number skips the lost ones. The ledger
-  // accepts charges again once no lineage contradicts the anchor. Where nothing is behind, nothing is
+  // is behind its anchor continues with an entry REPAIRED whose number skips the lost ones. The lineage
+  // accepts charges again once it does not contradict the anchor. Where nothing is behind, nothing is
   // written. DATA_LOSS when the history contradicts itself, which raising counters cannot repair.
   virtual absl::StatusOr<RepairReport> RaiseToAnchor(const RepairOrder& order) = 0;
 };

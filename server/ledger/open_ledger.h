@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "ledger/history/recount.h"
 #include "ledger/ledger.h"
 #include "ledger/report.h"
 #include "ledger/sql/database.h"
@@ -22,15 +23,16 @@ struct LedgerOptions {
   std::string anchor_dir;
   // Returns `bytes` unpredictable bytes, for ids and attempt tokens. Thread-safe.
   std::function<std::string(size_t bytes)> entropy;
-  // For the log. May be empty. Events: the steps of a migration, what verifying found after it, a clock that
-  // jumped, a reservation that cannot be expired.
-  Report report;
+  // The text of an amount in findings, which only callers know how to write. Thread-safe.
+  AmountText amount_text = IntegerText;
+  // For the log. May be empty. Events: the steps of a migration, what verifying found in a dataset, a clock
+  // that jumped, a reservation that cannot be expired. Details name datasets and accounts of all owners.
+  Report report = {};
 };
 
-// Migrates the schema, compares every history with the anchor, and opens the ledger. After a migration every
-// history is recounted, too, before the first charge. A ledger that contradicts its anchor, or after a
-// migration its tables, opens read-only: every charge is refused with DATA_LOSS, and stored releases remain
-// readable. Errors:
+// Migrates the schema, verifies every history, and opens the ledger. A lineage that contradicts itself or the
+// anchor is read-only: every charge on it is refused with DATA_LOSS, and stored releases remain readable.
+// Errors:
 //   INVALID_ARGUMENT     unknown scheme, malformed URL, or no anchor folder
 //   FAILED_PRECONDITION  a path that cannot be written or lies on a network file system; a PostgreSQL server
 //                        that may lose what it has acknowledged; the schema of another program

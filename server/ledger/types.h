@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -347,7 +348,7 @@ struct RepairReport {
   int64_t reservations_spent = 0;
   int64_t charges_forfeited = 0;
   int64_t receipts_counted = 0;
-  absl::Status still_read_only;  // why the ledger still refuses charges; OK when it accepts them
+  absl::Status still_read_only;  // why the dataset still refuses charges; OK when it accepts them
 };
 
 // ---- Names

@@ -55,7 +55,7 @@ google::rpc::QuotaFailure QuotaFailureOf(const std::vector<FullAccount>& account
 std::string ReasonOf(const absl::Status& status, const std::vector<FullAccount>& full) {
   if (!full.empty()) return "BUDGET_FULL";
   if (IsOverloaded(status)) return "OVERLOADED";
-  if (absl::IsDataLoss(status)) return "LEDGER_CONTRADICTS_ITSELF";
+  if (IsDatasetReadOnly(status)) return "LEDGER_CONTRADICTS_ITSELF";
   return absl::StatusCodeToString(status.code());
 }
 
@@ -123,8 +123,7 @@ void HandledCall::Begin(Calls& calls, const grpc::CallbackServerContext& context
 grpc::Status ToGrpcStatus(const absl::Status& status) {
   if (status.ok()) return grpc::Status::OK;
   const std::vector<FullAccount> full = FullAccountsOf(status);
-  const auto code = absl::IsDataLoss(status) ? grpc::StatusCode::FAILED_PRECONDITION
-                                             : static_cast<grpc::StatusCode>(status.code());
+  const auto code = static_cast<grpc::StatusCode>(status.code());
   const std::string message = full.empty() ? std::string(status.message()) : BudgetFullMessage(full);
 
   google::rpc::Status details;

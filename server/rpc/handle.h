@@ -65,12 +65,11 @@ class Call {
 //   a bad field           INVALID_ARGUMENT     BadRequest
 //   a full budget         RESOURCE_EXHAUSTED   QuotaFailure: one violation per full counter of each account
 //   UNAVAILABLE, ABORTED  as they are          RetryInfo; when overloaded, with a longer delay
-//   DATA_LOSS             FAILED_PRECONDITION  none: an operator must repair the ledger or the record files
 //   all others            as they are          none
 //
 // Every error carries ErrorInfo {domain "curator"}, whose reason is BUDGET_FULL for a full budget, OVERLOADED
-// for Overloaded(), LEDGER_CONTRADICTS_ITSELF for DATA_LOSS (also that of a record file), and else the name
-// of the code.
+// for Overloaded(), LEDGER_CONTRADICTS_ITSELF for a dataset that is read-only because of damage to its
+// history, and else the name of the code: DATA_LOSS for any other damage, as of a record file.
 grpc::Status ToGrpcStatus(const absl::Status& status);
 
 // UNAVAILABLE: an allocation failed, the end of a handler that runs out of memory. What had been charged stays

@@ -62,10 +62,16 @@ TEST(GrpcStatus, OnlyWhatMayBeTriedAgainCarriesRetryInfo) {
   EXPECT_FALSE(DetailOf<google::rpc::RetryInfo>(ToGrpcStatus(absl::InternalError("x"))).has_value());
 }
 
-TEST(GrpcStatus, AContradictoryLedgerIsNoFaultOfTheRequestAndSaysWhy) {
-  const grpc::Status status = ToGrpcStatus(absl::DataLossError("the database is behind its anchor"));
-  EXPECT_EQ(status.error_code(), grpc::StatusCode::FAILED_PRECONDITION);
+TEST(GrpcStatus, AContradictoryHistoryIsNoFaultOfTheRequestAndSaysWhy) {
+  const grpc::Status status = ToGrpcStatus(DatasetReadOnly("dataset \"census\" is read-only"));
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::DATA_LOSS);
   EXPECT_EQ(DetailOf<google::rpc::ErrorInfo>(status)->reason(), "LEDGER_CONTRADICTS_ITSELF");
+}
+
+TEST(GrpcStatus, ADamagedRecordFileIsNotBlamedOnTheLedger) {
+  const grpc::Status status = ToGrpcStatus(absl::DataLossError("the sealed table is damaged"));
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::DATA_LOSS);
+  EXPECT_EQ(DetailOf<google::rpc::ErrorInfo>(status)->reason(), "DATA_LOSS");
 }
 
 TEST(GrpcStatus, OkIsOk) {

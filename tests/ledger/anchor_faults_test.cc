@@ -92,7 +92,7 @@ TEST_P(AnchorFaults, WhatADeadServerSpentIsVouchedForByTheOneThatResumesItsCharg
     EXPECT_EQ(StateView(anchored).SpentOf({account, "rho"}), 3);
   }
   auto restored = Must(TryOpenCopy(backup));
-  EXPECT_STATUS_IS(absl::StatusCode::kDataLoss, restored->Health());
+  EXPECT_STATUS_IS(absl::StatusCode::kDataLoss, restored->DatasetHealth(census.id));
   Must(restored->RaiseToAnchor({.dataset_id = census.id,
                                 .reason = "the disk failed",
                                 .actor = TestPrincipal("olga"),

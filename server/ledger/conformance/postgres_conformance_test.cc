@@ -49,6 +49,20 @@ TEST_P(PostgresConformance, ADatabaseThatWasSortedByAnotherVersionOfItsCollation
   EXPECT_TRUE(TryOpen().ok());
 }
 
+// As an index leaves them that was sorted by another version of a collation: it does not find the first.
+TEST_P(PostgresConformance, TwoChargesUnderOneRequestIdAreFound) {
+  auto ledger = Open();
+  const Dataset dataset = MakeDataset(*ledger, "census", 10);
+  const int64_t account = FirstAccount(*ledger, dataset);
+  Must(ledger->Begin(RequestOf(dataset, "one", account, 1)));
+  Must(ledger->Begin(RequestOf(dataset, "two", account, 1)));
+  Tamper(
+      "ALTER TABLE charges DROP CONSTRAINT charges_principal_request_id_key; "
+      "UPDATE charges SET request_id = 'one' WHERE request_id = 'two'");
+  EXPECT_THAT(Must(ledger->Verify(dataset.id)).findings,
+              ::testing::Contains(HasSubstr("two charges under request id one of ana")));
+}
+
 TEST_P(PostgresConformance, TheEndOfAChargeWritesNoIndex) {
   constexpr int kCharges = 200;
   {

@@ -43,7 +43,7 @@ class TamperConformance : public LedgerConformance {
   // The charge that follows is refused, and what was released can still be read.
   void ExpectReadOnly(Ledger& ledger) {
     EXPECT_STATUS_IS(absl::StatusCode::kDataLoss, ledger.Begin(Request("next", 1)).status());
-    EXPECT_STATUS_IS(absl::StatusCode::kDataLoss, ledger.Health());
+    EXPECT_STATUS_IS(absl::StatusCode::kDataLoss, ledger.DatasetHealth(dataset_.id));
     EXPECT_EQ(Must(ledger.GetRelease(release_id_)).payload, "answer");
   }
 
@@ -118,7 +118,6 @@ TEST_P(TamperConformance, AReplacedHeadIsFoundAndTheLedgerTurnsReadOnly) {
               Contains(HasSubstr("the stored head is not the last entry")));
   auto ledger = Open();
   ExpectReadOnly(*ledger);
-  EXPECT_THAT(std::string(ledger->Health().message()), HasSubstr("is not its last entry"));
 }
 
 TEST_P(TamperConformance, AHeadReplacedUnderARunningServerIsNoticedByTheNextCharge) {
@@ -126,7 +125,6 @@ TEST_P(TamperConformance, AHeadReplacedUnderARunningServerIsNoticedByTheNextChar
   Must(ledger->Begin(Request("before", 1)));
   Tamper("UPDATE chain_heads SET hash = (SELECT prev_hash FROM entries WHERE seq = 6)");
   ExpectReadOnly(*ledger);
-  EXPECT_THAT(std::string(ledger->Health().message()), HasSubstr("entry 6 of dataset census has the hash"));
 }
 
 TEST_P(TamperConformance, AnEntryTakenFromTheMiddleIsFound) {
@@ -191,9 +189,7 @@ TEST_P(TamperConformance, AChargeSetBackToReservedIsNeverDrawnAgain) {
   EXPECT_THAT(FindingsAfter("UPDATE charges SET state = 'RESERVED' WHERE request_id = 'started'"),
               Contains(HasSubstr("its state")));
   auto ledger = Open();
-  const absl::Status refused = ledger->Begin(Request("started", 3)).status();
-  EXPECT_STATUS_IS(absl::StatusCode::kInternal, refused);
-  EXPECT_THAT(std::string(refused.message()), HasSubstr("is RESERVED"));
+  EXPECT_STATUS_IS(absl::StatusCode::kDataLoss, ledger->Begin(Request("started", 3)).status());
   EXPECT_EQ(BalanceOf(*ledger, dataset_).spent, 7);
 }
 
@@ -207,8 +203,6 @@ TEST_P(TamperConformance, ATruncatedHistoryTurnsTheLedgerReadOnly) {
   TakeLastChargeOutOfHistory();
   auto ledger = Open();
   ExpectReadOnly(*ledger);
-  const absl::Status health = ledger->Health();
-  EXPECT_THAT(std::string(health.message()), HasSubstr("ends with entry 4, and the anchor knows entry 5"));
   EXPECT_THAT(Must(ledger->Verify(dataset_.id)).findings,
               Contains(HasSubstr("ends with entry 4, and the anchor knows entry 5")));
 }
@@ -231,10 +225,24 @@ TEST_P(TamperConformance, ARestoredBackupTurnsTheLedgerReadOnly) {
   EXPECT_STATUS_IS(absl::StatusCode::kDataLoss, restored->Grant(dataset_.id, "ana", TestPrincipal("olga")));
 }
 
-TEST_P(TamperConformance, ABackupFromBeforeTheDatasetTurnsTheLedgerReadOnly) {
+// What the backup has is whole. A new dataset or account could take the place of what is lost.
+TEST_P(TamperConformance, ABackupFromBeforeADatasetCreatesNothing) {
   const std::string backup = CopyDatabase();
   MakeDataset(*Open(), "younger", 5);
-  ExpectReadOnly(*Must(TryOpenCopy(backup)));
+  auto restored = Must(TryOpenCopy(backup));
+  EXPECT_STATUS_IS(absl::StatusCode::kDataLoss, restored->CreateDataset(SpecOf("younger", 5)).status());
+  EXPECT_STATUS_IS(absl::StatusCode::kDataLoss,
+                   restored
+                       ->CreateAccount({.request_id = "a",
+                                        .dataset_id = dataset_.id,
+                                        .account = {.scope_type = ScopeType::kAnalyst,
+                                                    .scope_key = "ana",
+                                                    .rule = "rule",
+                                                    .rule_name = "ZCDP",
+                                                    .limits = {{"rho", 5}}},
+                                        .actor = TestPrincipal("olga")})
+                       .status());
+  EXPECT_TRUE(Must(restored->Begin(Request("next", 1))).newly_charged);
 }
 
 TEST_P(TamperConformance, ADivergedCopyTurnsTheLedgerReadOnly) {

@@ -31,15 +31,13 @@ std::vector<std::string> BrokenLinks(const ChainHead& head, const Entry& entry) 
   // A repair skips the numbers of lost entries, which its payload states.
   const bool is_next = entry.kind == kRepaired ? entry.seq > head.seq : entry.seq == head.seq + 1;
   if (!is_next) {
-    findings.push_back(absl::StrCat("dataset ", entry.dataset_id, ": entry ", head.seq + 1,
-                                    " is missing; the next one found is ", entry.seq));
+    findings.push_back(
+        absl::StrCat("entry ", head.seq + 1, " is missing; the next one found is ", entry.seq));
   } else if (entry.prev_hash != head.hash) {
-    findings.push_back(absl::StrCat("dataset ", entry.dataset_id, ": entry ", entry.seq,
-                                    " does not continue the entry before it"));
+    findings.push_back(absl::StrCat("entry ", entry.seq, " does not continue the entry before it"));
   }
   if (entry.hash != EntryHash(entry)) {
-    findings.push_back(absl::StrCat("dataset ", entry.dataset_id, ": entry ", entry.seq,
-                                    " was edited: its content does not have its hash"));
+    findings.push_back(absl::StrCat("entry ", entry.seq, " was edited: its content does not have its hash"));
   }
   return findings;
 }

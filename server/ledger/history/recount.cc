@@ -3,32 +3,56 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
-#include "base/canonical_bytes.h"
 
 namespace curator::ledger {
 
-std::string RequestKey(std::string_view principal, std::string_view request_id) {
-  constexpr size_t kBytes = 16;
-  CanonicalWriter key("curator.ledger.request_key", 1);
-  key.Text(principal);
-  key.Text(request_id);
-  return Sha256(std::move(key).Take()).substr(0, kBytes);
+std::string IntegerText(std::string_view, int64_t amount) {
+  return absl::StrCat(amount);
+}
+
+std::string Recount::NameOfDataset(const std::string& dataset_id) const {
+  const auto found = datasets_.find(dataset_id);
+  // Before its first entry a dataset has no name.
+  const bool has_name = found != datasets_.end() && !found->second.created.name.empty();
+  return has_name ? absl::StrCat("dataset \"", found->second.created.name, "\"") : "a dataset";
+}
+
+std::string Recount::NameOfAccount(int64_t account_id) const {
+  const auto found = accounts_.find(account_id);
+  if (found == accounts_.end()) return absl::StrCat("the unknown account ", account_id);
+  const auto dataset = datasets_.find(found->second.dataset_id);
+  const AccountSpec& spec = found->second.spec;
+  return absl::StrCat("account ", AccountName(dataset->second.created.name, spec.scope_type, spec.scope_key));
+}
+
+void Recount::AddFinding(const std::string& charge_id, std::string finding) {
+  findings_.Add(std::move(finding));
+  if (!charge_id.empty() && damaged_charges_.size() <= RecountFindings::kMostKept)
+    damaged_charges_.insert(charge_id);
 }
 
 void Recount::Report(const Entry& entry, std::string_view finding) {
-  findings_.push_back(absl::StrCat("dataset ", entry.dataset_id, ": entry ", entry.seq, " (", entry.kind,
-                                   ") ", std::string(finding)));
+  AddFinding(entry.charge_id, absl::StrCat(NameOfDataset(entry.dataset_id), ": entry ", entry.seq, " (",
+                                           entry.kind, ") ", std::string(finding)));
 }
 
-void Recount::Add(const Entry& entry) {
+std::optional<RecountedCharge> Recount::Add(const Entry& entry) {
   ++entries_;
-  ChainHead& head = heads_[entry.dataset_id];
-  for (std::string& finding : BrokenLinks(head, entry)) findings_.push_back(std::move(finding));
-  head = {entry.seq, entry.hash};
+  RecountedDataset& dataset = datasets_[entry.dataset_id];
+  const std::vector<std::string> broken = BrokenLinks(dataset.head, entry);
+  for (const std::string& finding : broken) {
+    AddFinding(entry.charge_id, absl::StrCat(NameOfDataset(entry.dataset_id), ": ", finding));
+  }
+  dataset.is_whole = dataset.is_whole && broken.empty();
+  dataset.head = {entry.seq, entry.hash};
 
   const Handler handler = HandlerOf(entry.kind);
-  if (handler == nullptr) return Report(entry, "is of an unknown kind");
-  (this->*handler)(entry);
+  if (handler == nullptr) {
+    Report(entry, "is of an unknown kind");
+  } else {
+    (this->*handler)(entry);
+  }
+  return std::exchange(ended_, std::nullopt);
 }
 
 Recount::Handler Recount::HandlerOf(std::string_view kind) {
@@ -47,19 +71,45 @@ Recount::Handler Recount::HandlerOf(std::string_view kind) {
       {kForfeited, &Recount::ChangeCharge},
       {kLimitChanged, &Recount::ChangeLimit},
       {kRepaired, &Recount::AddRepair},
-      {kSealed, &Recount::CheckSealed},
+      {kSealed, &Recount::Seal},
       {kLimitProposed, &Recount::CheckProposed},
       {kEqualContent, &Recount::CheckNote},
-      {kArchived, &Recount::CheckNote},
-      {kGranted, &Recount::CheckNote},
-      {kReleaseShared, &Recount::CheckNote},
+      {kArchived, &Recount::Archive},
+      {kGranted, &Recount::Grant},
+      {kReleaseShared, &Recount::ShareRelease},
       {kOwnerAction, &Recount::CheckNote}};
   const auto found = kHandlers.find(kind);
   return found == kHandlers.end() ? nullptr : found->second;
 }
 
-void Recount::CheckSealed(const Entry& entry) {
-  if (!ParseDatasetSealed(entry.payload).ok()) Report(entry, "is malformed");
+void Recount::Seal(const Entry& entry) {
+  const absl::StatusOr<DatasetSealed> sealed = ParseDatasetSealed(entry.payload);
+  if (!sealed.ok()) return Report(entry, "is malformed");
+  RecountedDataset& dataset = datasets_[entry.dataset_id];
+  if (dataset.state != DatasetState::kCreated) Report(entry, "seals what was sealed or archived before");
+  dataset.state = DatasetState::kSealed;
+  dataset.version = sealed->version;
+  dataset.content_commitment = sealed->content_commitment;
+}
+
+void Recount::Archive(const Entry& entry) {
+  CheckNote(entry);
+  datasets_[entry.dataset_id].state = DatasetState::kArchived;
+}
+
+void Recount::Grant(const Entry& entry) {
+  const absl::StatusOr<std::string> grantee = ParseNote(entry.payload);
+  if (!grantee.ok()) return Report(entry, "is malformed");
+  RecountedDataset& dataset = datasets_[entry.dataset_id];
+  if (dataset.is_whole) dataset.grantees.insert(*grantee);
+}
+
+void Recount::ShareRelease(const Entry& entry) {
+  const absl::StatusOr<std::string> note = ParseNote(entry.payload);
+  const size_t blank = note.ok() ? note->find(' ') : std::string::npos;
+  if (blank == std::string::npos) return Report(entry, "is malformed");
+  RecountedDataset& dataset = datasets_[entry.dataset_id];
+  if (dataset.is_whole) dataset.shares[note->substr(0, blank)].insert(note->substr(blank + 1));
 }
 
 void Recount::CheckProposed(const Entry& entry) {
@@ -76,15 +126,20 @@ void Recount::Finish() {
 
 void Recount::CheckWithinLimit(const CounterKey& key, const RecountedCounter& counter) {
   if (counter.spent >= 0 && counter.held >= 0 && counter.spent <= counter.limit - counter.held) return;
-  findings_.push_back(absl::StrCat("account ", key.first, ", counter ", key.second, ": spent ", counter.spent,
-                                   " and held ", counter.held, " do not fit its limit ", counter.limit));
+  AddFinding(absl::StrCat(NameOfAccount(key.first), ", counter ", key.second, ": spent ",
+                          TextOf(key.second, counter.spent), " and held ", TextOf(key.second, counter.held),
+                          " do not fit its limit ", TextOf(key.second, counter.limit)));
 }
 
 void Recount::CreateDataset(const Entry& entry) {
-  const absl::StatusOr<DatasetCreated> created = ParseDatasetCreated(entry.payload);
+  absl::StatusOr<DatasetCreated> created = ParseDatasetCreated(entry.payload);
   if (!created.ok()) return Report(entry, "is malformed");
   if (entry.seq != 1) Report(entry, "is not the first of its dataset");
-  for (const OpenedAccount& account : created->accounts) OpenAccount(entry, account);
+  const std::vector<OpenedAccount> accounts = std::exchange(created->accounts, {});
+  RecountedDataset& dataset = datasets_[entry.dataset_id];
+  dataset.created = *std::move(created);
+  if (!dataset.is_whole) dataset.created.owner.clear();
+  for (const OpenedAccount& account : accounts) OpenAccount(entry, account);
 }
 
 void Recount::OpenLaterAccount(const Entry& entry) {
@@ -94,7 +149,7 @@ void Recount::OpenLaterAccount(const Entry& entry) {
 }
 
 void Recount::OpenAccount(const Entry& entry, const OpenedAccount& account) {
-  if (!accounts_.try_emplace(account.id, account.spec).second) {
+  if (!accounts_.try_emplace(account.id, entry.dataset_id, account.spec).second) {
     return Report(entry, absl::StrCat("opens account ", account.id, " again"));
   }
   for (const CounterLimit& limit : account.spec.limits) {
@@ -105,7 +160,7 @@ void Recount::OpenAccount(const Entry& entry, const OpenedAccount& account) {
 void Recount::AddPart(const Entry& entry) {
   const absl::StatusOr<PartAdded> added = ParsePartAdded(entry.payload);
   if (!added.ok()) return Report(entry, "is malformed");
-  std::vector<RecountedPart>& parts = parts_[entry.dataset_id];
+  std::vector<RecountedPart>& parts = datasets_[entry.dataset_id].parts;
   if (added->number != static_cast<int64_t>(parts.size()) + 1) Report(entry, "is not the next part");
   for (const RecountedPart& other : parts) {
     if (other.part.name == added->account.spec.scope_key) Report(entry, "names a part that exists already");
@@ -126,7 +181,7 @@ void Recount::AddPart(const Entry& entry) {
 void Recount::SealPart(const Entry& entry) {
   const absl::StatusOr<PartSealed> sealed = ParsePartSealed(entry.payload);
   if (!sealed.ok()) return Report(entry, "is malformed");
-  std::vector<RecountedPart>& parts = parts_[entry.dataset_id];
+  std::vector<RecountedPart>& parts = datasets_[entry.dataset_id].parts;
   int64_t version = 0;
   for (const RecountedPart& part : parts) version = std::max(version, part.part.sealed_version);
   if (sealed->version != version + 1) Report(entry, "does not make the next version");
@@ -137,33 +192,31 @@ void Recount::SealPart(const Entry& entry) {
   if (found->part.sealed_version != 0) return Report(entry, "seals a part again");
   found->part.sealed_version = sealed->version;
   found->content_commitment = sealed->content_commitment;
+  DatasetState& state = datasets_[entry.dataset_id].state;
+  if (state == DatasetState::kArchived) Report(entry, "seals a part of an archived dataset");
+  state = DatasetState::kSealed;
 }
 
 void Recount::AddCharge(const Entry& entry) {
   const absl::StatusOr<ChargeMade> made = ParseChargeMade(entry.payload);
   if (!made.ok()) return Report(entry, "is malformed");
   const bool reserved = entry.kind == kReserved;
-  const auto [charge, is_new] = charges_.try_emplace(entry.charge_id);
+  const auto [charge, is_new] = open_charges_.try_emplace(entry.charge_id);
   if (!is_new) return Report(entry, "makes a charge that was made before");
+  ++datasets_[entry.dataset_id].charges;
   charge->second = {.dataset_id = entry.dataset_id,
                     .state = reserved ? ChargeState::kReserved : ChargeState::kStarted,
-                    .request_key = RequestKey(made->principal, made->request_id),
-                    .fingerprint = made->fingerprint,
                     .draw_identity = made->draw_identity,
                     .postings = made->postings};
-  if (!request_keys_.insert(charge->second.request_key).second) {
-    Report(entry, absl::StrCat("makes a second charge under request id ", made->request_id, " of ",
-                               made->principal));
-  }
   Post(entry, made->postings, reserved ? 0 : 1, reserved ? 1 : 0);
 }
 
 void Recount::ChangeCharge(const Entry& entry) {
   const absl::StatusOr<ChargeChanged> changed = ParseChargeChanged(entry.payload);
   if (!changed.ok()) return Report(entry, "is malformed");
-  const auto found = charges_.find(entry.charge_id);
-  if (found == charges_.end() || found->second.dataset_id != entry.dataset_id) {
-    return Report(entry, "changes a charge that was never made");
+  const auto found = open_charges_.find(entry.charge_id);
+  if (found == open_charges_.end() || found->second.dataset_id != entry.dataset_id) {
+    return Report(entry, "changes a charge that was never made, or that has ended");
   }
   RecountedCharge& charge = found->second;
   const bool reserved = charge.state == ChargeState::kReserved;
@@ -175,19 +228,27 @@ void Recount::ChangeCharge(const Entry& entry) {
     return;
   } else if ((entry.kind == kCommitted || entry.kind == kExpired) && reserved_outside) {
     Post(entry, charge.postings, 1, -1);
-    charge.state = ChargeState::kCommitted;
+    EndCharge(entry, ChargeState::kCommitted);
   } else if (entry.kind == kCommitted && started) {
-    charge.state = ChargeState::kCommitted;
     charge.release_id = changed->release_id;
     charge.payload_hash = changed->payload_hash;
+    if (!charge.release_id.empty()) ++datasets_[entry.dataset_id].releases;
+    EndCharge(entry, ChargeState::kCommitted);
   } else if (entry.kind == kCancelled && reserved) {
     Post(entry, charge.postings, 0, -1);
-    charge.state = ChargeState::kCancelled;
+    EndCharge(entry, ChargeState::kCancelled);
   } else if (entry.kind == kForfeited && started) {
-    charge.state = ChargeState::kForfeited;
+    EndCharge(entry, ChargeState::kForfeited);
   } else {
     Report(entry, absl::StrCat("cannot follow the state ", std::string(StateName(charge.state))));
   }
+}
+
+void Recount::EndCharge(const Entry& entry, ChargeState state) {
+  const auto found = open_charges_.find(entry.charge_id);
+  ended_ = std::move(found->second);
+  ended_->state = state;
+  open_charges_.erase(found);
 }
 
 void Recount::StartReserved(const Entry& entry, RecountedCharge& charge,

@@ -1,15 +1,21 @@
-// Recomputes accounts, balances and the states of all charges of one lineage from its entries alone, and
-// reports contradictions: broken links, edited content, impossible state changes, overdrawn accounts.
+// Recomputes accounts, balances, owners, grants and the states of all charges of one lineage from its entries
+// alone, and reports contradictions: broken links, edited content, impossible state changes, overdrawn
+// accounts.
+//
+// Holds what is still open: a charge is dropped once it has ended, so the memory does not grow with the
+// history.
 //
 // Not thread-safe.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -37,38 +43,89 @@ struct RecountedPart {
 struct RecountedCharge {
   std::string dataset_id;
   ChargeState state = ChargeState::kStarted;
-  std::string request_key;  // RequestKey()
-  std::string fingerprint;
   std::string draw_identity;
   std::vector<Posting> postings;
   std::string release_id;
   std::string payload_hash;
 };
 
-// 16 bytes for the key under which a charge is found again: a history may hold one charge per key.
-std::string RequestKey(std::string_view principal, std::string_view request_id);
+struct RecountedAccount {
+  std::string dataset_id;  // the dataset that opened it
+  AccountSpec spec;
+};
+
+// A dataset according to its entries.
+struct RecountedDataset {
+  ChainHead head;
+  DatasetCreated created;  // without its accounts
+  DatasetState state = DatasetState::kCreated;
+  // Of the sealed version of a dataset without parts.
+  int64_t version = 0;
+  std::string content_commitment;
+  std::vector<RecountedPart> parts;  // in the order of their numbers
+  std::set<std::string> grantees;
+  std::map<std::string, std::set<std::string>> shares;  // grantees by release id
+  int64_t charges = 0;
+  int64_t releases = 0;
+  // No link is broken so far. What a dataset says about its owner, its grantees and its shares counts only
+  // as far as its chain is whole.
+  bool is_whole = true;
+};
+
+// RecountFindings, of which only the first are kept.
+class RecountFindings {
+ public:
+  static constexpr size_t kMostKept = 1000;
+
+  void Add(std::string finding) {
+    if (++count_ <= static_cast<int64_t>(kMostKept)) kept_.push_back(std::move(finding));
+  }
+  int64_t count() const { return count_; }
+  const std::vector<std::string>& kept() const { return kept_; }
+
+ private:
+  int64_t count_ = 0;
+  std::vector<std::string> kept_;
+};
+
+// The text of an amount of a counter. The ledger knows no units: a caller that does supplies another one.
+using AmountText = std::function<std::string(std::string_view counter, int64_t amount)>;
+std::string IntegerText(std::string_view counter, int64_t amount);
 
 class Recount {
  public:
   // If the lineage is a single dataset, its entries determine the order of all charges, so the limit is
   // checked after each of them; else once, in Finish().
-  explicit Recount(size_t datasets_in_lineage) : datasets_in_lineage_(datasets_in_lineage) {}
+  explicit Recount(size_t datasets_in_lineage, AmountText amount_text = IntegerText)
+      : datasets_in_lineage_(datasets_in_lineage), amount_text_(std::move(amount_text)) {}
 
   // Entries of one dataset must come in the order of their seq, and the dataset that opened the accounts
-  // first.
-  void Add(const Entry& entry);
+  // first. Returns the charge that the entry ended, which is then dropped.
+  std::optional<RecountedCharge> Add(const Entry& entry);
   // Runs the checks that need all entries.
   void Finish();
+  void set_datasets_in_lineage(size_t datasets) { datasets_in_lineage_ = datasets; }
 
-  const std::map<std::string, ChainHead>& heads() const { return heads_; }
+  // By dataset id.
+  const std::map<std::string, RecountedDataset>& datasets() const { return datasets_; }
   const std::map<CounterKey, RecountedCounter>& counters() const { return counters_; }
   // By account id.
-  const std::map<int64_t, AccountSpec>& accounts() const { return accounts_; }
-  const std::unordered_map<std::string, RecountedCharge>& charges() const { return charges_; }
-  // By dataset id, in the order of their numbers.
-  const std::map<std::string, std::vector<RecountedPart>>& parts() const { return parts_; }
+  const std::map<int64_t, RecountedAccount>& accounts() const { return accounts_; }
+  // The charges that have not ended, by id.
+  const std::unordered_map<std::string, RecountedCharge>& open_charges() const { return open_charges_; }
   int64_t entries() const { return entries_; }
-  const std::vector<std::string>& findings() const { return findings_; }
+
+  // RecountFindings name datasets and accounts by their names.
+  const RecountFindings& findings() const { return findings_; }
+  void AddFinding(std::string finding) { findings_.Add(std::move(finding)); }
+  // A finding that concerns this charge, too.
+  void AddFinding(const std::string& charge_id, std::string finding);
+  // The charges that findings concern. Past kMostKept it is incomplete, and nothing about any charge counts.
+  const std::set<std::string>& damaged_charges() const { return damaged_charges_; }
+
+  std::string NameOfDataset(const std::string& dataset_id) const;
+  std::string NameOfAccount(int64_t account_id) const;
+  std::string TextOf(std::string_view counter, int64_t amount) const { return amount_text_(counter, amount); }
 
  private:
   using Handler = void (Recount::*)(const Entry& entry);
@@ -80,7 +137,10 @@ class Recount {
   void CreateDataset(const Entry& entry);
   void OpenLaterAccount(const Entry& entry);
   void OpenAccount(const Entry& entry, const OpenedAccount& account);
-  void CheckSealed(const Entry& entry);
+  void Seal(const Entry& entry);
+  void Archive(const Entry& entry);
+  void Grant(const Entry& entry);
+  void ShareRelease(const Entry& entry);
   void CheckProposed(const Entry& entry);
   void CheckNote(const Entry& entry);
   void AddPart(const Entry& entry);
@@ -88,21 +148,23 @@ class Recount {
   void AddCharge(const Entry& entry);
   void ChangeCharge(const Entry& entry);
   void StartReserved(const Entry& entry, RecountedCharge& charge, const std::vector<Posting>& final_cost);
+  void EndCharge(const Entry& entry, ChargeState state);
   void ChangeLimit(const Entry& entry);
   void AddRepair(const Entry& entry);
   // Adds factor times cost to spent and held of each posting's counter. Factors are -1, 0 or 1.
   void Post(const Entry& entry, const std::vector<Posting>& postings, int spent_factor, int held_factor);
   void CheckWithinLimit(const CounterKey& key, const RecountedCounter& counter);
 
-  const size_t datasets_in_lineage_;
-  std::map<std::string, ChainHead> heads_;
-  std::map<int64_t, AccountSpec> accounts_;
+  size_t datasets_in_lineage_;
+  AmountText amount_text_;
+  std::map<std::string, RecountedDataset> datasets_;
+  std::map<int64_t, RecountedAccount> accounts_;
   std::map<CounterKey, RecountedCounter> counters_;
-  std::unordered_map<std::string, RecountedCharge> charges_;
-  std::unordered_set<std::string> request_keys_;
-  std::map<std::string, std::vector<RecountedPart>> parts_;
+  std::unordered_map<std::string, RecountedCharge> open_charges_;
+  std::optional<RecountedCharge> ended_;  // by the entry that is being added
   int64_t entries_ = 0;
-  std::vector<std::string> findings_;
+  RecountFindings findings_;
+  std::set<std::string> damaged_charges_;
 };
 
 }  // namespace curator::ledger

@@ -125,6 +125,7 @@ absl::Status CheckPostsToAllAccounts(Transaction& transaction, const std::string
 
 absl::StatusOr<Account> SqlLedger::CreateAccount(const NewAccount& account) {
   RETURN_IF_ERROR(CheckNewAccount(account));
+  RETURN_IF_ERROR(CheckNoDatasetIsLost());
   const RequestKey key{account.actor.name(), account.request_id, FingerprintOf(account)};
   std::vector<Account> opened;
   RETURN_IF_ERROR(Write([&](WriteSet& change) -> absl::Status {

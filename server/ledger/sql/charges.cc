@@ -44,7 +44,7 @@ absl::Status ListFor(Transaction& transaction, std::string_view reader, const st
 
 }  // namespace
 
-ChargeCombiner::BatchResult SqlLedger::ChargeBatch(std::vector<ProposedCharge>& proposed) {
+ChargeCombiner::BatchResult SqlLedger::ChargeTogether(std::vector<ProposedCharge>& proposed) {
   if (auto result = ChargeOptimistically(proposed); result.has_value()) return *std::move(result);
   return ChargeUnderLocks(proposed);
 }
@@ -63,10 +63,14 @@ std::optional<ChargeCombiner::BatchResult> SqlLedger::ChargeOptimistically(
   const LockSet locks = LocksFor(proposed);
   const std::optional<CachedHeads> cached = head_cache_.Find(locks.dataset_ids, locks.account_ids);
   if (!cached.has_value() || !CheckWritable().ok() || !anchor_->Refresh().ok()) return std::nullopt;
+  for (const auto& [id, dataset] : cached->datasets) {
+    const DamageSite site{.dataset_id = id, .dataset_name = dataset.name, .lineage_id = dataset.lineage_id};
+    if (!damage_.CheckLineage(site).ok()) return std::nullopt;
+  }
   ChargeCombiner::Results results;
   std::unique_ptr<WriteSet> change;
   const Outcome outcome = database_->Write([&](Transaction& transaction) -> absl::Status {
-    change = std::make_unique<WriteSet>(transaction, database_->dialect(), *anchor_, schema_);
+    change = std::make_unique<WriteSet>(transaction, database_->dialect(), *anchor_, schema_, &damage_);
     RETURN_IF_ERROR(change->StartFromCache(*cached));
     ASSIGN_OR_RETURN(results, DecideOptimistically(*change, proposed));
     return change->Flush();
@@ -119,9 +123,11 @@ absl::StatusOr<Attempt> SqlLedger::Decide(ProposedCharge proposed) {
 absl::StatusOr<Attempt> SqlLedger::Begin(const ChargeRequest& request) {
   RETURN_IF_ERROR(CheckChargeRequest(request));
   const ChargeIdentity identity{.id = NewChargeId(), .token = NewUuid(), .deadline_us = 0};
-  ASSIGN_OR_RETURN(Attempt decided,
-                   Decide({.request = &request, .identity = identity, .encoded = Encode(request, identity)}));
-  Attempt attempt = CompleteNewAttempt(std::move(decided), request, identity);
+  absl::StatusOr<Attempt> decided =
+      Decide({.request = &request, .identity = identity, .encoded = Encode(request, identity)});
+  if (IsDatasetReadOnly(decided.status())) return ReplayOnly(request, decided.status());
+  RETURN_IF_ERROR(decided.status());
+  Attempt attempt = CompleteNewAttempt(*std::move(decided), request, identity);
   if (!attempt.charge.release_id.empty()) {
     ASSIGN_OR_RETURN(attempt.release, GetRelease(attempt.charge.release_id));
   }

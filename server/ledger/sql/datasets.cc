@@ -166,12 +166,15 @@ std::string FingerprintOf(const DatasetSpec& spec) {
 }
 
 // The lineage that `spec` joins: its predecessor's, or a new one named like the dataset itself.
-absl::StatusOr<std::string> LineageOf(Transaction& transaction, const DatasetSpec& spec,
+absl::StatusOr<std::string> LineageOf(WriteSet& change, const DatasetSpec& spec,
                                       const std::string& dataset_id) {
   if (spec.successor_of.empty()) return dataset_id;
-  absl::StatusOr<Dataset> predecessor = ReadDataset(transaction, spec.successor_of);
+  absl::StatusOr<Dataset> predecessor = ReadDataset(change.transaction(), spec.successor_of);
   if (absl::IsNotFound(predecessor.status())) return InvalidField("successor_of", "there is no such dataset");
   RETURN_IF_ERROR(predecessor.status());
+  RETURN_IF_ERROR(change.CheckNotDamaged({.dataset_id = predecessor->id,
+                                          .dataset_name = predecessor->name,
+                                          .lineage_id = predecessor->lineage_id}));
   if (!predecessor->partition_attribute.empty()) {
     return InvalidField("successor_of", "is partitioned: new records go into a new part of it");
   }
@@ -197,7 +200,7 @@ absl::StatusOr<bool> HasDatasetNamed(Transaction& transaction, const std::string
 absl::Status InsertDataset(WriteSet& change, const DatasetSpec& spec, const std::string& dataset_id,
                            const std::string& fingerprint) {
   Transaction& transaction = change.transaction();
-  ASSIGN_OR_RETURN(const std::string lineage_id, LineageOf(transaction, spec, dataset_id));
+  ASSIGN_OR_RETURN(const std::string lineage_id, LineageOf(change, spec, dataset_id));
   // The dataset's time is that of its chain, which refers to this row: the time is set afterwards.
   RETURN_IF_ERROR(
       transaction
@@ -265,6 +268,7 @@ absl::Status WriteSeal(WriteSet& change, const LockedDataset& dataset, std::stri
 
 absl::StatusOr<Dataset> SqlLedger::CreateDataset(const DatasetSpec& spec) {
   RETURN_IF_ERROR(CheckDatasetSpec(spec));
+  RETURN_IF_ERROR(CheckNoDatasetIsLost());
   const std::string fingerprint = FingerprintOf(spec);
   const std::string new_id = NewUuid();
   Dataset dataset;
@@ -298,7 +302,7 @@ absl::StatusOr<Dataset> SqlLedger::GetDataset(std::string_view name, std::string
   }));
   if (found.empty())
     return absl::NotFoundError(absl::StrCat("there is no dataset named ", std::string(name)));
-  return std::move(found.front());
+  return Restored(std::move(found.front()), viewer);
 }
 
 absl::StatusOr<std::vector<Dataset>> SqlLedger::FindContent(const Principal& owner,
@@ -393,6 +397,7 @@ absl::Status SqlLedger::Grant(std::string_view dataset_id, std::string_view gran
 
 absl::StatusOr<Dataset> SqlLedger::AddPart(const NewPart& part) {
   RETURN_IF_ERROR(CheckNewPart(part));
+  RETURN_IF_ERROR(CheckNoDatasetIsLost());
   const RequestKey key{part.actor.name(), part.request_id, FingerprintOf(part)};
   Dataset grown;
   RETURN_IF_ERROR(Write([&](WriteSet& change) -> absl::Status {

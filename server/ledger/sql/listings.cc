@@ -1,5 +1,6 @@
 // Listings, a page at a time. Each reads about as many rows as it returns, by index, whatever the ledger
 // holds (tests/ledger/rows_read_test.cc counts them).
+#include <algorithm>
 #include <functional>
 #include <limits>
 #include <map>
@@ -87,7 +88,7 @@ absl::StatusOr<Dataset> SqlLedger::GetDatasetById(std::string_view dataset_id, s
     return absl::OkStatus();
   }));
   if (found.empty()) return absl::NotFoundError("there is no such dataset");
-  return std::move(found.front());
+  return Restored(std::move(found.front()), viewer);
 }
 
 absl::StatusOr<std::vector<Dataset>> SqlLedger::ListDatasets() {
@@ -96,6 +97,7 @@ absl::StatusOr<std::vector<Dataset>> SqlLedger::ListDatasets() {
     ASSIGN_OR_RETURN(datasets, ReadDatasets(transaction, "1 = 1", {}));
     return absl::OkStatus();
   }));
+  for (Dataset& dataset : datasets) damage_.RestoreNames(dataset);
   return datasets;
 }
 
@@ -148,6 +150,15 @@ absl::StatusOr<DatasetList> SqlLedger::ListVisibleDatasets(const Principal& prin
     ASSIGN_OR_RETURN(list.datasets, ReadDatasetsByName(transaction, names, principal.name()));
     return absl::OkStatus();
   }));
+  // In a damaged lineage a row may name anybody: the verified history decides.
+  for (Dataset& dataset : list.datasets) damage_.RestoreNames(dataset);
+  std::erase_if(list.datasets, [&](const Dataset& dataset) {
+    return dataset.owner != principal.name() &&
+           std::ranges::find(dataset.grantees, principal.name()) == dataset.grantees.end();
+  });
+  for (Dataset& dataset : list.datasets) {
+    if (dataset.owner != principal.name()) dataset.grantees = {principal.name()};
+  }
   return list;
 }
 
@@ -243,6 +254,14 @@ absl::StatusOr<std::vector<Charge>> SqlLedger::ListOperations(const Principal& p
   return charges;
 }
 
+std::vector<Release> SqlLedger::Sound(std::vector<Release> releases) const {
+  std::erase_if(releases, [this](const Release& release) {
+    return !damage_.CheckCharge(release.dataset_id, release.charge_id).ok();
+  });
+  for (Release& release : releases) damage_.RestoreNames(release);
+  return releases;
+}
+
 absl::StatusOr<std::vector<Release>> SqlLedger::ListReleases(std::string_view dataset_id,
                                                              std::string_view reader,
                                                              const NewestPage& page) {
@@ -256,7 +275,7 @@ absl::StatusOr<std::vector<Release>> SqlLedger::ListReleases(std::string_view da
     ASSIGN_OR_RETURN(releases, ReadReleasesWithoutPayloads(transaction, dataset_id, numbers));
     return absl::OkStatus();
   }));
-  return releases;
+  return Sound(std::move(releases));
 }
 
 absl::StatusOr<std::vector<Release>> SqlLedger::FindReleases(std::string_view dataset_id,
@@ -271,7 +290,7 @@ absl::StatusOr<std::vector<Release>> SqlLedger::FindReleases(std::string_view da
     ASSIGN_OR_RETURN(releases, ReadReleasesWithoutPayloads(transaction, dataset_id, numbers));
     return absl::OkStatus();
   }));
-  return releases;
+  return Sound(std::move(releases));
 }
 
 }  // namespace curator::ledger::sql

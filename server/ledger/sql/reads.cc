@@ -39,6 +39,7 @@ absl::StatusOr<Charge> SqlLedger::GetCharge(std::string_view charge_id) {
     ASSIGN_OR_RETURN(started_at_seq, SeqOfStart(transaction, stored.charge));
     return absl::OkStatus();
   }));
+  RETURN_IF_ERROR(damage_.CheckCharge(stored.charge.dataset_id, stored.charge.id));
   RETURN_IF_ERROR(EnsureAnchored(stored.charge.dataset_id, started_at_seq));
   return ExpiredIfOverdue(std::move(stored.charge));
 }
@@ -53,6 +54,7 @@ absl::StatusOr<Charge> SqlLedger::FindCharge(const Principal& principal, std::st
     ASSIGN_OR_RETURN(started_at_seq, SeqOfStart(transaction, found.front().charge));
     return absl::OkStatus();
   }));
+  RETURN_IF_ERROR(damage_.CheckCharge(found.front().charge.dataset_id, found.front().charge.id));
   RETURN_IF_ERROR(EnsureAnchored(found.front().charge.dataset_id, started_at_seq));
   return ExpiredIfOverdue(std::move(found.front().charge));
 }
@@ -106,6 +108,8 @@ absl::StatusOr<Release> SqlLedger::GetRelease(std::string_view release_id) {
     ASSIGN_OR_RETURN(release, ReadRelease(transaction, release_id));
     return absl::OkStatus();
   }));
+  RETURN_IF_ERROR(damage_.CheckCharge(release.dataset_id, release.charge_id));
+  damage_.RestoreNames(release);
   return release;
 }
 

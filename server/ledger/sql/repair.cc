@@ -317,11 +317,14 @@ absl::StatusOr<RepairReport> SqlLedger::RaiseToAnchor(const RepairOrder& order) 
   RETURN_IF_ERROR(CheckText("actor", order.actor.name()));
   const AnchorState no_anchor;
   const StateView no_view(no_anchor);
-  ASSIGN_OR_RETURN(const Verification alone, VerifyAgainst(order.dataset_id, no_anchor));
-  if (!alone.ok) {
+  ASSIGN_OR_RETURN(const std::string lineage_id, LineageOf(order.dataset_id));
+  const auto read = [this](const Body& body) { return Read(body); };
+  ASSIGN_OR_RETURN(const VerifiedLineage alone,
+                   VerifyLineage(read, no_anchor, lineage_id, options_.amount_text));
+  if (!alone.ok()) {
     return absl::DataLossError(
         absl::StrCat("the history contradicts itself, which raising counters cannot repair: ",
-                     absl::StrJoin(alone.findings, "; ")));
+                     absl::StrJoin(alone.findings.kept(), "; ")));
   }
   RepairReport report;
   AnchorState reached;
@@ -343,12 +346,9 @@ absl::StatusOr<RepairReport> SqlLedger::RaiseToAnchor(const RepairOrder& order) 
   // After a lost connection the outcome is unknown: the same order, repeated, raises what is left to raise.
   RETURN_IF_ERROR(outcome.status);
   RETURN_IF_ERROR(anchor_->RaiseTo(reached));
-  {
-    const std::scoped_lock lock(mutex_);
-    read_only_reason_ = absl::OkStatus();
-  }
-  RETURN_IF_ERROR(CompareWithAnchor());
-  report.still_read_only = CheckWritable();
+  ASSIGN_OR_RETURN(const AnchorState anchored, anchor_->Read());
+  RETURN_IF_ERROR(VerifyAndRegister(lineage_id, anchored).status());
+  report.still_read_only = DatasetHealth(order.dataset_id);
   return report;
 }
 

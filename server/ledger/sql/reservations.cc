@@ -306,7 +306,7 @@ bool SqlLedger::TrustsClock(int64_t now_us) {
         clock_watch_.Judge(now_us, std::chrono::duration_cast<std::chrono::microseconds>(steady).count());
   }
   if (verdict == ClockWatch::Verdict::kJumped) {
-    Notify(report_, "database_clock_jumped",
+    Notify(options_.report, "database_clock_jumped",
            "by more than an hour; no reservation expires until a later reading confirms it");
   }
   return verdict == ClockWatch::Verdict::kTrusted;
@@ -356,7 +356,8 @@ absl::StatusOr<int64_t> SqlLedger::ExpireReservations() {
       continue;
     }
     if (!absl::IsUnavailable(charge.status())) {
-      Notify(report_, "reservation_not_expired", absl::StrCat(row.Text(1), ": ", charge.status().ToString()));
+      Notify(options_.report, "reservation_not_expired",
+             absl::StrCat(row.Text(1), ": ", charge.status().ToString()));
       continue;
     }
     // What holds up this one would hold up each of its dataset as long.

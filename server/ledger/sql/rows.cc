@@ -10,6 +10,7 @@
 #include "base/canonical_bytes.h"
 #include "base/status_macros.h"
 #include "ledger/history/entry_payload.h"
+#include "ledger/sql/damage.h"
 
 namespace curator::ledger::sql {
 namespace {
@@ -47,8 +48,11 @@ constexpr char kSelectCharges[] =
     "LEFT JOIN releases r ON r.charge_id = c.id WHERE ";
 
 absl::StatusOr<StoredCharge> ChargeOf(const Row& row) {
-  ASSIGN_OR_RETURN(const ChargeState state, ChargeStateFromName(row.Text(9)));
-  ASSIGN_OR_RETURN(std::vector<Posting> postings, ParsePostingsText(row.Text(16)));
+  const absl::StatusOr<ChargeState> state = ChargeStateFromName(row.Text(9));
+  absl::StatusOr<std::vector<Posting>> postings = ParsePostingsText(row.Text(16));
+  for (const absl::Status& status : {state.status(), postings.status()}) {
+    if (!status.ok()) return DamageAt({.dataset_id = row.Text(1)}, std::string(status.message()));
+  }
   return StoredCharge{.charge = {.id = row.Text(0),
                                  .dataset_id = row.Text(1),
                                  .dataset_version = row.Integer(2),
@@ -59,9 +63,9 @@ absl::StatusOr<StoredCharge> ChargeOf(const Row& row) {
                                  .kind = row.Text(6),
                                  .event = row.Blob(7),
                                  .label = row.Text(8),
-                                 .state = state,
+                                 .state = *state,
                                  .reason = row.Text(10),
-                                 .postings = std::move(postings),
+                                 .postings = *std::move(postings),
                                  .release_id = row.IsNull(11) ? std::string() : row.Text(11),
                                  .created_at_us = row.Integer(12),
                                  .deadline_us = row.IsNull(15) ? 0 : row.Integer(15)},
@@ -285,6 +289,19 @@ absl::StatusOr<StoredCharge> ReadCharge(Transaction& transaction, std::string_vi
   return std::move(charges.front());
 }
 
+absl::StatusOr<std::vector<absl::StatusOr<StoredCharge>>> ReadEachCharge(
+    Transaction& transaction, const std::vector<std::string>& charge_ids) {
+  const std::string by_id = absl::StrCat(kSelectCharges, "c.id = $1");
+  Statement select{by_id, {}, {ColumnType::kText}};
+  for (const std::string& id : charge_ids) select.each.push_back({id});
+  ASSIGN_OR_RETURN(const std::vector<Answers> answers, transaction.ExecuteTogether({select}));
+  std::vector<absl::StatusOr<StoredCharge>> charges;
+  for (const std::vector<Row>& rows : answers.at(0)) {
+    charges.push_back(rows.empty() ? absl::NotFoundError("there is no such charge") : ChargeOf(rows.front()));
+  }
+  return charges;
+}
+
 absl::StatusOr<Release> ReadRelease(Transaction& transaction, std::string_view release_id) {
   // The payload is in the first row only.
   ASSIGN_OR_RETURN(
@@ -300,7 +317,8 @@ absl::StatusOr<Release> ReadRelease(Transaction& transaction, std::string_view r
   Release release = ReleaseOf(rows.front());
   release.payload = rows.front().Blob(12);
   if (Sha256(release.payload) != release.payload_hash) {
-    return absl::DataLossError(absl::StrCat("the stored release ", release.id, " does not match its hash"));
+    return DamageAt({.dataset_id = release.dataset_id},
+                    absl::StrCat("the stored release ", release.id, " does not match its hash"));
   }
   for (const Row& row : rows) {
     if (!row.IsNull(9)) release.shared_with.push_back(row.Text(9));

@@ -47,6 +47,9 @@ struct StoredCharge {
 absl::StatusOr<std::vector<StoredCharge>> ReadCharges(Transaction& transaction, std::string_view condition,
                                                       const Parameters& parameters);
 absl::StatusOr<StoredCharge> ReadCharge(Transaction& transaction, std::string_view charge_id);
+// ReadCharge() of each of these ids; a row that cannot be read is the error of its own element only.
+absl::StatusOr<std::vector<absl::StatusOr<StoredCharge>>> ReadEachCharge(
+    Transaction& transaction, const std::vector<std::string>& charge_ids);
 
 // DATA_LOSS when the stored payload does not match its hash.
 absl::StatusOr<Release> ReadRelease(Transaction& transaction, std::string_view release_id);

@@ -7,7 +7,6 @@
 #include "base/status_macros.h"
 #include "base/text.h"
 #include "ledger/sql/migrations.h"
-#include "ledger/sql/verify.h"
 
 namespace curator::ledger::sql {
 namespace {
@@ -21,25 +20,25 @@ std::string UuidOf(std::string_view bytes, int version) {
 
 }  // namespace
 
-SqlLedger::SqlLedger(std::unique_ptr<Database> database, Entropy entropy, Report report)
+SqlLedger::SqlLedger(std::unique_ptr<Database> database, Entropy entropy, Options options)
     : database_(std::move(database)),
       schema_(NewestSchema(database_->dialect(), EmbeddedMigrations())),
       entropy_(std::move(entropy)),
+      options_(std::move(options)),
       charge_id_start_(entropy_(8)),
       combiner_(
           ChargeCombiner::Bounds(),
           [this](std::vector<ProposedCharge>& proposed) { return ChargeBatch(proposed); },
-          [this](int64_t point) { return anchor_->MakeDurable(point); }),
-      report_(std::move(report)) {}
+          [this](int64_t point) { return anchor_->MakeDurable(point); }) {}
 
 absl::StatusOr<std::unique_ptr<SqlLedger>> SqlLedger::Open(std::unique_ptr<Database> database,
                                                            std::string_view anchor_directory, Entropy entropy,
-                                                           Report report) {
+                                                           Options options) {
   std::unique_ptr<SqlLedger> ledger(
-      new SqlLedger(std::move(database), std::move(entropy), std::move(report)));
+      new SqlLedger(std::move(database), std::move(entropy), std::move(options)));
   ASSIGN_OR_RETURN(ledger->ledger_id_, ledger->ReadOrCreateIdentity());
   ASSIGN_OR_RETURN(ledger->anchor_, AnchorDirectory::Open(anchor_directory, ledger->ledger_id_));
-  RETURN_IF_ERROR(ledger->CompareWithAnchor());
+  RETURN_IF_ERROR(ledger->VerifyAll());
   return ledger;
 }
 
@@ -65,21 +64,6 @@ absl::StatusOr<std::string> SqlLedger::ReadOrCreateIdentity() {
   return uuid;
 }
 
-absl::Status SqlLedger::CompareWithAnchor() {
-  ASSIGN_OR_RETURN(const AnchorState anchored, anchor_->Read());
-  AnchorState reached;
-  const absl::Status compared = Read([&](Transaction& transaction) -> absl::Status {
-    ASSIGN_OR_RETURN(reached, CompareWithStore(transaction, anchored));
-    return absl::OkStatus();
-  });
-  if (absl::IsDataLoss(compared)) {
-    TurnReadOnly(compared).IgnoreError();
-    return absl::OkStatus();
-  }
-  RETURN_IF_ERROR(compared);
-  return anchor_->RaiseTo(reached);
-}
-
 absl::Status SqlLedger::Write(const WriteBody& body) {
   ASSIGN_OR_RETURN(const int64_t point, WriteToStore(body));
   return anchor_->MakeDurable(point);
@@ -93,21 +77,22 @@ absl::StatusOr<int64_t> SqlLedger::WriteToStore(const WriteBody& body) {
   int conflicts = 0;
   int lost_connections = 0;
   while (true) {
-    RETURN_IF_ERROR(RecheckIfRepaired());
+    RETURN_IF_ERROR(CheckWritable());
     RETURN_IF_ERROR(anchor_->Refresh());
     std::unique_ptr<WriteSet> change;
     const Outcome outcome = database_->Write([&](Transaction& transaction) -> absl::Status {
-      change = std::make_unique<WriteSet>(transaction, database_->dialect(), *anchor_, schema_);
+      change = std::make_unique<WriteSet>(transaction, database_->dialect(), *anchor_, schema_, &damage_);
       RETURN_IF_ERROR(body(*change));
       return change->Flush();
     });
     if (outcome.ending == Ending::kDone) return NoteCommitted(*change);
     if (outcome.ending == Ending::kConflict && ++conflicts < kMostConflicts) continue;
     if (outcome.ending == Ending::kUnknown && ++lost_connections < kMostLostConnections) continue;
-    if (absl::IsDataLoss(outcome.status)) return TurnReadOnly(outcome.status);
-    if (IsOutdated(outcome.status)) return TurnReadOnly(outcome.status);
+    if (IsOutdated(outcome.status)) return RefuseChanges(outcome.status);
     if (outcome.ending == Ending::kFailed) RETURN_IF_ERROR(CheckSchema());
-    return outcome.status;
+    if (!absl::IsDataLoss(outcome.status)) return outcome.status;
+    const absl::Status refusal = RefuseDamaged(outcome.status, change.get());
+    if (!IsRepaired(refusal)) return refusal;
   }
 }
 
@@ -120,7 +105,25 @@ absl::Status SqlLedger::CheckSchema() {
     return absl::OkStatus();
   });
   if (!asked.ok() || schema == schema_) return absl::OkStatus();
-  return TurnReadOnly(Outdated(schema, schema_));
+  return RefuseChanges(Outdated(schema, schema_));
+}
+
+absl::Status SqlLedger::CheckWritable() {
+  const std::scoped_lock lock(mutex_);
+  return refuses_changes_;
+}
+
+absl::Status SqlLedger::RefuseChanges(const absl::Status& reason) {
+  const std::scoped_lock lock(mutex_);
+  if (refuses_changes_.ok()) refuses_changes_ = reason;
+  return refuses_changes_;
+}
+
+Dataset SqlLedger::Restored(Dataset dataset, std::string_view viewer) const {
+  damage_.RestoreNames(dataset);
+  if (!viewer.empty())
+    std::erase_if(dataset.grantees, [&](const std::string& each) { return each != viewer; });
+  return dataset;
 }
 
 absl::StatusOr<int64_t> SqlLedger::NoteCommitted(const WriteSet& change) {
@@ -135,46 +138,9 @@ absl::Status SqlLedger::Read(const Body& body) {
   return outcome.status;
 }
 
-absl::Status SqlLedger::CheckWritable() {
-  const std::scoped_lock lock(mutex_);
-  return read_only_reason_;
-}
-
-absl::StatusOr<int64_t> SqlLedger::CountEntries() {
-  int64_t entries = 0;
-  RETURN_IF_ERROR(Read([&](Transaction& transaction) -> absl::Status {
-    ASSIGN_OR_RETURN(
-        const std::vector<Row> rows,
-        transaction.Execute("SELECT CAST(COALESCE(SUM(seq), 0) AS BIGINT) FROM chain_heads", {}));
-    entries = rows.at(0).Integer(0);
-    return absl::OkStatus();
-  }));
-  return entries;
-}
-
-absl::Status SqlLedger::RecheckIfRepaired() {
-  const absl::Status reason = CheckWritable();
-  if (reason.ok() || !IsBehindAnchor(reason)) return reason;
-  const absl::StatusOr<int64_t> entries = CountEntries();
-  if (!entries.ok() || entries_at_last_check_.exchange(*entries) == *entries) return reason;
-  {
-    const std::scoped_lock lock(mutex_);
-    read_only_reason_ = absl::OkStatus();
-  }
-  const absl::Status compared = CompareWithAnchor();
-  if (!compared.ok()) return TurnReadOnly(reason);
-  return CheckWritable();
-}
-
-absl::Status SqlLedger::TurnReadOnly(const absl::Status& reason) {
-  const std::scoped_lock lock(mutex_);
-  if (read_only_reason_.ok()) read_only_reason_ = reason;
-  return read_only_reason_;
-}
-
 absl::Status SqlLedger::Health() {
   RETURN_IF_ERROR(CheckWritable());
-  RETURN_IF_ERROR(anchor_->Read().status());
+  RETURN_IF_ERROR(anchor_->Refresh());
   return Read([](Transaction& transaction) {
     return transaction.Execute("SELECT ledger_uuid FROM ledger_identity", {}).status();
   });

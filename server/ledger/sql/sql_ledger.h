@@ -22,10 +22,12 @@
 #include "ledger/report.h"
 #include "ledger/sql/charge_combiner.h"
 #include "ledger/sql/clock_watch.h"
+#include "ledger/sql/damage.h"
 #include "ledger/sql/database.h"
 #include "ledger/sql/head_cache.h"
 #include "ledger/sql/repeating_principals.h"
 #include "ledger/sql/rows.h"
+#include "ledger/sql/verify.h"
 #include "ledger/sql/write_set.h"
 
 namespace curator::ledger::sql {
@@ -35,18 +37,25 @@ using Entropy = std::function<std::string(size_t)>;
 
 class SqlLedger final : public Ledger {
  public:
-  // `database` has its schema. Compares all histories with the anchor; if they contradict it, the ledger
-  // opens read-only, so that stored releases remain readable.
+  struct Options {
+    AmountText amount_text = IntegerText;
+    Report report = {};
+  };
+  // `database` has its schema. Verifies all histories; a lineage that contradicts itself or the anchor is
+  // read-only from the start, and its stored releases remain readable.
   static absl::StatusOr<std::unique_ptr<SqlLedger>> Open(std::unique_ptr<Database> database,
                                                          std::string_view anchor_directory, Entropy entropy,
-                                                         Report report = {});
-
-  // Recounts every history and compares it with the tables and the anchor. A contradiction turns the ledger
-  // read-only. For a ledger whose schema has just changed, before it is charged.
-  absl::Status VerifyAfterUpgrade();
+                                                         Options options);
+  static absl::StatusOr<std::unique_ptr<SqlLedger>> Open(std::unique_ptr<Database> database,
+                                                         std::string_view anchor_directory, Entropy entropy) {
+    return Open(std::move(database), anchor_directory, std::move(entropy), Options());
+  }
 
   std::string LedgerId() override { return ledger_id_; }
   absl::Status Health() override;
+  absl::Status DatasetHealth(std::string_view dataset_id) override {
+    return damage_.CheckDataset(dataset_id);
+  }
   absl::StatusOr<Dataset> CreateDataset(const DatasetSpec& spec) override;
   absl::StatusOr<Dataset> GetDataset(std::string_view name, std::string_view viewer) override;
   absl::StatusOr<Dataset> GetDatasetById(std::string_view dataset_id, std::string_view viewer) override;
@@ -121,13 +130,32 @@ class SqlLedger final : public Ledger {
  private:
   using WriteBody = std::function<absl::Status(WriteSet&)>;
 
-  SqlLedger(std::unique_ptr<Database> database, Entropy entropy, Report report);
+  SqlLedger(std::unique_ptr<Database> database, Entropy entropy, Options options);
 
   absl::StatusOr<std::string> ReadOrCreateIdentity();
-  // Verify() against `anchored` instead of the anchor.
-  absl::StatusOr<Verification> VerifyAgainst(std::string_view dataset_id, const AnchorState& anchored);
-  // Compares every chain and counter with the anchor, and raises the anchor to chains that continue it.
-  absl::Status CompareWithAnchor();
+
+  // ---- Damage (damaged_lineages.cc)
+
+  // Verifies every lineage, and raises the anchor to the histories that continue it.
+  absl::Status VerifyAll();
+  // Verifies one lineage against `anchored`. It is read-only from then on exactly if something was found.
+  absl::StatusOr<VerifiedLineage> VerifyAndRegister(const std::string& lineage_id,
+                                                    const AnchorState& anchored);
+  // The lineage of a dataset; NOT_FOUND.
+  absl::StatusOr<std::string> LineageOf(std::string_view dataset_id);
+  // For a transaction that ended with DATA_LOSS: makes the lineage where the damage is read-only, and returns
+  // the refusal for clients. `change` is what the transaction had locked; it may be null.
+  absl::Status RefuseDamaged(const absl::Status& status, const WriteSet* change);
+  // Whether the lineage that `refusal` concerns has been repaired by another server: one that was behind its
+  // anchor is verified again once its history has grown.
+  bool IsRepaired(const absl::Status& refusal);
+  // Per charge, the refusal if its dataset is read-only.
+  std::vector<absl::Status> RefusalsOf(const std::vector<ProposedCharge>& proposed);
+  // Finds the stored release of a request that `refusal` refuses to charge; else returns `refusal`.
+  absl::StatusOr<Attempt> ReplayOnly(const ChargeRequest& request, const absl::Status& refusal);
+  // DATA_LOSS when the anchor knows datasets that the database does not have: new datasets and accounts could
+  // then take the place of lost ones, whose spent budget would be forgotten.
+  absl::Status CheckNoDatasetIsLost();
 
   // Runs `body` in a transaction until the outcome is known, then makes the anchor cover the change. `body`
   // may run several times, and a later run may find what an earlier one wrote: it looks up its key first.
@@ -139,15 +167,17 @@ class SqlLedger final : public Ledger {
   // Returns once the anchor covers the dataset's entry `seq` (0: no entry). The server that committed the
   // entry may have died before its anchor did.
   absl::Status EnsureAnchored(const std::string& dataset_id, int64_t seq);
-  // DATA_LOSS once the ledger has turned read-only, Outdated() once it has another schema than this program.
+  // Outdated() once the ledger has another schema than this program.
   absl::Status CheckWritable();
-  // After a write that the store refused: TurnReadOnly(Outdated()) when the schema was the reason.
+  // After a write that the store refused: RefuseChanges(Outdated()) when the schema was the reason.
   absl::Status CheckSchema();
-  absl::Status TurnReadOnly(const absl::Status& reason);
-  // CheckWritable(). A ledger that is read-only because it was behind its anchor compares again once its
-  // histories have grown, because another server may have repaired them.
-  absl::Status RecheckIfRepaired();
-  absl::StatusOr<int64_t> CountEntries();
+  // Refuses every change from now on, for this reason, and returns it.
+  absl::Status RefuseChanges(const absl::Status& reason);
+  // The dataset with the names that a verified history gives a damaged one; with `viewer` alone among the
+  // grantees unless that is empty.
+  Dataset Restored(Dataset dataset, std::string_view viewer) const;
+  // Those that do not contradict a verified history, shared as it says.
+  std::vector<Release> Sound(std::vector<Release> releases) const;
 
   // After `change` is committed: updates the head cache and returns the anchor point that covers the change.
   absl::StatusOr<int64_t> NoteCommitted(const WriteSet& change);
@@ -157,8 +187,13 @@ class SqlLedger final : public Ledger {
   std::optional<ChargeCombiner::BatchResult> ChargeOptimistically(std::vector<ProposedCharge>& proposed);
   // T1 of all of `proposed` under locks, without the anchor.
   ChargeCombiner::BatchResult ChargeUnderLocks(const std::vector<ProposedCharge>& proposed);
-  // T1 of all of `proposed`, without the anchor.
+  // T1 of all of `proposed`, without the anchor. Charges on read-only datasets are refused, each by itself.
   ChargeCombiner::BatchResult ChargeBatch(std::vector<ProposedCharge>& proposed);
+  // ChargeBatch() without those that `refusals`, one per charge, refuses.
+  ChargeCombiner::BatchResult ChargeAccepted(const std::vector<ProposedCharge>& proposed,
+                                             const std::vector<absl::Status>& refusals);
+  // ChargeBatch() where any damage fails all.
+  ChargeCombiner::BatchResult ChargeTogether(std::vector<ProposedCharge>& proposed);
 
   absl::StatusOr<StoredCharge> ReadStoredCharge(std::string_view charge_id);
   // One step of one reservation, with its chain and its counters locked and its expiry applied.
@@ -185,6 +220,7 @@ class SqlLedger final : public Ledger {
   const std::unique_ptr<Database> database_;
   const int64_t schema_;  // that this program knows
   const Entropy entropy_;
+  const Options options_;
   // 8 unpredictable bytes, so that no two servers and no two runs make the same ids.
   const std::string charge_id_start_;
   std::atomic<uint64_t> charge_ids_made_ = 0;
@@ -192,19 +228,19 @@ class SqlLedger final : public Ledger {
   std::unique_ptr<AnchorDirectory> anchor_;
   HeadCache head_cache_;
   RepeatingPrincipals repeating_;
+  DamageRegister damage_;
   ChargeCombiner combiner_;
-  std::atomic<int64_t> entries_at_last_check_ = -1;
   std::mutex uncounted_mutex_;
   // Datasets with many entries after their stored counts of events (event_counts.cc).
   std::set<std::string> uncounted_ ABSL_GUARDED_BY(uncounted_mutex_);
-  const Report report_;
   std::mutex clock_mutex_;
   ClockWatch clock_watch_ ABSL_GUARDED_BY(clock_mutex_);
   std::mutex sweep_mutex_;
   int64_t swept_until_us_ ABSL_GUARDED_BY(sweep_mutex_) = 0;
   std::string swept_until_id_ ABSL_GUARDED_BY(sweep_mutex_);
   std::mutex mutex_;
-  absl::Status read_only_reason_ ABSL_GUARDED_BY(mutex_);
+  absl::Status refuses_changes_ ABSL_GUARDED_BY(mutex_);            // OK unless it does
+  std::vector<std::string> lost_datasets_ ABSL_GUARDED_BY(mutex_);  // findings
 };
 
 }  // namespace curator::ledger::sql

@@ -2,359 +2,518 @@
 
 #include <algorithm>
 #include <limits>
-#include <vector>
+#include <optional>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
 
-#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "base/canonical_bytes.h"
 #include "base/status_macros.h"
+#include "ledger/history/entry_payload.h"
 #include "ledger/history/hash_chain.h"
-#include "ledger/history/recount.h"
 #include "ledger/sql/rows.h"
-#include "ledger/sql/sql_ledger.h"
-#include "ledger/sql/write_set.h"
 
 namespace curator::ledger::sql {
 namespace {
 
-constexpr int64_t kRowsAtOnce = 1000;
-using Findings = std::vector<std::string>;
+constexpr int64_t kEntriesAtOnce = 256;
+constexpr int64_t kChargesAtOnce = 1000;
 
-absl::Status AddEntries(Transaction& transaction, const std::string& dataset_id, Recount& recount) {
-  int64_t seq = 0;
-  while (true) {
-    ASSIGN_OR_RETURN(const std::vector<Entry> entries,
-                     ReadEntries(transaction, dataset_id, seq, kRowsAtOnce));
-    if (entries.empty()) return absl::OkStatus();
-    for (const Entry& entry : entries) recount.Add(entry);
-    seq = entries.back().seq;
-  }
-}
+// ---- A page of entries, with the rows that they are compared with
 
-absl::StatusOr<Findings> CompareHeads(Transaction& transaction, const std::vector<std::string>& dataset_ids,
-                                      const Recount& recount, const AnchorState& anchored) {
-  Findings findings;
-  for (const std::string& dataset_id : dataset_ids) {
-    const auto counted = recount.heads().find(dataset_id);
-    const ChainHead reached = counted == recount.heads().end() ? ChainHead() : counted->second;
-    ASSIGN_OR_RETURN(
-        const std::vector<Row> rows,
-        transaction.Execute("SELECT seq, hash FROM chain_heads WHERE dataset_id = $1", {dataset_id}));
-    if (rows.empty() || rows.front().Integer(0) != reached.seq || rows.front().Blob(1) != reached.hash) {
-      findings.push_back(
-          absl::StrCat("dataset ", dataset_id, ": the stored head is not the last entry, ", reached.seq));
-    }
-    const auto anchor = anchored.heads.find(dataset_id);
-    if (anchor == anchored.heads.end()) continue;
-    const ChainHead& expected = anchor->second;
-    if (expected.seq > reached.seq) {
-      findings.push_back(absl::StrCat("dataset ", dataset_id, ": the history ends with entry ", reached.seq,
-                                      ", and the anchor knows entry ", expected.seq));
-      continue;
-    }
-    ASSIGN_OR_RETURN(const std::vector<Entry> entries,
-                     ReadEntries(transaction, dataset_id, expected.seq - 1, 1));
-    if (entries.empty() || EntryHash(entries.front()) != expected.hash) {
-      findings.push_back(absl::StrCat("dataset ", dataset_id, ": entry ", expected.seq,
-                                      " is not the one that the anchor knows"));
-    }
-  }
-  return findings;
-}
+struct StoredRelease {
+  std::string payload_hash;
+  bool is_whole = false;  // its payload has this hash
+};
 
-// Compares the accounts' scopes, members and rules.
-Findings CompareAccounts(const std::vector<Account>& accounts, const Recount& recount) {
-  Findings findings;
-  for (const Account& stored : accounts) {
-    const auto opened = recount.accounts().find(stored.id);
-    if (opened == recount.accounts().end()) continue;  // CompareCounters() reports it
-    const AccountSpec& expected = opened->second;
-    if (stored.scope_type != expected.scope_type || stored.scope_key != expected.scope_key ||
-        stored.rule != expected.rule || stored.members != expected.members) {
-      findings.push_back(absl::StrCat("account ", stored.id,
-                                      ": its scope, its members or its rule are not those in the entries"));
-    }
-  }
-  return findings;
-}
+struct EntriesPage {
+  std::vector<Entry> entries;
+  std::unordered_map<std::string, absl::StatusOr<StoredCharge>> charges;  // by charge id
+  std::unordered_map<std::string, StoredRelease> releases;                // by charge id
+  bool is_last() const { return static_cast<int64_t>(entries.size()) < kEntriesAtOnce; }
+};
 
-Findings CompareCounters(const std::vector<Account>& accounts, const Recount& recount,
-                         const AnchorState& anchored) {
-  Findings findings;
-  size_t compared = 0;
-  for (const Account& account : accounts) {
-    for (const CounterBalance& stored : account.counters) {
-      const CounterKey key(account.id, stored.counter);
-      const std::string name = absl::StrCat("account ", account.id, ", counter ", stored.counter);
-      const auto counted = recount.counters().find(key);
-      if (counted == recount.counters().end()) {
-        findings.push_back(absl::StrCat(name, ": no entry opened it"));
-        continue;
-      }
-      ++compared;
-      const RecountedCounter expected = counted->second;
-      if (expected != RecountedCounter{stored.spent, stored.held, stored.limit}) {
-        findings.push_back(absl::StrCat(name, ": the table says spent ", stored.spent, ", held ", stored.held,
-                                        ", limit ", stored.limit, "; the entries say spent ", expected.spent,
-                                        ", held ", expected.held, ", limit ", expected.limit));
-      }
-      const auto anchor = anchored.spent.find(key);
-      if (anchor != anchored.spent.end() && stored.spent < anchor->second) {
-        findings.push_back(absl::StrCat(name, ": the table says spent ", stored.spent,
-                                        ", and the anchor knows of ", anchor->second));
-      }
-    }
-  }
-  if (compared != recount.counters().size()) {
-    findings.push_back("the entries opened accounts that the tables do not have");
-  }
-  return findings;
-}
-
-// Compares the parts, their bins, and the versions and contents with which they were sealed.
-absl::StatusOr<Findings> CompareParts(Transaction& transaction, const std::vector<std::string>& dataset_ids,
-                                      const Recount& recount) {
-  Findings findings;
-  for (const std::string& dataset_id : dataset_ids) {
-    ASSIGN_OR_RETURN(const std::vector<Part> stored, ReadParts(transaction, dataset_id));
-    const auto found = recount.parts().find(dataset_id);
-    const std::vector<RecountedPart> counted =
-        found == recount.parts().end() ? std::vector<RecountedPart>() : found->second;
-    if (stored.size() != counted.size()) {
-      findings.push_back(absl::StrCat("dataset ", dataset_id, ": the entries have another number of parts"));
-      continue;
-    }
-    for (size_t i = 0; i < stored.size(); ++i) {
-      Part without_content = stored[i];
-      without_content.content_hash.clear();
-      const std::string commitment = stored[i].sealed_version == 0
-                                         ? std::string()
-                                         : ContentCommitment(dataset_id, stored[i].content_hash);
-      if (without_content == counted[i].part && commitment == counted[i].content_commitment) continue;
-      findings.push_back(absl::StrCat("dataset ", dataset_id, ", part ", stored[i].number,
-                                      ": the entries say otherwise about it"));
-    }
-  }
-  return findings;
-}
-
-std::string Difference(const StoredCharge& stored, const RecountedCharge& counted) {
-  if (stored.charge.state != counted.state) return "its state";
-  if (RequestKey(stored.charge.principal, stored.charge.request_id) != counted.request_key)
-    return "its request id";
-  if (stored.charge.fingerprint != counted.fingerprint) return "its fingerprint";
-  if (stored.charge.draw_identity != counted.draw_identity) return "its draw identity";
-  if (stored.charge.release_id != counted.release_id) return "its release";
-  if (Ascending(stored.charge.postings) != Ascending(counted.postings)) return "its postings";
-  return {};
-}
-
-absl::StatusOr<Findings> CompareCharges(Transaction& transaction, const std::vector<std::string>& dataset_ids,
-                                        const Recount& recount) {
-  Findings findings;
-  size_t compared = 0;
-  for (const std::string& dataset_id : dataset_ids) {
-    std::string last_principal;
-    int64_t last_number = 0;
-    while (true) {
-      ASSIGN_OR_RETURN(const std::vector<StoredCharge> charges,
-                       ReadCharges(transaction,
-                                   "c.dataset_id = $1 AND (c.principal, c.number) > ($2, $3) "
-                                   "ORDER BY c.principal, c.number LIMIT $4",
-                                   {dataset_id, last_principal, last_number, kRowsAtOnce}));
-      if (charges.empty()) break;
-      last_principal = charges.back().charge.principal;
-      last_number = charges.back().number;
-      for (const StoredCharge& stored : charges) {
-        const auto counted = recount.charges().find(stored.charge.id);
-        if (counted == recount.charges().end()) {
-          findings.push_back(absl::StrCat("charge ", stored.charge.id, ": no entry made it"));
-          continue;
-        }
-        ++compared;
-        const std::string difference = Difference(stored, counted->second);
-        if (!difference.empty()) {
-          findings.push_back(
-              absl::StrCat("charge ", stored.charge.id, ": the entries say otherwise about ", difference));
-        }
-      }
-    }
-  }
-  if (compared != recount.charges().size())
-    findings.push_back("the entries made charges that the tables do not have");
-  return findings;
-}
-
-absl::StatusOr<Findings> CompareReleases(Transaction& transaction,
-                                         const std::vector<std::string>& dataset_ids,
-                                         const Recount& recount) {
-  Findings findings;
-  for (const std::string& dataset_id : dataset_ids) {
-    ASSIGN_OR_RETURN(const std::vector<Row> rows,
-                     transaction.Execute("SELECT number FROM releases WHERE dataset_id = $1 ORDER BY number",
-                                         {dataset_id}));
-    std::vector<int64_t> numbers;
-    for (const Row& row : rows) numbers.push_back(row.Integer(0));
-    ASSIGN_OR_RETURN(const std::vector<Release> releases,
-                     ReadReleasesWithoutPayloads(transaction, dataset_id, numbers));
-    for (const Release& release : releases) {
-      const auto counted = recount.charges().find(release.charge_id);
-      const bool is_known = counted != recount.charges().end() && counted->second.release_id == release.id &&
-                            counted->second.payload_hash == release.payload_hash;
-      if (!is_known || !ReadRelease(transaction, release.id).ok()) {
-        findings.push_back(absl::StrCat("release ", release.id, ": is not the one in the entries"));
-      }
-    }
-  }
-  return findings;
-}
-
-}  // namespace
-
-absl::StatusOr<Verification> VerifyDataset(Transaction& transaction, const AnchorState& anchored,
-                                           std::string_view dataset_id) {
-  Verification result;
-  const auto take = [&result](absl::StatusOr<Findings> findings) -> absl::Status {
-    RETURN_IF_ERROR(findings.status());
-    result.findings.insert(result.findings.end(), findings->begin(), findings->end());
-    return absl::OkStatus();
-  };
-  ASSIGN_OR_RETURN(const Dataset dataset, ReadDataset(transaction, dataset_id));
+// One payload at a time, because each may be large.
+absl::Status ReadReleaseOf(Transaction& transaction, const std::string& charge_id, EntriesPage& page) {
   ASSIGN_OR_RETURN(
       const std::vector<Row> rows,
-      transaction.Execute("SELECT id FROM datasets WHERE lineage_id = $1 "
-                          "ORDER BY CASE WHEN successor_of = '' THEN 0 ELSE 1 END, created_at_us, id",
-                          {dataset.lineage_id}));
-  std::vector<std::string> dataset_ids;
-  for (const Row& row : rows) dataset_ids.push_back(row.Text(0));
-  Recount recount(dataset_ids.size());
-  for (const std::string& id : dataset_ids) RETURN_IF_ERROR(AddEntries(transaction, id, recount));
-  recount.Finish();
-  result.findings = recount.findings();
-  result.entries_checked = recount.entries();
-  const auto head = recount.heads().find(dataset.id);
-  if (head != recount.heads().end()) result.head_hash = head->second.hash;
-  const auto anchor = anchored.heads.find(dataset.id);
-  result.anchored_seq = anchor == anchored.heads.end() ? 0 : anchor->second.seq;
-  RETURN_IF_ERROR(take(CompareHeads(transaction, dataset_ids, recount, anchored)));
-  ASSIGN_OR_RETURN(const std::vector<Account> accounts, ReadAccounts(transaction, dataset.lineage_id));
-  RETURN_IF_ERROR(take(CompareAccounts(accounts, recount)));
-  RETURN_IF_ERROR(take(CompareCounters(accounts, recount, anchored)));
-  RETURN_IF_ERROR(take(CompareParts(transaction, dataset_ids, recount)));
-  RETURN_IF_ERROR(take(CompareCharges(transaction, dataset_ids, recount)));
-  RETURN_IF_ERROR(take(CompareReleases(transaction, dataset_ids, recount)));
-  result.ok = result.findings.empty();
-  return result;
-}
-
-absl::StatusOr<Verification> SqlLedger::Verify(std::string_view dataset_id) {
-  // The anchor is read first: the store can only be further.
-  ASSIGN_OR_RETURN(const AnchorState anchored, anchor_->Read());
-  return VerifyAgainst(dataset_id, anchored);
-}
-
-absl::StatusOr<Verification> SqlLedger::VerifyAgainst(std::string_view dataset_id,
-                                                      const AnchorState& anchored) {
-  Verification result;
-  RETURN_IF_ERROR(Read([&](Transaction& transaction) -> absl::Status {
-    ASSIGN_OR_RETURN(result, VerifyDataset(transaction, anchored, dataset_id));
-    return absl::OkStatus();
-  }));
-  return result;
-}
-
-absl::StatusOr<std::vector<std::string>> VerifyEveryHistory(Database& database, const AnchorState& anchored,
-                                                            const Report& report) {
-  std::vector<std::string> lineages;
-  const auto read = [&](Transaction& transaction) -> absl::Status {
-    lineages.clear();
-    ASSIGN_OR_RETURN(const std::vector<Row> rows,
-                     transaction.Execute("SELECT id FROM datasets WHERE id = lineage_id ORDER BY id", {}));
-    for (const Row& row : rows) lineages.push_back(row.Text(0));
-    return absl::OkStatus();
-  };
-  RETURN_IF_ERROR(database.Read(read).status);
-  std::vector<std::string> findings;
-  for (size_t i = 0; i < lineages.size(); ++i) {
-    Verification verified;
-    const Outcome outcome = database.Read([&](Transaction& transaction) -> absl::Status {
-      ASSIGN_OR_RETURN(verified, VerifyDataset(transaction, anchored, lineages[i]));
-      return absl::OkStatus();
-    });
-    if (absl::IsDataLoss(outcome.status)) {
-      verified.findings.push_back(
-          absl::StrCat("dataset ", lineages[i], ": ", std::string(outcome.status.message())));
-    } else {
-      RETURN_IF_ERROR(outcome.status);
-    }
-    Notify(report, "history_verified",
-           absl::StrCat(i + 1, " of ", lineages.size(), ": ", verified.entries_checked, " entries, ",
-                        verified.findings.size(), " findings"));
-    findings.insert(findings.end(), verified.findings.begin(), verified.findings.end());
+      transaction.Execute("SELECT payload, payload_hash FROM releases WHERE charge_id = $1", {charge_id}));
+  for (const Row& row : rows) {
+    page.releases[charge_id] = {.payload_hash = row.Blob(1), .is_whole = Sha256(row.Blob(0)) == row.Blob(1)};
   }
-  return findings;
-}
-
-absl::Status UnsoundAfterUpgrade(const std::vector<std::string>& findings) {
-  constexpr size_t kMostNamed = 3;
-  const size_t named = std::min(findings.size(), kMostNamed);
-  return absl::DataLossError(absl::StrCat(
-      "the ledger's schema was upgraded, and its histories contradict its tables in ", findings.size(),
-      " places, so nothing is charged: ",
-      absl::StrJoin(findings.begin(), findings.begin() + static_cast<std::ptrdiff_t>(named), "; "),
-      ". `curatord check-ledger` names all of them"));
-}
-
-absl::Status SqlLedger::VerifyAfterUpgrade() {
-  ASSIGN_OR_RETURN(const AnchorState anchored, anchor_->Read());
-  ASSIGN_OR_RETURN(const std::vector<std::string> findings,
-                   VerifyEveryHistory(*database_, anchored, report_));
-  if (!findings.empty()) TurnReadOnly(UnsoundAfterUpgrade(findings)).IgnoreError();
   return absl::OkStatus();
 }
 
-// ---- The store against the anchor
-
-namespace {
-
-// Follows the chain from the anchored entry (or from its start) to the head.
-absl::StatusOr<std::vector<std::string>> CheckContinuation(Transaction& transaction,
-                                                           const std::string& dataset_id,
-                                                           const ChainHead& head, const ChainHead& anchored) {
-  std::vector<std::string> findings;
-  if (head.seq < anchored.seq) {
-    findings.push_back(absl::StrCat("the history of dataset ", dataset_id, " ends with entry ", head.seq,
-                                    ", and the anchor knows entry ", anchored.seq));
-    return findings;
+absl::StatusOr<EntriesPage> ReadPage(Transaction& transaction, const std::string& dataset_id,
+                                     int64_t after_seq) {
+  EntriesPage page;
+  ASSIGN_OR_RETURN(page.entries, ReadEntries(transaction, dataset_id, after_seq, kEntriesAtOnce));
+  std::set<std::string> ids;
+  for (const Entry& entry : page.entries) {
+    if (!entry.charge_id.empty()) ids.insert(entry.charge_id);
   }
-  ChainHead reached = anchored;
-  if (anchored.seq > 0) {
-    ASSIGN_OR_RETURN(const std::vector<Entry> entries,
-                     ReadEntries(transaction, dataset_id, anchored.seq - 1, 1));
-    if (entries.empty() || entries.front().seq != anchored.seq ||
-        EntryHash(entries.front()) != anchored.hash) {
-      findings.push_back(absl::StrCat("entry ", anchored.seq, " of dataset ", dataset_id,
-                                      " is not the one that the anchor knows"));
-      return findings;
-    }
+  const std::vector<std::string> charge_ids(ids.begin(), ids.end());
+  ASSIGN_OR_RETURN(std::vector<absl::StatusOr<StoredCharge>> charges,
+                   ReadEachCharge(transaction, charge_ids));
+  for (size_t i = 0; i < charge_ids.size(); ++i) page.charges.emplace(charge_ids[i], std::move(charges[i]));
+  for (const Entry& entry : page.entries) {
+    if (entry.kind == kCommitted) RETURN_IF_ERROR(ReadReleaseOf(transaction, entry.charge_id, page));
   }
+  return page;
+}
+
+// ---- Charges
+
+void ReportCharge(Recount& recount, const std::string& charge_id, std::string_view what) {
+  recount.AddFinding(charge_id, absl::StrCat("charge ", charge_id, ": ", std::string(what)));
+}
+
+void ReportDifference(Recount& recount, const std::string& charge_id, std::string_view what) {
+  ReportCharge(recount, charge_id, absl::StrCat("the entries say otherwise about ", std::string(what)));
+}
+
+// The charge's row; null, after a finding, when there is none that can be read.
+const Charge* FindRow(const EntriesPage& page, const std::string& charge_id, Recount& recount) {
+  const auto found = page.charges.find(charge_id);
+  if (found == page.charges.end() || absl::IsNotFound(found->second.status())) {
+    ReportCharge(recount, charge_id, "the tables do not have it");
+    return nullptr;
+  }
+  if (found->second.ok()) return &found->second->charge;
+  ReportCharge(recount, charge_id, "its row cannot be read");
+  return nullptr;
+}
+
+// What never changes about a charge.
+void CompareMade(const Entry& entry, const Charge& row, Recount& recount) {
+  const absl::StatusOr<ChargeMade> made = ParseChargeMade(entry.payload);
+  if (!made.ok()) return;  // The recount reports it.
+  const auto compare = [&](bool is_equal, std::string_view what) {
+    if (!is_equal) ReportDifference(recount, entry.charge_id, what);
+  };
+  compare(row.dataset_id == entry.dataset_id, "its dataset");
+  compare(row.dataset_version == made->dataset_version, "the version of its dataset");
+  compare(row.principal == made->principal, "its principal");
+  compare(row.request_id == made->request_id, "its request id");
+  compare(row.fingerprint == made->fingerprint, "its fingerprint");
+  compare(row.draw_identity == made->draw_identity, "its draw identity");
+  compare(row.kind == made->kind, "its kind");
+  compare(row.event == made->event, "its event");
+  compare(row.label == made->label, "its label");
+  compare((row.deadline_us > 0) == (made->deadline_us > 0), "its deadline");
+}
+
+void CompareState(const std::string& charge_id, const Charge& row, const RecountedCharge& counted,
+                  Recount& recount) {
+  if (row.state != counted.state) ReportDifference(recount, charge_id, "its state");
+  if (row.release_id != counted.release_id) ReportDifference(recount, charge_id, "its release");
+  if (Ascending(row.postings) != Ascending(counted.postings)) {
+    ReportDifference(recount, charge_id, "its postings");
+  }
+}
+
+void CompareRelease(const Entry& entry, const RecountedCharge& ended, const EntriesPage& page,
+                    Recount& recount) {
+  if (ended.release_id.empty()) return;
+  const auto release = page.releases.find(entry.charge_id);
+  if (release == page.releases.end()) return;  // CompareState() reports it.
+  if (!release->second.is_whole || release->second.payload_hash != ended.payload_hash) {
+    recount.AddFinding(entry.charge_id,
+                       absl::StrCat("release ", ended.release_id, ": is not the one in the entries"));
+  }
+}
+
+void AddPage(const EntriesPage& page, Recount& recount) {
+  for (const Entry& entry : page.entries) {
+    const std::optional<RecountedCharge> ended = recount.Add(entry);
+    const bool is_made = entry.kind == kCharged || entry.kind == kReserved;
+    if (!is_made && !ended.has_value()) continue;
+    const Charge* const row = FindRow(page, entry.charge_id, recount);
+    if (row == nullptr) continue;
+    if (is_made) CompareMade(entry, *row, recount);
+    if (!ended.has_value()) continue;
+    CompareState(entry.charge_id, *row, *ended, recount);
+    CompareRelease(entry, *ended, page, recount);
+  }
+}
+
+// The charges of the dataset that have not ended according to the tables, each with its row.
+absl::Status CompareOpenCharges(Transaction& transaction, const std::string& dataset_id, Recount& recount) {
+  std::set<std::string> missing;
+  for (const auto& [id, charge] : recount.open_charges()) {
+    if (charge.dataset_id == dataset_id) missing.insert(id);
+  }
+  std::string principal;
+  int64_t number = 0;
   while (true) {
-    ASSIGN_OR_RETURN(const std::vector<Entry> entries,
-                     ReadEntries(transaction, dataset_id, reached.seq, kRowsAtOnce));
-    if (entries.empty()) break;
-    for (const Entry& entry : entries) {
-      for (std::string& finding : BrokenLinks(reached, entry)) findings.push_back(std::move(finding));
-      reached = {entry.seq, entry.hash};
+    ASSIGN_OR_RETURN(
+        const std::vector<Row> rows,
+        transaction.Execute("SELECT c.principal, c.number, c.id FROM charges c WHERE c.dataset_id = $1 AND "
+                            "(c.principal, c.number) > ($2, $3) AND c.state NOT IN ('COMMITTED', "
+                            "'CANCELLED', 'FORFEITED') ORDER BY c.principal, c.number LIMIT $4",
+                            {dataset_id, principal, number, kChargesAtOnce}));
+    if (rows.empty()) break;
+    principal = rows.back().Text(0);
+    number = rows.back().Integer(1);
+    std::vector<std::string> ids;
+    for (const Row& row : rows) ids.push_back(row.Text(2));
+    ASSIGN_OR_RETURN(const std::vector<absl::StatusOr<StoredCharge>> charges,
+                     ReadEachCharge(transaction, ids));
+    for (size_t i = 0; i < ids.size(); ++i) {
+      missing.erase(ids[i]);
+      const auto counted = recount.open_charges().find(ids[i]);
+      if (counted == recount.open_charges().end()) {
+        ReportCharge(recount, ids[i],
+                     "is open in the tables, and in the entries it has ended or never began");
+      } else if (!charges[i].ok()) {
+        ReportCharge(recount, ids[i], "its row cannot be read");
+      } else {
+        CompareState(ids[i], charges[i]->charge, counted->second, recount);
+      }
     }
   }
-  if (!(reached == head)) {
-    findings.push_back(absl::StrCat("the head of dataset ", dataset_id, " is not its last entry"));
+  for (const std::string& id : missing) ReportDifference(recount, id, "its state");
+  return absl::OkStatus();
+}
+
+// Each charge and each release of the entries was found among the rows, so equal numbers mean that there are
+// no others.
+absl::Status CompareNumbers(Transaction& transaction, const std::string& dataset_id,
+                            const RecountedDataset& counted, Recount& recount) {
+  const std::string name = recount.NameOfDataset(dataset_id);
+  ASSIGN_OR_RETURN(const std::vector<Row> charges,
+                   transaction.Execute("SELECT CAST(COUNT(*) AS BIGINT) FROM charges WHERE dataset_id = $1",
+                                       {dataset_id}));
+  if (charges.at(0).Integer(0) != counted.charges) {
+    recount.AddFinding(absl::StrCat(name, ": the tables have ", charges.at(0).Integer(0),
+                                    " charges, and the entries made ", counted.charges));
+  }
+  ASSIGN_OR_RETURN(const std::vector<Row> releases,
+                   transaction.Execute("SELECT CAST(COUNT(*) AS BIGINT) FROM releases WHERE dataset_id = $1",
+                                       {dataset_id}));
+  if (releases.at(0).Integer(0) != counted.releases) {
+    recount.AddFinding(absl::StrCat(name, ": the tables have ", releases.at(0).Integer(0),
+                                    " releases, and the entries ", counted.releases));
+  }
+  return absl::OkStatus();
+}
+
+// The index by which requests are found again may be damaged, so the rows themselves are compared.
+absl::Status CompareRequests(Transaction& transaction, const std::string& lineage_id, Recount& recount) {
+  constexpr int64_t kMostNamed = 100;
+  ASSIGN_OR_RETURN(
+      const std::vector<Row> rows,
+      transaction.Execute("SELECT c.principal, c.request_id FROM charges c JOIN datasets d ON "
+                          "d.id = c.dataset_id WHERE d.lineage_id = $1 GROUP BY c.principal, c.request_id "
+                          "HAVING COUNT(*) > 1 LIMIT $2",
+                          {lineage_id, kMostNamed}));
+  for (const Row& row : rows) {
+    recount.AddFinding(
+        absl::StrCat("there are two charges under request id ", row.Text(1), " of ", row.Text(0)));
+  }
+  return absl::OkStatus();
+}
+
+// ---- The dataset, whom it lets in, and its parts
+
+void CompareFacts(const Dataset& stored, const RecountedDataset& counted, Recount& recount) {
+  const auto compare = [&](bool is_equal, std::string_view what) {
+    if (is_equal) return;
+    recount.AddFinding(absl::StrCat(recount.NameOfDataset(stored.id), ": the entries say otherwise about ",
+                                    std::string(what)));
+  };
+  const DatasetCreated& created = counted.created;
+  compare(stored.name == created.name, "its name");
+  compare(stored.owner == created.owner, "its owner");
+  compare(stored.lineage_id == created.lineage_id, "the accounts that it shares");
+  compare(stored.schema_hash == created.schema_hash, "its schema");
+  compare(stored.neighbour_relation == created.neighbour_relation, "its neighbour relation");
+  compare(stored.privacy_unit == created.privacy_unit, "its privacy unit");
+  compare(stored.max_records_per_unit == created.max_records_per_unit, "its records per privacy unit");
+  compare(stored.is_public == (created.is_public != 0), "whether it is public");
+  compare(stored.partition_attribute == created.partition_attribute, "how it is partitioned");
+  compare(stored.state == counted.state, "its state");
+  const std::set<std::string> grantees(stored.grantees.begin(), stored.grantees.end());
+  compare(grantees == counted.grantees, "its grantees");
+  if (!stored.partition_attribute.empty()) return;
+  const std::string commitment =
+      stored.version == 0 ? std::string() : ContentCommitment(stored.id, stored.content_hash);
+  compare(stored.version == counted.version && commitment == counted.content_commitment,
+          "the version that was sealed");
+}
+
+absl::Status CompareShares(Transaction& transaction, const std::string& dataset_id,
+                           const RecountedDataset& counted, Recount& recount) {
+  ASSIGN_OR_RETURN(const std::vector<Row> rows,
+                   transaction.Execute("SELECT s.release_id, s.grantee FROM releases r JOIN release_shares s "
+                                       "ON s.release_id = r.id WHERE r.dataset_id = $1",
+                                       {dataset_id}));
+  std::map<std::string, std::set<std::string>> stored;
+  for (const Row& row : rows) stored[row.Text(0)].insert(row.Text(1));
+  if (stored != counted.shares) {
+    recount.AddFinding(absl::StrCat(recount.NameOfDataset(dataset_id),
+                                    ": the entries say otherwise about with whom its releases were shared"));
+  }
+  return absl::OkStatus();
+}
+
+void CompareParts(const Dataset& stored, const RecountedDataset& counted, Recount& recount) {
+  const std::string name = recount.NameOfDataset(stored.id);
+  if (stored.parts.size() != counted.parts.size()) {
+    return recount.AddFinding(absl::StrCat(name, ": the entries have another number of parts"));
+  }
+  for (size_t i = 0; i < stored.parts.size(); ++i) {
+    Part without_content = stored.parts[i];
+    without_content.content_hash.clear();
+    const std::string commitment = stored.parts[i].sealed_version == 0
+                                       ? std::string()
+                                       : ContentCommitment(stored.id, stored.parts[i].content_hash);
+    const RecountedPart& expected = counted.parts[i];
+    if (without_content == expected.part && commitment == expected.content_commitment) continue;
+    recount.AddFinding(
+        absl::StrCat(name, ", part ", stored.parts[i].number, ": the entries say otherwise about it"));
+  }
+}
+
+// ---- One pass
+
+class LineagePass {
+ public:
+  LineagePass(const ReadTransaction& read, const AnchorState& anchored, const std::string& lineage_id,
+              const AmountText& amount_text)
+      : read_(read), anchored_(anchored), lineage_id_(lineage_id), recount_(1, amount_text) {}
+
+  absl::StatusOr<VerifiedLineage> Run() {
+    RETURN_IF_ERROR(ReadDatasetIds());
+    for (const std::string& id : dataset_ids_) RETURN_IF_ERROR(AddFullPages(id));
+    VerifiedLineage result;
+    RETURN_IF_ERROR(read_([&](Transaction& transaction) -> absl::Status {
+      ASSIGN_OR_RETURN(result, Conclude(transaction));
+      return absl::OkStatus();
+    }));
+    return result;
+  }
+
+ private:
+  absl::StatusOr<std::vector<std::string>> DatasetIds(Transaction& transaction) const {
+    ASSIGN_OR_RETURN(
+        const std::vector<Row> rows,
+        transaction.Execute("SELECT id FROM datasets WHERE lineage_id = $1 "
+                            "ORDER BY CASE WHEN successor_of = '' THEN 0 ELSE 1 END, created_at_us, id",
+                            {lineage_id_}));
+    std::vector<std::string> ids;
+    for (const Row& row : rows) ids.push_back(row.Text(0));
+    return ids;
+  }
+
+  absl::Status ReadDatasetIds() {
+    RETURN_IF_ERROR(read_([&](Transaction& transaction) -> absl::Status {
+      ASSIGN_OR_RETURN(dataset_ids_, DatasetIds(transaction));
+      return absl::OkStatus();
+    }));
+    recount_.set_datasets_in_lineage(dataset_ids_.size());
+    return absl::OkStatus();
+  }
+
+  static int64_t SeqOf(const Recount& recount, const std::string& dataset_id) {
+    const auto found = recount.datasets().find(dataset_id);
+    return found == recount.datasets().end() ? 0 : found->second.head.seq;
+  }
+
+  // All pages but the last one.
+  absl::Status AddFullPages(const std::string& dataset_id) {
+    while (true) {
+      EntriesPage page;
+      RETURN_IF_ERROR(read_([&](Transaction& transaction) -> absl::Status {
+        ASSIGN_OR_RETURN(page, ReadPage(transaction, dataset_id, SeqOf(recount_, dataset_id)));
+        return absl::OkStatus();
+      }));
+      if (page.is_last()) return absl::OkStatus();
+      AddPage(page, recount_);
+    }
+  }
+
+  // The last pages and the tables, in one transaction, which may run again.
+  absl::StatusOr<VerifiedLineage> Conclude(Transaction& transaction) {
+    Recount recount = recount_;
+    // Other servers may have created datasets meanwhile.
+    ASSIGN_OR_RETURN(const std::vector<std::string> ids, DatasetIds(transaction));
+    recount.set_datasets_in_lineage(ids.size());
+    for (const std::string& id : ids) {
+      while (true) {
+        ASSIGN_OR_RETURN(const EntriesPage page, ReadPage(transaction, id, SeqOf(recount, id)));
+        AddPage(page, recount);
+        if (page.is_last()) break;
+      }
+    }
+    recount.Finish();
+    VerifiedLineage result{.lineage_id = lineage_id_};
+    for (const std::string& id : ids) {
+      RETURN_IF_ERROR(CompareDataset(transaction, id, recount));
+      RETURN_IF_ERROR(CompareHead(transaction, id, recount, result));
+    }
+    RETURN_IF_ERROR(CompareRequests(transaction, lineage_id_, recount));
+    ASSIGN_OR_RETURN(const std::vector<Account> accounts, ReadAccounts(transaction, lineage_id_));
+    CompareAccounts(accounts, recount);
+    CompareCounters(accounts, recount, result);
+    result.findings = recount.findings();
+    result.entries_checked = recount.entries();
+    result.damaged_charges = recount.damaged_charges();
+    for (const auto& [id, counted] : recount.datasets()) {
+      result.names[id] = {counted.created.owner, counted.grantees, counted.shares};
+    }
+    return result;
+  }
+
+  static absl::Status CompareDataset(Transaction& transaction, const std::string& id, Recount& recount) {
+    const auto found = recount.datasets().find(id);
+    const RecountedDataset counted = found == recount.datasets().end() ? RecountedDataset() : found->second;
+    ASSIGN_OR_RETURN(const Dataset stored, ReadDataset(transaction, id));
+    CompareFacts(stored, counted, recount);
+    CompareParts(stored, counted, recount);
+    RETURN_IF_ERROR(CompareShares(transaction, id, counted, recount));
+    RETURN_IF_ERROR(CompareOpenCharges(transaction, id, recount));
+    return CompareNumbers(transaction, id, counted, recount);
+  }
+
+  absl::Status CompareHead(Transaction& transaction, const std::string& id, Recount& recount,
+                           VerifiedLineage& result) const {
+    const auto found = recount.datasets().find(id);
+    const ChainHead reached = found == recount.datasets().end() ? ChainHead() : found->second.head;
+    const std::string name = recount.NameOfDataset(id);
+    ASSIGN_OR_RETURN(const std::vector<Row> rows,
+                     transaction.Execute("SELECT seq, hash FROM chain_heads WHERE dataset_id = $1", {id}));
+    if (rows.empty() || rows.front().Integer(0) != reached.seq || rows.front().Blob(1) != reached.hash) {
+      recount.AddFinding(absl::StrCat(name, ": the stored head is not the last entry, ", reached.seq));
+    }
+    result.reached.heads[id] = reached;
+    const auto anchor = anchored_.heads.find(id);
+    if (anchor == anchored_.heads.end()) return absl::OkStatus();
+    const ChainHead& expected = anchor->second;
+    if (expected.seq > reached.seq) {
+      result.is_behind_anchor = true;
+      recount.AddFinding(absl::StrCat(name, ": the history ends with entry ", reached.seq,
+                                      ", and the anchor knows entry ", expected.seq));
+      return absl::OkStatus();
+    }
+    ASSIGN_OR_RETURN(const std::vector<Entry> entries, ReadEntries(transaction, id, expected.seq - 1, 1));
+    if (entries.empty() || EntryHash(entries.front()) != expected.hash) {
+      result.is_behind_anchor = true;
+      recount.AddFinding(
+          absl::StrCat(name, ": entry ", expected.seq, " is not the one that the anchor knows"));
+    }
+    return absl::OkStatus();
+  }
+
+  // Compares the accounts' scopes, members and rules.
+  static void CompareAccounts(const std::vector<Account>& accounts, Recount& recount) {
+    for (const Account& stored : accounts) {
+      const auto opened = recount.accounts().find(stored.id);
+      if (opened == recount.accounts().end()) continue;  // CompareCounters() reports it.
+      const AccountSpec& expected = opened->second.spec;
+      if (stored.scope_type != expected.scope_type || stored.scope_key != expected.scope_key ||
+          stored.rule != expected.rule || stored.members != expected.members) {
+        recount.AddFinding(absl::StrCat(recount.NameOfAccount(stored.id),
+                                        ": its scope, its members or its rule are not those in the entries"));
+      }
+    }
+  }
+
+  void CompareCounters(const std::vector<Account>& accounts, Recount& recount,
+                       VerifiedLineage& result) const {
+    size_t compared = 0;
+    for (const Account& account : accounts) {
+      for (const CounterBalance& stored : account.counters) {
+        const CounterKey key(account.id, stored.counter);
+        const std::string name =
+            absl::StrCat(recount.NameOfAccount(account.id), ", counter ", stored.counter);
+        const auto counted = recount.counters().find(key);
+        if (counted == recount.counters().end()) {
+          recount.AddFinding(absl::StrCat(name, ": no entry opened it"));
+          continue;
+        }
+        ++compared;
+        CompareCounter(name, stored, counted->second, recount);
+        result.reached.spent[key] = stored.spent;
+        const auto anchor = anchored_.spent.find(key);
+        if (anchor == anchored_.spent.end() || stored.spent >= anchor->second) continue;
+        result.is_behind_anchor = true;
+        recount.AddFinding(
+            absl::StrCat(name, ": the table says spent ", recount.TextOf(stored.counter, stored.spent),
+                         ", and the anchor knows of ", recount.TextOf(stored.counter, anchor->second)));
+      }
+    }
+    if (compared != recount.counters().size()) {
+      recount.AddFinding("the entries opened accounts that the tables do not have");
+    }
+  }
+
+  static void CompareCounter(const std::string& name, const CounterBalance& stored,
+                             const RecountedCounter& expected, Recount& recount) {
+    if (expected == RecountedCounter{stored.spent, stored.held, stored.limit}) return;
+    const auto text = [&](int64_t amount) { return recount.TextOf(stored.counter, amount); };
+    recount.AddFinding(absl::StrCat(name, ": the table says spent ", text(stored.spent), ", held ",
+                                    text(stored.held), ", limit ", text(stored.limit),
+                                    "; the entries say spent ", text(expected.spent), ", held ",
+                                    text(expected.held), ", limit ", text(expected.limit)));
+  }
+
+  const ReadTransaction& read_;
+  const AnchorState& anchored_;
+  const std::string& lineage_id_;
+  std::vector<std::string> dataset_ids_;
+  Recount recount_;
+};
+
+}  // namespace
+
+absl::StatusOr<VerifiedLineage> VerifyLineage(const ReadTransaction& read, const AnchorState& anchored,
+                                              const std::string& lineage_id, const AmountText& amount_text) {
+  absl::StatusOr<VerifiedLineage> verified = LineagePass(read, anchored, lineage_id, amount_text).Run();
+  if (!absl::IsDataLoss(verified.status()) && !absl::IsInternal(verified.status())) return verified;
+  VerifiedLineage unreadable{.lineage_id = lineage_id};
+  unreadable.findings.Add(absl::StrCat("a row cannot be read: ", std::string(verified.status().message())));
+  return unreadable;
+}
+
+Verification VerificationOf(const VerifiedLineage& lineage, const AnchorState& anchored,
+                            std::string_view dataset_id) {
+  const std::string id(dataset_id);
+  const auto head = lineage.reached.heads.find(id);
+  const auto anchor = anchored.heads.find(id);
+  Verification result{.ok = lineage.ok(),
+                      .entries_checked = lineage.entries_checked,
+                      .head_hash = head == lineage.reached.heads.end() ? std::string() : head->second.hash,
+                      .anchored_seq = anchor == anchored.heads.end() ? 0 : anchor->second.seq,
+                      .findings = lineage.findings.kept()};
+  if (lineage.findings.count() > static_cast<int64_t>(result.findings.size())) {
+    result.findings.push_back(absl::StrCat(
+        "and ", lineage.findings.count() - static_cast<int64_t>(result.findings.size()), " more"));
+  }
+  return result;
+}
+
+absl::StatusOr<std::vector<std::string>> LineageIds(Transaction& transaction) {
+  ASSIGN_OR_RETURN(const std::vector<Row> rows,
+                   transaction.Execute("SELECT DISTINCT lineage_id FROM datasets ORDER BY lineage_id", {}));
+  std::vector<std::string> ids;
+  for (const Row& row : rows) ids.push_back(row.Text(0));
+  return ids;
+}
+
+absl::StatusOr<std::vector<std::string>> LostDatasets(Transaction& transaction, const AnchorState& anchored) {
+  ASSIGN_OR_RETURN(const std::vector<Row> rows, transaction.Execute("SELECT id FROM datasets", {}));
+  std::set<std::string> stored;
+  for (const Row& row : rows) stored.insert(row.Text(0));
+  std::vector<std::string> findings;
+  for (const auto& [dataset_id, head] : anchored.heads) {
+    if (stored.count(dataset_id) > 0) continue;
+    findings.push_back(absl::StrCat("the anchor knows ", head.seq, " entries of dataset ", dataset_id,
+                                    ", which the database does not have"));
   }
   return findings;
 }
-
-}  // namespace
 
 absl::StatusOr<std::map<CounterKey, int64_t>> SpentBy(Transaction& transaction, const EntriesAfter& entries) {
   // With few counters or many entries, reading all counters of the lineage costs less than finding out which
@@ -381,42 +540,6 @@ absl::StatusOr<std::map<CounterKey, int64_t>> SpentBy(Transaction& transaction, 
   std::map<CounterKey, int64_t> spent;
   for (const Row& row : rows) spent.emplace(CounterKey(row.Integer(0), row.Text(1)), row.Integer(2));
   return spent;
-}
-
-absl::StatusOr<AnchorState> CompareWithStore(Transaction& transaction, const AnchorState& anchored) {
-  AnchorState reached;
-  std::vector<std::string> findings;
-  ASSIGN_OR_RETURN(
-      const std::vector<Row> heads,
-      transaction.Execute("SELECT dataset_id, seq, hash FROM chain_heads ORDER BY dataset_id", {}));
-  for (const Row& row : heads) reached.heads[row.Text(0)] = {row.Integer(1), row.Blob(2)};
-  for (const auto& [dataset_id, head] : reached.heads) {
-    const auto known = anchored.heads.find(dataset_id);
-    ASSIGN_OR_RETURN(const std::vector<std::string> found,
-                     CheckContinuation(transaction, dataset_id, head,
-                                       known == anchored.heads.end() ? ChainHead() : known->second));
-    findings.insert(findings.end(), found.begin(), found.end());
-  }
-  for (const auto& [dataset_id, head] : anchored.heads) {
-    if (reached.heads.count(dataset_id) == 0) {
-      findings.push_back(absl::StrCat("the anchor knows ", head.seq, " entries of dataset ", dataset_id,
-                                      ", which the database does not have"));
-    }
-  }
-  ASSIGN_OR_RETURN(const std::vector<Row> counters,
-                   transaction.Execute("SELECT account_id, counter, spent FROM account_counters", {}));
-  for (const Row& row : counters) reached.spent[{row.Integer(0), row.Text(1)}] = row.Integer(2);
-  for (const auto& [key, spent] : anchored.spent) {
-    const auto stored = reached.spent.find(key);
-    // If the account is gone, so is the entry that opened it, and its chain is reported as behind.
-    if (stored == reached.spent.end()) continue;
-    if (stored->second < spent) {
-      findings.push_back(absl::StrCat("account ", key.first, " has spent ", stored->second, " of ",
-                                      key.second, ", and the anchor knows of ", spent));
-    }
-  }
-  if (!findings.empty()) return BehindAnchor(absl::StrJoin(findings, "; "));
-  return reached;
 }
 
 }  // namespace curator::ledger::sql

@@ -1,41 +1,68 @@
-// Verification: tables and anchor against the history of entries.
+// Verification: tables and anchor against the history of entries, one lineage at a time.
 //
-// `anchored` is read before the transaction begins, so the store can only be further than the anchor. Errors
-// are the store's; contradictions are findings, except where DATA_LOSS is stated.
+// A pass reads the entries in pages, each in a short transaction of its own, and holds only what is still
+// open, so neither its memory nor its transactions grow with the history. The last page is read together with
+// the tables that it is compared with.
 //
-// Thread-safe: functions over one transaction.
+// Thread-safe: functions over transactions.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "ledger/anchor/anchor_state.h"
+#include "ledger/history/recount.h"
 #include "ledger/ledger.h"
-#include "ledger/report.h"
 #include "ledger/sql/database.h"
 
 namespace curator::ledger::sql {
 
-// Recounts the dataset's lineage from its entries alone and compares the result with tables and anchor: what
-// Ledger::Verify() returns.
-absl::StatusOr<Verification> VerifyDataset(Transaction& transaction, const AnchorState& anchored,
-                                           std::string_view dataset_id);
+// Runs a body in a read-only transaction (Database::Read()).
+using ReadTransaction = std::function<absl::Status(const Body& body)>;
 
-// VerifyDataset() of every lineage, each in a transaction of its own. Reports "history_verified" after each.
-// Returns all findings; damage that keeps a history from being read is one, too.
-absl::StatusOr<std::vector<std::string>> VerifyEveryHistory(Database& database, const AnchorState& anchored,
-                                                            const Report& report);
-// DATA_LOSS for a ledger in which VerifyEveryHistory() found something after its schema was upgraded.
-absl::Status UnsoundAfterUpgrade(const std::vector<std::string>& findings);
+// Whom the entries of one dataset name, as far as its chain is whole.
+struct VerifiedNames {
+  std::string owner;
+  std::set<std::string> grantees;
+  std::map<std::string, std::set<std::string>> shares;  // grantees by release id
+};
 
-// The heads and spent counters of the whole store. DATA_LOSS, with all findings, when a dataset of the anchor
-// is missing or behind, when a history does not contain the anchored entry or does not continue it link by
-// link, or when a counter is below the anchor's.
-absl::StatusOr<AnchorState> CompareWithStore(Transaction& transaction, const AnchorState& anchored);
+// The result of one pass over a lineage.
+struct VerifiedLineage {
+  std::string lineage_id;
+  RecountFindings findings;
+  bool is_behind_anchor = false;  // so raising it to the anchor may repair it
+  int64_t entries_checked = 0;
+  AnchorState reached;                         // the heads and spent counters of the tables
+  std::map<std::string, VerifiedNames> names;  // by dataset id
+  // The charges that findings concern. With more than RecountFindings::kMostKept it is incomplete.
+  std::set<std::string> damaged_charges;
+
+  bool ok() const { return findings.count() == 0; }
+};
+
+// Recounts the lineage from its entries alone and compares the result with tables and anchor. `anchored` was
+// read before, so the store can only be further. Contradictions, and rows that cannot be read, are findings;
+// errors are the store's.
+absl::StatusOr<VerifiedLineage> VerifyLineage(const ReadTransaction& read, const AnchorState& anchored,
+                                              const std::string& lineage_id, const AmountText& amount_text);
+
+// What Ledger::Verify() returns about one dataset of the lineage.
+Verification VerificationOf(const VerifiedLineage& lineage, const AnchorState& anchored,
+                            std::string_view dataset_id);
+
+// The ids of all lineages.
+absl::StatusOr<std::vector<std::string>> LineageIds(Transaction& transaction);
+
+// One finding for each dataset of the anchor that the database does not have.
+absl::StatusOr<std::vector<std::string>> LostDatasets(Transaction& transaction, const AnchorState& anchored);
 
 // The entries of a dataset after `seq`, up to `head`.
 struct EntriesAfter {

@@ -13,26 +13,16 @@ namespace curator::ledger::sql {
 
 namespace {
 
-// Distinguish these statuses from other reasons for which the whole ledger turns read-only.
-constexpr char kBehindAnchor[] = "curator.ledger/behind-anchor";
 constexpr char kOutdated[] = "curator.ledger/outdated";
 
+DamageSite BehindAnchor(const LockedDataset& dataset) {
+  return {.dataset_id = dataset.id,
+          .dataset_name = dataset.name,
+          .lineage_id = dataset.lineage_id,
+          .is_behind_anchor = true};
+}
+
 }  // namespace
-
-bool IsBehindAnchor(const absl::Status& status) {
-  return status.GetPayload(kBehindAnchor).has_value();
-}
-
-absl::Status BehindAnchor(std::string_view finding) {
-  absl::Status status = absl::DataLossError(absl::StrCat(
-      "the ledger is read-only because its database contradicts its anchor: ", std::string(finding),
-      ". A restored backup would be a budget reset. Stop the server, restore the newest copy of the database "
-      "and start again; if there is none, the owner of each dataset raises what is spent to the anchor's "
-      "values: curator ledger repair NAME --raise-to-anchor --reason TEXT. Stored releases can still be "
-      "read"));
-  status.SetPayload(kBehindAnchor, absl::Cord());
-  return status;
-}
 
 absl::Status Outdated(int64_t schema_of_ledger, int64_t known) {
   absl::Status status = absl::FailedPreconditionError(
@@ -95,11 +85,14 @@ absl::Status WriteSet::ReadChains(const Answers& answers) {
     if (rows.empty()) continue;
     const Row& row = rows.front();
     if (row.Integer(11) != schema_) return Outdated(row.Integer(11), schema_);
-    ASSIGN_OR_RETURN(const DatasetState state, DatasetStateFromName(row.Text(3)));
+    const DamageSite site{.dataset_id = row.Text(0), .dataset_name = row.Text(1), .lineage_id = row.Text(2)};
+    RETURN_IF_ERROR(CheckNotDamaged(site));
+    const absl::StatusOr<DatasetState> state = DatasetStateFromName(row.Text(3));
+    if (!state.ok()) return DamageAt(site, std::string(state.status().message()));
     LockedDataset dataset{.id = row.Text(0),
                           .name = row.Text(1),
                           .lineage_id = row.Text(2),
-                          .state = state,
+                          .state = *state,
                           .is_public = row.Integer(4) != 0,
                           .is_partitioned = row.Integer(10) != 0,
                           .has_analyst_accounts = row.Integer(9) != 0,
@@ -121,8 +114,8 @@ absl::Status WriteSet::CheckAgainstAnchor(const LockedDataset& dataset) {
   ASSIGN_OR_RETURN(const ChainHead expected, anchored_.HeadOf(dataset.id));
   if (expected.seq == 0) return absl::OkStatus();
   if (dataset.head.seq < expected.seq) {
-    return BehindAnchor(absl::StrCat("the history of dataset ", dataset.name, " ends with entry ",
-                                     dataset.head.seq, ", and the anchor knows entry ", expected.seq));
+    return DamageAt(BehindAnchor(dataset), absl::StrCat("the history ends with entry ", dataset.head.seq,
+                                                        ", and the anchor knows entry ", expected.seq));
   }
   std::string hash = dataset.head.hash;
   if (dataset.head.seq > expected.seq) {
@@ -132,9 +125,9 @@ absl::Status WriteSet::CheckAgainstAnchor(const LockedDataset& dataset) {
     hash = rows.empty() ? std::string() : rows.front().Blob(0);
   }
   if (hash == expected.hash) return absl::OkStatus();
-  return BehindAnchor(absl::StrCat("entry ", expected.seq, " of dataset ", dataset.name, " has the hash ",
-                                   absl::BytesToHexString(hash), ", and the anchor knows ",
-                                   absl::BytesToHexString(expected.hash)));
+  return DamageAt(BehindAnchor(dataset),
+                  absl::StrCat("entry ", expected.seq, " has the hash ", absl::BytesToHexString(hash),
+                               ", and the anchor knows ", absl::BytesToHexString(expected.hash)));
 }
 
 absl::Status WriteSet::CoverEntriesAfter(const LockedDataset& dataset, int64_t seq) {
@@ -189,17 +182,21 @@ absl::Status WriteSet::ReadCounters(const Answers& answers) {
   for (const std::vector<Row>& rows : answers) {
     for (const Row& row : rows) {
       const CounterKey key(row.Integer(0), row.Text(1));
-      ASSIGN_OR_RETURN(const ScopeType scope, ScopeFromName(row.Text(7)));
+      // A lineage has the id of its first dataset, which opens the accounts.
+      DamageSite site{.dataset_id = row.Text(5), .dataset_name = row.Text(9), .lineage_id = row.Text(5)};
+      const absl::StatusOr<ScopeType> scope = ScopeFromName(row.Text(7));
+      if (!scope.ok()) return DamageAt(site, std::string(scope.status().message()));
       LockedCounter counter{.spent = row.Integer(2),
                             .held = row.Integer(3),
                             .limit = row.Integer(4),
                             .lineage_id = row.Text(5),
-                            .scope_type = scope,
-                            .account_name = AccountName(row.Text(9), scope, row.Text(8)),
+                            .scope_type = *scope,
+                            .account_name = AccountName(row.Text(9), *scope, row.Text(8)),
                             .rule_name = row.Text(6)};
       if (const int64_t anchored = anchored_.SpentOf(key); counter.spent < anchored) {
-        return BehindAnchor(absl::StrCat("account ", counter.account_name, " has spent ", counter.spent,
-                                         " of ", key.second, ", and the anchor knows of ", anchored));
+        site.is_behind_anchor = true;
+        return DamageAt(site, absl::StrCat("account ", counter.account_name, " has spent less of ",
+                                           key.second, " than the anchor knows"));
       }
       // The server that committed this may have died before its anchor recorded it. Everything that this
       // change reports rests on it.

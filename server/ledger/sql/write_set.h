@@ -18,6 +18,7 @@
 #include "absl/status/statusor.h"
 #include "ledger/anchor/anchor_state.h"
 #include "ledger/history/hash_chain.h"
+#include "ledger/sql/damage.h"
 #include "ledger/sql/database.h"
 
 namespace curator::ledger::sql {
@@ -63,9 +64,11 @@ class WriteSet {
   // The files of `anchored` were read before the transaction began, so the locked chains can only be further
   // than the anchor. All arguments must outlive this object.
   // `schema` is the version that this program knows: a change of a ledger that has another one is refused, in
-  // whichever way it is made, at no round trip of its own.
-  WriteSet(Transaction& transaction, const Dialect& dialect, const AnchorView& anchored, int64_t schema)
-      : transaction_(transaction), dialect_(dialect), anchored_(anchored), schema_(schema) {}
+  // whichever way it is made, at no round trip of its own. Datasets that `damage` names are refused
+  // (DATA_LOSS); null for a repair.
+  WriteSet(Transaction& transaction, const Dialect& dialect, const AnchorView& anchored, int64_t schema,
+           DamageRegister* damage = nullptr)
+      : transaction_(transaction), dialect_(dialect), anchored_(anchored), schema_(schema), damage_(damage) {}
 
   Transaction& transaction() { return transaction_; }
   // The database's time when the first chain was locked.
@@ -96,6 +99,11 @@ class WriteSet {
   absl::StatusOr<LockedDataset> dataset(std::string_view dataset_id) const;
   // Starts the chain of a dataset that this transaction has inserted.
   absl::Status StartChain(std::string_view dataset_id);
+
+  // The refusal if the dataset's lineage is read-only.
+  absl::Status CheckNotDamaged(const DamageSite& dataset) {
+    return damage_ == nullptr ? absl::OkStatus() : damage_->CheckLineage(dataset);
+  }
 
   // Locks all counters of these accounts. DATA_LOSS when one is below the anchor.
   absl::Status LockCounters(const std::set<int64_t>& account_ids);
@@ -139,6 +147,7 @@ class WriteSet {
   const Dialect& dialect_;
   const AnchorView& anchored_;
   const int64_t schema_;
+  DamageRegister* const damage_;
   int64_t now_us_ = 0;
   std::map<std::string, LockedDataset, std::less<>> datasets_;
   std::map<CounterKey, LockedCounter> counters_;
@@ -155,9 +164,5 @@ class WriteSet {
 // FAILED_PRECONDITION for a server whose program knows another schema than the ledger has.
 absl::Status Outdated(int64_t schema_of_ledger, int64_t known);
 bool IsOutdated(const absl::Status& status);
-
-// DATA_LOSS that states the contradiction between store and anchor, and what the owner can do.
-absl::Status BehindAnchor(std::string_view finding);
-bool IsBehindAnchor(const absl::Status& status);
 
 }  // namespace curator::ledger::sql

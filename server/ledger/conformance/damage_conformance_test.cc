@@ -1,0 +1,265 @@
+// Damage in one dataset makes that dataset read-only and no other, from the start of the server on.
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "base/testing/names.h"
+#include "gmock/gmock.h"
+#include "ledger/conformance/ledger_conformance.h"
+
+namespace curator::ledger {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+constexpr int64_t kOneHour = 3'600'000'000;
+
+class DamageConformance : public LedgerConformance {
+ protected:
+  // Two datasets of olga, granted to ana: census, with a stored release (entries 4 and 5), a started charge
+  // (6) and a reservation (7), and survey, with a stored release.
+  void SetUp() override {
+    LedgerConformance::SetUp();
+    auto ledger = Open();
+    census_ = MakeDataset(*ledger, "census", 20);
+    survey_ = MakeDataset(*ledger, "survey", 20);
+    for (const Dataset* const dataset : {&census_, &survey_}) {
+      EXPECT_STATUS_IS(absl::StatusCode::kOk, ledger->Grant(dataset->id, "ana", TestPrincipal("olga")));
+    }
+    census_account_ = FirstAccount(*ledger, census_);
+    survey_account_ = FirstAccount(*ledger, survey_);
+    const Attempt stored = Must(ledger->Begin(OnCensus("stored", 4)));
+    census_release_ = Must(ledger->Store(stored, "an answer")).id;
+    Must(ledger->Begin(OnCensus("started", 3)));
+    Must(ledger->Reserve({OnCensus("reserved", 2)}, kOneHour));
+    survey_release_ = Must(ledger->Store(Must(ledger->Begin(OnSurvey("other", 4))), "another answer")).id;
+  }
+  ChargeRequest OnCensus(const std::string& request_id, int64_t cost) const {
+    return RequestOf(census_, request_id, census_account_, cost);
+  }
+  ChargeRequest OnSurvey(const std::string& request_id, int64_t cost) const {
+    return RequestOf(survey_, request_id, survey_account_, cost);
+  }
+  std::string OfCensus() const { return absl::StrCat("dataset_id = '", census_.id, "'"); }
+
+  // Flips one bit of the only value that `column` has where `condition` holds.
+  void FlipABit(const std::string& table, const std::string& column, const std::string& condition) {
+    Tamper("SELECT 1");
+    const sql::Outcome flipped = OpenStore()->Write([&](sql::Transaction& transaction) -> absl::Status {
+      const auto rows =
+          transaction.Execute(absl::StrCat("SELECT ", column, " FROM ", table, " WHERE ", condition), {});
+      if (!rows.ok()) return rows.status();
+      std::string bytes = rows->at(0).Blob(0);
+      bytes.back() = static_cast<char>(bytes.back() ^ 1);
+      return transaction
+          .Execute(absl::StrCat("UPDATE ", table, " SET ", column, " = $1 WHERE ", condition),
+                   {sql::Bytes{bytes}})
+          .status();
+    });
+    ASSERT_TRUE(flipped.status.ok()) << flipped.status;
+  }
+
+  // No change of census is accepted, and the reason names it and nothing that is only ours.
+  void ExpectCensusIsReadOnly(Ledger& ledger) {
+    const absl::Status refused = ledger.Begin(OnCensus("next", 1)).status();
+    EXPECT_STATUS_IS(absl::StatusCode::kDataLoss, refused);
+    EXPECT_THAT(std::string(refused.message()), HasSubstr("\"census\""));
+    EXPECT_THAT(std::string(refused.message()), Not(HasSubstr(census_.id)));
+    EXPECT_THAT(std::string(refused.message()), Not(HasSubstr("survey")));
+    EXPECT_STATUS_IS(absl::StatusCode::kDataLoss, ledger.Reserve({OnCensus("held", 1)}, kOneHour).status());
+    EXPECT_STATUS_IS(absl::StatusCode::kDataLoss, ledger.Grant(census_.id, "mallory", TestPrincipal("olga")));
+    DatasetSpec successor = SpecOf("census-2", 0);
+    successor.accounts.clear();
+    successor.successor_of = census_.id;
+    EXPECT_STATUS_IS(absl::StatusCode::kDataLoss, ledger.CreateDataset(successor).status());
+    EXPECT_FALSE(Must(ledger.Verify(census_.id)).ok);
+  }
+  // Every other dataset, old and new, is charged and served as if there were no damage.
+  void ExpectOthersAreServed(Ledger& ledger) {
+    EXPECT_TRUE(Must(ledger.Begin(OnSurvey("next on survey", 1))).newly_charged);
+    EXPECT_EQ(Must(ledger.GetRelease(survey_release_)).payload, "another answer");
+    const Dataset fresh = MakeDataset(ledger, "fresh", 5);
+    EXPECT_TRUE(Must(ledger.Begin(RequestOf(fresh, "first", FirstAccount(ledger, fresh), 1))).newly_charged);
+    EXPECT_TRUE(Must(ledger.Verify(survey_.id)).ok);
+  }
+  // By its id and by the request that paid for it.
+  void ExpectCensusAnswersAreServed(Ledger& ledger) {
+    EXPECT_EQ(Must(ledger.GetRelease(census_release_)).payload, "an answer");
+    const Attempt replay = Must(ledger.Begin(OnCensus("stored", 4)));
+    EXPECT_FALSE(replay.newly_charged);
+    ASSERT_TRUE(replay.release.has_value());
+    EXPECT_EQ(replay.release->payload, "an answer");
+  }
+  void ExpectOnlyCensusIsReadOnly(bool are_its_answers_whole = true) {
+    auto ledger = Open();
+    ExpectCensusIsReadOnly(*ledger);
+    ExpectOthersAreServed(*ledger);
+    if (are_its_answers_whole) ExpectCensusAnswersAreServed(*ledger);
+  }
+
+  Dataset census_;
+  Dataset survey_;
+  int64_t census_account_ = 0;
+  int64_t survey_account_ = 0;
+  std::string census_release_;
+  std::string survey_release_;
+};
+
+TEST_P(DamageConformance, AFlippedBitInAnEntryIsFoundBeforeTheFirstCharge) {
+  FlipABit("entries", "payload", absl::StrCat(OfCensus(), " AND seq = 6"));
+  ExpectOnlyCensusIsReadOnly();
+}
+
+TEST_P(DamageConformance, AnEditedActorIsFoundBeforeTheFirstCharge) {
+  Tamper(absl::StrCat("UPDATE entries SET actor = 'mallory' WHERE seq = 2 AND ", OfCensus()));
+  ExpectOnlyCensusIsReadOnly();
+}
+
+TEST_P(DamageConformance, ADoubledLimitIsFoundBeforeTheFirstCharge) {
+  Tamper(absl::StrCat("UPDATE account_counters SET limit_value = 2 * limit_value WHERE account_id = ",
+                      census_account_));
+  ExpectOnlyCensusIsReadOnly();
+}
+
+TEST_P(DamageConformance, AStateSetToCancelledIsFoundBeforeTheFirstCharge) {
+  Tamper("UPDATE charges SET state = 'CANCELLED', sealed_key = NULL WHERE request_id = 'started'");
+  ExpectOnlyCensusIsReadOnly();
+}
+
+TEST_P(DamageConformance, AnEndedChargeThatWasOpenedAgainIsFoundBeforeTheFirstCharge) {
+  Tamper("UPDATE charges SET state = 'STARTED' WHERE request_id = 'stored'");
+  ExpectOnlyCensusIsReadOnly(false);
+}
+
+TEST_P(DamageConformance, AChargeThatNoEntryMadeIsFoundBeforeTheFirstCharge) {
+  Tamper(
+      "INSERT INTO charges (id, dataset_id, dataset_version, principal, request_id, fingerprint, kind, "
+      "event, "
+      "label, state, attempt_token, created_at_us) SELECT 'c', dataset_id, 1, 'ana', 'forged', fingerprint, "
+      "kind, event, '', 'STARTED', '', 0 FROM charges WHERE request_id = 'stored'");
+  ExpectOnlyCensusIsReadOnly();
+}
+
+TEST_P(DamageConformance, AnEditedOwnerIsFoundAndNotBelieved) {
+  Tamper(absl::StrCat("UPDATE datasets SET owner = 'eve' WHERE id = '", census_.id, "'"));
+  ExpectOnlyCensusIsReadOnly();
+  EXPECT_EQ(Must(Open()->GetDataset("census")).owner, "olga");
+}
+
+TEST_P(DamageConformance, AnAddedGrantIsFoundAndNotBelieved) {
+  Tamper(absl::StrCat("INSERT INTO grants (dataset_id, grantee, granted_by, granted_at_us) VALUES ('",
+                      census_.id, "', 'eve', 'olga', 0)"));
+  ExpectOnlyCensusIsReadOnly();
+  EXPECT_THAT(Must(Open()->GetDataset("census")).grantees, ElementsAre("ana"));
+}
+
+TEST_P(DamageConformance, ARemovedGrantIsFoundAndStillHonoured) {
+  Tamper(absl::StrCat("DELETE FROM grants WHERE ", OfCensus()));
+  ExpectOnlyCensusIsReadOnly();
+  EXPECT_THAT(Must(Open()->GetDataset("census")).grantees, ElementsAre("ana"));
+}
+
+TEST_P(DamageConformance, AnAddedShareOfAReleaseIsFoundAndNotBelieved) {
+  Tamper(absl::StrCat("INSERT INTO release_shares (release_id, grantee, shared_by, shared_at_us) VALUES ('",
+                      census_release_, "', 'eve', 'ana', 0)"));
+  ExpectOnlyCensusIsReadOnly();
+  EXPECT_THAT(Must(Open()->GetRelease(census_release_)).shared_with, IsEmpty());
+}
+
+TEST_P(DamageConformance, AnAnswerThatWasGivenToAnotherPrincipalIsServedToNeither) {
+  Tamper("UPDATE charges SET principal = 'eve' WHERE request_id = 'stored'");
+  ExpectOnlyCensusIsReadOnly(false);
+  EXPECT_STATUS_IS(absl::StatusCode::kDataLoss, Open()->GetRelease(census_release_).status());
+}
+
+TEST_P(DamageConformance, AFlippedBitInAnAnswerIsFoundAndTheAnswerIsNotServed) {
+  FlipABit("releases", "payload", absl::StrCat("id = '", census_release_, "'"));
+  ExpectOnlyCensusIsReadOnly(false);
+  EXPECT_STATUS_IS(absl::StatusCode::kDataLoss, Open()->GetRelease(census_release_).status());
+}
+
+TEST_P(DamageConformance, AnEditedStateOfTheDatasetIsFound) {
+  Tamper(absl::StrCat("UPDATE datasets SET state = 'CREATED' WHERE id = '", census_.id, "'"));
+  ExpectOnlyCensusIsReadOnly();
+}
+
+TEST_P(DamageConformance, AnEditedContentHashIsFound) {
+  FlipABit("dataset_versions", "content_hash", OfCensus());
+  ExpectOnlyCensusIsReadOnly();
+}
+
+TEST_P(DamageConformance, AnEditedPrivacyUnitIsFound) {
+  Tamper(
+      absl::StrCat("UPDATE datasets SET neighbour_relation = 'REPLACE_ONE' WHERE id = '", census_.id, "'"));
+  ExpectOnlyCensusIsReadOnly();
+}
+
+TEST_P(DamageConformance, ARowThatCannotBeReadConcernsItsDatasetOnly) {
+  Tamper("UPDATE charges SET postings = '[x]' WHERE request_id = 'started'");
+  ExpectOnlyCensusIsReadOnly();
+}
+
+TEST_P(DamageConformance, ARowThatTurnsUnreadableUnderARunningServerConcernsItsDatasetOnly) {
+  auto ledger = Open();
+  Tamper("UPDATE charges SET postings = '[x]' WHERE request_id = 'started'");
+  EXPECT_STATUS_IS(absl::StatusCode::kDataLoss, ledger->Begin(OnCensus("started", 3)).status());
+  ExpectCensusIsReadOnly(*ledger);
+  ExpectOthersAreServed(*ledger);
+}
+
+TEST_P(DamageConformance, ABalanceLoweredUnderARunningServerConcernsItsDatasetOnly) {
+  auto ledger = Open();
+  Tamper(absl::StrCat("UPDATE account_counters SET spent = 0 WHERE account_id = ", census_account_));
+  ExpectCensusIsReadOnly(*ledger);
+  ExpectOthersAreServed(*ledger);
+  ExpectCensusAnswersAreServed(*ledger);
+}
+
+TEST_P(DamageConformance, AChargeThatWaitsBesideOneOnADamagedDatasetIsDecidedByItself) {
+  auto ledger = Open();
+  Tamper(absl::StrCat("UPDATE account_counters SET spent = 0 WHERE account_id = ", census_account_));
+  std::vector<std::function<void()>> calls;
+  for (int i = 0; i < 8; ++i) {
+    calls.emplace_back([&, i] {
+      EXPECT_STATUS_IS(absl::StatusCode::kDataLoss,
+                       ledger->Begin(OnCensus(absl::StrCat("census ", i), 1)).status());
+    });
+    calls.emplace_back(
+        [&, i] { EXPECT_TRUE(Must(ledger->Begin(OnSurvey(absl::StrCat("survey ", i), 1))).newly_charged); });
+  }
+  std::vector<std::thread> threads;
+  for (const auto& call : calls) threads.emplace_back(call);
+  for (std::thread& thread : threads) thread.join();
+}
+
+TEST_P(DamageConformance, ASuccessorIsReadOnlyWithTheLineageWhoseAccountsItShares) {
+  DatasetSpec spec = SpecOf("census-2", 0);
+  spec.accounts.clear();
+  spec.successor_of = census_.id;
+  Dataset successor = Must(Open()->CreateDataset(spec));
+  successor = Must(Open()->SealDataset(successor.id, "content of census-2", TestPrincipal("olga")));
+  Tamper(absl::StrCat("UPDATE entries SET actor = 'mallory' WHERE seq = 2 AND ", OfCensus()));
+  auto ledger = Open();
+  EXPECT_STATUS_IS(absl::StatusCode::kDataLoss,
+                   ledger->Begin(RequestOf(successor, "next", census_account_, 1)).status());
+  ExpectOthersAreServed(*ledger);
+}
+
+TEST_P(DamageConformance, AnUntouchedLedgerIsWhollyCharged) {
+  auto ledger = Open();
+  EXPECT_TRUE(Must(ledger->Begin(OnCensus("next", 1))).newly_charged);
+  ExpectOthersAreServed(*ledger);
+  ExpectCensusAnswersAreServed(*ledger);
+}
+
+INSTANTIATE_TEST_SUITE_P(EveryBackend, DamageConformance, ::testing::ValuesIn(LedgerBackendNames()),
+                         [](const auto& test) { return test.param; });
+
+}  // namespace
+}  // namespace curator::ledger

@@ -1,0 +1,204 @@
+// Verifying lineages, and what happens when damage is found in one: that lineage is read-only, and no other.
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "base/errors.h"
+#include "base/status_macros.h"
+#include "ledger/sql/sql_ledger.h"
+
+namespace curator::ledger::sql {
+namespace {
+
+// The names of the lineage's datasets, by id.
+absl::StatusOr<std::map<std::string, std::string>> DatasetNames(Transaction& transaction,
+                                                                const std::string& lineage_id) {
+  ASSIGN_OR_RETURN(const std::vector<Row> rows,
+                   transaction.Execute("SELECT id, name FROM datasets WHERE lineage_id = $1", {lineage_id}));
+  std::map<std::string, std::string> names;
+  for (const Row& row : rows) names.emplace(row.Text(0), row.Text(1));
+  return names;
+}
+
+absl::StatusOr<int64_t> CountEntries(Transaction& transaction, const std::string& lineage_id) {
+  ASSIGN_OR_RETURN(
+      const std::vector<Row> rows,
+      transaction.Execute("SELECT CAST(COALESCE(SUM(h.seq), 0) AS BIGINT) FROM datasets d JOIN chain_heads h "
+                          "ON h.dataset_id = d.id WHERE d.lineage_id = $1",
+                          {lineage_id}));
+  return rows.at(0).Integer(0);
+}
+
+}  // namespace
+
+absl::Status SqlLedger::VerifyAll() {
+  // The anchor is read first: the store can only be further.
+  ASSIGN_OR_RETURN(const AnchorState anchored, anchor_->Read());
+  std::vector<std::string> lineage_ids;
+  std::vector<std::string> lost;
+  RETURN_IF_ERROR(Read([&](Transaction& transaction) -> absl::Status {
+    ASSIGN_OR_RETURN(lineage_ids, LineageIds(transaction));
+    ASSIGN_OR_RETURN(lost, LostDatasets(transaction, anchored));
+    return absl::OkStatus();
+  }));
+  for (const std::string& finding : lost) {
+    Notify(options_.report, "dataset_lost", finding);
+  }
+  {
+    const std::scoped_lock lock(mutex_);
+    lost_datasets_ = std::move(lost);
+  }
+  AnchorState reached;
+  for (const std::string& lineage_id : lineage_ids) {
+    ASSIGN_OR_RETURN(const VerifiedLineage verified, VerifyAndRegister(lineage_id, anchored));
+    if (verified.ok()) RETURN_IF_ERROR(Raise(reached, verified.reached));
+  }
+  return anchor_->RaiseTo(reached);
+}
+
+absl::StatusOr<VerifiedLineage> SqlLedger::VerifyAndRegister(const std::string& lineage_id,
+                                                             const AnchorState& anchored) {
+  const uint64_t pass = damage_.StartPass();
+  const auto read = [this](const Body& body) { return Read(body); };
+  ASSIGN_OR_RETURN(VerifiedLineage verified, VerifyLineage(read, anchored, lineage_id, options_.amount_text));
+  std::map<std::string, std::string> names;
+  RETURN_IF_ERROR(Read([&](Transaction& transaction) -> absl::Status {
+    ASSIGN_OR_RETURN(names, DatasetNames(transaction, lineage_id));
+    return absl::OkStatus();
+  }));
+  damage_.FinishPass(verified, names, pass);
+  for (const std::string& finding : verified.findings.kept()) {
+    Notify(options_.report, "dataset_damaged", finding);
+  }
+  return verified;
+}
+
+absl::StatusOr<std::string> SqlLedger::LineageOf(std::string_view dataset_id) {
+  std::string lineage_id;
+  RETURN_IF_ERROR(Read([&](Transaction& transaction) -> absl::Status {
+    ASSIGN_OR_RETURN(
+        const std::vector<Row> rows,
+        transaction.Execute("SELECT lineage_id FROM datasets WHERE id = $1", {std::string(dataset_id)}));
+    if (rows.empty()) return absl::NotFoundError("there is no such dataset");
+    lineage_id = rows.front().Text(0);
+    return absl::OkStatus();
+  }));
+  return lineage_id;
+}
+
+absl::StatusOr<Verification> SqlLedger::Verify(std::string_view dataset_id) {
+  ASSIGN_OR_RETURN(const AnchorState anchored, anchor_->Read());
+  ASSIGN_OR_RETURN(const std::string lineage_id, LineageOf(dataset_id));
+  ASSIGN_OR_RETURN(const VerifiedLineage verified, VerifyAndRegister(lineage_id, anchored));
+  return VerificationOf(verified, anchored, dataset_id);
+}
+
+absl::Status SqlLedger::RefuseDamaged(const absl::Status& status, const WriteSet* change) {
+  if (IsDatasetReadOnly(status)) return status;
+  std::optional<DamageSite> site = DamageSiteOf(status);
+  if (!site.has_value() && change != nullptr && change->datasets().size() == 1) {
+    site = DamageSite{.dataset_id = change->datasets().begin()->first};
+  }
+  // Without a dataset that it concerns, only this change is refused.
+  if (!site.has_value()) return status;
+  if (site->lineage_id.empty()) {
+    ASSIGN_OR_RETURN(site->lineage_id, LineageOf(site->dataset_id));
+    std::map<std::string, std::string> names;
+    RETURN_IF_ERROR(Read([&](Transaction& transaction) -> absl::Status {
+      ASSIGN_OR_RETURN(names, DatasetNames(transaction, site->lineage_id));
+      return absl::OkStatus();
+    }));
+    site->dataset_name = names[site->dataset_id];
+  }
+  Notify(options_.report, "dataset_damaged",
+         absl::StrCat("dataset \"", site->dataset_name, "\": ", std::string(status.message())));
+  damage_.Add(*site);
+  return damage_.CheckDataset(site->dataset_id);
+}
+
+bool SqlLedger::IsRepaired(const absl::Status& refusal) {
+  const std::optional<DamageSite> site = DamageSiteOf(refusal);
+  if (!site.has_value() || !site->is_behind_anchor) return false;
+  int64_t entries = 0;
+  const absl::Status counted = Read([&](Transaction& transaction) -> absl::Status {
+    ASSIGN_OR_RETURN(entries, CountEntries(transaction, site->lineage_id));
+    return absl::OkStatus();
+  });
+  if (!counted.ok() || !damage_.HasGrown(site->lineage_id, entries)) return false;
+  const absl::StatusOr<AnchorState> anchored = anchor_->Read();
+  if (!anchored.ok() || !VerifyAndRegister(site->lineage_id, *anchored).ok()) return false;
+  return damage_.CheckDataset(site->dataset_id).ok();
+}
+
+absl::Status SqlLedger::CheckNoDatasetIsLost() {
+  const std::scoped_lock lock(mutex_);
+  if (lost_datasets_.empty()) return absl::OkStatus();
+  return absl::DataLossError(
+      "the anchor knows datasets that the database does not have, as after a restored backup: no dataset and "
+      "no account can be created, because it could take the place of a lost one. The server's administrator "
+      "restores the newest copy of the database");
+}
+
+// ---- Charges
+
+std::vector<absl::Status> SqlLedger::RefusalsOf(const std::vector<ProposedCharge>& proposed) {
+  std::vector<absl::Status> refusals;
+  for (const ProposedCharge& one : proposed) {
+    refusals.push_back(damage_.CheckDataset(one.request->dataset_id));
+    if (!refusals.back().ok() && IsRepaired(refusals.back())) refusals.back() = absl::OkStatus();
+  }
+  return refusals;
+}
+
+ChargeCombiner::BatchResult SqlLedger::ChargeBatch(std::vector<ProposedCharge>& proposed) {
+  // Damage that a transaction finds fails all of it; it runs again without the charges that this concerns.
+  for (size_t runs = 1;; ++runs) {
+    std::vector<absl::Status> refusals = RefusalsOf(proposed);
+    const bool is_any_refused = std::any_of(refusals.begin(), refusals.end(),
+                                            [](const absl::Status& status) { return !status.ok(); });
+    ChargeCombiner::BatchResult together =
+        is_any_refused ? ChargeAccepted(proposed, refusals) : ChargeTogether(proposed);
+    if (!IsDatasetReadOnly(together.anchor_point.status()) || runs > proposed.size()) return together;
+  }
+}
+
+ChargeCombiner::BatchResult SqlLedger::ChargeAccepted(const std::vector<ProposedCharge>& proposed,
+                                                      const std::vector<absl::Status>& refusals) {
+  std::vector<ProposedCharge> accepted;
+  for (size_t i = 0; i < proposed.size(); ++i) {
+    if (refusals[i].ok()) accepted.push_back(proposed[i]);
+  }
+  ChargeCombiner::BatchResult together{{}, int64_t{0}};
+  if (!accepted.empty()) together = ChargeTogether(accepted);
+  if (!together.anchor_point.ok()) return together;
+  ChargeCombiner::Results results;
+  size_t next = 0;
+  for (const absl::Status& refusal : refusals) {
+    if (refusal.ok()) {
+      results.push_back(std::move(together.results[next++]));
+    } else {
+      results.emplace_back(refusal);
+    }
+  }
+  return {std::move(results), std::move(together.anchor_point)};
+}
+
+absl::StatusOr<Attempt> SqlLedger::ReplayOnly(const ChargeRequest& request, const absl::Status& refusal) {
+  std::vector<StoredCharge> found;
+  const absl::Status read = Read([&](Transaction& transaction) -> absl::Status {
+    ASSIGN_OR_RETURN(found, ReadCharges(transaction, "c.principal = $1 AND c.request_id = $2",
+                                        {request.principal.name(), request.request_id}));
+    return absl::OkStatus();
+  });
+  const bool is_stored = read.ok() && !found.empty() && !found.front().charge.release_id.empty() &&
+                         IsSameRequest(found.front().charge, request);
+  if (!is_stored) return refusal;
+  Attempt attempt;
+  attempt.charge = std::move(found.front().charge);
+  ASSIGN_OR_RETURN(attempt.release, GetRelease(attempt.charge.release_id));
+  return attempt;
+}
+
+}  // namespace curator::ledger::sql
