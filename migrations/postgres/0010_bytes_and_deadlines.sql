@@ -15,8 +15,8 @@ DECLARE
 BEGIN
   FOREACH of_table IN ARRAY ARRAY[
     'ledger_identity', 'datasets', 'dataset_requests', 'dataset_versions', 'dataset_parts', 'part_bins', 'grants', 'accounts',
-    'account_counters', 'account_members', 'charges', 'entries', 'chain_heads', 'releases', 'release_shares', 'limit_proposals',
-    'schema_migrations']::REGCLASS[] LOOP
+    'account_counters', 'account_members', 'charges', 'entries', 'chain_heads', 'releases', 'release_shares',
+    'limit_proposals']::REGCLASS[] LOOP
     SELECT string_agg(format('ALTER COLUMN %I TYPE TEXT COLLATE "C"', a.attname), ', ') INTO changes
     FROM pg_attribute a
     WHERE a.attrelid = of_table AND a.attnum > 0 AND NOT a.attisdropped AND a.atttypid = 'text'::REGTYPE;

@@ -112,6 +112,31 @@ class Crash : public ::testing::TestWithParam<Backend> {};
 INSTANTIATE_TEST_SUITE_P(Ledgers, Crash, ::testing::Values(Backend::kSqlite, Backend::kPostgres),
                          [](const auto& backend) { return BackendName(backend.param); });
 
+TEST_P(Crash, WhatAServerMakesIsItsOwnersAloneAndAnOpenFolderIsClosed) {
+  const ScratchFolder directory;
+  const AppOptions options = FreshOptions(GetParam(), directory.path());
+  fs::create_directories(options.data_directory);
+  fs::permissions(options.data_directory, fs::perms::group_all | fs::perms::others_all,
+                  fs::perm_options::add);
+  ServerProcess server(Arguments(options));
+  const std::optional<std::string> address = server.Address();
+  ASSERT_TRUE(address.has_value()) << server.log();
+  MakeSealed(Client({.server = *address, .principal = "owner"}), LargeDataset(), LargeCsv());
+  std::vector<fs::path> made = {options.data_directory};
+  for (const auto& entry : fs::recursive_directory_iterator(options.data_directory))
+    made.push_back(entry.path());
+  if (GetParam() == Backend::kSqlite) {
+    for (const char* const suffix : {"", "-wal", "-shm"}) {
+      made.emplace_back(options.ledger.substr(std::string("sqlite:").size()) + suffix);
+    }
+  }
+  EXPECT_GT(made.size(), 5U);
+  for (const fs::path& path : made) {
+    const fs::perms others = fs::perms::group_all | fs::perms::others_all;
+    EXPECT_EQ(fs::status(path).permissions() & others, fs::perms::none) << path;
+  }
+}
+
 TEST_P(Crash, AKilledSynthesisIsFinishedByItsRequestIdWithTheVerySameDraw) {
   const ScratchFolder directory;
   const AppOptions options = FreshOptions(GetParam(), directory.path());

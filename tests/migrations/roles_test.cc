@@ -2,6 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <sstream>
+
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "base/testing/names.h"
@@ -145,6 +148,45 @@ TEST_P(Roles, AServerWorksAsTheApplicationInASchemaOfItsOwn) {
   EXPECT_EQ(Must(ledger->Store(Must(ledger->Begin(request)), "answer")).payload, "answer");
   ledger.reset();
   EXPECT_TRUE(Must(InspectLedger(absl::StrCat(UrlAs("auditor"), books), anchor_dir())).ok());
+}
+
+// Roles that were made by hand after the migrations get everything from one script.
+TEST_P(Roles, TheScriptGrantsExactlyWhatTheMigrationsGrant) {
+  const std::string rights =
+      "SELECT grantee, table_name AS what, column_name AS part, privilege_type AS may "
+      "FROM information_schema.column_privileges WHERE grantee LIKE 'curator\\_%' AND table_schema = "
+      "'public' "
+      "UNION SELECT grantee, table_name, '', privilege_type FROM information_schema.role_table_grants "
+      "WHERE grantee LIKE 'curator\\_%' AND table_schema = 'public' "
+      "UNION SELECT grantee, object_name, object_type, privilege_type FROM "
+      "information_schema.usage_privileges "
+      "WHERE grantee LIKE 'curator\\_%' AND object_schema = 'public'";
+  ASSERT_TRUE(TryInStore(absl::StrCat("CREATE SCHEMA kept; CREATE TABLE kept.rights AS ", rights)).ok());
+  const auto missing = [&] {
+    return AskStore(absl::StrCat("SELECT COUNT(*) FROM (TABLE kept.rights EXCEPT (", rights, ")) AS m"));
+  };
+  const auto added = [&] {
+    return AskStore(absl::StrCat("SELECT COUNT(*) FROM ((", rights, ") EXCEPT TABLE kept.rights) AS a"));
+  };
+  ASSERT_TRUE(TryInStore("DROP OWNED BY curator_application, curator_auditor").ok());
+  EXPECT_GT(missing(), 100);
+  std::ostringstream script;
+  script << std::ifstream(CURATOR_ROLES_SCRIPT).rdbuf();
+  const absl::Status granted = TryInStore(script.str());
+  ASSERT_TRUE(granted.ok()) << granted;
+  EXPECT_EQ(missing(), 0);
+  EXPECT_EQ(added(), 0);
+  // Without this the comparison could be of nothing.
+  ASSERT_TRUE(TryInStore("REVOKE INSERT ON release_shares FROM curator_application").ok());
+  EXPECT_GT(missing(), 0);
+}
+
+TEST_P(Roles, TheScriptSaysWhenThereIsNoLedger) {
+  std::ostringstream script;
+  script << "SET LOCAL search_path = pg_temp; " << std::ifstream(CURATOR_ROLES_SCRIPT).rdbuf();
+  const absl::Status refused = TryInStore(script.str());
+  EXPECT_FALSE(refused.ok());
+  EXPECT_THAT(std::string(refused.message()), ::testing::HasSubstr("run curatord migrate first"));
 }
 
 // A table that a later step makes has to be granted, too.

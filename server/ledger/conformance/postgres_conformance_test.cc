@@ -1,7 +1,10 @@
 // What the ledger relies on in a PostgreSQL database: how keys are compared, and which writes touch no index.
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "base/canonical_bytes.h"
 #include "gmock/gmock.h"
 #include "ledger/conformance/ledger_conformance.h"
+#include "ledger/sql/migrations.h"
 
 namespace curator::ledger {
 namespace {
@@ -85,6 +88,29 @@ TEST_P(PostgresConformance, TheEndOfAChargeWritesNoIndex) {
   }
   EXPECT_EQ(AskStore("SELECT n_tup_upd FROM pg_stat_user_tables WHERE relname = 'charges'"), kCharges);
   EXPECT_EQ(AskStore("SELECT n_tup_hot_upd FROM pg_stat_user_tables WHERE relname = 'charges'"), kCharges);
+}
+
+TEST_P(PostgresConformance, AMigrationRunsUnderSettingsOfItsOwn) {
+  // What a connection sets for charges does not hold for a migration, which may scan and may take hours.
+  const std::string script =
+      "DO $$ BEGIN IF current_setting('statement_timeout') <> '0' OR current_setting('lock_timeout') <> "
+      "'30s' "
+      "OR current_setting('enable_seqscan') <> 'on' OR current_setting('plan_cache_mode') <> 'auto' "
+      "THEN RAISE EXCEPTION 'the settings of a charge'; END IF; END $$";
+  const auto store = OpenStore();
+  std::vector<sql::Migration> steps = sql::EmbeddedMigrations();
+  const int64_t known = sql::NewestSchema(store->dialect(), steps);
+  steps.push_back({.dialect = "postgres",
+                   .version = known + 1,
+                   .name = "settings",
+                   .sha256 = absl::BytesToHexString(Sha256(script)),
+                   .script = script});
+  std::vector<std::string> reported;
+  const absl::Status migrated = sql::Migrate(
+      *store, steps, [&](std::string_view event, std::string_view) { reported.emplace_back(event); });
+  EXPECT_TRUE(migrated.ok()) << migrated;
+  EXPECT_EQ(static_cast<int64_t>(reported.size()), 2 * (known + 1));
+  EXPECT_EQ(reported.back(), "migration_applied");
 }
 
 INSTANTIATE_TEST_SUITE_P(Postgres, PostgresConformance, ::testing::Values("postgres"));

@@ -337,7 +337,11 @@ absl::Status PostgresConnection::ExecuteScript(const std::string& script) {
     RETURN_IF_ERROR(RunInPipeline({{std::exchange(begin_, {}), &none}}).status());
   }
   const Result result(PQexec(connection_.get(), script.c_str()));
-  return Check(result.get());
+  RETURN_IF_ERROR(Check(result.get()));
+  // A script may change the types that prepared statements return, which PostgreSQL refuses from then on.
+  prepared_.clear();
+  const Result forgotten(PQexec(connection_.get(), "DEALLOCATE ALL"));
+  return Check(forgotten.get());
 }
 
 }  // namespace curator::ledger::postgres

@@ -1,0 +1,31 @@
+-- The rights of curator_application (a server) and curator_auditor, all in one place. The migrations grant the same where the
+-- roles exist, or where the owner may create them. This script is for roles that were made by hand after a migration:
+--
+--     psql 'postgresql://owner@db.example/curator' --single-transaction --file deploy/postgres-roles.sql
+--
+-- Run it as the owner of the tables, after `curatord migrate`, with the search_path of the server: it grants in the schema
+-- that comes first there. It may be repeated. Nothing here can delete anything, or change an entry of the history.
+DO $body$
+DECLARE
+  ours TEXT := current_schema();
+BEGIN
+  IF to_regclass('schema_migrations') IS NULL THEN
+    RAISE EXCEPTION 'there is no ledger in schema %: run curatord migrate first, or set the search_path', ours;
+  END IF;
+
+  EXECUTE format('GRANT USAGE ON SCHEMA %I TO curator_application, curator_auditor', ours);
+  EXECUTE format('GRANT SELECT ON ALL TABLES IN SCHEMA %I TO curator_application, curator_auditor', ours);
+
+  GRANT INSERT ON ledger_identity, datasets, dataset_requests, dataset_versions, dataset_parts, part_bins, grants, accounts,
+    account_counters, account_members, charges, entries, chain_heads, releases, release_shares, limit_proposals
+    TO curator_application;
+  GRANT UPDATE (state, created_at_us) ON datasets TO curator_application;
+  GRANT UPDATE (sealed_version, content_hash, sealed_at_us) ON dataset_parts TO curator_application;
+  GRANT UPDATE (version) ON accounts TO curator_application;
+  GRANT UPDATE (spent, held, limit_value) ON account_counters TO curator_application;
+  GRANT UPDATE (state, reason, attempt_token, sealed_key, deadline_us, ended_at_us, postings) ON charges TO curator_application;
+  GRANT UPDATE (seq, hash) ON chain_heads TO curator_application;
+  GRANT UPDATE (approved_by, approved_at_us) ON limit_proposals TO curator_application;
+  GRANT USAGE ON SEQUENCE accounts_id_seq TO curator_application;
+END
+$body$;
