@@ -77,6 +77,15 @@ void LogCall(const rpc::CallEnd& call) {
              {"status", absl::StatusCodeToString(call.status)}});
 }
 
+// `folder` if it contains folders; else empty.
+std::string FolderIfUsed(const std::filesystem::path& folder) {
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    if (entry.is_directory(error)) return folder;
+  }
+  return {};
+}
+
 absl::Status CheckOptions(const AppOptions& options) {
   if (!options.development) {
     return absl::FailedPreconditionError(
@@ -238,7 +247,10 @@ absl::StatusOr<std::unique_ptr<App>> App::Start(const AppOptions& options) {
                                        .anchor_dir = anchor_directory,
                                        .entropy = host::RandomBytes,
                                        .amount_text = dp::FormatCounter,
-                                       .report = LogLedger}));
+                                       .report = LogLedger,
+                                       .kept_datasets = FolderIfUsed(data_directory / "datasets"),
+                                       .accept_missing_anchor = options.accept_missing_anchor,
+                                       .init = options.init}));
   auto app = std::make_unique<RunningApp>(options, key, std::move(store), std::move(ledger));
   RETURN_IF_ERROR(app->Serve());
   return app;

@@ -15,7 +15,9 @@ struct AppOptions {
   std::string listen = "127.0.0.1:7878";  // host:port; port 0 picks a free one
   std::string ledger;                     // "sqlite:PATH" or "postgresql://..."
   std::string data_directory;
-  std::string anchor_directory;  // DATA_DIRECTORY/anchor when empty
+  std::string anchor_directory;        // DATA_DIRECTORY/anchor when empty
+  bool accept_missing_anchor = false;  // ledger::LedgerOptions has these two
+  bool init = false;
   // Trusts the principal that a client names. Required: the server has no authentication yet.
   bool development = false;
   absl::Duration drain_grace = absl::Seconds(10);     // for long work to finish at shutdown

@@ -15,6 +15,7 @@ namespace {
 
 constexpr int kFailed = 1;
 constexpr int kContradiction = 3;
+constexpr int kMissingAnchor = 4;
 
 int Fail(const absl::Status& status, std::ostream& error) {
   error << "curatord: " << absl::StatusCodeToString(status.code()) << ": " << status.message() << "\n";
@@ -24,15 +25,6 @@ int Fail(const absl::Status& status, std::ostream& error) {
 std::string AnchorOf(const LedgerCommandOptions& options) {
   if (!options.anchor_directory.empty() || options.data_directory.empty()) return options.anchor_directory;
   return absl::StrCat(options.data_directory, "/anchor");
-}
-
-// The URL without its password.
-std::string WithoutPassword(const std::string& url) {
-  const size_t scheme = url.find("://");
-  const size_t at = url.find('@');
-  const size_t colon = scheme == std::string::npos ? scheme : url.find(':', scheme + 3);
-  if (at == std::string::npos || colon == std::string::npos || colon > at) return url;
-  return absl::StrCat(url.substr(0, colon), url.substr(at));
 }
 
 void PrintFindings(const std::vector<std::string>& findings, std::ostream& out) {
@@ -70,13 +62,20 @@ int RunCheckLedger(const LedgerCommandOptions& options, std::ostream& out, std::
         << verification.anchored_seq << "\n";
     PrintFindings(verification.findings, out);
   }
-  if (inspection->anchored.heads.empty() && !inspection->datasets.empty()) {
-    out << "this ledger has no anchor: a restored backup would not be detected\n";
+  const bool lacks_anchor = inspection->anchored.heads.empty() && !inspection->datasets.empty();
+  if (lacks_anchor) {
+    out << "this ledger has a history and no anchor: a restored backup would not be detected, and a server "
+           "starts "
+           "only with --accept-missing-anchor\n";
   }
   if (!inspection->findings.empty()) out << "the ledger contradicts its anchor:\n";
   PrintFindings(inspection->findings, out);
-  out << (inspection->ok() ? "the ledger is sound\n" : "the ledger is NOT sound\n");
-  return inspection->ok() ? 0 : kContradiction;
+  if (!inspection->ok()) {
+    out << "the ledger is NOT sound\n";
+    return kContradiction;
+  }
+  out << (lacks_anchor ? "the ledger does not contradict itself\n" : "the ledger is sound\n");
+  return lacks_anchor ? kMissingAnchor : 0;
 }
 
 int RunBackupNote(const LedgerCommandOptions& options, std::ostream& out, std::ostream& error) {
@@ -86,7 +85,7 @@ int RunBackupNote(const LedgerCommandOptions& options, std::ostream& out, std::o
   if (!anchor.ok()) return Fail(anchor.status(), error);
   const bool is_file = options.ledger.rfind("sqlite:", 0) == 0;
   out << "A backup contains, in this order:\n"
-      << "  1. the ledger " << WithoutPassword(options.ledger)
+      << "  1. the ledger " << ledger::UrlWithoutPassword(options.ledger)
       << (is_file
               ? "  (sqlite3 FILE \".backup COPY\": never the file alone, its -wal holds the newest charges)\n"
               : "  (pg_dump, or a base backup with its write-ahead log)\n")

@@ -1,6 +1,7 @@
 // The subcommands of curatord that maintain a ledger without a running server.
 //
-// Each returns the exit status: 0 done and sound, 1 failed, 3 the ledger contradicts itself or its anchor.
+// Each returns the exit status: 0 done and sound, 1 failed, 3 the ledger contradicts itself or its anchor,
+// 4 it has a history and no anchor (RunCheckLedger() only).
 #pragma once
 
 #include <ostream>

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <sqlite3.h>
 
+#include <filesystem>
 #include <sstream>
 
 #include "absl/strings/str_cat.h"
@@ -91,6 +92,15 @@ TEST_F(LedgerCommands, ALedgerBehindItsAnchorIsTold) {
   EXPECT_EQ(RunCheckLedger(options(), out_, error_), 3);
   EXPECT_THAT(out_.str(), HasSubstr("ends with entry 1, and the anchor knows entry 2"));
   EXPECT_EQ(RunBackupNote(options(), out_, error_), 3);
+}
+
+TEST_F(LedgerCommands, AHistoryWithoutAnAnchorHasAStatusOfItsOwn) {
+  MakeLedger();
+  std::filesystem::remove_all(absl::StrCat(scratch_.path(), "/anchor"));
+  EXPECT_EQ(RunCheckLedger(options(), out_, error_), 4);
+  EXPECT_THAT(out_.str(), AllOf(HasSubstr("--accept-missing-anchor"), Not(HasSubstr("the ledger is sound"))));
+  Tamper("UPDATE account_counters SET limit_value = 20");
+  EXPECT_EQ(RunCheckLedger(options(), out_, error_), 3) << "a contradiction is worse";
 }
 
 TEST_F(LedgerCommands, ALedgerOfAnOlderProgramIsNotChecked) {

@@ -87,6 +87,14 @@ int Serve(const curator::AppOptions& options) {
   return 0;
 }
 
+// Flags that accept what would end the start.
+void AddAcceptances(CLI::App& flags, curator::AppOptions& options) {
+  flags.add_flag("--accept-missing-anchor", options.accept_missing_anchor,
+                 "Start although the ledger has a history and no anchor: a restored backup goes unnoticed");
+  flags.add_flag("--init", options.init,
+                 "Begin a new ledger although anchors or records of another one are here");
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -103,6 +111,7 @@ int main(int argc, char** argv) {
                    "Directory of the private tables and the server's key");
   flags.add_option("--anchor", options.anchor_directory,
                    "Directory of the ledger's anchor (default: below --data-dir)");
+  AddAcceptances(flags, options);
   flags.add_flag("--dev", options.development,
                  "Trust the principal that a client names; loopback only; no security");
   flags.add_option("--drain-seconds", grace_seconds, "Time for long work to finish at shutdown")

@@ -1,8 +1,11 @@
 #include "ledger/open_ledger.h"
 
+#include <set>
+
 #include "absl/strings/str_cat.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
+#include "ledger/anchor/anchor_directory.h"
 #include "ledger/postgres/postgres_database.h"
 #include "ledger/sql/migrations.h"
 #include "ledger/sql/sql_ledger.h"
@@ -65,10 +68,78 @@ absl::StatusOr<std::string> AnchorDirOf(std::string_view url, std::string_view a
                       "is required: name a folder on a disk that is not restored together with the database");
 }
 
+namespace {
+
+struct LedgerContents {
+  std::string uuid;  // empty until a server has opened the ledger
+  bool has_datasets = false;
+};
+
+absl::StatusOr<LedgerContents> ContentsOf(sql::Database& database) {
+  LedgerContents contents;
+  const sql::Outcome read = database.Read([&](sql::Transaction& transaction) -> absl::Status {
+    contents = {};
+    ASSIGN_OR_RETURN(const std::vector<sql::Row> identity,
+                     transaction.Execute("SELECT ledger_uuid FROM ledger_identity", {}));
+    if (!identity.empty()) contents.uuid = identity.front().Text(0);
+    ASSIGN_OR_RETURN(const std::vector<sql::Row> datasets,
+                     transaction.Execute("SELECT id FROM datasets LIMIT 1", {}));
+    contents.has_datasets = !datasets.empty();
+    return absl::OkStatus();
+  });
+  RETURN_IF_ERROR(read.status);
+  return contents;
+}
+
+// What an old history without its anchor, or a new ledger beside the remains of another, would hide. The
+// anchor's folder is read before the ledger: a server that starts beside this one writes its identity first.
+absl::Status CheckBelongsTogether(sql::Database& database, const std::string& anchor_dir,
+                                  const LedgerOptions& options) {
+  ASSIGN_OR_RETURN(const std::set<std::string> anchored, AnchorDirectory::LedgersIn(anchor_dir));
+  ASSIGN_OR_RETURN(const LedgerContents contents, ContentsOf(database));
+  // An anchor of this ledger is here: an earlier start was accepted.
+  if (anchored.count(contents.uuid) > 0) return absl::OkStatus();
+  const std::string url = UrlWithoutPassword(options.url);
+  if (contents.has_datasets) {
+    const std::string finding = absl::StrCat(
+        "the ledger ", url, " has a history, and ", anchor_dir,
+        " has no anchor of it, so a restored backup, which would reset budgets, cannot be detected");
+    Notify(options.report, "missing_anchor", finding);
+    if (options.accept_missing_anchor) return absl::OkStatus();
+    return absl::FailedPreconditionError(absl::StrCat(
+        finding,
+        ". Bring the anchor's folder back (is its disk mounted?), or, if it is lost for good and the "
+        "database is the newest copy, start once with --accept-missing-anchor"));
+  }
+  if (anchored.empty() && options.kept_datasets.empty()) return absl::OkStatus();
+  const std::string finding =
+      absl::StrCat("the ledger ", url, " is empty, and there is what is left of another one: ",
+                   anchored.empty() ? "records in " : "anchors in ",
+                   anchored.empty() ? options.kept_datasets : anchor_dir);
+  Notify(options.report, "new_ledger_beside_another", finding);
+  if (options.init) return absl::OkStatus();
+  return absl::FailedPreconditionError(absl::StrCat(
+      finding,
+      ". A new ledger would forget what was spent. Is --ledger misspelt, or its disk not mounted? To "
+      "begin a new ledger here, start once with --init"));
+}
+
+}  // namespace
+
+std::string UrlWithoutPassword(std::string_view url) {
+  const std::string text(url);
+  const size_t scheme = text.find("://");
+  const size_t at = text.find('@');
+  const size_t colon = scheme == std::string::npos ? scheme : text.find(':', scheme + 3);
+  if (at == std::string::npos || colon == std::string::npos || colon > at) return text;
+  return absl::StrCat(text.substr(0, colon), text.substr(at));
+}
+
 absl::StatusOr<std::unique_ptr<Ledger>> OpenLedger(const LedgerOptions& options) {
   ASSIGN_OR_RETURN(const std::string anchor_dir, AnchorDirOf(options.url, options.anchor_dir));
   ASSIGN_OR_RETURN(std::unique_ptr<sql::Database> database, OpenLedgerDatabase(options.url));
   RETURN_IF_ERROR(sql::Migrate(*database, sql::EmbeddedMigrations(), options.report));
+  RETURN_IF_ERROR(CheckBelongsTogether(*database, anchor_dir, options));
   return sql::SqlLedger::Open(std::move(database), anchor_dir, options.entropy,
                               {.amount_text = options.amount_text, .report = options.report});
 }

@@ -28,6 +28,13 @@ struct LedgerOptions {
   // For the log. May be empty. Events: the steps of a migration, what verifying found in a dataset, a clock
   // that jumped, a reservation that cannot be expired. Details name datasets and accounts of all owners.
   Report report = {};
+  // A folder with records of datasets; empty when there are none. They are evidence that an empty ledger is
+  // not the one that belongs to them.
+  std::string kept_datasets;
+  // Accepts a ledger that has a history and no anchor file: a restored backup of it would go unnoticed.
+  bool accept_missing_anchor = false;
+  // Accepts a ledger without datasets although there is evidence of another one: anchors, or records.
+  bool init = false;
 };
 
 // Migrates the schema, verifies every history, and opens the ledger. A lineage that contradicts itself or the
@@ -35,7 +42,9 @@ struct LedgerOptions {
 // Errors:
 //   INVALID_ARGUMENT     unknown scheme, malformed URL, or no anchor folder
 //   FAILED_PRECONDITION  a path that cannot be written or lies on a network file system; a PostgreSQL server
-//                        that may lose what it has acknowledged; the schema of another program
+//                        that may lose what it has acknowledged; the schema of another program; a ledger
+//                        whose anchor is missing, or that is new beside what is left of another one (the
+//                        message names the paths, and the flag of curatord that accepts it)
 //   UNAVAILABLE          PostgreSQL does not answer, or a file cannot be read or written
 //   DATA_LOSS            a damaged anchor
 absl::StatusOr<std::unique_ptr<Ledger>> OpenLedger(const LedgerOptions& options);
@@ -44,6 +53,9 @@ absl::StatusOr<std::unique_ptr<Ledger>> OpenLedger(const LedgerOptions& options)
 // OpenLedger().
 absl::StatusOr<std::unique_ptr<sql::Database>> OpenLedgerDatabase(std::string_view url);
 absl::StatusOr<std::string> AnchorDirOf(std::string_view url, std::string_view anchor_dir);
+
+// The URL without its password, for messages.
+std::string UrlWithoutPassword(std::string_view url);
 
 struct LedgerBackend {
   std::string_view name;     // "sqlite"

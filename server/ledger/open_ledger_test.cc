@@ -9,6 +9,7 @@
 #include <map>
 
 #include "absl/strings/str_cat.h"
+#include "base/testing/names.h"
 #include "ledger/sql/migrations.h"
 #include "ledger/sqlite/sqlite_database.h"
 #include "tests/testing/scratch_folder.h"
@@ -17,7 +18,9 @@ namespace curator::ledger {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using ::testing::Not;
 
 class OpenLedgerTest : public ::testing::Test {
@@ -77,6 +80,87 @@ TEST_F(OpenLedgerTest, SqliteKeepsItsAnchorBesideItselfUnlessTold) {
   EXPECT_TRUE(std::filesystem::is_directory(Path("ledger.db.anchor")));
   ASSERT_TRUE(StatusOf(absl::StrCat("sqlite:", Path("other.db")), Path("elsewhere")).ok());
   EXPECT_FALSE(std::filesystem::exists(Path("other.db.anchor")));
+}
+
+// A ledger with a history, its anchor in a folder of its own, and the files of other ledgers.
+class BelongsTogether : public OpenLedgerTest {
+ protected:
+  absl::StatusOr<std::unique_ptr<Ledger>> Open(const std::string& file, LedgerOptions options = {}) {
+    options.url = absl::StrCat("sqlite:", Path(file));
+    options.anchor_dir = Path("anchor");
+    options.entropy = [this](size_t bytes) { return std::string(bytes, static_cast<char>('a' + runs_++)); };
+    options.report = [this](std::string_view event, std::string_view) { reported_.emplace_back(event); };
+    return OpenLedger(options);
+  }
+  void MakeHistory(const std::string& file) {
+    auto ledger = Open(file);
+    ASSERT_TRUE(ledger.ok()) << ledger.status();
+    const auto created = (*ledger)->CreateDataset(
+        {.request_id = "create",
+         .name = "census",
+         .owner = TestPrincipal("olga"),
+         .schema = "schema",
+         .schema_hash = "hash",
+         .neighbour_relation = "ADD_REMOVE",
+         .privacy_unit = "RECORD",
+         .accounts = {{.rule = "rule", .rule_name = "ZCDP", .limits = {{"rho", 10}}}}});
+    ASSERT_TRUE(created.ok()) << created.status();
+  }
+
+  std::vector<std::string> reported_;
+  int runs_ = 0;
+};
+
+TEST_F(BelongsTogether, AFirstStartNeedsNoFlag) {
+  MakeHistory("ledger.db");
+  EXPECT_TRUE(Open("ledger.db").ok());
+  EXPECT_THAT(reported_, IsEmpty());
+}
+
+TEST_F(BelongsTogether, AHistoryWithoutItsAnchorIsRefusedUntilThisIsAccepted) {
+  MakeHistory("ledger.db");
+  std::filesystem::remove_all(Path("anchor"));
+  const absl::Status refused = Open("ledger.db").status();
+  EXPECT_EQ(refused.code(), absl::StatusCode::kFailedPrecondition) << refused;
+  EXPECT_THAT(std::string(refused.message()), AllOf(HasSubstr(Path("ledger.db")), HasSubstr(Path("anchor")),
+                                                    HasSubstr("--accept-missing-anchor")));
+  EXPECT_FALSE(std::filesystem::exists(Path("anchor"))) << "what is missing is not made in silence";
+  EXPECT_FALSE(Open("ledger.db", {.init = true}).ok()) << "another flag accepts something else";
+  reported_.clear();
+  EXPECT_TRUE(Open("ledger.db", {.accept_missing_anchor = true}).ok());
+  EXPECT_THAT(reported_, ElementsAre("missing_anchor"));
+  EXPECT_TRUE(Open("ledger.db").ok()) << "the new anchor is there from now on";
+}
+
+TEST_F(BelongsTogether, AnEmptyAnchorFolderIsAMissingAnchor) {
+  MakeHistory("ledger.db");
+  std::filesystem::remove_all(Path("anchor"));
+  std::filesystem::create_directory(Path("anchor"));
+  EXPECT_EQ(Open("ledger.db").status().code(), absl::StatusCode::kFailedPrecondition);
+}
+
+// A database that was deleted, and a URL with a typo.
+TEST_F(BelongsTogether, ANewLedgerBesideTheAnchorsOfAnotherIsRefusedUntilThisIsAccepted) {
+  MakeHistory("ledger.db");
+  const absl::Status refused = Open("leger.db").status();
+  EXPECT_EQ(refused.code(), absl::StatusCode::kFailedPrecondition) << refused;
+  EXPECT_THAT(std::string(refused.message()),
+              AllOf(HasSubstr(Path("leger.db")), HasSubstr(Path("anchor")), HasSubstr("--init")));
+  EXPECT_EQ(Open("leger.db").status().code(), absl::StatusCode::kFailedPrecondition) << "nor the second time";
+  EXPECT_FALSE(Open("leger.db", {.accept_missing_anchor = true}).ok());
+  reported_.clear();
+  EXPECT_TRUE(Open("leger.db", {.init = true}).ok());
+  EXPECT_THAT(reported_, ElementsAre("new_ledger_beside_another"));
+  EXPECT_TRUE(Open("leger.db").ok());
+  EXPECT_TRUE(Open("ledger.db").ok());
+}
+
+TEST_F(BelongsTogether, ANewLedgerBesideTheRecordsOfAnotherIsRefusedUntilThisIsAccepted) {
+  const absl::Status refused = Open("ledger.db", {.kept_datasets = "/data/datasets"}).status();
+  EXPECT_EQ(refused.code(), absl::StatusCode::kFailedPrecondition) << refused;
+  EXPECT_THAT(std::string(refused.message()), AllOf(HasSubstr("/data/datasets"), HasSubstr("--init")));
+  EXPECT_TRUE(Open("ledger.db", {.kept_datasets = "/data/datasets", .init = true}).ok());
+  EXPECT_TRUE(Open("ledger.db", {.kept_datasets = "/data/datasets"}).ok());
 }
 
 TEST(NetworkFileSystems, AreRefusedAndLocalOnesAreNot) {

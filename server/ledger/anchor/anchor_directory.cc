@@ -36,6 +36,11 @@ absl::Status CannotRead(const std::string& path) {
   return absl::UnavailableError(absl::StrCat("cannot read the anchor ", path, ": ", std::strerror(errno)));
 }
 
+absl::Status CannotReadFolder(const std::string& directory, const std::error_code& error) {
+  return absl::UnavailableError(
+      absl::StrCat("the anchor folder ", directory, " cannot be read: ", error.message()));
+}
+
 // `status` of a damaged file, with its name and the remedy.
 absl::Status Damaged(const std::string& path, const absl::Status& status) {
   return absl::DataLossError(absl::StrCat(
@@ -150,6 +155,20 @@ absl::StatusOr<AnchorState> AnchorDirectory::ReadOnly(std::string_view directory
   return anchor.Read();
 }
 
+absl::StatusOr<std::set<std::string>> AnchorDirectory::LedgersIn(std::string_view directory) {
+  std::set<std::string> ledgers;
+  std::error_code error;
+  std::filesystem::directory_iterator files(std::string(directory), error);
+  if (error == std::errc::no_such_file_or_directory) return ledgers;
+  for (; !error && files != std::filesystem::directory_iterator(); files.increment(error)) {
+    const std::string name = files->path().filename().string();
+    const size_t dot = name.find('.');
+    if (dot != std::string::npos && absl::EndsWith(name, kSuffix)) ledgers.insert(name.substr(0, dot));
+  }
+  if (error) return CannotReadFolder(std::string(directory), error);
+  return ledgers;
+}
+
 absl::Status AnchorDirectory::TakeFile() {
   constexpr int kMostServers = 1000;
   for (int n = 0; n < kMostServers; ++n) {
@@ -244,11 +263,7 @@ absl::Status AnchorDirectory::ListOthers() {
       if (file == nullptr) file = std::make_unique<OtherFile>(files->path().string(), ledger_uuid_);
     }
   }
-  if (error) {
-    return absl::UnavailableError(
-        absl::StrCat("the anchor folder ", directory_, " cannot be read: ", error.message()));
-  }
-  return absl::OkStatus();
+  return error ? CannotReadFolder(directory_, error) : absl::OkStatus();
 }
 
 absl::Status AnchorDirectory::RaiseTo(const AnchorState& state) {

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -36,6 +37,9 @@ class AnchorDirectory final : public AnchorView {
   // The maximum over all files, without taking one: nothing is written. A folder that does not exist covers
   // nothing.
   static absl::StatusOr<AnchorState> ReadOnly(std::string_view directory, std::string_view ledger_uuid);
+  // The ids of the ledgers that have anchor files in the folder. UNAVAILABLE when it cannot be read; a folder
+  // that does not exist has none.
+  static absl::StatusOr<std::set<std::string>> LedgersIn(std::string_view directory);
   ~AnchorDirectory() override;
   AnchorDirectory(const AnchorDirectory&) = delete;
   AnchorDirectory& operator=(const AnchorDirectory&) = delete;

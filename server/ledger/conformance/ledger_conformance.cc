@@ -60,7 +60,10 @@ absl::StatusOr<std::unique_ptr<Ledger>> LedgerConformance::TryOpen() {
 }
 
 absl::StatusOr<std::unique_ptr<Ledger>> LedgerConformance::TryOpenCopy(const std::string& url) {
-  return OpenLedger({.url = url, .anchor_dir = anchor_dir_, .entropy = SeededEntropy(NextSeed())});
+  return OpenLedger({.url = url,
+                     .anchor_dir = anchor_dir_,
+                     .entropy = SeededEntropy(NextSeed()),
+                     .accept_missing_anchor = accepts_missing_anchor_});
 }
 
 std::unique_ptr<Ledger> LedgerConformance::Open() {

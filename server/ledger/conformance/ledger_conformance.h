@@ -33,6 +33,8 @@ class LedgerConformance : public ::testing::TestWithParam<std::string> {
   absl::StatusOr<std::unique_ptr<Ledger>> TryOpen();
   // Opens another database under the same anchor: a restored backup.
   absl::StatusOr<std::unique_ptr<Ledger>> TryOpenCopy(const std::string& url);
+  // From now on the ledger is opened also where its anchor is missing.
+  void AcceptMissingAnchor() { accepts_missing_anchor_ = true; }
   // A byte-for-byte copy of the database, like a backup. It must not be open.
   std::string CopyDatabase();
 
@@ -68,6 +70,7 @@ class LedgerConformance : public ::testing::TestWithParam<std::string> {
   int ledgers_ = 0;
   std::string anchor_dir_;
   std::string url_;
+  bool accepts_missing_anchor_ = false;
   uint64_t opened_ = 0;
 };
 

@@ -53,6 +53,7 @@ class RepairConformance : public LedgerConformance {
     const std::filesystem::path away = anchor_dir() + ".away";
     std::filesystem::rename(anchor, away);
     std::filesystem::create_directory(anchor);
+    AcceptMissingAnchor();
     Restore(backup);
     meanwhile();
     ledger_.reset();

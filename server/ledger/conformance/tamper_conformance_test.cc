@@ -296,6 +296,8 @@ TEST_P(TamperConformance, TheCanaryWithoutAnAnchorDoesNotNoticeARestoredBackup) 
   const std::string backup = CopyDatabase();
   Must(Open()->Begin(Request("after the backup", 3)));
   fs::remove_all(anchor_dir());
+  EXPECT_STATUS_IS(absl::StatusCode::kFailedPrecondition, TryOpenCopy(backup).status());
+  AcceptMissingAnchor();
   auto restored = Must(TryOpenCopy(backup));
   EXPECT_TRUE(Must(restored->Begin(Request("spent again", 3))).newly_charged);
 }
