@@ -138,7 +138,7 @@ namespace {
 
 // Whether the request may have reached the server and been charged though no answer came back.
 bool IsOutcomeUnknown(const absl::Status& status) {
-  if (client::IsNeverReached(status)) return false;
+  if (client::IsNeverReached(status) || client::WasRefused(status)) return false;
   return absl::IsUnavailable(status) || absl::IsUnknown(status) || absl::IsDeadlineExceeded(status) ||
          absl::IsDataLoss(status);
 }

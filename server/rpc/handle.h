@@ -40,6 +40,8 @@ struct Calls {
   service::Services& services;
   Admission& admission;
   CallThreads& threads;
+  // Called with an error whose message no client gets (ForOperators(), base/errors.h); must not block.
+  std::function<void(const absl::Status&)> on_hidden_error = [](const absl::Status&) {};
   absl::Duration stream_patience = kStreamPatience;
 };
 
@@ -68,9 +70,10 @@ class Call {
 //   DATA_LOSS             FAILED_PRECONDITION  none: an operator must repair the ledger or the record files
 //   all others            as they are          none
 //
-// Every error carries ErrorInfo {domain "curator"}, whose reason is BUDGET_FULL for a full budget, OVERLOADED
-// for Overloaded(), LEDGER_CONTRADICTS_ITSELF for DATA_LOSS (also that of a record file), and else the name
-// of the code.
+// The message is the error's own, or what ForOperators() put in its place: no client sees a host, a file or a
+// statement of the store. Every error carries ErrorInfo {domain "curator"}, whose reason is BUDGET_FULL for a
+// full budget, OVERLOADED for Overloaded(), LEDGER_CONTRADICTS_ITSELF for DATA_LOSS (also that of a record
+// file), and else the name of the code.
 grpc::Status ToGrpcStatus(const absl::Status& status);
 
 // CANCELLED: the client left before the end of the stream.
