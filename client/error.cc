@@ -86,6 +86,11 @@ std::string Reason(const absl::Status& status) {
   return detail ? detail->reason() : std::string();
 }
 
+bool WasRefused(const absl::Status& status) {
+  const std::string reason = Reason(status);
+  return reason == "OVERLOADED" || reason == "STORE_FULL";
+}
+
 absl::Status Unreachable(std::string_view server, std::string_view cause) {
   absl::Status status = absl::UnavailableError(
       absl::StrCat("the server at ", std::string(server), " is gone: ", std::string(cause)));

@@ -55,6 +55,10 @@ std::optional<std::chrono::milliseconds> RetryDelay(const absl::Status& status);
 // The constant that names the cause ("LEDGER_CONTRADICTS_ITSELF"); empty when the server named none.
 std::string Reason(const absl::Status& status);
 
+// Whether the server says that it refused the request and changed nothing: it is overloaded, or its disk is
+// full. The request can be sent again, and no outcome is unknown.
+bool WasRefused(const absl::Status& status);
+
 // UNAVAILABLE because the connection to `server` was lost; `cause` is the last error of the transport.
 absl::Status Unreachable(std::string_view server, std::string_view cause);
 

@@ -69,6 +69,16 @@ TEST(Error, ReadsTheReasonBesideOtherDetails) {
   EXPECT_EQ(Reason(status), "LEDGER_CONTRADICTS_ITSELF");
 }
 
+TEST(Error, ARefusalThatChangedNothingIsNoUnknownOutcome) {
+  for (const char* reason : {"OVERLOADED", "STORE_FULL"}) {
+    google::rpc::ErrorInfo info;
+    info.set_reason(reason);
+    EXPECT_TRUE(
+        WasRefused(FromGrpc(testing::DetailedError(grpc::StatusCode::UNAVAILABLE, "later", {&info}))));
+  }
+  EXPECT_FALSE(WasRefused(absl::UnavailableError("later")));
+}
+
 TEST(Error, ATrailerThatCannotBeReadIsLeftOut) {
   const absl::Status status =
       FromGrpc(grpc::Status(grpc::StatusCode::RESOURCE_EXHAUSTED, "full", "\xff\xff not a message"));

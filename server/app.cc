@@ -86,6 +86,12 @@ std::string FolderIfUsed(const std::filesystem::path& folder) {
   return {};
 }
 
+void LogHiddenError(const absl::Status& status) {
+  host::Log(
+      host::LogLevel::kWarning, "hidden_error",
+      {{"status", absl::StatusCodeToString(status.code())}, {"message", std::string(status.message())}});
+}
+
 absl::Status CheckOptions(const AppOptions& options) {
   if (!options.development) {
     return absl::FailedPreconditionError(
@@ -198,7 +204,7 @@ class RunningApp final : public App {
   service::OperationWatches watches_{services_};
   rpc::Admission admission_;
   rpc::CallThreads threads_{rpc::kCallThreads};
-  rpc::Calls handling_{services_, admission_, threads_};
+  rpc::Calls handling_{services_, admission_, threads_, LogHiddenError};
   rpc::AccountantRpc accountant_rpc_;
   rpc::BudgetRpc budget_rpc_;
   rpc::DatasetRpc dataset_rpc_;

@@ -49,8 +49,8 @@ std::optional<int> AwaitSignal(const sigset_t& signals, absl::Duration patience)
   return signal < 0 ? std::nullopt : std::optional(signal);
 }
 
-// Ends the process at once. Nothing is lost: what was charged or stored is durable, and the rest is repeated by
-// its request id.
+// Ends the process at once. Nothing is lost: what was charged or stored is durable, and the rest is repeated
+// by its request id.
 [[noreturn]] void EndAtOnce(const char* cause, int status) {
   curator::host::Log(curator::host::LogLevel::kWarning, "ended_at_once", {{"cause", cause}});
   std::_Exit(status);

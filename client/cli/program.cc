@@ -138,7 +138,7 @@ namespace {
 
 // Whether the request may have reached the server and been charged though no answer came back.
 bool IsOutcomeUnknown(const absl::Status& status) {
-  if (client::IsNeverReached(status)) return false;
+  if (client::IsNeverReached(status) || client::WasRefused(status)) return false;
   // Damage that the server reports has a reason, and nothing was charged; a stream that broke off has none.
   const bool is_broken_stream = absl::IsDataLoss(status) && client::Reason(status).empty();
   return absl::IsUnavailable(status) || absl::IsUnknown(status) || absl::IsDeadlineExceeded(status) ||

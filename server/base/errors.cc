@@ -12,6 +12,7 @@ constexpr char kFieldViolationUrl[] = "curator/field-violation";
 constexpr char kFullAccountsUrl[] = "curator/full-accounts";
 constexpr char kOverloadedUrl[] = "curator/overloaded";
 constexpr char kDatasetReadOnlyUrl[] = "curator/dataset-read-only";
+constexpr char kPublicErrorUrl[] = "curator/public-error";
 
 // Payloads are lists of strings, each preceded by its length: "5:hello3:abc".
 void AppendString(std::string& bytes, std::string_view value) {
@@ -128,6 +129,24 @@ absl::Status DatasetReadOnly(std::string_view message) {
 
 bool IsDatasetReadOnly(const absl::Status& status) {
   return status.GetPayload(kDatasetReadOnlyUrl).has_value();
+}
+
+absl::Status ForOperators(absl::Status status, const PublicError& instead) {
+  std::string bytes;
+  AppendString(bytes, instead.message);
+  AppendString(bytes, instead.reason);
+  status.SetPayload(kPublicErrorUrl, absl::Cord(bytes));
+  return status;
+}
+
+std::optional<PublicError> PublicErrorOf(const absl::Status& status) {
+  const std::optional<std::string> payload = PayloadOf(status, kPublicErrorUrl);
+  if (!payload) return std::nullopt;
+  std::string_view bytes = *payload;
+  PublicError error;
+  error.message = TakeString(bytes);
+  error.reason = TakeString(bytes);
+  return error;
 }
 
 }  // namespace curator

@@ -1,5 +1,5 @@
-// The errors that carry structured details beside their message: a bad field, full accounts, overload, and a
-// dataset that damage has made read-only.
+// The errors that carry structured details beside their message: a bad field, full accounts, overload, a
+// dataset that damage has made read-only, and what replaces a message that is for operators.
 //
 // The details are payloads of an absl::Status, so that modules without protobuf can create them and rpc can
 // convert them to google.rpc error details.
@@ -64,5 +64,19 @@ bool IsOverloaded(const absl::Status& status);
 // names the dataset and the remedy, and says nothing about other datasets: any of its users may read it.
 absl::Status DatasetReadOnly(std::string_view message);
 bool IsDatasetReadOnly(const absl::Status& status);
+
+// What a client gets of an error whose own message names hosts, files or statements of the store.
+struct PublicError {
+  std::string message;
+  std::string reason;  // a constant that names the cause ("STORE_FULL"); empty for the name of the code
+
+  bool operator==(const PublicError&) const = default;
+};
+
+// The same error, whose message is for operators alone (the log, the server's own commands).
+absl::Status ForOperators(absl::Status status, const PublicError& instead);
+
+// What ForOperators() attached; none for any other status.
+std::optional<PublicError> PublicErrorOf(const absl::Status& status);
 
 }  // namespace curator

@@ -40,5 +40,14 @@ TEST(Overloaded, IsUnavailableAndDistinctFromOtherUnavailability) {
   EXPECT_FALSE(IsOverloaded(absl::OkStatus()));
 }
 
+TEST(ForOperators, KeepsCodeAndMessageAndSaysWhatAClientGets) {
+  const PublicError instead{"the store does not answer", "STORE_AWAY"};
+  const absl::Status status = ForOperators(absl::UnavailableError("no route to db.example"), instead);
+  EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable);
+  EXPECT_EQ(status.message(), "no route to db.example");
+  EXPECT_EQ(PublicErrorOf(status), instead);
+  EXPECT_EQ(PublicErrorOf(absl::UnavailableError("ask again")), std::nullopt);
+}
+
 }  // namespace
 }  // namespace curator

@@ -32,7 +32,8 @@ TEST(RequestId, IsAUuidInLowerCase) {
   const std::string good = "3f2504e0-4f89-41d3-9a0c-0305e82c3301";
   EXPECT_EQ(RequestId::Parse(good)->text(), good);
   for (const char* bad : {"", "3F2504E0-4F89-41D3-9A0C-0305E82C3301", "3f2504e04f8941d39a0c0305e82c3301",
-                          "3f2504e0-4f89-41d3-9a0c-0305e82c330", "{3f2504e0-4f89-41d3-9a0c-0305e82c3301}"}) {
+                          "3f2504e0-4f89-41d3-9a0c-0305e82c330", "{3f2504e0-4f89-41d3-9a0c-0305e82c3301}",
+                          "00000000-0000-0000-0000-000000000000"}) {
     const absl::StatusOr<RequestId> id = RequestId::Parse(bad);
     EXPECT_EQ(id.status().code(), absl::StatusCode::kInvalidArgument) << bad;
     EXPECT_EQ(FieldViolationOf(id.status())->field, "request_id");

@@ -1,5 +1,9 @@
 #include "base/text.h"
 
+#include <algorithm>
+
+#include "base/errors.h"
+
 namespace curator {
 namespace {
 
@@ -11,6 +15,21 @@ bool IsHyphenPosition(size_t position) {
 
 bool IsHexDigit(char c) {
   return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+}
+
+// Of one well-formed character.
+uint32_t CodePoint(std::string_view character) {
+  const auto byte = [&](size_t i) { return static_cast<unsigned char>(character[i]); };
+  if (character.size() == 1) return byte(0);
+  uint32_t value = byte(0) & (0x7FU >> character.size());
+  for (size_t i = 1; i < character.size(); ++i) value = value << 6 | (byte(i) & 0x3FU);
+  return value;
+}
+
+bool IsControl(uint32_t c) {
+  const auto within = [c](uint32_t first, uint32_t last) { return first <= c && c <= last; };
+  return c < 0x20 || within(0x7F, 0x9F) || c == 0x61C || c == 0x200E || c == 0x200F ||
+         within(0x2028, 0x202E) || within(0x2066, 0x2069);
 }
 
 }  // namespace
@@ -41,6 +60,24 @@ bool IsUtf8(std::string_view text) {
     text.remove_prefix(length);
   }
   return true;
+}
+
+bool HasControlCharacter(std::string_view text) {
+  while (!text.empty()) {
+    const size_t length = std::max<size_t>(1, Utf8CharacterLength(text));
+    if (IsControl(CodePoint(text.substr(0, length)))) return true;
+    text.remove_prefix(length);
+  }
+  return false;
+}
+
+absl::Status CheckLine(std::string_view field, std::string_view text) {
+  if (!IsUtf8(text)) return InvalidField(field, "must be UTF-8 text");
+  if (HasControlCharacter(text)) {
+    return InvalidField(field,
+                        "must be one line, without control characters and controls of writing direction");
+  }
+  return absl::OkStatus();
 }
 
 bool IsUuid(std::string_view text) {

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/errors.h"
+
 namespace curator {
 namespace {
 
@@ -36,6 +38,26 @@ TEST(Utf8, OverlongFormsSurrogatesAndNumbersBeyondTheLastAreNoCharacters) {
                                       "\xF0\x8F\xBF\xBF", "\xF4\x90\x80\x80", "\xF5\x80\x80\x80", "\xFF"}) {
     EXPECT_EQ(Utf8CharacterLength(text), 0u);
   }
+}
+
+TEST(HasControlCharacter, FindsWhatATerminalOrAPageMayObey) {
+  for (const char* text : {"a\nb", "\x1b]0;title\x07", "\x7f",
+                           "\xC2\x9B"
+                           "31m",
+                           "a\u2028b", "a\u2029b", "\u202Egpj.exe", "\u2066x", "\u200F", "\u061C"}) {
+    EXPECT_TRUE(HasControlCharacter(text)) << text;
+  }
+  for (const char* text :
+       {"", "a line", "caf\u00E9", "\u4E2D\u6587", "\U0001F600", "\u200D", "\u2027\u202F"}) {
+    EXPECT_FALSE(HasControlCharacter(text)) << text;
+  }
+  EXPECT_TRUE(HasControlCharacter(std::string_view("a\0b", 3)));
+}
+
+TEST(CheckLine, NamesTheFieldOfTextThatIsNoLine) {
+  EXPECT_TRUE(CheckLine("summary", "a study of names").ok());
+  EXPECT_EQ(FieldViolationOf(CheckLine("summary", "two\nlines"))->field, "summary");
+  EXPECT_EQ(FieldViolationOf(CheckLine("reason", "\xff"))->field, "reason");
 }
 
 }  // namespace

@@ -169,7 +169,8 @@ class Ledger {
   virtual absl::StatusOr<Charge> StartReserved(std::string_view charge_id,
                                                const std::vector<Posting>& final_cost,
                                                const Principal& actor) = 0;
-  // RESERVED or STARTED -> COMMITTED. Repeating it changes nothing.
+  // STARTED -> COMMITTED. Repeating it changes nothing. FAILED_PRECONDITION for a reservation that was not
+  // started: data must not have been read yet.
   virtual absl::StatusOr<Charge> CommitReserved(std::string_view charge_id, const Principal& actor) = 0;
   // RESERVED -> CANCELLED; the held cost is freed. FAILED_PRECONDITION for a started charge, which stands.
   // The only one of these methods that also takes a queued draw.

@@ -13,6 +13,7 @@
 #include <system_error>
 
 #include "absl/strings/str_cat.h"
+#include "base/errors.h"
 #include "base/status_macros.h"
 
 namespace curator::records {
@@ -22,8 +23,16 @@ constexpr mode_t kOwnerOnly = S_IRUSR | S_IWUSR;
 constexpr char kMakingSuffix[] = ".making";
 
 absl::Status SystemError(std::string_view action, const std::filesystem::path& path, int error) {
-  return absl::UnavailableError(absl::StrCat("cannot ", std::string(action), " ", path.string(), ": ",
-                                             std::generic_category().message(error)));
+  return ForOperators(
+      absl::UnavailableError(absl::StrCat("cannot ", std::string(action), " ", path.string(), ": ",
+                                          std::generic_category().message(error))),
+      {.message = "the server cannot use its files now: ask again with the same request id", .reason = ""});
+}
+
+absl::Status Damaged(const std::string& message) {
+  return ForOperators(
+      absl::DataLossError(message),
+      {.message = "a file of the server is damaged: its operator must restore it", .reason = ""});
 }
 
 int FlockWaiting(int descriptor, int operation) {
@@ -75,7 +84,7 @@ absl::Status File::Read(std::span<std::byte> bytes) {
     const ssize_t count = read(descriptor_, bytes.data(), bytes.size());
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) return SystemError("read", path_, errno);
-    if (count == 0) return absl::DataLossError(absl::StrCat(path_.string(), " is shorter than it should be"));
+    if (count == 0) return Damaged(absl::StrCat(path_.string(), " is shorter than it should be"));
     bytes = bytes.subspan(static_cast<size_t>(count));
   }
   return absl::OkStatus();
@@ -158,7 +167,7 @@ absl::StatusOr<bool> Exists(const std::filesystem::path& path) {
 absl::StatusOr<std::string> ReadFile(const std::filesystem::path& path, int64_t max_bytes) {
   ASSIGN_OR_RETURN(File file, File::OpenForReading(path));
   ASSIGN_OR_RETURN(const int64_t size, file.Size());
-  if (size > max_bytes) return absl::DataLossError(absl::StrCat(path.string(), " is larger than it can be"));
+  if (size > max_bytes) return Damaged(absl::StrCat(path.string(), " is larger than it can be"));
   std::string bytes(static_cast<size_t>(size), '\0');
   RETURN_IF_ERROR(file.Read(std::as_writable_bytes(std::span(bytes))));
   return bytes;

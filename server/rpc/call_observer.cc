@@ -1,5 +1,6 @@
 #include "rpc/call_observer.h"
 
+#include <grpcpp/generic/async_generic_service.h>
 #include <grpcpp/server_context.h>
 
 #include <memory>
@@ -7,6 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "rpc/authenticator.h"
+#include "rpc/handle.h"
 
 namespace curator::rpc {
 namespace {
@@ -23,6 +25,20 @@ CallEnd EndOf(ServerRpcInfo& info, const grpc::Status& status) {
           static_cast<absl::StatusCode>(status.error_code())};
 }
 
+// gRPC refuses a message that it cannot parse as if the method did not exist, and without a word; an error of
+// ours always has words. The context of a method that does not exist is a generic one.
+bool CouldNotParse(ServerRpcInfo& info, const grpc::Status& status) {
+  const bool is_known =
+      dynamic_cast<const grpc::GenericCallbackServerContext*>(info.server_context()) == nullptr;
+  return is_known && status.error_code() == grpc::StatusCode::UNIMPLEMENTED && status.error_message().empty();
+}
+
+absl::Status CannotRead() {
+  return absl::InvalidArgumentError(
+      "the request is no message of this method: its bytes are malformed, or its fields are nested more than "
+      "100 deep");
+}
+
 }  // namespace
 
 // Lives as long as its call.
@@ -33,6 +49,8 @@ class CallObserver::Interceptor final : public grpc::experimental::Interceptor {
 
   void Intercept(InterceptorBatchMethods* methods) override {
     if (methods->QueryInterceptionHookPoint(InterceptionHookPoints::PRE_SEND_STATUS)) {
+      if (CouldNotParse(info_, methods->GetSendStatus()))
+        methods->ModifySendStatus(ToGrpcStatus(CannotRead()));
       calls_.on_end_(EndOf(info_, methods->GetSendStatus()));
     }
     methods->Proceed();

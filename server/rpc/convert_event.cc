@@ -1,6 +1,7 @@
 #include "rpc/convert_event.h"
 
 #include <algorithm>
+#include <limits>
 #include <string>
 
 #include "absl/strings/numbers.h"
@@ -19,6 +20,10 @@ absl::StatusOr<int64_t> ParseInteger(std::string_view text, std::string_view fie
   const bool is_digits =
       !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
   if (is_digits && absl::SimpleAtoi(std::string(text), &value)) return value;
+  if (is_digits) {
+    return InvalidField(field, absl::StrCat("has an integer above ", std::numeric_limits<int64_t>::max(),
+                                            ", the largest: write both parts of the quotient shorter"));
+  }
   return InvalidField(field, kRationalForm);
 }
 
@@ -77,6 +82,8 @@ absl::StatusOr<dp::Event> Convert(const v1::ComposedEvent& event, int depth) {
   for (int i = 0; i < event.parts_size(); ++i) {
     absl::StatusOr<dp::Event> part = Convert(event.parts(i).event(), depth + 1);
     if (!part.ok()) return WithinField(absl::StrCat("composed.parts[", i, "].event"), part.status());
+    if (event.parts(i).count() < 1)
+      return InvalidField(absl::StrCat("composed.parts[", i, "].count"), "must be at least 1");
     result.parts.push_back({*std::move(part), event.parts(i).count()});
   }
   return dp::Event{std::move(result)};
@@ -85,6 +92,7 @@ absl::StatusOr<dp::Event> Convert(const v1::ComposedEvent& event, int depth) {
 absl::StatusOr<dp::Event> Convert(const v1::GroupEvent& event, int depth) {
   absl::StatusOr<dp::Event> inner = Convert(event.event(), depth + 1);
   if (!inner.ok()) return WithinField("group.event", inner.status());
+  if (event.group_size() < 1) return InvalidField("group.group_size", "must be at least 1");
   return dp::Event{dp::GroupEvent{{*std::move(inner)}, event.group_size()}};
 }
 
@@ -98,8 +106,7 @@ absl::StatusOr<dp::Event> Convert(const v1::CertifiedEvent& event, int depth) {
   return dp::Event{*std::move(certified)};
 }
 
-absl::StatusOr<dp::Event> Convert(const v1::Event& event, int depth) {
-  if (depth > dp::kMaxEventDepth) return InvalidField("composed", "is nested too deeply");
+absl::StatusOr<dp::Event> ConvertKind(const v1::Event& event, int depth) {
   switch (event.what_case()) {
     case v1::Event::kDiscreteLaplace:
       return Convert(event.discrete_laplace());
@@ -134,6 +141,22 @@ absl::StatusOr<dp::Event> Convert(const v1::Event& event, int depth) {
       break;
   }
   return InvalidField("", "must say what will be done: one of the kinds of curator.v1.Event");
+}
+
+// The name of the field that says what the event is ("laplace").
+std::string KindOf(const v1::Event& event) {
+  const auto* kinds = v1::Event::descriptor()->FindOneofByName("what");
+  return v1::Event::GetReflection()->GetOneofFieldDescriptor(event, kinds)->name();
+}
+
+absl::StatusOr<dp::Event> Convert(const v1::Event& event, int depth) {
+  if (depth > dp::kMaxEventDepth)
+    return InvalidField("", absl::StrCat("is nested more than ", dp::kMaxEventDepth, " deep"));
+  ASSIGN_OR_RETURN(dp::Event result, ConvertKind(event, depth));
+  // What contains no events can be checked here, where its path is known.
+  if (!event.has_composed() && !event.has_group() && !event.has_certified())
+    RETURN_IF_ERROR(WithinField(KindOf(event), dp::ValidateEvent(result)));
+  return result;
 }
 
 }  // namespace

@@ -81,9 +81,18 @@ TEST(ConvertEvent, WhatIsWrongIsNamed) {
   EXPECT_EQ(RefusedField(R"pb(discrete_gaussian { sigma_squared: "1" linf_sensitivity: 0 })pb"),
             "discrete_gaussian.linf_sensitivity");
   EXPECT_EQ(RefusedField(R"pb(discrete_gaussian { sigma_squared: "1" linf_sensitivity: 2 })pb"),
-            "linf_sensitivity");
-  EXPECT_EQ(RefusedField(R"pb(group { event { pure { epsilon: "1" } } })pb"), "group_size");
-  EXPECT_EQ(RefusedField(R"pb(composed { parts { event { pure { epsilon: "1" } } } })pb"), "count");
+            "discrete_gaussian.linf_sensitivity");
+  EXPECT_EQ(RefusedField(R"pb(laplace { scale: "0" })pb"), "laplace.scale");
+  EXPECT_EQ(RefusedField(R"pb(composed {
+                                parts {
+                                  count: 1
+                                  event { gaussian { sigma_squared: "0" } }
+                                }
+                              })pb"),
+            "composed.parts[0].event.gaussian.sigma_squared");
+  EXPECT_EQ(RefusedField(R"pb(group { event { pure { epsilon: "1" } } })pb"), "group.group_size");
+  EXPECT_EQ(RefusedField(R"pb(composed { parts { event { pure { epsilon: "1" } } } })pb"),
+            "composed.parts[0].count");
   EXPECT_EQ(RefusedField(R"pb(certified { delta: "1e-6" })pb"), "certified.schedule");
   EXPECT_EQ(RefusedField(R"pb(certified {
                                 delta: "1"
@@ -102,6 +111,25 @@ TEST(ConvertEvent, WhatIsWrongIsNamed) {
                                 }
                               })pb"),
             "composed.parts[0].event.certified");
+}
+
+TEST(ConvertEvent, AnIntegerThatIsTooLongIsSaidToBe) {
+  const absl::Status refused = ParseRational("9223372036854775808", "laplace.scale").status();
+  EXPECT_EQ(FieldViolationOf(refused)->field, "laplace.scale");
+  EXPECT_NE(refused.message().find("above 9223372036854775807"), std::string::npos) << refused;
+}
+
+TEST(ConvertEvent, AnEventThatIsNestedTooDeeplyIsRefusedWithTheLimit) {
+  v1::Event event;
+  event.mutable_pure()->set_epsilon("1");
+  for (int i = 0; i < dp::kMaxEventDepth; ++i) {
+    v1::Event outer;
+    outer.mutable_group()->set_group_size(2);
+    *outer.mutable_group()->mutable_event() = std::move(event);
+    event = std::move(outer);
+  }
+  const absl::Status refused = FromProto(event).status();
+  EXPECT_NE(refused.message().find("is nested more than 16 deep"), std::string::npos) << refused;
 }
 
 }  // namespace

@@ -52,10 +52,17 @@ google::rpc::QuotaFailure QuotaFailureOf(const std::vector<FullAccount>& account
   return failure;
 }
 
+std::string MessageOf(const absl::Status& status) {
+  const std::optional<PublicError> error = PublicErrorOf(status);
+  return error ? error->message : std::string(status.message());
+}
+
 std::string ReasonOf(const absl::Status& status, const std::vector<FullAccount>& full) {
   if (!full.empty()) return "BUDGET_FULL";
   if (IsOverloaded(status)) return "OVERLOADED";
   if (IsDatasetReadOnly(status)) return "LEDGER_CONTRADICTS_ITSELF";
+  if (const std::optional<PublicError> error = PublicErrorOf(status); error && !error->reason.empty())
+    return error->reason;
   return absl::StatusCodeToString(status.code());
 }
 
@@ -112,10 +119,11 @@ void HandledCall::Begin(Calls& calls, const grpc::CallbackServerContext& context
   if (!place.ok()) return End(ToGrpcStatus(place.status()));
   // A task of the threads must be copyable, and a place is not.
   auto held = std::make_shared<std::optional<Admission::Place>>(*std::move(place));
-  calls.threads.Run([this, held, principal = *std::move(principal), work = std::move(work)] {
+  calls.threads.Run([this, &calls, held, principal = *std::move(principal), work = std::move(work)] {
     const absl::Status status = RunGuarded(work, Call(principal, client_left_.get_token()));
     // Before the client has its answer: its next call must find the place free.
     held->reset();
+    if (PublicErrorOf(status)) calls.on_hidden_error(status);
     End(ToGrpcStatus(status));
   });
 }
@@ -124,7 +132,7 @@ grpc::Status ToGrpcStatus(const absl::Status& status) {
   if (status.ok()) return grpc::Status::OK;
   const std::vector<FullAccount> full = FullAccountsOf(status);
   const auto code = static_cast<grpc::StatusCode>(status.code());
-  const std::string message = full.empty() ? std::string(status.message()) : BudgetFullMessage(full);
+  const std::string message = full.empty() ? MessageOf(status) : BudgetFullMessage(full);
 
   google::rpc::Status details;
   details.set_code(code);

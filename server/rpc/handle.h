@@ -40,6 +40,8 @@ struct Calls {
   service::Services& services;
   Admission& admission;
   CallThreads& threads;
+  // Called with an error whose message no client gets (ForOperators(), base/errors.h); must not block.
+  std::function<void(const absl::Status&)> on_hidden_error = [](const absl::Status&) {};
   absl::Duration stream_patience = kStreamPatience;
 };
 
@@ -67,9 +69,11 @@ class Call {
 //   UNAVAILABLE, ABORTED  as they are          RetryInfo; when overloaded, with a longer delay
 //   all others            as they are          none
 //
-// Every error carries ErrorInfo {domain "curator"}, whose reason is BUDGET_FULL for a full budget, OVERLOADED
-// for Overloaded(), LEDGER_CONTRADICTS_ITSELF for a dataset that is read-only because of damage to its
-// history, and else the name of the code: DATA_LOSS for any other damage, as of a record file.
+// The message is the error's own, or what ForOperators() put in its place: no client sees a host, a file or a
+// statement of the store. Every error carries ErrorInfo {domain "curator"}, whose reason is BUDGET_FULL for a
+// full budget, OVERLOADED for Overloaded(), LEDGER_CONTRADICTS_ITSELF for a dataset that is read-only because
+// of damage to its history, what ForOperators() states, and else the name of the code: DATA_LOSS for any
+// other damage, as of a record file.
 grpc::Status ToGrpcStatus(const absl::Status& status);
 
 // UNAVAILABLE: an allocation failed, the end of a handler that runs out of memory. What had been charged stays

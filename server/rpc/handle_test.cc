@@ -1,6 +1,7 @@
 #include "rpc/handle.h"
 
 #include <grpcpp/grpcpp.h>
+#include <grpcpp/impl/client_unary_call.h>
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -15,6 +16,7 @@
 #include "google/rpc/error_details.pb.h"
 #include "google/rpc/status.pb.h"
 #include "rpc/authenticator.h"
+#include "rpc/call_observer.h"
 #include "rpc/dataset_rpc.h"
 #include "service/testing/fixture.h"
 
@@ -84,6 +86,9 @@ class HandleTest : public service::ServiceTest {
   HandleTest() {
     grpc::ServerBuilder builder;
     builder.RegisterService(&budgets_);
+    std::vector<std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface>> interceptors;
+    interceptors.push_back(observer_.MakeInterceptorFactory());
+    builder.experimental().SetInterceptorCreators(std::move(interceptors));
     builder.RegisterService(&datasets_);
     server_ = builder.BuildAndStart();
     channel_ = server_->InProcessChannel({});
@@ -96,6 +101,18 @@ class HandleTest : public service::ServiceTest {
     for (const std::string& principal : principals) context.AddMetadata(kPrincipalKey, principal);
     v1::GetBudgetResponse response;
     return v1::BudgetService::Stub(channel_).GetBudget(&context, {}, &response);
+  }
+
+  // The status of a call whose message is no message.
+  grpc::Status MalformedCall(const char* method) {
+    grpc::ClientContext context;
+    context.AddMetadata(kPrincipalKey, "ana");
+    const grpc::Slice bytes(std::string("\xff\xff\xff"));
+    grpc::ByteBuffer request(&bytes, 1);
+    grpc::ByteBuffer response;
+    return grpc::internal::BlockingUnaryCall<grpc::ByteBuffer, grpc::ByteBuffer>(
+        channel_.get(), grpc::internal::RpcMethod(method, grpc::internal::RpcMethod::NORMAL_RPC, channel_),
+        &context, request, &response);
   }
 
   // The status of a stream whose client sends nothing and stays.
@@ -118,7 +135,10 @@ class HandleTest : public service::ServiceTest {
 
   Admission admission_;
   CallThreads threads_{2};
-  Calls calls_{services_, admission_, threads_, absl::Milliseconds(50)};
+  Calls calls_{services_, admission_, threads_,
+               [this](const absl::Status& status) { logged_.emplace_back(status.message()); },
+               absl::Milliseconds(50)};
+  std::vector<std::string> logged_;
   std::function<absl::Status(const Call&)> handler_ = [this](const Call& call) {
     handled_.push_back(call.principal().name());
     return absl::NotFoundError("handled");
@@ -142,6 +162,7 @@ class HandleTest : public service::ServiceTest {
     HandleTest& test_;
   };
 
+  CallObserver observer_{[](const CallEnd&) {}};
   Budgets budgets_{*this};
   DatasetRpc datasets_{calls_};
   std::unique_ptr<grpc::Server> server_;
@@ -180,6 +201,28 @@ TEST_F(HandleTest, ACallGivesItsPlaceBackBeforeItsClientHasTheAnswer) {
 TEST_F(HandleTest, AHandlerThatRunsOutOfMemoryIsAnErrorNotAnAbort) {
   handler_ = [](const Call&) -> absl::Status { throw std::bad_alloc(); };
   EXPECT_EQ(CallOf({"ana"}).error_code(), grpc::StatusCode::INTERNAL);
+}
+
+TEST_F(HandleTest, AMessageForOperatorsIsLoggedAndNotSent) {
+  handler_ = [](const Call&) {
+    return ForOperators(absl::UnavailableError("no answer at host db.example, port 5432"),
+                        {"the ledger's store does not answer", "STORE_FULL"});
+  };
+  const grpc::Status sent = CallOf({"ana"});
+  EXPECT_EQ(sent.error_code(), grpc::StatusCode::UNAVAILABLE);
+  EXPECT_EQ(sent.error_message(), "the ledger's store does not answer");
+  EXPECT_EQ(sent.error_details().find("db.example"), std::string::npos);
+  EXPECT_EQ(DetailOf<google::rpc::ErrorInfo>(sent)->reason(), "STORE_FULL");
+  EXPECT_EQ(logged_, std::vector<std::string>{"no answer at host db.example, port 5432"});
+}
+
+TEST_F(HandleTest, AMessageThatCannotBeReadIsRefusedInWords) {
+  const grpc::Status sent = MalformedCall("/curator.v1.BudgetService/GetBudget");
+  EXPECT_EQ(sent.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+  EXPECT_NE(sent.error_message().find("nested more than"), std::string::npos) << sent.error_message();
+  EXPECT_TRUE(handled_.empty());
+  EXPECT_EQ(MalformedCall("/curator.v1.BudgetService/NoSuchMethod").error_code(),
+            grpc::StatusCode::UNIMPLEMENTED);
 }
 
 TEST_F(HandleTest, AStreamWhoseClientSendsNothingEndsInWordsAndFreesItsPlace) {

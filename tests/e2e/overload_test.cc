@@ -6,8 +6,10 @@
 #include <chrono>
 #include <memory>
 #include <string>
+#include <thread>
 
 #include "client/error.h"
+#include "client/request_id.h"
 #include "curator/v1/operation.pb.h"
 #include "grpc/health/v1/health.grpc.pb.h"
 #include "tests/testing/open_calls.h"
@@ -156,6 +158,26 @@ TEST_P(Watches, OfHealthAllSeeTheState) {
   OpenCalls calls(server_.address(), "");
   calls.OpenWithMessage(GetParam(), "/grpc.health.v1.Health/Watch", "");
   EXPECT_EQ(calls.AwaitAnswered(), GetParam());
+}
+
+TEST_F(OverloadOfOne, HindersNoCharge) {
+  v1::WatchOperationRequest watch;
+  watch.set_operation_id(StartLongOperation());
+  OpenCalls watches(server_.address(), "owner");
+  watches.OpenWithMessage(300, "/curator.v1.OperationService/WatchOperation", watch.SerializeAsString());
+  EXPECT_EQ(watches.AwaitAnswered(), 300);
+  v1::AnswerWorkloadRequest stored;
+  stored.set_dataset("small");
+  stored.set_request_id(*client::NewRequestId());
+  *stored.mutable_workload() = AllMarginals(1);
+  stored.mutable_spend()->set_epsilon("0.01");
+  const std::jthread looping([&](const std::stop_token& ended) {
+    while (!ended.stop_requested()) EXPECT_TRUE(owner_.AnswerWorkload(stored).ok());
+  });
+  for (int i = 0; i < 50; ++i) {
+    const absl::Status answered = BeaAsks();
+    EXPECT_TRUE(answered.ok()) << answered;
+  }
 }
 
 TEST_F(OverloadOfOne, IsRefusedAtOnceInWordsAndEndsWithTheCallsThatCausedIt) {

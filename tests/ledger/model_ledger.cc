@@ -106,10 +106,7 @@ absl::StatusCode ModelLedger::Start(const std::string& request_id, int64_t final
 absl::StatusCode ModelLedger::Commit(const std::string& request_id) {
   ModelCharge* const charge = Reservation(request_id);
   if (charge == nullptr || charge->state == ChargeState::kCancelled) return kFailedPrecondition;
-  if (charge->state == ChargeState::kReserved) {
-    held_ -= charge->cost;
-    spent_ += charge->cost;
-  }
+  if (charge->state == ChargeState::kReserved) return kFailedPrecondition;
   charge->state = ChargeState::kCommitted;
   return kOk;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "absl/strings/str_cat.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
 #include "dp/accounting/interval.h"
@@ -81,8 +82,10 @@ absl::Status CheckMechanism(const ApproximateEvent& e) {
 class Validation {
  public:
   absl::Status Check(const Event& event, int depth) {
-    if (depth > kMaxEventDepth) return InvalidField("event", "is nested too deeply");
-    if (++nodes_ > kMaxEventNodes) return InvalidField("event", "has too many parts");
+    if (depth > kMaxEventDepth)
+      return InvalidField("event", absl::StrCat("is nested more than ", kMaxEventDepth, " deep"));
+    if (++nodes_ > kMaxEventNodes)
+      return InvalidField("event", absl::StrCat("has more than ", kMaxEventNodes, " parts"));
     return std::visit(Overloaded{[&](const ComposedEvent& e) { return CheckComposed(e, depth); },
                                  [&](const ParallelEvent& e) { return CheckParallel(e, depth); },
                                  [&](const GroupEvent& e) { return CheckGroup(e, depth); },

@@ -15,6 +15,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "base/errors.h"
 #include "base/status_macros.h"
 
 namespace curator::ledger {
@@ -33,20 +34,26 @@ std::string HostName() {
 }
 
 absl::Status CannotRead(const std::string& path) {
-  return absl::UnavailableError(absl::StrCat("cannot read the anchor ", path, ": ", std::strerror(errno)));
+  return ForOperators(
+      absl::UnavailableError(absl::StrCat("cannot read the anchor ", path, ": ", std::strerror(errno))),
+      {.message = "the ledger's anchor cannot be read: ask again with the same request id", .reason = ""});
 }
 
 absl::Status CannotReadFolder(const std::string& directory, const std::error_code& error) {
-  return absl::UnavailableError(
-      absl::StrCat("the anchor folder ", directory, " cannot be read: ", error.message()));
+  return ForOperators(
+      absl::UnavailableError(
+          absl::StrCat("the anchor folder ", directory, " cannot be read: ", error.message())),
+      {.message = "the ledger's anchor cannot be read: ask again with the same request id", .reason = ""});
 }
 
 // `status` of a damaged file, with its name and the remedy.
 absl::Status Damaged(const std::string& path, const absl::Status& status) {
-  return absl::DataLossError(absl::StrCat(
-      path, ": ", std::string(status.message()),
-      ". Restore the file from a copy, or, if another file of this folder covers the newest "
-      "charges, stop the servers of this ledger, move the damaged file away and start them again"));
+  return ForOperators(
+      absl::DataLossError(absl::StrCat(
+          path, ": ", std::string(status.message()),
+          ". Restore the file from a copy, or, if another file of this folder covers the newest "
+          "charges, stop the servers of this ledger, move the damaged file away and start them again")),
+      {.message = "the ledger's anchor is damaged: its operator must restore it", .reason = ""});
 }
 
 }  // namespace

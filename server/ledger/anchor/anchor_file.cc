@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/errors.h"
 #include "base/status_macros.h"
 
 namespace curator::ledger {
@@ -19,9 +20,10 @@ namespace {
 constexpr size_t kSpareBytes = size_t{256} << 10;
 
 absl::Status CannotWrite(const std::string& path, const char* step) {
-  return absl::UnavailableError(absl::StrCat("cannot ", step, " the anchor ", path, ": ",
-                                             std::strerror(errno),
-                                             "; nothing is answered until it can be written"));
+  return ForOperators(
+      absl::UnavailableError(absl::StrCat("cannot ", step, " the anchor ", path, ": ", std::strerror(errno),
+                                          "; nothing is answered until it can be written")),
+      {.message = "the ledger's anchor cannot be written: ask again with the same request id", .reason = ""});
 }
 
 absl::Status WriteAt(int descriptor, std::string_view bytes, size_t offset, const std::string& path) {

@@ -67,6 +67,15 @@ TEST_P(ReservationConformance, AReservationHoldsStartsAtALowerCostAndCommits) {
   ExpectBalance(4, 0);
 }
 
+TEST_P(ReservationConformance, WhatWasNotStartedIsNotCommitted) {
+  const Charge reserved = Reserve("r1", 6);
+  const absl::Status refused = ledger_->CommitReserved(reserved.id, TestPrincipal("ana")).status();
+  EXPECT_STATUS_IS(absl::StatusCode::kFailedPrecondition, refused);
+  EXPECT_NE(refused.message().find("start it first"), std::string::npos);
+  EXPECT_EQ(Must(ledger_->GetCharge(reserved.id)).state, ChargeState::kReserved);
+  ExpectBalance(0, 6);
+}
+
 TEST_P(ReservationConformance, AStartNeverCostsMoreThanWasHeld) {
   const Charge reserved = Reserve("r1", 6);
   EXPECT_STATUS_IS(absl::StatusCode::kInvalidArgument,

@@ -1,5 +1,9 @@
 // What the ledger relies on in every store: a transaction that fails reports it and leaves nothing behind.
+#include <optional>
+#include <string_view>
+
 #include "absl/strings/str_cat.h"
+#include "base/errors.h"
 #include "base/status_macros.h"
 #include "base/testing/names.h"
 #include "gmock/gmock.h"
@@ -78,6 +82,33 @@ TEST_P(StoreConformance, AnUpgradeThatComesBeforeTheFirstGuessOfAServerIsNoticed
   EXPECT_STATUS_IS(absl::StatusCode::kFailedPrecondition,
                    ledger->CreateDataset(SpecOf("another", 5)).status());
   EXPECT_EQ(AskStore("SELECT COUNT(*) FROM datasets"), 1);
+}
+
+// Reaches the end of the disk: SQLite's own limit, and the error that PostgreSQL gives.
+const char* FillTheDisk(bool is_sqlite) {
+  return is_sqlite
+             ? "PRAGMA max_page_count = 1; CREATE TABLE heap (x BLOB); INSERT INTO heap VALUES "
+               "(zeroblob(1000000));"
+             : "DO $$ BEGIN RAISE EXCEPTION 'could not extend file \"base/16384/2619\": No space left on "
+               "device' USING ERRCODE = '53100'; END $$;";
+}
+
+TEST_P(StoreConformance, AFullDiskIsARefusalWithAReasonAndNoUnknownOutcome) {
+  const bool is_sqlite = OpenStore()->dialect().name == std::string_view("sqlite");
+  const sql::Outcome outcome = OpenStore()->Write(
+      [&](sql::Transaction& transaction) { return transaction.ExecuteScript(FillTheDisk(is_sqlite)); });
+  EXPECT_EQ(outcome.ending, sql::Ending::kFailed);
+  EXPECT_STATUS_IS(absl::StatusCode::kUnavailable, outcome.status);
+  const std::optional<PublicError> shown = PublicErrorOf(outcome.status);
+  ASSERT_TRUE(shown.has_value());
+  EXPECT_EQ(shown->reason, "STORE_FULL");
+  EXPECT_THAT(shown->message, HasSubstr("the change was refused"));
+}
+
+TEST_P(StoreConformance, AClientGetsNoWordOfTheStore) {
+  const absl::Status failed = TryInStore("SELECT x FROM a_table_that_is_not_there");
+  EXPECT_THAT(std::string(failed.message()), HasSubstr("a_table_that_is_not_there")) << "the log has it";
+  EXPECT_EQ(PublicErrorOf(failed)->message, "the ledger's store failed: the server's log has the cause");
 }
 
 INSTANTIATE_TEST_SUITE_P(EveryBackend, StoreConformance, ::testing::ValuesIn(LedgerBackendNames()),

@@ -11,11 +11,13 @@
 #include "absl/strings/str_replace.h"
 #include "base/status_macros.h"
 #include "ledger/postgres/wire_format.h"
+#include "ledger/sql/store_errors.h"
 
 namespace curator::ledger::postgres {
 namespace {
 
 constexpr int kBinaryResult = 1;
+constexpr char kDiskFull[] = "53100";
 
 // The timeouts bound how long a stopped server keeps a row locked and how long a query waits. Every query has
 // an index, which a plan made while a table was small must not ignore (docs/adr/0009).
@@ -97,9 +99,9 @@ absl::StatusOr<std::unique_ptr<PostgresConnection>> PostgresConnection::Open(con
       new PostgresConnection(PQconnectdbParams(keywords.data(), values.data(), 1)));
   PGconn* raw = connection->connection_.get();
   if (PQstatus(raw) != CONNECTION_OK) {
-    return absl::UnavailableError(absl::StrCat("the PostgreSQL ledger does not answer at ", where, ": ",
-                                               OneLine(PQerrorMessage(raw)),
-                                               ". Start the server there, or give another --ledger"));
+    return sql::HideStore(absl::UnavailableError(
+        absl::StrCat("the PostgreSQL ledger does not answer at ", where, ": ", OneLine(PQerrorMessage(raw)),
+                     ". Start the server there, or give another --ledger")));
   }
   PQsetNoticeProcessor(
       raw, [](void*, const char*) {}, nullptr);
@@ -196,10 +198,11 @@ absl::Status PostgresConnection::Check(const PGresult* result) {
   // The first failure is the cause; what follows in a broken transaction only says that it is broken.
   if (failure_ == sql::Ending::kDone) failure_ = EndingOf(state);
   const char* primary = result == nullptr ? nullptr : PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
-  return absl::Status(
+  const absl::Status status(
       StatusCodeOf(state),
       absl::StrCat("the ledger's store answered: ",
                    OneLine(primary != nullptr ? primary : PQerrorMessage(connection_.get()))));
+  return state == kDiskFull ? sql::StoreIsFull(status) : sql::HideStore(status);
 }
 
 absl::StatusOr<std::string> PostgresConnection::Prepared(std::string_view statement) {

@@ -245,8 +245,8 @@ absl::StatusOr<Charge> SqlLedger::CommitReserved(std::string_view charge_id, con
         RETURN_IF_ERROR(EndCharge(change, charge, ChargeState::kCommitted, ""));
         break;
       case ChargeState::kReserved:
-        RETURN_IF_ERROR(SpendHeld(change, charge, ""));
-        break;
+        return absl::FailedPreconditionError(
+            "this reservation was not started: start it first, before the data is read");
       case ChargeState::kCancelled:
       case ChargeState::kForfeited:
         return WrongState(charge, "committed");

@@ -19,6 +19,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "ledger/sql/connection_pool.h"
+#include "ledger/sql/store_errors.h"
 
 namespace curator::ledger::sqlite {
 namespace {
@@ -159,7 +160,8 @@ absl::StatusOr<std::unique_ptr<SqliteConnection>> SqliteConnection::Open(const s
     const absl::StatusCode status = (code & 0xff) == SQLITE_BUSY || (code & 0xff) == SQLITE_IOERR
                                         ? absl::StatusCode::kUnavailable
                                         : absl::StatusCode::kFailedPrecondition;
-    return absl::Status(status, absl::StrCat("cannot open the ledger file ", path, ": ", reason));
+    return sql::HideStore(
+        absl::Status(status, absl::StrCat("cannot open the ledger file ", path, ": ", reason)));
   }
   return connection;
 }
@@ -209,7 +211,9 @@ sql::Outcome SqliteConnection::Run(const char* begin, const sql::Body& body) {
 absl::Status SqliteConnection::Fail(int code) {
   // The first failure is the cause.
   if (failure_ == sql::Ending::kDone) failure_ = EndingOf(code);
-  return StatusOf(code, absl::StrCat("the ledger's store answered: ", sqlite3_errmsg(connection_)));
+  const absl::Status status =
+      StatusOf(code, absl::StrCat("the ledger's store answered: ", sqlite3_errmsg(connection_)));
+  return (code & 0xff) == SQLITE_FULL ? sql::StoreIsFull(status) : sql::HideStore(status);
 }
 
 absl::StatusOr<SqliteConnection::PreparedStatement*> SqliteConnection::Prepared(std::string_view statement) {

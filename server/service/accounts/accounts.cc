@@ -6,6 +6,7 @@
 #include "absl/strings/str_join.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
+#include "base/text.h"
 #include "codec/accounting_codec.h"
 #include "dp/accounting/kept_promise.h"
 #include "service/charges/pricing.h"
@@ -157,7 +158,7 @@ absl::Status CheckReason(const std::string& reason) {
   if (reason.size() > kMaxReasonLength) {
     return InvalidField("reason", absl::StrCat("is longer than ", kMaxReasonLength, " bytes"));
   }
-  return absl::OkStatus();
+  return CheckLine("reason", reason);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "base/canonical_bytes.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
+#include "base/text.h"
 #include "codec/accounting_codec.h"
 #include "dp/accounting/certification.h"
 #include "service/charges/request_scope.h"
@@ -59,6 +60,7 @@ absl::StatusOr<Priced> PriceReservation(ledger::Ledger& ledger, const Principal&
   if (reservation.summary.size() > kMaxSummaryLength) {
     return InvalidField("summary", absl::StrCat("is longer than ", kMaxSummaryLength, " bytes"));
   }
+  RETURN_IF_ERROR(CheckLine("summary", reservation.summary));
   RETURN_IF_ERROR(CheckLifetime(reservation.lifetime));
   RETURN_IF_ERROR(WithinField("event", dp::ValidateEvent(reservation.event)));
   ASSIGN_OR_RETURN(const DatasetView dataset, FindVisible(ledger, principal, reservation.dataset));
@@ -121,9 +123,13 @@ absl::StatusOr<std::vector<ChargeView>> ReserveBudget(ledger::Ledger& ledger, co
     if (request.lifetime != requests[0].lifetime) {
       return InvalidField("lifetime", "must be the same for all reservations of a batch");
     }
-    ASSIGN_OR_RETURN(Priced priced, PriceReservation(ledger, principal, request));
-    charges.push_back(std::move(priced.request));
-    views.push_back(std::move(priced.view));
+    absl::StatusOr<Priced> priced = PriceReservation(ledger, principal, request);
+    if (!priced.ok()) {
+      const std::string place = absl::StrCat("requests[", charges.size(), "]");
+      return requests.size() == 1 ? priced.status() : WithinField(place, priced.status());
+    }
+    charges.push_back(std::move(priced->request));
+    views.push_back(std::move(priced->view));
   }
   if (intent == Intent::kValidateOnly) return views;
   ASSIGN_OR_RETURN(const std::vector<ledger::Charge> reserved,
@@ -160,6 +166,7 @@ absl::StatusOr<ChargeView> CancelReservation(ledger::Ledger& ledger, const Princ
   if (reason.size() > kMaxSummaryLength) {
     return InvalidField("reason", absl::StrCat("is longer than ", kMaxSummaryLength, " bytes"));
   }
+  RETURN_IF_ERROR(CheckLine("reason", reason));
   ASSIGN_OR_RETURN(ledger::Charge charge,
                    ledger.CancelReserved(charge_id, reason.empty() ? "cancelled" : reason, principal));
   return ViewOfCharge(ledger, principal, std::move(charge));

@@ -1,6 +1,8 @@
 // Reservations that are refused for what they say, and leave nothing behind.
 #include "service/charges/accountant.h"
 
+#include <limits>
+
 #include "service/testing/fixture.h"
 
 namespace curator::service {
@@ -44,6 +46,35 @@ TEST_F(AccountantTest, AReservationIsRefusedByTheFieldThatIsWrongAndHoldsNothing
   wordy.summary.pop_back();
   wordy.lifetime = kMaxReservationLifetime;
   EXPECT_TRUE(Refusal({wordy}).ok());
+}
+
+TEST_F(AccountantTest, ASummaryThatATerminalWouldObeyIsRefusedByItsPublicPath) {
+  for (const std::string& text : {std::string("two\nlines"), std::string("\x1b]0;title\x07"),
+                                  std::string("\u202Etxt"), std::string("a\0b", 3)}) {
+    ReservationRequest request = Reservation();
+    request.summary = text;
+    EXPECT_EQ(FieldOf(Refusal({request})), "summary");
+    EXPECT_EQ(FieldOf(Refusal({Reservation(), request})), "requests[1].summary");
+  }
+  EXPECT_EQ(Balance().held, 0);
+}
+
+TEST_F(AccountantTest, WhatIsNotStartedIsNotCommitted) {
+  const auto reserved = ReserveBudget(*ledger_, TestPrincipal("owner"), {Reservation()}, Intent::kDo);
+  const std::string id = reserved->front().charge.id;
+  EXPECT_EQ(CommitBudget(*ledger_, TestPrincipal("owner"), id).status().code(),
+            absl::StatusCode::kFailedPrecondition);
+  EXPECT_GT(Balance().held, 0) << "it is still held";
+  ASSERT_TRUE(StartCharge(*ledger_, TestPrincipal("owner"), id, std::nullopt).ok());
+  EXPECT_TRUE(CommitBudget(*ledger_, TestPrincipal("owner"), id).ok());
+}
+
+TEST_F(AccountantTest, ACostThatNoCounterCanHoldIsRefusedInWords) {
+  ReservationRequest huge = Reservation();
+  huge.event = {dp::LaplaceEvent{{1, std::numeric_limits<int64_t>::max()}, {1, 1}}};
+  const absl::Status refused = Refusal({huge});
+  EXPECT_EQ(refused.code(), absl::StatusCode::kOutOfRange);
+  EXPECT_THAT(std::string(refused.message()), ::testing::HasSubstr("more than a counter"));
 }
 
 TEST_F(AccountantTest, ABatchIsRefusedWhenItIsEmptyOrTooLargeOrOfDifferentLifetimes) {

@@ -85,6 +85,11 @@ absl::StatusOr<Price> PriceOf(const DatasetView& dataset, const std::vector<ledg
       return absl::FailedPreconditionError(absl::StrCat("the account ", AccountName(dataset, account),
                                                         " cannot count this: ", costs.status().message()));
     }
+    if (absl::IsOutOfRange(costs.status())) {
+      return absl::OutOfRangeError(absl::StrCat(
+          "this costs more than a counter of the account ", AccountName(dataset, account), " can hold under ",
+          std::string(dp::RuleName(rule.kind)), ": ask for a smaller epsilon or rho, or state more noise"));
+    }
     RETURN_IF_ERROR(costs.status());
     for (const dp::CounterAmount& cost : *costs) {
       ASSIGN_OR_RETURN(const int64_t remaining, RemainingIn(account, cost.counter));

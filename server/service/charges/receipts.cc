@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
+#include "base/text.h"
 #include "ledger/history/entry_payload.h"
 #include "service/charges/pricing.h"
 
@@ -96,6 +97,7 @@ absl::StatusOr<RepairView> RepairLedger(ledger::Ledger& ledger, const host::Rece
                                         const RepairRequest& request, Intent intent) {
   ASSIGN_OR_RETURN(const DatasetView dataset, FindOwned(ledger, request.principal, request.dataset));
   if (request.reason.empty()) return InvalidField("reason", "say why: it stays in the history");
+  RETURN_IF_ERROR(CheckLine("reason", request.reason));
   ledger::RepairOrder order{.dataset_id = dataset.record.id,
                             .reason = request.reason,
                             .actor = request.principal,

@@ -9,6 +9,7 @@
 #include "base/canonical_bytes.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
+#include "base/text.h"
 #include "codec/schema_codec.h"
 #include "dp/data/coded_columns.h"
 #include "service/accounts/accounts.h"
@@ -30,6 +31,22 @@ absl::Status CheckDatasetName(std::string_view name) {
   if (is_valid) return absl::OkStatus();
   return InvalidField("name",
                       "must be 1 to 63 of the characters a-z, 0-9, '_' and '-', and start with a letter");
+}
+
+// Of a new schema. Older ones stay readable: dp::Attribute itself forbids only what no stored name has.
+absl::Status CheckLabels(const dp::Schema& schema) {
+  const std::vector<dp::Attribute>& attributes = schema.domain.attributes();
+  for (size_t i = 0; i < attributes.size(); ++i) {
+    const std::string path = absl::StrCat("schema.attributes[", i, "]");
+    RETURN_IF_ERROR(CheckLine(path + ".name", attributes[i].name()));
+    const auto* categories = std::get_if<dp::CategoricalKind>(&attributes[i].kind());
+    if (categories == nullptr) continue;
+    for (size_t j = 0; j < categories->values.size(); ++j)
+      RETURN_IF_ERROR(CheckLine(absl::StrCat(path, ".categorical.values[", j, "]"), categories->values[j]));
+    if (categories->catch_all)
+      RETURN_IF_ERROR(CheckLine(path + ".categorical.catch_all", *categories->catch_all));
+  }
+  return absl::OkStatus();
 }
 
 absl::Status CheckWhoPays(const NewDataset& dataset) {
@@ -209,6 +226,7 @@ absl::Status CheckPartsFitOneTable(ledger::Ledger& ledger, records::DatasetStore
 
 absl::StatusOr<DatasetView> CreateDataset(ledger::Ledger& ledger, const NewDataset& dataset, Intent intent) {
   RETURN_IF_ERROR(CheckDatasetName(dataset.name.text()));
+  RETURN_IF_ERROR(CheckLabels(dataset.schema));
   RETURN_IF_ERROR(CheckWhoPays(dataset));
   RETURN_IF_ERROR(CheckPartition(dataset));
   const dp::UnitBound bound = dp::UnitBoundOf(dataset.schema, dataset.relation);

@@ -46,6 +46,19 @@ class DatasetsTest : public ServiceTest {
   }
 };
 
+TEST_F(DatasetsTest, NamesAndLabelsThatATerminalWouldObeyAreRefusedByTheirPath) {
+  const auto with = [](const std::string& name, const std::string& label) {
+    NewDataset dataset = People("census");
+    std::vector<dp::Attribute> attributes = {
+        dp::Attribute::Create(name, dp::CategoricalKind{{"Female", label}, std::nullopt}).value()};
+    dataset.schema =
+        dp::CreateSchema(dp::Domain::Create(std::move(attributes)).value(), dp::RecordUnit()).value();
+    return dataset;
+  };
+  EXPECT_EQ(RefusedField(with("s\u202Ex", "Male")), "schema.attributes[0].name");
+  EXPECT_EQ(RefusedField(with("sex", "Ma\u2028le")), "schema.attributes[0].categorical.values[1]");
+}
+
 TEST_F(DatasetsTest, ExactlyAPrivateDatasetWithoutAPredecessorHasALimitOfItsOwn) {
   NewDataset public_one = PublicPeople("open");
   public_one.limit = People("census").limit;

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
+#include "base/text.h"
 #include "service/accounts/accounts.h"
 #include "service/charges/pricing.h"
 
@@ -22,6 +23,7 @@ absl::Status CheckPartName(const std::string& field, const std::string& name) {
     const auto byte = static_cast<unsigned char>(c);
     return byte < 0x20 || byte == 0x7f || c == ',' || c == '=' || c == '/';
   });
+  RETURN_IF_ERROR(CheckLine(field, name));
   const bool has_length = !name.empty() && name.size() <= kMaxPartNameLength;
   if (has_length && is_clean && name.front() != ' ' && name.back() != ' ') return absl::OkStatus();
   return InvalidField(
