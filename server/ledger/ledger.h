@@ -126,8 +126,8 @@ class Ledger {
   virtual absl::StatusOr<Attempt> TakeOver(std::string_view charge_id) = 0;
 
   // Stores the release and commits the charge (T2), erases the sealed key, and returns the release as read
-  // back from the store. Its payer, and all who may read all releases, find it by `measures` (FindReleases()).
-  // ABORTED when the token is stale: another attempt has taken over.
+  // back from the store. Its payer, and all who may read all releases, find it by `measures`
+  // (FindReleases()). ABORTED when the token is stale: another attempt has taken over.
   virtual absl::StatusOr<Release> Store(const Attempt& attempt, std::string_view payload,
                                         const std::vector<Measure>& measures = {}) = 0;
 
@@ -179,9 +179,9 @@ class Ledger {
   // Extends a RESERVED charge: it expires no sooner than `lifetime_us` from now.
   virtual absl::StatusOr<Charge> ExtendReserved(std::string_view charge_id, int64_t lifetime_us,
                                                 const Principal& actor) = 0;
-  // Ends the reservations that are past their deadline, at most 1,000 per call, and returns how many. One that
-  // cannot be ended is reported and left to a later call; UNAVAILABLE when the store held it up, after the
-  // others were ended. Every other method does this first for the reservation that it concerns; a server
+  // Ends the reservations that are past their deadline, at most 1,000 per call, and returns how many. One
+  // that cannot be ended is reported and left to a later call; UNAVAILABLE when the store held it up, after
+  // the others were ended. Every other method does this first for the reservation that it concerns; a server
   // calls this from time to time for those that no call concerns.
   virtual absl::StatusOr<int64_t> ExpireReservations() = 0;
 

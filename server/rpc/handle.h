@@ -76,8 +76,8 @@ class Call {
 // other damage, as of a record file.
 grpc::Status ToGrpcStatus(const absl::Status& status);
 
-// UNAVAILABLE: an allocation failed, the end of a handler that runs out of memory. What had been charged stays
-// charged, and the same request id finds it.
+// UNAVAILABLE: an allocation failed, the end of a handler that runs out of memory. What had been charged
+// stays charged, and the same request id finds it.
 absl::Status ShortOfMemory();
 
 // CANCELLED: the client left before the end of the stream.

@@ -45,8 +45,8 @@ class LateEndings {
   LateEndings(const LateEndings&) = delete;
   LateEndings& operator=(const LateEndings&) = delete;
 
-  // Takes over storing what was drawn, or forfeiting with `reason` where there is nothing. False, and nothing is
-  // taken, when too much waits: the charge stays STARTED, and its request id repeats the draw.
+  // Takes over storing what was drawn, or forfeiting with `reason` where there is nothing. False, and nothing
+  // is taken, when too much waits: the charge stays STARTED, and its request id repeats the draw.
   bool Add(ledger::Attempt attempt, std::optional<Drawn> drawn, std::string reason);
 
   // How many wait.

@@ -1,5 +1,5 @@
-// What a request reads of the ledger does not grow with history or with other tenants: the rows that each use case
-// reads are counted in a small ledger and in a large one, on both stores.
+// What a request reads of the ledger does not grow with history or with other tenants: the rows that each use
+// case reads are counted in a small ledger and in a large one, on both stores.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

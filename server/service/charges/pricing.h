@@ -66,9 +66,9 @@ absl::StatusOr<Price> PricePaid(const DatasetView& dataset, const std::vector<le
 // The account's name on the wire and in messages: "dataset/census", "dataset/census/analyst/ana".
 std::string AccountName(const DatasetView& dataset, const ledger::Account& account);
 
-// A new charge asks for at least epsilon 0.00001, rho 0.00000000005, or delta 1e-12 of some account: a history
-// never shrinks, and noise at smaller amounts hides whatever a request measures. INVALID_ARGUMENT, with the
-// field, unless the price does, or (principal, request_id) was charged before.
+// A new charge asks for at least epsilon 0.00001, rho 0.00000000005, or delta 1e-12 of some account: a
+// history never shrinks, and noise at smaller amounts hides whatever a request measures. INVALID_ARGUMENT,
+// with the field, unless the price does, or (principal, request_id) was charged before.
 absl::Status CheckLeastCost(ledger::Ledger& ledger, const Price& price, const Principal& principal,
                             std::string_view request_id, std::string_view field);
 

@@ -182,8 +182,8 @@ ledger::Measure MeasureOf(const std::vector<int64_t>& parts, const dp::Attribute
   return Sha256(std::move(writer).Take()).substr(0, kMeasureBytes);
 }
 
-// A release that answers everything asked has measured the attributes of the largest group, or more: then also
-// each of them.
+// A release that answers everything asked has measured the attributes of the largest group, or more: then
+// also each of them.
 std::vector<ledger::Measure> MeasuresFor(const std::vector<int64_t>& parts,
                                          const std::vector<dp::AskedSet>& asked) {
   const dp::AttributeSet* largest = nullptr;

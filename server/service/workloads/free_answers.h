@@ -32,8 +32,8 @@ std::optional<dp::WorkloadRelease> AnsweredBy(const dp::Domain& domain, const dp
                                               const std::vector<dp::AskedSet>& asked);
 
 // The measures under which a release about the parts with these numbers (none for a dataset without parts) is
-// stored, by which FindFreeAnswer() finds it: one for each set of attributes that it measured, for each of their attributes, and for the empty set. Of
-// a release of more than 256 sets, the first.
+// stored, by which FindFreeAnswer() finds it: one for each set of attributes that it measured, for each of
+// their attributes, and for the empty set. Of a release of more than 256 sets, the first.
 std::vector<ledger::Measure> MeasuresOf(const std::vector<int64_t>& parts,
                                         const dp::WorkloadRelease& release);
 
