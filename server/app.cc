@@ -30,7 +30,7 @@
 #include "rpc/query_rpc.h"
 #include "rpc/server_rpc.h"
 #include "rpc/synthesis_rpc.h"
-#include "service/charges/expiry_sweep.h"
+#include "service/ledger_maintenance.h"
 #include "service/operations/operation_watches.h"
 #include "service/services.h"
 #include "service/tables.h"
@@ -129,9 +129,19 @@ class RunningApp final : public App {
         store_(std::move(store)),
         ledger_(std::move(ledger)),
         loader_(*ledger_, *store_, kTablePeriod),
+        daily_(options.charges_a_day),
         work_(options.synthesis_threads, options.synthesis_places),
-        services_{*ledger_, *store_, sealer_,   signer_, operations_,
-                  work_,    cores_,  requests_, late_,   options.synthesis_timeout},
+        services_{*ledger_,
+                  *store_,
+                  sealer_,
+                  signer_,
+                  operations_,
+                  work_,
+                  cores_,
+                  requests_,
+                  late_,
+                  daily_,
+                  options.synthesis_timeout},
         accountant_rpc_(handling_),
         budget_rpc_(handling_),
         dataset_rpc_(handling_),
@@ -198,6 +208,7 @@ class RunningApp final : public App {
   service::RunningOperations operations_;
   service::RequestLocks requests_;
   service::LateEndings late_{*ledger_};
+  service::DailyCharges daily_;
   host::FreeCores cores_;
   service::WorkQueue work_;  // destroyed before what its work uses
   service::Services services_;
@@ -216,7 +227,7 @@ class RunningApp final : public App {
   rpc::VersionRpc version_rpc_;
   std::unique_ptr<grpc::Server> server_;
   std::string address_;
-  service::ExpirySweep expiry_{*ledger_, kBetweenSweeps};
+  service::LedgerMaintenance maintenance_{*ledger_, kBetweenSweeps};
 };
 
 bool IsPort(std::string_view text) {

@@ -1,6 +1,7 @@
 // The composition root: the only place that connects concrete types.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -24,6 +25,7 @@ struct AppOptions {
   absl::Duration synthesis_timeout = absl::Hours(6);  // a public limit for one synthesis
   int synthesis_threads = 1;                          // a core stays free for the ledger
   int synthesis_places = 64;                          // running and waiting
+  int64_t charges_a_day = 50'000;                     // new ones of one principal
 };
 
 // A running server. Thread-safe.

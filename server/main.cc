@@ -122,6 +122,11 @@ int main(int argc, char** argv) {
                   "Limit for one synthesis, after which it is forfeited")
       ->check(CLI::Range(0.01, 100000.0))
       ->capture_default_str();
+  flags
+      .add_option("--charges-per-day", options.charges_a_day,
+                  "New charges that one principal may make in a day (UTC)")
+      ->check(CLI::Range(int64_t{1}, int64_t{1'000'000'000}))
+      ->capture_default_str();
   flags.set_version_flag("--version", CURATOR_VERSION);
   // Without a subcommand it serves. Options may precede or follow a subcommand.
   flags.fallthrough();

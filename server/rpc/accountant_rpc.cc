@@ -124,7 +124,7 @@ absl::Status BatchReserveBudget(service::Services& services, const Call& call,
   }
   ASSIGN_OR_RETURN(
       const std::vector<service::ChargeView> views,
-      service::ReserveBudget(services.ledger, call.principal(), reservations, service::Intent::kDo));
+      service::ReserveBudget(services, call.principal(), reservations, service::Intent::kDo));
   for (const service::ChargeView& view : views) {
     ASSIGN_OR_RETURN(*response.add_charges(), ChargeProto(services, view));
   }
@@ -136,7 +136,7 @@ absl::Status ReserveBudget(service::Services& services, const Call& call,
   ASSIGN_OR_RETURN(const service::ReservationRequest reservation, FromProto(request));
   ASSIGN_OR_RETURN(
       const std::vector<service::ChargeView> views,
-      service::ReserveBudget(services.ledger, call.principal(), {reservation}, IntentOf(request)));
+      service::ReserveBudget(services, call.principal(), {reservation}, IntentOf(request)));
   return Respond(services, views.front(), response);
 }
 

@@ -9,6 +9,7 @@
 #include "ledger/ledger.h"
 #include "records/dataset_store.h"
 #include "service/background_work.h"
+#include "service/charges/daily_charges.h"
 #include "service/release_once.h"
 
 namespace curator::service {
@@ -23,6 +24,7 @@ struct Services {
   Executor& cores;                   // counts records
   RequestLocks& requests;            // for release_once
   LateEndings& late;                 // for release_once
+  DailyCharges& daily;               // bounds what one principal adds to histories
   absl::Duration synthesis_timeout;  // a public limit: a longer synthesis is stopped and forfeited
 };
 

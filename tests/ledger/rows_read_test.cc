@@ -105,7 +105,7 @@ class RowsRead : public ServiceTest, public ::testing::WithParamInterface<std::s
   }
 
   absl::Status Reserved() {
-    return ReserveBudget(*ledger_, bob_,
+    return ReserveBudget(services_, bob_,
                          {{.request_id = NewRequestId(),
                            .dataset = census_name_,
                            .event = {dp::PureEvent{EpsilonOf(1)}},

@@ -100,6 +100,18 @@ absl::StatusOr<std::vector<ledger::Posting>> FinalCost(ledger::Ledger& ledger, c
   return postings;
 }
 
+// A batch that was reserved before is found again, whatever was made today.
+absl::Status CheckDailyCharges(Services& services, const Principal& principal,
+                               const std::vector<ReservationRequest>& requests) {
+  const auto charges = static_cast<int64_t>(requests.size());
+  if (services.daily.CheckRoomFor(principal, charges).ok()) return absl::OkStatus();
+  int64_t new_charges = 0;
+  for (const ReservationRequest& request : requests) {
+    new_charges += services.ledger.FindCharge(principal, request.request_id.text()).ok() ? 0 : 1;
+  }
+  return services.daily.CheckRoomFor(principal, new_charges);
+}
+
 }  // namespace
 
 absl::StatusOr<CostEstimate> EstimateCost(ledger::Ledger& ledger, const Principal& principal,
@@ -111,12 +123,13 @@ absl::StatusOr<CostEstimate> EstimateCost(ledger::Ledger& ledger, const Principa
   return CostEstimate{std::move(price), dp::Describe(event), WhatItProtects(view)};
 }
 
-absl::StatusOr<std::vector<ChargeView>> ReserveBudget(ledger::Ledger& ledger, const Principal& principal,
+absl::StatusOr<std::vector<ChargeView>> ReserveBudget(Services& services, const Principal& principal,
                                                       const std::vector<ReservationRequest>& requests,
                                                       Intent intent) {
   if (requests.empty() || requests.size() > kMaxReservations) {
     return InvalidField("requests", absl::StrCat("must be 1 to ", kMaxReservations, " reservations"));
   }
+  ledger::Ledger& ledger = services.ledger;
   std::vector<ledger::ChargeRequest> charges;
   std::vector<ChargeView> views;
   for (const ReservationRequest& request : requests) {
@@ -132,8 +145,10 @@ absl::StatusOr<std::vector<ChargeView>> ReserveBudget(ledger::Ledger& ledger, co
     views.push_back(std::move(priced->view));
   }
   if (intent == Intent::kValidateOnly) return views;
+  RETURN_IF_ERROR(CheckDailyCharges(services, principal, requests));
   ASSIGN_OR_RETURN(const std::vector<ledger::Charge> reserved,
                    ledger.Reserve(charges, absl::ToInt64Microseconds(requests[0].lifetime)));
+  services.daily.Add(principal, static_cast<int64_t>(reserved.size()));
   for (size_t i = 0; i < views.size(); ++i) {
     ASSIGN_OR_RETURN(views[i], ViewOfCharge(ledger, principal, reserved[i]));
   }

@@ -21,6 +21,7 @@
 #include "ledger/ledger.h"
 #include "service/access.h"
 #include "service/charges/pricing.h"
+#include "service/services.h"
 
 namespace curator::service {
 
@@ -53,7 +54,8 @@ absl::StatusOr<CostEstimate> EstimateCost(ledger::Ledger& ledger, const Principa
                                           const DatasetName& dataset, const dp::Event& event);
 
 // Reserves all of `requests`, or none. With Intent::kValidateOnly the views hold prices and no charges.
-absl::StatusOr<std::vector<ChargeView>> ReserveBudget(ledger::Ledger& ledger, const Principal& principal,
+// RESOURCE_EXHAUSTED when they are more new charges than the principal may still make today.
+absl::StatusOr<std::vector<ChargeView>> ReserveBudget(Services& services, const Principal& principal,
                                                       const std::vector<ReservationRequest>& requests,
                                                       Intent intent);
 

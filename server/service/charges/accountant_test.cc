@@ -20,8 +20,8 @@ class AccountantTest : public ServiceTest {
             .lifetime = absl::Hours(1)};
   }
 
-  absl::Status Refusal(const std::vector<ReservationRequest>& requests) const {
-    return ReserveBudget(*ledger_, TestPrincipal("owner"), requests, Intent::kDo).status();
+  absl::Status Refusal(const std::vector<ReservationRequest>& requests) {
+    return ReserveBudget(services_, TestPrincipal("owner"), requests, Intent::kDo).status();
   }
 
   ledger::CounterBalance Balance() const {
@@ -60,7 +60,7 @@ TEST_F(AccountantTest, ASummaryThatATerminalWouldObeyIsRefusedByItsPublicPath) {
 }
 
 TEST_F(AccountantTest, WhatIsNotStartedIsNotCommitted) {
-  const auto reserved = ReserveBudget(*ledger_, TestPrincipal("owner"), {Reservation()}, Intent::kDo);
+  const auto reserved = ReserveBudget(services_, TestPrincipal("owner"), {Reservation()}, Intent::kDo);
   const std::string id = reserved->front().charge.id;
   EXPECT_EQ(CommitBudget(*ledger_, TestPrincipal("owner"), id).status().code(),
             absl::StatusCode::kFailedPrecondition);
@@ -88,7 +88,7 @@ TEST_F(AccountantTest, ABatchIsRefusedWhenItIsEmptyOrTooLargeOrOfDifferentLifeti
 }
 
 TEST_F(AccountantTest, ACancelWithTooLongAReasonLeavesTheReservationAsItIs) {
-  const auto reserved = ReserveBudget(*ledger_, TestPrincipal("owner"), {Reservation()}, Intent::kDo);
+  const auto reserved = ReserveBudget(services_, TestPrincipal("owner"), {Reservation()}, Intent::kDo);
   ASSERT_TRUE(reserved.ok()) << reserved.status();
   const std::string id = reserved->at(0).charge.id;
   EXPECT_EQ(FieldOf(CancelReservation(*ledger_, TestPrincipal("owner"), id, std::string(201, 'a')).status()),
@@ -97,6 +97,16 @@ TEST_F(AccountantTest, ACancelWithTooLongAReasonLeavesTheReservationAsItIs) {
   EXPECT_EQ(Balance().held, EpsilonOf(100).units());
   EXPECT_EQ(CancelReservation(*ledger_, TestPrincipal("owner"), id, std::string(200, 'a'))->charge.state,
             ledger::ChargeState::kCancelled);
+}
+
+TEST_F(AccountantTest, MoreNewReservationsThanADayAllowsAreRefusedAndEarlierOnesAreFound) {
+  const std::vector<ReservationRequest> first = {Reservation(), Reservation()};
+  ASSERT_TRUE(Refusal(first).ok());
+  daily_.Add(TestPrincipal("owner"), kMostChargesADay - 3);
+  const absl::Status refused = Refusal({Reservation(), Reservation()});
+  EXPECT_EQ(refused.code(), absl::StatusCode::kResourceExhausted) << refused;
+  EXPECT_TRUE(FullAccountsOf(refused).empty()) << "no account is full";
+  EXPECT_TRUE(Refusal(first).ok());
 }
 
 }  // namespace

@@ -36,7 +36,7 @@ TEST_F(RequestScopeTest, AReservationIdTellsASynthesisNothing) {
                                        .event = {dp::PureEvent{EpsilonOf(100)}},
                                        .summary = "",
                                        .lifetime = absl::Hours(1)};
-  ASSERT_TRUE(ReserveBudget(*ledger_, TestPrincipal("owner"), {reservation}, Intent::kDo).ok());
+  ASSERT_TRUE(ReserveBudget(services_, TestPrincipal("owner"), {reservation}, Intent::kDo).ok());
   EXPECT_TRUE(
       FindEarlier(*ledger_, census, TestPrincipal("owner"), reservation.request_id.text(), kReservationKind)
           ->has_value());
@@ -53,7 +53,7 @@ TEST_F(RequestScopeTest, ARepeatedReservationIsNotHeldInPartsThatWereAddedSince)
                                        .event = {dp::PureEvent{EpsilonOf(100)}},
                                        .summary = "",
                                        .lifetime = absl::Hours(1)};
-  const auto first = ReserveBudget(*ledger_, TestPrincipal("owner"), {reservation}, Intent::kDo);
+  const auto first = ReserveBudget(services_, TestPrincipal("owner"), {reservation}, Intent::kDo);
   ASSERT_TRUE(first.ok()) << first.status();
   ASSERT_EQ(first->at(0).charge.postings.size(), 2u);
   const auto grown = AddPart(*ledger_,
@@ -70,7 +70,7 @@ TEST_F(RequestScopeTest, ARepeatedReservationIsNotHeldInPartsThatWereAddedSince)
   EXPECT_EQ(scope->version, 1);
   EXPECT_EQ(scope->accounts.size(), 2u);
   EXPECT_EQ(OutsideScopeOf(*ledger_, *grown, TestPrincipal("owner"), host::NewUuid())->accounts.size(), 3u);
-  const auto again = ReserveBudget(*ledger_, TestPrincipal("owner"), {reservation}, Intent::kDo);
+  const auto again = ReserveBudget(services_, TestPrincipal("owner"), {reservation}, Intent::kDo);
   ASSERT_TRUE(again.ok()) << again.status();
   EXPECT_EQ(again->at(0).charge.id, first->at(0).charge.id);
   EXPECT_EQ(ledger_->ListAccounts(grown->record.id)->at(2).counters.at(0).held, 0);
@@ -85,7 +85,7 @@ TEST_F(RequestScopeTest, AReservationThatDoesNotPayForANewPartIsNotStarted) {
                                        .summary = "",
                                        .lifetime = absl::Hours(1)};
   const Principal owner = TestPrincipal("owner");
-  const auto reserved = ReserveBudget(*ledger_, owner, {reservation}, Intent::kDo);
+  const auto reserved = ReserveBudget(services_, owner, {reservation}, Intent::kDo);
   ASSERT_TRUE(reserved.ok()) << reserved.status();
   const std::string id = reserved->at(0).charge.id;
   ASSERT_TRUE(AddPart(*ledger_,

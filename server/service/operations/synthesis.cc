@@ -266,6 +266,7 @@ absl::StatusOr<OperationView> CreateSynthesis(Services& services, const Synthesi
       CheckAcceptsRequest(services.ledger, estimate.dataset.record, request.principal, request_id.text()));
   RETURN_IF_ERROR(
       CheckLeastCost(services.ledger, estimate.price, request.principal, request_id.text(), "spec.spend"));
+  RETURN_IF_ERROR(services.daily.CheckRoomForNew(services.ledger, request.principal, request_id.text()));
 
   ASSIGN_OR_RETURN(ChargeOrder order, OrderFor(estimate, request, request_id.text()));
   std::optional<WorkQueue::Place> place;
@@ -290,6 +291,7 @@ absl::StatusOr<OperationView> CreateSynthesis(Services& services, const Synthesi
           }};
   ASSIGN_OR_RETURN(const std::string charge_id, QueueOnce(services.requests, services.operations,
                                                           services.ledger, std::move(order), draw));
+  services.daily.Add(request.principal, 1);
   return GetOperation(services, request.principal, charge_id);
 }
 

@@ -205,7 +205,7 @@ TEST_F(SynthesisTest, TheIdOfAReservationIsTakenAndTheReservationStaysAsItIs) {
                                        .event = {dp::PureEvent{EpsilonOf(1000)}},
                                        .summary = "",
                                        .lifetime = absl::Hours(1)};
-  const auto reserved = ReserveBudget(*ledger_, TestPrincipal("owner"), {reservation}, Intent::kDo);
+  const auto reserved = ReserveBudget(services_, TestPrincipal("owner"), {reservation}, Intent::kDo);
   ASSERT_TRUE(reserved.ok()) << reserved.status();
   EXPECT_EQ(Create(Mwem("census"), reservation.request_id.text()).status().code(),
             absl::StatusCode::kAlreadyExists);

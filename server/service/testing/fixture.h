@@ -78,8 +78,7 @@ inline std::unique_ptr<ledger::Ledger> OpenSqliteLedger(const std::string& folde
 class ServiceTest : public ::testing::Test {
  protected:
   using LedgerOpener = std::unique_ptr<ledger::Ledger> (*)(const std::string& folder);
-  explicit ServiceTest(LedgerOpener open_ledger = &OpenSqliteLedger)
-      : ledger_(open_ledger(folder_.path())) {}
+  explicit ServiceTest(LedgerOpener open_ledger = &OpenSqliteLedger) : ledger_(open_ledger(folder_.path())) {}
 
   // With the schema of people and a total limit of `epsilon` under PURE.
   static NewDataset People(const std::string& name, int64_t epsilon = 10) {
@@ -189,9 +188,11 @@ class ServiceTest : public ::testing::Test {
   RunningOperations operations_;
   RequestLocks requests_;
   LateEndings late_{*ledger_};
+  static constexpr int64_t kMostChargesADay = 10'000;
+  DailyCharges daily_{kMostChargesADay};
   WorkQueue work_{1, 4};  // ends before what its work uses
-  Services services_{*ledger_, *store_,          sealer_,   signer_, operations_,
-                     work_,    OnlyThisThread(), requests_, late_,   absl::Minutes(10)};
+  Services services_{*ledger_,         *store_,   sealer_, signer_, operations_,      work_,
+                     OnlyThisThread(), requests_, late_,   daily_,  absl::Minutes(10)};
 };
 
 }  // namespace curator::service

@@ -171,6 +171,7 @@ absl::StatusOr<WorkloadAnswer> ChargeAndRelease(Services& services, const Worklo
       CheckAcceptsRequest(services.ledger, estimate.dataset.record, request.principal, request_id));
   RETURN_IF_ERROR(CheckLeastCost(services.ledger, estimate.price, request.principal, request_id,
                                  request.target ? "target" : "spend"));
+  RETURN_IF_ERROR(services.daily.CheckRoomForNew(services.ledger, request.principal, request_id));
   ASSIGN_OR_RETURN(const std::optional<records::ReadyTable> table,
                    TableFor(services.ledger, services.store, estimate.dataset, estimate.scope,
                             request.principal, request_id));
@@ -179,6 +180,7 @@ absl::StatusOr<WorkloadAnswer> ChargeAndRelease(Services& services, const Worklo
                                OrderFor(estimate, request, request_id), [&](const dp::DrawKey& key) {
                                  return DrawAnswer(services, estimate, table.value(), key);
                                }));
+  if (!released.replayed) services.daily.Add(request.principal, 1);
   ASSIGN_OR_RETURN(answer.answer, codec::DecodeWorkloadRelease(released.release.payload));
   // Plain marginals are stored as one query set; the request says to which of its sets each belongs.
   if (codec::IsPlainMarginals(answer.answer) &&

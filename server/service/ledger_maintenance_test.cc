@@ -1,0 +1,67 @@
+#include "service/ledger_maintenance.h"
+
+#include "service/charges/accountant.h"
+#include "service/testing/fixture.h"
+
+namespace curator::service {
+namespace {
+
+class LedgerMaintenanceTest : public ServiceTest {
+ protected:
+  LedgerMaintenanceTest() : census_(MakeSealed(People("census"))) {}
+
+  void Reserve() {
+    const ReservationRequest request{.request_id = NewRequestId(),
+                                     .dataset = DatasetName("census"),
+                                     .event = {dp::PureEvent{EpsilonOf(100)}},
+                                     .summary = "one count",
+                                     .lifetime = absl::Hours(1)};
+    ASSERT_TRUE(ReserveBudget(services_, TestPrincipal("owner"), {request}, Intent::kDo).ok());
+  }
+  ledger::CounterBalance Balance() const {
+    return ledger_->ListAccounts(census_.record.id)->at(0).counters.at(0);
+  }
+
+  const DatasetView census_;
+};
+
+TEST_F(LedgerMaintenanceTest, AnOverdueReservationIsSpentWithoutACallThatConcernsIt) {
+  Reserve();
+  const int64_t held = Balance().held;
+  ASSERT_GT(held, 0);
+  Corrupt("UPDATE charges SET deadline_us = 1");
+  const LedgerMaintenance maintenance(*ledger_, absl::Milliseconds(1));
+  while (Balance().held > 0) {
+  }
+  EXPECT_EQ(Balance().spent, held);
+}
+
+TEST_F(LedgerMaintenanceTest, BringsCountsForwardThatAReaderFoundBehind) {
+  constexpr int kCharges = 300;
+  std::vector<ReservationRequest> batch;
+  for (int i = 0; i < kCharges; ++i) {
+    batch.push_back({.request_id = NewRequestId(),
+                     .dataset = DatasetName("census"),
+                     .event = {dp::PureEvent{EpsilonOf(1)}},
+                     .summary = "one count",
+                     .lifetime = absl::Hours(1)});
+  }
+  ASSERT_TRUE(ReserveBudget(services_, TestPrincipal("owner"), batch, Intent::kDo).ok());
+  EXPECT_EQ(ledger_->CountEvents(census_.record.id, "", 10)->at(0).charges, kCharges);
+  {
+    const LedgerMaintenance maintenance(*ledger_, absl::Milliseconds(1));
+    while (ledger_->AdvanceCounts().value()) continue;
+  }
+  EXPECT_EQ(ledger_->CountEvents(census_.record.id, "", 10)->at(0).charges, kCharges);
+}
+
+TEST_F(LedgerMaintenanceTest, EndsAtOnceWhileItWaits) {
+  Reserve();
+  const absl::Time before = absl::Now();
+  { const LedgerMaintenance maintenance(*ledger_, absl::Hours(10)); }
+  EXPECT_LT(absl::Now() - before, absl::Hours(1));
+  EXPECT_GT(Balance().held, 0);
+}
+
+}  // namespace
+}  // namespace curator::service
