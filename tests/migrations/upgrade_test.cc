@@ -90,6 +90,7 @@ TEST_P(Upgrade, KeepsAllThatWasPromisedAndIsChargedFurther) {
               ElementsAre(CounterBalance{.counter = "rho", .limit = 120, .spent = 31, .held = 1},
                           CounterBalance{.counter = "releases", .limit = 50, .spent = 6, .held = 1}));
   EXPECT_THAT(Must(ledger->ListReleases(census.id)), SizeIs(3));
+  EXPECT_THAT(Must(ledger->FindReleases(census.id, "", {std::string(kUnknownMeasure)}, 10)), SizeIs(3));
   const Charge stored = Must(ledger->FindCharge(TestPrincipal("ana"), "stored 1"));
   EXPECT_EQ(Must(ledger->GetRelease(stored.release_id)).payload, "answer \x01 1");
   const Charge kept = Must(ledger->FindCharge(TestPrincipal("ana"), "kept"));
