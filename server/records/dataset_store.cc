@@ -81,9 +81,8 @@ absl::StatusOr<std::unique_ptr<RecordImport>> DatasetStore::BeginImport(const st
                     .request_id = request_id,
                     .keyed_hash = keyed_hash_};
   RETURN_IF_ERROR(MakeFolder(SegmentsPath(place.folder)));
-  ASSIGN_OR_RETURN(const Manifest manifest, ReadManifest(ManifestPath(place.folder)));
-  if (const ImportEntry* const twin = manifest.Find(request_id))
-    return RepeatedImport(std::move(place), *twin);
+  ASSIGN_OR_RETURN(Manifest manifest, ReadManifest(ManifestPath(place.folder)));
+  if (manifest.Find(request_id) != nullptr) return RepeatedImport(std::move(place), std::move(manifest));
   ASSIGN_OR_RETURN(const bool is_sealed, IsSealed(place.folder));
   if (is_sealed) return absl::FailedPreconditionError("the dataset is sealed and accepts no more records");
   return NewImport(std::move(place), schema, options);

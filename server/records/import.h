@@ -35,6 +35,9 @@ struct ImportReport {
   std::vector<RejectedRow> examples;         // the first rejected rows, at most kMaxExamples
   std::vector<std::string> ignored_columns;  // of the file, in its order
   int64_t responses_clamped = 0;  // accepted, with the response of nested records beyond its bounds
+  // The request id of the first earlier import of the same bytes into the same dataset or part, whose records
+  // now count twice; empty if there is none. Only the owner imports, so that import was the caller's too.
+  std::string same_file_as = {};
   bool operator==(const ImportReport&) const = default;
 };
 

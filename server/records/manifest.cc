@@ -1,5 +1,6 @@
 #include "records/manifest.h"
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -55,6 +56,13 @@ const ImportEntry* Manifest::Find(std::string_view request_id) const {
     if (entry.request_id == request_id) return &entry;
   }
   return nullptr;
+}
+
+ImportReport Manifest::ReportOf(const ImportEntry& entry) const {
+  ImportReport report = entry.report;
+  const ImportEntry& first = *std::ranges::find(imports, entry.content_digest, &ImportEntry::content_digest);
+  if (first.request_id != entry.request_id) report.same_file_as = first.request_id;
+  return report;
 }
 
 int64_t Manifest::RowsAccepted() const {

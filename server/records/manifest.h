@@ -18,7 +18,7 @@ struct ImportEntry {
   std::string request_id;
   std::string content_digest;  // keyed, of the bytes as they were sent
   std::string segment_digest;  // of the segment's file
-  ImportReport report;
+  ImportReport report;         // without same_file_as, which follows from the others
   bool operator==(const ImportEntry&) const = default;
 };
 
@@ -27,6 +27,8 @@ struct Manifest {
 
   const ImportEntry* Find(std::string_view request_id) const;
   int64_t RowsAccepted() const;
+  // The report of `entry`, which is one of the imports, with its same_file_as.
+  ImportReport ReportOf(const ImportEntry& entry) const;
 };
 
 // An empty manifest when there is no file. DATA_LOSS when the file is not what WriteManifest() wrote.

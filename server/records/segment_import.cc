@@ -28,8 +28,9 @@ UnitKey KeyOfId(const ImportPlace& place, std::string_view id) {
   return key;
 }
 
-absl::StatusOr<ImportReport> ReportOfRepeat(const ImportEntry& entry, const std::string& content_digest) {
-  if (entry.content_digest == content_digest) return entry.report;
+absl::StatusOr<ImportReport> ReportOfRepeat(const Manifest& manifest, const ImportEntry& entry,
+                                            const std::string& content_digest) {
+  if (entry.content_digest == content_digest) return manifest.ReportOf(entry);
   return absl::AlreadyExistsError(
       absl::StrCat("request ", entry.request_id, " has imported another file already"));
 }
@@ -90,19 +91,20 @@ class CheckOnly final : public RecordImport {
 
 class Repeated final : public RecordImport {
  public:
-  Repeated(ImportPlace place, ImportEntry entry) : place_(std::move(place)), entry_(std::move(entry)) {}
+  // One of the imports of `manifest` has this request id.
+  Repeated(ImportPlace place, Manifest manifest) : place_(std::move(place)), manifest_(std::move(manifest)) {}
 
   absl::Status Append(std::string_view bytes) override {
     received_.Add(bytes);
     return absl::OkStatus();
   }
   absl::StatusOr<ImportReport> Finish() override {
-    return ReportOfRepeat(entry_, ContentDigest(place_, received_));
+    return ReportOfRepeat(manifest_, *manifest_.Find(place_.request_id), ContentDigest(place_, received_));
   }
 
  private:
   ImportPlace place_;
-  ImportEntry entry_;
+  Manifest manifest_;
   Digest received_;
 };
 
@@ -150,7 +152,7 @@ class IntoSegment final : public RecordImport {
     ASSIGN_OR_RETURN(const FolderLock lock, FolderLock::Take(place_.folder));
     ASSIGN_OR_RETURN(Manifest manifest, ReadManifest(ManifestPath(place_.folder)));
     if (const ImportEntry* const twin = manifest.Find(place_.request_id))
-      return ReportOfRepeat(*twin, content_digest);
+      return ReportOfRepeat(manifest, *twin, content_digest);
     ASSIGN_OR_RETURN(const bool is_sealed, IsSealed(place_.folder));
     if (is_sealed) return absl::FailedPreconditionError("the dataset is sealed and accepts no more records");
     if (manifest.RowsAccepted() + records_.report().rows_accepted > dp::kMaxRows) {
@@ -164,7 +166,7 @@ class IntoSegment final : public RecordImport {
                                 .report = records_.report()});
     RETURN_IF_ERROR(CheckBoundOfGroups(manifest));
     RETURN_IF_ERROR(WriteManifest(ManifestPath(place_.folder), manifest));
-    return records_.report();
+    return manifest.ReportOf(manifest.imports.back());
   }
 
   // `manifest` includes this import already.
@@ -230,8 +232,8 @@ absl::StatusOr<std::unique_ptr<RecordImport>> NewImport(ImportPlace place, const
   return std::make_unique<IntoSegment>(std::move(place), schema, options, std::move(segment));
 }
 
-std::unique_ptr<RecordImport> RepeatedImport(ImportPlace place, ImportEntry entry) {
-  return std::make_unique<Repeated>(std::move(place), std::move(entry));
+std::unique_ptr<RecordImport> RepeatedImport(ImportPlace place, Manifest manifest) {
+  return std::make_unique<Repeated>(std::move(place), std::move(manifest));
 }
 
 }  // namespace curator::records

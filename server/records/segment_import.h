@@ -37,8 +37,8 @@ absl::StatusOr<bool> IsSealed(const std::filesystem::path& folder);
 absl::StatusOr<std::unique_ptr<RecordImport>> NewImport(ImportPlace place, const dp::Schema& schema,
                                                         const ImportOptions& options);
 
-// An import that writes nothing: Finish() returns the report of `entry` if the bytes are the same, else
-// ALREADY_EXISTS.
-std::unique_ptr<RecordImport> RepeatedImport(ImportPlace place, ImportEntry entry);
+// An import that writes nothing, under a request id that is in `manifest`: Finish() returns that import's
+// report if the bytes are the same, else ALREADY_EXISTS.
+std::unique_ptr<RecordImport> RepeatedImport(ImportPlace place, Manifest manifest);
 
 }  // namespace curator::records

@@ -192,6 +192,19 @@ TEST(RecordImport, ASealedDatasetTakesNoMore) {
   EXPECT_THAT(FilesBelow(folder.path()), ElementsAre("people/manifest", "people/snapshot"));
 }
 
+TEST(RecordImport, TheSameFileUnderAnotherRequestIdNamesTheFirstImport) {
+  const ScratchFolder folder;
+  const auto store = OpenStore(folder);
+  EXPECT_EQ(Import(*store, SexAge(), "r1", kCsv)->same_file_as, "");
+  EXPECT_EQ(Import(*store, SexAge(), "r2", "sex,age\nM,15\n")->same_file_as, "");
+  EXPECT_EQ(Import(*store, SexAge(), "r3", kCsv)->same_file_as, "r1");
+  EXPECT_EQ(Import(*store, SexAge(), "r4", kCsv)->same_file_as, "r1");
+  EXPECT_EQ(Import(*store, SexAge(), "r1", kCsv)->same_file_as, "") << "a retry, not another import";
+  EXPECT_EQ(Import(*store, SexAge(), "r3", kCsv)->same_file_as, "r1") << "a retry has the same report";
+  const auto elsewhere = store->BeginImport("others", SexAge(), "r5", {}).value();
+  EXPECT_EQ(Push(*elsewhere, kCsv)->same_file_as, "") << "another dataset";
+}
+
 TEST(RecordImport, ParallelImportsAllCount) {
   const ScratchFolder folder;
   const auto store = OpenStore(folder);

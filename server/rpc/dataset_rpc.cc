@@ -32,6 +32,7 @@ v1::ImportRecordsResponse ReportProto(const records::ImportReport& report) {
   }
   for (const std::string& column : report.ignored_columns) proto.add_ignored_columns(column);
   proto.set_responses_clamped(report.responses_clamped);
+  proto.set_same_file_as(report.same_file_as);
   return proto;
 }
 

@@ -93,6 +93,24 @@ TEST_P(EqualContent, ThatAnotherOwnersPartIsEmptyIsNotFoundOut) {
   EXPECT_THAT(HistoryOf(mallory_, "guess"), ElementsAre("DATASET_CREATED: ", "SEALED: "));
 }
 
+TEST_P(EqualContent, AFileThatIsImportedTwiceIsReportedToTheImporterAlone) {
+  const auto import = [](const Client& owner, const std::string& dataset) {
+    v1::ImportRecordsRequest::Header header;
+    header.set_dataset(dataset);
+    std::istringstream bytes(SmallCsv(41));
+    return owner.ImportRecords(header, bytes)->same_file_as();
+  };
+  ASSERT_TRUE(alice_.CreateDataset(NewDataset("clinic", v1::RULE_PURE, "1")).ok());
+  ASSERT_TRUE(mallory_.CreateDataset(NewDataset("guess", v1::RULE_PURE, "1")).ok());
+  ASSERT_TRUE(mallory_.CreateDataset(NewDataset("another", v1::RULE_PURE, "1")).ok());
+  EXPECT_EQ(import(alice_, "clinic"), "");
+  EXPECT_EQ(import(mallory_, "guess"), "") << "another owner's import";
+  EXPECT_EQ(import(mallory_, "another"), "") << "another dataset's import";
+  EXPECT_NE(import(mallory_, "guess"), "");
+  ASSERT_TRUE(Seal(mallory_, "guess").ok());
+  EXPECT_THAT(HistoryOf(mallory_, "guess"), ElementsAre("DATASET_CREATED: ", "SEALED: "));
+}
+
 TEST_P(EqualContent, TheSameRecordsUnderASecondBudgetAreSealedOnlyWhenTheOwnerAcceptsIt) {
   MakeSealed(alice_, NewDataset("clinic", v1::RULE_PURE, "1"), SmallCsv(41));
   ASSERT_TRUE(alice_.CreateDataset(NewDataset("again", v1::RULE_PURE, "1")).ok());

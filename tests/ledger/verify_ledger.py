@@ -88,6 +88,7 @@ class Ledger:
 
     def __init__(self):
         self.heads = {}  # dataset id -> (sequence, hash)
+        self.last_kinds = {}  # dataset id -> the kind of its newest entry
         self.limits = {}  # (account id, counter) -> limit
         self.spent = {}
         self.held = {}
@@ -128,8 +129,13 @@ class Ledger:
             raise Contradiction(f"entry {sequence + 1} is missing")
         if bytes.fromhex(entry["previous_hash"]) != head:
             raise Contradiction("does not continue the entry before it")
-        # What such a note says is withheld from everybody: it may name another's dataset. Its place is checked.
+        # Earlier versions noted equal content after a seal. The note is withheld from all principals, because it may name
+        # another's dataset; nothing else may be withheld in its place.
         is_withheld = entry["kind"] == "EQUAL_CONTENT" and not entry["payload"]
+        follows_seal = self.last_kinds.get(entry["dataset_id"]) in ("SEALED", "PART_SEALED", "EQUAL_CONTENT")
+        self.last_kinds[entry["dataset_id"]] = entry["kind"]
+        if is_withheld and not follows_seal:
+            raise Contradiction("is withheld, and follows no seal")
         if is_withheld:
             print(f"{entry['dataset_id']}: the content of entry {entry['sequence']} is withheld")
         elif entry_hash(entry) != bytes.fromhex(entry["hash"]):

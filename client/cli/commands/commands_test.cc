@@ -284,6 +284,8 @@ TEST_F(Arguments, EveryCommandOfDatasetsIsKnown) {
   const std::string csv = command_line_.File("f.csv", "zone\n1\n");
   EXPECT_EQ(Sent<v1::ImportRecordsRequest>("dataset import c " + csv).csv(), "zone\n1\n");
   EXPECT_EQ(Sent<v1::SealDatasetRequest>("dataset seal c").dataset(), "c");
+  EXPECT_FALSE(Sent<v1::SealDatasetRequest>("dataset seal c").accept_equal_content());
+  EXPECT_TRUE(Sent<v1::SealDatasetRequest>("dataset seal c --accept-equal-content").accept_equal_content());
   EXPECT_EQ(Sent<v1::GrantAccessRequest>("dataset grant c ana").principal(), "ana");
   Sent<v1::ListDatasetsRequest>("dataset list");
   EXPECT_EQ(Sent<v1::GetDatasetRequest>("dataset show c").dataset(), "c");

@@ -155,6 +155,11 @@ void AddImportFacts(const v1::ImportRecordsResponse& import, Document& document)
     rejected.rows.push_back({row.line(), row.attribute(), row.reason()});
   }
   if (!rejected.rows.empty()) document.tables.push_back(std::move(rejected));
+  if (import.same_file_as().empty()) return;
+  document.fields.push_back({"same_file_as", "the same file as import", import.same_file_as()});
+  document.notes.emplace_back(
+      "warning: this file was imported before; its records count twice, and a person is protected half as "
+      "well");
 }
 
 }  // namespace curator::cli
