@@ -1,7 +1,11 @@
 // What the ledger relies on in a PostgreSQL database: how keys are compared, and which writes touch no index.
+#include <atomic>
+#include <thread>
+
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "base/canonical_bytes.h"
+#include "base/status_macros.h"
 #include "gmock/gmock.h"
 #include "ledger/conformance/ledger_conformance.h"
 #include "ledger/sql/migrations.h"
@@ -111,6 +115,37 @@ TEST_P(PostgresConformance, AMigrationRunsUnderSettingsOfItsOwn) {
   EXPECT_TRUE(migrated.ok()) << migrated;
   EXPECT_EQ(static_cast<int64_t>(reported.size()), 2 * (known + 1));
   EXPECT_EQ(reported.back(), "migration_applied");
+}
+
+TEST_P(PostgresConformance, AMigrationWaitsForAChangeThatHasBegun) {
+  MakeDataset(*Open(), "census", 10);
+  const std::string script = "CREATE TABLE later (x BIGINT)";
+  const auto store = OpenStore();
+  std::vector<sql::Migration> steps = sql::EmbeddedMigrations();
+  steps.push_back({.dialect = "postgres",
+                   .version = sql::NewestSchema(store->dialect(), steps) + 1,
+                   .name = "later",
+                   .sha256 = absl::BytesToHexString(Sha256(script)),
+                   .script = script});
+  std::atomic<bool> has_migrated = false;
+  std::thread migration;
+  int64_t waiting = 0;
+  const sql::Outcome change = OpenStore()->Write([&](sql::Transaction& transaction) -> absl::Status {
+    RETURN_IF_ERROR(transaction.Execute("SELECT seq FROM chain_heads FOR UPDATE", {}).status());
+    migration = std::thread([&] {
+      EXPECT_TRUE(sql::Migrate(*store, steps).ok());
+      has_migrated = true;
+    });
+    while (waiting == 0 && !has_migrated) {
+      waiting =
+          AskStore("SELECT COUNT(*) FROM pg_locks WHERE relation = 'chain_heads'::regclass AND NOT granted");
+    }
+    return absl::OkStatus();
+  });
+  migration.join();
+  EXPECT_TRUE(change.status.ok()) << change.status;
+  EXPECT_EQ(waiting, 1);
+  EXPECT_EQ(AskStore("SELECT COUNT(*) FROM later"), 0);
 }
 
 INSTANTIATE_TEST_SUITE_P(Postgres, PostgresConformance, ::testing::Values("postgres"));

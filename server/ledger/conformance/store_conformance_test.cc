@@ -7,7 +7,9 @@
 #include "base/status_macros.h"
 #include "base/testing/names.h"
 #include "gmock/gmock.h"
+#include "ledger/conformance/faulty_database.h"
 #include "ledger/conformance/ledger_conformance.h"
+#include "ledger/sql/migrations.h"
 
 namespace curator::ledger {
 namespace {
@@ -71,6 +73,14 @@ TEST_P(StoreConformance, AServerThatRunsOnAfterAnUpgradeChargesNothingAndServesW
   EXPECT_EQ(Must(ledger->GetRelease(release.id)).payload, "answer");
   EXPECT_EQ(AskStore("SELECT CAST(SUM(spent) AS BIGINT) FROM account_counters"), 2);
   EXPECT_EQ(AskStore("SELECT COUNT(*) FROM datasets"), 1);
+}
+
+TEST_P(StoreConformance, AMigrationThatLosesAgainstAnotherTransactionIsTakenAgain) {
+  FaultyDatabase faulty(OpenStore());
+  faulty.ArmAt(Fault::kConflict, FaultyDatabase::Moment::kInWrite);
+  const absl::Status migrated = sql::Migrate(faulty, sql::EmbeddedMigrations());
+  EXPECT_TRUE(faulty.has_struck());
+  EXPECT_TRUE(migrated.ok()) << migrated;
 }
 
 TEST_P(StoreConformance, AnUpgradeThatComesBeforeTheFirstGuessOfAServerIsNoticed) {

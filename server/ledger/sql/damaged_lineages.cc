@@ -13,8 +13,8 @@ namespace curator::ledger::sql {
 namespace {
 
 // The names of the lineage's datasets, by id.
-absl::StatusOr<std::map<std::string, std::string>> DatasetNames(Transaction& transaction,
-                                                                const std::string& lineage_id) {
+absl::StatusOr<std::map<std::string, std::string>> NamesInLineage(Transaction& transaction,
+                                                                  const std::string& lineage_id) {
   ASSIGN_OR_RETURN(const std::vector<Row> rows,
                    transaction.Execute("SELECT id, name FROM datasets WHERE lineage_id = $1", {lineage_id}));
   std::map<std::string, std::string> names;
@@ -65,7 +65,7 @@ absl::StatusOr<VerifiedLineage> SqlLedger::VerifyAndRegister(const std::string& 
   ASSIGN_OR_RETURN(VerifiedLineage verified, VerifyLineage(read, anchored, lineage_id, options_.amount_text));
   std::map<std::string, std::string> names;
   RETURN_IF_ERROR(Read([&](Transaction& transaction) -> absl::Status {
-    ASSIGN_OR_RETURN(names, DatasetNames(transaction, lineage_id));
+    ASSIGN_OR_RETURN(names, NamesInLineage(transaction, lineage_id));
     return absl::OkStatus();
   }));
   damage_.FinishPass(verified, names, pass);
@@ -107,7 +107,7 @@ absl::Status SqlLedger::RefuseDamaged(const absl::Status& status, const WriteSet
     ASSIGN_OR_RETURN(site->lineage_id, LineageOf(site->dataset_id));
     std::map<std::string, std::string> names;
     RETURN_IF_ERROR(Read([&](Transaction& transaction) -> absl::Status {
-      ASSIGN_OR_RETURN(names, DatasetNames(transaction, site->lineage_id));
+      ASSIGN_OR_RETURN(names, NamesInLineage(transaction, site->lineage_id));
       return absl::OkStatus();
     }));
     site->dataset_name = names[site->dataset_id];

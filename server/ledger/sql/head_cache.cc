@@ -50,21 +50,26 @@ std::optional<CachedHeads> HeadCache::Find(const std::set<std::string>& dataset_
 
 void HeadCache::Update(const WriteSet& change) {
   const std::scoped_lock lock(mutex_);
-  for (const auto& [id, dataset] : change.datasets()) UpdateDataset(change, dataset);
-  for (const auto& [key, counter] : change.counters()) SetCounter(key, counter);
+  std::set<std::string, std::less<>> outrun;
+  for (const auto& [id, dataset] : change.datasets()) {
+    if (!UpdateDataset(change, dataset)) outrun.insert(dataset.lineage_id);
+  }
+  for (const auto& [key, counter] : change.counters()) {
+    if (!outrun.contains(counter.lineage_id)) SetCounter(key, counter);
+  }
   EvictBeyondBounds();
   // An optimistic change has derived its time from this cache; a change that locked nothing has read none.
   if (!change.is_optimistic() && change.now_us() > 0) ahead_us_ = change.now_us() - TicksUs();
 }
 
-void HeadCache::UpdateDataset(const WriteSet& change, const LockedDataset& dataset) {
+bool HeadCache::UpdateDataset(const WriteSet& change, const LockedDataset& dataset) {
   const bool may_be_cached = change.is_charges_only() && IsCacheable(dataset);
   const auto found = lineages_.find(dataset.id);
   if (!may_be_cached) {
-    if (found == lineages_.end()) return;
+    if (found == lineages_.end()) return true;
     counters_ -= found->second.counters.size();
     lineages_.erase(found);
-    return;
+    return true;
   }
   Lineage& lineage = lineages_[dataset.id];
   if (std::exchange(lineage.is_doubted, false)) {
@@ -76,8 +81,10 @@ void HeadCache::UpdateDataset(const WriteSet& change, const LockedDataset& datas
       lineage.penalty = std::min(2 * lineage.penalty, kMostSkipped);
     }
   }
+  if (lineage.dataset && lineage.dataset->head.seq > dataset.head.seq) return false;
   lineage.dataset = dataset;
   lineage.used = ++uses_;
+  return true;
 }
 
 void HeadCache::SetCounter(const CounterKey& key, const LockedCounter& counter) {

@@ -70,7 +70,8 @@ class HeadCache {
   static int64_t TicksUs() {
     return std::chrono::duration_cast<std::chrono::microseconds>(Clock::now().time_since_epoch()).count();
   }
-  void UpdateDataset(const WriteSet& change, const LockedDataset& dataset)
+  // False when a change that committed later was noted earlier.
+  bool UpdateDataset(const WriteSet& change, const LockedDataset& dataset)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void SetCounter(const CounterKey& key, const LockedCounter& counter) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void ForgetContents(Lineage& lineage) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

@@ -73,6 +73,18 @@ TEST(HeadCache, KnowsWhatTheLastChangeLeft) {
   EXPECT_FALSE(cache.Find({"a", "b"}, {1}).has_value());
 }
 
+TEST(HeadCache, AChangeThatIsNotedLateDoesNotPutTheHeadBack) {
+  HeadCache cache;
+  Learn(cache, "a", 9, 1);
+  Learn(cache, "a", 7, 1);
+  EXPECT_EQ(cache.Find({"a"}, {1})->datasets.at("a").head.seq, 9);
+  // A database that was restored meanwhile.
+  cache.RecordMiss({"a"});
+  Learn(cache, "a", 7, 1);
+  EXPECT_FALSE(cache.Find({"a"}, {1}).has_value());
+  EXPECT_EQ(cache.Find({"a"}, {1})->datasets.at("a").head.seq, 7);
+}
+
 TEST(HeadCache, AMissIsTheFaultOfTheLineageWhoseHeadHadMoved) {
   HeadCache cache;
   Learn(cache, "moved", 7, 1);
