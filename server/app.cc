@@ -72,6 +72,7 @@ absl::Status CheckOptions(const AppOptions& options) {
         "is trusted");
   }
   if (options.data_directory.empty()) return InvalidField("--data-dir", "must name a directory");
+  if (options.memory_budget < 1) return InvalidField("--memory-budget", "must be at least 1");
   if (options.ledger.empty()) return InvalidField("--ledger", "must be sqlite:PATH or postgresql://...");
   return CheckLoopback(options.listen);
 }
@@ -86,10 +87,10 @@ class RunningApp final : public App {
         store_(std::move(store)),
         ledger_(std::move(ledger)),
         loader_(*ledger_, *store_, kTablePeriod),
+        memory_(options.memory_budget),
         work_(options.synthesis_threads, options.synthesis_places),
-        services_{*ledger_, *store_,     sealer_,
-                  signer_,  operations_, work_,
-                  cores_,   requests_,   options.synthesis_timeout},
+        services_{*ledger_, *store_, sealer_,   signer_, operations_,
+                  work_,    cores_,  requests_, memory_, options.synthesis_timeout},
         accountant_rpc_(services_),
         budget_rpc_(services_),
         dataset_rpc_(services_),
@@ -155,6 +156,7 @@ class RunningApp final : public App {
   service::RunningOperations operations_;
   service::RequestLocks requests_;
   host::FreeCores cores_;
+  service::MemoryBudget memory_;
   service::WorkQueue work_;  // destroyed before what its work uses
   service::Services services_;
   rpc::AccountantRpc accountant_rpc_;

@@ -9,6 +9,7 @@
 #include "ledger/ledger.h"
 #include "records/dataset_store.h"
 #include "service/background_work.h"
+#include "service/memory_budget.h"
 #include "service/release_once.h"
 
 namespace curator::service {
@@ -22,6 +23,7 @@ struct Services {
   WorkQueue& work;
   Executor& cores;                   // counts records
   RequestLocks& requests;            // for release_once
+  MemoryBudget& memory;              // of requests
   absl::Duration synthesis_timeout;  // a public limit: a longer synthesis is stopped and forfeited
 };
 

@@ -159,9 +159,10 @@ class ServiceTest : public ::testing::Test {
       records::DatasetStore::Open(folder_.path() + "/datasets", Sha256).value();
   RunningOperations operations_;
   RequestLocks requests_;
+  MemoryBudget memory_{int64_t{4} << 30, absl::ZeroDuration()};
   WorkQueue work_{1, 4};  // ends before what its work uses
-  Services services_{*ledger_, *store_,          sealer_,   signer_,          operations_,
-                     work_,    OnlyThisThread(), requests_, absl::Minutes(10)};
+  Services services_{*ledger_, *store_,          sealer_,   signer_, operations_,
+                     work_,    OnlyThisThread(), requests_, memory_, absl::Minutes(10)};
 };
 
 }  // namespace curator::service
