@@ -18,8 +18,10 @@
 #include "dp/synthesis/synthesis_workload.h"
 #include "dp/synthesis/synthesizers.h"
 #include "dp/workload/accuracy.h"
+#include "dp/workload/memory_forecast.h"
 #include "dp/workload/workload_plan.h"
 #include "service/workloads/resolve_workload.h"
+#include "service/workloads/workloads.h"
 
 namespace curator {
 namespace {
@@ -43,6 +45,8 @@ dp::RuleSpec Pure() {
   return {.kind = dp::RuleKind::kPure, .epsilon = dp::Epsilon(dp::kEpsilonUnitsPerOne)};
 }
 
+int64_t predicted = 0;  // by the case that runs; 0 where nothing is
+
 // As an estimate of a workload: the plan and all forecasts.
 absl::Status Estimate(const dp::Domain& domain, const std::vector<QuerySetRequest>& queries,
                       std::optional<dp::Target> target = std::nullopt) {
@@ -50,6 +54,10 @@ absl::Status Estimate(const dp::Domain& domain, const std::vector<QuerySetReques
   if (!asked.ok()) return asked.status();
   std::vector<dp::QuerySet> sets;
   for (const dp::AskedSet& set : *asked) sets.push_back(set.queries);
+  if (absl::Status valid = dp::ValidateSets(domain, sets); !valid.ok()) return valid;
+  predicted = dp::PlanningBytes(domain, sets);
+  if (predicted > service::kMostPlanningBytes)
+    return absl::InvalidArgumentError("workload: would take too much memory to plan");
   const dp::UnitBound unit{.relation = dp::NeighbourRelation::kReplaceOne, .max_records = 3};
   const dp::Spend spend{.epsilon = dp::Epsilon(dp::kEpsilonUnitsPerOne)};
   const auto plan = target ? dp::PlanForTarget(domain, unit, Pure(), std::move(sets), *target, std::nullopt)
@@ -127,6 +135,13 @@ std::vector<Case> Cases() {
     return Estimate(Coded({4096, 4096}),
                     {{service::MarginalsQuery{.sets = {{"a0", "a1"}}, .k = std::nullopt, .attributes = {}}}});
   });
+  for (const int bits : {20, 22, 24}) {
+    add("one predicate over 2^" + std::to_string(bits) + " cells", [=] {
+      const service::Condition one{.attribute = "a0", .values = {"7"}, .between = std::nullopt};
+      const service::Condition other{.attribute = "a1", .values = {"0"}, .between = std::nullopt};
+      return Estimate(Coded({int64_t{1} << (bits - 1), 2}), {{service::PredicatesQuery{{{one, other}}, {}}}});
+    });
+  }
   add("98,770 marginals (all 3-way of 85)", [] { return Estimate(Binary(85), {AllKWay(3)}); });
   add("400,000 marginals (4-way of 58)", [] { return Estimate(Binary(58), {AllKWay(4)}); });
   add("all parities of up to 2 of 100",
@@ -137,7 +152,7 @@ std::vector<Case> Cases() {
     return Estimate(Coded({1 << 20}), {{service::PrefixesQuery{"a0"}}}, dp::Target{.max_error = 5000});
   });
   for (const std::string method : {"mwem", "dpsyn", "rap"}) {
-    for (const size_t attributes : {size_t{30}, size_t{400}}) {
+    for (const size_t attributes : {size_t{30}, size_t{100}}) {
       add("a synthesis by " + method + " of " + std::to_string(attributes) + " attributes of 2",
           [=] { return PlanSynthesis(Binary(attributes), method); });
     }
@@ -165,7 +180,7 @@ void Measure(const Case& each) {
     int status = 0;
     waitpid(child, &status, 0);
     if (!WIFEXITED(status))
-      std::printf("| %s | ended by signal %d | | |\n", each.name.c_str(), WTERMSIG(status));
+      std::printf("| %s | ended by signal %d | | | |\n", each.name.c_str(), WTERMSIG(status));
     return;
   }
   std::ofstream("/proc/self/clear_refs") << "5";
@@ -182,7 +197,8 @@ void Measure(const Case& each) {
   const double seconds = static_cast<double>(used.ru_utime.tv_sec) +
                          static_cast<double>(used.ru_stime.tv_sec) +
                          1e-6 * static_cast<double>(used.ru_utime.tv_usec + used.ru_stime.tv_usec);
-  std::printf("| %s | %.0f MB | %.2f s | %s |\n", each.name.c_str(),
+  const std::string forecast = predicted == 0 ? "" : std::to_string(predicted / 1'000'000) + " MB";
+  std::printf("| %s | %s | %.0f MB | %.2f s | %s |\n", each.name.c_str(), forecast.c_str(),
               static_cast<double>(StatusKilobytes("VmHWM:") - before) / 1000, seconds,
               end.substr(0, 150).c_str());
   std::fflush(stdout);
@@ -194,7 +210,7 @@ void Measure(const Case& each) {
 
 int main(int argc, char** argv) {
   const std::string only = argc > 1 ? argv[1] : "";
-  std::printf("| request | memory | processor | end |\n| --- | --- | --- | --- |\n");
+  std::printf("| request | predicted | memory | processor | end |\n| --- | --- | --- | --- | --- |\n");
   for (const auto& each : curator::Cases()) {
     if (each.name.find(only) != std::string::npos) curator::Measure(each);
   }

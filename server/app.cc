@@ -99,6 +99,7 @@ absl::Status CheckOptions(const AppOptions& options) {
         "is trusted");
   }
   if (options.data_directory.empty()) return InvalidField("--data-dir", "must name a directory");
+  if (options.memory_budget < 1) return InvalidField("--memory-budget", "must be at least 1");
   if (options.ledger.empty()) return InvalidField("--ledger", "must be sqlite:PATH or postgresql://...");
   return CheckLoopback(options.listen);
 }
@@ -130,18 +131,10 @@ class RunningApp final : public App {
         ledger_(std::move(ledger)),
         loader_(*ledger_, *store_, kTablePeriod),
         daily_(options.charges_a_day),
+        memory_(options.memory_budget),
         work_(options.synthesis_threads, options.synthesis_places),
-        services_{*ledger_,
-                  *store_,
-                  sealer_,
-                  signer_,
-                  operations_,
-                  work_,
-                  cores_,
-                  requests_,
-                  late_,
-                  daily_,
-                  options.synthesis_timeout},
+        services_{*ledger_, *store_,   sealer_, signer_, operations_, work_,
+                  cores_,   requests_, late_,   daily_,  memory_,     options.synthesis_timeout},
         accountant_rpc_(handling_),
         budget_rpc_(handling_),
         dataset_rpc_(handling_),
@@ -210,6 +203,7 @@ class RunningApp final : public App {
   service::LateEndings late_{*ledger_};
   service::DailyCharges daily_;
   host::FreeCores cores_;
+  service::MemoryBudget memory_;
   service::WorkQueue work_;  // destroyed before what its work uses
   service::Services services_;
   service::OperationWatches watches_{services_};

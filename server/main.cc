@@ -95,14 +95,35 @@ void AddAcceptances(CLI::App& flags, curator::AppOptions& options) {
                  "Begin a new ledger although anchors or records of another one are here");
 }
 
+struct Amounts {
+  double grace_seconds = 10;
+  double synthesis_minutes = 360;
+  int64_t memory_megabytes = 4096;
+};
+
+void AddAmounts(CLI::App& flags, Amounts& amounts) {
+  flags.add_option("--drain-seconds", amounts.grace_seconds, "Time for long work to finish at shutdown")
+      ->check(CLI::Range(0.0, 3600.0))
+      ->capture_default_str();
+  flags
+      .add_option("--synthesis-minutes", amounts.synthesis_minutes,
+                  "Limit for one synthesis, after which it is forfeited")
+      ->check(CLI::Range(0.01, 100000.0))
+      ->capture_default_str();
+  flags
+      .add_option("--memory-budget", amounts.memory_megabytes,
+                  "Megabytes that requests may take together, beside the tables; one principal at most half")
+      ->check(CLI::Range(int64_t{400}, int64_t{1'000'000'000}))
+      ->capture_default_str();
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   PrepareProcess();
   curator::AppOptions options;
   bool print_only = false;
-  double grace_seconds = 10;
-  double synthesis_minutes = 360;
+  Amounts amounts;
   CLI::App flags{"curatord: holds private tables, charges their budgets, answers with noise"};
   flags.add_option("--listen", options.listen, "HOST:PORT to serve on; port 0 picks a free one")
       ->capture_default_str();
@@ -114,14 +135,7 @@ int main(int argc, char** argv) {
   AddAcceptances(flags, options);
   flags.add_flag("--dev", options.development,
                  "Trust the principal that a client names; loopback only; no security");
-  flags.add_option("--drain-seconds", grace_seconds, "Time for long work to finish at shutdown")
-      ->check(CLI::Range(0.0, 3600.0))
-      ->capture_default_str();
-  flags
-      .add_option("--synthesis-minutes", synthesis_minutes,
-                  "Limit for one synthesis, after which it is forfeited")
-      ->check(CLI::Range(0.01, 100000.0))
-      ->capture_default_str();
+  AddAmounts(flags, amounts);
   flags
       .add_option("--charges-per-day", options.charges_a_day,
                   "New charges that one principal may make in a day (UTC)")
@@ -151,7 +165,8 @@ int main(int argc, char** argv) {
   }
   if (check->parsed()) return curator::RunCheckLedger(ledger_options, std::cout, std::cerr);
   if (note->parsed()) return curator::RunBackupNote(ledger_options, std::cout, std::cerr);
-  options.drain_grace = absl::Seconds(grace_seconds);
-  options.synthesis_timeout = absl::Minutes(synthesis_minutes);
+  options.drain_grace = absl::Seconds(amounts.grace_seconds);
+  options.memory_budget = amounts.memory_megabytes * 1'000'000;
+  options.synthesis_timeout = absl::Minutes(amounts.synthesis_minutes);
   return Serve(options);
 }

@@ -10,6 +10,7 @@
 #include "records/dataset_store.h"
 #include "service/background_work.h"
 #include "service/charges/daily_charges.h"
+#include "service/memory_budget.h"
 #include "service/release_once.h"
 
 namespace curator::service {
@@ -25,6 +26,7 @@ struct Services {
   RequestLocks& requests;            // for release_once
   LateEndings& late;                 // for release_once
   DailyCharges& daily;               // bounds what one principal adds to histories
+  MemoryBudget& memory;              // of requests
   absl::Duration synthesis_timeout;  // a public limit: a longer synthesis is stopped and forfeited
 };
 

@@ -59,6 +59,7 @@ TEST_F(StarvationTest, AnEstimateOfAWorkloadEndsWithAnError) {
     return SpendChoicesFor(*estimate, 0.95).status();
   });
   EXPECT_GT(allocations, 1000);
+  EXPECT_EQ(memory_.taken(), 0) << "what a request takes is given back";
 }
 
 TEST_F(StarvationTest, AnAnswerThatIsOnlyCheckedEndsWithAnErrorAndChargesNothing) {
@@ -68,6 +69,7 @@ TEST_F(StarvationTest, AnAnswerThatIsOnlyCheckedEndsWithAnErrorAndChargesNothing
       [&] { return AnswerWorkload(services_, request, {}, NewRequestId(), Intent::kValidateOnly).status(); });
   EXPECT_GT(allocations, 1000);
   EXPECT_EQ(Spent(census), 0);
+  EXPECT_EQ(memory_.taken(), 0);
 }
 
 TEST_F(StarvationTest, AnEstimateOfASynthesisEndsWithAnError) {

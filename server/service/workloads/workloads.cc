@@ -13,6 +13,7 @@
 #include "dp/kernel/kernel.h"
 #include "dp/noise/drbg.h"
 #include "dp/workload/accuracy.h"
+#include "dp/workload/memory_forecast.h"
 #include "service/release_once.h"
 #include "service/tables.h"
 #include "service/workloads/answers.h"
@@ -121,10 +122,46 @@ absl::StatusOr<Question> QuestionOf(Services& services, const WorkloadRequest& r
   return Question{std::move(dataset), std::move(scope), std::move(asked)};
 }
 
+int64_t EncodedBytes(const dp::Domain& domain, const std::vector<dp::AskedSet>& asked,
+                     const dp::JointMeasurement& joint) {
+  return codec::MostEncodedBytes(domain, asked, joint.plans, joint.measured);
+}
+
+absl::Status TakesTooMuch(std::string_view for_what, int64_t bytes, int64_t most) {
+  constexpr int64_t kMegabyte = 1'000'000;
+  return InvalidField("workload",
+                      absl::StrCat("would take up to ", (bytes + kMegabyte - 1) / kMegabyte, " MB of memory ",
+                                   std::string(for_what), "; at most ", most / kMegabyte,
+                                   " MB are given to one request: ask for fewer answers, or "
+                                   "over fewer cells, at once"));
+}
+
+// Taken before the plan is made.
+absl::StatusOr<MemoryBudget::Lease> MemoryForPlanning(Services& services, const WorkloadRequest& request,
+                                                      const Question& question) {
+  const dp::Domain& domain = question.dataset.schema.domain;
+  std::vector<dp::QuerySet> sets;
+  for (const dp::AskedSet& set : question.asked) sets.push_back(set.queries);
+  RETURN_IF_ERROR(dp::ValidateSets(domain, sets));
+  const int64_t bytes = dp::PlanningBytes(domain, sets);
+  if (bytes > kMostPlanningBytes) return TakesTooMuch("to plan", bytes, kMostPlanningBytes);
+  return services.memory.Take(request.principal, bytes);
+}
+
+// Taken before the charge.
+absl::StatusOr<MemoryBudget::Lease> MemoryForAnswering(Services& services, const WorkloadRequest& request,
+                                                       const WorkloadEstimate& estimate) {
+  const dp::WorkloadShape& shape = estimate.plan.shape;
+  const int64_t bytes =
+      dp::AnswerBytes(shape, EncodedBytes(estimate.dataset.schema.domain, estimate.asked, shape.joint));
+  if (bytes > kMostAnswerBytes) return TakesTooMuch("to answer", bytes, kMostAnswerBytes);
+  return services.memory.Take(request.principal, bytes);
+}
+
 // A release too large for the ledger would be charged and then lost.
 absl::Status CheckReleaseFits(const dp::Domain& domain, const std::vector<dp::AskedSet>& asked,
                               const dp::JointMeasurement& joint) {
-  const int64_t bytes = codec::MostEncodedBytes(domain, asked, joint.plans, joint.measured);
+  const int64_t bytes = EncodedBytes(domain, asked, joint);
   if (bytes <= codec::kMostReleaseBytes) return absl::OkStatus();
   return InvalidField("workload",
                       absl::StrCat("makes a release of up to ", bytes, " bytes; at most ",
@@ -172,6 +209,7 @@ absl::StatusOr<WorkloadAnswer> ChargeAndRelease(Services& services, const Worklo
   RETURN_IF_ERROR(CheckLeastCost(services.ledger, estimate.price, request.principal, request_id,
                                  request.target ? "target" : "spend"));
   RETURN_IF_ERROR(services.daily.CheckRoomForNew(services.ledger, request.principal, request_id));
+  ASSIGN_OR_RETURN(answer.memory, MemoryForAnswering(services, request, estimate));
   ASSIGN_OR_RETURN(const std::optional<records::ReadyTable> table,
                    TableFor(services.ledger, services.store, estimate.dataset, estimate.scope,
                             request.principal, request_id));
@@ -234,7 +272,9 @@ absl::StatusOr<WorkloadEstimate> EstimateWorkload(Services& services, const Work
   ASSIGN_OR_RETURN(
       const std::optional<FreeAnswer> free,
       FindFreeAnswer(services, question.dataset, question.scope, request.principal, question.asked));
+  ASSIGN_OR_RETURN(MemoryBudget::Lease memory, MemoryForPlanning(services, request, question));
   ASSIGN_OR_RETURN(WorkloadEstimate estimate, PlanAndPrice(request, std::move(question)));
+  estimate.memory = std::move(memory);
   if (free) estimate.free_from = free->release_id;
   return estimate;
 }
@@ -254,12 +294,15 @@ absl::StatusOr<WorkloadAnswer> AnswerWorkload(Services& services, const Workload
                           .request_id = request_id.text(),
                           .free_from = std::move(free->release_id)};
   }
+  std::optional<MemoryBudget::Lease> memory;
+  ASSIGN_OR_RETURN(memory, MemoryForPlanning(services, request, question));
   ASSIGN_OR_RETURN(const WorkloadEstimate estimate, PlanAndPrice(request, std::move(question)));
   RETURN_IF_ERROR(CheckPostProcessing(estimate.dataset.schema.domain, ReleaseOf(estimate), steps));
   WorkloadAnswer answer{
       .dataset = estimate.dataset, .price = estimate.price, .request_id = request_id.text()};
   if (free) answer.could_be_free_from = std::move(free->release_id);
   if (intent == Intent::kValidateOnly) return answer;
+  memory.reset();  // a request that waits holds nothing, so no two wait for one another
   return ChargeAndRelease(services, request, estimate, std::move(answer));
 }
 

@@ -48,9 +48,16 @@ struct WorkloadEstimate {
   dp::WorkloadPlan plan;
   Price price;
   std::optional<std::string> free_from;  // the id of a release that determines all answers
+  MemoryBudget::Lease memory = {};       // that the plan takes
 };
 
+// The most that the plan of one request may take, as predicted by dp::PlanningBytes(), and its answer, as
+// predicted by dp::AnswerBytes().
+inline constexpr int64_t kMostPlanningBytes = 300'000'000;
+inline constexpr int64_t kMostAnswerBytes = 1'300'000'000;
+
 // From public facts alone: works before a record is imported, costs nothing, and accesses no record.
+// UNAVAILABLE when other requests hold the memory that it would take.
 absl::StatusOr<WorkloadEstimate> EstimateWorkload(Services& services, const WorkloadRequest& request);
 
 // What another spend would buy.
@@ -80,6 +87,7 @@ struct WorkloadAnswer {
   std::optional<std::string> free_from;
   // The id of the release that would have determined all answers, had free answers been preferred.
   std::optional<std::string> could_be_free_from;
+  MemoryBudget::Lease memory = {};  // that the answer takes
 };
 
 // Charges, draws, stores and answers; or answers from what the same request stored before; or, where that is

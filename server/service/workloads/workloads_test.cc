@@ -98,5 +98,61 @@ TEST_F(WorkloadsTest, APaidAnswerNamesAReleaseThatWouldHaveAnsweredFree) {
   EXPECT_NE(second->release.id, first->release.id);
 }
 
+class WorkloadMemoryTest : public ServiceTest {
+ protected:
+  static WorkloadRequest About(const std::string& dataset, QuerySetRequest queries) {
+    return {.principal = TestPrincipal("owner"),
+            .dataset = DatasetName(dataset),
+            .queries = {std::move(queries)},
+            .spend = {.epsilon = EpsilonOf(100)}};
+  }
+  static WorkloadRequest BySex() {
+    return About("census", {MarginalsQuery{.sets = {{"sex"}}, .k = std::nullopt, .attributes = {}}});
+  }
+};
+
+TEST_F(WorkloadMemoryTest, ARequestWhoseMemoryOthersHoldIsUnavailableAndChargesNothing) {
+  const DatasetView census = MakeSealed(People("census"));
+  const RequestId request_id = NewRequestId();
+  {
+    const MemoryBudget::Lease others = memory_.Take(TestPrincipal("ana"), memory_.total()).value();
+    EXPECT_EQ(EstimateWorkload(services_, BySex()).status().code(), absl::StatusCode::kUnavailable);
+    EXPECT_EQ(AnswerWorkload(services_, BySex(), {}, request_id, Intent::kDo).status().code(),
+              absl::StatusCode::kUnavailable);
+    EXPECT_EQ(Spent(census), 0);
+  }
+  EXPECT_TRUE(AnswerWorkload(services_, BySex(), {}, request_id, Intent::kDo).ok());
+  EXPECT_EQ(memory_.taken(), 0) << "an answer gives back what it took";
+}
+
+TEST_F(WorkloadMemoryTest, AnAnswerHoldsItsMemoryUntilItIsSent) {
+  MakeSealed(People("census"));
+  const auto answer = AnswerWorkload(services_, BySex(), {}, NewRequestId(), Intent::kDo);
+  ASSERT_TRUE(answer.ok()) << answer.status();
+  EXPECT_GT(memory_.taken(), 0);
+}
+
+TEST_F(WorkloadMemoryTest, APlanThatWouldTakeTooMuchIsRefusedWithTheNumbersWhateverIsStored) {
+  constexpr int64_t kBins = int64_t{1} << 20;
+  NewDataset wide = People("wide");
+  wide.schema =
+      dp::CreateSchema(dp::Domain::Create({dp::Attribute::Create("a", dp::CodedKind{kBins}).value(),
+                                           dp::Attribute::Create("b", dp::CodedKind{kBins}).value()})
+                           .value(),
+                       dp::RecordUnit())
+          .value();
+  Make(wide);
+  const auto estimate = [&] {
+    WorkloadRequest request = About("wide", {PrefixesQuery{"a"}});
+    request.queries.push_back({PrefixesQuery{"b"}});
+    return EstimateWorkload(services_, request).status();
+  };
+  const absl::Status empty = estimate();
+  EXPECT_EQ(FieldOf(empty), "workload") << empty;
+  EXPECT_THAT(std::string(empty.message()), ::testing::HasSubstr("at most 300 MB are given to one request"));
+  FillAndSeal("wide", "a,b\n1,1\n2,0\n");
+  EXPECT_EQ(estimate(), empty);
+}
+
 }  // namespace
 }  // namespace curator::service

@@ -1,0 +1,67 @@
+#include "dp/workload/memory_forecast.h"
+
+#include <algorithm>
+#include <set>
+
+namespace curator::dp {
+namespace {
+
+constexpr int64_t kPerRequest = 4'000'000;
+constexpr int64_t kPerSet = 2'000;
+constexpr int64_t kPerGroup = 1'600;
+constexpr int64_t kPerSide = 56;      // of a box, in all copies of a plan
+constexpr int64_t kPerTerm = 48;      // of a linear query, likewise
+constexpr int64_t kPerAnswer = 24;    // its error
+constexpr int64_t kPerTreeBin = 128;  // of the trees with 2, 4, 8, 16 and 32 branches
+constexpr int64_t kPerCell = 40;      // the weights of a record, to find the largest
+constexpr int64_t kBoundsPerSide = 4;
+constexpr int64_t kPerMeasuredValue = 32;
+constexpr int64_t kCopiesOfARelease = 3;
+
+// The boxes, or the queries and their terms, of one group.
+int64_t BytesOf(const Domain& domain, const QueryGroup& group) {
+  int64_t bytes = kPerGroup;
+  if (const auto* boxes = std::get_if<Boxes>(&group.queries)) {
+    bytes += kPerSide * static_cast<int64_t>(boxes->sides.size());
+    bytes += kPerAnswer * NumberOfQueries(domain, group);
+  } else if (const auto* queries = std::get_if<std::vector<LinearQuery>>(&group.queries)) {
+    for (const LinearQuery& query : *queries) bytes += kPerTerm * static_cast<int64_t>(query.size());
+    bytes += kPerAnswer * NumberOfQueries(domain, group);
+  }
+  return bytes;
+}
+
+}  // namespace
+
+int64_t PlanningBytes(const Domain& domain, std::span<const QuerySet> sets) {
+  int64_t bytes = kPerRequest;
+  int64_t tree_bins = 0;
+  std::set<AttributeSet> weighted;  // the attribute sets of queries
+  int64_t cells = 0;                // of these
+  int64_t most_bounds = 0;          // of the bins that some box tells apart
+  bool are_boxes = true;
+  for (const QuerySet& set : sets) {
+    bytes += kPerSet;
+    for (const QueryGroup& group : set.groups) {
+      bytes += BytesOf(domain, group);
+      if (std::holds_alternative<EveryCell>(group.queries)) continue;
+      if (weighted.insert(group.attributes).second) cells += domain.CellCount(group.attributes).value_or(0);
+      const auto* boxes = std::get_if<Boxes>(&group.queries);
+      are_boxes = are_boxes && boxes != nullptr;
+      if (boxes != nullptr) most_bounds += kBoundsPerSide * static_cast<int64_t>(boxes->sides.size());
+    }
+    const QueryGroup& first = set.groups.front();
+    if (first.attributes.size() != 1 || !std::holds_alternative<Boxes>(first.queries)) continue;
+    const int64_t bins = domain.attributes()[first.attributes[0]].size();
+    if (bins <= kMostTreeBins) tree_bins += bins;
+  }
+  // Few boxes over one attribute set are counted over the bins that they tell apart (QueriesSensitivity()).
+  if (are_boxes && weighted.size() == 1) cells = std::min(cells, most_bounds);
+  return bytes + kPerCell * cells + kPerTreeBin * std::min(tree_bins, kMostTreeBins);
+}
+
+int64_t AnswerBytes(const WorkloadShape& shape, int64_t encoded_bytes) {
+  return kPerRequest + kPerMeasuredValue * shape.measured_values + kCopiesOfARelease * encoded_bytes;
+}
+
+}  // namespace curator::dp

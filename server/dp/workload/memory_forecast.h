@@ -1,0 +1,22 @@
+// How much memory a request can take at most, from what it asks and the declared sizes alone.
+//
+// The figures are upper bounds of what was measured (docs/results/bounds.md), not of what the program could
+// be proved to take. Thread-safe: pure functions.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "dp/domain/domain.h"
+#include "dp/workload/measurement.h"
+#include "dp/workload/workload_plan.h"
+
+namespace curator::dp {
+
+// Bytes for planning `sets`, which ValidateSets() has found valid, and for the forecasts of their errors.
+int64_t PlanningBytes(const Domain& domain, std::span<const QuerySet> sets);
+
+// Bytes for drawing, storing, reading back and answering a planned release of at most `encoded_bytes`.
+int64_t AnswerBytes(const WorkloadShape& shape, int64_t encoded_bytes);
+
+}  // namespace curator::dp

@@ -1,0 +1,80 @@
+// The memory that requests may take together, shared among principals.
+//
+// A request takes what it is predicted to need, from public facts, before it starts. The budget is a fixed
+// number that resident tables do not change, and predictions use declared sizes: so a refusal depends on no
+// record.
+//
+// Thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <list>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
+#include "base/principal.h"
+
+namespace curator::service {
+
+class MemoryBudget {
+ public:
+  // Bytes that are taken, until it is destroyed. The budget must outlive it.
+  class Lease {
+   public:
+    Lease() = default;
+    Lease(Lease&& other) noexcept { *this = std::move(other); }
+    Lease& operator=(Lease&& other) noexcept;
+    ~Lease();
+
+   private:
+    friend class MemoryBudget;
+    Lease(MemoryBudget* budget, const std::string& principal, int64_t bytes)
+        : budget_(budget), principal_(principal), bytes_(bytes) {}
+    MemoryBudget* budget_ = nullptr;
+    std::string principal_;
+    int64_t bytes_ = 0;
+  };
+
+  // `bytes` >= 1. A request that has to wait longer than `longest_wait` is refused.
+  explicit MemoryBudget(int64_t bytes, absl::Duration longest_wait = absl::Seconds(5))
+      : bytes_(bytes), longest_wait_(longest_wait), free_(bytes) {}
+
+  // Takes `bytes` >= 0 for a request of `principal`. One principal holds at most half of the budget, or one
+  // request. Among the requests that stay within that share, those that wait are admitted in the order of
+  // their arrival, and a later one waits behind them: so a principal waits for the leases that were taken
+  // before, and never for all requests of another.
+  //
+  // Errors: INVALID_ARGUMENT for more than the whole budget; UNAVAILABLE after the longest wait.
+  absl::StatusOr<Lease> Take(const Principal& principal, int64_t bytes);
+
+  int64_t total() const { return bytes_; }
+  int64_t taken() const;
+  // The number of requests that wait.
+  int64_t waiting() const;
+
+ private:
+  struct Waiter {
+    const std::string& principal;
+    int64_t bytes = 0;
+    bool is_admitted = false;
+  };
+
+  bool IsWithinShare(const Waiter& waiter) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void ForgetIfIdle(const std::string& principal) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void AdmitWaiting() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void GiveBack(const std::string& principal, int64_t bytes);
+
+  const int64_t bytes_;
+  const absl::Duration longest_wait_;
+  mutable absl::Mutex mutex_;
+  int64_t free_ ABSL_GUARDED_BY(mutex_);
+  std::map<std::string, int64_t> held_ ABSL_GUARDED_BY(mutex_);  // by principal; also of those that wait
+  std::list<Waiter*> waiting_ ABSL_GUARDED_BY(mutex_);           // in the order of their arrival
+};
+
+}  // namespace curator::service

@@ -1,0 +1,90 @@
+#include "service/memory_budget.h"
+
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <thread>
+
+#include "base/testing/names.h"
+
+namespace curator::service {
+namespace {
+
+const Principal kAna = TestPrincipal("ana");
+const Principal kBob = TestPrincipal("bob");
+const Principal kEve = TestPrincipal("eve");
+
+void AwaitWaiting(const MemoryBudget& budget, int64_t requests) {
+  while (budget.waiting() < requests) std::this_thread::yield();
+}
+
+TEST(MemoryBudget, GivesBackWhatALeaseHeld) {
+  MemoryBudget budget(100);
+  {
+    const MemoryBudget::Lease lease = budget.Take(kAna, 40).value();
+    EXPECT_EQ(budget.taken(), 40);
+  }
+  EXPECT_EQ(budget.taken(), 0);
+}
+
+TEST(MemoryBudget, ARequestThatNeedsMoreThanAllIsRefusedWithTheNumbers) {
+  MemoryBudget budget(100'000'000);
+  const absl::Status refused = budget.Take(kAna, 200'000'001).status();
+  EXPECT_EQ(refused.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(refused.message(),
+            "the request would take up to 201 MB of memory; this server gives its requests 100 MB together: "
+            "ask for less at once");
+}
+
+TEST(MemoryBudget, OnePrincipalHoldsAtMostHalfOrOneRequest) {
+  MemoryBudget budget(100, absl::ZeroDuration());
+  {
+    const MemoryBudget::Lease first = budget.Take(kAna, 30).value();
+    EXPECT_EQ(budget.Take(kAna, 30).status().code(), absl::StatusCode::kUnavailable);
+    EXPECT_TRUE(budget.Take(kAna, 20).ok());
+    EXPECT_TRUE(budget.Take(kBob, 50).ok()) << "the other half is there";
+  }
+  EXPECT_TRUE(budget.Take(kAna, 90).ok()) << "a single request may be larger";
+  EXPECT_EQ(budget.taken(), 0);
+}
+
+TEST(MemoryBudget, ARefusedRequestLeavesNothingBehind) {
+  MemoryBudget budget(100, absl::ZeroDuration());
+  const MemoryBudget::Lease all = budget.Take(kAna, 100).value();
+  EXPECT_EQ(budget.Take(kBob, 1).status().code(), absl::StatusCode::kUnavailable);
+  EXPECT_EQ(budget.waiting(), 0);
+  EXPECT_EQ(budget.taken(), 100);
+}
+
+TEST(MemoryBudget, ALargeRequestIsNotOvertakenBySmallOnes) {
+  MemoryBudget budget(100, absl::Minutes(5));
+  std::optional<MemoryBudget::Lease> first = budget.Take(kAna, 60).value();
+  bool is_large_admitted = false;
+  std::thread large([&] {
+    const MemoryBudget::Lease lease = budget.Take(kBob, 90).value();
+    is_large_admitted = true;
+  });
+  AwaitWaiting(budget, 1);
+  std::thread small([&] {
+    const MemoryBudget::Lease lease = budget.Take(kEve, 30).value();
+    EXPECT_TRUE(is_large_admitted) << "it would have fitted beside the first";
+  });
+  AwaitWaiting(budget, 2);
+  first.reset();
+  large.join();
+  small.join();
+  EXPECT_EQ(budget.taken(), 0);
+}
+
+TEST(MemoryBudget, APrincipalWithinItsShareIsNotHeldUpByOneThatIsNot) {
+  MemoryBudget budget(100, absl::Minutes(5));
+  std::optional<MemoryBudget::Lease> held = budget.Take(kAna, 40).value();
+  std::thread more([&] { EXPECT_TRUE(budget.Take(kAna, 40).ok()); });
+  AwaitWaiting(budget, 1);
+  EXPECT_TRUE(budget.Take(kBob, 40).ok());
+  held.reset();
+  more.join();
+}
+
+}  // namespace
+}  // namespace curator::service
