@@ -27,6 +27,7 @@
 #include "rpc/query_rpc.h"
 #include "rpc/server_rpc.h"
 #include "rpc/synthesis_rpc.h"
+#include "service/charges/expiry_sweep.h"
 #include "service/services.h"
 
 namespace curator {
@@ -35,6 +36,7 @@ namespace {
 constexpr int kMaxMessageBytes = 4 * 1024 * 1024;
 constexpr int kMaxThreads = 256;
 constexpr absl::Duration kGraceForAnswers = absl::Seconds(5);
+constexpr absl::Duration kBetweenSweeps = absl::Seconds(10);
 
 records::KeyedHash TableHash(const host::ServerKey& key) {
   return [key](std::string_view bytes) {
@@ -51,6 +53,10 @@ v1::GetVersionResponse VersionOf(const AppOptions& options) {
   version.set_ledger_backend(options.ledger.starts_with("sqlite:") ? "sqlite" : "postgresql");
   version.set_development_mode(options.development);
   return version;
+}
+
+void LogLedger(std::string_view event, std::string_view detail) {
+  host::Log(host::LogLevel::kWarning, event, {{"detail", detail}});
 }
 
 void LogCall(const rpc::CallEnd& call) {
@@ -71,6 +77,22 @@ absl::Status CheckOptions(const AppOptions& options) {
   if (options.data_directory.empty()) return InvalidField("--data-dir", "must name a directory");
   if (options.ledger.empty()) return InvalidField("--ledger", "must be sqlite:PATH or postgresql://...");
   return CheckLoopback(options.listen);
+}
+
+// The folder holds the records and the server's key, and often the ledger.
+absl::Status CloseToOthers(const std::filesystem::path& folder) {
+  namespace fs = std::filesystem;
+  constexpr fs::perms kOthers = fs::perms::group_all | fs::perms::others_all;
+  std::error_code error;
+  const fs::perms found = fs::status(folder, error).permissions();
+  if (!error && (found & kOthers) != fs::perms::none) {
+    fs::permissions(folder, kOthers, fs::perm_options::remove, error);
+    host::Log(host::LogLevel::kWarning, "data_directory_closed_to_others");
+  }
+  if (!error) return absl::OkStatus();
+  return absl::FailedPreconditionError(absl::StrCat(
+      "--data-dir: other users of this machine can open ", folder.string(),
+      ", and its rights cannot be changed: ", error.message(), ". Make it yours with mode 0700"));
 }
 
 class RunningApp final : public App {
@@ -163,6 +185,7 @@ class RunningApp final : public App {
   rpc::VersionRpc version_rpc_;
   std::unique_ptr<grpc::Server> server_;
   std::string address_;
+  service::ExpirySweep expiry_{*ledger_, kBetweenSweeps};
 };
 
 bool IsPort(std::string_view text) {
@@ -188,15 +211,16 @@ absl::StatusOr<std::unique_ptr<App>> App::Start(const AppOptions& options) {
     return InvalidField("--data-dir", absl::StrCat("cannot create the directory ", options.data_directory,
                                                    ": ", error.message()));
   }
+  RETURN_IF_ERROR(CloseToOthers(data_directory));
   ASSIGN_OR_RETURN(const host::ServerKey key, host::ServerKey::OpenOrCreate(data_directory / "server.key"));
   ASSIGN_OR_RETURN(std::unique_ptr<records::DatasetStore> store,
                    records::DatasetStore::Open(data_directory / "datasets", TableHash(key)));
   const std::string anchor_directory =
       options.anchor_directory.empty() ? std::string(data_directory / "anchor") : options.anchor_directory;
-  ASSIGN_OR_RETURN(
-      std::unique_ptr<ledger::Ledger> ledger,
-      ledger::OpenLedger(
-          {.url = options.ledger, .anchor_dir = anchor_directory, .entropy = host::RandomBytes}));
+  ASSIGN_OR_RETURN(std::unique_ptr<ledger::Ledger> ledger, ledger::OpenLedger({.url = options.ledger,
+                                                                               .anchor_dir = anchor_directory,
+                                                                               .entropy = host::RandomBytes,
+                                                                               .report = LogLedger}));
   auto app = std::make_unique<RunningApp>(options, key, std::move(store), std::move(ledger));
   RETURN_IF_ERROR(app->Serve());
   return app;

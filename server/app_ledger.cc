@@ -17,7 +17,7 @@ constexpr int kContradiction = 3;
 
 int Fail(const absl::Status& status, std::ostream& error) {
   error << "curatord: " << absl::StatusCodeToString(status.code()) << ": " << status.message() << "\n";
-  return kFailed;
+  return absl::IsDataLoss(status) ? kContradiction : kFailed;
 }
 
 std::string AnchorOf(const LedgerCommandOptions& options) {
@@ -41,8 +41,11 @@ void PrintFindings(const std::vector<std::string>& findings, std::ostream& out) 
 }  // namespace
 
 int RunMigrate(const std::string& ledger, MigrateMode mode, std::ostream& out, std::ostream& error) {
+  const ledger::Report progress = [&out](std::string_view event, std::string_view detail) {
+    out << event << ": " << detail << std::endl;
+  };
   const auto steps =
-      mode == MigrateMode::kPrint ? ledger::PendingSteps(ledger) : ledger::MigrateLedger(ledger);
+      mode == MigrateMode::kPrint ? ledger::PendingSteps(ledger) : ledger::MigrateLedger(ledger, progress);
   if (!steps.ok()) return Fail(steps.status(), error);
   for (const ledger::SchemaStep& step : *steps) {
     if (mode == MigrateMode::kPrint) {

@@ -1,4 +1,6 @@
 // curatord: reads flags, starts the server, drains it on a signal; or runs a ledger subcommand.
+#include <sys/stat.h>
+
 #include <CLI/CLI.hpp>
 #include <csignal>
 #include <iostream>
@@ -9,6 +11,14 @@
 #include "host/scheduling.h"
 
 namespace {
+
+// Before other threads and before any file exists.
+void PrepareProcess() {
+  // Request threads want short scheduler slices; compute threads ask for normal ones.
+  curator::host::RequestShortTimeSlice();
+  // No other user of the machine may read the ledger, the records or the key.
+  umask(S_IRWXG | S_IRWXO);
+}
 
 // The main thread waits for signals: no code runs in a signal handler.
 sigset_t BlockTermination() {
@@ -23,9 +33,7 @@ sigset_t BlockTermination() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  // Before other threads exist: request threads want short scheduler slices; compute threads ask for normal
-  // ones.
-  curator::host::RequestShortTimeSlice();
+  PrepareProcess();
   curator::AppOptions options;
   bool print_only = false;
   double grace_seconds = 10;

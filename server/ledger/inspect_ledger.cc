@@ -66,11 +66,15 @@ absl::StatusOr<std::vector<SchemaStep>> PendingSteps(std::string_view url) {
   return StepsOf(sql::PendingMigrations(*database, sql::EmbeddedMigrations()));
 }
 
-absl::StatusOr<std::vector<SchemaStep>> MigrateLedger(std::string_view url) {
+absl::StatusOr<std::vector<SchemaStep>> MigrateLedger(std::string_view url, const Report& report) {
   ASSIGN_OR_RETURN(const std::unique_ptr<sql::Database> database, OpenLedgerDatabase(url));
   ASSIGN_OR_RETURN(std::vector<SchemaStep> pending,
                    StepsOf(sql::PendingMigrations(*database, sql::EmbeddedMigrations())));
-  RETURN_IF_ERROR(sql::Migrate(*database, sql::EmbeddedMigrations()));
+  RETURN_IF_ERROR(sql::Migrate(*database, sql::EmbeddedMigrations(), report));
+  if (pending.empty()) return pending;
+  // Without the anchor, whose folder only a server knows: it compares when it starts.
+  ASSIGN_OR_RETURN(const std::vector<std::string> findings, sql::VerifyEveryHistory(*database, {}, report));
+  if (!findings.empty()) return sql::UnsoundAfterUpgrade(findings);
   return pending;
 }
 

@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "ledger/anchor/anchor_state.h"
 #include "ledger/ledger.h"
+#include "ledger/report.h"
 
 namespace curator::ledger {
 
@@ -23,8 +24,10 @@ struct SchemaStep {
 // The steps that MigrateLedger() would take, in order. Errors as of OpenLedger().
 absl::StatusOr<std::vector<SchemaStep>> PendingSteps(std::string_view url);
 
-// Migrates the schema and returns the steps that were taken. Errors as of OpenLedger().
-absl::StatusOr<std::vector<SchemaStep>> MigrateLedger(std::string_view url);
+// Migrates the schema, recounts every history if there was something to migrate, and returns the steps that
+// were taken. Errors as of OpenLedger(); DATA_LOSS when a history contradicts the tables, which is known only
+// after the steps were taken.
+absl::StatusOr<std::vector<SchemaStep>> MigrateLedger(std::string_view url, const Report& report = {});
 
 struct InspectedDataset {
   std::string name;

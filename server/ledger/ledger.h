@@ -147,8 +147,10 @@ class Ledger {
   // Extends a RESERVED charge: it expires no sooner than `lifetime_us` from now.
   virtual absl::StatusOr<Charge> ExtendReserved(std::string_view charge_id, int64_t lifetime_us,
                                                 const Principal& actor) = 0;
-  // Ends the reservations that are past their deadline, at most 1,000 per call, and returns how many.
-  // Every other method does this first for the reservation that it concerns, so this only keeps tables tidy.
+  // Ends the reservations that are past their deadline, at most 1,000 per call, and returns how many. One
+  // that cannot be ended is reported and left to a later call; UNAVAILABLE when the store held it up, after
+  // the others were ended. Every other method does this first for the reservation that it concerns; a server
+  // calls this from time to time for those that no call concerns.
   virtual absl::StatusOr<int64_t> ExpireReservations() = 0;
 
   // ---- Limits

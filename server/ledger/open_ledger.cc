@@ -68,8 +68,13 @@ absl::StatusOr<std::string> AnchorDirOf(std::string_view url, std::string_view a
 absl::StatusOr<std::unique_ptr<Ledger>> OpenLedger(const LedgerOptions& options) {
   ASSIGN_OR_RETURN(const std::string anchor_dir, AnchorDirOf(options.url, options.anchor_dir));
   ASSIGN_OR_RETURN(std::unique_ptr<sql::Database> database, OpenLedgerDatabase(options.url));
-  RETURN_IF_ERROR(sql::Migrate(*database, sql::EmbeddedMigrations()));
-  return sql::SqlLedger::Open(std::move(database), anchor_dir, options.entropy);
+  ASSIGN_OR_RETURN(const std::vector<sql::Migration> pending,
+                   sql::PendingMigrations(*database, sql::EmbeddedMigrations()));
+  RETURN_IF_ERROR(sql::Migrate(*database, sql::EmbeddedMigrations(), options.report));
+  ASSIGN_OR_RETURN(std::unique_ptr<sql::SqlLedger> ledger,
+                   sql::SqlLedger::Open(std::move(database), anchor_dir, options.entropy, options.report));
+  if (!pending.empty()) RETURN_IF_ERROR(ledger->VerifyAfterUpgrade());
+  return ledger;
 }
 
 }  // namespace curator::ledger

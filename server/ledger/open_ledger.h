@@ -9,6 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "ledger/ledger.h"
+#include "ledger/report.h"
 #include "ledger/sql/database.h"
 
 namespace curator::ledger {
@@ -21,10 +22,14 @@ struct LedgerOptions {
   std::string anchor_dir;
   // Returns `bytes` unpredictable bytes, for ids and attempt tokens. Thread-safe.
   std::function<std::string(size_t bytes)> entropy;
+  // For the log. May be empty. Events: the steps of a migration, what verifying found after it, a clock that
+  // jumped, a reservation that cannot be expired.
+  Report report;
 };
 
-// Migrates the schema, compares every history with the anchor, and opens the ledger. A ledger that
-// contradicts its anchor opens read-only: every charge is refused with DATA_LOSS, and stored releases remain
+// Migrates the schema, compares every history with the anchor, and opens the ledger. After a migration every
+// history is recounted, too, before the first charge. A ledger that contradicts its anchor, or after a
+// migration its tables, opens read-only: every charge is refused with DATA_LOSS, and stored releases remain
 // readable. Errors:
 //   INVALID_ARGUMENT     unknown scheme, malformed URL, or no anchor folder
 //   FAILED_PRECONDITION  a path that cannot be written or lies on a network file system; a PostgreSQL server

@@ -40,7 +40,10 @@ const std::vector<Mutation> kNeverRenewsTokens = {
 
 // Believes that the chain still ends where it remembers.
 const std::vector<Mutation> kBelievesItsMemory = {
-    {"CASE WHEN seq = $4 AND hash = $5 AND", "CASE WHEN seq >= $4 AND (hash = $5 OR hash <> $5) AND"}};
+    {"AND seq = $5 AND hash = $6 AND", "AND seq >= $5 AND (hash = $6 OR hash <> $6) AND"}};
+// Charges on in a guess after a newer program has changed the schema.
+const std::vector<Mutation> kIgnoresUpgrades = {
+    {"(SELECT MAX(m.version) FROM schema_migrations m) = $4 AND", "CAST($4 AS BIGINT) > 0 AND"}};
 
 // A store that takes one ending of its COMMIT for another.
 class MistakenEnding final : public sql::Database {
@@ -199,6 +202,18 @@ TEST_P(Mutants, AMemoryThatIsBelievedIsStoppedByTheEntriesKey) {
   EXPECT_TRUE(Must(mutant->Begin(Request("guesses wrong", 1))).newly_charged);
   EXPECT_EQ(BalanceOf(*mutant, dataset_).spent, 3);
   EXPECT_THAT(ViolationsIn(*OpenStore()), ElementsAre());
+}
+
+// The guard is in the statement: nothing else stops a guess of a server that runs on after an upgrade.
+TEST_P(Mutants, AGuessThatIgnoresAnUpgradeChargesOn) {
+  auto mutant = OpenMutant(kIgnoresUpgrades);
+  EXPECT_TRUE(mutant->Begin(Request("learns", 1)).ok());
+  EXPECT_TRUE(mutant->Begin(Request("guesses", 1)).ok());
+  EXPECT_GT(applied_, 0) << "the second charge was no guess";
+  ASSERT_TRUE(TryInStore("INSERT INTO schema_migrations (version, name, sha256, applied_at_us) VALUES "
+                         "(9999, 'a later one', 'x', 0)")
+                  .ok());
+  EXPECT_TRUE(mutant->Begin(Request("guesses on", 1)).ok());
 }
 
 TEST_P(Mutants, AChargeThatNeverEndsIsStoppedFromASecondReleaseByTheUniqueIndex) {

@@ -92,6 +92,7 @@ class Ledger:
         self.spent = {}
         self.held = {}
         self.charges = {}  # charge id -> [state, postings, whether the server draws for it]
+        self.requests = set()  # (principal, request id)
         self.bins = {}  # (dataset id, bin of its partition attribute) -> part
         self.parts = {}  # dataset id -> the version that sealed each part, by number; 0 for none
 
@@ -177,8 +178,7 @@ class Ledger:
         versions[number - 1] = version
 
     def charge(self, charge_id, kind, document):
-        for _ in range(2):  # principal, request id
-            document.text()
+        request = (document.text(), document.text())  # principal, request id
         document.bytes()  # fingerprint
         document.integer()  # dataset version
         document.text()  # kind of work
@@ -191,6 +191,9 @@ class Ledger:
         document.end()
         if charge_id in self.charges:
             raise Contradiction(f"charge {charge_id} is made twice")
+        if request in self.requests:
+            raise Contradiction(f"request {request[1]} of {request[0]} is charged twice")
+        self.requests.add(request)
         self.charges[charge_id] = ["RESERVED" if kind == "RESERVED" else "STARTED", postings, is_draw]
         self.post(postings, self.held if kind == "RESERVED" else self.spent, 1)
 

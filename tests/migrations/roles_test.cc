@@ -132,6 +132,21 @@ TEST_P(Roles, TheAuditorReadsEverythingAndWritesNothing) {
   }
 }
 
+TEST_P(Roles, AServerWorksAsTheApplicationInASchemaOfItsOwn) {
+  ASSERT_TRUE(TryInStore("CREATE SCHEMA books").ok());
+  const std::string books = "?options=-csearch_path%3Dbooks";
+  ASSERT_FALSE(Must(MigrateLedger(absl::StrCat(url(), books))).empty());
+  ASSERT_EQ(AskStore("SELECT COUNT(*) FROM books.schema_migrations WHERE version = 1"), 1);
+  auto ledger = Must(OpenLedger({.url = absl::StrCat(UrlAs("application"), books),
+                                 .anchor_dir = anchor_dir(),
+                                 .entropy = SeededEntropy(1)}));
+  const Dataset dataset = MakeDataset(*ledger, "census", 100);
+  const ChargeRequest request = RequestOf(dataset, "stored", FirstAccount(*ledger, dataset), 5);
+  EXPECT_EQ(Must(ledger->Store(Must(ledger->Begin(request)), "answer")).payload, "answer");
+  ledger.reset();
+  EXPECT_TRUE(Must(InspectLedger(absl::StrCat(UrlAs("auditor"), books), anchor_dir())).ok());
+}
+
 // A table that a later step makes has to be granted, too.
 TEST_P(Roles, EveryTableIsReadableAndInsertableForTheApplication) {
   EXPECT_EQ(

@@ -106,14 +106,15 @@ std::string Contents(const std::string& path) {
 
 PostgresCluster& PostgresCluster::Shared() {
   static const std::unique_ptr<PostgresCluster> cluster = [] {
-    absl::StatusOr<std::unique_ptr<PostgresCluster>> started = Start();
+    absl::StatusOr<std::unique_ptr<PostgresCluster>> started = Start({}, Collation::kEnglish);
     if (!started.ok()) GiveUp(started.status());
     return *std::move(started);
   }();
   return *cluster;
 }
 
-absl::StatusOr<std::unique_ptr<PostgresCluster>> PostgresCluster::Start(const PostgresMemory& memory) {
+absl::StatusOr<std::unique_ptr<PostgresCluster>> PostgresCluster::Start(const PostgresMemory& memory,
+                                                                        Collation collation) {
   const std::string programs = FindPrograms();
   if (programs.empty()) {
     return absl::FailedPreconditionError("no PostgreSQL server is installed (apt-get install postgresql)");
@@ -121,7 +122,7 @@ absl::StatusOr<std::unique_ptr<PostgresCluster>> PostgresCluster::Start(const Po
   if (geteuid() == 0 && !ServerUser()) {
     return absl::FailedPreconditionError("there is no user postgres to run the server as");
   }
-  std::unique_ptr<PostgresCluster> cluster(new PostgresCluster(programs, FreePort(), memory));
+  std::unique_ptr<PostgresCluster> cluster(new PostgresCluster(programs, FreePort(), memory, collation));
   RETURN_IF_ERROR(cluster->Initialize());
   RETURN_IF_ERROR(cluster->Launch());
   return cluster;
@@ -145,10 +146,25 @@ absl::Status PostgresCluster::Initialize() {
     return absl::FailedPreconditionError("cannot give the folder to the user postgres");
   }
   const std::string log = absl::StrCat(folder_, "/initdb.log");
-  const pid_t child =
-      Spawn({absl::StrCat(programs_, "/initdb"), "-D", absl::StrCat(folder_, "/data"), "-U", "postgres", "-A",
-             "trust", "-E", "UTF8", "--locale=C", "--no-sync", "--no-instructions"},
-            log);
+  std::vector<std::string> initdb = {absl::StrCat(programs_, "/initdb"),
+                                     "-D",
+                                     absl::StrCat(folder_, "/data"),
+                                     "-U",
+                                     "postgres",
+                                     "-A",
+                                     "trust",
+                                     "-E",
+                                     "UTF8",
+                                     "--no-sync",
+                                     "--no-instructions"};
+  if (collation_ == Collation::kBytes) {
+    initdb.emplace_back("--locale=C");
+  } else {
+    for (const char* option : {"--locale-provider=icu", "--icu-locale=en-US", "--locale=C.UTF-8"}) {
+      initdb.emplace_back(option);
+    }
+  }
+  const pid_t child = Spawn(initdb, log);
   int status = 0;
   if (waitpid(child, &status, 0) != child || status != 0) {
     return absl::FailedPreconditionError(absl::StrCat("initdb failed: ", Contents(log)));

@@ -23,14 +23,21 @@ struct PostgresMemory {
   std::string max_wal_size = "256MB";
 };
 
+// How a cluster's databases sort text unless a column says otherwise.
+enum class Collation {
+  kBytes,    // initdb --locale=C
+  kEnglish,  // ICU's en-US: "apple" before "Zebra", unlike their bytes
+};
+
 // Call from the main thread: the server is killed when the thread that started it ends.
 class PostgresCluster {
  public:
-  // The cluster of this process, started at the first call. Ends the program with a message when it cannot be
-  // started.
+  // The cluster of this process, started at the first call. Its databases sort text as English, which nothing
+  // in a ledger may depend on. Ends the program with a message when it cannot be started.
   static PostgresCluster& Shared();
 
-  static absl::StatusOr<std::unique_ptr<PostgresCluster>> Start(const PostgresMemory& memory = {});
+  static absl::StatusOr<std::unique_ptr<PostgresCluster>> Start(const PostgresMemory& memory = {},
+                                                                Collation collation = Collation::kBytes);
   ~PostgresCluster();
   PostgresCluster(const PostgresCluster&) = delete;
   PostgresCluster& operator=(const PostgresCluster&) = delete;
@@ -46,8 +53,8 @@ class PostgresCluster {
   absl::Status CrashAndRestart();
 
  private:
-  PostgresCluster(std::string programs, int port, const PostgresMemory& memory)
-      : programs_(std::move(programs)), memory_(memory), port_(port) {}
+  PostgresCluster(std::string programs, int port, const PostgresMemory& memory, Collation collation)
+      : programs_(std::move(programs)), memory_(memory), collation_(collation), port_(port) {}
   absl::Status Initialize();
   absl::Status Launch();
   void Kill(int signal);
@@ -58,6 +65,7 @@ class PostgresCluster {
   const std::string& folder_ = scratch_.path();
   const std::string programs_;
   const PostgresMemory memory_;
+  const Collation collation_;
   const int port_;
   pid_t server_ = -1;
   int databases_ = 0;

@@ -237,6 +237,19 @@ TEST_P(DatasetConformance, EntriesArePagedInOrder) {
   EXPECT_STATUS_IS(absl::StatusCode::kNotFound, ledger->ListEntries("nothing", {}).status());
 }
 
+TEST_P(DatasetConformance, ListsDatasetsAndGranteesByTheBytesOfTheirNames) {
+  auto ledger = Open();
+  for (const char* const name : {"apple", "Zebra", "b-1", "b1", "ba"}) MakeDataset(*ledger, name, 10);
+  const std::vector<Dataset> listed = Must(ledger->ListDatasets());
+  std::vector<std::string> names;
+  for (const Dataset& dataset : listed) names.push_back(dataset.name);
+  EXPECT_THAT(names, ElementsAre("Zebra", "apple", "b-1", "b1", "ba"));
+  for (const char* const grantee : {"ana", "Bob"}) {
+    ASSERT_TRUE(ledger->Grant(listed.front().id, grantee, TestPrincipal("olga")).ok());
+  }
+  EXPECT_THAT(Must(ledger->GetDataset("Zebra")).grantees, ElementsAre("Bob", "ana"));
+}
+
 INSTANTIATE_TEST_SUITE_P(EveryBackend, DatasetConformance, ::testing::ValuesIn(LedgerBackendNames()),
                          [](const auto& test) { return test.param; });
 

@@ -1,6 +1,7 @@
-// Charges by guess (sql/recollection.h), which reach the store in one call with their commit, struck at every
+// Charges by guess (sql/head_cache.h), which reach the store in one call with their commit, struck at every
 // step: lost, refused, killed, held up beside another server, or asked for on another one meanwhile.
 #include "absl/strings/str_cat.h"
+#include "base/testing/names.h"
 #include "gmock/gmock.h"
 #include "ledger/conformance/bystander.h"
 #include "ledger/conformance/fault_conformance.h"
@@ -135,6 +136,50 @@ TEST_P(GuessMatrix, AChargeThatIsAskedForTwiceAtAnyStepOfAGuessIsMadeOnce) {
   delayed.store->Disarm();
   EXPECT_GE(delayed.store->struck_guesses(), kFewestSteps);
   ExpectCharged(*delayed.ledger, charges);
+}
+
+TEST_P(GuessMatrix, ARequestThatIsRepeatedInALoopLeavesTheGuessesOfOthersAlone) {
+  constexpr int kRounds = 30;
+  const FragileLedger fragile = OpenFragile();
+  ChargeRequest stored = Request(0, "stored", 1);
+  stored.principal = TestPrincipal("bob");
+  ASSERT_TRUE(fragile.ledger->Store(Must(fragile.ledger->Begin(stored)), "answer").ok());
+  const int charges = ChargeUntilGuessed(fragile, "charge", 0);
+  // The first repetition may cost one batch its guess.
+  EXPECT_EQ(Must(fragile.ledger->Begin(stored)).release->payload, "answer");
+  Must(fragile.ledger->Begin(Request(charges + 1, "charge", 1)));
+  const int64_t before = fragile.store->guesses();
+  for (int round = 0; round < kRounds; ++round) {
+    EXPECT_EQ(Must(fragile.ledger->Begin(stored)).release->payload, "answer");
+    EXPECT_TRUE(Must(fragile.ledger->Begin(Request(charges + 2 + round, "charge", 1))).newly_charged);
+  }
+  EXPECT_EQ(fragile.store->guesses() - before, kRounds);
+  ExpectCharged(*fragile.ledger, charges + kRounds + 2);
+}
+
+TEST_P(GuessMatrix, AGuessThatIsOvertakenLeavesTheGuessesOnOtherDatasetsAlone) {
+  constexpr int kRounds = 4;
+  const FragileLedger fragile = OpenFragile();
+  Bystander other(OpenFragile());
+  const Dataset quiet = MakeDataset(*fragile.ledger, "quiet", 1000);
+  const int64_t account = FirstAccount(*fragile.ledger, quiet);
+  Must(fragile.ledger->Begin(RequestOf(quiet, "quiet", account, 1)));
+  int charges = 0;
+  for (int round = 0; round < kRounds; ++round) {
+    charges = ChargeUntilGuessed(fragile, "contended", charges);
+    fragile.store->ArmPause(0, [&](FaultyDatabase::Moment moment) {
+      other.Start(Bystander::Beside(moment), [&, request = Request(round, "other", 1)](Ledger& ledger) {
+        return ledger.Begin(request).status();
+      });
+    });
+    Must(fragile.ledger->Begin(Request(++charges, "contended", 1)));
+    EXPECT_TRUE(other.Join().ok());
+    fragile.store->Disarm();
+    const int64_t before = fragile.store->guesses();
+    Must(fragile.ledger->Begin(RequestOf(quiet, absl::StrCat("quiet ", round), account, 1)));
+    EXPECT_EQ(fragile.store->guesses(), before + 1) << "round " << round;
+  }
+  EXPECT_THAT(ViolationsIn(*fragile.ledger, *OpenStore()), ElementsAre());
 }
 
 INSTANTIATE_TEST_SUITE_P(EveryBackend, GuessMatrix, ::testing::ValuesIn(LedgerBackendNames()),

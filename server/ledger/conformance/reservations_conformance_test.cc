@@ -137,6 +137,21 @@ TEST_P(ReservationConformance, TheSweepSpendsWhatIsOverdueAndNothingElse) {
   EXPECT_EQ(Must(ledger_->ExpireReservations()), 0);
 }
 
+TEST_P(ReservationConformance, AReservationThatCannotBeExpiredHoldsNoOtherUp) {
+  const Charge damaged = Reserve("r1", 1);
+  MakeOverdue(damaged);
+  MakeOverdue(Reserve("r2", 2));
+  const std::string of_damaged = absl::StrCat(" WHERE id = '", damaged.id, "'");
+  ASSERT_TRUE(TryInStore(absl::StrCat("UPDATE charges SET postings = '[[999,\"rho\",1]]'", of_damaged)).ok());
+  EXPECT_EQ(Must(ledger_->ExpireReservations()), 1);
+  ExpectBalance(2, 1);
+  ASSERT_TRUE(
+      TryInStore(absl::StrCat("UPDATE charges SET postings = '[[", account_, ",\"rho\",1]]'", of_damaged))
+          .ok());
+  EXPECT_EQ(Must(ledger_->ExpireReservations()), 1);
+  ExpectBalance(3, 0);
+}
+
 TEST_P(ReservationConformance, AnExtensionMovesTheDeadlineForwardOnly) {
   const Charge reserved = Reserve("r1", 6);
   const Charge extended = Must(ledger_->ExtendReserved(reserved.id, 2 * kHour, TestPrincipal("ana")));

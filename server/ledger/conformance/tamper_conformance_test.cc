@@ -102,6 +102,12 @@ TEST_P(TamperConformance, AnEditedEntryIsFound) {
               Contains(HasSubstr("entry 3 was edited")));
 }
 
+// Under another key the charge is not found again, and the same request would be charged twice.
+TEST_P(TamperConformance, AChargeUnderAnotherRequestIdIsFound) {
+  EXPECT_THAT(FindingsAfter("UPDATE charges SET request_id = 'other' WHERE request_id = 'stored'"),
+              Contains(HasSubstr("the entries say otherwise about its request id")));
+}
+
 TEST_P(TamperConformance, AnEditedLastEntryIsNotTheOneThatTheAnchorKnows) {
   EXPECT_THAT(FindingsAfter("UPDATE entries SET actor = 'mallory' WHERE seq = 5"),
               Contains(HasSubstr("entry 5 is not the one that the anchor knows")));

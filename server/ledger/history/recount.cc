@@ -3,8 +3,17 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "base/canonical_bytes.h"
 
 namespace curator::ledger {
+
+std::string RequestKey(std::string_view principal, std::string_view request_id) {
+  constexpr size_t kBytes = 16;
+  CanonicalWriter key("curator.ledger.request_key", 1);
+  key.Text(principal);
+  key.Text(request_id);
+  return Sha256(std::move(key).Take()).substr(0, kBytes);
+}
 
 void Recount::Report(const Entry& entry, std::string_view finding) {
   findings_.push_back(absl::StrCat("dataset ", entry.dataset_id, ": entry ", entry.seq, " (", entry.kind,
@@ -138,9 +147,14 @@ void Recount::AddCharge(const Entry& entry) {
   if (!is_new) return Report(entry, "makes a charge that was made before");
   charge->second = {.dataset_id = entry.dataset_id,
                     .state = reserved ? ChargeState::kReserved : ChargeState::kStarted,
+                    .request_key = RequestKey(made->principal, made->request_id),
                     .fingerprint = made->fingerprint,
                     .draw_identity = made->draw_identity,
                     .postings = made->postings};
+  if (!request_keys_.insert(charge->second.request_key).second) {
+    Report(entry, absl::StrCat("makes a second charge under request id ", made->request_id, " of ",
+                               made->principal));
+  }
   Post(entry, made->postings, reserved ? 0 : 1, reserved ? 1 : 0);
 }
 

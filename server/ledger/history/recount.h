@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -36,12 +37,16 @@ struct RecountedPart {
 struct RecountedCharge {
   std::string dataset_id;
   ChargeState state = ChargeState::kStarted;
+  std::string request_key;  // RequestKey()
   std::string fingerprint;
   std::string draw_identity;
   std::vector<Posting> postings;
   std::string release_id;
   std::string payload_hash;
 };
+
+// 16 bytes for the key under which a charge is found again: a history may hold one charge per key.
+std::string RequestKey(std::string_view principal, std::string_view request_id);
 
 class Recount {
  public:
@@ -94,6 +99,7 @@ class Recount {
   std::map<int64_t, AccountSpec> accounts_;
   std::map<CounterKey, RecountedCounter> counters_;
   std::unordered_map<std::string, RecountedCharge> charges_;
+  std::unordered_set<std::string> request_keys_;
   std::map<std::string, std::vector<RecountedPart>> parts_;
   int64_t entries_ = 0;
   std::vector<std::string> findings_;

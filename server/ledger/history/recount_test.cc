@@ -5,6 +5,8 @@
 
 #include <limits>
 
+#include "absl/strings/str_cat.h"
+
 namespace curator::ledger {
 namespace {
 
@@ -24,11 +26,17 @@ class History {
                                        .accounts = {{1, {.limits = {{"rho", 10}}}}}}));
   }
   void Charge(const char* kind, const std::string& charge_id, int64_t cost) {
-    Write(kind, charge_id, EncodePayload(ChargeMade{.postings = {{1, "rho", cost}}}));
+    Charge(kind, charge_id, absl::StrCat("request of ", charge_id), cost);
+  }
+  void Charge(const char* kind, const std::string& charge_id, const std::string& request_id, int64_t cost) {
+    Write(kind, charge_id,
+          EncodePayload(
+              ChargeMade{.principal = "ana", .request_id = request_id, .postings = {{1, "rho", cost}}}));
   }
   void Queue(const std::string& charge_id, int64_t cost) {
     Write(kReserved, charge_id,
-          EncodePayload(ChargeMade{.postings = {{1, "rho", cost}}, .draw_identity = "what is drawn"}));
+          EncodePayload(ChargeMade{
+              .request_id = charge_id, .postings = {{1, "rho", cost}}, .draw_identity = "what is drawn"}));
   }
   void Change(const char* kind, const std::string& charge_id, std::vector<Posting> postings = {}) {
     Write(kind, charge_id, EncodePayload(ChargeChanged{.postings = std::move(postings)}));
@@ -137,6 +145,18 @@ TEST(Recount, EveryStateMovesTheBalanceAsItShould) {
   history.Change(kExpired, "expired");
   EXPECT_EQ(history.Balance(), (RecountedCounter{8, 0, 10}));
   EXPECT_THAT(history.Finish().findings(), ElementsAre());
+}
+
+TEST(Recount, TwoChargesUnderOneRequestIdAreFoundWhateverTheirKind) {
+  for (const char* const kind : {kCharged, kReserved}) {
+    History history;
+    history.Charge(kCharged, "first", "r1", 1);
+    history.Charge(kCharged, "other", "r2", 1);
+    EXPECT_THAT(history.Finish().findings(), ElementsAre());
+    history.Charge(kind, "second", "r1", 1);
+    EXPECT_THAT(history.Finish().findings(),
+                ElementsAre(HasSubstr("makes a second charge under request id r1 of ana")));
+  }
 }
 
 TEST(Recount, AnOverdrawnAccountIsFoundEvenWhenEveryHashIsRight) {

@@ -105,7 +105,29 @@ absl::StatusOr<std::unique_ptr<PostgresConnection>> PostgresConnection::Open(con
       raw, [](void*, const char*) {}, nullptr);
   RETURN_IF_ERROR(connection->ExecuteScript(kSettings));
   RETURN_IF_ERROR(connection->CheckDurability());
+  RETURN_IF_ERROR(connection->CheckCollation());
   return connection;
+}
+
+absl::Status PostgresConnection::CheckCollation() {
+  // Earlier servers do not record the version.
+  constexpr int kRecordsVersions = 150000;
+  if (PQserverVersion(connection_.get()) < kRecordsVersions) return absl::OkStatus();
+  ASSIGN_OR_RETURN(
+      const std::vector<sql::Row> rows,
+      Execute("SELECT CAST(datname AS TEXT), datcollversion, pg_database_collation_actual_version(oid) "
+              "FROM pg_database WHERE datname = current_database() "
+              "AND datcollversion <> pg_database_collation_actual_version(oid)",
+              {}));
+  if (rows.empty()) return absl::OkStatus();
+  const sql::Row& row = rows.front();
+  return absl::FailedPreconditionError(absl::StrCat(
+      "the PostgreSQL database ", row.Text(0), " was sorted by version ", row.Text(1),
+      " of its collation, and this server provides version ", row.Text(2),
+      ": an index may no longer find what it holds, and a request could be charged twice. As the database's "
+      "owner "
+      "run REINDEX DATABASE ",
+      row.Text(0), ", then ALTER DATABASE ", row.Text(0), " REFRESH COLLATION VERSION, and start again"));
 }
 
 absl::Status PostgresConnection::CheckDurability() {

@@ -49,6 +49,7 @@ class PostgresConnection final : public sql::Transaction {
 
   explicit PostgresConnection(PGconn* connection) : connection_(connection) {}
   absl::Status CheckDurability();
+  absl::Status CheckCollation();
   absl::StatusOr<std::string> Prepared(std::string_view statement);
   absl::Status Commit();
   // One run of a prepared statement.

@@ -16,11 +16,20 @@ constexpr sql::Dialect kDialect = {
     .now_us = "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000 AS BIGINT)",
     .for_update_of = " FOR UPDATE OF",
     .next_account_id = "SELECT nextval(pg_get_serial_sequence('accounts', 'id'))",
-    // The lock's number is arbitrary; it makes servers that start together migrate one after the other.
+    // The lock's number is arbitrary; it makes servers that start together migrate one after the other, no
+    // matter how long that takes. A step may take hours and may scan; what it locks it gets soon or not at
+    // all, because every charge waits behind it.
     .migration_prologue =
-        "SELECT pg_advisory_xact_lock(7142030917); CREATE TABLE IF NOT EXISTS schema_migrations "
+        "SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0; "
+        "SET LOCAL lock_timeout = 0; SELECT pg_advisory_xact_lock(7142030917); SET LOCAL lock_timeout = "
+        "'30s'; "
+        "SET LOCAL enable_seqscan TO DEFAULT; SET LOCAL enable_hashjoin TO DEFAULT; "
+        "SET LOCAL enable_mergejoin TO DEFAULT; SET LOCAL plan_cache_mode TO DEFAULT; "
+        "SET LOCAL work_mem = '64MB'; SET LOCAL maintenance_work_mem = '256MB'; "
+        "CREATE TABLE IF NOT EXISTS schema_migrations "
         "(version BIGINT PRIMARY KEY, name TEXT NOT NULL, sha256 TEXT NOT NULL, "
         "applied_at_us BIGINT NOT NULL);",
+    .fence = "LOCK TABLE chain_heads IN EXCLUSIVE MODE",
     .has_migrations = "SELECT CASE WHEN to_regclass('schema_migrations') IS NULL THEN 0 ELSE 1 END",
 };
 

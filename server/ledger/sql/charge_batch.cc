@@ -11,42 +11,6 @@
 namespace curator::ledger::sql {
 namespace {
 
-// The attempt of a request whose key exists.
-absl::StatusOr<Attempt> Resume(StoredCharge stored, const ProposedCharge& proposed) {
-  if (!IsSameRequest(stored.charge, *proposed.request)) {
-    return absl::AlreadyExistsError(absl::StrCat("request id ", proposed.request->request_id,
-                                                 " was used by another request of ",
-                                                 proposed.request->principal.name()));
-  }
-  if (stored.charge.deadline_us > 0) {
-    return absl::FailedPreconditionError("this request id belongs to a reservation");
-  }
-  Attempt attempt;
-  switch (stored.charge.state) {
-    case ChargeState::kCommitted:
-      if (stored.charge.release_id.empty())
-        return absl::DataLossError("a charge was committed without its release");
-      attempt.charge = std::move(stored.charge);
-      return attempt;
-    case ChargeState::kStarted:
-      // The same charge id: an earlier run of this call charged, and its outcome was lost.
-      attempt.newly_charged = stored.charge.id == proposed.identity.id;
-      attempt.sealed_key = std::move(stored.sealed_key);
-      attempt.token = proposed.identity.token;
-      attempt.charge = std::move(stored.charge);
-      return attempt;
-    case ChargeState::kForfeited:
-      return absl::FailedPreconditionError(absl::StrCat("this request was charged and forfeited (",
-                                                        stored.charge.reason,
-                                                        "): it is not drawn again. Use a new request id"));
-    case ChargeState::kReserved:
-    case ChargeState::kCancelled:
-      break;
-  }
-  return absl::InternalError(
-      absl::StrCat("a charge that was not reserved is ", std::string(StateName(stored.charge.state))));
-}
-
 // The charges that exist under the keys of a batch, by principal and request id.
 using ExistingCharges = std::map<std::pair<std::string, std::string>, StoredCharge>;
 
@@ -86,6 +50,41 @@ void Spend(WriteSet& change, const ChargeRequest& request) {
 }
 
 }  // namespace
+
+absl::StatusOr<Attempt> Resume(StoredCharge stored, const ProposedCharge& proposed) {
+  if (!IsSameRequest(stored.charge, *proposed.request)) {
+    return absl::AlreadyExistsError(absl::StrCat("request id ", proposed.request->request_id,
+                                                 " was used by another request of ",
+                                                 proposed.request->principal.name()));
+  }
+  if (stored.charge.deadline_us > 0) {
+    return absl::FailedPreconditionError("this request id belongs to a reservation");
+  }
+  Attempt attempt;
+  switch (stored.charge.state) {
+    case ChargeState::kCommitted:
+      if (stored.charge.release_id.empty())
+        return absl::DataLossError("a charge was committed without its release");
+      attempt.charge = std::move(stored.charge);
+      return attempt;
+    case ChargeState::kStarted:
+      // The same charge id: an earlier run of this call charged, and its outcome was lost.
+      attempt.newly_charged = stored.charge.id == proposed.identity.id;
+      attempt.sealed_key = std::move(stored.sealed_key);
+      attempt.token = proposed.identity.token;
+      attempt.charge = std::move(stored.charge);
+      return attempt;
+    case ChargeState::kForfeited:
+      return absl::FailedPreconditionError(absl::StrCat("this request was charged and forfeited (",
+                                                        stored.charge.reason,
+                                                        "): it is not drawn again. Use a new request id"));
+    case ChargeState::kReserved:
+    case ChargeState::kCancelled:
+      break;
+  }
+  return absl::InternalError(
+      absl::StrCat("a charge that was not reserved is ", std::string(StateName(stored.charge.state))));
+}
 
 LockSet LocksFor(const std::vector<ProposedCharge>& proposed) {
   LockSet locks;

@@ -10,6 +10,7 @@
 
 #include "absl/status/statusor.h"
 #include "ledger/sql/admission.h"
+#include "ledger/sql/rows.h"
 #include "ledger/sql/write_set.h"
 #include "ledger/types.h"
 
@@ -29,6 +30,10 @@ struct ProposedCharge {
 //   STARTED charge    the stored charge and sealed key, under the new token
 absl::StatusOr<std::vector<absl::StatusOr<Attempt>>> DecideBatch(WriteSet& change,
                                                                  const std::vector<ProposedCharge>& proposed);
+
+// The attempt of a request whose key exists. Errors: ALREADY_EXISTS (another request), FAILED_PRECONDITION (a
+// reservation, or forfeited).
+absl::StatusOr<Attempt> Resume(StoredCharge stored, const ProposedCharge& proposed);
 
 // Adds to the attempt of a new charge what `request` and the charge's identity determine. Returns other
 // attempts unchanged.

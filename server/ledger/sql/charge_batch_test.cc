@@ -66,7 +66,7 @@ TEST(AGuess, WritesTheSameWhenItRunsAgain) {
   std::vector<Parameters> inserted;
   for (int run = 0; run < 2; ++run) {
     TakesDown transaction;
-    WriteSet change(transaction, dialect, view);
+    WriteSet change(transaction, dialect, view, 1);
     ASSERT_TRUE(change.StartFromCache(cached).ok());
     const auto results = DecideOptimistically(change, proposed);
     ASSERT_TRUE(results.ok()) << results.status();

@@ -25,6 +25,10 @@ absl::Status CheckToken(const StoredCharge& stored, const Attempt& attempt) {
 
 ChargeCombiner::BatchResult SqlLedger::ChargeBatch(std::vector<ProposedCharge>& proposed) {
   if (auto result = ChargeOptimistically(proposed); result.has_value()) return *std::move(result);
+  return ChargeUnderLocks(proposed);
+}
+
+ChargeCombiner::BatchResult SqlLedger::ChargeUnderLocks(const std::vector<ProposedCharge>& proposed) {
   ChargeCombiner::Results results;
   absl::StatusOr<int64_t> point = WriteToStore([&](WriteSet& change) -> absl::Status {
     ASSIGN_OR_RETURN(results, DecideBatch(change, proposed));
@@ -41,28 +45,61 @@ std::optional<ChargeCombiner::BatchResult> SqlLedger::ChargeOptimistically(
   ChargeCombiner::Results results;
   std::unique_ptr<WriteSet> change;
   const Outcome outcome = database_->Write([&](Transaction& transaction) -> absl::Status {
-    change = std::make_unique<WriteSet>(transaction, database_->dialect(), *anchor_);
+    change = std::make_unique<WriteSet>(transaction, database_->dialect(), *anchor_, schema_);
     RETURN_IF_ERROR(change->StartFromCache(*cached));
     ASSIGN_OR_RETURN(results, DecideOptimistically(*change, proposed));
     return change->Flush();
   });
   if (outcome.ending == Ending::kDone) {
-    head_cache_.RecordHit();
+    head_cache_.RecordHit(locks.dataset_ids);
     return ChargeCombiner::BatchResult{std::move(results), NoteCommitted(*change)};
   }
-  // A batch that was refused before anything was sent has cost no round trip.
-  if (outcome.ending != Ending::kRefused) head_cache_.RecordMiss();
+  // A batch that was refused before anything was sent has cost no round trip. A conflict is about a key that
+  // was charged before, and says nothing about heads: under locks that charge is found, and the others are
+  // made.
+  const bool is_miss = outcome.ending != Ending::kRefused && outcome.ending != Ending::kConflict;
+  if (is_miss) head_cache_.RecordMiss(locks.dataset_ids);
   const bool cannot_write = outcome.ending == Ending::kFailed && absl::IsUnavailable(outcome.status);
   if (!cannot_write) return std::nullopt;
   return ChargeCombiner::BatchResult{{}, outcome.status};
 }
 
+absl::StatusOr<Attempt> SqlLedger::DecideRepeated(const ProposedCharge& proposed, StoredCharge stored) {
+  if (stored.charge.state != ChargeState::kStarted) return Resume(std::move(stored), proposed);
+  // It takes a new token, which needs its chain's lock but no place in a batch.
+  ChargeCombiner::BatchResult alone = ChargeUnderLocks({proposed});
+  RETURN_IF_ERROR(alone.anchor_point.status());
+  RETURN_IF_ERROR(anchor_->MakeDurable(*alone.anchor_point));
+  return std::move(alone.results.front());
+}
+
+absl::StatusOr<Attempt> SqlLedger::Decide(ProposedCharge proposed) {
+  const std::string principal = proposed.request->principal.name();
+  if (repeating_.Contains(principal)) {
+    std::vector<StoredCharge> found;
+    RETURN_IF_ERROR(Read([&](Transaction& transaction) -> absl::Status {
+      ASSIGN_OR_RETURN(found, ReadCharges(transaction, "c.principal = $1 AND c.request_id = $2",
+                                          {principal, proposed.request->request_id}));
+      return absl::OkStatus();
+    }));
+    if (!found.empty()) {
+      repeating_.Add(principal);
+      return DecideRepeated(proposed, std::move(found.front()));
+    }
+  }
+  absl::StatusOr<Attempt> decided = combiner_.Charge(std::move(proposed));
+  const bool may_be_repeated =
+      decided.ok() ? !decided->newly_charged
+                   : absl::IsAlreadyExists(decided.status()) || absl::IsFailedPrecondition(decided.status());
+  if (may_be_repeated) repeating_.Add(principal);
+  return decided;
+}
+
 absl::StatusOr<Attempt> SqlLedger::Begin(const ChargeRequest& request) {
   RETURN_IF_ERROR(CheckChargeRequest(request));
   const ChargeIdentity identity{.id = NewChargeId(), .token = NewUuid(), .deadline_us = 0};
-  ASSIGN_OR_RETURN(
-      Attempt decided,
-      combiner_.Charge({.request = &request, .identity = identity, .encoded = Encode(request, identity)}));
+  ASSIGN_OR_RETURN(Attempt decided,
+                   Decide({.request = &request, .identity = identity, .encoded = Encode(request, identity)}));
   Attempt attempt = CompleteNewAttempt(std::move(decided), request, identity);
   if (!attempt.charge.release_id.empty()) {
     ASSIGN_OR_RETURN(attempt.release, GetRelease(attempt.charge.release_id));

@@ -147,8 +147,12 @@ struct Dialect {
   std::string_view for_update_of;
   // A statement that consumes one account id and returns it.
   std::string_view next_account_id;
-  // A script that creates the table of applied migrations, and makes concurrent migrators wait.
+  // A script that creates the table of applied migrations, makes concurrent migrators wait, and gives the
+  // transaction the settings of a migration instead of those of a charge.
   std::string_view migration_prologue;
+  // A script that waits for every change of the ledger that has begun, and lets none begin before the
+  // transaction ends: each locks a row of chain_heads first.
+  std::string_view fence;
   // A query for one integer: whether that table exists. Needs no right to create it.
   std::string_view has_migrations;
 };

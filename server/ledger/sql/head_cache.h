@@ -8,12 +8,17 @@
 // because every change appends an entry. That holds for the first dataset of a lineage, in whose history
 // accounts are opened; no other dataset is cached, nor one whose analysts have accounts of their own.
 //
-// After a miss, as when servers write in turns, attempts become exponentially rarer until one hits again.
+// After a miss the next batch with these lineages is decided under locks, and shows whose head had moved: for
+// that lineage alone attempts become exponentially rarer until one hits again, as when servers write in
+// turns.
+//
+// The lineages that were used longest ago are forgotten beyond the bounds.
 //
 // Thread-safe.
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <mutex>
@@ -28,30 +33,55 @@ namespace curator::ledger::sql {
 
 class HeadCache {
  public:
+  struct Bounds {
+    size_t lineages = 1000;
+    size_t counters = 100'000;
+  };
+  HeadCache() = default;
+  explicit HeadCache(const Bounds& bounds) : bounds_(bounds) {}
+
   // The cached state of all these datasets and accounts; none when one of them is not cached, or while misses
-  // make attempts rare.
+  // of one make attempts rare.
   std::optional<CachedHeads> Find(const std::set<std::string>& dataset_ids,
                                   const std::set<int64_t>& account_ids);
 
   // After `change` is durable: caches what it has locked if it changed only charges; else evicts it.
   void Update(const WriteSet& change);
 
-  void RecordHit();
-  void RecordMiss();
+  void RecordHit(const std::set<std::string>& dataset_ids);
+  void RecordMiss(const std::set<std::string>& dataset_ids);
+
+  // How many are cached.
+  size_t lineages() const;
+  size_t counters() const;
 
  private:
   using Clock = std::chrono::steady_clock;
 
+  struct Lineage {
+    std::optional<LockedDataset> dataset;  // none: forgotten, or never to be cached
+    std::map<CounterKey, LockedCounter> counters;
+    bool is_doubted = false;  // a batch with it missed: the next change that locks it decides whose fault
+    int to_be_skipped = 0;
+    int penalty = 1;
+    uint64_t used = 0;
+  };
+
   static int64_t TicksUs() {
     return std::chrono::duration_cast<std::chrono::microseconds>(Clock::now().time_since_epoch()).count();
   }
+  void UpdateDataset(const WriteSet& change, const LockedDataset& dataset)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void SetCounter(const CounterKey& key, const LockedCounter& counter) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void ForgetContents(Lineage& lineage) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void EvictBeyondBounds() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
-  std::mutex mutex_;
-  std::map<std::string, LockedDataset> datasets_ ABSL_GUARDED_BY(mutex_);
-  std::map<int64_t, std::map<std::string, LockedCounter>> accounts_ ABSL_GUARDED_BY(mutex_);
+  const Bounds bounds_ = {};
+  mutable std::mutex mutex_;
+  std::map<std::string, Lineage> lineages_ ABSL_GUARDED_BY(mutex_);  // by the id of their first dataset
+  size_t counters_ ABSL_GUARDED_BY(mutex_) = 0;                      // of all of them
+  uint64_t uses_ ABSL_GUARDED_BY(mutex_) = 0;
   int64_t ahead_us_ ABSL_GUARDED_BY(mutex_) = 0;  // the database's clock minus our ticks
-  int to_be_skipped_ ABSL_GUARDED_BY(mutex_) = 0;
-  int penalty_ ABSL_GUARDED_BY(mutex_) = 1;
 };
 
 }  // namespace curator::ledger::sql

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "ledger/report.h"
 #include "ledger/sql/database.h"
 
 namespace curator::ledger::sql {
@@ -34,6 +35,13 @@ absl::StatusOr<std::vector<Migration>> PendingMigrations(Database& database,
 // Applies PendingMigrations(). Errors: FAILED_PRECONDITION (drift: an applied migration differs or is unknown
 // to this program, or a built-in text does not match its checksum; or no right to change the schema), or the
 // store's.
-absl::Status Migrate(Database& database, const std::vector<Migration>& migrations);
+//
+// Reports "migration_begins" and "migration_applied" for each. A transaction that loses against another one
+// is repeated a few times; UNAVAILABLE when what a step locks stays locked. A server of an older program that
+// runs meanwhile is refused from then on (WriteSet).
+absl::Status Migrate(Database& database, const std::vector<Migration>& migrations, const Report& report = {});
+
+// The version of the newest of `migrations` for this dialect: the schema that this program knows.
+int64_t NewestSchema(const Dialect& dialect, const std::vector<Migration>& migrations);
 
 }  // namespace curator::ledger::sql

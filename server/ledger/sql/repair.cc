@@ -330,7 +330,7 @@ absl::StatusOr<RepairReport> SqlLedger::RaiseToAnchor(const RepairOrder& order) 
   for (int conflicts = 0; conflicts < kMostConflicts; ++conflicts) {
     ASSIGN_OR_RETURN(const AnchorState anchored, anchor_->Read());
     outcome = database_->Write([&](Transaction& transaction) -> absl::Status {
-      WriteSet change(transaction, database_->dialect(), no_view);
+      WriteSet change(transaction, database_->dialect(), no_view, schema_);
       ASSIGN_OR_RETURN(report, LineageRepair(change, database_->dialect(), anchored, order).Run());
       if (order.only_checked) return absl::CancelledError("only checked");
       RETURN_IF_ERROR(change.Flush());

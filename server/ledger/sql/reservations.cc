@@ -1,5 +1,6 @@
 // Reservations: costs held for mechanisms that run outside of this program.
 #include <algorithm>
+#include <chrono>
 #include <set>
 #include <string>
 #include <utility>
@@ -83,6 +84,12 @@ absl::StatusOr<std::vector<Posting>> Reduced(std::vector<Posting> held,
     found->cost = final_cost[i].cost;
   }
   return reduced;
+}
+
+absl::StatusOr<int64_t> ReadClock(Transaction& transaction, const Dialect& dialect) {
+  ASSIGN_OR_RETURN(const std::vector<Row> rows,
+                   transaction.Execute(absl::StrCat("SELECT ", std::string(dialect.now_us)), {}));
+  return rows.at(0).Integer(0);
 }
 
 // The reservation under `request`'s key; empty when the key is new.
@@ -187,12 +194,10 @@ absl::StatusOr<Charge> SqlLedger::ChangeReservation(std::string_view charge_id, 
     RETURN_IF_ERROR(change.dataset(found.charge.dataset_id).status());
     ASSIGN_OR_RETURN(StoredCharge stored, ReadCharge(change.transaction(), charge_id));
     RETURN_IF_ERROR(LockAccountsOf(change, stored.charge.postings));
-    if (stored.charge.state == ChargeState::kReserved && stored.charge.deadline_us <= change.now_us()) {
-      RETURN_IF_ERROR(EndOverdue(change, stored.charge));
-      verdict = step(change, stored);
-      return absl::OkStatus();
-    }
-    return step(change, stored);
+    if (!IsOverdue(stored.charge, change.now_us())) return step(change, stored);
+    RETURN_IF_ERROR(EndOverdue(change, stored.charge));
+    verdict = step(change, stored);
+    return absl::OkStatus();
   }));
   RETURN_IF_ERROR(verdict);
   ASSIGN_OR_RETURN(StoredCharge stored, ReadStoredCharge(charge_id));
@@ -288,35 +293,82 @@ absl::StatusOr<Charge> SqlLedger::ExtendReserved(std::string_view charge_id, int
   });
 }
 
+bool SqlLedger::IsOverdue(const Charge& charge, int64_t now_us) {
+  return charge.state == ChargeState::kReserved && charge.deadline_us <= now_us && TrustsClock(now_us);
+}
+
+bool SqlLedger::TrustsClock(int64_t now_us) {
+  const auto steady = std::chrono::steady_clock::now().time_since_epoch();
+  ClockWatch::Verdict verdict = ClockWatch::Verdict::kTrusted;
+  {
+    const std::scoped_lock lock(clock_mutex_);
+    verdict =
+        clock_watch_.Judge(now_us, std::chrono::duration_cast<std::chrono::microseconds>(steady).count());
+  }
+  if (verdict == ClockWatch::Verdict::kJumped) {
+    Notify(report_, "database_clock_jumped",
+           "by more than an hour; no reservation expires until a later reading confirms it");
+  }
+  return verdict == ClockWatch::Verdict::kTrusted;
+}
+
 absl::StatusOr<Charge> SqlLedger::ExpiredIfOverdue(Charge charge) {
   if (charge.state != ChargeState::kReserved) return charge;
-  bool is_overdue = false;
+  int64_t now_us = 0;
   RETURN_IF_ERROR(Read([&](Transaction& transaction) -> absl::Status {
-    ASSIGN_OR_RETURN(
-        const std::vector<Row> rows,
-        transaction.Execute(absl::StrCat("SELECT ", std::string(database_->dialect().now_us)), {}));
-    is_overdue = charge.deadline_us <= rows.at(0).Integer(0);
+    ASSIGN_OR_RETURN(now_us, ReadClock(transaction, database_->dialect()));
     return absl::OkStatus();
   }));
-  if (!is_overdue) return charge;
+  if (!IsOverdue(charge, now_us)) return charge;
   return ChangeReservation(charge.id, [](WriteSet&, const StoredCharge&) { return absl::OkStatus(); });
 }
 
-absl::StatusOr<int64_t> SqlLedger::ExpireReservations() {
-  const std::string overdue =
-      absl::StrCat("SELECT id FROM charges WHERE state = 'RESERVED' AND deadline_us <= ",
-                   std::string(database_->dialect().now_us), " ORDER BY deadline_us LIMIT 1000");
+absl::StatusOr<std::vector<Row>> SqlLedger::NextOverdue(int64_t most) {
   std::vector<Row> rows;
   RETURN_IF_ERROR(Read([&](Transaction& transaction) -> absl::Status {
-    ASSIGN_OR_RETURN(rows, transaction.Execute(overdue, {}));
+    rows.clear();
+    ASSIGN_OR_RETURN(const int64_t now_us, ReadClock(transaction, database_->dialect()));
+    if (!TrustsClock(now_us)) return absl::OkStatus();
+    ASSIGN_OR_RETURN(
+        rows, transaction.Execute(
+                  "SELECT open_until_us, id, dataset_id FROM charges WHERE (open_until_us, id) > ($1, $2) "
+                  "AND open_until_us <= $3 ORDER BY open_until_us, id LIMIT $4",
+                  {swept_until_us_, swept_until_id_, now_us, most}));
     return absl::OkStatus();
   }));
+  return rows;
+}
+
+absl::StatusOr<int64_t> SqlLedger::ExpireReservations() {
+  constexpr int64_t kMostAtOnce = 1000;
+  const std::scoped_lock one_at_a_time(sweep_mutex_);
+  RETURN_IF_ERROR(CheckWritable());
+  ASSIGN_OR_RETURN(const std::vector<Row> rows, NextOverdue(kMostAtOnce));
+  int64_t expired = 0;
+  absl::Status unavailable;
+  std::set<std::string> held_up;  // datasets
   for (const Row& row : rows) {
-    RETURN_IF_ERROR(ChangeReservation(row.Text(0), [](WriteSet&, const StoredCharge&) {
-                      return absl::OkStatus();
-                    }).status());
+    if (held_up.contains(row.Text(2))) continue;
+    const absl::StatusOr<Charge> charge =
+        ChangeReservation(row.Text(1), [](WriteSet&, const StoredCharge&) { return absl::OkStatus(); });
+    if (charge.ok()) {
+      expired += charge->state == ChargeState::kReserved ? 0 : 1;
+      continue;
+    }
+    if (!absl::IsUnavailable(charge.status())) {
+      Notify(report_, "reservation_not_expired", absl::StrCat(row.Text(1), ": ", charge.status().ToString()));
+      continue;
+    }
+    // What holds up this one would hold up each of its dataset as long.
+    held_up.insert(row.Text(2));
+    unavailable.Update(charge.status());
   }
-  return static_cast<int64_t>(rows.size());
+  // The next call continues after these, so that reservations that cannot be expired stop no others.
+  const bool is_end = rows.size() < kMostAtOnce;
+  swept_until_us_ = is_end ? 0 : rows.back().Integer(0);
+  swept_until_id_ = is_end ? std::string() : rows.back().Text(1);
+  RETURN_IF_ERROR(unavailable);
+  return expired;
 }
 
 }  // namespace curator::ledger::sql

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "base/text.h"
+#include "ledger/sql/migrations.h"
 #include "ledger/sql/verify.h"
 
 namespace curator::ledger::sql {
@@ -20,19 +21,22 @@ std::string UuidOf(std::string_view bytes, int version) {
 
 }  // namespace
 
-SqlLedger::SqlLedger(std::unique_ptr<Database> database, Entropy entropy)
+SqlLedger::SqlLedger(std::unique_ptr<Database> database, Entropy entropy, Report report)
     : database_(std::move(database)),
+      schema_(NewestSchema(database_->dialect(), EmbeddedMigrations())),
       entropy_(std::move(entropy)),
       charge_id_start_(entropy_(8)),
       combiner_(
           ChargeCombiner::Bounds(),
           [this](std::vector<ProposedCharge>& proposed) { return ChargeBatch(proposed); },
-          [this](int64_t point) { return anchor_->MakeDurable(point); }) {}
+          [this](int64_t point) { return anchor_->MakeDurable(point); }),
+      report_(std::move(report)) {}
 
 absl::StatusOr<std::unique_ptr<SqlLedger>> SqlLedger::Open(std::unique_ptr<Database> database,
-                                                           std::string_view anchor_directory,
-                                                           Entropy entropy) {
-  std::unique_ptr<SqlLedger> ledger(new SqlLedger(std::move(database), std::move(entropy)));
+                                                           std::string_view anchor_directory, Entropy entropy,
+                                                           Report report) {
+  std::unique_ptr<SqlLedger> ledger(
+      new SqlLedger(std::move(database), std::move(entropy), std::move(report)));
   ASSIGN_OR_RETURN(ledger->ledger_id_, ledger->ReadOrCreateIdentity());
   ASSIGN_OR_RETURN(ledger->anchor_, AnchorDirectory::Open(anchor_directory, ledger->ledger_id_));
   RETURN_IF_ERROR(ledger->CompareWithAnchor());
@@ -93,7 +97,7 @@ absl::StatusOr<int64_t> SqlLedger::WriteToStore(const WriteBody& body) {
     RETURN_IF_ERROR(anchor_->Refresh());
     std::unique_ptr<WriteSet> change;
     const Outcome outcome = database_->Write([&](Transaction& transaction) -> absl::Status {
-      change = std::make_unique<WriteSet>(transaction, database_->dialect(), *anchor_);
+      change = std::make_unique<WriteSet>(transaction, database_->dialect(), *anchor_, schema_);
       RETURN_IF_ERROR(body(*change));
       return change->Flush();
     });
@@ -101,8 +105,22 @@ absl::StatusOr<int64_t> SqlLedger::WriteToStore(const WriteBody& body) {
     if (outcome.ending == Ending::kConflict && ++conflicts < kMostConflicts) continue;
     if (outcome.ending == Ending::kUnknown && ++lost_connections < kMostLostConnections) continue;
     if (absl::IsDataLoss(outcome.status)) return TurnReadOnly(outcome.status);
+    if (IsOutdated(outcome.status)) return TurnReadOnly(outcome.status);
+    if (outcome.ending == Ending::kFailed) RETURN_IF_ERROR(CheckSchema());
     return outcome.status;
   }
+}
+
+absl::Status SqlLedger::CheckSchema() {
+  int64_t schema = 0;
+  const absl::Status asked = Read([&](Transaction& transaction) -> absl::Status {
+    ASSIGN_OR_RETURN(const std::vector<Row> rows,
+                     transaction.Execute("SELECT MAX(version) FROM schema_migrations", {}));
+    schema = rows.at(0).Integer(0);
+    return absl::OkStatus();
+  });
+  if (!asked.ok() || schema == schema_) return absl::OkStatus();
+  return TurnReadOnly(Outdated(schema, schema_));
 }
 
 absl::StatusOr<int64_t> SqlLedger::NoteCommitted(const WriteSet& change) {

@@ -18,9 +18,12 @@
 #include "absl/status/statusor.h"
 #include "ledger/anchor/anchor_directory.h"
 #include "ledger/ledger.h"
+#include "ledger/report.h"
 #include "ledger/sql/charge_combiner.h"
+#include "ledger/sql/clock_watch.h"
 #include "ledger/sql/database.h"
 #include "ledger/sql/head_cache.h"
+#include "ledger/sql/repeating_principals.h"
 #include "ledger/sql/rows.h"
 #include "ledger/sql/write_set.h"
 
@@ -34,7 +37,12 @@ class SqlLedger final : public Ledger {
   // `database` has its schema. Compares all histories with the anchor; if they contradict it, the ledger
   // opens read-only, so that stored releases remain readable.
   static absl::StatusOr<std::unique_ptr<SqlLedger>> Open(std::unique_ptr<Database> database,
-                                                         std::string_view anchor_directory, Entropy entropy);
+                                                         std::string_view anchor_directory, Entropy entropy,
+                                                         Report report = {});
+
+  // Recounts every history and compares it with the tables and the anchor. A contradiction turns the ledger
+  // read-only. For a ledger whose schema has just changed, before it is charged.
+  absl::Status VerifyAfterUpgrade();
 
   std::string LedgerId() override { return ledger_id_; }
   absl::Status Health() override;
@@ -89,7 +97,7 @@ class SqlLedger final : public Ledger {
  private:
   using WriteBody = std::function<absl::Status(WriteSet&)>;
 
-  SqlLedger(std::unique_ptr<Database> database, Entropy entropy);
+  SqlLedger(std::unique_ptr<Database> database, Entropy entropy, Report report);
 
   absl::StatusOr<std::string> ReadOrCreateIdentity();
   // Verify() against `anchored` instead of the anchor.
@@ -107,8 +115,10 @@ class SqlLedger final : public Ledger {
   // Returns once the anchor covers the dataset's entry `seq` (0: no entry). The server that committed the
   // entry may have died before its anchor did.
   absl::Status EnsureAnchored(const std::string& dataset_id, int64_t seq);
-  // DATA_LOSS once the ledger has turned read-only.
+  // DATA_LOSS once the ledger has turned read-only, Outdated() once it has another schema than this program.
   absl::Status CheckWritable();
+  // After a write that the store refused: TurnReadOnly(Outdated()) when the schema was the reason.
+  absl::Status CheckSchema();
   absl::Status TurnReadOnly(const absl::Status& reason);
   // CheckWritable(). A ledger that is read-only because it was behind its anchor compares again once its
   // histories have grown, because another server may have repaired them.
@@ -121,6 +131,8 @@ class SqlLedger final : public Ledger {
   // ChargeBatch() in one round trip from cached heads (head_cache.h); none when that did not succeed, after
   // which the batch is decided again under locks.
   std::optional<ChargeCombiner::BatchResult> ChargeOptimistically(std::vector<ProposedCharge>& proposed);
+  // T1 of all of `proposed` under locks, without the anchor.
+  ChargeCombiner::BatchResult ChargeUnderLocks(const std::vector<ProposedCharge>& proposed);
   // T1 of all of `proposed`, without the anchor.
   ChargeCombiner::BatchResult ChargeBatch(std::vector<ProposedCharge>& proposed);
 
@@ -130,13 +142,24 @@ class SqlLedger final : public Ledger {
   absl::StatusOr<Charge> ChangeReservation(std::string_view charge_id, const ReservationStep& step);
   // The charge in its present state: an overdue reservation is expired first.
   absl::StatusOr<Charge> ExpiredIfOverdue(Charge charge);
+  // Whether a reservation's deadline has passed, by a reading of the database's clock that can be trusted.
+  bool IsOverdue(const Charge& charge, int64_t now_us);
+  bool TrustsClock(int64_t now_us);
+  // Deadline, id and dataset of the reservations that are overdue and come after those of the last call.
+  absl::StatusOr<std::vector<Row>> NextOverdue(int64_t most) ABSL_EXCLUSIVE_LOCKS_REQUIRED(sweep_mutex_);
 
   std::string NewUuid();
   // A UUID that sorts next to those of the charges made before and after it, so that new charges touch few
   // pages of an index.
   std::string NewChargeId();
 
+  // T1 of one charge, in a batch unless its principal is known to repeat requests and this is one.
+  absl::StatusOr<Attempt> Decide(ProposedCharge proposed);
+  // T1 of a charge whose key exists.
+  absl::StatusOr<Attempt> DecideRepeated(const ProposedCharge& proposed, StoredCharge stored);
+
   const std::unique_ptr<Database> database_;
+  const int64_t schema_;  // that this program knows
   const Entropy entropy_;
   // 8 unpredictable bytes, so that no two servers and no two runs make the same ids.
   const std::string charge_id_start_;
@@ -144,8 +167,15 @@ class SqlLedger final : public Ledger {
   std::string ledger_id_;
   std::unique_ptr<AnchorDirectory> anchor_;
   HeadCache head_cache_;
+  RepeatingPrincipals repeating_;
   ChargeCombiner combiner_;
   std::atomic<int64_t> entries_at_last_check_ = -1;
+  const Report report_;
+  std::mutex clock_mutex_;
+  ClockWatch clock_watch_ ABSL_GUARDED_BY(clock_mutex_);
+  std::mutex sweep_mutex_;
+  int64_t swept_until_us_ ABSL_GUARDED_BY(sweep_mutex_) = 0;
+  std::string swept_until_id_ ABSL_GUARDED_BY(sweep_mutex_);
   std::mutex mutex_;
   absl::Status read_only_reason_ ABSL_GUARDED_BY(mutex_);
 };

@@ -141,6 +141,8 @@ absl::StatusOr<Findings> CompareParts(Transaction& transaction, const std::vecto
 
 std::string Difference(const StoredCharge& stored, const RecountedCharge& counted) {
   if (stored.charge.state != counted.state) return "its state";
+  if (RequestKey(stored.charge.principal, stored.charge.request_id) != counted.request_key)
+    return "its request id";
   if (stored.charge.fingerprint != counted.fingerprint) return "its fingerprint";
   if (stored.charge.draw_identity != counted.draw_identity) return "its draw identity";
   if (stored.charge.release_id != counted.release_id) return "its release";
@@ -255,6 +257,56 @@ absl::StatusOr<Verification> SqlLedger::VerifyAgainst(std::string_view dataset_i
     return absl::OkStatus();
   }));
   return result;
+}
+
+absl::StatusOr<std::vector<std::string>> VerifyEveryHistory(Database& database, const AnchorState& anchored,
+                                                            const Report& report) {
+  std::vector<std::string> lineages;
+  const auto read = [&](Transaction& transaction) -> absl::Status {
+    lineages.clear();
+    ASSIGN_OR_RETURN(const std::vector<Row> rows,
+                     transaction.Execute("SELECT id FROM datasets WHERE id = lineage_id ORDER BY id", {}));
+    for (const Row& row : rows) lineages.push_back(row.Text(0));
+    return absl::OkStatus();
+  };
+  RETURN_IF_ERROR(database.Read(read).status);
+  std::vector<std::string> findings;
+  for (size_t i = 0; i < lineages.size(); ++i) {
+    Verification verified;
+    const Outcome outcome = database.Read([&](Transaction& transaction) -> absl::Status {
+      ASSIGN_OR_RETURN(verified, VerifyDataset(transaction, anchored, lineages[i]));
+      return absl::OkStatus();
+    });
+    if (absl::IsDataLoss(outcome.status)) {
+      verified.findings.push_back(
+          absl::StrCat("dataset ", lineages[i], ": ", std::string(outcome.status.message())));
+    } else {
+      RETURN_IF_ERROR(outcome.status);
+    }
+    Notify(report, "history_verified",
+           absl::StrCat(i + 1, " of ", lineages.size(), ": ", verified.entries_checked, " entries, ",
+                        verified.findings.size(), " findings"));
+    findings.insert(findings.end(), verified.findings.begin(), verified.findings.end());
+  }
+  return findings;
+}
+
+absl::Status UnsoundAfterUpgrade(const std::vector<std::string>& findings) {
+  constexpr size_t kMostNamed = 3;
+  const size_t named = std::min(findings.size(), kMostNamed);
+  return absl::DataLossError(absl::StrCat(
+      "the ledger's schema was upgraded, and its histories contradict its tables in ", findings.size(),
+      " places, so nothing is charged: ",
+      absl::StrJoin(findings.begin(), findings.begin() + static_cast<std::ptrdiff_t>(named), "; "),
+      ". `curatord check-ledger` names all of them"));
+}
+
+absl::Status SqlLedger::VerifyAfterUpgrade() {
+  ASSIGN_OR_RETURN(const AnchorState anchored, anchor_->Read());
+  ASSIGN_OR_RETURN(const std::vector<std::string> findings,
+                   VerifyEveryHistory(*database_, anchored, report_));
+  if (!findings.empty()) TurnReadOnly(UnsoundAfterUpgrade(findings)).IgnoreError();
+  return absl::OkStatus();
 }
 
 // ---- The store against the anchor

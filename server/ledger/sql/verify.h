@@ -10,10 +10,12 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "ledger/anchor/anchor_state.h"
 #include "ledger/ledger.h"
+#include "ledger/report.h"
 #include "ledger/sql/database.h"
 
 namespace curator::ledger::sql {
@@ -22,6 +24,13 @@ namespace curator::ledger::sql {
 // Ledger::Verify() returns.
 absl::StatusOr<Verification> VerifyDataset(Transaction& transaction, const AnchorState& anchored,
                                            std::string_view dataset_id);
+
+// VerifyDataset() of every lineage, each in a transaction of its own. Reports "history_verified" after each.
+// Returns all findings; damage that keeps a history from being read is one, too.
+absl::StatusOr<std::vector<std::string>> VerifyEveryHistory(Database& database, const AnchorState& anchored,
+                                                            const Report& report);
+// DATA_LOSS for a ledger in which VerifyEveryHistory() found something after its schema was upgraded.
+absl::Status UnsoundAfterUpgrade(const std::vector<std::string>& findings);
 
 // The heads and spent counters of the whole store. DATA_LOSS, with all findings, when a dataset of the anchor
 // is missing or behind, when a history does not contain the anchored entry or does not continue it link by

@@ -13,8 +13,9 @@ namespace curator::ledger::sql {
 
 namespace {
 
-// Distinguishes this status from other reasons for which the whole ledger turns read-only.
+// Distinguish these statuses from other reasons for which the whole ledger turns read-only.
 constexpr char kBehindAnchor[] = "curator.ledger/behind-anchor";
+constexpr char kOutdated[] = "curator.ledger/outdated";
 
 }  // namespace
 
@@ -31,6 +32,18 @@ absl::Status BehindAnchor(std::string_view finding) {
       "read"));
   status.SetPayload(kBehindAnchor, absl::Cord());
   return status;
+}
+
+absl::Status Outdated(int64_t schema_of_ledger, int64_t known) {
+  absl::Status status = absl::FailedPreconditionError(
+      absl::StrCat("this ledger was upgraded to schema ", schema_of_ledger, "; this server knows ", known,
+                   ": stop it and start the newer program"));
+  status.SetPayload(kOutdated, absl::Cord());
+  return status;
+}
+
+bool IsOutdated(const absl::Status& status) {
+  return status.GetPayload(kOutdated).has_value();
 }
 
 absl::Status WriteSet::LockChains(const std::set<std::string>& dataset_ids) {
@@ -70,7 +83,10 @@ std::string WriteSet::SelectChains() const {
       std::string(dialect_.now_us),
       ", CASE WHEN EXISTS (SELECT 1 FROM accounts a WHERE a.lineage_id = d.lineage_id AND a.scope_type IN "
       "('ANALYST', 'ANALYST_GROUP')) THEN 1 ELSE 0 END, "
-      "CASE WHEN d.partition_attribute = '' THEN 0 ELSE 1 END"
+      "CASE WHEN d.partition_attribute = '' THEN 0 ELSE 1 END, "
+      "(SELECT MAX(m.version) FROM schema_migrations m), "
+      "COALESCE((SELECT e.created_at_us FROM entries e WHERE e.dataset_id = h.dataset_id AND e.seq = h.seq), "
+      "0)"
       " FROM chain_heads h JOIN datasets d ON d.id = h.dataset_id WHERE h.dataset_id = $1");
 }
 
@@ -78,6 +94,7 @@ absl::Status WriteSet::ReadChains(const Answers& answers) {
   for (const std::vector<Row>& rows : answers) {
     if (rows.empty()) continue;
     const Row& row = rows.front();
+    if (row.Integer(11) != schema_) return Outdated(row.Integer(11), schema_);
     ASSIGN_OR_RETURN(const DatasetState state, DatasetStateFromName(row.Text(3)));
     LockedDataset dataset{.id = row.Text(0),
                           .name = row.Text(1),
@@ -87,10 +104,12 @@ absl::Status WriteSet::ReadChains(const Answers& answers) {
                           .is_partitioned = row.Integer(10) != 0,
                           .has_analyst_accounts = row.Integer(9) != 0,
                           .version = row.Integer(7),
-                          .head = {row.Integer(5), row.Blob(6)}};
+                          .head = {row.Integer(5), row.Blob(6)},
+                          .last_entry_us = row.Integer(12)};
     RETURN_IF_ERROR(CheckAgainstAnchor(dataset));
     now_us_ = row.Integer(8);
     reached_.heads[dataset.id] = dataset.head;
+    first_heads_[dataset.id] = dataset.head;
     datasets_.emplace(dataset.id, std::move(dataset));
   }
   return absl::OkStatus();
@@ -131,6 +150,11 @@ absl::StatusOr<const LockedDataset*> WriteSet::FindDataset(std::string_view data
   const auto found = datasets_.find(dataset_id);
   if (found == datasets_.end()) return absl::NotFoundError("there is no such dataset");
   return &found->second;
+}
+
+const ChainHead* WriteSet::FirstHeadOf(std::string_view dataset_id) const {
+  const auto found = first_heads_.find(dataset_id);
+  return found == first_heads_.end() ? nullptr : &found->second;
 }
 
 absl::StatusOr<LockedDataset> WriteSet::dataset(std::string_view dataset_id) const {
@@ -205,7 +229,8 @@ void WriteSet::AddHeld(const CounterKey& key, int64_t amount) {
 
 int64_t WriteSet::Append(Entry entry) {
   LockedDataset& dataset = datasets_.find(entry.dataset_id)->second;
-  entry.created_at_us = now_us_;
+  dataset.last_entry_us = std::max(dataset.last_entry_us, now_us_);
+  entry.created_at_us = dataset.last_entry_us;
   dataset.head = ledger::Append(dataset.head, entry);
   appended_.push_back(std::move(entry));
   return dataset.head.seq;
@@ -232,7 +257,7 @@ absl::Status WriteSet::StartFromCache(const CachedHeads& cached) {
     if (!(anchored == dataset.head) || anchored_.OwnSeqOf(id) < dataset.head.seq) {
       return absl::AbortedError("the anchor has another head");
     }
-    assumed_heads_[id] = dataset.head;
+    first_heads_[id] = dataset.head;
     reached_.heads[id] = dataset.head;
   }
   for (const auto& [key, counter] : counters_) {
@@ -246,23 +271,27 @@ absl::Status WriteSet::StartFromCache(const CachedHeads& cached) {
 Statement WriteSet::UpdateHeads() {
   std::set<std::string> dataset_ids;
   for (const Entry& entry : appended_) dataset_ids.insert(entry.dataset_id);
-  Statement update{"UPDATE chain_heads SET seq = $2, hash = $3 WHERE dataset_id = $1", {}};
+  // Another schema makes `seq` null, which its column refuses. So does a stale head of an optimistic change,
+  // whose time is derived from the cache, too: the store compares it with its own clock.
+  static constexpr char kUpdate[] =
+      "UPDATE chain_heads SET hash = $3, seq = CASE WHEN (SELECT MAX(m.version) FROM schema_migrations m) = "
+      "$4 "
+      "THEN CAST($2 AS BIGINT) END WHERE dataset_id = $1";
+  constexpr int64_t kMostClockErrorUs = 1'000'000;
+  guarded_update_ = absl::StrCat(
+      "UPDATE chain_heads SET hash = $3, seq = CASE WHEN (SELECT MAX(m.version) FROM schema_migrations m) = "
+      "$4 "
+      "AND seq = $5 AND hash = $6 AND ",
+      std::string(dialect_.now_us), " BETWEEN $7 AND $8 THEN seq + $2 END WHERE dataset_id = $1");
+  Statement update{is_optimistic_ ? std::string_view(guarded_update_) : std::string_view(kUpdate), {}};
   for (const std::string& dataset_id : dataset_ids) {
     const ChainHead& head = datasets_.find(dataset_id)->second.head;
     reached_.heads[dataset_id] = head;
-    update.each.push_back({dataset_id, head.seq, Bytes{head.hash}});
-  }
-  if (!is_optimistic_) return update;
-  // A stale head makes `seq` null, which its column refuses. The entries' time is derived from the cache: the
-  // store compares it with its own clock.
-  constexpr int64_t kMostClockErrorUs = 1'000'000;
-  guarded_update_ = absl::StrCat(
-      "UPDATE chain_heads SET hash = $3, seq = CASE WHEN seq = $4 AND hash = $5 AND ",
-      std::string(dialect_.now_us), " BETWEEN $6 AND $7 THEN seq + $2 END WHERE dataset_id = $1");
-  update.text = guarded_update_;
-  for (Parameters& one : update.each) {
-    const ChainHead& assumed = assumed_heads_.at(std::get<std::string>(one[0]));
-    one[1] = std::get<int64_t>(one[1]) - assumed.seq;
+    update.each.push_back({dataset_id, head.seq, Bytes{head.hash}, schema_});
+    if (!is_optimistic_) continue;
+    const ChainHead& assumed = first_heads_.find(dataset_id)->second;
+    Parameters& one = update.each.back();
+    one[1] = head.seq - assumed.seq;
     one.insert(one.end(),
                {assumed.seq, Bytes{assumed.hash}, now_us_ - kMostClockErrorUs, now_us_ + kMostClockErrorUs});
   }

@@ -48,6 +48,7 @@ struct LockedDataset {
   bool has_analyst_accounts = false;  // the lineage has accounts of analysts or groups
   int64_t version = 0;
   ChainHead head;
+  int64_t last_entry_us = 0;  // the time of the chain's last entry
 };
 
 // The state from which an optimistic change starts instead of locking and reading (head_cache.h).
@@ -61,15 +62,17 @@ class WriteSet {
  public:
   // The files of `anchored` were read before the transaction began, so the locked chains can only be further
   // than the anchor. All arguments must outlive this object.
-  WriteSet(Transaction& transaction, const Dialect& dialect, const AnchorView& anchored)
-      : transaction_(transaction), dialect_(dialect), anchored_(anchored) {}
+  // `schema` is the version that this program knows: a change of a ledger that has another one is refused, in
+  // whichever way it is made, at no round trip of its own.
+  WriteSet(Transaction& transaction, const Dialect& dialect, const AnchorView& anchored, int64_t schema)
+      : transaction_(transaction), dialect_(dialect), anchored_(anchored), schema_(schema) {}
 
   Transaction& transaction() { return transaction_; }
   // The database's time when the first chain was locked.
   int64_t now_us() const { return now_us_; }
 
   // Locks the chains of these datasets and reads the time. Datasets that do not exist are skipped. DATA_LOSS
-  // when a chain is behind the anchor or contradicts it.
+  // when a chain is behind the anchor or contradicts it, Outdated() when the ledger has another schema.
   absl::Status LockChains(const std::set<std::string>& dataset_ids);
   // LockChains(), LockCounters() and `look_up` in one round trip. Returns the rows of `look_up`.
   absl::StatusOr<Answers> LockAll(const std::set<std::string>& dataset_ids,
@@ -85,6 +88,8 @@ class WriteSet {
   // The locked chains and counters, as this change leaves them.
   const std::map<std::string, LockedDataset, std::less<>>& datasets() const { return datasets_; }
   const std::map<CounterKey, LockedCounter>& counters() const { return counters_; }
+  // The head of a locked chain before this change; none of a chain that this change has started.
+  const ChainHead* FirstHeadOf(std::string_view dataset_id) const;
 
   // NOT_FOUND unless the dataset's chain is locked. Later calls on this object change the value pointed to.
   absl::StatusOr<const LockedDataset*> FindDataset(std::string_view dataset_id) const;
@@ -100,6 +105,7 @@ class WriteSet {
   void AddHeld(const CounterKey& key, int64_t amount);
 
   // Queues an entry for the end of its dataset's chain, which is locked, and sets its seq, time and hashes.
+  // The time is never before that of the entry it follows, whatever the database's clock says.
   // Returns the seq.
   int64_t Append(Entry entry);
   // Append() after a gap: the numbers up to `lost_seq` belong to entries that the store has lost.
@@ -132,6 +138,7 @@ class WriteSet {
   Transaction& transaction_;
   const Dialect& dialect_;
   const AnchorView& anchored_;
+  const int64_t schema_;
   int64_t now_us_ = 0;
   std::map<std::string, LockedDataset, std::less<>> datasets_;
   std::map<CounterKey, LockedCounter> counters_;
@@ -140,9 +147,14 @@ class WriteSet {
   AnchorState reached_;
   bool is_optimistic_ = false;
   bool charges_only_ = false;
-  std::map<std::string, ChainHead> assumed_heads_;
+  // The heads as they were locked or cached.
+  std::map<std::string, ChainHead, std::less<>> first_heads_;
   std::string guarded_update_;  // the text of a statement, which Statement only points to
 };
+
+// FAILED_PRECONDITION for a server whose program knows another schema than the ledger has.
+absl::Status Outdated(int64_t schema_of_ledger, int64_t known);
+bool IsOutdated(const absl::Status& status);
 
 // DATA_LOSS that states the contradiction between store and anchor, and what the owner can do.
 absl::Status BehindAnchor(std::string_view finding);

@@ -1,7 +1,10 @@
 #include "ledger/sqlite/sqlite_database.h"
 
+#include <fcntl.h>
 #include <sqlite3.h>
+#include <sys/stat.h>
 #include <sys/vfs.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -295,6 +298,7 @@ constexpr sql::Dialect kDialect = {
     .migration_prologue =
         "CREATE TABLE IF NOT EXISTS schema_migrations (version INTEGER PRIMARY KEY, name TEXT NOT NULL, "
         "sha256 TEXT NOT NULL, applied_at_us INTEGER NOT NULL) STRICT;",
+    .fence = "SELECT 1",
     .has_migrations =
         "SELECT COUNT(*) FROM sqlite_master WHERE type = 'table' AND name = 'schema_migrations'",
 };
@@ -334,6 +338,29 @@ absl::Status CheckPlace(const std::string& path) {
   return CheckFileSystem(path, file_system.f_type);
 }
 
+// The file holds answers and sealed keys, so only its owner may read it. SQLite gives the files beside it
+// (-wal, -shm) the rights of the file when it makes them.
+absl::Status CloseToOthers(const std::string& path) {
+  const int made = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR);
+  if (made >= 0) {
+    close(made);
+    return absl::OkStatus();
+  }
+  for (const char* const suffix : {"", "-wal", "-shm"}) {
+    const std::string file = absl::StrCat(path, suffix);
+    struct stat found = {};
+    if (stat(file.c_str(), &found) != 0 || !S_ISREG(found.st_mode)) continue;
+    if ((found.st_mode & (S_IRWXG | S_IRWXO)) == 0) continue;
+    if (chmod(file.c_str(), S_IRUSR | S_IWUSR) == 0) continue;
+    return absl::FailedPreconditionError(
+        absl::StrCat("the ledger file ", file,
+                     " can be opened by other users of this machine, and its rights cannot be "
+                     "changed: ",
+                     std::strerror(errno), ". Make it yours with mode 0600"));
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::Status CheckFileSystem(std::string_view path, int64_t file_system_type) {
@@ -355,6 +382,7 @@ absl::StatusOr<std::unique_ptr<sql::Database>> OpenSqliteDatabase(std::string_vi
   const std::string file(path);
   if (file.empty()) return absl::InvalidArgumentError("the ledger's URL names no file: write sqlite:PATH");
   RETURN_IF_ERROR(CheckPlace(file));
+  RETURN_IF_ERROR(CloseToOthers(file));
   // Opened only to report a path that cannot be written now.
   RETURN_IF_ERROR(SqliteConnection::Open(file).status());
   return std::make_unique<SqliteDatabase>(file);

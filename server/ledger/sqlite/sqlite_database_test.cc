@@ -16,6 +16,10 @@ namespace {
 
 using ::testing::HasSubstr;
 
+namespace fs = std::filesystem;
+
+constexpr fs::perms kOwnersAlone = fs::perms::owner_read | fs::perms::owner_write;
+
 class SqliteDatabaseTest : public ::testing::Test {
  protected:
   std::string path() const { return absl::StrCat(scratch_.path(), "/store.db"); }
@@ -29,6 +33,25 @@ class SqliteDatabaseTest : public ::testing::Test {
 
   const testing::ScratchFolder scratch_;
 };
+
+TEST_F(SqliteDatabaseTest, ItsFilesAreTheOwnersAlone) {
+  const auto store = *OpenSqliteDatabase(path());
+  ASSERT_TRUE(store
+                  ->Write([](sql::Transaction& transaction) {
+                    return transaction.ExecuteScript("CREATE TABLE blocks (content BLOB)");
+                  })
+                  .status.ok());
+  for (const char* const suffix : {"", "-wal", "-shm"}) {
+    EXPECT_EQ(fs::status(absl::StrCat(path(), suffix)).permissions(), kOwnersAlone) << suffix;
+  }
+}
+
+TEST_F(SqliteDatabaseTest, FilesThatOthersCouldReadAreClosedToThem) {
+  { ASSERT_TRUE(Run("CREATE TABLE blocks (content BLOB)").ok()); }
+  fs::permissions(path(), fs::perms::group_read | fs::perms::others_read, fs::perm_options::add);
+  ASSERT_TRUE(Run("CREATE TABLE more (content BLOB)").ok());
+  EXPECT_EQ(fs::status(path()).permissions(), kOwnersAlone);
+}
 
 TEST_F(SqliteDatabaseTest, DamagedPagesAreDataLoss) {
   constexpr std::streamoff kFirstPageBytes = 4096;
