@@ -29,6 +29,7 @@
 #include "rpc/synthesis_rpc.h"
 #include "service/charges/expiry_sweep.h"
 #include "service/services.h"
+#include "service/tables.h"
 
 namespace curator {
 namespace {
@@ -37,6 +38,8 @@ constexpr int kMaxMessageBytes = 4 * 1024 * 1024;
 constexpr int kMaxThreads = 256;
 constexpr absl::Duration kGraceForAnswers = absl::Seconds(5);
 constexpr absl::Duration kBetweenSweeps = absl::Seconds(10);
+constexpr absl::Duration kTablePeriod = absl::Minutes(1);
+constexpr absl::Duration kLongestWaitForTables = absl::Seconds(1);
 
 records::KeyedHash TableHash(const host::ServerKey& key) {
   return [key](std::string_view bytes) {
@@ -104,6 +107,7 @@ class RunningApp final : public App {
         signer_(key),
         store_(std::move(store)),
         ledger_(std::move(ledger)),
+        loader_(*ledger_, *store_, kTablePeriod),
         work_(options.synthesis_threads, options.synthesis_places),
         services_{*ledger_, *store_, sealer_,   signer_, operations_,
                   work_,    cores_,  requests_, late_,   options.synthesis_timeout},
@@ -120,6 +124,7 @@ class RunningApp final : public App {
   ~RunningApp() override { Drain(); }
 
   absl::Status Serve() {
+    loader_.AwaitFirstPass(kLongestWaitForTables);
     int port = 0;
     grpc::ServerBuilder builder;
     // Without this two servers could share a port, and each would receive some of the calls.
@@ -167,6 +172,7 @@ class RunningApp final : public App {
   const host::ReceiptSigner signer_;
   const std::unique_ptr<records::DatasetStore> store_;
   const std::unique_ptr<ledger::Ledger> ledger_;
+  service::TableLoader loader_;
   rpc::CallObserver calls_{LogCall};
   service::RunningOperations operations_;
   service::RequestLocks requests_;

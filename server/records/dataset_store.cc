@@ -1,7 +1,7 @@
 #include "records/dataset_store.h"
 
 #include <algorithm>
-#include <span>
+#include <optional>
 #include <system_error>
 
 #include "absl/strings/ascii.h"
@@ -17,64 +17,6 @@
 
 namespace curator::records {
 namespace {
-
-struct PartTable {
-  dp::SealedTableHandle table;
-  UnitCounts units;  // that own its rows; empty where each row is a unit of its own
-};
-
-// The numbers of units in the joined table, in the order of their first part.
-class JoinedUnits {
- public:
-  // The joined number of each unit of one part, indexed by its number there.
-  std::vector<uint32_t> NumbersOf(const UnitCounts& units) {
-    std::vector<uint32_t> numbers;
-    for (const UnitKey& key : units.keys) {
-      numbers.push_back(numbers_.emplace(key, static_cast<uint32_t>(numbers_.size())).first->second);
-    }
-    return numbers;
-  }
-
- private:
-  ByUnit<uint32_t> numbers_;
-};
-
-absl::Status CheckShape(const PartTable& part, const PartTable& first) {
-  if (part.table->groups() != part.table->units())
-    return absl::InvalidArgumentError("a table whose groups are not its units cannot be a part");
-  const bool is_alike = part.table->sizes() == first.table->sizes() &&
-                        part.table->units().has_value() == first.table->units().has_value();
-  if (!is_alike) return absl::InvalidArgumentError("only tables of the same shape are joined");
-  if (part.table->units().value_or(0) != static_cast<int64_t>(part.units.keys.size())) {
-    return absl::DataLossError("the units of a sealed part are not those of its table");
-  }
-  return absl::OkStatus();
-}
-
-// The rows of all `parts`, at least one, in their order. A person or group is one unit across all parts.
-// Errors: INVALID_ARGUMENT for tables of different shapes; DATA_LOSS when a part's units are not those of its
-// table; RESOURCE_EXHAUSTED when there is no memory.
-absl::StatusOr<dp::SealedTableHandle> JoinTables(const std::vector<PartTable>& parts) {
-  if (parts.empty()) return absl::InvalidArgumentError("there is no table to join");
-  const PartTable& first = parts.front();
-  dp::CodedColumns joined(first.table->sizes());
-  JoinedUnits units;
-  std::vector<uint32_t> unit_of_row;
-  for (const PartTable& part : parts) {
-    RETURN_IF_ERROR(CheckShape(part, first));
-    const std::vector<uint32_t> numbers = units.NumbersOf(part.units);
-    const dp::ReadableScope scope(*part.table);
-    for (size_t i = 0; i < joined.attributes(); ++i) {
-      const size_t bytes = static_cast<size_t>(part.table->rows()) * dp::BytesOf(joined.width(i));
-      joined.AppendCodes(i, std::span(scope.columns().columns[i].codes, bytes));
-    }
-    for (const uint32_t unit : scope.unit_of_row()) unit_of_row.push_back(numbers[unit]);
-  }
-  dp::SealedTableBuilder builder(first.table->sizes(),
-                                 first.table->units() ? dp::RowOwner::kUnit : dp::RowOwner::kItself);
-  builder.SetColumns(std::move(joined), std::move(unit_of_row));
-  return std::move(builder).Build();
-}
 
 // Ids are used as file names, so their characters are restricted.
 absl::Status CheckId(std::string_view field, std::string_view id) {
@@ -102,12 +44,6 @@ absl::Status RemoveLeftovers(const std::filesystem::path& folder, const Manifest
 }
 
 }  // namespace
-
-struct DatasetStore::LoadedTable {
-  std::mutex mutex;
-  std::string content_hash ABSL_GUARDED_BY(mutex);
-  dp::SealedTableHandle table ABSL_GUARDED_BY(mutex);
-};
 
 DatasetStore::DatasetStore(std::filesystem::path data_dir, KeyedHash keyed_hash)
     : data_dir_(std::move(data_dir)), keyed_hash_(std::move(keyed_hash)) {}
@@ -215,28 +151,23 @@ absl::StatusOr<SealedContent> DatasetStore::SealInto(const std::filesystem::path
                        .records_dropped = facts->records_dropped};
 }
 
-absl::StatusOr<dp::SealedTableHandle> DatasetStore::Load(const std::string& dataset_id,
-                                                         const std::string& content_hash) {
-  RETURN_IF_ERROR(CheckId("dataset", dataset_id));
-  std::shared_ptr<LoadedTable> loaded;
-  {
-    const std::lock_guard lock(mutex_);
-    std::shared_ptr<LoadedTable>& entry = loaded_[dataset_id];
-    if (entry == nullptr) entry = std::make_shared<LoadedTable>();
-    loaded = entry;
+absl::StatusOr<LoadedTable> DatasetStore::Load(const SealedId& id, const std::stop_token& stop) const {
+  RETURN_IF_ERROR(CheckId("dataset", id.dataset_id));
+  const std::filesystem::path folder = data_dir_ / id.dataset_id;
+  absl::StatusOr<Snapshot> snapshot = ReadSnapshot(SnapshotPath(folder), stop);
+  if (absl::IsNotFound(snapshot.status())) return absl::NotFoundError("the dataset has no sealed records");
+  RETURN_IF_ERROR(snapshot.status());
+  if (ContentHash(snapshot->facts.digest) != id.content_hash) {
+    return absl::DataLossError("the stored records are not those that were sealed under this server's key");
   }
-  const std::lock_guard lock(loaded->mutex);  // one thread reads, the others wait for it
-  if (loaded->table == nullptr) {
-    absl::StatusOr<Snapshot> snapshot = ReadSnapshot(SnapshotPath(data_dir_ / dataset_id));
-    if (absl::IsNotFound(snapshot.status())) return absl::NotFoundError("the dataset has no sealed records");
-    RETURN_IF_ERROR(snapshot.status());
-    loaded->content_hash = ContentHash(snapshot->facts.digest);
-    loaded->table = std::move(snapshot->table);
-  }
-  if (loaded->content_hash != content_hash) {
-    return absl::DataLossError("the stored records are not those that were sealed");
-  }
-  return loaded->table;
+  LoadedTable loaded{.table = std::move(snapshot->table), .units = nullptr};
+  const std::optional<int64_t> units = loaded.table->units();
+  if (!id.is_part || !units) return loaded;
+  ASSIGN_OR_RETURN(UnitCounts counts, ReadUnitCounts(UnitsPath(folder)));
+  if (*units != static_cast<int64_t>(counts.keys.size()))
+    return absl::DataLossError("the units of a sealed part are not those of its table");
+  loaded.units = std::make_shared<const UnitCounts>(std::move(counts));
+  return loaded;
 }
 
 absl::StatusOr<std::shared_ptr<const dp::PublicTable>> DatasetStore::LoadPublic(
@@ -248,43 +179,6 @@ absl::StatusOr<std::shared_ptr<const dp::PublicTable>> DatasetStore::LoadPublic(
   if (ContentHash(snapshot->facts.digest) != content_hash)
     return absl::DataLossError("the stored records are not those that were sealed");
   return std::move(snapshot->table);
-}
-
-absl::StatusOr<dp::SealedTableHandle> DatasetStore::LoadJoined(const std::vector<SealedId>& datasets) {
-  constexpr size_t kMostJoined = 4;
-  if (datasets.size() == 1) return Load(datasets.front().dataset_id, datasets.front().content_hash);
-  {
-    const std::lock_guard lock(mutex_);
-    const auto known = std::find_if(joined_.begin(), joined_.end(),
-                                    [&](const auto& entry) { return entry.first == datasets; });
-    if (known != joined_.end()) {
-      std::rotate(known, known + 1, joined_.end());
-      return joined_.back().second;
-    }
-  }
-  std::vector<PartTable> tables;
-  for (const SealedId& dataset : datasets) {
-    ASSIGN_OR_RETURN(dp::SealedTableHandle table, Load(dataset.dataset_id, dataset.content_hash));
-    tables.push_back({.table = std::move(table), .units = {}});
-    if (!tables.back().table->units()) continue;
-    ASSIGN_OR_RETURN(tables.back().units, ReadUnitCounts(UnitsPath(data_dir_ / dataset.dataset_id)));
-  }
-  ASSIGN_OR_RETURN(dp::SealedTableHandle joined, JoinTables(tables));
-  const std::lock_guard lock(mutex_);
-  if (joined_.size() == kMostJoined) joined_.erase(joined_.begin());
-  joined_.emplace_back(datasets, joined);
-  return joined;
-}
-
-void DatasetStore::Forget(const std::vector<std::string>& dataset_ids) {
-  const std::lock_guard lock(mutex_);
-  for (const std::string& id : dataset_ids) {
-    loaded_.erase(id);
-    std::erase_if(joined_, [&id](const auto& joined) {
-      return std::ranges::any_of(joined.first,
-                                 [&id](const SealedId& dataset) { return dataset.dataset_id == id; });
-    });
-  }
 }
 
 std::string DatasetStore::ContentHash(std::string_view snapshot_digest) const {

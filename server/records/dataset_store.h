@@ -1,5 +1,5 @@
-// The records of all datasets on disk: segments as imported, then one sealed snapshot for each dataset; and a
-// cache of the sealed tables in memory.
+// The records of all datasets on disk: segments as imported, then one sealed snapshot for each dataset; and
+// the sealed tables that requests are answered from (ready_tables.h).
 //
 // Below the data directory each dataset has a folder, named by its id, with these files:
 //
@@ -22,20 +22,17 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
-#include <map>
 #include <memory>
-#include <mutex>
+#include <stop_token>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
-#include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
 #include "dp/data/public_table.h"
-#include "dp/data/sealed_table_handle.h"
 #include "dp/domain/domain.h"
 #include "records/import.h"
+#include "records/ready_tables.h"
 #include "records/unit_counts.h"
 
 namespace curator::records {
@@ -50,13 +47,6 @@ struct SealedContent {
   int64_t records = 0;          // in the table
   int64_t records_dropped = 0;  // because they exceed their unit's bound
   bool operator==(const SealedContent&) const = default;
-};
-
-// A sealed dataset and the content that it must have.
-struct SealedId {
-  std::string dataset_id;
-  std::string content_hash;
-  bool operator==(const SealedId&) const = default;
 };
 
 // A partitioned dataset: the store treats each part as a dataset, but the bound on the records of a person or
@@ -101,27 +91,20 @@ class DatasetStore {
   absl::StatusOr<SealedContent> SealPart(const std::string& part_id, const PartIds& whole,
                                          const dp::Schema& schema);
 
-  // The sealed table, read once and cached. NOT_FOUND when the dataset is not sealed; DATA_LOSS when its
-  // content does not have this hash.
-  absl::StatusOr<dp::SealedTableHandle> Load(const std::string& dataset_id, const std::string& content_hash);
+  // Reads a sealed table from the disk and verifies it: as long as it is large. For the owner's seal and a
+  // loader in the background, never for a request that is not charged. NOT_FOUND when the dataset is not
+  // sealed; DATA_LOSS when its content does not have this hash; RESOURCE_EXHAUSTED when there is no memory;
+  // CANCELLED soon after `stop` is requested.
+  absl::StatusOr<LoadedTable> Load(const SealedId& id, const std::stop_token& stop = {}) const;
+
+  ReadyTables& ready() { return ready_; }
 
   // The public table, read from disk on each call. NOT_FOUND when nothing is sealed as public; DATA_LOSS as
   // Load().
   absl::StatusOr<std::shared_ptr<const dp::PublicTable>> LoadPublic(const std::string& dataset_id,
                                                                     const std::string& content_hash);
 
-  // The sealed tables of one or more parts of one dataset, joined in this order into one table, in which a
-  // unit with records in several parts is one unit; for a single part as Load(). The four most recently used
-  // joined tables are cached. Errors: those of Load().
-  absl::StatusOr<dp::SealedTableHandle> LoadJoined(const std::vector<SealedId>& datasets);
-
-  // Drops the tables of these datasets, and joined tables with any of them, from the cache. Handles in use
-  // stay valid; a later Load() reads the table from disk again. A load that runs at the same time may cache
-  // its table afterwards.
-  void Forget(const std::vector<std::string>& dataset_ids);
-
  private:
-  struct LoadedTable;
   DatasetStore(std::filesystem::path data_dir, KeyedHash keyed_hash);
   std::string ContentHash(std::string_view snapshot_digest) const;
   // The numbers of records that units have in the sealed parts other than `part_id`.
@@ -132,10 +115,7 @@ class DatasetStore {
 
   const std::filesystem::path data_dir_;
   const KeyedHash keyed_hash_;
-  std::mutex mutex_;
-  std::map<std::string, std::shared_ptr<LoadedTable>> loaded_ ABSL_GUARDED_BY(mutex_);
-  std::vector<std::pair<std::vector<SealedId>, dp::SealedTableHandle>> joined_
-      ABSL_GUARDED_BY(mutex_);  // the last used last
+  ReadyTables ready_;
 };
 
 }  // namespace curator::records

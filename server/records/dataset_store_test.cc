@@ -7,7 +7,6 @@
 #include <memory>
 #include <random>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -25,6 +24,7 @@ using testing::FilesBelow;
 using ::testing::HasSubstr;
 using testing::Import;
 using ::testing::IsEmpty;
+using testing::Open;
 using testing::OpenStore;
 using testing::Overwrite;
 using testing::Push;
@@ -43,7 +43,7 @@ TEST(DatasetStore, SealsImportsInTheirOrder) {
   const SealedContent sealed = store->Seal("people", SexAge()).value();
   EXPECT_EQ(sealed.records, 2);
   EXPECT_EQ(sealed.records_dropped, 0);
-  EXPECT_EQ(RowsOf(*store->Load("people", sealed.content_hash).value()), (CodeRows{{1, 1}, {0, 2}}));
+  EXPECT_EQ(RowsOf(*store->Load({"people", sealed.content_hash}).value().table), (CodeRows{{1, 1}, {0, 2}}));
 }
 
 TEST(DatasetStore, APublicDatasetIsReadAsAPublicTable) {
@@ -67,32 +67,7 @@ TEST(DatasetStore, WhatWasSealedAsPrivateIsNeverReadAsPublicNorTheOtherWayRound)
   EXPECT_EQ(store->LoadPublic("people", sealed.content_hash).status().code(), absl::StatusCode::kNotFound);
   EXPECT_EQ(store->SealPublic("people", SexAge()).status().code(), absl::StatusCode::kFailedPrecondition);
   const SealedContent open = store->SealPublic("open", SexAge()).value();
-  EXPECT_EQ(store->Load("open", open.content_hash).status().code(), absl::StatusCode::kNotFound);
-}
-
-TEST(DatasetStore, SeveralSealedTablesAreLoadedAsOne) {
-  const ScratchFolder folder;
-  const auto store = OpenStore(folder);
-  std::vector<SealedId> ids;
-  for (const std::string id : {"first", "second", "none"}) {
-    if (id != "none") {
-      const auto import = store->BeginImport(id, SexAge(), "r1", {}).value();
-      ASSERT_TRUE(Push(*import, id == "first" ? "sex,age\nM,35\nF,7\n" : "sex,age\nF,90\n").ok());
-    }
-    ids.push_back({id, store->Seal(id, SexAge()).value().content_hash});
-  }
-  const dp::SealedTableHandle joined = store->LoadJoined(ids).value();
-  EXPECT_EQ(RowsOf(*joined), (CodeRows{{1, 3}, {0, 0}, {0, 9}}));
-  EXPECT_EQ(store->LoadJoined(ids).value(), joined) << "it is kept";
-  EXPECT_EQ(RowsOf(*store->LoadJoined({ids[1]}).value()), (CodeRows{{0, 9}}));
-  EXPECT_EQ(RowsOf(*store->LoadJoined({ids[2], ids[1]}).value()), (CodeRows{{0, 9}}));
-  for (size_t i = 0; i < 3; ++i) {
-    ASSERT_TRUE(store->LoadJoined({ids[i], ids[(i + 1) % 3]}).ok());
-  }
-  EXPECT_NE(store->LoadJoined(ids).value(), joined) << "only the last few are";
-
-  ids[1].content_hash = "another";
-  EXPECT_EQ(store->LoadJoined(ids).status().code(), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(store->Load({"open", open.content_hash}).status().code(), absl::StatusCode::kNotFound);
 }
 
 // Persons of at most two records, in the parts "first" (ages below 50) and "second" (the others).
@@ -140,7 +115,8 @@ TEST(DatasetStore, APersonsBoundHoldsInAllPartsTogether) {
   const SealedContent second = parts.Seal("second");
   EXPECT_EQ(second.records, 3) << "p1 has had two records, p2 and p3 one each";
   EXPECT_EQ(second.records_dropped, 3);
-  EXPECT_EQ(RowsOf(*store->Load("second", second.content_hash).value()), (CodeRows{{0, 5}, {0, 7}, {1, 9}}));
+  EXPECT_EQ(RowsOf(*store->Load({"second", second.content_hash}).value().table),
+            (CodeRows{{0, 5}, {0, 7}, {1, 9}}));
   EXPECT_EQ(parts.Seal("second"), second) << "sealing again changes nothing";
   EXPECT_EQ(parts.Seal("first"), first);
 }
@@ -151,9 +127,9 @@ TEST(DatasetStore, APersonIsOneUnitWhereverTheirRecordsLie) {
   TwoParts parts(*store);
   parts.Import("first", kFirstCsv);
   parts.Import("second", kSecondCsv);
-  const SealedId first{"first", parts.Seal("first").content_hash};
-  const SealedId second{"second", parts.Seal("second").content_hash};
-  const dp::SealedTableHandle joined = store->LoadJoined({first, second}).value();
+  const SealedId first{"first", parts.Seal("first").content_hash, true};
+  const SealedId second{"second", parts.Seal("second").content_hash, true};
+  const dp::SealedTableHandle joined = Open(*store, {first, second}).value();
   EXPECT_EQ(joined->units(), 4);
   const dp::ReadableScope readable(*joined);
   EXPECT_THAT(readable.unit_of_row(), ::testing::ElementsAre(0, 1, 0, 2, 2, 1, 3));
@@ -175,14 +151,17 @@ TEST(DatasetStore, APartWhoseUnitsAreLostOrDamagedIsNotBuiltUpon) {
   const auto store = OpenStore(folder);
   TwoParts parts(*store);
   parts.Import("first", kFirstCsv);
-  parts.Seal("first");
+  const SealedId first{"first", parts.Seal("first").content_hash, true};
+  ASSERT_TRUE(store->Load(first).ok());
   std::string units = ContentOf(folder / "first" / "units");
   EXPECT_EQ(units.find("p1"), std::string::npos) << "ids are kept as keyed hashes only";
   units[units.size() / 2] ^= 1;
   Overwrite(folder / "first" / "units", units);
+  EXPECT_EQ(store->Load(first).status().code(), absl::StatusCode::kDataLoss);
   const PartIds whole = TwoParts::Whole();
   EXPECT_EQ(store->SealPart("second", whole, parts.schema()).status().code(), absl::StatusCode::kDataLoss);
   std::filesystem::remove(folder / "first" / "units");
+  EXPECT_FALSE(store->Load(first).ok()) << "before a request is charged, not when its parts are joined";
   EXPECT_FALSE(store->SealPart("second", whole, parts.schema()).ok());
 }
 
@@ -197,7 +176,7 @@ TEST(DatasetStore, SealingAgainReturnsTheSameAlsoAfterARestart) {
   }
   const auto store = OpenStore(folder);
   EXPECT_EQ(store->Seal("people", SexAge()).value(), sealed);
-  EXPECT_EQ(store->Load("people", sealed.content_hash).value()->rows(), 2);
+  EXPECT_EQ(store->Load({"people", sealed.content_hash}).value().table->rows(), 2);
 }
 
 TEST(DatasetStore, ADatasetWithoutRecordsIsALegalTable) {
@@ -206,7 +185,7 @@ TEST(DatasetStore, ADatasetWithoutRecordsIsALegalTable) {
   const dp::Schema schema = SexAge(dp::PersonUnit{"pid", 2});
   const SealedContent sealed = store->Seal("people", schema).value();
   EXPECT_EQ(sealed.records, 0);
-  const dp::SealedTableHandle table = store->Load("people", sealed.content_hash).value();
+  const dp::SealedTableHandle table = store->Load({"people", sealed.content_hash}).value().table;
   EXPECT_EQ(table->rows(), 0);
   EXPECT_EQ(table->units(), 0);
 }
@@ -220,7 +199,7 @@ TEST(DatasetStore, KeepsTheFirstRecordsOfEachPersonAcrossImports) {
   const SealedContent sealed = store->Seal("people", schema).value();
   EXPECT_EQ(sealed.records, 5);
   EXPECT_EQ(sealed.records_dropped, 3);
-  const dp::SealedTableHandle table = store->Load("people", sealed.content_hash).value();
+  const dp::SealedTableHandle table = store->Load({"people", sealed.content_hash}).value().table;
   EXPECT_EQ(RowsOf(*table), (CodeRows{{1, 1}, {0, 2}, {1, 3}, {0, 5}, {0, 7}}));
   EXPECT_EQ(table->units(), 3);
   EXPECT_THAT(dp::ReadableScope(*table).unit_of_row(), ElementsAre(0, 1, 0, 1, 2));
@@ -253,7 +232,7 @@ TEST(DatasetStore, NobodyOwnsMoreRecordsThanTheBound) {
     }
     const SealedContent sealed = store->Seal("people", schema).value();
     ASSERT_EQ(sealed.records_dropped, dropped);
-    const dp::SealedTableHandle table = store->Load("people", sealed.content_hash).value();
+    const dp::SealedTableHandle table = store->Load({"people", sealed.content_hash}).value().table;
     ASSERT_EQ(RowsOf(*table), expected);
     std::map<uint32_t, int64_t> kept;
     const dp::ReadableScope readable(*table);
@@ -276,68 +255,14 @@ TEST(DatasetStore, TheContentHashIsKeyedAndTellsContentsApart) {
   EXPECT_NE(hash_of(kCsv, "k"), hash_of("sex,age\nM,35\nF,17\n", "k"));
 }
 
-TEST(DatasetStore, LoadsOnceAndSharesTheTable) {
-  const ScratchFolder folder;
-  const auto store = OpenStore(folder);
-  ASSERT_TRUE(Import(*store, SexAge(), "r1", kCsv).ok());
-  const SealedContent sealed = store->Seal("people", SexAge()).value();
-  std::vector<dp::SealedTableHandle> tables(8);
-  std::vector<std::thread> threads;
-  for (dp::SealedTableHandle& table : tables) {
-    threads.emplace_back([&] { table = store->Load("people", sealed.content_hash).value(); });
-  }
-  for (std::thread& thread : threads) thread.join();
-  for (const dp::SealedTableHandle& table : tables) EXPECT_EQ(table, tables[0]);
-
-  store->Forget({"people"});
-  EXPECT_NE(store->Load("people", sealed.content_hash).value(), tables[0]);
-  EXPECT_EQ(tables[0]->rows(), 2) << "tables in use live on";
-}
-
-TEST(DatasetStore, ForgottenTablesAreReleasedUnlessTheyAreInUse) {
-  const ScratchFolder folder;
-  const auto store = OpenStore(folder);
-  ASSERT_TRUE(Import(*store, SexAge(), "r1", kCsv).ok());
-  const std::string hash = store->Seal("people", SexAge()).value().content_hash;
-  dp::SealedTableHandle in_use = store->Load("people", hash).value();
-  const std::weak_ptr<const dp::SealedTable> watched = in_use;
-  store->Forget({"pupils"});
-  EXPECT_EQ(store->Load("people", hash).value(), in_use) << "another dataset's table stays";
-
-  store->Forget({"people"});
-  EXPECT_EQ(RowsOf(*in_use), (CodeRows{{1, 3}, {0, 0}}));
-  in_use.reset();
-  EXPECT_TRUE(watched.expired());
-  EXPECT_EQ(store->Load("people", hash).value()->rows(), 2) << "it is read from disk again";
-}
-
-TEST(DatasetStore, ForgettingOnePartReleasesItsJoinedTables) {
-  const ScratchFolder folder;
-  const auto store = OpenStore(folder);
-  std::vector<SealedId> ids;
-  for (const char* part : {"p0", "p1", "p2"})
-    ids.push_back({part, store->SealPart(part, {"whole", nullptr}, SexAge()).value().content_hash});
-  const auto watch = [&](const std::vector<SealedId>& parts) {
-    return std::weak_ptr<const dp::SealedTable>(store->LoadJoined(parts).value());
-  };
-  const auto with_p1 = watch({ids[0], ids[1]});
-  const auto without = watch({ids[0], ids[2]});
-  ASSERT_FALSE(with_p1.expired() || without.expired());
-  store->Forget({"p1"});
-  EXPECT_TRUE(with_p1.expired());
-  EXPECT_FALSE(without.expired());
-  store->Forget({"p2", "p0"});
-  EXPECT_TRUE(without.expired());
-}
-
 TEST(DatasetStore, LoadingTellsAbsentDamagedAndExchangedApart) {
   const ScratchFolder folder;
   const auto store = OpenStore(folder);
-  EXPECT_EQ(store->Load("people", "x").status().code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(store->Load({"people", "x"}).status().code(), absl::StatusCode::kNotFound);
   ASSERT_TRUE(Import(*store, SexAge(), "r1", kCsv).ok());
   const std::string hash = store->Seal("people", SexAge()).value().content_hash;
-  EXPECT_EQ(store->Load("people", std::string(32, 'x')).status().code(), absl::StatusCode::kDataLoss);
-  ASSERT_TRUE(store->Load("people", hash).ok());
+  EXPECT_EQ(store->Load({"people", std::string(32, 'x')}).status().code(), absl::StatusCode::kDataLoss);
+  ASSERT_TRUE(store->Load({"people", hash}).ok());
 
   // A snapshot that is whole, with a right checksum, but of other records.
   const ScratchFolder elsewhere;
@@ -347,14 +272,12 @@ TEST(DatasetStore, LoadingTellsAbsentDamagedAndExchangedApart) {
   const auto snapshot = folder / "people/snapshot";
   const std::string original = ContentOf(snapshot);
   Overwrite(snapshot, ContentOf(elsewhere / "people/snapshot"));
-  store->Forget({"people"});
-  EXPECT_EQ(store->Load("people", hash).status().code(), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(store->Load({"people", hash}).status().code(), absl::StatusCode::kDataLoss);
 
   std::string damaged = original;
   damaged[damaged.size() - 40] = static_cast<char>(damaged[damaged.size() - 40] ^ 1);
   Overwrite(snapshot, damaged);
-  store->Forget({"people"});
-  EXPECT_EQ(store->Load("people", hash).status().code(), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(store->Load({"people", hash}).status().code(), absl::StatusCode::kDataLoss);
 }
 
 TEST(DatasetStore, SealingNoticesMissingAndDamagedSegments) {

@@ -1,9 +1,9 @@
 #include "records/encoder.h"
 
 #include <algorithm>
+#include <unordered_map>
 #include <utility>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/errors.h"
@@ -38,13 +38,13 @@ RecordEncoder::RecordEncoder(const dp::Schema& schema, const ImportOptions& opti
       codes_(schema.domain.size()) {}
 
 absl::Status RecordEncoder::TakeHeader(const std::vector<std::string>& columns) {
-  absl::flat_hash_map<std::string, int32_t> wanted;
+  std::unordered_map<std::string, int32_t> wanted;
   for (size_t i = 0; i < schema_.domain.size(); ++i) {
     wanted.emplace(schema_.domain.attributes()[i].name(), static_cast<int32_t>(i));
   }
   if (id_column_) wanted.emplace(*id_column_, kId);
 
-  absl::flat_hash_map<std::string, size_t> seen;
+  std::unordered_map<std::string, size_t> seen;
   for (size_t i = 0; i < columns.size(); ++i) {
     const std::string name(dp::TrimBlanks(columns[i]));
     const auto [first, is_new] = seen.emplace(name, i);

@@ -25,6 +25,7 @@ using ::testing::HasSubstr;
 using testing::Import;
 using ::testing::IsEmpty;
 using ::testing::Not;
+using testing::Open;
 using testing::OpenStore;
 using testing::RowsOf;
 using testing::ScratchFolder;
@@ -56,7 +57,7 @@ TEST(NestedRecords, KeepTheirGroupsAcrossImportsAndRestarts) {
     sealed = store->Seal("people", schema).value();
   }
   const auto store = OpenStore(folder);
-  const dp::SealedTableHandle table = store->Load("people", sealed.content_hash).value();
+  const dp::SealedTableHandle table = store->Load({"people", sealed.content_hash}).value().table;
   EXPECT_EQ(RowsOf(*table), (CodeRows{{0, 2}, {1, 4}, {1, 6}, {0, 8}, {0, 10}, {0, 12}}));
   EXPECT_THAT(GroupsOf(*table), ElementsAre(0, 1, 0, 1, 2, 0));
   EXPECT_EQ(table->groups(), 3);
@@ -70,7 +71,7 @@ TEST(NestedRecords, OfGroupsThatAreUnitsHaveTheUnitsAsGroups) {
   const dp::Schema schema = Pupils(dp::GroupUnit{"school", 2});
   ASSERT_TRUE(Import(*store, schema, "r1", "school,sex,score\nA,F,1\nB,M,2\nA,M,3\nA,M,4\n").ok());
   const SealedContent sealed = store->Seal("people", schema).value();
-  const dp::SealedTableHandle table = store->Load("people", sealed.content_hash).value();
+  const dp::SealedTableHandle table = store->Load({"people", sealed.content_hash}).value().table;
   EXPECT_THAT(GroupsOf(*table), ElementsAre(0, 1, 0));
   EXPECT_EQ(table->groups(), 2);
   EXPECT_EQ(table->units(), 2);
@@ -87,7 +88,7 @@ TEST(NestedRecords, AResponseBeyondItsBoundsCountsAsTheNearestBinAndIsReported) 
   EXPECT_EQ(report.rows_rejected, 1);
   EXPECT_EQ(report.responses_clamped, 2) << "that of a rejected row does not count";
   const SealedContent sealed = store->Seal("people", schema).value();
-  EXPECT_EQ(RowsOf(*store->Load("people", sealed.content_hash).value()),
+  EXPECT_EQ(RowsOf(*store->Load({"people", sealed.content_hash}).value().table),
             (CodeRows{{0, 0}, {1, 19}, {0, 19}}));
   EXPECT_EQ(Import(*store, schema, "r1", "school,sex,score\nA,F,-3\nA,M,10\nB,F,99.5\nB,X,11\n").value(),
             report)
@@ -160,7 +161,7 @@ size_t RecordsApart(const dp::Schema& schema, std::string_view one, std::string_
     const auto store = OpenStore(folder);
     EXPECT_TRUE(Import(*store, schema, "r1", csv).ok());
     const std::string hash = store->Seal("people", schema).value().content_hash;
-    const CodeRows rows = RowsOf(*store->Load("people", hash).value());
+    const CodeRows rows = RowsOf(*store->Load({"people", hash}).value().table);
     tables.emplace_back(rows.begin(), rows.end());
   }
   CodeRows apart;
@@ -188,7 +189,7 @@ TEST(NestedRecords, AreNoPartsOfAnotherTable) {
   std::vector<SealedId> ids;
   for (const std::string id : {"first", "second"})
     ids.push_back({id, store->Seal(id, schema).value().content_hash});
-  EXPECT_FALSE(store->LoadJoined(ids).ok()) << "their groups would be taken for one another, or be lost";
+  EXPECT_FALSE(Open(*store, ids).ok()) << "their groups would be taken for one another, or be lost";
 }
 
 }  // namespace

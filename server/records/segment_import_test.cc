@@ -36,7 +36,7 @@ const CodeRows kRows = {{1, 3}, {0, 0}, {1, 9}};
 
 CodeRows SealedRows(DatasetStore& store, const dp::Schema& schema) {
   const SealedContent sealed = store.Seal("people", schema).value();
-  return RowsOf(*store.Load("people", sealed.content_hash).value());
+  return RowsOf(*store.Load({"people", sealed.content_hash}).value().table);
 }
 
 TEST(RecordImport, TakesARealFileInAnyPieces) {
@@ -212,7 +212,7 @@ TEST(RecordImport, IdsThatAreNoFileNamesAreRefused) {
     EXPECT_EQ(FieldViolationOf(store->BeginImport(id, SexAge(), "r1", {}).status())->field, "dataset");
     EXPECT_EQ(FieldViolationOf(store->BeginImport("people", SexAge(), id, {}).status())->field, "request_id");
     EXPECT_EQ(FieldViolationOf(store->Seal(id, SexAge()).status())->field, "dataset");
-    EXPECT_EQ(FieldViolationOf(store->Load(id, "").status())->field, "dataset");
+    EXPECT_EQ(FieldViolationOf(store->Load({id, ""}).status())->field, "dataset");
   }
   EXPECT_THAT(FilesBelow(folder.path()), IsEmpty());
 }

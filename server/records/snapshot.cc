@@ -122,13 +122,15 @@ absl::StatusOr<std::string> ReadStoredDigest(File& file) {
   return digest;
 }
 
-absl::StatusOr<dp::CodedColumns> ReadColumns(const Header& header, DigestingReader& reader) {
+absl::StatusOr<dp::CodedColumns> ReadColumns(const Header& header, DigestingReader& reader,
+                                             const std::stop_token& stop) {
   dp::CodedColumns columns(header.sizes);
   std::vector<std::byte> piece;
   for (size_t i = 0; i < header.sizes.size(); ++i) {
     size_t left = static_cast<size_t>(header.records) * dp::BytesOf(columns.width(i));
     columns.Reserve(i, left);
     while (left > 0) {
+      if (stop.stop_requested()) return absl::CancelledError("a table was not read to its end");
       piece.resize(std::min(left, kSnapshotPieceBytes));
       RETURN_IF_ERROR(reader.Read(piece));
       columns.AppendCodes(i, piece);
@@ -146,11 +148,11 @@ struct Content {
   std::vector<uint32_t> group_of_row;
 };
 
-absl::StatusOr<Content> ReadContent(const std::filesystem::path& path) {
+absl::StatusOr<Content> ReadContent(const std::filesystem::path& path, const std::stop_token& stop) {
   ASSIGN_OR_RETURN(File file, File::OpenForReading(path));
   DigestingReader reader(file);
   ASSIGN_OR_RETURN(const Header header, ReadHeader(file, reader));
-  ASSIGN_OR_RETURN(dp::CodedColumns columns, ReadColumns(header, reader));
+  ASSIGN_OR_RETURN(dp::CodedColumns columns, ReadColumns(header, reader, stop));
   std::vector<uint32_t> group_of_row(
       header.owner == dp::RowOwner::kItself ? 0 : static_cast<size_t>(header.records));
   RETURN_IF_ERROR(reader.Read(std::as_writable_bytes(std::span(group_of_row))));
@@ -199,8 +201,8 @@ absl::StatusOr<SnapshotFacts> ReadSnapshotFacts(const std::filesystem::path& pat
       .records = header.records, .records_dropped = header.records_dropped, .digest = std::move(digest)};
 }
 
-absl::StatusOr<Snapshot> ReadSnapshot(const std::filesystem::path& path) {
-  ASSIGN_OR_RETURN(Content content, ReadContent(path));
+absl::StatusOr<Snapshot> ReadSnapshot(const std::filesystem::path& path, const std::stop_token& stop) {
+  ASSIGN_OR_RETURN(Content content, ReadContent(path, stop));
   dp::SealedTableBuilder builder(content.columns.sizes(), content.owner);
   builder.SetColumns(std::move(content.columns), std::move(content.group_of_row));
   absl::StatusOr<dp::SealedTableHandle> table = std::move(builder).Build();
@@ -210,7 +212,7 @@ absl::StatusOr<Snapshot> ReadSnapshot(const std::filesystem::path& path) {
 }
 
 absl::StatusOr<PublicSnapshot> ReadPublicSnapshot(const std::filesystem::path& path) {
-  ASSIGN_OR_RETURN(Content content, ReadContent(path));
+  ASSIGN_OR_RETURN(Content content, ReadContent(path, {}));
   absl::StatusOr<dp::PublicTable> table = dp::PublicTable::Create(std::move(content.columns));
   if (!table.ok()) return DamagedSnapshot();
   return PublicSnapshot{.facts = std::move(content.facts),

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <stop_token>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -35,8 +36,9 @@ struct Snapshot {
   dp::SealedTableHandle table;
 };
 
-// NOT_FOUND when there is no file, DATA_LOSS when it is not exactly what was written.
-absl::StatusOr<Snapshot> ReadSnapshot(const std::filesystem::path& path);
+// NOT_FOUND when there is no file, DATA_LOSS when it is not exactly what was written, CANCELLED when `stop`
+// was requested before the end.
+absl::StatusOr<Snapshot> ReadSnapshot(const std::filesystem::path& path, const std::stop_token& stop = {});
 
 // The same file read as a public table, without units and groups.
 struct PublicSnapshot {

@@ -73,6 +73,11 @@ absl::Status ClientDisconnected() {
   return absl::CancelledError("the client left before the end of the stream");
 }
 
+absl::Status ShortOfMemory() {
+  return absl::UnavailableError(
+      "the server is short of memory; ask again with the same request id, or for less at once");
+}
+
 grpc::Status ToGrpcStatus(const absl::Status& status) {
   if (status.ok()) return grpc::Status::OK;
   const std::vector<FullAccount> full = FullAccountsOf(status);

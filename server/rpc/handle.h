@@ -10,6 +10,7 @@
 #include <grpcpp/server_context.h>
 #include <grpcpp/support/status.h>
 
+#include <new>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -48,9 +49,14 @@ class Call {
 //   DATA_LOSS             FAILED_PRECONDITION  none: an operator must repair the ledger or the record files
 //   all others            as they are          none
 //
+// A handler that runs out of memory ends with ShortOfMemory().
+//
 // Every error carries ErrorInfo {domain "curator"}, whose reason is BUDGET_FULL for a full budget,
 // LEDGER_CONTRADICTS_ITSELF for DATA_LOSS (also that of a record file), and else the name of the code.
 grpc::Status ToGrpcStatus(const absl::Status& status);
+
+// UNAVAILABLE: an allocation failed. What had been charged stays charged, and the same request id finds it.
+absl::Status ShortOfMemory();
 
 // Authenticates the call and runs `handler`. `request` and `response` are messages, or streams of them.
 template <typename Request, typename Response, typename Handler>
@@ -58,7 +64,11 @@ grpc::Status Handle(service::Services& services, const grpc::ServerContext& cont
                     Response& response, Handler handler) {
   absl::StatusOr<Principal> principal = Authenticator::Authenticate(context);
   if (!principal.ok()) return ToGrpcStatus(principal.status());
-  return ToGrpcStatus(handler(services, Call(context, *std::move(principal)), request, response));
+  try {
+    return ToGrpcStatus(handler(services, Call(context, *std::move(principal)), request, response));
+  } catch (const std::bad_alloc&) {
+    return ToGrpcStatus(ShortOfMemory());
+  }
 }
 
 // The intent of a message with the field `validate_only`.

@@ -118,9 +118,9 @@ class NonInterference : public ::testing::TestWithParam<Backend> {
     change(snapshot_, snapshot_of_another_);
     server_.Restart();
     EXPECT_EQ(EverythingThatCanBeAsked(), before);
-    // A new question does look: what was changed is what it needs.
+    // A new question needs what was changed.
     EXPECT_EQ(server_.ClientFor("owner").AnswerWorkload(Question(1)).status().code(),
-              absl::StatusCode::kInternal);
+              absl::StatusCode::kFailedPrecondition);
   }
 
   TestServer server_;

@@ -2,21 +2,27 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/numeric/int128.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/string_view.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
 #include "dp/domain/numbers.h"
 
 namespace curator::dp {
 
+// Standard maps throughout: those of Abseil do not survive an allocation that fails while they grow.
 struct Attribute::CategoryIndex {
-  absl::flat_hash_map<std::string, uint32_t> codes;
+  struct Hash {
+    using is_transparent = void;
+    size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
+  };
+  std::unordered_map<std::string, uint32_t, Hash, std::equal_to<>> codes;
 };
 
 namespace {
@@ -49,7 +55,7 @@ absl::StatusOr<int64_t> CheckedSize(std::string_view field, uint64_t bins) {
 
 absl::StatusOr<int64_t> CheckedSizeOf(const CategoricalKind& kind) {
   if (kind.values.empty()) return InvalidField("categorical.values", "is empty");
-  absl::flat_hash_map<std::string, size_t> seen;
+  std::unordered_map<std::string, size_t> seen;
   for (size_t i = 0; i < kind.values.size(); ++i) {
     const std::string field = absl::StrCat("categorical.values[", i, "]");
     RETURN_IF_ERROR(CheckText(field, kind.values[i]));
@@ -247,7 +253,7 @@ std::optional<uint32_t> Attribute::Encode(std::string_view cell) const {
   return std::visit(
       Overloaded{
           [&](const CategoricalKind& kind) -> std::optional<uint32_t> {
-            const auto found = categories_->codes.find(absl::string_view(text.data(), text.size()));
+            const auto found = categories_->codes.find(text);
             if (found != categories_->codes.end()) return found->second;
             if (kind.catch_all) return static_cast<uint32_t>(kind.values.size());
             return std::nullopt;

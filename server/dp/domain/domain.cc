@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <numeric>
+#include <unordered_map>
 #include <utility>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -120,7 +120,7 @@ absl::StatusOr<Domain> Domain::Create(std::vector<Attribute> attributes) {
     return InvalidField("attributes", absl::StrCat("has ", attributes.size(), " attributes; at most ",
                                                    kMaxAttributes, " are allowed"));
   }
-  absl::flat_hash_map<std::string, size_t> seen;
+  std::unordered_map<std::string, size_t> seen;
   for (size_t i = 0; i < attributes.size(); ++i) {
     const auto [first, is_new] = seen.emplace(attributes[i].name(), i);
     if (!is_new) {

@@ -6,6 +6,7 @@
 #include <random>
 
 #include "dp/domain/testing_domain.h"
+#include "dp/queries/box_sums.h"
 #include "dp/queries/linear_queries.h"
 #include "dp/queries/testing/all_intervals.h"
 #include "dp/sensitivity/sensitivity.h"
@@ -153,6 +154,39 @@ TEST(QueriesSensitivity, RefusesWhatItCannotCount) {
   EXPECT_EQ(
       QueriesSensitivity(Questions(), {NeighbourRelation::kAddRemove, kNoRecordBound}, heavy).status().code(),
       absl::StatusCode::kFailedPrecondition);
+}
+
+// Few boxes beside many cells: the cells that no box tells apart are merged, and nothing may change by it.
+TEST(QuerySensitivity, OfFewBoxesIsThatOfTheirCells) {
+  std::mt19937_64 random(20261123);
+  const Domain domain = CodedDomain({60, 50});
+  const auto below = [&](uint32_t n) { return static_cast<uint32_t>(random() % n); };
+  for (int i = 0; i < 50; ++i) {
+    Boxes boxes;
+    for (int box = 0; box < 8; ++box) {
+      for (const uint32_t size : {60u, 50u}) {
+        const uint32_t first = below(size);
+        boxes.sides.push_back({first, first + below(size - first)});
+      }
+    }
+    const std::vector<int64_t> sizes = {60, 50};
+    const std::vector<int64_t> cover = BoxCover(sizes, boxes.sides);
+    const int64_t most = *std::ranges::max_element(cover);
+    const QueryGroup group{{0, 1}, boxes};
+    const auto sensitivity = [&](NeighbourRelation relation) {
+      return QueriesSensitivity(domain, {relation, 1}, std::span(&group, 1)).value();
+    };
+    EXPECT_EQ(sensitivity(NeighbourRelation::kAddRemove).l1, most);
+    EXPECT_EQ(sensitivity(NeighbourRelation::kAddRemove).l2_squared, most);
+    EXPECT_EQ(sensitivity(NeighbourRelation::kReplaceOne).l1, std::min<int64_t>(2 * most, 8));
+  }
+}
+
+TEST(QuerySensitivity, OfOneIntervalOfTheWidestAttributeIsOne) {
+  const Domain domain = CodedDomain({kMaxAttributeSize});
+  const QueryGroup group{{0}, Boxes{{{7, 7}}}};
+  for (const NeighbourRelation relation : {NeighbourRelation::kAddRemove, NeighbourRelation::kReplaceOne})
+    EXPECT_EQ(QueriesSensitivity(domain, {relation, 1}, std::span(&group, 1))->l1, 1);
 }
 
 }  // namespace

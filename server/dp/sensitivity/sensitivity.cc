@@ -152,14 +152,26 @@ void AddWhole(Totals& totals) {
 
 Totals TotalsOf(const Domain& domain, std::span<const QueryGroup> groups) {
   Totals totals;
+  std::map<AttributeSet, std::vector<const Boxes*>> boxes_over;
   for (const QueryGroup& group : groups) {
     if (const auto* queries = std::get_if<std::vector<LinearQuery>>(&group.queries)) {
       Add(domain, group.attributes, *queries, totals);
     } else if (const auto* boxes = std::get_if<Boxes>(&group.queries)) {
-      Add(domain, group.attributes, *boxes, totals);
+      boxes_over[group.attributes].push_back(boxes);
     } else {
       AddWhole(totals);
     }
+  }
+  // Each set's boxes at once: every Add() goes through all cells of the set.
+  for (const auto& [set, all] : boxes_over) {
+    if (all.size() == 1) {
+      Add(domain, set, *all.front(), totals);
+      continue;
+    }
+    Boxes together;
+    for (const Boxes* boxes : all)
+      together.sides.insert(together.sides.end(), boxes->sides.begin(), boxes->sides.end());
+    Add(domain, set, together, totals);
   }
   return totals;
 }
@@ -193,15 +205,70 @@ Norms SetBySet(const Totals& totals) {
   return sum;
 }
 
-// The largest difference between the weights of any two cells, or of one cell and no record: computed pair by
-// pair where all groups are over one small marginal; else none.
-std::optional<Norms> EveryPair(const Domain& domain, std::span<const QueryGroup> groups,
-                               const Totals& totals) {
-  if (totals.weights.size() != 1 || totals.whole.marginals > 0) return std::nullopt;
-  const Weights& weights = totals.weights.begin()->second;
+// Whether `cells` cells of `queries` queries are compared pair by pair.
+bool IsSmall(int64_t cells, int64_t queries) {
+  if (queries > kMostPairSteps || cells > kMostPairSteps) return false;
+  return (cells + 1) * queries <= kMostPairSteps / (cells + 1);
+}
+
+// The same boxes over fewer cells: neighbouring bins that no box tells apart are one.
+struct MergedBins {
+  Domain domain;
+  std::vector<QueryGroup> groups;
+};
+
+// For boxes that are all over one attribute set and few beside its cells; else none. Any two cells that
+// become one have the same weights in every query, so nothing that is a maximum over cells changes.
+absl::StatusOr<std::optional<MergedBins>> WithMergedBins(const Domain& domain,
+                                                         std::span<const QueryGroup> groups) {
+  constexpr int64_t kCellsPerSide = 4;
+  const AttributeSet& set = groups.front().attributes;
+  const int64_t cells = domain.CellCount(set).value_or(0);
+  int64_t sides = 0;
+  for (const QueryGroup& group : groups) {
+    const auto* boxes = std::get_if<Boxes>(&group.queries);
+    if (boxes == nullptr || group.attributes != set) return std::nullopt;
+    sides += static_cast<int64_t>(boxes->sides.size());
+    if (sides > cells / kCellsPerSide) return std::nullopt;
+  }
+  std::vector<std::vector<uint32_t>> firsts(set.size(), {0});  // of each merged bin
+  for (const QueryGroup& group : groups) {
+    const std::vector<CodeInterval>& all = std::get<Boxes>(group.queries).sides;
+    for (size_t i = 0; i < all.size(); ++i) {
+      const auto size = static_cast<uint32_t>(domain.attributes()[set[i % set.size()]].size());
+      firsts[i % set.size()].push_back(all[i].first);
+      if (all[i].last + 1 < size) firsts[i % set.size()].push_back(all[i].last + 1);
+    }
+  }
+  std::vector<Attribute> attributes;
+  AttributeSet positions;
+  for (std::vector<uint32_t>& of_axis : firsts) {
+    std::ranges::sort(of_axis);
+    of_axis.erase(std::unique(of_axis.begin(), of_axis.end()), of_axis.end());
+    ASSIGN_OR_RETURN(Attribute attribute, Attribute::Create(absl::StrCat("axis ", attributes.size()),
+                                                            CodedKind{static_cast<int64_t>(of_axis.size())}));
+    positions.push_back(static_cast<uint32_t>(attributes.size()));
+    attributes.push_back(std::move(attribute));
+  }
+  ASSIGN_OR_RETURN(Domain few, Domain::Create(std::move(attributes)));
+  std::vector<QueryGroup> over_few;
+  for (const QueryGroup& group : groups) {
+    Boxes boxes = std::get<Boxes>(group.queries);
+    for (size_t i = 0; i < boxes.sides.size(); ++i) {
+      const std::vector<uint32_t>& of_axis = firsts[i % set.size()];
+      const auto bin_of = [&](uint32_t code) {
+        return static_cast<uint32_t>(std::ranges::upper_bound(of_axis, code) - of_axis.begin() - 1);
+      };
+      boxes.sides[i] = {bin_of(boxes.sides[i].first), bin_of(boxes.sides[i].last)};
+    }
+    over_few.push_back({positions, std::move(boxes)});
+  }
+  return MergedBins{std::move(few), std::move(over_few)};
+}
+
+// The largest difference between the weights of any two cells, or of one cell and no record, pair by pair.
+Norms EveryPair(const Domain& domain, std::span<const QueryGroup> groups, const Weights& weights) {
   const auto cells = static_cast<int64_t>(weights.l1.size());
-  if (weights.queries > kMostPairSteps || cells > kMostPairSteps) return std::nullopt;
-  if ((cells + 1) * weights.queries > kMostPairSteps / (cells + 1)) return std::nullopt;
   std::vector<std::vector<int64_t>> rows(1, std::vector<int64_t>(static_cast<size_t>(weights.queries)));
   for (int64_t cell = 0; cell < cells; ++cell) {
     std::vector<int64_t> basis(static_cast<size_t>(cells));
@@ -226,6 +293,35 @@ std::optional<Norms> EveryPair(const Domain& domain, std::span<const QueryGroup>
     }
   }
   return worst;
+}
+
+// Whether every pair is compared depends on `cells`, the number of cells before any were merged, so that
+// merging changes no sensitivity.
+absl::StatusOr<Sensitivity> SensitivityOf(const Domain& domain, const UnitBound& unit,
+                                          std::span<const QueryGroup> groups, int64_t cells) {
+  const bool replaces = unit.relation == NeighbourRelation::kReplaceOne;
+  Totals totals = TotalsOf(domain, groups);
+  Norms one = WorstRecord(domain, totals);
+  if (replaces) {
+    const bool has_negative =
+        std::ranges::any_of(totals.weights, [](const auto& each) { return each.second.has_negative; });
+    const Norms by_sets = SetBySet(totals);
+    one = {std::min(2 * one.l1, by_sets.l1),
+           std::min((has_negative ? 4 : 2) * one.l2_squared, by_sets.l2_squared)};
+    const bool is_of_one_set = totals.weights.size() == 1 && totals.whole.marginals == 0;
+    if (is_of_one_set && IsSmall(cells, totals.weights.begin()->second.queries)) {
+      const Norms pair = EveryPair(domain, groups, totals.weights.begin()->second);
+      one = {std::min(one.l1, pair.l1), std::min(one.l2_squared, pair.l2_squared)};
+    }
+  }
+  const Int128 m = unit.max_records;
+  if (std::max(one.l1, one.l2_squared) <= kMaxSensitivity && m * m * one.l2_squared <= kMaxSensitivity &&
+      m * one.l1 <= kMaxSensitivity) {
+    return Sensitivity{.l1 = static_cast<int64_t>(m * one.l1),
+                       .l2_squared = static_cast<int64_t>(m * m * one.l2_squared),
+                       .linf = static_cast<int64_t>(m * (replaces ? totals.largest_span : totals.largest))};
+  }
+  return absl::OutOfRangeError("the sensitivity of these queries exceeds 2^53");
 }
 
 }  // namespace
@@ -257,26 +353,10 @@ absl::StatusOr<Sensitivity> QueriesSensitivity(const Domain& domain, const UnitB
   RETURN_IF_ERROR(
       MarginalsSensitivity(unit, 1).status());  // the unit's record bound is one that can be counted with
   RETURN_IF_ERROR(ValidateQueries(domain, groups));
-  const bool replaces = unit.relation == NeighbourRelation::kReplaceOne;
-  Totals totals = TotalsOf(domain, groups);
-  Norms one = WorstRecord(domain, totals);
-  if (replaces) {
-    const bool has_negative =
-        std::ranges::any_of(totals.weights, [](const auto& each) { return each.second.has_negative; });
-    const Norms by_sets = SetBySet(totals);
-    one = {std::min(2 * one.l1, by_sets.l1),
-           std::min((has_negative ? 4 : 2) * one.l2_squared, by_sets.l2_squared)};
-    if (const std::optional<Norms> pair = EveryPair(domain, groups, totals))
-      one = {std::min(one.l1, pair->l1), std::min(one.l2_squared, pair->l2_squared)};
-  }
-  const Int128 m = unit.max_records;
-  if (std::max(one.l1, one.l2_squared) <= kMaxSensitivity && m * m * one.l2_squared <= kMaxSensitivity &&
-      m * one.l1 <= kMaxSensitivity) {
-    return Sensitivity{.l1 = static_cast<int64_t>(m * one.l1),
-                       .l2_squared = static_cast<int64_t>(m * m * one.l2_squared),
-                       .linf = static_cast<int64_t>(m * (replaces ? totals.largest_span : totals.largest))};
-  }
-  return absl::OutOfRangeError("the sensitivity of these queries exceeds 2^53");
+  ASSIGN_OR_RETURN(const std::optional<MergedBins> merged, WithMergedBins(domain, groups));
+  const int64_t cells = domain.CellCount(groups.front().attributes).value_or(0);
+  return merged ? SensitivityOf(merged->domain, unit, merged->groups, cells)
+                : SensitivityOf(domain, unit, groups, cells);
 }
 
 absl::Status CheckSizeBins(std::span<const int64_t> least_sizes) {

@@ -24,8 +24,7 @@ bool IsWholeMarginals(const QuerySet& set) {
 }
 
 Measurement Direct(const QuerySet& set) {
-  Measurement measurement{.plan = {.strategy = Strategy::kDirect, .branching = 0, .sources = {}},
-                          .measured = {}};
+  Measurement measurement;
   for (const QueryGroup& group : set.groups) {
     measurement.plan.sources.push_back(measurement.measured.size());
     measurement.measured.push_back(group);
@@ -45,8 +44,8 @@ std::vector<AttributeSet> LargestOf(const std::set<AttributeSet>& sets) {
 }
 
 Measurement FromMarginals(const QuerySet& set, const std::vector<AttributeSet>& marginals) {
-  Measurement measurement{.plan = {.strategy = Strategy::kBaseHistogram, .branching = 0, .sources = {}},
-                          .measured = {}};
+  Measurement measurement;
+  measurement.plan.strategy = Strategy::kBaseHistogram;
   for (const AttributeSet& marginal : marginals)
     measurement.measured.push_back({.attributes = marginal, .queries = EveryCell()});
   std::map<AttributeSet, size_t> found;
@@ -90,7 +89,7 @@ absl::StatusOr<std::vector<Measurement>> BaseHistograms(const Domain& domain, co
                                                  kMostBaseCells, " cells, or take too long to be summed"));
 }
 
-absl::StatusOr<std::vector<Measurement>> Trees(const Domain& domain, const QuerySet& set) {
+absl::StatusOr<std::vector<Measurement>> Trees(const Domain& domain, const QuerySet& set, int64_t most_bins) {
   const AttributeSet& attributes = set.groups.front().attributes;
   const bool is_of_one =
       attributes.size() == 1 && std::ranges::all_of(set.groups, [&](const auto& group) {
@@ -101,13 +100,25 @@ absl::StatusOr<std::vector<Measurement>> Trees(const Domain& domain, const Query
         "a tree answers ranges, prefixes, or intervals of one attribute, and nothing else");
   }
   const int64_t bins = domain.attributes()[attributes[0]].size();
+  if (bins > most_bins) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "a tree is planned over at most ", kMostTreeBins, " bins in one request, of all sets together; ",
+        NamesOf(domain, attributes), " has ", bins, " and ", most_bins,
+        " are left: ask over fewer bins, or for a base histogram or the answers themselves"));
+  }
   std::vector<Measurement> ways;
   for (const int64_t branching : {2, 4, 8, 16, 32}) {
     if (branching >= bins && branching > 2) break;
-    ways.push_back({.plan = {.strategy = Strategy::kTree,
-                             .branching = branching,
-                             .sources = std::vector<size_t>(set.groups.size(), 0)},
-                    .measured = {{attributes, IntervalTree(bins, branching).Intervals()}}});
+    // Each member is complete before the next is made: GCC 12 destroys parts of a nested aggregate twice when
+    // an allocation in its middle throws.
+    Measurement way;
+    way.plan.strategy = Strategy::kTree;
+    way.plan.branching = branching;
+    way.plan.sources.assign(set.groups.size(), 0);
+    QueryGroup intervals{.attributes = attributes, .queries = EveryCell()};
+    intervals.queries = IntervalTree(bins, branching).Intervals();
+    way.measured.push_back(std::move(intervals));
+    ways.push_back(std::move(way));
   }
   return ways;
 }
@@ -179,23 +190,32 @@ double Quotient(const Rational& value) {
 
 }  // namespace
 
-absl::StatusOr<std::vector<Measurement>> MeasurementsFor(const Domain& domain, const QuerySet& set) {
+absl::StatusOr<std::vector<Measurement>> MeasurementsFor(const Domain& domain, const QuerySet& set,
+                                                         int64_t most_tree_bins) {
   switch (set.strategy) {
     case Strategy::kDirect:
       return std::vector<Measurement>{Direct(set)};
     case Strategy::kBaseHistogram:
       return BaseHistograms(domain, set);
     case Strategy::kTree:
-      return Trees(domain, set);
+      return Trees(domain, set, most_tree_bins);
     case Strategy::kAuto:
       break;
   }
   std::vector<Measurement> ways = {Direct(set)};
   if (IsWholeMarginals(set)) return ways;
-  for (auto more : {BaseHistograms(domain, set), Trees(domain, set)}) {
-    if (more.ok()) std::ranges::move(*more, std::back_inserter(ways));
-  }
+  absl::StatusOr<std::vector<Measurement>> histograms = BaseHistograms(domain, set);
+  if (histograms.ok()) std::ranges::move(*histograms, std::back_inserter(ways));
+  absl::StatusOr<std::vector<Measurement>> trees = Trees(domain, set, most_tree_bins);
+  if (trees.ok()) std::ranges::move(*trees, std::back_inserter(ways));
   return ways;
+}
+
+int64_t TreeBinsOf(const Domain& domain, const std::vector<Measurement>& ways) {
+  for (const Measurement& way : ways) {
+    if (way.plan.strategy == Strategy::kTree) return CellsOf(domain, way.measured.front().attributes);
+  }
+  return 0;
 }
 
 std::vector<AnswerError> ErrorsOf(const Domain& domain, const QueryGroup& group, const SetPlan& plan,

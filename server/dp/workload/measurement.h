@@ -50,10 +50,18 @@ struct Measurement {
 // The candidate measurements of `set` under its strategy: one or more, those of least cost to compute first.
 // kAuto: all that fit the limits; but a set of whole marginals is measured as such. A base histogram is
 // either the largest of the marginals that the groups are over, or one over all of their attributes, of at
-// most kMostBaseCells cells; a tree has 2, 4, 8, 16, or 32 branches. `set` valid. Errors: INVALID_ARGUMENT
-// (no field) when the strategy that the set names cannot answer it, and why.
+// most kMostBaseCells cells; a tree has 2, 4, 8, 16, or 32 branches, over at most `most_tree_bins` bins.
+// `set` valid. Errors: INVALID_ARGUMENT (no field) when the strategy that the set names cannot answer it, and
+// why.
 inline constexpr int64_t kMostBaseCells = int64_t{1} << 22;
-absl::StatusOr<std::vector<Measurement>> MeasurementsFor(const Domain& domain, const QuerySet& set);
+// Of all trees that are candidates in one request, each counted once for its five numbers of branches. The
+// trees of 2^20 bins take 55 MB and a third of a second.
+inline constexpr int64_t kMostTreeBins = int64_t{1} << 20;
+absl::StatusOr<std::vector<Measurement>> MeasurementsFor(const Domain& domain, const QuerySet& set,
+                                                         int64_t most_tree_bins = kMostTreeBins);
+
+// The number of bins that the trees among `ways` count towards kMostTreeBins.
+int64_t TreeBinsOf(const Domain& domain, const std::vector<Measurement>& ways);
 
 // The error of one answer, in terms of the independent noise of what is measured.
 struct AnswerError {

@@ -160,5 +160,37 @@ TEST(ChooseMeasurements, SharesAMarginalThatAnotherSetMeasures) {
   EXPECT_EQ(joint.plans[0].sources, joint.plans[1].sources);
 }
 
+QuerySet OneInterval(Strategy strategy) {
+  return {{{{0}, Boxes{{{7, 7}}}}}, strategy};
+}
+
+TEST(MeasurementsFor, TreesThatOneRequestDoesNotPlanAreLeftOutOfAuto) {
+  const Domain wide = CodedDomain({kMostTreeBins + 1});
+  for (const Measurement& way : MeasurementsFor(wide, OneInterval(Strategy::kAuto)).value())
+    EXPECT_NE(way.plan.strategy, Strategy::kTree);
+  const Domain fitting = CodedDomain({kMostTreeBins});
+  EXPECT_EQ(MeasurementsFor(fitting, OneInterval(Strategy::kAuto))->back().plan.strategy, Strategy::kTree);
+}
+
+TEST(MeasurementsFor, ATreeThatOneRequestDoesNotPlanIsRefusedWithTheLimit) {
+  const Domain wide = CodedDomain({int64_t{1} << 24});
+  const absl::Status refused = MeasurementsFor(wide, OneInterval(Strategy::kTree)).status();
+  EXPECT_EQ(refused.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(refused.message()), ::testing::HasSubstr("at most 1048576 bins in one request"));
+  EXPECT_THAT(std::string(refused.message()), ::testing::HasSubstr("has 16777216"));
+}
+
+TEST(ChooseMeasurements, TheTreesOfAllSetsTogetherAreBounded) {
+  const Domain domain = CodedDomain({kMostTreeBins / 2});
+  const UnitBound unit{.relation = NeighbourRelation::kAddRemove, .max_records = 1};
+  const auto choose = [&](size_t sets) {
+    return ChooseMeasurements(domain, unit, Mechanism::kDiscreteGaussian,
+                              std::vector<QuerySet>(sets, OneInterval(Strategy::kTree)), ErrorMeasure::kMean);
+  };
+  EXPECT_TRUE(choose(2).ok());
+  EXPECT_THAT(std::string(choose(3).status().message()),
+              ::testing::StartsWith("workload.query_sets[2].strategy: "));
+}
+
 }  // namespace
 }  // namespace curator::dp

@@ -75,9 +75,11 @@ double ErrorOfSet(const Domain& domain, const QuerySet& set, const Measurement& 
   return measure == ErrorMeasure::kLargest ? largest : sum / answers;
 }
 
+// `shared_norms` has those that were computed before: sets that share a tree share its sensitivity.
 absl::StatusOr<CandidatePlan> CandidatePlanOf(const Domain& domain, const UnitBound& unit,
                                               Mechanism mechanism, const QuerySet& set,
-                                              const Measurement& measurement, ErrorMeasure measure) {
+                                              const Measurement& measurement, ErrorMeasure measure,
+                                              std::map<Shared, double>& shared_norms) {
   CandidatePlan plan{.measurement = &measurement,
                      .error = ErrorOfSet(domain, set, measurement, measure),
                      .own_sensitivity = 0,
@@ -89,8 +91,11 @@ absl::StatusOr<CandidatePlan> CandidatePlanOf(const Domain& domain, const UnitBo
       own.push_back(group);
       continue;
     }
-    ASSIGN_OR_RETURN(const Sensitivity alone, MeasuredSensitivity(domain, unit, std::span(&group, 1)));
-    plan.shared.emplace_back(*key, Norm(mechanism, alone));
+    if (!shared_norms.contains(*key)) {
+      ASSIGN_OR_RETURN(const Sensitivity alone, MeasuredSensitivity(domain, unit, std::span(&group, 1)));
+      shared_norms[*key] = Norm(mechanism, alone);
+    }
+    plan.shared.emplace_back(*key, shared_norms[*key]);
   }
   if (own.empty()) return plan;
   ASSIGN_OR_RETURN(const Sensitivity together, MeasuredSensitivity(domain, unit, own));
@@ -200,21 +205,24 @@ absl::StatusOr<std::vector<Measurement>> ChooseMeasurements(const Domain& domain
                                                             ErrorMeasure measure) {
   std::vector<std::vector<Measurement>> measurements;
   bool has_choice = false;
+  int64_t tree_bins = kMostTreeBins;
   for (size_t i = 0; i < sets.size(); ++i) {
-    auto of_set = MeasurementsFor(domain, sets[i]);
+    auto of_set = MeasurementsFor(domain, sets[i], tree_bins);
     if (!of_set.ok())
       return InvalidField(absl::StrCat("workload.query_sets[", i, "].strategy"),
                           std::string(of_set.status().message()));
     has_choice = has_choice || of_set->size() > 1;
+    tree_bins -= TreeBinsOf(domain, *of_set);
     measurements.push_back(*std::move(of_set));
   }
   std::vector<size_t> chosen(sets.size(), 0);
   if (has_choice) {
     std::vector<std::vector<CandidatePlan>> plans(sets.size());
+    std::map<Shared, double> shared_norms;
     for (size_t i = 0; i < sets.size(); ++i) {
       for (const Measurement& measurement : measurements[i]) {
-        ASSIGN_OR_RETURN(CandidatePlan plan,
-                         CandidatePlanOf(domain, unit, mechanism, sets[i], measurement, measure));
+        ASSIGN_OR_RETURN(CandidatePlan plan, CandidatePlanOf(domain, unit, mechanism, sets[i], measurement,
+                                                             measure, shared_norms));
         plans[i].push_back(std::move(plan));
       }
     }

@@ -22,7 +22,9 @@ class ConnectionPool {
  public:
   using Connect = std::function<absl::StatusOr<std::unique_ptr<Connection>>()>;
 
-  ConnectionPool(size_t most, Connect connect) : connect_(std::move(connect)), free_places_(most) {}
+  ConnectionPool(size_t most, Connect connect) : connect_(std::move(connect)), free_places_(most) {
+    idle_.reserve(most);  // giving back must not allocate
+  }
 
   // Holds a connection and returns it to the pool when destroyed, unless it was dropped as broken.
   class Lease {
@@ -41,6 +43,7 @@ class ConnectionPool {
     void Drop() { connection_.reset(); }
 
    private:
+    friend class ConnectionPool;
     ConnectionPool* pool_;
     std::unique_ptr<Connection> connection_;
   };
@@ -61,18 +64,18 @@ class ConnectionPool {
       return Lease(*this, std::move(connection));
     }
     lock.unlock();
+    Lease lease(*this, nullptr);  // gives the place back also when an exception leaves connect_()
     absl::StatusOr<std::unique_ptr<Connection>> connection = connect_();
-    if (!connection.ok()) {
-      GiveBack(nullptr);
-      return connection.status();
-    }
-    return Lease(*this, *std::move(connection));
+    if (!connection.ok()) return connection.status();
+    lease.connection_ = *std::move(connection);
+    return lease;
   }
 
   // Closes all idle connections: after one broke, the others have most likely broken too.
   void DropIdle() {
     std::vector<std::unique_ptr<Connection>> dropped;
     const std::scoped_lock lock(mutex_);
+    dropped.reserve(idle_.capacity());
     dropped.swap(idle_);
   }
 

@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <new>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -172,12 +173,25 @@ SqliteConnection::~SqliteConnection() {
   sqlite3_close(connection_);
 }
 
+// Ends a transaction that was not committed, also when an exception leaves it.
+struct RollbackAtEnd {
+  sqlite3* connection;
+  ~RollbackAtEnd() {
+    if (sqlite3_get_autocommit(connection) == 0)
+      sqlite3_exec(connection, "ROLLBACK", nullptr, nullptr, nullptr);
+  }
+};
+
 sql::Outcome SqliteConnection::Run(const char* begin, const sql::Body& body) {
   failure_ = sql::Ending::kDone;
   absl::Status status = ExecuteScript(begin);
   if (!status.ok()) return {failure_, status};
+  const RollbackAtEnd rollback{connection_};
   try {
     status = body(*this);
+  } catch (const std::bad_alloc&) {
+    status = absl::UnavailableError("the server is short of memory; nothing was written");
+    failure_ = sql::Ending::kFailed;
   } catch (const std::exception& error) {
     status =
         absl::InternalError(absl::StrCat("the ledger holds a value of an unexpected type: ", error.what()));
@@ -189,8 +203,6 @@ sql::Outcome SqliteConnection::Run(const char* begin, const sql::Body& body) {
   }
   const sql::Ending ending = failure_ == sql::Ending::kDone ? sql::Ending::kRefused : failure_;
   if (status.ok()) status = absl::InternalError("a failed statement was ignored");
-  if (sqlite3_get_autocommit(connection_) == 0)
-    sqlite3_exec(connection_, "ROLLBACK", nullptr, nullptr, nullptr);
   return {ending, status};
 }
 
@@ -201,21 +213,20 @@ absl::Status SqliteConnection::Fail(int code) {
 }
 
 absl::StatusOr<SqliteConnection::PreparedStatement*> SqliteConnection::Prepared(std::string_view statement) {
-  const auto [entry, is_new] = prepared_.try_emplace(std::string(statement));
-  if (!is_new) return &entry->second;
+  std::string text(statement);
+  const auto found = prepared_.find(text);
+  if (found != prepared_.end()) return &found->second;
+  PreparedStatement prepared;
   sqlite3_stmt* raw = nullptr;
   const int code = sqlite3_prepare_v3(connection_, statement.data(), static_cast<int>(statement.size()),
                                       SQLITE_PREPARE_PERSISTENT, &raw, nullptr);
-  entry->second.handle.reset(raw);
-  if (code != SQLITE_OK) {
-    prepared_.erase(entry);
-    return Fail(code);
-  }
+  prepared.handle.reset(raw);
+  if (code != SQLITE_OK) return Fail(code);
   constexpr int kMostParameters = 32;
   for (int i = 1; i <= kMostParameters; ++i) {
-    entry->second.places.push_back(sqlite3_bind_parameter_index(raw, absl::StrCat("$", i).c_str()));
+    prepared.places.push_back(sqlite3_bind_parameter_index(raw, absl::StrCat("$", i).c_str()));
   }
-  return &entry->second;
+  return &prepared_.emplace(std::move(text), std::move(prepared)).first->second;
 }
 
 absl::Status SqliteConnection::Bind(const PreparedStatement& statement, const sql::Parameters& parameters) {
@@ -228,10 +239,20 @@ absl::Status SqliteConnection::Bind(const PreparedStatement& statement, const sq
   return absl::OkStatus();
 }
 
+// Makes a statement ready for its next use, also when an exception leaves this one.
+struct ResetAtEnd {
+  sqlite3_stmt* statement;
+  ~ResetAtEnd() {
+    sqlite3_reset(statement);
+    sqlite3_clear_bindings(statement);
+  }
+};
+
 absl::StatusOr<std::vector<sql::Row>> SqliteConnection::RunOnce(const PreparedStatement& statement,
                                                                 const sql::Parameters& parameters) {
-  RETURN_IF_ERROR(Bind(statement, parameters));
   sqlite3_stmt* const handle = statement.handle.get();
+  const ResetAtEnd reset{handle};
+  RETURN_IF_ERROR(Bind(statement, parameters));
   std::vector<sql::Row> rows;
   int code = sqlite3_step(handle);
   for (; code == SQLITE_ROW; code = sqlite3_step(handle)) {
@@ -240,10 +261,7 @@ absl::StatusOr<std::vector<sql::Row>> SqliteConnection::RunOnce(const PreparedSt
     for (int column = 0; column < columns; ++column) values.push_back(ColumnOf(handle, column));
     rows.emplace_back(std::move(values));
   }
-  const absl::Status status = code == SQLITE_DONE ? absl::OkStatus() : Fail(code);
-  sqlite3_reset(handle);
-  sqlite3_clear_bindings(handle);
-  RETURN_IF_ERROR(status);
+  if (code != SQLITE_DONE) return Fail(code);
   return rows;
 }
 

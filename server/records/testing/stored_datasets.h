@@ -71,6 +71,19 @@ inline absl::StatusOr<ImportReport> Import(DatasetStore& store, const dp::Schema
   return Push(**import, csv);
 }
 
+// Publishes the tables that are not ready yet, and opens them as one.
+inline absl::StatusOr<dp::SealedTableHandle> Open(DatasetStore& store, const std::vector<SealedId>& ids) {
+  for (const SealedId& id : ids) {
+    if (store.ready().IsReady(id)) continue;
+    absl::StatusOr<LoadedTable> loaded = store.Load(id);
+    if (!loaded.ok()) return loaded.status();
+    store.ready().Publish(id, *std::move(loaded));
+  }
+  const absl::StatusOr<ReadyTable> ready = store.ready().Find(ids);
+  if (!ready.ok()) return ready.status();
+  return ready->Open();
+}
+
 using CodeRows = std::vector<std::vector<uint32_t>>;
 
 inline CodeRows RowsOf(const dp::SealedTable& table) {

@@ -152,13 +152,14 @@ absl::StatusOr<RequestScope> OutsideScopeOf(ledger::Ledger& ledger, const Datase
   return scope;
 }
 
-absl::StatusOr<dp::SealedTableHandle> LoadTable(records::DatasetStore& store, const DatasetView& dataset,
-                                                const RequestScope& scope) {
+std::vector<records::SealedId> TablesOf(const DatasetView& dataset, const RequestScope& scope) {
   const ledger::Dataset& record = dataset.record;
-  if (record.parts.empty()) return store.Load(record.id, record.content_hash);
-  std::vector<records::SealedId> parts;
-  for (const ledger::Part& part : scope.parts) parts.push_back({StoredIdOf(record, part), part.content_hash});
-  return store.LoadJoined(parts);
+  if (record.parts.empty()) return {{record.id, record.content_hash}};
+  std::vector<records::SealedId> tables;
+  for (const ledger::Part& part : scope.parts)
+    tables.push_back(
+        {.dataset_id = StoredIdOf(record, part), .content_hash = part.content_hash, .is_part = true});
+  return tables;
 }
 
 std::string StoredIdOf(const ledger::Dataset& dataset, const ledger::Part& part) {

@@ -12,7 +12,6 @@
 
 #include "absl/status/statusor.h"
 #include "base/principal.h"
-#include "dp/data/sealed_table_handle.h"
 #include "ledger/ledger.h"
 #include "records/dataset_store.h"
 #include "service/access.h"
@@ -57,10 +56,8 @@ absl::StatusOr<std::optional<ledger::Charge>> FindEarlier(ledger::Ledger& ledger
 absl::StatusOr<RequestScope> OutsideScopeOf(ledger::Ledger& ledger, const DatasetView& dataset,
                                             const Principal& principal, std::string_view request_id);
 
-// The private table that a request in this scope reads; all its parts must be sealed. Errors: those of
-// DatasetStore::Load().
-absl::StatusOr<dp::SealedTableHandle> LoadTable(records::DatasetStore& store, const DatasetView& dataset,
-                                                const RequestScope& scope);
+// The sealed tables that a request in this scope reads; all its parts must be sealed.
+std::vector<records::SealedId> TablesOf(const DatasetView& dataset, const RequestScope& scope);
 
 // The ids under which the records of parts are stored. The result of StoredIdsOf() queries `ledger` for the
 // current parts each time it is used, and must not outlive it.

@@ -140,6 +140,19 @@ absl::StatusOr<records::SealedContent> SealRecords(ledger::Ledger& ledger, recor
   return store.SealPart(target.stored_id, StoredIdsOf(ledger, dataset.record), dataset.schema);
 }
 
+// Loads the sealed table, in the owner's own call, so that the dataset is not sealed before requests on it
+// can be answered.
+absl::Status MakeReady(records::DatasetStore& store, const DatasetView& dataset, const ImportTarget& target,
+                       const std::string& content_hash) {
+  if (dataset.record.is_public) return absl::OkStatus();
+  const records::SealedId id{
+      .dataset_id = target.stored_id, .content_hash = content_hash, .is_part = target.rows.has_value()};
+  if (store.ready().IsReady(id)) return absl::OkStatus();
+  ASSIGN_OR_RETURN(records::LoadedTable table, store.Load(id));
+  store.ready().Publish(id, std::move(table));
+  return absl::OkStatus();
+}
+
 // Records that the owner has sealed as private cannot become public. Compares with the owner's own datasets
 // only: a refusal because of another owner's would reveal its content.
 absl::Status CheckNotPrivateElsewhere(ledger::Ledger& ledger, const ledger::Dataset& dataset,
@@ -247,7 +260,7 @@ absl::StatusOr<DatasetView> ArchiveDataset(ledger::Ledger& ledger, records::Data
   std::vector<std::string> stored_ids = {dataset.record.id};
   for (const ledger::Part& part : dataset.record.parts)
     stored_ids.push_back(StoredIdOf(dataset.record, part));
-  store.Forget(stored_ids);
+  store.ready().Forget(stored_ids);
   return FindOwned(ledger, principal, name);
 }
 
@@ -278,6 +291,7 @@ absl::StatusOr<Sealed> SealDataset(ledger::Ledger& ledger, records::DatasetStore
   ASSIGN_OR_RETURN(const records::SealedContent content, SealRecords(ledger, store, dataset, target));
   if (dataset.record.is_public)
     RETURN_IF_ERROR(CheckNotPrivateElsewhere(ledger, dataset.record, content.content_hash));
+  RETURN_IF_ERROR(MakeReady(store, dataset, target, content.content_hash));
   absl::StatusOr<ledger::Dataset> record;
   if (target.rows) {
     RETURN_IF_ERROR(CheckPartsFitOneTable(ledger, store, dataset, content));

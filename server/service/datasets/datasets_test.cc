@@ -131,7 +131,7 @@ TEST_F(DatasetsTest, ArchivingReleasesTheTablesOnceNoRequestUsesThem) {
   for (const std::string name : {"census", "districts"}) {
     const DatasetView dataset = FindOwned(*ledger_, TestPrincipal("owner"), DatasetName(name)).value();
     const RequestScope all{.version = dataset.record.version, .parts = dataset.record.parts, .accounts = {}};
-    dp::SealedTableHandle of_a_request = LoadTable(*store_, dataset, all).value();
+    dp::SealedTableHandle of_a_request = store_->ready().Find(TablesOf(dataset, all))->Open().value();
     const std::weak_ptr<const dp::SealedTable> table = of_a_request;
     ASSERT_TRUE(
         ArchiveDataset(*ledger_, *store_, TestPrincipal("owner"), DatasetName(name), Intent::kDo).ok());
@@ -147,7 +147,7 @@ TEST_F(DatasetsTest, ArchivingReleasesTheTablesOnceNoRequestUsesThem) {
 TEST_F(DatasetsTest, CheckingWhetherADatasetCouldBeArchivedKeepsItsTable) {
   const DatasetView dataset = MakeSealed(People("census"));
   const std::weak_ptr<const dp::SealedTable> table =
-      store_->Load(dataset.record.id, dataset.record.content_hash).value();
+      store_->ready().Find({{dataset.record.id, dataset.record.content_hash}})->Open().value();
   ASSERT_TRUE(
       ArchiveDataset(*ledger_, *store_, TestPrincipal("owner"), DatasetName("census"), Intent::kValidateOnly)
           .ok());

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <set>
+#include <unordered_map>
 #include <variant>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
@@ -65,7 +65,7 @@ class BinLabels {
   std::string name_;
   bool is_ordered_;
   std::vector<std::string> labels_;
-  absl::flat_hash_map<std::string, int64_t> bins_;
+  std::unordered_map<std::string, int64_t> bins_;
 };
 
 absl::StatusOr<BinLabels> LabelsToDivideBy(const dp::Attribute& attribute) {

@@ -22,6 +22,7 @@
 #include "dp/synthesis/synthesizers.h"
 #include "host/logging.h"
 #include "service/releases/priors.h"
+#include "service/tables.h"
 #include "service/workloads/resolve_workload.h"
 
 namespace curator::service {
@@ -55,11 +56,10 @@ std::string_view WorkloadNoun(const std::vector<dp::QueryGroup>& workload) {
 }
 
 absl::StatusOr<std::string> DrawModel(Services& services, const SynthesisEstimate& estimate,
-                                      const dp::DrawKey& key, std::stop_token stop,
-                                      const Progress& progress) {
+                                      const records::ReadyTable& ready, const dp::DrawKey& key,
+                                      std::stop_token stop, const Progress& progress) {
   const codec::DrawIdentity& identity = estimate.identity;
-  ASSIGN_OR_RETURN(const dp::SealedTableHandle table,
-                   LoadTable(services.store, estimate.dataset, estimate.scope));
+  ASSIGN_OR_RETURN(const dp::SealedTableHandle table, ready.Open());
   dp::Drbg bits(key);
   dp::Kernel kernel(table, estimate.input.domain, estimate.input.unit_bound, dp::Meter(identity.draws), bits);
   kernel.UseExecutor(services.cores);
@@ -157,6 +157,7 @@ absl::StatusOr<ChargeOrder> OrderFor(const SynthesisEstimate& estimate, const Sy
 struct Run {
   Services& services;
   SynthesisEstimate estimate;
+  records::ReadyTable table;
   ledger::Charge charge;
   std::shared_ptr<RunningOperations::Ticket> ticket;
 
@@ -173,7 +174,7 @@ struct Run {
       never.wait_until(lock, ended, deadline, [] { return false; });
       if (!ended.stop_requested()) ticket->RequestStop();
     });
-    return DrawModel(services, estimate, key, ticket->stop_token(), progress);
+    return DrawModel(services, estimate, table, key, ticket->stop_token(), progress);
   }
 
   absl::Status DrawAndStore() const {
@@ -192,6 +193,8 @@ struct Run {
   }
 
   void operator()() const {
+    // The process is stopping: a draw that has not begun costs nothing where it is.
+    if (ledger::IsQueuedDraw(charge) && services.work.is_closed()) return;
     const absl::Status ended = DrawAndStore();
     host::Log(ended.ok() ? host::LogLevel::kInfo : host::LogLevel::kWarning, "synthesis_ended",
               {{"charge", charge.id}, {"status", absl::StatusCodeToString(ended.code())}});
@@ -264,8 +267,11 @@ absl::StatusOr<OperationView> CreateSynthesis(Services& services, const Synthesi
 
   ASSIGN_OR_RETURN(ChargeOrder order, OrderFor(estimate, request, request_id.text()));
   std::optional<WorkQueue::Place> place;
+  std::optional<records::ReadyTable> table;
   const QueuedDraw draw{
       .reserve = [&]() -> absl::Status {
+        ASSIGN_OR_RETURN(table, TableFor(services.ledger, services.store, estimate.dataset, estimate.scope,
+                                         request.principal, request_id.text()));
         ASSIGN_OR_RETURN(place, services.work.Reserve());
         return absl::OkStatus();
       },
@@ -275,8 +281,10 @@ absl::StatusOr<OperationView> CreateSynthesis(Services& services, const Synthesi
             // A started charge is forfeited by a stop, which takes a thread.
             const std::stop_token stop =
                 ledger::IsQueuedDraw(charge) ? ticket->stop_token() : std::stop_token();
-            services.work.Run(*std::move(place),
-                              Run{services, std::move(estimate), std::move(charge), std::move(ticket)}, stop);
+            services.work.Run(
+                *std::move(place),
+                Run{services, std::move(estimate), *std::move(table), std::move(charge), std::move(ticket)},
+                stop);
           }};
   ASSIGN_OR_RETURN(const std::string charge_id, QueueOnce(services.requests, services.operations,
                                                           services.ledger, std::move(order), draw));

@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "service/charges/request_scope.h"
+#include "service/tables.h"
 
 namespace curator::service {
 
@@ -18,9 +19,10 @@ absl::StatusOr<dp::OwnerView> OwnerActions::Open(Services& services, const Datas
         absl::StrCat("dataset \"", dataset.record.name, "\" is not sealed: it has no records yet"));
   }
   ASSIGN_OR_RETURN(const RequestScope scope, ScopeOf(services.ledger, dataset, principal, "", {}));
+  ASSIGN_OR_RETURN(const records::ReadyTable ready, TableForOwner(services.store, TablesOf(dataset, scope)));
   RETURN_IF_ERROR(services.ledger.RecordOwnerAction(dataset.record.id, what, principal));
   dp::OwnerWarrant warrant;
-  ASSIGN_OR_RETURN(dp::SealedTableHandle table, LoadTable(services.store, dataset, scope));
+  ASSIGN_OR_RETURN(dp::SealedTableHandle table, ready.Open());
   return dp::OwnerView(std::move(warrant), std::move(table), dataset.schema.domain);
 }
 

@@ -14,6 +14,7 @@
 #include "dp/noise/drbg.h"
 #include "dp/workload/accuracy.h"
 #include "service/release_once.h"
+#include "service/tables.h"
 #include "service/workloads/answers.h"
 #include "service/workloads/free_answers.h"
 #include "service/workloads/resolve_workload.h"
@@ -58,9 +59,9 @@ codec::DrawIdentity IdentityOf(const WorkloadEstimate& estimate) {
 }
 
 absl::StatusOr<std::string> DrawAnswer(Services& services, const WorkloadEstimate& estimate,
-                                       const dp::DrawKey& key) {
+                                       const records::ReadyTable& ready, const dp::DrawKey& key) {
   const DatasetView& dataset = estimate.dataset;
-  ASSIGN_OR_RETURN(const dp::SealedTableHandle table, LoadTable(services.store, dataset, estimate.scope));
+  ASSIGN_OR_RETURN(const dp::SealedTableHandle table, ready.Open());
   dp::Drbg bits(key);
   dp::Kernel kernel(table, dataset.schema.domain, dataset.unit_bound, dp::Meter(IdentityOf(estimate).draws),
                     bits);
@@ -167,10 +168,14 @@ absl::StatusOr<WorkloadAnswer> ChargeAndRelease(Services& services, const Worklo
   const std::string& request_id = answer.request_id;
   RETURN_IF_ERROR(
       CheckAcceptsRequest(services.ledger, estimate.dataset.record, request.principal, request_id));
+  ASSIGN_OR_RETURN(const std::optional<records::ReadyTable> table,
+                   TableFor(services.ledger, services.store, estimate.dataset, estimate.scope,
+                            request.principal, request_id));
   ASSIGN_OR_RETURN(ReleasedOnce released,
                    ReleaseOnce(services.requests, services.ledger, services.sealer, services.late,
-                               OrderFor(estimate, request, request_id),
-                               [&](const dp::DrawKey& key) { return DrawAnswer(services, estimate, key); }));
+                               OrderFor(estimate, request, request_id), [&](const dp::DrawKey& key) {
+                                 return DrawAnswer(services, estimate, table.value(), key);
+                               }));
   ASSIGN_OR_RETURN(answer.answer, codec::DecodeWorkloadRelease(released.release.payload));
   // Plain marginals are stored as one query set; the request says to which of its sets each belongs.
   if (codec::IsPlainMarginals(answer.answer) &&

@@ -1,0 +1,56 @@
+#include "service/testing/failing_allocations.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdlib>
+#include <new>
+
+namespace curator {
+namespace {
+
+thread_local int64_t allocations_left = -1;  // until the one that fails; negative when none does
+thread_local bool has_failed = false;
+
+void* AllocateOrFail(size_t bytes, size_t alignment) {
+  if (allocations_left >= 0 && allocations_left-- == 0) {
+    has_failed = true;
+    throw std::bad_alloc();
+  }
+  const size_t whole = (std::max<size_t>(bytes, 1) + alignment - 1) / alignment * alignment;
+  void* const memory = std::aligned_alloc(alignment, whole);
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+
+}  // namespace
+
+void FailAllocation(int64_t at) {
+  has_failed = false;
+  allocations_left = at;
+}
+
+bool StopFailing() {
+  allocations_left = -1;
+  return has_failed;
+}
+
+}  // namespace curator
+
+void* operator new(size_t bytes) {
+  return curator::AllocateOrFail(bytes, alignof(std::max_align_t));
+}
+void* operator new(size_t bytes, std::align_val_t alignment) {
+  return curator::AllocateOrFail(bytes, static_cast<size_t>(alignment));
+}
+void operator delete(void* memory) noexcept {
+  std::free(memory);
+}
+void operator delete(void* memory, size_t) noexcept {
+  std::free(memory);
+}
+void operator delete(void* memory, std::align_val_t) noexcept {
+  std::free(memory);
+}
+void operator delete(void* memory, size_t, std::align_val_t) noexcept {
+  std::free(memory);
+}

@@ -1,0 +1,88 @@
+// A small planning request is starved of memory at every single one of its allocations: each time it ends
+// with an error, never with the process, and it leaves nothing behind.
+#include <functional>
+#include <new>
+#include <string>
+
+#include "service/operations/synthesis.h"
+#include "service/testing/failing_allocations.h"
+#include "service/testing/fixture.h"
+#include "service/workloads/workloads.h"
+
+namespace curator::service {
+namespace {
+
+class StarvationTest : public ServiceTest {
+ protected:
+  // Calls `request` until none of its allocations is left to fail, and returns about how many there are.
+  // Those after the first `kEvery` repeat what loops did before, and are tried by sample.
+  int64_t StarveAtEveryAllocation(const std::function<absl::Status()>& request) const {
+    constexpr int64_t kEvery = 3000;
+    constexpr int64_t kStep = 37;
+    for (int64_t at = 0;; at += at < kEvery ? 1 : kStep) {
+      absl::Status status;
+      FailAllocation(at);
+      try {
+        status = request();
+      } catch (const std::bad_alloc&) {  // which rpc/handle.h converts
+      }
+      if (StopFailing()) continue;
+      EXPECT_TRUE(status.ok()) << status;
+      return at;
+    }
+  }
+
+  static WorkloadRequest Mixed() {
+    const auto interval = [](const char* from, const char* to) { return ValueInterval{from, to}; };
+    const Condition young{.attribute = "age", .values = {}, .between = interval("0", "29")};
+    const Condition female{.attribute = "sex", .values = {"Female"}, .between = std::nullopt};
+    return {.principal = TestPrincipal("owner"),
+            .dataset = DatasetName("census"),
+            .queries = {{MarginalsQuery{.sets = {{"sex", "age"}}, .k = std::nullopt, .attributes = {}}},
+                        {RangesQuery{{"age"}, {{interval("0", "29")}, {interval("20", "59")}}}},
+                        {PrefixesQuery{"region"}},
+                        {ThresholdsQuery{{young, female}, {1, 2}, 0, {}}},
+                        {ParitiesQuery{.sets = {{"sex"}}, .k = std::nullopt, .attributes = {}}},
+                        {PredicatesQuery{{{young, female}}, {"region"}}}},
+            .spend = {.epsilon = EpsilonOf(100)}};
+  }
+};
+
+TEST_F(StarvationTest, AnEstimateOfAWorkloadEndsWithAnError) {
+  MakeSealed(People("census"));
+  const WorkloadRequest request = Mixed();
+  const absl::Status possible = EstimateWorkload(services_, request).status();
+  ASSERT_TRUE(possible.ok()) << possible;
+  const int64_t allocations = StarveAtEveryAllocation([&]() -> absl::Status {
+    absl::StatusOr<WorkloadEstimate> estimate = EstimateWorkload(services_, request);
+    if (!estimate.ok()) return estimate.status();
+    return SpendChoicesFor(*estimate, 0.95).status();
+  });
+  EXPECT_GT(allocations, 1000);
+}
+
+TEST_F(StarvationTest, AnAnswerThatIsOnlyCheckedEndsWithAnErrorAndChargesNothing) {
+  const DatasetView census = MakeSealed(People("census"));
+  const WorkloadRequest request = Mixed();
+  const int64_t allocations = StarveAtEveryAllocation(
+      [&] { return AnswerWorkload(services_, request, {}, NewRequestId(), Intent::kValidateOnly).status(); });
+  EXPECT_GT(allocations, 1000);
+  EXPECT_EQ(Spent(census), 0);
+}
+
+TEST_F(StarvationTest, AnEstimateOfASynthesisEndsWithAnError) {
+  MakeSealed(People("census"));
+  for (const std::string method : {"mwem", "dpsyn", "rap"}) {
+    const SynthesisRequest request{.principal = TestPrincipal("owner"),
+                                   .dataset = DatasetName("census"),
+                                   .method = method,
+                                   .spend = {.epsilon = EpsilonOf(1000)}};
+    const absl::StatusOr<SynthesisEstimate> possible = EstimateSynthesis(services_, request);
+    ASSERT_TRUE(possible.ok()) << method << ": " << possible.status();
+    EXPECT_GT(StarveAtEveryAllocation([&] { return EstimateSynthesis(services_, request).status(); }), 100)
+        << method;
+  }
+}
+
+}  // namespace
+}  // namespace curator::service
