@@ -168,6 +168,11 @@ void WorkQueue::Close() {
   closed_ = true;
 }
 
+bool WorkQueue::is_closed() {
+  const absl::MutexLock lock(&mutex_);
+  return closed_;
+}
+
 void WorkQueue::WorkerLoop() {
   host::RequestDefaultTimeSlice();
   while (true) {

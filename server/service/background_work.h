@@ -121,8 +121,10 @@ class WorkQueue {
   // the latest when its place is needed.
   void Run(Place place, std::function<void()> work, std::stop_token stop = {});
 
-  // Refuses further reservations.
+  // Refuses further reservations. What is queued is still run: work that can wait for another process checks
+  // is_closed().
   void Close();
+  bool is_closed();
 
  private:
   struct Item {

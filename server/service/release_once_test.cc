@@ -324,6 +324,49 @@ TEST_F(ReleaseOnceTest, AChargedDrawThatTheProgramWouldMakeOtherwiseIsForfeited)
   EXPECT_EQ(Spent(), 3);
 }
 
+// As programs before draw identities left it: its key is the generator's, sealed under the fingerprint.
+class ChargedBeforeIdentities : public ReleaseOnceTest {
+ protected:
+  ledger::Attempt BegunBefore() {
+    ChargeOrder order = Order(3, "the plan as it was");
+    auto begun = ledger_->Begin({.dataset_id = order.dataset_id,
+                                 .dataset_version = order.dataset_version,
+                                 .principal = order.principal,
+                                 .request_id = order.request_id,
+                                 .fingerprint = order.fingerprint,
+                                 .kind = order.kind,
+                                 .event = order.event,
+                                 .label = order.label,
+                                 .sealed_key = sealer_.Seal(host::NewDrawKey(), order.fingerprint),
+                                 .postings = order.postings});
+    EXPECT_TRUE(begun.ok()) << begun.status();
+    return begun.value();
+  }
+
+  // The same request, as it is made now.
+  ChargeOrder Again(bool draws_as_before) const {
+    ChargeOrder order = Order(3);
+    order.earlier_fingerprint = Sha256("the plan as it was");
+    order.draws_as_before = draws_as_before;
+    return order;
+  }
+};
+
+TEST_F(ChargedBeforeIdentities, IsDrawnAsItWasWhereItsPlanDeterminesTheDraw) {
+  const ledger::Attempt lost = BegunBefore();
+  const dp::DrawKey key = sealer_.Unseal(lost.sealed_key, lost.charge.fingerprint).value();
+  const auto repeated = Release(Again(true), CountedDraw());
+  ASSERT_TRUE(repeated.ok()) << repeated.status();
+  EXPECT_EQ(repeated->release.payload, std::string(key.bytes().begin(), key.bytes().end()));
+}
+
+TEST_F(ChargedBeforeIdentities, IsForfeitedWhereItsPlanDoesNotDetermineTheDraw) {
+  const ledger::Attempt lost = BegunBefore();
+  EXPECT_EQ(Release(Again(false), CountedDraw()).status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(ledger_->GetCharge(lost.charge.id)->state, ledger::ChargeState::kForfeited);
+  EXPECT_EQ(draws_, 0);
+}
+
 TEST_F(ReleaseOnceTest, AQueuedDrawThatTheProgramWouldMakeOtherwiseGivesItsCostBack) {
   const ledger::Charge queued = Queued(Order(3));
   const auto other = QueueOnce(locks_, running_, *ledger_, DrawnOtherwise(Order(3)),

@@ -6,6 +6,8 @@
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
@@ -186,16 +188,18 @@ TEST_P(Upgrade, TheCanaryDumpWhoseHeadsAreNotTheLastEntriesIsFound) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(EveryDump, Upgrade,
-                         ::testing::Values(Dump{"sqlite", 1}, Dump{"sqlite", 2}, Dump{"sqlite", 3},
-                                           Dump{"sqlite", 4}, Dump{"sqlite", 5}, Dump{"sqlite", 6},
-                                           Dump{"sqlite", 7}, Dump{"sqlite", 8}, Dump{"sqlite", 9},
-                                           Dump{"postgres", 1}, Dump{"postgres", 2}, Dump{"postgres", 3},
-                                           Dump{"postgres", 4}, Dump{"postgres", 5}, Dump{"postgres", 6},
-                                           Dump{"postgres", 7}, Dump{"postgres", 8}, Dump{"postgres", 9}),
-                         [](const auto& test) {
-                           return absl::StrCat(test.param.backend, test.param.version);
-                         });
+std::vector<Dump> EveryDump() {
+  constexpr int kNewest = 10;
+  std::vector<Dump> dumps;
+  for (const std::string backend : {"sqlite", "postgres"}) {
+    for (int version = 1; version <= kNewest; ++version) dumps.push_back({backend, version});
+  }
+  return dumps;
+}
+
+INSTANTIATE_TEST_SUITE_P(EveryDump, Upgrade, ::testing::ValuesIn(EveryDump()), [](const auto& test) {
+  return absl::StrCat(test.param.backend, test.param.version);
+});
 
 }  // namespace
 }  // namespace curator::ledger

@@ -30,7 +30,8 @@ class History {
   }
   void Queue(const std::string& charge_id, int64_t cost) {
     Write(kReserved, charge_id,
-          EncodePayload(ChargeMade{.postings = {{1, "rho", cost}}, .draw_identity = "what is drawn"}));
+          EncodePayload(ChargeMade{
+              .request_id = charge_id, .postings = {{1, "rho", cost}}, .draw_identity = "what is drawn"}));
   }
   void Change(const char* kind, const std::string& charge_id, std::vector<Posting> postings = {}) {
     Write(kind, charge_id, EncodePayload(ChargeChanged{.postings = std::move(postings)}));

@@ -33,10 +33,14 @@ absl::StatusOr<std::vector<Migration>> OfDialect(std::string_view dialect,
   return chosen;
 }
 
-// How many of `migrations` are applied. FAILED_PRECONDITION when the applied ones are not the same.
-absl::StatusOr<size_t> CountApplied(Transaction& transaction, const std::vector<Migration>& migrations) {
-  ASSIGN_OR_RETURN(const std::vector<Row> rows,
-                   transaction.Execute("SELECT version, sha256 FROM schema_migrations ORDER BY version", {}));
+// How many of `migrations` are applied. FAILED_PRECONDITION when the applied ones are not the same. A store
+// keeps a prepared text together with the types of its columns, which a migration may change: after one the
+// text must be another, so it names the step.
+absl::StatusOr<size_t> CountApplied(Transaction& transaction, const std::vector<Migration>& migrations,
+                                    int step) {
+  const std::string select =
+      absl::StrCat("SELECT version, sha256 FROM schema_migrations ORDER BY version -- step ", step);
+  ASSIGN_OR_RETURN(const std::vector<Row> rows, transaction.Execute(select, {}));
   for (size_t i = 0; i < rows.size(); ++i) {
     if (i >= migrations.size()) {
       return Drift(absl::StrCat("migration ", rows[i].Integer(0), " was applied by a newer program"));
@@ -53,9 +57,9 @@ absl::StatusOr<size_t> CountApplied(Transaction& transaction, const std::vector<
 
 // Applies the first of `mine` that is not applied. `complete`: no further one is missing then.
 absl::Status ApplyNext(Transaction& transaction, const Dialect& dialect, const std::vector<Migration>& mine,
-                       const Report& report, bool& complete) {
+                       const Report& report, int step, bool& complete) {
   RETURN_IF_ERROR(transaction.ExecuteScript(std::string(dialect.migration_prologue)));
-  ASSIGN_OR_RETURN(const size_t applied, CountApplied(transaction, mine));
+  ASSIGN_OR_RETURN(const size_t applied, CountApplied(transaction, mine, step));
   complete = applied + 1 >= mine.size();
   if (applied == mine.size()) return absl::OkStatus();
   const Migration& next = mine[applied];
@@ -84,7 +88,7 @@ absl::StatusOr<std::vector<Migration>> PendingMigrations(Database& database,
   const Outcome outcome = database.Read([&](Transaction& transaction) -> absl::Status {
     ASSIGN_OR_RETURN(const std::vector<Row> rows, transaction.Execute(database.dialect().has_migrations, {}));
     if (rows.at(0).Integer(0) == 0) return absl::OkStatus();
-    ASSIGN_OR_RETURN(applied, CountApplied(transaction, mine));
+    ASSIGN_OR_RETURN(applied, CountApplied(transaction, mine, 0));
     return absl::OkStatus();
   });
   RETURN_IF_ERROR(outcome.status);
@@ -107,9 +111,9 @@ absl::Status Migrate(Database& database, const std::vector<Migration>& migration
   ASSIGN_OR_RETURN(const std::vector<Migration> mine, OfDialect(database.dialect().name, migrations));
   bool complete = false;
   int conflicts = 0;
-  while (!complete) {
+  for (int step = 1; !complete; ++step) {
     const Outcome outcome = database.Write([&](Transaction& transaction) {
-      return ApplyNext(transaction, database.dialect(), mine, report, complete);
+      return ApplyNext(transaction, database.dialect(), mine, report, step, complete);
     });
     if (outcome.ending == Ending::kConflict && ++conflicts < kMostConflicts) {
       complete = false;

@@ -59,7 +59,6 @@ absl::StatusOr<Drawn> DrawModel(Services& services, const SynthesisEstimate& est
                                 const records::ReadyTable& ready, const dp::DrawKey& key,
                                 std::stop_token stop, const Progress& progress) {
   const codec::DrawIdentity& identity = estimate.identity;
-  if (stop.stop_requested()) return absl::CancelledError("stopped before it began");
   ASSIGN_OR_RETURN(const dp::SealedTableHandle table, ready.Open());
   dp::Drbg bits(key);
   dp::Kernel kernel(table, estimate.input.domain, estimate.input.unit_bound, dp::Meter(identity.draws), bits);
@@ -195,6 +194,8 @@ struct Run {
   }
 
   void operator()() const {
+    // The process is stopping: a draw that has not begun costs nothing where it is.
+    if (ledger::IsQueuedDraw(charge) && services.work.is_closed()) return;
     const absl::Status ended = DrawAndStore();
     host::Log(ended.ok() ? host::LogLevel::kInfo : host::LogLevel::kWarning, "synthesis_ended",
               {{"charge", charge.id}, {"status", absl::StatusCodeToString(ended.code())}});

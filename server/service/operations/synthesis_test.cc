@@ -181,6 +181,19 @@ TEST_F(SynthesisTest, AQueuedSynthesisOfADatasetThatIsArchivedMeanwhileGivesItsC
   EXPECT_EQ(ledger_->ListAccounts(census.record.id)->at(0).counters.at(0).held, 0);
 }
 
+TEST_F(SynthesisTest, AQueuedSynthesisIsLeftQueuedWhenTheServerStops) {
+  const DatasetView census = MakeSealed(People("census"));
+  absl::Notification may_end;
+  work_.Run(work_.Reserve().value(), [&] { may_end.WaitForNotification(); });
+  const auto queued = Create(Mwem("census"), host::NewUuid());
+  ASSERT_TRUE(queued.ok()) << queued.status();
+  work_.Close();
+  may_end.Notify();
+  EXPECT_EQ(Ended(queued->id).state, OperationState::kInterrupted);
+  EXPECT_EQ(ledger_->GetCharge(queued->id)->state, ledger::ChargeState::kReserved);
+  EXPECT_EQ(Spent(census), 0);
+}
+
 // As after a restart: it is in the ledger and in no queue.
 TEST_F(SynthesisTest, AQueuedSynthesisThatNoProcessKnowsIsInterruptedAndQueuedAgainByItsRequestId) {
   const DatasetView census = MakeSealed(People("census"));
