@@ -177,6 +177,7 @@ class RunningApp final : public App {
   void Drain() override {
     if (server_ == nullptr) return;
     admission_.Close();
+    host::Log(host::LogLevel::kInfo, "refusing_calls");
     work_.Close();
     health_rpc_.ShutDown();
     if (!operations_.AwaitAllEnded(absl::Now() + options_.drain_grace)) {

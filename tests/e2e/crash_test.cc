@@ -196,7 +196,7 @@ TEST_P(Crash, ASecondSignalEndsAServerThatRefusesNewWorkWhileTheOldRuns) {
     MakeSealed(client, LargeDataset(), LargeCsv());
     ASSERT_TRUE(client.CreateSynthesis(request).ok());
     server.Signal(SIGTERM);
-    ASSERT_TRUE(server.AwaitLog("\"draining\""));
+    ASSERT_TRUE(server.AwaitLog("\"refusing_calls\""));
     ExpectRefusedWhileDraining(client);
     EXPECT_EQ(server.Stop(SIGTERM), 128 + SIGTERM) << server.log();
   }
