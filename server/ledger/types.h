@@ -244,6 +244,7 @@ struct Verification {
   std::string head_hash;
   int64_t anchored_seq = 0;
   std::vector<std::string> findings;  // one sentence per contradiction; empty when ok
+  int64_t made_at_us = 0;             // by the clock of the server that made it
 };
 
 // INVALID_ARGUMENT (page.after_seq, page.limit) unless after_seq >= 0 and 1 <= limit <= 10,000.
