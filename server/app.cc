@@ -64,8 +64,10 @@ v1::GetVersionResponse VersionOf(const AppOptions& options) {
 }
 
 void LogLedger(std::string_view event, std::string_view detail) {
-  const bool is_damage = event.starts_with("dataset_");
-  host::Log(is_damage ? host::LogLevel::kError : host::LogLevel::kWarning, event, {{"detail", detail}});
+  host::LogLevel level = host::LogLevel::kWarning;
+  if (event.starts_with("dataset_")) level = host::LogLevel::kError;
+  if (event == "histories_verified") level = host::LogLevel::kInfo;
+  host::Log(level, event, {{"detail", detail}});
 }
 
 void LogCall(const rpc::CallEnd& call) {

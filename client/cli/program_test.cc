@@ -429,6 +429,16 @@ TEST_F(Program, ALedgerThatContradictsItselfEndsWith1) {
   EXPECT_THAT(error_.str(), HasSubstr("DATA_LOSS"));
 }
 
+TEST_F(Program, ABudgetThatIsReadOnlyIsShownWithAWarningAndEndsWith1) {
+  server_.services.on_get_budget = [](auto&, auto&, v1::GetBudgetResponse& budget) {
+    budget.set_read_only("dataset \"census\" is read-only: its tables contradict its history");
+    return grpc::Status::OK;
+  };
+  EXPECT_EQ(Run("budget show census"), ExitStatus::kRefused);
+  EXPECT_THAT(out_.str(), AllOf(HasSubstr("READ-ONLY"), HasSubstr("the amounts above may be wrong")));
+  EXPECT_THAT(error_.str(), HasSubstr("contradict its history"));
+}
+
 TEST_F(Program, APublicDatasetIsConfirmedByItsName) {
   Log created;
   server_.services.on_create_dataset = [&](auto&, const v1::CreateDatasetRequest& request, v1::Dataset&) {

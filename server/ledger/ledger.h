@@ -256,6 +256,10 @@ class Ledger {
   // Recomputes the hash chain and every balance from the entries alone, and compares with the tables and with
   // the anchor.
   virtual absl::StatusOr<Verification> Verify(std::string_view dataset_id) = 0;
+  // What the last pass over the dataset's lineage found if it is at most `most_age_us` old; else Verify().
+  // Passes run one at a time, also those that the ledger makes by itself: at start, and daily. A caller that
+  // waited for one takes its result.
+  virtual absl::StatusOr<Verification> LastVerification(std::string_view dataset_id, int64_t most_age_us) = 0;
 
   // Repairs a lineage whose newest entries are lost, as after a restored backup, without creating budget:
   // spent counters are raised to the larger of the anchor's values and the present values, plus the costs of

@@ -259,6 +259,7 @@ struct Verification {
   std::string head_hash;
   int64_t anchored_seq = 0;
   std::vector<std::string> findings;  // one sentence per contradiction; empty when ok
+  int64_t made_at_us = 0;             // by the clock of the server that made it
 };
 
 // ---- Pages: each listing reads at most `limit` rows by index, whatever the ledger holds. INVALID_ARGUMENT

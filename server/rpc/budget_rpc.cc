@@ -6,6 +6,7 @@
 #include "base/errors.h"
 #include "base/status_macros.h"
 #include "dp/accounting/rule.h"
+#include "google/protobuf/util/time_util.h"
 #include "rpc/convert_budget.h"
 #include "rpc/convert_schema.h"
 #include "rpc/handle.h"
@@ -143,6 +144,8 @@ absl::Status VerifyLedger(service::Services& services, const Call& call,
   response.set_ledger_id(services.ledger.LedgerId());
   response.set_dataset_id(verified.dataset_id);
   response.set_receipt_key(services.signer.public_key());
+  *response.mutable_verify_time() =
+      google::protobuf::util::TimeUtil::MicrosecondsToTimestamp(verification.made_at_us);
   return absl::OkStatus();
 }
 

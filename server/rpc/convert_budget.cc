@@ -88,6 +88,7 @@ v1::Account ToProto(const service::AccountView& account) {
 v1::GetBudgetResponse ToProto(const service::BudgetView& budget) {
   v1::GetBudgetResponse proto;
   for (const service::AccountView& account : budget.accounts) *proto.add_accounts() = ToProto(account);
+  proto.set_read_only(std::string(budget.read_only.message()));
   if (budget.last_request) {
     proto.mutable_last_request()->set_summary(budget.last_request->summary);
     *proto.mutable_last_request()->mutable_time() =

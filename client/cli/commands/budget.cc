@@ -137,8 +137,12 @@ absl::Status Run(Session& session, const ShowBudget& command) {
   if (!largest.rows.empty()) document.tables.push_back(std::move(largest));
   if (budget.has_comparison()) AddComparison(budget.comparison(), document);
   if (budget.accounts().empty()) document.notes.emplace_back("no account: a public dataset has no budget");
+  if (!budget.read_only().empty()) {
+    document.fields.push_back({"read_only", "READ-ONLY", budget.read_only()});
+    document.notes.emplace_back("no request is charged, and the amounts above may be wrong");
+  }
   session.Print(document);
-  return absl::OkStatus();
+  return budget.read_only().empty() ? absl::OkStatus() : absl::FailedPreconditionError(budget.read_only());
 }
 
 }  // namespace

@@ -274,6 +274,7 @@ absl::Status Run(Session& session, const VerifyLedger& command) {
                      {"entries_checked", "entries checked", verified.entries_checked()},
                      {"anchored_sequence", "anchored up to entry", verified.anchored_sequence()},
                      {"head_hash", "head", Hex(verified.head_hash())},
+                     {"verify_time", "verified at", TextOrNone(FormatTime(verified.verify_time()))},
                      {"findings", "findings", ListOf(verified.findings())}};
   absl::Status receipts;
   if (!command.receipts.empty()) receipts = CheckReceipts(session, command, verified, document);

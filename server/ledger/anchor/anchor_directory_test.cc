@@ -55,6 +55,23 @@ TEST_F(AnchorDirectoryTest, RemembersOverARestart) {
   EXPECT_EQ(Files().size(), 1U);
 }
 
+TEST_F(AnchorDirectoryTest, ALargeStateIsNotWrittenAgainForEveryFewRecords) {
+  AnchorState state;
+  for (int i = 0; i < 20'000; ++i) state.heads[absl::StrCat("d", i)] = {1, HashOf('a')};
+  ASSERT_TRUE(Open()->RaiseTo(state).ok());
+  auto anchor = Open();  // begins a file with the whole state
+  const std::optional<FileFacts> before = StatFile(Files().front().string());
+  // 1.2 MB of records, half as much as the state.
+  for (int64_t seq = 2; seq < 32; ++seq) {
+    AnchorState change;
+    for (int i = 0; i < 400; ++i) change.heads[absl::StrCat("d", i)] = {seq, HashOf('b')};
+    ASSERT_TRUE(anchor->RaiseTo(change).ok());
+  }
+  const std::optional<FileFacts> after = StatFile(Files().front().string());
+  ASSERT_TRUE(before.has_value() && after.has_value());
+  EXPECT_EQ(after->identity, before->identity) << "the file is still the same one";
+}
+
 TEST_F(AnchorDirectoryTest, TheHighestHeadOfAllServersBinds) {
   auto one = Open();
   auto other = Open();

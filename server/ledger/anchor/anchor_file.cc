@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <utility>
@@ -91,7 +92,9 @@ absl::Status AnchorFile::Start() {
   const AnchorState whole = log_.state();
   log_ = AnchorLog(ledger_uuid_);
   std::string content = log_.Append(whole);
-  capacity_ = (content.size() + kSpareBytes) / kAnchorBlockBytes * kAnchorBlockBytes;
+  // As much space as the state takes: a large state is written again only after as much has been appended.
+  const size_t spare = std::max(kSpareBytes, content.size());
+  capacity_ = (content.size() + spare) / kAnchorBlockBytes * kAnchorBlockBytes;
   content.resize(capacity_, '\0');
   const std::string draft = absl::StrCat(path_, ".draft");
   const int descriptor = open(draft.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);

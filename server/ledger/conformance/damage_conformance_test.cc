@@ -1,7 +1,11 @@
 // Damage in one dataset makes that dataset read-only and no other, from the start of the server on.
+#include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <functional>
+#include <future>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -9,6 +13,7 @@
 #include "base/testing/names.h"
 #include "gmock/gmock.h"
 #include "ledger/conformance/ledger_conformance.h"
+#include "ledger/sql/sql_ledger.h"
 
 namespace curator::ledger {
 namespace {
@@ -249,6 +254,38 @@ TEST_P(DamageConformance, ASuccessorIsReadOnlyWithTheLineageWhoseAccountsItShare
   EXPECT_STATUS_IS(absl::StatusCode::kDataLoss,
                    ledger->Begin(RequestOf(successor, "next", census_account_, 1)).status());
   ExpectOthersAreServed(*ledger);
+}
+
+TEST_P(DamageConformance, ARunningServerFindsAFlippedBitByItsNextPassOverAllHistories) {
+  std::promise<void> found;
+  std::atomic<bool> is_found = false;
+  auto ledger = Must(sql::SqlLedger::Open(OpenStore(), anchor_dir(), SeededEntropy(NextSeed()),
+                                          {.report =
+                                               [&](std::string_view event, std::string_view) {
+                                                 if (event == "dataset_damaged" && !is_found.exchange(true))
+                                                   found.set_value();
+                                               },
+                                           .pass_interval = std::chrono::milliseconds(1)}));
+  FlipABit("releases", "payload", absl::StrCat("id = '", census_release_, "'"));
+  found.get_future().wait();
+  ExpectCensusIsReadOnly(*ledger);
+  EXPECT_TRUE(Must(ledger->Begin(OnSurvey("beside the passes", 1))).newly_charged);
+}
+
+TEST_P(DamageConformance, TheLastResultIsReusedUntilItIsTooOld) {
+  constexpr int64_t kMinuteUs = 60'000'000;
+  int64_t now_us = 1;
+  auto ledger = Must(sql::SqlLedger::Open(OpenStore(), anchor_dir(), SeededEntropy(NextSeed()),
+                                          {.steady_us = [&] { return now_us; }}));
+  Tamper(absl::StrCat("UPDATE entries SET actor = 'mallory' WHERE seq = 2 AND ", OfCensus()));
+  now_us += kMinuteUs;
+  const Verification last = Must(ledger->LastVerification(census_.id, kMinuteUs));
+  EXPECT_TRUE(last.ok) << "what the start found";
+  EXPECT_GT(last.made_at_us, 0);
+  now_us += 1;
+  EXPECT_FALSE(Must(ledger->LastVerification(census_.id, kMinuteUs)).ok);
+  EXPECT_STATUS_IS(absl::StatusCode::kDataLoss, ledger->Begin(OnCensus("next", 1)).status());
+  EXPECT_STATUS_IS(absl::StatusCode::kNotFound, ledger->LastVerification("nothing", kMinuteUs).status());
 }
 
 TEST_P(DamageConformance, AnUntouchedLedgerIsWhollyCharged) {

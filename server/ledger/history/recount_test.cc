@@ -143,6 +143,18 @@ TEST(Recount, EveryStateMovesTheBalanceAsItShould) {
   EXPECT_THAT(history.Finish().findings().kept(), ElementsAre());
 }
 
+TEST(Recount, WhatHasEndedIsNotHeld) {
+  History history;
+  for (int i = 0; i < 1000; ++i) {
+    history.Charge(kCharged, std::to_string(i), 0);
+    history.Change(kCommitted, std::to_string(i));
+    EXPECT_EQ(history.Finish().open_charges().size(), 0u);
+  }
+  history.Charge(kCharged, "open", 0);
+  EXPECT_EQ(history.Finish().open_charges().size(), 1u);
+  EXPECT_EQ(history.Finish().datasets().at("d").charges, 1001);
+}
+
 TEST(Recount, AnOverdrawnAccountIsFoundEvenWhenEveryHashIsRight) {
   History history;
   history.Charge(kCharged, "c1", 8);

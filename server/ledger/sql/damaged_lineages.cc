@@ -1,5 +1,7 @@
 // Verifying lineages, and what happens when damage is found in one: that lineage is read-only, and no other.
 #include <algorithm>
+#include <chrono>
+#include <limits>
 #include <map>
 #include <utility>
 
@@ -51,17 +53,63 @@ absl::Status SqlLedger::VerifyAll() {
     lost_datasets_ = std::move(lost);
   }
   AnchorState reached;
+  int64_t entries = 0;
+  int64_t damaged = 0;
   for (const std::string& lineage_id : lineage_ids) {
     ASSIGN_OR_RETURN(const VerifiedLineage verified, VerifyAndRegister(lineage_id, anchored));
+    entries += verified.entries_checked;
+    damaged += verified.ok() ? 0 : 1;
     if (verified.ok()) RETURN_IF_ERROR(Raise(reached, verified.reached));
   }
+  Notify(options_.report, "histories_verified",
+         absl::StrCat(lineage_ids.size(), " lineages, ", entries, " entries, ", damaged, " damaged"));
   return anchor_->RaiseTo(reached);
+}
+
+void SqlLedger::RunPasses() {
+  using std::chrono::microseconds;
+  constexpr microseconds kAfterFailure = std::chrono::minutes(1);
+  microseconds wait = options_.pass_interval;
+  while (true) {
+    {
+      std::unique_lock lock(mutex_);
+      if (stopped_.wait_for(lock, wait, [this] { return is_stopping_.load(); })) return;
+    }
+    const absl::Status passed = VerifyAll();
+    wait = passed.ok() ? options_.pass_interval : std::min(options_.pass_interval, kAfterFailure);
+    if (passed.ok() || is_stopping_) continue;
+    Notify(options_.report, "histories_not_verified", passed.message());
+  }
+}
+
+SqlLedger::~SqlLedger() {
+  {
+    const std::scoped_lock lock(mutex_);
+    is_stopping_ = true;
+  }
+  stopped_.notify_all();
+  if (passes_.joinable()) passes_.join();
+}
+
+int64_t SqlLedger::SteadyUs() {
+  return std::chrono::duration_cast<std::chrono::microseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
 }
 
 absl::StatusOr<VerifiedLineage> SqlLedger::VerifyAndRegister(const std::string& lineage_id,
                                                              const AnchorState& anchored) {
+  const std::scoped_lock pass(pass_mutex_);
+  return VerifyUnderLock(lineage_id, anchored);
+}
+
+absl::StatusOr<VerifiedLineage> SqlLedger::VerifyUnderLock(const std::string& lineage_id,
+                                                           const AnchorState& anchored) {
   const uint64_t pass = damage_.StartPass();
-  const auto read = [this](const Body& body) { return Read(body); };
+  const auto read = [this](const Body& body) -> absl::Status {
+    if (is_stopping_) return absl::CancelledError("the ledger is being closed");
+    return Read(body);
+  };
   ASSIGN_OR_RETURN(VerifiedLineage verified, VerifyLineage(read, anchored, lineage_id, options_.amount_text));
   std::map<std::string, std::string> names;
   RETURN_IF_ERROR(Read([&](Transaction& transaction) -> absl::Status {
@@ -72,7 +120,47 @@ absl::StatusOr<VerifiedLineage> SqlLedger::VerifyAndRegister(const std::string& 
   for (const std::string& finding : verified.findings.kept()) {
     Notify(options_.report, "dataset_damaged", finding);
   }
+  const int64_t made_at_us = std::chrono::duration_cast<std::chrono::microseconds>(
+                                 std::chrono::system_clock::now().time_since_epoch())
+                                 .count();
+  const std::scoped_lock lock(mutex_);
+  for (const auto& [id, name] : names) {
+    Verification verification = VerificationOf(verified, anchored, id);
+    verification.made_at_us = made_at_us;
+    verifications_.insert_or_assign(id, MadeVerification{std::move(verification), options_.steady_us()});
+  }
   return verified;
+}
+
+std::optional<Verification> SqlLedger::FindVerification(std::string_view dataset_id, int64_t most_age_us) {
+  const std::scoped_lock lock(mutex_);
+  const auto found = verifications_.find(dataset_id);
+  if (found == verifications_.end()) return std::nullopt;
+  if (options_.steady_us() - found->second.steady_us > most_age_us) return std::nullopt;
+  return found->second.verification;
+}
+
+absl::StatusOr<Verification> SqlLedger::VerifyDataset(std::string_view dataset_id) {
+  // The anchor is read first: the store can only be further.
+  ASSIGN_OR_RETURN(const AnchorState anchored, anchor_->Read());
+  ASSIGN_OR_RETURN(const std::string lineage_id, LineageOf(dataset_id));
+  RETURN_IF_ERROR(VerifyUnderLock(lineage_id, anchored).status());
+  std::optional<Verification> made = FindVerification(dataset_id, std::numeric_limits<int64_t>::max());
+  if (!made.has_value())
+    return absl::AbortedError("the dataset has changed its lineage meanwhile: ask again");
+  return *std::move(made);
+}
+
+absl::StatusOr<Verification> SqlLedger::Verify(std::string_view dataset_id) {
+  const std::scoped_lock pass(pass_mutex_);
+  return VerifyDataset(dataset_id);
+}
+
+absl::StatusOr<Verification> SqlLedger::LastVerification(std::string_view dataset_id, int64_t most_age_us) {
+  if (auto last = FindVerification(dataset_id, most_age_us); last.has_value()) return *std::move(last);
+  const std::scoped_lock pass(pass_mutex_);
+  if (auto last = FindVerification(dataset_id, most_age_us); last.has_value()) return *std::move(last);
+  return VerifyDataset(dataset_id);
 }
 
 absl::StatusOr<std::string> SqlLedger::LineageOf(std::string_view dataset_id) {
@@ -86,13 +174,6 @@ absl::StatusOr<std::string> SqlLedger::LineageOf(std::string_view dataset_id) {
     return absl::OkStatus();
   }));
   return lineage_id;
-}
-
-absl::StatusOr<Verification> SqlLedger::Verify(std::string_view dataset_id) {
-  ASSIGN_OR_RETURN(const AnchorState anchored, anchor_->Read());
-  ASSIGN_OR_RETURN(const std::string lineage_id, LineageOf(dataset_id));
-  ASSIGN_OR_RETURN(const VerifiedLineage verified, VerifyAndRegister(lineage_id, anchored));
-  return VerificationOf(verified, anchored, dataset_id);
 }
 
 absl::Status SqlLedger::RefuseDamaged(const absl::Status& status, const WriteSet* change) {

@@ -4,14 +4,18 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
+#include <condition_variable>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <set>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
@@ -40,7 +44,12 @@ class SqlLedger final : public Ledger {
   struct Options {
     AmountText amount_text = IntegerText;
     Report report = {};
+    // Microseconds of a clock that never jumps.
+    std::function<int64_t()> steady_us = SteadyUs;
+    // From the end of one pass over all lineages to the beginning of the next.
+    std::chrono::microseconds pass_interval = std::chrono::hours(24);
   };
+  static int64_t SteadyUs();
   // `database` has its schema. Verifies all histories; a lineage that contradicts itself or the anchor is
   // read-only from the start, and its stored releases remain readable.
   static absl::StatusOr<std::unique_ptr<SqlLedger>> Open(std::unique_ptr<Database> database,
@@ -50,6 +59,8 @@ class SqlLedger final : public Ledger {
                                                          std::string_view anchor_directory, Entropy entropy) {
     return Open(std::move(database), anchor_directory, std::move(entropy), Options());
   }
+
+  ~SqlLedger() override;
 
   std::string LedgerId() override { return ledger_id_; }
   absl::Status Health() override;
@@ -125,6 +136,7 @@ class SqlLedger final : public Ledger {
                                                     int64_t most) override;
   absl::StatusOr<std::vector<Entry>> ListEntries(std::string_view dataset_id, const Page& page) override;
   absl::StatusOr<Verification> Verify(std::string_view dataset_id) override;
+  absl::StatusOr<Verification> LastVerification(std::string_view dataset_id, int64_t most_age_us) override;
   absl::StatusOr<RepairReport> RaiseToAnchor(const RepairOrder& order) override;
 
  private:
@@ -136,11 +148,19 @@ class SqlLedger final : public Ledger {
 
   // ---- Damage (damaged_lineages.cc)
 
-  // Verifies every lineage, and raises the anchor to the histories that continue it.
+  // Verifies every lineage, and raises the anchor to the histories that continue it. CANCELLED once the
+  // ledger is being destroyed.
   absl::Status VerifyAll();
+  // Runs on `passes_`: VerifyAll() at every interval.
+  void RunPasses();
   // Verifies one lineage against `anchored`. It is read-only from then on exactly if something was found.
   absl::StatusOr<VerifiedLineage> VerifyAndRegister(const std::string& lineage_id,
                                                     const AnchorState& anchored);
+  // VerifyAndRegister() of the dataset's lineage under `pass_mutex_`, which the caller holds.
+  absl::StatusOr<Verification> VerifyDataset(std::string_view dataset_id);
+  absl::StatusOr<VerifiedLineage> VerifyUnderLock(const std::string& lineage_id, const AnchorState& anchored);
+  // The last result about the dataset if it is not older.
+  std::optional<Verification> FindVerification(std::string_view dataset_id, int64_t most_age_us);
   // The lineage of a dataset; NOT_FOUND.
   absl::StatusOr<std::string> LineageOf(std::string_view dataset_id);
   // For a transaction that ended with DATA_LOSS: makes the lineage where the damage is read-only, and returns
@@ -241,6 +261,15 @@ class SqlLedger final : public Ledger {
   std::mutex mutex_;
   absl::Status refuses_changes_ ABSL_GUARDED_BY(mutex_);            // OK unless it does
   std::vector<std::string> lost_datasets_ ABSL_GUARDED_BY(mutex_);  // findings
+  struct MadeVerification {
+    Verification verification;
+    int64_t steady_us = 0;
+  };
+  std::map<std::string, MadeVerification, std::less<>> verifications_ ABSL_GUARDED_BY(mutex_);  // by dataset
+  std::mutex pass_mutex_;  // held while a lineage is verified; taken before mutex_
+  std::condition_variable stopped_;
+  std::atomic<bool> is_stopping_ = false;
+  std::thread passes_;
 };
 
 }  // namespace curator::ledger::sql

@@ -140,13 +140,15 @@ absl::StatusOr<BudgetView> GetBudget(ledger::Ledger& ledger, const Principal& pr
   ASSIGN_OR_RETURN(const DatasetView view, FindVisible(ledger, principal, dataset));
   ASSIGN_OR_RETURN(const std::vector<ledger::Account> accounts, FirstVisible(ledger, view, principal));
   const absl::StatusOr<ledger::Charge> last = ledger.LatestCharge(view.record.id, principal);
-  if (!last.ok() && !absl::IsNotFound(last.status())) return last.status();
   BudgetView budget;
+  budget.read_only = ledger.DatasetHealth(view.record.id);
+  // A damaged row may be the reason for which the dataset is read-only.
+  if (!last.ok() && !absl::IsNotFound(last.status()) && budget.read_only.ok()) return last.status();
   budget.protects = WhatItProtects(view);
   if (last.ok()) {
     budget.last_request = {PostingsSummary(last->label, PostingsOfFirst(*last)), last->created_at_us};
   }
-  if (detail == BudgetDetail::kWithComparison) {
+  if (detail == BudgetDetail::kWithComparison && budget.read_only.ok()) {
     ASSIGN_OR_RETURN(budget.comparison, ComparisonFor(ledger, view, accounts, principal));
   }
   for (const ledger::Account& account : accounts) {
@@ -232,8 +234,16 @@ absl::StatusOr<std::vector<LinkView>> ListChainLinks(ledger::Ledger& ledger, con
 absl::StatusOr<VerifiedLedger> VerifyLedger(ledger::Ledger& ledger, const Principal& principal,
                                             const DatasetName& dataset) {
   ASSIGN_OR_RETURN(const DatasetView view, FindVisible(ledger, principal, dataset));
+  constexpr int64_t kMinuteUs = 60'000'000;
+  const bool is_owner = view.record.owner == principal.name();
+  const int64_t most_age_us = is_owner ? kMinuteUs : std::numeric_limits<int64_t>::max();
   VerifiedLedger verified{.verification = {}, .dataset_id = view.record.id};
-  ASSIGN_OR_RETURN(verified.verification, ledger.Verify(view.record.id));
+  ASSIGN_OR_RETURN(verified.verification, ledger.LastVerification(view.record.id, most_age_us));
+  std::vector<std::string>& findings = verified.verification.findings;
+  if (!is_owner && !findings.empty()) {
+    findings = {absl::StrCat("the dataset's owner may read what contradicts what: ", findings.size(),
+                             findings.size() == 1 ? " finding" : " findings")};
+  }
   return verified;
 }
 

@@ -66,6 +66,8 @@ struct LastRequest {
 };
 
 struct BudgetView {
+  // Why the dataset accepts no charge, when damage has made it read-only; else OK.
+  absl::Status read_only;
   std::vector<AccountView> accounts;
   std::optional<LastRequest> last_request;
   std::string protects;                         // WhatItProtects()
@@ -105,6 +107,8 @@ struct VerifiedLedger {
   ledger::Verification verification;
   std::string dataset_id;
 };
+// For the owner by a new pass, unless one was made within the last minute; for grantees what the last pass
+// found, without the findings, which may concern charges of others.
 absl::StatusOr<VerifiedLedger> VerifyLedger(ledger::Ledger& ledger, const Principal& principal,
                                             const DatasetName& dataset);
 

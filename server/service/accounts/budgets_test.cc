@@ -137,6 +137,33 @@ TEST_F(BudgetsTest, AsManyRequestsAsAreSaidToBeLeftAreAdmittedAndNotOneMore) {
   EXPECT_TRUE(absl::IsResourceExhausted(ledger_->Begin(Request("ana", Pure(100))).status()));
 }
 
+TEST_F(BudgetsTest, DamageIsSaidToAllWhoSeeTheBudgetAndDescribedToTheOwner) {
+  Charge("ana", Pure(100));
+  EXPECT_TRUE(Budget("ana").read_only.ok());
+  const auto store = ledger::OpenLedgerDatabase("sqlite:" + folder_.path() + "/ledger.db").value();
+  ASSERT_TRUE(store
+                  ->Write([](ledger::sql::Transaction& transaction) {
+                    return transaction.ExecuteScript(
+                        "UPDATE account_counters SET limit_value = limit_value + 1000");
+                  })
+                  .status.ok());
+  const auto of = [&](const char* principal) {
+    return VerifyLedger(*ledger_, TestPrincipal(principal), DatasetName("census")).value().verification;
+  };
+  const ledger::Verification owners = of("owner");
+  EXPECT_FALSE(owners.ok);
+  ASSERT_FALSE(owners.findings.empty());
+  EXPECT_NE(owners.findings.front().find("account dataset/census"), std::string::npos);
+  const ledger::Verification anas = of("ana");
+  EXPECT_FALSE(anas.ok);
+  ASSERT_EQ(anas.findings.size(), 1U);
+  EXPECT_NE(anas.findings.front().find("owner"), std::string::npos) << anas.findings.front();
+  EXPECT_EQ(anas.made_at_us, owners.made_at_us) << "only the owner starts a pass";
+  for (const char* const principal : {"owner", "ana"}) {
+    EXPECT_TRUE(absl::IsDataLoss(Budget(principal).read_only)) << principal;
+  }
+}
+
 TEST_F(BudgetsTest, WhoeverHasAskedNothingIsToldNothingOfRequests) {
   Charge("owner", Pure(100));
   const BudgetView budget = Budget("ana");
