@@ -258,7 +258,7 @@ class Ledger {
   virtual absl::StatusOr<Verification> Verify(std::string_view dataset_id) = 0;
   // What the last pass over the dataset's lineage found if it is at most `most_age_us` old; else Verify().
   // Passes run one at a time, also those that the ledger makes by itself: at start, and daily. A caller that
-  // waited for one takes its result.
+  // waited for one takes its result. Its head_hash is always that of the newest entry.
   virtual absl::StatusOr<Verification> LastVerification(std::string_view dataset_id, int64_t most_age_us) = 0;
 
   // Repairs a lineage whose newest entries are lost, as after a restored backup, without creating budget:

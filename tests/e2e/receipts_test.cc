@@ -146,6 +146,7 @@ TEST_P(Receipts, AreRefusedWhenForgedOrOfAnotherLedgerOrSignedByAnotherKey) {
   AppOptions other = FreshOptions(GetParam(), elsewhere);
   other.data_directory = options_.data_directory;  // the same secret, so the same key
   other.anchor_directory = elsewhere / "anchor";
+  other.init = true;  // a new ledger beside the records of this one
   std::swap(options_, other);
   app_.reset();
   Start();
@@ -175,8 +176,11 @@ TEST_P(Receipts, TellARolledBackHistoryAndItIsRepairedByItsOwner) {
   Restore(backup, Anchor::kKept);
   const Ran refused = Ask("ana", "0.2");
   EXPECT_EQ(refused.status, 1);
-  EXPECT_THAT(refused.output, HasSubstr("ends with entry"));
-  EXPECT_THAT(refused.output, HasSubstr("curator ledger repair NAME --raise-to-anchor"));
+  EXPECT_THAT(refused.output, HasSubstr("dataset \"census\" is read-only"));
+  EXPECT_THAT(refused.output, HasSubstr("curator ledger repair census --raise-to-anchor"));
+  const Ran damaged = As("owner", "ledger verify census");
+  EXPECT_EQ(damaged.status, 1);
+  EXPECT_THAT(damaged.output, HasSubstr("ends with entry"));
   const Ran rolled_back = Verify();
   EXPECT_EQ(rolled_back.status, 1);
   EXPECT_THAT(rolled_back.output, HasSubstr("receipt 2 the history was rolled back"));

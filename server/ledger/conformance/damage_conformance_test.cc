@@ -282,6 +282,10 @@ TEST_P(DamageConformance, TheLastResultIsReusedUntilItIsTooOld) {
   const Verification last = Must(ledger->LastVerification(census_.id, kMinuteUs));
   EXPECT_TRUE(last.ok) << "what the start found";
   EXPECT_GT(last.made_at_us, 0);
+  Must(ledger->Begin(OnSurvey("after the pass", 1)));
+  EXPECT_EQ(Must(ledger->LastVerification(survey_.id, kMinuteUs)).head_hash,
+            Must(ledger->ListEntries(survey_.id, {})).back().hash)
+      << "the head as it is now, which receipts are compared with";
   now_us += 1;
   EXPECT_FALSE(Must(ledger->LastVerification(census_.id, kMinuteUs)).ok);
   EXPECT_STATUS_IS(absl::StatusCode::kDataLoss, ledger->Begin(OnCensus("next", 1)).status());

@@ -157,10 +157,21 @@ absl::StatusOr<Verification> SqlLedger::Verify(std::string_view dataset_id) {
 }
 
 absl::StatusOr<Verification> SqlLedger::LastVerification(std::string_view dataset_id, int64_t most_age_us) {
-  if (auto last = FindVerification(dataset_id, most_age_us); last.has_value()) return *std::move(last);
-  const std::scoped_lock pass(pass_mutex_);
-  if (auto last = FindVerification(dataset_id, most_age_us); last.has_value()) return *std::move(last);
-  return VerifyDataset(dataset_id);
+  std::optional<Verification> last = FindVerification(dataset_id, most_age_us);
+  if (!last.has_value()) {
+    const std::scoped_lock pass(pass_mutex_);
+    last = FindVerification(dataset_id, most_age_us);
+    if (!last.has_value()) return VerifyDataset(dataset_id);
+  }
+  // The history may have grown since: receipts are compared with its head as it is now.
+  RETURN_IF_ERROR(Read([&](Transaction& transaction) -> absl::Status {
+    ASSIGN_OR_RETURN(
+        const std::vector<Row> heads,
+        transaction.Execute("SELECT hash FROM chain_heads WHERE dataset_id = $1", {std::string(dataset_id)}));
+    last->head_hash = heads.empty() ? std::string() : heads.front().Blob(0);
+    return absl::OkStatus();
+  }));
+  return *std::move(last);
 }
 
 absl::StatusOr<std::string> SqlLedger::LineageOf(std::string_view dataset_id) {
