@@ -26,7 +26,9 @@ std::optional<double> StatedLevel(const Request& request) {
 
 template <typename Request>
 absl::StatusOr<service::WorkloadRequest> FromProto(const Call& call, const Request& request) {
-  service::WorkloadRequest result{.principal = call.principal(), .dataset = DatasetName(request.dataset())};
+  service::WorkloadRequest result{.principal = call.principal(),
+                                  .dataset = DatasetName(request.dataset()),
+                                  .client_left = call.client_left()};
   ASSIGN_OR_RETURN(result.queries, rpc::FromProto(request.workload()));
   if (request.has_spend() && request.has_target())
     return InvalidField("target", "is given beside a spend: one of them says what is paid");
@@ -137,7 +139,6 @@ absl::Status AnswerWorkload(service::Services& services, const Call& call,
                             MessageWriter<v1::AnswerChunk>& writer) {
   ASSIGN_OR_RETURN(service::WorkloadRequest workload, FromProto(call, request));
   workload.prefer_free = request.prefer_free();
-  workload.client_left = call.client_left();
   ASSIGN_OR_RETURN(const double level, ConfidenceLevel(StatedLevel(request)));
   const dp::PostProcessing steps = rpc::FromProto(request.post_processing());
   const service::Intent intent = IntentOf(request);

@@ -202,11 +202,13 @@ absl::StatusOr<double> ExactScore(const Domain& domain, const UnitBound& unit, M
 absl::StatusOr<std::vector<Measurement>> ChooseMeasurements(const Domain& domain, const UnitBound& unit,
                                                             Mechanism mechanism,
                                                             std::span<const QuerySet> sets,
-                                                            ErrorMeasure measure) {
+                                                            ErrorMeasure measure,
+                                                            const std::stop_token& stop) {
   std::vector<std::vector<Measurement>> measurements;
   bool has_choice = false;
   int64_t tree_bins = kMostTreeBins;
   for (size_t i = 0; i < sets.size(); ++i) {
+    RETURN_IF_ERROR(CheckGoesOn(stop));
     auto of_set = MeasurementsFor(domain, sets[i], tree_bins);
     if (!of_set.ok())
       return InvalidField(absl::StrCat("workload.query_sets[", i, "].strategy"),
@@ -221,6 +223,7 @@ absl::StatusOr<std::vector<Measurement>> ChooseMeasurements(const Domain& domain
     std::map<Shared, double> shared_norms;
     for (size_t i = 0; i < sets.size(); ++i) {
       for (const Measurement& measurement : measurements[i]) {
+        RETURN_IF_ERROR(CheckGoesOn(stop));
         ASSIGN_OR_RETURN(CandidatePlan plan, CandidatePlanOf(domain, unit, mechanism, sets[i], measurement,
                                                              measure, shared_norms));
         plans[i].push_back(std::move(plan));
@@ -234,6 +237,10 @@ absl::StatusOr<std::vector<Measurement>> ChooseMeasurements(const Domain& domain
   std::vector<Measurement> result;
   for (size_t i = 0; i < sets.size(); ++i) result.push_back(std::move(measurements[i][chosen[i]]));
   return result;
+}
+
+absl::Status CheckGoesOn(const std::stop_token& stop) {
+  return stop.stop_requested() ? absl::CancelledError("the client has gone") : absl::OkStatus();
 }
 
 JointMeasurement Join(std::span<const Measurement> measurements) {

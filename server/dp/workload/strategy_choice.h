@@ -4,6 +4,7 @@
 #pragma once
 
 #include <span>
+#include <stop_token>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -25,11 +26,15 @@ enum class ErrorMeasure {
 // from the best measurement of each set alone, sets change their measurement one after another while the
 // objective improves; groups that several sets measure are counted once. Never worse than every kAuto set
 // measured directly, by the same measure and the exact sensitivities. Errors: those of MeasurementsFor(),
-// within "workload.query_sets[i]"; those of QueriesSensitivity().
+// within "workload.query_sets[i]"; those of QueriesSensitivity(); CANCELLED soon after `stop` is requested.
 absl::StatusOr<std::vector<Measurement>> ChooseMeasurements(const Domain& domain, const UnitBound& unit,
                                                             Mechanism mechanism,
                                                             std::span<const QuerySet> sets,
-                                                            ErrorMeasure measure);
+                                                            ErrorMeasure measure,
+                                                            const std::stop_token& stop = {});
+
+// CANCELLED once `stop` is requested.
+absl::Status CheckGoesOn(const std::stop_token& stop);
 
 // The distinct groups of several measurements, and each measurement's plan with its sources among them. Whole
 // marginals and trees that occur twice are measured once.

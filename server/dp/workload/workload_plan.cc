@@ -114,13 +114,17 @@ absl::StatusOr<NoiseSpec> NoiseAt(Mechanism mechanism, const Sensitivity& sensit
 
 // The smallest number of units that reaches the target, among those whose noise can be represented.
 absl::StatusOr<int64_t> LeastUnits(Mechanism mechanism, const Sensitivity& sensitivity,
-                                   const ErrorClasses& classes, const Target& target) {
+                                   const ErrorClasses& classes, const Target& target,
+                                   const std::stop_token& stop) {
   const auto reaches = [&](int64_t units) {
     const absl::StatusOr<NoiseSpec> noise = NoiseAt(mechanism, sensitivity, units);
     return noise.ok() && !ExceedsTail(*noise, classes, target.max_error, 1 - target.confidence);
   };
   int64_t high = kEpsilonUnitsPerOne / 1'000'000;
-  while (high < kMostBudgetUnits && !reaches(high)) high *= 2;
+  while (high < kMostBudgetUnits && !reaches(high)) {
+    RETURN_IF_ERROR(CheckGoesOn(stop));
+    high *= 2;
+  }
   if (high >= kMostBudgetUnits)
     return InvalidField("target.max_error",
                         "is smaller than any budget can reach; ask fewer queries or allow a larger error");
@@ -128,6 +132,7 @@ absl::StatusOr<int64_t> LeastUnits(Mechanism mechanism, const Sensitivity& sensi
   // still reaches the target and is the smallest locally.
   int64_t low = 0;
   while (high - low > 1) {
+    RETURN_IF_ERROR(CheckGoesOn(stop));
     const int64_t middle = low + (high - low) / 2;
     (reaches(middle) ? high : low) = middle;
   }
@@ -153,11 +158,11 @@ std::vector<Mechanism> MechanismsOf(const RuleSpec& rule, std::optional<Mechanis
 
 absl::StatusOr<WorkloadPlan> CheapestWith(const Domain& domain, const UnitBound& unit, const RuleSpec& rule,
                                           std::vector<QuerySet> sets, const Target& target,
-                                          Mechanism mechanism) {
+                                          Mechanism mechanism, const std::stop_token& stop) {
   ASSIGN_OR_RETURN(WorkloadShape shape,
-                   ShapeOf(domain, unit, mechanism, ErrorMeasure::kLargest, std::move(sets)));
+                   ShapeOf(domain, unit, mechanism, ErrorMeasure::kLargest, std::move(sets), {}, stop));
   const ErrorClasses classes = ErrorClassesOf(domain, shape);
-  ASSIGN_OR_RETURN(const int64_t units, LeastUnits(mechanism, shape.sensitivity, classes, target));
+  ASSIGN_OR_RETURN(const int64_t units, LeastUnits(mechanism, shape.sensitivity, classes, target, stop));
   const Spend spend = SpendOf(mechanism, units);
   ASSIGN_OR_RETURN(NoisePurchase bought, BuyNoise(rule, spend, shape.sensitivity, shape.removal, mechanism));
   return WorkloadPlan{std::move(shape), spend, std::move(bought)};
@@ -176,14 +181,16 @@ absl::Status ValidateSets(const Domain& domain, std::span<const QuerySet> sets, 
 
 absl::StatusOr<WorkloadShape> ShapeOf(const Domain& domain, const UnitBound& unit, Mechanism mechanism,
                                       ErrorMeasure measure, std::vector<QuerySet> sets,
-                                      const PlanLimits& limits) {
+                                      const PlanLimits& limits, const std::stop_token& stop) {
   RETURN_IF_ERROR(MarginalsSensitivity(unit, 1).status());
   RETURN_IF_ERROR(ValidateSets(domain, sets, limits));
   WorkloadShape shape;
-  ASSIGN_OR_RETURN(shape.measurements, ChooseMeasurements(domain, unit, mechanism, sets, measure));
+  ASSIGN_OR_RETURN(shape.measurements, ChooseMeasurements(domain, unit, mechanism, sets, measure, stop));
   shape.joint = Join(shape.measurements);
+  RETURN_IF_ERROR(CheckGoesOn(stop));
   RETURN_IF_ERROR(CheckMeasured(domain, shape.joint.measured, limits));
   ASSIGN_OR_RETURN(shape.sensitivity, MeasuredSensitivity(domain, unit, shape.joint.measured));
+  RETURN_IF_ERROR(CheckGoesOn(stop));
   const UnitBound leaving{.relation = NeighbourRelation::kAddRemove, .max_records = unit.max_records};
   ASSIGN_OR_RETURN(shape.removal, MeasuredSensitivity(domain, leaving, shape.joint.measured));
   for (const QueryGroup& group : shape.joint.measured)
@@ -197,24 +204,24 @@ absl::StatusOr<WorkloadShape> ShapeOf(const Domain& domain, const UnitBound& uni
 
 absl::StatusOr<WorkloadPlan> PlanWorkload(const Domain& domain, const UnitBound& unit, const RuleSpec& rule,
                                           std::vector<QuerySet> sets, const Spend& spend,
-                                          std::optional<Mechanism> mechanism) {
+                                          std::optional<Mechanism> mechanism, const std::stop_token& stop) {
   ASSIGN_OR_RETURN(const Budget budget, BudgetOf(rule, spend));
   const bool is_pure = std::holds_alternative<PureBudget>(budget);
   ASSIGN_OR_RETURN(WorkloadShape shape,
                    ShapeOf(domain, unit, is_pure ? Mechanism::kDiscreteLaplace : Mechanism::kDiscreteGaussian,
-                           ErrorMeasure::kMean, std::move(sets)));
+                           ErrorMeasure::kMean, std::move(sets), {}, stop));
   ASSIGN_OR_RETURN(NoisePurchase bought, BuyNoise(rule, spend, shape.sensitivity, shape.removal, mechanism));
   return WorkloadPlan{std::move(shape), spend, std::move(bought)};
 }
 
 absl::StatusOr<WorkloadPlan> PlanForTarget(const Domain& domain, const UnitBound& unit, const RuleSpec& rule,
                                            std::vector<QuerySet> sets, const Target& target,
-                                           std::optional<Mechanism> mechanism) {
+                                           std::optional<Mechanism> mechanism, const std::stop_token& stop) {
   RETURN_IF_ERROR(CheckTarget(target));
   std::optional<WorkloadPlan> cheapest;
   int64_t least_cost = 0;
   for (const Mechanism each : MechanismsOf(rule, mechanism)) {
-    ASSIGN_OR_RETURN(WorkloadPlan plan, CheapestWith(domain, unit, rule, sets, target, each));
+    ASSIGN_OR_RETURN(WorkloadPlan plan, CheapestWith(domain, unit, rule, sets, target, each, stop));
     ASSIGN_OR_RETURN(const std::vector<CounterAmount> cost, CostOf(rule, plan.bought.event));
     if (cheapest && cost.front().amount >= least_cost) continue;
     least_cost = cost.front().amount;

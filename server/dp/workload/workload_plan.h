@@ -23,6 +23,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <stop_token>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -64,10 +65,11 @@ struct WorkloadShape {
 };
 
 // Chooses the strategies for noise of `mechanism`. Errors: those of ValidateSets() and ChooseMeasurements();
-// FAILED_PRECONDITION where a unit may own any number of records.
+// FAILED_PRECONDITION where a unit may own any number of records; CANCELLED once `stop` is requested, which
+// is looked at between steps of about a second at most.
 absl::StatusOr<WorkloadShape> ShapeOf(const Domain& domain, const UnitBound& unit, Mechanism mechanism,
                                       ErrorMeasure measure, std::vector<QuerySet> sets,
-                                      const PlanLimits& limits = {});
+                                      const PlanLimits& limits = {}, const std::stop_token& stop = {});
 
 struct WorkloadPlan {
   WorkloadShape shape;
@@ -78,7 +80,8 @@ struct WorkloadPlan {
 // What `spend` buys for `sets`. Errors: those of ShapeOf() and BuyNoise().
 absl::StatusOr<WorkloadPlan> PlanWorkload(const Domain& domain, const UnitBound& unit, const RuleSpec& rule,
                                           std::vector<QuerySet> sets, const Spend& spend,
-                                          std::optional<Mechanism> mechanism);
+                                          std::optional<Mechanism> mechanism,
+                                          const std::stop_token& stop = {});
 
 // The error that a request is to reach: all answers of the request together stay within `max_error` of the
 // truth with at least the probability `confidence`.
@@ -94,7 +97,8 @@ struct Target {
 // Errors: INVALID_ARGUMENT ("target.max_error", "target.confidence") also when no budget reaches it.
 absl::StatusOr<WorkloadPlan> PlanForTarget(const Domain& domain, const UnitBound& unit, const RuleSpec& rule,
                                            std::vector<QuerySet> sets, const Target& target,
-                                           std::optional<Mechanism> mechanism);
+                                           std::optional<Mechanism> mechanism,
+                                           const std::stop_token& stop = {});
 
 // The errors of all answers of the set at `position`, and of all sets, counted.
 ErrorClasses ErrorClassesOf(const Domain& domain, const WorkloadShape& shape, size_t position);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <stop_token>
 
 #include "base/errors.h"
 #include "dp/domain/testing_domain.h"
@@ -53,6 +54,17 @@ TEST(PlanWorkload, PricesMarginalsAsItAlwaysDid) {
                                 .value();
   EXPECT_EQ(plan.bought.event,
             (Event{DiscreteLaplaceEvent{.scale = {4, 1}, .l1_sensitivity = 4, .linf_sensitivity = 1}}));
+}
+
+TEST(PlanWorkload, EndsWhenItsClientHasGone) {
+  std::stop_source client;
+  client.request_stop();
+  const auto plan = PlanWorkload(Facts(), kRecord, Rule(RuleKind::kPure), Mixture(),
+                                 {.epsilon = Epsilon(kEpsilonUnitsPerOne)}, std::nullopt, client.get_token());
+  EXPECT_TRUE(absl::IsCancelled(plan.status())) << plan.status();
+  const auto cheapest = PlanForTarget(Facts(), kRecord, Rule(RuleKind::kPure), Mixture(), {.max_error = 40},
+                                      std::nullopt, client.get_token());
+  EXPECT_TRUE(absl::IsCancelled(cheapest.status())) << cheapest.status();
 }
 
 TEST(PlanForTarget, FindsTheLeastBudgetThatReachesIt) {

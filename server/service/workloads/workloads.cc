@@ -177,8 +177,10 @@ absl::StatusOr<WorkloadEstimate> PlanAndPrice(const WorkloadRequest& request, Qu
   ASSIGN_OR_RETURN(
       dp::WorkloadPlan plan,
       request.target
-          ? dp::PlanForTarget(domain, unit, rule, std::move(sets), *request.target, request.mechanism)
-          : dp::PlanWorkload(domain, unit, rule, std::move(sets), request.spend, request.mechanism));
+          ? dp::PlanForTarget(domain, unit, rule, std::move(sets), *request.target, request.mechanism,
+                              request.client_left)
+          : dp::PlanWorkload(domain, unit, rule, std::move(sets), request.spend, request.mechanism,
+                             request.client_left));
   RETURN_IF_ERROR(CheckReleaseFits(domain, question.asked, plan.shape.joint));
   ASSIGN_OR_RETURN(Price price,
                    PriceOf(question.dataset, question.scope.accounts, plan.bought.event, plan.bought.linear));
