@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -48,9 +49,9 @@ class RowsRead : public ServiceTest, public ::testing::WithParamInterface<std::s
   RowsRead() : ServiceTest(&OpenCounted) {}
 
   void SetUp() override {
-    census_ = MakeSealed(People("census", 100'000));
-    Let("bob", census_);
-    Let("ana", census_);
+    census_.emplace(MakeSealed(People("census", 100'000)));
+    Let("bob", *census_);
+    Let("ana", *census_);
   }
 
   void Let(const std::string& grantee, const DatasetView& dataset) const {
@@ -65,12 +66,12 @@ class RowsRead : public ServiceTest, public ::testing::WithParamInterface<std::s
     const DatasetView made = Make(dataset);
     ASSERT_TRUE(ledger_->Grant(made.record.id, "bob", dataset.principal).ok());
     const std::string analyst = absl::StrCat("analyst-", round);
-    Let(analyst, census_);
+    Let(analyst, *census_);
     const ledger::Account account =
-        ledger_->FindAccount(census_.record.id, ledger::ScopeType::kDataset, "").value();
+        ledger_->FindAccount(census_->record.id, ledger::ScopeType::kDataset, "").value();
     ASSERT_TRUE(ledger_
                     ->CreateAccount({.request_id = NewRequestId().text(),
-                                     .dataset_id = census_.record.id,
+                                     .dataset_id = census_->record.id,
                                      .account = {.scope_type = ledger::ScopeType::kAnalyst,
                                                  .scope_key = analyst,
                                                  .rule = account.rule,
@@ -155,7 +156,7 @@ class RowsRead : public ServiceTest, public ::testing::WithParamInterface<std::s
   const Principal bob_ = TestPrincipal("bob");
   const Principal owner_ = TestPrincipal("owner");
   const DatasetName census_name_ = DatasetName("census");
-  DatasetView census_;
+  std::optional<DatasetView> census_;
   ledger::Release release_;  // Bob's last
 };
 
