@@ -17,9 +17,10 @@ BEGIN
   EXECUTE format('GRANT SELECT ON ALL TABLES IN SCHEMA %I TO curator_application, curator_auditor', ours);
 
   GRANT INSERT ON ledger_identity, datasets, dataset_requests, dataset_versions, dataset_parts, part_bins, grants, accounts,
-    account_counters, account_members, charges, entries, chain_heads, releases, release_shares, release_readers, release_measures, limit_proposals,
-    event_counts, event_counts_upto TO curator_application;
-  GRANT UPDATE ON event_counts, event_counts_upto TO curator_application;
+    account_counters, account_members, charges, entries, chain_heads, releases, release_shares, release_readers,
+    release_measures, limit_proposals, event_counts, event_counts_upto TO curator_application;
+  GRANT UPDATE (charges) ON event_counts TO curator_application;
+  GRANT UPDATE (counted_seq) ON event_counts_upto TO curator_application;
   GRANT UPDATE (state, created_at_us) ON datasets TO curator_application;
   GRANT UPDATE (sealed_version, content_hash, sealed_at_us) ON dataset_parts TO curator_application;
   GRANT UPDATE (version) ON accounts TO curator_application;

@@ -11,6 +11,8 @@ DROP INDEX dataset_versions_content;
 
 -- Accounts by id, and those of one analyst.
 CREATE INDEX accounts_lineage ON accounts (lineage_id, id);
+-- Whether there is any account of analysts: each batch of charges asks that.
+CREATE INDEX accounts_of_analysts ON accounts (lineage_id) WHERE scope_type IN ('ANALYST', 'ANALYST_GROUP');
 CREATE INDEX account_members_member ON account_members (member, account_id);
 
 -- One principal's operations, newest first: charges other than reservations.
@@ -71,7 +73,9 @@ DO $body$
 BEGIN
   IF EXISTS (SELECT 1 FROM pg_roles WHERE rolname = 'curator_application') THEN
     GRANT SELECT, INSERT ON release_readers, release_measures TO curator_application;
-    GRANT SELECT, INSERT, UPDATE ON event_counts, event_counts_upto TO curator_application;
+    GRANT SELECT, INSERT ON event_counts, event_counts_upto TO curator_application;
+    GRANT UPDATE (charges) ON event_counts TO curator_application;
+    GRANT UPDATE (counted_seq) ON event_counts_upto TO curator_application;
   END IF;
   IF EXISTS (SELECT 1 FROM pg_roles WHERE rolname = 'curator_auditor') THEN
     GRANT SELECT ON release_readers, release_measures, event_counts, event_counts_upto TO curator_auditor;

@@ -122,9 +122,8 @@ absl::Status BatchReserveBudget(service::Services& services, const Call& call,
     }
     reservations.push_back(*std::move(reservation));
   }
-  ASSIGN_OR_RETURN(
-      const std::vector<service::ChargeView> views,
-      service::ReserveBudget(services, call.principal(), reservations, service::Intent::kDo));
+  ASSIGN_OR_RETURN(const std::vector<service::ChargeView> views,
+                   service::ReserveBudget(services, call.principal(), reservations, service::Intent::kDo));
   for (const service::ChargeView& view : views) {
     ASSIGN_OR_RETURN(*response.add_charges(), ChargeProto(services, view));
   }
@@ -134,9 +133,8 @@ absl::Status BatchReserveBudget(service::Services& services, const Call& call,
 absl::Status ReserveBudget(service::Services& services, const Call& call,
                            const v1::ReserveBudgetRequest& request, v1::Charge& response) {
   ASSIGN_OR_RETURN(const service::ReservationRequest reservation, FromProto(request));
-  ASSIGN_OR_RETURN(
-      const std::vector<service::ChargeView> views,
-      service::ReserveBudget(services, call.principal(), {reservation}, IntentOf(request)));
+  ASSIGN_OR_RETURN(const std::vector<service::ChargeView> views,
+                   service::ReserveBudget(services, call.principal(), {reservation}, IntentOf(request)));
   return Respond(services, views.front(), response);
 }
 

@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <new>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -200,6 +201,11 @@ TEST_F(HandleTest, ACallGivesItsPlaceBackBeforeItsClientHasTheAnswer) {
 
 TEST_F(HandleTest, AHandlerThatRunsOutOfMemoryIsAnErrorNotAnAbort) {
   handler_ = [](const Call&) -> absl::Status { throw std::bad_alloc(); };
+  EXPECT_EQ(CallOf({"ana"}).error_code(), grpc::StatusCode::UNAVAILABLE);
+}
+
+TEST_F(HandleTest, AnExceptionOfAHandlerIsAnErrorNotAnAbort) {
+  handler_ = [](const Call&) -> absl::Status { throw std::logic_error("a defect"); };
   EXPECT_EQ(CallOf({"ana"}).error_code(), grpc::StatusCode::INTERNAL);
 }
 

@@ -24,6 +24,10 @@ RunningOperations::Ticket::~Ticket() {
   registry_.Notify(charge_id_);
 }
 
+void RunningOperations::Ticket::NoteBegun() {
+  registry_.Notify(charge_id_);
+}
+
 void RunningOperations::Ticket::SetShareDone(double share) {
   {
     const absl::MutexLock lock(&registry_.mutex_);
@@ -67,11 +71,14 @@ bool RunningOperations::RequestStop(std::string_view charge_id) {
 }
 
 void RunningOperations::Dismiss(std::string_view charge_id) {
-  const absl::MutexLock lock(&mutex_);
-  const auto found = running_.find(charge_id);
-  if (found == running_.end()) return;
-  found->second->stop_.request_stop();
-  running_.erase(found);
+  {
+    const absl::MutexLock lock(&mutex_);
+    const auto found = running_.find(charge_id);
+    if (found == running_.end()) return;
+    found->second->stop_.request_stop();
+    running_.erase(found);
+  }
+  Notify(charge_id);
 }
 
 void RunningOperations::Abandon() {

@@ -37,6 +37,8 @@ class RunningOperations {
     std::stop_token stop_token() const { return stop_.get_token(); }
     // Stops the work as RunningOperations::RequestStop() does.
     void RequestStop() { stop_.request_stop(); }
+    // The work has begun: listeners are called.
+    void NoteBegun();
     void SetShareDone(double share);
 
    private:
@@ -69,8 +71,9 @@ class RunningOperations {
   // Waits for Abandon(), at most for `patience`. Whether it was called.
   bool AwaitAbandoned(absl::Duration patience) const;
 
-  // Called with the id of an operation whose share done has changed by a thousandth or that has ended, on the
-  // thread of its work; must not block. After SetListener() has returned the earlier one is not called.
+  // Called with the id of an operation that has begun, whose share done has changed by a thousandth, or that
+  // has ended, on the thread of its work or of its cancellation; must not block. After SetListener() has
+  // returned the earlier one is not called.
   using Listener = std::function<void(std::string_view charge_id)>;
   void SetListener(Listener listener);
 

@@ -21,7 +21,7 @@ TEST_F(LateEndingsTest, AnAnswerIsStoredOnceTheStoreTakesItAndAForfeitToo) {
   const ledger::Attempt answered = Started(census_, "workload");
   const ledger::Attempt failed = Started(census_, "workload");
   Refuse("INSERT ON entries");
-  ASSERT_TRUE(late_.Add(answered, "answer", ""));
+  ASSERT_TRUE(late_.Add(answered, Drawn("answer"), ""));
   ASSERT_TRUE(late_.Add(failed, std::nullopt, "failed after data access"));
   EXPECT_EQ(late_.waiting(), 2u);
   Allow();
@@ -33,14 +33,14 @@ TEST_F(LateEndingsTest, AnAnswerIsStoredOnceTheStoreTakesItAndAForfeitToo) {
 TEST_F(LateEndingsTest, AnAttemptThatWasTakenOverIsGivenUp) {
   const ledger::Attempt stale = Started(census_, "workload");
   ASSERT_TRUE(ledger_->TakeOver(stale.charge.id).ok());
-  ASSERT_TRUE(late_.Add(stale, "answer", ""));
+  ASSERT_TRUE(late_.Add(stale, Drawn("answer"), ""));
   ASSERT_TRUE(late_.AwaitNone(absl::InfiniteFuture()));
   EXPECT_EQ(ledger_->GetCharge(stale.charge.id)->state, ledger::ChargeState::kStarted);
 }
 
 TEST_F(LateEndingsTest, NoMoreThanItsBoundIsTaken) {
   const ledger::Attempt attempt = Started(census_, "workload");
-  EXPECT_FALSE(late_.Add(attempt, std::string(LateEndings::kMostBytes + 1, 'a'), ""));
+  EXPECT_FALSE(late_.Add(attempt, Drawn(std::string(LateEndings::kMostBytes + 1, 'a')), ""));
   EXPECT_EQ(late_.waiting(), 0u);
 }
 

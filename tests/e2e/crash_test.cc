@@ -194,7 +194,9 @@ TEST_P(Crash, ASecondSignalEndsAServerThatRefusesNewWorkWhileTheOldRuns) {
          .principal = "owner",
          .retry = {.first_delay = std::chrono::hours(1), .longest_delay = std::chrono::hours(1)}});
     MakeSealed(client, LargeDataset(), LargeCsv());
-    ASSERT_TRUE(client.CreateSynthesis(request).ok());
+    const absl::StatusOr<v1::Operation> started = client.CreateSynthesis(request);
+    ASSERT_TRUE(started.ok()) << started.status();
+    ASSERT_EQ(AwaitBegun(client, started->id()), v1::Operation::RUNNING);
     server.Signal(SIGTERM);
     ASSERT_TRUE(server.AwaitLog("\"refusing_calls\""));
     ExpectRefusedWhileDraining(client);

@@ -109,7 +109,9 @@ class NonInterference : public ::testing::TestWithParam<Backend> {
     all += Shown(owner.CreateSynthesis(synthesis_));
     all += Shown(owner.GetOperation(operation_.id()));
     all += Shown(owner.GetBudget("census")) + Shown(owner.GetDataset("census"));
-    return all + Shown(owner.VerifyLedger("census"));
+    absl::StatusOr<v1::VerifyLedgerResponse> verified = owner.VerifyLedger("census");
+    if (verified.ok()) verified->clear_verify_time();  // when the ledger was verified after its last start
+    return all + Shown(verified);
   }
 
   void ExpectNoInterference(const Change& change) {

@@ -53,7 +53,7 @@ Loaded Load(const RealDataset& dataset) {
   EXPECT_EQ(report->rows_accepted, records);
   EXPECT_EQ(report->rows_rejected, 0) << report->examples.at(0).attribute << report->examples.at(0).reason;
   const records::SealedContent sealed = store->Seal("people", loaded.schema, "olga").value();
-  loaded.table = store->Load("people", sealed.content_hash).value();
+  loaded.table = store->Load({"people", sealed.content_hash}).value().table;
   return loaded;
 }
 

@@ -74,7 +74,8 @@ class CountingDatabase::CountingTransaction final : public sql::Transaction {
     ASSIGN_OR_RETURN(const std::vector<sql::Row> plan,
                      real_.Execute("EXPLAIN QUERY PLAN " + std::string(statement), parameters));
     for (const sql::Row& line : plan) {
-      if (!line.Text(3).starts_with("SCAN ")) continue;
+      // "SCAN CONSTANT ROW": the statement reads no table.
+      if (!line.Text(3).starts_with("SCAN ") || line.Text(3).starts_with("SCAN CONSTANT")) continue;
       const std::lock_guard lock(owner_.mutex_);
       owner_.scans_.push_back(line.Text(3) + " of " + std::string(statement));
     }

@@ -6,11 +6,13 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "ledger/sql/migrations.h"
 #include "ledger/sql/sql_ledger.h"
 #include "service/accounts/accounts.h"
 #include "service/accounts/budgets.h"
@@ -35,6 +37,7 @@ std::unique_ptr<ledger::Ledger> OpenCounted(const std::string& folder) {
                               ? "sqlite:" + folder + "/ledger.db"
                               : curator::testing::PostgresCluster::Shared().CreateDatabase();
   auto database = std::make_unique<ledger::CountingDatabase>(ledger::OpenLedgerDatabase(url).value());
+  EXPECT_TRUE(ledger::sql::Migrate(*database, ledger::sql::EmbeddedMigrations()).ok());
   counted = database.get();
   return ledger::sql::SqlLedger::Open(std::move(database), folder + "/anchor", host::RandomBytes).value();
 }
@@ -48,9 +51,9 @@ class RowsRead : public ServiceTest, public ::testing::WithParamInterface<std::s
   RowsRead() : ServiceTest(&OpenCounted) {}
 
   void SetUp() override {
-    census_ = MakeSealed(People("census", 100'000));
-    Let("bob", census_);
-    Let("ana", census_);
+    census_.emplace(MakeSealed(People("census", 100'000)));
+    Let("bob", *census_);
+    Let("ana", *census_);
   }
 
   void Let(const std::string& grantee, const DatasetView& dataset) const {
@@ -65,12 +68,12 @@ class RowsRead : public ServiceTest, public ::testing::WithParamInterface<std::s
     const DatasetView made = Make(dataset);
     ASSERT_TRUE(ledger_->Grant(made.record.id, "bob", dataset.principal).ok());
     const std::string analyst = absl::StrCat("analyst-", round);
-    Let(analyst, census_);
+    Let(analyst, *census_);
     const ledger::Account account =
-        ledger_->FindAccount(census_.record.id, ledger::ScopeType::kDataset, "").value();
+        ledger_->FindAccount(census_->record.id, ledger::ScopeType::kDataset, "").value();
     ASSERT_TRUE(ledger_
                     ->CreateAccount({.request_id = NewRequestId().text(),
-                                     .dataset_id = census_.record.id,
+                                     .dataset_id = census_->record.id,
                                      .account = {.scope_type = ledger::ScopeType::kAnalyst,
                                                  .scope_key = analyst,
                                                  .rule = account.rule,
@@ -115,6 +118,16 @@ class RowsRead : public ServiceTest, public ::testing::WithParamInterface<std::s
         .status();
   }
 
+  // PostgreSQL counts its rows from time to time and plans by that; done here, so that it has happened.
+  void NoteSizes() const {
+    if (GetParam() != "postgres") return;
+    ASSERT_TRUE(counted
+                    ->Write([](ledger::sql::Transaction& transaction) {
+                      return transaction.ExecuteScript("ANALYZE");
+                    })
+                    .status.ok());
+  }
+
   // What Bob may call, and how many rows each reads.
   std::map<std::string, int64_t> Measure() {
     const ledger::NewestPage newest{.limit = 5};
@@ -155,7 +168,7 @@ class RowsRead : public ServiceTest, public ::testing::WithParamInterface<std::s
   const Principal bob_ = TestPrincipal("bob");
   const Principal owner_ = TestPrincipal("owner");
   const DatasetName census_name_ = DatasetName("census");
-  DatasetView census_;
+  std::optional<DatasetView> census_;
   ledger::Release release_;  // Bob's last
 };
 
@@ -165,10 +178,14 @@ TEST_P(RowsRead, DoNotGrowWithHistoryOrWithOtherTenants) {
   for (int round = 0; round < kFew; ++round) Grow(round);
   const std::map<std::string, int64_t> in_small = Measure();
   for (int round = kFew; round < many; ++round) Grow(round);
+  // The first comparison finds many entries that are not counted yet, and leaves them to the background.
+  (void)GetBudget(*ledger_, bob_, census_name_, BudgetDetail::kWithComparison);
   while (ledger_->AdvanceCounts().value()) continue;
+  NoteSizes();
   for (const auto& [name, rows] : Measure()) {
-    // The entries that are not counted yet, and candidates for free answers, are bounded but not equal.
-    const int64_t slack = name == "GetBudget, with comparison" ? 2 * 1000 : 64;
+    // The entries that are not counted yet, one's last charges, and candidates for free answers are bounded
+    // but not equal.
+    const int64_t slack = name == "GetBudget, with comparison" ? 2 * 1000 : 128;
     EXPECT_LE(rows, in_small.at(name) + slack) << name;
   }
 }

@@ -224,8 +224,8 @@ CREATE TABLE public.releases (
 );
 CREATE TABLE public.schema_migrations (
     version bigint NOT NULL,
-    name text NOT NULL COLLATE pg_catalog."C",
-    sha256 text NOT NULL COLLATE pg_catalog."C",
+    name text NOT NULL,
+    sha256 text NOT NULL,
     applied_at_us bigint NOT NULL
 );
 INSERT INTO public.account_counters VALUES (1, 'releases', 1, 6, 1, 50);
@@ -305,7 +305,7 @@ INSERT INTO public.schema_migrations VALUES (6, 'charge_entry', '0050ba0e6fa2f1c
 INSERT INTO public.schema_migrations VALUES (7, 'one_row_for_a_charge', 'e0dcacb36a4cd06f1e9d136803ef0647af2338f4eb8f18e5ecf30928f912b32a', 1795283800000007);
 INSERT INTO public.schema_migrations VALUES (8, 'fewer_checks_of_rows', '7443f9026c5bf2d663a545e7507a2460bd32445175cd9ea1b93c0b431b2de1d9', 1795283800000008);
 INSERT INTO public.schema_migrations VALUES (9, 'release_shares', '3e9febd4e59d8844a2a7acfecdc94f101002384b74d5d1a58006f987a0e2e1b0', 1795283800000009);
-INSERT INTO public.schema_migrations VALUES (10, 'bytes_and_deadlines', '8e8b38c49252bf4c290889709b1389f0d685b241f14ce18950ed6d1b9c25e3d7', 1795283800000010);
+INSERT INTO public.schema_migrations VALUES (10, 'bytes_and_deadlines', '802aaf0f60853fa7a3e81af05c6a196395578159afc60d15ba8513a161a97fdd', 1795283800000010);
 SELECT pg_catalog.setval('public.accounts_id_seq', 3, true);
 SELECT pg_catalog.setval('public.charges_number_seq', 9, true);
 ALTER TABLE ONLY public.account_counters

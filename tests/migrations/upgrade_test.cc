@@ -167,9 +167,14 @@ TEST_P(Upgrade, TheCanaryDumpWithAnEditedReasonIsFound) {
   Load(of_the_entry);
   const absl::Status unsound = MigrateLedger(url_).status();
   EXPECT_EQ(unsound.code(), absl::StatusCode::kDataLoss);
-  EXPECT_THAT(std::string(unsound.message()), HasSubstr("was edited"));
+  EXPECT_THAT(std::string(unsound.message()), HasSubstr("curatord check-ledger"));
   const Inspection inspection = Must(InspectLedger(url_, anchor_dir()));
   EXPECT_FALSE(inspection.ok());
+  std::vector<std::string> findings;
+  for (const InspectedDataset& dataset : inspection.datasets) {
+    for (const std::string& finding : dataset.verification.findings) findings.push_back(finding);
+  }
+  EXPECT_THAT(findings, Contains(HasSubstr("was edited")));
 }
 
 TEST_P(Upgrade, TheCanaryDumpWhoseHeadsAreNotTheLastEntriesIsFound) {
@@ -189,7 +194,7 @@ TEST_P(Upgrade, TheCanaryDumpWhoseHeadsAreNotTheLastEntriesIsFound) {
 }
 
 std::vector<Dump> EveryDump() {
-  constexpr int kNewest = 10;
+  constexpr int kNewest = 11;
   std::vector<Dump> dumps;
   for (const std::string backend : {"sqlite", "postgres"}) {
     for (int version = 1; version <= kNewest; ++version) dumps.push_back({backend, version});

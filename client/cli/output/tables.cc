@@ -99,8 +99,7 @@ absl::Status StatusOf(const v1::Operation& operation) {
                        "again with --request-id ",
                        operation.request_id(), "; it is not charged again"));
     case v1::Operation::FAILED:
-      return absl::InternalError(
-          absl::StrCat("operation ", operation.id(), " failed: ", operation.error()));
+      return absl::InternalError(absl::StrCat("operation ", operation.id(), " failed: ", operation.error()));
     default:
       return absl::UnavailableError(absl::StrCat("operation ", operation.id(), " is still ",
                                                  NameOf(operation.state()), ": curator operation wait ",

@@ -250,18 +250,18 @@ absl::StatusOr<Attribute> Attribute::Create(std::string name, AttributeKind kind
 
 std::optional<uint32_t> Attribute::Encode(std::string_view cell) const {
   const std::string_view text = TrimBlanks(cell);
-  return std::visit(
-      Overloaded{
-          [&](const CategoricalKind& kind) -> std::optional<uint32_t> {
-            const auto found = categories_->codes.find(text);
-            if (found != categories_->codes.end()) return found->second;
-            if (kind.catch_all) return static_cast<uint32_t>(kind.values.size());
-            return std::nullopt;
-          },
-          [&](const IntegerKind& kind) { return EncodeInteger(kind, text); },
-          [&](const NumericKind& kind) { return EncodeNumber(kind, text); },
-          [&](const CodedKind& kind) { return EncodeInteger({.min = 0, .max = kind.size - 1}, text); }},
-      kind_);
+  return std::visit(Overloaded{[&](const CategoricalKind& kind) -> std::optional<uint32_t> {
+                                 const auto found = categories_->codes.find(text);
+                                 if (found != categories_->codes.end()) return found->second;
+                                 if (kind.catch_all) return static_cast<uint32_t>(kind.values.size());
+                                 return std::nullopt;
+                               },
+                               [&](const IntegerKind& kind) { return EncodeInteger(kind, text); },
+                               [&](const NumericKind& kind) { return EncodeNumber(kind, text); },
+                               [&](const CodedKind& kind) {
+                                 return EncodeInteger({.min = 0, .max = kind.size - 1}, text);
+                               }},
+                    kind_);
 }
 
 std::optional<uint32_t> Attribute::EncodeClamped(std::string_view cell) const {

@@ -40,9 +40,9 @@ class ClockConformance : public LedgerConformance {
     auto store = std::make_unique<ShiftedClock>(OpenStore());
     clock_ = store.get();
     ledger_ = Must(sql::SqlLedger::Open(std::move(store), anchor_dir(), SeededEntropy(NextSeed()),
-                                        [this](std::string_view event, std::string_view) {
+                                        {.report = [this](std::string_view event, std::string_view) {
                                           if (event == "database_clock_jumped") ++jumps_;
-                                        }));
+                                        }}));
     account_ = FirstAccount(*ledger_, dataset_);
   }
   void TearDown() override { EXPECT_THAT(Must(ledger_->Verify(dataset_.id)).findings, ElementsAre()); }

@@ -143,7 +143,7 @@ TEST_P(GuessMatrix, ARequestThatIsRepeatedInALoopLeavesTheGuessesOfOthersAlone) 
   const FragileLedger fragile = OpenFragile();
   ChargeRequest stored = Request(0, "stored", 1);
   stored.principal = TestPrincipal("bob");
-  ASSERT_TRUE(fragile.ledger->Store(Must(fragile.ledger->Begin(stored)), "answer").ok());
+  ASSERT_TRUE(fragile.ledger->Store(Must(fragile.ledger->Begin(stored)), "answer", {}).ok());
   const int charges = ChargeUntilGuessed(fragile, "charge", 0);
   // The first repetition may cost one batch its guess.
   EXPECT_EQ(Must(fragile.ledger->Begin(stored)).release->payload, "answer");

@@ -113,12 +113,12 @@ TEST(Recount, AQueuedDrawIsFreedOrStartedAndNeverSpentWhileItWaits) {
   history.Change(kStarted, "started", {{1, "rho", 3}});
   history.Change(kForfeited, "started");
   EXPECT_EQ(history.Balance(), (RecountedCounter{3, 0, 10}));
-  EXPECT_THAT(history.Finish().findings(), ElementsAre());
+  EXPECT_THAT(history.Finish().findings().kept(), ElementsAre());
   for (const char* kind : {kExpired, kCommitted, kExtended}) {
     History forged;
     forged.Queue("waiting", 1);
     forged.Change(kind, "waiting");
-    EXPECT_THAT(forged.Finish().findings(), ElementsAre(HasSubstr("cannot follow the state RESERVED")))
+    EXPECT_THAT(forged.Finish().findings().kept(), ElementsAre(HasSubstr("cannot follow the state RESERVED")))
         << kind;
   }
 }
@@ -244,7 +244,7 @@ TEST(Recount, AStartMayNotCostMoreThanWasReserved) {
 TEST(Recount, NotesOfEqualContentThatEarlierVersionsWroteAreSound) {
   History history;
   history.Write(kEqualContent, "", EncodeNote("clinic"));
-  EXPECT_THAT(history.Finish().findings(), ElementsAre());
+  EXPECT_THAT(history.Finish().findings().kept(), ElementsAre());
 }
 
 TEST(Recount, UnknownThingsAreFound) {

@@ -78,7 +78,7 @@ void SqlLedger::RunPasses() {
     const absl::Status passed = VerifyAll();
     wait = passed.ok() ? options_.pass_interval : std::min(options_.pass_interval, kAfterFailure);
     if (passed.ok() || is_stopping_) continue;
-    Notify(options_.report, "histories_not_verified", passed.message());
+    Notify(options_.report, "histories_not_verified", std::string(passed.message()));
   }
 }
 

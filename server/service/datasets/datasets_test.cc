@@ -135,7 +135,7 @@ TEST_F(DatasetsTest, ATableThatWasSealedInTheFirstFormatKeepsItsHash) {
   const auto repeated = Seal("census");
   ASSERT_TRUE(repeated.ok()) << repeated.status();
   EXPECT_EQ(repeated->dataset.record.content_hash, content.first_format_hash);
-  EXPECT_TRUE(store_->Load(made.record.id, content.first_format_hash).ok());
+  EXPECT_TRUE(store_->Load({made.record.id, content.first_format_hash}).ok());
 
   NewDataset open = PublicPeople("open");
   Make(open);

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <deque>
+#include <utility>
 #include <vector>
 
 #include "absl/time/clock.h"
@@ -70,6 +71,43 @@ TEST_F(OperationWatchesTest, AWatchSeesTheStateItsChangesAndTheEnd) {
   while (!state.is_last) state = seen.Next();
   EXPECT_EQ(state.view->state, OperationState::kDone);
   EXPECT_FALSE(state.view->release_id.empty());
+}
+
+// An operation that waits for a thread.
+class QueuedOperationWatchesTest : public ServiceTest {
+ protected:
+  QueuedOperationWatchesTest() {
+    ledger::ChargeRequest request = DrawOf(MakeSealed(People("census")), "synthesis");
+    sealed_key_ = std::exchange(request.sealed_key, "");
+    charge_id_ = ledger_->Queue(request, absl::ToInt64Microseconds(absl::Hours(1)))->id;
+    ticket_ = operations_.Start(charge_id_);
+    watches_.Watch(TestPrincipal("owner"), charge_id_, absl::InfiniteFuture(), seen_.Recorder());
+  }
+
+  std::string charge_id_;
+  std::string sealed_key_;
+  std::shared_ptr<RunningOperations::Ticket> ticket_;
+  Seen seen_;
+  OperationWatches watches_{services_};
+};
+
+TEST_F(QueuedOperationWatchesTest, AWatchSeesItBegin) {
+  Seen::State state = seen_.Next();
+  EXPECT_EQ(state.view->state, OperationState::kQueued);
+  EXPECT_FALSE(state.is_last);
+  ASSERT_TRUE(ledger_->StartQueued(charge_id_, sealed_key_).ok());
+  ticket_->NoteBegun();
+  state = seen_.Next();
+  EXPECT_EQ(state.view->state, OperationState::kRunning);
+  EXPECT_FALSE(state.is_last);
+}
+
+TEST_F(QueuedOperationWatchesTest, AWatchEndsWhenItIsCancelled) {
+  EXPECT_FALSE(seen_.Next().is_last);
+  ASSERT_TRUE(CancelOperation(services_, TestPrincipal("owner"), charge_id_).ok());
+  const Seen::State state = seen_.Next();
+  EXPECT_EQ(state.view->state, OperationState::kFailed);
+  EXPECT_TRUE(state.is_last);
 }
 
 TEST_F(OperationWatchesTest, ManyWatchesOfOneOperationAllSeeItsEnd) {

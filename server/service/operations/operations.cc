@@ -70,7 +70,7 @@ absl::StatusOr<OperationView> ViewOfCharge(Services& services, const ledger::Cha
 }  // namespace
 
 bool HasEnded(OperationState state) {
-  return state != OperationState::kRunning;
+  return state != OperationState::kRunning && state != OperationState::kQueued;
 }
 
 absl::StatusOr<OperationView> GetOperation(Services& services, const Principal& principal,

@@ -183,6 +183,7 @@ struct Run {
     ASSIGN_OR_RETURN(const ledger::Attempt attempt,
                      StartOnce(services.ledger, services.sealer, charge, wait));
     if (attempt.release) return absl::OkStatus();
+    ticket->NoteBegun();
     return FinishOnce(services.ledger, services.sealer, attempt,
                       [this](const dp::DrawKey& key) { return DrawInTime(key); },
                       {.on_failure =

@@ -141,22 +141,26 @@ class ServiceTest : public ::testing::Test {
   // Starts a charge of a thousandth of the limit on a sealed dataset without parts.
   ledger::Attempt Started(const DatasetView& dataset, const std::string& kind,
                           const std::string& request_id = host::NewUuid()) {
-    const ledger::Account account = ledger_->ListAccounts(dataset.record.id)->at(0);
-    const std::string identity = Sha256("what is drawn for " + request_id);
-    auto started =
-        ledger_->Begin({.dataset_id = dataset.record.id,
-                        .dataset_version = dataset.record.version,
-                        .principal = TestPrincipal("owner"),
-                        .request_id = request_id,
-                        .fingerprint = Sha256(request_id),
-                        .draw_identity = identity,
-                        .kind = kind,
-                        .event = "event",
-                        .label = "label",
-                        .sealed_key = sealer_.Seal(host::NewDrawKey(), identity),
-                        .postings = {{account.id, "epsilon", account.counters.at(0).limit / 1000}}});
+    const auto started = ledger_->Begin(DrawOf(dataset, kind, request_id));
     EXPECT_TRUE(started.ok()) << started.status();
     return started.value();
+  }
+
+  ledger::ChargeRequest DrawOf(const DatasetView& dataset, const std::string& kind,
+                               const std::string& request_id = host::NewUuid()) const {
+    const ledger::Account account = ledger_->ListAccounts(dataset.record.id)->at(0);
+    const std::string identity = Sha256("what is drawn for " + request_id);
+    return {.dataset_id = dataset.record.id,
+            .dataset_version = dataset.record.version,
+            .principal = TestPrincipal("owner"),
+            .request_id = request_id,
+            .fingerprint = Sha256(request_id),
+            .draw_identity = identity,
+            .kind = kind,
+            .event = "event",
+            .label = "label",
+            .sealed_key = sealer_.Seal(host::NewDrawKey(), identity),
+            .postings = {{account.id, "epsilon", account.counters.at(0).limit / 1000}}};
   }
 
   // The id of a release that holds `payload`.
