@@ -1,6 +1,7 @@
 #include "service/release_once.h"
 
 #include <algorithm>
+#include <new>
 #include <optional>
 #include <utility>
 
@@ -73,6 +74,21 @@ absl::StatusOr<dp::DrawKey> KeyOf(const host::KeySealer& sealer, const ledger::A
   ASSIGN_OR_RETURN(const dp::DrawKey key, sealer.Unseal(attempt.sealed_key, SealContext(attempt.charge)));
   const std::string& identity = attempt.charge.draw_identity;
   return identity.empty() ? key : host::DeriveDrawKey(key, identity);
+}
+
+absl::Status DrawRanOutOfMemory() {
+  return absl::UnavailableError(
+      "the server ran out of memory; the request is charged, and the same request id repeats its draw");
+}
+
+// None when memory ran out. What a method holds is predicted from public facts, so that it did says nothing
+// about a record.
+std::optional<absl::StatusOr<Drawn>> DrawInMemory(const Draw& draw, const dp::DrawKey& key) {
+  try {
+    return draw(key);
+  } catch (const std::bad_alloc&) {
+    return std::nullopt;
+  }
 }
 
 bool IsSameDraw(const ledger::Charge& charge, const std::string& draw_identity, bool draws_as_before) {
@@ -195,7 +211,9 @@ absl::StatusOr<ledger::Release> FinishOnce(ledger::Ledger& ledger, const host::K
   // No data has been accessed yet, so this error may be reported. The charge stays for a process that holds
   // the right server key.
   ASSIGN_OR_RETURN(const dp::DrawKey key, KeyOf(sealer, attempt));
-  absl::StatusOr<Drawn> drawn = draw(key);
+  std::optional<absl::StatusOr<Drawn>> attempted = DrawInMemory(draw, key);
+  if (!attempted) return DrawRanOutOfMemory();
+  absl::StatusOr<Drawn> drawn = *std::move(attempted);
   if (!drawn.ok()) {
     if (end.on_failure() == Failure::kAbandon) return NotStoredYet();
     const absl::Status forfeited =

@@ -73,7 +73,7 @@ struct ReleasedOnce {
 // of KeySealer::Unseal(): no record was read, and the charge stays STARTED; those of Ledger::Store() and
 // Ledger::Forfeit(); INTERNAL after a failed draw, the same for every cause, because an error after data
 // access must reveal only that there was one; UNAVAILABLE when the store cannot take the answer for a second:
-// `late` goes on storing it, and the same request id repeats the same draw.
+// `late` goes on storing it; and when memory runs out in the draw: the same request id repeats it.
 absl::StatusOr<ReleasedOnce> ReleaseOnce(RequestLocks& locks, ledger::Ledger& ledger,
                                          const host::KeySealer& sealer, LateEndings& late, ChargeOrder order,
                                          const Draw& draw);
@@ -123,8 +123,8 @@ absl::StatusOr<ledger::Attempt> StartOnce(ledger::Ledger& ledger, const host::Ke
 
 // Draws, stores, and returns the release as ReleaseOnce() does, for an attempt of StartOnce() that has no
 // release. While the store cannot be reached, storing or forfeiting is tried again, as long as `wait` returns
-// true. Errors: UNAVAILABLE for a draw that was abandoned, or drawn and not stored: the same request id
-// repeats it; INTERNAL for one that failed; those of KeySealer::Unseal(), Ledger::Store() and, when another
+// true. Errors: UNAVAILABLE for a draw that was abandoned or ran out of memory, or drawn and not stored: the
+// same request id repeats it; INTERNAL for one that failed; those of KeySealer::Unseal(), Ledger::Store() and, when another
 // attempt has taken over, Ledger::Forfeit().
 absl::StatusOr<ledger::Release> FinishOnce(ledger::Ledger& ledger, const host::KeySealer& sealer,
                                            const ledger::Attempt& attempt, const Draw& draw,

@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <memory>
+#include <new>
 #include <thread>
 #include <vector>
 
@@ -203,6 +204,20 @@ TEST_F(ReleaseOnceTest, AnAbandonedAttemptStaysStartedForTheNextProcess) {
   EXPECT_EQ(abandoned.status().code(), absl::StatusCode::kUnavailable) << "the same id repeats it";
   EXPECT_EQ(ledger_->GetCharge(attempt.charge.id)->state, ledger::ChargeState::kStarted);
   EXPECT_TRUE(Release(Order(3), CountedDraw()).ok());
+}
+
+TEST_F(ReleaseOnceTest, ADrawThatRunsOutOfMemoryIsRepeatedByItsRequestId) {
+  std::string key_of_failed;
+  const auto failed = Release(Order(4), [&](const dp::DrawKey& key) -> absl::StatusOr<std::string> {
+    key_of_failed.assign(key.bytes().begin(), key.bytes().end());
+    throw std::bad_alloc();
+  });
+  EXPECT_TRUE(absl::IsUnavailable(failed.status())) << failed.status();
+  EXPECT_EQ(Spent(), 4) << "the cost stands";
+  const auto repeated = Release(Order(4), CountedDraw());
+  ASSERT_TRUE(repeated.ok()) << repeated.status();
+  EXPECT_EQ(repeated->release.payload, key_of_failed) << "the same draw";
+  EXPECT_EQ(Spent(), 4);
 }
 
 TEST_F(ReleaseOnceTest, AnUnfinishedChargeCanBeForfeitedByWhoeverCancelsIt) {

@@ -5,6 +5,7 @@
 #include <condition_variable>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <thread>
 
 #include "absl/strings/str_cat.h"
@@ -194,10 +195,19 @@ struct Run {
         .status();
   }
 
+  // Memory may run out anywhere. What was queued or started is then taken up by the same request id.
+  absl::Status Guarded() const {
+    try {
+      return DrawAndStore();
+    } catch (const std::bad_alloc&) {
+      return absl::UnavailableError("out of memory");
+    }
+  }
+
   void operator()() const {
     // The process is stopping: a draw that has not begun costs nothing where it is.
     if (ledger::IsQueuedDraw(charge) && services.work.is_closed()) return;
-    const absl::Status ended = DrawAndStore();
+    const absl::Status ended = Guarded();
     host::Log(ended.ok() ? host::LogLevel::kInfo : host::LogLevel::kWarning, "synthesis_ended",
               {{"charge", charge.id}, {"status", absl::StatusCodeToString(ended.code())}});
   }
