@@ -1,9 +1,14 @@
 // Damage in one dataset makes that dataset read-only and no other, from the start of the server on.
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <filesystem>
+#include <fstream>
 #include <functional>
 #include <future>
+#include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -292,6 +297,92 @@ TEST_P(DamageConformance, TheLastResultIsReusedUntilItIsTooOld) {
   EXPECT_STATUS_IS(absl::StatusCode::kNotFound, ledger->LastVerification("nothing", kMinuteUs).status());
 }
 
+// Histories that count as long: a start goes on from the checkpoints of the last whole pass, and makes a
+// whole pass once it serves.
+class CheckpointConformance : public DamageConformance {
+ protected:
+  void SetUp() override {
+    DamageConformance::SetUp();
+    OpenLong("histories_verified");  // leaves checkpoints
+  }
+
+  // Opens the ledger, keeps what was reported until it had opened, and then waits until `event` was reported.
+  std::unique_ptr<sql::SqlLedger> OpenLong(const std::string& event) {
+    auto awaited = std::make_shared<std::promise<void>>();
+    auto events = std::make_shared<std::vector<std::string>>();
+    auto mutex = std::make_shared<std::mutex>();
+    const auto report = [=](std::string_view reported, std::string_view) {
+      const std::scoped_lock lock(*mutex);
+      events->emplace_back(reported);
+      if (reported == event && std::ranges::count(*events, event) == 1) awaited->set_value();
+    };
+    auto ledger = Must(sql::SqlLedger::Open(OpenStore(), anchor_dir(), SeededEntropy(NextSeed()),
+                                            {.report = report, .long_history = 1}));
+    awaited->get_future().wait();
+    const std::scoped_lock lock(*mutex);
+    reported_ = *events;
+    return ledger;
+  }
+
+  void ExpectFoundAtStart() {
+    auto ledger = OpenLong("new_entries_verified");
+    EXPECT_EQ(reported_.front(), "dataset_damaged");
+    ExpectCensusIsReadOnly(*ledger);
+    ExpectOthersAreServed(*ledger);
+  }
+
+  std::vector<std::string> reported_;
+};
+
+TEST_P(CheckpointConformance, AStartReadsTheNewEntriesAndThenAll) {
+  {
+    auto ledger = Open();
+    Must(ledger->Store(Must(ledger->Begin(OnCensus("after the checkpoint", 1))), "a third answer"));
+  }
+  auto ledger = OpenLong("histories_verified");
+  EXPECT_THAT(reported_, ElementsAre("new_entries_verified", "histories_verified"));
+  EXPECT_TRUE(Must(ledger->Begin(OnCensus("next", 1))).newly_charged);
+  EXPECT_TRUE(Must(ledger->Verify(census_.id)).ok);
+}
+
+TEST_P(CheckpointConformance, ALoweredBalanceIsFoundBeforeTheFirstCharge) {
+  Tamper(absl::StrCat("UPDATE account_counters SET spent = spent - 1 WHERE account_id = ", census_account_));
+  ExpectFoundAtStart();
+}
+
+TEST_P(CheckpointConformance, ADoubledLimitIsFoundBeforeTheFirstCharge) {
+  Tamper(absl::StrCat("UPDATE account_counters SET limit_value = 2 * limit_value WHERE account_id = ",
+                      census_account_));
+  ExpectFoundAtStart();
+}
+
+TEST_P(CheckpointConformance, AnEditedOwnerIsFoundBeforeTheFirstCharge) {
+  Tamper(absl::StrCat("UPDATE datasets SET owner = 'eve' WHERE id = '", census_.id, "'"));
+  ExpectFoundAtStart();
+}
+
+TEST_P(CheckpointConformance, AnOpenChargeThatWasClosedIsFoundBeforeTheFirstCharge) {
+  Tamper("UPDATE charges SET state = 'CANCELLED' WHERE request_id = 'reserved'");
+  ExpectFoundAtStart();
+}
+
+TEST_P(CheckpointConformance, AFlippedBitInAnOldAnswerIsFoundByTheWholePassAndByEveryLaterStart) {
+  FlipABit("releases", "payload", absl::StrCat("id = '", census_release_, "'"));
+  ExpectCensusIsReadOnly(*OpenLong("dataset_damaged"));
+  auto ledger = OpenLong("dataset_damaged");
+  EXPECT_EQ(reported_.front(), "dataset_damaged") << "nothing was charged before";
+  ExpectCensusIsReadOnly(*ledger);
+}
+
+TEST_P(CheckpointConformance, ADamagedCheckpointCountsAsNone) {
+  for (const auto& file : std::filesystem::directory_iterator(anchor_dir())) {
+    if (file.path().extension() == ".checkpoint") std::ofstream(file.path()) << "not a checkpoint";
+  }
+  auto ledger = OpenLong("histories_verified");
+  EXPECT_THAT(reported_, ElementsAre("histories_verified"));
+  EXPECT_TRUE(Must(ledger->Begin(OnCensus("next", 1))).newly_charged);
+}
+
 TEST_P(DamageConformance, AnUntouchedLedgerIsWhollyCharged) {
   auto ledger = Open();
   EXPECT_TRUE(Must(ledger->Begin(OnCensus("next", 1))).newly_charged);
@@ -299,6 +390,8 @@ TEST_P(DamageConformance, AnUntouchedLedgerIsWhollyCharged) {
   ExpectCensusAnswersAreServed(*ledger);
 }
 
+INSTANTIATE_TEST_SUITE_P(EveryBackend, CheckpointConformance, ::testing::ValuesIn(LedgerBackendNames()),
+                         [](const auto& test) { return test.param; });
 INSTANTIATE_TEST_SUITE_P(EveryBackend, DamageConformance, ::testing::ValuesIn(LedgerBackendNames()),
                          [](const auto& test) { return test.param; });
 

@@ -11,16 +11,16 @@ std::string IntegerText(std::string_view, int64_t amount) {
 }
 
 std::string Recount::NameOfDataset(const std::string& dataset_id) const {
-  const auto found = datasets_.find(dataset_id);
+  const auto found = state_.datasets.find(dataset_id);
   // Before its first entry a dataset has no name.
-  const bool has_name = found != datasets_.end() && !found->second.created.name.empty();
+  const bool has_name = found != state_.datasets.end() && !found->second.created.name.empty();
   return has_name ? absl::StrCat("dataset \"", found->second.created.name, "\"") : "a dataset";
 }
 
 std::string Recount::NameOfAccount(int64_t account_id) const {
-  const auto found = accounts_.find(account_id);
-  if (found == accounts_.end()) return absl::StrCat("the unknown account ", account_id);
-  const auto dataset = datasets_.find(found->second.dataset_id);
+  const auto found = state_.accounts.find(account_id);
+  if (found == state_.accounts.end()) return absl::StrCat("the unknown account ", account_id);
+  const auto dataset = state_.datasets.find(found->second.dataset_id);
   const AccountSpec& spec = found->second.spec;
   return absl::StrCat("account ", AccountName(dataset->second.created.name, spec.scope_type, spec.scope_key));
 }
@@ -37,8 +37,8 @@ void Recount::Report(const Entry& entry, std::string_view finding) {
 }
 
 std::optional<RecountedCharge> Recount::Add(const Entry& entry) {
-  ++entries_;
-  RecountedDataset& dataset = datasets_[entry.dataset_id];
+  ++state_.entries;
+  RecountedDataset& dataset = state_.datasets[entry.dataset_id];
   const std::vector<std::string> broken = BrokenLinks(dataset.head, entry);
   for (const std::string& finding : broken) {
     AddFinding(entry.charge_id, absl::StrCat(NameOfDataset(entry.dataset_id), ": ", finding));
@@ -85,7 +85,7 @@ Recount::Handler Recount::HandlerOf(std::string_view kind) {
 void Recount::Seal(const Entry& entry) {
   const absl::StatusOr<DatasetSealed> sealed = ParseDatasetSealed(entry.payload);
   if (!sealed.ok()) return Report(entry, "is malformed");
-  RecountedDataset& dataset = datasets_[entry.dataset_id];
+  RecountedDataset& dataset = state_.datasets[entry.dataset_id];
   if (dataset.state != DatasetState::kCreated) Report(entry, "seals what was sealed or archived before");
   dataset.state = DatasetState::kSealed;
   dataset.version = sealed->version;
@@ -94,13 +94,13 @@ void Recount::Seal(const Entry& entry) {
 
 void Recount::Archive(const Entry& entry) {
   CheckNote(entry);
-  datasets_[entry.dataset_id].state = DatasetState::kArchived;
+  state_.datasets[entry.dataset_id].state = DatasetState::kArchived;
 }
 
 void Recount::Grant(const Entry& entry) {
   const absl::StatusOr<std::string> grantee = ParseNote(entry.payload);
   if (!grantee.ok()) return Report(entry, "is malformed");
-  RecountedDataset& dataset = datasets_[entry.dataset_id];
+  RecountedDataset& dataset = state_.datasets[entry.dataset_id];
   if (dataset.is_whole) dataset.grantees.insert(*grantee);
 }
 
@@ -108,7 +108,7 @@ void Recount::ShareRelease(const Entry& entry) {
   const absl::StatusOr<std::string> note = ParseNote(entry.payload);
   const size_t blank = note.ok() ? note->find(' ') : std::string::npos;
   if (blank == std::string::npos) return Report(entry, "is malformed");
-  RecountedDataset& dataset = datasets_[entry.dataset_id];
+  RecountedDataset& dataset = state_.datasets[entry.dataset_id];
   if (dataset.is_whole) dataset.shares[note->substr(0, blank)].insert(note->substr(blank + 1));
 }
 
@@ -121,7 +121,7 @@ void Recount::CheckNote(const Entry& entry) {
 }
 
 void Recount::Finish() {
-  for (const auto& [key, counter] : counters_) CheckWithinLimit(key, counter);
+  for (const auto& [key, counter] : state_.counters) CheckWithinLimit(key, counter);
 }
 
 void Recount::CheckWithinLimit(const CounterKey& key, const RecountedCounter& counter) {
@@ -136,7 +136,7 @@ void Recount::CreateDataset(const Entry& entry) {
   if (!created.ok()) return Report(entry, "is malformed");
   if (entry.seq != 1) Report(entry, "is not the first of its dataset");
   const std::vector<OpenedAccount> accounts = std::exchange(created->accounts, {});
-  RecountedDataset& dataset = datasets_[entry.dataset_id];
+  RecountedDataset& dataset = state_.datasets[entry.dataset_id];
   dataset.created = *std::move(created);
   if (!dataset.is_whole) dataset.created.owner.clear();
   for (const OpenedAccount& account : accounts) OpenAccount(entry, account);
@@ -149,18 +149,18 @@ void Recount::OpenLaterAccount(const Entry& entry) {
 }
 
 void Recount::OpenAccount(const Entry& entry, const OpenedAccount& account) {
-  if (!accounts_.try_emplace(account.id, entry.dataset_id, account.spec).second) {
+  if (!state_.accounts.try_emplace(account.id, entry.dataset_id, account.spec).second) {
     return Report(entry, absl::StrCat("opens account ", account.id, " again"));
   }
   for (const CounterLimit& limit : account.spec.limits) {
-    counters_[{account.id, limit.counter}].limit = limit.limit;
+    state_.counters[{account.id, limit.counter}].limit = limit.limit;
   }
 }
 
 void Recount::AddPart(const Entry& entry) {
   const absl::StatusOr<PartAdded> added = ParsePartAdded(entry.payload);
   if (!added.ok()) return Report(entry, "is malformed");
-  std::vector<RecountedPart>& parts = datasets_[entry.dataset_id].parts;
+  std::vector<RecountedPart>& parts = state_.datasets[entry.dataset_id].parts;
   if (added->number != static_cast<int64_t>(parts.size()) + 1) Report(entry, "is not the next part");
   for (const RecountedPart& other : parts) {
     if (other.part.name == added->account.spec.scope_key) Report(entry, "names a part that exists already");
@@ -181,7 +181,7 @@ void Recount::AddPart(const Entry& entry) {
 void Recount::SealPart(const Entry& entry) {
   const absl::StatusOr<PartSealed> sealed = ParsePartSealed(entry.payload);
   if (!sealed.ok()) return Report(entry, "is malformed");
-  std::vector<RecountedPart>& parts = datasets_[entry.dataset_id].parts;
+  std::vector<RecountedPart>& parts = state_.datasets[entry.dataset_id].parts;
   int64_t version = 0;
   for (const RecountedPart& part : parts) version = std::max(version, part.part.sealed_version);
   if (sealed->version != version + 1) Report(entry, "does not make the next version");
@@ -192,7 +192,7 @@ void Recount::SealPart(const Entry& entry) {
   if (found->part.sealed_version != 0) return Report(entry, "seals a part again");
   found->part.sealed_version = sealed->version;
   found->content_commitment = sealed->content_commitment;
-  DatasetState& state = datasets_[entry.dataset_id].state;
+  DatasetState& state = state_.datasets[entry.dataset_id].state;
   if (state == DatasetState::kArchived) Report(entry, "seals a part of an archived dataset");
   state = DatasetState::kSealed;
 }
@@ -201,9 +201,9 @@ void Recount::AddCharge(const Entry& entry) {
   const absl::StatusOr<ChargeMade> made = ParseChargeMade(entry.payload);
   if (!made.ok()) return Report(entry, "is malformed");
   const bool reserved = entry.kind == kReserved;
-  const auto [charge, is_new] = open_charges_.try_emplace(entry.charge_id);
+  const auto [charge, is_new] = state_.open_charges.try_emplace(entry.charge_id);
   if (!is_new) return Report(entry, "makes a charge that was made before");
-  ++datasets_[entry.dataset_id].charges;
+  ++state_.datasets[entry.dataset_id].charges;
   charge->second = {.dataset_id = entry.dataset_id,
                     .state = reserved ? ChargeState::kReserved : ChargeState::kStarted,
                     .draw_identity = made->draw_identity,
@@ -214,8 +214,8 @@ void Recount::AddCharge(const Entry& entry) {
 void Recount::ChangeCharge(const Entry& entry) {
   const absl::StatusOr<ChargeChanged> changed = ParseChargeChanged(entry.payload);
   if (!changed.ok()) return Report(entry, "is malformed");
-  const auto found = open_charges_.find(entry.charge_id);
-  if (found == open_charges_.end() || found->second.dataset_id != entry.dataset_id) {
+  const auto found = state_.open_charges.find(entry.charge_id);
+  if (found == state_.open_charges.end() || found->second.dataset_id != entry.dataset_id) {
     return Report(entry, "changes a charge that was never made, or that has ended");
   }
   RecountedCharge& charge = found->second;
@@ -232,7 +232,7 @@ void Recount::ChangeCharge(const Entry& entry) {
   } else if (entry.kind == kCommitted && started) {
     charge.release_id = changed->release_id;
     charge.payload_hash = changed->payload_hash;
-    if (!charge.release_id.empty()) ++datasets_[entry.dataset_id].releases;
+    if (!charge.release_id.empty()) ++state_.datasets[entry.dataset_id].releases;
     EndCharge(entry, ChargeState::kCommitted);
   } else if (entry.kind == kCancelled && reserved) {
     Post(entry, charge.postings, 0, -1);
@@ -245,10 +245,10 @@ void Recount::ChangeCharge(const Entry& entry) {
 }
 
 void Recount::EndCharge(const Entry& entry, ChargeState state) {
-  const auto found = open_charges_.find(entry.charge_id);
+  const auto found = state_.open_charges.find(entry.charge_id);
   ended_ = std::move(found->second);
   ended_->state = state;
-  open_charges_.erase(found);
+  state_.open_charges.erase(found);
 }
 
 void Recount::StartReserved(const Entry& entry, RecountedCharge& charge,
@@ -270,8 +270,8 @@ void Recount::StartReserved(const Entry& entry, RecountedCharge& charge,
 void Recount::ChangeLimit(const Entry& entry) {
   const absl::StatusOr<LimitChange> change = ParseLimitChange(entry.payload);
   if (!change.ok()) return Report(entry, "is malformed");
-  const auto counter = counters_.find({change->account_id, change->counter});
-  if (counter == counters_.end()) return Report(entry, "changes the limit of an unknown account");
+  const auto counter = state_.counters.find({change->account_id, change->counter});
+  if (counter == state_.counters.end()) return Report(entry, "changes the limit of an unknown account");
   if (counter->second.limit != change->old_limit)
     Report(entry, "does not start from the limit that held before");
   counter->second.limit = change->new_limit;
@@ -281,8 +281,8 @@ void Recount::AddRepair(const Entry& entry) {
   const absl::StatusOr<Repair> repair = ParseRepair(entry.payload);
   if (!repair.ok()) return Report(entry, "is malformed");
   for (const RaisedBy& raised : repair->raised) {
-    const auto counter = counters_.find({raised.account_id, raised.counter});
-    if (counter == counters_.end()) {
+    const auto counter = state_.counters.find({raised.account_id, raised.counter});
+    if (counter == state_.counters.end()) {
       Report(entry, absl::StrCat("raises the unknown account ", raised.account_id));
       continue;
     }
@@ -299,8 +299,8 @@ void Recount::AddRepair(const Entry& entry) {
 void Recount::Post(const Entry& entry, const std::vector<Posting>& postings, int spent_factor,
                    int held_factor) {
   for (const Posting& posting : postings) {
-    const auto counter = counters_.find({posting.account_id, posting.counter});
-    if (counter == counters_.end()) {
+    const auto counter = state_.counters.find({posting.account_id, posting.counter});
+    if (counter == state_.counters.end()) {
       Report(entry, absl::StrCat("posts to the unknown account ", posting.account_id));
       continue;
     }

@@ -72,7 +72,17 @@ struct RecountedDataset {
   bool is_whole = true;
 };
 
-// RecountFindings, of which only the first are kept.
+// What the entries so far have made: all that later entries are checked against. Its size grows with what is
+// open, let in or shared, and not with the number of entries.
+struct RecountState {
+  std::map<std::string, RecountedDataset> datasets;  // by id
+  std::map<int64_t, RecountedAccount> accounts;      // by id
+  std::map<CounterKey, RecountedCounter> counters;
+  std::unordered_map<std::string, RecountedCharge> open_charges;  // those that have not ended, by id
+  int64_t entries = 0;
+};
+
+// Findings, of which only the first are kept.
 class RecountFindings {
  public:
   static constexpr size_t kMostKept = 1000;
@@ -98,6 +108,8 @@ class Recount {
   // checked after each of them; else once, in Finish().
   explicit Recount(size_t datasets_in_lineage, AmountText amount_text = IntegerText)
       : datasets_in_lineage_(datasets_in_lineage), amount_text_(std::move(amount_text)) {}
+  // Goes on after the entries that made `state`, which contradicted nothing.
+  void Resume(RecountState state) { state_ = std::move(state); }
 
   // Entries of one dataset must come in the order of their seq, and the dataset that opened the accounts
   // first. Returns the charge that the entry ended, which is then dropped.
@@ -107,15 +119,16 @@ class Recount {
   void set_datasets_in_lineage(size_t datasets) { datasets_in_lineage_ = datasets; }
 
   // By dataset id.
-  const std::map<std::string, RecountedDataset>& datasets() const { return datasets_; }
-  const std::map<CounterKey, RecountedCounter>& counters() const { return counters_; }
+  const std::map<std::string, RecountedDataset>& datasets() const { return state_.datasets; }
+  const std::map<CounterKey, RecountedCounter>& counters() const { return state_.counters; }
   // By account id.
-  const std::map<int64_t, RecountedAccount>& accounts() const { return accounts_; }
+  const std::map<int64_t, RecountedAccount>& accounts() const { return state_.accounts; }
   // The charges that have not ended, by id.
-  const std::unordered_map<std::string, RecountedCharge>& open_charges() const { return open_charges_; }
-  int64_t entries() const { return entries_; }
+  const std::unordered_map<std::string, RecountedCharge>& open_charges() const { return state_.open_charges; }
+  int64_t entries() const { return state_.entries; }
+  const RecountState& state() const { return state_; }
 
-  // RecountFindings name datasets and accounts by their names.
+  // Findings name datasets and accounts by their names.
   const RecountFindings& findings() const { return findings_; }
   void AddFinding(std::string finding) { findings_.Add(std::move(finding)); }
   // A finding that concerns this charge, too.
@@ -157,12 +170,8 @@ class Recount {
 
   size_t datasets_in_lineage_;
   AmountText amount_text_;
-  std::map<std::string, RecountedDataset> datasets_;
-  std::map<int64_t, RecountedAccount> accounts_;
-  std::map<CounterKey, RecountedCounter> counters_;
-  std::unordered_map<std::string, RecountedCharge> open_charges_;
+  RecountState state_;
   std::optional<RecountedCharge> ended_;  // by the entry that is being added
-  int64_t entries_ = 0;
   RecountFindings findings_;
   std::set<std::string> damaged_charges_;
 };

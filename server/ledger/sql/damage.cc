@@ -141,6 +141,11 @@ bool DamageRegister::HasGrown(const std::string& lineage_id, int64_t entries) {
   return found != damages_.end() && std::exchange(found->second.entries, entries) != entries;
 }
 
+bool DamageRegister::IsDamaged(const std::string& lineage_id) const {
+  const std::scoped_lock lock(mutex_);
+  return damages_.count(lineage_id) > 0;
+}
+
 const VerifiedNames* DamageRegister::FindNames(std::string_view dataset_id) const {
   static const VerifiedNames kNobody;
   const Damage* const damage = FindByDataset(dataset_id);

@@ -51,6 +51,7 @@ class DamageRegister {
   // Whether the damaged lineage has grown to `entries` entries since it was last examined, as a repair by
   // another server makes it; true at most once for each number.
   bool HasGrown(const std::string& lineage_id, int64_t entries);
+  bool IsDamaged(const std::string& lineage_id) const;
 
   // In a damaged lineage rows may let in anybody. These replace what the tables say about owner, grantees and
   // shares by what the verified history says, where a pass has read it.

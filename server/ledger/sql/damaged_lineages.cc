@@ -24,6 +24,12 @@ absl::StatusOr<std::map<std::string, std::string>> NamesInLineage(Transaction& t
   return names;
 }
 
+absl::StatusOr<int64_t> CountAllEntries(Transaction& transaction) {
+  ASSIGN_OR_RETURN(const std::vector<Row> rows,
+                   transaction.Execute("SELECT CAST(COALESCE(SUM(seq), 0) AS BIGINT) FROM chain_heads", {}));
+  return rows.at(0).Integer(0);
+}
+
 absl::StatusOr<int64_t> CountEntries(Transaction& transaction, const std::string& lineage_id) {
   ASSIGN_OR_RETURN(
       const std::vector<Row> rows,
@@ -35,7 +41,7 @@ absl::StatusOr<int64_t> CountEntries(Transaction& transaction, const std::string
 
 }  // namespace
 
-absl::Status SqlLedger::VerifyAll() {
+absl::Status SqlLedger::VerifyAll(Depth depth) {
   // The anchor is read first: the store can only be further.
   ASSIGN_OR_RETURN(const AnchorState anchored, anchor_->Read());
   std::vector<std::string> lineage_ids;
@@ -43,6 +49,8 @@ absl::Status SqlLedger::VerifyAll() {
   RETURN_IF_ERROR(Read([&](Transaction& transaction) -> absl::Status {
     ASSIGN_OR_RETURN(lineage_ids, LineageIds(transaction));
     ASSIGN_OR_RETURN(lost, LostDatasets(transaction, anchored));
+    ASSIGN_OR_RETURN(const int64_t entries, CountAllEntries(transaction));
+    is_long_ = entries >= options_.long_history;
     return absl::OkStatus();
   }));
   for (const std::string& finding : lost) {
@@ -55,27 +63,30 @@ absl::Status SqlLedger::VerifyAll() {
   AnchorState reached;
   int64_t entries = 0;
   int64_t damaged = 0;
+  bool is_whole = true;
   for (const std::string& lineage_id : lineage_ids) {
-    ASSIGN_OR_RETURN(const VerifiedLineage verified, VerifyAndRegister(lineage_id, anchored));
+    ASSIGN_OR_RETURN(const VerifiedLineage verified, VerifyAndRegister(lineage_id, anchored, depth));
     entries += verified.entries_checked;
+    is_whole = is_whole && verified.is_whole;
     damaged += verified.ok() ? 0 : 1;
     if (verified.ok()) RETURN_IF_ERROR(Raise(reached, verified.reached));
   }
-  Notify(options_.report, "histories_verified",
+  Notify(options_.report, is_whole ? "histories_verified" : "new_entries_verified",
          absl::StrCat(lineage_ids.size(), " lineages, ", entries, " entries, ", damaged, " damaged"));
+  needs_whole_pass_ = !is_whole;
   return anchor_->RaiseTo(reached);
 }
 
 void SqlLedger::RunPasses() {
   using std::chrono::microseconds;
   constexpr microseconds kAfterFailure = std::chrono::minutes(1);
-  microseconds wait = options_.pass_interval;
+  microseconds wait = needs_whole_pass_ ? microseconds::zero() : options_.pass_interval;
   while (true) {
     {
       std::unique_lock lock(mutex_);
       if (stopped_.wait_for(lock, wait, [this] { return is_stopping_.load(); })) return;
     }
-    const absl::Status passed = VerifyAll();
+    const absl::Status passed = VerifyAll(Depth::kWhole);
     wait = passed.ok() ? options_.pass_interval : std::min(options_.pass_interval, kAfterFailure);
     if (passed.ok() || is_stopping_) continue;
     Notify(options_.report, "histories_not_verified", std::string(passed.message()));
@@ -98,19 +109,37 @@ int64_t SqlLedger::SteadyUs() {
 }
 
 absl::StatusOr<VerifiedLineage> SqlLedger::VerifyAndRegister(const std::string& lineage_id,
-                                                             const AnchorState& anchored) {
+                                                             const AnchorState& anchored, Depth depth) {
   const std::scoped_lock pass(pass_mutex_);
-  return VerifyUnderLock(lineage_id, anchored);
+  return VerifyUnderLock(lineage_id, anchored, depth);
+}
+
+CheckpointName SqlLedger::CheckpointOf(const std::string& lineage_id) const {
+  return {anchor_->path(), ledger_id_, lineage_id};
+}
+
+void SqlLedger::KeepCheckpoint(const VerifiedLineage& verified) {
+  if (!verified.is_whole) return;
+  const CheckpointName name = CheckpointOf(verified.lineage_id);
+  const bool is_kept = verified.ok() && is_long_;
+  const absl::Status kept = is_kept ? WriteCheckpoint(name, verified.state) : RemoveCheckpoint(name);
+  if (!kept.ok()) Notify(options_.report, "checkpoint_not_kept", std::string(kept.message()));
 }
 
 absl::StatusOr<VerifiedLineage> SqlLedger::VerifyUnderLock(const std::string& lineage_id,
-                                                           const AnchorState& anchored) {
+                                                           const AnchorState& anchored, Depth depth) {
+  // What is damaged may be older than its checkpoint.
+  const bool is_short_cut = depth == Depth::kSinceCheckpoint && is_long_ && !damage_.IsDamaged(lineage_id);
+  std::optional<RecountState> checkpoint;
+  if (is_short_cut) checkpoint = ReadCheckpoint(CheckpointOf(lineage_id));
   const uint64_t pass = damage_.StartPass();
   const auto read = [this](const Body& body) -> absl::Status {
     if (is_stopping_) return absl::CancelledError("the ledger is being closed");
     return Read(body);
   };
-  ASSIGN_OR_RETURN(VerifiedLineage verified, VerifyLineage(read, anchored, lineage_id, options_.amount_text));
+  ASSIGN_OR_RETURN(VerifiedLineage verified,
+                   VerifyLineage(read, anchored, lineage_id, options_.amount_text, std::move(checkpoint)));
+  KeepCheckpoint(verified);
   std::map<std::string, std::string> names;
   RETURN_IF_ERROR(Read([&](Transaction& transaction) -> absl::Status {
     ASSIGN_OR_RETURN(names, NamesInLineage(transaction, lineage_id));
@@ -144,7 +173,7 @@ absl::StatusOr<Verification> SqlLedger::VerifyDataset(std::string_view dataset_i
   // The anchor is read first: the store can only be further.
   ASSIGN_OR_RETURN(const AnchorState anchored, anchor_->Read());
   ASSIGN_OR_RETURN(const std::string lineage_id, LineageOf(dataset_id));
-  RETURN_IF_ERROR(VerifyUnderLock(lineage_id, anchored).status());
+  RETURN_IF_ERROR(VerifyUnderLock(lineage_id, anchored, Depth::kSinceCheckpoint).status());
   std::optional<Verification> made = FindVerification(dataset_id, std::numeric_limits<int64_t>::max());
   if (!made.has_value())
     return absl::AbortedError("the dataset has changed its lineage meanwhile: ask again");
@@ -220,7 +249,7 @@ bool SqlLedger::IsRepaired(const absl::Status& refusal) {
   });
   if (!counted.ok() || !damage_.HasGrown(site->lineage_id, entries)) return false;
   const absl::StatusOr<AnchorState> anchored = anchor_->Read();
-  if (!anchored.ok() || !VerifyAndRegister(site->lineage_id, *anchored).ok()) return false;
+  if (!anchored.ok() || !VerifyAndRegister(site->lineage_id, *anchored, Depth::kWhole).ok()) return false;
   return damage_.CheckDataset(site->dataset_id).ok();
 }
 

@@ -347,7 +347,7 @@ absl::StatusOr<RepairReport> SqlLedger::RaiseToAnchor(const RepairOrder& order) 
   RETURN_IF_ERROR(outcome.status);
   RETURN_IF_ERROR(anchor_->RaiseTo(reached));
   ASSIGN_OR_RETURN(const AnchorState anchored, anchor_->Read());
-  RETURN_IF_ERROR(VerifyAndRegister(lineage_id, anchored).status());
+  RETURN_IF_ERROR(VerifyAndRegister(lineage_id, anchored, Depth::kWhole).status());
   report.still_read_only = DatasetHealth(order.dataset_id);
   return report;
 }

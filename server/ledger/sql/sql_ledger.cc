@@ -38,7 +38,7 @@ absl::StatusOr<std::unique_ptr<SqlLedger>> SqlLedger::Open(std::unique_ptr<Datab
       new SqlLedger(std::move(database), std::move(entropy), std::move(options)));
   ASSIGN_OR_RETURN(ledger->ledger_id_, ledger->ReadOrCreateIdentity());
   ASSIGN_OR_RETURN(ledger->anchor_, AnchorDirectory::Open(anchor_directory, ledger->ledger_id_));
-  RETURN_IF_ERROR(ledger->VerifyAll());
+  RETURN_IF_ERROR(ledger->VerifyAll(Depth::kSinceCheckpoint));
   ledger->passes_ = std::thread([opened = ledger.get()] { opened->RunPasses(); });
   return ledger;
 }

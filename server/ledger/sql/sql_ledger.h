@@ -22,6 +22,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "ledger/anchor/anchor_directory.h"
+#include "ledger/anchor/checkpoint_file.h"
 #include "ledger/ledger.h"
 #include "ledger/report.h"
 #include "ledger/sql/charge_combiner.h"
@@ -48,6 +49,9 @@ class SqlLedger final : public Ledger {
     std::function<int64_t()> steady_us = SteadyUs;
     // From the end of one pass over all lineages to the beginning of the next.
     std::chrono::microseconds pass_interval = std::chrono::hours(24);
+    // From this many entries on, of all histories together, a start goes on from checkpoints, and reads the
+    // older entries after it has begun to serve.
+    int64_t long_history = 100'000;
   };
   static int64_t SteadyUs();
   // `database` has its schema. Verifies all histories; a lineage that contradicts itself or the anchor is
@@ -150,15 +154,24 @@ class SqlLedger final : public Ledger {
 
   // Verifies every lineage, and raises the anchor to the histories that continue it. CANCELLED once the
   // ledger is being destroyed.
-  absl::Status VerifyAll();
-  // Runs on `passes_`: VerifyAll() at every interval.
+  enum class Depth {
+    kWhole,
+    // From checkpoints on, in a long history: what decides what is charged and who is let in.
+    kSinceCheckpoint,
+  };
+  absl::Status VerifyAll(Depth depth);
+  // Runs on `passes_`: VerifyAll(Depth::kWhole) at every interval.
   void RunPasses();
+  CheckpointName CheckpointOf(const std::string& lineage_id) const;
+  // After a whole pass: the next start goes on from what it found, or from nothing.
+  void KeepCheckpoint(const VerifiedLineage& verified);
   // Verifies one lineage against `anchored`. It is read-only from then on exactly if something was found.
   absl::StatusOr<VerifiedLineage> VerifyAndRegister(const std::string& lineage_id,
-                                                    const AnchorState& anchored);
+                                                    const AnchorState& anchored, Depth depth);
   // VerifyAndRegister() of the dataset's lineage under `pass_mutex_`, which the caller holds.
   absl::StatusOr<Verification> VerifyDataset(std::string_view dataset_id);
-  absl::StatusOr<VerifiedLineage> VerifyUnderLock(const std::string& lineage_id, const AnchorState& anchored);
+  absl::StatusOr<VerifiedLineage> VerifyUnderLock(const std::string& lineage_id, const AnchorState& anchored,
+                                                  Depth depth);
   // The last result about the dataset if it is not older.
   std::optional<Verification> FindVerification(std::string_view dataset_id, int64_t most_age_us);
   // The lineage of a dataset; NOT_FOUND.
@@ -269,6 +282,8 @@ class SqlLedger final : public Ledger {
   std::mutex pass_mutex_;  // held while a lineage is verified; taken before mutex_
   std::condition_variable stopped_;
   std::atomic<bool> is_stopping_ = false;
+  std::atomic<bool> is_long_ = false;           // the histories, when all were last verified
+  std::atomic<bool> needs_whole_pass_ = false;  // the start went on from checkpoints
   std::thread passes_;
 };
 

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -38,10 +39,12 @@ struct VerifiedNames {
 struct VerifiedLineage {
   std::string lineage_id;
   RecountFindings findings;
-  bool is_behind_anchor = false;  // so raising it to the anchor may repair it
-  int64_t entries_checked = 0;
+  bool is_whole = true;                        // not from a checkpoint on
+  bool is_behind_anchor = false;               // so raising it to the anchor may repair it
+  int64_t entries_checked = 0;                 // with those that a checkpoint had counted
   AnchorState reached;                         // the heads and spent counters of the tables
   std::map<std::string, VerifiedNames> names;  // by dataset id
+  RecountState state;                          // to go on from; only of a whole pass without findings
   // The charges that findings concern. With more than RecountFindings::kMostKept it is incomplete.
   std::set<std::string> damaged_charges;
 
@@ -51,8 +54,14 @@ struct VerifiedLineage {
 // Recounts the lineage from its entries alone and compares the result with tables and anchor. `anchored` was
 // read before, so the store can only be further. Contradictions, and rows that cannot be read, are findings;
 // errors are the store's.
+//
+// With a checkpoint only newer entries are read. All that decides what is charged and who is let in is then
+// still compared with the tables: counters, limits, accounts, open charges, owners, grantees, shares. Not
+// compared are older entries, and the charges and releases that had ended: damage there is found by a pass
+// over everything.
 absl::StatusOr<VerifiedLineage> VerifyLineage(const ReadTransaction& read, const AnchorState& anchored,
-                                              const std::string& lineage_id, const AmountText& amount_text);
+                                              const std::string& lineage_id, const AmountText& amount_text,
+                                              std::optional<RecountState> checkpoint = std::nullopt);
 
 // What Ledger::Verify() returns about one dataset of the lineage.
 Verification VerificationOf(const VerifiedLineage& lineage, const AnchorState& anchored,

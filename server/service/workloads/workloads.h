@@ -37,7 +37,7 @@ struct WorkloadRequest {
   std::vector<std::string> parts;          // of a partitioned dataset; all that are sealed, when empty
   // Answers from an earlier release if one determines all answers; a spend or target is then not needed.
   bool prefer_free = false;
-  // Signalled when the client has gone: the plan ends with CANCELLED, and nothing new is charged from then on.
+  // Signalled when the client has gone: the plan ends with CANCELLED, and nothing new is charged.
   std::stop_token client_left;
 };
 
