@@ -124,8 +124,8 @@ absl::StatusOr<ledger::Attempt> StartOnce(ledger::Ledger& ledger, const host::Ke
 // Draws, stores, and returns the release as ReleaseOnce() does, for an attempt of StartOnce() that has no
 // release. While the store cannot be reached, storing or forfeiting is tried again, as long as `wait` returns
 // true. Errors: UNAVAILABLE for a draw that was abandoned or ran out of memory, or drawn and not stored: the
-// same request id repeats it; INTERNAL for one that failed; those of KeySealer::Unseal(), Ledger::Store() and,
-// when another attempt has taken over, Ledger::Forfeit().
+// same request id repeats it; INTERNAL for one that failed; those of KeySealer::Unseal(), Ledger::Store()
+// and, when another attempt has taken over, Ledger::Forfeit().
 absl::StatusOr<ledger::Release> FinishOnce(ledger::Ledger& ledger, const host::KeySealer& sealer,
                                            const ledger::Attempt& attempt, const Draw& draw,
                                            const EndPolicy& end);
