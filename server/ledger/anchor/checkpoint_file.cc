@@ -15,8 +15,8 @@
 namespace curator::ledger {
 namespace {
 
-constexpr char kTag[] = "curator.ledger.checkpoint_file";
-constexpr int64_t kVersion = 1;
+constexpr char kFileTag[] = "curator.ledger.checkpoint_file";
+constexpr int64_t kFileVersion = 1;
 
 // The id comes from the database.
 bool IsFileName(const std::string& lineage_id) {
@@ -31,7 +31,7 @@ std::filesystem::path PathOf(const CheckpointName& name) {
 
 std::string ContentOf(const CheckpointName& name, const RecountState& state) {
   const std::string checkpoint = EncodeCheckpoint(state);
-  CanonicalWriter writer(kTag, kVersion);
+  CanonicalWriter writer(kFileTag, kFileVersion);
   writer.Text(name.ledger_uuid);
   writer.Text(name.lineage_id);
   writer.Text(checkpoint);
@@ -71,7 +71,7 @@ std::optional<RecountState> ReadCheckpoint(const CheckpointName& name) {
   std::ifstream file(PathOf(name), std::ios::binary);
   if (!file) return std::nullopt;
   const std::string content{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  CanonicalReader reader(content, kTag, kVersion);
+  CanonicalReader reader(content, kFileTag, kFileVersion);
   const bool is_its_own = reader.Text() == name.ledger_uuid && reader.Text() == name.lineage_id;
   const std::string checkpoint = reader.Text();
   const std::string hash = reader.Text();

@@ -362,7 +362,7 @@ TEST_P(CheckpointConformance, AnEditedOwnerIsFoundBeforeTheFirstCharge) {
 }
 
 TEST_P(CheckpointConformance, AnOpenChargeThatWasClosedIsFoundBeforeTheFirstCharge) {
-  Tamper("UPDATE charges SET state = 'CANCELLED' WHERE request_id = 'reserved'");
+  Tamper("UPDATE charges SET state = 'CANCELLED', sealed_key = NULL WHERE request_id = 'started'");
   ExpectFoundAtStart();
 }
 

@@ -10,8 +10,8 @@
 namespace curator::ledger {
 namespace {
 
-constexpr char kTag[] = "curator.ledger.checkpoint";
-constexpr int64_t kVersion = 1;
+constexpr char kCheckpointTag[] = "curator.ledger.checkpoint";
+constexpr int64_t kCheckpointVersion = 1;
 
 template <typename Items, typename WriteItem>
 void WriteList(CanonicalWriter& writer, const Items& items, WriteItem write_item) {
@@ -27,26 +27,6 @@ std::set<std::string> ReadTexts(CanonicalReader& reader) {
   std::set<std::string> texts;
   for (int64_t left = reader.Count(); left > 0; --left) texts.insert(reader.Text());
   return texts;
-}
-
-void WritePostings(CanonicalWriter& writer, const std::vector<Posting>& postings) {
-  WriteList(writer, postings, [&](const Posting& posting) {
-    writer.Integer(posting.account_id);
-    writer.Text(posting.counter);
-    writer.Integer(posting.cost);
-  });
-}
-
-std::vector<Posting> ReadPostings(CanonicalReader& reader) {
-  std::vector<Posting> postings;
-  for (int64_t left = reader.Count(); left > 0; --left) {
-    Posting posting;
-    posting.account_id = reader.Integer();
-    posting.counter = reader.Text();
-    posting.cost = reader.Integer();
-    postings.push_back(std::move(posting));
-  }
-  return postings;
 }
 
 void WritePart(CanonicalWriter& writer, const RecountedPart& counted) {
@@ -128,7 +108,7 @@ absl::Status ReadCharge(CanonicalReader& reader, RecountState& state) {
 }  // namespace
 
 std::string EncodeCheckpoint(const RecountState& state) {
-  CanonicalWriter writer(kTag, kVersion);
+  CanonicalWriter writer(kCheckpointTag, kCheckpointVersion);
   writer.Integer(state.entries);
   WriteList(writer, state.datasets, [&](const auto& dataset) {
     writer.Text(dataset.first);
@@ -153,7 +133,7 @@ std::string EncodeCheckpoint(const RecountState& state) {
 }
 
 absl::StatusOr<RecountState> ParseCheckpoint(std::string_view bytes) {
-  CanonicalReader reader(bytes, kTag, kVersion);
+  CanonicalReader reader(bytes, kCheckpointTag, kCheckpointVersion);
   RecountState state;
   state.entries = reader.Integer();
   for (int64_t left = reader.Count(); left > 0; --left) {

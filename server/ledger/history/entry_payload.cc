@@ -3,12 +3,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "base/canonical_bytes.h"
 #include "base/status_macros.h"
 
 namespace curator::ledger {
-namespace {
-
 void WritePostings(CanonicalWriter& writer, const std::vector<Posting>& postings) {
   writer.Integer(static_cast<int64_t>(postings.size()));
   for (const Posting& posting : postings) {
@@ -28,6 +25,8 @@ std::vector<Posting> ReadPostings(CanonicalReader& reader) {
   }
   return postings;
 }
+
+namespace {
 
 void WriteAccount(CanonicalWriter& writer, const OpenedAccount& account) {
   writer.Integer(account.id);

@@ -15,9 +15,14 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "base/canonical_bytes.h"
 #include "ledger/types.h"
 
 namespace curator::ledger {
+
+// A list of postings within a document.
+void WritePostings(CanonicalWriter& writer, const std::vector<Posting>& postings);
+std::vector<Posting> ReadPostings(CanonicalReader& reader);
 
 // The kinds of entries.
 inline constexpr char kDatasetCreated[] = "DATASET_CREATED";

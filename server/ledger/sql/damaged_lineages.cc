@@ -119,10 +119,9 @@ CheckpointName SqlLedger::CheckpointOf(const std::string& lineage_id) const {
 }
 
 void SqlLedger::KeepCheckpoint(const VerifiedLineage& verified) {
-  if (!verified.is_whole) return;
+  if (!verified.is_whole || (verified.ok() && !is_long_)) return;
   const CheckpointName name = CheckpointOf(verified.lineage_id);
-  const bool is_kept = verified.ok() && is_long_;
-  const absl::Status kept = is_kept ? WriteCheckpoint(name, verified.state) : RemoveCheckpoint(name);
+  const absl::Status kept = verified.ok() ? WriteCheckpoint(name, verified.state) : RemoveCheckpoint(name);
   if (!kept.ok()) Notify(options_.report, "checkpoint_not_kept", std::string(kept.message()));
 }
 
