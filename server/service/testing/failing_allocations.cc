@@ -42,6 +42,14 @@ void* operator new(size_t bytes) {
 void* operator new(size_t bytes, std::align_val_t alignment) {
   return curator::AllocateOrFail(bytes, static_cast<size_t>(alignment));
 }
+// Replaced as well because a sanitizer would bring its own.
+void* operator new(size_t bytes, const std::nothrow_t&) noexcept {
+  try {
+    return curator::AllocateOrFail(bytes, alignof(std::max_align_t));
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
 void operator delete(void* memory) noexcept {
   std::free(memory);
 }
