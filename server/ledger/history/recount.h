@@ -72,7 +72,7 @@ struct RecountedDataset {
   bool is_whole = true;
 };
 
-// RecountFindings, of which only the first are kept.
+// Findings, of which only the first are kept.
 class RecountFindings {
  public:
   static constexpr size_t kMostKept = 1000;
@@ -115,7 +115,7 @@ class Recount {
   const std::unordered_map<std::string, RecountedCharge>& open_charges() const { return open_charges_; }
   int64_t entries() const { return entries_; }
 
-  // RecountFindings name datasets and accounts by their names.
+  // Findings name datasets and accounts by their names.
   const RecountFindings& findings() const { return findings_; }
   void AddFinding(std::string finding) { findings_.Add(std::move(finding)); }
   // A finding that concerns this charge, too.
