@@ -9,7 +9,7 @@
 namespace curator {
 
 absl::StatusOr<RequestId> RequestId::Parse(std::string_view text) {
-  // What a program sends that made no id: two such requests would be one.
+  // A program that forgot to make an id sends zeros: two of its requests would be one.
   static constexpr std::string_view kNil = "00000000-0000-0000-0000-000000000000";
   if (text == kNil) return InvalidField("request_id", "must be a new UUID, not the one of zeros");
   if (IsUuid(text) && std::ranges::none_of(text, absl::ascii_isupper)) return RequestId(std::string(text));

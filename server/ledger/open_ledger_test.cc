@@ -66,7 +66,8 @@ TEST_F(OpenLedgerTest, AbsentPostgresSaysWhereItWasSoughtAndNeverThePassword) {
   EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable);
   EXPECT_THAT(std::string(status.message()), AllOf(HasSubstr("host 127.0.0.1, port 1"),
                                                    HasSubstr("Start the server"), Not(HasSubstr("s3cret"))));
-  EXPECT_THAT(PublicErrorOf(status)->message, Not(HasSubstr("127.0.0.1"))) << "a client is not told";
+  EXPECT_THAT(PublicErrorOf(status)->message, Not(HasSubstr("127.0.0.1")))
+      << "a client does not see the address";
   const absl::Status malformed =
       StatusOf("postgresql://curator:s3cret@127.0.0.1:port:port/%zz", Path("anchor"));
   EXPECT_EQ(malformed.code(), absl::StatusCode::kInvalidArgument);

@@ -6,6 +6,7 @@
 #include "host/logging.h"
 
 namespace curator::service {
+
 bool IsFinalEnding(const absl::Status& status) {
   return status.ok() || absl::IsFailedPrecondition(status) || absl::IsNotFound(status) ||
          absl::IsInvalidArgument(status) || absl::IsAborted(status) || absl::IsDataLoss(status);

@@ -156,7 +156,7 @@ TEST(QueriesSensitivity, RefusesWhatItCannotCount) {
       absl::StatusCode::kFailedPrecondition);
 }
 
-// Few boxes beside many cells: the cells that no box tells apart are merged, and nothing may change by it.
+// Few boxes over many cells: cells that no box distinguishes are merged, and no sensitivity changes.
 TEST(QuerySensitivity, OfFewBoxesIsThatOfTheirCells) {
   std::mt19937_64 random(20261123);
   const Domain domain = CodedDomain({60, 50});

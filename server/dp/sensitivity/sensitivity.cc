@@ -211,7 +211,7 @@ bool IsSmall(int64_t cells, int64_t queries) {
   return (cells + 1) * queries <= kMostPairSteps / (cells + 1);
 }
 
-// The same boxes over fewer cells: neighbouring bins that no box tells apart are one.
+// The same boxes over fewer cells: neighbouring bins that no box distinguishes are one.
 struct MergedBins {
   Domain domain;
   std::vector<QueryGroup> groups;

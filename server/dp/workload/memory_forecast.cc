@@ -38,7 +38,7 @@ int64_t PlanningBytes(const Domain& domain, std::span<const QuerySet> sets) {
   int64_t tree_bins = 0;
   std::set<AttributeSet> weighted;  // the attribute sets of queries
   int64_t cells = 0;                // of these
-  int64_t most_bounds = 0;          // of the bins that some box tells apart
+  int64_t most_bounds = 0;          // of the bins that some box distinguishes
   bool are_boxes = true;
   for (const QuerySet& set : sets) {
     bytes += kPerSet;
@@ -55,7 +55,7 @@ int64_t PlanningBytes(const Domain& domain, std::span<const QuerySet> sets) {
     const int64_t bins = domain.attributes()[first.attributes[0]].size();
     if (bins <= kMostTreeBins) tree_bins += bins;
   }
-  // Few boxes over one attribute set are counted over the bins that they tell apart (QueriesSensitivity()).
+  // Few boxes over one attribute set are counted over the bins that they distinguish (QueriesSensitivity()).
   if (are_boxes && weighted.size() == 1) cells = std::min(cells, most_bounds);
   return bytes + kPerCell * cells + kPerTreeBin * std::min(tree_bins, kMostTreeBins);
 }

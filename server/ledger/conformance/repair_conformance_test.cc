@@ -234,7 +234,7 @@ TEST_P(RepairConformance, AReceiptCountsWhatTheAnchorHasLostToo) {
   std::filesystem::remove_all(anchor_dir());
   std::filesystem::rename(anchor_backup, anchor_dir());
   Restore(backup);
-  EXPECT_TRUE(ledger_->DatasetHealth(dataset_.id).ok()) << "nobody but the receipt's holder can know";
+  EXPECT_TRUE(ledger_->DatasetHealth(dataset_.id).ok()) << "only the holder of the receipt can know";
 
   const RepairReport report = Must(Repair({receipt, kept, receipt}));
   EXPECT_EQ(report.receipts_counted, 1) << "the kept charge is there, and the lost one counts once";
