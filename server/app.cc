@@ -66,7 +66,9 @@ v1::GetVersionResponse VersionOf(const AppOptions& options) {
 void LogLedger(std::string_view event, std::string_view detail) {
   host::LogLevel level = host::LogLevel::kWarning;
   if (event.starts_with("dataset_")) level = host::LogLevel::kError;
-  if (event == "histories_verified") level = host::LogLevel::kInfo;
+  static constexpr std::string_view kProgress[] = {"histories_verified", "new_entries_verified",
+                                                   "verifying_histories"};
+  if (std::ranges::find(kProgress, event) != std::end(kProgress)) level = host::LogLevel::kInfo;
   host::Log(level, event, {{"detail", detail}});
 }
 

@@ -54,7 +54,7 @@ absl::Status Inspect(sql::Database& database, const AmountText& amount_text, Ins
   inspection.findings.insert(inspection.findings.end(), lost.begin(), lost.end());
   for (Lineage& lineage : lineages) {
     ASSIGN_OR_RETURN(const sql::VerifiedLineage verified,
-                     sql::VerifyLineage(read, inspection.anchored, lineage.id, amount_text));
+                     sql::VerifyLineage(read, inspection.anchored, lineage.id, {.amount_text = amount_text}));
     for (InspectedDataset& dataset : lineage.datasets) {
       dataset.verification = sql::VerificationOf(verified, inspection.anchored, dataset.id);
       inspection.datasets.push_back(std::move(dataset));

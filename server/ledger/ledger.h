@@ -42,6 +42,9 @@ class Ledger {
   // OK when the ledger accepts charges now, on every dataset that is not damaged. Cheap enough for a health
   // check.
   virtual absl::Status Health() = 0;
+  // Whether a pass over all entries of all histories has ended since the ledger was opened. In a long history
+  // it ends after the ledger has begun to accept charges.
+  virtual bool AreHistoriesVerified() = 0;
   // OK when no damage is known of the dataset and its lineage; else DATA_LOSS with the reason for which it is
   // read-only.
   virtual absl::Status DatasetHealth(std::string_view dataset_id) = 0;

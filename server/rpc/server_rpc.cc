@@ -29,7 +29,7 @@ HealthCheckResponse ResponseOf(HealthCheckResponse::ServingStatus status) {
 HealthRpc::HealthRpc(ledger::Ledger& ledger, Admission& admission)
     : ledger_(ledger),
       admission_(admission),
-      is_healthy_(ledger.Health().ok()),
+      ledger_state_(ledger),
       answered_at_(absl::Now()),
       thread_([this] { AskLedgerUntilShutDown(); }) {}
 
@@ -41,16 +41,18 @@ HealthRpc::~HealthRpc() {
 HealthRpc::Status HealthRpc::StatusOf(const std::string& service) const {
   if (!IsOurs(service)) return HealthCheckResponse::SERVICE_UNKNOWN;
   const bool is_fresh = absl::Now() - answered_at_ < kLedgerPatience;
-  return is_healthy_ && is_fresh && !shut_down_ ? HealthCheckResponse::SERVING
-                                                : HealthCheckResponse::NOT_SERVING;
+  const bool is_verified = service != kHistories || ledger_state_.are_histories_verified;
+  return ledger_state_.is_healthy && is_verified && is_fresh && !shut_down_
+             ? HealthCheckResponse::SERVING
+             : HealthCheckResponse::NOT_SERVING;
 }
 
 void HealthRpc::AskLedgerUntilShutDown() {
   while (true) {
-    const bool is_healthy = ledger_.Health().ok();
+    const LedgerState state(ledger_);
     const absl::MutexLock lock(&mutex_);
     answered_at_ = absl::Now();
-    if (std::exchange(is_healthy_, is_healthy) != is_healthy) {
+    if (std::exchange(ledger_state_, state) != state) {
       for (const auto& [key, writer] : writers_) writer.second->Send(ResponseOf(StatusOf(writer.first)));
     }
     if (mutex_.AwaitWithTimeout(absl::Condition(&shut_down_), kAskInterval)) return;

@@ -22,9 +22,11 @@
 namespace curator::rpc {
 
 // SERVING while the ledger could accept a charge when it was last asked, which a thread does every half
-// second; NOT_SERVING when it has not answered for kLedgerPatience.
+// second; NOT_SERVING when it has not answered for kLedgerPatience. The service kHistories is SERVING, in
+// addition, only after all histories were verified in whole since the start.
 class HealthRpc final : public grpc::health::v1::Health::CallbackService {
  public:
+  static constexpr char kHistories[] = "curator.v1.Histories";
   static constexpr absl::Duration kLedgerPatience = absl::Seconds(10);
 
   HealthRpc(ledger::Ledger& ledger, Admission& admission);
@@ -43,6 +45,15 @@ class HealthRpc final : public grpc::health::v1::Health::CallbackService {
  private:
   using Status = grpc::health::v1::HealthCheckResponse::ServingStatus;
   using Writer = StateWriter<grpc::health::v1::HealthCheckResponse>;
+  // What the ledger last answered.
+  struct LedgerState {
+    explicit LedgerState(ledger::Ledger& ledger)
+        : is_healthy(ledger.Health().ok()), are_histories_verified(ledger.AreHistoriesVerified()) {}
+    bool operator==(const LedgerState&) const = default;
+
+    bool is_healthy;
+    bool are_histories_verified;
+  };
 
   void AskLedgerUntilShutDown();
   // Of a service of this name, as it was last found.
@@ -51,7 +62,7 @@ class HealthRpc final : public grpc::health::v1::Health::CallbackService {
   ledger::Ledger& ledger_;
   Admission& admission_;
   absl::Mutex mutex_;
-  bool is_healthy_ ABSL_GUARDED_BY(mutex_);
+  LedgerState ledger_state_ ABSL_GUARDED_BY(mutex_);
   absl::Time answered_at_ ABSL_GUARDED_BY(mutex_);
   bool shut_down_ ABSL_GUARDED_BY(mutex_) = false;
   std::map<const Writer*, std::pair<std::string, std::shared_ptr<Writer>>> writers_ ABSL_GUARDED_BY(mutex_);

@@ -345,6 +345,19 @@ TEST_P(CheckpointConformance, AStartReadsTheNewEntriesAndThenAll) {
   EXPECT_TRUE(Must(ledger->Verify(census_.id)).ok);
 }
 
+TEST_P(CheckpointConformance, AWholePassReportsHowFarItHasCome) {
+  {
+    auto ledger = Open();
+    for (int i = 0; i < 300; ++i) {
+      Must(ledger->Begin(OnSurvey(absl::StrCat("one of many ", i), 0)));
+    }
+  }
+  OpenLong("histories_verified");
+  EXPECT_THAT(reported_, ElementsAre("verifying_histories", "new_entries_verified", "verifying_histories",
+                                     "histories_verified"))
+      << "the new entries have a page of their own";
+}
+
 TEST_P(CheckpointConformance, ALoweredBalanceIsFoundBeforeTheFirstCharge) {
   Tamper(absl::StrCat("UPDATE account_counters SET spent = spent - 1 WHERE account_id = ", census_account_));
   ExpectFoundAtStart();

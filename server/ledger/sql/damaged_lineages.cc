@@ -3,6 +3,7 @@
 #include <chrono>
 #include <limits>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -39,6 +40,24 @@ absl::StatusOr<int64_t> CountEntries(Transaction& transaction, const std::string
   return rows.at(0).Integer(0);
 }
 
+// How far a pass over a number of entries has come. Thread-compatible.
+class PassProgress {
+ public:
+  // Returns the percentage that is to be reported after `entries` more; none most of the time.
+  std::optional<int64_t> Add(int64_t entries, int64_t all_entries) {
+    constexpr int64_t kStep = 10;
+    read_ += entries;
+    const int64_t percent = std::min<int64_t>(100, read_ * 100 / std::max<int64_t>(1, all_entries));
+    if (percent < reported_ + kStep) return std::nullopt;
+    reported_ = percent - percent % kStep;
+    return reported_;
+  }
+
+ private:
+  int64_t read_ = 0;
+  int64_t reported_ = 0;
+};
+
 }  // namespace
 
 absl::Status SqlLedger::VerifyAll(Depth depth) {
@@ -46,13 +65,14 @@ absl::Status SqlLedger::VerifyAll(Depth depth) {
   ASSIGN_OR_RETURN(const AnchorState anchored, anchor_->Read());
   std::vector<std::string> lineage_ids;
   std::vector<std::string> lost;
+  int64_t all_entries = 0;
   RETURN_IF_ERROR(Read([&](Transaction& transaction) -> absl::Status {
     ASSIGN_OR_RETURN(lineage_ids, LineageIds(transaction));
     ASSIGN_OR_RETURN(lost, LostDatasets(transaction, anchored));
-    ASSIGN_OR_RETURN(const int64_t entries, CountAllEntries(transaction));
-    is_long_ = entries >= options_.long_history;
+    ASSIGN_OR_RETURN(all_entries, CountAllEntries(transaction));
     return absl::OkStatus();
   }));
+  is_long_ = all_entries >= options_.long_history;
   for (const std::string& finding : lost) {
     Notify(options_.report, "dataset_lost", finding);
   }
@@ -64,8 +84,15 @@ absl::Status SqlLedger::VerifyAll(Depth depth) {
   int64_t entries = 0;
   int64_t damaged = 0;
   bool is_whole = true;
+  PassProgress progress;
+  const EntriesRead report_progress = [&](int64_t read) {
+    const std::optional<int64_t> percent = progress.Add(read, all_entries);
+    if (!percent || !is_long_) return;
+    Notify(options_.report, "verifying_histories", absl::StrCat(*percent, "% of ", all_entries, " entries"));
+  };
   for (const std::string& lineage_id : lineage_ids) {
-    ASSIGN_OR_RETURN(const VerifiedLineage verified, VerifyAndRegister(lineage_id, anchored, depth));
+    ASSIGN_OR_RETURN(const VerifiedLineage verified,
+                     VerifyAndRegister(lineage_id, anchored, depth, report_progress));
     entries += verified.entries_checked;
     is_whole = is_whole && verified.is_whole;
     damaged += verified.ok() ? 0 : 1;
@@ -73,14 +100,14 @@ absl::Status SqlLedger::VerifyAll(Depth depth) {
   }
   Notify(options_.report, is_whole ? "histories_verified" : "new_entries_verified",
          absl::StrCat(lineage_ids.size(), " lineages, ", entries, " entries, ", damaged, " damaged"));
-  needs_whole_pass_ = !is_whole;
+  if (is_whole) are_histories_verified_ = true;
   return anchor_->RaiseTo(reached);
 }
 
 void SqlLedger::RunPasses() {
   using std::chrono::microseconds;
   constexpr microseconds kAfterFailure = std::chrono::minutes(1);
-  microseconds wait = needs_whole_pass_ ? microseconds::zero() : options_.pass_interval;
+  microseconds wait = are_histories_verified_ ? options_.pass_interval : microseconds::zero();
   while (true) {
     {
       std::unique_lock lock(mutex_);
@@ -109,9 +136,10 @@ int64_t SqlLedger::SteadyUs() {
 }
 
 absl::StatusOr<VerifiedLineage> SqlLedger::VerifyAndRegister(const std::string& lineage_id,
-                                                             const AnchorState& anchored, Depth depth) {
+                                                             const AnchorState& anchored, Depth depth,
+                                                             const EntriesRead& on_read) {
   const std::scoped_lock pass(pass_mutex_);
-  return VerifyUnderLock(lineage_id, anchored, depth);
+  return VerifyUnderLock(lineage_id, anchored, depth, on_read);
 }
 
 CheckpointName SqlLedger::CheckpointOf(const std::string& lineage_id) const {
@@ -126,18 +154,19 @@ void SqlLedger::KeepCheckpoint(const VerifiedLineage& verified) {
 }
 
 absl::StatusOr<VerifiedLineage> SqlLedger::VerifyUnderLock(const std::string& lineage_id,
-                                                           const AnchorState& anchored, Depth depth) {
+                                                           const AnchorState& anchored, Depth depth,
+                                                           const EntriesRead& on_read) {
   // What is damaged may be older than its checkpoint.
   const bool is_short_cut = depth == Depth::kSinceCheckpoint && is_long_ && !damage_.IsDamaged(lineage_id);
-  std::optional<RecountState> checkpoint;
-  if (is_short_cut) checkpoint = ReadCheckpoint(CheckpointOf(lineage_id));
+  PassOptions pass_options{.amount_text = options_.amount_text, .on_read = on_read};
+  if (is_short_cut) pass_options.checkpoint = ReadCheckpoint(CheckpointOf(lineage_id));
   const uint64_t pass = damage_.StartPass();
   const auto read = [this](const Body& body) -> absl::Status {
     if (is_stopping_) return absl::CancelledError("the ledger is being closed");
     return Read(body);
   };
   ASSIGN_OR_RETURN(VerifiedLineage verified,
-                   VerifyLineage(read, anchored, lineage_id, options_.amount_text, std::move(checkpoint)));
+                   VerifyLineage(read, anchored, lineage_id, std::move(pass_options)));
   KeepCheckpoint(verified);
   std::map<std::string, std::string> names;
   RETURN_IF_ERROR(Read([&](Transaction& transaction) -> absl::Status {

@@ -320,7 +320,7 @@ absl::StatusOr<RepairReport> SqlLedger::RaiseToAnchor(const RepairOrder& order) 
   ASSIGN_OR_RETURN(const std::string lineage_id, LineageOf(order.dataset_id));
   const auto read = [this](const Body& body) { return Read(body); };
   ASSIGN_OR_RETURN(const VerifiedLineage alone,
-                   VerifyLineage(read, no_anchor, lineage_id, options_.amount_text));
+                   VerifyLineage(read, no_anchor, lineage_id, {.amount_text = options_.amount_text}));
   if (!alone.ok()) {
     return absl::DataLossError(
         absl::StrCat("the history contradicts itself, which raising counters cannot repair: ",

@@ -68,6 +68,7 @@ class SqlLedger final : public Ledger {
 
   std::string LedgerId() override { return ledger_id_; }
   absl::Status Health() override;
+  bool AreHistoriesVerified() override { return are_histories_verified_; }
   absl::Status DatasetHealth(std::string_view dataset_id) override {
     return damage_.CheckDataset(dataset_id);
   }
@@ -167,11 +168,12 @@ class SqlLedger final : public Ledger {
   void KeepCheckpoint(const VerifiedLineage& verified);
   // Verifies one lineage against `anchored`. It is read-only from then on exactly if something was found.
   absl::StatusOr<VerifiedLineage> VerifyAndRegister(const std::string& lineage_id,
-                                                    const AnchorState& anchored, Depth depth);
+                                                    const AnchorState& anchored, Depth depth,
+                                                    const EntriesRead& on_read = {});
   // VerifyAndRegister() of the dataset's lineage under `pass_mutex_`, which the caller holds.
   absl::StatusOr<Verification> VerifyDataset(std::string_view dataset_id);
   absl::StatusOr<VerifiedLineage> VerifyUnderLock(const std::string& lineage_id, const AnchorState& anchored,
-                                                  Depth depth);
+                                                  Depth depth, const EntriesRead& on_read = {});
   // The last result about the dataset if it is not older.
   std::optional<Verification> FindVerification(std::string_view dataset_id, int64_t most_age_us);
   // The lineage of a dataset; NOT_FOUND.
@@ -282,8 +284,8 @@ class SqlLedger final : public Ledger {
   std::mutex pass_mutex_;  // held while a lineage is verified; taken before mutex_
   std::condition_variable stopped_;
   std::atomic<bool> is_stopping_ = false;
-  std::atomic<bool> is_long_ = false;           // the histories, when all were last verified
-  std::atomic<bool> needs_whole_pass_ = false;  // the start went on from checkpoints
+  std::atomic<bool> is_long_ = false;                 // the histories, when all were last verified
+  std::atomic<bool> are_histories_verified_ = false;  // by a pass over everything since the start
   std::thread passes_;
 };
 

@@ -281,13 +281,14 @@ void CompareParts(const Dataset& stored, const RecountedDataset& counted, Recoun
 class LineagePass {
  public:
   LineagePass(const ReadTransaction& read, const AnchorState& anchored, const std::string& lineage_id,
-              const AmountText& amount_text, std::optional<RecountState> checkpoint)
+              PassOptions options)
       : read_(read),
         anchored_(anchored),
         lineage_id_(lineage_id),
-        is_whole_(!checkpoint.has_value()),
-        recount_(1, amount_text) {
-    if (checkpoint) recount_.Resume(*std::move(checkpoint));
+        is_whole_(!options.checkpoint.has_value()),
+        on_read_(std::move(options.on_read)),
+        recount_(1, std::move(options.amount_text)) {
+    if (options.checkpoint) recount_.Resume(*std::move(options.checkpoint));
   }
 
   absl::StatusOr<VerifiedLineage> Run() {
@@ -337,6 +338,7 @@ class LineagePass {
       }));
       if (page.is_last()) return absl::OkStatus();
       AddPage(page, recount_);
+      if (on_read_) on_read_(static_cast<int64_t>(page.entries.size()));
     }
   }
 
@@ -470,6 +472,7 @@ class LineagePass {
   const AnchorState& anchored_;
   const std::string& lineage_id_;
   const bool is_whole_;  // not from a checkpoint
+  const EntriesRead on_read_;
   std::vector<std::string> dataset_ids_;
   Recount recount_;
 };
@@ -477,10 +480,9 @@ class LineagePass {
 }  // namespace
 
 absl::StatusOr<VerifiedLineage> VerifyLineage(const ReadTransaction& read, const AnchorState& anchored,
-                                              const std::string& lineage_id, const AmountText& amount_text,
-                                              std::optional<RecountState> checkpoint) {
+                                              const std::string& lineage_id, PassOptions options) {
   absl::StatusOr<VerifiedLineage> verified =
-      LineagePass(read, anchored, lineage_id, amount_text, std::move(checkpoint)).Run();
+      LineagePass(read, anchored, lineage_id, std::move(options)).Run();
   if (!absl::IsDataLoss(verified.status()) && !absl::IsInternal(verified.status())) return verified;
   VerifiedLineage unreadable{.lineage_id = lineage_id};
   unreadable.findings.Add(absl::StrCat("a row cannot be read: ", std::string(verified.status().message())));

@@ -28,6 +28,9 @@ namespace curator::ledger::sql {
 // Runs a body in a read-only transaction (Database::Read()).
 using ReadTransaction = std::function<absl::Status(const Body& body)>;
 
+// Called with the number of entries of each page that was read.
+using EntriesRead = std::function<void(int64_t entries)>;
+
 // Whom the entries of one dataset name, as far as its chain is whole.
 struct VerifiedNames {
   std::string owner;
@@ -51,6 +54,12 @@ struct VerifiedLineage {
   bool ok() const { return findings.count() == 0; }
 };
 
+struct PassOptions {
+  AmountText amount_text = IntegerText;
+  std::optional<RecountState> checkpoint = std::nullopt;  // go on from here
+  EntriesRead on_read = {};                               // may be null
+};
+
 // Recounts the lineage from its entries alone and compares the result with tables and anchor. `anchored` was
 // read before, so the store can only be further. Contradictions, and rows that cannot be read, are findings;
 // errors are the store's.
@@ -60,8 +69,7 @@ struct VerifiedLineage {
 // compared are older entries, and the charges and releases that had ended: damage there is found by a pass
 // over everything.
 absl::StatusOr<VerifiedLineage> VerifyLineage(const ReadTransaction& read, const AnchorState& anchored,
-                                              const std::string& lineage_id, const AmountText& amount_text,
-                                              std::optional<RecountState> checkpoint = std::nullopt);
+                                              const std::string& lineage_id, PassOptions options);
 
 // What Ledger::Verify() returns about one dataset of the lineage.
 Verification VerificationOf(const VerifiedLineage& lineage, const AnchorState& anchored,
