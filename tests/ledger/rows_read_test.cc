@@ -174,7 +174,7 @@ class RowsRead : public ServiceTest, public ::testing::WithParamInterface<std::s
 
 TEST_P(RowsRead, DoNotGrowWithHistoryOrWithOtherTenants) {
   constexpr int kFew = 10;
-  const int many = static_cast<int>(nightly::Volume(300, 3000));
+  const int many = static_cast<int>(nightly::Volume(1000, 100'000));
   for (int round = 0; round < kFew; ++round) Grow(round);
   const std::map<std::string, int64_t> in_small = Measure();
   for (int round = kFew; round < many; ++round) Grow(round);
