@@ -32,7 +32,7 @@ v1::AnswerWorkloadRequest Question(const std::string& dataset) {
   request.set_dataset(dataset);
   request.set_request_id(*client::NewRequestId());
   *request.mutable_workload() = AllMarginals(1);
-  request.mutable_spend()->set_epsilon("0.000001");
+  request.mutable_spend()->set_epsilon("0.00001");
   return request;
 }
 

@@ -33,6 +33,47 @@ absl::StatusCode ModelLedger::Begin(const ModelRequest& request, const std::stri
   return kOk;
 }
 
+absl::StatusCode ModelLedger::TakeOver(const std::string& request_id, const std::string& token) {
+  ModelCharge& charge = charges_.at(request_id);
+  if (charge.is_reservation) return kFailedPrecondition;
+  if (charge.state == ChargeState::kCommitted) return kOk;
+  if (charge.state != ChargeState::kStarted) return kFailedPrecondition;
+  charge.token = token;
+  return kOk;
+}
+
+absl::StatusCode ModelLedger::Queue(const ModelRequest& request) {
+  const auto known = charges_.find(request.request_id);
+  if (known == charges_.end()) {
+    if (request.cost > remaining()) return kResourceExhausted;
+    held_ += request.cost;
+    charges_[request.request_id] = {.state = ChargeState::kReserved,
+                                    .cost = request.cost,
+                                    .payload = {},
+                                    .token = {},
+                                    .fingerprint = request.fingerprint,
+                                    .is_queued_draw = true};
+    return kOk;
+  }
+  Held(request.request_id);  // what is found is up to date
+  const ModelCharge& charge = known->second;
+  if (charge.fingerprint != request.fingerprint) return kAlreadyExists;
+  const bool has_ended = charge.state == ChargeState::kForfeited || charge.state == ChargeState::kCancelled;
+  return has_ended ? kFailedPrecondition : kOk;
+}
+
+absl::StatusCode ModelLedger::StartQueued(const std::string& request_id, const std::string& token) {
+  ModelCharge* const charge = Held(request_id);
+  if (charge == nullptr) return kFailedPrecondition;
+  if (charge->state == ChargeState::kStarted) return kAborted;
+  if (!charge->is_queued_draw || charge->state != ChargeState::kReserved) return kFailedPrecondition;
+  held_ -= charge->cost;
+  spent_ += charge->cost;
+  charge->state = ChargeState::kStarted;
+  charge->token = token;
+  return kOk;
+}
+
 absl::StatusCode ModelLedger::Store(const std::string& request_id, const std::string& token,
                                     const std::string& payload) {
   ModelCharge& charge = charges_.at(request_id);
@@ -72,20 +113,26 @@ absl::StatusCode ModelLedger::Reserve(const std::vector<ModelRequest>& requests)
                                                          .token = {},
                                                          .fingerprint = request.fingerprint,
                                                          .is_reservation = true});
-    Reservation(request.request_id);  // what is answered is up to date
+    Held(request.request_id);  // what is answered is up to date
   }
   return kOk;
 }
 
-ModelCharge* ModelLedger::Reservation(const std::string& request_id) {
+ModelCharge* ModelLedger::Held(const std::string& request_id) {
   ModelCharge& charge = charges_.at(request_id);
-  if (!charge.is_reservation) return nullptr;
+  if (!charge.is_reservation && !charge.is_queued_draw) return nullptr;
   if (charge.state == ChargeState::kReserved && charge.is_overdue) {
-    charge.state = ChargeState::kCommitted;
     held_ -= charge.cost;
-    spent_ += charge.cost;
+    // Nothing was read for a queued draw; what an outside mechanism did is not known.
+    spent_ += charge.is_queued_draw ? 0 : charge.cost;
+    charge.state = charge.is_queued_draw ? ChargeState::kCancelled : ChargeState::kCommitted;
   }
   return &charge;
+}
+
+ModelCharge* ModelLedger::Reservation(const std::string& request_id) {
+  ModelCharge* const charge = Held(request_id);
+  return charge == nullptr || charge->is_queued_draw ? nullptr : charge;
 }
 
 absl::StatusCode ModelLedger::Start(const std::string& request_id, int64_t final_cost) {
@@ -112,7 +159,7 @@ absl::StatusCode ModelLedger::Commit(const std::string& request_id) {
 }
 
 absl::StatusCode ModelLedger::Cancel(const std::string& request_id) {
-  ModelCharge* const charge = Reservation(request_id);
+  ModelCharge* const charge = Held(request_id);
   if (charge == nullptr) return kFailedPrecondition;
   if (charge->state == ChargeState::kCancelled) return kOk;
   if (charge->state != ChargeState::kReserved) return kFailedPrecondition;
@@ -127,7 +174,7 @@ absl::StatusCode ModelLedger::Extend(const std::string& request_id) {
 }
 
 absl::StatusCode ModelLedger::Expire() {
-  for (const auto& [request_id, charge] : charges_) Reservation(request_id);
+  for (const auto& [request_id, charge] : charges_) Held(request_id);
   return kOk;
 }
 

@@ -21,6 +21,7 @@ struct ModelCharge {
   std::string token;    // of the newest attempt
   std::string fingerprint;
   bool is_reservation = false;
+  bool is_queued_draw = false;  // or was one before it was started
   bool is_overdue = false;
 };
 
@@ -38,6 +39,9 @@ class ModelLedger {
   absl::StatusCode Begin(const ModelRequest& request, const std::string& token);
   absl::StatusCode Store(const std::string& request_id, const std::string& token, const std::string& payload);
   absl::StatusCode Forfeit(const std::string& request_id, const std::string& token);
+  absl::StatusCode TakeOver(const std::string& request_id, const std::string& token);
+  absl::StatusCode Queue(const ModelRequest& request);
+  absl::StatusCode StartQueued(const std::string& request_id, const std::string& token);
   absl::StatusCode Reserve(const std::vector<ModelRequest>& requests);
   absl::StatusCode Start(const std::string& request_id, int64_t final_cost);
   absl::StatusCode Commit(const std::string& request_id);
@@ -61,7 +65,9 @@ class ModelLedger {
 
  private:
   int64_t remaining() const { return limit_ - held_ - spent_; }
-  // The reservation, expired if it is overdue; null when there is none of that name.
+  // The reservation, which may be a queued draw, expired if it is overdue; null when the charge never was one.
+  ModelCharge* Held(const std::string& request_id);
+  // Of these, one for a mechanism outside.
   ModelCharge* Reservation(const std::string& request_id);
 
   int64_t limit_;

@@ -59,6 +59,7 @@ absl::Status Simulation::Prepare(uint64_t seed) {
                                                                  .limits = {{"rho", limit}}}}}));
   ASSIGN_OR_RETURN(dataset_,
                    ledger.SealDataset(dataset_.id, absl::StrCat("content ", seed), TestPrincipal("olga")));
+  RETURN_IF_ERROR(ledger.Grant(dataset_.id, principal_, TestPrincipal("olga")));
   ASSIGN_OR_RETURN(const std::vector<Account> accounts, ledger.ListAccounts(dataset_.id));
   account_ = accounts.at(0).id;
   model_ = ModelLedger(limit);
@@ -167,14 +168,31 @@ ModelRequest Simulation::RandomRequest() {
   return {absl::StrCat("r", name), cost, absl::StrCat(name, " costs ", cost)};
 }
 
+ChargeRequest Simulation::QueuedRequestOf(const ModelRequest& request) const {
+  ChargeRequest queued = RequestOf(request);
+  queued.kind = "synthesis";
+  queued.draw_identity = absl::StrCat("identity of ", request.request_id);
+  queued.sealed_key.clear();
+  return queued;
+}
+
+std::string Simulation::RandomKnown() {
+  auto chosen = model_.charges().begin();
+  std::advance(chosen, static_cast<int64_t>(Below(model_.charges().size())));
+  return chosen->first;
+}
+
 Simulation::Step Simulation::Choose() {
-  const uint64_t choice = Below(16);
+  const uint64_t choice = Below(21);
   if (choice < 5) return Charge();
   if (choice < 8 && !attempts_.empty()) return StoreRelease();
   if (choice < 9 && !attempts_.empty()) return Forfeit();
   if (choice < 11) return Reserve();
   if (choice < 14 && !model_.charges().empty()) return MoveReservation();
   if (choice < 15) return Expire();
+  if (choice < 17) return Queue();
+  if (choice < 19 && !model_.charges().empty()) return StartQueued();
+  if (choice < 20 && !model_.charges().empty()) return TakeOver();
   return ChangeLimit();
 }
 
@@ -188,6 +206,46 @@ Simulation::Step Simulation::Charge() {
             return absl::OkStatus();
           },
           .expect = [this, request](ModelLedger& model) { return model.Begin(request, begun_.token); }};
+}
+
+Simulation::Step Simulation::Queue() {
+  ModelRequest request = RandomRequest();
+  request.fingerprint += ", queued";  // the two are different calls, so never the same request
+  return {.name = absl::StrCat("queue ", request.request_id, " costs ", request.cost),
+          .call = [this, request](Ledger& ledger) -> absl::Status {
+            ASSIGN_OR_RETURN(const curator::ledger::Charge queued,
+                             ledger.Queue(QueuedRequestOf(request), kHour));
+            ids_[request.request_id] = queued.id;
+            return absl::OkStatus();
+          },
+          .expect = [request](ModelLedger& model) { return model.Queue(request); },
+          .is_one_transaction = !model_.HasOverdue()};
+}
+
+Simulation::Step Simulation::StartQueued() {
+  const std::string request_id = RandomKnown();
+  const std::string id = ids_.at(request_id);
+  return {.name = absl::StrCat("start the draw of ", request_id),
+          .call = [this, id, request_id](Ledger& ledger) -> absl::Status {
+            ASSIGN_OR_RETURN(begun_, ledger.StartQueued(id, absl::StrCat("key of ", request_id)));
+            attempts_.push_back(begun_);
+            return absl::OkStatus();
+          },
+          .expect = [this,
+                     request_id](ModelLedger& model) { return model.StartQueued(request_id, begun_.token); }};
+}
+
+Simulation::Step Simulation::TakeOver() {
+  const std::string request_id = RandomKnown();
+  const std::string id = ids_.at(request_id);
+  return {
+      .name = absl::StrCat("take over ", request_id),
+      .call = [this, id](Ledger& ledger) -> absl::Status {
+        ASSIGN_OR_RETURN(begun_, ledger.TakeOver(id));
+        if (!begun_.release) attempts_.push_back(begun_);
+        return absl::OkStatus();
+      },
+      .expect = [this, request_id](ModelLedger& model) { return model.TakeOver(request_id, begun_.token); }};
 }
 
 Simulation::Step Simulation::StoreRelease() {
@@ -221,7 +279,10 @@ Simulation::Step Simulation::Reserve() {
   return {.name = name,
           .call = [this, wanted](Ledger& ledger) -> absl::Status {
             std::vector<ChargeRequest> requests;
-            for (const ModelRequest& one : wanted) requests.push_back(RequestOf(one));
+            for (const ModelRequest& one : wanted) {
+              requests.push_back(RequestOf(one));
+              requests.back().sealed_key.clear();
+            }
             ASSIGN_OR_RETURN(const std::vector<curator::ledger::Charge> reserved,
                              ledger.Reserve(requests, kHour));
             for (const auto& charge : reserved) ids_[charge.request_id] = charge.id;
@@ -232,11 +293,10 @@ Simulation::Step Simulation::Reserve() {
 }
 
 Simulation::Step Simulation::MoveReservation() {
-  auto chosen = model_.charges().begin();
-  std::advance(chosen, static_cast<int64_t>(Below(model_.charges().size())));
-  const std::string request_id = chosen->first;
+  const std::string request_id = RandomKnown();
   const std::string id = ids_.at(request_id);
-  const auto final_cost = static_cast<int64_t>(Below(static_cast<uint64_t>(chosen->second.cost) + 2));
+  const auto cost = static_cast<uint64_t>(model_.charges().at(request_id).cost);
+  const auto final_cost = static_cast<int64_t>(Below(cost + 2));
   switch (Below(5)) {
     case 0:
       return {.name = absl::StrCat("cancel ", request_id),

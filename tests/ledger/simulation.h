@@ -1,9 +1,9 @@
 // Random histories of a ledger against a simple model of it.
 //
 // One history: two servers over one store, a dataset of its own with one account, and clients whose calls
-// interleave: charges, releases, forfeits, reservations in all their states, retries and duplicates under the
-// same request ids (also with other requests), stale attempts, reservations that expire, limits that change,
-// and servers that crash at any step. Every answer must equal the model's, including refusals; after a crash
+// interleave: charges, queued draws, releases, forfeits, attempts that are taken over, reservations in all their
+// states, retries and duplicates under the same request ids (also with other requests), stale attempts,
+// reservations and queued draws that expire, limits that change, and servers that crash at any step. Every answer must equal the model's, including refusals; after a crash
 // the ledger must be in the state before the call or after it; at the end it must equal the model and verify.
 //
 // Not thread-safe.
@@ -56,6 +56,9 @@ class Simulation {
   absl::Status Open(Server& server);
   Step Choose();
   Step Charge();
+  Step Queue();
+  Step StartQueued();
+  Step TakeOver();
   Step StoreRelease();
   Step Forfeit();
   Step Reserve();
@@ -68,7 +71,11 @@ class Simulation {
 
   absl::StatusOr<Observed> Observe();
   ChargeRequest RequestOf(const ModelRequest& request) const;
+  // What Queue() wants has a draw identity and no key yet.
+  ChargeRequest QueuedRequestOf(const ModelRequest& request) const;
   ModelRequest RandomRequest();
+  // The id of the request of some charge; there is one.
+  std::string RandomKnown();
   uint64_t Below(uint64_t bound) { return random_() % bound; }
 
   const OpenStore open_store_;
