@@ -356,7 +356,8 @@ int Designs() {
       const CoverRequest request{.sizes = std::vector<int64_t>(attributes, 2),
                                  .targets = SubsetsWithin(one, static_cast<size_t>(strength)),
                                  .most_cells = int64_t{1} << width};
-      std::printf(" %zu, %lld |", CoveringDesign(request).size(),
+      Pacer pacer{std::stop_token()};
+      std::printf(" %zu, %lld |", CoveringDesign(request, pacer)->size(),
                   static_cast<long long>(SchonheimBound(attributes, width, strength)));
       std::fflush(stdout);
     }

@@ -264,7 +264,8 @@ class Bench {
     if (!std::string(label).starts_with(choices_.only)) return;
     SynthesisInput input = Input(prior, epsilon, settings);
     if (measured_as != nullptr) {
-      const auto schedule = MakePriorSchedule(Input(*measured_as, epsilon, choices_.prior)).value();
+      Pacer pacer{std::stop_token()};
+      const auto schedule = MakePriorSchedule(Input(*measured_as, epsilon, choices_.prior), pacer).value();
       input.workload = WholeMarginals(schedule.levels[0].measured);
       input.settings["measure"] = "given";
     }

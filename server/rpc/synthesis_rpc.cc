@@ -21,6 +21,7 @@ absl::StatusOr<service::SynthesisRequest> FromProto(const Call& call, const std:
                                                     const v1::SynthesisSpec& spec) {
   service::SynthesisRequest request{
       .principal = call.principal(), .dataset = DatasetName(dataset), .method = spec.method()};
+  request.client_left = call.client_left();
   request.settings.insert(spec.settings().begin(), spec.settings().end());
   ASSIGN_OR_RETURN(request.spend, rpc::FromProto(spec.spend()));
   ASSIGN_OR_RETURN(request.workload, rpc::FromProto(spec.workload()));
@@ -63,7 +64,6 @@ absl::Status EstimateSynthesis(service::Services& services, const Call& call,
 absl::Status CreateSynthesis(service::Services& services, const Call& call,
                              const v1::CreateSynthesisRequest& request, v1::Operation& response) {
   ASSIGN_OR_RETURN(service::SynthesisRequest synthesis, FromProto(call, request.dataset(), request.spec()));
-  synthesis.client_left = call.client_left();
   ASSIGN_OR_RETURN(const RequestId request_id, RequestId::Parse(request.request_id()));
   ASSIGN_OR_RETURN(const service::OperationView operation,
                    service::CreateSynthesis(services, synthesis, request_id, IntentOf(request)));

@@ -1,6 +1,7 @@
 #include "dp/queries/marginals.h"
 
 #include <algorithm>
+#include <functional>
 #include <set>
 
 #include "absl/strings/str_cat.h"
@@ -103,10 +104,12 @@ absl::Status ValidateMarginals(const Domain& domain, std::span<const AttributeSe
   if (static_cast<int64_t>(marginals.size()) > limits.max_marginals) {
     return TooManyMarginals(absl::StrCat(marginals.size()), limits);
   }
+  // Sets that rise, as all of one size do when they are enumerated, repeat none.
+  const bool rise = std::ranges::adjacent_find(marginals, std::greater_equal<>()) == marginals.end();
   std::set<AttributeSet> seen;
   for (size_t i = 0; i < marginals.size(); ++i) {
     RETURN_IF_ERROR(ValidateSet(domain, marginals[i], i));
-    if (!seen.insert(marginals[i]).second) {
+    if (!rise && !seen.insert(marginals[i]).second) {
       return InvalidField(absl::StrCat("workload.marginals[", i, "]"),
                           absl::StrCat("repeats the marginal of ", NamesOf(domain, marginals[i])));
     }

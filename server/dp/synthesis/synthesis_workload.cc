@@ -1,6 +1,7 @@
 #include "dp/synthesis/synthesis_workload.h"
 
 #include <algorithm>
+#include <functional>
 #include <set>
 #include <string>
 #include <utility>
@@ -67,10 +68,12 @@ bool AreWholeMarginals(std::span<const QueryGroup> workload) {
 }
 
 std::vector<AttributeSet> SetsOf(std::span<const QueryGroup> workload) {
+  const bool rise =
+      std::ranges::adjacent_find(workload, std::greater_equal<>(), &QueryGroup::attributes) == workload.end();
   std::vector<AttributeSet> sets;
   std::set<AttributeSet> seen;
   for (const QueryGroup& group : workload) {
-    if (seen.insert(group.attributes).second) sets.push_back(group.attributes);
+    if (rise || seen.insert(group.attributes).second) sets.push_back(group.attributes);
   }
   return sets;
 }

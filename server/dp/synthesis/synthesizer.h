@@ -11,8 +11,10 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -153,8 +155,16 @@ class Synthesizer {
 
   // Public facts only, so it works before a record exists. The price of `event` never exceeds the spend, nor
   // does that of `draws`. Errors: INVALID_ARGUMENT with a field ("settings.rounds", "spend.rho", "workload",
-  // "domain") when the request cannot be carried out; the message has the numbers.
-  virtual absl::StatusOr<SynthesisPlan> Plan(const SynthesisInput& input) const = 0;
+  // "domain") when the request cannot be carried out; the message has the numbers. CANCELLED when a stop is
+  // requested, also in the middle.
+  absl::StatusOr<SynthesisPlan> Plan(const SynthesisInput& input, std::stop_token stop = {}) const {
+    Pacer pacer(std::move(stop));
+    if (absl::Status go_on = pacer.Check(); !go_on.ok()) return go_on;
+    return PlanWith(input, pacer);
+  }
+
+  // What Plan() does, within other work: counts its steps on `pacer`, as Fit() does.
+  virtual absl::StatusOr<SynthesisPlan> PlanWith(const SynthesisInput& input, Pacer& pacer) const = 0;
 
   // Draws no more than Plan(input) lists, whose draws the kernel's meter admits, and fits. Counts its
   // elementary steps (cells read or written) on `pacer`, so that a stop is noticed within 2^20 of them.

@@ -22,8 +22,8 @@ class Altered : public Synthesizer {
   std::string_view name() const override { return "altered"; }
   std::string_view summary() const override { return "Broken on purpose."; }
   const std::vector<Setting>& settings() const override { return sound().settings(); }
-  absl::StatusOr<SynthesisPlan> Plan(const SynthesisInput& input) const override {
-    return sound().Plan(input);
+  absl::StatusOr<SynthesisPlan> PlanWith(const SynthesisInput& input, Pacer& pacer) const override {
+    return sound().PlanWith(input, pacer);
   }
   ModelOr Fit(const SynthesisInput& input, PrivateQueries& kernel, Pacer& pacer,
               const Progress& progress) const override {
@@ -49,8 +49,8 @@ class OneUnpaidDraw : public Altered {
 
 class ForgetsToSplit : public Altered {
  public:
-  absl::StatusOr<SynthesisPlan> Plan(const SynthesisInput& input) const override {
-    auto plan = sound().Plan(input);
+  absl::StatusOr<SynthesisPlan> PlanWith(const SynthesisInput& input, Pacer& pacer) const override {
+    auto plan = sound().PlanWith(input, pacer);
     for (CountedEvent& draw : plan->draws) draw.count *= 2;
     return plan;
   }
@@ -58,8 +58,8 @@ class ForgetsToSplit : public Altered {
 
 class StatesOnlyItsFirstStep : public Altered {
  public:
-  absl::StatusOr<SynthesisPlan> Plan(const SynthesisInput& input) const override {
-    auto plan = sound().Plan(input);
+  absl::StatusOr<SynthesisPlan> PlanWith(const SynthesisInput& input, Pacer& pacer) const override {
+    auto plan = sound().PlanWith(input, pacer);
     plan->drawn_from.resize(1);
     return plan;
   }
@@ -67,8 +67,8 @@ class StatesOnlyItsFirstStep : public Altered {
 
 class PricesByWhatItSaw : public Altered {
  public:
-  absl::StatusOr<SynthesisPlan> Plan(const SynthesisInput& input) const override {
-    auto plan = sound().Plan(input);
+  absl::StatusOr<SynthesisPlan> PlanWith(const SynthesisInput& input, Pacer& pacer) const override {
+    auto plan = sound().PlanWith(input, pacer);
     plan->schedule.push_back(absl::StrCat("about ", records_, " records"));
     return plan;
   }
@@ -109,6 +109,14 @@ class NeverLooks : public Altered {
               const Progress& progress) const override {
     Pacer deaf{std::stop_token()};
     return sound().Fit(input, kernel, deaf, progress);
+  }
+};
+
+class PlansOn : public Altered {
+ public:
+  absl::StatusOr<SynthesisPlan> PlanWith(const SynthesisInput& input, Pacer&) const override {
+    Pacer deaf{std::stop_token()};
+    return sound().PlanWith(input, deaf);
   }
 };
 
@@ -207,6 +215,7 @@ const std::vector<Broken>& AllBroken() {
       {"ReportsProgressFromTheSchedule", std::make_shared<TellsProgressByWhatItSaw>()},
       {"LooksForAStop", std::make_shared<LooksTooRarely>()},
       {"LooksForAStop", std::make_shared<NeverLooks>()},
+      {"StopsPlanning", std::make_shared<PlansOn>()},
       {"SamplesWhatItAnswers", faulty(Fault::kOneRecordForEver, always)},
       {"CopesWithNoRecords", faulty(Fault::kNoRecords, small)},
       {"CopesWithNoRecords", faulty(Fault::kNotANumber, small)},

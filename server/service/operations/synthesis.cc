@@ -245,7 +245,7 @@ absl::StatusOr<SynthesisEstimate> PlanAndPrice(Services& services, const Synthes
                            .prior = std::move(prior.table),
                            .nested = NestedFactsOf(dataset.schema),
                            .charged = std::move(charged)};
-  ASSIGN_OR_RETURN(dp::SynthesisPlan plan, synthesizer->Plan(input));
+  ASSIGN_OR_RETURN(dp::SynthesisPlan plan, synthesizer->Plan(input, request.client_left));
   ASSIGN_OR_RETURN(Price price, PriceOf(dataset, scope.accounts, plan.event, plan.linear));
   codec::DrawIdentity identity{.dataset_id = dataset.record.id,
                                .dataset_version = scope.version,

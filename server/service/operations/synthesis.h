@@ -34,7 +34,7 @@ struct SynthesisRequest {
       workload;  // all two-way marginals when empty (the one-way, of a single attribute)
   std::optional<int64_t> assume_records;
   std::vector<std::string> parts;  // of a partitioned dataset; all that are sealed, when empty
-  // Signalled when the client has gone: nothing new is charged from then on.
+  // Signalled when the client has gone: the plan ends with CANCELLED, and nothing new is charged.
   std::stop_token client_left;
 };
 

@@ -63,6 +63,20 @@ TEST_F(SynthesisTest, ARequestThatIsOnlyCheckedChargesNothing) {
   EXPECT_EQ(FieldOf(Create(magic, id, Intent::kValidateOnly).status()), "method");
 }
 
+TEST_F(SynthesisTest, ARequestWhoseClientHasGoneIsNotPlannedAndHoldsNothing) {
+  const DatasetView census = MakeSealed(People("census"));
+  std::stop_source client;
+  client.request_stop();
+  SynthesisRequest request = Mwem("census");
+  request.client_left = client.get_token();
+  EXPECT_EQ(EstimateSynthesis(services_, request).status().code(), absl::StatusCode::kCancelled);
+  const std::string id = host::NewUuid();
+  EXPECT_EQ(Create(request, id, Intent::kValidateOnly).status().code(), absl::StatusCode::kCancelled);
+  EXPECT_EQ(Create(request, id).status().code(), absl::StatusCode::kCancelled);
+  EXPECT_EQ(ledger_->FindCharge(TestPrincipal("owner"), id).status().code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(Spent(census), 0);
+}
+
 TEST_F(SynthesisTest, ItsOwnIdFindsTheSameOperation) {
   const DatasetView census = MakeSealed(People("census"));
   const std::string id = host::NewUuid();

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <numeric>
 #include <set>
 #include <utility>
 
@@ -94,6 +96,72 @@ absl::StatusOr<double> RakeOnce(const std::vector<SharedSet>& all, std::vector<V
 
 }  // namespace
 
+namespace {
+
+// Which of some sets hold an attribute: sets that share none are not compared.
+class Holders {
+ public:
+  explicit Holders(const std::vector<AttributeSet>& sets) : sets_(sets), common_(sets.size()) {
+    for (size_t i = 0; i < sets.size(); ++i) {
+      for (const uint32_t attribute : sets[i]) {
+        if (attribute >= of_.size()) of_.resize(attribute + 1);
+        of_[attribute].push_back(i);
+      }
+    }
+    known_.resize(of_.size());
+  }
+
+  // Calls visit(intersection) for the sets below `end` that share an attribute with `set`, one of these; but
+  // not again for a single attribute.
+  template <typename Visit>
+  void Intersect(const AttributeSet& set, size_t end, Visit visit) {
+    std::vector<size_t> touched;
+    for (const uint32_t attribute : set) {
+      for (const size_t i : of_[attribute]) {
+        if (i >= end) break;
+        if (common_[i].number++ == 0) touched.push_back(i);
+        common_[i].last = attribute;
+      }
+    }
+    for (const size_t i : touched) {
+      const Common common = std::exchange(common_[i], {});
+      if (common.number > 1) {
+        visit(Intersection(set, sets_[i]));
+      } else if (!known_[common.last]) {
+        known_[common.last] = true;
+        visit(AttributeSet{common.last});
+      }
+    }
+  }
+
+  // The positions of the sets that hold all of `set`, rising.
+  std::vector<size_t> OfAll(const AttributeSet& set) const {
+    std::vector<size_t> holders;
+    if (set.empty()) {
+      holders.resize(sets_.size());
+      std::iota(holders.begin(), holders.end(), size_t{0});
+      return holders;
+    }
+    const uint32_t rarest = *std::ranges::min_element(set, {}, [&](uint32_t a) { return of_[a].size(); });
+    std::ranges::copy_if(of_[rarest], std::back_inserter(holders),
+                         [&](size_t i) { return IsSubset(set, sets_[i]); });
+    return holders;
+  }
+
+ private:
+  struct Common {
+    size_t number = 0;  // of attributes
+    uint32_t last = 0;
+  };
+
+  const std::vector<AttributeSet>& sets_;
+  std::vector<std::vector<size_t>> of_;  // by attribute, rising
+  std::vector<Common> common_;           // all 0 between calls
+  std::vector<bool> known_;              // single attributes that were visited
+};
+
+}  // namespace
+
 absl::StatusOr<std::vector<SharedSet>> SharedSets(const std::vector<AttributeSet>& sets, Pacer& pacer) {
   const absl::Status too_many =
       InvalidField("settings.views", absl::StrCat("overlap in more than ", kMostSharedSets,
@@ -104,13 +172,13 @@ absl::StatusOr<std::vector<SharedSet>> SharedSets(const std::vector<AttributeSet
   std::set<AttributeSet> found;
   if (sets.size() > 1) found.insert(AttributeSet{});
   if (costs_too_much(found.size())) return too_many;
+  Holders holders(sets);
   std::vector<AttributeSet> fresh;
   for (size_t i = 0; i < sets.size(); ++i) {
     RETURN_IF_ERROR(pacer.Advance(static_cast<int64_t>(i)));
-    for (size_t j = 0; j < i; ++j) {
-      AttributeSet both = Intersection(sets[i], sets[j]);
+    holders.Intersect(sets[i], i, [&](AttributeSet both) {
       if (found.insert(both).second) fresh.push_back(std::move(both));
-    }
+    });
     if (found.size() > kMostSharedSets || costs_too_much(found.size())) return too_many;
   }
   // A shared set cut by a view is shared by that view and by those that shared it.
@@ -118,10 +186,9 @@ absl::StatusOr<std::vector<SharedSet>> SharedSets(const std::vector<AttributeSet
     std::vector<AttributeSet> next;
     for (const AttributeSet& shared : fresh) {
       RETURN_IF_ERROR(pacer.Advance(static_cast<int64_t>(sets.size())));
-      for (const AttributeSet& set : sets) {
-        AttributeSet both = Intersection(shared, set);
+      holders.Intersect(shared, sets.size(), [&](AttributeSet both) {
         if (found.insert(both).second) next.push_back(std::move(both));
-      }
+      });
       if (found.size() > kMostSharedSets || costs_too_much(found.size())) return too_many;
     }
     fresh = std::move(next);
@@ -129,10 +196,7 @@ absl::StatusOr<std::vector<SharedSet>> SharedSets(const std::vector<AttributeSet
   std::vector<SharedSet> all;
   for (const AttributeSet& set : found) {
     RETURN_IF_ERROR(pacer.Advance(static_cast<int64_t>(sets.size())));
-    SharedSet& shared = all.emplace_back(SharedSet{.set = set, .views = {}});
-    for (size_t i = 0; i < sets.size(); ++i) {
-      if (IsSubset(set, sets[i])) shared.views.push_back(i);
-    }
+    all.push_back({.set = set, .views = holders.OfAll(set)});
   }
   std::ranges::stable_sort(all, {}, [](const SharedSet& shared) { return shared.set.size(); });
   return all;

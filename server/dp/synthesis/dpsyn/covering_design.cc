@@ -1,13 +1,18 @@
 #include "dp/synthesis/dpsyn/covering_design.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
-#include <map>
 #include <numbers>
+#include <numeric>
 #include <optional>
-#include <set>
+#include <span>
+#include <tuple>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
+#include "base/errors.h"
+#include "base/status_macros.h"
 #include "dp/synthesis/dpsyn/sorted_records.h"
 #include "dp/synthesis/models/portable_math.h"
 
@@ -20,47 +25,103 @@ double CellsOfBlock(const std::vector<int64_t>& sizes, const AttributeSet& set) 
   return cells;
 }
 
+// The work of one design.
+class Steps {
+ public:
+  Steps(const CoverRequest& request, Pacer& pacer) : request_(request), pacer_(pacer) {}
+
+  absl::Status Advance(int64_t steps) {
+    RETURN_IF_ERROR(pacer_.Advance(steps));
+    if (pacer_.steps() <= request_.last_step) return absl::OkStatus();
+    return InvalidField(
+        "workload",
+        absl::StrCat("covers ", request_.sizes.size(), " attributes whose views take more than ",
+                     request_.last_step,
+                     " steps to choose: ask for fewer attributes, leave out those of one value, or "
+                     "list the views"));
+  }
+
+  // For all targets of a block, or for those through one of its attributes.
+  absl::Status OverBlock(const AttributeSet& block) {
+    return Advance(TargetsWithin(std::ssize(block), strength()));
+  }
+  absl::Status ThroughBlock(const AttributeSet& block) {
+    return Advance(TargetsWithin(std::ssize(block), strength() - 1));
+  }
+
+ private:
+  static int64_t TargetsWithin(int64_t width, size_t strength) {
+    return strength == 1 ? width : strength == 2 ? width * width / 2 : width * width * width / 6;
+  }
+  size_t strength() const { return request_.targets.front().size(); }
+
+  const CoverRequest& request_;
+  Pacer& pacer_;
+};
+
 // Builds blocks one after another over an index of what is still uncovered.
 class Greedy {
  public:
-  Greedy(const CoverRequest& request, uint64_t seed)
-      : request_(request), index_(request.sizes.size(), request.targets), order_(seed) {}
+  Greedy(const CoverRequest& request, uint64_t seed, Pacer& pacer)
+      : request_(request),
+        index_(request.sizes.size(), request.targets),
+        order_(seed),
+        steps_(request, pacer) {
+    for (const int64_t size : request.sizes) {
+      sizes_.push_back(static_cast<double>(size));
+      weights_.push_back(0.1 + PortableLog(sizes_.back()) / std::numbers::ln2);
+    }
+    smallest_ = std::ranges::min(sizes_);
+  }
 
-  std::vector<AttributeSet> Blocks() {
+  absl::StatusOr<std::vector<AttributeSet>> Blocks() {
     std::vector<AttributeSet> blocks;
-    std::vector<AttributeSet> targets = request_.targets;
+    std::vector<size_t> targets(request_.targets.size());
+    std::iota(targets.begin(), targets.end(), size_t{0});
     order_.Shuffle(targets);
-    for (const AttributeSet& target : targets) {
+    for (const size_t i : targets) {
+      const AttributeSet& target = request_.targets[i];
       if (index_.Count(target) > 0) continue;
-      blocks.push_back(Grow(target));
-      index_.AddBlock(blocks.back(), +1);
-      if (blocks.size() > request_.most_blocks) return {};
+      ASSIGN_OR_RETURN(AttributeSet block, Grow(target));
+      RETURN_IF_ERROR(steps_.OverBlock(block));
+      index_.AddBlock(block, +1);
+      blocks.push_back(std::move(block));
+      if (blocks.size() > request_.most_blocks) return std::vector<AttributeSet>();
     }
     return WithoutRedundant(std::move(blocks));
   }
 
  private:
-  AttributeSet Grow(AttributeSet block) {
+  absl::StatusOr<AttributeSet> Grow(AttributeSet block) {
+    const auto most_cells = static_cast<double>(request_.most_cells);
     double cells = CellsOfBlock(request_.sizes, block);
-    while (true) {
+    std::vector<int32_t> gains(sizes_.size());
+    AttributeSet before;
+    for (const uint32_t attribute : block) {
+      index_.AddUncoveredWith(before, attribute, gains);
+      before.push_back(attribute);
+    }
+    while (cells * smallest_ <= most_cells) {
+      RETURN_IF_ERROR(steps_.Advance(std::ssize(gains)));
       double best_value = 0;
       std::vector<uint32_t> best;
-      for (uint32_t attribute = 0; attribute < request_.sizes.size(); ++attribute) {
-        const auto size = static_cast<double>(request_.sizes[attribute]);
-        if (cells * size > static_cast<double>(request_.most_cells)) continue;
-        if (std::ranges::binary_search(block, attribute)) continue;
-        const int64_t gain = index_.Uncovered(block, attribute);
-        const double value = static_cast<double>(gain) / (0.1 + PortableLog(size) / std::numbers::ln2);
-        if (gain == 0 || value < best_value) continue;
+      for (uint32_t attribute = 0; attribute < gains.size(); ++attribute) {
+        if (gains[attribute] == 0 || cells * sizes_[attribute] > most_cells) continue;
+        const double value = static_cast<double>(gains[attribute]) / weights_[attribute];
+        if (value < best_value || std::ranges::binary_search(block, attribute)) continue;
         if (value > best_value) best.clear();
         best_value = value;
         best.push_back(attribute);
       }
-      if (best.empty()) return block;
+      if (best.empty()) break;
       const uint32_t chosen = best[order_.Below(best.size())];
+      if (block.size() > 1 && request_.targets.front().size() == 3)
+        RETURN_IF_ERROR(steps_.Advance(std::ssize(gains) * std::ssize(block)));
+      index_.AddUncoveredWith(block, chosen, gains);
       block.insert(std::ranges::upper_bound(block, chosen), chosen);
-      cells *= static_cast<double>(request_.sizes[chosen]);
+      cells *= sizes_[chosen];
     }
+    return block;
   }
 
   // Drops blocks whose targets all lie in other blocks as well.
@@ -76,7 +137,26 @@ class Greedy {
   const CoverRequest& request_;
   TargetIndex index_;
   FixedOrder order_;
+  Steps steps_;
+  std::vector<double> sizes_;    // of the attributes
+  std::vector<double> weights_;  // what their values cost
+  double smallest_ = 1;          // size
 };
+
+// No cover has fewer blocks: how many it takes when every block holds as many targets as one can.
+size_t FewestBlocks(const CoverRequest& request) {
+  const size_t strength = request.targets.front().size();
+  std::vector<int64_t> sizes = request.sizes;
+  std::ranges::sort(sizes);
+  size_t width = 0;
+  for (double cells = 1; width < sizes.size(); ++width) {
+    cells *= static_cast<double>(sizes[width]);
+    if (cells > static_cast<double>(request.most_cells) && width >= strength) break;
+  }
+  const size_t most_targets =
+      strength == 2 ? width * (width - 1) / 2 : width * (width - 1) * (width - 2) / 6;  // of a block
+  return (request.targets.size() + most_targets - 1) / most_targets;
+}
 
 // The lines of an affine plane, when all attributes have one size and every pair is a target.
 std::vector<AttributeSet> PlaneBlocks(const CoverRequest& request) {
@@ -93,21 +173,23 @@ std::vector<AttributeSet> PlaneBlocks(const CoverRequest& request) {
 
 }  // namespace
 
-std::vector<AttributeSet> CoveringDesign(const CoverRequest& request) {
-  if (request.targets.empty()) return {};
+absl::StatusOr<std::vector<AttributeSet>> CoveringDesign(const CoverRequest& request, Pacer& pacer) {
+  if (request.targets.empty()) return std::vector<AttributeSet>();
   const size_t attributes = request.sizes.size();
   AttributeSet all(attributes);
   for (uint32_t i = 0; i < attributes; ++i) all[i] = i;
-  if (CellsOfBlock(request.sizes, all) <= static_cast<double>(request.most_cells)) return {all};
+  if (CellsOfBlock(request.sizes, all) <= static_cast<double>(request.most_cells))
+    return std::vector<AttributeSet>{all};
 
+  if (FewestBlocks(request) > request.most_blocks) return std::vector<AttributeSet>();
   std::vector<AttributeSet> best = PlaneBlocks(request);
   const uint64_t starts = request.targets.size() > 5000 ? 1 : 4;
   for (uint64_t seed = 1; seed <= starts; ++seed) {
-    std::vector<AttributeSet> blocks = Greedy(request, seed).Blocks();
+    ASSIGN_OR_RETURN(std::vector<AttributeSet> blocks, Greedy(request, seed, pacer).Blocks());
     if (!blocks.empty() && (best.empty() || blocks.size() < best.size())) best = std::move(blocks);
   }
-  if (best.empty() || best.size() > request.most_blocks) return {};
-  best = WithFewerBlocks(request, std::move(best));
+  if (best.empty() || best.size() > request.most_blocks) return std::vector<AttributeSet>();
+  ASSIGN_OR_RETURN(best, WithFewerBlocks(request, std::move(best), pacer));
   std::ranges::sort(best);
   return best;
 }
@@ -123,16 +205,30 @@ int64_t SchonheimBound(int64_t attributes, int64_t width, int64_t strength) {
 }
 
 std::vector<AttributeSet> SubsetsWithin(std::span<const AttributeSet> sets, size_t strength) {
-  std::set<AttributeSet> found;
+  constexpr size_t kFew = 1 << 16;
+  std::vector<std::array<uint32_t, 3>> found;
+  size_t distinct = 0;
+  const auto remove_repeated = [&] {
+    std::ranges::sort(found);
+    found.erase(std::ranges::unique(found).begin(), found.end());
+    distinct = found.size();
+  };
   for (const AttributeSet& set : sets) {
     for (size_t i = 0; i < set.size(); ++i) {
       for (size_t j = i + 1; j < set.size(); ++j) {
-        if (strength == 2) found.insert({set[i], set[j]});
-        for (size_t k = j + 1; strength == 3 && k < set.size(); ++k) found.insert({set[i], set[j], set[k]});
+        if (strength == 2) found.push_back({set[i], set[j]});
+        for (size_t k = j + 1; strength == 3 && k < set.size(); ++k)
+          found.push_back({set[i], set[j], set[k]});
       }
     }
+    if (found.size() > 2 * distinct + kFew) remove_repeated();
   }
-  return {found.begin(), found.end()};
+  remove_repeated();
+  std::vector<AttributeSet> subsets;
+  subsets.reserve(found.size());
+  for (const auto& each : found)
+    subsets.emplace_back(each.begin(), each.begin() + static_cast<ptrdiff_t>(strength));
+  return subsets;
 }
 
 namespace {
@@ -209,8 +305,10 @@ namespace {
 // Blocks of a fixed number, and the targets that they miss.
 class Search {
  public:
-  Search(const CoverRequest& request, std::vector<AttributeSet> blocks)
+  Search(const CoverRequest& request, std::vector<AttributeSet> blocks, Pacer& pacer)
       : request_(request),
+        smallest_(static_cast<double>(std::ranges::min(request.sizes))),
+        steps_(request, pacer),
         blocks_(std::move(blocks)),
         index_(request.sizes.size(), request.targets),
         order_(blocks_.size()) {
@@ -218,24 +316,26 @@ class Search {
   }
 
   // Removes the block with the fewest targets of its own, and fills up the others.
-  void DropOne() {
+  absl::Status DropOne() {
     size_t least = 0;
     int64_t fewest = INT64_MAX;
     for (size_t i = 0; i < blocks_.size(); ++i) {
+      RETURN_IF_ERROR(steps_.OverBlock(blocks_[i]));
       const int64_t own = index_.OnlyIn(blocks_[i]);
       if (own < fewest) std::tie(fewest, least) = std::pair(own, i);
     }
     index_.AddBlock(blocks_[least], -1);
     blocks_.erase(blocks_.begin() + static_cast<ptrdiff_t>(least));
-    for (AttributeSet& block : blocks_) Fill(block);
+    for (AttributeSet& block : blocks_) RETURN_IF_ERROR(Fill(block));
     missed_.clear();
     for (const AttributeSet& target : request_.targets) {
       if (index_.Count(target) == 0) missed_.push_back(target);
     }
+    return steps_.Advance(std::ssize(request_.targets));
   }
 
   // Exchanges attributes until nothing is missed, or `steps` are used up; those that are left.
-  int64_t Repair(int64_t steps) {
+  absl::StatusOr<int64_t> Repair(int64_t steps) {
     while (!missed_.empty() && steps > 0) {
       const size_t pick = order_.Below(missed_.size());
       const AttributeSet target = missed_[pick];
@@ -245,19 +345,20 @@ class Search {
         continue;
       }
       steps -= 1 + static_cast<int64_t>(blocks_.size()) / 8;
-      BringTogether(target);
+      RETURN_IF_ERROR(BringTogether(target));
     }
     return missed_.empty() ? steps : 0;
   }
 
   // The blocks, without attributes through which they hold nothing that others do not: smaller views have
   // less noise.
-  std::vector<AttributeSet> Trimmed() const {
+  absl::StatusOr<std::vector<AttributeSet>> Trimmed() {
     TargetIndex index = index_;
     std::vector<AttributeSet> trimmed = blocks_;
     for (AttributeSet& block : trimmed) {
       const AttributeSet before = block;
       for (const uint32_t attribute : before) {
+        RETURN_IF_ERROR(steps_.ThroughBlock(block));
         if (index.OnlyThrough(block, attribute) > 0) continue;
         std::erase(block, attribute);
         index.AddThrough(block, attribute, -1);
@@ -270,22 +371,31 @@ class Search {
 
  private:
   // Adds attributes while they fit, those first that bring most of what is missed.
-  void Fill(AttributeSet& block) {
+  absl::Status Fill(AttributeSet& block) {
     while (true) {
       std::optional<uint32_t> best;
       int64_t most = -1;
       const size_t first = order_.Below(request_.sizes.size());
+      const double cells = CellsOfBlock(request_.sizes, block);
+      if (cells * smallest_ > static_cast<double>(request_.most_cells)) return absl::OkStatus();
+      RETURN_IF_ERROR(steps_.Advance(std::ssize(request_.sizes)));
       for (size_t i = 0; i < request_.sizes.size(); ++i) {
         const auto attribute = static_cast<uint32_t>((first + i) % request_.sizes.size());
-        if (std::ranges::binary_search(block, attribute) || !Fits(block, std::nullopt, attribute)) continue;
+        if (cells * static_cast<double>(request_.sizes[attribute]) > static_cast<double>(request_.most_cells))
+          continue;
+        if (std::ranges::binary_search(block, attribute)) continue;
+        RETURN_IF_ERROR(steps_.ThroughBlock(block));
         const int64_t gained = index_.Uncovered(block, attribute);
         if (gained > most) std::tie(most, best) = std::pair(gained, attribute);
       }
-      if (!best) return;
+      if (!best) return absl::OkStatus();
       index_.AddThrough(block, *best, +1);
       block.insert(std::ranges::upper_bound(block, *best), *best);
     }
   }
+
+  // A target is remembered each time it is missed, in about as many bytes.
+  static constexpr int64_t kStepsOfAMissedTarget = 64;
 
   struct Exchange {
     size_t block = 0;
@@ -295,28 +405,30 @@ class Search {
   };
 
   // The best exchange, in a block that has all of `target` but one, that brings in the missing one.
-  void BringTogether(const AttributeSet& target) {
+  absl::Status BringTogether(const AttributeSet& target) {
     Exchange best;
     const size_t first = order_.Below(blocks_.size());
     size_t examined = 0;
     for (size_t i = 0; i < blocks_.size() && examined < 6; ++i) {
       const size_t b = (first + i) % blocks_.size();
+      RETURN_IF_ERROR(steps_.Advance(1));
       const std::optional<uint32_t> in = OnlyMissing(target, blocks_[b]);
       if (!in) continue;
       ++examined;
       const int64_t gained = index_.Uncovered(blocks_[b], *in);
       for (const uint32_t out : blocks_[b]) {
+        RETURN_IF_ERROR(steps_.ThroughBlock(blocks_[b]));
         if (std::ranges::binary_search(target, out) || !Fits(blocks_[b], out, *in)) continue;
         const int64_t change = index_.OnlyThrough(blocks_[b], out) - gained;
         if (change < best.change || (change == best.change && order_.Below(2) == 0))
           best = {.block = b, .out = out, .in = *in, .change = change};
       }
     }
-    if (best.change > 1 || (best.change == 1 && order_.Below(16) != 0)) return;
-    Apply(best);
+    if (best.change > 1 || (best.change == 1 && order_.Below(16) != 0)) return absl::OkStatus();
+    return Apply(best);
   }
 
-  void Apply(const Exchange& exchange) {
+  absl::Status Apply(const Exchange& exchange) {
     AttributeSet& block = blocks_[exchange.block];
     const AttributeSet before = block;
     std::erase(block, exchange.out);
@@ -328,11 +440,14 @@ class Search {
         AttributeSet target = {exchange.out, block[i]};
         if (request_.targets.front().size() == 3) target.push_back(block[j]);
         std::ranges::sort(target);
-        if (index_.Count(target) == 0) missed_.push_back(std::move(target));
+        if (index_.Count(target) > 0) continue;
+        RETURN_IF_ERROR(steps_.Advance(kStepsOfAMissedTarget));
+        missed_.push_back(std::move(target));
       }
     }
     index_.AddThrough(block, exchange.in, +1);
     block.insert(std::ranges::upper_bound(block, exchange.in), exchange.in);
+    return absl::OkStatus();
   }
 
   static std::optional<uint32_t> OnlyMissing(const AttributeSet& target, const AttributeSet& block) {
@@ -345,7 +460,7 @@ class Search {
     return missing;
   }
 
-  bool Fits(const AttributeSet& block, std::optional<uint32_t> out, uint32_t in) const {
+  bool Fits(const AttributeSet& block, uint32_t out, uint32_t in) const {
     double cells = static_cast<double>(request_.sizes[in]);
     for (const uint32_t attribute : block) {
       if (attribute != out) cells *= static_cast<double>(request_.sizes[attribute]);
@@ -354,6 +469,8 @@ class Search {
   }
 
   const CoverRequest& request_;
+  const double smallest_;  // attribute, in values
+  Steps steps_;
   std::vector<AttributeSet> blocks_;
   TargetIndex index_;
   FixedOrder order_;
@@ -362,13 +479,16 @@ class Search {
 
 }  // namespace
 
-std::vector<AttributeSet> WithFewerBlocks(const CoverRequest& request, std::vector<AttributeSet> blocks) {
+absl::StatusOr<std::vector<AttributeSet>> WithFewerBlocks(const CoverRequest& request,
+                                                          std::vector<AttributeSet> blocks, Pacer& pacer) {
   int64_t steps = request.search_steps;
-  Search search(request, blocks);
+  Search search(request, blocks, pacer);
   while (blocks.size() > 1 && steps > 0) {
-    search.DropOne();
-    steps = search.Repair(steps);
-    if (steps > 0) blocks = search.Trimmed();
+    RETURN_IF_ERROR(search.DropOne());
+    ASSIGN_OR_RETURN(steps, search.Repair(steps));
+    if (steps > 0) {
+      ASSIGN_OR_RETURN(blocks, search.Trimmed());
+    }
   }
   return blocks;
 }
@@ -376,7 +496,10 @@ std::vector<AttributeSet> WithFewerBlocks(const CoverRequest& request, std::vect
 TargetIndex::TargetIndex(size_t attributes, const std::vector<AttributeSet>& targets)
     : attributes_(attributes), strength_(targets.empty() ? 2 : targets.front().size()) {
   counts_.assign(strength_ == 2 ? attributes * attributes : attributes * attributes * attributes, kUnwanted);
-  for (const AttributeSet& target : targets) counts_[At(target)] = 0;
+  for (const AttributeSet& target : targets) {
+    counts_[At(target)] = 0;
+    if (strength_ == 2) counts_[At(target[1], target[0])] = 0;
+  }
 }
 
 template <typename Visit>
@@ -404,8 +527,30 @@ int64_t TargetIndex::WithCount(const AttributeSet& block, uint32_t attribute, in
   return found;
 }
 
+void TargetIndex::AddUncoveredWith(const AttributeSet& block, uint32_t joining,
+                                   std::vector<int32_t>& uncovered) const {
+  const auto add = [&](uint32_t attribute, size_t place) {
+    uncovered[attribute] += counts_[place] == 0 ? 1 : 0;
+  };
+  if (strength_ == 2) {
+    for (uint32_t a = 0; a < attributes_; ++a) add(a, At(joining, a));
+    return;
+  }
+  for (const uint32_t member : block) {
+    const uint32_t low = std::min(member, joining);
+    const uint32_t high = std::max(member, joining);
+    for (uint32_t a = 0; a < low; ++a) add(a, At(a, low, high));
+    for (uint32_t a = low + 1; a < high; ++a) add(a, At(low, a, high));
+    for (uint32_t a = high + 1; a < attributes_; ++a) add(a, At(low, high, a));
+  }
+}
+
 void TargetIndex::AddThrough(const AttributeSet& block, uint32_t attribute, int32_t change) {
   Through(block, attribute, [&](size_t place) { counts_[place] += change; });
+  if (strength_ != 2) return;
+  for (const uint32_t other : block) {
+    if (other != attribute) counts_[At(std::max(other, attribute), std::min(other, attribute))] += change;
+  }
 }
 
 void TargetIndex::AddBlock(const AttributeSet& block, int32_t change) {

@@ -9,7 +9,9 @@
 #include <span>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "dp/domain/domain.h"
+#include "dp/synthesis/pacer.h"
 
 namespace curator::dp {
 
@@ -19,6 +21,7 @@ struct CoverRequest {
   int64_t most_cells = 256;           // of a block; a target that has more becomes a block of its own
   size_t most_blocks = 4096;
   int64_t search_steps = 200'000;  // of the local search
+  int64_t last_step = INT64_MAX;   // to which the pacer may count
 };
 
 // Sets that hold every target, in lexicographic order; empty when they would be more than most_blocks.
@@ -26,7 +29,10 @@ struct CoverRequest {
 // For pairs of attributes of equal size, the lines of a finite affine plane are tried as well. Then a local
 // search: one block is left out, and attributes are exchanged between blocks and the rest, towards targets
 // that are not covered, until all are (and the next block is left out) or the steps are used up.
-std::vector<AttributeSet> CoveringDesign(const CoverRequest& request);
+//
+// Time and memory are proportional to the steps that are counted: at most a microsecond for 100, and a byte
+// for each. Errors: INVALID_ARGUMENT ("workload") for more than request.last_step; CANCELLED as in Pacer.
+absl::StatusOr<std::vector<AttributeSet>> CoveringDesign(const CoverRequest& request, Pacer& pacer);
 
 // The fewest blocks of `width` attributes that can hold every `strength` of `attributes`: ceil(v/k ceil(v-1 /
 // k-1 ...)) (Schonheim 1964). 1 when the block holds all.
@@ -41,7 +47,9 @@ std::vector<AttributeSet> SubsetsWithin(std::span<const AttributeSet> sets, size
 std::vector<AttributeSet> AffinePlaneLines(size_t points, size_t width);
 
 // The local search: blocks that hold every target of `request`, as `blocks` do, and perhaps fewer of them.
-std::vector<AttributeSet> WithFewerBlocks(const CoverRequest& request, std::vector<AttributeSet> blocks);
+// Errors: those of CoveringDesign().
+absl::StatusOr<std::vector<AttributeSet>> WithFewerBlocks(const CoverRequest& request,
+                                                          std::vector<AttributeSet> blocks, Pacer& pacer);
 
 // The wanted pairs or triples of attributes, and how many blocks hold each. Not thread-safe.
 class TargetIndex {
@@ -59,6 +67,10 @@ class TargetIndex {
   int64_t Uncovered(const AttributeSet& block, uint32_t attribute) const {
     return WithCount(block, attribute, 0);
   }
+
+  // Adds to uncovered[a], for each attribute a, the wanted targets in no block so far that a and `joining`
+  // make up with others of `block`: what Uncovered() has more of a once `joining` is in `block`.
+  void AddUncoveredWith(const AttributeSet& block, uint32_t joining, std::vector<int32_t>& uncovered) const;
 
   // Targets that `attribute`, of `block`, and others of it make up and that are in this block only.
   int64_t OnlyThrough(const AttributeSet& block, uint32_t attribute) const {
@@ -88,7 +100,7 @@ class TargetIndex {
 
   size_t attributes_;
   size_t strength_;
-  std::vector<int32_t> counts_;
+  std::vector<int32_t> counts_;  // by rising attributes; of pairs also by falling ones
 };
 
 }  // namespace curator::dp

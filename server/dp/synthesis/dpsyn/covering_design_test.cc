@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "dp/synthesis/dpsyn/view_table.h"
+#include "dp/synthesis/testing/pacer_probe.h"
 
 namespace curator::dp {
 namespace {
@@ -27,6 +28,11 @@ CoverRequest Binary(uint32_t attributes, size_t strength, int64_t width) {
           .search_steps = 30'000};
 }
 
+std::vector<AttributeSet> Design(const CoverRequest& request) {
+  Pacer pacer{std::stop_token()};
+  return CoveringDesign(request, pacer).value();
+}
+
 std::vector<AttributeSet> Uncovered(const CoverRequest& request, const std::vector<AttributeSet>& blocks) {
   std::vector<AttributeSet> missing;
   for (const AttributeSet& target : request.targets) {
@@ -40,7 +46,7 @@ TEST(CoveringDesign, HoldsEveryPairAndEveryTripleWithinTheBound) {
   for (const auto& [attributes, strength, width] :
        {std::tuple(9U, 2U, 3), {16U, 2U, 4}, {20U, 2U, 6}, {12U, 3U, 5}, {7U, 3U, 3}}) {
     const CoverRequest request = Binary(attributes, strength, width);
-    const std::vector<AttributeSet> blocks = CoveringDesign(request);
+    const std::vector<AttributeSet> blocks = Design(request);
     EXPECT_THAT(Uncovered(request, blocks), testing::IsEmpty());
     for (const AttributeSet& block : blocks) EXPECT_LE(block.size(), static_cast<size_t>(width));
     EXPECT_GE(static_cast<int64_t>(blocks.size()), SchonheimBound(attributes, width, strength));
@@ -48,29 +54,29 @@ TEST(CoveringDesign, HoldsEveryPairAndEveryTripleWithinTheBound) {
 }
 
 TEST(CoveringDesign, ReachesTheLowerBoundOnAffinePlanes) {
-  EXPECT_EQ(CoveringDesign(Binary(8, 2, 4)).size(), 6U);    // as in the example of the paper
-  EXPECT_EQ(CoveringDesign(Binary(9, 2, 3)).size(), 12U);   // the affine plane of order 3
-  EXPECT_EQ(CoveringDesign(Binary(16, 2, 4)).size(), 20U);  // of order 4
-  EXPECT_EQ(CoveringDesign(Binary(64, 2, 8)).size(), 72U);  // of order 8
+  EXPECT_EQ(Design(Binary(8, 2, 4)).size(), 6U);    // as in the example of the paper
+  EXPECT_EQ(Design(Binary(9, 2, 3)).size(), 12U);   // the affine plane of order 3
+  EXPECT_EQ(Design(Binary(16, 2, 4)).size(), 20U);  // of order 4
+  EXPECT_EQ(Design(Binary(64, 2, 8)).size(), 72U);  // of order 8
 }
 
 TEST(CoveringDesign, TakesNoMoreThanFiveFourthsOfTheLowerBoundForPairs) {
   for (const auto& [attributes, width] : {std::pair(16U, 8), {32U, 6}, {32U, 8}, {48U, 6}, {64U, 4}}) {
-    const size_t blocks = CoveringDesign(Binary(attributes, 2, width)).size();
+    const size_t blocks = Design(Binary(attributes, 2, width)).size();
     EXPECT_LE(static_cast<double>(blocks), 1.25 * static_cast<double>(SchonheimBound(attributes, width, 2)))
         << attributes << " " << width;
   }
 }
 
 TEST(CoveringDesign, IsTheSameEveryTime) {
-  EXPECT_EQ(CoveringDesign(Binary(13, 2, 5)), CoveringDesign(Binary(13, 2, 5)));
+  EXPECT_EQ(Design(Binary(13, 2, 5)), Design(Binary(13, 2, 5)));
 }
 
 TEST(CoveringDesign, KeepsViewsOfUnequalAttributesWithinTheirCells) {
   const std::vector<int64_t> sizes = {2, 9, 3, 16, 7, 2, 5, 4, 1, 10};
   const std::vector<AttributeSet> one = {All(10)};
   const CoverRequest request{.sizes = sizes, .targets = SubsetsWithin(one, 2), .most_cells = 200};
-  const std::vector<AttributeSet> blocks = CoveringDesign(request);
+  const std::vector<AttributeSet> blocks = Design(request);
   EXPECT_THAT(Uncovered(request, blocks), testing::IsEmpty());
   for (const AttributeSet& block : blocks) {
     int64_t cells = 1;
@@ -83,9 +89,28 @@ TEST(CoveringDesign, KeepsViewsOfUnequalAttributesWithinTheirCells) {
 TEST(CoveringDesign, SearchTakesAwayWhatGreedyLeaves) {
   CoverRequest request = Binary(16, 2, 6);
   request.search_steps = 0;
-  const std::vector<AttributeSet> greedy = CoveringDesign(request);
+  const std::vector<AttributeSet> greedy = Design(request);
   request.search_steps = 30'000;
-  EXPECT_LT(WithFewerBlocks(request, greedy).size(), greedy.size());
+  Pacer pacer{std::stop_token()};
+  EXPECT_LT(WithFewerBlocks(request, greedy, pacer)->size(), greedy.size());
+}
+
+TEST(CoveringDesign, StopsWhenAskedTo) {
+  std::stop_source source;
+  source.request_stop();
+  Pacer pacer(source.get_token());
+  const CoverRequest request = Binary(200, 2, 6);
+  EXPECT_EQ(CoveringDesign(request, pacer).status().code(), absl::StatusCode::kCancelled);
+  EXPECT_LT(PacerProbe::LongestStride(pacer), 2 * Pacer::kMostSteps);
+  const std::vector<AttributeSet> pairs = request.targets;
+  EXPECT_EQ(WithFewerBlocks(request, pairs, pacer).status().code(), absl::StatusCode::kCancelled);
+}
+
+// Planning once took time in proportion to their cube.
+TEST(CoveringDesign, TakesFewStepsForHundredsOfAttributes) {
+  Pacer pacer{std::stop_token()};
+  const auto blocks = CoveringDesign(Binary(200, 2, 6), pacer);
+  EXPECT_LT(pacer.steps(), 30'000'000);
 }
 
 TEST(SchonheimBound, IsThatOfThePapers) {

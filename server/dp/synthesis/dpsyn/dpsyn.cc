@@ -132,10 +132,10 @@ const std::vector<Setting>& Dpsyn::settings() const {
   return *settings;
 }
 
-absl::StatusOr<SynthesisPlan> Dpsyn::Plan(const SynthesisInput& input) const {
+absl::StatusOr<SynthesisPlan> Dpsyn::PlanWith(const SynthesisInput& input, Pacer& pacer) const {
   SettingsReader reader(settings(), input.settings);
   ASSIGN_OR_RETURN(const RecordSettings how, ReadRecordSettings(reader));
-  ASSIGN_OR_RETURN(ViewSchedule schedule, MakeViewSchedule(input, reader));
+  ASSIGN_OR_RETURN(ViewSchedule schedule, MakeViewSchedule(input, reader, pacer));
   if (how.method == RecordMethod::kSorted && schedule.measured_cells > kMostSortedCells) {
     return InvalidField("settings.records",
                         absl::StrCat("sts takes views of at most ", kMostSortedCells, " cells in all, not ",
@@ -149,7 +149,7 @@ absl::StatusOr<std::unique_ptr<SynthesisModel>> Dpsyn::Fit(const SynthesisInput&
                                                            const Progress& progress) const {
   SettingsReader reader(settings(), input.settings);
   ASSIGN_OR_RETURN(const RecordSettings how, ReadRecordSettings(reader));
-  ASSIGN_OR_RETURN(const ViewSchedule schedule, MakeViewSchedule(input, reader));
+  ASSIGN_OR_RETURN(const ViewSchedule schedule, MakeViewSchedule(input, reader, pacer));
   RETURN_IF_ERROR(reader.Finish());
   ASSIGN_OR_RETURN(FittedViews fitted, FitViews(input.domain, schedule, kernel, pacer, progress, 0.5));
   ASSIGN_OR_RETURN(RecordTable table, MakeRecords(how, schedule.attributes,
@@ -180,10 +180,10 @@ const std::vector<Setting>& Priview::settings() const {
   return *settings;
 }
 
-absl::StatusOr<SynthesisPlan> Priview::Plan(const SynthesisInput& input) const {
+absl::StatusOr<SynthesisPlan> Priview::PlanWith(const SynthesisInput& input, Pacer& pacer) const {
   SettingsReader reader(settings(), input.settings);
   RETURN_IF_ERROR(reader.Choice("reconstruction", kReconstructions).status());
-  ASSIGN_OR_RETURN(ViewSchedule schedule, MakeViewSchedule(input, reader));
+  ASSIGN_OR_RETURN(ViewSchedule schedule, MakeViewSchedule(input, reader, pacer));
   return PlanOf(input, std::move(schedule), reader);
 }
 
@@ -192,7 +192,7 @@ absl::StatusOr<std::unique_ptr<SynthesisModel>> Priview::Fit(const SynthesisInpu
                                                              const Progress& progress) const {
   SettingsReader reader(settings(), input.settings);
   ASSIGN_OR_RETURN(const AnswerFrom answers, reader.Choice("reconstruction", kReconstructions));
-  ASSIGN_OR_RETURN(const ViewSchedule schedule, MakeViewSchedule(input, reader));
+  ASSIGN_OR_RETURN(const ViewSchedule schedule, MakeViewSchedule(input, reader, pacer));
   RETURN_IF_ERROR(reader.Finish());
   ASSIGN_OR_RETURN(FittedViews fitted, FitViews(input.domain, schedule, kernel, pacer, progress, 1));
   return ViewsModel::Create(input.domain, {.attributes = schedule.attributes,

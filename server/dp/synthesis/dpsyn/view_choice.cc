@@ -54,21 +54,34 @@ Wanted WantedOf(const ViewQuestion& question) {
   return wanted;
 }
 
-// Blocks that hold every target, all of which are within the bound; empty when they would be too many.
-std::vector<AttributeSet> BlocksFor(const Wanted& wanted, std::span<const AttributeSet> targets,
-                                    int64_t cells, int64_t steps) {
-  CoverRequest request{.sizes = wanted.sizes,
-                       .targets = {},
-                       .most_cells = cells,
-                       .most_blocks = kMostViews,
-                       .search_steps = steps};
-  for (const AttributeSet& target : targets) {
-    AttributeSet& local = request.targets.emplace_back();
-    for (const uint32_t attribute : target)
-      local.push_back(static_cast<uint32_t>(*PositionIn(wanted.attributes, attribute)));
-  }
+// How long a design is searched for.
+struct SearchFor {
+  int64_t steps = 0;      // of the local search
+  int64_t last_step = 0;  // of the pacer
+};
+
+// A set of the domain's attributes as one of those that are wanted, numbered from 0.
+AttributeSet LocalTo(const Wanted& wanted, const AttributeSet& set) {
+  AttributeSet local;
+  local.reserve(set.size());
+  for (const uint32_t attribute : set)
+    local.push_back(static_cast<uint32_t>(*PositionIn(wanted.attributes, attribute)));
+  return local;
+}
+
+// Blocks that hold every target (LocalTo()), all of which are within the bound; empty when they would be too
+// many.
+absl::StatusOr<std::vector<AttributeSet>> BlocksFor(const Wanted& wanted, std::vector<AttributeSet> targets,
+                                                    int64_t cells, const SearchFor& search, Pacer& pacer) {
+  const CoverRequest request{.sizes = wanted.sizes,
+                             .targets = std::move(targets),
+                             .most_cells = cells,
+                             .most_blocks = kMostViews,
+                             .search_steps = search.steps,
+                             .last_step = search.last_step};
+  ASSIGN_OR_RETURN(const std::vector<AttributeSet> blocks, CoveringDesign(request, pacer));
   std::vector<AttributeSet> views;
-  for (const AttributeSet& block : CoveringDesign(request)) {
+  for (const AttributeSet& block : blocks) {
     AttributeSet& view = views.emplace_back();
     for (const uint32_t attribute : block) view.push_back(wanted.attributes[attribute]);
   }
@@ -76,16 +89,17 @@ std::vector<AttributeSet> BlocksFor(const Wanted& wanted, std::span<const Attrib
 }
 
 // The design for what lies within the bound, and a view for each larger pair; empty when they are too many.
-std::vector<AttributeSet> DesignFor(const ViewQuestion& question, const Wanted& wanted, int64_t strength,
-                                    int64_t cells, int64_t steps) {
+absl::StatusOr<std::vector<AttributeSet>> DesignFor(const ViewQuestion& question, const Wanted& wanted,
+                                                    int64_t strength, int64_t cells, const SearchFor& search,
+                                                    Pacer& pacer) {
   std::vector<AttributeSet> views;
   if (strength == 3) {
     std::vector<AttributeSet> targets;
     for (const AttributeSet& triple : wanted.triples) {
-      if (CellsOf(question.domain, triple) <= cells) targets.push_back(triple);
+      if (CellsOf(question.domain, triple) <= cells) targets.push_back(LocalTo(wanted, triple));
     }
-    views = BlocksFor(wanted, targets, cells, steps);
-    if (views.empty()) return {};
+    ASSIGN_OR_RETURN(views, BlocksFor(wanted, std::move(targets), cells, search, pacer));
+    if (views.empty()) return views;
   }
   std::vector<AttributeSet> targets;
   std::vector<AttributeSet> large;
@@ -94,16 +108,18 @@ std::vector<AttributeSet> DesignFor(const ViewQuestion& question, const Wanted& 
     if (std::ranges::binary_search(covered, pair)) continue;
     const int64_t size = CellsOf(question.domain, pair);
     if (size <= cells) {
-      targets.push_back(pair);
+      targets.push_back(LocalTo(wanted, pair));
     } else if (size <= question.max_view_cells) {
       large.push_back(pair);
     }
   }
-  const std::vector<AttributeSet> blocks = BlocksFor(wanted, targets, cells, steps);
-  if (blocks.empty() && !targets.empty()) return {};
+  const bool has_targets = !targets.empty();
+  ASSIGN_OR_RETURN(const std::vector<AttributeSet> blocks,
+                   BlocksFor(wanted, std::move(targets), cells, search, pacer));
+  if (blocks.empty() && has_targets) return blocks;
   views.insert(views.end(), blocks.begin(), blocks.end());
   views.insert(views.end(), large.begin(), large.end());
-  if (views.size() > kMostViews) return {};
+  if (views.size() > kMostViews) return std::vector<AttributeSet>();
   std::ranges::sort(views);
   return views;
 }
@@ -197,7 +213,7 @@ absl::StatusOr<uint32_t> ReadAttribute(const Domain& domain, std::string_view na
 
 }  // namespace
 
-absl::StatusOr<ViewChoice> ChooseViews(const ViewQuestion& question) {
+absl::StatusOr<ViewChoice> ChooseViews(const ViewQuestion& question, Pacer& pacer) {
   const Wanted wanted = WantedOf(question);
   ViewChoice choice;
   for (const AttributeSet& pair : wanted.pairs) {
@@ -209,6 +225,7 @@ absl::StatusOr<ViewChoice> ChooseViews(const ViewQuestion& question) {
     return InvalidField("workload", absl::StrCat("covers ", wanted.attributes.size(), " attributes; at most ",
                                                  kMostDesignAttributes, " can be covered by views"));
   }
+  const int64_t last_step = pacer.steps() + question.most_steps;
   std::optional<Candidate> best;
   for (const int64_t strength : {2, 3}) {
     if (question.strength.value_or(strength) != strength) continue;
@@ -220,7 +237,9 @@ absl::StatusOr<ViewChoice> ChooseViews(const ViewQuestion& question) {
     int rises = 0;
     for (const int64_t cells : BoundsToTry(question, strength)) {
       Candidate candidate{.cells = cells, .strength = strength, .views = {}};
-      candidate.views = DesignFor(question, wanted, strength, cells, kSearchWhileChoosing);
+      RETURN_IF_ERROR(pacer.Check());
+      ASSIGN_OR_RETURN(candidate.views, DesignFor(question, wanted, strength, cells,
+                                                  {kSearchWhileChoosing, last_step}, pacer));
       if (candidate.views.empty() || candidate.views.size() == views_before) continue;
       views_before = candidate.views.size();
       candidate.squared_error = Forecast(question, candidate.views).OfWorkload();
@@ -235,8 +254,9 @@ absl::StatusOr<ViewChoice> ChooseViews(const ViewQuestion& question) {
     return InvalidField(question.cells ? "settings.cells" : "workload",
                         absl::StrCat("would need more than ", kMostViews, " views"));
   }
-  const std::vector<AttributeSet> refined =
-      DesignFor(question, wanted, best->strength, best->cells, kSearchWhenChosen);
+  ASSIGN_OR_RETURN(
+      const std::vector<AttributeSet> refined,
+      DesignFor(question, wanted, best->strength, best->cells, {kSearchWhenChosen, last_step}, pacer));
   choice.views = refined.size() < best->views.size() ? refined : best->views;
   choice.cells = best->cells;
   choice.strength = best->strength;

@@ -12,6 +12,7 @@
 
 #include "absl/status/statusor.h"
 #include "dp/domain/domain.h"
+#include "dp/synthesis/pacer.h"
 
 namespace curator::dp {
 
@@ -50,6 +51,7 @@ struct ViewQuestion {
   int64_t max_view_cells = 1 << 16;  // of any view of several attributes
   std::optional<int64_t> cells;      // the bound of the design, when it is given
   std::optional<int64_t> strength;   // 2 or 3, when it is given
+  int64_t most_steps = 0;            // of all designs that are tried
 };
 
 struct ViewChoice {
@@ -70,10 +72,11 @@ struct ViewChoice {
 // cells, combined over such views by inverse variance; otherwise the largest that its pairs have, plus a
 // model error of records^2 / 20,000 for the share of its triples that no view holds: what the largest entropy
 // with given pairs misses of a triple, by experience. Errors: INVALID_ARGUMENT ("workload",
-// "settings.cells") when no candidate has at most kMostViews views.
+// "settings.cells") when no candidate has at most kMostViews views, or they take more than most_steps;
+// CANCELLED as in Pacer.
 inline constexpr size_t kMostViews = 4096;
 inline constexpr size_t kMostDesignAttributes = 512;
-absl::StatusOr<ViewChoice> ChooseViews(const ViewQuestion& question);
+absl::StatusOr<ViewChoice> ChooseViews(const ViewQuestion& question, Pacer& pacer);
 
 // Reads "age,sex;sex,income,race": views are separated by semicolons, the names of their attributes by
 // commas; "#3" is the attribute with index 3, for names that hold one of these. Sets come back sorted, each

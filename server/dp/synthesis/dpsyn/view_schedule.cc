@@ -25,6 +25,9 @@ namespace {
 constexpr int64_t kViewRecordParts = 50;  // see RecordCountUnits()
 constexpr int64_t kViewGuessedRecords = 10'000;
 constexpr int64_t kMostMeasuredCells = int64_t{1} << 25;
+// To choose views for 512 attributes of two values takes half of them, and less than a second.
+constexpr int64_t kMostDesignSteps = int64_t{1} << 28;
+constexpr int64_t kUnlimitedSteps = int64_t{1} << 60;  // of a request that was charged before
 
 absl::StatusOr<NoiseSpec> ViewNoiseFor(const BudgetShare& share, const Sensitivity& sensitivity) {
   if (share.units < 1) return share.TooSmallFor("all views");
@@ -206,11 +209,11 @@ absl::StatusOr<int64_t> MeasuredCells(const SynthesisInput& input, const ViewPla
 
 // The limits of SharedSets(), whose errors would otherwise come after the charge. Selected pairs share single
 // attributes at most.
-absl::Status CheckOverlaps(const ViewSchedule& schedule) {
+absl::Status CheckOverlaps(const ViewSchedule& schedule, Pacer& pacer) {
   std::vector<AttributeSet> sets = {AttributeSet{}};
   for (const ViewGroup& group : schedule.groups)
     sets.insert(sets.end(), group.views.begin(), group.views.end());
-  if (!schedule.selected) return SharedSets(sets).status();
+  if (!schedule.selected) return SharedSets(sets, pacer).status();
   const size_t views = sets.size() + static_cast<size_t>(schedule.selected->rounds);
   const size_t shared = schedule.attributes.size() + 1;
   if (views / 2 + shared <= kMostIntersections / views && shared <= kMostSharedSets) return absl::OkStatus();
@@ -276,7 +279,8 @@ void DescribeDesign(const Domain& domain, const ViewChoice& choice, const Attrib
 
 }  // namespace
 
-absl::StatusOr<ViewSchedule> MakeViewSchedule(const SynthesisInput& input, SettingsReader& reader) {
+absl::StatusOr<ViewSchedule> MakeViewSchedule(const SynthesisInput& input, SettingsReader& reader,
+                                              Pacer& pacer) {
   RETURN_IF_ERROR(ValidateWorkload(input.domain, input.workload));
   const std::vector<AttributeSet> workload = SetsOf(input.workload);
   ASSIGN_OR_RETURN(const Budget budget, BudgetOf(input.rule, input.spend));
@@ -291,7 +295,8 @@ absl::StatusOr<ViewSchedule> MakeViewSchedule(const SynthesisInput& input, Setti
                         .budget = BudgetOfViews(budget, settings, one),
                         .split = settings.split,
                         .records = records,
-                        .max_view_cells = settings.max_view_cells};
+                        .max_view_cells = settings.max_view_cells,
+                        .most_steps = input.charged ? kUnlimitedSteps : kMostDesignSteps};
   if (input.settings.contains("cells")) {
     ASSIGN_OR_RETURN(question.cells, reader.Integer("cells", 1));
   }
@@ -302,7 +307,7 @@ absl::StatusOr<ViewSchedule> MakeViewSchedule(const SynthesisInput& input, Setti
   ViewPlan plan;
   ViewChoice choice{.cells = question.cells.value_or(1), .strength = question.strength.value_or(2)};
   if (settings.views == "design") {
-    ASSIGN_OR_RETURN(choice, ChooseViews(question));
+    ASSIGN_OR_RETURN(choice, ChooseViews(question, pacer));
     plan.views = choice.views;
   } else if (settings.views == "selected") {
     for (AttributeSet& pair : SubsetsWithin(workload, 2)) {
@@ -327,7 +332,7 @@ absl::StatusOr<ViewSchedule> MakeViewSchedule(const SynthesisInput& input, Setti
   }
   ASSIGN_OR_RETURN(schedule.measured_cells, MeasuredCells(input, plan, settings.selections));
   RETURN_IF_ERROR(BuyNoise(input, budget, plan, settings, schedule));
-  RETURN_IF_ERROR(CheckOverlaps(schedule));
+  RETURN_IF_ERROR(CheckOverlaps(schedule, pacer));
   for (const auto* sets : {&plan.singles, &plan.views, &plan.candidates}) {
     for (const AttributeSet& set : *sets)
       schedule.largest_view = std::max(schedule.largest_view, CellsOf(input.domain, set));

@@ -56,8 +56,9 @@ struct ViewSchedule {
 // What does not divide is not spent. A pure budget buys discrete Laplace noise, a zCDP budget discrete
 // Gaussian noise. Under a promise of (epsilon, delta), the schedule without selections is scaled up from what
 // zCDP allows to the most that composes, numerically and certified, to the promise. Errors: INVALID_ARGUMENT
-// with a field ("workload", "settings...", "spend...").
-absl::StatusOr<ViewSchedule> MakeViewSchedule(const SynthesisInput& input, SettingsReader& reader);
+// with a field ("workload", "settings...", "spend..."); CANCELLED as in Pacer.
+absl::StatusOr<ViewSchedule> MakeViewSchedule(const SynthesisInput& input, SettingsReader& reader,
+                                              Pacer& pacer);
 
 // The settings that MakeViewSchedule() reads.
 const std::vector<Setting>& ViewSettingsTable();

@@ -18,8 +18,8 @@ class MwemWith : public Synthesizer {
   std::string_view name() const override { return mwem_.name(); }
   std::string_view summary() const override { return mwem_.summary(); }
   const std::vector<Setting>& settings() const override { return mwem_.settings(); }
-  absl::StatusOr<SynthesisPlan> Plan(const SynthesisInput& input) const override {
-    return mwem_.Plan(Set(input));
+  absl::StatusOr<SynthesisPlan> PlanWith(const SynthesisInput& input, Pacer& pacer) const override {
+    return mwem_.PlanWith(Set(input), pacer);
   }
   absl::StatusOr<std::unique_ptr<SynthesisModel>> Fit(const SynthesisInput& input, PrivateQueries& kernel,
                                                       Pacer& pacer, const Progress& progress) const override {

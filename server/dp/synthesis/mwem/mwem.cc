@@ -301,8 +301,9 @@ const std::vector<Setting>& Mwem::settings() const {
   return MwemSettingsTable();
 }
 
-absl::StatusOr<SynthesisPlan> Mwem::Plan(const SynthesisInput& input) const {
+absl::StatusOr<SynthesisPlan> Mwem::PlanWith(const SynthesisInput& input, Pacer& pacer) const {
   ASSIGN_OR_RETURN(MwemSchedule schedule, MakeMwemSchedule(input));
+  RETURN_IF_ERROR(pacer.Check());
   ASSIGN_OR_RETURN(Event event, EventToCharge(input, schedule.draws));
   std::vector<std::string> lines = DescribeSchedule(schedule);
   std::vector<std::vector<QueryGroup>> drawn_from = {std::move(schedule.initial), input.workload};

@@ -50,12 +50,6 @@ class LargestSum {
   std::priority_queue<int64_t, std::vector<int64_t>, std::greater<>> largest_;
 };
 
-std::vector<AttributeSet> DistinctSets(std::span<const QueryGroup> groups) {
-  std::set<AttributeSet> sets;
-  for (const QueryGroup& group : groups) sets.insert(group.attributes);
-  return {sets.begin(), sets.end()};
-}
-
 // Of the boxes that a stage may measure: the largest ones.
 int64_t BoxCellsOfAStage(const SynthesisInput& input, int64_t rounds) {
   LargestSum cells(rounds);
@@ -85,10 +79,10 @@ absl::Status CheckBoxes(const SynthesisInput& input, int64_t stages, int64_t rou
 absl::Status CheckIterates(const SynthesisInput& input, const MwemSchedule& schedule, int64_t all_rounds) {
   if (schedule.settings.iterate != MwemIterate::kAverage) return absl::OkStatus();
   LargestSum measured(all_rounds);
-  for (const AttributeSet& set : DistinctSets(input.workload))
+  for (const AttributeSet& set : SetsOf(input.workload))
     measured.Add(input.domain.CellCount(set).value_or(kMostIterateCells));
   int64_t cells = measured.sum();
-  for (const AttributeSet& set : DistinctSets(schedule.initial))
+  for (const AttributeSet& set : SetsOf(schedule.initial))
     cells += input.domain.CellCount(set).value_or(kMostIterateCells);
   const int64_t iterates = all_rounds + (schedule.initial.empty() ? 0 : 1);
   if (cells <= kMostIterateCells / iterates) return absl::OkStatus();
@@ -105,8 +99,8 @@ absl::Status CheckMemory(const SynthesisInput& input, const MwemSchedule& schedu
   // A selection counts the cells of all candidates at once.
   const bool selects = std::ranges::any_of(
       schedule.stages, [](const MwemStage& stage) { return stage.selection.has_value(); });
-  if (selects) RETURN_IF_ERROR(TotalCells(input.domain, DistinctSets(input.workload)).status());
-  RETURN_IF_ERROR(TotalCells(input.domain, DistinctSets(schedule.initial)).status());
+  if (selects) RETURN_IF_ERROR(TotalCells(input.domain, SetsOf(input.workload)).status());
+  RETURN_IF_ERROR(TotalCells(input.domain, SetsOf(schedule.initial)).status());
   const auto stages = static_cast<int64_t>(schedule.stages.size());
   RETURN_IF_ERROR(CheckBoxes(input, stages, schedule.settings.rounds));
   return CheckIterates(input, schedule, stages * schedule.settings.rounds);

@@ -125,8 +125,9 @@ int64_t Nested::version() const {
   return version;
 }
 
-absl::StatusOr<SynthesisPlan> Nested::Plan(const SynthesisInput& input) const {
-  ASSIGN_OR_RETURN(NestedSchedule schedule, MakeNestedSchedule(input, settings_, joinable_));
+absl::StatusOr<SynthesisPlan> Nested::PlanWith(const SynthesisInput& input, Pacer& pacer) const {
+  ASSIGN_OR_RETURN(NestedSchedule schedule, MakeNestedSchedule(input, settings_, joinable_, pacer));
+  RETURN_IF_ERROR(pacer.Check());
   ASSIGN_OR_RETURN(Event event, EventToCharge(input, schedule.draws));
   return SynthesisPlan{.draws = std::move(schedule.draws),
                        .event = std::move(event),
@@ -139,7 +140,7 @@ absl::StatusOr<SynthesisPlan> Nested::Plan(const SynthesisInput& input) const {
 absl::StatusOr<std::unique_ptr<SynthesisModel>> Nested::Fit(const SynthesisInput& input,
                                                             PrivateQueries& kernel, Pacer& pacer,
                                                             const Progress& progress) const {
-  ASSIGN_OR_RETURN(NestedSchedule schedule, MakeNestedSchedule(input, settings_, joinable_));
+  ASSIGN_OR_RETURN(NestedSchedule schedule, MakeNestedSchedule(input, settings_, joinable_, pacer));
   return NestedRun(input, std::move(schedule), kernel, pacer).Finish(progress);
 }
 

@@ -20,7 +20,7 @@ class Nested : public Synthesizer {
   std::string_view summary() const override;
   int64_t version() const override;
   const std::vector<Setting>& settings() const override { return settings_; }
-  absl::StatusOr<SynthesisPlan> Plan(const SynthesisInput& input) const override;
+  absl::StatusOr<SynthesisPlan> PlanWith(const SynthesisInput& input, Pacer& pacer) const override;
   absl::StatusOr<std::unique_ptr<SynthesisModel>> Fit(const SynthesisInput& input, PrivateQueries& kernel,
                                                       Pacer& pacer, const Progress& progress) const override;
   absl::StatusOr<std::unique_ptr<SynthesisModel>> Restore(const Domain& domain,

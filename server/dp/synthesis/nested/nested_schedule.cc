@@ -155,7 +155,7 @@ SynthesisInput JoinedInput(const SynthesisInput& input, const NestedShares& shar
 }
 
 absl::Status AddJoined(const SynthesisInput& input, const NestedShares& shares,
-                       std::span<const Synthesizer* const> joinable, NestedSchedule& schedule) {
+                       std::span<const Synthesizer* const> joinable, NestedSchedule& schedule, Pacer& pacer) {
   if (schedule.settings.join == "none") {
     schedule.lines.push_back(absl::StrCat("attributes other than ",
                                           input.domain.attributes()[input.nested->response].name(),
@@ -166,7 +166,8 @@ absl::Status AddJoined(const SynthesisInput& input, const NestedShares& shares,
   if (method == joinable.end()) return absl::InternalError("no method has the name that is joined");
   schedule.join = *method;
   schedule.joined = JoinedInput(input, shares);
-  const absl::StatusOr<SynthesisPlan> plan = schedule.join->Plan(*schedule.joined);
+  const absl::StatusOr<SynthesisPlan> plan = schedule.join->PlanWith(*schedule.joined, pacer);
+  if (absl::IsCancelled(plan.status())) return plan.status();
   if (!plan.ok()) {
     return InvalidField("settings.join",
                         absl::StrCat(schedule.settings.join, " cannot add the other attributes: ",
@@ -184,7 +185,8 @@ absl::Status AddJoined(const SynthesisInput& input, const NestedShares& shares,
 }  // namespace
 
 absl::StatusOr<NestedSchedule> MakeNestedSchedule(const SynthesisInput& input, std::span<const Setting> table,
-                                                  std::span<const Synthesizer* const> joinable) {
+                                                  std::span<const Synthesizer* const> joinable,
+                                                  Pacer& pacer) {
   RETURN_IF_ERROR(ValidateWorkload(input.domain, input.workload));
   ASSIGN_OR_RETURN(const Budget budget, BudgetOf(input.rule, input.spend));
   NestedSchedule schedule;
@@ -194,7 +196,7 @@ absl::StatusOr<NestedSchedule> MakeNestedSchedule(const SynthesisInput& input, s
   RETURN_IF_ERROR(BuySizes(input, shares, schedule));
   RETURN_IF_ERROR(BuyDraws(shares, schedule));
   RETURN_IF_ERROR(DefineUtility(input, schedule));
-  RETURN_IF_ERROR(AddJoined(input, shares, joinable, schedule));
+  RETURN_IF_ERROR(AddJoined(input, shares, joinable, schedule, pacer));
   return schedule;
 }
 

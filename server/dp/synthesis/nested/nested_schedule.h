@@ -35,8 +35,8 @@ struct NestedSchedule {
 };
 
 // `table` is NestedSettingsTable() of the names of `joinable`. Errors: INVALID_ARGUMENT with a field; those
-// of the joined method within "settings.join".
+// of the joined method within "settings.join", and CANCELLED as in Pacer.
 absl::StatusOr<NestedSchedule> MakeNestedSchedule(const SynthesisInput& input, std::span<const Setting> table,
-                                                  std::span<const Synthesizer* const> joinable);
+                                                  std::span<const Synthesizer* const> joinable, Pacer& pacer);
 
 }  // namespace curator::dp

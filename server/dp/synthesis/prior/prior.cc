@@ -289,8 +289,8 @@ const std::vector<Setting>& PriorAware::settings() const {
   return PriorSettingsTable();
 }
 
-absl::StatusOr<SynthesisPlan> PriorAware::Plan(const SynthesisInput& input) const {
-  ASSIGN_OR_RETURN(PriorSchedule schedule, MakePriorSchedule(input));
+absl::StatusOr<SynthesisPlan> PriorAware::PlanWith(const SynthesisInput& input, Pacer& pacer) const {
+  ASSIGN_OR_RETURN(PriorSchedule schedule, MakePriorSchedule(input, pacer));
   ASSIGN_OR_RETURN(Event event, EventToCharge(input, schedule.draws));
   std::vector<std::vector<QueryGroup>> drawn_from;
   for (const PriorLevel& level : schedule.levels) {
@@ -312,7 +312,7 @@ absl::StatusOr<SynthesisPlan> PriorAware::Plan(const SynthesisInput& input) cons
 absl::StatusOr<std::unique_ptr<SynthesisModel>> PriorAware::Fit(const SynthesisInput& input,
                                                                 PrivateQueries& kernel, Pacer& pacer,
                                                                 const Progress& progress) const {
-  ASSIGN_OR_RETURN(PriorSchedule schedule, MakePriorSchedule(input));
+  ASSIGN_OR_RETURN(PriorSchedule schedule, MakePriorSchedule(input, pacer));
   return PriorRun(input, std::move(schedule), kernel, pacer).Finish(progress);
 }
 

@@ -22,7 +22,7 @@ class PriorAware : public Synthesizer {
   int64_t version() const override { return 2; }
   std::string_view summary() const override;
   const std::vector<Setting>& settings() const override;
-  absl::StatusOr<SynthesisPlan> Plan(const SynthesisInput& input) const override;
+  absl::StatusOr<SynthesisPlan> PlanWith(const SynthesisInput& input, Pacer& pacer) const override;
   absl::StatusOr<std::unique_ptr<SynthesisModel>> Fit(const SynthesisInput& input, PrivateQueries& kernel,
                                                       Pacer& pacer, const Progress& progress) const override;
   absl::StatusOr<std::unique_ptr<SynthesisModel>> Restore(const Domain& domain,

@@ -86,7 +86,7 @@ std::vector<AttributeSet> GivenSets(const SynthesisInput& input, const Attribute
 
 // What each level measures, from public data alone.
 absl::Status ChooseMarginals(const SynthesisInput& input, const std::vector<LevelShares>& shares,
-                             PriorSchedule& schedule) {
+                             PriorSchedule& schedule, Pacer& pacer) {
   const PriorSettings& settings = schedule.settings;
   const bool has_groups = schedule.levels.size() > 1;
   PriorLevel& first = schedule.levels.front();
@@ -94,7 +94,7 @@ absl::Status ChooseMarginals(const SynthesisInput& input, const std::vector<Leve
   if (is_given) first.measured = GivenSets(input, Difference(schedule.covered, schedule.modelled));
   if (is_given && !has_groups) return absl::OkStatus();
   ASSIGN_OR_RETURN(const PublicDependence dependence,
-                   PublicDependence::Of(input.domain, *input.prior, schedule.modelled));
+                   PublicDependence::Of(input.domain, *input.prior, schedule.modelled, pacer));
   if (!is_given) {
     const size_t attributes = schedule.modelled.size();
     ASSIGN_OR_RETURN(const int64_t cells,
@@ -188,9 +188,8 @@ absl::Status DivideAttributes(const SynthesisInput& input, PriorSchedule& schedu
   return absl::OkStatus();
 }
 
-absl::Status BoundWeights(const SynthesisInput& input, PriorSchedule& schedule) {
+absl::Status BoundWeights(const SynthesisInput& input, PriorSchedule& schedule, Pacer& pacer) {
   const PriorSettings& settings = schedule.settings;
-  Pacer pacer{std::stop_token()};
   const auto groups = static_cast<int64_t>(schedule.region_of_group.size());
   if (settings.support == PriorSupport::kFullDomain) {
     schedule.records = input.domain.CellCount(schedule.modelled).value_or(kMostPriorWeights + 1);
@@ -213,7 +212,7 @@ absl::Status BoundWeights(const SynthesisInput& input, PriorSchedule& schedule) 
 
 }  // namespace
 
-absl::StatusOr<PriorSchedule> MakePriorSchedule(const SynthesisInput& input) {
+absl::StatusOr<PriorSchedule> MakePriorSchedule(const SynthesisInput& input, Pacer& pacer) {
   RETURN_IF_ERROR(ValidateWorkload(input.domain, input.workload));
   ASSIGN_OR_RETURN(const Budget budget, BudgetOf(input.rule, input.spend));
   PriorSchedule schedule;
@@ -228,9 +227,9 @@ absl::StatusOr<PriorSchedule> MakePriorSchedule(const SynthesisInput& input) {
   RETURN_IF_ERROR(DivideAttributes(input, schedule));
   // Whatever the support: what only a fit met would be met after the charge.
   RETURN_IF_ERROR(CheckPriorCodes(input.prior->rows(), schedule.modelled.size()));
-  RETURN_IF_ERROR(BoundWeights(input, schedule));
+  RETURN_IF_ERROR(BoundWeights(input, schedule, pacer));
   const std::vector<LevelShares> shares = SplitBudget(budget, schedule.settings);
-  RETURN_IF_ERROR(ChooseMarginals(input, shares, schedule));
+  RETURN_IF_ERROR(ChooseMarginals(input, shares, schedule, pacer));
   for (size_t i = 0; i < schedule.levels.size(); ++i) {
     RETURN_IF_ERROR(CheckCells(input, schedule.levels[i]));
     RETURN_IF_ERROR(CheckPlaces(schedule, schedule.levels[i]));

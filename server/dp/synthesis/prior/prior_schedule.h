@@ -51,7 +51,7 @@ struct PriorSchedule {
   std::vector<std::string> lines;
 };
 
-// Errors: INVALID_ARGUMENT with a field ("workload", "settings...", "spend...").
-absl::StatusOr<PriorSchedule> MakePriorSchedule(const SynthesisInput& input);
+// Errors: INVALID_ARGUMENT with a field ("workload", "settings...", "spend..."); CANCELLED as in Pacer.
+absl::StatusOr<PriorSchedule> MakePriorSchedule(const SynthesisInput& input, Pacer& pacer);
 
 }  // namespace curator::dp

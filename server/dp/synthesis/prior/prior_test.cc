@@ -65,6 +65,11 @@ SynthesisInput Input(double epsilon, const Rows& prior) {
           .prior = PublicRows(domain, prior)};
 }
 
+PriorSchedule ScheduleOf(const SynthesisInput& input) {
+  Pacer pacer{std::stop_token()};
+  return MakePriorSchedule(input, pacer).value();
+}
+
 std::unique_ptr<SynthesisModel> Fit(const SynthesisInput& input, const Rows& rows, uint64_t seed) {
   seeded::SeededBits bits(seed);
   const PriorAware method;
@@ -149,12 +154,12 @@ TEST(PriorAware, ReachesRecordsBeyondThePriorOnTheFullDomain) {
 
 TEST(PriorAware, MeasuresWhatThePriorSaysOrWhatIsGiven) {
   SynthesisInput input = Input(1, People(3000, 2, 0));
-  auto schedule = MakePriorSchedule(input).value();
+  auto schedule = ScheduleOf(input);
   EXPECT_THAT(schedule.levels[0].measured, testing::Contains(AttributeSet{2, 3}));
   EXPECT_THAT(schedule.levels[0].measured, testing::Contains(AttributeSet{4}));
   input.settings = {{"measure", "given"}};
   input.workload = WholeMarginals(std::vector<AttributeSet>{{0, 2}, {1}});
-  schedule = MakePriorSchedule(input).value();
+  schedule = ScheduleOf(input);
   EXPECT_EQ(schedule.levels[0].measured, (std::vector<AttributeSet>{{0, 2}, {1}}));
   EXPECT_EQ(schedule.covered, (AttributeSet{0, 1, 2}));
 }
@@ -168,7 +173,7 @@ SynthesisInput Grouped(double epsilon, const Rows& prior) {
 }
 
 TEST(PriorAwareGroups, AreTheDeclaredAreasEachInTheStateWhereThePriorHasIt) {
-  const auto schedule = MakePriorSchedule(Grouped(1, People(3000, 2, 0))).value();
+  const auto schedule = ScheduleOf(Grouped(1, People(3000, 2, 0)));
   ASSERT_EQ(schedule.levels.size(), 2u);
   EXPECT_EQ(schedule.levels[0].key, AttributeSet{kState});
   EXPECT_EQ(schedule.levels[1].key, AttributeSet{kArea});
@@ -178,7 +183,7 @@ TEST(PriorAwareGroups, AreTheDeclaredAreasEachInTheStateWhereThePriorHasIt) {
 
 TEST(PriorAwareGroups, AreCrossedWithRegionsWhereThePriorDoesNotNestThem) {
   const Rows prior = RandomRows({2, 5, 6, 5, 3}, 500, 4);
-  const auto schedule = MakePriorSchedule(Grouped(1, prior)).value();
+  const auto schedule = ScheduleOf(Grouped(1, prior));
   EXPECT_EQ(schedule.levels[1].key, (AttributeSet{kState, kArea}));
   EXPECT_EQ(schedule.levels[1].keys, 10);
   EXPECT_EQ(schedule.region_of_group, (std::vector<int64_t>{0, 0, 0, 0, 0, 1, 1, 1, 1, 1}));
@@ -187,7 +192,7 @@ TEST(PriorAwareGroups, AreCrossedWithRegionsWhereThePriorDoesNotNestThem) {
 TEST(PriorAwareGroups, WithoutPublicRecordsLieInTheLargestRegion) {
   Rows prior = People(3000, 2, 0);
   std::erase_if(prior, [](const auto& row) { return row[kArea] == 0; });
-  const auto schedule = MakePriorSchedule(Grouped(1, prior)).value();
+  const auto schedule = ScheduleOf(Grouped(1, prior));
   EXPECT_EQ(schedule.region_of_group, (std::vector<int64_t>{1, 0, 1, 1, 1}));
 }
 
@@ -196,7 +201,7 @@ TEST(PriorAwareGroups, WithoutPublicRecordsLieInTheLargestRegion) {
 TEST(PriorAwareGroups, PayAQuarterForEachOfFourDraws) {
   SynthesisInput input = Grouped(1, People(3000, 2, 0));
   input.unit_bound = {.relation = NeighbourRelation::kAddRemove, .max_records = 7};
-  const auto schedule = MakePriorSchedule(input).value();
+  const auto schedule = ScheduleOf(input);
   ASSERT_EQ(schedule.draws.size(), 4u);
   int64_t total = 0;
   for (size_t i = 0; i < 4; ++i) {
@@ -214,7 +219,7 @@ TEST(PriorAwareGroups, PayAQuarterForEachOfFourDraws) {
 // groups' marginals by 1 for each marginal.
 TEST(PriorAwareGroups, OneRecordMovesOneCellOfEachMarginalOfAllGroupsTogether) {
   const SynthesisInput input = Grouped(1, People(3000, 2, 0));
-  const auto schedule = MakePriorSchedule(input).value();
+  const auto schedule = ScheduleOf(input);
   const Rows rows = People(50, 5, 0);
   Rows neighbour = rows;
   neighbour.push_back({1, 2, 4, 4, 2});

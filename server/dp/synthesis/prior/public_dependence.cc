@@ -87,7 +87,7 @@ std::vector<size_t> Grown(const Domain& domain, const PublicDependence& dependen
 }  // namespace
 
 absl::StatusOr<PublicDependence> PublicDependence::Of(const Domain& domain, const PublicTable& table,
-                                                      AttributeSet attributes) {
+                                                      AttributeSet attributes, Pacer& pacer) {
   if (attributes.size() > kMostDependent) {
     return InvalidField("settings.measure",
                         absl::StrCat("what to measure is chosen among at most ", kMostDependent,
@@ -111,6 +111,7 @@ absl::StatusOr<PublicDependence> PublicDependence::Of(const Domain& domain, cons
       others.push_back(j);
     }
     if (pairs.empty()) continue;
+    RETURN_IF_ERROR(pacer.Check());
     ASSIGN_OR_RETURN(const auto counts, CountMarginals(table, domain, pairs));
     for (size_t k = 0; k < others.size(); ++k) {
       const size_t j = others[k];

@@ -9,6 +9,7 @@
 #include "absl/status/statusor.h"
 #include "dp/data/public_table.h"
 #include "dp/domain/domain.h"
+#include "dp/synthesis/pacer.h"
 
 namespace curator::dp {
 
@@ -17,9 +18,10 @@ class PublicDependence {
  public:
   // The plain estimate less its expected excess under independence, (r - 1)(s - 1) / 2n for r and s values
   // that occur in n rows (Miller 1955), and at least 0. Pairs of more than 2^20 cells count as independent.
-  // Errors: INVALID_ARGUMENT ("settings.measure") for more than kMostDependent attributes.
+  // Errors: INVALID_ARGUMENT ("settings.measure") for more than kMostDependent attributes; CANCELLED as in
+  // Pacer, which is asked once for each attribute.
   static absl::StatusOr<PublicDependence> Of(const Domain& domain, const PublicTable& table,
-                                             AttributeSet attributes);
+                                             AttributeSet attributes, Pacer& pacer);
 
   const AttributeSet& attributes() const { return attributes_; }
   // Of the i-th and j-th attribute; 0 on the diagonal.

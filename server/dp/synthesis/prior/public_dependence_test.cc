@@ -35,9 +35,15 @@ const PublicTable& Table(const Domain& domain) {
   return **table;
 }
 
+PublicDependence DependenceOf(const Domain& domain, const PublicTable& table,
+                              const AttributeSet& attributes) {
+  Pacer pacer{std::stop_token()};
+  return PublicDependence::Of(domain, table, attributes, pacer).value();
+}
+
 struct World6 {
   Domain domain = CodedDomain({4, 4, 4, 3, 2, 2});
-  PublicDependence dependence = PublicDependence::Of(domain, Table(domain), {0, 1, 2, 3, 4, 5}).value();
+  PublicDependence dependence = DependenceOf(domain, Table(domain), {0, 1, 2, 3, 4, 5});
 };
 
 TEST(PublicDependence, IsTheEntropyForEqualAttributesAndNothingForIndependentOnes) {
@@ -52,7 +58,7 @@ TEST(PublicDependence, IsTheEntropyForEqualAttributesAndNothingForIndependentOne
 TEST(PublicDependence, TakesAwayWhatIndependentAttributesSeemToShareInFewRows) {
   const Domain domain = CodedDomain({60, 60});
   const auto table = PublicRows(domain, RandomRows({60, 60}, 20'000, 4));
-  EXPECT_LT(PublicDependence::Of(domain, *table, {0, 1})->Between(0, 1), 0.01);
+  EXPECT_LT(DependenceOf(domain, *table, {0, 1}).Between(0, 1), 0.01);
 }
 
 TEST(DependentCliques, JoinsWhatDependsAndLeavesTheRestAlone) {

@@ -347,8 +347,9 @@ const std::vector<Setting>& Rap::settings() const {
   return RapSettingsTable();
 }
 
-absl::StatusOr<SynthesisPlan> Rap::Plan(const SynthesisInput& input) const {
+absl::StatusOr<SynthesisPlan> Rap::PlanWith(const SynthesisInput& input, Pacer& pacer) const {
   ASSIGN_OR_RETURN(RapSchedule schedule, MakeRapSchedule(input));
+  RETURN_IF_ERROR(pacer.Check());
   ASSIGN_OR_RETURN(Event event, EventToCharge(input, schedule.draws));
   std::vector<std::string> lines = DescribeSchedule(input.domain, schedule);
   std::vector<std::vector<QueryGroup>> drawn_from = {input.workload, WholeMarginals(schedule.sets)};

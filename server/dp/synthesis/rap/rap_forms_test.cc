@@ -30,8 +30,8 @@ using Settings = std::map<std::string, std::string>;
 class RapFormed : public Rap {
  public:
   explicit RapFormed(Settings settings) : settings_(std::move(settings)) {}
-  absl::StatusOr<SynthesisPlan> Plan(const SynthesisInput& input) const override {
-    return Rap::Plan(Formed(input));
+  absl::StatusOr<SynthesisPlan> PlanWith(const SynthesisInput& input, Pacer& pacer) const override {
+    return Rap::PlanWith(Formed(input), pacer);
   }
   absl::StatusOr<std::unique_ptr<SynthesisModel>> Fit(const SynthesisInput& input, PrivateQueries& kernel,
                                                       Pacer& pacer, const Progress& progress) const override {

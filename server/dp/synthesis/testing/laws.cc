@@ -214,6 +214,15 @@ Violations LooksForAStop(const Synthesizer& synthesizer) {
   return found;
 }
 
+Violations StopsPlanning(const Synthesizer& synthesizer) {
+  std::stop_source source;
+  source.request_stop();
+  Pacer pacer(source.get_token());
+  const absl::Status ended = synthesizer.PlanWith(FullWorld().input, pacer).status();
+  if (absl::IsCancelled(ended)) return {};
+  return {absl::StrCat("planning went on after a stop was requested: ", ended.ToString())};
+}
+
 // A model that can be asked, restored and sampled, all within its domain.
 Violations FindFaults(const Synthesizer& synthesizer, const World& world) {
   const Fitted fitted = FitOn(synthesizer, world);
@@ -353,6 +362,7 @@ const std::vector<Law>& SynthesizerLaws() {
       {"DrawsFromWhatItPlans", DrawsFromWhatItPlans},
       {"ReportsProgressFromTheSchedule", ReportsProgressFromTheSchedule},
       {"LooksForAStop", LooksForAStop},
+      {"StopsPlanning", StopsPlanning},
       {"SamplesWhatItAnswers", SamplesWhatItAnswers},
       {"CopesWithNoRecords", CopesWithNoRecords},
       {"CopesWithOneRecord", CopesWithOneRecord},
