@@ -65,7 +65,8 @@ class ModelLedger {
 
  private:
   int64_t remaining() const { return limit_ - held_ - spent_; }
-  // The reservation, which may be a queued draw, expired if it is overdue; null when the charge never was one.
+  // The reservation, which may be a queued draw, expired if it is overdue; null when the charge never was
+  // one.
   ModelCharge* Held(const std::string& request_id);
   // Of these, one for a mechanism outside.
   ModelCharge* Reservation(const std::string& request_id);

@@ -96,8 +96,8 @@ class RowsRead : public ServiceTest, public ::testing::WithParamInterface<std::s
     ASSERT_TRUE(Reserved().ok());
   }
 
-  // `copies` of the newest round, written into the tables. Their histories are not written: no request reads a
-  // history from its beginning.
+  // `copies` of the newest round, written into the tables. Their histories are not written: no request reads
+  // a history from its beginning.
   void Copy(int copies) {
     const std::string numbers = absl::StrCat(
         " WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ", copies, ") ");

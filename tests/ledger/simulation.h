@@ -1,10 +1,11 @@
 // Random histories of a ledger against a simple model of it.
 //
 // One history: two servers over one store, a dataset of its own with one account, and clients whose calls
-// interleave: charges, queued draws, releases, forfeits, attempts that are taken over, reservations in all their
-// states, retries and duplicates under the same request ids (also with other requests), stale attempts,
-// reservations and queued draws that expire, limits that change, and servers that crash at any step. Every answer must equal the model's, including refusals; after a crash
-// the ledger must be in the state before the call or after it; at the end it must equal the model and verify.
+// interleave: charges, queued draws, releases, forfeits, attempts that are taken over, reservations in all
+// their states, retries and duplicates under the same request ids (also with other requests), stale
+// attempts, reservations and queued draws that expire, limits that change, and servers that crash at any
+// step. Every answer must equal the model's, including refusals; after a crash the ledger must be in the
+// state before the call or after it; at the end it must equal the model and verify.
 //
 // Not thread-safe.
 #pragma once

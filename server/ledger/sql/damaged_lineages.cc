@@ -147,7 +147,7 @@ CheckpointName SqlLedger::CheckpointOf(const std::string& lineage_id) const {
 }
 
 void SqlLedger::KeepCheckpoint(const VerifiedLineage& verified) {
-  if (!verified.is_whole || (verified.ok() && !is_long_)) return;
+  if (verified.ok() && (!verified.is_whole || !is_long_)) return;
   const CheckpointName name = CheckpointOf(verified.lineage_id);
   const absl::Status kept = verified.ok() ? WriteCheckpoint(name, verified.state) : RemoveCheckpoint(name);
   if (!kept.ok()) Notify(options_.report, "checkpoint_not_kept", std::string(kept.message()));

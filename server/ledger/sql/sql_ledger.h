@@ -164,7 +164,7 @@ class SqlLedger final : public Ledger {
   // Runs on `passes_`: VerifyAll(Depth::kWhole) at every interval.
   void RunPasses();
   CheckpointName CheckpointOf(const std::string& lineage_id) const;
-  // After a whole pass: the next start goes on from what it found, or from nothing.
+  // The next start goes on from what a whole pass has verified, and from nothing after any with findings.
   void KeepCheckpoint(const VerifiedLineage& verified);
   // Verifies one lineage against `anchored`. It is read-only from then on exactly if something was found.
   absl::StatusOr<VerifiedLineage> VerifyAndRegister(const std::string& lineage_id,
