@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <new>
 #include <span>
 
 #include "base/status_macros.h"
@@ -59,7 +60,9 @@ absl::StatusOr<dp::SealedTableHandle> JoinTables(const std::vector<LoadedTable>&
   dp::SealedTableBuilder builder(first.table->sizes(),
                                  first.table->units() ? dp::RowOwner::kUnit : dp::RowOwner::kItself);
   builder.SetColumns(std::move(joined), std::move(unit_of_row));
-  return std::move(builder).Build();
+  absl::StatusOr<dp::SealedTableHandle> table = std::move(builder).Build();
+  if (absl::IsResourceExhausted(table.status())) throw std::bad_alloc();
+  return table;
 }
 
 absl::Status BeingRead() {

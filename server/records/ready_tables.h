@@ -50,9 +50,9 @@ class ReadyTables;
 class ReadyTable {
  public:
   // The table; several parts are joined into one, in which a unit with records in several parts is one unit.
-  // Reads every record of joined parts: only for a request that has been charged. Errors: INVALID_ARGUMENT
-  // for parts of different shapes or with groups that are not units; RESOURCE_EXHAUSTED when there is no
-  // memory to join parts. None for a single table.
+  // Reads every record of joined parts: only for a request that has been charged. Error: INVALID_ARGUMENT
+  // for parts of different shapes or with groups that are not units; none for a single table. Throws
+  // std::bad_alloc when there is no memory to join parts.
   absl::StatusOr<dp::SealedTableHandle> Open() const;
 
  private:

@@ -8,9 +8,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <unordered_map>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
@@ -36,7 +36,8 @@ absl::StatusOr<UnitCounts> ReadUnitCounts(const std::filesystem::path& path);
 struct UnitKeyHash {
   size_t operator()(const UnitKey& key) const;
 };
+// Abseil's maps do not survive an allocation that fails.
 template <typename Value>
-using ByUnit = absl::flat_hash_map<UnitKey, Value, UnitKeyHash>;
+using ByUnit = std::unordered_map<UnitKey, Value, UnitKeyHash>;
 
 }  // namespace curator::records
