@@ -15,12 +15,14 @@ IntervalTree::IntervalTree(int64_t bins, int64_t branching) : bins_(bins), branc
     width *= branching;
   }
   variances_.assign(static_cast<size_t>(offsets_.back()), 1.0);
+  spreads_.reserve(static_cast<size_t>(offsets_.back() - offsets_[1]));
   for (size_t level = 1; level < levels(); ++level) {
     for (int64_t i = 0; i < CountOf(level); ++i) {
       double below = 0;
       const int64_t end = std::min(CountOf(level - 1), (i + 1) * branching_);
       for (int64_t child = i * branching_; child < end; ++child) below += variances_[At(level - 1, child)];
       variances_[At(level, i)] = below / (1 + below);
+      spreads_.push_back(below);
     }
   }
 }
@@ -69,13 +71,21 @@ std::vector<double> IntervalTree::EstimateBins(std::span<const int64_t> measured
 IntervalTree::Siblings IntervalTree::Over(size_t level, int64_t first, int64_t last,
                                           CodeInterval interval) const {
   Siblings sum;
-  for (int64_t node = first; node < last; ++node) {
+  const auto add = [&](int64_t node) {
     const double variance = variances_[At(level, node)];
     const Part part = PartOf(level, node, interval);
-    sum.spread += variance;
     sum.shared += part.share * variance;
     sum.variance += part.variance + part.share * part.share * variance;
+  };
+  // Those outside add nothing, and those between the outermost lie in the interval.
+  const int64_t from = std::max(first, int64_t{interval.first} / widths_[level]);
+  const int64_t to = std::min(last - 1, int64_t{interval.last} / widths_[level]);
+  add(from);
+  for (int64_t node = from + 1; node < to; ++node) {
+    sum.shared += variances_[At(level, node)];
+    sum.variance += variances_[At(level, node)];
   }
+  if (to > from) add(to);
   return sum;
 }
 
@@ -88,8 +98,9 @@ IntervalTree::Part IntervalTree::PartOf(size_t level, int64_t index, CodeInterva
   if (first >= int64_t{interval.first} && last <= int64_t{interval.last}) return {.share = 1, .variance = 0};
   const Siblings children =
       Over(level - 1, index * branching_, std::min(CountOf(level - 1), (index + 1) * branching_), interval);
-  return {.share = children.shared / children.spread,
-          .variance = std::max(0.0, children.variance - children.shared * children.shared / children.spread)};
+  const double spread = spreads_[At(level, index) - static_cast<size_t>(offsets_[1])];
+  return {.share = children.shared / spread,
+          .variance = std::max(0.0, children.variance - children.shared * children.shared / spread)};
 }
 
 double IntervalTree::VarianceFactor(CodeInterval interval) const {

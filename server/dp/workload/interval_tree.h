@@ -53,11 +53,10 @@ class IntervalTree {
   size_t At(size_t level, int64_t index) const { return static_cast<size_t>(offsets_[level] + index); }
   int64_t CountOf(size_t level) const { return offsets_[level + 1] - offsets_[level]; }
   Part PartOf(size_t level, int64_t index, CodeInterval interval) const;
-  // Over the nodes first..last - 1 of a level that are children of one node: their variances; the same times
-  // the share of each in `interval`; and the variance of their part of the interval without information
-  // about their sum.
+  // Over the nodes first..last - 1 of a level that are children of one node and that share bins with
+  // `interval`: their variances times the share of each in `interval`; and the variance of their part of the
+  // interval without information about their sum.
   struct Siblings {
-    double spread = 0;
     double shared = 0;
     double variance = 0;
   };
@@ -68,6 +67,7 @@ class IntervalTree {
   std::vector<int64_t> widths_;    // of an interval of each level, in bins
   std::vector<int64_t> offsets_;   // of each level among the nodes; one more: their number
   std::vector<double> variances_;  // of each node's best estimate from its own subtree
+  std::vector<double> spreads_;    // of each node above the bins, the sum of its children's variances
 };
 
 }  // namespace curator::dp

@@ -2,13 +2,18 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <set>
+#include <span>
+#include <tuple>
+#include <utility>
 
 #include "base/canonical_bytes.h"
 #include "base/status_macros.h"
 #include "codec/release_codec.h"
 #include "dp/domain/attribute_set.h"
 #include "dp/workload/accuracy.h"
+#include "dp/workload/strategy_choice.h"
 #include "dp/workload/sum_out.h"
 
 namespace curator::service {
@@ -19,6 +24,37 @@ namespace {
 struct CandidatePlan {
   dp::SetPlan plan;
   double mean_variance = 0;  // in units of the noise's
+};
+
+// Where each box of some measured group is.
+class BoxIndex {
+ public:
+  BoxIndex(const dp::Boxes& boxes, size_t sides) : boxes_(boxes), sides_(sides) {
+    places_.resize(boxes.sides.size() / sides);
+    std::iota(places_.begin(), places_.end(), 0U);
+    std::ranges::stable_sort(places_, [this](uint32_t a, uint32_t b) { return IsBefore(At(a), At(b)); });
+  }
+
+  std::optional<size_t> Find(std::span<const dp::CodeInterval> box) const {
+    const auto found =
+        std::ranges::lower_bound(places_, box, IsBefore, [this](uint32_t place) { return At(place); });
+    if (found == places_.end() || IsBefore(box, At(*found))) return std::nullopt;
+    return *found;
+  }
+
+ private:
+  using Box = std::span<const dp::CodeInterval>;
+  Box At(uint32_t place) const { return Box(boxes_.sides).subspan(place * sides_, sides_); }
+  static bool IsBefore(Box a, Box b) {
+    return std::ranges::lexicographical_compare(
+        a, b, [](const dp::CodeInterval& x, const dp::CodeInterval& y) {
+          return std::tie(x.first, x.last) < std::tie(y.first, y.last);
+        });
+  }
+
+  const dp::Boxes& boxes_;
+  const size_t sides_;
+  std::vector<uint32_t> places_;  // sorted by their boxes
 };
 
 double MeanVariance(const dp::Domain& domain, const dp::QuerySet& set, const dp::SetPlan& plan,
@@ -38,8 +74,19 @@ double MeanVariance(const dp::Domain& domain, const dp::QuerySet& set, const dp:
 // The measurements of one release, and the ways in which they answer query sets.
 class StoredMeasurements {
  public:
-  StoredMeasurements(const dp::Domain& domain, const dp::WorkloadRelease& release)
-      : domain_(domain), release_(release), measured_(release.measured), values_(release.values) {
+  StoredMeasurements(const dp::Domain& domain, const dp::WorkloadRelease& release, SearchEffort& effort)
+      : domain_(domain),
+        release_(release),
+        effort_(effort),
+        measured_(release.measured),
+        values_(release.values) {
+    for (size_t i = 0; i < release.measured.size(); ++i) {
+      const dp::QueryGroup& group = release.measured[i];
+      of_attributes_[group.attributes].push_back(i);
+      sizes_.push_back(SizeOf(group));
+      if (!std::holds_alternative<dp::EveryCell>(group.queries)) continue;
+      for (const uint32_t attribute : group.attributes) marginals_over_[attribute].push_back(i);
+    }
     for (size_t i = 0; i < release.plans.size(); ++i) {
       if (release.plans[i].strategy != dp::Strategy::kTree) continue;
       for (const size_t source : release.plans[i].sources) trees_[source] = release.plans[i].branching;
@@ -77,13 +124,15 @@ class StoredMeasurements {
   }
 
   std::optional<size_t> MeasuredItself(const dp::QueryGroup& group) {
-    for (size_t i = 0; i < release_.measured.size(); ++i) {
+    const auto candidates = of_attributes_.find(group.attributes);
+    if (candidates == of_attributes_.end()) return std::nullopt;
+    const size_t size = SizeOf(group);
+    for (const size_t i : candidates->second) {
+      if (!effort_.Take(sizes_[i] == size ? size : 1)) return std::nullopt;
       if (release_.measured[i] == group) return i;
     }
-    for (size_t i = 0; i < release_.measured.size(); ++i) {
-      const dp::QueryGroup& measured = release_.measured[i];
-      if (measured.attributes != group.attributes) continue;
-      std::optional<std::vector<int64_t>> values = Gathered(group, measured, values_[i]);
+    for (const size_t i : candidates->second) {
+      std::optional<std::vector<int64_t>> values = Gathered(group, i);
       if (!values) continue;
       measured_.push_back(group);
       values_.push_back(*std::move(values));
@@ -92,57 +141,73 @@ class StoredMeasurements {
     return std::nullopt;
   }
 
-  // The values of the boxes of `group`, each of which is one of `measured`.
-  static std::optional<std::vector<int64_t>> Gathered(const dp::QueryGroup& group,
-                                                      const dp::QueryGroup& measured,
-                                                      const std::vector<int64_t>& values) {
+  // The values of the boxes of `group`, if each is one of the measured group `from`.
+  std::optional<std::vector<int64_t>> Gathered(const dp::QueryGroup& group, size_t from) {
+    constexpr size_t kStepsOfABox = 16;
     const auto* wanted = std::get_if<dp::Boxes>(&group.queries);
-    const auto* boxes = std::get_if<dp::Boxes>(&measured.queries);
+    const auto* boxes = std::get_if<dp::Boxes>(&release_.measured[from].queries);
     if (wanted == nullptr || boxes == nullptr) return std::nullopt;
     const size_t sides = group.attributes.size();
-    const auto key_at = [&](const dp::Boxes& of, size_t box) {
-      std::vector<uint32_t> key;
-      for (size_t side = 0; side < sides; ++side) {
-        key.push_back(of.sides[box * sides + side].first);
-        key.push_back(of.sides[box * sides + side].last);
-      }
-      return key;
-    };
-    std::map<std::vector<uint32_t>, int64_t> known;
-    for (size_t box = 0; box < values.size(); ++box) known.emplace(key_at(*boxes, box), values[box]);
+    auto index = boxes_.find(from);
+    if (index == boxes_.end()) {
+      if (!effort_.Take(kStepsOfABox * boxes->sides.size())) return std::nullopt;
+      index = boxes_.try_emplace(from, *boxes, sides).first;
+    }
     std::vector<int64_t> gathered;
-    for (size_t box = 0; box < wanted->sides.size() / sides; ++box) {
-      const auto found = known.find(key_at(*wanted, box));
-      if (found == known.end()) return std::nullopt;
-      gathered.push_back(found->second);
+    for (size_t at = 0; at < wanted->sides.size(); at += sides) {
+      if (!effort_.Take(kStepsOfABox)) return std::nullopt;
+      const std::optional<size_t> found = index->second.Find(std::span(wanted->sides).subspan(at, sides));
+      if (!found) return std::nullopt;
+      gathered.push_back(release_.values[from][*found]);
     }
     return gathered;
   }
 
   // The smallest measured marginal around each group.
-  std::optional<dp::SetPlan> FromMarginals(const dp::QuerySet& set) const {
+  std::optional<dp::SetPlan> FromMarginals(const dp::QuerySet& set) {
     dp::SetPlan plan{.strategy = dp::Strategy::kBaseHistogram, .branching = 0, .sources = {}};
     for (const dp::QueryGroup& group : set.groups) {
-      std::optional<size_t> smallest;
-      for (size_t i = 0; i < release_.measured.size(); ++i) {
-        const dp::QueryGroup& measured = release_.measured[i];
-        if (!std::holds_alternative<dp::EveryCell>(measured.queries)) continue;
-        if (!dp::IsSubset(group.attributes, measured.attributes)) continue;
-        if (!smallest || release_.values[i].size() < release_.values[*smallest].size()) smallest = i;
-      }
-      if (!smallest) return std::nullopt;
+      const std::optional<size_t> smallest = SmallestMarginalAround(group);
+      // Its cells are summed up for each group.
+      if (!smallest || !effort_.Take(SizeOf(group) + release_.values[*smallest].size())) return std::nullopt;
       plan.sources.push_back(*smallest);
     }
     return plan;
   }
 
-  std::optional<dp::SetPlan> FromTree(const dp::QuerySet& set) const {
+  std::optional<size_t> SmallestMarginalAround(const dp::QueryGroup& group) {
+    if (const auto same = of_attributes_.find(group.attributes); same != of_attributes_.end()) {
+      for (const size_t i : same->second) {
+        if (!effort_.Take(1)) return std::nullopt;
+        if (std::holds_alternative<dp::EveryCell>(release_.measured[i].queries)) return i;
+      }
+    }
+    const std::vector<size_t>* candidates = nullptr;
+    for (const uint32_t attribute : group.attributes) {
+      const std::vector<size_t>& over = marginals_over_[attribute];
+      if (candidates == nullptr || over.size() < candidates->size()) candidates = &over;
+    }
+    std::optional<size_t> smallest;
+    if (candidates == nullptr || !effort_.Take(candidates->size())) return smallest;
+    for (const size_t i : *candidates) {
+      if (!dp::IsSubset(group.attributes, release_.measured[i].attributes)) continue;
+      if (!smallest || release_.values[i].size() < release_.values[*smallest].size()) smallest = i;
+    }
+    return smallest;
+  }
+
+  std::optional<dp::SetPlan> FromTree(const dp::QuerySet& set) {
     for (const auto& [source, branching] : trees_) {
       const dp::AttributeSet& attributes = release_.measured[source].attributes;
       const bool holds_all = std::ranges::all_of(set.groups, [&](const dp::QueryGroup& group) {
         return group.attributes == attributes && std::holds_alternative<dp::Boxes>(group.queries);
       });
       if (holds_all) {
+        // A tree is estimated for each group.
+        for (const dp::QueryGroup& group : set.groups) {
+          if (!effort_.Take(SizeOf(group) + kStepsOfANode * release_.values[source].size()))
+            return std::nullopt;
+        }
         return dp::SetPlan{.strategy = dp::Strategy::kTree,
                            .branching = branching,
                            .sources = std::vector<size_t>(set.groups.size(), source)};
@@ -151,9 +216,26 @@ class StoredMeasurements {
     return std::nullopt;
   }
 
+  static constexpr size_t kStepsOfANode = 8;
+
+  // In numbers that are compared, or answered.
+  static size_t SizeOf(const dp::QueryGroup& group) {
+    if (const auto* boxes = std::get_if<dp::Boxes>(&group.queries)) return boxes->sides.size();
+    size_t size = 1;
+    if (const auto* queries = std::get_if<std::vector<dp::LinearQuery>>(&group.queries)) {
+      for (const dp::LinearQuery& query : *queries) size += query.size();
+    }
+    return size;
+  }
+
   const dp::Domain& domain_;
   const dp::WorkloadRelease& release_;
-  std::vector<dp::QueryGroup> measured_;  // then those gathered from several of them
+  SearchEffort& effort_;
+  std::map<dp::AttributeSet, std::vector<size_t>> of_attributes_;  // which measured groups are over these
+  std::map<uint32_t, std::vector<size_t>> marginals_over_;         // which whole marginals hold an attribute
+  std::map<size_t, BoxIndex> boxes_;                               // of measured groups
+  std::vector<size_t> sizes_;                                      // of the measured groups
+  std::vector<dp::QueryGroup> measured_;                           // then those gathered from several of them
   std::vector<std::vector<int64_t>> values_;
   std::map<size_t, int64_t> trees_;  // which of them are trees, and their branches
 };
@@ -212,8 +294,8 @@ double DeviationOf(const dp::Domain& domain, const dp::WorkloadRelease& answer) 
 }  // namespace
 
 std::optional<dp::WorkloadRelease> AnsweredBy(const dp::Domain& domain, const dp::WorkloadRelease& stored,
-                                              const std::vector<dp::AskedSet>& asked) {
-  StoredMeasurements numbers(domain, stored);
+                                              const std::vector<dp::AskedSet>& asked, SearchEffort& effort) {
+  StoredMeasurements numbers(domain, stored, effort);
   std::vector<dp::SetPlan> plans;
   for (const dp::AskedSet& set : asked) {
     std::optional<dp::SetPlan> plan = numbers.Answer(set.queries);
@@ -247,29 +329,33 @@ std::vector<ledger::Measure> MeasuresOf(const std::vector<int64_t>& parts,
 absl::StatusOr<std::optional<FreeAnswer>> FindFreeAnswer(Services& services, const DatasetView& dataset,
                                                          const RequestScope& scope,
                                                          const Principal& principal,
-                                                         const std::vector<dp::AskedSet>& asked) {
+                                                         const std::vector<dp::AskedSet>& asked,
+                                                         const std::stop_token& client_left) {
   const bool sees_all = dataset.record.owner == principal.name();
   ASSIGN_OR_RETURN(
       const std::vector<ledger::Release> releases,
       services.ledger.FindReleases(dataset.record.id, sees_all ? std::string_view() : principal.name(),
                                    MeasuresFor(scope.PartNumbers(), asked), kMostReleasesPerMeasure));
+  SearchEffort effort(client_left);
   std::optional<FreeAnswer> best;
   double least = 0;
   int64_t bytes = 0;
   for (const ledger::Release& listed : releases) {
+    RETURN_IF_ERROR(dp::CheckGoesOn(client_left));
     if (listed.kind != "workload" || !MayReadRelease(listed, dataset.record, principal)) continue;
     ASSIGN_OR_RETURN(const ledger::Charge charge, services.ledger.GetCharge(listed.charge_id));
     if (!IsOfScope(charge, dataset.record, scope) || bytes + listed.payload_size > kMostReadBytes) continue;
     bytes += listed.payload_size;
     ASSIGN_OR_RETURN(const ledger::Release release, services.ledger.GetRelease(listed.id));
     ASSIGN_OR_RETURN(const dp::WorkloadRelease stored, codec::DecodeWorkloadRelease(release.payload));
-    std::optional<dp::WorkloadRelease> answer = AnsweredBy(dataset.schema.domain, stored, asked);
+    std::optional<dp::WorkloadRelease> answer = AnsweredBy(dataset.schema.domain, stored, asked, effort);
     if (!answer) continue;
     const double deviation = DeviationOf(dataset.schema.domain, *answer);
     if (best && deviation >= least) continue;
     least = deviation;
     best = FreeAnswer{listed.id, *std::move(answer)};
   }
+  RETURN_IF_ERROR(dp::CheckGoesOn(client_left));
   return best;
 }
 

@@ -4,9 +4,12 @@
 // Thread-safe: functions over the ledger.
 #pragma once
 
+#include <cstdint>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -25,11 +28,29 @@ struct FreeAnswer {
   dp::WorkloadRelease answer;
 };
 
+// What a search for free answers may still take: 2^28 steps, less than a second, and as long as its client
+// waits. The steps depend on released numbers and on what is asked alone.
+class SearchEffort {
+ public:
+  explicit SearchEffort(std::stop_token client_left) : client_left_(std::move(client_left)) {}
+
+  // Whether they may be taken. When not, the search ends as if nothing were found.
+  bool Take(size_t steps) {
+    left_ -= static_cast<int64_t>(steps);
+    return left_ >= 0 && !client_left_.stop_requested();
+  }
+
+ private:
+  const std::stop_token client_left_;
+  int64_t left_ = int64_t{1} << 28;
+};
+
 // The answers of `stored` to other queries, if it determines all of them. Each set is answered in one of
 // three ways: from queries that were measured themselves; as sums of the cells of a measured marginal; from a
-// measured tree of the attribute. Of several ways the one with the least mean variance is taken.
+// measured tree of the attribute. Of several ways the one with the least mean variance is taken. None as well
+// when to find the answers, or to compute them, would take more than `effort`.
 std::optional<dp::WorkloadRelease> AnsweredBy(const dp::Domain& domain, const dp::WorkloadRelease& stored,
-                                              const std::vector<dp::AskedSet>& asked);
+                                              const std::vector<dp::AskedSet>& asked, SearchEffort& effort);
 
 // The measures under which a release about the parts with these numbers (none for a dataset without parts) is
 // stored, by which FindFreeAnswer() finds it: one for each set of attributes that it measured, for each of
@@ -39,12 +60,14 @@ std::vector<ledger::Measure> MeasuresOf(const std::vector<int64_t>& parts,
 
 // The release with the least error that answers all of `asked` about the records of `scope`, among the newest
 // that `principal` may read and that measured the attributes of the largest group asked, or one of these
-// attributes: at most kMostReleasesPerMeasure of each, and kMostReadBytes.
+// attributes: at most kMostReleasesPerMeasure of each, kMostReadBytes, and as many as one SearchEffort
+// suffices for. Errors: CANCELLED when the client has gone.
 inline constexpr int64_t kMostReleasesPerMeasure = 8;
 inline constexpr int64_t kMostReadBytes = int64_t{1} << 26;
 absl::StatusOr<std::optional<FreeAnswer>> FindFreeAnswer(Services& services, const DatasetView& dataset,
                                                          const RequestScope& scope,
                                                          const Principal& principal,
-                                                         const std::vector<dp::AskedSet>& asked);
+                                                         const std::vector<dp::AskedSet>& asked,
+                                                         const std::stop_token& client_left);
 
 }  // namespace curator::service

@@ -174,13 +174,11 @@ absl::StatusOr<WorkloadEstimate> PlanAndPrice(const WorkloadRequest& request, Qu
   const dp::UnitBound& unit = question.dataset.unit_bound;
   std::vector<dp::QuerySet> sets;
   for (const dp::AskedSet& set : question.asked) sets.push_back(set.queries);
-  ASSIGN_OR_RETURN(
-      dp::WorkloadPlan plan,
-      request.target
-          ? dp::PlanForTarget(domain, unit, rule, std::move(sets), *request.target, request.mechanism,
-                              request.client_left)
-          : dp::PlanWorkload(domain, unit, rule, std::move(sets), request.spend, request.mechanism,
-                             request.client_left));
+  ASSIGN_OR_RETURN(dp::WorkloadPlan plan,
+                   request.target ? dp::PlanForTarget(domain, unit, rule, std::move(sets), *request.target,
+                                                      request.mechanism, request.client_left)
+                                  : dp::PlanWorkload(domain, unit, rule, std::move(sets), request.spend,
+                                                     request.mechanism, request.client_left));
   RETURN_IF_ERROR(CheckReleaseFits(domain, question.asked, plan.shape.joint));
   ASSIGN_OR_RETURN(Price price,
                    PriceOf(question.dataset, question.scope.accounts, plan.bought.event, plan.bought.linear));
@@ -196,8 +194,8 @@ absl::StatusOr<std::optional<FreeAnswer>> FreeAnswerFor(Services& services, cons
   const absl::StatusOr<ledger::Charge> charge = services.ledger.FindCharge(request.principal, request_id);
   if (charge.ok()) return std::nullopt;
   if (!absl::IsNotFound(charge.status())) return charge.status();
-  absl::StatusOr<std::optional<FreeAnswer>> found =
-      FindFreeAnswer(services, question.dataset, question.scope, request.principal, question.asked);
+  absl::StatusOr<std::optional<FreeAnswer>> found = FindFreeAnswer(
+      services, question.dataset, question.scope, request.principal, question.asked, request.client_left);
   if (!found.ok() && !request.prefer_free) return std::nullopt;
   return found;
 }
@@ -271,9 +269,9 @@ absl::StatusOr<SpendChoices> SpendChoicesFor(const WorkloadEstimate& estimate, d
 
 absl::StatusOr<WorkloadEstimate> EstimateWorkload(Services& services, const WorkloadRequest& request) {
   ASSIGN_OR_RETURN(Question question, QuestionOf(services, request, ""));
-  ASSIGN_OR_RETURN(
-      const std::optional<FreeAnswer> free,
-      FindFreeAnswer(services, question.dataset, question.scope, request.principal, question.asked));
+  ASSIGN_OR_RETURN(const std::optional<FreeAnswer> free,
+                   FindFreeAnswer(services, question.dataset, question.scope, request.principal,
+                                  question.asked, request.client_left));
   ASSIGN_OR_RETURN(MemoryBudget::Lease memory, MemoryForPlanning(services, request, question));
   ASSIGN_OR_RETURN(WorkloadEstimate estimate, PlanAndPrice(request, std::move(question)));
   estimate.memory = std::move(memory);
