@@ -276,10 +276,19 @@ absl::StatusOr<DatasetView> GetDataset(ledger::Ledger& ledger, const Principal& 
 absl::StatusOr<DatasetViews> ListVisibleDatasets(ledger::Ledger& ledger, const Principal& principal,
                                                  const ledger::NamePage& page) {
   ASSIGN_OR_RETURN(ledger::DatasetList list, ledger.ListVisibleDatasets(principal, page));
-  DatasetViews visible{.datasets = {}, .has_more = list.has_more};
+  DatasetViews visible{.datasets = {},
+                       .unreadable = std::move(list.unreadable),
+                       .has_more = list.has_more,
+                       .last = std::move(list.last)};
   for (ledger::Dataset& dataset : list.datasets) {
-    ASSIGN_OR_RETURN(DatasetView view, ViewOf(std::move(dataset)));
-    visible.datasets.push_back(std::move(view));
+    std::string name = dataset.name;
+    absl::StatusOr<DatasetView> view = ViewOf(std::move(dataset));
+    if (absl::IsDataLoss(view.status())) {
+      visible.unreadable.push_back(std::move(name));
+      continue;
+    }
+    RETURN_IF_ERROR(view.status());
+    visible.datasets.push_back(*std::move(view));
   }
   return visible;
 }

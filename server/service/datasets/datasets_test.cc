@@ -100,6 +100,19 @@ TEST_F(RefusedSealTest, OfAPublicCopyOfPrivateRecordsLeavesItOpen) {
   EXPECT_EQ(Seal("again")->records, 81);
 }
 
+// As after an edit of the tables under a running server.
+TEST_F(DatasetsTest, ADatasetWhoseSchemaCannotBeReadIsNamedAndTheOthersAreListed) {
+  for (const char* name : {"census", "survey", "visits"}) Make(People(name));
+  Corrupt("UPDATE datasets SET schema_bytes = X'00' WHERE name = 'survey'");
+  EXPECT_THAT(NamesThatAreVisibleTo("owner"), ::testing::ElementsAre("census", "visits"));
+  EXPECT_THAT(ListVisibleDatasets(*ledger_, TestPrincipal("owner"), {})->unreadable,
+              ::testing::ElementsAre("survey"));
+  EXPECT_THAT(ListVisibleDatasets(*ledger_, TestPrincipal("bob"), {})->unreadable, IsEmpty());
+  EXPECT_EQ(GetDataset(*ledger_, TestPrincipal("owner"), DatasetName("survey")).status().code(),
+            absl::StatusCode::kDataLoss);
+  EXPECT_TRUE(GetDataset(*ledger_, TestPrincipal("owner"), DatasetName("visits")).ok());
+}
+
 TEST_F(DatasetsTest, NamesAndLabelsThatATerminalWouldObeyAreRefusedByTheirPath) {
   const auto with = [](const std::string& name, const std::string& label) {
     NewDataset dataset = People("census");
