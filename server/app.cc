@@ -66,7 +66,7 @@ v1::GetVersionResponse VersionOf(const AppOptions& options) {
 void LogLedger(std::string_view event, std::string_view detail) {
   host::LogLevel level = host::LogLevel::kWarning;
   if (event.starts_with("dataset_")) level = host::LogLevel::kError;
-  if (event == "histories_verified") level = host::LogLevel::kInfo;
+  if (event == "histories_verified" || event == "dataset_sound_again") level = host::LogLevel::kInfo;
   host::Log(level, event, {{"detail", detail}});
 }
 

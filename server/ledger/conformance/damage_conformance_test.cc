@@ -357,6 +357,31 @@ TEST_P(DamageConformance, ADatasetWhoseRowCannotBeReadIsNamedAndTheOthersAreList
   ExpectCensusIsReadOnly(*Open());
 }
 
+TEST_P(DamageConformance, ARequestThatIsEditedToNameAnotherDatasetGetsNothingOfIt) {
+  auto ledger = Open();
+  const DatasetSpec spec = SpecOf("census", 20);
+  ASSERT_EQ(Must(ledger->CreateDataset(spec)).id, census_.id) << "it is a repetition";
+  Tamper(absl::StrCat("UPDATE dataset_requests SET dataset_id = '", survey_.id, "' WHERE ", OfCensus()));
+  EXPECT_STATUS_IS(absl::StatusCode::kDataLoss, ledger->CreateDataset(spec).status());
+  ExpectOthersAreServed(*ledger);
+}
+
+TEST_P(DamageConformance, AChargeWhoseRowCannotBeReadIsLeftOutOfTheListingOfItsPrincipal) {
+  auto ledger = Open();
+  const auto listed = [&](const NewestPage& page) {
+    std::vector<std::string> requests;
+    for (const Charge& charge : Must(ledger->ListOperations(TestPrincipal("ana"), page))) {
+      requests.push_back(charge.request_id);
+    }
+    return requests;
+  };
+  ASSERT_THAT(listed({.limit = 3}), ElementsAre("other", "reserved", "started"));
+  Tamper("UPDATE charges SET postings = '[x]' WHERE request_id = 'started'");
+  EXPECT_THAT(listed({.limit = 3}), ElementsAre("other", "reserved", "stored"));
+  EXPECT_THAT(listed({.limit = 2}), ElementsAre("other", "reserved"));
+  EXPECT_THAT(listed({}), ElementsAre("other", "reserved", "stored"));
+}
+
 TEST_P(DamageConformance, ASuccessorIsReadOnlyWithTheLineageWhoseAccountsItShares) {
   DatasetSpec spec = SpecOf("census-2", 0);
   spec.accounts.clear();

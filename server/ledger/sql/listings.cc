@@ -252,13 +252,7 @@ absl::StatusOr<std::vector<Charge>> SqlLedger::ListOperations(const Principal& p
     ASSIGN_OR_RETURN(const int64_t start,
                      StartOf(transaction, page, "SELECT number FROM charges WHERE id = $1 AND principal = $2",
                              principal.name()));
-    ASSIGN_OR_RETURN(std::vector<StoredCharge> found,
-                     ReadCharges(transaction,
-                                 "c.principal = $1 AND c.number < $2 AND c.kind <> 'reservation' "
-                                 "ORDER BY c.number DESC LIMIT $3",
-                                 {principal.name(), start, page.limit}));
-    charges.clear();
-    for (StoredCharge& stored : found) charges.push_back(std::move(stored.charge));
+    ASSIGN_OR_RETURN(charges, ReadOperations(transaction, principal.name(), start, page.limit));
     return absl::OkStatus();
   }));
   return charges;

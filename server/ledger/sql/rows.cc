@@ -322,6 +322,26 @@ absl::StatusOr<StoredCharge> ReadCharge(Transaction& transaction, std::string_vi
   return std::move(charges.front());
 }
 
+absl::StatusOr<std::vector<Charge>> ReadOperations(Transaction& transaction, std::string_view principal,
+                                                   int64_t start, int64_t limit) {
+  std::vector<Charge> charges;
+  while (static_cast<int64_t>(charges.size()) < limit) {
+    const int64_t most = limit - static_cast<int64_t>(charges.size());
+    ASSIGN_OR_RETURN(const std::vector<Row> rows,
+                     transaction.Execute(absl::StrCat(kSelectCharges,
+                                                      "c.principal = $1 AND c.number < $2 AND c.kind <> "
+                                                      "'reservation' ORDER BY c.number DESC LIMIT $3"),
+                                         {std::string(principal), start, most}));
+    for (const Row& row : rows) {
+      absl::StatusOr<StoredCharge> stored = ChargeOf(row);
+      if (stored.ok()) charges.push_back(std::move(stored->charge));
+      start = row.Integer(17);
+    }
+    if (static_cast<int64_t>(rows.size()) < most) break;
+  }
+  return charges;
+}
+
 absl::StatusOr<std::vector<absl::StatusOr<StoredCharge>>> ReadEachCharge(
     Transaction& transaction, const std::vector<std::string>& charge_ids) {
   const std::string by_id = absl::StrCat(kSelectCharges, "c.id = $1");

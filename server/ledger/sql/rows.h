@@ -54,6 +54,10 @@ struct StoredCharge {
 absl::StatusOr<std::vector<StoredCharge>> ReadCharges(Transaction& transaction, std::string_view condition,
                                                       const Parameters& parameters);
 absl::StatusOr<StoredCharge> ReadCharge(Transaction& transaction, std::string_view charge_id);
+// Of the principal, other than reservations, newest first: those with numbers below `start` whose rows can be
+// read, at most `limit`.
+absl::StatusOr<std::vector<Charge>> ReadOperations(Transaction& transaction, std::string_view principal,
+                                                   int64_t start, int64_t limit);
 // ReadCharge() of each of these ids; a row that cannot be read is the error of its own element only.
 absl::StatusOr<std::vector<absl::StatusOr<StoredCharge>>> ReadEachCharge(
     Transaction& transaction, const std::vector<std::string>& charge_ids);
