@@ -9,6 +9,7 @@
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "base/canonical_bytes.h"
 #include "base/testing/names.h"
 #include "client/request_id.h"
 #include "host/entropy.h"
@@ -67,7 +68,7 @@ HotDataset::HotDataset(ledger::Ledger& ledger) : ledger_(ledger) {
                                  .name = name,
                                  .owner = TestPrincipal("olga"),
                                  .schema = "schema bytes",
-                                 .schema_hash = "schema hash",
+                                 .schema_hash = Sha256("schema bytes"),
                                  .neighbour_relation = "ADD_REMOVE",
                                  .privacy_unit = "RECORD",
                                  .partition_attribute = {},

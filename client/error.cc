@@ -135,10 +135,11 @@ std::chrono::milliseconds DelayAfter(const RetryPolicy& policy, int failures, co
   auto delay = policy.first_delay;
   for (int i = 1; i < failures && delay < policy.longest_delay; ++i) delay *= 2;
   delay = std::min(delay, policy.longest_delay);
-  const auto half = delay / 2;
-  const auto spread = std::chrono::milliseconds(static_cast<int64_t>(
-      Spread(request_id, failures) % (static_cast<uint64_t>((delay - half).count()) + 1)));
-  return std::max(half + spread, RetryDelay(status).value_or(std::chrono::milliseconds(0)));
+  const auto asked = RetryDelay(status).value_or(std::chrono::milliseconds(0));
+  const auto least = std::max(delay / 2, asked);
+  const auto width = std::max(delay - delay / 2, asked / 2);
+  return least + std::chrono::milliseconds(static_cast<int64_t>(Spread(request_id, failures) %
+                                                                (static_cast<uint64_t>(width.count()) + 1)));
 }
 
 }  // namespace curator::client

@@ -84,9 +84,9 @@ struct RetryPolicy {
 
 bool MayRetry(const absl::Status& status);
 
-// The wait after `failures` (>= 1) failed attempts, the last of which ended with `status`: at least the delay
-// that the server asked for; otherwise between half and all of the doubled delay. The share is derived from
-// `request_id`, so that clients that failed at the same time do not retry at the same time.
+// The wait after `failures` (>= 1) failed attempts, the last of which ended with `status`: between half and
+// all of the doubled delay; where the server asked for more, that and up to half of it in addition. The share
+// is derived from `request_id`, so that clients that failed at the same time do not retry at the same time.
 std::chrono::milliseconds DelayAfter(const RetryPolicy& policy, int failures, const absl::Status& status,
                                      std::string_view request_id);
 

@@ -1,6 +1,9 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
+#include "absl/strings/str_cat.h"
 #include "client/error.h"
 #include "client/testing/fake_server.h"
 #include "google/rpc/error_details.pb.h"
@@ -49,8 +52,20 @@ TEST(Retry, ClientsThatFailTogetherDoNotReturnTogether) {
             DelayAfter(policy, 1, status, "9d4e28ba-2fa1-4d3b-a3f5-ef19b5a7633b"));
 }
 
-TEST(Retry, TheServersDelayIsALowerBound) {
-  EXPECT_EQ(DelayAfter(RetryPolicy(), 1, AbortedWithDelay(5), "id"), milliseconds(5000));
+TEST(Retry, TheServersDelayIsALowerBoundThatIsExceededByHalfAtMost) {
+  for (int failures = 1; failures <= 40; ++failures) {
+    const milliseconds delay = DelayAfter(RetryPolicy(), failures, AbortedWithDelay(5), "id");
+    EXPECT_GE(delay, milliseconds(5000)) << failures;
+    EXPECT_LE(delay, milliseconds(7500)) << failures;
+  }
+}
+
+TEST(Retry, ClientsThatTheServerTurnsAwayTogetherDoNotReturnTogether) {
+  std::set<milliseconds> delays;
+  for (int client = 0; client < 100; ++client) {
+    delays.insert(DelayAfter(RetryPolicy(), 1, AbortedWithDelay(5), absl::StrCat("request of ", client)));
+  }
+  EXPECT_GT(delays.size(), 90u);
 }
 
 }  // namespace

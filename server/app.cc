@@ -67,7 +67,7 @@ void LogLedger(std::string_view event, std::string_view detail) {
   host::LogLevel level = host::LogLevel::kWarning;
   if (event.starts_with("dataset_")) level = host::LogLevel::kError;
   static constexpr std::string_view kProgress[] = {"histories_verified", "new_entries_verified",
-                                                   "verifying_histories"};
+                                                   "verifying_histories", "dataset_sound_again"};
   if (std::ranges::find(kProgress, event) != std::end(kProgress)) level = host::LogLevel::kInfo;
   host::Log(level, event, {{"detail", detail}});
 }

@@ -9,6 +9,7 @@
 #include <map>
 
 #include "absl/strings/str_cat.h"
+#include "base/canonical_bytes.h"
 #include "base/errors.h"
 #include "base/testing/names.h"
 #include "ledger/sql/migrations.h"
@@ -105,7 +106,7 @@ class BelongsTogether : public OpenLedgerTest {
          .name = "census",
          .owner = TestPrincipal("olga"),
          .schema = "schema",
-         .schema_hash = "hash",
+         .schema_hash = Sha256("schema"),
          .neighbour_relation = "ADD_REMOVE",
          .privacy_unit = "RECORD",
          .accounts = {{.rule = "rule", .rule_name = "ZCDP", .limits = {{"rho", 10}}}}});

@@ -287,7 +287,10 @@ struct NamePage {
 };
 struct DatasetList {
   std::vector<Dataset> datasets;
+  // The names of those on this page whose rows cannot be read.
+  std::vector<std::string> unreadable = {};
   bool has_more = false;
+  std::string last = {};  // the name that the next page comes after, when there is more
 };
 
 // Of accounts, by id: those with id > after.

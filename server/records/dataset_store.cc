@@ -89,31 +89,41 @@ absl::StatusOr<std::unique_ptr<RecordImport>> DatasetStore::BeginImport(const st
 }
 
 absl::StatusOr<SealedContent> DatasetStore::Seal(const std::string& dataset_id, const dp::Schema& schema,
-                                                 std::string_view owner) {
+                                                 std::string_view owner, const SealCheck& check) {
   RETURN_IF_ERROR(CheckId("dataset", dataset_id));
-  return SealInto(SnapshotPath(data_dir_ / dataset_id), schema, owner, nullptr);
+  return SealInto(SnapshotPath(data_dir_ / dataset_id), schema, owner, nullptr, check);
 }
 
 absl::StatusOr<SealedContent> DatasetStore::SealPublic(const std::string& dataset_id,
-                                                       const dp::Schema& schema, std::string_view owner) {
+                                                       const dp::Schema& schema, std::string_view owner,
+                                                       const SealCheck& check) {
   RETURN_IF_ERROR(CheckId("dataset", dataset_id));
   ASSIGN_OR_RETURN(const bool is_private, Exists(SnapshotPath(data_dir_ / dataset_id)));
   if (is_private) return absl::FailedPreconditionError("the dataset is sealed as a private one");
-  return SealInto(PublicSnapshotPath(data_dir_ / dataset_id), schema, owner, nullptr);
+  return SealInto(PublicSnapshotPath(data_dir_ / dataset_id), schema, owner, nullptr, check);
 }
 
 absl::StatusOr<SealedContent> DatasetStore::SealPart(const std::string& part_id, const PartIds& whole,
-                                                     const dp::Schema& schema, std::string_view owner) {
+                                                     const dp::Schema& schema, std::string_view owner,
+                                                     const SealCheck& check) {
   RETURN_IF_ERROR(CheckId("part", part_id));
   RETURN_IF_ERROR(CheckId("dataset", whole.dataset_id));
   const std::filesystem::path snapshot = SnapshotPath(data_dir_ / part_id);
-  if (!dp::IdColumnOf(schema.unit)) return SealInto(snapshot, schema, owner, nullptr);
+  if (!dp::IdColumnOf(schema.unit)) return SealInto(snapshot, schema, owner, nullptr, check);
   // Under the dataset's lock, so that each part sees the units of all parts sealed before it.
   const std::filesystem::path folder = data_dir_ / whole.dataset_id;
   RETURN_IF_ERROR(MakeFolder(SegmentsPath(folder)));
   ASSIGN_OR_RETURN(const FolderLock lock, FolderLock::Take(folder));
   ASSIGN_OR_RETURN(const ByUnit<uint32_t> elsewhere, CountElsewhere(part_id, whole));
-  return SealInto(snapshot, schema, owner, &elsewhere);
+  return SealInto(snapshot, schema, owner, &elsewhere, check);
+}
+
+absl::StatusOr<int64_t> DatasetStore::SealedRecords(const std::string& dataset_id) const {
+  RETURN_IF_ERROR(CheckId("dataset", dataset_id));
+  absl::StatusOr<SnapshotFacts> facts = ReadSnapshotFacts(SnapshotPath(data_dir_ / dataset_id));
+  if (absl::IsNotFound(facts.status())) return absl::NotFoundError("the dataset has no sealed records");
+  RETURN_IF_ERROR(facts.status());
+  return facts->records;
 }
 
 absl::StatusOr<ByUnit<uint32_t>> DatasetStore::CountElsewhere(const std::string& part_id,
@@ -131,13 +141,24 @@ absl::StatusOr<ByUnit<uint32_t>> DatasetStore::CountElsewhere(const std::string&
   return records;
 }
 
+SealedContent DatasetStore::ContentOf(const SnapshotFacts& facts, std::string_view owner) const {
+  return {.content_hash = ContentHash(facts.digest, owner),
+          .first_format_hash = FirstFormatHash(facts.digest),
+          .records = facts.records,
+          .records_dropped = facts.records_dropped};
+}
+
 absl::StatusOr<SealedContent> DatasetStore::SealInto(const std::filesystem::path& snapshot,
                                                      const dp::Schema& schema, std::string_view owner,
-                                                     const ByUnit<uint32_t>* elsewhere) {
+                                                     const ByUnit<uint32_t>* elsewhere,
+                                                     const SealCheck& check) {
   const std::filesystem::path folder = snapshot.parent_path();
   RETURN_IF_ERROR(MakeFolder(SegmentsPath(folder)));
   ASSIGN_OR_RETURN(const FolderLock lock, FolderLock::Take(folder));
   ASSIGN_OR_RETURN(const Manifest manifest, ReadManifest(ManifestPath(folder)));
+  const auto may_seal = [&](const SnapshotFacts& sealed) {
+    return check ? check(ContentOf(sealed, owner)) : absl::OkStatus();
+  };
 
   absl::StatusOr<SnapshotFacts> facts = ReadSnapshotFacts(snapshot);
   if (absl::IsNotFound(facts.status())) {
@@ -146,14 +167,13 @@ absl::StatusOr<SealedContent> DatasetStore::SealInto(const std::filesystem::path
                                      elsewhere == nullptr ? ByUnit<uint32_t>() : *elsewhere));
     // The units first: a part counts as sealed as soon as its snapshot exists.
     if (elsewhere != nullptr) RETURN_IF_ERROR(WriteUnitCounts(UnitsPath(folder), records.units));
-    facts = WriteSnapshot(snapshot, records);
+    facts = WriteSnapshot(snapshot, records, may_seal);
+  } else if (facts.ok()) {
+    RETURN_IF_ERROR(may_seal(*facts));
   }
   RETURN_IF_ERROR(facts.status());
   RETURN_IF_ERROR(RemoveLeftovers(folder, manifest));
-  return SealedContent{.content_hash = ContentHash(facts->digest, owner),
-                       .first_format_hash = FirstFormatHash(facts->digest),
-                       .records = facts->records,
-                       .records_dropped = facts->records_dropped};
+  return ContentOf(*facts, owner);
 }
 
 absl::StatusOr<LoadedTable> DatasetStore::Load(const SealedId& id, const std::stop_token& stop) const {

@@ -37,6 +37,8 @@
 
 namespace curator::records {
 
+struct SnapshotFacts;
+
 // A keyed pseudorandom function (HMAC-SHA-256) under the server's key, the same in every run. Returns at
 // least 16 bytes. Thread-safe.
 using KeyedHash = std::function<std::string(std::string_view bytes)>;
@@ -53,6 +55,10 @@ struct SealedContent {
   int64_t records_dropped = 0;  // because they exceed their unit's bound
   bool operator==(const SealedContent&) const = default;
 };
+
+// Decides from its content whether a table may be sealed. Called by a seal before anything of it remains on
+// the disk, under the lock of the dataset's folder: must not seal or import. Empty: every table may.
+using SealCheck = std::function<absl::Status(const SealedContent& content)>;
 
 // A partitioned dataset: the store treats each part as a dataset, but the bound on the records of a person or
 // group holds for all parts together.
@@ -82,21 +88,26 @@ class DatasetStore {
 
   // Combines all imports in their order, keeping the first records of each unit up to its bound; without
   // records the table is empty. The dataset accepts no imports afterwards. Idempotent: sealing again returns
-  // the same. `owner` is the principal who created the dataset.
+  // the same. `owner` is the principal who created the dataset. An error of `check` is returned, and leaves
+  // the dataset as it was: open for imports, unless an earlier seal closed it.
   absl::StatusOr<SealedContent> Seal(const std::string& dataset_id, const dp::Schema& schema,
-                                     std::string_view owner);
+                                     std::string_view owner, const SealCheck& check = {});
 
   // The same for a public dataset, whose records are stored where only LoadPublic() reads them, so that
   // records sealed as private can never be read as public. FAILED_PRECONDITION when the dataset is sealed as
   // private.
   absl::StatusOr<SealedContent> SealPublic(const std::string& dataset_id, const dp::Schema& schema,
-                                           std::string_view owner);
+                                           std::string_view owner, const SealCheck& check = {});
 
   // The same for one part of a dataset. Records of a unit in parts that were sealed earlier count towards its
   // bound; for persons and groups their numbers are therefore stored for each part, by keyed hashes of the
   // ids.
   absl::StatusOr<SealedContent> SealPart(const std::string& part_id, const PartIds& whole,
-                                         const dp::Schema& schema, std::string_view owner);
+                                         const dp::Schema& schema, std::string_view owner,
+                                         const SealCheck& check = {});
+
+  // The number of records of a sealed table. NOT_FOUND when the dataset is not sealed.
+  absl::StatusOr<int64_t> SealedRecords(const std::string& dataset_id) const;
 
   // Reads a sealed table from the disk and verifies it: as long as it is large. For the owner's seal and a
   // loader in the background, never for a request that is not charged. NOT_FOUND when the dataset is not
@@ -120,7 +131,9 @@ class DatasetStore {
   absl::StatusOr<ByUnit<uint32_t>> CountElsewhere(const std::string& part_id, const PartIds& whole) const;
   // `elsewhere` is null except for a part whose units are stored.
   absl::StatusOr<SealedContent> SealInto(const std::filesystem::path& snapshot, const dp::Schema& schema,
-                                         std::string_view owner, const ByUnit<uint32_t>* elsewhere);
+                                         std::string_view owner, const ByUnit<uint32_t>* elsewhere,
+                                         const SealCheck& check);
+  SealedContent ContentOf(const SnapshotFacts& facts, std::string_view owner) const;
 
   const std::filesystem::path data_dir_;
   const KeyedHash keyed_hash_;

@@ -168,8 +168,8 @@ absl::StatusOr<Content> ReadContent(const std::filesystem::path& path, const std
 
 }  // namespace
 
-absl::StatusOr<SnapshotFacts> WriteSnapshot(const std::filesystem::path& path,
-                                            const CombinedRecords& records) {
+absl::StatusOr<SnapshotFacts> WriteSnapshot(const std::filesystem::path& path, const CombinedRecords& records,
+                                            const SnapshotCheck& check) {
   const Header header{.sizes = records.columns.sizes(),
                       .records = records.columns.rows(),
                       .records_dropped = records.records_dropped,
@@ -187,6 +187,7 @@ absl::StatusOr<SnapshotFacts> WriteSnapshot(const std::filesystem::path& path,
   SnapshotFacts facts{
       .records = header.records, .records_dropped = header.records_dropped, .digest = writer.Finish()};
   RETURN_IF_ERROR(file->Write(facts.digest));
+  if (check) RETURN_IF_ERROR(check(facts));
   RETURN_IF_ERROR(file->Commit());
   return facts;
 }

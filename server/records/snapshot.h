@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <stop_token>
 #include <string>
@@ -23,9 +24,13 @@ struct SnapshotFacts {
   std::string digest;  // of everything before it in the file
 };
 
-// Durable on return; replaces an earlier one.
-absl::StatusOr<SnapshotFacts> WriteSnapshot(const std::filesystem::path& path,
-                                            const CombinedRecords& records);
+// Decides whether a snapshot may take its place.
+using SnapshotCheck = std::function<absl::Status(const SnapshotFacts& facts)>;
+
+// Durable on return; replaces an earlier one. An error of `check` is returned, and leaves no file. Empty:
+// none is made.
+absl::StatusOr<SnapshotFacts> WriteSnapshot(const std::filesystem::path& path, const CombinedRecords& records,
+                                            const SnapshotCheck& check = {});
 
 // The facts that WriteSnapshot() returned, as recorded in the file and not verified; ReadSnapshot() verifies
 // them. NOT_FOUND when there is no file, DATA_LOSS when it is not a snapshot.

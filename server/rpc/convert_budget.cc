@@ -168,6 +168,7 @@ v1::RepairLedgerResponse ToProto(const service::RepairView& view) {
     one.set_new_limit(dp::FormatCounter(raised.counter, raised.new_limit));
   }
   proto.set_reservations_spent(report.reservations_spent);
+  proto.set_charges_forfeited(report.charges_forfeited);
   proto.set_receipts_counted(report.receipts_counted);
   proto.set_still_read_only(std::string(report.still_read_only.message()));
   return proto;

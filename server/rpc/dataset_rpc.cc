@@ -165,7 +165,8 @@ absl::Status ListDatasets(service::Services& services, const Call& call,
   for (const service::DatasetView& view : views.datasets) {
     *response.add_datasets() = ToProto(view, call.principal());
   }
-  if (views.has_more) response.set_next_page_token(page.TokenAfter(views.datasets.back().record.name));
+  for (const std::string& name : views.unreadable) response.add_unreadable(name);
+  if (views.has_more) response.set_next_page_token(page.TokenAfter(views.last));
   return absl::OkStatus();
 }
 

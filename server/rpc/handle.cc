@@ -15,6 +15,7 @@
 #include "google/rpc/error_details.pb.h"
 #include "google/rpc/status.pb.h"
 #include "rpc/authenticator.h"
+#include "service/charges/daily_charges.h"
 
 namespace curator::rpc {
 namespace {
@@ -59,6 +60,7 @@ std::string MessageOf(const absl::Status& status) {
 
 std::string ReasonOf(const absl::Status& status, const std::vector<FullAccount>& full) {
   if (!full.empty()) return "BUDGET_FULL";
+  if (service::IsDailyBound(status)) return "DAILY_CHARGES";
   if (IsOverloaded(status)) return "OVERLOADED";
   if (IsDatasetReadOnly(status)) return "LEDGER_CONTRADICTS_ITSELF";
   if (const std::optional<PublicError> error = PublicErrorOf(status); error && !error->reason.empty())

@@ -71,6 +71,18 @@ TEST(GrpcStatus, AContradictoryHistoryIsNoFaultOfTheRequestAndSaysWhy) {
   EXPECT_EQ(DetailOf<google::rpc::ErrorInfo>(status)->reason(), "LEDGER_CONTRADICTS_ITSELF");
 }
 
+TEST(GrpcStatus, TheDailyBoundOnChargesDiffersFromAFullBudgetByItsReason) {
+  const service::DailyCharges none(0);
+  const grpc::Status bound = ToGrpcStatus(none.CheckRoomFor(TestPrincipal("ana"), 1));
+  EXPECT_EQ(bound.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
+  EXPECT_EQ(DetailOf<google::rpc::ErrorInfo>(bound)->reason(), "DAILY_CHARGES");
+  EXPECT_FALSE(DetailOf<google::rpc::QuotaFailure>(bound).has_value()) << "no account is full";
+  const grpc::Status full = ToGrpcStatus(BudgetFull({{"dataset/census", "PURE", "epsilon", 2, 1}}));
+  EXPECT_EQ(full.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
+  EXPECT_EQ(DetailOf<google::rpc::ErrorInfo>(full)->reason(), "BUDGET_FULL");
+  EXPECT_TRUE(DetailOf<google::rpc::QuotaFailure>(full).has_value());
+}
+
 TEST(GrpcStatus, ADamagedRecordFileIsNotBlamedOnTheLedger) {
   const grpc::Status status = ToGrpcStatus(absl::DataLossError("the sealed table is damaged"));
   EXPECT_EQ(status.error_code(), grpc::StatusCode::DATA_LOSS);

@@ -143,6 +143,13 @@ std::function<bool(absl::Duration)> CallersPatience() {
 
 }  // namespace
 
+absl::StatusOr<std::optional<ledger::Release>> FindReleased(ledger::Ledger& ledger,
+                                                            const ledger::Charge& charge,
+                                                            std::string_view fingerprint) {
+  if (charge.release_id.empty() || charge.fingerprint != fingerprint) return std::nullopt;
+  return ledger.GetRelease(charge.release_id);
+}
+
 absl::StatusOr<ReleasedOnce> ReleaseOnce(RequestLocks& locks, ledger::Ledger& ledger,
                                          const host::KeySealer& sealer, LateEndings& late, ChargeOrder order,
                                          const Draw& draw) {

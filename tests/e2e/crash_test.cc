@@ -5,7 +5,9 @@
 #include <csignal>
 #include <filesystem>
 #include <string>
+#include <utility>
 
+#include "client/request_id.h"
 #include "tests/testing/postgres_cluster.h"
 #include "tests/testing/scratch_folder.h"
 #include "tests/testing/server_process.h"
@@ -54,7 +56,7 @@ struct Finished {
   std::string transcript;
 };
 
-// Starts the server again, asks again under the same request id, and tells what came of it.
+// Starts the server again, asks again under the same request id, and returns what came of it.
 Finished FinishAfterCrash(const AppOptions& options, const v1::CreateSynthesisRequest& request) {
   ServerProcess server(Arguments(options));
   const std::optional<std::string> address = server.Address();
@@ -159,6 +161,116 @@ TEST_P(Crash, AKilledSynthesisIsFinishedByItsRequestIdWithTheVerySameDraw) {
   const Finished second = FinishAfterCrash(other, request);
   EXPECT_FALSE(first.transcript.empty());
   EXPECT_EQ(first.transcript, second.transcript);
+}
+
+// An attack with a backup (reviews call it one key and two draws): the ledger is copied while a draw has its
+// key and no answer; the answer is given; the copy is restored, and the request is sent again, as it was and
+// with another draw. The copy has the key, and the lost history the answer under it.
+class RestoredDraw : public Crash {
+ protected:
+  // The ledger as it was before the answer, under the anchors as they are after it.
+  struct Restored {
+    AppOptions options;
+    Finished answered;
+  };
+
+  Restored AnswerAndRestore() {
+    AppOptions copied;
+    {
+      ServerProcess server(Arguments(options_));
+      const Client client = OwnerOf(server);
+      MakeSealed(client, LargeDataset(), LargeCsv());
+      const absl::StatusOr<v1::Operation> started = client.CreateSynthesis(request_);
+      EXPECT_TRUE(started.ok()) << started.status();
+      EXPECT_EQ(AwaitBegun(client, started->id()), v1::Operation::RUNNING);
+      EXPECT_EQ(server.Stop(SIGKILL), -SIGKILL);
+    }
+    copied = CopyOf(options_, GetParam(), copy_.path());
+    Finished answered = FinishAfterCrash(options_, request_);
+    copied.data_directory = options_.data_directory;
+    return {copied, std::move(answered)};
+  }
+
+  static Client OwnerOf(ServerProcess& server) {
+    const std::optional<std::string> address = server.Address();
+    EXPECT_TRUE(address.has_value()) << server.log();
+    return Client({.server = address.value_or(""), .principal = "owner"});
+  }
+
+  v1::CreateSynthesisRequest WithAnotherDraw() const {
+    v1::CreateSynthesisRequest other = request_;
+    (*other.mutable_spec()->mutable_settings())["rounds"] = "14";
+    return other;
+  }
+
+  static v1::RepairLedgerResponse Repair(const Client& client) {
+    v1::RepairLedgerRequest repair;
+    repair.set_dataset("census");
+    repair.set_reason("the disk failed");
+    const absl::StatusOr<v1::RepairLedgerResponse> repaired = client.RepairLedger(repair);
+    EXPECT_TRUE(repaired.ok()) << repaired.status();
+    return repaired.value_or(v1::RepairLedgerResponse());
+  }
+
+  const ScratchFolder directory_;
+  const ScratchFolder copy_;
+  const AppOptions options_ = FreshOptions(GetParam(), directory_.path());
+  const v1::CreateSynthesisRequest request_ = LongSynthesis();
+};
+
+INSTANTIATE_TEST_SUITE_P(Ledgers, RestoredDraw, ::testing::Values(Backend::kSqlite, Backend::kPostgres),
+                         [](const auto& backend) { return BackendName(backend.param); });
+
+TEST_P(RestoredDraw, IsMadeByNoRequestBeforeOrAfterTheRepair) {
+  const Restored restored = AnswerAndRestore();
+  ServerProcess server(Arguments(restored.options));
+  const Client client = OwnerOf(server);
+  EXPECT_EQ(client.ListReleases("census")->releases_size(), 0) << "the answer is in the lost history";
+  for (const v1::CreateSynthesisRequest& asked : {request_, WithAnotherDraw()}) {
+    const absl::Status refused = client.CreateSynthesis(asked).status();
+    EXPECT_TRUE(absl::IsDataLoss(refused)) << refused;
+    EXPECT_NE(refused.message().find("curator ledger repair census"), std::string::npos) << refused;
+  }
+  const std::string price = PriceOf(client);
+
+  const v1::RepairLedgerResponse repaired = Repair(client);
+  EXPECT_EQ(repaired.charges_forfeited(), 1);
+  EXPECT_EQ(repaired.still_read_only(), "");
+  EXPECT_EQ(client.GetBudget("census")->accounts(0).counters(0).spent(), price);
+  const v1::Operation ended = client.ListOperations()->operations(0);
+  EXPECT_EQ(ended.state(), v1::Operation::FAILED) << ended.DebugString();
+
+  const absl::Status same = client.CreateSynthesis(request_).status();
+  EXPECT_TRUE(absl::IsFailedPrecondition(same)) << same;
+  const absl::Status other = client.CreateSynthesis(WithAnotherDraw()).status();
+  EXPECT_TRUE(absl::IsAlreadyExists(other)) << other;
+  EXPECT_EQ(client.ListReleases("census")->releases_size(), 0);
+  EXPECT_EQ(client.GetBudget("census")->accounts(0).counters(0).spent(), price);
+
+  v1::CreateSynthesisRequest fresh = request_;
+  fresh.set_request_id(*client::NewRequestId());
+  const absl::StatusOr<v1::Operation> paid = client.CreateSynthesis(fresh);
+  ASSERT_TRUE(paid.ok()) << paid.status();
+  EXPECT_EQ(client.WaitOperation(paid->id(), std::chrono::minutes(5))->state(), v1::Operation::DONE);
+  EXPECT_NE(client.GetBudget("census")->accounts(0).counters(0).spent(), price) << "another draw costs again";
+  EXPECT_TRUE(client.VerifyLedger("census")->ok());
+  EXPECT_EQ(server.Stop(SIGTERM), 0) << server.log();
+}
+
+// Nobody can see the loss where the anchor was restored, too: then the one draw of the key is repeated.
+TEST_P(RestoredDraw, IsTheSameAgainWhereTheAnchorWasRestoredToo) {
+  Restored restored = AnswerAndRestore();
+  restored.options.data_directory = copy_.path() + "/data";
+  {
+    ServerProcess server(Arguments(restored.options));
+    const Client client = OwnerOf(server);
+    const absl::Status other = client.CreateSynthesis(WithAnotherDraw()).status();
+    EXPECT_TRUE(absl::IsAlreadyExists(other)) << other;
+    EXPECT_EQ(server.Stop(SIGTERM), 0) << server.log();
+  }
+  const Finished again = FinishAfterCrash(restored.options, request_);
+  EXPECT_FALSE(again.transcript.empty());
+  EXPECT_EQ(again.transcript, restored.answered.transcript);
 }
 
 TEST_P(Crash, AServerToldToStopAbandonsLongWorkWhichItsRequestIdTakesUpAgain) {

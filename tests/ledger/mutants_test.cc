@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "absl/strings/str_cat.h"
+#include "base/testing/names.h"
 #include "ledger/conformance/faulty_database.h"
 #include "ledger/conformance/invariants.h"
 #include "ledger/conformance/ledger_conformance.h"
@@ -41,6 +42,9 @@ const std::vector<Mutation> kNeverRenewsTokens = {
 // Believes that the chain still ends where it remembers.
 const std::vector<Mutation> kBelievesItsMemory = {
     {"AND seq = $5 AND hash = $6 AND", "AND seq >= $5 AND (hash = $6 OR hash <> $6) AND"}};
+// Repairs a restored backup and leaves the draws that it has as started, with their keys.
+const std::vector<Mutation> kLeavesStartedDraws = {
+    {"c.state IN ('RESERVED', 'STARTED') ORDER BY", "c.state = 'NONE' ORDER BY"}};
 // Charges on in a guess after a newer program has changed the schema.
 const std::vector<Mutation> kIgnoresUpgrades = {
     {"(SELECT MAX(m.version) FROM schema_migrations m) = $4 AND", "CAST($4 AS BIGINT) > 0 AND"}};
@@ -170,6 +174,24 @@ TEST_P(Mutants, AKeyThatIsForgottenWithoutTheUniqueIndexIsCaught) {
   EXPECT_TRUE(mutant->Begin(Request("again", 2)).ok());
   EXPECT_TRUE(mutant->Begin(Request("again", 2)).ok());
   EXPECT_THAT(ViolationsIn(*OpenStore()), Contains("several charges under one key: again"));
+}
+
+// What RepairConformance.AStartedChargeIsForfeitedAndItsKeyErased excludes.
+TEST_P(Mutants, ARepairThatLeavesStartedDrawsGivesTheKeyOfAnAnswerToAnotherDraw) {
+  auto ledger = Open();
+  const Attempt answered = Must(ledger->Begin(Request("answered", 2)));
+  ledger.reset();
+  const std::string backup = CopyDatabase();
+  Must(Open()->Store(answered, "the answer"));
+  auto store = std::make_unique<MutantDatabase>(OpenStoreOf(backup), kLeavesStartedDraws, applied_);
+  auto mutant = Must(sql::SqlLedger::Open(std::move(store), anchor_dir(), SeededEntropy(NextSeed())));
+  Must(mutant->RaiseToAnchor({.dataset_id = dataset_.id,
+                              .reason = "the disk failed",
+                              .actor = TestPrincipal("olga"),
+                              .receipts = {}}));
+  const Attempt again = Must(mutant->Begin(Request("answered", 2)));
+  EXPECT_FALSE(again.release.has_value());
+  EXPECT_EQ(again.sealed_key, answered.sealed_key);
 }
 
 TEST_P(Mutants, ALostConnectionThatIsTakenForARefusalIsCaughtByTheClient) {

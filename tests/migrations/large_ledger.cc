@@ -77,8 +77,8 @@ class Writer {
         {"INSERT INTO datasets (id, name, owner, lineage_id, state, schema_bytes, schema_hash, "
          "neighbour_relation, "
          "privacy_unit, max_records_per_unit, is_public, created_at_us) VALUES "
-         "($1, 'large', 'olga', $1, 'SEALED', $2, $2, 'ADD_REMOVE', 'RECORD', 1, 0, $3)",
-         {{id, Bytes{"schema"}, kStartUs}}},
+         "($1, 'large', 'olga', $1, 'SEALED', $2, $3, 'ADD_REMOVE', 'RECORD', 1, 0, $4)",
+         {{id, Bytes{"schema"}, Bytes{Sha256("schema")}, kStartUs}}},
         {"INSERT INTO dataset_versions VALUES ($1, 1, $2, $3)", {{id, Bytes{"content"}, kStartUs}}},
         {"INSERT INTO accounts (lineage_id, dataset_id, scope_type, scope_key, rule, rule_name) VALUES "
          "($1, $1, 'DATASET', '', $2, 'ZCDP')",
@@ -93,7 +93,7 @@ class Writer {
                .name = "large",
                .owner = "olga",
                .lineage_id = id,
-               .schema_hash = "schema",
+               .schema_hash = Sha256("schema"),
                .neighbour_relation = "ADD_REMOVE",
                .privacy_unit = "RECORD",
                .accounts = {{1, {.rule = "rule", .rule_name = "ZCDP", .limits = {{"rho", limit}}}}}}));

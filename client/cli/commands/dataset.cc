@@ -222,6 +222,10 @@ absl::Status Run(Session& session, const ListDatasets& command) {
   }
   Document document;
   document.tables.push_back(std::move(table));
+  for (const std::string& name : list.unreadable()) {
+    document.notes.push_back(
+        absl::StrCat("dataset \"", name, "\" is left out: its row in the database is damaged"));
+  }
   session.Print(document);
   return absl::OkStatus();
 }

@@ -309,6 +309,7 @@ absl::Status Run(Session& session, const RepairLedger& command) {
   document.fields = {{"first_lost_sequence", "first lost entry", repaired.first_lost_sequence()},
                      {"last_lost_sequence", "last lost entry", repaired.last_lost_sequence()},
                      {"reservations_spent", "reservations now spent", repaired.reservations_spent()},
+                     {"charges_forfeited", "draws forfeited", repaired.charges_forfeited()},
                      {"receipts_counted", "counted by receipts", repaired.receipts_counted()},
                      {"still_read_only", "still read-only", TextOrNone(repaired.still_read_only())}};
   Table table{"raised",

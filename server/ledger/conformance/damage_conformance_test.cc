@@ -23,6 +23,7 @@
 namespace curator::ledger {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -246,6 +247,139 @@ TEST_P(DamageConformance, AChargeThatWaitsBesideOneOnADamagedDatasetIsDecidedByI
   std::vector<std::thread> threads;
   for (const auto& call : calls) threads.emplace_back(call);
   for (std::thread& thread : threads) thread.join();
+}
+
+// A statement that damages a row of census, one that undoes it, and words of the finding.
+struct EditedRow {
+  std::string damage;
+  std::string undo;
+  std::string finding;
+};
+
+TEST_P(DamageConformance, AnEditOfAnyColumnThatCouldAdmitLetInOrMisleadIsFound) {
+  const std::string proposal =
+      Must(Open()->ProposeLimit({"raise", census_account_, "rho", 25, "more", TestPrincipal("ana")})).id;
+  const std::string is_census = absl::StrCat(" WHERE id = '", census_.id, "'");
+  const std::string is_account = absl::StrCat(" WHERE id = ", census_account_);
+  const std::string is_proposal = absl::StrCat(" WHERE id = '", proposal, "'");
+  const std::string is_stored = " WHERE request_id = 'stored'";
+  const std::string is_release = absl::StrCat(" WHERE id = '", census_release_, "'");
+  const auto edit = [](const std::string& table, const std::string& column, const std::string& to,
+                       const std::string& back, const std::string& where, const std::string& finding) {
+    const std::string set = absl::StrCat("UPDATE ", table, " SET ", column, " = ");
+    return EditedRow{set + to + where, set + back + where, finding};
+  };
+  const auto quoted = [](const std::string& text) { return "'" + text + "'"; };
+  const std::vector<EditedRow> edits = {
+      edit("datasets", "successor_of", "'another'", "''", is_census, "its predecessor"),
+      edit("accounts", "rule_name", "rule_name || '!'", "rtrim(rule_name, '!')", is_account, "or its rule"),
+      edit("accounts", "dataset_id", quoted(survey_.id), quoted(census_.id), is_account, "its dataset"),
+      edit("charges", "reason", "'a full disk'", "''", is_stored, "its reason"),
+      edit("charges", "entry_seq", "entry_seq - 1", "entry_seq + 1", is_stored, "its entry"),
+      edit("releases", "payload_size", "payload_size + 1", "payload_size - 1", is_release, "release"),
+      edit("releases", "number", "number + 100", "number - 100", is_release, "release"),
+      edit("releases", "dataset_id", quoted(survey_.id), quoted(census_.id), is_release, "release"),
+      edit("grants", "dataset_name", "'survey'", "'census'", " WHERE " + OfCensus(), "its grants"),
+      edit("limit_proposals", "new_limit", "2500", "25", is_proposal, "proposal"),
+      edit("limit_proposals", "old_limit", "19", "20", is_proposal, "proposal"),
+      edit("limit_proposals", "reason", "'less'", "'more'", is_proposal, "proposal"),
+      edit("limit_proposals", "proposed_by", "'eve'", "'ana'", is_proposal, "proposal"),
+      edit("limit_proposals", "approved_by", "'olga'", "''", is_proposal, "proposal"),
+      edit("limit_proposals", "dataset_id", quoted(survey_.id), quoted(census_.id), is_proposal, "proposal"),
+      {absl::StrCat(
+           "INSERT INTO limit_proposals (id, dataset_id, account_id, counter, old_limit, new_limit, "
+           "reason, proposed_by, proposed_at_us, request_id) SELECT 'forged', dataset_id, account_id, "
+           "counter, old_limit, 2500, reason, proposed_by, proposed_at_us, 'forged' FROM "
+           "limit_proposals",
+           is_proposal),
+       "DELETE FROM limit_proposals WHERE id = 'forged'", "proposals"}};
+  for (const EditedRow& edited : edits) {
+    Tamper(edited.damage);
+    const Verification verified = Must(Open()->Verify(census_.id));
+    EXPECT_FALSE(verified.ok) << edited.damage;
+    EXPECT_THAT(verified.findings, Contains(HasSubstr(edited.finding))) << edited.damage;
+    Tamper(edited.undo);
+  }
+  FlipABit("datasets", "schema_bytes", absl::StrCat("id = '", census_.id, "'"));
+  EXPECT_THAT(Must(Open()->Verify(census_.id)).findings, Contains(HasSubstr("its schema")));
+  FlipABit("datasets", "schema_bytes", absl::StrCat("id = '", census_.id, "'"));
+  EXPECT_THAT(Must(Open()->Verify(census_.id)).findings, IsEmpty());
+  EXPECT_THAT(Must(Open()->Verify(survey_.id)).findings, IsEmpty());
+}
+
+TEST_P(DamageConformance, AnApprovedProposalWhoseApproverWasEditedIsFound) {
+  auto ledger = Open();
+  const std::string proposal =
+      Must(ledger->ProposeLimit({"raise", census_account_, "rho", 25, "more", TestPrincipal("ana")})).id;
+  Must(ledger->ApproveLimit(proposal, TestPrincipal("olga")));
+  EXPECT_TRUE(Must(ledger->Verify(census_.id)).ok);
+  Tamper("UPDATE limit_proposals SET approved_by = 'eve'");
+  EXPECT_THAT(Must(ledger->Verify(census_.id)).findings, Contains(HasSubstr("proposal")));
+}
+
+TEST_P(DamageConformance, AnAnswerThatWasMovedToAnotherDatasetIsServedToNeither) {
+  auto ledger = Open();
+  Tamper(
+      absl::StrCat("UPDATE releases SET dataset_id = '", survey_.id, "' WHERE id = '", census_release_, "'"));
+  EXPECT_STATUS_IS(absl::StatusCode::kDataLoss, ledger->GetRelease(census_release_).status());
+  EXPECT_THAT(Must(ledger->ListReleases(census_.id, "", {})), IsEmpty());
+  EXPECT_EQ(Must(ledger->ListReleases(survey_.id, "", {})).size(), 1u);
+  EXPECT_STATUS_IS(absl::StatusCode::kDataLoss, Open()->GetRelease(census_release_).status());
+}
+
+TEST_P(DamageConformance, ADatasetWhoseRowCannotBeReadIsNamedAndTheOthersAreListed) {
+  auto ledger = Open();
+  if (GetParam() != "sqlite") Tamper("ALTER TABLE datasets DROP CONSTRAINT datasets_state_check");
+  Tamper(absl::StrCat("UPDATE datasets SET state = 'LOST' WHERE id = '", census_.id, "'"));
+  const auto names = [](const std::vector<Dataset>& datasets) {
+    std::vector<std::string> listed;
+    for (const Dataset& dataset : datasets) listed.push_back(dataset.name);
+    return listed;
+  };
+  for (const char* viewer : {"olga", "ana"}) {
+    const DatasetList list = Must(ledger->ListVisibleDatasets(TestPrincipal(viewer)));
+    EXPECT_THAT(names(list.datasets), ElementsAre("survey")) << viewer;
+    EXPECT_THAT(list.unreadable, ElementsAre("census")) << viewer;
+    const DatasetList first = Must(ledger->ListVisibleDatasets(TestPrincipal(viewer), {.limit = 1}));
+    EXPECT_TRUE(first.has_more) << viewer;
+    EXPECT_THAT(
+        names(Must(ledger->ListVisibleDatasets(TestPrincipal(viewer), {.after = first.last})).datasets),
+        ElementsAre("survey"))
+        << viewer << ": a page of which nothing can be read is followed by the next";
+  }
+  EXPECT_THAT(Must(ledger->ListVisibleDatasets(TestPrincipal("mallory"))).unreadable, IsEmpty());
+  EXPECT_THAT(names(Must(ledger->ListDatasets())), ElementsAre("survey"));
+  EXPECT_STATUS_IS(absl::StatusCode::kDataLoss, ledger->GetDataset("census").status());
+  EXPECT_STATUS_IS(absl::StatusCode::kDataLoss, ledger->GetDatasetById(census_.id).status());
+  EXPECT_EQ(Must(ledger->GetDataset("survey")).name, "survey");
+  ExpectOthersAreServed(*ledger);
+  ExpectCensusIsReadOnly(*ledger);
+  ExpectCensusIsReadOnly(*Open());
+}
+
+TEST_P(DamageConformance, ARequestThatIsEditedToNameAnotherDatasetGetsNothingOfIt) {
+  auto ledger = Open();
+  const DatasetSpec spec = SpecOf("census", 20);
+  ASSERT_EQ(Must(ledger->CreateDataset(spec)).id, census_.id) << "it is a repetition";
+  Tamper(absl::StrCat("UPDATE dataset_requests SET dataset_id = '", survey_.id, "' WHERE ", OfCensus()));
+  EXPECT_STATUS_IS(absl::StatusCode::kDataLoss, ledger->CreateDataset(spec).status());
+  ExpectOthersAreServed(*ledger);
+}
+
+TEST_P(DamageConformance, AChargeWhoseRowCannotBeReadIsLeftOutOfTheListingOfItsPrincipal) {
+  auto ledger = Open();
+  const auto listed = [&](const NewestPage& page) {
+    std::vector<std::string> requests;
+    for (const Charge& charge : Must(ledger->ListOperations(TestPrincipal("ana"), page))) {
+      requests.push_back(charge.request_id);
+    }
+    return requests;
+  };
+  ASSERT_THAT(listed({.limit = 3}), ElementsAre("other", "reserved", "started"));
+  Tamper("UPDATE charges SET postings = '[x]' WHERE request_id = 'started'");
+  EXPECT_THAT(listed({.limit = 3}), ElementsAre("other", "reserved", "stored"));
+  EXPECT_THAT(listed({.limit = 2}), ElementsAre("other", "reserved"));
+  EXPECT_THAT(listed({}), ElementsAre("other", "reserved", "stored"));
 }
 
 TEST_P(DamageConformance, ASuccessorIsReadOnlyWithTheLineageWhoseAccountsItShares) {

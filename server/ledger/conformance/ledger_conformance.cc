@@ -129,7 +129,7 @@ DatasetSpec LedgerConformance::SpecOf(const std::string& name, int64_t limit) {
           .name = name,
           .owner = TestPrincipal("olga"),
           .schema = std::string("schema\0bytes", 12),
-          .schema_hash = Sha256("schema"),
+          .schema_hash = Sha256(std::string("schema\0bytes", 12)),
           .neighbour_relation = "ADD_REMOVE",
           .privacy_unit = "RECORD",
           .accounts = {{.scope_type = ScopeType::kDataset,

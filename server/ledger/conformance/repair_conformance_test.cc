@@ -2,12 +2,14 @@
 #include <algorithm>
 #include <filesystem>
 #include <functional>
+#include <future>
 #include <limits>
 
 #include "base/testing/names.h"
 #include "gmock/gmock.h"
 #include "ledger/conformance/invariants.h"
 #include "ledger/conformance/ledger_conformance.h"
+#include "ledger/sql/sql_ledger.h"
 
 namespace curator::ledger {
 namespace {
@@ -114,13 +116,20 @@ TEST_P(RepairConformance, ARestoredBackupIsRefusedUntilSpentIsRaisedToTheAnchor)
   EXPECT_THAT(Findings(), IsEmpty());
 }
 
-TEST_P(RepairConformance, AnotherServerNoticesARepairAtItsNextChargeAndNotBefore) {
+TEST_P(RepairConformance, AnotherServerThatMeetsARepairVerifiesItBesideTheRequestsAndAcceptsChargesAgain) {
   const std::string backup = Backup();
   Must(ledger_->Begin(Request("lost", 3)));
   Restore(backup);
-  auto other = Must(TryOpenCopy(backup));
+  std::promise<void> is_sound;
+  auto other = Must(sql::SqlLedger::Open(OpenStoreOf(backup), anchor_dir(), SeededEntropy(NextSeed()),
+                                         {.report = [&](std::string_view event, std::string_view) {
+                                           if (event == "dataset_sound_again") is_sound.set_value();
+                                         }}));
   EXPECT_STATUS_IS(absl::StatusCode::kDataLoss, other->Begin(Request("next", 1)).status());
   Must(Repair());
+  // No request waits for the pass.
+  EXPECT_STATUS_IS(absl::StatusCode::kDataLoss, other->Begin(Request("next", 1)).status());
+  is_sound.get_future().wait();
   EXPECT_TRUE(Must(other->Begin(Request("next", 1))).newly_charged);
   EXPECT_EQ(Spent(), 8);
   EXPECT_TRUE(Must(ledger_->Begin(Request("after it", 2))).newly_charged);

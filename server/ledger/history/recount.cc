@@ -72,7 +72,7 @@ Recount::Handler Recount::HandlerOf(std::string_view kind) {
       {kLimitChanged, &Recount::ChangeLimit},
       {kRepaired, &Recount::AddRepair},
       {kSealed, &Recount::Seal},
-      {kLimitProposed, &Recount::CheckProposed},
+      {kLimitProposed, &Recount::CountProposal},
       {kEqualContent, &Recount::CheckNote},
       {kArchived, &Recount::Archive},
       {kGranted, &Recount::Grant},
@@ -112,8 +112,9 @@ void Recount::ShareRelease(const Entry& entry) {
   if (dataset.is_whole) dataset.shares[note->substr(0, blank)].insert(note->substr(blank + 1));
 }
 
-void Recount::CheckProposed(const Entry& entry) {
-  if (!ParseLimitChange(entry.payload).ok()) Report(entry, "is malformed");
+void Recount::CountProposal(const Entry& entry) {
+  if (!ParseLimitChange(entry.payload).ok()) return Report(entry, "is malformed");
+  ++state_.datasets[entry.dataset_id].proposals;
 }
 
 void Recount::CheckNote(const Entry& entry) {
@@ -228,26 +229,27 @@ void Recount::ChangeCharge(const Entry& entry) {
     return;
   } else if ((entry.kind == kCommitted || entry.kind == kExpired) && reserved_outside) {
     Post(entry, charge.postings, 1, -1);
-    EndCharge(entry, ChargeState::kCommitted);
+    EndCharge(entry, ChargeState::kCommitted, changed->reason);
   } else if (entry.kind == kCommitted && started) {
     charge.release_id = changed->release_id;
     charge.payload_hash = changed->payload_hash;
     if (!charge.release_id.empty()) ++state_.datasets[entry.dataset_id].releases;
-    EndCharge(entry, ChargeState::kCommitted);
+    EndCharge(entry, ChargeState::kCommitted, changed->reason);
   } else if (entry.kind == kCancelled && reserved) {
     Post(entry, charge.postings, 0, -1);
-    EndCharge(entry, ChargeState::kCancelled);
+    EndCharge(entry, ChargeState::kCancelled, changed->reason);
   } else if (entry.kind == kForfeited && started) {
-    EndCharge(entry, ChargeState::kForfeited);
+    EndCharge(entry, ChargeState::kForfeited, changed->reason);
   } else {
     Report(entry, absl::StrCat("cannot follow the state ", std::string(StateName(charge.state))));
   }
 }
 
-void Recount::EndCharge(const Entry& entry, ChargeState state) {
+void Recount::EndCharge(const Entry& entry, ChargeState state, const std::string& reason) {
   const auto found = state_.open_charges.find(entry.charge_id);
   ended_ = std::move(found->second);
   ended_->state = state;
+  ended_->reason = reason;
   state_.open_charges.erase(found);
 }
 
@@ -270,6 +272,7 @@ void Recount::StartReserved(const Entry& entry, RecountedCharge& charge,
 void Recount::ChangeLimit(const Entry& entry) {
   const absl::StatusOr<LimitChange> change = ParseLimitChange(entry.payload);
   if (!change.ok()) return Report(entry, "is malformed");
+  ++state_.datasets[entry.dataset_id].approvals;
   const auto counter = state_.counters.find({change->account_id, change->counter});
   if (counter == state_.counters.end()) return Report(entry, "changes the limit of an unknown account");
   if (counter->second.limit != change->old_limit)

@@ -47,6 +47,7 @@ struct RecountedCharge {
   std::vector<Posting> postings;
   std::string release_id;
   std::string payload_hash;
+  std::string reason = {};  // of its end
 };
 
 struct RecountedAccount {
@@ -67,6 +68,9 @@ struct RecountedDataset {
   std::map<std::string, std::set<std::string>> shares;  // grantees by release id
   int64_t charges = 0;
   int64_t releases = 0;
+  // Of limits; not counted from a checkpoint on.
+  int64_t proposals = 0;
+  int64_t approvals = 0;
   // No link is broken so far. What a dataset says about its owner, its grantees and its shares counts only
   // as far as its chain is whole.
   bool is_whole = true;
@@ -154,14 +158,14 @@ class Recount {
   void Archive(const Entry& entry);
   void Grant(const Entry& entry);
   void ShareRelease(const Entry& entry);
-  void CheckProposed(const Entry& entry);
+  void CountProposal(const Entry& entry);
   void CheckNote(const Entry& entry);
   void AddPart(const Entry& entry);
   void SealPart(const Entry& entry);
   void AddCharge(const Entry& entry);
   void ChangeCharge(const Entry& entry);
   void StartReserved(const Entry& entry, RecountedCharge& charge, const std::vector<Posting>& final_cost);
-  void EndCharge(const Entry& entry, ChargeState state);
+  void EndCharge(const Entry& entry, ChargeState state, const std::string& reason);
   void ChangeLimit(const Entry& entry);
   void AddRepair(const Entry& entry);
   // Adds factor times cost to spent and held of each posting's counter. Factors are -1, 0 or 1.

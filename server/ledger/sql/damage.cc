@@ -1,5 +1,6 @@
 #include "ledger/sql/damage.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/cord.h"
@@ -177,9 +178,14 @@ absl::Status DamageRegister::CheckCharge(std::string_view dataset_id, std::strin
   if (!is_any_) return absl::OkStatus();
   const std::scoped_lock lock(mutex_);
   const Damage* const damage = FindByDataset(dataset_id);
-  if (damage == nullptr) return absl::OkStatus();
-  const bool is_list_complete = damage->damaged_charges.size() <= RecountFindings::kMostKept;
-  if (is_list_complete && damage->damaged_charges.count(std::string(charge_id)) == 0) return absl::OkStatus();
+  const bool is_list_complete =
+      damage == nullptr || damage->damaged_charges.size() <= RecountFindings::kMostKept;
+  // Its row may name the dataset of another lineage.
+  const std::string id(charge_id);
+  const bool is_damaged = std::any_of(damages_.begin(), damages_.end(), [&](const auto& one) {
+    return one.second.damaged_charges.count(id) > 0;
+  });
+  if (is_list_complete && !is_damaged) return absl::OkStatus();
   return absl::DataLossError(
       "what is stored about this charge contradicts the dataset's history: neither the charge nor its "
       "release is shown");

@@ -106,18 +106,34 @@ absl::Status SqlLedger::VerifyAll(Depth depth) {
 
 void SqlLedger::RunPasses() {
   using std::chrono::microseconds;
+  using std::chrono::steady_clock;
   constexpr microseconds kAfterFailure = std::chrono::minutes(1);
-  microseconds wait = are_histories_verified_ ? options_.pass_interval : microseconds::zero();
+  auto next = steady_clock::now() + (are_histories_verified_ ? options_.pass_interval : microseconds::zero());
   while (true) {
+    std::set<std::string> asked;
     {
       std::unique_lock lock(mutex_);
-      if (stopped_.wait_for(lock, wait, [this] { return is_stopping_.load(); })) return;
+      pass_asked_.wait_until(lock, next, [this] { return is_stopping_.load() || !asked_passes_.empty(); });
+      if (is_stopping_) return;
+      asked.swap(asked_passes_);
     }
-    const absl::Status passed = VerifyAll(Depth::kWhole);
-    wait = passed.ok() ? options_.pass_interval : std::min(options_.pass_interval, kAfterFailure);
+    const bool is_all = steady_clock::now() >= next;
+    const absl::Status passed = is_all ? VerifyAll(Depth::kWhole) : VerifyAsked(asked);
+    if (is_all || !passed.ok()) {
+      next = steady_clock::now() +
+             (passed.ok() ? options_.pass_interval : std::min(options_.pass_interval, kAfterFailure));
+    }
     if (passed.ok() || is_stopping_) continue;
     Notify(options_.report, "histories_not_verified", std::string(passed.message()));
   }
+}
+
+absl::Status SqlLedger::VerifyAsked(const std::set<std::string>& lineage_ids) {
+  ASSIGN_OR_RETURN(const AnchorState anchored, anchor_->Read());
+  for (const std::string& lineage_id : lineage_ids) {
+    RETURN_IF_ERROR(VerifyAndRegister(lineage_id, anchored, Depth::kWhole).status());
+  }
+  return absl::OkStatus();
 }
 
 SqlLedger::~SqlLedger() {
@@ -125,7 +141,7 @@ SqlLedger::~SqlLedger() {
     const std::scoped_lock lock(mutex_);
     is_stopping_ = true;
   }
-  stopped_.notify_all();
+  pass_asked_.notify_all();
   if (passes_.joinable()) passes_.join();
 }
 
@@ -160,6 +176,7 @@ absl::StatusOr<VerifiedLineage> SqlLedger::VerifyUnderLock(const std::string& li
   const bool is_short_cut = depth == Depth::kSinceCheckpoint && is_long_ && !damage_.IsDamaged(lineage_id);
   PassOptions pass_options{.amount_text = options_.amount_text, .on_read = on_read};
   if (is_short_cut) pass_options.checkpoint = ReadCheckpoint(CheckpointOf(lineage_id));
+  const bool was_damaged = damage_.IsDamaged(lineage_id);
   const uint64_t pass = damage_.StartPass();
   const auto read = [this](const Body& body) -> absl::Status {
     if (is_stopping_) return absl::CancelledError("the ledger is being closed");
@@ -176,6 +193,11 @@ absl::StatusOr<VerifiedLineage> SqlLedger::VerifyUnderLock(const std::string& li
   damage_.FinishPass(verified, names, pass);
   for (const std::string& finding : verified.findings.kept()) {
     Notify(options_.report, "dataset_damaged", finding);
+  }
+  if (was_damaged && !damage_.IsDamaged(lineage_id)) {
+    for (const auto& [id, name] : names) {
+      Notify(options_.report, "dataset_sound_again", absl::StrCat("dataset \"", name, "\""));
+    }
   }
   const int64_t made_at_us = std::chrono::duration_cast<std::chrono::microseconds>(
                                  std::chrono::system_clock::now().time_since_epoch())
@@ -267,18 +289,20 @@ absl::Status SqlLedger::RefuseDamaged(const absl::Status& status, const WriteSet
   return damage_.CheckDataset(site->dataset_id);
 }
 
-bool SqlLedger::IsRepaired(const absl::Status& refusal) {
+void SqlLedger::AskForPassIfGrown(const absl::Status& refusal) {
   const std::optional<DamageSite> site = DamageSiteOf(refusal);
-  if (!site.has_value() || !site->is_behind_anchor) return false;
+  if (!site.has_value() || !site->is_behind_anchor) return;
   int64_t entries = 0;
   const absl::Status counted = Read([&](Transaction& transaction) -> absl::Status {
     ASSIGN_OR_RETURN(entries, CountEntries(transaction, site->lineage_id));
     return absl::OkStatus();
   });
-  if (!counted.ok() || !damage_.HasGrown(site->lineage_id, entries)) return false;
-  const absl::StatusOr<AnchorState> anchored = anchor_->Read();
-  if (!anchored.ok() || !VerifyAndRegister(site->lineage_id, *anchored, Depth::kWhole).ok()) return false;
-  return damage_.CheckDataset(site->dataset_id).ok();
+  if (!counted.ok() || !damage_.HasGrown(site->lineage_id, entries)) return;
+  {
+    const std::scoped_lock lock(mutex_);
+    asked_passes_.insert(site->lineage_id);
+  }
+  pass_asked_.notify_all();
 }
 
 absl::Status SqlLedger::CheckNoDatasetIsLost() {
@@ -296,7 +320,7 @@ std::vector<absl::Status> SqlLedger::RefusalsOf(const std::vector<ProposedCharge
   std::vector<absl::Status> refusals;
   for (const ProposedCharge& one : proposed) {
     refusals.push_back(damage_.CheckDataset(one.request->dataset_id));
-    if (!refusals.back().ok() && IsRepaired(refusals.back())) refusals.back() = absl::OkStatus();
+    AskForPassIfGrown(refusals.back());
   }
   return refusals;
 }

@@ -289,7 +289,9 @@ absl::StatusOr<Dataset> SqlLedger::CreateDataset(const DatasetSpec& spec) {
       }
     }
     ASSIGN_OR_RETURN(dataset, ReadDataset(change.transaction(), dataset_id));
-    return absl::OkStatus();
+    // Requests are not in the entries, so no pass compares them.
+    if (dataset.owner == spec.owner.name() && dataset.name == spec.name) return absl::OkStatus();
+    return absl::DataLossError("what is stored about this request names another dataset");
   }));
   return dataset;
 }

@@ -94,7 +94,7 @@ absl::StatusOr<Dataset> SqlLedger::GetDatasetById(std::string_view dataset_id, s
 absl::StatusOr<std::vector<Dataset>> SqlLedger::ListDatasets() {
   std::vector<Dataset> datasets;
   RETURN_IF_ERROR(Read([&](Transaction& transaction) -> absl::Status {
-    ASSIGN_OR_RETURN(datasets, ReadDatasets(transaction, "1 = 1", {}));
+    ASSIGN_OR_RETURN(datasets, ReadReadableDatasets(transaction));
     return absl::OkStatus();
   }));
   for (Dataset& dataset : datasets) damage_.RestoreNames(dataset);
@@ -118,10 +118,24 @@ absl::StatusOr<std::vector<std::string>> SqlLedger::DatasetNames(const std::vect
   return names;
 }
 
+std::vector<Dataset> SqlLedger::VisibleTo(const Principal& principal, std::vector<Dataset> datasets) const {
+  // In a damaged lineage a row may name anybody: the verified history decides.
+  for (Dataset& dataset : datasets) damage_.RestoreNames(dataset);
+  std::erase_if(datasets, [&](const Dataset& dataset) {
+    return dataset.owner != principal.name() &&
+           std::ranges::find(dataset.grantees, principal.name()) == dataset.grantees.end();
+  });
+  for (Dataset& dataset : datasets) {
+    if (dataset.owner != principal.name()) dataset.grantees = {principal.name()};
+  }
+  return datasets;
+}
+
 absl::StatusOr<DatasetList> SqlLedger::ListVisibleDatasets(const Principal& principal, const NamePage& page) {
   RETURN_IF_ERROR(CheckPageLimit(page.limit));
   const Parameters keys = {principal.name(), page.after, page.limit};
   DatasetList list;
+  NamedDatasets named;
   RETURN_IF_ERROR(Read([&](Transaction& transaction) -> absl::Status {
     ASSIGN_OR_RETURN(
         const std::vector<Row> owned,
@@ -147,17 +161,13 @@ absl::StatusOr<DatasetList> SqlLedger::ListVisibleDatasets(const Principal& prin
       names.push_back(name);
     }
     list.has_more = names.size() < sizes.size() || static_cast<int64_t>(names.size()) == page.limit;
-    ASSIGN_OR_RETURN(list.datasets, ReadDatasetsByName(transaction, names, principal.name()));
+    list.last = names.empty() ? std::string() : names.back();
+    ASSIGN_OR_RETURN(named, ReadDatasetsByName(transaction, names, principal.name()));
     return absl::OkStatus();
   }));
-  // In a damaged lineage a row may name anybody: the verified history decides.
-  for (Dataset& dataset : list.datasets) damage_.RestoreNames(dataset);
-  std::erase_if(list.datasets, [&](const Dataset& dataset) {
-    return dataset.owner != principal.name() &&
-           std::ranges::find(dataset.grantees, principal.name()) == dataset.grantees.end();
-  });
-  for (Dataset& dataset : list.datasets) {
-    if (dataset.owner != principal.name()) dataset.grantees = {principal.name()};
+  list.datasets = VisibleTo(principal, std::move(named.datasets));
+  for (const Dataset& dataset : VisibleTo(principal, std::move(named.unreadable))) {
+    list.unreadable.push_back(dataset.name);
   }
   return list;
 }
@@ -242,13 +252,7 @@ absl::StatusOr<std::vector<Charge>> SqlLedger::ListOperations(const Principal& p
     ASSIGN_OR_RETURN(const int64_t start,
                      StartOf(transaction, page, "SELECT number FROM charges WHERE id = $1 AND principal = $2",
                              principal.name()));
-    ASSIGN_OR_RETURN(std::vector<StoredCharge> found,
-                     ReadCharges(transaction,
-                                 "c.principal = $1 AND c.number < $2 AND c.kind <> 'reservation' "
-                                 "ORDER BY c.number DESC LIMIT $3",
-                                 {principal.name(), start, page.limit}));
-    charges.clear();
-    for (StoredCharge& stored : found) charges.push_back(std::move(stored.charge));
+    ASSIGN_OR_RETURN(charges, ReadOperations(transaction, principal.name(), start, page.limit));
     return absl::OkStatus();
   }));
   return charges;

@@ -21,13 +21,22 @@ constexpr char kSelectDatasets[] =
     "d.privacy_unit, d.max_records_per_unit, d.is_public, d.partition_attribute, v.version, v.content_hash, "
     "d.created_at_us FROM datasets d LEFT JOIN dataset_versions v ON v.dataset_id = d.id WHERE ";
 
+// Whose dataset a row is of, whether or not the rest of it can be read.
+Dataset IdentityOf(const Row& row) {
+  return {.id = row.Text(0), .lineage_id = row.Text(1), .name = row.Text(2), .owner = row.Text(3)};
+}
+
 absl::StatusOr<Dataset> DatasetOf(const Row& row) {
-  ASSIGN_OR_RETURN(const DatasetState state, DatasetStateFromName(row.Text(4)));
+  const absl::StatusOr<DatasetState> state = DatasetStateFromName(row.Text(4));
+  if (!state.ok()) {
+    return DamageAt({.dataset_id = row.Text(0), .dataset_name = row.Text(2), .lineage_id = row.Text(1)},
+                    std::string(state.status().message()));
+  }
   return Dataset{.id = row.Text(0),
                  .lineage_id = row.Text(1),
                  .name = row.Text(2),
                  .owner = row.Text(3),
-                 .state = state,
+                 .state = *state,
                  .schema = row.Blob(5),
                  .schema_hash = row.Blob(6),
                  .neighbour_relation = row.Text(7),
@@ -44,7 +53,7 @@ constexpr char kSelectCharges[] =
     "SELECT c.id, c.dataset_id, c.dataset_version, c.principal, c.request_id, c.fingerprint, c.kind, "
     "c.event, c.label, "
     "c.state, c.reason, r.id, c.created_at_us, c.attempt_token, c.sealed_key, c.deadline_us, c.postings, "
-    "c.number, c.draw_identity FROM charges c "
+    "c.number, c.draw_identity, c.entry_seq FROM charges c "
     "LEFT JOIN releases r ON r.charge_id = c.id WHERE ";
 
 absl::StatusOr<StoredCharge> ChargeOf(const Row& row) {
@@ -71,12 +80,13 @@ absl::StatusOr<StoredCharge> ChargeOf(const Row& row) {
                                  .deadline_us = row.IsNull(15) ? 0 : row.Integer(15)},
                       .attempt_token = row.Text(13),
                       .sealed_key = row.IsNull(14) ? std::string() : row.Blob(14),
-                      .number = row.Integer(17)};
+                      .number = row.Integer(17),
+                      .entry_seq = row.IsNull(19) ? 0 : row.Integer(19)};
 }
 
 constexpr char kReleaseColumns[] =
     "SELECT r.id, r.charge_id, r.dataset_id, c.principal, c.kind, c.label, r.payload_hash, r.payload_size, "
-    "r.created_at_us, s.grantee, r.number, c.request_id";
+    "r.created_at_us, s.grantee, r.number, c.request_id, c.dataset_id";
 
 // Joined with `charges c` and `release_shares s`: one row per grantee, ascending, or one row without.
 constexpr char kReleaseShares[] = " LEFT JOIN release_shares s ON s.release_id = r.id ";
@@ -140,6 +150,12 @@ absl::Status AddGrantees(Transaction& transaction, const std::vector<Dataset*>& 
   return absl::OkStatus();
 }
 
+std::vector<Dataset*> PointersTo(std::vector<Dataset>& datasets) {
+  std::vector<Dataset*> pointers;
+  for (Dataset& dataset : datasets) pointers.push_back(&dataset);
+  return pointers;
+}
+
 absl::Status AddParts(Transaction& transaction, std::vector<Dataset>& datasets) {
   for (Dataset& dataset : datasets) {
     if (dataset.partition_attribute.empty()) continue;
@@ -162,33 +178,50 @@ absl::StatusOr<std::vector<Dataset>> ReadDatasets(Transaction& transaction, std:
     ASSIGN_OR_RETURN(Dataset dataset, DatasetOf(row));
     datasets.push_back(std::move(dataset));
   }
-  std::vector<Dataset*> all;
-  for (Dataset& dataset : datasets) all.push_back(&dataset);
-  RETURN_IF_ERROR(AddGrantees(transaction, all, viewer));
+  RETURN_IF_ERROR(AddGrantees(transaction, PointersTo(datasets), viewer));
   RETURN_IF_ERROR(AddParts(transaction, datasets));
   return datasets;
 }
 
-absl::StatusOr<std::vector<Dataset>> ReadDatasetsByName(Transaction& transaction,
-                                                        const std::vector<std::string>& names,
-                                                        std::string_view viewer) {
+absl::StatusOr<std::vector<Dataset>> ReadReadableDatasets(Transaction& transaction) {
+  ASSIGN_OR_RETURN(const std::vector<Row> rows,
+                   transaction.Execute(absl::StrCat(kSelectDatasets, "1 = 1 ORDER BY d.name"), {}));
+  std::vector<Dataset> datasets;
+  for (const Row& row : rows) {
+    absl::StatusOr<Dataset> dataset = DatasetOf(row);
+    if (dataset.ok()) datasets.push_back(*std::move(dataset));
+  }
+  RETURN_IF_ERROR(AddGrantees(transaction, PointersTo(datasets), {}));
+  RETURN_IF_ERROR(AddParts(transaction, datasets));
+  return datasets;
+}
+
+absl::StatusOr<NamedDatasets> ReadDatasetsByName(Transaction& transaction,
+                                                 const std::vector<std::string>& names,
+                                                 std::string_view viewer) {
   std::vector<Parameters> keys;
   for (const std::string& name : names) keys.push_back({name});
   ASSIGN_OR_RETURN(const Answers answers,
                    transaction.ExecuteEach(absl::StrCat(kSelectDatasets, "d.name = $1"), keys));
-  std::vector<Dataset> datasets;
+  NamedDatasets named;
   for (const std::vector<Row>& rows : answers) {
     if (rows.empty()) continue;
-    ASSIGN_OR_RETURN(Dataset dataset, DatasetOf(rows.front()));
-    datasets.push_back(std::move(dataset));
+    absl::StatusOr<Dataset> dataset = DatasetOf(rows.front());
+    if (dataset.ok()) {
+      named.datasets.push_back(*std::move(dataset));
+    } else {
+      named.unreadable.push_back(IdentityOf(rows.front()));
+    }
   }
   std::vector<Dataset*> owned;
   std::vector<Dataset*> granted;
-  for (Dataset& dataset : datasets) (dataset.owner == viewer ? owned : granted).push_back(&dataset);
+  for (std::vector<Dataset>* const some : {&named.datasets, &named.unreadable}) {
+    for (Dataset& dataset : *some) (dataset.owner == viewer ? owned : granted).push_back(&dataset);
+  }
   RETURN_IF_ERROR(AddGrantees(transaction, owned, {}));
   RETURN_IF_ERROR(AddGrantees(transaction, granted, viewer));
-  RETURN_IF_ERROR(AddParts(transaction, datasets));
-  return datasets;
+  RETURN_IF_ERROR(AddParts(transaction, named.datasets));
+  return named;
 }
 
 absl::StatusOr<std::string> ReadLineageId(Transaction& transaction, std::string_view dataset_id) {
@@ -289,6 +322,26 @@ absl::StatusOr<StoredCharge> ReadCharge(Transaction& transaction, std::string_vi
   return std::move(charges.front());
 }
 
+absl::StatusOr<std::vector<Charge>> ReadOperations(Transaction& transaction, std::string_view principal,
+                                                   int64_t start, int64_t limit) {
+  std::vector<Charge> charges;
+  while (static_cast<int64_t>(charges.size()) < limit) {
+    const int64_t most = limit - static_cast<int64_t>(charges.size());
+    ASSIGN_OR_RETURN(const std::vector<Row> rows,
+                     transaction.Execute(absl::StrCat(kSelectCharges,
+                                                      "c.principal = $1 AND c.number < $2 AND c.kind <> "
+                                                      "'reservation' ORDER BY c.number DESC LIMIT $3"),
+                                         {std::string(principal), start, most}));
+    for (const Row& row : rows) {
+      absl::StatusOr<StoredCharge> stored = ChargeOf(row);
+      if (stored.ok()) charges.push_back(std::move(stored->charge));
+      start = row.Integer(17);
+    }
+    if (static_cast<int64_t>(rows.size()) < most) break;
+  }
+  return charges;
+}
+
 absl::StatusOr<std::vector<absl::StatusOr<StoredCharge>>> ReadEachCharge(
     Transaction& transaction, const std::vector<std::string>& charge_ids) {
   const std::string by_id = absl::StrCat(kSelectCharges, "c.id = $1");
@@ -315,7 +368,12 @@ absl::StatusOr<Release> ReadRelease(Transaction& transaction, std::string_view r
           {std::string(release_id)}));
   if (rows.empty()) return absl::NotFoundError("there is no such release");
   Release release = ReleaseOf(rows.front());
-  release.payload = rows.front().Blob(12);
+  // A release that is moved to another dataset would be served to that one's owner.
+  if (rows.front().Text(12) != release.dataset_id) {
+    return DamageAt({.dataset_id = rows.front().Text(12)},
+                    absl::StrCat("the stored release ", release.id, " is not of the dataset of its charge"));
+  }
+  release.payload = rows.front().Blob(13);
   if (Sha256(release.payload) != release.payload_hash) {
     return DamageAt({.dataset_id = release.dataset_id},
                     absl::StrCat("the stored release ", release.id, " does not match its hash"));
@@ -339,7 +397,7 @@ absl::StatusOr<std::vector<Release>> ReadReleasesWithoutPayloads(Transaction& tr
           keys));
   std::vector<Release> releases;
   for (const std::vector<Row>& rows : answers) {
-    if (rows.empty()) continue;
+    if (rows.empty() || rows.front().Text(12) != dataset_id) continue;
     releases.push_back(ReleaseOf(rows.front()));
     for (const Row& row : rows) {
       if (!row.IsNull(9)) releases.back().shared_with.push_back(row.Text(9));

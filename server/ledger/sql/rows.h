@@ -19,9 +19,15 @@ absl::StatusOr<std::vector<Dataset>> ReadDatasets(Transaction& transaction, std:
                                                   const Parameters& parameters, std::string_view viewer = {});
 // The datasets with these names, in this order: with all grantees those that `viewer` owns, else with that
 // one at most.
-absl::StatusOr<std::vector<Dataset>> ReadDatasetsByName(Transaction& transaction,
-                                                        const std::vector<std::string>& names,
-                                                        std::string_view viewer);
+struct NamedDatasets {
+  std::vector<Dataset> datasets;
+  std::vector<Dataset> unreadable;  // ids, lineages, names, owners and grantees of those with damaged rows
+};
+absl::StatusOr<NamedDatasets> ReadDatasetsByName(Transaction& transaction,
+                                                 const std::vector<std::string>& names,
+                                                 std::string_view viewer);
+// All datasets whose rows can be read, by name.
+absl::StatusOr<std::vector<Dataset>> ReadReadableDatasets(Transaction& transaction);
 // NOT_FOUND when there is no such dataset.
 absl::StatusOr<std::string> ReadLineageId(Transaction& transaction, std::string_view dataset_id);
 absl::StatusOr<Dataset> ReadDataset(Transaction& transaction, std::string_view dataset_id);
@@ -41,12 +47,17 @@ struct StoredCharge {
   std::string attempt_token;
   std::string sealed_key;  // empty once the charge has ended
   int64_t number = 0;      // increases with every admission
+  int64_t entry_seq = 0;   // of the entry that recorded it; 0 when an earlier version made it
 };
 // The charges for which `condition` (on the alias c, with parameters) holds, in no order unless it ends with
 // one.
 absl::StatusOr<std::vector<StoredCharge>> ReadCharges(Transaction& transaction, std::string_view condition,
                                                       const Parameters& parameters);
 absl::StatusOr<StoredCharge> ReadCharge(Transaction& transaction, std::string_view charge_id);
+// Of the principal, other than reservations, newest first: those with numbers below `start` whose rows can be
+// read, at most `limit`.
+absl::StatusOr<std::vector<Charge>> ReadOperations(Transaction& transaction, std::string_view principal,
+                                                   int64_t start, int64_t limit);
 // ReadCharge() of each of these ids; a row that cannot be read is the error of its own element only.
 absl::StatusOr<std::vector<absl::StatusOr<StoredCharge>>> ReadEachCharge(
     Transaction& transaction, const std::vector<std::string>& charge_ids);

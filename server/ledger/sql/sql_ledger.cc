@@ -92,8 +92,9 @@ absl::StatusOr<int64_t> SqlLedger::WriteToStore(const WriteBody& body) {
     if (IsOutdated(outcome.status)) return RefuseChanges(outcome.status);
     if (outcome.ending == Ending::kFailed) RETURN_IF_ERROR(CheckSchema());
     if (!absl::IsDataLoss(outcome.status)) return outcome.status;
-    const absl::Status refusal = RefuseDamaged(outcome.status, change.get());
-    if (!IsRepaired(refusal)) return refusal;
+    absl::Status refusal = RefuseDamaged(outcome.status, change.get());
+    AskForPassIfGrown(refusal);
+    return refusal;
   }
 }
 

@@ -161,8 +161,9 @@ class SqlLedger final : public Ledger {
     kSinceCheckpoint,
   };
   absl::Status VerifyAll(Depth depth);
-  // Runs on `passes_`: VerifyAll(Depth::kWhole) at every interval.
+  // Runs on `passes_`: VerifyAll(Depth::kWhole) at every interval, and the passes that are asked for.
   void RunPasses();
+  absl::Status VerifyAsked(const std::set<std::string>& lineage_ids);
   CheckpointName CheckpointOf(const std::string& lineage_id) const;
   // The next start goes on from what a whole pass has verified, and from nothing after any with findings.
   void KeepCheckpoint(const VerifiedLineage& verified);
@@ -181,9 +182,9 @@ class SqlLedger final : public Ledger {
   // For a transaction that ended with DATA_LOSS: makes the lineage where the damage is read-only, and returns
   // the refusal for clients. `change` is what the transaction had locked; it may be null.
   absl::Status RefuseDamaged(const absl::Status& status, const WriteSet* change);
-  // Whether the lineage that `refusal` concerns has been repaired by another server: one that was behind its
-  // anchor is verified again once its history has grown.
-  bool IsRepaired(const absl::Status& refusal);
+  // Where the lineage that `refusal` concerns is behind its anchor and has grown, as a repair by another
+  // server makes it: has RunPasses() verify it. No request waits for that.
+  void AskForPassIfGrown(const absl::Status& refusal);
   // Per charge, the refusal if its dataset is read-only.
   std::vector<absl::Status> RefusalsOf(const std::vector<ProposedCharge>& proposed);
   // Finds the stored release of a request that `refusal` refuses to charge; else returns `refusal`.
@@ -211,6 +212,8 @@ class SqlLedger final : public Ledger {
   // The dataset with the names that a verified history gives a damaged one; with `viewer` alone among the
   // grantees unless that is empty.
   Dataset Restored(Dataset dataset, std::string_view viewer) const;
+  // Those that the principal owns or was granted, with the grantees that it may know.
+  std::vector<Dataset> VisibleTo(const Principal& principal, std::vector<Dataset> datasets) const;
   // Those that do not contradict a verified history, shared as it says.
   std::vector<Release> Sound(std::vector<Release> releases) const;
 
@@ -281,8 +284,9 @@ class SqlLedger final : public Ledger {
     int64_t steady_us = 0;
   };
   std::map<std::string, MadeVerification, std::less<>> verifications_ ABSL_GUARDED_BY(mutex_);  // by dataset
-  std::mutex pass_mutex_;  // held while a lineage is verified; taken before mutex_
-  std::condition_variable stopped_;
+  std::mutex pass_mutex_;               // held while a lineage is verified; taken before mutex_
+  std::condition_variable pass_asked_;  // or the ledger is being destroyed
+  std::set<std::string> asked_passes_ ABSL_GUARDED_BY(mutex_);  // over these lineages
   std::atomic<bool> is_stopping_ = false;
   std::atomic<bool> is_long_ = false;                 // the histories, when all were last verified
   std::atomic<bool> are_histories_verified_ = false;  // by a pass over everything since the start

@@ -24,13 +24,14 @@ constexpr int64_t kChargesAtOnce = 1000;
 
 struct StoredRelease {
   std::string payload_hash;
-  bool is_whole = false;  // its payload has this hash
+  bool is_whole = false;  // its payload has this hash, and the row is that of its charge
 };
 
 struct EntriesPage {
   std::vector<Entry> entries;
   std::unordered_map<std::string, absl::StatusOr<StoredCharge>> charges;  // by charge id
   std::unordered_map<std::string, StoredRelease> releases;                // by charge id
+  std::unordered_map<std::string, LimitProposal> proposals;               // by id
   bool is_last() const { return static_cast<int64_t>(entries.size()) < kEntriesAtOnce; }
 };
 
@@ -38,9 +39,41 @@ struct EntriesPage {
 absl::Status ReadReleaseOf(Transaction& transaction, const std::string& charge_id, EntriesPage& page) {
   ASSIGN_OR_RETURN(
       const std::vector<Row> rows,
-      transaction.Execute("SELECT payload, payload_hash FROM releases WHERE charge_id = $1", {charge_id}));
+      transaction.Execute("SELECT r.payload, r.payload_hash, r.payload_size, CASE WHEN r.dataset_id = "
+                          "c.dataset_id AND r.number = c.number THEN 1 ELSE 0 END FROM releases r "
+                          "JOIN charges c ON c.id = r.charge_id WHERE r.charge_id = $1",
+                          {charge_id}));
   for (const Row& row : rows) {
-    page.releases[charge_id] = {.payload_hash = row.Blob(1), .is_whole = Sha256(row.Blob(0)) == row.Blob(1)};
+    const std::string payload = row.Blob(0);
+    const bool is_of_charge = row.Integer(2) == static_cast<int64_t>(payload.size()) && row.Integer(3) != 0;
+    page.releases[charge_id] = {.payload_hash = row.Blob(1),
+                                .is_whole = is_of_charge && Sha256(payload) == row.Blob(1)};
+  }
+  return absl::OkStatus();
+}
+
+bool IsAboutProposal(const Entry& entry) {
+  return entry.kind == kLimitProposed || entry.kind == kLimitChanged;
+}
+
+absl::Status ReadProposalOf(Transaction& transaction, const Entry& entry, EntriesPage& page) {
+  const absl::StatusOr<LimitChange> change = ParseLimitChange(entry.payload);
+  if (!change.ok()) return absl::OkStatus();  // The recount reports it.
+  ASSIGN_OR_RETURN(const std::vector<Row> rows,
+                   transaction.Execute(
+                       "SELECT dataset_id, account_id, counter, old_limit, new_limit, reason, proposed_by, "
+                       "approved_by FROM limit_proposals WHERE id = $1",
+                       {change->proposal_id}));
+  for (const Row& row : rows) {
+    page.proposals[change->proposal_id] = {.id = change->proposal_id,
+                                           .dataset_id = row.Text(0),
+                                           .account_id = row.Integer(1),
+                                           .counter = row.Text(2),
+                                           .old_limit = row.Integer(3),
+                                           .new_limit = row.Integer(4),
+                                           .reason = row.Text(5),
+                                           .proposed_by = row.Text(6),
+                                           .approved_by = row.Text(7)};
   }
   return absl::OkStatus();
 }
@@ -59,6 +92,7 @@ absl::StatusOr<EntriesPage> ReadPage(Transaction& transaction, const std::string
   for (size_t i = 0; i < charge_ids.size(); ++i) page.charges.emplace(charge_ids[i], std::move(charges[i]));
   for (const Entry& entry : page.entries) {
     if (entry.kind == kCommitted) RETURN_IF_ERROR(ReadReleaseOf(transaction, entry.charge_id, page));
+    if (IsAboutProposal(entry)) RETURN_IF_ERROR(ReadProposalOf(transaction, entry, page));
   }
   return page;
 }
@@ -74,19 +108,20 @@ void ReportDifference(Recount& recount, const std::string& charge_id, std::strin
 }
 
 // The charge's row; null, after a finding, when there is none that can be read.
-const Charge* FindRow(const EntriesPage& page, const std::string& charge_id, Recount& recount) {
+const StoredCharge* FindRow(const EntriesPage& page, const std::string& charge_id, Recount& recount) {
   const auto found = page.charges.find(charge_id);
   if (found == page.charges.end() || absl::IsNotFound(found->second.status())) {
     ReportCharge(recount, charge_id, "the tables do not have it");
     return nullptr;
   }
-  if (found->second.ok()) return &found->second->charge;
+  if (found->second.ok()) return &*found->second;
   ReportCharge(recount, charge_id, "its row cannot be read");
   return nullptr;
 }
 
 // What never changes about a charge.
-void CompareMade(const Entry& entry, const Charge& row, Recount& recount) {
+void CompareMade(const Entry& entry, const StoredCharge& stored, Recount& recount) {
+  const Charge& row = stored.charge;
   const absl::StatusOr<ChargeMade> made = ParseChargeMade(entry.payload);
   if (!made.ok()) return;  // The recount reports it.
   const auto compare = [&](bool is_equal, std::string_view what) {
@@ -102,12 +137,15 @@ void CompareMade(const Entry& entry, const Charge& row, Recount& recount) {
   compare(row.event == made->event, "its event");
   compare(row.label == made->label, "its label");
   compare((row.deadline_us > 0) == (made->deadline_us > 0), "its deadline");
+  // Earlier versions stored none.
+  compare(stored.entry_seq == 0 || stored.entry_seq == entry.seq, "its entry");
 }
 
 void CompareState(const std::string& charge_id, const Charge& row, const RecountedCharge& counted,
                   Recount& recount) {
   if (row.state != counted.state) ReportDifference(recount, charge_id, "its state");
   if (row.release_id != counted.release_id) ReportDifference(recount, charge_id, "its release");
+  if (row.reason != counted.reason) ReportDifference(recount, charge_id, "its reason");
   if (Ascending(row.postings) != Ascending(counted.postings)) {
     ReportDifference(recount, charge_id, "its postings");
   }
@@ -124,16 +162,33 @@ void CompareRelease(const Entry& entry, const RecountedCharge& ended, const Entr
   }
 }
 
+// An open proposal becomes a limit when a second principal approves it, so it must be the one that was made.
+void CompareProposal(const Entry& entry, const EntriesPage& page, Recount& recount) {
+  const absl::StatusOr<LimitChange> expected = ParseLimitChange(entry.payload);
+  if (!expected.ok()) return;  // The recount reports it.
+  const auto found = page.proposals.find(expected->proposal_id);
+  const LimitProposal stored = found == page.proposals.end() ? LimitProposal() : found->second;
+  const std::string& who = entry.kind == kLimitProposed ? stored.proposed_by : stored.approved_by;
+  const bool is_equal = stored.dataset_id == entry.dataset_id && stored.account_id == expected->account_id &&
+                        stored.counter == expected->counter && stored.old_limit == expected->old_limit &&
+                        stored.new_limit == expected->new_limit && stored.reason == expected->reason &&
+                        who == entry.actor;
+  if (is_equal) return;
+  recount.AddFinding(absl::StrCat(recount.NameOfDataset(entry.dataset_id), ": proposal ",
+                                  expected->proposal_id, " of a limit is not the one in entry ", entry.seq));
+}
+
 void AddPage(const EntriesPage& page, Recount& recount) {
   for (const Entry& entry : page.entries) {
+    if (IsAboutProposal(entry)) CompareProposal(entry, page, recount);
     const std::optional<RecountedCharge> ended = recount.Add(entry);
     const bool is_made = entry.kind == kCharged || entry.kind == kReserved;
     if (!is_made && !ended.has_value()) continue;
-    const Charge* const row = FindRow(page, entry.charge_id, recount);
+    const StoredCharge* const row = FindRow(page, entry.charge_id, recount);
     if (row == nullptr) continue;
     if (is_made) CompareMade(entry, *row, recount);
     if (!ended.has_value()) continue;
-    CompareState(entry.charge_id, *row, *ended, recount);
+    CompareState(entry.charge_id, row->charge, *ended, recount);
     CompareRelease(entry, *ended, page, recount);
   }
 }
@@ -196,6 +251,16 @@ absl::Status CompareNumbers(Transaction& transaction, const std::string& dataset
     recount.AddFinding(absl::StrCat(name, ": the tables have ", releases.at(0).Integer(0),
                                     " releases, and the entries ", counted.releases));
   }
+  ASSIGN_OR_RETURN(const std::vector<Row> proposals,
+                   transaction.Execute("SELECT CAST(COUNT(*) AS BIGINT), CAST(COUNT(NULLIF(approved_by, '')) "
+                                       "AS BIGINT) FROM limit_proposals WHERE dataset_id = $1",
+                                       {dataset_id}));
+  if (proposals.at(0).Integer(0) != counted.proposals || proposals.at(0).Integer(1) != counted.approvals) {
+    recount.AddFinding(absl::StrCat(name, ": the tables have ", proposals.at(0).Integer(0),
+                                    " proposals of limits, ", proposals.at(0).Integer(1),
+                                    " of them approved, and the entries ", counted.proposals, " and ",
+                                    counted.approvals));
+  }
   return absl::OkStatus();
 }
 
@@ -227,7 +292,8 @@ void CompareFacts(const Dataset& stored, const RecountedDataset& counted, Recoun
   compare(stored.name == created.name, "its name");
   compare(stored.owner == created.owner, "its owner");
   compare(stored.lineage_id == created.lineage_id, "the accounts that it shares");
-  compare(stored.schema_hash == created.schema_hash, "its schema");
+  compare(stored.schema_hash == created.schema_hash && Sha256(stored.schema) == created.schema_hash,
+          "its schema");
   compare(stored.neighbour_relation == created.neighbour_relation, "its neighbour relation");
   compare(stored.privacy_unit == created.privacy_unit, "its privacy unit");
   compare(stored.max_records_per_unit == created.max_records_per_unit, "its records per privacy unit");
@@ -241,6 +307,24 @@ void CompareFacts(const Dataset& stored, const RecountedDataset& counted, Recoun
       stored.version == 0 ? std::string() : ContentCommitment(stored.id, stored.content_hash);
   compare(stored.version == counted.version && commitment == counted.content_commitment,
           "the version that was sealed");
+}
+
+// What a row repeats or refers to.
+absl::Status CompareReferences(Transaction& transaction, const std::string& dataset_id,
+                               const RecountedDataset& counted, Recount& recount) {
+  ASSIGN_OR_RETURN(
+      const std::vector<Row> rows,
+      transaction.Execute("SELECT d.successor_of, (SELECT CAST(COUNT(*) AS BIGINT) FROM grants g "
+                          "WHERE g.dataset_id = d.id AND g.dataset_name <> d.name) "
+                          "FROM datasets d WHERE d.id = $1",
+                          {dataset_id}));
+  const auto report = [&](std::string_view what) {
+    recount.AddFinding(absl::StrCat(recount.NameOfDataset(dataset_id), ": the entries say otherwise about ",
+                                    std::string(what)));
+  };
+  if (rows.at(0).Text(0) != counted.created.successor_of) report("its predecessor");
+  if (rows.at(0).Integer(1) != 0) report("the name in its grants");
+  return absl::OkStatus();
 }
 
 absl::Status CompareShares(Transaction& transaction, const std::string& dataset_id,
@@ -363,7 +447,8 @@ class LineagePass {
     }
     if (is_whole_) RETURN_IF_ERROR(CompareRequests(transaction, lineage_id_, recount));
     ASSIGN_OR_RETURN(const std::vector<Account> accounts, ReadAccounts(transaction, lineage_id_));
-    CompareAccounts(accounts, recount);
+    ASSIGN_OR_RETURN(const AccountOpeners openers, ReadOpeners(transaction));
+    CompareAccounts(accounts, openers, recount);
     CompareCounters(accounts, recount, result);
     result.findings = recount.findings();
     result.entries_checked = recount.entries();
@@ -381,6 +466,7 @@ class LineagePass {
     ASSIGN_OR_RETURN(const Dataset stored, ReadDataset(transaction, id));
     CompareFacts(stored, counted, recount);
     CompareParts(stored, counted, recount);
+    RETURN_IF_ERROR(CompareReferences(transaction, id, counted, recount));
     RETURN_IF_ERROR(CompareShares(transaction, id, counted, recount));
     RETURN_IF_ERROR(CompareOpenCharges(transaction, id, recount));
     return is_whole_ ? CompareNumbers(transaction, id, counted, recount) : absl::OkStatus();
@@ -415,16 +501,32 @@ class LineagePass {
     return absl::OkStatus();
   }
 
-  // Compares the accounts' scopes, members and rules.
-  static void CompareAccounts(const std::vector<Account>& accounts, Recount& recount) {
+  // The dataset that opened each account: its history orders the changes of the account's limits.
+  using AccountOpeners = std::map<int64_t, std::string>;
+  absl::StatusOr<AccountOpeners> ReadOpeners(Transaction& transaction) const {
+    ASSIGN_OR_RETURN(
+        const std::vector<Row> rows,
+        transaction.Execute("SELECT id, dataset_id FROM accounts WHERE lineage_id = $1", {lineage_id_}));
+    AccountOpeners openers;
+    for (const Row& row : rows) openers.emplace(row.Integer(0), row.Text(1));
+    return openers;
+  }
+
+  static void CompareAccounts(const std::vector<Account>& accounts, const AccountOpeners& openers,
+                              Recount& recount) {
     for (const Account& stored : accounts) {
       const auto opened = recount.accounts().find(stored.id);
       if (opened == recount.accounts().end()) continue;  // CompareCounters() reports it.
       const AccountSpec& expected = opened->second.spec;
+      const std::string name = recount.NameOfAccount(stored.id);
+      if (openers.at(stored.id) != opened->second.dataset_id) {
+        recount.AddFinding(absl::StrCat(name, ": its dataset is not the one whose entries opened it"));
+      }
       if (stored.scope_type != expected.scope_type || stored.scope_key != expected.scope_key ||
-          stored.rule != expected.rule || stored.members != expected.members) {
-        recount.AddFinding(absl::StrCat(recount.NameOfAccount(stored.id),
-                                        ": its scope, its members or its rule are not those in the entries"));
+          stored.rule != expected.rule || stored.rule_name != expected.rule_name ||
+          stored.members != expected.members) {
+        recount.AddFinding(
+            absl::StrCat(name, ": its scope, its members or its rule are not those in the entries"));
       }
     }
   }

@@ -66,8 +66,8 @@ struct PassOptions {
 //
 // With a checkpoint only newer entries are read. All that decides what is charged and who is let in is then
 // still compared with the tables: counters, limits, accounts, open charges, owners, grantees, shares. Not
-// compared are older entries, and the charges and releases that had ended: damage there is found by a pass
-// over everything.
+// compared are older entries, the charges and releases that had ended, and the proposals of limits: damage
+// there is found by a pass over everything.
 absl::StatusOr<VerifiedLineage> VerifyLineage(const ReadTransaction& read, const AnchorState& anchored,
                                               const std::string& lineage_id, PassOptions options);
 

@@ -1,15 +1,22 @@
 #include "service/charges/daily_charges.h"
 
+#include "absl/strings/cord.h"
 #include "absl/strings/str_cat.h"
 
 namespace curator::service {
 namespace {
+
+constexpr char kDailyBoundUrl[] = "curator/daily-bound";
 
 int64_t DayOf(absl::Time time) {
   return absl::ToUnixSeconds(time) / absl::ToInt64Seconds(absl::Hours(24));
 }
 
 }  // namespace
+
+bool IsDailyBound(const absl::Status& status) {
+  return status.GetPayload(kDailyBoundUrl).has_value();
+}
 
 int64_t DailyCharges::CountOf(const std::string& name) const {
   if (day_ != DayOf(clock_())) return 0;
@@ -20,9 +27,11 @@ int64_t DailyCharges::CountOf(const std::string& name) const {
 absl::Status DailyCharges::CheckRoomFor(const Principal& principal, int64_t charges) const {
   const absl::MutexLock lock(&mutex_);
   if (charges <= most_ - CountOf(principal.name())) return absl::OkStatus();
-  return absl::ResourceExhaustedError(absl::StrCat(
+  absl::Status bound = absl::ResourceExhaustedError(absl::StrCat(
       "you may make ", most_, " new charges a day, and have made ", CountOf(principal.name()),
       " today (UTC); what was charged before is still answered, started, committed or cancelled"));
+  bound.SetPayload(kDailyBoundUrl, absl::Cord());
+  return bound;
 }
 
 absl::Status DailyCharges::CheckRoomForNew(ledger::Ledger& ledger, const Principal& principal,

@@ -153,11 +153,12 @@ absl::StatusOr<ImportTarget> TargetOf(const DatasetView& dataset, std::string_vi
 }
 
 absl::StatusOr<records::SealedContent> SealRecords(ledger::Ledger& ledger, records::DatasetStore& store,
-                                                   const DatasetView& dataset, const ImportTarget& target) {
+                                                   const DatasetView& dataset, const ImportTarget& target,
+                                                   const records::SealCheck& check) {
   const std::string& owner = dataset.record.owner;
-  if (dataset.record.is_public) return store.SealPublic(target.stored_id, dataset.schema, owner);
-  if (!target.rows) return store.Seal(target.stored_id, dataset.schema, owner);
-  return store.SealPart(target.stored_id, StoredIdsOf(ledger, dataset.record), dataset.schema, owner);
+  if (dataset.record.is_public) return store.SealPublic(target.stored_id, dataset.schema, owner, check);
+  if (!target.rows) return store.Seal(target.stored_id, dataset.schema, owner, check);
+  return store.SealPart(target.stored_id, StoredIdsOf(ledger, dataset.record), dataset.schema, owner, check);
 }
 
 // Loads the sealed table, in the owner's own call, so that the dataset is not sealed before requests on it
@@ -199,23 +200,22 @@ absl::Status CheckNotSealedElsewhere(ledger::Ledger& ledger, const ledger::Datas
         "these are the records of your dataset \"", other.name,
         "\", which has a budget of its own: each record would be protected only by the sum of both limits. "
         "\"",
-        dataset.name, "\" stays unsealed. Archive it, or set accept_equal_content (--accept-equal-content)"));
+        dataset.name,
+        "\" stays unsealed, and open for imports. Archive it, or set accept_equal_content "
+        "(--accept-equal-content)"));
   }
   return absl::OkStatus();
 }
 
 // A request to all parts reads them as one table. Whether that table can hold them is checked before a part
 // is sealed, not after a request is charged.
-absl::Status CheckPartsFitOneTable(ledger::Ledger& ledger, records::DatasetStore& store,
-                                   const DatasetView& dataset, std::string_view next_part,
-                                   const records::SealedContent& next) {
+absl::Status CheckPartsFitOneTable(const records::DatasetStore& store, const DatasetView& dataset,
+                                   std::string_view next_part, const records::SealedContent& next) {
   int64_t records = next.records;
   for (const ledger::Part& part : dataset.record.parts) {
     if (part.sealed_version == 0 || part.name == next_part) continue;
-    ASSIGN_OR_RETURN(const records::SealedContent sealed,
-                     store.SealPart(StoredIdOf(dataset.record, part), StoredIdsOf(ledger, dataset.record),
-                                    dataset.schema, dataset.record.owner));
-    records += sealed.records;
+    ASSIGN_OR_RETURN(const int64_t sealed, store.SealedRecords(StoredIdOf(dataset.record, part)));
+    records += sealed;
   }
   constexpr char kTooMany[] = "the parts of a dataset hold fewer than 2^31 records together";
   if (records > dp::kMaxRows) return absl::FailedPreconditionError(kTooMany);  // not covered: 2^31 records
@@ -276,10 +276,19 @@ absl::StatusOr<DatasetView> GetDataset(ledger::Ledger& ledger, const Principal& 
 absl::StatusOr<DatasetViews> ListVisibleDatasets(ledger::Ledger& ledger, const Principal& principal,
                                                  const ledger::NamePage& page) {
   ASSIGN_OR_RETURN(ledger::DatasetList list, ledger.ListVisibleDatasets(principal, page));
-  DatasetViews visible{.datasets = {}, .has_more = list.has_more};
+  DatasetViews visible{.datasets = {},
+                       .unreadable = std::move(list.unreadable),
+                       .has_more = list.has_more,
+                       .last = std::move(list.last)};
   for (ledger::Dataset& dataset : list.datasets) {
-    ASSIGN_OR_RETURN(DatasetView view, ViewOf(std::move(dataset)));
-    visible.datasets.push_back(std::move(view));
+    std::string name = dataset.name;
+    absl::StatusOr<DatasetView> view = ViewOf(std::move(dataset));
+    if (absl::IsDataLoss(view.status())) {
+      visible.unreadable.push_back(std::move(name));
+      continue;
+    }
+    RETURN_IF_ERROR(view.status());
+    visible.datasets.push_back(*std::move(view));
   }
   return visible;
 }
@@ -329,11 +338,14 @@ absl::StatusOr<Sealed> SealDataset(ledger::Ledger& ledger, records::DatasetStore
     return absl::FailedPreconditionError(absl::StrCat("dataset \"", record.name, "\" is archived"));
   }
   if (intent == Intent::kValidateOnly) return Sealed{.dataset = dataset};
-  ASSIGN_OR_RETURN(const records::SealedContent content, SealRecords(ledger, store, dataset, target));
-  if (!target.is_sealed) RETURN_IF_ERROR(CheckNotSealedElsewhere(ledger, record, content, order));
+  const auto check = [&](const records::SealedContent& content) -> absl::Status {
+    if (target.is_sealed) return absl::OkStatus();
+    RETURN_IF_ERROR(CheckNotSealedElsewhere(ledger, record, content, order));
+    return target.rows ? CheckPartsFitOneTable(store, dataset, order.part, content) : absl::OkStatus();
+  };
+  ASSIGN_OR_RETURN(const records::SealedContent content, SealRecords(ledger, store, dataset, target, check));
   absl::StatusOr<ledger::Dataset> sealed;
   if (target.rows) {
-    RETURN_IF_ERROR(CheckPartsFitOneTable(ledger, store, dataset, order.part, content));
     ASSIGN_OR_RETURN(const ledger::Part part, PartNamed(record, order.part));
     const std::string hash = HashToSeal(content, part.content_hash);
     RETURN_IF_ERROR(MakeReady(store, dataset, target, hash));

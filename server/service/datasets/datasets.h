@@ -54,7 +54,10 @@ absl::StatusOr<DatasetView> GetDataset(ledger::Ledger& ledger, const Principal& 
 // A page of the datasets that the principal owns (with all their grantees) or was granted.
 struct DatasetViews {
   std::vector<DatasetView> datasets;
+  // The names of those on this page that damage has made unreadable: reading one by itself is DATA_LOSS.
+  std::vector<std::string> unreadable;
   bool has_more = false;
+  std::string last;  // the name that the next page comes after, when there is more
 };
 absl::StatusOr<DatasetViews> ListVisibleDatasets(ledger::Ledger& ledger, const Principal& principal,
                                                  const ledger::NamePage& page);

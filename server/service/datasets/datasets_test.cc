@@ -46,6 +46,73 @@ class DatasetsTest : public ServiceTest {
   }
 };
 
+// A seal that is refused: the same records are sealed under another budget.
+class RefusedSealTest : public DatasetsTest {
+ protected:
+  void ExpectRefused(const std::string& part = "") const {
+    const absl::Status refused = Seal("again", part).status();
+    EXPECT_EQ(refused.code(), absl::StatusCode::kFailedPrecondition) << refused;
+    EXPECT_THAT(std::string(refused.message()), ::testing::HasSubstr("sum of both limits"));
+  }
+};
+
+TEST_F(RefusedSealTest, LeavesTheDatasetOpenForFurtherImports) {
+  MakeSealed(People("census"));
+  Make(People("again"));
+  Fill("again", PeopleCsv());
+  ExpectRefused();
+  ExpectRefused();
+  Fill("again", "sex,age,region\nFemale,33,1\n");
+  const absl::StatusOr<Sealed> sealed = Seal("again");
+  ASSERT_TRUE(sealed.ok()) << sealed.status();
+  EXPECT_EQ(sealed->records, 81);
+}
+
+TEST_F(RefusedSealTest, LeavesAPartOpenForFurtherImports) {
+  MakeSealed(People("census"), PeopleCsv(2));
+  NewDataset divided = DividedPeople("again");
+  divided.schema = PeopleSchema();
+  Make(divided);
+  Fill("again", PeopleCsv(2), "north");
+  ExpectRefused("north");
+  Fill("again", "sex,age,region\nFemale,33,1\n", "north");
+  EXPECT_EQ(Seal("again", "north")->records, 41);
+}
+
+TEST_F(RefusedSealTest, LeavesADatasetThatIsArchivedOrSealedOnSecondThought) {
+  MakeSealed(People("census"));
+  for (const char* name : {"again", "another"}) Make(People(name));
+  Fill("again", PeopleCsv());
+  Fill("another", PeopleCsv());
+  ExpectRefused();
+  EXPECT_TRUE(
+      ArchiveDataset(*ledger_, *store_, TestPrincipal("owner"), DatasetName("again"), Intent::kDo).ok());
+  EXPECT_FALSE(Seal("another").ok());
+  EXPECT_EQ(Seal("another", "", true)->records, 80);
+}
+
+TEST_F(RefusedSealTest, OfAPublicCopyOfPrivateRecordsLeavesItOpen) {
+  MakeSealed(People("census"));
+  Make(PublicPeople("again"));
+  Fill("again", PeopleCsv());
+  EXPECT_EQ(Seal("again").status().code(), absl::StatusCode::kFailedPrecondition);
+  Fill("again", "sex,age,region\nFemale,33,1\n");
+  EXPECT_EQ(Seal("again")->records, 81);
+}
+
+// As after an edit of the tables under a running server.
+TEST_F(DatasetsTest, ADatasetWhoseSchemaCannotBeReadIsNamedAndTheOthersAreListed) {
+  for (const char* name : {"census", "survey", "visits"}) Make(People(name));
+  Corrupt("UPDATE datasets SET schema_bytes = X'00' WHERE name = 'survey'");
+  EXPECT_THAT(NamesThatAreVisibleTo("owner"), ::testing::ElementsAre("census", "visits"));
+  EXPECT_THAT(ListVisibleDatasets(*ledger_, TestPrincipal("owner"), {})->unreadable,
+              ::testing::ElementsAre("survey"));
+  EXPECT_THAT(ListVisibleDatasets(*ledger_, TestPrincipal("bob"), {})->unreadable, IsEmpty());
+  EXPECT_EQ(GetDataset(*ledger_, TestPrincipal("owner"), DatasetName("survey")).status().code(),
+            absl::StatusCode::kDataLoss);
+  EXPECT_TRUE(GetDataset(*ledger_, TestPrincipal("owner"), DatasetName("visits")).ok());
+}
+
 TEST_F(DatasetsTest, NamesAndLabelsThatATerminalWouldObeyAreRefusedByTheirPath) {
   const auto with = [](const std::string& name, const std::string& label) {
     NewDataset dataset = People("census");

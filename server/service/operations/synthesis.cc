@@ -110,21 +110,21 @@ std::map<std::string, std::string> WithPriorIdentity(std::map<std::string, std::
   return settings;
 }
 
-// What the client asked, with nothing that a plan adds. Its sets were resolved before.
-absl::StatusOr<std::string> FingerprintOf(const SynthesisEstimate& estimate,
-                                          const SynthesisRequest& request) {
+// What the client asked, with nothing that a plan adds. `prior` is its identity.
+absl::StatusOr<std::string> FingerprintOf(const DatasetView& dataset, const RequestScope& scope,
+                                          const SynthesisRequest& request, const std::string& prior) {
   std::vector<dp::AskedSet> asked;
   if (!request.workload.empty()) {
-    ASSIGN_OR_RETURN(asked, ResolveWorkload(estimate.dataset.schema.domain, request.workload));
+    ASSIGN_OR_RETURN(asked, ResolveWorkload(dataset.schema.domain, request.workload));
   }
-  return codec::FingerprintOf(codec::AskedSynthesis{
-      .dataset_id = estimate.dataset.record.id,
-      .parts = request.parts.empty() ? std::vector<int64_t>() : estimate.scope.PartNumbers(),
-      .method = request.method,
-      .spend = request.spend,
-      .settings = WithPriorIdentity(request.settings, estimate.identity.prior),
-      .workload = asked,
-      .assume_records = request.assume_records});
+  return codec::FingerprintOf(
+      codec::AskedSynthesis{.dataset_id = dataset.record.id,
+                            .parts = request.parts.empty() ? std::vector<int64_t>() : scope.PartNumbers(),
+                            .method = request.method,
+                            .spend = request.spend,
+                            .settings = WithPriorIdentity(request.settings, prior),
+                            .workload = asked,
+                            .assume_records = request.assume_records});
 }
 
 std::string EarlierFingerprintOf(const SynthesisEstimate& estimate, const SynthesisRequest& request) {
@@ -137,7 +137,8 @@ std::string EarlierFingerprintOf(const SynthesisEstimate& estimate, const Synthe
 
 absl::StatusOr<ChargeOrder> OrderFor(const SynthesisEstimate& estimate, const SynthesisRequest& request,
                                      const std::string& request_id) {
-  ASSIGN_OR_RETURN(std::string fingerprint, FingerprintOf(estimate, request));
+  ASSIGN_OR_RETURN(std::string fingerprint,
+                   FingerprintOf(estimate.dataset, estimate.scope, request, estimate.identity.prior));
   return ChargeOrder{
       .dataset_id = estimate.dataset.record.id,
       .dataset_version = estimate.scope.version,
@@ -223,6 +224,23 @@ absl::StatusOr<std::optional<dp::Event>> ChargedBefore(ledger::Ledger& ledger, c
   return codec::DecodeEvent(charge->event);
 }
 
+// The charge of a request whose release is stored. It is found without a plan, because a later program may
+// refuse to plan what an earlier one drew.
+absl::StatusOr<std::optional<ledger::Charge>> FindDone(Services& services, const SynthesisRequest& request,
+                                                       std::string_view request_id) {
+  ASSIGN_OR_RETURN(const DatasetView dataset,
+                   FindVisible(services.ledger, request.principal, request.dataset));
+  ASSIGN_OR_RETURN(const std::optional<ledger::Charge> earlier,
+                   FindEarlier(services.ledger, dataset, request.principal, request_id, kSynthesisKind));
+  if (!earlier || earlier->release_id.empty()) return std::nullopt;
+  ASSIGN_OR_RETURN(const RequestScope scope,
+                   ScopeOf(services.ledger, dataset, request.principal, request_id, request.parts));
+  ASSIGN_OR_RETURN(const dp::Synthesizer* synthesizer, FindMethod(request.method));
+  ASSIGN_OR_RETURN(const Prior prior, PriorFor(services, request, *synthesizer, dataset.schema.domain));
+  ASSIGN_OR_RETURN(const std::string fingerprint, FingerprintOf(dataset, scope, request, prior.identity));
+  return earlier->fingerprint == fingerprint ? earlier : std::nullopt;
+}
+
 // `request_id` is empty when nothing will be charged.
 absl::StatusOr<SynthesisEstimate> PlanAndPrice(Services& services, const SynthesisRequest& request,
                                                std::string_view request_id) {
@@ -271,6 +289,11 @@ absl::StatusOr<SynthesisEstimate> EstimateSynthesis(Services& services, const Sy
 
 absl::StatusOr<OperationView> CreateSynthesis(Services& services, const SynthesisRequest& request,
                                               const RequestId& request_id, Intent intent) {
+  if (intent == Intent::kDo) {
+    ASSIGN_OR_RETURN(const std::optional<ledger::Charge> done,
+                     FindDone(services, request, request_id.text()));
+    if (done) return GetOperation(services, request.principal, done->id);
+  }
   ASSIGN_OR_RETURN(SynthesisEstimate estimate, PlanAndPrice(services, request, request_id.text()));
   if (intent == Intent::kValidateOnly)
     return OperationView{.dataset = request.dataset.text(), .kind = kSynthesisKind};

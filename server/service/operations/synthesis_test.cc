@@ -3,10 +3,12 @@
 
 #include "absl/synchronization/notification.h"
 #include "base/testing/names.h"
+#include "codec/accounting_codec.h"
 #include "codec/draw_identity.h"
 #include "codec/fingerprint.h"
 #include "service/charges/accountant.h"
 #include "service/testing/fixture.h"
+#include "service/testing/table_reads.h"
 
 namespace curator::service {
 namespace {
@@ -180,6 +182,36 @@ TEST_F(SynthesisTest, AQueuedSynthesisIsCancelledForNothing) {
   EXPECT_EQ(balance.held, 0);
 }
 
+TEST_F(SynthesisTest, ASynthesisThatIsStoppedBeforeItsTurnReadsNoTable) {
+  NewDataset divided = DividedPeople("census");
+  Make(divided);
+  FillAndSeal("census", PeopleCsv(2), "north");
+  FillAndSeal("census", "sex,age,region\nMale,3,2\n", "south");
+  const auto create_behind = [&](const std::function<void(const std::string&)>& stop) {
+    absl::Notification may_end;
+    absl::Notification has_passed;
+    work_.Run(work_.Reserve().value(), [&] { may_end.WaitForNotification(); });
+    const auto queued = Create(Mwem("census"), host::NewUuid());
+    EXPECT_TRUE(queued.ok()) << queued.status();
+    stop(queued->id);
+    work_.Run(work_.Reserve().value(), [&] { has_passed.Notify(); });
+    may_end.Notify();
+    has_passed.WaitForNotification();
+  };
+  const int64_t before = TableReads();
+  create_behind([&](const std::string& id) {
+    EXPECT_TRUE(CancelOperation(services_, TestPrincipal("owner"), id).ok());
+  });
+  EXPECT_EQ(TableReads(), before) << "it was cancelled";
+  create_behind([](const std::string&) {});
+  EXPECT_GT(TableReads(), before) << "without this the test shows nothing";
+  const int64_t after = TableReads();
+  create_behind([&](const std::string& id) {
+    EXPECT_TRUE(ledger_->CancelReserved(id, "cancelled by another server", TestPrincipal("owner")).ok());
+  });
+  EXPECT_EQ(TableReads(), after) << "another server cancelled it";
+}
+
 TEST_F(SynthesisTest, AQueuedSynthesisOfADatasetThatIsArchivedMeanwhileGivesItsCostBack) {
   const DatasetView census = MakeSealed(People("census"));
   absl::Notification may_end;
@@ -223,6 +255,56 @@ TEST_F(SynthesisTest, AQueuedSynthesisThatNoProcessKnowsIsInterruptedAndQueuedAg
   EXPECT_EQ(again->state, OperationState::kQueued);
   may_end.Notify();
   EXPECT_EQ(Ended(charge).state, OperationState::kDone);
+}
+
+// What an earlier program charged and stored, whose planner had no such bound.
+class StoredByAnEarlierProgram : public SynthesisTest {
+ protected:
+  StoredByAnEarlierProgram() {
+    refused_.settings = {{"rounds", "1000000000"}};
+    ledger::ChargeRequest charge = DrawOf(census_, "synthesis", id_);
+    charge.fingerprint = FingerprintNow();
+    charge.event = codec::EncodeEvent(EstimateSynthesis(services_, Mwem("census"))->plan.event);
+    release_ = ledger_->Store(ledger_->Begin(charge).value(), "a model")->id;
+  }
+
+  std::string FingerprintNow() const {
+    return codec::FingerprintOf(codec::AskedSynthesis{.dataset_id = census_.record.id,
+                                                      .parts = {},
+                                                      .method = refused_.method,
+                                                      .spend = refused_.spend,
+                                                      .settings = refused_.settings,
+                                                      .workload = {},
+                                                      .assume_records = refused_.assume_records});
+  }
+
+  const DatasetView census_ = MakeSealed(People("census"));
+  const std::string id_ = host::NewUuid();
+  SynthesisRequest refused_ = Mwem("census");
+  std::string release_;
+};
+
+TEST_F(StoredByAnEarlierProgram, AModelIsFoundThoughItsRequestIsNotPlannedAnyMore) {
+  ASSERT_EQ(FieldOf(Create(refused_, host::NewUuid()).status()), "settings.rounds") << "it is not planned";
+  const int64_t spent = Spent(census_);
+  const auto found = Create(refused_, id_);
+  ASSERT_TRUE(found.ok()) << found.status();
+  EXPECT_EQ(found->state, OperationState::kDone);
+  EXPECT_EQ(found->release_id, release_);
+  EXPECT_EQ(Spent(census_), spent);
+}
+
+TEST_F(StoredByAnEarlierProgram, AnotherRequestAndAnotherPrincipalGetNothingOfIt) {
+  SynthesisRequest other = refused_;
+  other.assume_records = 7;
+  EXPECT_EQ(FieldOf(Create(other, id_).status()), "settings.rounds");
+  const auto planned = Create(Mwem("census"), id_);
+  EXPECT_EQ(planned.status().code(), absl::StatusCode::kAlreadyExists) << planned.status();
+  SynthesisRequest of_mallory = refused_;
+  of_mallory.principal = TestPrincipal("mallory");
+  EXPECT_EQ(Create(of_mallory, id_).status().code(), absl::StatusCode::kNotFound);
+  ASSERT_TRUE(ledger_->Grant(census_.record.id, "mallory", TestPrincipal("owner")).ok());
+  EXPECT_EQ(FieldOf(Create(of_mallory, id_).status()), "settings.rounds");
 }
 
 TEST_F(SynthesisTest, TheIdOfAReservationIsTakenAndTheReservationStaysAsItIs) {

@@ -1,6 +1,8 @@
 #include "service/workloads/workloads.h"
 
+#include <algorithm>
 #include <limits>
+#include <map>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -74,14 +76,15 @@ absl::StatusOr<Drawn> DrawAnswer(Services& services, const WorkloadEstimate& est
 }
 
 // What the client asked, with nothing that a plan adds.
-std::string FingerprintOf(const WorkloadEstimate& estimate, const WorkloadRequest& request) {
-  return codec::FingerprintOf(codec::AskedWorkload{
-      .dataset_id = estimate.dataset.record.id,
-      .parts = request.parts.empty() ? std::vector<int64_t>() : estimate.scope.PartNumbers(),
-      .queries = estimate.asked,
-      .spend = request.spend,
-      .target = request.target,
-      .mechanism = request.mechanism});
+std::string FingerprintOf(const DatasetView& dataset, const RequestScope& scope,
+                          const std::vector<dp::AskedSet>& asked, const WorkloadRequest& request) {
+  return codec::FingerprintOf(
+      codec::AskedWorkload{.dataset_id = dataset.record.id,
+                           .parts = request.parts.empty() ? std::vector<int64_t>() : scope.PartNumbers(),
+                           .queries = asked,
+                           .spend = request.spend,
+                           .target = request.target,
+                           .mechanism = request.mechanism});
 }
 
 ChargeOrder OrderFor(const WorkloadEstimate& estimate, const WorkloadRequest& request,
@@ -91,7 +94,7 @@ ChargeOrder OrderFor(const WorkloadEstimate& estimate, const WorkloadRequest& re
           .dataset_version = estimate.scope.version,
           .principal = request.principal,
           .request_id = request_id,
-          .fingerprint = FingerprintOf(estimate, request),
+          .fingerprint = FingerprintOf(estimate.dataset, estimate.scope, estimate.asked, request),
           .earlier_fingerprint = codec::EarlierWorkloadFingerprint(
               dataset.id, estimate.scope.version, estimate.scope.PartNumbers(), ReleaseOf(estimate),
               estimate.plan.bought.event),
@@ -158,6 +161,15 @@ absl::StatusOr<MemoryBudget::Lease> MemoryForAnswering(Services& services, const
   return services.memory.Take(request.principal, bytes);
 }
 
+// Taken for a stored answer, which is returned however little memory the server has.
+absl::StatusOr<MemoryBudget::Lease> MemoryForReplay(Services& services, const Principal& principal,
+                                                    int64_t encoded_bytes) {
+  dp::WorkloadShape shape;
+  shape.measured_values = encoded_bytes / static_cast<int64_t>(sizeof(int64_t));  // each has 8 bytes
+  return services.memory.Take(principal,
+                              std::min(dp::AnswerBytes(shape, encoded_bytes), services.memory.total()));
+}
+
 // A release too large for the ledger would be charged and then lost.
 absl::Status CheckReleaseFits(const dp::Domain& domain, const std::vector<dp::AskedSet>& asked,
                               const dp::JointMeasurement& joint) {
@@ -186,21 +198,79 @@ absl::StatusOr<WorkloadEstimate> PlanAndPrice(const WorkloadRequest& request, Qu
                           std::move(plan), std::move(price)};
 }
 
-// A request that was charged before is answered by what it paid for. For one that will be paid, a free answer
-// is only a hint: a failed lookup is ignored.
+// For a request that will be paid, a free answer is only a hint: a failed lookup is ignored.
 absl::StatusOr<std::optional<FreeAnswer>> FreeAnswerFor(Services& services, const WorkloadRequest& request,
-                                                        const std::string& request_id,
                                                         const Question& question) {
-  const absl::StatusOr<ledger::Charge> charge = services.ledger.FindCharge(request.principal, request_id);
-  if (charge.ok()) return std::nullopt;
-  if (!absl::IsNotFound(charge.status())) return charge.status();
   absl::StatusOr<std::optional<FreeAnswer>> found = FindFreeAnswer(
       services, question.dataset, question.scope, request.principal, question.asked, request.client_left);
   if (!found.ok() && !request.prefer_free) return std::nullopt;
   return found;
 }
 
-// Charges, draws and stores, or finds what is stored, and fills `answer` from it.
+// Plain marginals are stored as one query set: `asked` says to which of its sets each belongs.
+void DivideIntoSets(const std::vector<dp::AskedSet>& asked, dp::WorkloadRelease& release) {
+  if (!codec::IsPlainMarginals(release)) return;
+  std::map<dp::AttributeSet, size_t> measured;
+  for (size_t i = 0; i < release.measured.size(); ++i) measured.emplace(release.measured[i].attributes, i);
+  std::vector<dp::SetPlan> plans;
+  for (const dp::AskedSet& set : asked) {
+    dp::SetPlan& plan = plans.emplace_back();
+    for (const dp::QueryGroup& group : set.queries.groups) {
+      const auto source = measured.find(group.attributes);
+      if (source == measured.end()) return;
+      plan.sources.push_back(source->second);
+    }
+  }
+  release.asked = asked;
+  release.plans = std::move(plans);
+}
+
+// Fills `answer` from what is stored.
+absl::StatusOr<WorkloadAnswer> Filled(Services& services, ReleasedOnce released,
+                                      const std::vector<dp::AskedSet>& asked, const Principal& principal,
+                                      WorkloadAnswer answer) {
+  ASSIGN_OR_RETURN(answer.answer, codec::DecodeWorkloadRelease(released.release.payload));
+  DivideIntoSets(asked, answer.answer);
+  released.release.payload.clear();
+  answer.release = std::move(released.release);
+  answer.replayed = released.replayed;
+  ASSIGN_OR_RETURN(const std::vector<ledger::Account> accounts,
+                   PayingAccounts(services.ledger, answer.dataset, principal.name()));
+  ASSIGN_OR_RETURN(const ledger::Charge charge, services.ledger.GetCharge(answer.release.charge_id));
+  ASSIGN_OR_RETURN(answer.price, PricePaid(answer.dataset, accounts, charge));
+  return answer;
+}
+
+// On any dataset and of any kind: another request may have used the id.
+absl::StatusOr<std::optional<ledger::Charge>> FindByRequest(ledger::Ledger& ledger,
+                                                            const Principal& principal,
+                                                            const RequestId& request_id) {
+  absl::StatusOr<ledger::Charge> charge = ledger.FindCharge(principal, request_id.text());
+  if (absl::IsNotFound(charge.status())) return std::nullopt;
+  RETURN_IF_ERROR(charge.status());
+  return *std::move(charge);
+}
+
+// The answer of a request that `earlier` was charged for and that was stored; none when there is none, or
+// when only a plan can show whether it is the same request.
+absl::StatusOr<std::optional<WorkloadAnswer>> Replayed(Services& services, const WorkloadRequest& request,
+                                                       const dp::PostProcessing& steps,
+                                                       const Question& question,
+                                                       const ledger::Charge& earlier) {
+  if (earlier.dataset_id != question.dataset.record.id) return std::nullopt;
+  const std::string fingerprint = FingerprintOf(question.dataset, question.scope, question.asked, request);
+  ASSIGN_OR_RETURN(std::optional<ledger::Release> release,
+                   FindReleased(services.ledger, earlier, fingerprint));
+  if (!release) return std::nullopt;
+  WorkloadAnswer answer{.dataset = question.dataset, .price = {}, .request_id = earlier.request_id};
+  ASSIGN_OR_RETURN(answer.memory, MemoryForReplay(services, request.principal, release->payload_size));
+  ASSIGN_OR_RETURN(answer, Filled(services, {*std::move(release), true}, question.asked, request.principal,
+                                  std::move(answer)));
+  RETURN_IF_ERROR(CheckPostProcessing(question.dataset.schema.domain, answer.answer, steps));
+  return answer;
+}
+
+// Charges, draws and stores, or finds what is stored.
 absl::StatusOr<WorkloadAnswer> ChargeAndRelease(Services& services, const WorkloadRequest& request,
                                                 const WorkloadEstimate& estimate, WorkloadAnswer answer) {
   const std::string& request_id = answer.request_id;
@@ -219,21 +289,7 @@ absl::StatusOr<WorkloadAnswer> ChargeAndRelease(Services& services, const Worklo
                                  return DrawAnswer(services, estimate, table.value(), key);
                                }));
   if (!released.replayed) services.daily.Add(request.principal, 1);
-  ASSIGN_OR_RETURN(answer.answer, codec::DecodeWorkloadRelease(released.release.payload));
-  // Plain marginals are stored as one query set; the request says to which of its sets each belongs.
-  if (codec::IsPlainMarginals(answer.answer) &&
-      answer.answer.measured == estimate.plan.shape.joint.measured) {
-    answer.answer.asked = estimate.asked;
-    answer.answer.plans = estimate.plan.shape.joint.plans;
-  }
-  released.release.payload.clear();
-  answer.release = std::move(released.release);
-  answer.replayed = released.replayed;
-  ASSIGN_OR_RETURN(const std::vector<ledger::Account> accounts,
-                   PayingAccounts(services.ledger, answer.dataset, request.principal.name()));
-  ASSIGN_OR_RETURN(const ledger::Charge charge, services.ledger.GetCharge(answer.release.charge_id));
-  ASSIGN_OR_RETURN(answer.price, PricePaid(answer.dataset, accounts, charge));
-  return answer;
+  return Filled(services, std::move(released), estimate.asked, request.principal, std::move(answer));
 }
 
 template <typename Units>
@@ -283,8 +339,17 @@ absl::StatusOr<WorkloadAnswer> AnswerWorkload(Services& services, const Workload
                                               const dp::PostProcessing& steps, const RequestId& request_id,
                                               Intent intent) {
   ASSIGN_OR_RETURN(Question question, QuestionOf(services, request, request_id.text()));
-  ASSIGN_OR_RETURN(std::optional<FreeAnswer> free,
-                   FreeAnswerFor(services, request, request_id.text(), question));
+  ASSIGN_OR_RETURN(const std::optional<ledger::Charge> earlier,
+                   FindByRequest(services.ledger, request.principal, request_id));
+  if (earlier && intent == Intent::kDo) {
+    ASSIGN_OR_RETURN(std::optional<WorkloadAnswer> replayed,
+                     Replayed(services, request, steps, question, *earlier));
+    if (replayed) return *std::move(replayed);
+  }
+  std::optional<FreeAnswer> free;  // a request that was charged before is answered by what it paid for
+  if (!earlier) {
+    ASSIGN_OR_RETURN(free, FreeAnswerFor(services, request, question));
+  }
   if (free && request.prefer_free) {
     RETURN_IF_ERROR(
         CheckAcceptsRequest(services.ledger, question.dataset.record, request.principal, request_id.text()));

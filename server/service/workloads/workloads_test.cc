@@ -154,5 +154,87 @@ TEST_F(WorkloadMemoryTest, APlanThatWouldTakeTooMuchIsRefusedWithTheNumbersWhate
   EXPECT_EQ(estimate(), empty);
 }
 
+// Requests that were answered, and that this server would not plan: its memory is less than any plan takes.
+class ReplayTest : public WorkloadMemoryTest {
+ protected:
+  static constexpr int64_t kLessThanAPlan = 1'000'000;
+
+  absl::StatusOr<WorkloadAnswer> AskLater(const WorkloadRequest& request, const RequestId& id) {
+    return AnswerWorkload(later_, request, {}, id, Intent::kDo);
+  }
+
+  // Whether the request was refused because it would have to be planned.
+  static bool NeedsAPlan(const absl::Status& status) {
+    return absl::IsInvalidArgument(status) && status.message().find("of memory") != std::string::npos;
+  }
+
+  MemoryBudget small_{kLessThanAPlan, absl::ZeroDuration()};
+  Services later_{*ledger_,         *store_,   sealer_, signer_, operations_, work_,
+                  OnlyThisThread(), requests_, late_,   daily_,  small_,      absl::Minutes(10)};
+};
+
+TEST_F(ReplayTest, AnAnswerThatWasStoredIsReturnedThoughItsRequestIsNotPlannedAnyMore) {
+  const DatasetView census = MakeSealed(People("census"));
+  WorkloadRequest request = BySex();
+  request.queries.push_back({MarginalsQuery{.sets = {{"sex", "age"}, {"age"}}}});
+  const RequestId id = NewRequestId();
+  const WorkloadAnswer first = AnswerWorkload(services_, request, {}, id, Intent::kDo).value();
+  const int64_t spent = Spent(census);
+  ASSERT_TRUE(NeedsAPlan(AskLater(request, NewRequestId()).status()));
+
+  const auto again = AskLater(request, id);
+  ASSERT_TRUE(again.ok()) << again.status();
+  EXPECT_TRUE(again->replayed);
+  EXPECT_EQ(again->release.id, first.release.id);
+  EXPECT_EQ(again->answer, first.answer);
+  EXPECT_EQ(again->request_id, id.text());
+  EXPECT_EQ(again->price.Postings(), first.price.Postings());
+  EXPECT_EQ(Spent(census), spent);
+}
+
+TEST_F(ReplayTest, AnAnswerOfOtherQueriesThanMarginalsIsReturnedAsItWasStored) {
+  MakeSealed(People("census"));
+  WorkloadRequest request = About("census", {PrefixesQuery{"age"}});
+  request.queries.push_back({MarginalsQuery{.sets = {{"sex"}}}});
+  const RequestId id = NewRequestId();
+  const WorkloadAnswer first = AnswerWorkload(services_, request, {}, id, Intent::kDo).value();
+  const auto again = AskLater(request, id);
+  ASSERT_TRUE(again.ok()) << again.status();
+  EXPECT_EQ(again->answer, first.answer);
+}
+
+TEST_F(ReplayTest, AnotherRequestUnderItsIdGetsNothingOfIt) {
+  MakeSealed(People("census"));
+  const RequestId id = NewRequestId();
+  ASSERT_TRUE(AnswerWorkload(services_, BySex(), {}, id, Intent::kDo).ok());
+  WorkloadRequest other = BySex();
+  other.spend.epsilon = EpsilonOf(200);
+  EXPECT_TRUE(NeedsAPlan(AskLater(other, id).status()));
+  EXPECT_EQ(AnswerWorkload(services_, other, {}, id, Intent::kDo).status().code(),
+            absl::StatusCode::kAlreadyExists);
+}
+
+TEST_F(ReplayTest, AnotherPrincipalGetsNothingOfItUnderTheSameId) {
+  const DatasetView census = MakeSealed(People("census"));
+  const RequestId id = NewRequestId();
+  ASSERT_TRUE(AnswerWorkload(services_, BySex(), {}, id, Intent::kDo).ok());
+  WorkloadRequest request = BySex();
+  request.principal = TestPrincipal("mallory");
+  EXPECT_EQ(AskLater(request, id).status().code(), absl::StatusCode::kNotFound);
+  ASSERT_TRUE(ledger_->Grant(census.record.id, "mallory", TestPrincipal("owner")).ok());
+  EXPECT_TRUE(NeedsAPlan(AskLater(request, id).status())) << "this request was never charged";
+}
+
+// As after an edit of the tables under a running server: the row names another principal.
+TEST_F(ReplayTest, AnAnswerOfADatasetThatThePrincipalDoesNotSeeIsNotReturned) {
+  MakeSealed(People("census"));
+  const RequestId id = NewRequestId();
+  ASSERT_TRUE(AnswerWorkload(services_, BySex(), {}, id, Intent::kDo).ok());
+  Corrupt("UPDATE charges SET principal = 'mallory'");
+  WorkloadRequest request = BySex();
+  request.principal = TestPrincipal("mallory");
+  EXPECT_EQ(AskLater(request, id).status().code(), absl::StatusCode::kNotFound);
+}
+
 }  // namespace
 }  // namespace curator::service
