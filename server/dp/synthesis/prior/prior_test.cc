@@ -161,6 +161,7 @@ TEST(PriorAware, RefusesToCountALargePriorForTooManyPairs) {
   input.workload = WholeMarginals(AllKWayMarginals(domain, 1, {}).value());
   input.prior = PublicRows(domain, rows);
   const absl::Status refused = PriorAware().Plan(input).status();
+  ASSERT_TRUE(absl::IsInvalidArgument(refused)) << refused;
   EXPECT_EQ(FieldViolationOf(refused)->field, "settings.measure");
   EXPECT_THAT(std::string(refused.message()), HasSubstr("for 130816 pairs of attributes"));
 }
