@@ -91,7 +91,8 @@ absl::Status QueryModel(service::Services& services, const Call& call, const v1:
   ASSIGN_OR_RETURN(const service::ReleaseView release,
                    service::GetRelease(services, call.principal(), request.release_id()));
   ASSIGN_OR_RETURN(const std::vector<service::QuerySetRequest> queries, rpc::FromProto(request.workload()));
-  ASSIGN_OR_RETURN(const std::vector<service::ModelAnswer> answers, service::QueryModel(release, queries));
+  ASSIGN_OR_RETURN(const std::vector<service::ModelAnswer> answers,
+                   service::QueryModel(release, queries, call.client_left()));
   v1::AnswerChunk first;
   first.mutable_header()->set_release_id(release.release.id);
   first.mutable_header()->set_charge_id(release.release.charge_id);

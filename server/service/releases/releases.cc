@@ -9,6 +9,7 @@
 #include "codec/release_codec.h"
 #include "dp/noise/drbg.h"
 #include "dp/synthesis/synthesizers.h"
+#include "dp/workload/strategy_choice.h"
 #include "service/workloads/free_answers.h"
 #include "service/workloads/resolve_workload.h"
 
@@ -180,7 +181,8 @@ absl::StatusOr<std::unique_ptr<dp::SynthesisModel>> RestoreModel(const ReleaseVi
 }
 
 absl::StatusOr<std::vector<ModelAnswer>> QueryModel(const ReleaseView& release,
-                                                    const std::vector<QuerySetRequest>& queries) {
+                                                    const std::vector<QuerySetRequest>& queries,
+                                                    const std::stop_token& client_left) {
   ASSIGN_OR_RETURN(const std::unique_ptr<dp::SynthesisModel> model, RestoreModel(release));
   const dp::Domain& domain = release.dataset.schema.domain;
   ASSIGN_OR_RETURN(std::vector<dp::AskedSet> sets, ResolveWorkload(domain, queries));
@@ -188,6 +190,7 @@ absl::StatusOr<std::vector<ModelAnswer>> QueryModel(const ReleaseView& release,
   for (dp::AskedSet& asked : sets) {
     ModelAnswer answer{.asked = std::move(asked), .estimates = {}, .deviations = {}};
     for (const dp::QueryGroup& group : answer.asked.queries.groups) {
+      RETURN_IF_ERROR(dp::CheckGoesOn(client_left));
       ASSIGN_OR_RETURN(const std::vector<double> cells, model->Marginal(group.attributes));
       answer.estimates.push_back(dp::AnswersFromEstimates(domain, group, cells));
       // Errors of cells depend on each other: those of their sums are not known.

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -59,9 +60,11 @@ struct ModelAnswer {
   std::vector<std::optional<double>> deviations;
 };
 // Errors: FAILED_PRECONDITION for a release that is not a model; INVALID_ARGUMENT for attributes that it
-// does not cover, and those of ResolveWorkload().
+// does not cover, and those of ResolveWorkload(); CANCELLED when the client has gone, which is asked before
+// each marginal of the model.
 absl::StatusOr<std::vector<ModelAnswer>> QueryModel(const ReleaseView& release,
-                                                    const std::vector<QuerySetRequest>& queries);
+                                                    const std::vector<QuerySetRequest>& queries,
+                                                    const std::stop_token& client_left);
 
 // How the values of sampled records are printed.
 enum class BinStyle {

@@ -92,9 +92,19 @@ TEST_F(ReleasesTest, TheAnswerToAWorkloadIsNoModelAndNoPrior) {
   const DatasetView census = MakeSealed(People("census"));
   const ReleaseView answer = AnswerOf(census);
   EXPECT_EQ(RestoreModel(answer).status().code(), absl::StatusCode::kFailedPrecondition);
-  EXPECT_EQ(QueryModel(answer, {}).status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(QueryModel(answer, {}, {}).status().code(), absl::StatusCode::kFailedPrecondition);
   const auto prior = ResolvePrior(services_, TestPrincipal("owner"), census.schema.domain, answer.release.id);
   EXPECT_EQ(FieldOf(prior.status()), "settings.prior");
+}
+
+TEST_F(ReleasesTest, AModelIsNotAskedForAClientThatHasGone) {
+  MakeSealed(People("census", 2000));
+  const ReleaseView model = ModelOf("census");
+  const std::vector<QuerySetRequest> ages = {{PrefixesQuery{"age"}}};
+  std::stop_source client;
+  EXPECT_TRUE(QueryModel(model, ages, client.get_token()).ok());
+  client.request_stop();
+  EXPECT_EQ(QueryModel(model, ages, client.get_token()).status().code(), absl::StatusCode::kCancelled);
 }
 
 TEST_F(ReleasesTest, AModelOfAMethodThatTheServerDoesNotHaveCanBeShownButNotSampled) {

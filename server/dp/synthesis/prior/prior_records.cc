@@ -32,6 +32,26 @@ absl::StatusOr<std::vector<uint32_t>> CodesByRow(const PublicTable& table, const
   return codes;
 }
 
+// Sorts so that a stop is noticed in between.
+template <typename IsBefore>
+absl::Status SortInPieces(std::vector<uint32_t>& items, IsBefore is_before, Pacer& pacer) {
+  const auto at = [&](size_t place) {
+    return items.begin() + static_cast<std::ptrdiff_t>(std::min(place, items.size()));
+  };
+  constexpr size_t kPiece = Pacer::kMostSteps;
+  for (size_t start = 0; start < items.size(); start += kPiece) {
+    RETURN_IF_ERROR(pacer.Check());
+    std::sort(at(start), at(start + kPiece), is_before);
+  }
+  for (size_t sorted = kPiece; sorted < items.size(); sorted *= 2) {
+    for (size_t start = 0; start < items.size(); start += 2 * sorted) {
+      RETURN_IF_ERROR(pacer.Check());
+      std::inplace_merge(at(start), at(start + sorted), at(start + 2 * sorted), is_before);
+    }
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::Status CheckPrior(const Domain& domain, const PublicTable& table) {
@@ -62,9 +82,10 @@ absl::StatusOr<PriorRecords> PriorRecords::DistinctOf(const Domain& domain, cons
   const auto row = [&](uint32_t index) { return std::span(codes).subspan(index * width, width); };
   std::vector<uint32_t> order(static_cast<size_t>(table.rows()));
   std::iota(order.begin(), order.end(), 0U);
-  std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
+  const auto is_before = [&](uint32_t a, uint32_t b) {
     return std::lexicographical_compare(row(a).begin(), row(a).end(), row(b).begin(), row(b).end());
-  });
+  };
+  RETURN_IF_ERROR(SortInPieces(order, is_before, pacer));
   PriorRecords records(attributes, CodedColumns(domain.SizesOf(attributes)));
   const double share = 1.0 / static_cast<double>(table.rows());
   for (size_t i = 0; i < order.size(); ++i) {

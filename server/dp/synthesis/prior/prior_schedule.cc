@@ -27,6 +27,8 @@ constexpr int64_t kLeastGuessedRecords = 10'000;
 constexpr double kNoiseShare = 0.5;
 // Places of records in the marginals of one level, 4 bytes each.
 constexpr int64_t kMostPriorPlaces = int64_t{1} << 30;
+// Records times pairs of attributes that are counted to find which depend on each other: some seconds.
+constexpr int64_t kMostPairSteps = int64_t{1} << 32;
 
 // A level's share of the budget, split.
 struct LevelShares {
@@ -84,6 +86,20 @@ std::vector<AttributeSet> GivenSets(const SynthesisInput& input, const Attribute
   return {sets.begin(), sets.end()};
 }
 
+// To compare every two attributes counts all rows for each two. A request that was charged before is not
+// refused.
+absl::Status CheckPairs(const SynthesisInput& input, const AttributeSet& attributes) {
+  const int64_t pairs = std::ssize(attributes) * (std::ssize(attributes) - 1) / 2;
+  if (input.charged || input.prior->rows() <= kMostPairSteps / std::max<int64_t>(1, pairs))
+    return absl::OkStatus();
+  return InvalidField(
+      "settings.measure",
+      absl::StrCat("the prior's ", input.prior->rows(), " records would be counted for ", pairs,
+                   " pairs of attributes, and at most ", kMostPairSteps,
+                   " records and pairs are: take measure=given and a workload, fewer attributes "
+                   "or a smaller prior"));
+}
+
 // What each level measures, from public data alone.
 absl::Status ChooseMarginals(const SynthesisInput& input, const std::vector<LevelShares>& shares,
                              PriorSchedule& schedule, Pacer& pacer) {
@@ -93,6 +109,7 @@ absl::Status ChooseMarginals(const SynthesisInput& input, const std::vector<Leve
   const bool is_given = settings.measure == MeasuredSets::kGiven;
   if (is_given) first.measured = GivenSets(input, Difference(schedule.covered, schedule.modelled));
   if (is_given && !has_groups) return absl::OkStatus();
+  RETURN_IF_ERROR(CheckPairs(input, schedule.modelled));
   ASSIGN_OR_RETURN(const PublicDependence dependence,
                    PublicDependence::Of(input.domain, *input.prior, schedule.modelled, pacer));
   if (!is_given) {

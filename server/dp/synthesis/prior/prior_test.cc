@@ -152,6 +152,20 @@ TEST(PriorAware, ReachesRecordsBeyondThePriorOnTheFullDomain) {
   EXPECT_THAT(narrow->Transcript().back(), HasSubstr("lay where the prior has no record"));
 }
 
+// Two million records of 512 attributes took minutes to plan.
+TEST(PriorAware, RefusesToCountALargePriorForTooManyPairs) {
+  const Domain domain = CodedDomain(std::vector<int64_t>(512, 2));
+  const Rows rows(33'000, std::vector<uint32_t>(512));
+  SynthesisInput input = Input(1, People(10, 2, 0));
+  input.domain = domain;
+  input.workload = WholeMarginals(AllKWayMarginals(domain, 1, {}).value());
+  input.prior = PublicRows(domain, rows);
+  const absl::Status refused = PriorAware().Plan(input).status();
+  ASSERT_TRUE(absl::IsInvalidArgument(refused)) << refused;
+  EXPECT_EQ(FieldViolationOf(refused)->field, "settings.measure");
+  EXPECT_THAT(std::string(refused.message()), HasSubstr("for 130816 pairs of attributes"));
+}
+
 TEST(PriorAware, MeasuresWhatThePriorSaysOrWhatIsGiven) {
   SynthesisInput input = Input(1, People(3000, 2, 0));
   auto schedule = ScheduleOf(input);
