@@ -127,14 +127,7 @@ int64_t EncodedBytes(const dp::Domain& domain, const std::vector<dp::AskedSet>& 
   return codec::MostEncodedBytes(domain, asked, joint.plans, joint.measured);
 }
 
-absl::Status TakesTooMuch(std::string_view for_what, int64_t bytes, int64_t most) {
-  constexpr int64_t kMegabyte = 1'000'000;
-  return InvalidField("workload",
-                      absl::StrCat("would take up to ", (bytes + kMegabyte - 1) / kMegabyte, " MB of memory ",
-                                   std::string(for_what), "; at most ", most / kMegabyte,
-                                   " MB are given to one request: ask for fewer answers, or "
-                                   "over fewer cells, at once"));
-}
+constexpr char kAskForLess[] = "ask for fewer answers, or over fewer cells, at once";
 
 // Taken before the plan is made.
 absl::StatusOr<MemoryBudget::Lease> MemoryForPlanning(Services& services, const WorkloadRequest& request,
@@ -144,7 +137,7 @@ absl::StatusOr<MemoryBudget::Lease> MemoryForPlanning(Services& services, const 
   for (const dp::AskedSet& set : question.asked) sets.push_back(set.queries);
   RETURN_IF_ERROR(dp::ValidateSets(domain, sets));
   const int64_t bytes = dp::PlanningBytes(domain, sets);
-  if (bytes > kMostPlanningBytes) return TakesTooMuch("to plan", bytes, kMostPlanningBytes);
+  if (bytes > kMostFreeBytes) return TakesTooMuch("workload", "to plan", bytes, kMostFreeBytes, kAskForLess);
   return services.memory.Take(request.principal, bytes);
 }
 
@@ -154,7 +147,8 @@ absl::StatusOr<MemoryBudget::Lease> MemoryForAnswering(Services& services, const
   const dp::WorkloadShape& shape = estimate.plan.shape;
   const int64_t bytes =
       dp::AnswerBytes(shape, EncodedBytes(estimate.dataset.schema.domain, estimate.asked, shape.joint));
-  if (bytes > kMostAnswerBytes) return TakesTooMuch("to answer", bytes, kMostAnswerBytes);
+  if (bytes > kMostPaidBytes)
+    return TakesTooMuch("workload", "to answer", bytes, kMostPaidBytes, kAskForLess);
   return services.memory.Take(request.principal, bytes);
 }
 
@@ -174,13 +168,11 @@ absl::StatusOr<WorkloadEstimate> PlanAndPrice(const WorkloadRequest& request, Qu
   const dp::UnitBound& unit = question.dataset.unit_bound;
   std::vector<dp::QuerySet> sets;
   for (const dp::AskedSet& set : question.asked) sets.push_back(set.queries);
-  ASSIGN_OR_RETURN(
-      dp::WorkloadPlan plan,
-      request.target
-          ? dp::PlanForTarget(domain, unit, rule, std::move(sets), *request.target, request.mechanism,
-                              request.client_left)
-          : dp::PlanWorkload(domain, unit, rule, std::move(sets), request.spend, request.mechanism,
-                             request.client_left));
+  ASSIGN_OR_RETURN(dp::WorkloadPlan plan,
+                   request.target ? dp::PlanForTarget(domain, unit, rule, std::move(sets), *request.target,
+                                                      request.mechanism, request.client_left)
+                                  : dp::PlanWorkload(domain, unit, rule, std::move(sets), request.spend,
+                                                     request.mechanism, request.client_left));
   RETURN_IF_ERROR(CheckReleaseFits(domain, question.asked, plan.shape.joint));
   ASSIGN_OR_RETURN(Price price,
                    PriceOf(question.dataset, question.scope.accounts, plan.bought.event, plan.bought.linear));
