@@ -8,7 +8,7 @@ namespace {
 
 constexpr int64_t kPerSynthesis = 8'000'000;
 constexpr int64_t kPerListedQuery = 64;
-constexpr int64_t kPerGroupOfAPlan = 900;  // in the workload, the schedule and the identity of the draw
+constexpr int64_t kPerGroupOfAPlan = 550;  // in the workload, the schedule and the identity of the draw
 constexpr int64_t kCopiesOfAList = 4;
 constexpr int64_t kCopiesOfADomain = 6;
 // The model's own bytes, the release around them while it grows, and what the ledger is given and reads back.

@@ -54,7 +54,11 @@ std::vector<MemoryCase> MemoryCases() {
                    2,
                    {{"form", "factored"}, {"rounds", "2"}, {"last_sweeps", "2"}}});
   cases.push_back({"MwemManyMarginals", "mwem", Alike(60, 2), 3, {{"rounds", "5"}, {"last_sweeps", "2"}}});
-  cases.push_back({"RapManyMarginals", "rap", Alike(60, 2), 3, {{"steps", "5"}, {"rows", "16"}}});
+  cases.push_back({"RapManyMarginals",
+                   "rap",
+                   Alike(60, 2),
+                   3,
+                   {{"steps", "5"}, {"rows", "16"}, {"rounds", "1"}, {"per_round", "5"}}});
   cases.push_back(
       {"DpsynManyMarginals", "dpsyn", Alike(120, 2), 2, {{"passes", "1"}, {"views", "selected"}}});
   cases.push_back({"RapWide", "rap", Alike(8, 1000), 1, {{"steps", "3"}, {"rows", "500"}}});

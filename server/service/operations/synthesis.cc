@@ -232,11 +232,12 @@ absl::StatusOr<SynthesisEstimate> PlanAndPrice(Services& services, const Synthes
                            .prior = std::move(prior.table),
                            .nested = NestedFactsOf(dataset.schema),
                            .charged = std::move(charged)};
+  if (where == PlannedIn::kLeaseOfTheCaller) prior.memory = {};
   const int64_t planning = synthesizer->PlanningBytes(input);
   ASSIGN_OR_RETURN(MemoryBudget::Lease memory,
                    MemoryForPlanning(services, request.principal, planning, where));
   ASSIGN_OR_RETURN(dp::SynthesisPlan plan, synthesizer->Plan(input));
-  const int64_t bytes = planning + plan.memory.fitting;
+  const int64_t bytes = prior.bytes + planning + plan.memory.fitting;
   if (!input.charged) RETURN_IF_ERROR(CheckMemoryOf(plan.memory, bytes, services));
   ASSIGN_OR_RETURN(Price price, PriceOf(dataset, scope.accounts, plan.event, plan.linear));
   codec::DrawIdentity identity{.dataset_id = dataset.record.id,
@@ -251,9 +252,16 @@ absl::StatusOr<SynthesisEstimate> PlanAndPrice(Services& services, const Synthes
                                .spend = request.spend,
                                .assume_records = request.assume_records,
                                .prior = std::move(prior.identity)};
-  return SynthesisEstimate{std::move(dataset),  std::move(scope),  synthesizer,
-                           std::move(input),    std::move(plan),   std::move(price),
-                           std::move(identity), std::move(memory), bytes};
+  return SynthesisEstimate{.dataset = std::move(dataset),
+                           .scope = std::move(scope),
+                           .synthesizer = synthesizer,
+                           .input = std::move(input),
+                           .plan = std::move(plan),
+                           .price = std::move(price),
+                           .identity = std::move(identity),
+                           .prior_memory = std::move(prior.memory),
+                           .memory = std::move(memory),
+                           .bytes = bytes};
 }
 
 // Everything that one background run needs, kept alive until it ends. It holds no plan while it is queued.

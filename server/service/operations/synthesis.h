@@ -45,9 +45,10 @@ struct SynthesisEstimate {
   dp::SynthesisInput input;
   dp::SynthesisPlan plan;
   Price price;
-  codec::DrawIdentity identity;     // what will be drawn: the kernel and the noise are made from it
-  MemoryBudget::Lease memory = {};  // that the plan takes
-  int64_t bytes = 0;                // that planning again, fitting and storing the model takes at most
+  codec::DrawIdentity identity;           // what will be drawn: the kernel and the noise are made from it
+  MemoryBudget::Lease prior_memory = {};  // that the prior takes
+  MemoryBudget::Lease memory = {};        // that the plan takes
+  int64_t bytes = 0;  // that planning again, with its prior, fitting and storing the model takes at most
 };
 
 // From public facts alone; costs nothing. Errors: INVALID_ARGUMENT for what is predicted to take more than

@@ -367,6 +367,12 @@ TEST_F(SynthesisMemoryTest, AStartedOneThatWaitsForMemoryIsForfeitedByACancel) {
   EXPECT_EQ(ledger_->GetCharge(charge)->state, ledger::ChargeState::kForfeited);
 }
 
+TEST_F(GuessedRecords, APriorIsReadWhenItsMemoryIsThere) {
+  const MemoryBudget::Lease others = memory_.Take(TestPrincipal("ana"), memory_.total()).value();
+  const absl::Status refused = EstimateSynthesis(services_, Guess(100)).status();
+  EXPECT_EQ(refused.code(), absl::StatusCode::kUnavailable) << refused;
+}
+
 // The public data that it starts from is another one when its turn comes.
 TEST_F(GuessedRecords, OfAPriorThatIsGoneWhenATurnComesGiveTheCostBack) {
   absl::Notification may_begin;

@@ -23,6 +23,7 @@ namespace curator::service {
 struct FreeAnswer {
   std::string release_id;
   dp::WorkloadRelease answer;
+  MemoryBudget::Lease memory = {};  // that reading and answering takes
 };
 
 // The answers of `stored` to other queries, if it determines all of them. Each set is answered in one of
@@ -39,7 +40,9 @@ std::vector<ledger::Measure> MeasuresOf(const std::vector<int64_t>& parts,
 
 // The release with the least error that answers all of `asked` about the records of `scope`, among the newest
 // that `principal` may read and that measured the attributes of the largest group asked, or one of these
-// attributes: at most kMostReleasesPerMeasure of each, and kMostReadBytes.
+// attributes: at most kMostReleasesPerMeasure of each, and kMostReadBytes; none that takes more than
+// kMostFreeBytes to be read.
+// UNAVAILABLE when other requests hold the memory that it takes.
 inline constexpr int64_t kMostReleasesPerMeasure = 8;
 inline constexpr int64_t kMostReadBytes = int64_t{1} << 26;
 absl::StatusOr<std::optional<FreeAnswer>> FindFreeAnswer(Services& services, const DatasetView& dataset,

@@ -49,6 +49,7 @@ struct WorkloadEstimate {
   Price price;
   std::optional<std::string> free_from;  // the id of a release that determines all answers
   MemoryBudget::Lease memory = {};       // that the plan takes
+  int64_t planning_bytes = 0;            // the most that it was predicted to take
 };
 
 // From public facts alone: works before a record is imported, costs nothing, and accesses no record. Errors:

@@ -20,8 +20,8 @@ constexpr int64_t kPerDenseCell = 12;
 // is made from; the factor, in the fit, in what is joined, in the last parts and in the model.
 constexpr int64_t kPerMeasuredCell = 96;
 constexpr int64_t kPerBoxCell = 24;
-// Of each cell of the candidates: its count, sum, estimate, and that as a marginal and rounded.
-constexpr int64_t kPerFamilyCell = 40;
+// Of each cell of the candidates, beside its count: its sum, its estimate, and that as a marginal or rounded.
+constexpr int64_t kPerFamilyCell = 24;
 // Of each query that is a candidate by itself: estimate, the same rounded, answer, score, name, gap and
 // weight.
 constexpr int64_t kPerSingleQuery = 72;

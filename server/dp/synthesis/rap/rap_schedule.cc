@@ -223,8 +223,7 @@ SynthesisMemory MemoryOfRap(const Domain& domain, const RapSchedule& schedule, c
                                       std::min<int64_t>(kMostFactors, std::ssize(schedule.attributes)));
   MethodMemory memory = RelaxedModelMemory(layout, stored);
   constexpr int64_t kPerColumn = 64;  // shares of each attribute, and its measured marginal
-  memory.working = schedule.fit_bytes + choosing + kPerSet * std::ssize(schedule.sets) +
-                   kPerColumn * columns + memory.model;
+  memory.working = schedule.fit_bytes + choosing + kPerSet * std::ssize(schedule.sets) + kPerColumn * columns;
   return MemoryOf(memory);
 }
 
