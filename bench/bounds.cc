@@ -119,11 +119,12 @@ absl::Status Answer(const dp::Domain& domain, const std::vector<QuerySetRequest>
   for (const dp::AskedSet& set : *asked) sets.push_back(set.queries);
   const dp::Spend spend{.epsilon = dp::Epsilon(dp::kEpsilonUnitsPerOne)};
   const dp::UnitBound unit{.relation = dp::NeighbourRelation::kAddRemove, .max_records = 1};
+  const int64_t planning = dp::PlanningBytes(domain, sets);
   auto plan = dp::PlanWorkload(domain, unit, Pure(), std::move(sets), spend, std::nullopt);
   if (!plan.ok()) return plan.status();
   const dp::JointMeasurement& joint = plan->shape.joint;
-  predicted =
-      dp::AnswerBytes(plan->shape, codec::MostEncodedBytes(domain, *asked, joint.plans, joint.measured));
+  predicted = planning + dp::AnswerBytes(plan->shape, codec::MostEncodedBytes(domain, *asked, joint.plans,
+                                                                              joint.measured));
   dp::Drbg bits(host::NewDrawKey());
   dp::Kernel kernel(SomeRecords(domain), domain, unit, dp::Meter(plan->bought.draws), bits);
   std::string stored;
@@ -249,18 +250,23 @@ void AddPaid(std::vector<Case>& cases) {
   const std::map<std::string, std::string> brief = {{"rounds", "3"}, {"last_sweeps", "1"}, {"sweeps", "1"}};
   const std::vector<std::pair<std::string, SynthesisCase>> fits = {
       {"mwem, dense, 2^22 cells", {"mwem", Binary(22), brief}},
-      {"mwem, factored, 2^25 cells", {"mwem", Binary(25), brief}},
+      {"mwem, factored, 2^25 cells",
+       {"mwem",
+        Coded(std::vector<int64_t>(5, 32)),
+        {{"rounds", "6"}, {"last_sweeps", "1"}, {"sweeps", "1"}}}},
       {"mwem, an average of 2^22 cells",
        {"mwem", Binary(22), {{"rounds", "3"}, {"last_sweeps", "1"}, {"iterate", "average"}}}},
       {"mwem, pairs of 10 attributes of 600", {"mwem", Coded(std::vector<int64_t>(10, 600)), brief}},
       {"mwem, every cell of 2^22",
        {"mwem", Binary(22), {{"rounds", "1"}, {"last_sweeps", "1"}, {"init", "domain"}}}},
-      {"rap, 256 rows of 60,000 columns",
-       {"rap", Coded(std::vector<int64_t>(60, 1000)), {{"steps", "2"}, {"rounds", "1"}, {"per_round", "2"}}}},
-      {"rap, 10,000 rows of 3,000 columns",
+      {"rap, 1,000 rows of 6,000 columns",
+       {"rap",
+        Coded(std::vector<int64_t>(60, 100)),
+        {{"steps", "2"}, {"rows", "1000"}, {"rounds", "1"}, {"per_round", "2"}}}},
+      {"rap, 9,000 rows of 3,000 columns",
        {"rap",
         Coded({1000, 1000, 1000}),
-        {{"steps", "2"}, {"rows", "10000"}, {"rounds", "1"}, {"per_round", "1"}}}},
+        {{"steps", "2"}, {"rows", "9000"}, {"rounds", "1"}, {"per_round", "1"}}}},
       {"dpsyn, 30 attributes of 2", {"dpsyn", Binary(30)}},
       {"dpsyn, 12 attributes of 100", {"dpsyn", Coded(std::vector<int64_t>(12, 100)), {{"passes", "1"}}}},
       {"dpsyn, sorted, 10 attributes of 60",
