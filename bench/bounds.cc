@@ -1,7 +1,9 @@
-// What hostile requests make the server hold and compute before anything is charged: peak memory beyond what
-// the process held before, and processor time, each request in a process of its own.
+// What requests make the server hold and compute: peak memory beyond what the process held before, and
+// processor time, each request in a process of its own. Plans are free; answers, fits and samples are drawn
+// from a table of a few records.
 //
 //   bounds [WORDS]     prints a table in Markdown, of the requests whose names contain WORDS
+#include <malloc.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -10,16 +12,21 @@
 #include <cstdio>
 #include <fstream>
 #include <functional>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "codec/release_codec.h"
+#include "dp/data/sealed_table.h"
+#include "dp/kernel/kernel.h"
+#include "dp/noise/drbg.h"
 #include "dp/synthesis/synthesis_workload.h"
 #include "dp/synthesis/synthesizers.h"
 #include "dp/workload/accuracy.h"
 #include "dp/workload/memory_forecast.h"
 #include "dp/workload/workload_plan.h"
+#include "host/entropy.h"
 #include "service/workloads/resolve_workload.h"
 #include "service/workloads/workloads.h"
 
@@ -45,6 +52,22 @@ dp::RuleSpec Pure() {
   return {.kind = dp::RuleKind::kPure, .epsilon = dp::Epsilon(dp::kEpsilonUnitsPerOne)};
 }
 
+int64_t StatusKilobytes(const std::string& key) {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with(key)) return std::stoll(line.substr(key.size() + 1));
+  }
+  return 0;
+}
+
+int64_t before = 0;  // what the process held, in kilobytes
+
+void StartMeasuring() {
+  malloc_trim(0);
+  std::ofstream("/proc/self/clear_refs") << "5";
+  before = StatusKilobytes("VmRSS:");
+}
+
 int64_t predicted = 0;  // by the case that runs; 0 where nothing is
 
 // As an estimate of a workload: the plan and all forecasts.
@@ -56,7 +79,7 @@ absl::Status Estimate(const dp::Domain& domain, const std::vector<QuerySetReques
   for (const dp::AskedSet& set : *asked) sets.push_back(set.queries);
   if (absl::Status valid = dp::ValidateSets(domain, sets); !valid.ok()) return valid;
   predicted = dp::PlanningBytes(domain, sets);
-  if (predicted > service::kMostPlanningBytes)
+  if (predicted > service::kMostFreeBytes)
     return absl::InvalidArgumentError("workload: would take too much memory to plan");
   const dp::UnitBound unit{.relation = dp::NeighbourRelation::kReplaceOne, .max_records = 3};
   const dp::Spend spend{.epsilon = dp::Epsilon(dp::kEpsilonUnitsPerOne)};
@@ -73,15 +96,122 @@ absl::Status Estimate(const dp::Domain& domain, const std::vector<QuerySetReques
   return absl::OkStatus();
 }
 
-absl::Status PlanSynthesis(const dp::Domain& domain, const std::string& method) {
-  dp::SynthesisInput input{.domain = domain,
+// A table of some records, each in a group of its own.
+dp::SealedTableHandle SomeRecords(const dp::Domain& domain) {
+  constexpr uint32_t kRecords = 1000;
+  dp::SealedTableBuilder builder(domain, dp::RowOwner::kItselfInGroup);
+  std::vector<uint32_t> codes(domain.size());
+  for (uint32_t record = 0; record < kRecords; ++record) {
+    for (size_t i = 0; i < codes.size(); ++i) {
+      const auto size = static_cast<uint64_t>(domain.attributes()[i].size());
+      codes[i] = static_cast<uint32_t>((record * 2654435761U >> (i % 20)) % size);
+    }
+    (void)builder.AppendRow(codes, record);
+  }
+  return std::move(builder).Build().value();
+}
+
+// As a paid answer: drawn, encoded, and decoded again.
+absl::Status Answer(const dp::Domain& domain, const std::vector<QuerySetRequest>& queries) {
+  const auto asked = service::ResolveWorkload(domain, queries);
+  if (!asked.ok()) return asked.status();
+  std::vector<dp::QuerySet> sets;
+  for (const dp::AskedSet& set : *asked) sets.push_back(set.queries);
+  const dp::Spend spend{.epsilon = dp::Epsilon(dp::kEpsilonUnitsPerOne)};
+  const dp::UnitBound unit{.relation = dp::NeighbourRelation::kAddRemove, .max_records = 1};
+  const int64_t planning = dp::PlanningBytes(domain, sets);
+  auto plan = dp::PlanWorkload(domain, unit, Pure(), std::move(sets), spend, std::nullopt);
+  if (!plan.ok()) return plan.status();
+  const dp::JointMeasurement& joint = plan->shape.joint;
+  predicted = planning + dp::AnswerBytes(plan->shape, codec::MostEncodedBytes(domain, *asked, joint.plans,
+                                                                              joint.measured));
+  dp::Drbg bits(host::NewDrawKey());
+  dp::Kernel kernel(SomeRecords(domain), domain, unit, dp::Meter(plan->bought.draws), bits);
+  std::string stored;
+  {
+    dp::WorkloadRelease release{.asked = *asked,
+                                .plans = joint.plans,
+                                .measured = joint.measured,
+                                .noise = plan->bought.noise,
+                                .values = {}};
+    auto values = kernel.NoisyCounts(joint.measured, release.noise);
+    if (!values.ok()) return values.status();
+    release.values = *std::move(values);
+    stored = codec::EncodeRelease(release);
+  }
+  const std::string read_back = stored;
+  return codec::DecodeWorkloadRelease(read_back).status();
+}
+
+struct SynthesisCase {
+  std::string method;
+  dp::Domain domain;
+  std::map<std::string, std::string> settings = {};
+};
+
+dp::SynthesisInput InputOf(const SynthesisCase& of) {
+  dp::SynthesisInput input{.domain = of.domain,
                            .unit_bound = {.relation = dp::NeighbourRelation::kAddRemove, .max_records = 1},
                            .rule = Pure(),
-                           .spend = {.epsilon = dp::Epsilon(dp::kEpsilonUnitsPerOne)}};
-  const auto pairs = dp::AllKWayMarginals(domain, domain.size() == 1 ? 1 : 2, {}, dp::kSynthesisLimits);
+                           .spend = {.epsilon = dp::Epsilon(dp::kEpsilonUnitsPerOne)},
+                           .workload = {},
+                           .settings = of.settings};
+  if (of.method == "nested") {
+    dp::NestedFacts facts{.group_column = "group"};
+    for (int64_t code = 0; code < of.domain.attributes()[0].size(); ++code)
+      facts.numbers.push_back(static_cast<double>(code));
+    facts.upper = facts.numbers.back();
+    input.nested = std::move(facts);
+  }
+  return input;
+}
+
+absl::StatusOr<dp::SynthesisInput> WithPairs(dp::SynthesisInput input) {
+  const auto pairs =
+      dp::AllKWayMarginals(input.domain, input.domain.size() == 1 ? 1 : 2, {}, dp::kSynthesisLimits);
   if (!pairs.ok()) return pairs.status();
   input.workload = dp::WholeMarginals(*pairs);
-  return dp::FindSynthesizer(method)->Plan(input).status();
+  return input;
+}
+
+absl::Status PlanSynthesis(const SynthesisCase& of) {
+  const auto input = WithPairs(InputOf(of));
+  if (!input.ok()) return input.status();
+  const dp::Synthesizer& method = *dp::FindSynthesizer(of.method);
+  predicted = method.PlanningBytes(*input);
+  if (predicted > service::kMostFreeBytes)
+    return absl::InvalidArgumentError("workload: would take too much memory to plan");
+  return method.Plan(*input).status();
+}
+
+// As a paid synthesis, with the plan that it makes again; or a sample of the model that it stores.
+enum class FitOrSample { kFit, kSample };
+
+absl::Status Fit(const SynthesisCase& of, FitOrSample which) {
+  const auto input = WithPairs(InputOf(of));
+  if (!input.ok()) return input.status();
+  const dp::Synthesizer& method = *dp::FindSynthesizer(of.method);
+  std::string stored;
+  {
+    const auto plan = method.Plan(*input);
+    if (!plan.ok()) return plan.status();
+    predicted = method.PlanningBytes(*input) + plan->memory.fitting;
+    dp::Drbg bits(host::NewDrawKey());
+    dp::Kernel kernel(SomeRecords(of.domain), of.domain, input->unit_bound, dp::Meter(plan->draws), bits);
+    dp::Pacer pacer{std::stop_token()};
+    const auto model = method.Fit(*input, kernel, pacer, [](double) {});
+    if (!model.ok()) return model.status();
+    stored = (*model)->Serialize();
+  }
+  if (which == FitOrSample::kFit) return absl::OkStatus();
+  StartMeasuring();
+  const auto bytes = method.ReadingBytes(of.domain, stored);
+  if (!bytes.ok()) return bytes.status();
+  predicted = *bytes;
+  const auto model = method.Restore(of.domain, stored);
+  if (!model.ok()) return model.status();
+  dp::Drbg bits(host::NewDrawKey());
+  return (*model)->Sample(bits, 10'000, [](auto) { return absl::OkStatus(); });
 }
 
 QuerySetRequest Intervals(const std::string& attribute, int64_t first, int64_t last,
@@ -103,6 +233,55 @@ struct Case {
   std::string name;
   std::function<absl::Status()> run;
 };
+
+// What is paid for, and samples of it.
+void AddPaid(std::vector<Case>& cases) {
+  const auto marginal = [](const std::vector<std::string>& set) {
+    return QuerySetRequest{service::MarginalsQuery{.sets = {set}, .k = std::nullopt, .attributes = {}}};
+  };
+  cases.push_back({"the answer: a marginal of 2^24 cells", [=] {
+                     return Answer(Coded({4096, 4096}), {marginal({"a0", "a1"})});
+                   }});
+  cases.push_back({"the answer: all prefixes of 2^20 bins",
+                   [] { return Answer(Coded({1 << 20}), {{service::PrefixesQuery{"a0"}}}); }});
+  cases.push_back({"the answer: 98,770 marginals", [] { return Answer(Binary(85), {AllKWay(3)}); }});
+  cases.push_back({"the answer: all pairs of 12 attributes of 400",
+                   [] { return Answer(Coded(std::vector<int64_t>(12, 400)), {AllKWay(2)}); }});
+  const std::map<std::string, std::string> brief = {{"rounds", "3"}, {"last_sweeps", "1"}, {"sweeps", "1"}};
+  const std::vector<std::pair<std::string, SynthesisCase>> fits = {
+      {"mwem, dense, 2^22 cells", {"mwem", Binary(22), brief}},
+      {"mwem, factored, 2^25 cells",
+       {"mwem",
+        Coded(std::vector<int64_t>(5, 32)),
+        {{"rounds", "6"}, {"last_sweeps", "1"}, {"sweeps", "1"}}}},
+      {"mwem, an average of 2^22 cells",
+       {"mwem", Binary(22), {{"rounds", "3"}, {"last_sweeps", "1"}, {"iterate", "average"}}}},
+      {"mwem, pairs of 10 attributes of 600", {"mwem", Coded(std::vector<int64_t>(10, 600)), brief}},
+      {"mwem, every cell of 2^22",
+       {"mwem", Binary(22), {{"rounds", "1"}, {"last_sweeps", "1"}, {"init", "domain"}}}},
+      {"rap, 1,000 rows of 6,000 columns",
+       {"rap",
+        Coded(std::vector<int64_t>(60, 100)),
+        {{"steps", "2"}, {"rows", "1000"}, {"rounds", "1"}, {"per_round", "2"}}}},
+      {"rap, 9,000 rows of 3,000 columns",
+       {"rap",
+        Coded({1000, 1000, 1000}),
+        {{"steps", "2"}, {"rows", "9000"}, {"rounds", "1"}, {"per_round", "1"}}}},
+      {"dpsyn, 30 attributes of 2", {"dpsyn", Binary(30)}},
+      {"dpsyn, 12 attributes of 100", {"dpsyn", Coded(std::vector<int64_t>(12, 100)), {{"passes", "1"}}}},
+      {"dpsyn, sorted, 10 attributes of 60",
+       {"dpsyn", Coded(std::vector<int64_t>(10, 60)), {{"records", "sts"}}}},
+      {"priview, 8 attributes of 500",
+       {"priview", Coded(std::vector<int64_t>(8, 500)), {{"max_view_cells", "400000"}}}},
+      {"nested, a grid of 2^22",
+       {"nested",
+        Coded({100, 3}),
+        {{"nu_points", "2048"}, {"tau_points", "64"}, {"sigma_points", "32"}, {"join", "none"}}}}};
+  for (const auto& [name, fit] : fits) {
+    cases.push_back({"the fit: " + name, [fit = fit] { return Fit(fit, FitOrSample::kFit); }});
+    cases.push_back({"the sample: " + name, [fit = fit] { return Fit(fit, FitOrSample::kSample); }});
+  }
+}
 
 std::vector<Case> Cases() {
   constexpr int64_t kLargest = int64_t{1} << 24;
@@ -153,23 +332,24 @@ std::vector<Case> Cases() {
   });
   for (const std::string method : {"mwem", "dpsyn", "rap"}) {
     for (const size_t attributes : {size_t{30}, size_t{100}}) {
-      add("a synthesis by " + method + " of " + std::to_string(attributes) + " attributes of 2",
-          [=] { return PlanSynthesis(Binary(attributes), method); });
+      add("a synthesis by " + method + " of " + std::to_string(attributes) + " attributes of 2", [=] {
+        return PlanSynthesis({method, Binary(attributes)});
+      });
     }
-    add("a synthesis by " + method + " of 12 attributes of 1,000",
-        [=] { return PlanSynthesis(Coded(std::vector<int64_t>(12, 1000)), method); });
-    add("a synthesis by " + method + " of one attribute of 2^24",
-        [=] { return PlanSynthesis(Coded({kLargest}), method); });
+    add("a synthesis by " + method + " of 12 attributes of 1,000", [=] {
+      return PlanSynthesis({method, Coded(std::vector<int64_t>(12, 1000))});
+    });
+    add("a synthesis by " + method + " of one attribute of 2^24", [=] {
+      return PlanSynthesis({method, Coded({kLargest})});
+    });
   }
+  for (const std::string method : {"mwem", "rap"}) {
+    add("a synthesis by " + method + " of 1,000 attributes of 2", [=] {
+      return PlanSynthesis({method, Binary(1000)});
+    });
+  }
+  AddPaid(cases);
   return cases;
-}
-
-int64_t StatusKilobytes(const std::string& key) {
-  std::ifstream status("/proc/self/status");
-  for (std::string line; std::getline(status, line);) {
-    if (line.starts_with(key)) return std::stoll(line.substr(key.size() + 1));
-  }
-  return 0;
 }
 
 // In a child: its peak memory and time are its own.
@@ -183,9 +363,8 @@ void Measure(const Case& each) {
       std::printf("| %s | ended by signal %d | | | |\n", each.name.c_str(), WTERMSIG(status));
     return;
   }
-  std::ofstream("/proc/self/clear_refs") << "5";
-  const int64_t before = StatusKilobytes("VmRSS:");
-  std::string end = "planned";
+  StartMeasuring();
+  std::string end = "done";
   try {
     const absl::Status status = each.run();
     if (!status.ok()) end = absl::StatusCodeToString(status.code()) + ": " + std::string(status.message());

@@ -235,6 +235,9 @@ class Ledger {
   // DATA_LOSS when the stored payload does not match its hash, or when the release contradicts the verified
   // history.
   virtual absl::StatusOr<Release> GetRelease(std::string_view release_id) = 0;
+  // The same release without its payload, of which it has the size: who may read it, and what that takes, is
+  // known before it is read. NOT_FOUND as GetRelease().
+  virtual absl::StatusOr<Release> GetReleaseWithoutPayload(std::string_view release_id) = 0;
   // Lets `grantee` read the release, and find it by `measures`, which must be those that were stored with
   // it.
   // Repeating it changes nothing.

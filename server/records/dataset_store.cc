@@ -206,6 +206,14 @@ absl::StatusOr<std::shared_ptr<const dp::PublicTable>> DatasetStore::LoadPublic(
   return std::move(snapshot->table);
 }
 
+absl::StatusOr<int64_t> DatasetStore::PublicBytes(const std::string& dataset_id) const {
+  RETURN_IF_ERROR(CheckId("dataset", dataset_id));
+  std::error_code error;
+  const auto bytes = std::filesystem::file_size(PublicSnapshotPath(data_dir_ / dataset_id), error);
+  if (error) return absl::NotFoundError("the dataset has no public records");
+  return static_cast<int64_t>(bytes);
+}
+
 // The document "curator.records.content", version 2, of Text(owner) Text(H), where H is the keyed hash of the
 // same document of Text(owner) Text(snapshot_digest).
 std::string DatasetStore::ContentHash(std::string_view snapshot_digest, std::string_view owner) const {

@@ -122,6 +122,9 @@ class DatasetStore {
   absl::StatusOr<std::shared_ptr<const dp::PublicTable>> LoadPublic(const std::string& dataset_id,
                                                                     const std::string& content_hash);
 
+  // The bytes of that table's file, about as many as its records take in memory. NOT_FOUND as LoadPublic().
+  absl::StatusOr<int64_t> PublicBytes(const std::string& dataset_id) const;
+
  private:
   DatasetStore(std::filesystem::path data_dir, KeyedHash keyed_hash);
   std::string ContentHash(std::string_view snapshot_digest, std::string_view owner) const;

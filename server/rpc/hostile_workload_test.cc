@@ -7,8 +7,10 @@
 #include <string>
 
 #include "base/errors.h"
+#include "dp/workload/memory_forecast.h"
 #include "dp/workload/workload_plan.h"
 #include "rpc/convert_workload.h"
+#include "service/memory_budget.h"
 #include "service/workloads/resolve_workload.h"
 
 namespace curator::rpc {
@@ -171,6 +173,10 @@ absl::StatusOr<dp::WorkloadPlan> Plan(const v1::Workload& workload) {
   if (!asked.ok()) return asked.status();
   std::vector<dp::QuerySet> sets;
   for (const dp::AskedSet& set : *asked) sets.push_back(set.queries);
+  if (const absl::Status valid = dp::ValidateSets(HostileDomain(), sets); !valid.ok()) return valid;
+  const int64_t bytes = dp::PlanningBytes(HostileDomain(), sets);
+  if (bytes > service::kMostFreeBytes)
+    return service::TakesTooMuch("workload", "to plan", bytes, service::kMostFreeBytes, "ask for less");
   dp::RuleSpec rule;
   rule.epsilon = dp::Epsilon(dp::kEpsilonUnitsPerOne);
   return dp::PlanWorkload(HostileDomain(), {dp::NeighbourRelation::kReplaceOne, 3}, rule, std::move(sets),
@@ -181,7 +187,7 @@ absl::StatusOr<dp::WorkloadPlan> Plan(const v1::Workload& workload) {
 #ifdef __SANITIZE_ADDRESS__
 constexpr int64_t kMemoryBytes = int64_t{12} << 30;
 #else
-constexpr int64_t kMemoryBytes = int64_t{3} << 30;
+constexpr int64_t kMemoryBytes = service::kMostFreeBytes;
 #endif
 
 int64_t MostMemoryBytes() {
@@ -192,6 +198,7 @@ int64_t MostMemoryBytes() {
 
 TEST(HostileWorkloads, AreRefusedByFieldOrPlannedWithinTheLimits) {
   Attacker attacker(20261121);
+  const int64_t before = MostMemoryBytes();
   const dp::PlanLimits limits;
   int planned = 0;
   int refused = 0;
@@ -211,7 +218,7 @@ TEST(HostileWorkloads, AreRefusedByFieldOrPlannedWithinTheLimits) {
   }
   EXPECT_GT(planned, kRequests / 100);
   EXPECT_GT(refused, kRequests / 2);
-  EXPECT_LT(MostMemoryBytes(), kMemoryBytes);
+  EXPECT_LT(MostMemoryBytes() - before, kMemoryBytes);
 }
 
 TEST(HostileWorkloads, AMillionQuerySetsAreRefusedByTheirNumber) {

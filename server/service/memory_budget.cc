@@ -1,6 +1,7 @@
 #include "service/memory_budget.h"
 
 #include "absl/strings/str_cat.h"
+#include "base/errors.h"
 
 namespace curator::service {
 namespace {
@@ -11,43 +12,71 @@ int64_t MegabytesOf(int64_t bytes) {
   return (bytes + kBytesPerMegabyte - 1) / kBytesPerMegabyte;
 }
 
+const std::string kWork;  // no principal has this name
+
 }  // namespace
 
+absl::Status TakesTooMuch(std::string_view field, std::string_view for_what, int64_t bytes, int64_t most,
+                          std::string_view remedy) {
+  return InvalidField(std::string(field),
+                      absl::StrCat("would take up to ", MegabytesOf(bytes), " MB of memory ",
+                                   std::string(for_what), "; at most ", most / kBytesPerMegabyte,
+                                   " MB are given to one request: ", std::string(remedy)));
+}
+
 MemoryBudget::Lease& MemoryBudget::Lease::operator=(Lease&& other) noexcept {
-  if (budget_ != nullptr) budget_->GiveBack(principal_, bytes_);
+  if (budget_ != nullptr) budget_->GiveBack(holder_, bytes_);
   budget_ = std::exchange(other.budget_, nullptr);
-  principal_ = std::move(other.principal_);
+  holder_ = std::move(other.holder_);
   bytes_ = other.bytes_;
   return *this;
 }
 
 MemoryBudget::Lease::~Lease() {
-  if (budget_ != nullptr) budget_->GiveBack(principal_, bytes_);
+  if (budget_ != nullptr) budget_->GiveBack(holder_, bytes_);
 }
 
 absl::StatusOr<MemoryBudget::Lease> MemoryBudget::Take(const Principal& principal, int64_t bytes) {
+  absl::StatusOr<Lease> lease = TakeFor(principal.name(), bytes, longest_wait_, {});
+  if (!absl::IsDeadlineExceeded(lease.status())) return lease;
+  return absl::UnavailableError(
+      absl::StrCat("other requests hold the memory that this one would take (up to ", MegabytesOf(bytes),
+                   " MB); nothing was charged; ask again"));
+}
+
+absl::StatusOr<MemoryBudget::Lease> MemoryBudget::AwaitForWork(int64_t bytes, std::stop_token stop) {
+  return TakeFor(kWork, bytes, absl::InfiniteDuration(), stop);
+}
+
+absl::StatusOr<MemoryBudget::Lease> MemoryBudget::TakeFor(const std::string& holder, int64_t bytes,
+                                                          absl::Duration longest,
+                                                          const std::stop_token& stop) {
   if (bytes > bytes_) {
     return absl::InvalidArgumentError(absl::StrCat(
         "the request would take up to ", MegabytesOf(bytes), " MB of memory; this server gives its requests ",
         MegabytesOf(bytes_), " MB together: ask for less at once"));
   }
-  Lease lease(nullptr, principal.name(), bytes);
-  Waiter mine{.principal = principal.name(), .bytes = bytes};
+  Lease lease(nullptr, holder, bytes);
+  Waiter mine{.holder = holder, .bytes = bytes};
+  const std::stop_callback wake(stop, [&] {
+    const absl::MutexLock guard(&mutex_);
+    mine.is_stopped = true;
+  });
   const absl::MutexLock guard(&mutex_);
-  held_.try_emplace(principal.name(), 0);  // everything that could fail comes before the request is admitted
+  held_.try_emplace(holder, 0);  // everything that could fail comes before the request is admitted
   const auto place = waiting_.insert(waiting_.end(), &mine);
   AdmitWaiting();
-  mutex_.AwaitWithTimeout(absl::Condition(&mine.is_admitted), longest_wait_);
+  const auto is_decided = [&mine] { return mine.is_admitted || mine.is_stopped; };
+  mutex_.AwaitWithTimeout(absl::Condition(&is_decided), longest);
   if (mine.is_admitted) {
     lease.budget_ = this;
     return lease;
   }
   waiting_.erase(place);
   AdmitWaiting();  // those that waited behind this one
-  ForgetIfIdle(principal.name());
-  return absl::UnavailableError(
-      absl::StrCat("other requests hold the memory that this one would take (up to ", MegabytesOf(bytes),
-                   " MB); nothing was charged; ask again"));
+  ForgetIfIdle(holder);
+  return mine.is_stopped ? absl::CancelledError("stopped while it waited for memory")
+                         : absl::DeadlineExceededError("");
 }
 
 int64_t MemoryBudget::taken() const {
@@ -61,7 +90,7 @@ int64_t MemoryBudget::waiting() const {
 }
 
 bool MemoryBudget::IsWithinShare(const Waiter& waiter) const {
-  const auto found = held_.find(waiter.principal);
+  const auto found = held_.find(waiter.holder);
   const int64_t held = found == held_.end() ? 0 : found->second;
   return held == 0 || held + waiter.bytes <= bytes_ / 2;
 }
@@ -75,22 +104,22 @@ void MemoryBudget::AdmitWaiting() {
     }
     if (waiter.bytes > free_) return;  // what becomes free is kept for it
     free_ -= waiter.bytes;
-    held_.find(waiter.principal)->second += waiter.bytes;
+    held_.find(waiter.holder)->second += waiter.bytes;
     waiter.is_admitted = true;
     each = waiting_.erase(each);
   }
 }
 
-void MemoryBudget::GiveBack(const std::string& principal, int64_t bytes) {
+void MemoryBudget::GiveBack(const std::string& holder, int64_t bytes) {
   const absl::MutexLock guard(&mutex_);
   free_ += bytes;
-  held_.find(principal)->second -= bytes;
+  held_.find(holder)->second -= bytes;
   AdmitWaiting();
-  ForgetIfIdle(principal);
+  ForgetIfIdle(holder);
 }
 
-void MemoryBudget::ForgetIfIdle(const std::string& principal) {
-  const auto found = held_.find(principal);
+void MemoryBudget::ForgetIfIdle(const std::string& holder) {
+  const auto found = held_.find(holder);
   if (waiting_.empty() && found->second == 0) held_.erase(found);
 }
 

@@ -10,16 +10,28 @@
 #include <cstdint>
 #include <list>
 #include <map>
+#include <stop_token>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "base/principal.h"
 
 namespace curator::service {
+
+// The most that one request may be predicted to take: for nothing, and for what it pays.
+inline constexpr int64_t kMostFreeBytes = 300'000'000;
+inline constexpr int64_t kMostPaidBytes = 1'000'000'000;
+
+// INVALID_ARGUMENT (`field`) for a request that would take `bytes` `for_what` ("to plan"), more than `most`.
+// `remedy` says what would take less.
+absl::Status TakesTooMuch(std::string_view field, std::string_view for_what, int64_t bytes, int64_t most,
+                          std::string_view remedy);
 
 class MemoryBudget {
  public:
@@ -33,10 +45,10 @@ class MemoryBudget {
 
    private:
     friend class MemoryBudget;
-    Lease(MemoryBudget* budget, const std::string& principal, int64_t bytes)
-        : budget_(budget), principal_(principal), bytes_(bytes) {}
+    Lease(MemoryBudget* budget, const std::string& holder, int64_t bytes)
+        : budget_(budget), holder_(holder), bytes_(bytes) {}
     MemoryBudget* budget_ = nullptr;
-    std::string principal_;
+    std::string holder_;
     int64_t bytes_ = 0;
   };
 
@@ -52,6 +64,13 @@ class MemoryBudget {
   // Errors: INVALID_ARGUMENT for more than the whole budget; UNAVAILABLE after the longest wait.
   absl::StatusOr<Lease> Take(const Principal& principal, int64_t bytes);
 
+  // Takes `bytes` >= 0 for work in the background, which may hold them for long, however long it has to wait
+  // for them. All such work together holds at most half of the budget, or one piece of it: so requests never
+  // wait for its end, and it waits for requests and for other such work alone.
+  //
+  // Errors: INVALID_ARGUMENT as above; CANCELLED when `stop` is requested before.
+  absl::StatusOr<Lease> AwaitForWork(int64_t bytes, std::stop_token stop);
+
   int64_t total() const { return bytes_; }
   int64_t taken() const;
   // The number of requests that wait.
@@ -59,22 +78,28 @@ class MemoryBudget {
 
  private:
   struct Waiter {
-    const std::string& principal;
+    const std::string& holder;
     int64_t bytes = 0;
     bool is_admitted = false;
+    bool is_stopped = false;
   };
 
+  // Waits at most for `longest`. CANCELLED when `stop` is requested before, DEADLINE_EXCEEDED when it is
+  // over.
+  absl::StatusOr<Lease> TakeFor(const std::string& holder, int64_t bytes, absl::Duration longest,
+                                const std::stop_token& stop);
   bool IsWithinShare(const Waiter& waiter) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void ForgetIfIdle(const std::string& principal) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void ForgetIfIdle(const std::string& holder) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void AdmitWaiting() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void GiveBack(const std::string& principal, int64_t bytes);
+  void GiveBack(const std::string& holder, int64_t bytes);
 
   const int64_t bytes_;
   const absl::Duration longest_wait_;
   mutable absl::Mutex mutex_;
   int64_t free_ ABSL_GUARDED_BY(mutex_);
-  std::map<std::string, int64_t> held_ ABSL_GUARDED_BY(mutex_);  // by principal; also of those that wait
-  std::list<Waiter*> waiting_ ABSL_GUARDED_BY(mutex_);           // in the order of their arrival
+  // By the name of the principal, empty for work in the background; also of those that wait.
+  std::map<std::string, int64_t> held_ ABSL_GUARDED_BY(mutex_);
+  std::list<Waiter*> waiting_ ABSL_GUARDED_BY(mutex_);  // in the order of their arrival
 };
 
 }  // namespace curator::service

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "base/testing/names.h"
+#include "service/testing/fixture.h"
 
 namespace curator::service {
 namespace {
@@ -13,10 +14,6 @@ namespace {
 const Principal kAna = TestPrincipal("ana");
 const Principal kBob = TestPrincipal("bob");
 const Principal kEve = TestPrincipal("eve");
-
-void AwaitWaiting(const MemoryBudget& budget, int64_t requests) {
-  while (budget.waiting() < requests) std::this_thread::yield();
-}
 
 TEST(MemoryBudget, GivesBackWhatALeaseHeld) {
   MemoryBudget budget(100);
@@ -84,6 +81,31 @@ TEST(MemoryBudget, APrincipalWithinItsShareIsNotHeldUpByOneThatIsNot) {
   EXPECT_TRUE(budget.Take(kBob, 40).ok());
   held.reset();
   more.join();
+}
+
+TEST(MemoryBudget, WorkInTheBackgroundTogetherHoldsAtMostHalfAndRequestsDoNotWaitForItsEnd) {
+  MemoryBudget budget(100, absl::ZeroDuration());
+  std::optional<MemoryBudget::Lease> first = budget.AwaitForWork(30, {}).value();
+  std::thread second([&] { EXPECT_TRUE(budget.AwaitForWork(30, {}).ok()); });
+  AwaitWaiting(budget, 1);
+  EXPECT_TRUE(budget.Take(kAna, 50).ok()) << "beside the first, and before the second";
+  first.reset();
+  second.join();
+  EXPECT_EQ(budget.taken(), 0);
+}
+
+TEST(MemoryBudget, WorkThatIsStoppedWhileItWaitsLeavesNothingBehind) {
+  MemoryBudget budget(100);
+  const MemoryBudget::Lease all = budget.Take(kAna, 100).value();
+  std::stop_source stop;
+  std::thread work([&] {
+    EXPECT_EQ(budget.AwaitForWork(30, stop.get_token()).status().code(), absl::StatusCode::kCancelled);
+  });
+  AwaitWaiting(budget, 1);
+  stop.request_stop();
+  work.join();
+  EXPECT_EQ(budget.waiting(), 0);
+  EXPECT_EQ(budget.taken(), 100);
 }
 
 }  // namespace

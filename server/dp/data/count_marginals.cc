@@ -226,4 +226,10 @@ absl::StatusOr<std::vector<int64_t>> CountMarginal(const PublicTable& table, con
   return std::move(counts.front());
 }
 
+int64_t CountingBytes(int64_t sets, int64_t cells, int64_t largest) {
+  constexpr int64_t kMostOfACore = int64_t{20} << 20;
+  constexpr int64_t kMostOfASmallJoint = int64_t{1} << 20;
+  return 12 * (cells + largest) + std::min(kMostOfACore, kMostOfASmallJoint * sets + 16 * cells);
+}
+
 }  // namespace curator::dp

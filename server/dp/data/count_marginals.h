@@ -33,4 +33,8 @@ absl::StatusOr<std::vector<std::vector<int64_t>>> CountMarginals(const PublicTab
                                                                  const std::vector<AttributeSet>& sets,
                                                                  Executor& executor = OnlyThisThread());
 
+// That much memory on one core, for `sets` sets of `cells` cells in all, of which the largest has `largest`.
+// What other cores take is there once for each core of the machine, however many requests count.
+int64_t CountingBytes(int64_t sets, int64_t cells, int64_t largest);
+
 }  // namespace curator::dp

@@ -31,6 +31,7 @@
 #include "dp/sensitivity/spend.h"
 #include "dp/synthesis/pacer.h"
 #include "dp/synthesis/settings.h"
+#include "dp/synthesis/synthesis_memory.h"
 
 namespace curator::dp {
 
@@ -76,6 +77,7 @@ struct SynthesisPlan {
   std::map<std::string, std::string> settings;  // every key, defaults filled in
   std::vector<std::string> schedule;            // for display
   int64_t model_cells = 0;                      // cells of the largest table that the method holds in memory
+  SynthesisMemory memory = {};                  // what the fit and the model take at most
   // For the accounts of parts, when all draws are linear; without it a part pays more
   // (dp/sensitivity/part_cost.h).
   std::optional<LinearDraws> linear = std::nullopt;
@@ -153,6 +155,11 @@ class Synthesizer {
   virtual int64_t version() const { return 1; }
   virtual const std::vector<Setting>& settings() const = 0;
 
+  // The bytes that Plan(input) and its result take at most; computed in little time and memory.
+  virtual int64_t PlanningBytes(const SynthesisInput& input) const {
+    return SynthesisPlanningBytes(input.domain, input.workload);
+  }
+
   // Public facts only, so it works before a record exists. The price of `event` never exceeds the spend, nor
   // does that of `draws`. Errors: INVALID_ARGUMENT with a field ("settings.rounds", "spend.rho", "workload",
   // "domain") when the request cannot be carried out; the message has the numbers. CANCELLED when a stop is
@@ -179,6 +186,10 @@ class Synthesizer {
   // domain.
   virtual absl::StatusOr<std::unique_ptr<SynthesisModel>> Restore(const Domain& domain,
                                                                   std::string_view bytes) const = 0;
+
+  // The bytes that Restore(domain, bytes) and a Sample() take at most, beside `bytes`, which Serialize()
+  // wrote. Errors: DATA_LOSS as in Restore().
+  virtual absl::StatusOr<int64_t> ReadingBytes(const Domain& domain, std::string_view bytes) const = 0;
 };
 
 }  // namespace curator::dp

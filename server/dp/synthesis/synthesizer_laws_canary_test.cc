@@ -32,6 +32,9 @@ class Altered : public Synthesizer {
   ModelOr Restore(const Domain& domain, std::string_view bytes) const override {
     return sound().Restore(domain, bytes);
   }
+  absl::StatusOr<int64_t> ReadingBytes(const Domain& domain, std::string_view bytes) const override {
+    return sound().ReadingBytes(domain, bytes);
+  }
 
  protected:
   static const Synthesizer& sound() { return *Synthesizers().front(); }

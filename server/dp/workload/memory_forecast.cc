@@ -17,6 +17,8 @@ constexpr int64_t kPerCell = 40;      // the weights of a record, to find the la
 constexpr int64_t kBoundsPerSide = 4;
 constexpr int64_t kPerMeasuredValue = 32;
 constexpr int64_t kCopiesOfARelease = 3;
+constexpr int64_t kCountersOfASet = int64_t{1} << 20;  // on the core that counts it
+constexpr int64_t kMostOfCounters = int64_t{20} << 20;
 
 // The boxes, or the queries and their terms, of one group.
 int64_t BytesOf(const Domain& domain, const QueryGroup& group) {
@@ -61,7 +63,17 @@ int64_t PlanningBytes(const Domain& domain, std::span<const QuerySet> sets) {
 }
 
 int64_t AnswerBytes(const WorkloadShape& shape, int64_t encoded_bytes) {
-  return kPerRequest + kPerMeasuredValue * shape.measured_values + kCopiesOfARelease * encoded_bytes;
+  return kPerRequest + std::min(kMostOfCounters, kCountersOfASet * std::ssize(shape.joint.measured)) +
+         kPerMeasuredValue * shape.measured_values + kCopiesOfARelease * encoded_bytes;
+}
+
+int64_t StoredAnswerBytes(int64_t stored_bytes) {
+  // A stored value has eight bytes.
+  return kPerRequest + (kCopiesOfARelease + kPerMeasuredValue / 8) * stored_bytes;
+}
+
+int64_t StoredModelBytes(int64_t stored_bytes) {
+  return kPerRequest + kCopiesOfARelease * stored_bytes;
 }
 
 }  // namespace curator::dp

@@ -19,4 +19,8 @@ int64_t PlanningBytes(const Domain& domain, std::span<const QuerySet> sets);
 // Bytes for drawing, storing, reading back and answering a planned release of at most `encoded_bytes`.
 int64_t AnswerBytes(const WorkloadShape& shape, int64_t encoded_bytes);
 
+// Bytes for reading a stored answer of `stored_bytes` and answering from it, and for reading a stored model.
+int64_t StoredAnswerBytes(int64_t stored_bytes);
+int64_t StoredModelBytes(int64_t stored_bytes);
+
 }  // namespace curator::dp

@@ -58,6 +58,21 @@ class ListingConformance : public LedgerConformance {
   std::unique_ptr<Ledger> ledger_;
 };
 
+TEST_P(ListingConformance, AReleaseIsFoundWithoutItsPayload) {
+  const Dataset dataset = MakeDataset(*ledger_, "census", 10);
+  const std::string id = Released(dataset, "one", "ana").id;
+  ASSERT_TRUE(ledger_->ShareRelease(id, "bob", {}, TestPrincipal("ana")).ok());
+  Release whole = Must(ledger_->GetRelease(id));
+  const Release head = Must(ledger_->GetReleaseWithoutPayload(id));
+  EXPECT_TRUE(head.payload.empty());
+  EXPECT_EQ(head.payload_size, std::ssize(whole.payload));
+  EXPECT_EQ(head.payload_hash, whole.payload_hash);
+  EXPECT_EQ(head.charge_id, whole.charge_id);
+  EXPECT_EQ(head.principal, whole.principal);
+  EXPECT_EQ(head.shared_with, whole.shared_with);
+  EXPECT_EQ(ledger_->GetReleaseWithoutPayload(dataset.id).status().code(), absl::StatusCode::kNotFound);
+}
+
 TEST_P(ListingConformance, DatasetsAreListedByNameForThoseWhoOwnOrWereGrantedThem) {
   std::vector<Dataset> datasets;
   for (const char* name : {"d", "B", "c", "a"}) datasets.push_back(MakeDataset(*ledger_, name, 10));

@@ -113,6 +113,17 @@ absl::StatusOr<Release> SqlLedger::GetRelease(std::string_view release_id) {
   return release;
 }
 
+absl::StatusOr<Release> SqlLedger::GetReleaseWithoutPayload(std::string_view release_id) {
+  Release release;
+  RETURN_IF_ERROR(Read([&](Transaction& transaction) -> absl::Status {
+    ASSIGN_OR_RETURN(release, ReadReleaseWithoutPayload(transaction, release_id));
+    return absl::OkStatus();
+  }));
+  RETURN_IF_ERROR(damage_.CheckCharge(release.dataset_id, release.charge_id));
+  damage_.RestoreNames(release);
+  return release;
+}
+
 absl::StatusOr<std::vector<Entry>> SqlLedger::ListEntries(std::string_view dataset_id, const Page& page) {
   if (page.after_seq < 0) return InvalidField("page.after_seq", "is negative");
   constexpr int64_t kMostEntries = 10'000;

@@ -355,6 +355,25 @@ absl::StatusOr<std::vector<absl::StatusOr<StoredCharge>>> ReadEachCharge(
   return charges;
 }
 
+namespace {
+
+// From the release's rows: one for each share, or one.
+absl::StatusOr<Release> ReleaseWithShares(const std::vector<Row>& rows) {
+  if (rows.empty()) return absl::NotFoundError("there is no such release");
+  Release release = ReleaseOf(rows.front());
+  // A release that is moved to another dataset would be served to that one's owner.
+  if (rows.front().Text(12) != release.dataset_id) {
+    return DamageAt({.dataset_id = rows.front().Text(12)},
+                    absl::StrCat("the stored release ", release.id, " is not of the dataset of its charge"));
+  }
+  for (const Row& row : rows) {
+    if (!row.IsNull(9)) release.shared_with.push_back(row.Text(9));
+  }
+  return release;
+}
+
+}  // namespace
+
 absl::StatusOr<Release> ReadRelease(Transaction& transaction, std::string_view release_id) {
   // The payload is in the first row only.
   ASSIGN_OR_RETURN(
@@ -366,22 +385,22 @@ absl::StatusOr<Release> ReadRelease(Transaction& transaction, std::string_view r
                        "FROM releases r JOIN charges c ON c.id = r.charge_id",
                        kReleaseShares, "WHERE r.id = $1 ORDER BY s.grantee"),
           {std::string(release_id)}));
-  if (rows.empty()) return absl::NotFoundError("there is no such release");
-  Release release = ReleaseOf(rows.front());
-  // A release that is moved to another dataset would be served to that one's owner.
-  if (rows.front().Text(12) != release.dataset_id) {
-    return DamageAt({.dataset_id = rows.front().Text(12)},
-                    absl::StrCat("the stored release ", release.id, " is not of the dataset of its charge"));
-  }
+  ASSIGN_OR_RETURN(Release release, ReleaseWithShares(rows));
   release.payload = rows.front().Blob(13);
   if (Sha256(release.payload) != release.payload_hash) {
     return DamageAt({.dataset_id = release.dataset_id},
                     absl::StrCat("the stored release ", release.id, " does not match its hash"));
   }
-  for (const Row& row : rows) {
-    if (!row.IsNull(9)) release.shared_with.push_back(row.Text(9));
-  }
   return release;
+}
+
+absl::StatusOr<Release> ReadReleaseWithoutPayload(Transaction& transaction, std::string_view release_id) {
+  ASSIGN_OR_RETURN(const std::vector<Row> rows,
+                   transaction.Execute(
+                       absl::StrCat(kReleaseColumns, " FROM releases r JOIN charges c ON c.id = r.charge_id",
+                                    kReleaseShares, "WHERE r.id = $1 ORDER BY s.grantee"),
+                       {std::string(release_id)}));
+  return ReleaseWithShares(rows);
 }
 
 absl::StatusOr<std::vector<Release>> ReadReleasesWithoutPayloads(Transaction& transaction,
@@ -398,10 +417,8 @@ absl::StatusOr<std::vector<Release>> ReadReleasesWithoutPayloads(Transaction& tr
   std::vector<Release> releases;
   for (const std::vector<Row>& rows : answers) {
     if (rows.empty() || rows.front().Text(12) != dataset_id) continue;
-    releases.push_back(ReleaseOf(rows.front()));
-    for (const Row& row : rows) {
-      if (!row.IsNull(9)) releases.back().shared_with.push_back(row.Text(9));
-    }
+    ASSIGN_OR_RETURN(Release release, ReleaseWithShares(rows));
+    releases.push_back(std::move(release));
   }
   return releases;
 }

@@ -64,6 +64,7 @@ absl::StatusOr<std::vector<absl::StatusOr<StoredCharge>>> ReadEachCharge(
 
 // DATA_LOSS when the stored payload does not match its hash.
 absl::StatusOr<Release> ReadRelease(Transaction& transaction, std::string_view release_id);
+absl::StatusOr<Release> ReadReleaseWithoutPayload(Transaction& transaction, std::string_view release_id);
 // Without payloads: the releases of the dataset with these numbers, in this order.
 absl::StatusOr<std::vector<Release>> ReadReleasesWithoutPayloads(Transaction& transaction,
                                                                  std::string_view dataset_id,

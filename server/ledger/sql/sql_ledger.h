@@ -132,6 +132,7 @@ class SqlLedger final : public Ledger {
   absl::StatusOr<bool> AdvanceCounts() override;
   absl::StatusOr<Entry> ChargeEntry(std::string_view charge_id) override;
   absl::StatusOr<Release> GetRelease(std::string_view release_id) override;
+  absl::StatusOr<Release> GetReleaseWithoutPayload(std::string_view release_id) override;
   absl::Status ShareRelease(std::string_view release_id, std::string_view grantee,
                             const std::vector<Measure>& measures, const Principal& actor) override;
   absl::StatusOr<std::vector<Release>> ListReleases(std::string_view dataset_id, std::string_view reader,

@@ -156,64 +156,6 @@ absl::StatusOr<ChargeOrder> OrderFor(const SynthesisEstimate& estimate, const Sy
       .client_left = request.client_left};
 }
 
-// Everything that one background run needs, kept alive until it ends.
-struct Run {
-  Services& services;
-  SynthesisEstimate estimate;
-  records::ReadyTable table;
-  ledger::Charge charge;
-  std::shared_ptr<RunningOperations::Ticket> ticket;
-
-  // The clock runs while the method fits, not while it waits for a thread or for the store.
-  absl::StatusOr<Drawn> DrawInTime(const dp::DrawKey& key) const {
-    const auto progress = [this](double share) { ticket->SetShareDone(share); };
-    const auto deadline =
-        std::chrono::steady_clock::now() + absl::ToChronoNanoseconds(services.synthesis_timeout);
-    // A separate timer, because methods may run for long without reporting progress.
-    const std::jthread timer([&](const std::stop_token& ended) {
-      std::mutex mutex;
-      std::condition_variable_any never;
-      std::unique_lock lock(mutex);
-      never.wait_until(lock, ended, deadline, [] { return false; });
-      if (!ended.stop_requested()) ticket->RequestStop();
-    });
-    return DrawModel(services, estimate, table, key, ticket->stop_token(), progress);
-  }
-
-  absl::Status DrawAndStore() const {
-    const auto wait = [this](absl::Duration pause) { return !services.operations.AwaitAbandoned(pause); };
-    ASSIGN_OR_RETURN(const ledger::Attempt attempt,
-                     StartOnce(services.ledger, services.sealer, charge, wait));
-    if (attempt.release) return absl::OkStatus();
-    ticket->NoteBegun();
-    return FinishOnce(services.ledger, services.sealer, attempt,
-                      [this](const dp::DrawKey& key) { return DrawInTime(key); },
-                      {.on_failure =
-                           [this] {
-                             return services.operations.abandoning() ? Failure::kAbandon : Failure::kForfeit;
-                           },
-                       .wait = wait})
-        .status();
-  }
-
-  // Memory may run out anywhere. What was queued or started is then taken up by the same request id.
-  absl::Status Guarded() const {
-    try {
-      return DrawAndStore();
-    } catch (const std::bad_alloc&) {
-      return absl::UnavailableError("out of memory");
-    }
-  }
-
-  void operator()() const {
-    // The process is stopping: a draw that has not begun costs nothing where it is.
-    if (ledger::IsQueuedDraw(charge) && services.work.is_closed()) return;
-    const absl::Status ended = Guarded();
-    host::Log(ended.ok() ? host::LogLevel::kInfo : host::LogLevel::kWarning, "synthesis_ended",
-              {{"charge", charge.id}, {"status", absl::StatusCodeToString(ended.code())}});
-  }
-};
-
 // The event that the request was charged for, when it is a repetition.
 absl::StatusOr<std::optional<dp::Event>> ChargedBefore(ledger::Ledger& ledger, const DatasetView& dataset,
                                                        const Principal& principal,
@@ -241,14 +183,59 @@ absl::StatusOr<std::optional<ledger::Charge>> FindDone(Services& services, const
   return earlier->fingerprint == fingerprint ? earlier : std::nullopt;
 }
 
+constexpr char kAskForASmallerOne[] =
+    "ask for fewer or smaller marginals, or set lower limits of what the method holds (max_cells, "
+    "max_records, "
+    "rows, max_view_cells), where it has such";
+
+// Of the workload that a request without one has.
+absl::Status CheckDefaultWorkload(const dp::Domain& domain, const SynthesisRequest& request) {
+  const auto attributes = static_cast<int64_t>(domain.size());
+  const int64_t pairs = std::max<int64_t>(1, attributes * (attributes - 1) / 2);
+  if (!request.workload.empty() || pairs > dp::kSynthesisLimits.max_marginals) return absl::OkStatus();
+  const int64_t bytes = dp::SynthesisPlanningBytes(domain, pairs, 0);
+  if (bytes <= kMostFreeBytes) return absl::OkStatus();
+  return TakesTooMuch("workload", "to plan all pairs of attributes", bytes, kMostFreeBytes,
+                      "name the marginals that matter");
+}
+
+// Who holds the memory that a plan takes.
+enum class PlannedIn { kLeaseOfItsOwn, kLeaseOfTheCaller };
+
+absl::StatusOr<MemoryBudget::Lease> MemoryForPlanning(Services& services, const Principal& principal,
+                                                      int64_t bytes, PlannedIn where) {
+  if (bytes > kMostFreeBytes)
+    return TakesTooMuch("workload", "to plan", bytes, kMostFreeBytes, kAskForASmallerOne);
+  if (where == PlannedIn::kLeaseOfTheCaller) return MemoryBudget::Lease();
+  return services.memory.Take(principal, bytes);
+}
+
+// What would only fail once it is charged is refused before.
+absl::Status CheckMemoryOf(const dp::SynthesisMemory& memory, int64_t bytes, const Services& services) {
+  if (bytes > std::min(kMostPaidBytes, services.memory.total())) {
+    return TakesTooMuch("workload", "to fit", bytes, std::min(kMostPaidBytes, services.memory.total()),
+                        kAskForASmallerOne);
+  }
+  if (memory.reading > kMostPaidBytes) {
+    return TakesTooMuch("workload", "to sample from the model", memory.reading, kMostPaidBytes,
+                        kAskForASmallerOne);
+  }
+  constexpr int64_t kAroundTheModel = 1'000'000;
+  if (memory.stored <= codec::kMostReleaseBytes - kAroundTheModel) return absl::OkStatus();
+  return InvalidField("workload", absl::StrCat("makes a model of up to ", memory.stored, " bytes; at most ",
+                                               codec::kMostReleaseBytes - kAroundTheModel,
+                                               " are stored: ", kAskForASmallerOne));
+}
+
 // `request_id` is empty when nothing will be charged.
 absl::StatusOr<SynthesisEstimate> PlanAndPrice(Services& services, const SynthesisRequest& request,
-                                               std::string_view request_id) {
+                                               std::string_view request_id, PlannedIn where) {
   ASSIGN_OR_RETURN(DatasetView dataset, FindVisible(services.ledger, request.principal, request.dataset));
   ASSIGN_OR_RETURN(RequestScope scope,
                    ScopeOf(services.ledger, dataset, request.principal, request_id, request.parts));
   ASSIGN_OR_RETURN(const dp::RuleSpec rule, GoverningRule(scope.accounts));
   ASSIGN_OR_RETURN(const dp::Synthesizer* synthesizer, FindMethod(request.method));
+  RETURN_IF_ERROR(CheckDefaultWorkload(dataset.schema.domain, request));
   ASSIGN_OR_RETURN(std::vector<dp::QueryGroup> workload, WorkloadOf(dataset.schema.domain, request));
   ASSIGN_OR_RETURN(Prior prior, PriorFor(services, request, *synthesizer, dataset.schema.domain));
   ASSIGN_OR_RETURN(std::optional<dp::Event> charged,
@@ -263,7 +250,13 @@ absl::StatusOr<SynthesisEstimate> PlanAndPrice(Services& services, const Synthes
                            .prior = std::move(prior.table),
                            .nested = NestedFactsOf(dataset.schema),
                            .charged = std::move(charged)};
+  if (where == PlannedIn::kLeaseOfTheCaller) prior.memory = {};
+  const int64_t planning = synthesizer->PlanningBytes(input);
+  ASSIGN_OR_RETURN(MemoryBudget::Lease memory,
+                   MemoryForPlanning(services, request.principal, planning, where));
   ASSIGN_OR_RETURN(dp::SynthesisPlan plan, synthesizer->Plan(input, request.client_left));
+  const int64_t bytes = prior.bytes + planning + plan.memory.fitting;
+  if (!input.charged) RETURN_IF_ERROR(CheckMemoryOf(plan.memory, bytes, services));
   ASSIGN_OR_RETURN(Price price, PriceOf(dataset, scope.accounts, plan.event, plan.linear));
   codec::DrawIdentity identity{.dataset_id = dataset.record.id,
                                .dataset_version = scope.version,
@@ -271,20 +264,128 @@ absl::StatusOr<SynthesisEstimate> PlanAndPrice(Services& services, const Synthes
                                .method = request.method,
                                .method_version = synthesizer->version(),
                                .draws = plan.draws,
-                               .drawn_from = plan.drawn_from,
+                               .drawn_from = std::move(plan.drawn_from),
                                .settings = WithPriorIdentity(plan.settings, prior.identity),
                                .workload = input.workload,
                                .spend = request.spend,
                                .assume_records = request.assume_records,
                                .prior = std::move(prior.identity)};
-  return SynthesisEstimate{std::move(dataset), std::move(scope), synthesizer,        std::move(input),
-                           std::move(plan),    std::move(price), std::move(identity)};
+  return SynthesisEstimate{.dataset = std::move(dataset),
+                           .scope = std::move(scope),
+                           .synthesizer = synthesizer,
+                           .input = std::move(input),
+                           .plan = std::move(plan),
+                           .price = std::move(price),
+                           .identity = std::move(identity),
+                           .prior_memory = std::move(prior.memory),
+                           .memory = std::move(memory),
+                           .bytes = bytes};
 }
+
+// Everything that one background run needs, kept alive until it ends. It holds no plan while it is queued.
+struct Run {
+  Services& services;
+  SynthesisRequest request;
+  int64_t bytes = 0;  // that planning again and fitting take
+  records::ReadyTable table;
+  ledger::Charge charge;
+  std::shared_ptr<RunningOperations::Ticket> ticket;
+
+  bool wait(absl::Duration pause) const { return !services.operations.AwaitAbandoned(pause); }
+
+  // The clock runs while the method fits, not while it waits for a thread, for memory or for the store.
+  absl::StatusOr<Drawn> DrawInTime(const SynthesisEstimate& estimate, const dp::DrawKey& key) const {
+    const auto progress = [this](double share) { ticket->SetShareDone(share); };
+    const auto deadline =
+        std::chrono::steady_clock::now() + absl::ToChronoNanoseconds(services.synthesis_timeout);
+    // A separate timer, because methods may run for long without reporting progress.
+    const std::jthread timer([&](const std::stop_token& ended) {
+      std::mutex mutex;
+      std::condition_variable_any never;
+      std::unique_lock lock(mutex);
+      never.wait_until(lock, ended, deadline, [] { return false; });
+      if (!ended.stop_requested()) ticket->RequestStop();
+    });
+    return DrawModel(services, estimate, table, key, ticket->stop_token(), progress);
+  }
+
+  // The plan that was priced, made again while the store can be reached or as soon as it can. A queued draw
+  // that cannot be planned any more, or is another one now, gives its cost back.
+  absl::StatusOr<SynthesisEstimate> PlanAgain() const {
+    constexpr absl::Duration kPause = absl::Seconds(1);
+    absl::StatusOr<SynthesisEstimate> estimate;
+    do {
+      estimate = PlanAndPrice(services, request, charge.request_id, PlannedIn::kLeaseOfTheCaller);
+    } while (absl::IsUnavailable(estimate.status()) && wait(kPause));
+    if (estimate.ok() && !charge.draw_identity.empty() &&
+        codec::HashOf(estimate->identity) != charge.draw_identity)
+      estimate = absl::FailedPreconditionError("what would be drawn is not what was priced");
+    if (!estimate.ok() && !absl::IsUnavailable(estimate.status()) && ledger::IsQueuedDraw(charge)) {
+      // FAILED_PRECONDITION when another attempt has started it, or when it has ended.
+      services.ledger.CancelReserved(charge.id, std::string(estimate.status().message()), request.principal)
+          .status()
+          .IgnoreError();
+    }
+    return estimate;
+  }
+
+  absl::Status StartAndFinish(const SynthesisEstimate* estimate) const {
+    const auto waits = [this](absl::Duration pause) { return wait(pause); };
+    ASSIGN_OR_RETURN(const ledger::Attempt attempt,
+                     StartOnce(services.ledger, services.sealer, charge, waits));
+    if (attempt.release) return absl::OkStatus();
+    ticket->NoteBegun();
+    const Draw draw = [&](const dp::DrawKey& key) -> absl::StatusOr<Drawn> {
+      if (estimate == nullptr) return absl::CancelledError("stopped");
+      return DrawInTime(*estimate, key);
+    };
+    return FinishOnce(services.ledger, services.sealer, attempt, draw,
+                      {.on_failure =
+                           [this] {
+                             return services.operations.abandoning() ? Failure::kAbandon : Failure::kForfeit;
+                           },
+                       .wait = waits})
+        .status();
+  }
+
+  // The memory comes before the charge: what is charged is never refused for want of it.
+  absl::Status DrawAndStore() const {
+    const absl::StatusOr<MemoryBudget::Lease> memory =
+        services.memory.AwaitForWork(bytes, ticket->stop_token());
+    if (!memory.ok()) {
+      // A charge that another process started is forfeited by a stop.
+      const bool is_stopped = absl::IsCancelled(memory.status()) && !services.operations.abandoning();
+      return is_stopped && !ledger::IsQueuedDraw(charge) ? StartAndFinish(nullptr) : memory.status();
+    }
+    if (IsLeftQueued()) return absl::OkStatus();
+    ASSIGN_OR_RETURN(const SynthesisEstimate estimate, PlanAgain());
+    return StartAndFinish(&estimate);
+  }
+
+  // Memory may run out anywhere. What was queued or started is then taken up by the same request id.
+  absl::Status Guarded() const {
+    try {
+      return DrawAndStore();
+    } catch (const std::bad_alloc&) {
+      return absl::UnavailableError("out of memory");
+    }
+  }
+
+  // The process is stopping: a draw that has not begun costs nothing where it is.
+  bool IsLeftQueued() const { return ledger::IsQueuedDraw(charge) && services.work.is_closed(); }
+
+  void operator()() const {
+    if (IsLeftQueued()) return;
+    const absl::Status ended = Guarded();
+    host::Log(ended.ok() ? host::LogLevel::kInfo : host::LogLevel::kWarning, "synthesis_ended",
+              {{"charge", charge.id}, {"status", absl::StatusCodeToString(ended.code())}});
+  }
+};
 
 }  // namespace
 
 absl::StatusOr<SynthesisEstimate> EstimateSynthesis(Services& services, const SynthesisRequest& request) {
-  return PlanAndPrice(services, request, "");
+  return PlanAndPrice(services, request, "", PlannedIn::kLeaseOfItsOwn);
 }
 
 absl::StatusOr<OperationView> CreateSynthesis(Services& services, const SynthesisRequest& request,
@@ -294,7 +395,8 @@ absl::StatusOr<OperationView> CreateSynthesis(Services& services, const Synthesi
                      FindDone(services, request, request_id.text()));
     if (done) return GetOperation(services, request.principal, done->id);
   }
-  ASSIGN_OR_RETURN(SynthesisEstimate estimate, PlanAndPrice(services, request, request_id.text()));
+  ASSIGN_OR_RETURN(const SynthesisEstimate estimate,
+                   PlanAndPrice(services, request, request_id.text(), PlannedIn::kLeaseOfItsOwn));
   if (intent == Intent::kValidateOnly)
     return OperationView{.dataset = request.dataset.text(), .kind = kSynthesisKind};
   RETURN_IF_ERROR(
@@ -306,24 +408,26 @@ absl::StatusOr<OperationView> CreateSynthesis(Services& services, const Synthesi
   ASSIGN_OR_RETURN(ChargeOrder order, OrderFor(estimate, request, request_id.text()));
   std::optional<WorkQueue::Place> place;
   std::optional<records::ReadyTable> table;
-  const QueuedDraw draw{
-      .reserve = [&]() -> absl::Status {
-        ASSIGN_OR_RETURN(table, TableFor(services.ledger, services.store, estimate.dataset, estimate.scope,
-                                         request.principal, request_id.text()));
-        ASSIGN_OR_RETURN(place, services.work.Reserve());
-        return absl::OkStatus();
-      },
-      .enqueue =
-          [&](ledger::Charge charge) {
-            auto ticket = services.operations.Start(charge.id);
-            // A started charge is forfeited by a stop, which takes a thread.
-            const std::stop_token stop =
-                ledger::IsQueuedDraw(charge) ? ticket->stop_token() : std::stop_token();
-            services.work.Run(
-                *std::move(place),
-                Run{services, std::move(estimate), *std::move(table), std::move(charge), std::move(ticket)},
-                stop);
-          }};
+  const QueuedDraw draw{.reserve = [&]() -> absl::Status {
+                          ASSIGN_OR_RETURN(table,
+                                           TableFor(services.ledger, services.store, estimate.dataset,
+                                                    estimate.scope, request.principal, request_id.text()));
+                          ASSIGN_OR_RETURN(place, services.work.Reserve());
+                          return absl::OkStatus();
+                        },
+                        .enqueue =
+                            [&](ledger::Charge charge) {
+                              auto ticket = services.operations.Start(charge.id);
+                              // A started charge is forfeited by a stop, which takes a thread.
+                              const std::stop_token stop =
+                                  ledger::IsQueuedDraw(charge) ? ticket->stop_token() : std::stop_token();
+                              SynthesisRequest again = request;
+                              again.client_left = ticket->stop_token();
+                              services.work.Run(*std::move(place),
+                                                Run{services, std::move(again), estimate.bytes,
+                                                    *std::move(table), std::move(charge), std::move(ticket)},
+                                                stop);
+                            }};
   ASSIGN_OR_RETURN(const std::string charge_id, QueueOnce(services.requests, services.operations,
                                                           services.ledger, std::move(order), draw));
   services.daily.Add(request.principal, 1);

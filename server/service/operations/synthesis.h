@@ -45,13 +45,20 @@ struct SynthesisEstimate {
   dp::SynthesisInput input;
   dp::SynthesisPlan plan;
   Price price;
-  codec::DrawIdentity identity;  // what will be drawn: the kernel and the noise are made from it
+  codec::DrawIdentity identity;           // what will be drawn: the kernel and the noise are made from it
+  MemoryBudget::Lease prior_memory = {};  // that the prior takes
+  MemoryBudget::Lease memory = {};        // that the plan takes
+  int64_t bytes = 0;  // that planning again, with its prior, fitting and storing the model takes at most
 };
 
-// From public facts alone; costs nothing.
+// From public facts alone; costs nothing. Errors: INVALID_ARGUMENT for what is predicted to take more than
+// kMostFreeBytes to plan, more than kMostPaidBytes to fit or, as a model, to read, or to make a release
+// larger than those that are stored; UNAVAILABLE when other requests hold the memory that the plan would
+// take.
 absl::StatusOr<SynthesisEstimate> EstimateSynthesis(Services& services, const SynthesisRequest& request);
 
-// Returns when the cost is held; the model is fitted in the background, and charged when a thread begins to.
+// Returns when the cost is held; the model is fitted in the background, and charged when a thread begins to,
+// which waits for the memory first. A queued synthesis holds none: it is planned again.
 // The same request id finds the same operation: queued, running, done, or (after its process was lost) queued
 // again or resumed with the same draw. UNAVAILABLE, and nothing is held, when the queue is full.
 absl::StatusOr<OperationView> CreateSynthesis(Services& services, const SynthesisRequest& request,

@@ -139,7 +139,7 @@ TEST_F(GuessedRecords, AreNotAnotherDrawUnderTheSameKey) {
   const auto few = EstimateSynthesis(services_, Guess(100));
   const auto many = EstimateSynthesis(services_, Guess(200));
   ASSERT_TRUE(few.ok() && many.ok()) << few.status() << many.status();
-  EXPECT_NE(few->plan.drawn_from, many->plan.drawn_from) << "without this the test shows nothing";
+  EXPECT_NE(few->identity.drawn_from, many->identity.drawn_from) << "without this the test shows nothing";
   EXPECT_EQ(few->plan.settings, many->plan.settings);
   EXPECT_NE(codec::HashOf(few->identity), codec::HashOf(many->identity));
   const std::string id = host::NewUuid();
@@ -162,7 +162,7 @@ TEST_F(GuessedRecordsCanary, AKeyThatIsBoundToTheSettingsOfThePlanIsUsedForTwoDr
   };
   EXPECT_EQ(few.plan.draws, many.plan.draws) << "the same meter";
   EXPECT_EQ(earlier(few), earlier(many)) << "the same fingerprint";
-  EXPECT_NE(few.plan.drawn_from, many.plan.drawn_from) << "another draw";
+  EXPECT_NE(few.identity.drawn_from, many.identity.drawn_from) << "another draw";
 }
 
 TEST_F(SynthesisTest, AQueuedSynthesisIsCancelledForNothing) {
@@ -333,6 +333,155 @@ TEST_F(SynthesisTest, TheIdOfASynthesisOfAnotherDatasetIsTaken) {
   EXPECT_EQ(Create(Mwem("visits"), id).status().code(), absl::StatusCode::kAlreadyExists);
   EXPECT_EQ(Spent(visits), 0);
   EXPECT_TRUE(ledger_->ListReleases(visits.record.id)->empty());
+}
+
+class SynthesisMemoryTest : public SynthesisTest {
+ protected:
+  // Its one attribute has more values than a fit of as many rows as may be asked for can hold.
+  static NewDataset Wide() {
+    NewDataset wide = People("wide");
+    wide.schema = dp::CreateSchema(
+                      dp::Domain::Create({dp::Attribute::Create("a", dp::CodedKind{3000}).value()}).value(),
+                      dp::RecordUnit())
+                      .value();
+    return wide;
+  }
+
+  static SynthesisRequest WithManyRows() {
+    SynthesisRequest request = Mwem("wide");
+    request.method = "rap";
+    request.settings = {{"rows", "20000"}};
+    return request;
+  }
+
+  ledger::CounterBalance Balance(const DatasetView& dataset) {
+    return ledger_->ListAccounts(dataset.record.id)->at(0).counters.at(0);
+  }
+
+  // The thread that draws waits until its memory is there.
+  absl::StatusOr<OperationView> CreateAndAwaitItsWait() {
+    absl::StatusOr<OperationView> created;
+    absl::Notification may_begin;
+    work_.Run(work_.Reserve().value(), [&] { may_begin.WaitForNotification(); });
+    created = Create(Mwem("census"), host::NewUuid());
+    EXPECT_EQ(memory_.taken(), 0) << "a queued synthesis holds none";
+    others_ = memory_.Take(TestPrincipal("ana"), memory_.total()).value();
+    may_begin.Notify();
+    AwaitWaiting(memory_, 1);
+    return created;
+  }
+
+  MemoryBudget::Lease others_;
+};
+
+TEST_F(SynthesisMemoryTest, OneThatWouldTakeTooMuchIsRefusedBeforeItsChargeWhateverIsStored) {
+  const DatasetView wide = Make(Wide());
+  const std::string id = host::NewUuid();
+  const absl::Status empty = EstimateSynthesis(services_, WithManyRows()).status();
+  EXPECT_EQ(FieldOf(empty), "workload") << empty;
+  EXPECT_THAT(std::string(empty.message()),
+              ::testing::ContainsRegex("up to [0-9]+ MB of memory to fit; at most 1000 MB are given"));
+  FillAndSeal("wide", "a\n1\n2\n");
+  EXPECT_EQ(EstimateSynthesis(services_, WithManyRows()).status(), empty);
+  EXPECT_EQ(Create(WithManyRows(), id).status(), empty);
+  EXPECT_EQ(ledger_->FindCharge(TestPrincipal("owner"), id).status().code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(Balance(wide).held, 0);
+  SynthesisRequest fewer = WithManyRows();
+  fewer.settings = {{"rows", "1000"}};
+  EXPECT_TRUE(EstimateSynthesis(services_, fewer).ok());
+}
+
+TEST_F(SynthesisMemoryTest, OneThatDoesNotFitTheBudgetIsRefusedBeforeItsCharge) {
+  MakeSealed(People("census"));
+  MemoryBudget small(12'000'000, absl::ZeroDuration());
+  Services services{*ledger_,         *store_,   sealer_, signer_, operations_, work_,
+                    OnlyThisThread(), requests_, late_,   daily_,  small,       absl::Minutes(10)};
+  const std::string id = host::NewUuid();
+  const absl::Status refused =
+      CreateSynthesis(services, Mwem("census"), TestRequestId(id), Intent::kDo).status();
+  EXPECT_EQ(FieldOf(refused), "workload") << refused;
+  EXPECT_EQ(ledger_->FindCharge(TestPrincipal("owner"), id).status().code(), absl::StatusCode::kNotFound);
+}
+
+TEST_F(SynthesisMemoryTest, WhoseMemoryOthersHoldIsPlannedByNoThread) {
+  const DatasetView census = MakeSealed(People("census"));
+  const MemoryBudget::Lease others = memory_.Take(TestPrincipal("ana"), memory_.total()).value();
+  EXPECT_EQ(EstimateSynthesis(services_, Mwem("census")).status().code(), absl::StatusCode::kUnavailable);
+  EXPECT_EQ(Create(Mwem("census"), host::NewUuid()).status().code(), absl::StatusCode::kUnavailable);
+  EXPECT_EQ(Balance(census).held, 0);
+}
+
+TEST_F(SynthesisMemoryTest, AThreadWaitsForMemoryBeforeItCharges) {
+  const DatasetView census = MakeSealed(People("census"));
+  const auto created = CreateAndAwaitItsWait();
+  ASSERT_TRUE(created.ok()) << created.status();
+  EXPECT_EQ(GetOperation(services_, TestPrincipal("owner"), created->id)->state, OperationState::kQueued);
+  EXPECT_EQ(Spent(census), 0);
+  others_ = {};
+  EXPECT_EQ(Ended(created->id).state, OperationState::kDone);
+  EXPECT_GT(Spent(census), 0);
+}
+
+TEST_F(SynthesisMemoryTest, OneThatWaitsForMemoryIsCancelledForNothing) {
+  const DatasetView census = MakeSealed(People("census"));
+  const auto created = CreateAndAwaitItsWait();
+  ASSERT_TRUE(created.ok()) << created.status();
+  const auto cancelled = CancelOperation(services_, TestPrincipal("owner"), created->id);
+  ASSERT_TRUE(cancelled.ok()) << cancelled.status();
+  EXPECT_EQ(cancelled->state, OperationState::kFailed);
+  while (memory_.waiting() > 0) std::this_thread::yield();  // its thread is free for others
+  EXPECT_EQ(Spent(census), 0);
+  EXPECT_EQ(Balance(census).held, 0);
+}
+
+TEST_F(SynthesisMemoryTest, OneThatWaitsForMemoryIsLeftQueuedWhenTheServerStops) {
+  const DatasetView census = MakeSealed(People("census"));
+  const auto created = CreateAndAwaitItsWait();
+  ASSERT_TRUE(created.ok()) << created.status();
+  operations_.Abandon();
+  EXPECT_EQ(Ended(created->id).state, OperationState::kInterrupted);
+  EXPECT_EQ(ledger_->GetCharge(created->id)->state, ledger::ChargeState::kReserved);
+  EXPECT_EQ(Spent(census), 0);
+}
+
+// A draw that another process started, whose memory is not there: a cancel must still end it.
+TEST_F(SynthesisMemoryTest, AStartedOneThatWaitsForMemoryIsForfeitedByACancel) {
+  const DatasetView census = MakeSealed(People("census"));
+  absl::Notification may_begin;
+  work_.Run(work_.Reserve().value(), [&] { may_begin.WaitForNotification(); });
+  const std::string id = host::NewUuid();
+  const std::string charge = Create(Mwem("census"), id)->id;
+  operations_.Dismiss(charge);
+  const std::string identity = ledger_->GetCharge(charge)->draw_identity;
+  ASSERT_TRUE(ledger_->StartQueued(charge, sealer_.Seal(host::NewDrawKey(), identity)).ok());
+  ASSERT_EQ(Create(Mwem("census"), id)->id, charge);
+  others_ = memory_.Take(TestPrincipal("ana"), memory_.total()).value();
+  may_begin.Notify();
+  AwaitWaiting(memory_, 1);
+  const auto cancelled = CancelOperation(services_, TestPrincipal("owner"), charge);
+  ASSERT_TRUE(cancelled.ok()) << cancelled.status();
+  EXPECT_EQ(ledger_->GetCharge(charge)->state, ledger::ChargeState::kForfeited);
+}
+
+TEST_F(GuessedRecords, APriorIsReadWhenItsMemoryIsThere) {
+  const MemoryBudget::Lease others = memory_.Take(TestPrincipal("ana"), memory_.total()).value();
+  const absl::Status refused = EstimateSynthesis(services_, Guess(100)).status();
+  EXPECT_EQ(refused.code(), absl::StatusCode::kUnavailable) << refused;
+}
+
+// The public data that it starts from is another one when its turn comes.
+TEST_F(GuessedRecords, OfAPriorThatIsGoneWhenATurnComesGiveTheCostBack) {
+  absl::Notification may_begin;
+  work_.Run(work_.Reserve().value(), [&] { may_begin.WaitForNotification(); });
+  const auto queued = Create(Guess(100), host::NewUuid());
+  ASSERT_TRUE(queued.ok()) << queued.status();
+  Corrupt("UPDATE datasets SET name = 'gone' WHERE name = 'adult'");
+  may_begin.Notify();
+  const OperationView ended = Ended(queued->id);
+  EXPECT_EQ(ended.state, OperationState::kFailed);
+  EXPECT_THAT(ended.error, ::testing::HasSubstr("there is no public dataset"));
+  const ledger::Charge charge = ledger_->GetCharge(queued->id).value();
+  EXPECT_EQ(charge.state, ledger::ChargeState::kCancelled);
 }
 
 }  // namespace

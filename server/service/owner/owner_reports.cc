@@ -213,7 +213,7 @@ absl::StatusOr<Evaluation> EvaluateRelease(Services& services, const EvaluationR
   if (release.dataset.record.id != dataset.record.id)
     return InvalidField("release_id", absl::StrCat("is not of dataset \"", request.dataset.text(), "\""));
   ASSIGN_OR_RETURN(const Setup setup, Prepare(request, release));
-  ASSIGN_OR_RETURN(const std::unique_ptr<dp::SynthesisModel> model, RestoreModel(release));
+  ASSIGN_OR_RETURN(const RestoredModel restored, RestoreModel(services, request.principal, release));
   if (intent == Intent::kValidateOnly) return Evaluation{};
   ASSIGN_OR_RETURN(
       const dp::OwnerView view,
@@ -221,7 +221,8 @@ absl::StatusOr<Evaluation> EvaluateRelease(Services& services, const EvaluationR
           services, dataset, request.principal,
           absl::StrCat("evaluate release ", request.release_id, request.by.empty() ? "" : " by ",
                        absl::StrJoin(request.by, ", "), " (request ", request.request_id.text(), ")")));
-  ASSIGN_OR_RETURN(std::vector<GroupEvaluation> groups, Compare(dataset.schema.domain, setup, view, *model));
+  ASSIGN_OR_RETURN(std::vector<GroupEvaluation> groups,
+                   Compare(dataset.schema.domain, setup, view, *restored.model));
   return Summarised(std::move(groups), request.bias_penalty);
 }
 

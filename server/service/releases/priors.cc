@@ -48,8 +48,15 @@ absl::StatusOr<std::shared_ptr<const dp::PublicTable>> Table(dp::CodedColumns co
   return std::make_shared<const dp::PublicTable>(std::move(table));
 }
 
-absl::StatusOr<Prior> FromRelease(const ReleaseView& release, const dp::Domain& domain,
-                                  const std::string& name) {
+// Taken before the records are read.
+absl::StatusOr<MemoryBudget::Lease> MemoryFor(Services& services, const Principal& principal, int64_t bytes) {
+  if (bytes > kMostFreeBytes)
+    return TakesTooMuch(kField, "to be read", bytes, kMostFreeBytes, "take a prior of fewer records");
+  return services.memory.Take(principal, bytes);
+}
+
+absl::StatusOr<Prior> FromRelease(Services& services, const Principal& principal, const ReleaseView& release,
+                                  const dp::Domain& domain, const std::string& name) {
   const auto* synthesis = std::get_if<dp::SynthesisRelease>(&release.content);
   if (synthesis == nullptr)
     return InvalidField(kField, absl::StrCat("release ", name, " is the answer to a workload, not a model"));
@@ -57,19 +64,23 @@ absl::StatusOr<Prior> FromRelease(const ReleaseView& release, const dp::Domain& 
   for (const uint32_t attribute : synthesis->attributes)
     offered.push_back(release.dataset.schema.domain.attributes()[attribute]);
   ASSIGN_OR_RETURN(const std::vector<size_t> positions, Positions(domain, offered, name));
+  const int64_t rows = std::clamp(synthesis->records, kFewestSampled, kMostSampled);
+  int64_t bytes = 0;  // twice, while columns grow
+  for (const int64_t size : dp::SizesOf(domain))
+    bytes += 2 * rows * static_cast<int64_t>(dp::BytesOf(dp::WidthFor(size)));
+  ASSIGN_OR_RETURN(MemoryBudget::Lease memory, MemoryFor(services, principal, bytes));
   dp::CodedColumns columns(dp::SizesOf(domain));
   std::vector<uint32_t> row(positions.size());
-  RETURN_IF_ERROR(SampleRecords(release, std::clamp(synthesis->records, kFewestSampled, kMostSampled),
-                                [&](std::span<const uint32_t> codes) {
-                                  for (size_t i = 0; i < row.size(); ++i) row[i] = codes[positions[i]];
-                                  return columns.AppendRow(row);
-                                }));
+  RETURN_IF_ERROR(SampleRecords(services, principal, release, rows, [&](std::span<const uint32_t> codes) {
+    for (size_t i = 0; i < row.size(); ++i) row[i] = codes[positions[i]];
+    return columns.AppendRow(row);
+  }));
   ASSIGN_OR_RETURN(auto table, Table(std::move(columns)));
-  return Prior{std::move(table), absl::StrCat("release ", release.release.id)};
+  return Prior{std::move(table), absl::StrCat("release ", release.release.id), bytes, std::move(memory)};
 }
 
-absl::StatusOr<Prior> FromDataset(Services& services, const DatasetView& dataset, const dp::Domain& domain,
-                                  const std::string& name) {
+absl::StatusOr<Prior> FromDataset(Services& services, const Principal& principal, const DatasetView& dataset,
+                                  const dp::Domain& domain, const std::string& name) {
   if (!dataset.record.is_public) {
     return InvalidField(kField, absl::StrCat("dataset \"", name,
                                              "\" is private: only a public dataset or a synthetic release "
@@ -79,6 +90,10 @@ absl::StatusOr<Prior> FromDataset(Services& services, const DatasetView& dataset
     return InvalidField(kField, absl::StrCat("dataset \"", name, "\" is not sealed yet"));
   ASSIGN_OR_RETURN(const std::vector<size_t> positions,
                    Positions(domain, dataset.schema.domain.attributes(), name));
+  // The file's bytes, the table that they make, and the columns that are kept of it.
+  constexpr int64_t kCopies = 3;
+  ASSIGN_OR_RETURN(const int64_t stored, services.store.PublicBytes(dataset.record.id));
+  ASSIGN_OR_RETURN(MemoryBudget::Lease memory, MemoryFor(services, principal, kCopies * stored));
   ASSIGN_OR_RETURN(const std::shared_ptr<const dp::PublicTable> whole,
                    services.store.LoadPublic(dataset.record.id, dataset.record.content_hash));
   const dp::ColumnsView view = whole->columns();
@@ -89,7 +104,8 @@ absl::StatusOr<Prior> FromDataset(Services& services, const DatasetView& dataset
   }
   ASSIGN_OR_RETURN(auto table, Table(std::move(columns)));
   return Prior{std::move(table),
-               absl::StrCat("dataset ", dataset.record.id, " version ", dataset.record.version)};
+               absl::StrCat("dataset ", dataset.record.id, " version ", dataset.record.version),
+               kCopies * stored, std::move(memory)};
 }
 
 }  // namespace
@@ -98,13 +114,13 @@ absl::StatusOr<Prior> ResolvePrior(Services& services, const Principal& principa
                                    const std::string& name) {
   if (IsUuid(name)) {
     const absl::StatusOr<ReleaseView> release = GetRelease(services, principal, name);
-    if (release.ok()) return FromRelease(*release, domain, name);
+    if (release.ok()) return FromRelease(services, principal, *release, domain, name);
     if (!absl::IsNotFound(release.status())) return release.status();
   }
   const absl::StatusOr<DatasetView> dataset = FindVisible(services.ledger, principal, DatasetName(name));
   if (absl::IsNotFound(dataset.status())) return NoSuchPrior(name);
   RETURN_IF_ERROR(dataset.status());
-  return FromDataset(services, *dataset, domain, name);
+  return FromDataset(services, principal, *dataset, domain, name);
 }
 
 }  // namespace curator::service

@@ -19,6 +19,8 @@ struct Prior {
   std::shared_ptr<const dp::PublicTable> table;  // over the domain that it was resolved for
   // Identifies the records permanently: "dataset ID version 1", "release ID". For fingerprints.
   std::string identity;
+  int64_t bytes = 0;                // that reading and holding the records takes
+  MemoryBudget::Lease memory = {};  // of so many
 };
 
 // `name` names a sealed public dataset that `principal` may see, or is the id of a synthetic release that
@@ -28,7 +30,8 @@ struct Prior {
 //
 // Errors, all INVALID_ARGUMENT ("settings.prior"): no such dataset or release that `principal` may see; a
 // private dataset; one that is not sealed; a release that is not a model; an attribute that is missing or has
-// other bins.
+// other bins; records that would take more than kMostFreeBytes. UNAVAILABLE when other requests hold the
+// memory.
 absl::StatusOr<Prior> ResolvePrior(Services& services, const Principal& principal, const dp::Domain& domain,
                                    const std::string& name);
 

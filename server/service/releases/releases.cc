@@ -7,8 +7,11 @@
 #include "base/errors.h"
 #include "base/status_macros.h"
 #include "codec/release_codec.h"
+#include "dp/domain/attribute_set.h"
 #include "dp/noise/drbg.h"
+#include "dp/synthesis/synthesis_memory.h"
 #include "dp/synthesis/synthesizers.h"
+#include "dp/workload/memory_forecast.h"
 #include "dp/workload/strategy_choice.h"
 #include "service/workloads/free_answers.h"
 #include "service/workloads/resolve_workload.h"
@@ -90,25 +93,31 @@ std::string PrintedBin(const dp::Attribute& attribute, uint32_t code, BinStyle s
 
 absl::StatusOr<ReleaseView> GetRelease(Services& services, const Principal& principal,
                                        std::string_view release_id) {
-  absl::StatusOr<ledger::Release> release = services.ledger.GetRelease(release_id);
-  if (absl::IsNotFound(release.status())) return NoSuchRelease();
-  RETURN_IF_ERROR(release.status());
-  absl::StatusOr<DatasetView> dataset = FindVisibleById(services.ledger, principal, release->dataset_id);
+  const absl::StatusOr<ledger::Release> head = services.ledger.GetReleaseWithoutPayload(release_id);
+  if (absl::IsNotFound(head.status())) return NoSuchRelease();
+  RETURN_IF_ERROR(head.status());
+  absl::StatusOr<DatasetView> dataset = FindVisibleById(services.ledger, principal, head->dataset_id);
   if (absl::IsNotFound(dataset.status())) return NoSuchRelease();
   RETURN_IF_ERROR(dataset.status());
-  if (!MayReadRelease(*release, dataset->record, principal)) return NoSuchRelease();
+  if (!MayReadRelease(*head, dataset->record, principal)) return NoSuchRelease();
+  const bool is_answer = head->kind == "workload";
+  ASSIGN_OR_RETURN(MemoryBudget::Lease memory,
+                   services.memory.Take(principal, is_answer ? dp::StoredAnswerBytes(head->payload_size)
+                                                             : dp::StoredModelBytes(head->payload_size)));
+  ASSIGN_OR_RETURN(ledger::Release release, services.ledger.GetRelease(release_id));
 
   ReleaseView view{.dataset = *std::move(dataset),
-                   .release = *std::move(release),
+                   .release = std::move(release),
                    .charge = {},
                    .price = {},
-                   .content = {}};
-  if (view.release.kind == "workload") {
+                   .content = {},
+                   .memory = std::move(memory)};
+  if (is_answer) {
     ASSIGN_OR_RETURN(view.content, codec::DecodeWorkloadRelease(view.release.payload));
   } else {
     ASSIGN_OR_RETURN(view.content, codec::DecodeSynthesisRelease(view.release.payload));
   }
-  view.release.payload.clear();
+  view.release.payload = std::string();  // which gives its memory back
   ASSIGN_OR_RETURN(view.charge, services.ledger.GetCharge(view.release.charge_id));
   ASSIGN_OR_RETURN(std::vector<ledger::Account> accounts,
                    PayingAccounts(services.ledger, view.dataset, view.charge.principal));
@@ -166,7 +175,8 @@ absl::StatusOr<std::vector<ledger::Release>> ListReleases(Services& services, co
   return releases;
 }
 
-absl::StatusOr<std::unique_ptr<dp::SynthesisModel>> RestoreModel(const ReleaseView& release) {
+absl::StatusOr<RestoredModel> RestoreModel(Services& services, const Principal& principal,
+                                           const ReleaseView& release) {
   const auto* synthesis = std::get_if<dp::SynthesisRelease>(&release.content);
   if (synthesis == nullptr) {
     return absl::FailedPreconditionError(
@@ -177,56 +187,98 @@ absl::StatusOr<std::unique_ptr<dp::SynthesisModel>> RestoreModel(const ReleaseVi
     return absl::FailedPreconditionError(
         absl::StrCat("this server has no method \"", synthesis->method, "\""));
   }
-  return synthesizer->Restore(release.dataset.schema.domain, synthesis->model);
+  const dp::Domain& domain = release.dataset.schema.domain;
+  ASSIGN_OR_RETURN(const int64_t bytes, synthesizer->ReadingBytes(domain, synthesis->model));
+  RestoredModel restored;
+  ASSIGN_OR_RETURN(restored.memory, services.memory.Take(principal, bytes));
+  ASSIGN_OR_RETURN(restored.model, synthesizer->Restore(domain, synthesis->model));
+  return restored;
 }
 
-absl::StatusOr<std::vector<ModelAnswer>> QueryModel(const ReleaseView& release,
-                                                    const std::vector<QuerySetRequest>& queries,
-                                                    const std::stop_token& client_left) {
-  ASSIGN_OR_RETURN(const std::unique_ptr<dp::SynthesisModel> model, RestoreModel(release));
+namespace {
+
+// What answering from a model holds beside the model: all answers, and while one group is answered its cells,
+// those of the marginals that it is made from, and with the response where the model draws groups.
+int64_t ModelAnswerBytes(const ReleaseView& release, const dp::SynthesisModel& model,
+                         const std::vector<dp::AskedSet>& sets) {
+  constexpr int64_t kPerAnswer = 16;
+  constexpr int64_t kPerCell = 40;
+  constexpr int64_t kMostCells = int64_t{1} << 26;  // no model tabulates more
+  const dp::Schema& schema = release.dataset.schema;
+  int64_t groups = 0;
+  int64_t lists = 0;
+  int64_t answers = 0;
+  int64_t largest = 0;
+  for (const dp::AskedSet& set : sets) {
+    groups += std::ssize(set.queries.groups);
+    lists += dp::BytesOfLists(set.queries.groups);
+    for (const dp::QueryGroup& group : set.queries.groups) {
+      dp::AttributeSet tabulated = group.attributes;
+      if (model.DrawsGroups() && schema.nesting) tabulated = dp::Union(tabulated, {schema.nesting->response});
+      largest = std::max(largest, dp::CellsUpTo(schema.domain, tabulated, kMostCells));
+      answers += dp::NumberOfQueries(schema.domain, group);
+    }
+  }
+  return dp::SynthesisPlanningBytes(schema.domain, groups, lists) + kPerAnswer * answers + kPerCell * largest;
+}
+
+}  // namespace
+
+absl::StatusOr<ModelAnswers> QueryModel(Services& services, const Principal& principal,
+                                        const ReleaseView& release,
+                                        const std::vector<QuerySetRequest>& queries) {
+  ASSIGN_OR_RETURN(RestoredModel restored, RestoreModel(services, principal, release));
   const dp::Domain& domain = release.dataset.schema.domain;
-  ASSIGN_OR_RETURN(std::vector<dp::AskedSet> sets, ResolveWorkload(domain, queries));
-  std::vector<ModelAnswer> answers;
-  for (dp::AskedSet& asked : sets) {
-    ModelAnswer answer{.asked = std::move(asked), .estimates = {}, .deviations = {}};
+  ASSIGN_OR_RETURN(std::vector<dp::AskedSet> asked, ResolveWorkload(domain, queries));
+  const int64_t bytes = ModelAnswerBytes(release, *restored.model, asked);
+  if (bytes > kMostFreeBytes)
+    return TakesTooMuch("workload", "to answer from the model", bytes, kMostFreeBytes,
+                        "ask for fewer answers, or over fewer cells, at once");
+  ModelAnswers answers;
+  answers.memory.push_back(std::move(restored.memory));
+  ASSIGN_OR_RETURN(answers.memory.emplace_back(), services.memory.Take(principal, bytes));
+  for (dp::AskedSet& set : asked) {
+    ModelAnswer answer{.asked = std::move(set), .estimates = {}, .deviations = {}};
     for (const dp::QueryGroup& group : answer.asked.queries.groups) {
       RETURN_IF_ERROR(dp::CheckGoesOn(client_left));
-      ASSIGN_OR_RETURN(const std::vector<double> cells, model->Marginal(group.attributes));
+      ASSIGN_OR_RETURN(const std::vector<double> cells, restored.model->Marginal(group.attributes));
       answer.estimates.push_back(dp::AnswersFromEstimates(domain, group, cells));
       // Errors of cells depend on each other: those of their sums are not known.
       answer.deviations.emplace_back();
       if (!std::holds_alternative<dp::EveryCell>(group.queries)) continue;
-      ASSIGN_OR_RETURN(answer.deviations.back(), model->CellNoise(group.attributes));
+      ASSIGN_OR_RETURN(answer.deviations.back(), restored.model->CellNoise(group.attributes));
     }
-    answers.push_back(std::move(answer));
+    answers.sets.push_back(std::move(answer));
   }
   return answers;
 }
 
-absl::Status SampleModel(const ReleaseView& release, std::optional<int64_t> rows, BinStyle style,
+absl::Status SampleModel(Services& services, const Principal& principal, const ReleaseView& release,
+                         std::optional<int64_t> rows, BinStyle style,
                          const std::function<absl::Status(std::string_view csv)>& sink) {
   if (rows && (*rows < 0 || *rows > kMaxSampledRows)) {
     return InvalidField("rows", absl::StrCat("must be between 0 and ", kMaxSampledRows));
   }
-  ASSIGN_OR_RETURN(const std::unique_ptr<dp::SynthesisModel> model, RestoreModel(release));
+  ASSIGN_OR_RETURN(const RestoredModel restored, RestoreModel(services, principal, release));
+  const dp::SynthesisModel& model = *restored.model;
   const std::vector<dp::Attribute>& attributes = release.dataset.schema.domain.attributes();
-  const int64_t row_count = std::min(rows.value_or(model->records()), kMaxSampledRows);
+  const int64_t row_count = std::min(rows.value_or(model.records()), kMaxSampledRows);
   dp::Drbg bits(SamplingKey(release, row_count, style));
 
   CsvPieces pieces(sink);
   const std::optional<dp::Nesting>& nesting = release.dataset.schema.nesting;
-  const bool has_groups = nesting && model->DrawsGroups();
+  const bool has_groups = nesting && model.DrawsGroups();
   if (has_groups) AppendField(pieces.buffer(), nesting->group_column);
-  for (size_t i = 0; i < model->attributes().size(); ++i) {
+  for (size_t i = 0; i < model.attributes().size(); ++i) {
     if (i > 0 || has_groups) pieces.buffer().push_back(',');
-    AppendField(pieces.buffer(), attributes[model->attributes()[i]].name());
+    AppendField(pieces.buffer(), attributes[model.attributes()[i]].name());
   }
   pieces.buffer().push_back('\n');
-  RETURN_IF_ERROR(model->SampleGroups(bits, row_count, [&](int64_t group, std::span<const uint32_t> codes) {
+  RETURN_IF_ERROR(model.SampleGroups(bits, row_count, [&](int64_t group, std::span<const uint32_t> codes) {
     if (has_groups) absl::StrAppend(&pieces.buffer(), group + 1);
     for (size_t i = 0; i < codes.size(); ++i) {
       if (i > 0 || has_groups) pieces.buffer().push_back(',');
-      AppendField(pieces.buffer(), PrintedBin(attributes[model->attributes()[i]], codes[i], style, bits));
+      AppendField(pieces.buffer(), PrintedBin(attributes[model.attributes()[i]], codes[i], style, bits));
     }
     pieces.buffer().push_back('\n');
     return pieces.FlushIfFull();
@@ -234,12 +286,14 @@ absl::Status SampleModel(const ReleaseView& release, std::optional<int64_t> rows
   return pieces.Flush();
 }
 
-absl::Status SampleRecords(const ReleaseView& release, int64_t rows, const dp::RecordSink& sink) {
+absl::Status SampleRecords(Services& services, const Principal& principal, const ReleaseView& release,
+                           int64_t rows, const dp::RecordSink& sink) {
   if (rows < 0 || rows > kMaxSampledRows)
     return InvalidField("rows", absl::StrCat("must be between 0 and ", kMaxSampledRows));
-  ASSIGN_OR_RETURN(const std::unique_ptr<dp::SynthesisModel> model, RestoreModel(release));
+  ASSIGN_OR_RETURN(const RestoredModel restored, RestoreModel(services, principal, release));
+  const dp::SynthesisModel& model = *restored.model;
   dp::Drbg bits(SamplingKey(release, rows, BinStyle::kInterval));
-  return model->Sample(bits, rows, sink);
+  return model.Sample(bits, rows, sink);
 }
 
 }  // namespace curator::service

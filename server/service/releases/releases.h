@@ -30,10 +30,12 @@ struct ReleaseView {
   ledger::Charge charge;
   Price price;  // what was paid
   std::variant<dp::WorkloadRelease, dp::SynthesisRelease> content;
+  MemoryBudget::Lease memory = {};  // that reading it takes
 };
 
 // For the principal who paid for the release, the dataset's owner, and those with whom one of the two shared
-// it; NOT_FOUND for all others.
+// it; NOT_FOUND for all others. What was paid for is not refused for its size, unless it exceeds the whole
+// budget for memory: INVALID_ARGUMENT. UNAVAILABLE when other requests hold the memory that it takes.
 absl::StatusOr<ReleaseView> GetRelease(Services& services, const Principal& principal,
                                        std::string_view release_id);
 
@@ -59,12 +61,16 @@ struct ModelAnswer {
   std::vector<std::vector<double>> estimates;
   std::vector<std::optional<double>> deviations;
 };
-// Errors: FAILED_PRECONDITION for a release that is not a model; INVALID_ARGUMENT for attributes that it
-// does not cover, and those of ResolveWorkload(); CANCELLED when the client has gone, which is asked before
-// each marginal of the model.
-absl::StatusOr<std::vector<ModelAnswer>> QueryModel(const ReleaseView& release,
-                                                    const std::vector<QuerySetRequest>& queries,
-                                                    const std::stop_token& client_left);
+struct ModelAnswers {
+  std::vector<MemoryBudget::Lease> memory;  // that the answers and the model take
+  std::vector<ModelAnswer> sets;
+};
+// Errors: those of RestoreModel(); INVALID_ARGUMENT for attributes that it does not cover, for answers that
+// would take more than kMostFreeBytes beside the model, and those of ResolveWorkload(); CANCELLED when
+// the client has gone, which is asked before each marginal of the model.
+absl::StatusOr<ModelAnswers> QueryModel(Services& services, const Principal& principal,
+                                        const ReleaseView& release,
+                                        const std::vector<QuerySetRequest>& queries);
 
 // How the values of sampled records are printed.
 enum class BinStyle {
@@ -78,13 +84,21 @@ enum class BinStyle {
 // bytes. Errors: FAILED_PRECONDITION for a release that is not a model; INVALID_ARGUMENT for rows < 0 or
 // above kMaxSampledRows; the sink's own.
 inline constexpr int64_t kMaxSampledRows = 1'000'000'000;
-absl::Status SampleModel(const ReleaseView& release, std::optional<int64_t> rows, BinStyle style,
+absl::Status SampleModel(Services& services, const Principal& principal, const ReleaseView& release,
+                         std::optional<int64_t> rows, BinStyle style,
                          const std::function<absl::Status(std::string_view csv)>& sink);
 
-// The model of a synthetic release. Errors: FAILED_PRECONDITION for a release that is not a model.
-absl::StatusOr<std::unique_ptr<dp::SynthesisModel>> RestoreModel(const ReleaseView& release);
+// The model of a synthetic release. Errors: FAILED_PRECONDITION for a release that is not a model; as
+// GetRelease() for the memory that the model and a sample of it take.
+struct RestoredModel {
+  MemoryBudget::Lease memory;
+  std::unique_ptr<dp::SynthesisModel> model;
+};
+absl::StatusOr<RestoredModel> RestoreModel(Services& services, const Principal& principal,
+                                           const ReleaseView& release);
 
 // Samples records as codes of the model's attributes. Errors: those of SampleModel().
-absl::Status SampleRecords(const ReleaseView& release, int64_t rows, const dp::RecordSink& sink);
+absl::Status SampleRecords(Services& services, const Principal& principal, const ReleaseView& release,
+                           int64_t rows, const dp::RecordSink& sink);
 
 }  // namespace curator::service

@@ -37,12 +37,13 @@ class ReleasesTest : public ServiceTest {
     return Read(Released(dataset, "workload", codec::EncodeRelease(answer)));
   }
 
-  static std::string Csv(const ReleaseView& release, int64_t rows, BinStyle style) {
+  std::string Csv(const ReleaseView& release, int64_t rows, BinStyle style) {
     std::string csv;
-    const absl::Status sampled = SampleModel(release, rows, style, [&](std::string_view piece) {
-      csv.append(piece);
-      return absl::OkStatus();
-    });
+    const absl::Status sampled =
+        SampleModel(services_, TestPrincipal("owner"), release, rows, style, [&](std::string_view piece) {
+          csv.append(piece);
+          return absl::OkStatus();
+        });
     EXPECT_TRUE(sampled.ok()) << sampled;
     return csv;
   }
@@ -82,8 +83,10 @@ TEST_F(ReleasesTest, NoMoreAndNoFewerRowsAreSampledThanThereCanBe) {
   const auto ignore_csv = [](std::string_view) { return absl::OkStatus(); };
   const auto ignore_codes = [](std::span<const uint32_t>) { return absl::OkStatus(); };
   for (const int64_t rows : {int64_t{-1}, kMaxSampledRows + 1}) {
-    EXPECT_EQ(FieldOf(SampleModel(release, rows, BinStyle::kInterval, ignore_csv)), "rows");
-    EXPECT_EQ(FieldOf(SampleRecords(release, rows, ignore_codes)), "rows");
+    EXPECT_EQ(FieldOf(SampleModel(services_, TestPrincipal("owner"), release, rows, BinStyle::kInterval,
+                                  ignore_csv)),
+              "rows");
+    EXPECT_EQ(FieldOf(SampleRecords(services_, TestPrincipal("owner"), release, rows, ignore_codes)), "rows");
   }
   EXPECT_EQ(Csv(release, 0, BinStyle::kInterval), "sex,age,region\n");
 }
@@ -91,8 +94,10 @@ TEST_F(ReleasesTest, NoMoreAndNoFewerRowsAreSampledThanThereCanBe) {
 TEST_F(ReleasesTest, TheAnswerToAWorkloadIsNoModelAndNoPrior) {
   const DatasetView census = MakeSealed(People("census"));
   const ReleaseView answer = AnswerOf(census);
-  EXPECT_EQ(RestoreModel(answer).status().code(), absl::StatusCode::kFailedPrecondition);
-  EXPECT_EQ(QueryModel(answer, {}, {}).status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(RestoreModel(services_, TestPrincipal("owner"), answer).status().code(),
+            absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(QueryModel(services_, TestPrincipal("owner"), answer, {}, {}).status().code(),
+            absl::StatusCode::kFailedPrecondition);
   const auto prior = ResolvePrior(services_, TestPrincipal("owner"), census.schema.domain, answer.release.id);
   EXPECT_EQ(FieldOf(prior.status()), "settings.prior");
 }
@@ -117,9 +122,74 @@ TEST_F(ReleasesTest, AModelOfAMethodThatTheServerDoesNotHaveCanBeShownButNotSamp
                                                                         .event = "",
                                                                         .model = ""});
   const ReleaseView release = Read(Released(census, "synthesis", payload));
-  const absl::Status refused = RestoreModel(release).status();
+  const absl::Status refused = RestoreModel(services_, TestPrincipal("owner"), release).status();
   EXPECT_EQ(refused.code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_EQ(refused.message(), "this server has no method \"withdrawn\"");
+}
+
+using ReleaseMemoryTest = ReleasesTest;
+
+TEST_F(ReleaseMemoryTest, ReadingARequestsMemoryFirstAndGivesItBack) {
+  MakeSealed(People("census", 2000));
+  const std::string id = ModelOf("census").release.id;
+  EXPECT_EQ(memory_.taken(), 0) << "a view that is gone holds none";
+  {
+    const ReleaseView view = Read(id);
+    EXPECT_GT(memory_.taken(), 0);
+    const int64_t of_the_view = memory_.taken();
+    const auto restored = RestoreModel(services_, TestPrincipal("owner"), view);
+    ASSERT_TRUE(restored.ok()) << restored.status();
+    EXPECT_GT(memory_.taken(), of_the_view);
+  }
+  EXPECT_EQ(memory_.taken(), 0);
+  const MemoryBudget::Lease others = memory_.Take(TestPrincipal("ana"), memory_.total()).value();
+  EXPECT_EQ(GetRelease(services_, TestPrincipal("owner"), id).status().code(),
+            absl::StatusCode::kUnavailable);
+}
+
+TEST_F(ReleaseMemoryTest, ASampleAndAnAnswerOfAModelWaitForTheMemoryOfOthers) {
+  MakeSealed(People("census", 2000));
+  const ReleaseView view = ModelOf("census");
+  const MemoryBudget::Lease others =
+      memory_.Take(TestPrincipal("ana"), memory_.total() - memory_.taken()).value();
+  const auto ignore = [](std::string_view) { return absl::OkStatus(); };
+  EXPECT_EQ(SampleModel(services_, TestPrincipal("owner"), view, 5, BinStyle::kInterval, ignore).code(),
+            absl::StatusCode::kUnavailable);
+  EXPECT_EQ(QueryModel(services_, TestPrincipal("owner"), view, {}, {}).status().code(),
+            absl::StatusCode::kUnavailable);
+}
+
+// Two attributes of 2^12 values make a marginal that no free request holds.
+TEST_F(ReleaseMemoryTest, AnAnswerOfAModelThatWouldTakeTooMuchIsRefusedWithTheNumbers) {
+  constexpr int64_t kValues = int64_t{1} << 12;
+  NewDataset wide = People("wide", 2000);
+  wide.schema =
+      dp::CreateSchema(dp::Domain::Create({dp::Attribute::Create("a", dp::CodedKind{kValues}).value(),
+                                           dp::Attribute::Create("b", dp::CodedKind{kValues}).value()})
+                           .value(),
+                       dp::RecordUnit())
+          .value();
+  MakeSealed(wide, "a,b\n1,1\n2,0\n");
+  const auto started = CreateSynthesis(services_,
+                                       {.principal = TestPrincipal("owner"),
+                                        .dataset = DatasetName("wide"),
+                                        .method = "mwem",
+                                        .spend = {.epsilon = EpsilonOf(1000)},
+                                        .settings = {{"form", "factored"}, {"max_cells", "10000"}},
+                                        .workload = {{MarginalsQuery{.sets = {{"a"}, {"b"}}}}},
+                                        .assume_records = std::nullopt,
+                                        .parts = {}},
+                                       NewRequestId(), Intent::kDo);
+  ASSERT_TRUE(started.ok()) << started.status();
+  const ReleaseView view =
+      Read(WaitOperation(services_, TestPrincipal("owner"), started->id, absl::InfiniteFuture())->release_id);
+  const auto refused =
+      QueryModel(services_, TestPrincipal("owner"), view, {{MarginalsQuery{.sets = {{"a", "b"}}}}}, {});
+  EXPECT_EQ(FieldOf(refused.status()), "workload") << refused.status();
+  EXPECT_THAT(std::string(refused.status().message()),
+              ::testing::HasSubstr("at most 300 MB are given to one request"));
+  EXPECT_TRUE(
+      QueryModel(services_, TestPrincipal("owner"), view, {{MarginalsQuery{.sets = {{"a"}}}}}, {}).ok());
 }
 
 }  // namespace

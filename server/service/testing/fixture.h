@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -64,6 +65,11 @@ inline absl::StatusOr<OperationView> WaitOperation(Services& services, const Pri
                                                    std::string_view id, absl::Time deadline) {
   services.operations.AwaitEnd(id, deadline);
   return GetOperation(services, principal, id);
+}
+
+// Returns when so many requests wait for memory.
+inline void AwaitWaiting(const MemoryBudget& budget, int64_t requests) {
+  while (budget.waiting() < requests) std::this_thread::yield();
 }
 
 // A new ledger over SQLite, whose files are in `folder`.

@@ -4,8 +4,8 @@
 #include <new>
 #include <string>
 
+#include "base/testing/allocations.h"
 #include "service/operations/synthesis.h"
-#include "service/testing/failing_allocations.h"
 #include "service/testing/fixture.h"
 #include "service/workloads/workloads.h"
 

@@ -13,6 +13,7 @@
 #include "codec/release_codec.h"
 #include "dp/domain/attribute_set.h"
 #include "dp/workload/accuracy.h"
+#include "dp/workload/memory_forecast.h"
 #include "dp/workload/strategy_choice.h"
 #include "dp/workload/sum_out.h"
 
@@ -326,6 +327,15 @@ std::vector<ledger::Measure> MeasuresOf(const std::vector<int64_t>& parts,
   return measures;
 }
 
+namespace {
+
+// A release, while the best so far is kept.
+int64_t BytesToRead(int64_t stored_bytes) {
+  return dp::StoredAnswerBytes(stored_bytes) + stored_bytes;
+}
+
+}  // namespace
+
 absl::StatusOr<std::optional<FreeAnswer>> FindFreeAnswer(Services& services, const DatasetView& dataset,
                                                          const RequestScope& scope,
                                                          const Principal& principal,
@@ -337,25 +347,35 @@ absl::StatusOr<std::optional<FreeAnswer>> FindFreeAnswer(Services& services, con
       services.ledger.FindReleases(dataset.record.id, sees_all ? std::string_view() : principal.name(),
                                    MeasuresFor(scope.PartNumbers(), asked), kMostReleasesPerMeasure));
   SearchEffort effort(client_left);
-  std::optional<FreeAnswer> best;
-  double least = 0;
+  std::vector<std::string> to_read;
   int64_t bytes = 0;
+  int64_t largest = 0;
   for (const ledger::Release& listed : releases) {
     RETURN_IF_ERROR(dp::CheckGoesOn(client_left));
     if (listed.kind != "workload" || !MayReadRelease(listed, dataset.record, principal)) continue;
     ASSIGN_OR_RETURN(const ledger::Charge charge, services.ledger.GetCharge(listed.charge_id));
     if (!IsOfScope(charge, dataset.record, scope) || bytes + listed.payload_size > kMostReadBytes) continue;
+    if (BytesToRead(listed.payload_size) > kMostFreeBytes) continue;
     bytes += listed.payload_size;
-    ASSIGN_OR_RETURN(const ledger::Release release, services.ledger.GetRelease(listed.id));
+    largest = std::max(largest, listed.payload_size);
+    to_read.push_back(listed.id);
+  }
+  if (to_read.empty()) return std::optional<FreeAnswer>();
+  ASSIGN_OR_RETURN(MemoryBudget::Lease memory, services.memory.Take(principal, BytesToRead(largest)));
+  std::optional<FreeAnswer> best;
+  double least = 0;
+  for (const std::string& id : to_read) {
+    ASSIGN_OR_RETURN(const ledger::Release release, services.ledger.GetRelease(id));
     ASSIGN_OR_RETURN(const dp::WorkloadRelease stored, codec::DecodeWorkloadRelease(release.payload));
     std::optional<dp::WorkloadRelease> answer = AnsweredBy(dataset.schema.domain, stored, asked, effort);
     if (!answer) continue;
     const double deviation = DeviationOf(dataset.schema.domain, *answer);
     if (best && deviation >= least) continue;
     least = deviation;
-    best = FreeAnswer{listed.id, *std::move(answer)};
+    best = FreeAnswer{id, *std::move(answer)};
   }
   RETURN_IF_ERROR(dp::CheckGoesOn(client_left));
+  if (best) best->memory = std::move(memory);
   return best;
 }
 

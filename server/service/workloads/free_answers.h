@@ -26,6 +26,7 @@ namespace curator::service {
 struct FreeAnswer {
   std::string release_id;
   dp::WorkloadRelease answer;
+  MemoryBudget::Lease memory = {};  // that reading and answering takes
 };
 
 // What a search for free answers may still take: 2^28 steps, less than a second, and as long as its client
@@ -60,8 +61,9 @@ std::vector<ledger::Measure> MeasuresOf(const std::vector<int64_t>& parts,
 
 // The release with the least error that answers all of `asked` about the records of `scope`, among the newest
 // that `principal` may read and that measured the attributes of the largest group asked, or one of these
-// attributes: at most kMostReleasesPerMeasure of each, kMostReadBytes, and as many as one SearchEffort
-// suffices for. Errors: CANCELLED when the client has gone.
+// attributes: at most kMostReleasesPerMeasure of each, kMostReadBytes, none that takes more than
+// kMostFreeBytes to be read, and as many as one SearchEffort suffices for. Errors: CANCELLED when the client
+// has gone; UNAVAILABLE when other requests hold the memory that it takes.
 inline constexpr int64_t kMostReleasesPerMeasure = 8;
 inline constexpr int64_t kMostReadBytes = int64_t{1} << 26;
 absl::StatusOr<std::optional<FreeAnswer>> FindFreeAnswer(Services& services, const DatasetView& dataset,

@@ -130,34 +130,35 @@ int64_t EncodedBytes(const dp::Domain& domain, const std::vector<dp::AskedSet>& 
   return codec::MostEncodedBytes(domain, asked, joint.plans, joint.measured);
 }
 
-absl::Status TakesTooMuch(std::string_view for_what, int64_t bytes, int64_t most) {
-  constexpr int64_t kMegabyte = 1'000'000;
-  return InvalidField("workload",
-                      absl::StrCat("would take up to ", (bytes + kMegabyte - 1) / kMegabyte, " MB of memory ",
-                                   std::string(for_what), "; at most ", most / kMegabyte,
-                                   " MB are given to one request: ask for fewer answers, or "
-                                   "over fewer cells, at once"));
-}
+constexpr char kAskForLess[] = "ask for fewer answers, or over fewer cells, at once";
 
-// Taken before the plan is made.
-absl::StatusOr<MemoryBudget::Lease> MemoryForPlanning(Services& services, const WorkloadRequest& request,
-                                                      const Question& question) {
+// What a plan may take, taken before it is made.
+struct PlanningMemory {
+  MemoryBudget::Lease lease;
+  int64_t bytes = 0;
+};
+
+absl::StatusOr<PlanningMemory> MemoryForPlanning(Services& services, const WorkloadRequest& request,
+                                                 const Question& question) {
   const dp::Domain& domain = question.dataset.schema.domain;
   std::vector<dp::QuerySet> sets;
   for (const dp::AskedSet& set : question.asked) sets.push_back(set.queries);
   RETURN_IF_ERROR(dp::ValidateSets(domain, sets));
   const int64_t bytes = dp::PlanningBytes(domain, sets);
-  if (bytes > kMostPlanningBytes) return TakesTooMuch("to plan", bytes, kMostPlanningBytes);
-  return services.memory.Take(request.principal, bytes);
+  if (bytes > kMostFreeBytes) return TakesTooMuch("workload", "to plan", bytes, kMostFreeBytes, kAskForLess);
+  ASSIGN_OR_RETURN(MemoryBudget::Lease lease, services.memory.Take(request.principal, bytes));
+  return PlanningMemory{std::move(lease), bytes};
 }
 
-// Taken before the charge.
+// For the answer and the plan that it is drawn by; taken before the charge.
 absl::StatusOr<MemoryBudget::Lease> MemoryForAnswering(Services& services, const WorkloadRequest& request,
                                                        const WorkloadEstimate& estimate) {
   const dp::WorkloadShape& shape = estimate.plan.shape;
   const int64_t bytes =
+      estimate.planning_bytes +
       dp::AnswerBytes(shape, EncodedBytes(estimate.dataset.schema.domain, estimate.asked, shape.joint));
-  if (bytes > kMostAnswerBytes) return TakesTooMuch("to answer", bytes, kMostAnswerBytes);
+  if (bytes > kMostPaidBytes)
+    return TakesTooMuch("workload", "to answer", bytes, kMostPaidBytes, kAskForLess);
   return services.memory.Take(request.principal, bytes);
 }
 
@@ -231,7 +232,7 @@ absl::StatusOr<WorkloadAnswer> Filled(Services& services, ReleasedOnce released,
                                       WorkloadAnswer answer) {
   ASSIGN_OR_RETURN(answer.answer, codec::DecodeWorkloadRelease(released.release.payload));
   DivideIntoSets(asked, answer.answer);
-  released.release.payload.clear();
+  released.release.payload = std::string();  // which gives its memory back
   answer.release = std::move(released.release);
   answer.replayed = released.replayed;
   ASSIGN_OR_RETURN(const std::vector<ledger::Account> accounts,
@@ -270,7 +271,12 @@ absl::StatusOr<std::optional<WorkloadAnswer>> Replayed(Services& services, const
   return answer;
 }
 
-// Charges, draws and stores, or finds what is stored.
+// The id of what answers for nothing, whose memory is given back.
+std::optional<std::string> IdOf(std::optional<FreeAnswer> free) {
+  return free ? std::optional(std::move(free->release_id)) : std::nullopt;
+}
+
+// Charges, draws and stores, or finds what is stored, and fills `answer` from it.
 absl::StatusOr<WorkloadAnswer> ChargeAndRelease(Services& services, const WorkloadRequest& request,
                                                 const WorkloadEstimate& estimate, WorkloadAnswer answer) {
   const std::string& request_id = answer.request_id;
@@ -325,13 +331,15 @@ absl::StatusOr<SpendChoices> SpendChoicesFor(const WorkloadEstimate& estimate, d
 
 absl::StatusOr<WorkloadEstimate> EstimateWorkload(Services& services, const WorkloadRequest& request) {
   ASSIGN_OR_RETURN(Question question, QuestionOf(services, request, ""));
-  ASSIGN_OR_RETURN(const std::optional<FreeAnswer> free,
+  ASSIGN_OR_RETURN(std::optional<FreeAnswer> free,
                    FindFreeAnswer(services, question.dataset, question.scope, request.principal,
                                   question.asked, request.client_left));
-  ASSIGN_OR_RETURN(MemoryBudget::Lease memory, MemoryForPlanning(services, request, question));
+  std::optional<std::string> free_from = IdOf(std::move(free));
+  ASSIGN_OR_RETURN(PlanningMemory memory, MemoryForPlanning(services, request, question));
   ASSIGN_OR_RETURN(WorkloadEstimate estimate, PlanAndPrice(request, std::move(question)));
-  estimate.memory = std::move(memory);
-  if (free) estimate.free_from = free->release_id;
+  estimate.memory = std::move(memory.lease);
+  estimate.planning_bytes = memory.bytes;
+  estimate.free_from = std::move(free_from);
   return estimate;
 }
 
@@ -357,15 +365,18 @@ absl::StatusOr<WorkloadAnswer> AnswerWorkload(Services& services, const Workload
     return WorkloadAnswer{.dataset = std::move(question.dataset),
                           .answer = std::move(free->answer),
                           .request_id = request_id.text(),
-                          .free_from = std::move(free->release_id)};
+                          .free_from = std::move(free->release_id),
+                          .memory = std::move(free->memory)};
   }
-  std::optional<MemoryBudget::Lease> memory;
+  std::optional<std::string> could_be_free_from = IdOf(std::move(free));
+  std::optional<PlanningMemory> memory;
   ASSIGN_OR_RETURN(memory, MemoryForPlanning(services, request, question));
-  ASSIGN_OR_RETURN(const WorkloadEstimate estimate, PlanAndPrice(request, std::move(question)));
+  ASSIGN_OR_RETURN(WorkloadEstimate estimate, PlanAndPrice(request, std::move(question)));
+  estimate.planning_bytes = memory->bytes;
   RETURN_IF_ERROR(CheckPostProcessing(estimate.dataset.schema.domain, ReleaseOf(estimate), steps));
   WorkloadAnswer answer{
       .dataset = estimate.dataset, .price = estimate.price, .request_id = request_id.text()};
-  if (free) answer.could_be_free_from = std::move(free->release_id);
+  answer.could_be_free_from = std::move(could_be_free_from);
   if (intent == Intent::kValidateOnly) return answer;
   memory.reset();  // a request that waits holds nothing, so no two wait for one another
   return ChargeAndRelease(services, request, estimate, std::move(answer));

@@ -49,15 +49,12 @@ struct WorkloadEstimate {
   Price price;
   std::optional<std::string> free_from;  // the id of a release that determines all answers
   MemoryBudget::Lease memory = {};       // that the plan takes
+  int64_t planning_bytes = 0;            // the most that it was predicted to take
 };
 
-// The most that the plan of one request may take, as predicted by dp::PlanningBytes(), and its answer, as
-// predicted by dp::AnswerBytes().
-inline constexpr int64_t kMostPlanningBytes = 300'000'000;
-inline constexpr int64_t kMostAnswerBytes = 1'300'000'000;
-
-// From public facts alone: works before a record is imported, costs nothing, and accesses no record.
-// UNAVAILABLE when other requests hold the memory that it would take.
+// From public facts alone: works before a record is imported, costs nothing, and accesses no record. Errors:
+// INVALID_ARGUMENT for what dp::PlanningBytes() predicts to take more than kMostFreeBytes; UNAVAILABLE when
+// other requests hold the memory that it would take.
 absl::StatusOr<WorkloadEstimate> EstimateWorkload(Services& services, const WorkloadRequest& request);
 
 // What another spend would buy.

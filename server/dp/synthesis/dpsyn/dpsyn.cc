@@ -7,12 +7,14 @@
 #include "absl/strings/str_cat.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
+#include "dp/domain/attribute_set.h"
 #include "dp/queries/marginals.h"
 #include "dp/synthesis/budget_split.h"
 #include "dp/synthesis/dpsyn/consistency.h"
 #include "dp/synthesis/dpsyn/sorted_records.h"
 #include "dp/synthesis/dpsyn/view_choice.h"
 #include "dp/synthesis/dpsyn/view_matching.h"
+#include "dp/synthesis/dpsyn/views_memory.h"
 #include "dp/synthesis/dpsyn/views_model.h"
 #include "dp/synthesis/synthesis_workload.h"
 
@@ -42,13 +44,15 @@ struct RecordSettings {
   AnswerFrom answers = AnswerFrom::kRecords;
 };
 
-absl::StatusOr<RecordSettings> ReadRecordSettings(SettingsReader& reader) {
+absl::StatusOr<RecordSettings> ReadRecordSettings(const SynthesisInput& input, SettingsReader& reader) {
   RecordSettings settings;
   ASSIGN_OR_RETURN(settings.method, reader.Choice("records", kRecordMethods));
   ASSIGN_OR_RETURN(settings.passes, reader.Integer("passes"));
   ASSIGN_OR_RETURN(settings.moves, reader.Choice("moves", kMoveRules));
   ASSIGN_OR_RETURN(settings.repeats, reader.Integer("repeats"));
-  ASSIGN_OR_RETURN(settings.max_records, reader.Integer("max_records"));
+  ASSIGN_OR_RETURN(
+      settings.max_records,
+      reader.Integer("max_records", DefaultMostRecords(input.domain, Union(SetsOf(input.workload)))));
   ASSIGN_OR_RETURN(settings.answers, reader.Choice("answers", kAnswers));
   return settings;
 }
@@ -60,7 +64,7 @@ std::vector<Setting> WithOwn(std::vector<Setting> own) {
 }
 
 absl::StatusOr<SynthesisPlan> PlanOf(const SynthesisInput& input, ViewSchedule schedule,
-                                     const SettingsReader& reader) {
+                                     const SettingsReader& reader, const SynthesisMemory& memory) {
   RETURN_IF_ERROR(reader.Finish());
   ASSIGN_OR_RETURN(Event event, EventToCharge(input, schedule.draws));
   std::vector<std::vector<QueryGroup>> drawn_from;
@@ -71,6 +75,7 @@ absl::StatusOr<SynthesisPlan> PlanOf(const SynthesisInput& input, ViewSchedule s
                        .settings = reader.used(),
                        .schedule = std::move(schedule.lines),
                        .model_cells = schedule.largest_view,
+                       .memory = memory,
                        .linear = std::move(schedule.linear),
                        .drawn_from = std::move(drawn_from)};
 }
@@ -125,7 +130,7 @@ const std::vector<Setting>& Dpsyn::settings() const {
                       {1, 1000}),
        IntegerSetting("max_records",
                       "the most records that are made and stored; a larger population repeats them",
-                      4'000'000, {1, kMostRecords}),
+                      "4000000, or as many as fit into 500 MB", IntegerRange{1, kMostRecords}),
        ChoiceSetting("answers",
                      "what answers questions about marginals: the records, or the views (as priview does)",
                      kAnswers)}));
@@ -134,21 +139,24 @@ const std::vector<Setting>& Dpsyn::settings() const {
 
 absl::StatusOr<SynthesisPlan> Dpsyn::PlanWith(const SynthesisInput& input, Pacer& pacer) const {
   SettingsReader reader(settings(), input.settings);
-  ASSIGN_OR_RETURN(const RecordSettings how, ReadRecordSettings(reader));
+  ASSIGN_OR_RETURN(const RecordSettings how, ReadRecordSettings(input, reader));
   ASSIGN_OR_RETURN(ViewSchedule schedule, MakeViewSchedule(input, reader, pacer));
   if (how.method == RecordMethod::kSorted && schedule.measured_cells > kMostSortedCells) {
     return InvalidField("settings.records",
                         absl::StrCat("sts takes views of at most ", kMostSortedCells, " cells in all, not ",
                                      schedule.measured_cells, "; mcf takes more"));
   }
-  return PlanOf(input, std::move(schedule), reader);
+  const SynthesisMemory memory = MemoryOfViews(
+      input.domain, schedule,
+      how.method == RecordMethod::kSorted ? RecordsMade::kSorted : RecordsMade::kByFlow, how.max_records);
+  return PlanOf(input, std::move(schedule), reader, memory);
 }
 
 absl::StatusOr<std::unique_ptr<SynthesisModel>> Dpsyn::Fit(const SynthesisInput& input,
                                                            PrivateQueries& kernel, Pacer& pacer,
                                                            const Progress& progress) const {
   SettingsReader reader(settings(), input.settings);
-  ASSIGN_OR_RETURN(const RecordSettings how, ReadRecordSettings(reader));
+  ASSIGN_OR_RETURN(const RecordSettings how, ReadRecordSettings(input, reader));
   ASSIGN_OR_RETURN(const ViewSchedule schedule, MakeViewSchedule(input, reader, pacer));
   RETURN_IF_ERROR(reader.Finish());
   ASSIGN_OR_RETURN(FittedViews fitted, FitViews(input.domain, schedule, kernel, pacer, progress, 0.5));
@@ -168,6 +176,10 @@ absl::StatusOr<std::unique_ptr<SynthesisModel>> Dpsyn::Restore(const Domain& dom
   return ViewsModel::Restore(domain, bytes);
 }
 
+absl::StatusOr<int64_t> Dpsyn::ReadingBytes(const Domain& domain, std::string_view bytes) const {
+  return ViewsModel::ReadingBytes(domain, bytes);
+}
+
 std::string_view Priview::summary() const {
   return "Noisy views of a few attributes each, made consistent; any marginal is rebuilt from them, by the "
          "largest entropy or by least squares.";
@@ -184,7 +196,8 @@ absl::StatusOr<SynthesisPlan> Priview::PlanWith(const SynthesisInput& input, Pac
   SettingsReader reader(settings(), input.settings);
   RETURN_IF_ERROR(reader.Choice("reconstruction", kReconstructions).status());
   ASSIGN_OR_RETURN(ViewSchedule schedule, MakeViewSchedule(input, reader, pacer));
-  return PlanOf(input, std::move(schedule), reader);
+  const SynthesisMemory memory = MemoryOfViews(input.domain, schedule, RecordsMade::kNone, 0);
+  return PlanOf(input, std::move(schedule), reader, memory);
 }
 
 absl::StatusOr<std::unique_ptr<SynthesisModel>> Priview::Fit(const SynthesisInput& input,
@@ -206,6 +219,10 @@ absl::StatusOr<std::unique_ptr<SynthesisModel>> Priview::Fit(const SynthesisInpu
 absl::StatusOr<std::unique_ptr<SynthesisModel>> Priview::Restore(const Domain& domain,
                                                                  std::string_view bytes) const {
   return ViewsModel::Restore(domain, bytes);
+}
+
+absl::StatusOr<int64_t> Priview::ReadingBytes(const Domain& domain, std::string_view bytes) const {
+  return ViewsModel::ReadingBytes(domain, bytes);
 }
 
 namespace {

@@ -26,6 +26,7 @@ class Dpsyn : public Synthesizer {
                                                       Pacer& pacer, const Progress& progress) const override;
   absl::StatusOr<std::unique_ptr<SynthesisModel>> Restore(const Domain& domain,
                                                           std::string_view bytes) const override;
+  absl::StatusOr<int64_t> ReadingBytes(const Domain& domain, std::string_view bytes) const override;
 };
 
 class Priview : public Synthesizer {
@@ -38,6 +39,7 @@ class Priview : public Synthesizer {
                                                       Pacer& pacer, const Progress& progress) const override;
   absl::StatusOr<std::unique_ptr<SynthesisModel>> Restore(const Domain& domain,
                                                           std::string_view bytes) const override;
+  absl::StatusOr<int64_t> ReadingBytes(const Domain& domain, std::string_view bytes) const override;
 };
 
 // The views of one fit.

@@ -13,6 +13,7 @@
 #include "dp/queries/marginals.h"
 #include "dp/synthesis/dpsyn/reconstruction.h"
 #include "dp/synthesis/dpsyn/view_choice.h"
+#include "dp/synthesis/dpsyn/views_memory.h"
 #include "dp/synthesis/models/product_component.h"
 
 namespace curator::dp {
@@ -195,9 +196,10 @@ std::string EncodeViewsModel(const ViewsModelParts& parts) {
   return std::move(writer).Take();
 }
 
-absl::StatusOr<ViewsModelParts> DecodeViewsModel(const Domain& domain, std::string_view bytes) {
-  CanonicalReader reader(bytes, kViewsTag, kViewsVersion);
-  ViewsModelParts parts;
+namespace {
+
+// What comes before the records; and how many of them follow.
+int64_t ReadViews(CanonicalReader& reader, const Domain& domain, ViewsModelParts& parts) {
   parts.attributes = ReadSet(reader, domain);
   parts.records = reader.Integer();
   const int64_t answers = reader.Integer();
@@ -205,7 +207,15 @@ absl::StatusOr<ViewsModelParts> DecodeViewsModel(const Domain& domain, std::stri
   parts.answers = static_cast<AnswerFrom>(answers);
   const int64_t views = reader.Count();
   for (int64_t i = 0; i < views && reader.ok(); ++i) parts.views.push_back(ReadView(reader, domain));
-  const int64_t rows = reader.Integer();
+  return reader.Integer();
+}
+
+}  // namespace
+
+absl::StatusOr<ViewsModelParts> DecodeViewsModel(const Domain& domain, std::string_view bytes) {
+  CanonicalReader reader(bytes, kViewsTag, kViewsVersion);
+  ViewsModelParts parts;
+  const int64_t rows = ReadViews(reader, domain, parts);
   const std::string packed = reader.Text();
   if (rows == 0 && !packed.empty()) reader.Refuse();
   const int64_t lines = reader.Count();
@@ -216,6 +226,17 @@ absl::StatusOr<ViewsModelParts> DecodeViewsModel(const Domain& domain, std::stri
                      RecordTable::Unpacked(parts.attributes, domain.SizesOf(parts.attributes), rows, packed));
   }
   return parts;
+}
+
+absl::StatusOr<int64_t> ViewsModel::ReadingBytes(const Domain& domain, std::string_view bytes) {
+  CanonicalReader reader(bytes, kViewsTag, kViewsVersion);
+  ViewsModelParts parts;
+  const int64_t rows = ReadViews(reader, domain, parts);
+  if (!reader.ok() || rows < 0 || rows > kMostRecords)
+    return absl::DataLossError("the stored model does not fit its domain");
+  int64_t cells = 0;
+  for (const ViewTable& view : parts.views) cells += std::ssize(view.cells);
+  return ReadingBytesOf(ViewsModelMemory(domain, parts.attributes, cells, rows, std::ssize(bytes)));
 }
 
 }  // namespace curator::dp

@@ -14,7 +14,10 @@
 
 namespace curator::dp {
 
-// Immutable and thread-safe. 8 bytes a cell.
+// Bytes of a table for each cell while it is made; 8 are left.
+inline constexpr int64_t kAliasBytes = 20;
+
+// Immutable and thread-safe.
 class AliasTable {
  public:
   // At least one weight, none negative, not all zero, at most 2^32 - 1 of them.

@@ -179,6 +179,11 @@ absl::StatusOr<std::vector<float>> DenseMarginal::Expanded(std::span<const float
   return rows;
 }
 
+int64_t IndexBytes(int64_t cells, int64_t largest) {
+  // An entry of 4 bytes for each block and each of a block's cells.
+  return 4 * (cells / kLeastBlock + std::min(cells, kLeastBlock * largest) + 2);
+}
+
 namespace {
 
 constexpr float kSmallestWeight = 1e-30F;

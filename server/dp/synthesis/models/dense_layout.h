@@ -83,6 +83,10 @@ class DenseMarginal {
   std::vector<uint32_t> inner_index_;
 };
 
+// Bytes of the index of one marginal of a dense table of `cells` cells, at most, where no attribute has more
+// than `largest` values.
+int64_t IndexBytes(int64_t cells, int64_t largest);
+
 // Loops over blocks of cells, compiled for the instruction sets that machines have. Every element is computed
 // by itself and added in a fixed order, so the results are the same whatever the width of the machine's
 // vectors. Spans of one call have equal lengths.

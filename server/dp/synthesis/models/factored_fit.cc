@@ -207,7 +207,8 @@ std::vector<FactoredFit::Part> FactoredFit::parts() const {
   return parts;
 }
 
-int64_t LargestTable(const Domain& domain, std::span<const AttributeSet> sets, int64_t max_cells) {
+ComponentCells CellsOfComponents(const Domain& domain, std::span<const AttributeSet> sets,
+                                 int64_t max_cells) {
   std::vector<size_t> root(domain.size());
   std::iota(root.begin(), root.end(), size_t{0});
   const auto find = [&root](size_t attribute) {
@@ -222,15 +223,19 @@ int64_t LargestTable(const Domain& domain, std::span<const AttributeSet> sets, i
     }
   }
   std::vector<int64_t> cells(domain.size(), 1);
-  int64_t largest = 1;
+  ComponentCells found;
   for (size_t attribute = 0; attribute < domain.size(); ++attribute) {
     if (used[attribute] == 0) continue;
     int64_t& own = cells[find(attribute)];
     const int64_t size = domain.attributes()[attribute].size();
     own = own > max_cells / size ? max_cells : own * size;
-    largest = std::max(largest, own);
+    found.largest = std::max(found.largest, own);
   }
-  return largest;
+  for (size_t attribute = 0; attribute < domain.size(); ++attribute) {
+    if (used[attribute] != 0 && find(attribute) == attribute)
+      found.all = std::min(max_cells, found.all + cells[attribute]);
+  }
+  return found;
 }
 
 }  // namespace curator::dp

@@ -99,8 +99,13 @@ class FactoredFit {
   std::vector<int32_t> component_of_;  // of each attribute of the domain: a position in components_, or kNone
 };
 
-// The largest table that a workload can make of `max_cells`, by public structure alone: its sets join
-// attributes into components, and no table is larger than the largest of them.
-int64_t LargestTable(const Domain& domain, std::span<const AttributeSet> sets, int64_t max_cells);
+// The tables that a workload can make, by public structure alone: its sets join attributes into components.
+// No table has more cells than `largest`, nor have all of them together more than `all`, both at most
+// `max_cells`.
+struct ComponentCells {
+  int64_t largest = 1;
+  int64_t all = 0;
+};
+ComponentCells CellsOfComponents(const Domain& domain, std::span<const AttributeSet> sets, int64_t max_cells);
 
 }  // namespace curator::dp

@@ -106,10 +106,15 @@ TEST(FactoredFit, RefusesWhatWouldNotFitAndKnowsBefore) {
   EXPECT_EQ(fit.Join({7}, pacer).code(), absl::StatusCode::kInvalidArgument);
 }
 
-TEST(LargestTable, FollowsThePublicStructureOfTheWorkload) {
+TEST(CellsOfComponents, FollowThePublicStructureOfTheWorkload) {
   const Domain domain = CodedDomain({2, 3, 4, 5, 100'000});
-  EXPECT_EQ(LargestTable(domain, std::vector<AttributeSet>{{0, 1}, {1, 2}, {3}}, 1000), 24);
-  EXPECT_EQ(LargestTable(domain, std::vector<AttributeSet>{{0, 1}, {3, 4}}, 1000), 1000);
+  const ComponentCells apart =
+      CellsOfComponents(domain, std::vector<AttributeSet>{{0, 1}, {1, 2}, {3}}, 1000);
+  EXPECT_EQ(apart.largest, 24);
+  EXPECT_EQ(apart.all, 29);
+  const ComponentCells large = CellsOfComponents(domain, std::vector<AttributeSet>{{0, 1}, {3, 4}}, 1000);
+  EXPECT_EQ(large.largest, 1000);
+  EXPECT_EQ(large.all, 1000) << "no more than may be held";
 }
 
 }  // namespace

@@ -29,6 +29,9 @@ class MwemWith : public Synthesizer {
                                                           std::string_view bytes) const override {
     return mwem_.Restore(domain, bytes);
   }
+  absl::StatusOr<int64_t> ReadingBytes(const Domain& domain, std::string_view bytes) const override {
+    return mwem_.ReadingBytes(domain, bytes);
+  }
 
  private:
   SynthesisInput Set(SynthesisInput input) const {

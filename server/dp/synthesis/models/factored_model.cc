@@ -161,8 +161,9 @@ bool FactoredModel::Wrote(std::string_view bytes) {
   return reader.ok();
 }
 
-absl::StatusOr<std::unique_ptr<SynthesisModel>> FactoredModel::Restore(const Domain& domain,
-                                                                       std::string_view bytes) {
+namespace {
+
+absl::StatusOr<FactoredModelParts> ReadFactored(const Domain& domain, std::string_view bytes) {
   CanonicalReader reader(bytes, kFactoredTag, kFactoredVersion);
   FactoredModelParts parts;
   parts.attributes = ReadSetThenSizes(reader, domain);
@@ -176,13 +177,31 @@ absl::StatusOr<std::unique_ptr<SynthesisModel>> FactoredModel::Restore(const Dom
   }
   parts.transcript = ReadLines(reader);
   RETURN_IF_ERROR(reader.Finish());
+  return parts;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<SynthesisModel>> FactoredModel::Restore(const Domain& domain,
+                                                                       std::string_view bytes) {
+  ASSIGN_OR_RETURN(FactoredModelParts parts, ReadFactored(domain, bytes));
   Pacer pacer{std::stop_token()};
   auto model = Create(domain, std::move(parts), pacer);
   if (!model.ok()) return absl::DataLossError("the stored model does not fit its domain");
   return model;
 }
 
-namespace {}  // namespace
+absl::StatusOr<int64_t> FactoredModel::ReadingBytes(const Domain& domain, std::string_view bytes) {
+  ASSIGN_OR_RETURN(const FactoredModelParts parts, ReadFactored(domain, bytes));
+  int64_t cells = 0;
+  size_t factors = 0;
+  for (const FactoredPart& part : parts.parts) {
+    cells = std::min(kMostDenseCells, cells + CellsUpTo(domain, part.attributes, kMostDenseCells));
+    factors += part.product.factors.size();
+  }
+  return ReadingBytesOf(
+      DenseModelMemory(domain, parts.attributes, cells, 4, static_cast<int64_t>(factors), std::ssize(bytes)));
+}
 
 absl::StatusOr<std::vector<double>> ProductOfParts(const Domain& domain, const AttributeSet& set,
                                                    double scale, std::span<const IndependentPart> parts,

@@ -51,6 +51,9 @@ class FactoredModel : public SynthesisModel {
   static absl::StatusOr<std::unique_ptr<SynthesisModel>> Restore(const Domain& domain,
                                                                  std::string_view bytes);
 
+  // As Synthesizer::ReadingBytes().
+  static absl::StatusOr<int64_t> ReadingBytes(const Domain& domain, std::string_view bytes);
+
   int64_t records() const override { return parts_.records; }
   const AttributeSet& attributes() const override { return parts_.attributes; }
   absl::StatusOr<std::vector<double>> Marginal(const AttributeSet& set) const override;

@@ -1,5 +1,6 @@
 #include "dp/synthesis/models/product_model.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/canonical_bytes.h"
@@ -89,8 +90,9 @@ std::string ProductModel::Serialize() const {
   return std::move(writer).Take();
 }
 
-absl::StatusOr<std::unique_ptr<SynthesisModel>> ProductModel::Restore(const Domain& domain,
-                                                                      std::string_view bytes) {
+namespace {
+
+absl::StatusOr<ProductModelParts> ReadProduct(const Domain& domain, std::string_view bytes) {
   CanonicalReader reader(bytes, kProductTag, kProductVersion);
   ProductModelParts parts;
   parts.attributes = ReadSetThenSizes(reader, domain);
@@ -100,10 +102,46 @@ absl::StatusOr<std::unique_ptr<SynthesisModel>> ProductModel::Restore(const Doma
     parts.components.push_back(ReadComponent(reader, domain));
   parts.transcript = ReadLines(reader);
   RETURN_IF_ERROR(reader.Finish());
+  return parts;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<SynthesisModel>> ProductModel::Restore(const Domain& domain,
+                                                                      std::string_view bytes) {
+  ASSIGN_OR_RETURN(ProductModelParts parts, ReadProduct(domain, bytes));
   Pacer pacer{std::stop_token()};
   auto model = Create(domain, std::move(parts), pacer);
   if (!model.ok()) return absl::DataLossError("the stored model does not fit its domain");
   return model;
+}
+
+absl::StatusOr<int64_t> ProductModel::ReadingBytes(const Domain& domain, std::string_view bytes) {
+  ASSIGN_OR_RETURN(const ProductModelParts parts, ReadProduct(domain, bytes));
+  const int64_t cells = CellsUpTo(domain, parts.attributes, kMostDenseCells);
+  size_t factors = 0;
+  for (const ProductComponent& component : parts.components)
+    factors = std::max(factors, component.factors.size());
+  // An average holds sums and the next component's weights beside its own.
+  const int64_t of_a_cell = parts.components.size() > 1 ? 16 : 4;
+  return ReadingBytesOf(DenseModelMemory(domain, parts.attributes, cells, of_a_cell,
+                                         static_cast<int64_t>(factors), std::ssize(bytes)));
+}
+
+MethodMemory DenseModelMemory(const Domain& domain, const AttributeSet& attributes, int64_t cells,
+                              int64_t of_a_cell, int64_t factors, int64_t stored) {
+  int64_t largest = 1;
+  int64_t all = 0;  // values of attributes, of which the untouched ones are tables by themselves
+  for (const uint32_t attribute : attributes) {
+    const int64_t size = domain.attributes()[attribute].size();
+    largest = std::max(largest, size);
+    all += size;
+  }
+  const int64_t index = (factors + 1) * IndexBytes(cells, largest);
+  return {.working = 0,
+          .model = of_a_cell * cells + 2 * stored,
+          .stored = stored,
+          .sampling = std::max(index, kAliasBytes * cells + (kAliasBytes + 4) * all)};
 }
 
 }  // namespace curator::dp

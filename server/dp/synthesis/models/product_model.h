@@ -14,6 +14,7 @@
 #include "dp/synthesis/models/dense_layout.h"
 #include "dp/synthesis/models/product_component.h"
 #include "dp/synthesis/pacer.h"
+#include "dp/synthesis/synthesis_memory.h"
 #include "dp/synthesis/synthesizer.h"
 
 namespace curator::dp {
@@ -42,6 +43,9 @@ class ProductModel : public SynthesisModel {
   static absl::StatusOr<std::unique_ptr<SynthesisModel>> Restore(const Domain& domain,
                                                                  std::string_view bytes);
 
+  // As Synthesizer::ReadingBytes().
+  static absl::StatusOr<int64_t> ReadingBytes(const Domain& domain, std::string_view bytes);
+
   int64_t records() const override { return parts_.records; }
   const AttributeSet& attributes() const override { return layout_.attributes(); }
   absl::StatusOr<std::vector<double>> Marginal(const AttributeSet& set) const override;
@@ -57,5 +61,10 @@ class ProductModel : public SynthesisModel {
   std::vector<float> weights_;
   double total_;  // of the weights
 };
+
+// Of a model of `attributes` with tables of `cells` cells, at `of_a_cell` bytes each, and `factors` factors
+// that are evaluated at once, in `stored` bytes.
+MethodMemory DenseModelMemory(const Domain& domain, const AttributeSet& attributes, int64_t cells,
+                              int64_t of_a_cell, int64_t factors, int64_t stored);
 
 }  // namespace curator::dp

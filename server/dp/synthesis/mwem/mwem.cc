@@ -28,6 +28,7 @@
 #include "dp/synthesis/models/factored_model.h"
 #include "dp/synthesis/models/product_component.h"
 #include "dp/synthesis/models/product_model.h"
+#include "dp/synthesis/mwem/mwem_memory.h"
 #include "dp/synthesis/mwem/mwem_schedule.h"
 #include "dp/synthesis/pacer.h"
 #include "dp/synthesis/synthesis_workload.h"
@@ -306,12 +307,14 @@ absl::StatusOr<SynthesisPlan> Mwem::PlanWith(const SynthesisInput& input, Pacer&
   RETURN_IF_ERROR(pacer.Check());
   ASSIGN_OR_RETURN(Event event, EventToCharge(input, schedule.draws));
   std::vector<std::string> lines = DescribeSchedule(schedule);
+  const SynthesisMemory memory = MemoryOfMwem(input, schedule);
   std::vector<std::vector<QueryGroup>> drawn_from = {std::move(schedule.initial), input.workload};
   return SynthesisPlan{.draws = std::move(schedule.draws),
                        .event = std::move(event),
                        .settings = std::move(schedule.used_settings),
                        .schedule = std::move(lines),
                        .model_cells = schedule.model_cells,
+                       .memory = memory,
                        .linear = std::move(schedule.linear),
                        .drawn_from = std::move(drawn_from)};
 }
@@ -326,6 +329,11 @@ absl::StatusOr<std::unique_ptr<SynthesisModel>> Mwem::Restore(const Domain& doma
                                                               std::string_view bytes) const {
   if (FactoredModel::Wrote(bytes)) return FactoredModel::Restore(domain, bytes);
   return ProductModel::Restore(domain, bytes);
+}
+
+absl::StatusOr<int64_t> Mwem::ReadingBytes(const Domain& domain, std::string_view bytes) const {
+  if (FactoredModel::Wrote(bytes)) return FactoredModel::ReadingBytes(domain, bytes);
+  return ProductModel::ReadingBytes(domain, bytes);
 }
 
 }  // namespace curator::dp

@@ -25,6 +25,7 @@ class Mwem : public Synthesizer {
                                                       Pacer& pacer, const Progress& progress) const override;
   absl::StatusOr<std::unique_ptr<SynthesisModel>> Restore(const Domain& domain,
                                                           std::string_view bytes) const override;
+  absl::StatusOr<int64_t> ReadingBytes(const Domain& domain, std::string_view bytes) const override;
 };
 
 }  // namespace curator::dp

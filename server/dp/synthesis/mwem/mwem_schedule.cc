@@ -1,8 +1,6 @@
 #include "dp/synthesis/mwem/mwem_schedule.h"
 
 #include <algorithm>
-#include <functional>
-#include <queue>
 #include <set>
 #include <span>
 #include <tuple>
@@ -18,6 +16,7 @@
 #include "dp/synthesis/budget_split.h"
 #include "dp/synthesis/models/factored_fit.h"
 #include "dp/synthesis/models/product_model.h"
+#include "dp/synthesis/mwem/mwem_memory.h"
 #include "dp/synthesis/synthesis_workload.h"
 
 namespace curator::dp {
@@ -28,44 +27,6 @@ constexpr int64_t kMostMeasuredBoxCells = int64_t{1} << 26;
 
 // Numbers of 8 bytes in the factors of all iterates that an average is made of.
 constexpr int64_t kMostIterateCells = int64_t{1} << 27;
-
-// The sum of the `most` largest numbers of those that are added, in memory for `most` of them.
-class LargestSum {
- public:
-  explicit LargestSum(int64_t most) : most_(static_cast<size_t>(most)) {}
-
-  void Add(int64_t number) {
-    largest_.push(number);
-    sum_ += number;
-    if (largest_.size() <= most_) return;
-    sum_ -= largest_.top();
-    largest_.pop();
-  }
-
-  int64_t sum() const { return sum_; }
-
- private:
-  size_t most_;
-  int64_t sum_ = 0;
-  std::priority_queue<int64_t, std::vector<int64_t>, std::greater<>> largest_;
-};
-
-// Of the boxes that a stage may measure: the largest ones.
-int64_t BoxCellsOfAStage(const SynthesisInput& input, int64_t rounds) {
-  LargestSum cells(rounds);
-  for (const QueryGroup& group : input.workload) {
-    const auto* boxes = std::get_if<Boxes>(&group.queries);
-    if (boxes == nullptr) continue;
-    const size_t sides = group.attributes.size();
-    for (size_t at = 0; at < boxes->sides.size(); at += sides) {
-      int64_t size = 1;
-      for (const CodeInterval& side : std::span(boxes->sides).subspan(at, sides))
-        size *= int64_t{side.last} - int64_t{side.first} + 1;
-      cells.Add(size);
-    }
-  }
-  return cells.sum();
-}
 
 absl::Status CheckBoxes(const SynthesisInput& input, int64_t stages, int64_t rounds) {
   const int64_t cells = BoxCellsOfAStage(input, rounds);
@@ -78,12 +39,9 @@ absl::Status CheckBoxes(const SynthesisInput& input, int64_t stages, int64_t rou
 
 absl::Status CheckIterates(const SynthesisInput& input, const MwemSchedule& schedule, int64_t all_rounds) {
   if (schedule.settings.iterate != MwemIterate::kAverage) return absl::OkStatus();
-  LargestSum measured(all_rounds);
-  for (const AttributeSet& set : SetsOf(input.workload))
-    measured.Add(input.domain.CellCount(set).value_or(kMostIterateCells));
-  int64_t cells = measured.sum();
+  int64_t cells = CellsOfLargest(input.domain, SetsOf(input.workload), all_rounds, kMostIterateCells);
   for (const AttributeSet& set : SetsOf(schedule.initial))
-    cells += input.domain.CellCount(set).value_or(kMostIterateCells);
+    cells += CellsUpTo(input.domain, set, kMostIterateCells);
   const int64_t iterates = all_rounds + (schedule.initial.empty() ? 0 : 1);
   if (cells <= kMostIterateCells / iterates) return absl::OkStatus();
   return InvalidField("settings.iterate", absl::StrCat("average would keep ", iterates, " iterates of up to ",
@@ -319,7 +277,9 @@ absl::StatusOr<MwemSchedule> MakeMwemSchedule(const SynthesisInput& input) {
   std::vector<AttributeSet> joined = sets;
   for (const QueryGroup& group : schedule.initial) joined.push_back(group.attributes);
   if (schedule.settings.form == MwemForm::kDense) joined = {schedule.attributes};
-  schedule.model_cells = LargestTable(input.domain, joined, schedule.settings.max_cells);
+  const ComponentCells tables = CellsOfComponents(input.domain, joined, schedule.settings.max_cells);
+  schedule.model_cells = tables.largest;
+  schedule.all_cells = tables.all;
   return schedule;
 }
 

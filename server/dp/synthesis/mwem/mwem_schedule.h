@@ -41,6 +41,7 @@ struct MwemSchedule {
   std::vector<CountedEvent> draws;
   std::optional<LinearDraws> linear;  // for the accounts of parts, as in SynthesisPlan
   int64_t model_cells = 1;            // of the largest table that may be held in memory
+  int64_t all_cells = 1;              // of all tables together
 };
 
 // The budget: 5% (at least one unit) for the number of records, of the rest `init_percent` for the

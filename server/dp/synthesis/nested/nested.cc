@@ -1,5 +1,6 @@
 #include "dp/synthesis/nested/nested.h"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -125,6 +126,15 @@ int64_t Nested::version() const {
   return version;
 }
 
+// The largest grid is planned for where the request chooses its points.
+int64_t Nested::PlanningBytes(const SynthesisInput& input) const {
+  constexpr int64_t kUsualGrid = 10'000'000;
+  constexpr int64_t kLargestGrid = 250'000'000;
+  const bool chooses = std::ranges::any_of(
+      input.settings, [](const auto& setting) { return setting.first.ends_with("_points"); });
+  return SynthesisPlanningBytes(input.domain, input.workload) + (chooses ? kLargestGrid : kUsualGrid);
+}
+
 absl::StatusOr<SynthesisPlan> Nested::PlanWith(const SynthesisInput& input, Pacer& pacer) const {
   ASSIGN_OR_RETURN(NestedSchedule schedule, MakeNestedSchedule(input, settings_, joinable_, pacer));
   RETURN_IF_ERROR(pacer.Check());
@@ -134,6 +144,7 @@ absl::StatusOr<SynthesisPlan> Nested::PlanWith(const SynthesisInput& input, Pace
                        .settings = std::move(schedule.settings.used),
                        .schedule = std::move(schedule.lines),
                        .model_cells = schedule.model_cells,
+                       .memory = schedule.memory,
                        .drawn_from = std::move(schedule.drawn_from)};
 }
 
@@ -147,6 +158,10 @@ absl::StatusOr<std::unique_ptr<SynthesisModel>> Nested::Fit(const SynthesisInput
 absl::StatusOr<std::unique_ptr<SynthesisModel>> Nested::Restore(const Domain& domain,
                                                                 std::string_view bytes) const {
   return NestedModel::Restore(domain, bytes, joinable_);
+}
+
+absl::StatusOr<int64_t> Nested::ReadingBytes(const Domain& domain, std::string_view bytes) const {
+  return NestedModel::ReadingBytes(domain, bytes, joinable_);
 }
 
 }  // namespace curator::dp

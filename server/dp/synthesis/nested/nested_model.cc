@@ -270,24 +270,70 @@ std::string NestedModel::Serialize() const {
   return std::move(writer).Take();
 }
 
+namespace {
+
+// A stored model, its joined one still in bytes.
+struct StoredNested {
+  NestedModelParts parts;
+  std::string joined;
+  const Synthesizer* method = nullptr;  // that made it; null without one
+};
+
+absl::StatusOr<StoredNested> ReadNested(const Domain& domain, std::string_view bytes,
+                                        std::span<const Synthesizer* const> joinable) {
+  CanonicalReader reader(bytes, kNestedTag, kNestedVersion);
+  StoredNested read{.parts = ReadParts(reader, domain), .joined = {}};
+  read.parts.joined_method = reader.Text();
+  read.joined = reader.Text();
+  const int64_t lines = reader.Count();
+  for (int64_t i = 0; i < lines && reader.ok(); ++i) read.parts.transcript.push_back(reader.Text());
+  RETURN_IF_ERROR(reader.Finish());
+  if (read.parts.joined_method.empty()) {
+    if (!read.joined.empty()) return absl::DataLossError("a model was joined by no method");
+    return read;
+  }
+  const auto method = std::ranges::find(joinable, read.parts.joined_method, &Synthesizer::name);
+  if (method == joinable.end())
+    return absl::DataLossError("the joined model is of no method that may be joined");
+  read.method = *method;
+  return read;
+}
+
+}  // namespace
+
 absl::StatusOr<std::unique_ptr<SynthesisModel>> NestedModel::Restore(
     const Domain& domain, std::string_view bytes, std::span<const Synthesizer* const> joinable) {
-  CanonicalReader reader(bytes, kNestedTag, kNestedVersion);
-  NestedModelParts parts = ReadParts(reader, domain);
-  parts.joined_method = reader.Text();
-  const std::string joined = reader.Text();
-  const int64_t lines = reader.Count();
-  for (int64_t i = 0; i < lines && reader.ok(); ++i) parts.transcript.push_back(reader.Text());
-  RETURN_IF_ERROR(reader.Finish());
-  if (!parts.joined_method.empty()) {
-    const auto method = std::ranges::find(joinable, parts.joined_method, &Synthesizer::name);
-    if (method == joinable.end())
-      return absl::DataLossError("the joined model is of no method that may be joined");
-    ASSIGN_OR_RETURN(parts.joined, (*method)->Restore(domain, joined));
-  } else if (!joined.empty()) {
-    return absl::DataLossError("a model was joined by no method");
+  ASSIGN_OR_RETURN(StoredNested read, ReadNested(domain, bytes, joinable));
+  if (read.method != nullptr) {
+    ASSIGN_OR_RETURN(read.parts.joined, read.method->Restore(domain, read.joined));
   }
-  return std::make_unique<NestedModel>(domain, std::move(parts));
+  return std::make_unique<NestedModel>(domain, std::move(read.parts));
+}
+
+absl::StatusOr<int64_t> NestedModel::ReadingBytes(const Domain& domain, std::string_view bytes,
+                                                  std::span<const Synthesizer* const> joinable) {
+  ASSIGN_OR_RETURN(const StoredNested read, ReadNested(domain, bytes, joinable));
+  int64_t joined = 0;
+  if (read.method != nullptr) {
+    ASSIGN_OR_RETURN(joined, read.method->ReadingBytes(domain, read.joined));
+  }
+  return ReadingBytesOf(NestedModelMemory(domain, std::ssize(read.parts.numbers),
+                                          std::ssize(read.parts.draws), std::ssize(bytes), joined));
+}
+
+MethodMemory NestedModelMemory(const Domain& domain, int64_t codes, int64_t draws, int64_t stored,
+                               int64_t joined) {
+  constexpr int64_t kPerPointOfALaw = 32;
+  // A law holds a number for each code, and points of a group's effect.
+  const int64_t laws =
+      draws * (16 * codes + kPerPointOfALaw * static_cast<int64_t>(kEffectPoints)) + 16 * codes;
+  // Records of the joined model: as drawn, in a vector that grows, in order, and sorted.
+  const auto width = std::max<int64_t>(1, static_cast<int64_t>(domain.size()));
+  const int64_t records = std::max(kFewest, std::min(kMost, static_cast<int64_t>(kMostCodes) / width));
+  return {.working = 0,
+          .model = laws + joined + stored,
+          .stored = stored,
+          .sampling = records * (16 * width + 32)};
 }
 
 double UniformDoubles::Next() {

@@ -18,6 +18,7 @@
 #include "dp/domain/domain.h"
 #include "dp/noise/bit_source.h"
 #include "dp/synthesis/nested/nested_settings.h"
+#include "dp/synthesis/synthesis_memory.h"
 #include "dp/synthesis/synthesizer.h"
 
 namespace curator::dp {
@@ -104,6 +105,10 @@ class NestedModel : public SynthesisModel {
   static absl::StatusOr<std::unique_ptr<SynthesisModel>> Restore(
       const Domain& domain, std::string_view bytes, std::span<const Synthesizer* const> joinable);
 
+  // As Synthesizer::ReadingBytes().
+  static absl::StatusOr<int64_t> ReadingBytes(const Domain& domain, std::string_view bytes,
+                                              std::span<const Synthesizer* const> joinable);
+
   int64_t records() const override { return records_; }
   const AttributeSet& attributes() const override { return attributes_; }
   absl::StatusOr<std::vector<double>> Marginal(const AttributeSet& set) const override;
@@ -126,5 +131,10 @@ class NestedModel : public SynthesisModel {
   std::vector<double> shares_;      // of each code of the response
   std::vector<double> group_ends_;  // numbers of groups in this class and all before it
 };
+
+// Of a model of `draws` draws over a response of `codes` codes, in `stored` bytes, whose joined model takes
+// `joined` to be read.
+MethodMemory NestedModelMemory(const Domain& domain, int64_t codes, int64_t draws, int64_t stored,
+                               int64_t joined);
 
 }  // namespace curator::dp

@@ -15,6 +15,7 @@
 #include "dp/sensitivity/sensitivity.h"
 #include "dp/sensitivity/spend.h"
 #include "dp/synthesis/budget_split.h"
+#include "dp/synthesis/nested/nested_model.h"
 #include "dp/synthesis/synthesis_workload.h"
 
 namespace curator::dp {
@@ -155,7 +156,8 @@ SynthesisInput JoinedInput(const SynthesisInput& input, const NestedShares& shar
 }
 
 absl::Status AddJoined(const SynthesisInput& input, const NestedShares& shares,
-                       std::span<const Synthesizer* const> joinable, NestedSchedule& schedule, Pacer& pacer) {
+                       std::span<const Synthesizer* const> joinable, NestedSchedule& schedule,
+                       SynthesisMemory& joined, Pacer& pacer) {
   if (schedule.settings.join == "none") {
     schedule.lines.push_back(absl::StrCat("attributes other than ",
                                           input.domain.attributes()[input.nested->response].name(),
@@ -176,10 +178,30 @@ absl::Status AddJoined(const SynthesisInput& input, const NestedShares& shares,
   schedule.draws.insert(schedule.draws.end(), plan->draws.begin(), plan->draws.end());
   schedule.drawn_from = plan->drawn_from;
   schedule.model_cells = std::max(schedule.model_cells, plan->model_cells);
+  joined = plan->memory;
   schedule.lines.push_back(absl::StrCat("other attributes by ", schedule.settings.join,
                                         ", drawn given the record's response, not its group:"));
   for (const std::string& line : plan->schedule) schedule.lines.push_back(absl::StrCat("  ", line));
   return absl::OkStatus();
+}
+
+// `joined`: of the joined method. Groups of the private table are not counted.
+SynthesisMemory MemoryOfNested(const SynthesisInput& input, const NestedSchedule& schedule,
+                               const SynthesisMemory& joined) {
+  constexpr int64_t kPerPoint = 96;  // score, bonus, gap and weight, and those of the query before
+  constexpr int64_t kPerCode = 64;
+  const int64_t points = CandidatesOf(schedule.settings.model);
+  const bool is_binomial = std::holds_alternative<BinomialGroups>(schedule.settings.model);
+  const int64_t shares = is_binomial ? 2 * 8 * static_cast<int64_t>(kEffectPoints) * points : 0;
+  const int64_t codes = std::ssize(input.nested->numbers);
+  const int64_t stored = joined.stored + 8 * codes + 24 * schedule.settings.draws +
+                         24 * std::ssize(schedule.settings.size_bins) +
+                         BytesOfLines(input.domain, 4 * schedule.settings.draws + 4, 1);
+  MethodMemory memory =
+      NestedModelMemory(input.domain, codes, schedule.settings.draws, stored, joined.reading);
+  memory.working = memory.model + kPerPoint * points + shares + kPerCode * codes + joined.fitting +
+                   SynthesisPlanningBytes(input.domain, input.workload);
+  return MemoryOf(memory);
 }
 
 }  // namespace
@@ -196,7 +218,9 @@ absl::StatusOr<NestedSchedule> MakeNestedSchedule(const SynthesisInput& input, s
   RETURN_IF_ERROR(BuySizes(input, shares, schedule));
   RETURN_IF_ERROR(BuyDraws(shares, schedule));
   RETURN_IF_ERROR(DefineUtility(input, schedule));
-  RETURN_IF_ERROR(AddJoined(input, shares, joinable, schedule, pacer));
+  SynthesisMemory joined;
+  RETURN_IF_ERROR(AddJoined(input, shares, joinable, schedule, joined, pacer));
+  schedule.memory = MemoryOfNested(input, schedule, joined);
   return schedule;
 }
 

@@ -15,6 +15,7 @@
 #include "dp/accounting/event.h"
 #include "dp/noise/noise_spec.h"
 #include "dp/synthesis/nested/nested_settings.h"
+#include "dp/synthesis/synthesis_memory.h"
 #include "dp/synthesis/synthesizer.h"
 
 namespace curator::dp {
@@ -32,6 +33,7 @@ struct NestedSchedule {
   std::vector<std::vector<QueryGroup>> drawn_from;  // of the joined method
   std::vector<std::string> lines;
   int64_t model_cells = 0;
+  SynthesisMemory memory;
 };
 
 // `table` is NestedSettingsTable() of the names of `joinable`. Errors: INVALID_ARGUMENT with a field; those

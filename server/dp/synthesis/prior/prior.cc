@@ -289,6 +289,12 @@ const std::vector<Setting>& PriorAware::settings() const {
   return PriorSettingsTable();
 }
 
+int64_t PriorAware::PlanningBytes(const SynthesisInput& input) const {
+  const int64_t bytes = SynthesisPlanningBytes(input.domain, input.workload);
+  if (input.prior == nullptr) return bytes;
+  return bytes + PriorPlanningBytes(input.domain, Union(SetsOf(input.workload)), input.prior->rows());
+}
+
 absl::StatusOr<SynthesisPlan> PriorAware::PlanWith(const SynthesisInput& input, Pacer& pacer) const {
   ASSIGN_OR_RETURN(PriorSchedule schedule, MakePriorSchedule(input, pacer));
   ASSIGN_OR_RETURN(Event event, EventToCharge(input, schedule.draws));
@@ -305,6 +311,7 @@ absl::StatusOr<SynthesisPlan> PriorAware::PlanWith(const SynthesisInput& input, 
       .settings = std::move(schedule.settings.used),
       .schedule = std::move(schedule.lines),
       .model_cells = schedule.records * static_cast<int64_t>(schedule.region_of_group.size()),
+      .memory = schedule.memory,
       .linear = std::move(schedule.linear),
       .drawn_from = std::move(drawn_from)};
 }
@@ -319,6 +326,10 @@ absl::StatusOr<std::unique_ptr<SynthesisModel>> PriorAware::Fit(const SynthesisI
 absl::StatusOr<std::unique_ptr<SynthesisModel>> PriorAware::Restore(const Domain& domain,
                                                                     std::string_view bytes) const {
   return PriorModel::Restore(domain, bytes);
+}
+
+absl::StatusOr<int64_t> PriorAware::ReadingBytes(const Domain& domain, std::string_view bytes) const {
+  return PriorModel::ReadingBytes(domain, bytes);
 }
 
 }  // namespace curator::dp

@@ -22,11 +22,13 @@ class PriorAware : public Synthesizer {
   int64_t version() const override { return 2; }
   std::string_view summary() const override;
   const std::vector<Setting>& settings() const override;
+  int64_t PlanningBytes(const SynthesisInput& input) const override;
   absl::StatusOr<SynthesisPlan> PlanWith(const SynthesisInput& input, Pacer& pacer) const override;
   absl::StatusOr<std::unique_ptr<SynthesisModel>> Fit(const SynthesisInput& input, PrivateQueries& kernel,
                                                       Pacer& pacer, const Progress& progress) const override;
   absl::StatusOr<std::unique_ptr<SynthesisModel>> Restore(const Domain& domain,
                                                           std::string_view bytes) const override;
+  absl::StatusOr<int64_t> ReadingBytes(const Domain& domain, std::string_view bytes) const override;
 };
 
 }  // namespace curator::dp

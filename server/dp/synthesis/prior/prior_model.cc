@@ -78,22 +78,35 @@ absl::StatusOr<PriorGroup> ReadGroup(CanonicalReader& reader, const PriorModelPa
   return PriorGroup{.key_codes = std::move(key_codes), .records = records, .weights = std::move(weights)};
 }
 
-absl::StatusOr<PriorModelParts> ReadParts(const Domain& domain, std::string_view bytes) {
-  CanonicalReader reader(bytes, kPriorTag, kPriorVersion);
-  AttributeSet modelled = ReadSizedSet(reader, domain);
-  AttributeSet keys = ReadSizedSet(reader, domain);
+// What a stored model begins with.
+struct PriorHead {
+  AttributeSet modelled;
+  AttributeSet keys;
+  bool is_full_domain = false;
+};
+
+absl::StatusOr<PriorHead> ReadPriorHead(CanonicalReader& reader, const Domain& domain) {
+  PriorHead head;
+  head.modelled = ReadSizedSet(reader, domain);
+  head.keys = ReadSizedSet(reader, domain);
   const int64_t whole = reader.Integer();  // 1: every cell of the domain, 0: the records that follow
   if (whole != 0 && whole != 1) reader.Refuse();
-  const bool is_full_domain = whole == 1;
-  if (!reader.ok() || modelled.empty()) return absl::DataLossError("a model without attributes");
-  if (Union(modelled, keys).size() != modelled.size() + keys.size())
+  head.is_full_domain = whole == 1;
+  if (!reader.ok() || head.modelled.empty()) return absl::DataLossError("a model without attributes");
+  if (Union(head.modelled, head.keys).size() != head.modelled.size() + head.keys.size())
     return absl::DataLossError("a model with an attribute that is modelled and a key");
-  ASSIGN_OR_RETURN(CodedColumns columns,
-                   is_full_domain ? AllCellsOf(domain, modelled) : ReadColumns(reader, domain, modelled));
-  PriorModelParts parts{.modelled = std::move(modelled),
-                        .keys = std::move(keys),
+  return head;
+}
+
+absl::StatusOr<PriorModelParts> ReadParts(const Domain& domain, std::string_view bytes) {
+  CanonicalReader reader(bytes, kPriorTag, kPriorVersion);
+  ASSIGN_OR_RETURN(PriorHead head, ReadPriorHead(reader, domain));
+  ASSIGN_OR_RETURN(CodedColumns columns, head.is_full_domain ? AllCellsOf(domain, head.modelled)
+                                                             : ReadColumns(reader, domain, head.modelled));
+  PriorModelParts parts{.modelled = std::move(head.modelled),
+                        .keys = std::move(head.keys),
                         .columns = std::move(columns),
-                        .is_full_domain = is_full_domain,
+                        .is_full_domain = head.is_full_domain,
                         .groups = {},
                         .transcript = {}};
   const int64_t groups = reader.Count();
@@ -260,6 +273,36 @@ absl::StatusOr<std::unique_ptr<SynthesisModel>> PriorModel::Restore(const Domain
   ASSIGN_OR_RETURN(PriorModelParts parts, ReadParts(domain, bytes));
   Pacer pacer{std::stop_token()};
   return Create(domain, std::move(parts), pacer);
+}
+
+absl::StatusOr<int64_t> PriorModel::ReadingBytes(const Domain& domain, std::string_view bytes) {
+  CanonicalReader reader(bytes, kPriorTag, kPriorVersion);
+  ASSIGN_OR_RETURN(const PriorHead head, ReadPriorHead(reader, domain));
+  int64_t records = CellsUpTo(domain, head.modelled, kMostPriorWeights);
+  if (!head.is_full_domain) {
+    for (const uint32_t attribute : head.modelled)
+      records = std::ssize(reader.Text()) / BytesOfCodes(domain, {attribute});
+  }
+  const int64_t groups = reader.Count();
+  if (!reader.ok()) return absl::DataLossError("a model without groups");
+  return ReadingBytesOf(PriorModelMemory(domain, head.modelled, records, groups, std::ssize(bytes)));
+}
+
+MethodMemory PriorModelMemory(const Domain& domain, const AttributeSet& modelled, int64_t records,
+                              int64_t groups, int64_t stored) {
+  constexpr int64_t kPerGroup = 200;
+  const int64_t of_a_group = 2 * records + 8 * records / static_cast<int64_t>(kBlock) + kPerGroup;
+  return {.working = 0,
+          .model = records * (2 * BytesOfCodes(domain, modelled) + 8) + 2 * of_a_group * groups,
+          .stored = stored,
+          .sampling = 0};
+}
+
+int64_t BytesOfCodes(const Domain& domain, const AttributeSet& attributes) {
+  int64_t bytes = 0;
+  for (const uint32_t attribute : attributes)
+    bytes += static_cast<int64_t>(BytesOf(WidthFor(domain.attributes()[attribute].size())));
+  return bytes;
 }
 
 namespace {

@@ -15,6 +15,7 @@
 #include "dp/data/coded_columns.h"
 #include "dp/domain/domain.h"
 #include "dp/synthesis/pacer.h"
+#include "dp/synthesis/synthesis_memory.h"
 #include "dp/synthesis/synthesizer.h"
 
 namespace curator::dp {
@@ -71,6 +72,9 @@ class PriorModel : public SynthesisModel {
   static absl::StatusOr<std::unique_ptr<SynthesisModel>> Restore(const Domain& domain,
                                                                  std::string_view bytes);
 
+  // As Synthesizer::ReadingBytes().
+  static absl::StatusOr<int64_t> ReadingBytes(const Domain& domain, std::string_view bytes);
+
   int64_t records() const override { return records_; }
   const AttributeSet& attributes() const override { return attributes_; }
   absl::StatusOr<std::vector<double>> Marginal(const AttributeSet& set) const override;
@@ -94,5 +98,12 @@ class PriorModel : public SynthesisModel {
   std::vector<int64_t> group_ends_;              // records in this group and all before it
   std::vector<std::vector<double>> block_ends_;  // for each group, the weight up to the end of each block
 };
+
+// Of a model of `records` records over `modelled`, weighted in `groups` groups, in `stored` bytes.
+MethodMemory PriorModelMemory(const Domain& domain, const AttributeSet& modelled, int64_t records,
+                              int64_t groups, int64_t stored);
+
+// Bytes of the codes of one record over `attributes`.
+int64_t BytesOfCodes(const Domain& domain, const AttributeSet& attributes);
 
 }  // namespace curator::dp

@@ -9,11 +9,13 @@
 #include "absl/strings/str_join.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
+#include "dp/data/count_marginals.h"
 #include "dp/domain/attribute_set.h"
 #include "dp/queries/marginals.h"
 #include "dp/sensitivity/sensitivity.h"
 #include "dp/sensitivity/spend.h"
 #include "dp/synthesis/budget_split.h"
+#include "dp/synthesis/prior/prior_model.h"
 #include "dp/synthesis/prior/prior_records.h"
 #include "dp/synthesis/prior/public_dependence.h"
 #include "dp/synthesis/synthesis_workload.h"
@@ -227,7 +229,47 @@ absl::Status BoundWeights(const SynthesisInput& input, PriorSchedule& schedule, 
                    "support=prior"));
 }
 
+// Of one level, in bytes: what the kernel answers, and for each record the cells of all measured marginals.
+int64_t BytesOfLevel(const Domain& domain, const PriorLevel& level, int64_t records) {
+  constexpr int64_t kPerCell = 56;  // noise, count, the count by key, share, mass, factor and target
+  constexpr int64_t kPerMarginalOfAKey = 64;
+  int64_t cells = level.keys;
+  int64_t largest = level.keys;
+  for (const AttributeSet& set : level.measured) {
+    const int64_t own = domain.CellCount(Union(level.key, set)).value_or(0);
+    cells += own;
+    largest = std::max(largest, own);
+  }
+  const auto marginals = static_cast<int64_t>(level.measured.size());
+  return kPerCell * cells + kPerMarginalOfAKey * level.keys * (marginals + 1) + 4 * records * marginals +
+         CountingBytes(marginals + 1, cells, largest);
+}
+
+SynthesisMemory MemoryOfPrior(const SynthesisInput& input, const PriorSchedule& schedule) {
+  const int64_t records = schedule.records;
+  const auto groups = static_cast<int64_t>(schedule.region_of_group.size());
+  const int64_t stored = records * BytesOfCodes(input.domain, schedule.modelled) +
+                         groups * (2 * records + 24 + 8 * std::ssize(schedule.covered)) +
+                         16 * std::ssize(schedule.covered) +
+                         BytesOfLines(input.domain, 4, std::ssize(schedule.covered));
+  MethodMemory memory = PriorModelMemory(input.domain, schedule.modelled, records, groups, stored);
+  int64_t of_levels = 0;
+  for (const PriorLevel& level : schedule.levels)
+    of_levels = std::max(of_levels, BytesOfLevel(input.domain, level, records));
+  const int64_t regions = schedule.levels.size() > 1 ? schedule.levels.front().keys : 1;
+  constexpr int64_t kPerRecord =
+      56;  // its share, a group's weight, and while that is found prior and exponent
+  memory.working = memory.model + PriorPlanningBytes(input.domain, schedule.modelled, input.prior->rows()) +
+                   records * (kPerRecord + 8 * regions) + of_levels;
+  return MemoryOf(memory);
+}
+
 }  // namespace
+
+int64_t PriorPlanningBytes(const Domain& domain, const AttributeSet& attributes, int64_t rows) {
+  // All codes by row, their order, and the distinct ones with their shares, in vectors that grow.
+  return rows * (4 * std::ssize(attributes) + 4 + 2 * BytesOfCodes(domain, attributes) + 16);
+}
 
 absl::StatusOr<PriorSchedule> MakePriorSchedule(const SynthesisInput& input, Pacer& pacer) {
   RETURN_IF_ERROR(ValidateWorkload(input.domain, input.workload));
@@ -253,6 +295,7 @@ absl::StatusOr<PriorSchedule> MakePriorSchedule(const SynthesisInput& input, Pac
     RETURN_IF_ERROR(BuyNoise(input, shares[i], schedule.levels[i], schedule));
   }
   schedule.linear.draws = schedule.draws;
+  schedule.memory = MemoryOfPrior(input, schedule);
   DescribeLevels(input, schedule);
   return schedule;
 }

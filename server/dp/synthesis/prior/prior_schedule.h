@@ -25,6 +25,7 @@
 #include "dp/noise/noise_spec.h"
 #include "dp/sensitivity/part_cost.h"
 #include "dp/synthesis/prior/prior_settings.h"
+#include "dp/synthesis/synthesis_memory.h"
 #include "dp/synthesis/synthesizer.h"
 
 namespace curator::dp {
@@ -49,9 +50,13 @@ struct PriorSchedule {
   std::vector<CountedEvent> draws;
   LinearDraws linear;
   std::vector<std::string> lines;
+  SynthesisMemory memory;
 };
 
 // Errors: INVALID_ARGUMENT with a field ("workload", "settings...", "spend..."); CANCELLED as in Pacer.
 absl::StatusOr<PriorSchedule> MakePriorSchedule(const SynthesisInput& input, Pacer& pacer);
+
+// Bytes that this takes for a prior of `rows` records, of which `attributes` are modelled.
+int64_t PriorPlanningBytes(const Domain& domain, const AttributeSet& attributes, int64_t rows);
 
 }  // namespace curator::dp

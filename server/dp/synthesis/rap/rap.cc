@@ -364,6 +364,7 @@ absl::StatusOr<SynthesisPlan> Rap::PlanWith(const SynthesisInput& input, Pacer& 
       .settings = std::move(schedule.used_settings),
       .schedule = std::move(lines),
       .model_cells = schedule.settings.rows * OneHotColumns(input.domain, schedule.attributes),
+      .memory = schedule.memory,
       .linear = std::move(schedule.linear),
       .drawn_from = std::move(drawn_from)};
 }
@@ -382,6 +383,10 @@ absl::StatusOr<std::unique_ptr<SynthesisModel>> Rap::Fit(const SynthesisInput& i
 absl::StatusOr<std::unique_ptr<SynthesisModel>> Rap::Restore(const Domain& domain,
                                                              std::string_view bytes) const {
   return RelaxedModel::Restore(domain, bytes);
+}
+
+absl::StatusOr<int64_t> Rap::ReadingBytes(const Domain& domain, std::string_view bytes) const {
+  return RelaxedModel::ReadingBytes(domain, bytes);
 }
 
 }  // namespace curator::dp

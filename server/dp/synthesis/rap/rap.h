@@ -33,6 +33,7 @@ class Rap : public Synthesizer {
                                                       Pacer& pacer, const Progress& progress) const override;
   absl::StatusOr<std::unique_ptr<SynthesisModel>> Restore(const Domain& domain,
                                                           std::string_view bytes) const override;
+  absl::StatusOr<int64_t> ReadingBytes(const Domain& domain, std::string_view bytes) const override;
 
  private:
   MakeProjector make_projector_;

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
+#include "dp/data/count_marginals.h"
 #include "dp/domain/attribute_set.h"
 #include "dp/kernel/selection_score.h"
 #include "dp/queries/marginals.h"
@@ -17,6 +18,7 @@
 #include "dp/synthesis/rap/projection.h"
 #include "dp/synthesis/rap/projection_loops.h"
 #include "dp/synthesis/rap/rap_candidates.h"
+#include "dp/synthesis/rap/relaxed_model.h"
 #include "dp/synthesis/settings.h"
 #include "dp/synthesis/synthesis_workload.h"
 
@@ -200,6 +202,31 @@ int64_t FitBytes(const Domain& domain, const RapSchedule& schedule, const Relaxe
   return bytes;
 }
 
+// What choosing among marginals, one at a time, and measuring them holds in memory.
+int64_t MarginalBytes(const Domain& domain, const std::vector<AttributeSet>& sets) {
+  constexpr int64_t kPerScoredCell = 5 * 8;  // count, answer, estimate, the same rounded, and before scaling
+  int64_t largest = 0;
+  for (const AttributeSet& set : sets) largest = std::max(largest, domain.CellCount(set).value_or(0));
+  return kPerScoredCell * largest + CountingBytes(1, largest, largest);
+}
+
+// `schedule` has its fit_bytes; `layout` is that of its answers.
+SynthesisMemory MemoryOfRap(const Domain& domain, const RapSchedule& schedule, const RelaxedLayout& layout) {
+  constexpr int64_t kPerSet = 600;
+  constexpr auto kFloat = static_cast<int64_t>(sizeof(float));
+  const int64_t measured = schedule.settings.rounds * schedule.settings.per_round;
+  const int64_t choosing = schedule.queries.empty() ? MarginalBytes(domain, schedule.sets)
+                                                    : SelectionBytes(domain, schedule.queries, measured);
+  const auto columns = static_cast<int64_t>(layout.columns());
+  const int64_t stored = kFloat * schedule.settings.rows * columns + 8 * 2 * std::ssize(schedule.attributes) +
+                         BytesOfLines(domain, measured + schedule.settings.rounds + columns,
+                                      std::min<int64_t>(kMostFactors, std::ssize(schedule.attributes)));
+  MethodMemory memory = RelaxedModelMemory(layout, stored);
+  constexpr int64_t kPerColumn = 64;  // shares of each attribute, and its measured marginal
+  memory.working = schedule.fit_bytes + choosing + kPerSet * std::ssize(schedule.sets) + kPerColumn * columns;
+  return MemoryOf(memory);
+}
+
 int64_t DefaultRows(int64_t columns) {
   constexpr int64_t kMostElements = int64_t{1} << 22;
   return std::clamp<int64_t>(kMostElements / columns / 16 * 16, 16, kDefaultRows);
@@ -365,8 +392,9 @@ absl::StatusOr<RapSchedule> MakeRapSchedule(const SynthesisInput& input) {
   RETURN_IF_ERROR(CheckKernelAndLoopLimits(input.domain, schedule.sets));
   RETURN_IF_ERROR(ReadSettings(input, schedule, budget));
   ASSIGN_OR_RETURN(const RelaxedLayout layout, LayoutFor(input.domain, schedule));
-  RETURN_IF_ERROR(AnsweringLayoutFor(input.domain, schedule).status());
+  ASSIGN_OR_RETURN(const RelaxedLayout answering, AnsweringLayoutFor(input.domain, schedule));
   schedule.fit_bytes = FitBytes(input.domain, schedule, layout);
+  schedule.memory = MemoryOfRap(input.domain, schedule, answering);
   Sides sides;
   ASSIGN_OR_RETURN(sides.one_marginal, MarginalsSensitivity(input.unit_bound, 1));
   ASSIGN_OR_RETURN(sides.records, RecordCountSensitivity(input.unit_bound));
@@ -474,12 +502,8 @@ std::vector<std::string> DescribeSchedule(const Domain& domain, const RapSchedul
                                  " queries, one marginal's at a time, in at most ", bytes / kMebi + 1,
                                  " MiB of memory"));
   } else if (schedule.selection) {
-    constexpr int64_t kCellBytes = 5 * 8;  // count, answer, estimate, the same rounded, and before scaling
-    int64_t largest = 0;
-    for (const AttributeSet& set : schedule.sets)
-      largest = std::max(largest, domain.CellCount(set).value_or(0));
     lines.push_back(absl::StrCat("choices score one marginal at a time, in at most ",
-                                 largest * kCellBytes / kMebi + 1, " MiB of memory"));
+                                 MarginalBytes(domain, schedule.sets) / kMebi + 1, " MiB of memory"));
   }
   lines.push_back(absl::StrCat("fit ", schedule.settings.rows, " relaxed rows to at most ",
                                schedule.most_cells, " answers in at most ", schedule.settings.steps,

@@ -17,6 +17,7 @@
 #include "dp/synthesis/rap/projection.h"
 #include "dp/synthesis/rap/rap_candidates.h"
 #include "dp/synthesis/rap/relaxed_layout.h"
+#include "dp/synthesis/synthesis_memory.h"
 #include "dp/synthesis/synthesizer.h"
 
 namespace curator::dp {
@@ -69,6 +70,7 @@ struct RapSchedule {
   std::optional<LinearDraws> linear;  // for the accounts of parts; none where draws are not linear
   int64_t most_cells = 0;             // of all answers that a step of the optimiser reads
   int64_t fit_bytes = 0;              // that the fit holds in memory, at most
+  SynthesisMemory memory;
 };
 
 // The default number of rounds and of marginals in each, from the workload alone. A marginal of a pair of

@@ -178,35 +178,74 @@ std::string RelaxedModel::Serialize() const {
   return std::move(writer).Take();
 }
 
-absl::StatusOr<std::unique_ptr<SynthesisModel>> RelaxedModel::Restore(const Domain& domain,
-                                                                      std::string_view bytes) {
-  CanonicalReader reader(bytes, kRelaxedTag, kRelaxedVersion);
+namespace {
+
+absl::Status DoesNotFit() {
+  return absl::DataLossError("the stored model does not fit its domain");
+}
+
+// What a stored model begins with.
+struct RelaxedHead {
   AttributeSet attributes;
+  int64_t rows = 0;
+  int64_t records = 0;
+};
+
+RelaxedHead ReadRelaxedHead(CanonicalReader& reader, const Domain& domain) {
+  RelaxedHead head;
   const int64_t count = reader.Count();
   for (int64_t i = 0; i < count; ++i) {
     const int64_t attribute = reader.Integer();
     if (attribute < 0 || attribute >= static_cast<int64_t>(domain.size())) reader.Refuse();
-    attributes.push_back(static_cast<uint32_t>(attribute));
+    head.attributes.push_back(static_cast<uint32_t>(attribute));
   }
   for (int64_t i = 0; i < count && reader.ok(); ++i) {
-    if (reader.Integer() != domain.attributes()[attributes[static_cast<size_t>(i)]].size()) reader.Refuse();
+    if (reader.Integer() != domain.attributes()[head.attributes[static_cast<size_t>(i)]].size())
+      reader.Refuse();
   }
-  const int64_t rows = reader.Integer();
-  const int64_t records = reader.Integer();
+  head.rows = reader.Integer();
+  head.records = reader.Integer();
+  return head;
+}
+
+absl::StatusOr<RelaxedLayout> LayoutOf(const Domain& domain, const RelaxedHead& head) {
+  // Rows of no attribute take no bytes, so nothing else would bound their number.
+  if (head.attributes.empty() || head.rows > kMostRelaxedRows || head.records < 1) return DoesNotFit();
+  absl::StatusOr<RelaxedLayout> layout = RelaxedLayout::Create(domain, head.attributes, head.rows);
+  if (!layout.ok()) return DoesNotFit();
+  return layout;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<SynthesisModel>> RelaxedModel::Restore(const Domain& domain,
+                                                                      std::string_view bytes) {
+  CanonicalReader reader(bytes, kRelaxedTag, kRelaxedVersion);
+  const RelaxedHead head = ReadRelaxedHead(reader, domain);
   const std::string packed = reader.Text();
   std::vector<std::string> transcript;
   const int64_t lines = reader.Count();
   for (int64_t i = 0; i < lines && reader.ok(); ++i) transcript.push_back(reader.Text());
   RETURN_IF_ERROR(reader.Finish());
-  const auto misfit = [] { return absl::DataLossError("the stored model does not fit its domain"); };
-  // Rows of no attribute take no bytes, so nothing else would bound their number.
-  if (count == 0 || rows > kMostRelaxedRows) return misfit();
-  absl::StatusOr<RelaxedLayout> layout = RelaxedLayout::Create(domain, std::move(attributes), rows);
-  if (!layout.ok() || records < 1) return misfit();
-  std::optional<AlignedFloats> shares = UnpackShares(*layout, packed);
-  if (!shares) return misfit();
-  return std::make_unique<RelaxedModel>(domain, *std::move(layout), *std::move(shares), records,
+  ASSIGN_OR_RETURN(RelaxedLayout layout, LayoutOf(domain, head));
+  std::optional<AlignedFloats> shares = UnpackShares(layout, packed);
+  if (!shares) return DoesNotFit();
+  return std::make_unique<RelaxedModel>(domain, std::move(layout), *std::move(shares), head.records,
                                         std::move(transcript));
+}
+
+absl::StatusOr<int64_t> RelaxedModel::ReadingBytes(const Domain& domain, std::string_view bytes) {
+  CanonicalReader reader(bytes, kRelaxedTag, kRelaxedVersion);
+  const RelaxedHead head = ReadRelaxedHead(reader, domain);
+  if (!reader.ok()) return DoesNotFit();
+  ASSIGN_OR_RETURN(const RelaxedLayout layout, LayoutOf(domain, head));
+  return ReadingBytesOf(RelaxedModelMemory(layout, std::ssize(bytes)));
+}
+
+MethodMemory RelaxedModelMemory(const RelaxedLayout& layout, int64_t stored) {
+  // Each share, and while records are drawn the sums of a row's.
+  const auto shares = static_cast<int64_t>(sizeof(float) * layout.elements());
+  return {.working = 0, .model = shares + stored, .stored = stored, .sampling = shares};
 }
 
 }  // namespace curator::dp

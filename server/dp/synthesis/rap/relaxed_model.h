@@ -13,6 +13,7 @@
 #include "absl/status/statusor.h"
 #include "dp/domain/domain.h"
 #include "dp/synthesis/rap/relaxed_layout.h"
+#include "dp/synthesis/synthesis_memory.h"
 #include "dp/synthesis/synthesizer.h"
 
 namespace curator::dp {
@@ -34,6 +35,9 @@ class RelaxedModel : public SynthesisModel {
   // The model that Serialize() wrote. Errors: DATA_LOSS for anything else.
   static absl::StatusOr<std::unique_ptr<SynthesisModel>> Restore(const Domain& domain,
                                                                  std::string_view bytes);
+
+  // As Synthesizer::ReadingBytes().
+  static absl::StatusOr<int64_t> ReadingBytes(const Domain& domain, std::string_view bytes);
 
   int64_t records() const override { return records_; }
   const AttributeSet& attributes() const override { return layout_.attributes(); }
@@ -57,6 +61,9 @@ class RelaxedModel : public SynthesisModel {
   int64_t records_;
   std::vector<std::string> transcript_;
 };
+
+// Of a model in this layout, in `stored` bytes.
+MethodMemory RelaxedModelMemory(const RelaxedLayout& layout, int64_t stored);
 
 inline constexpr int64_t kMostModelCells = int64_t{1} << 26;
 

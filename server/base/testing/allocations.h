@@ -1,5 +1,5 @@
-// The global operator new of a test program, which fails when it is asked to. Linking it replaces the usual
-// one.
+// The global operator new of a test program, which fails when it is asked to and counts what is held. Linking
+// it replaces the usual one.
 #pragma once
 
 #include <cstdint>
@@ -12,5 +12,11 @@ void FailAllocation(int64_t at);
 
 // No further allocation fails. Whether one has failed since FailAllocation().
 bool StopFailing();
+
+// Counts anew what all threads hold.
+void StartCounting();
+
+// The most bytes that were held at once since StartCounting(), beside what was held then.
+int64_t MostHeld();
 
 }  // namespace curator

@@ -1,0 +1,140 @@
+#include "dp/synthesis/mwem/mwem_memory.h"
+
+#include <algorithm>
+#include <functional>
+#include <queue>
+#include <utility>
+
+#include "dp/data/count_marginals.h"
+#include "dp/synthesis/models/product_model.h"
+#include "dp/synthesis/synthesis_workload.h"
+
+namespace curator::dp {
+namespace {
+
+// Of each cell of all tables: weights, those of the tables that they were joined from and those that replace
+// them, or tables that attributes are summed out of.
+constexpr int64_t kPerDenseCell = 12;
+// Of each measured cell: noise and count; answer, lambda and fit, also in the copies that a joined component
+// is made from; the factor, in the fit, in what is joined, in the last parts and in the model.
+constexpr int64_t kPerMeasuredCell = 96;
+constexpr int64_t kPerBoxCell = 24;
+// Of each cell of the candidates, beside its count: its sum, its estimate, and that as a marginal or rounded.
+constexpr int64_t kPerFamilyCell = 24;
+// Of each query that is a candidate by itself: estimate, the same rounded, answer, score, name, gap and
+// weight.
+constexpr int64_t kPerSingleQuery = 72;
+constexpr int64_t kPerWorkloadGroup = 600;
+
+// The sum of the `most` largest numbers of those that are added, in memory for `most` of them.
+class LargestSum {
+ public:
+  explicit LargestSum(int64_t most) : most_(static_cast<size_t>(most)) {}
+
+  void Add(int64_t number) {
+    largest_.push(number);
+    sum_ += number;
+    if (largest_.size() <= most_) return;
+    sum_ -= largest_.top();
+    largest_.pop();
+  }
+
+  int64_t sum() const { return sum_; }
+
+ private:
+  size_t most_;
+  int64_t sum_ = 0;
+  std::priority_queue<int64_t, std::vector<int64_t>, std::greater<>> largest_;
+};
+
+struct MwemCandidateCells {
+  int64_t sets = 0;
+  int64_t cells = 0;    // of their marginals
+  int64_t largest = 0;  // of them
+  int64_t queries = 0;  // that are candidates by themselves
+};
+
+MwemCandidateCells CandidateCellsOf(const SynthesisInput& input) {
+  MwemCandidateCells candidates;
+  for (const AttributeSet& set : SetsOf(input.workload)) {
+    ++candidates.sets;
+    const int64_t cells = CellsUpTo(input.domain, set, kMostDenseCells);
+    candidates.cells += cells;
+    candidates.largest = std::max(candidates.largest, cells);
+  }
+  for (const QueryGroup& group : input.workload) {
+    if (!IsWholeMarginal(group)) candidates.queries += NumberOfQueries(input.domain, group);
+  }
+  return candidates;
+}
+
+// What is measured in all rounds and beforehand.
+struct MwemMeasured {
+  int64_t sets = 0;
+  int64_t cells = 0;
+  int64_t box_cells = 0;
+};
+
+MwemMeasured MeasuredBy(const SynthesisInput& input, const MwemSchedule& schedule) {
+  const auto stages = static_cast<int64_t>(schedule.stages.size());
+  const std::vector<AttributeSet> sets = SetsOf(input.workload);
+  const int64_t rounds = std::min(stages * schedule.settings.rounds, std::ssize(sets));
+  MwemMeasured measured{.sets = rounds + std::ssize(schedule.initial),
+                        .cells = CellsOfLargest(input.domain, sets, rounds, kMostDenseCells),
+                        .box_cells = stages * BoxCellsOfAStage(input, schedule.settings.rounds)};
+  for (const QueryGroup& group : schedule.initial)
+    measured.cells += CellsUpTo(input.domain, group.attributes, kMostDenseCells);
+  return measured;
+}
+
+}  // namespace
+
+SynthesisMemory MemoryOfMwem(const SynthesisInput& input, const MwemSchedule& schedule) {
+  const bool is_average = schedule.settings.iterate == MwemIterate::kAverage;
+  const int64_t rounds = static_cast<int64_t>(schedule.stages.size()) * schedule.settings.rounds;
+  const int64_t iterates = is_average ? rounds + 1 : 1;
+  const MwemCandidateCells candidates = CandidateCellsOf(input);
+  const MwemMeasured measured = MeasuredBy(input, schedule);
+  const int64_t factors = 8 * measured.cells * iterates;
+  const int64_t names = 8 * (3 + std::ssize(schedule.attributes));  // of a factor's set
+  const int64_t lines = rounds + std::ssize(schedule.initial) + 2;
+  const int64_t stored = factors + iterates * measured.sets * names +
+                         BytesOfLines(input.domain, lines, std::ssize(schedule.attributes));
+  MethodMemory memory = DenseModelMemory(input.domain, schedule.attributes, schedule.all_cells,
+                                         is_average ? 16 : 4, measured.sets, stored);
+  const int64_t index =
+      measured.sets *
+      IndexBytes(schedule.all_cells, std::ranges::max(input.domain.SizesOf(schedule.attributes)));
+  memory.working = memory.model + kPerDenseCell * schedule.all_cells + kPerMeasuredCell * measured.cells +
+                   kPerBoxCell * measured.box_cells + 2 * index + kPerFamilyCell * candidates.cells +
+                   CountingBytes(std::max(candidates.sets, measured.sets),
+                                 std::max(candidates.cells, measured.cells), candidates.largest) +
+                   kPerSingleQuery * candidates.queries + 2 * BytesOfLists(input.workload) +
+                   kPerWorkloadGroup * std::ssize(input.workload);
+  return MemoryOf(memory);
+}
+
+int64_t CellsOfLargest(const Domain& domain, std::span<const AttributeSet> sets, int64_t most,
+                       int64_t most_cells) {
+  LargestSum cells(most);
+  for (const AttributeSet& set : sets) cells.Add(CellsUpTo(domain, set, most_cells));
+  return cells.sum();
+}
+
+int64_t BoxCellsOfAStage(const SynthesisInput& input, int64_t rounds) {
+  LargestSum cells(rounds);
+  for (const QueryGroup& group : input.workload) {
+    const auto* boxes = std::get_if<Boxes>(&group.queries);
+    if (boxes == nullptr) continue;
+    const size_t sides = group.attributes.size();
+    for (size_t at = 0; at < boxes->sides.size(); at += sides) {
+      int64_t size = 1;
+      for (const CodeInterval& side : std::span(boxes->sides).subspan(at, sides))
+        size *= int64_t{side.last} - int64_t{side.first} + 1;
+      cells.Add(size);
+    }
+  }
+  return cells.sum();
+}
+
+}  // namespace curator::dp
