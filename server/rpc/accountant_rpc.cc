@@ -58,8 +58,8 @@ v1::Charge ChargeProto(const service::ChargeView& view) {
   return proto;
 }
 
-absl::StatusOr<dp::Event> EventAt(const v1::Event& event, std::string_view field) {
-  absl::StatusOr<dp::Event> result = FromProto(event);
+absl::StatusOr<dp::AskedEvent> EventAt(const v1::Event& event, std::string_view field) {
+  absl::StatusOr<dp::AskedEvent> result = FromProto(event);
   if (!result.ok()) return WithinField(field, result.status());
   return result;
 }
@@ -98,10 +98,10 @@ absl::Status Respond(service::Services& services, const absl::StatusOr<service::
 
 absl::Status EstimateCost(service::Services& services, const Call& call,
                           const v1::EstimateCostRequest& request, v1::EstimateCostResponse& response) {
-  ASSIGN_OR_RETURN(const dp::Event event, EventAt(request.event(), "event"));
-  ASSIGN_OR_RETURN(
-      const service::CostEstimate estimate,
-      service::EstimateCost(services.ledger, call.principal(), DatasetName(request.dataset()), event));
+  ASSIGN_OR_RETURN(const dp::AskedEvent event, EventAt(request.event(), "event"));
+  ASSIGN_OR_RETURN(const service::CostEstimate estimate,
+                   service::EstimateCost(services, call.principal(), DatasetName(request.dataset()), event,
+                                         call.client_left()));
   for (v1::Cost& cost : ToProto(estimate.price, PriceTense::kWouldCost))
     *response.add_costs() = std::move(cost);
   response.set_event(estimate.event);
@@ -113,6 +113,7 @@ absl::Status EstimateCost(service::Services& services, const Call& call,
 absl::Status BatchReserveBudget(service::Services& services, const Call& call,
                                 const v1::BatchReserveBudgetRequest& request,
                                 v1::BatchReserveBudgetResponse& response) {
+  RETURN_IF_ERROR(service::CheckNumber(static_cast<size_t>(request.requests_size())));
   std::vector<service::ReservationRequest> reservations;
   for (int i = 0; i < request.requests_size(); ++i) {
     absl::StatusOr<service::ReservationRequest> reservation = FromProto(request.requests(i));
@@ -123,7 +124,8 @@ absl::Status BatchReserveBudget(service::Services& services, const Call& call,
     reservations.push_back(*std::move(reservation));
   }
   ASSIGN_OR_RETURN(const std::vector<service::ChargeView> views,
-                   service::ReserveBudget(services, call.principal(), reservations, service::Intent::kDo));
+                   service::ReserveBudget(services, call.principal(), reservations, service::Intent::kDo,
+                                          call.client_left()));
   for (const service::ChargeView& view : views) {
     ASSIGN_OR_RETURN(*response.add_charges(), ChargeProto(services, view));
   }
@@ -134,19 +136,21 @@ absl::Status ReserveBudget(service::Services& services, const Call& call,
                            const v1::ReserveBudgetRequest& request, v1::Charge& response) {
   ASSIGN_OR_RETURN(const service::ReservationRequest reservation, FromProto(request));
   ASSIGN_OR_RETURN(const std::vector<service::ChargeView> views,
-                   service::ReserveBudget(services, call.principal(), {reservation}, IntentOf(request)));
+                   service::ReserveBudget(services, call.principal(), {reservation}, IntentOf(request),
+                                          call.client_left()));
   return Respond(services, views.front(), response);
 }
 
 absl::Status StartCharge(service::Services& services, const Call& call, const v1::StartChargeRequest& request,
                          v1::Charge& response) {
-  std::optional<dp::Event> final_event;
+  std::optional<dp::AskedEvent> final_event;
   if (request.has_final_event()) {
     ASSIGN_OR_RETURN(final_event, EventAt(request.final_event(), "final_event"));
   }
-  return Respond(services,
-                 service::StartCharge(services.ledger, call.principal(), request.charge_id(), final_event),
-                 response);
+  return Respond(
+      services,
+      service::StartCharge(services, call.principal(), request.charge_id(), final_event, call.client_left()),
+      response);
 }
 
 absl::Status CommitBudget(service::Services& services, const Call& call,

@@ -8,7 +8,6 @@
 #include "absl/strings/str_cat.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
-#include "dp/accounting/certification.h"
 
 namespace curator::rpc {
 namespace {
@@ -101,9 +100,9 @@ absl::StatusOr<dp::Event> Convert(const v1::CertifiedEvent& event, int depth) {
   absl::StatusOr<dp::Event> schedule = Convert(event.schedule(), depth + 1);
   if (!schedule.ok()) return WithinField("certified.schedule", schedule.status());
   ASSIGN_OR_RETURN(const dp::Delta delta, dp::Delta::Parse(event.delta(), "certified.delta"));
-  absl::StatusOr<dp::CertifiedEvent> certified = dp::Certified(*std::move(schedule), delta);
-  if (!certified.ok()) return WithinField("certified", certified.status());
-  return dp::Event{*std::move(certified)};
+  if (delta.units() <= 0 || delta.units() >= dp::kDeltaUnitsPerOne)
+    return InvalidField("certified.delta", "must lie between 0 and 1");
+  return dp::Event{dp::CertifiedEvent{{*std::move(schedule)}, dp::Epsilon(0), delta}};
 }
 
 absl::StatusOr<dp::Event> ConvertKind(const v1::Event& event, int depth) {
@@ -161,10 +160,10 @@ absl::StatusOr<dp::Event> Convert(const v1::Event& event, int depth) {
 
 }  // namespace
 
-absl::StatusOr<dp::Event> FromProto(const v1::Event& event) {
-  ASSIGN_OR_RETURN(dp::Event result, Convert(event, 1));
+absl::StatusOr<dp::AskedEvent> FromProto(const v1::Event& event) {
+  ASSIGN_OR_RETURN(const dp::Event result, Convert(event, 1));
   RETURN_IF_ERROR(dp::ValidateEvent(result));
-  return result;
+  return dp::AskedEvent(result);
 }
 
 absl::StatusOr<dp::Rational> ParseRational(std::string_view text, std::string_view field) {

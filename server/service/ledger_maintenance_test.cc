@@ -13,7 +13,7 @@ class LedgerMaintenanceTest : public ServiceTest {
   void Reserve() {
     const ReservationRequest request{.request_id = NewRequestId(),
                                      .dataset = DatasetName("census"),
-                                     .event = {dp::PureEvent{EpsilonOf(100)}},
+                                     .event = dp::Event{dp::PureEvent{EpsilonOf(100)}},
                                      .summary = "one count",
                                      .lifetime = absl::Hours(1)};
     ASSERT_TRUE(ReserveBudget(services_, TestPrincipal("owner"), {request}, Intent::kDo).ok());
@@ -42,7 +42,7 @@ TEST_F(LedgerMaintenanceTest, BringsCountsForwardThatAReaderFoundBehind) {
   for (int i = 0; i < kCharges; ++i) {
     batch.push_back({.request_id = NewRequestId(),
                      .dataset = DatasetName("census"),
-                     .event = {dp::PureEvent{EpsilonOf(1)}},
+                     .event = dp::Event{dp::PureEvent{EpsilonOf(1)}},
                      .summary = "one count",
                      .lifetime = absl::Hours(1)});
   }

@@ -200,7 +200,7 @@ class RowsRead : public ServiceTest, public ::testing::WithParamInterface<std::s
     return ReserveBudget(services_, bob_,
                          {{.request_id = NewRequestId(),
                            .dataset = census_name_,
-                           .event = {dp::PureEvent{EpsilonOf(1)}},
+                           .event = dp::Event{dp::PureEvent{EpsilonOf(1)}},
                            .summary = "one count",
                            .lifetime = absl::Hours(1)}},
                          Intent::kDo)

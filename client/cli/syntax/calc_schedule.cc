@@ -209,8 +209,9 @@ absl::StatusOr<dp::Schedule> ParseEvents(const std::vector<std::string>& events)
 
 absl::StatusOr<dp::Schedule> ReadSchedule(const std::string& path) {
   ASSIGN_OR_RETURN(const v1::Event message, ReadEvent(path));
-  const absl::StatusOr<dp::Event> event = rpc::FromProto(message);
-  const absl::StatusOr<dp::Schedule> schedule = event.ok() ? dp::ScheduleOf(*event) : event.status();
+  const absl::StatusOr<dp::AskedEvent> event = rpc::FromProto(message);
+  const absl::StatusOr<dp::Schedule> schedule =
+      event.ok() ? dp::ScheduleOf(event->as_asked()) : event.status();
   if (schedule.ok()) return schedule;
   return absl::Status(schedule.status().code(),
                       absl::StrCat(path, ": ", std::string(schedule.status().message())));

@@ -81,9 +81,9 @@ bool CertifiesAtMost(const Event& event, Epsilon most) {
 
 }  // namespace
 
-absl::StatusOr<CertifiedEvent> Certified(Event schedule, Delta delta) {
+absl::StatusOr<CertifiedEvent> Certified(Event schedule, Delta delta, const std::stop_token& stop) {
   ASSIGN_OR_RETURN(const Schedule mechanisms, ScheduleOf(schedule));
-  ASSIGN_OR_RETURN(const CalculatedEpsilon least, LeastUpperBound(mechanisms, delta));
+  ASSIGN_OR_RETURN(const CalculatedEpsilon least, LeastUpperBound(mechanisms, delta, stop));
   ASSIGN_OR_RETURN(const int64_t units,
                    (Interval::OfDouble(*least.epsilon) * Interval(kEpsilonUnitsPerOne)).RoundedUp());
   return CertifiedEvent{{std::move(schedule)}, Epsilon(units), delta};
@@ -140,6 +140,42 @@ Event AsAsked(const Event& event) {
     for (Event& part : certified->schedule) part = AsAsked(part);
   }
   return asked;
+}
+
+namespace {
+
+int64_t SizeOf(const Event& event) {
+  int64_t size = 1;
+  const auto add = [&](const std::vector<Event>& parts) {
+    for (const Event& part : parts) size += SizeOf(part);
+  };
+  if (const auto* composed = std::get_if<ComposedEvent>(&event.what)) {
+    for (const CountedEvent& part : composed->parts) size += SizeOf(part.event);
+  } else if (const auto* parallel = std::get_if<ParallelEvent>(&event.what)) {
+    add(parallel->parts);
+  } else if (const auto* group = std::get_if<GroupEvent>(&event.what)) {
+    add(group->event);
+  } else if (const auto* certified = std::get_if<CertifiedEvent>(&event.what)) {
+    add(certified->schedule);
+  }
+  return size;
+}
+
+}  // namespace
+
+int64_t AskedEvent::size() const {
+  return SizeOf(event_);
+}
+
+absl::StatusOr<Event> AskedEvent::Certify(const std::stop_token& stop) const {
+  RETURN_IF_ERROR(ValidateEvent(event_));
+  const auto* asked = std::get_if<CertifiedEvent>(&event_.what);
+  const Event& inner = asked == nullptr ? event_ : asked->schedule.front();
+  if (HasCertificate(inner)) return InvalidField("certified", "must be the whole event, not a part of one");
+  if (asked == nullptr) return event_;
+  absl::StatusOr<CertifiedEvent> certified = Certified(inner, asked->delta, stop);
+  if (!certified.ok()) return WithinField("certified", certified.status());
+  return Event{*std::move(certified)};
 }
 
 }  // namespace curator::dp

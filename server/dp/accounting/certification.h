@@ -20,7 +20,9 @@
 // Thread-safe: pure functions.
 #pragma once
 
+#include <cstdint>
 #include <optional>
+#include <stop_token>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -31,7 +33,7 @@ namespace curator::dp {
 
 // `schedule`, fixed before it runs, with the least epsilon that some calculator certifies at `delta`, rounded
 // up to a multiple of 1e-12. Errors: those of ScheduleOf() and LeastUpperBound().
-absl::StatusOr<CertifiedEvent> Certified(Event schedule, Delta delta);
+absl::StatusOr<CertifiedEvent> Certified(Event schedule, Delta delta, const std::stop_token& stop = {});
 
 // The cheapest event under ADVANCED that covers `draws`, all fixed beforehand, and spends `delta` at most:
 // one certificate for all; or, where that costs less, the mechanisms that have an epsilon by themselves and a
@@ -52,5 +54,26 @@ bool HasCertificate(const Event& event);
 // The event as requested: all certified epsilons are zero. Requests for the same draws at the same delta are
 // equal in this form, whatever epsilons were computed.
 Event AsAsked(const Event& event);
+
+// An event as a client asks for it. A certified schedule has no epsilon yet, so the event has no price; only
+// Certify() gives one that may be priced.
+class AskedEvent {
+ public:
+  AskedEvent() = default;
+  AskedEvent(const Event& event) : event_(AsAsked(event)) {}  // NOLINT: the same event, with less in it
+
+  // Its certified epsilon, if it has one, is zero.
+  const Event& as_asked() const { return event_; }
+  // How many events it holds, itself included: the time that a rule takes to price it grows with them.
+  int64_t size() const;
+  bool is_certified() const { return std::holds_alternative<CertifiedEvent>(event_.what); }
+
+  // Errors: INVALID_ARGUMENT for an event that is not valid (ValidateEvent()), and for a certificate within
+  // another event; those of Certified(), within "certified".
+  absl::StatusOr<Event> Certify(const std::stop_token& stop) const;
+
+ private:
+  Event event_;
+};
 
 }  // namespace curator::dp

@@ -39,6 +39,19 @@ std::vector<int64_t> CostIn(RuleKind kind, const Event& event) {
   return amounts;
 }
 
+TEST(AskedEvent, HasAPriceOnlyOnceItIsCertified) {
+  const Event schedule{ComposedEvent{{{Gaussian(400), 36}}}};
+  const AskedEvent asked(Event{CertifiedEvent{{schedule}, Epsilon(0), kMillionth}});
+  EXPECT_EQ(asked.size(), 3);
+  const Event certified = *asked.Certify({});
+  EXPECT_EQ(certified, Event{*Certified(schedule, kMillionth)});
+  const AskedEvent again(certified);
+  EXPECT_EQ(again.as_asked(), asked.as_asked()) << "an epsilon that a caller states is dropped";
+  EXPECT_EQ(*AskedEvent(schedule).Certify({}), schedule);
+  const AskedEvent within(Event{ComposedEvent{{{certified, 2}}}});
+  EXPECT_TRUE(absl::IsInvalidArgument(within.Certify({}).status()));
+}
+
 TEST(CertifiedSchedules, AGaussianScheduleCostsItsExactEpsilonUnderAdvanced) {
   const CertifiedEvent certified = *Certified({ComposedEvent{{{Gaussian(400), 36}}}}, kMillionth);
   const double exact = GaussianEpsilon(Quotient({3}, {10}), Interval::Of(kMillionth));

@@ -10,11 +10,11 @@
 #include "absl/status/status.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
+#include "base/stop.h"
 #include "dp/accounting/calculators/gaussian.h"
 #include "dp/accounting/calculators/renyi.h"
 #include "dp/accounting/calculators/stated_composition.h"
 #include "dp/accounting/divergence.h"
-#include "dp/accounting/numerical/composition.h"
 #include "dp/accounting/units.h"
 
 namespace curator::dp {
@@ -57,11 +57,27 @@ absl::StatusOr<double> AdvancedOf(const MaybeStated& stated, const Interval& del
   return WhitehouseValue(*stated, delta);
 }
 
-// Why a calculator that evaluates the schedule many times is left out; none when it is not.
-std::optional<absl::Status> TooMuch(const Schedule& schedule, Effort effort) {
-  if (effort == Effort::kThorough || schedule.size() <= kMostMechanismsBounded) return std::nullopt;
+// How much is computed, and for whom.
+struct Work {
+  Effort effort = Effort::kThorough;
+  const std::stop_token& stop;
+};
+
+// Why a calculator that takes milliseconds for each of `mechanisms` is left out; none when it is not.
+std::optional<absl::Status> TooMuch(size_t mechanisms, Effort effort) {
+  if (effort == Effort::kThorough || mechanisms <= kMostMechanismsBounded) return std::nullopt;
   return absl::OutOfRangeError("not computed here: more than " + std::to_string(kMostMechanismsBounded) +
                                " different mechanisms");
+}
+
+// Takes milliseconds for each continuous Gaussian.
+absl::StatusOr<double> BasicOf(const Schedule& schedule, const Interval& delta, Effort effort) {
+  const auto gaussians = std::ranges::count_if(schedule, [](const CountedEvent& part) {
+    return std::holds_alternative<GaussianEvent>(part.event.what);
+  });
+  if (const std::optional<absl::Status> too_much = TooMuch(static_cast<size_t>(gaussians), effort))
+    return *too_much;
+  return BasicEpsilon(schedule, delta);
 }
 
 using Rows = std::vector<CalculatedEpsilon>;
@@ -72,7 +88,7 @@ void AddStated(const Schedule& schedule, const Interval& delta, Effort effort, R
   const auto add = [&rows](std::string_view name, Validity validity, absl::StatusOr<double> epsilon) {
     rows.push_back({name, validity, BoundSide::kUpper, std::move(epsilon), ""});
   };
-  add("basic", sum, BasicEpsilon(schedule, delta));
+  add("basic", sum, BasicOf(schedule, delta, effort));
   add("dwork-rothblum-vadhan", Validity::kFixedSchedule, DworkRothblumVadhanOf(stated, delta));
   add("kairouz-oh-viswanath", Validity::kFixedSchedule, KairouzOhViswanathOf(stated, delta));
   add("optimal", Validity::kFixedSchedule, OptimalOf(stated, delta, effort));
@@ -94,7 +110,7 @@ void AddZcdp(const Schedule& schedule, const Interval& delta, Rows& rows) {
 }
 
 void AddRenyi(const Schedule& schedule, const Interval& delta, Effort effort, Rows& rows) {
-  const std::optional<absl::Status> too_much = TooMuch(schedule, effort);
+  const std::optional<absl::Status> too_much = TooMuch(schedule.size(), effort);
   const absl::StatusOr<RenyiEpsilon> best =
       too_much ? absl::StatusOr<RenyiEpsilon>(*too_much) : RenyiEpsilonOverReals(schedule, delta);
   if (!best.ok()) {
@@ -131,11 +147,17 @@ absl::StatusOr<double> DiscreteGaussianOf(const Schedule& schedule, const Interv
   return UnitShiftsEpsilon(variance, shifted, delta);
 }
 
-absl::StatusOr<double> NumericalUpper(const Schedule& schedule, const Interval& delta, Effort effort) {
-  if (const std::optional<absl::Status> too_much = TooMuch(schedule, effort)) return *too_much;
+NumericalOptions OptionsFor(Sides sides, const Work& work) {
+  return {.sides = sides,
+          .limits = work.effort == Effort::kBounded ? kBoundedLimits : NumericalLimits(),
+          .stop = work.stop};
+}
+
+absl::StatusOr<double> NumericalUpper(const Schedule& schedule, const Interval& delta, const Work& work) {
+  if (const std::optional<absl::Status> too_much = TooMuch(schedule.size(), work.effort)) return *too_much;
   // Epsilon falls as delta grows, so the lower end of delta gives an upper bound, and the other way round.
   const absl::StatusOr<CertifiedBounds> bounds =
-      NumericalEpsilon(schedule, delta.Lower(), {.sides = Sides::kUpper});
+      NumericalEpsilon(schedule, delta.Lower(), OptionsFor(Sides::kUpper, work));
   if (!bounds.ok()) return bounds.status();
   return bounds->upper;
 }
@@ -147,14 +169,15 @@ void AddExact(const Schedule& schedule, const Interval& delta, Rows& rows) {
                   DiscreteGaussianOf(schedule, delta), "its own curve"});
 }
 
-void AddNumericalUpper(const Schedule& schedule, const Interval& delta, Effort effort, Rows& rows) {
+void AddNumericalUpper(const Schedule& schedule, const Interval& delta, const Work& work, Rows& rows) {
   rows.push_back({"numerical", Validity::kFixedSchedule, BoundSide::kUpper,
-                  NumericalUpper(schedule, delta, effort), "certified"});
+                  NumericalUpper(schedule, delta, work), "certified"});
 }
 
-void AddNumericalLower(const Schedule& schedule, const Interval& delta, Rows& rows) {
+void AddNumericalLower(const Schedule& schedule, const Interval& delta, const Work& work, Rows& rows) {
   if (!rows.back().epsilon.ok()) return;
-  const absl::StatusOr<CertifiedBounds> bounds = NumericalEpsilon(schedule, delta.Upper(), {});
+  const absl::StatusOr<CertifiedBounds> bounds =
+      NumericalEpsilon(schedule, delta.Upper(), OptionsFor(Sides::kBoth, work));
   if (!bounds.ok() || !bounds->lower) return;
   rows.push_back({"numerical-lower", Validity::kFixedSchedule, BoundSide::kLower, *bounds->lower,
                   "nothing can be below"});
@@ -202,18 +225,23 @@ Rows ClosedForms(const Schedule& schedule, const Interval& delta, Effort effort)
 }  // namespace
 
 absl::StatusOr<std::vector<CalculatedEpsilon>> CompareCalculators(const Schedule& listed, Delta delta,
-                                                                  Effort effort) {
+                                                                  Effort effort,
+                                                                  const std::stop_token& stop) {
   RETURN_IF_ERROR(CheckDelta(delta));
+  const Work work{effort, stop};
   ASSIGN_OR_RETURN(const Schedule schedule, Gathered(listed));
   const Interval target = Interval::Of(delta);
   Rows rows = ClosedForms(schedule, target, effort);
-  AddNumericalUpper(schedule, target, effort, rows);
-  AddNumericalLower(schedule, target, rows);
+  RETURN_IF_ERROR(CheckGoesOn(stop));
+  AddNumericalUpper(schedule, target, work, rows);
+  AddNumericalLower(schedule, target, work, rows);
+  RETURN_IF_ERROR(CheckGoesOn(stop));  // else a row would say it
   RefuseNan(rows);
   return rows;
 }
 
-absl::StatusOr<CalculatedEpsilon> LeastUpperBound(const Schedule& listed, Delta delta) {
+absl::StatusOr<CalculatedEpsilon> LeastUpperBound(const Schedule& listed, Delta delta,
+                                                  const std::stop_token& stop) {
   RETURN_IF_ERROR(CheckDelta(delta));
   ASSIGN_OR_RETURN(const Schedule schedule, Gathered(listed));
   const Interval target = Interval::Of(delta);
@@ -223,8 +251,10 @@ absl::StatusOr<CalculatedEpsilon> LeastUpperBound(const Schedule& listed, Delta 
       std::any_of(rows.begin(), rows.end(), [](const auto& row) { return row.epsilon.ok(); });
   if (!is_exact) {
     rows = ClosedForms(schedule, target, Effort::kBounded);
-    AddNumericalUpper(schedule, target, Effort::kBounded, rows);
+    RETURN_IF_ERROR(CheckGoesOn(stop));
+    AddNumericalUpper(schedule, target, {Effort::kBounded, stop}, rows);
   }
+  RETURN_IF_ERROR(CheckGoesOn(stop));
   RefuseNan(rows);
   const CalculatedEpsilon* least = nullptr;
   for (const CalculatedEpsilon& row : rows) {

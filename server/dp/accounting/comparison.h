@@ -5,12 +5,15 @@
 // delta)-DP, rounded up; the one lower bound is rounded down. Thread-safe: pure functions.
 #pragma once
 
+#include <cstdint>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "dp/accounting/calculators/schedule.h"
+#include "dp/accounting/numerical/composition.h"
 #include "dp/accounting/units.h"
 
 namespace curator::dp {
@@ -25,18 +28,31 @@ struct CalculatedEpsilon {
   Validity validity = Validity::kFixedSchedule;
   BoundSide side = BoundSide::kUpper;
   // Infinite where the stated deltas alone use up delta. FAILED_PRECONDITION where the calculator cannot
-  // count the schedule, OUT_OF_RANGE where it would take too long; the message says why.
+  // count the schedule, OUT_OF_RANGE where it takes more than the effort allows; the message says why.
   absl::StatusOr<double> epsilon;
   std::string remark;  // the rho, the order; may be empty
 };
 
 enum class Effort {
-  kThorough,  // up to some seconds and 1 GiB: for command-line programs
-  kBounded,   // calculators that take longer than about a tenth of a second are left out: for a server
+  kThorough,  // minutes for hundreds of thousands of mechanisms, and 1 GiB: for command-line programs
+  kBounded,   // for a server: what follows, from the schedule alone, before anything is computed
 };
 
-// At most this many different mechanisms are counted by more than closed forms under Effort::kBounded.
+// Under Effort::kBounded
+//
+//   more than kMostMechanismsBounded different mechanisms are counted by closed forms only, a few hundredths
+//   of a millisecond for each mechanism and calculator;
+//   numerical composition has at most kBoundedLimits: its grid is made coarser until the forecast of its
+//   steps fits, so the upper bound is looser and still a bound, or it is left out.
+//
+// So LeastUpperBound() of at most 2,048 mechanisms takes less than 0.7 s of processor time (optimised) and
+// CompareCalculators() less than 1 s; both take less than kBoundedBytes of memory (docs/results/bounds.md).
 inline constexpr size_t kMostMechanismsBounded = 64;
+inline constexpr NumericalLimits kBoundedLimits = {.most_cells_at_once = 1 << 19,
+                                                   .most_cells_in_all = 1 << 21,
+                                                   .most_steps = 1 << 22,
+                                                   .most_atoms = 1 << 19};
+inline constexpr int64_t kBoundedBytes = 100'000'000;
 
 // In a fixed order:
 //
@@ -57,13 +73,15 @@ inline constexpr size_t kMostMechanismsBounded = 64;
 //   numerical-lower         a lower bound for every calculator; only where the losses are attained
 //
 // The order of `schedule` does not matter. Errors: INVALID_ARGUMENT unless 0 < delta < 1; OUT_OF_RANGE when
-// counts do not add up in an int64.
+// counts do not add up in an int64; CANCELLED within some tenths of a second once `stop` is requested.
 absl::StatusOr<std::vector<CalculatedEpsilon>> CompareCalculators(const Schedule& schedule, Delta delta,
-                                                                  Effort effort);
+                                                                  Effort effort,
+                                                                  const std::stop_token& stop = {});
 
 // The row of CompareCalculators() under Effort::kBounded with the least upper bound; where a calculator is
 // exact, its row. Errors: as above; FAILED_PRECONDITION when no calculator can count the schedule;
 // OUT_OF_RANGE when none finds a finite epsilon.
-absl::StatusOr<CalculatedEpsilon> LeastUpperBound(const Schedule& schedule, Delta delta);
+absl::StatusOr<CalculatedEpsilon> LeastUpperBound(const Schedule& schedule, Delta delta,
+                                                  const std::stop_token& stop = {});
 
 }  // namespace curator::dp

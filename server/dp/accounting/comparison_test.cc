@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <ctime>
+#include <future>
 #include <limits>
 #include <map>
 #include <vector>
@@ -79,6 +81,76 @@ TEST(CompareCalculators, BoundedEffortLeavesOutWhatMayTakeLong) {
   EXPECT_TRUE(absl::IsOutOfRange(rows.at("rdp").epsilon.status()));
   EXPECT_TRUE(absl::IsOutOfRange(rows.at("optimal").epsilon.status()));
   EXPECT_TRUE(rows.at("basic").epsilon.ok());
+}
+
+// No two alike.
+Schedule Laplaces(int kinds, int64_t count) {
+  Schedule schedule;
+  for (int i = 0; i < kinds; ++i)
+    schedule.push_back({{LaplaceEvent{.scale = {50'000 + 97 * i, 1000}}}, count});
+  return schedule;
+}
+
+double ThreadSeconds() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+// The first took four minutes, and 500 MB, before there were bounds; the margin is for slow builds.
+TEST(LeastUpperBound, OfHostileSchedulesTakesBoundedTime) {
+  constexpr double kMostSeconds = 15;
+  std::vector<Schedule> hostile = {Laplaces(64, 100'000),
+                                   Laplaces(64, 100),
+                                   Laplaces(1, 100'000'000),
+                                   Laplaces(2048, 1),
+                                   {{{DiscreteLaplaceEvent{{5'000'000, 1}, 524'000, 524'000}}, 1'000'000}}};
+  Schedule mixed = Laplaces(1024, 1);
+  for (int64_t i = 0; i < 1024; ++i) mixed.push_back({{GaussianEvent{.sigma_squared = {2500 + i, 1}}}, 1});
+  hostile.push_back(std::move(mixed));
+  for (const Schedule& schedule : hostile) {
+    const double before = ThreadSeconds();
+    const absl::StatusOr<CalculatedEpsilon> least = LeastUpperBound(schedule, kDelta);
+    EXPECT_TRUE(least.ok()) << least.status();
+    EXPECT_LT(ThreadSeconds() - before, kMostSeconds) << schedule.size() << " mechanisms";
+  }
+}
+
+TEST(LeastUpperBound, TakesNoMoreThanTwiceTheStepsThatAreForecast) {
+  for (const Schedule& schedule : {Laplaces(64, 100), Laplaces(64, 1000), Laplaces(1, 10'000)}) {
+    const auto bounds = NumericalEpsilon(schedule, 1e-6, {.sides = Sides::kUpper, .limits = kBoundedLimits});
+    ASSERT_TRUE(bounds.ok()) << bounds.status();
+    EXPECT_LE(bounds->steps, 2 * kBoundedLimits.most_steps);
+  }
+  const auto unbounded = NumericalEpsilon(Laplaces(64, 100), 1e-6, {.sides = Sides::kUpper});
+  EXPECT_GT(unbounded->steps, 2 * kBoundedLimits.most_steps) << "else nothing was bounded here";
+}
+
+TEST(LeastUpperBound, OnACoarserGridIsStillABound) {
+  for (const Schedule& schedule : {Laplaces(3, 20), Laplaces(1, 500), Gaussians(1), Pures(100)}) {
+    const CertifiedBounds fine = *NumericalEpsilon(schedule, 1e-6, {});
+    double before = 0;
+    for (const double most_steps : {1e4, 3e4, 1e5, 1e6}) {
+      const auto coarse =
+          NumericalEpsilon(schedule, 1e-6, {.sides = Sides::kUpper, .limits = {.most_steps = most_steps}});
+      if (!coarse.ok()) continue;  // does not fit on any grid
+      EXPECT_GE(coarse->upper, fine.lower.value_or(0)) << most_steps;
+      EXPECT_LE(coarse->steps, 2 * most_steps);
+      before = coarse->upper;
+    }
+    EXPECT_NEAR(before, fine.upper, 1e-2 * fine.upper);
+  }
+}
+
+TEST(LeastUpperBound, EndsWhenItsClientHasGone) {
+  std::stop_source client;
+  std::future<absl::Status> compared = std::async(std::launch::async, [&] {
+    // Minutes, without a stop.
+    return CompareCalculators(Laplaces(64, 100'000), kDelta, Effort::kThorough, client.get_token()).status();
+  });
+  client.request_stop();
+  EXPECT_TRUE(absl::IsCancelled(compared.get()));
+  EXPECT_TRUE(absl::IsCancelled(LeastUpperBound(Pures(3), kDelta, client.get_token()).status()));
 }
 
 TEST(CompareCalculators, StatedDeltasThatUseUpDeltaLeaveNoEpsilon) {

@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
+#include "base/stop.h"
 #include "dp/queries/marginals.h"
 #include "dp/sensitivity/sensitivity.h"
 
@@ -237,10 +238,6 @@ absl::StatusOr<std::vector<Measurement>> ChooseMeasurements(const Domain& domain
   std::vector<Measurement> result;
   for (size_t i = 0; i < sets.size(); ++i) result.push_back(std::move(measurements[i][chosen[i]]));
   return result;
-}
-
-absl::Status CheckGoesOn(const std::stop_token& stop) {
-  return stop.stop_requested() ? absl::CancelledError("the client has gone") : absl::OkStatus();
 }
 
 JointMeasurement Join(std::span<const Measurement> measurements) {

@@ -33,9 +33,6 @@ absl::StatusOr<std::vector<Measurement>> ChooseMeasurements(const Domain& domain
                                                             ErrorMeasure measure,
                                                             const std::stop_token& stop = {});
 
-// CANCELLED once `stop` is requested.
-absl::Status CheckGoesOn(const std::stop_token& stop);
-
 // The distinct groups of several measurements, and each measurement's plan with its sources among them. Whole
 // marginals and trees that occur twice are measured once.
 struct JointMeasurement {

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
+#include "base/stop.h"
 #include "dp/queries/marginals.h"
 #include "dp/sensitivity/sensitivity.h"
 

@@ -9,7 +9,7 @@
 #include "base/status_macros.h"
 #include "base/text.h"
 #include "codec/accounting_codec.h"
-#include "dp/accounting/certification.h"
+#include "service/charges/certificates.h"
 #include "service/charges/request_scope.h"
 
 namespace curator::service {
@@ -19,10 +19,10 @@ constexpr size_t kMaxSummaryLength = 200;
 constexpr std::string_view kChargeNoun = "charge";
 
 // Two calls under one request id are the same reservation when dataset and event are the same.
-std::string ReservationFingerprint(const DatasetView& dataset, const dp::Event& event) {
+std::string ReservationFingerprint(const DatasetView& dataset, const dp::AskedEvent& event) {
   CanonicalWriter writer("curator.fingerprint.reservation", 1);
   writer.Text(dataset.record.id);
-  writer.Text(codec::EncodeEvent(dp::AsAsked(event)));
+  writer.Text(codec::EncodeEvent(event.as_asked()));
   return Sha256(std::move(writer).Take());
 }
 
@@ -55,32 +55,71 @@ struct Priced {
   ChargeView view;
 };
 
-absl::StatusOr<Priced> PriceReservation(ledger::Ledger& ledger, const Principal& principal,
-                                        const ReservationRequest& reservation) {
+absl::Status CheckReservation(const ReservationRequest& reservation) {
   if (reservation.summary.size() > kMaxSummaryLength) {
     return InvalidField("summary", absl::StrCat("is longer than ", kMaxSummaryLength, " bytes"));
   }
   RETURN_IF_ERROR(CheckLine("summary", reservation.summary));
   RETURN_IF_ERROR(CheckLifetime(reservation.lifetime));
-  RETURN_IF_ERROR(WithinField("event", dp::ValidateEvent(reservation.event)));
+  RETURN_IF_ERROR(WithinField("event", dp::ValidateEvent(reservation.event.as_asked())));
+  return absl::OkStatus();
+}
+
+struct PricedEvent {
+  dp::Event event;
+  Price price;
+  std::vector<ledger::Posting> postings;
+};
+
+// What was charged for the same request before. Nothing is computed for it: a certificate that another
+// version or machine computes may differ in its last digits, and bounds may have been wider.
+absl::StatusOr<std::optional<PricedEvent>> PricedBefore(ledger::Ledger& ledger, const DatasetView& dataset,
+                                                        const RequestScope& scope, const Principal& principal,
+                                                        const ReservationRequest& reservation) {
+  ASSIGN_OR_RETURN(const std::optional<ledger::Charge> earlier,
+                   FindEarlier(ledger, dataset, principal, reservation.request_id.text(), kReservationKind));
+  if (!earlier) return std::optional<PricedEvent>();
+  ASSIGN_OR_RETURN(dp::Event event, codec::DecodeEvent(earlier->event));
+  if (!(dp::AsAsked(event) == reservation.event.as_asked())) return std::optional<PricedEvent>();
+  ASSIGN_OR_RETURN(Price price, PricePaid(dataset, scope.accounts, *earlier));
+  return PricedEvent{std::move(event), std::move(price), earlier->postings};
+}
+
+absl::StatusOr<PricedEvent> PriceNow(const DatasetView& dataset, const RequestScope& scope,
+                                     const dp::AskedEvent& asked, Certificates& certificates) {
+  RETURN_IF_ERROR(WithinField("event", certificates.TakeParts(asked)));
+  absl::StatusOr<dp::Event> event = certificates.Of(asked);
+  if (!event.ok()) return WithinField("event", event.status());
+  ASSIGN_OR_RETURN(Price price, PriceOf(dataset, scope.accounts, *event));
+  std::vector<ledger::Posting> postings = price.Postings();
+  return PricedEvent{*std::move(event), std::move(price), std::move(postings)};
+}
+
+absl::StatusOr<Priced> PriceReservation(ledger::Ledger& ledger, const Principal& principal,
+                                        const ReservationRequest& reservation, Certificates& certificates) {
+  RETURN_IF_ERROR(CheckReservation(reservation));
   ASSIGN_OR_RETURN(const DatasetView dataset, FindVisible(ledger, principal, reservation.dataset));
   RETURN_IF_ERROR(CheckAcceptsRequest(ledger, dataset.record, principal, reservation.request_id.text()));
   ASSIGN_OR_RETURN(const RequestScope scope,
                    OutsideScopeOf(ledger, dataset, principal, reservation.request_id.text()));
-  ASSIGN_OR_RETURN(Price price, PriceOf(dataset, scope.accounts, reservation.event));
-  RETURN_IF_ERROR(CheckLeastCost(ledger, price, principal, reservation.request_id.text(), "event"));
+  ASSIGN_OR_RETURN(std::optional<PricedEvent> found,
+                   PricedBefore(ledger, dataset, scope, principal, reservation));
+  if (!found) {
+    ASSIGN_OR_RETURN(found, PriceNow(dataset, scope, reservation.event, certificates));
+    RETURN_IF_ERROR(CheckLeastCost(ledger, found->price, principal, reservation.request_id.text(), "event"));
+  }
   Priced priced{.request = {.dataset_id = dataset.record.id,
                             .dataset_version = scope.version,
                             .principal = principal,
                             .request_id = reservation.request_id.text(),
                             .fingerprint = ReservationFingerprint(dataset, reservation.event),
                             .kind = kReservationKind,
-                            .event = codec::EncodeEvent(reservation.event),
+                            .event = codec::EncodeEvent(found->event),
                             .label = reservation.summary,
-                            .postings = price.Postings()}};
+                            .postings = std::move(found->postings)}};
   priced.view.dataset = dataset.record.name;
-  priced.view.event = dp::Describe(reservation.event);
-  priced.view.price = std::move(price);
+  priced.view.event = dp::Describe(found->event);
+  priced.view.price = std::move(found->price);
   return priced;
 }
 
@@ -114,29 +153,35 @@ absl::Status CheckDailyCharges(Services& services, const Principal& principal,
 
 }  // namespace
 
-absl::StatusOr<CostEstimate> EstimateCost(ledger::Ledger& ledger, const Principal& principal,
-                                          const DatasetName& dataset, const dp::Event& event) {
-  RETURN_IF_ERROR(WithinField("event", dp::ValidateEvent(event)));
-  ASSIGN_OR_RETURN(const DatasetView view, FindVisible(ledger, principal, dataset));
-  ASSIGN_OR_RETURN(const RequestScope scope, OutsideScopeOf(ledger, view, principal, ""));
-  ASSIGN_OR_RETURN(Price price, PriceOf(view, scope.accounts, event));
-  return CostEstimate{std::move(price), dp::Describe(event), WhatItProtects(view)};
+absl::Status CheckNumber(size_t reservations) {
+  if (reservations >= 1 && reservations <= kMaxReservations) return absl::OkStatus();
+  return InvalidField("requests", absl::StrCat("must be 1 to ", kMaxReservations, " reservations"));
+}
+
+absl::StatusOr<CostEstimate> EstimateCost(Services& services, const Principal& principal,
+                                          const DatasetName& dataset, const dp::AskedEvent& event,
+                                          const std::stop_token& client_left) {
+  RETURN_IF_ERROR(WithinField("event", dp::ValidateEvent(event.as_asked())));
+  ASSIGN_OR_RETURN(const DatasetView view, FindVisible(services.ledger, principal, dataset));
+  ASSIGN_OR_RETURN(const RequestScope scope, OutsideScopeOf(services.ledger, view, principal, ""));
+  Certificates certificates(services.memory, principal, client_left);
+  ASSIGN_OR_RETURN(PricedEvent priced, PriceNow(view, scope, event, certificates));
+  return CostEstimate{std::move(priced.price), dp::Describe(priced.event), WhatItProtects(view)};
 }
 
 absl::StatusOr<std::vector<ChargeView>> ReserveBudget(Services& services, const Principal& principal,
                                                       const std::vector<ReservationRequest>& requests,
-                                                      Intent intent) {
-  if (requests.empty() || requests.size() > kMaxReservations) {
-    return InvalidField("requests", absl::StrCat("must be 1 to ", kMaxReservations, " reservations"));
-  }
+                                                      Intent intent, const std::stop_token& client_left) {
+  RETURN_IF_ERROR(CheckNumber(requests.size()));
   ledger::Ledger& ledger = services.ledger;
+  Certificates certificates(services.memory, principal, client_left);
   std::vector<ledger::ChargeRequest> charges;
   std::vector<ChargeView> views;
   for (const ReservationRequest& request : requests) {
     if (request.lifetime != requests[0].lifetime) {
       return InvalidField("lifetime", "must be the same for all reservations of a batch");
     }
-    absl::StatusOr<Priced> priced = PriceReservation(ledger, principal, request);
+    absl::StatusOr<Priced> priced = PriceReservation(ledger, principal, request, certificates);
     if (!priced.ok()) {
       const std::string place = absl::StrCat("requests[", charges.size(), "]");
       return requests.size() == 1 ? priced.status() : WithinField(place, priced.status());
@@ -155,14 +200,19 @@ absl::StatusOr<std::vector<ChargeView>> ReserveBudget(Services& services, const 
   return views;
 }
 
-absl::StatusOr<ChargeView> StartCharge(ledger::Ledger& ledger, const Principal& principal,
+absl::StatusOr<ChargeView> StartCharge(Services& services, const Principal& principal,
                                        std::string_view charge_id,
-                                       const std::optional<dp::Event>& final_event) {
+                                       const std::optional<dp::AskedEvent>& final_event,
+                                       const std::stop_token& client_left) {
+  ledger::Ledger& ledger = services.ledger;
   ASSIGN_OR_RETURN(const ledger::Charge charge, FindOwnReservation(ledger, principal, charge_id));
   std::vector<ledger::Posting> final_cost = charge.postings;
   if (final_event) {
-    RETURN_IF_ERROR(WithinField("final_event", dp::ValidateEvent(*final_event)));
-    ASSIGN_OR_RETURN(final_cost, FinalCost(ledger, charge, *final_event));
+    Certificates certificates(services.memory, principal, client_left);
+    RETURN_IF_ERROR(WithinField("final_event", certificates.TakeParts(*final_event)));
+    const absl::StatusOr<dp::Event> event = certificates.Of(*final_event);
+    if (!event.ok()) return WithinField("final_event", event.status());
+    ASSIGN_OR_RETURN(final_cost, FinalCost(ledger, charge, *event));
   }
   ASSIGN_OR_RETURN(ledger::Charge started, ledger.StartReserved(charge_id, final_cost, principal));
   return ViewOfCharge(ledger, principal, std::move(started));

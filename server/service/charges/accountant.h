@@ -9,6 +9,7 @@
 #pragma once
 
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,7 +18,7 @@
 #include "absl/time/time.h"
 #include "base/principal.h"
 #include "base/request_names.h"
-#include "dp/accounting/event.h"
+#include "dp/accounting/certification.h"
 #include "ledger/ledger.h"
 #include "service/access.h"
 #include "service/charges/pricing.h"
@@ -29,10 +30,13 @@ inline constexpr char kReservationKind[] = "reservation";  // of the charges mad
 inline constexpr size_t kMaxReservations = 1000;           // in one call
 inline constexpr absl::Duration kMaxReservationLifetime = absl::Hours(24 * 366);
 
+// INVALID_ARGUMENT ("requests") unless one call may make this many reservations.
+absl::Status CheckNumber(size_t reservations);
+
 struct ReservationRequest {
   RequestId request_id;
   DatasetName dataset;
-  dp::Event event;
+  dp::AskedEvent event;
   std::string summary;
   absl::Duration lifetime;
 };
@@ -50,20 +54,26 @@ struct CostEstimate {
   std::string protects;  // WhatItProtects()
 };
 
-absl::StatusOr<CostEstimate> EstimateCost(ledger::Ledger& ledger, const Principal& principal,
-                                          const DatasetName& dataset, const dp::Event& event);
+// The events of one call are priced within the bounds of service/charges/certificates.h, and certified only
+// once the caller was found to have access: INVALID_ARGUMENT, with the number and what would fit, beyond
+// them; CANCELLED soon after `client_left` is requested.
+absl::StatusOr<CostEstimate> EstimateCost(Services& services, const Principal& principal,
+                                          const DatasetName& dataset, const dp::AskedEvent& event,
+                                          const std::stop_token& client_left = {});
 
-// Reserves all of `requests`, or none. With Intent::kValidateOnly the views hold prices and no charges.
+// Reserves all of `requests`, or none. With Intent::kValidateOnly the views hold prices and no charges. What
+// was reserved before is found, at its price: nothing is computed for it.
 // RESOURCE_EXHAUSTED when they are more new charges than the principal may still make today.
 absl::StatusOr<std::vector<ChargeView>> ReserveBudget(Services& services, const Principal& principal,
                                                       const std::vector<ReservationRequest>& requests,
-                                                      Intent intent);
+                                                      Intent intent, const std::stop_token& client_left = {});
 
 // Spends the reservation, at the lower cost of `final_event` when given. The caller may access data only
 // after it returns.
-absl::StatusOr<ChargeView> StartCharge(ledger::Ledger& ledger, const Principal& principal,
+absl::StatusOr<ChargeView> StartCharge(Services& services, const Principal& principal,
                                        std::string_view charge_id,
-                                       const std::optional<dp::Event>& final_event);
+                                       const std::optional<dp::AskedEvent>& final_event,
+                                       const std::stop_token& client_left = {});
 absl::StatusOr<ChargeView> CommitBudget(ledger::Ledger& ledger, const Principal& principal,
                                         std::string_view charge_id);
 absl::StatusOr<ChargeView> CancelReservation(ledger::Ledger& ledger, const Principal& principal,

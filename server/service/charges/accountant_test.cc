@@ -1,8 +1,10 @@
 // Reservations that are refused for what they say, and leave nothing behind.
 #include "service/charges/accountant.h"
 
+#include <ctime>
 #include <limits>
 
+#include "service/charges/certificates.h"
 #include "service/testing/fixture.h"
 
 namespace curator::service {
@@ -15,13 +17,28 @@ class AccountantTest : public ServiceTest {
   static ReservationRequest Reservation() {
     return {.request_id = NewRequestId(),
             .dataset = DatasetName("census"),
-            .event = {dp::PureEvent{EpsilonOf(100)}},
+            .event = dp::Event{dp::PureEvent{EpsilonOf(100)}},
             .summary = "one count",
             .lifetime = absl::Hours(1)};
   }
 
   absl::Status Refusal(const std::vector<ReservationRequest>& requests) {
     return ReserveBudget(services_, TestPrincipal("owner"), requests, Intent::kDo).status();
+  }
+
+  // No two kinds alike.
+  static dp::Event CertifiedLaplaces(int kinds, int64_t count) {
+    dp::ComposedEvent schedule;
+    for (int i = 0; i < kinds; ++i) {
+      schedule.parts.push_back({dp::Event{dp::LaplaceEvent{.scale = {50'000 + 97 * i, 1000}}}, count});
+    }
+    return {dp::CertifiedEvent{{dp::Event{schedule}}, dp::Epsilon(0), dp::Delta(1'000'000'000'000)}};
+  }
+
+  static double ThreadSeconds() {
+    timespec time{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
   }
 
   ledger::CounterBalance Balance() const {
@@ -65,16 +82,82 @@ TEST_F(AccountantTest, WhatIsNotStartedIsNotCommitted) {
   EXPECT_EQ(CommitBudget(*ledger_, TestPrincipal("owner"), id).status().code(),
             absl::StatusCode::kFailedPrecondition);
   EXPECT_GT(Balance().held, 0) << "it is still held";
-  ASSERT_TRUE(StartCharge(*ledger_, TestPrincipal("owner"), id, std::nullopt).ok());
+  ASSERT_TRUE(StartCharge(services_, TestPrincipal("owner"), id, std::nullopt).ok());
   EXPECT_TRUE(CommitBudget(*ledger_, TestPrincipal("owner"), id).ok());
 }
 
 TEST_F(AccountantTest, ACostThatNoCounterCanHoldIsRefusedInWords) {
   ReservationRequest huge = Reservation();
-  huge.event = {dp::LaplaceEvent{{1, std::numeric_limits<int64_t>::max()}, {1, 1}}};
+  huge.event = dp::Event{dp::LaplaceEvent{{1, std::numeric_limits<int64_t>::max()}, {1, 1}}};
   const absl::Status refused = Refusal({huge});
   EXPECT_EQ(refused.code(), absl::StatusCode::kOutOfRange);
   EXPECT_THAT(std::string(refused.message()), ::testing::HasSubstr("more than a counter"));
+}
+
+// Four minutes of processor, before it was bounded, and computed before access was checked.
+TEST_F(AccountantTest, ACertificateOfHundredThousandsOfMechanismsIsComputedWithinBounds) {
+  const dp::Event asked = CertifiedLaplaces(64, 100'000);
+  const double before = ThreadSeconds();
+  EXPECT_TRUE(
+      absl::IsNotFound(EstimateCost(services_, TestPrincipal("owner"), DatasetName("none"), asked).status()));
+  EXPECT_TRUE(absl::IsNotFound(
+      EstimateCost(services_, TestPrincipal("stranger"), DatasetName("census"), asked).status()));
+  EXPECT_LT(ThreadSeconds() - before, 0.5) << "nothing is computed for those who see nothing";
+  const auto estimate = EstimateCost(services_, TestPrincipal("owner"), DatasetName("census"), asked);
+  EXPECT_TRUE(estimate.ok()) << estimate.status();
+  EXPECT_LT(ThreadSeconds() - before, 15);
+  EXPECT_EQ(memory_.taken(), 0);
+}
+
+TEST_F(AccountantTest, ACertificateTakesMemoryAndEndsWhenItsClientHasGone) {
+  const dp::Event asked = CertifiedLaplaces(2, 3);
+  const auto estimate = [&](const std::stop_token& stop) {
+    return EstimateCost(services_, TestPrincipal("owner"), DatasetName("census"), asked, stop).status();
+  };
+  EXPECT_TRUE(estimate({}).ok());
+  std::stop_source client;
+  client.request_stop();
+  EXPECT_TRUE(absl::IsCancelled(estimate(client.get_token())));
+  const auto others = memory_.Take(TestPrincipal("other"), memory_.total());
+  ASSERT_TRUE(others.ok()) << others.status();
+  EXPECT_TRUE(absl::IsUnavailable(estimate({})));
+}
+
+TEST_F(AccountantTest, AnEventOfTooManyPartsIsRefusedWithWhatWouldFit) {
+  dp::ComposedEvent many;
+  many.parts.assign(kMostEventParts, {dp::Event{dp::PureEvent{dp::Epsilon(1'000'000)}}, 1});
+  ReservationRequest request = Reservation();
+  request.event = dp::Event{many};
+  EXPECT_EQ(Refusal({request}).message(),
+            "event: has 2049 parts; at most 2048 are priced as one event: state equal ones once, with their "
+            "count, or ask for some of them at a time");
+  EXPECT_EQ(
+      FieldOf(EstimateCost(services_, TestPrincipal("owner"), DatasetName("census"), request.event).status()),
+      "event");
+  many.parts.pop_back();
+  std::vector<ReservationRequest> batch(5, request);
+  for (ReservationRequest& each : batch) {
+    each.request_id = NewRequestId();
+    each.event = dp::Event{many};
+  }
+  EXPECT_EQ(FieldOf(Refusal(batch)), "requests[4].event") << "10,000 parts in all";
+  EXPECT_EQ(Balance().held, 0);
+}
+
+TEST_F(AccountantTest, AReservationThatIsRepeatedIsFoundAtItsPriceAndNothingIsComputed) {
+  ReservationRequest request = Reservation();
+  request.event = CertifiedLaplaces(2, 3);
+  const auto first = ReserveBudget(services_, TestPrincipal("owner"), {request}, Intent::kDo);
+  ASSERT_TRUE(first.ok()) << first.status();
+  const auto others = memory_.Take(TestPrincipal("other"), memory_.total());
+  ASSERT_TRUE(others.ok()) << others.status();
+  const auto again = ReserveBudget(services_, TestPrincipal("owner"), {request}, Intent::kDo);
+  ASSERT_TRUE(again.ok()) << again.status();
+  EXPECT_EQ(again->front().charge.id, first->front().charge.id);
+  EXPECT_EQ(again->front().charge.event, first->front().charge.event);
+  EXPECT_EQ(Balance().held, first->front().charge.postings.front().cost);
+  request.event = CertifiedLaplaces(1, 3);
+  EXPECT_FALSE(Refusal({request}).ok()) << "another event under the same id";
 }
 
 TEST_F(AccountantTest, ABatchIsRefusedWhenItIsEmptyOrTooLargeOrOfDifferentLifetimes) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "base/errors.h"
@@ -75,12 +76,20 @@ absl::StatusOr<dp::RuleSpec> PromiseOf(const ledger::Account& account) {
 absl::StatusOr<Price> PriceOf(const DatasetView& dataset, const std::vector<ledger::Account>& accounts,
                               const dp::Event& event, const std::optional<dp::LinearDraws>& linear) {
   Price price;
+  // By the account's rule, and whether it is a part's: a dataset may have a thousand parts of one rule.
+  std::map<std::pair<std::string, bool>, absl::StatusOr<std::vector<dp::CounterAmount>>> computed;
   for (const ledger::Account& account : accounts) {
     ASSIGN_OR_RETURN(const dp::RuleSpec rule, codec::DecodeRule(account.rule));
-    const absl::StatusOr<std::vector<dp::CounterAmount>> costs =
-        account.scope_type == ledger::ScopeType::kPart
-            ? dp::PartCostOf(rule, dataset.unit_bound, event, linear)
-            : dp::CostOf(rule, event);
+    const bool is_part = account.scope_type == ledger::ScopeType::kPart;
+    auto found = computed.find({account.rule, is_part});
+    if (found == computed.end()) {
+      found = computed
+                  .emplace(std::pair(account.rule, is_part),
+                           is_part ? dp::PartCostOf(rule, dataset.unit_bound, event, linear)
+                                   : dp::CostOf(rule, event))
+                  .first;
+    }
+    const absl::StatusOr<std::vector<dp::CounterAmount>>& costs = found->second;
     if (absl::IsFailedPrecondition(costs.status())) {
       return absl::FailedPreconditionError(absl::StrCat("the account ", AccountName(dataset, account),
                                                         " cannot count this: ", costs.status().message()));

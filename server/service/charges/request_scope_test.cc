@@ -33,7 +33,7 @@ TEST_F(RequestScopeTest, AReservationIdTellsASynthesisNothing) {
   const DatasetView census = MakeSealed(People("census"));
   const ReservationRequest reservation{.request_id = NewRequestId(),
                                        .dataset = DatasetName("census"),
-                                       .event = {dp::PureEvent{EpsilonOf(100)}},
+                                       .event = dp::Event{dp::PureEvent{EpsilonOf(100)}},
                                        .summary = "",
                                        .lifetime = absl::Hours(1)};
   ASSERT_TRUE(ReserveBudget(services_, TestPrincipal("owner"), {reservation}, Intent::kDo).ok());
@@ -50,7 +50,7 @@ TEST_F(RequestScopeTest, ARepeatedReservationIsNotHeldInPartsThatWereAddedSince)
   FillAndSeal("visits", PeopleCsv(), "north");
   const ReservationRequest reservation{.request_id = NewRequestId(),
                                        .dataset = DatasetName("visits"),
-                                       .event = {dp::PureEvent{EpsilonOf(100)}},
+                                       .event = dp::Event{dp::PureEvent{EpsilonOf(100)}},
                                        .summary = "",
                                        .lifetime = absl::Hours(1)};
   const auto first = ReserveBudget(services_, TestPrincipal("owner"), {reservation}, Intent::kDo);
@@ -81,7 +81,7 @@ TEST_F(RequestScopeTest, AReservationThatDoesNotPayForANewPartIsNotStarted) {
   FillAndSeal("visits", PeopleCsv(), "north");
   const ReservationRequest reservation{.request_id = NewRequestId(),
                                        .dataset = DatasetName("visits"),
-                                       .event = {dp::PureEvent{EpsilonOf(100)}},
+                                       .event = dp::Event{dp::PureEvent{EpsilonOf(100)}},
                                        .summary = "",
                                        .lifetime = absl::Hours(1)};
   const Principal owner = TestPrincipal("owner");
@@ -96,7 +96,7 @@ TEST_F(RequestScopeTest, AReservationThatDoesNotPayForANewPartIsNotStarted) {
                        .limit = std::nullopt},
                       Intent::kDo)
                   .ok());
-  const absl::Status refused = StartCharge(*ledger_, owner, id, std::nullopt).status();
+  const absl::Status refused = StartCharge(services_, owner, id, std::nullopt).status();
   EXPECT_EQ(refused.code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_THAT(std::string(refused.message()), ::testing::HasSubstr("west"));
   EXPECT_EQ(CancelReservation(*ledger_, owner, id, "")->charge.state, ledger::ChargeState::kCancelled);

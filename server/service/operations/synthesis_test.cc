@@ -311,7 +311,7 @@ TEST_F(SynthesisTest, TheIdOfAReservationIsTakenAndTheReservationStaysAsItIs) {
   const DatasetView census = MakeSealed(People("census"));
   const ReservationRequest reservation{.request_id = NewRequestId(),
                                        .dataset = DatasetName("census"),
-                                       .event = {dp::PureEvent{EpsilonOf(1000)}},
+                                       .event = dp::Event{dp::PureEvent{EpsilonOf(1000)}},
                                        .summary = "",
                                        .lifetime = absl::Hours(1)};
   const auto reserved = ReserveBudget(services_, TestPrincipal("owner"), {reservation}, Intent::kDo);

@@ -9,15 +9,15 @@
 #include "absl/status/status.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
+#include "base/stop.h"
 #include "dp/accounting/calculators/gaussian.h"
+#include "dp/accounting/numerical/fft.h"
 #include "dp/accounting/numerical/grid_measure.h"
 #include "dp/accounting/numerical/privacy_loss.h"
 
 namespace curator::dp {
 namespace {
 
-constexpr double kMostCellsAtOnce = 1 << 22;
-constexpr double kMostCellsInAll = 1 << 27;
 constexpr double kWidestStep = 0.05;
 constexpr double kMostMechanisms = 1e9;
 // Of a mechanism, the tilt times the range of losses: beyond, its exponentials would underflow.
@@ -26,6 +26,10 @@ constexpr double kMostTiltedRange = 600;
 constexpr double kRightShare = 1e-6;
 constexpr double kLeftShare = 1e-8;
 constexpr double kLevels = 64;
+// How many standard deviations of a sum of losses are about what truncation leaves of it.
+constexpr double kKeptDeviations = 20;
+// By how much the steps of a composition may exceed their forecast.
+constexpr double kForecastSlack = 2;
 // Relative error of the sums over the final measure and of its scale.
 constexpr double kSumSlack = 1e-9;
 
@@ -35,6 +39,7 @@ struct Frame {
   double mechanisms = 0;
   double target = 0;  // the delta that matters, about
   LossGrid grid;
+  NumericalLimits limits;
 
   // What one step may cut off that concerns `share` mechanisms.
   CutOff Allowance(double share) const {
@@ -64,89 +69,51 @@ void AdmitNarrowGaussian(Frame& frame) {
   }
 }
 
-absl::StatusOr<Frame> FrameOf(std::vector<CountedLoss> losses, double target, Bound bound, double step) {
-  Frame frame;
-  frame.losses = std::move(losses);
-  frame.target = target;
-  frame.grid.bound = bound;
-  for (const CountedLoss& loss : frame.losses) frame.mechanisms += static_cast<double>(loss.count);
-  if (frame.mechanisms > kMostMechanisms) return absl::OutOfRangeError("too many mechanisms");
-  const double mean = std::max(RoughMean(frame.losses), 1e-30);
-  frame.grid.tilt = std::sqrt(std::max(-std::log(target), 1.0) / mean);
-  frame.grid.step = std::min(step, std::sqrt(2 * mean) / 50);
-  for (const CountedLoss& loss : frame.losses) {
-    const double range =
-        loss.loss.gaussian_mu ? 27 * *loss.loss.gaussian_mu : loss.loss.largest - loss.loss.least;
-    frame.grid.tilt = std::min(frame.grid.tilt, kMostTiltedRange / std::max(range, 1e-30));
-  }
-  // A coarser grid until it fits; the bounds stay valid.
-  for (;; frame.grid.step *= 2) {
-    if (frame.grid.step > kWidestStep)
-      return absl::OutOfRangeError("the schedule's losses span too wide a range");
-    double most = 20 * std::sqrt(2 * mean) / frame.grid.step;
-    double all = most;
-    for (const CountedLoss& loss : frame.losses) {
-      const double cells = CellsOf(loss.loss, frame.grid, frame.Allowance(1));
-      most = std::max(most, cells);
-      all += cells;
-    }
-    if (most <= kMostCellsAtOnce && all <= kMostCellsInAll) break;
-  }
-  AdmitNarrowGaussian(frame);
-  return frame;
+absl::Status TooWide() {
+  return absl::OutOfRangeError("the schedule's losses span too wide a range");
 }
 
-absl::StatusOr<GridMeasure> ConvolvedAndTrimmed(const GridMeasure& a, const GridMeasure& b,
-                                                const Frame& frame, double share) {
-  if (static_cast<double>(a.mass.size() + b.mass.size()) > 2 * kMostCellsAtOnce) {
-    return absl::OutOfRangeError(
-        "the schedule's losses span too wide a range");  // not covered: no such case known
-  }
-  GridMeasure both = Convolved(a, b, frame.grid);
-  Trim(both, frame.grid, frame.Allowance(share));
-  return both;
-}
+// A composition, whatever stands for a sum of losses: a measure, or its length. `Sums` makes a Value of one
+// loss (Once) and of two Values (Add).
 
 // `count` times the same, by repeated squaring.
-absl::StatusOr<GridMeasure> Power(GridMeasure base, int64_t count, const Frame& frame) {
-  std::optional<GridMeasure> product;
-  double base_share = 1;
-  double product_share = 0;
+template <typename Sums>
+absl::StatusOr<typename Sums::Value> Power(Sums& sums, typename Sums::Value base, int64_t count) {
+  std::optional<typename Sums::Value> product;
   for (int64_t rest = count;; rest /= 2) {
     if (rest % 2 == 1) {
-      product_share += base_share;
       if (product) {
-        ASSIGN_OR_RETURN(product, ConvolvedAndTrimmed(*product, base, frame, product_share));
+        ASSIGN_OR_RETURN(product, sums.Add(*product, base));
       } else {
         product = base;
       }
     }
     if (rest <= 1) break;
-    base_share *= 2;
-    ASSIGN_OR_RETURN(base, ConvolvedAndTrimmed(base, base, frame, base_share));
+    ASSIGN_OR_RETURN(base, sums.Add(base, base));
   }
   return *std::move(product);
 }
 
 // A subtree of the composition.
+template <typename Value>
 struct Branch {
-  GridMeasure measure;
-  double share = 0;
+  Value value;
   int rank = 0;
 };
 
-absl::Status MergeLastTwo(std::vector<Branch>& branches, const Frame& frame) {
-  Branch last = std::move(branches.back());
+template <typename Sums>
+absl::Status MergeLastTwo(Sums& sums, std::vector<Branch<typename Sums::Value>>& branches) {
+  const Branch<typename Sums::Value> last = std::move(branches.back());
   branches.pop_back();
-  Branch& before = branches.back();
-  before.share += last.share;
+  Branch<typename Sums::Value>& before = branches.back();
   before.rank = std::max(before.rank, last.rank) + 1;
-  ASSIGN_OR_RETURN(before.measure, ConvolvedAndTrimmed(before.measure, last.measure, frame, before.share));
+  ASSIGN_OR_RETURN(before.value, sums.Add(before.value, last.value));
   return absl::OkStatus();
 }
 
-// All of them, short ones first, in a balanced tree of which only one path is held at a time.
-absl::StatusOr<GridMeasure> Composed(const Frame& frame) {
+// All losses of the frame, short ones first, in a balanced tree of which only one path is held at a time.
+template <typename Sums>
+absl::StatusOr<typename Sums::Value> Composed(const Frame& frame, Sums& sums) {
   std::vector<const CountedLoss*> order;
   for (const CountedLoss& loss : frame.losses) order.push_back(&loss);
   const auto length = [&](const CountedLoss* loss) {
@@ -154,19 +121,121 @@ absl::StatusOr<GridMeasure> Composed(const Frame& frame) {
   };
   std::stable_sort(order.begin(), order.end(),
                    [&](const CountedLoss* a, const CountedLoss* b) { return length(a) < length(b); });
-  std::vector<Branch> branches;
+  std::vector<Branch<typename Sums::Value>> branches;
   for (const CountedLoss* loss : order) {
-    GridMeasure once = Discretized(loss->loss, frame.grid, frame.Allowance(1));
-    Trim(once, frame.grid, frame.Allowance(1));
-    ASSIGN_OR_RETURN(GridMeasure all, Power(std::move(once), loss->count, frame));
-    branches.push_back({std::move(all), static_cast<double>(loss->count), 0});
+    ASSIGN_OR_RETURN(typename Sums::Value all, Power(sums, sums.Once(loss->loss), loss->count));
+    branches.push_back({std::move(all), 0});
     while (branches.size() > 1 && branches[branches.size() - 2].rank == branches.back().rank) {
-      RETURN_IF_ERROR(MergeLastTwo(branches, frame));
+      RETURN_IF_ERROR(MergeLastTwo(sums, branches));
     }
   }
-  while (branches.size() > 1) RETURN_IF_ERROR(MergeLastTwo(branches, frame));
-  return std::move(branches.front().measure);
+  while (branches.size() > 1) RETURN_IF_ERROR(MergeLastTwo(sums, branches));
+  return std::move(branches.front().value);
 }
+
+// The lengths that the measures are expected to have, and the steps that their convolutions take.
+class Lengths {
+ public:
+  struct Value {
+    double cells = 0;
+    double mean = 0;
+  };
+
+  explicit Lengths(const Frame& frame) : frame_(frame) {}
+
+  Value Once(const PrivacyLoss& loss) const {
+    return {CellsOf(loss, frame_.grid, frame_.Allowance(1)) + 4, loss.rough_mean};
+  }
+
+  absl::StatusOr<Value> Add(const Value& a, const Value& b) {
+    steps_ += ConvolutionSteps(a.cells, b.cells);
+    const double mean = a.mean + b.mean;
+    const double kept = kKeptDeviations * std::sqrt(2 * mean) / frame_.grid.step;
+    return Value{std::min(a.cells + b.cells, std::max(kept, 1.0)), mean};
+  }
+
+  double steps() const { return steps_; }
+
+ private:
+  const Frame& frame_;
+  double steps_ = 0;
+};
+
+bool IsWithinLimits(const Frame& frame, double mean) {
+  double most = kKeptDeviations * std::sqrt(2 * mean) / frame.grid.step;
+  double all = most;
+  for (const CountedLoss& loss : frame.losses) {
+    const double cells = CellsOf(loss.loss, frame.grid, frame.Allowance(1));
+    most = std::max(most, cells);
+    all += cells;
+  }
+  if (!(most <= frame.limits.most_cells_at_once && all <= frame.limits.most_cells_in_all)) return false;
+  if (std::isinf(frame.limits.most_steps)) return true;
+  Lengths lengths(frame);
+  return Composed(frame, lengths).ok() && lengths.steps() <= frame.limits.most_steps;
+}
+
+absl::StatusOr<Frame> FrameOf(std::vector<CountedLoss> losses, double target, Bound bound,
+                              const NumericalOptions& options) {
+  Frame frame;
+  frame.losses = std::move(losses);
+  frame.limits = options.limits;
+  frame.target = target;
+  frame.grid.bound = bound;
+  for (const CountedLoss& loss : frame.losses) frame.mechanisms += static_cast<double>(loss.count);
+  if (frame.mechanisms > kMostMechanisms) return absl::OutOfRangeError("too many mechanisms");
+  const double mean = std::max(RoughMean(frame.losses), 1e-30);
+  frame.grid.tilt = std::sqrt(std::max(-std::log(target), 1.0) / mean);
+  frame.grid.step = std::min(options.step, std::sqrt(2 * mean) / 50);
+  for (const CountedLoss& loss : frame.losses) {
+    const double range =
+        loss.loss.gaussian_mu ? 27 * *loss.loss.gaussian_mu : loss.loss.largest - loss.loss.least;
+    frame.grid.tilt = std::min(frame.grid.tilt, kMostTiltedRange / std::max(range, 1e-30));
+  }
+  // A coarser grid until it fits; the bounds stay valid.
+  while (frame.grid.step <= kWidestStep && !IsWithinLimits(frame, mean)) frame.grid.step *= 2;
+  if (frame.grid.step > kWidestStep) return TooWide();
+  AdmitNarrowGaussian(frame);
+  return frame;
+}
+
+// The measures themselves, trimmed after each convolution.
+class Measures {
+ public:
+  struct Value {
+    GridMeasure measure;
+    double share = 1;  // the number of mechanisms
+  };
+
+  Measures(const Frame& frame, const std::stop_token& stop) : frame_(frame), stop_(stop) {}
+
+  Value Once(const PrivacyLoss& loss) const {
+    Value once{Discretized(loss, frame_.grid, frame_.Allowance(1))};
+    Trim(once.measure, frame_.grid, frame_.Allowance(1));
+    return once;
+  }
+
+  absl::StatusOr<Value> Add(const Value& a, const Value& b) {
+    const auto cells_a = static_cast<double>(a.measure.mass.size());
+    const auto cells_b = static_cast<double>(b.measure.mass.size());
+    if (cells_a + cells_b > 2 * frame_.limits.most_cells_at_once) return TooWide();
+    RETURN_IF_ERROR(CheckGoesOn(stop_));
+    steps_ += ConvolutionSteps(cells_a, cells_b);
+    if (steps_ > kForecastSlack * frame_.limits.most_steps) {
+      return absl::OutOfRangeError("not computed here: it takes too many steps");
+    }
+    Value both{Convolved(a.measure, b.measure, frame_.grid), a.share + b.share};
+    Trim(both.measure, frame_.grid, frame_.Allowance(both.share));
+    return both;
+  }
+
+  double steps() const { return steps_; }
+
+ private:
+  const Frame& frame_;
+  const std::stop_token& stop_;
+  double steps_ = 0;
+};
 
 // The sums over all losses from i h on of P-mass and of Q-mass, cell by cell from the top, in the original
 // measure.
@@ -282,14 +351,18 @@ template <typename Read>
 absl::StatusOr<CertifiedBounds> BothSides(const ScheduledLosses& scheduled, double target,
                                           const NumericalOptions& options, const Read& read) {
   CertifiedBounds bounds;
-  ASSIGN_OR_RETURN(const Frame above, FrameOf(scheduled.losses, target, Bound::kUpper, options.step));
-  ASSIGN_OR_RETURN(const GridMeasure upper, Composed(above));
-  bounds.upper = read(upper, above);
+  const auto answer = [&](const Frame& frame) -> absl::StatusOr<double> {
+    Measures measures(frame, options.stop);
+    ASSIGN_OR_RETURN(const Measures::Value all, Composed(frame, measures));
+    bounds.steps += measures.steps();
+    return read(all.measure, frame);
+  };
+  ASSIGN_OR_RETURN(const Frame above, FrameOf(scheduled.losses, target, Bound::kUpper, options));
+  ASSIGN_OR_RETURN(bounds.upper, answer(above));
   if (options.sides == Sides::kUpper || scheduled.attained == Attained::kNo) return bounds;
-  ASSIGN_OR_RETURN(const Frame below, FrameOf(scheduled.losses, target, Bound::kLower, options.step));
+  ASSIGN_OR_RETURN(const Frame below, FrameOf(scheduled.losses, target, Bound::kLower, options));
   if (below.losses.empty()) return bounds;
-  ASSIGN_OR_RETURN(const GridMeasure lower, Composed(below));
-  bounds.lower = read(lower, below);
+  ASSIGN_OR_RETURN(bounds.lower, answer(below));
   return bounds;
 }
 
@@ -306,7 +379,7 @@ absl::StatusOr<CertifiedBounds> NumericalEpsilon(const Schedule& schedule, doubl
                                                  const NumericalOptions& options) {
   if (!(delta > 0 && delta < 1)) return InvalidField("delta", "must be between 0 and 1");
   RETURN_IF_ERROR(CheckStep(options));
-  ASSIGN_OR_RETURN(const ScheduledLosses scheduled, LossesOf(schedule));
+  ASSIGN_OR_RETURN(const ScheduledLosses scheduled, LossesOf(schedule, options.limits.most_atoms));
   if (scheduled.losses.empty()) return CertifiedBounds{0, 0};
   if (const std::optional<double> mu = OnlyGaussian(scheduled.losses)) {
     const double epsilon = GaussianEpsilon(Interval::OfDouble(*mu), Interval::OfDouble(delta));
@@ -326,7 +399,7 @@ absl::StatusOr<CertifiedBounds> NumericalDelta(const Schedule& schedule, double 
                                                const NumericalOptions& options) {
   if (!(epsilon >= 0 && epsilon <= 1e6)) return InvalidField("epsilon", "must be between 0 and 1e6");
   RETURN_IF_ERROR(CheckStep(options));
-  ASSIGN_OR_RETURN(const ScheduledLosses scheduled, LossesOf(schedule));
+  ASSIGN_OR_RETURN(const ScheduledLosses scheduled, LossesOf(schedule, options.limits.most_atoms));
   if (scheduled.losses.empty()) return CertifiedBounds{0, 0};
   if (const std::optional<double> mu = OnlyGaussian(scheduled.losses)) {
     const Interval delta = GaussianDelta(Interval::OfDouble(*mu), Interval::OfDouble(epsilon));

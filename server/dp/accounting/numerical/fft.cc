@@ -5,6 +5,7 @@
 #include <complex>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <unsupported/Eigen/FFT>
 
 namespace curator::dp {
@@ -16,6 +17,8 @@ using Transform = Eigen::FFT<double>;
 constexpr double kUnitRoundoff = 0x1p-53;
 // Below this length of the shorter sequence, multiplying out is faster.
 constexpr size_t kShort = 24;
+// As many products are multiplied out in the time that one value of a transform takes.
+constexpr double kProductsPerValue = 16;
 // Lost to underflow, at most, in one value.
 constexpr double kUnderflow = 1e-300;
 // More than the error when a bound or a norm of at most 2^23 values is computed in doubles.
@@ -82,7 +85,27 @@ Convolution MultipliedOut(const std::vector<double>& shorter, const std::vector<
   return result;
 }
 
+// A transform that an allocation's failure has left with half of its factors would give wrong values, so it
+// is not kept then.
+std::vector<double> TransformedByKept(const std::vector<double>& a, const std::vector<double>& b,
+                                      size_t size) {
+  thread_local std::optional<Transform> kept;
+  if (!kept) kept = NewTransform();
+  try {
+    return Transformed(a, b, size, *kept);
+  } catch (...) {
+    kept.reset();
+    throw;
+  }
+}
+
 }  // namespace
+
+double ConvolutionSteps(double a, double b) {
+  const double length = a + b - 1;
+  if (std::min(a, b) <= static_cast<double>(kShort)) return length + a * b / kProductsPerValue;
+  return std::exp2(std::ceil(std::log2(length)));
+}
 
 double TransformRounding(int levels) {
   // In units of kUnitRoundoff, to first order; kRaised covers the rest.
@@ -107,8 +130,7 @@ Convolution Convolve(const std::vector<double>& a, const std::vector<double>& b)
   }
   Convolution result;
   if (size <= kLongestKept) {
-    thread_local Transform kept = NewTransform();
-    result.values = Transformed(a, b, size, kept);
+    result.values = TransformedByKept(a, b, size);
   } else {
     Transform once = NewTransform();
     result.values = Transformed(a, b, size, once);

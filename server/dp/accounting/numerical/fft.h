@@ -16,6 +16,9 @@ struct Convolution {
 // error is infinite where the norms of the sequences are not finite or above 1e10. Thread-safe.
 Convolution Convolve(const std::vector<double>& a, const std::vector<double>& b);
 
+// How long Convolve() takes for sequences of these lengths, about: in values of a transform.
+double ConvolutionSteps(double a, double b);
+
 // The error that transforms of length 2^levels, levels >= 3, add to a convolution: at most this times |a| |b|
 // (Euclidean norms) in every value. Rounded up. Proof: docs/PRIVACY-accounting.md, "The transform".
 double TransformRounding(int levels);

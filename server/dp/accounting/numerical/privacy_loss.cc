@@ -13,7 +13,7 @@
 namespace curator::dp {
 namespace {
 
-constexpr int64_t kMostAtoms = 1 << 20;
+constexpr double kMostAtoms = 1 << 20;
 // Epsilons above have no use, and their exponentials no double.
 constexpr double kMostEpsilon = 600;
 // Discrete Gaussian noise beyond this many sigmas goes to infinity (less than 1e-60 of it).
@@ -98,6 +98,8 @@ PrivacyLoss UnitShiftDiscreteGaussian(double variance) {
 // Gathers losses, merging equal ones.
 class Gathering {
  public:
+  explicit Gathering(int64_t most_atoms) : atoms_left_(most_atoms) {}
+
   absl::Status Add(const Event& mechanism, int64_t count) {
     return std::visit(
         Overloaded{
@@ -141,7 +143,7 @@ class Gathering {
       ASSIGN_OR_RETURN(const int64_t times, CheckedMultiply(count, e.l1_sensitivity));
       return Put(RandomizedResponse(rate, 0), times);
     }
-    if (e.l1_sensitivity > kMostAtoms) return TooManyAtoms();
+    RETURN_IF_ERROR(Take(static_cast<double>(e.l1_sensitivity) + 1));
     if (e.linf_sensitivity < e.l1_sensitivity) attained_ = Attained::kNo;
     return Put(ShiftedDiscreteLaplace(rate, e.l1_sensitivity), count);
   }
@@ -151,13 +153,19 @@ class Gathering {
       return absl::FailedPreconditionError("no dominating pair is known for " + Describe(Event{e}));
     }
     const double variance = Interval::Of(e.sigma_squared).Lower();
-    if (!(2 * kMostSigmas * std::sqrt(variance) < static_cast<double>(kMostAtoms))) return TooManyAtoms();
+    RETURN_IF_ERROR(Take(2 * kMostSigmas * std::sqrt(variance) + 5));
     ASSIGN_OR_RETURN(const int64_t times, CheckedMultiply(count, e.l2_sensitivity_squared));
     return Put(UnitShiftDiscreteGaussian(variance), times);
   }
 
-  static absl::Status TooManyAtoms() {
-    return absl::OutOfRangeError("a mechanism's loss has more than 2^20 atoms");
+  // Room for the atoms of one mechanism.
+  absl::Status Take(double atoms) {
+    if (!(atoms <= kMostAtoms)) {
+      return absl::OutOfRangeError("a mechanism's loss has more than 2^20 atoms");
+    }
+    atoms_left_ -= static_cast<int64_t>(atoms);
+    if (atoms_left_ >= 0) return absl::OkStatus();
+    return absl::OutOfRangeError("not computed here: the mechanisms' losses have too many atoms together");
   }
 
   absl::Status Put(PrivacyLoss loss, int64_t count) {
@@ -172,14 +180,15 @@ class Gathering {
     bool operator()(const PrivacyLoss& a, const PrivacyLoss& b) const { return (a <=> b) < 0; }
   };
   std::map<PrivacyLoss, int64_t, Less> losses_;
+  int64_t atoms_left_;
   Interval squared_mu_{0};
   Attained attained_ = Attained::kYes;
 };
 
 }  // namespace
 
-absl::StatusOr<ScheduledLosses> LossesOf(const Schedule& schedule) {
-  Gathering gathering;
+absl::StatusOr<ScheduledLosses> LossesOf(const Schedule& schedule, int64_t most_atoms) {
+  Gathering gathering(most_atoms);
   for (const CountedEvent& part : schedule) RETURN_IF_ERROR(gathering.Add(part.event, part.count));
   return std::move(gathering).Take();
 }

@@ -25,6 +25,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -76,7 +77,9 @@ struct ScheduledLosses {
 
 // The losses of a schedule, equal ones and all continuous Gaussians merged. Errors: FAILED_PRECONDITION for
 // mechanisms without a dominating pair here (zCDP mechanisms, discrete Gaussians whose coordinates may shift
-// by more than 1); OUT_OF_RANGE for more than 2^20 atoms.
-absl::StatusOr<ScheduledLosses> LossesOf(const Schedule& schedule);
+// by more than 1); OUT_OF_RANGE for a mechanism of more than 2^20 atoms, and for more than `most_atoms` in
+// all, before they are made.
+absl::StatusOr<ScheduledLosses> LossesOf(const Schedule& schedule,
+                                         int64_t most_atoms = std::numeric_limits<int64_t>::max());
 
 }  // namespace curator::dp
