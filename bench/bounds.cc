@@ -104,6 +104,21 @@ struct Case {
   std::function<absl::Status()> run;
 };
 
+// Attributes whose views take long to choose.
+void AddHundredsOfAttributes(std::vector<Case>& cases) {
+  for (const size_t attributes : {size_t{200}, size_t{300}, size_t{400}, size_t{512}, size_t{1414}}) {
+    for (const std::string method : {"dpsyn", "mwem"}) {
+      cases.push_back(
+          {"the plan of a synthesis by " + method + " of " + std::to_string(attributes) + " attributes of 2",
+           [=] { return PlanSynthesis(Binary(attributes), method); }});
+    }
+  }
+  std::vector<int64_t> sizes(350, 1);
+  sizes.insert(sizes.end(), 150, 2);
+  cases.push_back({"the plan of a synthesis by dpsyn of 350 attributes of 1 and 150 of 2",
+                   [=] { return PlanSynthesis(Coded(sizes), "dpsyn"); }});
+}
+
 std::vector<Case> Cases() {
   constexpr int64_t kLargest = int64_t{1} << 24;
   std::vector<Case> cases;
@@ -161,6 +176,7 @@ std::vector<Case> Cases() {
     add("a synthesis by " + method + " of one attribute of 2^24",
         [=] { return PlanSynthesis(Coded({kLargest}), method); });
   }
+  AddHundredsOfAttributes(cases);
   return cases;
 }
 
