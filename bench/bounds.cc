@@ -283,6 +283,24 @@ void AddPaid(std::vector<Case>& cases) {
   }
 }
 
+// Attributes whose views take long to choose.
+void AddHundredsOfAttributes(std::vector<Case>& cases) {
+  for (const size_t attributes : {size_t{200}, size_t{300}, size_t{400}, size_t{512}, size_t{1414}}) {
+    for (const std::string method : {"dpsyn", "mwem"}) {
+      cases.push_back(
+          {"the plan of a synthesis by " + method + " of " + std::to_string(attributes) + " attributes of 2",
+           [=] {
+             return PlanSynthesis({method, Binary(attributes)});
+           }});
+    }
+  }
+  std::vector<int64_t> sizes(350, 1);
+  sizes.insert(sizes.end(), 150, 2);
+  cases.push_back({"the plan of a synthesis by dpsyn of 350 attributes of 1 and 150 of 2", [=] {
+                     return PlanSynthesis({"dpsyn", Coded(sizes)});
+                   }});
+}
+
 std::vector<Case> Cases() {
   constexpr int64_t kLargest = int64_t{1} << 24;
   std::vector<Case> cases;
@@ -349,6 +367,7 @@ std::vector<Case> Cases() {
     });
   }
   AddPaid(cases);
+  AddHundredsOfAttributes(cases);
   return cases;
 }
 

@@ -78,8 +78,9 @@ IntervalTree::Siblings IntervalTree::Over(size_t level, int64_t first, int64_t l
     sum.variance += part.variance + part.share * part.share * variance;
   };
   // Those outside add nothing, and those between the outermost lie in the interval.
-  const int64_t from = std::max(first, int64_t{interval.first} / widths_[level]);
-  const int64_t to = std::min(last - 1, int64_t{interval.last} / widths_[level]);
+  const auto width = static_cast<uint32_t>(widths_[level]);  // at most the bins: divides in less time
+  const int64_t from = std::max<int64_t>(first, interval.first / width);
+  const int64_t to = std::min<int64_t>(last - 1, interval.last / width);
   add(from);
   for (int64_t node = from + 1; node < to; ++node) {
     sum.shared += variances_[At(level, node)];
