@@ -113,14 +113,16 @@ void MemoryBudget::AdmitWaiting() {
 void MemoryBudget::GiveBack(const std::string& holder, int64_t bytes) {
   const absl::MutexLock guard(&mutex_);
   free_ += bytes;
-  held_.find(holder)->second -= bytes;
+  // A lease of nothing may outlive what is known of its holder.
+  const auto found = held_.find(holder);
+  if (found != held_.end()) found->second -= bytes;
   AdmitWaiting();
   ForgetIfIdle(holder);
 }
 
 void MemoryBudget::ForgetIfIdle(const std::string& holder) {
   const auto found = held_.find(holder);
-  if (waiting_.empty() && found->second == 0) held_.erase(found);
+  if (waiting_.empty() && found != held_.end() && found->second == 0) held_.erase(found);
 }
 
 }  // namespace curator::service

@@ -24,6 +24,13 @@ TEST(MemoryBudget, GivesBackWhatALeaseHeld) {
   EXPECT_EQ(budget.taken(), 0);
 }
 
+TEST(MemoryBudget, ALeaseOfNothingIsGivenBackAfterAnotherOfItsHolder) {
+  MemoryBudget budget(100);
+  const MemoryBudget::Lease nothing = budget.Take(kAna, 0).value();
+  { const MemoryBudget::Lease lease = budget.Take(kAna, 40).value(); }
+  EXPECT_EQ(budget.taken(), 0);
+}
+
 TEST(MemoryBudget, ARequestThatNeedsMoreThanAllIsRefusedWithTheNumbers) {
   MemoryBudget budget(100'000'000);
   const absl::Status refused = budget.Take(kAna, 200'000'001).status();
