@@ -257,7 +257,7 @@ TEST_P(RestoredDraw, IsMadeByNoRequestBeforeOrAfterTheRepair) {
   EXPECT_EQ(server.Stop(SIGTERM), 0) << server.log();
 }
 
-// Nobody can see the loss where the anchor was restored, too: then the one draw of the key is repeated.
+// The loss cannot be seen where the anchor was restored, too: then the one draw of the key is repeated.
 TEST_P(RestoredDraw, IsTheSameAgainWhereTheAnchorWasRestoredToo) {
   Restored restored = AnswerAndRestore();
   restored.options.data_directory = copy_.path() + "/data";

@@ -13,7 +13,7 @@ void FailAllocation(int64_t at);
 // No further allocation fails. Whether one has failed since FailAllocation().
 bool StopFailing();
 
-// Counts anew what all threads hold.
+// Starts counting what all threads hold again.
 void StartCounting();
 
 // The most bytes that were held at once since StartCounting(), beside what was held then.
