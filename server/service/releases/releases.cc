@@ -6,13 +6,13 @@
 #include "base/canonical_bytes.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
+#include "base/stop.h"
 #include "codec/release_codec.h"
 #include "dp/domain/attribute_set.h"
 #include "dp/noise/drbg.h"
 #include "dp/synthesis/synthesis_memory.h"
 #include "dp/synthesis/synthesizers.h"
 #include "dp/workload/memory_forecast.h"
-#include "dp/workload/strategy_choice.h"
 #include "service/workloads/free_answers.h"
 #include "service/workloads/resolve_workload.h"
 
@@ -226,7 +226,8 @@ int64_t ModelAnswerBytes(const ReleaseView& release, const dp::SynthesisModel& m
 
 absl::StatusOr<ModelAnswers> QueryModel(Services& services, const Principal& principal,
                                         const ReleaseView& release,
-                                        const std::vector<QuerySetRequest>& queries) {
+                                        const std::vector<QuerySetRequest>& queries,
+                                        const std::stop_token& client_left) {
   ASSIGN_OR_RETURN(RestoredModel restored, RestoreModel(services, principal, release));
   const dp::Domain& domain = release.dataset.schema.domain;
   ASSIGN_OR_RETURN(std::vector<dp::AskedSet> asked, ResolveWorkload(domain, queries));
@@ -240,7 +241,7 @@ absl::StatusOr<ModelAnswers> QueryModel(Services& services, const Principal& pri
   for (dp::AskedSet& set : asked) {
     ModelAnswer answer{.asked = std::move(set), .estimates = {}, .deviations = {}};
     for (const dp::QueryGroup& group : answer.asked.queries.groups) {
-      RETURN_IF_ERROR(dp::CheckGoesOn(client_left));
+      RETURN_IF_ERROR(CheckGoesOn(client_left));
       ASSIGN_OR_RETURN(const std::vector<double> cells, restored.model->Marginal(group.attributes));
       answer.estimates.push_back(dp::AnswersFromEstimates(domain, group, cells));
       // Errors of cells depend on each other: those of their sums are not known.

@@ -70,7 +70,8 @@ struct ModelAnswers {
 // the client has gone, which is asked before each marginal of the model.
 absl::StatusOr<ModelAnswers> QueryModel(Services& services, const Principal& principal,
                                         const ReleaseView& release,
-                                        const std::vector<QuerySetRequest>& queries);
+                                        const std::vector<QuerySetRequest>& queries,
+                                        const std::stop_token& client_left);
 
 // How the values of sampled records are printed.
 enum class BinStyle {

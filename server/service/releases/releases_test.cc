@@ -107,9 +107,11 @@ TEST_F(ReleasesTest, AModelIsNotAskedForAClientThatHasGone) {
   const ReleaseView model = ModelOf("census");
   const std::vector<QuerySetRequest> ages = {{PrefixesQuery{"age"}}};
   std::stop_source client;
-  EXPECT_TRUE(QueryModel(model, ages, client.get_token()).ok());
+  const Principal owner = TestPrincipal("owner");
+  EXPECT_TRUE(QueryModel(services_, owner, model, ages, client.get_token()).ok());
   client.request_stop();
-  EXPECT_EQ(QueryModel(model, ages, client.get_token()).status().code(), absl::StatusCode::kCancelled);
+  EXPECT_EQ(QueryModel(services_, owner, model, ages, client.get_token()).status().code(),
+            absl::StatusCode::kCancelled);
 }
 
 TEST_F(ReleasesTest, AModelOfAMethodThatTheServerDoesNotHaveCanBeShownButNotSampled) {

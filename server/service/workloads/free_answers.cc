@@ -10,11 +10,11 @@
 
 #include "base/canonical_bytes.h"
 #include "base/status_macros.h"
+#include "base/stop.h"
 #include "codec/release_codec.h"
 #include "dp/domain/attribute_set.h"
 #include "dp/workload/accuracy.h"
 #include "dp/workload/memory_forecast.h"
-#include "dp/workload/strategy_choice.h"
 #include "dp/workload/sum_out.h"
 
 namespace curator::service {
@@ -351,7 +351,7 @@ absl::StatusOr<std::optional<FreeAnswer>> FindFreeAnswer(Services& services, con
   int64_t bytes = 0;
   int64_t largest = 0;
   for (const ledger::Release& listed : releases) {
-    RETURN_IF_ERROR(dp::CheckGoesOn(client_left));
+    RETURN_IF_ERROR(CheckGoesOn(client_left));
     if (listed.kind != "workload" || !MayReadRelease(listed, dataset.record, principal)) continue;
     ASSIGN_OR_RETURN(const ledger::Charge charge, services.ledger.GetCharge(listed.charge_id));
     if (!IsOfScope(charge, dataset.record, scope) || bytes + listed.payload_size > kMostReadBytes) continue;
@@ -374,7 +374,7 @@ absl::StatusOr<std::optional<FreeAnswer>> FindFreeAnswer(Services& services, con
     least = deviation;
     best = FreeAnswer{id, *std::move(answer)};
   }
-  RETURN_IF_ERROR(dp::CheckGoesOn(client_left));
+  RETURN_IF_ERROR(CheckGoesOn(client_left));
   if (best) best->memory = std::move(memory);
   return best;
 }
