@@ -99,15 +99,15 @@ class Ledger {
   // ALREADY_EXISTS when the analyst, or the group's name, has an account; FAILED_PRECONDITION for a public
   // dataset.
   virtual absl::StatusOr<Account> CreateAccount(const NewAccount& account) = 0;
-  // The accounts with these ids, in this order. NOT_FOUND when there is none with one of them.
+  // The accounts with these ids, in the order of their keys. NOT_FOUND when there is none with one of them.
   virtual absl::StatusOr<std::vector<Account>> GetAccounts(const std::vector<int64_t>& ids) = 0;
   // The account of the dataset's lineage with this scope.
   virtual absl::StatusOr<Account> FindAccount(std::string_view dataset_id, ScopeType scope,
                                               std::string_view scope_key) = 0;
-  // The accounts of the dataset's lineage, in id order.
+  // The accounts of the dataset's lineage, in the order of their keys.
   virtual absl::StatusOr<std::vector<Account>> ListAccounts(std::string_view dataset_id,
                                                             const AccountPage& page = {}) = 0;
-  // Of these, the accounts that a charge by `principal` may post to, in id order: those of datasets and
+  // Of these, the accounts that a charge by `principal` may post to, in the same order: those of datasets and
   // parts, the principal's own, and those of groups with this member.
   virtual absl::StatusOr<std::vector<Account>> ListPayingAccounts(std::string_view dataset_id,
                                                                   std::string_view principal) = 0;
