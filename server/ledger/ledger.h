@@ -260,9 +260,14 @@ class Ledger {
   // the anchor.
   virtual absl::StatusOr<Verification> Verify(std::string_view dataset_id) = 0;
   // What the last pass over the dataset's lineage found if it is at most `most_age_us` old; else Verify().
-  // Passes run one at a time, also those that the ledger makes by itself: at start, and daily. A caller that
-  // waited for one takes its result. Its head_hash is always that of the newest entry.
-  virtual absl::StatusOr<Verification> LastVerification(std::string_view dataset_id, int64_t most_age_us) = 0;
+  // Without an age the last result whatever its age: a pass is made only when there is none, as for a dataset
+  // that was made since the start, and only over a short history. Passes run one at a time, also those that
+  // the ledger makes by itself: at start, and daily. A caller that waited for one takes its result. Its
+  // head_hash is always that of the newest entry.
+  // UNAVAILABLE when another pass lasted for longer than a caller waits, or when there is no result and the
+  // history is long.
+  virtual absl::StatusOr<Verification> LastVerification(std::string_view dataset_id,
+                                                        std::optional<int64_t> most_age_us) = 0;
 
   // Repairs a lineage whose newest entries are lost, as after a restored backup, without creating budget:
   // spent counters are raised to the larger of the anchor's values and the present values, plus the costs of

@@ -52,6 +52,10 @@ class SqlLedger final : public Ledger {
     // From this many entries on, of all histories together, a start goes on from checkpoints, and reads the
     // older entries after it has begun to serve.
     int64_t long_history = 100'000;
+    // The entries of a lineage of which anybody who may see a dataset may have a first pass made.
+    int64_t short_history = 10'000;
+    // How long a caller waits for a pass over another lineage: as long as it holds a thread.
+    std::chrono::milliseconds longest_wait = std::chrono::seconds(5);
   };
   static int64_t SteadyUs();
   // `database` has its schema. Verifies all histories; a lineage that contradicts itself or the anchor is
@@ -141,7 +145,8 @@ class SqlLedger final : public Ledger {
                                                     int64_t most) override;
   absl::StatusOr<std::vector<Entry>> ListEntries(std::string_view dataset_id, const Page& page) override;
   absl::StatusOr<Verification> Verify(std::string_view dataset_id) override;
-  absl::StatusOr<Verification> LastVerification(std::string_view dataset_id, int64_t most_age_us) override;
+  absl::StatusOr<Verification> LastVerification(std::string_view dataset_id,
+                                                std::optional<int64_t> most_age_us) override;
   absl::StatusOr<RepairReport> RaiseToAnchor(const RepairOrder& order) override;
 
  private:
@@ -170,12 +175,19 @@ class SqlLedger final : public Ledger {
   absl::StatusOr<VerifiedLineage> VerifyAndRegister(const std::string& lineage_id,
                                                     const AnchorState& anchored, Depth depth,
                                                     const EntriesRead& on_read = {});
-  // VerifyAndRegister() of the dataset's lineage under `pass_mutex_`, which the caller holds.
+  // While a lineage is verified, it is the caller's turn: one pass is made at a time. False when `longest`
+  // has passed before the turn came.
+  void TakeTurn();
+  bool TakeTurnWithin(std::chrono::milliseconds longest);
+  void EndTurn();
+  // VerifyAndRegister() of the dataset's lineage in the caller's turn.
   absl::StatusOr<Verification> VerifyDataset(std::string_view dataset_id);
   absl::StatusOr<VerifiedLineage> VerifyUnderLock(const std::string& lineage_id, const AnchorState& anchored,
                                                   Depth depth, const EntriesRead& on_read = {});
   // The last result about the dataset if it is not older.
   std::optional<Verification> FindVerification(std::string_view dataset_id, int64_t most_age_us);
+  // UNAVAILABLE unless the history of the dataset's lineage is short.
+  absl::Status CheckIsShort(std::string_view dataset_id);
   // The lineage of a dataset; NOT_FOUND.
   absl::StatusOr<std::string> LineageOf(std::string_view dataset_id);
   // For a transaction that ended with DATA_LOSS: makes the lineage where the damage is read-only, and returns
@@ -248,6 +260,10 @@ class SqlLedger final : public Ledger {
   // them.
   std::string NewChargeId();
 
+  // 2^51 to 2^52 - 1: random, of one length in every text, and below what a double can hold, so that every
+  // reader of JSON keeps it.
+  int64_t DrawAccountId();
+
   // T1 of one charge, in a batch unless its principal is known to repeat requests and this is one.
   absl::StatusOr<Attempt> Decide(ProposedCharge proposed);
   // T1 of a charge whose key exists.
@@ -257,10 +273,6 @@ class SqlLedger final : public Ledger {
   const int64_t schema_;  // that this program knows
   const Entropy entropy_;
   const Options options_;
-  // 2^51 to 2^52 - 1: random, of one length in every text, and below what a double can hold, so that every
-  // reader of JSON keeps it.
-  int64_t DrawAccountId();
-
   std::string ledger_id_;
   std::unique_ptr<AnchorDirectory> anchor_;
   HeadCache head_cache_;
@@ -283,7 +295,8 @@ class SqlLedger final : public Ledger {
     int64_t steady_us = 0;
   };
   std::map<std::string, MadeVerification, std::less<>> verifications_ ABSL_GUARDED_BY(mutex_);  // by dataset
-  std::mutex pass_mutex_;  // held while a lineage is verified; taken before mutex_
+  bool is_passing_ ABSL_GUARDED_BY(mutex_) = false;
+  std::condition_variable pass_ended_;
   std::condition_variable stopped_;
   std::atomic<bool> is_stopping_ = false;
   std::atomic<bool> is_long_ = false;                 // the histories, when all were last verified

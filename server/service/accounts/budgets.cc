@@ -241,7 +241,7 @@ absl::StatusOr<VerifiedLedger> VerifyLedger(ledger::Ledger& ledger, const Princi
   ASSIGN_OR_RETURN(const DatasetView view, FindVisible(ledger, principal, dataset));
   constexpr int64_t kMinuteUs = 60'000'000;
   const bool is_owner = view.record.owner == principal.name();
-  const int64_t most_age_us = is_owner ? kMinuteUs : std::numeric_limits<int64_t>::max();
+  const std::optional<int64_t> most_age_us = is_owner ? std::optional(kMinuteUs) : std::nullopt;
   VerifiedLedger verified{.verification = {}, .dataset_id = view.record.id};
   ASSIGN_OR_RETURN(verified.verification, ledger.LastVerification(view.record.id, most_age_us));
   std::vector<std::string>& findings = verified.verification.findings;
