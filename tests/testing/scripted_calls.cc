@@ -242,7 +242,7 @@ ScriptedCalls::Result ScriptedCalls::Call(const Step& step) {
     return {};
   }
   grpc::ClientContext context;
-  context.AddMetadata("curator-principal", principal_);
+  if (!principal_.empty()) context.AddMetadata("curator-principal", principal_);
   grpc::CompletionQueue queue;
   const auto call = stub_.PrepareCall(
       &context, absl::StrCat("/", method->service()->full_name(), "/", method->name()), &queue);
@@ -296,6 +296,7 @@ void ScriptedCalls::Remember(const Step& step, const Message& response) {
 void ScriptedCalls::Run(const std::vector<Step>& script) {
   for (const Step& step : script) {
     const Result result = Call(step);
+    ends_.push_back(result.status.error_code());
     codes_[step.call].insert(static_cast<int>(result.status.error_code()));
     std::string seen = absl::StrCat(step.call, " of ", principal_, "\n");
     for (const std::string& request : step.requests) absl::StrAppend(&seen, "< ", request, "\n");

@@ -47,13 +47,16 @@ std::set<std::string> AllCalls();
 // The calls that docs/PRIVACY-fields.md reserves to `who`: "owner".
 std::set<std::string> CallsOf(const std::string& who);
 
-// One principal's session. A step that fails is part of what is seen.
+// One principal's session, or with an empty principal that of a caller without a name. A step that fails is
+// part of what is seen.
 class ScriptedCalls {
  public:
   ScriptedCalls(const std::string& address, std::string principal);
 
   // What "$NAME" stands for from now on. No name may begin another.
   void Know(const std::string& name, const std::string& value) { remembered_[name] = value; }
+
+  std::string Known(const std::string& name) const { return remembered_.at(name); }
 
   // Makes the calls in their order.
   void Run(const std::vector<Step>& script);
@@ -63,6 +66,8 @@ class ScriptedCalls {
 
   // The status codes with which a call ended, as numbers.
   const std::map<std::string, std::multiset<int>>& codes() const { return codes_; }
+  // How each call ended, in the order of the calls.
+  const std::vector<grpc::StatusCode>& ends() const { return ends_; }
 
  private:
   struct Result;
@@ -77,6 +82,7 @@ class ScriptedCalls {
   int requests_made_ = 0;
   std::vector<std::string> seen_;
   std::map<std::string, std::multiset<int>> codes_;
+  std::vector<grpc::StatusCode> ends_;
 };
 
 }  // namespace curator::testing
