@@ -57,9 +57,8 @@ int RunCheckLedger(const LedgerCommandOptions& options, std::ostream& out, std::
   for (const ledger::InspectedDataset& dataset : inspection->datasets) {
     const ledger::Verification& verification = dataset.verification;
     out << dataset.name << ": " << (verification.ok ? "sound" : "CONTRADICTS ITSELF") << ", "
-        << verification.entries_checked << " entries in its lineage, head "
-        << absl::BytesToHexString(verification.head_hash) << ", anchored up to entry "
-        << verification.anchored_seq << "\n";
+        << verification.entries_checked << " entries, head " << absl::BytesToHexString(verification.head_hash)
+        << ", anchored up to entry " << verification.anchored_seq << "\n";
     PrintFindings(verification.findings, out);
   }
   const bool lacks_anchor = inspection->anchored.heads.empty() && !inspection->datasets.empty();

@@ -99,15 +99,15 @@ class Ledger {
   // ALREADY_EXISTS when the analyst, or the group's name, has an account; FAILED_PRECONDITION for a public
   // dataset.
   virtual absl::StatusOr<Account> CreateAccount(const NewAccount& account) = 0;
-  // The accounts with these ids, in this order. NOT_FOUND when there is none with one of them.
+  // The accounts with these ids, in the order of their keys. NOT_FOUND when there is none with one of them.
   virtual absl::StatusOr<std::vector<Account>> GetAccounts(const std::vector<int64_t>& ids) = 0;
   // The account of the dataset's lineage with this scope.
   virtual absl::StatusOr<Account> FindAccount(std::string_view dataset_id, ScopeType scope,
                                               std::string_view scope_key) = 0;
-  // The accounts of the dataset's lineage, in id order.
+  // The accounts of the dataset's lineage, in the order of their keys.
   virtual absl::StatusOr<std::vector<Account>> ListAccounts(std::string_view dataset_id,
                                                             const AccountPage& page = {}) = 0;
-  // Of these, the accounts that a charge by `principal` may post to, in id order: those of datasets and
+  // Of these, the accounts that a charge by `principal` may post to, in the same order: those of datasets and
   // parts, the principal's own, and those of groups with this member.
   virtual absl::StatusOr<std::vector<Account>> ListPayingAccounts(std::string_view dataset_id,
                                                                   std::string_view principal) = 0;
@@ -263,9 +263,14 @@ class Ledger {
   // the anchor.
   virtual absl::StatusOr<Verification> Verify(std::string_view dataset_id) = 0;
   // What the last pass over the dataset's lineage found if it is at most `most_age_us` old; else Verify().
-  // Passes run one at a time, also those that the ledger makes by itself: at start, and daily. A caller that
-  // waited for one takes its result. Its head_hash is always that of the newest entry.
-  virtual absl::StatusOr<Verification> LastVerification(std::string_view dataset_id, int64_t most_age_us) = 0;
+  // Without an age the last result whatever its age: a pass is made only when there is none, as for a dataset
+  // that was made since the start, and only over a short history. Passes run one at a time, also those that
+  // the ledger makes by itself: at start, and daily. A caller that waited for one takes its result. Its
+  // head_hash is always that of the newest entry.
+  // UNAVAILABLE when another pass lasted for longer than a caller waits, or when there is no result and the
+  // history is long.
+  virtual absl::StatusOr<Verification> LastVerification(std::string_view dataset_id,
+                                                        std::optional<int64_t> most_age_us) = 0;
 
   // Repairs a lineage whose newest entries are lost, as after a restored backup, without creating budget:
   // spent counters are raised to the larger of the anchor's values and the present values, plus the costs of

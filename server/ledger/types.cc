@@ -1,5 +1,6 @@
 #include "ledger/types.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -63,6 +64,16 @@ absl::StatusOr<ScopeType> ScopeFromName(std::string_view name) {
 }
 absl::StatusOr<DatasetState> DatasetStateFromName(std::string_view name) {
   return ValueIn(kDatasetStateNames, name);
+}
+
+bool AccountKey::operator<(const AccountKey& other) const {
+  if (scope_type == other.scope_type) return scope_key < other.scope_key;
+  return std::ranges::find(kScopesAsListed, scope_type) <
+         std::ranges::find(kScopesAsListed, other.scope_type);
+}
+
+AccountKey KeyOf(const Account& account) {
+  return {account.scope_type, account.scope_key};
 }
 
 std::string AccountName(std::string_view dataset_name, ScopeType scope, std::string_view scope_key) {

@@ -7,6 +7,7 @@
 // Thread-safe: plain values and pure functions.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -82,7 +83,7 @@ struct CounterBalance {
 };
 
 struct Account {
-  int64_t id = 0;
+  int64_t id = 0;  // public, and random: nothing counts the accounts of others
   std::string lineage_id;
   ScopeType scope_type = ScopeType::kDataset;
   std::string scope_key;
@@ -91,6 +92,19 @@ struct Account {
   std::vector<CounterBalance> counters;
   std::vector<std::string> members = {};  // of a kAnalystGroup, ascending
 };
+
+// What tells the accounts of a lineage apart. Accounts are listed in the order of their keys: the dataset's
+// own, its parts', analysts', groups'. Their ids are random, and order nothing that anybody sees.
+struct AccountKey {
+  ScopeType scope_type = ScopeType::kDataset;
+  std::string scope_key;
+
+  bool operator==(const AccountKey&) const = default;
+  bool operator<(const AccountKey& other) const;
+};
+inline constexpr std::array kScopesAsListed = {ScopeType::kDataset, ScopeType::kPart, ScopeType::kAnalyst,
+                                               ScopeType::kAnalystGroup};
+AccountKey KeyOf(const Account& account);
 
 enum class DatasetState { kCreated, kSealed, kArchived };
 
@@ -255,7 +269,7 @@ struct Entry {
 
 struct Verification {
   bool ok = false;
-  int64_t entries_checked = 0;
+  int64_t entries_checked = 0;  // of this dataset, not of others of its lineage
   std::string head_hash;
   int64_t anchored_seq = 0;
   std::vector<std::string> findings;  // one sentence per contradiction; empty when ok
@@ -293,9 +307,9 @@ struct DatasetList {
   std::string last = {};  // the name that the next page comes after, when there is more
 };
 
-// Of accounts, by id: those with id > after.
+// Of accounts, in the order of their keys: those after `after`; from the first on when there is none.
 struct AccountPage {
-  int64_t after = 0;
+  std::optional<AccountKey> after = std::nullopt;
   int64_t limit = 100;
 };
 

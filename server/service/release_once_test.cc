@@ -414,6 +414,26 @@ TEST_F(ReleaseOnceTest, AnAnswerThatItsCallerDidNotWaitForIsStoredLater) {
   EXPECT_EQ(draws_, 1);
 }
 
+TEST_F(ReleaseOnceTest, AStoredQueuedDrawIsFoundByItsRequestIdOnAReadOnlyDataset) {
+  ASSERT_TRUE(ledger_->Grant(dataset_id_, "ana", TestPrincipal("owner")).ok());
+  const ledger::Charge queued = Queued(Order(3));
+  const auto attempt = StartOnce(*ledger_, sealer_, queued, [](absl::Duration) { return false; });
+  ASSERT_TRUE(attempt.ok()) << attempt.status();
+  ASSERT_TRUE(FinishOnce(*ledger_, sealer_, *attempt, CountedDraw(), Ending(Failure::kForfeit)).ok());
+  RunSql("UPDATE account_counters SET spent = 0");
+  ASSERT_FALSE(ledger_->Verify(dataset_id_)->ok);
+  const auto repeat = [&](ChargeOrder order) {
+    return QueueOnce(locks_, running_, *ledger_, std::move(order),
+                     {.reserve = [] { return absl::UnavailableError("the queue is full"); },
+                      .enqueue = [](const ledger::Charge&) { FAIL() << "it is not drawn again"; }});
+  };
+  const auto found = repeat(Order(3));
+  ASSERT_TRUE(found.ok()) << found.status();
+  EXPECT_EQ(*found, queued.id);
+  EXPECT_EQ(repeat(Order(3, "another plan")).status().code(), absl::StatusCode::kAlreadyExists);
+  EXPECT_EQ(draws_, 1);
+}
+
 TEST_F(ReleaseOnceTest, AFinishedDrawIsStoredAsSoonAsTheStoreCanBeWritten) {
   const ledger::Attempt attempt = Begun(Order(3));
   int waits = 0;

@@ -30,8 +30,8 @@
 namespace curator::testing {
 namespace {
 
-using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsSupersetOf;
 
 // ---- What Alice does
 
@@ -49,6 +49,15 @@ void Grant(const Client& owner, const std::string& dataset, const std::string& p
   EXPECT_TRUE(owner.GrantAccess(grant).ok());
 }
 
+void OpenAccountOf(const Client& owner, const std::string& dataset, const std::string& analyst) {
+  v1::CreateAccountRequest account;
+  account.set_dataset(dataset);
+  account.set_analyst(analyst);
+  account.mutable_limit()->set_rule(v1::RULE_PURE);
+  account.mutable_limit()->set_epsilon("1");
+  EXPECT_TRUE(owner.CreateAccount(account).ok());
+}
+
 v1::AnswerWorkloadRequest Question(const std::string& dataset, const std::string& epsilon) {
   v1::AnswerWorkloadRequest request;
   request.set_dataset(dataset);
@@ -64,11 +73,18 @@ struct IdsOfAlice {
   std::string reservation = *client::NewRequestId();
 };
 
+// A dataset that Bob may see, with a budget of which nobody spends.
+void MakeGranted(const Client& alice) {
+  MakeSealed(alice, NewDataset("granted", v1::RULE_PURE, "1"), SmallCsv(9));
+  Grant(alice, "granted", "bob");
+}
+
 class Quiet {
  public:
   // Before Bob has anything, and when Bob's datasets are sealed.
   static void Begin(const Client& alice) {
     MakeSealed(alice, NewDataset("alices", v1::RULE_PURE, "1"), SmallCsv(7));
+    MakeGranted(alice);
   }
   static IdsOfAlice GoOn(const Client&) { return {}; }
 };
@@ -84,9 +100,16 @@ class Busy {
     ASSERT_TRUE(alice.SealDataset(seal).ok());
     EXPECT_FALSE(alice.SealDataset({}).ok());
     Grant(alice, "alices", "eve");
+    OpenAccountOf(alice, "alices", "eve");
+    MakeGranted(alice);
+    EXPECT_TRUE(alice.AnswerWorkload(Question("alices", "0.1")).ok());
   }
 
   static IdsOfAlice GoOn(const Client& alice) {
+    v1::CreateDatasetRequest successor = NewDataset("successor", v1::RULE_PURE, "1");
+    successor.clear_limit();
+    successor.set_successor_of("granted");
+    EXPECT_TRUE(alice.CreateDataset(successor).ok());
     IdsOfAlice ids;
     ids.release = alice.AnswerWorkload(Question("alices", "0.2"))->header.release_id();
     EXPECT_FALSE(alice.AnswerWorkload(Question("alices", "5")).ok()) << "more than is left";
@@ -282,6 +305,7 @@ std::vector<Step> BobGoesOn() {
   add(BobTries());
   add(BobLists("bobs", false));
   add(BobLists("divided", false));
+  add(BobLists("granted", false));
   add(BobLists("shared", true));
   add({{"DatasetService.ArchiveDataset", {"request_id: '$NEW' dataset: 'divided'"}},
        {"DatasetService.ListDatasets", {""}}});
@@ -367,10 +391,10 @@ TEST(TwoPrincipalsCanary, ANoteOfEqualContentInTheHistoryIsCaught) {
   for (size_t i = 0; i < sound.size(); ++i) {
     if (leaking[i] == sound[i]) continue;
     different.insert(sound[i].substr(0, sound[i].find(' ')));
-    EXPECT_THAT(sound[i], HasSubstr("'bobs'"));
+    EXPECT_THAT(sound[i], HasSubstr("bobs"));
   }
-  EXPECT_THAT(different, ElementsAre("BudgetService.ListChainLinks", "BudgetService.ListLedgerEntries",
-                                     "BudgetService.VerifyLedger"));
+  EXPECT_THAT(different, IsSupersetOf({"BudgetService.ListChainLinks", "BudgetService.ListLedgerEntries",
+                                       "BudgetService.VerifyLedger"}));
 }
 
 }  // namespace

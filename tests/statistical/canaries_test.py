@@ -38,6 +38,7 @@ MISTAKES = (
     "a bound of one record that is too small",
     "the first records of a group kept, the rest left out",
     "the sensitivity of groups used for records",
+    "an id that counts what others do",
     "a table compared with another owner's",
     "a selection whose candidates are not those that it was priced for",
     "twice the temperature",

@@ -17,6 +17,7 @@
 #include "absl/strings/str_split.h"
 #include "google/rpc/error_details.pb.h"
 #include "google/rpc/status.pb.h"
+#include "tests/testing/payload_words.h"
 
 namespace curator::testing {
 namespace {
@@ -91,6 +92,16 @@ bool IsLeftOut(const FieldDescriptor& field, const Rule& rule) {
   return IsDrawn(field) || (rule.is_shared && (source == "counter" || source == "history"));
 }
 
+// A statement without what differs between any two runs: its time and its hash, and where others use the
+// dataset its place in the history.
+std::string StatementWords(std::string statement, bool is_shared) {
+  static const std::regex kTime(R"("time_us":\d+)");
+  static const std::regex kHash("[0-9a-f]{64}");
+  static const std::regex kSequence(R"("sequence":\d+)");
+  statement = std::regex_replace(std::regex_replace(statement, kTime, "\"time_us\""), kHash, "hash");
+  return is_shared ? std::regex_replace(statement, kSequence, "\"sequence\"") : statement;
+}
+
 void Normalise(Message& message, Rule& rule) {
   const Reflection& reflection = *message.GetReflection();
   std::vector<const FieldDescriptor*> fields;
@@ -106,8 +117,12 @@ void Normalise(Message& message, Rule& rule) {
       reflection.ClearField(&message, field);
     } else if (is_time) {
       reflection.MutableMessage(&message, field)->Clear();
-    } else if (field->type() == FieldDescriptor::TYPE_BYTES ||
-               field->full_name() == "curator.v1.Receipt.statement") {
+    } else if (field->full_name() == "curator.v1.Receipt.statement") {
+      reflection.SetString(&message, field,
+                           StatementWords(reflection.GetString(message, field), rule.is_shared));
+    } else if (field->full_name() == "curator.v1.LedgerEntry.payload") {
+      reflection.SetString(&message, field, PayloadWords(reflection.GetString(message, field)));
+    } else if (field->type() == FieldDescriptor::TYPE_BYTES) {
       reflection.SetString(&message, field, "bytes");
     } else if (field->message_type() != nullptr && !field->is_map()) {
       const int count = field->is_repeated() ? reflection.FieldSize(message, field) : 1;
@@ -140,10 +155,14 @@ std::string Written(const Step& step, const Message& message) {
 }
 
 std::string WithoutIds(std::string text, std::map<std::string, std::string>& ids) {
-  static const std::regex kUuid("[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}");
+  static const std::regex kRandom(
+      // UUIDs of the versions that are random, or a time and random bits.
+      "[0-9a-f]{8}-[0-9a-f]{4}-[47][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}|"
+      // 2^51 = 2251799813685248 to 2^52 - 1 = 4503599627370495
+      "\\b(2[2-9]|3[0-9]|4[0-5])[0-9]{14}\\b");
   std::string written;
   std::smatch match;
-  while (std::regex_search(text, match, kUuid)) {
+  while (std::regex_search(text, match, kRandom)) {
     const auto [known, is_new] = ids.try_emplace(match[0], "");
     if (is_new) known->second = absl::StrCat("#", ids.size());
     absl::StrAppend(&written, match.prefix().str(), known->second);
@@ -223,7 +242,7 @@ ScriptedCalls::Result ScriptedCalls::Call(const Step& step) {
     return {};
   }
   grpc::ClientContext context;
-  context.AddMetadata("curator-principal", principal_);
+  if (!principal_.empty()) context.AddMetadata("curator-principal", principal_);
   grpc::CompletionQueue queue;
   const auto call = stub_.PrepareCall(
       &context, absl::StrCat("/", method->service()->full_name(), "/", method->name()), &queue);
@@ -277,6 +296,7 @@ void ScriptedCalls::Remember(const Step& step, const Message& response) {
 void ScriptedCalls::Run(const std::vector<Step>& script) {
   for (const Step& step : script) {
     const Result result = Call(step);
+    ends_.push_back(result.status.error_code());
     codes_[step.call].insert(static_cast<int>(result.status.error_code()));
     std::string seen = absl::StrCat(step.call, " of ", principal_, "\n");
     for (const std::string& request : step.requests) absl::StrAppend(&seen, "< ", request, "\n");

@@ -2,14 +2,19 @@
 // for byte, with what the same caller sees in another world.
 //
 // What differs between any two runs is written in one way, by this rule and no other:
-//   - a UUID is written as "#1", "#2", ... in the order of first appearance, wherever it stands;
-//   - a Timestamp that is set is written without its time, and bytes as "bytes": they are hashes, signatures
-//     and statements over ids and times;
+//   - a UUID of version 4 or 7, and the number of an account that could have been drawn at random (2^51 or
+//     more), are written as "#1", "#2", ... in the order of first appearance, wherever they stand. All other
+//     ids are written as they are: they are not random, so they may count something;
+//   - the payload of an entry is written in words, its hashes and deadlines without their values; of a
+//     receipt's statement the time and the hash are left out;
+//   - a Timestamp that is set is written without its time, and other bytes as "bytes": they are hashes, keys
+//     and signatures;
 //   - a field that docs/PRIVACY-fields.md says is from a "draw", and each number of an evaluation of a drawn
 //     model, is left out; of a repeated one its number of values is written;
 //   - of an operation that was only started: neither state, progress nor release;
 //   - of a step that is shared, i.e. on a dataset that others use too: no field from a "counter" or from
-//     "history", of the links of a chain only those that carry an entry, and of a full budget no amount.
+//     "history", of the links of a chain only those that carry an entry, of a receipt no sequence, and of a
+//     full budget no amount.
 //
 // Not thread-safe.
 #pragma once
@@ -42,13 +47,16 @@ std::set<std::string> AllCalls();
 // The calls that docs/PRIVACY-fields.md reserves to `who`: "owner".
 std::set<std::string> CallsOf(const std::string& who);
 
-// One principal's session. A step that fails is part of what is seen.
+// One principal's session, or with an empty principal that of a caller without a name. A step that fails is
+// part of what is seen.
 class ScriptedCalls {
  public:
   ScriptedCalls(const std::string& address, std::string principal);
 
   // What "$NAME" stands for from now on. No name may begin another.
   void Know(const std::string& name, const std::string& value) { remembered_[name] = value; }
+
+  std::string Known(const std::string& name) const { return remembered_.at(name); }
 
   // Makes the calls in their order.
   void Run(const std::vector<Step>& script);
@@ -58,6 +66,8 @@ class ScriptedCalls {
 
   // The status codes with which a call ended, as numbers.
   const std::map<std::string, std::multiset<int>>& codes() const { return codes_; }
+  // How each call ended, in the order of the calls.
+  const std::vector<grpc::StatusCode>& ends() const { return ends_; }
 
  private:
   struct Result;
@@ -72,6 +82,7 @@ class ScriptedCalls {
   int requests_made_ = 0;
   std::vector<std::string> seen_;
   std::map<std::string, std::multiset<int>> codes_;
+  std::vector<grpc::StatusCode> ends_;
 };
 
 }  // namespace curator::testing

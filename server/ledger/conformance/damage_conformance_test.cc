@@ -7,8 +7,10 @@
 #include <fstream>
 #include <functional>
 #include <future>
+#include <limits>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -429,6 +431,52 @@ TEST_P(DamageConformance, TheLastResultIsReusedUntilItIsTooOld) {
   EXPECT_FALSE(Must(ledger->LastVerification(census_.id, kMinuteUs)).ok);
   EXPECT_STATUS_IS(absl::StatusCode::kDataLoss, ledger->Begin(OnCensus("next", 1)).status());
   EXPECT_STATUS_IS(absl::StatusCode::kNotFound, ledger->LastVerification("nothing", kMinuteUs).status());
+}
+
+TEST_P(DamageConformance, WithoutAnAgeNoPassIsMadeOverAHistoryThatHasAResult) {
+  int64_t now_us = 1;
+  auto ledger = Must(sql::SqlLedger::Open(OpenStore(), anchor_dir(), SeededEntropy(NextSeed()),
+                                          {.steady_us = [&] { return now_us; }}));
+  Tamper(absl::StrCat("UPDATE entries SET actor = 'mallory' WHERE seq = 2 AND ", OfCensus()));
+  now_us = std::numeric_limits<int64_t>::max();
+  EXPECT_TRUE(Must(ledger->LastVerification(census_.id, std::nullopt)).ok) << "what the start found";
+  EXPECT_FALSE(Must(ledger->LastVerification(census_.id, 1)).ok);
+}
+
+TEST_P(DamageConformance, WithoutAnAgeAFirstPassIsMadeOverAShortHistoryOnly) {
+  auto ledger =
+      Must(sql::SqlLedger::Open(OpenStore(), anchor_dir(), SeededEntropy(NextSeed()), {.short_history = 2}));
+  const Dataset made = Must(ledger->CreateDataset(SpecOf("made since", 10)));
+  EXPECT_EQ(Must(ledger->LastVerification(made.id, std::nullopt)).entries_checked, 1);
+  const Dataset grown = Must(ledger->CreateDataset(SpecOf("grown since", 10)));
+  for (const char* grantee : {"ana", "ben"})
+    ASSERT_TRUE(ledger->Grant(grown.id, grantee, TestPrincipal("olga")).ok());
+  EXPECT_STATUS_IS(absl::StatusCode::kUnavailable, ledger->LastVerification(grown.id, std::nullopt).status());
+  EXPECT_EQ(Must(ledger->LastVerification(grown.id, 0)).entries_checked, 3);
+  EXPECT_EQ(Must(ledger->LastVerification(grown.id, std::nullopt)).entries_checked, 3) << "there is a result";
+}
+
+TEST_P(DamageConformance, ACallerDoesNotWaitLongForAPassOverAnotherHistory) {
+  std::promise<void> is_verifying;
+  std::promise<void> go_on;
+  std::atomic<bool> is_reported = false;
+  auto ledger = Must(sql::SqlLedger::Open(OpenStore(), anchor_dir(), SeededEntropy(NextSeed()),
+                                          {.report =
+                                               [&](std::string_view event, std::string_view) {
+                                                 if (event != "dataset_damaged" || is_reported.exchange(true))
+                                                   return;
+                                                 is_verifying.set_value();
+                                                 go_on.get_future().wait();
+                                               },
+                                           .longest_wait = std::chrono::milliseconds(1)}));
+  Tamper(absl::StrCat("UPDATE entries SET actor = 'mallory' WHERE seq = 2 AND ", OfCensus()));
+  std::thread pass([&] { EXPECT_FALSE(Must(ledger->Verify(census_.id)).ok); });
+  is_verifying.get_future().wait();
+  EXPECT_STATUS_IS(absl::StatusCode::kUnavailable, ledger->LastVerification(survey_.id, -1).status());
+  EXPECT_TRUE(Must(ledger->LastVerification(survey_.id, std::nullopt)).ok) << "the last result is there";
+  go_on.set_value();
+  pass.join();
+  EXPECT_TRUE(Must(ledger->LastVerification(survey_.id, -1)).ok);
 }
 
 // Histories that count as long: a start goes on from the checkpoints of the last whole pass, and makes a

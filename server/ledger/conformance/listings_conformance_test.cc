@@ -159,7 +159,7 @@ TEST_P(ListingConformance, ReleasesAreThoseThatTheirReaderPaidForOrWasGiven) {
       << "shared with the principal who paid for it";
 }
 
-TEST_P(ListingConformance, AccountsAreListedByIdAndThoseThatPayByPrincipal) {
+TEST_P(ListingConformance, AccountsAreListedByTheirKeysAndThoseThatPayByPrincipal) {
   const Dataset dataset = MakeDataset(*ledger_, "census", 100);
   const auto open = [&](const std::string& request_id, ScopeType scope, const std::string& key,
                         const std::vector<std::string>& members) {
@@ -175,19 +175,27 @@ TEST_P(ListingConformance, AccountsAreListedByIdAndThoseThatPayByPrincipal) {
         .id;
   };
   const int64_t whole = FirstAccount(*ledger_, dataset);
-  const int64_t ana = open("a1", ScopeType::kAnalyst, "ana", {});
-  const int64_t ben = open("a2", ScopeType::kAnalyst, "ben", {});
   const int64_t group = open("a3", ScopeType::kAnalystGroup, "interns", {"ana", "eve"});
+  const int64_t ben = open("a2", ScopeType::kAnalyst, "ben", {});
+  const int64_t ana = open("a1", ScopeType::kAnalyst, "ana", {});
+  const auto after = [](ScopeType scope, const std::string& key) {
+    return AccountPage{.after = AccountKey{scope, key}};
+  };
   const auto ids = [](const std::vector<Account>& accounts) {
     std::vector<int64_t> found;
     for (const Account& account : accounts) found.push_back(account.id);
     return found;
   };
   EXPECT_THAT(ids(Must(ledger_->ListAccounts(dataset.id, {.limit = 2}))), ElementsAre(whole, ana));
-  EXPECT_THAT(ids(Must(ledger_->ListAccounts(dataset.id, {.after = ana}))), ElementsAre(ben, group));
+  EXPECT_THAT(ids(Must(ledger_->ListAccounts(dataset.id, after(ScopeType::kAnalyst, "ana")))),
+              ElementsAre(ben, group));
+  EXPECT_THAT(ids(Must(ledger_->ListAccounts(dataset.id, after(ScopeType::kAnalyst, "zoe")))),
+              ElementsAre(group));
+  EXPECT_THAT(ids(Must(ledger_->ListAccounts(dataset.id, after(ScopeType::kAnalystGroup, "interns")))),
+              ElementsAre());
   EXPECT_THAT(ids(Must(ledger_->ListPayingAccounts(dataset.id, "ana"))), ElementsAre(whole, ana, group));
   EXPECT_THAT(ids(Must(ledger_->ListPayingAccounts(dataset.id, "eve"))), ElementsAre(whole, group));
-  EXPECT_THAT(ids(Must(ledger_->GetAccounts({ben, whole}))), ElementsAre(ben, whole));
+  EXPECT_THAT(ids(Must(ledger_->GetAccounts({ben, whole}))), ElementsAre(whole, ben));
   EXPECT_STATUS_IS(absl::StatusCode::kNotFound, ledger_->GetAccounts({ben, 9999}).status());
   EXPECT_EQ(Must(ledger_->FindAccount(dataset.id, ScopeType::kAnalyst, "ben")).id, ben);
   EXPECT_STATUS_IS(absl::StatusCode::kNotFound,

@@ -283,7 +283,7 @@ TEST_P(RepairConformance, ALostAccountsNumberIsNotGivenToAnother) {
   Restore(backup);
   Must(Repair());
   const Account fresh = Must(ledger_->CreateAccount(account_for("ana", "a2")));
-  EXPECT_GT(fresh.id, lost.id);
+  EXPECT_NE(fresh.id, lost.id);
   request = Request("next", 1);
   request.postings.push_back({fresh.id, "rho", 1});
   EXPECT_TRUE(Must(ledger_->Begin(request)).newly_charged);

@@ -11,7 +11,7 @@ namespace curator::ledger {
 namespace {
 
 constexpr char kCheckpointTag[] = "curator.ledger.checkpoint";
-constexpr int64_t kCheckpointVersion = 1;
+constexpr int64_t kCheckpointVersion = 2;
 
 template <typename Items, typename WriteItem>
 void WriteList(CanonicalWriter& writer, const Items& items, WriteItem write_item) {
@@ -63,6 +63,7 @@ void WriteDataset(CanonicalWriter& writer, const RecountedDataset& dataset) {
     writer.Text(share.first);
     WriteTexts(writer, share.second);
   });
+  writer.Integer(dataset.entries);
   writer.Integer(dataset.charges);
   writer.Integer(dataset.releases);
 }
@@ -81,6 +82,7 @@ absl::StatusOr<RecountedDataset> ReadDataset(CanonicalReader& reader) {
     std::string release_id = reader.Text();
     dataset.shares.emplace(std::move(release_id), ReadTexts(reader));
   }
+  dataset.entries = reader.Integer();
   dataset.charges = reader.Integer();
   dataset.releases = reader.Integer();
   return dataset;

@@ -39,6 +39,7 @@ void Recount::Report(const Entry& entry, std::string_view finding) {
 std::optional<RecountedCharge> Recount::Add(const Entry& entry) {
   ++state_.entries;
   RecountedDataset& dataset = state_.datasets[entry.dataset_id];
+  ++dataset.entries;
   const std::vector<std::string> broken = BrokenLinks(dataset.head, entry);
   for (const std::string& finding : broken) {
     AddFinding(entry.charge_id, absl::StrCat(NameOfDataset(entry.dataset_id), ": ", finding));

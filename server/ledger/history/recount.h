@@ -66,6 +66,7 @@ struct RecountedDataset {
   std::vector<RecountedPart> parts;  // in the order of their numbers
   std::set<std::string> grantees;
   std::map<std::string, std::set<std::string>> shares;  // grantees by release id
+  int64_t entries = 0;
   int64_t charges = 0;
   int64_t releases = 0;
   // Of limits; not counted from a checkpoint on.

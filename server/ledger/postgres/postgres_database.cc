@@ -15,7 +15,7 @@ constexpr sql::Dialect kDialect = {
     .name = "postgres",
     .now_us = "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000 AS BIGINT)",
     .for_update_of = " FOR UPDATE OF",
-    .next_account_id = "SELECT nextval(pg_get_serial_sequence('accounts', 'id'))",
+    .overriding_identity = "OVERRIDING SYSTEM VALUE ",
     // The lock's number is arbitrary; it makes servers that start together migrate one after the other, no
     // matter how long that takes. A step may take hours and may scan; what it locks it gets soon or not at
     // all, because every charge waits behind it.

@@ -49,7 +49,7 @@ absl::StatusOr<std::vector<Account>> AccountOf(Transaction& transaction, const s
 }
 
 // The chains of the whole lineage are locked, so that no charge is admitted meanwhile.
-absl::Status OpenLater(WriteSet& change, const NewAccount& account, const Dataset& dataset) {
+absl::Status OpenLater(WriteSet& change, int64_t id, const NewAccount& account, const Dataset& dataset) {
   Transaction& transaction = change.transaction();
   if (dataset.is_public) {
     return absl::FailedPreconditionError(
@@ -65,7 +65,7 @@ absl::Status OpenLater(WriteSet& change, const NewAccount& account, const Datase
   // A lineage has the id of its first dataset.
   const std::string& first = dataset.lineage_id;
   ASSIGN_OR_RETURN(const OpenedAccount opened,
-                   OpenAccount(transaction, account.account, first, dataset.lineage_id));
+                   OpenAccount(change, id, account.account, first, dataset.lineage_id));
   change.Append({.dataset_id = first,
                  .kind = kAccountOpened,
                  .payload = EncodePayload(opened),
@@ -75,15 +75,18 @@ absl::Status OpenLater(WriteSet& change, const NewAccount& account, const Datase
 
 }  // namespace
 
-absl::StatusOr<OpenedAccount> OpenAccount(Transaction& transaction, const AccountSpec& spec,
+absl::StatusOr<OpenedAccount> OpenAccount(WriteSet& change, int64_t id, const AccountSpec& spec,
                                           const std::string& dataset_id, const std::string& lineage_id) {
-  ASSIGN_OR_RETURN(
-      const std::vector<Row> rows,
-      transaction.Execute("INSERT INTO accounts (lineage_id, dataset_id, scope_type, scope_key, rule, "
-                          "rule_name) VALUES ($1, $2, $3, $4, $5, $6) RETURNING id",
-                          {lineage_id, dataset_id, std::string(ScopeName(spec.scope_type)), spec.scope_key,
-                           Bytes{spec.rule}, spec.rule_name}));
-  const int64_t id = rows.at(0).Integer(0);
+  Transaction& transaction = change.transaction();
+  RETURN_IF_ERROR(
+      transaction
+          .Execute(absl::StrCat("INSERT INTO accounts (id, lineage_id, dataset_id, scope_type, scope_key, "
+                                "rule, rule_name) ",
+                                std::string(change.dialect().overriding_identity),
+                                "VALUES ($1, $2, $3, $4, $5, $6, $7)"),
+                   {id, lineage_id, dataset_id, std::string(ScopeName(spec.scope_type)), spec.scope_key,
+                    Bytes{spec.rule}, spec.rule_name})
+          .status());
   std::vector<Parameters> counters;
   for (const CounterLimit& limit : spec.limits) {
     counters.push_back({id, limit.counter, static_cast<int64_t>(counters.size()), limit.limit});
@@ -135,7 +138,7 @@ absl::StatusOr<Account> SqlLedger::CreateAccount(const NewAccount& account) {
     RETURN_IF_ERROR(change.LockChains(lineage));
     ASSIGN_OR_RETURN(const std::string known, FindByRequest(transaction, key));
     if (known.empty()) {
-      RETURN_IF_ERROR(OpenLater(change, account, dataset));
+      RETURN_IF_ERROR(OpenLater(change, DrawAccountId(), account, dataset));
       RETURN_IF_ERROR(RecordRequest(transaction, key, dataset.id));
     }
     ASSIGN_OR_RETURN(opened, AccountOf(transaction, dataset.lineage_id, account.account));

@@ -1,7 +1,10 @@
 #include "ledger/sql/charge_steps.h"
 
+#include <algorithm>
+#include <functional>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "base/errors.h"
@@ -32,6 +35,17 @@ void AppendChange(WriteSet& change, const Charge& charge, const char* kind, std:
                  .charge_id = charge.id,
                  .payload = EncodePayload(document),
                  .actor = std::string(actor)});
+}
+
+ChargeChanged StartedAt(const WriteSet& change, std::vector<Posting> postings, std::string_view reason) {
+  std::ranges::sort(postings, std::less(), [&](const Posting& posting) {
+    const auto found = change.counters().find({posting.account_id, posting.counter});
+    return std::pair(found == change.counters().end() ? std::string() : found->second.account_name,
+                     posting.counter);
+  });
+  ChargeChanged started = Because(reason);
+  started.postings = std::move(postings);
+  return started;
 }
 
 absl::Status LockAccountsOf(WriteSet& change, const std::vector<Posting>& postings) {

@@ -22,6 +22,10 @@ absl::Status WrongState(const Charge& charge, std::string_view action);
 // A change with this reason and nothing else.
 ChargeChanged Because(std::string_view reason);
 
+// The start of a reservation at this cost, in the order of the names of its accounts, whose counters are
+// locked: stored postings are in the order of ids, which is random.
+ChargeChanged StartedAt(const WriteSet& change, std::vector<Posting> postings, std::string_view reason = "");
+
 // Queues the entry of a change of `charge`.
 void AppendChange(WriteSet& change, const Charge& charge, const char* kind, std::string_view actor,
                   const ChargeChanged& document);

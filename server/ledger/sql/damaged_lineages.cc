@@ -3,9 +3,11 @@
 #include <chrono>
 #include <limits>
 #include <map>
+#include <mutex>
 #include <optional>
 #include <utility>
 
+#include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/errors.h"
@@ -151,10 +153,30 @@ int64_t SqlLedger::SteadyUs() {
       .count();
 }
 
+void SqlLedger::TakeTurn() {
+  std::unique_lock lock(mutex_);
+  pass_ended_.wait(lock, [this] { return !is_passing_; });
+  is_passing_ = true;
+}
+
+bool SqlLedger::TakeTurnWithin(std::chrono::milliseconds longest) {
+  std::unique_lock lock(mutex_);
+  if (!pass_ended_.wait_for(lock, longest, [this] { return !is_passing_; })) return false;
+  is_passing_ = true;
+  return true;
+}
+
+void SqlLedger::EndTurn() {
+  const std::scoped_lock lock(mutex_);
+  is_passing_ = false;
+  pass_ended_.notify_one();
+}
+
 absl::StatusOr<VerifiedLineage> SqlLedger::VerifyAndRegister(const std::string& lineage_id,
                                                              const AnchorState& anchored, Depth depth,
                                                              const EntriesRead& on_read) {
-  const std::scoped_lock pass(pass_mutex_);
+  TakeTurn();
+  const absl::Cleanup turn = [this] { EndTurn(); };
   return VerifyUnderLock(lineage_id, anchored, depth, on_read);
 }
 
@@ -231,16 +253,37 @@ absl::StatusOr<Verification> SqlLedger::VerifyDataset(std::string_view dataset_i
 }
 
 absl::StatusOr<Verification> SqlLedger::Verify(std::string_view dataset_id) {
-  const std::scoped_lock pass(pass_mutex_);
+  TakeTurn();
+  const absl::Cleanup turn = [this] { EndTurn(); };
   return VerifyDataset(dataset_id);
 }
 
-absl::StatusOr<Verification> SqlLedger::LastVerification(std::string_view dataset_id, int64_t most_age_us) {
-  std::optional<Verification> last = FindVerification(dataset_id, most_age_us);
+absl::Status SqlLedger::CheckIsShort(std::string_view dataset_id) {
+  ASSIGN_OR_RETURN(const std::string lineage_id, LineageOf(dataset_id));
+  int64_t entries = 0;
+  RETURN_IF_ERROR(Read([&](Transaction& transaction) -> absl::Status {
+    ASSIGN_OR_RETURN(entries, CountEntries(transaction, lineage_id));
+    return absl::OkStatus();
+  }));
+  if (entries <= options_.short_history) return absl::OkStatus();
+  return absl::UnavailableError(
+      "this history has not been verified since the server was started: its owner may have it verified now, "
+      "and the server does so daily");
+}
+
+absl::StatusOr<Verification> SqlLedger::LastVerification(std::string_view dataset_id,
+                                                         std::optional<int64_t> most_age_us) {
+  const int64_t most_us = most_age_us.value_or(std::numeric_limits<int64_t>::max());
+  std::optional<Verification> last = FindVerification(dataset_id, most_us);
   if (!last.has_value()) {
-    const std::scoped_lock pass(pass_mutex_);
-    last = FindVerification(dataset_id, most_age_us);
-    if (!last.has_value()) return VerifyDataset(dataset_id);
+    if (!TakeTurnWithin(options_.longest_wait))
+      return absl::UnavailableError("another history is being verified, which takes long: ask again later");
+    const absl::Cleanup turn = [this] { EndTurn(); };
+    last = FindVerification(dataset_id, most_us);
+    if (!last.has_value()) {
+      if (!most_age_us.has_value()) RETURN_IF_ERROR(CheckIsShort(dataset_id));
+      return VerifyDataset(dataset_id);
+    }
   }
   // The history may have grown since: receipts are compared with its head as it is now.
   RETURN_IF_ERROR(Read([&](Transaction& transaction) -> absl::Status {

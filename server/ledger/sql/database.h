@@ -145,8 +145,8 @@ struct Dialect {
   std::string_view now_us;  // an expression: microseconds since 1970 by the database's clock, now
   // Followed by a table's alias, ends a SELECT that locks that table's rows; empty where there is one writer.
   std::string_view for_update_of;
-  // A statement that consumes one account id and returns it.
-  std::string_view next_account_id;
+  // In an INSERT, before VALUES, where the rows have ids of their own instead of the table's next ones.
+  std::string_view overriding_identity;
   // A script that creates the table of applied migrations, makes concurrent migrators wait, and gives the
   // transaction the settings of a migration instead of those of a charge.
   std::string_view migration_prologue;

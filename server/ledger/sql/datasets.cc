@@ -105,10 +105,12 @@ absl::Status WriteSeal(WriteSet& change, const LockedDataset& dataset, const Par
   return absl::OkStatus();
 }
 
-// Writes the part with its bins and its account, and appends its entry. The dataset's chain is locked.
+// Writes the part with its bins and its account, which gets `account_id`, and appends its entry. The chain of
+// the dataset is locked.
 // Errors: ALREADY_EXISTS when the name is taken, INVALID_ARGUMENT when a bin lies in another part.
-absl::Status InsertPart(WriteSet& change, const PartSpec& part, const std::string& dataset_id,
-                        const std::string& lineage_id, const std::string& actor) {
+absl::Status InsertPart(WriteSet& change, int64_t account_id, const PartSpec& part,
+                        const std::string& dataset_id, const std::string& lineage_id,
+                        const std::string& actor) {
   Transaction& transaction = change.transaction();
   const std::string& name = part.account.scope_key;
   ASSIGN_OR_RETURN(const std::vector<Part> others, ReadParts(transaction, dataset_id));
@@ -123,7 +125,8 @@ absl::Status InsertPart(WriteSet& change, const PartSpec& part, const std::strin
     }
   }
   const int64_t number = static_cast<int64_t>(others.size()) + 1;
-  ASSIGN_OR_RETURN(OpenedAccount account, OpenAccount(transaction, part.account, dataset_id, lineage_id));
+  ASSIGN_OR_RETURN(OpenedAccount account,
+                   OpenAccount(change, account_id, part.account, dataset_id, lineage_id));
   RETURN_IF_ERROR(transaction
                       .Execute("INSERT INTO dataset_parts (dataset_id, number, name, account_id) "
                                "VALUES ($1, $2, $3, $4)",
@@ -198,7 +201,7 @@ absl::StatusOr<bool> HasDatasetNamed(Transaction& transaction, const std::string
 }
 
 absl::Status InsertDataset(WriteSet& change, const DatasetSpec& spec, const std::string& dataset_id,
-                           const std::string& fingerprint) {
+                           const std::string& fingerprint, const NewAccountId& new_account_id) {
   Transaction& transaction = change.transaction();
   ASSIGN_OR_RETURN(const std::string lineage_id, LineageOf(change, spec, dataset_id));
   // The dataset's time is that of its chain, which refers to this row: the time is set afterwards.
@@ -229,7 +232,8 @@ absl::Status InsertDataset(WriteSet& change, const DatasetSpec& spec, const std:
                          .is_public = spec.is_public ? 1 : 0,
                          .partition_attribute = spec.partition_attribute};
   for (const AccountSpec& account : spec.accounts) {
-    ASSIGN_OR_RETURN(OpenedAccount opened, OpenAccount(transaction, account, dataset_id, lineage_id));
+    ASSIGN_OR_RETURN(OpenedAccount opened,
+                     OpenAccount(change, new_account_id(), account, dataset_id, lineage_id));
     created.accounts.push_back(std::move(opened));
   }
   change.Append({.dataset_id = dataset_id,
@@ -238,7 +242,7 @@ absl::Status InsertDataset(WriteSet& change, const DatasetSpec& spec, const std:
                  .actor = spec.owner.name()});
   for (size_t i = 0; i < spec.parts.size(); ++i) {
     const absl::Status inserted =
-        InsertPart(change, spec.parts[i], dataset_id, lineage_id, spec.owner.name());
+        InsertPart(change, new_account_id(), spec.parts[i], dataset_id, lineage_id, spec.owner.name());
     if (!inserted.ok()) return WithinField(absl::StrCat("parts[", i, "]"), inserted);
   }
   return absl::OkStatus();
@@ -285,7 +289,8 @@ absl::StatusOr<Dataset> SqlLedger::CreateDataset(const DatasetSpec& spec) {
         }
       } else {
         dataset_id = new_id;
-        RETURN_IF_ERROR(InsertDataset(change, spec, dataset_id, fingerprint));
+        RETURN_IF_ERROR(
+            InsertDataset(change, spec, dataset_id, fingerprint, [this] { return DrawAccountId(); }));
       }
     }
     ASSIGN_OR_RETURN(dataset, ReadDataset(change.transaction(), dataset_id));
@@ -409,7 +414,8 @@ absl::StatusOr<Dataset> SqlLedger::AddPart(const NewPart& part) {
     ASSIGN_OR_RETURN(const std::string known, FindByRequest(transaction, key));
     if (known.empty()) {
       RETURN_IF_ERROR(CheckTakesParts(dataset));
-      RETURN_IF_ERROR(InsertPart(change, part.part, dataset.id, dataset.lineage_id, part.actor.name()));
+      RETURN_IF_ERROR(
+          InsertPart(change, DrawAccountId(), part.part, dataset.id, dataset.lineage_id, part.actor.name()));
       RETURN_IF_ERROR(RecordRequest(transaction, key, dataset.id));
     }
     ASSIGN_OR_RETURN(grown, ReadDataset(transaction, dataset.id));

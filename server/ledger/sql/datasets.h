@@ -3,6 +3,8 @@
 // Thread-safe: functions over one transaction or one change.
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -31,8 +33,12 @@ absl::Status RecordRequest(Transaction& transaction, const RequestKey& key, cons
 void AppendNote(WriteSet& change, std::string_view dataset_id, const char* kind, std::string_view note,
                 std::string_view actor);
 
-// Writes the account, its counters and its members. The caller appends the entry.
-absl::StatusOr<OpenedAccount> OpenAccount(Transaction& transaction, const AccountSpec& spec,
+// Draws the id of a new account, another one in each run of a transaction.
+using NewAccountId = std::function<int64_t()>;
+
+// Writes the account under an id that was drawn, its counters and its members. The caller appends the entry.
+// An id that is taken is a conflict of the transaction, which then runs again.
+absl::StatusOr<OpenedAccount> OpenAccount(WriteSet& change, int64_t id, const AccountSpec& spec,
                                           const std::string& dataset_id, const std::string& lineage_id);
 
 // ABORTED unless `request` posts to the dataset's own account, to its principal's and to that of each group

@@ -79,6 +79,26 @@ absl::StatusOr<std::vector<int64_t>> NumbersWith(Transaction& transaction, std::
   return std::vector<int64_t>(numbers.begin(), numbers.end());
 }
 
+absl::StatusOr<std::vector<int64_t>> AccountsOfPage(Transaction& transaction, const std::string& lineage_id,
+                                                    const AccountPage& page) {
+  std::vector<int64_t> ids;
+  for (const ScopeType scope : kScopesAsListed) {
+    const auto left = page.limit - static_cast<int64_t>(ids.size());
+    const bool is_begun = page.after.has_value() && page.after->scope_type == scope;
+    const bool is_passed = page.after.has_value() && !is_begun && AccountKey{scope, ""} < *page.after;
+    if (is_passed || left == 0) continue;
+    ASSIGN_OR_RETURN(
+        const std::vector<Row> rows,
+        transaction.Execute(absl::StrCat("SELECT id FROM accounts WHERE lineage_id = $1 AND scope_type = $2 "
+                                         "AND scope_key ",
+                                         is_begun ? ">" : ">=", " $3 ORDER BY scope_key LIMIT $4"),
+                            {lineage_id, std::string(ScopeName(scope)),
+                             is_begun ? page.after->scope_key : std::string(), left}));
+    for (const Row& row : rows) ids.push_back(row.Integer(0));
+  }
+  return ids;
+}
+
 }  // namespace
 
 absl::StatusOr<Dataset> SqlLedger::GetDatasetById(std::string_view dataset_id, std::string_view viewer) {
@@ -204,11 +224,8 @@ absl::StatusOr<std::vector<Account>> SqlLedger::ListAccounts(std::string_view da
   std::vector<Account> accounts;
   RETURN_IF_ERROR(Read([&](Transaction& transaction) -> absl::Status {
     ASSIGN_OR_RETURN(const std::string lineage, ReadLineageId(transaction, dataset_id));
-    ASSIGN_OR_RETURN(const std::vector<Row> rows,
-                     transaction.Execute("SELECT id FROM accounts WHERE lineage_id = $1 AND id > $2 "
-                                         "ORDER BY id LIMIT $3",
-                                         {lineage, page.after, page.limit}));
-    ASSIGN_OR_RETURN(accounts, ReadAccountsById(transaction, IntegersOf(rows)));
+    ASSIGN_OR_RETURN(const std::vector<int64_t> ids, AccountsOfPage(transaction, lineage, page));
+    ASSIGN_OR_RETURN(accounts, ReadAccountsById(transaction, ids));
     return absl::OkStatus();
   }));
   return accounts;

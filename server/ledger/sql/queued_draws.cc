@@ -104,9 +104,7 @@ absl::StatusOr<Attempt> SqlLedger::StartQueued(std::string_view charge_id, std::
                                      "sealed_key = $3 WHERE id = $1",
                                      {charge.id, token, Bytes{std::string(sealed_key)}})
                             .status());
-        ChargeChanged document = Because("");
-        document.postings = charge.postings;
-        AppendChange(change, charge, kStarted, charge.principal, document);
+        AppendChange(change, charge, kStarted, charge.principal, StartedAt(change, charge.postings));
         return absl::OkStatus();
       }));
   return Attempt{.charge = std::move(started),

@@ -57,9 +57,8 @@ struct LostEntries {
 // One repair within one transaction, on locked chains and counters.
 class LineageRepair {
  public:
-  LineageRepair(WriteSet& change, const Dialect& dialect, const AnchorState& anchored,
-                const RepairOrder& order)
-      : change_(change), dialect_(dialect), anchored_(anchored), order_(order) {}
+  LineageRepair(WriteSet& change, const AnchorState& anchored, const RepairOrder& order)
+      : change_(change), anchored_(anchored), order_(order) {}
 
   absl::StatusOr<RepairReport> Run() {
     RETURN_IF_ERROR(Lock());
@@ -73,7 +72,6 @@ class LineageRepair {
     ASSIGN_OR_RETURN(const std::vector<RaisedBy> raised, RaiseCounters());
     AppendRepairs(raised);
     for (const Charge& charge : open) RETURN_IF_ERROR(End(charge));
-    RETURN_IF_ERROR(SkipLostAccountIds());
     return report_;
   }
 
@@ -198,9 +196,7 @@ class LineageRepair {
       return EndCharge(change_, charge, ChargeState::kCommitted, kExpiredReason);
     }
     if (IsQueuedDraw(charge)) {
-      ChargeChanged started = Because(kLostReason);
-      started.postings = charge.postings;
-      AppendChange(change_, charge, kStarted, actor, started);
+      AppendChange(change_, charge, kStarted, actor, StartedAt(change_, charge.postings, kLostReason));
     }
     AppendChange(change_, charge, kForfeited, actor, Because(kLostReason));
     ++report_.charges_forfeited;
@@ -286,21 +282,7 @@ class LineageRepair {
     }
   }
 
-  // The anchor keeps what a lost account had spent: skip that id so that no new account reuses it.
-  absl::Status SkipLostAccountIds() {
-    int64_t highest = 0;
-    for (const auto& [key, spent] : anchored_.spent) highest = std::max(highest, key.first);
-    ASSIGN_OR_RETURN(const std::vector<Row> rows,
-                     transaction().Execute("SELECT COALESCE(MAX(id), 0) FROM accounts", {}));
-    for (int64_t id = rows.at(0).Integer(0); id < highest;) {
-      ASSIGN_OR_RETURN(const std::vector<Row> next, transaction().Execute(dialect_.next_account_id, {}));
-      id = next.at(0).Integer(0);
-    }
-    return absl::OkStatus();
-  }
-
   WriteSet& change_;
-  const Dialect& dialect_;
   const AnchorState& anchored_;
   const RepairOrder& order_;
   std::string lineage_id_;
@@ -334,7 +316,7 @@ absl::StatusOr<RepairReport> SqlLedger::RaiseToAnchor(const RepairOrder& order) 
     ASSIGN_OR_RETURN(const AnchorState anchored, anchor_->Read());
     outcome = database_->Write([&](Transaction& transaction) -> absl::Status {
       WriteSet change(transaction, database_->dialect(), no_view, schema_);
-      ASSIGN_OR_RETURN(report, LineageRepair(change, database_->dialect(), anchored, order).Run());
+      ASSIGN_OR_RETURN(report, LineageRepair(change, anchored, order).Run());
       if (order.only_checked) return absl::CancelledError("only checked");
       RETURN_IF_ERROR(change.Flush());
       reached = change.reached();

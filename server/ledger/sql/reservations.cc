@@ -226,9 +226,7 @@ absl::StatusOr<Charge> SqlLedger::StartReserved(std::string_view charge_id,
                         .Execute("UPDATE charges SET state = 'STARTED', postings = $2 WHERE id = $1",
                                  {charge.id, PostingsText(reduced)})
                         .status());
-    ChargeChanged document = Because("");
-    document.postings = reduced;
-    AppendChange(change, charge, kStarted, actor.name(), document);
+    AppendChange(change, charge, kStarted, actor.name(), StartedAt(change, reduced));
     return absl::OkStatus();
   });
 }

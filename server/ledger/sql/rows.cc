@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <functional>
 #include <map>
 #include <tuple>
 #include <unordered_map>
@@ -245,7 +246,7 @@ constexpr char kSelectAccounts[] =
     "SELECT a.id, a.lineage_id, a.scope_type, a.scope_key, a.rule, a.rule_name, c.counter, "
     "c.limit_value, c.spent, c.held FROM accounts a JOIN account_counters c ON c.account_id = a.id ";
 
-// One row per counter, those of an account one after another.
+// Without members.
 absl::StatusOr<std::vector<Account>> AccountsOf(const std::vector<Row>& rows) {
   std::vector<Account> accounts;
   for (const Row& row : rows) {
@@ -277,6 +278,14 @@ absl::Status AddMembers(Transaction& transaction, std::vector<Account>& accounts
   return absl::OkStatus();
 }
 
+// Of one row per counter, those of an account one after another.
+absl::StatusOr<std::vector<Account>> AccountsOf(Transaction& transaction, const std::vector<Row>& rows) {
+  ASSIGN_OR_RETURN(std::vector<Account> accounts, AccountsOf(rows));
+  RETURN_IF_ERROR(AddMembers(transaction, accounts));
+  std::ranges::sort(accounts, std::less(), KeyOf);
+  return accounts;
+}
+
 }  // namespace
 
 absl::StatusOr<std::vector<Account>> ReadAccounts(Transaction& transaction, std::string_view lineage_id) {
@@ -284,9 +293,7 @@ absl::StatusOr<std::vector<Account>> ReadAccounts(Transaction& transaction, std:
       const std::vector<Row> rows,
       transaction.Execute(absl::StrCat(kSelectAccounts, "WHERE a.lineage_id = $1 ORDER BY a.id, c.position"),
                           {std::string(lineage_id)}));
-  ASSIGN_OR_RETURN(std::vector<Account> accounts, AccountsOf(rows));
-  RETURN_IF_ERROR(AddMembers(transaction, accounts));
-  return accounts;
+  return AccountsOf(transaction, rows);
 }
 
 absl::StatusOr<std::vector<Account>> ReadAccountsById(Transaction& transaction,
@@ -298,9 +305,7 @@ absl::StatusOr<std::vector<Account>> ReadAccountsById(Transaction& transaction,
       transaction.ExecuteEach(absl::StrCat(kSelectAccounts, "WHERE a.id = $1 ORDER BY c.position"), keys));
   std::vector<Row> rows;
   for (const std::vector<Row>& answer : answers) rows.insert(rows.end(), answer.begin(), answer.end());
-  ASSIGN_OR_RETURN(std::vector<Account> accounts, AccountsOf(rows));
-  RETURN_IF_ERROR(AddMembers(transaction, accounts));
-  return accounts;
+  return AccountsOf(transaction, rows);
 }
 
 absl::StatusOr<std::vector<StoredCharge>> ReadCharges(Transaction& transaction, std::string_view condition,

@@ -1,6 +1,7 @@
 #include "ledger/sql/sql_ledger.h"
 
 #include <array>
+#include <chrono>
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
@@ -25,7 +26,6 @@ SqlLedger::SqlLedger(std::unique_ptr<Database> database, Entropy entropy, Option
       schema_(NewestSchema(database_->dialect(), EmbeddedMigrations())),
       entropy_(std::move(entropy)),
       options_(std::move(options)),
-      charge_id_start_(entropy_(8)),
       combiner_(
           ChargeCombiner::Bounds(),
           [this](std::vector<ProposedCharge>& proposed) { return ChargeBatch(proposed); },
@@ -152,11 +152,20 @@ std::string SqlLedger::NewUuid() {
   return UuidOf(entropy_(16), 4);
 }
 
+int64_t SqlLedger::DrawAccountId() {
+  constexpr uint64_t kLeast = uint64_t{1} << 51;
+  uint64_t bits = 0;
+  for (const char byte : entropy_(8)) bits = bits << 8 | static_cast<uint8_t>(byte);
+  return static_cast<int64_t>(kLeast | (bits & (kLeast - 1)));
+}
+
 std::string SqlLedger::NewChargeId() {
-  std::string bytes = charge_id_start_;
-  const uint64_t number = ++charge_ids_made_;
-  for (int shift = 56; shift >= 0; shift -= 8) bytes.push_back(static_cast<char>((number >> shift) & 0xff));
-  return UuidOf(bytes, 8);
+  const int64_t now_ms = std::chrono::duration_cast<std::chrono::milliseconds>(
+                             std::chrono::system_clock::now().time_since_epoch())
+                             .count();
+  std::string bytes;
+  for (int shift = 40; shift >= 0; shift -= 8) bytes.push_back(static_cast<char>((now_ms >> shift) & 0xff));
+  return UuidOf(bytes + entropy_(10), 7);
 }
 
 }  // namespace curator::ledger::sql

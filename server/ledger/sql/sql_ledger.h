@@ -52,6 +52,10 @@ class SqlLedger final : public Ledger {
     // From this many entries on, of all histories together, a start goes on from checkpoints, and reads the
     // older entries after it has begun to serve.
     int64_t long_history = 100'000;
+    // The entries of a lineage of which anybody who may see a dataset may have a first pass made.
+    int64_t short_history = 10'000;
+    // How long a caller waits for a pass over another lineage: as long as it holds a thread.
+    std::chrono::milliseconds longest_wait = std::chrono::seconds(5);
   };
   static int64_t SteadyUs();
   // `database` has its schema. Verifies all histories; a lineage that contradicts itself or the anchor is
@@ -142,7 +146,8 @@ class SqlLedger final : public Ledger {
                                                     int64_t most) override;
   absl::StatusOr<std::vector<Entry>> ListEntries(std::string_view dataset_id, const Page& page) override;
   absl::StatusOr<Verification> Verify(std::string_view dataset_id) override;
-  absl::StatusOr<Verification> LastVerification(std::string_view dataset_id, int64_t most_age_us) override;
+  absl::StatusOr<Verification> LastVerification(std::string_view dataset_id,
+                                                std::optional<int64_t> most_age_us) override;
   absl::StatusOr<RepairReport> RaiseToAnchor(const RepairOrder& order) override;
 
  private:
@@ -172,12 +177,19 @@ class SqlLedger final : public Ledger {
   absl::StatusOr<VerifiedLineage> VerifyAndRegister(const std::string& lineage_id,
                                                     const AnchorState& anchored, Depth depth,
                                                     const EntriesRead& on_read = {});
-  // VerifyAndRegister() of the dataset's lineage under `pass_mutex_`, which the caller holds.
+  // While a lineage is verified, it is the caller's turn: one pass is made at a time. False when `longest`
+  // has passed before the turn came.
+  void TakeTurn();
+  bool TakeTurnWithin(std::chrono::milliseconds longest);
+  void EndTurn();
+  // VerifyAndRegister() of the dataset's lineage in the caller's turn.
   absl::StatusOr<Verification> VerifyDataset(std::string_view dataset_id);
   absl::StatusOr<VerifiedLineage> VerifyUnderLock(const std::string& lineage_id, const AnchorState& anchored,
                                                   Depth depth, const EntriesRead& on_read = {});
   // The last result about the dataset if it is not older.
   std::optional<Verification> FindVerification(std::string_view dataset_id, int64_t most_age_us);
+  // UNAVAILABLE unless the history of the dataset's lineage is short.
+  absl::Status CheckIsShort(std::string_view dataset_id);
   // The lineage of a dataset; NOT_FOUND.
   absl::StatusOr<std::string> LineageOf(std::string_view dataset_id);
   // For a transaction that ended with DATA_LOSS: makes the lineage where the damage is read-only, and returns
@@ -247,9 +259,14 @@ class SqlLedger final : public Ledger {
   absl::StatusOr<std::vector<Row>> NextOverdue(int64_t most) ABSL_EXCLUSIVE_LOCKS_REQUIRED(sweep_mutex_);
 
   std::string NewUuid();
-  // A UUID that sorts next to those of the charges made before and after it, so that new charges touch few
-  // pages of an index.
+  // A UUID of version 7: the time in milliseconds, so that new charges touch few pages of an index, and 74
+  // random bits. Nothing counts charges: whoever sees two ids learns nothing about what was charged between
+  // them.
   std::string NewChargeId();
+
+  // 2^51 to 2^52 - 1: random, of one length in every text, and below what a double can hold, so that every
+  // reader of JSON keeps it.
+  int64_t DrawAccountId();
 
   // T1 of one charge, in a batch unless its principal is known to repeat requests and this is one.
   absl::StatusOr<Attempt> Decide(ProposedCharge proposed);
@@ -260,9 +277,6 @@ class SqlLedger final : public Ledger {
   const int64_t schema_;  // that this program knows
   const Entropy entropy_;
   const Options options_;
-  // 8 unpredictable bytes, so that no two servers and no two runs make the same ids.
-  const std::string charge_id_start_;
-  std::atomic<uint64_t> charge_ids_made_ = 0;
   std::string ledger_id_;
   std::unique_ptr<AnchorDirectory> anchor_;
   HeadCache head_cache_;
@@ -285,7 +299,8 @@ class SqlLedger final : public Ledger {
     int64_t steady_us = 0;
   };
   std::map<std::string, MadeVerification, std::less<>> verifications_ ABSL_GUARDED_BY(mutex_);  // by dataset
-  std::mutex pass_mutex_;               // held while a lineage is verified; taken before mutex_
+  bool is_passing_ ABSL_GUARDED_BY(mutex_) = false;
+  std::condition_variable pass_ended_;
   std::condition_variable pass_asked_;  // or the ledger is being destroyed
   std::set<std::string> asked_passes_ ABSL_GUARDED_BY(mutex_);  // over these lineages
   std::atomic<bool> is_stopping_ = false;

@@ -454,6 +454,7 @@ class LineagePass {
     result.entries_checked = recount.entries();
     result.damaged_charges = recount.damaged_charges();
     for (const auto& [id, counted] : recount.datasets()) {
+      result.entries_of[id] = counted.entries;
       result.names[id] = {counted.created.owner, counted.grantees, counted.shares};
     }
     if (is_whole_ && result.ok()) result.state = recount.state();
@@ -596,8 +597,9 @@ Verification VerificationOf(const VerifiedLineage& lineage, const AnchorState& a
   const std::string id(dataset_id);
   const auto head = lineage.reached.heads.find(id);
   const auto anchor = anchored.heads.find(id);
+  const auto entries = lineage.entries_of.find(id);
   Verification result{.ok = lineage.ok(),
-                      .entries_checked = lineage.entries_checked,
+                      .entries_checked = entries == lineage.entries_of.end() ? 0 : entries->second,
                       .head_hash = head == lineage.reached.heads.end() ? std::string() : head->second.hash,
                       .anchored_seq = anchor == anchored.heads.end() ? 0 : anchor->second.seq,
                       .findings = lineage.findings.kept()};

@@ -42,9 +42,12 @@ struct VerifiedNames {
 struct VerifiedLineage {
   std::string lineage_id;
   RecountFindings findings;
-  bool is_whole = true;                        // not from a checkpoint on
-  bool is_behind_anchor = false;               // so raising it to the anchor may repair it
-  int64_t entries_checked = 0;                 // with those that a checkpoint had counted
+  bool is_whole = true;           // not from a checkpoint on
+  bool is_behind_anchor = false;  // so raising it to the anchor may repair it
+  // With those that a checkpoint had counted: of the lineage, and of each of its datasets by id. Who may see
+  // one dataset of a lineage learns nothing about the others.
+  int64_t entries_checked = 0;
+  std::map<std::string, int64_t> entries_of;
   AnchorState reached;                         // the heads and spent counters of the tables
   std::map<std::string, VerifiedNames> names;  // by dataset id
   RecountState state;                          // to go on from; only of a whole pass without findings

@@ -71,6 +71,7 @@ class WriteSet {
       : transaction_(transaction), dialect_(dialect), anchored_(anchored), schema_(schema), damage_(damage) {}
 
   Transaction& transaction() { return transaction_; }
+  const Dialect& dialect() const { return dialect_; }
   // The database's time when the first chain was locked.
   int64_t now_us() const { return now_us_; }
 

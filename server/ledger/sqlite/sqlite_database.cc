@@ -316,7 +316,7 @@ constexpr sql::Dialect kDialect = {
     .name = "sqlite",
     .now_us = "CAST(ROUND((julianday('now') - 2440587.5) * 86400000.0) AS INTEGER) * 1000",
     .for_update_of = "",
-    .next_account_id = "UPDATE sqlite_sequence SET seq = seq + 1 WHERE name = 'accounts' RETURNING seq",
+    .overriding_identity = "",
     .migration_prologue =
         "CREATE TABLE IF NOT EXISTS schema_migrations (version INTEGER PRIMARY KEY, name TEXT NOT NULL, "
         "sha256 TEXT NOT NULL, applied_at_us INTEGER NOT NULL) STRICT;",

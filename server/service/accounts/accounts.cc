@@ -246,13 +246,13 @@ absl::StatusOr<std::vector<AccountView>> ListAccounts(ledger::Ledger& ledger, co
                                                       const DatasetName& dataset, const std::string& after,
                                                       int64_t limit) {
   ASSIGN_OR_RETURN(const DatasetView view, FindVisible(ledger, principal, dataset));
-  ledger::AccountPage page{.after = 0, .limit = limit};
+  ledger::AccountPage page{.limit = limit};
   if (!after.empty()) {
     const absl::StatusOr<ledger::Account> last = NamedAccount(ledger, view, after);
     if (!last.ok() || !MaySeeAccount(view.record, *last, principal)) {
       return InvalidField("page_token", "names an account that is not in this listing");
     }
-    page.after = last->id;
+    page.after = KeyOf(*last);
   }
   ASSIGN_OR_RETURN(std::vector<ledger::Account> accounts, PayingAccounts(ledger, view, principal.name()));
   if (view.record.owner == principal.name()) {
@@ -260,7 +260,8 @@ absl::StatusOr<std::vector<AccountView>> ListAccounts(ledger::Ledger& ledger, co
   }
   std::vector<AccountView> views;
   for (const ledger::Account& account : accounts) {
-    if (account.id <= page.after || static_cast<int64_t>(views.size()) == limit) continue;
+    const bool is_before = page.after.has_value() && !(*page.after < KeyOf(account));
+    if (is_before || static_cast<int64_t>(views.size()) == limit) continue;
     ASSIGN_OR_RETURN(AccountView seen, ViewOf(view, account, principal));
     views.push_back(std::move(seen));
   }

@@ -1,6 +1,7 @@
 #include "service/accounts/budgets.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <utility>
 
@@ -34,12 +35,15 @@ std::string ChargeSummary(std::string_view payload) {
   return charge.ok() ? PostingsSummary(charge->label, charge->postings) : "";
 }
 
-// The postings of the charge to its first account: the dataset's own, or a part's. Other accounts may repeat
-// the same counters.
-std::vector<ledger::Posting> PostingsOfFirst(const ledger::Charge& charge) {
+// The postings of the charge to the first of `accounts` that it posted to: the dataset's own, or a part's.
+// Other accounts may repeat the same counters.
+std::vector<ledger::Posting> PostingsOfFirst(const std::vector<ledger::Account>& accounts,
+                                             const ledger::Charge& charge) {
   std::vector<ledger::Posting> first;
-  for (const ledger::Posting& posting : charge.postings) {
-    if (posting.account_id == charge.postings.front().account_id) first.push_back(posting);
+  for (const ledger::Account& account : accounts) {
+    if (!first.empty()) break;
+    std::ranges::copy_if(charge.postings, std::back_inserter(first),
+                         [&](const ledger::Posting& posting) { return posting.account_id == account.id; });
   }
   return first;
 }
@@ -146,7 +150,8 @@ absl::StatusOr<BudgetView> GetBudget(ledger::Ledger& ledger, const Principal& pr
   if (!last.ok() && !absl::IsNotFound(last.status()) && budget.read_only.ok()) return last.status();
   budget.protects = WhatItProtects(view);
   if (last.ok()) {
-    budget.last_request = {PostingsSummary(last->label, PostingsOfFirst(*last)), last->created_at_us};
+    budget.last_request = {PostingsSummary(last->label, PostingsOfFirst(accounts, *last)),
+                           last->created_at_us};
   }
   if (detail == BudgetDetail::kWithComparison && budget.read_only.ok()) {
     ASSIGN_OR_RETURN(budget.comparison, ComparisonFor(ledger, view, accounts, principal));
@@ -236,7 +241,7 @@ absl::StatusOr<VerifiedLedger> VerifyLedger(ledger::Ledger& ledger, const Princi
   ASSIGN_OR_RETURN(const DatasetView view, FindVisible(ledger, principal, dataset));
   constexpr int64_t kMinuteUs = 60'000'000;
   const bool is_owner = view.record.owner == principal.name();
-  const int64_t most_age_us = is_owner ? kMinuteUs : std::numeric_limits<int64_t>::max();
+  const std::optional<int64_t> most_age_us = is_owner ? std::optional(kMinuteUs) : std::nullopt;
   VerifiedLedger verified{.verification = {}, .dataset_id = view.record.id};
   ASSIGN_OR_RETURN(verified.verification, ledger.LastVerification(view.record.id, most_age_us));
   std::vector<std::string>& findings = verified.verification.findings;

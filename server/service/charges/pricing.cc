@@ -116,8 +116,8 @@ absl::StatusOr<Price> PriceOf(const DatasetView& dataset, const std::vector<ledg
 absl::StatusOr<Price> PricePaid(const DatasetView& dataset, const std::vector<ledger::Account>& accounts,
                                 const ledger::Charge& charge) {
   Price price;
-  for (const ledger::Posting& posting : charge.postings) {
-    for (const ledger::Account& account : accounts) {
+  for (const ledger::Account& account : accounts) {
+    for (const ledger::Posting& posting : charge.postings) {
       if (account.id != posting.account_id) continue;
       ASSIGN_OR_RETURN(const dp::RuleSpec rule, codec::DecodeRule(account.rule));
       ASSIGN_OR_RETURN(const int64_t remaining, RemainingIn(account, posting.counter));

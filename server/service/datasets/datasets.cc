@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "codec/schema_codec.h"
 #include "dp/data/coded_columns.h"
+#include "host/logging.h"
 #include "service/accounts/accounts.h"
 #include "service/charges/request_scope.h"
 #include "service/datasets/parts.h"
@@ -195,7 +196,11 @@ absl::Status CheckNotSealedElsewhere(ledger::Ledger& ledger, const ledger::Datas
           "these are the records of your private dataset \"", other.name,
           "\": they cannot be made public, and public dataset \"", dataset.name, "\" stays unsealed"));
     }
-    if (order.accept_equal_content) continue;
+    if (order.accept_equal_content) {
+      host::Log(host::LogLevel::kWarning, "second_budget_accepted",
+                {{"dataset", dataset.name}, {"other", other.name}, {"principal", order.principal.name()}});
+      continue;
+    }
     return absl::FailedPreconditionError(absl::StrCat(
         "these are the records of your dataset \"", other.name,
         "\", which has a budget of its own: each record would be protected only by the sum of both limits. "

@@ -11,6 +11,7 @@
 namespace curator::service {
 namespace {
 
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 class DatasetsTest : public ServiceTest {
@@ -181,7 +182,11 @@ TEST_F(DatasetsTest, RecordsThatAnotherDatasetHoldsAreSealedOnlyWhenThatIsAccept
   EXPECT_NE(refused.message().find("\"census\""), std::string_view::npos) << refused;
   EXPECT_NE(refused.message().find("sum of both limits"), std::string_view::npos) << refused;
   EXPECT_EQ(FindOwned(*ledger_, TestPrincipal("owner"), DatasetName("again"))->record.version, 0);
+  ::testing::internal::CaptureStderr();
   EXPECT_TRUE(Seal("again", "", true).ok());
+  const std::string logged = ::testing::internal::GetCapturedStderr();
+  EXPECT_THAT(logged, HasSubstr(R"("level":"warning","event":"second_budget_accepted","dataset":"again",)"
+                                R"("other":"census","principal":"owner")"));
   EXPECT_TRUE(Seal("again").ok()) << "a repeated seal asks nothing";
 }
 

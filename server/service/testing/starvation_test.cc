@@ -86,5 +86,18 @@ TEST_F(StarvationTest, AnEstimateOfASynthesisEndsWithAnError) {
   }
 }
 
+class HealthTest : public ServiceTest {};
+
+// Here, because this program counts allocations: a copy makes one for each dataset that the anchor knows.
+TEST_F(HealthTest, AProbeCopiesNoAnchor) {
+  constexpr int kDatasets = 300;
+  for (int i = 0; i < kDatasets; ++i) Make(People("census-" + std::to_string(i)));
+  ASSERT_TRUE(ledger_->Health().ok());
+  FailAllocation(kDatasets);
+  const absl::Status health = ledger_->Health();
+  EXPECT_FALSE(StopFailing());
+  EXPECT_TRUE(health.ok()) << health;
+}
+
 }  // namespace
 }  // namespace curator::service
