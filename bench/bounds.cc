@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "codec/release_codec.h"
+#include "dp/accounting/comparison.h"
 #include "dp/synthesis/synthesis_workload.h"
 #include "dp/synthesis/synthesizers.h"
 #include "dp/workload/accuracy.h"
@@ -45,6 +46,8 @@ dp::RuleSpec Pure() {
   return {.kind = dp::RuleKind::kPure, .epsilon = dp::Epsilon(dp::kEpsilonUnitsPerOne)};
 }
 
+constexpr dp::Delta kMillionth(1'000'000'000'000);
+
 int64_t predicted = 0;  // by the case that runs; 0 where nothing is
 
 // As an estimate of a workload: the plan and all forecasts.
@@ -73,11 +76,16 @@ absl::Status Estimate(const dp::Domain& domain, const std::vector<QuerySetReques
   return absl::OkStatus();
 }
 
-absl::Status PlanSynthesis(const dp::Domain& domain, const std::string& method) {
+absl::Status PlanSynthesis(const dp::Domain& domain, const std::string& method,
+                           dp::RuleKind rule = dp::RuleKind::kPure) {
   dp::SynthesisInput input{.domain = domain,
                            .unit_bound = {.relation = dp::NeighbourRelation::kAddRemove, .max_records = 1},
                            .rule = Pure(),
                            .spend = {.epsilon = dp::Epsilon(dp::kEpsilonUnitsPerOne)}};
+  if (rule == dp::RuleKind::kAdvanced) {
+    input.rule = {.kind = rule, .epsilon = dp::Epsilon(dp::kEpsilonUnitsPerOne), .delta = kMillionth};
+    input.spend.delta = kMillionth;
+  }
   const auto pairs = dp::AllKWayMarginals(domain, domain.size() == 1 ? 1 : 2, {}, dp::kSynthesisLimits);
   if (!pairs.ok()) return pairs.status();
   input.workload = dp::WholeMarginals(*pairs);
@@ -99,10 +107,52 @@ QuerySetRequest AllKWay(int k) {
   return {service::MarginalsQuery{.sets = {}, .k = k, .attributes = {}}};
 }
 
+// No two kinds alike.
+dp::Schedule Laplaces(int64_t kinds, int64_t count, int64_t scale) {
+  dp::Schedule schedule;
+  for (int64_t i = 0; i < kinds; ++i)
+    schedule.push_back({{dp::LaplaceEvent{.scale = {1000 * scale + 97 * i, 1000}}}, count});
+  return schedule;
+}
+
+absl::Status Certify(const dp::Schedule& schedule) {
+  predicted = dp::kBoundedBytes;
+  return dp::LeastUpperBound(schedule, kMillionth).status();
+}
+
+absl::Status Compare(const dp::Schedule& schedule) {
+  predicted = dp::kBoundedBytes;
+  return dp::CompareCalculators(schedule, kMillionth, dp::Effort::kBounded).status();
+}
+
 struct Case {
   std::string name;
   std::function<absl::Status()> run;
 };
+
+// Each as a certificate for a reservation, and as a history that is compared.
+void AddSchedules(std::vector<Case>& cases) {
+  dp::Schedule discrete;
+  for (int64_t i = 0; i < 64; ++i)
+    discrete.push_back({{dp::DiscreteLaplaceEvent{{50'000 + 97 * i, 1000}, 50, 7}}, 1000});
+  dp::Schedule mixed = Laplaces(1, 1000, 50);
+  for (int64_t i = 0; i < 63; ++i)
+    mixed.push_back({{dp::GaussianEvent{.sigma_squared = {2500 + i, 1}}}, 1000});
+  const std::vector<std::pair<std::string, dp::Schedule>> schedules = {
+      {"1 Laplace x 10,000", Laplaces(1, 10'000, 50)},
+      {"1 Laplace x 10^8", Laplaces(1, 100'000'000, 50)},
+      {"64 Laplace x 100", Laplaces(64, 100, 50)},
+      {"64 Laplace x 100,000", Laplaces(64, 100'000, 50)},
+      {"64 discrete Laplace x 1,000", discrete},
+      {"63 Gaussian and 1 Laplace x 1,000", mixed},
+      {"discrete Laplace of 2^19 atoms",
+       {{{dp::DiscreteLaplaceEvent{{5'000'000, 1}, 524'000, 524'000}}, 1000}}},
+      {"2,048 Laplace", Laplaces(2048, 3, 50)}};
+  for (const auto& [name, schedule] : schedules) {
+    cases.push_back({"a certificate of " + name, [schedule] { return Certify(schedule); }});
+    cases.push_back({"a comparison of " + name, [schedule] { return Compare(schedule); }});
+  }
+}
 
 std::vector<Case> Cases() {
   constexpr int64_t kLargest = int64_t{1} << 24;
@@ -160,6 +210,17 @@ std::vector<Case> Cases() {
         [=] { return PlanSynthesis(Coded(std::vector<int64_t>(12, 1000)), method); });
     add("a synthesis by " + method + " of one attribute of 2^24",
         [=] { return PlanSynthesis(Coded({kLargest}), method); });
+  }
+  AddSchedules(cases);
+  for (const std::string method : {"mwem", "dpsyn"}) {
+    for (const size_t attributes : {size_t{30}, size_t{100}}) {
+      add("under advanced, a synthesis by " + method + " of " + std::to_string(attributes) +
+              " attributes of 2",
+          [=] { return PlanSynthesis(Binary(attributes), method, dp::RuleKind::kAdvanced); });
+    }
+    add("under advanced, a synthesis by " + method + " of 12 attributes of 1,000", [=] {
+      return PlanSynthesis(Coded(std::vector<int64_t>(12, 1000)), method, dp::RuleKind::kAdvanced);
+    });
   }
   return cases;
 }
