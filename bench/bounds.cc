@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "codec/release_codec.h"
+#include "dp/accounting/comparison.h"
 #include "dp/data/sealed_table.h"
 #include "dp/kernel/kernel.h"
 #include "dp/noise/drbg.h"
@@ -51,6 +52,8 @@ dp::Domain Binary(size_t attributes) {
 dp::RuleSpec Pure() {
   return {.kind = dp::RuleKind::kPure, .epsilon = dp::Epsilon(dp::kEpsilonUnitsPerOne)};
 }
+
+constexpr dp::Delta kMillionth(1'000'000'000'000);
 
 int64_t StatusKilobytes(const std::string& key) {
   std::ifstream status("/proc/self/status");
@@ -147,6 +150,7 @@ struct SynthesisCase {
   std::string method;
   dp::Domain domain;
   std::map<std::string, std::string> settings = {};
+  dp::RuleKind rule = dp::RuleKind::kPure;
 };
 
 dp::SynthesisInput InputOf(const SynthesisCase& of) {
@@ -156,6 +160,10 @@ dp::SynthesisInput InputOf(const SynthesisCase& of) {
                            .spend = {.epsilon = dp::Epsilon(dp::kEpsilonUnitsPerOne)},
                            .workload = {},
                            .settings = of.settings};
+  if (of.rule == dp::RuleKind::kAdvanced) {
+    input.rule = {.kind = of.rule, .epsilon = dp::Epsilon(dp::kEpsilonUnitsPerOne), .delta = kMillionth};
+    input.spend.delta = kMillionth;
+  }
   if (of.method == "nested") {
     dp::NestedFacts facts{.group_column = "group"};
     for (int64_t code = 0; code < of.domain.attributes()[0].size(); ++code)
@@ -227,6 +235,24 @@ std::vector<QuerySetRequest> Times(int64_t times, const QuerySetRequest& query) 
 
 QuerySetRequest AllKWay(int k) {
   return {service::MarginalsQuery{.sets = {}, .k = k, .attributes = {}}};
+}
+
+// No two kinds alike.
+dp::Schedule Laplaces(int64_t kinds, int64_t count, int64_t scale) {
+  dp::Schedule schedule;
+  for (int64_t i = 0; i < kinds; ++i)
+    schedule.push_back({{dp::LaplaceEvent{.scale = {1000 * scale + 97 * i, 1000}}}, count});
+  return schedule;
+}
+
+absl::Status Certify(const dp::Schedule& schedule) {
+  predicted = dp::kBoundedBytes;
+  return dp::LeastUpperBound(schedule, kMillionth).status();
+}
+
+absl::Status Compare(const dp::Schedule& schedule) {
+  predicted = dp::kBoundedBytes;
+  return dp::CompareCalculators(schedule, kMillionth, dp::Effort::kBounded).status();
 }
 
 struct Case {
@@ -301,6 +327,30 @@ void AddHundredsOfAttributes(std::vector<Case>& cases) {
                    }});
 }
 
+// Each as a certificate for a reservation, and as a history that is compared.
+void AddSchedules(std::vector<Case>& cases) {
+  dp::Schedule discrete;
+  for (int64_t i = 0; i < 64; ++i)
+    discrete.push_back({{dp::DiscreteLaplaceEvent{{50'000 + 97 * i, 1000}, 50, 7}}, 1000});
+  dp::Schedule mixed = Laplaces(1, 1000, 50);
+  for (int64_t i = 0; i < 63; ++i)
+    mixed.push_back({{dp::GaussianEvent{.sigma_squared = {2500 + i, 1}}}, 1000});
+  const std::vector<std::pair<std::string, dp::Schedule>> schedules = {
+      {"1 Laplace x 10,000", Laplaces(1, 10'000, 50)},
+      {"1 Laplace x 10^8", Laplaces(1, 100'000'000, 50)},
+      {"64 Laplace x 100", Laplaces(64, 100, 50)},
+      {"64 Laplace x 100,000", Laplaces(64, 100'000, 50)},
+      {"64 discrete Laplace x 1,000", discrete},
+      {"63 Gaussian and 1 Laplace x 1,000", mixed},
+      {"discrete Laplace of 2^19 atoms",
+       {{{dp::DiscreteLaplaceEvent{{5'000'000, 1}, 524'000, 524'000}}, 1000}}},
+      {"2,048 Laplace", Laplaces(2048, 3, 50)}};
+  for (const auto& [name, schedule] : schedules) {
+    cases.push_back({"a certificate of " + name, [schedule] { return Certify(schedule); }});
+    cases.push_back({"a comparison of " + name, [schedule] { return Compare(schedule); }});
+  }
+}
+
 std::vector<Case> Cases() {
   constexpr int64_t kLargest = int64_t{1} << 24;
   std::vector<Case> cases;
@@ -368,6 +418,19 @@ std::vector<Case> Cases() {
   }
   AddPaid(cases);
   AddHundredsOfAttributes(cases);
+  AddSchedules(cases);
+  for (const std::string method : {"mwem", "dpsyn"}) {
+    for (const size_t attributes : {size_t{30}, size_t{100}}) {
+      add("under advanced, a synthesis by " + method + " of " + std::to_string(attributes) +
+              " attributes of 2",
+          [=] {
+            return PlanSynthesis({method, Binary(attributes), {}, dp::RuleKind::kAdvanced});
+          });
+    }
+    add("under advanced, a synthesis by " + method + " of 12 attributes of 1,000", [=] {
+      return PlanSynthesis({method, Coded(std::vector<int64_t>(12, 1000)), {}, dp::RuleKind::kAdvanced});
+    });
+  }
   return cases;
 }
 

@@ -137,8 +137,19 @@ class RunningApp final : public App {
         daily_(options.charges_a_day),
         memory_(options.memory_budget),
         work_(options.synthesis_threads, options.synthesis_places),
-        services_{*ledger_, *store_,   sealer_, signer_, operations_, work_,
-                  cores_,   requests_, late_,   daily_,  memory_,     options.synthesis_timeout},
+        services_{*ledger_,
+                  *store_,
+                  sealer_,
+                  signer_,
+                  operations_,
+                  work_,
+                  cores_,
+                  requests_,
+                  late_,
+                  daily_,
+                  memory_,
+                  comparisons_,
+                  options.synthesis_timeout},
         accountant_rpc_(handling_),
         budget_rpc_(handling_),
         dataset_rpc_(handling_),
@@ -209,6 +220,7 @@ class RunningApp final : public App {
   service::DailyCharges daily_;
   host::FreeCores cores_;
   service::MemoryBudget memory_;
+  service::ComparisonCache comparisons_;
   service::WorkQueue work_;  // destroyed before what its work uses
   service::Services services_;
   service::OperationWatches watches_{services_};

@@ -21,9 +21,9 @@ absl::Status GetBudget(service::Services& services, const Call& call, const v1::
                        v1::GetBudgetResponse& response) {
   const auto detail =
       request.with_comparison() ? service::BudgetDetail::kWithComparison : service::BudgetDetail::kBalances;
-  ASSIGN_OR_RETURN(
-      const service::BudgetView budget,
-      service::GetBudget(services.ledger, call.principal(), DatasetName(request.dataset()), detail));
+  ASSIGN_OR_RETURN(const service::BudgetView budget,
+                   service::GetBudget(services, call.principal(), DatasetName(request.dataset()), detail,
+                                      call.client_left()));
   response = ToProto(budget);
   if (const std::optional<service::AccountView> largest =
           service::LargestPart(request.dataset(), budget.accounts)) {

@@ -27,12 +27,21 @@ std::vector<std::vector<std::string>> NameSets(const Repeated& sets) {
   return result;
 }
 
+// Whole numbers with all their digits, because integers are read without an exponent. (Labels keep the
+// shortest form: they are compared as text, also by requests that are repeated.)
+std::string TextOf(double number) {
+  constexpr double kMostExact = 0x1p53;
+  if (std::floor(number) == number && std::abs(number) <= kMostExact)
+    return absl::StrCat(static_cast<int64_t>(number));
+  return dp::WriteNumber(number);
+}
+
 absl::StatusOr<std::string> ValueFromProto(const google::protobuf::Value& value, const std::string& path) {
   switch (value.kind_case()) {
     case google::protobuf::Value::kStringValue:
       return value.string_value();
     case google::protobuf::Value::kNumberValue:
-      return dp::WriteNumber(value.number_value());
+      return TextOf(value.number_value());
     case google::protobuf::Value::kBoolValue:
       return std::string(value.bool_value() ? "true" : "false");
     default:

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "base/errors.h"
+#include "dp/domain/numbers.h"
 
 namespace curator::rpc {
 namespace {
@@ -21,6 +22,26 @@ Message ParsedText(const std::string& text) {
 
 std::string FieldNamedBy(const absl::Status& status) {
   return FieldViolationOf(status).value_or(FieldViolation()).field;
+}
+
+TEST(ConvertWorkload, ANumberOfJsonThatIsWholeIsReadAsAnInteger) {
+  const auto read = [](double number) {
+    v1::Workload workload;
+    v1::Predicate& predicate = *workload.add_query_sets()->mutable_predicates()->add_predicates();
+    predicate.add_all_of()->add_in()->set_number_value(number);
+    const auto sets = FromProto(workload).value();
+    return std::get<service::PredicatesQuery>(sets.front().queries).predicates.front().front().values.front();
+  };
+  for (const int64_t whole :
+       {0L, 7L, 100'000L, 200'000L, 1'000'000L, -100'000L, 1'000'000'000'000'000L, (1L << 53), -(1L << 53)}) {
+    const std::string text = read(static_cast<double>(whole));
+    EXPECT_EQ(text, std::to_string(whole));
+    EXPECT_EQ(std::get<int64_t>(dp::ReadInteger(text)), whole);
+  }
+  EXPECT_EQ(read(-0.0), "0");
+  for (const double other : {0.5, -2.25, 1e300, 0x1p54}) {
+    EXPECT_EQ(std::get<double>(dp::ReadNumber(read(other))), other) << "the same double again";
+  }
 }
 
 TEST(ConvertSpend, IsTheSameAfterBothWays) {

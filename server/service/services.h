@@ -8,6 +8,7 @@
 #include "host/server_key.h"
 #include "ledger/ledger.h"
 #include "records/dataset_store.h"
+#include "service/accounts/comparison_cache.h"
 #include "service/background_work.h"
 #include "service/charges/daily_charges.h"
 #include "service/memory_budget.h"
@@ -27,6 +28,7 @@ struct Services {
   LateEndings& late;                 // for release_once
   DailyCharges& daily;               // bounds what one principal adds to histories
   MemoryBudget& memory;              // of requests
+  ComparisonCache& comparisons;      // of histories
   absl::Duration synthesis_timeout;  // a public limit: a longer synthesis is stopped and forfeited
 };
 

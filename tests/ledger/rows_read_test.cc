@@ -224,9 +224,9 @@ class RowsRead : public ServiceTest, public ::testing::WithParamInterface<std::s
         {"FindVisible", [&] { return FindVisible(*ledger_, bob_, census_name_).status(); }},
         {"ListVisibleDatasets", [&] { return ListVisibleDatasets(*ledger_, bob_, {.limit = 5}).status(); }},
         {"GetBudget",
-         [&] { return GetBudget(*ledger_, bob_, census_name_, BudgetDetail::kBalances).status(); }},
+         [&] { return GetBudget(services_, bob_, census_name_, BudgetDetail::kBalances).status(); }},
         {"GetBudget, with comparison",
-         [&] { return GetBudget(*ledger_, bob_, census_name_, BudgetDetail::kWithComparison).status(); }},
+         [&] { return GetBudget(services_, bob_, census_name_, BudgetDetail::kWithComparison).status(); }},
         {"ListAccounts", [&] { return ListAccounts(*ledger_, bob_, census_name_, "", 5).status(); }},
         {"ListAccounts of the owner",
          [&] { return ListAccounts(*ledger_, owner_, census_name_, "", 5).status(); }},
@@ -268,7 +268,7 @@ TEST_P(RowsRead, DoNotGrowWithHistoryOrWithOtherTenants) {
   const std::map<std::string, int64_t> in_small = Measure();
   for (int round = kFew; round < kMany; ++round) Grow(round);
   // The first comparison finds many entries that are not counted yet, and leaves them to the background.
-  (void)GetBudget(*ledger_, bob_, census_name_, BudgetDetail::kWithComparison);
+  (void)GetBudget(services_, bob_, census_name_, BudgetDetail::kWithComparison);
   while (ledger_->AdvanceCounts().value()) continue;
   if (nightly::IsOn()) Copy(100'000);
   NoteSizes();

@@ -68,6 +68,9 @@ std::string SafeText(double number, double towards, const IsSafe& is_safe) {
 }  // namespace
 
 std::string ExactText(double number) {
+  constexpr double kMostExact = 0x1p53;
+  if (std::floor(number) == number && std::abs(number) <= kMostExact)
+    return std::to_string(static_cast<int64_t>(number));
   std::array<char, 40> text;
   const auto [end, error] = std::to_chars(text.data(), text.data() + text.size(), number);
   return error == std::errc() ? std::string(text.data(), end) : std::string("nan");

@@ -14,6 +14,7 @@ TEST(Text, ExactNumbersReadBackAsThemselves) {
   }
   EXPECT_EQ(ExactText(0.1), "0.1");
   EXPECT_EQ(ExactText(20000), "20000");
+  EXPECT_EQ(ExactText(200000), "200000");
 }
 
 TEST(Text, PeopleGetFourDigits) {

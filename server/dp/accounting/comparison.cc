@@ -177,7 +177,7 @@ void AddNumericalUpper(const Schedule& schedule, const Interval& delta, const Wo
 void AddNumericalLower(const Schedule& schedule, const Interval& delta, const Work& work, Rows& rows) {
   if (!rows.back().epsilon.ok()) return;
   const absl::StatusOr<CertifiedBounds> bounds =
-      NumericalEpsilon(schedule, delta.Upper(), OptionsFor(Sides::kBoth, work));
+      NumericalEpsilon(schedule, delta.Upper(), OptionsFor(Sides::kLower, work));
   if (!bounds.ok() || !bounds->lower) return;
   rows.push_back({"numerical-lower", Validity::kFixedSchedule, BoundSide::kLower, *bounds->lower,
                   "nothing can be below"});

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/canonical_bytes.h"
 #include "base/status_macros.h"
 #include "codec/accounting_codec.h"
 #include "dp/accounting/calculators/schedule.h"
@@ -71,19 +72,104 @@ absl::StatusOr<std::vector<ledger::Account>> FirstVisible(ledger::Ledger& ledger
   return ledger.ListAccounts(view.record.id, {.limit = kMostAccounts});
 }
 
-// At the delta that the dataset's own account promises.
-absl::StatusOr<HistoryComparison> ComparisonFor(ledger::Ledger& ledger, const DatasetView& view,
-                                                const std::vector<ledger::Account>& accounts,
-                                                const Principal& principal) {
+// All events as one schedule.
+absl::StatusOr<dp::Schedule> ScheduleOfAll(const std::vector<ledger::EventCount>& events) {
+  dp::Schedule schedule;
+  for (const auto& [bytes, charges] : events) {
+    ASSIGN_OR_RETURN(const dp::Event event, codec::DecodeEvent(bytes));
+    ASSIGN_OR_RETURN(dp::Schedule parts, dp::ScheduleOf(event));
+    if (schedule.size() + parts.size() > kMostMechanismsCompared) {
+      return absl::OutOfRangeError(
+          absl::StrCat("the charges are of more than ", kMostMechanismsCompared, " mechanisms"));
+    }
+    for (dp::CountedEvent& part : parts) {
+      ASSIGN_OR_RETURN(part.count, dp::CheckedMultiply(part.count, charges));
+      schedule.push_back(std::move(part));
+    }
+  }
+  return schedule;
+}
+
+// What is compared, and for whom.
+struct History {
+  const ledger::Dataset& dataset;
+  const Principal& caller;
+  const std::stop_token& client_left;
+  bool own_charges_only = false;
   dp::Delta delta;
+
+  // As the ledger's counts have it.
+  std::string_view whose() const { return own_charges_only ? caller.name() : std::string_view(); }
+};
+
+// The comparison's numbers are a function of what is written here, and belong to one principal.
+std::string KeyOf(const History& history, const std::vector<ledger::EventCount>& events) {
+  CanonicalWriter writer("curator.comparison", 1);
+  writer.Text(history.dataset.id);
+  writer.Text(history.caller.name());
+  writer.Integer(history.delta.units());
+  for (const ledger::EventCount& event : events) {
+    writer.Text(event.event);
+    writer.Integer(event.charges);
+  }
+  return Sha256(std::move(writer).Take());
+}
+
+absl::StatusOr<ComparisonCache::Rows> RowsFor(Services& services, const History& history,
+                                              const std::vector<ledger::EventCount>& events,
+                                              const dp::Schedule& schedule) {
+  const std::string key = KeyOf(history, events);
+  if (std::optional<ComparisonCache::Rows> kept = services.comparisons.Find(key)) return *std::move(kept);
+  ASSIGN_OR_RETURN(const MemoryBudget::Lease memory, services.memory.Take(history.caller, dp::kBoundedBytes));
+  // By another call, while this one waited.
+  if (std::optional<ComparisonCache::Rows> kept = services.comparisons.Find(key)) return *std::move(kept);
+  ASSIGN_OR_RETURN(
+      ComparisonCache::Rows rows,
+      dp::CompareCalculators(schedule, history.delta, dp::Effort::kBounded, history.client_left));
+  services.comparisons.Keep(key, rows);
+  return rows;
+}
+
+// Each distinct event is decoded once: the ledger groups equal ones.
+absl::StatusOr<HistoryComparison> CompareHistory(Services& services, const History& history) {
+  HistoryComparison comparison{.delta = history.delta, .own_charges_only = history.own_charges_only};
+  if (!history.dataset.partition_attribute.empty()) {
+    comparison.not_computed = "not computed: each part of a partitioned dataset is counted on its own";
+    return comparison;
+  }
+  absl::StatusOr<std::vector<ledger::EventCount>> counted =
+      services.ledger.CountEvents(history.dataset.id, history.whose(), kMostEventsCompared + 1);
+  if (absl::IsFailedPrecondition(counted.status())) {
+    comparison.not_computed = absl::StrCat("not computed: ", std::string(counted.status().message()));
+    return comparison;
+  }
+  RETURN_IF_ERROR(counted.status());
+  const std::vector<ledger::EventCount> events = *std::move(counted);
+  if (static_cast<int64_t>(events.size()) > kMostEventsCompared) {
+    comparison.not_computed =
+        absl::StrCat("not computed: the charges are of more than ", kMostEventsCompared, " different kinds");
+    return comparison;
+  }
+  for (const ledger::EventCount& event : events) comparison.charges += event.charges;
+  if (events.empty()) return comparison;
+  const absl::StatusOr<dp::Schedule> schedule = ScheduleOfAll(events);
+  if (absl::IsDataLoss(schedule.status())) return schedule.status();
+  if (!schedule.ok()) {
+    comparison.not_computed = absl::StrCat("not computed: ", std::string(schedule.status().message()));
+    return comparison;
+  }
+  ASSIGN_OR_RETURN(comparison.calculated, RowsFor(services, history, events, *schedule));
+  return comparison;
+}
+
+// At the delta that the dataset's own account promises.
+absl::StatusOr<dp::Delta> ComparedAt(const std::vector<ledger::Account>& accounts) {
   for (const ledger::Account& account : accounts) {
     if (account.scope_type != ledger::ScopeType::kDataset) continue;
     ASSIGN_OR_RETURN(const dp::RuleSpec rule, PromiseOf(account));
-    delta = rule.delta;
+    if (rule.delta.units() > 0) return rule.delta;
   }
-  const std::string_view whose =
-      view.record.owner == principal.name() ? std::string_view() : principal.name();
-  return CompareHistory(ledger, view.record, whose, delta.units() > 0 ? delta : kDeltaComparedUnderPure);
+  return kDeltaComparedUnderPure;
 }
 
 // "analyst ana: epsilon 0.5", "group interns (2 members): rho 0.1", "part 2024: rho 0.1"
@@ -139,8 +225,10 @@ absl::StatusOr<AccountView> ViewOf(const DatasetView& dataset, const ledger::Acc
       .members = viewer.name() == dataset.record.owner ? account.members : std::vector<std::string>()};
 }
 
-absl::StatusOr<BudgetView> GetBudget(ledger::Ledger& ledger, const Principal& principal,
-                                     const DatasetName& dataset, BudgetDetail detail) {
+absl::StatusOr<BudgetView> GetBudget(Services& services, const Principal& principal,
+                                     const DatasetName& dataset, BudgetDetail detail,
+                                     const std::stop_token& client_left) {
+  ledger::Ledger& ledger = services.ledger;
   ASSIGN_OR_RETURN(const DatasetView view, FindVisible(ledger, principal, dataset));
   ASSIGN_OR_RETURN(const std::vector<ledger::Account> accounts, FirstVisible(ledger, view, principal));
   const absl::StatusOr<ledger::Charge> last = ledger.LatestCharge(view.record.id, principal);
@@ -154,7 +242,13 @@ absl::StatusOr<BudgetView> GetBudget(ledger::Ledger& ledger, const Principal& pr
                            last->created_at_us};
   }
   if (detail == BudgetDetail::kWithComparison && budget.read_only.ok()) {
-    ASSIGN_OR_RETURN(budget.comparison, ComparisonFor(ledger, view, accounts, principal));
+    ASSIGN_OR_RETURN(const dp::Delta delta, ComparedAt(accounts));
+    ASSIGN_OR_RETURN(budget.comparison,
+                     CompareHistory(services, {.dataset = view.record,
+                                               .caller = principal,
+                                               .client_left = client_left,
+                                               .own_charges_only = view.record.owner != principal.name(),
+                                               .delta = delta}));
   }
   for (const ledger::Account& account : accounts) {
     ASSIGN_OR_RETURN(AccountView account_view, ViewOf(view, account, principal));
@@ -250,56 +344,6 @@ absl::StatusOr<VerifiedLedger> VerifyLedger(ledger::Ledger& ledger, const Princi
                              findings.size() == 1 ? " finding" : " findings")};
   }
   return verified;
-}
-
-namespace {
-
-// All events as one schedule.
-absl::StatusOr<dp::Schedule> ScheduleOfAll(const std::vector<ledger::EventCount>& events) {
-  dp::Schedule schedule;
-  for (const auto& [bytes, charges] : events) {
-    ASSIGN_OR_RETURN(const dp::Event event, codec::DecodeEvent(bytes));
-    ASSIGN_OR_RETURN(dp::Schedule parts, dp::ScheduleOf(event));
-    for (dp::CountedEvent& part : parts) {
-      ASSIGN_OR_RETURN(part.count, dp::CheckedMultiply(part.count, charges));
-      schedule.push_back(std::move(part));
-    }
-  }
-  return schedule;
-}
-
-}  // namespace
-
-absl::StatusOr<HistoryComparison> CompareHistory(ledger::Ledger& ledger, const ledger::Dataset& dataset,
-                                                 std::string_view principal, dp::Delta delta) {
-  HistoryComparison comparison{.delta = delta, .own_charges_only = !principal.empty()};
-  if (!dataset.partition_attribute.empty()) {
-    comparison.not_computed = "not computed: each part of a partitioned dataset is counted on its own";
-    return comparison;
-  }
-  absl::StatusOr<std::vector<ledger::EventCount>> counted =
-      ledger.CountEvents(dataset.id, principal, kMostEventsCompared + 1);
-  if (absl::IsFailedPrecondition(counted.status())) {
-    comparison.not_computed = absl::StrCat("not computed: ", std::string(counted.status().message()));
-    return comparison;
-  }
-  RETURN_IF_ERROR(counted.status());
-  const std::vector<ledger::EventCount> events = *std::move(counted);
-  if (static_cast<int64_t>(events.size()) > kMostEventsCompared) {
-    comparison.not_computed =
-        absl::StrCat("not computed: the charges are of more than ", kMostEventsCompared, " different kinds");
-    return comparison;
-  }
-  for (const ledger::EventCount& event : events) comparison.charges += event.charges;
-  if (events.empty()) return comparison;
-  const absl::StatusOr<dp::Schedule> schedule = ScheduleOfAll(events);
-  if (absl::IsDataLoss(schedule.status())) return schedule.status();
-  if (!schedule.ok()) {
-    comparison.not_computed = absl::StrCat("not computed: ", std::string(schedule.status().message()));
-    return comparison;
-  }
-  ASSIGN_OR_RETURN(comparison.calculated, dp::CompareCalculators(*schedule, delta, dp::Effort::kBounded));
-  return comparison;
 }
 
 }  // namespace curator::service

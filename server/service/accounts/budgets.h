@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +19,7 @@
 #include "dp/accounting/units.h"
 #include "ledger/ledger.h"
 #include "service/access.h"
+#include "service/services.h"
 
 namespace curator::service {
 
@@ -34,15 +36,10 @@ struct HistoryComparison {
   std::string not_computed;  // why `calculated` is empty; empty when nothing was charged
 };
 
-// Histories with more distinct events are not compared, because each one takes time.
+// Histories with more distinct events, or of more mechanisms in all, are not compared, because each one takes
+// time.
 inline constexpr int64_t kMostEventsCompared = 256;
-
-// Counts the events of the charges on the dataset's lineage, by `principal` or, where that is empty, by all.
-// Cancelled reservations are left out; a reservation that was started for less counts whole. The ledger
-// groups equal events, so each distinct event is decoded once; Effort::kBounded bounds the calculation.
-// Errors: those of the ledger; DATA_LOSS for an event that cannot be read.
-absl::StatusOr<HistoryComparison> CompareHistory(ledger::Ledger& ledger, const ledger::Dataset& dataset,
-                                                 std::string_view principal, dp::Delta delta);
+inline constexpr size_t kMostMechanismsCompared = 2048;
 
 struct AccountView {
   std::string name;
@@ -76,8 +73,15 @@ struct BudgetView {
 
 enum class BudgetDetail { kBalances, kWithComparison };
 
-absl::StatusOr<BudgetView> GetBudget(ledger::Ledger& ledger, const Principal& principal,
-                                     const DatasetName& dataset, BudgetDetail detail);
+// The comparison counts the events of the charges on the dataset's lineage: of all for the owner, of their
+// own for grantees. Cancelled reservations are left out; a reservation that was started for less counts
+// whole. It is computed under Effort::kBounded, with dp::kBoundedBytes of the memory of requests, once for
+// each caller and change of what is counted. Errors: those of the ledger, and, with comparison, of
+// MemoryBudget::Take(); DATA_LOSS for an event that cannot be read; CANCELLED soon after `client_left` is
+// requested.
+absl::StatusOr<BudgetView> GetBudget(Services& services, const Principal& principal,
+                                     const DatasetName& dataset, BudgetDetail detail,
+                                     const std::stop_token& client_left = {});
 
 // The delta at which histories are compared when the account promises none.
 inline constexpr dp::Delta kDeltaComparedUnderPure(1'000'000'000);  // 1e-9

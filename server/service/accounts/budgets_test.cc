@@ -4,15 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <memory>
 
 #include "base/canonical_bytes.h"
 #include "base/testing/names.h"
 #include "codec/accounting_codec.h"
 #include "codec/schema_codec.h"
-#include "ledger/open_ledger.h"
 #include "service/testing/fixture.h"
-#include "tests/testing/scratch_folder.h"
 
 namespace curator::service {
 namespace {
@@ -33,7 +30,7 @@ dp::Event PureOfUnits(int64_t units) {
   return {dp::PureEvent{dp::Epsilon(units)}};
 }
 
-class BudgetsTest : public ::testing::Test {
+class BudgetsTest : public ServiceTest {
  protected:
   void SetUp() override {
     MakeDataset(
@@ -89,7 +86,8 @@ class BudgetsTest : public ::testing::Test {
   }
 
   BudgetView Budget(const std::string& principal) {
-    return GetBudget(*ledger_, TestPrincipal(principal), DatasetName("census"), BudgetDetail::kWithComparison)
+    return GetBudget(services_, TestPrincipal(principal), DatasetName("census"),
+                     BudgetDetail::kWithComparison)
         .value();
   }
 
@@ -101,12 +99,6 @@ class BudgetsTest : public ::testing::Test {
     return -1;
   }
 
-  const curator::testing::ScratchFolder folder_;
-  const std::unique_ptr<ledger::Ledger> ledger_ =
-      ledger::OpenLedger({.url = "sqlite:" + folder_.path() + "/ledger.db",
-                          .anchor_dir = folder_.path() + "/anchor",
-                          .entropy = host::RandomBytes})
-          .value();
   std::string dataset_id_;
   dp::RuleSpec rule_;
   ledger::Account account_;
@@ -174,7 +166,7 @@ TEST_F(BudgetsTest, WhoeverHasAskedNothingIsToldNothingOfRequests) {
 TEST_F(BudgetsTest, AllChargesAreCountedUnderOtherRulesForTheOwnerAndTheirOwnForOthers) {
   for (int i = 0; i < 5; ++i) Charge("ana", Pure(100));
   Charge("owner", Pure(200));
-  EXPECT_FALSE(GetBudget(*ledger_, TestPrincipal("owner"), DatasetName("census"), BudgetDetail::kBalances)
+  EXPECT_FALSE(GetBudget(services_, TestPrincipal("owner"), DatasetName("census"), BudgetDetail::kBalances)
                    ->comparison.has_value());
   const HistoryComparison of_ana = Budget("ana").comparison.value();
   EXPECT_TRUE(of_ana.own_charges_only);
@@ -189,6 +181,44 @@ TEST_F(BudgetsTest, AllChargesAreCountedUnderOtherRulesForTheOwnerAndTheirOwnFor
   EXPECT_FALSE(of_owner.own_charges_only);
   EXPECT_EQ(of_owner.charges, 6);
   EXPECT_NEAR(EpsilonBy(of_owner, "basic"), 0.7, 1e-12);
+}
+
+TEST_F(BudgetsTest, AComparisonIsComputedOnceForEachCallerAndChangeOfWhatItCounts) {
+  Charge("ana", Pure(100));
+  const double before = EpsilonBy(Budget("ana").comparison.value(), "numerical");
+  std::optional<MemoryBudget::Lease> others = memory_.Take(TestPrincipal("other"), memory_.total()).value();
+  const auto status = [&](const char* principal) {
+    return GetBudget(services_, TestPrincipal(principal), DatasetName("census"),
+                     BudgetDetail::kWithComparison)
+        .status();
+  };
+  EXPECT_EQ(EpsilonBy(Budget("ana").comparison.value(), "numerical"), before) << "it was kept";
+  EXPECT_TRUE(absl::IsUnavailable(status("owner"))) << "each caller's is their own";
+  Charge("ana", Pure(100));
+  EXPECT_TRUE(absl::IsUnavailable(status("ana"))) << "what is counted has changed";
+  others.reset();
+  EXPECT_GT(EpsilonBy(Budget("ana").comparison.value(), "numerical"), before);
+}
+
+TEST_F(BudgetsTest, AComparisonEndsWhenItsClientHasGone) {
+  Charge("ana", Pure(100));
+  std::stop_source client;
+  client.request_stop();
+  EXPECT_TRUE(absl::IsCancelled(GetBudget(services_, TestPrincipal("ana"), DatasetName("census"),
+                                          BudgetDetail::kWithComparison, client.get_token())
+                                    .status()));
+}
+
+TEST_F(BudgetsTest, AChargeOfMoreMechanismsThanAreComparedIsNotComparedAndItIsSaid) {
+  dp::ComposedEvent many;
+  for (int64_t i = 0; i <= static_cast<int64_t>(kMostMechanismsCompared); ++i) {
+    many.parts.push_back({PureOfUnits(1'000'000 + i), 1});
+  }
+  Charge("ana", {many});
+  const HistoryComparison comparison = Budget("ana").comparison.value();
+  EXPECT_TRUE(comparison.calculated.empty());
+  EXPECT_NE(comparison.not_computed.find("more than 2048 mechanisms"), std::string::npos)
+      << comparison.not_computed;
 }
 
 TEST_F(BudgetsTest, MoreKindsOfRequestsThanAreComparedAreNotComparedAndItIsSaid) {
@@ -239,7 +269,7 @@ TEST_F(BudgetsTest, TheHistoryTellsOfAGroupsAccountHowManySharedIt) {
 
 TEST_F(BudgetsTest, AChargeOfParallelPartsIsNotCountedAsLessThanItCosts) {
   Charge("ana", {dp::ParallelEvent{{Pure(100), Pure(200)}}});
-  EXPECT_EQ(GetBudget(*ledger_, TestPrincipal("owner"), DatasetName("census"), BudgetDetail::kWithComparison)
+  EXPECT_EQ(GetBudget(services_, TestPrincipal("owner"), DatasetName("census"), BudgetDetail::kWithComparison)
                 .status()
                 .code(),
             absl::StatusCode::kDataLoss);

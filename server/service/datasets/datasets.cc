@@ -36,6 +36,11 @@ absl::Status CheckDatasetName(std::string_view name) {
 
 // Of a new schema. Older ones stay readable: dp::Attribute itself forbids only what no stored name has.
 absl::Status CheckLabels(const dp::Schema& schema) {
+  if (const auto* person = std::get_if<dp::PersonUnit>(&schema.unit))
+    RETURN_IF_ERROR(CheckLine("schema.unit.person.id_column", person->id_column));
+  if (const auto* group = std::get_if<dp::GroupUnit>(&schema.unit))
+    RETURN_IF_ERROR(CheckLine("schema.unit.group.id_column", group->id_column));
+  if (schema.nesting) RETURN_IF_ERROR(CheckLine("schema.nesting.group_column", schema.nesting->group_column));
   const std::vector<dp::Attribute>& attributes = schema.domain.attributes();
   for (size_t i = 0; i < attributes.size(); ++i) {
     const std::string path = absl::StrCat("schema.attributes[", i, "]");

@@ -127,6 +127,22 @@ TEST_F(DatasetsTest, NamesAndLabelsThatATerminalWouldObeyAreRefusedByTheirPath) 
   EXPECT_EQ(RefusedField(with("sex", "Ma\u2028le")), "schema.attributes[0].categorical.values[1]");
 }
 
+TEST_F(DatasetsTest, AnIdColumnThatATerminalWouldObeyIsRefusedByItsPath) {
+  const std::string obeyed = "p\x1b]0;title\x07";
+  const auto with = [](dp::PrivacyUnit unit, std::optional<dp::Nesting> nesting) {
+    NewDataset dataset = People("census");
+    dataset.schema = dp::CreateSchema(PeopleSchema().domain, std::move(unit), std::move(nesting)).value();
+    return dataset;
+  };
+  EXPECT_EQ(RefusedField(with(dp::PersonUnit{.id_column = obeyed}, std::nullopt)),
+            "schema.unit.person.id_column");
+  EXPECT_EQ(RefusedField(with(dp::GroupUnit{.id_column = obeyed}, std::nullopt)),
+            "schema.unit.group.id_column");
+  EXPECT_EQ(RefusedField(with(dp::RecordUnit{},
+                              dp::Nesting{.group_column = obeyed, .response = 1, .max_group_size = 9})),
+            "schema.nesting.group_column");
+}
+
 TEST_F(DatasetsTest, ExactlyAPrivateDatasetWithoutAPredecessorHasALimitOfItsOwn) {
   NewDataset public_one = PublicPeople("open");
   public_one.limit = People("census").limit;

@@ -3,8 +3,10 @@
 #include <functional>
 #include <new>
 #include <string>
+#include <thread>
 
 #include "base/testing/allocations.h"
+#include "service/charges/accountant.h"
 #include "service/operations/synthesis.h"
 #include "service/testing/fixture.h"
 #include "service/workloads/workloads.h"
@@ -97,6 +99,42 @@ TEST_F(HealthTest, AProbeCopiesNoAnchor) {
   const absl::Status health = ledger_->Health();
   EXPECT_FALSE(StopFailing());
   EXPECT_TRUE(health.ok()) << health;
+}
+
+dp::Event CertifiedLaplaces() {
+  const dp::Event one{dp::LaplaceEvent{.scale = {5, 1}}};
+  const dp::Event other{dp::LaplaceEvent{.scale = {7, 1}}};
+  const dp::Event schedule{dp::ComposedEvent{{{one, 2}, {other, 1}}}};
+  return {dp::CertifiedEvent{{schedule}, dp::Epsilon(0), dp::Delta(1'000'000'000'000)}};
+}
+
+TEST_F(StarvationTest, AnEstimateOfACostEndsWithAnError) {
+  MakeSealed(People("census"));
+  const dp::AskedEvent asked(CertifiedLaplaces());
+  const auto estimate = [&] {
+    return EstimateCost(services_, TestPrincipal("owner"), DatasetName("census"), asked).status();
+  };
+  ASSERT_TRUE(estimate().ok()) << estimate();
+  EXPECT_GT(StarveAtEveryAllocation(estimate), 100);
+  EXPECT_EQ(memory_.taken(), 0);
+}
+
+// A thread keeps its transforms. One that was left half made would give a certificate that is too low.
+TEST_F(StarvationTest, ACertificateIsTheSameOnAThreadThatHasRunOutOfMemory) {
+  const dp::AskedEvent asked(CertifiedLaplaces());
+  const dp::Event expected = asked.Certify({}).value();
+  bool has_failed = true;
+  for (int64_t at = 0; has_failed; ++at) {
+    std::jthread([&] {
+      FailAllocation(at);
+      try {
+        (void)asked.Certify({});
+      } catch (const std::bad_alloc&) {
+      }
+      has_failed = StopFailing();
+      EXPECT_EQ(asked.Certify({}).value(), expected) << "after allocation no. " << at;
+    }).join();
+  }
 }
 
 }  // namespace

@@ -357,8 +357,11 @@ absl::StatusOr<CertifiedBounds> BothSides(const ScheduledLosses& scheduled, doub
     bounds.steps += measures.steps();
     return read(all.measure, frame);
   };
-  ASSIGN_OR_RETURN(const Frame above, FrameOf(scheduled.losses, target, Bound::kUpper, options));
-  ASSIGN_OR_RETURN(bounds.upper, answer(above));
+  bounds.upper = kInfinity;
+  if (options.sides != Sides::kLower) {
+    ASSIGN_OR_RETURN(const Frame above, FrameOf(scheduled.losses, target, Bound::kUpper, options));
+    ASSIGN_OR_RETURN(bounds.upper, answer(above));
+  }
   if (options.sides == Sides::kUpper || scheduled.attained == Attained::kNo) return bounds;
   ASSIGN_OR_RETURN(const Frame below, FrameOf(scheduled.losses, target, Bound::kLower, options));
   if (below.losses.empty()) return bounds;

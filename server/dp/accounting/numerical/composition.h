@@ -19,7 +19,7 @@
 
 namespace curator::dp {
 
-enum class Sides { kUpper, kBoth };
+enum class Sides { kUpper, kLower, kBoth };
 
 // What one side of an answer may take. The grid is made coarser until its cells and the forecast of its steps
 // are within these limits.
@@ -41,7 +41,7 @@ struct NumericalOptions {
 };
 
 // Bounds around the true epsilon, or delta, of the schedule's dominating pairs. `lower` is present only where
-// mechanisms of the schedule's kind attain the pairs.
+// mechanisms of the schedule's kind attain the pairs. A side that was not asked for is infinite, or absent.
 struct CertifiedBounds {
   double upper = 0;
   std::optional<double> lower;
