@@ -351,6 +351,38 @@ void AddSchedules(std::vector<Case>& cases) {
   }
 }
 
+void AddPlansOfSyntheses(std::vector<Case>& cases) {
+  const auto add = [&](std::string name, std::function<absl::Status()> run) {
+    cases.push_back({"the plan of a synthesis by " + std::move(name), std::move(run)});
+  };
+  for (const std::string method : {"mwem", "dpsyn", "rap"}) {
+    for (const size_t attributes : {size_t{30}, size_t{100}}) {
+      add(method + " of " + std::to_string(attributes) + " attributes of 2", [=] {
+        return PlanSynthesis({method, Binary(attributes)});
+      });
+    }
+    add(method + " of 12 attributes of 1,000", [=] {
+      return PlanSynthesis({method, Coded(std::vector<int64_t>(12, 1000))});
+    });
+    add(method + " of one attribute of 2^24", [=] {
+      return PlanSynthesis({method, Coded({int64_t{1} << 24})});
+    });
+  }
+  for (const std::string method : {"mwem", "rap"}) {
+    add(method + " of 1,000 attributes of 2", [=] { return PlanSynthesis({method, Binary(1000)}); });
+  }
+  for (const std::string method : {"mwem", "dpsyn"}) {
+    for (const size_t attributes : {size_t{30}, size_t{100}}) {
+      add(method + " of " + std::to_string(attributes) + " attributes of 2, under advanced", [=] {
+        return PlanSynthesis({method, Binary(attributes), {}, dp::RuleKind::kAdvanced});
+      });
+    }
+    add(method + " of 12 attributes of 1,000, under advanced", [=] {
+      return PlanSynthesis({method, Coded(std::vector<int64_t>(12, 1000)), {}, dp::RuleKind::kAdvanced});
+    });
+  }
+}
+
 std::vector<Case> Cases() {
   constexpr int64_t kLargest = int64_t{1} << 24;
   std::vector<Case> cases;
@@ -398,39 +430,10 @@ std::vector<Case> Cases() {
   add("the same prefixes of 2^20 bins, for a target", [] {
     return Estimate(Coded({1 << 20}), {{service::PrefixesQuery{"a0"}}}, dp::Target{.max_error = 5000});
   });
-  for (const std::string method : {"mwem", "dpsyn", "rap"}) {
-    for (const size_t attributes : {size_t{30}, size_t{100}}) {
-      add("a synthesis by " + method + " of " + std::to_string(attributes) + " attributes of 2", [=] {
-        return PlanSynthesis({method, Binary(attributes)});
-      });
-    }
-    add("a synthesis by " + method + " of 12 attributes of 1,000", [=] {
-      return PlanSynthesis({method, Coded(std::vector<int64_t>(12, 1000))});
-    });
-    add("a synthesis by " + method + " of one attribute of 2^24", [=] {
-      return PlanSynthesis({method, Coded({kLargest})});
-    });
-  }
-  for (const std::string method : {"mwem", "rap"}) {
-    add("a synthesis by " + method + " of 1,000 attributes of 2", [=] {
-      return PlanSynthesis({method, Binary(1000)});
-    });
-  }
+  AddPlansOfSyntheses(cases);
   AddPaid(cases);
   AddHundredsOfAttributes(cases);
   AddSchedules(cases);
-  for (const std::string method : {"mwem", "dpsyn"}) {
-    for (const size_t attributes : {size_t{30}, size_t{100}}) {
-      add("under advanced, a synthesis by " + method + " of " + std::to_string(attributes) +
-              " attributes of 2",
-          [=] {
-            return PlanSynthesis({method, Binary(attributes), {}, dp::RuleKind::kAdvanced});
-          });
-    }
-    add("under advanced, a synthesis by " + method + " of 12 attributes of 1,000", [=] {
-      return PlanSynthesis({method, Coded(std::vector<int64_t>(12, 1000)), {}, dp::RuleKind::kAdvanced});
-    });
-  }
   return cases;
 }
 
