@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "absl/strings/str_cat.h"
+#include "base/canonical_bytes.h"
 #include "base/testing/names.h"
 #include "ledger/open_ledger.h"
 #include "tests/testing/scratch_folder.h"
@@ -39,7 +40,7 @@ class LedgerCommands : public ::testing::Test {
          .name = "census",
          .owner = TestPrincipal("olga"),
          .schema = "schema",
-         .schema_hash = "hash",
+         .schema_hash = Sha256("schema"),
          .neighbour_relation = "ADD_REMOVE",
          .privacy_unit = "RECORD",
          .accounts = {{.rule = "rule", .rule_name = "ZCDP", .limits = {{"rho", 10}}}}});

@@ -130,6 +130,9 @@ absl::StatusOr<std::string> FingerprintOf(const DatasetView& dataset, const Requ
 std::string EarlierFingerprintOf(const SynthesisEstimate& estimate, const SynthesisRequest& request) {
   std::map<std::string, std::string> settings = estimate.plan.settings;
   if (!estimate.identity.prior.empty()) settings["prior.identity"] = estimate.identity.prior;
+  // Its default was the same for all domains.
+  if (request.method == "dpsyn" && !request.settings.contains("max_records"))
+    settings["max_records"] = "4000000";
   return codec::EarlierSynthesisFingerprint(estimate.dataset.record.id, estimate.scope.version,
                                             estimate.scope.PartNumbers(), request.method, settings,
                                             estimate.input.workload, estimate.plan.event);

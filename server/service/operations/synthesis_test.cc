@@ -167,13 +167,12 @@ TEST_F(GuessedRecordsCanary, AKeyThatIsBoundToTheSettingsOfThePlanIsUsedForTwoDr
 
 TEST_F(SynthesisTest, AQueuedSynthesisIsCancelledForNothing) {
   const DatasetView census = MakeSealed(People("census"));
-  absl::Notification may_end;
-  work_.Run(work_.Reserve().value(), [&] { may_end.WaitForNotification(); });
+  const auto may_end = OccupyWorker();
   const auto queued = Create(Mwem("census"), host::NewUuid());
   ASSERT_TRUE(queued.ok()) << queued.status();
   EXPECT_EQ(queued->state, OperationState::kQueued);
   const auto cancelled = CancelOperation(services_, TestPrincipal("owner"), queued->id);
-  may_end.Notify();
+  may_end->Notify();
   ASSERT_TRUE(cancelled.ok()) << cancelled.status();
   EXPECT_EQ(cancelled->state, OperationState::kFailed);
   EXPECT_EQ(Ended(queued->id).state, OperationState::kFailed);
@@ -188,14 +187,13 @@ TEST_F(SynthesisTest, ASynthesisThatIsStoppedBeforeItsTurnReadsNoTable) {
   FillAndSeal("census", PeopleCsv(2), "north");
   FillAndSeal("census", "sex,age,region\nMale,3,2\n", "south");
   const auto create_behind = [&](const std::function<void(const std::string&)>& stop) {
-    absl::Notification may_end;
     absl::Notification has_passed;
-    work_.Run(work_.Reserve().value(), [&] { may_end.WaitForNotification(); });
+    const auto may_end = OccupyWorker();
     const auto queued = Create(Mwem("census"), host::NewUuid());
     EXPECT_TRUE(queued.ok()) << queued.status();
     stop(queued->id);
     work_.Run(work_.Reserve().value(), [&] { has_passed.Notify(); });
-    may_end.Notify();
+    may_end->Notify();
     has_passed.WaitForNotification();
   };
   const int64_t before = TableReads();
@@ -214,12 +212,11 @@ TEST_F(SynthesisTest, ASynthesisThatIsStoppedBeforeItsTurnReadsNoTable) {
 
 TEST_F(SynthesisTest, AQueuedSynthesisOfADatasetThatIsArchivedMeanwhileGivesItsCostBack) {
   const DatasetView census = MakeSealed(People("census"));
-  absl::Notification may_end;
-  work_.Run(work_.Reserve().value(), [&] { may_end.WaitForNotification(); });
+  const auto may_end = OccupyWorker();
   const auto queued = Create(Mwem("census"), host::NewUuid());
   ASSERT_TRUE(queued.ok()) << queued.status();
   ASSERT_TRUE(ledger_->ArchiveDataset(census.record.id, TestPrincipal("owner")).ok());
-  may_end.Notify();
+  may_end->Notify();
   const OperationView ended = Ended(queued->id);
   EXPECT_EQ(ended.state, OperationState::kFailed);
   EXPECT_THAT(ended.error, ::testing::HasSubstr("ARCHIVED"));
@@ -229,12 +226,11 @@ TEST_F(SynthesisTest, AQueuedSynthesisOfADatasetThatIsArchivedMeanwhileGivesItsC
 
 TEST_F(SynthesisTest, AQueuedSynthesisIsLeftQueuedWhenTheServerStops) {
   const DatasetView census = MakeSealed(People("census"));
-  absl::Notification may_end;
-  work_.Run(work_.Reserve().value(), [&] { may_end.WaitForNotification(); });
+  const auto may_end = OccupyWorker();
   const auto queued = Create(Mwem("census"), host::NewUuid());
   ASSERT_TRUE(queued.ok()) << queued.status();
   work_.Close();
-  may_end.Notify();
+  may_end->Notify();
   EXPECT_EQ(Ended(queued->id).state, OperationState::kInterrupted);
   EXPECT_EQ(ledger_->GetCharge(queued->id)->state, ledger::ChargeState::kReserved);
   EXPECT_EQ(Spent(census), 0);
@@ -244,8 +240,7 @@ TEST_F(SynthesisTest, AQueuedSynthesisIsLeftQueuedWhenTheServerStops) {
 TEST_F(SynthesisTest, AQueuedSynthesisThatNoProcessKnowsIsInterruptedAndQueuedAgainByItsRequestId) {
   const DatasetView census = MakeSealed(People("census"));
   const std::string id = host::NewUuid();
-  absl::Notification may_end;
-  work_.Run(work_.Reserve().value(), [&] { may_end.WaitForNotification(); });
+  const auto may_end = OccupyWorker();
   const std::string charge = Create(Mwem("census"), id)->id;
   operations_.Dismiss(charge);
   EXPECT_EQ(GetOperation(services_, TestPrincipal("owner"), charge)->state, OperationState::kInterrupted);
@@ -253,7 +248,7 @@ TEST_F(SynthesisTest, AQueuedSynthesisThatNoProcessKnowsIsInterruptedAndQueuedAg
   ASSERT_TRUE(again.ok()) << again.status();
   EXPECT_EQ(again->id, charge);
   EXPECT_EQ(again->state, OperationState::kQueued);
-  may_end.Notify();
+  may_end->Notify();
   EXPECT_EQ(Ended(charge).state, OperationState::kDone);
 }
 
@@ -361,12 +356,11 @@ class SynthesisMemoryTest : public SynthesisTest {
   // The thread that draws waits until its memory is there.
   absl::StatusOr<OperationView> CreateAndAwaitItsWait() {
     absl::StatusOr<OperationView> created;
-    absl::Notification may_begin;
-    work_.Run(work_.Reserve().value(), [&] { may_begin.WaitForNotification(); });
+    const auto may_begin = OccupyWorker();
     created = Create(Mwem("census"), host::NewUuid());
     EXPECT_EQ(memory_.taken(), 0) << "a queued synthesis holds none";
     others_ = memory_.Take(TestPrincipal("ana"), memory_.total()).value();
-    may_begin.Notify();
+    may_begin->Notify();
     AwaitWaiting(memory_, 1);
     return created;
   }
@@ -394,8 +388,9 @@ TEST_F(SynthesisMemoryTest, OneThatWouldTakeTooMuchIsRefusedBeforeItsChargeWhate
 TEST_F(SynthesisMemoryTest, OneThatDoesNotFitTheBudgetIsRefusedBeforeItsCharge) {
   MakeSealed(People("census"));
   MemoryBudget small(12'000'000, absl::ZeroDuration());
-  Services services{*ledger_,         *store_,   sealer_, signer_, operations_, work_,
-                    OnlyThisThread(), requests_, late_,   daily_,  small,       absl::Minutes(10)};
+  Services services{*ledger_, *store_,          sealer_,          signer_, operations_,
+                    work_,    OnlyThisThread(), requests_,        late_,   daily_,
+                    small,    comparisons_,     absl::Minutes(10)};
   const std::string id = host::NewUuid();
   const absl::Status refused =
       CreateSynthesis(services, Mwem("census"), TestRequestId(id), Intent::kDo).status();
@@ -447,8 +442,7 @@ TEST_F(SynthesisMemoryTest, OneThatWaitsForMemoryIsLeftQueuedWhenTheServerStops)
 // A draw that another process started, whose memory is not there: a cancel must still end it.
 TEST_F(SynthesisMemoryTest, AStartedOneThatWaitsForMemoryIsForfeitedByACancel) {
   const DatasetView census = MakeSealed(People("census"));
-  absl::Notification may_begin;
-  work_.Run(work_.Reserve().value(), [&] { may_begin.WaitForNotification(); });
+  const auto may_begin = OccupyWorker();
   const std::string id = host::NewUuid();
   const std::string charge = Create(Mwem("census"), id)->id;
   operations_.Dismiss(charge);
@@ -456,7 +450,7 @@ TEST_F(SynthesisMemoryTest, AStartedOneThatWaitsForMemoryIsForfeitedByACancel) {
   ASSERT_TRUE(ledger_->StartQueued(charge, sealer_.Seal(host::NewDrawKey(), identity)).ok());
   ASSERT_EQ(Create(Mwem("census"), id)->id, charge);
   others_ = memory_.Take(TestPrincipal("ana"), memory_.total()).value();
-  may_begin.Notify();
+  may_begin->Notify();
   AwaitWaiting(memory_, 1);
   const auto cancelled = CancelOperation(services_, TestPrincipal("owner"), charge);
   ASSERT_TRUE(cancelled.ok()) << cancelled.status();
@@ -471,12 +465,11 @@ TEST_F(GuessedRecords, APriorIsReadWhenItsMemoryIsThere) {
 
 // The public data that it starts from is another one when its turn comes.
 TEST_F(GuessedRecords, OfAPriorThatIsGoneWhenATurnComesGiveTheCostBack) {
-  absl::Notification may_begin;
-  work_.Run(work_.Reserve().value(), [&] { may_begin.WaitForNotification(); });
+  const auto may_begin = OccupyWorker();
   const auto queued = Create(Guess(100), host::NewUuid());
   ASSERT_TRUE(queued.ok()) << queued.status();
   Corrupt("UPDATE datasets SET name = 'gone' WHERE name = 'adult'");
-  may_begin.Notify();
+  may_begin->Notify();
   const OperationView ended = Ended(queued->id);
   EXPECT_EQ(ended.state, OperationState::kFailed);
   EXPECT_THAT(ended.error, ::testing::HasSubstr("there is no public dataset"));

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/synchronization/notification.h"
 #include "absl/time/time.h"
 #include "base/canonical_bytes.h"
 #include "base/errors.h"
@@ -85,6 +86,14 @@ class ServiceTest : public ::testing::Test {
  protected:
   using LedgerOpener = std::unique_ptr<ledger::Ledger> (*)(const std::string& folder);
   explicit ServiceTest(LedgerOpener open_ledger = &OpenSqliteLedger) : ledger_(open_ledger(folder_.path())) {}
+
+  // Keeps the only thread of the background busy until it is notified. The work owns the notification, too: a
+  // test may end before the thread has woken.
+  std::shared_ptr<absl::Notification> OccupyWorker() {
+    const auto may_end = std::make_shared<absl::Notification>();
+    work_.Run(work_.Reserve().value(), [may_end] { may_end->WaitForNotification(); });
+    return may_end;
+  }
 
   // With the schema of people and a total limit of `epsilon` under PURE.
   static NewDataset People(const std::string& name, int64_t epsilon = 10) {

@@ -360,6 +360,7 @@ absl::StatusOr<std::optional<FreeAnswer>> FindFreeAnswer(Services& services, con
     largest = std::max(largest, listed.payload_size);
     to_read.push_back(listed.id);
   }
+  RETURN_IF_ERROR(CheckGoesOn(client_left));
   if (to_read.empty()) return std::optional<FreeAnswer>();
   ASSIGN_OR_RETURN(MemoryBudget::Lease memory, services.memory.Take(principal, BytesToRead(largest)));
   std::optional<FreeAnswer> best;

@@ -12,6 +12,7 @@
 #include "dp/queries/marginals.h"
 #include "dp/sensitivity/sensitivity.h"
 #include "dp/synthesis/budget_split.h"
+#include "dp/synthesis/models/product_model.h"
 #include "dp/synthesis/settings.h"
 #include "dp/synthesis/synthesis_workload.h"
 
@@ -77,8 +78,8 @@ absl::Status ReadForm(const SynthesisInput& input, const AttributeSet& attribute
   const std::optional<int64_t> cells = input.domain.CellCount(attributes);
   ASSIGN_OR_RETURN(const std::optional<MwemForm> form, reader.Choice("form", kForms));
   const bool held_whole = cells && *cells <= kMostCellsHeldWhole;
-  const bool fits_whole = cells && *cells <= kMostFittedCells;
-  const int64_t most = fits_whole ? kMostFittedCells : kMostCellsHeldWhole;
+  const bool fits_whole = cells && *cells <= kMostDenseCells;
+  const int64_t most = fits_whole ? kMostDenseCells : kMostCellsHeldWhole;
   ASSIGN_OR_RETURN(settings.max_cells, reader.Integer("max_cells", most));
   const bool prefers_dense = held_whole && *cells <= settings.max_cells;
   settings.form = form.value_or(prefers_dense ? MwemForm::kDense : MwemForm::kFactored);
@@ -254,8 +255,8 @@ const std::vector<Setting>& MwemSettingsTable() {
       IntegerSetting(
           "max_cells",
           "cells of all tables that are held in memory, 16 bytes each, and 24 while the model is sampled",
-          absl::StrCat(kMostFittedCells, ", or ", kMostCellsHeldWhole, " where the domain has more"),
-          IntegerRange{1, kMostFittedCells})};
+          absl::StrCat(kMostDenseCells, ", or ", kMostCellsHeldWhole, " where the domain has more"),
+          IntegerRange{1, kMostDenseCells})};
   return *settings;
 }
 

@@ -45,9 +45,6 @@ struct MwemSettings {
 // The stages of an adaptive schedule; a round of each costs twice what a round of the stage before costs.
 inline constexpr int64_t kAdaptiveStages = 4;
 
-// The tables of a fit never have more cells: as models they are sampled within the memory of one request.
-inline constexpr int64_t kMostFittedCells = int64_t{1} << 25;
-
 // A domain of more cells is held in factored form by default.
 inline constexpr int64_t kMostCellsHeldWhole = int64_t{1} << 22;
 
