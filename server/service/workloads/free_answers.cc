@@ -360,11 +360,13 @@ absl::StatusOr<std::optional<FreeAnswer>> FindFreeAnswer(Services& services, con
     largest = std::max(largest, listed.payload_size);
     to_read.push_back(listed.id);
   }
+  RETURN_IF_ERROR(CheckGoesOn(client_left));
   if (to_read.empty()) return std::optional<FreeAnswer>();
   ASSIGN_OR_RETURN(MemoryBudget::Lease memory, services.memory.Take(principal, BytesToRead(largest)));
   std::optional<FreeAnswer> best;
   double least = 0;
   for (const std::string& id : to_read) {
+    RETURN_IF_ERROR(CheckGoesOn(client_left));
     ASSIGN_OR_RETURN(const ledger::Release release, services.ledger.GetRelease(id));
     ASSIGN_OR_RETURN(const dp::WorkloadRelease stored, codec::DecodeWorkloadRelease(release.payload));
     std::optional<dp::WorkloadRelease> answer = AnsweredBy(dataset.schema.domain, stored, asked, effort);

@@ -169,8 +169,9 @@ class ReplayTest : public WorkloadMemoryTest {
   }
 
   MemoryBudget small_{kLessThanAPlan, absl::ZeroDuration()};
-  Services later_{*ledger_,         *store_,   sealer_, signer_, operations_, work_,
-                  OnlyThisThread(), requests_, late_,   daily_,  small_,      absl::Minutes(10)};
+  Services later_{*ledger_, *store_,          sealer_,          signer_, operations_,
+                  work_,    OnlyThisThread(), requests_,        late_,   daily_,
+                  small_,   comparisons_,     absl::Minutes(10)};
 };
 
 TEST_F(ReplayTest, AnAnswerThatWasStoredIsReturnedThoughItsRequestIsNotPlannedAnyMore) {
