@@ -148,6 +148,31 @@ TEST_F(ReleasesTest, APriorIsNotReadForAClientThatHasGone) {
   }
 }
 
+// A dense model of 2^22 cells, which every marginal sums.
+TEST_F(ReleasesTest, NoMoreMarginalsAreAskedOfAModelThanASecondSumsAndTheRefusalSaysHowManyFit) {
+  constexpr int kAttributes = 22;
+  std::vector<dp::Attribute> attributes;
+  std::string header;
+  std::string record;
+  for (int i = 0; i < kAttributes; ++i) {
+    attributes.push_back(dp::Attribute::Create(absl::StrCat("a", i), dp::CodedKind{2}).value());
+    absl::StrAppend(&header, i > 0 ? "," : "", "a", i);
+    absl::StrAppend(&record, i > 0 ? "," : "", i % 2);
+  }
+  NewDataset large = People("large", 2000);
+  large.schema = dp::CreateSchema(dp::Domain::Create(attributes).value(), dp::RecordUnit()).value();
+  MakeSealed(large, absl::StrCat(header, "\n", record, "\n"));
+  const Principal owner = TestPrincipal("owner");
+  const ReleaseView model = ModelOf("large", {{"form", "dense"}, {"rounds", "1"}});
+
+  const auto refused = QueryModel(services_, owner, model, {{MarginalsQuery{.k = 3}}}, {});
+  EXPECT_EQ(FieldOf(refused.status()), "workload") << refused.status();
+  EXPECT_THAT(std::string(refused.status().message()),
+              ::testing::AllOf(::testing::HasSubstr("more than 1073741824 steps"),
+                               ::testing::ContainsRegex("the first [1-9][0-9]* of its 1540 marginals fit")));
+  EXPECT_TRUE(QueryModel(services_, owner, model, {{MarginalsQuery{.k = 1}}}, {}).ok());
+}
+
 using ReleaseMemoryTest = ReleasesTest;
 
 TEST_F(ReleaseMemoryTest, ReadingARequestsMemoryFirstAndGivesItBack) {
