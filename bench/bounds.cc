@@ -90,8 +90,8 @@ absl::Status Estimate(const dp::Domain& domain, const std::vector<QuerySetReques
                            : dp::PlanWorkload(domain, unit, Pure(), std::move(sets), spend, std::nullopt);
   if (!plan.ok()) return plan.status();
   codec::MostEncodedBytes(domain, *asked, plan->shape.joint.plans, plan->shape.joint.measured);
-  for (size_t i = 0; i < asked->size(); ++i) dp::ErrorClassesOf(domain, plan->shape, i);
-  const dp::ErrorClasses classes = dp::ErrorClassesOf(domain, plan->shape);
+  const dp::ErrorClasses classes =
+      dp::OfAllSets(plan->classes.empty() ? dp::ErrorClassesOf(domain, plan->shape) : plan->classes);
   for (int choice = 0; choice < 6; ++choice) {
     const auto error = dp::SimultaneousError(plan->bought.noise, classes, 0.95);
     if (!error.ok()) return error.status();

@@ -73,9 +73,9 @@ absl::Status AddForecasts(const service::WorkloadEstimate& estimate, double leve
                    service::Summarize(estimate.plan.bought.noise, level));
   const v1::Noise noise = ToProto(summary);
   for (size_t i = 0; i < estimate.asked.size(); ++i) {
-    ASSIGN_OR_RETURN(const service::SetForecast forecast,
-                     service::ForecastOf(estimate.dataset.schema.domain, estimate.asked, estimate.plan.shape,
-                                         estimate.plan.bought.noise, i, level));
+    ASSIGN_OR_RETURN(
+        const service::SetForecast forecast,
+        service::ForecastOf(estimate.dataset.schema.domain, estimate.asked, estimate.plan, i, level));
     if (forecast.is_measured_marginals) {
       AddMarginalForecasts(estimate, i, noise, response);
     } else {

@@ -131,7 +131,8 @@ enum class Fault {
   kWrongTotal,
   kBeyondTheDomain,
   kOneRecordForEver,
-  kHiddenInput
+  kHiddenInput,
+  kNoSteps
 };
 
 class FaultyModel : public SynthesisModel {
@@ -150,6 +151,9 @@ class FaultyModel : public SynthesisModel {
       cells->front() = -1;
     }
     return cells;
+  }
+  int64_t MarginalSteps(const AttributeSet& set) const override {
+    return fault_ == Fault::kNoSteps ? 0 : sound_->MarginalSteps(set);
   }
   absl::Status Sample(BitSource& bits, int64_t rows, const RecordSink& sink) const override {
     if (fault_ == Fault::kOneRecordForEver) {
@@ -219,6 +223,7 @@ const std::vector<Broken>& AllBroken() {
       {"LooksForAStop", std::make_shared<LooksTooRarely>()},
       {"LooksForAStop", std::make_shared<NeverLooks>()},
       {"StopsPlanning", std::make_shared<PlansOn>()},
+      {"CountsTheStepsOfItsAnswers", faulty(Fault::kNoSteps, always)},
       {"SamplesWhatItAnswers", faulty(Fault::kOneRecordForEver, always)},
       {"CopesWithNoRecords", faulty(Fault::kNoRecords, small)},
       {"CopesWithNoRecords", faulty(Fault::kNotANumber, small)},

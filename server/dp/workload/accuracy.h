@@ -18,6 +18,7 @@ namespace curator::dp {
 struct ErrorClass {
   AnswerError error;
   int64_t answers = 0;
+  bool operator==(const ErrorClass&) const = default;
 };
 using ErrorClasses = std::vector<ErrorClass>;
 

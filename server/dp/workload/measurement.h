@@ -68,6 +68,7 @@ struct AnswerError {
   double variance_factor = 1;  // the answer's variance, in units of one measured value's
   // The number of measured values that are added or subtracted, each once; 0 where other weights occur.
   int64_t terms = 1;
+  bool operator==(const AnswerError&) const = default;
 };
 
 // The errors of the answers of `group`, which is answered by `source` under `plan`: one for each, or a single

@@ -157,16 +157,34 @@ std::vector<Mechanism> MechanismsOf(const RuleSpec& rule, std::optional<Mechanis
   return all;
 }
 
+ErrorClasses ClassesOfSet(const Domain& domain, const WorkloadShape& shape, size_t position) {
+  ErrorClasses all;
+  const SetPlan& plan = shape.joint.plans[position];
+  for (size_t i = 0; i < plan.sources.size(); ++i) {
+    const QueryGroup& group = shape.asked[position].groups[i];
+    const std::vector<AnswerError> errors =
+        ErrorsOf(domain, group, plan, shape.joint.measured[plan.sources[i]]);
+    if (errors.size() == 1) {
+      all.push_back({errors.front(), NumberOfQueries(domain, group)});
+      continue;
+    }
+    const ErrorClasses of_group = Classified(errors);
+    all.insert(all.end(), of_group.begin(), of_group.end());
+  }
+  return Merged(all);
+}
+
 absl::StatusOr<WorkloadPlan> CheapestWith(const Domain& domain, const UnitBound& unit, const RuleSpec& rule,
                                           std::vector<QuerySet> sets, const Target& target,
                                           Mechanism mechanism, const std::stop_token& stop) {
   ASSIGN_OR_RETURN(WorkloadShape shape,
                    ShapeOf(domain, unit, mechanism, ErrorMeasure::kLargest, std::move(sets), {}, stop));
-  const ErrorClasses classes = ErrorClassesOf(domain, shape);
-  ASSIGN_OR_RETURN(const int64_t units, LeastUnits(mechanism, shape.sensitivity, classes, target, stop));
+  std::vector<ErrorClasses> classes = ErrorClassesOf(domain, shape);
+  ASSIGN_OR_RETURN(const int64_t units,
+                   LeastUnits(mechanism, shape.sensitivity, OfAllSets(classes), target, stop));
   const Spend spend = SpendOf(mechanism, units);
   ASSIGN_OR_RETURN(NoisePurchase bought, BuyNoise(rule, spend, shape.sensitivity, shape.removal, mechanism));
-  return WorkloadPlan{std::move(shape), spend, std::move(bought)};
+  return WorkloadPlan{std::move(shape), spend, std::move(bought), std::move(classes)};
 }
 
 }  // namespace
@@ -234,29 +252,16 @@ absl::StatusOr<WorkloadPlan> PlanForTarget(const Domain& domain, const UnitBound
                                    std::string(MechanismName(*mechanism)), " noise alone"));
 }
 
-ErrorClasses ErrorClassesOf(const Domain& domain, const WorkloadShape& shape, size_t position) {
-  ErrorClasses all;
-  const SetPlan& plan = shape.joint.plans[position];
-  for (size_t i = 0; i < plan.sources.size(); ++i) {
-    const QueryGroup& group = shape.asked[position].groups[i];
-    const std::vector<AnswerError> errors =
-        ErrorsOf(domain, group, plan, shape.joint.measured[plan.sources[i]]);
-    if (errors.size() == 1) {
-      all.push_back({errors.front(), NumberOfQueries(domain, group)});
-      continue;
-    }
-    const ErrorClasses of_group = Classified(errors);
-    all.insert(all.end(), of_group.begin(), of_group.end());
-  }
-  return Merged(all);
+std::vector<ErrorClasses> ErrorClassesOf(const Domain& domain, const WorkloadShape& shape) {
+  std::vector<ErrorClasses> sets;
+  for (size_t position = 0; position < shape.asked.size(); ++position)
+    sets.push_back(ClassesOfSet(domain, shape, position));
+  return sets;
 }
 
-ErrorClasses ErrorClassesOf(const Domain& domain, const WorkloadShape& shape) {
+ErrorClasses OfAllSets(std::span<const ErrorClasses> sets) {
   ErrorClasses all;
-  for (size_t i = 0; i < shape.asked.size(); ++i) {
-    const ErrorClasses of_set = ErrorClassesOf(domain, shape, i);
-    all.insert(all.end(), of_set.begin(), of_set.end());
-  }
+  for (const ErrorClasses& of_set : sets) all.insert(all.end(), of_set.begin(), of_set.end());
   return Merged(all);
 }
 

@@ -23,6 +23,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <stop_token>
 #include <vector>
 
@@ -75,6 +76,8 @@ struct WorkloadPlan {
   WorkloadShape shape;
   Spend spend;
   NoisePurchase bought;
+  // The errors of the answers of each set, counted, in a plan that was chosen by them (PlanForTarget()).
+  std::vector<ErrorClasses> classes = {};
 };
 
 // What `spend` buys for `sets`. Errors: those of ShapeOf() and BuyNoise().
@@ -100,8 +103,8 @@ absl::StatusOr<WorkloadPlan> PlanForTarget(const Domain& domain, const UnitBound
                                            std::optional<Mechanism> mechanism,
                                            const std::stop_token& stop = {});
 
-// The errors of all answers of the set at `position`, and of all sets, counted.
-ErrorClasses ErrorClassesOf(const Domain& domain, const WorkloadShape& shape, size_t position);
-ErrorClasses ErrorClassesOf(const Domain& domain, const WorkloadShape& shape);
+// The errors of all answers of each set, counted; and those of some sets together.
+std::vector<ErrorClasses> ErrorClassesOf(const Domain& domain, const WorkloadShape& shape);
+ErrorClasses OfAllSets(std::span<const ErrorClasses> sets);
 
 }  // namespace curator::dp

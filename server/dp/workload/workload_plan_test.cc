@@ -72,7 +72,7 @@ TEST(PlanForTarget, FindsTheLeastBudgetThatReachesIt) {
   for (const RuleKind kind : {RuleKind::kPure, RuleKind::kZcdp}) {
     const WorkloadPlan plan =
         PlanForTarget(Facts(), kRecord, Rule(kind), Mixture(), target, std::nullopt).value();
-    const ErrorClasses classes = ErrorClassesOf(Facts(), plan.shape);
+    const ErrorClasses classes = OfAllSets(ErrorClassesOf(Facts(), plan.shape));
     EXPECT_LE(SimultaneousTail(plan.bought.noise, classes, 40), 0.1);
     const bool is_pure = plan.spend.epsilon.has_value();
     const NoiseSpec worse =
@@ -81,6 +81,14 @@ TEST(PlanForTarget, FindsTheLeastBudgetThatReachesIt) {
     EXPECT_TRUE(ExceedsTail(worse, classes, 40, 0.1));
     EXPECT_EQ(is_pure, kind == RuleKind::kPure) << "Gaussian noise is cheaper for many answers";
   }
+}
+
+// The errors of all prefixes of 2^20 bins take a large part of a second.
+TEST(PlanForTarget, KeepsTheErrorsThatItWasChosenByForItsForecasts) {
+  const WorkloadPlan plan = PlanForTarget(Facts(), kRecord, Rule(RuleKind::kZcdp), Mixture(),
+                                          {.max_error = 40, .confidence = 0.9}, std::nullopt)
+                                .value();
+  EXPECT_EQ(plan.classes, ErrorClassesOf(Facts(), plan.shape));
 }
 
 TEST(PlanForTarget, RefusesWhatNoBudgetReaches) {

@@ -83,7 +83,7 @@ absl::StatusOr<Prior> PriorFor(Services& services, const SynthesisRequest& reque
   const bool takes_one = std::ranges::any_of(synthesizer.settings(),
                                              [](const dp::Setting& each) { return each.key == "prior"; });
   if (!takes_one || named == request.settings.end() || named->second.empty()) return Prior{};
-  return ResolvePrior(services, request.principal, domain, named->second);
+  return ResolvePrior(services, request.principal, domain, named->second, request.client_left);
 }
 
 // What the schema states about records that are nested in groups.

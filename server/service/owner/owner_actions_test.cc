@@ -3,6 +3,8 @@
 
 #include <set>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "codec/release_codec.h"
 #include "service/operations/synthesis.h"
 #include "service/owner/owner_reports.h"
@@ -16,14 +18,15 @@ using ::testing::HasSubstr;
 class OwnersLook : public ServiceTest {
  protected:
   // With all but no noise: of the marginals of single attributes, which are then taken to be independent.
-  std::string IndependentModelOf(const std::string& dataset) {
+  std::string IndependentModelOf(const std::string& dataset,
+                                 const std::map<std::string, std::string>& settings = {}) {
     MarginalsQuery single{.sets = {}, .k = 1, .attributes = {}};
     const auto started = CreateSynthesis(services_,
                                          {.principal = TestPrincipal("owner"),
                                           .dataset = DatasetName(dataset),
                                           .method = "mwem",
                                           .spend = {.epsilon = EpsilonOf(1'000'000)},
-                                          .settings = {},
+                                          .settings = settings,
                                           .workload = {{single}},
                                           .assume_records = std::nullopt,
                                           .parts = {}},
@@ -105,6 +108,32 @@ TEST_F(OwnersLook, FewerPairsThanThereAreAreDrawnForEachGroupAnewAndTheSameAgain
   }
   // All groups draw alike, or none draws the pair that is wrong, less than once in 10^11 times.
   EXPECT_EQ(seen, (std::set<int64_t>{0, 1}));
+}
+
+// A dense model of 2^23 cells has 253 pairs, each of which sums about half as many steps.
+TEST_F(OwnersLook, MorePairsThanAModelSumsInASecondAreRefusedBeforeTheLook) {
+  constexpr int kAttributes = 23;
+  std::vector<dp::Attribute> attributes;
+  std::vector<std::string> names;
+  for (int i = 0; i < kAttributes; ++i) {
+    names.push_back(absl::StrCat("a", i));
+    attributes.push_back(dp::Attribute::Create(names.back(), dp::CodedKind{2}).value());
+  }
+  NewDataset large = People("census", 2000);
+  large.schema = dp::CreateSchema(dp::Domain::Create(attributes).value(), dp::RecordUnit()).value();
+  const DatasetView dataset =
+      MakeSealed(large, absl::StrCat(absl::StrJoin(names, ","), "\n",
+                                     absl::StrJoin(std::vector<int>(kAttributes, 1), ","), "\n"));
+  EvaluationRequest request = Request(IndependentModelOf("census", {{"form", "dense"}, {"rounds", "1"}}));
+  request.pairs = 1000;
+  const absl::Status refused = RefusalOf(request);
+  EXPECT_EQ(FieldOf(refused), "pairs") << refused;
+  EXPECT_THAT(std::string(refused.message()),
+              ::testing::ContainsRegex("the first [1-9][0-9]* of its 253 marginals fit"));
+  EXPECT_EQ(Looks(dataset), 0u);
+  request.pairs = 5;
+  EXPECT_EQ(RefusalOf(request), absl::OkStatus());
+  EXPECT_EQ(Looks(dataset), 1u);
 }
 
 TEST_F(OwnersLook, WhatIsNoModelOfTheDatasetIsRefusedBeforeTheLook) {

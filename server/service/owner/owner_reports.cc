@@ -30,7 +30,7 @@ struct Setup {
   dp::AttributeSet by;
   int64_t groups = 1;
   std::vector<dp::AttributeSet> pairs;              // that any group uses, with the attributes of `by`
-  std::vector<std::vector<size_t>> pairs_of_group;  // as indices into `pairs`
+  std::vector<std::vector<size_t>> pairs_of_group;  // as indices into `pairs`, rising
 };
 
 // The random bits that choose pairs: public to those who know the release.
@@ -54,6 +54,33 @@ std::vector<dp::AttributeSet> AllPairs(const dp::AttributeSet& covered, const dp
   return pairs;
 }
 
+// Chooses `count` pairs for each group. The same release gives the same choice.
+void ChoosePairs(const std::vector<dp::AttributeSet>& all, size_t count, const ReleaseView& release,
+                 Setup& setup) {
+  dp::Drbg bits(KeyOf(release));
+  std::vector<size_t> order(all.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::vector<size_t> place(all.size());  // among the pairs that are used, from 1
+  for (int64_t group = 0; group < setup.groups; ++group) {
+    for (size_t i = 0; i < count && count < order.size(); ++i) {
+      uint64_t word = 0;
+      bits.Fill({&word, 1});
+      std::swap(order[i], order[i + word % (order.size() - i)]);
+    }
+    setup.pairs_of_group.emplace_back(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(count));
+    for (const size_t pair : setup.pairs_of_group.back()) place[pair] = 1;
+  }
+  for (size_t pair = 0; pair < all.size(); ++pair) {
+    if (place[pair] == 0) continue;
+    setup.pairs.push_back(all[pair]);
+    place[pair] = setup.pairs.size();
+  }
+  for (std::vector<size_t>& chosen : setup.pairs_of_group) {
+    for (size_t& pair : chosen) pair = place[pair] - 1;
+    std::ranges::sort(chosen);
+  }
+}
+
 absl::StatusOr<Setup> Prepare(const EvaluationRequest& request, const ReleaseView& release) {
   const auto* synthesis = std::get_if<dp::SynthesisRelease>(&release.content);
   if (synthesis == nullptr)
@@ -75,20 +102,10 @@ absl::StatusOr<Setup> Prepare(const EvaluationRequest& request, const ReleaseVie
     return InvalidField("by", absl::StrCat("makes more than ", kMostEvaluatedGroups, " groups"));
   const std::vector<dp::AttributeSet> all = AllPairs(synthesis->attributes, setup.by);
   if (all.empty()) return InvalidField("by", "leaves no attribute to compare");
-  dp::Drbg bits(KeyOf(release));
-  std::vector<size_t> order(all.size());
-  std::iota(order.begin(), order.end(), size_t{0});
-  const size_t chosen = std::min(order.size(), static_cast<size_t>(request.pairs));
-  for (const dp::AttributeSet& pair : all) setup.pairs.push_back(dp::Union(setup.by, pair));
-  RETURN_IF_ERROR(dp::TotalCells(domain, setup.pairs).status());
-  for (int64_t group = 0; group < setup.groups; ++group) {
-    for (size_t i = 0; i < chosen && chosen < order.size(); ++i) {
-      uint64_t word = 0;
-      bits.Fill({&word, 1});
-      std::swap(order[i], order[i + word % (order.size() - i)]);
-    }
-    setup.pairs_of_group.emplace_back(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(chosen));
-  }
+  std::vector<dp::AttributeSet> with_groups;
+  for (const dp::AttributeSet& pair : all) with_groups.push_back(dp::Union(setup.by, pair));
+  RETURN_IF_ERROR(dp::TotalCells(domain, with_groups).status());
+  ChoosePairs(with_groups, std::min(all.size(), static_cast<size_t>(request.pairs)), release, setup);
   return setup;
 }
 
@@ -152,7 +169,7 @@ absl::StatusOr<std::vector<GroupEvaluation>> Compare(const dp::Domain& domain, c
       groups[group].records = std::llround(Sum(truth[group]));
       groups[group].estimated_records = Sum(estimated[group]);
       const std::vector<size_t>& chosen = setup.pairs_of_group[group];
-      if (std::ranges::find(chosen, pair) == chosen.end()) continue;
+      if (!std::ranges::binary_search(chosen, pair)) continue;
       groups[group].distance += Distance(truth[group], estimated[group]) / static_cast<double>(chosen.size());
     }
   }
@@ -214,6 +231,8 @@ absl::StatusOr<Evaluation> EvaluateRelease(Services& services, const EvaluationR
     return InvalidField("release_id", absl::StrCat("is not of dataset \"", request.dataset.text(), "\""));
   ASSIGN_OR_RETURN(const Setup setup, Prepare(request, release));
   ASSIGN_OR_RETURN(const RestoredModel restored, RestoreModel(services, request.principal, release));
+  RETURN_IF_ERROR(
+      CheckModelSteps(*restored.model, setup.pairs, "pairs", "compare fewer pairs, or by fewer groups"));
   if (intent == Intent::kValidateOnly) return Evaluation{};
   ASSIGN_OR_RETURN(
       const dp::OwnerView view,

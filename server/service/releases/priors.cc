@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
+#include "base/stop.h"
 #include "base/text.h"
 #include "dp/data/coded_columns.h"
 #include "service/access.h"
@@ -56,7 +57,8 @@ absl::StatusOr<MemoryBudget::Lease> MemoryFor(Services& services, const Principa
 }
 
 absl::StatusOr<Prior> FromRelease(Services& services, const Principal& principal, const ReleaseView& release,
-                                  const dp::Domain& domain, const std::string& name) {
+                                  const dp::Domain& domain, const std::string& name,
+                                  const std::stop_token& client_left) {
   const auto* synthesis = std::get_if<dp::SynthesisRelease>(&release.content);
   if (synthesis == nullptr)
     return InvalidField(kField, absl::StrCat("release ", name, " is the answer to a workload, not a model"));
@@ -72,6 +74,7 @@ absl::StatusOr<Prior> FromRelease(Services& services, const Principal& principal
   dp::CodedColumns columns(dp::SizesOf(domain));
   std::vector<uint32_t> row(positions.size());
   RETURN_IF_ERROR(SampleRecords(services, principal, release, rows, [&](std::span<const uint32_t> codes) {
+    RETURN_IF_ERROR(CheckGoesOn(client_left));
     for (size_t i = 0; i < row.size(); ++i) row[i] = codes[positions[i]];
     return columns.AppendRow(row);
   }));
@@ -80,7 +83,8 @@ absl::StatusOr<Prior> FromRelease(Services& services, const Principal& principal
 }
 
 absl::StatusOr<Prior> FromDataset(Services& services, const Principal& principal, const DatasetView& dataset,
-                                  const dp::Domain& domain, const std::string& name) {
+                                  const dp::Domain& domain, const std::string& name,
+                                  const std::stop_token& client_left) {
   if (!dataset.record.is_public) {
     return InvalidField(kField, absl::StrCat("dataset \"", name,
                                              "\" is private: only a public dataset or a synthetic release "
@@ -94,11 +98,13 @@ absl::StatusOr<Prior> FromDataset(Services& services, const Principal& principal
   constexpr int64_t kCopies = 3;
   ASSIGN_OR_RETURN(const int64_t stored, services.store.PublicBytes(dataset.record.id));
   ASSIGN_OR_RETURN(MemoryBudget::Lease memory, MemoryFor(services, principal, kCopies * stored));
+  RETURN_IF_ERROR(CheckGoesOn(client_left));
   ASSIGN_OR_RETURN(const std::shared_ptr<const dp::PublicTable> whole,
                    services.store.LoadPublic(dataset.record.id, dataset.record.content_hash));
   const dp::ColumnsView view = whole->columns();
   dp::CodedColumns columns(dp::SizesOf(domain));
   for (size_t i = 0; i < positions.size(); ++i) {
+    RETURN_IF_ERROR(CheckGoesOn(client_left));
     const dp::ColumnView& column = view.columns[positions[i]];
     columns.AppendCodes(i, {column.codes, static_cast<size_t>(view.rows) * dp::BytesOf(column.width)});
   }
@@ -111,16 +117,16 @@ absl::StatusOr<Prior> FromDataset(Services& services, const Principal& principal
 }  // namespace
 
 absl::StatusOr<Prior> ResolvePrior(Services& services, const Principal& principal, const dp::Domain& domain,
-                                   const std::string& name) {
+                                   const std::string& name, const std::stop_token& client_left) {
   if (IsUuid(name)) {
     const absl::StatusOr<ReleaseView> release = GetRelease(services, principal, name);
-    if (release.ok()) return FromRelease(services, principal, *release, domain, name);
+    if (release.ok()) return FromRelease(services, principal, *release, domain, name, client_left);
     if (!absl::IsNotFound(release.status())) return release.status();
   }
   const absl::StatusOr<DatasetView> dataset = FindVisible(services.ledger, principal, DatasetName(name));
   if (absl::IsNotFound(dataset.status())) return NoSuchPrior(name);
   RETURN_IF_ERROR(dataset.status());
-  return FromDataset(services, principal, *dataset, domain, name);
+  return FromDataset(services, principal, *dataset, domain, name, client_left);
 }
 
 }  // namespace curator::service

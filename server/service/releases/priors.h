@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <string_view>
 
@@ -31,8 +32,9 @@ struct Prior {
 // Errors, all INVALID_ARGUMENT ("settings.prior"): no such dataset or release that `principal` may see; a
 // private dataset; one that is not sealed; a release that is not a model; an attribute that is missing or has
 // other bins; records that would take more than kMostFreeBytes. UNAVAILABLE when other requests hold the
-// memory.
+// memory. CANCELLED when the client has gone, which is asked before each record that a release gives, and
+// before the records of a dataset are read.
 absl::StatusOr<Prior> ResolvePrior(Services& services, const Principal& principal, const dp::Domain& domain,
-                                   const std::string& name);
+                                   const std::string& name, const std::stop_token& client_left);
 
 }  // namespace curator::service

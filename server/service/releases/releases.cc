@@ -222,7 +222,31 @@ int64_t ModelAnswerBytes(const ReleaseView& release, const dp::SynthesisModel& m
   return dp::SynthesisPlanningBytes(schema.domain, groups, lists) + kPerAnswer * answers + kPerCell * largest;
 }
 
+// The marginals that the model is asked for, in this order: groups that follow one another share one.
+std::vector<dp::AttributeSet> MarginalsOf(const std::vector<dp::AskedSet>& sets) {
+  std::vector<dp::AttributeSet> marginals;
+  for (const dp::AskedSet& set : sets) {
+    for (const dp::QueryGroup& group : set.queries.groups) {
+      if (marginals.empty() || marginals.back() != group.attributes) marginals.push_back(group.attributes);
+    }
+  }
+  return marginals;
+}
+
 }  // namespace
+
+absl::Status CheckModelSteps(const dp::SynthesisModel& model, std::span<const dp::AttributeSet> marginals,
+                             std::string_view field, std::string_view remedy) {
+  int64_t left = kMostModelSteps;
+  for (size_t fit = 0; fit < marginals.size(); ++fit) {
+    left -= model.MarginalSteps(marginals[fit]);
+    if (left >= 0) continue;
+    return InvalidField(field, absl::StrCat("would take the model more than ", kMostModelSteps,
+                                            " steps, the most of one request: the first ", fit, " of its ",
+                                            marginals.size(), " marginals fit; ", std::string(remedy)));
+  }
+  return absl::OkStatus();
+}
 
 absl::StatusOr<ModelAnswers> QueryModel(Services& services, const Principal& principal,
                                         const ReleaseView& release,
@@ -235,14 +259,22 @@ absl::StatusOr<ModelAnswers> QueryModel(Services& services, const Principal& pri
   if (bytes > kMostFreeBytes)
     return TakesTooMuch("workload", "to answer from the model", bytes, kMostFreeBytes,
                         "ask for fewer answers, or over fewer cells, at once");
+  RETURN_IF_ERROR(CheckModelSteps(*restored.model, MarginalsOf(asked), "workload",
+                                  "ask for the others with further requests, or over fewer cells"));
   ModelAnswers answers;
   answers.memory.push_back(std::move(restored.memory));
   ASSIGN_OR_RETURN(answers.memory.emplace_back(), services.memory.Take(principal, bytes));
+  dp::AttributeSet counted;
+  std::vector<double> cells;
   for (dp::AskedSet& set : asked) {
     ModelAnswer answer{.asked = std::move(set), .estimates = {}, .deviations = {}};
     for (const dp::QueryGroup& group : answer.asked.queries.groups) {
       RETURN_IF_ERROR(CheckGoesOn(client_left));
-      ASSIGN_OR_RETURN(const std::vector<double> cells, restored.model->Marginal(group.attributes));
+      if (cells.empty() || group.attributes != counted) {
+        cells = {};  // which gives its memory back
+        ASSIGN_OR_RETURN(cells, restored.model->Marginal(group.attributes));
+        counted = group.attributes;
+      }
       answer.estimates.push_back(dp::AnswersFromEstimates(domain, group, cells));
       // Errors of cells depend on each other: those of their sums are not known.
       answer.deviations.emplace_back();

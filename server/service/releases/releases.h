@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -66,12 +67,19 @@ struct ModelAnswers {
   std::vector<ModelAnswer> sets;
 };
 // Errors: those of RestoreModel(); INVALID_ARGUMENT for attributes that it does not cover, for answers that
-// would take more than kMostFreeBytes beside the model, and those of ResolveWorkload(); CANCELLED when
-// the client has gone, which is asked before each marginal of the model.
+// would take more than kMostFreeBytes beside the model or more than kMostModelSteps, and those of
+// ResolveWorkload(); CANCELLED when the client has gone, which is asked before each marginal of the model.
 absl::StatusOr<ModelAnswers> QueryModel(Services& services, const Principal& principal,
                                         const ReleaseView& release,
                                         const std::vector<QuerySetRequest>& queries,
                                         const std::stop_token& client_left);
+
+// The most steps (dp::SynthesisModel::MarginalSteps()) that a request makes a model take: about a second.
+inline constexpr int64_t kMostModelSteps = int64_t{1} << 30;
+// INVALID_ARGUMENT (`field`) where these marginals take more, one after another; the message says how many of
+// them fit, and then `remedy`.
+absl::Status CheckModelSteps(const dp::SynthesisModel& model, std::span<const dp::AttributeSet> marginals,
+                             std::string_view field, std::string_view remedy);
 
 // How the values of sampled records are printed.
 enum class BinStyle {

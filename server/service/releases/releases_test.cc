@@ -14,13 +14,13 @@ class ReleasesTest : public ServiceTest {
     return GetRelease(services_, TestPrincipal("owner"), release).value();
   }
 
-  ReleaseView ModelOf(const std::string& dataset) {
+  ReleaseView ModelOf(const std::string& dataset, const std::map<std::string, std::string>& settings = {}) {
     const auto started = CreateSynthesis(services_,
                                          {.principal = TestPrincipal("owner"),
                                           .dataset = DatasetName(dataset),
                                           .method = "mwem",
                                           .spend = {.epsilon = EpsilonOf(1'000'000)},
-                                          .settings = {},
+                                          .settings = settings,
                                           .workload = {},
                                           .assume_records = std::nullopt,
                                           .parts = {}},
@@ -98,7 +98,8 @@ TEST_F(ReleasesTest, TheAnswerToAWorkloadIsNoModelAndNoPrior) {
             absl::StatusCode::kFailedPrecondition);
   EXPECT_EQ(QueryModel(services_, TestPrincipal("owner"), answer, {}, {}).status().code(),
             absl::StatusCode::kFailedPrecondition);
-  const auto prior = ResolvePrior(services_, TestPrincipal("owner"), census.schema.domain, answer.release.id);
+  const auto prior =
+      ResolvePrior(services_, TestPrincipal("owner"), census.schema.domain, answer.release.id, {});
   EXPECT_EQ(FieldOf(prior.status()), "settings.prior");
 }
 
@@ -127,6 +128,49 @@ TEST_F(ReleasesTest, AModelOfAMethodThatTheServerDoesNotHaveCanBeShownButNotSamp
   const absl::Status refused = RestoreModel(services_, TestPrincipal("owner"), release).status();
   EXPECT_EQ(refused.code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_EQ(refused.message(), "this server has no method \"withdrawn\"");
+}
+
+TEST_F(ReleasesTest, APriorIsNotReadForAClientThatHasGone) {
+  const DatasetView census = MakeSealed(People("census", 2000));
+  NewDataset open = People("open", 2000);
+  open.limit.reset();
+  open.is_public = true;
+  MakeSealed(open, PeopleCsv(/*regions=*/3));
+  std::stop_source client;
+  client.request_stop();
+  for (const std::string& name : {ModelOf("census").release.id, std::string("open")}) {
+    const auto resolve = [&](const std::stop_token& client_left) {
+      return ResolvePrior(services_, TestPrincipal("owner"), census.schema.domain, name, client_left)
+          .status();
+    };
+    EXPECT_TRUE(resolve({}).ok()) << resolve({});
+    EXPECT_EQ(resolve(client.get_token()).code(), absl::StatusCode::kCancelled);
+  }
+}
+
+// A dense model of 2^22 cells, which every marginal sums.
+TEST_F(ReleasesTest, NoMoreMarginalsAreAskedOfAModelThanASecondSumsAndTheRefusalSaysHowManyFit) {
+  constexpr int kAttributes = 22;
+  std::vector<dp::Attribute> attributes;
+  std::string header;
+  std::string record;
+  for (int i = 0; i < kAttributes; ++i) {
+    attributes.push_back(dp::Attribute::Create(absl::StrCat("a", i), dp::CodedKind{2}).value());
+    absl::StrAppend(&header, i > 0 ? "," : "", "a", i);
+    absl::StrAppend(&record, i > 0 ? "," : "", i % 2);
+  }
+  NewDataset large = People("large", 2000);
+  large.schema = dp::CreateSchema(dp::Domain::Create(attributes).value(), dp::RecordUnit()).value();
+  MakeSealed(large, absl::StrCat(header, "\n", record, "\n"));
+  const Principal owner = TestPrincipal("owner");
+  const ReleaseView model = ModelOf("large", {{"form", "dense"}, {"rounds", "1"}});
+
+  const auto refused = QueryModel(services_, owner, model, {{MarginalsQuery{.k = 3}}}, {});
+  EXPECT_EQ(FieldOf(refused.status()), "workload") << refused.status();
+  EXPECT_THAT(std::string(refused.status().message()),
+              ::testing::AllOf(::testing::HasSubstr("more than 1073741824 steps"),
+                               ::testing::ContainsRegex("the first [1-9][0-9]* of its 1540 marginals fit")));
+  EXPECT_TRUE(QueryModel(services_, owner, model, {{MarginalsQuery{.k = 1}}}, {}).ok());
 }
 
 using ReleaseMemoryTest = ReleasesTest;

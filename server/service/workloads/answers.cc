@@ -110,15 +110,15 @@ TableShape TableShapeOf(const dp::Domain& domain, const dp::AskedSet& asked) {
 }
 
 absl::StatusOr<SetForecast> ForecastOf(const dp::Domain& domain, std::span<const dp::AskedSet> asked,
-                                       const dp::WorkloadShape& shape, const dp::NoiseSpec& noise, size_t set,
-                                       double level) {
-  const dp::Measurement& measurement = shape.measurements[set];
+                                       const dp::WorkloadPlan& plan, size_t set, double level) {
+  const dp::Measurement& measurement = plan.shape.measurements[set];
+  const dp::NoiseSpec& noise = plan.bought.noise;
   SetForecast forecast;
   forecast.is_measured_marginals =
       IsMarginals(asked[set]) && measurement.plan.strategy == dp::Strategy::kDirect;
   if (forecast.is_measured_marginals) return forecast;
   forecast.measurement = SummaryOf(domain, measurement);
-  const dp::ErrorClasses classes = dp::ErrorClassesOf(domain, shape, set);
+  const dp::ErrorClasses& classes = plan.classes[set];
   dp::AnswerError worst{.variance_factor = 0, .terms = 0};
   for (const dp::ErrorClass& each : classes) {
     forecast.answers += each.answers;

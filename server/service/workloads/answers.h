@@ -57,10 +57,10 @@ struct SetForecast {
   double largest_standard_deviation = 0;  // of the answer with the largest variance,
   double half_width = 0;                  // and the half width of its interval
 };
-// `set` is a position in `asked`, which `shape` was planned for. Errors: those of Summarize().
+// `set` is a position in `asked`, which `plan` was made for; its classes must be known. Errors: those of
+// Summarize().
 absl::StatusOr<SetForecast> ForecastOf(const dp::Domain& domain, std::span<const dp::AskedSet> asked,
-                                       const dp::WorkloadShape& shape, const dp::NoiseSpec& noise, size_t set,
-                                       double level);
+                                       const dp::WorkloadPlan& plan, size_t set, double level);
 
 // INVALID_ARGUMENT ("post_processing") when the marginals of `release` cannot be post-processed by `steps`.
 // Does not use the release's values, so a planned release can be checked before it is paid for.

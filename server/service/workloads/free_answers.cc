@@ -366,6 +366,7 @@ absl::StatusOr<std::optional<FreeAnswer>> FindFreeAnswer(Services& services, con
   std::optional<FreeAnswer> best;
   double least = 0;
   for (const std::string& id : to_read) {
+    RETURN_IF_ERROR(CheckGoesOn(client_left));
     ASSIGN_OR_RETURN(const ledger::Release release, services.ledger.GetRelease(id));
     ASSIGN_OR_RETURN(const dp::WorkloadRelease stored, codec::DecodeWorkloadRelease(release.payload));
     std::optional<dp::WorkloadRelease> answer = AnsweredBy(dataset.schema.domain, stored, asked, effort);

@@ -309,7 +309,7 @@ std::optional<Units> Scaled(const std::optional<Units>& amount, int64_t times, i
 absl::StatusOr<SpendChoices> SpendChoicesFor(const WorkloadEstimate& estimate, double confidence) {
   ASSIGN_OR_RETURN(const dp::RuleSpec rule, GoverningRule(estimate.scope.accounts));
   const dp::WorkloadShape& shape = estimate.plan.shape;
-  const dp::ErrorClasses classes = dp::ErrorClassesOf(estimate.dataset.schema.domain, shape);
+  const dp::ErrorClasses classes = dp::OfAllSets(estimate.plan.classes);
   SpendChoices result;
   ASSIGN_OR_RETURN(result.max_error, dp::SimultaneousError(estimate.plan.bought.noise, classes, confidence));
   for (const int64_t quarters : {1, 2, 4, 8, 16}) {
@@ -337,6 +337,8 @@ absl::StatusOr<WorkloadEstimate> EstimateWorkload(Services& services, const Work
   std::optional<std::string> free_from = IdOf(std::move(free));
   ASSIGN_OR_RETURN(PlanningMemory memory, MemoryForPlanning(services, request, question));
   ASSIGN_OR_RETURN(WorkloadEstimate estimate, PlanAndPrice(request, std::move(question)));
+  if (estimate.plan.classes.empty())
+    estimate.plan.classes = dp::ErrorClassesOf(estimate.dataset.schema.domain, estimate.plan.shape);
   estimate.memory = std::move(memory.lease);
   estimate.planning_bytes = memory.bytes;
   estimate.free_from = std::move(free_from);

@@ -45,7 +45,7 @@ struct WorkloadEstimate {
   DatasetView dataset;
   RequestScope scope;
   std::vector<dp::AskedSet> asked;
-  dp::WorkloadPlan plan;
+  dp::WorkloadPlan plan;  // with its classes, where EstimateWorkload() made it
   Price price;
   std::optional<std::string> free_from;  // the id of a release that determines all answers
   MemoryBudget::Lease memory = {};       // that the plan takes

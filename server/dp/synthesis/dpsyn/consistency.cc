@@ -112,20 +112,26 @@ class Holders {
   }
 
   // Calls visit(intersection) for the sets below `end` that share an attribute with `set`, one of these; but
-  // not again for a single attribute.
+  // not again for a single attribute. Of a small `set` each intersection is visited once: thousands of views
+  // have no more than 2^|set| of them.
   template <typename Visit>
   void Intersect(const AttributeSet& set, size_t end, Visit visit) {
     std::vector<size_t> touched;
-    for (const uint32_t attribute : set) {
-      for (const size_t i : of_[attribute]) {
+    for (size_t place = 0; place < set.size(); ++place) {
+      for (const size_t i : of_[set[place]]) {
         if (i >= end) break;
         if (common_[i].number++ == 0) touched.push_back(i);
-        common_[i].last = attribute;
+        common_[i].last = set[place];
+        if (place < kMostMarked) common_[i].places |= 1U << place;
       }
     }
+    const bool marks = set.size() <= kMostMarked;
+    std::vector<bool> visited(marks ? size_t{1} << set.size() : 0);  // by places
     for (const size_t i : touched) {
       const Common common = std::exchange(common_[i], {});
       if (common.number > 1) {
+        if (marks && visited[common.places]) continue;
+        if (marks) visited[common.places] = true;
         visit(Intersection(set, sets_[i]));
       } else if (!known_[common.last]) {
         known_[common.last] = true;
@@ -149,9 +155,12 @@ class Holders {
   }
 
  private:
+  static constexpr size_t kMostMarked = 16;
+
   struct Common {
     size_t number = 0;  // of attributes
     uint32_t last = 0;
+    uint32_t places = 0;  // of the first kMostMarked attributes of the set, those that are shared
   };
 
   const std::vector<AttributeSet>& sets_;
@@ -162,16 +171,24 @@ class Holders {
 
 }  // namespace
 
+size_t MostShared(size_t sets) {
+  const size_t compared = kMostIntersections / std::max<size_t>(1, sets);
+  return compared <= sets / 2 ? 0 : std::min(kMostSharedSets, compared - sets / 2);
+}
+
 absl::StatusOr<std::vector<SharedSet>> SharedSets(const std::vector<AttributeSet>& sets, Pacer& pacer) {
-  const absl::Status too_many =
-      InvalidField("settings.views", absl::StrCat("overlap in more than ", kMostSharedSets,
-                                                  " ways, or as many as take too long to find; have fewer"));
-  const auto costs_too_much = [&](size_t shared) {
-    return sets.size() / 2 + shared > kMostIntersections / std::max<size_t>(1, sets.size());
+  const size_t most = MostShared(sets.size());
+  const auto too_many = [&] {
+    return InvalidField(
+        "settings.views",
+        absl::StrCat(sets.size(), " views, single attributes and the total among them, overlap in more than ",
+                     most, " ways, the most of so many views; ", sets.size() / 2, " views may overlap in ",
+                     MostShared(sets.size() / 2),
+                     ": ask for fewer attributes, or list fewer or smaller views"));
   };
   std::set<AttributeSet> found;
   if (sets.size() > 1) found.insert(AttributeSet{});
-  if (costs_too_much(found.size())) return too_many;
+  if (found.size() > most) return too_many();
   Holders holders(sets);
   std::vector<AttributeSet> fresh;
   for (size_t i = 0; i < sets.size(); ++i) {
@@ -179,7 +196,7 @@ absl::StatusOr<std::vector<SharedSet>> SharedSets(const std::vector<AttributeSet
     holders.Intersect(sets[i], i, [&](AttributeSet both) {
       if (found.insert(both).second) fresh.push_back(std::move(both));
     });
-    if (found.size() > kMostSharedSets || costs_too_much(found.size())) return too_many;
+    if (found.size() > most) return too_many();
   }
   // A shared set cut by a view is shared by that view and by those that shared it.
   while (!fresh.empty()) {
@@ -189,7 +206,7 @@ absl::StatusOr<std::vector<SharedSet>> SharedSets(const std::vector<AttributeSet
       holders.Intersect(shared, sets.size(), [&](AttributeSet both) {
         if (found.insert(both).second) next.push_back(std::move(both));
       });
-      if (found.size() > kMostSharedSets || costs_too_much(found.size())) return too_many;
+      if (found.size() > most) return too_many();
     }
     fresh = std::move(next);
   }

@@ -25,10 +25,12 @@ struct SharedSet {
 };
 
 // All intersections of two or more of `sets`, by rising size; the empty set first. Errors: INVALID_ARGUMENT
-// ("settings.views") when there are more than kMostSharedSets, or finding them takes more than
-// kMostIntersections; CANCELLED as in Pacer.
+// ("settings.views", with the numbers) when there are more than MostShared(sets.size()), which is at most
+// kMostSharedSets, so that finding them takes at most kMostIntersections; CANCELLED as in Pacer.
 inline constexpr size_t kMostSharedSets = 200'000;
 inline constexpr size_t kMostIntersections = size_t{1} << 25;
+// How many shared sets so many sets may have: the fewer, the more sets there are to be compared with each.
+size_t MostShared(size_t sets);
 absl::StatusOr<std::vector<SharedSet>> SharedSets(const std::vector<AttributeSet>& sets, Pacer& pacer);
 
 // Overload without cancellation.

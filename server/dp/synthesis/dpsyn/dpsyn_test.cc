@@ -239,7 +239,23 @@ TEST(ViewSchedule, RefusesViewsThatOverlapInTooManyWays) {
     }
     input.settings["views"] += absl::StrJoin(names, ",") + ";";
   }
-  EXPECT_EQ(FieldViolationOf(Priview().Plan(input).status())->field, "settings.views");
+  const absl::Status refused = Priview().Plan(input).status();
+  EXPECT_EQ(FieldViolationOf(refused)->field, "settings.views");
+  EXPECT_THAT(std::string(refused.message()),
+              HasSubstr("37 views, single attributes and the total among them, overlap in more than 200000 "
+                        "ways, the most of so many views; 18 views may "
+                        "overlap in 200000"));
+}
+
+// Of the pairs of 400 attributes: some thousand views, whose number bounds their overlaps more than the fixed
+// limit.
+TEST(ViewSchedule, SaysHowManyOverlapsSoManyViewsMayHave) {
+  const absl::Status refused = Dpsyn().Plan(InputFor(std::vector<int64_t>(400, 2), 2, 1)).status();
+  EXPECT_EQ(FieldViolationOf(refused)->field, "settings.views");
+  EXPECT_THAT(std::string(refused.message()),
+              testing::AllOf(testing::ContainsRegex("[0-9]+ views, .* overlap in more than [0-9]+ ways"),
+                             testing::ContainsRegex("[0-9]+ views may overlap in [1-9][0-9]+: ask for fewer "
+                                                    "attributes, or list fewer")));
 }
 
 TEST(ViewSchedule, RefusesMoreCandidatesThanTheKernelLooksAt) {

@@ -91,20 +91,27 @@ std::vector<std::pair<AttributeSet, const ViewTable*>> SetsBelow(std::span<const
 
 }  // namespace
 
-std::vector<ViewTable> KnownMarginals(std::span<const ViewTable> views, const AttributeSet& set) {
+std::vector<std::pair<AttributeSet, size_t>> KnownSets(std::span<const ViewTable> views,
+                                                       const AttributeSet& set) {
   std::map<AttributeSet, size_t> best;  // the view of each shared set
   for (size_t i = 0; i < views.size(); ++i) {
     const auto [entry, fresh] = best.emplace(Intersection(views[i].set, set), i);
     if (!fresh && VarianceOver(views[i], entry->first) < VarianceOver(views[entry->second], entry->first))
       entry->second = i;
   }
-  std::vector<ViewTable> known;
+  std::vector<std::pair<AttributeSet, size_t>> known;
   for (const auto& [shared, view] : best) {
     const bool largest = std::ranges::none_of(best, [&shared = shared](const auto& other) {
       return other.first.size() > shared.size() && IsSubset(shared, other.first);
     });
-    if (largest) known.push_back(MarginalOf(views[view], shared));
+    if (largest) known.emplace_back(shared, view);
   }
+  return known;
+}
+
+std::vector<ViewTable> KnownMarginals(std::span<const ViewTable> views, const AttributeSet& set) {
+  std::vector<ViewTable> known;
+  for (const auto& [shared, view] : KnownSets(views, set)) known.push_back(MarginalOf(views[view], shared));
   return known;
 }
 

@@ -3,7 +3,9 @@
 // Functions of public noisy answers; thread-safe.
 #pragma once
 
+#include <cstddef>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -13,8 +15,12 @@
 
 namespace curator::dp {
 
-// The known marginals of `set`: those over the largest sets that views share with it, each from the view of
-// the least noise in its cells. In the order of the sets.
+// The largest sets that views share with `set`, each with the position of the view that has the least noise
+// in its cells. In the order of the sets.
+std::vector<std::pair<AttributeSet, size_t>> KnownSets(std::span<const ViewTable> views,
+                                                       const AttributeSet& set);
+
+// The known marginals of `set`: those over KnownSets().
 std::vector<ViewTable> KnownMarginals(std::span<const ViewTable> views, const AttributeSet& set);
 
 // Multiplies `start` (cells from 0 on upwards) by factors of the cells of `known`, each a marginal of it, in

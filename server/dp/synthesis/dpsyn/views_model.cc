@@ -114,6 +114,33 @@ absl::StatusOr<std::vector<double>> ViewsModel::Marginal(const AttributeSet& set
   return counts;
 }
 
+int64_t ViewsModel::MarginalSteps(const AttributeSet& set) const {
+  constexpr int64_t kPerView = 512;       // its intersection with the set, and the noise there
+  constexpr int64_t kPerComparison = 16;  // of two intersections
+  constexpr int64_t kPerTurn = 64;
+  constexpr int64_t kPerFittedCell = 6;
+  constexpr int64_t kPerSortedCell = 32;
+  const int64_t cells = CellsUpTo(domain_, set, kMostAnswerCells);
+  const auto views = std::ssize(parts_.views);
+  int64_t steps = cells + kPerView * views;
+  if (parts_.answers == AnswerFrom::kRecords)
+    return steps + (2 + std::ssize(set)) * static_cast<int64_t>(parts_.table->rows());
+  const int64_t intersections = std::min(views, int64_t{1} << std::min<size_t>(set.size(), 16));
+  steps += kPerComparison * intersections * intersections;
+  const std::vector<std::pair<AttributeSet, size_t>> known = KnownSets(parts_.views, set);
+  for (const auto& [shared, view] : known) steps += 2 * std::ssize(parts_.views[view].cells);
+  if (parts_.answers == AnswerFrom::kEntropy) {
+    const int64_t sweeps = known.size() == 1 ? 1 : kMostSweeps;
+    return steps + sweeps * std::ssize(known) * (kPerTurn + kPerFittedCell * cells);
+  }
+  for (const auto& [shared, view] : known) {
+    int64_t below = 1;  // subsets whose interactions are added; those of an attribute of one value are none
+    for (const int64_t size : domain_.SizesOf(shared)) below *= size > 1 ? 2 : 1;
+    steps += below * (kPerTurn + kPerFittedCell * cells);
+  }
+  return steps + kPerSortedCell * cells;
+}
+
 absl::StatusOr<std::optional<double>> ViewsModel::CellNoise(const AttributeSet& set) const {
   RETURN_IF_ERROR(CheckCovered(set));
   double weights = 0;

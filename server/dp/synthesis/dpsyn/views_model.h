@@ -55,6 +55,7 @@ class ViewsModel : public SynthesisModel {
   int64_t records() const override { return parts_.records; }
   const AttributeSet& attributes() const override { return parts_.attributes; }
   absl::StatusOr<std::vector<double>> Marginal(const AttributeSet& set) const override;
+  int64_t MarginalSteps(const AttributeSet& set) const override;
 
   // Of the views that hold the set, combined by inverse variance, as MakeConsistent() averages them. Absent
   // for a set that no view holds: noise of different views adds up in its reconstruction in ways that depend

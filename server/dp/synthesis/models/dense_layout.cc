@@ -39,6 +39,11 @@ absl::StatusOr<std::vector<uint32_t>> KeptCells(std::span<const int64_t> sizes, 
   return cells;
 }
 
+// Whether one row of a block's cells for each outer cell of a marginal is small enough to be laid out whole.
+bool FitsExpandedIn(const DenseLayout& layout, int64_t outer_cells) {
+  return outer_cells * layout.block_cells() <= std::min(kMostExpandedCells, layout.cells() / 2);
+}
+
 }  // namespace
 
 absl::StatusOr<DenseLayout> DenseLayout::Create(const Domain& domain, AttributeSet attributes,
@@ -94,7 +99,21 @@ absl::StatusOr<DenseMarginal> DenseMarginal::Create(const DenseLayout& layout, A
 }
 
 bool DenseMarginal::FitsExpanded() const {
-  return outer_cells() * layout_->block_cells() <= std::min(kMostExpandedCells, layout_->cells() / 2);
+  return FitsExpandedIn(*layout_, outer_cells());
+}
+
+int64_t DenseMarginal::StepsToSum(const DenseLayout& layout, const AttributeSet& set) {
+  constexpr int64_t kPerIndex = 8;  // divisions; an index is made attribute by attribute
+  int64_t outer = 1;
+  int64_t inner = 1;
+  for (size_t i = 0; i < layout.sizes().size(); ++i) {
+    if (Contains(set, layout.attributes()[i]))
+      (i < layout.first_inner() ? outer : inner) *= layout.sizes()[i];
+  }
+  const int64_t index = kPerIndex * (layout.blocks() + layout.block_cells());
+  const int64_t sums = 4 * outer * inner;  // whose memory is touched first
+  if (!FitsExpandedIn(layout, outer)) return index + sums + 2 * layout.cells();
+  return index + sums + layout.cells() / 2 + 2 * outer * layout.block_cells();  // as vectors, then folded
 }
 
 absl::StatusOr<std::vector<double>> DenseMarginal::Sum(std::span<const float> weights, Pacer& pacer) const {

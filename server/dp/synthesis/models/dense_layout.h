@@ -49,6 +49,10 @@ class DenseMarginal {
   // Errors: INVALID_ARGUMENT for another set; CANCELLED as in Pacer.
   static absl::StatusOr<DenseMarginal> Create(const DenseLayout& layout, AttributeSet set, Pacer& pacer);
 
+  // The steps that Create() and Sum() of the marginal take, at most; attributes of `set` that the layout does
+  // not cover count as absent.
+  static int64_t StepsToSum(const DenseLayout& layout, const AttributeSet& set);
+
   const AttributeSet& set() const { return set_; }
   int64_t cells() const { return cells_; }
 

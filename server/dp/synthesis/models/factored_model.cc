@@ -121,6 +121,17 @@ absl::StatusOr<std::vector<double>> FactoredModel::Marginal(const AttributeSet& 
   return ProductOfParts(domain_, set, scale, parts, pacer);
 }
 
+int64_t FactoredModel::MarginalSteps(const AttributeSet& set) const {
+  constexpr int64_t kPerProduct = 3;
+  const int64_t cells = CellsUpTo(domain_, set, kMostDenseCells);
+  int64_t steps = cells + static_cast<int64_t>(tables_.size() + untouched_.size());
+  for (const Table& table : tables_) {
+    const AttributeSet own = Intersection(set, table.layout.attributes());
+    if (!own.empty()) steps += DenseMarginal::StepsToSum(table.layout, own) + kPerProduct * cells;
+  }
+  return steps;
+}
+
 absl::Status FactoredModel::Sample(BitSource& bits, int64_t rows, const RecordSink& sink) const {
   if (rows < 0) return absl::InvalidArgumentError("the number of rows must not be negative");
   std::list<PartSampler> samplers;

@@ -67,6 +67,10 @@ absl::StatusOr<std::vector<double>> ProductModel::Marginal(const AttributeSet& s
   return counts;
 }
 
+int64_t ProductModel::MarginalSteps(const AttributeSet& set) const {
+  return DenseMarginal::StepsToSum(layout_, set);
+}
+
 absl::Status ProductModel::Sample(BitSource& bits, int64_t rows, const RecordSink& sink) const {
   if (rows < 0) return absl::InvalidArgumentError("the number of rows must not be negative");
   const AliasTable cells(weights_);

@@ -49,6 +49,7 @@ class ProductModel : public SynthesisModel {
   int64_t records() const override { return parts_.records; }
   const AttributeSet& attributes() const override { return layout_.attributes(); }
   absl::StatusOr<std::vector<double>> Marginal(const AttributeSet& set) const override;
+  int64_t MarginalSteps(const AttributeSet& set) const override;
   absl::Status Sample(BitSource& bits, int64_t rows, const RecordSink& sink) const override;
   std::string Serialize() const override;
   std::vector<std::string> Transcript() const override { return parts_.transcript; }

@@ -209,6 +209,16 @@ absl::StatusOr<std::vector<double>> NestedModel::Marginal(const AttributeSet& se
   return sums;
 }
 
+int64_t NestedModel::MarginalSteps(const AttributeSet& set) const {
+  constexpr int64_t kPerCell = 32;  // three passes with divisions, and the sums over the responses
+  const AttributeSet with_response = Union(set, {parts_.response});
+  const int64_t cells = CellsUpTo(domain_, with_response, kMostCellsWithResponse + 1);
+  if (parts_.joined == nullptr) return cells;
+  if (cells > kMostCellsWithResponse && !Contains(set, parts_.response))
+    return parts_.joined->MarginalSteps(set) + CellsUpTo(domain_, set, kMostCellsWithResponse);
+  return parts_.joined->MarginalSteps(with_response) + kPerCell * cells;
+}
+
 int64_t NestedModel::DrawSize(UniformDoubles& uniform) const {
   const double aim = uniform.Next() * group_ends_.back();
   const auto found = static_cast<size_t>(std::ranges::upper_bound(group_ends_, aim) - group_ends_.begin());

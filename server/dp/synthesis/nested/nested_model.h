@@ -112,6 +112,7 @@ class NestedModel : public SynthesisModel {
   int64_t records() const override { return records_; }
   const AttributeSet& attributes() const override { return attributes_; }
   absl::StatusOr<std::vector<double>> Marginal(const AttributeSet& set) const override;
+  int64_t MarginalSteps(const AttributeSet& set) const override;
   absl::Status Sample(BitSource& bits, int64_t rows, const RecordSink& sink) const override;
   bool DrawsGroups() const override { return true; }
   absl::Status SampleGroups(BitSource& bits, int64_t rows, const GroupedRecordSink& sink) const override;

@@ -21,6 +21,7 @@ constexpr std::string_view kPriorTag = "curator.prior_model";
 constexpr int64_t kPriorVersion = 1;
 // Weights are found by a search among blocks of this size, then one by one.
 constexpr size_t kBlock = 64;
+constexpr int64_t kMostMarginalCells = WorkloadLimits{}.max_cells;
 
 AttributeSet ReadSizedSet(CanonicalReader& reader, const Domain& domain) {
   AttributeSet set;
@@ -158,14 +159,13 @@ absl::Status PriorModel::AddUp(Pacer& pacer) {
 }
 
 absl::StatusOr<std::vector<double>> PriorModel::Marginal(const AttributeSet& set) const {
-  constexpr int64_t kMostCells = WorkloadLimits{}.max_cells;
   const bool rises = std::ranges::adjacent_find(set, std::greater_equal<>()) == set.end();
   if (!rises || !IsSubset(set, attributes_))
     return absl::InvalidArgumentError("the model does not cover this set of attributes");
   int64_t cells = 1;
   for (const uint32_t attribute : set) {
     const int64_t size = sizes_[*PositionIn(attributes_, attribute)];
-    if (size > kMostCells / cells)
+    if (size > kMostMarginalCells / cells)
       return absl::InvalidArgumentError("the marginal's table would be too large");
     cells *= size;
   }
@@ -194,6 +194,18 @@ absl::StatusOr<std::vector<double>> PriorModel::Marginal(const AttributeSet& set
       counts[static_cast<size_t>(start + offset[row])] += scale * group.weights[row];
   }
   return counts;
+}
+
+int64_t PriorModel::MarginalSteps(const AttributeSet& set) const {
+  constexpr int64_t kPerWeight = 3;
+  int64_t cells = 1;
+  for (size_t i = 0; i < attributes_.size(); ++i) {
+    if (Contains(set, attributes_[i])) cells = std::min(kMostMarginalCells, cells * sizes_[i]);
+  }
+  const bool by_group = !Intersection(set, parts_.keys).empty();
+  const auto passes = by_group ? std::ssize(parts_.groups) : int64_t{1};
+  const auto columns = std::ssize(Intersection(set, parts_.modelled));
+  return cells + parts_.columns.rows() * (1 + columns + kPerWeight * passes);
 }
 
 std::pair<size_t, size_t> PriorModel::PointAt(double first, double second) const {

@@ -78,6 +78,7 @@ class PriorModel : public SynthesisModel {
   int64_t records() const override { return records_; }
   const AttributeSet& attributes() const override { return attributes_; }
   absl::StatusOr<std::vector<double>> Marginal(const AttributeSet& set) const override;
+  int64_t MarginalSteps(const AttributeSet& set) const override;
   // Each record lies in a group with the probability of the group's share of all records.
   absl::Status Sample(BitSource& bits, int64_t rows, const RecordSink& sink) const override;
   std::string Serialize() const override;

@@ -151,6 +151,15 @@ absl::StatusOr<std::vector<double>> RelaxedModel::Marginal(const AttributeSet& s
   return cells;
 }
 
+int64_t RelaxedModel::MarginalSteps(const AttributeSet& set) const {
+  constexpr int64_t kAtOnce = 4;   // rows of a vector, on the slowest machine
+  constexpr int64_t kAround = 16;  // for each cell, in each block of rows
+  constexpr int64_t kBefore = 256;
+  const auto rows = static_cast<int64_t>(layout_.blocks() * layout_.block_rows());
+  const int64_t cells = CellsUpTo(domain_, set, kMostModelCells);
+  return kBefore + rows + cells * (rows / kAtOnce + kAround * static_cast<int64_t>(layout_.blocks()));
+}
+
 absl::Status RelaxedModel::Sample(BitSource& bits, int64_t rows, const RecordSink& sink) const {
   if (rows < 0) return absl::InvalidArgumentError("the number of rows must not be negative");
   const Rounding rounding(layout_, shares_);

@@ -45,6 +45,7 @@ class RelaxedModel : public SynthesisModel {
   // The average over the rows of the product of the columns: for at most kMostFactors attributes and
   // kMostModelCells cells.
   absl::StatusOr<std::vector<double>> Marginal(const AttributeSet& set) const override;
+  int64_t MarginalSteps(const AttributeSet& set) const override;
 
   // Randomised rounding: each record takes a row, all equally likely, and a value of each attribute from that
   // row's distribution. So every row is drawn equally often on average, and the marginals of

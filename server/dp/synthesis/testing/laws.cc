@@ -274,6 +274,23 @@ Violations CopesWithAHundredThousandValues(const Synthesizer& synthesizer) {
   return FindFaults(synthesizer, WorldOf({100'000, 2}, 1, RandomRows({100'000, 2}, 2000, 5)));
 }
 
+// Free requests are bounded by these numbers.
+Violations CountsTheStepsOfItsAnswers(const Synthesizer& synthesizer) {
+  const Fitted fitted = FitOn(synthesizer, FullWorld());
+  if (!fitted.status.ok()) return {fitted.status.ToString()};
+  const SynthesisModel& model = *fitted.model;
+  Violations found;
+  std::vector<AttributeSet> sets = {{}, model.attributes()};
+  for (const uint32_t attribute : model.attributes()) sets.push_back({attribute});
+  for (const AttributeSet& set : sets) {
+    const auto cells = model.Marginal(set);
+    if (!cells.ok()) return {cells.status().ToString()};
+    if (const int64_t steps = model.MarginalSteps(set); steps < std::ssize(*cells))
+      found.push_back(absl::StrCat(cells->size(), " cells are answered in ", steps, " steps"));
+  }
+  return found;
+}
+
 // Whether records are drawn or dealt, the shares in a sample are those of the answers.
 Violations SamplesWhatItAnswers(const Synthesizer& synthesizer) {
   constexpr int64_t kRows = 2000;
@@ -363,6 +380,7 @@ const std::vector<Law>& SynthesizerLaws() {
       {"ReportsProgressFromTheSchedule", ReportsProgressFromTheSchedule},
       {"LooksForAStop", LooksForAStop},
       {"StopsPlanning", StopsPlanning},
+      {"CountsTheStepsOfItsAnswers", CountsTheStepsOfItsAnswers},
       {"SamplesWhatItAnswers", SamplesWhatItAnswers},
       {"CopesWithNoRecords", CopesWithNoRecords},
       {"CopesWithOneRecord", CopesWithOneRecord},
