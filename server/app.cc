@@ -3,9 +3,11 @@
 #include <arpa/inet.h>
 #include <grpcpp/grpcpp.h>
 
+#include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <filesystem>
+#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -66,8 +68,9 @@ v1::GetVersionResponse VersionOf(const AppOptions& options) {
 void LogLedger(std::string_view event, std::string_view detail) {
   host::LogLevel level = host::LogLevel::kWarning;
   if (event.starts_with("dataset_")) level = host::LogLevel::kError;
-  static constexpr std::string_view kProgress[] = {"histories_verified", "new_entries_verified",
-                                                   "verifying_histories", "dataset_sound_again"};
+  static constexpr std::string_view kProgress[] = {
+      "histories_verified", "new_entries_verified", "verifying_histories", "dataset_sound_again",
+      "migration_begins",   "migration_applied",    "history_verified"};
   if (std::ranges::find(kProgress, event) != std::end(kProgress)) level = host::LogLevel::kInfo;
   host::Log(level, event, {{"detail", detail}});
 }

@@ -301,7 +301,7 @@ class SqlLedger final : public Ledger {
   std::map<std::string, MadeVerification, std::less<>> verifications_ ABSL_GUARDED_BY(mutex_);  // by dataset
   bool is_passing_ ABSL_GUARDED_BY(mutex_) = false;
   std::condition_variable pass_ended_;
-  std::condition_variable pass_asked_;  // or the ledger is being destroyed
+  std::condition_variable pass_asked_;                          // or the ledger is being destroyed
   std::set<std::string> asked_passes_ ABSL_GUARDED_BY(mutex_);  // over these lineages
   std::atomic<bool> is_stopping_ = false;
   std::atomic<bool> is_long_ = false;                 // the histories, when all were last verified
