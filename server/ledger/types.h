@@ -93,8 +93,8 @@ struct Account {
   std::vector<std::string> members = {};  // of a kAnalystGroup, ascending
 };
 
-// What tells the accounts of a lineage apart. Accounts are listed in the order of their keys: the dataset's
-// own, its parts', analysts', groups'. Their ids are random, and order nothing that anybody sees.
+// What distinguishes the accounts of a lineage. Accounts are listed in the order of their keys: the dataset's
+// own, its parts', analysts', groups'. Their ids are random, and order nothing that is shown.
 struct AccountKey {
   ScopeType scope_type = ScopeType::kDataset;
   std::string scope_key;

@@ -1,4 +1,4 @@
-// Requests that nobody means well: whatever a workload asks for, it is resolved and planned, or refused with
+// Hostile requests: whatever a workload asks for, it is resolved and planned, or refused with
 // the field and the number, in bounded time and memory, before anything could be charged.
 #include <gtest/gtest.h>
 #include <sys/resource.h>

@@ -73,7 +73,7 @@ class MemoryBudget {
 
   int64_t total() const { return bytes_; }
   int64_t taken() const;
-  // The number of requests that wait.
+  // The number of requests and of background work that wait.
   int64_t waiting() const;
 
  private:

@@ -82,8 +82,8 @@ absl::Status DrawRanOutOfMemory() {
       "the server ran out of memory; the request is charged, and the same request id repeats its draw");
 }
 
-// None when memory ran out. What a method holds is predicted from public facts, so that it did says nothing
-// about a record.
+// None when memory ran out. What a method holds is predicted from public facts. The copy of parts that are
+// joined, and the groups that the nested method keeps, are not: they grow with the table (docs/PRIVACY.md).
 std::optional<absl::StatusOr<Drawn>> DrawInMemory(const Draw& draw, const dp::DrawKey& key) {
   try {
     return draw(key);

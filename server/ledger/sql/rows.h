@@ -17,12 +17,12 @@ namespace curator::ledger::sql {
 // `viewer` is empty, else with that one at most.
 absl::StatusOr<std::vector<Dataset>> ReadDatasets(Transaction& transaction, std::string_view condition,
                                                   const Parameters& parameters, std::string_view viewer = {});
-// The datasets with these names, in this order: with all grantees those that `viewer` owns, else with that
-// one at most.
 struct NamedDatasets {
   std::vector<Dataset> datasets;
   std::vector<Dataset> unreadable;  // ids, lineages, names, owners and grantees of those with damaged rows
 };
+// The datasets with these names, in this order: with all grantees those that `viewer` owns, else with that
+// one at most.
 absl::StatusOr<NamedDatasets> ReadDatasetsByName(Transaction& transaction,
                                                  const std::vector<std::string>& names,
                                                  std::string_view viewer);

@@ -159,13 +159,14 @@ class SqlLedger final : public Ledger {
 
   // ---- Damage (damaged_lineages.cc)
 
-  // Verifies every lineage, and raises the anchor to the histories that continue it. CANCELLED once the
-  // ledger is being destroyed.
+  // How much of a history a pass reads.
   enum class Depth {
     kWhole,
     // From checkpoints on, in a long history: what decides what is charged and who is let in.
     kSinceCheckpoint,
   };
+  // Verifies every lineage, and raises the anchor to the histories that continue it. CANCELLED once the
+  // ledger is being destroyed.
   absl::Status VerifyAll(Depth depth);
   // Runs on `passes_`: VerifyAll(Depth::kWhole) at every interval, and the passes that are asked for.
   void RunPasses();
@@ -260,8 +261,7 @@ class SqlLedger final : public Ledger {
 
   std::string NewUuid();
   // A UUID of version 7: the time in milliseconds, so that new charges touch few pages of an index, and 74
-  // random bits. Nothing counts charges: whoever sees two ids learns nothing about what was charged between
-  // them.
+  // random bits. Nothing counts charges: two ids show nothing of what was charged between them.
   std::string NewChargeId();
 
   // 2^51 to 2^52 - 1: random, of one length in every text, and below what a double can hold, so that every

@@ -121,7 +121,7 @@ absl::StatusOr<ComparisonCache::Rows> RowsFor(Services& services, const History&
   const std::string key = KeyOf(history, events);
   if (std::optional<ComparisonCache::Rows> kept = services.comparisons.Find(key)) return *std::move(kept);
   ASSIGN_OR_RETURN(const MemoryBudget::Lease memory, services.memory.Take(history.caller, dp::kBoundedBytes));
-  // By another call, while this one waited.
+  // Another call may have computed it while this one waited.
   if (std::optional<ComparisonCache::Rows> kept = services.comparisons.Find(key)) return *std::move(kept);
   ASSIGN_OR_RETURN(
       ComparisonCache::Rows rows,

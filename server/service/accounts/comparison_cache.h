@@ -26,8 +26,8 @@ class ComparisonCache {
   // Keeps `most` >= 1 of some kilobytes each; those used longest ago are dropped.
   explicit ComparisonCache(size_t most = 1000) : most_(most) {}
 
-  // What was kept under `key`. The key determines the rows, and names whose they are: so the time of an
-  // answer depends on its caller's own questions only.
+  // What was kept under `key`. The key determines the rows, and names whose they are: no
+  // caller is shown what was computed for another. All callers share the number of entries kept.
   std::optional<Rows> Find(std::string_view key);
   void Keep(std::string_view key, Rows rows);
 

@@ -188,8 +188,7 @@ absl::StatusOr<std::optional<ledger::Charge>> FindDone(Services& services, const
 
 constexpr char kAskForASmallerOne[] =
     "ask for fewer or smaller marginals, or set lower limits of what the method holds (max_cells, "
-    "max_records, "
-    "rows, max_view_cells), where it has such";
+    "max_records, rows, max_view_cells), where it has such";
 
 // Of the workload that a request without one has.
 absl::Status CheckDefaultWorkload(const dp::Domain& domain, const SynthesisRequest& request) {
@@ -351,7 +350,7 @@ struct Run {
         .status();
   }
 
-  // The memory comes before the charge: what is charged is never refused for want of it.
+  // The memory is taken before the charge, so that a lack of memory refuses nothing that was charged.
   absl::Status DrawAndStore() const {
     const absl::StatusOr<MemoryBudget::Lease> memory =
         services.memory.AwaitForWork(bytes, ticket->stop_token());

@@ -329,7 +329,7 @@ std::vector<ledger::Measure> MeasuresOf(const std::vector<int64_t>& parts,
 
 namespace {
 
-// A release, while the best so far is kept.
+// What reading one release takes beside the best answer so far.
 int64_t BytesToRead(int64_t stored_bytes) {
   return dp::StoredAnswerBytes(stored_bytes) + stored_bytes;
 }
