@@ -202,7 +202,7 @@ absl::Status GetRelease(service::Services& services, const Call& call, const v1:
                         MessageWriter<v1::GetReleaseChunk>& writer) {
   ASSIGN_OR_RETURN(const double level, ConfidenceLevel(StatedLevel(request)));
   ASSIGN_OR_RETURN(const service::ReleaseView view,
-                   service::GetRelease(services, call.principal(), request.release_id()));
+                   service::GetRelease(services, call.principal(), request.release_id(), call.client_left()));
   const dp::Domain& domain = view.dataset.schema.domain;
   v1::GetReleaseChunk first;
   *first.mutable_release() = ReleaseProto(view.release, view.dataset.record.name, view.charge.request_id);

@@ -73,13 +73,13 @@ absl::Status CreateSynthesis(service::Services& services, const Call& call,
 
 absl::Status SampleModel(service::Services& services, const Call& call, const v1::SampleModelRequest& request,
                          MessageWriter<v1::SampleModelChunk>& writer) {
-  ASSIGN_OR_RETURN(const service::ReleaseView release,
-                   service::GetRelease(services, call.principal(), request.release_id()));
+  ASSIGN_OR_RETURN(service::ReleaseView release,
+                   service::GetRelease(services, call.principal(), request.release_id(), call.client_left()));
   const std::optional<int64_t> rows =
       request.has_rows() ? std::optional<int64_t>(request.rows()) : std::nullopt;
   const service::BinStyle style =
       request.as_bins() ? service::BinStyle::kInterval : service::BinStyle::kValueInside;
-  return service::SampleModel(services, call.principal(), release, rows, style, [&](std::string_view csv) {
+  return service::SampleModel(release, rows, style, [&](std::string_view csv) {
     v1::SampleModelChunk chunk;
     chunk.set_csv(std::string(csv));
     return writer.Write(chunk) ? absl::OkStatus() : ClientDisconnected();
@@ -88,21 +88,21 @@ absl::Status SampleModel(service::Services& services, const Call& call, const v1
 
 absl::Status QueryModel(service::Services& services, const Call& call, const v1::QueryModelRequest& request,
                         MessageWriter<v1::AnswerChunk>& writer) {
-  ASSIGN_OR_RETURN(const service::ReleaseView release,
-                   service::GetRelease(services, call.principal(), request.release_id()));
+  ASSIGN_OR_RETURN(service::ReleaseView release,
+                   service::GetRelease(services, call.principal(), request.release_id(), call.client_left()));
   ASSIGN_OR_RETURN(const std::vector<service::QuerySetRequest> queries, rpc::FromProto(request.workload()));
-  ASSIGN_OR_RETURN(const service::ModelAnswers answers,
-                   service::QueryModel(services, call.principal(), release, queries, call.client_left()));
+  ASSIGN_OR_RETURN(const std::vector<service::ModelAnswer> answers,
+                   service::QueryModel(release, queries, call.client_left()));
   v1::AnswerChunk first;
   first.mutable_header()->set_release_id(release.release.id);
   first.mutable_header()->set_charge_id(release.release.charge_id);
   first.mutable_header()->set_request_id(release.charge.request_id);
   first.mutable_header()->set_replayed(true);
-  for (const service::ModelAnswer& answer : answers.sets)
+  for (const service::ModelAnswer& answer : answers)
     CountSets(std::span(&answer.asked, 1), *first.mutable_header());
   if (!writer.Write(first)) return ClientDisconnected();
   int position = 0;
-  for (const service::ModelAnswer& answer : answers.sets) {
+  for (const service::ModelAnswer& answer : answers) {
     RETURN_IF_ERROR(WriteModelAnswer(release.dataset.schema.domain, answer, position++,
                                      [&](const v1::AnswerChunk& chunk) { return writer.Write(chunk); }));
   }

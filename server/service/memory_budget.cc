@@ -2,6 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/errors.h"
+#include "base/status_macros.h"
 
 namespace curator::service {
 namespace {
@@ -13,6 +14,12 @@ int64_t MegabytesOf(int64_t bytes) {
 }
 
 const std::string kWork;  // no principal has this name
+
+absl::Status HeldByOthers(int64_t bytes) {
+  return absl::UnavailableError(
+      absl::StrCat("other requests hold the memory that this one would take (up to ", MegabytesOf(bytes),
+                   " MB); nothing was charged; ask again"));
+}
 
 }  // namespace
 
@@ -36,35 +43,43 @@ MemoryBudget::Lease::~Lease() {
   if (budget_ != nullptr) budget_->GiveBack(holder_, bytes_);
 }
 
-absl::StatusOr<MemoryBudget::Lease> MemoryBudget::Take(const Principal& principal, int64_t bytes) {
-  absl::StatusOr<Lease> lease = TakeFor(principal.name(), bytes, longest_wait_, {});
+absl::StatusOr<MemoryBudget::Lease> MemoryBudget::Take(const Principal& principal, int64_t bytes,
+                                                       const std::stop_token& client_left) {
+  absl::StatusOr<Lease> lease = TakeFor(principal.name(), bytes, 0, longest_wait_, client_left);
   if (!absl::IsDeadlineExceeded(lease.status())) return lease;
-  return absl::UnavailableError(
-      absl::StrCat("other requests hold the memory that this one would take (up to ", MegabytesOf(bytes),
-                   " MB); nothing was charged; ask again"));
+  return HeldByOthers(bytes);
+}
+
+absl::Status MemoryBudget::Grow(Lease& lease, int64_t bytes, const std::stop_token& client_left) {
+  absl::StatusOr<Lease> more = TakeFor(lease.holder_, bytes, lease.bytes_, longest_wait_, client_left);
+  if (absl::IsDeadlineExceeded(more.status())) return HeldByOthers(lease.bytes_ + bytes);
+  RETURN_IF_ERROR(more.status());
+  lease.bytes_ += std::exchange(more->bytes_, 0);
+  return absl::OkStatus();
 }
 
 absl::StatusOr<MemoryBudget::Lease> MemoryBudget::AwaitForWork(int64_t bytes, std::stop_token stop) {
-  return TakeFor(kWork, bytes, absl::InfiniteDuration(), stop);
+  return TakeFor(kWork, bytes, 0, absl::InfiniteDuration(), stop);
 }
 
 absl::StatusOr<MemoryBudget::Lease> MemoryBudget::TakeFor(const std::string& holder, int64_t bytes,
-                                                          absl::Duration longest,
+                                                          int64_t held_before, absl::Duration longest,
                                                           const std::stop_token& stop) {
-  if (bytes > bytes_) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "the request would take up to ", MegabytesOf(bytes), " MB of memory; this server gives its requests ",
-        MegabytesOf(bytes_), " MB together: ask for less at once"));
+  if (bytes > bytes_ - held_before) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the request would take up to ", MegabytesOf(held_before + bytes),
+                     " MB of memory; this server gives its requests ", MegabytesOf(bytes_),
+                     " MB together: ask for less at once"));
   }
   Lease lease(nullptr, holder, bytes);
-  Waiter mine{.holder = holder, .bytes = bytes};
+  Waiter mine{.holder = holder, .bytes = bytes, .held_before = held_before};
   const std::stop_callback wake(stop, [&] {
     const absl::MutexLock guard(&mutex_);
     mine.is_stopped = true;
   });
   const absl::MutexLock guard(&mutex_);
   held_.try_emplace(holder, 0);  // everything that could fail comes before the request is admitted
-  const auto place = waiting_.insert(waiting_.end(), &mine);
+  const auto place = waiting_.insert(held_before > 0 ? waiting_.begin() : waiting_.end(), &mine);
   AdmitWaiting();
   const auto is_decided = [&mine] { return mine.is_admitted || mine.is_stopped; };
   mutex_.AwaitWithTimeout(absl::Condition(&is_decided), longest);
@@ -92,7 +107,7 @@ int64_t MemoryBudget::waiting() const {
 bool MemoryBudget::IsWithinShare(const Waiter& waiter) const {
   const auto found = held_.find(waiter.holder);
   const int64_t held = found == held_.end() ? 0 : found->second;
-  return held == 0 || held + waiter.bytes <= bytes_ / 2;
+  return held == waiter.held_before || held + waiter.bytes <= bytes_ / 2;
 }
 
 void MemoryBudget::AdmitWaiting() {
@@ -123,6 +138,20 @@ void MemoryBudget::GiveBack(const std::string& holder, int64_t bytes) {
 void MemoryBudget::ForgetIfIdle(const std::string& holder) {
   const auto found = held_.find(holder);
   if (waiting_.empty() && found != held_.end() && found->second == 0) held_.erase(found);
+}
+
+absl::Status RequestMemory::Add(int64_t bytes) {
+  if (budget_ == nullptr) {
+    bytes_ += bytes;
+    return absl::OkStatus();
+  }
+  if (bytes_ == 0) {
+    ASSIGN_OR_RETURN(lease_, budget_->Take(*principal_, bytes, client_left_));
+  } else {
+    RETURN_IF_ERROR(budget_->Grow(lease_, bytes, client_left_));
+  }
+  bytes_ += bytes;
+  return absl::OkStatus();
 }
 
 }  // namespace curator::service

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <list>
 #include <map>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -61,8 +62,15 @@ class MemoryBudget {
   // their arrival, and a later one waits behind them: so a principal waits for the leases that were taken
   // before, and never for all requests of another.
   //
-  // Errors: INVALID_ARGUMENT for more than the whole budget; UNAVAILABLE after the longest wait.
-  absl::StatusOr<Lease> Take(const Principal& principal, int64_t bytes);
+  // Errors: INVALID_ARGUMENT for more than the whole budget; UNAVAILABLE after the longest wait; CANCELLED
+  // when `client_left` is requested before.
+  absl::StatusOr<Lease> Take(const Principal& principal, int64_t bytes,
+                             const std::stop_token& client_left = {});
+
+  // Takes `bytes` >= 0 more for the request that holds `lease`: one request counts as one, however often it
+  // grows, and goes before those that hold nothing yet, which it would otherwise wait for in vain. Errors as
+  // in Take(), after which the lease is as it was.
+  absl::Status Grow(Lease& lease, int64_t bytes, const std::stop_token& client_left = {});
 
   // Takes `bytes` >= 0 for work in the background, which may hold them for long, however long it has to wait
   // for them. All such work together holds at most half of the budget, or one piece of it: so requests never
@@ -80,14 +88,15 @@ class MemoryBudget {
   struct Waiter {
     const std::string& holder;
     int64_t bytes = 0;
+    int64_t held_before = 0;  // by the same request
     bool is_admitted = false;
     bool is_stopped = false;
   };
 
-  // Waits at most for `longest`. CANCELLED when `stop` is requested before, DEADLINE_EXCEEDED when it is
-  // over.
-  absl::StatusOr<Lease> TakeFor(const std::string& holder, int64_t bytes, absl::Duration longest,
-                                const std::stop_token& stop);
+  // Waits at most for `longest`, beside the `held_before` bytes of the same request. CANCELLED when `stop` is
+  // requested before, DEADLINE_EXCEEDED when it is over.
+  absl::StatusOr<Lease> TakeFor(const std::string& holder, int64_t bytes, int64_t held_before,
+                                absl::Duration longest, const std::stop_token& stop);
   bool IsWithinShare(const Waiter& waiter) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void ForgetIfIdle(const std::string& holder) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void AdmitWaiting() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -99,7 +108,29 @@ class MemoryBudget {
   int64_t free_ ABSL_GUARDED_BY(mutex_);
   // By the name of the principal, empty for work in the background; also of those that wait.
   std::map<std::string, int64_t> held_ ABSL_GUARDED_BY(mutex_);
-  std::list<Waiter*> waiting_ ABSL_GUARDED_BY(mutex_);  // in the order of their arrival
+  std::list<Waiter*> waiting_ ABSL_GUARDED_BY(mutex_);  // those that grow, then in the order of their arrival
+};
+
+// The memory that one request takes step by step. Not thread-safe.
+class RequestMemory {
+ public:
+  // Counts only: for work whose caller holds a lease of all that it takes.
+  RequestMemory() = default;
+  // Takes from `budget`, which must outlive it, for a request of `principal`, as long as its client waits.
+  RequestMemory(MemoryBudget& budget, Principal principal, std::stop_token client_left)
+      : budget_(&budget), principal_(std::move(principal)), client_left_(std::move(client_left)) {}
+
+  // Takes `bytes` >= 0 more, until it is destroyed. Errors: those of MemoryBudget::Take().
+  absl::Status Add(int64_t bytes);
+
+  int64_t bytes() const { return bytes_; }  // taken so far
+
+ private:
+  MemoryBudget* budget_ = nullptr;
+  std::optional<Principal> principal_;
+  std::stop_token client_left_;
+  MemoryBudget::Lease lease_;
+  int64_t bytes_ = 0;
 };
 
 }  // namespace curator::service

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <thread>
+#include <utility>
 
 #include "base/testing/names.h"
 #include "service/testing/fixture.h"
@@ -113,6 +114,61 @@ TEST(MemoryBudget, WorkThatIsStoppedWhileItWaitsLeavesNothingBehind) {
   work.join();
   EXPECT_EQ(budget.waiting(), 0);
   EXPECT_EQ(budget.taken(), 100);
+}
+
+TEST(MemoryBudget, ARequestThatWaitsForMemoryEndsWhenItsClientHasGone) {
+  MemoryBudget budget(100, absl::Minutes(5));
+  const MemoryBudget::Lease all = budget.Take(kAna, 100).value();
+  std::stop_source client;
+  std::thread request([&] {
+    EXPECT_EQ(budget.Take(kBob, 30, client.get_token()).status().code(), absl::StatusCode::kCancelled);
+  });
+  AwaitWaiting(budget, 1);
+  client.request_stop();
+  request.join();
+  EXPECT_EQ(budget.waiting(), 0);
+}
+
+TEST(MemoryBudget, OneRequestMayGrowBeyondItsPrincipalsShare) {
+  MemoryBudget budget(100, absl::ZeroDuration());
+  MemoryBudget::Lease lease = budget.Take(kAna, 40).value();
+  EXPECT_EQ(budget.Take(kAna, 30).status().code(), absl::StatusCode::kUnavailable) << "another request";
+  EXPECT_TRUE(budget.Grow(lease, 30).ok());
+  EXPECT_EQ(budget.taken(), 70);
+  EXPECT_EQ(budget.Grow(lease, 31).code(), absl::StatusCode::kInvalidArgument) << "more than all";
+  EXPECT_EQ(budget.taken(), 70);
+  lease = {};
+  EXPECT_EQ(budget.taken(), 0);
+}
+
+TEST(MemoryBudget, ARequestThatGrowsDoesNotWaitBehindOneThatWaitsForIt) {
+  MemoryBudget budget(100, absl::Minutes(5));
+  MemoryBudget::Lease first = budget.Take(kAna, 40).value();
+  std::thread large([&] { EXPECT_TRUE(budget.Take(kBob, 90).ok()); });
+  AwaitWaiting(budget, 1);
+  EXPECT_TRUE(budget.Grow(first, 30).ok());
+  first = {};
+  large.join();
+}
+
+TEST(RequestMemory, IsOneLeaseThatGrows) {
+  MemoryBudget budget(100, absl::ZeroDuration());
+  {
+    RequestMemory memory(budget, kAna, {});
+    EXPECT_TRUE(memory.Add(40).ok());
+    EXPECT_TRUE(memory.Add(50).ok());
+    EXPECT_EQ(memory.bytes(), 90);
+    EXPECT_EQ(memory.Add(20).code(), absl::StatusCode::kInvalidArgument);
+    const RequestMemory moved = std::move(memory);
+    EXPECT_EQ(budget.taken(), 90);
+  }
+  EXPECT_EQ(budget.taken(), 0);
+}
+
+TEST(RequestMemory, WithoutABudgetOnlyCounts) {
+  RequestMemory memory;
+  EXPECT_TRUE(memory.Add(int64_t{1} << 40).ok());
+  EXPECT_EQ(memory.bytes(), int64_t{1} << 40);
 }
 
 }  // namespace

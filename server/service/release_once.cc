@@ -144,11 +144,8 @@ std::function<bool(absl::Duration)> CallersPatience() {
 
 }  // namespace
 
-absl::StatusOr<std::optional<ledger::Release>> FindReleased(ledger::Ledger& ledger,
-                                                            const ledger::Charge& charge,
-                                                            std::string_view fingerprint) {
-  if (charge.release_id.empty() || charge.fingerprint != fingerprint) return std::nullopt;
-  return ledger.GetRelease(charge.release_id);
+bool IsReleased(const ledger::Charge& charge, std::string_view fingerprint) {
+  return !charge.release_id.empty() && charge.fingerprint == fingerprint;
 }
 
 absl::StatusOr<ReleasedOnce> ReleaseOnce(RequestLocks& locks, ledger::Ledger& ledger,

@@ -59,14 +59,10 @@ struct ChargeOrder {
   std::stop_token client_left;
 };
 
-// The release that `charge` paid for, when the request with this fingerprint made the charge: found without
-// a plan, because a later program may refuse to plan, or plan otherwise, what an earlier one answered. None
-// when nothing is stored, for another request, and for a charge from before draw identities, which only a
-// plan can compare. The caller has checked that its principal made the charge and sees the dataset. Errors:
-// those of Ledger::GetRelease().
-absl::StatusOr<std::optional<ledger::Release>> FindReleased(ledger::Ledger& ledger,
-                                                            const ledger::Charge& charge,
-                                                            std::string_view fingerprint);
+// Whether `charge` paid for a stored release, and the request with this fingerprint made the charge: known
+// without a plan, because a later program may refuse to plan, or plan otherwise, what an earlier one
+// answered. False also for a charge from before draw identities, which only a plan can compare.
+bool IsReleased(const ledger::Charge& charge, std::string_view fingerprint);
 
 struct ReleasedOnce {
   ledger::Release release;

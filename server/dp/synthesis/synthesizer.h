@@ -68,6 +68,9 @@ struct SynthesisInput {
   // The event that this request was charged, when it is a repetition: what depends on certificates (the
   // price, and noise that is scaled until a certificate fits) is then reused, not computed again.
   std::optional<Event> charged = std::nullopt;
+  // Whether this request was charged and started: it was within the bounds on planning then, so it is planned
+  // in as many steps as that takes.
+  bool is_started = false;
 };
 
 // What a request will do and cost, computed without access to the data.

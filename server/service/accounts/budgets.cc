@@ -102,11 +102,10 @@ struct History {
   std::string_view whose() const { return own_charges_only ? caller.name() : std::string_view(); }
 };
 
-// The comparison's numbers are a function of what is written here, and belong to one principal.
+// The comparison's numbers are a function of what is written here.
 std::string KeyOf(const History& history, const std::vector<ledger::EventCount>& events) {
   CanonicalWriter writer("curator.comparison", 1);
   writer.Text(history.dataset.id);
-  writer.Text(history.caller.name());
   writer.Integer(history.delta.units());
   for (const ledger::EventCount& event : events) {
     writer.Text(event.event);
@@ -119,14 +118,17 @@ absl::StatusOr<ComparisonCache::Rows> RowsFor(Services& services, const History&
                                               const std::vector<ledger::EventCount>& events,
                                               const dp::Schedule& schedule) {
   const std::string key = KeyOf(history, events);
-  if (std::optional<ComparisonCache::Rows> kept = services.comparisons.Find(key)) return *std::move(kept);
-  ASSIGN_OR_RETURN(const MemoryBudget::Lease memory, services.memory.Take(history.caller, dp::kBoundedBytes));
+  if (std::optional<ComparisonCache::Rows> kept = services.comparisons.Find(history.caller, key))
+    return *std::move(kept);
+  ASSIGN_OR_RETURN(const MemoryBudget::Lease memory,
+                   services.memory.Take(history.caller, dp::kBoundedBytes, history.client_left));
   // Another call may have computed it while this one waited.
-  if (std::optional<ComparisonCache::Rows> kept = services.comparisons.Find(key)) return *std::move(kept);
+  if (std::optional<ComparisonCache::Rows> kept = services.comparisons.Find(history.caller, key))
+    return *std::move(kept);
   ASSIGN_OR_RETURN(
       ComparisonCache::Rows rows,
       dp::CompareCalculators(schedule, history.delta, dp::Effort::kBounded, history.client_left));
-  services.comparisons.Keep(key, rows);
+  services.comparisons.Keep(history.caller, key, rows);
   return rows;
 }
 

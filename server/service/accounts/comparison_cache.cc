@@ -1,25 +1,35 @@
 #include "service/accounts/comparison_cache.h"
 
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
 namespace curator::service {
 
-std::optional<ComparisonCache::Rows> ComparisonCache::Find(std::string_view key) {
-  const absl::MutexLock lock(&mutex_);
-  const auto found = by_key_.find(key);
-  if (found == by_key_.end()) return std::nullopt;
-  kept_.splice(kept_.begin(), kept_, found->second);
-  return kept_.front().second;
+std::list<ComparisonCache::Kept>::iterator ComparisonCache::Position(const Principal& caller,
+                                                                     std::string_view key) {
+  return std::ranges::find_if(
+      kept_, [&](const Kept& kept) { return kept.key == key && kept.caller == caller.name(); });
 }
 
-void ComparisonCache::Keep(std::string_view key, Rows rows) {
-  std::list<Kept> added;
-  added.emplace_back(std::string(key), std::move(rows));
+std::optional<ComparisonCache::Rows> ComparisonCache::Find(const Principal& caller, std::string_view key) {
   const absl::MutexLock lock(&mutex_);
-  const auto [place, is_new] = by_key_.try_emplace(std::string(key), added.begin());
-  if (!is_new) return;  // another call computed the same meanwhile
-  kept_.splice(kept_.begin(), added);
-  if (kept_.size() <= most_) return;
-  by_key_.erase(kept_.back().first);
-  kept_.pop_back();
+  const auto found = Position(caller, key);
+  if (found == kept_.end()) return std::nullopt;
+  kept_.splice(kept_.begin(), kept_, found);
+  return kept_.front().rows;
+}
+
+void ComparisonCache::Keep(const Principal& caller, std::string_view key, Rows rows) {
+  const absl::MutexLock lock(&mutex_);
+  if (Position(caller, key) != kept_.end()) return;  // another call computed the same meanwhile
+  kept_.push_front({caller.name(), std::string(key), std::move(rows)});
+  const auto is_callers = [&](const Kept& kept) { return kept.caller == caller.name(); };
+  if (static_cast<size_t>(std::ranges::count_if(kept_, is_callers)) > most_of_one_) {
+    kept_.erase(std::prev(std::find_if(kept_.rbegin(), kept_.rend(), is_callers).base()));
+  } else if (kept_.size() > most_) {
+    kept_.pop_back();
+  }
 }
 
 }  // namespace curator::service

@@ -53,6 +53,7 @@ absl::StatusOr<ledger::Charge> FindOwnReservation(ledger::Ledger& ledger, const 
 struct Priced {
   ledger::ChargeRequest request;
   ChargeView view;
+  bool is_new = false;  // it was not reserved before
 };
 
 absl::Status CheckReservation(const ReservationRequest& reservation) {
@@ -104,7 +105,8 @@ absl::StatusOr<Priced> PriceReservation(ledger::Ledger& ledger, const Principal&
                    OutsideScopeOf(ledger, dataset, principal, reservation.request_id.text()));
   ASSIGN_OR_RETURN(std::optional<PricedEvent> found,
                    PricedBefore(ledger, dataset, scope, principal, reservation));
-  if (!found) {
+  const bool is_new = !found;
+  if (is_new) {
     ASSIGN_OR_RETURN(found, PriceNow(dataset, scope, reservation.event, certificates));
     RETURN_IF_ERROR(CheckLeastCost(ledger, found->price, principal, reservation.request_id.text(), "event"));
   }
@@ -117,6 +119,7 @@ absl::StatusOr<Priced> PriceReservation(ledger::Ledger& ledger, const Principal&
                             .event = codec::EncodeEvent(found->event),
                             .label = reservation.summary,
                             .postings = std::move(found->postings)}};
+  priced.is_new = is_new;
   priced.view.dataset = dataset.record.name;
   priced.view.event = dp::Describe(found->event);
   priced.view.price = std::move(found->price);
@@ -137,18 +140,6 @@ absl::StatusOr<std::vector<ledger::Posting>> FinalCost(ledger::Ledger& ledger, c
     for (const dp::CounterAmount& cost : costs) postings.push_back({account.id, cost.counter, cost.amount});
   }
   return postings;
-}
-
-// A batch that was reserved before is found again, whatever was made today.
-absl::Status CheckDailyCharges(Services& services, const Principal& principal,
-                               const std::vector<ReservationRequest>& requests) {
-  const auto charges = static_cast<int64_t>(requests.size());
-  if (services.daily.CheckRoomFor(principal, charges).ok()) return absl::OkStatus();
-  int64_t new_charges = 0;
-  for (const ReservationRequest& request : requests) {
-    new_charges += services.ledger.FindCharge(principal, request.request_id.text()).ok() ? 0 : 1;
-  }
-  return services.daily.CheckRoomFor(principal, new_charges);
 }
 
 }  // namespace
@@ -177,6 +168,7 @@ absl::StatusOr<std::vector<ChargeView>> ReserveBudget(Services& services, const 
   Certificates certificates(services.memory, principal, client_left);
   std::vector<ledger::ChargeRequest> charges;
   std::vector<ChargeView> views;
+  int64_t new_charges = 0;  // what was reserved before is found again, whatever was made today
   for (const ReservationRequest& request : requests) {
     if (request.lifetime != requests[0].lifetime) {
       return InvalidField("lifetime", "must be the same for all reservations of a batch");
@@ -186,14 +178,15 @@ absl::StatusOr<std::vector<ChargeView>> ReserveBudget(Services& services, const 
       const std::string place = absl::StrCat("requests[", charges.size(), "]");
       return requests.size() == 1 ? priced.status() : WithinField(place, priced.status());
     }
+    new_charges += priced->is_new ? 1 : 0;
     charges.push_back(std::move(priced->request));
     views.push_back(std::move(priced->view));
   }
   if (intent == Intent::kValidateOnly) return views;
-  RETURN_IF_ERROR(CheckDailyCharges(services, principal, requests));
+  RETURN_IF_ERROR(services.daily.CheckRoomFor(principal, new_charges));
   ASSIGN_OR_RETURN(const std::vector<ledger::Charge> reserved,
                    ledger.Reserve(charges, absl::ToInt64Microseconds(requests[0].lifetime)));
-  services.daily.Add(principal, static_cast<int64_t>(reserved.size()));
+  services.daily.Add(principal, new_charges);
   for (size_t i = 0; i < views.size(); ++i) {
     ASSIGN_OR_RETURN(views[i], ViewOfCharge(ledger, principal, reserved[i]));
   }

@@ -190,6 +190,7 @@ TEST_F(AccountantTest, MoreNewReservationsThanADayAllowsAreRefusedAndEarlierOnes
   EXPECT_EQ(refused.code(), absl::StatusCode::kResourceExhausted) << refused;
   EXPECT_TRUE(FullAccountsOf(refused).empty()) << "no account is full";
   EXPECT_TRUE(Refusal(first).ok());
+  EXPECT_TRUE(Refusal({Reservation()}).ok()) << "those that were found again are not counted twice";
 }
 
 }  // namespace

@@ -33,7 +33,8 @@ absl::StatusOr<dp::Event> Certificates::Of(const dp::AskedEvent& asked) {
                                                   " different ones are certified at once: send the others "
                                                   "in calls of their own"));
   }
-  ASSIGN_OR_RETURN(const MemoryBudget::Lease lease, memory_.Take(principal_, dp::kBoundedBytes));
+  ASSIGN_OR_RETURN(const MemoryBudget::Lease lease,
+                   memory_.Take(principal_, dp::kBoundedBytes, client_left_));
   ASSIGN_OR_RETURN(dp::Event event, asked.Certify(client_left_));
   computed_.emplace_back(asked, event);
   return event;

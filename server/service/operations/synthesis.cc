@@ -21,6 +21,7 @@
 #include "dp/queries/marginals.h"
 #include "dp/synthesis/synthesis_workload.h"
 #include "dp/synthesis/synthesizers.h"
+#include "dp/workload/memory_forecast.h"
 #include "host/logging.h"
 #include "service/releases/priors.h"
 #include "service/tables.h"
@@ -76,14 +77,27 @@ absl::StatusOr<Drawn> DrawModel(Services& services, const SynthesisEstimate& est
                                                          .model = model->Serialize()})};
 }
 
-// The public data that a method starts from, if the method and the request have a prior.
-absl::StatusOr<Prior> PriorFor(Services& services, const SynthesisRequest& request,
-                               const dp::Synthesizer& synthesizer, const dp::Domain& domain) {
+// The name of the public data that the method starts from; empty when the method or the request has no prior.
+std::string PriorNamedIn(const SynthesisRequest& request, const dp::Synthesizer& synthesizer) {
   const auto named = request.settings.find("prior");
   const bool takes_one = std::ranges::any_of(synthesizer.settings(),
                                              [](const dp::Setting& each) { return each.key == "prior"; });
-  if (!takes_one || named == request.settings.end() || named->second.empty()) return Prior{};
-  return ResolvePrior(services, request.principal, domain, named->second, request.client_left);
+  return takes_one && named != request.settings.end() ? named->second : std::string();
+}
+
+absl::StatusOr<Prior> PriorFor(Services& services, const SynthesisRequest& request,
+                               const dp::Synthesizer& synthesizer, const dp::Domain& domain,
+                               RequestMemory memory) {
+  const std::string name = PriorNamedIn(request, synthesizer);
+  if (name.empty()) return Prior{.memory = std::move(memory)};
+  return ResolvePrior(services, request.principal, domain, name, std::move(memory), request.client_left);
+}
+
+absl::StatusOr<std::string> PriorIdentityFor(Services& services, const SynthesisRequest& request,
+                                             const dp::Synthesizer& synthesizer) {
+  const std::string name = PriorNamedIn(request, synthesizer);
+  if (name.empty()) return std::string();
+  return PriorIdentity(services, request.principal, name);
 }
 
 // What the schema states about records that are nested in groups.
@@ -159,14 +173,22 @@ absl::StatusOr<ChargeOrder> OrderFor(const SynthesisEstimate& estimate, const Sy
       .client_left = request.client_left};
 }
 
-// The event that the request was charged for, when it is a repetition.
-absl::StatusOr<std::optional<dp::Event>> ChargedBefore(ledger::Ledger& ledger, const DatasetView& dataset,
-                                                       const Principal& principal,
-                                                       std::string_view request_id) {
-  ASSIGN_OR_RETURN(const std::optional<ledger::Charge> charge,
-                   FindEarlier(ledger, dataset, principal, request_id, kSynthesisKind));
-  if (!charge) return std::nullopt;
-  return codec::DecodeEvent(charge->event);
+// The charge of the same request, when it is a repetition. Of a charge from before draw identities only the
+// plan shows whether it is the same request: it is taken for that.
+absl::StatusOr<std::optional<ledger::Charge>> ChargedBefore(
+    ledger::Ledger& ledger, const DatasetView& dataset, const RequestScope& scope,
+    const SynthesisRequest& request, std::string_view request_id, const std::string& prior) {
+  ASSIGN_OR_RETURN(std::optional<ledger::Charge> charge,
+                   FindEarlier(ledger, dataset, request.principal, request_id, kSynthesisKind));
+  if (!charge || charge->draw_identity.empty()) return charge;
+  ASSIGN_OR_RETURN(const std::string fingerprint, FingerprintOf(dataset, scope, request, prior));
+  if (charge->fingerprint != fingerprint) charge.reset();
+  return charge;
+}
+
+// A request that was charged is planned, however much that takes: it was within bounds when it was charged.
+bool IsStarted(const std::optional<ledger::Charge>& charge) {
+  return charge && charge->state == ledger::ChargeState::kStarted && !charge->draw_identity.empty();
 }
 
 // The charge of a request whose release is stored. It is found without a plan, because a later program may
@@ -181,8 +203,8 @@ absl::StatusOr<std::optional<ledger::Charge>> FindDone(Services& services, const
   ASSIGN_OR_RETURN(const RequestScope scope,
                    ScopeOf(services.ledger, dataset, request.principal, request_id, request.parts));
   ASSIGN_OR_RETURN(const dp::Synthesizer* synthesizer, FindMethod(request.method));
-  ASSIGN_OR_RETURN(const Prior prior, PriorFor(services, request, *synthesizer, dataset.schema.domain));
-  ASSIGN_OR_RETURN(const std::string fingerprint, FingerprintOf(dataset, scope, request, prior.identity));
+  ASSIGN_OR_RETURN(const std::string prior, PriorIdentityFor(services, request, *synthesizer));
+  ASSIGN_OR_RETURN(const std::string fingerprint, FingerprintOf(dataset, scope, request, prior));
   return earlier->fingerprint == fingerprint ? earlier : std::nullopt;
 }
 
@@ -201,27 +223,20 @@ absl::Status CheckDefaultWorkload(const dp::Domain& domain, const SynthesisReque
                       "name the marginals that matter");
 }
 
-// Who holds the memory that a plan takes.
-enum class PlannedIn { kLeaseOfItsOwn, kLeaseOfTheCaller };
-
-absl::StatusOr<MemoryBudget::Lease> MemoryForPlanning(Services& services, const Principal& principal,
-                                                      int64_t bytes, PlannedIn where) {
+absl::Status AddForPlanning(RequestMemory& memory, int64_t bytes) {
   if (bytes > kMostFreeBytes)
     return TakesTooMuch("workload", "to plan", bytes, kMostFreeBytes, kAskForASmallerOne);
-  if (where == PlannedIn::kLeaseOfTheCaller) return MemoryBudget::Lease();
-  return services.memory.Take(principal, bytes);
+  return memory.Add(bytes);
 }
 
 // What would only fail once it is charged is refused before.
 absl::Status CheckMemoryOf(const dp::SynthesisMemory& memory, int64_t bytes, const Services& services) {
-  if (bytes > std::min(kMostPaidBytes, services.memory.total())) {
-    return TakesTooMuch("workload", "to fit", bytes, std::min(kMostPaidBytes, services.memory.total()),
-                        kAskForASmallerOne);
-  }
-  if (memory.reading > kMostPaidBytes) {
-    return TakesTooMuch("workload", "to sample from the model", memory.reading, kMostPaidBytes,
-                        kAskForASmallerOne);
-  }
+  const int64_t most = std::min(kMostPaidBytes, services.memory.total());
+  if (bytes > most) return TakesTooMuch("workload", "to fit", bytes, most, kAskForASmallerOne);
+  // As GetRelease() and RestoreModel() take it.
+  const int64_t reading = dp::StoredModelBytes(memory.stored) + memory.reading;
+  if (reading > most)
+    return TakesTooMuch("workload", "to sample from the model", reading, most, kAskForASmallerOne);
   constexpr int64_t kAroundTheModel = 1'000'000;
   if (memory.stored <= codec::kMostReleaseBytes - kAroundTheModel) return absl::OkStatus();
   return InvalidField("workload", absl::StrCat("makes a model of up to ", memory.stored, " bytes; at most ",
@@ -229,9 +244,13 @@ absl::Status CheckMemoryOf(const dp::SynthesisMemory& memory, int64_t bytes, con
                                                " are stored: ", kAskForASmallerOne));
 }
 
-// `request_id` is empty when nothing will be charged.
+RequestMemory MemoryOf(Services& services, const SynthesisRequest& request) {
+  return {services.memory, request.principal, request.client_left};
+}
+
+// `request_id` is empty when nothing will be charged. What the plan takes is added to `memory`.
 absl::StatusOr<SynthesisEstimate> PlanAndPrice(Services& services, const SynthesisRequest& request,
-                                               std::string_view request_id, PlannedIn where) {
+                                               std::string_view request_id, RequestMemory memory) {
   ASSIGN_OR_RETURN(DatasetView dataset, FindVisible(services.ledger, request.principal, request.dataset));
   ASSIGN_OR_RETURN(RequestScope scope,
                    ScopeOf(services.ledger, dataset, request.principal, request_id, request.parts));
@@ -239,9 +258,14 @@ absl::StatusOr<SynthesisEstimate> PlanAndPrice(Services& services, const Synthes
   ASSIGN_OR_RETURN(const dp::Synthesizer* synthesizer, FindMethod(request.method));
   RETURN_IF_ERROR(CheckDefaultWorkload(dataset.schema.domain, request));
   ASSIGN_OR_RETURN(std::vector<dp::QueryGroup> workload, WorkloadOf(dataset.schema.domain, request));
-  ASSIGN_OR_RETURN(Prior prior, PriorFor(services, request, *synthesizer, dataset.schema.domain));
-  ASSIGN_OR_RETURN(std::optional<dp::Event> charged,
-                   ChargedBefore(services.ledger, dataset, request.principal, request_id));
+  ASSIGN_OR_RETURN(Prior prior,
+                   PriorFor(services, request, *synthesizer, dataset.schema.domain, std::move(memory)));
+  ASSIGN_OR_RETURN(const std::optional<ledger::Charge> charge,
+                   ChargedBefore(services.ledger, dataset, scope, request, request_id, prior.identity));
+  std::optional<dp::Event> charged;
+  if (charge) {
+    ASSIGN_OR_RETURN(charged, codec::DecodeEvent(charge->event));
+  }
   dp::SynthesisInput input{.domain = dataset.schema.domain,
                            .unit_bound = dataset.unit_bound,
                            .rule = rule,
@@ -251,14 +275,12 @@ absl::StatusOr<SynthesisEstimate> PlanAndPrice(Services& services, const Synthes
                            .assume_records = request.assume_records,
                            .prior = std::move(prior.table),
                            .nested = NestedFactsOf(dataset.schema),
-                           .charged = std::move(charged)};
-  if (where == PlannedIn::kLeaseOfTheCaller) prior.memory = {};
-  const int64_t planning = synthesizer->PlanningBytes(input);
-  ASSIGN_OR_RETURN(MemoryBudget::Lease memory,
-                   MemoryForPlanning(services, request.principal, planning, where));
+                           .charged = std::move(charged),
+                           .is_started = IsStarted(charge)};
+  RETURN_IF_ERROR(AddForPlanning(prior.memory, synthesizer->PlanningBytes(input)));
   ASSIGN_OR_RETURN(dp::SynthesisPlan plan, synthesizer->Plan(input, request.client_left));
-  const int64_t bytes = prior.bytes + planning + plan.memory.fitting;
-  if (!input.charged) RETURN_IF_ERROR(CheckMemoryOf(plan.memory, bytes, services));
+  const int64_t bytes = prior.memory.bytes() + plan.memory.fitting;
+  if (!input.is_started) RETURN_IF_ERROR(CheckMemoryOf(plan.memory, bytes, services));
   ASSIGN_OR_RETURN(Price price, PriceOf(dataset, scope.accounts, plan.event, plan.linear));
   codec::DrawIdentity identity{.dataset_id = dataset.record.id,
                                .dataset_version = scope.version,
@@ -279,8 +301,7 @@ absl::StatusOr<SynthesisEstimate> PlanAndPrice(Services& services, const Synthes
                            .plan = std::move(plan),
                            .price = std::move(price),
                            .identity = std::move(identity),
-                           .prior_memory = std::move(prior.memory),
-                           .memory = std::move(memory),
+                           .memory = std::move(prior.memory),
                            .bytes = bytes};
 }
 
@@ -311,24 +332,30 @@ struct Run {
     return DrawModel(services, estimate, table, key, ticket->stop_token(), progress);
   }
 
-  // The plan that was priced, made again while the store can be reached or as soon as it can. A queued draw
-  // that cannot be planned any more, or is another one now, gives its cost back.
+  // The plan that was priced, made again while the store can be reached or as soon as it can, in the memory
+  // that this thread holds.
   absl::StatusOr<SynthesisEstimate> PlanAgain() const {
     constexpr absl::Duration kPause = absl::Seconds(1);
     absl::StatusOr<SynthesisEstimate> estimate;
     do {
-      estimate = PlanAndPrice(services, request, charge.request_id, PlannedIn::kLeaseOfTheCaller);
+      estimate = PlanAndPrice(services, request, charge.request_id, RequestMemory());
     } while (absl::IsUnavailable(estimate.status()) && wait(kPause));
     if (estimate.ok() && !charge.draw_identity.empty() &&
         codec::HashOf(estimate->identity) != charge.draw_identity)
-      estimate = absl::FailedPreconditionError("what would be drawn is not what was priced");
-    if (!estimate.ok() && !absl::IsUnavailable(estimate.status()) && ledger::IsQueuedDraw(charge)) {
-      // FAILED_PRECONDITION when another attempt has started it, or when it has ended.
-      services.ledger.CancelReserved(charge.id, std::string(estimate.status().message()), request.principal)
-          .status()
-          .IgnoreError();
-    }
+      return absl::FailedPreconditionError("what would be drawn is not what was priced");
     return estimate;
+  }
+
+  // Ends what cannot be planned, or was stopped before it could be: a queued draw gives its cost back, and a
+  // stop forfeits one that another process has started. What another process can go on with stays as it is.
+  absl::Status EndWithoutPlan(const absl::Status& why) const {
+    if (services.operations.abandoning() || absl::IsUnavailable(why)) return why;
+    if (!ledger::IsQueuedDraw(charge)) return absl::IsCancelled(why) ? StartAndFinish(nullptr) : why;
+    // FAILED_PRECONDITION when another attempt has started it, or when it has ended.
+    services.ledger.CancelReserved(charge.id, std::string(why.message()), request.principal)
+        .status()
+        .IgnoreError();
+    return why;
   }
 
   absl::Status StartAndFinish(const SynthesisEstimate* estimate) const {
@@ -354,14 +381,11 @@ struct Run {
   absl::Status DrawAndStore() const {
     const absl::StatusOr<MemoryBudget::Lease> memory =
         services.memory.AwaitForWork(bytes, ticket->stop_token());
-    if (!memory.ok()) {
-      // A charge that another process started is forfeited by a stop.
-      const bool is_stopped = absl::IsCancelled(memory.status()) && !services.operations.abandoning();
-      return is_stopped && !ledger::IsQueuedDraw(charge) ? StartAndFinish(nullptr) : memory.status();
-    }
+    if (!memory.ok()) return EndWithoutPlan(memory.status());
     if (IsLeftQueued()) return absl::OkStatus();
-    ASSIGN_OR_RETURN(const SynthesisEstimate estimate, PlanAgain());
-    return StartAndFinish(&estimate);
+    const absl::StatusOr<SynthesisEstimate> estimate = PlanAgain();
+    if (!estimate.ok()) return EndWithoutPlan(estimate.status());
+    return StartAndFinish(&*estimate);
   }
 
   // Memory may run out anywhere. What was queued or started is then taken up by the same request id.
@@ -387,7 +411,7 @@ struct Run {
 }  // namespace
 
 absl::StatusOr<SynthesisEstimate> EstimateSynthesis(Services& services, const SynthesisRequest& request) {
-  return PlanAndPrice(services, request, "", PlannedIn::kLeaseOfItsOwn);
+  return PlanAndPrice(services, request, "", MemoryOf(services, request));
 }
 
 absl::StatusOr<OperationView> CreateSynthesis(Services& services, const SynthesisRequest& request,
@@ -398,7 +422,7 @@ absl::StatusOr<OperationView> CreateSynthesis(Services& services, const Synthesi
     if (done) return GetOperation(services, request.principal, done->id);
   }
   ASSIGN_OR_RETURN(const SynthesisEstimate estimate,
-                   PlanAndPrice(services, request, request_id.text(), PlannedIn::kLeaseOfItsOwn));
+                   PlanAndPrice(services, request, request_id.text(), MemoryOf(services, request)));
   if (intent == Intent::kValidateOnly)
     return OperationView{.dataset = request.dataset.text(), .kind = kSynthesisKind};
   RETURN_IF_ERROR(
@@ -432,7 +456,7 @@ absl::StatusOr<OperationView> CreateSynthesis(Services& services, const Synthesi
                             }};
   ASSIGN_OR_RETURN(const std::string charge_id, QueueOnce(services.requests, services.operations,
                                                           services.ledger, std::move(order), draw));
-  services.daily.Add(request.principal, 1);
+  if (!estimate.input.charged) services.daily.Add(request.principal, 1);
   return GetOperation(services, request.principal, charge_id);
 }
 

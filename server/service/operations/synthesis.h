@@ -45,9 +45,8 @@ struct SynthesisEstimate {
   dp::SynthesisInput input;
   dp::SynthesisPlan plan;
   Price price;
-  codec::DrawIdentity identity;           // what will be drawn: the kernel and the noise are made from it
-  MemoryBudget::Lease prior_memory = {};  // that the prior takes
-  MemoryBudget::Lease memory = {};        // that the plan takes
+  codec::DrawIdentity identity;  // what will be drawn: the kernel and the noise are made from it
+  RequestMemory memory = {};     // that the plan and its prior take
   int64_t bytes = 0;  // that planning again, with its prior, fitting and storing the model takes at most
 };
 

@@ -6,7 +6,9 @@
 #include "codec/accounting_codec.h"
 #include "codec/draw_identity.h"
 #include "codec/fingerprint.h"
+#include "dp/workload/memory_forecast.h"
 #include "service/charges/accountant.h"
+#include "service/releases/releases.h"
 #include "service/testing/fixture.h"
 #include "service/testing/table_reads.h"
 
@@ -455,6 +457,143 @@ TEST_F(SynthesisMemoryTest, AStartedOneThatWaitsForMemoryIsForfeitedByACancel) {
   const auto cancelled = CancelOperation(services_, TestPrincipal("owner"), charge);
   ASSERT_TRUE(cancelled.ok()) << cancelled.status();
   EXPECT_EQ(ledger_->GetCharge(charge)->state, ledger::ChargeState::kForfeited);
+}
+
+// A charge under the same id that was made for something else buys no larger plan.
+TEST_F(SynthesisMemoryTest, AnEarlierChargeOfAnotherRequestLiftsNoBound) {
+  MakeSealed(Wide(), "a\n1\n2\n");
+  const auto may_end = OccupyWorker();
+  const std::string id = host::NewUuid();
+  SynthesisRequest fewer = WithManyRows();
+  fewer.settings = {{"rows", "1000"}};
+  const auto queued = Create(fewer, id);
+  ASSERT_TRUE(queued.ok()) << queued.status();
+  for (const bool is_cancelled : {false, true}) {
+    if (is_cancelled) ASSERT_TRUE(CancelOperation(services_, TestPrincipal("owner"), queued->id).ok());
+    EXPECT_EQ(FieldOf(Create(WithManyRows(), id, Intent::kValidateOnly).status()), "workload");
+    EXPECT_EQ(FieldOf(Create(WithManyRows(), id).status()), "workload");
+  }
+  may_end->Notify();
+}
+
+TEST_F(SynthesisMemoryTest, ARequestThatIsRepeatedIsNoNewOneOfTheDay) {
+  MakeSealed(People("census"));
+  daily_.Add(TestPrincipal("owner"), kMostChargesADay - 2);
+  const auto may_end = OccupyWorker();
+  const std::string id = host::NewUuid();
+  const std::string charge = Create(Mwem("census"), id)->id;
+  for (int i = 0; i < 3; ++i) {
+    operations_.Dismiss(charge);
+    EXPECT_TRUE(Create(Mwem("census"), id).ok());
+  }
+  EXPECT_TRUE(Create(Mwem("census"), host::NewUuid()).ok());
+  EXPECT_EQ(Create(Mwem("census"), host::NewUuid()).status().code(), absl::StatusCode::kResourceExhausted);
+  may_end->Notify();
+}
+
+// The release and its model are read by one request, which holds both.
+TEST_F(SynthesisMemoryTest, AModelThatASmallServerChargesIsReadByIt) {
+  MakeSealed(People("census"));
+  const SynthesisEstimate estimate = EstimateSynthesis(services_, Mwem("census")).value();
+  const int64_t reading = dp::StoredModelBytes(estimate.plan.memory.stored) + estimate.plan.memory.reading;
+  MemoryBudget small(std::max(estimate.bytes, reading), absl::ZeroDuration());
+  Services services{*ledger_, *store_,          sealer_,          signer_, operations_,
+                    work_,    OnlyThisThread(), requests_,        late_,   daily_,
+                    small,    comparisons_,     absl::Minutes(10)};
+  const auto created = CreateSynthesis(services, Mwem("census"), NewRequestId(), Intent::kDo);
+  ASSERT_TRUE(created.ok()) << created.status();
+  auto release = GetRelease(services, TestPrincipal("owner"), Ended(created->id).release_id);
+  ASSERT_TRUE(release.ok()) << release.status();
+  EXPECT_TRUE(RestoreModel(*release).ok());
+}
+
+// As many attributes as make the plan take a while.
+class SlowPlanTest : public SynthesisMemoryTest {
+ protected:
+  SlowPlanTest() {
+    constexpr int kAttributes = 60;
+    std::vector<dp::Attribute> attributes;
+    std::string header;
+    std::string record;
+    for (int i = 0; i < kAttributes; ++i) {
+      attributes.push_back(dp::Attribute::Create(absl::StrCat("a", i), dp::CodedKind{4}).value());
+      absl::StrAppend(&header, i > 0 ? "," : "", "a", i);
+      absl::StrAppend(&record, i > 0 ? "," : "", i % 4);
+    }
+    NewDataset broad = People("broad");
+    broad.schema =
+        dp::CreateSchema(dp::Domain::Create(std::move(attributes)).value(), dp::RecordUnit()).value();
+    MakeSealed(broad, absl::StrCat(header, "\n", record, "\n"));
+  }
+
+  static SynthesisRequest Dpsyn() {
+    SynthesisRequest request = Mwem("broad");
+    request.method = "dpsyn";
+    return request;
+  }
+
+  // Returns when the thread of the background plans again, within the memory that it holds.
+  void AwaitPlanning() {
+    while (memory_.taken() == 0) std::this_thread::yield();
+  }
+};
+
+TEST_F(SlowPlanTest, AQueuedOneIsLeftQueuedWhenTheServerStopsWhileItIsPlanned) {
+  const auto may_begin = OccupyWorker();
+  const auto queued = Create(Dpsyn(), host::NewUuid());
+  ASSERT_TRUE(queued.ok()) << queued.status();
+  may_begin->Notify();
+  AwaitPlanning();
+  operations_.Abandon();
+  EXPECT_EQ(Ended(queued->id).state, OperationState::kInterrupted);
+  EXPECT_EQ(ledger_->GetCharge(queued->id)->state, ledger::ChargeState::kReserved);
+}
+
+// What another process started is planned again here.
+TEST_F(SlowPlanTest, AStartedOneIsForfeitedByACancelWhileItIsPlanned) {
+  const auto may_begin = OccupyWorker();
+  const std::string id = host::NewUuid();
+  const std::string charge = Create(Dpsyn(), id)->id;
+  operations_.Dismiss(charge);
+  const std::string identity = ledger_->GetCharge(charge)->draw_identity;
+  ASSERT_TRUE(ledger_->StartQueued(charge, sealer_.Seal(host::NewDrawKey(), identity)).ok());
+  ASSERT_EQ(Create(Dpsyn(), id)->id, charge);
+  may_begin->Notify();
+  AwaitPlanning();
+  const auto cancelled = CancelOperation(services_, TestPrincipal("owner"), charge);
+  ASSERT_TRUE(cancelled.ok()) << cancelled.status();
+  EXPECT_EQ(ledger_->GetCharge(charge)->state, ledger::ChargeState::kForfeited);
+}
+
+// The thread that draws holds all that reading the prior takes, too.
+TEST_F(GuessedRecords, APriorIsReadInTheMemoryOfTheDraw) {
+  const auto started = Create(Mwem("census"), host::NewUuid());
+  ASSERT_TRUE(started.ok()) << started.status();
+  SynthesisRequest from_release = Guess(100);
+  from_release.settings["prior"] = Ended(started->id).release_id;
+  for (const SynthesisRequest& request : {Guess(100), from_release}) {
+    const int64_t bytes = EstimateSynthesis(services_, request)->bytes;
+    const auto may_begin = OccupyWorker();
+    const auto queued = Create(request, host::NewUuid());
+    ASSERT_TRUE(queued.ok()) << queued.status();
+    const MemoryBudget::Lease others = memory_.Take(TestPrincipal("ana"), memory_.total() - bytes).value();
+    may_begin->Notify();
+    operations_.AwaitEnd(queued->id, absl::Now() + absl::Minutes(1));
+    const OperationView ended = GetOperation(services_, TestPrincipal("owner"), queued->id).value();
+    EXPECT_EQ(ended.state, OperationState::kDone) << ended.error;
+  }
+}
+
+TEST_F(GuessedRecords, AStoredModelIsFoundWithoutReadingItsPrior) {
+  const std::string id = host::NewUuid();
+  const auto started = Create(Guess(100), id);
+  ASSERT_TRUE(started.ok()) << started.status();
+  ASSERT_EQ(Ended(started->id).state, OperationState::kDone);
+  const MemoryBudget::Lease others = memory_.Take(TestPrincipal("ana"), memory_.total()).value();
+  const auto again = Create(Guess(100), id);
+  ASSERT_TRUE(again.ok()) << again.status();
+  EXPECT_EQ(again->state, OperationState::kDone);
+  EXPECT_EQ(Create(Guess(200), id).status().code(), absl::StatusCode::kUnavailable) << "another request";
 }
 
 TEST_F(GuessedRecords, APriorIsReadWhenItsMemoryIsThere) {

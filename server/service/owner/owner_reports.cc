@@ -226,13 +226,12 @@ absl::StatusOr<Evaluation> EvaluateRelease(Services& services, const EvaluationR
   if (request.pairs < 1 || request.pairs > kMostPairs)
     return InvalidField("pairs", absl::StrCat("must be from 1 to ", kMostPairs));
   if (request.bias_penalty < 1) return InvalidField("bias_penalty", "must be at least 1");
-  ASSIGN_OR_RETURN(const ReleaseView release, GetRelease(services, request.principal, request.release_id));
+  ASSIGN_OR_RETURN(ReleaseView release, GetRelease(services, request.principal, request.release_id));
   if (release.dataset.record.id != dataset.record.id)
     return InvalidField("release_id", absl::StrCat("is not of dataset \"", request.dataset.text(), "\""));
   ASSIGN_OR_RETURN(const Setup setup, Prepare(request, release));
-  ASSIGN_OR_RETURN(const RestoredModel restored, RestoreModel(services, request.principal, release));
-  RETURN_IF_ERROR(
-      CheckModelSteps(*restored.model, setup.pairs, "pairs", "compare fewer pairs, or by fewer groups"));
+  ASSIGN_OR_RETURN(const std::unique_ptr<dp::SynthesisModel> model, RestoreModel(release));
+  RETURN_IF_ERROR(CheckModelSteps(*model, setup.pairs, "pairs", "compare fewer pairs, or by fewer groups"));
   if (intent == Intent::kValidateOnly) return Evaluation{};
   ASSIGN_OR_RETURN(
       const dp::OwnerView view,
@@ -240,8 +239,7 @@ absl::StatusOr<Evaluation> EvaluateRelease(Services& services, const EvaluationR
           services, dataset, request.principal,
           absl::StrCat("evaluate release ", request.release_id, request.by.empty() ? "" : " by ",
                        absl::StrJoin(request.by, ", "), " (request ", request.request_id.text(), ")")));
-  ASSIGN_OR_RETURN(std::vector<GroupEvaluation> groups,
-                   Compare(dataset.schema.domain, setup, view, *restored.model));
+  ASSIGN_OR_RETURN(std::vector<GroupEvaluation> groups, Compare(dataset.schema.domain, setup, view, *model));
   return Summarised(std::move(groups), request.bias_penalty);
 }
 

@@ -1,6 +1,7 @@
 #include "service/releases/priors.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -49,55 +50,74 @@ absl::StatusOr<std::shared_ptr<const dp::PublicTable>> Table(dp::CodedColumns co
   return std::make_shared<const dp::PublicTable>(std::move(table));
 }
 
-// Taken before the records are read.
-absl::StatusOr<MemoryBudget::Lease> MemoryFor(Services& services, const Principal& principal, int64_t bytes) {
+// Called before the records are read.
+absl::Status AddTo(RequestMemory& memory, int64_t bytes) {
   if (bytes > kMostFreeBytes)
     return TakesTooMuch(kField, "to be read", bytes, kMostFreeBytes, "take a prior of fewer records");
-  return services.memory.Take(principal, bytes);
+  return memory.Add(bytes);
 }
 
-absl::StatusOr<Prior> FromRelease(Services& services, const Principal& principal, const ReleaseView& release,
-                                  const dp::Domain& domain, const std::string& name,
+// A release or a dataset.
+struct Source {
+  std::string identity;
+  std::optional<DatasetView> dataset;
+};
+
+absl::StatusOr<Source> FindSource(Services& services, const Principal& principal, const std::string& name) {
+  if (IsUuid(name)) {
+    const absl::StatusOr<ReleaseHead> found = FindRelease(services.ledger, principal, name);
+    if (found.ok() && found->release.kind == "workload")
+      return InvalidField(kField,
+                          absl::StrCat("release ", name, " is the answer to a workload, not a model"));
+    if (found.ok()) return Source{absl::StrCat("release ", name), std::nullopt};
+    if (!absl::IsNotFound(found.status())) return found.status();
+  }
+  absl::StatusOr<DatasetView> dataset = FindVisible(services.ledger, principal, DatasetName(name));
+  if (absl::IsNotFound(dataset.status())) return NoSuchPrior(name);
+  RETURN_IF_ERROR(dataset.status());
+  if (!dataset->record.is_public) {
+    return InvalidField(kField, absl::StrCat("dataset \"", name,
+                                             "\" is private: only a public dataset or a synthetic release "
+                                             "can be a prior"));
+  }
+  if (dataset->record.version < 1)
+    return InvalidField(kField, absl::StrCat("dataset \"", name, "\" is not sealed yet"));
+  return Source{absl::StrCat("dataset ", dataset->record.id, " version ", dataset->record.version),
+                *std::move(dataset)};
+}
+
+absl::StatusOr<Prior> FromRelease(ReleaseView release, const dp::Domain& domain, const std::string& name,
                                   const std::stop_token& client_left) {
-  const auto* synthesis = std::get_if<dp::SynthesisRelease>(&release.content);
-  if (synthesis == nullptr)
-    return InvalidField(kField, absl::StrCat("release ", name, " is the answer to a workload, not a model"));
+  const auto& synthesis = std::get<dp::SynthesisRelease>(release.content);
   std::vector<dp::Attribute> offered;
-  for (const uint32_t attribute : synthesis->attributes)
+  for (const uint32_t attribute : synthesis.attributes)
     offered.push_back(release.dataset.schema.domain.attributes()[attribute]);
   ASSIGN_OR_RETURN(const std::vector<size_t> positions, Positions(domain, offered, name));
-  const int64_t rows = std::clamp(synthesis->records, kFewestSampled, kMostSampled);
+  const int64_t rows = std::clamp(synthesis.records, kFewestSampled, kMostSampled);
   int64_t bytes = 0;  // twice, while columns grow
   for (const int64_t size : dp::SizesOf(domain))
     bytes += 2 * rows * static_cast<int64_t>(dp::BytesOf(dp::WidthFor(size)));
-  ASSIGN_OR_RETURN(MemoryBudget::Lease memory, MemoryFor(services, principal, bytes));
+  RETURN_IF_ERROR(AddTo(release.memory, bytes));
   dp::CodedColumns columns(dp::SizesOf(domain));
   std::vector<uint32_t> row(positions.size());
-  RETURN_IF_ERROR(SampleRecords(services, principal, release, rows, [&](std::span<const uint32_t> codes) {
+  RETURN_IF_ERROR(SampleRecords(release, rows, [&](std::span<const uint32_t> codes) {
     RETURN_IF_ERROR(CheckGoesOn(client_left));
     for (size_t i = 0; i < row.size(); ++i) row[i] = codes[positions[i]];
     return columns.AppendRow(row);
   }));
   ASSIGN_OR_RETURN(auto table, Table(std::move(columns)));
-  return Prior{std::move(table), absl::StrCat("release ", release.release.id), bytes, std::move(memory)};
+  return Prior{std::move(table), "", std::move(release.memory)};
 }
 
-absl::StatusOr<Prior> FromDataset(Services& services, const Principal& principal, const DatasetView& dataset,
-                                  const dp::Domain& domain, const std::string& name,
+absl::StatusOr<Prior> FromDataset(Services& services, const DatasetView& dataset, const dp::Domain& domain,
+                                  const std::string& name, RequestMemory memory,
                                   const std::stop_token& client_left) {
-  if (!dataset.record.is_public) {
-    return InvalidField(kField, absl::StrCat("dataset \"", name,
-                                             "\" is private: only a public dataset or a synthetic release "
-                                             "can be a prior"));
-  }
-  if (dataset.record.version < 1)
-    return InvalidField(kField, absl::StrCat("dataset \"", name, "\" is not sealed yet"));
   ASSIGN_OR_RETURN(const std::vector<size_t> positions,
                    Positions(domain, dataset.schema.domain.attributes(), name));
   // The file's bytes, the table that they make, and the columns that are kept of it.
   constexpr int64_t kCopies = 3;
   ASSIGN_OR_RETURN(const int64_t stored, services.store.PublicBytes(dataset.record.id));
-  ASSIGN_OR_RETURN(MemoryBudget::Lease memory, MemoryFor(services, principal, kCopies * stored));
+  RETURN_IF_ERROR(AddTo(memory, kCopies * stored));
   RETURN_IF_ERROR(CheckGoesOn(client_left));
   ASSIGN_OR_RETURN(const std::shared_ptr<const dp::PublicTable> whole,
                    services.store.LoadPublic(dataset.record.id, dataset.record.content_hash));
@@ -109,24 +129,30 @@ absl::StatusOr<Prior> FromDataset(Services& services, const Principal& principal
     columns.AppendCodes(i, {column.codes, static_cast<size_t>(view.rows) * dp::BytesOf(column.width)});
   }
   ASSIGN_OR_RETURN(auto table, Table(std::move(columns)));
-  return Prior{std::move(table),
-               absl::StrCat("dataset ", dataset.record.id, " version ", dataset.record.version),
-               kCopies * stored, std::move(memory)};
+  return Prior{std::move(table), "", std::move(memory)};
 }
 
 }  // namespace
 
 absl::StatusOr<Prior> ResolvePrior(Services& services, const Principal& principal, const dp::Domain& domain,
-                                   const std::string& name, const std::stop_token& client_left) {
-  if (IsUuid(name)) {
-    const absl::StatusOr<ReleaseView> release = GetRelease(services, principal, name);
-    if (release.ok()) return FromRelease(services, principal, *release, domain, name, client_left);
-    if (!absl::IsNotFound(release.status())) return release.status();
+                                   const std::string& name, RequestMemory memory,
+                                   const std::stop_token& client_left) {
+  ASSIGN_OR_RETURN(Source source, FindSource(services, principal, name));
+  absl::StatusOr<Prior> prior;
+  if (source.dataset) {
+    prior = FromDataset(services, *source.dataset, domain, name, std::move(memory), client_left);
+  } else {
+    ASSIGN_OR_RETURN(ReleaseView release, GetRelease(services, principal, name, std::move(memory)));
+    prior = FromRelease(std::move(release), domain, name, client_left);
   }
-  const absl::StatusOr<DatasetView> dataset = FindVisible(services.ledger, principal, DatasetName(name));
-  if (absl::IsNotFound(dataset.status())) return NoSuchPrior(name);
-  RETURN_IF_ERROR(dataset.status());
-  return FromDataset(services, principal, *dataset, domain, name, client_left);
+  if (prior.ok()) prior->identity = std::move(source.identity);
+  return prior;
+}
+
+absl::StatusOr<std::string> PriorIdentity(Services& services, const Principal& principal,
+                                          const std::string& name) {
+  ASSIGN_OR_RETURN(Source source, FindSource(services, principal, name));
+  return std::move(source.identity);
 }
 
 }  // namespace curator::service

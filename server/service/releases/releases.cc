@@ -91,22 +91,33 @@ std::string PrintedBin(const dp::Attribute& attribute, uint32_t code, BinStyle s
 
 }  // namespace
 
-absl::StatusOr<ReleaseView> GetRelease(Services& services, const Principal& principal,
-                                       std::string_view release_id) {
-  const absl::StatusOr<ledger::Release> head = services.ledger.GetReleaseWithoutPayload(release_id);
-  if (absl::IsNotFound(head.status())) return NoSuchRelease();
-  RETURN_IF_ERROR(head.status());
-  absl::StatusOr<DatasetView> dataset = FindVisibleById(services.ledger, principal, head->dataset_id);
+absl::StatusOr<ReleaseHead> FindRelease(ledger::Ledger& ledger, const Principal& principal,
+                                        std::string_view release_id) {
+  absl::StatusOr<ledger::Release> release = ledger.GetReleaseWithoutPayload(release_id);
+  if (absl::IsNotFound(release.status())) return NoSuchRelease();
+  RETURN_IF_ERROR(release.status());
+  absl::StatusOr<DatasetView> dataset = FindVisibleById(ledger, principal, release->dataset_id);
   if (absl::IsNotFound(dataset.status())) return NoSuchRelease();
   RETURN_IF_ERROR(dataset.status());
-  if (!MayReadRelease(*head, dataset->record, principal)) return NoSuchRelease();
-  const bool is_answer = head->kind == "workload";
-  ASSIGN_OR_RETURN(MemoryBudget::Lease memory,
-                   services.memory.Take(principal, is_answer ? dp::StoredAnswerBytes(head->payload_size)
-                                                             : dp::StoredModelBytes(head->payload_size)));
+  if (!MayReadRelease(*release, dataset->record, principal)) return NoSuchRelease();
+  return ReleaseHead{*std::move(dataset), *std::move(release)};
+}
+
+absl::StatusOr<ReleaseView> GetRelease(Services& services, const Principal& principal,
+                                       std::string_view release_id, const std::stop_token& client_left) {
+  return GetRelease(services, principal, release_id, RequestMemory(services.memory, principal, client_left));
+}
+
+absl::StatusOr<ReleaseView> GetRelease(Services& services, const Principal& principal,
+                                       std::string_view release_id, RequestMemory memory) {
+  ASSIGN_OR_RETURN(ReleaseHead head, FindRelease(services.ledger, principal, release_id));
+  const bool is_answer = head.release.kind == "workload";
+  const int64_t payload_size = head.release.payload_size;
+  RETURN_IF_ERROR(
+      memory.Add(is_answer ? dp::StoredAnswerBytes(payload_size) : dp::StoredModelBytes(payload_size)));
   ASSIGN_OR_RETURN(ledger::Release release, services.ledger.GetRelease(release_id));
 
-  ReleaseView view{.dataset = *std::move(dataset),
+  ReleaseView view{.dataset = std::move(head.dataset),
                    .release = std::move(release),
                    .charge = {},
                    .price = {},
@@ -175,8 +186,7 @@ absl::StatusOr<std::vector<ledger::Release>> ListReleases(Services& services, co
   return releases;
 }
 
-absl::StatusOr<RestoredModel> RestoreModel(Services& services, const Principal& principal,
-                                           const ReleaseView& release) {
+absl::StatusOr<std::unique_ptr<dp::SynthesisModel>> RestoreModel(ReleaseView& release) {
   const auto* synthesis = std::get_if<dp::SynthesisRelease>(&release.content);
   if (synthesis == nullptr) {
     return absl::FailedPreconditionError(
@@ -189,10 +199,8 @@ absl::StatusOr<RestoredModel> RestoreModel(Services& services, const Principal& 
   }
   const dp::Domain& domain = release.dataset.schema.domain;
   ASSIGN_OR_RETURN(const int64_t bytes, synthesizer->ReadingBytes(domain, synthesis->model));
-  RestoredModel restored;
-  ASSIGN_OR_RETURN(restored.memory, services.memory.Take(principal, bytes));
-  ASSIGN_OR_RETURN(restored.model, synthesizer->Restore(domain, synthesis->model));
-  return restored;
+  RETURN_IF_ERROR(release.memory.Add(bytes));
+  return synthesizer->Restore(domain, synthesis->model);
 }
 
 namespace {
@@ -248,22 +256,20 @@ absl::Status CheckModelSteps(const dp::SynthesisModel& model, std::span<const dp
   return absl::OkStatus();
 }
 
-absl::StatusOr<ModelAnswers> QueryModel(Services& services, const Principal& principal,
-                                        const ReleaseView& release,
-                                        const std::vector<QuerySetRequest>& queries,
-                                        const std::stop_token& client_left) {
-  ASSIGN_OR_RETURN(RestoredModel restored, RestoreModel(services, principal, release));
+absl::StatusOr<std::vector<ModelAnswer>> QueryModel(ReleaseView& release,
+                                                    const std::vector<QuerySetRequest>& queries,
+                                                    const std::stop_token& client_left) {
+  ASSIGN_OR_RETURN(const std::unique_ptr<dp::SynthesisModel> model, RestoreModel(release));
   const dp::Domain& domain = release.dataset.schema.domain;
   ASSIGN_OR_RETURN(std::vector<dp::AskedSet> asked, ResolveWorkload(domain, queries));
-  const int64_t bytes = ModelAnswerBytes(release, *restored.model, asked);
+  const int64_t bytes = ModelAnswerBytes(release, *model, asked);
   if (bytes > kMostFreeBytes)
     return TakesTooMuch("workload", "to answer from the model", bytes, kMostFreeBytes,
                         "ask for fewer answers, or over fewer cells, at once");
-  RETURN_IF_ERROR(CheckModelSteps(*restored.model, MarginalsOf(asked), "workload",
+  RETURN_IF_ERROR(CheckModelSteps(*model, MarginalsOf(asked), "workload",
                                   "ask for the others with further requests, or over fewer cells"));
-  ModelAnswers answers;
-  answers.memory.push_back(std::move(restored.memory));
-  ASSIGN_OR_RETURN(answers.memory.emplace_back(), services.memory.Take(principal, bytes));
+  RETURN_IF_ERROR(release.memory.Add(bytes));
+  std::vector<ModelAnswer> answers;
   dp::AttributeSet counted;
   std::vector<double> cells;
   for (dp::AskedSet& set : asked) {
@@ -272,28 +278,27 @@ absl::StatusOr<ModelAnswers> QueryModel(Services& services, const Principal& pri
       RETURN_IF_ERROR(CheckGoesOn(client_left));
       if (cells.empty() || group.attributes != counted) {
         cells = {};  // which gives its memory back
-        ASSIGN_OR_RETURN(cells, restored.model->Marginal(group.attributes));
+        ASSIGN_OR_RETURN(cells, model->Marginal(group.attributes));
         counted = group.attributes;
       }
       answer.estimates.push_back(dp::AnswersFromEstimates(domain, group, cells));
       // Errors of cells depend on each other: those of their sums are not known.
       answer.deviations.emplace_back();
       if (!std::holds_alternative<dp::EveryCell>(group.queries)) continue;
-      ASSIGN_OR_RETURN(answer.deviations.back(), restored.model->CellNoise(group.attributes));
+      ASSIGN_OR_RETURN(answer.deviations.back(), model->CellNoise(group.attributes));
     }
-    answers.sets.push_back(std::move(answer));
+    answers.push_back(std::move(answer));
   }
   return answers;
 }
 
-absl::Status SampleModel(Services& services, const Principal& principal, const ReleaseView& release,
-                         std::optional<int64_t> rows, BinStyle style,
+absl::Status SampleModel(ReleaseView& release, std::optional<int64_t> rows, BinStyle style,
                          const std::function<absl::Status(std::string_view csv)>& sink) {
   if (rows && (*rows < 0 || *rows > kMaxSampledRows)) {
     return InvalidField("rows", absl::StrCat("must be between 0 and ", kMaxSampledRows));
   }
-  ASSIGN_OR_RETURN(const RestoredModel restored, RestoreModel(services, principal, release));
-  const dp::SynthesisModel& model = *restored.model;
+  ASSIGN_OR_RETURN(const std::unique_ptr<dp::SynthesisModel> restored, RestoreModel(release));
+  const dp::SynthesisModel& model = *restored;
   const std::vector<dp::Attribute>& attributes = release.dataset.schema.domain.attributes();
   const int64_t row_count = std::min(rows.value_or(model.records()), kMaxSampledRows);
   dp::Drbg bits(SamplingKey(release, row_count, style));
@@ -319,14 +324,12 @@ absl::Status SampleModel(Services& services, const Principal& principal, const R
   return pieces.Flush();
 }
 
-absl::Status SampleRecords(Services& services, const Principal& principal, const ReleaseView& release,
-                           int64_t rows, const dp::RecordSink& sink) {
+absl::Status SampleRecords(ReleaseView& release, int64_t rows, const dp::RecordSink& sink) {
   if (rows < 0 || rows > kMaxSampledRows)
     return InvalidField("rows", absl::StrCat("must be between 0 and ", kMaxSampledRows));
-  ASSIGN_OR_RETURN(const RestoredModel restored, RestoreModel(services, principal, release));
-  const dp::SynthesisModel& model = *restored.model;
+  ASSIGN_OR_RETURN(const std::unique_ptr<dp::SynthesisModel> model, RestoreModel(release));
   dp::Drbg bits(SamplingKey(release, rows, BinStyle::kInterval));
-  return model.Sample(bits, rows, sink);
+  return model->Sample(bits, rows, sink);
 }
 
 }  // namespace curator::service

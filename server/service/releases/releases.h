@@ -31,14 +31,26 @@ struct ReleaseView {
   ledger::Charge charge;
   Price price;  // what was paid
   std::variant<dp::WorkloadRelease, dp::SynthesisRelease> content;
-  MemoryBudget::Lease memory = {};  // that reading it takes
+  RequestMemory memory = {};  // that reading it takes, and what is made of it
 };
 
 // For the principal who paid for the release, the dataset's owner, and those with whom one of the two shared
 // it; NOT_FOUND for all others. What was paid for is not refused for its size, unless it exceeds the whole
-// budget for memory: INVALID_ARGUMENT. UNAVAILABLE when other requests hold the memory that it takes.
+// budget for memory: INVALID_ARGUMENT. UNAVAILABLE when other requests hold the memory that it takes;
+// CANCELLED when the client has gone while it waits for the memory.
 absl::StatusOr<ReleaseView> GetRelease(Services& services, const Principal& principal,
-                                       std::string_view release_id);
+                                       std::string_view release_id, const std::stop_token& client_left = {});
+// The same, with what it takes added to `memory`, which the view then holds.
+absl::StatusOr<ReleaseView> GetRelease(Services& services, const Principal& principal,
+                                       std::string_view release_id, RequestMemory memory);
+
+// The release and its dataset, without its payload or what was paid. Errors: NOT_FOUND as above.
+struct ReleaseHead {
+  DatasetView dataset;
+  ledger::Release release;
+};
+absl::StatusOr<ReleaseHead> FindRelease(ledger::Ledger& ledger, const Principal& principal,
+                                        std::string_view release_id);
 
 // Lets `grantee`, who may see the dataset, read the release too. For the principal who paid for it and for
 // the dataset's owner. Returns all with whom it was shared. Errors: NOT_FOUND when `principal` may not read
@@ -62,17 +74,13 @@ struct ModelAnswer {
   std::vector<std::vector<double>> estimates;
   std::vector<std::optional<double>> deviations;
 };
-struct ModelAnswers {
-  std::vector<MemoryBudget::Lease> memory;  // that the answers and the model take
-  std::vector<ModelAnswer> sets;
-};
-// Errors: those of RestoreModel(); INVALID_ARGUMENT for attributes that it does not cover, for answers that
-// would take more than kMostFreeBytes beside the model or more than kMostModelSteps, and those of
-// ResolveWorkload(); CANCELLED when the client has gone, which is asked before each marginal of the model.
-absl::StatusOr<ModelAnswers> QueryModel(Services& services, const Principal& principal,
-                                        const ReleaseView& release,
-                                        const std::vector<QuerySetRequest>& queries,
-                                        const std::stop_token& client_left);
+// What the model and the answers take is added to the release's memory. Errors: those of RestoreModel();
+// INVALID_ARGUMENT for attributes that it does not cover, for answers that would take more than
+// kMostFreeBytes beside the model or more than kMostModelSteps, and those of ResolveWorkload(); CANCELLED
+// when the client has gone, which is asked before each marginal of the model.
+absl::StatusOr<std::vector<ModelAnswer>> QueryModel(ReleaseView& release,
+                                                    const std::vector<QuerySetRequest>& queries,
+                                                    const std::stop_token& client_left);
 
 // The most steps (dp::SynthesisModel::MarginalSteps()) that a request makes a model take: about a second.
 inline constexpr int64_t kMostModelSteps = int64_t{1} << 30;
@@ -93,21 +101,14 @@ enum class BinStyle {
 // bytes. Errors: FAILED_PRECONDITION for a release that is not a model; INVALID_ARGUMENT for rows < 0 or
 // above kMaxSampledRows; the sink's own.
 inline constexpr int64_t kMaxSampledRows = 1'000'000'000;
-absl::Status SampleModel(Services& services, const Principal& principal, const ReleaseView& release,
-                         std::optional<int64_t> rows, BinStyle style,
+absl::Status SampleModel(ReleaseView& release, std::optional<int64_t> rows, BinStyle style,
                          const std::function<absl::Status(std::string_view csv)>& sink);
 
-// The model of a synthetic release. Errors: FAILED_PRECONDITION for a release that is not a model; as
-// GetRelease() for the memory that the model and a sample of it take.
-struct RestoredModel {
-  MemoryBudget::Lease memory;
-  std::unique_ptr<dp::SynthesisModel> model;
-};
-absl::StatusOr<RestoredModel> RestoreModel(Services& services, const Principal& principal,
-                                           const ReleaseView& release);
+// The model of a synthetic release. What it and a sample of it take is added to the release's memory. Errors:
+// FAILED_PRECONDITION for a release that is not a model; those of RequestMemory::Add().
+absl::StatusOr<std::unique_ptr<dp::SynthesisModel>> RestoreModel(ReleaseView& release);
 
 // Samples records as codes of the model's attributes. Errors: those of SampleModel().
-absl::Status SampleRecords(Services& services, const Principal& principal, const ReleaseView& release,
-                           int64_t rows, const dp::RecordSink& sink);
+absl::Status SampleRecords(ReleaseView& release, int64_t rows, const dp::RecordSink& sink);
 
 }  // namespace curator::service

@@ -37,13 +37,12 @@ class ReleasesTest : public ServiceTest {
     return Read(Released(dataset, "workload", codec::EncodeRelease(answer)));
   }
 
-  std::string Csv(const ReleaseView& release, int64_t rows, BinStyle style) {
+  static std::string Csv(ReleaseView& release, int64_t rows, BinStyle style) {
     std::string csv;
-    const absl::Status sampled =
-        SampleModel(services_, TestPrincipal("owner"), release, rows, style, [&](std::string_view piece) {
-          csv.append(piece);
-          return absl::OkStatus();
-        });
+    const absl::Status sampled = SampleModel(release, rows, style, [&](std::string_view piece) {
+      csv.append(piece);
+      return absl::OkStatus();
+    });
     EXPECT_TRUE(sampled.ok()) << sampled;
     return csv;
   }
@@ -64,7 +63,7 @@ TEST_F(ReleasesTest, ASampledValueIsQuotedWhereCsvNeedsThat) {
   std::string records = "\"kind, size\",age\n";
   for (int i = 0; i < 50; ++i) records += "\"3\"\" pipe\",60\n\"pipe, other\",60\nplain,1\n";
   MakeSealed(dataset, records);
-  const ReleaseView release = ModelOf("pipes");
+  ReleaseView release = ModelOf("pipes");
   const std::string csv = Csv(release, 200, BinStyle::kValueInside);
   EXPECT_TRUE(csv.starts_with("\"kind, size\",age\n"));
   EXPECT_NE(csv.find("\n\"3\"\" pipe\","), std::string::npos);
@@ -79,40 +78,35 @@ TEST_F(ReleasesTest, ASampledValueIsQuotedWhereCsvNeedsThat) {
 
 TEST_F(ReleasesTest, NoMoreAndNoFewerRowsAreSampledThanThereCanBe) {
   MakeSealed(People("census", 2000));
-  const ReleaseView release = ModelOf("census");
+  ReleaseView release = ModelOf("census");
   const auto ignore_csv = [](std::string_view) { return absl::OkStatus(); };
   const auto ignore_codes = [](std::span<const uint32_t>) { return absl::OkStatus(); };
   for (const int64_t rows : {int64_t{-1}, kMaxSampledRows + 1}) {
-    EXPECT_EQ(FieldOf(SampleModel(services_, TestPrincipal("owner"), release, rows, BinStyle::kInterval,
-                                  ignore_csv)),
-              "rows");
-    EXPECT_EQ(FieldOf(SampleRecords(services_, TestPrincipal("owner"), release, rows, ignore_codes)), "rows");
+    EXPECT_EQ(FieldOf(SampleModel(release, rows, BinStyle::kInterval, ignore_csv)), "rows");
+    EXPECT_EQ(FieldOf(SampleRecords(release, rows, ignore_codes)), "rows");
   }
   EXPECT_EQ(Csv(release, 0, BinStyle::kInterval), "sex,age,region\n");
 }
 
 TEST_F(ReleasesTest, TheAnswerToAWorkloadIsNoModelAndNoPrior) {
   const DatasetView census = MakeSealed(People("census"));
-  const ReleaseView answer = AnswerOf(census);
-  EXPECT_EQ(RestoreModel(services_, TestPrincipal("owner"), answer).status().code(),
-            absl::StatusCode::kFailedPrecondition);
-  EXPECT_EQ(QueryModel(services_, TestPrincipal("owner"), answer, {}, {}).status().code(),
-            absl::StatusCode::kFailedPrecondition);
+  ReleaseView answer = AnswerOf(census);
+  EXPECT_EQ(RestoreModel(answer).status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(QueryModel(answer, {}, {}).status().code(), absl::StatusCode::kFailedPrecondition);
   const auto prior =
-      ResolvePrior(services_, TestPrincipal("owner"), census.schema.domain, answer.release.id, {});
+      ResolvePrior(services_, TestPrincipal("owner"), census.schema.domain, answer.release.id, {}, {});
   EXPECT_EQ(FieldOf(prior.status()), "settings.prior");
 }
 
 TEST_F(ReleasesTest, AModelIsNotAskedForAClientThatHasGone) {
   MakeSealed(People("census", 2000));
-  const ReleaseView model = ModelOf("census");
+  ReleaseView model = ModelOf("census");
   const std::vector<QuerySetRequest> ages = {{PrefixesQuery{"age"}}};
   std::stop_source client;
   const Principal owner = TestPrincipal("owner");
-  EXPECT_TRUE(QueryModel(services_, owner, model, ages, client.get_token()).ok());
+  EXPECT_TRUE(QueryModel(model, ages, client.get_token()).ok());
   client.request_stop();
-  EXPECT_EQ(QueryModel(services_, owner, model, ages, client.get_token()).status().code(),
-            absl::StatusCode::kCancelled);
+  EXPECT_EQ(QueryModel(model, ages, client.get_token()).status().code(), absl::StatusCode::kCancelled);
 }
 
 TEST_F(ReleasesTest, AModelOfAMethodThatTheServerDoesNotHaveCanBeShownButNotSampled) {
@@ -124,8 +118,8 @@ TEST_F(ReleasesTest, AModelOfAMethodThatTheServerDoesNotHaveCanBeShownButNotSamp
                                                                         .transcript = {},
                                                                         .event = "",
                                                                         .model = ""});
-  const ReleaseView release = Read(Released(census, "synthesis", payload));
-  const absl::Status refused = RestoreModel(services_, TestPrincipal("owner"), release).status();
+  ReleaseView release = Read(Released(census, "synthesis", payload));
+  const absl::Status refused = RestoreModel(release).status();
   EXPECT_EQ(refused.code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_EQ(refused.message(), "this server has no method \"withdrawn\"");
 }
@@ -140,7 +134,7 @@ TEST_F(ReleasesTest, APriorIsNotReadForAClientThatHasGone) {
   client.request_stop();
   for (const std::string& name : {ModelOf("census").release.id, std::string("open")}) {
     const auto resolve = [&](const std::stop_token& client_left) {
-      return ResolvePrior(services_, TestPrincipal("owner"), census.schema.domain, name, client_left)
+      return ResolvePrior(services_, TestPrincipal("owner"), census.schema.domain, name, {}, client_left)
           .status();
     };
     EXPECT_TRUE(resolve({}).ok()) << resolve({});
@@ -163,14 +157,14 @@ TEST_F(ReleasesTest, NoMoreMarginalsAreAskedOfAModelThanASecondSumsAndTheRefusal
   large.schema = dp::CreateSchema(dp::Domain::Create(attributes).value(), dp::RecordUnit()).value();
   MakeSealed(large, absl::StrCat(header, "\n", record, "\n"));
   const Principal owner = TestPrincipal("owner");
-  const ReleaseView model = ModelOf("large", {{"form", "dense"}, {"rounds", "1"}});
+  ReleaseView model = ModelOf("large", {{"form", "dense"}, {"rounds", "1"}});
 
-  const auto refused = QueryModel(services_, owner, model, {{MarginalsQuery{.k = 3}}}, {});
+  const auto refused = QueryModel(model, {{MarginalsQuery{.k = 3}}}, {});
   EXPECT_EQ(FieldOf(refused.status()), "workload") << refused.status();
   EXPECT_THAT(std::string(refused.status().message()),
               ::testing::AllOf(::testing::HasSubstr("more than 1073741824 steps"),
                                ::testing::ContainsRegex("the first [1-9][0-9]* of its 1540 marginals fit")));
-  EXPECT_TRUE(QueryModel(services_, owner, model, {{MarginalsQuery{.k = 1}}}, {}).ok());
+  EXPECT_TRUE(QueryModel(model, {{MarginalsQuery{.k = 1}}}, {}).ok());
 }
 
 using ReleaseMemoryTest = ReleasesTest;
@@ -180,10 +174,10 @@ TEST_F(ReleaseMemoryTest, ReadingARequestsMemoryFirstAndGivesItBack) {
   const std::string id = ModelOf("census").release.id;
   EXPECT_EQ(memory_.taken(), 0) << "a view that is gone holds none";
   {
-    const ReleaseView view = Read(id);
+    ReleaseView view = Read(id);
     EXPECT_GT(memory_.taken(), 0);
     const int64_t of_the_view = memory_.taken();
-    const auto restored = RestoreModel(services_, TestPrincipal("owner"), view);
+    const auto restored = RestoreModel(view);
     ASSERT_TRUE(restored.ok()) << restored.status();
     EXPECT_GT(memory_.taken(), of_the_view);
   }
@@ -195,14 +189,12 @@ TEST_F(ReleaseMemoryTest, ReadingARequestsMemoryFirstAndGivesItBack) {
 
 TEST_F(ReleaseMemoryTest, ASampleAndAnAnswerOfAModelWaitForTheMemoryOfOthers) {
   MakeSealed(People("census", 2000));
-  const ReleaseView view = ModelOf("census");
+  ReleaseView view = ModelOf("census");
   const MemoryBudget::Lease others =
       memory_.Take(TestPrincipal("ana"), memory_.total() - memory_.taken()).value();
   const auto ignore = [](std::string_view) { return absl::OkStatus(); };
-  EXPECT_EQ(SampleModel(services_, TestPrincipal("owner"), view, 5, BinStyle::kInterval, ignore).code(),
-            absl::StatusCode::kUnavailable);
-  EXPECT_EQ(QueryModel(services_, TestPrincipal("owner"), view, {}, {}).status().code(),
-            absl::StatusCode::kUnavailable);
+  EXPECT_EQ(SampleModel(view, 5, BinStyle::kInterval, ignore).code(), absl::StatusCode::kUnavailable);
+  EXPECT_EQ(QueryModel(view, {}, {}).status().code(), absl::StatusCode::kUnavailable);
 }
 
 // Two attributes of 2^12 values make a marginal that no free request holds.
@@ -227,15 +219,13 @@ TEST_F(ReleaseMemoryTest, AnAnswerOfAModelThatWouldTakeTooMuchIsRefusedWithTheNu
                                         .parts = {}},
                                        NewRequestId(), Intent::kDo);
   ASSERT_TRUE(started.ok()) << started.status();
-  const ReleaseView view =
+  ReleaseView view =
       Read(WaitOperation(services_, TestPrincipal("owner"), started->id, absl::InfiniteFuture())->release_id);
-  const auto refused =
-      QueryModel(services_, TestPrincipal("owner"), view, {{MarginalsQuery{.sets = {{"a", "b"}}}}}, {});
+  const auto refused = QueryModel(view, {{MarginalsQuery{.sets = {{"a", "b"}}}}}, {});
   EXPECT_EQ(FieldOf(refused.status()), "workload") << refused.status();
   EXPECT_THAT(std::string(refused.status().message()),
               ::testing::HasSubstr("at most 300 MB are given to one request"));
-  EXPECT_TRUE(
-      QueryModel(services_, TestPrincipal("owner"), view, {{MarginalsQuery{.sets = {{"a"}}}}}, {}).ok());
+  EXPECT_TRUE(QueryModel(view, {{MarginalsQuery{.sets = {{"a"}}}}}, {}).ok());
 }
 
 }  // namespace

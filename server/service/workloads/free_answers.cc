@@ -362,7 +362,8 @@ absl::StatusOr<std::optional<FreeAnswer>> FindFreeAnswer(Services& services, con
   }
   RETURN_IF_ERROR(CheckGoesOn(client_left));
   if (to_read.empty()) return std::optional<FreeAnswer>();
-  ASSIGN_OR_RETURN(MemoryBudget::Lease memory, services.memory.Take(principal, BytesToRead(largest)));
+  RequestMemory memory(services.memory, principal, client_left);
+  RETURN_IF_ERROR(memory.Add(BytesToRead(largest)));
   std::optional<FreeAnswer> best;
   double least = 0;
   for (const std::string& id : to_read) {

@@ -26,7 +26,7 @@ namespace curator::service {
 struct FreeAnswer {
   std::string release_id;
   dp::WorkloadRelease answer;
-  MemoryBudget::Lease memory = {};  // that reading and answering takes
+  RequestMemory memory = {};  // that reading and answering takes
 };
 
 // What a search for free answers may still take: 2^28 steps, less than a second, and as long as its client

@@ -132,43 +132,40 @@ int64_t EncodedBytes(const dp::Domain& domain, const std::vector<dp::AskedSet>& 
 
 constexpr char kAskForLess[] = "ask for fewer answers, or over fewer cells, at once";
 
-// What a plan may take, taken before it is made.
-struct PlanningMemory {
-  MemoryBudget::Lease lease;
-  int64_t bytes = 0;
-};
+RequestMemory MemoryOf(Services& services, const WorkloadRequest& request) {
+  return {services.memory, request.principal, request.client_left};
+}
 
-absl::StatusOr<PlanningMemory> MemoryForPlanning(Services& services, const WorkloadRequest& request,
-                                                 const Question& question) {
+// What a plan may take, taken before it is made.
+absl::StatusOr<RequestMemory> MemoryForPlanning(Services& services, const WorkloadRequest& request,
+                                                const Question& question) {
   const dp::Domain& domain = question.dataset.schema.domain;
   std::vector<dp::QuerySet> sets;
   for (const dp::AskedSet& set : question.asked) sets.push_back(set.queries);
   RETURN_IF_ERROR(dp::ValidateSets(domain, sets));
   const int64_t bytes = dp::PlanningBytes(domain, sets);
   if (bytes > kMostFreeBytes) return TakesTooMuch("workload", "to plan", bytes, kMostFreeBytes, kAskForLess);
-  ASSIGN_OR_RETURN(MemoryBudget::Lease lease, services.memory.Take(request.principal, bytes));
-  return PlanningMemory{std::move(lease), bytes};
+  RequestMemory memory = MemoryOf(services, request);
+  RETURN_IF_ERROR(memory.Add(bytes));
+  return memory;
 }
 
-// For the answer and the plan that it is drawn by; taken before the charge.
-absl::StatusOr<MemoryBudget::Lease> MemoryForAnswering(Services& services, const WorkloadRequest& request,
-                                                       const WorkloadEstimate& estimate) {
+// Adds what the answer takes to what its plan does; before the charge.
+absl::Status AddForAnswering(RequestMemory& memory, const WorkloadEstimate& estimate) {
   const dp::WorkloadShape& shape = estimate.plan.shape;
-  const int64_t bytes =
-      estimate.planning_bytes +
+  const int64_t answer =
       dp::AnswerBytes(shape, EncodedBytes(estimate.dataset.schema.domain, estimate.asked, shape.joint));
+  const int64_t bytes = memory.bytes() + answer;
   if (bytes > kMostPaidBytes)
     return TakesTooMuch("workload", "to answer", bytes, kMostPaidBytes, kAskForLess);
-  return services.memory.Take(request.principal, bytes);
+  return memory.Add(answer);
 }
 
-// Taken for a stored answer, which is returned however little memory the server has.
-absl::StatusOr<MemoryBudget::Lease> MemoryForReplay(Services& services, const Principal& principal,
-                                                    int64_t encoded_bytes) {
+// What a stored answer takes, which is returned however little memory the server has.
+int64_t BytesOfReplay(const Services& services, int64_t encoded_bytes) {
   dp::WorkloadShape shape;
   shape.measured_values = encoded_bytes / static_cast<int64_t>(sizeof(int64_t));  // each has 8 bytes
-  return services.memory.Take(principal,
-                              std::min(dp::AnswerBytes(shape, encoded_bytes), services.memory.total()));
+  return std::min(dp::AnswerBytes(shape, encoded_bytes), services.memory.total());
 }
 
 // A release too large for the ledger would be charged and then lost.
@@ -199,12 +196,12 @@ absl::StatusOr<WorkloadEstimate> PlanAndPrice(const WorkloadRequest& request, Qu
                           std::move(plan), std::move(price)};
 }
 
-// For a request that will be paid, a free answer is only a hint: a failed lookup is ignored.
+// Unless a free answer is preferred it is only a hint: a failed lookup is ignored.
 absl::StatusOr<std::optional<FreeAnswer>> FreeAnswerFor(Services& services, const WorkloadRequest& request,
                                                         const Question& question) {
   absl::StatusOr<std::optional<FreeAnswer>> found = FindFreeAnswer(
       services, question.dataset, question.scope, request.principal, question.asked, request.client_left);
-  if (!found.ok() && !request.prefer_free) return std::nullopt;
+  if (!found.ok() && !absl::IsCancelled(found.status()) && !request.prefer_free) return std::nullopt;
   return found;
 }
 
@@ -260,12 +257,13 @@ absl::StatusOr<std::optional<WorkloadAnswer>> Replayed(Services& services, const
                                                        const ledger::Charge& earlier) {
   if (earlier.dataset_id != question.dataset.record.id) return std::nullopt;
   const std::string fingerprint = FingerprintOf(question.dataset, question.scope, question.asked, request);
-  ASSIGN_OR_RETURN(std::optional<ledger::Release> release,
-                   FindReleased(services.ledger, earlier, fingerprint));
-  if (!release) return std::nullopt;
+  if (!IsReleased(earlier, fingerprint)) return std::nullopt;
+  ASSIGN_OR_RETURN(const ledger::Release head, services.ledger.GetReleaseWithoutPayload(earlier.release_id));
   WorkloadAnswer answer{.dataset = question.dataset, .price = {}, .request_id = earlier.request_id};
-  ASSIGN_OR_RETURN(answer.memory, MemoryForReplay(services, request.principal, release->payload_size));
-  ASSIGN_OR_RETURN(answer, Filled(services, {*std::move(release), true}, question.asked, request.principal,
+  answer.memory = MemoryOf(services, request);
+  RETURN_IF_ERROR(answer.memory.Add(BytesOfReplay(services, head.payload_size)));
+  ASSIGN_OR_RETURN(ledger::Release release, services.ledger.GetRelease(earlier.release_id));
+  ASSIGN_OR_RETURN(answer, Filled(services, {std::move(release), true}, question.asked, request.principal,
                                   std::move(answer)));
   RETURN_IF_ERROR(CheckPostProcessing(question.dataset.schema.domain, answer.answer, steps));
   return answer;
@@ -278,14 +276,15 @@ std::optional<std::string> IdOf(std::optional<FreeAnswer> free) {
 
 // Charges, draws and stores, or finds what is stored, and fills `answer` from it.
 absl::StatusOr<WorkloadAnswer> ChargeAndRelease(Services& services, const WorkloadRequest& request,
-                                                const WorkloadEstimate& estimate, WorkloadAnswer answer) {
+                                                WorkloadEstimate& estimate, WorkloadAnswer answer) {
   const std::string& request_id = answer.request_id;
   RETURN_IF_ERROR(
       CheckAcceptsRequest(services.ledger, estimate.dataset.record, request.principal, request_id));
   RETURN_IF_ERROR(CheckLeastCost(services.ledger, estimate.price, request.principal, request_id,
                                  request.target ? "target" : "spend"));
   RETURN_IF_ERROR(services.daily.CheckRoomForNew(services.ledger, request.principal, request_id));
-  ASSIGN_OR_RETURN(answer.memory, MemoryForAnswering(services, request, estimate));
+  RETURN_IF_ERROR(AddForAnswering(estimate.memory, estimate));
+  answer.memory = std::move(estimate.memory);
   ASSIGN_OR_RETURN(const std::optional<records::ReadyTable> table,
                    TableFor(services.ledger, services.store, estimate.dataset, estimate.scope,
                             request.principal, request_id));
@@ -331,16 +330,13 @@ absl::StatusOr<SpendChoices> SpendChoicesFor(const WorkloadEstimate& estimate, d
 
 absl::StatusOr<WorkloadEstimate> EstimateWorkload(Services& services, const WorkloadRequest& request) {
   ASSIGN_OR_RETURN(Question question, QuestionOf(services, request, ""));
-  ASSIGN_OR_RETURN(std::optional<FreeAnswer> free,
-                   FindFreeAnswer(services, question.dataset, question.scope, request.principal,
-                                  question.asked, request.client_left));
+  ASSIGN_OR_RETURN(std::optional<FreeAnswer> free, FreeAnswerFor(services, request, question));
   std::optional<std::string> free_from = IdOf(std::move(free));
-  ASSIGN_OR_RETURN(PlanningMemory memory, MemoryForPlanning(services, request, question));
+  ASSIGN_OR_RETURN(RequestMemory memory, MemoryForPlanning(services, request, question));
   ASSIGN_OR_RETURN(WorkloadEstimate estimate, PlanAndPrice(request, std::move(question)));
   if (estimate.plan.classes.empty())
     estimate.plan.classes = dp::ErrorClassesOf(estimate.dataset.schema.domain, estimate.plan.shape);
-  estimate.memory = std::move(memory.lease);
-  estimate.planning_bytes = memory.bytes;
+  estimate.memory = std::move(memory);
   estimate.free_from = std::move(free_from);
   return estimate;
 }
@@ -371,16 +367,14 @@ absl::StatusOr<WorkloadAnswer> AnswerWorkload(Services& services, const Workload
                           .memory = std::move(free->memory)};
   }
   std::optional<std::string> could_be_free_from = IdOf(std::move(free));
-  std::optional<PlanningMemory> memory;
-  ASSIGN_OR_RETURN(memory, MemoryForPlanning(services, request, question));
+  ASSIGN_OR_RETURN(RequestMemory memory, MemoryForPlanning(services, request, question));
   ASSIGN_OR_RETURN(WorkloadEstimate estimate, PlanAndPrice(request, std::move(question)));
-  estimate.planning_bytes = memory->bytes;
+  estimate.memory = std::move(memory);
   RETURN_IF_ERROR(CheckPostProcessing(estimate.dataset.schema.domain, ReleaseOf(estimate), steps));
   WorkloadAnswer answer{
       .dataset = estimate.dataset, .price = estimate.price, .request_id = request_id.text()};
   answer.could_be_free_from = std::move(could_be_free_from);
   if (intent == Intent::kValidateOnly) return answer;
-  memory.reset();  // a request that waits holds nothing, so no two wait for one another
   return ChargeAndRelease(services, request, estimate, std::move(answer));
 }
 

@@ -48,8 +48,7 @@ struct WorkloadEstimate {
   dp::WorkloadPlan plan;  // with its classes, where EstimateWorkload() made it
   Price price;
   std::optional<std::string> free_from;  // the id of a release that determines all answers
-  MemoryBudget::Lease memory = {};       // that the plan takes
-  int64_t planning_bytes = 0;            // the most that it was predicted to take
+  RequestMemory memory = {};             // that the plan takes
 };
 
 // From public facts alone: works before a record is imported, costs nothing, and accesses no record. Errors:
@@ -84,7 +83,7 @@ struct WorkloadAnswer {
   std::optional<std::string> free_from;
   // The id of the release that would have determined all answers, had free answers been preferred.
   std::optional<std::string> could_be_free_from;
-  MemoryBudget::Lease memory = {};  // that the answer takes
+  RequestMemory memory = {};  // that the answer takes
 };
 
 // Charges, draws, stores and answers; or answers from what the same request stored before; or, where that is

@@ -125,6 +125,33 @@ TEST_F(WorkloadMemoryTest, ARequestWhoseMemoryOthersHoldIsUnavailableAndChargesN
   EXPECT_EQ(memory_.taken(), 0) << "an answer gives back what it took";
 }
 
+// Its bytes are damaged, which only shows when they are read.
+TEST_F(WorkloadMemoryTest, AStoredAnswerIsReadWhenItsMemoryIsThere) {
+  MakeSealed(People("census"));
+  const RequestId request_id = NewRequestId();
+  ASSERT_TRUE(AnswerWorkload(services_, BySex(), {}, request_id, Intent::kDo).ok());
+  Corrupt("UPDATE releases SET payload = x'00'");
+  const auto again = [&] {
+    return AnswerWorkload(services_, BySex(), {}, request_id, Intent::kDo).status().code();
+  };
+  {
+    const MemoryBudget::Lease others = memory_.Take(TestPrincipal("ana"), memory_.total()).value();
+    EXPECT_EQ(again(), absl::StatusCode::kUnavailable);
+  }
+  EXPECT_EQ(again(), absl::StatusCode::kDataLoss);
+}
+
+// A free answer is only a hint of an estimate.
+TEST_F(WorkloadMemoryTest, AReleaseThatCannotBeReadFailsNoEstimate) {
+  MakeSealed(People("census"));
+  ASSERT_TRUE(AnswerWorkload(services_, BySex(), {}, NewRequestId(), Intent::kDo).ok());
+  EXPECT_TRUE(EstimateWorkload(services_, BySex())->free_from.has_value());
+  Corrupt("UPDATE releases SET payload = x'00'");
+  const auto estimate = EstimateWorkload(services_, BySex());
+  ASSERT_TRUE(estimate.ok()) << estimate.status();
+  EXPECT_FALSE(estimate->free_from.has_value());
+}
+
 TEST_F(WorkloadMemoryTest, AnAnswerHoldsItsMemoryUntilItIsSent) {
   MakeSealed(People("census"));
   const auto answer = AnswerWorkload(services_, BySex(), {}, NewRequestId(), Intent::kDo);

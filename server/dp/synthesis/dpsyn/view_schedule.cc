@@ -27,7 +27,7 @@ constexpr int64_t kViewGuessedRecords = 10'000;
 constexpr int64_t kMostMeasuredCells = int64_t{1} << 25;
 // To choose views for 512 attributes of two values takes half of them, and less than a second.
 constexpr int64_t kMostDesignSteps = int64_t{1} << 28;
-constexpr int64_t kUnlimitedSteps = int64_t{1} << 60;  // of a request that was charged before
+constexpr int64_t kUnlimitedSteps = int64_t{1} << 60;  // of a request that was started
 
 absl::StatusOr<NoiseSpec> ViewNoiseFor(const BudgetShare& share, const Sensitivity& sensitivity) {
   if (share.units < 1) return share.TooSmallFor("all views");
@@ -296,7 +296,7 @@ absl::StatusOr<ViewSchedule> MakeViewSchedule(const SynthesisInput& input, Setti
                         .split = settings.split,
                         .records = records,
                         .max_view_cells = settings.max_view_cells,
-                        .most_steps = input.charged ? kUnlimitedSteps : kMostDesignSteps};
+                        .most_steps = input.is_started ? kUnlimitedSteps : kMostDesignSteps};
   if (input.settings.contains("cells")) {
     ASSIGN_OR_RETURN(question.cells, reader.Integer("cells", 1));
   }

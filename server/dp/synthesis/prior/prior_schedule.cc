@@ -88,11 +88,10 @@ std::vector<AttributeSet> GivenSets(const SynthesisInput& input, const Attribute
   return {sets.begin(), sets.end()};
 }
 
-// To compare every two attributes counts all rows for each two. A request that was charged before is not
-// refused.
+// To compare every two attributes counts all rows for each two. A request that was started is not refused.
 absl::Status CheckPairs(const SynthesisInput& input, const AttributeSet& attributes) {
   const int64_t pairs = std::ssize(attributes) * (std::ssize(attributes) - 1) / 2;
-  if (input.charged || input.prior->rows() <= kMostPairSteps / std::max<int64_t>(1, pairs))
+  if (input.is_started || input.prior->rows() <= kMostPairSteps / std::max<int64_t>(1, pairs))
     return absl::OkStatus();
   return InvalidField(
       "settings.measure",
