@@ -469,7 +469,9 @@ TEST_F(SynthesisMemoryTest, AnEarlierChargeOfAnotherRequestLiftsNoBound) {
   const auto queued = Create(fewer, id);
   ASSERT_TRUE(queued.ok()) << queued.status();
   for (const bool is_cancelled : {false, true}) {
-    if (is_cancelled) ASSERT_TRUE(CancelOperation(services_, TestPrincipal("owner"), queued->id).ok());
+    if (is_cancelled) {
+      ASSERT_TRUE(CancelOperation(services_, TestPrincipal("owner"), queued->id).ok());
+    }
     EXPECT_EQ(FieldOf(Create(WithManyRows(), id, Intent::kValidateOnly).status()), "workload");
     EXPECT_EQ(FieldOf(Create(WithManyRows(), id).status()), "workload");
   }
