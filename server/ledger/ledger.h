@@ -53,7 +53,9 @@ class Ledger {
 
   // ALREADY_EXISTS when the name is taken.
   virtual absl::StatusOr<Dataset> CreateDataset(const DatasetSpec& spec) = 0;
-  // With all its grantees; with `viewer` alone, if it is one, when that is not empty.
+  // With all its grantees; with `viewer` alone, if it is one, when that is not empty. Where the dataset's row
+  // cannot be read, DATA_LOSS says so to its owner and its grantees; to another viewer there is no such
+  // dataset.
   virtual absl::StatusOr<Dataset> GetDataset(std::string_view name, std::string_view viewer = {}) = 0;
   virtual absl::StatusOr<Dataset> GetDatasetById(std::string_view dataset_id,
                                                  std::string_view viewer = {}) = 0;
@@ -235,8 +237,9 @@ class Ledger {
   // DATA_LOSS when the stored payload does not match its hash, or when the release contradicts the verified
   // history.
   virtual absl::StatusOr<Release> GetRelease(std::string_view release_id) = 0;
-  // The same release without its payload, of which it has the size: who may read it, and what that takes, is
-  // known before it is read. NOT_FOUND as GetRelease().
+  // GetRelease() without reading the payload, so that it is known before who may read the release and how
+  // large it is. DATA_LOSS only when the release contradicts the verified history: the payload's hash is not
+  // checked.
   virtual absl::StatusOr<Release> GetReleaseWithoutPayload(std::string_view release_id) = 0;
   // Lets `grantee` read the release, and find it by `measures`, which must be those that were stored with
   // it.
@@ -244,10 +247,10 @@ class Ledger {
   virtual absl::Status ShareRelease(std::string_view release_id, std::string_view grantee,
                                     const std::vector<Measure>& measures, const Principal& actor) = 0;
   // Releases of the dataset, without payloads, newest first: those that `reader` paid for or was given; all
-  // when it is empty.
-  virtual absl::StatusOr<std::vector<Release>> ListReleases(std::string_view dataset_id,
-                                                            std::string_view reader = {},
-                                                            const NewestPage& page = {}) = 0;
+  // when it is empty. Those that contradict the verified history are left out, so that a page may have fewer
+  // than its limit, and none, before others that follow.
+  virtual absl::StatusOr<ReleaseList> ListReleases(std::string_view dataset_id, std::string_view reader = {},
+                                                   const NewestPage& page = {}) = 0;
   // Of these, the newest with any of the measures: at most `most` for each.
   virtual absl::StatusOr<std::vector<Release>> FindReleases(std::string_view dataset_id,
                                                             std::string_view reader,
@@ -267,8 +270,9 @@ class Ledger {
   // that was made since the start, and only over a short history. Passes run one at a time, also those that
   // the ledger makes by itself: at start, and daily. A caller that waited for one takes its result. Its
   // head_hash is always that of the newest entry.
-  // UNAVAILABLE when another pass lasted for longer than a caller waits, or when there is no result and the
-  // history is long.
+  // UNAVAILABLE when the caller's turn did not come in the time that a caller waits, or when there is no
+  // result and the history is long. Turns come in the order in which they were asked for, and one of the
+  // ledger's own passes ends with each lineage.
   virtual absl::StatusOr<Verification> LastVerification(std::string_view dataset_id,
                                                         std::optional<int64_t> most_age_us) = 0;
 
@@ -278,7 +282,8 @@ class Ledger {
   // spent, and started charges and queued draws are forfeited (sql/repair.cc has the proof). Each chain that
   // is behind its anchor continues with an entry REPAIRED whose number skips the lost ones. The lineage
   // accepts charges again once it does not contradict the anchor. Where nothing is behind, nothing is
-  // written. DATA_LOSS when the history contradicts itself, which raising counters cannot repair.
+  // written. DATA_LOSS when the history contradicts itself, which raising counters cannot repair. It verifies
+  // the lineage before and after, in a turn as those of LastVerification(), and with the same UNAVAILABLE.
   virtual absl::StatusOr<RepairReport> RaiseToAnchor(const RepairOrder& order) = 0;
 };
 

@@ -292,6 +292,12 @@ struct NewestPage {
   int64_t limit = 100;
 };
 
+struct ReleaseList {
+  std::vector<Release> releases;
+  bool has_more = false;
+  std::string last = {};  // the id that the next page comes after, when there is more
+};
+
 // Of datasets, by name: those whose name is greater than `after`. A page ends earlier where its schemas have
 // more than `most_bytes` together.
 struct NamePage {

@@ -1,8 +1,8 @@
 // The pages of listings: page_size and page_token of requests, next_page_token of responses (AIP-158).
 //
 // A token is opaque to clients. It holds the listing, what is listed, and the public id or name of the last
-// item of the page before: nothing that its holder has not seen. It gives no access: each page is checked as
-// the first is.
+// item of the page before: nothing that its holder has not seen, unless that item was left out because of
+// damage. It gives no access: each page is checked as the first is.
 //
 // Thread-safe: pure functions and plain values.
 #pragma once

@@ -230,15 +230,13 @@ absl::Status GetRelease(service::Services& services, const Call& call, const v1:
 absl::Status ListReleases(service::Services& services, const Call& call,
                           const v1::ListReleasesRequest& request, v1::ListReleasesResponse& response) {
   ASSIGN_OR_RETURN(const PageAsked page, PageOf(request, "releases", request.dataset()));
-  ASSIGN_OR_RETURN(const std::vector<ledger::Release> releases,
+  ASSIGN_OR_RETURN(const ledger::ReleaseList list,
                    service::ListReleases(services, call.principal(), DatasetName(request.dataset()),
                                          {.after_id = page.after, .limit = page.size}));
-  for (const ledger::Release& release : releases) {
+  for (const ledger::Release& release : list.releases) {
     *response.add_releases() = ReleaseProto(release, request.dataset(), release.request_id);
   }
-  if (static_cast<int64_t>(releases.size()) == page.size) {
-    response.set_next_page_token(page.TokenAfter(releases.back().id));
-  }
+  if (list.has_more) response.set_next_page_token(page.TokenAfter(list.last));
   return absl::OkStatus();
 }
 

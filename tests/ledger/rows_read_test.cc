@@ -69,7 +69,8 @@ class RowsRead : public ServiceTest, public ::testing::WithParamInterface<std::s
     dataset.principal = TestPrincipal("alice");
     const DatasetView made = Make(dataset);
     ASSERT_TRUE(ledger_->Grant(made.record.id, "bob", dataset.principal).ok());
-    const std::string analyst = absl::StrCat("analyst-", round);
+    newest_analyst_ = absl::StrCat("analyst-", round);
+    const std::string& analyst = newest_analyst_;
     Let(analyst, *census_);
     const ledger::Account account =
         ledger_->FindAccount(census_->record.id, ledger::ScopeType::kDataset, "").value();
@@ -120,7 +121,7 @@ class RowsRead : public ServiceTest, public ::testing::WithParamInterface<std::s
     const std::string census = absl::StrCat("'", census_->record.id, "'");
     const std::string newest_dataset = "(SELECT id FROM datasets ORDER BY created_at_us DESC, id LIMIT 1)";
     const std::string newest_account = absl::StrCat(
-        "(SELECT MAX(id) FROM accounts WHERE scope_type = 'ANALYST' AND dataset_id = ", census, ")");
+        "(SELECT id FROM accounts WHERE scope_type = 'ANALYST' AND scope_key = '", newest_analyst_, "')");
     // One of Ana, one of Bob and his reservation.
     const std::string newest_charges = "(SELECT id FROM charges ORDER BY number DESC LIMIT 3)";
     const std::string newest_originals =
@@ -259,6 +260,7 @@ class RowsRead : public ServiceTest, public ::testing::WithParamInterface<std::s
   const DatasetName census_name_ = DatasetName("census");
   std::optional<DatasetView> census_;
   ledger::Release release_;  // Bob's last
+  std::string newest_analyst_;
 };
 
 TEST_P(RowsRead, DoNotGrowWithHistoryOrWithOtherTenants) {

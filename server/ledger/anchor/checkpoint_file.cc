@@ -25,7 +25,7 @@ bool IsFileName(const std::string& lineage_id) {
 }
 
 std::filesystem::path PathOf(const CheckpointName& name) {
-  return std::filesystem::path(name.directory) /
+  return std::filesystem::path(name.directory) / "checkpoints" /
          absl::StrCat(name.ledger_uuid, ".", name.lineage_id, ".checkpoint");
 }
 
@@ -45,11 +45,13 @@ absl::Status WriteCheckpoint(const CheckpointName& name, const RecountState& sta
   if (!IsFileName(name.lineage_id)) return InvalidField("lineage_id", "has other than letters and digits");
   const std::filesystem::path path = PathOf(name);
   const std::filesystem::path draft = absl::StrCat(path.string(), ".draft");
+  std::error_code error;
+  if (std::filesystem::create_directory(path.parent_path(), error))
+    std::filesystem::permissions(path.parent_path(), std::filesystem::perms::owner_all, error);
   std::ofstream file(draft, std::ios::binary | std::ios::trunc);
   file << ContentOf(name, state);
   file.close();
-  std::error_code error;
-  if (file) {
+  if (file && !error) {
     std::filesystem::permissions(
         draft, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write, error);
   }

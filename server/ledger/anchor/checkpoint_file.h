@@ -1,5 +1,6 @@
-// The checkpoints of a ledger's lineages (history/checkpoint.h), in the anchor's folder, because it is not
-// restored together with the database: <ledger uuid>.<lineage id>.checkpoint.
+// The checkpoints of a ledger's lineages (history/checkpoint.h), below the anchor's folder, because it is not
+// restored together with the database: checkpoints/<ledger uuid>.<lineage id>.checkpoint. They have a folder
+// of their own: servers list the anchor's again whenever a file is added to it or renamed.
 //
 // Any checkpoint of a lineage is as good as a newer one, so a write that a crash loses is no loss, and
 // servers that share the folder may replace each other's.
@@ -17,7 +18,7 @@
 namespace curator::ledger {
 
 struct CheckpointName {
-  std::string directory;
+  std::string directory;  // the anchor's
   std::string ledger_uuid;
   std::string lineage_id;
 };

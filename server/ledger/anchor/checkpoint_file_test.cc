@@ -18,7 +18,7 @@ class CheckpointFileTest : public ::testing::Test {
   CheckpointName Name(const std::string& lineage = "l-1", const std::string& ledger = "ledger") const {
     return {folder_.path(), ledger, lineage};
   }
-  std::string Path() const { return folder_.path() + "/ledger.l-1.checkpoint"; }
+  std::string Path() const { return folder_.path() + "/checkpoints/ledger.l-1.checkpoint"; }
 
   const curator::testing::ScratchFolder folder_;
   RecountState state_;
@@ -44,8 +44,8 @@ TEST_F(CheckpointFileTest, IsItsOwnersAlone) {
 TEST_F(CheckpointFileTest, OfAnotherLedgerOrLineageCountsAsNone) {
   ASSERT_TRUE(WriteCheckpoint(Name(), state_).ok());
   for (const CheckpointName& other : {Name("l-2"), Name("l-1", "another")}) {
-    std::filesystem::copy_file(
-        Path(), folder_.path() + "/" + other.ledger_uuid + "." + other.lineage_id + ".checkpoint");
+    std::filesystem::copy_file(Path(), folder_.path() + "/checkpoints/" + other.ledger_uuid + "." +
+                                           other.lineage_id + ".checkpoint");
     EXPECT_FALSE(ReadCheckpoint(other).has_value()) << other.ledger_uuid << " " << other.lineage_id;
   }
 }

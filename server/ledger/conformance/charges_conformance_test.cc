@@ -233,7 +233,7 @@ TEST_P(ChargeConformance, ListsShowTheNewestFirst) {
     ids.push_back(charge.request_id);
   EXPECT_THAT(ids, ElementsAre("r3", "r2", "r1"));
   EXPECT_TRUE(Must(ledger_->ListOperations(TestPrincipal("ben"))).empty());
-  const std::vector<Release> releases = Must(ledger_->ListReleases(dataset_.id));
+  const std::vector<Release> releases = Must(ledger_->ListReleases(dataset_.id)).releases;
   ASSERT_EQ(releases.size(), 2U);
   EXPECT_EQ(releases[0].charge_id, second.charge.id);
   EXPECT_EQ(releases[0].payload, "");
@@ -253,7 +253,7 @@ TEST_P(ChargeConformance, AReleaseIsSharedOnceWithEachOfSeveral) {
   const Release shared = Must(ledger_->GetRelease(release.id));
   EXPECT_EQ(shared.payload, "the answer");
   EXPECT_THAT(shared.shared_with, ElementsAre("ben", "zoe"));
-  const std::vector<Release> listed = Must(ledger_->ListReleases(dataset_.id));
+  const std::vector<Release> listed = Must(ledger_->ListReleases(dataset_.id)).releases;
   ASSERT_EQ(listed.size(), 1U);
   EXPECT_EQ(listed[0].shared_with, shared.shared_with);
   EXPECT_STATUS_IS(absl::StatusCode::kNotFound,

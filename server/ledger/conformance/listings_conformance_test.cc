@@ -137,13 +137,13 @@ TEST_P(ListingConformance, ReleasesAreThoseThatTheirReaderPaidForOrWasGiven) {
   Released(dataset, "r3", "ana", {"y"});
   Released(dataset, "r4", "ben");
 
-  EXPECT_THAT(Asked(Must(ledger_->ListReleases(dataset.id))), ElementsAre("r4", "r3", "r2", "r1"));
-  const std::vector<Release> newest = Must(ledger_->ListReleases(dataset.id, "", {.limit = 2}));
+  EXPECT_THAT(Asked(Must(ledger_->ListReleases(dataset.id)).releases), ElementsAre("r4", "r3", "r2", "r1"));
+  const std::vector<Release> newest = Must(ledger_->ListReleases(dataset.id, "", {.limit = 2})).releases;
   EXPECT_THAT(Asked(newest), ElementsAre("r4", "r3"));
-  EXPECT_THAT(Asked(Must(ledger_->ListReleases(dataset.id, "", {.after_id = newest[1].id}))),
+  EXPECT_THAT(Asked(Must(ledger_->ListReleases(dataset.id, "", {.after_id = newest[1].id})).releases),
               ElementsAre("r2", "r1"));
-  EXPECT_THAT(Asked(Must(ledger_->ListReleases(dataset.id, "ben"))), ElementsAre("r4", "r2"));
-  EXPECT_THAT(Asked(Must(ledger_->ListReleases(dataset.id, "eve"))), IsEmpty());
+  EXPECT_THAT(Asked(Must(ledger_->ListReleases(dataset.id, "ben")).releases), ElementsAre("r4", "r2"));
+  EXPECT_THAT(Asked(Must(ledger_->ListReleases(dataset.id, "eve")).releases), IsEmpty());
 
   EXPECT_THAT(Asked(Must(ledger_->FindReleases(dataset.id, "", {"x"}, 10))), ElementsAre("r2", "r1"));
   EXPECT_THAT(Asked(Must(ledger_->FindReleases(dataset.id, "", {"x", "y"}, 10))),
@@ -152,10 +152,10 @@ TEST_P(ListingConformance, ReleasesAreThoseThatTheirReaderPaidForOrWasGiven) {
   EXPECT_THAT(Asked(Must(ledger_->FindReleases(dataset.id, "ben", {"x", "y"}, 10))), ElementsAre("r2"));
 
   ASSERT_TRUE(ledger_->ShareRelease(first.id, "ben", {"x"}, TestPrincipal("ana")).ok());
-  EXPECT_THAT(Asked(Must(ledger_->ListReleases(dataset.id, "ben"))), ElementsAre("r4", "r2", "r1"));
+  EXPECT_THAT(Asked(Must(ledger_->ListReleases(dataset.id, "ben")).releases), ElementsAre("r4", "r2", "r1"));
   EXPECT_THAT(Asked(Must(ledger_->FindReleases(dataset.id, "ben", {"x"}, 10))), ElementsAre("r2", "r1"));
   ASSERT_TRUE(ledger_->ShareRelease(first.id, "ana", {"x"}, TestPrincipal("olga")).ok());
-  EXPECT_THAT(Asked(Must(ledger_->ListReleases(dataset.id, "ana"))), ElementsAre("r3", "r1"))
+  EXPECT_THAT(Asked(Must(ledger_->ListReleases(dataset.id, "ana")).releases), ElementsAre("r3", "r1"))
       << "shared with the principal who paid for it";
 }
 

@@ -14,6 +14,7 @@
 #include "base/errors.h"
 #include "base/status_macros.h"
 #include "ledger/history/entry_payload.h"
+#include "ledger/history/hash_chain.h"
 #include "ledger/sql/datasets.h"
 #include "ledger/sql/request_checks.h"
 #include "ledger/sql/sql_ledger.h"
@@ -185,17 +186,50 @@ absl::StatusOr<std::string> OpenedBy(Transaction& transaction, int64_t account_i
   return rows.front().Text(0);
 }
 
-void AppendLimit(WriteSet& change, const char* kind, const LimitProposal& proposal, std::string_view actor) {
-  const LimitChange limit{.proposal_id = proposal.id,
-                          .account_id = proposal.account_id,
-                          .counter = proposal.counter,
-                          .old_limit = proposal.old_limit,
-                          .new_limit = proposal.new_limit,
-                          .reason = proposal.reason};
-  change.Append({.dataset_id = proposal.dataset_id,
-                 .kind = kind,
-                 .payload = EncodePayload(limit),
-                 .actor = std::string(actor)});
+std::string PayloadOf(const LimitProposal& proposal) {
+  return EncodePayload(LimitChange{.proposal_id = proposal.id,
+                                   .account_id = proposal.account_id,
+                                   .counter = proposal.counter,
+                                   .old_limit = proposal.old_limit,
+                                   .new_limit = proposal.new_limit,
+                                   .reason = proposal.reason});
+}
+
+// Returns the entry's seq.
+int64_t AppendLimit(WriteSet& change, const char* kind, const LimitProposal& proposal,
+                    std::string_view actor) {
+  return change.Append({.dataset_id = proposal.dataset_id,
+                        .kind = kind,
+                        .payload = PayloadOf(proposal),
+                        .actor = std::string(actor)});
+}
+
+// Those that may have recorded the proposal.
+absl::StatusOr<std::vector<Row>> EntriesProposing(Transaction& transaction, const LimitProposal& proposal) {
+  ASSIGN_OR_RETURN(
+      const std::vector<Row> stored,
+      transaction.Execute("SELECT entry_seq FROM limit_proposals WHERE id = $1 AND entry_seq IS NOT NULL",
+                          {proposal.id}));
+  if (!stored.empty()) return stored;
+  return transaction.Execute("SELECT seq FROM entries WHERE dataset_id = $1 AND kind = $2 ORDER BY seq",
+                             {proposal.dataset_id, std::string(kLimitProposed)});
+}
+
+// The row alone would let its editor choose a limit, or approve what they proposed.
+absl::Status CheckIsAsRecorded(Transaction& transaction, const LimitProposal& proposal) {
+  ASSIGN_OR_RETURN(const std::vector<Row> seqs, EntriesProposing(transaction, proposal));
+  for (const Row& seq : seqs) {
+    ASSIGN_OR_RETURN(const std::vector<Entry> found,
+                     ReadEntries(transaction, proposal.dataset_id, seq.Integer(0) - 1, 1));
+    for (const Entry& entry : found) {
+      const bool is_it = entry.seq == seq.Integer(0) && entry.kind == kLimitProposed &&
+                         entry.actor == proposal.proposed_by && entry.payload == PayloadOf(proposal) &&
+                         EntryHash(entry) == entry.hash;
+      if (is_it) return absl::OkStatus();
+    }
+  }
+  return absl::DataLossError(
+      absl::StrCat("proposal ", proposal.id, " of a limit is not the one that an entry has recorded"));
 }
 
 absl::Status CheckProposal(const LimitProposalSpec& spec) {
@@ -237,16 +271,16 @@ absl::StatusOr<LimitProposal> FindOrPropose(WriteSet& change, const LimitProposa
                                .proposed_by = spec.proposed_by.name(),
                                .proposed_at_us = change.now_us(),
                                .request_id = spec.request_id};
+  const int64_t seq = AppendLimit(change, kLimitProposed, proposal, spec.proposed_by.name());
   RETURN_IF_ERROR(
       transaction
           .Execute("INSERT INTO limit_proposals (id, dataset_id, account_id, counter, old_limit, "
-                   "new_limit, reason, proposed_by, proposed_at_us, request_id) VALUES ($1, $2, $3, $4, "
-                   "$5, $6, $7, $8, $9, $10)",
+                   "new_limit, reason, proposed_by, proposed_at_us, request_id, entry_seq) VALUES ($1, $2, "
+                   "$3, $4, $5, $6, $7, $8, $9, $10, $11)",
                    {proposal.id, dataset_id, proposal.account_id, proposal.counter, proposal.old_limit,
                     proposal.new_limit, proposal.reason, proposal.proposed_by, proposal.proposed_at_us,
-                    spec.request_id})
+                    spec.request_id, seq})
           .status());
-  AppendLimit(change, kLimitProposed, proposal, spec.proposed_by.name());
   return proposal;
 }
 
@@ -278,6 +312,7 @@ absl::StatusOr<LimitProposal> Approve(WriteSet& change, std::string_view proposa
   RETURN_IF_ERROR(change.LockChains({found.front().dataset_id}));
   ASSIGN_OR_RETURN(found, ReadProposals(transaction, "id = $1", by_id));
   LimitProposal proposal = found.at(0);
+  RETURN_IF_ERROR(CheckIsAsRecorded(transaction, proposal));
   if (proposal.approved_by == actor) return proposal;
   RETURN_IF_ERROR(change.LockCounters({proposal.account_id}));
   const LockedCounter* counter = change.counter({proposal.account_id, proposal.counter});

@@ -7,7 +7,6 @@
 #include <optional>
 #include <utility>
 
-#include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/errors.h"
@@ -121,10 +120,9 @@ void SqlLedger::RunPasses() {
     }
     const bool is_all = steady_clock::now() >= next;
     const absl::Status passed = is_all ? VerifyAll(Depth::kWhole) : VerifyAsked(asked);
-    if (is_all || !passed.ok()) {
-      next = steady_clock::now() +
-             (passed.ok() ? options_.pass_interval : std::min(options_.pass_interval, kAfterFailure));
-    }
+    const auto soon = steady_clock::now() + std::min(options_.pass_interval, kAfterFailure);
+    if (is_all) next = passed.ok() ? steady_clock::now() + options_.pass_interval : soon;
+    if (!is_all && !passed.ok()) next = std::min(next, soon);
     if (passed.ok() || is_stopping_) continue;
     Notify(options_.report, "histories_not_verified", std::string(passed.message()));
   }
@@ -153,31 +151,17 @@ int64_t SqlLedger::SteadyUs() {
       .count();
 }
 
-void SqlLedger::TakeTurn() {
-  std::unique_lock lock(mutex_);
-  pass_ended_.wait(lock, [this] { return !is_passing_; });
-  is_passing_ = true;
-}
-
-bool SqlLedger::TakeTurnWithin(std::chrono::milliseconds longest) {
-  std::unique_lock lock(mutex_);
-  if (!pass_ended_.wait_for(lock, longest, [this] { return !is_passing_; })) return false;
-  is_passing_ = true;
-  return true;
-}
-
-void SqlLedger::EndTurn() {
-  const std::scoped_lock lock(mutex_);
-  is_passing_ = false;
-  pass_ended_.notify_one();
+absl::StatusOr<Turns::Turn> SqlLedger::TakeTurn() {
+  std::optional<Turns::Turn> turn = turns_.TakeWithin(options_.longest_wait);
+  if (turn.has_value()) return *std::move(turn);
+  return absl::UnavailableError("another history is being verified, which takes long: ask again later");
 }
 
 absl::StatusOr<VerifiedLineage> SqlLedger::VerifyAndRegister(const std::string& lineage_id,
                                                              const AnchorState& anchored, Depth depth,
                                                              const EntriesRead& on_read) {
-  TakeTurn();
-  const absl::Cleanup turn = [this] { EndTurn(); };
-  return VerifyUnderLock(lineage_id, anchored, depth, on_read);
+  const Turns::Turn turn = turns_.Take();
+  return VerifyInTurn(lineage_id, anchored, depth, on_read);
 }
 
 CheckpointName SqlLedger::CheckpointOf(const std::string& lineage_id) const {
@@ -185,34 +169,53 @@ CheckpointName SqlLedger::CheckpointOf(const std::string& lineage_id) const {
 }
 
 void SqlLedger::KeepCheckpoint(const VerifiedLineage& verified) {
-  if (verified.ok() && (!verified.is_whole || !is_long_)) return;
-  const CheckpointName name = CheckpointOf(verified.lineage_id);
-  const absl::Status kept = verified.ok() ? WriteCheckpoint(name, verified.state) : RemoveCheckpoint(name);
+  const std::string& id = verified.lineage_id;
+  absl::Status kept;
+  {
+    // A charge that finds damage has it registered, and then waits here to remove the checkpoint.
+    const std::scoped_lock lock(checkpoints_mutex_);
+    if (damage_.IsDamaged(id)) {
+      kept = RemoveCheckpoint(CheckpointOf(id));
+    } else if (verified.is_whole && is_long_) {
+      kept = WriteCheckpoint(CheckpointOf(id), verified.state);
+    }
+  }
   if (!kept.ok()) Notify(options_.report, "checkpoint_not_kept", std::string(kept.message()));
 }
 
-absl::StatusOr<VerifiedLineage> SqlLedger::VerifyUnderLock(const std::string& lineage_id,
-                                                           const AnchorState& anchored, Depth depth,
-                                                           const EntriesRead& on_read) {
-  // What is damaged may be older than its checkpoint.
-  const bool is_short_cut = depth == Depth::kSinceCheckpoint && is_long_ && !damage_.IsDamaged(lineage_id);
-  PassOptions pass_options{.amount_text = options_.amount_text, .on_read = on_read};
-  if (is_short_cut) pass_options.checkpoint = ReadCheckpoint(CheckpointOf(lineage_id));
-  const bool was_damaged = damage_.IsDamaged(lineage_id);
+void SqlLedger::ForgetCheckpoint(const std::string& lineage_id) {
+  absl::Status removed;
+  {
+    const std::scoped_lock lock(checkpoints_mutex_);
+    removed = RemoveCheckpoint(CheckpointOf(lineage_id));
+  }
+  if (!removed.ok()) Notify(options_.report, "checkpoint_not_kept", std::string(removed.message()));
+}
+
+absl::StatusOr<VerifiedLineage> SqlLedger::VerifyInTurn(const std::string& lineage_id,
+                                                        const AnchorState& anchored, Depth depth,
+                                                        const EntriesRead& on_read) {
+  // The pass ends the damage that is known when it starts, so it has to read all of that, which may be older
+  // than the checkpoint.
   const uint64_t pass = damage_.StartPass();
+  const bool was_damaged = damage_.IsDamaged(lineage_id);
+  PassOptions pass_options{.amount_text = options_.amount_text, .on_read = on_read};
+  if (depth == Depth::kSinceCheckpoint && is_long_ && !was_damaged) {
+    pass_options.checkpoint = ReadCheckpoint(CheckpointOf(lineage_id));
+  }
   const auto read = [this](const Body& body) -> absl::Status {
     if (is_stopping_) return absl::CancelledError("the ledger is being closed");
     return Read(body);
   };
   ASSIGN_OR_RETURN(VerifiedLineage verified,
                    VerifyLineage(read, anchored, lineage_id, std::move(pass_options)));
-  KeepCheckpoint(verified);
   std::map<std::string, std::string> names;
   RETURN_IF_ERROR(Read([&](Transaction& transaction) -> absl::Status {
     ASSIGN_OR_RETURN(names, NamesInLineage(transaction, lineage_id));
     return absl::OkStatus();
   }));
   damage_.FinishPass(verified, names, pass);
+  KeepCheckpoint(verified);
   for (const std::string& finding : verified.findings.kept()) {
     Notify(options_.report, "dataset_damaged", finding);
   }
@@ -241,11 +244,11 @@ std::optional<Verification> SqlLedger::FindVerification(std::string_view dataset
   return found->second.verification;
 }
 
-absl::StatusOr<Verification> SqlLedger::VerifyDataset(std::string_view dataset_id) {
+absl::StatusOr<Verification> SqlLedger::VerifyDatasetInTurn(std::string_view dataset_id) {
   // The anchor is read first: the store can only be further.
   ASSIGN_OR_RETURN(const AnchorState anchored, anchor_->Read());
   ASSIGN_OR_RETURN(const std::string lineage_id, LineageOf(dataset_id));
-  RETURN_IF_ERROR(VerifyUnderLock(lineage_id, anchored, Depth::kSinceCheckpoint).status());
+  RETURN_IF_ERROR(VerifyInTurn(lineage_id, anchored, Depth::kSinceCheckpoint).status());
   std::optional<Verification> made = FindVerification(dataset_id, std::numeric_limits<int64_t>::max());
   if (!made.has_value())
     return absl::AbortedError("the dataset has changed its lineage meanwhile: ask again");
@@ -253,16 +256,19 @@ absl::StatusOr<Verification> SqlLedger::VerifyDataset(std::string_view dataset_i
 }
 
 absl::StatusOr<Verification> SqlLedger::Verify(std::string_view dataset_id) {
-  TakeTurn();
-  const absl::Cleanup turn = [this] { EndTurn(); };
-  return VerifyDataset(dataset_id);
+  const Turns::Turn turn = turns_.Take();
+  return VerifyDatasetInTurn(dataset_id);
 }
 
 absl::Status SqlLedger::CheckIsShort(std::string_view dataset_id) {
-  ASSIGN_OR_RETURN(const std::string lineage_id, LineageOf(dataset_id));
+  // The pass reads the whole lineage, but the caller may not know of its other datasets.
   int64_t entries = 0;
   RETURN_IF_ERROR(Read([&](Transaction& transaction) -> absl::Status {
-    ASSIGN_OR_RETURN(entries, CountEntries(transaction, lineage_id));
+    ASSIGN_OR_RETURN(
+        const std::vector<Row> rows,
+        transaction.Execute("SELECT seq FROM chain_heads WHERE dataset_id = $1", {std::string(dataset_id)}));
+    if (rows.empty()) return absl::NotFoundError("there is no such dataset");
+    entries = rows.front().Integer(0);
     return absl::OkStatus();
   }));
   if (entries <= options_.short_history) return absl::OkStatus();
@@ -276,13 +282,11 @@ absl::StatusOr<Verification> SqlLedger::LastVerification(std::string_view datase
   const int64_t most_us = most_age_us.value_or(std::numeric_limits<int64_t>::max());
   std::optional<Verification> last = FindVerification(dataset_id, most_us);
   if (!last.has_value()) {
-    if (!TakeTurnWithin(options_.longest_wait))
-      return absl::UnavailableError("another history is being verified, which takes long: ask again later");
-    const absl::Cleanup turn = [this] { EndTurn(); };
+    ASSIGN_OR_RETURN(const Turns::Turn turn, TakeTurn());
     last = FindVerification(dataset_id, most_us);
     if (!last.has_value()) {
       if (!most_age_us.has_value()) RETURN_IF_ERROR(CheckIsShort(dataset_id));
-      return VerifyDataset(dataset_id);
+      return VerifyDatasetInTurn(dataset_id);
     }
   }
   // The history may have grown since: receipts are compared with its head as it is now.
@@ -329,6 +333,8 @@ absl::Status SqlLedger::RefuseDamaged(const absl::Status& status, const WriteSet
   Notify(options_.report, "dataset_damaged",
          absl::StrCat("dataset \"", site->dataset_name, "\": ", std::string(status.message())));
   damage_.Add(*site);
+  // What a charge has found may be older than the checkpoint, so the next start reads everything.
+  ForgetCheckpoint(site->lineage_id);
   return damage_.CheckDataset(site->dataset_id);
 }
 

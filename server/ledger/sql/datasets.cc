@@ -301,17 +301,6 @@ absl::StatusOr<Dataset> SqlLedger::CreateDataset(const DatasetSpec& spec) {
   return dataset;
 }
 
-absl::StatusOr<Dataset> SqlLedger::GetDataset(std::string_view name, std::string_view viewer) {
-  std::vector<Dataset> found;
-  RETURN_IF_ERROR(Read([&](Transaction& transaction) -> absl::Status {
-    ASSIGN_OR_RETURN(found, ReadDatasets(transaction, "d.name = $1", {std::string(name)}, viewer));
-    return absl::OkStatus();
-  }));
-  if (found.empty())
-    return absl::NotFoundError(absl::StrCat("there is no dataset named ", std::string(name)));
-  return Restored(std::move(found.front()), viewer);
-}
-
 absl::StatusOr<std::vector<Dataset>> SqlLedger::FindContent(const Principal& owner,
                                                             const std::vector<std::string>& content_hashes) {
   std::vector<Dataset> found;

@@ -4,6 +4,7 @@
 #include <functional>
 #include <limits>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -33,27 +34,43 @@ std::vector<int64_t> IntegersOf(const std::vector<Row>& rows) {
   return integers;
 }
 
+bool IsSeenBy(const Dataset& dataset, std::string_view name) {
+  return dataset.owner == name || std::ranges::find(dataset.grantees, name) != dataset.grantees.end();
+}
+
 constexpr char kNumberOfRelease[] = "SELECT number FROM releases WHERE id = $1 AND dataset_id = $2";
 
-absl::StatusOr<std::vector<int64_t>> NumbersOfAll(Transaction& transaction, std::string_view dataset_id,
-                                                  const NewestPage& page) {
-  ASSIGN_OR_RETURN(const int64_t start, StartOf(transaction, page, kNumberOfRelease, dataset_id));
+// The next releases below the number `start`: of all, or of one reader.
+absl::StatusOr<std::vector<int64_t>> NumbersBelow(Transaction& transaction, std::string_view dataset_id,
+                                                  std::string_view reader, int64_t start, int64_t limit) {
+  constexpr char kOfAll[] =
+      "SELECT number FROM releases WHERE dataset_id = $1 AND number < $2 ORDER BY number DESC LIMIT $3";
+  constexpr char kOfReader[] =
+      "SELECT number FROM release_readers WHERE dataset_id = $1 AND number < $2 AND reader = $4 "
+      "ORDER BY number DESC LIMIT $3";
+  Parameters parameters = {std::string(dataset_id), start, limit};
+  if (!reader.empty()) parameters.emplace_back(std::string(reader));
   ASSIGN_OR_RETURN(const std::vector<Row> rows,
-                   transaction.Execute("SELECT number FROM releases WHERE dataset_id = $1 AND number < $2 "
-                                       "ORDER BY number DESC LIMIT $3",
-                                       {std::string(dataset_id), start, page.limit}));
+                   transaction.Execute(reader.empty() ? kOfAll : kOfReader, parameters));
   return IntegersOf(rows);
 }
 
-absl::StatusOr<std::vector<int64_t>> NumbersOfReader(Transaction& transaction, std::string_view dataset_id,
-                                                     std::string_view reader, const NewestPage& page) {
-  ASSIGN_OR_RETURN(const int64_t start, StartOf(transaction, page, kNumberOfRelease, dataset_id));
-  ASSIGN_OR_RETURN(
-      const std::vector<Row> rows,
-      transaction.Execute("SELECT number FROM release_readers WHERE dataset_id = $1 AND reader = $2 AND "
-                          "number < $3 ORDER BY number DESC LIMIT $4",
-                          {std::string(dataset_id), std::string(reader), start, page.limit}));
-  return IntegersOf(rows);
+// A page, which may have none of its releases where they are left out.
+absl::StatusOr<ReleaseList> ReadReleasePage(Transaction& transaction, std::string_view dataset_id,
+                                            std::string_view reader, const NewestPage& page) {
+  ReleaseList list;
+  ASSIGN_OR_RETURN(int64_t start, StartOf(transaction, page, kNumberOfRelease, dataset_id));
+  do {
+    ASSIGN_OR_RETURN(const std::vector<int64_t> numbers,
+                     NumbersBelow(transaction, dataset_id, reader, start, page.limit));
+    ASSIGN_OR_RETURN(NumberedReleases found, ReadReleasesWithoutPayloads(transaction, dataset_id, numbers));
+    list = {.releases = std::move(found.releases),
+            .has_more = static_cast<int64_t>(numbers.size()) == page.limit,
+            .last = std::move(found.last)};
+    if (!numbers.empty()) start = numbers.back();
+    // A page without a row has no id that the next one could come after.
+  } while (list.has_more && list.last.empty());
+  return list;
 }
 
 // Newest first. A release that several principals may read has a row for each of them.
@@ -101,14 +118,29 @@ absl::StatusOr<std::vector<int64_t>> AccountsOfPage(Transaction& transaction, co
 
 }  // namespace
 
-absl::StatusOr<Dataset> SqlLedger::GetDatasetById(std::string_view dataset_id, std::string_view viewer) {
-  std::vector<Dataset> found;
+absl::StatusOr<Dataset> SqlLedger::FindDataset(std::string_view condition, std::string_view key,
+                                               std::string_view viewer, const absl::Status& missing) {
+  std::optional<FoundDataset> found;
   RETURN_IF_ERROR(Read([&](Transaction& transaction) -> absl::Status {
-    ASSIGN_OR_RETURN(found, ReadDatasets(transaction, "d.id = $1", {std::string(dataset_id)}, viewer));
+    ASSIGN_OR_RETURN(found, sql::FindDataset(transaction, condition, {std::string(key)}, viewer));
     return absl::OkStatus();
   }));
-  if (found.empty()) return absl::NotFoundError("there is no such dataset");
-  return Restored(std::move(found.front()), viewer);
+  if (!found.has_value()) return missing;
+  Dataset dataset = Restored(std::move(found->dataset), viewer);
+  if (found->row.ok()) return dataset;
+  if (!viewer.empty() && !IsSeenBy(dataset, viewer)) return missing;
+  RETURN_IF_ERROR(damage_.CheckDataset(dataset.id));
+  RETURN_IF_ERROR(RefuseDamaged(found->row, nullptr));
+  return found->row;  // A pass has ended the damage meanwhile.
+}
+
+absl::StatusOr<Dataset> SqlLedger::GetDataset(std::string_view name, std::string_view viewer) {
+  return FindDataset("d.name = $1", name, viewer,
+                     absl::NotFoundError(absl::StrCat("there is no dataset named ", std::string(name))));
+}
+
+absl::StatusOr<Dataset> SqlLedger::GetDatasetById(std::string_view dataset_id, std::string_view viewer) {
+  return FindDataset("d.id = $1", dataset_id, viewer, absl::NotFoundError("there is no such dataset"));
 }
 
 absl::StatusOr<std::vector<Dataset>> SqlLedger::ListDatasets() {
@@ -141,10 +173,7 @@ absl::StatusOr<std::vector<std::string>> SqlLedger::DatasetNames(const std::vect
 std::vector<Dataset> SqlLedger::VisibleTo(const Principal& principal, std::vector<Dataset> datasets) const {
   // In a damaged lineage a row may name anybody: the verified history decides.
   for (Dataset& dataset : datasets) damage_.RestoreNames(dataset);
-  std::erase_if(datasets, [&](const Dataset& dataset) {
-    return dataset.owner != principal.name() &&
-           std::ranges::find(dataset.grantees, principal.name()) == dataset.grantees.end();
-  });
+  std::erase_if(datasets, [&](const Dataset& dataset) { return !IsSeenBy(dataset, principal.name()); });
   for (Dataset& dataset : datasets) {
     if (dataset.owner != principal.name()) dataset.grantees = {principal.name()};
   }
@@ -283,20 +312,17 @@ std::vector<Release> SqlLedger::Sound(std::vector<Release> releases) const {
   return releases;
 }
 
-absl::StatusOr<std::vector<Release>> SqlLedger::ListReleases(std::string_view dataset_id,
-                                                             std::string_view reader,
-                                                             const NewestPage& page) {
+absl::StatusOr<ReleaseList> SqlLedger::ListReleases(std::string_view dataset_id, std::string_view reader,
+                                                    const NewestPage& page) {
   RETURN_IF_ERROR(CheckPageLimit(page.limit));
-  std::vector<Release> releases;
+  ReleaseList list;
   RETURN_IF_ERROR(Read([&](Transaction& transaction) -> absl::Status {
     RETURN_IF_ERROR(ReadLineageId(transaction, dataset_id).status());
-    ASSIGN_OR_RETURN(const std::vector<int64_t> numbers,
-                     reader.empty() ? NumbersOfAll(transaction, dataset_id, page)
-                                    : NumbersOfReader(transaction, dataset_id, reader, page));
-    ASSIGN_OR_RETURN(releases, ReadReleasesWithoutPayloads(transaction, dataset_id, numbers));
+    ASSIGN_OR_RETURN(list, ReadReleasePage(transaction, dataset_id, reader, page));
     return absl::OkStatus();
   }));
-  return Sound(std::move(releases));
+  list.releases = Sound(std::move(list.releases));
+  return list;
 }
 
 absl::StatusOr<std::vector<Release>> SqlLedger::FindReleases(std::string_view dataset_id,
@@ -304,14 +330,14 @@ absl::StatusOr<std::vector<Release>> SqlLedger::FindReleases(std::string_view da
                                                              const std::vector<Measure>& measures,
                                                              int64_t most) {
   RETURN_IF_ERROR(CheckPageLimit(most));
-  std::vector<Release> releases;
+  NumberedReleases found;
   RETURN_IF_ERROR(Read([&](Transaction& transaction) -> absl::Status {
     ASSIGN_OR_RETURN(const std::vector<int64_t> numbers,
                      NumbersWith(transaction, dataset_id, reader, measures, most));
-    ASSIGN_OR_RETURN(releases, ReadReleasesWithoutPayloads(transaction, dataset_id, numbers));
+    ASSIGN_OR_RETURN(found, ReadReleasesWithoutPayloads(transaction, dataset_id, numbers));
     return absl::OkStatus();
   }));
-  return Sound(std::move(releases));
+  return Sound(std::move(found.releases));
 }
 
 }  // namespace curator::ledger::sql

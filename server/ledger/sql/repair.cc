@@ -300,6 +300,7 @@ absl::StatusOr<RepairReport> SqlLedger::RaiseToAnchor(const RepairOrder& order) 
   const AnchorState no_anchor;
   const StateView no_view(no_anchor);
   ASSIGN_OR_RETURN(const std::string lineage_id, LineageOf(order.dataset_id));
+  ASSIGN_OR_RETURN(const Turns::Turn turn, TakeTurn());
   const auto read = [this](const Body& body) { return Read(body); };
   ASSIGN_OR_RETURN(const VerifiedLineage alone,
                    VerifyLineage(read, no_anchor, lineage_id, {.amount_text = options_.amount_text}));
@@ -329,7 +330,7 @@ absl::StatusOr<RepairReport> SqlLedger::RaiseToAnchor(const RepairOrder& order) 
   RETURN_IF_ERROR(outcome.status);
   RETURN_IF_ERROR(anchor_->RaiseTo(reached));
   ASSIGN_OR_RETURN(const AnchorState anchored, anchor_->Read());
-  RETURN_IF_ERROR(VerifyAndRegister(lineage_id, anchored, Depth::kWhole).status());
+  RETURN_IF_ERROR(VerifyInTurn(lineage_id, anchored, Depth::kWhole).status());
   report.still_read_only = DatasetHealth(order.dataset_id);
   return report;
 }

@@ -184,6 +184,19 @@ absl::StatusOr<std::vector<Dataset>> ReadDatasets(Transaction& transaction, std:
   return datasets;
 }
 
+absl::StatusOr<std::optional<FoundDataset>> FindDataset(Transaction& transaction, std::string_view condition,
+                                                        const Parameters& parameters,
+                                                        std::string_view viewer) {
+  ASSIGN_OR_RETURN(const std::vector<Row> rows,
+                   transaction.Execute(absl::StrCat(kSelectDatasets, std::string(condition)), parameters));
+  if (rows.empty()) return std::nullopt;
+  absl::StatusOr<Dataset> read = DatasetOf(rows.front());
+  std::vector<Dataset> found = {read.ok() ? *read : IdentityOf(rows.front())};
+  RETURN_IF_ERROR(AddGrantees(transaction, PointersTo(found), viewer));
+  if (read.ok()) RETURN_IF_ERROR(AddParts(transaction, found));
+  return FoundDataset{std::move(found.front()), read.status()};
+}
+
 absl::StatusOr<std::vector<Dataset>> ReadReadableDatasets(Transaction& transaction) {
   ASSIGN_OR_RETURN(const std::vector<Row> rows,
                    transaction.Execute(absl::StrCat(kSelectDatasets, "1 = 1 ORDER BY d.name"), {}));
@@ -246,8 +259,7 @@ constexpr char kSelectAccounts[] =
     "SELECT a.id, a.lineage_id, a.scope_type, a.scope_key, a.rule, a.rule_name, c.counter, "
     "c.limit_value, c.spent, c.held FROM accounts a JOIN account_counters c ON c.account_id = a.id ";
 
-// Without members.
-absl::StatusOr<std::vector<Account>> AccountsOf(const std::vector<Row>& rows) {
+absl::StatusOr<std::vector<Account>> AccountsWithoutMembers(const std::vector<Row>& rows) {
   std::vector<Account> accounts;
   for (const Row& row : rows) {
     if (accounts.empty() || accounts.back().id != row.Integer(0)) {
@@ -280,7 +292,7 @@ absl::Status AddMembers(Transaction& transaction, std::vector<Account>& accounts
 
 // Of one row per counter, those of an account one after another.
 absl::StatusOr<std::vector<Account>> AccountsOf(Transaction& transaction, const std::vector<Row>& rows) {
-  ASSIGN_OR_RETURN(std::vector<Account> accounts, AccountsOf(rows));
+  ASSIGN_OR_RETURN(std::vector<Account> accounts, AccountsWithoutMembers(rows));
   RETURN_IF_ERROR(AddMembers(transaction, accounts));
   std::ranges::sort(accounts, std::less(), KeyOf);
   return accounts;
@@ -408,9 +420,9 @@ absl::StatusOr<Release> ReadReleaseWithoutPayload(Transaction& transaction, std:
   return ReleaseWithShares(rows);
 }
 
-absl::StatusOr<std::vector<Release>> ReadReleasesWithoutPayloads(Transaction& transaction,
-                                                                 std::string_view dataset_id,
-                                                                 const std::vector<int64_t>& numbers) {
+absl::StatusOr<NumberedReleases> ReadReleasesWithoutPayloads(Transaction& transaction,
+                                                             std::string_view dataset_id,
+                                                             const std::vector<int64_t>& numbers) {
   std::vector<Parameters> keys;
   for (const int64_t number : numbers) keys.push_back({std::string(dataset_id), number});
   ASSIGN_OR_RETURN(
@@ -419,13 +431,15 @@ absl::StatusOr<std::vector<Release>> ReadReleasesWithoutPayloads(Transaction& tr
           absl::StrCat(kReleaseColumns, " FROM releases r JOIN charges c ON c.id = r.charge_id",
                        kReleaseShares, "WHERE r.dataset_id = $1 AND r.number = $2 ORDER BY s.grantee"),
           keys));
-  std::vector<Release> releases;
+  NumberedReleases found;
   for (const std::vector<Row>& rows : answers) {
-    if (rows.empty() || rows.front().Text(12) != dataset_id) continue;
+    if (rows.empty()) continue;
+    found.last = rows.front().Text(0);
+    if (rows.front().Text(12) != dataset_id) continue;
     ASSIGN_OR_RETURN(Release release, ReleaseWithShares(rows));
-    releases.push_back(std::move(release));
+    found.releases.push_back(std::move(release));
   }
-  return releases;
+  return found;
 }
 
 absl::StatusOr<std::vector<Entry>> ReadEntries(Transaction& transaction, std::string_view dataset_id,

@@ -3,6 +3,7 @@
 // Errors: NOT_FOUND, DATA_LOSS for a value that this program does not write, or the store's.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,6 +18,15 @@ namespace curator::ledger::sql {
 // `viewer` is empty, else with that one at most.
 absl::StatusOr<std::vector<Dataset>> ReadDatasets(Transaction& transaction, std::string_view condition,
                                                   const Parameters& parameters, std::string_view viewer = {});
+// A dataset of which at least the row was found.
+struct FoundDataset {
+  Dataset dataset;   // with its id, lineage, name, owner and grantees alone where its row cannot be read
+  absl::Status row;  // OK, or why it cannot be read
+};
+// ReadDatasets() of the only one for which `condition` holds; none when there is none.
+absl::StatusOr<std::optional<FoundDataset>> FindDataset(Transaction& transaction, std::string_view condition,
+                                                        const Parameters& parameters,
+                                                        std::string_view viewer);
 struct NamedDatasets {
   std::vector<Dataset> datasets;
   std::vector<Dataset> unreadable;  // ids, lineages, names, owners and grantees of those with damaged rows
@@ -65,10 +75,15 @@ absl::StatusOr<std::vector<absl::StatusOr<StoredCharge>>> ReadEachCharge(
 // DATA_LOSS when the stored payload does not match its hash.
 absl::StatusOr<Release> ReadRelease(Transaction& transaction, std::string_view release_id);
 absl::StatusOr<Release> ReadReleaseWithoutPayload(Transaction& transaction, std::string_view release_id);
-// Without payloads: the releases of the dataset with these numbers, in this order.
-absl::StatusOr<std::vector<Release>> ReadReleasesWithoutPayloads(Transaction& transaction,
-                                                                 std::string_view dataset_id,
-                                                                 const std::vector<int64_t>& numbers);
+struct NumberedReleases {
+  std::vector<Release> releases;
+  std::string last;  // the id of the last one that was found, also if it is left out
+};
+// Without payloads: the releases of the dataset with these numbers, in this order. Those are left out whose
+// charges are on another dataset.
+absl::StatusOr<NumberedReleases> ReadReleasesWithoutPayloads(Transaction& transaction,
+                                                             std::string_view dataset_id,
+                                                             const std::vector<int64_t>& numbers);
 
 // At most `limit` entries after `after_seq`, in order.
 absl::StatusOr<std::vector<Entry>> ReadEntries(Transaction& transaction, std::string_view dataset_id,

@@ -32,6 +32,7 @@
 #include "ledger/sql/head_cache.h"
 #include "ledger/sql/repeating_principals.h"
 #include "ledger/sql/rows.h"
+#include "ledger/sql/turns.h"
 #include "ledger/sql/verify.h"
 #include "ledger/sql/write_set.h"
 
@@ -52,7 +53,7 @@ class SqlLedger final : public Ledger {
     // From this many entries on, of all histories together, a start goes on from checkpoints, and reads the
     // older entries after it has begun to serve.
     int64_t long_history = 100'000;
-    // The entries of a lineage of which anybody who may see a dataset may have a first pass made.
+    // The entries up to which anybody who may see a dataset may have a first pass made over its lineage.
     int64_t short_history = 10'000;
     // How long a caller waits for a pass over another lineage: as long as it holds a thread.
     std::chrono::milliseconds longest_wait = std::chrono::seconds(5);
@@ -139,8 +140,8 @@ class SqlLedger final : public Ledger {
   absl::StatusOr<Release> GetReleaseWithoutPayload(std::string_view release_id) override;
   absl::Status ShareRelease(std::string_view release_id, std::string_view grantee,
                             const std::vector<Measure>& measures, const Principal& actor) override;
-  absl::StatusOr<std::vector<Release>> ListReleases(std::string_view dataset_id, std::string_view reader,
-                                                    const NewestPage& page) override;
+  absl::StatusOr<ReleaseList> ListReleases(std::string_view dataset_id, std::string_view reader,
+                                           const NewestPage& page) override;
   absl::StatusOr<std::vector<Release>> FindReleases(std::string_view dataset_id, std::string_view reader,
                                                     const std::vector<Measure>& measures,
                                                     int64_t most) override;
@@ -172,24 +173,23 @@ class SqlLedger final : public Ledger {
   void RunPasses();
   absl::Status VerifyAsked(const std::set<std::string>& lineage_ids);
   CheckpointName CheckpointOf(const std::string& lineage_id) const;
-  // The next start goes on from what a whole pass has verified, and from nothing after any with findings.
+  // After FinishPass(): the next start goes on from what a whole pass has verified, and from nothing while
+  // the lineage is damaged.
   void KeepCheckpoint(const VerifiedLineage& verified);
+  void ForgetCheckpoint(const std::string& lineage_id);
   // Verifies one lineage against `anchored`. It is read-only from then on exactly if something was found.
   absl::StatusOr<VerifiedLineage> VerifyAndRegister(const std::string& lineage_id,
                                                     const AnchorState& anchored, Depth depth,
                                                     const EntriesRead& on_read = {});
-  // While a lineage is verified, it is the caller's turn: one pass is made at a time. False when `longest`
-  // has passed before the turn came.
-  void TakeTurn();
-  bool TakeTurnWithin(std::chrono::milliseconds longest);
-  void EndTurn();
-  // VerifyAndRegister() of the dataset's lineage in the caller's turn.
-  absl::StatusOr<Verification> VerifyDataset(std::string_view dataset_id);
-  absl::StatusOr<VerifiedLineage> VerifyUnderLock(const std::string& lineage_id, const AnchorState& anchored,
-                                                  Depth depth, const EntriesRead& on_read = {});
+  // A turn at passes for a call, which does not wait for longer than `longest_wait`: UNAVAILABLE.
+  absl::StatusOr<Turns::Turn> TakeTurn();
+  // VerifyAndRegister() in the caller's turn, and of the dataset's lineage.
+  absl::StatusOr<VerifiedLineage> VerifyInTurn(const std::string& lineage_id, const AnchorState& anchored,
+                                               Depth depth, const EntriesRead& on_read = {});
+  absl::StatusOr<Verification> VerifyDatasetInTurn(std::string_view dataset_id);
   // The last result about the dataset if it is not older.
   std::optional<Verification> FindVerification(std::string_view dataset_id, int64_t most_age_us);
-  // UNAVAILABLE unless the history of the dataset's lineage is short.
+  // UNAVAILABLE unless the history of the dataset is short.
   absl::Status CheckIsShort(std::string_view dataset_id);
   // The lineage of a dataset; NOT_FOUND.
   absl::StatusOr<std::string> LineageOf(std::string_view dataset_id);
@@ -226,6 +226,11 @@ class SqlLedger final : public Ledger {
   // The dataset with the names that a verified history gives a damaged one; with `viewer` alone among the
   // grantees unless that is empty.
   Dataset Restored(Dataset dataset, std::string_view viewer) const;
+  // The only dataset for which `condition` (as in ReadDatasets()) holds of `key`; `missing` when there is
+  // none. Where its row cannot be read: the refusal of its lineage, but `missing` for a viewer that may not
+  // see it.
+  absl::StatusOr<Dataset> FindDataset(std::string_view condition, std::string_view key,
+                                      std::string_view viewer, const absl::Status& missing);
   // Those that the principal owns or was granted, with the grantees that it may know.
   std::vector<Dataset> VisibleTo(const Principal& principal, std::vector<Dataset> datasets) const;
   // Those that do not contradict a verified history, shared as it says.
@@ -299,8 +304,8 @@ class SqlLedger final : public Ledger {
     int64_t steady_us = 0;
   };
   std::map<std::string, MadeVerification, std::less<>> verifications_ ABSL_GUARDED_BY(mutex_);  // by dataset
-  bool is_passing_ ABSL_GUARDED_BY(mutex_) = false;
-  std::condition_variable pass_ended_;
+  Turns turns_;                                                 // at passes: one is made at a time
+  std::mutex checkpoints_mutex_;                                // held while one is written or removed
   std::condition_variable pass_asked_;                          // or the ledger is being destroyed
   std::set<std::string> asked_passes_ ABSL_GUARDED_BY(mutex_);  // over these lineages
   std::atomic<bool> is_stopping_ = false;

@@ -27,11 +27,16 @@ struct StoredRelease {
   bool is_whole = false;  // its payload has this hash, and the row is that of its charge
 };
 
+struct StoredProposal {
+  LimitProposal proposal;
+  int64_t entry_seq = 0;  // 0 when an earlier version made it
+};
+
 struct EntriesPage {
   std::vector<Entry> entries;
   std::unordered_map<std::string, absl::StatusOr<StoredCharge>> charges;  // by charge id
   std::unordered_map<std::string, StoredRelease> releases;                // by charge id
-  std::unordered_map<std::string, LimitProposal> proposals;               // by id
+  std::unordered_map<std::string, StoredProposal> proposals;              // by id
   bool is_last() const { return static_cast<int64_t>(entries.size()) < kEntriesAtOnce; }
 };
 
@@ -62,18 +67,19 @@ absl::Status ReadProposalOf(Transaction& transaction, const Entry& entry, Entrie
   ASSIGN_OR_RETURN(const std::vector<Row> rows,
                    transaction.Execute(
                        "SELECT dataset_id, account_id, counter, old_limit, new_limit, reason, proposed_by, "
-                       "approved_by FROM limit_proposals WHERE id = $1",
+                       "approved_by, entry_seq FROM limit_proposals WHERE id = $1",
                        {change->proposal_id}));
   for (const Row& row : rows) {
-    page.proposals[change->proposal_id] = {.id = change->proposal_id,
-                                           .dataset_id = row.Text(0),
-                                           .account_id = row.Integer(1),
-                                           .counter = row.Text(2),
-                                           .old_limit = row.Integer(3),
-                                           .new_limit = row.Integer(4),
-                                           .reason = row.Text(5),
-                                           .proposed_by = row.Text(6),
-                                           .approved_by = row.Text(7)};
+    page.proposals[change->proposal_id] = {{.id = change->proposal_id,
+                                            .dataset_id = row.Text(0),
+                                            .account_id = row.Integer(1),
+                                            .counter = row.Text(2),
+                                            .old_limit = row.Integer(3),
+                                            .new_limit = row.Integer(4),
+                                            .reason = row.Text(5),
+                                            .proposed_by = row.Text(6),
+                                            .approved_by = row.Text(7)},
+                                           row.IsNull(8) ? 0 : row.Integer(8)};
   }
   return absl::OkStatus();
 }
@@ -167,12 +173,13 @@ void CompareProposal(const Entry& entry, const EntriesPage& page, Recount& recou
   const absl::StatusOr<LimitChange> expected = ParseLimitChange(entry.payload);
   if (!expected.ok()) return;  // The recount reports it.
   const auto found = page.proposals.find(expected->proposal_id);
-  const LimitProposal stored = found == page.proposals.end() ? LimitProposal() : found->second;
+  const auto& [stored, entry_seq] = found == page.proposals.end() ? StoredProposal() : found->second;
+  const bool is_of_entry = entry.kind != kLimitProposed || entry_seq == 0 || entry_seq == entry.seq;
   const std::string& who = entry.kind == kLimitProposed ? stored.proposed_by : stored.approved_by;
   const bool is_equal = stored.dataset_id == entry.dataset_id && stored.account_id == expected->account_id &&
                         stored.counter == expected->counter && stored.old_limit == expected->old_limit &&
                         stored.new_limit == expected->new_limit && stored.reason == expected->reason &&
-                        who == entry.actor;
+                        who == entry.actor && is_of_entry;
   if (is_equal) return;
   recount.AddFinding(absl::StrCat(recount.NameOfDataset(entry.dataset_id), ": proposal ",
                                   expected->proposal_id, " of a limit is not the one in entry ", entry.seq));
@@ -376,17 +383,43 @@ class LineagePass {
   }
 
   absl::StatusOr<VerifiedLineage> Run() {
-    RETURN_IF_ERROR(ReadDatasetIds());
-    for (const std::string& id : dataset_ids_) RETURN_IF_ERROR(AddFullPages(id));
-    VerifiedLineage result;
-    RETURN_IF_ERROR(read_([&](Transaction& transaction) -> absl::Status {
-      ASSIGN_OR_RETURN(result, Conclude(transaction));
-      return absl::OkStatus();
-    }));
+    VerifiedLineage result = ResultOf(recount_);
+    const absl::Status read = Read(result);
+    if (absl::IsDataLoss(read) || absl::IsInternal(read)) {
+      // What the entries say counts all the same: it decides who learns of it, and what may be served.
+      if (result.names.empty()) result = ResultOf(recount_);
+      result.findings.Add(absl::StrCat("a row cannot be read: ", std::string(read.message())));
+      return result;
+    }
+    RETURN_IF_ERROR(read);
+    const int64_t last = result.entries_checked - recount_.entries();
+    if (on_read_ && last > 0) on_read_(last);
     return result;
   }
 
  private:
+  absl::Status Read(VerifiedLineage& result) {
+    RETURN_IF_ERROR(ReadDatasetIds());
+    for (const std::string& id : dataset_ids_) RETURN_IF_ERROR(AddFullPages(id));
+    return read_([&](Transaction& transaction) { return Conclude(transaction, result); });
+  }
+
+  VerifiedLineage ResultOf(const Recount& recount) const {
+    VerifiedLineage result{.lineage_id = lineage_id_, .is_whole = is_whole_};
+    TakeHistory(recount, result);
+    return result;
+  }
+
+  static void TakeHistory(const Recount& recount, VerifiedLineage& result) {
+    result.findings = recount.findings();
+    result.entries_checked = recount.entries();
+    result.damaged_charges = recount.damaged_charges();
+    for (const auto& [id, counted] : recount.datasets()) {
+      result.entries_of[id] = counted.entries;
+      result.names[id] = {counted.created.owner, counted.grantees, counted.shares};
+    }
+  }
+
   absl::StatusOr<std::vector<std::string>> DatasetIds(Transaction& transaction) const {
     ASSIGN_OR_RETURN(
         const std::vector<Row> rows,
@@ -426,8 +459,10 @@ class LineagePass {
     }
   }
 
-  // The last pages and the tables, in one transaction, which may run again.
-  absl::StatusOr<VerifiedLineage> Conclude(Transaction& transaction) {
+  // The last pages and the tables, in one transaction, which may run again. `result` has what the entries say
+  // also where a row of the tables cannot be read.
+  absl::Status Conclude(Transaction& transaction, VerifiedLineage& result) {
+    result = {.lineage_id = lineage_id_, .is_whole = is_whole_};
     Recount recount = recount_;
     // Other servers may have created datasets meanwhile.
     ASSIGN_OR_RETURN(const std::vector<std::string> ids, DatasetIds(transaction));
@@ -440,7 +475,14 @@ class LineagePass {
       }
     }
     recount.Finish();
-    VerifiedLineage result{.lineage_id = lineage_id_, .is_whole = is_whole_};
+    const absl::Status compared = CompareTables(transaction, ids, recount, result);
+    TakeHistory(recount, result);
+    if (is_whole_ && compared.ok() && result.ok()) result.state = recount.state();
+    return compared;
+  }
+
+  absl::Status CompareTables(Transaction& transaction, const std::vector<std::string>& ids, Recount& recount,
+                             VerifiedLineage& result) const {
     for (const std::string& id : ids) {
       RETURN_IF_ERROR(CompareDataset(transaction, id, recount));
       RETURN_IF_ERROR(CompareHead(transaction, id, recount, result));
@@ -450,15 +492,7 @@ class LineagePass {
     ASSIGN_OR_RETURN(const AccountOpeners openers, ReadOpeners(transaction));
     CompareAccounts(accounts, openers, recount);
     CompareCounters(accounts, recount, result);
-    result.findings = recount.findings();
-    result.entries_checked = recount.entries();
-    result.damaged_charges = recount.damaged_charges();
-    for (const auto& [id, counted] : recount.datasets()) {
-      result.entries_of[id] = counted.entries;
-      result.names[id] = {counted.created.owner, counted.grantees, counted.shares};
-    }
-    if (is_whole_ && result.ok()) result.state = recount.state();
-    return result;
+    return absl::OkStatus();
   }
 
   absl::Status CompareDataset(Transaction& transaction, const std::string& id, Recount& recount) const {
@@ -584,12 +618,7 @@ class LineagePass {
 
 absl::StatusOr<VerifiedLineage> VerifyLineage(const ReadTransaction& read, const AnchorState& anchored,
                                               const std::string& lineage_id, PassOptions options) {
-  absl::StatusOr<VerifiedLineage> verified =
-      LineagePass(read, anchored, lineage_id, std::move(options)).Run();
-  if (!absl::IsDataLoss(verified.status()) && !absl::IsInternal(verified.status())) return verified;
-  VerifiedLineage unreadable{.lineage_id = lineage_id};
-  unreadable.findings.Add(absl::StrCat("a row cannot be read: ", std::string(verified.status().message())));
-  return unreadable;
+  return LineagePass(read, anchored, lineage_id, std::move(options)).Run();
 }
 
 Verification VerificationOf(const VerifiedLineage& lineage, const AnchorState& anchored,

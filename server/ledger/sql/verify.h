@@ -28,7 +28,7 @@ namespace curator::ledger::sql {
 // Runs a body in a read-only transaction (Database::Read()).
 using ReadTransaction = std::function<absl::Status(const Body& body)>;
 
-// Called with the number of entries of each page that was read.
+// Called with the number of entries that were read: after each full page, and at the end with the rest.
 using EntriesRead = std::function<void(int64_t entries)>;
 
 // Whom the entries of one dataset name, as far as its chain is whole.
@@ -65,7 +65,7 @@ struct PassOptions {
 
 // Recounts the lineage from its entries alone and compares the result with tables and anchor. `anchored` was
 // read before, so the store can only be further. Contradictions, and rows that cannot be read, are findings;
-// errors are the store's.
+// errors are the store's. After a row that cannot be read the result has what the entries up to there say.
 //
 // With a checkpoint only newer entries are read. All that decides what is charged and who is let in is then
 // still compared with the tables: counters, limits, accounts, open charges, owners, grantees, shares. Not

@@ -148,8 +148,7 @@ TEST_F(BudgetsTest, DamageIsSaidToAllWhoSeeTheBudgetAndDescribedToTheOwner) {
   EXPECT_NE(owners.findings.front().find("account dataset/census"), std::string::npos);
   const ledger::Verification anas = of("ana");
   EXPECT_FALSE(anas.ok);
-  ASSERT_EQ(anas.findings.size(), 1U);
-  EXPECT_NE(anas.findings.front().find("owner"), std::string::npos) << anas.findings.front();
+  EXPECT_THAT(anas.findings, ::testing::ElementsAre("the dataset's owner may read what contradicts what"));
   EXPECT_EQ(anas.made_at_us, owners.made_at_us) << "only the owner starts a pass";
   for (const char* const principal : {"owner", "ana"}) {
     EXPECT_TRUE(absl::IsDataLoss(Budget(principal).read_only)) << principal;

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "absl/strings/str_replace.h"
 #include "dp/data/sealed_table.h"
 #include "service/charges/request_scope.h"
 #include "service/testing/fixture.h"
@@ -112,6 +113,23 @@ TEST_F(DatasetsTest, ADatasetWhoseSchemaCannotBeReadIsNamedAndTheOthersAreListed
   EXPECT_EQ(GetDataset(*ledger_, TestPrincipal("owner"), DatasetName("survey")).status().code(),
             absl::StatusCode::kDataLoss);
   EXPECT_TRUE(GetDataset(*ledger_, TestPrincipal("owner"), DatasetName("visits")).ok());
+}
+
+TEST_F(DatasetsTest, ADatasetWhoseRowCannotBeReadDoesNotExistForThoseWhoMayNotSeeIt) {
+  const std::string id = Make(People("survey")).record.id;
+  ASSERT_TRUE(GrantAccess(*ledger_, TestPrincipal("owner"), DatasetName("survey"), "ana", Intent::kDo).ok());
+  Corrupt("PRAGMA ignore_check_constraints = ON; UPDATE datasets SET state = 'LOST'");
+  const auto found = [&](const char* principal, const std::string& name) {
+    return FindVisible(*ledger_, TestPrincipal(principal), DatasetName(name)).status();
+  };
+  for (const char* principal : {"owner", "ana"}) {
+    EXPECT_EQ(found(principal, "survey").code(), absl::StatusCode::kDataLoss) << principal;
+    EXPECT_THAT(std::string(found(principal, "survey").message()), HasSubstr("dataset \"survey\""));
+  }
+  EXPECT_EQ(found("bob", "survey").ToString(),
+            absl::StrReplaceAll(found("bob", "nothing").ToString(), {{"nothing", "survey"}}));
+  EXPECT_EQ(FindVisibleById(*ledger_, TestPrincipal("bob"), id).status(),
+            FindVisibleById(*ledger_, TestPrincipal("bob"), "nothing").status());
 }
 
 TEST_F(DatasetsTest, NamesAndLabelsThatATerminalWouldObeyAreRefusedByTheirPath) {

@@ -317,7 +317,7 @@ TEST_F(SynthesisTest, TheIdOfAReservationIsTakenAndTheReservationStaysAsItIs) {
             absl::StatusCode::kAlreadyExists);
   EXPECT_EQ(Spent(census), 0);
   EXPECT_EQ(ledger_->GetCharge(reserved->at(0).charge.id)->state, ledger::ChargeState::kReserved);
-  EXPECT_TRUE(ledger_->ListReleases(census.record.id)->empty());
+  EXPECT_TRUE(ledger_->ListReleases(census.record.id)->releases.empty());
 }
 
 TEST_F(SynthesisTest, TheIdOfASynthesisOfAnotherDatasetIsTaken) {
@@ -329,7 +329,7 @@ TEST_F(SynthesisTest, TheIdOfASynthesisOfAnotherDatasetIsTaken) {
   ASSERT_EQ(Ended(first->id).state, OperationState::kDone);
   EXPECT_EQ(Create(Mwem("visits"), id).status().code(), absl::StatusCode::kAlreadyExists);
   EXPECT_EQ(Spent(visits), 0);
-  EXPECT_TRUE(ledger_->ListReleases(visits.record.id)->empty());
+  EXPECT_TRUE(ledger_->ListReleases(visits.record.id)->releases.empty());
 }
 
 class SynthesisMemoryTest : public SynthesisTest {

@@ -168,22 +168,21 @@ absl::StatusOr<std::vector<std::string>> ShareRelease(Services& services, const 
   return shared.shared_with;
 }
 
-absl::StatusOr<std::vector<ledger::Release>> ListReleases(Services& services, const Principal& principal,
-                                                          const DatasetName& dataset,
-                                                          const ledger::NewestPage& page) {
+absl::StatusOr<ledger::ReleaseList> ListReleases(Services& services, const Principal& principal,
+                                                 const DatasetName& dataset, const ledger::NewestPage& page) {
   ASSIGN_OR_RETURN(const DatasetView view, FindVisible(services.ledger, principal, dataset));
   const bool sees_all = view.record.owner == principal.name();
   ASSIGN_OR_RETURN(
-      std::vector<ledger::Release> releases,
+      ledger::ReleaseList list,
       services.ledger.ListReleases(view.record.id, sees_all ? std::string_view() : principal.name(), page));
   // The listing was made for this reader; the rows themselves decide.
-  std::erase_if(releases, [&](const ledger::Release& release) {
+  std::erase_if(list.releases, [&](const ledger::Release& release) {
     return !MayReadRelease(release, view.record, principal);
   });
-  for (ledger::Release& release : releases) {
+  for (ledger::Release& release : list.releases) {
     if (!IsPayerOrOwner(release, view.record, principal)) release.request_id.clear();
   }
-  return releases;
+  return list;
 }
 
 absl::StatusOr<std::unique_ptr<dp::SynthesisModel>> RestoreModel(ReleaseView& release) {

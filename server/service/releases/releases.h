@@ -62,9 +62,8 @@ absl::StatusOr<std::vector<std::string>> ShareRelease(Services& services, const 
 
 // The releases that the principal may read, without payloads, newest first; the request ids of shared ones
 // are left out.
-absl::StatusOr<std::vector<ledger::Release>> ListReleases(Services& services, const Principal& principal,
-                                                          const DatasetName& dataset,
-                                                          const ledger::NewestPage& page);
+absl::StatusOr<ledger::ReleaseList> ListReleases(Services& services, const Principal& principal,
+                                                 const DatasetName& dataset, const ledger::NewestPage& page);
 
 // A query set, answered by a model: estimates for each of its groups, in counts; and the standard deviation
 // of the measurements' noise in each cell, for groups of single cells of models that know it

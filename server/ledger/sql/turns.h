@@ -1,0 +1,54 @@
+// Turns at work that one caller does at a time, in the order in which they asked: a caller that asks again
+// after each piece of its work lets those go first who have asked meanwhile.
+//
+// Thread-safe.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <list>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "absl/base/thread_annotations.h"
+
+namespace curator::ledger::sql {
+
+class Turns {
+ public:
+  // Ends when it is destroyed.
+  class Turn {
+   public:
+    explicit Turn(Turns& turns) : turns_(&turns) {}
+    ~Turn() {
+      if (turns_ != nullptr) turns_->End();
+    }
+    Turn(Turn&& other) noexcept : turns_(std::exchange(other.turns_, nullptr)) {}
+    Turn(const Turn&) = delete;
+    Turn& operator=(const Turn&) = delete;
+    Turn& operator=(Turn&&) = delete;
+
+   private:
+    Turns* turns_;
+  };
+
+  // Returns when it is the caller's turn.
+  Turn Take();
+  // None when `longest` has passed before the turn came.
+  std::optional<Turn> TakeWithin(std::chrono::milliseconds longest);
+  // How many callers wait.
+  int64_t waiting() const;
+
+ private:
+  void End();
+
+  mutable std::mutex mutex_;
+  std::condition_variable ended_;
+  std::list<std::thread::id> waiting_ ABSL_GUARDED_BY(mutex_);  // in the order in which they asked
+  bool is_taken_ ABSL_GUARDED_BY(mutex_) = false;
+};
+
+}  // namespace curator::ledger::sql
