@@ -176,7 +176,7 @@ absl::StatusOr<std::vector<ledger::Release>> ListReleases(Services& services, co
 }
 
 absl::StatusOr<RestoredModel> RestoreModel(Services& services, const Principal& principal,
-                                           const ReleaseView& release) {
+                                           const ReleaseView& release, const std::stop_token& client_left) {
   const auto* synthesis = std::get_if<dp::SynthesisRelease>(&release.content);
   if (synthesis == nullptr) {
     return absl::FailedPreconditionError(
@@ -191,7 +191,7 @@ absl::StatusOr<RestoredModel> RestoreModel(Services& services, const Principal& 
   ASSIGN_OR_RETURN(const int64_t bytes, synthesizer->ReadingBytes(domain, synthesis->model));
   RestoredModel restored;
   ASSIGN_OR_RETURN(restored.memory, services.memory.Take(principal, bytes));
-  ASSIGN_OR_RETURN(restored.model, synthesizer->Restore(domain, synthesis->model));
+  ASSIGN_OR_RETURN(restored.model, synthesizer->Restore(domain, synthesis->model, client_left));
   return restored;
 }
 
@@ -252,7 +252,7 @@ absl::StatusOr<ModelAnswers> QueryModel(Services& services, const Principal& pri
                                         const ReleaseView& release,
                                         const std::vector<QuerySetRequest>& queries,
                                         const std::stop_token& client_left) {
-  ASSIGN_OR_RETURN(RestoredModel restored, RestoreModel(services, principal, release));
+  ASSIGN_OR_RETURN(RestoredModel restored, RestoreModel(services, principal, release, client_left));
   const dp::Domain& domain = release.dataset.schema.domain;
   ASSIGN_OR_RETURN(std::vector<dp::AskedSet> asked, ResolveWorkload(domain, queries));
   const int64_t bytes = ModelAnswerBytes(release, *restored.model, asked);
@@ -288,11 +288,12 @@ absl::StatusOr<ModelAnswers> QueryModel(Services& services, const Principal& pri
 
 absl::Status SampleModel(Services& services, const Principal& principal, const ReleaseView& release,
                          std::optional<int64_t> rows, BinStyle style,
-                         const std::function<absl::Status(std::string_view csv)>& sink) {
+                         const std::function<absl::Status(std::string_view csv)>& sink,
+                         const std::stop_token& client_left) {
   if (rows && (*rows < 0 || *rows > kMaxSampledRows)) {
     return InvalidField("rows", absl::StrCat("must be between 0 and ", kMaxSampledRows));
   }
-  ASSIGN_OR_RETURN(const RestoredModel restored, RestoreModel(services, principal, release));
+  ASSIGN_OR_RETURN(const RestoredModel restored, RestoreModel(services, principal, release, client_left));
   const dp::SynthesisModel& model = *restored.model;
   const std::vector<dp::Attribute>& attributes = release.dataset.schema.domain.attributes();
   const int64_t row_count = std::min(rows.value_or(model.records()), kMaxSampledRows);
@@ -320,10 +321,10 @@ absl::Status SampleModel(Services& services, const Principal& principal, const R
 }
 
 absl::Status SampleRecords(Services& services, const Principal& principal, const ReleaseView& release,
-                           int64_t rows, const dp::RecordSink& sink) {
+                           int64_t rows, const dp::RecordSink& sink, const std::stop_token& client_left) {
   if (rows < 0 || rows > kMaxSampledRows)
     return InvalidField("rows", absl::StrCat("must be between 0 and ", kMaxSampledRows));
-  ASSIGN_OR_RETURN(const RestoredModel restored, RestoreModel(services, principal, release));
+  ASSIGN_OR_RETURN(const RestoredModel restored, RestoreModel(services, principal, release, client_left));
   const dp::SynthesisModel& model = *restored.model;
   dp::Drbg bits(SamplingKey(release, rows, BinStyle::kInterval));
   return model.Sample(bits, rows, sink);

@@ -91,23 +91,26 @@ enum class BinStyle {
 // `sink` in pieces of about 64 KiB. When the model draws groups too, the first column is the schema's group
 // column and holds the number of the synthetic group, from 1. The same release, rows and style give the same
 // bytes. Errors: FAILED_PRECONDITION for a release that is not a model; INVALID_ARGUMENT for rows < 0 or
-// above kMaxSampledRows; the sink's own.
+// above kMaxSampledRows; those of RestoreModel(); the sink's own.
 inline constexpr int64_t kMaxSampledRows = 1'000'000'000;
 absl::Status SampleModel(Services& services, const Principal& principal, const ReleaseView& release,
                          std::optional<int64_t> rows, BinStyle style,
-                         const std::function<absl::Status(std::string_view csv)>& sink);
+                         const std::function<absl::Status(std::string_view csv)>& sink,
+                         const std::stop_token& client_left = {});
 
 // The model of a synthetic release. Errors: FAILED_PRECONDITION for a release that is not a model; as
-// GetRelease() for the memory that the model and a sample of it take.
+// GetRelease() for the memory that the model and a sample of it take; CANCELLED when the client has gone,
+// also in the middle.
 struct RestoredModel {
   MemoryBudget::Lease memory;
   std::unique_ptr<dp::SynthesisModel> model;
 };
 absl::StatusOr<RestoredModel> RestoreModel(Services& services, const Principal& principal,
-                                           const ReleaseView& release);
+                                           const ReleaseView& release,
+                                           const std::stop_token& client_left = {});
 
 // Samples records as codes of the model's attributes. Errors: those of SampleModel().
 absl::Status SampleRecords(Services& services, const Principal& principal, const ReleaseView& release,
-                           int64_t rows, const dp::RecordSink& sink);
+                           int64_t rows, const dp::RecordSink& sink, const std::stop_token& client_left = {});
 
 }  // namespace curator::service

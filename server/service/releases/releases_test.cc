@@ -115,6 +115,19 @@ TEST_F(ReleasesTest, AModelIsNotAskedForAClientThatHasGone) {
             absl::StatusCode::kCancelled);
 }
 
+TEST_F(ReleasesTest, AModelIsNotMadeForAClientThatHasGone) {
+  MakeSealed(People("census", 2000));
+  const ReleaseView model = ModelOf("census");
+  std::stop_source client;
+  client.request_stop();
+  const Principal owner = TestPrincipal("owner");
+  EXPECT_EQ(RestoreModel(services_, owner, model, client.get_token()).status().code(),
+            absl::StatusCode::kCancelled);
+  const auto ignore = [](std::string_view) { return absl::OkStatus(); };
+  EXPECT_EQ(SampleModel(services_, owner, model, 5, BinStyle::kInterval, ignore, client.get_token()).code(),
+            absl::StatusCode::kCancelled);
+}
+
 TEST_F(ReleasesTest, AModelOfAMethodThatTheServerDoesNotHaveCanBeShownButNotSampled) {
   const DatasetView census = MakeSealed(People("census"));
   const std::string payload = codec::EncodeRelease(dp::SynthesisRelease{.method = "withdrawn",
