@@ -388,9 +388,8 @@ TEST_F(SynthesisMemoryTest, OneThatWouldTakeTooMuchIsRefusedBeforeItsChargeWhate
 TEST_F(SynthesisMemoryTest, OneThatDoesNotFitTheBudgetIsRefusedBeforeItsCharge) {
   MakeSealed(People("census"));
   MemoryBudget small(12'000'000, absl::ZeroDuration());
-  Services services{*ledger_, *store_,          sealer_,          signer_, operations_,
-                    work_,    OnlyThisThread(), requests_,        late_,   daily_,
-                    small,    comparisons_,     absl::Minutes(10)};
+  Services services{*ledger_,  *store_, sealer_,      signer_, operations_, work_,        OnlyThisThread(),
+                    requests_, late_,   repetitions_, daily_,  small,       comparisons_, absl::Minutes(10)};
   const std::string id = host::NewUuid();
   const absl::Status refused =
       CreateSynthesis(services, Mwem("census"), TestRequestId(id), Intent::kDo).status();
