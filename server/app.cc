@@ -140,19 +140,9 @@ class RunningApp final : public App {
         daily_(options.charges_a_day),
         memory_(options.memory_budget),
         work_(options.synthesis_threads, options.synthesis_places),
-        services_{*ledger_,
-                  *store_,
-                  sealer_,
-                  signer_,
-                  operations_,
-                  work_,
-                  cores_,
-                  requests_,
-                  late_,
-                  daily_,
-                  memory_,
-                  comparisons_,
-                  options.synthesis_timeout},
+        services_{
+            *ledger_,  *store_, sealer_,      signer_, operations_, work_,        cores_,
+            requests_, late_,   repetitions_, daily_,  memory_,     comparisons_, options.synthesis_timeout},
         accountant_rpc_(handling_),
         budget_rpc_(handling_),
         dataset_rpc_(handling_),
@@ -220,6 +210,7 @@ class RunningApp final : public App {
   service::RunningOperations operations_;
   service::RequestLocks requests_;
   service::LateEndings late_{*ledger_};
+  service::RepetitionPace repetitions_;
   service::DailyCharges daily_;
   host::FreeCores cores_;
   service::MemoryBudget memory_;

@@ -21,7 +21,8 @@ absl::Status Evaluate(service::Services& services, const Call& call, const v1::E
                                    .principal = call.principal(),
                                    .dataset = DatasetName(request.dataset()),
                                    .release_id = request.release_id(),
-                                   .by = {request.by().begin(), request.by().end()}};
+                                   .by = {request.by().begin(), request.by().end()},
+                                   .client_left = call.client_left()};
   if (request.has_pairs()) order.pairs = request.pairs();
   if (request.has_bias_penalty()) order.bias_penalty = request.bias_penalty();
   ASSIGN_OR_RETURN(const service::Evaluation evaluation,

@@ -127,10 +127,10 @@ v1::AnswerChunk HeaderOf(const ledger::Release& release, const std::string& requ
   return chunk;
 }
 
-absl::Status WriteAnswers(const dp::Domain& domain, const dp::WorkloadRelease& release, double level,
-                          const dp::PostProcessing& steps, const ChunkWriter& write) {
+absl::Status WriteAnswers(const Call& call, const dp::Domain& domain, const dp::WorkloadRelease& release,
+                          double level, const dp::PostProcessing& steps, const ChunkWriter& write) {
   ASSIGN_OR_RETURN(service::ReleaseAnswers answers,
-                   service::ReleaseAnswers::Create(domain, release, level, steps));
+                   service::ReleaseAnswers::Create(domain, release, level, steps, call.client_left()));
   return rpc::WriteAnswers(domain, release.asked, answers, write);
 }
 
@@ -161,7 +161,7 @@ absl::Status AnswerWorkload(service::Services& services, const Call& call,
   header.mutable_header()->set_post_processing(dp::Describe(steps));
   header.mutable_header()->set_confidence_level(level);
   if (!writer.Write(header)) return ClientDisconnected();
-  return WriteAnswers(answer.dataset.schema.domain, answer.answer, level, steps,
+  return WriteAnswers(call, answer.dataset.schema.domain, answer.answer, level, steps,
                       [&](const v1::AnswerChunk& chunk) { return writer.Write(chunk); });
 }
 
@@ -224,7 +224,7 @@ absl::Status GetRelease(service::Services& services, const Call& call, const v1:
   header.mutable_header()->set_post_processing(dp::Describe(steps));
   header.mutable_header()->set_confidence_level(level);
   if (!write(header)) return ClientDisconnected();
-  return WriteAnswers(domain, answer, level, steps, write);
+  return WriteAnswers(call, domain, answer, level, steps, write);
 }
 
 absl::Status ListReleases(service::Services& services, const Call& call,

@@ -79,11 +79,12 @@ absl::Status SampleModel(service::Services& services, const Call& call, const v1
       request.has_rows() ? std::optional<int64_t>(request.rows()) : std::nullopt;
   const service::BinStyle style =
       request.as_bins() ? service::BinStyle::kInterval : service::BinStyle::kValueInside;
-  return service::SampleModel(release, rows, style, [&](std::string_view csv) {
+  const auto write = [&](std::string_view csv) {
     v1::SampleModelChunk chunk;
     chunk.set_csv(std::string(csv));
     return writer.Write(chunk) ? absl::OkStatus() : ClientDisconnected();
-  });
+  };
+  return service::SampleModel(release, rows, style, write, call.client_left());
 }
 
 absl::Status QueryModel(service::Services& services, const Call& call, const v1::QueryModelRequest& request,

@@ -67,9 +67,9 @@ class MemoryBudget {
   absl::StatusOr<Lease> Take(const Principal& principal, int64_t bytes,
                              const std::stop_token& client_left = {});
 
-  // Takes `bytes` >= 0 more for the request that holds `lease`: one request counts as one, however often it
-  // grows, and goes before those that hold nothing yet, which it would otherwise wait for in vain. Errors as
-  // in Take(), after which the lease is as it was.
+  // Takes `bytes` >= 0 more for the request that holds `lease`: it counts as one request, and goes
+  // before those that hold nothing yet, which may be waiting for it. Errors as in Take(), after which the
+  // lease is as it was.
   absl::Status Grow(Lease& lease, int64_t bytes, const std::stop_token& client_left = {});
 
   // Takes `bytes` >= 0 for work in the background, which may hold them for long, however long it has to wait

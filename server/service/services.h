@@ -13,6 +13,7 @@
 #include "service/charges/daily_charges.h"
 #include "service/memory_budget.h"
 #include "service/release_once.h"
+#include "service/repetition_pace.h"
 
 namespace curator::service {
 
@@ -26,6 +27,7 @@ struct Services {
   Executor& cores;                   // counts records
   RequestLocks& requests;            // for release_once
   LateEndings& late;                 // for release_once
+  RepetitionPace& repetitions;       // of stored requests
   DailyCharges& daily;               // bounds what one principal adds to histories
   MemoryBudget& memory;              // of requests
   ComparisonCache& comparisons;      // of histories

@@ -191,9 +191,18 @@ class Synthesizer {
                                                               const Progress& progress) const = 0;
 
   // The model that Serialize() wrote. Errors: DATA_LOSS for bytes that it did not write, or for another
-  // domain.
-  virtual absl::StatusOr<std::unique_ptr<SynthesisModel>> Restore(const Domain& domain,
-                                                                  std::string_view bytes) const = 0;
+  // domain. CANCELLED when a stop is requested, also in the middle.
+  absl::StatusOr<std::unique_ptr<SynthesisModel>> Restore(const Domain& domain, std::string_view bytes,
+                                                          std::stop_token stop = {}) const {
+    Pacer pacer(std::move(stop));
+    return RestoreWith(domain, bytes, pacer);
+  }
+
+  // What Restore() does, within other work: checks `pacer` when `bytes` were read, and counts on it the steps
+  // that making the model then takes.
+  virtual absl::StatusOr<std::unique_ptr<SynthesisModel>> RestoreWith(const Domain& domain,
+                                                                      std::string_view bytes,
+                                                                      Pacer& pacer) const = 0;
 
   // The bytes that Restore(domain, bytes) and a Sample() take at most, beside `bytes`, which Serialize()
   // wrote. Errors: DATA_LOSS as in Restore().

@@ -29,8 +29,8 @@ class Altered : public Synthesizer {
               const Progress& progress) const override {
     return sound().Fit(input, kernel, pacer, progress);
   }
-  ModelOr Restore(const Domain& domain, std::string_view bytes) const override {
-    return sound().Restore(domain, bytes);
+  ModelOr RestoreWith(const Domain& domain, std::string_view bytes, Pacer& pacer) const override {
+    return sound().RestoreWith(domain, bytes, pacer);
   }
   absl::StatusOr<int64_t> ReadingBytes(const Domain& domain, std::string_view bytes) const override {
     return sound().ReadingBytes(domain, bytes);
@@ -112,6 +112,14 @@ class NeverLooks : public Altered {
               const Progress& progress) const override {
     Pacer deaf{std::stop_token()};
     return sound().Fit(input, kernel, deaf, progress);
+  }
+};
+
+class RestoresOn : public Altered {
+ public:
+  ModelOr RestoreWith(const Domain& domain, std::string_view bytes, Pacer&) const override {
+    Pacer deaf{std::stop_token()};
+    return sound().RestoreWith(domain, bytes, deaf);
   }
 };
 
@@ -223,6 +231,7 @@ const std::vector<Broken>& AllBroken() {
       {"LooksForAStop", std::make_shared<LooksTooRarely>()},
       {"LooksForAStop", std::make_shared<NeverLooks>()},
       {"StopsPlanning", std::make_shared<PlansOn>()},
+      {"StopsRestoring", std::make_shared<RestoresOn>()},
       {"CountsTheStepsOfItsAnswers", faulty(Fault::kNoSteps, always)},
       {"SamplesWhatItAnswers", faulty(Fault::kOneRecordForEver, always)},
       {"CopesWithNoRecords", faulty(Fault::kNoRecords, small)},

@@ -11,9 +11,7 @@
 #include "base/status_macros.h"
 #include "dp/domain/attribute_set.h"
 #include "dp/queries/marginals.h"
-#include "dp/workload/interval_tree.h"
 #include "dp/workload/noise_sum.h"
-#include "dp/workload/sum_out.h"
 
 namespace curator::dp {
 namespace {
@@ -223,13 +221,8 @@ std::vector<AnswerError> ErrorsOf(const Domain& domain, const QueryGroup& group,
   switch (plan.strategy) {
     case Strategy::kBaseHistogram:
       return ErrorsFromMarginal(domain, group, source);
-    case Strategy::kTree: {
-      const IntervalTree tree(CellsOf(domain, group.attributes), plan.branching);
-      std::vector<AnswerError> errors;
-      for (const CodeInterval& interval : std::get<Boxes>(group.queries).sides)
-        errors.push_back({.variance_factor = tree.VarianceFactor(interval), .terms = 0});
-      return errors;
-    }
+    case Strategy::kTree:
+      return TreeErrors(IntervalTree(CellsOf(domain, group.attributes), plan.branching), group);
     case Strategy::kDirect:
     case Strategy::kAuto:
       break;
@@ -237,22 +230,11 @@ std::vector<AnswerError> ErrorsOf(const Domain& domain, const QueryGroup& group,
   return {AnswerError()};
 }
 
-GroupAnswers AnswersOf(const Domain& domain, const QueryGroup& group, const SetPlan& plan,
-                       const QueryGroup& source, std::span<const int64_t> values) {
-  switch (plan.strategy) {
-    case Strategy::kBaseHistogram: {
-      const std::vector<int64_t> cells = SumOut(domain, source.attributes, values, group.attributes);
-      return {.counts = AnswersFromCounts(domain, group, cells), .estimates = {}};
-    }
-    case Strategy::kTree: {
-      const IntervalTree tree(CellsOf(domain, group.attributes), plan.branching);
-      return {.counts = {}, .estimates = AnswersFromEstimates(domain, group, tree.EstimateBins(values))};
-    }
-    case Strategy::kDirect:
-    case Strategy::kAuto:
-      break;
-  }
-  return {.counts = {values.begin(), values.end()}, .estimates = {}};
+std::vector<AnswerError> TreeErrors(const IntervalTree& tree, const QueryGroup& group) {
+  std::vector<AnswerError> errors;
+  for (const CodeInterval& interval : std::get<Boxes>(group.queries).sides)
+    errors.push_back({.variance_factor = tree.VarianceFactor(interval), .terms = 0});
+  return errors;
 }
 
 absl::StatusOr<double> HalfWidthOf(const NoiseSpec& noise, const AnswerError& error, double level) {

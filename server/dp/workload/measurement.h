@@ -15,6 +15,7 @@
 #include "dp/domain/domain.h"
 #include "dp/noise/noise_spec.h"
 #include "dp/queries/linear_queries.h"
+#include "dp/workload/interval_tree.h"
 
 namespace curator::dp {
 
@@ -76,16 +77,8 @@ struct AnswerError {
 std::vector<AnswerError> ErrorsOf(const Domain& domain, const QueryGroup& group, const SetPlan& plan,
                                   const QueryGroup& source);
 
-// Answers are whole numbers (sums of measured values), or estimates. One of the two is filled.
-struct GroupAnswers {
-  std::vector<int64_t> counts;
-  std::vector<double> estimates;
-  bool operator==(const GroupAnswers&) const = default;
-};
-
-// The answers of `group` from the measured values of `source`.
-GroupAnswers AnswersOf(const Domain& domain, const QueryGroup& group, const SetPlan& plan,
-                       const QueryGroup& source, std::span<const int64_t> values);
+// The errors of the boxes of `group` by the estimates of `tree`, which is over its attribute.
+std::vector<AnswerError> TreeErrors(const IntervalTree& tree, const QueryGroup& group);
 
 // The half width of an interval around an answer that holds the true one with probability `level`: exact for
 // sums of measured values (noise_sum.h). For a least squares estimate, a bound: with weights a_i, |a|_2^2 the

@@ -9,6 +9,7 @@
 
 #include "dp/domain/testing_domain.h"
 #include "dp/queries/testing/all_intervals.h"
+#include "dp/workload/answer_reader.h"
 #include "dp/workload/strategy_choice.h"
 #include "dp/workload/sum_out.h"
 
@@ -23,6 +24,14 @@ const Domain& Facts() {
 // The exact values of a measured group, from the counts of all cells of the domain.
 std::vector<int64_t> ExactValues(const QueryGroup& group, const std::vector<int64_t>& joint) {
   return AnswersFromCounts(Facts(), group, SumOut(Facts(), {0, 1, 2}, joint, group.attributes));
+}
+
+// The answers of the group at `i`, by itself.
+GroupAnswers AnswersBy(const Measurement& way, const QuerySet& set, size_t i,
+                       const std::vector<int64_t>& values_of_source) {
+  std::vector<std::vector<int64_t>> values(way.measured.size());
+  values[way.plan.sources[i]] = values_of_source;
+  return AnswerReader(Facts(), way.measured, values).AnswersOf(set.groups[i], way.plan, way.plan.sources[i]);
 }
 
 std::vector<int64_t> RandomJoint() {
@@ -46,8 +55,7 @@ TEST(MeasurementsFor, EveryWayGivesTheExactAnswersFromExactValues) {
     for (const Measurement& way : ways) {
       for (size_t i = 0; i < set.groups.size(); ++i) {
         const QueryGroup& source = way.measured[way.plan.sources[i]];
-        const GroupAnswers answers =
-            AnswersOf(Facts(), set.groups[i], way.plan, source, ExactValues(source, joint));
+        const GroupAnswers answers = AnswersBy(way, set, i, ExactValues(source, joint));
         const std::vector<int64_t> truth = ExactValues(set.groups[i], joint);
         if (way.plan.strategy != Strategy::kTree) {
           EXPECT_EQ(answers.counts, truth) << Describe(Facts(), way);
@@ -89,7 +97,7 @@ TEST(ErrorsOf, AreTheSquaredWeightsOfTheMeasuredValues) {
         for (size_t one = 0; one < values; ++one) {
           std::vector<int64_t> basis(values);
           basis[one] = 1;
-          const auto answers = AnswersOf(Facts(), set.groups[i], way.plan, source, basis).counts;
+          const auto answers = AnswersBy(way, set, i, basis).counts;
           for (size_t q = 0; q < answers.size(); ++q) squares[q] += answers[q] * answers[q];
         }
         for (size_t q = 0; q < squares.size(); ++q) {

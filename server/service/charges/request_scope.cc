@@ -88,6 +88,29 @@ absl::StatusOr<std::optional<ledger::Charge>> ChargedHere(ledger::Ledger& ledger
   return *std::move(charge);
 }
 
+// The current version, with all accounts that the principal's charges may post to.
+absl::StatusOr<RequestScope> WholeScope(ledger::Ledger& ledger, const DatasetView& dataset,
+                                        const Principal& principal) {
+  RequestScope scope{.version = dataset.record.version, .parts = {}, .accounts = {}};
+  ASSIGN_OR_RETURN(scope.accounts, PayingAccounts(ledger, dataset, principal.name()));
+  return scope;
+}
+
+// Whether the whole scope is that of every request, charged before or not.
+bool IsSimple(const DatasetView& dataset, const RequestScope& whole, const std::vector<std::string>& parts) {
+  return dataset.record.parts.empty() && whole.accounts.size() == 1 && parts.empty();
+}
+
+absl::StatusOr<RequestScope> Narrowed(RequestScope scope, const DatasetView& dataset,
+                                      const Principal& principal,
+                                      const std::optional<ledger::Charge>& earlier,
+                                      const std::vector<std::string>& parts) {
+  if (earlier) scope.version = earlier->dataset_version;
+  ASSIGN_OR_RETURN(scope.parts, TouchedParts(dataset.record, scope.version, parts));
+  KeepChargedAccounts(earlier, principal, scope);
+  return scope;
+}
+
 }  // namespace
 
 absl::StatusOr<std::optional<ledger::Charge>> FindEarlier(ledger::Ledger& ledger, const DatasetView& dataset,
@@ -114,16 +137,20 @@ std::string RequestScope::Description() const {
 absl::StatusOr<RequestScope> ScopeOf(ledger::Ledger& ledger, const DatasetView& dataset,
                                      const Principal& principal, std::string_view request_id,
                                      const std::vector<std::string>& parts) {
-  RequestScope scope{.version = dataset.record.version, .parts = {}, .accounts = {}};
-  ASSIGN_OR_RETURN(scope.accounts, PayingAccounts(ledger, dataset, principal.name()));
-  const bool is_simple = dataset.record.parts.empty() && scope.accounts.size() == 1 && parts.empty();
-  if (is_simple) return scope;
+  ASSIGN_OR_RETURN(RequestScope scope, WholeScope(ledger, dataset, principal));
+  if (IsSimple(dataset, scope, parts)) return scope;
   ASSIGN_OR_RETURN(const std::optional<ledger::Charge> earlier,
                    ChargedHere(ledger, dataset, principal, request_id));
-  if (earlier) scope.version = earlier->dataset_version;
-  ASSIGN_OR_RETURN(scope.parts, TouchedParts(dataset.record, scope.version, parts));
-  KeepChargedAccounts(earlier, principal, scope);
-  return scope;
+  return Narrowed(std::move(scope), dataset, principal, earlier, parts);
+}
+
+absl::StatusOr<RequestScope> ScopeOf(ledger::Ledger& ledger, const DatasetView& dataset,
+                                     const Principal& principal, const std::optional<ledger::Charge>& earlier,
+                                     const std::vector<std::string>& parts) {
+  ASSIGN_OR_RETURN(RequestScope scope, WholeScope(ledger, dataset, principal));
+  if (IsSimple(dataset, scope, parts)) return scope;
+  const bool is_here = earlier && earlier->dataset_id == dataset.record.id;
+  return Narrowed(std::move(scope), dataset, principal, is_here ? earlier : std::nullopt, parts);
 }
 
 absl::StatusOr<RequestScope> OutsideScopeOf(ledger::Ledger& ledger, const DatasetView& dataset,

@@ -44,6 +44,11 @@ absl::StatusOr<RequestScope> ScopeOf(ledger::Ledger& ledger, const DatasetView& 
                                      const Principal& principal, std::string_view request_id,
                                      const std::vector<std::string>& parts);
 
+// The same for a caller that has looked up the charge of the request, on any dataset.
+absl::StatusOr<RequestScope> ScopeOf(ledger::Ledger& ledger, const DatasetView& dataset,
+                                     const Principal& principal, const std::optional<ledger::Charge>& earlier,
+                                     const std::vector<std::string>& parts);
+
 // The charge that the same request made before, if any: on this dataset and of this kind, because another
 // request may have used the same id. None for an empty `request_id`.
 absl::StatusOr<std::optional<ledger::Charge>> FindEarlier(ledger::Ledger& ledger, const DatasetView& dataset,

@@ -230,7 +230,8 @@ absl::StatusOr<Evaluation> EvaluateRelease(Services& services, const EvaluationR
   if (release.dataset.record.id != dataset.record.id)
     return InvalidField("release_id", absl::StrCat("is not of dataset \"", request.dataset.text(), "\""));
   ASSIGN_OR_RETURN(const Setup setup, Prepare(request, release));
-  ASSIGN_OR_RETURN(const std::unique_ptr<dp::SynthesisModel> model, RestoreModel(release));
+  ASSIGN_OR_RETURN(const std::unique_ptr<dp::SynthesisModel> model,
+                   RestoreModel(release, request.client_left));
   RETURN_IF_ERROR(CheckModelSteps(*model, setup.pairs, "pairs", "compare fewer pairs, or by fewer groups"));
   if (intent == Intent::kValidateOnly) return Evaluation{};
   ASSIGN_OR_RETURN(

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,8 @@ struct EvaluationRequest {
   std::vector<std::string> by;  // attributes whose bins are the groups; the whole table when empty
   int64_t pairs = 50;           // random two-way marginals per group; all when there are fewer
   int64_t bias_penalty = 250;   // a group whose number of records is off by this many counts as wholly wrong
+  // Signalled when the client has gone: the model is then not made, and no record is read.
+  std::stop_token client_left = {};
 };
 
 struct GroupEvaluation {

@@ -100,11 +100,12 @@ absl::StatusOr<Prior> FromRelease(ReleaseView release, const dp::Domain& domain,
   RETURN_IF_ERROR(AddTo(release.memory, bytes));
   dp::CodedColumns columns(dp::SizesOf(domain));
   std::vector<uint32_t> row(positions.size());
-  RETURN_IF_ERROR(SampleRecords(release, rows, [&](std::span<const uint32_t> codes) {
+  const auto append = [&](std::span<const uint32_t> codes) -> absl::Status {
     RETURN_IF_ERROR(CheckGoesOn(client_left));
     for (size_t i = 0; i < row.size(); ++i) row[i] = codes[positions[i]];
     return columns.AppendRow(row);
-  }));
+  };
+  RETURN_IF_ERROR(SampleRecords(release, rows, append, client_left));
   ASSIGN_OR_RETURN(auto table, Table(std::move(columns)));
   return Prior{std::move(table), "", std::move(release.memory)};
 }

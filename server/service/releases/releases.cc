@@ -185,7 +185,8 @@ absl::StatusOr<ledger::ReleaseList> ListReleases(Services& services, const Princ
   return list;
 }
 
-absl::StatusOr<std::unique_ptr<dp::SynthesisModel>> RestoreModel(ReleaseView& release) {
+absl::StatusOr<std::unique_ptr<dp::SynthesisModel>> RestoreModel(ReleaseView& release,
+                                                                 const std::stop_token& client_left) {
   const auto* synthesis = std::get_if<dp::SynthesisRelease>(&release.content);
   if (synthesis == nullptr) {
     return absl::FailedPreconditionError(
@@ -199,7 +200,7 @@ absl::StatusOr<std::unique_ptr<dp::SynthesisModel>> RestoreModel(ReleaseView& re
   const dp::Domain& domain = release.dataset.schema.domain;
   ASSIGN_OR_RETURN(const int64_t bytes, synthesizer->ReadingBytes(domain, synthesis->model));
   RETURN_IF_ERROR(release.memory.Add(bytes));
-  return synthesizer->Restore(domain, synthesis->model);
+  return synthesizer->Restore(domain, synthesis->model, client_left);
 }
 
 namespace {
@@ -258,7 +259,7 @@ absl::Status CheckModelSteps(const dp::SynthesisModel& model, std::span<const dp
 absl::StatusOr<std::vector<ModelAnswer>> QueryModel(ReleaseView& release,
                                                     const std::vector<QuerySetRequest>& queries,
                                                     const std::stop_token& client_left) {
-  ASSIGN_OR_RETURN(const std::unique_ptr<dp::SynthesisModel> model, RestoreModel(release));
+  ASSIGN_OR_RETURN(const std::unique_ptr<dp::SynthesisModel> model, RestoreModel(release, client_left));
   const dp::Domain& domain = release.dataset.schema.domain;
   ASSIGN_OR_RETURN(std::vector<dp::AskedSet> asked, ResolveWorkload(domain, queries));
   const int64_t bytes = ModelAnswerBytes(release, *model, asked);
@@ -292,11 +293,12 @@ absl::StatusOr<std::vector<ModelAnswer>> QueryModel(ReleaseView& release,
 }
 
 absl::Status SampleModel(ReleaseView& release, std::optional<int64_t> rows, BinStyle style,
-                         const std::function<absl::Status(std::string_view csv)>& sink) {
+                         const std::function<absl::Status(std::string_view csv)>& sink,
+                         const std::stop_token& client_left) {
   if (rows && (*rows < 0 || *rows > kMaxSampledRows)) {
     return InvalidField("rows", absl::StrCat("must be between 0 and ", kMaxSampledRows));
   }
-  ASSIGN_OR_RETURN(const std::unique_ptr<dp::SynthesisModel> restored, RestoreModel(release));
+  ASSIGN_OR_RETURN(const std::unique_ptr<dp::SynthesisModel> restored, RestoreModel(release, client_left));
   const dp::SynthesisModel& model = *restored;
   const std::vector<dp::Attribute>& attributes = release.dataset.schema.domain.attributes();
   const int64_t row_count = std::min(rows.value_or(model.records()), kMaxSampledRows);
@@ -323,10 +325,11 @@ absl::Status SampleModel(ReleaseView& release, std::optional<int64_t> rows, BinS
   return pieces.Flush();
 }
 
-absl::Status SampleRecords(ReleaseView& release, int64_t rows, const dp::RecordSink& sink) {
+absl::Status SampleRecords(ReleaseView& release, int64_t rows, const dp::RecordSink& sink,
+                           const std::stop_token& client_left) {
   if (rows < 0 || rows > kMaxSampledRows)
     return InvalidField("rows", absl::StrCat("must be between 0 and ", kMaxSampledRows));
-  ASSIGN_OR_RETURN(const std::unique_ptr<dp::SynthesisModel> model, RestoreModel(release));
+  ASSIGN_OR_RETURN(const std::unique_ptr<dp::SynthesisModel> model, RestoreModel(release, client_left));
   dp::Drbg bits(SamplingKey(release, rows, BinStyle::kInterval));
   return model->Sample(bits, rows, sink);
 }

@@ -98,16 +98,20 @@ enum class BinStyle {
 // `sink` in pieces of about 64 KiB. When the model draws groups too, the first column is the schema's group
 // column and holds the number of the synthetic group, from 1. The same release, rows and style give the same
 // bytes. Errors: FAILED_PRECONDITION for a release that is not a model; INVALID_ARGUMENT for rows < 0 or
-// above kMaxSampledRows; the sink's own.
+// above kMaxSampledRows; those of RestoreModel(); the sink's own.
 inline constexpr int64_t kMaxSampledRows = 1'000'000'000;
 absl::Status SampleModel(ReleaseView& release, std::optional<int64_t> rows, BinStyle style,
-                         const std::function<absl::Status(std::string_view csv)>& sink);
+                         const std::function<absl::Status(std::string_view csv)>& sink,
+                         const std::stop_token& client_left = {});
 
 // The model of a synthetic release. What it and a sample of it take is added to the release's memory. Errors:
-// FAILED_PRECONDITION for a release that is not a model; those of RequestMemory::Add().
-absl::StatusOr<std::unique_ptr<dp::SynthesisModel>> RestoreModel(ReleaseView& release);
+// FAILED_PRECONDITION for a release that is not a model; those of RequestMemory::Add(); CANCELLED when the
+// client has gone, also in the middle.
+absl::StatusOr<std::unique_ptr<dp::SynthesisModel>> RestoreModel(ReleaseView& release,
+                                                                 const std::stop_token& client_left = {});
 
 // Samples records as codes of the model's attributes. Errors: those of SampleModel().
-absl::Status SampleRecords(ReleaseView& release, int64_t rows, const dp::RecordSink& sink);
+absl::Status SampleRecords(ReleaseView& release, int64_t rows, const dp::RecordSink& sink,
+                           const std::stop_token& client_left = {});
 
 }  // namespace curator::service

@@ -109,6 +109,17 @@ TEST_F(ReleasesTest, AModelIsNotAskedForAClientThatHasGone) {
   EXPECT_EQ(QueryModel(model, ages, client.get_token()).status().code(), absl::StatusCode::kCancelled);
 }
 
+TEST_F(ReleasesTest, AModelIsNotMadeForAClientThatHasGone) {
+  MakeSealed(People("census", 2000));
+  ReleaseView model = ModelOf("census");
+  std::stop_source client;
+  client.request_stop();
+  EXPECT_EQ(RestoreModel(model, client.get_token()).status().code(), absl::StatusCode::kCancelled);
+  const auto ignore = [](std::string_view) { return absl::OkStatus(); };
+  EXPECT_EQ(SampleModel(model, 5, BinStyle::kInterval, ignore, client.get_token()).code(),
+            absl::StatusCode::kCancelled);
+}
+
 TEST_F(ReleasesTest, AModelOfAMethodThatTheServerDoesNotHaveCanBeShownButNotSampled) {
   const DatasetView census = MakeSealed(People("census"));
   const std::string payload = codec::EncodeRelease(dp::SynthesisRelease{.method = "withdrawn",

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/status_macros.h"
+#include "base/stop.h"
 #include "dp/workload/accuracy.h"
 #include "dp/workload/noise_sum.h"
 
@@ -50,14 +51,6 @@ std::vector<dp::MeasuredShape> MarginalShapesOf(const dp::Domain& domain,
   return shapes;
 }
 
-dp::GroupAnswers StoredAnswers(const dp::Domain& domain, const dp::WorkloadRelease& release, size_t set,
-                               size_t group) {
-  const dp::SetPlan& plan = release.plans[set];
-  const size_t source = plan.sources[group];
-  return dp::AnswersOf(domain, release.asked[set].queries.groups[group], plan, release.measured[source],
-                       release.values[source]);
-}
-
 std::vector<double> AsReals(const dp::GroupAnswers& answers) {
   if (answers.counts.empty()) return answers.estimates;
   return {answers.counts.begin(), answers.counts.end()};
@@ -72,22 +65,6 @@ dp::GroupAnswers Processed(std::vector<double> values, const dp::PostProcessing&
     answers.estimates = std::move(values);
   }
   return answers;
-}
-
-// The marginals of all sets in order after `steps`, which make them agree with each other.
-absl::StatusOr<std::vector<std::vector<double>>> ProcessedMarginals(const dp::Domain& domain,
-                                                                    const dp::WorkloadRelease& release,
-                                                                    const dp::PostProcessing& steps) {
-  const std::vector<dp::MeasuredShape> shapes = MarginalShapesOf(domain, release);
-  if (shapes.empty()) return std::vector<std::vector<double>>();
-  std::vector<dp::MeasuredMarginal> marginals;
-  for (size_t i = 0; i < release.asked.size(); ++i) {
-    if (!IsMarginals(release.asked[i])) continue;
-    for (size_t j = 0; j < release.asked[i].queries.groups.size(); ++j)
-      marginals.push_back({shapes[marginals.size()], AsReals(StoredAnswers(domain, release, i, j))});
-  }
-  ASSIGN_OR_RETURN(dp::PostProcessed processed, dp::PostProcess(domain, std::move(marginals), steps));
-  return std::move(processed.marginals);
 }
 
 }  // namespace
@@ -153,22 +130,45 @@ absl::StatusOr<double> ReleaseAnswers::HalfWidths::Of(dp::AnswerError error) {
 }
 
 ReleaseAnswers::ReleaseAnswers(const dp::Domain& domain, const dp::WorkloadRelease& release, double level,
-                               const dp::PostProcessing& steps)
+                               const dp::PostProcessing& steps, std::stop_token client_left)
     : domain_(domain),
       release_(release),
       level_(level),
       steps_(steps),
       deviation_(dp::ForecastError(release.noise).standard_deviation),
+      client_left_(std::move(client_left)),
+      reader_(domain, release.measured, release.values),
       half_widths_(release.noise, level) {}
 
 absl::StatusOr<ReleaseAnswers> ReleaseAnswers::Create(const dp::Domain& domain,
                                                       const dp::WorkloadRelease& release, double level,
-                                                      const dp::PostProcessing& steps) {
-  ReleaseAnswers answers(domain, release, level, steps);
-  if (steps.any()) {
-    ASSIGN_OR_RETURN(answers.processed_marginals_, ProcessedMarginals(domain, release, steps));
-  }
+                                                      const dp::PostProcessing& steps,
+                                                      std::stop_token client_left) {
+  ReleaseAnswers answers(domain, release, level, steps, std::move(client_left));
+  if (steps.any()) RETURN_IF_ERROR(answers.ProcessMarginals());
   return answers;
+}
+
+dp::GroupAnswers ReleaseAnswers::StoredAnswers(size_t set, size_t group) {
+  const dp::SetPlan& plan = release_.plans[set];
+  return reader_.AnswersOf(release_.asked[set].queries.groups[group], plan, plan.sources[group]);
+}
+
+// The marginals of all sets in order after the steps, which make them agree with each other.
+absl::Status ReleaseAnswers::ProcessMarginals() {
+  const std::vector<dp::MeasuredShape> shapes = MarginalShapesOf(domain_, release_);
+  if (shapes.empty()) return absl::OkStatus();
+  std::vector<dp::MeasuredMarginal> marginals;
+  for (size_t i = 0; i < release_.asked.size(); ++i) {
+    if (!IsMarginals(release_.asked[i])) continue;
+    for (size_t j = 0; j < release_.asked[i].queries.groups.size(); ++j) {
+      RETURN_IF_ERROR(CheckGoesOn(client_left_));
+      marginals.push_back({shapes[marginals.size()], AsReals(StoredAnswers(i, j))});
+    }
+  }
+  ASSIGN_OR_RETURN(dp::PostProcessed processed, dp::PostProcess(domain_, std::move(marginals), steps_));
+  processed_marginals_ = std::move(processed.marginals);
+  return absl::OkStatus();
 }
 
 absl::StatusOr<NoiseSummary> ReleaseAnswers::Noise() {
@@ -179,18 +179,23 @@ absl::StatusOr<NoiseSummary> ReleaseAnswers::Noise() {
   return *noise_;
 }
 
-MeasurementSummary ReleaseAnswers::MeasurementOf(size_t set) const {
-  dp::Measurement measurement{.plan = release_.plans[set]};
+MeasurementSummary ReleaseAnswers::MeasurementOf(size_t set) {
+  const dp::SetPlan& plan = release_.plans[set];
+  // Once for many sets that are answered from one large tree: its intervals are copied and counted.
+  const auto [summary, is_first] = measurements_.try_emplace({plan.strategy, plan.branching, plan.sources});
+  if (!is_first) return summary->second;
+  dp::Measurement measurement{.plan = plan};
   std::map<size_t, size_t> places;
   for (size_t& source : measurement.plan.sources) {
     const auto [it, is_new] = places.try_emplace(source, measurement.measured.size());
     if (is_new) measurement.measured.push_back(release_.measured[source]);
     source = it->second;
   }
-  return SummaryOf(domain_, measurement);
+  return summary->second = SummaryOf(domain_, measurement);
 }
 
 absl::StatusOr<AnsweredGroup> ReleaseAnswers::Next() {
+  RETURN_IF_ERROR(CheckGoesOn(client_left_));
   while (next_group_ == release_.asked[next_set_].queries.groups.size()) {
     ++next_set_;
     next_group_ = 0;
@@ -201,7 +206,7 @@ absl::StatusOr<AnsweredGroup> ReleaseAnswers::Next() {
   if (steps_.any() && IsMarginals(asked)) {
     answers = Processed(std::move(processed_marginals_[next_marginal_++]), steps_);
   } else {
-    answers = StoredAnswers(domain_, release_, next_set_, next_group_);
+    answers = StoredAnswers(next_set_, next_group_);
     if (steps_.any()) {
       const dp::AnswerKind kind = asked.query_class == dp::QueryClass::kParities
                                       ? dp::AnswerKind::kDifferences
@@ -210,8 +215,8 @@ absl::StatusOr<AnsweredGroup> ReleaseAnswers::Next() {
     }
   }
   AnsweredGroup group{.counts = std::move(answers.counts), .estimates = std::move(answers.estimates)};
-  const std::vector<dp::AnswerError> errors = dp::ErrorsOf(domain_, asked.queries.groups[next_group_], plan,
-                                                           release_.measured[plan.sources[next_group_]]);
+  const std::vector<dp::AnswerError> errors =
+      reader_.ErrorsOf(asked.queries.groups[next_group_], plan, plan.sources[next_group_]);
   ++next_group_;
   group.is_measured_itself = IsMarginals(asked) && errors.size() == 1 && errors.front().terms == 1;
   if (group.is_measured_itself) return group;

@@ -8,12 +8,15 @@
 #include <map>
 #include <optional>
 #include <span>
+#include <stop_token>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "dp/domain/domain.h"
 #include "dp/noise/noise_spec.h"
+#include "dp/workload/answer_reader.h"
 #include "dp/workload/asked_set.h"
 #include "dp/workload/measurement.h"
 #include "dp/workload/post_processing.h"
@@ -85,17 +88,20 @@ struct AnsweredGroup {
 // numbers each time. Holds references to the arguments of Create(). Not thread-safe.
 class ReleaseAnswers {
  public:
-  // `level` is that of the half widths. Errors: those of CheckPostProcessing().
+  // `level` is that of the half widths. Errors: those of CheckPostProcessing(); CANCELLED when the client has
+  // gone, which is asked before each group is answered.
   static absl::StatusOr<ReleaseAnswers> Create(const dp::Domain& domain, const dp::WorkloadRelease& release,
-                                               double level, const dp::PostProcessing& steps);
+                                               double level, const dp::PostProcessing& steps,
+                                               std::stop_token client_left = {});
 
   // The noise of the measured values. Errors: those of Summarize().
   absl::StatusOr<NoiseSummary> Noise();
 
-  MeasurementSummary MeasurementOf(size_t set) const;
+  MeasurementSummary MeasurementOf(size_t set);
 
   // The answers of the next group: those of the first set in order, then those of the next set. There must be
-  // one left. Marginals have been made to agree with each other, where `steps` say so.
+  // one left. Marginals have been made to agree with each other, where `steps` say so. Errors: CANCELLED as
+  // above.
   absl::StatusOr<AnsweredGroup> Next();
 
  private:
@@ -115,15 +121,22 @@ class ReleaseAnswers {
   };
 
   ReleaseAnswers(const dp::Domain& domain, const dp::WorkloadRelease& release, double level,
-                 const dp::PostProcessing& steps);
+                 const dp::PostProcessing& steps, std::stop_token client_left);
+
+  dp::GroupAnswers StoredAnswers(size_t set, size_t group);
+  absl::Status ProcessMarginals();
 
   const dp::Domain& domain_;
   const dp::WorkloadRelease& release_;
   const double level_;
   const dp::PostProcessing steps_;
   const double deviation_;  // of the noise in one measured value
+  const std::stop_token client_left_;
+  dp::AnswerReader reader_;
   HalfWidths half_widths_;
   std::optional<NoiseSummary> noise_;
+  // Of sets that are measured in the same way, by the strategy, its branches and its sources.
+  std::map<std::tuple<dp::Strategy, int64_t, std::vector<size_t>>, MeasurementSummary> measurements_;
   std::vector<std::vector<double>> processed_marginals_;  // of all sets in order; empty without `steps`
   size_t next_marginal_ = 0;
   size_t next_set_ = 0;

@@ -83,10 +83,22 @@ TEST(ReleaseAnswers, WithoutWholeNumbersArePostProcessedToEstimates) {
 
 TEST(ReleaseAnswers, NamesWhatWasMeasuredForOneSetAlone) {
   const dp::WorkloadRelease release = SexAndYoung();
-  const ReleaseAnswers answers = ReleaseAnswers::Create(People(), release, kLevel, {}).value();
+  ReleaseAnswers answers = ReleaseAnswers::Create(People(), release, kLevel, {}).value();
   EXPECT_EQ(answers.MeasurementOf(0).measured_values, 2);
   EXPECT_EQ(answers.MeasurementOf(1).measured_values, 10);
   EXPECT_EQ(answers.MeasurementOf(1).strategy, dp::Strategy::kBaseHistogram);
+}
+
+TEST(ReleaseAnswers, AreNotReadForAClientThatHasGone) {
+  const dp::WorkloadRelease release = SexAndYoung();
+  std::stop_source client;
+  ReleaseAnswers answers = ReleaseAnswers::Create(People(), release, kLevel, {}, client.get_token()).value();
+  EXPECT_TRUE(answers.Next().ok());
+  client.request_stop();
+  EXPECT_EQ(answers.Next().status().code(), absl::StatusCode::kCancelled);
+  const dp::PostProcessing steps{.non_negative = true};
+  EXPECT_EQ(ReleaseAnswers::Create(People(), release, kLevel, steps, client.get_token()).status().code(),
+            absl::StatusCode::kCancelled);
 }
 
 TEST(TableShapeOf, HasAColumnForEachAttributeAndARowForEachAnswer) {

@@ -15,6 +15,7 @@
 #include "dp/kernel/kernel.h"
 #include "dp/noise/drbg.h"
 #include "dp/workload/accuracy.h"
+#include "dp/workload/answer_reader.h"
 #include "dp/workload/memory_forecast.h"
 #include "service/release_once.h"
 #include "service/tables.h"
@@ -115,12 +116,12 @@ struct Question {
   std::vector<dp::AskedSet> asked;
 };
 
-// `request_id` is empty where nothing will be charged.
+// `earlier` is what the request was charged before.
 absl::StatusOr<Question> QuestionOf(Services& services, const WorkloadRequest& request,
-                                    std::string_view request_id) {
+                                    const std::optional<ledger::Charge>& earlier) {
   ASSIGN_OR_RETURN(DatasetView dataset, FindVisible(services.ledger, request.principal, request.dataset));
   ASSIGN_OR_RETURN(RequestScope scope,
-                   ScopeOf(services.ledger, dataset, request.principal, request_id, request.parts));
+                   ScopeOf(services.ledger, dataset, request.principal, earlier, request.parts));
   ASSIGN_OR_RETURN(std::vector<dp::AskedSet> asked, ResolveWorkload(dataset.schema.domain, request.queries));
   return Question{std::move(dataset), std::move(scope), std::move(asked)};
 }
@@ -178,6 +179,22 @@ absl::Status CheckReleaseFits(const dp::Domain& domain, const std::vector<dp::As
                                    codec::kMostReleaseBytes, " are stored; ask for less at once"));
 }
 
+// The most steps of reading an answer (dp::ReadingSteps()), about a second: it can be read again for nothing.
+constexpr int64_t kMostReadingSteps = int64_t{1} << 28;
+
+absl::Status CheckReadingSteps(const WorkloadEstimate& estimate) {
+  const dp::JointMeasurement& joint = estimate.plan.shape.joint;
+  const int64_t steps =
+      dp::ReadingSteps(estimate.dataset.schema.domain, estimate.asked, joint.plans, joint.measured);
+  if (steps <= kMostReadingSteps) return absl::OkStatus();
+  return InvalidField(
+      "workload",
+      absl::StrCat("is answered by summing up ", steps, " measured values; at most ", kMostReadingSteps,
+                   " are summed up for one request: ask for less at "
+                   "once, or in an order that has answers over the same attributes "
+                   "side by side"));
+}
+
 absl::StatusOr<WorkloadEstimate> PlanAndPrice(const WorkloadRequest& request, Question question) {
   ASSIGN_OR_RETURN(const dp::RuleSpec rule, GoverningRule(question.scope.accounts));
   const dp::Domain& domain = question.dataset.schema.domain;
@@ -223,15 +240,21 @@ void DivideIntoSets(const std::vector<dp::AskedSet>& asked, dp::WorkloadRelease&
   release.plans = std::move(plans);
 }
 
-// Fills `answer` from what is stored.
-absl::StatusOr<WorkloadAnswer> Filled(Services& services, ReleasedOnce released,
-                                      const std::vector<dp::AskedSet>& asked, const Principal& principal,
-                                      WorkloadAnswer answer) {
+// Fills `answer` from what is stored, but for its price.
+absl::Status Fill(ReleasedOnce released, const std::vector<dp::AskedSet>& asked, WorkloadAnswer& answer) {
   ASSIGN_OR_RETURN(answer.answer, codec::DecodeWorkloadRelease(released.release.payload));
   DivideIntoSets(asked, answer.answer);
   released.release.payload = std::string();  // which gives its memory back
   answer.release = std::move(released.release);
   answer.replayed = released.replayed;
+  return absl::OkStatus();
+}
+
+// After a charge, whose accounts have changed since the price was computed.
+absl::StatusOr<WorkloadAnswer> FilledAndPriced(Services& services, ReleasedOnce released,
+                                               const std::vector<dp::AskedSet>& asked,
+                                               const Principal& principal, WorkloadAnswer answer) {
+  RETURN_IF_ERROR(Fill(std::move(released), asked, answer));
   ASSIGN_OR_RETURN(const std::vector<ledger::Account> accounts,
                    PayingAccounts(services.ledger, answer.dataset, principal.name()));
   ASSIGN_OR_RETURN(const ledger::Charge charge, services.ledger.GetCharge(answer.release.charge_id));
@@ -259,12 +282,13 @@ absl::StatusOr<std::optional<WorkloadAnswer>> Replayed(Services& services, const
   const std::string fingerprint = FingerprintOf(question.dataset, question.scope, question.asked, request);
   if (!IsReleased(earlier, fingerprint)) return std::nullopt;
   ASSIGN_OR_RETURN(const ledger::Release head, services.ledger.GetReleaseWithoutPayload(earlier.release_id));
+  services.repetitions.CountBytes(request.principal, head.payload_size);
   WorkloadAnswer answer{.dataset = question.dataset, .price = {}, .request_id = earlier.request_id};
   answer.memory = MemoryOf(services, request);
   RETURN_IF_ERROR(answer.memory.Add(BytesOfReplay(services, head.payload_size)));
   ASSIGN_OR_RETURN(ledger::Release release, services.ledger.GetRelease(earlier.release_id));
-  ASSIGN_OR_RETURN(answer, Filled(services, {std::move(release), true}, question.asked, request.principal,
-                                  std::move(answer)));
+  RETURN_IF_ERROR(Fill({std::move(release), true}, question.asked, answer));
+  ASSIGN_OR_RETURN(answer.price, PricePaid(question.dataset, question.scope.accounts, earlier));
   RETURN_IF_ERROR(CheckPostProcessing(question.dataset.schema.domain, answer.answer, steps));
   return answer;
 }
@@ -294,7 +318,7 @@ absl::StatusOr<WorkloadAnswer> ChargeAndRelease(Services& services, const Worklo
                                  return DrawAnswer(services, estimate, table.value(), key);
                                }));
   if (!released.replayed) services.daily.Add(request.principal, 1);
-  return Filled(services, std::move(released), estimate.asked, request.principal, std::move(answer));
+  return FilledAndPriced(services, std::move(released), estimate.asked, request.principal, std::move(answer));
 }
 
 template <typename Units>
@@ -329,13 +353,14 @@ absl::StatusOr<SpendChoices> SpendChoicesFor(const WorkloadEstimate& estimate, d
 }
 
 absl::StatusOr<WorkloadEstimate> EstimateWorkload(Services& services, const WorkloadRequest& request) {
-  ASSIGN_OR_RETURN(Question question, QuestionOf(services, request, ""));
+  ASSIGN_OR_RETURN(Question question, QuestionOf(services, request, std::nullopt));
   ASSIGN_OR_RETURN(std::optional<FreeAnswer> free, FreeAnswerFor(services, request, question));
   std::optional<std::string> free_from = IdOf(std::move(free));
   ASSIGN_OR_RETURN(RequestMemory memory, MemoryForPlanning(services, request, question));
   ASSIGN_OR_RETURN(WorkloadEstimate estimate, PlanAndPrice(request, std::move(question)));
   if (estimate.plan.classes.empty())
     estimate.plan.classes = dp::ErrorClassesOf(estimate.dataset.schema.domain, estimate.plan.shape);
+  RETURN_IF_ERROR(CheckReadingSteps(estimate));
   estimate.memory = std::move(memory);
   estimate.free_from = std::move(free_from);
   return estimate;
@@ -344,13 +369,21 @@ absl::StatusOr<WorkloadEstimate> EstimateWorkload(Services& services, const Work
 absl::StatusOr<WorkloadAnswer> AnswerWorkload(Services& services, const WorkloadRequest& request,
                                               const dp::PostProcessing& steps, const RequestId& request_id,
                                               Intent intent) {
-  ASSIGN_OR_RETURN(Question question, QuestionOf(services, request, request_id.text()));
   ASSIGN_OR_RETURN(const std::optional<ledger::Charge> earlier,
                    FindByRequest(services.ledger, request.principal, request_id));
+  // Before anything else is done for the request: this look-up is all that a refusal costs.
+  RepetitionPace::Place repetition;
+  if (earlier && !earlier->release_id.empty()) {
+    ASSIGN_OR_RETURN(repetition, services.repetitions.Take(request.principal));
+  }
+  ASSIGN_OR_RETURN(Question question, QuestionOf(services, request, earlier));
   if (earlier && intent == Intent::kDo) {
     ASSIGN_OR_RETURN(std::optional<WorkloadAnswer> replayed,
                      Replayed(services, request, steps, question, *earlier));
-    if (replayed) return *std::move(replayed);
+    if (replayed) {
+      replayed->repetition = std::move(repetition);
+      return *std::move(replayed);
+    }
   }
   std::optional<FreeAnswer> free;  // a request that was charged before is answered by what it paid for
   if (!earlier) {
@@ -369,6 +402,7 @@ absl::StatusOr<WorkloadAnswer> AnswerWorkload(Services& services, const Workload
   std::optional<std::string> could_be_free_from = IdOf(std::move(free));
   ASSIGN_OR_RETURN(RequestMemory memory, MemoryForPlanning(services, request, question));
   ASSIGN_OR_RETURN(WorkloadEstimate estimate, PlanAndPrice(request, std::move(question)));
+  if (!earlier) RETURN_IF_ERROR(CheckReadingSteps(estimate));
   estimate.memory = std::move(memory);
   RETURN_IF_ERROR(CheckPostProcessing(estimate.dataset.schema.domain, ReleaseOf(estimate), steps));
   WorkloadAnswer answer{

@@ -83,7 +83,8 @@ struct WorkloadAnswer {
   std::optional<std::string> free_from;
   // The id of the release that would have determined all answers, had free answers been preferred.
   std::optional<std::string> could_be_free_from;
-  RequestMemory memory = {};  // that the answer takes
+  RequestMemory memory = {};              // that the answer takes
+  RepetitionPace::Place repetition = {};  // of an answer that was stored before
 };
 
 // Charges, draws, stores and answers; or answers from what the same request stored before; or, where that is
@@ -92,7 +93,8 @@ struct WorkloadAnswer {
 //
 // `steps` are those that the answers will be read with (answers.h). They do not change what is stored, but a
 // request whose answers they cannot process is refused before it is charged: INVALID_ARGUMENT
-// ("post_processing").
+// ("post_processing"). A principal that repeats stored requests beyond its pace
+// (repetition_pace.h) gets UNAVAILABLE.
 absl::StatusOr<WorkloadAnswer> AnswerWorkload(Services& services, const WorkloadRequest& request,
                                               const dp::PostProcessing& steps, const RequestId& request_id,
                                               Intent intent);

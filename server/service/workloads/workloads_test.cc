@@ -2,6 +2,8 @@
 #include "service/workloads/workloads.h"
 
 #include "codec/release_codec.h"
+#include "ledger/sql/migrations.h"
+#include "ledger/sql/sql_ledger.h"
 #include "service/testing/fixture.h"
 
 namespace curator::service {
@@ -196,9 +198,8 @@ class ReplayTest : public WorkloadMemoryTest {
   }
 
   MemoryBudget small_{kLessThanAPlan, absl::ZeroDuration()};
-  Services later_{*ledger_, *store_,          sealer_,          signer_, operations_,
-                  work_,    OnlyThisThread(), requests_,        late_,   daily_,
-                  small_,   comparisons_,     absl::Minutes(10)};
+  Services later_{*ledger_,  *store_, sealer_,      signer_, operations_, work_,        OnlyThisThread(),
+                  requests_, late_,   repetitions_, daily_,  small_,      comparisons_, absl::Minutes(10)};
 };
 
 TEST_F(ReplayTest, AnAnswerThatWasStoredIsReturnedThoughItsRequestIsNotPlannedAnyMore) {
@@ -262,6 +263,117 @@ TEST_F(ReplayTest, AnAnswerOfADatasetThatThePrincipalDoesNotSeeIsNotReturned) {
   WorkloadRequest request = BySex();
   request.principal = TestPrincipal("mallory");
   EXPECT_EQ(AskLater(request, id).status().code(), absl::StatusCode::kNotFound);
+}
+
+// Answers to conditions on few attributes, in sets whose first condition is on all of them: each set is
+// summed up from the cells over all attributes, group after group.
+QuerySetRequest SummedSet() {
+  constexpr int kAttributes = 22;
+  PredicatesQuery query;
+  std::vector<Condition> all;
+  for (int i = 0; i < kAttributes; ++i) {
+    all.push_back({.attribute = "a" + std::to_string(i), .values = {"0"}, .between = std::nullopt});
+  }
+  query.predicates.push_back(all);
+  for (int i = 0; i < 40; ++i) query.predicates.push_back({all[static_cast<size_t>(i % 2)]});
+  return {std::move(query), dp::Strategy::kBaseHistogram};
+}
+
+TEST_F(WorkloadMemoryTest, AnAnswerThatWouldTakeTooLongToBeReadIsRefusedBeforeItsCharge) {
+  std::vector<dp::Attribute> attributes;
+  for (int i = 0; i < 22; ++i) {
+    attributes.push_back(dp::Attribute::Create("a" + std::to_string(i), dp::CodedKind{2}).value());
+  }
+  NewDataset wide = People("wide");
+  wide.schema = dp::CreateSchema(dp::Domain::Create(std::move(attributes)).value(), dp::RecordUnit()).value();
+  Make(wide);
+  WorkloadRequest request = About("wide", SummedSet());
+  EXPECT_TRUE(EstimateWorkload(services_, request).ok()) << EstimateWorkload(services_, request).status();
+  request.queries.push_back(SummedSet());
+  const absl::Status refused = EstimateWorkload(services_, request).status();
+  EXPECT_EQ(FieldOf(refused), "workload") << refused;
+  EXPECT_THAT(std::string(refused.message()), ::testing::HasSubstr("335544320 measured values"));
+}
+
+// Counts the transactions of the calling thread that only read.
+class CountedReads final : public ledger::sql::Database {
+ public:
+  explicit CountedReads(std::unique_ptr<ledger::sql::Database> real) : real_(std::move(real)) {}
+  const ledger::sql::Dialect& dialect() const override { return real_->dialect(); }
+  ledger::sql::Outcome Write(const ledger::sql::Body& body) override { return real_->Write(body); }
+  ledger::sql::Outcome Read(const ledger::sql::Body& body) override {
+    ++count;
+    return real_->Read(body);
+  }
+
+  static inline thread_local int64_t count = 0;
+
+ private:
+  const std::unique_ptr<ledger::sql::Database> real_;
+};
+
+std::unique_ptr<ledger::Ledger> OpenCountedLedger(const std::string& folder) {
+  auto database = ledger::OpenLedgerDatabase("sqlite:" + folder + "/ledger.db").value();
+  EXPECT_TRUE(ledger::sql::Migrate(*database, ledger::sql::EmbeddedMigrations(), {}).ok());
+  return ledger::sql::SqlLedger::Open(std::make_unique<CountedReads>(std::move(database)), folder + "/anchor",
+                                      host::RandomBytes)
+      .value();
+}
+
+class RepetitionTest : public ServiceTest {
+ protected:
+  RepetitionTest() : ServiceTest(&OpenCountedLedger) {
+    MakeSealed(People("census"));
+    EXPECT_TRUE(Ask().ok());
+  }
+
+  // The same request each time.
+  absl::StatusOr<WorkloadAnswer> Ask() {
+    return AnswerWorkload(services_,
+                          {.principal = TestPrincipal("owner"),
+                           .dataset = DatasetName("census"),
+                           .queries = {{MarginalsQuery{.sets = {{"sex"}}}}},
+                           .spend = {.epsilon = EpsilonOf(100)}},
+                          {}, id_, Intent::kDo);
+  }
+
+  const RequestId id_ = NewRequestId();
+};
+
+TEST_F(RepetitionTest, ReadsItsChargeItsDatasetItsAccountsAndItsReleaseOnce) {
+  const int64_t before = CountedReads::count;
+  const auto again = Ask();
+  ASSERT_TRUE(again.ok()) << again.status();
+  EXPECT_TRUE(again->replayed);
+  EXPECT_EQ(CountedReads::count - before, 4);
+}
+
+TEST_F(RepetitionTest, BeyondThePaceOfItsPrincipalItIsRefusedAfterOneRead) {
+  while (repetitions_.Take(TestPrincipal("owner")).ok()) {
+  }
+  const int64_t before = CountedReads::count;
+  EXPECT_TRUE(IsOverloaded(Ask().status())) << Ask().status();
+  EXPECT_LE(CountedReads::count - before, 2) << "of two calls";
+}
+
+TEST_F(RepetitionTest, BeyondThePaceOfItsPrincipalANewRequestIsAnswered) {
+  while (repetitions_.Take(TestPrincipal("owner")).ok()) {
+  }
+  const auto fresh = AnswerWorkload(services_,
+                                    {.principal = TestPrincipal("owner"),
+                                     .dataset = DatasetName("census"),
+                                     .queries = {{MarginalsQuery{.sets = {{"age"}}}}},
+                                     .spend = {.epsilon = EpsilonOf(100)}},
+                                    {}, NewRequestId(), Intent::kDo);
+  EXPECT_TRUE(fresh.ok()) << fresh.status();
+}
+
+TEST_F(RepetitionTest, ItHoldsItsPlaceUntilItIsSent) {
+  std::vector<WorkloadAnswer> unsent;
+  for (int i = 0; i < RepetitionPace::kMostAtOnce; ++i) unsent.push_back(Ask().value());
+  EXPECT_TRUE(IsOverloaded(Ask().status())) << Ask().status();
+  unsent.pop_back();
+  EXPECT_TRUE(Ask().ok());
 }
 
 }  // namespace

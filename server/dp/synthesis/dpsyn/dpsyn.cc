@@ -171,8 +171,10 @@ absl::StatusOr<std::unique_ptr<SynthesisModel>> Dpsyn::Fit(const SynthesisInput&
                                            .transcript = std::move(fitted.transcript)});
 }
 
-absl::StatusOr<std::unique_ptr<SynthesisModel>> Dpsyn::Restore(const Domain& domain,
-                                                               std::string_view bytes) const {
+absl::StatusOr<std::unique_ptr<SynthesisModel>> Dpsyn::RestoreWith(const Domain& domain,
+                                                                   std::string_view bytes,
+                                                                   Pacer& pacer) const {
+  RETURN_IF_ERROR(pacer.Check());
   return ViewsModel::Restore(domain, bytes);
 }
 
@@ -216,8 +218,10 @@ absl::StatusOr<std::unique_ptr<SynthesisModel>> Priview::Fit(const SynthesisInpu
                                            .transcript = std::move(fitted.transcript)});
 }
 
-absl::StatusOr<std::unique_ptr<SynthesisModel>> Priview::Restore(const Domain& domain,
-                                                                 std::string_view bytes) const {
+absl::StatusOr<std::unique_ptr<SynthesisModel>> Priview::RestoreWith(const Domain& domain,
+                                                                     std::string_view bytes,
+                                                                     Pacer& pacer) const {
+  RETURN_IF_ERROR(pacer.Check());
   return ViewsModel::Restore(domain, bytes);
 }
 

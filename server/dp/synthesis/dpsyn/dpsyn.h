@@ -24,8 +24,8 @@ class Dpsyn : public Synthesizer {
   absl::StatusOr<SynthesisPlan> PlanWith(const SynthesisInput& input, Pacer& pacer) const override;
   absl::StatusOr<std::unique_ptr<SynthesisModel>> Fit(const SynthesisInput& input, PrivateQueries& kernel,
                                                       Pacer& pacer, const Progress& progress) const override;
-  absl::StatusOr<std::unique_ptr<SynthesisModel>> Restore(const Domain& domain,
-                                                          std::string_view bytes) const override;
+  absl::StatusOr<std::unique_ptr<SynthesisModel>> RestoreWith(const Domain& domain, std::string_view bytes,
+                                                              Pacer& pacer) const override;
   absl::StatusOr<int64_t> ReadingBytes(const Domain& domain, std::string_view bytes) const override;
 };
 
@@ -37,8 +37,8 @@ class Priview : public Synthesizer {
   absl::StatusOr<SynthesisPlan> PlanWith(const SynthesisInput& input, Pacer& pacer) const override;
   absl::StatusOr<std::unique_ptr<SynthesisModel>> Fit(const SynthesisInput& input, PrivateQueries& kernel,
                                                       Pacer& pacer, const Progress& progress) const override;
-  absl::StatusOr<std::unique_ptr<SynthesisModel>> Restore(const Domain& domain,
-                                                          std::string_view bytes) const override;
+  absl::StatusOr<std::unique_ptr<SynthesisModel>> RestoreWith(const Domain& domain, std::string_view bytes,
+                                                              Pacer& pacer) const override;
   absl::StatusOr<int64_t> ReadingBytes(const Domain& domain, std::string_view bytes) const override;
 };
 

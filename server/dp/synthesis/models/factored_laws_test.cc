@@ -25,9 +25,9 @@ class MwemWith : public Synthesizer {
                                                       Pacer& pacer, const Progress& progress) const override {
     return mwem_.Fit(Set(input), kernel, pacer, progress);
   }
-  absl::StatusOr<std::unique_ptr<SynthesisModel>> Restore(const Domain& domain,
-                                                          std::string_view bytes) const override {
-    return mwem_.Restore(domain, bytes);
+  absl::StatusOr<std::unique_ptr<SynthesisModel>> RestoreWith(const Domain& domain, std::string_view bytes,
+                                                              Pacer& pacer) const override {
+    return mwem_.RestoreWith(domain, bytes, pacer);
   }
   absl::StatusOr<int64_t> ReadingBytes(const Domain& domain, std::string_view bytes) const override {
     return mwem_.ReadingBytes(domain, bytes);

@@ -11,6 +11,12 @@
 namespace curator::dp {
 namespace {
 
+absl::StatusOr<std::unique_ptr<SynthesisModel>> Restored(const Domain& domain, std::string_view bytes,
+                                                         std::stop_token stop = {}) {
+  Pacer pacer(std::move(stop));
+  return FactoredModel::Restore(domain, bytes, pacer);
+}
+
 const Domain& SmallDomain() {
   static const Domain domain = CodedDomain({2, 3, 2, 2, 5});
   return domain;
@@ -71,14 +77,12 @@ TEST(FactoredModel, IsRestoredToTheLastBitAndNothingElseIs) {
   const auto model = Model(SmallParts()).value();
   const std::string bytes = model->Serialize();
   EXPECT_TRUE(FactoredModel::Wrote(bytes));
-  const auto restored = FactoredModel::Restore(SmallDomain(), bytes).value();
+  const auto restored = Restored(SmallDomain(), bytes).value();
   EXPECT_EQ(restored->Serialize(), bytes);
   EXPECT_EQ(restored->Marginal({0, 2, 3}).value(), model->Marginal({0, 2, 3}).value());
   for (size_t length = 0; length < bytes.size(); length += 7)
-    EXPECT_EQ(FactoredModel::Restore(SmallDomain(), bytes.substr(0, length)).status().code(),
-              absl::StatusCode::kDataLoss);
-  EXPECT_EQ(FactoredModel::Restore(CodedDomain({2, 3, 3, 2, 5}), bytes).status().code(),
-            absl::StatusCode::kDataLoss);
+    EXPECT_EQ(Restored(SmallDomain(), bytes.substr(0, length)).status().code(), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(Restored(CodedDomain({2, 3, 3, 2, 5}), bytes).status().code(), absl::StatusCode::kDataLoss);
 }
 
 TEST(FactoredModel, RefusesPartsThatOverlapOrLieElsewhere) {

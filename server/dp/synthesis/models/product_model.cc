@@ -112,11 +112,12 @@ absl::StatusOr<ProductModelParts> ReadProduct(const Domain& domain, std::string_
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<SynthesisModel>> ProductModel::Restore(const Domain& domain,
-                                                                      std::string_view bytes) {
+                                                                      std::string_view bytes, Pacer& pacer) {
   ASSIGN_OR_RETURN(ProductModelParts parts, ReadProduct(domain, bytes));
-  Pacer pacer{std::stop_token()};
+  RETURN_IF_ERROR(pacer.Check());
   auto model = Create(domain, std::move(parts), pacer);
-  if (!model.ok()) return absl::DataLossError("the stored model does not fit its domain");
+  if (!model.ok() && !absl::IsCancelled(model.status()))
+    return absl::DataLossError("the stored model does not fit its domain");
   return model;
 }
 

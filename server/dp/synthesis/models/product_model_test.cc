@@ -11,6 +11,12 @@
 namespace curator::dp {
 namespace {
 
+absl::StatusOr<std::unique_ptr<SynthesisModel>> Restored(const Domain& domain, std::string_view bytes,
+                                                         std::stop_token stop = {}) {
+  Pacer pacer(std::move(stop));
+  return ProductModel::Restore(domain, bytes, pacer);
+}
+
 using ::testing::ElementsAre;
 
 std::unique_ptr<SynthesisModel> Model(const Domain& domain, ProductModelParts parts) {
@@ -50,28 +56,38 @@ TEST(ProductModel, RefusesMarginalsThatItDoesNotCover) {
 TEST(ProductModel, IsRestoredToTheLastBit) {
   const auto model = Model(SmallDomain(), SmallParts());
   const std::string bytes = model->Serialize();
-  const auto restored = ProductModel::Restore(SmallDomain(), bytes).value();
+  const auto restored = Restored(SmallDomain(), bytes).value();
   EXPECT_EQ(restored->Serialize(), bytes);
   EXPECT_EQ(restored->Marginal({0, 2}).value(), model->Marginal({0, 2}).value());
+}
+
+TEST(ProductModel, IsNotRestoredToItsEndAfterAStop) {
+  const Domain wide = CodedDomain({2048, 1024});
+  ProductModelParts parts = SmallParts();
+  parts.attributes = {0, 1};
+  parts.components = {{1.0, {}}};
+  const std::string bytes = Model(wide, std::move(parts))->Serialize();
+  EXPECT_TRUE(Restored(wide, bytes).ok());
+  std::stop_source source;
+  source.request_stop();
+  EXPECT_EQ(Restored(wide, bytes, source.get_token()).status().code(), absl::StatusCode::kCancelled);
 }
 
 TEST(ProductModel, RefusesBytesThatItDidNotWrite) {
   const std::string bytes = Model(SmallDomain(), SmallParts())->Serialize();
   for (size_t length = 0; length < bytes.size(); length += 7) {
-    EXPECT_EQ(ProductModel::Restore(SmallDomain(), bytes.substr(0, length)).status().code(),
-              absl::StatusCode::kDataLoss);
+    EXPECT_EQ(Restored(SmallDomain(), bytes.substr(0, length)).status().code(), absl::StatusCode::kDataLoss);
   }
-  EXPECT_EQ(ProductModel::Restore(SmallDomain(), bytes + "x").status().code(), absl::StatusCode::kDataLoss);
-  EXPECT_EQ(ProductModel::Restore(CodedDomain({2, 5, 4}), bytes).status().code(),
-            absl::StatusCode::kDataLoss);
-  EXPECT_EQ(ProductModel::Restore(CodedDomain({2}), bytes).status().code(), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(Restored(SmallDomain(), bytes + "x").status().code(), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(Restored(CodedDomain({2, 5, 4}), bytes).status().code(), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(Restored(CodedDomain({2}), bytes).status().code(), absl::StatusCode::kDataLoss);
 }
 
 TEST(ProductModel, RefusesNumbersThatAreNotFinite) {
   ProductModelParts parts = SmallParts();
   parts.components[0].factors[0].logarithms[1] = std::nan("");
   const std::string bytes = Model(SmallDomain(), parts)->Serialize();
-  EXPECT_EQ(ProductModel::Restore(SmallDomain(), bytes).status().code(), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(Restored(SmallDomain(), bytes).status().code(), absl::StatusCode::kDataLoss);
 }
 
 TEST(ProductModel, IsUniformWhereAllWeightsVanish) {

@@ -325,10 +325,11 @@ absl::StatusOr<std::unique_ptr<SynthesisModel>> Mwem::Fit(const SynthesisInput& 
   return MwemRun(input, std::move(schedule), kernel, pacer).Finish(progress);
 }
 
-absl::StatusOr<std::unique_ptr<SynthesisModel>> Mwem::Restore(const Domain& domain,
-                                                              std::string_view bytes) const {
-  if (FactoredModel::Wrote(bytes)) return FactoredModel::Restore(domain, bytes);
-  return ProductModel::Restore(domain, bytes);
+absl::StatusOr<std::unique_ptr<SynthesisModel>> Mwem::RestoreWith(const Domain& domain,
+                                                                  std::string_view bytes,
+                                                                  Pacer& pacer) const {
+  if (FactoredModel::Wrote(bytes)) return FactoredModel::Restore(domain, bytes, pacer);
+  return ProductModel::Restore(domain, bytes, pacer);
 }
 
 absl::StatusOr<int64_t> Mwem::ReadingBytes(const Domain& domain, std::string_view bytes) const {

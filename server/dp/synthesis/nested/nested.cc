@@ -155,9 +155,10 @@ absl::StatusOr<std::unique_ptr<SynthesisModel>> Nested::Fit(const SynthesisInput
   return NestedRun(input, std::move(schedule), kernel, pacer).Finish(progress);
 }
 
-absl::StatusOr<std::unique_ptr<SynthesisModel>> Nested::Restore(const Domain& domain,
-                                                                std::string_view bytes) const {
-  return NestedModel::Restore(domain, bytes, joinable_);
+absl::StatusOr<std::unique_ptr<SynthesisModel>> Nested::RestoreWith(const Domain& domain,
+                                                                    std::string_view bytes,
+                                                                    Pacer& pacer) const {
+  return NestedModel::Restore(domain, bytes, joinable_, pacer);
 }
 
 absl::StatusOr<int64_t> Nested::ReadingBytes(const Domain& domain, std::string_view bytes) const {

@@ -312,10 +312,12 @@ absl::StatusOr<StoredNested> ReadNested(const Domain& domain, std::string_view b
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<SynthesisModel>> NestedModel::Restore(
-    const Domain& domain, std::string_view bytes, std::span<const Synthesizer* const> joinable) {
+    const Domain& domain, std::string_view bytes, std::span<const Synthesizer* const> joinable,
+    Pacer& pacer) {
   ASSIGN_OR_RETURN(StoredNested read, ReadNested(domain, bytes, joinable));
+  RETURN_IF_ERROR(pacer.Check());
   if (read.method != nullptr) {
-    ASSIGN_OR_RETURN(read.parts.joined, read.method->Restore(domain, read.joined));
+    ASSIGN_OR_RETURN(read.parts.joined, read.method->RestoreWith(domain, read.joined, pacer));
   }
   return std::make_unique<NestedModel>(domain, std::move(read.parts));
 }

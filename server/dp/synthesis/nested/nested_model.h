@@ -102,8 +102,9 @@ class NestedModel : public SynthesisModel {
 
   // The model that Serialize() wrote, whose joined model one of `joinable` wrote. Errors: DATA_LOSS for
   // anything else.
-  static absl::StatusOr<std::unique_ptr<SynthesisModel>> Restore(
-      const Domain& domain, std::string_view bytes, std::span<const Synthesizer* const> joinable);
+  static absl::StatusOr<std::unique_ptr<SynthesisModel>> Restore(const Domain& domain, std::string_view bytes,
+                                                                 std::span<const Synthesizer* const> joinable,
+                                                                 Pacer& pacer);
 
   // As Synthesizer::ReadingBytes().
   static absl::StatusOr<int64_t> ReadingBytes(const Domain& domain, std::string_view bytes,

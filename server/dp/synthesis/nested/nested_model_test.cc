@@ -13,6 +13,11 @@
 namespace curator::dp {
 namespace {
 
+absl::StatusOr<std::unique_ptr<SynthesisModel>> Restored(const Domain& domain, std::string_view bytes) {
+  Pacer pacer{std::stop_token()};
+  return NestedModel::Restore(domain, bytes, {}, pacer);
+}
+
 using testing::ElementsAre;
 
 NestedModelParts NormalParts() {
@@ -152,7 +157,7 @@ TEST(NestedModel, HasNoMoreRecordsThanATableMayHave) {
 TEST(NestedModel, IsTheSameWhenRestored) {
   const NestedModel model(Responses(), NormalParts());
   const std::string bytes = model.Serialize();
-  const auto restored = NestedModel::Restore(Responses(), bytes, {}).value();
+  const auto restored = Restored(Responses(), bytes).value();
   EXPECT_EQ(restored->Serialize(), bytes);
   EXPECT_EQ(restored->Marginal({0}).value(), model.Marginal({0}).value());
   EXPECT_THAT(restored->Transcript(), ElementsAre("one line"));
@@ -160,10 +165,9 @@ TEST(NestedModel, IsTheSameWhenRestored) {
 
 TEST(NestedModel, RefusesBytesThatItDidNotWrite) {
   const std::string bytes = NestedModel(Responses(), NormalParts()).Serialize();
-  EXPECT_EQ(NestedModel::Restore(CodedDomain({80}), bytes, {}).status().code(), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(Restored(CodedDomain({80}), bytes).status().code(), absl::StatusCode::kDataLoss);
   for (size_t length = 0; length < bytes.size(); length += 7)
-    EXPECT_EQ(NestedModel::Restore(Responses(), bytes.substr(0, length), {}).status().code(),
-              absl::StatusCode::kDataLoss);
+    EXPECT_EQ(Restored(Responses(), bytes.substr(0, length)).status().code(), absl::StatusCode::kDataLoss);
   const auto broken = [](const std::function<void(NestedModelParts&)>& breaks) {
     NestedModelParts parts = NormalParts();
     breaks(parts);
@@ -177,7 +181,7 @@ TEST(NestedModel, RefusesBytesThatItDidNotWrite) {
                                    broken([=](NestedModelParts& parts) { parts.draws[0].mean = nan; }),
                                    broken([](NestedModelParts& parts) { parts.numbers[1] = 0; }),
                                    broken([](NestedModelParts& parts) { parts.joined_method = "nested"; })})
-    EXPECT_EQ(NestedModel::Restore(Responses(), wrong, {}).status().code(), absl::StatusCode::kDataLoss);
+    EXPECT_EQ(Restored(Responses(), wrong).status().code(), absl::StatusCode::kDataLoss);
 }
 
 }  // namespace

@@ -323,9 +323,10 @@ absl::StatusOr<std::unique_ptr<SynthesisModel>> PriorAware::Fit(const SynthesisI
   return PriorRun(input, std::move(schedule), kernel, pacer).Finish(progress);
 }
 
-absl::StatusOr<std::unique_ptr<SynthesisModel>> PriorAware::Restore(const Domain& domain,
-                                                                    std::string_view bytes) const {
-  return PriorModel::Restore(domain, bytes);
+absl::StatusOr<std::unique_ptr<SynthesisModel>> PriorAware::RestoreWith(const Domain& domain,
+                                                                        std::string_view bytes,
+                                                                        Pacer& pacer) const {
+  return PriorModel::Restore(domain, bytes, pacer);
 }
 
 absl::StatusOr<int64_t> PriorAware::ReadingBytes(const Domain& domain, std::string_view bytes) const {

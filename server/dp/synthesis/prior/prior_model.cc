@@ -281,9 +281,9 @@ std::string PriorModel::Serialize() const {
 }
 
 absl::StatusOr<std::unique_ptr<SynthesisModel>> PriorModel::Restore(const Domain& domain,
-                                                                    std::string_view bytes) {
+                                                                    std::string_view bytes, Pacer& pacer) {
   ASSIGN_OR_RETURN(PriorModelParts parts, ReadParts(domain, bytes));
-  Pacer pacer{std::stop_token()};
+  RETURN_IF_ERROR(pacer.Check());
   return Create(domain, std::move(parts), pacer);
 }
 

@@ -69,8 +69,8 @@ class PriorModel : public SynthesisModel {
                                                                 Pacer& pacer);
 
   // The model that Serialize() wrote. Errors: DATA_LOSS for anything else.
-  static absl::StatusOr<std::unique_ptr<SynthesisModel>> Restore(const Domain& domain,
-                                                                 std::string_view bytes);
+  static absl::StatusOr<std::unique_ptr<SynthesisModel>> Restore(const Domain& domain, std::string_view bytes,
+                                                                 Pacer& pacer);
 
   // As Synthesizer::ReadingBytes().
   static absl::StatusOr<int64_t> ReadingBytes(const Domain& domain, std::string_view bytes);

@@ -24,6 +24,11 @@
 namespace curator::dp {
 namespace {
 
+absl::StatusOr<std::unique_ptr<SynthesisModel>> Restored(const Domain& domain, std::string_view bytes) {
+  Pacer pacer{std::stop_token()};
+  return PriorModel::Restore(domain, bytes, pacer);
+}
+
 using testing::HasSubstr;
 
 // a0: state (2), a1: area (5: the first two in state 0), a2, a3, a4: people. a3 follows a2, a4 nearly
@@ -309,9 +314,9 @@ absl::StatusOr<std::unique_ptr<SynthesisModel>> ModelOfTwoGroups(uint32_t key, i
 
 TEST(PriorModelRestore, RefusesAnAttributeThatIsModelledAndAKey) {
   const std::string sound = ModelOfTwoGroups(3, 5).value()->Serialize();
-  EXPECT_TRUE(PriorModel::Restore(PeoplesDomain(), sound).ok());
+  EXPECT_TRUE(Restored(PeoplesDomain(), sound).ok());
   const std::string overlapping = ModelOfTwoGroups(2, 5).value()->Serialize();
-  EXPECT_EQ(PriorModel::Restore(PeoplesDomain(), overlapping).status().code(), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(Restored(PeoplesDomain(), overlapping).status().code(), absl::StatusCode::kDataLoss);
 }
 
 TEST(PriorModelRestore, RefusesAFlagThatIsNeither0Nor1) {
@@ -320,7 +325,7 @@ TEST(PriorModelRestore, RefusesAFlagThatIsNeither0Nor1) {
   constexpr size_t kFlag = 8 + std::string_view("curator.prior_model").size() + 8 + 24 + 24;
   ASSERT_EQ(bytes.substr(kFlag, 8), std::string(8, '\0'));
   bytes[kFlag + 7] = 2;
-  EXPECT_EQ(PriorModel::Restore(PeoplesDomain(), bytes).status().code(), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(Restored(PeoplesDomain(), bytes).status().code(), absl::StatusCode::kDataLoss);
 }
 
 TEST(PriorModelRestore, RefusesMoreRecordsThanCanBeCounted) {

@@ -380,8 +380,9 @@ absl::StatusOr<std::unique_ptr<SynthesisModel>> Rap::Fit(const SynthesisInput& i
       .Finish();
 }
 
-absl::StatusOr<std::unique_ptr<SynthesisModel>> Rap::Restore(const Domain& domain,
-                                                             std::string_view bytes) const {
+absl::StatusOr<std::unique_ptr<SynthesisModel>> Rap::RestoreWith(const Domain& domain, std::string_view bytes,
+                                                                 Pacer& pacer) const {
+  RETURN_IF_ERROR(pacer.Check());
   return RelaxedModel::Restore(domain, bytes);
 }
 

@@ -223,6 +223,20 @@ Violations StopsPlanning(const Synthesizer& synthesizer) {
   return {absl::StrCat("planning went on after a stop was requested: ", ended.ToString())};
 }
 
+// As a client that has left before its model is made of what is stored.
+Violations StopsRestoring(const Synthesizer& synthesizer) {
+  const World& world = FullWorld();
+  const Fitted fitted = FitOn(synthesizer, world);
+  if (!fitted.status.ok()) return {fitted.status.ToString()};
+  std::stop_source source;
+  source.request_stop();
+  Pacer pacer(source.get_token());
+  const absl::Status ended =
+      synthesizer.RestoreWith(world.input.domain, fitted.model->Serialize(), pacer).status();
+  if (absl::IsCancelled(ended)) return {};
+  return {absl::StrCat("restoring went on after a stop was requested: ", ended.ToString())};
+}
+
 // A model that can be asked, restored and sampled, all within its domain.
 Violations FindFaults(const Synthesizer& synthesizer, const World& world) {
   const Fitted fitted = FitOn(synthesizer, world);
@@ -380,6 +394,7 @@ const std::vector<Law>& SynthesizerLaws() {
       {"ReportsProgressFromTheSchedule", ReportsProgressFromTheSchedule},
       {"LooksForAStop", LooksForAStop},
       {"StopsPlanning", StopsPlanning},
+      {"StopsRestoring", StopsRestoring},
       {"CountsTheStepsOfItsAnswers", CountsTheStepsOfItsAnswers},
       {"SamplesWhatItAnswers", SamplesWhatItAnswers},
       {"CopesWithNoRecords", CopesWithNoRecords},

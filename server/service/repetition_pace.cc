@@ -1,0 +1,66 @@
+#include "service/repetition_pace.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/errors.h"
+
+namespace curator::service {
+namespace {
+
+// From this many on, principals whose shares have all passed are forgotten.
+constexpr size_t kManyPrincipals = 10'000;
+
+}  // namespace
+
+RepetitionPace::Place& RepetitionPace::Place::operator=(Place&& other) noexcept {
+  std::swap(pace_, other.pace_);
+  std::swap(principal_, other.principal_);
+  return *this;
+}
+
+RepetitionPace::Place::~Place() {
+  if (pace_ != nullptr) pace_->Free(principal_);
+}
+
+absl::StatusOr<RepetitionPace::Place> RepetitionPace::Take(const Principal& principal) {
+  const absl::MutexLock lock(&mutex_);
+  if (repetitions_.size() >= kManyPrincipals) {
+    std::erase_if(repetitions_, [now = clock_()](const auto& each) {
+      return each.second.running == 0 && each.second.used_up_to <= now;
+    });
+  }
+  Repetitions& own = repetitions_[principal.name()];
+  if (own.running >= kMostAtOnce) {
+    return Overloaded(absl::StrCat("the server answers at most ", kMostAtOnce,
+                                   " repetitions of stored requests of one principal at a time: ask again "
+                                   "when one has ended"));
+  }
+  if (own.used_up_to >= clock_() + kSharesOfAPause * kShare) {
+    return Overloaded(absl::StrCat("the server answers ", std::chrono::seconds(1) / kShare,
+                                   " repetitions of stored requests of one principal in a second: ask again "
+                                   "later with the same request id"));
+  }
+  Place place(this, principal.name());
+  ++own.running;
+  UseShares(own, 1);
+  return place;
+}
+
+void RepetitionPace::CountBytes(const Principal& principal, int64_t bytes) {
+  const absl::MutexLock lock(&mutex_);
+  UseShares(repetitions_[principal.name()], bytes / kBytesOfAShare);
+}
+
+void RepetitionPace::UseShares(Repetitions& of, int64_t shares) const {
+  of.used_up_to = std::max(of.used_up_to, clock_()) + shares * kShare;
+}
+
+void RepetitionPace::Free(const std::string& principal) {
+  const absl::MutexLock lock(&mutex_);
+  --repetitions_.at(principal).running;
+}
+
+}  // namespace curator::service
