@@ -8,6 +8,7 @@
   one-by-one                a build of each file alone, without precompiled headers: it must include what it uses
   asan, tsan                tests under the address and undefined-behaviour, and under the thread sanitizer
   timing                    reports: what the time of a draw and of an answer tells
+  tenants                   the latency of one principal's charges beside watches and a loop of another: below twice
 
 Builds what it needs first (not counted as time), then runs the stages one after the other, each for its fixed share of
 the hours, in small slices. What was reached is kept in build/nightly/state.json, by commit: the next run goes on where

@@ -326,12 +326,12 @@ class FuzzingCanary(Fuzzing):
 
 
 class Reports(Listed):
-    """Programs whose output is for people; it is printed."""
+    """Programs whose output is for people; it is printed. One that fails is a finding."""
 
     jobs = 1
 
-    def __init__(self, name, share, programs, places):
-        super().__init__(name, share, "dev", [Path(path).name for path in programs], 1, "reports", places)
+    def __init__(self, name, share, programs, places, preset="dev"):
+        super().__init__(name, share, preset, [Path(path).name for path in programs], 1, "reports", places)
         self._programs = programs
 
     def list_items(self):
@@ -425,4 +425,5 @@ def tonight(places):
         SanitizedTests("tsan", 2, "tsan", modules, 10,
                        {"TSAN_OPTIONS": "halt_on_error=1:second_deadlock_stack=1"}, places),
         Reports("timing", 2, ["tests/statistical/sampler_timing", "tests/e2e/answer_timing"], places),
+        Reports("tenants", 1, ["bench/bench_tenants"], places, preset="bench"),
     ]

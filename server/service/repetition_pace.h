@@ -2,7 +2,7 @@
 // client nothing, so a client that repeats a request in a loop must not take the store's connections and the
 // processors from the charges of others.
 //
-// Each repetition uses up a share of time, and another one for each MiB that it reads. A principal that has
+// Each repetition uses up a share of time, and another one for each 4 MiB that it reads. A principal that has
 // used more shares than have passed, and those of a pause, is refused; so is one whose repetitions are
 // answered already in kMostAtOnce calls. A refusal depends on the principal's own repetitions alone.
 //
@@ -28,9 +28,9 @@ class RepetitionPace {
   using Clock = std::function<Time()>;
 
   static constexpr int kMostAtOnce = 4;
-  static constexpr std::chrono::milliseconds kShare{20};
-  static constexpr int kSharesOfAPause = 100;  // the most that a principal has at once, after a pause
-  static constexpr int64_t kBytesOfAShare = int64_t{1} << 20;
+  static constexpr std::chrono::milliseconds kShare{50};
+  static constexpr int kSharesOfAPause = 20;  // the most that a principal has at once, after a pause
+  static constexpr int64_t kBytesOfAShare = int64_t{4} << 20;
 
   // The right to answer one repetition, until it is destroyed. The pace must outlive it.
   class Place {
