@@ -1,5 +1,7 @@
 #include "service/memory_budget.h"
 
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
@@ -58,6 +60,12 @@ absl::Status MemoryBudget::Grow(Lease& lease, int64_t bytes, const std::stop_tok
   return absl::OkStatus();
 }
 
+void MemoryBudget::Shrink(Lease& lease, int64_t bytes) {
+  if (lease.bytes_ <= bytes) return;
+  GiveBack(lease.holder_, lease.bytes_ - bytes);
+  lease.bytes_ = bytes;
+}
+
 absl::StatusOr<MemoryBudget::Lease> MemoryBudget::AwaitForWork(int64_t bytes, std::stop_token stop) {
   return TakeFor(kWork, bytes, 0, absl::InfiniteDuration(), stop);
 }
@@ -79,7 +87,8 @@ absl::StatusOr<MemoryBudget::Lease> MemoryBudget::TakeFor(const std::string& hol
   });
   const absl::MutexLock guard(&mutex_);
   held_.try_emplace(holder, 0);  // everything that could fail comes before the request is admitted
-  const auto place = waiting_.insert(held_before > 0 ? waiting_.begin() : waiting_.end(), &mine);
+  const auto first_new = std::ranges::find(waiting_, 0, &Waiter::held_before);
+  const auto place = waiting_.insert(held_before > 0 ? first_new : waiting_.end(), &mine);
   AdmitWaiting();
   const auto is_decided = [&mine] { return mine.is_admitted || mine.is_stopped; };
   mutex_.AwaitWithTimeout(absl::Condition(&is_decided), longest);
@@ -107,7 +116,22 @@ int64_t MemoryBudget::waiting() const {
 bool MemoryBudget::IsWithinShare(const Waiter& waiter) const {
   const auto found = held_.find(waiter.holder);
   const int64_t held = found == held_.end() ? 0 : found->second;
-  return held == waiter.held_before || held + waiter.bytes <= bytes_ / 2;
+  if (held + waiter.bytes <= bytes_ / 2) return true;
+  // One request may take more. Of several that grow it is the first, when all that their principal holds is
+  // theirs: otherwise each would wait for the others.
+  int64_t of_those_that_grow = 0;
+  const Waiter* first = nullptr;
+  for (const Waiter* const other : waiting_) {
+    if (other->held_before == 0 || other->holder != waiter.holder) continue;
+    if (first == nullptr) first = other;
+    of_those_that_grow += other->held_before;
+  }
+  return waiter.held_before == 0 ? held == 0 : held == of_those_that_grow && first == &waiter;
+}
+
+bool MemoryBudget::AnotherGrows(const Waiter& waiter) const {
+  return std::ranges::any_of(waiting_,
+                             [&](const Waiter* other) { return other->held_before > 0 && other != &waiter; });
 }
 
 void MemoryBudget::AdmitWaiting() {
@@ -117,7 +141,13 @@ void MemoryBudget::AdmitWaiting() {
       ++each;
       continue;
     }
-    if (waiter.bytes > free_) return;  // what becomes free is kept for it
+    if (waiter.bytes > free_) {
+      // What becomes free is kept for it; but not where it waits for one that waits, too.
+      const bool is_stuck = waiter.held_before > 0 && AnotherGrows(waiter);
+      if (!is_stuck) return;
+      ++each;
+      continue;
+    }
     free_ -= waiter.bytes;
     held_.find(waiter.holder)->second += waiter.bytes;
     waiter.is_admitted = true;
@@ -141,17 +171,19 @@ void MemoryBudget::ForgetIfIdle(const std::string& holder) {
 }
 
 absl::Status RequestMemory::Add(int64_t bytes) {
-  if (budget_ == nullptr) {
-    bytes_ += bytes;
-    return absl::OkStatus();
-  }
-  if (bytes_ == 0) {
+  if (budget_ != nullptr && bytes_ == 0) {
     ASSIGN_OR_RETURN(lease_, budget_->Take(*principal_, bytes, client_left_));
-  } else {
+  } else if (budget_ != nullptr) {
     RETURN_IF_ERROR(budget_->Grow(lease_, bytes, client_left_));
   }
   bytes_ += bytes;
+  most_bytes_ = std::max(most_bytes_, bytes_);
   return absl::OkStatus();
+}
+
+void RequestMemory::ShrinkTo(int64_t bytes) {
+  if (budget_ != nullptr) budget_->Shrink(lease_, bytes);
+  bytes_ = std::min(bytes_, bytes);
 }
 
 }  // namespace curator::service

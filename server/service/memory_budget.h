@@ -72,6 +72,9 @@ class MemoryBudget {
   // lease is as it was.
   absl::Status Grow(Lease& lease, int64_t bytes, const std::stop_token& client_left = {});
 
+  // Gives back what the lease holds beyond `bytes` >= 0.
+  void Shrink(Lease& lease, int64_t bytes);
+
   // Takes `bytes` >= 0 for work in the background, which may hold them for long, however long it has to wait
   // for them. All such work together holds at most half of the budget, or one piece of it: so requests never
   // wait for its end, and it waits for requests and for other such work alone.
@@ -98,6 +101,8 @@ class MemoryBudget {
   absl::StatusOr<Lease> TakeFor(const std::string& holder, int64_t bytes, int64_t held_before,
                                 absl::Duration longest, const std::stop_token& stop);
   bool IsWithinShare(const Waiter& waiter) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Whether another request waits to grow.
+  bool AnotherGrows(const Waiter& waiter) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void ForgetIfIdle(const std::string& holder) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void AdmitWaiting() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void GiveBack(const std::string& holder, int64_t bytes);
@@ -108,7 +113,8 @@ class MemoryBudget {
   int64_t free_ ABSL_GUARDED_BY(mutex_);
   // By the name of the principal, empty for work in the background; also of those that wait.
   std::map<std::string, int64_t> held_ ABSL_GUARDED_BY(mutex_);
-  std::list<Waiter*> waiting_ ABSL_GUARDED_BY(mutex_);  // those that grow, then in the order of their arrival
+  // Those that grow and then the others, both in the order of their arrival.
+  std::list<Waiter*> waiting_ ABSL_GUARDED_BY(mutex_);
 };
 
 // The memory that one request takes step by step. Not thread-safe.
@@ -123,7 +129,11 @@ class RequestMemory {
   // Takes `bytes` >= 0 more, until it is destroyed. Errors: those of MemoryBudget::Take().
   absl::Status Add(int64_t bytes);
 
-  int64_t bytes() const { return bytes_; }  // taken so far
+  // Gives back what it holds beyond `bytes` >= 0.
+  void ShrinkTo(int64_t bytes);
+
+  int64_t bytes() const { return bytes_; }            // that it holds
+  int64_t most_bytes() const { return most_bytes_; }  // that it held at any time
 
  private:
   MemoryBudget* budget_ = nullptr;
@@ -131,6 +141,7 @@ class RequestMemory {
   std::stop_token client_left_;
   MemoryBudget::Lease lease_;
   int64_t bytes_ = 0;
+  int64_t most_bytes_ = 0;
 };
 
 }  // namespace curator::service

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <optional>
 #include <thread>
 #include <utility>
@@ -149,6 +150,52 @@ TEST(MemoryBudget, ARequestThatGrowsDoesNotWaitBehindOneThatWaitsForIt) {
   EXPECT_TRUE(budget.Grow(first, 30).ok());
   first = {};
   large.join();
+}
+
+TEST(MemoryBudget, OfTwoRequestsOfOnePrincipalThatGrowOneGoesFirst) {
+  MemoryBudget budget(100, absl::Minutes(5));
+  MemoryBudget::Lease first = budget.Take(kAna, 25).value();
+  MemoryBudget::Lease second = budget.Take(kAna, 25).value();
+  const MemoryBudget::Lease others = budget.Take(kBob, 45).value();
+  const auto grow = [&](MemoryBudget::Lease& lease) {
+    EXPECT_TRUE(budget.Grow(lease, 5).ok());
+    lease = {};
+  };
+  std::thread one(grow, std::ref(first));
+  AwaitWaiting(budget, 1);
+  grow(second);
+  one.join();
+  EXPECT_EQ(budget.taken(), 45);
+}
+
+TEST(MemoryBudget, RequestsThatGrowBeyondWhatIsThereHoldUpNoSmallOne) {
+  MemoryBudget budget(100, absl::Minutes(5));
+  MemoryBudget::Lease of_ana = budget.Take(kAna, 40).value();
+  MemoryBudget::Lease of_bob = budget.Take(kBob, 40).value();
+  std::stop_source clients;
+  const auto grow = [&](MemoryBudget::Lease& lease) {
+    EXPECT_EQ(budget.Grow(lease, 30, clients.get_token()).code(), absl::StatusCode::kCancelled);
+  };
+  std::thread one(grow, std::ref(of_ana));
+  std::thread two(grow, std::ref(of_bob));
+  AwaitWaiting(budget, 2);
+  EXPECT_TRUE(budget.Take(kEve, 10).ok());
+  clients.request_stop();
+  one.join();
+  two.join();
+}
+
+TEST(RequestMemory, GivesBackWhatIsNotNeededAnyMoreAndKnowsTheMostThatItHeld) {
+  MemoryBudget budget(100, absl::ZeroDuration());
+  RequestMemory memory(budget, kAna, {});
+  EXPECT_TRUE(memory.Add(60).ok());
+  memory.ShrinkTo(20);
+  memory.ShrinkTo(30);
+  EXPECT_EQ(budget.taken(), 20);
+  EXPECT_TRUE(memory.Add(10).ok());
+  EXPECT_EQ(memory.bytes(), 30);
+  EXPECT_EQ(memory.most_bytes(), 60);
+  EXPECT_EQ(budget.taken(), 30);
 }
 
 TEST(RequestMemory, IsOneLeaseThatGrows) {

@@ -64,7 +64,8 @@ class AnswerReader {
   int64_t steps_ = 0;
 };
 
-// The steps() of reading all groups of `asked` in order. From public facts: the values are not needed.
+// The steps() of reading all groups of `asked` in order. Post-processing reads whole marginals once more.
+// From public facts: the values are not needed.
 int64_t ReadingSteps(const Domain& domain, std::span<const AskedSet> asked, std::span<const SetPlan> plans,
                      std::span<const QueryGroup> measured);
 

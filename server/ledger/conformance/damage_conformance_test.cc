@@ -307,6 +307,16 @@ TEST_P(DamageConformance, ALineageWithARowThatCannotBeReadIsStillOfThoseWhomItsH
   EXPECT_STATUS_IS(absl::StatusCode::kDataLoss, ledger->GetRelease(census_release_).status());
 }
 
+// Whatever of the last page cannot be read, the entries are.
+TEST_P(DamageConformance, ALineageWhoseAnswersCannotBeReadIsStillOfThoseWhomItsHistoryNames) {
+  Tamper("ALTER TABLE releases RENAME COLUMN payload TO lost");
+  auto ledger = Open();
+  EXPECT_EQ(Must(ledger->GetDataset("census", "olga")).owner, "olga");
+  EXPECT_THAT(Must(ledger->GetDataset("census")).grantees, ElementsAre("ana"));
+  EXPECT_THAT(Must(ledger->Verify(census_.id)).findings, Contains(HasSubstr("a row cannot be read")));
+  EXPECT_STATUS_IS(absl::StatusCode::kDataLoss, ledger->Begin(OnCensus("next", 1)).status());
+}
+
 TEST_P(DamageConformance, AProposalWhoseRowWasEditedUnderARunningServerIsNotApproved) {
   auto ledger = Open();
   const std::string proposal =

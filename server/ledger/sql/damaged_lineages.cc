@@ -209,6 +209,7 @@ absl::StatusOr<VerifiedLineage> SqlLedger::VerifyInTurn(const std::string& linea
   };
   ASSIGN_OR_RETURN(VerifiedLineage verified,
                    VerifyLineage(read, anchored, lineage_id, std::move(pass_options)));
+  if (!verified.ok()) ForgetCheckpoint(lineage_id);
   std::map<std::string, std::string> names;
   RETURN_IF_ERROR(Read([&](Transaction& transaction) -> absl::Status {
     ASSIGN_OR_RETURN(names, NamesInLineage(transaction, lineage_id));

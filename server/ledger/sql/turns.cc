@@ -4,7 +4,7 @@ namespace curator::ledger::sql {
 
 Turns::Turn Turns::Take() {
   std::unique_lock lock(mutex_);
-  const auto place = waiting_.insert(waiting_.end(), std::this_thread::get_id());
+  const auto place = waiting_.insert(waiting_.end(), Place());
   ended_.wait(lock, [&] { return !is_taken_ && waiting_.begin() == place; });
   waiting_.erase(place);
   is_taken_ = true;
@@ -13,7 +13,7 @@ Turns::Turn Turns::Take() {
 
 std::optional<Turns::Turn> Turns::TakeWithin(std::chrono::milliseconds longest) {
   std::unique_lock lock(mutex_);
-  const auto place = waiting_.insert(waiting_.end(), std::this_thread::get_id());
+  const auto place = waiting_.insert(waiting_.end(), Place());
   const bool has_come =
       ended_.wait_for(lock, longest, [&] { return !is_taken_ && waiting_.begin() == place; });
   waiting_.erase(place);

@@ -10,7 +10,6 @@
 #include <list>
 #include <mutex>
 #include <optional>
-#include <thread>
 #include <utility>
 
 #include "absl/base/thread_annotations.h"
@@ -43,11 +42,13 @@ class Turns {
   int64_t waiting() const;
 
  private:
+  struct Place {};
+
   void End();
 
   mutable std::mutex mutex_;
   std::condition_variable ended_;
-  std::list<std::thread::id> waiting_ ABSL_GUARDED_BY(mutex_);  // in the order in which they asked
+  std::list<Place> waiting_ ABSL_GUARDED_BY(mutex_);  // in the order in which they asked
   bool is_taken_ ABSL_GUARDED_BY(mutex_) = false;
 };
 

@@ -387,7 +387,10 @@ class LineagePass {
     const absl::Status read = Read(result);
     if (absl::IsDataLoss(read) || absl::IsInternal(read)) {
       // What the entries say counts all the same: it decides who learns of it, and what may be served.
-      if (result.names.empty()) result = ResultOf(recount_);
+      if (result.names.empty()) {
+        RETURN_IF_ERROR(AddEntriesAlone());
+        result = ResultOf(recount_);
+      }
       result.findings.Add(absl::StrCat("a row cannot be read: ", std::string(read.message())));
       return result;
     }
@@ -457,6 +460,23 @@ class LineagePass {
       AddPage(page, recount_);
       if (on_read_) on_read_(static_cast<int64_t>(page.entries.size()));
     }
+  }
+
+  // The entries that can be read, where another row cannot be: without the rows that they are about.
+  absl::Status AddEntriesAlone() {
+    for (const std::string& id : dataset_ids_) {
+      std::vector<Entry> entries;
+      do {
+        const absl::Status read = read_([&](Transaction& transaction) -> absl::Status {
+          ASSIGN_OR_RETURN(entries, ReadEntries(transaction, id, SeqOf(recount_, id), kEntriesAtOnce));
+          return absl::OkStatus();
+        });
+        if (absl::IsDataLoss(read) || absl::IsInternal(read)) break;
+        RETURN_IF_ERROR(read);
+        for (const Entry& entry : entries) recount_.Add(entry);
+      } while (static_cast<int64_t>(entries.size()) == kEntriesAtOnce);
+    }
+    return absl::OkStatus();
   }
 
   // The last pages and the tables, in one transaction, which may run again. `result` has what the entries say

@@ -186,7 +186,7 @@ absl::StatusOr<std::optional<ledger::Charge>> ChargedBefore(
   return charge;
 }
 
-// A request that was charged is planned, however much that takes: it was within bounds when it was charged.
+// What was started is planned however much that takes: it was within the bounds when it was priced.
 bool IsStarted(const std::optional<ledger::Charge>& charge) {
   return charge && charge->state == ledger::ChargeState::kStarted && !charge->draw_identity.empty();
 }
@@ -223,8 +223,10 @@ absl::Status CheckDefaultWorkload(const dp::Domain& domain, const SynthesisReque
                       "name the marginals that matter");
 }
 
-absl::Status AddForPlanning(RequestMemory& memory, int64_t bytes) {
-  if (bytes > kMostFreeBytes)
+absl::Status AddForPlanning(RequestMemory& memory, const dp::Synthesizer& synthesizer,
+                            const dp::SynthesisInput& input) {
+  const int64_t bytes = synthesizer.PlanningBytes(input);
+  if (bytes > kMostFreeBytes && !input.is_started)
     return TakesTooMuch("workload", "to plan", bytes, kMostFreeBytes, kAskForASmallerOne);
   return memory.Add(bytes);
 }
@@ -277,9 +279,9 @@ absl::StatusOr<SynthesisEstimate> PlanAndPrice(Services& services, const Synthes
                            .nested = NestedFactsOf(dataset.schema),
                            .charged = std::move(charged),
                            .is_started = IsStarted(charge)};
-  RETURN_IF_ERROR(AddForPlanning(prior.memory, synthesizer->PlanningBytes(input)));
+  RETURN_IF_ERROR(AddForPlanning(prior.memory, *synthesizer, input));
   ASSIGN_OR_RETURN(dp::SynthesisPlan plan, synthesizer->Plan(input, request.client_left));
-  const int64_t bytes = prior.memory.bytes() + plan.memory.fitting;
+  const int64_t bytes = std::max(prior.memory.most_bytes(), prior.memory.bytes() + plan.memory.fitting);
   if (!input.is_started) RETURN_IF_ERROR(CheckMemoryOf(plan.memory, bytes, services));
   ASSIGN_OR_RETURN(Price price, PriceOf(dataset, scope.accounts, plan.event, plan.linear));
   codec::DrawIdentity identity{.dataset_id = dataset.record.id,

@@ -1,6 +1,8 @@
 // Requests for a synthesis: their names, checks without a run, and how their ids distinguish them.
 #include "service/operations/synthesis.h"
 
+#include <atomic>
+
 #include "absl/synchronization/notification.h"
 #include "base/testing/names.h"
 #include "codec/accounting_codec.h"
@@ -11,12 +13,15 @@
 #include "service/releases/releases.h"
 #include "service/testing/fixture.h"
 #include "service/testing/table_reads.h"
+#include "service/testing/wrapped_ledger.h"
 
 namespace curator::service {
 namespace {
 
 class SynthesisTest : public ServiceTest {
  protected:
+  explicit SynthesisTest(LedgerOpener open_ledger = &OpenSqliteLedger) : ServiceTest(open_ledger) {}
+
   static SynthesisRequest Mwem(const std::string& dataset) {
     return {.principal = TestPrincipal("owner"),
             .dataset = DatasetName(dataset),
@@ -507,61 +512,68 @@ TEST_F(SynthesisMemoryTest, AModelThatASmallServerChargesIsReadByIt) {
   EXPECT_TRUE(RestoreModel(*release).ok());
 }
 
-// As many attributes as make the plan take a while.
-class SlowPlanTest : public SynthesisMemoryTest {
- protected:
-  SlowPlanTest() {
-    constexpr int kAttributes = 60;
-    std::vector<dp::Attribute> attributes;
-    std::string header;
-    std::string record;
-    for (int i = 0; i < kAttributes; ++i) {
-      attributes.push_back(dp::Attribute::Create(absl::StrCat("a", i), dp::CodedKind{4}).value());
-      absl::StrAppend(&header, i > 0 ? "," : "", "a", i);
-      absl::StrAppend(&record, i > 0 ? "," : "", i % 4);
+// Holds up the next reading transaction of any thread.
+class HeldUpRead final : public ledger::sql::Database {
+ public:
+  struct Gate {
+    absl::Notification reached;
+    absl::Notification may_go_on;
+  };
+
+  explicit HeldUpRead(std::unique_ptr<ledger::sql::Database> real) : real_(std::move(real)) {}
+  const ledger::sql::Dialect& dialect() const override { return real_->dialect(); }
+  ledger::sql::Outcome Write(const ledger::sql::Body& body) override { return real_->Write(body); }
+  ledger::sql::Outcome Read(const ledger::sql::Body& body) override {
+    if (Gate* const gate = next.exchange(nullptr)) {
+      gate->reached.Notify();
+      gate->may_go_on.WaitForNotification();
     }
-    NewDataset broad = People("broad");
-    broad.schema =
-        dp::CreateSchema(dp::Domain::Create(std::move(attributes)).value(), dp::RecordUnit()).value();
-    MakeSealed(broad, absl::StrCat(header, "\n", record, "\n"));
+    return real_->Read(body);
   }
 
-  static SynthesisRequest Dpsyn() {
-    SynthesisRequest request = Mwem("broad");
-    request.method = "dpsyn";
-    return request;
-  }
+  static inline std::atomic<Gate*> next = nullptr;
 
-  // Returns when the thread of the background plans again, within the memory that it holds.
-  void AwaitPlanning() {
-    while (memory_.taken() == 0) std::this_thread::yield();
-  }
+ private:
+  const std::unique_ptr<ledger::sql::Database> real_;
 };
 
-TEST_F(SlowPlanTest, AQueuedOneIsLeftQueuedWhenTheServerStopsWhileItIsPlanned) {
-  const auto may_begin = OccupyWorker();
-  const auto queued = Create(Dpsyn(), host::NewUuid());
+// The thread of the background is held up where it reads what it plans again.
+class PlannedAgainTest : public SynthesisTest {
+ protected:
+  PlannedAgainTest() : SynthesisTest(&OpenLedgerThrough<HeldUpRead>) { MakeSealed(People("census")); }
+
+  void BeginAndAwaitPlanning() {
+    HeldUpRead::next = &gate_;
+    may_begin_->Notify();
+    gate_.reached.WaitForNotification();
+  }
+
+  HeldUpRead::Gate gate_;
+  const std::shared_ptr<absl::Notification> may_begin_ = OccupyWorker();
+};
+
+TEST_F(PlannedAgainTest, AQueuedOneIsLeftQueuedWhenTheServerStops) {
+  const auto queued = Create(Mwem("census"), host::NewUuid());
   ASSERT_TRUE(queued.ok()) << queued.status();
-  may_begin->Notify();
-  AwaitPlanning();
+  BeginAndAwaitPlanning();
   operations_.Abandon();
+  gate_.may_go_on.Notify();
   EXPECT_EQ(Ended(queued->id).state, OperationState::kInterrupted);
   EXPECT_EQ(ledger_->GetCharge(queued->id)->state, ledger::ChargeState::kReserved);
 }
 
 // What another process started is planned again here.
-TEST_F(SlowPlanTest, AStartedOneIsForfeitedByACancelWhileItIsPlanned) {
-  const auto may_begin = OccupyWorker();
+TEST_F(PlannedAgainTest, AStartedOneIsForfeitedByAStop) {
   const std::string id = host::NewUuid();
-  const std::string charge = Create(Dpsyn(), id)->id;
+  const std::string charge = Create(Mwem("census"), id)->id;
   operations_.Dismiss(charge);
   const std::string identity = ledger_->GetCharge(charge)->draw_identity;
   ASSERT_TRUE(ledger_->StartQueued(charge, sealer_.Seal(host::NewDrawKey(), identity)).ok());
-  ASSERT_EQ(Create(Dpsyn(), id)->id, charge);
-  may_begin->Notify();
-  AwaitPlanning();
-  const auto cancelled = CancelOperation(services_, TestPrincipal("owner"), charge);
-  ASSERT_TRUE(cancelled.ok()) << cancelled.status();
+  ASSERT_EQ(Create(Mwem("census"), id)->id, charge);
+  BeginAndAwaitPlanning();
+  EXPECT_TRUE(operations_.RequestStop(charge));
+  gate_.may_go_on.Notify();
+  EXPECT_EQ(Ended(charge).state, OperationState::kFailed);
   EXPECT_EQ(ledger_->GetCharge(charge)->state, ledger::ChargeState::kForfeited);
 }
 
@@ -582,6 +594,20 @@ TEST_F(GuessedRecords, APriorIsReadInTheMemoryOfTheDraw) {
     const OperationView ended = GetOperation(services_, TestPrincipal("owner"), queued->id).value();
     EXPECT_EQ(ended.state, OperationState::kDone) << ended.error;
   }
+}
+
+TEST_F(GuessedRecords, OnlyTheColumnsOfAPriorStayInMemory) {
+  const auto started = Create(Mwem("census"), host::NewUuid());
+  ASSERT_TRUE(started.ok()) << started.status();
+  SynthesisRequest from_release = Guess(100);
+  from_release.settings["prior"] = Ended(started->id).release_id;
+  const auto estimate = EstimateSynthesis(services_, from_release);
+  ASSERT_TRUE(estimate.ok()) << estimate.status();
+  EXPECT_EQ(memory_.taken(), estimate->memory.bytes());
+  constexpr int64_t kSampled = 100'000;
+  constexpr int64_t kAttributes = 3;
+  EXPECT_EQ(estimate->memory.bytes() - estimate->synthesizer->PlanningBytes(estimate->input),
+            2 * kSampled * kAttributes);
 }
 
 TEST_F(GuessedRecords, AStoredModelIsFoundWithoutReadingItsPrior) {

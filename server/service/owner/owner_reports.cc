@@ -11,6 +11,7 @@
 #include "base/canonical_bytes.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
+#include "base/stop.h"
 #include "dp/domain/attribute_set.h"
 #include "dp/domain/numbers.h"
 #include "dp/domain/response.h"
@@ -226,7 +227,8 @@ absl::StatusOr<Evaluation> EvaluateRelease(Services& services, const EvaluationR
   if (request.pairs < 1 || request.pairs > kMostPairs)
     return InvalidField("pairs", absl::StrCat("must be from 1 to ", kMostPairs));
   if (request.bias_penalty < 1) return InvalidField("bias_penalty", "must be at least 1");
-  ASSIGN_OR_RETURN(ReleaseView release, GetRelease(services, request.principal, request.release_id));
+  ASSIGN_OR_RETURN(ReleaseView release,
+                   GetRelease(services, request.principal, request.release_id, request.client_left));
   if (release.dataset.record.id != dataset.record.id)
     return InvalidField("release_id", absl::StrCat("is not of dataset \"", request.dataset.text(), "\""));
   ASSIGN_OR_RETURN(const Setup setup, Prepare(request, release));
@@ -234,6 +236,7 @@ absl::StatusOr<Evaluation> EvaluateRelease(Services& services, const EvaluationR
                    RestoreModel(release, request.client_left));
   RETURN_IF_ERROR(CheckModelSteps(*model, setup.pairs, "pairs", "compare fewer pairs, or by fewer groups"));
   if (intent == Intent::kValidateOnly) return Evaluation{};
+  RETURN_IF_ERROR(CheckGoesOn(request.client_left));
   ASSIGN_OR_RETURN(
       const dp::OwnerView view,
       OwnerActions::Open(

@@ -107,6 +107,7 @@ absl::StatusOr<Prior> FromRelease(ReleaseView release, const dp::Domain& domain,
   };
   RETURN_IF_ERROR(SampleRecords(release, rows, append, client_left));
   ASSIGN_OR_RETURN(auto table, Table(std::move(columns)));
+  release.memory.ShrinkTo(bytes);  // the release and its model are not needed any more
   return Prior{std::move(table), "", std::move(release.memory)};
 }
 

@@ -204,7 +204,7 @@ class StoredMeasurements {
         return group.attributes == attributes && std::holds_alternative<dp::Boxes>(group.queries);
       });
       if (holds_all) {
-        // A tree is estimated for each group.
+        // A tree is estimated for each group, where others lie between them.
         for (const dp::QueryGroup& group : set.groups) {
           if (!effort_.Take(SizeOf(group) + kStepsOfANode * release_.values[source].size()))
             return std::nullopt;

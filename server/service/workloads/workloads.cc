@@ -190,9 +190,8 @@ absl::Status CheckReadingSteps(const WorkloadEstimate& estimate) {
   return InvalidField(
       "workload",
       absl::StrCat("is answered by summing up ", steps, " measured values; at most ", kMostReadingSteps,
-                   " are summed up for one request: ask for less at "
-                   "once, or in an order that has answers over the same attributes "
-                   "side by side"));
+                   " are summed up for one request: ask for less at once, or in an order that has answers "
+                   "over the same attributes side by side"));
 }
 
 absl::StatusOr<WorkloadEstimate> PlanAndPrice(const WorkloadRequest& request, Question question) {
@@ -291,6 +290,15 @@ absl::StatusOr<std::optional<WorkloadAnswer>> Replayed(Services& services, const
   ASSIGN_OR_RETURN(answer.price, PricePaid(question.dataset, question.scope.accounts, earlier));
   RETURN_IF_ERROR(CheckPostProcessing(question.dataset.schema.domain, answer.answer, steps));
   return answer;
+}
+
+// Whether `earlier` was made by the same request, whose answer is then read however many steps that takes. Of
+// a charge from before draw identities only the ledger compares more than the plan shows.
+bool MayBeRepeated(const std::optional<ledger::Charge>& earlier, const WorkloadEstimate& estimate,
+                   const WorkloadRequest& request) {
+  if (!earlier) return false;
+  return earlier->draw_identity.empty() ||
+         earlier->fingerprint == FingerprintOf(estimate.dataset, estimate.scope, estimate.asked, request);
 }
 
 // The id of what answers for nothing, whose memory is given back.
@@ -402,14 +410,19 @@ absl::StatusOr<WorkloadAnswer> AnswerWorkload(Services& services, const Workload
   std::optional<std::string> could_be_free_from = IdOf(std::move(free));
   ASSIGN_OR_RETURN(RequestMemory memory, MemoryForPlanning(services, request, question));
   ASSIGN_OR_RETURN(WorkloadEstimate estimate, PlanAndPrice(request, std::move(question)));
-  if (!earlier) RETURN_IF_ERROR(CheckReadingSteps(estimate));
+  if (!MayBeRepeated(earlier, estimate, request)) RETURN_IF_ERROR(CheckReadingSteps(estimate));
   estimate.memory = std::move(memory);
   RETURN_IF_ERROR(CheckPostProcessing(estimate.dataset.schema.domain, ReleaseOf(estimate), steps));
   WorkloadAnswer answer{
       .dataset = estimate.dataset, .price = estimate.price, .request_id = request_id.text()};
   answer.could_be_free_from = std::move(could_be_free_from);
   if (intent == Intent::kValidateOnly) return answer;
-  return ChargeAndRelease(services, request, estimate, std::move(answer));
+  ASSIGN_OR_RETURN(answer, ChargeAndRelease(services, request, estimate, std::move(answer)));
+  if (answer.replayed) {
+    services.repetitions.CountBytes(request.principal, answer.release.payload_size);
+    answer.repetition = std::move(repetition);
+  }
+  return answer;
 }
 
 }  // namespace curator::service

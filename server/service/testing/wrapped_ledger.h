@@ -1,0 +1,27 @@
+// A SQLite ledger whose database a test wraps, to count its transactions or to hold one up.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "host/entropy.h"
+#include "ledger/open_ledger.h"
+#include "ledger/sql/database.h"
+#include "ledger/sql/migrations.h"
+#include "ledger/sql/sql_ledger.h"
+
+namespace curator::service {
+
+// `Wrapper` is a ledger::sql::Database that is made from the real one.
+template <typename Wrapper>
+std::unique_ptr<ledger::Ledger> OpenLedgerThrough(const std::string& folder) {
+  auto database = ledger::OpenLedgerDatabase("sqlite:" + folder + "/ledger.db").value();
+  const auto migrated = ledger::sql::Migrate(*database, ledger::sql::EmbeddedMigrations(), {});
+  if (!migrated.ok()) return nullptr;
+  return ledger::sql::SqlLedger::Open(std::make_unique<Wrapper>(std::move(database)), folder + "/anchor",
+                                      host::RandomBytes)
+      .value();
+}
+
+}  // namespace curator::service
