@@ -32,8 +32,9 @@ class FaultConformance : public LedgerConformance {
   // will be, too. Returns the last number.
   int ChargeUntilGuessed(const FragileLedger& fragile, const std::string& name, int charges) const;
 
-  // The steps that are made to fail, one per run. They are the ledger's steps, the same on every store: where
-  // a process, a connection and a commit cost more, every seventh fails, and in nightly runs every one.
+  // The steps that are made to fail, one per run: every third, where a process, a connection and a commit
+  // cost more every seventh, and in nightly runs every one. They are the ledger's steps, the same on every
+  // store.
   static int StepOf(int run);
 
   // Called for every step that the ledger has acknowledged.
