@@ -45,7 +45,7 @@ enum class Effort {
 //   numerical composition has at most kBoundedLimits: its grid is made coarser until the forecast of its
 //   steps fits, so the upper bound is looser and still a bound, or it is left out.
 //
-// So LeastUpperBound() of at most 2,048 mechanisms takes less than 0.7 s of processor time (optimised) and
+// So LeastUpperBound() of at most 2,048 mechanisms takes less than 0.5 s of processor time (optimised) and
 // CompareCalculators() less than 1 s; both take less than kBoundedBytes of memory (docs/results/bounds.md).
 inline constexpr size_t kMostMechanismsBounded = 64;
 inline constexpr NumericalLimits kBoundedLimits = {.most_cells_at_once = 1 << 19,

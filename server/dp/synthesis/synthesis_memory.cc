@@ -7,6 +7,7 @@ namespace curator::dp {
 namespace {
 
 constexpr int64_t kPerSynthesis = 8'000'000;
+constexpr int64_t kPerPlan = 12'000'000;  // most of it to certify its price under `advanced`
 constexpr int64_t kPerListedQuery = 64;
 constexpr int64_t kPerGroupOfAPlan = 550;  // in the workload, the schedule and the identity of the draw
 constexpr int64_t kCopiesOfAList = 4;
@@ -49,7 +50,7 @@ int64_t SynthesisPlanningBytes(const Domain& domain, std::span<const QueryGroup>
 }
 
 int64_t SynthesisPlanningBytes(const Domain& domain, int64_t groups, int64_t bytes_of_lists) {
-  return kPerSynthesis + kCopiesOfADomain * BytesOf(domain) + kPerGroupOfAPlan * groups +
+  return kPerPlan + kCopiesOfADomain * BytesOf(domain) + kPerGroupOfAPlan * groups +
          kCopiesOfAList * bytes_of_lists;
 }
 

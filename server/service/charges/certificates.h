@@ -20,8 +20,8 @@ namespace curator::service {
 // at most kMostCallParts: a rule takes up to a tenth of a millisecond for each.
 inline constexpr int64_t kMostEventParts = 2048;
 inline constexpr int64_t kMostCallParts = 10'000;
-// At most this many different schedules are certified in one call: each takes up to 0.7 s.
-inline constexpr size_t kMostCertificates = 4;
+// At most this many different schedules are certified in one call: each takes up to 0.5 s.
+inline constexpr size_t kMostCertificates = 2;
 
 class Certificates {
  public:

@@ -205,7 +205,7 @@ absl::StatusOr<std::optional<ledger::Charge>> FindDone(Services& services, const
   ASSIGN_OR_RETURN(const dp::Synthesizer* synthesizer, FindMethod(request.method));
   ASSIGN_OR_RETURN(const std::string prior, PriorIdentityFor(services, request, *synthesizer));
   ASSIGN_OR_RETURN(const std::string fingerprint, FingerprintOf(dataset, scope, request, prior));
-  return earlier->fingerprint == fingerprint ? earlier : std::nullopt;
+  return IsReleased(*earlier, fingerprint) ? earlier : std::nullopt;
 }
 
 constexpr char kAskForASmallerOne[] =

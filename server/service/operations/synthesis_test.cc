@@ -394,7 +394,7 @@ TEST_F(SynthesisMemoryTest, OneThatWouldTakeTooMuchIsRefusedBeforeItsChargeWhate
 
 TEST_F(SynthesisMemoryTest, OneThatDoesNotFitTheBudgetIsRefusedBeforeItsCharge) {
   MakeSealed(People("census"));
-  MemoryBudget small(12'000'000, absl::ZeroDuration());
+  MemoryBudget small(14'000'000, absl::ZeroDuration());
   Services services{*ledger_,  *store_, sealer_,      signer_, operations_, work_,        OnlyThisThread(),
                     requests_, late_,   repetitions_, daily_,  small,       comparisons_, absl::Minutes(10)};
   const std::string id = host::NewUuid();
