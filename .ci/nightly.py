@@ -2,10 +2,13 @@
 """A night of tests: the volumes that continuous integration has no time for, from fresh seeds.
 
   kills-*, histories-*      kill -9 cycles and simulated schedules of the ledger, on SQLite and PostgreSQL
+  upgrade-*                 an upgrade of a generated ledger of a million charges, verified after
+  rows-read-*               the rows that each request reads, at 10 and at 100,000 datasets and releases
   *power-losses             losses of power of the ledger's disk and of its anchor's
   audits                    the statistical tests with ten times the samples, counts against SQLite's, crash matrices
   fuzz-*                    libFuzzer on every parser of foreign bytes; a corpus is kept in build/nightly/corpus
   one-by-one                a build of each file alone, without precompiled headers: it must include what it uses
+  benchmarks                a build of all benchmarks, which no other stage builds
   asan, tsan                tests under the address and undefined-behaviour, and under the thread sanitizer
   timing                    reports: what the time of a draw and of an answer tells
   tenants                   the latency of one principal's charges beside watches and a loop of another: below twice

@@ -349,8 +349,8 @@ class Reports(Listed):
         return Outcome(items=part.items, findings=[self.finding(what, part, run, Path(part.items[0]).name)])
 
 
-class OneByOne(Listed):
-    """All of a preset's targets: each file is compiled alone, so that it must include what it uses."""
+class Builds(Listed):
+    """All targets of a preset."""
 
     jobs = 1  # the build takes all processors
 
@@ -420,7 +420,8 @@ def tonight(places):
         Audits("audits", 9, AUDITED, 3, places),
         *[FuzzingCanary(target, 0.2, places) for target in canaries],
         *[Fuzzing(target, 10 / len(fuzzed), places) for target in fuzzed],
-        OneByOne("one-by-one", 1, "one-by-one", places),
+        Builds("one-by-one", 1, "one-by-one", places),
+        Builds("benchmarks", 1, "bench", places),
         SanitizedTests("asan", 7, "asan-ubsan", [""], 1, SANITIZERS, places),
         SanitizedTests("tsan", 2, "tsan", modules, 10,
                        {"TSAN_OPTIONS": "halt_on_error=1:second_deadlock_stack=1"}, places),

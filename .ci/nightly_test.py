@@ -376,7 +376,7 @@ class StagesTest(unittest.TestCase):
         self.assertTrue(outcome.findings[0]["repeat"].endswith("tests/fuzz/fuzz_event findings/fuzz-event-crash-1"))
 
     def test_a_build_that_fails_is_a_finding_that_is_repeated_by_building_again(self):
-        stage = nightly_stages.OneByOne("one-by-one", 1, "one-by-one", self.places)
+        stage = nightly_stages.Builds("one-by-one", 1, "one-by-one", self.places)
         stage.prepare()
         _, built = self.judge(stage, "")
         self.assertEqual((built.count, built.findings), (1, []))

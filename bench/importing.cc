@@ -91,8 +91,7 @@ void ImportSealAndLoad(benchmark::State& state, const dp::PrivacyUnit& unit) {
     const std::string dataset = "d" + std::to_string(count++);
     PushInMessages(*store->BeginImport(dataset, schema, "r", {}).value(), PeopleCsv());
     const records::SealedContent sealed = store->Seal(dataset, schema, "olga").value();
-    if (!store->Load(dataset, sealed.content_hash).ok()) std::abort();
-    store->Forget({dataset});
+    if (!store->Load({dataset, sealed.content_hash}).ok()) std::abort();
   }
   Report(state);
 }

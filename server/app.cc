@@ -139,10 +139,10 @@ class RunningApp final : public App {
         loader_(*ledger_, *store_, kTablePeriod),
         daily_(options.charges_a_day),
         memory_(options.memory_budget),
-        work_(options.synthesis_threads, options.synthesis_places),
         services_{
             *ledger_,  *store_, sealer_,      signer_, operations_, work_,        cores_,
             requests_, late_,   repetitions_, daily_,  memory_,     comparisons_, options.synthesis_timeout},
+        work_(options.synthesis_threads, options.synthesis_places),
         accountant_rpc_(handling_),
         budget_rpc_(handling_),
         dataset_rpc_(handling_),
@@ -215,9 +215,9 @@ class RunningApp final : public App {
   host::FreeCores cores_;
   service::MemoryBudget memory_;
   service::ComparisonCache comparisons_;
-  service::WorkQueue work_;  // destroyed before what its work uses
   service::Services services_;
   service::OperationWatches watches_{services_};
+  service::WorkQueue work_;  // destroyed before what its work uses
   rpc::Admission admission_;
   rpc::CallThreads threads_{rpc::kCallThreads};
   rpc::Calls handling_{services_, admission_, threads_, LogHiddenError};

@@ -24,7 +24,7 @@ struct AppOptions {
   absl::Duration drain_grace = absl::Seconds(10);     // for long work to finish at shutdown
   absl::Duration synthesis_timeout = absl::Hours(6);  // a public limit for one synthesis
   int synthesis_threads = 1;                          // a core stays free for the ledger
-  int64_t memory_budget = int64_t{4} << 30;           // bytes that requests may take together
+  int64_t memory_budget = 4'096'000'000;              // bytes that requests may take together
   int synthesis_places = 64;                          // running and waiting
   int64_t charges_a_day = 50'000;                     // new ones of one principal
 };

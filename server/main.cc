@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <thread>
+#include <utility>
 
 #include "absl/time/time.h"
 #include "app.h"
@@ -18,10 +19,11 @@
 
 namespace {
 
-// Sent by the thread that drains to the main thread, when it has finished.
-constexpr int kDrained = SIGUSR1;
+// Sent by the thread that stops the server to the main thread, when it has finished.
+constexpr int kStopped = SIGUSR1;
 // Beyond the time for long work: for calls, and for work to notice that it was stopped.
 constexpr absl::Duration kLongestEnding = absl::Seconds(60);
+
 // Before other threads and before any file exists.
 void PrepareProcess() {
   // Request threads want short scheduler slices; compute threads ask for normal ones.
@@ -34,7 +36,7 @@ void PrepareProcess() {
 sigset_t BlockSignals() {
   sigset_t signals;
   sigemptyset(&signals);
-  for (const int signal : {SIGTERM, SIGINT, kDrained}) sigaddset(&signals, signal);
+  for (const int signal : {SIGTERM, SIGINT, kStopped}) sigaddset(&signals, signal);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   return signals;
 }
@@ -56,23 +58,25 @@ std::optional<int> AwaitSignal(const sigset_t& signals, absl::Duration patience)
   std::_Exit(status);
 }
 
-// Drains until it is done, a second signal arrives, or `patience` is over.
-void DrainWithin(curator::App& app, const sigset_t& signals, absl::Duration patience) {
+// Drains and destroys the server until that is done, a second signal arrives, or `patience` is over: its
+// threads end with what they do, which may be a call of a store that does not answer.
+void StopWithin(std::unique_ptr<curator::App> app, const sigset_t& signals, absl::Duration patience) {
   const pthread_t main_thread = pthread_self();
-  std::thread drainer([&app, main_thread] {
-    app.Drain();
-    pthread_kill(main_thread, kDrained);
+  std::thread stopper([app = std::move(app), main_thread]() mutable {
+    app->Drain();
+    app.reset();
+    pthread_kill(main_thread, kStopped);
   });
   const std::optional<int> signal = AwaitSignal(signals, patience);
   if (!signal) EndAtOnce("work did not end in time", 1);
-  if (*signal != kDrained) EndAtOnce("a second signal", 128 + *signal);
-  drainer.join();
+  if (*signal != kStopped) EndAtOnce("a second signal", 128 + *signal);
+  stopper.join();
 }
 
 int Serve(const curator::AppOptions& options) {
   const sigset_t signals = BlockSignals();
   curator::host::SetUpLogging(curator::host::LogLevel::kInfo);
-  const absl::StatusOr<std::unique_ptr<curator::App>> app = curator::App::Start(options);
+  absl::StatusOr<std::unique_ptr<curator::App>> app = curator::App::Start(options);
   if (!app.ok()) {
     std::cerr << "curatord: " << absl::StatusCodeToString(app.status().code()) << ": "
               << app.status().message() << "\n";
@@ -82,7 +86,7 @@ int Serve(const curator::AppOptions& options) {
   int signal = 0;
   sigwait(&signals, &signal);
   curator::host::Log(curator::host::LogLevel::kInfo, "draining", {{"signal", signal}});
-  DrainWithin(**app, signals, options.drain_grace + kLongestEnding);
+  StopWithin(*std::move(app), signals, options.drain_grace + kLongestEnding);
   curator::host::Log(curator::host::LogLevel::kInfo, "stopped");
   return 0;
 }

@@ -213,9 +213,9 @@ class ServiceTest : public ::testing::Test {
   DailyCharges daily_{kMostChargesADay};
   MemoryBudget memory_{int64_t{4} << 30, absl::ZeroDuration()};
   ComparisonCache comparisons_;
-  WorkQueue work_{1, 4};  // ends before what its work uses
   Services services_{*ledger_,  *store_, sealer_,      signer_, operations_, work_,        OnlyThisThread(),
                      requests_, late_,   repetitions_, daily_,  memory_,     comparisons_, absl::Minutes(10)};
+  WorkQueue work_{1, 4};  // ends before what its work uses
 };
 
 }  // namespace curator::service
