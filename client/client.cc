@@ -89,11 +89,13 @@ class CsvSource {
   }
 
   // Sends pieces until the input ends or the server takes no more, and returns what the server says.
-  template <typename Request, typename SetPiece>
+  // The last message is what `set_end` makes of the number of bytes; none unless it returns true.
+  template <typename Request, typename SetPiece, typename SetEnd>
   absl::Status SendTo(grpc::ClientWriter<Request>& writer, grpc::ClientContext& context,
-                      const SetPiece& set_piece) {
+                      const SetPiece& set_piece, const SetEnd& set_end) {
     std::vector<char> piece(kCsvPieceBytes);
     bool wanted = true;
+    int64_t bytes = 0;
     while (wanted && stream_) {
       stream_.read(piece.data(), static_cast<std::streamsize>(piece.size()));
       const size_t length = static_cast<size_t>(stream_.gcount());
@@ -101,12 +103,14 @@ class CsvSource {
       Request request;
       set_piece(request, std::string(piece.data(), length));
       wanted = writer.Write(request);
+      bytes += static_cast<int64_t>(length);
     }
     if (stream_.bad()) {
       context.TryCancel();
       writer.Finish();
       return absl::DataLossError("the input cannot be read to its end");
     }
+    if (Request end; wanted && set_end(end, bytes)) writer.Write(end);
     writer.WritesDone();
     return FromGrpc(writer.Finish());
   }
@@ -234,9 +238,13 @@ absl::StatusOr<v1::ImportRecordsResponse> Client::ImportRecords(v1::ImportRecord
     v1::ImportRecordsRequest first;
     *first.mutable_header() = header;
     if (!writer->Write(first)) return FromGrpc(writer->Finish());
-    return source.SendTo(*writer, context, [](v1::ImportRecordsRequest& request, std::string piece) {
-      request.set_csv(std::move(piece));
-    });
+    return source.SendTo(
+        *writer, context,
+        [](v1::ImportRecordsRequest& request, std::string piece) { request.set_csv(std::move(piece)); },
+        [](v1::ImportRecordsRequest& request, int64_t bytes) {
+          request.set_csv_bytes(bytes);
+          return true;
+        });
   });
   if (!status.ok()) return status;
   return response;
@@ -286,9 +294,10 @@ absl::StatusOr<v1::CheckSchemaResponse> Client::CheckSchema(const v1::Schema& sc
     *first.mutable_schema() = schema;
     first.set_gzip(compression == Compression::kGzip);
     if (!writer->Write(first)) return FromGrpc(writer->Finish());
-    return source.SendTo(*writer, context, [](v1::CheckSchemaRequest& request, std::string piece) {
-      request.set_csv(std::move(piece));
-    });
+    return source.SendTo(
+        *writer, context,
+        [](v1::CheckSchemaRequest& request, std::string piece) { request.set_csv(std::move(piece)); },
+        [](v1::CheckSchemaRequest&, int64_t) { return false; });
   });
   if (!status.ok()) return status;
   return response;

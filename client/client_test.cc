@@ -181,10 +181,14 @@ std::string ReadImport(grpc::ServerReader<v1::ImportRecordsRequest>& reader, std
   std::string csv;
   v1::ImportRecordsRequest request;
   while (reader.Read(&request)) {
+    if (request.has_csv_bytes()) {
+      EXPECT_EQ(request.csv_bytes(), static_cast<int64_t>(csv.size()));
+    }
     if (!request.has_csv()) continue;
     sizes.push_back(request.csv().size());
     csv += request.csv();
   }
+  EXPECT_TRUE(request.has_csv_bytes()) << "the last message says how long the file is";
   return csv;
 }
 

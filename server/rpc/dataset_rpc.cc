@@ -1,9 +1,11 @@
 #include "rpc/dataset_rpc.h"
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 
+#include "absl/strings/str_cat.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
 #include "rpc/convert_schema.h"
@@ -94,11 +96,33 @@ absl::Status CreateDataset(service::Services& services, const Call& call,
   return absl::OkStatus();
 }
 
+// Reads the messages after the header. A stream that a broken connection has ended looks like one that its
+// client has ended, so the file is whole only if the client says how long it is.
+absl::Status AppendFile(MessageReader<v1::ImportRecordsRequest>& reader, records::RecordImport& import) {
+  v1::ImportRecordsRequest message;
+  int64_t bytes = 0;
+  while (true) {
+    ASSIGN_OR_RETURN(const bool has_message, reader.Read(message));
+    if (!has_message) {
+      return InvalidField("csv_bytes", "must be the last message of an import; nothing was imported");
+    }
+    if (message.has_csv_bytes()) break;
+    if (!message.has_csv()) {
+      return InvalidField("csv", "must be in each message between the header and csv_bytes");
+    }
+    bytes += static_cast<int64_t>(message.csv().size());
+    RETURN_IF_ERROR(import.Append(message.csv()));
+  }
+  if (message.csv_bytes() == bytes) return absl::OkStatus();
+  return InvalidField("csv_bytes", absl::StrCat("is ", message.csv_bytes(), ", and ", bytes,
+                                                " bytes were sent; nothing was imported"));
+}
+
 absl::Status ImportRecords(service::Services& services, const Call& call,
                            MessageReader<v1::ImportRecordsRequest>& reader,
                            v1::ImportRecordsResponse& response) {
   v1::ImportRecordsRequest message;
-  ASSIGN_OR_RETURN(bool has_message, reader.Read(message));
+  ASSIGN_OR_RETURN(const bool has_message, reader.Read(message));
   if (!has_message || !message.has_header()) {
     return InvalidField("header", "must be the first message of an import");
   }
@@ -113,13 +137,7 @@ absl::Status ImportRecords(service::Services& services, const Call& call,
                                          .part = header.part(),
                                          .options = options},
                                         IntentOf(header)));
-  while (true) {
-    // A client that left has sent only a part of its file: none of it may stay.
-    ASSIGN_OR_RETURN(has_message, reader.Read(message));
-    if (!has_message) break;
-    if (!message.has_csv()) return InvalidField("csv", "all messages after the first must carry CSV bytes");
-    RETURN_IF_ERROR(import->Append(message.csv()));
-  }
+  RETURN_IF_ERROR(AppendFile(reader, *import));
   ASSIGN_OR_RETURN(const records::ImportReport report, import->Finish());
   response = ReportProto(report);
   return absl::OkStatus();

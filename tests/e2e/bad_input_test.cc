@@ -5,11 +5,13 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <optional>
 #include <sstream>
 #include <string>
 
 #include "client/error.h"
 #include "client/request_id.h"
+#include "curator/v1/dataset.grpc.pb.h"
 #include "curator/v1/query.grpc.pb.h"
 #include "tests/testing/small_table.h"
 #include "tests/testing/test_server.h"
@@ -53,9 +55,40 @@ class BadInput : public ::testing::Test {
     return owner_.ImportRecords(header, bytes);
   }
 
+  // Sends an import whose last message is not, or not truly, the number of bytes of its file.
+  absl::Status ImportEndedBy(const std::optional<int64_t>& csv_bytes) const {
+    const auto channel = grpc::CreateChannel(server_.address(), grpc::InsecureChannelCredentials());
+    const auto stub = v1::DatasetService::NewStub(channel);
+    grpc::ClientContext context;
+    context.AddMetadata("curator-principal", "owner");
+    v1::ImportRecordsResponse response;
+    const auto writer = stub->ImportRecords(&context, &response);
+    v1::ImportRecordsRequest message;
+    message.mutable_header()->set_request_id(client::NewRequestId().value());
+    message.mutable_header()->set_dataset("census");
+    writer->Write(message);
+    message.set_csv(SmallCsv(80));
+    writer->Write(message);
+    if (csv_bytes) message.set_csv_bytes(*csv_bytes);
+    if (csv_bytes) writer->Write(message);
+    writer->WritesDone();
+    return client::FromGrpc(writer->Finish());
+  }
+
   TestServer server_;
   Client owner_;
 };
+
+// A connection that breaks ends the stream like a client that has sent its file: a part would be imported.
+TEST_F(BadInput, AnImportThatDoesNotEndWithTheLengthOfItsFileImportsNothing) {
+  ASSERT_TRUE(owner_.CreateDataset(NewDataset("census", v1::RULE_PURE, "1")).ok());
+  ExpectInvalid(ImportEndedBy(std::nullopt), "csv_bytes");
+  ExpectInvalid(ImportEndedBy(static_cast<int64_t>(SmallCsv(80).size()) - 1), "csv_bytes");
+  EXPECT_TRUE(ImportEndedBy(static_cast<int64_t>(SmallCsv(80).size())).ok());
+  v1::SealDatasetRequest seal;
+  seal.set_dataset("census");
+  EXPECT_EQ(owner_.SealDataset(seal)->records(), 80);
+}
 
 TEST_F(BadInput, AnAmountThatIsNoPositiveExactDecimalIsRefusedByItsField) {
   MakeSealed(owner_, NewDataset("census", v1::RULE_PURE, "1"), SmallCsv(80));

@@ -55,6 +55,11 @@ std::string Csv(const std::string& bytes) {
   return absl::StrCat("csv: \"", absl::CEscape(bytes), "\"");
 }
 
+std::vector<std::string> ImportOf(const std::string& dataset, const std::string& csv) {
+  return {absl::StrCat("header { request_id: '$NEW' dataset: '", dataset, "' }"), Csv(csv),
+          absl::StrCat("csv_bytes: ", csv.size())};
+}
+
 std::string Create(const std::string& name, const v1::Schema& schema, const std::string& more = "") {
   return absl::StrCat("request_id: '$NEW' name: '", name, "' schema { ", Text(schema),
                       " } limit { rule: RULE_PURE epsilon: '9' } ", more);
@@ -73,10 +78,8 @@ std::vector<Step> OwnerBegins() {
       {"DatasetService.CreateDataset", {Create("draft", SmallSchema())}},
       {"DatasetService.CreateDataset", {Create("divided", SmallSchema(), kParts)}},
       {"DatasetService.CreateDataset", {Create("pupils", PupilSchema(PupilUnit::kPupil))}},
-      {"DatasetService.ImportRecords",
-       {"header { request_id: '$NEW' dataset: 'census' }", Csv(SmallCsv(80))}},
-      {"DatasetService.ImportRecords",
-       {"header { request_id: '$NEW' dataset: 'pupils' }", Csv(PupilCsv(6, 8, 1))}}};
+      {"DatasetService.ImportRecords", ImportOf("census", SmallCsv(80))},
+      {"DatasetService.ImportRecords", ImportOf("pupils", PupilCsv(6, 8, 1))}};
   for (const char* dataset : {"census", "pupils"})
     steps.push_back(
         {"DatasetService.SealDataset", {absl::StrCat("request_id: '$NEW' dataset: '", dataset, "'")}});
@@ -111,7 +114,7 @@ std::vector<Step> CallsOnDatasets() {
        {absl::StrCat("schema { ", Text(SmallSchema()), " }"), Csv("sex,age,region\nMale,3,1\n")}},
       {"DatasetService.GetDataset", {"dataset: 'census'"}},
       {"DatasetService.AddPart", {"request_id: '$NEW' dataset: 'divided' part { name: 'west' labels: '3' }"}},
-      {"DatasetService.ImportRecords", {"header { request_id: '$NEW' dataset: 'draft' }", Csv(SmallCsv(5))}},
+      {"DatasetService.ImportRecords", ImportOf("draft", SmallCsv(5))},
       {"DatasetService.SealDataset", {"request_id: '$NEW' dataset: 'draft'"}},
       {"DatasetService.GrantAccess", {"request_id: '$NEW' dataset: 'census' principal: 'dora'"}},
       {"DatasetService.ArchiveDataset", {"request_id: '$NEW' dataset: 'divided'"}},

@@ -156,9 +156,9 @@ Step Create(const std::string& name, const v1::Schema& schema, const std::string
 }
 
 Step Import(const std::string& dataset, const std::string& part, const std::string& csv) {
-  return {
-      "DatasetService.ImportRecords",
-      {absl::StrCat("header { request_id: '$NEW' dataset: '", dataset, "' part: '", part, "' }"), Csv(csv)}};
+  return {"DatasetService.ImportRecords",
+          {absl::StrCat("header { request_id: '$NEW' dataset: '", dataset, "' part: '", part, "' }"),
+           Csv(csv), absl::StrCat("csv_bytes: ", csv.size())}};
 }
 
 Step Seal(const std::string& dataset, const std::string& part = "") {

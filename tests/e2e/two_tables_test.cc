@@ -145,7 +145,7 @@ std::vector<Step> Listed(const std::string& dataset) {
 std::vector<Step> ForOwnersAlone(const std::string& dataset) {
   return {{"DatasetService.AddPart", {Request(dataset, "part { name: 'more' labels: '3' }")}},
           {"DatasetService.ImportRecords",
-           {absl::StrCat("header { ", Request(dataset), " }"), "csv: 'sex,age,region\\n'"}},
+           {absl::StrCat("header { ", Request(dataset), " }"), "csv: 'sex,age,region\\n'", "csv_bytes: 15"}},
           {"DatasetService.SealDataset", {Request(dataset)}},
           {"DatasetService.GrantAccess", {Request(dataset, "principal: 'eve'")}},
           {"DatasetService.ArchiveDataset", {Request(dataset)}},

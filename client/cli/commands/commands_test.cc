@@ -282,7 +282,8 @@ TEST_F(Arguments, AChargeIsReservedByAGuaranteeOrAnEventFile) {
 
 TEST_F(Arguments, EveryCommandOfDatasetsIsKnown) {
   const std::string csv = command_line_.File("f.csv", "zone\n1\n");
-  EXPECT_EQ(Sent<v1::ImportRecordsRequest>("dataset import c " + csv).csv(), "zone\n1\n");
+  EXPECT_EQ(Sent<v1::ImportRecordsRequest>("dataset import c " + csv).csv_bytes(), 7);
+  EXPECT_EQ(command_line_.server.Received<v1::ImportRecordsRequest>().end()[-2].csv(), "zone\n1\n");
   EXPECT_EQ(Sent<v1::SealDatasetRequest>("dataset seal c").dataset(), "c");
   EXPECT_FALSE(Sent<v1::SealDatasetRequest>("dataset seal c").accept_equal_content());
   EXPECT_TRUE(Sent<v1::SealDatasetRequest>("dataset seal c --accept-equal-content").accept_equal_content());
