@@ -140,6 +140,30 @@ TEST_P(RepairConformance, AnotherServerThatMeetsARepairVerifiesItBesideTheReques
   EXPECT_EQ(ViolationsIn(*other, *OpenStoreOf(backup)).size(), 1u);
 }
 
+TEST_P(RepairConformance, ALineageThatIsRepairedDuringAPassIsComparedWithTheAnchorOfItsRepair) {
+  const Dataset survey = MakeDataset(*ledger_, "survey", 10);
+  const int64_t account = FirstAccount(*ledger_, survey);
+  const std::string backup = Backup();
+  Must(ledger_->Begin(Request("lost", 3)));
+  Must(ledger_->Begin(RequestOf(survey, "lost on survey", account, 3)));
+  Restore(backup);
+  // The pass over the first of the two lineages has ended when it is reported; the anchor was read before it.
+  std::string repaired;
+  auto other = Must(sql::SqlLedger::Open(
+      OpenStoreOf(backup), anchor_dir(), SeededEntropy(NextSeed()),
+      {.report = [&](std::string_view event, std::string_view text) {
+        if (event != "dataset_damaged" || !repaired.empty()) return;
+        repaired = text.find("\"census\"") == std::string_view::npos ? dataset_.id : survey.id;
+        Must(ledger_->RaiseToAnchor(
+            {.dataset_id = repaired, .reason = "the disk failed", .actor = TestPrincipal("olga")}));
+      }}));
+  const bool is_census = repaired == dataset_.id;
+  EXPECT_TRUE(other->DatasetHealth(repaired).ok()) << other->DatasetHealth(repaired);
+  EXPECT_STATUS_IS(absl::StatusCode::kDataLoss, other->DatasetHealth(is_census ? survey.id : dataset_.id));
+  EXPECT_TRUE(Must(other->Begin(is_census ? Request("next", 1) : RequestOf(survey, "next", account, 1)))
+                  .newly_charged);
+}
+
 TEST_P(RepairConformance, WhatIsOnlyCheckedChangesNothing) {
   const std::string backup = Backup();
   Must(ledger_->Begin(Request("lost", 3)));

@@ -192,6 +192,17 @@ void SqlLedger::ForgetCheckpoint(const std::string& lineage_id) {
   if (!removed.ok()) Notify(options_.report, "checkpoint_not_kept", std::string(removed.message()));
 }
 
+absl::StatusOr<bool> SqlLedger::HasAnchorRisen(const VerifiedLineage& verified, const AnchorState& anchored) {
+  if (!verified.is_behind_anchor) return false;
+  RETURN_IF_ERROR(anchor_->Refresh());
+  for (const auto& [id, head] : verified.reached.heads) {
+    ASSIGN_OR_RETURN(const ChainHead newest, anchor_->HeadOf(id));
+    const auto known = anchored.heads.find(id);
+    if (known == anchored.heads.end() || newest.seq > known->second.seq) return true;
+  }
+  return false;
+}
+
 absl::StatusOr<VerifiedLineage> SqlLedger::VerifyInTurn(const std::string& lineage_id,
                                                         const AnchorState& anchored, Depth depth,
                                                         const EntriesRead& on_read) {
@@ -209,6 +220,14 @@ absl::StatusOr<VerifiedLineage> SqlLedger::VerifyInTurn(const std::string& linea
   };
   ASSIGN_OR_RETURN(VerifiedLineage verified,
                    VerifyLineage(read, anchored, lineage_id, std::move(pass_options)));
+  // Against the older state of the anchor, a lineage that was repaired meanwhile looks like one to be repaired.
+  std::optional<AnchorState> newer;
+  ASSIGN_OR_RETURN(const bool has_risen, HasAnchorRisen(verified, anchored));
+  if (has_risen) {
+    ASSIGN_OR_RETURN(newer, anchor_->Read());
+    ASSIGN_OR_RETURN(verified,
+                     VerifyLineage(read, *newer, lineage_id, {.amount_text = options_.amount_text}));
+  }
   if (!verified.ok()) ForgetCheckpoint(lineage_id);
   std::map<std::string, std::string> names;
   RETURN_IF_ERROR(Read([&](Transaction& transaction) -> absl::Status {
@@ -230,7 +249,7 @@ absl::StatusOr<VerifiedLineage> SqlLedger::VerifyInTurn(const std::string& linea
                                  .count();
   const std::scoped_lock lock(mutex_);
   for (const auto& [id, name] : names) {
-    Verification verification = VerificationOf(verified, anchored, id);
+    Verification verification = VerificationOf(verified, newer.has_value() ? *newer : anchored, id);
     verification.made_at_us = made_at_us;
     verifications_.insert_or_assign(id, MadeVerification{std::move(verification), options_.steady_us()});
   }

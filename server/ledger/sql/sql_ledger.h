@@ -183,6 +183,8 @@ class SqlLedger final : public Ledger {
                                                     const EntriesRead& on_read = {});
   // A turn at passes for a call, which does not wait for longer than `longest_wait`: UNAVAILABLE.
   absl::StatusOr<Turns::Turn> TakeTurn();
+  // Whether a lineage that is behind `anchored` has an anchor that is further now, as after a repair.
+  absl::StatusOr<bool> HasAnchorRisen(const VerifiedLineage& verified, const AnchorState& anchored);
   // VerifyAndRegister() in the caller's turn, and of the dataset's lineage.
   absl::StatusOr<VerifiedLineage> VerifyInTurn(const std::string& lineage_id, const AnchorState& anchored,
                                                Depth depth, const EntriesRead& on_read = {});
