@@ -12,6 +12,7 @@
 #include <limits>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -21,6 +22,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/testing/names.h"
 #include "gmock/gmock.h"
+#include "ledger/conformance/faulty_database.h"
 #include "ledger/sql/sql_ledger.h"
 
 namespace curator::ledger {
@@ -432,6 +434,40 @@ TEST_P(DamageConformance, ARunningServerFindsAFlippedBitByItsNextPassOverAllHist
   found.get_future().wait();
   ExpectCensusIsReadOnly(*ledger);
   EXPECT_TRUE(Must(ledger->Begin(OnSurvey("beside the passes", 1))).newly_charged);
+}
+
+TEST_P(DamageConformance, APassWithoutMemoryIsNoDamage) {
+  auto store = std::make_unique<FaultyDatabase>(OpenStore());
+  FaultyDatabase& faulty = *store;
+  auto ledger = Must(sql::SqlLedger::Open(std::move(store), anchor_dir(), SeededEntropy(NextSeed()),
+                                          sql::SqlLedger::Options()));
+  absl::Status verified;
+  int steps = 0;
+  do {
+    faulty.ArmPause(steps++, [](FaultyDatabase::Moment) { throw std::bad_alloc(); });
+    verified = ledger->Verify(census_.id).status();
+    if (faulty.has_struck()) EXPECT_STATUS_IS(absl::StatusCode::kUnavailable, verified);
+    EXPECT_TRUE(ledger->DatasetHealth(census_.id).ok()) << "step " << steps;
+  } while (faulty.has_struck());
+  EXPECT_GT(steps, 10);
+  EXPECT_TRUE(verified.ok()) << verified;
+}
+
+TEST_P(DamageConformance, AServerWithoutMemoryForAPassMakesTheNextOne) {
+  std::atomic<int> passes = 0;
+  std::promise<void> is_reported;
+  std::promise<void> is_next;
+  const Report report = [&](std::string_view event, std::string_view) {
+    if (event == "histories_not_verified") is_reported.set_value();
+    if (event != "histories_verified") return;
+    const int pass = ++passes;
+    if (pass == 2) throw std::bad_alloc();
+    if (pass == 3) is_next.set_value();
+  };
+  auto ledger = Must(sql::SqlLedger::Open(OpenStore(), anchor_dir(), SeededEntropy(NextSeed()),
+                                          {.report = report, .pass_interval = std::chrono::milliseconds(1)}));
+  is_reported.get_future().wait();
+  is_next.get_future().wait();
 }
 
 TEST_P(DamageConformance, TheLastResultIsReusedUntilItIsTooOld) {

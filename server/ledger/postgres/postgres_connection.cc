@@ -160,16 +160,19 @@ sql::Outcome PostgresConnection::Run(const char* begin, const sql::Body& body) {
   if (!prepared.ok()) return {failure_, prepared.status()};
   begin_ = *std::move(prepared);
   absl::Status status;
+  bool is_committing = false;
   try {
     status = body(*this);
+    is_committing = status.ok() && failure_ == sql::Ending::kDone;
+    if (is_committing) status = Commit();
+    if (is_committing && status.ok()) return {sql::Ending::kDone, status};
+  } catch (const std::bad_alloc&) {
+    status = absl::UnavailableError("the server is short of memory");
+    failure_ = is_committing ? sql::Ending::kUnknown : sql::Ending::kFailed;
   } catch (const std::exception& error) {
     status =
         absl::InternalError(absl::StrCat("the ledger holds a value of an unexpected type: ", error.what()));
     failure_ = sql::Ending::kFailed;
-  }
-  if (status.ok() && failure_ == sql::Ending::kDone) {
-    status = Commit();
-    if (status.ok()) return {sql::Ending::kDone, status};
   }
   const sql::Ending ending = failure_ == sql::Ending::kDone ? sql::Ending::kRefused : failure_;
   if (status.ok()) status = absl::InternalError("a failed statement was ignored");
@@ -177,6 +180,11 @@ sql::Outcome PostgresConnection::Run(const char* begin, const sql::Body& body) {
     const Result rolled_back(PQexec(connection_.get(), "ROLLBACK"));
   }
   return {ending, status};
+}
+
+bool PostgresConnection::IsIdle() const {
+  return PQtransactionStatus(connection_.get()) == PQTRANS_IDLE &&
+         PQpipelineStatus(connection_.get()) == PQ_PIPELINE_OFF;
 }
 
 absl::Status PostgresConnection::Commit() {

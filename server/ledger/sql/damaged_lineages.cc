@@ -4,6 +4,7 @@
 #include <limits>
 #include <map>
 #include <mutex>
+#include <new>
 #include <optional>
 #include <utility>
 
@@ -119,12 +120,20 @@ void SqlLedger::RunPasses() {
       asked.swap(asked_passes_);
     }
     const bool is_all = steady_clock::now() >= next;
-    const absl::Status passed = is_all ? VerifyAll(Depth::kWhole) : VerifyAsked(asked);
+    const absl::Status passed = PassOver(is_all, asked);
     const auto soon = steady_clock::now() + std::min(options_.pass_interval, kAfterFailure);
     if (is_all) next = passed.ok() ? steady_clock::now() + options_.pass_interval : soon;
     if (!is_all && !passed.ok()) next = std::min(next, soon);
     if (passed.ok() || is_stopping_) continue;
     Notify(options_.report, "histories_not_verified", std::string(passed.message()));
+  }
+}
+
+absl::Status SqlLedger::PassOver(bool is_all, const std::set<std::string>& asked) {
+  try {
+    return is_all ? VerifyAll(Depth::kWhole) : VerifyAsked(asked);
+  } catch (const std::bad_alloc&) {
+    return absl::UnavailableError("the server is short of memory");
   }
 }
 

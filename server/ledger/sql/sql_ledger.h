@@ -171,6 +171,8 @@ class SqlLedger final : public Ledger {
   absl::Status VerifyAll(Depth depth);
   // Runs on `passes_`: VerifyAll(Depth::kWhole) at every interval, and the passes that are asked for.
   void RunPasses();
+  // VerifyAll(), or VerifyAsked(); UNAVAILABLE where there is too little memory.
+  absl::Status PassOver(bool is_all, const std::set<std::string>& asked);
   absl::Status VerifyAsked(const std::set<std::string>& lineage_ids);
   CheckpointName CheckpointOf(const std::string& lineage_id) const;
   // After FinishPass(): the next start goes on from what a whole pass has verified, and from nothing while
