@@ -1,5 +1,6 @@
 // A restored backup is a budget reset: it is refused, and repaired without minting any budget.
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <functional>
 #include <future>
@@ -7,6 +8,7 @@
 
 #include "base/testing/names.h"
 #include "gmock/gmock.h"
+#include "ledger/conformance/faulty_database.h"
 #include "ledger/conformance/invariants.h"
 #include "ledger/conformance/ledger_conformance.h"
 #include "ledger/sql/sql_ledger.h"
@@ -162,6 +164,29 @@ TEST_P(RepairConformance, ALineageThatIsRepairedDuringAPassIsComparedWithTheAnch
   EXPECT_STATUS_IS(absl::StatusCode::kDataLoss, other->DatasetHealth(is_census ? survey.id : dataset_.id));
   EXPECT_TRUE(Must(other->Begin(is_census ? Request("next", 1) : RequestOf(survey, "next", account, 1)))
                   .newly_charged);
+}
+
+TEST_P(RepairConformance, AChargeOnADatasetBehindItsAnchorDelaysNoOther) {
+  const Dataset survey = MakeDataset(*ledger_, "survey", 10);
+  const int64_t account = FirstAccount(*ledger_, survey);
+  const std::string backup = Backup();
+  Must(ledger_->Begin(Request("lost", 3)));
+  Restore(backup);
+  auto store = std::make_unique<FaultyDatabase>(OpenStoreOf(backup));
+  FaultyDatabase& faulty = *store;
+  auto other = Must(sql::SqlLedger::Open(std::move(store), anchor_dir(), SeededEntropy(NextSeed()),
+                                         sql::SqlLedger::Options()));
+  constexpr std::chrono::seconds kLongest(20);
+  std::future<absl::Status> beside;
+  std::future_status waited = std::future_status::deferred;
+  faulty.ArmPause(0, [&](FaultyDatabase::Moment) {
+    beside = std::async(std::launch::async,
+                        [&] { return other->Begin(RequestOf(survey, "beside it", account, 1)).status(); });
+    waited = beside.wait_for(kLongest);
+  });
+  EXPECT_STATUS_IS(absl::StatusCode::kDataLoss, other->Begin(Request("next", 1)).status());
+  EXPECT_EQ(waited, std::future_status::ready);
+  EXPECT_STATUS_IS(absl::StatusCode::kOk, beside.get());
 }
 
 TEST_P(RepairConformance, WhatIsOnlyCheckedChangesNothing) {

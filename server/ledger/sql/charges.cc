@@ -122,6 +122,11 @@ absl::StatusOr<Attempt> SqlLedger::Decide(ProposedCharge proposed) {
 
 absl::StatusOr<Attempt> SqlLedger::Begin(const ChargeRequest& request) {
   RETURN_IF_ERROR(CheckChargeRequest(request));
+  // On the caller's thread: what a read-only dataset costs delays no batch, which has charges of others.
+  if (const absl::Status refusal = damage_.CheckDataset(request.dataset_id); !refusal.ok()) {
+    AskForPassIfGrown(refusal);
+    return ReplayOnly(request, refusal);
+  }
   const ChargeIdentity identity{.id = NewChargeId(), .token = NewUuid(), .deadline_us = 0};
   absl::StatusOr<Attempt> decided =
       Decide({.request = &request, .identity = identity, .encoded = Encode(request, identity)});
