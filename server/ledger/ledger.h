@@ -216,7 +216,8 @@ class Ledger {
   virtual absl::StatusOr<Charge> GetCharge(std::string_view charge_id) = 0;
   // GetCharge() by its key.
   virtual absl::StatusOr<Charge> FindCharge(const Principal& principal, std::string_view request_id) = 0;
-  // The principal's charges other than reservations (kind "reservation"), newest first.
+  // The principal's charges other than reservations (kind "reservation"), newest first. Those that contradict
+  // the verified history are left out here and in LatestCharge().
   virtual absl::StatusOr<std::vector<Charge>> ListOperations(const Principal& principal,
                                                              const NewestPage& page = {}) = 0;
 

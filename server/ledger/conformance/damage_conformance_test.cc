@@ -101,6 +101,23 @@ TEST_P(DamageConformance, AnAnswerThatWasGivenToAnotherPrincipalIsServedToNeithe
   EXPECT_STATUS_IS(absl::StatusCode::kDataLoss, Open()->GetRelease(census_release_).status());
 }
 
+TEST_P(DamageConformance, AChargeThatWasGivenToAnotherPrincipalIsListedForNeither) {
+  Tamper("UPDATE charges SET principal = 'eve' WHERE request_id = 'stored'");
+  auto ledger = Open();
+  EXPECT_THAT(Must(ledger->ListOperations(TestPrincipal("eve"))), IsEmpty());
+  EXPECT_STATUS_IS(absl::StatusCode::kNotFound,
+                   ledger->LatestCharge(census_.id, TestPrincipal("eve")).status());
+  const std::vector<Charge> listed = Must(ledger->ListOperations(TestPrincipal("ana"), {.limit = 1}));
+  ASSERT_EQ(listed.size(), 1u);
+  EXPECT_EQ(listed[0].request_id, "other");
+}
+
+TEST_P(DamageConformance, AnOverdueReservationOfAReadOnlyDatasetIsShownAsItIs) {
+  Tamper("UPDATE charges SET deadline_us = 1 WHERE request_id = 'reserved'");
+  Tamper(absl::StrCat("UPDATE entries SET actor = 'mallory' WHERE seq = 2 AND ", OfCensus()));
+  EXPECT_EQ(Must(Open()->FindCharge(TestPrincipal("ana"), "reserved")).state, ChargeState::kReserved);
+}
+
 TEST_P(DamageConformance, AFlippedBitInAnAnswerIsFoundAndTheAnswerIsNotServed) {
   FlipABit("releases", "payload", absl::StrCat("id = '", census_release_, "'"));
   ExpectOnlyCensusIsReadOnly(false);

@@ -229,7 +229,7 @@ absl::StatusOr<VerifiedLineage> SqlLedger::VerifyInTurn(const std::string& linea
   };
   ASSIGN_OR_RETURN(VerifiedLineage verified,
                    VerifyLineage(read, anchored, lineage_id, std::move(pass_options)));
-  // Against the older state of the anchor, a lineage that was repaired meanwhile looks like one to be repaired.
+  // Against the older state of the anchor, a lineage that was repaired meanwhile is behind it.
   std::optional<AnchorState> newer;
   ASSIGN_OR_RETURN(const bool has_risen, HasAnchorRisen(verified, anchored));
   if (has_risen) {

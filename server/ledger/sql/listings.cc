@@ -294,11 +294,15 @@ absl::StatusOr<std::vector<Charge>> SqlLedger::ListOperations(const Principal& p
                                                               const NewestPage& page) {
   RETURN_IF_ERROR(CheckPageLimit(page.limit));
   std::vector<Charge> charges;
+  // A row that contradicts the history may be another principal's.
+  const auto is_shown = [this](const Charge& charge) {
+    return damage_.CheckCharge(charge.dataset_id, charge.id).ok();
+  };
   RETURN_IF_ERROR(Read([&](Transaction& transaction) -> absl::Status {
     ASSIGN_OR_RETURN(const int64_t start,
                      StartOf(transaction, page, "SELECT number FROM charges WHERE id = $1 AND principal = $2",
                              principal.name()));
-    ASSIGN_OR_RETURN(charges, ReadOperations(transaction, principal.name(), start, page.limit));
+    ASSIGN_OR_RETURN(charges, ReadOperations(transaction, principal.name(), start, page.limit, is_shown));
     return absl::OkStatus();
   }));
   return charges;

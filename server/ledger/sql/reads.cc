@@ -69,7 +69,8 @@ absl::StatusOr<Charge> SqlLedger::LatestCharge(std::string_view dataset_id, cons
     return absl::OkStatus();
   }));
   for (StoredCharge& stored : newest) {
-    if (stored.charge.state != ChargeState::kCancelled) return std::move(stored.charge);
+    if (stored.charge.state == ChargeState::kCancelled) continue;
+    if (damage_.CheckCharge(dataset_id, stored.charge.id).ok()) return std::move(stored.charge);
   }
   return absl::NotFoundError("this principal has no charge on this dataset");
 }

@@ -311,7 +311,9 @@ bool SqlLedger::TrustsClock(int64_t now_us) {
 }
 
 absl::StatusOr<Charge> SqlLedger::ExpiredIfOverdue(Charge charge) {
-  if (charge.state != ChargeState::kReserved) return charge;
+  const bool can_expire =
+      charge.state == ChargeState::kReserved && damage_.CheckDataset(charge.dataset_id).ok();
+  if (!can_expire) return charge;
   int64_t now_us = 0;
   RETURN_IF_ERROR(Read([&](Transaction& transaction) -> absl::Status {
     ASSIGN_OR_RETURN(now_us, ReadClock(transaction, database_->dialect()));

@@ -340,7 +340,8 @@ absl::StatusOr<StoredCharge> ReadCharge(Transaction& transaction, std::string_vi
 }
 
 absl::StatusOr<std::vector<Charge>> ReadOperations(Transaction& transaction, std::string_view principal,
-                                                   int64_t start, int64_t limit) {
+                                                   int64_t start, int64_t limit,
+                                                   const std::function<bool(const Charge&)>& is_shown) {
   std::vector<Charge> charges;
   while (static_cast<int64_t>(charges.size()) < limit) {
     const int64_t most = limit - static_cast<int64_t>(charges.size());
@@ -351,7 +352,7 @@ absl::StatusOr<std::vector<Charge>> ReadOperations(Transaction& transaction, std
                                          {std::string(principal), start, most}));
     for (const Row& row : rows) {
       absl::StatusOr<StoredCharge> stored = ChargeOf(row);
-      if (stored.ok()) charges.push_back(std::move(stored->charge));
+      if (stored.ok() && is_shown(stored->charge)) charges.push_back(std::move(stored->charge));
       start = row.Integer(17);
     }
     if (static_cast<int64_t>(rows.size()) < most) break;

@@ -65,9 +65,10 @@ absl::StatusOr<std::vector<StoredCharge>> ReadCharges(Transaction& transaction, 
                                                       const Parameters& parameters);
 absl::StatusOr<StoredCharge> ReadCharge(Transaction& transaction, std::string_view charge_id);
 // Of the principal, other than reservations, newest first: those with numbers below `start` whose rows can be
-// read, at most `limit`.
+// read and which `is_shown` accepts, at most `limit`.
 absl::StatusOr<std::vector<Charge>> ReadOperations(Transaction& transaction, std::string_view principal,
-                                                   int64_t start, int64_t limit);
+                                                   int64_t start, int64_t limit,
+                                                   const std::function<bool(const Charge&)>& is_shown);
 // ReadCharge() of each of these ids; a row that cannot be read is the error of its own element only.
 absl::StatusOr<std::vector<absl::StatusOr<StoredCharge>>> ReadEachCharge(
     Transaction& transaction, const std::vector<std::string>& charge_ids);

@@ -260,7 +260,8 @@ class SqlLedger final : public Ledger {
   // One step of one reservation, with its chain and its counters locked and its expiry applied.
   using ReservationStep = std::function<absl::Status(WriteSet& change, const StoredCharge& stored)>;
   absl::StatusOr<Charge> ChangeReservation(std::string_view charge_id, const ReservationStep& step);
-  // The charge in its present state: an overdue reservation is expired first.
+  // The charge in its present state: an overdue reservation is expired first, unless its dataset is
+  // read-only.
   absl::StatusOr<Charge> ExpiredIfOverdue(Charge charge);
   // Whether a reservation's deadline has passed, by a reading of the database's clock that can be trusted.
   bool IsOverdue(const Charge& charge, int64_t now_us);
