@@ -242,9 +242,8 @@ class Ledger {
   // large it is. DATA_LOSS only when the release contradicts the verified history: the payload's hash is not
   // checked.
   virtual absl::StatusOr<Release> GetReleaseWithoutPayload(std::string_view release_id) = 0;
-  // Lets `grantee` read the release, and find it by `measures`, which must be those that were stored with
-  // it.
-  // Repeating it changes nothing.
+  // Lets `grantee` read the release, and find it by `measures`, which must be those stored with it. Repeating
+  // it changes nothing. FAILED_PRECONDITION for more than kMostShares of one release.
   virtual absl::Status ShareRelease(std::string_view release_id, std::string_view grantee,
                                     const std::vector<Measure>& measures, const Principal& actor) = 0;
   // Releases of the dataset, without payloads, newest first: those that `reader` paid for or was given; all
@@ -252,7 +251,8 @@ class Ledger {
   // than its limit, and none, before others that follow.
   virtual absl::StatusOr<ReleaseList> ListReleases(std::string_view dataset_id, std::string_view reader = {},
                                                    const NewestPage& page = {}) = 0;
-  // Of these, the newest with any of the measures: at most `most` for each.
+  // Of these, the newest with any of the measures: at most `most` for each. Of those whom a release was
+  // shared with, `reader` at most is named.
   virtual absl::StatusOr<std::vector<Release>> FindReleases(std::string_view dataset_id,
                                                             std::string_view reader,
                                                             const std::vector<Measure>& measures,

@@ -159,6 +159,19 @@ TEST_P(ListingConformance, ReleasesAreThoseThatTheirReaderPaidForOrWasGiven) {
       << "shared with the principal who paid for it";
 }
 
+TEST_P(ListingConformance, SharesOfOneReleaseHideNoOtherFromTheOwner) {
+  const Dataset dataset = MakeDataset(*ledger_, "census", 100);
+  Released(dataset, "r1", "ana", {"x"});
+  const Release shared = Released(dataset, "r2", "ana", {"x"});
+  for (const char* const grantee : {"ben", "eve", "zoe"}) {
+    ASSERT_TRUE(ledger_->ShareRelease(shared.id, grantee, {"x"}, TestPrincipal("ana")).ok());
+  }
+  EXPECT_THAT(Asked(Must(ledger_->FindReleases(dataset.id, "", {"x"}, 2))), ElementsAre("r2", "r1"));
+  const std::vector<Release> of_eve = Must(ledger_->FindReleases(dataset.id, "eve", {"x"}, 2));
+  ASSERT_EQ(of_eve.size(), 1u);
+  EXPECT_THAT(of_eve[0].shared_with, ElementsAre("eve"));
+}
+
 TEST_P(ListingConformance, AccountsAreListedByTheirKeysAndThoseThatPayByPrincipal) {
   const Dataset dataset = MakeDataset(*ledger_, "census", 100);
   const auto open = [&](const std::string& request_id, ScopeType scope, const std::string& key,

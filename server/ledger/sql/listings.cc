@@ -78,7 +78,7 @@ absl::StatusOr<std::vector<int64_t>> NumbersWith(Transaction& transaction, std::
                                                  std::string_view reader,
                                                  const std::vector<Measure>& measures, int64_t most) {
   constexpr char kOfAll[] =
-      "SELECT number FROM release_measures WHERE dataset_id = $1 AND measure = $2 "
+      "SELECT DISTINCT number FROM release_measures WHERE dataset_id = $1 AND measure = $2 "
       "ORDER BY number DESC LIMIT $3";
   constexpr char kOfReader[] =
       "SELECT number FROM release_measures WHERE dataset_id = $1 AND measure = $2 AND reader = $4 "
@@ -338,7 +338,8 @@ absl::StatusOr<std::vector<Release>> SqlLedger::FindReleases(std::string_view da
   RETURN_IF_ERROR(Read([&](Transaction& transaction) -> absl::Status {
     ASSIGN_OR_RETURN(const std::vector<int64_t> numbers,
                      NumbersWith(transaction, dataset_id, reader, measures, most));
-    ASSIGN_OR_RETURN(found, ReadReleasesWithoutPayloads(transaction, dataset_id, numbers));
+    ASSIGN_OR_RETURN(found,
+                     ReadReleasesWithoutPayloads(transaction, dataset_id, numbers, std::string(reader)));
     return absl::OkStatus();
   }));
   return Sound(std::move(found.releases));

@@ -423,15 +423,19 @@ absl::StatusOr<Release> ReadReleaseWithoutPayload(Transaction& transaction, std:
 
 absl::StatusOr<NumberedReleases> ReadReleasesWithoutPayloads(Transaction& transaction,
                                                              std::string_view dataset_id,
-                                                             const std::vector<int64_t>& numbers) {
+                                                             const std::vector<int64_t>& numbers,
+                                                             const std::optional<std::string>& grantee) {
   std::vector<Parameters> keys;
-  for (const int64_t number : numbers) keys.push_back({std::string(dataset_id), number});
-  ASSIGN_OR_RETURN(
-      const Answers answers,
-      transaction.ExecuteEach(
-          absl::StrCat(kReleaseColumns, " FROM releases r JOIN charges c ON c.id = r.charge_id",
-                       kReleaseShares, "WHERE r.dataset_id = $1 AND r.number = $2 ORDER BY s.grantee"),
-          keys));
+  for (const int64_t number : numbers) {
+    keys.push_back({std::string(dataset_id), number});
+    if (grantee.has_value()) keys.back().emplace_back(*grantee);
+  }
+  ASSIGN_OR_RETURN(const Answers answers,
+                   transaction.ExecuteEach(
+                       absl::StrCat(kReleaseColumns, " FROM releases r JOIN charges c ON c.id = r.charge_id",
+                                    kReleaseShares, grantee.has_value() ? "AND s.grantee = $3 " : "",
+                                    "WHERE r.dataset_id = $1 AND r.number = $2 ORDER BY s.grantee"),
+                       keys));
   NumberedReleases found;
   for (const std::vector<Row>& rows : answers) {
     if (rows.empty()) continue;

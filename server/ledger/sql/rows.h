@@ -3,6 +3,7 @@
 // Errors: NOT_FOUND, DATA_LOSS for a value that this program does not write, or the store's.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -81,10 +82,11 @@ struct NumberedReleases {
   std::string last;  // the id of the last one that was found, also if it is left out
 };
 // Without payloads: the releases of the dataset with these numbers, in this order. Those are left out whose
-// charges are on another dataset.
-absl::StatusOr<NumberedReleases> ReadReleasesWithoutPayloads(Transaction& transaction,
-                                                             std::string_view dataset_id,
-                                                             const std::vector<int64_t>& numbers);
+// charges are on another dataset. With a `grantee`, which may be empty, no other is read of those whom each
+// was shared with.
+absl::StatusOr<NumberedReleases> ReadReleasesWithoutPayloads(
+    Transaction& transaction, std::string_view dataset_id, const std::vector<int64_t>& numbers,
+    const std::optional<std::string>& grantee = std::nullopt);
 
 // At most `limit` entries after `after_seq`, in order.
 absl::StatusOr<std::vector<Entry>> ReadEntries(Transaction& transaction, std::string_view dataset_id,
