@@ -118,6 +118,20 @@ TEST_P(DamageConformance, AnOverdueReservationOfAReadOnlyDatasetIsShownAsItIs) {
   EXPECT_EQ(Must(Open()->FindCharge(TestPrincipal("ana"), "reserved")).state, ChargeState::kReserved);
 }
 
+TEST_P(DamageConformance, OverdueReservationsOfAReadOnlyDatasetAreReportedOnceInASweep) {
+  Must(Open()->Reserve({OnCensus("another", 1)}, kOneHourUs));
+  Must(Open()->Reserve({OnSurvey("on survey", 1)}, kOneHourUs));
+  Tamper("UPDATE charges SET deadline_us = 1 WHERE state = 'RESERVED'");
+  Tamper(absl::StrCat("UPDATE entries SET actor = 'mallory' WHERE seq = 2 AND ", OfCensus()));
+  int reports = 0;
+  auto ledger = Must(sql::SqlLedger::Open(OpenStore(), anchor_dir(), SeededEntropy(NextSeed()),
+                                          {.report = [&](std::string_view event, std::string_view) {
+                                            reports += event == "reservation_not_expired" ? 1 : 0;
+                                          }}));
+  EXPECT_EQ(Must(ledger->ExpireReservations()), 1) << "that of survey";
+  EXPECT_EQ(reports, 1);
+}
+
 TEST_P(DamageConformance, AFlippedBitInAnAnswerIsFoundAndTheAnswerIsNotServed) {
   FlipABit("releases", "payload", absl::StrCat("id = '", census_release_, "'"));
   ExpectOnlyCensusIsReadOnly(false);

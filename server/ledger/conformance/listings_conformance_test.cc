@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "base/canonical_bytes.h"
 #include "base/testing/names.h"
 #include "ledger/conformance/ledger_conformance.h"
 
@@ -53,6 +54,20 @@ class ListingConformance : public LedgerConformance {
       names.push_back(dataset.name);
     }
     return names;
+  }
+
+  // A dataset with so many charges that its stored counts of events are behind.
+  Dataset BehindInCounts(const std::string& name) {
+    constexpr int kCharges = 260;
+    const Dataset dataset = MakeDataset(*ledger_, name, kCharges);
+    std::vector<ChargeRequest> requests;
+    for (int i = 0; i < kCharges; ++i) {
+      requests.push_back(Request(dataset, absl::StrCat(name, " ", i), "ana"));
+      requests.back().sealed_key.clear();
+    }
+    Must(ledger_->Reserve(requests, 1'000'000'000));
+    Must(ledger_->CountEvents(dataset.id, "", 10));
+    return dataset;
   }
 
   std::unique_ptr<Ledger> ledger_;
@@ -262,6 +277,36 @@ TEST_P(ListingConformance, ProposalsAreListedNewestFirstForSomeAccountsOrForAll)
   EXPECT_STATUS_IS(absl::StatusCode::kNotFound, ledger_->GetLimitProposal("nothing").status());
   EXPECT_STATUS_IS(absl::StatusCode::kNotFound,
                    ledger_->FindLimitProposal(TestPrincipal("ana"), "p1").status());
+}
+
+TEST_P(ListingConformance, ADatasetWhoseEventsCannotBeCountedStopsTheCountsOfNoOther) {
+  std::vector<std::string> ids = {BehindInCounts("census").id, BehindInCounts("survey").id};
+  std::ranges::sort(ids);
+  const std::string event = RequestOf(Dataset(), "", 0, 0).event;
+  const sql::Outcome spoiled = OpenStore()->Write([&](sql::Transaction& transaction) {
+    return transaction
+        .Execute(
+            "INSERT INTO event_counts (dataset_id, principal, event_hash, event, charges) VALUES ($1, "
+            "'', $2, $3, 9223372036854775807)",
+            {ids[0], sql::Bytes{Sha256(event)}, sql::Bytes{event}})
+        .status();
+  });
+  ASSERT_TRUE(spoiled.status.ok()) << spoiled.status;
+  EXPECT_FALSE(ledger_->AdvanceCounts().ok());
+  EXPECT_FALSE(Must(ledger_->AdvanceCounts()));
+  EXPECT_EQ(AskStore(absl::StrCat("SELECT COUNT(*) FROM event_counts_upto WHERE dataset_id = '", ids[1],
+                                  "' AND counted_seq > 260")),
+            1);
+}
+
+TEST_P(ListingConformance, AfterAnUpgradeNoEventsAreCounted) {
+  BehindInCounts("census");
+  ASSERT_TRUE(TryInStore("INSERT INTO schema_migrations (version, name, sha256, applied_at_us) SELECT "
+                         "MAX(version) + 1, 'a later one', 'x', 0 FROM schema_migrations")
+                  .ok());
+  EXPECT_STATUS_IS(absl::StatusCode::kFailedPrecondition, ledger_->AdvanceCounts().status());
+  EXPECT_STATUS_IS(absl::StatusCode::kFailedPrecondition, ledger_->Health());
+  EXPECT_EQ(AskStore("SELECT COUNT(*) FROM event_counts_upto"), 0);
 }
 
 // Charges of two events, by two principals, and a cancelled reservation: as they are counted by a reader, and
