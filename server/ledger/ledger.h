@@ -283,8 +283,9 @@ class Ledger {
   // spent, and started charges and queued draws are forfeited (sql/repair.cc has the proof). Each chain that
   // is behind its anchor continues with an entry REPAIRED whose number skips the lost ones. The lineage
   // accepts charges again once it does not contradict the anchor. Where nothing is behind, nothing is
-  // written. DATA_LOSS when the history contradicts itself, which raising counters cannot repair. It verifies
-  // the lineage before and after, in a turn as those of LastVerification(), and with the same UNAVAILABLE.
+  // written, and a lineage that is not read-only is not verified unless there are receipts. DATA_LOSS when
+  // the history contradicts itself, which raising counters cannot repair. It verifies the lineage before and
+  // after, in a turn as those of LastVerification(), and with the same UNAVAILABLE.
   virtual absl::StatusOr<RepairReport> RaiseToAnchor(const RepairOrder& order) = 0;
 };
 

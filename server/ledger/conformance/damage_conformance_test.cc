@@ -571,10 +571,8 @@ TEST_P(DamageConformance, ACallerDoesNotWaitLongForAPassOverAnotherHistory) {
   std::thread pass([&] { EXPECT_FALSE(Must(ledger->Verify(census_.id)).ok); });
   is_verifying.get_future().wait();
   EXPECT_STATUS_IS(absl::StatusCode::kUnavailable, ledger->LastVerification(survey_.id, -1).status());
-  const RepairOrder repair{.dataset_id = survey_.id,
-                           .reason = "the disk failed",
-                           .actor = TestPrincipal("olga"),
-                           .only_checked = true};
+  RepairOrder repair = RepairOfNothing(*ledger, survey_, "other");
+  repair.only_checked = true;
   EXPECT_STATUS_IS(absl::StatusCode::kUnavailable, ledger->RaiseToAnchor(repair).status());
   EXPECT_TRUE(Must(ledger->LastVerification(survey_.id, std::nullopt)).ok) << "the last result is there";
   go_on.set_value();

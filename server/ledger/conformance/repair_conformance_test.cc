@@ -215,6 +215,18 @@ TEST_P(RepairConformance, WhereNothingIsBehindNothingIsWritten) {
   EXPECT_EQ(Spent(), 7);
 }
 
+TEST_P(RepairConformance, ASoundLineageIsNotVerifiedForARepair) {
+  auto store = std::make_unique<FaultyDatabase>(OpenStore());
+  FaultyDatabase& faulty = *store;
+  ledger_ = Must(sql::SqlLedger::Open(std::move(store), anchor_dir(), SeededEntropy(NextSeed()),
+                                      sql::SqlLedger::Options()));
+  constexpr int kOnlyTheLineage = 1;
+  faulty.Arm(Fault::kFail, kOnlyTheLineage);
+  EXPECT_THAT(Must(Repair()).raised, IsEmpty());
+  faulty.Disarm();
+  EXPECT_FALSE(faulty.has_struck());
+}
+
 TEST_P(RepairConformance, RestoredReservationsCountAsSpentOnce) {
   const Charge held = Must(ledger_->Reserve({Request("held", 3)}, kHour)).at(0);
   const std::string backup = Backup();
