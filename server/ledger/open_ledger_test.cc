@@ -38,6 +38,15 @@ class OpenLedgerTest : public ::testing::Test {
   const testing::ScratchFolder scratch_;
 };
 
+TEST(UrlWithoutPasswordTest, ShowsNoPartOfAPassword) {
+  EXPECT_EQ(UrlWithoutPassword("postgresql://ana@host/db"), "postgresql://ana@host/db");
+  EXPECT_EQ(UrlWithoutPassword("postgresql://ana:secret@host:5432/db"), "postgresql://ana@host:5432/db");
+  EXPECT_EQ(UrlWithoutPassword("postgresql://ana:se@cr?et@host/db"), "postgresql://ana@host/db");
+  EXPECT_EQ(UrlWithoutPassword("postgresql://host:5432/db?user=a@b&password=secret"),
+            "postgresql://host:5432/db");
+  EXPECT_EQ(UrlWithoutPassword("sqlite:/a/b@c?d"), "sqlite:/a/b@c?d");
+}
+
 TEST_F(OpenLedgerTest, AnUnknownSchemeIsAnInvalidArgumentThatListsTheKnownOnes) {
   const absl::Status status = StatusOf("mysql://localhost/x");
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
