@@ -226,7 +226,7 @@ class Ledger {
   virtual absl::StatusOr<Charge> LatestCharge(std::string_view dataset_id, const Principal& principal) = 0;
   // How many charges on the dataset's lineage have each event, cancelled charges excluded: those of
   // `principal`, or of all when it is empty. At most `most` events, unordered; when there are more, which are
-  // left out is unspecified. FAILED_PRECONDITION while AdvanceCounts() is far behind.
+  // left out is unspecified. UNAVAILABLE while AdvanceCounts() is far behind.
   virtual absl::StatusOr<std::vector<EventCount>> CountEvents(std::string_view dataset_id,
                                                               std::string_view principal, int64_t most) = 0;
   // Brings the stored counts of one dataset forward, if CountEvents() found some behind, by at most 1,000

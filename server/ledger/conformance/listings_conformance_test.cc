@@ -56,16 +56,21 @@ class ListingConformance : public LedgerConformance {
     return names;
   }
 
-  // A dataset with so many charges that its stored counts of events are behind.
-  Dataset BehindInCounts(const std::string& name) {
-    constexpr int kCharges = 260;
-    const Dataset dataset = MakeDataset(*ledger_, name, kCharges);
+  static constexpr int kManyCharges = 260;
+  void ReserveMany(const Dataset& dataset, const std::string& request_ids) {
     std::vector<ChargeRequest> requests;
-    for (int i = 0; i < kCharges; ++i) {
-      requests.push_back(Request(dataset, absl::StrCat(name, " ", i), "ana"));
+    const ChargeRequest request = Request(dataset, "", "ana");
+    for (int i = 0; i < kManyCharges; ++i) {
+      requests.push_back(request);
+      requests.back().request_id = absl::StrCat(request_ids, " ", i);
       requests.back().sealed_key.clear();
     }
     Must(ledger_->Reserve(requests, 1'000'000'000));
+  }
+  // A dataset with so many charges that its stored counts of events are behind.
+  Dataset BehindInCounts(const std::string& name) {
+    const Dataset dataset = MakeDataset(*ledger_, name, kManyCharges);
+    ReserveMany(dataset, name);
     Must(ledger_->CountEvents(dataset.id, "", 10));
     return dataset;
   }
@@ -297,6 +302,14 @@ TEST_P(ListingConformance, ADatasetWhoseEventsCannotBeCountedStopsTheCountsOfNoO
   EXPECT_EQ(AskStore(absl::StrCat("SELECT COUNT(*) FROM event_counts_upto WHERE dataset_id = '", ids[1],
                                   "' AND counted_seq > 260")),
             1);
+}
+
+TEST_P(ListingConformance, WhileCountsOfEventsAreFarBehindTheyAreUnavailable) {
+  const Dataset dataset = MakeDataset(*ledger_, "census", 4 * kManyCharges);
+  for (const char* const request_ids : {"a", "b", "c", "d"}) ReserveMany(dataset, request_ids);
+  EXPECT_STATUS_IS(absl::StatusCode::kUnavailable, ledger_->CountEvents(dataset.id, "", 10).status());
+  while (Must(ledger_->AdvanceCounts())) continue;
+  EXPECT_EQ(Must(ledger_->CountEvents(dataset.id, "", 10)).at(0).charges, 4 * kManyCharges);
 }
 
 TEST_P(ListingConformance, AfterAnUpgradeNoEventsAreCounted) {

@@ -174,7 +174,7 @@ absl::StatusOr<std::vector<EventCount>> SqlLedger::CountEvents(std::string_view 
     uncounted_.insert(counts->behind().begin(), counts->behind().end());
   }
   if (counts->has_too_many()) {
-    return absl::FailedPreconditionError("the charges so far are still being counted: ask again in a minute");
+    return absl::UnavailableError("the charges so far are still being counted: ask again in a minute");
   }
   return std::move(*counts).Take();
 }
