@@ -88,7 +88,7 @@ TEST_F(OpenLedgerTest, PostgresNeedsAPlaceForItsAnchor) {
   EXPECT_EQ(StatusOf("postgresql://127.0.0.1:1/ledger").code(), absl::StatusCode::kInvalidArgument);
 }
 
-TEST_F(OpenLedgerTest, SqliteKeepsItsAnchorBesideItselfUnlessTold) {
+TEST_F(OpenLedgerTest, SqliteKeepsItsAnchorBesideItselfByDefault) {
   ASSERT_TRUE(StatusOf(absl::StrCat("sqlite:", Path("ledger.db"))).ok());
   EXPECT_TRUE(std::filesystem::is_directory(Path("ledger.db.anchor")));
   ASSERT_TRUE(StatusOf(absl::StrCat("sqlite:", Path("other.db")), Path("elsewhere")).ok());

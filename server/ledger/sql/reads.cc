@@ -132,7 +132,7 @@ absl::StatusOr<std::vector<Entry>> SqlLedger::ListEntries(std::string_view datas
     return InvalidField("page.limit", "is not within 1 and 10,000");
   std::vector<Entry> entries;
   RETURN_IF_ERROR(Read([&](Transaction& transaction) -> absl::Status {
-    RETURN_IF_ERROR(ReadDataset(transaction, dataset_id).status());
+    RETURN_IF_ERROR(ReadLineageId(transaction, dataset_id).status());
     ASSIGN_OR_RETURN(entries, ReadEntries(transaction, dataset_id, page.after_seq, page.limit));
     return absl::OkStatus();
   }));

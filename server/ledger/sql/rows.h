@@ -46,9 +46,9 @@ absl::StatusOr<Dataset> ReadDataset(Transaction& transaction, std::string_view d
 // The parts of a partitioned dataset, by number.
 absl::StatusOr<std::vector<Part>> ReadParts(Transaction& transaction, std::string_view dataset_id);
 
-// The accounts of a lineage, in id order.
+// The accounts of a lineage, in the order of their keys (AccountKey).
 absl::StatusOr<std::vector<Account>> ReadAccounts(Transaction& transaction, std::string_view lineage_id);
-// The accounts with these ids, in this order.
+// The accounts with these ids, in the order of their keys.
 absl::StatusOr<std::vector<Account>> ReadAccountsById(Transaction& transaction,
                                                       const std::vector<int64_t>& ids);
 
