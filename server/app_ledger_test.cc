@@ -78,14 +78,14 @@ TEST_F(LedgerCommands, ASoundLedgerIsCheckedWithStatusZero) {
                                 HasSubstr("the ledger is sound")));
 }
 
-TEST_F(LedgerCommands, AnEditedLedgerIsTold) {
+TEST_F(LedgerCommands, AnEditedLedgerIsReported) {
   MakeLedger();
   Tamper("DROP TRIGGER entries_are_never_updated; UPDATE entries SET actor = 'mallory' WHERE seq = 1");
   EXPECT_EQ(RunCheckLedger(options(), out_, error_), 3);
   EXPECT_THAT(out_.str(), AllOf(HasSubstr("entry 1 was edited"), HasSubstr("the ledger is NOT sound")));
 }
 
-TEST_F(LedgerCommands, ALedgerBehindItsAnchorIsTold) {
+TEST_F(LedgerCommands, ALedgerBehindItsAnchorIsReported) {
   MakeLedger();
   Tamper(
       "DROP TRIGGER entries_are_never_deleted; DELETE FROM entries WHERE seq = 2; "
@@ -116,7 +116,7 @@ TEST_F(LedgerCommands, ABackupNoteSaysWhatToCopyAndHowFarHistoryHasCome) {
                                 HasSubstr(" 2 "), HasSubstr("  census")));
 }
 
-TEST_F(LedgerCommands, AnUnreachableLedgerIsToldWithoutItsPassword) {
+TEST_F(LedgerCommands, AnUnreachableLedgerIsNamedWithoutItsPassword) {
   LedgerCommandOptions away = options();
   away.ledger = "postgresql://curator:s3cret@127.0.0.1:1/ledger";
   EXPECT_EQ(RunBackupNote(away, out_, error_), 1);

@@ -216,7 +216,8 @@ class Ledger {
   virtual absl::StatusOr<Charge> GetCharge(std::string_view charge_id) = 0;
   // GetCharge() by its key.
   virtual absl::StatusOr<Charge> FindCharge(const Principal& principal, std::string_view request_id) = 0;
-  // The principal's charges other than reservations (kind "reservation"), newest first.
+  // The principal's charges other than reservations (kind "reservation"), newest first. Those that contradict
+  // the verified history are left out here and in LatestCharge().
   virtual absl::StatusOr<std::vector<Charge>> ListOperations(const Principal& principal,
                                                              const NewestPage& page = {}) = 0;
 
@@ -225,7 +226,7 @@ class Ledger {
   virtual absl::StatusOr<Charge> LatestCharge(std::string_view dataset_id, const Principal& principal) = 0;
   // How many charges on the dataset's lineage have each event, cancelled charges excluded: those of
   // `principal`, or of all when it is empty. At most `most` events, unordered; when there are more, which are
-  // left out is unspecified. FAILED_PRECONDITION while AdvanceCounts() is far behind.
+  // left out is unspecified. UNAVAILABLE while AdvanceCounts() is far behind.
   virtual absl::StatusOr<std::vector<EventCount>> CountEvents(std::string_view dataset_id,
                                                               std::string_view principal, int64_t most) = 0;
   // Brings the stored counts of one dataset forward, if CountEvents() found some behind, by at most 1,000
@@ -241,9 +242,8 @@ class Ledger {
   // large it is. DATA_LOSS only when the release contradicts the verified history: the payload's hash is not
   // checked.
   virtual absl::StatusOr<Release> GetReleaseWithoutPayload(std::string_view release_id) = 0;
-  // Lets `grantee` read the release, and find it by `measures`, which must be those that were stored with
-  // it.
-  // Repeating it changes nothing.
+  // Lets `grantee` read the release, and find it by `measures`, which must be those stored with it. Repeating
+  // it changes nothing. FAILED_PRECONDITION for more than kMostShares of one release.
   virtual absl::Status ShareRelease(std::string_view release_id, std::string_view grantee,
                                     const std::vector<Measure>& measures, const Principal& actor) = 0;
   // Releases of the dataset, without payloads, newest first: those that `reader` paid for or was given; all
@@ -251,7 +251,8 @@ class Ledger {
   // than its limit, and none, before others that follow.
   virtual absl::StatusOr<ReleaseList> ListReleases(std::string_view dataset_id, std::string_view reader = {},
                                                    const NewestPage& page = {}) = 0;
-  // Of these, the newest with any of the measures: at most `most` for each.
+  // Of these, the newest with any of the measures: at most `most` for each. Of those whom a release was
+  // shared with, `reader` at most is named.
   virtual absl::StatusOr<std::vector<Release>> FindReleases(std::string_view dataset_id,
                                                             std::string_view reader,
                                                             const std::vector<Measure>& measures,
@@ -282,8 +283,9 @@ class Ledger {
   // spent, and started charges and queued draws are forfeited (sql/repair.cc has the proof). Each chain that
   // is behind its anchor continues with an entry REPAIRED whose number skips the lost ones. The lineage
   // accepts charges again once it does not contradict the anchor. Where nothing is behind, nothing is
-  // written. DATA_LOSS when the history contradicts itself, which raising counters cannot repair. It verifies
-  // the lineage before and after, in a turn as those of LastVerification(), and with the same UNAVAILABLE.
+  // written, and a lineage that is not read-only is not verified unless there are receipts. DATA_LOSS when
+  // the history contradicts itself, which raising counters cannot repair. It verifies the lineage before and
+  // after, in a turn as those of LastVerification(), and with the same UNAVAILABLE.
   virtual absl::StatusOr<RepairReport> RaiseToAnchor(const RepairOrder& order) = 0;
 };
 

@@ -1,5 +1,6 @@
 #include "ledger/open_ledger.h"
 
+#include <algorithm>
 #include <set>
 
 #include "absl/strings/str_cat.h"
@@ -127,12 +128,16 @@ absl::Status CheckBelongsTogether(sql::Database& database, const std::string& an
 }  // namespace
 
 std::string UrlWithoutPassword(std::string_view url) {
-  const std::string text(url);
+  std::string text(url);
   const size_t scheme = text.find("://");
-  const size_t at = text.find('@');
-  const size_t colon = scheme == std::string::npos ? scheme : text.find(':', scheme + 3);
-  if (at == std::string::npos || colon == std::string::npos || colon > at) return text;
-  return absl::StrCat(text.substr(0, colon), text.substr(at));
+  if (scheme == std::string::npos) return text;
+  const size_t begin = scheme + 3;
+  // A password may contain "@" and "?", and the query a password, under a keyword with encoded letters.
+  const size_t at = text.rfind('@', text.find('/', begin));
+  const bool has_user = at != std::string::npos && at >= begin;
+  const size_t colon = text.find(':', begin);
+  text.resize(std::min(text.size(), text.find('?', has_user ? at : begin)));
+  return has_user && colon < at ? absl::StrCat(text.substr(0, colon), text.substr(at)) : text;
 }
 
 absl::StatusOr<std::unique_ptr<Ledger>> OpenLedger(const LedgerOptions& options) {

@@ -54,7 +54,7 @@ absl::StatusOr<std::unique_ptr<Ledger>> OpenLedger(const LedgerOptions& options)
 absl::StatusOr<std::unique_ptr<sql::Database>> OpenLedgerDatabase(std::string_view url);
 absl::StatusOr<std::string> AnchorDirOf(std::string_view url, std::string_view anchor_dir);
 
-// The URL without its password, for messages.
+// The URL without its password and its query, for messages.
 std::string UrlWithoutPassword(std::string_view url);
 
 struct LedgerBackend {

@@ -38,6 +38,15 @@ class OpenLedgerTest : public ::testing::Test {
   const testing::ScratchFolder scratch_;
 };
 
+TEST(UrlWithoutPasswordTest, ShowsNoPartOfAPassword) {
+  EXPECT_EQ(UrlWithoutPassword("postgresql://ana@host/db"), "postgresql://ana@host/db");
+  EXPECT_EQ(UrlWithoutPassword("postgresql://ana:secret@host:5432/db"), "postgresql://ana@host:5432/db");
+  EXPECT_EQ(UrlWithoutPassword("postgresql://ana:se@cr?et@host/db"), "postgresql://ana@host/db");
+  EXPECT_EQ(UrlWithoutPassword("postgresql://host:5432/db?user=a@b&password=secret"),
+            "postgresql://host:5432/db");
+  EXPECT_EQ(UrlWithoutPassword("sqlite:/a/b@c?d"), "sqlite:/a/b@c?d");
+}
+
 TEST_F(OpenLedgerTest, AnUnknownSchemeIsAnInvalidArgumentThatListsTheKnownOnes) {
   const absl::Status status = StatusOf("mysql://localhost/x");
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
@@ -79,7 +88,7 @@ TEST_F(OpenLedgerTest, PostgresNeedsAPlaceForItsAnchor) {
   EXPECT_EQ(StatusOf("postgresql://127.0.0.1:1/ledger").code(), absl::StatusCode::kInvalidArgument);
 }
 
-TEST_F(OpenLedgerTest, SqliteKeepsItsAnchorBesideItselfUnlessTold) {
+TEST_F(OpenLedgerTest, SqliteKeepsItsAnchorBesideItselfByDefault) {
   ASSERT_TRUE(StatusOf(absl::StrCat("sqlite:", Path("ledger.db"))).ok());
   EXPECT_TRUE(std::filesystem::is_directory(Path("ledger.db.anchor")));
   ASSERT_TRUE(StatusOf(absl::StrCat("sqlite:", Path("other.db")), Path("elsewhere")).ok());

@@ -178,6 +178,9 @@ struct ChargeRequest {
   std::vector<Posting> postings;
 };
 
+// With whom one release can be shared.
+inline constexpr int64_t kMostShares = 100;
+
 struct Release {
   std::string id;      // a UUID
   int64_t number = 0;  // its place in listings; not public, because it counts the charges of all principals

@@ -72,7 +72,7 @@ TEST_P(AnchorFaults, AProcessKilledWhileItAnchorsLosesNothingAndLeavesAnAnchorTh
 }
 
 // A commits, and is gone before its anchor knows. What B answers to the retry rests on what A has spent.
-TEST_P(AnchorFaults, WhatADeadServerSpentIsVouchedForByTheOneThatResumesItsCharge) {
+TEST_P(AnchorFaults, WhatADeadServerSpentIsCoveredByTheOneThatResumesItsCharge) {
   RenewLedger();
   const Dataset census = MakeDataset(*Open(), "census", 10);
   const std::string backup = CopyDatabase();
@@ -131,7 +131,7 @@ class AnchorPowerLoss : public LedgerConformance {
   }
 };
 
-TEST_P(AnchorPowerLoss, WhatWasAcknowledgedIsVouchedForByWhatIsLeftOfTheAnchor) {
+TEST_P(AnchorPowerLoss, WhatWasAcknowledgedIsCoveredByWhatIsLeftOfTheAnchor) {
   const uint64_t losses = nightly::Cases(60);
   int acknowledged = 0;
   for (uint64_t loss = 0; loss < losses; ++loss) {

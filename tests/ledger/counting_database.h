@@ -25,7 +25,8 @@ class CountingDatabase final : public sql::Database {
     is_counting_ = false;
     return rows_read_.exchange(0);
   }
-  // The statements that read a whole table or index of SQLite while rows were counted, since the last call.
+  // The statements that read a whole table or index of SQLite while rows were counted, or all accounts of a
+  // lineage, since the last call.
   std::vector<std::string> TakeScans();
 
   const sql::Dialect& dialect() const override { return real_->dialect(); }

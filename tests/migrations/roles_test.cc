@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "base/canonical_bytes.h"
 #include "base/testing/names.h"
 #include "ledger/conformance/ledger_conformance.h"
 #include "ledger/inspect_ledger.h"
@@ -16,6 +17,8 @@ namespace curator::ledger {
 namespace {
 
 using ::testing::IsEmpty;
+
+constexpr int64_t kHourUs = int64_t{3600} * 1'000'000;
 
 class Roles : public LedgerConformance {
  protected:
@@ -56,7 +59,6 @@ TEST_P(Roles, AServerWorksAsTheApplication) {
   Must(ledger->Begin(RequestOf(dataset, "twice", account, 1)));
   ASSERT_TRUE(
       ledger->Forfeit(Must(ledger->Begin(RequestOf(dataset, "twice", account, 1))), "cancelled").ok());
-  constexpr int64_t kHourUs = int64_t{3600} * 1'000'000;
   const std::vector<Charge> reserved = Must(ledger->Reserve(
       {RequestOf(dataset, "one", account, 3), RequestOf(dataset, "other", account, 2)}, kHourUs));
   Must(ledger->ExtendReserved(reserved[0].id, 2 * kHourUs, TestPrincipal("ana")));
@@ -81,6 +83,63 @@ TEST_P(Roles, AServerWorksAsTheApplication) {
                               .actor = TestPrincipal("olga")}));
   ASSERT_TRUE(ledger->ArchiveDataset(dataset.id, TestPrincipal("olga")).ok());
   EXPECT_THAT(Must(ledger->Verify(dataset.id)).findings, IsEmpty());
+}
+
+TEST_P(Roles, AServerDrawsFromTheQueueAsTheApplication) {
+  auto ledger = Must(
+      OpenLedger({.url = UrlAs("application"), .anchor_dir = anchor_dir(), .entropy = SeededEntropy(1)}));
+  const Dataset dataset = MakeDataset(*ledger, "census", 100);
+  const int64_t account = FirstAccount(*ledger, dataset);
+  ASSERT_TRUE(ledger->Grant(dataset.id, "ana", TestPrincipal("olga")).ok());
+  ChargeRequest request = RequestOf(dataset, "queued", account, 5);
+  request.draw_identity = Sha256("what is drawn");
+  request.sealed_key.clear();
+  const Charge queued = Must(ledger->Queue(request, kHourUs));
+  Must(ledger->StartQueued(queued.id, "sealed key"));
+  const Attempt taken_over = Must(ledger->TakeOver(queued.id));
+  const Release release = Must(ledger->Store(taken_over, "answer", {"measure"}));
+  EXPECT_STATUS_IS(absl::StatusCode::kOk,
+                   ledger->ShareRelease(release.id, "bob", {"measure"}, TestPrincipal("ana")));
+  std::vector<ChargeRequest> many;
+  for (int i = 0; i < 260; ++i) many.push_back(RequestOf(dataset, absl::StrCat("r", i), account, 0));
+  Must(ledger->Reserve(many, kHourUs));
+  Must(ledger->CountEvents(dataset.id, "", 10));
+  EXPECT_STATUS_IS(absl::StatusCode::kOk, ledger->AdvanceCounts().status());
+  EXPECT_EQ(AskStore("SELECT COUNT(*) FROM event_counts_upto WHERE counted_seq > 260"), 1);
+  EXPECT_THAT(Must(ledger->Verify(dataset.id)).findings, IsEmpty());
+}
+
+TEST_P(Roles, AServerAddsPartsAndRepairsAsTheApplication) {
+  const auto open = [&](const std::string& url) {
+    return Must(OpenLedger({.url = url, .anchor_dir = anchor_dir(), .entropy = SeededEntropy(1)}));
+  };
+  auto ledger = open(UrlAs("application"));
+  const auto part_of = [](const std::string& name, int64_t bin) {
+    return PartSpec{.bins = {bin},
+                    .account = {.scope_type = ScopeType::kPart,
+                                .scope_key = name,
+                                .rule = "rule bytes",
+                                .rule_name = "ZCDP",
+                                .limits = {{"rho", 10}}}};
+  };
+  DatasetSpec spec = SpecOf("census", 0);
+  spec.accounts.clear();
+  spec.partition_attribute = "year";
+  spec.parts = {part_of("early", 0)};
+  const Dataset dataset = Must(ledger->CreateDataset(spec));
+  Must(ledger->SealPart(dataset.id, "early", "content", TestPrincipal("olga")));
+  ledger.reset();
+  const std::string backup = CopyDatabase();
+  ledger = open(UrlAs("application"));
+  Must(ledger->AddPart({.request_id = "add",
+                        .dataset_id = dataset.id,
+                        .part = part_of("late", 1),
+                        .actor = TestPrincipal("olga")}));
+  ledger.reset();
+  ledger = open(absl::StrReplaceAll(backup, {{"postgres@", "test_application@"}}));
+  const RepairReport report = Must(ledger->RaiseToAnchor(
+      {.dataset_id = dataset.id, .reason = "the disk failed", .actor = TestPrincipal("olga")}));
+  EXPECT_TRUE(report.still_read_only.ok()) << report.still_read_only;
 }
 
 TEST_P(Roles, TheApplicationCannotRewriteWhatHappened) {

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -14,6 +15,7 @@
 #include "base/testing/names.h"
 #include "ledger/conformance/ledger_conformance.h"
 #include "ledger/inspect_ledger.h"
+#include "ledger/sql/migrations.h"
 #include "tests/testing/postgres_cluster.h"
 #include "tests/testing/scratch_folder.h"
 
@@ -141,7 +143,7 @@ TEST_P(Upgrade, AStartedChargeIsResumedByItsEarlierFingerprintAndNoOther) {
   EXPECT_THAT(Must(ledger->Verify(started.dataset_id)).findings, IsEmpty());
 }
 
-TEST_P(Upgrade, IsToldBeforeItIsDoneAndIsDoneOnce) {
+TEST_P(Upgrade, IsAnnouncedBeforeItIsDoneAndIsDoneOnce) {
   Load(DumpText());
   EXPECT_EQ(InspectLedger(url_, anchor_dir()).status().code(), absl::StatusCode::kFailedPrecondition);
   const std::vector<SchemaStep> pending = Must(PendingSteps(url_));
@@ -193,11 +195,19 @@ TEST_P(Upgrade, TheCanaryDumpWhoseHeadsAreNotTheLastEntriesIsFound) {
   }
 }
 
+// Of the schema before the newest one, which every other test has.
+constexpr int kNewestDump = 12;
+
+TEST(UpgradeDumps, ThereIsOneOfEachEarlierSchema) {
+  for (const std::string_view backend : {"sqlite", "postgres"}) {
+    EXPECT_EQ(kNewestDump + 1, sql::NewestSchema({.name = backend}, sql::EmbeddedMigrations())) << backend;
+  }
+}
+
 std::vector<Dump> EveryDump() {
-  constexpr int kNewest = 12;
   std::vector<Dump> dumps;
   for (const std::string backend : {"sqlite", "postgres"}) {
-    for (int version = 1; version <= kNewest; ++version) dumps.push_back({backend, version});
+    for (int version = 1; version <= kNewestDump; ++version) dumps.push_back({backend, version});
   }
   return dumps;
 }

@@ -230,7 +230,7 @@ TEST_F(AnchorDirectoryTest, AFileThatWasCutShortIsWrittenAgainWhole) {
   }
 }
 
-TEST_F(AnchorDirectoryTest, WhatAnotherServersFileVouchedForIsNotForgottenWhenItIsGone) {
+TEST_F(AnchorDirectoryTest, WhatAnotherServersFileCoveredIsNotForgottenWhenItIsGone) {
   auto reader = Open();
   auto writer = Open();
   AnchorState state;
@@ -295,7 +295,7 @@ TEST_F(AnchorDirectoryTest, AServerThatFindsEveryFileInUseDoesNotShareOne) {
   EXPECT_THAT(std::string(status.message()), HasSubstr("is in use"));
 }
 
-TEST_F(AnchorDirectoryTest, AFileThatCannotBeReplacedIsToldAndLeavesNothingOpen) {
+TEST_F(AnchorDirectoryTest, AFileThatCannotBeReplacedIsReportedAndLeavesNothingOpen) {
   const auto open_files = [] {
     return std::distance(fs::directory_iterator("/proc/self/fd"), fs::directory_iterator());
   };
@@ -316,7 +316,7 @@ TEST_F(AnchorDirectoryTest, AFileThatCannotBeReplacedIsToldAndLeavesNothingOpen)
   EXPECT_EQ(Open()->Read()->heads.at("d").seq, 1);
 }
 
-TEST_F(AnchorDirectoryTest, AnUnwritableAnchorIsTold) {
+TEST_F(AnchorDirectoryTest, AnUnwritableAnchorIsReported) {
   auto anchor = Open();
   fs::remove_all(path());
   AnchorState state;

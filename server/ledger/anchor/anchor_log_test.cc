@@ -49,7 +49,7 @@ TEST_F(AnchorLogTest, RemembersWhatWasAppended) {
   EXPECT_EQ(*Parse(file_), StateAt(3));
 }
 
-TEST_F(AnchorLogTest, ALastRecordCutShortAnywhereVouchesForNothing) {
+TEST_F(AnchorLogTest, ALastRecordCutShortAnywhereCoversNothing) {
   for (size_t cut = StartOf(3); cut < EndOf(3); ++cut) {
     std::string torn = file_.substr(0, cut);
     torn.resize(file_.size(), '\0');
@@ -57,7 +57,7 @@ TEST_F(AnchorLogTest, ALastRecordCutShortAnywhereVouchesForNothing) {
   }
 }
 
-TEST_F(AnchorLogTest, ALastRecordThatLostItsBeginningVouchesForNothing) {
+TEST_F(AnchorLogTest, ALastRecordThatLostItsBeginningCoversNothing) {
   for (size_t lost = 1; lost < EndOf(3) - StartOf(3); ++lost) {
     std::string torn = file_;
     torn.replace(StartOf(3), lost, std::string(lost, '\0'));

@@ -261,6 +261,18 @@ TEST_P(ChargeConformance, AReleaseIsSharedOnceWithEachOfSeveral) {
   EXPECT_TRUE(Must(ledger_->Verify(dataset_.id)).findings.empty());
 }
 
+TEST_P(ChargeConformance, AReleaseIsSharedWithAHundredAtMost) {
+  const Release release = Must(ledger_->Store(Must(ledger_->Begin(Request("r1", 1))), "the answer"));
+  const auto share = [&](int64_t i) {
+    return ledger_->ShareRelease(release.id, absl::StrCat("grantee ", i), {}, TestPrincipal("ana"));
+  };
+  for (int64_t i = 0; i < kMostShares; ++i) EXPECT_STATUS_IS(absl::StatusCode::kOk, share(i));
+  EXPECT_STATUS_IS(absl::StatusCode::kFailedPrecondition, share(kMostShares));
+  EXPECT_STATUS_IS(absl::StatusCode::kOk, share(0));
+  EXPECT_EQ(static_cast<int64_t>(Must(ledger_->GetRelease(release.id)).shared_with.size()), kMostShares);
+  EXPECT_THAT(Must(ledger_->Verify(dataset_.id)).findings, ::testing::IsEmpty());
+}
+
 TEST_P(ChargeConformance, AHealthyLedgerSaysSo) {
   const absl::Status health = ledger_->Health();
   EXPECT_TRUE(health.ok()) << health;

@@ -97,6 +97,15 @@ class DamageConformance : public LedgerConformance {
     if (are_its_answers_whole) ExpectCensusAnswersAreServed(*ledger);
   }
 
+  // A repair with the receipt of a charge that the history has: it makes its passes and changes nothing.
+  static RepairOrder RepairOfNothing(Ledger& ledger, const Dataset& dataset, const std::string& request_id) {
+    const Charge charge = Must(ledger.FindCharge(TestPrincipal("ana"), request_id));
+    return {.dataset_id = dataset.id,
+            .reason = "the disk failed",
+            .actor = TestPrincipal("olga"),
+            .receipts = {{.dataset_id = dataset.id, .charge_id = charge.id, .seq = 1, .postings = {}}}};
+  }
+
   Dataset census_;
   Dataset survey_;
   int64_t census_account_ = 0;

@@ -12,6 +12,7 @@
 #include <limits>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -21,6 +22,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/testing/names.h"
 #include "gmock/gmock.h"
+#include "ledger/conformance/faulty_database.h"
 #include "ledger/sql/sql_ledger.h"
 
 namespace curator::ledger {
@@ -97,6 +99,37 @@ TEST_P(DamageConformance, AnAnswerThatWasGivenToAnotherPrincipalIsServedToNeithe
   Tamper("UPDATE charges SET principal = 'eve' WHERE request_id = 'stored'");
   ExpectOnlyCensusIsReadOnly(false);
   EXPECT_STATUS_IS(absl::StatusCode::kDataLoss, Open()->GetRelease(census_release_).status());
+}
+
+TEST_P(DamageConformance, AChargeThatWasGivenToAnotherPrincipalIsListedForNeither) {
+  Tamper("UPDATE charges SET principal = 'eve' WHERE request_id = 'stored'");
+  auto ledger = Open();
+  EXPECT_THAT(Must(ledger->ListOperations(TestPrincipal("eve"))), IsEmpty());
+  EXPECT_STATUS_IS(absl::StatusCode::kNotFound,
+                   ledger->LatestCharge(census_.id, TestPrincipal("eve")).status());
+  const std::vector<Charge> listed = Must(ledger->ListOperations(TestPrincipal("ana"), {.limit = 1}));
+  ASSERT_EQ(listed.size(), 1u);
+  EXPECT_EQ(listed[0].request_id, "other");
+}
+
+TEST_P(DamageConformance, AnOverdueReservationOfAReadOnlyDatasetIsShownAsItIs) {
+  Tamper("UPDATE charges SET deadline_us = 1 WHERE request_id = 'reserved'");
+  Tamper(absl::StrCat("UPDATE entries SET actor = 'mallory' WHERE seq = 2 AND ", OfCensus()));
+  EXPECT_EQ(Must(Open()->FindCharge(TestPrincipal("ana"), "reserved")).state, ChargeState::kReserved);
+}
+
+TEST_P(DamageConformance, OverdueReservationsOfAReadOnlyDatasetAreReportedOnceInASweep) {
+  Must(Open()->Reserve({OnCensus("another", 1)}, kOneHourUs));
+  Must(Open()->Reserve({OnSurvey("on survey", 1)}, kOneHourUs));
+  Tamper("UPDATE charges SET deadline_us = 1 WHERE state = 'RESERVED'");
+  Tamper(absl::StrCat("UPDATE entries SET actor = 'mallory' WHERE seq = 2 AND ", OfCensus()));
+  int reports = 0;
+  auto ledger = Must(sql::SqlLedger::Open(OpenStore(), anchor_dir(), SeededEntropy(NextSeed()),
+                                          {.report = [&](std::string_view event, std::string_view) {
+                                            reports += event == "reservation_not_expired" ? 1 : 0;
+                                          }}));
+  EXPECT_EQ(Must(ledger->ExpireReservations()), 1) << "that of survey";
+  EXPECT_EQ(reports, 1);
 }
 
 TEST_P(DamageConformance, AFlippedBitInAnAnswerIsFoundAndTheAnswerIsNotServed) {
@@ -434,6 +467,40 @@ TEST_P(DamageConformance, ARunningServerFindsAFlippedBitByItsNextPassOverAllHist
   EXPECT_TRUE(Must(ledger->Begin(OnSurvey("beside the passes", 1))).newly_charged);
 }
 
+TEST_P(DamageConformance, APassWithoutMemoryIsNoDamage) {
+  auto store = std::make_unique<FaultyDatabase>(OpenStore());
+  FaultyDatabase& faulty = *store;
+  auto ledger = Must(sql::SqlLedger::Open(std::move(store), anchor_dir(), SeededEntropy(NextSeed()),
+                                          sql::SqlLedger::Options()));
+  absl::Status verified;
+  int steps = 0;
+  do {
+    faulty.ArmPause(steps++, [](FaultyDatabase::Moment) { throw std::bad_alloc(); });
+    verified = ledger->Verify(census_.id).status();
+    if (faulty.has_struck()) EXPECT_STATUS_IS(absl::StatusCode::kUnavailable, verified);
+    EXPECT_TRUE(ledger->DatasetHealth(census_.id).ok()) << "step " << steps;
+  } while (faulty.has_struck());
+  EXPECT_GT(steps, 10);
+  EXPECT_TRUE(verified.ok()) << verified;
+}
+
+TEST_P(DamageConformance, AServerWithoutMemoryForAPassMakesTheNextOne) {
+  std::atomic<int> passes = 0;
+  std::promise<void> is_reported;
+  std::promise<void> is_next;
+  const Report report = [&](std::string_view event, std::string_view) {
+    if (event == "histories_not_verified") is_reported.set_value();
+    if (event != "histories_verified") return;
+    const int pass = ++passes;
+    if (pass == 2) throw std::bad_alloc();
+    if (pass == 3) is_next.set_value();
+  };
+  auto ledger = Must(sql::SqlLedger::Open(OpenStore(), anchor_dir(), SeededEntropy(NextSeed()),
+                                          {.report = report, .pass_interval = std::chrono::milliseconds(1)}));
+  is_reported.get_future().wait();
+  is_next.get_future().wait();
+}
+
 TEST_P(DamageConformance, TheLastResultIsReusedUntilItIsTooOld) {
   constexpr int64_t kMinuteUs = 60'000'000;
   int64_t now_us = 1;
@@ -504,10 +571,8 @@ TEST_P(DamageConformance, ACallerDoesNotWaitLongForAPassOverAnotherHistory) {
   std::thread pass([&] { EXPECT_FALSE(Must(ledger->Verify(census_.id)).ok); });
   is_verifying.get_future().wait();
   EXPECT_STATUS_IS(absl::StatusCode::kUnavailable, ledger->LastVerification(survey_.id, -1).status());
-  const RepairOrder repair{.dataset_id = survey_.id,
-                           .reason = "the disk failed",
-                           .actor = TestPrincipal("olga"),
-                           .only_checked = true};
+  RepairOrder repair = RepairOfNothing(*ledger, survey_, "other");
+  repair.only_checked = true;
   EXPECT_STATUS_IS(absl::StatusCode::kUnavailable, ledger->RaiseToAnchor(repair).status());
   EXPECT_TRUE(Must(ledger->LastVerification(survey_.id, std::nullopt)).ok) << "the last result is there";
   go_on.set_value();

@@ -88,34 +88,34 @@ class DeadServerConformance : public LedgerConformance {
   std::vector<Account> accounts_;
 };
 
-TEST_P(DeadServerConformance, AChargeOnAnotherAccountVouchesForWhatTheDeadServerCharged) {
+TEST_P(DeadServerConformance, AChargeOnAnotherAccountCoversWhatTheDeadServerCharged) {
   CommitAndDie([&](Ledger& server) { return server.Begin(Request("ana", "unanswered", 7)); });
   Must(survivor_->Begin(Request("bo", "of bo", 2)));
   EXPECT_THAT(ViolationsIn(*survivor_, *OpenStore()), ElementsAre());
   ExpectLoweredBalanceOfAnaIsNoticed();
 }
 
-TEST_P(DeadServerConformance, AChangeThatMovesNoBalanceVouchesForWhatTheDeadServerCharged) {
+TEST_P(DeadServerConformance, AChangeThatMovesNoBalanceCoversWhatTheDeadServerCharged) {
   CommitAndDie([&](Ledger& server) { return server.Begin(Request("ana", "unanswered", 7)); });
   ASSERT_TRUE(survivor_->Grant(dataset_.id, "zoe", TestPrincipal("olga")).ok());
   ExpectLoweredBalanceOfAnaIsNoticed();
 }
 
-TEST_P(DeadServerConformance, AReleaseOfTheSurvivorVouchesForWhatTheDeadServerCharged) {
+TEST_P(DeadServerConformance, AReleaseOfTheSurvivorCoversWhatTheDeadServerCharged) {
   const Attempt attempt = Must(survivor_->Begin(Request("bo", "of bo", 2)));
   CommitAndDie([&](Ledger& server) { return server.Begin(Request("ana", "unanswered", 7)); });
   Must(survivor_->Store(attempt, "answer"));
   ExpectLoweredBalanceOfAnaIsNoticed();
 }
 
-TEST_P(DeadServerConformance, AChargeVouchesForWhatTheDeadServerChargedOnOneOfManyAccounts) {
+TEST_P(DeadServerConformance, AChargeCoversWhatTheDeadServerChargedOnOneOfManyAccounts) {
   OpenAccountsOfManyOthers();
   CommitAndDie([&](Ledger& server) { return server.Begin(Request("ana", "unanswered", 7)); });
   Must(survivor_->Begin(Request("bo", "of bo", 2)));
   ExpectLoweredBalanceOfAnaIsNoticed();
 }
 
-TEST_P(DeadServerConformance, AChargeVouchesForWhatTheDeadServerRaisedInARepairOfManyAccounts) {
+TEST_P(DeadServerConformance, AChargeCoversWhatTheDeadServerRaisedInARepairOfManyAccounts) {
   OpenAccountsOfManyOthers();
   Must(survivor_->Begin(Request("ana", "answered", 3)));
   CommitAndDie([&](Ledger& server) {
@@ -133,7 +133,7 @@ TEST_P(DeadServerConformance, AChargeVouchesForWhatTheDeadServerRaisedInARepairO
 }
 
 // Whoever hears that a charge has started may read records.
-TEST_P(DeadServerConformance, AChargeIsToldOfAsPaidOnlyOnceTheAnchorCoversIt) {
+TEST_P(DeadServerConformance, AChargeIsShownAsPaidOnlyOnceTheAnchorCoversIt) {
   const std::vector<Charge> reserved =
       Must(survivor_->Reserve({Request("bo", "reserved", 3)}, int64_t{3600} * 1'000'000));
   CommitAndDie([&](Ledger& server) {
@@ -157,7 +157,7 @@ TEST_P(DeadServerConformance, AChargeThatIsLookedUpByItsKeyIsCoveredByTheAnchor)
 }
 
 // So that no server's file is needed to read another's.
-TEST_P(DeadServerConformance, EachServersFileByItselfVouchesForAllThatItsHeadRestsOn) {
+TEST_P(DeadServerConformance, EachServersFileByItselfCoversAllThatItsHeadRestsOn) {
   Must(Open()->Begin(Request("ana", "answered", 7)));
   Must(survivor_->Begin(Request("bo", "of bo", 2)));
   StartAgainWithoutTheOthersFile();

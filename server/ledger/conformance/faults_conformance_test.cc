@@ -119,7 +119,7 @@ TEST_P(CrashMatrix, ABatchOfChargesStruckAtAnyStepChargesEachOnce) {
 }
 
 // While one batch waits for its anchor the next one is in the store: killed there, none of both is known.
-TEST_P(CrashMatrix, AProcessKilledWhileItChargesTogetherHasChargedWhomItToldAndNobodyTwice) {
+TEST_P(CrashMatrix, AProcessKilledWhileItChargesTogetherHasChargedWhatItAcknowledgedAndNothingTwice) {
   constexpr int kClients = 6;
   const int64_t before = BalanceOf(*Open(), dataset()).spent;
   const auto request = [&](int run, int client) {

@@ -62,7 +62,7 @@ TEST_P(GuessMatrix, AGuessThatTheStoreRefusesAtAnyStepChargesNothingAndTheRetryC
   ExpectCharged(*fragile.ledger, charges);
 }
 
-TEST_P(GuessMatrix, AProcessKilledAtAnyStepOfAGuessHasChargedWhatItTold) {
+TEST_P(GuessMatrix, AProcessKilledAtAnyStepOfAGuessHasChargedWhatItAcknowledged) {
   int64_t charged = 0;
   int step = 0;
   for (bool was_killed = true; was_killed; ++step) {
@@ -88,7 +88,7 @@ TEST_P(GuessMatrix, AProcessKilledAtAnyStepOfAGuessHasChargedWhatItTold) {
   EXPECT_GT(step, kFewestSteps);
 }
 
-TEST_P(GuessMatrix, AGuessThatIsOvertakenAtAnyStepIsDecidedAnew) {
+TEST_P(GuessMatrix, AGuessThatIsOvertakenAtAnyStepIsDecidedAgain) {
   const FragileLedger delayed = OpenFragile();
   Bystander other(OpenFragile());
   int charges = 0;

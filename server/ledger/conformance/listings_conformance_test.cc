@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "base/canonical_bytes.h"
 #include "base/testing/names.h"
 #include "ledger/conformance/ledger_conformance.h"
 
@@ -53,6 +54,25 @@ class ListingConformance : public LedgerConformance {
       names.push_back(dataset.name);
     }
     return names;
+  }
+
+  static constexpr int kManyCharges = 260;
+  void ReserveMany(const Dataset& dataset, const std::string& request_ids) {
+    std::vector<ChargeRequest> requests;
+    const ChargeRequest request = Request(dataset, "", "ana");
+    for (int i = 0; i < kManyCharges; ++i) {
+      requests.push_back(request);
+      requests.back().request_id = absl::StrCat(request_ids, " ", i);
+      requests.back().sealed_key.clear();
+    }
+    Must(ledger_->Reserve(requests, 1'000'000'000));
+  }
+  // A dataset with so many charges that its stored counts of events are behind.
+  Dataset BehindInCounts(const std::string& name) {
+    const Dataset dataset = MakeDataset(*ledger_, name, kManyCharges);
+    ReserveMany(dataset, name);
+    Must(ledger_->CountEvents(dataset.id, "", 10));
+    return dataset;
   }
 
   std::unique_ptr<Ledger> ledger_;
@@ -159,6 +179,19 @@ TEST_P(ListingConformance, ReleasesAreThoseThatTheirReaderPaidForOrWasGiven) {
       << "shared with the principal who paid for it";
 }
 
+TEST_P(ListingConformance, SharesOfOneReleaseHideNoOtherFromTheOwner) {
+  const Dataset dataset = MakeDataset(*ledger_, "census", 100);
+  Released(dataset, "r1", "ana", {"x"});
+  const Release shared = Released(dataset, "r2", "ana", {"x"});
+  for (const char* const grantee : {"ben", "eve", "zoe"}) {
+    ASSERT_TRUE(ledger_->ShareRelease(shared.id, grantee, {"x"}, TestPrincipal("ana")).ok());
+  }
+  EXPECT_THAT(Asked(Must(ledger_->FindReleases(dataset.id, "", {"x"}, 2))), ElementsAre("r2", "r1"));
+  const std::vector<Release> of_eve = Must(ledger_->FindReleases(dataset.id, "eve", {"x"}, 2));
+  ASSERT_EQ(of_eve.size(), 1u);
+  EXPECT_THAT(of_eve[0].shared_with, ElementsAre("eve"));
+}
+
 TEST_P(ListingConformance, AccountsAreListedByTheirKeysAndThoseThatPayByPrincipal) {
   const Dataset dataset = MakeDataset(*ledger_, "census", 100);
   const auto open = [&](const std::string& request_id, ScopeType scope, const std::string& key,
@@ -249,6 +282,44 @@ TEST_P(ListingConformance, ProposalsAreListedNewestFirstForSomeAccountsOrForAll)
   EXPECT_STATUS_IS(absl::StatusCode::kNotFound, ledger_->GetLimitProposal("nothing").status());
   EXPECT_STATUS_IS(absl::StatusCode::kNotFound,
                    ledger_->FindLimitProposal(TestPrincipal("ana"), "p1").status());
+}
+
+TEST_P(ListingConformance, ADatasetWhoseEventsCannotBeCountedStopsTheCountsOfNoOther) {
+  std::vector<std::string> ids = {BehindInCounts("census").id, BehindInCounts("survey").id};
+  std::ranges::sort(ids);
+  const std::string event = RequestOf(Dataset(), "", 0, 0).event;
+  const sql::Outcome spoiled = OpenStore()->Write([&](sql::Transaction& transaction) {
+    return transaction
+        .Execute(
+            "INSERT INTO event_counts (dataset_id, principal, event_hash, event, charges) VALUES ($1, "
+            "'', $2, $3, 9223372036854775807)",
+            {ids[0], sql::Bytes{Sha256(event)}, sql::Bytes{event}})
+        .status();
+  });
+  ASSERT_TRUE(spoiled.status.ok()) << spoiled.status;
+  EXPECT_FALSE(ledger_->AdvanceCounts().ok());
+  EXPECT_FALSE(Must(ledger_->AdvanceCounts()));
+  EXPECT_EQ(AskStore(absl::StrCat("SELECT COUNT(*) FROM event_counts_upto WHERE dataset_id = '", ids[1],
+                                  "' AND counted_seq > 260")),
+            1);
+}
+
+TEST_P(ListingConformance, WhileCountsOfEventsAreFarBehindTheyAreUnavailable) {
+  const Dataset dataset = MakeDataset(*ledger_, "census", 4 * kManyCharges);
+  for (const char* const request_ids : {"a", "b", "c", "d"}) ReserveMany(dataset, request_ids);
+  EXPECT_STATUS_IS(absl::StatusCode::kUnavailable, ledger_->CountEvents(dataset.id, "", 10).status());
+  while (Must(ledger_->AdvanceCounts())) continue;
+  EXPECT_EQ(Must(ledger_->CountEvents(dataset.id, "", 10)).at(0).charges, 4 * kManyCharges);
+}
+
+TEST_P(ListingConformance, AfterAnUpgradeNoEventsAreCounted) {
+  BehindInCounts("census");
+  ASSERT_TRUE(TryInStore("INSERT INTO schema_migrations (version, name, sha256, applied_at_us) SELECT "
+                         "MAX(version) + 1, 'a later one', 'x', 0 FROM schema_migrations")
+                  .ok());
+  EXPECT_STATUS_IS(absl::StatusCode::kFailedPrecondition, ledger_->AdvanceCounts().status());
+  EXPECT_STATUS_IS(absl::StatusCode::kFailedPrecondition, ledger_->Health());
+  EXPECT_EQ(AskStore("SELECT COUNT(*) FROM event_counts_upto"), 0);
 }
 
 // Charges of two events, by two principals, and a cancelled reservation: as they are counted by a reader, and

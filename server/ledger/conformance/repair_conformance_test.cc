@@ -1,5 +1,6 @@
 // A restored backup is a budget reset: it is refused, and repaired without minting any budget.
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <functional>
 #include <future>
@@ -7,6 +8,7 @@
 
 #include "base/testing/names.h"
 #include "gmock/gmock.h"
+#include "ledger/conformance/faulty_database.h"
 #include "ledger/conformance/invariants.h"
 #include "ledger/conformance/ledger_conformance.h"
 #include "ledger/sql/sql_ledger.h"
@@ -140,6 +142,53 @@ TEST_P(RepairConformance, AnotherServerThatMeetsARepairVerifiesItBesideTheReques
   EXPECT_EQ(ViolationsIn(*other, *OpenStoreOf(backup)).size(), 1u);
 }
 
+TEST_P(RepairConformance, ALineageThatIsRepairedDuringAPassIsComparedWithTheAnchorOfItsRepair) {
+  const Dataset survey = MakeDataset(*ledger_, "survey", 10);
+  const int64_t account = FirstAccount(*ledger_, survey);
+  const std::string backup = Backup();
+  Must(ledger_->Begin(Request("lost", 3)));
+  Must(ledger_->Begin(RequestOf(survey, "lost on survey", account, 3)));
+  Restore(backup);
+  // The pass over the first of the two lineages has ended when it is reported; the anchor was read before it.
+  std::string repaired;
+  auto other = Must(sql::SqlLedger::Open(
+      OpenStoreOf(backup), anchor_dir(), SeededEntropy(NextSeed()),
+      {.report = [&](std::string_view event, std::string_view text) {
+        if (event != "dataset_damaged" || !repaired.empty()) return;
+        repaired = text.find("\"census\"") == std::string_view::npos ? dataset_.id : survey.id;
+        Must(ledger_->RaiseToAnchor(
+            {.dataset_id = repaired, .reason = "the disk failed", .actor = TestPrincipal("olga")}));
+      }}));
+  const bool is_census = repaired == dataset_.id;
+  EXPECT_TRUE(other->DatasetHealth(repaired).ok()) << other->DatasetHealth(repaired);
+  EXPECT_STATUS_IS(absl::StatusCode::kDataLoss, other->DatasetHealth(is_census ? survey.id : dataset_.id));
+  EXPECT_TRUE(Must(other->Begin(is_census ? Request("next", 1) : RequestOf(survey, "next", account, 1)))
+                  .newly_charged);
+}
+
+TEST_P(RepairConformance, AChargeOnADatasetBehindItsAnchorDelaysNoOther) {
+  const Dataset survey = MakeDataset(*ledger_, "survey", 10);
+  const int64_t account = FirstAccount(*ledger_, survey);
+  const std::string backup = Backup();
+  Must(ledger_->Begin(Request("lost", 3)));
+  Restore(backup);
+  auto store = std::make_unique<FaultyDatabase>(OpenStoreOf(backup));
+  FaultyDatabase& faulty = *store;
+  auto other = Must(sql::SqlLedger::Open(std::move(store), anchor_dir(), SeededEntropy(NextSeed()),
+                                         sql::SqlLedger::Options()));
+  constexpr std::chrono::seconds kLongest(20);
+  std::future<absl::Status> beside;
+  std::future_status waited = std::future_status::deferred;
+  faulty.ArmPause(0, [&](FaultyDatabase::Moment) {
+    beside = std::async(std::launch::async,
+                        [&] { return other->Begin(RequestOf(survey, "beside it", account, 1)).status(); });
+    waited = beside.wait_for(kLongest);
+  });
+  EXPECT_STATUS_IS(absl::StatusCode::kDataLoss, other->Begin(Request("next", 1)).status());
+  EXPECT_EQ(waited, std::future_status::ready);
+  EXPECT_STATUS_IS(absl::StatusCode::kOk, beside.get());
+}
+
 TEST_P(RepairConformance, WhatIsOnlyCheckedChangesNothing) {
   const std::string backup = Backup();
   Must(ledger_->Begin(Request("lost", 3)));
@@ -164,6 +213,18 @@ TEST_P(RepairConformance, WhereNothingIsBehindNothingIsWritten) {
   Must(Repair());
   EXPECT_THAT(Must(Repair()).raised, IsEmpty()) << "the second one has nothing left to do";
   EXPECT_EQ(Spent(), 7);
+}
+
+TEST_P(RepairConformance, ASoundLineageIsNotVerifiedForARepair) {
+  auto store = std::make_unique<FaultyDatabase>(OpenStore());
+  FaultyDatabase& faulty = *store;
+  ledger_ = Must(sql::SqlLedger::Open(std::move(store), anchor_dir(), SeededEntropy(NextSeed()),
+                                      sql::SqlLedger::Options()));
+  constexpr int kOnlyTheLineage = 1;
+  faulty.Arm(Fault::kFail, kOnlyTheLineage);
+  EXPECT_THAT(Must(Repair()).raised, IsEmpty());
+  faulty.Disarm();
+  EXPECT_FALSE(faulty.has_struck());
 }
 
 TEST_P(RepairConformance, RestoredReservationsCountAsSpentOnce) {

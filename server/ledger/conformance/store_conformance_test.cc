@@ -1,4 +1,5 @@
 // What the ledger relies on in every store: a transaction that fails reports it and leaves nothing behind.
+#include <new>
 #include <optional>
 #include <string_view>
 
@@ -28,6 +29,20 @@ TEST_P(StoreConformance, AValueThatIsReadAsAnotherTypeIsAnErrorAndNothingIsWritt
   EXPECT_STATUS_IS(absl::StatusCode::kInternal, outcome.status);
   EXPECT_THAT(std::string(outcome.status.message()), HasSubstr("a value of an unexpected type"));
   EXPECT_TRUE(TryInStore("CREATE TABLE half_done (x INTEGER)").ok()) << "it is not there";
+}
+
+TEST_P(StoreConformance, ABodyWithoutMemoryIsUnavailableAndItsConnectionGoesOn) {
+  const auto store = OpenStore();
+  const sql::Outcome outcome = store->Write([](sql::Transaction& transaction) -> absl::Status {
+    RETURN_IF_ERROR(transaction.ExecuteScript("CREATE TABLE half_done (x INTEGER)"));
+    throw std::bad_alloc();
+  });
+  EXPECT_EQ(outcome.ending, sql::Ending::kFailed);
+  EXPECT_STATUS_IS(absl::StatusCode::kUnavailable, outcome.status);
+  const sql::Outcome next = store->Write([](sql::Transaction& transaction) {
+    return transaction.ExecuteScript("CREATE TABLE half_done (x INTEGER)");
+  });
+  EXPECT_TRUE(next.status.ok()) << next.status << ": the first one is not there";
 }
 
 TEST_P(StoreConformance, AStatementThatTheStoreDoesNotUnderstandFailsAndItsConnectionGoesOn) {

@@ -123,13 +123,13 @@ absl::Status PostgresConnection::CheckCollation() {
               {}));
   if (rows.empty()) return absl::OkStatus();
   const sql::Row& row = rows.front();
-  return absl::FailedPreconditionError(absl::StrCat(
+  return sql::HideStore(absl::FailedPreconditionError(absl::StrCat(
       "the PostgreSQL database ", row.Text(0), " was sorted by version ", row.Text(1),
       " of its collation, and this server provides version ", row.Text(2),
       ": an index may no longer find what it holds, and a request could be charged twice. As the database's "
       "owner "
       "run REINDEX DATABASE ",
-      row.Text(0), ", then ALTER DATABASE ", row.Text(0), " REFRESH COLLATION VERSION, and start again"));
+      row.Text(0), ", then ALTER DATABASE ", row.Text(0), " REFRESH COLLATION VERSION, and start again")));
 }
 
 absl::Status PostgresConnection::CheckDurability() {
@@ -141,14 +141,14 @@ absl::Status PostgresConnection::CheckDurability() {
   if (row.Integer(3) != 0) {
     static constexpr char kStandby[] =
         "the PostgreSQL server is a standby in recovery: charges are decided on the primary only";
-    return absl::UnavailableError(kStandby);  // not covered: no test has a standby
+    return sql::HideStore(absl::UnavailableError(kStandby));  // not covered: no test has a standby
   }
   constexpr std::array<const char*, 3> kNames = {"fsync", "full_page_writes", "synchronous_commit"};
   for (size_t i = 0; i < kNames.size(); ++i) {
     if (row.Text(i) != "off") continue;
-    return absl::FailedPreconditionError(
+    return sql::HideStore(absl::FailedPreconditionError(
         absl::StrCat("the PostgreSQL server has ", kNames[i],
-                     " = off and could lose a charge that it has acknowledged: set it to on"));
+                     " = off and could lose a charge that it has acknowledged: set it to on")));
   }
   return absl::OkStatus();
 }
@@ -160,16 +160,19 @@ sql::Outcome PostgresConnection::Run(const char* begin, const sql::Body& body) {
   if (!prepared.ok()) return {failure_, prepared.status()};
   begin_ = *std::move(prepared);
   absl::Status status;
+  bool is_committing = false;
   try {
     status = body(*this);
+    is_committing = status.ok() && failure_ == sql::Ending::kDone;
+    if (is_committing) status = Commit();
+    if (is_committing && status.ok()) return {sql::Ending::kDone, status};
+  } catch (const std::bad_alloc&) {
+    status = absl::UnavailableError("the server is short of memory");
+    failure_ = is_committing ? sql::Ending::kUnknown : sql::Ending::kFailed;
   } catch (const std::exception& error) {
     status =
         absl::InternalError(absl::StrCat("the ledger holds a value of an unexpected type: ", error.what()));
     failure_ = sql::Ending::kFailed;
-  }
-  if (status.ok() && failure_ == sql::Ending::kDone) {
-    status = Commit();
-    if (status.ok()) return {sql::Ending::kDone, status};
   }
   const sql::Ending ending = failure_ == sql::Ending::kDone ? sql::Ending::kRefused : failure_;
   if (status.ok()) status = absl::InternalError("a failed statement was ignored");
@@ -177,6 +180,11 @@ sql::Outcome PostgresConnection::Run(const char* begin, const sql::Body& body) {
     const Result rolled_back(PQexec(connection_.get(), "ROLLBACK"));
   }
   return {ending, status};
+}
+
+bool PostgresConnection::IsIdle() const {
+  return PQtransactionStatus(connection_.get()) == PQTRANS_IDLE &&
+         PQpipelineStatus(connection_.get()) == PQ_PIPELINE_OFF;
 }
 
 absl::Status PostgresConnection::Commit() {

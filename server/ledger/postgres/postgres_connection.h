@@ -26,6 +26,8 @@ class PostgresConnection final : public sql::Transaction {
 
   // Runs `body` between `begin` and COMMIT, or ROLLBACK when it fails.
   sql::Outcome Run(const char* begin, const sql::Body& body);
+  // Whether it can run another transaction. An exception may leave it between a statement and its results.
+  bool IsIdle() const;
 
   absl::StatusOr<std::vector<sql::Row>> Execute(std::string_view statement,
                                                 const sql::Parameters& parameters) override;

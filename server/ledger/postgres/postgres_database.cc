@@ -52,6 +52,7 @@ class PostgresDatabase final : public sql::Database {
     absl::StatusOr<sql::ConnectionPool<PostgresConnection>::Lease> lease = pool_.Take();
     if (!lease.ok()) return {sql::Ending::kFailed, lease.status()};
     sql::Outcome outcome = (*lease)->Run(begin, body);
+    if (!(*lease)->IsIdle()) lease->Drop();
     if (outcome.ending == sql::Ending::kUnknown) {
       lease->Drop();
       pool_.DropIdle();

@@ -130,7 +130,7 @@ TEST_F(ChargeCombinerTest, ABatchHoldsNoMoreBytesThanTheStoreTakesAtOnce) {
                           ElementsAre("too much for three"), ElementsAre("too much for any")));
 }
 
-TEST_F(ChargeCombinerTest, WhoeverWouldWaitWithTooManyBytesIsToldAtOnce) {
+TEST_F(ChargeCombinerTest, ACallerThatWouldWaitWithTooManyBytesIsRefusedAtOnce) {
   Make({.most_bytes_waiting = 1000});
   auto first = Start("d", "first", "workload", 5000);  // larger than the bound, and alone
   store_.WaitUntilEntered();
@@ -153,7 +153,7 @@ TEST_F(ChargeCombinerTest, ARefusalDoesNotRefuseItsNeighbours) {
   EXPECT_EQ(admitted.get()->token, "third");
 }
 
-TEST_F(ChargeCombinerTest, ABatchThatTheStoreLosesIsToldToAllOfItAndToNobodyElse) {
+TEST_F(ChargeCombinerTest, ABatchThatTheStoreLosesFailsAllOfItsChargesAndNoOther) {
   Make({});
   auto first = Start("d", "first");
   store_.WaitUntilEntered();
@@ -167,7 +167,7 @@ TEST_F(ChargeCombinerTest, ABatchThatTheStoreLosesIsToldToAllOfItAndToNobodyElse
 }
 
 // The anchor of the first charge is held back until two more batches have been in the store.
-TEST_F(ChargeCombinerTest, NobodyIsToldBeforeTheAnchorAndTheStoreDoesNotWaitForIt) {
+TEST_F(ChargeCombinerTest, NoCallerIsAnsweredBeforeTheAnchorAndTheStoreDoesNotWaitForIt) {
   std::promise<void> anchor_written;
   const std::shared_future<void> written = anchor_written.get_future().share();
   await_anchor_ = [&](int64_t point) {

@@ -21,6 +21,16 @@ absl::Status CheckToken(const StoredCharge& stored, const Attempt& attempt) {
   return absl::AbortedError("another attempt has taken over this charge: its outcome counts");
 }
 
+// Each share adds rows for good and is free, so a release has a bounded number of them.
+absl::Status CheckSharedWithFew(Transaction& transaction, const std::string& release_id) {
+  ASSIGN_OR_RETURN(const std::vector<Row> rows,
+                   transaction.Execute("SELECT 1 FROM release_shares WHERE release_id = $1 LIMIT $2",
+                                       {release_id, kMostShares + 1}));
+  if (static_cast<int64_t>(rows.size()) <= kMostShares) return absl::OkStatus();
+  return absl::FailedPreconditionError(absl::StrCat("this release is shared with ", kMostShares,
+                                                    " principals, which is the most for one release"));
+}
+
 // Lists the release for `reader`, and lets that reader find it by its measures.
 absl::Status ListFor(Transaction& transaction, std::string_view reader, const std::string& dataset_id,
                      int64_t number, const std::vector<Measure>& measures) {
@@ -122,6 +132,11 @@ absl::StatusOr<Attempt> SqlLedger::Decide(ProposedCharge proposed) {
 
 absl::StatusOr<Attempt> SqlLedger::Begin(const ChargeRequest& request) {
   RETURN_IF_ERROR(CheckChargeRequest(request));
+  // On the caller's thread: what a read-only dataset costs delays no batch, which has charges of others.
+  if (const absl::Status refusal = damage_.CheckDataset(request.dataset_id); !refusal.ok()) {
+    AskForPassIfGrown(refusal);
+    return ReplayOnly(request, refusal);
+  }
   const ChargeIdentity identity{.id = NewChargeId(), .token = NewUuid(), .deadline_us = 0};
   absl::StatusOr<Attempt> decided =
       Decide({.request = &request, .identity = identity, .encoded = Encode(request, identity)});
@@ -217,6 +232,7 @@ absl::Status SqlLedger::ShareRelease(std::string_view release_id, std::string_vi
                          "ON CONFLICT (release_id, grantee) DO NOTHING RETURNING grantee",
                          {release.id, std::string(grantee), actor.name(), change.now_us()}));
     if (!shared.empty()) {
+      RETURN_IF_ERROR(CheckSharedWithFew(change.transaction(), release.id));
       RETURN_IF_ERROR(ListFor(change.transaction(), grantee, release.dataset_id, release.number, measures));
       AppendNote(change, release.dataset_id, kReleaseShared,
                  absl::StrCat(release.id, " ", std::string(grantee)), actor.name());

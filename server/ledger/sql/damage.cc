@@ -148,11 +148,11 @@ bool DamageRegister::IsDamaged(const std::string& lineage_id) const {
 }
 
 const VerifiedNames* DamageRegister::FindNames(std::string_view dataset_id) const {
-  static const VerifiedNames kNobody;
+  static const VerifiedNames kNone;
   const Damage* const damage = FindByDataset(dataset_id);
   if (damage == nullptr || !damage->names.has_value()) return nullptr;
   const auto found = damage->names->find(std::string(dataset_id));
-  return found == damage->names->end() ? &kNobody : &found->second;
+  return found == damage->names->end() ? &kNone : &found->second;
 }
 
 void DamageRegister::RestoreNames(Dataset& dataset) const {

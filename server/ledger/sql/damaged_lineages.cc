@@ -4,6 +4,7 @@
 #include <limits>
 #include <map>
 #include <mutex>
+#include <new>
 #include <optional>
 #include <utility>
 
@@ -119,12 +120,20 @@ void SqlLedger::RunPasses() {
       asked.swap(asked_passes_);
     }
     const bool is_all = steady_clock::now() >= next;
-    const absl::Status passed = is_all ? VerifyAll(Depth::kWhole) : VerifyAsked(asked);
+    const absl::Status passed = PassOver(is_all, asked);
     const auto soon = steady_clock::now() + std::min(options_.pass_interval, kAfterFailure);
     if (is_all) next = passed.ok() ? steady_clock::now() + options_.pass_interval : soon;
     if (!is_all && !passed.ok()) next = std::min(next, soon);
     if (passed.ok() || is_stopping_) continue;
     Notify(options_.report, "histories_not_verified", std::string(passed.message()));
+  }
+}
+
+absl::Status SqlLedger::PassOver(bool is_all, const std::set<std::string>& asked) {
+  try {
+    return is_all ? VerifyAll(Depth::kWhole) : VerifyAsked(asked);
+  } catch (const std::bad_alloc&) {
+    return absl::UnavailableError("the server is short of memory");
   }
 }
 
@@ -192,6 +201,17 @@ void SqlLedger::ForgetCheckpoint(const std::string& lineage_id) {
   if (!removed.ok()) Notify(options_.report, "checkpoint_not_kept", std::string(removed.message()));
 }
 
+absl::StatusOr<bool> SqlLedger::HasAnchorRisen(const VerifiedLineage& verified, const AnchorState& anchored) {
+  if (!verified.is_behind_anchor) return false;
+  RETURN_IF_ERROR(anchor_->Refresh());
+  for (const auto& [id, head] : verified.reached.heads) {
+    ASSIGN_OR_RETURN(const ChainHead newest, anchor_->HeadOf(id));
+    const auto known = anchored.heads.find(id);
+    if (known == anchored.heads.end() || newest.seq > known->second.seq) return true;
+  }
+  return false;
+}
+
 absl::StatusOr<VerifiedLineage> SqlLedger::VerifyInTurn(const std::string& lineage_id,
                                                         const AnchorState& anchored, Depth depth,
                                                         const EntriesRead& on_read) {
@@ -209,6 +229,14 @@ absl::StatusOr<VerifiedLineage> SqlLedger::VerifyInTurn(const std::string& linea
   };
   ASSIGN_OR_RETURN(VerifiedLineage verified,
                    VerifyLineage(read, anchored, lineage_id, std::move(pass_options)));
+  // Against the older state of the anchor, a lineage that was repaired meanwhile is behind it.
+  std::optional<AnchorState> newer;
+  ASSIGN_OR_RETURN(const bool has_risen, HasAnchorRisen(verified, anchored));
+  if (has_risen) {
+    ASSIGN_OR_RETURN(newer, anchor_->Read());
+    ASSIGN_OR_RETURN(verified,
+                     VerifyLineage(read, *newer, lineage_id, {.amount_text = options_.amount_text}));
+  }
   if (!verified.ok()) ForgetCheckpoint(lineage_id);
   std::map<std::string, std::string> names;
   RETURN_IF_ERROR(Read([&](Transaction& transaction) -> absl::Status {
@@ -230,7 +258,7 @@ absl::StatusOr<VerifiedLineage> SqlLedger::VerifyInTurn(const std::string& linea
                                  .count();
   const std::scoped_lock lock(mutex_);
   for (const auto& [id, name] : names) {
-    Verification verification = VerificationOf(verified, anchored, id);
+    Verification verification = VerificationOf(verified, newer.has_value() ? *newer : anchored, id);
     verification.made_at_us = made_at_us;
     verifications_.insert_or_assign(id, MadeVerification{std::move(verification), options_.steady_us()});
   }
@@ -370,7 +398,6 @@ std::vector<absl::Status> SqlLedger::RefusalsOf(const std::vector<ProposedCharge
   std::vector<absl::Status> refusals;
   for (const ProposedCharge& one : proposed) {
     refusals.push_back(damage_.CheckDataset(one.request->dataset_id));
-    AskForPassIfGrown(refusals.back());
   }
   return refusals;
 }

@@ -81,6 +81,15 @@ absl::Status AddCounts(Transaction& transaction, const std::string& dataset_id, 
   return absl::OkStatus();
 }
 
+// As a lock of a chain does (Dialect::fence), and without one: no row has this key.
+absl::Status WaitForMigration(Transaction& transaction, const Dialect& dialect) {
+  return transaction
+      .Execute(absl::StrCat("SELECT h.dataset_id FROM chain_heads h WHERE h.dataset_id = ''",
+                            LockingRowsOf(dialect, "h")),
+               {})
+      .status();
+}
+
 // Adds the next entries of one dataset to its stored counts, and returns how many there were.
 absl::StatusOr<int64_t> Advance(Transaction& transaction, const Dialect& dialect,
                                 const std::string& dataset_id) {
@@ -165,12 +174,13 @@ absl::StatusOr<std::vector<EventCount>> SqlLedger::CountEvents(std::string_view 
     uncounted_.insert(counts->behind().begin(), counts->behind().end());
   }
   if (counts->has_too_many()) {
-    return absl::FailedPreconditionError("the charges so far are still being counted: ask again in a minute");
+    return absl::UnavailableError("the charges so far are still being counted: ask again in a minute");
   }
   return std::move(*counts).Take();
 }
 
 absl::StatusOr<bool> SqlLedger::AdvanceCounts() {
+  RETURN_IF_ERROR(CheckWritable());
   std::string dataset_id;
   {
     const std::lock_guard lock(uncounted_mutex_);
@@ -180,12 +190,16 @@ absl::StatusOr<bool> SqlLedger::AdvanceCounts() {
   int64_t entries = 0;
   // No entry and no counter changes, so the chains are not locked and the anchor has nothing to cover.
   const Outcome outcome = database_->Write([&](Transaction& transaction) -> absl::Status {
+    RETURN_IF_ERROR(WaitForMigration(transaction, database_->dialect()));
+    RETURN_IF_ERROR(CheckSchemaIs(transaction, schema_));
     ASSIGN_OR_RETURN(entries, Advance(transaction, database_->dialect(), dataset_id));
     return absl::OkStatus();
   });
-  RETURN_IF_ERROR(outcome.status);
+  if (IsOutdated(outcome.status)) return RefuseChanges(outcome.status);
   const std::lock_guard lock(uncounted_mutex_);
-  if (entries < kMostEntries) uncounted_.erase(dataset_id);
+  // A dataset whose step fails stops the counts of no other: the next CountEvents() adds it again.
+  if (!outcome.status.ok() || entries < kMostEntries) uncounted_.erase(dataset_id);
+  RETURN_IF_ERROR(outcome.status);
   return !uncounted_.empty();
 }
 

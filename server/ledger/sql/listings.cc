@@ -78,7 +78,7 @@ absl::StatusOr<std::vector<int64_t>> NumbersWith(Transaction& transaction, std::
                                                  std::string_view reader,
                                                  const std::vector<Measure>& measures, int64_t most) {
   constexpr char kOfAll[] =
-      "SELECT number FROM release_measures WHERE dataset_id = $1 AND measure = $2 "
+      "SELECT DISTINCT number FROM release_measures WHERE dataset_id = $1 AND measure = $2 "
       "ORDER BY number DESC LIMIT $3";
   constexpr char kOfReader[] =
       "SELECT number FROM release_measures WHERE dataset_id = $1 AND measure = $2 AND reader = $4 "
@@ -294,11 +294,15 @@ absl::StatusOr<std::vector<Charge>> SqlLedger::ListOperations(const Principal& p
                                                               const NewestPage& page) {
   RETURN_IF_ERROR(CheckPageLimit(page.limit));
   std::vector<Charge> charges;
+  // A row that contradicts the history may be another principal's.
+  const auto is_shown = [this](const Charge& charge) {
+    return damage_.CheckCharge(charge.dataset_id, charge.id).ok();
+  };
   RETURN_IF_ERROR(Read([&](Transaction& transaction) -> absl::Status {
     ASSIGN_OR_RETURN(const int64_t start,
                      StartOf(transaction, page, "SELECT number FROM charges WHERE id = $1 AND principal = $2",
                              principal.name()));
-    ASSIGN_OR_RETURN(charges, ReadOperations(transaction, principal.name(), start, page.limit));
+    ASSIGN_OR_RETURN(charges, ReadOperations(transaction, principal.name(), start, page.limit, is_shown));
     return absl::OkStatus();
   }));
   return charges;
@@ -334,7 +338,8 @@ absl::StatusOr<std::vector<Release>> SqlLedger::FindReleases(std::string_view da
   RETURN_IF_ERROR(Read([&](Transaction& transaction) -> absl::Status {
     ASSIGN_OR_RETURN(const std::vector<int64_t> numbers,
                      NumbersWith(transaction, dataset_id, reader, measures, most));
-    ASSIGN_OR_RETURN(found, ReadReleasesWithoutPayloads(transaction, dataset_id, numbers));
+    ASSIGN_OR_RETURN(found,
+                     ReadReleasesWithoutPayloads(transaction, dataset_id, numbers, std::string(reader)));
     return absl::OkStatus();
   }));
   return Sound(std::move(found.releases));

@@ -69,7 +69,8 @@ absl::StatusOr<Charge> SqlLedger::LatestCharge(std::string_view dataset_id, cons
     return absl::OkStatus();
   }));
   for (StoredCharge& stored : newest) {
-    if (stored.charge.state != ChargeState::kCancelled) return std::move(stored.charge);
+    if (stored.charge.state == ChargeState::kCancelled) continue;
+    if (damage_.CheckCharge(dataset_id, stored.charge.id).ok()) return std::move(stored.charge);
   }
   return absl::NotFoundError("this principal has no charge on this dataset");
 }
@@ -131,7 +132,7 @@ absl::StatusOr<std::vector<Entry>> SqlLedger::ListEntries(std::string_view datas
     return InvalidField("page.limit", "is not within 1 and 10,000");
   std::vector<Entry> entries;
   RETURN_IF_ERROR(Read([&](Transaction& transaction) -> absl::Status {
-    RETURN_IF_ERROR(ReadDataset(transaction, dataset_id).status());
+    RETURN_IF_ERROR(ReadLineageId(transaction, dataset_id).status());
     ASSIGN_OR_RETURN(entries, ReadEntries(transaction, dataset_id, page.after_seq, page.limit));
     return absl::OkStatus();
   }));

@@ -297,9 +297,12 @@ class LineageRepair {
 absl::StatusOr<RepairReport> SqlLedger::RaiseToAnchor(const RepairOrder& order) {
   RETURN_IF_ERROR(CheckText("reason", order.reason));
   RETURN_IF_ERROR(CheckText("actor", order.actor.name()));
+  RETURN_IF_ERROR(CheckWritable());
   const AnchorState no_anchor;
   const StateView no_view(no_anchor);
   ASSIGN_OR_RETURN(const std::string lineage_id, LineageOf(order.dataset_id));
+  // A pass over a long history is no answer to an order that has nothing to repair.
+  if (!damage_.IsDamaged(lineage_id) && order.receipts.empty()) return RepairReport();
   ASSIGN_OR_RETURN(const Turns::Turn turn, TakeTurn());
   const auto read = [this](const Body& body) { return Read(body); };
   ASSIGN_OR_RETURN(const VerifiedLineage alone,

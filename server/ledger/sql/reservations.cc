@@ -311,7 +311,9 @@ bool SqlLedger::TrustsClock(int64_t now_us) {
 }
 
 absl::StatusOr<Charge> SqlLedger::ExpiredIfOverdue(Charge charge) {
-  if (charge.state != ChargeState::kReserved) return charge;
+  const bool can_expire =
+      charge.state == ChargeState::kReserved && damage_.CheckDataset(charge.dataset_id).ok();
+  if (!can_expire) return charge;
   int64_t now_us = 0;
   RETURN_IF_ERROR(Read([&](Transaction& transaction) -> absl::Status {
     ASSIGN_OR_RETURN(now_us, ReadClock(transaction, database_->dialect()));
@@ -353,14 +355,15 @@ absl::StatusOr<int64_t> SqlLedger::ExpireReservations() {
       expired += charge->state == ChargeState::kReserved ? 0 : 1;
       continue;
     }
-    if (!absl::IsUnavailable(charge.status())) {
-      Notify(options_.report, "reservation_not_expired",
-             absl::StrCat(row.Text(1), ": ", charge.status().ToString()));
+    // What holds up this one would hold up each of its dataset as long.
+    const bool is_unavailable = absl::IsUnavailable(charge.status());
+    if (is_unavailable || IsDatasetReadOnly(charge.status())) held_up.insert(row.Text(2));
+    if (is_unavailable) {
+      unavailable.Update(charge.status());
       continue;
     }
-    // What holds up this one would hold up each of its dataset as long.
-    held_up.insert(row.Text(2));
-    unavailable.Update(charge.status());
+    Notify(options_.report, "reservation_not_expired",
+           absl::StrCat(row.Text(1), ": ", charge.status().ToString()));
   }
   // The next call continues after these, so that reservations that cannot be expired stop no others.
   const bool is_end = rows.size() < kMostAtOnce;

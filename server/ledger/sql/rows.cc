@@ -340,7 +340,8 @@ absl::StatusOr<StoredCharge> ReadCharge(Transaction& transaction, std::string_vi
 }
 
 absl::StatusOr<std::vector<Charge>> ReadOperations(Transaction& transaction, std::string_view principal,
-                                                   int64_t start, int64_t limit) {
+                                                   int64_t start, int64_t limit,
+                                                   const std::function<bool(const Charge&)>& is_shown) {
   std::vector<Charge> charges;
   while (static_cast<int64_t>(charges.size()) < limit) {
     const int64_t most = limit - static_cast<int64_t>(charges.size());
@@ -351,7 +352,7 @@ absl::StatusOr<std::vector<Charge>> ReadOperations(Transaction& transaction, std
                                          {std::string(principal), start, most}));
     for (const Row& row : rows) {
       absl::StatusOr<StoredCharge> stored = ChargeOf(row);
-      if (stored.ok()) charges.push_back(std::move(stored->charge));
+      if (stored.ok() && is_shown(stored->charge)) charges.push_back(std::move(stored->charge));
       start = row.Integer(17);
     }
     if (static_cast<int64_t>(rows.size()) < most) break;
@@ -422,15 +423,19 @@ absl::StatusOr<Release> ReadReleaseWithoutPayload(Transaction& transaction, std:
 
 absl::StatusOr<NumberedReleases> ReadReleasesWithoutPayloads(Transaction& transaction,
                                                              std::string_view dataset_id,
-                                                             const std::vector<int64_t>& numbers) {
+                                                             const std::vector<int64_t>& numbers,
+                                                             const std::optional<std::string>& grantee) {
   std::vector<Parameters> keys;
-  for (const int64_t number : numbers) keys.push_back({std::string(dataset_id), number});
-  ASSIGN_OR_RETURN(
-      const Answers answers,
-      transaction.ExecuteEach(
-          absl::StrCat(kReleaseColumns, " FROM releases r JOIN charges c ON c.id = r.charge_id",
-                       kReleaseShares, "WHERE r.dataset_id = $1 AND r.number = $2 ORDER BY s.grantee"),
-          keys));
+  for (const int64_t number : numbers) {
+    keys.push_back({std::string(dataset_id), number});
+    if (grantee.has_value()) keys.back().emplace_back(*grantee);
+  }
+  ASSIGN_OR_RETURN(const Answers answers,
+                   transaction.ExecuteEach(
+                       absl::StrCat(kReleaseColumns, " FROM releases r JOIN charges c ON c.id = r.charge_id",
+                                    kReleaseShares, grantee.has_value() ? "AND s.grantee = $3 " : "",
+                                    "WHERE r.dataset_id = $1 AND r.number = $2 ORDER BY s.grantee"),
+                       keys));
   NumberedReleases found;
   for (const std::vector<Row>& rows : answers) {
     if (rows.empty()) continue;

@@ -3,6 +3,7 @@
 // Errors: NOT_FOUND, DATA_LOSS for a value that this program does not write, or the store's.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -45,9 +46,9 @@ absl::StatusOr<Dataset> ReadDataset(Transaction& transaction, std::string_view d
 // The parts of a partitioned dataset, by number.
 absl::StatusOr<std::vector<Part>> ReadParts(Transaction& transaction, std::string_view dataset_id);
 
-// The accounts of a lineage, in id order.
+// The accounts of a lineage, in the order of their keys (AccountKey).
 absl::StatusOr<std::vector<Account>> ReadAccounts(Transaction& transaction, std::string_view lineage_id);
-// The accounts with these ids, in this order.
+// The accounts with these ids, in the order of their keys.
 absl::StatusOr<std::vector<Account>> ReadAccountsById(Transaction& transaction,
                                                       const std::vector<int64_t>& ids);
 
@@ -65,9 +66,10 @@ absl::StatusOr<std::vector<StoredCharge>> ReadCharges(Transaction& transaction, 
                                                       const Parameters& parameters);
 absl::StatusOr<StoredCharge> ReadCharge(Transaction& transaction, std::string_view charge_id);
 // Of the principal, other than reservations, newest first: those with numbers below `start` whose rows can be
-// read, at most `limit`.
+// read and which `is_shown` accepts, at most `limit`.
 absl::StatusOr<std::vector<Charge>> ReadOperations(Transaction& transaction, std::string_view principal,
-                                                   int64_t start, int64_t limit);
+                                                   int64_t start, int64_t limit,
+                                                   const std::function<bool(const Charge&)>& is_shown);
 // ReadCharge() of each of these ids; a row that cannot be read is the error of its own element only.
 absl::StatusOr<std::vector<absl::StatusOr<StoredCharge>>> ReadEachCharge(
     Transaction& transaction, const std::vector<std::string>& charge_ids);
@@ -80,10 +82,11 @@ struct NumberedReleases {
   std::string last;  // the id of the last one that was found, also if it is left out
 };
 // Without payloads: the releases of the dataset with these numbers, in this order. Those are left out whose
-// charges are on another dataset.
-absl::StatusOr<NumberedReleases> ReadReleasesWithoutPayloads(Transaction& transaction,
-                                                             std::string_view dataset_id,
-                                                             const std::vector<int64_t>& numbers);
+// charges are on another dataset. With a `grantee`, which may be empty, no other is read of those whom each
+// was shared with.
+absl::StatusOr<NumberedReleases> ReadReleasesWithoutPayloads(
+    Transaction& transaction, std::string_view dataset_id, const std::vector<int64_t>& numbers,
+    const std::optional<std::string>& grantee = std::nullopt);
 
 // At most `limit` entries after `after_seq`, in order.
 absl::StatusOr<std::vector<Entry>> ReadEntries(Transaction& transaction, std::string_view dataset_id,

@@ -99,15 +99,9 @@ absl::StatusOr<int64_t> SqlLedger::WriteToStore(const WriteBody& body) {
 }
 
 absl::Status SqlLedger::CheckSchema() {
-  int64_t schema = 0;
-  const absl::Status asked = Read([&](Transaction& transaction) -> absl::Status {
-    ASSIGN_OR_RETURN(const std::vector<Row> rows,
-                     transaction.Execute("SELECT MAX(version) FROM schema_migrations", {}));
-    schema = rows.at(0).Integer(0);
-    return absl::OkStatus();
-  });
-  if (!asked.ok() || schema == schema_) return absl::OkStatus();
-  return RefuseChanges(Outdated(schema, schema_));
+  const absl::Status checked =
+      Read([this](Transaction& transaction) { return CheckSchemaIs(transaction, schema_); });
+  return IsOutdated(checked) ? RefuseChanges(checked) : absl::OkStatus();
 }
 
 absl::Status SqlLedger::CheckWritable() {

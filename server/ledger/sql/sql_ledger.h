@@ -171,6 +171,8 @@ class SqlLedger final : public Ledger {
   absl::Status VerifyAll(Depth depth);
   // Runs on `passes_`: VerifyAll(Depth::kWhole) at every interval, and the passes that are asked for.
   void RunPasses();
+  // VerifyAll(), or VerifyAsked(); UNAVAILABLE where there is too little memory.
+  absl::Status PassOver(bool is_all, const std::set<std::string>& asked);
   absl::Status VerifyAsked(const std::set<std::string>& lineage_ids);
   CheckpointName CheckpointOf(const std::string& lineage_id) const;
   // After FinishPass(): the next start goes on from what a whole pass has verified, and from nothing while
@@ -183,6 +185,8 @@ class SqlLedger final : public Ledger {
                                                     const EntriesRead& on_read = {});
   // A turn at passes for a call, which does not wait for longer than `longest_wait`: UNAVAILABLE.
   absl::StatusOr<Turns::Turn> TakeTurn();
+  // Whether a lineage that is behind `anchored` has an anchor that is further now, as after a repair.
+  absl::StatusOr<bool> HasAnchorRisen(const VerifiedLineage& verified, const AnchorState& anchored);
   // VerifyAndRegister() in the caller's turn, and of the dataset's lineage.
   absl::StatusOr<VerifiedLineage> VerifyInTurn(const std::string& lineage_id, const AnchorState& anchored,
                                                Depth depth, const EntriesRead& on_read = {});
@@ -256,7 +260,8 @@ class SqlLedger final : public Ledger {
   // One step of one reservation, with its chain and its counters locked and its expiry applied.
   using ReservationStep = std::function<absl::Status(WriteSet& change, const StoredCharge& stored)>;
   absl::StatusOr<Charge> ChangeReservation(std::string_view charge_id, const ReservationStep& step);
-  // The charge in its present state: an overdue reservation is expired first.
+  // The charge in its present state: an overdue reservation is expired first, unless its dataset is
+  // read-only.
   absl::StatusOr<Charge> ExpiredIfOverdue(Charge charge);
   // Whether a reservation's deadline has passed, by a reading of the database's clock that can be trusted.
   bool IsOverdue(const Charge& charge, int64_t now_us);

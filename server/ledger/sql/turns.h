@@ -1,5 +1,5 @@
-// Turns at work that one caller does at a time, in the order in which they asked: a caller that asks again
-// after each piece of its work lets those go first who have asked meanwhile.
+// Gives turns to one caller at a time, in the order of their requests. A caller that releases its turn
+// between pieces of work lets earlier waiters run.
 //
 // Thread-safe.
 #pragma once

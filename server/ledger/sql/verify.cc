@@ -383,13 +383,13 @@ class LineagePass {
   }
 
   absl::StatusOr<VerifiedLineage> Run() {
-    VerifiedLineage result = ResultOf(recount_);
+    VerifiedLineage result = ResultSoFar();
     const absl::Status read = Read(result);
     if (absl::IsDataLoss(read) || absl::IsInternal(read)) {
       // What the entries say counts all the same: it decides who learns of it, and what may be served.
       if (result.names.empty()) {
         RETURN_IF_ERROR(AddEntriesAlone());
-        result = ResultOf(recount_);
+        result = ResultSoFar();
       }
       result.findings.Add(absl::StrCat("a row cannot be read: ", std::string(read.message())));
       return result;
@@ -407,9 +407,9 @@ class LineagePass {
     return read_([&](Transaction& transaction) { return Conclude(transaction, result); });
   }
 
-  VerifiedLineage ResultOf(const Recount& recount) const {
+  VerifiedLineage ResultSoFar() const {
     VerifiedLineage result{.lineage_id = lineage_id_, .is_whole = is_whole_};
-    TakeHistory(recount, result);
+    TakeHistory(recount_, result);
     return result;
   }
 

@@ -1,8 +1,9 @@
 // Verification: tables and anchor against the history of entries, one lineage at a time.
 //
 // A pass reads the entries in pages, each in a short transaction of its own, and holds only what is still
-// open, so neither its memory nor its transactions grow with the history. The last page is read together with
-// the tables that it is compared with.
+// open, so its memory does not grow with the history. The last page is read in one transaction with the
+// tables that it is compared with. That transaction grows with the number of charges and shares, also from a
+// checkpoint on: no index finds the charges that are open, so it walks all of the lineage.
 //
 // Thread-safe: functions over transactions.
 #pragma once

@@ -36,6 +36,13 @@ bool IsOutdated(const absl::Status& status) {
   return status.GetPayload(kOutdated).has_value();
 }
 
+absl::Status CheckSchemaIs(Transaction& transaction, int64_t known) {
+  ASSIGN_OR_RETURN(const std::vector<Row> rows,
+                   transaction.Execute("SELECT MAX(version) FROM schema_migrations", {}));
+  const int64_t schema = rows.at(0).Integer(0);
+  return schema == known ? absl::OkStatus() : Outdated(schema, known);
+}
+
 absl::Status WriteSet::LockChains(const std::set<std::string>& dataset_ids) {
   return LockAll(dataset_ids, {}, {}).status();
 }

@@ -165,5 +165,7 @@ class WriteSet {
 // FAILED_PRECONDITION for a server whose program knows another schema than the ledger has.
 absl::Status Outdated(int64_t schema_of_ledger, int64_t known);
 bool IsOutdated(const absl::Status& status);
+// Outdated() unless the ledger has the schema `known`.
+absl::Status CheckSchemaIs(Transaction& transaction, int64_t known);
 
 }  // namespace curator::ledger::sql

@@ -57,6 +57,7 @@ absl::Status StatusOf(int code, const std::string& message) {
     case SQLITE_LOCKED:
     case SQLITE_FULL:
     case SQLITE_IOERR:
+    case SQLITE_NOMEM:
       return absl::UnavailableError(message);
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
@@ -76,6 +77,7 @@ sql::Value ColumnOf(sqlite3_stmt* statement, int column) {
       return int64_t{sqlite3_column_int64(statement, column)};
     case SQLITE_TEXT: {
       const auto* text = reinterpret_cast<const char*>(sqlite3_column_text(statement, column));
+      if (text == nullptr) throw std::bad_alloc();
       return std::string(text, static_cast<size_t>(sqlite3_column_bytes(statement, column)));
     }
     case SQLITE_BLOB: {

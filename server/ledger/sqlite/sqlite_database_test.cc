@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sqlite3.h>
 
 #include <filesystem>
 #include <fstream>
@@ -51,6 +52,15 @@ TEST_F(SqliteDatabaseTest, FilesThatOthersCouldReadAreClosedToThem) {
   fs::permissions(path(), fs::perms::group_read | fs::perms::others_read, fs::perm_options::add);
   ASSERT_TRUE(Run("CREATE TABLE more (content BLOB)").ok());
   EXPECT_EQ(fs::status(path()).permissions(), kOwnersAlone);
+}
+
+TEST_F(SqliteDatabaseTest, TooLittleMemoryIsUnavailable) {
+  constexpr int64_t kMebibyte = 1024 * 1024;
+  const int64_t limit = sqlite3_hard_heap_limit64(sqlite3_memory_used() + kMebibyte);
+  const absl::Status status =
+      Run("CREATE TABLE blocks (content BLOB); INSERT INTO blocks VALUES (hex(zeroblob(8000000)))");
+  sqlite3_hard_heap_limit64(limit);
+  EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable) << status;
 }
 
 TEST_F(SqliteDatabaseTest, DamagedPagesAreDataLoss) {

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/canonical_bytes.h"
+#include "base/errors.h"
 #include "base/status_macros.h"
 #include "codec/accounting_codec.h"
 #include "dp/accounting/calculators/schedule.h"
@@ -141,7 +142,8 @@ absl::StatusOr<HistoryComparison> CompareHistory(Services& services, const Histo
   }
   absl::StatusOr<std::vector<ledger::EventCount>> counted =
       services.ledger.CountEvents(history.dataset.id, history.whose(), kMostEventsCompared + 1);
-  if (absl::IsFailedPrecondition(counted.status())) {
+  // The store's own errors have other words for clients.
+  if (absl::IsUnavailable(counted.status()) && !PublicErrorOf(counted.status()).has_value()) {
     comparison.not_computed = absl::StrCat("not computed: ", std::string(counted.status().message()));
     return comparison;
   }
