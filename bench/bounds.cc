@@ -438,6 +438,8 @@ std::vector<Case> Cases() {
   }
   add("98,770 marginals (all 3-way of 85)", [] { return Estimate(Binary(85), {AllKWay(3)}); });
   add("400,000 marginals (4-way of 58)", [] { return Estimate(Binary(58), {AllKWay(4)}); });
+  add("2,000 marginals of 1,999 attributes of 1",
+      [] { return Estimate(Coded(std::vector<int64_t>(2000, 1)), {AllKWay(1999)}); });
   add("all parities of up to 2 of 100",
       [] { return Estimate(Binary(100), {{service::ParitiesQuery{.sets = {}, .k = 2, .attributes = {}}}}); });
   add("all parities of up to 3 of 80",

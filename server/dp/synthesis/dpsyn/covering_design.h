@@ -39,9 +39,9 @@ absl::StatusOr<std::vector<AttributeSet>> CoveringDesign(const CoverRequest& req
 int64_t SchonheimBound(int64_t attributes, int64_t width, int64_t strength);
 
 // Every target, as sets of `strength` (2 or 3) attributes, of which some set of `sets` holds all, in
-// lexicographic order; of more than `most` of them, at least `most`. Of three attributes, the sets cover at most
-// 512. Time and memory are proportional to the steps that are counted. Errors: those of CoveringDesign(), with
-// `last_step` as in a CoverRequest.
+// lexicographic order; of more than `most` of them, at least `most`. Of three attributes, the sets cover at
+// most 512. Time and memory are proportional to the steps that are counted. Errors: those of
+// CoveringDesign(), with `last_step` as in a CoverRequest.
 absl::StatusOr<std::vector<AttributeSet>> SubsetsWithin(std::span<const AttributeSet> sets, size_t strength,
                                                         Pacer& pacer, int64_t last_step = INT64_MAX,
                                                         size_t most = SIZE_MAX);
