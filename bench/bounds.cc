@@ -440,8 +440,9 @@ std::vector<Case> Cases() {
   add("400,000 marginals (4-way of 58)", [] { return Estimate(Binary(58), {AllKWay(4)}); });
   add("2,000 marginals of 1,999 attributes of 1",
       [] { return Estimate(Coded(std::vector<int64_t>(2000, 1)), {AllKWay(1999)}); });
-  add("all parities of up to 2 of 100",
-      [] { return Estimate(Binary(100), {{service::ParitiesQuery{.sets = {}, .k = 2, .attributes = {}}}}); });
+  const QuerySetRequest parities = {service::ParitiesQuery{.sets = {}, .k = 2, .attributes = {}}};
+  add("51 sets of 1,953 parities", [=] { return Estimate(Binary(62), Times(51, parities)); });
+  add("all parities of up to 2 of 100", [=] { return Estimate(Binary(100), {parities}); });
   add("all parities of up to 3 of 80",
       [] { return Estimate(Binary(80), {{service::ParitiesQuery{.sets = {}, .k = 3, .attributes = {}}}}); });
   add("the same prefixes of 2^20 bins, for a target", [] {

@@ -51,8 +51,8 @@ class ReadyTable {
  public:
   // The table; several parts are joined into one, in which a unit with records in several parts is one unit.
   // Reads every record of joined parts, and waits while others are joined: only for a request that has been
-  // charged. Error: INVALID_ARGUMENT for parts of different shapes or with groups that are not units; none for
-  // a single table. Throws std::bad_alloc when there is no memory to join parts.
+  // charged. Error: INVALID_ARGUMENT for parts of different shapes or with groups that are not units; none
+  // for a single table. Throws std::bad_alloc when there is no memory to join parts.
   absl::StatusOr<dp::SealedTableHandle> Open() const;
 
  private:
