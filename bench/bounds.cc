@@ -151,6 +151,7 @@ struct SynthesisCase {
   dp::Domain domain;
   std::map<std::string, std::string> settings = {};
   dp::RuleKind rule = dp::RuleKind::kPure;
+  int64_t prior_records = 0;  // all alike
 };
 
 dp::SynthesisInput InputOf(const SynthesisCase& of) {
@@ -164,6 +165,13 @@ dp::SynthesisInput InputOf(const SynthesisCase& of) {
     input.rule = {.kind = of.rule, .epsilon = dp::Epsilon(dp::kEpsilonUnitsPerOne), .delta = kMillionth};
     input.spend.delta = kMillionth;
   }
+  if (of.prior_records > 0) {
+    dp::CodedColumns columns(dp::SizesOf(of.domain));
+    const std::vector<uint32_t> codes(of.domain.size());
+    for (int64_t record = 0; record < of.prior_records; ++record) (void)columns.AppendRow(codes);
+    input.prior =
+        std::make_shared<const dp::PublicTable>(dp::PublicTable::Create(std::move(columns)).value());
+  }
   if (of.method == "nested") {
     dp::NestedFacts facts{.group_column = "group"};
     for (int64_t code = 0; code < of.domain.attributes()[0].size(); ++code)
@@ -175,8 +183,8 @@ dp::SynthesisInput InputOf(const SynthesisCase& of) {
 }
 
 absl::StatusOr<dp::SynthesisInput> WithPairs(dp::SynthesisInput input) {
-  const auto pairs =
-      dp::AllKWayMarginals(input.domain, input.domain.size() == 1 ? 1 : 2, {}, dp::kSynthesisLimits);
+  const int k = input.domain.size() == 1 || input.prior != nullptr ? 1 : 2;
+  const auto pairs = dp::AllKWayMarginals(input.domain, k, {}, dp::kSynthesisLimits);
   if (!pairs.ok()) return pairs.status();
   input.workload = dp::WholeMarginals(*pairs);
   return input;
@@ -368,6 +376,13 @@ void AddPlansOfSyntheses(std::vector<Case>& cases) {
       return PlanSynthesis({method, Coded({int64_t{1} << 24})});
     });
   }
+  const std::vector<std::pair<std::string, SynthesisCase>> priors = {
+      {"4,096 regions and 65,536 groups",
+       {"prior", Coded({4096, 65'536, 2}), {{"region", "a0"}, {"group", "a1"}}, {}, 1}},
+      {"16 attributes of 1,024", {"prior", Coded(std::vector<int64_t>(16, 1024)), {}, {}, 1}},
+      {"256 attributes of 1,024", {"prior", Coded(std::vector<int64_t>(256, 1024)), {}, {}, 1}},
+      {"1,600,000 records", {"prior", Coded(std::vector<int64_t>(24, 10)), {}, {}, 1'600'000}}};
+  for (const auto& [name, of] : priors) add("prior of " + name, [of = of] { return PlanSynthesis(of); });
   for (const std::string method : {"mwem", "rap"}) {
     add(method + " of 1,000 attributes of 2", [=] { return PlanSynthesis({method, Binary(1000)}); });
   }
@@ -423,8 +438,11 @@ std::vector<Case> Cases() {
   }
   add("98,770 marginals (all 3-way of 85)", [] { return Estimate(Binary(85), {AllKWay(3)}); });
   add("400,000 marginals (4-way of 58)", [] { return Estimate(Binary(58), {AllKWay(4)}); });
-  add("all parities of up to 2 of 100",
-      [] { return Estimate(Binary(100), {{service::ParitiesQuery{.sets = {}, .k = 2, .attributes = {}}}}); });
+  add("2,000 marginals of 1,999 attributes of 1",
+      [] { return Estimate(Coded(std::vector<int64_t>(2000, 1)), {AllKWay(1999)}); });
+  const QuerySetRequest parities = {service::ParitiesQuery{.sets = {}, .k = 2, .attributes = {}}};
+  add("51 sets of 1,953 parities", [=] { return Estimate(Binary(62), Times(51, parities)); });
+  add("all parities of up to 2 of 100", [=] { return Estimate(Binary(100), {parities}); });
   add("all parities of up to 3 of 80",
       [] { return Estimate(Binary(80), {{service::ParitiesQuery{.sets = {}, .k = 3, .attributes = {}}}}); });
   add("the same prefixes of 2^20 bins, for a target", [] {

@@ -165,9 +165,11 @@ absl::StatusOr<SealedContent> DatasetStore::SealInto(const std::filesystem::path
     ASSIGN_OR_RETURN(const CombinedRecords records,
                      CombineSegments(SegmentsPath(folder), manifest, schema,
                                      elsewhere == nullptr ? ByUnit<uint32_t>() : *elsewhere));
-    // The units first: a part counts as sealed as soon as its snapshot exists.
-    if (elsewhere != nullptr) RETURN_IF_ERROR(WriteUnitCounts(UnitsPath(folder), records.units));
-    facts = WriteSnapshot(snapshot, records, may_seal);
+    facts = WriteSnapshot(snapshot, records, [&](const SnapshotFacts& sealed) -> absl::Status {
+      RETURN_IF_ERROR(may_seal(sealed));
+      // Before the snapshot takes its place: a part counts as sealed as soon as that exists.
+      return elsewhere == nullptr ? absl::OkStatus() : WriteUnitCounts(UnitsPath(folder), records.units);
+    });
   } else if (facts.ok()) {
     RETURN_IF_ERROR(may_seal(*facts));
   }

@@ -150,6 +150,19 @@ TEST(DatasetStore, APersonsBoundHoldsInAllPartsTogether) {
   EXPECT_EQ(parts.Seal("first"), first);
 }
 
+TEST(DatasetStore, ARefusedSealOfAPartLeavesNothingOfItsPersons) {
+  const ScratchFolder folder;
+  const auto store = OpenStore(folder);
+  TwoParts parts(*store);
+  parts.Import("first", kFirstCsv);
+  const auto refuse = [](const SealedContent&) { return absl::FailedPreconditionError("equal content"); };
+  const auto refused = store->SealPart("first", TwoParts::Whole(), parts.schema(), "olga", refuse);
+  EXPECT_EQ(refused.status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_FALSE(std::filesystem::exists(folder / "first" / "units"));
+  const SealedId first{"first", parts.Seal("first").content_hash, true};
+  EXPECT_TRUE(store->Load(first).ok());
+}
+
 TEST(DatasetStore, APersonIsOneUnitWhereverTheirRecordsLie) {
   const ScratchFolder folder;
   const auto store = OpenStore(folder);

@@ -136,17 +136,21 @@ void ReadyTables::Forget(const std::vector<std::string>& dataset_ids) {
   }
 }
 
+dp::SealedTableHandle ReadyTables::FindJoined(const std::vector<SealedId>& ids) {
+  const std::lock_guard lock(mutex_);
+  const auto known =
+      std::find_if(joined_.begin(), joined_.end(), [&](const auto& entry) { return entry.first == ids; });
+  if (known == joined_.end()) return nullptr;
+  std::rotate(known, known + 1, joined_.end());
+  return joined_.back().second;
+}
+
 absl::StatusOr<dp::SealedTableHandle> ReadyTables::Joined(const std::vector<SealedId>& ids,
                                                           const std::vector<LoadedTable>& parts) {
-  {
-    const std::lock_guard lock(mutex_);
-    const auto known =
-        std::find_if(joined_.begin(), joined_.end(), [&](const auto& entry) { return entry.first == ids; });
-    if (known != joined_.end()) {
-      std::rotate(known, known + 1, joined_.end());
-      return joined_.back().second;
-    }
-  }
+  if (dp::SealedTableHandle known = FindJoined(ids)) return known;
+  const std::lock_guard joining(joining_);
+  // Another request may have joined the same parts in the meantime.
+  if (dp::SealedTableHandle known = FindJoined(ids)) return known;
   ASSIGN_OR_RETURN(dp::SealedTableHandle joined, JoinTables(parts));
   const std::lock_guard lock(mutex_);
   const bool is_current = std::ranges::all_of(ids, [&](const SealedId& id) ABSL_EXCLUSIVE_LOCKS_REQUIRED(

@@ -50,9 +50,9 @@ class ReadyTables;
 class ReadyTable {
  public:
   // The table; several parts are joined into one, in which a unit with records in several parts is one unit.
-  // Reads every record of joined parts: only for a request that has been charged. Error: INVALID_ARGUMENT
-  // for parts of different shapes or with groups that are not units; none for a single table. Throws
-  // std::bad_alloc when there is no memory to join parts.
+  // Reads every record of joined parts, and waits while others are joined: only for a request that has been
+  // charged. Error: INVALID_ARGUMENT for parts of different shapes or with groups that are not units; none
+  // for a single table. Throws std::bad_alloc when there is no memory to join parts.
   absl::StatusOr<dp::SealedTableHandle> Open() const;
 
  private:
@@ -90,9 +90,12 @@ class ReadyTables {
     bool is_readable = false;
     LoadedTable loaded;
   };
+  // Null where these parts are not joined.
+  dp::SealedTableHandle FindJoined(const std::vector<SealedId>& ids);
   absl::StatusOr<dp::SealedTableHandle> Joined(const std::vector<SealedId>& ids,
                                                const std::vector<LoadedTable>& parts);
 
+  std::mutex joining_;  // locked before mutex_: while parts are joined, so that equal requests share a copy
   mutable std::mutex mutex_;
   std::map<std::string, Entry> entries_ ABSL_GUARDED_BY(mutex_);
   // The four most recently used, the last used last. Which they are depends on what was asked, not on

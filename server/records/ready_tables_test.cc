@@ -3,8 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <latch>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "records/testing/stored_datasets.h"
@@ -78,6 +80,29 @@ TEST_F(ReadyTablesTest, SeveralTablesAreOpenedAsOne) {
   EXPECT_EQ(RowsOf(*Open(*store_, {ids[2], ids[1]}).value()), (CodeRows{{0, 9}}));
   for (size_t i = 0; i < 3; ++i) ASSERT_TRUE(Open(*store_, {ids[i], ids[(i + 1) % 3]}).ok());
   EXPECT_NE(Open(*store_, ids).value(), joined) << "only the last few are";
+}
+
+TEST_F(ReadyTablesTest, PartsThatAreOpenedAtTheSameTimeAreJoinedOnce) {
+  std::string csv = "sex,age\n";
+  for (int i = 0; i < 20'000; ++i) csv += "M,35\n";
+  const SealedId one = Sealed("one", csv);
+  const SealedId other = Sealed("other", csv);
+  ready().Publish(one, store_->Load(one).value());
+  ready().Publish(other, store_->Load(other).value());
+  const ReadyTable parts = ready().Find({one, other}).value();
+  constexpr int kRequests = 8;
+  std::latch all_are_here(kRequests);
+  std::vector<dp::SealedTableHandle> joined(kRequests);
+  {
+    std::vector<std::jthread> requests;
+    for (dp::SealedTableHandle& own : joined) {
+      requests.emplace_back([&] {
+        all_are_here.arrive_and_wait();
+        own = parts.Open().value();
+      });
+    }
+  }
+  EXPECT_THAT(joined, ::testing::Each(joined.front()));
 }
 
 TEST_F(ReadyTablesTest, OnePartThatIsNotReadyMakesAllOfThemUnready) {

@@ -28,6 +28,11 @@ AttributeSet Union(std::span<const AttributeSet> sets) {
   return all;
 }
 
+int64_t AttributesBeyondAFew(const AttributeSet& set) {
+  constexpr int64_t kFew = 8;
+  return std::max<int64_t>(0, std::ssize(set) - kFew);
+}
+
 AttributeSet Intersection(const AttributeSet& left, const AttributeSet& right) {
   AttributeSet both;
   std::ranges::set_intersection(left, right, std::back_inserter(both));

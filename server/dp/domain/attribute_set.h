@@ -23,6 +23,9 @@ bool IsSubset(const AttributeSet& subset, const AttributeSet& set);
 AttributeSet Union(const AttributeSet& left, const AttributeSet& right);
 AttributeSet Union(std::span<const AttributeSet> sets);
 
+// How many attributes a set has beyond the few that forecasts of memory count with what holds it.
+int64_t AttributesBeyondAFew(const AttributeSet& set);
+
 // The attributes of both sets.
 AttributeSet Intersection(const AttributeSet& left, const AttributeSet& right);
 

@@ -85,6 +85,11 @@ absl::StatusOr<std::vector<AttributeSet>> AllKWayMarginals(const Domain& domain,
   if (count > limits.max_marginals) {
     return TooManyMarginals(absl::StrCat("more than ", limits.max_marginals), limits);
   }
+  if (count > limits.max_attributes / k) {
+    return InvalidField("workload",
+                        absl::StrCat("has ", count, " sets of ", k, " attributes each; at most ",
+                                     limits.max_attributes, " attributes of sets are taken in one request"));
+  }
   std::vector<AttributeSet> sets;
   sets.reserve(static_cast<size_t>(count));
   std::vector<size_t> subset(static_cast<size_t>(k));

@@ -16,7 +16,8 @@ namespace curator::dp {
 // What one request may ask for.
 struct WorkloadLimits {
   int64_t max_marginals = 100'000;
-  int64_t max_cells = int64_t{1} << 26;  // of all marginals together
+  int64_t max_cells = int64_t{1} << 26;       // of all marginals together
+  int64_t max_attributes = int64_t{1} << 22;  // of all sets that are enumerated, each counted in each set
 };
 
 // Every set of `k` of the given `attributes` (all of the domain's when empty), in lexicographic order.

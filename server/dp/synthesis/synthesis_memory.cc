@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <variant>
 
+#include "dp/domain/attribute_set.h"
+
 namespace curator::dp {
 namespace {
 
@@ -10,6 +12,7 @@ constexpr int64_t kPerSynthesis = 8'000'000;
 constexpr int64_t kPerPlan = 12'000'000;  // most of it to certify its price under `advanced`
 constexpr int64_t kPerListedQuery = 64;
 constexpr int64_t kPerGroupOfAPlan = 550;  // in the workload, the schedule and the identity of the draw
+constexpr int64_t kPerListedAttribute = 12;
 constexpr int64_t kCopiesOfAList = 4;
 constexpr int64_t kCopiesOfADomain = 6;
 // The model's own bytes, the release around them while it grows, and what the ledger is given and reads back.
@@ -57,6 +60,7 @@ int64_t SynthesisPlanningBytes(const Domain& domain, int64_t groups, int64_t byt
 int64_t BytesOfLists(std::span<const QueryGroup> groups) {
   int64_t bytes = 0;
   for (const QueryGroup& group : groups) {
+    bytes += kPerListedAttribute * AttributesBeyondAFew(group.attributes);
     if (const auto* boxes = std::get_if<Boxes>(&group.queries)) {
       bytes += static_cast<int64_t>(boxes->sides.size() * sizeof(CodeInterval));
     } else if (const auto* queries = std::get_if<std::vector<LinearQuery>>(&group.queries)) {

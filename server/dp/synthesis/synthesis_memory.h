@@ -38,7 +38,7 @@ int64_t SynthesisPlanningBytes(const Domain& domain, std::span<const QueryGroup>
 // The same for a workload of so many groups, which list queries of so many bytes.
 int64_t SynthesisPlanningBytes(const Domain& domain, int64_t groups, int64_t bytes_of_lists);
 
-// Bytes of the queries that the groups list: their terms, or their sides.
+// Bytes of what the groups list: the terms of queries or their sides, and the attributes of wide sets.
 int64_t BytesOfLists(std::span<const QueryGroup> groups);
 
 // Bytes of a model's display lines, at most, when it has `lines` of them that name sets of at most

@@ -16,6 +16,7 @@
 #include "dp/synthesis/synthesis_workload.h"
 #include "dp/synthesis/synthesizers.h"
 #include "dp/synthesis/testing/laws.h"
+#include "dp/synthesis/testing/public_rows.h"
 #include "tests/testing/seeded_bits.h"
 
 namespace curator::dp {
@@ -30,6 +31,7 @@ struct MemoryCase {
   int k = 2;
   Settings settings = {};
   int rows = 2000;
+  int prior_rows = 300;
 };
 
 std::vector<int64_t> Alike(size_t attributes, int64_t size) {
@@ -72,6 +74,14 @@ std::vector<MemoryCase> MemoryCases() {
   cases.push_back({"DpsynSelected", "dpsyn", Alike(20, 20), 2, {{"views", "selected"}}});
   cases.push_back({"PriviewLarge", "priview", {600, 600, 3, 3}, 2, {{"max_view_cells", "400000"}}});
   cases.push_back({"PriorFullDomain", "prior", Alike(17, 2), 2, {{"support", "full"}}});
+  cases.push_back({"PriorManyPairs", "prior", Alike(24, 200), 1});
+  cases.push_back({"PriorRegions",
+                   "prior",
+                   {1024, 4096, 2, 2},
+                   1,
+                   {{"region", "a0"}, {"group", "a1"}, {"sweeps", "1"}},
+                   2000,
+                   1});
   cases.push_back({"NestedGrid", "nested", {60, 3, 4}, 2, {{"nu_points", "200"}, {"join", "none"}}});
   cases.push_back({"NestedLargestGrid",
                    "nested",
@@ -101,6 +111,7 @@ class MemoryOfSyntheses : public testing::TestWithParam<MemoryCase> {
     const MemoryCase& given = GetParam();
     world_ = std::make_unique<World>(WorldOf(given.sizes, given.k, RandomRows(given.sizes, given.rows, 11)));
     world_->input.settings = given.settings;
+    world_->input.prior = PublicRows(world_->input.domain, RandomRows(given.sizes, given.prior_rows, 7));
   }
 
   std::unique_ptr<World> world_;

@@ -4,7 +4,10 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <optional>
+#include <ranges>
 #include <set>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "base/errors.h"
@@ -30,13 +33,50 @@ Measurement Direct(const QuerySet& set) {
   return measurement;
 }
 
+// Which of some sets hold each attribute. To find supersets, only those are compared that hold a set's rarest
+// attribute: of all pairs of 63 attributes, 62 instead of 1,953.
+class Holders {
+ public:
+  explicit Holders(const std::vector<AttributeSet>& sets) : sets_(sets) {
+    for (uint32_t i = 0; i < sets.size(); ++i) {
+      for (const uint32_t attribute : sets[i]) places_.emplace_back(attribute, i);
+    }
+    std::ranges::sort(places_);
+  }
+
+  // The position of the first set of at least `least_size` attributes that holds all of `set`.
+  std::optional<size_t> FirstAround(const AttributeSet& set, size_t least_size) const {
+    if (set.empty()) {
+      const auto found =
+          std::ranges::find_if(sets_, [&](const auto& each) { return each.size() >= least_size; });
+      return found == sets_.end() ? std::nullopt : std::optional(static_cast<size_t>(found - sets_.begin()));
+    }
+    auto rarest = HoldersOf(set.front());
+    for (const uint32_t attribute : set) {
+      if (const auto own = HoldersOf(attribute); own.size() < rarest.size()) rarest = own;
+    }
+    for (const auto& [attribute, i] : rarest) {
+      if (sets_[i].size() >= least_size && IsSubset(set, sets_[i])) return i;
+    }
+    return std::nullopt;
+  }
+
+ private:
+  using Place = std::pair<uint32_t, uint32_t>;  // an attribute, and a set
+  std::ranges::subrange<std::vector<Place>::const_iterator> HoldersOf(uint32_t attribute) const {
+    return std::ranges::equal_range(places_, attribute, {}, &Place::first);
+  }
+
+  const std::vector<AttributeSet>& sets_;
+  std::vector<Place> places_;
+};
+
 // The sets that lie in no other.
-std::vector<AttributeSet> LargestOf(const std::set<AttributeSet>& sets) {
+std::vector<AttributeSet> LargestOf(const std::vector<AttributeSet>& sets) {
+  const Holders holders(sets);
   std::vector<AttributeSet> largest;
   for (const AttributeSet& set : sets) {
-    const bool is_within = std::ranges::any_of(
-        sets, [&](const AttributeSet& other) { return other != set && IsSubset(set, other); });
-    if (!is_within) largest.push_back(set);
+    if (!holders.FirstAround(set, set.size() + 1)) largest.push_back(set);
   }
   return largest;
 }
@@ -46,10 +86,11 @@ Measurement FromMarginals(const QuerySet& set, const std::vector<AttributeSet>& 
   measurement.plan.strategy = Strategy::kBaseHistogram;
   for (const AttributeSet& marginal : marginals)
     measurement.measured.push_back({.attributes = marginal, .queries = EveryCell()});
+  const Holders holders(marginals);
   std::map<AttributeSet, size_t> found;
   for (const QueryGroup& group : set.groups) {
     const auto [it, is_new] = found.try_emplace(group.attributes, 0);
-    while (is_new && !IsSubset(group.attributes, marginals[it->second])) ++it->second;
+    if (is_new) it->second = holders.FirstAround(group.attributes, 0).value_or(0);
     measurement.plan.sources.push_back(it->second);
   }
   return measurement;
@@ -68,9 +109,10 @@ bool IsQuicklySummed(const Domain& domain, const Measurement& way) {
 
 absl::StatusOr<std::vector<Measurement>> BaseHistograms(const Domain& domain, const QuerySet& set) {
   constexpr size_t kMostComparedSets = 2000;
-  std::set<AttributeSet> sets;
-  for (const QueryGroup& group : set.groups) sets.insert(group.attributes);
-  const AttributeSet all = Union(std::vector<AttributeSet>(sets.begin(), sets.end()));
+  std::set<AttributeSet> distinct;
+  for (const QueryGroup& group : set.groups) distinct.insert(group.attributes);
+  const std::vector<AttributeSet> sets(distinct.begin(), distinct.end());
+  const AttributeSet all = Union(sets);
   std::vector<Measurement> ways;
   if (sets.size() <= kMostComparedSets) {
     const std::vector<AttributeSet> largest = LargestOf(sets);

@@ -6,7 +6,9 @@
 #include <cmath>
 #include <numeric>
 #include <random>
+#include <set>
 
+#include "dp/domain/attribute_set.h"
 #include "dp/domain/testing_domain.h"
 #include "dp/queries/testing/all_intervals.h"
 #include "dp/workload/answer_reader.h"
@@ -65,6 +67,38 @@ TEST(MeasurementsFor, EveryWayGivesTheExactAnswersFromExactValues) {
         for (size_t q = 0; q < truth.size(); ++q)
           EXPECT_NEAR(answers.estimates[q], static_cast<double>(truth[q]), 1e-6);
       }
+    }
+  }
+}
+
+// The rarest attribute decides which sets are compared; which marginals are measured must not depend on that.
+TEST(MeasurementsFor, ABaseHistogramIsOfTheSetsThatLieInNoOtherAndAnswersFromTheFirstThatHoldsAGroup) {
+  const Domain domain = CodedDomain(std::vector<int64_t>(8, 2));
+  std::mt19937_64 random(9);
+  for (int repetition = 0; repetition < 50; ++repetition) {
+    QuerySet set{.groups = {}, .strategy = Strategy::kBaseHistogram};
+    std::set<AttributeSet> sets;
+    for (int i = 0; i < 12; ++i) {
+      AttributeSet attributes;
+      for (uint32_t attribute = 0; attribute < 8; ++attribute) {
+        if (random() % 3 == 0 || (attribute == 7 && attributes.empty())) attributes.push_back(attribute);
+      }
+      set.groups.push_back({attributes, std::vector<LinearQuery>{{{0, 1}}}});
+      sets.insert(attributes);
+    }
+    std::vector<AttributeSet> largest;
+    std::ranges::copy_if(sets, std::back_inserter(largest), [&](const AttributeSet& one) {
+      return std::ranges::none_of(
+          sets, [&](const AttributeSet& other) { return other != one && IsSubset(one, other); });
+    });
+    const Measurement way = MeasurementsFor(domain, set).value().front();
+    std::vector<AttributeSet> measured;
+    for (const QueryGroup& group : way.measured) measured.push_back(group.attributes);
+    EXPECT_EQ(measured, largest);
+    for (size_t i = 0; i < set.groups.size(); ++i) {
+      const auto first = std::ranges::find_if(
+          largest, [&](const AttributeSet& each) { return IsSubset(set.groups[i].attributes, each); });
+      EXPECT_EQ(way.plan.sources[i], static_cast<size_t>(first - largest.begin()));
     }
   }
 }

@@ -3,17 +3,20 @@
 #include <algorithm>
 #include <set>
 
+#include "dp/domain/attribute_set.h"
+
 namespace curator::dp {
 namespace {
 
 constexpr int64_t kPerRequest = 4'000'000;
 constexpr int64_t kPerSet = 2'000;
 constexpr int64_t kPerGroup = 1'600;
-constexpr int64_t kPerSide = 56;      // of a box, in all copies of a plan
-constexpr int64_t kPerTerm = 48;      // of a linear query, likewise
-constexpr int64_t kPerAnswer = 24;    // its error
-constexpr int64_t kPerTreeBin = 128;  // of the trees with 2, 4, 8, 16 and 32 branches
-constexpr int64_t kPerCell = 40;      // the weights of a record, to find the largest
+constexpr int64_t kPerAttribute = 48;  // of a wide set, in all copies of a plan
+constexpr int64_t kPerSide = 56;       // of a box, in all copies of a plan
+constexpr int64_t kPerTerm = 48;       // of a linear query, likewise
+constexpr int64_t kPerAnswer = 24;     // its error
+constexpr int64_t kPerTreeBin = 128;   // of the trees with 2, 4, 8, 16 and 32 branches
+constexpr int64_t kPerCell = 40;       // the weights of a record, to find the largest
 constexpr int64_t kBoundsPerSide = 4;
 constexpr int64_t kPerMeasuredValue = 32;
 constexpr int64_t kCopiesOfARelease = 3;
@@ -22,7 +25,7 @@ constexpr int64_t kMostOfCounters = int64_t{20} << 20;
 
 // The boxes, or the queries and their terms, of one group.
 int64_t BytesOf(const Domain& domain, const QueryGroup& group) {
-  int64_t bytes = kPerGroup;
+  int64_t bytes = kPerGroup + kPerAttribute * AttributesBeyondAFew(group.attributes);
   if (const auto* boxes = std::get_if<Boxes>(&group.queries)) {
     bytes += kPerSide * static_cast<int64_t>(boxes->sides.size());
     bytes += kPerAnswer * NumberOfQueries(domain, group);

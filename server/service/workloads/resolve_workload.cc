@@ -14,8 +14,9 @@ namespace curator::service {
 namespace {
 
 constexpr dp::PlanLimits kLimits;
-constexpr int64_t kMostGroups = 100'000;              // predicates, parities, and thresholds
-constexpr int64_t kMostTerms = int64_t{1} << 22;      // each is held, and stored, twice
+constexpr int64_t kMostGroups = 100'000;          // predicates, parities, and thresholds
+constexpr int64_t kMostTerms = int64_t{1} << 22;  // each is held, and stored, twice
+constexpr int64_t kMostAttributes = dp::WorkloadLimits().max_attributes;
 constexpr int64_t kMostTextBytes = int64_t{1} << 24;  // of the answers' labels
 
 absl::Status TooMany(const std::string& path, std::string_view what, int64_t most) {
@@ -42,6 +43,13 @@ class Allowance {
     return absl::OkStatus();
   }
 
+  absl::Status TakeAttributes(size_t count, const std::string& path) {
+    if (static_cast<int64_t>(count) > attributes_)
+      return TooMany(path, "attributes of sets", kMostAttributes);
+    attributes_ -= static_cast<int64_t>(count);
+    return absl::OkStatus();
+  }
+
   absl::Status TakeMarginals(const std::vector<dp::AttributeSet>& sets, const std::string& path) {
     marginals_ -= static_cast<int64_t>(sets.size());
     return marginals_ < 0 ? TooMany(path, "marginals", kLimits.most_marginals) : absl::OkStatus();
@@ -53,6 +61,7 @@ class Allowance {
   int64_t text_ = kMostTextBytes;
   int64_t marginals_ = kLimits.most_marginals;
   int64_t groups_ = kMostGroups;
+  int64_t attributes_ = kMostAttributes;
 };
 
 // One query set; `path` is its field.
@@ -73,6 +82,7 @@ absl::StatusOr<std::vector<dp::AttributeSet>> ResolveAllKWay(const Place& place,
   absl::StatusOr<std::vector<dp::AttributeSet>> sets =
       dp::AllKWayMarginals(place.domain, k, over, MarginalLimits());
   if (!sets.ok()) return AtPath(path, "workload", sets.status());
+  RETURN_IF_ERROR(place.allowance.TakeAttributes(sets->size() * static_cast<size_t>(k), path));
   return sets;
 }
 
@@ -85,6 +95,7 @@ absl::StatusOr<std::vector<dp::AttributeSet>> ResolveSets(const Place& place,
   for (size_t i = 0; i < names.size(); ++i) {
     ASSIGN_OR_RETURN(dp::AttributeSet set,
                      ResolveNames(place.domain, names[i], absl::StrCat(path, "[", i, "].names")));
+    RETURN_IF_ERROR(place.allowance.TakeAttributes(set.size(), absl::StrCat(path, "[", i, "]")));
     sets.push_back(std::move(set));
   }
   const absl::Status valid = dp::ValidateMarginals(place.domain, sets, MarginalLimits());
@@ -293,6 +304,7 @@ absl::StatusOr<dp::AskedSet> Resolve(const Place& place, const ThresholdsQuery& 
     }
     RETURN_IF_ERROR(
         place.allowance.TakeText(static_cast<int64_t>(bytes * query.at_least.size()), place.path));
+    RETURN_IF_ERROR(place.allowance.TakeAttributes(subset.size() + asked.by.size(), place.path));
     std::vector<ResolvedCondition> chosen;
     for (const size_t i : subset) chosen.push_back(conditions[i]);
     RETURN_IF_ERROR(
@@ -384,6 +396,7 @@ absl::StatusOr<dp::AskedSet> Resolve(const Place& place, const PredicatesQuery& 
     ASSIGN_OR_RETURN(const std::vector<ResolvedCondition> conditions,
                      ResolvePredicate(place, query.predicates[i], asked.by, path));
     RETURN_IF_ERROR(place.allowance.Take(SizeOfConjunction(place.domain, conditions, asked.by), path));
+    RETURN_IF_ERROR(place.allowance.TakeAttributes(conditions.size() + asked.by.size(), path));
     asked.queries.groups =
         WithGroup(std::move(asked.queries.groups), Conjunction(place.domain, conditions, asked.by));
     asked.words.push_back(DescribeConditions(place.domain, conditions));

@@ -64,6 +64,26 @@ TEST(ResolveWorkload, MoreSetsOfAttributesThanAreAnsweredAreRefusedByTheirNumber
   EXPECT_THAT(std::string(marginals.status().message()), HasSubstr("more than 100000 sets of attributes"));
 }
 
+// 24 such query sets took 1.5 GB a copy before their memory was taken.
+TEST(ResolveWorkload, MoreAttributesOfSetsThanAreHeldAreRefusedByTheirNumber) {
+  std::vector<dp::Attribute> attributes;
+  for (int i = 0; i < 2100; ++i)
+    attributes.push_back(dp::Attribute::Create("a" + std::to_string(i), dp::CodedKind{1}).value());
+  const dp::Domain domain = dp::Domain::Create(attributes).value();
+  const auto all = [&](size_t of, int k) {
+    std::vector<std::string> names;
+    for (size_t i = 0; i < of; ++i) names.push_back(attributes[i].name());
+    return QuerySetRequest{MarginalsQuery{.sets = {}, .k = k, .attributes = names}};
+  };
+  const auto alone = ResolveWorkload(domain, {all(2100, 2099)});
+  EXPECT_EQ(FieldOf(alone.status()), "workload.query_sets[0].marginals.all_k_way");
+  EXPECT_THAT(std::string(alone.status().message()), HasSubstr("at most 4194304 attributes of sets"));
+  const auto together = ResolveWorkload(domain, {all(2000, 1999), all(500, 499)});
+  EXPECT_EQ(FieldOf(together.status()), "workload.query_sets[1].marginals.all_k_way");
+  EXPECT_THAT(std::string(together.status().message()), HasSubstr("more than 4194304 attributes of sets"));
+  EXPECT_TRUE(ResolveWorkload(domain, {all(2000, 1999), all(400, 399)}).ok());
+}
+
 // Of 85 attributes there are 98,770 sets of three, and 3,655 of one or two.
 TEST(ResolveWorkload, ParitiesOfAllSizesTogetherAreAtMostAsManyAsMarginals) {
   std::vector<dp::Attribute> flags;

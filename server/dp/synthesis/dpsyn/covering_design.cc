@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
+#include "dp/domain/attribute_set.h"
 #include "dp/synthesis/dpsyn/sorted_records.h"
 #include "dp/synthesis/models/portable_math.h"
 
@@ -30,16 +31,7 @@ class Steps {
  public:
   Steps(const CoverRequest& request, Pacer& pacer) : request_(request), pacer_(pacer) {}
 
-  absl::Status Advance(int64_t steps) {
-    RETURN_IF_ERROR(pacer_.Advance(steps));
-    if (pacer_.steps() <= request_.last_step) return absl::OkStatus();
-    return InvalidField(
-        "workload",
-        absl::StrCat("covers ", request_.sizes.size(), " attributes whose views take more than ",
-                     request_.last_step,
-                     " steps to choose: ask for fewer attributes, leave out those of one value, or "
-                     "list the views"));
-  }
+  absl::Status Advance(int64_t steps) { return AdvanceTo(request_.last_step, steps, pacer_); }
 
   // For all targets of a block, or for those through one of its attributes.
   absl::Status OverBlock(const AttributeSet& block) {
@@ -204,30 +196,57 @@ int64_t SchonheimBound(int64_t attributes, int64_t width, int64_t strength) {
   return bound;
 }
 
-std::vector<AttributeSet> SubsetsWithin(std::span<const AttributeSet> sets, size_t strength) {
-  constexpr size_t kFew = 1 << 16;
-  std::vector<std::array<uint32_t, 3>> found;
-  size_t distinct = 0;
-  const auto remove_repeated = [&] {
-    std::ranges::sort(found);
-    found.erase(std::ranges::unique(found).begin(), found.end());
-    distinct = found.size();
-  };
-  for (const AttributeSet& set : sets) {
-    for (size_t i = 0; i < set.size(); ++i) {
-      for (size_t j = i + 1; j < set.size(); ++j) {
-        if (strength == 2) found.push_back({set[i], set[j]});
-        for (size_t k = j + 1; strength == 3 && k < set.size(); ++k)
-          found.push_back({set[i], set[j], set[k]});
-      }
-    }
-    if (found.size() > 2 * distinct + kFew) remove_repeated();
+absl::Status AdvanceTo(int64_t last_step, int64_t steps, Pacer& pacer) {
+  RETURN_IF_ERROR(pacer.Advance(steps));
+  if (pacer.steps() <= last_step) return absl::OkStatus();
+  return InvalidField("workload", absl::StrCat("has views that take more than ", last_step,
+                                               " steps to choose: ask for fewer attributes, leave out those "
+                                               "of one value, or list the views"));
+}
+
+absl::StatusOr<std::vector<AttributeSet>> SubsetsWithin(std::span<const AttributeSet> sets, size_t strength,
+                                                        Pacer& pacer, int64_t last_step, size_t most) {
+  constexpr int64_t kStepsOfAFind = 128;  // it is allocated
+  const AttributeSet attributes = Union(sets);
+  const size_t n = attributes.size();
+  std::vector<size_t> number(n == 0 ? 0 : attributes.back() + 1);
+  for (size_t a = 0; a < n; ++a) number[attributes[a]] = a;
+  // A set waits at its smallest attribute, and after that at each next one.
+  std::vector<std::vector<std::pair<uint32_t, uint32_t>>> waiting(n);  // a set, and a place in it
+  for (uint32_t i = 0; i < sets.size(); ++i) {
+    if (!sets[i].empty()) waiting[number[sets[i].front()]].emplace_back(i, 0);
   }
-  remove_repeated();
   std::vector<AttributeSet> subsets;
-  subsets.reserve(found.size());
-  for (const auto& each : found)
-    subsets.emplace_back(each.begin(), each.begin() + static_cast<ptrdiff_t>(strength));
+  std::vector<bool> is_found(strength == 2 ? n : n * n);
+  std::vector<size_t> found;
+  const auto find = [&](size_t key) {
+    if (is_found[key]) return;
+    is_found[key] = true;
+    found.push_back(key);
+  };
+  for (size_t a = 0; a < n && subsets.size() < most; ++a) {
+    for (const auto& [i, place] : waiting[a]) {
+      const AttributeSet& set = sets[i];
+      const auto after = std::ssize(set) - place - 1;
+      RETURN_IF_ERROR(AdvanceTo(last_step, 1 + (strength == 2 ? after : after * (after - 1) / 2), pacer));
+      for (size_t j = place + 1; j < set.size(); ++j) {
+        if (strength == 2) find(number[set[j]]);
+        for (size_t k = j + 1; strength == 3 && k < set.size(); ++k)
+          find(number[set[j]] * n + number[set[k]]);
+      }
+      if (after > 0) waiting[number[set[place + 1]]].emplace_back(i, place + 1);
+    }
+    waiting[a] = {};
+    std::ranges::sort(found);
+    for (const size_t key : found) {
+      RETURN_IF_ERROR(AdvanceTo(last_step, kStepsOfAFind, pacer));
+      is_found[key] = false;
+      subsets.push_back(strength == 2
+                            ? AttributeSet{attributes[a], attributes[key]}
+                            : AttributeSet{attributes[a], attributes[key / n], attributes[key % n]});
+    }
+    found.clear();
+  }
   return subsets;
 }
 

@@ -38,8 +38,17 @@ absl::StatusOr<std::vector<AttributeSet>> CoveringDesign(const CoverRequest& req
 // k-1 ...)) (Schonheim 1964). 1 when the block holds all.
 int64_t SchonheimBound(int64_t attributes, int64_t width, int64_t strength);
 
-// Every target, as sets of `strength` attributes, of which some set of `sets` holds all.
-std::vector<AttributeSet> SubsetsWithin(std::span<const AttributeSet> sets, size_t strength);
+// Every target, as sets of `strength` (2 or 3) attributes, of which some set of `sets` holds all, in
+// lexicographic order; of more than `most` of them, at least `most`. Of three attributes, the sets cover at
+// most 512. Time and memory are proportional to the steps that are counted. Errors: those of
+// CoveringDesign(), with `last_step` as in a CoverRequest.
+absl::StatusOr<std::vector<AttributeSet>> SubsetsWithin(std::span<const AttributeSet> sets, size_t strength,
+                                                        Pacer& pacer, int64_t last_step = INT64_MAX,
+                                                        size_t most = SIZE_MAX);
+
+// Counts `steps` on the pacer. Errors: INVALID_ARGUMENT ("workload") beyond `last_step`; CANCELLED as in
+// Pacer.
+absl::Status AdvanceTo(int64_t last_step, int64_t steps, Pacer& pacer);
 
 // The lines of the finite affine plane over the smallest field of q elements with q^2 >= `points`, cut to the
 // points 0..points-1, without lines of fewer than two points; empty when q (a prime, 4, 8 or 16) exceeds

@@ -20,10 +20,15 @@ AttributeSet All(uint32_t attributes) {
   return all;
 }
 
+std::vector<AttributeSet> SubsetsOf(const std::vector<AttributeSet>& sets, size_t strength) {
+  Pacer pacer{std::stop_token()};
+  return SubsetsWithin(sets, strength, pacer).value();
+}
+
 CoverRequest Binary(uint32_t attributes, size_t strength, int64_t width) {
   const std::vector<AttributeSet> one = {All(attributes)};
   return {.sizes = std::vector<int64_t>(attributes, 2),
-          .targets = SubsetsWithin(one, strength),
+          .targets = SubsetsOf(one, strength),
           .most_cells = int64_t{1} << width,
           .search_steps = 30'000};
 }
@@ -75,7 +80,7 @@ TEST(CoveringDesign, IsTheSameEveryTime) {
 TEST(CoveringDesign, KeepsViewsOfUnequalAttributesWithinTheirCells) {
   const std::vector<int64_t> sizes = {2, 9, 3, 16, 7, 2, 5, 4, 1, 10};
   const std::vector<AttributeSet> one = {All(10)};
-  const CoverRequest request{.sizes = sizes, .targets = SubsetsWithin(one, 2), .most_cells = 200};
+  const CoverRequest request{.sizes = sizes, .targets = SubsetsOf(one, 2), .most_cells = 200};
   const std::vector<AttributeSet> blocks = Design(request);
   EXPECT_THAT(Uncovered(request, blocks), testing::IsEmpty());
   for (const AttributeSet& block : blocks) {
@@ -93,6 +98,16 @@ TEST(CoveringDesign, SearchTakesAwayWhatGreedyLeaves) {
   request.search_steps = 30'000;
   Pacer pacer{std::stop_token()};
   EXPECT_LT(WithFewerBlocks(request, greedy, pacer)->size(), greedy.size());
+}
+
+TEST(SubsetsWithin, EndsAtItsLastStepOrWhenItHasEnough) {
+  const std::vector<AttributeSet> sets(1000, All(500));
+  Pacer pacer{std::stop_token()};
+  const absl::Status refused = SubsetsWithin(sets, 2, pacer, int64_t{1} << 22).status();
+  EXPECT_TRUE(absl::IsInvalidArgument(refused)) << refused;
+  EXPECT_LT(pacer.steps(), int64_t{1} << 23);
+  Pacer other{std::stop_token()};
+  EXPECT_GE(SubsetsWithin(sets, 2, other, int64_t{1} << 23, 4096)->size(), 4096U);
 }
 
 TEST(CoveringDesign, StopsWhenAskedTo) {

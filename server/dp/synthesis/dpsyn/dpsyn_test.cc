@@ -206,6 +206,17 @@ TEST(ViewSchedule, RefusesAttributesWhoseViewsTakeTooManyStepsToChoose) {
   EXPECT_THAT(std::string(refused.message()), HasSubstr("take more than 268435456 steps to choose"));
 }
 
+// Thousands of wide sets of one cell took more than an hour to plan, and no stop ended it.
+TEST(ViewSchedule, RefusesSetsOfVeryManyPairs) {
+  SynthesisInput input = InputFor(std::vector<int64_t>(1024, 1), 1, 1);
+  input.workload = WholeMarginals(AllKWayMarginals(input.domain, 1023, {}).value());
+  EXPECT_THAT(std::string(Dpsyn().Plan(input).status().message()), HasSubstr("at most 512 can be covered"));
+  input.settings = {{"views", "selected"}};
+  const absl::Status refused = Dpsyn().Plan(input).status();
+  EXPECT_EQ(FieldViolationOf(refused)->field, "workload");
+  EXPECT_THAT(std::string(refused.message()), HasSubstr("take more than 268435456 steps to choose"));
+}
+
 TEST(ViewSchedule, StopsChoosingViewsInTheMiddle) {
   const SynthesisInput input = InputFor(std::vector<int64_t>(120, 2), 2, 1);
   Pacer patient{std::stop_token()};

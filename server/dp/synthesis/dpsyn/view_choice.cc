@@ -44,13 +44,28 @@ struct Wanted {
   std::vector<AttributeSet> triples;  // likewise; empty when there are too many
 };
 
-Wanted WantedOf(const ViewQuestion& question) {
+// Whether a view can hold two attributes of the set.
+bool HasSmallPair(const ViewQuestion& question, const AttributeSet& set) {
+  std::vector<int64_t> sizes = question.domain.SizesOf(set);
+  if (sizes.size() < 2) return false;
+  std::ranges::nth_element(sizes, sizes.begin() + 1);
+  return sizes[1] <= question.max_view_cells / sizes[0];
+}
+
+// Too many attributes are refused before their pairs are listed, unless no pair lies within a view.
+absl::StatusOr<Wanted> WantedOf(const ViewQuestion& question, Pacer& pacer) {
   Wanted wanted{.attributes = Union(question.workload), .sizes = {}, .pairs = {}, .triples = {}};
+  const auto has_small_pair = [&](const AttributeSet& set) { return HasSmallPair(question, set); };
+  if (wanted.attributes.size() > kMostDesignAttributes &&
+      std::ranges::any_of(question.workload, has_small_pair)) {
+    return InvalidField("workload", absl::StrCat("covers ", wanted.attributes.size(), " attributes; at most ",
+                                                 kMostDesignAttributes, " can be covered by views"));
+  }
   wanted.sizes = question.domain.SizesOf(wanted.attributes);
-  wanted.pairs = SubsetsWithin(question.workload, 2);
+  ASSIGN_OR_RETURN(wanted.pairs, SubsetsWithin(question.workload, 2, pacer, question.last_step));
   const size_t d = wanted.attributes.size();
   if (d < 3 || d * (d - 1) * (d - 2) / 6 > kMostTriples) return wanted;
-  wanted.triples = SubsetsWithin(question.workload, 3);
+  ASSIGN_OR_RETURN(wanted.triples, SubsetsWithin(question.workload, 3, pacer, question.last_step));
   return wanted;
 }
 
@@ -103,7 +118,7 @@ absl::StatusOr<std::vector<AttributeSet>> DesignFor(const ViewQuestion& question
   }
   std::vector<AttributeSet> targets;
   std::vector<AttributeSet> large;
-  const std::vector<AttributeSet> covered = SubsetsWithin(views, 2);
+  ASSIGN_OR_RETURN(const std::vector<AttributeSet> covered, SubsetsWithin(views, 2, pacer, search.last_step));
   for (const AttributeSet& pair : wanted.pairs) {
     if (std::ranges::binary_search(covered, pair)) continue;
     const int64_t size = CellsOf(question.domain, pair);
@@ -126,8 +141,9 @@ absl::StatusOr<std::vector<AttributeSet>> DesignFor(const ViewQuestion& question
 
 class Forecast {
  public:
-  Forecast(const ViewQuestion& question, const std::vector<AttributeSet>& views)
-      : question_(question), views_(views) {
+  Forecast(const ViewQuestion& question, const std::vector<AttributeSet>& views, int64_t last_step,
+           Pacer& pacer)
+      : question_(question), views_(views), last_step_(last_step), pacer_(pacer) {
     std::vector<int64_t> cells;
     for (const AttributeSet& view : views) cells.push_back(CellsOf(question.domain, view));
     const std::vector<double> shares = BudgetShares(cells, question.split, question.budget.pure);
@@ -135,19 +151,26 @@ class Forecast {
       errors_.push_back(static_cast<double>(cells[i]) * NoiseVariance(question.budget, shares[i]));
   }
 
-  double OfWorkload() {
+  absl::StatusOr<double> OfWorkload() {
     const size_t step = std::max<size_t>(1, question_.workload.size() / kMostScored);
     double sum = 0;
     double number = 0;
-    for (size_t i = 0; i < question_.workload.size(); i += step, ++number) sum += Of(question_.workload[i]);
+    for (size_t i = 0; i < question_.workload.size(); i += step, ++number) {
+      ASSIGN_OR_RETURN(const double error, Of(question_.workload[i]));
+      sum += error;
+    }
     return sum / number;
   }
 
  private:
   // By the views that hold all of `set`; none: nothing.
-  std::optional<double> Covered(const AttributeSet& set) {
+  absl::StatusOr<std::optional<double>> Covered(const AttributeSet& set) {
+    constexpr int64_t kStepsToFind = 16;
+    constexpr int64_t kStepsToKeep = 128;
+    RETURN_IF_ERROR(AdvanceTo(last_step_, kStepsToFind, pacer_));
     const auto [entry, fresh] = known_.emplace(set, std::nullopt);
     if (!fresh) return entry->second;
+    RETURN_IF_ERROR(AdvanceTo(last_step_, kStepsToKeep + std::ssize(views_), pacer_));
     double weights = 0;
     for (size_t i = 0; i < views_.size(); ++i) {
       if (IsSubset(set, views_[i])) weights += 1 / errors_[i];
@@ -156,20 +179,30 @@ class Forecast {
     return entry->second;
   }
 
-  double Of(const AttributeSet& set) {
-    if (const std::optional<double> covered = Covered(set)) return *covered;
+  absl::StatusOr<double> Of(const AttributeSet& set) {
+    ASSIGN_OR_RETURN(const std::optional<double> whole, Covered(set));
+    if (whole) return *whole;
     double noise = 0;
-    const std::vector<AttributeSet> one = {set};
-    for (const AttributeSet& pair : SubsetsWithin(one, 2)) noise = std::max(noise, Covered(pair).value_or(0));
-    const std::vector<AttributeSet> triples = SubsetsWithin(one, 3);
+    double triples = 0;
     double missed = 0;
-    for (const AttributeSet& triple : triples) missed += Covered(triple) ? 0 : 1;
-    const double share = triples.empty() ? 0 : missed / static_cast<double>(triples.size());
+    for (size_t i = 0; i < set.size(); ++i) {
+      for (size_t j = i + 1; j < set.size(); ++j) {
+        ASSIGN_OR_RETURN(const std::optional<double> pair, Covered({set[i], set[j]}));
+        noise = std::max(noise, pair.value_or(0));
+        for (size_t k = j + 1; k < set.size(); ++k, ++triples) {
+          ASSIGN_OR_RETURN(const std::optional<double> triple, Covered({set[i], set[j], set[k]}));
+          missed += triple ? 0 : 1;
+        }
+      }
+    }
+    const double share = triples == 0 ? 0 : missed / triples;
     return noise + share * kModelError * question_.records * question_.records;
   }
 
   const ViewQuestion& question_;
   const std::vector<AttributeSet>& views_;
+  const int64_t last_step_;
+  Pacer& pacer_;
   std::vector<double> errors_;  // of each view, the sum over its cells
   std::map<AttributeSet, std::optional<double>> known_;
 };
@@ -214,18 +247,14 @@ absl::StatusOr<uint32_t> ReadAttribute(const Domain& domain, std::string_view na
 }  // namespace
 
 absl::StatusOr<ViewChoice> ChooseViews(const ViewQuestion& question, Pacer& pacer) {
-  const Wanted wanted = WantedOf(question);
+  const int64_t last_step = question.last_step;
+  ASSIGN_OR_RETURN(const Wanted wanted, WantedOf(question, pacer));
   ViewChoice choice;
   for (const AttributeSet& pair : wanted.pairs) {
     if (CellsOf(question.domain, pair) > question.max_view_cells) choice.uncovered.push_back(pair);
   }
   choice.cells = question.cells.value_or(1);
   if (choice.uncovered.size() == wanted.pairs.size()) return choice;
-  if (wanted.attributes.size() > kMostDesignAttributes) {
-    return InvalidField("workload", absl::StrCat("covers ", wanted.attributes.size(), " attributes; at most ",
-                                                 kMostDesignAttributes, " can be covered by views"));
-  }
-  const int64_t last_step = pacer.steps() + question.most_steps;
   std::optional<Candidate> best;
   for (const int64_t strength : {2, 3}) {
     if (question.strength.value_or(strength) != strength) continue;
@@ -242,7 +271,8 @@ absl::StatusOr<ViewChoice> ChooseViews(const ViewQuestion& question, Pacer& pace
                                                   {kSearchWhileChoosing, last_step}, pacer));
       if (candidate.views.empty() || candidate.views.size() == views_before) continue;
       views_before = candidate.views.size();
-      candidate.squared_error = Forecast(question, candidate.views).OfWorkload();
+      ASSIGN_OR_RETURN(candidate.squared_error,
+                       Forecast(question, candidate.views, last_step, pacer).OfWorkload());
       choice.considered.push_back(Describe(candidate));
       rises = least > 0 && candidate.squared_error > least ? rises + 1 : 0;
       least = least > 0 ? std::min(least, candidate.squared_error) : candidate.squared_error;
@@ -260,7 +290,7 @@ absl::StatusOr<ViewChoice> ChooseViews(const ViewQuestion& question, Pacer& pace
   choice.views = refined.size() < best->views.size() ? refined : best->views;
   choice.cells = best->cells;
   choice.strength = best->strength;
-  choice.squared_error = Forecast(question, choice.views).OfWorkload();
+  ASSIGN_OR_RETURN(choice.squared_error, Forecast(question, choice.views, last_step, pacer).OfWorkload());
   return choice;
 }
 

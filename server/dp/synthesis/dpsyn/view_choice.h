@@ -51,7 +51,7 @@ struct ViewQuestion {
   int64_t max_view_cells = 1 << 16;  // of any view of several attributes
   std::optional<int64_t> cells;      // the bound of the design, when it is given
   std::optional<int64_t> strength;   // 2 or 3, when it is given
-  int64_t most_steps = 0;            // of all designs that are tried
+  int64_t last_step = 0;             // to which the pacer may count
 };
 
 struct ViewChoice {
@@ -72,7 +72,7 @@ struct ViewChoice {
 // cells, combined over such views by inverse variance; otherwise the largest that its pairs have, plus a
 // model error of records^2 / 20,000 for the share of its triples that no view holds: what the largest entropy
 // with given pairs misses of a triple, by experience. Errors: INVALID_ARGUMENT ("workload",
-// "settings.cells") when no candidate has at most kMostViews views, or they take more than most_steps;
+// "settings.cells") when no candidate has at most kMostViews views, or they take steps beyond last_step;
 // CANCELLED as in Pacer.
 inline constexpr size_t kMostViews = 4096;
 inline constexpr size_t kMostDesignAttributes = 512;

@@ -284,7 +284,11 @@ absl::StatusOr<ViewSchedule> MakeViewSchedule(const SynthesisInput& input, Setti
   RETURN_IF_ERROR(ValidateWorkload(input.domain, input.workload));
   const std::vector<AttributeSet> workload = SetsOf(input.workload);
   ASSIGN_OR_RETURN(const Budget budget, BudgetOf(input.rule, input.spend));
-  ASSIGN_OR_RETURN(const ViewSettings settings, ReadViewSettings(input.domain, workload, reader));
+  const int64_t last_step = pacer.steps() + (input.is_started ? kUnlimitedSteps : kMostDesignSteps);
+  ASSIGN_OR_RETURN(const std::vector<AttributeSet> some_pairs,
+                   SubsetsWithin(workload, 2, pacer, last_step, kMostViews));
+  ASSIGN_OR_RETURN(const ViewSettings settings,
+                   ReadViewSettings(input.domain, workload, some_pairs.size(), reader));
   ASSIGN_OR_RETURN(const Sensitivity one, MarginalsSensitivity(input.unit_bound, 1));
   ViewSchedule schedule{.attributes = Union(workload), .estimation = settings.estimation};
 
@@ -296,7 +300,7 @@ absl::StatusOr<ViewSchedule> MakeViewSchedule(const SynthesisInput& input, Setti
                         .split = settings.split,
                         .records = records,
                         .max_view_cells = settings.max_view_cells,
-                        .most_steps = input.is_started ? kUnlimitedSteps : kMostDesignSteps};
+                        .last_step = last_step};
   if (input.settings.contains("cells")) {
     ASSIGN_OR_RETURN(question.cells, reader.Integer("cells", 1));
   }
@@ -310,7 +314,8 @@ absl::StatusOr<ViewSchedule> MakeViewSchedule(const SynthesisInput& input, Setti
     ASSIGN_OR_RETURN(choice, ChooseViews(question, pacer));
     plan.views = choice.views;
   } else if (settings.views == "selected") {
-    for (AttributeSet& pair : SubsetsWithin(workload, 2)) {
+    ASSIGN_OR_RETURN(std::vector<AttributeSet> pairs, SubsetsWithin(workload, 2, pacer, last_step));
+    for (AttributeSet& pair : pairs) {
       if (CellsOf(input.domain, pair) <= settings.max_view_cells) plan.candidates.push_back(std::move(pair));
     }
     if (plan.candidates.empty() || static_cast<int64_t>(plan.candidates.size()) < settings.selections)
@@ -367,7 +372,7 @@ int64_t DefaultSinglePercent(const Domain& domain, const AttributeSet& attribute
 }  // namespace
 
 absl::StatusOr<ViewSettings> ReadViewSettings(const Domain& domain, const std::vector<AttributeSet>& workload,
-                                              SettingsReader& reader) {
+                                              size_t pairs, SettingsReader& reader) {
   ViewSettings settings;
   ASSIGN_OR_RETURN(settings.views, reader.Text("views"));
   ASSIGN_OR_RETURN(settings.estimation.estimator, reader.Choice("estimator", kEstimators));
@@ -380,8 +385,7 @@ absl::StatusOr<ViewSettings> ReadViewSettings(const Domain& domain, const std::v
   ASSIGN_OR_RETURN(settings.single_percent,
                    reader.Integer("single_percent",
                                   DefaultSinglePercent(domain, attributes, settings.estimation.estimator)));
-  const auto pairs = static_cast<int64_t>(SubsetsWithin(workload, 2).size());
-  const int64_t most = std::clamp<int64_t>(pairs, 1, kMostViews);
+  const int64_t most = std::clamp<int64_t>(static_cast<int64_t>(pairs), 1, kMostViews);
   const int64_t selections = std::clamp<int64_t>(2 * std::ssize(attributes), 1, most);
   ASSIGN_OR_RETURN(settings.selections, reader.Integer("selections", selections, IntegerRange{1, most}));
   ASSIGN_OR_RETURN(settings.selection_percent, reader.Integer("selection_percent"));

@@ -75,8 +75,8 @@ struct ViewSettings {
 };
 
 // Reads all but "cells" and "strength", whose defaults follow from the choice of views. `workload` are its
-// sets.
+// sets, which hold `pairs` pairs of attributes, or kMostViews and more.
 absl::StatusOr<ViewSettings> ReadViewSettings(const Domain& domain, const std::vector<AttributeSet>& workload,
-                                              SettingsReader& reader);
+                                              size_t pairs, SettingsReader& reader);
 
 }  // namespace curator::dp

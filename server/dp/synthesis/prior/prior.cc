@@ -290,9 +290,7 @@ const std::vector<Setting>& PriorAware::settings() const {
 }
 
 int64_t PriorAware::PlanningBytes(const SynthesisInput& input) const {
-  const int64_t bytes = SynthesisPlanningBytes(input.domain, input.workload);
-  if (input.prior == nullptr) return bytes;
-  return bytes + PriorPlanningBytes(input.domain, Union(SetsOf(input.workload)), input.prior->rows());
+  return SynthesisPlanningBytes(input.domain, input.workload) + PriorPlanningBytes(input);
 }
 
 absl::StatusOr<SynthesisPlan> PriorAware::PlanWith(const SynthesisInput& input, Pacer& pacer) const {

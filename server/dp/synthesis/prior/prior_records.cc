@@ -8,7 +8,6 @@
 #include "base/errors.h"
 #include "base/status_macros.h"
 #include "dp/data/cell_index.h"
-#include "dp/data/count_marginals.h"
 #include "dp/domain/attribute_set.h"
 #include "dp/domain/row_major.h"
 
@@ -171,55 +170,68 @@ absl::StatusOr<std::vector<uint32_t>> CellsOfRecords(const AttributeSet& attribu
 
 namespace {
 
-absl::StatusOr<int64_t> CountGroups(const Domain& domain, const AttributeSet& key, int64_t most) {
+absl::StatusOr<int64_t> CountGroups(const Domain& domain, const AttributeSet& key, const char* setting,
+                                    int64_t most) {
   const std::optional<int64_t> cells = domain.CellCount(key);
   if (cells && *cells <= most) return *cells;
-  return InvalidField("settings.group",
+  return InvalidField(absl::StrCat("settings.", setting),
                       absl::StrCat("makes ", cells ? absl::StrCat(*cells) : std::string("more than 2^62"),
-                                   " groups; at most ", most, " can be estimated"));
+                                   " ", setting, "s; at most ", most, " can be estimated"));
+}
+
+std::vector<ColumnView> ColumnsOf(const ColumnsView& table, const AttributeSet& attributes) {
+  std::vector<ColumnView> columns;
+  for (const uint32_t attribute : attributes) columns.push_back(table.columns[attribute]);
+  return columns;
 }
 
 }  // namespace
 
 absl::StatusOr<GroupsInRegions> FindNesting(const Domain& domain, const PublicTable& table,
                                             const AttributeSet& region, const AttributeSet& group,
-                                            int64_t most_groups) {
-  const AttributeSet both = Union(region, group);
-  ASSIGN_OR_RETURN(const int64_t groups, CountGroups(domain, group, most_groups));
-  ASSIGN_OR_RETURN(const int64_t crossed, CountGroups(domain, both, kMaxCountedCells));
-  GroupsInRegions nesting{.group_key = group,
-                          .region_of_group = std::vector<int64_t>(static_cast<size_t>(groups))};
+                                            int64_t most_groups, Pacer& pacer) {
+  ASSIGN_OR_RETURN(const int64_t groups, CountGroups(domain, group, "group", most_groups));
+  GroupsInRegions nesting{.group_key = group, .region_of_group = {}};
+  std::vector<int64_t>& region_of_group = nesting.region_of_group;
+  region_of_group.assign(static_cast<size_t>(groups), region.empty() ? 0 : -1);
   if (region.empty()) return nesting;
-  ASSIGN_OR_RETURN(const std::vector<int64_t> counts, CountMarginal(table, domain, both));
-  ASSIGN_OR_RETURN(const std::vector<int64_t> region_counts, CountMarginal(table, domain, region));
-  const int64_t largest = std::ranges::max_element(region_counts) - region_counts.begin();
-  std::vector<int64_t> found(static_cast<size_t>(groups), -1);
-  const std::vector<int64_t> sizes = domain.SizesOf(both);
-  const std::vector<int64_t> group_strides = StridesWithin(both, sizes, group);
-  const std::vector<int64_t> region_strides = StridesWithin(both, sizes, region);
-  std::vector<uint32_t> codes(both.size());
-  // The cell of the marginal with these strides that a cell of region and group together lies in.
-  const auto cell_within = [&](const std::vector<int64_t>& strides, int64_t cell) {
-    CodesOfCell(sizes, cell, codes);
-    return std::inner_product(codes.begin(), codes.end(), strides.begin(), int64_t{0});
-  };
+  ASSIGN_OR_RETURN(const int64_t regions, CountGroups(domain, region, "region", most_groups));
+  // From the rows: region and group together may have far more cells than either.
+  std::vector<int64_t> records(static_cast<size_t>(regions));
   bool nested = true;
-  for (int64_t cell = 0; cell < crossed; ++cell) {
-    if (counts[static_cast<size_t>(cell)] == 0) continue;
-    int64_t& its_region = found[static_cast<size_t>(cell_within(group_strides, cell))];
-    const int64_t here = cell_within(region_strides, cell);
-    nested = nested && (its_region < 0 || its_region == here);
-    its_region = here;
-  }
+  const ColumnsView view = table.columns();
+  const std::vector<ColumnView> group_columns = ColumnsOf(view, group);
+  const std::vector<ColumnView> region_columns = ColumnsOf(view, region);
+  std::vector<uint32_t> groups_of_rows;
+  std::vector<uint32_t> regions_of_rows;
+  RETURN_IF_ERROR(pacer.InPieces(static_cast<size_t>(view.rows), [&](size_t start, size_t length) {
+    groups_of_rows.resize(length);
+    regions_of_rows.resize(length);
+    CellsOfRows(group_columns, static_cast<int64_t>(start), std::span(groups_of_rows));
+    CellsOfRows(region_columns, static_cast<int64_t>(start), std::span(regions_of_rows));
+    for (size_t row = 0; row < length; ++row) {
+      const int64_t here = regions_of_rows[row];
+      int64_t& its_region = region_of_group[groups_of_rows[row]];
+      nested = nested && (its_region < 0 || its_region == here);
+      its_region = here;
+      ++records[static_cast<size_t>(here)];
+    }
+  }));
   if (nested) {
-    for (size_t i = 0; i < found.size(); ++i) nesting.region_of_group[i] = found[i] < 0 ? largest : found[i];
+    std::ranges::replace(region_of_group, -1, std::ranges::max_element(records) - records.begin());
     return nesting;
   }
-  RETURN_IF_ERROR(CountGroups(domain, both, most_groups).status());
-  nesting.group_key = both;
-  nesting.region_of_group.resize(static_cast<size_t>(crossed));
-  for (int64_t cell = 0; cell < crossed; ++cell)
-    nesting.region_of_group[static_cast<size_t>(cell)] = cell_within(region_strides, cell);
+  nesting.group_key = Union(region, group);
+  ASSIGN_OR_RETURN(const int64_t crossed, CountGroups(domain, nesting.group_key, "group", most_groups));
+  const std::vector<int64_t> sizes = domain.SizesOf(nesting.group_key);
+  const std::vector<int64_t> strides = StridesWithin(nesting.group_key, sizes, region);
+  std::vector<uint32_t> codes(nesting.group_key.size());
+  region_of_group.resize(static_cast<size_t>(crossed));
+  for (int64_t cell = 0; cell < crossed; ++cell) {
+    CodesOfCell(sizes, cell, codes);
+    region_of_group[static_cast<size_t>(cell)] =
+        std::inner_product(codes.begin(), codes.end(), strides.begin(), int64_t{0});
+  }
   return nesting;
 }
 

@@ -76,9 +76,11 @@ struct GroupsInRegions {
 // Where the public table has every group's records in one region only (a PUMA lies in one state), the groups
 // are the cells of the group attributes, each in that region; a group without public records lies in the
 // region that has most of them. Otherwise the groups are the cells of region and group attributes together.
-// Errors: INVALID_ARGUMENT ("settings.group") for more than `most_groups` of them.
+// Holds 8 bytes for each region and each group, and 8 for each of 2^19 rows. Errors: INVALID_ARGUMENT
+// ("settings.group", "settings.region") for more than `most_groups`, at most 2^32, groups or regions;
+// CANCELLED as in Pacer.
 absl::StatusOr<GroupsInRegions> FindNesting(const Domain& domain, const PublicTable& table,
                                             const AttributeSet& region, const AttributeSet& group,
-                                            int64_t most_groups);
+                                            int64_t most_groups, Pacer& pacer);
 
 }  // namespace curator::dp

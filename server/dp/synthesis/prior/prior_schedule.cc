@@ -29,8 +29,10 @@ constexpr int64_t kLeastGuessedRecords = 10'000;
 constexpr double kNoiseShare = 0.5;
 // Places of records in the marginals of one level, 4 bytes each.
 constexpr int64_t kMostPriorPlaces = int64_t{1} << 30;
-// Records times pairs of attributes that are counted to find which depend on each other: some seconds.
-constexpr int64_t kMostPairSteps = int64_t{1} << 32;
+// Of finding which attributes depend on each other, so that a plan takes about a second: records times pairs
+// that are counted, and cells of all these pairs.
+constexpr int64_t kMostPairSteps = int64_t{1} << 29;
+constexpr int64_t kMostDependenceCells = int64_t{1} << 27;
 
 // A level's share of the budget, split.
 struct LevelShares {
@@ -90,15 +92,23 @@ std::vector<AttributeSet> GivenSets(const SynthesisInput& input, const Attribute
 
 // To compare every two attributes counts all rows for each two. A request that was started is not refused.
 absl::Status CheckPairs(const SynthesisInput& input, const AttributeSet& attributes) {
+  if (input.is_started || attributes.size() > kMostDependent) return absl::OkStatus();
   const int64_t pairs = std::ssize(attributes) * (std::ssize(attributes) - 1) / 2;
-  if (input.is_started || input.prior->rows() <= kMostPairSteps / std::max<int64_t>(1, pairs))
-    return absl::OkStatus();
+  if (input.prior->rows() > kMostPairSteps / std::max<int64_t>(1, pairs)) {
+    return InvalidField(
+        "settings.measure",
+        absl::StrCat("the prior's ", input.prior->rows(), " records would be counted for ", pairs,
+                     " pairs of attributes, and at most ", kMostPairSteps,
+                     " records and pairs are: take measure=given and a workload, fewer attributes "
+                     "or a smaller prior"));
+  }
+  const int64_t cells = DependenceCells(input.domain, attributes);
+  if (cells <= kMostDependenceCells) return absl::OkStatus();
   return InvalidField(
       "settings.measure",
-      absl::StrCat("the prior's ", input.prior->rows(), " records would be counted for ", pairs,
-                   " pairs of attributes, and at most ", kMostPairSteps,
-                   " records and pairs are: take measure=given and a workload, fewer attributes "
-                   "or a smaller prior"));
+      absl::StrCat("all pairs of ", attributes.size(), " attributes would be counted in ", cells,
+                   " cells, and at most ", kMostDependenceCells,
+                   " are: take measure=given and a workload, or fewer or smaller attributes"));
 }
 
 // What each level measures, from public data alone.
@@ -183,7 +193,7 @@ void DescribeLevels(const SynthesisInput& input, PriorSchedule& schedule) {
 }
 
 // The keys of all levels, and which attributes are left to be modelled.
-absl::Status DivideAttributes(const SynthesisInput& input, PriorSchedule& schedule) {
+absl::Status DivideAttributes(const SynthesisInput& input, PriorSchedule& schedule, Pacer& pacer) {
   const PriorSettings& settings = schedule.settings;
   const AttributeSet keys = Union(settings.region, settings.group);
   schedule.covered = Union(Union(SetsOf(input.workload)), keys);
@@ -195,7 +205,7 @@ absl::Status DivideAttributes(const SynthesisInput& input, PriorSchedule& schedu
       {.key = settings.region, .keys = 1, .measured = {}, .count_noise = {}, .marginal_noise = {}});
   if (settings.group.empty()) return absl::OkStatus();
   ASSIGN_OR_RETURN(GroupsInRegions nesting, FindNesting(input.domain, *input.prior, settings.region,
-                                                        settings.group, settings.max_cells));
+                                                        settings.group, settings.max_cells, pacer));
   schedule.levels.front().keys = input.domain.CellCount(settings.region).value_or(0);
   schedule.levels.push_back({.key = std::move(nesting.group_key),
                              .keys = static_cast<int64_t>(nesting.region_of_group.size()),
@@ -244,6 +254,26 @@ int64_t BytesOfLevel(const Domain& domain, const PriorLevel& level, int64_t reco
          CountingBytes(marginals + 1, cells, largest);
 }
 
+// All codes by row, their order, and the distinct ones with their shares, in vectors that grow.
+int64_t BytesOfRecords(const Domain& domain, const AttributeSet& attributes, int64_t rows) {
+  return rows * (4 * std::ssize(attributes) + 4 + 2 * BytesOfCodes(domain, attributes) + 16);
+}
+
+// Of the regions and groups, and of finding which attributes depend on each other.
+int64_t BytesOfChoosing(const Domain& domain, const AttributeSet& attributes, const PriorSettings& settings) {
+  int64_t bytes = 0;
+  if (!settings.group.empty()) {
+    bytes += 8 * Pacer::kMostSteps;
+    for (const AttributeSet& key :
+         {settings.region, settings.group, Union(settings.region, settings.group)}) {
+      const int64_t cells = domain.CellCount(key).value_or(settings.max_cells + 1);
+      if (cells <= settings.max_cells) bytes += 8 * cells;  // more are refused
+    }
+  }
+  const bool is_chosen = settings.measure == MeasuredSets::kChosen || !settings.group.empty();
+  return bytes + (is_chosen ? DependenceBytes(domain, attributes) : 0);
+}
+
 SynthesisMemory MemoryOfPrior(const SynthesisInput& input, const PriorSchedule& schedule) {
   const int64_t records = schedule.records;
   const auto groups = static_cast<int64_t>(schedule.region_of_group.size());
@@ -258,16 +288,22 @@ SynthesisMemory MemoryOfPrior(const SynthesisInput& input, const PriorSchedule& 
   const int64_t regions = schedule.levels.size() > 1 ? schedule.levels.front().keys : 1;
   constexpr int64_t kPerRecord =
       56;  // its share, a group's weight, and while that is found prior and exponent
-  memory.working = memory.model + PriorPlanningBytes(input.domain, schedule.modelled, input.prior->rows()) +
-                   records * (kPerRecord + 8 * regions) + of_levels;
+  // The plan is made again before anything is estimated.
+  memory.working = std::max(BytesOfChoosing(input.domain, schedule.modelled, schedule.settings),
+                            memory.model + records * (kPerRecord + 8 * regions) + of_levels) +
+                   BytesOfRecords(input.domain, schedule.modelled, input.prior->rows());
   return MemoryOf(memory);
 }
 
 }  // namespace
 
-int64_t PriorPlanningBytes(const Domain& domain, const AttributeSet& attributes, int64_t rows) {
-  // All codes by row, their order, and the distinct ones with their shares, in vectors that grow.
-  return rows * (4 * std::ssize(attributes) + 4 + 2 * BytesOfCodes(domain, attributes) + 16);
+int64_t PriorPlanningBytes(const SynthesisInput& input) {
+  const AttributeSet covered = Union(SetsOf(input.workload));
+  const absl::StatusOr<PriorSettings> settings = ReadPriorSettings(input);
+  if (!settings.ok() || input.prior == nullptr) return 0;  // nothing is planned
+  const AttributeSet modelled = Difference(covered, Union(settings->region, settings->group));
+  return BytesOfRecords(input.domain, modelled, input.prior->rows()) +
+         BytesOfChoosing(input.domain, modelled, *settings);
 }
 
 absl::StatusOr<PriorSchedule> MakePriorSchedule(const SynthesisInput& input, Pacer& pacer) {
@@ -282,7 +318,7 @@ absl::StatusOr<PriorSchedule> MakePriorSchedule(const SynthesisInput& input, Pac
   RETURN_IF_ERROR(CheckPrior(input.domain, *input.prior));
   schedule.trust =
       schedule.settings.trust > 0 ? schedule.settings.trust : static_cast<double>(input.prior->rows());
-  RETURN_IF_ERROR(DivideAttributes(input, schedule));
+  RETURN_IF_ERROR(DivideAttributes(input, schedule, pacer));
   // Whatever the support: what only a fit met would be met after the charge.
   RETURN_IF_ERROR(CheckPriorCodes(input.prior->rows(), schedule.modelled.size()));
   RETURN_IF_ERROR(BoundWeights(input, schedule, pacer));

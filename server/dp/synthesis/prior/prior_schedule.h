@@ -56,7 +56,7 @@ struct PriorSchedule {
 // Errors: INVALID_ARGUMENT with a field ("workload", "settings...", "spend..."); CANCELLED as in Pacer.
 absl::StatusOr<PriorSchedule> MakePriorSchedule(const SynthesisInput& input, Pacer& pacer);
 
-// Bytes that this takes for a prior of `rows` records, of which `attributes` are modelled.
-int64_t PriorPlanningBytes(const Domain& domain, const AttributeSet& attributes, int64_t rows);
+// Bytes that this takes beside the workload; 0 where it fails without the prior's records.
+int64_t PriorPlanningBytes(const SynthesisInput& input);
 
 }  // namespace curator::dp

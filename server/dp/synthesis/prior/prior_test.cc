@@ -160,7 +160,7 @@ TEST(PriorAware, ReachesRecordsBeyondThePriorOnTheFullDomain) {
 // Two million records of 512 attributes took minutes to plan.
 TEST(PriorAware, RefusesToCountALargePriorForTooManyPairs) {
   const Domain domain = CodedDomain(std::vector<int64_t>(512, 2));
-  const Rows rows(33'000, std::vector<uint32_t>(512));
+  const Rows rows(4'200, std::vector<uint32_t>(512));
   SynthesisInput input = Input(1, People(10, 2, 0));
   input.domain = domain;
   input.workload = WholeMarginals(AllKWayMarginals(domain, 1, {}).value());
@@ -169,6 +169,21 @@ TEST(PriorAware, RefusesToCountALargePriorForTooManyPairs) {
   ASSERT_TRUE(absl::IsInvalidArgument(refused)) << refused;
   EXPECT_EQ(FieldViolationOf(refused)->field, "settings.measure");
   EXPECT_THAT(std::string(refused.message()), HasSubstr("for 130816 pairs of attributes"));
+}
+
+// 256 attributes of 1,024 values took minutes and gigabytes to plan.
+TEST(PriorAware, RefusesToCountTooManyCellsUnlessTheRequestWasStarted) {
+  const Domain domain = CodedDomain(std::vector<int64_t>(17, 1024));
+  SynthesisInput input = Input(1, People(10, 2, 0));
+  input.domain = domain;
+  input.workload = WholeMarginals(AllKWayMarginals(domain, 1, {}).value());
+  input.prior = PublicRows(domain, Rows(1, std::vector<uint32_t>(17)));
+  const absl::Status refused = PriorAware().Plan(input).status();
+  ASSERT_TRUE(absl::IsInvalidArgument(refused)) << refused;
+  EXPECT_EQ(FieldViolationOf(refused)->field, "settings.measure");
+  EXPECT_THAT(std::string(refused.message()), HasSubstr("in 142623744 cells, and at most 134217728 are"));
+  input.is_started = true;
+  EXPECT_TRUE(PriorAware().Plan(input).ok());
 }
 
 TEST(PriorAware, MeasuresWhatThePriorSaysOrWhatIsGiven) {
@@ -213,6 +228,22 @@ TEST(PriorAwareGroups, WithoutPublicRecordsLieInTheLargestRegion) {
   std::erase_if(prior, [](const auto& row) { return row[kArea] == 0; });
   const auto schedule = ScheduleOf(Grouped(1, prior));
   EXPECT_EQ(schedule.region_of_group, (std::vector<int64_t>{1, 0, 1, 1, 1}));
+}
+
+TEST(PriorAwareGroups, AreFoundWhereRegionsAndGroupsTogetherHaveMoreCellsThanAreCounted) {
+  SynthesisInput input = Input(1, People(10, 2, 0));
+  input.domain = CodedDomain({1 << 13, 1 << 16, 2});
+  input.workload = WholeMarginals(AllKWayMarginals(input.domain, 1, {}).value());
+  input.prior = PublicRows(input.domain, {{7, 40'000, 1}, {9, 5, 0}, {9, 6, 0}});
+  input.settings = {{"region", "a0"}, {"group", "a1"}};
+  const auto schedule = ScheduleOf(input);
+  ASSERT_EQ(schedule.region_of_group.size(), size_t{1} << 16);
+  EXPECT_EQ(schedule.region_of_group[40'000], 7);
+  EXPECT_EQ(std::ranges::count(schedule.region_of_group, 9), (1 << 16) - 1);
+  input.settings["max_cells"] = "65536";
+  input.domain = CodedDomain({1 << 17, 1 << 16, 2});
+  input.prior = PublicRows(input.domain, {{7, 40'000, 1}});
+  EXPECT_EQ(FieldViolationOf(PriorAware().Plan(input).status())->field, "settings.region");
 }
 
 // Algorithm 2: four draws, each at a quarter of epsilon, whatever the number of groups; the counts of k

@@ -15,6 +15,7 @@ namespace curator::dp {
 namespace {
 
 constexpr int64_t kMostPairCells = int64_t{1} << 20;
+constexpr int64_t kMostBatchCells = int64_t{1} << 22;
 
 // The natural logarithm of x > 0, from elementary operations alone: the C library's depends on the processor,
 // and what is measured must not. ln(m 2^e) = e ln 2 + 2 atanh((m - 1) / (m + 1)), m in [sqrt(1/2), sqrt(2)).
@@ -53,6 +54,32 @@ double SharedNats(const Entropy& one, const Entropy& other, const Entropy& joint
   const double plain = (joint.sum - one.sum - other.sum) / n + ReproducibleLog(n);
   const double excess = static_cast<double>(one.taken - 1) * static_cast<double>(other.taken - 1) / (2 * n);
   return std::max(0.0, plain - excess);
+}
+
+// 0 for a set that is not counted.
+int64_t CountedCells(const Domain& domain, const AttributeSet& set) {
+  const int64_t cells = domain.CellCount(set).value_or(kMostPairCells + 1);
+  return cells <= kMostPairCells ? cells : 0;
+}
+
+// Every two of `attributes` that are counted, by their positions, in batches of at most kMostBatchCells.
+using Batch = std::vector<std::pair<size_t, size_t>>;
+std::vector<Batch> BatchesOf(const Domain& domain, const AttributeSet& attributes) {
+  std::vector<Batch> batches;
+  int64_t left = 0;
+  for (size_t i = 0; i < attributes.size(); ++i) {
+    for (size_t j = i + 1; j < attributes.size(); ++j) {
+      const int64_t cells = CountedCells(domain, {attributes[i], attributes[j]});
+      if (cells == 0) continue;
+      if (batches.empty() || cells > left) {
+        batches.emplace_back();
+        left = kMostBatchCells;
+      }
+      batches.back().emplace_back(i, j);
+      left -= cells;
+    }
+  }
+  return batches;
 }
 
 // Grows the edge (a, b) into a clique.
@@ -98,23 +125,19 @@ absl::StatusOr<PublicDependence> PublicDependence::Of(const Domain& domain, cons
   dependence.nats_.assign(n * n, 0.0);
   std::vector<Entropy> single;
   for (const uint32_t attribute : attributes) {
+    single.emplace_back();
+    if (CountedCells(domain, {attribute}) == 0) continue;  // nor is any pair of it
+    RETURN_IF_ERROR(pacer.Check());
     ASSIGN_OR_RETURN(const std::vector<int64_t> counts, CountMarginal(table, domain, {attribute}));
-    single.push_back(EntropyOf(counts));
+    single.back() = EntropyOf(counts);
   }
-  for (size_t i = 0; i < n; ++i) {
+  for (const Batch& batch : BatchesOf(domain, attributes)) {
     std::vector<AttributeSet> pairs;
-    std::vector<size_t> others;
-    for (size_t j = i + 1; j < n; ++j) {
-      AttributeSet pair = {attributes[i], attributes[j]};
-      if (domain.CellCount(pair).value_or(kMostPairCells + 1) > kMostPairCells) continue;
-      pairs.push_back(std::move(pair));
-      others.push_back(j);
-    }
-    if (pairs.empty()) continue;
+    for (const auto& [i, j] : batch) pairs.push_back({attributes[i], attributes[j]});
     RETURN_IF_ERROR(pacer.Check());
     ASSIGN_OR_RETURN(const auto counts, CountMarginals(table, domain, pairs));
-    for (size_t k = 0; k < others.size(); ++k) {
-      const size_t j = others[k];
+    for (size_t k = 0; k < batch.size(); ++k) {
+      const auto& [i, j] = batch[k];
       const double nats = SharedNats(single[i], single[j], EntropyOf(counts[k]), table.rows());
       dependence.nats_[i * n + j] = nats;
       dependence.nats_[j * n + i] = nats;
@@ -122,6 +145,25 @@ absl::StatusOr<PublicDependence> PublicDependence::Of(const Domain& domain, cons
   }
   dependence.attributes_ = std::move(attributes);
   return dependence;
+}
+
+int64_t DependenceCells(const Domain& domain, const AttributeSet& attributes) {
+  int64_t cells = 0;
+  for (size_t i = 0; i < attributes.size(); ++i) {
+    cells += CountedCells(domain, {attributes[i]});
+    for (size_t j = i + 1; j < attributes.size(); ++j)
+      cells += CountedCells(domain, {attributes[i], attributes[j]});
+  }
+  return cells;
+}
+
+int64_t DependenceBytes(const Domain& domain, const AttributeSet& attributes) {
+  constexpr int64_t kPerPair = 128;  // its number, and its places in a batch and in what is counted
+  if (attributes.size() > kMostDependent) return 0;
+  const int64_t cells = DependenceCells(domain, attributes);
+  const auto n = static_cast<int64_t>(attributes.size());
+  return kPerPair * n * n +
+         CountingBytes(n * n, std::min(cells, kMostBatchCells), std::min(cells, kMostPairCells));
 }
 
 std::vector<AttributeSet> DependentCliques(const Domain& domain, const PublicDependence& dependence,

@@ -18,8 +18,8 @@ class PublicDependence {
  public:
   // The plain estimate less its expected excess under independence, (r - 1)(s - 1) / 2n for r and s values
   // that occur in n rows (Miller 1955), and at least 0. Pairs of more than 2^20 cells count as independent.
-  // Errors: INVALID_ARGUMENT ("settings.measure") for more than kMostDependent attributes; CANCELLED as in
-  // Pacer, which is asked once for each attribute.
+  // Pairs are counted in batches; DependenceBytes() are held. Errors: INVALID_ARGUMENT ("settings.measure")
+  // for more than kMostDependent attributes; CANCELLED as in Pacer, which is asked once for each batch.
   static absl::StatusOr<PublicDependence> Of(const Domain& domain, const PublicTable& table,
                                              AttributeSet attributes, Pacer& pacer);
 
@@ -33,6 +33,13 @@ class PublicDependence {
 };
 
 inline constexpr size_t kMostDependent = 512;
+
+// The cells of all attributes and pairs that PublicDependence::Of() counts, of at most kMostDependent
+// attributes.
+int64_t DependenceCells(const Domain& domain, const AttributeSet& attributes);
+
+// The bytes that PublicDependence::Of() takes at most; 0 where it refuses the attributes.
+int64_t DependenceBytes(const Domain& domain, const AttributeSet& attributes);
 
 // Cliques of the graph that joins two attributes that share more than `threshold` nats: the strongest edge
 // that lies in no clique yet is grown by the attribute that shares the most with all of its members, as long
