@@ -251,6 +251,17 @@ TEST_F(HandleTest, AStreamWhoseClientSendsNothingEndsInWordsAndFreesItsPlace) {
   EXPECT_EQ(static_cast<int>(places_.size()), kPlaces[1].of_one);
 }
 
+TEST(SendingTime, OfAStreamAsAWholeIsTwiceThePatienceAndASecondForEachMegabyte) {
+  SendingTime time(absl::Seconds(30));
+  EXPECT_EQ(time.ForNext(1'000'000), absl::Seconds(30));
+  time.NoteTaken(absl::Seconds(29));
+  EXPECT_EQ(time.ForNext(1'000'000), absl::Seconds(30));
+  time.NoteTaken(absl::Seconds(29));
+  EXPECT_EQ(time.ForNext(1'000'000), absl::Seconds(60 + 3 - 2 * 29));
+  time.NoteTaken(absl::Seconds(5));
+  EXPECT_EQ(time.ForNext(0), absl::ZeroDuration());
+}
+
 TEST(IntentOf, IsThatOfTheFieldValidateOnly) {
   v1::CreateAccountRequest request;
   EXPECT_EQ(IntentOf(request), service::Intent::kDo);

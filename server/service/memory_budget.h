@@ -77,7 +77,7 @@ class MemoryBudget {
 
   // Takes `bytes` >= 0 for work in the background, which may hold them for long, however long it has to wait
   // for them. All such work together holds at most half of the budget, or one piece of it: so requests never
-  // wait for its end, and it waits for requests and for other such work alone.
+  // wait for its end. A request that fits goes before work that does not fit yet.
   //
   // Errors: INVALID_ARGUMENT as above; CANCELLED when `stop` is requested before.
   absl::StatusOr<Lease> AwaitForWork(int64_t bytes, std::stop_token stop);
