@@ -119,9 +119,17 @@ void HandledCall::Begin(Calls& calls, const grpc::CallbackServerContext& context
   if (!principal.ok()) return End(ToGrpcStatus(principal.status()));
   absl::StatusOr<Admission::Place> place = calls.admission.Admit(kind, principal->name());
   if (!place.ok()) return End(ToGrpcStatus(place.status()));
+  try {
+    Queue(calls, *std::move(principal), *std::move(place), std::move(work));
+  } catch (const std::exception&) {
+    End(ToGrpcStatus(Overloaded("the server has no thread or memory left for this call; ask again")));
+  }
+}
+
+void HandledCall::Queue(Calls& calls, Principal principal, Admission::Place place, Work work) {
   // A task of the threads must be copyable, and a place is not.
-  auto held = std::make_shared<std::optional<Admission::Place>>(*std::move(place));
-  calls.threads.Run([this, &calls, held, principal = *std::move(principal), work = std::move(work)] {
+  auto held = std::make_shared<std::optional<Admission::Place>>(std::move(place));
+  calls.threads.Run([this, &calls, held, principal = std::move(principal), work = std::move(work)] {
     const absl::Status status = RunGuarded(work, Call(principal, client_left_.get_token()));
     // Before the client has its answer: its next call must find the place free.
     held->reset();

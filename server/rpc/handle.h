@@ -147,6 +147,9 @@ class HandledCall {
   void NoteThatClientLeft() { client_left_.request_stop(); }
 
  private:
+  // Throws std::exception when the call will not be handled.
+  void Queue(Calls& calls, Principal principal, Admission::Place place, Work work);
+
   std::stop_source client_left_;
 };
 
