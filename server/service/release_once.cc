@@ -194,9 +194,11 @@ absl::StatusOr<ledger::Attempt> StartOnce(ledger::Ledger& ledger, const host::Ke
   const bool is_queued = ledger::IsQueuedDraw(charge);
   const std::string sealed_key =
       is_queued ? sealer.Seal(host::NewDrawKey(), charge.draw_identity) : std::string();
+  // One for all calls, so that a later one finds what an earlier one has started.
+  const std::string token = host::NewUuid();
   const absl::Status started = UntilKnown(
       [&] {
-        attempt = is_queued ? ledger.StartQueued(charge.id, sealed_key) : ledger.TakeOver(charge.id);
+        attempt = is_queued ? ledger.StartQueued(charge.id, sealed_key, token) : ledger.TakeOver(charge.id);
         return attempt.status();
       },
       wait);

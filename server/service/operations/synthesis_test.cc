@@ -453,7 +453,7 @@ TEST_F(SynthesisMemoryTest, AStartedOneThatWaitsForMemoryIsForfeitedByACancel) {
   const std::string charge = Create(Mwem("census"), id)->id;
   operations_.Dismiss(charge);
   const std::string identity = ledger_->GetCharge(charge)->draw_identity;
-  ASSERT_TRUE(ledger_->StartQueued(charge, sealer_.Seal(host::NewDrawKey(), identity)).ok());
+  ASSERT_TRUE(ledger_->StartQueued(charge, sealer_.Seal(host::NewDrawKey(), identity), "attempt").ok());
   ASSERT_EQ(Create(Mwem("census"), id)->id, charge);
   others_ = memory_.Take(TestPrincipal("ana"), memory_.total()).value();
   may_begin->Notify();
@@ -568,7 +568,7 @@ TEST_F(PlannedAgainTest, AStartedOneIsForfeitedByAStop) {
   const std::string charge = Create(Mwem("census"), id)->id;
   operations_.Dismiss(charge);
   const std::string identity = ledger_->GetCharge(charge)->draw_identity;
-  ASSERT_TRUE(ledger_->StartQueued(charge, sealer_.Seal(host::NewDrawKey(), identity)).ok());
+  ASSERT_TRUE(ledger_->StartQueued(charge, sealer_.Seal(host::NewDrawKey(), identity), "attempt").ok());
   ASSERT_EQ(Create(Mwem("census"), id)->id, charge);
   BeginAndAwaitPlanning();
   EXPECT_TRUE(operations_.RequestStop(charge));
