@@ -53,11 +53,6 @@ google::rpc::QuotaFailure QuotaFailureOf(const std::vector<FullAccount>& account
   return failure;
 }
 
-std::string MessageOf(const absl::Status& status) {
-  const std::optional<PublicError> error = PublicErrorOf(status);
-  return error ? error->message : std::string(status.message());
-}
-
 std::string ReasonOf(const absl::Status& status, const std::vector<FullAccount>& full) {
   if (!full.empty()) return "BUDGET_FULL";
   if (service::IsDailyBound(status)) return "DAILY_CHARGES";
@@ -142,7 +137,7 @@ grpc::Status ToGrpcStatus(const absl::Status& status) {
   if (status.ok()) return grpc::Status::OK;
   const std::vector<FullAccount> full = FullAccountsOf(status);
   const auto code = static_cast<grpc::StatusCode>(status.code());
-  const std::string message = full.empty() ? MessageOf(status) : BudgetFullMessage(full);
+  const std::string message = full.empty() ? PublicMessageOf(status) : BudgetFullMessage(full);
 
   google::rpc::Status details;
   details.set_code(code);

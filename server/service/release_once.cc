@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "base/errors.h"
 #include "base/status_macros.h"
 #include "host/entropy.h"
 
@@ -202,10 +203,12 @@ absl::StatusOr<ledger::Attempt> StartOnce(ledger::Ledger& ledger, const host::Ke
         return attempt.status();
       },
       wait);
-  const bool is_refused = absl::IsFailedPrecondition(started) || absl::IsAborted(started);
+  // What the store says of itself may pass, and the same request id asks again.
+  const bool is_refused =
+      (absl::IsFailedPrecondition(started) || absl::IsAborted(started)) && !PublicErrorOf(started);
   if (is_queued && is_refused) {
     // FAILED_PRECONDITION when another attempt has started it, or when it has ended: nothing is to be freed.
-    ledger.CancelReserved(charge.id, std::string(started.message()), Principal::OfStoredRow(charge.principal))
+    ledger.CancelReserved(charge.id, PublicMessageOf(started), Principal::OfStoredRow(charge.principal))
         .status()
         .IgnoreError();
   }

@@ -307,6 +307,11 @@ absl::StatusOr<SynthesisEstimate> PlanAndPrice(Services& services, const Synthes
                            .bytes = bytes};
 }
 
+// A draw that is not planned for such a cause is queued again by the same request id.
+bool MayPass(const absl::Status& why) {
+  return absl::IsUnavailable(why) || absl::IsInternal(why) || absl::IsAborted(why);
+}
+
 // Everything that one background run needs, kept alive until it ends. It holds no plan while it is queued.
 struct Run {
   Services& services;
@@ -351,12 +356,10 @@ struct Run {
   // Ends what cannot be planned, or was stopped before it could be: a queued draw gives its cost back, and a
   // stop forfeits one that another process has started. What another process can go on with stays as it is.
   absl::Status EndWithoutPlan(const absl::Status& why) const {
-    if (services.operations.abandoning() || absl::IsUnavailable(why)) return why;
+    if (services.operations.abandoning() || MayPass(why)) return why;
     if (!ledger::IsQueuedDraw(charge)) return absl::IsCancelled(why) ? StartAndFinish(nullptr) : why;
     // FAILED_PRECONDITION when another attempt has started it, or when it has ended.
-    services.ledger.CancelReserved(charge.id, std::string(why.message()), request.principal)
-        .status()
-        .IgnoreError();
+    services.ledger.CancelReserved(charge.id, PublicMessageOf(why), request.principal).status().IgnoreError();
     return why;
   }
 

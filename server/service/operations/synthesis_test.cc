@@ -4,6 +4,7 @@
 #include <atomic>
 
 #include "absl/synchronization/notification.h"
+#include "base/errors.h"
 #include "base/testing/names.h"
 #include "codec/accounting_codec.h"
 #include "codec/draw_identity.h"
@@ -518,6 +519,7 @@ class HeldUpRead final : public ledger::sql::Database {
   struct Gate {
     absl::Notification reached;
     absl::Notification may_go_on;
+    absl::Status error;  // instead of what would be read
   };
 
   explicit HeldUpRead(std::unique_ptr<ledger::sql::Database> real) : real_(std::move(real)) {}
@@ -527,6 +529,7 @@ class HeldUpRead final : public ledger::sql::Database {
     if (Gate* const gate = next.exchange(nullptr)) {
       gate->reached.Notify();
       gate->may_go_on.WaitForNotification();
+      if (!gate->error.ok()) return {ledger::sql::Ending::kFailed, gate->error};
     }
     return real_->Read(body);
   }
@@ -560,6 +563,27 @@ TEST_F(PlannedAgainTest, AQueuedOneIsLeftQueuedWhenTheServerStops) {
   gate_.may_go_on.Notify();
   EXPECT_EQ(Ended(queued->id).state, OperationState::kInterrupted);
   EXPECT_EQ(ledger_->GetCharge(queued->id)->state, ledger::ChargeState::kReserved);
+}
+
+TEST_F(PlannedAgainTest, AQueuedOneThatMeetsADefectOfTheStoreIsLeftQueued) {
+  const auto queued = Create(Mwem("census"), host::NewUuid());
+  ASSERT_TRUE(queued.ok()) << queued.status();
+  gate_.error = absl::InternalError("no such table");
+  BeginAndAwaitPlanning();
+  gate_.may_go_on.Notify();
+  EXPECT_EQ(Ended(queued->id).state, OperationState::kInterrupted);
+  EXPECT_EQ(ledger_->GetCharge(queued->id)->state, ledger::ChargeState::kReserved);
+}
+
+TEST_F(PlannedAgainTest, OneThatIsCancelledStatesInTheHistoryWhatClientsMayRead) {
+  const auto queued = Create(Mwem("census"), host::NewUuid());
+  ASSERT_TRUE(queued.ok()) << queued.status();
+  gate_.error = ForOperators(absl::FailedPreconditionError("no rights at host db.example"),
+                             {.message = "the store refuses this server", .reason = ""});
+  BeginAndAwaitPlanning();
+  gate_.may_go_on.Notify();
+  EXPECT_EQ(Ended(queued->id).state, OperationState::kFailed);
+  EXPECT_EQ(ledger_->GetCharge(queued->id)->reason, "the store refuses this server");
 }
 
 // What another process started is planned again here.
