@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
 #include "base/canonical_bytes.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
@@ -294,12 +295,16 @@ absl::StatusOr<ChargeView> CancelReservation(ledger::Ledger& ledger, const Princ
   return ViewOfCharge(ledger, principal, std::move(charge));
 }
 
-absl::StatusOr<ChargeView> ExtendReservation(ledger::Ledger& ledger, const Principal& principal,
+absl::StatusOr<ChargeView> ExtendReservation(Services& services, const Principal& principal,
                                              std::string_view charge_id, absl::Duration lifetime) {
-  RETURN_IF_ERROR(FindOwnReservation(ledger, principal, charge_id).status());
+  ledger::Ledger& ledger = services.ledger;
+  ASSIGN_OR_RETURN(const ledger::Charge before, FindOwnReservation(ledger, principal, charge_id));
   RETURN_IF_ERROR(CheckLifetime(lifetime));
+  if (absl::ToUnixMicros(absl::Now() + lifetime) > before.deadline_us)
+    RETURN_IF_ERROR(services.daily.CheckRoomFor(principal, 1));
   ASSIGN_OR_RETURN(ledger::Charge charge,
                    ledger.ExtendReserved(charge_id, absl::ToInt64Microseconds(lifetime), principal));
+  if (charge.deadline_us > before.deadline_us) services.daily.Add(principal, 1);
   return ViewOfCharge(ledger, principal, std::move(charge));
 }
 

@@ -81,7 +81,8 @@ absl::StatusOr<ChargeView> CommitBudget(ledger::Ledger& ledger, const Principal&
                                         std::string_view charge_id);
 absl::StatusOr<ChargeView> CancelReservation(ledger::Ledger& ledger, const Principal& principal,
                                              std::string_view charge_id, std::string_view reason);
-absl::StatusOr<ChargeView> ExtendReservation(ledger::Ledger& ledger, const Principal& principal,
+// RESOURCE_EXHAUSTED when it would add an entry to the history and the principal may add no more today.
+absl::StatusOr<ChargeView> ExtendReservation(Services& services, const Principal& principal,
                                              std::string_view charge_id, absl::Duration lifetime);
 
 absl::StatusOr<ChargeView> GetCharge(ledger::Ledger& ledger, const Principal& principal,

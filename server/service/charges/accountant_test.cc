@@ -194,6 +194,18 @@ TEST_F(AccountantTest, MoreNewReservationsThanADayAllowsAreRefusedAndEarlierOnes
   EXPECT_TRUE(Refusal({Reservation()}).ok()) << "those that were found again are not counted twice";
 }
 
+TEST_F(AccountantTest, ExtensionsCountAmongTheChargesOfTheDayAndEndingsDoNot) {
+  const Principal owner = TestPrincipal("owner");
+  const auto reserved = ReserveBudget(services_, owner, {Reservation()}, Intent::kDo);
+  ASSERT_TRUE(reserved.ok()) << reserved.status();
+  const std::string id = reserved->front().charge.id;
+  daily_.Add(owner, kMostChargesADay - 2);
+  EXPECT_TRUE(ExtendReservation(services_, owner, id, absl::Hours(48)).ok());
+  EXPECT_TRUE(ExtendReservation(services_, owner, id, absl::Hours(24)).ok()) << "it adds no entry";
+  EXPECT_TRUE(IsDailyBound(ExtendReservation(services_, owner, id, absl::Hours(72)).status()));
+  EXPECT_TRUE(CancelReservation(*ledger_, owner, id, "").ok());
+}
+
 class BatchTest : public ServiceTest {
  protected:
   BatchTest() : ServiceTest(&OpenLedgerThrough<CountedReads>) { MakeSealed(People("census")); }
