@@ -231,10 +231,11 @@ absl::Status AddForPlanning(RequestMemory& memory, const dp::Synthesizer& synthe
   return memory.Add(bytes);
 }
 
-// What would only fail once it is charged is refused before.
+// Refuses before the charge what would fail after it, and what would hold most of the memory for hours.
 absl::Status CheckMemoryOf(const dp::SynthesisMemory& memory, int64_t bytes, const Services& services) {
+  const int64_t most_to_fit = std::min(kMostPaidBytes, services.memory.total() / 2);
+  if (bytes > most_to_fit) return TakesTooMuch("workload", "to fit", bytes, most_to_fit, kAskForASmallerOne);
   const int64_t most = std::min(kMostPaidBytes, services.memory.total());
-  if (bytes > most) return TakesTooMuch("workload", "to fit", bytes, most, kAskForASmallerOne);
   // As GetRelease() and RestoreModel() take it.
   const int64_t reading = dp::StoredModelBytes(memory.stored) + memory.reading;
   if (reading > most)

@@ -405,6 +405,15 @@ TEST_F(SynthesisMemoryTest, OneThatDoesNotFitTheBudgetIsRefusedBeforeItsCharge) 
   EXPECT_EQ(ledger_->FindCharge(TestPrincipal("owner"), id).status().code(), absl::StatusCode::kNotFound);
 }
 
+TEST_F(SynthesisMemoryTest, OneThatWouldHoldMoreThanHalfOfTheBudgetIsRefusedBeforeItsCharge) {
+  MakeSealed(People("census"));
+  const SynthesisEstimate estimate = EstimateSynthesis(services_, Mwem("census")).value();
+  MemoryBudget small(2 * estimate.bytes - 1, absl::ZeroDuration());
+  Services services{*ledger_,  *store_, sealer_,      signer_, operations_, work_,        OnlyThisThread(),
+                    requests_, late_,   repetitions_, daily_,  small,       comparisons_, absl::Minutes(10)};
+  EXPECT_EQ(FieldOf(EstimateSynthesis(services, Mwem("census")).status()), "workload");
+}
+
 TEST_F(SynthesisMemoryTest, WhoseMemoryOthersHoldIsPlannedByNoThread) {
   const DatasetView census = MakeSealed(People("census"));
   const MemoryBudget::Lease others = memory_.Take(TestPrincipal("ana"), memory_.total()).value();
@@ -503,7 +512,7 @@ TEST_F(SynthesisMemoryTest, AModelThatASmallServerChargesIsReadByIt) {
   MakeSealed(People("census"));
   const SynthesisEstimate estimate = EstimateSynthesis(services_, Mwem("census")).value();
   const int64_t reading = dp::StoredModelBytes(estimate.plan.memory.stored) + estimate.plan.memory.reading;
-  MemoryBudget small(std::max(estimate.bytes, reading), absl::ZeroDuration());
+  MemoryBudget small(std::max(2 * estimate.bytes, reading), absl::ZeroDuration());
   Services services{*ledger_,  *store_, sealer_,      signer_, operations_, work_,        OnlyThisThread(),
                     requests_, late_,   repetitions_, daily_,  small,       comparisons_, absl::Minutes(10)};
   const auto created = CreateSynthesis(services, Mwem("census"), NewRequestId(), Intent::kDo);
