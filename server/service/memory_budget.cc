@@ -167,7 +167,10 @@ void MemoryBudget::GiveBack(const std::string& holder, int64_t bytes) {
 
 void MemoryBudget::ForgetIfIdle(const std::string& holder) {
   const auto found = held_.find(holder);
-  if (waiting_.empty() && found != held_.end() && found->second == 0) held_.erase(found);
+  if (found == held_.end() || found->second != 0) return;
+  const bool is_waiting =
+      std::ranges::any_of(waiting_, [&](const Waiter* each) { return each->holder == holder; });
+  if (!is_waiting) held_.erase(found);
 }
 
 absl::Status RequestMemory::Add(int64_t bytes) {
